@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <vector>
+
+#include "engine/storage.h"
+
+namespace farfield {
+
+/// Keeps freed blocks by size and hands them out again: a training step asks for the same sizes
+/// every time. Block sizes are rounded up by at most an eighth, so that near sizes share blocks.
+class Allocator {
+ public:
+  /// The device's own way to get and return memory; get returns nullptr when there is none.
+  struct Source {
+    void* (*get)(int64_t size_bytes);
+    void (*put)(void* data, int64_t size_bytes);
+    const char* name;
+  };
+
+  explicit Allocator(const Source& source) : source_(source) {}
+
+  void* allocate(int64_t size_bytes);
+  void free(void* data, int64_t size_bytes) noexcept;
+  void release_cached();
+  MemoryStats stats();
+  void reset_peak();
+
+ private:
+  void release_cached_locked();
+
+  Source source_;
+  std::mutex mutex_;
+  std::map<int64_t, std::vector<void*>> free_blocks_;  // by rounded size
+  MemoryStats stats_;
+};
+
+/// The allocator of each device. It outlives every tensor, static ones included.
+Allocator& allocator_of(Cpu);
+Allocator& allocator_of(Cuda);
+
+}  // namespace farfield

@@ -1,0 +1,203 @@
+#include "engine/autograd.h"
+
+#include <algorithm>
+#include <atomic>
+#include <map>
+#include <memory>
+
+#include "engine/kernels.h"
+
+namespace farfield {
+
+// A recorded op. `edges` lead to what the inputs came from; the closure holds no history, so chains
+// of nodes hang together by edges alone and can be taken apart without recursion.
+struct Node {
+  struct Edge {
+    std::shared_ptr<Node> node;  // the op that made the input, or
+    int output_index = 0;
+    Tensor leaf;  // the leaf itself
+  };
+
+  std::string op;
+  uint64_t number = 0;  // order of creation: larger than that of every node it depends on
+  std::vector<Edge> edges;
+  std::vector<Shape> output_shapes;
+  std::vector<Tensor> dys;  // gradients that arrived so far, one per output
+  MultiBackwardFn backward;
+
+  ~Node() { release(std::move(edges)); }
+
+  // Destroys edges iteratively: a node owned by this edge alone gives its own edges to the list
+  // before it goes.
+  static void release(std::vector<Edge>&& edges) {
+    std::vector<Edge> pending = std::move(edges);
+    while (!pending.empty()) {
+      const Edge edge = std::move(pending.back());
+      pending.pop_back();
+      if (edge.node != nullptr && edge.node.use_count() == 1) {
+        std::move(edge.node->edges.begin(), edge.node->edges.end(), std::back_inserter(pending));
+        edge.node->edges.clear();
+      }
+    }
+  }
+};
+
+namespace {
+
+thread_local bool enabled = true;
+thread_local FindNonfinite* finder = nullptr;
+std::atomic<uint64_t> next_number{1};
+
+bool all_finite(const Tensor& x) {
+  if (!is_float(x.dtype())) return true;
+  return dispatch(x.device(), [&](auto tag) { return is_finite(tag, x); });
+}
+
+// total += x, in place when nobody else holds total.
+void accumulate(Tensor& total, const Tensor& x) {
+  if (!total.defined()) {
+    total = x;
+    return;
+  }
+  if (!total.is_sole_owner()) total = total.clone();
+  dispatch(total.device(), [&](auto tag) { add_in_place(tag, x, total); });
+}
+
+}  // namespace
+
+struct FiniteCheck {
+  template <class... Parts>
+  static void run(const Tensor& x, const Parts&... parts) {
+    if (finder != nullptr && finder->found_.empty() && x.defined() && !all_finite(x))
+      finder->found_ = concat(parts...);
+  }
+};
+
+bool grad_enabled() { return enabled; }
+NoGrad::NoGrad() : before_(std::exchange(enabled, false)) {}
+NoGrad::~NoGrad() { enabled = before_; }
+EnableGrad::EnableGrad() : before_(std::exchange(enabled, true)) {}
+EnableGrad::~EnableGrad() { enabled = before_; }
+FindNonfinite::FindNonfinite() : before_(std::exchange(finder, this)) {}
+FindNonfinite::~FindNonfinite() { finder = before_; }
+
+bool will_record(const std::vector<Tensor>& inputs) {
+  return enabled &&
+         std::any_of(inputs.begin(), inputs.end(), [](const Tensor& x) { return x.needs_grad(); });
+}
+
+void record(std::string_view op, const std::vector<Tensor*>& ys, const std::vector<Tensor>& inputs,
+            MultiBackwardFn backward) {
+  for (const Tensor* y : ys) FiniteCheck::run(*y, "output of ", op, ", shape ", y->shape());
+  if (!will_record(inputs)) return;
+  auto node = std::make_shared<Node>();
+  node->op = op;
+  node->number = next_number.fetch_add(1, std::memory_order_relaxed);
+  for (const Tensor& x : inputs) {
+    Node::Edge edge;
+    if (x.requires_grad()) {
+      edge.leaf = x;
+    } else if (x.defined() && x.node() != nullptr) {
+      edge.node = x.node();
+      edge.output_index = x.output_index();
+    }
+    node->edges.push_back(std::move(edge));
+  }
+  for (size_t i = 0; i < ys.size(); ++i) {
+    node->output_shapes.push_back(ys[i]->shape());
+    ys[i]->set_node(node, static_cast<int>(i));
+  }
+  node->dys.resize(ys.size());
+  node->backward = std::move(backward);
+}
+
+void record(std::string_view op, Tensor& y, const std::vector<Tensor>& inputs,
+            BackwardFn backward) {
+  record(op, std::vector<Tensor*>{&y}, inputs,
+         [backward = std::move(backward)](const std::vector<Tensor>& dys) {
+           return backward(dys[0]);
+         });
+}
+
+void backward(const Tensor& y, Tensor dy) {
+  require<ShapeError>(y.node() != nullptr, "backward",
+                      "expected a tensor with gradient history; was it made under NoGrad?");
+  if (!dy.defined()) {
+    require<ShapeError>(y.numel() == 1, "backward",
+                        "expected a scalar or an explicit dy, got shape ", y.shape());
+    dy = Tensor::full(y.shape(), 1, y.dtype(), y.device());
+  }
+  require<ShapeError>(dy.shape() == y.shape(), "backward", "expected dy of shape ", y.shape(),
+                      ", got ", dy.shape());
+
+  // Creation order is a topological order, so the pending node with the largest number has all its
+  // gradients.
+  std::map<uint64_t, std::shared_ptr<Node>> pending;
+  const auto send = [&](const std::shared_ptr<Node>& node, int output, Tensor grad) {
+    accumulate(node->dys[static_cast<size_t>(output)], grad);
+    pending.emplace(node->number, node);
+  };
+  send(y.node(), y.output_index(), std::move(dy));
+
+  const NoGrad no_grad;
+  while (!pending.empty()) {
+    const auto last = std::prev(pending.end());
+    const std::shared_ptr<Node> node = std::move(last->second);
+    pending.erase(last);
+    require<ShapeError>(node->backward != nullptr, "backward", "the history of ", node->op,
+                        " has been used already; run the forward pass again");
+    Grads grads = node->backward(node->dys);
+    node->backward = nullptr;
+    node->dys.assign(node->dys.size(), Tensor());
+    require<ShapeError>(grads.size() == node->edges.size(), "backward", node->op, " has ",
+                        node->edges.size(), " inputs and gave ", grads.size(), " gradients");
+    for (size_t i = 0; i < grads.size(); ++i) {
+      if (!grads[i].defined()) continue;
+      FiniteCheck::run(grads[i], "gradient from ", node->op, ", input ", i, ", shape ",
+                       grads[i].shape());
+      Node::Edge& edge = node->edges[i];
+      if (edge.leaf.defined()) {
+        Tensor total = edge.leaf.grad();
+        edge.leaf.set_grad({});
+        accumulate(total, grads[i]);
+        edge.leaf.set_grad(std::move(total));
+      } else if (edge.node != nullptr) {
+        send(edge.node, edge.output_index, std::move(grads[i]));
+      }
+    }
+    Node::release(std::move(node->edges));
+    node->edges.clear();
+  }
+}
+
+Tensor checkpoint(const std::function<Tensor(const std::vector<Tensor>&)>& f,
+                  const std::vector<Tensor>& inputs) {
+  Tensor y;
+  {
+    const NoGrad no_grad;
+    y = f(inputs);
+  }
+  std::vector<Tensor> kept;
+  std::vector<bool> wanted;
+  for (const Tensor& x : inputs) {
+    kept.push_back(x.detach());
+    wanted.push_back(x.needs_grad());
+  }
+  record("checkpoint", y, inputs, [f, kept, wanted](const Tensor& dy) {
+    const EnableGrad enable;
+    std::vector<Tensor> fresh;
+    for (size_t i = 0; i < kept.size(); ++i) {
+      fresh.push_back(kept[i].detach());
+      if (wanted[i]) fresh.back().set_requires_grad();
+    }
+    const Tensor again = f(fresh);
+    backward(again, dy);
+    Grads grads(fresh.size());
+    for (size_t i = 0; i < fresh.size(); ++i)
+      if (wanted[i]) grads[i] = fresh[i].grad();
+    return grads;
+  });
+  return y;
+}
+
+}  // namespace farfield

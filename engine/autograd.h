@@ -1,0 +1,83 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/tensor.h"
+
+namespace farfield {
+
+/// One gradient for each input of an op, in order; an undefined tensor means "none" (or zero).
+using Grads = std::vector<Tensor>;
+using BackwardFn = std::function<Grads(const Tensor& dy)>;
+using MultiBackwardFn = std::function<Grads(const std::vector<Tensor>& dys)>;
+
+/// Notes on y how to turn dy into gradients of `inputs`, unless gradients are off or no input needs
+/// one. The closure keeps detached tensors only: y.detach(), never y. It runs once, with gradients
+/// off, and is dropped at once, which frees what it kept.
+void record(std::string_view op, Tensor& y, const std::vector<Tensor>& inputs, BackwardFn backward);
+/// The same for an op with several outputs. A dy is undefined when nothing used that output.
+void record(std::string_view op, const std::vector<Tensor*>& ys, const std::vector<Tensor>& inputs,
+            MultiBackwardFn backward);
+
+/// True when an op on these inputs will be recorded: gradients are on and one of the inputs needs
+/// one.
+bool will_record(const std::vector<Tensor>& inputs);
+
+/// Gradients of sum(y * dy) for every leaf that y was made from, added to their grad(). dy may be
+/// left out when y has one element. Iterative, in reverse order of creation; each node is freed
+/// once it has run. ShapeError when y has no history.
+void backward(const Tensor& y, Tensor dy = {});
+
+/// While one lives, ops on this thread are not recorded.
+class NoGrad {
+ public:
+  NoGrad();
+  ~NoGrad();
+  NoGrad(const NoGrad&) = delete;
+  NoGrad& operator=(const NoGrad&) = delete;
+
+ private:
+  bool before_;
+};
+/// The opposite, inside a NoGrad: activation checkpointing records a block again while backward
+/// runs.
+class EnableGrad {
+ public:
+  EnableGrad();
+  ~EnableGrad();
+  EnableGrad(const EnableGrad&) = delete;
+  EnableGrad& operator=(const EnableGrad&) = delete;
+
+ private:
+  bool before_;
+};
+bool grad_enabled();
+
+/// While one lives, each recorded output and each gradient is checked, and the first that is not
+/// finite is named. Slow: meant for repeating the one step that went wrong.
+class FindNonfinite {
+ public:
+  FindNonfinite();
+  ~FindNonfinite();
+  FindNonfinite(const FindNonfinite&) = delete;
+  FindNonfinite& operator=(const FindNonfinite&) = delete;
+
+  /// For example "output of linear, shape [4, 128, 256]" or "gradient from attention, input 0"; ""
+  /// while all was finite.
+  const std::string& found() const { return found_; }
+
+ private:
+  friend struct FiniteCheck;
+  std::string found_;
+  FindNonfinite* before_;
+};
+
+/// y = f(inputs), keeping only the inputs: backward() computes f again. Every tensor with gradient
+/// history that f uses must be among the inputs; leaves (parameters) need not be. One output.
+Tensor checkpoint(const std::function<Tensor(const std::vector<Tensor>&)>& f,
+                  const std::vector<Tensor>& inputs);
+
+}  // namespace farfield

@@ -1,0 +1,161 @@
+#include "engine/base/parallel.h"
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdlib>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "engine/base/error.h"
+
+namespace farfield {
+namespace {
+
+thread_local bool inside_body = false;
+
+void pause() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#endif
+}
+
+// One job at a time; its indices are handed out by an atomic counter. Workers spin briefly before
+// they sleep, since a training step is a few hundred short jobs in a row.
+class Pool {
+ public:
+  ~Pool() { stop(); }
+
+  void resize(int n) {
+    stop();
+    stopping_ = false;
+    started_from_ = generation_.load();
+    for (int i = 1; i < n; ++i) workers_.emplace_back([this] { work(); });
+  }
+
+  void run(int64_t n, detail::Body body, const void* context) {
+    const std::lock_guard<std::mutex> one_job(job_mutex_);
+    body_ = body;
+    context_ = context;
+    size_ = n;
+    error_ = nullptr;
+    next_.store(0, std::memory_order_relaxed);
+    busy_.store(static_cast<int>(workers_.size()), std::memory_order_relaxed);
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      generation_.fetch_add(1, std::memory_order_release);
+    }
+    wake_.notify_all();
+    drain();
+    for (int spin = 0; busy_.load(std::memory_order_acquire) != 0; ++spin) {
+      if (spin < kSpins)
+        pause();
+      else
+        std::this_thread::yield();
+    }
+    if (error_) std::rethrow_exception(error_);
+  }
+
+ private:
+  static constexpr int kSpins = 4000;
+
+  void stop() {
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      stopping_ = true;
+      generation_.fetch_add(1, std::memory_order_release);
+    }
+    wake_.notify_all();
+    for (std::thread& worker : workers_) worker.join();
+    workers_.clear();
+  }
+
+  void work() {
+    // A worker that starts late must see the job that was posted meanwhile; resize() runs with no
+    // job open.
+    uint64_t seen = started_from_;
+    while (true) {
+      for (int spin = 0; spin < kSpins && generation_.load(std::memory_order_acquire) == seen;
+           ++spin)
+        pause();
+      if (generation_.load(std::memory_order_acquire) == seen) {
+        std::unique_lock<std::mutex> lock(mutex_);
+        wake_.wait(lock, [&] { return generation_.load(std::memory_order_acquire) != seen; });
+      }
+      seen = generation_.load(std::memory_order_acquire);
+      if (stopping_) return;
+      drain();
+      busy_.fetch_sub(1, std::memory_order_release);
+    }
+  }
+
+  void drain() {
+    inside_body = true;
+    for (int64_t i = next_.fetch_add(1); i < size_; i = next_.fetch_add(1)) {
+      try {
+        body_(context_, i);
+      } catch (...) {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        if (!error_) error_ = std::current_exception();
+        next_.store(size_);
+      }
+    }
+    inside_body = false;
+  }
+
+  std::vector<std::thread> workers_;
+  std::mutex job_mutex_;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::atomic<uint64_t> generation_{0};
+  uint64_t started_from_ = 0;
+  bool stopping_ = false;
+  detail::Body body_ = nullptr;
+  const void* context_ = nullptr;
+  int64_t size_ = 0;
+  std::atomic<int64_t> next_{0};
+  std::atomic<int> busy_{0};
+  std::exception_ptr error_;
+};
+
+int default_thread_count() {
+  if (const char* text = std::getenv("FARFIELD_THREADS")) {
+    const int n = std::atoi(text);
+    if (n >= 1 && n <= 4096) return n;
+  }
+  return std::max(1u, std::thread::hardware_concurrency());
+}
+
+struct Threads {
+  int count = default_thread_count();
+  Pool pool;
+  Threads() { pool.resize(count); }
+};
+
+Threads& threads() {
+  static Threads instance;
+  return instance;
+}
+
+}  // namespace
+
+int thread_count() { return threads().count; }
+
+void set_thread_count(int n) {
+  require<ConfigError>(n >= 1 && n <= 4096, "threads", "expected 1 to 4096 threads, got ", n);
+  require<ConfigError>(!inside_body, "threads", "expected no running parallel_for");
+  threads().pool.resize(n);
+  threads().count = n;
+}
+
+void detail::run_parallel(int64_t n, Body body, const void* context) {
+  if (n <= 0) return;
+  if (n == 1 || inside_body || threads().count == 1) {
+    for (int64_t i = 0; i < n; ++i) body(context, i);
+    return;
+  }
+  threads().pool.run(n, body, context);
+}
+
+}  // namespace farfield

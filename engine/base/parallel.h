@@ -1,0 +1,43 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <type_traits>
+
+namespace farfield {
+
+/// Threads that parallel_for uses, the caller's included. Starts at FARFIELD_THREADS, or the number
+/// of processors.
+int thread_count();
+
+/// Sets thread_count() for the calls that follow; n >= 1. Not to be called from inside
+/// parallel_for.
+void set_thread_count(int n);
+
+namespace detail {
+using Body = void (*)(const void* context, int64_t index);
+void run_parallel(int64_t n, Body body, const void* context);
+}  // namespace detail
+
+/// Runs body(i) for i in [0, n), each once, on the threads of one pool, and waits for all of them.
+///
+/// The order and the thread of each i are not fixed, so a result must not depend on them: give each
+/// i its own output, and sum partial results in the order of i afterwards. The first exception is
+/// rethrown here. A call from inside a body runs serially on that thread.
+template <class F>
+void parallel_for(int64_t n, const F& body) {
+  detail::run_parallel(
+      n, [](const void* context, int64_t i) { (*static_cast<const F*>(context))(i); },
+      std::addressof(body));
+}
+
+/// Cuts [0, n) into pieces of `grain` (the last may be shorter) and runs body(begin, end) on each.
+/// The pieces depend on n and grain alone, never on the number of threads.
+template <class F>
+void parallel_chunks(int64_t n, int64_t grain, const F& body) {
+  parallel_for((n + grain - 1) / grain,
+               [&](int64_t chunk) { body(chunk * grain, std::min(n, (chunk + 1) * grain)); });
+}
+
+}  // namespace farfield

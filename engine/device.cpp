@@ -1,0 +1,35 @@
+#include "engine/device.h"
+
+#include <charconv>
+
+namespace farfield {
+
+std::ostream& operator<<(std::ostream& out, const Device& device) {
+  if (device.kind == Device::Kind::cpu) return out << "cpu";
+  return out << "cuda:" << device.index;
+}
+
+Device parse_device(std::string_view text) {
+  if (text == "cpu") return {};
+  std::string_view rest = text;
+  if (rest.starts_with("cuda")) {
+    rest.remove_prefix(4);
+    int index = 0;
+    bool ok = rest.empty();
+    if (rest.starts_with(":")) {
+      const auto [end, error] = std::from_chars(rest.data() + 1, rest.data() + rest.size(), index);
+      ok = error == std::errc{} && end == rest.data() + rest.size() && index >= 0;
+    }
+    if (ok) {
+#ifdef FARFIELD_HAS_CUDA
+      return {Device::Kind::cuda, index};
+#else
+      fail<ConfigError>("device", "'", text,
+                        "' asked for, but this build has no CUDA; configure with FARFIELD_CUDA=ON");
+#endif
+    }
+  }
+  fail<ConfigError>("device", "expected cpu, cuda or cuda:N, got '", text, "'");
+}
+
+}  // namespace farfield

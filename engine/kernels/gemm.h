@@ -1,0 +1,42 @@
+#pragma once
+
+#include "engine/device.h"
+#include "engine/tensor.h"
+
+namespace farfield {
+
+/// C[m, n] = op(A)[m, k] op(B)[k, n] (+ C when accumulate) on raw row-major buffers; op transposes
+/// when its flag is set. lda, ldb, ldc: elements from one stored row to the next. A and B share a
+/// dtype; C has it too, or float32 when they are bfloat16. Sums in acc. The result does not depend
+/// on the number of threads.
+struct Gemm {
+  int64_t m = 0, n = 0, k = 0;
+  bool transpose_a = false, transpose_b = false;
+  const void* a = nullptr;
+  int64_t lda = 0;
+  const void* b = nullptr;
+  int64_t ldb = 0;
+  void* c = nullptr;
+  int64_t ldc = 0;
+  DType in = DType::f32, out = DType::f32;
+  bool accumulate = false;
+};
+void gemm(Cpu, const Gemm& product);
+void gemm(Cuda, const Gemm& product);
+
+/// What linear_forward does to each output panel while it is in cache.
+enum class Activation { none, gelu };
+/// u = x w^T + bias? : x [N, I], w [O, I], both of one dtype, bias [O] in acc, u [N, O].
+/// With an activation, y = f(u) is written as well; without, y is undefined.
+void linear_forward(Cpu, const Tensor& x, const Tensor& w, const Tensor& bias,
+                    Activation activation, Tensor& u, Tensor& y);
+void linear_forward(Cuda, const Tensor& x, const Tensor& w, const Tensor& bias,
+                    Activation activation, Tensor& u, Tensor& y);
+/// du = dy f'(u) (only with an activation; du may be dy itself), dbias? [O] = column sums of du, in
+/// acc.
+void linear_activation_backward(Cpu, const Tensor& u, const Tensor& dy, Activation activation,
+                                Tensor& du, Tensor& dbias);
+void linear_activation_backward(Cuda, const Tensor& u, const Tensor& dy, Activation activation,
+                                Tensor& du, Tensor& dbias);
+
+}  // namespace farfield

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <span>
+
+#include "engine/device.h"
+#include "engine/tensor.h"
+
+namespace farfield {
+
+/// Indices into the lists UnaryFunctors and BinaryFunctors at the end of ops/functors.h.
+enum class UnaryOp : int {};
+enum class BinaryOp : int {};
+
+/// x[...] = value
+void fill(Cpu, double value, Tensor& x);
+void fill(Cuda, double value, Tensor& x);
+/// y = x, byte for byte; same shape and dtype. The Cuda overload also copies between host and
+/// device.
+void copy_bytes(Cpu, const Tensor& x, Tensor& y);
+void copy_bytes(Cuda, const Tensor& x, Tensor& y);
+/// y = x converted to the dtype of y; same number of elements.
+void cast(Cpu, const Tensor& x, Tensor& y);
+void cast(Cuda, const Tensor& x, Tensor& y);
+/// y += x; same shape and dtype.
+void add_in_place(Cpu, const Tensor& x, Tensor& y);
+void add_in_place(Cuda, const Tensor& x, Tensor& y);
+/// x *= factor
+void scale_in_place(Cpu, double factor, Tensor& x);
+void scale_in_place(Cuda, double factor, Tensor& x);
+
+/// y = f(x)
+void unary_forward(Cpu, UnaryOp op, const Tensor& x, Tensor& y);
+void unary_forward(Cuda, UnaryOp op, const Tensor& x, Tensor& y);
+/// dx = dy f'(x), from input and output
+void unary_backward(Cpu, UnaryOp op, const Tensor& x, const Tensor& y, const Tensor& dy,
+                    Tensor& dx);
+void unary_backward(Cuda, UnaryOp op, const Tensor& x, const Tensor& y, const Tensor& dy,
+                    Tensor& dx);
+/// y = f(a, b), broadcast to the shape of y
+void binary_forward(Cpu, BinaryOp op, const Tensor& a, const Tensor& b, Tensor& y);
+void binary_forward(Cuda, BinaryOp op, const Tensor& a, const Tensor& b, Tensor& y);
+/// da = dy df/da and db = dy df/db, in the broadcast shape of y, before summing back; one of them
+/// may be undefined.
+void binary_backward(Cpu, BinaryOp op, const Tensor& a, const Tensor& b, const Tensor& dy,
+                     Tensor& da, Tensor& db);
+void binary_backward(Cuda, BinaryOp op, const Tensor& a, const Tensor& b, const Tensor& dy,
+                     Tensor& da, Tensor& db);
+
+/// y[i0, i1, ...] = x with its dimensions reordered: dimension i of y is dimension order[i] of x.
+void permute(Cpu, const Tensor& x, std::span<const int> order, Tensor& y);
+void permute(Cuda, const Tensor& x, std::span<const int> order, Tensor& y);
+
+}  // namespace farfield

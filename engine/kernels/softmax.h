@@ -1,0 +1,20 @@
+#pragma once
+
+#include "engine/device.h"
+#include "engine/tensor.h"
+
+namespace farfield {
+
+/// Rows are the last dimension. y = exp(x - max) / sum, or, when log, y = x - max - log(sum).
+void softmax_forward(Cpu, const Tensor& x, bool log, Tensor& y);
+void softmax_forward(Cuda, const Tensor& x, bool log, Tensor& y);
+void softmax_backward(Cpu, const Tensor& y, const Tensor& dy, bool log, Tensor& dx);
+void softmax_backward(Cuda, const Tensor& y, const Tensor& dy, bool log, Tensor& dx);
+/// nll[i] = logsumexp(logits[i, :]) - logits[i, target[i]], in acc; when dlogits? is defined (it
+/// may be logits itself), dlogits[i, :] = scale (softmax(logits[i, :]) - onehot(target[i])).
+void cross_entropy_rows(Cpu, const Tensor& logits, const Tensor& targets, double scale, Tensor& nll,
+                        Tensor& dlogits);
+void cross_entropy_rows(Cuda, const Tensor& logits, const Tensor& targets, double scale,
+                        Tensor& nll, Tensor& dlogits);
+
+}  // namespace farfield

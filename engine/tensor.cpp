@@ -1,0 +1,176 @@
+#include "engine/tensor.h"
+
+#include "engine/autograd.h"
+#include "engine/kernels.h"
+
+namespace farfield {
+
+struct Tensor::Impl {
+  std::shared_ptr<Storage> storage;
+  int64_t offset_bytes = 0;
+  Shape shape;
+  DType dtype = DType::f32;
+  bool requires_grad = false;
+  int output_index = 0;
+  std::shared_ptr<Node> node;
+  Tensor grad;
+};
+
+namespace {
+
+template <class T>
+Tensor from_host(std::span<const T> values, const Shape& shape, DType dtype, const Device& device) {
+  require<ShapeError>(static_cast<int64_t>(values.size()) == shape.numel(), "tensor", "expected ",
+                      shape.numel(), " values for shape ", shape, ", got ", values.size());
+  Tensor host = Tensor::empty(shape, dtype);
+  if constexpr (std::is_same_v<T, int32_t>) {
+    std::copy(values.begin(), values.end(), host.data<int32_t>());
+  } else if (dtype == DType::i32) {
+    std::transform(values.begin(), values.end(), host.data<int32_t>(),
+                   [](T x) { return static_cast<int32_t>(x); });
+  } else {
+    dispatch_float(dtype, [&](auto type) {
+      using Element = decltype(type);
+      std::transform(values.begin(), values.end(), host.data<Element>(),
+                     [](T x) { return static_cast<Element>(x); });
+    });
+  }
+  return host.to(device);
+}
+
+}  // namespace
+
+Tensor Tensor::empty(const Shape& shape, DType dtype, const Device& device) {
+  auto impl = std::make_shared<Impl>();
+  int64_t bytes = 0;
+  require<ShapeError>(!__builtin_mul_overflow(shape.numel(), size_of(dtype), &bytes), "tensor",
+                      "the size in bytes of ", shape, " overflows 64 bits");
+  impl->storage = std::make_shared<Storage>(bytes, device);
+  impl->shape = shape;
+  impl->dtype = dtype;
+  return Tensor(std::move(impl));
+}
+
+Tensor Tensor::zeros(const Shape& shape, DType dtype, const Device& device) {
+  return full(shape, 0, dtype, device);
+}
+
+Tensor Tensor::full(const Shape& shape, double value, DType dtype, const Device& device) {
+  Tensor x = empty(shape, dtype, device);
+  dispatch(device, [&](auto tag) { fill(tag, value, x); });
+  return x;
+}
+
+Tensor Tensor::from(std::span<const double> values, const Shape& shape, DType dtype,
+                    const Device& device) {
+  return from_host(values, shape, dtype, device);
+}
+Tensor Tensor::from(std::initializer_list<double> values, const Shape& shape, DType dtype,
+                    const Device& device) {
+  return from_host(std::span<const double>(values.begin(), values.size()), shape, dtype, device);
+}
+Tensor Tensor::from(std::span<const int32_t> values, const Shape& shape, const Device& device) {
+  return from_host(values, shape, DType::i32, device);
+}
+
+const Tensor::Impl& Tensor::impl() const {
+  require<ShapeError>(impl_ != nullptr, "tensor", "expected a tensor, got an undefined one");
+  return *impl_;
+}
+void Tensor::check_dtype(DType wanted) const {
+  require<DTypeError>(dtype() == wanted, "tensor", "expected ", wanted, ", got ", dtype());
+}
+
+const Shape& Tensor::shape() const { return impl().shape; }
+DType Tensor::dtype() const { return impl().dtype; }
+const Device& Tensor::device() const { return impl().storage->device(); }
+void* Tensor::raw_data() {
+  return static_cast<char*>(impl().storage->data()) + impl().offset_bytes;
+}
+const void* Tensor::raw_data() const {
+  return static_cast<const char*>(impl().storage->data()) + impl().offset_bytes;
+}
+
+std::vector<double> Tensor::to_vector() const {
+  const Tensor host = to(Device{});
+  std::vector<double> values(static_cast<size_t>(numel()));
+  if (dtype() == DType::i32) {
+    std::copy_n(host.data<int32_t>(), numel(), values.begin());
+  } else {
+    dispatch_float(dtype(), [&](auto type) {
+      using Element = decltype(type);
+      std::transform(host.data<Element>(), host.data<Element>() + numel(), values.begin(),
+                     [](Element x) { return static_cast<double>(x); });
+    });
+  }
+  return values;
+}
+
+double Tensor::item() const {
+  require<ShapeError>(numel() == 1, "tensor", "item() expects one element, got shape ", shape());
+  return to_vector()[0];
+}
+
+Tensor Tensor::to(const Device& device) const {
+  if (this->device() == device) return *this;
+  Tensor result = empty(shape(), dtype(), device);
+  const Device& other = device.kind == Device::Kind::cpu ? this->device() : device;
+  dispatch(other, [&](auto tag) { copy_bytes(tag, *this, result); });
+  return result;
+}
+
+Tensor Tensor::clone() const {
+  Tensor result = empty(shape(), dtype(), device());
+  dispatch(device(), [&](auto tag) { copy_bytes(tag, *this, result); });
+  return result;
+}
+
+Tensor Tensor::detach() const {
+  if (!defined()) return {};
+  return view(shape());
+}
+
+Tensor Tensor::view(const Shape& shape, int64_t offset) const {
+  require<ShapeError>(offset >= 0 && offset + shape.numel() <= numel(), "tensor",
+                      "a view of shape ", shape, " at element ", offset, " does not fit in ",
+                      this->shape());
+  auto result = std::make_shared<Impl>();
+  result->storage = impl().storage;
+  result->offset_bytes = impl().offset_bytes + offset * size_of(dtype());
+  result->shape = shape;
+  result->dtype = dtype();
+  return Tensor(std::move(result));
+}
+
+Tensor& Tensor::set_requires_grad(bool value) {
+  require<ShapeError>(impl().node == nullptr, "tensor", "only a leaf can be marked for a gradient");
+  require<DTypeError>(!value || is_float(dtype()), "tensor",
+                      "a gradient needs a floating type, got ", dtype());
+  impl_->requires_grad = value;
+  return *this;
+}
+bool Tensor::requires_grad() const { return impl_ != nullptr && impl_->requires_grad; }
+bool Tensor::needs_grad() const {
+  return impl_ != nullptr && (impl_->requires_grad || impl_->node != nullptr);
+}
+Tensor Tensor::grad() const { return impl().grad; }
+void Tensor::set_grad(Tensor grad) const {
+  require<ShapeError>(!grad.defined() || grad.shape() == shape(), "tensor",
+                      "expected a gradient of shape ", shape());
+  impl_->grad = std::move(grad);
+}
+const std::shared_ptr<Node>& Tensor::node() const { return impl().node; }
+int Tensor::output_index() const { return impl().output_index; }
+void Tensor::set_node(std::shared_ptr<Node> node, int output_index) {
+  impl();
+  impl_->node = std::move(node);
+  impl_->output_index = output_index;
+}
+bool Tensor::is_sole_owner() const {
+  return impl_ != nullptr && impl_.use_count() == 1 && impl_->storage.use_count() == 1;
+}
+
+Tensor empty_like(const Tensor& x) { return Tensor::empty(x.shape(), x.dtype(), x.device()); }
+Tensor zeros_like(const Tensor& x) { return Tensor::zeros(x.shape(), x.dtype(), x.device()); }
+
+}  // namespace farfield

@@ -1,0 +1,103 @@
+#pragma once
+
+#include <initializer_list>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "engine/device.h"
+#include "engine/dtype.h"
+#include "engine/shape.h"
+#include "engine/storage.h"
+
+namespace farfield {
+
+struct Node;
+
+/// A value handle: copies share the elements. Always row-major and without gaps; a reshape or a
+/// slice of the first dimension shares storage, every other rearrangement copies.
+class Tensor {
+ public:
+  Tensor() = default;  ///< undefined: stands for "no tensor" (an absent bias, no gradient)
+
+  /// Not initialised.
+  static Tensor empty(const Shape& shape, DType dtype = DType::f32, const Device& device = {});
+  static Tensor zeros(const Shape& shape, DType dtype = DType::f32, const Device& device = {});
+  static Tensor full(const Shape& shape, double value, DType dtype = DType::f32,
+                     const Device& device = {});
+  /// Values in row-major order, rounded to dtype. ShapeError if their number is not that of the
+  /// shape.
+  static Tensor from(std::span<const double> values, const Shape& shape, DType dtype = DType::f32,
+                     const Device& device = {});
+  static Tensor from(std::initializer_list<double> values, const Shape& shape,
+                     DType dtype = DType::f32, const Device& device = {});
+  static Tensor from(std::span<const int32_t> values, const Shape& shape,
+                     const Device& device = {});
+
+  bool defined() const { return impl_ != nullptr; }
+  const Shape& shape() const;
+  int rank() const { return shape().rank(); }
+  int64_t dim(int i) const { return shape()[i]; }
+  int64_t numel() const { return shape().numel(); }
+  int64_t size_bytes() const { return numel() * size_of(dtype()); }
+  DType dtype() const;
+  const Device& device() const;
+
+  /// The elements; DTypeError unless T is the element type. A pointer of the tensor's device.
+  template <class T>
+  T* data() {
+    check_dtype(dtype_of<T>);
+    return static_cast<T*>(raw_data());
+  }
+  template <class T>
+  const T* data() const {
+    check_dtype(dtype_of<T>);
+    return static_cast<const T*>(raw_data());
+  }
+  void* raw_data();
+  const void* raw_data() const;
+
+  /// All elements, widened, on the host.
+  std::vector<double> to_vector() const;
+  /// The one element of a tensor with numel() == 1.
+  double item() const;
+  /// The same values on another device; the same tensor when it is there already. Not
+  /// differentiable.
+  Tensor to(const Device& device) const;
+  /// A copy with its own storage, without gradient history.
+  Tensor clone() const;
+  /// The same elements without gradient history: what a backward closure keeps, so that no node
+  /// owns itself.
+  Tensor detach() const;
+  /// Shares storage, no history: elements from `offset` on, read as `shape`. The differentiable
+  /// views are in ops/view.h.
+  Tensor view(const Shape& shape, int64_t offset = 0) const;
+
+  /// Marks a leaf whose gradient backward() accumulates into grad(). Returns *this.
+  Tensor& set_requires_grad(bool value = true);
+  bool requires_grad() const;        ///< a leaf that wants a gradient
+  bool needs_grad() const;           ///< requires_grad(), or made from such a tensor
+  Tensor grad() const;               ///< undefined until backward() reaches this leaf
+  void set_grad(Tensor grad) const;  ///< an undefined tensor clears it
+
+  /// Gradient history, for autograd.cpp.
+  const std::shared_ptr<Node>& node() const;
+  int output_index() const;
+  void set_node(std::shared_ptr<Node> node, int output_index);
+
+  /// True when this handle is the only owner of the elements, so they may be overwritten.
+  bool is_sole_owner() const;
+
+ private:
+  struct Impl;
+  explicit Tensor(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
+  const Impl& impl() const;  // ConfigError-free access: throws ShapeError when undefined
+  void check_dtype(DType wanted) const;
+
+  std::shared_ptr<Impl> impl_;
+};
+
+Tensor empty_like(const Tensor& x);
+Tensor zeros_like(const Tensor& x);
+
+}  // namespace farfield
