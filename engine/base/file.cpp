@@ -1,0 +1,199 @@
+#include "engine/base/file.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <utility>
+
+#include "engine/base/error.h"
+
+namespace farfield {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kBufferBytes = size_t{1} << 20;
+
+[[noreturn]] void fail_errno(const fs::path& path, std::string_view what) {
+  const int code = errno;
+  const char* hint = code == ENOSPC || code == EDQUOT ? "; free some space and run again"
+                     : code == EFBIG ? "; the limit on the size of a file is reached"
+                     : code == EACCES || code == EPERM || code == EROFS
+                         ? "; choose another place or change its permissions"
+                         : "";
+  fail<IoError>("file", path.string(), ": cannot ", what, ": ", std::strerror(code), hint);
+}
+
+// Closes on every way out.
+class Descriptor {
+ public:
+  Descriptor(const fs::path& path, int flags) : fd_(::open(path.c_str(), flags | O_CLOEXEC)) {
+    if (fd_ < 0) fail_errno(path, "open");
+  }
+  ~Descriptor() { ::close(fd_); }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  int get() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+fs::path parent_of(const fs::path& path) {
+  return path.has_parent_path() ? path.parent_path() : fs::path(".");
+}
+
+// Makes a rename in the folder durable. File systems that cannot flush a folder say EINVAL.
+void flush_folder(const fs::path& folder) {
+  const Descriptor fd(folder, O_RDONLY | O_DIRECTORY);
+  if (::fsync(fd.get()) != 0 && errno != EINVAL) fail_errno(folder, "flush to disk");
+}
+
+fs::path temporary_name(const fs::path& path) {
+  return path.string() + ".tmp-" + std::to_string(::getpid());
+}
+
+}  // namespace
+
+std::string read_file(const fs::path& path) {
+  const Descriptor fd(path, O_RDONLY);
+  struct stat info {};
+  if (::fstat(fd.get(), &info) != 0) fail_errno(path, "read");
+  // One byte more than expected, so that the usual file ends with the second read.
+  std::string bytes(S_ISREG(info.st_mode) ? static_cast<size_t>(info.st_size) + 1 : kBufferBytes,
+                    0);
+  size_t size = 0;
+  while (true) {
+    if (size == bytes.size()) bytes.resize(2 * size);
+    const ssize_t got = ::read(fd.get(), bytes.data() + size, bytes.size() - size);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) fail_errno(path, "read");
+    if (got == 0) break;
+    size += static_cast<size_t>(got);
+  }
+  bytes.resize(size);
+  return bytes;
+}
+
+MappedFile::MappedFile(const fs::path& path) {
+  const Descriptor fd(path, O_RDONLY);
+  struct stat info {};
+  if (::fstat(fd.get(), &info) != 0) fail_errno(path, "read");
+  require<IoError>(S_ISREG(info.st_mode), "file", path.string(),
+                   ": expected a regular file, got something else");
+  size_ = static_cast<size_t>(info.st_size);
+  if (size_ == 0) return;
+  void* mapped = ::mmap(nullptr, size_, PROT_READ, MAP_SHARED, fd.get(), 0);
+  if (mapped == MAP_FAILED) fail_errno(path, "map");
+  data_ = static_cast<const std::byte*>(mapped);
+}
+
+MappedFile::~MappedFile() {
+  if (data_ != nullptr) ::munmap(const_cast<std::byte*>(data_), size_);
+}
+
+MappedFile::MappedFile(MappedFile&& other) noexcept
+    : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+
+MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
+  std::swap(data_, other.data_);
+  std::swap(size_, other.size_);
+  return *this;
+}
+
+AtomicFile::AtomicFile(fs::path path) : path_(std::move(path)), temporary_(temporary_name(path_)) {
+  descriptor_ =
+      ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
+  if (descriptor_ < 0) fail_errno(path_, "create");
+  buffer_.reserve(kBufferBytes);
+}
+
+AtomicFile::~AtomicFile() { discard(); }
+
+void AtomicFile::discard() {
+  if (descriptor_ < 0) return;
+  ::close(std::exchange(descriptor_, -1));
+  ::unlink(temporary_.c_str());
+}
+
+void AtomicFile::write(const void* bytes, size_t size) {
+  const char* next = static_cast<const char*>(bytes);
+  size_ += size;
+  while (size > 0) {
+    const size_t part = std::min(size, kBufferBytes - buffer_.size());
+    buffer_.append(next, part);
+    next += part;
+    size -= part;
+    if (buffer_.size() == kBufferBytes) flush();
+  }
+}
+
+void AtomicFile::flush() {
+  for (size_t done = 0; done < buffer_.size();) {
+    const ssize_t put = ::write(descriptor_, buffer_.data() + done, buffer_.size() - done);
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) fail_errno(path_, "write");
+    done += static_cast<size_t>(put);
+  }
+  buffer_.clear();
+}
+
+void AtomicFile::commit() {
+  flush();
+  if (::fsync(descriptor_) != 0) fail_errno(path_, "flush to disk");
+  if (::rename(temporary_.c_str(), path_.c_str()) != 0) fail_errno(path_, "write");
+  if (::close(std::exchange(descriptor_, -1)) != 0) fail_errno(path_, "close");
+  flush_folder(parent_of(path_));
+}
+
+void write_file_atomic(const fs::path& path, std::string_view bytes) {
+  AtomicFile file(path);
+  file.write(bytes);
+  file.commit();
+}
+
+AtomicFolder::AtomicFolder(fs::path path) : path_(std::move(path)) {
+  if (!path_.has_filename()) path_ = path_.parent_path();  // "corpora/code/"
+  temporary_ = temporary_name(path_);
+  std::error_code error;
+  fs::remove_all(temporary_, error);  // left by a process of the same number that was killed
+  fs::create_directories(temporary_, error);
+  errno = error.value();
+  if (error) fail_errno(path_, "create the folder");
+}
+
+AtomicFolder::~AtomicFolder() {
+  std::error_code ignored;
+  if (!committed_) fs::remove_all(temporary_, ignored);
+}
+
+void AtomicFolder::commit(bool replace) {
+  flush_folder(temporary_);
+  if (::rename(temporary_.c_str(), path_.c_str()) != 0) {
+    if (!replace || (errno != ENOTEMPTY && errno != EEXIST && errno != ENOTDIR))
+      fail_errno(path_, "put the new folder in place");
+    if (::renameat2(AT_FDCWD, temporary_.c_str(), AT_FDCWD, path_.c_str(), RENAME_EXCHANGE) != 0) {
+      const fs::path old = path_.string() + ".old-" + std::to_string(::getpid());
+      if (::rename(path_.c_str(), old.c_str()) != 0) fail_errno(path_, "move the old folder away");
+      if (::rename(temporary_.c_str(), path_.c_str()) != 0) {
+        const int reason = errno;
+        ::rename(old.c_str(), path_.c_str());  // what was there comes back
+        errno = reason;
+        fail_errno(path_, "put the new folder in place");
+      }
+      temporary_ = old;
+    }
+    std::error_code ignored;
+    fs::remove_all(temporary_, ignored);
+  }
+  committed_ = true;
+  flush_folder(parent_of(path_));
+}
+
+}  // namespace farfield

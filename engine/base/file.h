@@ -1,0 +1,83 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace farfield {
+
+// Every failure here is an IoError that names the path and the system's reason.
+
+/// The whole file as bytes.
+std::string read_file(const std::filesystem::path& path);
+
+/// A regular file mapped for reading. The file must not be shortened while it is mapped; files
+/// written by AtomicFile never are.
+class MappedFile {
+ public:
+  explicit MappedFile(const std::filesystem::path& path);
+  ~MappedFile();
+  MappedFile(MappedFile&& other) noexcept;
+  MappedFile& operator=(MappedFile&& other) noexcept;
+
+  std::span<const std::byte> bytes() const { return {data_, size_}; }
+
+ private:
+  const std::byte* data_ = nullptr;
+  size_t size_ = 0;
+};
+
+/// A file that appears complete or not at all: written as "<path>.tmp-<process id>", flushed to
+/// disk and renamed by commit(). Destroyed without commit() it leaves what was there before.
+class AtomicFile {
+ public:
+  explicit AtomicFile(std::filesystem::path path);
+  ~AtomicFile();
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
+
+  void write(const void* bytes, size_t size);
+  void write(std::string_view bytes) { write(bytes.data(), bytes.size()); }
+  /// Bytes given to write() so far.
+  uint64_t size() const { return size_; }
+  /// Makes the file visible under its name. Once; nothing may be written afterwards.
+  void commit();
+
+ private:
+  void flush();
+  void discard();
+
+  std::filesystem::path path_, temporary_;
+  int descriptor_ = -1;
+  std::string buffer_;
+  uint64_t size_ = 0;
+};
+
+void write_file_atomic(const std::filesystem::path& path, std::string_view bytes);
+
+/// A folder that appears complete or not at all: fill folder(), then commit().
+///
+/// folder() is "<path>.tmp-<process id>", a new empty folder beside the final one; destroyed
+/// without commit() it is removed with everything in it.
+class AtomicFolder {
+ public:
+  /// Makes the parent folders too.
+  explicit AtomicFolder(std::filesystem::path path);
+  ~AtomicFolder();
+  AtomicFolder(const AtomicFolder&) = delete;
+  AtomicFolder& operator=(const AtomicFolder&) = delete;
+
+  const std::filesystem::path& folder() const { return temporary_; }
+  /// Renames folder() to the final path. What is there already must be an empty folder, unless
+  /// `replace` is set: then it is exchanged in one step where the file system can, and removed.
+  void commit(bool replace = false);
+
+ private:
+  std::filesystem::path path_, temporary_;
+  bool committed_ = false;
+};
+
+}  // namespace farfield

@@ -1,0 +1,115 @@
+#define BOOST_TEST_MODULE file
+#include <boost/test/unit_test.hpp>
+
+#include "engine/base/error.h"
+#include "engine/base/file.h"
+#include "tests/support/file_size_limit.h"
+#include "tests/support/messages.h"
+#include "tests/support/temp_folder.h"
+
+namespace farfield {
+namespace {
+
+namespace fs = std::filesystem;
+
+BOOST_AUTO_TEST_CASE(what_is_written_is_read_back) {
+  const TempFolder folder;
+  std::string text("a\0b", 3);
+  for (int i = 0; i < 300000; ++i) text += static_cast<char>(i * i);
+  text += text + text + text;  // more than one buffer
+  for (const std::string& bytes : {std::string(), std::string("x"), text}) {
+    write_file_atomic(folder / "file", bytes);
+    BOOST_CHECK(read_file(folder / "file") == bytes);
+    const MappedFile mapped(folder / "file");
+    BOOST_CHECK(std::string_view(reinterpret_cast<const char*>(mapped.bytes().data()),
+                                 mapped.bytes().size()) == bytes);
+  }
+  BOOST_TEST(folder.entries() == 1);
+}
+
+BOOST_AUTO_TEST_CASE(a_file_without_commit_leaves_the_old_one) {
+  const TempFolder folder;
+  write_file_atomic(folder / "file", "old");
+  {
+    AtomicFile file(folder / "file");
+    file.write("new");
+    BOOST_TEST(file.size() == 3u);
+    BOOST_TEST(read_file(folder / "file") == "old");
+  }
+  BOOST_TEST(read_file(folder / "file") == "old");
+  BOOST_TEST(folder.entries() == 1);
+}
+
+BOOST_AUTO_TEST_CASE(a_full_disk_is_an_error_and_leaves_the_old_file) {
+  const TempFolder folder;
+  write_file_atomic(folder / "file", "old");
+  {
+    const FileSizeLimit limit(1000);
+    BOOST_CHECK_EXCEPTION(write_file_atomic(folder / "file", std::string(5000, 'x')), IoError,
+                          says("[file] ", "/file: cannot write: File too large"));
+    BOOST_CHECK_THROW(write_file_atomic(folder / "file", std::string(3 << 20, 'x')), IoError);
+  }
+  BOOST_TEST(read_file(folder / "file") == "old");
+  BOOST_TEST(folder.entries() == 1);
+}
+
+BOOST_AUTO_TEST_CASE(files_that_cannot_be_opened_are_named_with_the_reason) {
+  const TempFolder folder;
+  const std::string missing = "/missing: cannot open: No such file or directory";
+  BOOST_CHECK_EXCEPTION(read_file(folder / "missing"), IoError, says(missing));
+  BOOST_CHECK_EXCEPTION(MappedFile(folder / "missing"), IoError, says(missing));
+  BOOST_CHECK_EXCEPTION(read_file(folder.path()), IoError, says("Is a directory"));
+  BOOST_CHECK_EXCEPTION(MappedFile(folder.path()), IoError, says("expected a regular file"));
+  BOOST_CHECK_EXCEPTION(AtomicFile(folder / "missing/file"), IoError,
+                        says("/missing/file: cannot create: No such file or directory"));
+}
+
+BOOST_AUTO_TEST_CASE(an_unwritable_folder_is_named_with_a_way_out) {
+  if (::geteuid() == 0) {
+    BOOST_TEST_MESSAGE("SKIPPED: permissions do not bind the superuser");
+    return;
+  }
+  const TempFolder folder;
+  fs::permissions(folder.path(), fs::perms::owner_read | fs::perms::owner_exec);
+  BOOST_CHECK_EXCEPTION(AtomicFile(folder / "file"), IoError,
+                        says("cannot create: Permission denied; choose another place"));
+  BOOST_CHECK_EXCEPTION(AtomicFolder(folder / "folder"), IoError,
+                        says("cannot create the folder: Permission denied; choose another place"));
+  fs::permissions(folder.path(), fs::perms::owner_all);
+}
+
+BOOST_AUTO_TEST_CASE(a_folder_appears_at_its_commit) {
+  const TempFolder folder;
+  {
+    AtomicFolder made(folder / "a/b/");
+    write_file_atomic(made.folder() / "file", "x");
+    BOOST_TEST(!fs::exists(folder / "a/b"));
+    made.commit();
+  }
+  BOOST_TEST(read_file(folder / "a/b/file") == "x");
+  { AtomicFolder dropped(folder / "c"); }
+  BOOST_TEST(folder.entries() == 1);
+}
+
+BOOST_AUTO_TEST_CASE(a_folder_replaces_another_only_when_asked) {
+  const TempFolder folder;
+  fs::create_directory(folder / "a");
+  write_file_atomic(folder / "a/old", "x");
+  {
+    AtomicFolder made(folder / "a");
+    BOOST_CHECK_EXCEPTION(made.commit(), IoError,
+                          says("/a: cannot put the new folder in place: Directory not empty"));
+  }
+  BOOST_TEST(read_file(folder / "a/old") == "x");
+  {
+    AtomicFolder made(folder / "a");
+    write_file_atomic(made.folder() / "new", "y");
+    made.commit(/*replace=*/true);
+  }
+  BOOST_TEST(!fs::exists(folder / "a/old"));
+  BOOST_TEST(read_file(folder / "a/new") == "y");
+  BOOST_TEST(folder.entries() == 1);
+}
+
+}  // namespace
+}  // namespace farfield
