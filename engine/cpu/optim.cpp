@@ -1,0 +1,122 @@
+#include "engine/kernels/optim.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "engine/base/parallel.h"
+
+namespace farfield {
+namespace {
+
+constexpr int64_t kGrain = int64_t{1} << 14;  // elements of a piece
+
+// Elements begin .. end - 1 of tensor number `index`.
+struct Piece {
+  size_t index;
+  int64_t begin, end;
+};
+
+// Cuts a list of tensors into pieces, in order; they depend on the shapes alone. Neighbouring small
+// tensors go to one task: tasks[i] .. tasks[i + 1] - 1 are the pieces of task i.
+struct Work {
+  std::vector<Piece> pieces;
+  std::vector<size_t> tasks{0};
+
+  void add(size_t index, int64_t numel) {
+    for (int64_t begin = 0; begin < numel; begin += kGrain) {
+      const int64_t end = std::min(numel, begin + kGrain);
+      pieces.push_back({index, begin, end});
+      filled_ += end - begin;
+      if (filled_ >= kGrain) close();
+    }
+  }
+  void close() {
+    if (tasks.back() != pieces.size()) tasks.push_back(pieces.size());
+    filled_ = 0;
+  }
+  template <class F>
+  void run(const F& body) const {
+    parallel_for(static_cast<int64_t>(tasks.size()) - 1, [&](int64_t task) {
+      for (size_t i = tasks[static_cast<size_t>(task)]; i < tasks[static_cast<size_t>(task) + 1];
+           ++i)
+        body(i, pieces[i]);
+    });
+  }
+
+ private:
+  int64_t filled_ = 0;
+};
+
+template <class T>
+void update(const AdamWStep& step, AdamWTarget& target, int64_t begin, int64_t end) {
+  const T* const __restrict grad = target.grad.data<T>();
+  T* const __restrict param = target.param.data<T>();
+  T* const __restrict m = target.m.data<T>();
+  T* const __restrict v = target.v.data<T>();
+  const double t = static_cast<double>(step.t);
+  const auto scale = static_cast<T>(step.grad_scale);
+  const auto beta1 = static_cast<T>(step.beta1), beta2 = static_cast<T>(step.beta2);
+  const auto rest1 = static_cast<T>(1 - step.beta1), rest2 = static_cast<T>(1 - step.beta2);
+  // x -= lr (m / c1) / (sqrt(v / c2) + eps), c = 1 - beta^t
+  const auto rate = static_cast<T>(step.lr / (1 - std::pow(step.beta1, t)));
+  const auto correction2 = static_cast<T>(1 / (1 - std::pow(step.beta2, t)));
+  const auto eps = static_cast<T>(step.eps);
+  const auto keep = static_cast<T>(target.decay ? 1 - step.lr * step.weight_decay : 1);
+
+  for (int64_t i = begin; i < end; ++i) {
+    const T g = grad[i] * scale;
+    const T mean = beta1 * m[i] + rest1 * g;
+    const T square = beta2 * v[i] + rest2 * g * g;
+    m[i] = mean;
+    v[i] = square;
+    param[i] = keep * param[i] - rate * mean / (std::sqrt(square * correction2) + eps);
+  }
+}
+
+template <class T>
+double sum_squares_of(const T* x, int64_t n) {
+  double lanes[8] = {};  // a fixed order that fits vector registers
+  int64_t i = 0;
+  for (; i + 8 <= n; i += 8)
+    for (int lane = 0; lane < 8; ++lane) {
+      const auto value = static_cast<double>(x[i + lane]);
+      lanes[lane] += value * value;
+    }
+  for (; i < n; ++i) lanes[i & 7] += static_cast<double>(x[i]) * static_cast<double>(x[i]);
+  return ((lanes[0] + lanes[1]) + (lanes[2] + lanes[3])) +
+         ((lanes[4] + lanes[5]) + (lanes[6] + lanes[7]));
+}
+
+}  // namespace
+
+void adamw_step(Cpu, const AdamWStep& step, std::span<AdamWTarget> targets) {
+  Work work;
+  for (size_t i = 0; i < targets.size(); ++i) work.add(i, targets[i].param.numel());
+  work.close();
+  work.run([&](size_t, const Piece& piece) {
+    AdamWTarget& target = targets[piece.index];
+    if (target.param.dtype() == DType::f64)
+      update<double>(step, target, piece.begin, piece.end);
+    else
+      update<float>(step, target, piece.begin, piece.end);
+  });
+}
+
+double sum_squares(Cpu, std::span<const Tensor> tensors) {
+  Work work;
+  for (size_t i = 0; i < tensors.size(); ++i) work.add(i, tensors[i].numel());
+  work.close();
+  std::vector<double> partial(work.pieces.size());
+  work.run([&](size_t number, const Piece& piece) {
+    const Tensor& x = tensors[piece.index];
+    const int64_t n = piece.end - piece.begin;
+    partial[number] = x.dtype() == DType::f64 ? sum_squares_of(x.data<double>() + piece.begin, n)
+                                              : sum_squares_of(x.data<float>() + piece.begin, n);
+  });
+  double total = 0;
+  for (const double value : partial) total += value;
+  return total;
+}
+
+}  // namespace farfield

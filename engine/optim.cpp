@@ -1,0 +1,100 @@
+#include "engine/optim.h"
+
+#include <cmath>
+#include <set>
+
+#include "engine/kernels.h"
+
+namespace farfield {
+
+double grad_norm(const std::vector<Parameter>& parameters) {
+  std::vector<Tensor> gradients;
+  for (const Parameter& p : parameters)
+    if (const Tensor gradient = p.value.grad(); gradient.defined()) gradients.push_back(gradient);
+  if (gradients.empty()) return 0;
+  return std::sqrt(
+      dispatch(gradients.front().device(), [&](auto tag) { return sum_squares(tag, gradients); }));
+}
+
+double clip_factor(double norm, double max_norm) {
+  require<ConfigError>(max_norm >= 0, "clip", "expected a largest norm >= 0 (0: no clipping), got ",
+                       max_norm);
+  if (max_norm == 0) return 1;
+  const double excess = (norm + 1e-6) / max_norm;
+  return excess <= 1 ? 1 : 1 / excess;
+}
+
+void clear_gradients(const std::vector<Parameter>& parameters) {
+  for (const Parameter& p : parameters) p.value.set_grad({});
+}
+
+AdamW::AdamW(std::vector<Parameter> parameters, const AdamWOptions& options)
+    : parameters_(std::move(parameters)), options_(options), t_(options.adam_initial_step) {
+  const auto check = [](bool ok, const char* name, const char* range, double value) {
+    require<ConfigError>(ok, "adamw", "expected ", name, " ", range, ", got ", value);
+  };
+  check(options.beta1 >= 0 && options.beta1 < 1, "beta1", "in [0, 1)", options.beta1);
+  check(options.beta2 >= 0 && options.beta2 < 1, "beta2", "in [0, 1)", options.beta2);
+  check(options.eps >= 0, "eps", ">= 0", options.eps);
+  check(options.weight_decay >= 0, "weight_decay", ">= 0", options.weight_decay);
+  check(options.adam_initial_step >= 0, "adam_initial_step", ">= 0",
+        static_cast<double>(options.adam_initial_step));
+  std::set<std::string> names;
+  for (const Parameter& p : parameters_) {
+    require<ConfigError>(names.insert(p.name).second, "adamw", "expected parameters of ",
+                         "different names, got '", p.name, "' twice");
+    require<DTypeError>(p.value.dtype() == DType::f32 || p.value.dtype() == DType::f64, "adamw",
+                        "expected float32 or float64 for '", p.name, "', got ", p.value.dtype());
+    m_.push_back(zeros_like(p.value));
+    v_.push_back(zeros_like(p.value));
+  }
+}
+
+void AdamW::step(double lr, double grad_scale) {
+  ++t_;
+  std::vector<AdamWTarget> targets;
+  for (size_t i = 0; i < parameters_.size(); ++i) {
+    const Parameter& p = parameters_[i];
+    if (Tensor gradient = p.value.grad(); gradient.defined())
+      targets.push_back({std::move(gradient), p.value, m_[i], v_[i], p.decay});
+  }
+  if (targets.empty()) return;
+  const AdamWStep step{.lr = lr,
+                       .beta1 = options_.beta1,
+                       .beta2 = options_.beta2,
+                       .eps = options_.eps,
+                       .weight_decay = options_.weight_decay,
+                       .grad_scale = grad_scale,
+                       .t = t_};
+  dispatch(targets.front().param.device(), [&](auto tag) { adamw_step(tag, step, targets); });
+}
+
+std::vector<std::pair<std::string, Tensor>> AdamW::state() const {
+  std::vector<std::pair<std::string, Tensor>> tensors;
+  for (size_t i = 0; i < parameters_.size(); ++i) {
+    tensors.emplace_back(parameters_[i].name + ".exp_avg", m_[i]);
+    tensors.emplace_back(parameters_[i].name + ".exp_avg_sq", v_[i]);
+  }
+  return tensors;
+}
+
+void AdamW::load_state(const std::map<std::string, Tensor>& tensors, int64_t t) {
+  require<IoError>(t >= 0, "optimizer", "expected a count of updates >= 0, got ", t);
+  const auto own = state();
+  for (const auto& [name, target] : own) {
+    const auto found = tensors.find(name);
+    require<IoError>(found != tensors.end(), "optimizer", "expected a tensor '", name,
+                     "', got none of that name");
+    const Tensor& source = found->second;
+    require<IoError>(source.shape() == target.shape() && source.dtype() == target.dtype(),
+                     "optimizer", "expected '", name, "' of ", target.dtype(), " ", target.shape(),
+                     ", got ", source.dtype(), " ", source.shape(), "; is it of another model?");
+  }
+  for (auto [name, target] : own) {
+    const Tensor source = tensors.at(name).to(target.device());
+    dispatch(target.device(), [&, &to = target](auto tag) { copy_bytes(tag, source, to); });
+  }
+  t_ = t;
+}
+
+}  // namespace farfield

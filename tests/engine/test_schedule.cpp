@@ -1,0 +1,57 @@
+#define BOOST_TEST_MODULE schedule
+#include <boost/test/unit_test.hpp>
+#include <cmath>
+
+#include "engine/base/error.h"
+#include "engine/schedule.h"
+#include "tests/support/golden.h"
+
+namespace farfield {
+namespace {
+
+BOOST_AUTO_TEST_CASE(the_published_schedule_has_the_golden_rates) {
+  const auto model = test::golden("model.json");
+  const auto& golden = model["lr_schedule"];
+  const Schedule schedule{.peak_lr = golden["lr"],
+                          .decay_steps = golden["decay_iters"],
+                          .warmup_fraction = golden["warmup_fraction"]};
+  for (size_t i = 0; i < golden["value"].size(); ++i) {
+    const double want = golden["value"][i];
+    const double got = learning_rate(schedule, golden["scheduler_index"][i].get<int64_t>() + 1);
+    BOOST_TEST(std::abs(got - want) <= 1e-13 * schedule.peak_lr);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(the_first_update_has_rate_zero_and_the_peak_comes_after_the_warm_up) {
+  const Schedule schedule{.peak_lr = 3e-3, .decay_steps = 600, .warmup_fraction = 0.02};
+  BOOST_TEST(learning_rate(schedule, 1) == 0);
+  BOOST_TEST(learning_rate(schedule, 13) == 3e-3);
+  BOOST_TEST(learning_rate(schedule, 12) < 3e-3);
+  BOOST_TEST(learning_rate(schedule, 14) < 3e-3);
+}
+
+BOOST_AUTO_TEST_CASE(the_rate_stays_above_zero_after_the_end) {
+  const Schedule schedule{.peak_lr = 1, .decay_steps = 1000, .warmup_fraction = 0.02};
+  const double last = learning_rate(schedule, 981);
+  BOOST_TEST(last > 0);
+  BOOST_TEST(learning_rate(schedule, 1000) == last);
+  BOOST_TEST(learning_rate(schedule, 1000000) == last);
+}
+
+BOOST_AUTO_TEST_CASE(without_warm_up_the_first_update_has_the_peak_rate) {
+  BOOST_TEST(learning_rate({.peak_lr = 0.5, .decay_steps = 10, .warmup_fraction = 0}, 1) == 0.5);
+}
+
+BOOST_AUTO_TEST_CASE(arguments_out_of_range_are_refused) {
+  const auto check = [](const Schedule& schedule, int64_t update, const std::string& text) {
+    BOOST_CHECK_EXCEPTION(learning_rate(schedule, update), ConfigError,
+                          [&](const ConfigError& e) { return e.what() == text; });
+  };
+  check({}, 0, "[schedule] expected an update number >= 1, got 0");
+  check({.peak_lr = -1}, 1, "[schedule] expected a finite peak_lr >= 0, got -1");
+  check({.decay_steps = 0}, 1, "[schedule] expected decay_steps >= 1, got 0");
+  check({.warmup_fraction = 0.6}, 1, "[schedule] expected warmup_fraction in [0, 0.5], got 0.6");
+}
+
+}  // namespace
+}  // namespace farfield
