@@ -1,0 +1,427 @@
+#include "apps/cli.h"
+
+#include <algorithm>
+#include <boost/program_options.hpp>
+#include <charconv>
+#include <cstdlib>
+#include <fstream>
+#include <iostream>
+#include <map>
+#include <new>
+#include <set>
+#include <sstream>
+
+#include "apps/version.h"
+#include "engine/base/error.h"
+
+namespace po = boost::program_options;
+
+namespace farfield::apps {
+namespace {
+
+constexpr std::string_view kWhere = "config";
+
+std::string_view trimmed(std::string_view text) {
+  const auto first = text.find_first_not_of(" \t\r\n");
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
+}
+
+template <class T>
+bool read_number(std::string_view text, T& value) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+/// What --name takes, told to Boost: the text after it in --help, and no default of its own.
+class Value : public po::typed_value<std::vector<std::string>> {
+ public:
+  explicit Value(std::string shown)
+      : po::typed_value<std::vector<std::string>>(nullptr), shown_(std::move(shown)) {}
+  std::string name() const override { return shown_; }
+
+ private:
+  std::string shown_;
+};
+
+struct Option {
+  std::string name;
+  std::string placeholder;
+  std::string help;
+  bool is_flag = false;
+  bool is_list = false;
+  std::function<void(const std::string& where, const std::string& text)> set;
+  std::function<void()> clear;  // lists: forget the default before the first value
+  std::function<std::optional<std::string>()> get;  // empty: no value
+};
+
+struct Group {
+  std::string title;
+  std::vector<Option> options;
+};
+
+}  // namespace
+
+struct Options::Impl {
+  std::string program;
+  std::string summary;
+  std::vector<Group> groups;
+  std::vector<Option> positional;
+  std::set<std::string> given;
+  std::string config_file;
+
+  Option& add(Option option) {
+    if (groups.empty()) groups.push_back({"Options", {}});
+    groups.back().options.push_back(std::move(option));
+    return groups.back().options.back();
+  }
+
+  std::vector<std::string> names() const {
+    std::vector<std::string> all = {"help", "version", "config"};
+    for (const Group& group : groups)
+      for (const Option& option : group.options) all.push_back(option.name);
+    return all;
+  }
+
+  bool is_flag(const std::string& word) const {
+    if (word == "--help" || word == "--version") return true;
+    for (const Group& group : groups)
+      for (const Option& option : group.options)
+        if (option.is_flag && word == "--" + option.name) return true;
+    return false;
+  }
+
+  po::options_description description(const Group& group) const {
+    po::options_description described(group.title, 100, 50);
+    for (const Option& option : group.options) {
+      const auto value = option.get();
+      std::string help = option.help;
+      if (value && !value->empty() && !(option.is_flag && *value == "false"))
+        help += " (default: " + *value + ")";
+      auto* semantic = new Value(option.placeholder);
+      semantic->composing();
+      described.add_options()(option.name.c_str(), semantic, help.c_str());
+    }
+    return described;
+  }
+
+  po::options_description everything() const {
+    po::options_description all;
+    for (const Group& group : groups) all.add(description(group));
+    return all;
+  }
+
+  // Gives the values of one source to the options that no source before it has given.
+  void store(const po::parsed_options& parsed, const std::string& where) {
+    std::map<std::string, std::vector<std::string>> values;
+    for (const auto& item : parsed.options) {
+      if (item.string_key.empty()) continue;
+      auto& list = values[item.string_key];
+      list.insert(list.end(), item.value.begin(), item.value.end());
+    }
+    for (Group& group : groups) {
+      for (Option& option : group.options) {
+        const auto found = values.find(option.name);
+        if (found == values.end() || given.count(option.name) > 0) continue;
+        set(option, found->second, where);
+      }
+    }
+  }
+
+  void set(Option& option, const std::vector<std::string>& values, const std::string& where) {
+    require<ConfigError>(option.is_list || values.size() == 1, kWhere, where, option.name,
+                         ": expected one value, got ", values.size());
+    if (option.is_list) option.clear();
+    for (const std::string& text : values) option.set(where + option.name, text);
+    given.insert(option.name);
+  }
+};
+
+Options::Options(std::string program, std::string summary) : impl_(std::make_unique<Impl>()) {
+  impl_->program = std::move(program);
+  impl_->summary = std::move(summary);
+}
+Options::~Options() = default;
+
+Options& Options::group(std::string title) {
+  impl_->groups.push_back({std::move(title), {}});
+  return *this;
+}
+
+namespace {
+
+void read_value(const std::string&, const std::string& text, std::string& value) { value = text; }
+void read_value(const std::string& where, const std::string& text, int64_t& value) {
+  require<ConfigError>(read_number(trimmed(text), value), kWhere, where,
+                       ": expected a whole number, got '", text, "'");
+}
+void read_value(const std::string& where, const std::string& text, uint64_t& value) {
+  require<ConfigError>(read_number(trimmed(text), value), kWhere, where,
+                       ": expected a whole number from 0 on, got '", text, "'");
+}
+void read_value(const std::string& where, const std::string& text, double& value) {
+  require<ConfigError>(read_number(trimmed(text), value), kWhere, where,
+                       ": expected a number, got '", text, "'");
+}
+void read_value(const std::string& where, const std::string& text, bool& value) {
+  const std::string_view word = trimmed(text);
+  require<ConfigError>(word == "true" || word == "false", kWhere, where,
+                       ": expected true or false, got '", text, "'");
+  value = word == "true";
+}
+
+std::string show_value(const std::string& value) { return value; }
+std::string show_value(int64_t value) { return std::to_string(value); }
+std::string show_value(uint64_t value) { return std::to_string(value); }
+std::string show_value(double value) { return number(value); }
+std::string show_value(bool value) { return value ? "true" : "false"; }
+
+template <class T>
+Option scalar(const std::string& name, T& value, const std::string& placeholder,
+              const std::string& help) {
+  Option option{name, placeholder, help, std::is_same_v<T, bool>, false, {}, {}, {}};
+  option.set = [&value](const std::string& where, const std::string& text) {
+    read_value(where, text, value);
+  };
+  option.get = [&value] { return std::optional<std::string>(show_value(value)); };
+  return option;
+}
+
+template <class T>
+Option maybe(const std::string& name, std::optional<T>& value, const std::string& placeholder,
+             const std::string& help) {
+  Option option{name, placeholder, help, false, false, {}, {}, {}};
+  option.set = [&value](const std::string& where, const std::string& text) {
+    T read{};
+    read_value(where, text, read);
+    value = std::move(read);
+  };
+  option.get = [&value] {
+    return value ? std::optional<std::string>(show_value(*value)) : std::nullopt;
+  };
+  return option;
+}
+
+template <class T>
+Option list(const std::string& name, std::vector<T>& values, const std::string& placeholder,
+            const std::string& help) {
+  Option option{name, placeholder, help, false, true, {}, {}, {}};
+  option.clear = [&values] { values.clear(); };
+  option.set = [&values](const std::string& where, const std::string& text) {
+    for (size_t begin = 0; begin <= text.size();) {
+      const size_t end = std::min(text.find(',', begin), text.size());
+      const std::string_view part = trimmed(std::string_view(text).substr(begin, end - begin));
+      require<ConfigError>(!part.empty(), kWhere, where, ": expected values between commas, got '",
+                           text, "'");
+      T value{};
+      read_value(where, std::string(part), value);
+      values.push_back(std::move(value));
+      begin = end + 1;
+    }
+  };
+  option.get = [&values] {
+    std::string text;
+    for (const T& value : values) {
+      if (!text.empty()) text += ',';
+      text += show_value(value);
+    }
+    return values.empty() ? std::nullopt : std::optional<std::string>(text);
+  };
+  return option;
+}
+
+}  // namespace
+
+Options& Options::add(const std::string& name, std::string& value, const std::string& placeholder,
+                      const std::string& help) {
+  impl_->add(scalar(name, value, placeholder, help));
+  return *this;
+}
+Options& Options::add(const std::string& name, int64_t& value, const std::string& placeholder,
+                      const std::string& help) {
+  impl_->add(scalar(name, value, placeholder, help));
+  return *this;
+}
+Options& Options::add(const std::string& name, uint64_t& value, const std::string& placeholder,
+                      const std::string& help) {
+  impl_->add(scalar(name, value, placeholder, help));
+  return *this;
+}
+Options& Options::add(const std::string& name, double& value, const std::string& placeholder,
+                      const std::string& help) {
+  impl_->add(scalar(name, value, placeholder, help));
+  return *this;
+}
+Options& Options::add(const std::string& name, bool& value, const std::string& help) {
+  impl_->add(scalar(name, value, "", help));
+  return *this;
+}
+Options& Options::add(const std::string& name, std::optional<std::string>& value,
+                      const std::string& placeholder, const std::string& help) {
+  impl_->add(maybe(name, value, placeholder, help));
+  return *this;
+}
+Options& Options::add(const std::string& name, std::optional<int64_t>& value,
+                      const std::string& placeholder, const std::string& help) {
+  impl_->add(maybe(name, value, placeholder, help));
+  return *this;
+}
+Options& Options::add(const std::string& name, std::optional<double>& value,
+                      const std::string& placeholder, const std::string& help) {
+  impl_->add(maybe(name, value, placeholder, help));
+  return *this;
+}
+Options& Options::add(const std::string& name, std::vector<int64_t>& value,
+                      const std::string& placeholder, const std::string& help) {
+  impl_->add(list(name, value, placeholder, help));
+  return *this;
+}
+Options& Options::add(const std::string& name, std::vector<std::string>& value,
+                      const std::string& placeholder, const std::string& help) {
+  impl_->add(list(name, value, placeholder, help));
+  return *this;
+}
+Options& Options::add_positional(const std::string& name, std::string& value,
+                                 const std::string& help) {
+  impl_->positional.push_back(scalar(name, value, "", help));
+  return *this;
+}
+
+bool Options::parse(int argc, const char* const* argv, std::ostream& out) {
+  Impl& self = *impl_;
+  po::options_description known = self.everything();
+  po::options_description general;
+  general.add_options()("help", new Value(""), "")("version", new Value(""), "")(
+      "config", new Value("FILE"), "");
+  known.add(general);
+
+  using style = po::command_line_style::style_t;
+  const int exact = style::allow_long | style::long_allow_adjacent | style::long_allow_next;
+  std::vector<std::string> words;
+  for (int i = 1; i < argc; ++i) {
+    std::string word = std::string_view(argv[i]) == "-h" ? "--help" : argv[i];
+    if (self.is_flag(word)) word += "=true";  // a flag never takes the word after it
+    words.push_back(std::move(word));
+  }
+  std::vector<std::string> loose;
+  std::string config;
+  try {
+    po::positional_options_description none;
+    const po::parsed_options parsed =
+        po::command_line_parser(words).options(known).style(exact).allow_unregistered().run();
+    for (const auto& item : parsed.options) {
+      if (item.position_key >= 0 || item.string_key.empty()) {
+        loose.insert(loose.end(), item.value.begin(), item.value.end());
+      } else if (item.unregistered) {
+        fail<ConfigError>(kWhere, "unknown key '", item.string_key, "'",
+                          did_you_mean(item.string_key, self.names()));
+      } else if (item.string_key == "help") {
+        print_help(out);
+        return false;
+      } else if (item.string_key == "version") {
+        out << self.program << ' ' << version_text();
+        return false;
+      } else if (item.string_key == "config") {
+        config = item.value.empty() ? "" : item.value.back();
+      }
+    }
+    self.store(parsed, "--");
+  } catch (const po::error& error) {
+    fail<ConfigError>(kWhere, error.what(), "; see ", self.program, " --help");
+  }
+
+  require<ConfigError>(loose.size() <= self.positional.size(), kWhere, "unexpected argument '",
+                       loose.size() > self.positional.size() ? loose[self.positional.size()] : "",
+                       "'; see ", self.program, " --help");
+  for (size_t i = 0; i < loose.size(); ++i) self.set(self.positional[i], {loose[i]}, "");
+
+  if (!config.empty()) {
+    std::ifstream file(config, std::ios::binary);
+    std::ostringstream text;
+    require<IoError>(static_cast<bool>(file), kWhere, config, ": expected a file that can be read");
+    text << file.rdbuf();
+    read_config(config, text.str());
+  }
+  return true;
+}
+
+void Options::read_config(const std::string& name, std::string_view text) {
+  const std::string where = name + ": ";
+  try {
+    std::istringstream stream{std::string(text)};
+    const po::options_description known = impl_->everything();
+    const po::parsed_options parsed = po::parse_config_file(stream, known, true);
+    std::set<std::string> seen;
+    for (const auto& item : parsed.options) {
+      require<ConfigError>(!item.unregistered, kWhere, where, "unknown key '", item.string_key, "'",
+                           did_you_mean(item.string_key, impl_->names()));
+      require<ConfigError>(seen.insert(item.string_key).second, kWhere, where, "key '",
+                           item.string_key, "' is given twice");
+    }
+    impl_->store(parsed, where);
+  } catch (const po::error& error) {
+    fail<ConfigError>(kWhere, where, error.what());
+  }
+}
+
+bool Options::given(const std::string& name) const { return impl_->given.count(name) > 0; }
+
+std::string Options::resolved(const std::vector<std::string>& without) const {
+  std::string text;
+  for (const Group& group : impl_->groups) {
+    for (const Option& option : group.options) {
+      if (std::find(without.begin(), without.end(), option.name) != without.end()) continue;
+      if (const auto value = option.get(); value && !value->empty())
+        text += option.name + " = " + *value + "\n";
+    }
+  }
+  return text;
+}
+
+void Options::print_help(std::ostream& out) const {
+  out << "usage: " << impl_->program;
+  for (const Option& option : impl_->positional) out << " [" << option.name << ']';
+  out << " [options]\n\n" << impl_->summary << "\n";
+  for (const Option& option : impl_->positional) {
+    const auto value = option.get();
+    out << "\n  " << option.name << "  " << option.help;
+    if (value && !value->empty()) out << " (default: " << *value << ")";
+    out << '\n';
+  }
+  for (const Group& group : impl_->groups) out << '\n' << impl_->description(group);
+  po::options_description general("General", 100, 50);
+  general.add_options()("config", new Value("FILE"),
+                        "read `key = value` lines; options given here win")("help", "this text")(
+      "version", "what this program was built from and with");
+  out << '\n' << general;
+}
+
+std::string number(double value) {
+  char text[32];
+  const auto result = std::to_chars(text, text + sizeof text, value);
+  return std::string(text, result.ptr);
+}
+
+int run_main(int argc, char** argv, const std::function<int(int argc, char** argv)>& fn) {
+  const std::string_view path = argc > 0 ? argv[0] : "farfield";
+  const std::string_view program = path.substr(path.find_last_of('/') + 1);
+  try {
+    const int code = fn(argc, argv);
+    std::cout.flush();
+    return code;
+  } catch (const ConfigError& error) {
+    std::cerr << program << ": " << error.what() << '\n';
+    return kUsage;
+  } catch (const IoError& error) {
+    std::cerr << program << ": " << error.what() << '\n';
+    return kBadData;
+  } catch (const std::bad_alloc&) {
+    std::cerr << program << ": out of memory\n";
+    return kFailed;
+  } catch (const std::exception& error) {
+    std::cerr << program << ": " << error.what() << '\n';
+    return kFailed;
+  }
+}
+
+}  // namespace farfield::apps
