@@ -1,0 +1,65 @@
+#define BOOST_TEST_MODULE vector_math
+#include <boost/test/unit_test.hpp>
+#include <cmath>
+#include <limits>
+
+#include "engine/vector_math.h"
+
+namespace farfield {
+namespace {
+
+// Largest error of f against g over evenly spaced floats, relative to |g| when asked.
+template <class F, class G>
+double worst(F f, G g, double begin, double end, bool relative) {
+  constexpr int kPoints = 2'000'000;
+  double result = 0;
+  for (int i = 0; i <= kPoints; ++i) {
+    const auto x = static_cast<float>(begin + (end - begin) * i / kPoints);
+    const double want = g(static_cast<double>(x));
+    const double error = std::abs(static_cast<double>(f(x)) - want);
+    result = std::max(result, relative ? error / std::abs(want) : error);
+  }
+  return result;
+}
+
+BOOST_AUTO_TEST_CASE(exp_has_the_stated_relative_error) {
+  const auto f = [](float x) { return fast_exp(x); };
+  const auto g = [](double x) { return std::exp(x); };
+  BOOST_TEST(worst(f, g, -86.5, 88.7, true) < 1.5e-7);
+  BOOST_TEST(worst(f, g, -1, 1, true) < 1.5e-7);
+}
+
+BOOST_AUTO_TEST_CASE(exp_keeps_what_is_not_finite) {
+  constexpr float kInf = std::numeric_limits<float>::infinity();
+  BOOST_TEST(fast_exp(-kInf) == 0);
+  BOOST_TEST(fast_exp(-87.0f) == 0);
+  BOOST_TEST(fast_exp(kInf) == kInf);
+  BOOST_TEST(fast_exp(89.0f) == kInf);
+  BOOST_TEST(std::isnan(fast_exp(std::numeric_limits<float>::quiet_NaN())));
+  BOOST_TEST(fast_exp(0.0f) == 1);
+}
+
+BOOST_AUTO_TEST_CASE(erf_has_the_stated_absolute_error) {
+  const auto f = [](float x) { return fast_erf(x); };
+  const auto g = [](double x) { return std::erf(x); };
+  BOOST_TEST(worst(f, g, -6, 6, false) < 3e-7);
+  BOOST_TEST(fast_erf(5.0f) == 1);
+  BOOST_TEST(fast_erf(-std::numeric_limits<float>::infinity()) == -1);
+  BOOST_TEST(fast_erf(0.0f) == 0);
+  BOOST_TEST(std::isnan(fast_erf(std::numeric_limits<float>::quiet_NaN())));
+}
+
+BOOST_AUTO_TEST_CASE(gelu_and_its_derivative_have_the_stated_errors) {
+  const auto phi = [](double u) { return 0.5 * std::erfc(-u * std::sqrt(0.5)); };
+  const auto density = [](double u) { return std::exp(-0.5 * u * u) / std::sqrt(2 * M_PI); };
+  BOOST_TEST(worst([](float u) { return fast_gelu(u); }, [&](double u) { return u * phi(u); }, -9,
+                   5, false) < 1e-6);
+  BOOST_TEST(worst([](float u) { return fast_gelu_grad(u); },
+                   [&](double u) { return phi(u) + u * density(u); }, -9, 9, false) < 1e-6);
+  BOOST_TEST(fast_gelu(-100.0f) == 0);
+  BOOST_TEST(fast_gelu(100.0f) == 100);
+  BOOST_TEST(std::abs(fast_gelu_grad(0.7) - (phi(0.7) + 0.7 * density(0.7))) < 1e-15);
+}
+
+}  // namespace
+}  // namespace farfield
