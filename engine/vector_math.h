@@ -74,4 +74,19 @@ FARFIELD_HD inline T fast_gelu_grad(T u) {
          u * T(0.39894228040143267794) * fast_exp(T(-0.5) * u * u);
 }
 
+/// The hyperbolic tangent. float: relative error below 3e-7.
+FARFIELD_HD inline float fast_tanh(float x) {
+  const float a = x < 0 ? -x : x;
+  const float t = x * x;
+  float p = -0.005704967602f;
+  p = p * t + 0.02063906814f;
+  p = p * t - 0.05373970851f;
+  p = p * t + 0.1333144211f;
+  p = p * t - 0.3333328194f;
+  const float near = x + x * t * p;  // below 0.625, where the other form cancels
+  const float far = 1 - 2 / (fast_exp(2 * a) + 1);
+  return a < 0.625f ? near : (x < 0 ? -far : far);
+}
+inline double fast_tanh(double x) { return std::tanh(x); }
+
 }  // namespace farfield
