@@ -7,9 +7,11 @@ namespace farfield {
 
 /// What attention adds to the plain dot product; the formula is in ops/attention.h.
 struct AttentionRule {
-  Tensor bias;    ///< [H, S] in acc, added at distance d; or undefined
-  Tensor weight;  ///< [H, S] in acc, multiplies the scaled dot product at distance d; or undefined
-  Tensor row_scale;    ///< [T] in acc, multiplies the scaled dot product of a query; or undefined
+  Tensor bias = {};  ///< [H, S] in acc, added at distance d; or undefined
+  Tensor weight =
+      {};  ///< [H, S] in acc, multiplies the scaled dot product at distance d; or undefined
+  Tensor row_scale =
+      {};              ///< [T] in acc, multiplies the scaled dot product of a query; or undefined
   int64_t window = 0;  ///< a query sees distances 0 .. window - 1 (itself included); 0: all
   int64_t sinks = 0;   ///< the first `sinks` keys stay visible outside the window
 };

@@ -18,8 +18,8 @@ void embedding_backward(Cuda, const Tensor& ids, const Tensor& dy, Tensor& dtabl
 /// (2i, 2i + 1) when interleaved. q is multiplied by scale_q? and k by scale_k?, same shape as cos
 /// (xPos; YaRN's factor), when given.
 struct Rotation {
-  Tensor cos, sin;
-  Tensor scale_q, scale_k;
+  Tensor cos = {}, sin = {};
+  Tensor scale_q = {}, scale_k = {};
   bool interleaved = false;
 };
 void split_heads_forward(Cpu, const Tensor& qkv, const Rotation& rotation, Tensor& q, Tensor& k,

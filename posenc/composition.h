@@ -1,0 +1,84 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "posenc/encoding.h"
+#include "posenc/length_cache.h"
+
+namespace farfield::posenc {
+
+/// The encodings of a model, as an expression such as "rope@0..-2 + window(16) + alibi" says.
+///
+/// Per layer, biases add, weights multiply, masks intersect and row scales multiply; the order of
+/// the terms does not matter. The grammar is in expression.h and README.md. Not thread-safe: plan()
+/// keeps tables for later calls.
+class Composition {
+ public:
+  /// ConfigError, with the column and a caret, for an expression that cannot be parsed, an unknown
+  /// encoding or argument, a value out of range, a layer that is not there, two rotations or two
+  /// input embeddings or two normalisers on one layer.
+  Composition(std::string_view expression, const Config& config);
+  ~Composition();
+  Composition(Composition&&) noexcept;
+  Composition& operator=(Composition&&) noexcept;
+
+  /// The one text of this composition: terms sorted, arguments in a fixed order, those equal to
+  /// their default left out, defaults that depend on the model written out. Parses to itself.
+  const std::string& canonical() const { return canonical_; }
+  /// Short text for file names, [a-z0-9._-]: a beginning of canonical() and a hash of all of it.
+  std::string slug() const;
+  const Config& config() const { return config_; }
+
+  struct Layer {
+    Rotation rotation;  ///< tables [T, R/2] for the queries and their keys, or undefined
+    ScoreRule rule;     ///< tables [H, S] in Config::dtype
+  };
+  struct Plan {
+    Tensor embedding;        ///< [T, D], added to the scaled token embedding; or undefined
+    double token_scale = 1;  ///< the token embedding is multiplied by it
+    std::vector<Layer> layers;
+  };
+  /// All tables of one forward pass, differentiable in the parameters. Layers with the same terms
+  /// share the same tensors. The queries are the last n_query of n_key positions.
+  /// Throws ShapeError unless 1 <= n_query <= n_key, ConfigError for a length that a term cannot
+  /// reach.
+  Plan plan(int64_t n_query, int64_t n_key, Phase phase) const;
+
+  /// Named "<term>.<parameter>" ("kerple_log.r1"), with share=layer
+  /// "<term>.layer<i>.<parameter>"; a second term of one name is "<term>_2". None decays.
+  std::vector<Parameter> parameters() const;
+  /// Puts parameters back into their bounds; to be called after each optimizer step.
+  void project();
+
+ private:
+  struct Term;
+  /// One encoding as a layer uses it.
+  struct Part {
+    const Encoding* encoding = nullptr;
+    double bias_scale = 1;
+    friend bool operator==(const Part&, const Part&) = default;
+  };
+  /// Layers that use the same parts.
+  struct Group {
+    std::vector<Part> fixed;    ///< without parameters: their tables are kept
+    std::vector<Part> learned;  ///< computed in each plan
+    friend bool operator==(const Group&, const Group&) = default;
+  };
+  void make_groups();
+  Layer layer(size_t group, const Positions& plain) const;
+  Embedding embed(const Positions& plain) const;
+
+  Config config_;
+  std::string canonical_;
+  std::vector<Term> terms_;
+  std::vector<Group> groups_;
+  std::vector<size_t> group_of_layer_;
+  mutable LengthCache<Layer> layer_cache_;
+  mutable LengthCache<Embedding> embedding_cache_;
+};
+
+}  // namespace farfield::posenc
