@@ -1,0 +1,1 @@
+#include "layers/up.h"

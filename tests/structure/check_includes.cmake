@@ -1,0 +1,89 @@
+# cmake -D ROOT=<source tree> -P check_includes.cmake
+# Calls go down only: each folder includes itself and those below it, a vendor's headers stay in the
+# files that wrap it, and a project header is named by its path from the root.
+
+# What the files of a folder may include, as a regular expression over the path from the root. The
+# first row that fits a file holds. host_device.h is one macro, which random.h needs.
+set(rows
+  "engine/base/"  "^engine/(base/|host_device\\.h$)"
+  "engine/"       "^engine/"
+  "posenc/"       "^(posenc|engine)/"
+  "layers/"       "^(layers|posenc|engine)/"
+  "data/"         "^(data|engine/base)/"
+  "apps/"         "^(apps|data|layers|posenc|engine)/"
+  "tests/"        "^(tests|apps|data|layers|posenc|engine)/")
+
+# Headers of a vendor, and the files that may include them.
+set(vendors
+  "^(oneapi/|dnnl|Eigen/|unsupported/Eigen/)"                "^engine/cpu/gemm"
+  "^(cuda|cublas|nccl|mma\\.h|cooperative_groups)"           "^engine/cuda/"
+  "^boost/(test|mpl)"                                        "^tests/"
+  "^boost/program_options"                                   "^apps/"
+  "^zstd"                                                    "^(data|tests)/"
+  "^xxhash"                                                  "^engine/base/")
+
+set(bad 0)
+set(seen 0)
+function(complain file include why)
+  message("${file}: includes ${include}: ${why}")
+  math(EXPR bad "${bad} + 1")
+  set(bad ${bad} PARENT_SCOPE)
+endfunction()
+
+function(check_project_include file include)
+  if(NOT EXISTS "${ROOT}/${include}")
+    if(include STREQUAL "apps/commit.h")  # made by the build
+      return()
+    endif()
+    complain("${file}" "${include}" "expected the path of a header from the source root")
+    set(bad ${bad} PARENT_SCOPE)
+    return()
+  endif()
+  set(rest ${rows})
+  while(rest)
+    list(POP_FRONT rest folder allowed)
+    string(FIND "${file}" "${folder}" at)
+    if(at EQUAL 0)
+      if(NOT include MATCHES "${allowed}")
+        complain("${file}" "${include}" "files of ${folder} may include ${allowed} only")
+      endif()
+      break()
+    endif()
+  endwhile()
+  set(bad ${bad} PARENT_SCOPE)
+endfunction()
+
+function(check_vendor_include file include)
+  set(rest ${vendors})
+  while(rest)
+    list(POP_FRONT rest header allowed)
+    if(include MATCHES "${header}" AND NOT file MATCHES "${allowed}")
+      complain("${file}" "<${include}>" "only files that match ${allowed} may")
+    endif()
+  endwhile()
+  set(bad ${bad} PARENT_SCOPE)
+endfunction()
+
+foreach(folder IN ITEMS engine posenc layers data apps tests)
+  file(GLOB_RECURSE files RELATIVE "${ROOT}" "${ROOT}/${folder}/*.h" "${ROOT}/${folder}/*.cpp"
+    "${ROOT}/${folder}/*.cu" "${ROOT}/${folder}/*.cuh")
+  list(FILTER files EXCLUDE REGEX "^tests/(structure|install)/")
+  foreach(file IN LISTS files)
+    file(STRINGS "${ROOT}/${file}" lines REGEX "^[ \t]*#[ \t]*include[ \t]*[<\"]")
+    foreach(line IN LISTS lines)
+      math(EXPR seen "${seen} + 1")
+      if(line MATCHES "include[ \t]*\"([^\"]+)\"")
+        check_project_include("${file}" "${CMAKE_MATCH_1}")
+      elseif(line MATCHES "include[ \t]*<([^>]+)>")
+        check_vendor_include("${file}" "${CMAKE_MATCH_1}")
+      endif()
+    endforeach()
+  endforeach()
+endforeach()
+
+if(bad)
+  message(FATAL_ERROR "${bad} includes break the rules")
+elseif(seen EQUAL 0)
+  message(FATAL_ERROR "expected source files under ${ROOT}, got none")
+endif()
+message("${seen} includes follow the rules")
