@@ -61,5 +61,17 @@ BOOST_AUTO_TEST_CASE(gelu_and_its_derivative_have_the_stated_errors) {
   BOOST_TEST(std::abs(fast_gelu_grad(0.7) - (phi(0.7) + 0.7 * density(0.7))) < 1e-15);
 }
 
+BOOST_AUTO_TEST_CASE(tanh_has_the_stated_relative_error) {
+  constexpr float kInf = std::numeric_limits<float>::infinity();
+  const auto f = [](float x) { return fast_tanh(x); };
+  const auto g = [](double x) { return std::tanh(x); };
+  BOOST_TEST(worst(f, g, 1e-6, 12, true) < 3e-7);
+  BOOST_TEST(worst(f, g, -1e-3, -1e-9, true) < 3e-7);
+  BOOST_TEST(fast_tanh(-kInf) == -1);
+  BOOST_TEST(fast_tanh(kInf) == 1);
+  BOOST_TEST(fast_tanh(0.0f) == 0);
+  BOOST_TEST(std::isnan(fast_tanh(std::numeric_limits<float>::quiet_NaN())));
+}
+
 }  // namespace
 }  // namespace farfield
