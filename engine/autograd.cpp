@@ -120,16 +120,17 @@ void record(std::string_view op, Tensor& y, const std::vector<Tensor>& inputs,
 }
 
 void backward(const Tensor& y, Tensor dy) {
-  require<ShapeError>(y.node() != nullptr, "backward",
-                      "expected a tensor with gradient history; was it made under NoGrad?");
   if (!dy.defined()) {
     require<ShapeError>(y.numel() == 1, "backward",
                         "expected a scalar or an explicit dy, got shape ", y.shape());
     dy = Tensor::full(y.shape(), 1, y.dtype(), y.device());
   }
-  require<ShapeError>(dy.shape() == y.shape(), "backward", "expected dy of shape ", y.shape(),
-                      ", got ", dy.shape());
+  backward(std::vector<Tensor>{y}, {dy});
+}
 
+void backward(const std::vector<Tensor>& ys, const std::vector<Tensor>& dys) {
+  require<ShapeError>(ys.size() == dys.size(), "backward", "expected a dy for each of ", ys.size(),
+                      " tensors, got ", dys.size());
   // Creation order is a topological order, so the pending node with the largest number has all its
   // gradients.
   std::map<uint64_t, std::shared_ptr<Node>> pending;
@@ -137,7 +138,24 @@ void backward(const Tensor& y, Tensor dy) {
     accumulate(node->dys[static_cast<size_t>(output)], grad);
     pending.emplace(node->number, node);
   };
-  send(y.node(), y.output_index(), std::move(dy));
+  const auto add_to_leaf = [](const Tensor& leaf, const Tensor& grad) {
+    Tensor total = leaf.grad();
+    leaf.set_grad({});
+    accumulate(total, grad);
+    leaf.set_grad(std::move(total));
+  };
+  for (size_t i = 0; i < ys.size(); ++i) {
+    const Tensor &y = ys[i], &dy = dys[i];
+    if (!dy.defined()) continue;
+    require<ShapeError>(y.needs_grad(), "backward",
+                        "expected a tensor with gradient history; was it made under NoGrad?");
+    require<ShapeError>(dy.shape() == y.shape(), "backward", "expected dy of shape ", y.shape(),
+                        ", got ", dy.shape());
+    if (y.node() != nullptr)
+      send(y.node(), y.output_index(), dy);
+    else
+      add_to_leaf(y, dy);
+  }
 
   const NoGrad no_grad;
   while (!pending.empty()) {
@@ -157,10 +175,7 @@ void backward(const Tensor& y, Tensor dy) {
                        grads[i].shape());
       Node::Edge& edge = node->edges[i];
       if (edge.leaf.defined()) {
-        Tensor total = edge.leaf.grad();
-        edge.leaf.set_grad({});
-        accumulate(total, grads[i]);
-        edge.leaf.set_grad(std::move(total));
+        add_to_leaf(edge.leaf, grads[i]);
       } else if (edge.node != nullptr) {
         send(edge.node, edge.output_index, std::move(grads[i]));
       }
@@ -170,12 +185,18 @@ void backward(const Tensor& y, Tensor dy) {
   }
 }
 
-Tensor checkpoint(const std::function<Tensor(const std::vector<Tensor>&)>& f,
-                  const std::vector<Tensor>& inputs) {
-  Tensor y;
+std::vector<Tensor> checkpoint(
+    const std::function<std::vector<Tensor>(const std::vector<Tensor>&)>& f,
+    const std::vector<Tensor>& inputs) {
+  std::vector<Tensor> ys;
   {
     const NoGrad no_grad;
-    y = f(inputs);
+    ys = f(inputs);
+  }
+  std::vector<Tensor*> outputs;
+  for (Tensor& y : ys) {
+    y = y.detach();  // f may hand an input through
+    outputs.push_back(&y);
   }
   std::vector<Tensor> kept;
   std::vector<bool> wanted;
@@ -183,21 +204,20 @@ Tensor checkpoint(const std::function<Tensor(const std::vector<Tensor>&)>& f,
     kept.push_back(x.detach());
     wanted.push_back(x.needs_grad());
   }
-  record("checkpoint", y, inputs, [f, kept, wanted](const Tensor& dy) {
+  record("checkpoint", outputs, inputs, [f, kept, wanted](const std::vector<Tensor>& dys) {
     const EnableGrad enable;
     std::vector<Tensor> fresh;
     for (size_t i = 0; i < kept.size(); ++i) {
       fresh.push_back(kept[i].detach());
       if (wanted[i]) fresh.back().set_requires_grad();
     }
-    const Tensor again = f(fresh);
-    backward(again, dy);
+    backward(f(fresh), dys);
     Grads grads(fresh.size());
     for (size_t i = 0; i < fresh.size(); ++i)
       if (wanted[i]) grads[i] = fresh[i].grad();
     return grads;
   });
-  return y;
+  return ys;
 }
 
 }  // namespace farfield

@@ -30,6 +30,8 @@ bool will_record(const std::vector<Tensor>& inputs);
 /// left out when y has one element. Iterative, in reverse order of creation; each node is freed
 /// once it has run. ShapeError when y has no history.
 void backward(const Tensor& y, Tensor dy = {});
+/// The same for sum over i of sum(ys[i] * dys[i]); an undefined dy leaves its y out.
+void backward(const std::vector<Tensor>& ys, const std::vector<Tensor>& dys);
 
 /// While one lives, ops on this thread are not recorded.
 class NoGrad {
@@ -75,9 +77,11 @@ class FindNonfinite {
   FindNonfinite* before_;
 };
 
-/// y = f(inputs), keeping only the inputs: backward() computes f again. Every tensor with gradient
-/// history that f uses must be among the inputs; leaves (parameters) need not be. One output.
-Tensor checkpoint(const std::function<Tensor(const std::vector<Tensor>&)>& f,
-                  const std::vector<Tensor>& inputs);
+/// ys = f(inputs), keeping only the inputs: backward() computes f again. Every tensor with gradient
+/// history that f uses must be among the inputs, which may be undefined; leaves (parameters) need
+/// not be.
+std::vector<Tensor> checkpoint(
+    const std::function<std::vector<Tensor>(const std::vector<Tensor>&)>& f,
+    const std::vector<Tensor>& inputs);
 
 }  // namespace farfield

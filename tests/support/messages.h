@@ -24,4 +24,15 @@ auto says(const Parts&... parts) {
   };
 }
 
+/// The text of the E that f throws; "" when it throws none. Other errors pass through.
+template <class E, class F>
+std::string message_of(const F& f) {
+  try {
+    f();
+  } catch (const E& error) {
+    return error.what();
+  }
+  return "";
+}
+
 }  // namespace farfield

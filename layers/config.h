@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace farfield {
+
+/// Everything that decides the shape and the meaning of a model's weights.
+struct ModelConfig {
+  int64_t n_layer = 2;       ///< decoder blocks
+  int64_t n_head = 4;        ///< attention heads of a block
+  int64_t d_model = 128;     ///< width of the residual stream, a multiple of n_head
+  int64_t d_ff = 512;        ///< inner width of the MLP
+  int64_t vocab_size = 320;  ///< rows of embedding and head, padding included (bytes: 257 to 320)
+  int64_t train_len = 128;   ///< tokens per training sequence
+  double ln_eps = 1e-5;      ///< added to the variance in layer norms
+  double init_std = 0.02;    ///< standard deviation of initial weights
+  std::string posenc = "none";  ///< positional encoding, an expression of posenc/expression.h
+
+  int64_t head_dim() const { return d_model / n_head; }
+};
+
+/// ConfigError "[model] expected ..., got ..." for a size that is not positive or too large to
+/// count with, d_model that is no multiple of n_head, or a constant out of range.
+void validate(const ModelConfig& config);
+
+/// Trained numbers of the decoder; those of the positional encoding are not counted.
+int64_t parameter_count(const ModelConfig& config);
+
+/// How a preset is trained unless told otherwise. The rates follow engine/schedule.h.
+struct TrainDefaults {
+  int64_t batch_size = 32;        ///< sequences of train_len tokens per update
+  int64_t steps = 1500;           ///< updates, also the period of the schedule
+  double peak_lr = 1e-3;          ///< largest learning rate
+  double warmup_fraction = 0.02;  ///< share of steps spent warming up
+  double max_grad_norm = 1;  ///< global L2 norm above which gradients are scaled down; 0: never
+  double weight_decay = 0;   ///< decoupled, for matrices only
+};
+
+struct Preset {
+  std::string name;
+  ModelConfig model;
+  TrainDefaults train;
+};
+/// smoke, tiny, mini, small, then neox-162m and neox-1.3b, the published models.
+const std::vector<Preset>& presets();
+/// ConfigError with the nearest known name for an unknown one.
+const Preset& find_preset(std::string_view name);
+inline const ModelConfig& preset(std::string_view name) { return find_preset(name).model; }
+inline const TrainDefaults& train_defaults(std::string_view name) {
+  return find_preset(name).train;
+}
+
+}  // namespace farfield

@@ -1,0 +1,34 @@
+#include "layers/module.h"
+
+#include "engine/kernels.h"
+
+namespace farfield {
+
+std::string first_nonfinite_gradient(const std::vector<Parameter>& parameters) {
+  for (const Parameter& p : parameters) {
+    const Tensor gradient = p.value.grad();
+    if (gradient.defined() &&
+        !dispatch(gradient.device(), [&](auto tag) { return is_finite(tag, gradient); }))
+      return p.name;
+  }
+  return "";
+}
+
+void load_parameters(const std::vector<Parameter>& parameters,
+                     const std::map<std::string, Tensor>& tensors) {
+  for (const Parameter& p : parameters) {
+    const auto found = tensors.find(p.name);
+    require<IoError>(found != tensors.end(), "model", "expected a tensor '", p.name,
+                     "', got none of that name");
+    const Tensor& source = found->second;
+    require<IoError>(source.shape() == p.value.shape() && is_float(source.dtype()), "model",
+                     "expected '", p.name, "' of shape ", p.value.shape(), ", got ", source.dtype(),
+                     " ", source.shape(), "; is it of another model?");
+  }
+  for (Parameter p : parameters) {
+    const Tensor source = tensors.at(p.name).to(p.value.device());
+    dispatch(p.value.device(), [&](auto tag) { cast(tag, source, p.value); });
+  }
+}
+
+}  // namespace farfield
