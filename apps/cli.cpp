@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <boost/program_options.hpp>
 #include <charconv>
+#include <csignal>
 #include <cstdlib>
 #include <fstream>
 #include <iostream>
@@ -405,6 +406,7 @@ std::string number(double value) {
 int run_main(int argc, char** argv, const std::function<int(int argc, char** argv)>& fn) {
   const std::string_view path = argc > 0 ? argv[0] : "farfield";
   const std::string_view program = path.substr(path.find_last_of('/') + 1);
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that grows too large is an error of its writer
   try {
     const int code = fn(argc, argv);
     std::cout.flush();

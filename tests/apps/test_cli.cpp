@@ -7,6 +7,7 @@
 
 #include "apps/cli.h"
 #include "engine/base/error.h"
+#include "tests/support/temp_folder.h"
 
 using namespace farfield;
 using namespace farfield::apps;
@@ -54,9 +55,9 @@ struct Program {
 };
 
 struct ConfigFile {
-  std::string path = "test_cli.conf";
+  TempFolder folder;
+  std::string path = (folder / "x.conf").string();
   explicit ConfigFile(const std::string& text) { std::ofstream(path) << text; }
-  ~ConfigFile() { std::remove(path.c_str()); }
 };
 
 }  // namespace
@@ -140,13 +141,13 @@ BOOST_AUTO_TEST_CASE(a_config_file_is_read_and_the_command_line_wins) {
 BOOST_AUTO_TEST_CASE(errors_in_a_config_file_name_the_file) {
   const ConfigFile unknown("postenc = rope\n");
   BOOST_TEST(Program().error({"--config", unknown.path.c_str()}) ==
-             "[config] test_cli.conf: unknown key 'postenc'; did you mean 'posenc'?");
+             "[config] " + unknown.path + ": unknown key 'postenc'; did you mean 'posenc'?");
   const ConfigFile typed("steps = many\n");
   BOOST_TEST(Program().error({"--config", typed.path.c_str()}) ==
-             "[config] test_cli.conf: steps: expected a whole number, got 'many'");
+             "[config] " + typed.path + ": steps: expected a whole number, got 'many'");
   const ConfigFile twice("steps = 1\nsteps = 2\n");
   BOOST_TEST(Program().error({"--config", twice.path.c_str()}) ==
-             "[config] test_cli.conf: key 'steps' is given twice");
+             "[config] " + twice.path + ": key 'steps' is given twice");
   BOOST_CHECK_THROW(Program().parse({"--config", "no/such/file"}), IoError);
 }
 

@@ -1,0 +1,85 @@
+#include "apps/run_folder.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <system_error>
+#include <utility>
+
+#include "engine/base/error.h"
+#include "engine/base/file.h"
+
+namespace fs = std::filesystem;
+
+namespace farfield::apps {
+namespace {
+constexpr std::string_view kWhere = "run";
+}
+
+RunFolder RunFolder::create(const fs::path& path, const Settings& config,
+                            const std::string& manifest, const std::string& metrics_header) {
+  std::error_code status;
+  const bool is_there = fs::exists(path, status) && !fs::is_empty(path, status);
+  require<ConfigError>(!is_there, kWhere, path.string(),
+                       ": expected a new folder, got one with files in it; continue the run with "
+                       "--resume ",
+                       path.string(), " or choose another --out");
+  AtomicFolder made(path);
+  write_file_atomic(made.folder() / "config.conf", to_text(config));
+  write_file_atomic(made.folder() / "manifest.json", manifest);
+  write_file_atomic(made.folder() / "metrics.csv", metrics_header);
+  fs::create_directory(made.folder() / "checkpoints", status);
+  require<IoError>(!status, kWhere, path.string(), ": cannot write: ", status.message());
+  made.commit();
+  return open_for_training(path);
+}
+
+RunFolder RunFolder::open_for_training(const fs::path& path) {
+  RunFolder run = open(path);
+  run.lock();
+  return run;
+}
+
+RunFolder RunFolder::open(const fs::path& path) {
+  RunFolder run(path);
+  std::error_code status;
+  require<IoError>(fs::is_directory(path, status), kWhere, path.string(),
+                   ": expected the folder of a run, got ",
+                   fs::exists(path, status) ? "a file" : "nothing of that name");
+  run.read_config();
+  return run;
+}
+
+RunFolder::RunFolder(RunFolder&& other) noexcept
+    : path_(std::move(other.path_)),
+      config_(std::move(other.config_)),
+      lock_(std::exchange(other.lock_, -1)) {}
+
+RunFolder::~RunFolder() {
+  if (lock_ >= 0) ::close(lock_);  // gives the lock back
+}
+
+void RunFolder::lock() {
+  const std::string file = (path_ / "lock").string();
+  lock_ = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  require<IoError>(lock_ >= 0, kWhere, file, ": cannot open: ", std::strerror(errno));
+  if (::flock(lock_, LOCK_EX | LOCK_NB) != 0) {
+    char owner[24] = {};
+    if (::read(lock_, owner, sizeof owner - 1) <= 0) std::strcpy(owner, "unknown");
+    fail<ConfigError>(kWhere, path_.string(), ": another process (", owner,
+                      ") is training this run; wait for it or stop it");
+  }
+  // The number only helps the message above; the lock is what counts, so a full disk is no matter.
+  const std::string self = std::to_string(::getpid());
+  if (::ftruncate(lock_, 0) == 0) (void)!::pwrite(lock_, self.data(), self.size(), 0);
+}
+
+void RunFolder::read_config() {
+  const fs::path file = path_ / "config.conf";
+  config_ = parse_settings(file.string(), read_file(file));
+}
+
+}  // namespace farfield::apps

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "apps/settings.h"
+
+namespace farfield::apps {
+
+/// The folder of one training run: config.conf, manifest.json, metrics.csv, checkpoints/, eval/.
+///
+/// It is made complete or not at all. A folder opened for training is locked until this object
+/// goes, so that two processes never write to one run.
+class RunFolder {
+ public:
+  /// A new run with these files. ConfigError when something is there already; IoError when the
+  /// folder cannot be written.
+  static RunFolder create(const std::filesystem::path& path, const Settings& config,
+                          const std::string& manifest, const std::string& metrics_header);
+  /// An existing run, to go on with. ConfigError when another process has it; IoError when there is
+  /// none or a file is missing.
+  static RunFolder open_for_training(const std::filesystem::path& path);
+  /// An existing run, to read.
+  static RunFolder open(const std::filesystem::path& path);
+
+  RunFolder(RunFolder&& other) noexcept;
+  RunFolder& operator=(RunFolder&& other) = delete;
+  ~RunFolder();
+
+  const std::filesystem::path& path() const { return path_; }
+  std::filesystem::path metrics() const { return path_ / "metrics.csv"; }
+  std::filesystem::path manifest() const { return path_ / "manifest.json"; }
+  std::filesystem::path checkpoints() const { return path_ / "checkpoints"; }
+  std::filesystem::path eval() const { return path_ / "eval"; }
+  /// What config.conf holds.
+  const Settings& config() const { return config_; }
+
+ private:
+  explicit RunFolder(std::filesystem::path path) : path_(std::move(path)) {}
+  void lock();
+  void read_config();
+
+  std::filesystem::path path_;
+  Settings config_;
+  int lock_ = -1;
+};
+
+}  // namespace farfield::apps

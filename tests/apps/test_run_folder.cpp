@@ -1,0 +1,74 @@
+#define BOOST_TEST_MODULE run_folder
+#include <unistd.h>
+
+#include <boost/test/unit_test.hpp>
+
+#include "apps/run_folder.h"
+#include "engine/base/error.h"
+#include "engine/base/file.h"
+#include "tests/support/file_size_limit.h"
+#include "tests/support/messages.h"
+#include "tests/support/temp_folder.h"
+
+using namespace farfield;
+using namespace farfield::apps;
+
+namespace {
+const Settings kConfig = {{"posenc", "alibi"}, {"steps", "5"}};
+}
+
+BOOST_AUTO_TEST_CASE(a_new_run_holds_its_files) {
+  const TempFolder folder;
+  const RunFolder run = RunFolder::create(folder / "runs/a", kConfig, "{}\n", "step\n");
+  BOOST_TEST(read_file(run.path() / "config.conf") == "posenc = alibi\nsteps = 5\n");
+  BOOST_TEST(read_file(run.manifest()) == "{}\n");
+  BOOST_TEST(read_file(run.metrics()) == "step\n");
+  BOOST_TEST(std::filesystem::is_directory(run.checkpoints()));
+  BOOST_CHECK(RunFolder::open(folder / "runs/a").config() == kConfig);
+}
+
+BOOST_AUTO_TEST_CASE(an_existing_run_is_refused_and_left_alone) {
+  const TempFolder folder;
+  const std::string path = (folder / "a").string();
+  { RunFolder::create(path, kConfig, "{}", "step\n"); }
+  BOOST_CHECK_EXCEPTION(RunFolder::create(path, {}, "new", "new"), ConfigError,
+                        says("[run] ",
+                             ": expected a new folder, got one with files in it; "
+                             "continue the run with --resume "));
+  BOOST_TEST(read_file(folder / "a/manifest.json") == "{}");
+  write_file_atomic(folder / "file", "x");
+  BOOST_CHECK_THROW(RunFolder::create(folder / "file", {}, "", ""), ConfigError);
+}
+
+BOOST_AUTO_TEST_CASE(two_trainings_of_one_run_exclude_each_other) {
+  const TempFolder folder;
+  const RunFolder first = RunFolder::create(folder / "a", kConfig, "{}", "step\n");
+  BOOST_CHECK_EXCEPTION(
+      RunFolder::open_for_training(folder / "a"), ConfigError,
+      says("/a: another process (", std::to_string(::getpid()), ") is training this run"));
+  BOOST_CHECK_NO_THROW(RunFolder::open(folder / "a"));
+}
+
+BOOST_AUTO_TEST_CASE(the_lock_is_given_back) {
+  const TempFolder folder;
+  { const RunFolder first = RunFolder::create(folder / "a", kConfig, "{}", "step\n"); }
+  BOOST_CHECK_NO_THROW(RunFolder::open_for_training(folder / "a"));
+}
+
+BOOST_AUTO_TEST_CASE(a_folder_that_is_not_a_run_is_an_error) {
+  const TempFolder folder;
+  BOOST_CHECK_EXCEPTION(RunFolder::open(folder / "none"), IoError,
+                        says("expected the folder of a run, got nothing of that name"));
+  std::filesystem::create_directory(folder / "empty");
+  BOOST_CHECK_EXCEPTION(RunFolder::open(folder / "empty"), IoError, says("empty/config.conf"));
+}
+
+BOOST_AUTO_TEST_CASE(a_folder_that_cannot_be_written_is_an_error) {
+  const TempFolder folder;
+  write_file_atomic(folder / "file", "x");
+  BOOST_CHECK_THROW(RunFolder::create(folder / "file/run", kConfig, "{}", "step\n"), IoError);
+  const FileSizeLimit full(3);
+  BOOST_CHECK_EXCEPTION(RunFolder::create(folder / "a", kConfig, "{}", "step\n"), IoError,
+                        says("config.conf: cannot write: File too large"));
+  BOOST_TEST(folder.entries() == 1);  // the file alone: nothing half-made stays
+}
