@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string>
+
 #include "engine/device.h"
 #include "engine/tensor.h"
 
@@ -23,6 +25,13 @@ struct Gemm {
 };
 void gemm(Cpu, const Gemm& product);
 void gemm(Cuda, const Gemm& product);
+/// n_batch products like `first`, whose a, b and c are this many elements apart.
+void gemm_batched(Cpu, const Gemm& first, int64_t n_batch, int64_t stride_a, int64_t stride_b,
+                  int64_t stride_c);
+void gemm_batched(Cuda, const Gemm& first, int64_t n_batch, int64_t stride_a, int64_t stride_b,
+                  int64_t stride_c);
+/// The library of this build's matrix products on the CPU: "oneDNN 2.6.3", "Eigen 3.4.0".
+std::string gemm_library();
 
 /// What linear_forward does to each output panel while it is in cache.
 enum class Activation { none, gelu };
@@ -32,8 +41,8 @@ void linear_forward(Cpu, const Tensor& x, const Tensor& w, const Tensor& bias,
                     Activation activation, Tensor& u, Tensor& y);
 void linear_forward(Cuda, const Tensor& x, const Tensor& w, const Tensor& bias,
                     Activation activation, Tensor& u, Tensor& y);
-/// du = dy f'(u) (only with an activation; du may be dy itself), dbias? [O] = column sums of du, in
-/// acc.
+/// du = dy f'(u) (only with an activation; du may be dy or u itself), dbias? [O] = column sums of
+/// du, in acc.
 void linear_activation_backward(Cpu, const Tensor& u, const Tensor& dy, Activation activation,
                                 Tensor& du, Tensor& dbias);
 void linear_activation_backward(Cuda, const Tensor& u, const Tensor& dy, Activation activation,

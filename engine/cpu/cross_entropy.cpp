@@ -1,0 +1,88 @@
+#include <algorithm>
+#include <cmath>
+
+#include "engine/base/parallel.h"
+#include "engine/kernels/softmax.h"
+#include "engine/vector_math.h"
+
+namespace farfield {
+namespace {
+
+constexpr int64_t kLanes = 16;  // partial results that stay in vector registers
+
+template <class A>
+A row_max(const A* x, int64_t n) {
+  A lanes[kLanes];
+  std::fill(lanes, lanes + kLanes, x[0]);
+  int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes)
+    for (int64_t l = 0; l < kLanes; ++l) lanes[l] = x[i + l] > lanes[l] ? x[i + l] : lanes[l];
+  A result = *std::max_element(lanes, lanes + kLanes);
+  for (; i < n; ++i) result = std::max(result, x[i]);
+  return result;
+}
+
+// Sum of e^(x - shift), in a fixed order. A NaN or an infinity in x makes it NaN.
+template <class A>
+A sum_exp(const A* x, int64_t n, A shift) {
+  A lanes[kLanes] = {};
+  int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes)
+    for (int64_t l = 0; l < kLanes; ++l) lanes[l] += fast_exp(x[i + l] - shift);
+  A result = 0;
+  for (const A lane : lanes) result += lane;
+  for (; i < n; ++i) result += fast_exp(x[i] - shift);
+  return result;
+}
+
+// scale softmax(x) of a row; to may be x.
+template <class T, class A>
+void scaled_softmax(const A* x, int64_t n, A shift, A factor, T* to) {
+  constexpr int64_t kBlock = 256;
+  A local[kBlock];  // what is written may be what is read
+  for (int64_t begin = 0; begin < n; begin += kBlock) {
+    const int64_t size = std::min(kBlock, n - begin);
+    for (int64_t i = 0; i < size; ++i) local[i] = factor * fast_exp(x[begin + i] - shift);
+    for (int64_t i = 0; i < size; ++i) to[begin + i] = static_cast<T>(local[i]);
+  }
+}
+
+}  // namespace
+
+void cross_entropy_rows(Cpu, const Tensor& logits, const Tensor& targets, double scale, Tensor& nll,
+                        Tensor& dlogits) {
+  const int64_t n_rows = logits.dim(0), n = logits.dim(1);
+  const int32_t* const target = targets.data<int32_t>();
+  for (int64_t i = 0; i < n_rows; ++i)
+    require<ShapeError>(target[i] >= 0 && target[i] < n, "cross_entropy",
+                        "expected targets from 0 to ", n - 1, ", got ", target[i]);
+  const auto run = [&](auto acc, auto type) {
+    using A = decltype(acc);
+    using T = decltype(type);
+    const A* const from = logits.data<A>();
+    A* const to_nll = nll.data<A>();
+    T* const to = dlogits.defined() ? dlogits.data<T>() : nullptr;
+    parallel_chunks(n_rows, 8, [&](int64_t begin, int64_t end) {
+      for (int64_t row = begin; row < end; ++row) {
+        const A* const x = from + row * n;
+        const A shift = row_max(x, n);
+        const A sum = sum_exp(x, n, shift);
+        to_nll[row] = std::log(sum) + (shift - x[target[row]]);
+        if (to == nullptr) continue;
+        const A factor = static_cast<A>(scale), share = factor / sum;
+        T* const dx = to + row * n;
+        const A at_target = share * fast_exp(x[target[row]] - shift);
+        scaled_softmax(x, n, shift, share, dx);
+        dx[target[row]] = static_cast<T>(at_target - factor);
+      }
+    });
+  };
+  if (logits.dtype() == DType::f64)
+    run(double{}, double{});
+  else if (dlogits.defined() && dlogits.dtype() == DType::bf16)
+    run(float{}, BFloat16{});
+  else
+    run(float{}, float{});
+}
+
+}  // namespace farfield

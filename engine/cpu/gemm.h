@@ -1,0 +1,29 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engine/kernels/gemm.h"
+
+namespace farfield {
+
+/// A library of matrix products: gemm.cpp cuts a product into panels and gives it one at a time,
+/// each to be computed on the calling thread alone.
+struct GemmLibrary {
+  std::string name;  ///< with its version: "oneDNN 2.6.3"
+  bool (*takes)(DType in, DType out);
+  void (*product)(const Gemm& panel);
+};
+/// The libraries of this build, the preferred one first.
+const std::vector<GemmLibrary>& gemm_libraries();
+
+/// gemm(Cpu, ...) with a library of one's choice. bfloat16 that it does not take is widened to
+/// float32, a slice of a panel at a time.
+void gemm_with(const GemmLibrary& library, const Gemm& product);
+
+GemmLibrary eigen_library();  // gemm_eigen.cpp
+#ifdef FARFIELD_HAS_ONEDNN
+GemmLibrary onednn_library();  // gemm_onednn.cpp
+#endif
+
+}  // namespace farfield

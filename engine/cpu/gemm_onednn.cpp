@@ -1,0 +1,173 @@
+// oneDNN as the library of matrix products: float32, and bfloat16 on processors for which it has
+// kernels.
+
+#include <dlfcn.h>
+
+#include <map>
+#include <memory>
+#include <oneapi/dnnl/dnnl.hpp>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "engine/cpu/gemm.h"
+
+#if DNNL_CPU_THREADING_RUNTIME != DNNL_RUNTIME_OMP && DNNL_CPU_THREADING_RUNTIME != DNNL_RUNTIME_SEQ
+#error \
+    "a oneDNN with its own thread pool cannot be kept to one thread per call: configure with -DCMAKE_DISABLE_FIND_PACKAGE_OneDNN=ON"
+#endif
+
+namespace farfield {
+namespace {
+
+// Keeps oneDNN to the calling thread while one lives. The number is one per thread for OpenMP, and
+// is fixed in a primitive when that is made. The functions are looked up in the OpenMP that oneDNN
+// itself was linked with, whatever compiler builds this.
+class OneThread {
+ public:
+  OneThread() {
+#if DNNL_CPU_THREADING_RUNTIME == DNNL_RUNTIME_OMP
+    before_ = openmp().get();
+    if (before_ != 1) openmp().set(1);
+#endif
+  }
+  ~OneThread() {
+#if DNNL_CPU_THREADING_RUNTIME == DNNL_RUNTIME_OMP
+    if (before_ != 1) openmp().set(before_);
+#endif
+  }
+  OneThread(const OneThread&) = delete;
+  OneThread& operator=(const OneThread&) = delete;
+
+ private:
+#if DNNL_CPU_THREADING_RUNTIME == DNNL_RUNTIME_OMP
+  struct OpenMp {
+    int (*get)();
+    void (*set)(int);
+  };
+  static const OpenMp& openmp() {
+    static const OpenMp functions = [] {
+      const OpenMp found{
+          reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, "omp_get_max_threads")),
+          reinterpret_cast<void (*)(int)>(dlsym(RTLD_DEFAULT, "omp_set_num_threads"))};
+      require<BackendError>(found.get != nullptr && found.set != nullptr, "gemm",
+                            "expected the OpenMP of oneDNN among the loaded libraries, found none; "
+                            "build with -DCMAKE_DISABLE_FIND_PACKAGE_OneDNN=ON");
+      return found;
+    }();
+    return functions;
+  }
+  int before_ = 1;
+#endif
+};
+
+using dnnl::memory;
+
+dnnl::engine& cpu_engine() {
+  static dnnl::engine instance(dnnl::engine::kind::cpu, 0);
+  return instance;
+}
+
+memory::data_type type_of(DType dtype) {
+  return dtype == DType::bf16 ? memory::data_type::bf16 : memory::data_type::f32;
+}
+
+// [rows, columns] as op() leaves them, from buffer rows of `ld` elements
+memory::desc matrix(int64_t rows, int64_t columns, bool transposed, int64_t ld, DType dtype) {
+  return {{rows, columns}, type_of(dtype), transposed ? memory::dims{1, ld} : memory::dims{ld, 1}};
+}
+
+dnnl::matmul::primitive_desc describe(const Gemm& p) {
+  const auto a = matrix(p.m, p.k, p.transpose_a, p.lda, p.in);
+  const auto b = matrix(p.k, p.n, p.transpose_b, p.ldb, p.in);
+  const auto c = matrix(p.m, p.n, false, p.ldc, p.out);
+  dnnl::primitive_attr attributes;
+  // A scratchpad of the library belongs to the thread that made the primitive; ours, to the caller.
+  attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  if (p.accumulate) {
+    dnnl::post_ops sum;
+    sum.append_sum(1);
+    attributes.set_post_ops(sum);
+  }
+  constexpr bool kAllowEmpty = true;  // refused: an empty description, not an exception
+#if DNNL_VERSION_MAJOR >= 3
+  return {cpu_engine(), a, b, c, attributes, kAllowEmpty};
+#else
+  return {dnnl::matmul::desc(a, b, c), attributes, cpu_engine(), kAllowEmpty};
+#endif
+}
+
+// A product ready to run on one thread: making one costs up to a millisecond, running it a few
+// microseconds more than the arithmetic.
+struct Ready {
+  dnnl::matmul primitive;
+  memory::desc a, b, c, scratchpad;
+};
+
+using Key = std::tuple<int64_t, int64_t, int64_t, int64_t, int64_t, int64_t, bool, bool, bool,
+                       DType, DType>;
+
+// What each thread keeps to itself, so that nothing here needs a lock.
+struct ThreadState {
+  static constexpr size_t kMostProducts = 512;  // a model has some dozens
+
+  dnnl::stream stream{cpu_engine()};
+  std::map<Key, Ready> products;
+  std::vector<std::byte> scratchpad;
+
+  const Ready& ready(const Gemm& p) {
+    const Key key{p.m,           p.n,           p.k,          p.lda, p.ldb, p.ldc,
+                  p.transpose_a, p.transpose_b, p.accumulate, p.in,  p.out};
+    if (const auto found = products.find(key); found != products.end()) return found->second;
+    if (products.size() >= kMostProducts) products.clear();
+    const auto description = describe(p);
+    Ready made{dnnl::matmul(description), description.src_desc(), description.weights_desc(),
+               description.dst_desc(), description.scratchpad_desc()};
+    return products.emplace(key, std::move(made)).first->second;
+  }
+};
+
+void product(const Gemm& p) {
+  thread_local ThreadState state;
+  const OneThread one_thread;
+  try {
+    const Ready& ready = state.ready(p);
+    constexpr size_t kAlignment = 64;
+    const size_t needed = ready.scratchpad.get_size() + kAlignment;
+    if (state.scratchpad.size() < needed) state.scratchpad.resize(needed);
+    void* scratchpad = state.scratchpad.data();
+    size_t space = state.scratchpad.size();
+    std::align(kAlignment, needed - kAlignment, scratchpad, space);
+    ready.primitive.execute(
+        state.stream, {{DNNL_ARG_SRC, memory(ready.a, cpu_engine(), const_cast<void*>(p.a))},
+                       {DNNL_ARG_WEIGHTS, memory(ready.b, cpu_engine(), const_cast<void*>(p.b))},
+                       {DNNL_ARG_DST, memory(ready.c, cpu_engine(), p.c)},
+                       {DNNL_ARG_SCRATCHPAD, memory(ready.scratchpad, cpu_engine(), scratchpad)}});
+    state.stream.wait();
+  } catch (const dnnl::error& error) {
+    fail<BackendError>("gemm", "oneDNN: ", error.what(), " in a product of ", p.m, " x ", p.k,
+                       " and ", p.k, " x ", p.n, ", ", p.in);
+  }
+}
+
+bool takes(DType in, DType out) {
+  static const bool has_bf16 = [] {
+    const OneThread one_thread;
+    Gemm probe{.m = 32, .n = 32, .k = 32, .lda = 32, .ldb = 32, .ldc = 32, .in = DType::bf16};
+    const auto description = describe(probe);
+    // Its plain loops, where it has nothing better, are far slower than widening to float32.
+    return description && std::string_view(description.impl_info_str()).substr(0, 3) != "ref";
+  }();
+  if (in == DType::f32) return out == DType::f32;
+  return in == DType::bf16 && (out == DType::f32 || out == DType::bf16) && has_bf16;
+}
+
+}  // namespace
+
+GemmLibrary onednn_library() {
+  const dnnl_version_t* version = dnnl_version();
+  return {concat("oneDNN ", version->major, '.', version->minor, '.', version->patch), takes,
+          product};
+}
+
+}  // namespace farfield

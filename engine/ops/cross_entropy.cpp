@@ -1,0 +1,128 @@
+#include "engine/ops/cross_entropy.h"
+
+#include <algorithm>
+
+#include "engine/autograd.h"
+#include "engine/kernels.h"
+
+namespace farfield {
+namespace {
+
+void check(const Tensor& x, const Tensor& w, const Tensor& targets) {
+  require<ShapeError>(x.rank() == 2 && w.rank() == 2 && x.dim(1) == w.dim(1) && w.dim(0) > 0,
+                      "cross_entropy", "expected x[n, d] and w[v, d], got x", x.shape(), " and w",
+                      w.shape());
+  require<ShapeError>(x.dim(0) > 0 && targets.shape() == Shape{x.dim(0)}, "cross_entropy",
+                      "expected one target for each row of x", x.shape(), ", got targets",
+                      targets.shape());
+  require<DTypeError>(targets.dtype() == DType::i32, "cross_entropy",
+                      "expected int32 targets, got ", targets.dtype());
+  require<DTypeError>(is_float(x.dtype()) && w.dtype() == accumulate_dtype(x.dtype()),
+                      "cross_entropy", "expected w in the accumulation type of x, got w in ",
+                      w.dtype(), " and x in ", x.dtype());
+  require<DeviceError>(x.device() == w.device() && x.device() == targets.device(), "cross_entropy",
+                       "expected one device, got ", x.device(), ", ", w.device(), " and ",
+                       targets.device());
+}
+
+// Tokens of a chunk: 8 MiB of float32 logits, but enough that reading w and adding to dw costs
+// little beside the products.
+int64_t chunk_rows(int64_t n, int64_t vocab_size) {
+  constexpr int64_t kLogits = int64_t{1} << 21, kLeastRows = 512;
+  const int64_t most = std::max(kLeastRows, kLogits / vocab_size);
+  const int64_t n_chunk = (n + most - 1) / most;
+  return ((n + n_chunk - 1) / n_chunk + 15) / 16 * 16;
+}
+
+Gemm product(const Tensor& a, bool transpose_a, const Tensor& b, bool transpose_b, Tensor& c) {
+  Gemm p;
+  p.m = c.dim(0);
+  p.n = c.dim(1);
+  p.k = a.dim(transpose_a ? 0 : 1);
+  p.transpose_a = transpose_a;
+  p.transpose_b = transpose_b;
+  p.a = a.raw_data();
+  p.lda = a.dim(1);
+  p.b = b.raw_data();
+  p.ldb = b.dim(1);
+  p.c = c.raw_data();
+  p.ldc = c.dim(1);
+  p.in = a.dtype();
+  p.out = c.dtype();
+  return p;
+}
+
+// Fills nll [N] and, where they are defined, dx and dw with the gradients of its mean.
+void run(const Tensor& x, const Tensor& w, const Tensor& targets, Tensor& nll, Tensor& dx,
+         Tensor& dw) {
+  const int64_t n = x.dim(0), vocab_size = w.dim(0);
+  const int64_t rows = chunk_rows(n, vocab_size);
+  const bool with_gradient = dx.defined() || dw.defined();
+  dispatch(x.device(), [&](auto tag) {
+    Tensor w_compute = w.detach();
+    if (w.dtype() != x.dtype()) {
+      w_compute = Tensor::empty(w.shape(), x.dtype(), x.device());
+      cast(tag, w, w_compute);
+    }
+    const Tensor logits_all = Tensor::empty({std::min(rows, n), vocab_size}, w.dtype(), x.device());
+    const Tensor dlogits_all = !with_gradient ? Tensor()
+                               : x.dtype() == w.dtype()
+                                   ? logits_all
+                                   : Tensor::empty(logits_all.shape(), x.dtype(), x.device());
+    for (int64_t begin = 0; begin < n; begin += rows) {
+      const int64_t size = std::min(rows, n - begin);
+      const auto part = [&](const Tensor& all) {
+        return all.view(all.shape().with(0, size), begin * all.shape().product(1, all.rank()));
+      };
+      const Tensor x_part = part(x);
+      Tensor logits = logits_all.view({size, vocab_size});
+      Tensor dlogits = with_gradient ? dlogits_all.view({size, vocab_size}) : Tensor();
+      Tensor nll_part = part(nll);
+      gemm(tag, product(x_part, false, w_compute, true, logits));
+      cross_entropy_rows(tag, logits, part(targets), 1.0 / static_cast<double>(n), nll_part,
+                         dlogits);
+      if (dx.defined()) {
+        Tensor dx_part = part(dx);
+        gemm(tag, product(dlogits, false, w_compute, false, dx_part));
+      }
+      if (dw.defined()) {
+        Gemm p = product(dlogits, true, x_part, false, dw);
+        p.accumulate = begin > 0;
+        gemm(tag, p);
+      }
+    }
+  });
+}
+
+}  // namespace
+
+Tensor linear_cross_entropy(const Tensor& x, const Tensor& w, const Tensor& targets) {
+  check(x, w, targets);
+  const bool recording = will_record({x, w});
+  Tensor nll = Tensor::empty({x.dim(0)}, w.dtype(), w.device());
+  Tensor dx = recording && x.needs_grad() ? empty_like(x) : Tensor();
+  Tensor dw = recording && w.needs_grad() ? empty_like(w) : Tensor();
+  run(x, w, targets, nll, dx, dw);
+  double sum = 0;
+  for (const double value : nll.to_vector()) sum += value;
+  Tensor loss = Tensor::full({}, sum / static_cast<double>(x.dim(0)), w.dtype(), x.device());
+  record("cross_entropy", loss, {x, w}, [dx, dw](const Tensor& dloss) {
+    Grads grads{dx, dw};  // for a dloss of 1
+    if (const double factor = dloss.item(); factor != 1)
+      for (Tensor& grad : grads)
+        if (grad.defined())
+          dispatch(grad.device(), [&](auto tag) { scale_in_place(tag, factor, grad); });
+    return grads;
+  });
+  return loss;
+}
+
+Tensor linear_nll(const Tensor& x, const Tensor& w, const Tensor& targets) {
+  check(x, w, targets);
+  Tensor nll = Tensor::empty({x.dim(0)}, w.dtype(), w.device());
+  Tensor none;
+  run(x, w, targets, nll, none, none);
+  return nll;
+}
+
+}  // namespace farfield

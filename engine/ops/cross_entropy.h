@@ -1,0 +1,22 @@
+#pragma once
+
+#include "engine/tensor.h"
+
+namespace farfield {
+
+/// Mean over i of nll[i] = logsumexp(x[i] w^T) - (x[i] w^T)[targets[i]]: the output head and its
+/// loss as one op. The logits [N, V] are never stored: tokens are taken some hundreds at a time,
+/// and, when gradients are wanted, each chunk adds its share to dx and dw at once, so backward()
+/// only hands them on.
+///
+/// Shapes    x [N, D], w [V, D], targets int32 [N] -> []
+/// Types     w float32 for x in float32 or bfloat16, float64 for float64; the loss as w. Logits and
+///           softmax are in the type of w, the sum over tokens in float64
+/// Throws    ShapeError, DTypeError; ShapeError for a target outside 0 .. V - 1
+/// A row with logits that are not finite gives a loss that is not finite.
+Tensor linear_cross_entropy(const Tensor& x, const Tensor& w, const Tensor& targets);
+
+/// The nll [N] of each row of the same, without gradients.
+Tensor linear_nll(const Tensor& x, const Tensor& w, const Tensor& targets);
+
+}  // namespace farfield

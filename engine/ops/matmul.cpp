@@ -1,0 +1,132 @@
+#include "engine/ops/matmul.h"
+
+#include <algorithm>
+
+#include "engine/autograd.h"
+#include "engine/kernels.h"
+
+namespace farfield {
+namespace {
+
+// A stored matrix [rows, columns] as an operand, transposed or not.
+struct Operand {
+  const Tensor& x;
+  bool transposed = false;
+  int64_t rows = x.dim(-2), columns = x.dim(-1);
+};
+
+// c = op(a) op(b) for each index of the leading dimensions.
+void multiply(const Operand& a, const Operand& b, Tensor& c) {
+  Gemm p;
+  p.m = a.transposed ? a.columns : a.rows;
+  p.k = a.transposed ? a.rows : a.columns;
+  p.n = b.transposed ? b.rows : b.columns;
+  p.transpose_a = a.transposed;
+  p.transpose_b = b.transposed;
+  p.a = a.x.raw_data();
+  p.b = b.x.raw_data();
+  p.c = c.raw_data();
+  p.lda = a.columns;
+  p.ldb = b.columns;
+  p.ldc = p.n;
+  p.in = a.x.dtype();
+  p.out = c.dtype();
+  dispatch(c.device(), [&](auto tag) {
+    gemm_batched(tag, p, c.shape().product(0, c.rank() - 2), a.rows * a.columns, b.rows * b.columns,
+                 p.m * p.n);
+  });
+}
+
+Tensor cast_to(const Tensor& x, DType dtype) {
+  if (x.dtype() == dtype) return x.detach();
+  Tensor y = Tensor::empty(x.shape(), dtype, x.device());
+  dispatch(x.device(), [&](auto tag) { cast(tag, x, y); });
+  return y;
+}
+
+}  // namespace
+
+Tensor matmul(const Tensor& a, const Tensor& b) {
+  require<ShapeError>(a.rank() >= 2 && a.rank() == b.rank(), "matmul",
+                      "expected two matrices, or two stacks of them, of equal rank, got a",
+                      a.shape(), " @ b", b.shape());
+  require<ShapeError>(a.dim(-1) == b.dim(-2), "matmul",
+                      "expected equal inner dims in a[..., m, k] @ b[..., k, n], got a", a.shape(),
+                      " @ b", b.shape());
+  require<ShapeError>(std::equal(a.shape().begin(), a.shape().end() - 2, b.shape().begin()),
+                      "matmul", "expected equal leading dims, got a", a.shape(), " @ b", b.shape());
+  require<DTypeError>(is_float(a.dtype()) && a.dtype() == b.dtype(), "matmul",
+                      "expected one floating type, got ", a.dtype(), " and ", b.dtype());
+  require<DeviceError>(a.device() == b.device(), "matmul", "expected one device, got ", a.device(),
+                       " and ", b.device());
+  Tensor y = Tensor::empty(a.shape().with(-1, b.dim(-1)), a.dtype(), a.device());
+  multiply({a}, {b}, y);
+  const bool want_a = a.needs_grad(), want_b = b.needs_grad();
+  record("matmul", y, {a, b}, [a = a.detach(), b = b.detach(), want_a, want_b](const Tensor& dy) {
+    Grads grads(2);
+    if (want_a) {  // da = dy b^T
+      grads[0] = empty_like(a);
+      multiply({dy}, {b, true}, grads[0]);
+    }
+    if (want_b) {  // db = a^T dy
+      grads[1] = empty_like(b);
+      multiply({a, true}, {dy}, grads[1]);
+    }
+    return grads;
+  });
+  return y;
+}
+
+Tensor linear(const Tensor& x, const Tensor& w, const Tensor& bias, Activation activation) {
+  require<ShapeError>(w.rank() == 2 && x.rank() >= 1 && x.dim(-1) == w.dim(1), "linear",
+                      "expected x[..., i] and w[o, i], got x", x.shape(), " and w", w.shape());
+  require<DTypeError>(is_float(x.dtype()) && w.dtype() == accumulate_dtype(x.dtype()), "linear",
+                      "expected w in the accumulation type of x, got w in ", w.dtype(),
+                      " and x in ", x.dtype());
+  require<DeviceError>(x.device() == w.device(), "linear", "expected one device, got x on ",
+                       x.device(), " and w on ", w.device());
+  if (bias.defined()) {
+    require<ShapeError>(bias.shape() == Shape{w.dim(0)}, "linear", "expected bias[", w.dim(0),
+                        "], got bias", bias.shape());
+    require<DTypeError>(bias.dtype() == w.dtype(), "linear", "expected bias in ", w.dtype(),
+                        ", got ", bias.dtype());
+  }
+  const int64_t n_in = w.dim(1), n_out = w.dim(0);
+  const int64_t n_rows = x.shape().product(0, x.rank() - 1);
+  const bool has_activation = activation != Activation::none;
+  const Tensor rows = x.view({n_rows, n_in});
+  const Tensor w_compute = cast_to(w, x.dtype());
+  Tensor u = Tensor::empty(x.shape().with(-1, n_out), x.dtype(), x.device());
+  Tensor y = has_activation ? empty_like(u) : Tensor();
+  dispatch(x.device(),
+           [&](auto tag) { linear_forward(tag, rows, w_compute, bias, activation, u, y); });
+  Tensor result = has_activation ? y : u;
+  const Tensor kept_u = has_activation ? u : Tensor();
+  const bool want_x = x.needs_grad(), want_w = w.needs_grad(), want_bias = bias.needs_grad();
+  record("linear", result, {x, w, bias},
+         [shape = x.shape(), rows, w_compute, master = w.dtype(), kept_u, activation, want_x,
+          want_w, want_bias](const Tensor& dy) {
+           const int64_t o = w_compute.dim(0);
+           Grads grads(3);
+           if (want_bias) grads[2] = Tensor::empty({o}, master, dy.device());
+           // This runs once: du takes the place of u, which nothing else reads.
+           Tensor du = kept_u.defined() ? kept_u : dy;
+           dispatch(dy.device(), [&](auto tag) {
+             linear_activation_backward(tag, kept_u, dy, activation, du, grads[2]);
+           });
+           const Tensor du_rows = du.view({rows.dim(0), o});
+           if (want_w) {  // dw = du^T x
+             grads[1] = Tensor::empty(w_compute.shape(), master, dy.device());
+             multiply({du_rows, true}, {rows}, grads[1]);
+           }
+           if (want_x) {  // dx = du w
+             grads[0] = Tensor::empty(shape, dy.dtype(), dy.device());
+             Tensor dx = grads[0].view(rows.shape());
+             multiply({du_rows}, {w_compute}, dx);
+           }
+           return grads;
+         });
+  return result;
+}
+
+}  // namespace farfield

@@ -1,0 +1,25 @@
+#pragma once
+
+#include "engine/kernels/gemm.h"
+#include "engine/tensor.h"
+
+namespace farfield {
+
+/// Matrix product, or one for each index of the leading dimensions.
+///
+/// Shapes    a [..., M, K], b [..., K, N] with equal leading dimensions -> [..., M, N]
+/// Types     one floating type for all; bfloat16 is summed in float32
+/// Throws    ShapeError, DTypeError
+Tensor matmul(const Tensor& a, const Tensor& b);
+
+/// y = f(x w^T + bias), with bias and activation applied to each panel of the product while it is
+/// in cache. Activation::gelu is the exact one, u Phi(u).
+///
+/// Shapes    x [..., I], w [O, I], bias [O] or undefined -> [..., O]
+/// Types     w and bias are master values: float32 for x in float32 or bfloat16 (w is then rounded
+///           to bfloat16 on the way in, and its gradient is float32), float64 for float64
+/// Throws    ShapeError, DTypeError
+Tensor linear(const Tensor& x, const Tensor& w, const Tensor& bias = {},
+              Activation activation = Activation::none);
+
+}  // namespace farfield

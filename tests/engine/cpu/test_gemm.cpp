@@ -1,0 +1,184 @@
+#define BOOST_TEST_MODULE gemm
+#include <algorithm>
+#include <boost/test/unit_test.hpp>
+#include <string>
+#include <vector>
+
+#include "engine/base/parallel.h"
+#include "engine/cpu/gemm.h"
+#include "tests/support/all_close.h"
+#include "tests/support/random_tensor.h"
+
+namespace farfield {
+namespace {
+
+struct Size {
+  int64_t m, n, k;
+};
+
+// A product with its buffers; rows are `gap` elements longer than they need to be.
+struct Product {
+  Tensor a, b, c;
+  Gemm gemm;
+
+  Product(Size s, bool transpose_a, bool transpose_b, DType in, DType out, int64_t gap = 0,
+          bool accumulate = false) {
+    const int64_t lda = (transpose_a ? s.m : s.k) + gap, ldb = (transpose_b ? s.k : s.n) + gap;
+    a = random_tensor({transpose_a ? s.k : s.m, lda}, 1, -1, 1, in);
+    b = random_tensor({transpose_b ? s.n : s.k, ldb}, 2, -1, 1, in);
+    c = random_tensor({s.m, s.n + gap}, 3, -1, 1, out);
+    gemm.m = s.m;
+    gemm.n = s.n;
+    gemm.k = s.k;
+    gemm.transpose_a = transpose_a;
+    gemm.transpose_b = transpose_b;
+    gemm.a = a.raw_data();
+    gemm.b = b.raw_data();
+    gemm.c = c.raw_data();
+    gemm.lda = lda;
+    gemm.ldb = ldb;
+    gemm.ldc = s.n + gap;
+    gemm.in = in;
+    gemm.out = out;
+    gemm.accumulate = accumulate;
+  }
+
+  // What c should become, elements beyond each row included, by plain loops in float64.
+  std::vector<double> expected() const {
+    const auto x = a.to_vector(), y = b.to_vector();
+    std::vector<double> result = c.to_vector();
+    const auto at = [](int64_t i) { return static_cast<size_t>(i); };
+    for (int64_t i = 0; i < gemm.m; ++i)
+      for (int64_t j = 0; j < gemm.n; ++j) {
+        double sum = gemm.accumulate ? result[at(i * gemm.ldc + j)] : 0;
+        for (int64_t l = 0; l < gemm.k; ++l)
+          sum += x[at(gemm.transpose_a ? l * gemm.lda + i : i * gemm.lda + l)] *
+                 y[at(gemm.transpose_b ? j * gemm.ldb + l : l * gemm.ldb + j)];
+        result[at(i * gemm.ldc + j)] = sum;
+      }
+    return result;
+  }
+};
+
+const std::vector<std::pair<DType, DType>> kTypes = {{DType::f32, DType::f32},
+                                                     {DType::f64, DType::f64},
+                                                     {DType::bf16, DType::bf16},
+                                                     {DType::bf16, DType::f32}};
+
+bool can(const GemmLibrary& library, DType in) {
+  return in == DType::bf16 ? library.takes(DType::f32, DType::f32) : library.takes(in, in);
+}
+
+void check_against_loops(const GemmLibrary& library, Size s, int64_t gap, bool accumulate) {
+  for (const auto& [in, out] : kTypes) {
+    if (!can(library, in)) continue;
+    for (const bool transpose_a : {false, true})
+      for (const bool transpose_b : {false, true}) {
+        Product p(s, transpose_a, transpose_b, in, out, gap, accumulate);
+        const auto want = p.expected();
+        gemm_with(library, p.gemm);
+        // Sums of k products of size one: beyond a few hundred the error grows like their root.
+        Tolerance tol = tolerance(out, Work::product);
+        if (s.k > 400) tol.absolute *= 2;
+        BOOST_TEST(all_close(p.c.to_vector(), want, tol, p.c.shape()),
+                   library.name << ": " << s.m << " x " << s.n << " x " << s.k << ", " << in
+                                << " to " << out << ", transposed " << transpose_a << transpose_b
+                                << ", accumulate " << accumulate);
+      }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(every_library_agrees_with_plain_loops_over_odd_sizes) {
+  for (const GemmLibrary& library : gemm_libraries())
+    for (const Size s : {Size{1, 1, 1}, {3, 5, 7}, {17, 33, 65}, {1, 100, 31}, {64, 1, 200}})
+      for (const bool accumulate : {false, true}) {
+        check_against_loops(library, s, 0, accumulate);
+        check_against_loops(library, s, 3, accumulate);
+      }
+}
+
+BOOST_AUTO_TEST_CASE(products_of_several_panels_agree_with_plain_loops) {
+  for (const GemmLibrary& library : gemm_libraries()) {
+    check_against_loops(library, {530, 61, 70}, 5, true);
+    check_against_loops(library, {21, 1600, 40}, 0, false);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(products_cut_along_the_inner_dimension_agree_with_plain_loops) {
+  for (const GemmLibrary& library : gemm_libraries())
+    for (const bool accumulate : {false, true})
+      check_against_loops(library, {37, 29, 3001}, 2, accumulate);
+}
+
+BOOST_AUTO_TEST_CASE(an_empty_inner_dimension_gives_zero_or_leaves_c) {
+  for (const bool accumulate : {false, true}) {
+    Product p({3, 4, 0}, false, false, DType::f32, DType::f32, 1, accumulate);
+    const auto want = p.expected();
+    gemm(Cpu{}, p.gemm);
+    BOOST_TEST(p.c.to_vector() == want, boost::test_tools::per_element());
+  }
+}
+
+BOOST_AUTO_TEST_CASE(nothing_happens_for_an_empty_result) {
+  Product p({0, 4, 5}, false, false, DType::f32, DType::f32);
+  gemm(Cpu{}, p.gemm);
+  Product q({4, 0, 5}, false, true, DType::bf16, DType::f32);
+  gemm(Cpu{}, q.gemm);
+  BOOST_TEST(p.c.numel() + q.c.numel() == 0);
+}
+
+BOOST_AUTO_TEST_CASE(a_batch_is_the_products_one_by_one) {
+  const int64_t m = 5, n = 6, k = 7, n_batch = 4;
+  const Tensor a = random_tensor({n_batch, m, k}, 1, -1, 1, DType::f32);
+  const Tensor b = random_tensor({n_batch, k, n}, 2, -1, 1, DType::f32);
+  Tensor c = Tensor::zeros({n_batch, m, n}), one = Tensor::zeros({n_batch, m, n});
+  Gemm p;
+  p.m = m;
+  p.n = p.ldb = p.ldc = n;
+  p.k = p.lda = k;
+  p.a = a.raw_data();
+  p.b = b.raw_data();
+  p.c = c.raw_data();
+  gemm_batched(Cpu{}, p, n_batch, m * k, k * n, m * n);
+  for (int64_t i = 0; i < n_batch; ++i) {
+    p.a = a.data<float>() + i * m * k;
+    p.b = b.data<float>() + i * k * n;
+    p.c = one.data<float>() + i * m * n;
+    gemm(Cpu{}, p);
+  }
+  BOOST_TEST(same_bits(c, one));
+}
+
+// The products of a training step: forward, dx and dw of the layers and the head of mini and small.
+BOOST_AUTO_TEST_CASE(results_are_the_same_bits_with_one_two_and_three_threads) {
+  const std::vector<Size> shapes = {{4096, 384, 128}, {4096, 128, 512},  {2048, 1024, 256},
+                                    {512, 4096, 256}, {2048, 256, 1024}, {130, 770, 1500}};
+  const int before = thread_count();
+  for (const auto& [in, out] : {kTypes[0], kTypes[2], kTypes[3]})
+    for (const Size s : shapes)
+      for (const bool weight_gradient : {false, true}) {
+        const Size size = weight_gradient ? Size{s.n, s.k, s.m} : s;
+        Product p(size, weight_gradient, !weight_gradient, in, out);
+        Tensor first;
+        for (const int n : {1, 2, 3}) {
+          set_thread_count(n);
+          gemm(Cpu{}, p.gemm);
+          if (n == 1)
+            first = p.c.clone();
+          else
+            BOOST_TEST(same_bits(p.c, first),
+                       n << " threads: " << size.m << " x " << size.n << " x " << size.k);
+        }
+      }
+  set_thread_count(before);
+}
+
+BOOST_AUTO_TEST_CASE(eigen_is_always_there_and_the_first_library_is_the_one_reported) {
+  const auto& libraries = gemm_libraries();
+  BOOST_TEST(libraries.back().name.starts_with("Eigen 3."));
+  BOOST_TEST(gemm_library() == libraries.front().name);
+  BOOST_TEST_MESSAGE("matrix products by " << gemm_library());
+}
+
+}  // namespace
+}  // namespace farfield
