@@ -1,0 +1,81 @@
+#pragma once
+// Models of a line each, to test protocols with.
+
+#include <cmath>
+#include <new>
+
+#include "apps/protocols/protocol.h"
+#include "engine/base/error.h"
+#include "engine/base/random.h"
+
+namespace farfield::test {
+
+constexpr int32_t kToyVocab = 11;
+
+/// Independent uniform tokens.
+inline apps::TokenStream toy_text(int64_t size) {
+  apps::TokenStream text;
+  text.size = size;
+  text.copy = [](int64_t begin, int64_t n, int32_t* out) {
+    const Random random{9, 9};
+    for (int64_t i = 0; i < n; ++i)
+      out[i] = static_cast<int32_t>(random.below(static_cast<uint64_t>(begin + i), kToyVocab));
+  };
+  return text;
+}
+
+/// A model whose nll for the target at place t of a row is nll(row, t, target).
+template <class F>
+apps::Scorer model_of(F nll) {
+  using Ids = apps::Scorer::Ids;
+  apps::Scorer model;
+  model.vocab_size = kToyVocab;
+  model.all = [nll](const Ids& ids, const Ids& targets, int64_t batch) {
+    const auto length = static_cast<int64_t>(ids.size()) / batch;
+    std::vector<double> values;
+    for (int64_t i = 0; i < static_cast<int64_t>(ids.size()); ++i)
+      values.push_back(
+          nll(ids.data() + i / length * length, i % length, targets[static_cast<size_t>(i)]));
+    return values;
+  };
+  model.last = [nll](const Ids& ids, const Ids& targets, int64_t batch) {
+    const auto length = static_cast<int64_t>(ids.size()) / batch;
+    std::vector<double> values;
+    for (int64_t b = 0; b < batch; ++b)
+      values.push_back(nll(ids.data() + b * length, length - 1, targets[static_cast<size_t>(b)]));
+    return values;
+  };
+  return model;
+}
+
+/// Every token has probability 1 / V.
+inline apps::Scorer uniform_model() {
+  return model_of([](const int32_t*, int64_t, int32_t) { return std::log(double{kToyVocab}); });
+}
+
+/// nll = the target's id: says which targets were asked for.
+inline apps::Scorer target_model() {
+  return model_of([](const int32_t*, int64_t, int32_t target) { return double(target); });
+}
+
+/// Depends on the last w tokens of the context.
+inline apps::Scorer windowed_model(int64_t w) {
+  return model_of([w](const int32_t* row, int64_t t, int32_t target) {
+    double value = target;
+    for (int64_t d = 0; d < w && d <= t; ++d)
+      value += static_cast<double>(row[t - d]) / static_cast<double>(d + 2);
+    return value;
+  });
+}
+
+/// Fine at the first two steps of a doubling from 8, then NaN, then out of positions, then out of
+/// memory.
+inline apps::Scorer failing_model() {
+  return model_of([](const int32_t*, int64_t t, int32_t) {
+    if (t + 2 >= 64) throw std::bad_alloc();
+    if (t + 2 >= 32) fail<ConfigError>("posenc:toy", "position_out_of_range: too long");
+    return t + 2 >= 16 ? std::nan("") : 1.0;
+  });
+}
+
+}  // namespace farfield::test
