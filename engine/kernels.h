@@ -15,3 +15,4 @@
 #include "engine/kernels/pointwise.h"
 #include "engine/kernels/reduce.h"
 #include "engine/kernels/softmax.h"
+#include "engine/kernels/view.h"

@@ -1,9 +1,11 @@
 #include "engine/kernels/pointwise.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "engine/base/parallel.h"
+#include "engine/ops/functors.h"
 
 namespace farfield {
 namespace {
@@ -17,6 +19,119 @@ void dispatch_any(DType dtype, const F& f) {
     f(int32_t{});
   else
     dispatch_float(dtype, f);
+}
+
+// One operand of a broadcast over collapsed dimensions.
+struct Operand {
+  std::array<int64_t, Shape::kMaxRank> stride{};  // 0 where it is repeated
+  bool is_repeated_in_row = false;
+};
+
+// Dimensions of size 1 dropped, and neighbours joined where both operands run on or are repeated
+// together: [4, 5, 8] + [8] is [20, 8] + [1, 8].
+struct Broadcast {
+  int rank = 0;
+  std::array<int64_t, Shape::kMaxRank> size{};
+  Operand a, b;
+  int64_t row = 1;  // the last collapsed size
+
+  Broadcast(const Shape& shape_a, const Shape& shape_b, const Shape& shape) {
+    int64_t step_a = 1, step_b = 1;
+    bool last_a = false, last_b = false;
+    // from the last dimension to the first; the result is turned round at the end
+    for (int i = 1; i <= shape.rank(); ++i) {
+      const int64_t n = shape[-i];
+      if (n == 1) continue;
+      const bool has_a = i <= shape_a.rank() && shape_a[-i] != 1;
+      const bool has_b = i <= shape_b.rank() && shape_b[-i] != 1;
+      if (rank > 0 && has_a == last_a && has_b == last_b) {
+        size[at(rank - 1)] *= n;
+      } else {
+        size[at(rank)] = n;
+        a.stride[at(rank)] = has_a ? step_a : 0;
+        b.stride[at(rank)] = has_b ? step_b : 0;
+        ++rank;
+      }
+      if (has_a) step_a *= n;
+      if (has_b) step_b *= n;
+      last_a = has_a;
+      last_b = has_b;
+    }
+    if (rank > 0) {
+      row = size[0];
+      a.is_repeated_in_row = a.stride[0] == 0;
+      b.is_repeated_in_row = b.stride[0] == 0;
+    }
+  }
+
+  // Where a row of an operand begins.
+  int64_t offset(const Operand& operand, int64_t row_index) const {
+    int64_t result = 0;
+    for (int i = 1; i < rank; ++i) {
+      result += row_index % size[at(i)] * operand.stride[at(i)];
+      row_index /= size[at(i)];
+    }
+    return result;
+  }
+
+ private:
+  static size_t at(int i) { return static_cast<size_t>(i); }
+};
+
+// An operand of element type T: its elements, or its one element in the accumulation type.
+template <class T>
+struct Source {
+  const T* data = nullptr;
+  Accumulate<T> value = 0;
+  bool is_scalar = false;
+
+  explicit Source(const Tensor& x) : is_scalar(x.numel() == 1) {
+    if (!is_scalar)
+      data = x.data<T>();
+    else if (x.dtype() == dtype_of<T>)
+      value = static_cast<Accumulate<T>>(x.data<T>()[0]);
+    else
+      value = x.data<Accumulate<T>>()[0];
+  }
+};
+
+// Calls body(begin, n, a, b) for pieces [begin, begin + n) of the result that lie in one row. a and
+// b are functions from 0..n-1 to the operand's value there: a run of elements or a constant, so
+// that each body compiles to plain loops.
+template <class T, class Body>
+void for_each_run(const Tensor& x, const Tensor& y, const Shape& shape, const Body& body) {
+  using A = Accumulate<T>;
+  const Broadcast plan(x.shape(), y.shape(), shape);
+  const Source<T> a(x), b(y);
+  parallel_chunks(shape.numel(), kGrain, [&](int64_t begin, int64_t end) {
+    while (begin < end) {
+      const int64_t row = begin / plan.row, column = begin % plan.row;
+      const int64_t n = std::min(end - begin, plan.row - column);
+      const T* const from_a = a.is_scalar ? nullptr
+                                          : a.data + plan.offset(plan.a, row) +
+                                                (plan.a.is_repeated_in_row ? 0 : column);
+      const T* const from_b = b.is_scalar ? nullptr
+                                          : b.data + plan.offset(plan.b, row) +
+                                                (plan.b.is_repeated_in_row ? 0 : column);
+      const bool constant_a = a.is_scalar || plan.a.is_repeated_in_row;
+      const bool constant_b = b.is_scalar || plan.b.is_repeated_in_row;
+      const A value_a = a.is_scalar ? a.value : static_cast<A>(from_a[0]);
+      const A value_b = b.is_scalar ? b.value : static_cast<A>(from_b[0]);
+      const auto run_a = [from_a](int64_t i) { return static_cast<A>(from_a[i]); };
+      const auto run_b = [from_b](int64_t i) { return static_cast<A>(from_b[i]); };
+      const auto repeat_a = [value_a](int64_t) { return value_a; };
+      const auto repeat_b = [value_b](int64_t) { return value_b; };
+      if (!constant_a && !constant_b)
+        body(begin, n, run_a, run_b);
+      else if (!constant_a)
+        body(begin, n, run_a, repeat_b);
+      else if (!constant_b)
+        body(begin, n, repeat_a, run_b);
+      else
+        body(begin, n, repeat_a, repeat_b);
+      begin += n;
+    }
+  });
 }
 
 }  // namespace
@@ -79,6 +194,78 @@ void scale_in_place(Cpu, double factor, Tensor& x) {
     parallel_chunks(x.numel(), kGrain, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i)
         data[i] = static_cast<T>(static_cast<A>(data[i]) * static_cast<A>(factor));
+    });
+  });
+}
+
+void unary_forward(Cpu, UnaryOp op, const Tensor& x, Tensor& y) {
+  visit_functor(UnaryFunctors{}, op, [&](auto f) {
+    dispatch_float(x.dtype(), [&](auto type) {
+      using T = decltype(type);
+      using A = Accumulate<T>;
+      const T* const from = x.data<T>();
+      T* const to = y.data<T>();
+      parallel_chunks(x.numel(), kGrain, [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) to[i] = static_cast<T>(f(static_cast<A>(from[i])));
+      });
+    });
+  });
+}
+
+void unary_backward(Cpu, UnaryOp op, const Tensor& x, const Tensor& y, const Tensor& dy,
+                    Tensor& dx) {
+  visit_functor(UnaryFunctors{}, op, [&](auto f) {
+    dispatch_float(dy.dtype(), [&](auto type) {
+      using T = decltype(type);
+      using A = Accumulate<T>;
+      const T* const in = x.data<T>();
+      const T* const out = y.data<T>();
+      const T* const from = dy.data<T>();
+      T* const to = dx.data<T>();
+      parallel_chunks(dy.numel(), kGrain, [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i)
+          to[i] = static_cast<T>(static_cast<A>(from[i]) *
+                                 f.grad(static_cast<A>(in[i]), static_cast<A>(out[i])));
+      });
+    });
+  });
+}
+
+void binary_forward(Cpu, BinaryOp op, const Tensor& a, const Tensor& b, Tensor& y) {
+  visit_functor(BinaryFunctors{}, op, [&](auto f) {
+    dispatch_float(y.dtype(), [&](auto type) {
+      using T = decltype(type);
+      T* const to = y.data<T>();
+      for_each_run<T>(a, b, y.shape(), [&](int64_t begin, int64_t n, auto from_a, auto from_b) {
+        T* const out = to + begin;
+        for (int64_t i = 0; i < n; ++i) out[i] = static_cast<T>(f(from_a(i), from_b(i)));
+      });
+    });
+  });
+}
+
+void binary_backward(Cpu, BinaryOp op, const Tensor& a, const Tensor& b, const Tensor& dy,
+                     Tensor& da, Tensor& db) {
+  visit_functor(BinaryFunctors{}, op, [&](auto f) {
+    dispatch_float(dy.dtype(), [&](auto type) {
+      using T = decltype(type);
+      using A = Accumulate<T>;
+      const T* const from = dy.data<T>();
+      T* const to_a = da.defined() ? da.data<T>() : nullptr;
+      T* const to_b = db.defined() ? db.data<T>() : nullptr;
+      for_each_run<T>(a, b, dy.shape(), [&](int64_t begin, int64_t n, auto from_a, auto from_b) {
+        const T* const in = from + begin;
+        if (to_a != nullptr) {
+          T* const out = to_a + begin;
+          for (int64_t i = 0; i < n; ++i)
+            out[i] = static_cast<T>(static_cast<A>(in[i]) * f.grad_a(from_a(i), from_b(i)));
+        }
+        if (to_b != nullptr) {
+          T* const out = to_b + begin;
+          for (int64_t i = 0; i < n; ++i)
+            out[i] = static_cast<T>(static_cast<A>(in[i]) * f.grad_b(from_a(i), from_b(i)));
+        }
+      });
     });
   });
 }

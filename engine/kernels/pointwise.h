@@ -1,7 +1,5 @@
 #pragma once
 
-#include <span>
-
 #include "engine/device.h"
 #include "engine/tensor.h"
 
@@ -36,7 +34,7 @@ void unary_backward(Cpu, UnaryOp op, const Tensor& x, const Tensor& y, const Ten
                     Tensor& dx);
 void unary_backward(Cuda, UnaryOp op, const Tensor& x, const Tensor& y, const Tensor& dy,
                     Tensor& dx);
-/// y = f(a, b), broadcast to the shape of y
+/// y = f(a, b), broadcast to the shape of y. a and b have the dtype of y, or one element in acc.
 void binary_forward(Cpu, BinaryOp op, const Tensor& a, const Tensor& b, Tensor& y);
 void binary_forward(Cuda, BinaryOp op, const Tensor& a, const Tensor& b, Tensor& y);
 /// da = dy df/da and db = dy df/db, in the broadcast shape of y, before summing back; one of them
@@ -45,9 +43,5 @@ void binary_backward(Cpu, BinaryOp op, const Tensor& a, const Tensor& b, const T
                      Tensor& da, Tensor& db);
 void binary_backward(Cuda, BinaryOp op, const Tensor& a, const Tensor& b, const Tensor& dy,
                      Tensor& da, Tensor& db);
-
-/// y[i0, i1, ...] = x with its dimensions reordered: dimension i of y is dimension order[i] of x.
-void permute(Cpu, const Tensor& x, std::span<const int> order, Tensor& y);
-void permute(Cuda, const Tensor& x, std::span<const int> order, Tensor& y);
 
 }  // namespace farfield

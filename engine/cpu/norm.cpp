@@ -1,0 +1,150 @@
+#include "engine/kernels/norm.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "engine/base/parallel.h"
+
+namespace farfield {
+namespace {
+
+constexpr int64_t kGrain = int64_t{1} << 15;  // elements of a chunk
+
+// Rows of a chunk whose contributions to dweight and dbias are summed before they are combined: at
+// most 64 chunks, so that the partial sums stay small.
+int64_t rows_per_partial(int64_t rows, int64_t d) {
+  return std::max({int64_t{1}, kGrain / d, (rows + 63) / 64});
+}
+
+template <class T>
+struct Row {
+  using A = Accumulate<T>;
+
+  // s = x + residual? as it will be stored, widened; returns its sum.
+  static A load(const T* __restrict x, const T* __restrict residual, int64_t d, T* __restrict sum,
+                A* __restrict s) {
+    A total = 0;
+    if (residual == nullptr) {
+#pragma omp simd reduction(+ : total)
+      for (int64_t i = 0; i < d; ++i) total += s[i] = static_cast<A>(x[i]);
+    } else {
+#pragma omp simd reduction(+ : total)
+      for (int64_t i = 0; i < d; ++i) {
+        sum[i] = static_cast<T>(static_cast<A>(x[i]) + static_cast<A>(residual[i]));
+        total += s[i] = static_cast<A>(sum[i]);
+      }
+    }
+    return total;
+  }
+
+  static A squared_deviations(const A* __restrict s, A mean, int64_t d) {
+    A total = 0;
+#pragma omp simd reduction(+ : total)
+    for (int64_t i = 0; i < d; ++i) total += (s[i] - mean) * (s[i] - mean);
+    return total;
+  }
+
+  static void normalize(const A* __restrict s, A mean, A rstd, const A* __restrict weight,
+                        const A* __restrict bias, int64_t d, T* __restrict y) {
+    for (int64_t i = 0; i < d; ++i)
+      y[i] = static_cast<T>((s[i] - mean) * rstd * weight[i] + bias[i]);
+  }
+
+  // ds of one row; adds the row's share to dweight and dbias.
+  // With n = (s - mean) rstd and g = dy weight: ds = rstd (g - mean(g) - n mean(g n)).
+  static void backward(const T* __restrict s, const T* __restrict dy, const A* __restrict weight,
+                       A mean, A rstd, const T* __restrict dsum, int64_t d, T* __restrict ds,
+                       A* __restrict dweight, A* __restrict dbias) {
+    A sum_g = 0, sum_gn = 0;
+#pragma omp simd reduction(+ : sum_g, sum_gn)
+    for (int64_t i = 0; i < d; ++i) {
+      const A n = (static_cast<A>(s[i]) - mean) * rstd;
+      const A dy_i = static_cast<A>(dy[i]);
+      const A g = dy_i * weight[i];
+      sum_g += g;
+      sum_gn += g * n;
+      dweight[i] += dy_i * n;
+      dbias[i] += dy_i;
+    }
+    const A mean_g = sum_g / static_cast<A>(d), mean_gn = sum_gn / static_cast<A>(d);
+    const auto ds_at = [&](int64_t i) {
+      const A n = (static_cast<A>(s[i]) - mean) * rstd;
+      return rstd * (static_cast<A>(dy[i]) * weight[i] - mean_g - n * mean_gn);
+    };
+    if (dsum == nullptr) {
+      for (int64_t i = 0; i < d; ++i) ds[i] = static_cast<T>(ds_at(i));
+    } else {
+      for (int64_t i = 0; i < d; ++i) ds[i] = static_cast<T>(ds_at(i) + static_cast<A>(dsum[i]));
+    }
+  }
+};
+
+}  // namespace
+
+void layer_norm_forward(Cpu, const Tensor& x, const Tensor& residual, const Tensor& weight,
+                        const Tensor& bias, double eps, Tensor& sum, Tensor& y, Tensor& mean,
+                        Tensor& rstd) {
+  dispatch_float(x.dtype(), [&](auto type) {
+    using T = decltype(type);
+    using A = Accumulate<T>;
+    const int64_t d = weight.numel(), rows = mean.numel();
+    const T* const in = x.data<T>();
+    const T* const add = residual.defined() ? residual.data<T>() : nullptr;
+    T* const stored = residual.defined() ? sum.data<T>() : nullptr;
+    const A *const w = weight.data<A>(), *const b = bias.data<A>();
+    T* const out = y.data<T>();
+    A *const means = mean.data<A>(), *const rstds = rstd.data<A>();
+    parallel_chunks(rows, std::max<int64_t>(1, kGrain / d), [&](int64_t begin, int64_t end) {
+      std::vector<A> s(static_cast<size_t>(d));
+      for (int64_t row = begin; row < end; ++row) {
+        const int64_t at = row * d;
+        const A total = Row<T>::load(in + at, add != nullptr ? add + at : nullptr, d,
+                                     add != nullptr ? stored + at : nullptr, s.data());
+        const A m = total / static_cast<A>(d);
+        const A variance = Row<T>::squared_deviations(s.data(), m, d) / static_cast<A>(d);
+        const A r = 1 / std::sqrt(variance + static_cast<A>(eps));
+        Row<T>::normalize(s.data(), m, r, w, b, d, out + at);
+        means[row] = m;
+        rstds[row] = r;
+      }
+    });
+  });
+}
+
+void layer_norm_backward(Cpu, const Tensor& s, const Tensor& weight, const Tensor& mean,
+                         const Tensor& rstd, const Tensor& dy, const Tensor& dsum, Tensor& ds,
+                         Tensor& dweight, Tensor& dbias) {
+  dispatch_float(s.dtype(), [&](auto type) {
+    using T = decltype(type);
+    using A = Accumulate<T>;
+    const int64_t d = weight.numel(), rows = mean.numel();
+    const int64_t grain = rows_per_partial(rows, d), chunks = (rows + grain - 1) / grain;
+    const T *const in = s.data<T>(), *const grad = dy.data<T>();
+    const T* const add = dsum.defined() ? dsum.data<T>() : nullptr;
+    const A* const w = weight.data<A>();
+    const A *const means = mean.data<A>(), *const rstds = rstd.data<A>();
+    T* const out = ds.data<T>();
+    Tensor partial = Tensor::empty({chunks, 2, d}, dtype_of<A>);
+    A* const partials = partial.data<A>();
+    parallel_chunks(rows, grain, [&](int64_t begin, int64_t end) {
+      A* const dw = partials + begin / grain * 2 * d;
+      std::fill_n(dw, 2 * d, A(0));
+      for (int64_t row = begin; row < end; ++row) {
+        const int64_t at = row * d;
+        Row<T>::backward(in + at, grad + at, w, means[row], rstds[row],
+                         add != nullptr ? add + at : nullptr, d, out + at, dw, dw + d);
+      }
+    });
+    A *const dw = dweight.data<A>(), *const db = dbias.data<A>();
+    std::fill_n(dw, d, A(0));
+    std::fill_n(db, d, A(0));
+    for (int64_t chunk = 0; chunk < chunks; ++chunk) {
+      const A* const from = partials + chunk * 2 * d;
+      for (int64_t i = 0; i < d; ++i) dw[i] += from[i];
+      for (int64_t i = 0; i < d; ++i) db[i] += from[d + i];
+    }
+  });
+}
+
+}  // namespace farfield

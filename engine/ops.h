@@ -1,0 +1,9 @@
+#pragma once
+// All public operations.
+
+#include "engine/ops/index.h"
+#include "engine/ops/norm.h"
+#include "engine/ops/pointwise.h"
+#include "engine/ops/reduce.h"
+#include "engine/ops/softmax.h"
+#include "engine/ops/view.h"

@@ -1,0 +1,338 @@
+#pragma once
+// Scalar formulas with their derivatives, written once for both devices. A functor becomes an op by
+// its name in one of the lists at the end; both backends build their tables from those lists.
+//
+// Unary:  operator()(x) is y; grad(x, y) is dy/dx, and kKeeps says which of the two it reads.
+// Binary: operator()(a, b) is y; grad_a(a, b), grad_b(a, b) are dy/da, dy/db.
+// T is float (also for bfloat16 tensors) or double.
+
+#include <cmath>
+#include <type_traits>
+
+#include "engine/host_device.h"
+#include "engine/kernels/pointwise.h"
+#include "engine/vector_math.h"
+
+namespace farfield {
+
+/// What a derivative needs of the forward pass.
+enum class Keeps { nothing, input, output };
+
+struct Negate {
+  static constexpr const char* kName = "negate";
+  static constexpr Keeps kKeeps = Keeps::nothing;
+  template <class T>
+  FARFIELD_HD T operator()(T x) const {
+    return -x;
+  }
+  template <class T>
+  FARFIELD_HD T grad(T, T) const {
+    return T(-1);
+  }
+};
+
+struct Exp {
+  static constexpr const char* kName = "exp";
+  static constexpr Keeps kKeeps = Keeps::output;
+  template <class T>
+  FARFIELD_HD T operator()(T x) const {
+    return fast_exp(x);
+  }
+  template <class T>
+  FARFIELD_HD T grad(T, T y) const {
+    return y;
+  }
+};
+
+struct Log {
+  static constexpr const char* kName = "log";
+  static constexpr Keeps kKeeps = Keeps::input;
+  template <class T>
+  FARFIELD_HD T operator()(T x) const {
+    return std::log(x);
+  }
+  template <class T>
+  FARFIELD_HD T grad(T x, T) const {
+    return 1 / x;
+  }
+};
+
+/// y = log(1 + x), accurate near 0.
+struct Log1p {
+  static constexpr const char* kName = "log1p";
+  static constexpr Keeps kKeeps = Keeps::input;
+  template <class T>
+  FARFIELD_HD T operator()(T x) const {
+    return std::log1p(x);
+  }
+  template <class T>
+  FARFIELD_HD T grad(T x, T) const {
+    return 1 / (1 + x);
+  }
+};
+
+struct Sqrt {
+  static constexpr const char* kName = "sqrt";
+  static constexpr Keeps kKeeps = Keeps::output;
+  template <class T>
+  FARFIELD_HD T operator()(T x) const {
+    return std::sqrt(x);
+  }
+  template <class T>
+  FARFIELD_HD T grad(T, T y) const {
+    return T(0.5) / y;
+  }
+};
+
+struct Square {
+  static constexpr const char* kName = "square";
+  static constexpr Keeps kKeeps = Keeps::input;
+  template <class T>
+  FARFIELD_HD T operator()(T x) const {
+    return x * x;
+  }
+  template <class T>
+  FARFIELD_HD T grad(T x, T) const {
+    return 2 * x;
+  }
+};
+
+struct Sin {
+  static constexpr const char* kName = "sin";
+  static constexpr Keeps kKeeps = Keeps::input;
+  template <class T>
+  FARFIELD_HD T operator()(T x) const {
+    return std::sin(x);
+  }
+  template <class T>
+  FARFIELD_HD T grad(T x, T) const {
+    return std::cos(x);
+  }
+};
+
+struct Cos {
+  static constexpr const char* kName = "cos";
+  static constexpr Keeps kKeeps = Keeps::input;
+  template <class T>
+  FARFIELD_HD T operator()(T x) const {
+    return std::cos(x);
+  }
+  template <class T>
+  FARFIELD_HD T grad(T x, T) const {
+    return -std::sin(x);
+  }
+};
+
+struct Tanh {
+  static constexpr const char* kName = "tanh";
+  static constexpr Keeps kKeeps = Keeps::output;
+  template <class T>
+  FARFIELD_HD T operator()(T x) const {
+    return fast_tanh(x);
+  }
+  template <class T>
+  FARFIELD_HD T grad(T, T y) const {
+    return 1 - y * y;
+  }
+};
+
+/// y = 1 / (1 + e^-x)
+struct Sigmoid {
+  static constexpr const char* kName = "sigmoid";
+  static constexpr Keeps kKeeps = Keeps::output;
+  template <class T>
+  FARFIELD_HD T operator()(T x) const {
+    return 1 / (1 + fast_exp(-x));
+  }
+  template <class T>
+  FARFIELD_HD T grad(T, T y) const {
+    return y * (1 - y);
+  }
+};
+
+/// y = x sigmoid(x). Elfwing, Uchibe and Doya 2018, arXiv:1702.03118.
+struct Silu {
+  static constexpr const char* kName = "silu";
+  static constexpr Keeps kKeeps = Keeps::input;
+  template <class T>
+  FARFIELD_HD T operator()(T x) const {
+    return x / (1 + fast_exp(-x));
+  }
+  template <class T>
+  FARFIELD_HD T grad(T x, T) const {
+    const T s = 1 / (1 + fast_exp(-x));
+    return s + x * s * (1 - s);
+  }
+};
+
+/// y = x Phi(x), Phi the standard normal distribution function. Hendrycks and Gimpel 2016,
+/// arXiv:1606.08415.
+struct Gelu {
+  static constexpr const char* kName = "gelu";
+  static constexpr Keeps kKeeps = Keeps::input;
+  template <class T>
+  FARFIELD_HD T operator()(T x) const {
+    return fast_gelu(x);
+  }
+  template <class T>
+  FARFIELD_HD T grad(T x, T) const {
+    return fast_gelu_grad(x);
+  }
+};
+
+/// y = max(x, 0); the derivative at 0 is 0. A NaN stays a NaN.
+struct Relu {
+  static constexpr const char* kName = "relu";
+  static constexpr Keeps kKeeps = Keeps::output;
+  template <class T>
+  FARFIELD_HD T operator()(T x) const {
+    return x < 0 ? T(0) : x;
+  }
+  template <class T>
+  FARFIELD_HD T grad(T, T y) const {
+    return y > 0 ? T(1) : T(0);
+  }
+};
+
+struct Add {
+  static constexpr const char* kName = "add";
+  template <class T>
+  FARFIELD_HD T operator()(T a, T b) const {
+    return a + b;
+  }
+  template <class T>
+  FARFIELD_HD T grad_a(T, T) const {
+    return T(1);
+  }
+  template <class T>
+  FARFIELD_HD T grad_b(T, T) const {
+    return T(1);
+  }
+};
+
+struct Subtract {
+  static constexpr const char* kName = "subtract";
+  template <class T>
+  FARFIELD_HD T operator()(T a, T b) const {
+    return a - b;
+  }
+  template <class T>
+  FARFIELD_HD T grad_a(T, T) const {
+    return T(1);
+  }
+  template <class T>
+  FARFIELD_HD T grad_b(T, T) const {
+    return T(-1);
+  }
+};
+
+struct Multiply {
+  static constexpr const char* kName = "multiply";
+  template <class T>
+  FARFIELD_HD T operator()(T a, T b) const {
+    return a * b;
+  }
+  template <class T>
+  FARFIELD_HD T grad_a(T, T b) const {
+    return b;
+  }
+  template <class T>
+  FARFIELD_HD T grad_b(T a, T) const {
+    return a;
+  }
+};
+
+struct Divide {
+  static constexpr const char* kName = "divide";
+  template <class T>
+  FARFIELD_HD T operator()(T a, T b) const {
+    return a / b;
+  }
+  template <class T>
+  FARFIELD_HD T grad_a(T, T b) const {
+    return 1 / b;
+  }
+  template <class T>
+  FARFIELD_HD T grad_b(T a, T b) const {
+    return -a / (b * b);
+  }
+};
+
+/// y = a^b; where a = 0 the derivative by b is taken as 0, its limit for b > 0.
+struct Power {
+  static constexpr const char* kName = "pow";
+  template <class T>
+  FARFIELD_HD T operator()(T a, T b) const {
+    return std::pow(a, b);
+  }
+  template <class T>
+  FARFIELD_HD T grad_a(T a, T b) const {
+    return b == 0 ? T(0) : b * std::pow(a, b - 1);
+  }
+  template <class T>
+  FARFIELD_HD T grad_b(T a, T b) const {
+    return a == 0 ? T(0) : std::pow(a, b) * std::log(a);
+  }
+};
+
+/// y = max(a, b), NaN when one is; equals share the gradient.
+struct Maximum {
+  static constexpr const char* kName = "maximum";
+  template <class T>
+  FARFIELD_HD T operator()(T a, T b) const {
+    return a > b || a != a ? a : b;
+  }
+  template <class T>
+  FARFIELD_HD T grad_a(T a, T b) const {
+    return a > b ? T(1) : a == b ? T(0.5) : T(0);
+  }
+  template <class T>
+  FARFIELD_HD T grad_b(T a, T b) const {
+    return b > a ? T(1) : a == b ? T(0.5) : T(0);
+  }
+};
+
+/// y = min(a, b), NaN when one is; equals share the gradient.
+struct Minimum {
+  static constexpr const char* kName = "minimum";
+  template <class T>
+  FARFIELD_HD T operator()(T a, T b) const {
+    return a < b || a != a ? a : b;
+  }
+  template <class T>
+  FARFIELD_HD T grad_a(T a, T b) const {
+    return a < b ? T(1) : a == b ? T(0.5) : T(0);
+  }
+  template <class T>
+  FARFIELD_HD T grad_b(T a, T b) const {
+    return b < a ? T(1) : a == b ? T(0.5) : T(0);
+  }
+};
+
+template <class... Functors>
+struct FunctorList {};
+
+using UnaryFunctors =
+    FunctorList<Negate, Exp, Log, Log1p, Sqrt, Square, Sin, Cos, Tanh, Sigmoid, Silu, Gelu, Relu>;
+using BinaryFunctors = FunctorList<Add, Subtract, Multiply, Divide, Power, Maximum, Minimum>;
+
+/// The place of Functor in a list.
+template <class Functor, class... Functors>
+constexpr int index_in(FunctorList<Functors...>) {
+  int index = 0;
+  (void)((std::is_same_v<Functor, Functors> || (++index, false)) || ...);
+  return index;
+}
+template <class Functor>
+constexpr UnaryOp unary_op = UnaryOp{index_in<Functor>(UnaryFunctors{})};
+template <class Functor>
+constexpr BinaryOp binary_op = BinaryOp{index_in<Functor>(BinaryFunctors{})};
+
+/// Calls f with the functor at `op` of the list.
+template <class Op, class F, class... Functors>
+void visit_functor(FunctorList<Functors...>, Op op, const F& f) {
+  int index = 0;
+  (void)((index++ == static_cast<int>(op) && (f(Functors{}), true)) || ...);
+}
+
+}  // namespace farfield

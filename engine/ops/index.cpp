@@ -1,0 +1,108 @@
+#include "engine/ops/index.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "engine/autograd.h"
+#include "engine/kernels.h"
+
+namespace farfield {
+namespace {
+
+void check_ids(const Tensor& ids, int64_t n) {
+  if (ids.device().kind != Device::Kind::cpu) return;  // reading them back would stall the device
+  const int32_t* const id = ids.data<int32_t>();
+  const int32_t* const bad =
+      std::find_if(id, id + ids.numel(), [n](int32_t i) { return i < 0 || i >= n; });
+  require<ShapeError>(bad == id + ids.numel(), "embedding", "expected ids from 0 to ", n - 1,
+                      ", got ", bad == id + ids.numel() ? 0 : *bad, " at position ", bad - id);
+}
+
+void check_rotation(const Rotation& r, const Tensor& qkv, int64_t head_dim) {
+  require<ShapeError>(r.cos.defined() == r.sin.defined(), "split_heads",
+                      "expected cos and sin together, got one of them");
+  if (!r.cos.defined()) {
+    require<ShapeError>(!r.scale_q.defined() && !r.scale_k.defined(), "split_heads",
+                        "expected cos and sin with a scale, got a scale alone");
+    return;
+  }
+  const Shape& shape = r.cos.shape();
+  const int64_t b = qkv.dim(0), t = qkv.dim(1);
+  const bool fits =
+      (shape.rank() == 2 && shape[0] == t) || (shape.rank() == 3 && shape[0] == b && shape[1] == t);
+  require<ShapeError>(fits && 2 * shape[-1] <= head_dim, "split_heads",
+                      "expected cos of shape [T, R/2] or [B, T, R/2] with B = ", b, ", T = ", t,
+                      " and R <= head_dim = ", head_dim, ", got ", shape);
+  const DType acc = accumulate_dtype(qkv.dtype());
+  const auto check_like_cos = [&](const Tensor& table, const char* name) {
+    if (!table.defined()) return;
+    require<ShapeError>(table.shape() == shape, "split_heads", "expected ", name,
+                        " of the shape of cos, ", shape, ", got ", table.shape());
+    require<DTypeError>(table.dtype() == acc, "split_heads", "expected ", name, " in ", acc,
+                        ", got ", table.dtype());
+    require<DeviceError>(table.device() == qkv.device(), "split_heads", "expected ", name, " on ",
+                         qkv.device(), ", got ", table.device());
+  };
+  check_like_cos(r.cos, "cos");
+  check_like_cos(r.sin, "sin");
+  check_like_cos(r.scale_q, "scale_q");
+  check_like_cos(r.scale_k, "scale_k");
+}
+
+}  // namespace
+
+Tensor embedding(const Tensor& table, const Tensor& ids, DType out) {
+  require<ShapeError>(table.rank() == 2, "embedding", "expected a table [V, D], got ",
+                      table.shape());
+  require<DTypeError>(is_float(table.dtype()) && is_float(out), "embedding",
+                      "expected a floating table and result, got ", table.dtype(), " and ", out);
+  require<DTypeError>(ids.dtype() == DType::i32, "embedding", "expected int32 ids, got ",
+                      ids.dtype());
+  require<DeviceError>(ids.device() == table.device(), "embedding", "expected ids on ",
+                       table.device(), ", got ", ids.device());
+  check_ids(ids, table.dim(0));
+  std::vector<int64_t> sizes(ids.shape().begin(), ids.shape().end());
+  sizes.push_back(table.dim(1));
+  Tensor y = Tensor::empty(Shape(sizes), out, table.device());
+  dispatch(table.device(), [&](auto tag) { embedding_forward(tag, table, ids, y); });
+  record("embedding", y, {table},
+         [ids = ids.detach(), shape = table.shape(), dtype = table.dtype()](const Tensor& dy) {
+           Tensor dtable = Tensor::empty(shape, dtype, dy.device());
+           dispatch(dy.device(), [&](auto tag) { embedding_backward(tag, ids, dy, dtable); });
+           return Grads{dtable};
+         });
+  return y;
+}
+
+Heads split_heads(const Tensor& qkv, int64_t n_head, const Rotation& rotation) {
+  require<ShapeError>(qkv.rank() == 3 && n_head > 0 && qkv.dim(2) % (3 * n_head) == 0,
+                      "split_heads", "expected qkv [B, T, 3 H K] with H = ", n_head, ", got ",
+                      qkv.shape());
+  require<DTypeError>(is_float(qkv.dtype()), "split_heads", "expected a floating type, got ",
+                      qkv.dtype());
+  const int64_t head_dim = qkv.dim(2) / (3 * n_head);
+  check_rotation(rotation, qkv, head_dim);
+  const Shape shape{qkv.dim(0), n_head, qkv.dim(1), head_dim};
+  const auto make = [&] { return Tensor::empty(shape, qkv.dtype(), qkv.device()); };
+  Heads heads{make(), make(), make()};
+  dispatch(qkv.device(),
+           [&](auto tag) { split_heads_forward(tag, qkv, rotation, heads.q, heads.k, heads.v); });
+  const Rotation kept{rotation.cos.detach(), rotation.sin.detach(), rotation.scale_q.detach(),
+                      rotation.scale_k.detach(), rotation.interleaved};
+  record("split_heads", {&heads.q, &heads.k, &heads.v}, {qkv},
+         [kept, shape, from = qkv.shape()](std::vector<Tensor> dys) {
+           const Tensor& any = dys[0].defined() ? dys[0] : dys[1].defined() ? dys[1] : dys[2];
+           const DType dtype = any.dtype();
+           const Device device = any.device();
+           for (Tensor& dy : dys)
+             if (!dy.defined()) dy = Tensor::zeros(shape, dtype, device);
+           Tensor dqkv = Tensor::empty(from, dtype, device);
+           dispatch(device, [&](auto tag) {
+             split_heads_backward(tag, dys[0], dys[1], dys[2], kept, dqkv);
+           });
+           return Grads{dqkv};
+         });
+  return heads;
+}
+
+}  // namespace farfield

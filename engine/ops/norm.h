@@ -1,0 +1,24 @@
+#pragma once
+
+#include "engine/tensor.h"
+
+namespace farfield {
+
+/// y = (x - mean) / sqrt(variance + eps) weight + bias over the last dimension.
+///
+/// Shapes    x [..., D], weight, bias [D] in the accumulation type of x -> [..., D]
+/// Throws    ShapeError, DTypeError
+/// Accuracy  statistics in the accumulation type, in two passes over the row: the variance does not
+///           cancel when the mean is large
+/// Source    Ba, Kiros and Hinton 2016, arXiv:1607.06450
+Tensor layer_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, double eps);
+
+struct SumAndNorm {
+  Tensor sum;     ///< x + residual, in the dtype of x
+  Tensor normed;  ///< layer_norm(sum)
+};
+/// The residual sum and its norm in one pass over memory; same rules.
+SumAndNorm add_layer_norm(const Tensor& x, const Tensor& residual, const Tensor& weight,
+                          const Tensor& bias, double eps);
+
+}  // namespace farfield
