@@ -18,7 +18,7 @@ struct AttentionRule {
 
 /// q [B, H, T, K], k, v [B, H, S, K] of one dtype, S >= T; the queries are the last T of the S
 /// positions: query i is at position S - T + i. out [B, T, H, K]; lse [B, H, T] in acc, the log of
-/// each row's softmax sum.
+/// each row's softmax sum, or +inf for a row that sees nothing (its output is 0).
 void attention_forward(Cpu, const Tensor& q, const Tensor& k, const Tensor& v,
                        const AttentionRule& rule, Tensor& out, Tensor& lse);
 void attention_forward(Cuda, const Tensor& q, const Tensor& k, const Tensor& v,

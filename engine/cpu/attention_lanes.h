@@ -1,0 +1,81 @@
+#pragma once
+// Vectors of the widest kind that the target has, through the compilers' vector extensions: one
+// source for AVX-512, AVX2, SSE and NEON, float and double.
+
+#include <cstdint>
+#include <cstring>
+
+namespace farfield::attention_cpu {
+
+#if defined(__AVX512F__)
+inline constexpr int kVectorBytes = 64;
+#elif defined(__AVX__)
+inline constexpr int kVectorBytes = 32;
+#else
+inline constexpr int kVectorBytes = 16;
+#endif
+
+template <class A>
+struct Lanes;
+template <>
+struct Lanes<float> {
+  typedef float V __attribute__((vector_size(kVectorBytes)));
+  typedef int32_t I __attribute__((vector_size(kVectorBytes)));
+};
+template <>
+struct Lanes<double> {
+  typedef double V __attribute__((vector_size(kVectorBytes)));
+  typedef int64_t I __attribute__((vector_size(kVectorBytes)));
+};
+
+/// A vector of A, the integer vector of the same lanes (comparisons give it), and their number.
+template <class A>
+using Vec = typename Lanes<A>::V;
+template <class A>
+using IntVec = typename Lanes<A>::I;
+template <class A>
+inline constexpr int64_t kLanes = kVectorBytes / static_cast<int64_t>(sizeof(A));
+
+template <class A>
+inline Vec<A> load(const A* from) {
+  Vec<A> x;
+  std::memcpy(&x, from, sizeof x);
+  return x;
+}
+
+template <class A>
+inline void store(A* to, Vec<A> x) {
+  std::memcpy(to, &x, sizeof x);
+}
+
+template <class A>
+inline Vec<A> splat(A x) {
+  return x - Vec<A>{};
+}
+
+/// The larger of each lane; b where a is NaN.
+template <class A>
+inline Vec<A> maximum(Vec<A> a, Vec<A> b) {
+  return a > b ? a : b;
+}
+
+/// Sum and maximum over the lanes, in a fixed order.
+template <class A>
+inline A sum_of(Vec<A> x) {
+  A lane[kLanes<A>];
+  std::memcpy(lane, &x, sizeof x);
+  for (int64_t half = kLanes<A> / 2; half > 0; half /= 2)
+    for (int64_t i = 0; i < half; ++i) lane[i] += lane[i + half];
+  return lane[0];
+}
+template <class A>
+inline A max_of(Vec<A> x) {
+  A lane[kLanes<A>];
+  std::memcpy(lane, &x, sizeof x);
+  for (int64_t half = kLanes<A> / 2; half > 0; half /= 2)
+    for (int64_t i = 0; i < half; ++i)
+      lane[i] = lane[i] > lane[i + half] ? lane[i] : lane[i + half];
+  return lane[0];
+}
+
+}  // namespace farfield::attention_cpu

@@ -1,0 +1,86 @@
+#pragma once
+// Rows of q, k, v and dout as the tile products want them: in the accumulation type, padded with
+// zeros to whole vectors, transposed where they are the right-hand side of a score.
+
+#include <algorithm>
+#include <cstdint>
+#include <type_traits>
+
+#include "engine/cpu/attention_tile.h"
+#include "engine/dtype.h"
+#include "engine/storage.h"
+
+namespace farfield::attention_cpu {
+
+/// Working memory of one unit of parallel work: one block of the caching allocator, handed out in
+/// pieces.
+class Scratch {
+ public:
+  explicit Scratch(int64_t size_bytes) : storage_(size_bytes + kSlack, Device{}) {}
+  static constexpr int64_t kSlack = 32 * 64;  ///< room for rounding up to 32 pieces
+
+  /// n elements, 64-byte aligned, not initialised.
+  template <class A>
+  A* take(int64_t n) {
+    A* const piece = reinterpret_cast<A*>(static_cast<char*>(storage_.data()) + used_);
+    used_ += round_up(n * static_cast<int64_t>(sizeof(A)), 64);
+    require<BackendError>(used_ <= storage_.size_bytes(), "attention", "scratch of ",
+                          storage_.size_bytes(), " bytes is too small");
+    return piece;
+  }
+
+ private:
+  Storage storage_;
+  int64_t used_ = 0;
+};
+
+template <class A>
+struct Rows {
+  const A* data = nullptr;
+  int64_t stride = 0;
+  const A* row(int64_t i) const { return data + i * stride; }
+};
+
+/// Elements of T can be used in place: no widening and no padding is needed.
+template <class T>
+constexpr bool usable_in_place(int64_t head_dim) {
+  return std::is_same_v<T, Accumulate<T>> && head_dim % kLanes<Accumulate<T>> == 0;
+}
+
+/// to[i, 0 .. width) = from[i, 0 .. head_dim), then zeros.
+template <class T, class A>
+void pack_rows(const T* from, int64_t stride, int64_t rows, int64_t head_dim, int64_t width,
+               A* to) {
+  for (int64_t i = 0; i < rows; ++i, from += stride, to += width) {
+    for (int64_t x = 0; x < head_dim; ++x) to[x] = static_cast<A>(from[x]);
+    std::fill(to + head_dim, to + width, A{0});
+  }
+}
+
+/// Rows in place when that is possible, else packed into `buffer` of rows * width.
+template <class T, class A>
+Rows<A> rows_of(const T* from, int64_t stride, int64_t rows, int64_t head_dim, int64_t width,
+                A* buffer) {
+  if constexpr (std::is_same_v<T, A>)
+    if (usable_in_place<T>(head_dim)) return {from, stride};
+  pack_rows(from, stride, rows, head_dim, width, buffer);
+  return {buffer, width};
+}
+
+/// For tile_scores: blocks of kBlockCols rows; block b holds row b * kBlockCols + l, element x at
+/// to[(b * head_dim + x) * kBlockCols + l]. Missing rows are zeros.
+template <class T, class A>
+void pack_transposed(const T* from, int64_t stride, int64_t rows, int64_t head_dim, A* to) {
+  constexpr int64_t kCols = kBlockCols<A>;
+  for (int64_t first = 0; first < rows; first += kCols, to += head_dim * kCols) {
+    const int64_t present = std::min(kCols, rows - first);
+    for (int64_t l = 0; l < present; ++l) {
+      const T* const row = from + (first + l) * stride;
+      for (int64_t x = 0; x < head_dim; ++x) to[x * kCols + l] = static_cast<A>(row[x]);
+    }
+    for (int64_t l = present; l < kCols; ++l)
+      for (int64_t x = 0; x < head_dim; ++x) to[x * kCols + l] = 0;
+  }
+}
+
+}  // namespace farfield::attention_cpu

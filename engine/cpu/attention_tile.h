@@ -1,0 +1,176 @@
+#pragma once
+// The matrix products of one attention tile: register-blocked, and limited to the pairs that see
+// each other.
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+#include "engine/cpu/attention_lanes.h"
+
+namespace farfield::attention_cpu {
+
+/// Rows and vectors of a register block: their product is the number of accumulators.
+#if defined(__AVX512F__) || defined(__aarch64__)
+inline constexpr int kBlockRows = 12;
+#else
+inline constexpr int kBlockRows = 6;
+#endif
+inline constexpr int kBlockVectors = 2;
+template <class A>
+inline constexpr int64_t kBlockCols = kBlockVectors* kLanes<A>;
+
+/// Queries and keys of a tile: a multiple of kBlockRows and of every kBlockCols.
+inline constexpr int64_t kTile = 96;
+
+struct Range {
+  int64_t begin = 0, end = 0;
+  bool empty() const { return begin >= end; }
+  int64_t size() const { return end - begin; }
+};
+
+/// The smallest multiple of `step` that is not below n.
+constexpr int64_t round_up(int64_t n, int64_t step) { return (n + step - 1) / step * step; }
+
+/// Which of a tile's queries see which of its keys. The distance of query i and key j is
+/// offset + i - j; i sees j when 0 <= distance and (window == 0 or distance < window or j < sinks).
+struct TileView {
+  int64_t rows = 0, cols = 0;
+  int64_t offset = 0;
+  int64_t window = 0;
+  int64_t sinks = 0;
+
+  bool sees_nothing() const {
+    return rows <= 0 || cols <= 0 || offset + rows - 1 < 0 ||
+           (window > 0 && sinks <= 0 && offset - (cols - 1) >= window);
+  }
+  /// Every query sees keys [0, padded_cols).
+  bool sees_all(int64_t padded_cols) const {
+    return offset - (padded_cols - 1) >= 0 && (window == 0 || offset + rows - 1 < window);
+  }
+  /// Sinks must be let in one by one, because the window shuts some of them out.
+  bool has_open_sinks() const { return window > 0 && sinks > 0 && offset + rows - 1 >= window; }
+  /// Keys outside this range are seen by none of the queries [i, i + n).
+  Range keys_of(int64_t i, int64_t n) const {
+    const bool bounded = window > 0 && sinks <= 0;
+    return {bounded ? std::clamp(offset + i - window + 1, int64_t{0}, cols) : 0,
+            std::clamp(offset + i + n, int64_t{0}, cols)};
+  }
+  /// Queries outside this range see none of the keys [j, j + n).
+  Range queries_of(int64_t j, int64_t n) const {
+    const bool bounded = window > 0 && sinks <= 0;
+    return {std::clamp(j - offset, int64_t{0}, rows),
+            bounded ? std::clamp(j + n - 1 + window - offset, int64_t{0}, rows) : rows};
+  }
+};
+
+/// What a register block does with its product.
+enum class Update { set, add_scaled };
+
+/// c[R, kVectors lanes] = or += alpha * op(a) b. a[r, k] is at a[r * lda + k], or, when
+/// kTransposed, at a[k * lda + r]; b[k, :] at b + k * ldb.
+template <class A, int R, int kVectors, bool kTransposed, Update kUpdate>
+inline void block_product(const A* a, int64_t lda, const A* b, int64_t ldb, int64_t depth, A alpha,
+                          A* c, int64_t ldc) {
+  using V = Vec<A>;
+  constexpr int64_t kWidth = kLanes<A>;
+  V sum[R][kVectors] = {};
+  for (int64_t k = 0; k < depth; ++k) {
+    V row[kVectors];
+    for (int v = 0; v < kVectors; ++v) row[v] = load(b + k * ldb + v * kWidth);
+    for (int r = 0; r < R; ++r) {
+      const V left = splat(kTransposed ? a[k * lda + r] : a[r * lda + k]);
+      for (int v = 0; v < kVectors; ++v) sum[r][v] += left * row[v];
+    }
+  }
+  for (int r = 0; r < R; ++r)
+    for (int v = 0; v < kVectors; ++v) {
+      A* const to = c + r * ldc + v * kWidth;
+      if constexpr (kUpdate == Update::set)
+        store(to, sum[r][v]);
+      else
+        store<A>(to, load<A>(to) + sum[r][v] * splat(alpha));
+    }
+}
+
+/// block_product for 1 <= rows <= kBlockRows.
+template <class A, int kVectors, bool kTransposed, Update kUpdate>
+inline void block_product_rows(int64_t rows, const A* a, int64_t lda, const A* b, int64_t ldb,
+                               int64_t depth, A alpha, A* c, int64_t ldc) {
+  if (rows == kBlockRows) {
+    block_product<A, kBlockRows, kVectors, kTransposed, kUpdate>(a, lda, b, ldb, depth, alpha, c,
+                                                                 ldc);
+    return;
+  }
+  [&]<int... R>(std::integer_sequence<int, R...>) {
+    (void)((rows == R + 1 ? (block_product<A, R + 1, kVectors, kTransposed, kUpdate>(
+                                 a, lda, b, ldb, depth, alpha, c, ldc),
+                             true)
+                          : false) ||
+           ...);
+  }
+  (std::make_integer_sequence<int, kBlockRows - 1>());
+}
+
+/// c[i, j] = sum over k of a[i, k] b[j, k] for every block with a visible pair. b comes packed by
+/// pack_transposed. Whole blocks of columns are written: c needs round_up(cols, kBlockCols) of
+/// them.
+template <class A>
+void tile_scores(const TileView& view, const A* a, int64_t lda, const A* packed, int64_t depth,
+                 A* c, int64_t ldc) {
+  constexpr int64_t kCols = kBlockCols<A>;
+  for (int64_t j = 0; j < view.cols; j += kCols)
+    for (int64_t i = 0; i < view.rows; i += kBlockRows) {
+      const int64_t n = std::min<int64_t>(kBlockRows, view.rows - i);
+      const Range keys = view.keys_of(i, n);
+      if (keys.begin >= j + kCols || keys.end <= j) continue;
+      block_product_rows<A, kBlockVectors, false, Update::set>(
+          n, a + i * lda, lda, packed + j * depth, kCols, depth, A{1}, c + i * ldc + j, ldc);
+    }
+}
+
+/// c[i, x] += alpha * sum over keys j of p[i, j] b[j, x], x < width, a multiple of the lanes.
+template <class A>
+void add_over_keys(const TileView& view, const A* p, int64_t ldp, const A* b, int64_t ldb,
+                   int64_t width, A alpha, A* c, int64_t ldc) {
+  constexpr auto kAdd = Update::add_scaled;
+  for (int64_t i = 0; i < view.rows; i += kBlockRows) {
+    const int64_t n = std::min<int64_t>(kBlockRows, view.rows - i);
+    const Range keys = view.keys_of(i, n);
+    if (keys.empty()) continue;
+    const A* const pi = p + i * ldp + keys.begin;
+    const A* const bi = b + keys.begin * ldb;
+    A* const ci = c + i * ldc;
+    int64_t x = 0;
+    for (; x + kBlockCols<A> <= width; x += kBlockCols<A>)
+      block_product_rows<A, kBlockVectors, false, kAdd>(n, pi, ldp, bi + x, ldb, keys.size(), alpha,
+                                                        ci + x, ldc);
+    if (x < width)
+      block_product_rows<A, 1, false, kAdd>(n, pi, ldp, bi + x, ldb, keys.size(), alpha, ci + x,
+                                            ldc);
+  }
+}
+
+/// c[j, x] += alpha * sum over queries i of p[i, j] b[i, x], x < width, a multiple of the lanes.
+template <class A>
+void add_over_queries(const TileView& view, const A* p, int64_t ldp, const A* b, int64_t ldb,
+                      int64_t width, A alpha, A* c, int64_t ldc) {
+  constexpr auto kAdd = Update::add_scaled;
+  for (int64_t j = 0; j < view.cols; j += kBlockRows) {
+    const int64_t n = std::min<int64_t>(kBlockRows, view.cols - j);
+    const Range queries = view.queries_of(j, n);
+    if (queries.empty()) continue;
+    const A* const pj = p + queries.begin * ldp + j;
+    const A* const bj = b + queries.begin * ldb;
+    A* const cj = c + j * ldc;
+    int64_t x = 0;
+    for (; x + kBlockCols<A> <= width; x += kBlockCols<A>)
+      block_product_rows<A, kBlockVectors, true, kAdd>(n, pj, ldp, bj + x, ldb, queries.size(),
+                                                       alpha, cj + x, ldc);
+    if (x < width)
+      block_product_rows<A, 1, true, kAdd>(n, pj, ldp, bj + x, ldb, queries.size(), alpha, cj + x,
+                                           ldc);
+  }
+}
+
+}  // namespace farfield::attention_cpu
