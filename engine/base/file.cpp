@@ -144,6 +144,16 @@ void AtomicFile::flush() {
   buffer_.clear();
 }
 
+void AtomicFile::rewrite_start(const void* bytes, size_t size) {
+  require<IoError>(size <= size_, "file", path_.string(), ": expected at least ", size,
+                   " bytes written, got ", size_);
+  flush();
+  if (::lseek(descriptor_, 0, SEEK_SET) != 0) fail_errno(path_, "write");
+  buffer_.assign(static_cast<const char*>(bytes), size);
+  flush();
+  if (::lseek(descriptor_, 0, SEEK_END) < 0) fail_errno(path_, "write");
+}
+
 void AtomicFile::commit() {
   flush();
   if (::fsync(descriptor_) != 0) fail_errno(path_, "flush to disk");

@@ -41,6 +41,8 @@ class AtomicFile {
 
   void write(const void* bytes, size_t size);
   void write(std::string_view bytes) { write(bytes.data(), bytes.size()); }
+  /// Puts other bytes over the first `size` written: a header whose counts are known at the end.
+  void rewrite_start(const void* bytes, size_t size);
   /// Bytes given to write() so far.
   uint64_t size() const { return size_; }
   /// Makes the file visible under its name. Once; nothing may be written afterwards.

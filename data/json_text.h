@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace farfield::data {
+
+/// What a JSON object holds under one key.
+struct JsonText {
+  bool is_object = false;       ///< the line is one JSON object and nothing else
+  size_t error_at = 0;          ///< otherwise: byte of the line where it stops being one
+  bool has_text = false;        ///< a string, or a list of strings, stands under the key
+  std::string text;             ///< unescaped; a list is joined with blank lines; may be ill-formed
+                                ///< UTF-8 where the line is
+  size_t begin = 0, end = 0;    ///< the value's bytes in the line
+  int64_t lone_surrogates = 0;  ///< escapes \ud800 to \udfff without partner, now U+FFFD
+};
+
+/// Takes the text out of a line of JSONL. Other values are checked for syntax and skipped, numbers
+/// without being converted; any depth. The last of equal keys counts. Bytes that are not UTF-8 are
+/// let through.
+JsonText json_text(std::string_view line, std::string_view key);
+
+}  // namespace farfield::data

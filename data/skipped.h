@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace farfield::data {
+
+/// What was left out or changed while reading text.
+struct Skipped {
+  int64_t bad_lines = 0;     ///< JSONL lines that are not a JSON object
+  int64_t missing_text = 0;  ///< objects without a string, or list of strings, under the text key
+  int64_t empty_documents = 0;
+  int64_t duplicates = 0;
+  int64_t binary_files = 0;     ///< files of a folder that hold a NUL byte
+  int64_t invalid_utf8 = 0;     ///< ill-formed sequences, replaced by U+FFFD
+  int64_t lone_surrogates = 0;  ///< in JSON escapes, replaced by U+FFFD
+};
+
+/// The counts under their names, for tables and manifests.
+inline std::vector<std::pair<std::string_view, int64_t>> named_counts(const Skipped& s) {
+  return {{"bad_lines", s.bad_lines},
+          {"missing_text", s.missing_text},
+          {"empty_documents", s.empty_documents},
+          {"duplicates", s.duplicates},
+          {"binary_files", s.binary_files},
+          {"invalid_utf8", s.invalid_utf8},
+          {"lone_surrogates", s.lone_surrogates}};
+}
+
+}  // namespace farfield::data

@@ -1,0 +1,236 @@
+#define BOOST_TEST_MODULE prepare
+#include <boost/test/unit_test.hpp>
+#include <fstream>
+#include <map>
+
+#include "data/prepare.h"
+#include "engine/base/error.h"
+#include "tests/support/data_dir.h"
+#include "tests/support/file_size_limit.h"
+#include "tests/support/messages.h"
+#include "tests/support/temp_folder.h"
+
+namespace farfield::data {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Fixture {
+  TempFolder folder;
+
+  PrepareOptions options(const std::string& input) {
+    PrepareOptions o;
+    o.source.inputs = {folder / input};
+    o.output = folder / "out";
+    return o;
+  }
+  void put(const std::string& name, const std::string& bytes) {
+    fs::create_directories((folder / name).parent_path());
+    std::ofstream(folder / name, std::ios::binary) << bytes;
+  }
+  // n documents of one line each, as JSONL.
+  void put_documents(const std::string& name, int n) {
+    std::string lines;
+    for (int i = 0; i < n; ++i) lines += "{\"text\":\"document " + std::to_string(i) + "\"}\n";
+    put(name, lines);
+  }
+  static std::string text_of(const TokenFile& tokens) {
+    std::string text;
+    for (int64_t i = 0; i < tokens.size(); ++i)
+      text += tokens[i] == 256 ? '|' : static_cast<char>(tokens[i]);
+    return text;
+  }
+};
+
+std::map<std::string, std::string> bytes_below(const fs::path& folder) {
+  std::map<std::string, std::string> files;
+  for (const auto& entry : fs::recursive_directory_iterator(folder))
+    if (entry.is_regular_file())
+      files[entry.path().lexically_relative(folder).string()] = read_file(entry.path());
+  return files;
+}
+
+BOOST_FIXTURE_TEST_SUITE(prepare_suite, Fixture)
+
+BOOST_AUTO_TEST_CASE(few_documents_are_cut_in_order) {
+  put("in/a.txt", std::string(100, 'a'));
+  put("in/b.txt", std::string(100, 'b'));
+  const Manifest manifest = prepare(options("in"));
+  const Corpus corpus = Corpus::open(folder / "out");
+  BOOST_TEST(text_of(corpus.split("train")) == std::string(100, 'a') + "|" + std::string(80, 'b'));
+  BOOST_TEST(text_of(corpus.split("valid")) == std::string(10, 'b'));
+  BOOST_TEST(text_of(corpus.split("test")) == std::string(10, 'b') + "|");
+  BOOST_TEST(manifest.splits[0].counts.bytes == 180);
+  BOOST_TEST(manifest.splits[0].counts.documents == 2);
+  BOOST_TEST(manifest.split_rule == "in order, at 90 and 95 percent of the bytes");
+}
+
+BOOST_AUTO_TEST_CASE(a_cut_in_order_does_not_cut_a_character) {
+  std::string text;
+  for (int i = 0; i < 50; ++i) text += "\xE4\xB8\xAD";
+  put("a.txt", text);  // 150 bytes: 135 is a border, 142.5 is not
+  const Manifest manifest = prepare(options("a.txt"));
+  for (const auto& split : manifest.splits) BOOST_TEST(split.counts.bytes % 3 == 0);
+  BOOST_TEST(manifest.splits[0].counts.bytes == 135);
+}
+
+BOOST_AUTO_TEST_CASE(many_documents_are_split_by_their_text_about_90_5_5) {
+  put_documents("a.jsonl", 4000);
+  const Manifest manifest = prepare(options("a.jsonl"));
+  BOOST_TEST(std::abs(manifest.splits[0].counts.documents - 3600) < 95);  // 5 sigma
+  BOOST_TEST(std::abs(manifest.splits[1].counts.documents - 200) < 70);
+  BOOST_TEST(std::abs(manifest.splits[2].counts.documents - 200) < 70);
+}
+
+BOOST_AUTO_TEST_CASE(a_document_stays_in_its_split_when_others_come_and_go) {
+  put_documents("a.jsonl", 400);
+  prepare(options("a.jsonl"));
+  const std::string before = text_of(Corpus::open(folder / "out").split("test"));
+  put_documents("a.jsonl", 800);
+  PrepareOptions again = options("a.jsonl");
+  again.force = true;
+  prepare(again);
+  const std::string after = text_of(Corpus::open(folder / "out").split("test"));
+  BOOST_TEST(after.starts_with(before));
+  BOOST_TEST(after.size() > before.size());
+}
+
+BOOST_AUTO_TEST_CASE(no_split_is_left_empty_by_chance) {
+  for (const int n : {20, 21, 25, 39, 60}) {
+    put_documents("a.jsonl", n);
+    PrepareOptions o = options("a.jsonl");
+    o.force = true;
+    const Manifest manifest = prepare(o);
+    int64_t documents = 0;
+    for (const auto& split : manifest.splits) {
+      BOOST_TEST(split.counts.documents > 0);
+      documents += split.counts.documents;
+    }
+    BOOST_TEST(documents == n);
+    BOOST_CHECK_NO_THROW(Corpus::open(folder / "out"));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(the_same_input_gives_the_same_bytes) {
+  put_documents("a.jsonl", 300);
+  prepare(options("a.jsonl"));
+  const auto first = bytes_below(folder / "out");
+  PrepareOptions again = options("a.jsonl");
+  again.force = true;
+  prepare(again);
+  BOOST_CHECK(bytes_below(folder / "out") == first);
+  BOOST_TEST(first.size() == 4u);
+}
+
+BOOST_AUTO_TEST_CASE(too_little_text_is_an_error_that_leaves_nothing) {
+  put("empty.txt", "");
+  put("short.txt", "x");
+  put("empty.jsonl", "{\"text\":\"\"}\n{\"other\":1}\n");
+  put("equal.jsonl", [] {
+    std::string lines;
+    for (int i = 0; i < 30; ++i) lines += "{\"text\":\"the same\"}\n";
+    return lines;
+  }());
+  const int before = folder.entries();
+  for (const std::string name : {"empty.txt", "empty.jsonl"})
+    BOOST_CHECK_EXCEPTION(
+        prepare(options(name)), IoError,
+        says("[prepare] expected text, got an empty corpus: no document in ", name));
+  for (const std::string name : {"short.txt", "equal.jsonl"})
+    BOOST_CHECK_EXCEPTION(
+        prepare(options(name)), IoError,
+        says("[prepare] expected enough text for train, valid and test, got an empty split"));
+  BOOST_TEST(folder.entries() == before);
+}
+
+BOOST_AUTO_TEST_CASE(a_corpus_is_replaced_only_by_force_and_other_folders_never) {
+  put("a.txt", std::string(200, 'a'));
+  prepare(options("a.txt"));
+  const auto before = bytes_below(folder / "out");
+  put("a.txt", std::string(200, 'b'));
+  PrepareOptions o = options("a.txt");
+  BOOST_CHECK_EXCEPTION(prepare(o), ConfigError, says("got one that holds a corpus; --force"));
+  BOOST_CHECK(bytes_below(folder / "out") == before);
+  o.force = true;
+  prepare(o);
+  BOOST_CHECK(bytes_below(folder / "out") != before);
+
+  put("home/letter.txt", "dear");
+  o.output = folder / "home";
+  BOOST_CHECK_EXCEPTION(prepare(o), ConfigError, says("got one with other things in it"));
+  BOOST_TEST(read_file(folder / "home/letter.txt") == "dear");
+}
+
+BOOST_AUTO_TEST_CASE(a_failure_leaves_the_old_corpus) {
+  put_documents("a.jsonl", 50);
+  prepare(options("a.jsonl"));
+  const auto before = bytes_below(folder / "out");
+  PrepareOptions o = options("a.jsonl");
+  o.force = true;
+  put_documents("a.jsonl", 500);
+  {
+    const FileSizeLimit limit(2000);
+    BOOST_CHECK_EXCEPTION(prepare(o), IoError, says("cannot write: File too large"));
+  }
+  put("a.jsonl", read_file(folder / "a.jsonl") + "{\"text\":");
+  BOOST_CHECK_EXCEPTION(prepare(o), IoError, says("line 501"));
+  BOOST_CHECK(bytes_below(folder / "out") == before);
+  BOOST_TEST(folder.entries() == 2);
+}
+
+BOOST_AUTO_TEST_CASE(progress_ends_with_the_whole_input) {
+  put_documents("a.jsonl", 100);
+  PrepareProgress last;
+  prepare(options("a.jsonl"), [&](const PrepareProgress& p) { last = p; });
+  BOOST_TEST(last.bytes_read == last.bytes_total);
+  BOOST_TEST(last.bytes_total == static_cast<int64_t>(fs::file_size(folder / "a.jsonl")));
+  BOOST_TEST(last.documents == 100);
+}
+
+BOOST_AUTO_TEST_CASE(the_manifest_says_where_the_text_came_from_and_what_was_left_out) {
+  put("a.jsonl", "{\"text\":\"" + std::string(100, 'x') + "\\ud800\"}\n{\"text\":\"\"}\n");
+  prepare(options("a.jsonl"));
+  const std::string manifest = read_file(folder / "out/manifest.json");
+  for (const std::string part :
+       {"\"format\": \"farfield corpus\"", "\"name\": \"bytes\"", "\"n_vocab\": 257",
+        "\"end_of_document\": 256", "\"vocab_size\": 320", "a.jsonl\"", "\"size_bytes\": 130",
+        "\"empty_documents\": 1", "\"lone_surrogates\": 1", "\"text_key\": \"text\""})
+    BOOST_TEST(manifest.find(part) != std::string::npos, part << " is not in " << manifest);
+  BOOST_TEST(manifest.find(hash_hex(read_file(folder / "a.jsonl"))) != std::string::npos);
+}
+
+// Documents and bytes as the README of the data counts them.
+BOOST_AUTO_TEST_CASE(real_corpora_have_their_known_sizes) {
+  const struct {
+    const char* name;
+    int64_t documents, bytes;
+  } cases[] = {{"latex/train.jsonl.zst", 979, 28799847},
+               {"latex/valid.jsonl.zst", 58, 1889009},
+               {"code/valid.jsonl.zst", 150, 1836390},
+               {"code/train.jsonl.zst", 2982, 29241342},
+               {"prose/test.jsonl.zst", 136, 2022123}};
+  for (const auto& c : cases) {
+    const fs::path input = data_file(c.name);
+    if (input.empty()) continue;
+    PrepareOptions o = options("");
+    o.source.inputs = {input};
+    o.source.jsonl.is_strict = true;
+    o.force = true;
+    const Manifest manifest = prepare(o);
+    int64_t documents = 0, bytes = 0, tokens = 0;
+    for (const auto& split : manifest.splits) {
+      documents += split.counts.documents;
+      bytes += split.counts.bytes;
+      tokens += split.counts.tokens;
+    }
+    BOOST_TEST(documents == c.documents);
+    BOOST_TEST(bytes == c.bytes);
+    BOOST_TEST(tokens == c.bytes + c.documents);
+    for (const auto& [name, count] : named_counts(manifest.skipped)) BOOST_TEST(count == 0, name);
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace farfield::data

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <boost/test/unit_test.hpp>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+
+namespace farfield {
+
+/// A file of the data that is kept beside the source tree: below FARFIELD_DATA_DIR if that is set,
+/// else ../shared/data seen from the sources. Empty, after saying so, when it is not there: the
+/// test then has nothing to do.
+inline std::filesystem::path data_file(const std::string& name) {
+  const char* folder = std::getenv("FARFIELD_DATA_DIR");
+  const std::filesystem::path path =
+      (folder != nullptr ? std::filesystem::path(folder)
+                         : std::filesystem::path(FARFIELD_SOURCE_DIR) / "../shared/data") /
+      name;
+  if (std::filesystem::exists(path)) return path;
+  BOOST_TEST_MESSAGE("SKIPPED: " << path.string() << " is not there; set FARFIELD_DATA_DIR");
+  return {};
+}
+
+}  // namespace farfield
