@@ -1,7 +1,9 @@
 #pragma once
 // All public operations.
 
+#include "engine/ops/cross_entropy.h"
 #include "engine/ops/index.h"
+#include "engine/ops/matmul.h"
 #include "engine/ops/norm.h"
 #include "engine/ops/pointwise.h"
 #include "engine/ops/reduce.h"

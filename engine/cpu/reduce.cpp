@@ -16,7 +16,7 @@ constexpr int64_t kGrain = int64_t{1} << 15;  // elements of a chunk
 // Sum of x[0 .. n): blocks in the accumulation type on vector registers, the blocks in double.
 template <class T>
 double sum_run(const T* x, int64_t n) {
-  constexpr int64_t kBlock = 2048;
+  constexpr int64_t kBlock = 256;  // short: equal terms round the same way every time
   double total = 0;
   for (int64_t begin = 0; begin < n; begin += kBlock) {
     const int64_t end = std::min(n, begin + kBlock);

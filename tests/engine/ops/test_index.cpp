@@ -1,0 +1,257 @@
+#define BOOST_TEST_MODULE index
+#include <boost/test/unit_test.hpp>
+#include <cmath>
+
+#include "engine/base/parallel.h"
+#include "engine/ops/index.h"
+#include "engine/ops/pointwise.h"
+#include "engine/ops/reduce.h"
+#include "engine/ops/view.h"
+#include "tests/support/all_close.h"
+#include "tests/support/grad_check.h"
+#include "tests/support/random_tensor.h"
+
+namespace farfield {
+namespace {
+
+const DType kFloats[] = {DType::f64, DType::f32, DType::bf16};
+
+Tensor ids_of(std::vector<int32_t> ids, const Shape& shape) { return Tensor::from(ids, shape); }
+
+BOOST_AUTO_TEST_CASE(rows_are_looked_up_and_rounded) {
+  const Tensor table = Tensor::from({1, 2, 257, 4, 5, 6}, {3, 2});
+  const Tensor y = embedding(table, ids_of({1, 1, 2, 0}, {2, 2}), DType::bf16);
+  BOOST_TEST(y.dtype() == DType::bf16);
+  BOOST_TEST(all_close(y, Tensor::from({256, 4, 256, 4, 5, 6, 1, 2}, {2, 2, 2}), 0));
+  for (const DType from : kFloats)
+    for (const DType to : kFloats)
+      BOOST_TEST(all_close(embedding(cast(table, from), ids_of({2}, {1}), to),
+                           Tensor::from({5, 6}, {1, 2}), 0));
+  BOOST_TEST(embedding(table, ids_of({}, {0, 5}), DType::f32).shape() == (Shape{0, 5, 2}));
+}
+
+BOOST_AUTO_TEST_CASE(gradients_of_equal_ids_add_up) {
+  const Tensor ids = ids_of({3, 0, 3, 3, 1}, {5});
+  BOOST_TEST(gradients_agree(
+      [](const std::vector<Tensor>& in) { return square(embedding(in[0], in[1], DType::f64)); },
+      {random_tensor({5, 3}, 1), ids}));
+  // wide rows, many ids, against sums in double
+  const Tensor many = random_ids({900}, 1, 7);
+  const Tensor dy = random_tensor({900, 130}, 2, -1, 1, DType::bf16);
+  const auto id = many.to_vector(), values = dy.to_vector();
+  std::vector<double> want(7 * 130);
+  for (size_t i = 0; i < values.size(); ++i)
+    want[static_cast<size_t>(id[i / 130]) * 130 + i % 130] += values[i];
+  for (const DType dtype : kFloats) {
+    BOOST_TEST_CONTEXT(dtype) {
+      Tensor table = Tensor::zeros({7, 130}, dtype);
+      table.set_requires_grad();
+      backward(embedding(table, many, DType::bf16), dy);
+      BOOST_TEST(table.grad().dtype() == dtype);
+      BOOST_TEST(all_close(table.grad(), Tensor::from(want, {7, 130}, DType::f64),
+                           tolerance(dtype, Work::reduction)));
+    }
+  }
+}
+
+// What split_heads promises, one component at a time, in double.
+struct Reference {
+  std::vector<double> q, k, v;
+};
+Reference reference(const Tensor& qkv, int64_t n_h, const Rotation& r) {
+  const int64_t n_b = qkv.dim(0), n_t = qkv.dim(1), head_dim = qkv.dim(2) / (3 * n_h);
+  const auto in = qkv.to_vector();
+  const auto table = [](const Tensor& x) {
+    return x.defined() ? x.to_vector() : std::vector<double>();
+  };
+  const auto cos = table(r.cos), sin = table(r.sin), sq = table(r.scale_q), sk = table(r.scale_k);
+  const int64_t half = r.cos.defined() ? r.cos.dim(-1) : 0;
+  Reference out;
+  for (int part = 0; part < 3; ++part) {
+    std::vector<double>& y = part == 0 ? out.q : part == 1 ? out.k : out.v;
+    for (int64_t b = 0; b < n_b; ++b)
+      for (int64_t h = 0; h < n_h; ++h)
+        for (int64_t t = 0; t < n_t; ++t) {
+          const auto x = [&](int64_t i) {
+            return in[static_cast<size_t>((((b * n_t + t) * n_h + h) * 3 + part) * head_dim + i)];
+          };
+          for (int64_t i = 0; i < head_dim; ++i) {
+            if (part == 2 || i >= 2 * half) {
+              y.push_back(x(i));
+              continue;
+            }
+            const int64_t pair = r.interleaved ? i / 2 : i % half;
+            const bool is_first = r.interleaved ? i % 2 == 0 : i < half;
+            const double a = x(r.interleaved ? 2 * pair : pair);
+            const double c = x(r.interleaved ? 2 * pair + 1 : pair + half);
+            const auto at =
+                static_cast<size_t>(((r.cos.rank() == 3 ? b * n_t : 0) + t) * half + pair);
+            const auto& scales = part == 0 ? sq : sk;
+            const double scale = scales.empty() ? 1 : scales[at];
+            y.push_back(scale * (is_first ? a * cos[at] - c * sin[at] : a * sin[at] + c * cos[at]));
+          }
+        }
+  }
+  return out;
+}
+
+Rotation random_rotation(const Shape& shape, DType dtype, bool scaled, bool interleaved) {
+  const Tensor angle = random_tensor(shape, 50, -3, 3);
+  Rotation r{cast(cos(angle), dtype), cast(sin(angle), dtype), {}, {}, interleaved};
+  if (scaled) {
+    r.scale_q = random_tensor(shape, 51, 0.5, 2, dtype);
+    r.scale_k = random_tensor(shape, 52, 0.5, 2, dtype);
+  }
+  return r;
+}
+
+// Every kind of rotation for B 2, T 5, K `head_dim`.
+std::vector<Rotation> rotations(int64_t head_dim, DType dtype) {
+  std::vector<Rotation> result{{}};
+  for (const int64_t half : {head_dim / 2, head_dim / 4})
+    for (const Shape& shape : {Shape{5, half}, Shape{2, 5, half}})
+      for (const bool scaled : {false, true})
+        for (const bool interleaved : {false, true})
+          result.push_back(random_rotation(shape, dtype, scaled, interleaved));
+  return result;
+}
+
+BOOST_AUTO_TEST_CASE(heads_are_split_and_rotated_as_stated) {
+  for (const int64_t head_dim : {4, 6, 10, 64}) {
+    for (const DType dtype : kFloats) {
+      const Tensor qkv = random_tensor({2, 5, 3 * 3 * head_dim}, 1, -1, 1, dtype);
+      const Shape shape{2, 3, 5, head_dim};
+      const std::vector<Rotation> all = rotations(head_dim, accumulate_dtype(dtype));
+      for (size_t i = 0; i < all.size(); ++i) {
+        BOOST_TEST_CONTEXT("head_dim " << head_dim << ' ' << dtype << " rotation " << i) {
+          const Heads got = split_heads(qkv, 3, all[i]);
+          const Reference want = reference(qkv, 3, all[i]);
+          const Tolerance tol = tolerance(dtype, Work::pointwise);
+          BOOST_TEST(all_close(got.q, Tensor::from(want.q, shape, DType::f64), tol));
+          BOOST_TEST(all_close(got.k, Tensor::from(want.k, shape, DType::f64), tol));
+          BOOST_TEST(all_close(got.v, Tensor::from(want.v, shape, DType::f64), 0));
+        }
+      }
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(split_gradients_agree_with_differences) {
+  const Tensor qkv = random_tensor({2, 5, 3 * 2 * 4}, 1);
+  for (const Rotation& r : rotations(4, DType::f64)) {
+    BOOST_TEST(gradients_agree(
+        [&r](const std::vector<Tensor>& in) {
+          const Heads heads = split_heads(in[0], 2, r);
+          return std::vector<Tensor>{heads.q, heads.k, heads.v};
+        },
+        {qkv}));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(an_unused_head_tensor_has_gradient_zero) {
+  const Tensor qkv = random_tensor({1, 2, 12}, 1);
+  for (int used = 0; used < 3; ++used) {
+    BOOST_TEST(gradients_agree(
+        [used](const std::vector<Tensor>& in) {
+          const Heads heads = split_heads(in[0], 2);
+          return square(used == 0 ? heads.q : used == 1 ? heads.k : heads.v);
+        },
+        {qkv}));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(the_backward_pass_is_the_transpose_in_every_dtype) {
+  const Rotation r = random_rotation({5, 32}, DType::f32, true, false);
+  const Rotation exact{cast(r.cos, DType::f64), cast(r.sin, DType::f64),
+                       cast(r.scale_q, DType::f64), cast(r.scale_k, DType::f64), false};
+  const auto gradient = [&](DType dtype) {
+    Tensor qkv = Tensor::zeros({2, 5, 3 * 3 * 64}, dtype);
+    qkv.set_requires_grad();
+    const Heads heads = split_heads(qkv, 3, dtype == DType::f64 ? exact : r);
+    std::vector<Tensor> ys, dys;
+    for (const Tensor& y : {heads.q, heads.k, heads.v}) {
+      ys.push_back(cast(y, DType::f64));
+      dys.push_back(cast(random_tensor(y.shape(), ys.size(), -1, 1, DType::bf16), DType::f64));
+    }
+    backward(dot(ys, dys));
+    return qkv.grad();
+  };
+  const Tensor want = gradient(DType::f64);
+  BOOST_TEST(all_close(gradient(DType::f32), want, tolerance(DType::f32, Work::pointwise)));
+  BOOST_TEST(all_close(gradient(DType::bf16), want, tolerance(DType::bf16, Work::pointwise)));
+}
+
+BOOST_AUTO_TEST_CASE(a_rotation_keeps_lengths_and_turns_back) {
+  const Tensor qkv = random_tensor({1, 7, 3 * 8}, 1);
+  for (const bool interleaved : {false, true}) {
+    Rotation r = random_rotation({7, 4}, DType::f64, false, interleaved);
+    const Tensor q = split_heads(qkv, 1, r).q;
+    const Tensor plain = split_heads(qkv, 1).q;
+    BOOST_TEST(all_close(sum(square(q), -1), sum(square(plain), -1), 1e-13));
+    BOOST_TEST(!all_close(q, plain, 1e-3));
+    r.sin = -r.sin;
+    const Tensor back = split_heads(reshape(concat({q, q, q}, -1), {1, 7, 24}), 1, r).q;
+    BOOST_TEST(all_close(back, plain, 1e-13));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(results_do_not_depend_on_the_number_of_threads) {
+  Tensor qkv = random_tensor({3, 40, 3 * 4 * 32}, 1, -1, 1, DType::f32);
+  qkv.set_requires_grad();
+  Tensor table = random_tensor({50, 96}, 2, -1, 1, DType::f32);
+  table.set_requires_grad();
+  const Tensor ids = random_ids({4000}, 3, 50);
+  const Rotation r = random_rotation({40, 16}, DType::f32, true, false);
+  std::vector<Tensor> want;
+  for (const int n : {1, 2, 3}) {
+    set_thread_count(n);
+    const Heads heads = split_heads(qkv, 4, r);
+    const Tensor rows = embedding(table, ids, DType::f32);
+    backward(sum(square(heads.q) * heads.k + heads.v) + sum(square(rows)));
+    const std::vector<Tensor> got{heads.q, heads.k, heads.v, qkv.grad(), rows, table.grad()};
+    if (want.empty()) want = got;
+    for (size_t i = 0; i < got.size(); ++i) BOOST_TEST(same_bits(got[i], want[i]));
+    qkv.set_grad({});
+    table.set_grad({});
+  }
+}
+
+BOOST_AUTO_TEST_CASE(errors_name_the_op_and_what_came) {
+  const Tensor table = Tensor::zeros({3, 2});
+  BOOST_CHECK_EXCEPTION(embedding(table, ids_of({0, 3}, {2}), DType::f32), ShapeError,
+                        says("[embedding] expected ids from 0 to 2, got 3 at position 1"));
+  BOOST_CHECK_EXCEPTION(embedding(table, ids_of({-1}, {1}), DType::f32), ShapeError,
+                        says("[embedding] expected ids from 0 to 2, got -1 at position 0"));
+  BOOST_CHECK_EXCEPTION(embedding(table, table, DType::f32), DTypeError,
+                        says("[embedding] expected int32 ids, got float32"));
+  BOOST_CHECK_EXCEPTION(embedding(Tensor::zeros({3}), ids_of({0}, {1}), DType::f32), ShapeError,
+                        says("[embedding] expected a table [V, D], got [3]"));
+  const Tensor qkv = Tensor::zeros({2, 5, 24});
+  BOOST_CHECK_EXCEPTION(
+      split_heads(qkv, 3), ShapeError,
+      says("[split_heads] expected qkv [B, T, 3 H K] with H = 3, got [2, 5, 24]"));
+  Rotation r = random_rotation({4, 2}, DType::f32, false, false);
+  BOOST_CHECK_EXCEPTION(
+      split_heads(qkv, 2, r), ShapeError,
+      says("[split_heads] expected cos of shape [T, R/2] or [B, T, R/2] with B = 2, T = 5 and R <= "
+           "head_dim = 4, got [4, 2]"));
+  r = random_rotation({5, 3}, DType::f32, false, false);
+  BOOST_CHECK_THROW(split_heads(qkv, 2, r), ShapeError);
+  r = random_rotation({5, 2}, DType::f64, false, false);
+  BOOST_CHECK_EXCEPTION(split_heads(qkv, 2, r), DTypeError,
+                        says("[split_heads] expected cos in float32, got float64"));
+  r = random_rotation({5, 2}, DType::f32, false, false);
+  r.scale_k = Tensor::zeros({5, 1});
+  BOOST_CHECK_EXCEPTION(
+      split_heads(qkv, 2, r), ShapeError,
+      says("[split_heads] expected scale_k of the shape of cos, [5, 2], got [5, 1]"));
+  r.sin = {};
+  BOOST_CHECK_EXCEPTION(split_heads(qkv, 2, r), ShapeError,
+                        says("[split_heads] expected cos and sin together, got one of them"));
+  r.cos = {};
+  BOOST_CHECK_EXCEPTION(split_heads(qkv, 2, r), ShapeError,
+                        says("[split_heads] expected cos and sin with a scale, got a scale alone"));
+}
+
+}  // namespace
+}  // namespace farfield
