@@ -1,8 +1,8 @@
 #pragma once
 
-#include <boost/test/unit_test.hpp>
 #include <cstdlib>
 #include <filesystem>
+#include <iostream>
 #include <string>
 
 namespace farfield {
@@ -17,7 +17,7 @@ inline std::filesystem::path data_file(const std::string& name) {
                          : std::filesystem::path(FARFIELD_SOURCE_DIR) / "../shared/data") /
       name;
   if (std::filesystem::exists(path)) return path;
-  BOOST_TEST_MESSAGE("SKIPPED: " << path.string() << " is not there; set FARFIELD_DATA_DIR");
+  std::cerr << "SKIPPED: " << path.string() << " is not there; set FARFIELD_DATA_DIR\n";
   return {};
 }
 
