@@ -1,0 +1,35 @@
+#include "layers/attention.h"
+
+#include "engine/ops/attention.h"
+#include "engine/ops/index.h"
+#include "engine/ops/view.h"
+
+namespace farfield {
+
+Attention Attention::make(const Initializer& init, const std::string& name, int64_t d_model,
+                          int64_t n_head, double qkv_std, double dense_std) {
+  return {.qkv = Linear::make(init, name + ".query_key_value", d_model, 3 * d_model, qkv_std),
+          .dense = Linear::make(init, name + ".dense", d_model, d_model, dense_std),
+          .n_head = n_head};
+}
+
+Tensor Attention::operator()(const Tensor& x, const posenc::Composition::Layer& position) const {
+  const auto heads = split_heads(qkv(x), n_head, position.rotation);  // q, k, v [B, H, T, K]
+  return dense(attention(heads.q, heads.k, heads.v, position.rule));
+}
+
+Tensor Attention::last_row(const Tensor& x, const posenc::Composition::Layer& position) const {
+  const auto heads = split_heads(qkv(x), n_head, position.rotation);
+  const int64_t seq_len = x.dim(1);
+  const Tensor q = slice(heads.q, 2, seq_len - 1, seq_len);  // [B, H, 1, K]
+  AttentionRule rule = position.rule;
+  if (rule.row_scale.defined()) rule.row_scale = slice(rule.row_scale, 0, seq_len - 1, seq_len);
+  return dense(attention(q, heads.k, heads.v, rule));
+}
+
+void Attention::visit(const std::string& name, const Visit& f) const {
+  qkv.visit(name + ".query_key_value", f);
+  dense.visit(name + ".dense", f);
+}
+
+}  // namespace farfield

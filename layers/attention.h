@@ -1,0 +1,24 @@
+#pragma once
+
+#include "layers/linear.h"
+#include "posenc/composition.h"
+
+namespace farfield {
+
+/// Causal multi-head self-attention with what the positional encoding asks of it.
+struct Attention {
+  Linear qkv;    ///< [3 D, D]; row (h * 3 + p) * K + c is component c of q, k, v (p = 0, 1, 2) of
+                 ///< head h, as GPT-NeoX stores it
+  Linear dense;  ///< [D, D]
+  int64_t n_head = 1;
+
+  static Attention make(const Initializer& init, const std::string& name, int64_t d_model,
+                        int64_t n_head, double qkv_std, double dense_std);
+  /// x [B, T, D] -> [B, T, D]
+  Tensor operator()(const Tensor& x, const posenc::Composition::Layer& position) const;
+  /// The last row of that alone: [B, T, D] -> [B, 1, D].
+  Tensor last_row(const Tensor& x, const posenc::Composition::Layer& position) const;
+  void visit(const std::string& name, const Visit& f) const;
+};
+
+}  // namespace farfield

@@ -1,0 +1,58 @@
+#include "layers/block.h"
+
+#include "engine/autograd.h"
+#include "engine/ops/view.h"
+
+namespace farfield {
+
+Block Block::make(const Initializer& init, const std::string& name, const ModelConfig& config) {
+  const double std = config.init_std, out_std = scaled_std(config.init_std, config.n_layer);
+  return {.attention_norm = LayerNorm::make(init, config.d_model, config.ln_eps),
+          .attention = Attention::make(init, name + ".attention", config.d_model, config.n_head,
+                                       std, out_std),
+          .mlp_norm = LayerNorm::make(init, config.d_model, config.ln_eps),
+          .mlp = Mlp::make(init, name + ".mlp", config.d_model, config.d_ff, std, out_std)};
+}
+
+Residual Block::operator()(Residual stream, const posenc::Composition::Layer& position) const {
+  const Tensor attention_input = attention_norm(stream);
+  stream.branch = attention(attention_input, position);
+  const Tensor mlp_input = mlp_norm(stream);
+  stream.branch = mlp(mlp_input);
+  return stream;
+}
+
+Residual Block::checkpointed(const Residual& stream,
+                             const posenc::Composition::Layer& position) const {
+  // The tables may have a history of their own, so they are inputs like the stream.
+  const auto run = [block = *this, position](const std::vector<Tensor>& inputs) {
+    posenc::Composition::Layer layer = position;
+    layer.rule.bias = inputs[2];
+    layer.rule.weight = inputs[3];
+    layer.rule.row_scale = inputs[4];
+    const Residual out = block({.x = inputs[0], .branch = inputs[1]}, layer);
+    return std::vector<Tensor>{out.x, out.branch};
+  };
+  const std::vector<Tensor> out = checkpoint(run, {stream.x, stream.branch, position.rule.bias,
+                                                   position.rule.weight, position.rule.row_scale});
+  return {.x = out[0], .branch = out[1]};
+}
+
+Residual Block::last_row(Residual stream, const posenc::Composition::Layer& position) const {
+  const int64_t seq_len = stream.x.dim(1);
+  const Tensor attention_input = attention_norm(stream);
+  stream.branch = attention.last_row(attention_input, position);
+  stream.x = slice(stream.x, 1, seq_len - 1, seq_len);
+  const Tensor mlp_input = mlp_norm(stream);
+  stream.branch = mlp(mlp_input);
+  return stream;
+}
+
+void Block::visit(const std::string& name, const Visit& f) const {
+  attention_norm.visit(name + ".input_layernorm", f);
+  attention.visit(name + ".attention", f);
+  mlp_norm.visit(name + ".post_attention_layernorm", f);
+  mlp.visit(name + ".mlp", f);
+}
+
+}  // namespace farfield

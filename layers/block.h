@@ -1,0 +1,27 @@
+#pragma once
+
+#include "layers/attention.h"
+#include "layers/config.h"
+#include "layers/mlp.h"
+#include "layers/norm.h"
+
+namespace farfield {
+
+/// x = x + attention(norm(x)), then x = x + mlp(norm(x)): pre-norm, one after the other.
+struct Block {
+  LayerNorm attention_norm;
+  Attention attention;
+  LayerNorm mlp_norm;
+  Mlp mlp;
+
+  static Block make(const Initializer& init, const std::string& name, const ModelConfig& config);
+  /// [B, T, D] -> [B, T, D]; the MLP's output is left to the next norm to add.
+  Residual operator()(Residual stream, const posenc::Composition::Layer& position) const;
+  /// The same, keeping only its inputs: backward() computes the block again. Same bits.
+  Residual checkpointed(const Residual& stream, const posenc::Composition::Layer& position) const;
+  /// The last position alone, [B, 1, D], for a last block. Not differentiable.
+  Residual last_row(Residual stream, const posenc::Composition::Layer& position) const;
+  void visit(const std::string& name, const Visit& f) const;
+};
+
+}  // namespace farfield

@@ -1,0 +1,22 @@
+#pragma once
+
+#include "engine/ops/matmul.h"
+#include "layers/init.h"
+#include "layers/module.h"
+
+namespace farfield {
+
+/// y = f(x weight^T + bias) over the last dimension.
+struct Linear {
+  Tensor weight;  ///< [out, in]
+  Tensor bias;    ///< [out], or undefined
+
+  /// Weight N(0, std^2), bias 0.
+  static Linear make(const Initializer& init, const std::string& name, int64_t in, int64_t out,
+                     double std, bool has_bias = true);
+  /// x [..., in] -> [..., out] in the dtype of x.
+  Tensor operator()(const Tensor& x, Activation activation = Activation::none) const;
+  void visit(const std::string& name, const Visit& f) const;
+};
+
+}  // namespace farfield

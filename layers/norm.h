@@ -1,0 +1,27 @@
+#pragma once
+
+#include "layers/init.h"
+#include "layers/module.h"
+
+namespace farfield {
+
+/// The residual stream between two layers: its value is x + branch, not added up yet, so that one
+/// pass over memory adds and normalises.
+struct Residual {
+  Tensor x;       ///< [B, T, D]
+  Tensor branch;  ///< [B, T, D], or undefined for zero
+};
+
+/// Layer norm over the last dimension, statistics in float32 or wider.
+struct LayerNorm {
+  Tensor weight, bias;  ///< [D]
+  double eps = 1e-5;    ///< added to the variance
+
+  /// Weight 1, bias 0.
+  static LayerNorm make(const Initializer& init, int64_t d_model, double eps);
+  /// The norm of the stream; afterwards the stream is added up, with no branch.
+  Tensor operator()(Residual& stream) const;
+  void visit(const std::string& name, const Visit& f) const;
+};
+
+}  // namespace farfield

@@ -1,0 +1,125 @@
+#include "layers/transformer.h"
+
+#include "engine/autograd.h"
+#include "engine/ops/cross_entropy.h"
+#include "engine/ops/pointwise.h"
+#include "engine/ops/view.h"
+
+namespace farfield {
+namespace {
+
+DType parameter_dtype(DType compute) { return compute == DType::f64 ? DType::f64 : DType::f32; }
+
+posenc::Config encoding_config(const ModelConfig& config, uint64_t seed, DType compute,
+                               const Device& device) {
+  validate(config);
+  require<ConfigError>(is_float(compute), "model", "expected a floating compute dtype, got ",
+                       compute);
+  return {.n_head = config.n_head,
+          .head_dim = config.head_dim(),
+          .d_model = config.d_model,
+          .n_layer = config.n_layer,
+          .train_len = config.train_len,
+          .seed = seed,
+          .device = device,
+          .dtype = parameter_dtype(compute)};
+}
+
+void check_ids(const Tensor& ids) {
+  require<ShapeError>(ids.rank() == 2 && ids.numel() > 0, "model",
+                      "expected ids of shape [batch_size, seq_len], got ", ids.shape());
+}
+
+void check_targets(const Tensor& targets, const Shape& expected) {
+  require<ShapeError>(targets.shape() == expected, "model", "expected targets of shape ", expected,
+                      ", got ", targets.shape());
+}
+
+// The rows of [B, T, D] as [B * T, D].
+Tensor rows(const Tensor& x) { return reshape(x, {x.dim(0) * x.dim(1), x.dim(2)}); }
+
+}  // namespace
+
+Transformer::Transformer(const ModelConfig& config, uint64_t seed, DType compute,
+                         const Device& device)
+    : config_(config),
+      compute_(compute),
+      encoding_(config.posenc, encoding_config(config, seed, compute, device)) {
+  const Initializer init{.seed = seed, .dtype = parameter_dtype(compute), .device = device};
+  embed_in_ = Embedding::make(init, "gpt_neox.embed_in", config.vocab_size, config.d_model,
+                              config.init_std);
+  for (int64_t i = 0; i < config.n_layer; ++i)
+    blocks_.push_back(Block::make(init, concat("gpt_neox.layers.", i), config));
+  final_norm_ = LayerNorm::make(init, config.d_model, config.ln_eps);
+  embed_out_ = Linear::make(init, "embed_out", config.d_model, config.vocab_size, config.init_std,
+                            /*has_bias=*/false);
+}
+
+Residual Transformer::embed(const Tensor& ids, const posenc::Composition::Plan& plan) const {
+  Tensor x = embed_in_(ids, compute_);
+  if (plan.token_scale != 1) x = x * plan.token_scale;
+  if (plan.embedding.defined()) x = x + cast(plan.embedding, compute_);
+  return {.x = x, .branch = {}};
+}
+
+Tensor Transformer::hidden(const Tensor& ids, posenc::Phase phase) const {
+  const int64_t seq_len = ids.dim(1);
+  const posenc::Composition::Plan plan = encoding_.plan(seq_len, seq_len, phase);
+  Residual stream = embed(ids, plan);
+  for (size_t i = 0; i < blocks_.size(); ++i) {
+    stream = checkpointing_ && grad_enabled() ? blocks_[i].checkpointed(stream, plan.layers[i])
+                                              : blocks_[i](std::move(stream), plan.layers[i]);
+  }
+  return final_norm_(stream);
+}
+
+Tensor Transformer::loss(const Tensor& ids, const Tensor& targets) const {
+  check_ids(ids);
+  check_targets(targets, ids.shape());
+  const Tensor x = hidden(ids, posenc::Phase::train);
+  return linear_cross_entropy(rows(x), embed_out_.weight, targets.view({targets.numel()}));
+}
+
+Tensor Transformer::nll(const Tensor& ids, const Tensor& targets) const {
+  check_ids(ids);
+  check_targets(targets, ids.shape());
+  const NoGrad no_grad;
+  const Tensor x = hidden(ids, posenc::Phase::eval);
+  return linear_nll(rows(x), embed_out_.weight, targets.view({targets.numel()}))
+      .view(targets.shape());
+}
+
+Tensor Transformer::last_nll(const Tensor& ids, const Tensor& targets) const {
+  check_ids(ids);
+  check_targets(targets, {ids.dim(0)});
+  const NoGrad no_grad;
+  const int64_t seq_len = ids.dim(1);
+  const posenc::Composition::Plan plan = encoding_.plan(seq_len, seq_len, posenc::Phase::eval);
+  Residual stream = embed(ids, plan);
+  for (size_t i = 0; i + 1 < blocks_.size(); ++i)
+    stream = blocks_[i](std::move(stream), plan.layers[i]);
+  stream = blocks_.back().last_row(std::move(stream), plan.layers.back());
+  return linear_nll(rows(final_norm_(stream)), embed_out_.weight, targets);
+}
+
+Tensor Transformer::logits(const Tensor& ids) const {
+  check_ids(ids);
+  return embed_out_(hidden(ids, posenc::Phase::eval));
+}
+
+std::vector<Parameter> Transformer::parameters() const {
+  std::vector<Parameter> all;
+  const Visit add = [&](const Parameter& p) { all.push_back(p); };
+  embed_in_.visit("gpt_neox.embed_in", add);
+  for (size_t i = 0; i < blocks_.size(); ++i) blocks_[i].visit(concat("gpt_neox.layers.", i), add);
+  final_norm_.visit("gpt_neox.final_layer_norm", add);
+  embed_out_.visit("embed_out", add);
+  for (Parameter p : encoding_.parameters()) {
+    p.name = p.name == "learned_abs.weight" ? "gpt_neox.embed_positions.weight"
+                                            : "gpt_neox.position_bias." + p.name;
+    all.push_back(p);
+  }
+  return all;
+}
+
+}  // namespace farfield

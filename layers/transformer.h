@@ -1,0 +1,74 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "layers/block.h"
+#include "layers/config.h"
+#include "layers/embedding.h"
+#include "layers/linear.h"
+#include "layers/norm.h"
+#include "posenc/composition.h"
+
+namespace farfield {
+
+/// The decoder of the GPT-NeoX code base: sequential pre-norm blocks, GELU in its erf form, biases
+/// everywhere but in the head, which has a matrix of its own.
+///
+/// Parameters are float32 whatever the compute dtype (float64 when that is float64); bfloat16
+/// rounds activations and, on their way into a product, weights. Names and layouts are those of
+/// Hugging Face's GPT-NeoX, so weights move both ways.
+class Transformer {
+ public:
+  /// Initial weights are a pure function of (seed, name of the parameter, its shape).
+  /// Throws    ConfigError for a config that validate() or the positional encoding refuses, and for
+  ///           a compute dtype that is not floating
+  Transformer(const ModelConfig& config, uint64_t seed, DType compute = DType::f32,
+              const Device& device = {});
+
+  /// Mean negative log likelihood, in nats per token, of targets[b, t] after ids[b, 0 .. t].
+  /// Shapes    ids, targets int32 [B, T] -> scalar in float32 (float64 when computing in it)
+  Tensor loss(const Tensor& ids, const Tensor& targets) const;
+  /// The same for each token: [B, T]. Not differentiable; keeps no activations.
+  Tensor nll(const Tensor& ids, const Tensor& targets) const;
+  /// Negative log likelihood of targets[b] after all of ids[b, :], int32 [B, T] and [B] -> [B]. Not
+  /// differentiable. The last block and the head work on the last position alone, so this costs
+  /// less than nll(); its values agree with nll()'s to rounding.
+  Tensor last_nll(const Tensor& ids, const Tensor& targets) const;
+  /// Scores before the softmax, [B, T, V]: for tests and short texts.
+  Tensor logits(const Tensor& ids) const;
+
+  /// Every trained tensor, sharing storage with the model, under its GPT-NeoX name; those of the
+  /// encoding are "gpt_neox.position_bias.<term>.<parameter>" and, for a learned table of
+  /// positions, "gpt_neox.embed_positions.weight".
+  std::vector<Parameter> parameters() const;
+  /// Puts the encoding's parameters back into their bounds; to be called after each update.
+  void project() { encoding_.project(); }
+
+  const ModelConfig& config() const { return config_; }
+  DType compute_dtype() const { return compute_; }
+  posenc::Composition& encoding() { return encoding_; }
+  const posenc::Composition& encoding() const { return encoding_; }
+
+  /// Whether loss() keeps only the input of each block and computes the block again in backward():
+  /// a third more time for a fraction of the activation memory, and the same bits.
+  void set_checkpointing(bool on) { checkpointing_ = on; }
+  bool checkpointing() const { return checkpointing_; }
+
+ private:
+  /// Token embeddings plus, when the encoding has one, the position embedding: [B, T, D].
+  Residual embed(const Tensor& ids, const posenc::Composition::Plan& plan) const;
+  /// What the head reads, [B, T, D].
+  Tensor hidden(const Tensor& ids, posenc::Phase phase) const;
+
+  ModelConfig config_;
+  DType compute_;
+  bool checkpointing_ = false;
+  posenc::Composition encoding_;
+  Embedding embed_in_;
+  std::vector<Block> blocks_;
+  LayerNorm final_norm_;
+  Linear embed_out_;
+};
+
+}  // namespace farfield
