@@ -25,15 +25,6 @@ void check(const Tensor& x, const Tensor& w, const Tensor& targets) {
                        targets.device());
 }
 
-// Tokens of a chunk: 8 MiB of float32 logits, but enough that reading w and adding to dw costs
-// little beside the products.
-int64_t chunk_rows(int64_t n, int64_t vocab_size) {
-  constexpr int64_t kLogits = int64_t{1} << 21, kLeastRows = 512;
-  const int64_t most = std::max(kLeastRows, kLogits / vocab_size);
-  const int64_t n_chunk = (n + most - 1) / most;
-  return ((n + n_chunk - 1) / n_chunk + 15) / 16 * 16;
-}
-
 Gemm product(const Tensor& a, bool transpose_a, const Tensor& b, bool transpose_b, Tensor& c) {
   Gemm p;
   p.m = c.dim(0);
@@ -56,7 +47,7 @@ Gemm product(const Tensor& a, bool transpose_a, const Tensor& b, bool transpose_
 void run(const Tensor& x, const Tensor& w, const Tensor& targets, Tensor& nll, Tensor& dx,
          Tensor& dw) {
   const int64_t n = x.dim(0), vocab_size = w.dim(0);
-  const int64_t rows = chunk_rows(n, vocab_size);
+  const int64_t rows = cross_entropy_chunk(n, vocab_size);
   const bool with_gradient = dx.defined() || dw.defined();
   dispatch(x.device(), [&](auto tag) {
     Tensor w_compute = w.detach();
@@ -95,6 +86,15 @@ void run(const Tensor& x, const Tensor& w, const Tensor& targets, Tensor& nll, T
 }
 
 }  // namespace
+
+int64_t cross_entropy_chunk(int64_t n_token, int64_t vocab_size) {
+  // 8 MiB of float32 logits, but enough tokens that reading w and adding to dw cost little beside
+  // the products. Chunks of about equal size.
+  constexpr int64_t kLogits = int64_t{1} << 21, kLeastRows = 512;
+  const int64_t most = std::max(kLeastRows, kLogits / vocab_size);
+  const int64_t n_chunk = (n_token + most - 1) / most;
+  return ((n_token + n_chunk - 1) / n_chunk + 15) / 16 * 16;
+}
 
 Tensor linear_cross_entropy(const Tensor& x, const Tensor& w, const Tensor& targets) {
   check(x, w, targets);

@@ -16,6 +16,9 @@ namespace farfield {
 /// A row with logits that are not finite gives a loss that is not finite.
 Tensor linear_cross_entropy(const Tensor& x, const Tensor& w, const Tensor& targets);
 
+/// Tokens that it takes at a time, of n_token in all.
+int64_t cross_entropy_chunk(int64_t n_token, int64_t vocab_size);
+
 /// The nll [N] of each row of the same, without gradients.
 Tensor linear_nll(const Tensor& x, const Tensor& w, const Tensor& targets);
 

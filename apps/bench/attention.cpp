@@ -1,0 +1,153 @@
+#include "engine/ops/attention.h"
+
+#include "apps/bench/commands.h"
+#include "apps/bench/options.h"
+#include "apps/bench/peak.h"
+#include "apps/bench/report.h"
+#include "engine/autograd.h"
+#include "engine/base/random.h"
+#include "posenc/composition.h"
+#include "posenc/registry.h"
+
+namespace farfield::apps {
+namespace {
+
+Tensor random(const Shape& shape, std::string_view name, DType dtype) {
+  const Random source{1, stream_of(name)};
+  std::vector<double> values(static_cast<size_t>(shape.numel()));
+  for (size_t i = 0; i < values.size(); ++i) values[i] = source.normal(i);
+  return Tensor::from(values, shape, dtype);
+}
+
+// One sequence through the attention op, tables included.
+class Attention {
+ public:
+  Attention(const std::string& expression, int64_t n_head, int64_t head_dim, int64_t length,
+            DType dtype, bool with_backward)
+      : encoding_(expression, config(n_head, head_dim, length)), with_backward_(with_backward) {
+    const Shape shape{1, n_head, length, head_dim};
+    q_ = random(shape, "q", dtype);
+    k_ = random(shape, "k", dtype);
+    v_ = random(shape, "v", dtype);
+    dout_ = random({1, length, n_head * head_dim}, "dout", dtype);
+    if (with_backward)
+      for (Tensor* x : {&q_, &k_, &v_}) x->set_requires_grad();
+    length_ = length;
+  }
+
+  /// Seconds of the tables, the forward pass and, when wanted, the gradients of q, k, v and of
+  /// learned tables.
+  double run() {
+    const int64_t held = memory_stats(Device{}).current_bytes;
+    reset_peak_memory(Device{});
+    const double time = seconds([&] {
+      const auto plan = encoding_.plan(length_, length_, posenc::Phase::train);
+      if (with_backward_) {
+        backward(attention(q_, k_, v_, plan.layers[0].rule), dout_);
+      } else {
+        const NoGrad no_grad;
+        attention(q_, k_, v_, plan.layers[0].rule);
+      }
+    });
+    // The output and, with gradients, dq, dk and dv belong to the caller.
+    const int64_t results = (with_backward_ ? 4 : 1) * q_.size_bytes();
+    extra_bytes_ = memory_stats(Device{}).peak_bytes - held - results;
+    for (const Tensor* x : {&q_, &k_, &v_}) x->set_grad({});
+    for (const Parameter& parameter : encoding_.parameters()) parameter.value.set_grad({});
+    return time;
+  }
+  /// Of the latest run, beyond inputs, output and their gradients.
+  int64_t extra_bytes() const { return extra_bytes_; }
+
+ private:
+  static posenc::Config config(int64_t n_head, int64_t head_dim, int64_t length) {
+    posenc::Config c;
+    c.n_head = n_head;
+    c.head_dim = head_dim;
+    c.d_model = n_head * head_dim;
+    c.train_len = length;
+    return c;
+  }
+
+  posenc::Composition encoding_;
+  bool with_backward_;
+  int64_t length_ = 0, extra_bytes_ = 0;
+  Tensor q_, k_, v_, dout_;
+};
+
+struct Entry {
+  std::string posenc;
+  Attention attention;
+  Samples time_s;
+};
+
+}  // namespace
+
+int bench_attention(int argc, const char* const* argv, std::ostream& out) {
+  CommonOptions common;
+  std::vector<int64_t> lengths = {512, 2048, 4096, 8192, 16384};
+  std::string posenc = "none, alibi, kerple_log";
+  int64_t n_head = 12, head_dim = 64;
+  bool forward_only = false;
+  Options options(
+      "bench attention",
+      "Times the fused attention op on one causal sequence. Flop are counted for the causal half: "
+      "2 "
+      "products forward, 5 backward; shares are of the float32 FMA peak. `extra MiB` is the most "
+      "memory beyond inputs, output and their gradients. Only what an encoding does to the scores "
+      "is measured: a rotation costs its time elsewhere.");
+  options.group("Attention")
+      .add("lengths", lengths, "N,...", "sequence lengths")
+      .add("posenc", posenc, "EXPR,...", "positional encodings; those of one length take turns")
+      .add("heads", n_head, "N", "heads")
+      .add("head-dim", head_dim, "N", "width of a head")
+      .add("forward", forward_only, "leave the gradients out");
+  common.add_to(options);
+  if (!options.parse(argc, argv, out)) return kDone;
+  common.apply();
+  require<ConfigError>(n_head >= 1 && head_dim >= 1, "bench",
+                       "expected heads and head-dim from 1 on, got ", n_head, " and ", head_dim);
+  for (const int64_t length : lengths)
+    require<ConfigError>(length >= 1, "bench", "expected lengths from 1 on, got ", length);
+
+  out << n_head << " heads of " << head_dim << ", " << common.precision << ", "
+      << (forward_only ? "forward" : "forward and backward") << "; "
+      << machine_line(fma_peak_gflops()) << "\n\n";
+  Report report(
+      out,
+      {"encoding", "length", "ms", "min", "max", "GFLOP/s", "share", "against none", "extra MiB"},
+      24);
+  for (const int64_t length : lengths) {
+    std::vector<Entry> entries;
+    for (const std::string& expression : split_expressions(posenc))
+      entries.push_back(
+          {expression, {expression, n_head, head_dim, length, common.dtype(), !forward_only}, {}});
+    Samples peak;
+    for (int64_t round = -1; round < common.rounds; ++round) {  // one to warm up
+      const double peak_now = fma_peak_gflops();
+      if (round >= 0) peak.add(peak_now);
+      for (Entry& entry : entries) {
+        const double time = entry.attention.run();
+        if (round >= 0) entry.time_s.add(time);
+      }
+    }
+    const Entry* none = nullptr;
+    for (const Entry& entry : entries)
+      if (entry.posenc == "none") none = &entry;
+    const double gflop = 1e-9 * (forward_only ? 2 : 7) * static_cast<double>(n_head * head_dim) *
+                         static_cast<double>(length) * static_cast<double>(length);
+    for (const Entry& entry : entries) {
+      const double rate = gflop / entry.time_s.median();
+      report.add({entry.posenc, std::to_string(length), milliseconds(entry.time_s.median()),
+                  milliseconds(entry.time_s.min()), milliseconds(entry.time_s.max()),
+                  fixed(rate, 1), percent(rate / peak.median()),
+                  none == nullptr ? "" : fixed(median_ratio(entry.time_s, none->time_s), 3),
+                  mebibytes(entry.attention.extra_bytes())});
+    }
+  }
+  out << "\nresident memory at its most: " << mebibytes(peak_resident_bytes()) << " MiB\n";
+  report.write_csv(common.csv);
+  return kDone;
+}
+
+}  // namespace farfield::apps

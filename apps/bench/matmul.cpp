@@ -1,0 +1,49 @@
+#include <cmath>
+
+#include "apps/bench/commands.h"
+#include "apps/bench/options.h"
+#include "apps/bench/peak.h"
+#include "apps/bench/products.h"
+#include "apps/bench/report.h"
+
+namespace farfield::apps {
+
+int bench_matmul(int argc, const char* const* argv, std::ostream& out) {
+  CommonOptions common;
+  ModelOptions model;
+  Options options("bench matmul",
+                  "Times the matrix products of one training step: y = x w^T of each layer, and dx "
+                  "and dw of its gradient. Shares are of the float32 FMA peak.");
+  model.add_to(options);
+  common.add_to(options);
+  if (!options.parse(argc, argv, out)) return kDone;
+  common.apply();
+
+  const ModelConfig config = model.config();
+  const auto products = step_products(config, model.batch_size() * config.train_len, false);
+  ProductRunner runner(products, common.dtype());
+  const double peak = fma_peak_gflops();
+  out << model.preset << ", " << model.batch_size() << " x " << config.train_len << " tokens, "
+      << common.precision << "; " << machine_line(peak) << "\n\n";
+  Report report(out, {"product", "m", "n", "k", "per step", "ms", "min", "max", "GFLOP/s", "share"},
+                18);
+  double total_s = 0;
+  for (const ProductShape& product : products) {
+    runner.run(product);
+    Samples samples;
+    for (int64_t round = 0; round < common.rounds; ++round) samples.add(runner.run(product));
+    const double rate = product.gflop() / samples.median();
+    total_s += product.count * samples.median();
+    report.add({product.name, std::to_string(product.m), std::to_string(product.n),
+                std::to_string(product.k), number(product.count), milliseconds(samples.median()),
+                milliseconds(samples.min()), milliseconds(samples.max()), fixed(rate, 1),
+                percent(rate / peak)});
+  }
+  const double rate = runner.gflop() / total_s;
+  report.add({"all of a step", "", "", "", "", milliseconds(total_s), "", "", fixed(rate, 1),
+              percent(rate / peak)});
+  report.write_csv(common.csv);
+  return kDone;
+}
+
+}  // namespace farfield::apps

@@ -1,0 +1,54 @@
+#include "apps/bench/options.h"
+
+#include "engine/base/error.h"
+#include "engine/base/parallel.h"
+
+namespace farfield::apps {
+
+void CommonOptions::add_to(Options& options) {
+  options.group("Measuring")
+      .add("precision", precision, "P", "fp32 or bf16")
+      .add("threads", threads, "N",
+           "threads of the pool (default: FARFIELD_THREADS, or the number of processors)")
+      .add("rounds", rounds, "N", "times that everything is measured; medians are shown")
+      .add("csv", csv, "FILE", "write the table to a CSV file too");
+}
+
+void CommonOptions::apply() const {
+  require<ConfigError>(rounds >= 1, "bench", "expected rounds >= 1, got ", rounds);
+  dtype();
+  if (!threads) return;
+  require<ConfigError>(*threads >= 1 && *threads <= 4096, "bench",
+                       "expected 1 to 4096 threads, got ", *threads);
+  set_thread_count(static_cast<int>(*threads));
+}
+
+DType CommonOptions::dtype() const {
+  require<ConfigError>(precision == "fp32" || precision == "bf16", "bench",
+                       "expected precision fp32 or bf16, got '", precision, "'");
+  return precision == "bf16" ? DType::bf16 : DType::f32;
+}
+
+void ModelOptions::add_to(Options& options) {
+  options.group("Model")
+      .add("preset", preset, "NAME", "smoke, tiny, mini, small, neox-162m or neox-1.3b")
+      .add("train-len", train_len, "N", "tokens of a sequence (default: the preset's)")
+      .add("batch", batch, "N", "sequences of a step (default: the preset's)")
+      .add("vocab-size", vocab_size, "N", "rows of embedding and head (default: the preset's)");
+}
+
+ModelConfig ModelOptions::config() const {
+  ModelConfig config = farfield::preset(preset);
+  config.train_len = train_len.value_or(config.train_len);
+  config.vocab_size = vocab_size.value_or(config.vocab_size);
+  validate(config);
+  return config;
+}
+
+int64_t ModelOptions::batch_size() const {
+  const int64_t size = batch.value_or(train_defaults(preset).batch_size);
+  require<ConfigError>(size >= 1, "bench", "expected batch >= 1, got ", size);
+  return size;
+}
+
+}  // namespace farfield::apps

@@ -1,0 +1,78 @@
+#include "apps/bench/products.h"
+
+#include <algorithm>
+
+#include "apps/bench/timing.h"
+#include "engine/ops/cross_entropy.h"
+
+namespace farfield::apps {
+
+std::vector<ProductShape> step_products(const ModelConfig& config, int64_t n_token,
+                                        bool checkpointing) {
+  using Kind = ProductShape::Kind;
+  std::vector<ProductShape> products;
+  // A layer y[N, O] = x[N, I] w[O, I]^T in three products, each made `count` times; forward twice
+  // where it is computed again.
+  const auto layer = [&](const std::string& name, int64_t n, int64_t n_in, int64_t n_out,
+                         double count, double count_forward) {
+    products.push_back({name + " y", Kind::forward, n, n_out, n_in, count_forward});
+    products.push_back({name + " dx", Kind::input_gradient, n, n_in, n_out, count});
+    products.push_back({name + " dw", Kind::weight_gradient, n_out, n_in, n, count});
+  };
+  const int64_t d = config.d_model;
+  const auto blocks = static_cast<double>(config.n_layer);
+  const double again = checkpointing ? 2 : 1;
+  layer("qkv", n_token, d, 3 * d, blocks, again * blocks);
+  layer("attention out", n_token, d, d, blocks, again * blocks);
+  layer("mlp in", n_token, d, config.d_ff, blocks, again * blocks);
+  layer("mlp out", n_token, config.d_ff, d, blocks, again * blocks);
+  const int64_t rows = std::min(n_token, cross_entropy_chunk(n_token, config.vocab_size));
+  const double chunks = static_cast<double>(n_token) / static_cast<double>(rows);
+  layer("head", rows, d, config.vocab_size, chunks, chunks);
+  return products;
+}
+
+ProductRunner::ProductRunner(const std::vector<ProductShape>& products, DType dtype)
+    : products_(products), dtype_(dtype) {
+  int64_t a = 0, b = 0, c = 0;
+  for (const ProductShape& p : products) {
+    a = std::max(a, p.m * p.k);
+    b = std::max(b, p.k * p.n);
+    c = std::max(c, p.m * p.n);
+  }
+  a_ = Tensor::full({a}, 0.5, dtype);
+  b_ = Tensor::full({b}, 0.25, dtype);
+  c_ = Tensor::zeros({c}, accumulate_dtype(dtype));
+}
+
+double ProductRunner::run(const ProductShape& product) {
+  Gemm p;
+  p.m = product.m;
+  p.n = product.n;
+  p.k = product.k;
+  p.transpose_a = product.kind == ProductShape::Kind::weight_gradient;
+  p.transpose_b = product.kind == ProductShape::Kind::forward;
+  p.a = a_.raw_data();
+  p.b = b_.raw_data();
+  p.c = c_.raw_data();
+  p.lda = p.transpose_a ? p.m : p.k;
+  p.ldb = p.transpose_b ? p.k : p.n;
+  p.ldc = p.n;
+  p.in = dtype_;
+  p.out = product.kind == ProductShape::Kind::weight_gradient ? c_.dtype() : dtype_;
+  return seconds([&] { gemm(Cpu{}, p); });
+}
+
+double ProductRunner::run_all() {
+  double total = 0;
+  for (const ProductShape& product : products_) total += product.count * run(product);
+  return total;
+}
+
+double ProductRunner::gflop() const {
+  double total = 0;
+  for (const ProductShape& product : products_) total += product.count * product.gflop();
+  return total;
+}
+
+}  // namespace farfield::apps

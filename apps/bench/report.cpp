@@ -1,0 +1,85 @@
+#include "apps/bench/report.h"
+
+#include <algorithm>
+#include <iomanip>
+#include <sstream>
+
+#include "apps/csv.h"
+#include "engine/base/error.h"
+#include "engine/base/file.h"
+#include "engine/base/parallel.h"
+#include "engine/kernels/gemm.h"
+
+namespace farfield::apps {
+
+Report::Report(std::ostream& out, std::vector<std::string> columns, size_t first_width)
+    : out_(out), columns_(std::move(columns)), first_width_(first_width) {
+  print(columns_);
+}
+
+void Report::print(const std::vector<std::string>& row) const {
+  constexpr size_t kNarrowest = 9;
+  for (size_t i = 0; i < row.size(); ++i) {
+    const size_t width = i == 0 ? first_width_ : std::max(columns_[i].size(), kNarrowest);
+    out_ << (i == 0 ? "" : "  ") << std::setw(static_cast<int>(width))
+         << (i == 0 ? std::left : std::right) << row[i];
+  }
+  out_ << std::endl;  // a row may take minutes: show it at once
+}
+
+void Report::add(const std::vector<std::string>& row) {
+  print(row);
+  rows_.push_back(row);
+}
+
+void Report::write_csv(const std::string& path) const {
+  if (path.empty()) return;
+  std::string text = csv_row(columns_);
+  for (const auto& row : rows_) text += csv_row(row);
+  write_file_atomic(path, text);
+}
+
+std::string fixed(double value, int places) {
+  std::ostringstream text;
+  text << std::fixed << std::setprecision(places) << value;
+  return text.str();
+}
+
+std::string milliseconds(double time_s) {
+  const double time_ms = time_s * 1e3;
+  return fixed(time_ms, time_ms < 10 ? 3 : time_ms < 100 ? 2 : time_ms < 1000 ? 1 : 0);
+}
+
+std::string percent(double share) { return fixed(100 * share, 1) + " %"; }
+
+std::string mebibytes(int64_t size_bytes) {
+  const double mib = static_cast<double>(size_bytes) / (1 << 20);
+  return fixed(mib, mib < 100 ? 1 : 0);
+}
+
+std::vector<std::string> split_expressions(const std::string& text) {
+  std::vector<std::string> parts(1);
+  int depth = 0;
+  bool quoted = false;
+  for (const char c : text) {
+    if (c == '"') quoted = !quoted;
+    if (!quoted && (c == '(' || c == '[')) ++depth;
+    if (!quoted && (c == ')' || c == ']')) --depth;
+    if (c == ',' && depth == 0 && !quoted)
+      parts.emplace_back();
+    else
+      parts.back() += c;
+  }
+  for (std::string& part : parts) {
+    part.erase(0, part.find_first_not_of(' '));
+    part.erase(part.find_last_not_of(' ') + 1);
+  }
+  return parts;
+}
+
+std::string machine_line(double fma_peak) {
+  return concat(thread_count(), thread_count() == 1 ? " thread, " : " threads, ", gemm_library(),
+                ", float32 FMA peak ", fixed(fma_peak, 0), " GFLOP/s");
+}
+
+}  // namespace farfield::apps

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "apps/bench/timing.h"
+
+namespace farfield::apps {
+
+/// A table that is printed as it grows and can be kept as CSV.
+class Report {
+ public:
+  /// Columns are as wide as their heading, the first as wide as `first_width`.
+  Report(std::ostream& out, std::vector<std::string> columns, size_t first_width);
+
+  void add(const std::vector<std::string>& row);
+  /// Writes what has been added; nothing for an empty path. IoError names the path.
+  void write_csv(const std::string& path) const;
+
+ private:
+  void print(const std::vector<std::string>& row) const;
+
+  std::ostream& out_;
+  std::vector<std::string> columns_;
+  std::vector<std::vector<std::string>> rows_;
+  size_t first_width_;
+};
+
+/// A number with so many places after the point.
+std::string fixed(double value, int places);
+/// Milliseconds with three or four digits.
+std::string milliseconds(double time_s);
+std::string percent(double share);
+std::string mebibytes(int64_t size_bytes);
+
+/// Splits "rope(base=10000, scale=4) + window(512), alibi" at commas outside brackets and quotes.
+std::vector<std::string> split_expressions(const std::string& text);
+
+/// "2 threads, oneDNN 2.6.3, float32 FMA peak 203 GFLOP/s": what the shares refer to.
+std::string machine_line(double fma_peak);
+
+}  // namespace farfield::apps

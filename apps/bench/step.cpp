@@ -1,0 +1,154 @@
+#include <memory>
+
+#include "apps/bench/commands.h"
+#include "apps/bench/options.h"
+#include "apps/bench/peak.h"
+#include "apps/bench/products.h"
+#include "apps/bench/report.h"
+#include "engine/autograd.h"
+#include "engine/base/random.h"
+#include "engine/optim.h"
+#include "layers/transformer.h"
+#include "posenc/registry.h"
+
+namespace farfield::apps {
+namespace {
+
+// What the issue of speed is counted in: 6 for each weight and token, embedding rows being looked
+// up, not multiplied, and attention's two products and five of its gradient, causal half.
+double step_gflop(const ModelConfig& c, int64_t batch_size) {
+  const auto n_token = static_cast<double>(batch_size * c.train_len);
+  const auto d_model = static_cast<double>(c.d_model);
+  const double weights =
+      static_cast<double>(parameter_count(c)) - static_cast<double>(c.vocab_size) * d_model;
+  return 1e-9 * 6 * n_token * (weights + static_cast<double>(c.n_layer * c.train_len) * d_model);
+}
+
+// A model in training, on made-up tokens.
+class Trainee {
+ public:
+  Trainee(const ModelConfig& config, int64_t batch_size, DType dtype, bool checkpointing)
+      : before_(memory_stats(Device{}).current_bytes),
+        model_(config, /*seed=*/1, dtype),
+        optimizer_(model_.parameters()) {
+    model_.set_checkpointing(checkpointing);
+    own_bytes_ = memory_stats(Device{}).current_bytes - before_;
+    const Random random{1, stream_of("bench tokens")};
+    std::vector<int32_t> ids(static_cast<size_t>(batch_size * config.train_len));
+    for (size_t i = 0; i < ids.size(); ++i)
+      ids[i] = static_cast<int32_t>(random.below(i, static_cast<uint64_t>(config.vocab_size)));
+    ids_ = Tensor::from(ids, {batch_size, config.train_len});
+  }
+
+  /// Forward, backward, gradient norm, clipping and update: what training does. Seconds.
+  double step() {
+    const int64_t held = memory_stats(Device{}).current_bytes;
+    reset_peak_memory(Device{});
+    const double time = seconds([&] {
+      backward(model_.loss(ids_, ids_));
+      const double norm = grad_norm(optimizer_.parameters());
+      optimizer_.step(/*lr=*/1e-4, clip_factor(norm, 1));
+      optimizer_.zero_grad();
+      model_.project();
+    });
+    peak_bytes_ = own_bytes_ + memory_stats(Device{}).peak_bytes - held;
+    return time;
+  }
+  /// Of weights, moments, gradients and activations together, in the latest step.
+  int64_t peak_bytes() const { return peak_bytes_; }
+
+ private:
+  int64_t before_, own_bytes_ = 0, peak_bytes_ = 0;
+  Transformer model_;
+  AdamW optimizer_;
+  Tensor ids_;
+};
+
+// "all" stands for every encoding that needs no argument; `none` goes first, to compare with.
+std::vector<std::string> encodings(const std::string& text) {
+  if (text != "all") return split_expressions(text);
+  std::vector<std::string> all = {"none"};
+  for (const std::string& name : posenc::names())
+    if (name != "none") all.push_back(name == "window" ? "window(64)" : name);
+  return all;
+}
+
+struct Entry {
+  std::string posenc;
+  std::unique_ptr<Trainee> trainee;
+  Samples time_s;
+};
+
+}  // namespace
+
+int bench_step(int argc, const char* const* argv, std::ostream& out) {
+  CommonOptions common;
+  ModelOptions model;
+  std::string posenc = "alibi";
+  bool checkpointing = false;
+  Options options(
+      "bench step",
+      "Times training steps: forward, backward, clipping, AdamW. Shares are of the rate of the "
+      "model's own matrix products, measured between the steps. Several encodings take turns; "
+      "`against none` is the median over rounds of the ratio of two neighbours, so that slow "
+      "drifts of the machine do not count.");
+  model.add_to(options);
+  options.add("posenc", posenc, "EXPR,...", "positional encodings, or all")
+      .add("checkpoint", checkpointing, "keep block inputs only and compute blocks again");
+  common.add_to(options);
+  if (!options.parse(argc, argv, out)) return kDone;
+  common.apply();
+
+  ModelConfig config = model.config();
+  const int64_t batch_size = model.batch_size();
+  const int64_t n_token = batch_size * config.train_len;
+  std::vector<Entry> entries;
+  for (const std::string& expression : encodings(posenc)) {
+    config.posenc = expression;
+    entries.push_back({expression,
+                       std::make_unique<Trainee>(config, batch_size, common.dtype(), checkpointing),
+                       {}});
+  }
+  ProductRunner products(step_products(config, n_token, checkpointing), common.dtype());
+
+  const double peak = fma_peak_gflops();
+  out << model.preset << ", " << fixed(static_cast<double>(parameter_count(config)) * 1e-6, 1)
+      << "M parameters, " << batch_size << " x " << config.train_len << " tokens, vocabulary "
+      << config.vocab_size << ", " << common.precision << (checkpointing ? ", checkpointing" : "")
+      << "; " << machine_line(peak) << '\n';
+  Samples product_s;
+  for (int64_t round = -2; round < common.rounds; ++round) {  // two to warm up
+    const double product_time = products.run_all();
+    if (round >= 0) product_s.add(product_time);
+    for (Entry& entry : entries) {
+      const double time = entry.trainee->step();
+      if (round >= 0) entry.time_s.add(time);
+    }
+  }
+
+  const double product_rate = products.gflop() / product_s.median();
+  const double gflop = step_gflop(config, batch_size);
+  out << "its matrix products alone: " << milliseconds(product_s.median()) << " ms, "
+      << fixed(product_rate, 1) << " GFLOP/s (" << percent(product_rate / peak)
+      << " of the FMA peak)\n\n";
+  Report report(out,
+                {"encoding", "ms/step", "min", "max", "tokens/s", "GFLOP/s", "of products",
+                 "against none", "peak MiB"},
+                24);
+  const Entry* none = nullptr;
+  for (const Entry& entry : entries)
+    if (entry.posenc == "none") none = &entry;
+  for (const Entry& entry : entries) {
+    const double time = entry.time_s.median();
+    report.add({entry.posenc, milliseconds(time), milliseconds(entry.time_s.min()),
+                milliseconds(entry.time_s.max()), fixed(static_cast<double>(n_token) / time, 0),
+                fixed(gflop / time, 1), percent(gflop / time / product_rate),
+                none == nullptr ? "" : fixed(median_ratio(entry.time_s, none->time_s), 3),
+                mebibytes(entry.trainee->peak_bytes())});
+  }
+  out << "\nresident memory at its most: " << mebibytes(peak_resident_bytes()) << " MiB\n";
+  report.write_csv(common.csv);
+  return kDone;
+}
+
+}  // namespace farfield::apps

@@ -1,0 +1,133 @@
+#define BOOST_TEST_MODULE bench
+#include <boost/test/unit_test.hpp>
+#include <cmath>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "apps/bench/commands.h"
+#include "apps/bench/peak.h"
+#include "apps/bench/products.h"
+#include "apps/bench/report.h"
+#include "apps/cli.h"
+#include "apps/csv.h"
+#include "engine/base/file.h"
+#include "tests/support/messages.h"
+#include "tests/support/temp_folder.h"
+
+namespace farfield::apps {
+namespace {
+
+std::string run(std::vector<const char*> words) {
+  words.insert(words.begin(), "bench");
+  std::ostringstream out;
+  BOOST_TEST(bench(static_cast<int>(words.size()), words.data(), out) == kDone);
+  return out.str();
+}
+
+BOOST_AUTO_TEST_CASE(help_names_every_command_and_every_command_has_help) {
+  const std::string help = run({"--help"});
+  for (const BenchCommand& command : bench_commands()) {
+    BOOST_TEST(help.find(command.name + " ") != std::string::npos);
+    const std::string own = run({command.name.c_str(), "--help"});
+    BOOST_TEST(own.find("usage: bench " + command.name) != std::string::npos);
+    BOOST_TEST(own.find("--precision") != std::string::npos);
+    BOOST_TEST(own.find("--csv FILE") != std::string::npos);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_step_is_measured_for_each_encoding_beside_none) {
+  const TempFolder folder;
+  const std::string csv = (folder / "step.csv").string();
+  const std::string text =
+      run({"step", "--preset", "smoke", "--train-len", "16", "--batch", "2", "--rounds", "1",
+           "--posenc", "none, none()", "--checkpoint", "--csv", csv.c_str()});
+  BOOST_TEST(text.find("its matrix products alone") != std::string::npos);
+  const auto rows = parse_csv(csv, read_file(csv));
+  BOOST_TEST_REQUIRE(rows.size() == 3u);
+  BOOST_TEST(rows[1][0] == "none");
+  BOOST_TEST(rows[1][7] == "1.000");
+  BOOST_TEST(rows[2][0] == "none()");
+  for (size_t row = 1; row < rows.size(); ++row) {
+    BOOST_TEST(std::stod(rows[row][1]) > 0);
+    BOOST_TEST(std::stod(rows[row][8]) > 0);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(attention_is_measured_in_both_precisions_with_and_without_gradients) {
+  for (const char* precision : {"fp32", "bf16"})
+    for (const bool forward : {false, true}) {
+      std::vector<const char*> words = {
+          "attention",  "--posenc", "none",     "--lengths", "7,40",        "--heads", "2",
+          "--head-dim", "8",        "--rounds", "1",         "--precision", precision};
+      if (forward) words.push_back("--forward");
+      const std::string text = run(words);
+      BOOST_TEST(text.find("none") != std::string::npos);
+      BOOST_TEST(text.find(forward ? "; 2" : "forward and backward") != std::string::npos);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(products_are_listed_with_a_total) {
+  const std::string text = run({"matmul", "--preset", "smoke", "--batch", "1", "--rounds", "2"});
+  BOOST_TEST(text.find("mlp out dw") != std::string::npos);
+  BOOST_TEST(text.find("all of a step") != std::string::npos);
+}
+
+// 6 flop for each weight of a matrix and token.
+BOOST_AUTO_TEST_CASE(the_products_of_a_step_are_six_flop_for_each_weight_and_token) {
+  const ModelConfig config = preset("mini");
+  const int64_t n_token = 4096, d = config.d_model;
+  const auto products = step_products(config, n_token, false);
+  const int64_t weights =
+      config.n_layer * (4 * d * d + 2 * d * config.d_ff) + config.vocab_size * d;
+  const double want = 6e-9 * static_cast<double>(weights * n_token);
+  BOOST_TEST(std::abs(ProductRunner(products, DType::f32).gflop() - want) < 1e-9 * want);
+}
+
+BOOST_AUTO_TEST_CASE(the_peak_is_a_number_that_a_processor_can_have) {
+  const double peak = fma_peak_gflops();
+  BOOST_TEST(peak > 0.1);
+  BOOST_TEST(peak < 1e6);
+}
+
+BOOST_AUTO_TEST_CASE(medians_and_ratios_are_those_of_the_middle) {
+  Samples a, b;
+  for (const double value : {3.0, 1.0, 100.0}) a.add(value);
+  for (const double value : {1.0, 1.0, 50.0}) b.add(value);
+  BOOST_TEST(a.median() == 3);
+  BOOST_TEST(a.min() == 1);
+  BOOST_TEST(a.max() == 100);
+  BOOST_TEST(median_ratio(a, b) == 2);
+  a.add(5);
+  BOOST_TEST(a.median() == 4);
+}
+
+BOOST_AUTO_TEST_CASE(expressions_are_split_outside_brackets_and_quotes) {
+  const auto parts =
+      split_expressions("rope(base=1, scale=2) + window(3), alibi(slopes=[1,2]), \"a,b\"");
+  const std::vector<std::string> want = {"rope(base=1, scale=2) + window(3)", "alibi(slopes=[1,2])",
+                                         "\"a,b\""};
+  BOOST_TEST(parts == want, boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(requests_that_make_no_sense_are_refused) {
+  const auto refused = [](std::vector<const char*> words, const std::string& message) {
+    words.insert(words.begin(), "bench");
+    std::ostringstream out;
+    BOOST_CHECK_EXCEPTION(bench(static_cast<int>(words.size()), words.data(), out), ConfigError,
+                          says(message));
+  };
+  refused({"matmull"},
+          "[bench] expected a command out of attention, matmul, step, got 'matmull'; did you mean "
+          "'matmul'?");
+  refused({}, "[bench] expected a command");
+  refused({"step", "--precision", "fp16"}, "[bench] expected precision fp32 or bf16, got 'fp16'");
+  refused({"step", "--rounds", "0"}, "[bench] expected rounds >= 1, got 0");
+  refused({"step", "--batch", "0"}, "[bench] expected batch >= 1, got 0");
+  refused({"matmul", "--threads", "0"}, "[bench] expected 1 to 4096 threads, got 0");
+  refused({"attention", "--lengths", "0"}, "[bench] expected lengths from 1 on, got 0");
+  refused({"attention", "--lenghts", "8"}, "'lengths'");
+}
+
+}  // namespace
+}  // namespace farfield::apps
