@@ -4,7 +4,9 @@
 #include <map>
 
 #include "engine/base/hash.h"
+#include "engine/ops.h"
 #include "posenc/expression.h"
+#include "posenc/merge.h"
 #include "posenc/registry.h"
 
 namespace farfield::posenc {
@@ -165,22 +167,55 @@ Composition::Plan Composition::plan(int64_t n_query, int64_t n_key, Phase phase)
   return plan;
 }
 
+Tensor Composition::rounded(const Tensor& table) const {
+  return table.defined() ? cast(table, config_.dtype) : table;
+}
+
 Embedding Composition::embed(const Positions& plain) const {
   const auto term =
       std::find_if(terms_.begin(), terms_.end(), [](const Term& t) { return t.row->is("I"); });
-  return term == terms_.end() ? Embedding{} : term->at(0).embed(plain);
+  if (term == terms_.end()) return {};
+  const Encoding& encoding = term->at(0);
+  const auto make = [&] {
+    Embedding embedding = encoding.embed(plain);
+    embedding.table = rounded(embedding.table);
+    return embedding;
+  };
+  if (!encoding.parameters().empty()) return make();
+  return embedding_cache_.get({0, plain.n_query, plain.n_key, plain.phase}, make,
+                              [](const Embedding& e) { return e.table.size_bytes(); });
+}
+
+void Composition::add(const Part& part, const Positions& p, Layer& layer) const {
+  const Rotation rotation = part.encoding->rotate(p);
+  if (rotation.cos.defined())
+    layer.rotation = {rounded(rotation.cos), rounded(rotation.sin), rounded(rotation.scale_q),
+                      rounded(rotation.scale_k), rotation.interleaved};
+  ScoreRule rule = part.encoding->score(p);
+  if (rule.bias.defined() && part.bias_scale != 1) rule.bias = rule.bias * part.bias_scale;
+  layer.rule = merge(layer.rule, rule);
 }
 
 Composition::Layer Composition::layer(size_t group, const Positions& plain) const {
-  return layer_cache_.get(
+  const auto& [fixed, learned] = groups_[group];
+  const auto round_rule = [this](ScoreRule& rule) {
+    rule.bias = rounded(rule.bias);
+    rule.weight = rounded(rule.weight);
+    rule.row_scale = rounded(rule.row_scale);
+  };
+  Layer layer = layer_cache_.get(
       {group, plain.n_query, plain.n_key, plain.phase},
       [&] {
         Layer made;
-        for (const Part& part : groups_[group].fixed)
-          made = {part.encoding->rotate(plain), part.encoding->score(plain)};
+        for (const Part& part : fixed) add(part, plain, made);
+        if (learned.empty()) round_rule(made.rule);
         return made;
       },
       [](const Layer& l) { return size_bytes(l); });
+  if (learned.empty()) return layer;
+  for (const Part& part : learned) add(part, plain, layer);
+  round_rule(layer.rule);
+  return layer;
 }
 
 std::string Composition::slug() const {

@@ -69,6 +69,10 @@ class Composition {
     friend bool operator==(const Group&, const Group&) = default;
   };
   void make_groups();
+  /// In Config::dtype; undefined stays undefined.
+  Tensor rounded(const Tensor& table) const;
+  /// What one part asks of a layer, merged into it.
+  void add(const Part& part, const Positions& p, Layer& layer) const;
   Layer layer(size_t group, const Positions& plain) const;
   Embedding embed(const Positions& plain) const;
 

@@ -1,6 +1,7 @@
 #pragma once
 // Expected values from tests/golden, one JSON object per file.
 
+#include <cstdlib>
 #include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -11,9 +12,12 @@
 
 namespace farfield::test {
 
-/// The JSON of tests/golden/<name>, for example golden("model.json").
+/// The JSON of tests/golden/<name>, for example golden("model.json"). The environment variable
+/// FARFIELD_GOLDEN_DIR names another folder.
 inline nlohmann::json golden(const std::string& name) {
-  const std::string path = std::string(FARFIELD_SOURCE_DIR) + "/tests/golden/" + name;
+  const char* const folder = std::getenv("FARFIELD_GOLDEN_DIR");
+  const std::string path =
+      (folder != nullptr ? folder : FARFIELD_SOURCE_DIR "/tests/golden") + ("/" + name);
   std::ifstream file(path);
   require<IoError>(file.good(), "golden", "cannot read ", path);
   return nlohmann::json::parse(file);

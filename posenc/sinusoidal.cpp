@@ -1,0 +1,53 @@
+// Sinusoidal absolute positions, added to the token embedding.
+// Vaswani et al. 2017, "Attention Is All You Need", arXiv:1706.03762, section 3.5.
+
+#include <cmath>
+#include <vector>
+
+#include "posenc/angles.h"
+#include "posenc/registry.h"
+
+namespace farfield::posenc {
+namespace {
+
+// interleaved: PE[m, 2i] = sin(m w_i), PE[m, 2i + 1] = cos(m w_i), w_i = base^(-2i / d_model);
+// concat:      PE[m, i] = sin(m w_i), PE[m, i + d_model/2] = cos(m w_i).
+class Sinusoidal final : public Encoding {
+ public:
+  Sinusoidal(const Arguments& a, const Config& c)
+      : d_model_(c.d_model),
+        interleaved_(a.word("layout") == "interleaved"),
+        token_scale_(a.number("emb_scale")),
+        angles_(c.d_model, a.number("base"), a.word("angle_dtype") == "bf16") {
+    a.require(c.d_model % 2 == 0, "layout", "expected an even d_model, got ", c.d_model);
+  }
+
+  Embedding embed(const Positions& p) const override {
+    const auto ids = p.query_ids();
+    const size_t d_model = static_cast<size_t>(d_model_), half = d_model / 2;
+    const size_t stride = interleaved_ ? 2 : 1, to_cos = interleaved_ ? 1 : half;
+    std::vector<double> table(ids.size() * d_model);
+    for (size_t m = 0; m < ids.size(); ++m)
+      for (size_t i = 0; i < half; ++i) {
+        const double angle = angles_(ids[m], i);
+        double* const entry = &table[m * d_model + i * stride];
+        entry[0] = std::sin(angle);
+        entry[to_cos] = std::cos(angle);
+      }
+    return {Tensor::from(table, {p.n_query, d_model_}, DType::f64, p.device), token_scale_};
+  }
+
+ private:
+  int64_t d_model_;
+  bool interleaved_;
+  double token_scale_;
+  Angles angles_;
+};
+
+}  // namespace
+
+std::unique_ptr<Encoding> make_sinusoidal(const Arguments& a, const Config& c) {
+  return std::make_unique<Sinusoidal>(a, c);
+}
+
+}  // namespace farfield::posenc
