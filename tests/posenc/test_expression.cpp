@@ -29,7 +29,7 @@ BOOST_AUTO_TEST_CASE(a_term_has_name_arguments_and_layers) {
   BOOST_TEST(term.arguments[1].name == "base");
   BOOST_TEST(term.arguments[1].value.number == 1e4);
   BOOST_TEST((term.arguments[2].value.list == std::vector<double>{1, -0.5, 2e-3}));
-  BOOST_TEST(term.arguments[2].value.column == 31u);
+  BOOST_TEST(term.arguments[2].value.column == 29u);
   BOOST_TEST_REQUIRE(term.layers.has_value());
   BOOST_TEST(term.layers->first == 0);
   BOOST_TEST(term.layers->last == -2);

@@ -1,0 +1,181 @@
+#define BOOST_TEST_MODULE registry
+#include <algorithm>
+#include <boost/test/unit_test.hpp>
+#include <set>
+
+#include "engine/autograd.h"
+#include "posenc/registry.h"
+#include "tests/support/all_close.h"
+#include "tests/support/encodings.h"
+
+namespace farfield::posenc {
+namespace {
+
+// An expression of each encoding: its name, and what must be given.
+std::string example(const Row& row) {
+  std::string arguments;
+  for (const ArgumentSpec& spec : row.arguments)
+    if (spec.default_text.empty())
+      arguments += concat(arguments.empty() ? "" : ", ", spec.name, "=5");
+  return row.name + (arguments.empty() ? "" : '(' + arguments + ')');
+}
+// The longest input of a test: encodings with a table of positions end at the training length.
+int64_t longest(const Row& row, const Config& config) {
+  return (row.takes("max_positions") ? 1 : 16) * config.train_len;
+}
+
+void check_table(const Tensor& table, const Shape& shape, DType dtype, const std::string& what) {
+  if (!table.defined()) return;
+  BOOST_TEST((table.shape() == shape), what << " has shape " << table.shape());
+  BOOST_TEST((table.dtype() == dtype), what << " is " << table.dtype());
+  for (const double x : table.to_vector())
+    BOOST_TEST_REQUIRE(std::isfinite(x), what << " is not finite");
+}
+
+BOOST_AUTO_TEST_CASE(rows_are_sorted_and_names_and_aliases_are_distinct) {
+  const std::vector<std::string> all = names();
+  BOOST_TEST(std::is_sorted(all.begin(), all.end()));
+  std::set<std::string> seen;
+  for (const Row& row : registry()) {
+    BOOST_TEST(seen.insert(row.name).second);
+    for (const std::string& alias : row.aliases) BOOST_TEST(seen.insert(alias).second);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(the_encodings_of_this_version_are_there) {
+  for (const char* name :
+       {"none", "sinusoidal", "learned_abs", "rope", "alibi", "window", "kerple_log", "sandwich"})
+    BOOST_TEST(find(name) != nullptr, name);
+  BOOST_TEST(find("nope") == find("none"));
+  BOOST_TEST(find("alib") == nullptr);
+}
+
+BOOST_AUTO_TEST_CASE(every_row_explains_itself) {
+  for (const Row& row : registry()) {
+    BOOST_TEST(!row.meaning.empty());
+    BOOST_TEST((row.make != nullptr));
+    for (const ArgumentSpec& spec : row.arguments) {
+      BOOST_TEST(!spec.meaning.empty(), row.name << '.' << spec.name);
+      BOOST_TEST(!spec.type().empty(), row.name << '.' << spec.name);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(defaults_shown_are_defaults_used) {
+  for (const Row& row : registry())
+    for (const ArgumentSpec& spec : row.arguments) {
+      if (!spec.has_fallback) continue;
+      BOOST_TEST(spec.default_text == to_text(spec.fallback));
+      const Config config = model_of(2);
+      const std::string bare = example(row);
+      std::string spelled = bare;
+      if (spelled.back() != ')') spelled += "()";
+      const std::string joint = spelled[spelled.size() - 2] == '(' ? "" : ", ";
+      spelled.insert(spelled.size() - 1, concat(joint, spec.name, '=', spec.default_text));
+      BOOST_TEST(Composition(spelled, config).canonical() == Composition(bare, config).canonical());
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_class_is_found_among_several) {
+  Row row;
+  row.classes = "P2, M";
+  BOOST_TEST(row.is("P2"));
+  BOOST_TEST(row.is("M"));
+  BOOST_TEST(!row.is("P"));
+  BOOST_TEST(!row.is("R"));
+}
+
+BOOST_AUTO_TEST_CASE(tables_have_their_shapes_and_stay_finite_at_16_times_the_training_length) {
+  for (const Row& row : registry())
+    for (const DType dtype : {DType::f32, DType::f64})
+      for (const int64_t n_head : {1, 3}) {
+        const Config config = model_of(n_head, dtype);
+        const Composition c(example(row), config);
+        const int64_t n = longest(row, config);
+        for (const Phase phase : {Phase::train, Phase::eval})
+          for (const int64_t n_query : {int64_t{1}, n}) {
+            const Composition::Plan plan = c.plan(n_query, n, phase);
+            BOOST_TEST(plan.layers.size() == 3u);
+            check_table(plan.embedding, {n_query, config.d_model}, dtype, row.name);
+            BOOST_TEST(plan.embedding.defined() == row.is("I"), row.name);
+            for (const auto& [rotation, rule] : plan.layers) {
+              BOOST_TEST(rotation.cos.defined() == row.is("R"), row.name);
+              check_table(rotation.cos, {n_query, config.head_dim / 2}, dtype, row.name);
+              check_table(rotation.sin, {n_query, config.head_dim / 2}, dtype, row.name);
+              BOOST_TEST(rule.bias.defined() == (row.is("T-b") || row.is("T-bw")), row.name);
+              check_table(rule.bias, {n_head, n}, dtype, row.name);
+              check_table(rule.weight, {n_head, n}, dtype, row.name);
+              check_table(rule.row_scale, {n_query}, dtype, row.name);
+              BOOST_TEST((rule.window > 0) == row.is("M"), row.name);
+            }
+          }
+      }
+}
+
+BOOST_AUTO_TEST_CASE(a_table_does_not_depend_on_the_length_it_is_made_for) {
+  for (const Row& row : registry()) {
+    const Config config = model_of(2);
+    const Composition c(example(row), config);
+    const Tensor long_bias = rule_of(c, longest(row, config)).bias;
+    if (!long_bias.defined()) continue;
+    const Tensor short_bias = rule_of(c, 7).bias;
+    BOOST_TEST(all_close(slice(long_bias, 1, 0, 7), short_bias, Tolerance(0)), row.name);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(bias_tables_are_zero_at_distance_zero_and_never_positive) {
+  for (const Row& row : registry()) {
+    const Tensor bias = rule_of(Composition(example(row), model_of(3)), 16).bias;
+    if (!bias.defined()) continue;
+    for (const double x : at_distances(bias, {0})) BOOST_TEST(x == 0, row.name);
+    for (const double x : bias.to_vector()) BOOST_TEST(x <= 0, row.name);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(gradients_reach_every_parameter) {
+  for (const Row& row : registry()) {
+    Composition c(example(row), model_of(3));
+    const Composition::Plan plan = c.plan(9, 9, Phase::train);
+    const Tensor table = row.is("I") ? plan.embedding : plan.layers[0].rule.bias;
+    if (c.parameters().empty()) continue;
+    backward(table, Tensor::full(table.shape(), 1, table.dtype()));
+    for (const Parameter& parameter : c.parameters()) {
+      BOOST_TEST(parameter.name.rfind(row.name + '.', 0) == 0, parameter.name);
+      BOOST_TEST(!parameter.decay, parameter.name);
+      BOOST_TEST_REQUIRE(parameter.value.grad().defined(), parameter.name);
+      double largest = 0;
+      for (const double g : parameter.value.grad().to_vector())
+        largest = std::max(largest, std::abs(g));
+      BOOST_TEST((largest > 0 && std::isfinite(largest)), parameter.name);
+    }
+    c.project();  // in the interior: changes nothing that a second call would change
+    const auto once = c.parameters()[0].value.to_vector();
+    c.project();
+    BOOST_TEST((c.parameters()[0].value.to_vector() == once));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(every_encoding_composes_with_a_window_and_a_table) {
+  for (const Row& row : registry()) {
+    const Config config = model_of(2);
+    const Composition alone(example(row), config), alibi("alibi(0.5)", config);
+    const Composition both(example(row) + " + window(4) + alibi(0.5)", config);
+    const ScoreRule rule = rule_of(both, 9);
+    BOOST_TEST(rule.window == 4, row.name);
+    Tensor want = rule_of(alibi, 9).bias;
+    if (const Tensor bias = rule_of(alone, 9).bias; bias.defined()) want = want + bias;
+    BOOST_TEST(all_close(rule.bias, want, Tolerance(1e-13)), row.name);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(an_unknown_argument_of_any_encoding_is_refused) {
+  for (const Row& row : registry()) {
+    const std::string error = error_of_expression(row.name + "(no_such_argument=1)", model_of(2));
+    BOOST_TEST(error.find(row.name + " takes ") != std::string::npos, error);
+    BOOST_TEST(error.find(concat("at column ", row.name.size() + 2, "\n")) != std::string::npos,
+               error);
+  }
+}
+
+}  // namespace
+}  // namespace farfield::posenc
