@@ -19,7 +19,8 @@ std::vector<double> slopes_of(std::string_view expression, int64_t n_head) {
 }
 
 BOOST_AUTO_TEST_CASE(slopes_equal_the_golden_ones_for_every_number_of_heads) {
-  for (const auto& [heads, sets] : golden("alibi_slopes.json").items())
+  const auto file = golden("alibi_slopes.json");
+  for (const auto& [heads, sets] : file.items())
     for (const char* set : {"interp", "geometric"})
       BOOST_TEST(all_close(slopes_of(concat("alibi(", set, ')'), std::stoll(heads)),
                            golden_numbers(sets[set]), Tolerance(0, 1e-15)));
