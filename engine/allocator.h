@@ -13,6 +13,20 @@ namespace farfield {
 /// every time. Block sizes are rounded up by at most an eighth, so that near sizes share blocks.
 class Allocator {
  public:
+  /// Under the address sanitizer blocks go back at once and have their exact size: use after free
+  /// and overruns are seen.
+#if defined(__SANITIZE_ADDRESS__)
+  static constexpr bool kKeepsBlocks = false;
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+  static constexpr bool kKeepsBlocks = false;
+#else
+  static constexpr bool kKeepsBlocks = true;
+#endif
+#else
+  static constexpr bool kKeepsBlocks = true;
+#endif
+
   /// The device's own way to get and return memory; get returns nullptr when there is none.
   struct Source {
     void* (*get)(int64_t size_bytes);

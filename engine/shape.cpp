@@ -37,9 +37,9 @@ int64_t Shape::product(int begin, int end) const {
 }
 
 Shape Shape::with(int i, int64_t size) const {
-  Shape result = *this;
-  result.sizes_[static_cast<size_t>(index(i))] = size;
-  return result;
+  std::array<int64_t, kMaxRank> sizes = sizes_;
+  sizes[static_cast<size_t>(index(i))] = size;
+  return Shape(std::span<const int64_t>(sizes.data(), static_cast<size_t>(rank_)));
 }
 
 Shape Shape::without(int i) const {

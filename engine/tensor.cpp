@@ -131,7 +131,7 @@ Tensor Tensor::detach() const {
 }
 
 Tensor Tensor::view(const Shape& shape, int64_t offset) const {
-  require<ShapeError>(offset >= 0 && offset + shape.numel() <= numel(), "tensor",
+  require<ShapeError>(offset >= 0 && offset <= numel() - shape.numel(), "tensor",
                       "a view of shape ", shape, " at element ", offset, " does not fit in ",
                       this->shape());
   auto result = std::make_shared<Impl>();

@@ -7,15 +7,15 @@
 namespace farfield {
 namespace {
 
+constexpr int64_t kAlignment = 64;
 constexpr int64_t kHugePage = int64_t{2} << 20;
 
 void* get(int64_t size_bytes) {
+  const auto size = static_cast<size_t>(size_bytes);
   const bool huge = size_bytes >= kHugePage;
-  const auto alignment = static_cast<size_t>(huge ? kHugePage : 64);
-  const auto rounded = (static_cast<size_t>(size_bytes) + alignment - 1) / alignment * alignment;
-  void* data = std::aligned_alloc(alignment, rounded);
-  if (huge && data != nullptr)
-    ::madvise(data, rounded, MADV_HUGEPAGE);  // a hint: failure is harmless
+  void* data = nullptr;
+  if (::posix_memalign(&data, huge ? kHugePage : kAlignment, size) != 0) return nullptr;
+  if (huge) ::madvise(data, size, MADV_HUGEPAGE);  // a hint: failure is harmless
   return data;
 }
 

@@ -2,6 +2,11 @@
 #include <boost/test/unit_test.hpp>
 
 #include "engine/autograd.h"
+#include "engine/ops/norm.h"
+#include "engine/ops/pointwise.h"
+#include "engine/ops/reduce.h"
+#include "tests/support/all_close.h"
+#include "tests/support/random_tensor.h"
 
 namespace farfield {
 namespace {
@@ -98,6 +103,152 @@ BOOST_AUTO_TEST_CASE(roots_without_history_or_of_another_shape_are_refused) {
         "[backward] expected a tensor with gradient history; was it made under NoGrad?");
   check({leaf}, {dy}, "[backward] expected dy of shape [2], got []");
   check({leaf}, {}, "[backward] expected a dy for each of 1 tensors, got 0");
+}
+
+// Two norms, a GELU and a product between two streams, as a transformer block has them.
+struct Block {
+  Tensor weight = random_tensor({8}, 1, 0.5, 1.5, DType::f32);
+  Tensor bias = random_tensor({8}, 2, -1, 1, DType::f32);
+  Tensor scale = random_tensor({8}, 3, -1, 1, DType::f32);
+
+  Block() {
+    for (Tensor* x : {&weight, &bias, &scale}) x->set_requires_grad();
+  }
+  std::vector<Tensor> operator()(const std::vector<Tensor>& in) const {
+    const SumAndNorm first = add_layer_norm(in[0], in[1], weight, bias, 1e-5);
+    const SumAndNorm second =
+        add_layer_norm(first.sum, gelu(first.normed * scale), weight, bias, 1e-5);
+    return {second.sum, second.normed * scale};
+  }
+};
+
+BOOST_AUTO_TEST_CASE(checkpointed_blocks_equal_plain_ones_bit_for_bit) {
+  const Block block;
+  const auto run = [&](bool through_checkpoint) {
+    for (const Tensor& x : {block.weight, block.bias, block.scale}) x.set_grad({});
+    Tensor leaf = random_tensor({5, 8}, 4, -1, 1, DType::f32);
+    leaf.set_requires_grad();
+    std::vector<Tensor> ys{leaf * 2.0, leaf + 1.0};
+    for (int layer = 0; layer < 3; ++layer)
+      ys = through_checkpoint ? checkpoint(block, ys) : block(ys);
+    const Tensor loss = sum(ys[0] * ys[1]);
+    backward(loss);
+    return std::vector<Tensor>{loss.detach(), leaf.grad(), block.weight.grad(), block.bias.grad(),
+                               block.scale.grad()};
+  };
+  const std::vector<Tensor> want = run(false), got = run(true);
+  for (size_t i = 0; i < want.size(); ++i) BOOST_TEST(same_bits(got[i], want[i]), "tensor " << i);
+}
+
+BOOST_AUTO_TEST_CASE(a_checkpoint_keeps_its_inputs_alone) {
+  Tensor leaf = Tensor::full({1 << 16}, 1);
+  leaf.set_requires_grad();
+  const auto bytes_kept = [&](bool through_checkpoint) {
+    const auto f = [](const std::vector<Tensor>& in) {
+      return std::vector<Tensor>{sin(sin(sin(sin(in[0]))))};
+    };
+    const int64_t before = memory_stats({}).current_bytes;
+    const std::vector<Tensor> y = through_checkpoint ? checkpoint(f, {leaf}) : f({leaf});
+    return memory_stats({}).current_bytes - before;
+  };
+  BOOST_TEST(bytes_kept(true) == 1 << 18);
+  BOOST_TEST(bytes_kept(false) == 4 << 18);
+}
+
+BOOST_AUTO_TEST_CASE(buffers_are_freed_while_backward_runs) {
+  Tensor leaf = Tensor::full({1 << 16}, 1);
+  leaf.set_requires_grad();
+  // four ops, each of which keeps its input; the last to run backward sees what is left
+  Tensor y = leaf.clone();
+  int64_t left = 0;
+  record("probe", y, {leaf}, [&left](const Tensor& dy) {
+    left = memory_stats({}).current_bytes;
+    return Grads{dy};
+  });
+  for (int i = 0; i < 4; ++i) y = square(y);
+  y = sum(y);
+  const int64_t before = memory_stats({}).current_bytes;
+  backward(y);
+  // gone: three kept inputs (the fourth, the probe's output, goes with its consumer); new: dy
+  BOOST_TEST(left <= before - 3 * (1 << 18) + (1 << 18));
+}
+
+BOOST_AUTO_TEST_CASE(an_undefined_gradient_stops_where_it_is) {
+  Tensor a = Tensor::full({}, 2), b = Tensor::full({}, 3);
+  a.set_requires_grad();
+  b.set_requires_grad();
+  Tensor y = Tensor::full({}, 0);
+  record("first only", y, {a, b}, [](const Tensor& dy) { return Grads{dy, Tensor()}; });
+  backward(y);
+  BOOST_TEST(a.grad().item() == 1);
+  BOOST_TEST(!b.grad().defined());
+}
+
+BOOST_AUTO_TEST_CASE(each_output_of_a_node_gets_its_own_gradient) {
+  Tensor x = Tensor::full({}, 2);
+  x.set_requires_grad();
+  for (const bool use_second : {false, true}) {
+    Tensor y = Tensor::full({}, 1), z = Tensor::full({2}, 1);
+    record("two", {&y, &z}, {x}, [](const std::vector<Tensor>& dys) {
+      return Grads{Tensor::full({}, (dys[0].defined() ? 10 : 0) + (dys[1].defined() ? 1 : 0))};
+    });
+    x.set_grad({});
+    backward(use_second ? sum(z) : y * 1.0);
+    BOOST_TEST(x.grad().item() == (use_second ? 1 : 10));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_backward_with_a_wrong_number_of_gradients_is_named) {
+  Tensor x = Tensor::full({}, 2);
+  x.set_requires_grad();
+  Tensor y = x.clone();
+  record("short", y, {x}, [](const Tensor&) { return Grads{}; });
+  BOOST_CHECK_EXCEPTION(backward(y), ShapeError,
+                        says_exactly("[backward] short has 1 inputs and gave 0 gradients"));
+}
+
+BOOST_AUTO_TEST_CASE(guards_nest_and_end_with_their_scope) {
+  BOOST_TEST(grad_enabled());
+  {
+    const NoGrad off;
+    BOOST_TEST(!grad_enabled());
+    {
+      const EnableGrad on;
+      BOOST_TEST(grad_enabled());
+    }
+    BOOST_TEST(!grad_enabled());
+  }
+  BOOST_TEST(grad_enabled());
+}
+
+BOOST_AUTO_TEST_CASE(the_first_output_that_is_not_finite_is_named) {
+  const FindNonfinite find;
+  const Tensor x = Tensor::from({1, 0}, {2});
+  const Tensor y = exp(x);
+  BOOST_TEST(find.found() == "");
+  sqrt(log(x) - y);
+  BOOST_TEST(find.found() == "output of log, shape [2]");
+}
+
+BOOST_AUTO_TEST_CASE(the_first_gradient_that_is_not_finite_is_named) {
+  Tensor x = Tensor::from({1, 0}, {2});
+  x.set_requires_grad();
+  const Tensor loss = sum(square(x) + sqrt(x * 1.0));
+  const FindNonfinite find;
+  backward(loss);
+  BOOST_TEST(find.found() == "gradient from sqrt, input 0, shape [2]");
+}
+
+BOOST_AUTO_TEST_CASE(checks_stop_with_the_finder) {
+  const FindNonfinite outer;
+  {
+    const FindNonfinite inner;
+    log(Tensor::zeros({1}));
+    BOOST_TEST(inner.found() == "output of log, shape [1]");
+  }
+  BOOST_TEST(outer.found() == "");
+  exp(Tensor::full({3}, 1000));
+  BOOST_TEST(outer.found() == "output of exp, shape [3]");
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/tensor.h"
+#include "tests/support/messages.h"
 #include "tests/support/tolerances.h"
 
 namespace farfield {
@@ -89,15 +90,6 @@ inline boost::test_tools::assertion_result same_bits(const Tensor& got, const Te
     return result;
   }
   return result;
-}
-
-/// BOOST_CHECK_EXCEPTION(..., ShapeError, says("[where] ..."))
-inline auto says(std::string text) {
-  return [text = std::move(text)](const std::exception& error) {
-    const bool equal = error.what() == text;
-    BOOST_TEST(equal, "expected '" << text << "', got '" << error.what() << "'");
-    return equal;
-  };
 }
 
 }  // namespace farfield

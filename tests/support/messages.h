@@ -4,6 +4,7 @@
 #include <exception>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace farfield {
@@ -21,6 +22,14 @@ auto says(const Parts&... parts) {
       at = found + part.size();
     }
     return true;
+  };
+}
+
+/// The same for the whole text.
+inline auto says_exactly(std::string text) {
+  return [text = std::move(text)](const std::exception& error) {
+    BOOST_CHECK_EQUAL(error.what(), text);
+    return error.what() == text;
   };
 }
 

@@ -141,22 +141,23 @@ BOOST_AUTO_TEST_CASE(empty_sums_are_zero_and_empty_maxima_an_error) {
   BOOST_TEST(all_close(sum_to(Tensor::zeros({0, 3}), {3}), Tensor::zeros({3}), 0));
   BOOST_CHECK_EXCEPTION(
       max(Tensor::zeros({3, 0}), 1), ShapeError,
-      says("[max] expected at least one element in dimension 1, got shape [3, 0]"));
+      says_exactly("[max] expected at least one element in dimension 1, got shape [3, 0]"));
   BOOST_CHECK_EXCEPTION(mean(Tensor::zeros({0})), ShapeError,
-                        says("[mean] expected at least one element, got shape [0]"));
+                        says_exactly("[mean] expected at least one element, got shape [0]"));
   BOOST_CHECK_EXCEPTION(
       logsumexp(Tensor::zeros({0}), 0), ShapeError,
-      says("[logsumexp] expected at least one element in dimension 0, got shape [0]"));
+      says_exactly("[logsumexp] expected at least one element in dimension 0, got shape [0]"));
 }
 
 BOOST_AUTO_TEST_CASE(errors_name_the_op_and_what_came) {
   const Tensor x = Tensor::zeros({2, 3});
   BOOST_CHECK_EXCEPTION(sum(x, 2), ShapeError,
-                        says("[sum] expected a dimension of x[2, 3], got 2"));
+                        says_exactly("[sum] expected a dimension of x[2, 3], got 2"));
   BOOST_CHECK_EXCEPTION(sum(Tensor::zeros({2}, DType::i32)), DTypeError,
-                        says("[sum] expected a floating type, got int32"));
-  BOOST_CHECK_EXCEPTION(sum_to(x, {2}), ShapeError,
-                        says("[sum_to] expected a shape that broadcasts to [2, 3], got [2]"));
+                        says_exactly("[sum] expected a floating type, got int32"));
+  BOOST_CHECK_EXCEPTION(
+      sum_to(x, {2}), ShapeError,
+      says_exactly("[sum_to] expected a shape that broadcasts to [2, 3], got [2]"));
 }
 
 }  // namespace

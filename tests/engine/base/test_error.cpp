@@ -1,0 +1,55 @@
+#define BOOST_TEST_MODULE error
+#include <boost/test/unit_test.hpp>
+#include <string>
+#include <vector>
+
+#include "engine/base/error.h"
+#include "tests/support/messages.h"
+
+namespace farfield {
+namespace {
+
+// Says when it is printed.
+struct Loud {
+  bool* printed;
+  friend std::ostream& operator<<(std::ostream& out, const Loud& loud) {
+    *loud.printed = true;
+    return out << "loud";
+  }
+};
+
+BOOST_AUTO_TEST_CASE(an_error_says_where_and_what) {
+  BOOST_CHECK_EXCEPTION(fail<IoError>("file", "expected ", 3, " bytes, got ", 2.5), IoError,
+                        says_exactly("[file] expected 3 bytes, got 2.5"));
+}
+
+BOOST_AUTO_TEST_CASE(every_kind_is_an_error_and_none_is_another) {
+  BOOST_CHECK_THROW(fail<ShapeError>("x", ""), Error);
+  BOOST_CHECK_THROW(fail<DTypeError>("x", ""), Error);
+  BOOST_CHECK_THROW(fail<DeviceError>("x", ""), Error);
+  BOOST_CHECK_THROW(fail<ConfigError>("x", ""), Error);
+  BOOST_CHECK_THROW(fail<BackendError>("x", ""), std::runtime_error);
+  BOOST_TEST(
+      (!std::is_base_of_v<ConfigError, IoError> && !std::is_base_of_v<IoError, ConfigError>));
+}
+
+BOOST_AUTO_TEST_CASE(the_text_is_built_only_on_failure) {
+  bool printed = false;
+  require<ShapeError>(true, "x", Loud{&printed});
+  BOOST_TEST(!printed);
+  BOOST_CHECK_EXCEPTION(require<ShapeError>(false, "x", Loud{&printed}), ShapeError,
+                        says_exactly("[x] loud"));
+  BOOST_TEST(printed);
+}
+
+BOOST_AUTO_TEST_CASE(a_near_word_is_suggested_and_a_far_one_is_not) {
+  const std::vector<std::string> known{"posenc", "steps", "seed", "train-len"};
+  BOOST_TEST(did_you_mean("postenc", known) == "; did you mean 'posenc'?");
+  BOOST_TEST(did_you_mean("sead", known) == "; did you mean 'seed'?");
+  BOOST_TEST(did_you_mean("train_length", known) == "; did you mean 'train-len'?");
+  BOOST_TEST(did_you_mean("vocabulary", known) == "");
+  BOOST_TEST(did_you_mean("x", {}) == "");
+}
+
+}  // namespace
+}  // namespace farfield

@@ -1,0 +1,99 @@
+#define BOOST_TEST_MODULE parallel
+#include <atomic>
+#include <boost/test/unit_test.hpp>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+#include "engine/base/error.h"
+#include "engine/base/parallel.h"
+#include "tests/support/messages.h"
+
+namespace farfield {
+namespace {
+
+const int kThreads[] = {1, 2, 3, 7};
+
+BOOST_AUTO_TEST_CASE(each_index_runs_once) {
+  for (const int threads : kThreads) {
+    set_thread_count(threads);
+    BOOST_TEST(thread_count() == threads);
+    for (const int64_t n : {0, 1, 2, 7, 1000}) {
+      std::vector<std::atomic<int>> counts(static_cast<size_t>(n));
+      parallel_for(n, [&](int64_t i) { ++counts[static_cast<size_t>(i)]; });
+      for (const std::atomic<int>& count : counts) BOOST_REQUIRE(count == 1);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(many_short_jobs_in_a_row_lose_nothing) {
+  for (const int threads : kThreads) {
+    set_thread_count(threads);
+    std::atomic<int64_t> total{0};
+    for (int job = 0; job < 2000; ++job) parallel_for(3, [&](int64_t i) { total += i; });
+    BOOST_TEST(total == 6000);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(chunks_are_cut_by_size_alone) {
+  for (const int threads : kThreads) {
+    set_thread_count(threads);
+    std::vector<int64_t> ends(4, -1);
+    parallel_chunks(10, 3, [&](int64_t begin, int64_t end) {
+      if (begin % 3 == 0) ends[static_cast<size_t>(begin / 3)] = end;
+    });
+    BOOST_TEST(ends == (std::vector<int64_t>{3, 6, 9, 10}), boost::test_tools::per_element());
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_call_from_inside_runs_on_the_same_thread) {
+  set_thread_count(3);
+  std::vector<int> inner(8 * 5);
+  parallel_for(8, [&](int64_t i) {
+    const auto thread = std::this_thread::get_id();
+    parallel_for(5, [&](int64_t j) {
+      inner[static_cast<size_t>(i * 5 + j)] += std::this_thread::get_id() == thread ? 1 : 100;
+    });
+  });
+  for (const int count : inner) BOOST_TEST(count == 1);
+}
+
+BOOST_AUTO_TEST_CASE(an_exception_arrives_and_the_pool_goes_on) {
+  for (const int threads : kThreads) {
+    set_thread_count(threads);
+    for (int round = 0; round < 20; ++round) {
+      BOOST_CHECK_EXCEPTION(parallel_for(100,
+                                         [](int64_t i) {
+                                           if (i == 42) throw std::runtime_error("at 42");
+                                         }),
+                            std::runtime_error, says_exactly("at 42"));
+      std::atomic<int> count{0};
+      parallel_for(10, [&](int64_t) { ++count; });
+      BOOST_REQUIRE(count == 10);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(two_threads_may_call_at_once) {
+  set_thread_count(2);
+  std::atomic<int> count{0};
+  const auto work = [&] {
+    for (int job = 0; job < 200; ++job) parallel_for(10, [&](int64_t) { ++count; });
+  };
+  std::thread other(work);
+  work();
+  other.join();
+  BOOST_TEST(count == 4000);
+}
+
+BOOST_AUTO_TEST_CASE(impossible_thread_counts_are_refused) {
+  set_thread_count(2);
+  BOOST_CHECK_EXCEPTION(set_thread_count(0), ConfigError,
+                        says_exactly("[threads] expected 1 to 4096 threads, got 0"));
+  BOOST_CHECK_EXCEPTION(parallel_for(2, [](int64_t) { set_thread_count(3); }), ConfigError,
+                        says_exactly("[threads] expected no running parallel_for"));
+  BOOST_TEST(thread_count() == 2);
+}
+
+}  // namespace
+}  // namespace farfield
