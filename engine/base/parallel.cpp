@@ -22,7 +22,9 @@ void pause() {
 }
 
 // One job at a time; its indices are handed out by an atomic counter. Workers spin briefly before
-// they sleep, since a training step is a few hundred short jobs in a row.
+// they sleep, since a training step is a few hundred short jobs in a row. A job waits for the
+// workers that joined it, never for one that has not woken yet: on a busy machine that may take
+// long.
 class Pool {
  public:
   ~Pool() { stop(); }
@@ -41,14 +43,17 @@ class Pool {
     size_ = n;
     error_ = nullptr;
     next_.store(0, std::memory_order_relaxed);
-    busy_.store(static_cast<int>(workers_.size()), std::memory_order_relaxed);
+    open_.store(true);
     {
       const std::lock_guard<std::mutex> lock(mutex_);
       generation_.fetch_add(1, std::memory_order_release);
     }
     wake_.notify_all();
     drain();
-    for (int spin = 0; busy_.load(std::memory_order_acquire) != 0; ++spin) {
+    // A worker says that it is busy and then looks whether the job is open; here it is the other
+    // way round, so one of the two sees the other (both sequentially consistent).
+    open_.store(false);
+    for (int spin = 0; busy_.load() != 0; ++spin) {
       if (spin < kSpins)
         pause();
       else
@@ -85,8 +90,9 @@ class Pool {
       }
       seen = generation_.load(std::memory_order_acquire);
       if (stopping_) return;
-      drain();
-      busy_.fetch_sub(1, std::memory_order_release);
+      busy_.fetch_add(1);
+      if (open_.load()) drain();
+      busy_.fetch_sub(1);
     }
   }
 
@@ -110,11 +116,12 @@ class Pool {
   std::condition_variable wake_;
   std::atomic<uint64_t> generation_{0};
   uint64_t started_from_ = 0;
-  bool stopping_ = false;
+  std::atomic<bool> stopping_{false};
   detail::Body body_ = nullptr;
   const void* context_ = nullptr;
   int64_t size_ = 0;
   std::atomic<int64_t> next_{0};
+  std::atomic<bool> open_{false};
   std::atomic<int> busy_{0};
   std::exception_ptr error_;
 };
