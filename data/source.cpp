@@ -107,10 +107,10 @@ bool DocumentReader::next(std::string& text) {
       continue;
     }
     if (options_.max_bytes > 0) {
-      const int64_t left = options_.max_bytes - text_bytes_;
-      cut_utf8(text, static_cast<size_t>(left));
+      const auto left = static_cast<size_t>(options_.max_bytes - text_bytes_);
+      is_full_ = text.size() >= left;
+      cut_utf8(text, left);
       text_bytes_ += static_cast<int64_t>(text.size());
-      is_full_ = static_cast<int64_t>(text.size()) >= left || text.empty();
       if (text.empty()) return false;
     }
     return true;

@@ -1,0 +1,129 @@
+#define BOOST_TEST_MODULE corpus
+#include <boost/test/unit_test.hpp>
+#include <fstream>
+
+#include "data/corpus.h"
+#include "engine/base/error.h"
+#include "tests/support/messages.h"
+#include "tests/support/temp_folder.h"
+
+namespace farfield::data {
+namespace {
+
+struct Fixture {
+  TempFolder folder;
+  std::filesystem::path path = folder / "corpus";
+
+  void make(int32_t first_id = 1) {
+    std::filesystem::create_directories(path);
+    const Tokenizer tokenizer = Tokenizer::make("bytes");
+    Manifest manifest;
+    manifest.tokenizer = tokenizer.name();
+    manifest.tokenizer_hash = tokenizer.hash();
+    manifest.n_vocab = tokenizer.n_vocab();
+    for (size_t i = 0; i < 3; ++i) {
+      TokenWriter writer(split_path(path, kSplits[i]), 257);
+      const std::vector<int32_t> ids = {first_id, 2, static_cast<int32_t>(i)};
+      writer.append(ids);
+      writer.count_document(3);
+      manifest.splits[i] = {writer.counts(), writer.commit()};
+    }
+    write_manifest(path, manifest);
+  }
+  // The manifest with `from` replaced by `to`.
+  void change(const std::string& from, const std::string& to) {
+    std::string text = read_file(path / "manifest.json");
+    const size_t at = text.find(from);
+    BOOST_REQUIRE(at != std::string::npos);
+    std::ofstream(path / "manifest.json") << text.replace(at, from.size(), to);
+  }
+  void check_refused(const std::string& file, const std::string& message) {
+    BOOST_CHECK_EXCEPTION(Corpus::open(path), IoError, says((path / file).string(), message));
+  }
+};
+
+BOOST_FIXTURE_TEST_SUITE(corpus, Fixture)
+
+BOOST_AUTO_TEST_CASE(a_corpus_is_read_back) {
+  make();
+  const Corpus corpus = Corpus::open(path);
+  BOOST_TEST(corpus.vocab_size() == 320);
+  BOOST_TEST(corpus.tokenizer().name() == "bytes");
+  BOOST_TEST(corpus.split("train")[2] == 0);
+  BOOST_TEST(corpus.split("valid")[2] == 1);
+  BOOST_TEST(corpus.split("test")[2] == 2);
+  BOOST_TEST(is_corpus(path));
+  BOOST_CHECK_EXCEPTION(
+      corpus.split("tset"), ConfigError,
+      says("expected the split train, valid or test, got 'tset'; did you mean 'test'?"));
+}
+
+BOOST_AUTO_TEST_CASE(the_hash_tells_corpora_apart_by_their_tokens) {
+  make();
+  const std::string hash = Corpus::open(path).hash();
+  make();
+  BOOST_TEST(Corpus::open(path).hash() == hash);
+  BOOST_TEST(read_file(path / "manifest.json").find(hash) != std::string::npos);
+  make(7);
+  BOOST_TEST(Corpus::open(path).hash() != hash);
+}
+
+BOOST_AUTO_TEST_CASE(what_is_missing_is_named) {
+  BOOST_CHECK_EXCEPTION(Corpus::open(folder / "nowhere"), IoError,
+                        says("[corpus] ",
+                             "/nowhere: expected a corpus, a folder with "
+                             "manifest.json, got none; make one with prepare --output"));
+  BOOST_TEST(!is_corpus(folder.path()));
+  make();
+  std::filesystem::remove(split_path(path, "valid"));
+  check_refused("valid.tokens", ": cannot open: No such file or directory");
+}
+
+BOOST_AUTO_TEST_CASE(parts_of_different_corpora_are_refused) {
+  make();
+  const std::string valid = read_file(split_path(path, "valid"));
+  std::ofstream(split_path(path, "test"), std::ios::binary) << valid;
+  check_refused("test.tokens", " of the manifest, got ");
+}
+
+BOOST_AUTO_TEST_CASE(a_damaged_manifest_is_refused) {
+  const struct {
+    std::string from, to, message;
+  } cases[] = {
+      {"{", "", ": expected a JSON object, got other text"},
+      {"\"farfield corpus\"", "\"another\"",
+       ": expected the format 'farfield corpus', got 'another'"},
+      {"\"farfield corpus\"", "1", ": expected a corpus manifest with a proper 'format'"},
+      {"\"version\": 1", "\"version\": 2", ": expected version 1, got 2"},
+      {"\"version\": 1", "\"version\": \"1\"", " with a proper 'version'"},
+      {"\"bytes\"", "\"words\"", ": expected a tokenizer that this version has, got 'words'"},
+      {"\"tokenizer\"", "\"x\"", " with a proper 'tokenizer'"},
+      {"\"splits\"", "\"x\"", " with a proper 'splits'"},
+      {"\"valid\"", "\"x\"", " with a proper 'valid'"},
+      {Tokenizer::make("bytes").hash(), std::string(32, '0'), ": expected the tokenizer 'bytes'"},
+  };
+  for (const auto& c : cases) {
+    make();
+    change(c.from, c.to);
+    check_refused("manifest.json", c.message);
+  }
+  make();
+  const std::string good = read_file(path / "manifest.json");
+  for (size_t size = 0; size + 2 < good.size(); size += 5) {
+    std::ofstream(path / "manifest.json") << good.substr(0, size);
+    BOOST_CHECK_THROW(Corpus::open(path), IoError);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(an_empty_split_is_refused) {
+  make();
+  const std::string before = Corpus::open(path).split("test").hash();
+  TokenWriter writer(split_path(path, "test"), 257);
+  change(before, writer.commit());
+  check_refused("test.tokens", ": expected tokens, got none");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace farfield::data

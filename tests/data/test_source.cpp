@@ -1,0 +1,174 @@
+#define BOOST_TEST_MODULE source
+#include <boost/test/unit_test.hpp>
+#include <fstream>
+
+#include "data/source.h"
+#include "engine/base/error.h"
+#include "tests/support/messages.h"
+#include "tests/support/temp_folder.h"
+#include "tests/support/zstd_frame.h"
+
+namespace farfield::data {
+namespace {
+
+namespace fs = std::filesystem;
+using Documents = std::vector<std::string>;
+
+struct Fixture {
+  TempFolder folder;
+  SourceOptions options;
+  Skipped skipped;
+  std::vector<SourceRecord> records;
+
+  void put(const std::string& name, const std::string& bytes) {
+    fs::create_directories((folder / name).parent_path());
+    std::ofstream(folder / name, std::ios::binary) << bytes;
+  }
+  Documents read(const std::vector<std::string>& inputs) {
+    options.inputs.clear();
+    for (const std::string& input : inputs) options.inputs.push_back(folder / input);
+    DocumentReader reader(options);
+    Documents documents;
+    for (std::string text; reader.next(text);) documents.push_back(text);
+    skipped = reader.skipped();
+    records = reader.records();
+    BOOST_TEST(reader.bytes_read() <= reader.bytes_total());
+    return documents;
+  }
+};
+
+BOOST_FIXTURE_TEST_SUITE(source, Fixture)
+
+BOOST_AUTO_TEST_CASE(a_file_is_read_by_its_ending) {
+  put("a.txt", "text");
+  put("b.jsonl", "{\"text\":\"one\"}\n{\"text\":\"two\"}\n");
+  put("c.jsonl.zst", zstd_frame("{\"text\":\"three\"}\n"));
+  put("d.txt.zst", zstd_frame("four"));
+  BOOST_TEST(read({"c.jsonl.zst", "a.txt", "b.jsonl", "d.txt.zst"}) ==
+             Documents({"three", "text", "one", "two", "four"}));
+  BOOST_TEST(records.size() == 4u);
+  BOOST_TEST(records[1].path == (folder / "a.txt").string());
+  BOOST_TEST(records[1].size_bytes == 4);
+  BOOST_TEST(records[1].hash == hash_hex("text"));
+}
+
+BOOST_AUTO_TEST_CASE(a_folder_stands_for_its_files_in_order_of_their_paths) {
+  put("in/b.txt", "2");
+  put("in/a/z.txt", "1b");
+  put("in/a/b/c.txt", "1a");
+  put("in/c.jsonl", "{\"text\":\"3\"}\n");
+  put("in/.git/config", "hidden");
+  put("in/.hidden", "hidden");
+  BOOST_TEST(read({"in"}) == Documents({"1a", "1b", "2", "3"}));
+  BOOST_TEST(records[0].files == 4);
+  BOOST_TEST(records[0].size_bytes == 18);
+}
+
+BOOST_AUTO_TEST_CASE(the_hash_of_a_folder_covers_names_and_bytes) {
+  put("in/a", "1");
+  put("in/b", "2");
+  read({"in"});
+  const std::string hash = records[0].hash;
+  fs::rename(folder / "in/b", folder / "in/c");
+  read({"in"});
+  BOOST_TEST(records[0].hash != hash);
+  fs::rename(folder / "in/c", folder / "in/b");
+  read({"in"});
+  BOOST_TEST(records[0].hash == hash);
+}
+
+BOOST_AUTO_TEST_CASE(endings_choose_the_files_of_a_folder) {
+  for (const std::string name : {"a.h", "b.hpp", "c++/vector", "d.cpp", "h", "e.tar.h"})
+    put("in/" + name, name);
+  options.endings = {"h"};
+  BOOST_TEST(read({"in"}) == Documents({"a.h", "e.tar.h"}));
+  options.endings = {".h", "hpp", "none"};
+  BOOST_TEST(read({"in"}) == Documents({"a.h", "b.hpp", "c++/vector", "e.tar.h", "h"}));
+  options.endings = {"tar.h"};
+  BOOST_TEST(read({"in"}) == Documents({"e.tar.h"}));
+  BOOST_TEST(read({"in/d.cpp"}) == Documents({"d.cpp"}));  // named itself
+  options.endings = {"py"};
+  BOOST_CHECK_EXCEPTION(
+      read({"in"}), ConfigError,
+      says("/in: expected a folder with text files of the wanted endings, got none"));
+}
+
+BOOST_AUTO_TEST_CASE(links_make_no_loops) {
+  put("in/a/file", "1");
+  put("outside", "2");
+  fs::create_directory_symlink("..", folder / "in/a/up");
+  fs::create_directory_symlink(folder / "in", folder / "in/self");
+  fs::create_symlink(folder / "outside", folder / "in/linked");
+  fs::create_symlink(folder / "nowhere", folder / "in/broken");
+  fs::create_directory_symlink(folder / "in", folder / "alias");
+  BOOST_TEST(read({"in"}) == Documents({"1", "2"}));
+  BOOST_TEST(read({"alias"}) == Documents({"1", "2"}));
+}
+
+BOOST_AUTO_TEST_CASE(binary_and_empty_files_of_a_folder_are_left_out_and_counted) {
+  put("in/a", std::string("\x7f"
+                          "ELF\0",
+                          5));
+  put("in/b", "");
+  put("in/c", "text");
+  BOOST_TEST(read({"in"}) == Documents({"text"}));
+  BOOST_TEST(skipped.binary_files == 1);
+  BOOST_TEST(skipped.empty_documents == 1);
+  BOOST_TEST(read({"in/a"}).size() == 1u);  // named itself
+}
+
+BOOST_AUTO_TEST_CASE(duplicates_are_dropped_when_asked) {
+  put("in/a", "same");
+  put("in/b", "other");
+  put("in/c.jsonl", "{\"text\":\"same\"}\n{\"text\":\"same \"}\n");
+  BOOST_TEST(read({"in"}).size() == 4u);
+  options.drop_duplicates = true;
+  BOOST_TEST(read({"in"}) == Documents({"same", "other", "same "}));
+  BOOST_TEST(skipped.duplicates == 1);
+}
+
+BOOST_AUTO_TEST_CASE(the_text_is_cut_off_behind_the_limit_between_characters) {
+  put("a.jsonl", "{\"text\":\"1234\"}\n{\"text\":\"56\xE4\xB8\xAD\"}\n{\"text\":\"7\"}\n");
+  const struct {
+    int64_t limit;
+    Documents want;
+  } cases[] = {{0, {"1234", "56\xE4\xB8\xAD", "7"}},
+               {3, {"123"}},
+               {4, {"1234"}},
+               {5, {"1234", "5"}},
+               {8, {"1234", "56"}},
+               {9, {"1234", "56\xE4\xB8\xAD"}},
+               {100, {"1234", "56\xE4\xB8\xAD", "7"}}};
+  for (const auto& c : cases) {
+    options.max_bytes = c.limit;
+    BOOST_TEST(read({"a.jsonl"}) == c.want);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(invalid_utf8_is_replaced_and_counted_or_an_error) {
+  put("a.txt", "abc\xFF\xE4\xB8");
+  BOOST_TEST(read({"a.txt"}) == Documents({"abc\xEF\xBF\xBD\xEF\xBF\xBD"}));
+  BOOST_TEST(skipped.invalid_utf8 == 2);
+  options.jsonl.is_strict = true;
+  BOOST_CHECK_EXCEPTION(
+      read({"a.txt"}), IoError,
+      says("a.txt: expected valid UTF-8, got an ill-formed sequence at byte 3 of its text"));
+}
+
+BOOST_AUTO_TEST_CASE(inputs_that_cannot_be_are_named) {
+  BOOST_CHECK_EXCEPTION(read({}), ConfigError, says("expected at least one input"));
+  BOOST_CHECK_EXCEPTION(read({"none"}), ConfigError,
+                        says("/none: expected a file or a folder, got nothing of that name"));
+  BOOST_CHECK_EXCEPTION(read({"/../../../../../../../../dev/null"}), ConfigError,
+                        says("expected a file or a folder, got something else"));
+  fs::create_directory(folder / "empty");
+  BOOST_CHECK_EXCEPTION(read({"empty"}), ConfigError,
+                        says("/empty: expected a folder with text files, got none"));
+  put("cut.txt.zst", zstd_frame("some text").substr(0, 12));
+  BOOST_CHECK_EXCEPTION(read({"cut.txt.zst"}), IoError, says("cut.txt.zst", "cut short"));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace farfield::data
