@@ -1,0 +1,50 @@
+#define BOOST_TEST_MODULE transformer_gradients
+#include <boost/test/unit_test.hpp>
+#include <cmath>
+
+#include "engine/autograd.h"
+#include "tests/layers/tiny_model.h"
+
+namespace farfield {
+namespace {
+
+// A few entries of each parameter against central differences of the whole model in float64.
+void check_gradients(const std::string& posenc) {
+  const Transformer model(tiny_config(posenc), 3, DType::f64);
+  shake(model);
+  const Tensor ids = random_ids({2, 9}, 1, 13), targets = random_ids({2, 9}, 2, 13);
+  backward(model.loss(ids, targets));
+  const NoGrad no_grad;
+  const Random random{11, 0};
+  uint64_t draw = 0;
+  for (Parameter p : model.parameters()) {
+    BOOST_REQUIRE_MESSAGE(p.value.grad().defined(), p.name);
+    const std::vector<double> gradient = p.value.grad().to_vector();
+    for (int entry = 0; entry < 4; ++entry) {
+      const auto i = random.below(draw++, static_cast<uint64_t>(p.value.numel()));
+      double& x = p.value.data<double>()[i];
+      const double before = x, step = 1e-5;
+      x = before + step;
+      const double above = model.loss(ids, targets).item();
+      x = before - step;
+      const double below = model.loss(ids, targets).item();
+      x = before;
+      const double want = (above - below) / (2 * step);
+      BOOST_TEST(std::abs(gradient[i] - want) < 1e-9 + 1e-6 * std::abs(want),
+                 posenc << ": " << p.name << " element " << i << ", gradient " << gradient[i]
+                        << ", central difference " << want);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(none) { check_gradients("none"); }
+BOOST_AUTO_TEST_CASE(alibi_with_a_window) { check_gradients("alibi + window(4)"); }
+BOOST_AUTO_TEST_CASE(kerple_log) { check_gradients("kerple_log"); }
+BOOST_AUTO_TEST_CASE(rope) { check_gradients("rope"); }
+BOOST_AUTO_TEST_CASE(learned_abs) { check_gradients("learned_abs"); }
+BOOST_AUTO_TEST_CASE(sinusoidal) { check_gradients("sinusoidal"); }
+BOOST_AUTO_TEST_CASE(sandwich) { check_gradients("sandwich"); }
+BOOST_AUTO_TEST_CASE(a_mix_by_layer) { check_gradients("rope@0 + kerple_log@1"); }
+
+}  // namespace
+}  // namespace farfield
