@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "apps/results.h"
+
+namespace farfield::apps {
+
+/// What the demo's page tells beside the results.
+struct DemoFacts {
+  std::string text_from;  ///< the input, in words
+  std::string text_size;  ///< "16.0 MB, 2104 documents"
+  std::string model;      ///< "2 layers, width 128, 484,000 parameters"
+  std::string training;   ///< "600 steps of 32 x 128 tokens"
+  std::vector<std::pair<std::string, std::string>> more;  ///< name and value, for the last table
+};
+
+/// One sentence for each result, computed from its numbers: what perplexity does from the shortest
+/// to the longest length. Then one that says whether the pattern known from the literature is
+/// there.
+std::vector<std::string> findings(const std::vector<RunResult>& results);
+
+/// A page that needs no other file: plots inline, the table, what was run, how to read it. `plots`
+/// are SVG elements, possibly none. All results must be of last-token perplexity at the same
+/// lengths.
+std::string demo_page(const DemoFacts& facts, const std::vector<RunResult>& results,
+                      const std::vector<std::string>& plots);
+
+}  // namespace farfield::apps

@@ -1,0 +1,260 @@
+#include "apps/demo_run.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <iostream>
+
+#include "apps/demo_page.h"
+#include "apps/evaluator.h"
+#include "apps/load_run.h"
+#include "apps/scorer.h"
+#include "apps/settings.h"
+#include "apps/signals.h"
+#include "apps/training_run.h"
+#include "apps/version.h"
+#include "data/prepare.h"
+#include "engine/base/error.h"
+#include "engine/base/file.h"
+#include "engine/base/parallel.h"
+
+namespace fs = std::filesystem;
+
+namespace farfield::apps {
+namespace {
+
+constexpr std::string_view kWhere = "demo";
+
+std::string fixed(double value, int digits) {
+  char text[64];
+  std::snprintf(text, sizeof text, "%.*f", digits, value);
+  return text;
+}
+
+std::string describe_input(const DemoOptions& demo) {
+  return demo.input.empty() ? "the C and C++ headers in /usr/include" : demo.input;
+}
+
+// Refuses a folder of a demo with other options; notes those of a new one.
+void claim_folder(const DemoOptions& demo) {
+  DemoOptions copy = demo;
+  Options options("demo", "");
+  add_options(options, copy);
+  const Settings mine = without(parse_settings("demo", options.resolved()), {"out", "threads"});
+  const fs::path file = fs::path(demo.out) / "demo.conf";
+  std::error_code status;
+  if (!fs::exists(file, status)) {
+    require<ConfigError>(!fs::exists(demo.out, status) || fs::is_empty(demo.out, status), kWhere,
+                         demo.out,
+                         ": expected a new folder or one of an earlier demo, got "
+                         "something else; choose another --out");
+    fs::create_directories(demo.out, status);
+    require<IoError>(!status, kWhere, demo.out, ": cannot make the folder: ", status.message());
+    write_file_atomic(file, to_text(mine));
+    return;
+  }
+  const Settings theirs = parse_settings(file.string(), read_file(file));
+  const std::string key = first_difference(theirs, mine);
+  require<ConfigError>(key.empty(), kWhere, demo.out, ": holds a demo with ", key, " = '",
+                       value_of(theirs, key), "', not '", value_of(mine, key),
+                       "'; remove that folder or choose another --out");
+}
+
+data::Corpus corpus_of(const DemoOptions& demo, Progress& progress) {
+  const fs::path folder = fs::path(demo.out) / "corpus";
+  if (!data::is_corpus(folder)) {
+    data::PrepareOptions prepare;
+    prepare.output = folder;
+    prepare.source.inputs = {demo.input.empty() ? "/usr/include" : demo.input};
+    if (demo.input.empty())
+      prepare.source.endings = {"h", "hh", "hpp", "hxx", "h++", "ipp", "inl", "tcc", "none"};
+    prepare.source.drop_duplicates = true;
+    prepare.source.max_bytes = demo.max_bytes;
+    data::prepare(prepare, [&](const data::PrepareProgress& p) {
+      if (stop_requested()) fail<Error>(kWhere, "stopped on request; run it again to go on");
+      progress.update(p.bytes_read, p.bytes_total,
+                      concat("reading text: ", p.documents, " documents, ",
+                             fixed(static_cast<double>(p.tokens) / 1e6, 1), " MB"),
+                      /*keep=*/false);
+    });
+  }
+  return data::Corpus::open(folder);
+}
+
+RunConfig config_of(const DemoOptions& demo, const std::string& posenc) {
+  RunConfig config;
+  config.preset = demo.preset;
+  config.posenc = posenc;
+  config.data = (fs::path(demo.out) / "corpus").string();
+  config.train_len = demo.train_len;
+  config.steps = demo.steps;
+  config.seed = demo.seed;
+  config.log_every = std::max<int64_t>(1, demo.steps / 6);
+  config.valid_every = 0;
+  config.checkpoint_every = std::max<int64_t>(1, demo.steps / 4);
+  config.keep = 1;
+  resolve(config);
+  return config;
+}
+
+std::string folder_of(const DemoOptions& demo, const std::string& posenc) {
+  std::string name = posenc;
+  for (char& c : name)
+    if (!std::isalnum(static_cast<unsigned char>(c)) && c != '_' && c != '.') c = '-';
+  return (fs::path(demo.out) / name).string();
+}
+
+// Trains one model to the end, or to a signal.
+ExitCode train(const DemoOptions& demo, const std::string& posenc, Progress& progress) {
+  const std::string folder = folder_of(demo, posenc);
+  const RunConfig config = config_of(demo, posenc);
+  std::error_code status;
+  TrainingRun run = fs::exists(folder, status) ? TrainingRun::resume(config, folder)
+                                               : TrainingRun::start(config, folder);
+  if (run.trainer().is_done()) {
+    progress.say(posenc + ": trained already");
+    return kDone;
+  }
+  progress.say(concat(posenc, ": training in ", folder));
+  return run.go(progress);
+}
+
+RunResult measure(const DemoOptions& demo, const std::string& posenc, const data::Corpus& corpus) {
+  const LoadedRun run = load_run(folder_of(demo, posenc));
+  const data::TokenFile& tokens = corpus.split("test");
+  EvalOptions eval;
+  eval.lengths = demo.lengths;
+  eval.segments = demo.segments;
+  eval.allow_fewer = true;
+  return {.run = run.folder.path().string(),
+          .posenc = posenc,
+          .seed = run.config.seed,
+          .train_len = *run.config.train_len,
+          .step = run.state.step,
+          .data_hash = corpus.hash(),
+          .split = "test",
+          .bytes_per_token = tokens.bytes_per_token(),
+          .result = evaluate("last-token", scorer_of(run.model, run.device),
+                             stream_of_split(tokens), eval, run.config.seed)};
+}
+
+// Those that do not explode, so that their differences can be seen.
+std::vector<RunResult> calm(const std::vector<RunResult>& results) {
+  std::vector<RunResult> kept;
+  for (const RunResult& r : results) {
+    const auto& cells = r.result.lengths;
+    if (std::all_of(cells.begin(), cells.end(), [&](const LengthResult& cell) {
+          return cell.perplexity() < 1.5 * cells.front().perplexity();
+        }))
+      kept.push_back(r);
+  }
+  return kept;
+}
+
+std::vector<std::string> draw(const std::vector<RunResult>& results, const std::string& title) {
+  std::vector<std::string> plots;
+  if (!can_plot() || !has_points(results_plot(results))) return plots;
+  Plot plot = results_plot(results);
+  plot.title = title;
+  plots.push_back(draw_svg(plot));
+  const std::vector<RunResult> close = calm(results);
+  if (close.empty() || close.size() == results.size()) return plots;
+  plot = results_plot(close);
+  plot.title = "The same, without those that rise by half or more";
+  plots.push_back(draw_svg(plot));
+  return plots;
+}
+
+DemoFacts facts_of(const DemoOptions& demo, const data::Corpus& corpus, double seconds) {
+  const LoadedRun run = load_run(folder_of(demo, demo.encodings.front()));
+  const ModelConfig& model = run.model.config();
+  int64_t bytes = 0, documents = 0;
+  for (const auto name : data::kSplits) {
+    bytes += corpus.split(name).counts().bytes;
+    documents += corpus.split(name).counts().documents;
+  }
+  std::string build;
+  for (const auto& [name, value] : build_facts())
+    build += concat(build.empty() ? "" : ", ", name, ' ', value);
+  return {
+      .text_from = describe_input(demo),
+      .text_size = concat(fixed(static_cast<double>(bytes) / 1e6, 1), " MB in ", documents,
+                          " documents, one token per byte; 90 % to train, 5 % to test on"),
+      .model = concat(demo.preset, ": ", model.n_layer, " layers, ", model.n_head, " heads, width ",
+                      model.d_model, ", ", parameter_count(model), " parameters"),
+      .training = concat(*run.config.steps, " steps of ", *run.config.batch, " × ",
+                         *run.config.train_len, " tokens, peak learning rate ",
+                         number(*run.config.lr), ", seed ", run.config.seed),
+      .more = {{"time of this call", concat(duration(seconds), " on ", thread_count(), " threads")},
+               {"program", build}}};
+}
+
+}  // namespace
+
+void add_options(Options& options, DemoOptions& d) {
+  options.add_positional("INPUT", d.input,
+                         "text file, folder, JSONL or JSONL.zst (default: C and C++ headers in "
+                         "/usr/include)");
+  options.group("Demo")
+      .add("out", d.out, "FOLDER", "where everything goes")
+      .add("input", d.input, "PATH", "the same as INPUT")
+      .add("preset", d.preset, "NAME", "the model")
+      .add("encodings", d.encodings, "NAME,...", "positional encodings to compare")
+      .add("train-len", d.train_len, "N", "tokens of a training sequence")
+      .add("steps", d.steps, "N", "training steps of each model")
+      .add("max-bytes", d.max_bytes, "N", "cut the text off behind N bytes; 0: no limit")
+      .add("lengths", d.lengths, "N,...", "evaluation lengths, shortest first")
+      .add("segments", d.segments, "N", "predicted tokens, the same at every length")
+      .add("seed", d.seed, "N", "of weights, data order and predicted tokens")
+      .add("threads", d.threads, "N", "threads (default: FARFIELD_THREADS, or all processors)");
+}
+
+ExitCode run_demo(const DemoOptions& demo, std::ostream& out) {
+  require<ConfigError>(!demo.encodings.empty() && !demo.lengths.empty(), kWhere,
+                       "expected at least one encoding and one length");
+  require<ConfigError>(std::is_sorted(demo.lengths.begin(), demo.lengths.end()), kWhere,
+                       "expected --lengths in rising order");
+  if (demo.threads) set_thread_count(static_cast<int>(*demo.threads));
+  for (const std::string& posenc : demo.encodings) config_of(demo, posenc);  // refuse early
+  claim_folder(demo);
+
+  const auto start = std::chrono::steady_clock::now();
+  std::vector<RunResult> results;
+  data::Corpus corpus = [&] {
+    const StopSignals signals;
+    Progress progress = Progress::on_stdout();
+    return corpus_of(demo, progress);
+  }();
+  for (const std::string& posenc : demo.encodings) {
+    Progress progress = Progress::on_stdout();
+    if (train(demo, posenc, progress) == kStopped) {
+      progress.say("run the demo again to go on");
+      return kStopped;
+    }
+    results.push_back(measure(demo, posenc, corpus));
+    std::string line = "  perplexity";
+    for (const LengthResult& cell : results.back().result.lengths)
+      line += concat("  ", cell.length, ": ", cell_text(cell, false));
+    progress.say(line);
+  }
+  const double seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+
+  const fs::path folder = demo.out;
+  write_file_atomic(folder / "last-token.csv", results_csv(results));
+  const std::vector<std::string> plots =
+      draw(results, concat("Trained on ", demo.train_len, " tokens: last-token perplexity"));
+  if (!plots.empty()) write_file_atomic(folder / "last-token.svg", plots.front());
+  write_file_atomic(folder / "index.html",
+                    demo_page(facts_of(demo, corpus, seconds), results, plots));
+
+  out << '\n' << results_table(results) << '\n';
+  for (const std::string& sentence : findings(results)) out << sentence << '\n';
+  out << "\ntable, plot and page: " << (folder / "last-token.csv").string() << ", "
+      << (plots.empty() ? "no plot (install gnuplot-nox)" : (folder / "last-token.svg").string())
+      << ", " << (folder / "index.html").string() << '\n';
+  return kDone;
+}
+
+}  // namespace farfield::apps

@@ -1,0 +1,51 @@
+#include "apps/load_run.h"
+
+#include <algorithm>
+
+#include "apps/weights.h"
+#include "engine/base/error.h"
+
+namespace farfield::apps {
+namespace {
+
+Checkpoint choose(const RunFolder& folder, std::optional<int64_t> step) {
+  if (!step) return load_newest_checkpoint(folder.checkpoints(), /*with_optimizer=*/false);
+  std::string there;
+  for (const auto& path : list_checkpoints(folder.checkpoints())) {
+    const std::string name = path.filename().string();
+    if (std::stoll(name.substr(5)) == *step) return load_checkpoint(path, false);
+    there.append(there.empty() ? "" : ", ").append(name);
+  }
+  fail<IoError>("checkpoint", folder.checkpoints().string(), ": expected a checkpoint of step ",
+                *step, ", got ", there.empty() ? "none" : there);
+}
+
+}  // namespace
+
+LoadedRun load_run(const std::string& path, std::optional<int64_t> step,
+                   const std::optional<std::string>& device_name) {
+  RunFolder folder = RunFolder::open(path);
+  const std::string file = (folder.path() / "config.conf").string();
+  RunConfig config = to_run_config(file, folder.config());
+  if (device_name) config.device = *device_name;
+  resolve(config);
+  const Checkpoint checkpoint = choose(folder, step);
+  const Settings mine = without(identity(folder.config()), {"device"});
+  const Settings theirs = without(checkpoint.state.config, {"device"});
+  const std::string key = first_difference(theirs, mine);
+  require<ConfigError>(key.empty(), "checkpoint", path,
+                       ": expected a checkpoint of this run, got "
+                       "one with ",
+                       key, " = ", value_of(theirs, key), " instead of ", value_of(mine, key));
+
+  const auto head = checkpoint.model.find("embed_out.weight");
+  require<IoError>(head != checkpoint.model.end() && head->second.rank() == 2, "checkpoint", path,
+                   ": expected a matrix 'embed_out.weight', got none");
+  const Device device = parse_device(config.device);
+  Transformer model(model_config(config, head->second.dim(0)), config.seed, config.dtype(), device);
+  std::vector<Parameter> parameters = model.parameters();
+  load_weights(parameters, checkpoint.model);
+  return {std::move(folder), std::move(config), checkpoint.state, device, std::move(model)};
+}
+
+}  // namespace farfield::apps

@@ -1,0 +1,80 @@
+#include "apps/manifest.h"
+
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <ctime>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "apps/version.h"
+#include "engine/base/error.h"
+#include "engine/base/hash.h"
+#include "engine/base/parallel.h"
+
+using nlohmann::ordered_json;
+
+namespace farfield::apps {
+namespace {
+
+std::string now() {
+  const std::time_t time = std::time(nullptr);
+  std::tm utc{};
+  ::gmtime_r(&time, &utc);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
+  return text;
+}
+
+std::string processor() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);)
+    if (line.compare(0, 10, "model name") == 0) return line.substr(line.find(':') + 2);
+  return "unknown";
+}
+
+ordered_json call() {
+  ordered_json build;
+  for (const auto& [name, value] : build_facts()) build[name] = value;
+  utsname system{};
+  ::uname(&system);
+  return {
+      {"time", now()},
+      {"build", build},
+      {"hardware",
+       {{"processor", processor()},
+        {"processors", ::sysconf(_SC_NPROCESSORS_ONLN)},
+        {"memory_bytes", int64_t{::sysconf(_SC_PHYS_PAGES)} * int64_t{::sysconf(_SC_PAGE_SIZE)}},
+        {"system", concat(system.sysname, ' ', system.release, ' ', system.machine)}}},
+      {"threads", thread_count()}};
+}
+
+}  // namespace
+
+std::string run_manifest(const RunConfig& config, const data::Corpus& corpus,
+                         int64_t n_parameters) {
+  const Settings settings = to_settings(config);
+  ordered_json splits;
+  for (const auto name : data::kSplits) splits[std::string(name)] = corpus.split(name).size();
+  ordered_json json = {
+      {"config_hash", hash_hex(to_text(identity(settings)))},
+      {"data", {{"path", config.data}, {"hash", corpus.hash()}, {"tokens", splits}}},
+      {"tokenizer", {{"name", corpus.tokenizer().name()}, {"hash", corpus.tokenizer().hash()}}},
+      {"vocab_size", corpus.vocab_size()},
+      {"parameters", n_parameters},
+      {"started", call()},
+      {"resumed", ordered_json::array()}};
+  return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+}
+
+std::string manifest_resumed(const std::string& name, const std::string& manifest, int64_t step) {
+  ordered_json json = ordered_json::parse(manifest, nullptr, /*allow_exceptions=*/false);
+  require<IoError>(json.is_object() && json.contains("resumed") && json["resumed"].is_array(),
+                   "manifest", name, ": expected a JSON object with a list 'resumed'");
+  ordered_json entry = call();
+  entry["step"] = step;
+  json["resumed"].push_back(entry);
+  return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace farfield::apps

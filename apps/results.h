@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "apps/plot.h"
+#include "apps/protocols/protocol.h"
+
+namespace farfield::apps {
+
+/// One protocol's result for one run, with what it was measured on.
+struct RunResult {
+  std::string run;     ///< folder
+  std::string posenc;  ///< canonical
+  uint64_t seed = 0;
+  int64_t train_len = 0;
+  int64_t step = 0;  ///< of the checkpoint
+  std::string data_hash, split;
+  double bytes_per_token = 0;  ///< 0: not known
+  ProtocolResult result;
+};
+
+/// Tidy: one number per row, with all that it depends on. Header first.
+std::string results_csv(const std::vector<RunResult>& results);
+/// The nll of each segment or chunk: one row each.
+std::string items_csv(const RunResult& result);
+/// A table for a terminal, one row per run, one column per length, then a line for each cell that
+/// failed. All results must be of one protocol.
+std::string results_table(const std::vector<RunResult>& results);
+/// Perplexity against length, one curve per run.
+Plot results_plot(const std::vector<RunResult>& results);
+
+/// A perplexity for people: four significant digits, or five where that is a whole number.
+std::string short_number(double value);
+/// What a table shows of one length: perplexity, "nan" where scores were not finite, or the code
+/// of the failure.
+std::string cell_text(const LengthResult& cell, bool with_error);
+
+}  // namespace farfield::apps

@@ -1,0 +1,161 @@
+#include "apps/run_config.h"
+
+#include <cmath>
+
+#include "engine/base/error.h"
+#include "engine/device.h"
+#include "posenc/composition.h"
+
+namespace farfield::apps {
+namespace {
+
+template <class T>
+void check(const char* name, T value, bool ok, const char* expected) {
+  require<ConfigError>(ok, "config", name, ": expected ", expected, ", got ", value);
+}
+
+void check_word(const char* name, const std::string& value, const std::vector<std::string>& words) {
+  std::string list;
+  for (const std::string& word : words) {
+    if (word == value) return;
+    list.append(list.empty() ? "" : ", ").append(word);
+  }
+  fail<ConfigError>("config", name, ": expected one of ", list, ", got '", value, "'",
+                    did_you_mean(value, words));
+}
+
+}  // namespace
+
+void add_options(Options& options, RunConfig& c) {
+  std::string names;
+  for (const Preset& preset : presets())
+    names.append(names.empty() ? "" : ", ").append(preset.name);
+  options.group("Model")
+      .add("preset", c.preset, "NAME", "size, batch, learning rate and steps: " + names)
+      .add("posenc", c.posenc, "EXPR",
+           "positional encoding: a name, or an expression such as \"rope + window(64)\"")
+      .add("n-layer", c.n_layer, "N", "blocks (default: from the preset)")
+      .add("n-head", c.n_head, "N", "attention heads (default: from the preset)")
+      .add("d-model", c.d_model, "N", "width (default: from the preset)")
+      .add("d-ff", c.d_ff, "N", "inner width of the MLP (default: from the preset, or 4 d-model)");
+  options.group("Data")
+      .add("data", c.data, "FOLDER", "corpus made by `prepare`")
+      .add("train-len", c.train_len, "N", "tokens per sequence (default: from the preset)")
+      .add("batch", c.batch, "N", "sequences per step (default: from the preset)")
+      .add("accumulate", c.accumulate, "N", "compute each batch in N pieces, which saves memory")
+      .add("seed", c.seed, "N", "of the initial weights and the order of the data");
+  options.group("Optimisation")
+      .add("steps", c.steps, "N", "optimizer steps (default: from the preset)")
+      .add("lr", c.lr, "X", "peak learning rate (default: from the preset)")
+      .add("warmup", c.warmup, "X",
+           "share of the steps spent warming up (default: from the preset)")
+      .add("weight-decay", c.weight_decay, "X", "decoupled, of matrices (default: from the preset)")
+      .add("clip", c.clip, "X",
+           "gradient norm above which gradients are scaled down, 0: never (default: from the "
+           "preset)")
+      .add("nonfinite", c.nonfinite, "POLICY",
+           "when a loss or gradient is not finite: stop, skip the batch, or rewind to the last "
+           "checkpoint and leave the batch out");
+  options.group("Machine")
+      .add("precision", c.precision, "fp32|bf16", "of activations and matrix products")
+      .add("device", c.device, "NAME", "where to compute")
+      .add("checkpoint-activations", c.checkpoint_activations,
+           "keep only the input of each block: less memory, a third more time")
+      .add("threads", c.threads, "N", "threads (default: FARFIELD_THREADS, or all processors)");
+  options.group("Records")
+      .add("log-every", c.log_every, "N", "steps between rows of metrics.csv")
+      .add("valid-every", c.valid_every, "N", "steps between losses on the valid split, 0: never")
+      .add("valid-windows", c.valid_windows, "N", "sequences of the valid split to measure on")
+      .add("checkpoint-every", c.checkpoint_every, "N", "steps between checkpoints, 0: at the end")
+      .add("keep", c.keep, "N", "checkpoints to keep, the newest ones");
+}
+
+void resolve(RunConfig& c) {
+  const Preset& preset = find_preset(c.preset);
+  const ModelConfig& model = preset.model;
+  const TrainDefaults& train = preset.train;
+  const auto fill = [](auto& value, auto other) {
+    if (!value) value = other;
+  };
+  fill(c.n_layer, model.n_layer);
+  fill(c.n_head, model.n_head);
+  fill(c.d_ff, c.d_model ? 4 * *c.d_model : model.d_ff);
+  fill(c.d_model, model.d_model);
+  fill(c.train_len, model.train_len);
+  fill(c.batch, train.batch_size);
+  fill(c.steps, train.steps);
+  fill(c.lr, train.peak_lr);
+  fill(c.warmup, train.warmup_fraction);
+  fill(c.weight_decay, train.weight_decay);
+  fill(c.clip, train.max_grad_norm);
+
+  const auto at_least = [](const char* name, int64_t value, int64_t least) {
+    require<ConfigError>(value >= least, "config", name, ": expected at least ", least, ", got ",
+                         value);
+  };
+  at_least("--train-len", *c.train_len, 1);
+  at_least("--batch", *c.batch, 1);
+  at_least("--accumulate", c.accumulate, 1);
+  require<ConfigError>(*c.batch % c.accumulate == 0, "config",
+                       "--accumulate: expected a divisor of the batch, ", *c.batch, ", got ",
+                       c.accumulate);
+  at_least("--steps", *c.steps, 1);
+  if (c.threads) at_least("--threads", *c.threads, 1);
+  at_least("--log-every", c.log_every, 1);
+  at_least("--valid-every", c.valid_every, 0);
+  at_least("--valid-windows", c.valid_windows, 1);
+  at_least("--checkpoint-every", c.checkpoint_every, 0);
+  at_least("--keep", c.keep, 1);
+  check("--lr", *c.lr, std::isfinite(*c.lr) && *c.lr >= 0, "a finite number >= 0");
+  check("--warmup", *c.warmup, *c.warmup >= 0 && *c.warmup <= 0.5, "a share from 0 to 0.5");
+  check("--weight-decay", *c.weight_decay, std::isfinite(*c.weight_decay) && *c.weight_decay >= 0,
+        "a finite number >= 0");
+  check("--clip", *c.clip, std::isfinite(*c.clip) && *c.clip >= 0, "a finite number >= 0");
+  check_word("--nonfinite", c.nonfinite, {"stop", "skip", "rewind"});
+  check_word("--precision", c.precision, {"fp32", "bf16"});
+
+  ModelConfig shape = model_config(c, 1);
+  validate(shape);
+  posenc::Config at{.n_head = shape.n_head,
+                    .head_dim = shape.head_dim(),
+                    .d_model = shape.d_model,
+                    .n_layer = shape.n_layer,
+                    .train_len = shape.train_len,
+                    .seed = c.seed,
+                    .device = parse_device(c.device)};
+  c.posenc = posenc::Composition(c.posenc, at).canonical();
+}
+
+ModelConfig model_config(const RunConfig& c, int64_t vocab_size) {
+  ModelConfig model = preset(c.preset);
+  model.n_layer = c.n_layer.value();
+  model.n_head = c.n_head.value();
+  model.d_model = c.d_model.value();
+  model.d_ff = c.d_ff.value();
+  model.train_len = c.train_len.value();
+  model.vocab_size = vocab_size;
+  model.posenc = c.posenc;
+  return model;
+}
+
+Settings to_settings(const RunConfig& config) {
+  RunConfig copy = config;
+  Options options("train", "");
+  add_options(options, copy);
+  return parse_settings("config", options.resolved());
+}
+
+RunConfig to_run_config(const std::string& name, const Settings& settings) {
+  RunConfig config;
+  Options options("train", "");
+  add_options(options, config);
+  options.read_config(name, to_text(settings));
+  return config;
+}
+
+Settings identity(const Settings& settings) {
+  return without(settings, {"data", "checkpoint-activations", "threads", "log-every", "valid-every",
+                            "valid-windows", "checkpoint-every", "keep", "nonfinite"});
+}
+
+}  // namespace farfield::apps

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "apps/cli.h"
+#include "apps/settings.h"
+#include "engine/dtype.h"
+#include "layers/config.h"
+
+namespace farfield::apps {
+
+/// Everything that decides what a training run does. What is empty comes from the preset.
+struct RunConfig {
+  std::string preset = "mini";
+  std::optional<int64_t> n_layer, n_head, d_model, d_ff;
+  std::string posenc = "none";
+
+  std::string data;  ///< corpus folder
+  std::optional<int64_t> train_len;
+  std::optional<int64_t> batch;  ///< sequences per step
+  int64_t accumulate = 1;        ///< pieces that a batch is computed in
+  uint64_t seed = 1;             ///< of initial weights and the order of the data
+
+  std::optional<int64_t> steps;
+  std::optional<double> lr, warmup, weight_decay, clip;
+  std::string nonfinite = "stop";
+
+  std::string precision = "fp32";
+  std::string device = "cpu";
+  bool checkpoint_activations = false;
+  std::optional<int64_t> threads;
+
+  int64_t log_every = 10;
+  int64_t valid_every = 200;
+  int64_t valid_windows = 64;
+  int64_t checkpoint_every = 500;
+  int64_t keep = 3;
+
+  DType dtype() const { return precision == "bf16" ? DType::bf16 : DType::f32; }
+};
+
+/// Declares every field as an option.
+void add_options(Options& options, RunConfig& config);
+
+/// Fills what is empty from the preset, brings posenc into its canonical form and checks every
+/// value. ConfigError names the option.
+void resolve(RunConfig& config);
+
+/// Of a resolved config.
+ModelConfig model_config(const RunConfig& config, int64_t vocab_size);
+/// As config.conf holds it.
+Settings to_settings(const RunConfig& config);
+/// `name` is used in messages.
+RunConfig to_run_config(const std::string& name, const Settings& settings);
+
+/// The settings that the weights depend on: a run can only go on with the same ones. The others
+/// (threads, how often to log, where the data lies, ...) may change from call to call.
+Settings identity(const Settings& settings);
+
+}  // namespace farfield::apps

@@ -1,0 +1,172 @@
+#include "apps/trainer.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <span>
+
+#include "apps/weights.h"
+#include "engine/autograd.h"
+#include "engine/base/error.h"
+#include "engine/schedule.h"
+
+namespace farfield::apps {
+namespace {
+
+// Rows [begin, begin + n) of values [*, length] as a tensor.
+Tensor rows(const std::vector<int32_t>& values, int64_t begin, int64_t n, int64_t length,
+            const Device& device) {
+  const std::span<const int32_t> all(values);
+  return Tensor::from(
+      all.subspan(static_cast<size_t>(begin * length), static_cast<size_t>(n * length)),
+      {n, length}, device);
+}
+
+AdamWOptions optimizer_options(const RunConfig& config) {
+  AdamWOptions options;
+  options.weight_decay = config.weight_decay.value();
+  return options;
+}
+
+bool is_finite(const Tensor& x) {
+  const std::vector<double> values = x.to_vector();
+  return std::all_of(values.begin(), values.end(), [](double v) { return std::isfinite(v); });
+}
+
+}  // namespace
+
+Trainer::Trainer(const RunConfig& config, const data::Corpus& corpus)
+    : config_(config),
+      data_hash_(corpus.hash()),
+      valid_(corpus.split("valid")),
+      loader_(corpus.split("train"), *config.batch, *config.train_len, config.seed),
+      device_(parse_device(config.device)),
+      model_(model_config(config, corpus.vocab_size()), config.seed, config.dtype(), device_),
+      parameters_(model_.parameters()),
+      optimizer_(parameters_, optimizer_options(config)) {
+  model_.set_checkpointing(config.checkpoint_activations);
+}
+
+void Trainer::restore(const Checkpoint& checkpoint) {
+  constexpr std::string_view kWhere = "checkpoint";
+  const Settings mine = identity(to_settings(config_));
+  const std::string key = first_difference(checkpoint.state.config, mine);
+  require<ConfigError>(key.empty(), kWhere,
+                       "expected a checkpoint of this configuration, got one "
+                       "with ",
+                       key, " = ", value_of(checkpoint.state.config, key), " instead of ",
+                       value_of(mine, key));
+  require<ConfigError>(checkpoint.state.data_hash == data_hash_, kWhere,
+                       "expected the data the run was started on (hash ",
+                       checkpoint.state.data_hash, "), got other data (hash ", data_hash_, ")");
+  AdamW optimizer(parameters_, optimizer_options(config_));
+  optimizer.load_state(checkpoint.optimizer, checkpoint.state.optimizer_t);
+  load_weights(parameters_, checkpoint.model);
+  optimizer_ = std::move(optimizer);
+  step_ = checkpoint.state.step;
+  tokens_ = checkpoint.state.tokens;
+  time_s_ = checkpoint.state.time_s;
+  left_out_.insert(checkpoint.state.skipped.begin(), checkpoint.state.skipped.end());
+}
+
+double Trainer::forward_backward(const data::Batch& batch) {
+  const int64_t length = *config_.train_len, pieces = config_.accumulate;
+  const int64_t n = *config_.batch / pieces;
+  double sum = 0;
+  for (int64_t piece = 0; piece < pieces; ++piece) {
+    const Tensor loss = model_.loss(rows(batch.inputs, piece * n, n, length, device_),
+                                    rows(batch.targets, piece * n, n, length, device_));
+    backward(loss, Tensor::full({}, 1.0 / static_cast<double>(pieces), loss.dtype(), device_));
+    sum += loss.item();
+  }
+  return sum / static_cast<double>(pieces);
+}
+
+StepResult Trainer::step() {
+  const auto start = std::chrono::steady_clock::now();
+  StepResult result;
+  result.step = step_ + 1;
+  result.lr = learning_rate(
+      {.peak_lr = *config_.lr, .decay_steps = *config_.steps, .warmup_fraction = *config_.warmup},
+      result.step);
+  const data::Batch batch = loader_.batch(step_);
+  optimizer_.zero_grad();
+  result.loss = forward_backward(batch);
+  if (after_backward) after_backward(result.step, parameters_);
+  result.grad_norm = grad_norm(parameters_);
+  if (std::isfinite(result.loss) && std::isfinite(result.grad_norm)) {
+    optimizer_.step(result.lr, clip_factor(result.grad_norm, *config_.clip));
+    model_.project();
+    step_ = result.step;
+    tokens_ += *config_.batch * *config_.train_len;
+  } else {
+    result.problem = describe(batch, result.loss, result.grad_norm);
+  }
+  optimizer_.zero_grad();
+  time_s_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return result;
+}
+
+// The step once more, slowly, to see where it goes wrong.
+std::string Trainer::describe(const data::Batch& batch, double loss, double norm) {
+  std::string first;
+  for (const Parameter& p : parameters_) {
+    if (!is_finite(p.value)) {
+      first = concat("weights of '", p.name, "'");
+      break;
+    }
+    if (first.empty() && p.value.grad().defined() && !is_finite(p.value.grad()))
+      first = concat("gradient of '", p.name, "'");
+  }
+  optimizer_.zero_grad();
+  {
+    const FindNonfinite find;
+    forward_backward(batch);
+    if (!find.found().empty()) first = find.found();
+  }
+  const auto [least, most] = std::minmax_element(batch.begins.begin(), batch.begins.end());
+  return concat("step ", step_ + 1, ": expected finite numbers, got loss ", loss,
+                " and gradient norm ", norm, "; windows at train tokens ", *least, " to ", *most,
+                ", epoch ", batch.epoch,
+                "; first to go wrong: ", first.empty() ? "nothing when repeated" : first);
+}
+
+std::optional<double> Trainer::valid_loss() {
+  const int64_t length = *config_.train_len;
+  const int64_t n = std::min(config_.valid_windows, (valid_.size() - 1) / length);
+  if (n < 1) return std::nullopt;
+  const int64_t spread = valid_.size() - 1 - length;  // begin of the last window
+  const int64_t most = *config_.batch / config_.accumulate;
+  double sum = 0;
+  for (int64_t first = 0; first < n; first += most) {
+    const int64_t count = std::min(most, n - first);
+    std::vector<int32_t> ids, targets, window(static_cast<size_t>(length + 1));
+    for (int64_t i = first; i < first + count; ++i) {
+      valid_.copy(n == 1 ? 0 : spread / (n - 1) * i, length + 1, window.data());
+      ids.insert(ids.end(), window.begin(), window.end() - 1);
+      targets.insert(targets.end(), window.begin() + 1, window.end());
+    }
+    const Tensor nll =
+        model_.nll(rows(ids, 0, count, length, device_), rows(targets, 0, count, length, device_));
+    for (const double value : nll.to_vector()) sum += value;
+  }
+  return sum / static_cast<double>(n * length);
+}
+
+TrainState Trainer::state() const {
+  return {.step = step_,
+          .tokens = tokens_,
+          .optimizer_t = optimizer_.t(),
+          .time_s = time_s_,
+          .skipped = {left_out_.begin(), left_out_.end()},
+          .data_hash = data_hash_,
+          .config = identity(to_settings(config_))};
+}
+
+NamedTensors Trainer::model_tensors() const {
+  NamedTensors tensors;
+  for (const Parameter& p : parameters_) tensors.emplace_back(p.name, p.value);
+  return tensors;
+}
+
+}  // namespace farfield::apps

@@ -1,0 +1,82 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "apps/checkpoint.h"
+#include "apps/run_config.h"
+#include "data/corpus.h"
+#include "data/loader.h"
+#include "engine/optim.h"
+#include "layers/transformer.h"
+
+namespace farfield::apps {
+
+/// What one optimizer step came to.
+struct StepResult {
+  int64_t step = 0;      ///< 1 for the first
+  double loss = 0;       ///< mean over the batch before the update, nats per token
+  double grad_norm = 0;  ///< before clipping
+  double lr = 0;
+  /// Empty, or what was not finite: the step, the batch's place in the data, the first tensor that
+  /// went wrong. The weights are then as before the step, and the step does not count as done.
+  std::string problem;
+};
+
+/// The computation of a run: weights, optimizer, data, one step after the other. What it does next
+/// is a pure function of (config, corpus, state()) and the tensors below. No files.
+class Trainer {
+ public:
+  /// At step 0, with initial weights. The config must be resolved. ConfigError when the train split
+  /// is shorter than one sequence.
+  Trainer(const RunConfig& config, const data::Corpus& corpus);
+
+  /// Takes over what a checkpoint holds. IoError names a tensor that is missing, not known, or of
+  /// another shape; ConfigError names the first setting that differs, or other data. Nothing has
+  /// changed then.
+  void restore(const Checkpoint& checkpoint);
+  /// Leaves out this step when its turn comes.
+  void leave_out(int64_t step) { left_out_.insert(step); }
+
+  bool is_done() const { return step_ >= *config_.steps; }
+  /// Whether the next step is one to leave out.
+  bool is_next_left_out() const { return left_out_.count(step_ + 1) > 0; }
+  StepResult step();
+  /// Counts the next step as done without looking at its batch.
+  void skip_step() { ++step_; }
+
+  /// Mean over fixed windows of the valid split; empty when that is shorter than one sequence.
+  std::optional<double> valid_loss();
+
+  const RunConfig& config() const { return config_; }
+  TrainState state() const;
+  /// Sharing storage with the weights.
+  NamedTensors model_tensors() const;
+  NamedTensors optimizer_tensors() const { return optimizer_.state(); }
+  const Transformer& model() const { return model_; }
+
+  /// For tests: called when the gradients of a step are there, before they are looked at.
+  std::function<void(int64_t step, const std::vector<Parameter>& parameters)> after_backward;
+
+ private:
+  double forward_backward(const data::Batch& batch);
+  std::string describe(const data::Batch& batch, double loss, double norm);
+
+  RunConfig config_;
+  std::string data_hash_;
+  data::TokenFile valid_;
+  data::Loader loader_;
+  Device device_;
+  Transformer model_;
+  std::vector<Parameter> parameters_;
+  AdamW optimizer_;
+  int64_t step_ = 0, tokens_ = 0;
+  double time_s_ = 0;
+  std::set<int64_t> left_out_;
+};
+
+}  // namespace farfield::apps

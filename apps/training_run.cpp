@@ -1,0 +1,174 @@
+#include "apps/training_run.h"
+
+#include <cstdio>
+#include <utility>
+
+#include "apps/manifest.h"
+#include "apps/signals.h"
+#include "engine/base/error.h"
+#include "engine/base/file.h"
+#include "engine/base/parallel.h"
+
+namespace farfield::apps {
+namespace {
+
+constexpr std::string_view kWhere = "train";
+constexpr int64_t kMaxRewinds = 10;  // to one checkpoint; more means the run itself is ill
+
+std::unique_ptr<Trainer> make_trainer(const RunConfig& config) {
+  require<ConfigError>(!config.data.empty(), kWhere,
+                       "expected --data FOLDER, a corpus made by `prepare`");
+  if (config.threads) set_thread_count(static_cast<int>(*config.threads));
+  return std::make_unique<Trainer>(config, data::Corpus::open(config.data));
+}
+
+int64_t count(const NamedTensors& tensors) {
+  int64_t n = 0;
+  for (const auto& item : tensors) n += item.second.numel();
+  return n;
+}
+
+std::string fixed(double value, int digits) {
+  char text[64];
+  std::snprintf(text, sizeof text, "%.*f", digits, value);
+  return text;
+}
+
+std::string rate(double per_second) {
+  return per_second < 10'000 ? fixed(per_second, 0) : fixed(per_second / 1000, 1) + "k";
+}
+
+}  // namespace
+
+TrainingRun::TrainingRun(RunFolder folder, std::unique_ptr<Trainer> trainer)
+    : folder_(std::move(folder)),
+      trainer_(std::move(trainer)),
+      metrics_(folder_.metrics(), trainer_->state().step) {
+  const TrainState state = trainer_->state();
+  logged_tokens_ = state.tokens;
+  logged_time_s_ = state.time_s;
+}
+
+TrainingRun TrainingRun::start(const RunConfig& config, const std::string& out) {
+  std::unique_ptr<Trainer> trainer = make_trainer(config);
+  const std::string manifest =
+      run_manifest(config, data::Corpus::open(config.data), count(trainer->model_tensors()));
+  RunFolder folder = RunFolder::create(out, to_settings(config), manifest, MetricsFile::header());
+  TrainingRun run(std::move(folder), std::move(trainer));
+  run.save();
+  return run;
+}
+
+TrainingRun TrainingRun::resume(const RunConfig& config, const std::string& path) {
+  RunFolder folder = RunFolder::open_for_training(path);
+  const Settings mine = identity(to_settings(config)), theirs = identity(folder.config());
+  const std::string key = first_difference(theirs, mine);
+  require<ConfigError>(key.empty(), kWhere, path, ": --", key, ": expected ", value_of(theirs, key),
+                       ", as the run was started, got ", value_of(mine, key),
+                       "; leave it out, or start another run");
+  const Checkpoint checkpoint = load_newest_checkpoint(folder.checkpoints());
+  std::unique_ptr<Trainer> trainer = make_trainer(config);
+  trainer->restore(checkpoint);
+  const std::string manifest = manifest_resumed(
+      folder.manifest().string(), read_file(folder.manifest()), checkpoint.state.step);
+  write_file_atomic(folder.manifest(), manifest);
+  TrainingRun run(std::move(folder), std::move(trainer));
+  run.saved_step_ = checkpoint.state.step;
+  return run;
+}
+
+ExitCode TrainingRun::go(Progress& progress, std::optional<int64_t> stop_after) {
+  const StopSignals signals;
+  const RunConfig& config = trainer_->config();
+  while (!trainer_->is_done()) {
+    const int64_t done = trainer_->state().step;
+    if (stop_requested() || (stop_after && done >= *stop_after)) {
+      if (saved_step_ != done) save();
+      progress.say(concat(stop_requested() ? "stopped on request" : "stopped", " after step ", done,
+                          " of ", *config.steps, "; go on with --resume ",
+                          folder_.path().string()));
+      return kStopped;
+    }
+    if (trainer_->is_next_left_out()) {
+      trainer_->skip_step();
+    } else {
+      const StepResult step = trainer_->step();
+      if (!step.problem.empty()) {
+        handle(step, progress);
+        continue;
+      }
+      log(step, trainer_->is_done(), progress);
+    }
+    const int64_t now = trainer_->state().step;
+    if (config.checkpoint_every > 0 && now % config.checkpoint_every == 0) save();
+  }
+  if (saved_step_ != trainer_->state().step) save();
+  return kDone;
+}
+
+void TrainingRun::log(const StepResult& step, bool is_last, Progress& progress) {
+  const RunConfig& config = trainer_->config();
+  const bool measure = config.valid_every > 0 && (step.step % config.valid_every == 0 || is_last);
+  const bool keep = step.step % config.log_every == 0 || measure || is_last;
+  const TrainState state = trainer_->state();
+  const double seconds = state.time_s - logged_time_s_;
+  const double speed =
+      seconds > 0 ? static_cast<double>(state.tokens - logged_tokens_) / seconds : 0;
+  std::optional<double> valid;
+  if (measure) valid = trainer_->valid_loss();
+  std::string text =
+      concat("step ", step.step, " of ", *config.steps, ": loss ", fixed(step.loss, 4));
+  if (valid) text += ", valid " + fixed(*valid, 4);
+  text += ", " + rate(speed) + " tokens/s";
+  if (keep) {
+    metrics_.append({.step = step.step,
+                     .tokens = state.tokens,
+                     .loss = step.loss,
+                     .valid_loss = valid,
+                     .lr = step.lr,
+                     .grad_norm = step.grad_norm,
+                     .tokens_per_s = speed,
+                     .time_s = state.time_s});
+    logged_tokens_ = state.tokens;
+    logged_time_s_ = state.time_s;
+  }
+  progress.update(step.step, *config.steps, text, keep);
+}
+
+void TrainingRun::save() {
+  const TrainState state = trainer_->state();
+  save_checkpoint(folder_.checkpoints(), state, trainer_->model_tensors(),
+                  trainer_->optimizer_tensors(), trainer_->config().keep);
+  saved_step_ = state.step;
+  rewinds_ = 0;
+}
+
+void TrainingRun::handle(const StepResult& bad, Progress& progress) {
+  const std::string& policy = trainer_->config().nonfinite;
+  if (policy == "skip") {
+    progress.say(concat("[train] ", bad.problem, "; its batch is left out"));
+    trainer_->leave_out(bad.step);
+    return;
+  }
+  if (policy == "rewind") return rewind(bad, progress);
+  if (saved_step_ != bad.step - 1) save();
+  fail<Error>(kWhere, bad.problem, "; the weights of step ", bad.step - 1, " are in ",
+              folder_.checkpoints().string(),
+              ", and --resume with --nonfinite skip or rewind leaves the batch out");
+}
+
+void TrainingRun::rewind(const StepResult& bad, Progress& progress) {
+  require<Error>(rewinds_ < kMaxRewinds, kWhere, bad.problem, "; rewound to step ", saved_step_,
+                 " ", rewinds_, " times without getting past it");
+  progress.say(
+      concat("[train] ", bad.problem, "; back to step ", saved_step_, ", without that batch"));
+  trainer_->leave_out(bad.step);
+  trainer_->restore(load_newest_checkpoint(folder_.checkpoints()));
+  const TrainState state = trainer_->state();
+  metrics_ = MetricsFile(folder_.metrics(), state.step);
+  logged_tokens_ = state.tokens;
+  logged_time_s_ = state.time_s;
+  ++rewinds_;
+}
+
+}  // namespace farfield::apps

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "apps/cli.h"
+#include "apps/metrics.h"
+#include "apps/progress.h"
+#include "apps/run_folder.h"
+#include "apps/trainer.h"
+
+namespace farfield::apps {
+
+/// A trainer and its run folder: steps, metrics, checkpoints, signals, and what to do about numbers
+/// that are not finite.
+class TrainingRun {
+ public:
+  /// Starts a new run in `out`. The config must be resolved. Its checkpoint of step 0 is written at
+  /// once, so the run can always be resumed.
+  static TrainingRun start(const RunConfig& config, const std::string& out);
+  /// Goes on with a run at its newest checkpoint. `config` is the run's own, resolved, with what
+  /// this call changes; ConfigError names the first setting that must not change.
+  static TrainingRun resume(const RunConfig& config, const std::string& path);
+
+  /// Trains until the last step (kDone), or until `stop_after` or a signal asks for a stop
+  /// (kStopped); both end with a checkpoint. Error when a number is not finite and the policy is
+  /// to stop: the checkpoint is then that of the step before.
+  ExitCode go(Progress& progress, std::optional<int64_t> stop_after = {});
+
+  Trainer& trainer() { return *trainer_; }
+  const RunFolder& folder() const { return folder_; }
+
+ private:
+  TrainingRun(RunFolder folder, std::unique_ptr<Trainer> trainer);
+
+  void log(const StepResult& step, bool is_last, Progress& progress);
+  void save();
+  void handle(const StepResult& bad, Progress& progress);
+  void rewind(const StepResult& bad, Progress& progress);
+
+  RunFolder folder_;
+  std::unique_ptr<Trainer> trainer_;
+  MetricsFile metrics_;
+  int64_t saved_step_ = -1;    // of the newest checkpoint
+  int64_t rewinds_ = 0;        // to that checkpoint
+  int64_t logged_tokens_ = 0;  // at the row before
+  double logged_time_s_ = 0;
+  std::string last_text_;
+};
+
+}  // namespace farfield::apps

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string>
+
+#include "apps/protocols/protocol.h"
+
+namespace farfield::apps {
+
+/// How perplexity at a long length compares with that at a short one, from the same predicted
+/// tokens.
+struct Verdict {
+  enum class Kind { unknown, explodes, degrades, flat, improves };
+
+  Kind kind = Kind::unknown;
+  double ratio = 0;       ///< perplexity at the long length over that at the short one
+  double difference = 0;  ///< mean nll at the long length minus that at the short one
+  double error = 0;       ///< standard error of the difference, item by item
+};
+
+/// explodes: twice the perplexity or more. degrades or improves: the nll differs by more than two
+/// standard errors and the perplexity by more than 2 %. flat: anything less. unknown: a cell
+/// failed, or the items do not correspond.
+Verdict compare(const LengthResult& at_short, const LengthResult& at_long);
+
+/// "explodes", "degrades", "stays flat", "improves", "cannot be judged"
+std::string to_words(Verdict::Kind kind);
+
+}  // namespace farfield::apps

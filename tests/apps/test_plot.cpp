@@ -1,0 +1,87 @@
+#define BOOST_TEST_MODULE plot
+#include <boost/test/unit_test.hpp>
+#include <cmath>
+#include <cstdlib>
+#include <fstream>
+
+#include "apps/plot.h"
+#include "engine/base/error.h"
+#include "tests/support/messages.h"
+
+using namespace farfield;
+using namespace farfield::apps;
+
+namespace {
+
+Plot perplexities() {
+  Plot plot;
+  plot.title = "Last-token perplexity, 'tiny' model";
+  plot.x_label = "evaluation length (tokens)";
+  plot.y_label = "perplexity";
+  plot.marked_x = 128;
+  plot.marked_label = "training length";
+  const std::vector<std::pair<std::string, std::vector<double>>> rows = {
+      {"sinusoidal", {4.1, 9.0, 40, 230, 700}},
+      {"rope", {3.9, 4.6, 7.2, 12.9, 20}},
+      {"alibi", {3.95, 3.93, 3.94, 3.96, 3.95}},
+      {"kerple_log(r_2=1)", {3.9, 3.85, 3.8, 3.82, 3.8}},
+      {"sandwich", {3.96, 3.9, INFINITY, 3.88, 3.87}}};
+  for (const auto& [label, values] : rows) {
+    Curve curve{label, {}};
+    for (size_t i = 0; i < values.size(); ++i) {
+      curve.points.push_back({std::exp2(7 + double(i)), values[i], 0.05 * values[i]});
+    }
+    plot.curves.push_back(curve);
+  }
+  return plot;
+}
+
+bool skip() {
+  if (can_plot()) return false;
+  BOOST_TEST_MESSAGE("SKIPPED: gnuplot is not installed");
+  return true;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(a_plot_is_one_svg_with_every_label) {
+  if (skip()) return;
+  const std::string svg = draw_svg(perplexities());
+  BOOST_TEST(svg.find("<svg") != std::string::npos);
+  BOOST_TEST(svg.find("</svg>") != std::string::npos);
+  for (const char* text : {"sinusoidal", "rope", "alibi", "kerple_log(r_2=1)", "sandwich", "2048",
+                           "evaluation length (tokens)", "training length"})
+    BOOST_TEST(svg.find(text) != std::string::npos, text << " is missing");
+  if (const char* keep = std::getenv("FARFIELD_KEEP_PLOT")) std::ofstream(keep) << svg;
+}
+
+BOOST_AUTO_TEST_CASE(labels_cannot_hold_commands) {
+  if (skip()) return;
+  Plot plot = perplexities();
+  plot.curves.resize(1);
+  plot.curves[0].label = "x'; system('false'); set title 'y\nquit";
+  plot.title = "`false` \"$PATH\"";
+  BOOST_TEST(draw_svg(plot).find("system(") != std::string::npos);  // shown, not run
+}
+
+BOOST_AUTO_TEST_CASE(a_narrow_range_has_a_linear_axis_and_still_draws) {
+  if (skip()) return;
+  Plot plot = perplexities();
+  plot.curves = {{"one", {{128, 4}}}, {"flat", {{128, 4}, {256, 4}}}};
+  BOOST_TEST(draw_svg(plot).find("flat") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(nothing_to_draw_is_an_error) {
+  Plot plot;
+  plot.curves = {{"a", {{128, INFINITY}}}};
+  BOOST_CHECK_EXCEPTION(draw_svg(plot), ConfigError,
+                        says("[plot] expected at least one point with a finite value"));
+}
+
+BOOST_AUTO_TEST_CASE(a_missing_gnuplot_is_a_clear_error) {
+  const std::string path = std::getenv("PATH");
+  ::setenv("PATH", "/nonexistent", 1);
+  BOOST_CHECK_EXCEPTION(draw_svg(perplexities()), BackendError,
+                        says("[plot] expected gnuplot", "install gnuplot-nox"));
+  ::setenv("PATH", path.c_str(), 1);
+}
