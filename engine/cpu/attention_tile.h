@@ -3,7 +3,9 @@
 // each other.
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
+#include <type_traits>
 #include <utility>
 
 #include "engine/cpu/attention_lanes.h"
@@ -64,52 +66,84 @@ struct TileView {
   }
 };
 
+/// f(0), ..., f(n - 1) written out, each index a constant: arrays indexed by it stay in registers.
+template <int n, class F>
+[[gnu::always_inline]] inline void unroll(const F& f) {
+  [&]<int... I>(std::integer_sequence<int, I...>) { (f(std::integral_constant<int, I>()), ...); }
+  (std::make_integer_sequence<int, n>());
+}
+
 /// What a register block does with its product.
 enum class Update { set, add_scaled };
 
-/// c[R, kVectors lanes] = or += alpha * op(a) b. a[r, k] is at a[r * lda + k], or, when
-/// kTransposed, at a[k * lda + r]; b[k, :] at b + k * ldb.
+/// c = or += alpha * op(a) b, for a few rows of c. a[r, k] is at a[r * lda + k], or, when
+/// transposed, at a[k * lda + r]; b[k, :] at b + k * ldb; c[r, :] at c + r * ldc.
+template <class A>
+struct BlockProduct {
+  const A* a;
+  int64_t lda;
+  const A* b;
+  int64_t ldb;
+  int64_t depth;
+  A alpha;
+  A* c;
+  int64_t ldc;
+};
+
+/// For R rows and kVectors whole vectors of columns. Out of line, and its arguments in memory, so
+/// that the compiler has every register for the sums.
 template <class A, int R, int kVectors, bool kTransposed, Update kUpdate>
-inline void block_product(const A* a, int64_t lda, const A* b, int64_t ldb, int64_t depth, A alpha,
-                          A* c, int64_t ldc) {
+[[gnu::noinline]] void multiply_block(const BlockProduct<A>& p) {
   using V = Vec<A>;
   constexpr int64_t kWidth = kLanes<A>;
-  V sum[R][kVectors] = {};
-  for (int64_t k = 0; k < depth; ++k) {
+  V sum[R][kVectors];
+  unroll<R>([&](auto r) { unroll<kVectors>([&](auto v) { sum[r][v] = V{}; }); });
+  const A *a = p.a, *b = p.b;
+  const int64_t lda = p.lda, ldb = p.ldb, step = kTransposed ? lda : 1;
+  for (int64_t k = p.depth; k > 0; --k, a += step, b += ldb) {
     V row[kVectors];
-    for (int v = 0; v < kVectors; ++v) row[v] = load(b + k * ldb + v * kWidth);
-    for (int r = 0; r < R; ++r) {
-      const V left = splat(kTransposed ? a[k * lda + r] : a[r * lda + k]);
-      for (int v = 0; v < kVectors; ++v) sum[r][v] += left * row[v];
-    }
+    unroll<kVectors>([&](auto v) { row[v] = load(b + v * kWidth); });
+    unroll<R>([&](auto r) {
+      const V left = splat(kTransposed ? a[r] : a[r * lda]);
+      unroll<kVectors>([&](auto v) { sum[r][v] += left * row[v]; });
+    });
   }
-  for (int r = 0; r < R; ++r)
-    for (int v = 0; v < kVectors; ++v) {
+  A* const c = p.c;
+  const int64_t ldc = p.ldc;
+  [[maybe_unused]] const V alpha = splat(p.alpha);
+  unroll<R>([&](auto r) {
+    unroll<kVectors>([&](auto v) {
       A* const to = c + r * ldc + v * kWidth;
       if constexpr (kUpdate == Update::set)
-        store(to, sum[r][v]);
+        store<A>(to, sum[r][v]);
       else
-        store<A>(to, load<A>(to) + sum[r][v] * splat(alpha));
-    }
+        store<A>(to, load(to) + sum[r][v] * alpha);
+    });
+  });
 }
 
-/// block_product for 1 <= rows <= kBlockRows.
+/// multiply_block for 1 <= rows <= kBlockRows.
 template <class A, int kVectors, bool kTransposed, Update kUpdate>
-inline void block_product_rows(int64_t rows, const A* a, int64_t lda, const A* b, int64_t ldb,
-                               int64_t depth, A alpha, A* c, int64_t ldc) {
-  if (rows == kBlockRows) {
-    block_product<A, kBlockRows, kVectors, kTransposed, kUpdate>(a, lda, b, ldb, depth, alpha, c,
-                                                                 ldc);
-    return;
+inline void multiply_rows(int64_t rows, const BlockProduct<A>& p) {
+  using Function = void (*)(const BlockProduct<A>&);
+  static constexpr auto kFunctions = []<int... R>(std::integer_sequence<int, R...>) {
+    return std::array<Function, kBlockRows>{
+        multiply_block<A, R + 1, kVectors, kTransposed, kUpdate>...};
   }
-  [&]<int... R>(std::integer_sequence<int, R...>) {
-    (void)((rows == R + 1 ? (block_product<A, R + 1, kVectors, kTransposed, kUpdate>(
-                                 a, lda, b, ldb, depth, alpha, c, ldc),
-                             true)
-                          : false) ||
-           ...);
+  (std::make_integer_sequence<int, kBlockRows>());
+  kFunctions[static_cast<size_t>(rows - 1)](p);
+}
+
+/// multiply_rows for `width` columns, a multiple of the lanes.
+template <class A, bool kTransposed>
+void add_product(int64_t rows, int64_t width, BlockProduct<A> p) {
+  int64_t x = 0;
+  for (; x + kBlockCols<A> <= width; x += kBlockCols<A>) {
+    multiply_rows<A, kBlockVectors, kTransposed, Update::add_scaled>(rows, p);
+    p.b += kBlockCols<A>;
+    p.c += kBlockCols<A>;
   }
-  (std::make_integer_sequence<int, kBlockRows - 1>());
+  if (x < width) multiply_rows<A, 1, kTransposed, Update::add_scaled>(rows, p);
 }
 
 /// c[i, j] = sum over k of a[i, k] b[j, k] for every block with a visible pair. b comes packed by
@@ -124,8 +158,8 @@ void tile_scores(const TileView& view, const A* a, int64_t lda, const A* packed,
       const int64_t n = std::min<int64_t>(kBlockRows, view.rows - i);
       const Range keys = view.keys_of(i, n);
       if (keys.begin >= j + kCols || keys.end <= j) continue;
-      block_product_rows<A, kBlockVectors, false, Update::set>(
-          n, a + i * lda, lda, packed + j * depth, kCols, depth, A{1}, c + i * ldc + j, ldc);
+      multiply_rows<A, kBlockVectors, false, Update::set>(
+          n, {a + i * lda, lda, packed + j * depth, kCols, depth, A{1}, c + i * ldc + j, ldc});
     }
 }
 
@@ -133,21 +167,13 @@ void tile_scores(const TileView& view, const A* a, int64_t lda, const A* packed,
 template <class A>
 void add_over_keys(const TileView& view, const A* p, int64_t ldp, const A* b, int64_t ldb,
                    int64_t width, A alpha, A* c, int64_t ldc) {
-  constexpr auto kAdd = Update::add_scaled;
   for (int64_t i = 0; i < view.rows; i += kBlockRows) {
     const int64_t n = std::min<int64_t>(kBlockRows, view.rows - i);
     const Range keys = view.keys_of(i, n);
     if (keys.empty()) continue;
-    const A* const pi = p + i * ldp + keys.begin;
-    const A* const bi = b + keys.begin * ldb;
-    A* const ci = c + i * ldc;
-    int64_t x = 0;
-    for (; x + kBlockCols<A> <= width; x += kBlockCols<A>)
-      block_product_rows<A, kBlockVectors, false, kAdd>(n, pi, ldp, bi + x, ldb, keys.size(), alpha,
-                                                        ci + x, ldc);
-    if (x < width)
-      block_product_rows<A, 1, false, kAdd>(n, pi, ldp, bi + x, ldb, keys.size(), alpha, ci + x,
-                                            ldc);
+    add_product<A, false>(n, width,
+                          {p + i * ldp + keys.begin, ldp, b + keys.begin * ldb, ldb, keys.size(),
+                           alpha, c + i * ldc, ldc});
   }
 }
 
@@ -155,21 +181,13 @@ void add_over_keys(const TileView& view, const A* p, int64_t ldp, const A* b, in
 template <class A>
 void add_over_queries(const TileView& view, const A* p, int64_t ldp, const A* b, int64_t ldb,
                       int64_t width, A alpha, A* c, int64_t ldc) {
-  constexpr auto kAdd = Update::add_scaled;
   for (int64_t j = 0; j < view.cols; j += kBlockRows) {
     const int64_t n = std::min<int64_t>(kBlockRows, view.cols - j);
     const Range queries = view.queries_of(j, n);
     if (queries.empty()) continue;
-    const A* const pj = p + queries.begin * ldp + j;
-    const A* const bj = b + queries.begin * ldb;
-    A* const cj = c + j * ldc;
-    int64_t x = 0;
-    for (; x + kBlockCols<A> <= width; x += kBlockCols<A>)
-      block_product_rows<A, kBlockVectors, true, kAdd>(n, pj, ldp, bj + x, ldb, queries.size(),
-                                                       alpha, cj + x, ldc);
-    if (x < width)
-      block_product_rows<A, 1, true, kAdd>(n, pj, ldp, bj + x, ldb, queries.size(), alpha, cj + x,
-                                           ldc);
+    add_product<A, true>(n, width,
+                         {p + queries.begin * ldp + j, ldp, b + queries.begin * ldb, ldb,
+                          queries.size(), alpha, c + j * ldc, ldc});
   }
 }
 
