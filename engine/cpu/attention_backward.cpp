@@ -11,9 +11,10 @@ namespace attention_cpu {
 namespace {
 
 // Rows of a tile have a margin of zeros on both sides, so that a diagonal can be read as if the
-// tile went on; the stride is not a power of two, so that rows spread over the cache.
+// tile went on: one before the first row, and one after each.
 constexpr int64_t kMargin = 16;
-constexpr int64_t kScoreStride = kTile + 2 * kMargin + 16;
+constexpr int64_t kScoreStride = kTile + kMargin;
+constexpr int64_t kTileSize = kMargin + kTile * kScoreStride;
 
 // Positions are cut into chunks. One unit of parallel work is a chunk of keys and a chunk of
 // queries of one head. In round r the chunk of keys c meets the chunk of queries c + r: within a
@@ -59,6 +60,10 @@ struct Tiles {
   A* grad;     // dP, then the gradient of the unscaled dot products divided by the common scale
   A* dbias;    // dS; the same tile as grad unless row scales or weights set them apart
   A* dweight;  // dS times the scaled dot product, when wanted
+
+  Tiles from(int64_t at) const {
+    return {prob + at, grad + at, dbias + at, dweight ? dweight + at : nullptr};
+  }
 };
 
 // One row: from dot products c and dP to P and the gradients.
@@ -90,14 +95,22 @@ void gradient_row(const Tiles<A>& tiles, int64_t at, Range keys, A factor, A row
   }
 }
 
+// row[0 .. size) = 0 outside the keys; all three are whole vectors.
+template <class A>
+void clear_outside(A* row, Range keys, int64_t size) {
+  for (int64_t j = 0; j < keys.begin; j += kLanes<A>) store<A>(row + j, Vec<A>{});
+  for (int64_t j = keys.end; j < size; j += kLanes<A>) store<A>(row + j, Vec<A>{});
+}
+
 template <class T, class A = Accumulate<T>>
-void gradient_tile(const Backward<T>& b, const TileView& view, int64_t head, int64_t first_query,
-                   TileTerms<A>& terms, const Tiles<A>& tiles) {
+void gradient_strip(const Backward<T>& b, const TileView& view, int64_t head, int64_t first_query,
+                    TileTerms<A>& terms, const Tiles<A>& tiles) {
   constexpr int64_t kCols = kBlockCols<A>;
   const Problem<T>& p = b.p;
   terms.start_tile(view);
   const int64_t padded = round_up(view.cols, kCols);
   const bool split = p.row_scale || p.weight;
+  const int64_t cleared = b.bias.part || b.weight.part ? kTile + kMargin : padded;
   for (int64_t block = 0; block < view.rows; block += kBlockRows) {
     const int64_t n = std::min<int64_t>(kBlockRows, view.rows - block);
     const Range seen = view.keys_of(block, n);
@@ -121,11 +134,10 @@ void gradient_tile(const Backward<T>& b, const TileView& view, int64_t head, int
         bias ? run(yes, no, yes) : run(no, no, yes);
       else
         bias ? run(yes, no, no) : run(no, no, no);
-      for (A* const tile : {tiles.prob, tiles.grad, tiles.dbias, tiles.dweight}) {
-        if (tile == nullptr) continue;
-        std::fill(tile + at, tile + at + keys.begin, A{0});
-        std::fill(tile + at + keys.end, tile + at + padded + kMargin, A{0});
-      }
+      clear_outside(tiles.prob + at, keys, padded);
+      clear_outside(tiles.grad + at, keys, cleared);
+      if (tiles.dbias != tiles.grad) clear_outside(tiles.dbias + at, keys, cleared);
+      if (tiles.dweight) clear_outside(tiles.dweight + at, keys, cleared);
     }
   }
 }
@@ -191,9 +203,8 @@ void backward_unit(const Backward<T>& b, int64_t head, int64_t c, int64_t round)
   if (dbias) std::fill_n(dbias, 2 * b.chunk, A{0});
   if (dweight) std::fill_n(dweight, 2 * b.chunk, A{0});
 
-  const int64_t tile_size = kTile * kScoreStride;
   const int64_t sizes =
-      2 * rows * width + 3 * kTile * width + 4 * tile_size + TileTerms<A>::kBufferSize;
+      2 * rows * width + 3 * kTile * width + 4 * kTileSize + TileTerms<A>::kBufferSize;
   Scratch scratch(sizes * static_cast<int64_t>(sizeof(A)));
   const Rows<A> q = rows_of(p.q_row(head, begin), p.head_dim, rows, p.head_dim, width,
                             scratch.take<A>(rows * width));
@@ -202,9 +213,9 @@ void backward_unit(const Backward<T>& b, int64_t head, int64_t c, int64_t round)
   A* const key_cols = scratch.take<A>(kTile * width);
   A* const value_cols = scratch.take<A>(kTile * width);
   A* const key_rows = scratch.take<A>(kTile * width);
-  A* const tile_memory = scratch.take<A>(4 * tile_size);
-  std::fill_n(tile_memory, 4 * tile_size, A{0});
-  const auto tile = [&](int64_t i) { return tile_memory + i * tile_size + kMargin; };
+  A* const tile_memory = scratch.take<A>(4 * kTileSize);
+  for (int64_t i = 0; i < 4; ++i) std::fill_n(tile_memory + i * kTileSize, kMargin, A{0});
+  const auto tile = [&](int64_t i) { return tile_memory + i * kTileSize + kMargin; };
   const bool split = p.row_scale || p.weight;
   const Tiles<A> tiles{tile(0), tile(1), dbias && split ? tile(2) : tile(1),
                        dweight ? tile(3) : nullptr};
@@ -223,9 +234,15 @@ void backward_unit(const Backward<T>& b, int64_t head, int64_t c, int64_t round)
       const TileView view = p.view(begin + i, std::min(kTile, rows - i), j, cols);
       if (view.sees_nothing()) continue;
       const A* const dout_i = dout + i * width;
-      tile_scores(view, q.row(i), q.stride, key_cols, p.head_dim, tiles.prob, kScoreStride);
-      tile_scores(view, dout_i, width, value_cols, p.head_dim, tiles.grad, kScoreStride);
-      gradient_tile<T>(b, view, head, begin + i, terms, tiles);
+      for (int64_t r = 0; r < view.rows; r += kStrip) {
+        const TileView strip = view.queries(r, kStrip);
+        const int64_t at = r * kScoreStride;
+        tile_scores(strip, q.row(i + r), q.stride, key_cols, p.head_dim, tiles.prob + at,
+                    kScoreStride);
+        tile_scores(strip, dout_i + r * width, width, value_cols, p.head_dim, tiles.grad + at,
+                    kScoreStride);
+        gradient_strip<T>(b, strip, head, begin + i + r, terms, tiles.from(at));
+      }
       if (dbias) add_diagonals(view, tiles.dbias, base, dbias);
       if (dweight) add_diagonals(view, tiles.dweight, base, dweight);
       add_over_queries(view, tiles.prob, kScoreStride, dout_i, width, width, A{1}, dv, stride);

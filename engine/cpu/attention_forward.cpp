@@ -99,7 +99,7 @@ void forward_group(const Problem<T>& p, int64_t head, int64_t first, int64_t las
                    Accumulate<T>* lse) {
   using A = Accumulate<T>;
   const int64_t rows = last - first, width = p.width;
-  const int64_t sizes = 2 * rows * width + 2 * rows + 2 * kTile * width + kTile * kScoreStride +
+  const int64_t sizes = 2 * rows * width + 2 * rows + 2 * kTile * width + kStrip * kScoreStride +
                         TileTerms<A>::kBufferSize;
   Scratch scratch(sizes * static_cast<int64_t>(sizeof(A)));
   const Rows<A> q = rows_of(p.q_row(head, first), p.head_dim, rows, p.head_dim, width,
@@ -111,7 +111,7 @@ void forward_group(const Problem<T>& p, int64_t head, int64_t first, int64_t las
   std::fill_n(state.sum, rows, A{0});
   A* const keys = scratch.take<A>(kTile * width);
   A* const values = scratch.take<A>(kTile * width);
-  A* const scores = scratch.take<A>(kTile * kScoreStride);
+  A* const scores = scratch.take<A>(kStrip * kScoreStride);
   TileTerms<A> terms(p.bias_of(head), p.weight_of(head), scratch.take<A>(terms.kBufferSize));
 
   for (int64_t j = 0; j < p.n_key; j += kTile) {
@@ -119,8 +119,8 @@ void forward_group(const Problem<T>& p, int64_t head, int64_t first, int64_t las
     if (p.view(first, rows, j, cols).sees_nothing()) continue;
     pack_transposed(p.k_row(head, j), p.head_dim, cols, p.head_dim, keys);
     const Rows<A> v = rows_of(p.v_row(head, j), p.head_dim, cols, p.head_dim, width, values);
-    for (int64_t i = 0; i < rows; i += kTile) {
-      const TileView view = p.view(first + i, std::min(kTile, rows - i), j, cols);
+    for (int64_t i = 0; i < rows; i += kStrip) {
+      const TileView view = p.view(first + i, std::min(kStrip, rows - i), j, cols);
       if (view.sees_nothing()) continue;
       tile_scores(view, q.row(i), q.stride, keys, p.head_dim, scores, kScoreStride);
       const RunningSoftmax<A> part{state.out + i * width, state.max + i, state.sum + i};

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <utility>
 
 namespace farfield::attention_cpu {
 
@@ -51,6 +52,31 @@ inline void store(A* to, Vec<A> x) {
 template <class A>
 inline Vec<A> splat(A x) {
   return x - Vec<A>{};
+}
+
+// One step of a transposition: swaps the off-diagonal step x step blocks of each 2 step x 2 step
+// block.
+template <class A, int step, int... l>
+inline void swap_blocks(Vec<A>* rows, std::integer_sequence<int, l...>) {
+  constexpr int n = sizeof...(l);
+  for (int i = 0; i < n; ++i) {
+    if ((i & step) != 0) continue;
+    const Vec<A> upper = rows[i], lower = rows[i + step];
+    rows[i] = __builtin_shufflevector(upper, lower, ((l & step) ? n + l - step : l)...);
+    rows[i + step] = __builtin_shufflevector(upper, lower, ((l & step) ? n + l : l + step)...);
+  }
+}
+
+/// Lane i of rows[j] and lane j of rows[i] change places; rows has as many vectors as these have
+/// lanes.
+template <class A>
+inline void transpose(Vec<A>* rows) {
+  constexpr int n = static_cast<int>(kLanes<A>);
+  constexpr std::make_integer_sequence<int, n> lanes;
+  if constexpr (n > 8) swap_blocks<A, 8 % n>(rows, lanes);
+  if constexpr (n > 4) swap_blocks<A, 4 % n>(rows, lanes);
+  if constexpr (n > 2) swap_blocks<A, 2 % n>(rows, lanes);
+  swap_blocks<A, 1>(rows, lanes);
 }
 
 /// The larger of each lane; b where a is NaN.

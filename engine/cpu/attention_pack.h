@@ -67,6 +67,19 @@ Rows<A> rows_of(const T* from, int64_t stride, int64_t rows, int64_t head_dim, i
   return {buffer, width};
 }
 
+/// to[x * kBlockCols + l] = from[l * stride + x], l < kBlockCols, head_dim in whole vectors.
+template <class A>
+void pack_whole_block(const A* from, int64_t stride, int64_t head_dim, A* to) {
+  constexpr int64_t kWidth = kLanes<A>;
+  for (int64_t l = 0; l < kBlockCols<A>; l += kWidth)
+    for (int64_t x = 0; x < head_dim; x += kWidth) {
+      Vec<A> square[kWidth];
+      for (int64_t i = 0; i < kWidth; ++i) square[i] = load(from + (l + i) * stride + x);
+      transpose<A>(square);
+      for (int64_t i = 0; i < kWidth; ++i) store<A>(to + (x + i) * kBlockCols<A> + l, square[i]);
+    }
+}
+
 /// For tile_scores: blocks of kBlockCols rows; block b holds row b * kBlockCols + l, element x at
 /// to[(b * head_dim + x) * kBlockCols + l]. Missing rows are zeros.
 template <class T, class A>
@@ -74,6 +87,11 @@ void pack_transposed(const T* from, int64_t stride, int64_t rows, int64_t head_d
   constexpr int64_t kCols = kBlockCols<A>;
   for (int64_t first = 0; first < rows; first += kCols, to += head_dim * kCols) {
     const int64_t present = std::min(kCols, rows - first);
+    if constexpr (std::is_same_v<T, A>)
+      if (present == kCols && head_dim % kLanes<A> == 0) {
+        pack_whole_block(from + first * stride, stride, head_dim, to);
+        continue;
+      }
     for (int64_t l = 0; l < present; ++l) {
       const T* const row = from + (first + l) * stride;
       for (int64_t x = 0; x < head_dim; ++x) to[x * kCols + l] = static_cast<A>(row[x]);

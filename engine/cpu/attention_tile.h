@@ -24,6 +24,8 @@ inline constexpr int64_t kBlockCols = kBlockVectors* kLanes<A>;
 
 /// Queries and keys of a tile: a multiple of kBlockRows and of every kBlockCols.
 inline constexpr int64_t kTile = 96;
+/// Queries whose scores are worked on while they are in the first-level cache.
+inline constexpr int64_t kStrip = 24;
 
 struct Range {
   int64_t begin = 0, end = 0;
@@ -42,6 +44,13 @@ struct TileView {
   int64_t window = 0;
   int64_t sinks = 0;
 
+  /// Queries [i, i + n) of it.
+  TileView queries(int64_t i, int64_t n) const {
+    TileView part = *this;
+    part.rows = std::min(n, rows - i);
+    part.offset += i;
+    return part;
+  }
   bool sees_nothing() const {
     return rows <= 0 || cols <= 0 || offset + rows - 1 < 0 ||
            (window > 0 && sinks <= 0 && offset - (cols - 1) >= window);
@@ -181,14 +190,16 @@ void add_over_keys(const TileView& view, const A* p, int64_t ldp, const A* b, in
 template <class A>
 void add_over_queries(const TileView& view, const A* p, int64_t ldp, const A* b, int64_t ldb,
                       int64_t width, A alpha, A* c, int64_t ldc) {
-  for (int64_t j = 0; j < view.cols; j += kBlockRows) {
-    const int64_t n = std::min<int64_t>(kBlockRows, view.cols - j);
-    const Range queries = view.queries_of(j, n);
-    if (queries.empty()) continue;
-    add_product<A, true>(n, width,
-                         {p + queries.begin * ldp + j, ldp, b + queries.begin * ldb, ldb,
-                          queries.size(), alpha, c + j * ldc, ldc});
-  }
+  // Columns outermost: the rows of b that they need stay in the first-level cache.
+  for (int64_t x = 0; x < width; x += kBlockCols<A>)
+    for (int64_t j = 0; j < view.cols; j += kBlockRows) {
+      const int64_t n = std::min<int64_t>(kBlockRows, view.cols - j);
+      const Range queries = view.queries_of(j, n);
+      if (queries.empty()) continue;
+      add_product<A, true>(n, std::min(kBlockCols<A>, width - x),
+                           {p + queries.begin * ldp + j, ldp, b + queries.begin * ldb + x, ldb,
+                            queries.size(), alpha, c + j * ldc + x, ldc});
+    }
 }
 
 }  // namespace farfield::attention_cpu
