@@ -21,7 +21,7 @@ constexpr int64_t kTileSize = kMargin + kTile * kScoreStride;
 // round no two units share a chunk, so each adds to its part of dq, dk and dv alone, and the order
 // of the additions is the order of the rounds.
 int64_t chunk_size(int64_t n_key) {
-  return kTile * std::clamp<int64_t>((n_key + 8 * kTile - 1) / (8 * kTile), 2, 4);
+  return kTile * std::clamp<int64_t>((n_key + 4 * kTile - 1) / (4 * kTile), 2, 4);
 }
 
 // Where gradients are summed: the outputs themselves, or, when these are narrower or not whole

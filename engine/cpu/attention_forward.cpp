@@ -11,10 +11,11 @@ namespace farfield {
 namespace attention_cpu {
 namespace {
 
-constexpr int64_t kScoreStride = kTile + 16;  // not a power of two: rows spread over the cache
+constexpr int64_t kKeys = 2 * kTile;          // keys of a tile
+constexpr int64_t kScoreStride = kKeys + 16;  // not a power of two: rows spread over the cache
 
 // Queries of one unit of work: each packed tile of keys serves all of them.
-int64_t group_size(int64_t n_key) { return n_key <= 2048 ? 2 * kTile : 4 * kTile; }
+int64_t group_size(int64_t n_key) { return n_key <= 512 ? 2 * kTile : 4 * kTile; }
 
 // The running softmax of a group: output and sum of each row are relative to exp(max).
 template <class A>
@@ -99,7 +100,7 @@ void forward_group(const Problem<T>& p, int64_t head, int64_t first, int64_t las
                    Accumulate<T>* lse) {
   using A = Accumulate<T>;
   const int64_t rows = last - first, width = p.width;
-  const int64_t sizes = 2 * rows * width + 2 * rows + 2 * kTile * width + kStrip * kScoreStride +
+  const int64_t sizes = 2 * rows * width + 2 * rows + 2 * kKeys * width + kStrip * kScoreStride +
                         TileTerms<A>::kBufferSize;
   Scratch scratch(sizes * static_cast<int64_t>(sizeof(A)));
   const Rows<A> q = rows_of(p.q_row(head, first), p.head_dim, rows, p.head_dim, width,
@@ -109,13 +110,13 @@ void forward_group(const Problem<T>& p, int64_t head, int64_t first, int64_t las
   std::fill_n(state.out, rows * width, A{0});
   std::fill_n(state.max, rows, -std::numeric_limits<A>::infinity());
   std::fill_n(state.sum, rows, A{0});
-  A* const keys = scratch.take<A>(kTile * width);
-  A* const values = scratch.take<A>(kTile * width);
+  A* const keys = scratch.take<A>(kKeys * width);
+  A* const values = scratch.take<A>(kKeys * width);
   A* const scores = scratch.take<A>(kStrip * kScoreStride);
   TileTerms<A> terms(p.bias_of(head), p.weight_of(head), scratch.take<A>(terms.kBufferSize));
 
-  for (int64_t j = 0; j < p.n_key; j += kTile) {
-    const int64_t cols = std::min(kTile, p.n_key - j);
+  for (int64_t j = 0; j < p.n_key; j += kKeys) {
+    const int64_t cols = std::min(kKeys, p.n_key - j);
     if (p.view(first, rows, j, cols).sees_nothing()) continue;
     pack_transposed(p.k_row(head, j), p.head_dim, cols, p.head_dim, keys);
     const Rows<A> v = rows_of(p.v_row(head, j), p.head_dim, cols, p.head_dim, width, values);

@@ -11,9 +11,10 @@ namespace farfield::attention_cpu {
 template <class A>
 class TileTerms {
  public:
-  /// Elements of working memory that the constructor wants.
-  static constexpr int64_t kSliceSize = 2 * kTile + 64;
-  static constexpr int64_t kBufferSize = 2 * kSliceSize + kTile;
+  /// Elements of working memory that the constructor wants, for tiles of at most kTile queries and
+  /// 2 * kTile keys.
+  static constexpr int64_t kSliceSize = 3 * kTile + 64;
+  static constexpr int64_t kBufferSize = 2 * kSliceSize + 2 * kTile;
 
   TileTerms(const A* bias_table, const A* weight_table, A* buffer)
       : bias_table_(bias_table),
