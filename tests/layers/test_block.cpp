@@ -1,0 +1,143 @@
+// The layers that a block is made of (linear, embedding, norm, mlp, attention) and the block
+// itself: each is a few lines over tested ops, so here is what those lines decide.
+#define BOOST_TEST_MODULE block
+#include <boost/test/unit_test.hpp>
+#include <cmath>
+
+#include "engine/autograd.h"
+#include "layers/block.h"
+#include "layers/embedding.h"
+#include "tests/layers/tiny_model.h"
+#include "tests/support/all_close.h"
+
+namespace farfield {
+namespace {
+
+const Initializer kInit{.seed = 1, .dtype = DType::f64};
+
+std::vector<std::string> names_of(const auto& layer) {
+  std::vector<std::string> names;
+  layer.visit("x",
+              [&](const Parameter& p) { names.push_back(p.name + (p.decay ? " decays" : "")); });
+  return names;
+}
+
+using Names = std::vector<std::string>;
+
+BOOST_AUTO_TEST_CASE(linear_multiplies_by_rows_and_adds_the_bias) {
+  const Linear linear{.weight = Tensor::from({1, 2, 3, 4, 5, 6}, {3, 2}, DType::f64),
+                      .bias = Tensor::from({10, 20, 30}, {3}, DType::f64)};
+  const Tensor y = linear(Tensor::from({1, -1}, {1, 1, 2}, DType::f64));
+  BOOST_TEST(y.shape() == Shape({1, 1, 3}));
+  BOOST_TEST(y.to_vector() == std::vector<double>({9, 19, 29}));
+  BOOST_TEST(names_of(linear) == Names({"x.weight decays", "x.bias"}));
+  const Linear bare = Linear::make(kInit, "w", 2, 3, 0.02, /*has_bias=*/false);
+  BOOST_TEST(names_of(bare) == Names({"x.weight decays"}));
+  BOOST_TEST(bare.weight.shape() == Shape({3, 2}));
+}
+
+BOOST_AUTO_TEST_CASE(embedding_looks_rows_up) {
+  const Embedding embedding{.weight = Tensor::from({1, 2, 3, 4}, {2, 2})};
+  const Tensor y = embedding(Tensor::from({1, 0, 1}, {1, 3}, DType::i32), DType::bf16);
+  BOOST_TEST(y.dtype() == DType::bf16);
+  BOOST_TEST(y.shape() == Shape({1, 3, 2}));
+  BOOST_TEST(y.to_vector() == std::vector<double>({3, 4, 1, 2, 3, 4}));
+  BOOST_TEST(names_of(embedding) == Names({"x.weight decays"}));
+}
+
+BOOST_AUTO_TEST_CASE(a_norm_adds_the_branch_to_the_stream_once) {
+  const LayerNorm norm = LayerNorm::make(kInit, 4, 1e-5);
+  const Tensor x = Tensor::from({1, 2, 3, 4}, {1, 1, 4}, DType::f64);
+  const Tensor branch = Tensor::from({1, 0, 0, 1}, {1, 1, 4}, DType::f64);
+  Residual split{.x = x, .branch = branch};
+  Residual added{.x = Tensor::from({2, 2, 3, 5}, {1, 1, 4}, DType::f64), .branch = {}};
+  const Tensor a = norm(split), b = norm(added);
+  BOOST_TEST(same_bits(a, b));
+  BOOST_TEST(split.x.to_vector() == std::vector<double>({2, 2, 3, 5}));
+  BOOST_TEST(!split.branch.defined());
+  BOOST_TEST(added.x.to_vector() == std::vector<double>({2, 2, 3, 5}));
+  BOOST_TEST(std::abs(a.to_vector()[3] - 2 / std::sqrt(1.5 + 1e-5)) < 1e-12);
+  BOOST_TEST(names_of(norm) == Names({"x.weight", "x.bias"}));
+}
+
+BOOST_AUTO_TEST_CASE(the_mlp_has_the_exact_gelu_between_its_two_products) {
+  const auto matrix = [](double value) { return Tensor::full({1, 1}, value, DType::f64); };
+  const auto bias = [](double value) { return Tensor::full({1}, value, DType::f64); };
+  const Mlp mlp{.up = {.weight = matrix(2), .bias = bias(0.5)},
+                .down = {.weight = matrix(3), .bias = bias(-1)}};
+  const double u = 2 * 0.7 + 0.5;
+  const double want = 3 * (u * 0.5 * std::erfc(-u / std::sqrt(2.0))) - 1;
+  BOOST_TEST(std::abs(mlp(Tensor::full({1, 1}, 0.7, DType::f64)).item() - want) < 1e-14);
+  BOOST_TEST(names_of(mlp) == Names({"x.dense_h_to_4h.weight decays", "x.dense_h_to_4h.bias",
+                                     "x.dense_4h_to_h.weight decays", "x.dense_4h_to_h.bias"}));
+}
+
+// One token attends to itself alone, so what comes out is its v, and v is where GPT-NeoX puts it:
+// row (h * 3 + 2) * K + c.
+BOOST_AUTO_TEST_CASE(attention_of_one_token_is_its_value_out_of_grouped_rows) {
+  const int64_t d = 4, n_head = 2, k = 2;
+  Attention attention = Attention::make(kInit, "a", d, n_head, 0.02, 0.02);
+  for (int64_t row = 0; row < 3 * d; ++row)
+    attention.qkv.bias.data<double>()[row] = static_cast<double>(100 * row);
+  Tensor& dense = attention.dense.weight;
+  for (int64_t i = 0; i < d * d; ++i) dense.data<double>()[i] = i % (d + 1) == 0 ? 1 : 0;
+  const NoGrad no_grad;
+  const Tensor y = attention(Tensor::zeros({1, 1, d}, DType::f64), {});
+  std::vector<double> want;
+  for (int64_t h = 0; h < n_head; ++h)
+    for (int64_t c = 0; c < k; ++c)
+      want.push_back(static_cast<double>(100 * ((h * 3 + 2) * k + c)));
+  BOOST_TEST(y.to_vector() == want);
+}
+
+BOOST_AUTO_TEST_CASE(the_last_row_alone_is_the_last_row_of_all) {
+  const ModelConfig config = tiny_config("none");
+  const Block block = Block::make(kInit, "b", config);
+  posenc::Composition::Layer position;
+  position.rule.row_scale = random_tensor({5}, 3, 0.5, 2);
+  position.rule.bias = random_tensor({config.n_head, 5}, 4);
+  position.rule.window = 4;
+  const Residual in{.x = random_tensor({2, 5, 8}, 1), .branch = random_tensor({2, 5, 8}, 2)};
+  const NoGrad no_grad;
+  const Residual all = block(in, position), last = block.last_row(in, position);
+  const auto tail = [](const Tensor& x) {
+    const std::vector<double> values = x.to_vector();
+    std::vector<double> rows;
+    for (const size_t b : {1, 2})
+      rows.insert(rows.end(), values.begin() + static_cast<long>(b * 40 - 8),
+                  values.begin() + static_cast<long>(b * 40));
+    return rows;
+  };
+  BOOST_TEST(last.x.shape() == Shape({2, 1, 8}));
+  BOOST_TEST(all_close(last.x.to_vector(), tail(all.x), Tolerance(1e-14)));
+  BOOST_TEST(all_close(last.branch.to_vector(), tail(all.branch), Tolerance(1e-14)));
+}
+
+// Tables with a history of their own get their gradient through the checkpoint.
+BOOST_AUTO_TEST_CASE(a_checkpointed_block_has_the_same_outputs_and_gradients) {
+  const ModelConfig config = tiny_config("none");
+  const Block block = Block::make(kInit, "b", config);
+  std::vector<std::vector<Tensor>> results;
+  for (const bool on : {false, true}) {
+    Tensor x = random_tensor({2, 5, 8}, 1), bias = random_tensor({config.n_head, 5}, 2),
+           weight = random_tensor({config.n_head, 5}, 3);
+    for (Tensor* leaf : {&x, &bias, &weight}) leaf->set_requires_grad();
+    posenc::Composition::Layer position;
+    position.rule.bias = bias;
+    position.rule.weight = weight;
+    const Residual in{.x = x, .branch = {}};
+    const Residual out = on ? block.checkpointed(in, position) : block(in, position);
+    backward({out.x, out.branch}, {random_tensor({2, 5, 8}, 4), random_tensor({2, 5, 8}, 5)});
+    std::vector<Tensor> result{out.x, out.branch, x.grad(), bias.grad(), weight.grad()};
+    block.visit("b", [&](const Parameter& p) {
+      result.push_back(p.value.grad());
+      p.value.set_grad({});
+    });
+    results.push_back(result);
+  }
+  for (size_t i = 0; i < results[0].size(); ++i)
+    BOOST_TEST(same_bits(results[1][i], results[0][i]), "result " << i);
+}
+
+}  // namespace
+}  // namespace farfield
