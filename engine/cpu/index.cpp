@@ -1,6 +1,7 @@
 #include "engine/kernels/index.h"
 
 #include <algorithm>
+#include <array>
 #include <vector>
 
 #include "engine/base/parallel.h"
@@ -43,9 +44,7 @@ class Turns {
   }
 
   int64_t half() const { return half_; }
-  /// Room that q() and k() of one row need.
-  std::vector<A> scratch() const { return std::vector<A>(static_cast<size_t>(4 * half_)); }
-
+  // scratch: room for 4 half() values per position, shared by q and k
   Turn<A> q(int64_t b, int64_t t, int64_t n_t, A* scratch) const {
     return at(b, t, n_t, scale_q_, scratch);
   }
@@ -101,21 +100,33 @@ void turn(const T* __restrict x, const Turn<Accumulate<T>>& by, int64_t half, in
   std::copy(x + 2 * half, x + head_dim, y + 2 * half);
 }
 
-// Calls body(row of qkv, offset of head 0 in q, q's turn, k's turn) for every position.
+// Calls body(offset of a head in qkv, its offset in q, q's turn, k's turn, R/2) for every head of
+// every position: a block of positions head by head, so that both sides are read and written in
+// pieces of a few kilobytes.
 template <class T, class F>
-void for_each_position(const Shape& heads, const Rotation& rotation, const F& body) {
+void for_each_head(const Shape& heads, const Rotation& rotation, const F& body) {
   using A = Accumulate<T>;
+  constexpr int64_t kBlock = 16;
   const int64_t n_b = heads[0], n_h = heads[1], n_t = heads[2], head_dim = heads[3];
-  const int64_t row = 3 * n_h * head_dim;
+  const int64_t row = 3 * n_h * head_dim, n_blocks = (n_t + kBlock - 1) / kBlock;
   if (row == 0) return;
   const Turns<A> turns(rotation);
-  parallel_chunks(n_b * n_t, std::max<int64_t>(1, kGrain / row), [&](int64_t begin, int64_t end) {
-    std::vector<A> scratch = turns.scratch();
-    for (int64_t i = begin; i < end; ++i) {
-      const int64_t b = i / n_t, t = i % n_t;
-      body(i * row, (b * n_h * n_t + t) * head_dim, turns.q(b, t, n_t, scratch.data()),
-           turns.k(b, t, n_t, scratch.data()), turns.half());
+  const int64_t scratch_size = 4 * turns.half();
+  parallel_for(n_b * n_blocks, [&](int64_t index) {
+    const int64_t b = index / n_blocks, begin = index % n_blocks * kBlock;
+    const int64_t n = std::min(kBlock, n_t - begin);
+    std::vector<A> scratch(static_cast<size_t>(kBlock * scratch_size));
+    std::array<Turn<A>, kBlock> q, k;
+    for (int64_t i = 0; i < n; ++i) {
+      A* const room = scratch.data() + i * scratch_size;
+      q[static_cast<size_t>(i)] = turns.q(b, begin + i, n_t, room);
+      k[static_cast<size_t>(i)] = turns.k(b, begin + i, n_t, room);
     }
+    for (int64_t h = 0; h < n_h; ++h)
+      for (int64_t i = 0; i < n; ++i)
+        body((b * n_t + begin + i) * row + 3 * h * head_dim,
+             ((b * n_h + h) * n_t + begin + i) * head_dim, q[static_cast<size_t>(i)],
+             k[static_cast<size_t>(i)], turns.half());
   });
 }
 
@@ -178,18 +189,17 @@ void split_heads_forward(Cpu, const Tensor& qkv, const Rotation& rotation, Tenso
   dispatch_float(qkv.dtype(), [&](auto type) {
     using T = decltype(type);
     using A = Accumulate<T>;
-    const int64_t n_h = q.dim(1), head_dim = q.dim(3), head_step = q.dim(2) * head_dim;
+    const int64_t head_dim = q.dim(3);
+    const bool pairs = rotation.interleaved;
     const T* const from = qkv.data<T>();
     T *const to_q = q.data<T>(), *const to_k = k.data<T>(), *const to_v = v.data<T>();
-    for_each_position<T>(
+    for_each_head<T>(
         q.shape(), rotation,
         [&](int64_t row, int64_t at, const Turn<A>& turn_q, const Turn<A>& turn_k, int64_t half) {
-          for (int64_t h = 0; h < n_h; ++h, at += head_step) {
-            const T* const in = from + row + 3 * h * head_dim;
-            turn<false>(in, turn_q, half, head_dim, rotation.interleaved, to_q + at);
-            turn<false>(in + head_dim, turn_k, half, head_dim, rotation.interleaved, to_k + at);
-            std::copy_n(in + 2 * head_dim, head_dim, to_v + at);
-          }
+          const T* const in = from + row;
+          turn<false>(in, turn_q, half, head_dim, pairs, to_q + at);
+          turn<false>(in + head_dim, turn_k, half, head_dim, pairs, to_k + at);
+          std::copy_n(in + 2 * head_dim, head_dim, to_v + at);
         });
   });
 }
@@ -199,19 +209,18 @@ void split_heads_backward(Cpu, const Tensor& dq, const Tensor& dk, const Tensor&
   dispatch_float(dqkv.dtype(), [&](auto type) {
     using T = decltype(type);
     using A = Accumulate<T>;
-    const int64_t n_h = dq.dim(1), head_dim = dq.dim(3), head_step = dq.dim(2) * head_dim;
+    const int64_t head_dim = dq.dim(3);
+    const bool pairs = rotation.interleaved;
     const T *const from_q = dq.data<T>(), *const from_k = dk.data<T>(),
                    *const from_v = dv.data<T>();
     T* const to = dqkv.data<T>();
-    for_each_position<T>(
+    for_each_head<T>(
         dq.shape(), rotation,
         [&](int64_t row, int64_t at, const Turn<A>& turn_q, const Turn<A>& turn_k, int64_t half) {
-          for (int64_t h = 0; h < n_h; ++h, at += head_step) {
-            T* const out = to + row + 3 * h * head_dim;
-            turn<true>(from_q + at, turn_q, half, head_dim, rotation.interleaved, out);
-            turn<true>(from_k + at, turn_k, half, head_dim, rotation.interleaved, out + head_dim);
-            std::copy_n(from_v + at, head_dim, out + 2 * head_dim);
-          }
+          T* const out = to + row;
+          turn<true>(from_q + at, turn_q, half, head_dim, pairs, out);
+          turn<true>(from_k + at, turn_k, half, head_dim, pairs, out + head_dim);
+          std::copy_n(from_v + at, head_dim, out + 2 * head_dim);
         });
   });
 }

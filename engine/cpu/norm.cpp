@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "engine/base/parallel.h"
+#include "engine/cpu/sum_of.h"
 
 namespace farfield {
 namespace {
@@ -21,28 +22,16 @@ template <class T>
 struct Row {
   using A = Accumulate<T>;
 
-  // s = x + residual? as it will be stored, widened; returns its sum.
-  static A load(const T* __restrict x, const T* __restrict residual, int64_t d, T* __restrict sum,
-                A* __restrict s) {
-    A total = 0;
+  // s = x + residual? as it will be stored, widened.
+  static void load(const T* __restrict x, const T* __restrict residual, int64_t d,
+                   T* __restrict sum, A* __restrict s) {
     if (residual == nullptr) {
-#pragma omp simd reduction(+ : total)
-      for (int64_t i = 0; i < d; ++i) total += s[i] = static_cast<A>(x[i]);
-    } else {
-#pragma omp simd reduction(+ : total)
-      for (int64_t i = 0; i < d; ++i) {
-        sum[i] = static_cast<T>(static_cast<A>(x[i]) + static_cast<A>(residual[i]));
-        total += s[i] = static_cast<A>(sum[i]);
-      }
+      for (int64_t i = 0; i < d; ++i) s[i] = static_cast<A>(x[i]);
+      return;
     }
-    return total;
-  }
-
-  static A squared_deviations(const A* __restrict s, A mean, int64_t d) {
-    A total = 0;
-#pragma omp simd reduction(+ : total)
-    for (int64_t i = 0; i < d; ++i) total += (s[i] - mean) * (s[i] - mean);
-    return total;
+    for (int64_t i = 0; i < d; ++i)
+      sum[i] = static_cast<T>(static_cast<A>(x[i]) + static_cast<A>(residual[i]));
+    for (int64_t i = 0; i < d; ++i) s[i] = static_cast<A>(sum[i]);
   }
 
   static void normalize(const A* __restrict s, A mean, A rstd, const A* __restrict weight,
@@ -96,15 +85,17 @@ void layer_norm_forward(Cpu, const Tensor& x, const Tensor& residual, const Tens
     T* const out = y.data<T>();
     A *const means = mean.data<A>(), *const rstds = rstd.data<A>();
     parallel_chunks(rows, std::max<int64_t>(1, kGrain / d), [&](int64_t begin, int64_t end) {
-      std::vector<A> s(static_cast<size_t>(d));
+      std::vector<A> buffer(static_cast<size_t>(d));
+      A* const s = buffer.data();
       for (int64_t row = begin; row < end; ++row) {
         const int64_t at = row * d;
-        const A total = Row<T>::load(in + at, add != nullptr ? add + at : nullptr, d,
-                                     add != nullptr ? stored + at : nullptr, s.data());
-        const A m = total / static_cast<A>(d);
-        const A variance = Row<T>::squared_deviations(s.data(), m, d) / static_cast<A>(d);
+        Row<T>::load(in + at, add != nullptr ? add + at : nullptr, d,
+                     add != nullptr ? stored + at : nullptr, s);
+        const A m = sum_of<A>(d, [&](int64_t i) { return s[i]; }) / static_cast<A>(d);
+        const A variance =
+            sum_of<A>(d, [&](int64_t i) { return (s[i] - m) * (s[i] - m); }) / static_cast<A>(d);
         const A r = 1 / std::sqrt(variance + static_cast<A>(eps));
-        Row<T>::normalize(s.data(), m, r, w, b, d, out + at);
+        Row<T>::normalize(s, m, r, w, b, d, out + at);
         means[row] = m;
         rstds[row] = r;
       }

@@ -206,7 +206,9 @@ void unary_forward(Cpu, UnaryOp op, const Tensor& x, Tensor& y) {
       const T* const from = x.data<T>();
       T* const to = y.data<T>();
       parallel_chunks(x.numel(), kGrain, [&](int64_t begin, int64_t end) {
-        for (int64_t i = begin; i < end; ++i) to[i] = static_cast<T>(f(static_cast<A>(from[i])));
+        const T* __restrict in = from + begin;
+        T* __restrict out = to + begin;
+        for (int64_t i = 0; i < end - begin; ++i) out[i] = static_cast<T>(f(static_cast<A>(in[i])));
       });
     });
   });
@@ -218,14 +220,18 @@ void unary_backward(Cpu, UnaryOp op, const Tensor& x, const Tensor& y, const Ten
     dispatch_float(dy.dtype(), [&](auto type) {
       using T = decltype(type);
       using A = Accumulate<T>;
-      const T* const in = x.data<T>();
-      const T* const out = y.data<T>();
-      const T* const from = dy.data<T>();
-      T* const to = dx.data<T>();
+      const T *const x_data = x.data<T>(), *const y_data = y.data<T>(),
+                     *const dy_data = dy.data<T>();
+      T* const dx_data = dx.data<T>();
       parallel_chunks(dy.numel(), kGrain, [&](int64_t begin, int64_t end) {
-        for (int64_t i = begin; i < end; ++i)
-          to[i] = static_cast<T>(static_cast<A>(from[i]) *
-                                 f.grad(static_cast<A>(in[i]), static_cast<A>(out[i])));
+        // kept: what f.grad() reads, the other may be anything
+        const T* __restrict kept = (f.kKeeps == Keeps::output ? y_data : x_data) + begin;
+        const T* __restrict in = dy_data + begin;
+        T* __restrict out = dx_data + begin;
+        for (int64_t i = 0; i < end - begin; ++i) {
+          const A value = static_cast<A>(kept[i]);
+          out[i] = static_cast<T>(static_cast<A>(in[i]) * f.grad(value, value));
+        }
       });
     });
   });

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/base/parallel.h"
+#include "engine/cpu/sum_of.h"
 #include "engine/kernels/pointwise.h"
 
 namespace farfield {
@@ -16,14 +17,13 @@ constexpr int64_t kGrain = int64_t{1} << 15;  // elements of a chunk
 // Sum of x[0 .. n): blocks in the accumulation type on vector registers, the blocks in double.
 template <class T>
 double sum_run(const T* x, int64_t n) {
-  constexpr int64_t kBlock = 256;  // short: equal terms round the same way every time
+  constexpr int64_t kBlock = 1024;  // short: equal terms round the same way every time
   double total = 0;
   for (int64_t begin = 0; begin < n; begin += kBlock) {
-    const int64_t end = std::min(n, begin + kBlock);
-    Accumulate<T> block = 0;
-#pragma omp simd reduction(+ : block)
-    for (int64_t i = begin; i < end; ++i) block += static_cast<Accumulate<T>>(x[i]);
-    total += static_cast<double>(block);
+    const T* const block = x + begin;
+    total += static_cast<double>(sum_of<Accumulate<T>>(std::min(kBlock, n - begin), [&](int64_t i) {
+      return static_cast<Accumulate<T>>(block[i]);
+    }));
   }
   return total;
 }
