@@ -45,12 +45,18 @@ struct Backward {
   using A = Accumulate<T>;
   const Problem<T>& p;
   const T* dout;
+  const T* out;
   const A* lse;
-  const A* row_dot;  // [heads, n_query]: sum over the head's channels of dout * out
   int64_t chunk, chunks;
   Sums<A> sums;
   int64_t first_head;  // the head that the sums begin with
   TableSums<A> bias, weight;
+};
+
+// Of each row: log-sum-exp, and the sum over channels of dout * out.
+template <class A>
+struct RowValues {
+  const A *lse, *dot;
 };
 
 // The tiles of one unit.
@@ -103,8 +109,8 @@ void clear_outside(A* row, Range keys, int64_t size) {
 }
 
 template <class T, class A = Accumulate<T>>
-void gradient_strip(const Backward<T>& b, const TileView& view, int64_t head, int64_t first_query,
-                    TileTerms<A>& terms, const Tiles<A>& tiles) {
+void gradient_strip(const Backward<T>& b, const TileView& view, const RowValues<A>& rows,
+                    int64_t first_query, TileTerms<A>& terms, const Tiles<A>& tiles) {
   constexpr int64_t kCols = kBlockCols<A>;
   const Problem<T>& p = b.p;
   terms.start_tile(view);
@@ -117,14 +123,14 @@ void gradient_strip(const Backward<T>& b, const TileView& view, int64_t head, in
     const Range keys =
         seen.empty() ? Range{0, 0} : Range{seen.begin / kCols * kCols, round_up(seen.end, kCols)};
     for (int64_t i = block; i < block + n; ++i) {
-      const int64_t at = i * kScoreStride, row = head * p.n_query + first_query + i;
+      const int64_t at = i * kScoreStride;
       const A factor = p.factor(first_query + i);
       const A row_factor = p.row_scale ? p.row_scale[first_query + i] : A{1};
       const A* const bias = terms.has_bias() ? terms.bias_row(i) : nullptr;
       const A* const weight = terms.has_weight() ? terms.weight_row(i) : nullptr;
       const auto run = [&](auto has_bias, auto has_weight, auto is_split) {
         gradient_row<A, has_bias(), has_weight(), is_split()>(
-            tiles, at, keys, factor, row_factor, b.lse[row], b.row_dot[row], bias, weight);
+            tiles, at, keys, factor, row_factor, rows.lse[i], rows.dot[i], bias, weight);
       };
       constexpr std::true_type yes;
       constexpr std::false_type no;
@@ -165,6 +171,19 @@ void add_diagonals(const TileView& view, const A* tile, int64_t base, A* part) {
   }
 }
 
+// sum over x of a[x] * b[x], in a fixed order.
+template <class T, class A = Accumulate<T>>
+A dot(const T* a, const T* b, int64_t n) {
+  constexpr int64_t kWidth = kLanes<A>;
+  Vec<A> sum{};
+  int64_t x = 0;
+  if constexpr (std::is_same_v<T, A>)
+    for (; x + kWidth <= n; x += kWidth) sum += load(a + x) * load(b + x);
+  A total = sum_of<A>(sum);
+  for (; x < n; ++x) total += static_cast<A>(a[x]) * static_cast<A>(b[x]);
+  return total;
+}
+
 // The queries of a chunk.
 template <class T>
 Range queries_of_chunk(const Backward<T>& b, int64_t chunk) {
@@ -188,7 +207,8 @@ int64_t smallest_distance(int64_t chunk, int64_t round) {
   return std::max<int64_t>(0, (round - 1) * chunk);
 }
 
-// Keys of chunk c against queries of chunk c + round, for one head.
+// Keys of chunk c against queries of chunk c + round, for one head. Round 0 clears the sums of
+// both.
 template <class T>
 void backward_unit(const Backward<T>& b, int64_t head, int64_t c, int64_t round) {
   using A = Accumulate<T>;
@@ -202,14 +222,30 @@ void backward_unit(const Backward<T>& b, int64_t head, int64_t c, int64_t round)
   A* const dweight = b.weight.part ? b.weight.part + (head * b.chunks + c) * 2 * b.chunk : nullptr;
   if (dbias) std::fill_n(dbias, 2 * b.chunk, A{0});
   if (dweight) std::fill_n(dweight, 2 * b.chunk, A{0});
+  const int64_t stride = b.sums.width;
+  A* const dq = b.sums.dq + (local * p.n_query + begin) * stride;
+  A* const dk = b.sums.dk + (local * p.n_key + first_key) * stride;
+  A* const dv = b.sums.dv + (local * p.n_key + first_key) * stride;
+  if (round == 0) {
+    std::fill_n(dq, rows * stride, A{0});
+    std::fill_n(dk, (last_key - first_key) * stride, A{0});
+    std::fill_n(dv, (last_key - first_key) * stride, A{0});
+    if (!has_work(b, c, round)) return;
+  }
 
   const int64_t sizes =
-      2 * rows * width + 3 * kTile * width + 4 * kTileSize + TileTerms<A>::kBufferSize;
+      rows * (2 * width + 1) + 3 * kTile * width + 4 * kTileSize + TileTerms<A>::kBufferSize;
   Scratch scratch(sizes * static_cast<int64_t>(sizeof(A)));
   const Rows<A> q = rows_of(p.q_row(head, begin), p.head_dim, rows, p.head_dim, width,
                             scratch.take<A>(rows * width));
   A* const dout = scratch.take<A>(rows * width);
   pack_rows(b.dout + p.token_row(head, begin), p.token_stride(), rows, p.head_dim, width, dout);
+  A* const dots = scratch.take<A>(rows);
+  for (int64_t i = 0; i < rows; ++i) {
+    const int64_t at = p.token_row(head, begin + i);
+    dots[i] = dot(b.dout + at, b.out + at, p.head_dim);
+  }
+  const A* const lse = b.lse + head * p.n_query + begin;
   A* const key_cols = scratch.take<A>(kTile * width);
   A* const value_cols = scratch.take<A>(kTile * width);
   A* const key_rows = scratch.take<A>(kTile * width);
@@ -221,15 +257,12 @@ void backward_unit(const Backward<T>& b, int64_t head, int64_t c, int64_t round)
                        dweight ? tile(3) : nullptr};
   TileTerms<A> terms(p.bias_of(head), p.weight_of(head), scratch.take<A>(terms.kBufferSize));
 
-  const int64_t stride = b.sums.width;
   for (int64_t j = first_key; j < last_key; j += kTile) {
     const int64_t cols = std::min(kTile, last_key - j);
     if (p.view(begin, rows, j, cols).sees_nothing()) continue;
     pack_transposed(p.k_row(head, j), p.head_dim, cols, p.head_dim, key_cols);
     pack_transposed(p.v_row(head, j), p.head_dim, cols, p.head_dim, value_cols);
     const Rows<A> k = rows_of(p.k_row(head, j), p.head_dim, cols, p.head_dim, width, key_rows);
-    A* const dk = b.sums.dk + (local * p.n_key + j) * stride;
-    A* const dv = b.sums.dv + (local * p.n_key + j) * stride;
     for (int64_t i = 0; i < rows; i += kTile) {
       const TileView view = p.view(begin + i, std::min(kTile, rows - i), j, cols);
       if (view.sees_nothing()) continue;
@@ -241,15 +274,17 @@ void backward_unit(const Backward<T>& b, int64_t head, int64_t c, int64_t round)
                     kScoreStride);
         tile_scores(strip, dout_i + r * width, width, value_cols, p.head_dim, tiles.grad + at,
                     kScoreStride);
-        gradient_strip<T>(b, strip, head, begin + i + r, terms, tiles.from(at));
+        gradient_strip<T>(b, strip, {lse + i + r, dots + i + r}, begin + i + r, terms,
+                          tiles.from(at));
       }
       if (dbias) add_diagonals(view, tiles.dbias, base, dbias);
       if (dweight) add_diagonals(view, tiles.dweight, base, dweight);
-      add_over_queries(view, tiles.prob, kScoreStride, dout_i, width, width, A{1}, dv, stride);
-      add_over_queries(view, tiles.grad, kScoreStride, q.row(i), q.stride, width, p.scale, dk,
-                       stride);
+      add_over_queries(view, tiles.prob, kScoreStride, dout_i, width, width, A{1},
+                       dv + (j - first_key) * stride, stride);
+      add_over_queries(view, tiles.grad, kScoreStride, q.row(i), q.stride, width, p.scale,
+                       dk + (j - first_key) * stride, stride);
       add_over_keys(view, tiles.grad, kScoreStride, k.data, k.stride, width, p.scale,
-                    b.sums.dq + (local * p.n_query + begin + i) * stride, stride);
+                    dq + i * stride, stride);
     }
   }
 }
@@ -274,7 +309,7 @@ void backward_heads(const Backward<T>& b, int64_t heads) {
   for (int64_t round = 0; round < b.chunks; ++round) {
     std::vector<int64_t> busy;
     for (int64_t c = 0; c + round < b.chunks; ++c)
-      if (has_work(b, c, round)) busy.push_back(c);
+      if (round == 0 || has_work(b, c, round)) busy.push_back(c);
     const auto count = static_cast<int64_t>(busy.size());
     parallel_for(heads * count, [&](int64_t unit) {
       backward_unit(b, b.first_head + unit / count, busy[static_cast<size_t>(unit % count)], round);
@@ -285,22 +320,6 @@ void backward_heads(const Backward<T>& b, int64_t heads) {
         add_parts(b, b.weight, b.first_head + h, round);
       });
   }
-}
-
-// row_dot[head, i] = sum over the head's channels of dout * out.
-template <class T, class A = Accumulate<T>>
-void dot_rows(const Problem<T>& p, const T* dout, const T* out, A* row_dot) {
-  parallel_chunks(p.heads() * p.n_query, 256, [&](int64_t begin, int64_t end) {
-    for (int64_t row = begin; row < end; ++row) {
-      const int64_t at = p.token_row(row / p.n_query, row % p.n_query);
-      A lane[16] = {};  // a fixed order that the compiler can keep in registers
-      for (int64_t x = 0; x < p.head_dim; ++x)
-        lane[x & 15] += static_cast<A>(dout[at + x]) * static_cast<A>(out[at + x]);
-      A total = 0;
-      for (const A x : lane) total += x;
-      row_dot[row] = total;
-    }
-  });
 }
 
 // to[row, 0 .. head_dim) = from[row, 0 .. width), rounded to T.
@@ -345,8 +364,6 @@ void backward(const Problem<T>& p, const T* dout, const T* out, const Accumulate
   const int64_t head_bytes = (q_size + 2 * k_size) * static_cast<int64_t>(sizeof(A));
   const int64_t wave = in_place ? heads : std::clamp(kWaveBytes / head_bytes, int64_t{1}, heads);
 
-  Storage row_dot(heads * p.n_query * static_cast<int64_t>(sizeof(A)), Device{});
-  dot_rows(p, dout, out, static_cast<A*>(row_dot.data()));
   Storage memory(in_place ? 0 : wave * head_bytes, Device{});
   const auto table_bytes = [&](const Tensor& wanted, int64_t n, size_t element) {
     return wanted.defined() ? n * static_cast<int64_t>(element) : 0;
@@ -364,8 +381,8 @@ void backward(const Problem<T>& p, const T* dout, const T* out, const Accumulate
 
   Backward<T> b{p,
                 dout,
+                out,
                 lse,
-                static_cast<const A*>(row_dot.data()),
                 chunk,
                 chunks,
                 {},
@@ -381,9 +398,6 @@ void backward(const Problem<T>& p, const T* dout, const T* out, const Accumulate
     b.sums = {sums, sums + wave * q_size, sums + wave * (q_size + k_size), p.width};
     if constexpr (std::is_same_v<T, A>)
       if (in_place) b.sums = {dq, dk, dv, p.width};
-    set_zero(b.sums.dq, count * q_size);
-    set_zero(b.sums.dk, count * k_size);
-    set_zero(b.sums.dv, count * k_size);
     backward_heads(b, count);
     if (!in_place) {
       round_rows(b.sums.dq, p.width, count * p.n_query, p.head_dim, dq);

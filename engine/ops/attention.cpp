@@ -24,8 +24,8 @@ void check_table(std::string_view name, const Tensor& x, const Shape& shape, con
 }
 
 void check(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionRule& rule) {
-  require<ShapeError>(q.rank() == 4 && q.dim(3) > 0, kWhere,
-                      "expected q of shape [B, H, T, K] with K > 0, got ", q.shape());
+  require<ShapeError>(q.rank() == 4 && q.numel() > 0, kWhere,
+                      "expected q of shape [B, H, T, K], none of them 0, got ", q.shape());
   require<DTypeError>(is_float(q.dtype()), kWhere, "expected q in a floating type, got ",
                       q.dtype());
   require<ShapeError>(

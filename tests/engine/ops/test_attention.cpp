@@ -490,7 +490,8 @@ BOOST_AUTO_TEST_CASE(arguments_that_do_not_fit_are_refused) {
       [](Problem& p) {
         p.q = p.q.view({6, 4, 8});
       },
-      shape, "[attention] expected q of shape [B, H, T, K] with K > 0, got [6, 4, 8]");
+      shape, "[attention] expected q of shape [B, H, T, K], none of them 0, got [6, 4, 8]");
+  refused([](Problem& p) { p.q = p.q.view({2, 3, 0, 8}); }, shape, "got [2, 3, 0, 8]");
   refused(
       [](Problem& p) {
         p.k = p.k.view({2, 3, 3, 8});
