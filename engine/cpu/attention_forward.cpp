@@ -25,6 +25,13 @@ struct RunningSoftmax {
   A* sum;  // [group]
 };
 
+template <class A>
+void rescale_row(const RunningSoftmax<A>& state, int64_t i, int64_t width, A by) {
+  state.sum[i] *= by;
+  A* const out = state.out + i * width;
+  for (int64_t c = 0; c < width; c += kLanes<A>) store<A>(out + c, load(out + c) * splat(by));
+}
+
 // x = c * factor (* weight) (+ bias), in place, and the largest x.
 template <class A, bool kBias, bool kWeight>
 A finish_scores(A* x, Range keys, A factor, const A* bias, const A* weight) {
@@ -80,12 +87,8 @@ void softmax_tile(const Problem<T>& p, const TileView& view, int64_t first_query
                       : finish_scores<A, false, false>(x, keys, factor, nullptr, nullptr);
       }
       if (largest > state.max[i]) {
-        const A shrink = std::exp(state.max[i] - largest);
+        if (state.sum[i] > 0) rescale_row(state, i, p.width, std::exp(state.max[i] - largest));
         state.max[i] = largest;
-        state.sum[i] *= shrink;
-        A* const out = state.out + i * p.width;
-        for (int64_t c = 0; c < p.width; c += kLanes<A>)
-          store<A>(out + c, load(out + c) * splat(shrink));
       }
       // A row that has seen nothing yet has max = -inf: relative to 0, all its terms are 0.
       const A shift = state.max[i] == -std::numeric_limits<A>::infinity() ? A{0} : state.max[i];
