@@ -68,8 +68,10 @@ struct Exclusive {
 };
 // At most one of each on a layer.
 const std::vector<Exclusive>& exclusives() {
-  static const std::vector<Exclusive> list = {
-      {"rotation", {"R", "P2"}}, {"input embedding", {"I"}}, {"normaliser", {"N"}}};
+  static const std::vector<Exclusive> list = {{"rotation", {"R", "P2"}},
+                                              {"input embedding", {"I"}},
+                                              {"position remap", {"P"}},
+                                              {"normaliser", {"N"}}};
   return list;
 }
 bool is_any(const Row& row, const std::vector<const char*>& classes) {
@@ -145,6 +147,7 @@ void Composition::make_groups() {
     for (const Term& term : terms_) {
       if (!term.covers(layer)) continue;
       const Encoding& encoding = term.at(layer);
+      if (term.row->is("P")) group.remaps.push_back(&encoding);
       const Part part{&encoding,
                       term.row->takes("bias_scale") ? term.arguments.number("bias_scale") : 1};
       (encoding.parameters().empty() ? group.fixed : group.learned).push_back(part);
@@ -177,7 +180,10 @@ Embedding Composition::embed(const Positions& plain) const {
   if (term == terms_.end()) return {};
   const Encoding& encoding = term->at(0);
   const auto make = [&] {
-    Embedding embedding = encoding.embed(plain);
+    Positions p = plain;  // the input is remapped by what remaps every layer
+    for (const Term& t : terms_)
+      if (t.row->is("P") && t.first == 0 && t.last == config_.n_layer - 1) p = t.at(0).positions(p);
+    Embedding embedding = encoding.embed(p);
     embedding.table = rounded(embedding.table);
     return embedding;
   };
@@ -197,7 +203,9 @@ void Composition::add(const Part& part, const Positions& p, Layer& layer) const 
 }
 
 Composition::Layer Composition::layer(size_t group, const Positions& plain) const {
-  const auto& [fixed, learned] = groups_[group];
+  const Group& parts = groups_[group];
+  Positions p = plain;
+  for (const Encoding* remap : parts.remaps) p = remap->positions(p);
   const auto round_rule = [this](ScoreRule& rule) {
     rule.bias = rounded(rule.bias);
     rule.weight = rounded(rule.weight);
@@ -207,13 +215,13 @@ Composition::Layer Composition::layer(size_t group, const Positions& plain) cons
       {group, plain.n_query, plain.n_key, plain.phase},
       [&] {
         Layer made;
-        for (const Part& part : fixed) add(part, plain, made);
-        if (learned.empty()) round_rule(made.rule);
+        for (const Part& part : parts.fixed) add(part, p, made);
+        if (parts.learned.empty()) round_rule(made.rule);
         return made;
       },
       [](const Layer& l) { return size_bytes(l); });
-  if (learned.empty()) return layer;
-  for (const Part& part : learned) add(part, plain, layer);
+  if (parts.learned.empty()) return layer;
+  for (const Part& part : parts.learned) add(part, p, layer);
   round_rule(layer.rule);
   return layer;
 }

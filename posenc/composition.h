@@ -64,8 +64,9 @@ class Composition {
   };
   /// Layers that use the same parts.
   struct Group {
-    std::vector<Part> fixed;    ///< without parameters: their tables are kept
-    std::vector<Part> learned;  ///< computed in each plan
+    std::vector<const Encoding*> remaps;  ///< class P, applied first
+    std::vector<Part> fixed;              ///< without parameters: their tables are kept
+    std::vector<Part> learned;            ///< computed in each plan
     friend bool operator==(const Group&, const Group&) = default;
   };
   void make_groups();

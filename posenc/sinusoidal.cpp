@@ -4,6 +4,7 @@
 #include <cmath>
 #include <vector>
 
+#include "engine/base/parallel.h"
 #include "posenc/angles.h"
 #include "posenc/registry.h"
 
@@ -27,13 +28,15 @@ class Sinusoidal final : public Encoding {
     const size_t d_model = static_cast<size_t>(d_model_), half = d_model / 2;
     const size_t stride = interleaved_ ? 2 : 1, to_cos = interleaved_ ? 1 : half;
     std::vector<double> table(ids.size() * d_model);
-    for (size_t m = 0; m < ids.size(); ++m)
-      for (size_t i = 0; i < half; ++i) {
-        const double angle = angles_(ids[m], i);
-        double* const entry = &table[m * d_model + i * stride];
-        entry[0] = std::sin(angle);
-        entry[to_cos] = std::cos(angle);
-      }
+    parallel_chunks(p.n_query, 64, [&](int64_t begin, int64_t end) {
+      for (auto m = static_cast<size_t>(begin); m < static_cast<size_t>(end); ++m)
+        for (size_t i = 0; i < half; ++i) {
+          const double angle = angles_(ids[m], i);
+          double* const entry = &table[m * d_model + i * stride];
+          entry[0] = std::sin(angle);
+          entry[to_cos] = std::cos(angle);
+        }
+    });
     return {Tensor::from(table, {p.n_query, d_model_}, DType::f64, p.device), token_scale_};
   }
 

@@ -1,6 +1,8 @@
 #define BOOST_TEST_MODULE registry
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
+#include <fstream>
+#include <map>
 #include <set>
 
 #include "engine/autograd.h"
@@ -74,6 +76,22 @@ BOOST_AUTO_TEST_CASE(defaults_shown_are_defaults_used) {
       spelled.insert(spelled.size() - 1, concat(joint, spec.name, '=', spec.default_text));
       BOOST_TEST(Composition(spelled, config).canonical() == Composition(bare, config).canonical());
     }
+}
+
+BOOST_AUTO_TEST_CASE(the_readme_lists_every_encoding_with_its_arguments) {
+  std::ifstream file(FARFIELD_SOURCE_DIR "/posenc/README.md");
+  BOOST_TEST_REQUIRE(file.good());
+  std::map<std::string, std::string> rows;  // by name, the first row of each
+  for (std::string line; std::getline(file, line);)
+    if (line.rfind("| `", 0) == 0) rows.emplace(line.substr(3, line.find('`', 3) - 3), line);
+  for (const Row& row : registry()) {
+    BOOST_TEST_REQUIRE(rows.count(row.name) == 1u, row.name);
+    const std::string& line = rows[row.name];
+    for (const ArgumentSpec& spec : row.arguments)
+      BOOST_TEST(line.find(concat('`', spec.name, "` (", spec.default_text)) != std::string::npos,
+                 row.name << " lacks " << spec.name << " (" << spec.default_text << ")");
+    BOOST_TEST(line.find('`' + row.name + ".cpp`") != std::string::npos, row.name);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(a_class_is_found_among_several) {
