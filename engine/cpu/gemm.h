@@ -13,6 +13,9 @@ struct GemmLibrary {
   std::string name;  ///< with its version: "oneDNN 2.6.3"
   bool (*takes)(DType in, DType out);
   void (*product)(const Gemm& panel);
+  /// Fastest when the inner dimension is contiguous in both operands (transpose_a false,
+  /// transpose_b true), by more than it costs to bring a large operand into that form.
+  bool wants_rows = false;
 };
 /// The libraries of this build, the preferred one first.
 const std::vector<GemmLibrary>& gemm_libraries();

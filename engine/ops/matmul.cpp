@@ -78,8 +78,9 @@ Tensor matmul(const Tensor& a, const Tensor& b) {
 }
 
 Tensor linear(const Tensor& x, const Tensor& w, const Tensor& bias, Activation activation) {
-  require<ShapeError>(w.rank() == 2 && x.rank() >= 1 && x.dim(-1) == w.dim(1), "linear",
-                      "expected x[..., i] and w[o, i], got x", x.shape(), " and w", w.shape());
+  require<ShapeError>(w.rank() == 2 && w.dim(1) > 0 && x.rank() >= 1 && x.dim(-1) == w.dim(1),
+                      "linear", "expected x[..., i] and w[o, i], got x", x.shape(), " and w",
+                      w.shape());
   require<DTypeError>(is_float(x.dtype()) && w.dtype() == accumulate_dtype(x.dtype()), "linear",
                       "expected w in the accumulation type of x, got w in ", w.dtype(),
                       " and x in ", x.dtype());

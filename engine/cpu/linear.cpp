@@ -1,0 +1,145 @@
+// y = f(x w^T + bias) with bias and activation applied to each panel of the product, and the way
+// back.
+
+#include <algorithm>
+
+#include "engine/base/parallel.h"
+#include "engine/cpu/gemm_panels.h"
+#include "engine/vector_math.h"
+
+namespace farfield {
+namespace {
+
+// Elements handled at a time through a local array: what is written may be what is read, and a
+// loop over possibly equal pointers would not become vector code.
+constexpr int64_t kBlock = 256;
+
+// One panel of linear_forward after its product: sums (float32 for bfloat16) to u and y.
+template <class T>
+struct Epilogue {
+  using A = Accumulate<T>;
+  const A* bias;  // or nullptr
+  bool gelu;
+  T* u;
+  T* y;  // with gelu
+  int64_t n;
+
+  void operator()(const A* sums, int64_t stride, int64_t m0, int64_t rows, int64_t n0,
+                  int64_t columns) const {
+    for (int64_t row = 0; row < rows; ++row)
+      for (int64_t col = 0; col < columns; col += kBlock) {
+        const int64_t offset = (m0 + row) * n + n0 + col;
+        block(sums + row * stride + col, bias == nullptr ? nullptr : bias + n0 + col, u + offset,
+              gelu ? y + offset : nullptr, std::min(kBlock, columns - col));
+      }
+  }
+
+ private:
+  static void block(const A* sums, const A* b, T* to_u, T* to_y, int64_t size) {
+    A local[kBlock];
+    if (b != nullptr)
+      for (int64_t i = 0; i < size; ++i) local[i] = sums[i] + b[i];
+    else
+      std::copy(sums, sums + size, local);
+    for (int64_t i = 0; i < size; ++i) to_u[i] = static_cast<T>(local[i]);
+    if (to_y == nullptr) return;
+    for (int64_t i = 0; i < size; ++i) to_y[i] = static_cast<T>(fast_gelu(local[i]));
+  }
+};
+
+// du = dy gelu'(u) over a row; du may be dy or u.
+template <class T>
+void gelu_backward_row(const T* u, const T* dy, T* du, int64_t n) {
+  using A = Accumulate<T>;
+  A local[kBlock];
+  for (int64_t begin = 0; begin < n; begin += kBlock) {
+    const int64_t size = std::min(kBlock, n - begin);
+    for (int64_t i = 0; i < size; ++i)
+      local[i] = static_cast<A>(dy[begin + i]) * fast_gelu_grad(static_cast<A>(u[begin + i]));
+    for (int64_t i = 0; i < size; ++i) du[begin + i] = static_cast<T>(local[i]);
+  }
+}
+
+}  // namespace
+
+void linear_forward(Cpu, const Tensor& x, const Tensor& w, const Tensor& bias,
+                    Activation activation, Tensor& u, Tensor& y) {
+  const int64_t n_in = w.dim(1), n_out = w.dim(0);
+  Gemm p;
+  p.m = x.numel() / n_in;
+  p.n = n_out;
+  p.k = n_in;
+  p.transpose_b = true;
+  p.a = x.raw_data();
+  p.b = w.raw_data();
+  p.c = u.raw_data();
+  p.lda = p.ldb = n_in;
+  p.ldc = n_out;
+  p.in = p.out = x.dtype();
+  const bool gelu = activation == Activation::gelu;
+  if (!bias.defined() && !gelu) return gemm(Cpu{}, p);
+  if (p.m == 0 || p.n == 0) return;
+
+  // The inner dimension stays whole, so that the panel is finished when its product is.
+  const Panels cuts = cut_panels(p.m, p.n, p.k, /*may_cut_k=*/false);
+  dispatch_float(x.dtype(), [&](auto type) {
+    using T = decltype(type);
+    using A = Accumulate<T>;
+    const Epilogue<T> epilogue{bias.defined() ? bias.data<A>() : nullptr, gelu, u.data<T>(),
+                               gelu ? y.data<T>() : nullptr, n_out};
+    constexpr bool kInPlace = std::is_same_v<T, A>;
+    const GemmLibrary& library = library_for(p.in, accumulate_dtype(p.in));
+    parallel_for(cuts.count(), [&](int64_t i) {
+      const int64_t m0 = cuts.m.begin(i / cuts.n.count());
+      const int64_t n0 = cuts.n.begin(i % cuts.n.count());
+      Gemm panel = panel_of(p, cuts, i);
+      Buffer<A> sums(kInPlace ? 0 : panel.m * panel.n);
+      if constexpr (!kInPlace) {
+        panel.c = sums.data();
+        panel.ldc = panel.n;
+        panel.out = dtype_of<A>;
+      }
+      panel_product(library, panel);
+      epilogue(static_cast<const A*>(panel.c), panel.ldc, m0, panel.m, n0, panel.n);
+    });
+  });
+}
+
+void linear_activation_backward(Cpu, const Tensor& u, const Tensor& dy, Activation activation,
+                                Tensor& du, Tensor& dbias) {
+  const int64_t n = dy.dim(-1), rows = n == 0 ? 0 : dy.numel() / n;
+  const bool gelu = activation == Activation::gelu;
+  if (!gelu && !dbias.defined()) return;
+  dispatch_float(dy.dtype(), [&](auto type) {
+    using T = decltype(type);
+    using A = Accumulate<T>;
+    constexpr int64_t kRows = 64;  // of a partial sum
+    const Cut cut_rows{rows, kRows};
+    Buffer<A> partial(dbias.defined() ? cut_rows.count() * n : 0);
+    const T* const from_u = gelu ? u.data<T>() : nullptr;
+    const T* const from_dy = dy.data<T>();
+    T* const to_du = gelu ? du.data<T>() : nullptr;
+    parallel_for(cut_rows.count(), [&](int64_t chunk) {
+      A* const sums = dbias.defined() ? partial.data() + chunk * n : nullptr;
+      if (sums != nullptr) std::fill(sums, sums + n, A(0));
+      for (int64_t row = 0; row < cut_rows.length(chunk); ++row) {
+        const int64_t offset = (cut_rows.begin(chunk) + row) * n;
+        const T* g = from_dy + offset;
+        if (gelu) {
+          T* const out = to_du + offset;
+          gelu_backward_row(from_u + offset, g, out, n);
+          g = out;
+        }
+        if (sums != nullptr)
+          for (int64_t i = 0; i < n; ++i) sums[i] += static_cast<A>(g[i]);
+      }
+    });
+    if (!dbias.defined()) return;
+    A* const total = dbias.data<A>();
+    std::fill(total, total + n, A(0));
+    for (int64_t chunk = 0; chunk < cut_rows.count(); ++chunk)
+      for (int64_t i = 0; i < n; ++i) total[i] += partial.data()[chunk * n + i];
+  });
+}
+
+}  // namespace farfield
