@@ -13,7 +13,7 @@ namespace farfield::apps {
 namespace {
 
 constexpr std::string_view kWhere = "train";
-constexpr int64_t kMaxRewinds = 10;  // to one checkpoint; more means the run itself is ill
+constexpr int64_t kMaxBadInARow = 10;  // more means that the run itself is ill, not a batch
 
 std::unique_ptr<Trainer> make_trainer(const RunConfig& config) {
   require<ConfigError>(!config.data.empty(), kWhere,
@@ -97,6 +97,7 @@ ExitCode TrainingRun::go(Progress& progress, std::optional<int64_t> stop_after) 
         handle(step, progress);
         continue;
       }
+      good_step_ = step.step;
       log(step, trainer_->is_done(), progress);
     }
     const int64_t now = trainer_->state().step;
@@ -140,11 +141,14 @@ void TrainingRun::save() {
   save_checkpoint(folder_.checkpoints(), state, trainer_->model_tensors(),
                   trainer_->optimizer_tensors(), trainer_->config().keep);
   saved_step_ = state.step;
-  rewinds_ = 0;
 }
 
 void TrainingRun::handle(const StepResult& bad, Progress& progress) {
   const std::string& policy = trainer_->config().nonfinite;
+  if (good_step_ > bad_step_) bad_in_a_row_ = 0;
+  bad_step_ = bad.step;
+  require<Error>(policy == "stop" || ++bad_in_a_row_ <= kMaxBadInARow, kWhere, bad.problem, "; ",
+                 kMaxBadInARow, " batches before it were left out without one that went well");
   if (policy == "skip") {
     progress.say(concat("[train] ", bad.problem, "; its batch is left out"));
     trainer_->leave_out(bad.step);
@@ -158,8 +162,6 @@ void TrainingRun::handle(const StepResult& bad, Progress& progress) {
 }
 
 void TrainingRun::rewind(const StepResult& bad, Progress& progress) {
-  require<Error>(rewinds_ < kMaxRewinds, kWhere, bad.problem, "; rewound to step ", saved_step_,
-                 " ", rewinds_, " times without getting past it");
   progress.say(
       concat("[train] ", bad.problem, "; back to step ", saved_step_, ", without that batch"));
   trainer_->leave_out(bad.step);
@@ -168,7 +170,6 @@ void TrainingRun::rewind(const StepResult& bad, Progress& progress) {
   metrics_ = MetricsFile(folder_.metrics(), state.step);
   logged_tokens_ = state.tokens;
   logged_time_s_ = state.time_s;
-  ++rewinds_;
 }
 
 }  // namespace farfield::apps

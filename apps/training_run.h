@@ -44,7 +44,9 @@ class TrainingRun {
   std::unique_ptr<Trainer> trainer_;
   MetricsFile metrics_;
   int64_t saved_step_ = -1;    // of the newest checkpoint
-  int64_t rewinds_ = 0;        // to that checkpoint
+  int64_t good_step_ = 0;      // the latest that was finite
+  int64_t bad_step_ = 0;       // the latest that was not
+  int64_t bad_in_a_row_ = 0;   // such steps without a finite one beyond them
   int64_t logged_tokens_ = 0;  // at the row before
   double logged_time_s_ = 0;
   std::string last_text_;

@@ -74,7 +74,7 @@ ProtocolResult last_token(const Scorer& model, const TokenStream& text,
     const int64_t most = std::max<int64_t>(1, options.batch_tokens / n_inputs);
     LengthResult& cell = result.lengths.emplace_back();
     cell.length = length;
-    measure(cell, [&](LengthResult& to) {
+    measure(cell, kName, [&](LengthResult& to) {
       for (int64_t first = 0; first < n; first += most) {
         const int64_t batch = std::min(most, n - first);
         Scorer::Ids ids, targets;

@@ -51,7 +51,7 @@ ProtocolResult non_overlapping(const Scorer& model, const TokenStream& text,
     const int64_t most = std::max<int64_t>(1, options.batch_tokens / length);
     LengthResult& cell = result.lengths.emplace_back();
     cell.length = length;
-    measure(cell, [&](LengthResult& to) {
+    measure(cell, kName, [&](LengthResult& to) {
       double total = 0;
       // Scores `batch` chunks of n tokens from token `begin` on; false when one was not finite.
       const auto score = [&](int64_t begin, int64_t batch, int64_t n) {

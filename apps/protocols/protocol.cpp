@@ -24,10 +24,11 @@ void read_tokens(std::string_view protocol, const TokenStream& text, int64_t voc
                      begin + i);
 }
 
-void measure(LengthResult& result, const std::function<void(LengthResult&)>& score) {
+void measure(LengthResult& result, std::string_view protocol,
+             const std::function<void(LengthResult&)>& score) {
   const auto failed = [&](const char* code, const std::string& message) {
     result.failure = code;
-    result.message = message;
+    result.message = concat("[eval:", protocol, "] ", code, ": ", message);
     result.items.clear();
     result.n_scored = 0;
     result.mean_nll = std::nan("");
@@ -35,13 +36,11 @@ void measure(LengthResult& result, const std::function<void(LengthResult&)>& sco
   try {
     score(result);
   } catch (const std::bad_alloc&) {
-    failed("OOM", concat("out of memory at length ", result.length));
+    failed("OOM", concat("length ", result.length));
   } catch (const BackendError& error) {
     if (std::string_view(error.what()).find("[memory]") == std::string_view::npos) throw;
     failed("OOM", error.what());
   } catch (const ConfigError& error) {
-    if (std::string_view(error.what()).find("position_out_of_range") == std::string_view::npos)
-      throw;
     failed("position_out_of_range", error.what());
   }
   const auto n = static_cast<double>(result.items.size());

@@ -60,9 +60,11 @@ void read_tokens(std::string_view protocol, const TokenStream& text, int64_t voc
                  int64_t begin, int64_t n, int32_t* out);
 
 /// Runs `score`, which fills items and n_scored (and mean_nll unless that is the mean of the
-/// items), and turns what must not end a whole table into a failure of this cell: OOM,
-/// position_out_of_range. Then fills in the statistics.
-void measure(LengthResult& result, const std::function<void(LengthResult&)>& score);
+/// items), and turns what must not end a whole table into a failure of this cell: OOM, and
+/// position_out_of_range for the ConfigError of an encoding that cannot reach this length. Then
+/// fills in the statistics.
+void measure(LengthResult& result, std::string_view protocol,
+             const std::function<void(LengthResult&)>& score);
 
 /// Marks the result as nonfinite_logits if nll is not finite; `item` names it. True when it was.
 bool note_nonfinite(LengthResult& result, std::string_view protocol, double nll,

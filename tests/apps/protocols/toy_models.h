@@ -73,7 +73,7 @@ inline apps::Scorer windowed_model(int64_t w) {
 inline apps::Scorer failing_model() {
   return model_of([](const int32_t*, int64_t t, int32_t) {
     if (t + 2 >= 64) throw std::bad_alloc();
-    if (t + 2 >= 32) fail<ConfigError>("posenc:toy", "position_out_of_range: too long");
+    if (t + 2 >= 32) fail<ConfigError>("posenc:toy", "too long");
     return t + 2 >= 16 ? std::nan("") : 1.0;
   });
 }

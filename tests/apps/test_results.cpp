@@ -1,0 +1,116 @@
+#define BOOST_TEST_MODULE results
+#include <boost/test/unit_test.hpp>
+#include <cmath>
+
+#include "apps/csv.h"
+#include "apps/results.h"
+#include "engine/base/hash.h"
+
+using namespace farfield;
+using namespace farfield::apps;
+
+namespace {
+
+LengthResult cell(int64_t length, double nll) {
+  LengthResult c;
+  c.length = length;
+  c.items = {nll - 0.1, nll + 0.1};
+  c.n_scored = 2;
+  c.mean_nll = nll;
+  c.nll_error = 0.1;
+  return c;
+}
+
+RunResult result(const std::string& posenc, double nll) {
+  RunResult r;
+  r.run = "runs/" + posenc;
+  r.posenc = posenc;
+  r.seed = 1;
+  r.train_len = 128;
+  r.step = 600;
+  r.data_hash = "abc";
+  r.split = "test";
+  r.bytes_per_token = 1;
+  r.result.protocol = "last-token";
+  r.result.parameters = "segments=2 seed=1";
+  r.result.starts = {0, 512};
+  r.result.lengths = {cell(128, nll), cell(256, nll + 1)};
+  return r;
+}
+
+RunResult with_failures() {
+  RunResult r = result("learned_abs", 1);
+  LengthResult& c = r.result.lengths[1];
+  c = LengthResult();
+  c.length = 256;
+  c.failure = "position_out_of_range";
+  c.message = "[posenc:learned_abs] position_out_of_range: too far";
+  return r;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(the_csv_has_one_number_per_row_with_all_it_depends_on) {
+  const auto rows = parse_csv("x", results_csv({result("rope(base=1, layout=half)", 1)}));
+  BOOST_TEST(rows.size() == 1u + 2 * 7);
+  for (const auto& row : rows) BOOST_TEST(row.size() == rows[0].size());
+  BOOST_TEST(rows[1][1] == "rope(base=1, layout=half)");
+  BOOST_TEST(rows[1][9] == hash_hex("segments=2 seed=1").substr(0, 16));
+  BOOST_TEST(rows[1][11] == "perplexity");
+  BOOST_TEST(std::stod(rows[1][12]) == std::exp(1.0));
+  BOOST_TEST(rows[5][11] == "bits_per_byte");
+  BOOST_TEST(std::stod(rows[5][12]) == 1 / std::log(2.0), boost::test_tools::tolerance(1e-12));
+}
+
+BOOST_AUTO_TEST_CASE(a_failed_cell_shows_its_code_and_its_reason) {
+  const std::string table = results_table({result("alibi", 1), with_failures()});
+  BOOST_TEST(table.find("2.718 ± 0.27") != std::string::npos, table);
+  BOOST_TEST(
+      table.find("learned_abs at 256: [posenc:learned_abs] position_out_of_range: too far") !=
+      std::string::npos);
+  const std::string csv = results_csv({with_failures()});
+  BOOST_TEST(csv.find("256,failure,position_out_of_range") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(columns_of_the_table_line_up) {
+  const std::string table = results_table({result("alibi", 1), result("kerple_log", 8)});
+  std::vector<size_t> widths;
+  size_t begin = table.find('\n') + 1;
+  for (int row = 0; row < 3; ++row) {
+    const size_t end = table.find('\n', begin);
+    size_t width = 0;
+    for (size_t i = begin; i < end; ++i)
+      width += (static_cast<unsigned char>(table[i]) & 0xc0) != 0x80;
+    widths.push_back(width);
+    begin = end + 1;
+  }
+  BOOST_TEST(widths[0] == widths[1]);
+  BOOST_TEST(widths[1] == widths[2]);
+}
+
+BOOST_AUTO_TEST_CASE(nonfinite_scores_are_nan_never_a_number) {
+  LengthResult c = cell(8, 1);
+  c.failure = "nonfinite_logits";
+  BOOST_TEST(cell_text(c, true) == "nan");
+}
+
+BOOST_AUTO_TEST_CASE(runs_of_one_encoding_are_told_apart_by_folder) {
+  RunResult a = result("alibi", 1), b = result("alibi", 2);
+  b.run = "runs/b";
+  const Plot plot = results_plot({a, b});
+  BOOST_TEST(plot.curves[1].label == "alibi (runs/b)");
+  BOOST_TEST(plot.marked_x == 128);
+}
+
+BOOST_AUTO_TEST_CASE(items_name_their_place_in_the_text) {
+  BOOST_TEST(items_csv(result("alibi", 1)) ==
+             "length,item,first_token,nll\n128,0,0,0.9\n128,1,512,1.1\n256,0,0,1.9\n"
+             "256,1,512,2.1\n");
+}
+
+BOOST_AUTO_TEST_CASE(numbers_for_people_have_four_digits) {
+  BOOST_TEST(short_number(3.14159) == "3.142");
+  BOOST_TEST(short_number(67869.4) == "67869");
+  BOOST_TEST(short_number(1.234e7) == "1.23e+07");
+  BOOST_TEST(short_number(INFINITY) == "inf");
+}

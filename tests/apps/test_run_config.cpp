@@ -1,0 +1,84 @@
+#define BOOST_TEST_MODULE run_config
+#include <boost/test/unit_test.hpp>
+
+#include "apps/run_config.h"
+#include "engine/base/error.h"
+#include "tests/support/messages.h"
+
+using namespace farfield;
+using namespace farfield::apps;
+
+namespace {
+template <class F>
+RunConfig resolved(F change) {
+  RunConfig config;
+  change(config);
+  resolve(config);
+  return config;
+}
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(what_is_not_given_comes_from_the_preset) {
+  const RunConfig c = resolved([](RunConfig& r) { r.preset = "tiny"; });
+  const Preset& tiny = find_preset("tiny");
+  BOOST_TEST(*c.n_layer == tiny.model.n_layer);
+  BOOST_TEST(*c.d_ff == tiny.model.d_ff);
+  BOOST_TEST(*c.batch == tiny.train.batch_size);
+  BOOST_TEST(*c.lr == tiny.train.peak_lr);
+  BOOST_TEST(*c.steps == tiny.train.steps);
+  const RunConfig wide = resolved([](RunConfig& r) { r.d_model = 32; });
+  BOOST_TEST(*wide.d_ff == 128);
+}
+
+BOOST_AUTO_TEST_CASE(the_encoding_is_brought_into_its_canonical_form) {
+  const RunConfig a = resolved([](RunConfig& r) { r.posenc = "window( 5 )+rope"; });
+  const RunConfig b = resolved([](RunConfig& r) { r.posenc = "rope + window(w=5)"; });
+  BOOST_TEST(a.posenc == b.posenc);
+}
+
+BOOST_AUTO_TEST_CASE(settings_read_back_as_the_same_config) {
+  const RunConfig c = resolved([](RunConfig& r) {
+    r.posenc = "rope + window(5)";
+    r.lr = 1.0 / 3;
+    r.data = "corpora/a b";
+    r.checkpoint_activations = true;
+  });
+  const Settings settings = to_settings(c);
+  const RunConfig back = to_run_config("x", settings);
+  BOOST_CHECK(to_settings(back) == settings);
+  BOOST_TEST(*back.lr == *c.lr);
+  BOOST_TEST(back.checkpoint_activations);
+}
+
+BOOST_AUTO_TEST_CASE(only_what_changes_the_weights_belongs_to_the_identity) {
+  const Settings a = identity(to_settings(resolved([](RunConfig&) {})));
+  const Settings same = identity(to_settings(resolved([](RunConfig& r) {
+    r.threads = 7;
+    r.log_every = 3;
+    r.keep = 9;
+    r.data = "elsewhere";
+    r.nonfinite = "skip";
+  })));
+  BOOST_CHECK(a == same);
+  const Settings other = identity(to_settings(resolved([](RunConfig& r) { r.seed = 2; })));
+  BOOST_TEST(first_difference(a, other) == "seed");
+}
+
+BOOST_AUTO_TEST_CASE(values_out_of_range_are_named) {
+  const auto refuses = [](auto change, const char* text) {
+    BOOST_CHECK_EXCEPTION(resolved(change), ConfigError, says(text));
+  };
+  refuses([](RunConfig& r) { r.preset = "minni"; }, "did you mean 'mini'?");
+  refuses([](RunConfig& r) { r.steps = 0; }, "[config] --steps: expected at least 1, got 0");
+  refuses([](RunConfig& r) { r.batch = 0; }, "--batch: expected at least 1");
+  refuses([](RunConfig& r) { r.accumulate = 3; },
+          "--accumulate: expected a divisor of the batch, 32, got 3");
+  refuses([](RunConfig& r) { r.lr = -1; }, "--lr: expected a finite number >= 0, got -1");
+  refuses([](RunConfig& r) { r.warmup = 0.6; }, "--warmup: expected a share from 0 to 0.5");
+  refuses([](RunConfig& r) { r.nonfinite = "rewnd"; }, "got 'rewnd'; did you mean 'rewind'?");
+  refuses([](RunConfig& r) { r.precision = "fp16"; }, "--precision: expected one of fp32, bf16");
+  refuses([](RunConfig& r) { r.device = "tpu"; }, "tpu");
+  refuses([](RunConfig& r) { r.posenc = "alibbi"; }, "did you mean 'alibi'?");
+  refuses([](RunConfig& r) { r.posenc = "rope + rope"; }, "rope");
+  refuses([](RunConfig& r) { r.n_head = 3; }, "multiple of n_head");
+}

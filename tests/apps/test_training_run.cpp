@@ -1,0 +1,284 @@
+#define BOOST_TEST_MODULE training_run
+#include <signal.h>
+
+#include <boost/test/unit_test.hpp>
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "apps/csv.h"
+#include "apps/load_run.h"
+#include "apps/training_run.h"
+#include "engine/base/error.h"
+#include "engine/base/file.h"
+#include "tests/apps/toy_run.h"
+#include "tests/support/file_size_limit.h"
+#include "tests/support/messages.h"
+
+using namespace farfield;
+using namespace farfield::apps;
+using farfield::test::ToyRun;
+namespace fs = std::filesystem;
+
+namespace {
+
+const ToyRun& toy() {
+  static const ToyRun run;
+  return run;
+}
+
+ExitCode go(TrainingRun& run, std::optional<int64_t> stop_after = {}, std::string* said = nullptr) {
+  std::ostringstream out;
+  ExitCode code;
+  {
+    Progress progress(out, false);
+    code = run.go(progress, stop_after);
+  }
+  if (said != nullptr) *said = out.str();
+  return code;
+}
+
+std::string bytes(const std::string& run, int64_t step, const char* file) {
+  char name[32];
+  std::snprintf(name, sizeof name, "step-%08d", static_cast<int>(step));
+  return read_file(fs::path(run) / "checkpoints" / name / file);
+}
+
+// metrics.csv without what depends on the clock.
+std::vector<std::vector<std::string>> metrics(const std::string& run) {
+  auto rows = parse_csv(run, read_file(fs::path(run) / "metrics.csv"));
+  for (auto& row : rows) row.resize(6);
+  return rows;
+}
+
+void poison(const std::vector<Parameter>& parameters) {
+  Tensor grad = parameters[0].value.grad();
+  grad.data<float>()[0] = std::numeric_limits<float>::infinity();
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(a_stopped_and_resumed_run_equals_one_in_one_go) {
+  const RunConfig config = toy().config();
+  const std::string one = toy().path("one"), two = toy().path("two");
+  {
+    TrainingRun run = TrainingRun::start(config, one);
+    BOOST_TEST(go(run) == kDone);
+  }
+  {
+    TrainingRun run = TrainingRun::start(config, two);
+    std::string said;
+    BOOST_TEST(go(run, 3, &said) == kStopped);
+    BOOST_TEST(said.find("stopped after step 3 of 8; go on with --resume " + two) !=
+               std::string::npos);
+  }
+  {
+    TrainingRun run = TrainingRun::resume(config, two);
+    BOOST_TEST(go(run) == kDone);
+  }
+  for (const char* file : {"model.safetensors", "optimizer.safetensors"})
+    BOOST_CHECK(bytes(one, 8, file) == bytes(two, 8, file));
+  BOOST_CHECK(metrics(one) == metrics(two));
+  BOOST_TEST(metrics(one).size() == 5u);  // header, steps 2, 4, 6, 8
+  const auto manifest = nlohmann::json::parse(read_file(fs::path(two) / "manifest.json"));
+  BOOST_TEST(manifest["resumed"].size() == 1u);
+  BOOST_TEST(manifest["resumed"][0]["step"] == 3);
+}
+
+BOOST_AUTO_TEST_CASE(the_saved_configuration_repeats_the_run) {
+  const std::string first = toy().path("first"), again = toy().path("again");
+  {
+    TrainingRun run = TrainingRun::start(toy().config("rope"), first);
+    go(run);
+  }
+  RunConfig config = to_run_config("config.conf", RunFolder::open(first).config());
+  resolve(config);
+  TrainingRun run = TrainingRun::start(config, again);
+  go(run);
+  BOOST_CHECK(bytes(first, 8, "model.safetensors") == bytes(again, 8, "model.safetensors"));
+  BOOST_CHECK(read_file(fs::path(first) / "config.conf") ==
+              read_file(fs::path(again) / "config.conf"));
+}
+
+BOOST_AUTO_TEST_CASE(a_run_killed_after_its_checkpoint_repeats_no_row) {
+  const RunConfig config = toy().config();
+  const std::string path = toy().path("killed");
+  {
+    TrainingRun run = TrainingRun::start(config, path);
+    go(run);
+  }
+  // As if killed between the rows of steps 6 and 8 and the checkpoints of those steps.
+  fs::remove_all(fs::path(path) / "checkpoints/step-00000008");
+  fs::remove_all(fs::path(path) / "checkpoints/step-00000006");
+  TrainingRun run = TrainingRun::resume(config, path);
+  BOOST_TEST(metrics(path).size() == 3u);
+  go(run);
+  BOOST_TEST(metrics(path).size() == 5u);
+}
+
+BOOST_AUTO_TEST_CASE(a_signal_ends_the_run_resumably_after_the_step) {
+  for (const int which : {SIGINT, SIGTERM, SIGUSR1}) {
+    const std::string path = toy().path("signal" + std::to_string(which));
+    TrainingRun run = TrainingRun::start(toy().config(), path);
+    run.trainer().after_backward = [&](int64_t step, const std::vector<Parameter>&) {
+      if (step == 3) ::raise(which);
+    };
+    std::string said;
+    BOOST_TEST(go(run, {}, &said) == kStopped);
+    BOOST_TEST(said.find("stopped on request after step 3 of 8") != std::string::npos);
+    BOOST_TEST(load_newest_checkpoint(run.folder().checkpoints()).state.step == 3);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(stopping_keeps_the_weights_before_the_bad_step) {
+  const std::string path = toy().path("stop");
+  TrainingRun run = TrainingRun::start(toy().config(), path);
+  run.trainer().after_backward = [](int64_t step, const std::vector<Parameter>& p) {
+    if (step == 6) poison(p);
+  };
+  BOOST_CHECK_EXCEPTION(go(run), Error,
+                        says("[train] step 6: expected finite numbers",
+                             "; the weights of step 5 "
+                             "are in ",
+                             "--nonfinite skip or rewind"));
+  const Checkpoint kept = load_newest_checkpoint(run.folder().checkpoints());
+  BOOST_TEST(kept.state.step == 5);
+  for (const auto& [name, tensor] : kept.model)
+    for (const double value : tensor.to_vector()) BOOST_REQUIRE(std::isfinite(value));
+}
+
+BOOST_AUTO_TEST_CASE(skipping_leaves_one_batch_out_and_says_so) {
+  RunConfig config = toy().config();
+  config.nonfinite = "skip";
+  const std::string path = toy().path("skip");
+  TrainingRun run = TrainingRun::start(config, path);
+  run.trainer().after_backward = [](int64_t step, const std::vector<Parameter>& p) {
+    if (step == 6) poison(p);
+  };
+  std::string said;
+  BOOST_TEST(go(run, {}, &said) == kDone);
+  BOOST_TEST(said.find("step 6: expected finite numbers") != std::string::npos);
+  const TrainState state = run.trainer().state();
+  BOOST_TEST(state.skipped == std::vector<int64_t>{6}, boost::test_tools::per_element());
+  BOOST_TEST(state.optimizer_t == 7);
+  BOOST_TEST(load_newest_checkpoint(run.folder().checkpoints()).state.skipped.size() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(rewinding_goes_back_and_leaves_the_batch_out) {
+  RunConfig config = toy().config();
+  config.nonfinite = "rewind";
+  config.checkpoint_every = 4;
+  const std::string path = toy().path("rewind");
+  TrainingRun run = TrainingRun::start(config, path);
+  std::vector<int64_t> steps;
+  run.trainer().after_backward = [&](int64_t step, const std::vector<Parameter>& p) {
+    steps.push_back(step);
+    if (step == 7) poison(p);
+  };
+  std::string said;
+  BOOST_TEST(go(run, {}, &said) == kDone);
+  BOOST_TEST(steps == (std::vector<int64_t>{1, 2, 3, 4, 5, 6, 7, 5, 6, 8}),
+             boost::test_tools::per_element());
+  BOOST_TEST(said.find("; back to step 4, without that batch") != std::string::npos);
+  BOOST_TEST(metrics(path).size() == 5u);
+}
+
+BOOST_AUTO_TEST_CASE(leaving_batches_out_without_end_stops) {
+  for (const char* policy : {"skip", "rewind"}) {
+    RunConfig config = toy().config();
+    config.nonfinite = policy;
+    config.steps = 30;
+    TrainingRun run = TrainingRun::start(config, toy().path(std::string("hopeless-") + policy));
+    run.trainer().after_backward = [](int64_t, const std::vector<Parameter>& p) { poison(p); };
+    BOOST_CHECK_EXCEPTION(
+        go(run), Error,
+        says("[train] step 11: expected finite numbers", "; 10 batches before it were left out"));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_resumed_run_takes_harmless_changes_and_refuses_others) {
+  const std::string path = toy().path("changes");
+  {
+    TrainingRun run = TrainingRun::start(toy().config("alibi"), path);
+    go(run, 2);
+  }
+  BOOST_CHECK_EXCEPTION(TrainingRun::resume(toy().config("rope"), path), ConfigError,
+                        says("[train] ", ": --posenc: expected alibi",
+                             ", as the run was started, "
+                             "got rope"));
+  RunConfig harmless = toy().config("alibi");
+  harmless.threads = 1;
+  harmless.log_every = 1;
+  harmless.keep = 1;
+  TrainingRun run = TrainingRun::resume(harmless, path);
+  BOOST_TEST(go(run) == kDone);
+  BOOST_TEST(list_checkpoints(run.folder().checkpoints()).size() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(other_data_is_refused) {
+  const std::string path = toy().path("data");
+  {
+    TrainingRun run = TrainingRun::start(toy().config(), path);
+    go(run, 2);
+  }
+  const ToyRun other(2);
+  RunConfig config = toy().config();
+  config.data = other.data;
+  BOOST_CHECK_EXCEPTION(TrainingRun::resume(config, path), ConfigError,
+                        says("expected the data the run was started on"));
+}
+
+BOOST_AUTO_TEST_CASE(a_damaged_checkpoint_stops_the_resumption) {
+  const std::string path = toy().path("damaged");
+  {
+    TrainingRun run = TrainingRun::start(toy().config(), path);
+    go(run, 4);
+  }
+  const fs::path file = fs::path(path) / "checkpoints/step-00000004/model.safetensors";
+  std::string content = read_file(file);
+  content.back() = static_cast<char>(content.back() ^ 1);
+  write_file_atomic(file, content);
+  BOOST_CHECK_EXCEPTION(TrainingRun::resume(toy().config(), path), IoError,
+                        says("step-00000004/model.safetensors", "step-00000002"));
+  fs::remove_all(file.parent_path());  // as the message says
+  TrainingRun run = TrainingRun::resume(toy().config(), path);
+  BOOST_TEST(run.trainer().state().step == 2);
+}
+
+BOOST_AUTO_TEST_CASE(a_full_disk_is_an_error_and_the_older_checkpoint_stays) {
+  const std::string path = toy().path("full");
+  TrainingRun run = TrainingRun::start(toy().config(), path);
+  {
+    const FileSizeLimit full(4000);
+    BOOST_CHECK_EXCEPTION(go(run), IoError, says("File too large"));
+  }
+  BOOST_TEST(load_newest_checkpoint(run.folder().checkpoints()).state.step == 0);
+}
+
+BOOST_AUTO_TEST_CASE(a_run_without_data_or_with_a_bad_folder_is_refused) {
+  RunConfig config = toy().config();
+  config.data = "";
+  BOOST_CHECK_EXCEPTION(TrainingRun::start(config, toy().path("none")), ConfigError,
+                        says("[train] expected --data FOLDER"));
+  config.data = toy().path("nowhere");
+  BOOST_CHECK_THROW(TrainingRun::start(config, toy().path("none")), IoError);
+  BOOST_TEST(!fs::exists(toy().path("none")));
+  BOOST_CHECK_THROW(TrainingRun::start(toy().config(), "/proc/farfield"), IoError);
+}
+
+BOOST_AUTO_TEST_CASE(a_loaded_model_is_the_one_that_was_trained) {
+  const std::string path = toy().path("load");
+  TrainingRun run = TrainingRun::start(toy().config("learned_abs"), path);
+  go(run);
+  const LoadedRun loaded = load_run(path);
+  BOOST_TEST(loaded.state.step == 8);
+  const Tensor ids = Tensor::from(std::vector<int32_t>{1, 2, 3, 4}, {1, 4});
+  const Tensor targets = Tensor::from(std::vector<int32_t>{2, 3, 4, 5}, {1, 4});
+  BOOST_TEST(loaded.model.nll(ids, targets).to_vector() ==
+                 run.trainer().model().nll(ids, targets).to_vector(),
+             boost::test_tools::per_element());
+  BOOST_TEST(load_run(path, 6).state.step == 6);
+  BOOST_CHECK_EXCEPTION(load_run(path, 5), IoError,
+                        says("expected a checkpoint of step 5, got step-0000000"));
+}
