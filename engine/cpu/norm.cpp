@@ -40,31 +40,27 @@ struct Row {
       y[i] = static_cast<T>((s[i] - mean) * rstd * weight[i] + bias[i]);
   }
 
-  // ds of one row; adds the row's share to dweight and dbias.
+  // ds of one row; adds the row's share to dweight and dbias. n and g are room for d values each.
   // With n = (s - mean) rstd and g = dy weight: ds = rstd (g - mean(g) - n mean(g n)).
   static void backward(const T* __restrict s, const T* __restrict dy, const A* __restrict weight,
-                       A mean, A rstd, const T* __restrict dsum, int64_t d, T* __restrict ds,
-                       A* __restrict dweight, A* __restrict dbias) {
-    A sum_g = 0, sum_gn = 0;
-#pragma omp simd reduction(+ : sum_g, sum_gn)
+                       A mean, A rstd, const T* __restrict dsum, int64_t d, A* __restrict n,
+                       A* __restrict g, T* __restrict ds, A* __restrict dweight,
+                       A* __restrict dbias) {
     for (int64_t i = 0; i < d; ++i) {
-      const A n = (static_cast<A>(s[i]) - mean) * rstd;
       const A dy_i = static_cast<A>(dy[i]);
-      const A g = dy_i * weight[i];
-      sum_g += g;
-      sum_gn += g * n;
-      dweight[i] += dy_i * n;
+      n[i] = (static_cast<A>(s[i]) - mean) * rstd;
+      g[i] = dy_i * weight[i];
+      dweight[i] += dy_i * n[i];
       dbias[i] += dy_i;
     }
-    const A mean_g = sum_g / static_cast<A>(d), mean_gn = sum_gn / static_cast<A>(d);
-    const auto ds_at = [&](int64_t i) {
-      const A n = (static_cast<A>(s[i]) - mean) * rstd;
-      return rstd * (static_cast<A>(dy[i]) * weight[i] - mean_g - n * mean_gn);
-    };
+    const A mean_g = sum_of<A>(d, [&](int64_t i) { return g[i]; }) / static_cast<A>(d);
+    const A mean_gn = sum_of<A>(d, [&](int64_t i) { return g[i] * n[i]; }) / static_cast<A>(d);
     if (dsum == nullptr) {
-      for (int64_t i = 0; i < d; ++i) ds[i] = static_cast<T>(ds_at(i));
+      for (int64_t i = 0; i < d; ++i)
+        ds[i] = static_cast<T>(rstd * (g[i] - mean_g - n[i] * mean_gn));
     } else {
-      for (int64_t i = 0; i < d; ++i) ds[i] = static_cast<T>(ds_at(i) + static_cast<A>(dsum[i]));
+      for (int64_t i = 0; i < d; ++i)
+        ds[i] = static_cast<T>(rstd * (g[i] - mean_g - n[i] * mean_gn) + static_cast<A>(dsum[i]));
     }
   }
 };
@@ -121,10 +117,12 @@ void layer_norm_backward(Cpu, const Tensor& s, const Tensor& weight, const Tenso
     parallel_chunks(rows, grain, [&](int64_t begin, int64_t end) {
       A* const dw = partials + begin / grain * 2 * d;
       std::fill_n(dw, 2 * d, A(0));
+      std::vector<A> buffer(static_cast<size_t>(2 * d));
       for (int64_t row = begin; row < end; ++row) {
         const int64_t at = row * d;
         Row<T>::backward(in + at, grad + at, w, means[row], rstds[row],
-                         add != nullptr ? add + at : nullptr, d, out + at, dw, dw + d);
+                         add != nullptr ? add + at : nullptr, d, buffer.data(), buffer.data() + d,
+                         out + at, dw, dw + d);
       }
     });
     A *const dw = dweight.data<A>(), *const db = dbias.data<A>();

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/base/parallel.h"
+#include "engine/cpu/sum_of.h"
 #include "engine/vector_math.h"
 
 namespace farfield {
@@ -24,13 +25,18 @@ void for_each_row(const Tensor& x, const F& body) {
 template <class T>
 Accumulate<T> max_of(const T* x, int64_t n) {
   using A = Accumulate<T>;
-  A result = -std::numeric_limits<A>::infinity();
-#pragma omp simd reduction(max : result)
-  for (int64_t i = 0; i < n; ++i) {
-    const A value = static_cast<A>(x[i]);
-    result = value > result ? value : result;
-  }
-  return result;
+  constexpr int kLanes = 32;
+  A lanes[kLanes];
+  std::fill_n(lanes, kLanes, -std::numeric_limits<A>::infinity());
+  int64_t i = 0;
+  const auto take = [&](int lane, int64_t at) {
+    const A value = static_cast<A>(x[at]);
+    lanes[lane] = value > lanes[lane] ? value : lanes[lane];
+  };
+  for (; i + kLanes <= n; i += kLanes)
+    for (int lane = 0; lane < kLanes; ++lane) take(lane, i + lane);
+  for (; i < n; ++i) take(0, i);
+  return *std::max_element(lanes, lanes + kLanes);
 }
 
 }  // namespace
@@ -49,9 +55,8 @@ void softmax_forward(Cpu, const Tensor& x, bool log, Tensor& y) {
         const T* const in = from + r * n;
         T* const out = to + r * n;
         const A max = max_of(in, n);  // subtracted: exp overflows above 88.72 in float32
-        A total = 0;
-#pragma omp simd reduction(+ : total)
-        for (int64_t i = 0; i < n; ++i) total += e[i] = fast_exp(static_cast<A>(in[i]) - max);
+        for (int64_t i = 0; i < n; ++i) e[i] = fast_exp(static_cast<A>(in[i]) - max);
+        const A total = sum_of<A>(n, [&](int64_t i) { return e[i]; });
         if (log) {
           const A shift = std::log(total);
           for (int64_t i = 0; i < n; ++i)
@@ -76,15 +81,13 @@ void softmax_backward(Cpu, const Tensor& y, const Tensor& dy, bool log, Tensor& 
       for (int64_t r = begin; r < end; ++r) {
         const T *const p = out + r * n, *const g = grad + r * n;
         T* const d = to + r * n;
-        A total = 0;
         if (log) {
-#pragma omp simd reduction(+ : total)
-          for (int64_t i = 0; i < n; ++i) total += static_cast<A>(g[i]);
+          const A total = sum_of<A>(n, [&](int64_t i) { return static_cast<A>(g[i]); });
           for (int64_t i = 0; i < n; ++i)
             d[i] = static_cast<T>(static_cast<A>(g[i]) - fast_exp(static_cast<A>(p[i])) * total);
         } else {
-#pragma omp simd reduction(+ : total)
-          for (int64_t i = 0; i < n; ++i) total += static_cast<A>(p[i]) * static_cast<A>(g[i]);
+          const A total =
+              sum_of<A>(n, [&](int64_t i) { return static_cast<A>(p[i]) * static_cast<A>(g[i]); });
           for (int64_t i = 0; i < n; ++i)
             d[i] = static_cast<T>(static_cast<A>(p[i]) * (static_cast<A>(g[i]) - total));
         }
