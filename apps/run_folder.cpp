@@ -20,7 +20,8 @@ constexpr std::string_view kWhere = "run";
 }
 
 RunFolder RunFolder::create(const fs::path& path, const Settings& config,
-                            const std::string& manifest, const std::string& metrics_header) {
+                            const std::string& manifest, const std::string& metrics_header,
+                            const std::function<void(const fs::path&)>& fill) {
   std::error_code status;
   const bool is_there = fs::exists(path, status) && !fs::is_empty(path, status);
   require<ConfigError>(!is_there, kWhere, path.string(),
@@ -31,8 +32,10 @@ RunFolder RunFolder::create(const fs::path& path, const Settings& config,
   write_file_atomic(made.folder() / "config.conf", to_text(config));
   write_file_atomic(made.folder() / "manifest.json", manifest);
   write_file_atomic(made.folder() / "metrics.csv", metrics_header);
-  fs::create_directory(made.folder() / "checkpoints", status);
+  const fs::path checkpoints = made.folder() / "checkpoints";
+  fs::create_directory(checkpoints, status);
   require<IoError>(!status, kWhere, path.string(), ": cannot write: ", status.message());
+  if (fill) fill(checkpoints);
   made.commit();
   return open_for_training(path);
 }

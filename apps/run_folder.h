@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -15,10 +16,12 @@ namespace farfield::apps {
 /// goes, so that two processes never write to one run.
 class RunFolder {
  public:
-  /// A new run with these files. ConfigError when something is there already; IoError when the
-  /// folder cannot be written.
+  /// A new run with these files and what `fill` puts into its checkpoints/. ConfigError when
+  /// something is there already; IoError, and nothing is there afterwards, when the folder cannot
+  /// be written.
   static RunFolder create(const std::filesystem::path& path, const Settings& config,
-                          const std::string& manifest, const std::string& metrics_header);
+                          const std::string& manifest, const std::string& metrics_header,
+                          const std::function<void(const std::filesystem::path&)>& fill = {});
   /// An existing run, to go on with. ConfigError when another process has it; IoError when there is
   /// none or a file is missing.
   static RunFolder open_for_training(const std::filesystem::path& path);

@@ -254,6 +254,11 @@ BOOST_AUTO_TEST_CASE(a_full_disk_is_an_error_and_the_older_checkpoint_stays) {
     BOOST_CHECK_EXCEPTION(go(run), IoError, says("File too large"));
   }
   BOOST_TEST(load_newest_checkpoint(run.folder().checkpoints()).state.step == 0);
+  {
+    const FileSizeLimit full(4000);
+    BOOST_CHECK_THROW(TrainingRun::start(toy().config(), toy().path("never")), IoError);
+  }
+  BOOST_TEST(!fs::exists(toy().path("never")));
 }
 
 BOOST_AUTO_TEST_CASE(a_run_without_data_or_with_a_bad_folder_is_refused) {
