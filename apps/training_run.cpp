@@ -53,9 +53,13 @@ TrainingRun TrainingRun::start(const RunConfig& config, const std::string& out) 
   std::unique_ptr<Trainer> trainer = make_trainer(config);
   const std::string manifest =
       run_manifest(config, data::Corpus::open(config.data), count(trainer->model_tensors()));
-  RunFolder folder = RunFolder::create(out, to_settings(config), manifest, MetricsFile::header());
+  RunFolder folder = RunFolder::create(
+      out, to_settings(config), manifest, MetricsFile::header(), [&](const auto& checkpoints) {
+        save_checkpoint(checkpoints, trainer->state(), trainer->model_tensors(),
+                        trainer->optimizer_tensors(), config.keep);
+      });
   TrainingRun run(std::move(folder), std::move(trainer));
-  run.save();
+  run.saved_step_ = 0;
   return run;
 }
 
