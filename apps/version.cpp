@@ -1,13 +1,14 @@
 #include "apps/version.h"
 
 #include "apps/commit.h"
+#include "engine/kernels/gemm.h"
 
 namespace farfield::apps {
 
 const std::vector<std::pair<std::string, std::string>>& build_facts() {
   static const std::vector<std::pair<std::string, std::string>> facts = {
       {"version", FARFIELD_VERSION},        {"commit", kCommit},
-      {"compiler", FARFIELD_COMPILER},      {"gemm", FARFIELD_GEMM},
+      {"compiler", FARFIELD_COMPILER},      {"gemm", gemm_library()},
       {"architecture", FARFIELD_ARCH_NAME}, {"build_type", FARFIELD_BUILD_TYPE}};
   return facts;
 }

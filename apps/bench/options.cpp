@@ -1,5 +1,7 @@
 #include "apps/bench/options.h"
 
+#include <algorithm>
+
 #include "engine/base/error.h"
 #include "engine/base/parallel.h"
 
@@ -33,7 +35,9 @@ void ModelOptions::add_to(Options& options) {
   options.group("Model")
       .add("preset", preset, "NAME", "smoke, tiny, mini, small, neox-162m or neox-1.3b")
       .add("train-len", train_len, "N", "tokens of a sequence (default: the preset's)")
-      .add("batch", batch, "N", "sequences of a step (default: the preset's)")
+      .add(
+          "batch", batch, "N",
+          "sequences of a step (default: the preset's, at most 2048 tokens beyond 10^8 parameters)")
       .add("vocab-size", vocab_size, "N", "rows of embedding and head (default: the preset's)");
 }
 
@@ -46,7 +50,11 @@ ModelConfig ModelOptions::config() const {
 }
 
 int64_t ModelOptions::batch_size() const {
-  const int64_t size = batch.value_or(train_defaults(preset).batch_size);
+  int64_t usual = train_defaults(preset).batch_size;
+  const ModelConfig model = config();
+  if (parameter_count(model) > 100'000'000)  // a step of seconds, not minutes
+    usual = std::clamp<int64_t>(2048 / model.train_len, 1, usual);
+  const int64_t size = batch.value_or(usual);
   require<ConfigError>(size >= 1, "bench", "expected batch >= 1, got ", size);
   return size;
 }
