@@ -89,6 +89,7 @@ RunConfig config_of(const DemoOptions& demo, const std::string& posenc) {
   config.data = (fs::path(demo.out) / "corpus").string();
   config.train_len = demo.train_len;
   config.steps = demo.steps;
+  config.lr = demo.lr;
   config.seed = demo.seed;
   config.log_every = std::max<int64_t>(1, demo.steps / 6);
   config.valid_every = 0;
@@ -203,6 +204,7 @@ void add_options(Options& options, DemoOptions& d) {
       .add("encodings", d.encodings, "NAME,...", "positional encodings to compare")
       .add("train-len", d.train_len, "N", "tokens of a training sequence")
       .add("steps", d.steps, "N", "training steps of each model")
+      .add("lr", d.lr, "X", "peak learning rate")
       .add("max-bytes", d.max_bytes, "N", "cut the text off behind N bytes; 0: no limit")
       .add("lengths", d.lengths, "N,...", "evaluation lengths, shortest first")
       .add("segments", d.segments, "N", "predicted tokens, the same at every length")

@@ -21,6 +21,7 @@ struct DemoOptions {
   std::vector<std::string> encodings = {"sinusoidal", "rope", "alibi", "kerple_log", "sandwich"};
   int64_t train_len = 128;
   int64_t steps = 600;
+  double lr = 3e-3;  ///< higher than the preset's, which is meant for longer training
   int64_t max_bytes = 16'000'000;
   std::vector<int64_t> lengths = {128, 256, 512, 1024, 2048};
   int64_t segments = 400;
