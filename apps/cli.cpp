@@ -11,6 +11,7 @@
 #include <new>
 #include <set>
 #include <sstream>
+#include <type_traits>
 
 #include "apps/version.h"
 #include "engine/base/error.h"
@@ -209,15 +210,12 @@ Option list(const std::string& name, std::vector<T>& values, const std::string& 
   Option option{name, placeholder, help, false, true, {}, {}, {}};
   option.clear = [&values] { values.clear(); };
   option.set = [&values](const std::string& where, const std::string& text) {
-    for (size_t begin = 0; begin <= text.size();) {
-      const size_t end = std::min(text.find(',', begin), text.size());
-      const std::string_view part = trimmed(std::string_view(text).substr(begin, end - begin));
+    for (const std::string& part : split_list(text)) {
       require<ConfigError>(!part.empty(), kWhere, where, ": expected values between commas, got '",
                            text, "'");
       T value{};
-      read_value(where, std::string(part), value);
+      read_value(where, part, value);
       values.push_back(std::move(value));
-      begin = end + 1;
     }
   };
   option.get = [&values] {
@@ -287,6 +285,13 @@ Options& Options::add_positional(const std::string& name, std::string& value,
   impl_->positional.push_back(scalar(name, value, "", help));
   return *this;
 }
+Options& Options::add_positional(const std::string& name, std::vector<std::string>& values,
+                                 const std::string& help) {
+  Option option = list(name, values, "", help);
+  option.set = [&values](const std::string&, const std::string& text) { values.push_back(text); };
+  impl_->positional.push_back(std::move(option));
+  return *this;
+}
 
 bool Options::parse(int argc, const char* const* argv, std::ostream& out) {
   Impl& self = *impl_;
@@ -331,10 +336,17 @@ bool Options::parse(int argc, const char* const* argv, std::ostream& out) {
     fail<ConfigError>(kWhere, error.what(), "; see ", self.program, " --help");
   }
 
-  require<ConfigError>(loose.size() <= self.positional.size(), kWhere, "unexpected argument '",
-                       loose.size() > self.positional.size() ? loose[self.positional.size()] : "",
-                       "'; see ", self.program, " --help");
-  for (size_t i = 0; i < loose.size(); ++i) self.set(self.positional[i], {loose[i]}, "");
+  size_t n_taken = 0;
+  for (Option& option : self.positional) {
+    if (n_taken == loose.size()) break;
+    const size_t n = option.is_list ? loose.size() - n_taken : 1;
+    const auto first = loose.begin() + static_cast<std::ptrdiff_t>(n_taken);
+    self.set(option, {first, first + static_cast<std::ptrdiff_t>(n)}, "");
+    n_taken += n;
+  }
+  require<ConfigError>(n_taken == loose.size(), kWhere, "unexpected argument '",
+                       n_taken < loose.size() ? loose[n_taken] : "", "'; see ", self.program,
+                       " --help");
 
   if (!config.empty()) {
     std::ifstream file(config, std::ios::binary);
@@ -381,7 +393,8 @@ std::string Options::resolved(const std::vector<std::string>& without) const {
 
 void Options::print_help(std::ostream& out) const {
   out << "usage: " << impl_->program;
-  for (const Option& option : impl_->positional) out << " [" << option.name << ']';
+  for (const Option& option : impl_->positional)
+    out << " [" << option.name << (option.is_list ? "...]" : "]");
   out << " [options]\n\n" << impl_->summary << "\n";
   for (const Option& option : impl_->positional) {
     const auto value = option.get();
@@ -395,6 +408,23 @@ void Options::print_help(std::ostream& out) const {
                         "read `key = value` lines; options given here win")("help", "this text")(
       "version", "what this program was built from and with");
   out << '\n' << general;
+}
+
+std::vector<std::string> split_list(std::string_view text) {
+  std::vector<std::string> parts(1);
+  int depth = 0;
+  bool quoted = false;
+  for (const char c : text) {
+    if (c == '"') quoted = !quoted;
+    if (!quoted && (c == '(' || c == '[')) ++depth;
+    if (!quoted && (c == ')' || c == ']')) --depth;
+    if (c == ',' && depth <= 0 && !quoted)
+      parts.emplace_back();
+    else
+      parts.back() += c;
+  }
+  for (std::string& part : parts) part = std::string(trimmed(part));
+  return parts;
 }
 
 std::string number(double value) {

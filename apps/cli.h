@@ -41,8 +41,8 @@ class Options {
   Options& group(std::string title);
 
   /// An option --name VALUE. A std::optional stays empty unless given, and its help has to say what
-  /// happens then; a bool is a flag (`--name`, `name = false`); a list is comma-separated; a list
-  /// of texts may also be given by repeating the option.
+  /// happens then; a bool is a flag (`--name`, `name = false`); a list is what split_list() makes
+  /// of it, and may also be given by repeating the option.
   Options& add(const std::string& name, std::string& value, const std::string& placeholder,
                const std::string& help);
   Options& add(const std::string& name, int64_t& value, const std::string& placeholder,
@@ -64,6 +64,9 @@ class Options {
                const std::string& placeholder, const std::string& help);
   /// An argument without a name, in the order of these calls; it may be left out.
   Options& add_positional(const std::string& name, std::string& value, const std::string& help);
+  /// All arguments without a name that are left, each as it is; after the others.
+  Options& add_positional(const std::string& name, std::vector<std::string>& values,
+                          const std::string& help);
 
   /// Reads the command line and the file it names. False when --help or --version was asked for
   /// and has been written to `out`: nothing is left to do. ConfigError names the option at fault.
@@ -83,6 +86,10 @@ class Options {
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
+
+/// "rope(base=1, scale=2) + window(3), alibi": the parts between commas that are outside brackets
+/// and quotes, without the white space around them.
+std::vector<std::string> split_list(std::string_view text);
 
 /// The shortest text that reads back as the same number; "inf", "-inf" and "nan" for the rest.
 std::string number(double value);

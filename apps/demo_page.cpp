@@ -150,6 +150,31 @@ std::vector<std::string> findings(const std::vector<RunResult>& results) {
   return sentences;
 }
 
+std::vector<Plot> demo_plots(const std::vector<RunResult>& results) {
+  Plot plot = results_plot(results);
+  if (!has_points(plot)) return {};
+  plot.title = concat("Trained on ", results.front().train_len, " tokens: last-token perplexity");
+  std::vector<std::string> hiding;
+  std::vector<Curve> calm;
+  for (size_t i = 0; i < results.size(); ++i) {
+    plot.curves[i].style = static_cast<int>(i);
+    const auto& cells = results[i].result.lengths;
+    const bool rises = !std::all_of(cells.begin(), cells.end(), [&](const LengthResult& cell) {
+      return cell.perplexity() < 1.5 * cells.front().perplexity();
+    });
+    if (rises)
+      hiding.push_back(results[i].posenc);
+    else
+      calm.push_back(plot.curves[i]);
+  }
+  std::vector<Plot> plots = {plot};
+  if (hiding.empty() || calm.empty()) return plots;
+  plot.curves = std::move(calm);
+  plot.title = "The same without " + joined(hiding);
+  plots.push_back(std::move(plot));
+  return plots;
+}
+
 std::string demo_page(const DemoFacts& facts, const std::vector<RunResult>& results,
                       const std::vector<std::string>& plots) {
   const RunResult& any = results.front();

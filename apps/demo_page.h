@@ -11,7 +11,7 @@ namespace farfield::apps {
 /// What the demo's page tells beside the results.
 struct DemoFacts {
   std::string text_from;  ///< the input, in words
-  std::string text_size;  ///< "16.0 MB, 2104 documents"
+  std::string text_size;  ///< "train 14.4 MB in 1890 documents, ..."
   std::string model;      ///< "2 layers, width 128, 484,000 parameters"
   std::string training;   ///< "600 steps of 32 x 128 tokens"
   std::vector<std::pair<std::string, std::string>> more;  ///< name and value, for the last table
@@ -21,6 +21,10 @@ struct DemoFacts {
 /// to the longest length. Then one that says whether the pattern known from the literature is
 /// there.
 std::vector<std::string> findings(const std::vector<RunResult>& results);
+
+/// Perplexity by length: all encodings that have a point to draw, then, where the rise of some
+/// hides what the others do, those others alone, in the same colours.
+std::vector<Plot> demo_plots(const std::vector<RunResult>& results);
 
 /// A page that needs no other file: plots inline, the table, what was run, how to read it. `plots`
 /// are SVG elements, possibly none. All results must be of last-token perplexity at the same

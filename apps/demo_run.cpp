@@ -9,7 +9,7 @@
 #include "apps/demo_page.h"
 #include "apps/evaluator.h"
 #include "apps/load_run.h"
-#include "apps/scorer.h"
+#include "apps/measure.h"
 #include "apps/settings.h"
 #include "apps/signals.h"
 #include "apps/training_run.h"
@@ -117,71 +117,41 @@ ExitCode train(const DemoOptions& demo, const std::string& posenc, Progress& pro
     progress.say(posenc + ": trained already");
     return kDone;
   }
-  progress.say(concat(posenc, ": training in ", folder));
+  const int64_t step = run.trainer().state().step;
+  progress.say(step == 0 ? concat(posenc, ": training in ", folder)
+                         : concat(posenc, ": going on at step ", step, " in ", folder));
   return run.go(progress);
 }
 
 RunResult measure(const DemoOptions& demo, const std::string& posenc, const data::Corpus& corpus) {
-  const LoadedRun run = load_run(folder_of(demo, posenc));
-  const data::TokenFile& tokens = corpus.split("test");
   EvalOptions eval;
   eval.lengths = demo.lengths;
   eval.segments = demo.segments;
   eval.allow_fewer = true;
-  return {.run = run.folder.path().string(),
-          .posenc = posenc,
-          .seed = run.config.seed,
-          .train_len = *run.config.train_len,
-          .step = run.state.step,
-          .data_hash = corpus.hash(),
-          .split = "test",
-          .bytes_per_token = tokens.bytes_per_token(),
-          .result = evaluate("last-token", scorer_of(run.model, run.device),
-                             stream_of_split(tokens), eval, run.config.seed)};
+  return measure(load_run(folder_of(demo, posenc)), corpus, "test", "last-token", eval);
 }
 
-// Those that do not explode, so that their differences can be seen.
-std::vector<RunResult> calm(const std::vector<RunResult>& results) {
-  std::vector<RunResult> kept;
-  for (const RunResult& r : results) {
-    const auto& cells = r.result.lengths;
-    if (std::all_of(cells.begin(), cells.end(), [&](const LengthResult& cell) {
-          return cell.perplexity() < 1.5 * cells.front().perplexity();
-        }))
-      kept.push_back(r);
+// What is trained and tested on.
+std::string size_text(const data::Corpus& corpus) {
+  std::string text;
+  for (const auto name : data::kSplits) {
+    const data::TokenFile& tokens = corpus.split(name);
+    text += concat(text.empty() ? "" : ", ", name, ' ',
+                   fixed(static_cast<double>(tokens.counts().bytes) / 1e6, 1), " MB in ",
+                   tokens.counts().documents, " documents");
   }
-  return kept;
-}
-
-std::vector<std::string> draw(const std::vector<RunResult>& results, const std::string& title) {
-  std::vector<std::string> plots;
-  if (!can_plot() || !has_points(results_plot(results))) return plots;
-  Plot plot = results_plot(results);
-  plot.title = title;
-  plots.push_back(draw_svg(plot));
-  const std::vector<RunResult> close = calm(results);
-  if (close.empty() || close.size() == results.size()) return plots;
-  plot = results_plot(close);
-  plot.title = "The same, without those that rise by half or more";
-  plots.push_back(draw_svg(plot));
-  return plots;
+  return text + "; one token per byte";
 }
 
 DemoFacts facts_of(const DemoOptions& demo, const data::Corpus& corpus, double seconds) {
   const LoadedRun run = load_run(folder_of(demo, demo.encodings.front()));
   const ModelConfig& model = run.model.config();
-  int64_t bytes = 0, documents = 0;
-  for (const auto name : data::kSplits) {
-    bytes += corpus.split(name).counts().bytes;
-    documents += corpus.split(name).counts().documents;
-  }
   std::string build;
   for (const auto& [name, value] : build_facts())
     build += concat(build.empty() ? "" : ", ", name, ' ', value);
   return {
       .text_from = describe_input(demo),
-      .text_size = concat(fixed(static_cast<double>(bytes) / 1e6, 1), " MB in ", documents,
-                          " documents, one token per byte; 90 % to train, 5 % to test on"),
+      .text_size = size_text(corpus),
       .model = concat(demo.preset, ": ", model.n_layer, " layers, ", model.n_head, " heads, width ",
                       model.d_model, ", ", parameter_count(model), " parameters"),
       .training = concat(*run.config.steps, " steps of ", *run.config.batch, " × ",
@@ -228,6 +198,7 @@ ExitCode run_demo(const DemoOptions& demo, std::ostream& out) {
     Progress progress = Progress::on_stdout();
     return corpus_of(demo, progress);
   }();
+  out << "text: " << size_text(corpus) << std::endl;
   for (const std::string& posenc : demo.encodings) {
     Progress progress = Progress::on_stdout();
     if (train(demo, posenc, progress) == kStopped) {
@@ -245,9 +216,11 @@ ExitCode run_demo(const DemoOptions& demo, std::ostream& out) {
 
   const fs::path folder = demo.out;
   write_file_atomic(folder / "last-token.csv", results_csv(results));
-  const std::vector<std::string> plots =
-      draw(results, concat("Trained on ", demo.train_len, " tokens: last-token perplexity"));
+  std::vector<std::string> plots;
+  if (can_plot())
+    for (const Plot& plot : demo_plots(results)) plots.push_back(draw_svg(plot));
   if (!plots.empty()) write_file_atomic(folder / "last-token.svg", plots.front());
+  if (plots.size() > 1) write_file_atomic(folder / "last-token-close.svg", plots[1]);
   write_file_atomic(folder / "index.html",
                     demo_page(facts_of(demo, corpus, seconds), results, plots));
 

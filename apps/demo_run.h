@@ -32,9 +32,10 @@ struct DemoOptions {
 /// Declares every field as an option.
 void add_options(Options& options, DemoOptions& demo);
 
-/// Prepares, trains, measures and writes out/{last-token.csv, last-token.svg, index.html}. What is
-/// there already from a demo of the same options is used, and what was begun is finished. kStopped
-/// when a signal asked for it. ConfigError when `out` holds a demo of other options.
+/// Prepares, trains, measures and writes out/{last-token.csv, last-token.svg, index.html}, and
+/// last-token-close.svg without encodings whose rise hides the others. What is there already from a
+/// demo of the same options is used, and what was begun is finished. kStopped when a signal asked
+/// for it. ConfigError when `out` holds a demo of other options.
 ExitCode run_demo(const DemoOptions& demo, std::ostream& out);
 
 }  // namespace farfield::apps

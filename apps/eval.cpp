@@ -7,12 +7,9 @@
 #include "apps/cli.h"
 #include "apps/evaluator.h"
 #include "apps/load_run.h"
-#include "apps/progress.h"
-#include "apps/results.h"
-#include "apps/scorer.h"
+#include "apps/measure.h"
 #include "data/corpus.h"
 #include "engine/base/error.h"
-#include "engine/base/file.h"
 #include "engine/base/parallel.h"
 
 using namespace farfield;
@@ -22,7 +19,8 @@ namespace fs = std::filesystem;
 namespace {
 
 struct Request {
-  std::vector<std::string> runs;
+  std::vector<std::string> runs, posenc;
+  bool drop_learned = false;
   std::optional<int64_t> step, threads;
   std::optional<std::string> data, device;
   std::string split = "test", out;
@@ -40,20 +38,19 @@ data::Corpus corpus_of(const Request& request, const LoadedRun& run) {
   return corpus;
 }
 
-// Writes what plots and tables are made from, and the plot where gnuplot is there.
-void write(const fs::path& folder, const std::vector<RunResult>& results) {
-  std::error_code status;
-  fs::create_directories(folder, status);
-  require<IoError>(!status, "eval", folder.string(),
-                   ": cannot make the folder: ", status.message());
-  const std::string name = results.front().result.protocol;
-  write_file_atomic(folder / (name + ".csv"), results_csv(results));
-  if (results.size() == 1)
-    write_file_atomic(folder / (name + "-items.csv"), items_csv(results.front()));
-  const Plot plot = results_plot(results);
-  if (can_plot() && has_points(plot)) write_file_atomic(folder / (name + ".svg"), draw_svg(plot));
-  std::cout << "written: " << (folder / name).string() << ".csv\n";
+// What did not correspond when a run was loaded under another encoding.
+void say(const std::string& path, const LoadedRun& run) {
+  const auto line = [&](const char* what, const std::vector<std::string>& names) {
+    if (names.empty()) return;
+    std::cout << path << ": " << what << ' ';
+    for (const std::string& name : names) std::cout << (&name == &names[0] ? "" : ", ") << name;
+    std::cout << '\n';
+  };
+  line("trained values left out:", run.unmatched.left_out);
+  line("at the values that training starts from:", run.unmatched.at_start);
 }
+
+void say_written(const fs::path& path) { std::cout << "written: " << path.string() << '\n'; }
 
 int eval(int argc, char** argv) {
   Request request;
@@ -65,6 +62,13 @@ int eval(int argc, char** argv) {
       .add("split", request.split, "NAME", "train, valid or test")
       .add("out", request.out, "FOLDER",
            "results of all runs together (default: each run's eval/ alone)");
+  options.group("Another positional encoding")
+      .add("posenc", request.posenc, "EXPR",
+           "measure with this expression instead of the trained one; may be repeated. Trained "
+           "values go from term to term by name")
+      .add("drop-learned", request.drop_learned,
+           "leave out trained values that EXPR has no place for, and take what EXPR starts from "
+           "where it learns what the run has not trained");
   add_options(options, request.eval);
   options.group("Machine")
       .add("device", request.device, "NAME", "where to compute (default: as in training)")
@@ -77,30 +81,33 @@ int eval(int argc, char** argv) {
 
   std::map<std::string, std::vector<RunResult>> all;
   bool has_failed = false;
+  std::vector<std::optional<std::string>> expressions(request.posenc.begin(), request.posenc.end());
+  if (expressions.empty()) expressions.emplace_back();  // the run's own
+  const auto load = [&](const std::string& path, const std::optional<std::string>& expression) {
+    return load_run(path, {.step = request.step,
+                           .device = request.device,
+                           .posenc = expression,
+                           .drop_learned = request.drop_learned});
+  };
+  if (!request.posenc.empty())  // refuse before an hour of measuring, not after
+    for (const std::string& path : request.runs)
+      for (const auto& expression : expressions) load(path, expression);
   for (const std::string& path : request.runs) {
-    const LoadedRun run = load_run(path, request.step, request.device);
-    const data::Corpus corpus = corpus_of(request, run);
-    const data::TokenFile& tokens = corpus.split(request.split);
-    const Scorer scorer = scorer_of(run.model, run.device);
-    for (const std::string& protocol : request.eval.protocols) {
-      RunResult measured{.run = path,
-                         .posenc = run.config.posenc,
-                         .seed = run.config.seed,
-                         .train_len = *run.config.train_len,
-                         .step = run.state.step,
-                         .data_hash = corpus.hash(),
-                         .split = request.split,
-                         .bytes_per_token = tokens.bytes_per_token(),
-                         .result = evaluate(protocol, scorer, stream_of_split(tokens), request.eval,
-                                            run.config.seed)};
-      for (const LengthResult& cell : measured.result.lengths)
-        has_failed = has_failed || !cell.failure.empty();
-      write(run.folder.eval(), {measured});
-      all[protocol].push_back(std::move(measured));
+    for (const auto& expression : expressions) {
+      const LoadedRun run = load(path, expression);
+      say(path, run);
+      const data::Corpus corpus = corpus_of(request, run);
+      for (const std::string& protocol : request.eval.protocols) {
+        RunResult measured = measure(run, corpus, request.split, protocol, request.eval);
+        for (const LengthResult& cell : measured.result.lengths)
+          has_failed = has_failed || !cell.failure.empty();
+        say_written(write_results(run.folder.eval(), {measured}));
+        all[protocol].push_back(std::move(measured));
+      }
     }
   }
   for (const std::string& protocol : request.eval.protocols) {
-    if (!request.out.empty()) write(request.out, all[protocol]);
+    if (!request.out.empty()) say_written(write_results(request.out, all[protocol]));
     std::cout << '\n' << results_table(all[protocol]);
   }
   if (!can_plot()) std::cout << "no plot: gnuplot is not there; install gnuplot-nox\n";

@@ -1,7 +1,9 @@
 #include "apps/evaluator.h"
 
+#include "apps/protocols/draws.h"
 #include "apps/protocols/last_token.h"
 #include "apps/protocols/non_overlapping.h"
+#include "apps/scorer.h"
 #include "engine/base/error.h"
 
 namespace farfield::apps {
@@ -24,7 +26,9 @@ void add_options(Options& options, EvalOptions& e) {
       .add("protocol", e.protocols, "NAME,...", "last-token, non-overlapping")
       .add("lengths", e.lengths, "N,...", "evaluation lengths in tokens")
       .add("allow-fewer", e.allow_fewer, "make do with fewer segments or chunks than asked for")
-      .add("batch-tokens", e.batch_tokens, "N", "tokens of one forward pass; bounds the memory");
+      .add("batch-tokens", e.batch_tokens, "N", "tokens of one forward pass; bounds the memory")
+      .add("draws", e.draws, "N",
+           "where positions are drawn at random: measure so often and report mean and spread");
   options.group("Last-token perplexity")
       .add("segments", e.segments, "N", "predicted tokens, the same at every length")
       .add("segment-set", e.segment_set, "per-seed|common",
@@ -44,6 +48,8 @@ void check(const EvalOptions& e) {
   check_word("--segment-set", e.segment_set, {"per-seed", "common"});
   check_word("--context", e.context, {"L-1", "L"});
   check_word("--budget", e.budget, {"same-text", "same-chunks"});
+  require<ConfigError>(e.draws >= 1, "eval", "bad_argument: --draws: expected at least 1, got ",
+                       e.draws);
 }
 
 ProtocolResult evaluate(const std::string& protocol, const Scorer& model, const TokenStream& text,
@@ -69,6 +75,17 @@ ProtocolResult evaluate(const std::string& protocol, const Scorer& model, const 
   options.allow_fewer = e.allow_fewer;
   options.batch_tokens = e.batch_tokens;
   return non_overlapping(model, text, options);
+}
+
+ProtocolResult evaluate(const std::string& protocol, const Transformer& model, const Device& device,
+                        const TokenStream& text, const EvalOptions& e, uint64_t seed) {
+  check(e);
+  const int64_t n = model.encoding().is_random(posenc::Phase::eval) ? e.draws : 1;
+  std::vector<ProtocolResult> draws;
+  for (int64_t draw = 0; draw < n; ++draw)
+    draws.push_back(
+        evaluate(protocol, scorer_of(model, device, static_cast<uint64_t>(draw)), text, e, seed));
+  return mean_over_draws(draws);
 }
 
 }  // namespace farfield::apps

@@ -6,6 +6,7 @@
 
 #include "apps/cli.h"
 #include "apps/protocols/protocol.h"
+#include "layers/transformer.h"
 
 namespace farfield::apps {
 
@@ -22,6 +23,7 @@ struct EvalOptions {
   bool keep_tail = false;
   bool allow_fewer = false;
   int64_t batch_tokens = 16384;
+  int64_t draws = 1;
 };
 
 /// Declares every field as an option.
@@ -33,5 +35,9 @@ void check(const EvalOptions& eval);
 /// Runs one protocol. `seed` is that of the run's training.
 ProtocolResult evaluate(const std::string& protocol, const Scorer& model, const TokenStream& text,
                         const EvalOptions& eval, uint64_t seed);
+/// The same for a model, and where its encoding draws positions at random, the mean over
+/// eval.draws draws.
+ProtocolResult evaluate(const std::string& protocol, const Transformer& model, const Device& device,
+                        const TokenStream& text, const EvalOptions& eval, uint64_t seed);
 
 }  // namespace farfield::apps

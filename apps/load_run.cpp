@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "apps/weights.h"
 #include "engine/base/error.h"
 
 namespace farfield::apps {
@@ -22,14 +21,13 @@ Checkpoint choose(const RunFolder& folder, std::optional<int64_t> step) {
 
 }  // namespace
 
-LoadedRun load_run(const std::string& path, std::optional<int64_t> step,
-                   const std::optional<std::string>& device_name) {
+LoadedRun load_run(const std::string& path, const LoadOptions& options) {
   RunFolder folder = RunFolder::open(path);
   const std::string file = (folder.path() / "config.conf").string();
   RunConfig config = to_run_config(file, folder.config());
-  if (device_name) config.device = *device_name;
+  if (options.device) config.device = *options.device;
   resolve(config);
-  const Checkpoint checkpoint = choose(folder, step);
+  const Checkpoint checkpoint = choose(folder, options.step);
   const Settings mine = without(identity(folder.config()), {"device"});
   const Settings theirs = without(checkpoint.state.config, {"device"});
   const std::string key = first_difference(theirs, mine);
@@ -42,10 +40,13 @@ LoadedRun load_run(const std::string& path, std::optional<int64_t> step,
   require<IoError>(head != checkpoint.model.end() && head->second.rank() == 2, "checkpoint", path,
                    ": expected a matrix 'embed_out.weight', got none");
   const Device device = parse_device(config.device);
-  Transformer model(model_config(config, head->second.dim(0)), config.seed, config.dtype(), device);
-  std::vector<Parameter> parameters = model.parameters();
-  load_weights(parameters, checkpoint.model);
-  return {std::move(folder), std::move(config), checkpoint.state, device, std::move(model)};
+  ModelConfig shape = model_config(config, head->second.dim(0));
+  if (options.posenc) shape.posenc = *options.posenc;
+  Transformer model(shape, config.seed, config.dtype(), device);
+  Unmatched unmatched =
+      load_weights_of(path, config.posenc, model, checkpoint.model, options.drop_learned);
+  return {std::move(folder), std::move(config),   checkpoint.state, device,
+          std::move(model),  std::move(unmatched)};
 }
 
 }  // namespace farfield::apps

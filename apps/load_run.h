@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "apps/changed_encoding.h"
 #include "apps/checkpoint.h"
 #include "apps/run_config.h"
 #include "apps/run_folder.h"
@@ -14,16 +15,23 @@ namespace farfield::apps {
 /// A trained model with its run.
 struct LoadedRun {
   RunFolder folder;
-  RunConfig config;
+  RunConfig config;  ///< as trained
   TrainState state;
   Device device;
   Transformer model;
+  Unmatched unmatched;  ///< empty when the encoding is the trained one
 };
 
-/// The model of a run at its newest checkpoint, or at that of a step. IoError for a damaged or
-/// missing checkpoint; ConfigError when the checkpoint is of another configuration than
-/// config.conf.
-LoadedRun load_run(const std::string& path, std::optional<int64_t> step = {},
-                   const std::optional<std::string>& device = {});
+struct LoadOptions {
+  std::optional<int64_t> step = {};        ///< the checkpoint of this step; empty: the newest
+  std::optional<std::string> device = {};  ///< empty: as in training
+  std::optional<std::string> posenc = {};  ///< another positional encoding than the trained one
+  bool drop_learned = false;               ///< see load_weights_of()
+};
+
+/// The model of a run. IoError for a damaged or missing checkpoint; ConfigError when the checkpoint
+/// is of another configuration than config.conf, and for an encoding that trained values do not
+/// fit.
+LoadedRun load_run(const std::string& path, const LoadOptions& options = {});
 
 }  // namespace farfield::apps

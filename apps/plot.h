@@ -3,6 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "apps/gnuplot.h"
+
 namespace farfield::apps {
 
 struct PlotPoint {
@@ -12,26 +14,32 @@ struct PlotPoint {
 
 /// One line of a plot. Points with a y that is not finite are left out, and break the line.
 struct Curve {
-  std::string label;
-  std::vector<PlotPoint> points;
+  std::string label = {};
+  std::vector<PlotPoint> points = {};
+  int style = -1;           ///< colour, dashes and markers, 0, 1, ...; -1: by its place in the plot
+  std::string colour = {};  ///< "#rrggbb" instead of the colour of the style
+  bool has_markers = true;  ///< one at each point
 };
 
 struct Plot {
-  std::string title, x_label, y_label;
-  std::vector<Curve> curves;
-  double marked_x = 0;       ///< a vertical line here, e.g. the training length; 0: none
-  std::string marked_label;  ///< what stands beside it
+  std::string title = {}, x_label = {}, y_label = {};
+  std::vector<Curve> curves = {};
+  double marked_x = 0;            ///< a vertical line here, e.g. the training length; 0: none
+  std::string marked_label = {};  ///< what stands beside it
+  bool is_log_x = true;           ///< base 2; then every x must be above 0
+  bool may_log_y = true;          ///< logarithmic when it spans more than a factor of 8
 };
-
-/// Whether gnuplot is there to draw with.
-bool can_plot();
 
 /// Whether there is a point to draw.
 bool has_points(const Plot& plot);
 
-/// The plot as one SVG element, x on a base 2 logarithmic axis, y logarithmic when it spans more
-/// than a factor of 8. Lines differ in dashes and markers as well as in colour, so that a grey copy
-/// can be read. Drawn by gnuplot as another process. BackendError when it is missing or fails.
+/// The plot as one SVG element. Lines differ in dashes and markers as well as in colour, so that a
+/// grey copy can be read. Drawn by gnuplot as another process. BackendError when it is missing or
+/// fails.
 std::string draw_svg(const Plot& plot);
+
+/// Curve i of n as a colour that says its place among them: from dark blue to light yellow, ordered
+/// for the colour-blind and in grey too.
+std::string ramp_colour(size_t i, size_t n);
 
 }  // namespace farfield::apps

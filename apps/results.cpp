@@ -3,40 +3,46 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <set>
 
 #include "apps/cli.h"
 #include "apps/csv.h"
+#include "apps/text_table.h"
 #include "engine/base/error.h"
 #include "engine/base/hash.h"
 
 namespace farfield::apps {
 namespace {
 
-// Columns on a terminal: bytes that do not continue a UTF-8 sequence.
-size_t width_of(const std::string& text) {
-  return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char c) {
-    return (static_cast<unsigned char>(c) & 0xc0) != 0x80;
-  }));
-}
-
-std::string padded(const std::string& text, size_t width, bool to_the_right) {
-  const std::string room(width - std::min(width, width_of(text)), ' ');
-  return to_the_right ? room + text : text + room;
-}
-
-// What tells the runs of a table apart: the encoding, and the folder where that is not enough.
+// What tells the runs of a table apart: the encoding, that of the training if it was another, and
+// the folder where that is not enough.
 std::vector<std::string> labels_of(const std::vector<RunResult>& results) {
+  const auto name_of = [](const RunResult& r) {
+    return is_changed(r) ? concat(r.posenc, " (trained: ", r.trained_posenc, ")") : r.posenc;
+  };
   std::vector<std::string> labels;
   for (const RunResult& r : results) {
-    const auto same = std::count_if(results.begin(), results.end(), [&](const RunResult& other) {
-      return other.posenc == r.posenc;
-    });
-    labels.push_back(same > 1 ? r.posenc + " (" + r.run + ")" : r.posenc);
+    const std::string name = name_of(r);
+    const auto same = std::count_if(results.begin(), results.end(),
+                                    [&](const RunResult& other) { return name_of(other) == name; });
+    labels.push_back(same > 1 ? name + " (" + r.run + ")" : name);
   }
   return labels;
 }
 
 }  // namespace
+
+bool is_changed(const RunResult& r) { return r.posenc != r.trained_posenc; }
+
+std::string file_stem(const std::vector<RunResult>& results) {
+  const std::string& protocol = results.front().result.protocol;
+  if (std::none_of(results.begin(), results.end(), is_changed)) return protocol;
+  std::set<std::string> slugs;
+  std::string all;
+  for (const RunResult& r : results)
+    if (slugs.insert(r.posenc_slug).second) all += r.posenc_slug + '\n';
+  return protocol + '-' + (slugs.size() == 1 ? *slugs.begin() : hash_hex(all).substr(0, 8));
+}
 
 std::string short_number(double value) {
   char text[32];
@@ -58,21 +64,26 @@ std::string cell_text(const LengthResult& cell, bool with_error) {
     char error[32];
     std::snprintf(error, sizeof error, "%.2g", cell.perplexity_error());
     text.append(" ± ").append(error);
+    if (cell.n_draws > 1) {
+      std::snprintf(error, sizeof error, "%.2g", cell.perplexity_spread);
+      text.append(" (draws ± ").append(error).append(")");
+    }
   }
   return text;
 }
 
 std::string results_csv(const std::vector<RunResult>& results) {
   std::string text =
-      csv_row({"run", "posenc", "seed", "train_len", "step", "data_hash", "split", "protocol",
-               "parameters", "parameters_hash", "length", "quantity", "value"});
+      csv_row({"run", "posenc", "trained_posenc", "seed", "train_len", "step", "data_hash", "split",
+               "protocol", "parameters", "parameters_hash", "length", "quantity", "value"});
   for (const RunResult& r : results) {
     for (const LengthResult& cell : r.result.lengths) {
       const auto row = [&](const char* quantity, const std::string& value) {
-        text += csv_row({r.run, r.posenc, std::to_string(r.seed), std::to_string(r.train_len),
-                         std::to_string(r.step), r.data_hash, r.split, r.result.protocol,
-                         r.result.parameters, hash_hex(r.result.parameters).substr(0, 16),
-                         std::to_string(cell.length), quantity, value});
+        text += csv_row({r.run, r.posenc, r.trained_posenc, std::to_string(r.seed),
+                         std::to_string(r.train_len), std::to_string(r.step), r.data_hash, r.split,
+                         r.result.protocol, r.result.parameters,
+                         hash_hex(r.result.parameters).substr(0, 16), std::to_string(cell.length),
+                         quantity, value});
       };
       if (!cell.failure.empty()) {
         row("perplexity", cell_text(cell, false));
@@ -87,6 +98,10 @@ std::string results_csv(const std::vector<RunResult>& results) {
         row("bits_per_byte", number(cell.mean_nll / std::log(2.0) / r.bytes_per_token));
       row("scored_tokens", std::to_string(cell.n_scored));
       row("items", std::to_string(cell.items.size()));
+      if (cell.n_draws == 1) continue;
+      row("draws", std::to_string(cell.n_draws));
+      row("nll_spread", number(cell.nll_spread));
+      row("perplexity_spread", number(cell.perplexity_spread));
     }
   }
   return text;
@@ -117,20 +132,11 @@ std::string results_table(const std::vector<RunResult>& results) {
     for (const LengthResult& cell : results[i].result.lengths)
       rows.back().push_back(cell_text(cell, true));
   }
-  std::vector<size_t> widths(rows.front().size());
-  for (const auto& row : rows)
-    for (size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], width_of(row[c]));
 
   const RunResult& first = results.front();
   std::string text = concat(first.result.protocol, " perplexity ± standard error, ", first.split,
                             " split (", first.result.parameters, ")\n");
-  for (const auto& row : rows) {
-    for (size_t c = 0; c < row.size(); ++c) {
-      if (c > 0) text += "   ";
-      text += padded(row[c], widths[c], c > 0);
-    }
-    text += '\n';
-  }
+  text += text_table(rows);
   for (size_t i = 0; i < results.size(); ++i)
     for (const LengthResult& cell : results[i].result.lengths)
       if (!cell.failure.empty())

@@ -11,8 +11,10 @@ namespace farfield::apps {
 
 /// One protocol's result for one run, with what it was measured on.
 struct RunResult {
-  std::string run;     ///< folder
-  std::string posenc;  ///< canonical
+  std::string run;             ///< folder
+  std::string posenc;          ///< the expression that was measured, canonical
+  std::string posenc_slug;     ///< the same for file names
+  std::string trained_posenc;  ///< the expression of the training, canonical
   uint64_t seed = 0;
   int64_t train_len = 0;
   int64_t step = 0;  ///< of the checkpoint
@@ -20,6 +22,14 @@ struct RunResult {
   double bytes_per_token = 0;  ///< 0: not known
   ProtocolResult result;
 };
+
+/// Measured under another expression than it was trained with.
+bool is_changed(const RunResult& result);
+
+/// The beginning of the names of files with these results, of one protocol: "<protocol>", or where
+/// an expression was changed "<protocol>-<slug>", so that a run's own results stay; several
+/// expressions are told apart by a hash.
+std::string file_stem(const std::vector<RunResult>& results);
 
 /// Tidy: one number per row, with all that it depends on. Header first.
 std::string results_csv(const std::vector<RunResult>& results);

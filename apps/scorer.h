@@ -7,7 +7,11 @@
 namespace farfield::apps {
 
 /// A model as protocols see it. The model must outlive the result.
-Scorer scorer_of(const Transformer& model, const Device& device);
+///
+/// draw  number of the random draw, for encodings that draw when they are evaluated: every batch
+///       takes the same one, so what comes out for an item does not depend on its batch, unless an
+///       encoding draws for each sequence
+Scorer scorer_of(const Transformer& model, const Device& device, uint64_t draw = 0);
 
 /// A split as protocols see it.
 TokenStream stream_of_split(const data::TokenFile& tokens);

@@ -46,8 +46,9 @@ int train(int argc, char** argv) {
   TrainingRun run =
       resume.empty() ? TrainingRun::start(config, out) : TrainingRun::resume(config, resume);
   std::cout << to_text(to_settings(config)) << '\n'
-            << (resume.empty() ? "training in " : "going on in ") << run.folder().path().string()
-            << std::endl;
+            << (resume.empty() ? "training in "
+                               : concat("going on at step ", run.trainer().state().step, " in "))
+            << run.folder().path().string() << std::endl;
   Progress progress = Progress::on_stdout();
   return run.go(progress, stop_after);
 }

@@ -75,7 +75,8 @@ double Trainer::forward_backward(const data::Batch& batch) {
   double sum = 0;
   for (int64_t piece = 0; piece < pieces; ++piece) {
     const Tensor loss = model_.loss(rows(batch.inputs, piece * n, n, length, device_),
-                                    rows(batch.targets, piece * n, n, length, device_));
+                                    rows(batch.targets, piece * n, n, length, device_),
+                                    static_cast<uint64_t>(step_ * pieces + piece));
     backward(loss, Tensor::full({}, 1.0 / static_cast<double>(pieces), loss.dtype(), device_));
     sum += loss.item();
   }

@@ -1,5 +1,7 @@
 #include "engine/tensor.h"
 
+#include <algorithm>
+
 #include "engine/autograd.h"
 #include "engine/kernels.h"
 

@@ -15,16 +15,17 @@ Attention Attention::make(const Initializer& init, const std::string& name, int6
 
 Tensor Attention::operator()(const Tensor& x, const posenc::Composition::Layer& position) const {
   const auto heads = split_heads(qkv(x), n_head, position.rotation);  // q, k, v [B, H, T, K]
-  return dense(attention(heads.q, heads.k, heads.v, position.rule));
+  return dense(attention(heads.q, heads.k, heads.v, position.rule, heads.far));
 }
 
 Tensor Attention::last_row(const Tensor& x, const posenc::Composition::Layer& position) const {
   const auto heads = split_heads(qkv(x), n_head, position.rotation);
   const int64_t seq_len = x.dim(1);
-  const Tensor q = slice(heads.q, 2, seq_len - 1, seq_len);  // [B, H, 1, K]
-  AttentionRule rule = position.rule;
-  if (rule.row_scale.defined()) rule.row_scale = slice(rule.row_scale, 0, seq_len - 1, seq_len);
-  return dense(attention(q, heads.k, heads.v, rule));
+  const auto last = [seq_len](const Tensor& q) {  // [B, H, 1, K]
+    return q.defined() ? slice(q, 2, seq_len - 1, seq_len) : q;
+  };
+  return dense(attention(last(heads.q), heads.k, heads.v, for_last_query(position.rule),
+                         {last(heads.far.q), heads.far.k}));
 }
 
 void Attention::visit(const std::string& name, const Visit& f) const {

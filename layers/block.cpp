@@ -27,14 +27,14 @@ Residual Block::checkpointed(const Residual& stream,
   // The tables may have a history of their own, so they are inputs like the stream.
   const auto run = [block = *this, position](const std::vector<Tensor>& inputs) {
     posenc::Composition::Layer layer = position;
-    layer.rule.bias = inputs[2];
-    layer.rule.weight = inputs[3];
-    layer.rule.row_scale = inputs[4];
+    auto input = inputs.begin() + 2;
+    for_each_table(layer.rule, [&](Tensor& table) { table = *input++; });
     const Residual out = block({.x = inputs[0], .branch = inputs[1]}, layer);
     return std::vector<Tensor>{out.x, out.branch};
   };
-  const std::vector<Tensor> out = checkpoint(run, {stream.x, stream.branch, position.rule.bias,
-                                                   position.rule.weight, position.rule.row_scale});
+  std::vector<Tensor> inputs{stream.x, stream.branch};
+  for_each_table(position.rule, [&](const Tensor& table) { inputs.push_back(table); });
+  const std::vector<Tensor> out = checkpoint(run, inputs);
   return {.x = out[0], .branch = out[1]};
 }
 

@@ -62,9 +62,10 @@ Residual Transformer::embed(const Tensor& ids, const posenc::Composition::Plan& 
   return {.x = x, .branch = {}};
 }
 
-Tensor Transformer::hidden(const Tensor& ids, posenc::Phase phase) const {
+Tensor Transformer::hidden(const Tensor& ids, posenc::Phase phase, uint64_t draw) const {
   const int64_t seq_len = ids.dim(1);
-  const posenc::Composition::Plan plan = encoding_.plan(seq_len, seq_len, phase);
+  const posenc::Composition::Plan plan =
+      encoding_.plan(seq_len, seq_len, phase, {ids.dim(0), draw});
   Residual stream = embed(ids, plan);
   for (size_t i = 0; i < blocks_.size(); ++i) {
     stream = checkpointing_ && grad_enabled() ? blocks_[i].checkpointed(stream, plan.layers[i])
@@ -73,28 +74,29 @@ Tensor Transformer::hidden(const Tensor& ids, posenc::Phase phase) const {
   return final_norm_(stream);
 }
 
-Tensor Transformer::loss(const Tensor& ids, const Tensor& targets) const {
+Tensor Transformer::loss(const Tensor& ids, const Tensor& targets, uint64_t draw) const {
   check_ids(ids);
   check_targets(targets, ids.shape());
-  const Tensor x = hidden(ids, posenc::Phase::train);
+  const Tensor x = hidden(ids, posenc::Phase::train, draw);
   return linear_cross_entropy(rows(x), embed_out_.weight, targets.view({targets.numel()}));
 }
 
-Tensor Transformer::nll(const Tensor& ids, const Tensor& targets) const {
+Tensor Transformer::nll(const Tensor& ids, const Tensor& targets, uint64_t draw) const {
   check_ids(ids);
   check_targets(targets, ids.shape());
   const NoGrad no_grad;
-  const Tensor x = hidden(ids, posenc::Phase::eval);
+  const Tensor x = hidden(ids, posenc::Phase::eval, draw);
   return linear_nll(rows(x), embed_out_.weight, targets.view({targets.numel()}))
       .view(targets.shape());
 }
 
-Tensor Transformer::last_nll(const Tensor& ids, const Tensor& targets) const {
+Tensor Transformer::last_nll(const Tensor& ids, const Tensor& targets, uint64_t draw) const {
   check_ids(ids);
   check_targets(targets, {ids.dim(0)});
   const NoGrad no_grad;
   const int64_t seq_len = ids.dim(1);
-  const posenc::Composition::Plan plan = encoding_.plan(seq_len, seq_len, posenc::Phase::eval);
+  const posenc::Composition::Plan plan =
+      encoding_.plan(seq_len, seq_len, posenc::Phase::eval, {ids.dim(0), draw});
   Residual stream = embed(ids, plan);
   for (size_t i = 0; i + 1 < blocks_.size(); ++i)
     stream = blocks_[i](std::move(stream), plan.layers[i]);
@@ -104,7 +106,7 @@ Tensor Transformer::last_nll(const Tensor& ids, const Tensor& targets) const {
 
 Tensor Transformer::logits(const Tensor& ids) const {
   check_ids(ids);
-  return embed_out_(hidden(ids, posenc::Phase::eval));
+  return embed_out_(hidden(ids, posenc::Phase::eval, /*draw=*/0));
 }
 
 std::vector<Parameter> Transformer::parameters() const {

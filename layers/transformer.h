@@ -26,15 +26,18 @@ class Transformer {
   Transformer(const ModelConfig& config, uint64_t seed, DType compute = DType::f32,
               const Device& device = {});
 
+  // `draw` is the number of the batch, for encodings that draw positions at random: a result is a
+  // pure function of it and of the seed.
+
   /// Mean negative log likelihood, in nats per token, of targets[b, t] after ids[b, 0 .. t].
   /// Shapes    ids, targets int32 [B, T] -> scalar in float32 (float64 when computing in it)
-  Tensor loss(const Tensor& ids, const Tensor& targets) const;
+  Tensor loss(const Tensor& ids, const Tensor& targets, uint64_t draw = 0) const;
   /// The same for each token: [B, T]. Not differentiable; keeps no activations.
-  Tensor nll(const Tensor& ids, const Tensor& targets) const;
+  Tensor nll(const Tensor& ids, const Tensor& targets, uint64_t draw = 0) const;
   /// Negative log likelihood of targets[b] after all of ids[b, :], int32 [B, T] and [B] -> [B]. Not
   /// differentiable. The last block and the head work on the last position alone, so this costs
   /// less than nll(); its values agree with nll()'s to rounding.
-  Tensor last_nll(const Tensor& ids, const Tensor& targets) const;
+  Tensor last_nll(const Tensor& ids, const Tensor& targets, uint64_t draw = 0) const;
   /// Scores before the softmax, [B, T, V]: for tests and short texts.
   Tensor logits(const Tensor& ids) const;
 
@@ -59,7 +62,7 @@ class Transformer {
   /// Token embeddings plus, when the encoding has one, the position embedding: [B, T, D].
   Residual embed(const Tensor& ids, const posenc::Composition::Plan& plan) const;
   /// What the head reads, [B, T, D].
-  Tensor hidden(const Tensor& ids, posenc::Phase phase) const;
+  Tensor hidden(const Tensor& ids, posenc::Phase phase, uint64_t draw) const;
 
   ModelConfig config_;
   DType compute_;

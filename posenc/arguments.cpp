@@ -33,8 +33,12 @@ bool accepts(const ArgumentSpec& spec, const Value& value, int64_t n_head) {
       return spec.per_head && static_cast<int64_t>(value.list.size()) == n_head &&
              std::all_of(value.list.begin(), value.list.end(),
                          [&](double x) { return in_range(spec, x); });
-    case Value::Kind::text:
+    case Value::Kind::formula:
+      return spec.formula;
     case Value::Kind::file:
+      return spec.file;
+    case Value::Kind::text:
+    case Value::Kind::declaration:
       break;
   }
   return false;
@@ -84,6 +88,26 @@ ArgumentSpec ArgumentSpec::or_words(std::vector<std::string> allowed) const {
   }
   return spec;
 }
+ArgumentSpec ArgumentSpec::or_number() const {
+  ArgumentSpec spec = *this;
+  spec.number = true;
+  return spec;
+}
+ArgumentSpec ArgumentSpec::or_integer() const {
+  ArgumentSpec spec = *this;
+  spec.integer = true;
+  return spec;
+}
+ArgumentSpec ArgumentSpec::always_written_out() const {
+  ArgumentSpec spec = *this;
+  spec.written_out = true;
+  return spec;
+}
+ArgumentSpec ArgumentSpec::or_file() const {
+  ArgumentSpec spec = *this;
+  spec.file = true;
+  return spec;
+}
 
 std::string ArgumentSpec::type() const {
   std::string range;
@@ -93,6 +117,9 @@ std::string ArgumentSpec::type() const {
   if (integer) parts.push_back("an integer" + range);
   if (number) parts.push_back("a number" + range);
   if (per_head) parts.push_back("a number" + range + " or a list of them, one per head");
+  if (file) parts.push_back("@file");
+  if (formula) parts.push_back("a formula");
+  if (declares) parts.push_back("a declaration");
   return joined(parts);
 }
 
@@ -131,6 +158,24 @@ ArgumentSpec per_head_argument(std::string name, std::string default_text, std::
   return spec;
 }
 
+ArgumentSpec formula_argument(std::string name, std::string default_text, std::string meaning) {
+  ArgumentSpec spec;
+  spec.name = std::move(name);
+  spec.default_text = std::move(default_text);
+  spec.meaning = std::move(meaning);
+  spec.formula = true;
+  return spec;
+}
+
+ArgumentSpec declared_parameters(std::string name, std::string meaning) {
+  ArgumentSpec spec;
+  spec.name = std::move(name);
+  spec.default_text = "none";
+  spec.meaning = std::move(meaning);
+  spec.declares = true;
+  return spec;
+}
+
 ArgumentSpec required_integer(std::string name, std::string meaning) {
   ArgumentSpec spec;
   spec.name = std::move(name);
@@ -139,35 +184,77 @@ ArgumentSpec required_integer(std::string name, std::string meaning) {
   return spec;
 }
 
+ArgumentSpec required_number(std::string name, std::string meaning) {
+  ArgumentSpec spec = required_integer(std::move(name), std::move(meaning));
+  spec.integer = false;
+  spec.number = true;
+  return spec;
+}
+
+ArgumentSpec required_per_head(std::string name, std::string meaning) {
+  return per_head_argument(std::move(name), "", std::move(meaning));
+}
+
+ArgumentSpec derived_number(std::string name, std::string default_text,
+                            double (*derived)(const Config&), std::string meaning) {
+  ArgumentSpec spec = number_argument(std::move(name), 0, std::move(meaning));
+  spec.default_text = std::move(default_text);
+  spec.has_fallback = false;
+  spec.derived = derived;
+  return spec;
+}
+
 ArgumentSpec derived_integer(std::string name, std::string default_text,
                              double (*derived)(const Config&), std::string meaning) {
+  ArgumentSpec spec =
+      derived_number(std::move(name), std::move(default_text), derived, std::move(meaning));
+  spec.number = false;
+  spec.integer = true;
+  return spec;
+}
+
+ArgumentSpec derived_integer(std::string name, std::string default_text,
+                             double (*derived)(const Config&, const Arguments&),
+                             std::string meaning) {
   ArgumentSpec spec = required_integer(std::move(name), std::move(meaning));
   spec.default_text = std::move(default_text);
-  spec.derived = derived;
+  spec.derived_from_others = derived;
   return spec;
 }
 
 Arguments::Arguments(std::string_view expression, const ParsedTerm& term, std::string_view encoding,
                      const std::vector<ArgumentSpec>& specs, const Config& config)
-    : expression_(expression), encoding_(encoding), path_(encoding), n_head_(config.n_head) {
+    : expression_(expression),
+      encoding_(encoding),
+      path_(encoding),
+      column_(term.column),
+      n_head_(config.n_head) {
   std::vector<std::string> known;
-  for (const ArgumentSpec& spec : specs) known.push_back(spec.name);
+  for (const ArgumentSpec& spec : specs)
+    if (!spec.declares) known.push_back(spec.name);
   for (const ParsedArgument& given : term.arguments) {
     farfield::require<ConfigError>(!specs.empty(), "posenc", encoding, " takes no arguments",
                                    show_place(expression, given.column));
+    if (given.value.kind == Value::Kind::declaration) {
+      declare(given, known);
+      continue;
+    }
     const std::string& name = given.name.empty() ? known[0] : given.name;
     const auto spec = std::find_if(specs.begin(), specs.end(),
                                    [&](const ArgumentSpec& s) { return s.name == name; });
-    farfield::require<ConfigError>(spec != specs.end(), "posenc", encoding, " takes ",
-                                   joined(known), ", got '", name, "'", did_you_mean(name, known),
-                                   show_place(expression, given.column));
+    if (spec == specs.end()) refuse_unknown(known, name, given.column);
     farfield::require<ConfigError>(values_.find(name) == values_.end(), "posenc", encoding, "(",
                                    name, "): expected it once, got it again",
                                    show_place(expression, given.column));
     values_[name] = given.value;
+    if (given.value.kind == Value::Kind::formula)
+      formulas_.emplace(name, Formula(expression, given.value.column - 1, given.value.text.size()));
     require(accepts(*spec, given.value, n_head_), name, "expected ", spec->type(), ", got ",
             describe(*spec, given.value, n_head_));
   }
+  for (const Declaration& declared : declarations_)
+    if (!is_used(declared.name))
+      refuse_unknown(known, declared.name, declared.column, ", a parameter that no formula uses");
   for (const ArgumentSpec& spec : specs) {
     const bool given = has(spec.name);
     if (!given) {
@@ -176,14 +263,53 @@ Arguments::Arguments(std::string_view expression, const ParsedTerm& term, std::s
                                      encoding, "(", spec.name, "=...)",
                                      show_place(expression, term.column));
       if (spec.derived != nullptr) values_[spec.name] = number_value(spec.derived(config));
+      if (spec.derived_from_others != nullptr)
+        values_[spec.name] = number_value(spec.derived_from_others(config, *this));
       if (spec.has_fallback) values_[spec.name] = spec.fallback;
     }
-    const bool shown = spec.derived != nullptr ||
+    if (spec.declares)
+      for (const Declaration& declaration : declarations_)
+        canonical_ += concat(canonical_.empty() ? "(" : ", ", declaration.text());
+    const bool shown = spec.derived != nullptr || spec.derived_from_others != nullptr ||
+                       spec.written_out ||
                        (given && !(spec.has_fallback && at(spec.name).same(spec.fallback)));
     if (shown)
-      canonical_ += concat(canonical_.empty() ? "(" : ", ", spec.name, '=', to_text(at(spec.name)));
+      canonical_ += concat(canonical_.empty() ? "(" : ", ", spec.name, '=',
+                           spec.formula ? formula(spec.name)->text() : to_text(at(spec.name)));
   }
   if (!canonical_.empty()) canonical_ += ')';
+}
+
+void Arguments::declare(const ParsedArgument& given, const std::vector<std::string>& known) {
+  require_at(std::find(known.begin(), known.end(), given.name) == known.end(), given.column,
+             given.name, "is an argument; expected another name for a parameter");
+  const std::vector<std::string> words = formula_words();
+  require_at(std::find(words.begin(), words.end(), given.name) == words.end(), given.column,
+             given.name, "means something else in formulas; expected another name for a parameter");
+  const auto at = std::lower_bound(
+      declarations_.begin(), declarations_.end(), given.name,
+      [](const Declaration& declared, const std::string& name) { return declared.name < name; });
+  require_at(at == declarations_.end() || at->name != given.name, given.column, given.name,
+             "expected it once, got it again");
+  Declaration declared;
+  try {
+    declared = parse_declaration(expression_, given.name, given.column, given.value.column - 1,
+                                 given.value.text.size());
+  } catch (const ConfigError&) {  // a misspelt argument reads as a declaration too
+    if (given.value.text[0] != '=' || did_you_mean(given.name, known).empty()) throw;
+    refuse_unknown(known, given.name, given.column);
+  }
+  require_at(!declared.is_list || static_cast<int64_t>(declared.values.size()) == n_head_,
+             declared.start_column, given.name, "expected a number per head, got ",
+             declared.values.size(), " of them; this model has ", n_head_, " heads");
+  declarations_.insert(at, declared);
+}
+
+bool Arguments::is_used(std::string_view parameter) const {
+  for (const auto& [argument, formula] : formulas_)
+    for (const Formula::Name& used : formula.names())
+      if (used.name == parameter) return true;
+  return false;
 }
 
 bool Arguments::has(std::string_view name) const { return values_.find(name) != values_.end(); }
@@ -203,6 +329,15 @@ std::string Arguments::word(std::string_view name) const {
   const Value& value = at(name);
   return value.kind == Value::Kind::word ? value.text : "";
 }
+const Formula* Arguments::formula(std::string_view name) const {
+  const auto found = formulas_.find(name);
+  return found == formulas_.end() ? nullptr : &found->second;
+}
+std::string Arguments::file(std::string_view name) const {
+  const auto value = values_.find(name);
+  const bool is_file = value != values_.end() && value->second.kind == Value::Kind::file;
+  return is_file ? value->second.text : "";
+}
 std::vector<double> Arguments::per_head(std::string_view name) const {
   const Value& value = at(name);
   return value.kind == Value::Kind::list
@@ -210,10 +345,20 @@ std::vector<double> Arguments::per_head(std::string_view name) const {
              : std::vector<double>(static_cast<size_t>(n_head_), value.number);
 }
 
+void Arguments::refuse_unknown(const std::vector<std::string>& known, const std::string& name,
+                               size_t column, std::string_view what) const {
+  fail<ConfigError>("posenc", encoding_, " takes ", joined(known), ", got '", name, "'", what,
+                    did_you_mean(name, known), show_place(expression_, column));
+}
+
 void Arguments::refuse(std::string_view argument, const std::string& what) const {
   const auto value = values_.find(argument);
+  refuse_at(value == values_.end() ? 0 : value->second.column, argument, what);
+}
+
+void Arguments::refuse_at(size_t column, std::string_view argument, const std::string& what) const {
   fail<ConfigError>("posenc", encoding_, '(', argument, "): ", what,
-                    value == values_.end() ? "" : show_place(expression_, value->second.column));
+                    show_place(expression_, column));
 }
 
 }  // namespace farfield::posenc

@@ -70,7 +70,8 @@ struct Exclusive {
 const std::vector<Exclusive>& exclusives() {
   static const std::vector<Exclusive> list = {{"rotation", {"R", "P2"}},
                                               {"input embedding", {"I"}},
-                                              {"position remap", {"P"}},
+                                              {"remap of positions or distances", {"P", "P2"}},
+                                              {"row-dependent bias", {"B"}},
                                               {"normaliser", {"N"}}};
   return list;
 }
@@ -81,31 +82,39 @@ bool is_any(const Row& row, const std::vector<const char*>& classes) {
 int64_t size_bytes(const Tensor& x) { return x.defined() ? x.size_bytes() : 0; }
 int64_t size_bytes(const Composition::Layer& layer) {
   const auto& [rotation, rule] = layer;
-  return size_bytes(rotation.cos) + size_bytes(rotation.sin) + size_bytes(rotation.scale_q) +
-         size_bytes(rotation.scale_k) + size_bytes(rule.bias) + size_bytes(rule.weight) +
-         size_bytes(rule.row_scale);
+  int64_t sum = size_bytes(rule.ids) + size_bytes(rule.far_ids_q) + size_bytes(rule.far_ids_k);
+  const auto add = [&](const Tensor& table) { sum += size_bytes(table); };
+  for_each_angle(rotation, add);
+  for_each_table(rule, add);
+  return sum;
 }
 
 }  // namespace
 
-Composition::Composition(std::string_view expression, const Config& config) : config_(config) {
-  check(config);
-  for (const ParsedTerm& parsed : parse_expression(expression)) {
+void Composition::add_terms(std::string_view expression) {
+  for (const ParsedTerm& parsed : parse_expression(expression, form_of)) {
     const Row& row = find_row(expression, parsed);
-    Term term{&row, 0, config.n_layer - 1, parsed.column,
-              Arguments(expression, parsed, row.name, row.arguments, config)};
+    Term term{&row, 0, config_.n_layer - 1, parsed.column,
+              Arguments(expression, parsed, row.name, row.arguments, config_)};
+    if (row.expand != nullptr) {
+      require<ConfigError>(!parsed.layers, "posenc", row.name,
+                           " says itself which layers it is for, expected it without @",
+                           show_place(expression, parsed.column));
+      add_terms(row.expand(term.arguments, config_));
+      continue;
+    }
     if (parsed.layers) {
       require<ConfigError>(!row.is("I"), "posenc", row.name,
                            " is added to the input and cannot be limited to layers",
                            show_place(expression, parsed.layers->column));
-      term.first = find_layer(expression, *parsed.layers, parsed.layers->first, config.n_layer);
-      term.last = find_layer(expression, *parsed.layers, parsed.layers->last, config.n_layer);
+      term.first = find_layer(expression, *parsed.layers, parsed.layers->first, config_.n_layer);
+      term.last = find_layer(expression, *parsed.layers, parsed.layers->last, config_.n_layer);
       require<ConfigError>(term.first <= term.last, "posenc",
                            "expected the first layer before the last, got ", term.first, "..",
                            term.last, show_place(expression, parsed.layers->column));
     }
     term.text = concat(row.name, term.arguments.canonical(),
-                       layers_text(term.first, term.last, config.n_layer));
+                       layers_text(term.first, term.last, config_.n_layer));
     for (const Term& other : terms_)
       for (const Exclusive& exclusive : exclusives())
         require<ConfigError>(
@@ -115,6 +124,11 @@ Composition::Composition(std::string_view expression, const Config& config) : co
             ", got ", other.text, " and ", term.text, show_place(expression, parsed.column));
     terms_.push_back(std::move(term));
   }
+}
+
+Composition::Composition(std::string_view expression, const Config& config) : config_(config) {
+  check(config);
+  add_terms(expression);
   // `none` adds nothing to other terms.
   const auto silent = std::stable_partition(terms_.begin(), terms_.end(),
                                             [](const Term& t) { return t.row->classes != "-"; });
@@ -128,7 +142,9 @@ Composition::Composition(std::string_view expression, const Config& config) : co
     canonical_ += (canonical_.empty() ? "" : " + ") + term.text;
     const int n = ++n_of_name[term.row->name];
     const std::string name = n == 1 ? term.row->name : concat(term.row->name, '_', n);
-    const bool per_layer = term.row->takes("share") && term.arguments.word("share") == "layer";
+    const bool per_layer =
+        (term.row->takes("share") && term.arguments.word("share") == "layer") ||
+        (term.row->takes("per_layer") && term.arguments.word("per_layer") == "true");
     for (int64_t layer = term.first; layer <= (per_layer ? term.last : term.first); ++layer) {
       term.arguments.set_path(per_layer ? concat(name, ".layer", layer) : name);
       term.encodings.push_back(term.row->make(term.arguments, config));
@@ -147,7 +163,7 @@ void Composition::make_groups() {
     for (const Term& term : terms_) {
       if (!term.covers(layer)) continue;
       const Encoding& encoding = term.at(layer);
-      if (term.row->is("P")) group.remaps.push_back(&encoding);
+      if (term.row->is("P") || term.row->is("P2")) group.remaps.push_back(&encoding);
       const Part part{&encoding,
                       term.row->takes("bias_scale") ? term.arguments.number("bias_scale") : 1};
       (encoding.parameters().empty() ? group.fixed : group.learned).push_back(part);
@@ -158,8 +174,15 @@ void Composition::make_groups() {
   }
 }
 
-Composition::Plan Composition::plan(int64_t n_query, int64_t n_key, Phase phase) const {
-  const Positions plain = Positions::plain(n_query, n_key, phase, config_.device);
+bool Composition::is_random(Phase phase) const {
+  for (const Term& term : terms_)
+    if (term.encodings[0]->is_random(phase)) return true;
+  return false;
+}
+
+Composition::Plan Composition::plan(int64_t n_query, int64_t n_key, Phase phase,
+                                    const Draw& draw) const {
+  const Positions plain = Positions::plain(n_query, n_key, phase, config_.device, draw);
   Plan plan;
   const Embedding embedding = embed(plain);
   plan.embedding = embedding.table;
@@ -168,6 +191,14 @@ Composition::Plan Composition::plan(int64_t n_query, int64_t n_key, Phase phase)
   for (size_t group = 0; group < groups_.size(); ++group) of_group.push_back(layer(group, plain));
   for (const size_t group : group_of_layer_) plan.layers.push_back(of_group[group]);
   return plan;
+}
+
+Positions Composition::positions(int64_t layer, int64_t n_query, int64_t n_key, Phase phase,
+                                 const Draw& draw) const {
+  Positions p = Positions::plain(n_query, n_key, phase, config_.device, draw);
+  for (const Encoding* remap : groups_[group_of_layer_.at(static_cast<size_t>(layer))].remaps)
+    p = remap->positions(p);
+  return p;
 }
 
 Tensor Composition::rounded(const Tensor& table) const {
@@ -179,50 +210,91 @@ Embedding Composition::embed(const Positions& plain) const {
       std::find_if(terms_.begin(), terms_.end(), [](const Term& t) { return t.row->is("I"); });
   if (term == terms_.end()) return {};
   const Encoding& encoding = term->at(0);
+  bool is_kept = encoding.parameters().empty();
+  std::vector<const Encoding*> remaps;  // the input is remapped by what remaps every layer
+  for (const Term& t : terms_)
+    if (t.row->is("P") && t.first == 0 && t.last == config_.n_layer - 1) {
+      remaps.push_back(&t.at(0));
+      is_kept = is_kept && !t.at(0).is_random(plain.phase);
+    }
   const auto make = [&] {
-    Positions p = plain;  // the input is remapped by what remaps every layer
-    for (const Term& t : terms_)
-      if (t.row->is("P") && t.first == 0 && t.last == config_.n_layer - 1) p = t.at(0).positions(p);
+    Positions p = plain;
+    for (const Encoding* remap : remaps) p = remap->positions(p);
     Embedding embedding = encoding.embed(p);
     embedding.table = rounded(embedding.table);
     return embedding;
   };
-  if (!encoding.parameters().empty()) return make();
+  if (!is_kept) return make();
   return embedding_cache_.get({0, plain.n_query, plain.n_key, plain.phase}, make,
                               [](const Embedding& e) { return e.table.size_bytes(); });
 }
 
 void Composition::add(const Part& part, const Positions& p, Layer& layer) const {
-  const Rotation rotation = part.encoding->rotate(p);
-  if (rotation.cos.defined())
-    layer.rotation = {rounded(rotation.cos), rounded(rotation.sin), rounded(rotation.scale_q),
-                      rounded(rotation.scale_k), rotation.interleaved};
+  Rotation rotation = part.encoding->rotate(p);
+  if (rotation.cos.defined()) {
+    for_each_angle(rotation, [this](Tensor& table) { table = rounded(table); });
+    layer.rotation = rotation;
+  }
   ScoreRule rule = part.encoding->score(p);
   if (rule.bias.defined() && part.bias_scale != 1) rule.bias = rule.bias * part.bias_scale;
   layer.rule = merge(layer.rule, rule);
 }
 
+void Composition::finish(const Group& group, const Positions& p, Layer& layer) const {
+  ScoreRule& rule = layer.rule;
+  for (const auto* parts : {&group.fixed, &group.learned})
+    for (const Part& part : *parts)
+      if (const Tensor scale = part.encoding->row_scale(p, rule); scale.defined())
+        rule.row_scale = rule.row_scale.defined() ? rule.row_scale * scale : scale;
+  for_each_table(rule, [this](Tensor& table) { table = rounded(table); });
+  require<ConfigError>(
+      rule.switch_distance == 0 || rule.window == 0 || rule.window >= rule.switch_distance,
+      "posenc", "expected a window of at least the ", rule.switch_distance,
+      " near tokens of the term with two branches, got ", rule.window, " in '", canonical_, '\'');
+  if (!rule.bias.defined() && !rule.weight.defined() && !rule.row_bias.feature.defined()) return;
+  const auto remap = [&] {  // the term that is in the way
+    for (const Term& term : terms_)
+      for (const auto& encoding : term.encodings)
+        if (term.row->is("P") && std::find(group.remaps.begin(), group.remaps.end(),
+                                           encoding.get()) != group.remaps.end())
+          return term.text;
+    return std::string();
+  };
+  require<ConfigError>(
+      p.entry != Positions::Entry::none, "posenc", "expected no bias or weight by distance beside ",
+      p.entry == Positions::Entry::none ? remap() : "",
+      ", whose positions have no whole, growing distances to look them up at; got '", canonical_,
+      '\'');
+  if (p.entry == Positions::Entry::ids) {
+    require<ConfigError>(!rule.row_bias.feature.defined(), "posenc",
+                         "expected no row-dependent bias beside ", remap(), "; got '", canonical_,
+                         '\'');
+    const std::vector<int32_t> ids(p.ids.begin(), p.ids.end());
+    rule.ids =
+        Tensor::from(ids, p.n_row() == 1 ? Shape{p.n_key} : Shape{p.n_row(), p.n_key}, p.device);
+  }
+}
+
 Composition::Layer Composition::layer(size_t group, const Positions& plain) const {
   const Group& parts = groups_[group];
   Positions p = plain;
-  for (const Encoding* remap : parts.remaps) p = remap->positions(p);
-  const auto round_rule = [this](ScoreRule& rule) {
-    rule.bias = rounded(rule.bias);
-    rule.weight = rounded(rule.weight);
-    rule.row_scale = rounded(rule.row_scale);
+  bool is_kept = true;
+  for (const Encoding* remap : parts.remaps) {
+    p = remap->positions(p);
+    is_kept = is_kept && !remap->is_random(plain.phase);
+  }
+  const auto make = [&] {
+    Layer made;
+    for (const Part& part : parts.fixed) add(part, p, made);
+    if (parts.learned.empty()) finish(parts, p, made);
+    return made;
   };
-  Layer layer = layer_cache_.get(
-      {group, plain.n_query, plain.n_key, plain.phase},
-      [&] {
-        Layer made;
-        for (const Part& part : parts.fixed) add(part, p, made);
-        if (parts.learned.empty()) round_rule(made.rule);
-        return made;
-      },
-      [](const Layer& l) { return size_bytes(l); });
+  Layer layer = is_kept ? layer_cache_.get({group, plain.n_query, plain.n_key, plain.phase}, make,
+                                           [](const Layer& l) { return size_bytes(l); })
+                        : make();
   if (parts.learned.empty()) return layer;
   for (const Part& part : parts.learned) add(part, p, layer);
-  round_rule(layer.rule);
+  finish(parts, p, layer);
   return layer;
 }
 

@@ -34,19 +34,26 @@ class Composition {
   const Config& config() const { return config_; }
 
   struct Layer {
-    Rotation rotation;  ///< tables [T, R/2] for the queries and their keys, or undefined
-    ScoreRule rule;     ///< tables [H, S] in Config::dtype
+    Rotation rotation;  ///< tables [T, R/2] for the queries and their keys, or undefined; [B, T,
+                        ///< R/2] where each sequence has positions of its own
+    ScoreRule rule;     ///< tables [H, L] in Config::dtype
   };
   struct Plan {
-    Tensor embedding;        ///< [T, D], added to the scaled token embedding; or undefined
+    Tensor embedding;        ///< [T, D] or [B, T, D], added to the scaled token embedding; or
+                             ///< undefined
     double token_scale = 1;  ///< the token embedding is multiplied by it
     std::vector<Layer> layers;
   };
   /// All tables of one forward pass, differentiable in the parameters. Layers with the same terms
   /// share the same tensors. The queries are the last n_query of n_key positions.
   /// Throws ShapeError unless 1 <= n_query <= n_key, ConfigError for a length that a term cannot
-  /// reach.
-  Plan plan(int64_t n_query, int64_t n_key, Phase phase) const;
+  /// reach, and for terms that do not fit together.
+  Plan plan(int64_t n_query, int64_t n_key, Phase phase, const Draw& draw = {}) const;
+  /// Where the queries and keys of a layer are after its remaps.
+  Positions positions(int64_t layer, int64_t n_query, int64_t n_key, Phase phase,
+                      const Draw& draw = {}) const;
+  /// Whether plan() depends on the draw.
+  bool is_random(Phase phase) const;
 
   /// Named "<term>.<parameter>" ("kerple_log.r1"), with share=layer
   /// "<term>.layer<i>.<parameter>"; a second term of one name is "<term>_2". None decays.
@@ -64,16 +71,19 @@ class Composition {
   };
   /// Layers that use the same parts.
   struct Group {
-    std::vector<const Encoding*> remaps;  ///< class P, applied first
+    std::vector<const Encoding*> remaps;  ///< classes P, P2, applied first
     std::vector<Part> fixed;              ///< without parameters: their tables are kept
     std::vector<Part> learned;            ///< computed in each plan
     friend bool operator==(const Group&, const Group&) = default;
   };
+  void add_terms(std::string_view expression);
   void make_groups();
   /// In Config::dtype; undefined stays undefined.
   Tensor rounded(const Tensor& table) const;
   /// What one part asks of a layer, merged into it.
   void add(const Part& part, const Positions& p, Layer& layer) const;
+  /// The last touch: tables rounded, and how they are read.
+  void finish(const Group& group, const Positions& p, Layer& layer) const;
   Layer layer(size_t group, const Positions& plain) const;
   Embedding embed(const Positions& plain) const;
 

@@ -30,6 +30,13 @@ struct Config {
 /// positions).
 enum class Phase { train, eval };
 
+/// Which of the random draws a forward pass takes, for encodings that draw: a pure function of the
+/// seed and of this, so a resumed run repeats it.
+struct Draw {
+  int64_t n_sequence = 1;  ///< sequences of the batch: some encodings draw for each
+  uint64_t index = 0;      ///< number of the batch
+};
+
 /// Where the queries and keys of one call are. The queries are the last n_query of the n_key
 /// positions.
 struct Positions {
@@ -37,23 +44,40 @@ struct Positions {
   int64_t n_key = 0;
   Phase phase = Phase::eval;
   Device device = {};
-  std::vector<double> ids = {};       ///< [S], the position of key n; n unless remapped
-  std::vector<double> distance = {};  ///< [S], the distance that table entry t stands for; t unless
-                                      ///< remapped
+  Draw draw = {};
+  /// [S], or [n_sequence, S] after a remap that draws for each sequence: the position of key n; n
+  /// unless remapped.
+  std::vector<double> ids = {};
+  /// [L], the distance that entry t of a table stands for; t, and L = S, unless remapped.
+  std::vector<double> distance = {};
+
+  /// The entry of a table that a pair (m, n) reads.
+  enum class Entry {
+    distance,  ///< m - n
+    ids,       ///< ids[m] - ids[n]; L is the largest of these and 1
+    none,      ///< no entry fits: tables are refused
+  };
+  Entry entry = Entry::distance;
 
   /// Positions 0 .. n_key - 1. ShapeError unless 1 <= n_query <= n_key.
-  static Positions plain(int64_t n_query, int64_t n_key, Phase phase, const Device& device = {});
+  static Positions plain(int64_t n_query, int64_t n_key, Phase phase, const Device& device = {},
+                         const Draw& draw = {});
 
-  std::span<const double> query_ids() const {  ///< [T]
-    return std::span(ids).last(static_cast<size_t>(n_query));
-  }
-  /// `distance` as a float64 tensor [S] on the device.
+  /// Rows of ids: 1, or one for each sequence.
+  int64_t n_row() const { return static_cast<int64_t>(ids.size()) / n_key; }
+  /// The positions of the queries, row after row: [n_row() * T].
+  std::vector<double> query_ids() const;
+  /// Shape of query_ids(): [T], or [B, T] when each sequence has its own.
+  Shape query_shape() const;
+  /// A float64 tensor of `width` values for each of query_ids(): [T, width] or [B, T, width].
+  Tensor query_table(const std::vector<double>& values, int64_t width) const;
+  /// `distance` as a float64 tensor [L] on the device.
   Tensor distances() const;
 };
 
 /// What is added to the token embedding.
 struct Embedding {
-  Tensor table = {};       ///< [T, D], or undefined
+  Tensor table = {};       ///< [T, D] or [B, T, D], or undefined
   double token_scale = 1;  ///< the token embedding is multiplied by it first
 };
 
@@ -70,16 +94,24 @@ class Encoding {
  public:
   virtual ~Encoding() = default;
 
-  /// Class P: remaps positions or distances.
+  /// Classes P, P2: remaps positions or distances.
   virtual Positions positions(const Positions& p) const { return p; }
+  /// Whether positions() depends on the draw.
+  virtual bool is_random(Phase) const { return false; }
   /// Class I: added once to the token embedding.
   virtual Embedding embed(const Positions&) const { return {}; }
-  /// Classes R, P2: tables for the last n_query positions, applied to q and k.
+  /// Classes R, P2: tables for the last n_query positions, applied to q and k; for P2 a second set
+  /// for far pairs.
   virtual Rotation rotate(const Positions&) const { return {}; }
-  /// Classes T-b, T-w, T-bw, M, S: bias and weight [H, S], row scale [T], window, sinks.
+  /// Classes T-b, T-w, T-bw, B, M, N, P2: bias and weight [H, L], row-dependent bias, window,
+  /// sinks, normaliser, switching distance.
   virtual ScoreRule score(const Positions&) const { return {}; }
+  /// Class S: a factor on each query's scaled dot products, [T], or undefined. Called when the rule
+  /// of the layer is otherwise complete: it says which keys a query sees.
+  virtual Tensor row_scale(const Positions&, const ScoreRule& /*layer*/) const { return {}; }
 
-  /// What training changes, under full names ("kerple_log.r1"); empty for a fixed encoding.
+  /// What a checkpoint keeps, under full names ("kerple_log.r1"): what training changes, and
+  /// frozen tensors that seed and expression do not give for certain; empty for a fixed encoding.
   virtual std::vector<Parameter> parameters() const { return {}; }
   /// Puts parameters back into their bounds; called after each optimizer step.
   virtual void project() {}

@@ -2,23 +2,17 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
-#include <limits>
+
+#include "posenc/scanner.h"
 
 namespace farfield::posenc {
 namespace {
 
 constexpr size_t kMaxTerms = 64;
-constexpr size_t kMaxListSize = 1024;
 
-bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool starts_word(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-bool is_printable(char c) { return c >= ' ' && c <= '~'; }
+bool is_bare(char c) { return !is_space(c) && c != ',' && c != '(' && c != ')'; }
 bool is_bare_file(std::string_view text) {
-  return !text.empty() && text[0] != '"' && std::all_of(text.begin(), text.end(), [](char c) {
-    return !is_space(c) && c != ',' && c != '(' && c != ')';
-  });
+  return !text.empty() && text[0] != '"' && std::all_of(text.begin(), text.end(), is_bare);
 }
 
 std::string quoted(std::string_view text) {
@@ -30,9 +24,9 @@ std::string quoted(std::string_view text) {
   return out + '"';
 }
 
-class Parser {
+class Parser : Scanner {
  public:
-  explicit Parser(std::string_view text) : text_(text) {
+  Parser(std::string_view text, FormOf form_of) : Scanner(text), form_of_(form_of) {
     require<ConfigError>(text.size() <= kMaxExpressionSize, "posenc",
                          "expected an expression of at most ", kMaxExpressionSize, " bytes, got ",
                          text.size());
@@ -56,77 +50,77 @@ class Parser {
   }
 
  private:
-  bool at_end() const { return at_ == text_.size(); }
-  char peek() const { return at_end() ? '\0' : text_[at_]; }
-  size_t column() const { return at_ + 1; }
-  void skip_space() {
-    while (!at_end() && is_space(text_[at_])) ++at_;
-  }
-  bool take(char c) {
-    if (at_end() || text_[at_] != c) return false;
-    ++at_;
-    return true;
-  }
-
-  // "expected <what>, got <the next character>" at the present place.
-  [[noreturn]] void refuse(const std::string& what) const { refuse_at(at_, what); }
-  [[noreturn]] void refuse_at(size_t at, const std::string& what) const {
-    std::string got = "the end";
-    if (at < text_.size())
-      got = is_printable(text_[at]) ? concat("'", text_[at], "'")
-                                    : std::string("an unprintable byte");
-    fail<ConfigError>("posenc", "expected ", what, ", got ", got, show_place(text_, at + 1));
-  }
-
-  std::string word(const std::string& what) {
-    if (!starts_word(peek())) refuse(what);
-    const size_t begin = at_;
-    while (starts_word(peek()) || is_digit(peek())) ++at_;
-    return std::string(text_.substr(begin, at_ - begin));
-  }
-
   ParsedTerm term() {
     ParsedTerm term;
     term.column = column();
     term.name = word("the name of an encoding");
     skip_space();
-    if (take('(')) term.arguments = arguments();
+    if (take('(')) term.arguments = arguments(term.name);
     skip_space();
     if (peek() == '@') term.layers = layers();
     return term;
   }
 
-  std::vector<ParsedArgument> arguments() {
-    std::vector<ParsedArgument> list;
+  std::vector<ParsedArgument> arguments(std::string_view encoding) {
+    std::vector<ParsedArgument> all;
     skip_space();
-    if (take(')')) return list;
+    if (take(')')) return all;
     for (;;) {
       skip_space();
-      list.push_back(argument(list.empty()));
+      all.push_back(argument(encoding, all.empty()));
       skip_space();
-      if (take(')')) return list;
+      if (take(')')) return all;
       if (!take(',')) refuse("',' or ')' after an argument");
     }
   }
 
-  ParsedArgument argument(bool first) {
+  Form form(std::string_view encoding, std::string_view name) const {
+    return form_of_ == nullptr ? Form::value : form_of_(encoding, name, peek());
+  }
+
+  ParsedArgument argument(std::string_view encoding, bool first) {
     ParsedArgument argument;
     argument.column = column();
+    Form as = form(encoding, "");
     if (starts_word(peek())) {  // a name, or an unnamed word
-      const size_t begin = at_;
+      const size_t begin = at();
       std::string name = word("");
       skip_space();
-      if (take('=')) {
+      const Form named = form(encoding, name);
+      if (peek() == '=' || named == Form::declaration) {
         argument.name = std::move(name);
-        skip_space();
+        as = named;
+        if (as != Form::declaration && take('=')) skip_space();
       } else {
-        at_ = begin;
+        move_to(begin);
       }
     }
     if (argument.name.empty() && !first)
       refuse("name=value; only the first argument may go without a name");
-    argument.value = value();
+    argument.value = as == Form::value         ? value()
+                     : as == Form::declaration ? raw(Value::Kind::declaration)
+                                               : raw(Value::Kind::formula);
     return argument;
+  }
+
+  // All up to the ',' or ')' that ends the argument.
+  Value raw(Value::Kind kind) {
+    Value value;
+    value.kind = kind;
+    value.column = column();
+    const size_t begin = at();
+    std::vector<size_t> open;
+    for (; !at_end(); move_to(at() + 1)) {
+      const char c = peek();
+      if (open.empty() && (c == ',' || c == ')')) break;
+      if (c == '(' || c == '[') open.push_back(at());
+      if (!open.empty() && (c == ')' || c == ']')) open.pop_back();
+    }
+    if (!open.empty()) refuse_at(open.back(), "a closing bracket for this one");
+    std::string_view text = since(begin);
+    while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
+    value.text = text;
+    return value;
   }
 
   Value value() {
@@ -151,77 +145,23 @@ class Parser {
     return value;
   }
 
-  std::vector<double> list() {
-    std::vector<double> numbers;
-    skip_space();
-    if (take(']')) return numbers;
-    for (;;) {
-      skip_space();
-      if (numbers.size() == kMaxListSize) refuse(concat("at most ", kMaxListSize, " numbers"));
-      numbers.push_back(number("a number"));
-      skip_space();
-      if (take(']')) return numbers;
-      if (!take(',')) refuse("',' or ']' after a number");
-    }
-  }
-
-  std::string quoted_text() {
-    const size_t begin = at_++;
-    std::string text;
-    while (!take('"')) {
-      if (at_end()) refuse_at(begin, "a closing '\"' for this one");
-      if (peek() == '\\') {
-        ++at_;
-        if (peek() != '"' && peek() != '\\') refuse("'\"' or '\\' after '\\'");
-      }
-      text += text_[at_++];
-    }
-    return text;
-  }
-
   std::string file() {
     if (peek() == '"') return quoted_text();
-    const size_t begin = at_;
-    while (!at_end() && is_bare_file(text_.substr(at_, 1))) ++at_;
-    if (at_ == begin) refuse("a file name after '@'");
-    return std::string(text_.substr(begin, at_ - begin));
-  }
-
-  double number(const std::string& what) {
-    const size_t begin = at_;
-    if (peek() == '+' && at_ + 1 < text_.size() && text_[at_ + 1] != '-') ++at_;
-    // from_chars also reads "inf" and "nan", which are not numbers here.
-    size_t digits = at_;
-    if (digits < text_.size() && text_[digits] == '-') ++digits;
-    if (digits >= text_.size() || !(is_digit(text_[digits]) || text_[digits] == '.'))
-      refuse_at(begin, what);
-    double x = 0;
-    const char* const end = text_.data() + text_.size();
-    const auto [stop, status] = std::from_chars(text_.data() + at_, end, x);
-    if (status == std::errc::result_out_of_range) refuse_at(begin, "a number that fits a float64");
-    if (status != std::errc()) refuse_at(begin, what);
-    at_ = static_cast<size_t>(stop - text_.data());
-    if (starts_word(peek()) || is_digit(peek()) || peek() == '.')
-      refuse("the end of the number before it");
-    return x;
+    const size_t begin = at();
+    while (!at_end() && is_bare(peek())) move_to(at() + 1);
+    if (at() == begin) refuse("a file name after '@'");
+    return std::string(since(begin));
   }
 
   int64_t layer() {
     skip_space();
-    int64_t layer = 0;
-    const auto [stop, status] =
-        std::from_chars(text_.data() + at_, text_.data() + text_.size(), layer);
-    // Beyond 32 bits only to stay clear of overflow in arithmetic on layers.
-    if (status != std::errc() || std::abs(static_cast<double>(layer)) > 1e9)
-      refuse("a layer (an integer; -1 is the last layer)");
-    at_ = static_cast<size_t>(stop - text_.data());
-    return layer;
+    return integer("a layer (an integer; -1 is the last layer)");
   }
 
   ParsedLayers layers() {
     ParsedLayers layers;
     layers.column = column();
-    ++at_;
+    take('@');
     layers.first = layers.last = layer();
     skip_space();
     if (take('.')) {
@@ -231,8 +171,7 @@ class Parser {
     return layers;
   }
 
-  std::string_view text_;
-  size_t at_ = 0;
+  FormOf form_of_;
 };
 
 }  // namespace
@@ -255,6 +194,9 @@ std::string to_text(const Value& value) {
       return value.text;
     case Value::Kind::text:
       return quoted(value.text);
+    case Value::Kind::formula:
+    case Value::Kind::declaration:
+      return value.text;
     case Value::Kind::file:
       return '@' + (is_bare_file(value.text) ? value.text : quoted(value.text));
     case Value::Kind::list:
@@ -268,8 +210,8 @@ std::string to_text(const Value& value) {
   return text + ']';
 }
 
-std::vector<ParsedTerm> parse_expression(std::string_view text) {
-  return Parser(text).expression();
+std::vector<ParsedTerm> parse_expression(std::string_view text, FormOf form_of) {
+  return Parser(text, form_of).expression();
 }
 
 std::string show_place(std::string_view text, size_t column) {

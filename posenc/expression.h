@@ -15,7 +15,11 @@
 //   term       = name [ "(" [ argument { "," argument } ] ")" ] [ "@" layer [ ".." layer ] ]
 //   argument   = [ name "=" ] value          only the first may go without its name
 //   value      = number | word | "[" [ number { "," number } ] "]" | "quoted text" | "@" file
+//              | formula                     where the encoding takes one: formula.h
 //   layer      = integer, negative ones count from the end
+//
+// An encoding may let its user declare parameters: such an argument is a declaration
+// (declaration.h).
 //
 // Names and words are a letter or "_", then letters, digits and "_". In quoted text, \" and
 // \\ stand for " and \. A file is a quoted text, or all up to the next white space, comma or
@@ -28,10 +32,11 @@ inline constexpr size_t kMaxExpressionSize = 8192;
 
 /// A value as written.
 struct Value {
-  enum class Kind { number, word, list, text, file };
+  enum class Kind { number, word, list, text, file, formula, declaration };
   Kind kind = Kind::number;
   double number = 0;
-  std::string text = {};  ///< of a word, a quoted text, a file
+  /// Of a word, a quoted text, a file; formulas and declarations as written.
+  std::string text = {};
   std::vector<double> list = {};
   size_t column = 0;  ///< from 1; 0 when it was not written (a default)
 
@@ -63,9 +68,16 @@ struct ParsedTerm {
   std::optional<ParsedLayers> layers = {};
 };
 
+/// How an argument is read. Formulas and declarations are kept as written, up to the comma or the
+/// parenthesis that ends them.
+enum class Form { value, formula, declaration };
+/// The form of an argument of an encoding, by its name ("": the first, unnamed) and the character
+/// after the name.
+using FormOf = Form (*)(std::string_view encoding, std::string_view argument, char after);
+
 /// One or more terms in the order written. ConfigError, with the column and a caret under the
-/// place, for anything else.
-std::vector<ParsedTerm> parse_expression(std::string_view text);
+/// place, for anything else. Without form_of, all arguments are values.
+std::vector<ParsedTerm> parse_expression(std::string_view text, FormOf form_of = nullptr);
 
 /// " at column C", the line and a caret line below; unprintable bytes are shown as '?', a long line
 /// is cut around the place. "" for column 0.

@@ -11,58 +11,98 @@
 namespace farfield::posenc {
 namespace {
 
-std::vector<double> initial_values(const Arguments& a, const Config& c, std::string_view argument,
-                                   const std::string& name, double low, double high) {
-  if (a.has(argument)) return a.per_head(argument);
-  const Random random{c.seed, stream_of("posenc." + name)};
-  std::vector<double> values;
-  for (int64_t h = 0; h < c.n_head; ++h)
-    values.push_back(low + (high - low) * random.uniform(static_cast<uint64_t>(h)));
-  return values;
+// The value nearest to x within the bounds.
+double clamped(double x, const Bounds& bounds) {
+  return std::min(std::max(x, bounds.least), bounds.most);
 }
 
-// max(x, bound) whose gradient is that of x.
-Tensor clamp_straight_through(const Tensor& x, double bound) {
+// The value nearest to x within the bounds whose gradient is that of x.
+Tensor clamp_straight_through(const Tensor& x, const Bounds& bounds) {
   Tensor y;
   {
     const NoGrad no_grad;
-    y = maximum(x, bound);
+    y = minimum(maximum(x, bounds.least), bounds.most);
   }
   record("clamp_straight_through", y, {x}, [](const Tensor& dy) { return Grads{dy}; });
   return y;
 }
 
-// ln(1 + e^x); e^x overflows above 709, far from any amplitude or rate.
-Tensor softplus(const Tensor& x) { return log1p(exp(x)); }
+// ln(1 + e^x), without overflow.
+Tensor softplus(const Tensor& x) { return maximum(x, 0.0) + log1p(exp(minimum(x, -x))); }
+// Its inverse, for y > 0.
+double inverse_softplus(double y) { return y + std::log(-std::expm1(-y)); }
+
+// From all numbers to those within the bounds, growing. One bound at least is finite.
+Tensor squeezed(const Tensor& x, const Bounds& bounds) {
+  if (std::isinf(bounds.most)) return softplus(x) + bounds.least;
+  if (std::isinf(bounds.least)) return bounds.most - softplus(-x);
+  return sigmoid(x) * (bounds.most - bounds.least) + bounds.least;
+}
+// The inverse.
+double stretched(double value, const Bounds& bounds) {
+  if (std::isinf(bounds.most)) return inverse_softplus(value - bounds.least);
+  if (std::isinf(bounds.least)) return -inverse_softplus(bounds.most - value);
+  return std::log((value - bounds.least) / (bounds.most - value));
+}
+// Bounds a little narrower, where the inverse is finite and its slope does not vanish.
+Bounds inside(const Bounds& bounds) {
+  double margin = bounds.least > 0 ? std::min(1e-4, 0.01 * bounds.least) : 1e-4;
+  margin = std::min(margin, 0.01 * (bounds.most - bounds.least));
+  return {.least = bounds.least + margin, .most = bounds.most - margin};
+}
 
 }  // namespace
 
 HeadParameter::HeadParameter(const Arguments& a, const Config& c, std::string_view argument,
-                             double low, double high, double bound)
-    : name_(concat(a.path(), '.', argument)), bound_(bound) {
-  const std::string word = a.word("constraint");
-  constraint_ = word == "softplus"           ? Constraint::softplus
-                : word == "straight_through" ? Constraint::straight_through
-                                             : Constraint::project;
-  std::vector<double> values = initial_values(a, c, argument, name_, low, high);
-  for (double& value : values) {
-    if (constraint_ == Constraint::project) value = std::max(value, bound);
-    // The inverse of softplus; at the bound itself x would be -infinity.
-    if (constraint_ == Constraint::softplus)
-      value = std::log(std::expm1(std::max(value - bound, 1e-4)));
+                             Uniform start, Bounds bounds)
+    : name_(concat(a.path(), '.', argument)), bounds_(bounds) {
+  std::vector<double> values;
+  if (a.has(argument)) {
+    values = a.per_head(argument);
+  } else {
+    const Random random{c.seed, stream_of("posenc." + name_)};
+    for (int64_t h = 0; h < c.n_head; ++h)
+      values.push_back(start.low +
+                       (start.high - start.low) * random.uniform(static_cast<uint64_t>(h)));
   }
-  if (constraint_ == Constraint::softplus) name_ += "_raw";
-  stored_ = Tensor::from(values, {c.n_head}, c.dtype, c.device);
-  stored_.set_requires_grad();
+  store(a, c, std::move(values));
+}
+
+HeadParameter::HeadParameter(const Arguments& a, const Config& c, std::string_view argument,
+                             const std::vector<double>& start, Bounds bounds)
+    : name_(concat(a.path(), '.', argument)), bounds_(bounds) {
+  store(a, c, a.has(argument) ? a.per_head(argument) : start);
+}
+
+void HeadParameter::store(const Arguments& a, const Config& c, std::vector<double> values) {
+  if (std::isfinite(bounds_.least) || std::isfinite(bounds_.most)) {
+    const std::string word = a.word("constraint");
+    constraint_ = word == "softplus"           ? Constraint::softplus
+                  : word == "straight_through" ? Constraint::straight_through
+                                               : Constraint::project;
+  }
+  const bool learned = posenc::is_learned(a);
+  const bool smooth = constraint_ == Constraint::softplus;
+  // What straight_through stores may be out of the bounds; only its use is clamped.
+  if (!learned || constraint_ != Constraint::straight_through)
+    for (double& x : values) x = clamped(x, smooth ? inside(bounds_) : bounds_);
+  if (!learned) {
+    constraint_ = Constraint::project;
+  } else if (smooth) {
+    for (double& x : values) x = stretched(x, bounds_);
+    name_ += "_raw";
+  }
+  stored_ = Tensor::from(values, {c.n_head}, learned ? c.dtype : DType::f64, c.device);
+  stored_.set_requires_grad(learned);
 }
 
 Tensor HeadParameter::value() const {
   const Tensor x = reshape(cast(stored_, DType::f64), {stored_.dim(0), 1});
   switch (constraint_) {
     case Constraint::straight_through:
-      return clamp_straight_through(x, bound_);
+      return clamp_straight_through(x, bounds_);
     case Constraint::softplus:
-      return softplus(x) + bound_;
+      return squeezed(x, bounds_);
     case Constraint::project:
       break;
   }
@@ -70,16 +110,33 @@ Tensor HeadParameter::value() const {
 }
 
 void HeadParameter::project() {
-  if (constraint_ != Constraint::project) return;
+  if (!is_learned() || constraint_ != Constraint::project) return;
   std::vector<double> values = stored_.to_vector();
-  for (double& value : values) value = std::max(value, bound_);
-  const Tensor clamped = Tensor::from(values, stored_.shape(), stored_.dtype());
-  dispatch(stored_.device(), [&](auto device) { copy_bytes(device, clamped, stored_); });
+  for (double& value : values) value = clamped(value, bounds_);
+  const Tensor kept = Tensor::from(values, stored_.shape(), stored_.dtype(), stored_.device());
+  dispatch(stored_.device(), [&](auto device) { copy_bytes(device, kept, stored_); });
+}
+
+std::vector<Parameter> HeadEncoding::parameters() const {
+  std::vector<Parameter> learned;
+  for (const HeadParameter& parameter : all_)
+    if (parameter.is_learned()) learned.push_back(parameter.parameter());
+  return learned;
+}
+
+void HeadEncoding::project() {
+  for (HeadParameter& parameter : all_) parameter.project();
 }
 
 ArgumentSpec constraint_argument() {
   return word_argument("constraint", {"project", "straight_through", "softplus"},
-                       "how parameters are kept >= 0.01");
+                       "how parameters stay in their bounds; softplus: by a smooth map, for powers "
+                       "the sigmoid");
 }
+ArgumentSpec learn_argument() {
+  return word_argument("learn", {"true", "false"},
+                       "false: parameters stay at their initial values");
+}
+bool is_learned(const Arguments& a) { return a.word("learn") == "true"; }
 
 }  // namespace farfield::posenc

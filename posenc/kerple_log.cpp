@@ -3,8 +3,6 @@
 // Extrapolation", arXiv:2205.09921, equation (4); initial values and bounds as in the authors'
 // code.
 
-#include <vector>
-
 #include "engine/ops.h"
 #include "posenc/head_parameter.h"
 #include "posenc/registry.h"
@@ -12,24 +10,15 @@
 namespace farfield::posenc {
 namespace {
 
-constexpr double kLeast = 0.01;
-
-class KerpleLog final : public Encoding {
+class KerpleLog final : public HeadEncoding {
  public:
   KerpleLog(const Arguments& a, const Config& c)
-      : r1_(a, c, "r1", 0, 2, kLeast), r2_(a, c, "r2", 0, 1, kLeast) {}
-
+      : HeadEncoding(
+            {{a, c, "r1", Uniform{0, 2}, kAmplitude}, {a, c, "r2", Uniform{0, 1}, kRate}}) {}
   ScoreRule score(const Positions& p) const override {  // b_h(d) = -r1 ln(1 + r2 d)
-    return {.bias = -r1_.value() * log1p(r2_.value() * p.distances())};  // [H, 1], [S] -> [H, S]
+    const Tensor r1 = value(0), r2 = value(1);          // [H, 1]
+    return {.bias = -r1 * log1p(r2 * p.distances())};   // [H, 1], [S] -> [H, S]
   }
-  std::vector<Parameter> parameters() const override { return {r1_.parameter(), r2_.parameter()}; }
-  void project() override {
-    r1_.project();
-    r2_.project();
-  }
-
- private:
-  HeadParameter r1_, r2_;
 };
 
 }  // namespace

@@ -39,7 +39,7 @@ class LearnedAbs final : public Encoding {
                            ", got ", id);
       rows.push_back(static_cast<int32_t>(id));
     }
-    const Tensor ids = Tensor::from(rows, {p.n_query}, p.device);
+    const Tensor ids = Tensor::from(rows, p.query_shape(), p.device);
     return {embedding(weight_, ids, weight_.dtype())};
   }
 

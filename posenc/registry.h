@@ -18,6 +18,10 @@ struct Row {
   std::string meaning;
   std::unique_ptr<Encoding> (*make)(const Arguments&, const Config&) = nullptr;
   std::vector<ArgumentSpec> arguments;  ///< the first may be given without its name
+  /// Class LY, a shorthand: the expression that it stands for, without `make`.
+  std::string (*expand)(const Arguments&, const Config&) = nullptr;
+  /// A term to begin with, where name and required arguments alone make none.
+  std::string example = {};
 
   bool is(std::string_view letter) const;  ///< letter is among the classes
   bool takes(std::string_view argument) const;
@@ -29,5 +33,9 @@ const std::vector<Row>& registry();
 std::vector<std::string> names();
 /// By name or alias; nullptr when there is none.
 const Row* find(std::string_view name);
+/// How an argument is written, for parse_expression().
+Form form_of(std::string_view encoding, std::string_view argument, char after);
+/// An expression of one encoding: its example, or its name and values for what must be given.
+std::string example_of(const Row& row);
 
 }  // namespace farfield::posenc

@@ -28,7 +28,7 @@ class Sinusoidal final : public Encoding {
     const size_t d_model = static_cast<size_t>(d_model_), half = d_model / 2;
     const size_t stride = interleaved_ ? 2 : 1, to_cos = interleaved_ ? 1 : half;
     std::vector<double> table(ids.size() * d_model);
-    parallel_chunks(p.n_query, 64, [&](int64_t begin, int64_t end) {
+    parallel_chunks(static_cast<int64_t>(ids.size()), 64, [&](int64_t begin, int64_t end) {
       for (auto m = static_cast<size_t>(begin); m < static_cast<size_t>(end); ++m)
         for (size_t i = 0; i < half; ++i) {
           const double angle = angles_(ids[m], i);
@@ -37,7 +37,7 @@ class Sinusoidal final : public Encoding {
           entry[to_cos] = std::cos(angle);
         }
     });
-    return {Tensor::from(table, {p.n_query, d_model_}, DType::f64, p.device), token_scale_};
+    return {p.query_table(table, d_model_), token_scale_};
   }
 
  private:

@@ -1,13 +1,13 @@
 #include "engine/ops/attention.h"
 
 #include "apps/bench/commands.h"
+#include "apps/bench/encodings.h"
 #include "apps/bench/options.h"
 #include "apps/bench/peak.h"
 #include "apps/bench/report.h"
 #include "engine/autograd.h"
 #include "engine/base/random.h"
 #include "posenc/composition.h"
-#include "posenc/registry.h"
 
 namespace farfield::apps {
 namespace {
@@ -30,9 +30,18 @@ class Attention {
     k_ = random(shape, "k", dtype);
     v_ = random(shape, "v", dtype);
     dout_ = random({1, length, n_head * head_dim}, "dout", dtype);
-    if (with_backward)
-      for (Tensor* x : {&q_, &k_, &v_}) x->set_requires_grad();
     length_ = length;
+    // Two rotations mean two copies of q and k; some encodings have them when they are tested
+    // alone.
+    for (const auto phase : {posenc::Phase::train, posenc::Phase::eval}) {
+      phase_ = phase;
+      if (!encoding_.plan(1, length, phase).layers[0].rotation.far.cos_q.defined()) continue;
+      far_ = {random(shape, "far q", dtype), random(shape, "far k", dtype)};
+      break;
+    }
+    if (!far_.q.defined()) phase_ = posenc::Phase::train;
+    if (with_backward)
+      for (Tensor* x : inputs()) x->set_requires_grad();
   }
 
   /// Seconds of the tables, the forward pass and, when wanted, the gradients of q, k, v and of
@@ -41,18 +50,19 @@ class Attention {
     const int64_t held = memory_stats(Device{}).current_bytes;
     reset_peak_memory(Device{});
     const double time = seconds([&] {
-      const auto plan = encoding_.plan(length_, length_, posenc::Phase::train);
+      const auto plan = encoding_.plan(length_, length_, phase_);
       if (with_backward_) {
-        backward(attention(q_, k_, v_, plan.layers[0].rule), dout_);
+        backward(attention(q_, k_, v_, plan.layers[0].rule, far_), dout_);
       } else {
         const NoGrad no_grad;
-        attention(q_, k_, v_, plan.layers[0].rule);
+        attention(q_, k_, v_, plan.layers[0].rule, far_);
       }
     });
-    // The output and, with gradients, dq, dk and dv belong to the caller.
-    const int64_t results = (with_backward_ ? 4 : 1) * q_.size_bytes();
+    // The output and the gradients of the inputs belong to the caller.
+    const auto n_input = static_cast<int64_t>(inputs().size());
+    const int64_t results = (with_backward_ ? n_input + 1 : 1) * q_.size_bytes();
     extra_bytes_ = memory_stats(Device{}).peak_bytes - held - results;
-    for (const Tensor* x : {&q_, &k_, &v_}) x->set_grad({});
+    for (const Tensor* x : inputs()) x->set_grad({});
     for (const Parameter& parameter : encoding_.parameters()) parameter.value.set_grad({});
     return time;
   }
@@ -69,16 +79,18 @@ class Attention {
     return c;
   }
 
+  // What gets a gradient.
+  std::vector<Tensor*> inputs() {
+    if (far_.q.defined()) return {&q_, &k_, &v_, &far_.q, &far_.k};
+    return {&q_, &k_, &v_};
+  }
+
   posenc::Composition encoding_;
+  posenc::Phase phase_ = posenc::Phase::train;
   bool with_backward_;
   int64_t length_ = 0, extra_bytes_ = 0;
   Tensor q_, k_, v_, dout_;
-};
-
-struct Entry {
-  std::string posenc;
-  Attention attention;
-  Samples time_s;
+  FarHeads far_;
 };
 
 }  // namespace
@@ -86,7 +98,7 @@ struct Entry {
 int bench_attention(int argc, const char* const* argv, std::ostream& out) {
   CommonOptions common;
   std::vector<int64_t> lengths = {512, 2048, 4096, 8192, 16384};
-  std::string posenc = "none, alibi, kerple_log";
+  std::vector<std::string> posenc = {"none", "alibi", "kerple_log"};
   int64_t n_head = 12, head_dim = 64;
   bool forward_only = false;
   Options options(
@@ -98,7 +110,8 @@ int bench_attention(int argc, const char* const* argv, std::ostream& out) {
       "is measured: a rotation costs its time elsewhere.");
   options.group("Attention")
       .add("lengths", lengths, "N,...", "sequence lengths")
-      .add("posenc", posenc, "EXPR,...", "positional encodings; those of one length take turns")
+      .add("posenc", posenc, "EXPR,...",
+           "positional encodings, or all; may be repeated; `none` takes turns with each other one")
       .add("heads", n_head, "N", "heads")
       .add("head-dim", head_dim, "N", "width of a head")
       .add("forward", forward_only, "leave the gradients out");
@@ -117,34 +130,30 @@ int bench_attention(int argc, const char* const* argv, std::ostream& out) {
       out,
       {"encoding", "length", "ms", "min", "max", "GFLOP/s", "share", "against none", "extra MiB"},
       24);
+  std::vector<std::string> left_out;
   for (const int64_t length : lengths) {
-    std::vector<Entry> entries;
-    for (const std::string& expression : split_expressions(posenc))
-      entries.push_back(
-          {expression, {expression, n_head, head_dim, length, common.dtype(), !forward_only}, {}});
     Samples peak;
-    for (int64_t round = -1; round < common.rounds; ++round) {  // one to warm up
-      const double peak_now = fma_peak_gflops();
-      if (round >= 0) peak.add(peak_now);
-      for (Entry& entry : entries) {
-        const double time = entry.attention.run();
-        if (round >= 0) entry.time_s.add(time);
-      }
-    }
-    const Entry* none = nullptr;
-    for (const Entry& entry : entries)
-      if (entry.posenc == "none") none = &entry;
+    for (int64_t round = 0; round < common.rounds; ++round) peak.add(fma_peak_gflops());
+    const auto make = [&](const std::string& expression) {
+      return std::make_unique<Attention>(expression, n_head, head_dim, length, common.dtype(),
+                                         !forward_only);
+    };
     const double gflop = 1e-9 * (forward_only ? 2 : 7) * static_cast<double>(n_head * head_dim) *
                          static_cast<double>(length) * static_cast<double>(length);
-    for (const Entry& entry : entries) {
-      const double rate = gflop / entry.time_s.median();
-      report.add({entry.posenc, std::to_string(length), milliseconds(entry.time_s.median()),
-                  milliseconds(entry.time_s.min()), milliseconds(entry.time_s.max()),
-                  fixed(rate, 1), percent(rate / peak.median()),
-                  none == nullptr ? "" : fixed(median_ratio(entry.time_s, none->time_s), 3),
-                  mebibytes(entry.attention.extra_bytes())});
-    }
+    const auto refused = measure_in_turn(
+        bench_encodings(posenc), /*warm_up=*/1, common.rounds, make,
+        [&](const Contender<Attention>& one) {
+          const double rate = gflop / one.time_s.median();
+          report.add({one.posenc, std::to_string(length), milliseconds(one.time_s.median()),
+                      milliseconds(one.time_s.min()), milliseconds(one.time_s.max()),
+                      fixed(rate, 1), percent(rate / peak.median()),
+                      one.against_none > 0 ? fixed(one.against_none, 3) : "",
+                      mebibytes(one.subject->extra_bytes())});
+        });
+    for (const std::string& line : refused)
+      left_out.push_back(concat("left out at ", length, ": ", line, '\n'));
   }
+  for (const std::string& line : left_out) out << line;
   out << "\nresident memory at its most: " << mebibytes(peak_resident_bytes()) << " MiB\n";
   report.write_csv(common.csv);
   return kDone;

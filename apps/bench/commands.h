@@ -1,18 +1,13 @@
 #pragma once
 
 #include <ostream>
-#include <string>
 #include <vector>
+
+#include "apps/commands.h"
 
 namespace farfield::apps {
 
-/// One thing that `bench` measures: its name, a line about it, and the program behind it. argv[0]
-/// stands for the name; the tables go to `out`.
-struct BenchCommand {
-  std::string name, summary;
-  int (*run)(int argc, const char* const* argv, std::ostream& out);
-};
-const std::vector<BenchCommand>& bench_commands();
+const std::vector<Command>& bench_commands();
 
 /// The whole of `bench`: picks the command named by argv[1] and runs it with what follows.
 int bench(int argc, const char* const* argv, std::ostream& out);

@@ -57,26 +57,6 @@ std::string mebibytes(int64_t size_bytes) {
   return fixed(mib, mib < 100 ? 1 : 0);
 }
 
-std::vector<std::string> split_expressions(const std::string& text) {
-  std::vector<std::string> parts(1);
-  int depth = 0;
-  bool quoted = false;
-  for (const char c : text) {
-    if (c == '"') quoted = !quoted;
-    if (!quoted && (c == '(' || c == '[')) ++depth;
-    if (!quoted && (c == ')' || c == ']')) --depth;
-    if (c == ',' && depth == 0 && !quoted)
-      parts.emplace_back();
-    else
-      parts.back() += c;
-  }
-  for (std::string& part : parts) {
-    part.erase(0, part.find_first_not_of(' '));
-    part.erase(part.find_last_not_of(' ') + 1);
-  }
-  return parts;
-}
-
 std::string machine_line(double fma_peak) {
   return concat(thread_count(), thread_count() == 1 ? " thread, " : " threads, ", gemm_library(),
                 ", float32 FMA peak ", fixed(fma_peak, 0), " GFLOP/s");

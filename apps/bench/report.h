@@ -35,9 +35,6 @@ std::string milliseconds(double time_s);
 std::string percent(double share);
 std::string mebibytes(int64_t size_bytes);
 
-/// Splits "rope(base=10000, scale=4) + window(512), alibi" at commas outside brackets and quotes.
-std::vector<std::string> split_expressions(const std::string& text);
-
 /// "2 threads, oneDNN 2.6.3, float32 FMA peak 203 GFLOP/s": what the shares refer to.
 std::string machine_line(double fma_peak);
 

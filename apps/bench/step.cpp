@@ -1,6 +1,7 @@
 #include <memory>
 
 #include "apps/bench/commands.h"
+#include "apps/bench/encodings.h"
 #include "apps/bench/options.h"
 #include "apps/bench/peak.h"
 #include "apps/bench/products.h"
@@ -9,7 +10,6 @@
 #include "engine/base/random.h"
 #include "engine/optim.h"
 #include "layers/transformer.h"
-#include "posenc/registry.h"
 
 namespace farfield::apps {
 namespace {
@@ -41,7 +41,7 @@ class Trainee {
   }
 
   /// Forward, backward, gradient norm, clipping and update: what training does. Seconds.
-  double step() {
+  double run() {
     const int64_t held = memory_stats(Device{}).current_bytes;
     reset_peak_memory(Device{});
     const double time = seconds([&] {
@@ -64,36 +64,21 @@ class Trainee {
   Tensor ids_;
 };
 
-// "all" stands for every encoding that needs no argument; `none` goes first, to compare with.
-std::vector<std::string> encodings(const std::string& text) {
-  if (text != "all") return split_expressions(text);
-  std::vector<std::string> all = {"none"};
-  for (const std::string& name : posenc::names())
-    if (name != "none") all.push_back(name == "window" ? "window(64)" : name);
-  return all;
-}
-
-struct Entry {
-  std::string posenc;
-  std::unique_ptr<Trainee> trainee;
-  Samples time_s;
-};
-
 }  // namespace
 
 int bench_step(int argc, const char* const* argv, std::ostream& out) {
   CommonOptions common;
   ModelOptions model;
-  std::string posenc = "alibi";
+  std::vector<std::string> posenc = {"alibi"};
   bool checkpointing = false;
   Options options(
       "bench step",
       "Times training steps: forward, backward, clipping, AdamW. Shares are of the rate of the "
-      "model's own matrix products, measured between the steps. Several encodings take turns; "
-      "`against none` is the median over rounds of the ratio of two neighbours, so that slow "
-      "drifts of the machine do not count.");
+      "model's own matrix products, measured first. Where `none` is among the encodings, each of "
+      "the others takes turns with it; `against none` is the median over rounds of the ratio of "
+      "two neighbours, so that slow drifts of the machine do not count.");
   model.add_to(options);
-  options.add("posenc", posenc, "EXPR,...", "positional encodings, or all")
+  options.add("posenc", posenc, "EXPR,...", "positional encodings, or all; may be repeated")
       .add("checkpoint", checkpointing, "keep block inputs only and compute blocks again");
   common.add_to(options);
   if (!options.parse(argc, argv, out)) return kDone;
@@ -102,13 +87,6 @@ int bench_step(int argc, const char* const* argv, std::ostream& out) {
   ModelConfig config = model.config();
   const int64_t batch_size = model.batch_size();
   const int64_t n_token = batch_size * config.train_len;
-  std::vector<Entry> entries;
-  for (const std::string& expression : encodings(posenc)) {
-    config.posenc = expression;
-    entries.push_back({expression,
-                       std::make_unique<Trainee>(config, batch_size, common.dtype(), checkpointing),
-                       {}});
-  }
   ProductRunner products(step_products(config, n_token, checkpointing), common.dtype());
 
   const double peak = fma_peak_gflops();
@@ -117,13 +95,9 @@ int bench_step(int argc, const char* const* argv, std::ostream& out) {
       << config.vocab_size << ", " << common.precision << (checkpointing ? ", checkpointing" : "")
       << "; " << machine_line(peak) << '\n';
   Samples product_s;
-  for (int64_t round = -2; round < common.rounds; ++round) {  // two to warm up
-    const double product_time = products.run_all();
-    if (round >= 0) product_s.add(product_time);
-    for (Entry& entry : entries) {
-      const double time = entry.trainee->step();
-      if (round >= 0) entry.time_s.add(time);
-    }
+  for (int64_t round = -1; round < common.rounds; ++round) {  // one to warm up
+    const double time = products.run_all();
+    if (round >= 0) product_s.add(time);
   }
 
   const double product_rate = products.gflop() / product_s.median();
@@ -135,17 +109,21 @@ int bench_step(int argc, const char* const* argv, std::ostream& out) {
                 {"encoding", "ms/step", "min", "max", "tokens/s", "GFLOP/s", "of products",
                  "against none", "peak MiB"},
                 24);
-  const Entry* none = nullptr;
-  for (const Entry& entry : entries)
-    if (entry.posenc == "none") none = &entry;
-  for (const Entry& entry : entries) {
-    const double time = entry.time_s.median();
-    report.add({entry.posenc, milliseconds(time), milliseconds(entry.time_s.min()),
-                milliseconds(entry.time_s.max()), fixed(static_cast<double>(n_token) / time, 0),
-                fixed(gflop / time, 1), percent(gflop / time / product_rate),
-                none == nullptr ? "" : fixed(median_ratio(entry.time_s, none->time_s), 3),
-                mebibytes(entry.trainee->peak_bytes())});
-  }
+  const auto make = [&](const std::string& expression) {
+    config.posenc = expression;
+    return std::make_unique<Trainee>(config, batch_size, common.dtype(), checkpointing);
+  };
+  const auto left_out = measure_in_turn(
+      bench_encodings(posenc), /*warm_up=*/2, common.rounds, make,
+      [&](const Contender<Trainee>& one) {
+        const double time = one.time_s.median();
+        report.add({one.posenc, milliseconds(time), milliseconds(one.time_s.min()),
+                    milliseconds(one.time_s.max()), fixed(static_cast<double>(n_token) / time, 0),
+                    fixed(gflop / time, 1), percent(gflop / time / product_rate),
+                    one.against_none > 0 ? fixed(one.against_none, 3) : "",
+                    mebibytes(one.subject->peak_bytes())});
+      });
+  for (const std::string& line : left_out) out << "left out: " << line << '\n';
   out << "\nresident memory at its most: " << mebibytes(peak_resident_bytes()) << " MiB\n";
   report.write_csv(common.csv);
   return kDone;

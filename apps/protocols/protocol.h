@@ -34,8 +34,11 @@ struct LengthResult {
   std::vector<double> items;  ///< mean nll of each segment or chunk, in order
   double mean_nll = std::nan("");
   double nll_error = std::nan("");  ///< standard error of mean_nll over the items; NaN for one item
-  std::string failure;              ///< "", or the code that stands in the table's cell
-  std::string message;              ///< the whole sentence, with a failure
+  int64_t n_draws = 1;              ///< of random positions, that items and means are over
+  double nll_spread = std::nan("");         ///< standard deviation of the mean nll over the draws
+  double perplexity_spread = std::nan("");  ///< the same of the perplexity
+  std::string failure;                      ///< "", or the code that stands in the table's cell
+  std::string message;                      ///< the whole sentence, with a failure
 
   /// exp(mean_nll); infinite when mean_nll exceeds 700.
   double perplexity() const { return mean_nll > 700 ? INFINITY : std::exp(mean_nll); }

@@ -97,36 +97,56 @@ void softmax_tile(const Problem<T>& p, const TileView& view, int64_t first_query
   }
 }
 
+// The queries of a group and a tile's keys, of one branch.
+template <class A>
+struct Operands {
+  Rows<A> q = {};
+  A* keys = nullptr;
+
+  // From query i on.
+  Factors<A> from(int64_t i) const { return {q.data ? q.row(i) : nullptr, q.stride, keys}; }
+};
+
 // Queries [first, last) of one head against all keys.
 template <class T>
 void forward_group(const Problem<T>& p, int64_t head, int64_t first, int64_t last, T* out,
                    Accumulate<T>* lse) {
   using A = Accumulate<T>;
   const int64_t rows = last - first, width = p.width;
-  const int64_t sizes = 2 * rows * width + 2 * rows + 2 * kKeys * width + kStrip * kScoreStride +
+  const int64_t branch_size = (rows + kKeys) * width + kStrip * kScoreStride;
+  const int64_t sizes = (p.far_q ? 2 : 1) * branch_size + rows * width + 2 * rows + kKeys * width +
                         TileTerms<A>::kBufferSize;
   Scratch scratch(sizes * static_cast<int64_t>(sizeof(A)));
-  const Rows<A> q = rows_of(p.q_row(head, first), p.head_dim, rows, p.head_dim, width,
-                            scratch.take<A>(rows * width));
+  const auto operands = [&](const T* q) {
+    return Operands<A>{rows_of(q + p.q_at(head, first), p.head_dim, rows, p.head_dim, width,
+                               scratch.take<A>(rows * width)),
+                       scratch.take<A>(kKeys * width)};
+  };
+  const Operands<A> near = operands(p.q);
+  const Operands<A> far = p.far_q ? operands(p.far_q) : Operands<A>{};
   const RunningSoftmax<A> state{scratch.take<A>(rows * width), scratch.take<A>(rows),
                                 scratch.take<A>(rows)};
   std::fill_n(state.out, rows * width, A{0});
   std::fill_n(state.max, rows, -std::numeric_limits<A>::infinity());
   std::fill_n(state.sum, rows, A{0});
-  A* const keys = scratch.take<A>(kKeys * width);
   A* const values = scratch.take<A>(kKeys * width);
   A* const scores = scratch.take<A>(kStrip * kScoreStride);
-  TileTerms<A> terms(p.bias_of(head), p.weight_of(head), scratch.take<A>(terms.kBufferSize));
+  A* const spare = p.far_q ? scratch.take<A>(kStrip * kScoreStride) : nullptr;
+  TileTerms<A> terms(p.terms_of(head), scratch.take<A>(terms.kBufferSize));
 
   for (int64_t j = 0; j < p.n_key; j += kKeys) {
-    const int64_t cols = std::min(kKeys, p.n_key - j);
-    if (p.view(first, rows, j, cols).sees_nothing()) continue;
-    pack_transposed(p.k_row(head, j), p.head_dim, cols, p.head_dim, keys);
-    const Rows<A> v = rows_of(p.v_row(head, j), p.head_dim, cols, p.head_dim, width, values);
+    const int64_t cols = std::min(kKeys, p.n_key - j), at = p.k_at(head, j);
+    const TileView tile = p.view(first, rows, j, cols);
+    if (tile.sees_nothing()) continue;
+    const Branches needed = p.branches(tile);
+    if (needed.has_near) pack_transposed(p.k + at, p.head_dim, cols, p.head_dim, near.keys);
+    if (needed.has_far) pack_transposed(p.far_k + at, p.head_dim, cols, p.head_dim, far.keys);
+    const Rows<A> v = rows_of(p.v + at, p.head_dim, cols, p.head_dim, width, values);
     for (int64_t i = 0; i < rows; i += kStrip) {
-      const TileView view = p.view(first + i, std::min(kStrip, rows - i), j, cols);
+      const TileView view = tile.queries(i, kStrip);
       if (view.sees_nothing()) continue;
-      tile_scores(view, q.row(i), q.stride, keys, p.head_dim, scores, kScoreStride);
+      branch_scores(p.branches(view), near.from(i), far.from(i), p.head_dim, scores, spare,
+                    kScoreStride);
       const RunningSoftmax<A> part{state.out + i * width, state.max + i, state.sum + i};
       softmax_tile<T>(p, view, first + i, terms, scores, part);
       add_over_keys(view, scores, kScoreStride, v.data, v.stride, width, A{1}, part.out, width);
@@ -148,11 +168,11 @@ void forward_group(const Problem<T>& p, int64_t head, int64_t first, int64_t las
 }  // namespace
 }  // namespace attention_cpu
 
-void attention_forward(Cpu, const Tensor& q, const Tensor& k, const Tensor& v,
-                       const AttentionRule& rule, Tensor& out, Tensor& lse) {
-  dispatch_float(q.dtype(), [&](auto type) {
+void attention_forward(Cpu, const Heads& heads, const AttentionRule& rule, Tensor& out,
+                       Tensor& lse) {
+  dispatch_float(heads.q.dtype(), [&](auto type) {
     using T = decltype(type);
-    const attention_cpu::Problem<T> p(q, k, v, rule);
+    const attention_cpu::Problem<T> p(heads, rule);
     const int64_t group = attention_cpu::group_size(p.n_key);
     const int64_t groups = (p.n_query + group - 1) / group;
     T* const to = out.data<T>();

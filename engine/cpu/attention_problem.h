@@ -2,11 +2,18 @@
 
 #include <cmath>
 
+#include "engine/cpu/attention_far.h"
 #include "engine/cpu/attention_pack.h"
+#include "engine/cpu/attention_terms.h"
 #include "engine/cpu/attention_tile.h"
 #include "engine/kernels/attention.h"
 
 namespace farfield::attention_cpu {
+
+template <class T>
+const T* data_or_null(const Tensor& x) {
+  return x.defined() ? x.data<T>() : nullptr;
+}
 
 /// The sizes and pointers of one call, T the element type, A its accumulation type. A "head" below
 /// is one of n_batch * n_head.
@@ -14,52 +21,77 @@ template <class T>
 struct Problem {
   using A = Accumulate<T>;
 
-  Problem(const Tensor& q_in, const Tensor& k_in, const Tensor& v_in, const AttentionRule& rule)
-      : n_batch(q_in.dim(0)),
-        n_head(q_in.dim(1)),
-        n_query(q_in.dim(2)),
-        n_key(k_in.dim(2)),
-        head_dim(q_in.dim(3)),
+  Problem(const Heads& heads, const AttentionRule& rule)
+      : n_batch(heads.q.dim(0)),
+        n_head(heads.q.dim(1)),
+        n_query(heads.q.dim(2)),
+        n_key(heads.k.dim(2)),
+        head_dim(heads.q.dim(3)),
         width(round_up(head_dim, kLanes<A>)),
         window(rule.window),
         sinks(std::min(rule.sinks, n_key)),
+        far_pairs{rule.switch_distance, rule.switch_position},
         scale(static_cast<A>(1 / std::sqrt(static_cast<double>(head_dim)))),
-        q(q_in.data<T>()),
-        k(k_in.data<T>()),
-        v(v_in.data<T>()),
-        bias(rule.bias.defined() ? rule.bias.data<A>() : nullptr),
-        weight(rule.weight.defined() ? rule.weight.data<A>() : nullptr),
-        row_scale(rule.row_scale.defined() ? rule.row_scale.data<A>() : nullptr) {}
+        q(heads.q.data<T>()),
+        k(heads.k.data<T>()),
+        v(heads.v.data<T>()),
+        far_q(data_or_null<T>(heads.far.q)),
+        far_k(data_or_null<T>(heads.far.k)),
+        bias(data_or_null<A>(rule.bias)),
+        weight(data_or_null<A>(rule.weight)),
+        row_scale(data_or_null<A>(rule.row_scale)),
+        ids(data_or_null<int32_t>(rule.ids)),
+        far_ids_q(data_or_null<int32_t>(rule.far_ids_q)),
+        far_ids_k(data_or_null<int32_t>(rule.far_ids_k)),
+        ids_per_sequence(rule.ids.defined() && rule.ids.rank() == 2),
+        n_entry(rule.bias.defined()     ? rule.bias.dim(1)
+                : rule.weight.defined() ? rule.weight.dim(1)
+                                        : n_key),
+        row_bias(rule.row_bias, n_query, n_key) {}
 
   int64_t n_batch, n_head, n_query, n_key, head_dim;
   int64_t width;  ///< head_dim in whole vectors
   int64_t window, sinks;
+  FarPairs far_pairs;
   A scale;
   const T *q, *k, *v;
+  const T *far_q, *far_k;  ///< null: far pairs take q and k too
   const A *bias, *weight, *row_scale;
+  const int32_t *ids, *far_ids_q, *far_ids_k;
+  bool ids_per_sequence;
+  int64_t n_entry;  ///< of bias and weight, per head
+  RowBiasTables<A> row_bias;
 
   int64_t heads() const { return n_batch * n_head; }
   /// Position of the first query.
   int64_t first_position() const { return n_key - n_query; }
-  const T* q_row(int64_t head, int64_t i) const { return q + (head * n_query + i) * head_dim; }
-  const T* k_row(int64_t head, int64_t j) const { return k + (head * n_key + j) * head_dim; }
-  const T* v_row(int64_t head, int64_t j) const { return v + (head * n_key + j) * head_dim; }
+  /// Offsets of row i of q, row j of k or v, of a head.
+  int64_t q_at(int64_t head, int64_t i) const { return (head * n_query + i) * head_dim; }
+  int64_t k_at(int64_t head, int64_t j) const { return (head * n_key + j) * head_dim; }
   /// Offset of row i of a head in a tensor [B, T, H, K].
   int64_t token_row(int64_t head, int64_t i) const {
     return (((head / n_head) * n_query + i) * n_head + head % n_head) * head_dim;
   }
   int64_t token_stride() const { return n_head * head_dim; }
-  const A* bias_of(int64_t head) const { return bias ? bias + (head % n_head) * n_key : nullptr; }
-  const A* weight_of(int64_t head) const {
-    return weight ? weight + (head % n_head) * n_key : nullptr;
+  Entries entries_of(int64_t batch) const {
+    return {ids ? ids + (ids_per_sequence ? batch * n_key : 0) : nullptr, far_ids_q, far_ids_k,
+            far_pairs, first_position()};
+  }
+  HeadTerms<A> terms_of(int64_t head) const {
+    const int64_t table = (head % n_head) * n_entry;
+    return {bias ? bias + table : nullptr, weight ? weight + table : nullptr,
+            entries_of(head / n_head), row_bias.of_head(head % n_head)};
   }
   /// What the dot product of query i is multiplied by, before the weight.
   A factor(int64_t i) const { return row_scale ? scale * row_scale[i] : scale; }
 
   /// Queries [i, i + rows) against keys [j, j + cols).
   TileView view(int64_t i, int64_t rows, int64_t j, int64_t cols) const {
-    return {rows, cols, first_position() + i - j, window, std::clamp(sinks - j, int64_t{0}, cols)};
+    const int64_t position = first_position() + i;
+    return {rows, cols, position - j, window, std::clamp(sinks - j, int64_t{0}, cols), position};
   }
+  /// Which of its dot products take the far copies.
+  Branches branches(const TileView& view) const { return {view, far_q ? far_pairs : FarPairs{}}; }
 };
 
 }  // namespace farfield::attention_cpu

@@ -2,70 +2,120 @@
 
 #include <limits>
 
+#include "engine/cpu/attention_entries.h"
+#include "engine/cpu/attention_row_bias.h"
 #include "engine/cpu/attention_tile.h"
 
 namespace farfield::attention_cpu {
 
+/// What one head adds to its dot products.
+template <class A>
+struct HeadTerms {
+  const A* bias = nullptr;
+  const A* weight = nullptr;
+  Entries entries = {};
+  HeadRowBias<A> row_bias = {};
+};
+
 /// Turns a tile of dot products into scores: the slices of one head's tables that the tile needs,
-/// reversed so that a row reads them forwards, with the mask folded into the bias as -inf.
+/// reversed so that a row reads them forwards, with the mask folded into the bias as -inf. Where
+/// pairs read their entries by ids, each row is gathered.
 template <class A>
 class TileTerms {
  public:
   /// Elements of working memory that the constructor wants, for tiles of at most kTile queries and
   /// 2 * kTile keys.
   static constexpr int64_t kSliceSize = 3 * kTile + 64;
-  static constexpr int64_t kBufferSize = 2 * kSliceSize + 2 * kTile;
+  static constexpr int64_t kRowSize = 2 * kTile + 64;
+  static constexpr int64_t kBufferSize = 3 * kSliceSize + 3 * kRowSize;
 
-  TileTerms(const A* bias_table, const A* weight_table, A* buffer)
-      : bias_table_(bias_table),
-        weight_table_(weight_table),
+  TileTerms(const HeadTerms<A>& head, A* buffer)
+      : head_(head),
         bias_(buffer),
         weight_(buffer + kSliceSize),
-        row_(buffer + 2 * kSliceSize) {}
+        feature_(buffer + 2 * kSliceSize),
+        bias_row_(buffer + 3 * kSliceSize),
+        weight_row_(bias_row_ + kRowSize),
+        sum_row_(weight_row_ + kRowSize) {}
 
   void start_tile(const TileView& view) {
     view_ = view;
-    const int64_t padded = round_up(view.cols, kBlockCols<A>);
-    const bool masked = !view.sees_all(padded);
-    has_bias_ = masked || bias_table_ != nullptr;
+    padded_ = round_up(view.cols, kBlockCols<A>);
+    const bool masked = !view.sees_all(padded_);
+    has_bias_ = masked || head_.bias != nullptr;
+    by_id_ = (head_.bias || head_.weight) && head_.entries.by_id(view);
     const int64_t top = view.offset + view.rows - 1;  // the largest distance comes first
-    const int64_t size = view.rows + padded;
-    if (has_bias_)
+    const int64_t size = view.rows + padded_;
+    if (has_bias_ && !(by_id_ && head_.bias))
       for (int64_t x = 0; x < size; ++x) {
         const int64_t d = top - x;
         const bool visible = d >= 0 && (view.window == 0 || d < view.window);
-        bias_[x] = !visible      ? -std::numeric_limits<A>::infinity()
-                   : bias_table_ ? bias_table_[d]
-                                 : A{0};
+        bias_[x] = !visible     ? -std::numeric_limits<A>::infinity()
+                   : head_.bias ? head_.bias[d]
+                                : A{0};
       }
-    if (weight_table_)
-      for (int64_t x = 0; x < size; ++x) weight_[x] = top - x >= 0 ? weight_table_[top - x] : A{1};
+    if (head_.weight && !by_id_)
+      for (int64_t x = 0; x < size; ++x) weight_[x] = top - x >= 0 ? head_.weight[top - x] : A{1};
+    if (head_.row_bias.feature)
+      for (int64_t x = 0; x < size; ++x)
+        feature_[x] = top - x >= 0 ? head_.row_bias.feature[top - x] : A{0};
   }
 
-  bool has_bias() const { return has_bias_; }
-  bool has_weight() const { return weight_table_ != nullptr; }
+  bool has_bias() const { return has_bias_ || head_.row_bias.feature; }
+  bool has_weight() const { return head_.weight != nullptr; }
 
   /// What is added to query i and keys j = 0, 1, ...; valid until the next call.
   const A* bias_row(int64_t i) {
-    const A* const slice = bias_ + (view_.rows - 1 - i);
-    if (!view_.has_open_sinks()) return slice;
-    std::copy(slice, slice + round_up(view_.cols, kBlockCols<A>), row_);
-    for (int64_t j = 0; j < std::min(view_.sinks, view_.cols); ++j) {
-      const int64_t d = view_.offset + i - j;
-      if (d >= 0) row_[j] = bias_table_ ? bias_table_[d] : A{0};
-    }
-    return row_;
+    const A* const table = has_bias_ ? table_row(i) : nullptr;
+    if (!head_.row_bias.feature) return table;
+    head_.row_bias.add(view_.position + i - head_.entries.first_position, view_.offset + i, padded_,
+                       feature_row(i), table, sum_row_);
+    return sum_row_;
   }
-  const A* weight_row(int64_t i) const { return weight_ + (view_.rows - 1 - i); }
+  /// What it is multiplied by.
+  const A* weight_row(int64_t i) {
+    if (by_id_) return gathered(head_.weight, i, 1, weight_row_);
+    return weight_ + (view_.rows - 1 - i);
+  }
+  /// The features of its pairs with these keys.
+  const A* feature_row(int64_t i) const { return feature_ + (view_.rows - 1 - i); }
 
  private:
-  const A* bias_table_;
-  const A* weight_table_;
+  // The bias table's part, and the mask.
+  const A* table_row(int64_t i) {
+    if (by_id_ && head_.bias)
+      return gathered(head_.bias, i, -std::numeric_limits<A>::infinity(), bias_row_);
+    const A* const slice = bias_ + (view_.rows - 1 - i);
+    if (!view_.has_open_sinks()) return slice;
+    std::copy(slice, slice + padded_, bias_row_);
+    for (int64_t j = 0; j < std::min(view_.sinks, view_.cols); ++j) {
+      const int64_t d = view_.offset + i - j;
+      if (d >= 0) bias_row_[j] = head_.bias ? head_.bias[d] : A{0};
+    }
+    return bias_row_;
+  }
+  const A* gathered(const A* table, int64_t i, A hidden, A* row) const {
+    std::fill_n(row, padded_, hidden);
+    const Branches branches = head_.entries.branches(view_);
+    for_each_run(head_.entries, view_, branches, i, [&](const EntryRun& run) {
+      if (run.k)
+        for (int64_t j = run.begin; j < run.end; ++j) row[j] = table[run.q - run.k[j]];
+      else
+        for (int64_t j = run.begin; j < run.end; ++j) row[j] = table[run.q - j];
+    });
+    return row;
+  }
+
+  HeadTerms<A> head_;
   A* bias_;
   A* weight_;
-  A* row_;
+  A* feature_;
+  A* bias_row_;
+  A* weight_row_;
+  A* sum_row_;
   TileView view_;
-  bool has_bias_ = false;
+  int64_t padded_ = 0;
+  bool has_bias_ = false, by_id_ = false;
 };
 
 }  // namespace farfield::attention_cpu

@@ -43,12 +43,14 @@ struct TileView {
   int64_t offset = 0;
   int64_t window = 0;
   int64_t sinks = 0;
+  int64_t position = 0;  ///< of query 0
 
   /// Queries [i, i + n) of it.
   TileView queries(int64_t i, int64_t n) const {
     TileView part = *this;
     part.rows = std::min(n, rows - i);
     part.offset += i;
+    part.position += i;
     return part;
   }
   bool sees_nothing() const {

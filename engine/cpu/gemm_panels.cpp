@@ -83,8 +83,8 @@ const char* at(const void* base, int64_t element, DType dtype) {
 
 }  // namespace
 
-// Sizes from measurements with oneDNN on AVX2 (apps/BENCHMARKS.md). Small panels pay for packing
-// their operands again and again; large ones leave threads waiting at the end.
+// Sizes from trials with `bench matmul`, oneDNN on AVX2. Small panels pay for packing their
+// operands again and again; large ones leave threads waiting at the end.
 Panels cut_panels(int64_t m, int64_t n, int64_t k, bool may_cut_k) {
   constexpr int64_t kColumns = 768, kDeepPiece = 512;
   const Cut n_cut = cut(n, ceil_div(n, kColumns));

@@ -28,6 +28,10 @@ struct Turn {
   const A* cos = nullptr;
   const A* sin = nullptr;
 };
+template <class A>
+struct HeadTurns {
+  Turn<A> q = {}, k = {}, far_q = {}, far_k = {};
+};
 
 // The tables of a rotation, as rows of R/2.
 template <class A>
@@ -41,20 +45,26 @@ class Turns {
     scale_q_ = r.scale_q.defined() ? r.scale_q.data<A>() : nullptr;
     scale_k_ = r.scale_k.defined() ? r.scale_k.data<A>() : nullptr;
     per_batch_ = r.cos.rank() == 3;
+    if (!r.far.cos_q.defined()) return;
+    far_q_ = {r.far.cos_q.data<A>(), r.far.sin_q.data<A>()};
+    far_k_ = {r.far.cos_k.data<A>(), r.far.sin_k.data<A>()};
   }
 
   int64_t half() const { return half_; }
-  // scratch: room for 4 half() values per position, shared by q and k
-  Turn<A> q(int64_t b, int64_t t, int64_t n_t, A* scratch) const {
-    return at(b, t, n_t, scale_q_, scratch);
-  }
-  Turn<A> k(int64_t b, int64_t t, int64_t n_t, A* scratch) const {
-    return at(b, t, n_t, scale_k_, scratch + 2 * half_);
+  // scratch: room for 4 half() values
+  HeadTurns<A> at(int64_t b, int64_t t, int64_t n_t, A* scratch) const {
+    const int64_t near = ((per_batch_ ? b * n_t : 0) + t) * half_, far = t * half_;
+    HeadTurns<A> turns{scaled(near, scale_q_, scratch),
+                       scaled(near, scale_k_, scratch + 2 * half_)};
+    if (far_q_.cos != nullptr) {
+      turns.far_q = {far_q_.cos + far, far_q_.sin + far};
+      turns.far_k = {far_k_.cos + far, far_k_.sin + far};
+    }
+    return turns;
   }
 
  private:
-  Turn<A> at(int64_t b, int64_t t, int64_t n_t, const A* scale, A* scratch) const {
-    const int64_t offset = ((per_batch_ ? b * n_t : 0) + t) * half_;
+  Turn<A> scaled(int64_t offset, const A* scale, A* scratch) const {
     if (scale == nullptr || half_ == 0) return {cos_ + offset, sin_ + offset};
     for (int64_t i = 0; i < half_; ++i) scratch[i] = cos_[offset + i] * scale[offset + i];
     for (int64_t i = 0; i < half_; ++i) scratch[half_ + i] = sin_[offset + i] * scale[offset + i];
@@ -67,42 +77,57 @@ class Turns {
   const A* sin_ = nullptr;
   const A* scale_q_ = nullptr;
   const A* scale_k_ = nullptr;
+  Turn<A> far_q_, far_k_;
 };
 
-// One head of one position, K components of which the first 2 half are turned; backwards when
-// kTransposed.
-template <bool kTransposed, class T>
-void turn(const T* __restrict x, const Turn<Accumulate<T>>& by, int64_t half, int64_t head_dim,
-          bool interleaved, T* __restrict y) {
-  using A = Accumulate<T>;
-  const A* __restrict cos = by.cos;
-  const A* __restrict sin = by.sin;
-  constexpr A kSign = kTransposed ? -1 : 1;
-  const auto first = [&](A a, A b, int64_t i) {
-    return static_cast<T>(a * cos[i] - kSign * (b * sin[i]));
-  };
-  const auto second = [&](A a, A b, int64_t i) {
-    return static_cast<T>(kSign * (a * sin[i]) + b * cos[i]);
-  };
-  if (interleaved) {
-    for (int64_t i = 0; i < half; ++i) {
-      const A a = static_cast<A>(x[2 * i]), b = static_cast<A>(x[2 * i + 1]);
-      y[2 * i] = first(a, b, i);
-      y[2 * i + 1] = second(a, b, i);
-    }
-  } else {
-    for (int64_t i = 0; i < half; ++i) {
-      const A a = static_cast<A>(x[i]), b = static_cast<A>(x[half + i]);
-      y[i] = first(a, b, i);
-      y[half + i] = second(a, b, i);
-    }
-  }
-  std::copy(x + 2 * half, x + head_dim, y + 2 * half);
-}
+// Turns heads of K components, of which it turns the first 2 half.
+struct Turner {
+  int64_t half, head_dim;
+  bool interleaved;
 
-// Calls body(offset of a head in qkv, its offset in q, q's turn, k's turn, R/2) for every head of
-// every position: a block of positions head by head, so that both sides are read and written in
-// pieces of a few kilobytes.
+  // y = x turned; backwards when kTransposed.
+  template <bool kTransposed, class T, class Y>
+  void turn(const T* __restrict x, const Turn<Accumulate<T>>& by, Y* __restrict y) const {
+    using A = Accumulate<T>;
+    const A* __restrict cos = by.cos;
+    const A* __restrict sin = by.sin;
+    constexpr A kSign = kTransposed ? -1 : 1;
+    const auto first = [&](A a, A b, int64_t i) {
+      return static_cast<Y>(a * cos[i] - kSign * (b * sin[i]));
+    };
+    const auto second = [&](A a, A b, int64_t i) {
+      return static_cast<Y>(kSign * (a * sin[i]) + b * cos[i]);
+    };
+    if (interleaved) {
+      for (int64_t i = 0; i < half; ++i) {
+        const A a = static_cast<A>(x[2 * i]), b = static_cast<A>(x[2 * i + 1]);
+        y[2 * i] = first(a, b, i);
+        y[2 * i + 1] = second(a, b, i);
+      }
+    } else {
+      for (int64_t i = 0; i < half; ++i) {
+        const A a = static_cast<A>(x[i]), b = static_cast<A>(x[half + i]);
+        y[i] = first(a, b, i);
+        y[half + i] = second(a, b, i);
+      }
+    }
+    convert(x + 2 * half, head_dim - 2 * half, y + 2 * half);
+  }
+
+  // y = both gradients turned back, summed before they are rounded. scratch: 2 head_dim values.
+  template <class T, class A = Accumulate<T>>
+  void turn_back(const T* near, const Turn<A>& by, const T* far, const Turn<A>& far_by, A* scratch,
+                 T* y) const {
+    turn<true>(near, by, scratch);
+    turn<true>(far, far_by, scratch + head_dim);
+    for (int64_t i = 0; i < head_dim; ++i)
+      y[i] = static_cast<T>(scratch[i] + scratch[head_dim + i]);
+  }
+};
+
+// Calls body(offset of a head in qkv, its offset in q, its turns, the turner, room for 2 K values)
+// for every head of every position: a block of positions head by head, so that both sides are read
+// and written in pieces of a few kilobytes.
 template <class T, class F>
 void for_each_head(const Shape& heads, const Rotation& rotation, const F& body) {
   using A = Accumulate<T>;
@@ -111,22 +136,21 @@ void for_each_head(const Shape& heads, const Rotation& rotation, const F& body) 
   const int64_t row = 3 * n_h * head_dim, n_blocks = (n_t + kBlock - 1) / kBlock;
   if (row == 0) return;
   const Turns<A> turns(rotation);
+  const Turner turner{turns.half(), head_dim, rotation.interleaved};
   const int64_t scratch_size = 4 * turns.half();
   parallel_for(n_b * n_blocks, [&](int64_t index) {
     const int64_t b = index / n_blocks, begin = index % n_blocks * kBlock;
     const int64_t n = std::min(kBlock, n_t - begin);
-    std::vector<A> scratch(static_cast<size_t>(kBlock * scratch_size));
-    std::array<Turn<A>, kBlock> q, k;
-    for (int64_t i = 0; i < n; ++i) {
-      A* const room = scratch.data() + i * scratch_size;
-      q[static_cast<size_t>(i)] = turns.q(b, begin + i, n_t, room);
-      k[static_cast<size_t>(i)] = turns.k(b, begin + i, n_t, room);
-    }
+    std::vector<A> scratch(static_cast<size_t>(kBlock * scratch_size + 2 * head_dim));
+    A* const room = scratch.data() + kBlock * scratch_size;
+    std::array<HeadTurns<A>, kBlock> at;
+    for (int64_t i = 0; i < n; ++i)
+      at[static_cast<size_t>(i)] = turns.at(b, begin + i, n_t, scratch.data() + i * scratch_size);
     for (int64_t h = 0; h < n_h; ++h)
       for (int64_t i = 0; i < n; ++i)
         body((b * n_t + begin + i) * row + 3 * h * head_dim,
-             ((b * n_h + h) * n_t + begin + i) * head_dim, q[static_cast<size_t>(i)],
-             k[static_cast<size_t>(i)], turns.half());
+             ((b * n_h + h) * n_t + begin + i) * head_dim, at[static_cast<size_t>(i)], turner,
+             room);
   });
 }
 
@@ -184,43 +208,48 @@ void embedding_backward(Cpu, const Tensor& ids, const Tensor& dy, Tensor& dtable
   if (dtable.dtype() == DType::bf16) cast(Cpu{}, total, dtable);
 }
 
-void split_heads_forward(Cpu, const Tensor& qkv, const Rotation& rotation, Tensor& q, Tensor& k,
-                         Tensor& v) {
+void split_heads_forward(Cpu, const Tensor& qkv, const Rotation& rotation, Heads& heads) {
   dispatch_float(qkv.dtype(), [&](auto type) {
     using T = decltype(type);
     using A = Accumulate<T>;
-    const int64_t head_dim = q.dim(3);
-    const bool pairs = rotation.interleaved;
     const T* const from = qkv.data<T>();
-    T *const to_q = q.data<T>(), *const to_k = k.data<T>(), *const to_v = v.data<T>();
+    T *const q = heads.q.data<T>(), *const k = heads.k.data<T>(), *const v = heads.v.data<T>();
+    T* const far_q = heads.far.defined() ? heads.far.q.data<T>() : nullptr;
+    T* const far_k = heads.far.defined() ? heads.far.k.data<T>() : nullptr;
     for_each_head<T>(
-        q.shape(), rotation,
-        [&](int64_t row, int64_t at, const Turn<A>& turn_q, const Turn<A>& turn_k, int64_t half) {
-          const T* const in = from + row;
-          turn<false>(in, turn_q, half, head_dim, pairs, to_q + at);
-          turn<false>(in + head_dim, turn_k, half, head_dim, pairs, to_k + at);
-          std::copy_n(in + 2 * head_dim, head_dim, to_v + at);
+        heads.q.shape(), rotation,
+        [&](int64_t row, int64_t at, const HeadTurns<A>& turns, const Turner& turner, A*) {
+          const T *const in_q = from + row, *const in_k = in_q + turner.head_dim;
+          turner.turn<false>(in_q, turns.q, q + at);
+          turner.turn<false>(in_k, turns.k, k + at);
+          if (far_q) turner.turn<false>(in_q, turns.far_q, far_q + at);
+          if (far_k) turner.turn<false>(in_k, turns.far_k, far_k + at);
+          std::copy_n(in_k + turner.head_dim, turner.head_dim, v + at);
         });
   });
 }
 
-void split_heads_backward(Cpu, const Tensor& dq, const Tensor& dk, const Tensor& dv,
-                          const Rotation& rotation, Tensor& dqkv) {
+void split_heads_backward(Cpu, const Heads& dheads, const Rotation& rotation, Tensor& dqkv) {
   dispatch_float(dqkv.dtype(), [&](auto type) {
     using T = decltype(type);
     using A = Accumulate<T>;
-    const int64_t head_dim = dq.dim(3);
-    const bool pairs = rotation.interleaved;
-    const T *const from_q = dq.data<T>(), *const from_k = dk.data<T>(),
-                   *const from_v = dv.data<T>();
+    const T *const dq = dheads.q.data<T>(), *const dk = dheads.k.data<T>(),
+                   *const dv = dheads.v.data<T>();
+    const T* const far_dq = dheads.far.defined() ? dheads.far.q.data<T>() : nullptr;
+    const T* const far_dk = dheads.far.defined() ? dheads.far.k.data<T>() : nullptr;
     T* const to = dqkv.data<T>();
     for_each_head<T>(
-        dq.shape(), rotation,
-        [&](int64_t row, int64_t at, const Turn<A>& turn_q, const Turn<A>& turn_k, int64_t half) {
-          T* const out = to + row;
-          turn<true>(from_q + at, turn_q, half, head_dim, pairs, out);
-          turn<true>(from_k + at, turn_k, half, head_dim, pairs, out + head_dim);
-          std::copy_n(from_v + at, head_dim, out + 2 * head_dim);
+        dheads.q.shape(), rotation,
+        [&](int64_t row, int64_t at, const HeadTurns<A>& turns, const Turner& turner, A* room) {
+          T *const out_q = to + row, *const out_k = out_q + turner.head_dim;
+          if (far_dq) {
+            turner.turn_back(dq + at, turns.q, far_dq + at, turns.far_q, room, out_q);
+            turner.turn_back(dk + at, turns.k, far_dk + at, turns.far_k, room, out_k);
+          } else {
+            turner.turn<true>(dq + at, turns.q, out_q);
+            turner.turn<true>(dk + at, turns.k, out_k);
+          }
+          std::copy_n(dv + at, turner.head_dim, out_k + turner.head_dim);
         });
   });
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "engine/device.h"
+#include "engine/kernels/heads.h"
 #include "engine/tensor.h"
 
 namespace farfield {
@@ -17,19 +18,33 @@ void embedding_backward(Cuda, const Tensor& ids, const Tensor& dy, Tensor& dtabl
 /// given: [T, R/2] or [B, T, R/2] in acc, for the first R components. Pairs are (i, i + R/2), or
 /// (2i, 2i + 1) when interleaved. q is multiplied by scale_q? and k by scale_k?, same shape as cos
 /// (xPos; YaRN's factor), when given.
+///
+/// far, [T, R/2] in acc, all four or none: the angles of the copies of q and k that far pairs take
+/// (AttentionRule::switch_distance). They have no scales, so none may be given beside them.
 struct Rotation {
   Tensor cos = {}, sin = {};
   Tensor scale_q = {}, scale_k = {};
   bool interleaved = false;
+  struct Far {
+    Tensor cos_q = {}, sin_q = {}, cos_k = {}, sin_k = {};
+  } far = {};
 };
-void split_heads_forward(Cpu, const Tensor& qkv, const Rotation& rotation, Tensor& q, Tensor& k,
-                         Tensor& v);
-void split_heads_forward(Cuda, const Tensor& qkv, const Rotation& rotation, Tensor& q, Tensor& k,
-                         Tensor& v);
-/// The reverse: rotates dq and dk back and gathers dqkv.
-void split_heads_backward(Cpu, const Tensor& dq, const Tensor& dk, const Tensor& dv,
-                          const Rotation& rotation, Tensor& dqkv);
-void split_heads_backward(Cuda, const Tensor& dq, const Tensor& dk, const Tensor& dv,
-                          const Rotation& rotation, Tensor& dqkv);
+/// f(table) for every tensor of a rotation, defined or not, in a fixed order.
+template <class Turn, class F>
+void for_each_angle(Turn& rotation, const F& f) {
+  f(rotation.cos);
+  f(rotation.sin);
+  f(rotation.scale_q);
+  f(rotation.scale_k);
+  f(rotation.far.cos_q);
+  f(rotation.far.sin_q);
+  f(rotation.far.cos_k);
+  f(rotation.far.sin_k);
+}
+void split_heads_forward(Cpu, const Tensor& qkv, const Rotation& rotation, Heads& heads);
+void split_heads_forward(Cuda, const Tensor& qkv, const Rotation& rotation, Heads& heads);
+/// The reverse: rotates the gradients of q, k and their far copies back, and gathers dqkv.
+void split_heads_backward(Cpu, const Heads& dheads, const Rotation& rotation, Tensor& dqkv);
+void split_heads_backward(Cuda, const Heads& dheads, const Rotation& rotation, Tensor& dqkv);
 
 }  // namespace farfield

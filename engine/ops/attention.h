@@ -9,9 +9,10 @@ namespace farfield {
 ///
 /// q [B, H, T, K]; k, v [B, H, S, K], S >= T, all of one floating dtype; the queries are the last T
 /// of the S positions. Returns [B, T, H * K]. Per batch entry and head h, for the query at position
-/// m and the key at position n:
+/// m (the i-th query) and the key at position n:
 ///
-///     score[m, n] = row_scale[m] * (q_m . k_n) / sqrt(K) * weight[h, d] + bias[h, d]
+///     score[m, n] = row_scale[i] * (q_m . k_n) / sqrt(K) * weight[h, e] + bias[h, e]
+///                   + f_h(feature[d] * row_factor[i])
 ///     out[m] = sum over visible n of softmax(score[m, :])[n] v_n
 ///
 /// n is visible to m when 0 <= d, and d < window or n < sinks unless window is 0. An absent table
@@ -19,8 +20,21 @@ namespace farfield {
 /// sees nothing has output 0 and gradients 0. A NaN or an infinity in q, k or v shows in every row
 /// that sees it, and may show in rows that do not.
 ///
-/// bias and weight are [H, S], row_scale is [T]; float64 for float64 inputs, else float32.
-/// Gradients go to q, k, v, and to bias and weight where these need one; row_scale is a constant.
+/// A pair is far when switch_distance > 0, d >= switch_distance and m >= switch_position. With
+/// `far` given, a far pair takes far.q_m . far.k_n in the place of q_m . k_n.
+///
+/// e, the entry of the tables, is far_ids_q[i] - far_ids_k[n] for a far pair with these given, else
+/// ids[m] - ids[n] with these given, else d. Ids do not fall. Tables are as long as the entries of
+/// visible pairs ask for, [H, L]; without ids L = S.
+///
+/// f_h, the row bias, is continuous and piecewise linear: slope[h, s] x + offset[h, s] in segment
+/// s, between knots[s - 1] and knots[s]. Without it the term is 0. Features do not fall with d and
+/// row factors are positive, so that a row is cut into its segments by search.
+///
+/// row_scale is [T]; all tables are float64 for float64 inputs, else float32. Gradients go to q, k,
+/// v, far.q and far.k (near pairs give theirs to q and k, far pairs to the copies), and to bias,
+/// weight, feature, row_factor, slope and offset where these need one; row_scale and knots are
+/// constants.
 ///
 /// Precision: bfloat16 is widened to float32 on load; dot products, softmax and all sums are in
 /// float32 (float64 for float64 inputs), table gradients are summed over tiles in float64; each
@@ -32,6 +46,12 @@ namespace farfield {
 /// The table form is that of ALiBi (Press, Smith and Lewis 2022, arXiv:2108.12409) and KERPLE (Chi
 /// et al. 2022, arXiv:2205.09921); the softmax by blocks, and its recomputation in the backward
 /// pass from one saved number per row, follow FlashAttention (Dao et al. 2022, arXiv:2205.14135).
-Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionRule& rule = {});
+/// Two branches are those of ReRoPE (Su 2023) and SelfExtend (Jin et al. 2024, arXiv:2401.01325);
+/// the row bias is that of FIRE (Li et al. 2024, arXiv:2310.04418).
+Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionRule& rule = {},
+                 const FarHeads& far = {});
+
+/// The rule for the last of the queries alone.
+AttentionRule for_last_query(AttentionRule rule);
 
 }  // namespace farfield

@@ -21,9 +21,17 @@ void check_ids(const Tensor& ids, int64_t n) {
 void check_rotation(const Rotation& r, const Tensor& qkv, int64_t head_dim) {
   require<ShapeError>(r.cos.defined() == r.sin.defined(), "split_heads",
                       "expected cos and sin together, got one of them");
+  const Rotation::Far& far = r.far;
+  const bool has_far = far.cos_q.defined();
+  require<ShapeError>(has_far == far.sin_q.defined() && has_far == far.cos_k.defined() &&
+                          has_far == far.sin_k.defined(),
+                      "split_heads",
+                      "expected all four tables of the far copies, got some of them");
   if (!r.cos.defined()) {
     require<ShapeError>(!r.scale_q.defined() && !r.scale_k.defined(), "split_heads",
                         "expected cos and sin with a scale, got a scale alone");
+    require<ShapeError>(!has_far, "split_heads",
+                        "expected cos and sin with the tables of far copies, got these alone");
     return;
   }
   const Shape& shape = r.cos.shape();
@@ -34,19 +42,27 @@ void check_rotation(const Rotation& r, const Tensor& qkv, int64_t head_dim) {
                       "expected cos of shape [T, R/2] or [B, T, R/2] with B = ", b, ", T = ", t,
                       " and R <= head_dim = ", head_dim, ", got ", shape);
   const DType acc = accumulate_dtype(qkv.dtype());
-  const auto check_like_cos = [&](const Tensor& table, const char* name) {
+  const auto check_table = [&](const Tensor& table, const char* name, const char* of_shape,
+                               const Shape& wanted) {
     if (!table.defined()) return;
-    require<ShapeError>(table.shape() == shape, "split_heads", "expected ", name,
-                        " of the shape of cos, ", shape, ", got ", table.shape());
+    require<ShapeError>(table.shape() == wanted, "split_heads", "expected ", name, of_shape, wanted,
+                        ", got ", table.shape());
     require<DTypeError>(table.dtype() == acc, "split_heads", "expected ", name, " in ", acc,
                         ", got ", table.dtype());
     require<DeviceError>(table.device() == qkv.device(), "split_heads", "expected ", name, " on ",
                          qkv.device(), ", got ", table.device());
   };
-  check_like_cos(r.cos, "cos");
-  check_like_cos(r.sin, "sin");
-  check_like_cos(r.scale_q, "scale_q");
-  check_like_cos(r.scale_k, "scale_k");
+  check_table(r.cos, "cos", " of the shape of cos, ", shape);
+  check_table(r.sin, "sin", " of the shape of cos, ", shape);
+  check_table(r.scale_q, "scale_q", " of the shape of cos, ", shape);
+  check_table(r.scale_k, "scale_k", " of the shape of cos, ", shape);
+  const Shape far_shape{t, shape[-1]};
+  check_table(far.cos_q, "far.cos_q", " of shape [T, R/2], ", far_shape);
+  check_table(far.sin_q, "far.sin_q", " of shape [T, R/2], ", far_shape);
+  check_table(far.cos_k, "far.cos_k", " of shape [T, R/2], ", far_shape);
+  check_table(far.sin_k, "far.sin_k", " of shape [T, R/2], ", far_shape);
+  require<ShapeError>(!has_far || (!r.scale_q.defined() && !r.scale_k.defined()), "split_heads",
+                      "expected no scales beside the tables of far copies, which have none");
 }
 
 }  // namespace
@@ -85,23 +101,24 @@ Heads split_heads(const Tensor& qkv, int64_t n_head, const Rotation& rotation) {
   const Shape shape{qkv.dim(0), n_head, qkv.dim(1), head_dim};
   const auto make = [&] { return Tensor::empty(shape, qkv.dtype(), qkv.device()); };
   Heads heads{make(), make(), make()};
-  dispatch(qkv.device(),
-           [&](auto tag) { split_heads_forward(tag, qkv, rotation, heads.q, heads.k, heads.v); });
-  const Rotation kept{rotation.cos.detach(), rotation.sin.detach(), rotation.scale_q.detach(),
-                      rotation.scale_k.detach(), rotation.interleaved};
-  record("split_heads", {&heads.q, &heads.k, &heads.v}, {qkv},
-         [kept, shape, from = qkv.shape()](std::vector<Tensor> dys) {
-           const Tensor& any = dys[0].defined() ? dys[0] : dys[1].defined() ? dys[1] : dys[2];
-           const DType dtype = any.dtype();
-           const Device device = any.device();
-           for (Tensor& dy : dys)
-             if (!dy.defined()) dy = Tensor::zeros(shape, dtype, device);
-           Tensor dqkv = Tensor::empty(from, dtype, device);
-           dispatch(device, [&](auto tag) {
-             split_heads_backward(tag, dys[0], dys[1], dys[2], kept, dqkv);
-           });
-           return Grads{dqkv};
-         });
+  if (rotation.far.cos_q.defined()) heads.far = {make(), make()};
+  dispatch(qkv.device(), [&](auto tag) { split_heads_forward(tag, qkv, rotation, heads); });
+
+  Rotation kept = rotation;
+  for_each_angle(kept, [](Tensor& table) { table = table.detach(); });
+  std::vector<Tensor*> outputs{&heads.q, &heads.k, &heads.v};
+  if (heads.far.defined()) outputs.insert(outputs.end(), {&heads.far.q, &heads.far.k});
+  record("split_heads", outputs, {qkv}, [kept, shape, from = qkv.shape()](std::vector<Tensor> dys) {
+    const Tensor any =
+        *std::find_if(dys.begin(), dys.end(), [](const Tensor& dy) { return dy.defined(); });
+    for (Tensor& dy : dys)
+      if (!dy.defined()) dy = Tensor::zeros(shape, any.dtype(), any.device());
+    Heads dheads{dys[0], dys[1], dys[2]};
+    if (dys.size() == 5) dheads.far = {dys[3], dys[4]};
+    Tensor dqkv = Tensor::empty(from, any.dtype(), any.device());
+    dispatch(any.device(), [&](auto tag) { split_heads_backward(tag, dheads, kept, dqkv); });
+    return Grads{dqkv};
+  });
   return heads;
 }
 

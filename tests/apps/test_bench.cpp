@@ -1,4 +1,3 @@
-#define BOOST_TEST_MODULE bench
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <sstream>
@@ -6,12 +5,14 @@
 #include <vector>
 
 #include "apps/bench/commands.h"
+#include "apps/bench/encodings.h"
 #include "apps/bench/peak.h"
 #include "apps/bench/products.h"
 #include "apps/bench/report.h"
 #include "apps/cli.h"
 #include "apps/csv.h"
 #include "engine/base/file.h"
+#include "posenc/registry.h"
 #include "tests/support/messages.h"
 #include "tests/support/temp_folder.h"
 
@@ -27,7 +28,7 @@ std::string run(std::vector<const char*> words) {
 
 BOOST_AUTO_TEST_CASE(help_names_every_command_and_every_command_has_help) {
   const std::string help = run({"--help"});
-  for (const BenchCommand& command : bench_commands()) {
+  for (const Command& command : bench_commands()) {
     BOOST_TEST(help.find(command.name + " ") != std::string::npos);
     const std::string own = run({command.name.c_str(), "--help"});
     BOOST_TEST(own.find("usage: bench " + command.name) != std::string::npos);
@@ -67,6 +68,39 @@ BOOST_AUTO_TEST_CASE(attention_is_measured_in_both_precisions_with_and_without_g
     }
 }
 
+BOOST_AUTO_TEST_CASE(all_encodings_are_measured_against_none_and_what_cannot_be_is_said) {
+  const TempFolder folder;
+  const std::string csv = (folder / "all.csv").string();
+  const auto all = bench_encodings({"alibi", "all", "none"});
+  BOOST_TEST(all[0].posenc == "none");
+  BOOST_TEST(all[1].posenc == "alibi");
+  BOOST_TEST(all[1].is_asked_for);
+  BOOST_TEST(!all[2].is_asked_for);
+  BOOST_TEST(all.size() == posenc::registry().size());  // each once
+  BOOST_TEST(bench_encodings({"rope(base=2)"}).size() == 1u);
+
+  const std::string text = run({"attention", "--lengths", "6", "--heads", "2", "--head-dim", "8",
+                                "--rounds", "1", "--posenc", "all", "--csv", csv.c_str()});
+  const auto rows = parse_csv(csv, read_file(csv));
+  size_t n_left_out = 0;
+  for (size_t at = text.find("left out at 6: "); at != std::string::npos;
+       at = text.find("left out at 6: ", at + 1))
+    ++n_left_out;
+  BOOST_TEST(rows.size() - 1 + n_left_out == all.size(), text);
+  BOOST_TEST(rows[1][0] == "none");
+  for (size_t row = 2; row < rows.size(); ++row) BOOST_TEST(std::stod(rows[row][7]) > 0);
+
+  const std::string steps = run({"step", "--preset", "smoke", "--train-len", "16", "--batch", "1",
+                                 "--rounds", "1", "--posenc", "all"});
+  BOOST_TEST(steps.find("sandwich") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(an_encoding_that_was_asked_for_is_not_left_out) {
+  BOOST_CHECK_THROW(run({"attention", "--lengths", "64", "--posenc", "learned_abs(max_positions=8)",
+                         "--rounds", "1"}),
+                    ConfigError);
+}
+
 BOOST_AUTO_TEST_CASE(products_are_listed_with_a_total) {
   const std::string text = run({"matmul", "--preset", "smoke", "--batch", "1", "--rounds", "2"});
   BOOST_TEST(text.find("mlp out dw") != std::string::npos);
@@ -100,14 +134,6 @@ BOOST_AUTO_TEST_CASE(medians_and_ratios_are_those_of_the_middle) {
   BOOST_TEST(median_ratio(a, b) == 2);
   a.add(5);
   BOOST_TEST(a.median() == 4);
-}
-
-BOOST_AUTO_TEST_CASE(expressions_are_split_outside_brackets_and_quotes) {
-  const auto parts =
-      split_expressions("rope(base=1, scale=2) + window(3), alibi(slopes=[1,2]), \"a,b\"");
-  const std::vector<std::string> want = {"rope(base=1, scale=2) + window(3)", "alibi(slopes=[1,2])",
-                                         "\"a,b\""};
-  BOOST_TEST(parts == want, boost::test_tools::per_element());
 }
 
 BOOST_AUTO_TEST_CASE(requests_that_make_no_sense_are_refused) {

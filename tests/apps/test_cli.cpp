@@ -1,4 +1,3 @@
-#define BOOST_TEST_MODULE cli
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <fstream>
@@ -77,6 +76,40 @@ BOOST_AUTO_TEST_CASE(options_of_every_kind_are_read) {
   BOOST_TEST(p.run == (std::vector<std::string>{"a", "b", "c"}), boost::test_tools::per_element());
   BOOST_TEST(p.input == "text.txt");
   BOOST_TEST(p.options.given("lr"));
+}
+
+BOOST_AUTO_TEST_CASE(a_list_is_split_outside_brackets_and_quotes) {
+  const std::vector<std::string> want = {"rope(base=1, scale=2) + window(3)", "alibi(slopes=[1,2])",
+                                         "\"a,b\""};
+  BOOST_TEST(split_list("rope(base=1, scale=2) + window(3), alibi(slopes=[1,2]) ,\"a,b\"") == want,
+             boost::test_tools::per_element());
+  BOOST_TEST(split_list(") a, b").size() == 2u);  // what follows reports the bracket
+  Program p;
+  BOOST_TEST(p.parse({"--run", "alibi(slopes=[1,2]), rope", "--run", "none"}));
+  BOOST_TEST(p.run == (std::vector<std::string>{"alibi(slopes=[1,2])", "rope", "none"}),
+             boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(all_arguments_that_are_left_may_go_to_a_list) {
+  std::string first;
+  std::vector<std::string> others = {"default"};
+  bool flag = false;
+  Options options("inspect", "Shows.");
+  options.add("flag", flag, "flag");
+  options.add_positional("FIRST", first, "one").add_positional("OTHERS", others, "many");
+  const auto parse = [&](std::vector<const char*> words) {
+    std::ostringstream out;
+    words.insert(words.begin(), "inspect");
+    options.parse(static_cast<int>(words.size()), words.data(), out);
+    return out.str();
+  };
+  parse({"a"});
+  BOOST_TEST(others.size() == 1u);
+  parse({"a", "alibi(slopes=[1,2])", "--flag", "c"});
+  BOOST_TEST(first == "a");
+  BOOST_TEST(others == (std::vector<std::string>{"alibi(slopes=[1,2])", "c"}),
+             boost::test_tools::per_element());
+  BOOST_TEST(parse({"--help"}).find("[FIRST] [OTHERS...] [options]") != std::string::npos);
 }
 
 BOOST_AUTO_TEST_CASE(defaults_stay_when_nothing_is_given) {

@@ -1,4 +1,3 @@
-#define BOOST_TEST_MODULE demo_page
 #include <boost/test/unit_test.hpp>
 
 #include "apps/demo_page.h"
@@ -40,6 +39,21 @@ BOOST_AUTO_TEST_CASE(the_pattern_is_claimed_only_where_the_numbers_show_it) {
   BOOST_TEST(has(some[3], "Here it is seen for rope, and not for sinusoidal and alibi."));
   const auto none = findings({result("sinusoidal", 0), result("sandwich", 2)});
   BOOST_TEST(has(none[2], "That pattern is not seen here."));
+}
+
+BOOST_AUTO_TEST_CASE(the_second_plot_leaves_out_what_hides_the_rest_and_keeps_colours) {
+  const auto plots = demo_plots(
+      {result("sinusoidal", 3), result("alibi", 0), result("rope", 1), result("sandwich", 0.1)});
+  BOOST_TEST_REQUIRE(plots.size() == 2u);
+  BOOST_TEST(plots[0].curves.size() == 4u);
+  BOOST_TEST(plots[1].title == "The same without sinusoidal and rope");
+  BOOST_TEST_REQUIRE(plots[1].curves.size() == 2u);
+  for (const Curve& curve : plots[1].curves)
+    for (const Curve& same : plots[0].curves)
+      if (same.label == curve.label) BOOST_TEST(same.style == curve.style);
+  BOOST_TEST(plots[1].curves[1].style == 3);
+  BOOST_TEST(demo_plots({result("alibi", 0), result("sandwich", 0)}).size() == 1u);
+  BOOST_TEST(demo_plots({result("sinusoidal", 3)}).size() == 1u);
 }
 
 BOOST_AUTO_TEST_CASE(the_page_stands_alone_and_escapes_what_it_shows) {

@@ -1,4 +1,3 @@
-#define BOOST_TEST_MODULE demo_run
 #include <boost/test/unit_test.hpp>
 #include <filesystem>
 #include <sstream>
@@ -41,6 +40,8 @@ struct Fixture {
 
 BOOST_FIXTURE_TEST_CASE(the_demo_leaves_table_plot_and_page, Fixture) {
   const std::string said = run();
+  BOOST_TEST(said.find("text: train 0.0 MB in ") == 0u, said);
+  BOOST_TEST(said.find("; one token per byte\n") != std::string::npos, said);
   BOOST_TEST(said.find("last-token perplexity") != std::string::npos);
   const fs::path out = demo.out;
   BOOST_TEST(read_file(out / "index.html").find("</html>") != std::string::npos);

@@ -1,4 +1,3 @@
-#define BOOST_TEST_MODULE evaluator
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 
@@ -44,7 +43,7 @@ struct Measured {
     return c;
   }
   ProtocolResult run(const std::string& protocol, const EvalOptions& e) const {
-    return evaluate(protocol, scorer_of(model, {}), stream_of_split(corpus.split("test")), e, 7);
+    return evaluate(protocol, model, {}, stream_of_split(corpus.split("test")), e, 7);
   }
 };
 
@@ -80,6 +79,44 @@ BOOST_AUTO_TEST_CASE(one_batch_or_one_by_one_gives_the_same) {
                    boost::test_tools::tolerance(1e-5));
     }
   }
+}
+
+BOOST_AUTO_TEST_CASE(random_positions_are_the_same_for_every_batch_and_differ_between_draws) {
+  const Measured m("rope + randomized");
+  for (const char* protocol : {"last-token", "non-overlapping"}) {
+    EvalOptions e = options({40});
+    const ProtocolResult once = m.run(protocol, e);
+    BOOST_TEST(once.lengths[0].n_draws == 1);
+    e.batch_tokens = 1;
+    const ProtocolResult single = m.run(protocol, e);
+    for (size_t i = 0; i < once.lengths[0].items.size(); ++i)
+      BOOST_TEST(once.lengths[0].items[i] == single.lengths[0].items[i],
+                 boost::test_tools::tolerance(1e-5));
+    e = options({40});
+    e.draws = 3;
+    const ProtocolResult mean = m.run(protocol, e);
+    BOOST_TEST(mean.lengths[0].n_draws == 3);
+    BOOST_TEST(mean.lengths[0].nll_spread > 0);
+    BOOST_TEST(mean.lengths[0].items != once.lengths[0].items);
+    // By hand, from the same draws.
+    std::vector<double> sum(once.lengths[0].items.size());
+    for (uint64_t draw = 0; draw < 3; ++draw) {
+      const auto one = evaluate(protocol, scorer_of(m.model, {}, draw),
+                                stream_of_split(m.corpus.split("test")), options({40}), 7);
+      for (size_t i = 0; i < sum.size(); ++i) sum[i] += one.lengths[0].items[i];
+    }
+    for (size_t i = 0; i < sum.size(); ++i)
+      BOOST_TEST(mean.lengths[0].items[i] == sum[i] / 3, boost::test_tools::tolerance(1e-12));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(an_encoding_that_draws_nothing_is_measured_once) {
+  EvalOptions e = options({16});
+  e.draws = 4;
+  BOOST_TEST(Measured("rope").run("last-token", e).lengths[0].n_draws == 1);
+  e.draws = 0;
+  BOOST_CHECK_EXCEPTION(check(e), ConfigError,
+                        says("[eval] bad_argument: --draws: expected at least 1, got 0"));
 }
 
 BOOST_AUTO_TEST_CASE(both_protocols_agree_where_they_measure_the_same) {

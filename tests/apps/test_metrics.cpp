@@ -1,4 +1,3 @@
-#define BOOST_TEST_MODULE metrics
 #include <boost/test/unit_test.hpp>
 
 #include "apps/metrics.h"

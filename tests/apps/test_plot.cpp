@@ -1,4 +1,3 @@
-#define BOOST_TEST_MODULE plot
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <cstdlib>
@@ -69,6 +68,36 @@ BOOST_AUTO_TEST_CASE(a_narrow_range_has_a_linear_axis_and_still_draws) {
   Plot plot = perplexities();
   plot.curves = {{"one", {{128, 4}}}, {"flat", {{128, 4}, {256, 4}}}};
   BOOST_TEST(draw_svg(plot).find("flat") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(a_linear_axis_begins_at_zero_and_lines_need_no_markers) {
+  if (skip()) return;
+  Plot plot;
+  plot.is_log_x = false;
+  plot.may_log_y = false;
+  Curve curve{.label = "bias", .colour = "#123456", .has_markers = false};
+  for (const double d : {0.0, 1.0, 700.0}) curve.points.push_back({d, -d});
+  plot.curves = {curve};
+  const std::string svg = draw_svg(plot);
+  BOOST_TEST(svg.find("bias") != std::string::npos);
+  BOOST_TEST(svg.find("rgb( 18,  52,  86)") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(a_curve_keeps_the_style_it_is_given) {
+  if (skip()) return;
+  Plot plot = perplexities();
+  plot.curves = {plot.curves[3]};
+  const std::string fourth = "rgb(  0, 158, 115)";
+  BOOST_TEST(draw_svg(plot).find(fourth) == std::string::npos);
+  plot.curves[0].style = 3;
+  BOOST_TEST(draw_svg(plot).find(fourth) != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(a_ramp_goes_from_dark_to_light) {
+  BOOST_TEST(ramp_colour(0, 1) == "#440154");
+  BOOST_TEST(ramp_colour(0, 12) == "#440154");
+  BOOST_TEST(ramp_colour(11, 12) == "#f0dc28");
+  BOOST_TEST(ramp_colour(1, 3) == "#21918c");
 }
 
 BOOST_AUTO_TEST_CASE(nothing_to_draw_is_an_error) {

@@ -1,4 +1,3 @@
-#define BOOST_TEST_MODULE run_config
 #include <boost/test/unit_test.hpp>
 
 #include "apps/run_config.h"

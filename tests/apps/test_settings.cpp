@@ -1,4 +1,3 @@
-#define BOOST_TEST_MODULE settings
 #include <boost/test/unit_test.hpp>
 
 #include "apps/settings.h"

@@ -1,4 +1,3 @@
-#define BOOST_TEST_MODULE trainer
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <cstring>

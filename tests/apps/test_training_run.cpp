@@ -1,4 +1,3 @@
-#define BOOST_TEST_MODULE training_run
 #include <signal.h>
 
 #include <boost/test/unit_test.hpp>
@@ -283,7 +282,7 @@ BOOST_AUTO_TEST_CASE(a_loaded_model_is_the_one_that_was_trained) {
   BOOST_TEST(loaded.model.nll(ids, targets).to_vector() ==
                  run.trainer().model().nll(ids, targets).to_vector(),
              boost::test_tools::per_element());
-  BOOST_TEST(load_run(path, 6).state.step == 6);
-  BOOST_CHECK_EXCEPTION(load_run(path, 5), IoError,
+  BOOST_TEST(load_run(path, {.step = 6}).state.step == 6);
+  BOOST_CHECK_EXCEPTION(load_run(path, {.step = 5}), IoError,
                         says("expected a checkpoint of step 5, got step-0000000"));
 }

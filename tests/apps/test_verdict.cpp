@@ -1,4 +1,3 @@
-#define BOOST_TEST_MODULE verdict
 #include <boost/test/unit_test.hpp>
 
 #include "apps/verdict.h"

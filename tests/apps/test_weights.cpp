@@ -1,4 +1,3 @@
-#define BOOST_TEST_MODULE weights
 #include <boost/test/unit_test.hpp>
 
 #include "apps/weights.h"

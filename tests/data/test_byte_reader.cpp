@@ -1,4 +1,3 @@
-#define BOOST_TEST_MODULE byte_reader
 #include <boost/test/unit_test.hpp>
 
 #include "data/byte_reader.h"

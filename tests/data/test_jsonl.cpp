@@ -1,4 +1,4 @@
-#define BOOST_TEST_MODULE jsonl
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 
 #include "data/jsonl.h"

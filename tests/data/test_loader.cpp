@@ -1,4 +1,4 @@
-#define BOOST_TEST_MODULE loader
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <map>
 #include <numeric>

@@ -1,6 +1,6 @@
-#define BOOST_TEST_MODULE permutation
 #include <array>
 #include <boost/test/unit_test.hpp>
+#include <cmath>
 #include <vector>
 
 #include "data/permutation.h"

@@ -1,5 +1,5 @@
-#define BOOST_TEST_MODULE prepare
 #include <boost/test/unit_test.hpp>
+#include <cmath>
 #include <fstream>
 #include <map>
 

@@ -1,4 +1,3 @@
-#define BOOST_TEST_MODULE tokenizer
 #include <boost/test/unit_test.hpp>
 
 #include "data/tokenizer.h"

@@ -1,4 +1,3 @@
-#define BOOST_TEST_MODULE utf8
 #include <boost/test/unit_test.hpp>
 
 #include "data/utf8.h"

@@ -1,4 +1,3 @@
-#define BOOST_TEST_MODULE zstd_reader
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 
@@ -53,7 +52,7 @@ BOOST_AUTO_TEST_CASE(frames_of_every_kind_are_read) {
 }
 
 BOOST_AUTO_TEST_CASE(frames_follow_one_another_with_others_to_skip) {
-  const std::string skip = zstd_skippable_frame("nothing to see"), a = zstd_frame("first "),
+  const std::string skip = zstd_skippable_frame(sample(14)), a = zstd_frame("first "),
                     b = zstd_frame("second"), none = zstd_frame("");
   BOOST_TEST(decompress(a + b) == "first second");
   BOOST_TEST(decompress(skip + a + skip + none + b + skip) == "first second");

@@ -1,4 +1,4 @@
-#define BOOST_TEST_MODULE allocator
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cstdint>
 #include <cstdlib>

@@ -1,4 +1,3 @@
-#define BOOST_TEST_MODULE autograd
 #include <boost/test/unit_test.hpp>
 
 #include "engine/autograd.h"

@@ -1,5 +1,5 @@
-#define BOOST_TEST_MODULE device
 #include <boost/test/unit_test.hpp>
+#include <type_traits>
 
 #include "engine/device.h"
 #include "tests/support/messages.h"

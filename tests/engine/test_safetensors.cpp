@@ -1,4 +1,3 @@
-#define BOOST_TEST_MODULE safetensors
 #include <boost/test/unit_test.hpp>
 #include <cstring>
 #include <fstream>

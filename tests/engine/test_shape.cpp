@@ -1,4 +1,3 @@
-#define BOOST_TEST_MODULE shape
 #include <boost/test/unit_test.hpp>
 #include <cstdint>
 #include <sstream>

@@ -1,4 +1,3 @@
-#define BOOST_TEST_MODULE storage
 #include <boost/test/unit_test.hpp>
 #include <cstdint>
 #include <optional>

@@ -1,4 +1,3 @@
-#define BOOST_TEST_MODULE tensor
 #include <boost/test/unit_test.hpp>
 #include <cstdint>
 #include <type_traits>

@@ -1,4 +1,4 @@
-#define BOOST_TEST_MODULE vector_math
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <limits>

@@ -1,6 +1,5 @@
 // The layers that a block is made of (linear, embedding, norm, mlp, attention) and the block
 // itself: each is a few lines over tested ops, so here is what those lines decide.
-#define BOOST_TEST_MODULE block
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 

@@ -1,6 +1,6 @@
-#define BOOST_TEST_MODULE config
 #include <boost/test/unit_test.hpp>
 
+#include "engine/base/error.h"
 #include "layers/config.h"
 #include "tests/support/golden.h"
 #include "tests/support/messages.h"

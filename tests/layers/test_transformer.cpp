@@ -1,4 +1,3 @@
-#define BOOST_TEST_MODULE transformer
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <map>
@@ -24,7 +23,7 @@ Tensor ids_by(int64_t batch_size, int64_t seq_len, int32_t (*f)(int32_t b, int32
 // An independent program's logits, loss and gradients: erf GELU, rows of QKV grouped by head, the
 // scale of scores, eps, pre-norm, no bias in the head.
 BOOST_AUTO_TEST_CASE(logits_loss_and_gradients_are_those_of_the_reference) {
-  const auto golden = test::golden("transformer_tiny.json");
+  const auto& golden = test::golden("transformer_tiny.json");
   const int64_t batch_size = golden["batch_size"], seq_len = golden["seq_len"];
   const Tensor ids = ids_by(batch_size, seq_len,
                             [](int32_t b, int32_t t) { return (7 * t * t + 3 * b + t) % 11; });

@@ -1,4 +1,3 @@
-#define BOOST_TEST_MODULE alibi
 #include <boost/test/unit_test.hpp>
 
 #include "tests/support/all_close.h"
@@ -19,7 +18,7 @@ std::vector<double> slopes_of(std::string_view expression, int64_t n_head) {
 }
 
 BOOST_AUTO_TEST_CASE(slopes_equal_the_golden_ones_for_every_number_of_heads) {
-  const auto file = golden("alibi_slopes.json");
+  const auto& file = golden("alibi_slopes.json");
   for (const auto& [heads, sets] : file.items())
     for (const char* set : {"interp", "geometric"})
       BOOST_TEST(all_close(slopes_of(concat("alibi(", set, ')'), std::stoll(heads)),
@@ -33,7 +32,7 @@ BOOST_AUTO_TEST_CASE(the_interpolated_set_is_the_default) {
 
 BOOST_AUTO_TEST_CASE(tables_equal_the_golden_ones_in_both_precisions) {
   for (const int64_t n_head : {12, 8}) {
-    const auto file = golden(concat("tables_h", n_head, ".json"));
+    const auto& file = golden(concat("tables_h", n_head, ".json"));
     const std::vector<double> distances = golden_numbers(file["distances"]);
     for (const auto& [name, entry] : file["encodings"].items()) {
       if (name.rfind("alibi_", 0) != 0 || name == "alibi_learned") continue;

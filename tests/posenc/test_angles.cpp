@@ -1,4 +1,3 @@
-#define BOOST_TEST_MODULE angles
 #include <boost/test/unit_test.hpp>
 #include <set>
 
@@ -21,7 +20,7 @@ BOOST_AUTO_TEST_CASE(frequencies_equal_the_golden_ones) {
 }
 
 BOOST_AUTO_TEST_CASE(emulated_bfloat16_angles_equal_the_golden_ones) {
-  const auto want = golden("rope.json")["bf16_angle_emulation"];
+  const auto& want = golden("rope.json")["bf16_angle_emulation"];
   const Angles bf16(64, 10000, true), exact(64, 10000);
   BOOST_TEST(all_close(bf16.inv_freq(), golden_numbers(want["inv_freq_bf16"]), Tolerance(0)));
   std::vector<double> angles, errors;

@@ -1,4 +1,3 @@
-#define BOOST_TEST_MODULE expression
 #include <boost/test/unit_test.hpp>
 
 #include "engine/base/random.h"
@@ -8,9 +7,9 @@ namespace farfield::posenc {
 namespace {
 
 // The whole message of the error that an expression gives; "" when it parses.
-std::string error_of(std::string_view text) {
+std::string error_of(std::string_view text, FormOf form_of = nullptr) {
   try {
-    parse_expression(text);
+    parse_expression(text, form_of);
     return "";
   } catch (const ConfigError& error) {
     return error.what();
@@ -120,6 +119,57 @@ BOOST_AUTO_TEST_CASE(each_mistake_has_its_own_message) {
   }
 }
 
+// As the registry tells it for an encoding "k" with a formula "f" and declarations.
+Form form_of_k(std::string_view encoding, std::string_view argument, char after) {
+  if (encoding != "k") return Form::value;
+  if (argument == "f" || argument.empty()) return Form::formula;
+  return argument == "x" || std::string_view("=<>~").find(after) == std::string_view::npos
+             ? Form::value
+             : Form::declaration;
+}
+
+BOOST_AUTO_TEST_CASE(formulas_and_declarations_are_kept_as_written) {
+  const std::string text = "k( f = -r * max(d, [2]), x=3, r >0~U(0, 1) , s=[1, 2])@1 + a(f=2)";
+  BOOST_TEST(error_of("k(f=-r*d)").find("expected a value") != std::string::npos);
+  const auto terms = parse_expression(text, form_of_k);
+  BOOST_TEST_REQUIRE(terms.size() == 2u);
+  const auto& arguments = terms[0].arguments;
+  BOOST_TEST_REQUIRE(arguments.size() == 4u);
+  BOOST_TEST(arguments[0].name == "f");
+  BOOST_TEST((arguments[0].value.kind == Value::Kind::formula));
+  BOOST_TEST(arguments[0].value.text == "-r * max(d, [2])");
+  BOOST_TEST(arguments[0].value.column == 8u);
+  BOOST_TEST(arguments[1].value.number == 3);
+  BOOST_TEST(arguments[2].name == "r");
+  BOOST_TEST((arguments[2].value.kind == Value::Kind::declaration));
+  BOOST_TEST(arguments[2].value.text == ">0~U(0, 1)");
+  BOOST_TEST(text.substr(arguments[2].value.column - 1, 2) == ">0");
+  BOOST_TEST(arguments[3].value.text == "=[1, 2]");
+  BOOST_TEST(terms[0].layers->first == 1);
+  BOOST_TEST(terms[1].arguments[0].value.number == 2);
+}
+
+BOOST_AUTO_TEST_CASE(the_first_formula_may_go_without_its_name) {
+  for (const char* text : {"k(d)", "k( -r*d )", "k((d))", "k(f(d))", "k(f*2)"}) {
+    const auto arguments = parse_expression(text, form_of_k)[0].arguments;
+    BOOST_TEST_REQUIRE(arguments.size() == 1u);
+    BOOST_TEST(arguments[0].name == "");
+    BOOST_TEST((arguments[0].value.kind == Value::Kind::formula), text);
+  }
+  BOOST_TEST(parse_expression("k()", form_of_k)[0].arguments.empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_formula_that_does_not_end_is_refused_at_its_open_bracket) {
+  BOOST_TEST(error_of("k(f=2*(d", form_of_k) ==
+             "[posenc] expected a closing bracket for this one, got '(' at column 7\n"
+             "  k(f=2*(d\n"
+             "        ^");
+  BOOST_TEST(error_of("k(f=d", form_of_k) ==
+             "[posenc] expected ',' or ')' after an argument, got the end at column 6\n"
+             "  k(f=d\n"
+             "       ^");
+}
+
 BOOST_AUTO_TEST_CASE(a_place_is_shown_on_one_printable_line) {
   BOOST_TEST(show_place("a\n\t\x01+", 4) == " at column 4\n  a  ?+\n     ^");
   const std::string shown = show_place(std::string(500, 'x'), 300);
@@ -142,11 +192,12 @@ BOOST_AUTO_TEST_CASE(size_and_depth_are_bounded) {
 
 // Random texts: valid ones with bytes changed, inserted, removed, and mere noise.
 BOOST_AUTO_TEST_CASE(any_text_parses_or_is_refused_with_a_place) {
-  const std::string seeds[] = {
-      "rope@0..-2 + window(16)@0..-2 + log_n(mode=clipped)@-1",
-      "alibi(slopes=[0.5,0.25,1e-3], slope_floor=0.01)", "t5(table=@file.csv) + x(\"a\\\"b\")",
-      "kerple_log(r1=[0.5,1.2], r2=0.3, constraint=softplus, share=layer)"};
-  const std::string alphabet = "ab_019+-.,()[]@\"\\= \n\x80\xff\x01" + std::string(1, '\0');
+  const std::string seeds[] = {"rope@0..-2 + window(16)@0..-2 + log_n(mode=clipped)@-1",
+                               "alibi(slopes=[0.5,0.25,1e-3], slope_floor=0.01)",
+                               "t5(table=@file.csv) + x(\"a\\\"b\")",
+                               "kerple_log(r1=[0.5,1.2], r2=0.3, constraint=softplus, share=layer)",
+                               "k(f=-r*log(1+s*d), r>0~U(0,2), s>=0.5<=1=[0.5,1], x=2)"};
+  const std::string alphabet = "abk_<>~^019+-.,()[]@\"\\= \n\x80\xff\x01" + std::string(1, '\0');
   const Random random{7, stream_of("fuzz")};
   uint64_t draw = 0;
   const auto below = [&](size_t n) { return static_cast<size_t>(random.below(draw++, n)); };
@@ -164,7 +215,7 @@ BOOST_AUTO_TEST_CASE(any_text_parses_or_is_refused_with_a_place) {
       else
         text[at % text.size()] = c;
     }
-    const std::string error = error_of(text);
+    const std::string error = error_of(text, form_of_k);
     n_parsed += error.empty();
     if (!error.empty())
       BOOST_TEST(error.find(" at column ") != std::string::npos, text << " gave: " << error);

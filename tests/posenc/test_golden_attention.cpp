@@ -1,122 +1,16 @@
 // The small attention problems of golden/attention.json, from the expression of the encoding to the
 // gradients of its parameters.
-#define BOOST_TEST_MODULE golden_attention
-#include <algorithm>
 #include <boost/test/unit_test.hpp>
-#include <map>
 
-#include "engine/autograd.h"
-#include "engine/ops/attention.h"
-#include "tests/support/all_close.h"
-#include "tests/support/encodings.h"
+#include "engine/base/file.h"
+#include "tests/support/golden_attention.h"
 #include "tests/support/random_tensor.h"
+#include "tests/support/temp_folder.h"
 
 namespace farfield::posenc {
 namespace {
 
-using farfield::test::golden;
-using farfield::test::golden_numbers;
-using Json = nlohmann::json;
-
-const Json& file() {
-  static const Json json = golden("attention.json");
-  return json;
-}
-const Json& case_named(const std::string& name) {
-  for (const Json& c : file()["cases"])
-    if (c["name"] == name) return c;
-  fail<ConfigError>("test", "expected a case named ", name);
-}
-int64_t size(const char* name) { return file()[name].get<int64_t>(); }
-
-/// Golden [H][L][D] as [1, L, H * D], which is how attention() returns it.
-Tensor rows_of(const Json& array, DType dtype) {
-  const Tensor x = Tensor::from(golden_numbers(array),
-                                {size("heads"), size("length"), size("head_dim")}, DType::f64);
-  return cast(reshape(permute(x, {1, 0, 2}), {1, size("length"), size("heads") * size("head_dim")}),
-              dtype);
-}
-
-struct Gradients {
-  Tensor out, dqkv;  // [1, L, H * D], [1, L, 3 * H * D]
-  Tensor dbias, dweight;
-};
-// One forward and backward pass under the rule and rotation of the plan's first layer. With
-// `tables`, bias and weight are leaves with the same values (0 and 1 where there are none), so that
-// their own gradients are seen.
-Gradients run(const Composition& c, DType dtype, bool tables) {
-  const int64_t n_head = size("heads"), length = size("length");
-  Composition::Layer layer = c.plan(length, length, Phase::train).layers[0];
-  const auto leaf = [&](Tensor& table, double absent) {
-    table = table.defined() ? table.clone() : Tensor::full({n_head, length}, absent, dtype);
-    table.set_requires_grad();
-  };
-  if (tables) {
-    leaf(layer.rule.bias, 0);
-    leaf(layer.rule.weight, 1);
-  }
-  std::vector<Tensor> parts;  // [1, L, H, 1, D] each
-  for (const char* name : {"q", "k", "v"})
-    parts.push_back(
-        reshape(rows_of(file()[name], dtype), {1, length, n_head, 1, size("head_dim")}));
-  Tensor qkv = reshape(farfield::concat(parts, 3), {1, length, 3 * n_head * size("head_dim")});
-  qkv.set_requires_grad();
-  const Heads heads = split_heads(qkv, n_head, layer.rotation);
-  Gradients result;
-  result.out = attention(heads.q, heads.k, heads.v, layer.rule);
-  backward(result.out, rows_of(file()["dout"], dtype));
-  result.dqkv = qkv.grad();
-  if (tables) {
-    result.dbias = layer.rule.bias.grad();
-    result.dweight = layer.rule.weight.grad();
-  }
-  return result;
-}
-
-// 1e-12 in float64, 2e-5 of the largest entry in float32.
-Tolerance tolerance_for(const std::vector<double>& want, DType dtype) {
-  double largest = 0;
-  for (const double x : want) largest = std::max(largest, std::abs(x));
-  return {(dtype == DType::f64 ? 1e-12 : 2e-5) * std::max(largest, 1e-3), 0};
-}
-void check(const Tensor& got, const Json& want, DType dtype, const std::string& what) {
-  const std::vector<double> numbers = golden_numbers(want);
-  BOOST_TEST_REQUIRE(got.defined(), what);
-  BOOST_TEST(all_close(got.to_vector(), numbers, tolerance_for(numbers, dtype)),
-             what << " in " << dtype);
-}
-
-// Part `index` (q, k, v) of dqkv, as golden [H][L][D].
-Tensor part_of(const Tensor& dqkv, int64_t index) {
-  const int64_t n_head = size("heads"), length = size("length"), width = size("head_dim");
-  const Tensor x = reshape(dqkv, {length, n_head, 3, width});
-  return permute(reshape(slice(x, 2, index, index + 1), {length, n_head, width}), {1, 0, 2});
-}
-
-void check_case(const std::string& name, const std::string& expression) {
-  const Json& want = case_named(name);
-  for (const DType dtype : {DType::f64, DType::f32}) {
-    const Composition c(expression, {.n_head = size("heads"),
-                                     .head_dim = size("head_dim"),
-                                     .d_model = size("heads") * size("head_dim"),
-                                     .train_len = size("length"),
-                                     .dtype = dtype});
-    const Gradients got = run(c, dtype, false);
-    const Tensor out = reshape(got.out, {size("length"), size("heads"), size("head_dim")});
-    check(permute(out, {1, 0, 2}), want["out"], dtype, name + " out");
-    check(part_of(got.dqkv, 0), want["dq"], dtype, name + " dq");
-    check(part_of(got.dqkv, 1), want["dk"], dtype, name + " dk");
-    check(part_of(got.dqkv, 2), want["dv"], dtype, name + " dv");
-    for (const Parameter& parameter : c.parameters()) {
-      const std::string short_name = parameter.name.substr(parameter.name.rfind('.') + 1);
-      check(parameter.value.grad(), want["dparams"][short_name], dtype, name + ' ' + short_name);
-    }
-    if (!want.contains("db")) continue;
-    const Gradients tables = run(c, dtype, true);
-    check(tables.dbias, want["db"], dtype, name + " db");
-    check(tables.dweight, want["dw"], dtype, name + " dw");
-  }
-}
+using namespace golden_attention;
 
 BOOST_AUTO_TEST_CASE(no_encoding) { check_case("none", "none"); }
 
@@ -125,30 +19,71 @@ BOOST_AUTO_TEST_CASE(alibi_after_and_before_the_scale) {
   check_case("alibi_pre_scale", "alibi(bias_scale=0.35355339059327373)");
 }
 
-BOOST_AUTO_TEST_CASE(kerple_log_with_the_gradients_of_its_parameters) {
-  const Json& config = case_named("kerple_log")["config"];
-  check_case("kerple_log", concat("kerple_log(r1=", list_text(config["r1"]),
-                                  ", r2=", list_text(config["r2"]), ')'));
+// `name(r1=[...], ...)` with the parameters of the golden case of that name.
+void check_learned(const std::string& name) {
+  std::string arguments;
+  for (const auto& [parameter, values] : case_named(name)["config"].items())
+    arguments += concat(arguments.empty() ? "" : ", ", parameter, '=', list_text(values));
+  check_case(name, concat(name, '(', arguments, ')'));
+}
+
+BOOST_AUTO_TEST_CASE(learned_slopes_with_their_gradients) {
+  check_learned("alibi_learned");
+  check_case("alibi_learned", "alibi_learned");
+}
+
+BOOST_AUTO_TEST_CASE(kerple_with_the_gradients_of_its_parameters) {
+  for (const char* name : {"kerple_log", "kerple_power", "kerple_log3", "bias_wht"})
+    check_learned(name);
+}
+
+BOOST_AUTO_TEST_CASE(gaussian_kernels_with_the_gradients_of_their_parameters) {
+  for (const char* name : {"gauss_bias2", "gauss_bias3", "gauss_wht1", "gauss_wht2"})
+    check_learned(name);
+}
+
+// The same encodings as formulas of the user's own.
+BOOST_AUTO_TEST_CASE(kernels_written_down_with_the_gradients_of_their_parameters) {
+  for (const auto& [name, formulas] : {std::pair{"kerple_log", "bias=-r1*log(1+r2*d)"},
+                                       {"kerple_log3", "bias=-r1*log(1+r2*d^r3)"},
+                                       {"bias_wht", "bias=-r1*d^r2, weight=exp(-r3*d^r4)"},
+                                       {"gauss_bias3", "r1*exp(-r2*d^r3)"}}) {
+    std::string arguments = formulas;
+    for (const auto& [parameter, values] : case_named(name)["config"].items())
+      arguments += concat(", ", parameter, '=', list_text(values));
+    check_case(name, concat("kernel(", arguments, ')'));
+  }
 }
 
 BOOST_AUTO_TEST_CASE(sandwich) { check_case("sandwich", "sandwich(8)"); }
+
+BOOST_AUTO_TEST_CASE(sandwich_with_learned_ratios_and_their_gradients) {
+  const Json& config = case_named("sandwich_learned")["config"];
+  check_case("sandwich_learned",
+             concat("sandwich_learned(8, theta=", list_text(config["theta"]), ')'));
+  check_case("sandwich_learned", "sandwich_learned(8)");
+}
+
+BOOST_AUTO_TEST_CASE(t5_with_the_gradient_of_its_table) {
+  const TempFolder folder;
+  std::string csv;
+  for (const auto& row : case_named("t5")["config"]["table"])
+    csv += concat(row[0].dump(), ',', row[1].dump(), '\n');
+  write_file_atomic(folder / "t.csv", csv);
+  check_case("t5", concat("t5(4, max_distance=6, table=@\"", (folder / "t.csv").string(), "\")"));
+}
 
 BOOST_AUTO_TEST_CASE(windows) {
   check_case("window", "window(3)");
   check_case("window_alibi", "window(3) + alibi");
 }
 
-BOOST_AUTO_TEST_CASE(rotations) {
-  check_case("rope_half", "rope");
-  check_case("rope_interleaved", "rope(layout=interleaved)");
-  check_case("rope_partial", "rope(rotary_pct=0.5)");
-}
-
 // Rotary scores do not change when all positions move: the last rows of a longer sequence equal
 // those of the same tokens at the start, when a window hides what came before.
 BOOST_AUTO_TEST_CASE(relative_encodings_do_not_see_a_shift) {
   const int64_t shift = 5, length = size("length"), n_head = size("heads");
-  for (const char* expression : {"rope", "alibi", "kerple_log", "sandwich", "rope + alibi"}) {
+  for (const char* expression :
+       {"rope", "alibi", "kerple_log", "bias_wht", "t5", "sandwich", "rope + alibi"}) {
     const Composition c(expression, {.n_head = n_head, .head_dim = 8, .dtype = DType::f64});
     const auto out = [&](int64_t offset) {  // the same tokens at positions offset ...
       const int64_t n = offset + length;
@@ -163,7 +98,7 @@ BOOST_AUTO_TEST_CASE(relative_encodings_do_not_see_a_shift) {
         parts.push_back(reshape(rows_of(file()[name], DType::f64), {1, length, n_head, 1, 8}));
       const Heads heads = split_heads(
           reshape(farfield::concat(parts, 3), {1, length, 3 * n_head * 8}), n_head, rotation);
-      return attention(heads.q, heads.k, heads.v, layer.rule);
+      return attention(heads.q, heads.k, heads.v, layer.rule, heads.far);
     };
     BOOST_TEST(all_close(out(shift), out(0), Tolerance(1e-12)), expression);
   }

@@ -1,4 +1,3 @@
-#define BOOST_TEST_MODULE length_cache
 #include <boost/test/unit_test.hpp>
 
 #include "posenc/length_cache.h"

@@ -1,4 +1,3 @@
-#define BOOST_TEST_MODULE none
 #include <boost/test/unit_test.hpp>
 
 #include "posenc/composition.h"

@@ -1,4 +1,3 @@
-#define BOOST_TEST_MODULE rope
 #include <boost/test/unit_test.hpp>
 
 #include "tests/support/all_close.h"
@@ -42,7 +41,7 @@ double product(const std::vector<double>& a, const std::vector<double>& b) {
 }
 
 BOOST_AUTO_TEST_CASE(cos_and_sin_equal_the_golden_tables_in_both_precisions) {
-  const auto file = golden("rope.json");
+  const auto& file = golden("rope.json");
   for (const DType dtype : {DType::f32, DType::f64}) {
     const Rotation rotation = rotation_of("rope", 64, 8192, dtype);
     BOOST_TEST((rotation.cos.shape() == Shape{8192, 32}));
@@ -57,7 +56,7 @@ BOOST_AUTO_TEST_CASE(cos_and_sin_equal_the_golden_tables_in_both_precisions) {
 }
 
 BOOST_AUTO_TEST_CASE(rotated_vectors_and_products_equal_the_golden_ones) {
-  const auto file = golden("rope.json")["vectors"];
+  const auto& file = golden("rope.json")["vectors"];
   const std::vector<double> q = golden_numbers(file["q"]), k = golden_numbers(file["k"]);
   for (const auto& c : file["cases"]) {
     const double pct = c["rotary_dims"].get<double>() / 16;
@@ -92,7 +91,7 @@ BOOST_AUTO_TEST_CASE(cached_keys_are_followed_by_queries_with_their_own_position
 }
 
 BOOST_AUTO_TEST_CASE(bfloat16_angles_are_those_of_the_published_baselines) {
-  const auto want = golden("rope.json")["bf16_angle_emulation"];
+  const auto& want = golden("rope.json")["bf16_angle_emulation"];
   const Rotation rotation = rotation_of("rope(angle_dtype=bf16)", 64, 8192);
   const std::vector<double> positions = golden_numbers(want["positions"]);
   for (size_t row = 0; row < positions.size(); ++row)

@@ -1,4 +1,3 @@
-#define BOOST_TEST_MODULE sinusoidal
 #include <boost/test/unit_test.hpp>
 
 #include "tests/support/all_close.h"
@@ -16,7 +15,7 @@ Tensor table_of(std::string_view expression, int64_t d_model, int64_t n, DType d
 }
 
 BOOST_AUTO_TEST_CASE(both_layouts_equal_the_golden_tables_in_both_precisions) {
-  const auto file = golden("sinusoidal.json");
+  const auto& file = golden("sinusoidal.json");
   for (const char* layout : {"concat", "interleaved"})
     for (const DType dtype : {DType::f32, DType::f64}) {
       const std::vector<double> all =

@@ -1,4 +1,3 @@
-#define BOOST_TEST_MODULE window
 #include <boost/test/unit_test.hpp>
 
 #include "tests/support/all_close.h"
@@ -10,7 +9,7 @@ namespace {
 using farfield::test::golden;
 
 BOOST_AUTO_TEST_CASE(visible_pairs_equal_the_golden_ones) {
-  const auto want = golden("positions.json")["window"];
+  const auto& want = golden("positions.json")["window"];
   const Composition c(concat("window(", want["w"].get<int64_t>(), ')'), model_of(1));
   const int64_t w = rule_of(c, 14).window;
   for (int64_t m = 0; m < 14; ++m)
@@ -25,6 +24,14 @@ BOOST_AUTO_TEST_CASE(at_eval_leaves_training_alone) {
   BOOST_TEST(rule_of(c, 14, Phase::train).window == 0);
   BOOST_TEST(rule_of(c, 14, Phase::eval).window == 5);
   BOOST_TEST(rule_of(Composition("window(5)", model_of(1)), 14, Phase::train).window == 5);
+}
+
+BOOST_AUTO_TEST_CASE(the_first_tokens_may_stay_visible) {
+  const Composition c("window(5, sinks=2, at=eval)", model_of(1));
+  BOOST_TEST((rule_of(c, 14).window == 5 && rule_of(c, 14).sinks == 2));
+  BOOST_TEST((rule_of(c, 14, Phase::train).window == 0 && rule_of(c, 14, Phase::train).sinks == 0));
+  BOOST_TEST(c.canonical() == "window(w=5, at=eval, sinks=2)");
+  BOOST_TEST(rule_of(Composition("window(5)", model_of(1)), 14).sinks == 0);
 }
 
 BOOST_AUTO_TEST_CASE(the_width_must_be_given) {

@@ -1,90 +1,200 @@
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
+#include <string>
 #include <vector>
 
 #include "engine/kernels/attention.h"
 
 namespace farfield::test {
 
-/// What attention() and its gradients must be, in float64 and by plain loops.
-struct AttentionReference {
-  std::vector<double> out, dq, dk, dv, dbias, dweight;
-};
+/// Values by name: "out", and "d" and the name of an input for its gradient (attention_problem.h).
+using NamedValues = std::map<std::string, std::vector<double>>;
 
-/// The formula of engine/ops/attention.h and its derivative for one dout [B, T, H * K].
-inline AttentionReference attention_reference(const Tensor& q_in, const Tensor& k_in,
-                                              const Tensor& v_in, const AttentionRule& rule,
-                                              const Tensor& dout_in) {
-  const int64_t n_batch = q_in.dim(0), n_head = q_in.dim(1), n_query = q_in.dim(2);
-  const int64_t n_key = k_in.dim(2), head_dim = q_in.dim(3);
-  const auto values = [](const Tensor& x) {
-    return x.defined() ? x.to_vector() : std::vector<double>();
+/// What attention() and its gradients must be: the formula of engine/ops/attention.h and its
+/// derivative for one dout [B, T, H * K], in float64 and by plain loops.
+class AttentionReference {
+ public:
+  AttentionReference(const Heads& heads, const AttentionRule& rule, const Tensor& dout)
+      : rule_(rule),
+        n_batch_(heads.q.dim(0)),
+        n_head_(heads.q.dim(1)),
+        n_query_(heads.q.dim(2)),
+        n_key_(heads.k.dim(2)),
+        head_dim_(heads.q.dim(3)),
+        n_entry_(rule.bias.defined()     ? rule.bias.dim(1)
+                 : rule.weight.defined() ? rule.weight.dim(1)
+                                         : 0),
+        q_(heads.q),
+        k_(heads.k),
+        v_(heads.v),
+        far_q_(heads.far.q),
+        far_k_(heads.far.k),
+        bias_(rule.bias),
+        weight_(rule.weight),
+        row_scale_(rule.row_scale),
+        ids_(rule.ids),
+        far_ids_q_(rule.far_ids_q),
+        far_ids_k_(rule.far_ids_k),
+        feature_(rule.row_bias.feature),
+        row_factor_(rule.row_bias.row_factor),
+        knots_(rule.row_bias.knots),
+        slope_(rule.row_bias.slope),
+        offset_(rule.row_bias.offset),
+        out_(dout) {
+    for (int64_t b = 0; b < n_batch_; ++b)
+      for (int64_t h = 0; h < n_head_; ++h)
+        for (int64_t i = 0; i < n_query_; ++i) row(b, h, i);
+  }
+
+  NamedValues result() const {
+    return {{"out", out_.grad},
+            {"dq", q_.grad},
+            {"dk", k_.grad},
+            {"dv", v_.grad},
+            {"dfar_q", far_q_.grad},
+            {"dfar_k", far_k_.grad},
+            {"dbias", bias_.grad},
+            {"dweight", weight_.grad},
+            {"dfeature", feature_.grad},
+            {"drow_factor", row_factor_.grad},
+            {"dslope", slope_.grad},
+            {"doffset", offset_.grad}};
+  }
+
+ private:
+  using Kind = Normalizer::Kind;
+
+  // An input, and room for its gradient.
+  struct Values {
+    explicit Values(const Tensor& x)
+        : value(x.defined() ? x.to_vector() : std::vector<double>()), grad(value.size()) {}
+    bool given() const { return !value.empty(); }
+    double operator[](int64_t i) const { return value.at(static_cast<size_t>(i)); }
+    double& d(int64_t i) { return grad.at(static_cast<size_t>(i)); }
+
+    std::vector<double> value, grad;
   };
-  const auto q = values(q_in), k = values(k_in), v = values(v_in), dout = values(dout_in);
-  const auto bias = values(rule.bias), weight = values(rule.weight),
-             lambda = values(rule.row_scale);
-  AttentionReference r{std::vector<double>(q.size()),
-                       std::vector<double>(q.size()),
-                       std::vector<double>(k.size()),
-                       std::vector<double>(k.size()),
-                       std::vector<double>(static_cast<size_t>(n_head * n_key)),
-                       std::vector<double>(static_cast<size_t>(n_head * n_key))};
-  const double infinity = std::numeric_limits<double>::infinity();
 
-  for (int64_t b = 0; b < n_batch; ++b)
-    for (int64_t h = 0; h < n_head; ++h)
-      for (int64_t i = 0; i < n_query; ++i) {
-        const int64_t m = n_key - n_query + i;
-        const auto q_at = static_cast<size_t>(((b * n_head + h) * n_query + i) * head_dim);
-        const auto k_at = [&](int64_t n) {
-          return static_cast<size_t>(((b * n_head + h) * n_key + n) * head_dim);
-        };
-        const auto out_at = static_cast<size_t>(((b * n_query + i) * n_head + h) * head_dim);
-        const auto table_at = [&](int64_t n) { return static_cast<size_t>(h * n_key + m - n); };
-        const auto dot = [&](const std::vector<double>& x, size_t x_at,
-                             const std::vector<double>& y, size_t y_at) {
-          double sum = 0;
-          for (size_t c = 0; c < static_cast<size_t>(head_dim); ++c)
-            sum += x[x_at + c] * y[y_at + c];
-          return sum;
-        };
-        const double factor = (lambda.empty() ? 1 : lambda[static_cast<size_t>(i)]) /
-                              std::sqrt(static_cast<double>(head_dim));
-        std::vector<double> p(static_cast<size_t>(m + 1), -infinity), content(p.size());
-        double largest = -infinity, total = 0, mean = 0;
-        for (int64_t n = 0; n <= m; ++n) {
-          const auto j = static_cast<size_t>(n);
-          content[j] = factor * dot(q, q_at, k, k_at(n));
-          if (rule.window > 0 && m - n >= rule.window && n >= rule.sinks) continue;
-          p[j] = content[j] * (weight.empty() ? 1 : weight[table_at(n)]) +
-                 (bias.empty() ? 0 : bias[table_at(n)]);
-          largest = std::max(largest, p[j]);
-        }
-        if (largest == -infinity) continue;
-        for (double& x : p) total += x = std::exp(x - largest);
-        for (int64_t n = 0; n <= m; ++n) {
-          const double x = p[static_cast<size_t>(n)] /= total;
-          mean += x * dot(dout, out_at, v, k_at(n));
-          for (size_t c = 0; c < static_cast<size_t>(head_dim); ++c) {
-            r.out[out_at + c] += x * v[k_at(n) + c];
-            r.dv[k_at(n) + c] += x * dout[out_at + c];
-          }
-        }
-        for (int64_t n = 0; n <= m; ++n) {
-          const auto j = static_cast<size_t>(n);
-          const double ds = p[j] * (dot(dout, out_at, v, k_at(n)) - mean);
-          const double dc = ds * factor * (weight.empty() ? 1 : weight[table_at(n)]);
-          r.dbias[table_at(n)] += ds;
-          r.dweight[table_at(n)] += ds * content[j];
-          for (size_t c = 0; c < static_cast<size_t>(head_dim); ++c) {
-            r.dq[q_at + c] += dc * k[k_at(n) + c];
-            r.dk[k_at(n) + c] += dc * q[q_at + c];
-          }
-        }
+  // Rows of head_dim numbers.
+  double dot(const Values& a, int64_t a_at, const Values& b, int64_t b_at) const {
+    const double *x = &a.value.at(static_cast<size_t>(a_at)),
+                 *y = &b.value.at(static_cast<size_t>(b_at));
+    double sum = 0;
+    for (int64_t c = 0; c < head_dim_; ++c) sum += x[c] * y[c];
+    return sum;
+  }
+  void add(std::vector<double>& to, int64_t to_at, double by, const Values& from,
+           int64_t from_at) const {
+    double* const y = &to.at(static_cast<size_t>(to_at));
+    const double* const x = &from.value.at(static_cast<size_t>(from_at));
+    for (int64_t c = 0; c < head_dim_; ++c) y[c] += by * x[c];
+  }
+
+  struct Pair {
+    bool is_visible = false, is_far = false;
+    int64_t entry = 0, segment = 0;
+    double x = 0;  // of the row bias
+    double content = 0, weight = 1, score = 0, probability = 0;
+  };
+
+  int64_t entry_of(int64_t b, int64_t i, int64_t m, int64_t n, bool is_far) const {
+    if (is_far && far_ids_q_.given()) return static_cast<int64_t>(far_ids_q_[i] - far_ids_k_[n]);
+    if (!ids_.given()) return m - n;
+    const int64_t at = rule_.ids.rank() == 2 ? b * n_key_ : 0;
+    return static_cast<int64_t>(ids_[at + m] - ids_[at + n]);
+  }
+
+  // Row i of head h of sequence b, and its part in all gradients.
+  void row(int64_t b, int64_t h, int64_t i) {
+    const int64_t m = n_key_ - n_query_ + i;
+    const int64_t q_at = ((b * n_head_ + h) * n_query_ + i) * head_dim_;
+    const int64_t out_at = ((b * n_query_ + i) * n_head_ + h) * head_dim_;
+    const auto k_at = [&](int64_t n) { return ((b * n_head_ + h) * n_key_ + n) * head_dim_; };
+    const int64_t segments = static_cast<int64_t>(knots_.value.size()) + 1;
+    const double factor =
+        (row_scale_.given() ? row_scale_[i] : 1) / std::sqrt(static_cast<double>(head_dim_));
+    const double infinity = std::numeric_limits<double>::infinity();
+
+    std::vector<Pair> pairs(static_cast<size_t>(m + 1));
+    double n_visible = 0, largest = -infinity;
+    for (int64_t n = 0; n <= m; ++n) {
+      Pair& p = pairs[static_cast<size_t>(n)];
+      p.is_visible = rule_.window == 0 || m - n < rule_.window || n < rule_.sinks;
+      if (!p.is_visible) continue;
+      ++n_visible;
+      p.is_far =
+          rule_.switch_distance > 0 && m - n >= rule_.switch_distance && m >= rule_.switch_position;
+      const bool copies = p.is_far && far_q_.given();
+      p.content = factor * dot(copies ? far_q_ : q_, q_at, copies ? far_k_ : k_, k_at(n));
+      p.entry = h * n_entry_ + entry_of(b, i, m, n, p.is_far);
+      if (weight_.given()) p.weight = weight_[p.entry];
+      p.score = p.content * p.weight + (bias_.given() ? bias_[p.entry] : 0);
+      if (feature_.given()) {
+        p.x = feature_[m - n] * row_factor_[i];
+        p.segment = h * segments;
+        for (const double knot : knots_.value) p.segment += p.x >= knot;
+        p.score += slope_[p.segment] * p.x + offset_[p.segment];
       }
-  return r;
-}
+      largest = std::max(largest, p.score);
+    }
+
+    const Kind kind = rule_.normalizer.kind;
+    const double parameter = rule_.normalizer.parameter;
+    const bool is_softmax = kind != Kind::relu && kind != Kind::relu_seqlen;
+    if (is_softmax && largest == -infinity) return;
+    const double threshold = kind == Kind::clamp_absolute   ? std::min(parameter, largest)
+                             : kind == Kind::clamp_relative ? largest - parameter
+                                                            : -infinity;
+    double total = 0;
+    for (Pair& p : pairs) {
+      if (!p.is_visible) continue;
+      if (is_softmax)
+        p.probability = p.score < threshold ? 0 : std::exp(p.score - largest);
+      else
+        p.probability = std::max(0.0, p.score);
+      total += p.probability;
+    }
+    const double divisor = kind == Kind::relu          ? parameter * std::sqrt(n_visible / 2)
+                           : kind == Kind::relu_seqlen ? n_visible
+                                                       : total;
+    double mean = 0;
+    for (int64_t n = 0; n <= m; ++n) {
+      Pair& p = pairs[static_cast<size_t>(n)];
+      p.probability /= divisor;
+      add(out_.grad, out_at, p.probability, v_, k_at(n));
+      add(v_.grad, k_at(n), p.probability, out_, out_at);
+      mean += p.probability * dot(out_, out_at, v_, k_at(n));
+    }
+    for (int64_t n = 0; n <= m; ++n) {
+      const Pair& p = pairs[static_cast<size_t>(n)];
+      if (!p.is_visible) continue;
+      const double dp = dot(out_, out_at, v_, k_at(n));
+      const double ds = is_softmax ? p.probability * (dp - mean) : p.score > 0 ? dp / divisor : 0;
+      const double dc = ds * factor * p.weight;
+      const bool copies = p.is_far && far_q_.given();
+      Values &q = copies ? far_q_ : q_, &k = copies ? far_k_ : k_;
+      add(q.grad, q_at, dc, k, k_at(n));
+      add(k.grad, k_at(n), dc, q, q_at);
+      if (bias_.given()) bias_.d(p.entry) += ds;
+      if (weight_.given()) weight_.d(p.entry) += ds * p.content;
+      if (!feature_.given()) continue;
+      slope_.d(p.segment) += ds * p.x;
+      offset_.d(p.segment) += ds;
+      const double dx = ds * slope_[p.segment];
+      feature_.d(m - n) += dx * row_factor_[i];
+      row_factor_.d(i) += dx * feature_[m - n];
+    }
+  }
+
+  AttentionRule rule_;
+  int64_t n_batch_, n_head_, n_query_, n_key_, head_dim_, n_entry_;
+  Values q_, k_, v_, far_q_, far_k_, bias_, weight_, row_scale_, ids_, far_ids_q_, far_ids_k_,
+      feature_, row_factor_, knots_, slope_, offset_;
+  Values out_;  // its value is dout, its "gradient" out
+};
 
 }  // namespace farfield::test

@@ -1,11 +1,13 @@
 #pragma once
 // What tests of encodings share: one small model and the tables an expression gives it.
 
+#include <memory>
 #include <string_view>
 
 #include "engine/ops.h"
 #include "posenc/composition.h"
 #include "posenc/expression.h"
+#include "posenc/registry.h"
 #include "tests/support/golden.h"
 #include "tests/support/tolerances.h"
 
@@ -29,6 +31,14 @@ inline Tolerance table_tolerance(DType dtype) {
 /// The rule of the first layer, for n queries and keys.
 inline ScoreRule rule_of(const Composition& c, int64_t n, Phase phase = Phase::eval) {
   return c.plan(n, n, phase).layers[0].rule;
+}
+
+/// The encoding of an expression of one term, on its own.
+inline std::unique_ptr<Encoding> encoding_of(std::string_view expression, const Config& config) {
+  const ParsedTerm term = parse_expression(expression).at(0);
+  const Row* const row = find(term.name);
+  require<ConfigError>(row != nullptr, "test", "expected an encoding, got ", term.name);
+  return row->make(Arguments(expression, term, row->name, row->arguments, config), config);
 }
 
 /// Columns of a table [H, S] at the given distances, in a row: [H][distances].

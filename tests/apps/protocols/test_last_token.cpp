@@ -1,4 +1,3 @@
-#define BOOST_TEST_MODULE last_token
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <set>

@@ -1,4 +1,3 @@
-#define BOOST_TEST_MODULE non_overlapping
 #include <boost/test/unit_test.hpp>
 
 #include "apps/protocols/non_overlapping.h"

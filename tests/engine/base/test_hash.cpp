@@ -1,4 +1,3 @@
-#define BOOST_TEST_MODULE hash
 #include <boost/test/unit_test.hpp>
 
 #include "engine/base/hash.h"

@@ -1,4 +1,3 @@
-#define BOOST_TEST_MODULE parallel
 #include <atomic>
 #include <boost/test/unit_test.hpp>
 #include <stdexcept>

@@ -1,4 +1,4 @@
-#define BOOST_TEST_MODULE attention_exp
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <limits>

@@ -1,131 +1,47 @@
-#define BOOST_TEST_MODULE attention
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cmath>
-#include <cstring>
 #include <functional>
 #include <limits>
 #include <map>
 
-#include "engine/autograd.h"
 #include "engine/base/parallel.h"
-#include "engine/base/random.h"
 #include "engine/ops/attention.h"
-#include "tests/support/attention_reference.h"
+#include "tests/support/attention_problem.h"
 #include "tests/support/golden.h"
 #include "tests/support/messages.h"
 
 namespace farfield {
 namespace {
 
+using test::AttentionProblem;
+using test::normal;
+using test::run;
+using test::Sizes;
+
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// encodings.md section 6: relative to the largest entry, for outputs and gradients.
-double tolerance(DType dtype) {
-  return dtype == DType::f64 ? 1e-12 : dtype == DType::f32 ? 2e-5 : 2e-2;
-}
-
-Tensor normal(const Shape& shape, uint64_t stream, DType dtype = DType::f64, double spread = 1) {
-  const Random random{7, stream};
-  std::vector<double> values(static_cast<size_t>(shape.numel()));
-  for (size_t i = 0; i < values.size(); ++i) values[i] = spread * random.normal(i);
-  return Tensor::from(values, shape, dtype);
-}
-
-// The worst error relative to the largest entry, or to 1, the size of the inputs, where that is
-// larger: gradients of a row with one visible key are 0, as differences of numbers of that size.
-double error(const std::vector<double>& got, const std::vector<double>& want) {
-  BOOST_REQUIRE(got.size() == want.size());
-  double largest = 1, worst = 0;
-  for (const double x : want) largest = std::max(largest, std::abs(x));
-  for (size_t i = 0; i < got.size(); ++i) {
-    const double e = std::abs(got[i] - want[i]);
-    worst = e <= worst ? worst : e;  // a NaN stays
-  }
-  return worst / largest;
-}
-
-struct Sizes {
-  int64_t batch, heads, queries, keys, head_dim;
-};
 struct Options {
   bool bias = false, weight = false, row_scale = false;
   int64_t window = 0, sinks = 0;
 };
-std::ostream& operator<<(std::ostream& out, const Sizes& s) {
-  return out << "B " << s.batch << " H " << s.heads << " T " << s.queries << " S " << s.keys
-             << " K " << s.head_dim;
-}
 std::ostream& operator<<(std::ostream& out, const Options& o) {
   return out << " bias " << o.bias << " weight " << o.weight << " row_scale " << o.row_scale
              << " window " << o.window << " sinks " << o.sinks;
 }
 
-struct Problem {
-  Tensor q, k, v, dout;
-  AttentionRule rule;
-};
-
-Problem make_problem(const Sizes& s, const Options& o, DType dtype) {
-  const DType acc = accumulate_dtype(dtype);
-  Problem p;
-  p.q = normal({s.batch, s.heads, s.queries, s.head_dim}, 1, dtype);
-  p.k = normal({s.batch, s.heads, s.keys, s.head_dim}, 2, dtype);
-  p.v = normal({s.batch, s.heads, s.keys, s.head_dim}, 3, dtype);
-  p.dout = normal({s.batch, s.queries, s.heads * s.head_dim}, 4, dtype);
-  if (o.bias) p.rule.bias = normal({s.heads, s.keys}, 5, acc);
-  if (o.weight) p.rule.weight = normal({s.heads, s.keys}, 6, acc);
-  if (o.row_scale) p.rule.row_scale = normal({s.queries}, 8, acc);
+AttentionProblem make_problem(const Sizes& s, const Options& o, DType dtype) {
+  AttentionProblem p = test::make_problem(s, dtype);
+  if (o.bias) p.add_bias();
+  if (o.weight) p.add_weight();
+  if (o.row_scale) p.add_row_scale();
   p.rule.window = o.window;
   p.rule.sinks = o.sinks;
   return p;
 }
 
-struct Result {
-  Tensor out, dq, dk, dv, dbias, dweight;
-};
-
-// The op and all its gradients; table gradients only when with_tables.
-Result run(const Problem& p, bool with_tables = true) {
-  Tensor q = p.q.clone(), k = p.k.clone(), v = p.v.clone();
-  AttentionRule rule = p.rule;
-  for (Tensor* const x : {&q, &k, &v}) x->set_requires_grad();
-  for (Tensor* const table : {&rule.bias, &rule.weight})
-    if (table->defined() && with_tables) {
-      *table = table->clone();
-      table->set_requires_grad();
-    }
-  Result r;
-  r.out = attention(q, k, v, rule);
-  backward(r.out, p.dout);
-  r.dq = q.grad();
-  r.dk = k.grad();
-  r.dv = v.grad();
-  if (rule.bias.defined()) r.dbias = rule.bias.grad();
-  if (rule.weight.defined()) r.dweight = rule.weight.grad();
-  return r;
-}
-
-void compare(const Problem& p, const std::string& what) {
-  const auto want = test::attention_reference(p.q, p.k, p.v, p.rule, p.dout);
-  const Result got = run(p);
-  const double tol = tolerance(p.q.dtype());
-  const auto check = [&](const char* name, const Tensor& x, const std::vector<double>& y) {
-    if (!x.defined()) return;
-    const double e = error(x.to_vector(), y);
-    BOOST_CHECK_MESSAGE(e <= tol, name << " is off by " << e << " of its largest entry: " << what
-                                       << ' ' << p.q.dtype());
-  };
-  check("out", got.out, want.out);
-  check("dq", got.dq, want.dq);
-  check("dk", got.dk, want.dk);
-  check("dv", got.dv, want.dv);
-  check("dbias", got.dbias, want.dbias);
-  check("dweight", got.dweight, want.dweight);
-}
-
 void compare(const Sizes& s, const Options& o, DType dtype) {
-  compare(make_problem(s, o, dtype), concat(s, o));
+  test::compare(make_problem(s, o, dtype), concat(s, o));
 }
 
 BOOST_AUTO_TEST_CASE(one_query_of_two_keys_by_hand) {
@@ -185,20 +101,20 @@ BOOST_AUTO_TEST_CASE(a_batch_adds_up_in_the_table_gradients) {
 }
 
 BOOST_AUTO_TEST_CASE(large_scores_do_not_overflow) {
-  Problem p = make_problem({1, 1, 150, 150, 16}, {true, false, false, 0, 0}, DType::f64);
-  p.q = normal(p.q.shape(), 1, DType::f64, 100);
+  AttentionProblem p = make_problem({1, 1, 150, 150, 16}, {true, false, false, 0, 0}, DType::f64);
+  p.heads.q = normal(p.heads.q.shape(), 1, DType::f64, 100);
   p.rule.bias = normal(p.rule.bias.shape(), 5, DType::f64, 1000);
-  compare(p, "large scores");
+  test::compare(p, "large scores");
 }
 
 BOOST_AUTO_TEST_CASE(a_pair_with_bias_minus_infinity_is_invisible) {
   for (const DType dtype : {DType::f64, DType::f32, DType::bf16}) {
-    Problem p = make_problem({2, 1, 200, 200, 8}, {true, true, false, 0, 0}, dtype);
+    AttentionProblem p = make_problem({2, 1, 200, 200, 8}, {true, true, false, 0, 0}, dtype);
     std::vector<double> bias = p.rule.bias.to_vector();
     for (size_t d = 1; d < bias.size(); d += 1 + d % 3) bias[d] = -kInfinity;
     p.rule.bias = Tensor::from(bias, p.rule.bias.shape(), p.rule.bias.dtype());
-    compare(p, "bias with -inf");
-    const std::vector<double> dbias = run(p).dbias.to_vector();
+    test::compare(p, "bias with -inf");
+    const std::vector<double> dbias = run(p).at("dbias").to_vector();
     for (size_t d = 0; d < bias.size(); ++d)
       if (bias[d] == -kInfinity) BOOST_TEST(dbias[d] == 0);
   }
@@ -206,116 +122,61 @@ BOOST_AUTO_TEST_CASE(a_pair_with_bias_minus_infinity_is_invisible) {
 
 BOOST_AUTO_TEST_CASE(a_row_that_sees_nothing_has_output_and_gradients_zero) {
   for (const DType dtype : {DType::f64, DType::f32, DType::bf16}) {
-    Problem p = make_problem({1, 1, 120, 120, 8}, {true, false, false, 0, 0}, dtype);
+    AttentionProblem p = make_problem({1, 1, 120, 120, 8}, {true, false, false, 0, 0}, dtype);
     std::vector<double> bias(120, -kInfinity);
     bias[100] = 0.5;  // so rows 100 to 119 see one key each, the others none
     p.rule.bias = Tensor::from(bias, {1, 120}, p.rule.bias.dtype());
-    compare(p, "rows that see nothing");
-    const Result got = run(p);
+    test::compare(p, "rows that see nothing");
+    const test::Named got = run(p);
     const auto is_zero = [](const Tensor& x, size_t begin, size_t end) {
       const std::vector<double> values = x.to_vector();
       return std::all_of(values.begin() + static_cast<int64_t>(begin),
                          values.begin() + static_cast<int64_t>(end),
                          [](double y) { return y == 0; });
     };
-    BOOST_TEST(is_zero(got.out, 0, 100 * 8));
-    BOOST_TEST(is_zero(got.dq, 0, 100 * 8));
-    BOOST_TEST(is_zero(got.dv, 20 * 8, 120 * 8));
-    BOOST_TEST(is_zero(got.dbias, 0, 100));
+    BOOST_TEST(is_zero(got.at("out"), 0, 100 * 8));
+    BOOST_TEST(is_zero(got.at("dq"), 0, 100 * 8));
+    BOOST_TEST(is_zero(got.at("dv"), 20 * 8, 120 * 8));
+    BOOST_TEST(is_zero(got.at("dbias"), 0, 100));
   }
 }
 
 BOOST_AUTO_TEST_CASE(a_value_that_is_not_a_number_is_not_hidden) {
   for (int which = 0; which < 3; ++which) {
-    Problem p = make_problem({1, 1, 40, 40, 8}, {}, DType::f32);
-    Tensor& x = which == 0 ? p.q : which == 1 ? p.k : p.v;
+    AttentionProblem p = make_problem({1, 1, 40, 40, 8}, {}, DType::f32);
+    Tensor& x = which == 0 ? p.heads.q : which == 1 ? p.heads.k : p.heads.v;
     x.data<float>()[20 * 8 + 3] = std::numeric_limits<float>::quiet_NaN();
-    const std::vector<double> out = run(p).out.to_vector();
+    const std::vector<double> out = run(p).at("out").to_vector();
     BOOST_TEST(std::isnan(out[20 * 8 + 3]));
   }
 }
 
-bool same_bits(const Tensor& a, const Tensor& b) {
-  if (a.defined() != b.defined()) return false;
-  return !a.defined() ||
-         std::memcmp(a.raw_data(), b.raw_data(), static_cast<size_t>(a.size_bytes())) == 0;
-}
-
 BOOST_AUTO_TEST_CASE(results_do_not_depend_on_the_number_of_threads) {
-  const int before = thread_count();
   for (const DType dtype : {DType::f64, DType::f32, DType::bf16})
-    for (const Sizes& s : {Sizes{1, 3, 900, 900, 16}, Sizes{5, 2, 128, 128, 20}}) {
-      const Problem p = make_problem(s, {true, true, true, 0, 0}, dtype);
-      set_thread_count(1);
-      const Result one = run(p);
-      for (const int n : {2, 3}) {
-        set_thread_count(n);
-        const Result many = run(p);
-        BOOST_TEST(same_bits(one.out, many.out));
-        BOOST_TEST(same_bits(one.dq, many.dq));
-        BOOST_TEST(same_bits(one.dk, many.dk));
-        BOOST_TEST(same_bits(one.dv, many.dv));
-        BOOST_TEST(same_bits(one.dbias, many.dbias));
-        BOOST_TEST(same_bits(one.dweight, many.dweight));
-      }
-    }
-  set_thread_count(before);
+    for (const Sizes& s : {Sizes{1, 3, 900, 900, 16}, Sizes{5, 2, 128, 128, 20}})
+      test::check_threads(make_problem(s, {true, true, true, 0, 0}, dtype));
 }
 
 BOOST_AUTO_TEST_CASE(gradients_equal_central_differences) {
-  const Problem p = make_problem({2, 2, 7, 9, 3}, {true, true, true, 4, 1}, DType::f64);
-  const Result got = run(p);
-  const auto loss = [&](const Problem& at) {
-    const std::vector<double> out = attention(at.q, at.k, at.v, at.rule).to_vector();
-    const std::vector<double> dout = at.dout.to_vector();
-    double sum = 0;
-    for (size_t i = 0; i < out.size(); ++i) sum += out[i] * dout[i];
-    return sum;
-  };
-  const auto check = [&](const char* name, auto member, const Tensor& grad) {
-    const std::vector<double> want = grad.to_vector();
-    for (int64_t i = 0; i < grad.numel(); ++i) {
-      double side[2];
-      for (const int sign : {0, 1}) {
-        Problem moved = p;
-        Tensor& x = member(moved);
-        x = x.clone();
-        x.data<double>()[i] += sign ? 1e-6 : -1e-6;
-        side[sign] = loss(moved);
-      }
-      const double slope = (side[1] - side[0]) / 2e-6;
-      BOOST_CHECK_MESSAGE(std::abs(slope - want[static_cast<size_t>(i)]) < 1e-7,
-                          name << '[' << i << "]: " << want[static_cast<size_t>(i)]
-                               << ", by differences " << slope);
-    }
-  };
-  check(
-      "dq", [](Problem& x) -> Tensor& { return x.q; }, got.dq);
-  check(
-      "dk", [](Problem& x) -> Tensor& { return x.k; }, got.dk);
-  check(
-      "dv", [](Problem& x) -> Tensor& { return x.v; }, got.dv);
-  check(
-      "dbias", [](Problem& x) -> Tensor& { return x.rule.bias; }, got.dbias);
-  check(
-      "dweight", [](Problem& x) -> Tensor& { return x.rule.weight; }, got.dweight);
+  test::check_differences(make_problem({2, 2, 7, 9, 3}, {true, true, true, 4, 1}, DType::f64));
 }
 
 BOOST_AUTO_TEST_CASE(table_gradients_are_left_out_when_not_wanted) {
-  const Problem p = make_problem({1, 2, 50, 50, 8}, {true, true, false, 0, 0}, DType::f32);
-  const Result with = run(p), without = run(p, false);
-  BOOST_TEST(with.dbias.defined());
-  BOOST_TEST(!without.dbias.defined());
-  BOOST_TEST(!without.dweight.defined());
-  BOOST_TEST(same_bits(with.dq, without.dq));
+  const AttentionProblem p = make_problem({1, 2, 50, 50, 8}, {true, true, false, 0, 0}, DType::f32);
+  const test::Named with = run(p), without = run(p, false);
+  BOOST_TEST(with.contains("dbias"));
+  BOOST_TEST(!without.contains("dbias"));
+  BOOST_TEST(!without.contains("dweight"));
+  BOOST_TEST(test::same_bits(with.at("dq"), without.at("dq")));
 }
 
 BOOST_AUTO_TEST_CASE(working_memory_is_linear_in_the_length) {
   int64_t extra[2] = {};
   for (const int i : {0, 1}) {
     const int64_t length = i ? 2048 : 1024;
-    Problem p = make_problem({1, 1, length, length, 8}, {true, true, false, 0, 0}, DType::f32);
-    const Result first = run(p);
+    AttentionProblem p =
+        make_problem({1, 1, length, length, 8}, {true, true, false, 0, 0}, DType::f32);
+    const test::Named first = run(p);
     reset_peak_memory({});
     const int64_t before = memory_stats({}).current_bytes;
     run(p);
@@ -415,7 +276,7 @@ std::vector<double> tokens_first(const std::vector<double>& x, size_t heads, siz
 }
 
 BOOST_AUTO_TEST_CASE(golden_cases_without_rotation_are_met) {
-  const Json file = test::golden("attention.json");
+  const Json& file = test::golden("attention.json");
   const int64_t heads = file.at("heads"), length = file.at("length"),
                 head_dim = file.at("head_dim");
   const auto rules = golden_rules();
@@ -432,7 +293,7 @@ BOOST_AUTO_TEST_CASE(golden_cases_without_rotation_are_met) {
         return Tensor::from(test::golden_numbers(file.at(key)), {1, heads, length, head_dim},
                             dtype);
       };
-      Problem p{input("q"), input("k"), input("v"), {}, {}};
+      AttentionProblem p{{input("q"), input("k"), input("v")}, {}, {}};
       p.dout = Tensor::from(tokens_first(test::golden_numbers(file.at("dout")),
                                          static_cast<size_t>(heads), static_cast<size_t>(length)),
                             {1, length, heads * head_dim}, dtype);
@@ -454,22 +315,22 @@ BOOST_AUTO_TEST_CASE(golden_cases_without_rotation_are_met) {
       }
       p.rule.window = config.value("w", int64_t{0});
 
-      const Result got = run(p);
-      const auto check = [&](const char* key, const Tensor& x) {
+      const test::Named got = run(p);
+      const auto check = [&](const char* key, const char* name_of_result) {
         if (!golden.contains(key)) return;
         std::vector<double> want = test::golden_numbers(golden.at(key));
         if (std::string_view(key) == "out")
           want = tokens_first(want, static_cast<size_t>(heads), static_cast<size_t>(length));
-        const double e = error(x.to_vector(), want);
-        BOOST_CHECK_MESSAGE(e <= tolerance(dtype),
+        const double e = test::relative_error(got.at(name_of_result).to_vector(), want);
+        BOOST_CHECK_MESSAGE(e <= test::attention_tolerance(dtype),
                             name << ' ' << key << ' ' << dtype << " is off by " << e);
       };
-      check("out", got.out);
-      check("dq", got.dq);
-      check("dk", got.dk);
-      check("dv", got.dv);
-      check("db", got.dbias);
-      check("dw", got.dweight);
+      check("out", "out");
+      check("dq", "dq");
+      check("dk", "dk");
+      check("dv", "dv");
+      check("db", "dbias");
+      check("dw", "dweight");
     }
   }
   BOOST_TEST(found == rules.size());
@@ -479,54 +340,63 @@ BOOST_AUTO_TEST_CASE(golden_cases_without_rotation_are_met) {
 
 BOOST_AUTO_TEST_CASE(arguments_that_do_not_fit_are_refused) {
   const auto refused = [](auto&& change, auto kind, const auto&... text) {
-    Problem p = make_problem({2, 3, 4, 5, 8}, {true, true, true, 0, 0}, DType::bf16);
+    AttentionProblem p = make_problem({2, 3, 4, 5, 8}, {true, true, true, 0, 0}, DType::bf16);
     change(p);
-    BOOST_CHECK_EXCEPTION(attention(p.q, p.k, p.v, p.rule), decltype(kind), says(text...));
+    BOOST_CHECK_EXCEPTION(p(), decltype(kind), says(text...));
   };
   const ShapeError shape("");
   const DTypeError dtype("");
   const ConfigError config("");
   refused(
-      [](Problem& p) {
-        p.q = p.q.view({6, 4, 8});
+      [](AttentionProblem& p) {
+        p.heads.q = p.heads.q.view({6, 4, 8});
       },
       shape, "[attention] expected q of shape [B, H, T, K], none of them 0, got [6, 4, 8]");
-  refused([](Problem& p) { p.q = p.q.view({2, 3, 0, 8}); }, shape, "got [2, 3, 0, 8]");
   refused(
-      [](Problem& p) {
-        p.k = p.k.view({2, 3, 3, 8});
+      [](AttentionProblem& p) {
+        p.heads.q = p.heads.q.view({2, 3, 0, 8});
+      },
+      shape, "got [2, 3, 0, 8]");
+  refused(
+      [](AttentionProblem& p) {
+        p.heads.k = p.heads.k.view({2, 3, 3, 8});
       },
       shape,
       "[attention] expected k of shape [B, H, S, K] with S >= T for q [2, 3, 4, 8], got "
       "[2, 3, 3, 8]");
-  refused([](Problem& p) { p.k = p.k.view({2, 3, 10, 4}); }, shape, "expected k of shape");
   refused(
-      [](Problem& p) {
-        p.v = p.v.view({2, 3, 4, 8});
+      [](AttentionProblem& p) {
+        p.heads.k = p.heads.k.view({2, 3, 10, 4});
+      },
+      shape, "expected k of shape");
+  refused(
+      [](AttentionProblem& p) {
+        p.heads.v = p.heads.v.view({2, 3, 4, 8});
       },
       shape, "expected v of the shape of k, [2, 3, 5, 8], got [2, 3, 4, 8]");
   refused(
-      [](Problem& p) {
+      [](AttentionProblem& p) {
         p.rule.bias = p.rule.bias.view({3, 4});
       },
       shape, "expected bias of shape [3, 5], got [3, 4]");
   refused(
-      [](Problem& p) {
+      [](AttentionProblem& p) {
         p.rule.weight = p.rule.weight.view({2, 5});
       },
       shape, "expected weight of shape [3, 5], got [2, 5]");
-  refused([](Problem& p) { p.rule.row_scale = p.rule.row_scale.view({3}); }, shape,
+  refused([](AttentionProblem& p) { p.rule.row_scale = p.rule.row_scale.view({3}); }, shape,
           "expected row_scale of shape [4], got [3]");
-  refused([](Problem& p) { p.k = normal(p.k.shape(), 1, DType::f32); }, dtype,
+  refused([](AttentionProblem& p) { p.heads.k = normal(p.heads.k.shape(), 1, DType::f32); }, dtype,
           "expected k in bfloat16, got float32");
   refused(
-      [](Problem& p) {
+      [](AttentionProblem& p) {
         p.rule.bias = normal({3, 5}, 1, DType::f64);
       },
       dtype, "expected bias in float32, got float64");
-  refused([](Problem& p) { p.rule.window = -1; }, config,
+  refused([](AttentionProblem& p) { p.rule.window = -1; }, config,
           "expected a window of 0 (none) or more, got -1");
-  refused([](Problem& p) { p.rule.sinks = -2; }, config, "expected 0 or more sinks, got -2");
+  refused([](AttentionProblem& p) { p.rule.sinks = -2; }, config,
+          "expected 0 or more sinks, got -2");
 }
 
 }  // namespace

@@ -1,4 +1,3 @@
-#define BOOST_TEST_MODULE index
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 
@@ -95,6 +94,14 @@ Reference reference(const Tensor& qkv, int64_t n_h, const Rotation& r) {
   return out;
 }
 
+// The far copies of it: q and k by their own angles, [T, R/2].
+Reference far_reference(const Tensor& qkv, int64_t n_h, const Rotation& r) {
+  Reference out;
+  out.q = reference(qkv, n_h, {r.far.cos_q, r.far.sin_q, {}, {}, r.interleaved}).q;
+  out.k = reference(qkv, n_h, {r.far.cos_k, r.far.sin_k, {}, {}, r.interleaved}).k;
+  return out;
+}
+
 Rotation random_rotation(const Shape& shape, DType dtype, bool scaled, bool interleaved) {
   const Tensor angle = random_tensor(shape, 50, -3, 3);
   Rotation r{cast(cos(angle), dtype), cast(sin(angle), dtype), {}, {}, interleaved};
@@ -105,14 +112,23 @@ Rotation random_rotation(const Shape& shape, DType dtype, bool scaled, bool inte
   return r;
 }
 
+Rotation with_far(Rotation r, int64_t n_t, int64_t half, DType dtype) {
+  const Tensor q = random_tensor({n_t, half}, 53, -3, 3), k = random_tensor({n_t, half}, 54, -3, 3);
+  r.far = {cast(cos(q), dtype), cast(sin(q), dtype), cast(cos(k), dtype), cast(sin(k), dtype)};
+  return r;
+}
+
 // Every kind of rotation for B 2, T 5, K `head_dim`.
 std::vector<Rotation> rotations(int64_t head_dim, DType dtype) {
   std::vector<Rotation> result{{}};
   for (const int64_t half : {head_dim / 2, head_dim / 4})
     for (const Shape& shape : {Shape{5, half}, Shape{2, 5, half}})
-      for (const bool scaled : {false, true})
-        for (const bool interleaved : {false, true})
+      for (const bool interleaved : {false, true}) {
+        for (const bool scaled : {false, true})
           result.push_back(random_rotation(shape, dtype, scaled, interleaved));
+        result.push_back(
+            with_far(random_rotation(shape, dtype, false, interleaved), 5, half, dtype));
+      }
   return result;
 }
 
@@ -130,6 +146,11 @@ BOOST_AUTO_TEST_CASE(heads_are_split_and_rotated_as_stated) {
           BOOST_TEST(all_close(got.q, Tensor::from(want.q, shape, DType::f64), tol));
           BOOST_TEST(all_close(got.k, Tensor::from(want.k, shape, DType::f64), tol));
           BOOST_TEST(all_close(got.v, Tensor::from(want.v, shape, DType::f64), 0));
+          BOOST_TEST(got.far.defined() == all[i].far.cos_q.defined());
+          if (!got.far.defined()) continue;
+          const Reference far = far_reference(qkv, 3, all[i]);
+          BOOST_TEST(all_close(got.far.q, Tensor::from(far.q, shape, DType::f64), tol));
+          BOOST_TEST(all_close(got.far.k, Tensor::from(far.k, shape, DType::f64), tol));
         }
       }
     }
@@ -142,7 +163,9 @@ BOOST_AUTO_TEST_CASE(split_gradients_agree_with_differences) {
     BOOST_TEST(gradients_agree(
         [&r](const std::vector<Tensor>& in) {
           const Heads heads = split_heads(in[0], 2, r);
-          return std::vector<Tensor>{heads.q, heads.k, heads.v};
+          std::vector<Tensor> out{heads.q, heads.k, heads.v};
+          if (heads.far.defined()) out.insert(out.end(), {heads.far.q, heads.far.k});
+          return out;
         },
         {qkv}));
   }
@@ -150,6 +173,14 @@ BOOST_AUTO_TEST_CASE(split_gradients_agree_with_differences) {
 
 BOOST_AUTO_TEST_CASE(an_unused_head_tensor_has_gradient_zero) {
   const Tensor qkv = random_tensor({1, 2, 12}, 1);
+  const Rotation r = with_far(random_rotation({2, 1}, DType::f64, false, false), 2, 1, DType::f64);
+  for (const bool is_far : {false, true})
+    BOOST_TEST(gradients_agree(
+        [&](const std::vector<Tensor>& in) {
+          const Heads heads = split_heads(in[0], 2, r);
+          return square(is_far ? heads.far.q : heads.q);
+        },
+        {qkv}));
   for (int used = 0; used < 3; ++used) {
     BOOST_TEST(gradients_agree(
         [used](const std::vector<Tensor>& in) {
@@ -161,24 +192,31 @@ BOOST_AUTO_TEST_CASE(an_unused_head_tensor_has_gradient_zero) {
 }
 
 BOOST_AUTO_TEST_CASE(the_backward_pass_is_the_transpose_in_every_dtype) {
-  const Rotation r = random_rotation({5, 32}, DType::f32, true, false);
-  const Rotation exact{cast(r.cos, DType::f64), cast(r.sin, DType::f64),
-                       cast(r.scale_q, DType::f64), cast(r.scale_k, DType::f64), false};
-  const auto gradient = [&](DType dtype) {
-    Tensor qkv = Tensor::zeros({2, 5, 3 * 3 * 64}, dtype);
-    qkv.set_requires_grad();
-    const Heads heads = split_heads(qkv, 3, dtype == DType::f64 ? exact : r);
-    std::vector<Tensor> ys, dys;
-    for (const Tensor& y : {heads.q, heads.k, heads.v}) {
-      ys.push_back(cast(y, DType::f64));
-      dys.push_back(cast(random_tensor(y.shape(), ys.size(), -1, 1, DType::bf16), DType::f64));
-    }
-    backward(dot(ys, dys));
-    return qkv.grad();
-  };
-  const Tensor want = gradient(DType::f64);
-  BOOST_TEST(all_close(gradient(DType::f32), want, tolerance(DType::f32, Work::pointwise)));
-  BOOST_TEST(all_close(gradient(DType::bf16), want, tolerance(DType::bf16, Work::pointwise)));
+  const Rotation scaled = random_rotation({5, 32}, DType::f32, true, false);
+  const Rotation far =
+      with_far(random_rotation({5, 32}, DType::f32, false, true), 5, 32, DType::f32);
+  for (const Rotation& r : {scaled, far}) {
+    Rotation exact = r;
+    for_each_angle(exact, [](Tensor& table) {
+      if (table.defined()) table = cast(table, DType::f64);
+    });
+    const auto gradient = [&](DType dtype) {
+      Tensor qkv = Tensor::zeros({2, 5, 3 * 3 * 64}, dtype);
+      qkv.set_requires_grad();
+      const Heads heads = split_heads(qkv, 3, dtype == DType::f64 ? exact : r);
+      std::vector<Tensor> ys, dys;
+      for (const Tensor& y : {heads.q, heads.k, heads.v, heads.far.q, heads.far.k}) {
+        if (!y.defined()) continue;
+        ys.push_back(cast(y, DType::f64));
+        dys.push_back(cast(random_tensor(y.shape(), ys.size(), -1, 1, DType::bf16), DType::f64));
+      }
+      backward(dot(ys, dys));
+      return qkv.grad();
+    };
+    const Tensor want = gradient(DType::f64);
+    BOOST_TEST(all_close(gradient(DType::f32), want, tolerance(DType::f32, Work::pointwise)));
+    BOOST_TEST(all_close(gradient(DType::bf16), want, tolerance(DType::bf16, Work::pointwise)));
+  }
 }
 
 BOOST_AUTO_TEST_CASE(a_rotation_keeps_lengths_and_turns_back) {
@@ -246,6 +284,20 @@ BOOST_AUTO_TEST_CASE(errors_name_the_op_and_what_came) {
   BOOST_CHECK_EXCEPTION(
       split_heads(qkv, 2, r), ShapeError,
       says_exactly("[split_heads] expected scale_k of the shape of cos, [5, 2], got [5, 1]"));
+  r.scale_k = Tensor::zeros({5, 2});
+  r = with_far(r, 5, 2, DType::f32);
+  BOOST_CHECK_EXCEPTION(split_heads(qkv, 2, r), ShapeError,
+                        says_exactly("[split_heads] expected no scales beside the tables of far "
+                                     "copies, which have none"));
+  r.far.sin_k = Tensor::zeros({5, 1});
+  BOOST_CHECK_EXCEPTION(split_heads(qkv, 2, r), ShapeError,
+                        says_exactly("[split_heads] expected far.sin_k of shape [T, R/2], [5, 2], "
+                                     "got [5, 1]"));
+  r.far.sin_k = {};
+  BOOST_CHECK_EXCEPTION(
+      split_heads(qkv, 2, r), ShapeError,
+      says_exactly("[split_heads] expected all four tables of the far copies, got some of them"));
+  r.far = {};
   r.sin = {};
   BOOST_CHECK_EXCEPTION(
       split_heads(qkv, 2, r), ShapeError,

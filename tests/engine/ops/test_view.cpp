@@ -1,4 +1,3 @@
-#define BOOST_TEST_MODULE view
 #include <boost/test/unit_test.hpp>
 #include <numeric>
 

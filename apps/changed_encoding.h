@@ -1,0 +1,34 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "layers/transformer.h"
+
+namespace farfield::apps {
+
+/// What did not correspond when a checkpoint went into a model of another encoding, by the names
+/// that expressions use ("kerple_log.r1").
+struct Unmatched {
+  std::vector<std::string> left_out;  ///< trained values without a place
+  std::vector<std::string> at_start;  ///< learned parameters that keep the values they start from
+};
+
+/// Copies the tensors of a checkpoint into a model whose positional encoding may be another than
+/// `trained`, the canonical expression that the tensors come from. Values that training changes go
+/// from term to term by name: a value in the new expression says where training starts, so the
+/// trained one takes its place.
+///
+/// Refused with a ConfigError, unless drop_learned:
+/// - a trained value that the new expression has no parameter for, or one of another shape;
+/// - a learned parameter that the checkpoint has no value for;
+/// - a term that both have and whose arguments give a parameter other values to start from than
+///   training did, for these would be lost.
+/// drop_learned leaves the trained value out in the first and third case, and takes the values that
+/// training would start from in all of them. IoError for a tensor that is damaged or not of this
+/// model. `where` names the run in messages.
+Unmatched load_weights_of(const std::string& where, const std::string& trained, Transformer& model,
+                          const std::map<std::string, Tensor>& tensors, bool drop_learned);
+
+}  // namespace farfield::apps

@@ -1,0 +1,19 @@
+#include "apps/inspect/commands.h"
+
+namespace farfield::apps {
+
+const std::vector<Command>& inspect_commands() {
+  static const std::vector<Command> all = {
+      {"attention", "test vectors: an attention problem with its gradients", inspect_attention},
+      {"encoding", "the tables, positions and frequencies of a positional encoding; the registry",
+       inspect_encoding},
+  };
+  return all;
+}
+
+int inspect(int argc, const char* const* argv, std::ostream& out) {
+  return run_command("inspect", "Shows what a positional encoding does, in float64.",
+                     inspect_commands(), argc, argv, out);
+}
+
+}  // namespace farfield::apps

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <ostream>
+#include <vector>
+
+#include "apps/commands.h"
+
+namespace farfield::apps {
+
+const std::vector<Command>& inspect_commands();
+
+/// The whole of `inspect`: picks the command named by argv[1] and runs it with what follows.
+int inspect(int argc, const char* const* argv, std::ostream& out);
+
+int inspect_attention(int argc, const char* const* argv, std::ostream& out);  // attention.cpp
+int inspect_encoding(int argc, const char* const* argv, std::ostream& out);   // encoding.cpp
+
+}  // namespace farfield::apps

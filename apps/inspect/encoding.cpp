@@ -1,0 +1,198 @@
+#include <algorithm>
+
+#include "apps/csv.h"
+#include "apps/inspect/commands.h"
+#include "apps/inspect/distances.h"
+#include "apps/inspect/matrix.h"
+#include "apps/inspect/registry_list.h"
+#include "apps/inspect/show.h"
+#include "apps/text_table.h"
+#include "engine/base/error.h"
+#include "engine/base/file.h"
+
+namespace farfield::apps {
+namespace {
+
+constexpr std::string_view kWhere = "inspect";
+
+struct Request {
+  SubjectOptions subject;
+  std::vector<std::string> distances;
+  std::optional<int64_t> length;
+  int64_t position = 0;
+  bool positions = false, rotation = false, parameters = false, list = false, matrix = false;
+  bool csv = false, log_axis = false;
+  std::optional<int64_t> image;
+  std::string svg, table = "bias";
+};
+
+void check(const Request& r) {
+  const int n = r.list + r.matrix + r.positions + r.rotation + r.parameters;
+  require<ConfigError>(n <= 1, kWhere,
+                       "expected one of --list, --matrix, --positions, --rotation and "
+                       "--parameters, got ",
+                       n);
+  require<ConfigError>(r.svg.empty() || (n == 0 && !r.csv), kWhere,
+                       "--svg: expected it alone; it draws tables by distance");
+  require<ConfigError>(!r.image || (!r.svg.empty() && r.distances.empty() && !r.log_axis), kWhere,
+                       "--image: expected --svg with it, and neither --distances nor --log-axis");
+  require<ConfigError>(r.distances.empty() || n == 0, kWhere,
+                       "--distances: expected it for tables alone");
+  require<ConfigError>(r.table == "bias" || r.table == "weight", kWhere,
+                       "--table: expected bias or weight, got '", r.table, "'");
+  require<ConfigError>(!r.length || (*r.length >= 1 && *r.length <= (1 << 22)), kWhere,
+                       "--length: expected a number from 1 to 2^22, got ", r.length.value_or(0));
+  const bool has_subject = !r.subject.expressions.empty() || !r.subject.run.run.empty();
+  require<ConfigError>(!has_subject || !(r.list || r.matrix), kWhere,
+                       r.list ? "--list" : "--matrix",
+                       ": expected no expression and no run with it");
+}
+
+// All subjects under one header; of several, each row begins with the expression.
+std::string csv_of(const std::vector<Subject>& subjects, std::vector<std::string> header,
+                   const std::function<Cells(const Subject&)>& cells_of) {
+  if (subjects.size() > 1) header.insert(header.begin(), "posenc");
+  std::string text = csv_row(header);
+  for (const Subject& s : subjects)
+    for (std::vector<std::string>& row : cells_of(s)) {
+      if (subjects.size() > 1) row.insert(row.begin(), s.name());
+      text += csv_row(row);
+    }
+  return text;
+}
+
+// Columns at the end that have a heading alone.
+void drop_empty_columns(Cells& cells) {
+  const auto is_empty = [](const auto& row) { return row.back().empty(); };
+  while (cells.size() > 1 && std::all_of(cells.begin() + 1, cells.end(), is_empty))
+    for (auto& row : cells) row.pop_back();
+}
+
+void show_cells(const Request& request, std::vector<Subject>& subjects, std::ostream& out) {
+  std::vector<std::string> header = {"position", "id", "distance"};
+  std::function<Cells(const Subject&, Format)> cells_of = position_cells;
+  if (request.rotation) {
+    header = {"pair", "frequency", "scale_q", "scale_k", "far_frequency_q", "far_frequency_k"};
+    cells_of = [&](const Subject& s, Format format) {
+      return pair_cells(s, request.position, format);
+    };
+  } else if (request.parameters) {
+    header = {"name", "index", "value"};
+    cells_of = parameter_cells;
+  }
+  for (Subject& s : subjects) s.spot.n_key = request.length.value_or(s.spot.n_key);
+  if (request.csv) {
+    out << csv_of(subjects, header, [&](const Subject& s) { return cells_of(s, exact); });
+    return;
+  }
+  for (const Subject& s : subjects) {
+    Cells cells = cells_of(s, brief);
+    cells.insert(cells.begin(), header);
+    drop_empty_columns(cells);
+    out << (&s == &subjects[0] ? "" : "\n") << heading(s) << text_table(cells);
+  }
+}
+
+void draw_image(const Request& request, std::vector<Subject>& subjects, std::ostream& out) {
+  require<ConfigError>(subjects.size() == 1, kWhere, "--image: expected one expression, got ",
+                       subjects.size());
+  Subject& subject = subjects.front();
+  subject.spot.n_key = request.length.value_or(subject.spot.n_key);
+  write_file_atomic(request.svg, draw_svg(bias_picture(subject, *request.image)));
+  out << "drawn: " << request.svg << '\n';
+}
+
+// As asked for, or what suits the output and the length.
+std::vector<int64_t> distances_of(const Request& request, int64_t train_len) {
+  if (!request.distances.empty()) return parse_distances(request.distances);
+  std::vector<int64_t> distances = usual_distances(train_len);
+  if (!request.svg.empty())
+    distances = drawn_distances(std::min(distances.back(), request.length.value_or(1 << 22) - 1));
+  if (request.length)
+    distances.erase(std::lower_bound(distances.begin(), distances.end(), *request.length),
+                    distances.end());
+  return distances;
+}
+
+void show_tables(const Request& request, std::vector<Subject>& subjects, std::ostream& out) {
+  const std::vector<int64_t> distances = distances_of(request, subjects[0].config().train_len);
+  const int64_t needed = *std::max_element(distances.begin(), distances.end()) + 1;
+  require<ConfigError>(request.length.value_or(needed) >= needed, kWhere,
+                       "--length: expected at least ", needed, " tokens for the distance ",
+                       needed - 1, ", got ", request.length.value_or(0));
+  for (Subject& s : subjects) s.spot.n_key = request.length.value_or(needed);
+  if (!request.svg.empty()) {
+    const Plot plot = tables_plot(subjects, distances, request.table == "bias", request.log_axis);
+    write_file_atomic(request.svg, draw_svg(plot));
+    out << "drawn: " << request.svg << '\n';
+  } else if (request.csv) {
+    out << csv_of(subjects, {"head", "distance", "bias", "weight"},
+                  [&](const Subject& s) { return table_cells(s, distances, exact); });
+  } else {
+    for (const Subject& s : subjects)
+      out << (&s == &subjects[0] ? "" : "\n") << tables_text(s, distances);
+  }
+}
+
+}  // namespace
+
+int inspect_encoding(int argc, const char* const* argv, std::ostream& out) {
+  Request request;
+  SubjectOptions& subject = request.subject;
+  Options options(
+      "inspect encoding",
+      "Prints what expressions make of positions, as the last query of a sequence sees it, in "
+      "float64.\nA bias is added to the scaled dot product of q and k, after that has been "
+      "multiplied by the weight.");
+  options.add_positional("EXPR", subject.expressions,
+                         "as --posenc of `train` takes it; several too");
+  options.group("What")
+      .add("distances", request.distances, "D,A:B,...",
+           "tables at these distances; a range has both ends, A:B:STEP too (default: powers of 2)")
+      .add("positions", request.positions, "the positions after remaps instead of tables")
+      .add("rotation", request.rotation, "frequencies (radians per token) and scales instead")
+      .add("parameters", request.parameters, "learned values instead")
+      .add("list", request.list, "every encoding, its arguments, what it can be combined with")
+      .add("matrix", request.matrix,
+           "try every encoding on every path: training, gradients, resuming, 8 x the length, ...");
+  options.group("Where")
+      .add("layer", subject.layer, "N", "layer; negative ones count from the end")
+      .add("length", request.length, "N",
+           "tokens of the sequence (default: what the distances need, else the training length)")
+      .add("position", request.position, "N", "with --rotation: between this one and the next")
+      .add("phase", subject.phase, "eval|train", "some encodings differ")
+      .add("draw", subject.draw, "N", "number of the draw, where positions are random");
+  options.group("How")
+      .add("csv", request.csv, "comma-separated values with 17 digits")
+      .add("svg", request.svg, "FILE", "draw the tables, a line for each head")
+      .add("table", request.table, "bias|weight", "with --svg: which one")
+      .add("log-axis", request.log_axis, "with --svg: distances on a logarithmic axis")
+      .add("image", request.image, "HEAD",
+           "with --svg: the bias of this head as a picture over query and key");
+  subject.model.add_to(options);
+  subject.run.add_to(options);
+  if (!options.parse(argc, argv, out)) return kDone;
+  check(request);
+  if (request.list) {
+    out << (request.csv ? registry_csv() : registry_text());
+    return kDone;
+  }
+  if (request.matrix) {
+    const std::vector<MatrixRow> rows = encoding_matrix();
+    out << (request.csv ? matrix_csv(rows) : matrix_text(rows));
+    const auto has_broken = [](const MatrixRow& row) {
+      return std::any_of(row.trials.begin(), row.trials.end(), is_broken);
+    };
+    return std::any_of(rows.begin(), rows.end(), has_broken) ? kFailed : kDone;
+  }
+  std::vector<Subject> subjects = subjects_of(subject, options);
+  if (request.positions || request.rotation || request.parameters)
+    show_cells(request, subjects, out);
+  else if (request.image)
+    draw_image(request, subjects, out);
+  else
+    show_tables(request, subjects, out);
+  return kDone;
+}
+
+}  // namespace farfield::apps

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+
+#include "posenc/composition.h"
+
+namespace farfield::apps {
+
+/// "" when attention runs under the expression in training and evaluation, at the training length;
+/// else why not: the text of the error.
+std::string refusal_of(const std::string& expression, const posenc::Config& config);
+
+/// Every encoding with class, arguments, defaults and what it cannot be combined with, found by
+/// trying every pair in a small model: for people.
+std::string registry_text();
+/// The same, one row per encoding: name, aliases, class, arguments, refused_with, meaning.
+std::string registry_csv();
+
+}  // namespace farfield::apps

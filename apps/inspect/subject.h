@@ -1,0 +1,78 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "apps/cli.h"
+#include "apps/inspect/geometry.h"
+#include "posenc/composition.h"
+
+namespace farfield::apps {
+
+/// The model in which an expression is looked at; by default of the size of `neox-162m`.
+struct Surroundings {
+  int64_t n_head = 12, head_dim = 64, n_layer = 12, train_len = 512;
+  std::optional<int64_t> d_model;
+  uint64_t seed = 1;
+
+  void add_to(Options& options);
+  /// In float64. ConfigError for a size that is not positive.
+  posenc::Config config() const;
+};
+
+/// A trained run to take model and learned values from instead.
+struct RunChoice {
+  std::string run;  ///< folder; empty: none
+  std::optional<int64_t> step;
+  bool drop_learned = false;
+
+  void add_to(Options& options);
+};
+
+/// The encoding of a run with its trained values, widened to float64; under another expression when
+/// one is given, as `eval --posenc` does.
+posenc::Composition trained_encoding(const RunChoice& choice,
+                                     const std::optional<std::string>& expression);
+
+/// What `inspect encoding` is asked about.
+struct SubjectOptions {
+  std::vector<std::string> expressions;
+  Surroundings model;
+  RunChoice run;
+  int64_t layer = 0;  ///< negative ones count from the end
+  std::string phase = "eval";
+  uint64_t draw = 0;
+};
+
+/// An encoding and where to look at it.
+struct Subject {
+  posenc::Composition encoding;
+  Spot spot;
+
+  const std::string& name() const { return encoding.canonical(); }
+  const posenc::Config& config() const { return encoding.config(); }
+  /// All tables of the last query, and what its layer does with them.
+  posenc::Composition::Plan plan() const;
+  const posenc::Composition::Layer& layer_of(const posenc::Composition::Plan& plan) const {
+    return plan.layers[static_cast<size_t>(spot.layer)];
+  }
+};
+
+/// Checks what was asked for: a layer, negative ones from the end, and a phase by its name. The
+/// sequence is as long as in training.
+Spot spot_of(const posenc::Composition& encoding, int64_t layer, const std::string& phase,
+             uint64_t draw);
+
+/// One for each expression, or the run's own; sequences are as long as in training until `spot` is
+/// told otherwise. `given` says what the command line gave. ConfigError for options that contradict
+/// each other.
+std::vector<Subject> subjects_of(const SubjectOptions& request, const Options& given);
+
+/// 17 significant digits, so that every float64 reads back; "-inf" and "inf"; "" for NaN.
+std::string exact(double value);
+/// For people: up to 5 significant digits.
+std::string brief(double value);
+
+}  // namespace farfield::apps

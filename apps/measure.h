@@ -1,0 +1,23 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "apps/evaluator.h"
+#include "apps/load_run.h"
+#include "apps/results.h"
+#include "data/corpus.h"
+
+namespace farfield::apps {
+
+/// Runs one protocol on a split of a corpus, under the encoding that the run was loaded with.
+RunResult measure(const LoadedRun& run, const data::Corpus& corpus, const std::string& split,
+                  const std::string& protocol, const EvalOptions& eval);
+
+/// Writes what plots and tables are made from, named after file_stem(): CSV, for a single result
+/// its items too, and the plot where gnuplot is there. Returns the path of the CSV. IoError.
+std::filesystem::path write_results(const std::filesystem::path& folder,
+                                    const std::vector<RunResult>& results);
+
+}  // namespace farfield::apps

@@ -1,0 +1,41 @@
+#include "apps/picture.h"
+
+#include <cmath>
+
+#include "apps/cli.h"
+#include "apps/gnuplot.h"
+#include "apps/plot.h"
+#include "engine/base/error.h"
+
+namespace farfield::apps {
+
+std::string draw_svg(const Picture& picture) {
+  constexpr size_t kShades = 9;
+  const auto n = static_cast<size_t>(picture.n);
+  require<ConfigError>(n > 0 && picture.values.size() == n * n, "plot", "expected ", n, " x ", n,
+                       " values, got ", picture.values.size());
+  std::string script = "set tics nomirror out\nunset key\nset size ratio 1\n";
+  script += "set title " + quoted(picture.title) + " noenhanced font ',16'\n";
+  script += "set xlabel " + quoted(picture.x_label) + " noenhanced\n";
+  script += "set ylabel " + quoted(picture.y_label) + " noenhanced\n";
+  script += "set palette defined (";
+  for (size_t i = 0; i < kShades; ++i)
+    script += concat(i == 0 ? "" : ", ", i, " '", ramp_colour(i, kShades), '\'');
+  script += ")\n";
+  const double first = -0.5 * picture.step, last = (static_cast<double>(n) - 0.5) * picture.step;
+  script += concat("set xrange [", number(first), ':', number(last), "]\nset yrange [",
+                   number(last), ':', number(first), "]\n$values << END_OF_VALUES\n");
+  for (size_t row = 0; row < n; ++row) {
+    for (size_t column = 0; column < n; ++column) {
+      const double value = picture.values[row * n + column];
+      script += std::isfinite(value) ? number(value) : "NaN";
+      script += column + 1 < n ? ' ' : '\n';
+    }
+  }
+  const std::string step = number(picture.step);
+  script += concat("END_OF_VALUES\nplot $values matrix using ($1*", step, "):($2*", step,
+                   "):3 with image\n");
+  return run_gnuplot(script, 640, 560);
+}
+
+}  // namespace farfield::apps

@@ -1,0 +1,55 @@
+#include "apps/protocols/draws.h"
+
+#include <algorithm>
+
+#include "engine/base/error.h"
+
+namespace farfield::apps {
+namespace {
+
+// Standard deviation with divisor n - 1, in two passes.
+double deviation(const std::vector<double>& values) {
+  const auto n = static_cast<double>(values.size());
+  double mean = 0, squares = 0;
+  for (const double x : values) mean += x / n;
+  for (const double x : values) squares += (x - mean) * (x - mean);
+  return std::sqrt(squares / (n - 1));
+}
+
+LengthResult mean_of(const std::vector<const LengthResult*>& draws) {
+  LengthResult mean = *draws.front();
+  for (const LengthResult* draw : draws)
+    if (!draw->failure.empty()) return *draw;
+  const auto n = static_cast<double>(draws.size());
+  std::vector<double> nll, perplexity;
+  std::fill(mean.items.begin(), mean.items.end(), 0);
+  mean.mean_nll = 0;
+  for (const LengthResult* draw : draws) {
+    for (size_t i = 0; i < mean.items.size(); ++i) mean.items[i] += draw->items.at(i) / n;
+    mean.mean_nll += draw->mean_nll / n;
+    nll.push_back(draw->mean_nll);
+    perplexity.push_back(draw->perplexity());
+  }
+  if (mean.items.size() > 1)
+    mean.nll_error = deviation(mean.items) / std::sqrt(static_cast<double>(mean.items.size()));
+  mean.n_draws = static_cast<int64_t>(draws.size());
+  mean.nll_spread = deviation(nll);
+  mean.perplexity_spread = deviation(perplexity);
+  return mean;
+}
+
+}  // namespace
+
+ProtocolResult mean_over_draws(const std::vector<ProtocolResult>& draws) {
+  ProtocolResult mean = draws.at(0);
+  if (draws.size() == 1) return mean;
+  for (size_t i = 0; i < mean.lengths.size(); ++i) {
+    std::vector<const LengthResult*> of_length;
+    for (const ProtocolResult& draw : draws) of_length.push_back(&draw.lengths.at(i));
+    mean.lengths[i] = mean_of(of_length);
+  }
+  mean.parameters += concat(" draws=", draws.size());
+  return mean;
+}
+
+}  // namespace farfield::apps

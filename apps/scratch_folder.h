@@ -1,0 +1,23 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+namespace farfield::apps {
+
+/// A new empty folder, removed with everything in it at the end.
+class ScratchFolder {
+ public:
+  /// IoError when it cannot be made; `where` is the place in the message.
+  explicit ScratchFolder(std::string_view where);
+  ~ScratchFolder();
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
+
+  std::string operator/(const std::string& name) const { return (path_ / name).string(); }
+
+ private:
+  std::filesystem::path path_;
+};
+
+}  // namespace farfield::apps

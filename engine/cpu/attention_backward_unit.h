@@ -1,0 +1,185 @@
+#pragma once
+
+#include "engine/cpu/attention_gradient.h"
+#include "engine/cpu/attention_table_sums.h"
+
+namespace farfield::attention_cpu {
+
+/// Where dq, dk and dv are summed: the outputs themselves, or, when these are narrower or not whole
+/// vectors, buffers for as many heads as a fixed amount of memory holds.
+template <class A>
+struct Sums {
+  A *dq = nullptr, *dk = nullptr, *dv = nullptr;
+  A *far_dq = nullptr, *far_dk = nullptr;  ///< null without far copies
+  int64_t width = 0;                       ///< elements from one row to the next
+};
+
+/// One backward pass.
+template <class T>
+struct Backward {
+  using A = Accumulate<T>;
+  const Problem<T>& p;
+  const T* dout;
+  const T* out;
+  const A* lse;
+  Chunks chunks;
+  const TableSums<A>&bias, &weight;
+  const RowBiasSums<T>& row_bias;
+  Sums<A> sums = {};
+  int64_t first_head = 0;  ///< the head that the sums begin with
+};
+
+/// sum over x of a[x] * b[x], in a fixed order.
+template <class T, class A = Accumulate<T>>
+A dot(const T* a, const T* b, int64_t n) {
+  constexpr int64_t kWidth = kLanes<A>;
+  Vec<A> sum{};
+  int64_t x = 0;
+  if constexpr (std::is_same_v<T, A>)
+    for (; x + kWidth <= n; x += kWidth) sum += load(a + x) * load(b + x);
+  A total = sum_of<A>(sum);
+  for (; x < n; ++x) total += static_cast<A>(a[x]) * static_cast<A>(b[x]);
+  return total;
+}
+
+/// One branch of a unit: the queries, the keys of a tile, and their gradients.
+template <class T>
+struct UnitBranch {
+  using A = Accumulate<T>;
+  const T* k = nullptr;  // the unit's first key
+  Rows<A> q = {};
+  A *key_cols = nullptr, *key_rows = nullptr;  // working memory, kTile * width
+  Rows<A> keys = {};                           // of the tile
+  A *dq = nullptr, *dk = nullptr;
+
+  Factors<A> from(int64_t i) const { return {q.data ? q.row(i) : nullptr, q.stride, key_cols}; }
+
+  // The tile that begins with key j.
+  void pack(const Problem<T>& p, int64_t j, int64_t cols) {
+    const T* const first = k + j * p.head_dim;
+    pack_transposed(first, p.head_dim, cols, p.head_dim, key_cols);
+    keys = rows_of(first, p.head_dim, cols, p.head_dim, p.width, key_rows);
+  }
+  // For the tile of query i and key j, from the gradient of its dot products.
+  void add_gradients(const TileView& view, const A* grad, A scale, int64_t width, int64_t i,
+                     int64_t j, int64_t stride) const {
+    add_over_queries(view, grad, kScoreStride, q.row(i), q.stride, width, scale, dk + j * stride,
+                     stride);
+    add_over_keys(view, grad, kScoreStride, keys.data, keys.stride, width, scale, dq + i * stride,
+                  stride);
+  }
+};
+
+/// Keys of chunk c against queries of chunk c + round, for one head. Round 0 clears the sums of
+/// both.
+template <class T>
+void backward_unit(const Backward<T>& b, int64_t head, int64_t c, int64_t round) {
+  using A = Accumulate<T>;
+  const Problem<T>& p = b.p;
+  const int64_t width = p.width, local = head - b.first_head, stride = b.sums.width;
+  const Range keys = b.chunks.keys(p, c), queries = b.chunks.queries(p, c + round);
+  const int64_t begin = queries.begin, rows = queries.size();
+  const int64_t batch = head / p.n_head;
+  const TablePart<A> dbias = b.bias.cleared_part(head, batch, c, round);
+  const TablePart<A> dweight = b.weight.cleared_part(head, batch, c, round);
+  const int64_t q_at = (local * p.n_query + begin) * stride;
+  const int64_t k_at = (local * p.n_key + keys.begin) * stride;
+  A* const dv = b.sums.dv + k_at;
+  const bool has_far = p.far_q != nullptr;
+
+  const int64_t n_tile = 4 + (has_far ? 1 : 0) + (b.row_bias.wants_feature() ? 1 : 0);
+  const int64_t sum_size = b.row_bias.sum_size();
+  const int64_t branch_size = rows * width + 2 * kTile * width;
+  const int64_t sizes = (has_far ? 2 : 1) * branch_size + rows * (width + 1) + kTile * width +
+                        n_tile * kTileSize + TileTerms<A>::kBufferSize + sum_size;
+  Scratch scratch(sizes * static_cast<int64_t>(sizeof(A)));
+  const auto branch = [&](const T* q, const T* k, A* dq, A* dk) {
+    if (round == 0) {
+      std::fill_n(dq + q_at, rows * stride, A{0});
+      std::fill_n(dk + k_at, keys.size() * stride, A{0});
+    }
+    return UnitBranch<T>{k + p.k_at(head, keys.begin),
+                         rows_of(q + p.q_at(head, begin), p.head_dim, rows, p.head_dim, width,
+                                 scratch.take<A>(rows * width)),
+                         scratch.take<A>(kTile * width),
+                         scratch.take<A>(kTile * width),
+                         {},
+                         dq + q_at,
+                         dk + k_at};
+  };
+  UnitBranch<T> near = branch(p.q, p.k, b.sums.dq, b.sums.dk), far;
+  if (has_far) far = branch(p.far_q, p.far_k, b.sums.far_dq, b.sums.far_dk);
+  if (round == 0) {
+    std::fill_n(dv, keys.size() * stride, A{0});
+    if (!b.chunks.has_work(p, c, round)) return;
+  }
+
+  A* const dout = scratch.take<A>(rows * width);
+  pack_rows(b.dout + p.token_row(head, begin), p.token_stride(), rows, p.head_dim, width, dout);
+  A* const dots = scratch.take<A>(rows);
+  for (int64_t i = 0; i < rows; ++i) {
+    const int64_t at = p.token_row(head, begin + i);
+    dots[i] = dot(b.dout + at, b.out + at, p.head_dim);
+  }
+  const A* const lse = b.lse + head * p.n_query + begin;
+  A* const value_cols = scratch.take<A>(kTile * width);
+  const RowBiasPart<A> row_bias =
+      b.row_bias.cleared_part(head, c, round, scratch.take<A>(sum_size));
+  const auto tile = [&](bool is_needed) -> A* {
+    if (!is_needed) return nullptr;
+    A* const memory = scratch.take<A>(kTileSize);
+    std::fill_n(memory, kMargin, A{0});
+    return memory + kMargin;
+  };
+  Tiles<A> tiles{};
+  tiles.prob = tile(true);
+  tiles.grad = tile(true);
+  const bool is_split = p.row_scale || p.weight;
+  tiles.dbias = is_split && (dbias || row_bias) ? tile(true) : tiles.grad;
+  tiles.dweight = tile(static_cast<bool>(dweight));
+  tiles.dfeature = tile(b.row_bias.wants_feature());
+  tiles.keeps_diagonals = dbias || dweight || tiles.dfeature;
+  A* const far_tile = tile(has_far);  // the far pairs' dot products, then their gradients
+  const Entries entries = p.entries_of(batch);
+  TileTerms<A> terms(p.terms_of(head), scratch.take<A>(terms.kBufferSize));
+
+  for (int64_t j = 0; j < keys.size(); j += kTile) {
+    const int64_t cols = std::min(kTile, keys.size() - j);
+    const TileView column = p.view(begin, rows, keys.begin + j, cols);
+    if (column.sees_nothing()) continue;
+    const Branches needed = p.branches(column);
+    if (needed.has_near) near.pack(p, j, cols);
+    if (needed.has_far) far.pack(p, j, cols);
+    pack_transposed(p.v + p.k_at(head, keys.begin + j), p.head_dim, cols, p.head_dim, value_cols);
+    for (int64_t i = 0; i < rows; i += kTile) {
+      const TileView view = column.queries(i, kTile);
+      if (view.sees_nothing()) continue;
+      const A* const dout_i = dout + i * width;
+      if (row_bias) row_bias.start_tile();
+      for (int64_t r = 0; r < view.rows; r += kStrip) {
+        const TileView strip = view.queries(r, kStrip);
+        const int64_t at = r * kScoreStride;
+        branch_scores(p.branches(strip), near.from(i + r), far.from(i + r), p.head_dim,
+                      tiles.prob + at, far_tile, kScoreStride);
+        tile_scores(strip, dout_i + r * width, width, value_cols, p.head_dim, tiles.grad + at,
+                    kScoreStride);
+        gradient_strip<T>(p, strip, {lse + i + r, dots + i + r}, begin + i + r, terms,
+                          tiles.from(at), row_bias);
+      }
+      if (dbias) dbias.add(view, entries, tiles.dbias);
+      if (dweight) dweight.add(view, entries, tiles.dweight);
+      if (row_bias) row_bias.finish_tile(view, tiles.dfeature);
+      add_over_queries(view, tiles.prob, kScoreStride, dout_i, width, width, A{1}, dv + j * stride,
+                       stride);
+      const Branches branches = p.branches(view);
+      if (branches.is_mixed()) split_far(branches, tiles.grad, far_tile, kScoreStride);
+      if (branches.has_near)
+        near.add_gradients(branches.near, tiles.grad, p.scale, width, i, j, stride);
+      if (branches.has_far)
+        far.add_gradients(branches.far, branches.has_near ? far_tile : tiles.grad, p.scale, width,
+                          i, j, stride);
+    }
+  }
+}
+
+}  // namespace farfield::attention_cpu

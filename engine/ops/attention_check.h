@@ -1,0 +1,12 @@
+#pragma once
+
+#include "engine/kernels/attention.h"
+
+namespace farfield {
+
+/// Throws what attention() promises to when its arguments do not fit.
+void check_attention(const Heads& heads, const AttentionRule& rule);
+/// Of these the ids, once the tables are known to be [H, L].
+void check_attention_ids(const Heads& heads, const AttentionRule& rule);
+
+}  // namespace farfield

@@ -1,0 +1,36 @@
+// Positions that start again at 0 after `length` tokens: p[m] = m mod length. Distances between
+// blocks may be negative, and two keys may have one position.
+// Kaiokendev 2023, "Extending Context is Hard ... but not Impossible".
+
+#include <cmath>
+
+#include "posenc/registry.h"
+
+namespace farfield::posenc {
+namespace {
+
+class Modulo final : public Encoding {
+ public:
+  explicit Modulo(const Arguments& a)
+      : length_(a.integer("length")), eval_only_(a.word("at") == "eval") {}
+
+  Positions positions(const Positions& plain) const override {
+    if (plain.n_key <= length_ || (eval_only_ && plain.phase == Phase::train)) return plain;
+    Positions p = plain;
+    for (double& id : p.ids) id = std::fmod(id, static_cast<double>(length_));
+    p.entry = Positions::Entry::none;
+    return p;
+  }
+
+ private:
+  int64_t length_;  // tokens
+  bool eval_only_;
+};
+
+}  // namespace
+
+std::unique_ptr<Encoding> make_modulo(const Arguments& a, const Config&) {
+  return std::make_unique<Modulo>(a);
+}
+
+}  // namespace farfield::posenc

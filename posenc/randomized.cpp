@@ -1,0 +1,54 @@
+// Randomized positions: an ordered random subset of many positions, so that in training the model
+// meets those of longer inputs.
+// Ruoss et al. 2023, "Randomized Positional Encodings Boost Length Generalization of Transformers",
+// arXiv:2305.16843, section 3; google-deepmind/randomized_positional_encodings.
+
+#include "posenc/registry.h"
+#include "posenc/remap.h"
+
+namespace farfield::posenc {
+namespace {
+
+// One draw for all sequences of a batch: as the source, positions for rotations and the input, and
+// for tables distances of their own, so that a bias stays a function of m - n.
+class Randomized final : public Encoding {
+ public:
+  Randomized(const Arguments& a, const Config& c)
+      : seed_(c.seed),
+        path_(a.path()),
+        max_positions_(a.integer("max_positions")),
+        train_only_(a.word("at") == "train") {}
+
+  bool is_random(Phase phase) const override { return !train_only_ || phase == Phase::train; }
+
+  Positions positions(const Positions& plain) const override {
+    if (!is_random(plain.phase)) return plain;
+    require<ConfigError>(plain.n_key <= max_positions_, "posenc", "expected at most the ",
+                         max_positions_, " tokens that ", path_, " has positions for, got ",
+                         plain.n_key,
+                         "; choose randomized(max_positions=...) as large as the longest input");
+    Positions p = plain;
+    const auto ids = sorted_sample(draws_of(seed_, path_, "ids", p.draw), p.n_key, max_positions_);
+    p.ids.assign(ids.begin(), ids.end());
+    // Distance 0 stays; the others are a sample of 1 .. max_positions - 1.
+    const auto distances =
+        sorted_sample(draws_of(seed_, path_, "distances", p.draw), p.n_key - 1, max_positions_ - 1);
+    p.distance = {0};
+    for (const int64_t d : distances) p.distance.push_back(static_cast<double>(d + 1));
+    return p;
+  }
+
+ private:
+  uint64_t seed_;
+  std::string path_;
+  int64_t max_positions_;
+  bool train_only_;
+};
+
+}  // namespace
+
+std::unique_ptr<Encoding> make_randomized(const Arguments& a, const Config& c) {
+  return std::make_unique<Randomized>(a, c);
+}
+
+}  // namespace farfield::posenc

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <vector>
+
+#include "posenc/angles.h"
+#include "posenc/arguments.h"
+#include "posenc/encoding.h"
+
+namespace farfield::posenc {
+
+/// What every rotation of q and k has in common: which components turn, how they are paired, and
+/// the tables made of frequencies. r below is the number of components that turn.
+class Rotary {
+ public:
+  /// Reads base, layout, rotary_pct and angle_dtype. ConfigError unless r = floor(head_dim
+  /// rotary_pct) is even and at least 2.
+  Rotary(const Arguments& a, const Config& c);
+
+  int64_t dims() const { return dims_; }  ///< r
+  double base() const { return base_; }
+  /// base^(-2 i / r), i = 0 .. r/2 - 1: r, not head_dim, is in the exponent.
+  std::vector<double> inv_freq() const { return geometric_frequencies(dims_, base_); }
+
+  /// Query m of p turns by id[m] inv_freq[i]; cos and sin are multiplied by factor.
+  Rotation rotation(const Positions& p, std::vector<double> inv_freq, double factor = 1) const;
+  /// With the frequencies of inv_freq().
+  Rotation rotation(const Positions& p) const { return rotation(p, inv_freq()); }
+  /// The angles that far pairs take: a query with position id turns by to_q(id) inv_freq[i], a key
+  /// by to_k(id) inv_freq[i].
+  template <class F, class G>
+  Rotation::Far far(const Positions& p, const F& to_q, const G& to_k) const {
+    std::vector<double> q, k;
+    for (const double id : p.query_ids()) {
+      q.push_back(to_q(id));
+      k.push_back(to_k(id));
+    }
+    return far(p, q, k);
+  }
+
+ private:
+  Rotation::Far far(const Positions& p, const std::vector<double>& ids_q,
+                    const std::vector<double>& ids_k) const;
+
+  int64_t dims_;
+  double base_;
+  bool interleaved_, emulate_bf16_;
+};
+
+}  // namespace farfield::posenc

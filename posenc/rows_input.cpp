@@ -1,0 +1,31 @@
+#include "posenc/rows.h"
+
+namespace farfield::posenc {
+
+Factory make_learned_abs, make_none, make_sinusoidal;
+
+std::vector<Row> input_rows() {
+  return {
+      {"learned_abs",
+       {},
+       "I",
+       "a trained vector per position, added to the token embedding",
+       make_learned_abs,
+       {derived_integer(
+            "max_positions", "train_len",
+            [](const Config& c) { return static_cast<double>(c.train_len); },
+            "rows of the table; longer inputs are refused")
+            .at_least(1)}},
+      {"none", {"nope", "no_pe"}, "-", "the causal mask alone", make_none, {}},
+      {"sinusoidal",
+       {},
+       "I",
+       "fixed sines and cosines of the position, added to the token embedding",
+       make_sinusoidal,
+       {layout_argument({"concat", "interleaved"}), base_argument(),
+        number_argument("emb_scale", 1, "factor on the token embedding").above(0),
+        angle_argument()}},
+  };
+}
+
+}  // namespace farfield::posenc

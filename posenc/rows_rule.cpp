@@ -1,0 +1,70 @@
+#include <algorithm>
+#include <cmath>
+
+#include "posenc/rows.h"
+
+namespace farfield::posenc {
+
+Factory make_log_n, make_window;
+std::string expand_hwfa(const Arguments&, const Config&),
+    expand_hwfa2(const Arguments&, const Config&);
+
+namespace {
+
+// The largest w whose reach over all windowed layers, (w - 1)(n_layer - 1) + 1 tokens, is at most
+// 3/4 of the training length.
+double hwfa_window(const Config& c) {
+  const double layers = static_cast<double>(std::max<int64_t>(c.n_layer - 1, 1));
+  const double reach = std::max(0.75 * static_cast<double>(c.train_len) - 1, 0.0);
+  return std::floor(reach / layers) + 1;
+}
+std::vector<ArgumentSpec> hwfa_arguments() {
+  return {derived_integer("w", "reach 3/4 train_len", hwfa_window,
+                          "tokens that a query sees in the layers with a window")
+              .at_least(1),
+          base_argument()};
+}
+
+}  // namespace
+
+std::vector<Row> rule_rows() {
+  return {
+      {"hwfa",
+       {},
+       "LY",
+       "rope in a window in all layers but the last, there the whole input, scaled by log n",
+       nullptr,
+       hwfa_arguments(),
+       expand_hwfa},
+      {"hwfa2",
+       {},
+       "LY",
+       "rope in a window in all layers but the middle one, there the whole input, rerope at test",
+       nullptr,
+       hwfa_arguments(),
+       expand_hwfa2},
+      {"log_n",
+       {},
+       "S",
+       "scores scaled by the logarithm of the number of keys that a query sees",
+       make_log_n,
+       {word_argument("mode", {"clipped", "unclipped", "raw"},
+                      "clipped: 1 up to train_len; raw: ln of the whole length")
+            .always_written_out(),
+        derived_integer(
+            "train_len", "train_len",
+            [](const Config& c) { return static_cast<double>(c.train_len); },
+            "keys for which the factor is 1")
+            .at_least(1)}},
+      {"window",
+       {},
+       "M",
+       "a query sees itself and the w - 1 tokens before it",
+       make_window,
+       {required_integer("w", "tokens that a query sees, itself included").at_least(1),
+        at_argument(),
+        integer_argument("sinks", 0, "first tokens, which stay visible").at_least(0)}},
+  };
+}
+
+}  // namespace farfield::posenc

@@ -1,0 +1,64 @@
+#include "posenc/slopes.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <utility>
+
+#include "engine/ops.h"
+
+namespace farfield::posenc {
+namespace {
+
+class FixedSlopes final : public Encoding {
+ public:
+  explicit FixedSlopes(Tensor slope) : slope_(std::move(slope)) {}
+  ScoreRule score(const Positions& p) const override { return {.bias = linear_bias(slope_, p)}; }
+
+ private:
+  Tensor slope_;  // [H, 1], logits per token
+};
+
+}  // namespace
+
+std::vector<double> geometric_slopes(int64_t n_head) {
+  std::vector<double> slopes;
+  for (int64_t h = 1; h <= n_head; ++h)
+    slopes.push_back(std::exp2(-8.0 * static_cast<double>(h) / static_cast<double>(n_head)));
+  return slopes;
+}
+
+std::vector<double> interpolated_slopes(int64_t n_head) {
+  const auto k = static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(n_head)));
+  std::vector<double> slopes = geometric_slopes(k);
+  const std::vector<double> finer = geometric_slopes(2 * k);
+  for (size_t i = 0; slopes.size() < static_cast<size_t>(n_head); i += 2)
+    slopes.push_back(finer[i]);
+  return slopes;
+}
+
+Tensor linear_bias(const Tensor& slope, const Positions& p) { return -slope * p.distances(); }
+
+ArgumentSpec slopes_argument(std::vector<std::string> sets) {
+  return per_head_argument("slopes", sets.at(0), "slope set, or one slope per head")
+      .or_words(std::move(sets));
+}
+
+std::vector<double> read_slopes(const Arguments& a, const Config& c) {
+  const std::string set = a.word("slopes");
+  return set == "interp"      ? interpolated_slopes(c.n_head)
+         : set == "geometric" ? geometric_slopes(c.n_head)
+                              : a.per_head("slopes");
+}
+
+ArgumentSpec slope_floor_argument() {
+  return number_argument("slope_floor", 0, "smallest slope").at_least(0);
+}
+
+std::unique_ptr<Encoding> fixed_slopes(std::vector<double> slopes, const Arguments& a,
+                                       const Config& c) {
+  for (double& slope : slopes) slope = std::max(slope, a.number("slope_floor"));
+  return std::make_unique<FixedSlopes>(Tensor::from(slopes, {c.n_head, 1}, DType::f64, c.device));
+}
+
+}  // namespace farfield::posenc

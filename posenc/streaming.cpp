@@ -1,0 +1,67 @@
+// Attention sinks: a query sees the first tokens and the recent ones, at the positions that they
+// have in a cache of these alone.
+// Xiao et al. 2023, "Efficient Streaming Language Models with Attention Sinks", arXiv:2309.17453,
+// section 3.2.
+
+#include <algorithm>
+#include <vector>
+
+#include "posenc/registry.h"
+#include "posenc/rotary.h"
+
+namespace farfield::posenc {
+namespace {
+
+// In the cache sink n is at n, the query at S + R - 1 once it is full, and a recent key as far
+// before it as in the input. So recent pairs keep their distance, and sinks are at S + R - 1 - n.
+class Streaming final : public Encoding {
+ public:
+  Streaming(const Arguments& a, const Config& c)
+      : rotary_(a, c),
+        sinks_(a.integer("sinks")),
+        recent_(a.integer("recent")),
+        eval_only_(a.word("at") == "eval") {
+    a.require(recent_ >= 1, "recent", "expected at least the query itself, got ", recent_,
+              "; choose fewer sinks than train_len, or give recent");
+  }
+
+  Rotation rotate(const Positions& p) const override {
+    Rotation rotation = rotary_.rotation(p);
+    const auto query = static_cast<double>(size() - 1);
+    if (acts(p) && p.n_key > size())
+      rotation.far = rotary_.far(
+          p, [query](double) { return query; }, [](double n) { return n; });
+    return rotation;
+  }
+
+  ScoreRule score(const Positions& p) const override {
+    if (!acts(p)) return {};
+    ScoreRule rule{
+        .window = recent_, .sinks = sinks_, .switch_distance = recent_, .switch_position = size()};
+    if (p.n_key <= size()) return rule;  // nothing is far
+    std::vector<int32_t> keys;           // of sinks n; no other far key is seen, any entry will do
+    for (int64_t n = 0; n < p.n_key; ++n)
+      keys.push_back(static_cast<int32_t>(std::min(n, size() - 1)));
+    const std::vector<int32_t> queries(static_cast<size_t>(p.n_query),
+                                       static_cast<int32_t>(size() - 1));
+    rule.far_ids_q = Tensor::from(queries, {p.n_query}, p.device);
+    rule.far_ids_k = Tensor::from(keys, {p.n_key}, p.device);
+    return rule;
+  }
+
+ private:
+  int64_t size() const { return sinks_ + recent_; }  // of the cache
+  bool acts(const Positions& p) const { return !eval_only_ || p.phase == Phase::eval; }
+
+  Rotary rotary_;
+  int64_t sinks_, recent_;  // tokens, the query among the recent ones
+  bool eval_only_;
+};
+
+}  // namespace
+
+std::unique_ptr<Encoding> make_streaming(const Arguments& a, const Config& c) {
+  return std::make_unique<Streaming>(a, c);
+}
+
+}  // namespace farfield::posenc

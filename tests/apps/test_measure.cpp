@@ -1,0 +1,119 @@
+// A trained run measured under its own encoding and under others.
+#include <boost/test/unit_test.hpp>
+#include <filesystem>
+#include <set>
+
+#include "apps/csv.h"
+#include "apps/measure.h"
+#include "apps/training_run.h"
+#include "engine/base/error.h"
+#include "engine/base/file.h"
+#include "tests/apps/toy_run.h"
+#include "tests/support/messages.h"
+
+namespace farfield::apps {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A run of kerple_log, trained once for all tests.
+struct Trained {
+  test::ToyRun toy;
+  std::string path = toy.path("run");
+  data::Corpus corpus = data::Corpus::open(toy.data);
+
+  Trained() {
+    TrainingRun run = TrainingRun::start(toy.config("kerple_log"), path);
+    Progress progress = Progress::on_stdout();
+    BOOST_TEST_REQUIRE(run.go(progress) == kDone);
+  }
+  RunResult under(const std::optional<std::string>& posenc, bool drop_learned = false) const {
+    EvalOptions eval;
+    eval.lengths = {16, 64};
+    eval.segments = 10;
+    eval.allow_fewer = true;
+    const LoadedRun run = load_run(path, {.posenc = posenc, .drop_learned = drop_learned});
+    return measure(run, corpus, "test", "last-token", eval);
+  }
+};
+const Trained& trained() {
+  static const Trained one;
+  return one;
+}
+
+std::vector<double> items(const RunResult& r, size_t length) {
+  return r.result.lengths.at(length).items;
+}
+
+BOOST_AUTO_TEST_CASE(the_trained_expression_gives_the_same_numbers) {
+  const RunResult own = trained().under({}), same = trained().under("kerple_log()");
+  BOOST_TEST(own.posenc == "kerple_log");
+  BOOST_TEST(same.posenc == "kerple_log");
+  BOOST_TEST(!is_changed(same));
+  for (const size_t length : {0u, 1u})
+    BOOST_TEST(items(own, length) == items(same, length), boost::test_tools::per_element());
+  // So does one that changes nothing at these lengths.
+  const RunResult wide = trained().under("kerple_log + window(64)");
+  BOOST_TEST(is_changed(wide));
+  for (const size_t length : {0u, 1u})
+    BOOST_TEST(items(own, length) == items(wide, length), boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(another_expression_changes_them) {
+  const RunResult own = trained().under({}), narrow = trained().under("kerple_log + window(3)");
+  BOOST_TEST(items(own, 0) != items(narrow, 0));
+  BOOST_TEST(narrow.posenc == "kerple_log + window(w=3)");
+  BOOST_TEST(narrow.trained_posenc == "kerple_log");
+  // One block that sees three tokens: more context changes nothing.
+  for (size_t i = 0; i < items(narrow, 0).size(); ++i)
+    BOOST_TEST(items(narrow, 0)[i] == items(narrow, 1)[i], boost::test_tools::tolerance(1e-4));
+}
+
+BOOST_AUTO_TEST_CASE(what_does_not_correspond_is_refused_by_name) {
+  BOOST_CHECK_EXCEPTION(
+      trained().under("alibi"), ConfigError,
+      says("[posenc] " + trained().path, "kerple_log.r1, kerple_log.r2", "--drop-learned"));
+  BOOST_CHECK_EXCEPTION(trained().under("kerple_logg"), ConfigError, says("kerple_log'"));
+  const RunResult other = trained().under("alibi", true);
+  BOOST_TEST(items(other, 0) != items(trained().under({}), 0));
+}
+
+BOOST_AUTO_TEST_CASE(files_of_another_expression_stand_beside_the_run_s_own) {
+  const TempFolder folder;
+  const RunResult own = trained().under({}), narrow = trained().under("kerple_log + window(3)"),
+                  wide = trained().under("kerple_log + window(5)");
+  BOOST_TEST(write_results(folder.path(), {own}).filename() == "last-token.csv");
+  const std::string before = read_file(folder / "last-token.csv");
+  const fs::path csv = write_results(folder.path(), {narrow});
+  BOOST_TEST(csv.filename().string().find("last-token-kerple_log-window-w-3-") == 0u);
+  BOOST_TEST(read_file(folder / "last-token.csv") == before);
+  write_results(folder.path(), {wide});
+  const fs::path both = write_results(folder.path(), {narrow, wide});
+  BOOST_TEST(both != write_results(folder.path(), {wide, narrow, own}));
+  BOOST_TEST(folder.entries() == (can_plot() ? 3 * 3 + 2 * 2 : 3 * 2 + 2));
+
+  const auto rows = parse_csv(csv.string(), read_file(csv));
+  BOOST_TEST(rows[1][1] == "kerple_log + window(w=3)");
+  BOOST_TEST(rows[1][2] == "kerple_log");
+  const std::string table = results_table({narrow});
+  BOOST_TEST(table.find("kerple_log + window(w=3) (trained: kerple_log)") != std::string::npos,
+             table);
+  BOOST_TEST(results_plot({narrow}).curves[0].label ==
+             "kerple_log + window(w=3) (trained: kerple_log)");
+}
+
+BOOST_AUTO_TEST_CASE(the_run_itself_stays_as_it_is) {
+  const auto files = [] {
+    std::set<std::string> all;
+    for (const auto& entry : fs::recursive_directory_iterator(trained().path))
+      if (entry.is_regular_file())
+        all.insert(entry.path().string() + ' ' + read_file(entry.path()));
+    return all;
+  };
+  const auto before = files();
+  trained().under("kerple_log + window(3)");
+  BOOST_TEST((files() == before));
+}
+
+}  // namespace
+}  // namespace farfield::apps

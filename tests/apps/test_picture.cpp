@@ -1,0 +1,30 @@
+#include <boost/test/unit_test.hpp>
+#include <cmath>
+
+#include "apps/gnuplot.h"
+#include "apps/picture.h"
+#include "engine/base/error.h"
+#include "tests/support/messages.h"
+
+using namespace farfield;
+using namespace farfield::apps;
+
+BOOST_AUTO_TEST_CASE(a_matrix_becomes_an_image_with_labelled_axes) {
+  if (!can_plot()) {
+    BOOST_TEST_MESSAGE("SKIPPED: gnuplot is not installed");
+    return;
+  }
+  Picture picture{.title = "a bias, 'quoted'", .x_label = "key", .y_label = "query", .n = 3};
+  for (int i = 0; i < 9; ++i) picture.values.push_back(i % 4 == 3 ? NAN : -i);
+  const std::string svg = draw_svg(picture);
+  for (const char* part : {"<image", "a bias, 'quoted'", "key", "query"})
+    BOOST_TEST(svg.find(part) != std::string::npos, part << " is missing");
+}
+
+BOOST_AUTO_TEST_CASE(a_matrix_of_another_size_is_refused) {
+  Picture picture;
+  picture.n = 2;
+  picture.values = {1, 2, 3};
+  BOOST_CHECK_EXCEPTION(draw_svg(picture), ConfigError,
+                        says("[plot] expected 2 x 2 values, got 3"));
+}

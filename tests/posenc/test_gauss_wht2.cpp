@@ -1,0 +1,38 @@
+#include <boost/test/unit_test.hpp>
+
+#include "tests/support/golden_tables.h"
+
+namespace farfield::posenc {
+namespace {
+
+const GoldenTable& golden() {
+  static const GoldenTable table{.key = "gauss_wht2", .parameters = {"r1", "r2"}};
+  return table;
+}
+
+BOOST_AUTO_TEST_CASE(tables_equal_the_golden_ones) { check_golden_tables(golden(), "learn=false"); }
+
+BOOST_AUTO_TEST_CASE(derivatives_equal_the_golden_ones) { check_golden_derivatives(golden()); }
+
+BOOST_AUTO_TEST_CASE(gradients_agree_with_central_differences) {
+  for (const char* constraint : {"project", "softplus"})
+    BOOST_TEST(parameter_gradients_agree(
+                   Composition(concat("gauss_wht2(constraint=", constraint, ')'), model_of(3)), 7),
+               constraint);
+}
+
+BOOST_AUTO_TEST_CASE(initial_values_are_uniform) {
+  const auto parameters = Composition("gauss_wht2", model_of(4000)).parameters();
+  BOOST_TEST_REQUIRE(parameters.size() == 2u);
+  check_uniform_start(parameters[0], 0, 1, 0.01);
+  check_uniform_start(parameters[1], 0, 2, 0.01);
+}
+
+BOOST_AUTO_TEST_CASE(with_power_two_it_is_gauss_wht1) {
+  const Composition two("gauss_wht2(r1=[0.02,0.3], r2=2)", model_of(2));
+  const Composition one("gauss_wht1(r1=[0.02,0.3])", model_of(2));
+  BOOST_TEST(all_close(rule_of(two, 50).weight, rule_of(one, 50).weight, Tolerance(0, 1e-12)));
+}
+
+}  // namespace
+}  // namespace farfield::posenc

@@ -1,0 +1,193 @@
+#pragma once
+// Attention problems of every kind, and how their results are judged.
+
+#include <boost/test/unit_test.hpp>
+#include <cmath>
+#include <cstring>
+#include <map>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "engine/autograd.h"
+#include "engine/base/parallel.h"
+#include "engine/base/random.h"
+#include "engine/ops/attention.h"
+#include "tests/support/attention_reference.h"
+
+namespace farfield::test {
+
+/// encodings.md section 6: relative to the largest entry, for outputs and gradients.
+inline double attention_tolerance(DType dtype, const std::string& name = "") {
+  // The gradients of a row bias are sums along rows, where dS cancels to nothing; in bfloat16 each
+  // row keeps what the rounding of its output, 2^-9, leaves of that.
+  if (dtype == DType::bf16 &&
+      (name == "dslope" || name == "doffset" || name == "dfeature" || name == "drow_factor"))
+    return 5e-2;
+  return dtype == DType::f64 ? 1e-12 : dtype == DType::f32 ? 2e-5 : 2e-2;
+}
+
+inline Tensor normal(const Shape& shape, uint64_t stream, DType dtype = DType::f64,
+                     double spread = 1) {
+  const Random random{7, stream};
+  std::vector<double> values(static_cast<size_t>(shape.numel()));
+  for (size_t i = 0; i < values.size(); ++i) values[i] = spread * random.normal(i);
+  return Tensor::from(values, shape, dtype);
+}
+
+/// The worst error relative to the largest entry, or to 1, the size of the inputs, where that is
+/// larger: gradients of a row with one visible key are 0, as differences of numbers of that size.
+inline double relative_error(const std::vector<double>& got, const std::vector<double>& want) {
+  BOOST_REQUIRE(got.size() == want.size());
+  double largest = 1, worst = 0;
+  for (const double x : want) largest = std::max(largest, std::abs(x));
+  for (size_t i = 0; i < got.size(); ++i) {
+    const double e = std::abs(got[i] - want[i]);
+    worst = e <= worst ? worst : e;  // a NaN stays
+  }
+  return worst / largest;
+}
+
+struct Sizes {
+  int64_t batch, heads, queries, keys, head_dim;
+};
+inline std::ostream& operator<<(std::ostream& out, const Sizes& s) {
+  return out << "B " << s.batch << " H " << s.heads << " T " << s.queries << " S " << s.keys
+             << " K " << s.head_dim;
+}
+
+struct AttentionProblem {
+  Heads heads;
+  Tensor dout;
+  AttentionRule rule;
+
+  DType dtype() const { return heads.q.dtype(); }
+  DType acc() const { return accumulate_dtype(dtype()); }
+  int64_t n_head() const { return heads.q.dim(1); }
+  int64_t n_query() const { return heads.q.dim(2); }
+  int64_t n_key() const { return heads.k.dim(2); }
+  Tensor operator()() const { return attention(heads.q, heads.k, heads.v, rule, heads.far); }
+
+  void add_far_heads() {
+    heads.far = {normal(heads.q.shape(), 9, dtype()), normal(heads.k.shape(), 10, dtype())};
+  }
+  void add_bias(int64_t entries = 0) {
+    rule.bias = normal({n_head(), entries ? entries : n_key()}, 5, acc());
+  }
+  void add_weight(int64_t entries = 0) {
+    rule.weight = normal({n_head(), entries ? entries : n_key()}, 6, acc(), factor_spread());
+  }
+  void add_row_scale() { rule.row_scale = normal({n_query()}, 8, acc(), factor_spread()); }
+  /// In bfloat16 the output is rounded before gradients are formed with it; large factors would
+  /// carry that beyond the tolerance.
+  double factor_spread() const { return dtype() == DType::bf16 ? 0.5 : 1; }
+};
+
+inline AttentionProblem make_problem(const Sizes& s, DType dtype) {
+  AttentionProblem p;
+  p.heads.q = normal({s.batch, s.heads, s.queries, s.head_dim}, 1, dtype);
+  p.heads.k = normal({s.batch, s.heads, s.keys, s.head_dim}, 2, dtype);
+  p.heads.v = normal({s.batch, s.heads, s.keys, s.head_dim}, 3, dtype);
+  p.dout = normal({s.batch, s.queries, s.heads * s.head_dim}, 4, dtype);
+  return p;
+}
+
+/// f(name, tensor) for every input with a gradient.
+template <class Problem, class F>
+void for_each_input(Problem& p, const F& f) {
+  const auto call = [&](const char* name, auto& x) {
+    if (x.defined()) f(name, x);
+  };
+  call("q", p.heads.q);
+  call("k", p.heads.k);
+  call("v", p.heads.v);
+  call("far_q", p.heads.far.q);
+  call("far_k", p.heads.far.k);
+  call("bias", p.rule.bias);
+  call("weight", p.rule.weight);
+  call("feature", p.rule.row_bias.feature);
+  call("row_factor", p.rule.row_bias.row_factor);
+  call("slope", p.rule.row_bias.slope);
+  call("offset", p.rule.row_bias.offset);
+}
+
+using Named = std::map<std::string, Tensor>;
+
+/// The op ("out") and all its gradients ("dq", ...); those of tables only with_tables.
+inline Named run(AttentionProblem p, bool with_tables = true) {
+  for_each_input(p, [&](const std::string& name, Tensor& x) {
+    const bool is_head = name.size() == 1 || name == "far_q" || name == "far_k";
+    if (!is_head && !with_tables) return;
+    x = x.clone();
+    x.set_requires_grad();
+  });
+  Named result{{"out", p()}};
+  backward(result["out"], p.dout);
+  for_each_input(p, [&](const std::string& name, const Tensor& x) {
+    if (x.requires_grad()) result["d" + name] = x.grad();
+  });
+  return result;
+}
+
+/// Every result against the reference.
+inline void compare(const AttentionProblem& p, const std::string& what) {
+  const NamedValues want = AttentionReference(p.heads, p.rule, p.dout).result();
+  for (const auto& [name, got] : run(p)) {
+    BOOST_REQUIRE_MESSAGE(got.defined(), name << " is missing: " << what);
+    const double e = relative_error(got.to_vector(), want.at(name));
+    BOOST_CHECK_MESSAGE(
+        e <= attention_tolerance(p.dtype(), name),
+        name << " is off by " << e << " of its largest entry: " << what << ' ' << p.dtype());
+  }
+}
+
+inline bool same_bits(const Tensor& a, const Tensor& b) {
+  if (a.defined() != b.defined()) return false;
+  return !a.defined() ||
+         std::memcmp(a.raw_data(), b.raw_data(), static_cast<size_t>(a.size_bytes())) == 0;
+}
+
+/// 1, 2 and 3 threads give the same bits.
+inline void check_threads(const AttentionProblem& p) {
+  const int before = thread_count();
+  set_thread_count(1);
+  const Named one = run(p);
+  for (const int n : {2, 3}) {
+    set_thread_count(n);
+    for (const auto& [name, got] : run(p))
+      BOOST_TEST(same_bits(got, one.at(name)), name << " with " << n << " threads");
+  }
+  set_thread_count(before);
+}
+
+/// The gradients of a float64 problem against central differences.
+inline void check_differences(const AttentionProblem& p, double step = 1e-6) {
+  const Named got = run(p);
+  const std::vector<double> dout = p.dout.to_vector();
+  const auto loss = [&](const AttentionProblem& at) {
+    const std::vector<double> out = at().to_vector();
+    double sum = 0;
+    for (size_t i = 0; i < out.size(); ++i) sum += out[i] * dout[i];
+    return sum;
+  };
+  for_each_input(p, [&](const std::string& name, const Tensor& x) {
+    const std::vector<double> grad = got.at("d" + name).to_vector();
+    for (int64_t i = 0; i < x.numel(); ++i) {
+      const auto loss_at = [&](double offset) {
+        AttentionProblem moved = p;
+        for_each_input(moved, [&](const std::string& other, Tensor& y) {
+          if (other != name) return;
+          y = y.clone();
+          y.data<double>()[i] += offset;
+        });
+        return loss(moved);
+      };
+      const double want = (loss_at(step) - loss_at(-step)) / (2 * step);
+      BOOST_CHECK_MESSAGE(std::abs(grad[static_cast<size_t>(i)] - want) < 1e-7,
+                          'd' << name << '[' << i << "]: " << grad[static_cast<size_t>(i)]
+                              << ", by differences " << want);
+    }
+  });
+}
+
+}  // namespace farfield::test
