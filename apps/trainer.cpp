@@ -45,6 +45,13 @@ Trainer::Trainer(const RunConfig& config, const data::Corpus& corpus)
       parameters_(model_.parameters()),
       optimizer_(parameters_, optimizer_options(config)) {
   model_.set_checkpointing(config.checkpoint_activations);
+  if (config.accumulate == 1) return;
+  for (const auto& layer : model_.encoding().plan(1, 1, posenc::Phase::train).layers)
+    require<ConfigError>(
+        layer.rule.normalizer.penalty == 0, "train",
+        "expected accumulate 1 with a penalty on the rows of attention, which is a "
+        "mean over the whole batch, got ",
+        config.accumulate);
 }
 
 void Trainer::restore(const Checkpoint& checkpoint) {

@@ -11,14 +11,8 @@
 namespace farfield::posenc {
 namespace {
 
-// Keys that the query at index m sees; indices, not remapped positions, count.
-int64_t n_visible(const ScoreRule& layer, int64_t m) {
-  if (layer.window == 0 || m < layer.window) return m + 1;
-  return layer.window + std::min(layer.sinks, m + 1 - layer.window);
-}
-
 // clipped: max(1, ln n / ln train_len), n the keys that a query sees; unclipped: without the max;
-// raw: ln N, N the length of the call.
+// raw: ln N, N the length of the call. Indices, not remapped positions, count.
 class LogN final : public Encoding {
  public:
   explicit LogN(const Arguments& a)
@@ -31,7 +25,8 @@ class LogN final : public Encoding {
   Tensor row_scale(const Positions& p, const ScoreRule& layer) const override {
     std::vector<double> scale;
     for (int64_t m = p.n_key - p.n_query; m < p.n_key; ++m) {
-      const double log_n = std::log(static_cast<double>(raw_ ? p.n_key : n_visible(layer, m)));
+      const double log_n =
+          std::log(static_cast<double>(raw_ ? p.n_key : n_visible(layer.window, layer.sinks, m)));
       scale.push_back(raw_ ? log_n : log_n / log_train_len_);
       if (clipped_) scale.back() = std::max(1.0, scale.back());
     }

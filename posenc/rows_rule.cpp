@@ -5,7 +5,7 @@
 
 namespace farfield::posenc {
 
-Factory make_log_n, make_window;
+Factory make_log_n, make_logit_clamp, make_relu_attention, make_window;
 std::string expand_hwfa(const Arguments&, const Config&),
     expand_hwfa2(const Arguments&, const Config&);
 
@@ -56,6 +56,24 @@ std::vector<Row> rule_rows() {
             [](const Config& c) { return static_cast<double>(c.train_len); },
             "keys for which the factor is 1")
             .at_least(1)}},
+      {"logit_clamp",
+       {},
+       "N",
+       "softmax over the scores that reach a threshold; the largest of a row always stays",
+       make_logit_clamp,
+       {required_number("tau", "relative: how far below the largest score; absolute: the score"),
+        word_argument("mode", {"relative", "absolute"}, "what tau is measured from"),
+        at_argument()}},
+      {"relu_attention",
+       {},
+       "N",
+       "max(0, score) in the place of softmax, divided by the root of the number of keys",
+       make_relu_attention,
+       {number_argument("gamma", 1, "divided by gamma sqrt(keys / 2)").above(0),
+        word_argument("by", {"variance", "seqlen"}, "seqlen: divided by the keys that are seen"),
+        number_argument("penalty", 0,
+                        "weight in training of the mean over rows of (sum of probabilities - 1)^2")
+            .at_least(0)}},
       {"window",
        {},
        "M",

@@ -48,8 +48,8 @@ void round_rows(const A* from, int64_t width, int64_t rows, int64_t head_dim, T*
 constexpr int64_t kWaveBytes = int64_t{24} << 20;
 
 template <class T>
-void backward(const Problem<T>& p, const T* dout, const T* out, const Accumulate<T>* lse,
-              AttentionGrads& grads) {
+void backward(const Problem<T>& p, const T* dout, const T* out,
+              const RowValues<Accumulate<T>>& rows, AttentionGrads& grads) {
   using A = Accumulate<T>;
   const int64_t heads = p.heads();
   const Chunks chunks(p.n_key);
@@ -57,7 +57,7 @@ void backward(const Problem<T>& p, const T* dout, const T* out, const Accumulate
   const TableSums<A> bias(grads.dbias.defined(), heads, p.n_entry, chunks, &ranges);
   const TableSums<A> weight(grads.dweight.defined(), heads, p.n_entry, chunks, &ranges);
   const RowBiasSums<T> row_bias(p, grads.drow_bias, chunks);
-  Backward<T> b{p, dout, out, lse, chunks, bias, weight, row_bias};
+  Backward<T> b{p, dout, out, rows, chunks, bias, weight, row_bias};
 
   // The gradients, and the rows of each that a head has.
   struct Output {
@@ -106,11 +106,16 @@ void backward(const Problem<T>& p, const T* dout, const T* out, const Accumulate
 }  // namespace attention_cpu
 
 void attention_backward(Cpu, const Heads& heads, const AttentionRule& rule, const Tensor& out,
-                        const Tensor& lse, const Tensor& dout, AttentionGrads& grads) {
+                        const AttentionRows& rows, const Tensor& dout, AttentionGrads& grads) {
   dispatch_float(heads.q.dtype(), [&](auto type) {
     using T = decltype(type);
     const attention_cpu::Problem<T> p(heads, rule);
-    attention_cpu::backward<T>(p, dout.data<T>(), out.data<T>(), lse.data<Accumulate<T>>(), grads);
+    using A = Accumulate<T>;
+    using attention_cpu::data_or_null;
+    attention_cpu::backward<T>(
+        p, dout.data<T>(), out.data<T>(),
+        {data_or_null<A>(rows.lse), data_or_null<A>(rows.threshold), data_or_null<A>(rows.sum)},
+        grads);
   });
 }
 

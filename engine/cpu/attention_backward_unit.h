@@ -21,12 +21,19 @@ struct Backward {
   const Problem<T>& p;
   const T* dout;
   const T* out;
-  const A* lse;
+  RowValues<A> rows;  ///< without dots
   Chunks chunks;
   const TableSums<A>&bias, &weight;
   const RowBiasSums<T>& row_bias;
   Sums<A> sums = {};
   int64_t first_head = 0;  ///< the head that the sums begin with
+
+  /// Minus what the penalty of a relu normaliser adds to dP of row i, whose sum of P is sums[i].
+  A penalty_dot(const A* row_sums, int64_t i) const {
+    if (!row_sums) return 0;
+    const auto count = static_cast<double>(p.heads() * p.n_query);
+    return static_cast<A>(2 * p.normalizer.penalty / count) * (1 - row_sums[i]);
+  }
 };
 
 /// sum over x of a[x] * b[x], in a fixed order.
@@ -117,11 +124,13 @@ void backward_unit(const Backward<T>& b, int64_t head, int64_t c, int64_t round)
   A* const dout = scratch.take<A>(rows * width);
   pack_rows(b.dout + p.token_row(head, begin), p.token_stride(), rows, p.head_dim, width, dout);
   A* const dots = scratch.take<A>(rows);
+  RowValues<A> row_values = b.rows.from(head * p.n_query + begin);
+  row_values.dot = dots;
   for (int64_t i = 0; i < rows; ++i) {
     const int64_t at = p.token_row(head, begin + i);
-    dots[i] = dot(b.dout + at, b.out + at, p.head_dim);
+    dots[i] = p.normalizer.is_relu() ? b.penalty_dot(row_values.sum, i)
+                                     : dot(b.dout + at, b.out + at, p.head_dim);
   }
-  const A* const lse = b.lse + head * p.n_query + begin;
   A* const value_cols = scratch.take<A>(kTile * width);
   const RowBiasPart<A> row_bias =
       b.row_bias.cleared_part(head, c, round, scratch.take<A>(sum_size));
@@ -163,8 +172,8 @@ void backward_unit(const Backward<T>& b, int64_t head, int64_t c, int64_t round)
                       tiles.prob + at, far_tile, kScoreStride);
         tile_scores(strip, dout_i + r * width, width, value_cols, p.head_dim, tiles.grad + at,
                     kScoreStride);
-        gradient_strip<T>(p, strip, {lse + i + r, dots + i + r}, begin + i + r, terms,
-                          tiles.from(at), row_bias);
+        gradient_strip<T>(p, strip, row_values.from(i + r), begin + i + r, terms, tiles.from(at),
+                          row_bias);
       }
       if (dbias) dbias.add(view, entries, tiles.dbias);
       if (dweight) dweight.add(view, entries, tiles.dweight);

@@ -3,8 +3,7 @@
 #include <limits>
 
 #include "engine/base/parallel.h"
-#include "engine/cpu/attention_exp.h"
-#include "engine/cpu/attention_problem.h"
+#include "engine/cpu/attention_normalizer.h"
 #include "engine/cpu/attention_terms.h"
 
 namespace farfield {
@@ -17,22 +16,8 @@ constexpr int64_t kScoreStride = kKeys + 16;  // not a power of two: rows spread
 // Queries of one unit of work: each packed tile of keys serves all of them.
 int64_t group_size(int64_t n_key) { return n_key <= 512 ? 2 * kTile : 4 * kTile; }
 
-// The running softmax of a group: output and sum of each row are relative to exp(max).
-template <class A>
-struct RunningSoftmax {
-  A* out;  // [group, width]
-  A* max;  // [group]
-  A* sum;  // [group]
-};
-
-template <class A>
-void rescale_row(const RunningSoftmax<A>& state, int64_t i, int64_t width, A by) {
-  state.sum[i] *= by;
-  A* const out = state.out + i * width;
-  for (int64_t c = 0; c < width; c += kLanes<A>) store<A>(out + c, load(out + c) * splat(by));
-}
-
-// x = c * factor (* weight) (+ bias), in place, and the largest x.
+// x = c * factor (* weight) (+ bias), in place, and the largest x. Scores come out the same to the
+// bit in the backward pass, which compares them with the same threshold.
 template <class A, bool kBias, bool kWeight>
 A finish_scores(A* x, Range keys, A factor, const A* bias, const A* weight) {
   Vec<A> largest = splat(-std::numeric_limits<A>::infinity());
@@ -47,54 +32,16 @@ A finish_scores(A* x, Range keys, A factor, const A* bias, const A* weight) {
   return max_of<A>(largest);
 }
 
-// x = exp(x - shift), in place, and the sum of it.
-template <class A>
-A exponentiate(A* x, Range keys, A shift) {
+// x = the probabilities of scores x, in place, and their sum.
+template <class A, class Row>
+A normalize(A* x, Range keys, const Row& row) {
   Vec<A> total{};
-  const Vec<A> m = splat(shift);
   for (int64_t j = keys.begin; j < keys.end; j += kLanes<A>) {
-    const Vec<A> p = exp_lanes<A>(load(x + j) - m);
+    const Vec<A> p = row.probability(load(x + j));
     store<A>(x + j, p);
     total += p;
   }
   return sum_of<A>(total);
-}
-
-// Turns the dot products of a tile into exp(score - max), and brings the rows of `state` to the new
-// maximum. Row i of the tile is query first_query + i.
-template <class T, class A = Accumulate<T>>
-void softmax_tile(const Problem<T>& p, const TileView& view, int64_t first_query,
-                  TileTerms<A>& terms, A* scores, const RunningSoftmax<A>& state) {
-  constexpr int64_t kCols = kBlockCols<A>;
-  terms.start_tile(view);
-  for (int64_t block = 0; block < view.rows; block += kBlockRows) {
-    const int64_t n = std::min<int64_t>(kBlockRows, view.rows - block);
-    const Range seen = view.keys_of(block, n);
-    if (seen.empty()) continue;
-    const Range keys{seen.begin / kCols * kCols, round_up(seen.end, kCols)};
-    for (int64_t i = block; i < block + n; ++i) {
-      A* const x = scores + i * kScoreStride;
-      const A factor = p.factor(first_query + i);
-      A largest = 0;
-      if (terms.has_weight()) {
-        const A* const weight = terms.weight_row(i);
-        largest = terms.has_bias()
-                      ? finish_scores<A, true, true>(x, keys, factor, terms.bias_row(i), weight)
-                      : finish_scores<A, false, true>(x, keys, factor, nullptr, weight);
-      } else {
-        largest = terms.has_bias()
-                      ? finish_scores<A, true, false>(x, keys, factor, terms.bias_row(i), nullptr)
-                      : finish_scores<A, false, false>(x, keys, factor, nullptr, nullptr);
-      }
-      if (largest > state.max[i]) {
-        if (state.sum[i] > 0) rescale_row(state, i, p.width, std::exp(state.max[i] - largest));
-        state.max[i] = largest;
-      }
-      // A row that has seen nothing yet has max = -inf: relative to 0, all its terms are 0.
-      const A shift = state.max[i] == -std::numeric_limits<A>::infinity() ? A{0} : state.max[i];
-      state.sum[i] += exponentiate<A>(x, keys, shift);
-    }
-  }
 }
 
 // The queries of a group and a tile's keys, of one branch.
@@ -107,80 +54,213 @@ struct Operands {
   Factors<A> from(int64_t i) const { return {q.data ? q.row(i) : nullptr, q.stride, keys}; }
 };
 
+// Where the forward pass writes what the backward pass needs, or null.
+template <class A>
+struct RowOutputs {
+  A *lse, *threshold, *sum;
+};
+
 // Queries [first, last) of one head against all keys.
 template <class T>
-void forward_group(const Problem<T>& p, int64_t head, int64_t first, int64_t last, T* out,
-                   Accumulate<T>* lse) {
+class Group {
   using A = Accumulate<T>;
-  const int64_t rows = last - first, width = p.width;
-  const int64_t branch_size = (rows + kKeys) * width + kStrip * kScoreStride;
-  const int64_t sizes = (p.far_q ? 2 : 1) * branch_size + rows * width + 2 * rows + kKeys * width +
-                        TileTerms<A>::kBufferSize;
-  Scratch scratch(sizes * static_cast<int64_t>(sizeof(A)));
-  const auto operands = [&](const T* q) {
-    return Operands<A>{rows_of(q + p.q_at(head, first), p.head_dim, rows, p.head_dim, width,
-                               scratch.take<A>(rows * width)),
-                       scratch.take<A>(kKeys * width)};
-  };
-  const Operands<A> near = operands(p.q);
-  const Operands<A> far = p.far_q ? operands(p.far_q) : Operands<A>{};
-  const RunningSoftmax<A> state{scratch.take<A>(rows * width), scratch.take<A>(rows),
-                                scratch.take<A>(rows)};
-  std::fill_n(state.out, rows * width, A{0});
-  std::fill_n(state.max, rows, -std::numeric_limits<A>::infinity());
-  std::fill_n(state.sum, rows, A{0});
-  A* const values = scratch.take<A>(kKeys * width);
-  A* const scores = scratch.take<A>(kStrip * kScoreStride);
-  A* const spare = p.far_q ? scratch.take<A>(kStrip * kScoreStride) : nullptr;
-  TileTerms<A> terms(p.terms_of(head), scratch.take<A>(terms.kBufferSize));
 
-  for (int64_t j = 0; j < p.n_key; j += kKeys) {
-    const int64_t cols = std::min(kKeys, p.n_key - j), at = p.k_at(head, j);
-    const TileView tile = p.view(first, rows, j, cols);
-    if (tile.sees_nothing()) continue;
-    const Branches needed = p.branches(tile);
-    if (needed.has_near) pack_transposed(p.k + at, p.head_dim, cols, p.head_dim, near.keys);
-    if (needed.has_far) pack_transposed(p.far_k + at, p.head_dim, cols, p.head_dim, far.keys);
-    const Rows<A> v = rows_of(p.v + at, p.head_dim, cols, p.head_dim, width, values);
-    for (int64_t i = 0; i < rows; i += kStrip) {
-      const TileView view = tile.queries(i, kStrip);
-      if (view.sees_nothing()) continue;
-      branch_scores(p.branches(view), near.from(i), far.from(i), p.head_dim, scores, spare,
-                    kScoreStride);
-      const RunningSoftmax<A> part{state.out + i * width, state.max + i, state.sum + i};
-      softmax_tile<T>(p, view, first + i, terms, scores, part);
-      add_over_keys(view, scores, kScoreStride, v.data, v.stride, width, A{1}, part.out, width);
+ public:
+  Group(const Problem<T>& p, int64_t head, int64_t first, int64_t last)
+      : p_(p),
+        head_(head),
+        first_(first),
+        rows_(last - first),
+        scratch_(scratch_size() * static_cast<int64_t>(sizeof(A))),
+        near_(operands(p.q)),
+        far_(p.far_q ? operands(p.far_q) : Operands<A>{}),
+        out_(scratch_.take<A>(rows_ * p.width)),
+        max_(scratch_.take<A>(rows_)),
+        sum_(scratch_.take<A>(rows_)),
+        values_(scratch_.take<A>(kKeys * p.width)),
+        scores_(scratch_.take<A>(kStrip * kScoreStride)),
+        spare_(p.far_q ? scratch_.take<A>(kStrip * kScoreStride) : nullptr),
+        terms_(p.terms_of(head), scratch_.take<A>(TileTerms<A>::kBufferSize)) {
+    std::fill_n(out_, rows_ * p.width, A{0});
+    std::fill_n(max_, rows_, -kInfinity);
+    std::fill_n(sum_, rows_, A{0});
+  }
+
+  void run(T* out, const RowOutputs<A>& to) {
+    if (p_.normalizer.is_relu())
+      relu();
+    else if (p_.normalizer.is_clamped())
+      clamped_softmax();
+    else
+      softmax();
+    for (int64_t i = 0; i < rows_; ++i) finish_row(i, out, to);
+  }
+
+ private:
+  static constexpr A kInfinity = std::numeric_limits<A>::infinity();
+
+  int64_t scratch_size() const {
+    const int64_t branch_size = (rows_ + kKeys) * p_.width + kStrip * kScoreStride;
+    return (p_.far_q ? 2 : 1) * branch_size + rows_ * p_.width + 2 * rows_ + kKeys * p_.width +
+           TileTerms<A>::kBufferSize;
+  }
+  Operands<A> operands(const T* q) {
+    return {rows_of(q + p_.q_at(head_, first_), p_.head_dim, rows_, p_.head_dim, p_.width,
+                    scratch_.take<A>(rows_ * p_.width)),
+            scratch_.take<A>(kKeys * p_.width)};
+  }
+
+  // The online softmax: output and sum of each row are relative to exp(its maximum so far).
+  void softmax() {
+    for_each_strip([this](const TileView& view, int64_t i, const Rows<A>& v) {
+      for_each_row(view, i, [this](int64_t row, A* x, Range keys, A largest) {
+        if (largest > max_[row]) {
+          if (sum_[row] > 0) rescale_row(row, std::exp(max_[row] - largest));
+          max_[row] = largest;
+        }
+        sum_[row] += normalize<A>(x, keys, softmax_row(row));
+      });
+      add_values(view, i, v);
+    });
+  }
+
+  // What stays depends on the largest score of all the row: this comes first, in a pass of its own.
+  void clamped_softmax() {
+    for_each_strip([this](const TileView& view, int64_t i, const Rows<A>&) {
+      for_each_row(view, i, [this](int64_t row, A*, Range, A largest) {
+        max_[row] = std::max(max_[row], largest);
+      });
+    });
+    for_each_strip([this](const TileView& view, int64_t i, const Rows<A>& v) {
+      for_each_row(view, i, [this](int64_t row, A* x, Range keys, A) {
+        sum_[row] += normalize<A>(x, keys, ClampedRow<A>{softmax_row(row), splat(threshold(row))});
+      });
+      add_values(view, i, v);
+    });
+  }
+
+  void relu() {
+    for_each_strip([this](const TileView& view, int64_t i, const Rows<A>& v) {
+      for_each_row(view, i, [this](int64_t row, A* x, Range keys, A) {
+        sum_[row] += normalize<A>(x, keys, ReluRow<A>{splat(p_.relu_factor(first_ + row))});
+      });
+      add_values(view, i, v);
+    });
+  }
+
+  // A row that has seen nothing yet has max = -inf: relative to 0, all its terms are 0.
+  SoftmaxRow<A> softmax_row(int64_t row) const {
+    return {splat(max_[row] == -kInfinity ? A{0} : max_[row])};
+  }
+  A threshold(int64_t row) const {
+    const auto parameter = static_cast<A>(p_.normalizer.parameter);
+    return p_.normalizer.kind == Normalizer::Kind::clamp_absolute ? std::min(parameter, max_[row])
+                                                                  : max_[row] - parameter;
+  }
+  void rescale_row(int64_t row, A by) {
+    sum_[row] *= by;
+    A* const out = out_ + row * p_.width;
+    for (int64_t c = 0; c < p_.width; c += kLanes<A>) store<A>(out + c, load(out + c) * splat(by));
+  }
+
+  // f(view, i, values) with the dot products of queries [i, i + view.rows) and a tile's keys in
+  // scores_, and the values of these keys.
+  template <class F>
+  void for_each_strip(const F& f) {
+    for (int64_t j = 0; j < p_.n_key; j += kKeys) {
+      const int64_t cols = std::min(kKeys, p_.n_key - j), at = p_.k_at(head_, j);
+      const TileView tile = p_.view(first_, rows_, j, cols);
+      if (tile.sees_nothing()) continue;
+      const Branches needed = p_.branches(tile);
+      if (needed.has_near) pack_transposed(p_.k + at, p_.head_dim, cols, p_.head_dim, near_.keys);
+      if (needed.has_far) pack_transposed(p_.far_k + at, p_.head_dim, cols, p_.head_dim, far_.keys);
+      const Rows<A> v = rows_of(p_.v + at, p_.head_dim, cols, p_.head_dim, p_.width, values_);
+      for (int64_t i = 0; i < rows_; i += kStrip) {
+        const TileView view = tile.queries(i, kStrip);
+        if (view.sees_nothing()) continue;
+        branch_scores(p_.branches(view), near_.from(i), far_.from(i), p_.head_dim, scores_, spare_,
+                      kScoreStride);
+        f(view, i, v);
+      }
     }
   }
 
-  for (int64_t i = 0; i < rows; ++i) {
-    const A sum = state.sum[i];
-    const A inverse = sum == 0 ? A{0} : 1 / sum;
-    T* const to = out + p.token_row(head, first + i);
-    for (int64_t c = 0; c < p.head_dim; ++c)
-      to[c] = static_cast<T>(state.out[i * width + c] * inverse);
-    // A row that sees nothing: exp(score - inf) = 0 makes its probabilities 0 in the backward pass.
-    lse[head * p.n_query + first + i] =
-        sum == 0 ? std::numeric_limits<A>::infinity() : state.max[i] + std::log(sum);
+  // f(row, x, keys, largest): the scores x[j] of a row of the group and keys j, the largest of them
+  // given, in the place of the dot products of a strip whose first query is row i.
+  template <class F>
+  void for_each_row(const TileView& view, int64_t first_row, const F& f) {
+    constexpr int64_t kCols = kBlockCols<A>;
+    terms_.start_tile(view);
+    for (int64_t block = 0; block < view.rows; block += kBlockRows) {
+      const int64_t n = std::min<int64_t>(kBlockRows, view.rows - block);
+      const Range seen = view.keys_of(block, n);
+      if (seen.empty()) continue;
+      const Range keys{seen.begin / kCols * kCols, round_up(seen.end, kCols)};
+      for (int64_t i = block; i < block + n; ++i) {
+        A* const x = scores_ + i * kScoreStride;
+        f(first_row + i, x, keys, finish_row_scores(i, x, keys, p_.factor(first_ + first_row + i)));
+      }
+    }
   }
-}
+  A finish_row_scores(int64_t i, A* x, Range keys, A factor) {
+    const A* const weight = terms_.has_weight() ? terms_.weight_row(i) : nullptr;
+    const A* const bias = terms_.has_bias() ? terms_.bias_row(i) : nullptr;
+    if (weight)
+      return bias ? finish_scores<A, true, true>(x, keys, factor, bias, weight)
+                  : finish_scores<A, false, true>(x, keys, factor, nullptr, weight);
+    return bias ? finish_scores<A, true, false>(x, keys, factor, bias, nullptr)
+                : finish_scores<A, false, false>(x, keys, factor, nullptr, nullptr);
+  }
+
+  // Adds the values, weighed by what is in the place of the scores.
+  void add_values(const TileView& view, int64_t i, const Rows<A>& v) {
+    add_over_keys(view, scores_, kScoreStride, v.data, v.stride, p_.width, A{1},
+                  out_ + i * p_.width, p_.width);
+  }
+
+  void finish_row(int64_t i, T* out, const RowOutputs<A>& to) const {
+    const bool is_relu = p_.normalizer.is_relu();
+    const A sum = sum_[i];
+    const A factor = is_relu ? A{1} : sum == 0 ? A{0} : 1 / sum;
+    T* const row = out + p_.token_row(head_, first_ + i);
+    for (int64_t c = 0; c < p_.head_dim; ++c)
+      row[c] = static_cast<T>(out_[i * p_.width + c] * factor);
+    const int64_t at = head_ * p_.n_query + first_ + i;
+    // A row that sees nothing: exp(score - inf) = 0 makes its probabilities 0 in the backward pass.
+    if (to.lse) to.lse[at] = sum == 0 ? kInfinity : max_[i] + std::log(sum);
+    if (to.threshold) to.threshold[at] = threshold(i);
+    if (to.sum) to.sum[at] = sum;
+  }
+
+  const Problem<T>& p_;
+  int64_t head_, first_, rows_;
+  Scratch scratch_;
+  Operands<A> near_, far_;
+  A* out_;  // [rows, width]
+  A *max_, *sum_;
+  A *values_, *scores_, *spare_;
+  TileTerms<A> terms_;
+};
 
 }  // namespace
 }  // namespace attention_cpu
 
 void attention_forward(Cpu, const Heads& heads, const AttentionRule& rule, Tensor& out,
-                       Tensor& lse) {
+                       AttentionRows& rows) {
   dispatch_float(heads.q.dtype(), [&](auto type) {
     using T = decltype(type);
+    using A = Accumulate<T>;
     const attention_cpu::Problem<T> p(heads, rule);
     const int64_t group = attention_cpu::group_size(p.n_key);
     const int64_t groups = (p.n_query + group - 1) / group;
     T* const to = out.data<T>();
-    auto* const to_lse = lse.data<Accumulate<T>>();
+    const auto values = [](Tensor& x) { return x.defined() ? x.data<A>() : nullptr; };
+    const attention_cpu::RowOutputs<A> to_rows{values(rows.lse), values(rows.threshold),
+                                               values(rows.sum)};
     parallel_for(p.heads() * groups, [&](int64_t unit) {
       const int64_t g = groups - 1 - unit / p.heads();  // the longest rows first
-      attention_cpu::forward_group(p, unit % p.heads(), g * group,
-                                   std::min(p.n_query, (g + 1) * group), to, to_lse);
+      attention_cpu::Group<T>(p, unit % p.heads(), g * group, std::min(p.n_query, (g + 1) * group))
+          .run(to, to_rows);
     });
   });
 }

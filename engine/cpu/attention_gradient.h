@@ -1,24 +1,17 @@
 #pragma once
 // The rows of a tile in the backward pass: from dot products to probabilities and gradients.
 
-#include "engine/cpu/attention_exp.h"
 #include "engine/cpu/attention_gradient_tile.h"
-#include "engine/cpu/attention_problem.h"
+#include "engine/cpu/attention_normalizer.h"
 #include "engine/cpu/attention_row_bias_sums.h"
 
 namespace farfield::attention_cpu {
 
-/// Of each row: log-sum-exp, and the sum over channels of dout * out.
-template <class A>
-struct RowValues {
-  const A *lse, *dot;
-};
-
 // One row: from dot products c and dP to P and the gradients.
-template <class A, bool kBias, bool kWeight, bool kSplit>
-void gradient_row(const Tiles<A>& tiles, int64_t at, Range keys, A factor, A row_factor, A lse,
-                  A row_dot, const A* bias, const A* weight) {
-  const Vec<A> f = splat(factor), rf = splat(row_factor), l = splat(lse), dot = splat(row_dot);
+template <class A, bool kBias, bool kWeight, bool kSplit, class Row>
+void gradient_row(const Tiles<A>& tiles, int64_t at, Range keys, A factor, A row_factor,
+                  const Row& row, const A* bias, const A* weight) {
+  const Vec<A> f = splat(factor), rf = splat(row_factor);
   for (int64_t j = keys.begin; j < keys.end; j += kLanes<A>) {
     A* const prob = tiles.prob + at + j;
     A* const grad = tiles.grad + at + j;
@@ -30,8 +23,8 @@ void gradient_row(const Tiles<A>& tiles, int64_t at, Range keys, A factor, A row
       s = s * w;
     }
     if constexpr (kBias) s = s + load(bias + j);
-    const Vec<A> probability = exp_lanes<A>(s - l);
-    Vec<A> ds = probability * (load(grad) - dot);
+    const Vec<A> probability = row.probability(s);
+    Vec<A> ds = row.gradient(s, probability, load(grad));
     store<A>(prob, probability);
     if constexpr (kSplit) {
       if (tiles.dbias != tiles.grad) store<A>(tiles.dbias + at + j, ds);
@@ -74,8 +67,10 @@ void gradient_strip(const Problem<T>& p, const TileView& view, const RowValues<A
       const A* const bias = terms.has_bias() ? terms.bias_row(i) : nullptr;
       const A* const weight = terms.has_weight() ? terms.weight_row(i) : nullptr;
       const auto run = [&](auto has_bias, auto has_weight, auto is_split) {
-        gradient_row<A, has_bias(), has_weight(), is_split()>(
-            tiles, at, keys, factor, row_factor, rows.lse[i], rows.dot[i], bias, weight);
+        with_normalizer(p, rows, i, first_query + i, [&](const auto& row) {
+          gradient_row<A, has_bias(), has_weight(), is_split()>(tiles, at, keys, factor, row_factor,
+                                                                row, bias, weight);
+        });
       };
       constexpr std::true_type yes;
       constexpr std::false_type no;

@@ -47,7 +47,8 @@ struct Problem {
         n_entry(rule.bias.defined()     ? rule.bias.dim(1)
                 : rule.weight.defined() ? rule.weight.dim(1)
                                         : n_key),
-        row_bias(rule.row_bias, n_query, n_key) {}
+        row_bias(rule.row_bias, n_query, n_key),
+        normalizer(rule.normalizer) {}
 
   int64_t n_batch, n_head, n_query, n_key, head_dim;
   int64_t width;  ///< head_dim in whole vectors
@@ -61,6 +62,7 @@ struct Problem {
   bool ids_per_sequence;
   int64_t n_entry;  ///< of bias and weight, per head
   RowBiasTables<A> row_bias;
+  Normalizer normalizer;
 
   int64_t heads() const { return n_batch * n_head; }
   /// Position of the first query.
@@ -84,6 +86,14 @@ struct Problem {
   }
   /// What the dot product of query i is multiplied by, before the weight.
   A factor(int64_t i) const { return row_scale ? scale * row_scale[i] : scale; }
+
+  /// What a relu normaliser multiplies max(0, score) by.
+  A relu_factor(int64_t i) const {
+    const auto n = static_cast<double>(n_visible(window, sinks, first_position() + i));
+    return static_cast<A>(normalizer.kind == Normalizer::Kind::relu
+                              ? 1 / (normalizer.parameter * std::sqrt(n / 2))
+                              : 1 / n);
+  }
 
   /// Queries [i, i + rows) against keys [j, j + cols).
   TileView view(int64_t i, int64_t rows, int64_t j, int64_t cols) const {

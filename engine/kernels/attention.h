@@ -1,5 +1,8 @@
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
+
 #include "engine/device.h"
 #include "engine/kernels/heads.h"
 #include "engine/tensor.h"
@@ -16,7 +19,7 @@ struct RowBias {
   Tensor slope = {}, offset = {};  ///< [H, N + 1] in acc
 };
 
-/// What turns the scores of a row into its probabilities.
+/// What turns the scores of a row into its probabilities P.
 struct Normalizer {
   enum class Kind {
     softmax,
@@ -27,6 +30,12 @@ struct Normalizer {
   };
   Kind kind = Kind::softmax;
   double parameter = 1;
+  /// relu kinds: backward() acts as if the loss had also the term penalty * mean over the rows of
+  /// the call of (sum of P - 1)^2.
+  double penalty = 0;
+
+  bool is_relu() const { return kind == Kind::relu || kind == Kind::relu_seqlen; }
+  bool is_clamped() const { return kind == Kind::clamp_absolute || kind == Kind::clamp_relative; }
 };
 
 /// What attention adds to the plain dot product; the formula is in ops/attention.h.
@@ -51,6 +60,12 @@ struct AttentionRule {
   Normalizer normalizer = {};
 };
 
+/// Keys that the query at position m sees, by the mask of a rule.
+inline int64_t n_visible(int64_t window, int64_t sinks, int64_t m) {
+  if (window == 0 || m < window) return m + 1;
+  return window + std::min(sinks, m + 1 - window);
+}
+
 /// f(table) for every floating tensor of a rule, defined or not, in a fixed order.
 template <class Rule, class F>
 void for_each_table(Rule& rule, const F& f) {
@@ -64,24 +79,32 @@ void for_each_table(Rule& rule, const F& f) {
   f(rule.row_bias.offset);
 }
 
+/// What the backward pass needs of each row: [B, H, T] in acc, undefined where it is not needed.
+struct AttentionRows {
+  /// softmax and clamp kinds: the log of the row's softmax sum, or +inf for a row that sees nothing
+  /// (its output is 0)
+  Tensor lse = {};
+  Tensor threshold = {};  ///< clamp kinds: scores below it are left out
+  Tensor sum = {};        ///< relu kinds with a penalty: the sum of P
+};
+
 /// q [B, H, T, K], k, v [B, H, S, K] of one dtype, S >= T; the queries are the last T of the S
 /// positions: query i is at position S - T + i. far is like q and k, or undefined. out [B, T, H,
-/// K]; lse [B, H, T] in acc, the log of each row's softmax sum, or +inf for a row that sees nothing
-/// (its output is 0).
+/// K].
 void attention_forward(Cpu, const Heads& heads, const AttentionRule& rule, Tensor& out,
-                       Tensor& lse);
+                       AttentionRows& rows);
 void attention_forward(Cuda, const Heads& heads, const AttentionRule& rule, Tensor& out,
-                       Tensor& lse);
+                       AttentionRows& rows);
 
 struct AttentionGrads {
   Heads dheads;           ///< like the heads
   Tensor dbias, dweight;  ///< like bias, weight; undefined when not wanted
   RowBias drow_bias;      ///< each like its input, the knots left out; undefined when not wanted
 };
-/// Recomputes the scores from lse; O(S) memory beyond its arguments.
+/// Recomputes the scores from the rows; O(S) memory beyond its arguments.
 void attention_backward(Cpu, const Heads& heads, const AttentionRule& rule, const Tensor& out,
-                        const Tensor& lse, const Tensor& dout, AttentionGrads& grads);
+                        const AttentionRows& rows, const Tensor& dout, AttentionGrads& grads);
 void attention_backward(Cuda, const Heads& heads, const AttentionRule& rule, const Tensor& out,
-                        const Tensor& lse, const Tensor& dout, AttentionGrads& grads);
+                        const AttentionRows& rows, const Tensor& dout, AttentionGrads& grads);
 
 }  // namespace farfield

@@ -9,6 +9,18 @@
 namespace farfield {
 namespace {
 
+AttentionRows rows_for(const Heads& heads, const Normalizer& normalizer) {
+  const auto row_values = [&](bool needed) {
+    const Tensor& q = heads.q;
+    return needed ? Tensor::empty({q.dim(0), q.dim(1), q.dim(2)}, accumulate_dtype(q.dtype()),
+                                  q.device())
+                  : Tensor();
+  };
+  return {.lse = row_values(!normalizer.is_relu()),
+          .threshold = row_values(normalizer.is_clamped()),
+          .sum = row_values(normalizer.is_relu() && normalizer.penalty != 0)};
+}
+
 // What has a gradient: the heads, then the tables.
 constexpr size_t kHeadTensors = 5;
 std::vector<Tensor> inputs_of(const Heads& heads, const AttentionRule& rule) {
@@ -25,8 +37,8 @@ Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const Attent
   check_attention(heads, rule);
   const int64_t n_batch = q.dim(0), n_head = q.dim(1), n_query = q.dim(2), head_dim = q.dim(3);
   Tensor out = Tensor::empty({n_batch, n_query, n_head, head_dim}, q.dtype(), q.device());
-  Tensor lse = Tensor::empty({n_batch, n_head, n_query}, accumulate_dtype(q.dtype()), q.device());
-  dispatch(q.device(), [&](auto tag) { attention_forward(tag, heads, rule, out, lse); });
+  AttentionRows rows = rows_for(heads, rule.normalizer);
+  dispatch(q.device(), [&](auto tag) { attention_forward(tag, heads, rule, out, rows); });
 
   Tensor y = out.view({n_batch, n_query, n_head * head_dim});
   const std::vector<Tensor> inputs = inputs_of(heads, rule);
@@ -35,9 +47,9 @@ Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const Attent
   const Heads kept{q.detach(), k.detach(), v.detach(), {far.q.detach(), far.k.detach()}};
   AttentionRule kept_rule = rule;
   for_each_table(kept_rule, [](Tensor& table) { table = table.detach(); });
-  record("attention", y, inputs, [kept, kept_rule, out, lse, wants](const Tensor& dy) {
+  record("attention", y, inputs, [kept, kept_rule, out, rows, wants](const Tensor& dy) {
     // With P = softmax(score), dP = dout v^T and D = rowsum(dout * out):
-    //   dscore = P (dP - D),  dv = P^T dout,
+    //   dscore = P (dP - D),  dv = P^T dout,  and without softmax dscore = P' (dP + penalty'),
     //   dbias[e] = sum of dscore over the pairs that read entry e (of d: a diagonal),
     //   dweight[e] = the same sum of dscore * c, c = row_scale (q . k) / sqrt(K),
     //   dq = row_scale / sqrt(K) * (dscore weight) k,  dk likewise with q; far pairs give theirs to
@@ -53,7 +65,7 @@ Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const Attent
         {d[0], d[1], d[2], {d[3], d[4]}}, d[5], d[6], {d[7], d[8], {}, d[9], d[10]}};
     const Tensor dout = dy.view(out.shape());
     dispatch(dy.device(),
-             [&](auto tag) { attention_backward(tag, kept, kept_rule, out, lse, dout, grads); });
+             [&](auto tag) { attention_backward(tag, kept, kept_rule, out, rows, dout, grads); });
     return d;
   });
   return y;

@@ -13,7 +13,7 @@ namespace farfield {
 ///
 ///     score[m, n] = row_scale[i] * (q_m . k_n) / sqrt(K) * weight[h, e] + bias[h, e]
 ///                   + f_h(feature[d] * row_factor[i])
-///     out[m] = sum over visible n of softmax(score[m, :])[n] v_n
+///     out[m] = sum over visible n of P[m, n] v_n,  P[m, :] = softmax(score[m, :])
 ///
 /// n is visible to m when 0 <= d, and d < window or n < sinks unless window is 0. An absent table
 /// is 1 (weight, row_scale) or 0 (bias). A bias of -inf hides the pair, with gradient 0. A row that
@@ -31,6 +31,16 @@ namespace farfield {
 /// s, between knots[s - 1] and knots[s]. Without it the term is 0. Features do not fall with d and
 /// row factors are positive, so that a row is cut into its segments by search.
 ///
+/// Another normaliser takes the place of softmax, N the keys that window and sinks let m see:
+///
+///     relu            P = max(0, score) / (parameter sqrt(N / 2))
+///     relu_seqlen     P = max(0, score) / N
+///     clamp_absolute  softmax over the scores that reach min(parameter, the largest)
+///     clamp_relative  softmax over the scores that reach the largest minus parameter
+///
+/// Pairs that a clamp leaves out have no gradient, nor has the threshold; at score 0 the gradient
+/// of relu is 0. With a penalty, backward() adds the gradient of Normalizer::penalty's term.
+///
 /// row_scale is [T]; all tables are float64 for float64 inputs, else float32. Gradients go to q, k,
 /// v, far.q and far.k (near pairs give theirs to q and k, far pairs to the copies), and to bias,
 /// weight, feature, row_factor, slope and offset where these need one; row_scale and knots are
@@ -47,7 +57,8 @@ namespace farfield {
 /// et al. 2022, arXiv:2205.09921); the softmax by blocks, and its recomputation in the backward
 /// pass from one saved number per row, follow FlashAttention (Dao et al. 2022, arXiv:2205.14135).
 /// Two branches are those of ReRoPE (Su 2023) and SelfExtend (Jin et al. 2024, arXiv:2401.01325);
-/// the row bias is that of FIRE (Li et al. 2024, arXiv:2310.04418).
+/// the row bias is that of FIRE (Li et al. 2024, arXiv:2310.04418). relu_seqlen is that of Wortsman
+/// et al. 2023, arXiv:2309.08586, relu after Shen et al. 2023, arXiv:2302.06461.
 Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionRule& rule = {},
                  const FarHeads& far = {});
 

@@ -1,6 +1,7 @@
 #include "engine/ops/attention_check.h"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <string_view>
 #include <type_traits>
@@ -103,6 +104,20 @@ void check_row_bias(const Heads& heads, const RowBias& bias) {
   check_positive("row_bias.row_factor", bias.row_factor);
 }
 
+void check_normalizer(const Normalizer& n) {
+  require<ConfigError>(n.kind == Normalizer::Kind::softmax || std::isfinite(n.parameter), kWhere,
+                       "expected a finite normalizer.parameter, got ", n.parameter);
+  require<ConfigError>(n.kind != Normalizer::Kind::relu || n.parameter > 0, kWhere,
+                       "expected a normalizer.parameter above 0 for relu, got ", n.parameter);
+  require<ConfigError>(n.kind != Normalizer::Kind::clamp_relative || n.parameter >= 0, kWhere,
+                       "expected a normalizer.parameter of 0 or more for clamp_relative, got ",
+                       n.parameter);
+  require<ConfigError>(std::isfinite(n.penalty) && n.penalty >= 0, kWhere,
+                       "expected a finite normalizer.penalty of 0 or more, got ", n.penalty);
+  require<ConfigError>(n.penalty == 0 || n.is_relu(), kWhere,
+                       "expected a normalizer.penalty for relu kinds alone");
+}
+
 }  // namespace
 
 void check_attention(const Heads& heads, const AttentionRule& rule) {
@@ -122,8 +137,7 @@ void check_attention(const Heads& heads, const AttentionRule& rule) {
   check_far(heads, rule);
   check_attention_ids(heads, rule);
   check_row_bias(heads, rule.row_bias);
-  require<ConfigError>(rule.normalizer.kind == Normalizer::Kind::softmax, kWhere,
-                       "expected a rule without another normaliser than softmax");
+  check_normalizer(rule.normalizer);
 }
 
 }  // namespace farfield

@@ -110,6 +110,15 @@ BOOST_AUTO_TEST_CASE(accumulation_gives_the_same_step_up_to_rounding) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(a_penalty_over_the_batch_is_refused_with_a_batch_in_pieces) {
+  RunConfig config = toy().config();
+  config.posenc = "relu_attention(penalty=0.1)";
+  BOOST_TEST(trainer(config).step().problem.empty());
+  config.accumulate = 2;
+  BOOST_CHECK_EXCEPTION(trainer(config), ConfigError,
+                        says("expected accumulate 1 with a penalty on the rows of attention"));
+}
+
 BOOST_AUTO_TEST_CASE(checkpointed_activations_give_the_same_bits) {
   RunConfig config = toy().config();
   Trainer plain = trainer(config);

@@ -169,11 +169,16 @@ class AttentionReference {
       add(v_.grad, k_at(n), p.probability, out_, out_at);
       mean += p.probability * dot(out_, out_at, v_, k_at(n));
     }
+    // Of penalty * mean over rows of (sum of P - 1)^2.
+    const double dpenalty = 2 * rule_.normalizer.penalty * (total / divisor - 1) /
+                            static_cast<double>(n_batch_ * n_head_ * n_query_);
     for (int64_t n = 0; n <= m; ++n) {
       const Pair& p = pairs[static_cast<size_t>(n)];
       if (!p.is_visible) continue;
       const double dp = dot(out_, out_at, v_, k_at(n));
-      const double ds = is_softmax ? p.probability * (dp - mean) : p.score > 0 ? dp / divisor : 0;
+      const double ds = is_softmax    ? p.probability * (dp - mean)
+                        : p.score > 0 ? (dp + dpenalty) / divisor
+                                      : 0;
       const double dc = ds * factor * p.weight;
       const bool copies = p.is_far && far_q_.given();
       Values &q = copies ? far_q_ : q_, &k = copies ? far_k_ : k_;
