@@ -31,15 +31,9 @@ class Attention {
     v_ = random(shape, "v", dtype);
     dout_ = random({1, length, n_head * head_dim}, "dout", dtype);
     length_ = length;
-    // Two rotations mean two copies of q and k; some encodings have them when they are tested
-    // alone.
-    for (const auto phase : {posenc::Phase::train, posenc::Phase::eval}) {
-      phase_ = phase;
-      if (!encoding_.plan(1, length, phase).layers[0].rotation.far.cos_q.defined()) continue;
+    // Two rotations mean two copies of q and k.
+    if (encoding_.plan(1, length, kPhase).layers[0].rotation.far.cos_q.defined())
       far_ = {random(shape, "far q", dtype), random(shape, "far k", dtype)};
-      break;
-    }
-    if (!far_.q.defined()) phase_ = posenc::Phase::train;
     if (with_backward)
       for (Tensor* x : inputs()) x->set_requires_grad();
   }
@@ -50,7 +44,7 @@ class Attention {
     const int64_t held = memory_stats(Device{}).current_bytes;
     reset_peak_memory(Device{});
     const double time = seconds([&] {
-      const auto plan = encoding_.plan(length_, length_, phase_);
+      const auto plan = encoding_.plan(length_, length_, kPhase);
       if (with_backward_) {
         backward(attention(q_, k_, v_, plan.layers[0].rule, far_), dout_);
       } else {
@@ -70,6 +64,7 @@ class Attention {
   int64_t extra_bytes() const { return extra_bytes_; }
 
  private:
+  static constexpr posenc::Phase kPhase = posenc::Phase::train;
   static posenc::Config config(int64_t n_head, int64_t head_dim, int64_t length) {
     posenc::Config c;
     c.n_head = n_head;
@@ -86,7 +81,6 @@ class Attention {
   }
 
   posenc::Composition encoding_;
-  posenc::Phase phase_ = posenc::Phase::train;
   bool with_backward_;
   int64_t length_ = 0, extra_bytes_ = 0;
   Tensor q_, k_, v_, dout_;

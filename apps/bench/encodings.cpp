@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "posenc/registry.h"
+#include "apps/examples.h"
 
 namespace farfield::apps {
 
@@ -18,7 +18,7 @@ std::vector<BenchEncoding> bench_encodings(const std::vector<std::string>& expre
       add(expression, true);
       continue;
     }
-    for (const posenc::Row& row : posenc::registry()) add(example_of(row), false);
+    for (const posenc::Row& row : posenc::registry()) add(training_example_of(row), false);
   }
   std::stable_partition(all.begin(), all.end(),
                         [](const BenchEncoding& one) { return one.posenc == "none"; });

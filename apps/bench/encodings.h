@@ -17,7 +17,7 @@ struct BenchEncoding {
 };
 
 /// What --posenc stands for, each once, in order but for `none`, which goes first for the others to
-/// be compared with; "all" is every encoding of the registry, with what must be given.
+/// be compared with; "all" is every encoding of the registry, with what must be given, in training.
 std::vector<BenchEncoding> bench_encodings(const std::vector<std::string>& expressions);
 
 /// One of several things that are measured in turn with the first.

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <functional>
 
+#include "apps/examples.h"
 #include "apps/trainer.h"
 #include "data/prepare.h"
 #include "engine/autograd.h"
@@ -200,7 +201,7 @@ std::string with_argument(const std::string& expression, const std::string& argu
 }
 
 void share_by_layer(const posenc::Row& row) {
-  const std::string shared = example_of(row);
+  const std::string shared = training_example_of(row);
   const Transformer all(shape(shared), 1);
   if (!learns(all.encoding())) throw Nothing("it learns nothing");
   const Transformer each(shape(with_argument(shared, "share=layer")), 1);
@@ -234,7 +235,8 @@ const std::vector<std::string>& Trials::paths() {
 }
 
 std::string Trials::expression_of(const posenc::Row& row) {
-  return row.is("P") && !row.is("R") ? example_of(row) + " + rope" : example_of(row);
+  const std::string example = training_example_of(row);
+  return row.is("P") && !row.is("R") ? example + " + rope" : example;
 }
 
 std::vector<Trial> Trials::run(const posenc::Row& row) const {

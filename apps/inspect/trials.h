@@ -29,7 +29,8 @@ class Trials {
   /// What can be tried, in the order of run().
   static const std::vector<std::string>& paths();
 
-  /// The expression that an encoding is tried as: an example of it, remaps beside `rope`.
+  /// The expression that an encoding is tried as: an example of it that acts in
+  /// training too, remaps beside `rope`.
   static std::string expression_of(const posenc::Row& row);
 
   /// One Trial for each path:
