@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <boost/program_options.hpp>
-#include <charconv>
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
@@ -11,8 +10,8 @@
 #include <new>
 #include <set>
 #include <sstream>
-#include <type_traits>
 
+#include "apps/cli_option.h"
 #include "apps/version.h"
 #include "engine/base/error.h"
 
@@ -23,18 +22,6 @@ namespace {
 
 constexpr std::string_view kWhere = "config";
 
-std::string_view trimmed(std::string_view text) {
-  const auto first = text.find_first_not_of(" \t\r\n");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
-}
-
-template <class T>
-bool read_number(std::string_view text, T& value) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size();
-}
-
 /// What --name takes, told to Boost: the text after it in --help, and no default of its own.
 class Value : public po::typed_value<std::vector<std::string>> {
  public:
@@ -44,17 +31,6 @@ class Value : public po::typed_value<std::vector<std::string>> {
 
  private:
   std::string shown_;
-};
-
-struct Option {
-  std::string name;
-  std::string placeholder;
-  std::string help;
-  bool is_flag = false;
-  bool is_list = false;
-  std::function<void(const std::string& where, const std::string& text)> set;
-  std::function<void()> clear;  // lists: forget the default before the first value
-  std::function<std::optional<std::string>()> get;  // empty: no value
 };
 
 struct Group {
@@ -149,87 +125,6 @@ Options& Options::group(std::string title) {
   impl_->groups.push_back({std::move(title), {}});
   return *this;
 }
-
-namespace {
-
-void read_value(const std::string&, const std::string& text, std::string& value) { value = text; }
-void read_value(const std::string& where, const std::string& text, int64_t& value) {
-  require<ConfigError>(read_number(trimmed(text), value), kWhere, where,
-                       ": expected a whole number, got '", text, "'");
-}
-void read_value(const std::string& where, const std::string& text, uint64_t& value) {
-  require<ConfigError>(read_number(trimmed(text), value), kWhere, where,
-                       ": expected a whole number from 0 on, got '", text, "'");
-}
-void read_value(const std::string& where, const std::string& text, double& value) {
-  require<ConfigError>(read_number(trimmed(text), value), kWhere, where,
-                       ": expected a number, got '", text, "'");
-}
-void read_value(const std::string& where, const std::string& text, bool& value) {
-  const std::string_view word = trimmed(text);
-  require<ConfigError>(word == "true" || word == "false", kWhere, where,
-                       ": expected true or false, got '", text, "'");
-  value = word == "true";
-}
-
-std::string show_value(const std::string& value) { return value; }
-std::string show_value(int64_t value) { return std::to_string(value); }
-std::string show_value(uint64_t value) { return std::to_string(value); }
-std::string show_value(double value) { return number(value); }
-std::string show_value(bool value) { return value ? "true" : "false"; }
-
-template <class T>
-Option scalar(const std::string& name, T& value, const std::string& placeholder,
-              const std::string& help) {
-  Option option{name, placeholder, help, std::is_same_v<T, bool>, false, {}, {}, {}};
-  option.set = [&value](const std::string& where, const std::string& text) {
-    read_value(where, text, value);
-  };
-  option.get = [&value] { return std::optional<std::string>(show_value(value)); };
-  return option;
-}
-
-template <class T>
-Option maybe(const std::string& name, std::optional<T>& value, const std::string& placeholder,
-             const std::string& help) {
-  Option option{name, placeholder, help, false, false, {}, {}, {}};
-  option.set = [&value](const std::string& where, const std::string& text) {
-    T read{};
-    read_value(where, text, read);
-    value = std::move(read);
-  };
-  option.get = [&value] {
-    return value ? std::optional<std::string>(show_value(*value)) : std::nullopt;
-  };
-  return option;
-}
-
-template <class T>
-Option list(const std::string& name, std::vector<T>& values, const std::string& placeholder,
-            const std::string& help) {
-  Option option{name, placeholder, help, false, true, {}, {}, {}};
-  option.clear = [&values] { values.clear(); };
-  option.set = [&values](const std::string& where, const std::string& text) {
-    for (const std::string& part : split_list(text)) {
-      require<ConfigError>(!part.empty(), kWhere, where, ": expected values between commas, got '",
-                           text, "'");
-      T value{};
-      read_value(where, part, value);
-      values.push_back(std::move(value));
-    }
-  };
-  option.get = [&values] {
-    std::string text;
-    for (const T& value : values) {
-      if (!text.empty()) text += ',';
-      text += show_value(value);
-    }
-    return values.empty() ? std::nullopt : std::optional<std::string>(text);
-  };
-  return option;
-}
-
-}  // namespace
 
 Options& Options::add(const std::string& name, std::string& value, const std::string& placeholder,
                       const std::string& help) {
@@ -408,29 +303,6 @@ void Options::print_help(std::ostream& out) const {
                         "read `key = value` lines; options given here win")("help", "this text")(
       "version", "what this program was built from and with");
   out << '\n' << general;
-}
-
-std::vector<std::string> split_list(std::string_view text) {
-  std::vector<std::string> parts(1);
-  int depth = 0;
-  bool quoted = false;
-  for (const char c : text) {
-    if (c == '"') quoted = !quoted;
-    if (!quoted && (c == '(' || c == '[')) ++depth;
-    if (!quoted && (c == ')' || c == ']')) --depth;
-    if (c == ',' && depth <= 0 && !quoted)
-      parts.emplace_back();
-    else
-      parts.back() += c;
-  }
-  for (std::string& part : parts) part = std::string(trimmed(part));
-  return parts;
-}
-
-std::string number(double value) {
-  char text[32];
-  const auto result = std::to_chars(text, text + sizeof text, value);
-  return std::string(text, result.ptr);
 }
 
 int run_main(int argc, char** argv, const std::function<int(int argc, char** argv)>& fn) {
