@@ -49,8 +49,12 @@ std::string script_of(const Plot& plot) {
       "set border 3 linewidth 1 linecolor rgb '#444444'\n"
       "set tics nomirror out\n"
       "set grid ytics linecolor rgb '#dddddd' linetype 1 linewidth 1\n"
-      "set key noenhanced outside right center Left reverse samplen 4\n"
-      "set datafile missing '?'\n";
+      "set datafile missing '?'\n"
+      "set key noenhanced Left reverse samplen 4 ";
+  // Long labels go below, where they take no width.
+  const bool is_wide = std::any_of(plot.curves.begin(), plot.curves.end(),
+                                   [](const Curve& curve) { return curve.label.size() > 24; });
+  script += is_wide ? "below center maxcols 1\n" : "outside right center\n";
   script += concat("set key spacing ", plot.curves.size() > 10 ? 1.1 : 1.6, '\n');
   script += "set title " + quoted(plot.title) + " noenhanced font ',16'\n";
   script += "set xlabel " + quoted(plot.x_label) + " noenhanced\n";
