@@ -2,6 +2,7 @@
 
 #include "engine/base/parallel.h"
 #include "engine/cpu/attention_backward_unit.h"
+#include "engine/cpu/flush_denormals.h"
 
 namespace farfield {
 namespace attention_cpu {
@@ -18,6 +19,7 @@ void backward_heads(const Backward<T>& b, int64_t heads, EntryRanges& ranges) {
     // Round 0 also clears the sums, so it visits every chunk.
     const int64_t count = round == 0 ? b.chunks.count : static_cast<int64_t>(busy.size());
     parallel_for(heads * count, [&](int64_t unit) {
+      const FlushDenormals flush;
       const int64_t i = unit % count;
       backward_unit(b, b.first_head + unit / count, round == 0 ? i : busy[static_cast<size_t>(i)],
                     round);

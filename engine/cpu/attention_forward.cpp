@@ -5,6 +5,7 @@
 #include "engine/base/parallel.h"
 #include "engine/cpu/attention_normalizer.h"
 #include "engine/cpu/attention_terms.h"
+#include "engine/cpu/flush_denormals.h"
 
 namespace farfield {
 namespace attention_cpu {
@@ -258,6 +259,7 @@ void attention_forward(Cpu, const Heads& heads, const AttentionRule& rule, Tenso
     const attention_cpu::RowOutputs<A> to_rows{values(rows.lse), values(rows.threshold),
                                                values(rows.sum)};
     parallel_for(p.heads() * groups, [&](int64_t unit) {
+      const FlushDenormals flush;
       const int64_t g = groups - 1 - unit / p.heads();  // the longest rows first
       attention_cpu::Group<T>(p, unit % p.heads(), g * group, std::min(p.n_query, (g + 1) * group))
           .run(to, to_rows);

@@ -48,8 +48,9 @@ namespace farfield {
 ///
 /// Precision: bfloat16 is widened to float32 on load; dot products, softmax and all sums are in
 /// float32 (float64 for float64 inputs), table gradients are summed over tiles in float64; each
-/// result is rounded once. Results do not depend on the number of threads. No [T, S] matrix exists
-/// at any time: working memory grows linearly with S.
+/// result is rounded once; numbers below the smallest normal one count as 0. Results do not depend
+/// on the number of threads. No [T, S] matrix exists at any time: working memory grows linearly
+/// with S.
 ///
 /// ShapeError, DTypeError, DeviceError or ConfigError when the arguments do not fit.
 ///
