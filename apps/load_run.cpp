@@ -41,7 +41,7 @@ LoadedRun load_run(const std::string& path, const LoadOptions& options) {
                    ": expected a matrix 'embed_out.weight', got none");
   const Device device = parse_device(config.device);
   ModelConfig shape = model_config(config, head->second.dim(0));
-  if (options.posenc) shape.posenc = *options.posenc;
+  if (options.posenc) shape.posenc = canonical_posenc(*options.posenc, config, config.posenc);
   Transformer model(shape, config.seed, config.dtype(), device);
   Unmatched unmatched =
       load_weights_of(path, config.posenc, model, checkpoint.model, options.drop_learned);

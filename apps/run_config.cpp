@@ -5,6 +5,8 @@
 #include "engine/base/error.h"
 #include "engine/device.h"
 #include "posenc/composition.h"
+#include "posenc/expression.h"
+#include "posenc/registry.h"
 
 namespace farfield::apps {
 namespace {
@@ -114,7 +116,12 @@ void resolve(RunConfig& c) {
   check_word("--nonfinite", c.nonfinite, {"stop", "skip", "rewind"});
   check_word("--precision", c.precision, {"fp32", "bf16"});
 
-  ModelConfig shape = model_config(c, 1);
+  c.posenc = canonical_posenc(c.posenc, c, c.posenc);
+}
+
+std::string canonical_posenc(const std::string& expression, const RunConfig& c,
+                             const std::string& trained) {
+  const ModelConfig shape = model_config(c, 1);
   validate(shape);
   posenc::Config at{.n_head = shape.n_head,
                     .head_dim = shape.head_dim(),
@@ -123,7 +130,13 @@ void resolve(RunConfig& c) {
                     .train_len = shape.train_len,
                     .seed = c.seed,
                     .device = parse_device(c.device)};
-  c.posenc = posenc::Composition(c.posenc, at).canonical();
+  for (const posenc::ParsedTerm& term : posenc::parse_expression(trained, posenc::form_of))
+    at.trained_with.push_back(term.name);
+  const posenc::Composition encoding(expression, at);
+  // Terms that do not fit together may show when both act, which for some is in a test alone.
+  for (const auto phase : {posenc::Phase::train, posenc::Phase::eval})
+    encoding.plan(shape.train_len, shape.train_len, phase);
+  return encoding.canonical();
 }
 
 ModelConfig model_config(const RunConfig& c, int64_t vocab_size) {

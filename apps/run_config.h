@@ -49,6 +49,12 @@ void add_options(Options& options, RunConfig& config);
 /// value. ConfigError names the option.
 void resolve(RunConfig& config);
 
+/// The canonical form of an expression for the model of a config whose other values are resolved,
+/// which is trained with `trained`. ConfigError also for terms that do not fit together when they
+/// act, in training or in a test.
+std::string canonical_posenc(const std::string& expression, const RunConfig& config,
+                             const std::string& trained);
+
 /// Of a resolved config.
 ModelConfig model_config(const RunConfig& config, int64_t vocab_size);
 /// As config.conf holds it.

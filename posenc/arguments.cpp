@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace farfield::posenc {
 namespace {
@@ -15,8 +16,11 @@ std::string joined(const std::vector<std::string>& parts) {
   return text;
 }
 
+// Values end up in float32 tables and parameters.
+constexpr double kMaxNumber = std::numeric_limits<float>::max();
+
 bool in_range(const ArgumentSpec& spec, double x) {
-  return std::isfinite(x) && (spec.least_excluded ? x > spec.least : x >= spec.least) &&
+  return std::abs(x) <= kMaxNumber && (spec.least_excluded ? x > spec.least : x >= spec.least) &&
          x <= spec.most;
 }
 
@@ -52,12 +56,22 @@ std::string describe(const ArgumentSpec& spec, const Value& value, int64_t n_hea
       static_cast<int64_t>(value.list.size()) != n_head)
     text = concat(value.list.size(), " of them; this model has ", n_head, " heads");
   if (value.kind == Value::Kind::word) text += did_you_mean(value.text, spec.words);
+  const auto is_too_large = [](double x) { return std::abs(x) > kMaxNumber; };
+  if (spec.integer) return text;
+  if (is_too_large(value.number) || std::any_of(value.list.begin(), value.list.end(), is_too_large))
+    text += ", which float32 cannot hold";
   return text;
 }
 
 Value number_value(double x) {
   Value value;
   value.number = x;
+  return value;
+}
+Value word_value(std::string word) {
+  Value value;
+  value.kind = Value::Kind::word;
+  value.text = std::move(word);
   return value;
 }
 
@@ -213,6 +227,18 @@ ArgumentSpec derived_integer(std::string name, std::string default_text,
   return spec;
 }
 
+ArgumentSpec derived_word(std::string name, std::string default_text,
+                          std::string (*derived)(const Config&), std::vector<std::string> words,
+                          std::string meaning) {
+  ArgumentSpec spec;
+  spec.name = std::move(name);
+  spec.default_text = std::move(default_text);
+  spec.meaning = std::move(meaning);
+  spec.words = std::move(words);
+  spec.derived_word = derived;
+  return spec;
+}
+
 ArgumentSpec derived_integer(std::string name, std::string default_text,
                              double (*derived)(const Config&, const Arguments&),
                              std::string meaning) {
@@ -265,13 +291,14 @@ Arguments::Arguments(std::string_view expression, const ParsedTerm& term, std::s
       if (spec.derived != nullptr) values_[spec.name] = number_value(spec.derived(config));
       if (spec.derived_from_others != nullptr)
         values_[spec.name] = number_value(spec.derived_from_others(config, *this));
+      if (spec.derived_word != nullptr) values_[spec.name] = word_value(spec.derived_word(config));
       if (spec.has_fallback) values_[spec.name] = spec.fallback;
     }
     if (spec.declares)
       for (const Declaration& declaration : declarations_)
         canonical_ += concat(canonical_.empty() ? "(" : ", ", declaration.text());
     const bool shown = spec.derived != nullptr || spec.derived_from_others != nullptr ||
-                       spec.written_out ||
+                       spec.derived_word != nullptr || spec.written_out ||
                        (given && !(spec.has_fallback && at(spec.name).same(spec.fallback)));
     if (shown)
       canonical_ += concat(canonical_.empty() ? "(" : ", ", spec.name, '=',
@@ -353,7 +380,8 @@ void Arguments::refuse_unknown(const std::vector<std::string>& known, const std:
 
 void Arguments::refuse(std::string_view argument, const std::string& what) const {
   const auto value = values_.find(argument);
-  refuse_at(value == values_.end() ? 0 : value->second.column, argument, what);
+  const size_t column = value == values_.end() ? 0 : value->second.column;
+  refuse_at(column > 0 ? column : column_, argument, what);  // a default has no place of its own
 }
 
 void Arguments::refuse_at(size_t column, std::string_view argument, const std::string& what) const {

@@ -35,7 +35,8 @@ struct ArgumentSpec {
   double (*derived)(const Config&) = nullptr;
   /// One that depends on the arguments listed before it too.
   double (*derived_from_others)(const Config&, const Arguments&) = nullptr;
-  bool written_out = false;  ///< the canonical text shows a default too
+  std::string (*derived_word)(const Config&) = nullptr;  ///< the same for a word
+  bool written_out = false;                              ///< the canonical text shows a default too
   /// The default as a value, when it is one. Without, the encoding finds it (a formula, a random
   /// draw).
   bool has_fallback = false;
@@ -72,6 +73,9 @@ ArgumentSpec derived_number(std::string name, std::string default_text,
                             double (*derived)(const Config&), std::string meaning);
 ArgumentSpec derived_integer(std::string name, std::string default_text,
                              double (*derived)(const Config&), std::string meaning);
+ArgumentSpec derived_word(std::string name, std::string default_text,
+                          std::string (*derived)(const Config&), std::vector<std::string> words,
+                          std::string meaning);
 /// One that depends on the arguments listed before it too.
 ArgumentSpec derived_integer(std::string name, std::string default_text,
                              double (*derived)(const Config&, const Arguments&),

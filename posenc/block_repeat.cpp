@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "posenc/active_at.h"
 #include "posenc/registry.h"
 #include "posenc/remap.h"
 
@@ -11,11 +12,10 @@ namespace {
 
 class BlockRepeat final : public Encoding {
  public:
-  explicit BlockRepeat(const Arguments& a)
-      : repeat_(a.number("repeat")), eval_only_(a.word("at") == "eval") {}
+  explicit BlockRepeat(const Arguments& a) : repeat_(a.number("repeat")), acts_(a) {}
 
   Positions positions(const Positions& plain) const override {
-    if (eval_only_ && plain.phase == Phase::train) return plain;
+    if (!acts_(plain)) return plain;
     Positions p = plain;
     for (double& id : p.ids) id = std::floor(id / repeat_);
     return looked_up_by_ids(std::move(p), "block_repeat");
@@ -23,7 +23,7 @@ class BlockRepeat final : public Encoding {
 
  private:
   double repeat_;  // tokens
-  bool eval_only_;
+  ActiveAt acts_;
 };
 
 }  // namespace

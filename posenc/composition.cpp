@@ -100,7 +100,15 @@ void Composition::add_terms(std::string_view expression) {
       require<ConfigError>(!parsed.layers, "posenc", row.name,
                            " says itself which layers it is for, expected it without @",
                            show_place(expression, parsed.column));
-      add_terms(row.expand(term.arguments, config_));
+      const std::string meant = row.expand(term.arguments, config_);
+      try {
+        add_terms(meant);
+      } catch (const ConfigError& error) {  // shown where the user wrote it
+        const std::string what = error.what();
+        fail<ConfigError>("posenc", row.name, " stands for '", meant,
+                          "': ", what.substr(0, what.find(" at column ")),
+                          show_place(expression, parsed.column));
+      }
       continue;
     }
     if (parsed.layers) {

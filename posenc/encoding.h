@@ -24,6 +24,9 @@ struct Config {
   uint64_t seed = 0;         ///< initial values are a pure function of it and of their names
   Device device = {};        ///< of tables and parameters
   DType dtype = DType::f32;  ///< of tables and parameters: f32, or f64 in gradient checks
+  /// Names of the terms that the model is trained with; others were added for a test, and may have
+  /// other defaults (the mode of log_n).
+  std::vector<std::string> trained_with = {};
 };
 
 /// Some encodings differ between training and testing (a window at test time only, random

@@ -146,7 +146,12 @@ class Parser : Scanner {
   }
 
   std::string file() {
-    if (peek() == '"') return quoted_text();
+    if (peek() == '"') {
+      const size_t place = at();
+      std::string name = quoted_text();
+      if (name.empty()) refuse_at(place, "a file name after '@'");
+      return name;
+    }
     const size_t begin = at();
     while (!at_end() && is_bare(peek())) move_to(at() + 1);
     if (at() == begin) refuse("a file name after '@'");

@@ -14,6 +14,7 @@
 #include "engine/base/random.h"
 #include "engine/ops.h"
 #include "engine/safetensors.h"
+#include "posenc/absolute.h"
 #include "posenc/head_parameter.h"
 #include "posenc/registry.h"
 
@@ -81,8 +82,6 @@ std::vector<Tensor> loaded(const std::vector<Spec>& wanted, const Arguments& a) 
   }
   return all;
 }
-
-Tensor absolute(const Tensor& x) { return maximum(x, -x); }  // equal at 0: the slope there is 0
 
 class Fire final : public Encoding {
  public:

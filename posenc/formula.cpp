@@ -6,6 +6,7 @@
 
 #include "engine/autograd.h"
 #include "engine/ops.h"
+#include "posenc/absolute.h"
 #include "posenc/expression.h"
 #include "posenc/scanner.h"
 
@@ -43,7 +44,6 @@ Tensor square_root(const Tensor& x) {
   const Tensor half = Tensor::full({}, 0.5, DType::f64, x.device());
   return root(x, half, [](const Tensor& y) { return sqrt(y); });
 }
-Tensor absolute(const Tensor& x) { return maximum(x, -x); }  // equal at 0: the slope there is 0
 
 struct Function {
   std::string_view name;

@@ -3,6 +3,7 @@
 // Chen et al. 2023, "Extending Context Window of Large Language Models via Positional
 // Interpolation", arXiv:2306.15595, section 2.
 
+#include "posenc/active_at.h"
 #include "posenc/length_scale.h"
 #include "posenc/registry.h"
 #include "posenc/remap.h"
@@ -12,14 +13,14 @@ namespace {
 
 class Interpolation final : public Encoding {
  public:
-  explicit Interpolation(const Arguments& a) : scale_(a), eval_only_(a.word("at") == "eval") {}
+  explicit Interpolation(const Arguments& a) : scale_(a), acts_(a) {}
   Positions positions(const Positions& p) const override {
-    return eval_only_ && p.phase == Phase::train ? p : divided(p, scale_(p));
+    return acts_(p) ? divided(p, scale_(p)) : p;
   }
 
  private:
   LengthScale scale_;
-  bool eval_only_;
+  ActiveAt acts_;
 };
 
 }  // namespace

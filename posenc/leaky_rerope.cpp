@@ -1,6 +1,7 @@
 // Leaky ReRoPE: rope whose distances grow k times slower from w on.
 // Su 2023, "Rectified Rotary Position Embeddings", bojone/rerope.
 
+#include "posenc/active_at.h"
 #include "posenc/registry.h"
 #include "posenc/rotary.h"
 
@@ -12,35 +13,33 @@ namespace {
 class LeakyRerope final : public Encoding {
  public:
   LeakyRerope(const Arguments& a, const Config& c)
-      : rotary_(a, c), w_(a.integer("w")), k_(a.number("k")), eval_only_(a.word("at") == "eval") {}
+      : rotary_(a, c), w_(a.integer("w")), k_(a.number("k")), acts_(a) {}
 
   Positions positions(const Positions& plain) const override {
     Positions p = plain;
     const auto w = static_cast<double>(w_);
-    if (acts(p))
+    if (acts_(p))
       for (double& d : p.distance)
         if (d > w) d = w + (d - w) / k_;
     return p;
   }
   Rotation rotate(const Positions& p) const override {
     Rotation rotation = rotary_.rotation(p);
-    if (acts(p) && p.n_key > w_)
+    if (acts_(p) && p.n_key > w_)
       rotation.far = rotary_.far(
           p, [this](double m) { return (m + static_cast<double>(w_) * (k_ - 1)) / k_; },
           [this](double n) { return n / k_; });
     return rotation;
   }
   ScoreRule score(const Positions& p) const override {
-    return {.switch_distance = acts(p) ? w_ : 0};
+    return {.switch_distance = acts_(p) ? w_ : 0};
   }
 
  private:
-  bool acts(const Positions& p) const { return !eval_only_ || p.phase == Phase::eval; }
-
   Rotary rotary_;
   int64_t w_;  // tokens
   double k_;
-  bool eval_only_;
+  ActiveAt acts_;
 };
 
 }  // namespace

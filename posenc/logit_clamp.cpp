@@ -2,6 +2,7 @@
 // After a remark of Kaiokendev 2023, "Extending context", that this did not help; the two readings
 // of "threshold" are ours.
 
+#include "posenc/active_at.h"
 #include "posenc/registry.h"
 
 namespace farfield::posenc {
@@ -9,7 +10,7 @@ namespace {
 
 class LogitClamp final : public Encoding {
  public:
-  explicit LogitClamp(const Arguments& a) : eval_only_(a.word("at") == "eval") {
+  explicit LogitClamp(const Arguments& a) : acts_(a) {
     const bool is_relative = a.word("mode") == "relative";
     normalizer_.kind =
         is_relative ? Normalizer::Kind::clamp_relative : Normalizer::Kind::clamp_absolute;
@@ -19,12 +20,12 @@ class LogitClamp final : public Encoding {
   }
 
   ScoreRule score(const Positions& p) const override {
-    if (eval_only_ && p.phase == Phase::train) return {};
+    if (!acts_(p)) return {};
     return {.normalizer = normalizer_};
   }
 
  private:
-  bool eval_only_;
+  ActiveAt acts_;
   Normalizer normalizer_;
 };
 

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "posenc/active_at.h"
 #include "posenc/registry.h"
 
 namespace farfield::posenc {
@@ -11,11 +12,10 @@ namespace {
 
 class Modulo final : public Encoding {
  public:
-  explicit Modulo(const Arguments& a)
-      : length_(a.integer("length")), eval_only_(a.word("at") == "eval") {}
+  explicit Modulo(const Arguments& a) : length_(a.integer("length")), acts_(a) {}
 
   Positions positions(const Positions& plain) const override {
-    if (plain.n_key <= length_ || (eval_only_ && plain.phase == Phase::train)) return plain;
+    if (plain.n_key <= length_ || !acts_(plain)) return plain;
     Positions p = plain;
     for (double& id : p.ids) id = std::fmod(id, static_cast<double>(length_));
     p.entry = Positions::Entry::none;
@@ -24,7 +24,7 @@ class Modulo final : public Encoding {
 
  private:
   int64_t length_;  // tokens
-  bool eval_only_;
+  ActiveAt acts_;
 };
 
 }  // namespace

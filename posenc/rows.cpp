@@ -18,12 +18,14 @@ ArgumentSpec scale_or_auto_argument() {
       .at_least(1)
       .or_words({"auto"});
 }
-ArgumentSpec original_length_argument() {
+ArgumentSpec train_len_argument(std::string name, std::string meaning) {
   return derived_integer(
-             "original_length", "train_len",
-             [](const Config& c) { return static_cast<double>(c.train_len); },
-             "tokens that the model was trained on")
+             std::move(name), "train_len",
+             [](const Config& c) { return static_cast<double>(c.train_len); }, std::move(meaning))
       .at_least(1);
+}
+ArgumentSpec original_length_argument() {
+  return train_len_argument("original_length", "tokens that the model was trained on");
 }
 ArgumentSpec bias_scale_argument() {
   return number_argument("bias_scale", 1,

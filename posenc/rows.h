@@ -16,7 +16,12 @@ std::vector<Row> rotation_rows();  ///< classes R, P2
 std::vector<Row> rule_rows();      ///< classes M, S, N, LY
 std::vector<Row> table_rows();     ///< classes T-b, T-w, T-bw, B
 
+/// No length or number of positions is larger: a sum of two is an int32, a product an int64.
+inline constexpr double kMostTokens = 1 << 30;
+
 ArgumentSpec base_argument();
+/// A number of tokens from 1 on, the training length unless given.
+ArgumentSpec train_len_argument(std::string name, std::string meaning);
 ArgumentSpec angle_argument();
 ArgumentSpec layout_argument(std::vector<std::string> layouts);
 /// `scale` and `original_length` as LengthScale reads them.

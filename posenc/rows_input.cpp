@@ -11,11 +11,7 @@ std::vector<Row> input_rows() {
        "I",
        "a trained vector per position, added to the token embedding",
        make_learned_abs,
-       {derived_integer(
-            "max_positions", "train_len",
-            [](const Config& c) { return static_cast<double>(c.train_len); },
-            "rows of the table; longer inputs are refused")
-            .at_least(1)}},
+       {train_len_argument("max_positions", "rows of the table; longer inputs are refused")}},
       {"none", {"nope", "no_pe"}, "-", "the causal mask alone", make_none, {}},
       {"sinusoidal",
        {},

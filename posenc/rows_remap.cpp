@@ -7,8 +7,6 @@ Factory make_block_repeat, make_cape, make_front_padding, make_interpolation, ma
 
 namespace {
 
-constexpr double kMostTokens = 1 << 30;  // any sum or product of two fits an int64_t
-
 ArgumentSpec tokens_argument(std::string name, double fallback, std::string meaning) {
   return integer_argument(std::move(name), fallback, std::move(meaning)).at_most(kMostTokens);
 }
@@ -61,11 +59,7 @@ std::vector<Row> remap_rows() {
        "P",
        "positions that start again after some tokens",
        make_modulo,
-       {derived_integer(
-            "length", "train_len", [](const Config& c) { return static_cast<double>(c.train_len); },
-            "tokens until positions start again")
-            .at_least(1)
-            .at_most(kMostTokens),
+       {train_len_argument("length", "tokens until positions start again").at_most(kMostTokens),
         at_argument({"eval", "both"})}},
       {"positional_jumps",
        {},

@@ -28,8 +28,6 @@ std::vector<ArgumentSpec> two_branch_arguments(std::vector<ArgumentSpec> own) {
   return rotary_arguments(std::move(own));
 }
 
-constexpr double kMostTokens = 1 << 30;  // a sum of two is an int32
-
 ArgumentSpec half_train_len_argument(std::string name, std::string meaning) {
   return derived_integer(
              std::move(name), "train_len/2",
@@ -71,11 +69,8 @@ std::vector<Row> rotation_rows() {
        make_lm_infinite,
        two_branch_arguments(
            {sinks_argument("n_global", 10),
-            derived_integer(
-                "n_local", "train_len",
-                [](const Config& c) { return static_cast<double>(c.train_len); },
-                "recent tokens that a query sees, itself included; distances end there")
-                .at_least(1)
+            train_len_argument(
+                "n_local", "recent tokens that a query sees, itself included; distances end there")
                 .at_most(kMostTokens)})},
       {"rerope",
        {},

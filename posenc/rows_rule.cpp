@@ -18,6 +18,12 @@ double hwfa_window(const Config& c) {
   const double reach = std::max(0.75 * static_cast<double>(c.train_len) - 1, 0.0);
   return std::floor(reach / layers) + 1;
 }
+// Up to train_len the clipped form is 1: trained with it, a model would learn nothing of it.
+std::string log_n_mode(const Config& c) {
+  const bool is_trained =
+      std::find(c.trained_with.begin(), c.trained_with.end(), "log_n") != c.trained_with.end();
+  return is_trained ? "unclipped" : "clipped";
+}
 std::vector<ArgumentSpec> hwfa_arguments() {
   return {derived_integer("w", "reach 3/4 train_len", hwfa_window,
                           "tokens that a query sees in the layers with a window")
@@ -48,14 +54,10 @@ std::vector<Row> rule_rows() {
        "S",
        "scores scaled by the logarithm of the number of keys that a query sees",
        make_log_n,
-       {word_argument("mode", {"clipped", "unclipped", "raw"},
-                      "clipped: 1 up to train_len; raw: ln of the whole length")
-            .always_written_out(),
-        derived_integer(
-            "train_len", "train_len",
-            [](const Config& c) { return static_cast<double>(c.train_len); },
-            "keys for which the factor is 1")
-            .at_least(1)}},
+       {derived_word("mode", "unclipped when trained with it, else clipped", log_n_mode,
+                     {"clipped", "unclipped", "raw"},
+                     "clipped: 1 up to train_len; raw: ln of the whole length"),
+        train_len_argument("train_len", "keys for which the factor is 1")}},
       {"logit_clamp",
        {},
        "N",
@@ -69,11 +71,12 @@ std::vector<Row> rule_rows() {
        "N",
        "max(0, score) in the place of softmax, divided by the root of the number of keys",
        make_relu_attention,
-       {number_argument("gamma", 1, "divided by gamma sqrt(keys / 2)").above(0),
+       {number_argument("gamma", 1, "divided by gamma sqrt(keys / 2)").at_least(1e-6),
         word_argument("by", {"variance", "seqlen"}, "seqlen: divided by the keys that are seen"),
         number_argument("penalty", 0,
                         "weight in training of the mean over rows of (sum of probabilities - 1)^2")
-            .at_least(0)}},
+            .at_least(0)
+            .at_most(1e6)}},
       {"window",
        {},
        "M",

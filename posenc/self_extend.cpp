@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "posenc/active_at.h"
 #include "posenc/registry.h"
 #include "posenc/rotary.h"
 
@@ -21,7 +22,7 @@ class SelfExtend final : public Encoding {
         window_(a.integer("window")),
         original_length_(a.integer("original_length")),
         real_shift_(a.word("shift") == "real"),
-        eval_only_(a.word("at") == "eval") {
+        acts_(a) {
     a.require(group_ > 0 || window_ < original_length_, "window",
               "expected less than original_length = ", original_length_,
               " where the group is to be found, got ", window_);
@@ -68,7 +69,7 @@ class SelfExtend final : public Encoding {
   // 1, which changes nothing, when it does not act. Without a given one, the smallest with
   // (L0 - W) G + W >= L: no distance of the call is above the original length then.
   int64_t group_of(const Positions& p) const {
-    if (eval_only_ && p.phase == Phase::train) return 1;
+    if (!acts_(p)) return 1;
     if (group_ > 0) return group_;
     const int64_t room = original_length_ - window_;
     return p.n_key <= original_length_ ? 1 : (p.n_key - window_ + room - 1) / room;
@@ -83,7 +84,8 @@ class SelfExtend final : public Encoding {
   int64_t group_;            // tokens; 0: as the length asks for
   int64_t window_;           // tokens
   int64_t original_length_;  // tokens
-  bool real_shift_, eval_only_;
+  bool real_shift_;
+  ActiveAt acts_;
 };
 
 }  // namespace

@@ -41,6 +41,7 @@ Tensor linear_bias(const Tensor& slope, const Positions& p) { return -slope * p.
 
 ArgumentSpec slopes_argument(std::vector<std::string> sets) {
   return per_head_argument("slopes", sets.at(0), "slope set, or one slope per head")
+      .at_least(0)
       .or_words(std::move(sets));
 }
 

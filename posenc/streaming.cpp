@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "posenc/active_at.h"
 #include "posenc/registry.h"
 #include "posenc/rotary.h"
 
@@ -17,10 +18,7 @@ namespace {
 class Streaming final : public Encoding {
  public:
   Streaming(const Arguments& a, const Config& c)
-      : rotary_(a, c),
-        sinks_(a.integer("sinks")),
-        recent_(a.integer("recent")),
-        eval_only_(a.word("at") == "eval") {
+      : rotary_(a, c), sinks_(a.integer("sinks")), recent_(a.integer("recent")), acts_(a) {
     a.require(recent_ >= 1, "recent", "expected at least the query itself, got ", recent_,
               "; choose fewer sinks than train_len, or give recent");
   }
@@ -28,14 +26,14 @@ class Streaming final : public Encoding {
   Rotation rotate(const Positions& p) const override {
     Rotation rotation = rotary_.rotation(p);
     const auto query = static_cast<double>(size() - 1);
-    if (acts(p) && p.n_key > size())
+    if (acts_(p) && p.n_key > size())
       rotation.far = rotary_.far(
           p, [query](double) { return query; }, [](double n) { return n; });
     return rotation;
   }
 
   ScoreRule score(const Positions& p) const override {
-    if (!acts(p)) return {};
+    if (!acts_(p)) return {};
     ScoreRule rule{
         .window = recent_, .sinks = sinks_, .switch_distance = recent_, .switch_position = size()};
     if (p.n_key <= size()) return rule;  // nothing is far
@@ -51,11 +49,9 @@ class Streaming final : public Encoding {
 
  private:
   int64_t size() const { return sinks_ + recent_; }  // of the cache
-  bool acts(const Positions& p) const { return !eval_only_ || p.phase == Phase::eval; }
-
   Rotary rotary_;
   int64_t sinks_, recent_;  // tokens, the query among the recent ones
-  bool eval_only_;
+  ActiveAt acts_;
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 // Sliding window: a query sees itself and the w - 1 tokens before it, and the first `sinks` tokens.
 // Beltagy, Peters and Cohan 2020, "Longformer", arXiv:2004.05150, section 3.1.
 
+#include "posenc/active_at.h"
 #include "posenc/registry.h"
 
 namespace farfield::posenc {
@@ -8,17 +9,16 @@ namespace {
 
 class Window final : public Encoding {
  public:
-  explicit Window(const Arguments& a)
-      : w_(a.integer("w")), sinks_(a.integer("sinks")), eval_only_(a.word("at") == "eval") {}
+  explicit Window(const Arguments& a) : w_(a.integer("w")), sinks_(a.integer("sinks")), acts_(a) {}
   ScoreRule score(const Positions& p) const override {
-    if (eval_only_ && p.phase == Phase::train) return {};
+    if (!acts_(p)) return {};
     return {.window = w_, .sinks = sinks_};
   }
 
  private:
   int64_t w_;      // tokens, the query included
   int64_t sinks_;  // tokens
-  bool eval_only_;
+  ActiveAt acts_;
 };
 
 }  // namespace

@@ -14,7 +14,7 @@
 namespace farfield::apps {
 namespace {
 
-// What the issue of speed is counted in: 6 for each weight and token, embedding rows being looked
+// What rates are counted in: 6 for each weight and token, embedding rows being looked
 // up, not multiplied, and attention's two products and five of its gradient, causal half.
 double step_gflop(const ModelConfig& c, int64_t batch_size) {
   const auto n_token = static_cast<double>(batch_size * c.train_len);

@@ -173,6 +173,8 @@ int inspect_encoding(int argc, const char* const* argv, std::ostream& out) {
   subject.run.add_to(options);
   if (!options.parse(argc, argv, out)) return kDone;
   check(request);
+  require<ConfigError>(!request.svg.empty() || !options.given("svg"), kWhere,
+                       "--svg: expected a file, got ''");
   if (request.list) {
     out << (request.csv ? registry_csv() : registry_text());
     return kDone;

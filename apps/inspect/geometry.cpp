@@ -47,6 +47,9 @@ std::vector<RemappedPosition> remapped_positions(const posenc::Composition& enco
 
 std::vector<TurnedPair> turned_pairs(const posenc::Composition& encoding, const Spot& spot,
                                      int64_t position) {
+  require<ConfigError>(spot.n_key >= 2, "inspect",
+                       "--rotation: expected a sequence of 2 tokens or more, got 1; --length makes "
+                       "it longer");
   require<ConfigError>(position >= 0 && position + 1 < spot.n_key, "inspect",
                        "--position: expected one from 0 to ", spot.n_key - 2,
                        ", with another after it in ", spot.n_key, " tokens, got ", position,

@@ -35,13 +35,13 @@ void Surroundings::add_to(Options& options) {
 }
 
 posenc::Config Surroundings::config() const {
-  const auto positive = [](const char* name, int64_t value) {
-    require<ConfigError>(value >= 1 && value <= (int64_t{1} << 24), kWhere, name,
-                         ": expected a number from 1 to 2^24, got ", value);
+  const auto positive = [](const char* name, int64_t value, int64_t most = int64_t{1} << 24) {
+    require<ConfigError>(value >= 1 && value <= most, kWhere, name, ": expected a number from 1 to ",
+                         most, ", got ", value);
   };
-  positive("--n-head", n_head);
+  positive("--n-head", n_head, 4096);
   positive("--head-dim", head_dim);
-  positive("--n-layer", n_layer);
+  positive("--n-layer", n_layer, 4096);
   positive("--train-len", train_len);
   if (d_model) positive("--d-model", *d_model);
   return {.n_head = n_head,

@@ -55,6 +55,14 @@ void flush_folder(const fs::path& folder) {
   if (::fsync(fd.get()) != 0 && errno != EINVAL) fail_errno(folder, "flush to disk");
 }
 
+// Without O_NONBLOCK, opening a pipe that nobody writes to would wait for ever.
+constexpr int kRead = O_RDONLY | O_NONBLOCK;
+
+void require_regular(const fs::path& path, const struct stat& info) {
+  require<IoError>(S_ISREG(info.st_mode), "file", path.string(),
+                   ": expected a regular file, got something else");
+}
+
 fs::path temporary_name(const fs::path& path) {
   return path.string() + ".tmp-" + std::to_string(::getpid());
 }
@@ -62,12 +70,12 @@ fs::path temporary_name(const fs::path& path) {
 }  // namespace
 
 std::string read_file(const fs::path& path) {
-  const Descriptor fd(path, O_RDONLY);
+  const Descriptor fd(path, kRead);
   struct stat info {};
   if (::fstat(fd.get(), &info) != 0) fail_errno(path, "read");
+  require_regular(path, info);
   // One byte more than expected, so that the usual file ends with the second read.
-  std::string bytes(S_ISREG(info.st_mode) ? static_cast<size_t>(info.st_size) + 1 : kBufferBytes,
-                    0);
+  std::string bytes(static_cast<size_t>(info.st_size) + 1, 0);
   size_t size = 0;
   while (true) {
     if (size == bytes.size()) bytes.resize(2 * size);
@@ -82,11 +90,10 @@ std::string read_file(const fs::path& path) {
 }
 
 MappedFile::MappedFile(const fs::path& path) {
-  const Descriptor fd(path, O_RDONLY);
+  const Descriptor fd(path, kRead);
   struct stat info {};
   if (::fstat(fd.get(), &info) != 0) fail_errno(path, "read");
-  require<IoError>(S_ISREG(info.st_mode), "file", path.string(),
-                   ": expected a regular file, got something else");
+  require_regular(path, info);
   size_ = static_cast<size_t>(info.st_size);
   if (size_ == 0) return;
   void* mapped = ::mmap(nullptr, size_, PROT_READ, MAP_SHARED, fd.get(), 0);

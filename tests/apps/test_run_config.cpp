@@ -35,6 +35,17 @@ BOOST_AUTO_TEST_CASE(the_encoding_is_brought_into_its_canonical_form) {
   BOOST_TEST(a.posenc == b.posenc);
 }
 
+BOOST_AUTO_TEST_CASE(log_n_is_unclipped_where_a_model_is_trained_with_it) {
+  const RunConfig trained = resolved([](RunConfig& r) { r.posenc = "rope + log_n"; });
+  BOOST_TEST(trained.posenc.find("mode=unclipped") != std::string::npos);
+  const auto changed = [](const RunConfig& run) {
+    return canonical_posenc("rope + log_n + window(9)", run, run.posenc);
+  };
+  BOOST_TEST(changed(trained).find("mode=unclipped") != std::string::npos);
+  const RunConfig plain = resolved([](RunConfig& r) { r.posenc = "rope"; });
+  BOOST_TEST(changed(plain).find("mode=clipped") != std::string::npos);
+}
+
 BOOST_AUTO_TEST_CASE(settings_read_back_as_the_same_config) {
   const RunConfig c = resolved([](RunConfig& r) {
     r.posenc = "rope + window(5)";
@@ -79,5 +90,9 @@ BOOST_AUTO_TEST_CASE(values_out_of_range_are_named) {
   refuses([](RunConfig& r) { r.device = "tpu"; }, "tpu");
   refuses([](RunConfig& r) { r.posenc = "alibbi"; }, "did you mean 'alibi'?");
   refuses([](RunConfig& r) { r.posenc = "rope + rope"; }, "rope");
+  // What acts in a test alone is tried before the training.
+  refuses([](RunConfig& r) { r.posenc = "rerope(w=16) + window(8)"; },
+          "expected a window of at least the 16 near tokens");
+  refuses([](RunConfig& r) { r.posenc = "alibi + cape"; }, "cape");
   refuses([](RunConfig& r) { r.n_head = 3; }, "multiple of n_head");
 }

@@ -70,10 +70,12 @@ BOOST_AUTO_TEST_CASE(bias_scale_multiplies_the_bias) {
 BOOST_AUTO_TEST_CASE(wrong_slopes_are_refused) {
   BOOST_TEST(
       error_of_expression("alibi(slopes=[0.5,0.25])", model_of(4)) ==
-      "[posenc] alibi(slopes): expected interp, geometric or a number or a list of them, one "
-      "per head, got 2 of them; this model has 4 heads at column 14\n"
+      "[posenc] alibi(slopes): expected interp, geometric or a number >= 0 or a list of them, "
+      "one per head, got 2 of them; this model has 4 heads at column 14\n"
       "  alibi(slopes=[0.5,0.25])\n"
       "               ^");
+  BOOST_TEST(error_of_expression("alibi(slopes=[0.5,-0.25])", model_of(2)).find(">= 0") !=
+             std::string::npos);
   BOOST_TEST(error_of_expression("alibi(geometrc)", model_of(4))
                  .find("got geometrc; did you mean 'geometric'? at column 7") != std::string::npos);
 }

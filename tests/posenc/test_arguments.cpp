@@ -149,7 +149,7 @@ BOOST_AUTO_TEST_CASE(an_encoding_refuses_at_the_place_of_the_value) {
              "  thing( size = 9 )\n"
              "                ^");
   BOOST_TEST(error_of([&] { a.require(false, "rate", "too small"); }) ==
-             "[posenc] thing(rate): too small");
+             "[posenc] thing(rate): too small at column 1\n  thing( size = 9 )\n  ^");
   BOOST_TEST(error_of([&] { a.require(true, "rate", ""); }) == "");
 }
 

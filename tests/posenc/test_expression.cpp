@@ -69,6 +69,8 @@ BOOST_AUTO_TEST_CASE(a_file_ends_at_a_comma_a_parenthesis_or_white_space) {
   BOOST_TEST_REQUIRE(arguments.size() == 2u);
   BOOST_TEST(arguments[0].value.text == "a.csv");
   BOOST_TEST(arguments[1].value.text == "c.csv");
+  for (const char* nameless : {"t(@)", "t(@\"\")"})
+    BOOST_TEST(error_of(nameless).find("a file name after '@'") != std::string::npos, nameless);
 }
 
 BOOST_AUTO_TEST_CASE(errors_name_what_was_expected_the_column_and_the_place) {

@@ -77,6 +77,12 @@ BOOST_AUTO_TEST_CASE(what_it_cannot_be_is_refused) {
              "  ^");
   BOOST_TEST(error_of_expression("hwfa + rope@0", model(3, 512)).find("at most one rotation") !=
              std::string::npos);
+  BOOST_TEST(error_of_expression("rope@0 + hwfa(2)", model(3, 512)) ==
+             "[posenc] hwfa stands for 'rope(base=10000)@0..-2 + window(2)@0..-2 + "
+             "log_n(unclipped)@-1': [posenc] expected at most one rotation on a layer, got rope@0 "
+             "and rope@0..1 at column 10\n"
+             "  rope@0 + hwfa(2)\n"
+             "           ^");
   BOOST_TEST(
       error_of_expression("hwfa(0)", model(3, 512)).find("expected an integer >= 1, got 0") !=
       std::string::npos);

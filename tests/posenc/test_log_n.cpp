@@ -95,6 +95,18 @@ BOOST_AUTO_TEST_CASE(the_mode_is_written_out) {
   BOOST_TEST(Composition("log_n(raw)", config).canonical() == "log_n(mode=raw, train_len=16)");
 }
 
+// Added for a test, a model's scores must stay as they were up to its training length; in training
+// the clipped form would do nothing.
+BOOST_AUTO_TEST_CASE(a_model_trained_with_it_takes_the_unclipped_form) {
+  Config config = model_of(2);
+  config.trained_with = {"rope"};
+  BOOST_TEST(Composition("log_n", config).canonical() == "log_n(mode=clipped, train_len=16)");
+  config.trained_with = {"log_n", "rope"};
+  BOOST_TEST(Composition("log_n", config).canonical() == "log_n(mode=unclipped, train_len=16)");
+  BOOST_TEST(Composition("log_n(clipped)", config).canonical() ==
+             "log_n(mode=clipped, train_len=16)");
+}
+
 BOOST_AUTO_TEST_CASE(a_base_of_one_is_refused) {
   BOOST_TEST(error_of_expression("log_n(train_len=1)", model_of(2)) ==
              "[posenc] log_n(train_len): expected at least 2 tokens, got 1 at column 17\n"

@@ -106,7 +106,7 @@ BOOST_AUTO_TEST_CASE(a_rotary_width_that_is_odd_or_empty_is_refused) {
   BOOST_TEST(
       error_of_expression("rope", model_of_width(33)) ==
       "[posenc] rope(rotary_pct): expected an even number of rotated components, at least 2, "
-      "got 33 (head_dim 33 x rotary_pct 1)");
+      "got 33 (head_dim 33 x rotary_pct 1) at column 1\n  rope\n  ^");
   BOOST_TEST(
       error_of_expression("rope(rotary_pct=0.1)", model_of_width(16)) ==
       "[posenc] rope(rotary_pct): expected an even number of rotated components, at least 2, "

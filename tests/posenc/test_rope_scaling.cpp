@@ -141,7 +141,7 @@ BOOST_AUTO_TEST_CASE(arguments_out_of_range_are_refused) {
              "           ^");
   BOOST_TEST(error_of_expression("rope_ntk(4)", model_for(2, 16)) ==
              "[posenc] rope_ntk(rotary_pct): expected at least 4 rotated components, of which the "
-             "first two keep their frequency, got 2");
+             "first two keep their frequency, got 2 at column 1\n  rope_ntk(4)\n  ^");
   BOOST_TEST(error_of_expression("rope_yarn(4, beta_fast=1)", config)
                  .find("rope_yarn(beta_fast): expected more turns than beta_slow = 1, got 1") !=
              std::string::npos);

@@ -73,7 +73,8 @@ BOOST_AUTO_TEST_CASE(bfloat16_angles_merge_positions_beyond_256) {
 
 BOOST_AUTO_TEST_CASE(an_odd_width_is_refused) {
   BOOST_TEST(error_of_expression("sinusoidal", {.d_model = 5}) ==
-             "[posenc] sinusoidal(layout): expected an even d_model, got 5");
+             "[posenc] sinusoidal(layout): expected an even d_model, got 5 at column 1\n  "
+             "sinusoidal\n  ^");
 }
 
 }  // namespace

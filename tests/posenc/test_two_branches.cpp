@@ -219,7 +219,7 @@ BOOST_AUTO_TEST_CASE(combinations_that_make_no_sense_are_refused) {
   BOOST_TEST(error_of([&] { rule_of(Composition("rerope(8) + window(8)", config), 4); }) == "");
   BOOST_TEST(error_of_expression("streaming(16)", config) ==
              "[posenc] streaming(recent): expected at least the query itself, got 0; choose fewer "
-             "sinks than train_len, or give recent");
+             "sinks than train_len, or give recent at column 1\n  streaming(16)\n  ^");
   BOOST_TEST(error_of_expression("self_extend(window=16)", config)
                  .find("self_extend(window): expected less than original_length = 16 where the "
                        "group is to be found, got 16") != std::string::npos);

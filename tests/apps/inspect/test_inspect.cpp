@@ -198,7 +198,7 @@ BOOST_AUTO_TEST_CASE(requests_that_make_no_sense_are_refused) {
   refused({"alibi", "--layer", "12"}, "[inspect] --layer: expected one from -12 to 11, got 12");
   refused({"alibi", "--phase", "test"}, "[inspect] --phase: expected eval or train, got 'test'");
   refused({"alibi", "--n-head", "0"},
-          "[inspect] --n-head: expected a number from 1 to 2^24, got 0");
+          "[inspect] --n-head: expected a number from 1 to 4096, got 0");
   refused({"alibi", "--distances", "1:"}, "[inspect] --distances: expected numbers");
   refused({"alibi", "--length", "0"}, "[inspect] --length: expected a number from 1 to 2^22");
   refused({"alibi", "--length", "4", "--distances", "4"},

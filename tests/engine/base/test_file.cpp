@@ -58,7 +58,7 @@ BOOST_AUTO_TEST_CASE(files_that_cannot_be_opened_are_named_with_the_reason) {
   const std::string missing = "/missing: cannot open: No such file or directory";
   BOOST_CHECK_EXCEPTION(read_file(folder / "missing"), IoError, says(missing));
   BOOST_CHECK_EXCEPTION(MappedFile(folder / "missing"), IoError, says(missing));
-  BOOST_CHECK_EXCEPTION(read_file(folder.path()), IoError, says("Is a directory"));
+  BOOST_CHECK_EXCEPTION(read_file(folder.path()), IoError, says("expected a regular file"));
   BOOST_CHECK_EXCEPTION(MappedFile(folder.path()), IoError, says("expected a regular file"));
   BOOST_CHECK_EXCEPTION(AtomicFile(folder / "missing/file"), IoError,
                         says("/missing/file: cannot create: No such file or directory"));
