@@ -36,8 +36,8 @@ void Surroundings::add_to(Options& options) {
 
 posenc::Config Surroundings::config() const {
   const auto positive = [](const char* name, int64_t value, int64_t most = int64_t{1} << 24) {
-    require<ConfigError>(value >= 1 && value <= most, kWhere, name, ": expected a number from 1 to ",
-                         most, ", got ", value);
+    require<ConfigError>(value >= 1 && value <= most, kWhere, name,
+                         ": expected a number from 1 to ", most, ", got ", value);
   };
   positive("--n-head", n_head, 4096);
   positive("--head-dim", head_dim);
