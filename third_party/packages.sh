@@ -4,7 +4,7 @@
 # To build and run everything, and to test it; what each is for: third_party/README.md
 build_packages=(
   g++ cmake ninja-build ccache git
-  libeigen3-dev libdnnl-dev libboost-program-options-dev libboost-test-dev
+  libeigen3-dev libdnnl-dev libboost-program-options-dev libboost-test-dev libboost-context-dev
   nlohmann-json3-dev libzstd-dev libxxhash-dev gnuplot-nox
 )
 check_packages=(clang-format)

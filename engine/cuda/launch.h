@@ -1,0 +1,54 @@
+#pragma once
+// How kernels are launched, and what they may use of CUDA:
+//
+//   indices    threadIdx, blockIdx, blockDim, gridDim, warpSize
+//   memory     shared<T>(), dynamic_shared<T>() (shared.cuh); no __shared__, no __constant__
+//   block      __syncthreads()
+//   warp       __shfl_sync, __shfl_up_sync, __shfl_down_sync, __shfl_xor_sync, __ballot_sync,
+//              __any_sync, __all_sync, __syncwarp, mma_m16n8k16 (mma.cuh)
+//   atomics    atomicAdd (int, float, double), atomicMax, atomicCAS (int)
+//
+// The same source is compiled by nvcc, and as ordinary C++ where the build puts the emulated
+// <cuda_runtime.h> on the include path; nothing in engine/cuda knows which.
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+#include <tuple>
+#include <utility>
+
+namespace farfield {
+
+namespace detail {
+
+/// Dynamic shared memory above this must be asked for.
+inline constexpr size_t kPlainSharedBytes = size_t{48} << 10;
+
+void allow_shared_bytes(const void* kernel, size_t shared_bytes);
+void check_launch(cudaError_t status, const void* kernel, dim3 grid, dim3 block,
+                  size_t shared_bytes);
+
+}  // namespace detail
+
+/// Puts a kernel into a stream. BackendError with the kernel's name and the configuration when the
+/// runtime refuses it; what goes wrong while it runs is found where the stream is waited for.
+///
+/// The call behind <<<>>> and not <<<>>> itself: it returns the error of this launch alone, and
+/// needs no syntax of nvcc's.
+template <class... Parameters, class... Arguments>
+void launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, size_t shared_bytes,
+            cudaStream_t stream, Arguments&&... arguments) {
+  static_assert(sizeof...(Parameters) == sizeof...(Arguments), "one argument for each parameter");
+  const auto* address = reinterpret_cast<const void*>(kernel);
+  if (shared_bytes > detail::kPlainSharedBytes) detail::allow_shared_bytes(address, shared_bytes);
+  std::tuple<Parameters...> values(std::forward<Arguments>(arguments)...);
+  const cudaError_t status = std::apply(
+      [&](auto&... value) {
+        void* pointers[] = {static_cast<void*>(&value)..., nullptr};
+        return cudaLaunchKernel(kernel, grid, block, pointers, shared_bytes, stream);
+      },
+      values);
+  detail::check_launch(status, address, grid, block, shared_bytes);
+}
+
+}  // namespace farfield

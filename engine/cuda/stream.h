@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <memory>
+#include <type_traits>
+
+namespace farfield {
+
+/// A point in the work of a stream.
+class Event {
+ public:
+  Event();
+  /// Comes after all that the stream was given so far.
+  void record(cudaStream_t stream);
+  /// Waits until it has come.
+  void synchronize() const;
+  /// From `begin` to this one; both recorded, this one waited for.
+  float time_ms_since(const Event& begin) const;
+  cudaEvent_t get() const { return event_.get(); }
+
+ private:
+  struct Destroy {
+    void operator()(cudaEvent_t event) const { cudaEventDestroy(event); }
+  };
+  std::unique_ptr<std::remove_pointer_t<cudaEvent_t>, Destroy> event_;
+};
+
+/// Work that a device does in order; independent of the default stream.
+class Stream {
+ public:
+  Stream();
+  /// Waits until all its work is done; BackendError when some of it failed.
+  void synchronize() const;
+  /// What it is given from now on begins after the event.
+  void wait_for(const Event& event) const;
+  cudaStream_t get() const { return stream_.get(); }
+
+ private:
+  struct Destroy {
+    void operator()(cudaStream_t stream) const { cudaStreamDestroy(stream); }
+  };
+  std::unique_ptr<std::remove_pointer_t<cudaStream_t>, Destroy> stream_;
+};
+
+}  // namespace farfield

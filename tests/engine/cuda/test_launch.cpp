@@ -1,0 +1,99 @@
+#include <boost/test/unit_test.hpp>
+#include <stdexcept>
+
+#include "engine/base/error.h"
+#include "engine/cuda/kernel_name.h"
+#include "engine/cuda/launch.h"
+#include "engine/cuda/shared.cuh"
+#include "tests/support/cuda/block.h"
+#include "tests/support/cuda/device_array.h"
+#include "tests/support/messages.h"
+
+namespace farfield {
+namespace {
+
+__global__ void empty_kernel() {}
+
+template <class T, int N>
+__global__ void fill_kernel(T value, int64_t size, T* out) {
+  for (int64_t i = threadIdx.x; i < size; i += N) out[i] = value;
+}
+
+int n_alive = 0;
+struct Alive {
+  Alive() { ++n_alive; }
+  ~Alive() { --n_alive; }
+};
+
+// One thread throws while the others wait, each with an object on its stack.
+__global__ void throwing_kernel(unsigned thrower) {
+  const Alive alive;
+  if (threadIdx.x == thrower && blockIdx.x == 1) throw std::runtime_error("from a kernel");
+  __syncthreads();
+}
+
+__global__ void launching_kernel() { launch(empty_kernel, 1, 1, 0, nullptr); }
+
+__global__ void last_byte_kernel(size_t size_bytes) {
+  dynamic_shared<unsigned char>()[size_bytes - 1] = 1;
+}
+
+BOOST_AUTO_TEST_CASE(arguments_become_what_the_kernel_takes) {
+  const DeviceArray<float> out(100);
+  const int size = 100;
+  launch(fill_kernel<float, 64>, 1, 64, 0, nullptr, 2.5, size, out.data());
+  for (const float x : out.values()) BOOST_TEST(x == 2.5f);
+}
+
+BOOST_AUTO_TEST_CASE(kernels_have_their_names) {
+  const auto name = [](auto* kernel) { return kernel_name(reinterpret_cast<const void*>(kernel)); };
+  BOOST_TEST(name(empty_kernel) == "farfield::(anonymous namespace)::empty_kernel");
+  BOOST_TEST(name(fill_kernel<int, 4>) ==
+             "void farfield::(anonymous namespace)::fill_kernel<int, 4>");
+  BOOST_TEST(kernel_name(&n_alive) == "a kernel without a name");
+}
+
+BOOST_AUTO_TEST_CASE(an_empty_grid_is_refused) {
+  BOOST_CHECK_EXCEPTION(
+      launch(empty_kernel, 0, 32, 0, nullptr), BackendError,
+      says_exactly(
+          "[cuda] launch of farfield::(anonymous namespace)::empty_kernel with grid (0, 1, "
+          "1), block (32, 1, 1), 0 bytes of dynamic shared memory: invalid configuration "
+          "argument"));
+  for (const auto& [grid, block] :
+       {std::pair(dim3(1, 0), dim3(1)), std::pair(dim3(1, 1, 0), dim3(1)),
+        std::pair(dim3(1), dim3(0)), std::pair(dim3(1), dim3(32, 0)),
+        std::pair(dim3(1), dim3(1025)), std::pair(dim3(1), dim3(32, 33)),
+        std::pair(dim3(1), dim3(1, 1, 65)), std::pair(dim3(1, 65536), dim3(1)),
+        std::pair(dim3(1, 1, 65536), dim3(1)), std::pair(dim3(0x80000000u), dim3(1))})
+    BOOST_CHECK_EXCEPTION(launch(empty_kernel, grid, block, 0, nullptr), BackendError,
+                          says("empty_kernel", "invalid configuration argument"));
+}
+
+BOOST_AUTO_TEST_CASE(shared_memory_above_48_kib_is_asked_for) {
+  const size_t most = size_t{163} << 10;
+  BOOST_CHECK_NO_THROW(launch(last_byte_kernel, 2, 1, most, nullptr, most));
+  BOOST_CHECK_EXCEPTION(launch(last_byte_kernel, 2, 1, most + 1, nullptr, most), BackendError,
+                        says("launch of farfield::(anonymous namespace)::last_byte_kernel with "
+                             "166913 bytes of dynamic shared memory: invalid argument"));
+}
+
+BOOST_AUTO_TEST_CASE(an_exception_comes_out_and_leaves_nothing_behind) {
+  for (const unsigned thrower : {0u, 17u, 255u}) {
+    BOOST_CHECK_EXCEPTION(launch(throwing_kernel, 3, 256, 0, nullptr, thrower), std::runtime_error,
+                          says_exactly("from a kernel"));
+    BOOST_TEST(n_alive == 0);
+    BOOST_TEST(emulation::this_block().n_suspended() == 0);
+  }
+  BOOST_CHECK_NO_THROW(launch(throwing_kernel, 3, 256, 0, nullptr, 256u));
+  BOOST_TEST(n_alive == 0);
+}
+
+BOOST_AUTO_TEST_CASE(a_kernel_launches_no_kernel) {
+  BOOST_CHECK_EXCEPTION(launch(launching_kernel, 1, 1, 0, nullptr), BackendError,
+                        says_exactly("[cuda] expected launches by the host, got one inside of a "
+                                     "kernel"));
+}
+
+}  // namespace
+}  // namespace farfield

@@ -1,0 +1,113 @@
+#pragma once
+// The threads of one block, each on a fiber of its own once it has to wait. A thread runs until it
+// waits for others: at a barrier, at a warp operation, or because it has finished. So a kernel
+// without either never changes stacks, and memory operations in between are atomic.
+
+#include <cstdint>
+#include <exception>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/base/error.h"
+#include "tests/support/cuda/fibers.h"
+#include "tests/support/cuda/shared_memory.h"
+#include "tests/support/cuda/vector_types.h"
+#include "tests/support/cuda/where.h"
+
+namespace farfield::emulation {
+
+/// A kernel with its arguments, and how it was launched.
+struct Launch {
+  const void* kernel;
+  void (*call)(const void* kernel, void** arguments);
+  void** arguments;
+  dim3 grid, block;
+  size_t dynamic_shared_bytes;
+};
+
+/// Which of the threads that can run runs next.
+enum class Order { forward, backward };
+
+/// An operation for which the threads of a warp that a mask names wait for each other.
+struct WarpOperation {
+  const char* name;
+  unsigned mask;
+  Where where;
+  /// Called once they are all there, with what each of them passed, null for lanes that the mask
+  /// does not name; the same function for the same operation.
+  void (*complete)(void* const* lanes);
+};
+
+class Block {
+ public:
+  Block();
+  Block(const Block&) = delete;
+  Block& operator=(const Block&) = delete;
+  ~Block();
+
+  /// Runs all threads of one block. What a thread throws ends the block and is thrown here, once
+  /// the stacks of the others are unwound. BackendError when threads wait for what cannot come.
+  void run(const Launch& launch, uint3 index, Order order, Poison poison);
+  bool is_running() const { return launch_ != nullptr; }
+
+  /// For the thread that runs.
+  void barrier(Where where);
+  void warp(const WarpOperation& operation, void* lane);
+  [[noreturn]] void fail_shuffle(int lane, int source) const;
+  unsigned char* shared_object(const void* key, size_t size_bytes, Where where);
+  unsigned char* dynamic_shared(Where where);
+
+  /// Threads that have started and not finished.
+  int n_suspended() const { return fibers_.size() - 1 - static_cast<int>(idle_.size()); }
+
+ private:
+  enum class State : uint8_t { ready, at_barrier, in_warp, finished };
+  struct Thread {
+    uint3 index;
+    State state;
+    int fiber;  // kNoFiber before it starts
+    Where where;
+    const WarpOperation* operation;
+    void* lane;
+  };
+  static constexpr int kNoFiber = -1;
+  static constexpr int kWarp = 32;
+
+  void work(int fiber);
+  void run_thread();
+  void wait(int warp);
+  int first_warp() const;
+  bool choose_next(int warp);
+  void resume_current();
+  void cancel_all();
+  void set_ready(int first, unsigned lanes);
+  std::string deadlock() const;
+  std::string describe(const Thread& thread) const;
+  template <class... Parts>
+  [[noreturn]] void fail_here(const Parts&... parts) const;
+  std::string where() const;
+  Thread& thread(int i) { return threads_[static_cast<size_t>(i)]; }
+  const Thread& thread(int i) const { return threads_[static_cast<size_t>(i)]; }
+
+  const Launch* launch_ = nullptr;
+  Order order_ = Order::forward;
+  std::vector<Thread> threads_;
+  std::vector<unsigned> ready_;    // of each warp, the lanes that can run
+  std::vector<unsigned> arrived_;  // of each warp, the lanes that wait at a warp operation
+  int current_ = 0;
+  int n_at_barrier_ = 0;
+  int n_finished_ = 0;
+  Where barrier_where_ = {};
+  std::exception_ptr error_;
+  bool is_cancelling_ = false;
+  bool is_ending_ = false;
+  SharedMemory shared_;
+  Fibers fibers_;
+  std::vector<int> idle_;
+};
+
+/// The block of the calling thread of the host.
+Block& this_block();
+
+}  // namespace farfield::emulation

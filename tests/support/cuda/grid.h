@@ -1,0 +1,26 @@
+#pragma once
+
+#include "tests/support/cuda/block.h"
+
+namespace farfield::emulation {
+
+/// Whether a device of compute capability 8.0 could be given this.
+bool is_valid(const Launch& launch);
+
+/// Runs all blocks, one after the other.
+void run_grid(const Launch& launch);
+
+/// While one lives, each launch of this thread of the host runs twice: forward, and then with
+/// blocks, warps and lanes backward, from the same device memory but over another poison in shared
+/// memory. BackendError when what they leave in device memory differs, be it by a data race, by an
+/// order of atomic additions, or by a value that was never written. FARFIELD_CUDA_RACES=1 in the
+/// environment does it for all launches.
+class RaceCheck {
+ public:
+  RaceCheck();
+  RaceCheck(const RaceCheck&) = delete;
+  RaceCheck& operator=(const RaceCheck&) = delete;
+  ~RaceCheck();
+};
+
+}  // namespace farfield::emulation

@@ -1,0 +1,75 @@
+#pragma once
+// The part of the CUDA runtime that the engine uses. Everything is done when a call returns, so
+// streams have nothing to wait for. Names, parameters and defaults are those of NVIDIA's header.
+
+#include <cstddef>
+
+#include "tests/support/cuda/grid.h"
+#include "tests/support/cuda/vector_types.h"
+
+enum cudaError_t {
+  cudaSuccess = 0,
+  cudaErrorInvalidValue = 1,
+  cudaErrorMemoryAllocation = 2,
+  cudaErrorInvalidConfiguration = 9,
+};
+const char* cudaGetErrorString(cudaError_t error);
+
+using cudaStream_t = struct CUstream_st*;
+inline constexpr unsigned cudaStreamNonBlocking = 1;
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags);
+cudaError_t cudaStreamDestroy(cudaStream_t stream);
+cudaError_t cudaStreamSynchronize(cudaStream_t stream);
+
+using cudaEvent_t = struct CUevent_st*;
+cudaError_t cudaEventCreate(cudaEvent_t* event);
+cudaError_t cudaEventDestroy(cudaEvent_t event);
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream = nullptr);
+cudaError_t cudaEventSynchronize(cudaEvent_t event);
+/// As on a device, both must have been recorded.
+cudaError_t cudaEventElapsedTime(float* time_ms, cudaEvent_t begin, cudaEvent_t end);
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags = 0);
+
+enum cudaMemcpyKind {
+  cudaMemcpyHostToHost = 0,
+  cudaMemcpyHostToDevice = 1,
+  cudaMemcpyDeviceToHost = 2,
+  cudaMemcpyDeviceToDevice = 3,
+};
+cudaError_t cudaMalloc(void** begin, size_t size_bytes);
+cudaError_t cudaFree(void* begin);
+/// A device side that is not within one allocation is an invalid value.
+cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t size_bytes, cudaMemcpyKind kind,
+                            cudaStream_t stream = nullptr);
+cudaError_t cudaMemsetAsync(void* begin, int value, size_t size_bytes,
+                            cudaStream_t stream = nullptr);
+
+cudaError_t cudaFuncGetName(const char** name, const void* kernel);
+
+enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize = 8 };
+cudaError_t cudaFuncSetAttribute(const void* kernel, cudaFuncAttribute attribute, int value);
+
+namespace farfield::emulation {
+
+template <class... Parameters, size_t... I>
+void call_kernel(void (*kernel)(Parameters...), void** arguments, std::index_sequence<I...>) {
+  kernel(*static_cast<Parameters*>(arguments[I])...);
+}
+
+}  // namespace farfield::emulation
+
+/// What a kernel throws, or is found to do wrong, is thrown from here.
+template <class... Parameters>
+cudaError_t cudaLaunchKernel(void (*kernel)(Parameters...), dim3 grid, dim3 block, void** arguments,
+                             size_t shared_bytes = 0, cudaStream_t = nullptr) {
+  using namespace farfield::emulation;
+  const auto call = [](const void* address, void** values) {
+    const auto function = reinterpret_cast<void (*)(Parameters...)>(const_cast<void*>(address));
+    call_kernel(function, values, std::index_sequence_for<Parameters...>());
+  };
+  const Launch launch{
+      reinterpret_cast<const void*>(kernel), call, arguments, grid, block, shared_bytes};
+  if (!is_valid(launch)) return cudaErrorInvalidConfiguration;
+  run_grid(launch);
+  return cudaSuccess;
+}

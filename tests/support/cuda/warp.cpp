@@ -1,0 +1,28 @@
+#include "tests/support/cuda/warp.h"
+
+#include "tests/support/cuda/builtins.h"
+
+namespace farfield::emulation {
+
+LanePlace::LanePlace(int width) {
+  const unsigned thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
+  lane = static_cast<int>(thread % 32);
+  first = lane / width * width;
+  last = first + width - 1;
+}
+
+unsigned vote(const char* name, unsigned mask, bool predicate, Where where) {
+  const auto complete = [](void* const* lanes) {
+    unsigned ballot = 0;
+    for (int i = 0; i < 32; ++i)
+      if (const auto* lane = static_cast<const VoteLane*>(lanes[i]); lane && lane->predicate)
+        ballot |= 1u << i;
+    for (int i = 0; i < 32; ++i)
+      if (auto* lane = static_cast<VoteLane*>(lanes[i])) lane->ballot = ballot;
+  };
+  VoteLane lane{predicate, 0};
+  this_block().warp({name, mask, where, complete}, &lane);
+  return lane.ballot;
+}
+
+}  // namespace farfield::emulation
