@@ -1,0 +1,49 @@
+#pragma once
+// Small kernels that between them use each feature of engine/cuda/launch.h once. Each function
+// copies its input to the device, runs one of them and returns what it left there.
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+namespace farfield::test_kernels {
+
+/// Sums of 32 neighbours, by xor and by down; running sums, by up; the value of lane 3, by index.
+/// The number of elements is a multiple of 256.
+struct WarpResults {
+  std::vector<float> sum_by_xor, sum_by_down, running_sum, third;
+};
+WarpResults warp_results(const std::vector<float>& x);
+
+/// Sums of blocks of 256, the last one perhaps shorter, through shared memory.
+std::vector<float> block_sums(const std::vector<float>& x);
+
+/// x [rows, cols] to [cols, rows], by tiles in shared memory.
+std::vector<float> transpose(const std::vector<float>& x, int rows, int cols);
+
+/// How often each of n_bins values occurs, by atomics in dynamic shared memory and then outside.
+std::vector<int> histogram(const std::vector<int>& x, int n_bins);
+
+/// The largest element by atomicMax; the sum by atomicCAS on its bits; the sum in double.
+struct AtomicResults {
+  int largest;
+  float sum;
+  double double_sum;
+};
+AtomicResults atomic_results(const std::vector<int>& x);
+
+/// a [m, k] times b [k, n] in bfloat16, sums in float32; m, n, k multiples of 16, 8, 16.
+std::vector<float> matmul(const std::vector<float>& a, const std::vector<float>& b, int m, int n,
+                          int k);
+
+/// Of each 32 neighbours: the mask of those above 0, whether any is, whether all are.
+struct Votes {
+  std::vector<unsigned> ballot;
+  std::vector<int> any, all;
+};
+Votes votes(const std::vector<float>& x);
+
+/// The number of each thread in the grid, x running fastest, noted by the thread itself.
+std::vector<int> indices(std::array<unsigned, 3> grid, std::array<unsigned, 3> block);
+
+}  // namespace farfield::test_kernels
