@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <boost/program_options.hpp>
+#include <charconv>
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
@@ -303,6 +304,12 @@ void Options::print_help(std::ostream& out) const {
                         "read `key = value` lines; options given here win")("help", "this text")(
       "version", "what this program was built from and with");
   out << '\n' << general;
+}
+
+std::string number(double value) {
+  char text[32];
+  const auto result = std::to_chars(text, text + sizeof text, value);
+  return std::string(text, result.ptr);
 }
 
 int run_main(int argc, char** argv, const std::function<int(int argc, char** argv)>& fn) {

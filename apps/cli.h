@@ -87,10 +87,6 @@ class Options {
   std::unique_ptr<Impl> impl_;
 };
 
-/// "rope(base=1, scale=2) + window(3), alibi": the parts between commas that are outside brackets
-/// and quotes, without the white space around them.
-std::vector<std::string> split_list(std::string_view text);
-
 /// The shortest text that reads back as the same number; "inf", "-inf" and "nan" for the rest.
 std::string number(double value);
 

@@ -65,10 +65,4 @@ std::vector<std::string> split_list(std::string_view text) {
   return parts;
 }
 
-std::string number(double value) {
-  char text[32];
-  const auto result = std::to_chars(text, text + sizeof text, value);
-  return std::string(text, result.ptr);
-}
-
 }  // namespace farfield::apps

@@ -3,6 +3,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -23,6 +24,10 @@ struct Option {
   std::function<void()> clear;  // lists: forget the default before the first value
   std::function<std::optional<std::string>()> get;  // empty: no value
 };
+
+/// "rope(base=1, scale=2) + window(3), alibi": the parts between commas that are outside brackets
+/// and quotes, without the white space around them.
+std::vector<std::string> split_list(std::string_view text);
 
 /// ConfigError, beginning with `where`, for a text that is no value of the type.
 void read_value(const std::string& where, const std::string& text, std::string& value);

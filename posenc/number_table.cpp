@@ -54,7 +54,7 @@ double number(std::string_view text, const std::string& place) {
 
 std::string read_small_file(const std::string& where, const std::string& path, uintmax_t limit) {
   std::error_code error;
-  const fs::file_status status = fs::status(path, error);  // open() would wait for a pipe
+  const fs::file_status status = fs::status(path, error);
   require<IoError>(fs::exists(status), "posenc", where, ": expected a file, got ",
                    error ? error.message() : "none of that name",
                    "; a path is relative to the working directory");

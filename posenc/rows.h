@@ -16,7 +16,8 @@ std::vector<Row> rotation_rows();  ///< classes R, P2
 std::vector<Row> rule_rows();      ///< classes M, S, N, LY
 std::vector<Row> table_rows();     ///< classes T-b, T-w, T-bw, B
 
-/// No length or number of positions is larger: a sum of two is an int32, a product an int64.
+/// No length or number of positions is larger: a product of two is an int64, and a sum of two, less
+/// one, an int32.
 inline constexpr double kMostTokens = 1 << 30;
 
 ArgumentSpec base_argument();

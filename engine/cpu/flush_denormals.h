@@ -9,8 +9,8 @@
 namespace farfield {
 
 /// While one is there, the thread takes numbers too small for full precision as 0, in operands and
-/// in results. Such numbers come from steep tables far away, mean nothing there, and cost Intel's
-/// processors some hundred cycles in each multiplication. The caller's mode comes back.
+/// in results. Such numbers come from steep tables far away, mean nothing there, and are slow on
+/// Intel's processors (apps/BENCHMARKS.md). The caller's mode comes back.
 class FlushDenormals {
  public:
   FlushDenormals() { set(before_ | kFlush); }

@@ -49,7 +49,9 @@ Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const Attent
   for_each_table(kept_rule, [](Tensor& table) { table = table.detach(); });
   record("attention", y, inputs, [kept, kept_rule, out, rows, wants](const Tensor& dy) {
     // With P = softmax(score), dP = dout v^T and D = rowsum(dout * out):
-    //   dscore = P (dP - D),  dv = P^T dout,  and without softmax dscore = P' (dP + penalty'),
+    //   dscore = P (dP - D),  dv = P^T dout,
+    // or for relu, with its divisor N, where the score is positive and 0 elsewhere
+    //   dscore = (dP + 2 penalty / rows (sum of P - 1)) / N;  from either
     //   dbias[e] = sum of dscore over the pairs that read entry e (of d: a diagonal),
     //   dweight[e] = the same sum of dscore * c, c = row_scale (q . k) / sqrt(K),
     //   dq = row_scale / sqrt(K) * (dscore weight) k,  dk likewise with q; far pairs give theirs to

@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "apps/cli.h"
+#include "apps/cli_option.h"
 #include "engine/base/error.h"
 #include "tests/support/temp_folder.h"
 

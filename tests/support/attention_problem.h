@@ -160,16 +160,11 @@ inline void check_threads(const AttentionProblem& p) {
   set_thread_count(before);
 }
 
-/// The gradients of a float64 problem against central differences.
-inline void check_differences(const AttentionProblem& p, double step = 1e-6) {
+/// The gradients of a float64 problem against central differences of loss(problem).
+template <class Loss>
+void check_differences_of(const Loss& loss, const AttentionProblem& p, double step,
+                          double tolerance) {
   const Named got = run(p);
-  const std::vector<double> dout = p.dout.to_vector();
-  const auto loss = [&](const AttentionProblem& at) {
-    const std::vector<double> out = at().to_vector();
-    double sum = 0;
-    for (size_t i = 0; i < out.size(); ++i) sum += out[i] * dout[i];
-    return sum;
-  };
   for_each_input(p, [&](const std::string& name, const Tensor& x) {
     const std::vector<double> grad = got.at("d" + name).to_vector();
     for (int64_t i = 0; i < x.numel(); ++i) {
@@ -183,11 +178,23 @@ inline void check_differences(const AttentionProblem& p, double step = 1e-6) {
         return loss(moved);
       };
       const double want = (loss_at(step) - loss_at(-step)) / (2 * step);
-      BOOST_CHECK_MESSAGE(std::abs(grad[static_cast<size_t>(i)] - want) < 1e-7,
+      BOOST_CHECK_MESSAGE(std::abs(grad[static_cast<size_t>(i)] - want) < tolerance,
                           'd' << name << '[' << i << "]: " << grad[static_cast<size_t>(i)]
                               << ", by differences " << want);
     }
   });
+}
+
+/// The same of sum(out * dout).
+inline void check_differences(const AttentionProblem& p, double step = 1e-6) {
+  const std::vector<double> dout = p.dout.to_vector();
+  const auto loss = [&](const AttentionProblem& at) {
+    const std::vector<double> out = at().to_vector();
+    double sum = 0;
+    for (size_t i = 0; i < out.size(); ++i) sum += out[i] * dout[i];
+    return sum;
+  };
+  check_differences_of(loss, p, step, 1e-7);
 }
 
 }  // namespace farfield::test

@@ -144,7 +144,7 @@ class AttentionReference {
 
     const Kind kind = rule_.normalizer.kind;
     const double parameter = rule_.normalizer.parameter;
-    const bool is_softmax = kind != Kind::relu && kind != Kind::relu_seqlen;
+    const bool is_softmax = !rule_.normalizer.is_relu();
     if (is_softmax && largest == -infinity) return;
     const double threshold = kind == Kind::clamp_absolute   ? std::min(parameter, largest)
                              : kind == Kind::clamp_relative ? largest - parameter

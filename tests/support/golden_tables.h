@@ -176,4 +176,12 @@ inline void check_uniform_start(const Parameter& parameter, double low, double h
   BOOST_TEST(!parameter.decay);
 }
 
+/// The same for an encoding of numbers per head, with a clamp and with a smooth map.
+inline void check_parameter_gradients(const std::string& encoding) {
+  for (const char* constraint : {"project", "softplus"})
+    BOOST_TEST(parameter_gradients_agree(
+                   Composition(concat(encoding, "(constraint=", constraint, ')'), model_of(3)), 7),
+               constraint);
+}
+
 }  // namespace farfield::posenc

@@ -8,7 +8,7 @@
 #include "engine/base/parallel.h"
 #include "engine/ops/attention.h"
 #include "tests/support/attention_problem.h"
-#include "tests/support/golden.h"
+#include "tests/support/golden_cases.h"
 #include "tests/support/messages.h"
 
 namespace farfield {
@@ -279,13 +279,8 @@ BOOST_AUTO_TEST_CASE(golden_cases_without_rotation_are_met) {
   const Json& file = test::golden("attention.json");
   const int64_t heads = file.at("heads"), length = file.at("length"),
                 head_dim = file.at("head_dim");
-  const auto rules = golden_rules();
-  size_t found = 0;
-  for (const Json& golden : file.at("cases")) {
+  test::for_each_golden_case(golden_rules(), [&](const Json& golden, const GoldenRule& rule) {
     const std::string name = golden.at("name");
-    const auto entry = rules.find(name);
-    if (entry == rules.end()) continue;
-    ++found;
     const Json& config = golden.at("config");
     for (const DType dtype : {DType::f64, DType::f32, DType::bf16}) {
       const DType acc = accumulate_dtype(dtype);
@@ -303,14 +298,14 @@ BOOST_AUTO_TEST_CASE(golden_cases_without_rotation_are_met) {
         for (int64_t d = 0; d < length; ++d) {
           const auto head = static_cast<size_t>(h);
           const auto distance = static_cast<double>(d);
-          bias.push_back(entry->second.bias ? entry->second.bias(config, head, distance) : 0);
-          weight.push_back(entry->second.weight ? entry->second.weight(config, head, distance) : 1);
+          bias.push_back(rule.bias ? rule.bias(config, head, distance) : 0);
+          weight.push_back(rule.weight ? rule.weight(config, head, distance) : 1);
         }
       p.rule.bias = Tensor::from(bias, {heads, length}, acc);
       p.rule.weight = Tensor::from(weight, {heads, length}, acc);
-      if (entry->second.row_scale) {
+      if (rule.row_scale) {
         for (int64_t m = 0; m < length; ++m)
-          row_scale.push_back(entry->second.row_scale(config, static_cast<double>(m)));
+          row_scale.push_back(rule.row_scale(config, static_cast<double>(m)));
         p.rule.row_scale = Tensor::from(row_scale, {length}, acc);
       }
       p.rule.window = config.value("w", int64_t{0});
@@ -332,8 +327,7 @@ BOOST_AUTO_TEST_CASE(golden_cases_without_rotation_are_met) {
       check("db", "dbias");
       check("dw", "dweight");
     }
-  }
-  BOOST_TEST(found == rules.size());
+  });
 }
 
 // --- messages ---

@@ -8,7 +8,7 @@
 #include "engine/ops/pointwise.h"
 #include "engine/ops/view.h"
 #include "tests/support/attention_problem.h"
-#include "tests/support/golden.h"
+#include "tests/support/golden_cases.h"
 #include "tests/support/messages.h"
 
 namespace farfield {
@@ -187,14 +187,8 @@ BOOST_AUTO_TEST_CASE(golden_cases_with_two_branches_are_met) {
   const Json& file = test::golden("attention.json");
   const int64_t heads = file.at("heads"), length = file.at("length"),
                 head_dim = file.at("head_dim");
-  const auto rules = golden_rules();
-  size_t found = 0;
-  for (const Json& golden : file.at("cases")) {
+  test::for_each_golden_case(golden_rules(), [&](const Json& golden, const GoldenRule& want) {
     const std::string name = golden.at("name");
-    const auto entry = rules.find(name);
-    if (entry == rules.end()) continue;
-    ++found;
-    const GoldenRule& want = entry->second;
     for (const DType dtype : kFloats) {
       const DType acc = accumulate_dtype(dtype);
       const auto input = [&](const char* key) {  // [H, L, K] to [1, L, H, 1, K]
@@ -243,8 +237,7 @@ BOOST_AUTO_TEST_CASE(golden_cases_with_two_branches_are_met) {
       check("dk", slice(dqkv, 2, 1, 2));
       check("dv", slice(dqkv, 2, 2, 3));
     }
-  }
-  BOOST_TEST(found == rules.size());
+  });
 }
 
 // --- messages ---
