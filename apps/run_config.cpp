@@ -59,8 +59,9 @@ void add_options(Options& options, RunConfig& c) {
            "when a loss or gradient is not finite: stop, skip the batch, or rewind to the last "
            "checkpoint and leave the batch out");
   options.group("Machine")
-      .add("precision", c.precision, "fp32|bf16", "of activations and matrix products")
-      .add("device", c.device, "NAME", "where to compute")
+      .add("device", c.device, "cpu|cuda|cuda:N", "where to compute")
+      .add("precision", c.precision, "fp32|bf16",
+           "of activations and matrix products (default: fp32 on the CPU, bf16 on CUDA)")
       .add("checkpoint-activations", c.checkpoint_activations,
            "keep only the input of each block: less memory, a third more time")
       .add("threads", c.threads, "N", "threads (default: FARFIELD_THREADS, or all processors)");
@@ -90,6 +91,7 @@ void resolve(RunConfig& c) {
   fill(c.warmup, train.warmup_fraction);
   fill(c.weight_decay, train.weight_decay);
   fill(c.clip, train.max_grad_norm);
+  fill(c.precision, parse_device(c.device).kind == Device::Kind::cuda ? "bf16" : "fp32");
 
   const auto at_least = [](const char* name, int64_t value, int64_t least) {
     require<ConfigError>(value >= least, "config", name, ": expected at least ", least, ", got ",
@@ -114,7 +116,7 @@ void resolve(RunConfig& c) {
         "a finite number >= 0");
   check("--clip", *c.clip, std::isfinite(*c.clip) && *c.clip >= 0, "a finite number >= 0");
   check_word("--nonfinite", c.nonfinite, {"stop", "skip", "rewind"});
-  check_word("--precision", c.precision, {"fp32", "bf16"});
+  check_word("--precision", *c.precision, {"fp32", "bf16"});
 
   c.posenc = canonical_posenc(c.posenc, c, c.posenc);
 }

@@ -28,7 +28,7 @@ struct RunConfig {
   std::optional<double> lr, warmup, weight_decay, clip;
   std::string nonfinite = "stop";
 
-  std::string precision = "fp32";
+  std::optional<std::string> precision;  ///< empty: fp32 on the CPU, bf16 on CUDA
   std::string device = "cpu";
   bool checkpoint_activations = false;
   std::optional<int64_t> threads;
@@ -39,6 +39,7 @@ struct RunConfig {
   int64_t checkpoint_every = 500;
   int64_t keep = 3;
 
+  /// Of a resolved config.
   DType dtype() const { return precision == "bf16" ? DType::bf16 : DType::f32; }
 };
 

@@ -8,29 +8,22 @@
 #include "apps/weights.h"
 #include "engine/autograd.h"
 #include "engine/base/error.h"
+#include "engine/ops/pointwise.h"
+#include "engine/ops/reduce.h"
+#include "engine/ops/view.h"
 #include "engine/schedule.h"
 
 namespace farfield::apps {
 namespace {
 
-// Rows [begin, begin + n) of values [*, length] as a tensor.
-Tensor rows(const std::vector<int32_t>& values, int64_t begin, int64_t n, int64_t length,
-            const Device& device) {
-  const std::span<const int32_t> all(values);
-  return Tensor::from(
-      all.subspan(static_cast<size_t>(begin * length), static_cast<size_t>(n * length)),
-      {n, length}, device);
+Tensor tensor_of(const std::vector<int32_t>& values, const Shape& shape, const Device& device) {
+  return Tensor::from(std::span<const int32_t>(values), shape, device);
 }
 
 AdamWOptions optimizer_options(const RunConfig& config) {
   AdamWOptions options;
   options.weight_decay = config.weight_decay.value();
   return options;
-}
-
-bool is_finite(const Tensor& x) {
-  const std::vector<double> values = x.to_vector();
-  return std::all_of(values.begin(), values.end(), [](double v) { return std::isfinite(v); });
 }
 
 }  // namespace
@@ -76,18 +69,31 @@ void Trainer::restore(const Checkpoint& checkpoint) {
   left_out_.insert(checkpoint.state.skipped.begin(), checkpoint.state.skipped.end());
 }
 
-double Trainer::forward_backward(const data::Batch& batch) {
-  const int64_t length = *config_.train_len, pieces = config_.accumulate;
-  const int64_t n = *config_.batch / pieces;
-  double sum = 0;
+Trainer::Tokens Trainer::tokens_of(int64_t step) const {
+  Tokens tokens;
+  tokens.step = step;
+  tokens.batch = loader_.batch(step);
+  const Shape shape{*config_.batch, *config_.train_len};
+  tokens.inputs = tensor_of(tokens.batch.inputs, shape, device_);
+  tokens.targets = tensor_of(tokens.batch.targets, shape, device_);
+  return tokens;
+}
+
+// The mean loss, float64 [].
+Tensor Trainer::forward_backward(const Tokens& tokens) const {
+  const int64_t pieces = config_.accumulate;
+  const Shape shape{*config_.batch / pieces, *config_.train_len};
+  Tensor sum;
   for (int64_t piece = 0; piece < pieces; ++piece) {
-    const Tensor loss = model_.loss(rows(batch.inputs, piece * n, n, length, device_),
-                                    rows(batch.targets, piece * n, n, length, device_),
-                                    static_cast<uint64_t>(step_ * pieces + piece));
+    const int64_t begin = piece * shape.numel();
+    const Tensor loss =
+        model_.loss(tokens.inputs.view(shape, begin), tokens.targets.view(shape, begin),
+                    static_cast<uint64_t>(tokens.step * pieces + piece));
     backward(loss, Tensor::full({}, 1.0 / static_cast<double>(pieces), loss.dtype(), device_));
-    sum += loss.item();
+    const Tensor wide = cast(loss.detach(), DType::f64);
+    sum = sum.defined() ? sum + wide : wide;
   }
-  return sum / static_cast<double>(pieces);
+  return pieces == 1 ? sum : sum / static_cast<double>(pieces);
 }
 
 StepResult Trainer::step() {
@@ -97,18 +103,26 @@ StepResult Trainer::step() {
   result.lr = learning_rate(
       {.peak_lr = *config_.lr, .decay_steps = *config_.steps, .warmup_fraction = *config_.warmup},
       result.step);
-  const data::Batch batch = loader_.batch(step_);
+  const Tokens tokens = next_ && next_->step == step_ ? *std::move(next_) : tokens_of(step_);
+  next_.reset();
   optimizer_.zero_grad();
-  result.loss = forward_backward(batch);
+  // The device is given all of the step, and decides itself whether there is an update, before the
+  // host first looks at a number: it never stands still within a step.
+  const Tensor loss = forward_backward(tokens);
   if (after_backward) after_backward(result.step, parameters_);
-  result.grad_norm = grad_norm(parameters_);
+  const Tensor norm = device_grad_norm(parameters_);
+  optimizer_.step(result.lr, {.loss = loss, .grad_norm = norm, .max_norm = *config_.clip});
+  model_.project();  // changes nothing where there was no update
+  if (result.step < *config_.steps) next_ = tokens_of(result.step);
+  const std::vector<double> seen = concat({reshape(loss, {1}), reshape(norm, {1})}, 0).to_vector();
+  result.loss = seen[0];
+  result.grad_norm = seen[1];
   if (std::isfinite(result.loss) && std::isfinite(result.grad_norm)) {
-    optimizer_.step(result.lr, clip_factor(result.grad_norm, *config_.clip));
-    model_.project();
     step_ = result.step;
     tokens_ += *config_.batch * *config_.train_len;
   } else {
-    result.problem = describe(batch, result.loss, result.grad_norm);
+    optimizer_.take_back();
+    result.problem = describe(tokens, result.loss, result.grad_norm);
   }
   optimizer_.zero_grad();
   time_s_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -116,7 +130,7 @@ StepResult Trainer::step() {
 }
 
 // The step once more, slowly, to see where it goes wrong.
-std::string Trainer::describe(const data::Batch& batch, double loss, double norm) {
+std::string Trainer::describe(const Tokens& tokens, double loss, double norm) {
   std::string first;
   for (const Parameter& p : parameters_) {
     if (!is_finite(p.value)) {
@@ -129,9 +143,10 @@ std::string Trainer::describe(const data::Batch& batch, double loss, double norm
   optimizer_.zero_grad();
   {
     const FindNonfinite find;
-    forward_backward(batch);
+    forward_backward(tokens);
     if (!find.found().empty()) first = find.found();
   }
+  const data::Batch& batch = tokens.batch;
   const auto [least, most] = std::minmax_element(batch.begins.begin(), batch.begins.end());
   return concat("step ", step_ + 1, ": expected finite numbers, got loss ", loss,
                 " and gradient norm ", norm, "; windows at train tokens ", *least, " to ", *most,
@@ -154,8 +169,9 @@ std::optional<double> Trainer::valid_loss() {
       ids.insert(ids.end(), window.begin(), window.end() - 1);
       targets.insert(targets.end(), window.begin() + 1, window.end());
     }
+    const Shape shape{count, length};
     const Tensor nll =
-        model_.nll(rows(ids, 0, count, length, device_), rows(targets, 0, count, length, device_));
+        model_.nll(tensor_of(ids, shape, device_), tensor_of(targets, shape, device_));
     for (const double value : nll.to_vector()) sum += value;
   }
   return sum / static_cast<double>(n * length);

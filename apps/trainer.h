@@ -63,8 +63,15 @@ class Trainer {
   std::function<void(int64_t step, const std::vector<Parameter>& parameters)> after_backward;
 
  private:
-  double forward_backward(const data::Batch& batch);
-  std::string describe(const data::Batch& batch, double loss, double norm);
+  /// The batch of a step, its tokens on the device too.
+  struct Tokens {
+    int64_t step = 0;  ///< steps before it
+    data::Batch batch;
+    Tensor inputs, targets;  // [batch_size, train_len]
+  };
+  Tokens tokens_of(int64_t step) const;
+  Tensor forward_backward(const Tokens& tokens) const;
+  std::string describe(const Tokens& tokens, double loss, double norm);
 
   RunConfig config_;
   std::string data_hash_;
@@ -74,6 +81,7 @@ class Trainer {
   Transformer model_;
   std::vector<Parameter> parameters_;
   AdamW optimizer_;
+  std::optional<Tokens> next_;  // on their way to the device while it computes
   int64_t step_ = 0, tokens_ = 0;
   double time_s_ = 0;
   std::set<int64_t> left_out_;

@@ -3,7 +3,6 @@
 #include <set>
 
 #include "engine/base/error.h"
-#include "engine/kernels/pointwise.h"
 
 namespace farfield::apps {
 
@@ -24,11 +23,7 @@ void load_weights(std::vector<Parameter>& parameters,
   for (const auto& item : tensors)
     require<IoError>(known.count(item.first) > 0, kWhere,
                      "expected tensors of this model alone, got '", item.first, "'");
-  for (Parameter& p : parameters) {
-    const Device device = p.value.device();
-    const Tensor from = tensors.at(p.name).to(device);
-    dispatch(device, [&](auto tag) { copy_bytes(tag, from, p.value); });
-  }
+  for (Parameter& p : parameters) p.value.assign(tensors.at(p.name));
 }
 
 }  // namespace farfield::apps

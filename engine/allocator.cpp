@@ -33,14 +33,20 @@ void* Allocator::allocate(int64_t size_bytes) {
       release_cached_locked();
       data = source_.get(size);
     }
-    require<BackendError>(
-        data != nullptr, "memory", source_.name, ": ", size_bytes, " bytes asked for, ",
-        stats_.current_bytes,
-        " bytes already in tensors; try a smaller batch, a shorter length or checkpointing");
+    if (data == nullptr) fail_without_memory(size_bytes);
   }
   stats_.current_bytes += size;
   stats_.peak_bytes = std::max(stats_.peak_bytes, stats_.current_bytes);
   return data;
+}
+
+void Allocator::fail_without_memory(int64_t size_bytes) const {
+  const std::string free_text =
+      source_.available ? concat(source_.available(), " free, ") : std::string();
+  fail<BackendError>("memory", source_.name, ": ", size_bytes, " bytes asked for, ", free_text,
+                     stats_.current_bytes,
+                     " bytes already in tensors; try a smaller batch, a shorter length or "
+                     "checkpointing");
 }
 
 void Allocator::free(void* data, int64_t size_bytes) noexcept {

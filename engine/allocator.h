@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/storage.h"
@@ -28,13 +30,15 @@ class Allocator {
 #endif
 
   /// The device's own way to get and return memory; get returns nullptr when there is none.
+  /// `available` tells how many bytes are free, where the device knows.
   struct Source {
     void* (*get)(int64_t size_bytes);
     void (*put)(void* data, int64_t size_bytes);
-    const char* name;
+    std::string name;
+    int64_t (*available)() = nullptr;
   };
 
-  explicit Allocator(const Source& source) : source_(source) {}
+  explicit Allocator(Source source) : source_(std::move(source)) {}
 
   void* allocate(int64_t size_bytes);
   void free(void* data, int64_t size_bytes) noexcept;
@@ -44,6 +48,7 @@ class Allocator {
 
  private:
   void release_cached_locked();
+  [[noreturn]] void fail_without_memory(int64_t size_bytes) const;
 
   Source source_;
   std::mutex mutex_;

@@ -7,6 +7,7 @@
 // "acc" below is the accumulation type of the input: float64 for float64, float32 for the rest.
 // A tensor named `name?` may be undefined.
 
+#include "engine/dispatch.h"
 #include "engine/kernels/attention.h"
 #include "engine/kernels/gemm.h"
 #include "engine/kernels/index.h"

@@ -1,27 +1,38 @@
 #include "engine/optim.h"
 
-#include <cmath>
 #include <set>
 
 #include "engine/kernels.h"
+#include "engine/kernels/adamw.h"
 
 namespace farfield {
 
-double grad_norm(const std::vector<Parameter>& parameters) {
+namespace {
+
+void check_max_norm(double max_norm) {
+  require<ConfigError>(max_norm >= 0, "clip", "expected a largest norm >= 0 (0: no clipping), got ",
+                       max_norm);
+}
+
+}  // namespace
+
+Tensor device_grad_norm(const std::vector<Parameter>& parameters) {
   std::vector<Tensor> gradients;
   for (const Parameter& p : parameters)
     if (const Tensor gradient = p.value.grad(); gradient.defined()) gradients.push_back(gradient);
-  if (gradients.empty()) return 0;
-  return std::sqrt(
-      dispatch(gradients.front().device(), [&](auto tag) { return sum_squares(tag, gradients); }));
+  const Device device = parameters.empty() ? Device{} : parameters.front().value.device();
+  Tensor norm = Tensor::empty({}, DType::f64, device);
+  dispatch(device, [&](auto tag) { global_norm(tag, gradients, norm); });
+  return norm;
+}
+
+double grad_norm(const std::vector<Parameter>& parameters) {
+  return device_grad_norm(parameters).item();
 }
 
 double clip_factor(double norm, double max_norm) {
-  require<ConfigError>(max_norm >= 0, "clip", "expected a largest norm >= 0 (0: no clipping), got ",
-                       max_norm);
-  if (max_norm == 0) return 1;
-  const double excess = (norm + 1e-6) / max_norm;
-  return excess <= 1 ? 1 : 1 / excess;
+  check_max_norm(max_norm);
+  return clip_scale(norm, max_norm);
 }
 
 void clear_gradients(const std::vector<Parameter>& parameters) {
@@ -50,7 +61,23 @@ AdamW::AdamW(std::vector<Parameter> parameters, const AdamWOptions& options)
   }
 }
 
-void AdamW::step(double lr, double grad_scale) {
+void AdamW::step(double lr, double grad_scale) { update(lr, grad_scale, {}); }
+
+void AdamW::step(double lr, const StepGuard& guard) {
+  check_max_norm(guard.max_norm);
+  for (const Tensor& x : {guard.loss, guard.grad_norm}) {
+    require<ShapeError>(x.numel() == 1, "adamw", "expected loss and norm as scalars, got ",
+                        x.shape());
+    require<DTypeError>(x.dtype() == DType::f64, "adamw", "expected loss and norm in float64, got ",
+                        x.dtype());
+    for (const Parameter& p : parameters_)
+      require<DeviceError>(p.value.device() == x.device(), "adamw", "expected loss and norm on ",
+                           p.value.device(), " like '", p.name, "', got ", x.device());
+  }
+  update(lr, /*grad_scale=*/1, guard);
+}
+
+void AdamW::update(double lr, double grad_scale, const StepGuard& guard) {
   ++t_;
   std::vector<AdamWTarget> targets;
   for (size_t i = 0; i < parameters_.size(); ++i) {
@@ -65,7 +92,8 @@ void AdamW::step(double lr, double grad_scale) {
                        .eps = options_.eps,
                        .weight_decay = options_.weight_decay,
                        .grad_scale = grad_scale,
-                       .t = t_};
+                       .t = t_,
+                       .guard = guard};
   dispatch(targets.front().param.device(), [&](auto tag) { adamw_step(tag, step, targets); });
 }
 
@@ -90,10 +118,7 @@ void AdamW::load_state(const std::map<std::string, Tensor>& tensors, int64_t t) 
                      "optimizer", "expected '", name, "' of ", target.dtype(), " ", target.shape(),
                      ", got ", source.dtype(), " ", source.shape(), "; is it of another model?");
   }
-  for (auto [name, target] : own) {
-    const Tensor source = tensors.at(name).to(target.device());
-    dispatch(target.device(), [&, &to = target](auto tag) { copy_bytes(tag, source, to); });
-  }
+  for (auto [name, target] : own) target.assign(tensors.at(name));
   t_ = t;
 }
 

@@ -6,13 +6,16 @@
 #include <utility>
 #include <vector>
 
+#include "engine/kernels/optim.h"
 #include "engine/parameter.h"
 
 namespace farfield {
 
-/// L2 norm of all gradients together, in float64, summed in the order of the list, so the same bits
-/// for any number of threads. A parameter without a gradient counts as zero. NaN or infinite when a
-/// gradient is: look at it before step() changes the weights.
+/// L2 norm of all gradients together, float64 [] on the device of the parameters, which is not
+/// waited for. Summed in the order of the list, so the same bits for any number of threads. A
+/// parameter without a gradient counts as zero. NaN or infinite when a gradient is.
+Tensor device_grad_norm(const std::vector<Parameter>& parameters);
+/// The same on the host: look at it before step() changes the weights. Waits for the device.
 double grad_norm(const std::vector<Parameter>& parameters);
 
 /// What gradients are multiplied by so that their norm stays at max_norm:
@@ -45,6 +48,13 @@ class AdamW {
   /// One update with gradients multiplied by grad_scale (see clip_factor()). A parameter without a
   /// gradient stays as it is.
   void step(double lr, double grad_scale = 1);
+  /// One update with gradients clipped to guard.max_norm, decided on the device: unless loss and
+  /// norm are finite it writes nothing. It counts all the same; whoever reads the two afterwards
+  /// takes the count back. Nobody waits. ConfigError for max_norm < 0, DTypeError, ShapeError and
+  /// DeviceError for other than two float64 scalars on the device of the parameters.
+  void step(double lr, const StepGuard& guard);
+  /// The latest step(lr, guard) wrote nothing.
+  void take_back() { --t_; }
   void zero_grad() { clear_gradients(parameters_); }
 
   /// Updates made so far, adam_initial_step included: the t of the latest one.
@@ -59,6 +69,8 @@ class AdamW {
   void load_state(const std::map<std::string, Tensor>& tensors, int64_t t);
 
  private:
+  void update(double lr, double grad_scale, const StepGuard& guard);
+
   std::vector<Parameter> parameters_;
   std::vector<Tensor> m_, v_;
   AdamWOptions options_;

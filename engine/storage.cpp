@@ -1,6 +1,7 @@
 #include "engine/storage.h"
 
 #include "engine/allocator.h"
+#include "engine/dispatch.h"
 
 namespace farfield {
 namespace {
@@ -17,11 +18,13 @@ void release_cached_memory(const Device& device) { allocator(device).release_cac
 
 Storage::Storage(int64_t size_bytes, const Device& device)
     : size_bytes_(size_bytes), device_(device) {
-  if (size_bytes > 0) data_ = allocator(device).allocate(size_bytes);
+  if (size_bytes == 0) return;
+  allocator_ = &allocator(device);
+  data_ = allocator_->allocate(size_bytes);
 }
 
 Storage::~Storage() {
-  if (data_ != nullptr) allocator(device_).free(data_, size_bytes_);
+  if (data_ != nullptr) allocator_->free(data_, size_bytes_);
 }
 
 }  // namespace farfield

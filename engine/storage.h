@@ -6,6 +6,8 @@
 
 namespace farfield {
 
+class Allocator;
+
 /// Bytes held by live tensors of one device, as the caching allocator counts them (rounded up to
 /// its block sizes).
 struct MemoryStats {
@@ -33,6 +35,7 @@ class Storage {
   const Device& device() const { return device_; }
 
  private:
+  Allocator* allocator_ = nullptr;  // kept: a destructor must not ask a device that has failed
   void* data_ = nullptr;
   int64_t size_bytes_;
   Device device_;

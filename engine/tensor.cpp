@@ -47,7 +47,11 @@ Tensor Tensor::empty(const Shape& shape, DType dtype, const Device& device) {
   int64_t bytes = 0;
   require<ShapeError>(!__builtin_mul_overflow(shape.numel(), size_of(dtype), &bytes), "tensor",
                       "the size in bytes of ", shape, " overflows 64 bits");
-  impl->storage = std::make_shared<Storage>(bytes, device);
+  try {
+    impl->storage = std::make_shared<Storage>(bytes, device);
+  } catch (const BackendError& error) {
+    throw BackendError(concat(error.what(), "; it was for a tensor of ", dtype, ' ', shape));
+  }
   impl->shape = shape;
   impl->dtype = dtype;
   return Tensor(std::move(impl));
@@ -119,6 +123,13 @@ Tensor Tensor::to(const Device& device) const {
   const Device& other = device.kind == Device::Kind::cpu ? this->device() : device;
   dispatch(other, [&](auto tag) { copy_bytes(tag, *this, result); });
   return result;
+}
+
+void Tensor::assign(const Tensor& x) {
+  require<ShapeError>(x.shape() == shape(), "tensor", "expected values of shape ", shape(),
+                      ", got ", x.shape());
+  const Tensor here = x.to(device());
+  dispatch(device(), [&](auto tag) { cast(tag, here, *this); });
 }
 
 Tensor Tensor::clone() const {

@@ -20,7 +20,7 @@ class Tensor {
  public:
   Tensor() = default;  ///< undefined: stands for "no tensor" (an absent bias, no gradient)
 
-  /// Not initialised.
+  /// Not initialised. BackendError, with shape and dtype, when there is no memory for it.
   static Tensor empty(const Shape& shape, DType dtype = DType::f32, const Device& device = {});
   static Tensor zeros(const Shape& shape, DType dtype = DType::f32, const Device& device = {});
   static Tensor full(const Shape& shape, double value, DType dtype = DType::f32,
@@ -64,6 +64,9 @@ class Tensor {
   /// The same values on another device; the same tensor when it is there already. Not
   /// differentiable.
   Tensor to(const Device& device) const;
+  /// Overwrites the elements by those of x, which may be on another device and of another dtype.
+  /// ShapeError for another shape. Not differentiable.
+  void assign(const Tensor& x);
   /// A copy with its own storage, without gradient history.
   Tensor clone() const;
   /// The same elements without gradient history: what a backward closure keeps, so that no node

@@ -32,7 +32,7 @@ FARFIELD_HD inline float fast_exp(float x) {
   const float y = p * std::bit_cast<float>(exponent);
   return x < kLow ? 0.0f : y;
 }
-inline double fast_exp(double x) { return std::exp(x); }
+FARFIELD_HD inline double fast_exp(double x) { return std::exp(x); }
 
 /// The error function. float: absolute error below 3e-7, exactly -1 and 1 beyond 3.92.
 FARFIELD_HD inline float fast_erf(float x) {
@@ -59,7 +59,7 @@ FARFIELD_HD inline float fast_erf(float x) {
   const float y = a < kEnd ? p * c : (a >= kEnd ? 1.0f : x);  // the last keeps a NaN
   return x < 0 ? -y : y;
 }
-inline double fast_erf(double x) { return std::erf(x); }
+FARFIELD_HD inline double fast_erf(double x) { return std::erf(x); }
 
 /// u Phi(u), Phi the standard normal distribution function: GELU. Hendrycks and Gimpel 2016,
 /// arXiv:1606.08415. float: absolute error below 1e-6.
@@ -87,6 +87,6 @@ FARFIELD_HD inline float fast_tanh(float x) {
   const float far = 1 - 2 / (fast_exp(2 * a) + 1);
   return a < 0.625f ? near : (x < 0 ? -far : far);
 }
-inline double fast_tanh(double x) { return std::tanh(x); }
+FARFIELD_HD inline double fast_tanh(double x) { return std::tanh(x); }
 
 }  // namespace farfield

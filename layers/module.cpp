@@ -1,15 +1,13 @@
 #include "layers/module.h"
 
-#include "engine/kernels.h"
+#include "engine/ops/reduce.h"
 
 namespace farfield {
 
 std::string first_nonfinite_gradient(const std::vector<Parameter>& parameters) {
   for (const Parameter& p : parameters) {
     const Tensor gradient = p.value.grad();
-    if (gradient.defined() &&
-        !dispatch(gradient.device(), [&](auto tag) { return is_finite(tag, gradient); }))
-      return p.name;
+    if (gradient.defined() && !is_finite(gradient)) return p.name;
   }
   return "";
 }
@@ -25,10 +23,7 @@ void load_parameters(const std::vector<Parameter>& parameters,
                      "expected '", p.name, "' of shape ", p.value.shape(), ", got ", source.dtype(),
                      " ", source.shape(), "; is it of another model?");
   }
-  for (Parameter p : parameters) {
-    const Tensor source = tensors.at(p.name).to(p.value.device());
-    dispatch(p.value.device(), [&](auto tag) { cast(tag, source, p.value); });
-  }
+  for (Parameter p : parameters) p.value.assign(tensors.at(p.name));
 }
 
 }  // namespace farfield

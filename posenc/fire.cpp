@@ -149,11 +149,15 @@ class Fire final : public Encoding {
       for (size_t k = 0; k < slope.size(); ++k)
         is_on[k * n_piece + i] = slope[k] * (left + right) / 2 + offset[k] > 0;
     }
-    const Tensor on =
-        Tensor::from(is_on, {w1.dim(0), static_cast<int64_t>(n_piece)}, DType::f64, w1.device());
+    const auto n = static_cast<int64_t>(n_piece);
+    const Tensor on = Tensor::from(is_on, {w1.dim(0), n}, DType::f64, w1.device());
+    // [H, K] to [H, N + 1]; as sums, since devices have no products of matrices in float64
+    const auto over_units = [&](const Tensor& x) {
+      return sum(reshape(x, {x.dim(0), x.dim(1), 1}) * on, 1);
+    };
     bias.knots = Tensor::from(knots, {static_cast<int64_t>(knots.size())}, DType::f64, w1.device());
-    bias.slope = matmul(w2 * w1, on);                                 // [H, K] * [K], [K, N + 1]
-    bias.offset = matmul(w2 * b1, on) + reshape(b2, {b2.dim(0), 1});  // [H, N + 1]
+    bias.slope = over_units(w2 * w1);
+    bias.offset = over_units(w2 * b1) + reshape(b2, {b2.dim(0), 1});
   }
 
   double eps_, l0_;

@@ -5,7 +5,6 @@
 
 #include "engine/autograd.h"
 #include "engine/base/random.h"
-#include "engine/kernels/pointwise.h"
 #include "engine/ops.h"
 
 namespace farfield::posenc {
@@ -111,10 +110,8 @@ Tensor HeadParameter::value() const {
 
 void HeadParameter::project() {
   if (!is_learned() || constraint_ != Constraint::project) return;
-  std::vector<double> values = stored_.to_vector();
-  for (double& value : values) value = clamped(value, bounds_);
-  const Tensor kept = Tensor::from(values, stored_.shape(), stored_.dtype(), stored_.device());
-  dispatch(stored_.device(), [&](auto device) { copy_bytes(device, kept, stored_); });
+  const NoGrad no_grad;  // and on its device, which nobody waits for
+  stored_.assign(minimum(maximum(cast(stored_, DType::f64), bounds_.least), bounds_.most));
 }
 
 std::vector<Parameter> HeadEncoding::parameters() const {

@@ -31,8 +31,7 @@ struct Backward {
   /// Minus what the penalty of a relu normaliser adds to dP of row i, whose sum of P is sums[i].
   A penalty_dot(const A* row_sums, int64_t i) const {
     if (!row_sums) return 0;
-    const auto count = static_cast<double>(p.heads() * p.n_query);
-    return static_cast<A>(2 * p.normalizer.penalty / count) * (1 - row_sums[i]);
+    return -penalty_gradient<A>(p.normalizer.penalty, p.heads() * p.n_query, row_sums[i]);
   }
 };
 

@@ -89,10 +89,8 @@ struct Problem {
 
   /// What a relu normaliser multiplies max(0, score) by.
   A relu_factor(int64_t i) const {
-    const auto n = static_cast<double>(n_visible(window, sinks, first_position() + i));
-    return static_cast<A>(normalizer.kind == Normalizer::Kind::relu
-                              ? 1 / (normalizer.parameter * std::sqrt(n / 2))
-                              : 1 / n);
+    return static_cast<A>(farfield::relu_factor(normalizer.kind, normalizer.parameter,
+                                                n_visible(window, sinks, first_position() + i)));
   }
 
   /// Queries [i, i + rows) against keys [j, j + cols).

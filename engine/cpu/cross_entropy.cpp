@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "engine/base/parallel.h"
+#include "engine/kernels/pointwise.h"
 #include "engine/kernels/softmax.h"
 #include "engine/vector_math.h"
 
@@ -83,6 +84,12 @@ void cross_entropy_rows(Cpu, const Tensor& logits, const Tensor& targets, double
     run(float{}, BFloat16{});
   else
     run(float{}, float{});
+}
+
+void mean_nll(Cpu device, const Tensor& nll, Tensor& loss) {
+  double sum = 0;
+  for (const double value : nll.to_vector()) sum += value;
+  fill(device, sum / static_cast<double>(nll.numel()), loss);
 }
 
 }  // namespace farfield

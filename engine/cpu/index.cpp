@@ -6,6 +6,7 @@
 
 #include "engine/base/parallel.h"
 #include "engine/kernels/pointwise.h"
+#include "engine/kernels/turn.h"
 
 namespace farfield {
 namespace {
@@ -93,10 +94,10 @@ struct Turner {
     const A* __restrict sin = by.sin;
     constexpr A kSign = kTransposed ? -1 : 1;
     const auto first = [&](A a, A b, int64_t i) {
-      return static_cast<Y>(a * cos[i] - kSign * (b * sin[i]));
+      return static_cast<Y>(turned_first(a, b, cos[i], kSign * sin[i]));
     };
     const auto second = [&](A a, A b, int64_t i) {
-      return static_cast<Y>(kSign * (a * sin[i]) + b * cos[i]);
+      return static_cast<Y>(turned_second(a, b, cos[i], kSign * sin[i]));
     };
     if (interleaved) {
       for (int64_t i = 0; i < half; ++i) {

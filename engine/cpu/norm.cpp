@@ -6,6 +6,7 @@
 
 #include "engine/base/parallel.h"
 #include "engine/cpu/sum_of.h"
+#include "engine/kernels/row_formulas.h"
 
 namespace farfield {
 namespace {
@@ -37,7 +38,7 @@ struct Row {
   static void normalize(const A* __restrict s, A mean, A rstd, const A* __restrict weight,
                         const A* __restrict bias, int64_t d, T* __restrict y) {
     for (int64_t i = 0; i < d; ++i)
-      y[i] = static_cast<T>((s[i] - mean) * rstd * weight[i] + bias[i]);
+      y[i] = static_cast<T>(normalized(s[i], mean, rstd) * weight[i] + bias[i]);
   }
 
   // ds of one row; adds the row's share to dweight and dbias. n and g are room for d values each.
@@ -48,7 +49,7 @@ struct Row {
                        A* __restrict dbias) {
     for (int64_t i = 0; i < d; ++i) {
       const A dy_i = static_cast<A>(dy[i]);
-      n[i] = (static_cast<A>(s[i]) - mean) * rstd;
+      n[i] = normalized(static_cast<A>(s[i]), mean, rstd);
       g[i] = dy_i * weight[i];
       dweight[i] += dy_i * n[i];
       dbias[i] += dy_i;
@@ -57,10 +58,11 @@ struct Row {
     const A mean_gn = sum_of<A>(d, [&](int64_t i) { return g[i] * n[i]; }) / static_cast<A>(d);
     if (dsum == nullptr) {
       for (int64_t i = 0; i < d; ++i)
-        ds[i] = static_cast<T>(rstd * (g[i] - mean_g - n[i] * mean_gn));
+        ds[i] = static_cast<T>(normalized_grad(n[i], g[i], mean_g, mean_gn, rstd));
     } else {
       for (int64_t i = 0; i < d; ++i)
-        ds[i] = static_cast<T>(rstd * (g[i] - mean_g - n[i] * mean_gn) + static_cast<A>(dsum[i]));
+        ds[i] = static_cast<T>(normalized_grad(n[i], g[i], mean_g, mean_gn, rstd) +
+                               static_cast<A>(dsum[i]));
     }
   }
 };
@@ -90,7 +92,7 @@ void layer_norm_forward(Cpu, const Tensor& x, const Tensor& residual, const Tens
         const A m = sum_of<A>(d, [&](int64_t i) { return s[i]; }) / static_cast<A>(d);
         const A variance =
             sum_of<A>(d, [&](int64_t i) { return (s[i] - m) * (s[i] - m); }) / static_cast<A>(d);
-        const A r = 1 / std::sqrt(variance + static_cast<A>(eps));
+        const A r = rstd_of(variance, static_cast<A>(eps));
         Row<T>::normalize(s, m, r, w, b, d, out + at);
         means[row] = m;
         rstds[row] = r;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "engine/base/parallel.h"
+#include "engine/kernels/adamw.h"
 
 namespace farfield {
 namespace {
@@ -54,24 +55,8 @@ void update(const AdamWStep& step, AdamWTarget& target, int64_t begin, int64_t e
   T* const __restrict param = target.param.data<T>();
   T* const __restrict m = target.m.data<T>();
   T* const __restrict v = target.v.data<T>();
-  const double t = static_cast<double>(step.t);
-  const auto scale = static_cast<T>(step.grad_scale);
-  const auto beta1 = static_cast<T>(step.beta1), beta2 = static_cast<T>(step.beta2);
-  const auto rest1 = static_cast<T>(1 - step.beta1), rest2 = static_cast<T>(1 - step.beta2);
-  // x -= lr (m / c1) / (sqrt(v / c2) + eps), c = 1 - beta^t
-  const auto rate = static_cast<T>(step.lr / (1 - std::pow(step.beta1, t)));
-  const auto correction2 = static_cast<T>(1 / (1 - std::pow(step.beta2, t)));
-  const auto eps = static_cast<T>(step.eps);
-  const auto keep = static_cast<T>(target.decay ? 1 - step.lr * step.weight_decay : 1);
-
-  for (int64_t i = begin; i < end; ++i) {
-    const T g = grad[i] * scale;
-    const T mean = beta1 * m[i] + rest1 * g;
-    const T square = beta2 * v[i] + rest2 * g * g;
-    m[i] = mean;
-    v[i] = square;
-    param[i] = keep * param[i] - rate * mean / (std::sqrt(square * correction2) + eps);
-  }
+  const AdamWRule<T> rule(step, target.decay);
+  for (int64_t i = begin; i < end; ++i) rule(grad[i], m[i], v[i], param[i]);
 }
 
 template <class T>
@@ -90,7 +75,13 @@ double sum_squares_of(const T* x, int64_t n) {
 
 }  // namespace
 
-void adamw_step(Cpu, const AdamWStep& step, std::span<AdamWTarget> targets) {
+void adamw_step(Cpu, const AdamWStep& given, std::span<AdamWTarget> targets) {
+  AdamWStep step = given;
+  if (const StepGuard& guard = given.guard; guard.loss.defined()) {
+    const double loss = *guard.loss.data<double>(), norm = *guard.grad_norm.data<double>();
+    if (!may_update(loss, norm)) return;
+    step.grad_scale = clip_scale(norm, guard.max_norm);
+  }
   Work work;
   for (size_t i = 0; i < targets.size(); ++i) work.add(i, targets[i].param.numel());
   work.close();
@@ -103,7 +94,7 @@ void adamw_step(Cpu, const AdamWStep& step, std::span<AdamWTarget> targets) {
   });
 }
 
-double sum_squares(Cpu, std::span<const Tensor> tensors) {
+void global_norm(Cpu, std::span<const Tensor> tensors, Tensor& norm) {
   Work work;
   for (size_t i = 0; i < tensors.size(); ++i) work.add(i, tensors[i].numel());
   work.close();
@@ -116,7 +107,7 @@ double sum_squares(Cpu, std::span<const Tensor> tensors) {
   });
   double total = 0;
   for (const double value : partial) total += value;
-  return total;
+  *norm.data<double>() = std::sqrt(total);
 }
 
 }  // namespace farfield

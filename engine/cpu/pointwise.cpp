@@ -1,10 +1,10 @@
 #include "engine/kernels/pointwise.h"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 
 #include "engine/base/parallel.h"
+#include "engine/kernels/broadcast.h"
 #include "engine/ops/functors.h"
 
 namespace farfield {
@@ -20,63 +20,6 @@ void dispatch_any(DType dtype, const F& f) {
   else
     dispatch_float(dtype, f);
 }
-
-// One operand of a broadcast over collapsed dimensions.
-struct Operand {
-  std::array<int64_t, Shape::kMaxRank> stride{};  // 0 where it is repeated
-  bool is_repeated_in_row = false;
-};
-
-// Dimensions of size 1 dropped, and neighbours joined where both operands run on or are repeated
-// together: [4, 5, 8] + [8] is [20, 8] + [1, 8].
-struct Broadcast {
-  int rank = 0;
-  std::array<int64_t, Shape::kMaxRank> size{};
-  Operand a, b;
-  int64_t row = 1;  // the last collapsed size
-
-  Broadcast(const Shape& shape_a, const Shape& shape_b, const Shape& shape) {
-    int64_t step_a = 1, step_b = 1;
-    bool last_a = false, last_b = false;
-    // from the last dimension to the first; the result is turned round at the end
-    for (int i = 1; i <= shape.rank(); ++i) {
-      const int64_t n = shape[-i];
-      if (n == 1) continue;
-      const bool has_a = i <= shape_a.rank() && shape_a[-i] != 1;
-      const bool has_b = i <= shape_b.rank() && shape_b[-i] != 1;
-      if (rank > 0 && has_a == last_a && has_b == last_b) {
-        size[at(rank - 1)] *= n;
-      } else {
-        size[at(rank)] = n;
-        a.stride[at(rank)] = has_a ? step_a : 0;
-        b.stride[at(rank)] = has_b ? step_b : 0;
-        ++rank;
-      }
-      if (has_a) step_a *= n;
-      if (has_b) step_b *= n;
-      last_a = has_a;
-      last_b = has_b;
-    }
-    if (rank > 0) {
-      row = size[0];
-      a.is_repeated_in_row = a.stride[0] == 0;
-      b.is_repeated_in_row = b.stride[0] == 0;
-    }
-  }
-
-  // Where a row of an operand begins.
-  int64_t offset(const Operand& operand, int64_t row_index) const {
-    int64_t result = 0;
-    for (int i = 1; i < rank; ++i) {
-      result += row_index % size[at(i)] * operand.stride[at(i)];
-      row_index /= size[at(i)];
-    }
-    return result;
-  }
-
- private:
-  static size_t at(int i) { return static_cast<size_t>(i); }
-};
 
 // An operand of element type T: its elements, or its one element in the accumulation type.
 template <class T>
@@ -196,6 +139,10 @@ void scale_in_place(Cpu, double factor, Tensor& x) {
         data[i] = static_cast<T>(static_cast<A>(data[i]) * static_cast<A>(factor));
     });
   });
+}
+
+void scale_in_place(Cpu device, const Tensor& factor, Tensor& x) {
+  if (const double value = factor.item(); value != 1) scale_in_place(device, value, x);
 }
 
 void unary_forward(Cpu, UnaryOp op, const Tensor& x, Tensor& y) {

@@ -7,6 +7,7 @@
 
 #include "engine/base/parallel.h"
 #include "engine/cpu/sum_of.h"
+#include "engine/kernels/row_formulas.h"
 #include "engine/vector_math.h"
 
 namespace farfield {
@@ -84,12 +85,13 @@ void softmax_backward(Cpu, const Tensor& y, const Tensor& dy, bool log, Tensor& 
         if (log) {
           const A total = sum_of<A>(n, [&](int64_t i) { return static_cast<A>(g[i]); });
           for (int64_t i = 0; i < n; ++i)
-            d[i] = static_cast<T>(static_cast<A>(g[i]) - fast_exp(static_cast<A>(p[i])) * total);
+            d[i] =
+                static_cast<T>(log_softmax_grad(static_cast<A>(p[i]), static_cast<A>(g[i]), total));
         } else {
           const A total =
               sum_of<A>(n, [&](int64_t i) { return static_cast<A>(p[i]) * static_cast<A>(g[i]); });
           for (int64_t i = 0; i < n; ++i)
-            d[i] = static_cast<T>(static_cast<A>(p[i]) * (static_cast<A>(g[i]) - total));
+            d[i] = static_cast<T>(softmax_grad(static_cast<A>(p[i]), static_cast<A>(g[i]), total));
         }
       }
     });

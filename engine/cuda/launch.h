@@ -2,10 +2,12 @@
 // How kernels are launched, and what they may use of CUDA:
 //
 //   indices    threadIdx, blockIdx, blockDim, gridDim, warpSize
-//   memory     shared<T>(), dynamic_shared<T>() (shared.cuh); no __shared__, no __constant__
-//   block      __syncthreads()
+//   memory     shared<T>(), dynamic_shared<T>() (shared.cuh); no __shared__, no __constant__;
+//              store_whole (store.cuh)
+//   block      __syncthreads(); copy_async, wait_for_copies (copy_async.cuh)
 //   warp       __shfl_sync, __shfl_up_sync, __shfl_down_sync, __shfl_xor_sync, __ballot_sync,
-//              __any_sync, __all_sync, __syncwarp, mma_m16n8k16 (mma.cuh)
+//              __any_sync, __all_sync, __syncwarp, mma_m16n8k16 (mma.cuh),
+//              load_matrices (load_matrix.cuh), round_and_pack (pack.cuh)
 //   atomics    atomicAdd (int, float, double), atomicMax, atomicCAS (int)
 //
 // The same source is compiled by nvcc, and as ordinary C++ where the build puts the emulated

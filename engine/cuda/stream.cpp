@@ -16,6 +16,12 @@ void Event::record(cudaStream_t stream) {
 
 void Event::synchronize() const { cuda_check(cudaEventSynchronize(get()), "wait for an event"); }
 
+bool Event::has_come() const {
+  const cudaError_t status = cudaEventQuery(get());
+  if (status != cudaErrorNotReady) cuda_check(status, "question for an event");
+  return status == cudaSuccess;
+}
+
 float Event::time_ms_since(const Event& begin) const {
   float time_ms = 0;
   cuda_check(cudaEventElapsedTime(&time_ms, begin.get(), get()), "time between two events");

@@ -15,6 +15,8 @@ class Event {
   void record(cudaStream_t stream);
   /// Waits until it has come.
   void synchronize() const;
+  /// Whether it has; true of one that was never recorded.
+  bool has_come() const;
   /// From `begin` to this one; both recorded, this one waited for.
   float time_ms_since(const Event& begin) const;
   cudaEvent_t get() const { return event_.get(); }

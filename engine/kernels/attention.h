@@ -1,9 +1,11 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 
 #include "engine/device.h"
+#include "engine/host_device.h"
 #include "engine/kernels/heads.h"
 #include "engine/tensor.h"
 
@@ -61,9 +63,20 @@ struct AttentionRule {
 };
 
 /// Keys that the query at position m sees, by the mask of a rule.
-inline int64_t n_visible(int64_t window, int64_t sinks, int64_t m) {
+FARFIELD_HD inline int64_t n_visible(int64_t window, int64_t sinks, int64_t m) {
   if (window == 0 || m < window) return m + 1;
   return window + std::min(sinks, m + 1 - window);
+}
+
+/// What a relu normaliser multiplies max(0, score) by, for a query that sees n keys.
+FARFIELD_HD inline double relu_factor(Normalizer::Kind kind, double parameter, int64_t n) {
+  const auto count = static_cast<double>(n);
+  return kind == Normalizer::Kind::relu ? 1 / (parameter * std::sqrt(count / 2)) : 1 / count;
+}
+/// What the penalty adds to the gradient of each P of a row whose P have this sum, of n_rows rows.
+template <class A>
+FARFIELD_HD A penalty_gradient(double penalty, int64_t n_rows, A sum) {
+  return static_cast<A>(2 * penalty / static_cast<double>(n_rows)) * (sum - 1);
 }
 
 /// f(table) for every floating tensor of a rule, defined or not, in a fixed order.

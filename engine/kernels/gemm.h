@@ -36,7 +36,8 @@ std::string gemm_library();
 /// What linear_forward does to each output panel while it is in cache.
 enum class Activation { none, gelu };
 /// u = x w^T + bias? : x [N, I], w [O, I], both of one dtype, bias [O] in acc, u [N, O].
-/// With an activation, y = f(u) is written as well; without, y is undefined.
+/// With an activation, y = f(u) is written as well; without, y is undefined. For bfloat16 the Cuda
+/// overload rounds the bias first, as the weights are, and takes y from the rounded u.
 void linear_forward(Cpu, const Tensor& x, const Tensor& w, const Tensor& bias,
                     Activation activation, Tensor& u, Tensor& y);
 void linear_forward(Cuda, const Tensor& x, const Tensor& w, const Tensor& bias,

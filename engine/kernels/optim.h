@@ -7,10 +7,19 @@
 
 namespace farfield {
 
+/// What an update hangs on that is known to its device alone, so that nobody waits to look at it.
+struct StepGuard {
+  Tensor loss;          ///< float64 []
+  Tensor grad_norm;     ///< float64 []
+  double max_norm = 0;  ///< what gradients are scaled down to, as clip_factor() says
+};
+
 struct AdamWStep {
   double lr, beta1, beta2, eps, weight_decay;
   double grad_scale;  ///< the gradient is multiplied by it first (clipping)
   int64_t t;          ///< number of this update in the bias corrections, 1 for the first
+  /// With a loss: grad_scale is that of the guard, and nothing is written unless both are finite.
+  StepGuard guard = {};
 };
 /// One parameter of an update: all four of one shape and dtype, float32 or float64.
 struct AdamWTarget {
@@ -23,9 +32,9 @@ struct AdamWTarget {
 void adamw_step(Cpu, const AdamWStep& step, std::span<AdamWTarget> targets);
 void adamw_step(Cuda, const AdamWStep& step, std::span<AdamWTarget> targets);
 
-/// Sum of squares of all elements of all tensors (float32 or float64), in float64, in the order of
-/// the list.
-double sum_squares(Cpu, std::span<const Tensor> tensors);
-double sum_squares(Cuda, std::span<const Tensor> tensors);
+/// norm float64 [] = the root of the sum of squares of all elements of all tensors (float32 or
+/// float64), summed in float64 in the order of the list.
+void global_norm(Cpu, std::span<const Tensor> tensors, Tensor& norm);
+void global_norm(Cuda, std::span<const Tensor> tensors, Tensor& norm);
 
 }  // namespace farfield

@@ -25,6 +25,9 @@ void add_in_place(Cuda, const Tensor& x, Tensor& y);
 /// x *= factor
 void scale_in_place(Cpu, double factor, Tensor& x);
 void scale_in_place(Cuda, double factor, Tensor& x);
+/// x *= factor, [] in acc on the same device; x is left alone when that is 1.
+void scale_in_place(Cpu, const Tensor& factor, Tensor& x);
+void scale_in_place(Cuda, const Tensor& factor, Tensor& x);
 
 /// y = f(x)
 void unary_forward(Cpu, UnaryOp op, const Tensor& x, Tensor& y);

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "engine/autograd.h"
+#include "engine/dispatch.h"
 #include "engine/ops/attention_check.h"
 #include "engine/ops/view.h"
 

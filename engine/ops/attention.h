@@ -52,6 +52,11 @@ namespace farfield {
 /// on the number of threads. No [T, S] matrix exists at any time: working memory grows linearly
 /// with S.
 ///
+/// A CUDA device forms all products of matrices by its tensor cores, with sums in float32: of
+/// bfloat16 inputs P and dS are rounded to bfloat16 first; float32 is split in three parts, which
+/// keeps its accuracy. There head_dim is at most 128, BackendError otherwise, and what the CPU
+/// checks of the values of ids, features, row factors and knots is not checked.
+///
 /// ShapeError, DTypeError, DeviceError or ConfigError when the arguments do not fit.
 ///
 /// The table form is that of ALiBi (Press, Smith and Lewis 2022, arXiv:2108.12409) and KERPLE (Chi

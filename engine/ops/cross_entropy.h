@@ -12,14 +12,19 @@ namespace farfield {
 /// Shapes    x [N, D], w [V, D], targets int32 [N] -> []
 /// Types     w float32 for x in float32 or bfloat16, float64 for float64; the loss as w. Logits and
 ///           softmax are in the type of w, the sum over tokens in float64
-/// Throws    ShapeError, DTypeError; ShapeError for a target outside 0 .. V - 1
+/// Throws    ShapeError, DTypeError; ShapeError for a target outside 0 .. V - 1, for which the loss
+///           is NaN on cuda: to read the targets back would stall the device
 /// A row with logits that are not finite gives a loss that is not finite.
 Tensor linear_cross_entropy(const Tensor& x, const Tensor& w, const Tensor& targets);
 
 /// Tokens that it takes at a time, of n_token in all.
-int64_t cross_entropy_chunk(int64_t n_token, int64_t vocab_size);
+int64_t cross_entropy_chunk(int64_t n_token, int64_t vocab_size, Device::Kind device = {});
 
 /// The nll [N] of each row of the same, without gradients.
 Tensor linear_nll(const Tensor& x, const Tensor& w, const Tensor& targets);
+
+/// The nll [N] of rows of logits [N, V], and in the place of the logits the gradient of their sum:
+/// the part of the above that memory limits, for bench.
+Tensor nll_in_place(Tensor& logits, const Tensor& targets);
 
 }  // namespace farfield

@@ -130,4 +130,8 @@ Tensor linear(const Tensor& x, const Tensor& w, const Tensor& bias, Activation a
   return result;
 }
 
+void gemm(const Device& device, const Gemm& product) {
+  dispatch(device, [&](auto tag) { gemm(tag, product); });
+}
+
 }  // namespace farfield

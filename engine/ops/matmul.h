@@ -22,4 +22,7 @@ Tensor matmul(const Tensor& a, const Tensor& b);
 Tensor linear(const Tensor& x, const Tensor& w, const Tensor& bias = {},
               Activation activation = Activation::none);
 
+/// The product of kernels/gemm.h on a device; nothing is checked.
+void gemm(const Device& device, const Gemm& product);
+
 }  // namespace farfield

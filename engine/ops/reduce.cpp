@@ -140,4 +140,10 @@ Tensor sum_to(const Tensor& x, const Shape& shape) {
   return total;
 }
 
+bool is_finite(const Tensor& x) {
+  require<DTypeError>(is_float(x.dtype()), "is_finite", "expected a floating type, got ",
+                      x.dtype());
+  return dispatch(x.device(), [&](auto tag) { return is_finite(tag, x); });
+}
+
 }  // namespace farfield

@@ -21,4 +21,7 @@ Tensor logsumexp(const Tensor& x, int dim, bool keepdim = false);
 /// broadcast. ShapeError when shape does not broadcast to that of x.
 Tensor sum_to(const Tensor& x, const Shape& shape);
 
+/// True when no element is NaN or infinite. Waits for the device.
+bool is_finite(const Tensor& x);
+
 }  // namespace farfield

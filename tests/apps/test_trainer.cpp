@@ -168,6 +168,21 @@ BOOST_AUTO_TEST_CASE(a_step_left_out_is_counted_and_its_update_is_not) {
   BOOST_TEST(t.state().skipped == std::vector<int64_t>{2}, boost::test_tools::per_element());
 }
 
+BOOST_AUTO_TEST_CASE(a_batch_that_was_fetched_early_is_not_taken_for_another) {
+  RunConfig config = toy().config();
+  config.lr = 1e-30;  // the weights stay: the loss tells the batch
+  Trainer early = trainer(config), direct = trainer(config);
+  const double first = early.step().loss;  // has fetched the second
+  early.skip_step();
+  for (int i = 0; i < 2; ++i) direct.skip_step();
+  const double third = direct.step().loss;
+  BOOST_TEST(early.step().loss == third);
+  BOOST_TEST(first != third);
+  Trainer second = trainer(config);
+  second.skip_step();
+  BOOST_TEST(second.step().loss != third);
+}
+
 BOOST_AUTO_TEST_CASE(a_checkpoint_of_another_configuration_or_data_is_refused) {
   Trainer t = trainer(toy().config("alibi"));
   Checkpoint other = snapshot(trainer(toy().config("kerple_log")));

@@ -1,7 +1,7 @@
 #include <boost/test/unit_test.hpp>
 #include <type_traits>
 
-#include "engine/device.h"
+#include "engine/dispatch.h"
 #include "tests/support/messages.h"
 
 namespace farfield {

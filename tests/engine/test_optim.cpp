@@ -109,6 +109,81 @@ BOOST_AUTO_TEST_CASE(the_norm_covers_all_parameters_and_shows_a_gradient_that_is
   BOOST_TEST(std::isnan(grad_norm({a, b, c})));
 }
 
+// Two parameters with gradients of norm 13: weights, moments and count after an update(optimizer).
+template <class F>
+std::vector<std::vector<double>> after_an_update(DType dtype, const F& update) {
+  const Parameter a = parameter("a", {1, 2}, dtype), b = parameter("b", {3}, dtype, false);
+  AdamW optimizer({a, b}, {.weight_decay = 0.1});
+  set_gradient(a, {3, 4});
+  set_gradient(b, {12});
+  update(optimizer);
+  std::vector<std::vector<double>> all{a.value.to_vector(), b.value.to_vector()};
+  for (const auto& [name, tensor] : optimizer.state()) all.push_back(tensor.to_vector());
+  all.push_back({static_cast<double>(optimizer.t())});
+  return all;
+}
+
+StepGuard guard_of(const AdamW& optimizer, double loss, double max_norm) {
+  return {.loss = Tensor::full({}, loss, DType::f64),
+          .grad_norm = device_grad_norm(optimizer.parameters()),
+          .max_norm = max_norm};
+}
+
+BOOST_AUTO_TEST_CASE(a_guarded_update_has_the_bits_of_one_that_looked_at_the_norm) {
+  for (const DType dtype : {DType::f32, DType::f64})
+    for (const double max_norm : {0.0, 0.7, 13.0, 100.0}) {
+      const auto looked = after_an_update(dtype, [&](AdamW& optimizer) {
+        optimizer.step(0.1, clip_factor(grad_norm(optimizer.parameters()), max_norm));
+      });
+      const auto guarded = after_an_update(
+          dtype, [&](AdamW& optimizer) { optimizer.step(0.1, guard_of(optimizer, 5, max_norm)); });
+      BOOST_TEST((guarded == looked), dtype << ", largest norm " << max_norm);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_guarded_update_writes_nothing_where_loss_or_norm_is_not_finite) {
+  const double inf = std::numeric_limits<double>::infinity(), nan = std::nan("");
+  for (const DType dtype : {DType::f32, DType::f64}) {
+    const auto before = after_an_update(dtype, [](AdamW&) {});
+    for (const double bad : {inf, -inf, nan}) {
+      const auto bad_loss = after_an_update(dtype, [&](AdamW& optimizer) {
+        optimizer.step(0.1, guard_of(optimizer, bad, 1));
+        BOOST_TEST(optimizer.t() == 1);
+        optimizer.take_back();
+      });
+      BOOST_TEST((bad_loss == before));
+      const auto bad_gradient = after_an_update(dtype, [&](AdamW& optimizer) {
+        set_gradient(optimizer.parameters()[1], {bad});
+        optimizer.step(0.1, guard_of(optimizer, 5, 1));
+        optimizer.take_back();
+      });
+      BOOST_TEST((bad_gradient == before));
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_guard_that_no_device_can_use_is_refused) {
+  const Parameter p = parameter("p", {1});
+  AdamW optimizer({p});
+  const Tensor good = Tensor::full({}, 1, DType::f64);
+  check_message<ConfigError>(
+      [&] {
+        optimizer.step(0.1, {good, good, -1});
+      },
+      "[clip] expected a largest norm >= 0 (0: no clipping), got -1");
+  check_message<ShapeError>(
+      [&] {
+        optimizer.step(0.1, {Tensor::zeros({2}), good, 1});
+      },
+      "[adamw] expected loss and norm as scalars, got [2]");
+  check_message<DTypeError>(
+      [&] {
+        optimizer.step(0.1, {good, Tensor::zeros({}), 1});
+      },
+      "[adamw] expected loss and norm in float64, got float32");
+  BOOST_TEST(optimizer.t() == 0);
+}
+
 // Sizes around the pieces that work is cut into: many small, one large, odd tails.
 BOOST_AUTO_TEST_CASE(norm_and_update_have_the_same_bits_on_one_two_and_three_threads) {
   std::vector<double> norms;

@@ -92,6 +92,36 @@ inline AttentionProblem make_problem(const Sizes& s, DType dtype) {
   return p;
 }
 
+/// Features and factors like those of FIRE: logarithms of distance and position, so that x runs
+/// from 0 to 1. f_h is continuous: offsets follow from slopes and knots.
+inline void add_row_bias(AttentionProblem& p, const std::vector<double>& knots) {
+  const int64_t first = p.n_key() - p.n_query();
+  const auto n_segment = static_cast<int64_t>(knots.size()) + 1;
+  std::vector<double> feature, factor;
+  for (int64_t d = 0; d < p.n_key(); ++d)
+    feature.push_back(std::log(0.3 * static_cast<double>(d) + 1));
+  for (int64_t i = 0; i < p.n_query(); ++i)
+    factor.push_back(1 / std::log(0.3 * static_cast<double>(std::max<int64_t>(40, first + i)) + 1));
+  const std::vector<double> slope = normal({p.n_head(), n_segment}, 20).to_vector();
+  std::vector<double> offset;
+  for (size_t h = 0; h < static_cast<size_t>(p.n_head()); ++h) {
+    const double* const row = slope.data() + h * static_cast<size_t>(n_segment);
+    offset.push_back(0.25);
+    for (size_t s = 0; s < knots.size(); ++s)
+      offset.push_back(offset.back() + (row[s] - row[s + 1]) * knots[s]);
+  }
+  RowBias& bias = p.rule.row_bias;
+  bias.feature = Tensor::from(feature, {p.n_key()}, p.acc());
+  bias.row_factor = Tensor::from(factor, {p.n_query()}, p.acc());
+  bias.knots = Tensor::from(knots, {n_segment - 1}, p.acc());
+  bias.slope = Tensor::from(slope, {p.n_head(), n_segment}, p.acc());
+  bias.offset = Tensor::from(offset, {p.n_head(), n_segment}, p.acc());
+}
+
+/// Knots below, between and above all x, and at none, where rounding would choose the segment; two
+/// close together, two equal.
+inline const std::vector<double> kKnots{-0.5, 0.1, 0.3, 0.300001, 0.42, 0.42, 0.6, 0.77, 0.9, 1.5};
+
 /// f(name, tensor) for every input with a gradient.
 template <class Problem, class F>
 void for_each_input(Problem& p, const F& f) {
@@ -129,16 +159,20 @@ inline Named run(AttentionProblem p, bool with_tables = true) {
   return result;
 }
 
-/// Every result against the reference.
-inline void compare(const AttentionProblem& p, const std::string& what) {
+/// Every result of a problem, which somebody has computed, against the reference.
+inline void compare_results(const AttentionProblem& p, const Named& results,
+                            const std::string& what) {
   const NamedValues want = AttentionReference(p.heads, p.rule, p.dout).result();
-  for (const auto& [name, got] : run(p)) {
+  for (const auto& [name, got] : results) {
     BOOST_REQUIRE_MESSAGE(got.defined(), name << " is missing: " << what);
     const double e = relative_error(got.to_vector(), want.at(name));
     BOOST_CHECK_MESSAGE(
         e <= attention_tolerance(p.dtype(), name),
         name << " is off by " << e << " of its largest entry: " << what << ' ' << p.dtype());
   }
+}
+inline void compare(const AttentionProblem& p, const std::string& what) {
+  compare_results(p, run(p), what);
 }
 
 inline bool same_bits(const Tensor& a, const Tensor& b) {

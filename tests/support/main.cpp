@@ -13,4 +13,11 @@ bool name_suite() {
 
 }  // namespace
 
+#ifdef BOOST_TEST_DYN_LINK
 int main(int argc, char** argv) { return boost::unit_test::unit_test_main(name_suite, argc, argv); }
+#else  // the static library has a main() of its own
+boost::unit_test::test_suite* init_unit_test_suite(int, char**) {
+  name_suite();
+  return nullptr;
+}
+#endif

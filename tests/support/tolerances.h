@@ -47,4 +47,11 @@ inline Tolerance tolerance(DType dtype, Work work) {
   return {0, 0};
 }
 
+/// What two results in `dtype` may differ, each of which may differ so much from the exact one. Two
+/// bfloat16 on either side of where rounding changes are a whole step apart.
+inline Tolerance tolerance_between(DType dtype, Work work) {
+  const Tolerance one = tolerance(dtype, work);
+  return {2 * one.absolute, 2 * one.relative};
+}
+
 }  // namespace farfield

@@ -98,6 +98,29 @@ BOOST_AUTO_TEST_CASE(matrix_instruction_multiplies_like_a_loop) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(matrices_are_loaded_in_the_layouts_of_the_matrix_instruction) {
+  const auto x = eighths(4 * 64, 8);
+  for (const bool is_transposed : {false, true}) {
+    const auto got = matrix_pairs(x, is_transposed);
+    for (size_t lane = 0; lane < 32; ++lane)
+      for (size_t i = 0; i < 4; ++i)
+        for (size_t half = 0; half < 2; ++half) {
+          const size_t row = lane / 4, column = lane % 4 * 2 + half;
+          BOOST_TEST(got[8 * lane + 2 * i + half] ==
+                     x[64 * i + (is_transposed ? 8 * column + row : 8 * row + column)]);
+        }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(asynchronous_copies_arrive_with_the_wait) {
+  const auto x = eighths(128 * 20, 9);
+  const auto got = copied(x);
+  for (size_t i = 0; i < x.size(); ++i) {
+    const size_t row = i / 20, piece = i % 20 / 4;
+    BOOST_TEST(got[i] == (piece < 4 && (row + piece) % 5 == 0 ? 0 : x[i]));
+  }
+}
+
 BOOST_AUTO_TEST_CASE(votes_see_every_lane) {
   auto x = eighths(128, 7);
   for (size_t i = 32; i < 64; ++i) x[i] = -1;

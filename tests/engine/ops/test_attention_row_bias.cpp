@@ -12,42 +12,13 @@
 namespace farfield {
 namespace {
 
+using test::add_row_bias;
 using test::AttentionProblem;
-using test::normal;
+using test::kKnots;
 using test::run;
 using test::Sizes;
 
 const DType kFloats[] = {DType::f64, DType::f32, DType::bf16};
-
-// Features and factors like those of FIRE: logarithms of distance and position, so that x runs from
-// 0 to 1. f_h is continuous: offsets follow from slopes and knots.
-void add_row_bias(AttentionProblem& p, const std::vector<double>& knots) {
-  const int64_t first = p.n_key() - p.n_query();
-  const auto n_segment = static_cast<int64_t>(knots.size()) + 1;
-  std::vector<double> feature, factor;
-  for (int64_t d = 0; d < p.n_key(); ++d)
-    feature.push_back(std::log(0.3 * static_cast<double>(d) + 1));
-  for (int64_t i = 0; i < p.n_query(); ++i)
-    factor.push_back(1 / std::log(0.3 * static_cast<double>(std::max<int64_t>(40, first + i)) + 1));
-  const std::vector<double> slope = normal({p.n_head(), n_segment}, 20).to_vector();
-  std::vector<double> offset;
-  for (size_t h = 0; h < static_cast<size_t>(p.n_head()); ++h) {
-    const double* const row = slope.data() + h * static_cast<size_t>(n_segment);
-    offset.push_back(0.25);
-    for (size_t s = 0; s < knots.size(); ++s)
-      offset.push_back(offset.back() + (row[s] - row[s + 1]) * knots[s]);
-  }
-  RowBias& bias = p.rule.row_bias;
-  bias.feature = Tensor::from(feature, {p.n_key()}, p.acc());
-  bias.row_factor = Tensor::from(factor, {p.n_query()}, p.acc());
-  bias.knots = Tensor::from(knots, {n_segment - 1}, p.acc());
-  bias.slope = Tensor::from(slope, {p.n_head(), n_segment}, p.acc());
-  bias.offset = Tensor::from(offset, {p.n_head(), n_segment}, p.acc());
-}
-
-// Below, between and above all x, and at none, where rounding would choose the segment; two close
-// together, two equal.
-const std::vector<double> kKnots{-0.5, 0.1, 0.3, 0.300001, 0.42, 0.42, 0.6, 0.77, 0.9, 1.5};
 
 BOOST_AUTO_TEST_CASE(segments_by_hand) {
   // x = 2 * 0.5 = 1 at distance 1, in the second segment: 3 * 1 - 2 = 1; 0 at distance 0: 0 + 0.

@@ -1,6 +1,7 @@
 #include "tests/support/cuda/block.h"
 
 #include <bit>
+#include <cstring>
 #include <iomanip>
 #include <map>
 #include <utility>
@@ -64,6 +65,9 @@ void Block::run(const Launch& launch, uint3 index, Order order, Poison poison) {
   n_at_barrier_ = 0;
   n_finished_ = 0;
   shared_.begin(launch.dynamic_shared_bytes, poison);
+  poison_ = poison;
+  for (auto& copies : copies_) copies.clear();
+  copies_.resize(threads_.size());
 
   // Comes back when no thread can go on: all have finished, one has thrown, or they wait in vain.
   choose_next(first_warp());
@@ -236,6 +240,27 @@ unsigned char* Block::dynamic_shared(Where where) {
   if (launch_->dynamic_shared_bytes == 0)
     fail_here("dynamic_shared (", where, "): expected a launch with shared_bytes > 0");
   return shared_.dynamic();
+}
+
+void Block::copy_async(const Copy& copy) {
+  const auto is_aligned = [&](const void* x) {
+    return reinterpret_cast<uintptr_t>(x) % copy.size_bytes == 0;
+  };
+  if (!is_aligned(copy.to) || !is_aligned(copy.from))
+    fail_here("cp.async: expected both sides aligned to ", copy.size_bytes, " bytes");
+  fill(copy.to, copy.size_bytes, poison_);
+  copies_[static_cast<size_t>(current_)].push_back(copy);
+}
+
+void Block::wait_for_copies() {
+  auto& copies = copies_[static_cast<size_t>(current_)];
+  for (const Copy& copy : copies) {
+    if (copy.from)
+      std::memcpy(copy.to, copy.from, copy.size_bytes);
+    else
+      std::memset(copy.to, 0, copy.size_bytes);
+  }
+  copies.clear();
 }
 
 std::string Block::describe(const Thread& thread) const {

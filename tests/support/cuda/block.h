@@ -39,6 +39,13 @@ struct WarpOperation {
   void (*complete)(void* const* lanes);
 };
 
+/// An asynchronous copy to shared memory; zeros when `from` is null.
+struct Copy {
+  void* to;
+  const void* from;
+  size_t size_bytes;
+};
+
 class Block {
  public:
   Block();
@@ -57,6 +64,9 @@ class Block {
   [[noreturn]] void fail_shuffle(int lane, int source) const;
   unsigned char* shared_object(const void* key, size_t size_bytes, Where where);
   unsigned char* dynamic_shared(Where where);
+  /// The copy is made when the thread waits; until then its target is poison.
+  void copy_async(const Copy& copy);
+  void wait_for_copies();
 
   /// Threads that have started and not finished.
   int n_suspended() const { return fibers_.size() - 1 - static_cast<int>(idle_.size()); }
@@ -103,6 +113,8 @@ class Block {
   bool is_cancelling_ = false;
   bool is_ending_ = false;
   SharedMemory shared_;
+  Poison poison_ = Poison::nan;
+  std::vector<std::vector<Copy>> copies_;  // of each thread, those that it has not waited for
   Fibers fibers_;
   std::vector<int> idle_;
 };

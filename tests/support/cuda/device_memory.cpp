@@ -52,6 +52,13 @@ bool is_device_memory(const void* begin, size_t size_bytes) {
   return offset <= piece_bytes && size_bytes <= piece_bytes - offset;
 }
 
+size_t allocated_device_bytes() {
+  const std::lock_guard lock(allocations().mutex);
+  size_t total = 0;
+  for (const auto& [begin, size_bytes] : allocations().size_bytes) total += size_bytes;
+  return total;
+}
+
 DeviceSnapshot snapshot_device_memory() {
   const std::lock_guard lock(allocations().mutex);
   DeviceSnapshot snapshot;

@@ -10,6 +10,7 @@ void* allocate_device_memory(size_t size_bytes);  ///< null when there is none l
 bool free_device_memory(void* begin);             ///< false for what was not allocated here
 /// Whether all these bytes lie in one allocation.
 bool is_device_memory(const void* begin, size_t size_bytes);
+size_t allocated_device_bytes();
 
 /// The content of all device memory.
 struct DeviceSnapshot {

@@ -1,22 +1,28 @@
 #include "tests/support/cuda/grid.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <string_view>
 
 #include "engine/cuda/kernel_name.h"
 #include "tests/support/cuda/device_memory.h"
+#include "tests/support/cuda/everywhere.h"
 
 namespace farfield::emulation {
 namespace {
 
 constinit thread_local int n_race_checks = 0;
 
+std::atomic<int64_t> launches = 0;
+
+bool is_in_environment(const char* name, std::string_view value) {
+  const char* text = std::getenv(name);
+  return text && text == value;
+}
+
 bool are_all_checked() {
-  static const bool answer = [] {
-    const char* text = std::getenv("FARFIELD_CUDA_RACES");
-    return text && std::string_view(text) == "1";
-  }();
+  static const bool answer = is_in_environment("FARFIELD_CUDA_RACES", "1");
   return answer;
 }
 
@@ -65,11 +71,19 @@ bool is_valid(const Launch& launch) {
 void run_grid(const Launch& launch) {
   require<BackendError>(!this_block().is_running(), "cuda",
                         "expected launches by the host, got one inside of a kernel");
+  ++launches;
   if (n_race_checks > 0 || are_all_checked())
     run_both_orders(launch);
   else
     run_blocks(launch, Order::forward, Poison::nan);
 }
+
+bool is_cuda_everywhere() {
+  static const bool answer = is_in_environment("FARFIELD_TEST_DEVICE", "cuda");
+  return answer;
+}
+
+int64_t n_launches() { return launches; }
 
 RaceCheck::RaceCheck() { ++n_race_checks; }
 RaceCheck::~RaceCheck() { --n_race_checks; }

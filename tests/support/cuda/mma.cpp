@@ -34,9 +34,13 @@ void multiply(void* const* lanes) {
     }
     for (int r = 0; r < 4; ++r) d[group + r / 2 * 8][2 * member + r % 2] = lane.c[r];
   }
-  for (int m = 0; m < 16; ++m)
+  for (int m = 0; m < 16; ++m) {
+    float row[8];  // stays in a register
+    for (int n = 0; n < 8; ++n) row[n] = d[m][n];
     for (int k = 0; k < 16; ++k)
-      for (int n = 0; n < 8; ++n) d[m][n] += a[m][k] * b[k][n];
+      for (int n = 0; n < 8; ++n) row[n] += a[m][k] * b[k][n];
+    for (int n = 0; n < 8; ++n) d[m][n] = row[n];
+  }
   for (int i = 0; i < 32; ++i) {
     const auto& lane = *static_cast<const MmaLane*>(lanes[i]);
     for (int r = 0; r < 4; ++r) lane.d[r] = d[i / 4 + r / 2 * 8][2 * (i % 4) + r % 2];

@@ -4,16 +4,20 @@
 #include <cstring>
 #include <optional>
 
+#include "tests/support/cuda/copies.h"
 #include "tests/support/cuda/device_memory.h"
+#include "tests/support/cuda/devices.h"
 #include "tests/support/cuda/symbol_name.h"
 
-using farfield::emulation::is_device_memory;
+namespace emulation = farfield::emulation;
+using emulation::is_device_memory;
 
 struct CUstream_st {};
 
 struct CUevent_st {
   using Clock = std::chrono::steady_clock;
   std::optional<Clock::time_point> recorded;
+  int64_t n_copies = 0;  // asked for before it
 };
 
 const char* cudaGetErrorString(cudaError_t error) {
@@ -26,6 +30,14 @@ const char* cudaGetErrorString(cudaError_t error) {
       return "out of memory";
     case cudaErrorInvalidConfiguration:
       return "invalid configuration argument";
+    case cudaErrorInsufficientDriver:
+      return "CUDA driver version is insufficient for CUDA runtime version";
+    case cudaErrorNoDevice:
+      return "no CUDA-capable device is detected";
+    case cudaErrorInvalidDevice:
+      return "invalid device ordinal";
+    case cudaErrorNotReady:
+      return "device not ready";
   }
   return "unrecognized error code";
 }
@@ -40,7 +52,11 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   return cudaSuccess;
 }
 
-cudaError_t cudaStreamSynchronize(cudaStream_t) { return cudaSuccess; }
+cudaError_t cudaStreamSynchronize(cudaStream_t) {
+  emulation::count_host_wait();
+  emulation::finish_copies();
+  return cudaSuccess;
+}
 
 cudaError_t cudaEventCreate(cudaEvent_t* event) {
   *event = new CUevent_st;
@@ -54,10 +70,20 @@ cudaError_t cudaEventDestroy(cudaEvent_t event) {
 
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t) {
   event->recorded = CUevent_st::Clock::now();
+  event->n_copies = emulation::n_copies_asked();
   return cudaSuccess;
 }
 
-cudaError_t cudaEventSynchronize(cudaEvent_t) { return cudaSuccess; }
+cudaError_t cudaEventQuery(cudaEvent_t event) {
+  return event->n_copies <= emulation::n_copies_done() ? cudaSuccess : cudaErrorNotReady;
+}
+
+cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+  if (cudaEventQuery(event) == cudaSuccess) return cudaSuccess;
+  emulation::count_host_wait();
+  emulation::finish_copies();
+  return cudaSuccess;
+}
 
 cudaError_t cudaEventElapsedTime(float* time_ms, cudaEvent_t begin, cudaEvent_t end) {
   if (!begin->recorded || !end->recorded) return cudaErrorInvalidValue;
@@ -68,18 +94,45 @@ cudaError_t cudaEventElapsedTime(float* time_ms, cudaEvent_t begin, cudaEvent_t 
 cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned) { return cudaSuccess; }
 
 cudaError_t cudaMalloc(void** begin, size_t size_bytes) {
-  *begin = size_bytes == 0 ? nullptr : farfield::emulation::allocate_device_memory(size_bytes);
+  size_t free_bytes = 0, total_bytes = 0;
+  cudaMemGetInfo(&free_bytes, &total_bytes);
+  *begin = nullptr;
+  if (size_bytes > free_bytes) return cudaErrorMemoryAllocation;
+  if (size_bytes > 0) *begin = farfield::emulation::allocate_device_memory(size_bytes);
   return size_bytes > 0 && !*begin ? cudaErrorMemoryAllocation : cudaSuccess;
 }
 
 cudaError_t cudaFree(void* begin) {
+  emulation::finish_copies();
   const bool is_freed = !begin || farfield::emulation::free_device_memory(begin);
+  return is_freed ? cudaSuccess : cudaErrorInvalidValue;
+}
+
+cudaError_t cudaHostAlloc(void** begin, size_t size_bytes, unsigned) {
+  *begin = emulation::allocate_pinned_memory(size_bytes);
+  return *begin ? cudaSuccess : cudaErrorMemoryAllocation;
+}
+
+cudaError_t cudaFreeHost(void* begin) {
+  const bool is_freed = !begin || emulation::free_pinned_memory(begin);
   return is_freed ? cudaSuccess : cudaErrorInvalidValue;
 }
 
 cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t size_bytes, cudaMemcpyKind kind,
                             cudaStream_t) {
   if (size_bytes == 0) return cudaSuccess;
+  if (is_device_memory(to, size_bytes)) {
+    if (emulation::is_pinned_memory(from, size_bytes)) {
+      emulation::copy_later(to, from, size_bytes);
+      return cudaSuccess;
+    }
+    if (!is_device_memory(from, size_bytes)) emulation::count_host_wait();
+  }
+  emulation::finish_copies();
+  if (kind == cudaMemcpyDefault) {
+    std::memmove(to, from, size_bytes);
+    return cudaSuccess;
+  }
   const bool is_to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
   const bool is_from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
   if (is_to_device != is_device_memory(to, size_bytes)) return cudaErrorInvalidValue;
@@ -91,7 +144,19 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t size_bytes, cudaM
 cudaError_t cudaMemsetAsync(void* begin, int value, size_t size_bytes, cudaStream_t) {
   if (size_bytes == 0) return cudaSuccess;
   if (!is_device_memory(begin, size_bytes)) return cudaErrorInvalidValue;
+  emulation::finish_copies();
   std::memset(begin, value, size_bytes);
+  return cudaSuccess;
+}
+
+cudaError_t cudaMemset2DAsync(void* begin, size_t pitch_bytes, int value, size_t row_bytes,
+                              size_t rows, cudaStream_t) {
+  if (row_bytes == 0 || rows == 0) return cudaSuccess;
+  const size_t size_bytes = (rows - 1) * pitch_bytes + row_bytes;
+  if (row_bytes > pitch_bytes || !is_device_memory(begin, size_bytes)) return cudaErrorInvalidValue;
+  emulation::finish_copies();
+  for (size_t row = 0; row < rows; ++row)
+    std::memset(static_cast<char*>(begin) + row * pitch_bytes, value, row_bytes);
   return cudaSuccess;
 }
 

@@ -1,9 +1,11 @@
 #pragma once
 // The part of the CUDA runtime that the engine uses. Everything is done when a call returns, so
-// streams have nothing to wait for. Names, parameters and defaults are those of NVIDIA's header.
+// streams have nothing to wait for; all but copies out of pinned memory (copies.h). Names,
+// parameters and defaults are those of NVIDIA's header.
 
 #include <cstddef>
 
+#include "tests/support/cuda/copies.h"
 #include "tests/support/cuda/grid.h"
 #include "tests/support/cuda/vector_types.h"
 
@@ -12,8 +14,23 @@ enum cudaError_t {
   cudaErrorInvalidValue = 1,
   cudaErrorMemoryAllocation = 2,
   cudaErrorInvalidConfiguration = 9,
+  cudaErrorInsufficientDriver = 35,
+  cudaErrorNoDevice = 100,
+  cudaErrorInvalidDevice = 101,
+  cudaErrorNotReady = 600,
 };
 const char* cudaGetErrorString(cudaError_t error);
+
+/// What these tell is for tests to choose: emulated_devices() in devices.h.
+cudaError_t cudaGetDeviceCount(int* count);
+cudaError_t cudaSetDevice(int index);
+struct cudaDeviceProp {
+  char name[256];
+  size_t totalGlobalMem;
+  int major, minor;
+};
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int index);
+cudaError_t cudaMemGetInfo(size_t* free_bytes, size_t* total_bytes);
 
 using cudaStream_t = struct CUstream_st*;
 inline constexpr unsigned cudaStreamNonBlocking = 1;
@@ -26,6 +43,7 @@ cudaError_t cudaEventCreate(cudaEvent_t* event);
 cudaError_t cudaEventDestroy(cudaEvent_t event);
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream = nullptr);
 cudaError_t cudaEventSynchronize(cudaEvent_t event);
+cudaError_t cudaEventQuery(cudaEvent_t event);
 /// As on a device, both must have been recorded.
 cudaError_t cudaEventElapsedTime(float* time_ms, cudaEvent_t begin, cudaEvent_t end);
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags = 0);
@@ -35,14 +53,20 @@ enum cudaMemcpyKind {
   cudaMemcpyHostToDevice = 1,
   cudaMemcpyDeviceToHost = 2,
   cudaMemcpyDeviceToDevice = 3,
+  cudaMemcpyDefault = 4,  ///< told by the pointers
 };
 cudaError_t cudaMalloc(void** begin, size_t size_bytes);
 cudaError_t cudaFree(void* begin);
+inline constexpr unsigned cudaHostAllocDefault = 0;
+cudaError_t cudaHostAlloc(void** begin, size_t size_bytes, unsigned flags);
+cudaError_t cudaFreeHost(void* begin);
 /// A device side that is not within one allocation is an invalid value.
 cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t size_bytes, cudaMemcpyKind kind,
                             cudaStream_t stream = nullptr);
 cudaError_t cudaMemsetAsync(void* begin, int value, size_t size_bytes,
                             cudaStream_t stream = nullptr);
+cudaError_t cudaMemset2DAsync(void* begin, size_t pitch_bytes, int value, size_t row_bytes,
+                              size_t rows, cudaStream_t stream = nullptr);
 
 cudaError_t cudaFuncGetName(const char** name, const void* kernel);
 
@@ -70,6 +94,7 @@ cudaError_t cudaLaunchKernel(void (*kernel)(Parameters...), dim3 grid, dim3 bloc
   const Launch launch{
       reinterpret_cast<const void*>(kernel), call, arguments, grid, block, shared_bytes};
   if (!is_valid(launch)) return cudaErrorInvalidConfiguration;
+  finish_copies();
   run_grid(launch);
   return cudaSuccess;
 }

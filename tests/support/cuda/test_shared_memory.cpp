@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "engine/base/error.h"
+#include "engine/cuda/copy_async.cuh"
 #include "engine/cuda/launch.h"
 #include "engine/cuda/shared.cuh"
 #include "tests/support/cuda/asan.h"
@@ -27,6 +28,15 @@ __global__ void sum_kernel(unsigned n, float* out) {
   float sum = 0;
   for (const float x : row.at) sum += x;
   out[blockIdx.x] = sum;
+}
+
+// Reads a copy before it has waited for it, or after.
+__global__ void copy_kernel(const float* x, bool is_too_early, float* out) {
+  Row& row = shared<Row>();
+  copy_async<16>(row.at, x, true);
+  if (is_too_early) *out = row.at[0];
+  wait_for_copies();
+  if (!is_too_early) *out = row.at[0];
 }
 
 __global__ void integer_kernel(int* out) { out[threadIdx.x] = dynamic_shared<int>()[threadIdx.x]; }
@@ -71,6 +81,16 @@ void check_out_of_bounds(const F& f, const char* kernel, const char* what) {
     BOOST_TEST(report_of(f).find("use-after-poison") != std::string::npos);
   else
     BOOST_CHECK_EXCEPTION(f(), BackendError, says(kernel, "block (0, 0, 0)", what));
+}
+
+BOOST_AUTO_TEST_CASE(an_asynchronous_copy_is_not_there_before_the_wait) {
+  const DeviceArray<float> x(4, 1.5f), out(1);
+  launch(copy_kernel, 1, 1, 0, nullptr, x.data(), false, out.data());
+  BOOST_TEST(out.values()[0] == 1.5f);
+  launch(copy_kernel, 1, 1, 0, nullptr, x.data(), true, out.data());
+  BOOST_TEST(std::isnan(out.values()[0]));
+  BOOST_CHECK_THROW(launch(copy_kernel, 1, 1, 0, nullptr, x.data() + 1, true, out.data()),
+                    BackendError);
 }
 
 BOOST_AUTO_TEST_CASE(what_was_not_written_is_nan) {

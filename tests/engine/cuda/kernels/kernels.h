@@ -36,6 +36,13 @@ AtomicResults atomic_results(const std::vector<int>& x);
 std::vector<float> matmul(const std::vector<float>& a, const std::vector<float>& b, int m, int n,
                           int k);
 
+/// Four 8 x 8 matrices as load_matrices gives them to 32 lanes: 4 pairs for each lane.
+std::vector<float> matrix_pairs(const std::vector<float>& x, bool is_transposed);
+
+/// 128 times 5 pieces of 4 numbers, through asynchronous copies to shared memory. Pieces
+/// i < 4 of row r are left out where r + i is a multiple of 5.
+std::vector<float> copied(const std::vector<float>& x);
+
 /// Of each 32 neighbours: the mask of those above 0, whether any is, whether all are.
 struct Votes {
   std::vector<unsigned> ballot;

@@ -6,6 +6,8 @@
 #include "tests/support/cuda/atomics.h"
 #include "tests/support/cuda/block.h"
 #include "tests/support/cuda/builtins.h"
+#include "tests/support/cuda/copy_async.h"
+#include "tests/support/cuda/load_matrix.h"
 #include "tests/support/cuda/mma.h"
 #include "tests/support/cuda/runtime.h"
 #include "tests/support/cuda/warp.h"

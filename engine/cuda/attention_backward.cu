@@ -1,0 +1,185 @@
+#include "engine/cuda/attention_backward.cuh"
+#include "engine/cuda/attention_entries.cuh"
+#include "engine/cuda/attention_sums.h"
+
+namespace farfield {
+namespace attention_cuda {
+namespace {
+
+// The Row of each query, by a warp. What is subtracted from dP is the sum of dout * out, which is
+// that of P dP; without softmax, minus what the penalty adds.
+template <class T>
+__global__ void attention_rows_kernel(Problem<T> p, const T* out, const T* dout, const float* lse,
+                                      const float* threshold, const float* sums, float unit,
+                                      int n_row, Row* rows) {
+  const int64_t at = thread_index() / kWarp;
+  if (at >= int64_t{p.heads()} * n_row) return;
+  const int head = static_cast<int>(at / n_row), i = static_cast<int>(at % n_row);
+  const int64_t query = static_cast<int64_t>(head) * p.n_query + i;
+  Row row{0, kInfinity, -kInfinity, 0};  // beyond the last: P is 0
+  if (i < p.n_query) {
+    row.factor = p.scale * unit * (p.row_scale ? p.row_scale[i] : 1);
+    if (p.is_relu) {
+      row.shift = relu_factor_of(p, i);
+      if (sums) row.dot = -penalty_gradient(p.penalty, int64_t{p.heads()} * p.n_query, sums[query]);
+    } else {
+      row.shift = lse[query] * unit;
+      if (threshold) row.threshold = threshold[query];
+      const T* const a = p.token_rows(out, head, i).first;
+      const T* const b = p.token_rows(dout, head, i).first;
+      for (int c = static_cast<int>(threadIdx.x) % kWarp; c < p.head_dim; c += kWarp)
+        row.dot += widen(a[c]) * widen(b[c]);
+      row.dot = warp_sum(row.dot);
+    }
+  }
+  if (threadIdx.x % kWarp == 0) rows[at] = row;
+}
+
+int tiles_of(int n) { return (n + kTile - 1) / kTile; }
+
+// Not in the class: nvcc loses the braces of a Shape that depends on a template's parameters.
+Shape shape_of(int64_t a, int64_t b, int64_t c, int64_t d = 1) { return Shape{a, b, c, d}; }
+Tensor floats(Cuda device, const Shape& shape) {
+  return Tensor::empty(shape, DType::f32, Device{Device::Kind::cuda, device.index});
+}
+
+// Blocks that share the items of a head when each has a slice of memory for table gradients: enough
+// for the largest devices, a number that depends on the shape alone.
+int slots_with_tables(int n_items, int n_head) {
+  constexpr int kBlocks = 384;
+  return std::min(n_items, std::max(8, (kBlocks + n_head - 1) / n_head));
+}
+
+template <class T>
+class BackwardPass {
+ public:
+  BackwardPass(Cuda device, const Problem<T>& p, const AttentionRows& rows, const Tensor& out,
+               const Tensor& dout)
+      : device_(device),
+        p_(p),
+        rows_(floats(device, shape_of(p.heads(), kTile * tiles_of(p.n_query), sizeof(Row) / 4))) {
+    auto* const to = reinterpret_cast<Row*>(rows_.data<float>());
+    args_.dout = dout.data<T>();
+    args_.rows = to;
+    args_.n_row = static_cast<int>(rows_.dim(1));
+    const float unit = is_plain() ? PlainScores<T>::kUnit : GeneralScores<T>::kUnit;
+    launch(attention_rows_kernel<T>, blocks_for(rows_.dim(0) * rows_.dim(1) * kWarp), kThreads, 0,
+           stream_of(device), p, out.data<T>(), dout.data<T>(), data_or_null<float>(rows.lse),
+           data_or_null<float>(rows.threshold), data_or_null<float>(rows.sum), unit, args_.n_row,
+           to);
+  }
+
+  /// dk and dv of the near pairs, and the gradients of tables by distance.
+  void keys(AttentionGrads& grads) const {
+    BackwardArguments<T> args = args_;
+    args.dx = grads.dheads.k.data<T>();
+    args.dv = grads.dheads.v.data<T>();
+    const bool by_distance = !p_.ids && !p_.far_ids_q;
+    Tensor feature = grads.drow_bias.feature;
+    const bool has_tables =
+        (by_distance && (grads.dbias.defined() || grads.dweight.defined())) || feature.defined();
+    args.n_slot = tiles_of(p_.n_key) * p_.n_batch;
+    if (has_tables) args.n_slot = slots_with_tables(args.n_slot, p_.n_head);
+    const Shape slices = shape_of(p_.n_head, args.n_slot, p_.n_key);
+    const auto slices_of = [&](const Tensor& grad, bool is_wanted) {
+      return grad.defined() && is_wanted ? Tensor::zeros(slices, DType::f32, grad.device())
+                                         : Tensor();
+    };
+    Tensor bias = slices_of(grads.dbias, by_distance);
+    Tensor weight = slices_of(grads.dweight, by_distance);
+    Tensor features = slices_of(feature, true);
+    args.bias = data_or_null<float>(bias);
+    args.weight = data_or_null<float>(weight);
+    args.feature = data_or_null<float>(features);
+    run<Side::keys>(args);
+    const auto sum = [&](const Tensor& parts, Tensor& grad, int64_t n_outer) {
+      if (parts.defined())
+        sum_rows(device_, n_outer, p_.n_head * args.n_slot / n_outer, p_.n_key, p_.n_key,
+                 parts.data<float>(), grad.data<float>());
+    };
+    sum(bias, grads.dbias, p_.n_head);
+    sum(weight, grads.dweight, p_.n_head);
+    sum(features, feature, 1);
+    if (!by_distance && (grads.dbias.defined() || grads.dweight.defined())) entries(grads);
+  }
+
+  /// dq of the near pairs, and the gradients of the row bias that are sums along rows.
+  void queries(AttentionGrads& grads) const {
+    BackwardArguments<T> args = args_;
+    args.dx = grads.dheads.q.data<T>();
+    args.n_slot = tiles_of(p_.n_query) * p_.n_batch;
+    RowBias& row_bias = grads.drow_bias;
+    const int64_t n_segment = p_.row_bias.n_knot + 1;
+    const int64_t n_rows = int64_t{p_.n_batch} * p_.n_query;
+    Tensor segments, row_factor;
+    if (row_bias.slope.defined() || row_bias.offset.defined() || row_bias.row_factor.defined()) {
+      segments =
+          Tensor::zeros(shape_of(p_.n_head, n_rows, 2, n_segment), DType::f32, rows_.device());
+      row_factor = floats(device_, shape_of(1, p_.heads(), p_.n_query));
+      args.segments = {segments.data<float>(), row_factor.data<float>()};
+    }
+    run<Side::queries>(args);
+    if (row_bias.slope.defined())
+      sum_rows(device_, p_.n_head, n_rows, n_segment, 2 * n_segment, segments.data<float>(),
+               row_bias.slope.data<float>());
+    if (row_bias.offset.defined())
+      sum_rows(device_, p_.n_head, n_rows, n_segment, 2 * n_segment,
+               segments.data<float>() + n_segment, row_bias.offset.data<float>());
+    if (row_bias.row_factor.defined())
+      sum_rows(device_, 1, p_.heads(), p_.n_query, p_.n_query, row_factor.data<float>(),
+               row_bias.row_factor.data<float>());
+  }
+
+  /// The gradients of the far copies: passes of their own, since one pass has no registers for more
+  /// sums.
+  void far(AttentionGrads& grads) const {
+    BackwardArguments<T> args = args_;
+    args.is_far = true;
+    args.dx = grads.dheads.far.k.data<T>();
+    args.n_slot = tiles_of(p_.n_key) * p_.n_batch;
+    run<Side::keys>(args);
+    args.dx = grads.dheads.far.q.data<T>();
+    args.n_slot = tiles_of(p_.n_query) * p_.n_batch;
+    run<Side::queries>(args);
+  }
+
+ private:
+  bool is_plain() const { return std::is_same_v<T, BFloat16> && p_.is_plain(); }
+  template <Side kOwn>
+  void run(const BackwardArguments<T>& args) const {
+    if constexpr (std::is_same_v<T, BFloat16>)
+      if (is_plain()) return run_backward<kOwn, T, PlainScores<T>>(device_, p_, args);
+    run_backward<kOwn, T, GeneralScores<T>>(device_, p_, args);
+  }
+  void entries(AttentionGrads& grads) const {
+    const EntryArguments<T> args{args_.dout, args_.rows, args_.n_row,
+                                 data_or_null<float>(grads.dbias),
+                                 data_or_null<float>(grads.dweight)};
+    launch(attention_entries_kernel<T>, blocks_for(int64_t{p_.n_head} * p_.n_entry * kWarp),
+           kThreads, 0, stream_of(device_), p_, args);
+  }
+
+  Cuda device_;
+  const Problem<T>& p_;
+  Tensor rows_;  // Row
+  BackwardArguments<T> args_;
+};
+
+}  // namespace
+}  // namespace attention_cuda
+
+void attention_backward(Cuda device, const Heads& heads, const AttentionRule& rule,
+                        const Tensor& out, const AttentionRows& rows, const Tensor& dout,
+                        AttentionGrads& grads) {
+  attention_cuda::check_head_dim(heads.q.dim(3));
+  dispatch_device_float(heads.q.dtype(), [&](auto type) {
+    using T = decltype(type);
+    const attention_cuda::Problem<T> p(heads, rule);
+    const attention_cuda::BackwardPass<T> pass(device, p, rows, out, dout);
+    pass.keys(grads);
+    pass.queries(grads);
+    if (p.far_q) pass.far(grads);
+  });
+}
+
+}  // namespace farfield

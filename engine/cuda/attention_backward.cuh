@@ -1,0 +1,282 @@
+#pragma once
+// The backward pass. A block owns a tile of keys and walks the queries that see them, for dk, dv
+// and the tables, or owns a tile of queries and walks the keys that these see, for dq: the same
+// work with rows and columns exchanged. Scores are computed again from the rows' sums, as in
+// FlashAttention (Dao et al. 2022, arXiv:2205.14135).
+
+#include "engine/cuda/attention_diagonals.cuh"
+#include "engine/cuda/attention_normalizer.cuh"
+#include "engine/cuda/attention_row_bias_sums.cuh"
+#include "engine/cuda/context.h"
+
+namespace farfield::attention_cuda {
+
+enum class Side { keys, queries };
+
+/// What the passes read besides the problem, and what they write.
+template <class T>
+struct BackwardArguments {
+  const T* dout;
+  const Row* rows;  ///< [B * H, n_row]
+  int n_row;        ///< n_query in whole tiles
+
+  T *dx = nullptr, *dv = nullptr;  ///< dx: dk or dq; dv null: not now
+  bool is_far = false;             ///< dx is that of the far copies
+
+  int n_slot = 0;  ///< blocks of each head h; slot s of n walks items s, 2n - 1 - s, 2n + s, ...
+  /// [H, n_slot, S]: gradients by distance of bias, weight and the row bias' features; or null.
+  float *bias = nullptr, *weight = nullptr, *feature = nullptr;
+  SegmentSums segments = {};
+};
+
+template <class T, int D>
+struct BackwardFar {
+  Tile<T, D, kTile> own;
+  Tile<T, D, kLoop> loop;
+};
+
+template <Side kOwn, class T, int D, class Scores>
+struct BackwardShared {
+  static constexpr int kStages = Scores::kIsGeneral ? 1 : 2;  // while one is read, one is loaded
+  Tile<T, D, kTile> own_x, own_y;                             // k and v, or q and dout
+  Tile<T, D, kLoop> loop_x[kStages], loop_y[kStages];         // q and dout, or k and v
+  Row rows[kOwn == Side::keys ? kStages : 1][kOwn == Side::keys ? kLoop : kTile];
+  typename Scores::Shared scores[kStages];
+};
+struct alignas(16) TableShared {
+  DiagonalShared parts;
+  DiagonalSums::Shared bias, weight, feature;
+};
+
+/// Dynamic shared memory: BackwardShared, then what is needed of these, in this order.
+struct BackwardParts {
+  bool has_far, has_tables, has_segments;
+};
+template <Side kOwn, class T, int D, class Scores>
+FARFIELD_HD size_t shared_bytes(const BackwardParts& parts) {
+  return sizeof(BackwardShared<kOwn, T, D, Scores>) +
+         (parts.has_far ? sizeof(BackwardFar<T, D>) : 0) +
+         (parts.has_tables ? sizeof(TableShared) : 0) +
+         (parts.has_segments ? sizeof(SegmentShared) : 0);
+}
+
+/// Rows of queries, by all threads.
+template <bool kIsAsync, int kN>
+__device__ void load_rows(Row (&rows)[kN], const Row* from) {
+  const auto x = static_cast<int>(threadIdx.x);
+  if (x >= kN) return;
+  if constexpr (kIsAsync)
+    copy_async<16>(&rows[x], from + x, true);
+  else
+    rows[x] = from[x];
+}
+
+template <Side kOwn, class T, int D, class Scores>
+__global__ void __launch_bounds__(kBlock, kBlocks<D, Scores>)
+    attention_backward_kernel(Problem<T> p, BackwardArguments<T> args) {
+  constexpr bool kOwnsKeys = kOwn == Side::keys, kIsPlain = !Scores::kIsGeneral;
+  constexpr int kPieces = kLoop / 8;
+  constexpr float kBack = 1 / Scores::kUnit;
+  auto* const bytes = dynamic_shared<unsigned char>();
+  auto& shared = *reinterpret_cast<BackwardShared<kOwn, T, D, Scores>*>(bytes);
+  const auto after = [&](BackwardParts parts) {
+    return bytes + shared_bytes<kOwn, T, D, Scores>(parts);
+  };
+  auto& far = *reinterpret_cast<BackwardFar<T, D>*>(after({false, false, false}));
+  auto& tables = *reinterpret_cast<TableShared*>(after({p.far_q != nullptr, false, false}));
+  auto& segments = *reinterpret_cast<SegmentShared*>(after({p.far_q != nullptr, false, false}));
+
+  const int lane = static_cast<int>(threadIdx.x) % kWarp;
+  const int first = static_cast<int>(threadIdx.x) / kWarp * kWarpRows;
+  const int row = first + lane / 4, column = lane % 4 * 2;  // the first of this lane
+  const int h = static_cast<int>(blockIdx.x) % p.n_head;
+  const int slot = static_cast<int>(blockIdx.x) / p.n_head;
+  const int n_own = kOwnsKeys ? p.n_key : p.n_query;
+  const int n_tiles = (n_own + kTile - 1) / kTile, n_items = n_tiles * p.n_batch;
+  const int64_t slice = (static_cast<int64_t>(h) * args.n_slot + slot) * p.n_key;
+  const auto slice_of = [&](float* slices) {
+    return DiagonalSlice{slices ? slices + slice : nullptr, p.n_key};
+  };
+  DiagonalSums dbias, dweight, dfeature;
+
+  for (int round = 0; round * args.n_slot < n_items; ++round) {
+    const int item = round * args.n_slot + (round % 2 == 0 ? slot : args.n_slot - 1 - slot);
+    if (item >= n_items) continue;
+    const int head = item % p.n_batch * p.n_head + h;
+    const int tile = item / p.n_batch;  // those with the most work first
+    const int own = (kOwnsKeys ? tile : n_tiles - 1 - tile) * kTile;
+    const auto queries = [&](const T* x, int i) { return p.rows(x, head, p.n_query, i); };
+    const auto keys = [&](const T* x, int n) { return p.rows(x, head, p.n_key, n); };
+
+    const Row* const row_values = args.rows + static_cast<int64_t>(head) * args.n_row;
+
+    __syncthreads();  // all are done with the last item
+    if constexpr (kOwnsKeys) {
+      load_tile<kIsPlain>(shared.own_x, keys(p.k, own));
+      load_tile<kIsPlain>(shared.own_y, keys(p.v, own));
+      if (p.far_q) load_tile(far.own, keys(p.far_k, own));
+      dbias.start();
+      dweight.start();
+      dfeature.start();
+    } else {
+      load_tile<kIsPlain>(shared.own_x, queries(p.q, own));
+      load_tile<kIsPlain>(shared.own_y, p.token_rows(args.dout, head, own));
+      if (p.far_q) load_tile(far.own, queries(p.far_q, own));
+      load_rows<kIsPlain>(shared.rows[0], row_values + own);
+    }
+    Scores scores(p, head);
+    SegmentWalk walk(p.row_bias, args.segments, h, head, own, p.n_query, p.n_batch, p.n_head);
+    float dx[D / 8][4] = {}, dv[kOwnsKeys ? D / 8 : 1][4] = {};
+    const TileList tiles =
+        kOwnsKeys ? p.template query_tiles<kLoop>(own) : p.template key_tiles<kLoop>(own);
+    const auto load_loop = [&](int t, int stage) {
+      const int loop = tiles.at(t) * kLoop;
+      scores.load(shared.scores[stage], kOwnsKeys ? loop : own, kOwnsKeys ? own : loop);
+      if constexpr (kOwnsKeys) {
+        load_tile<kIsPlain>(shared.loop_x[stage], queries(p.q, loop));
+        load_tile<kIsPlain>(shared.loop_y[stage], p.token_rows(args.dout, head, loop));
+        load_rows<kIsPlain>(shared.rows[stage], row_values + loop);
+      } else {
+        load_tile<kIsPlain>(shared.loop_x[stage], keys(p.k, loop));
+        load_tile<kIsPlain>(shared.loop_y[stage], keys(p.v, loop));
+      }
+    };
+    if (kIsPlain && tiles.count() > 0) load_loop(0, 0);
+    for (int t = 0; t < tiles.count(); ++t) {
+      const int loop = tiles.at(t) * kLoop, stage = kIsPlain ? t % 2 : 0;
+      const int query = kOwnsKeys ? loop : own, key = kOwnsKeys ? own : loop;
+      scores.start_tile(shared.scores[stage], query, kOwnsKeys ? kLoop : kTile, key,
+                        kOwnsKeys ? kTile : kLoop);
+      bool has_near = true, has_far = false;
+      if constexpr (kIsPlain) {
+        wait_for_copies();
+        __syncthreads();  // this tile is there for all, and all have read the one before
+        if (t + 1 < tiles.count()) load_loop(t + 1, 1 - stage);
+      } else {
+        has_near = scores.has_near();
+        has_far = scores.has_far();
+        __syncthreads();  // all have read the tile before
+        if (args.is_far && !has_far) continue;
+        load_loop(t, 0);
+        if (has_far) load_tile(far.loop, kOwnsKeys ? queries(p.far_q, loop) : keys(p.far_k, loop));
+        __syncthreads();
+      }
+
+      float s[kPieces][4] = {}, dp[kPieces][4] = {};
+      if (has_near)
+        multiply_by_rows<kOwnsKeys, D>(
+            s, [&](int k) { return load_left(shared.own_x, first, k); }, shared.loop_x[stage], 0);
+      if constexpr (Scores::kIsGeneral)
+        if (has_far) {
+          float other[kPieces][4] = {};
+          multiply_by_rows<kOwnsKeys, D>(
+              other, [&](int k) { return load_left(far.own, first, k); }, far.loop, 0);
+          take_far<kOwnsKeys>(scores, s, other, row, column);
+        }
+      multiply_by_rows<kOwnsKeys, D>(
+          dp, [&](int k) { return load_left(shared.own_y, first, k); }, shared.loop_y[stage], 0);
+
+      // To probabilities, and gradients of the dot products but for 1 / kUnit.
+      DiagonalParts bias_parts, weight_parts, feature_parts;
+#pragma unroll
+      for (int n = 0; n < kPieces; ++n)
+#pragma unroll
+        for (int x = 0; x < 4; ++x) {
+          const int r = row + x / 2 * 8, c = column + 8 * n + x % 2;
+          const int i = kOwnsKeys ? c : r, j = kOwnsKeys ? r : c;
+          const Row of_query = shared.rows[kOwnsKeys ? stage : 0][i];
+          const Score score = scores(s[n][x], of_query.factor, i, j);
+          const float probability_of_pair =
+              probability<Scores>(p, score.value, of_query.shift, of_query.threshold);
+          const float ds =
+              score_gradient<Scores>(p, score.value, probability_of_pair, dp[n][x], of_query);
+          s[n][x] = probability_of_pair;
+          dp[n][x] = ds * score.weight * of_query.factor;
+          if constexpr (kOwnsKeys) {
+            if (args.bias) bias_parts.add(n, x, ds);
+            if (args.weight) weight_parts.add(n, x, ds * score.content * kBack);
+          }
+          if constexpr (Scores::kIsGeneral) {
+            if (p.far_q && scores.is_far(i, j) != args.is_far) dp[n][x] = 0;
+            if constexpr (kOwnsKeys) {
+              if (args.feature && p.sees(query + i, key + j))
+                feature_parts.add(n, x, ds * scores.slope(i, j) * p.row_bias.row_factor[query + i]);
+            } else if (args.segments) {
+              segments.ds[r][c] = ds;
+            }
+          }
+        }
+      if constexpr (kOwnsKeys) {
+        const int offset = p.first_position() + query - key;
+        if (args.bias)
+          dbias.add(bias_parts, offset, slice_of(args.bias), tables.parts, tables.bias);
+        if (args.weight) {
+          if (args.bias) __syncthreads();  // the parts have been read
+          dweight.add(weight_parts, offset, slice_of(args.weight), tables.parts, tables.weight);
+        }
+        if (Scores::kIsGeneral && args.feature) {
+          if (args.bias || args.weight) __syncthreads();
+          dfeature.add(feature_parts, offset, slice_of(args.feature), tables.parts, tables.feature);
+        }
+      } else if (Scores::kIsGeneral && args.segments) {
+        __syncthreads();
+        walk.add_tile(segments, p.first_position() + query - key);
+      }
+      // The matrix instructions need the lanes together; general scores go ways of their own.
+      if constexpr (Scores::kIsGeneral) __syncwarp();
+
+      if constexpr (kOwnsKeys) {
+        if (args.dv) add_weighted_rows<D>(dv, s, shared.loop_y[stage], 0);
+      }
+      if (Scores::kIsGeneral && args.is_far)
+        add_weighted_rows<D>(dx, dp, far.loop, 0);
+      else
+        add_weighted_rows<D>(dx, dp, shared.loop_x[stage], 0);
+    }
+
+    if (kOwnsKeys && tiles.count() > 0) {
+      if (args.bias) dbias.finish(slice_of(args.bias));
+      if (args.weight) dweight.finish(slice_of(args.weight));
+      if (Scores::kIsGeneral && args.feature) dfeature.finish(slice_of(args.feature));
+    }
+    if (Scores::kIsGeneral && args.segments) walk.finish();
+    // Through the warp's own rows of the tiles, which only it reads.
+    if (tiles.count() == 0) {
+      wait_for_copies();
+      __syncthreads();
+    }
+    put_sums<T, D>(dx, kBack, kBack, shared.own_x, first);
+    if constexpr (kOwnsKeys)
+      if (args.dv) put_sums<T, D>(dv, 1, 1, shared.own_y, first);
+    __syncwarp();
+    store_warp_rows(shared.own_x, first, p.rows(args.dx, head, n_own, own));
+    if constexpr (kOwnsKeys)
+      if (args.dv) store_warp_rows(shared.own_y, first, p.rows(args.dv, head, n_own, own));
+  }
+}
+
+/// Each instance is compiled in a file of its own: all together take minutes.
+template <Side kOwn, class T, class Scores>
+void run_backward(Cuda device, const Problem<T>& p, const BackwardArguments<T>& args) {
+  dispatch_head_dim(p.head_dim, [&](auto size) {
+    const BackwardParts parts{p.far_q != nullptr, args.bias || args.weight || args.feature,
+                              static_cast<bool>(args.segments)};
+    const int64_t n_blocks = static_cast<int64_t>(args.n_slot) * p.n_head;
+    launch(attention_backward_kernel<kOwn, T, size(), Scores>, static_cast<unsigned>(n_blocks),
+           kBlock, shared_bytes<kOwn, T, size(), Scores>(parts), stream_of(device), p, args);
+  });
+}
+extern template void run_backward<Side::keys, BFloat16, PlainScores<BFloat16>>(
+    Cuda, const Problem<BFloat16>&, const BackwardArguments<BFloat16>&);
+extern template void run_backward<Side::queries, BFloat16, PlainScores<BFloat16>>(
+    Cuda, const Problem<BFloat16>&, const BackwardArguments<BFloat16>&);
+extern template void run_backward<Side::keys, BFloat16, GeneralScores<BFloat16>>(
+    Cuda, const Problem<BFloat16>&, const BackwardArguments<BFloat16>&);
+extern template void run_backward<Side::queries, BFloat16, GeneralScores<BFloat16>>(
+    Cuda, const Problem<BFloat16>&, const BackwardArguments<BFloat16>&);
+extern template void run_backward<Side::keys, float, GeneralScores<float>>(
+    Cuda, const Problem<float>&, const BackwardArguments<float>&);
+extern template void run_backward<Side::queries, float, GeneralScores<float>>(
+    Cuda, const Problem<float>&, const BackwardArguments<float>&);
+
+}  // namespace farfield::attention_cuda

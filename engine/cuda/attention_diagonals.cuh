@@ -1,0 +1,94 @@
+#pragma once
+// Sums over the diagonals of tiles [keys, queries], on which the distance is the same: gradients of
+// tables by distance. No atomics: a block adds up its tiles in a slice of memory of its own, always
+// in the same order, and the slices are summed at the end.
+
+#include "engine/cuda/attention_tile.cuh"
+
+namespace farfield::attention_cuda {
+
+inline constexpr int kLoop = 32;  ///< rows of the tiles that a block walks in the backward pass
+
+/// What a thread holds of a tile's diagonals: one sum for each difference of an 8-column piece and
+/// an 8-row half, since elements that are 8 rows and 8 columns apart share a diagonal.
+struct DiagonalParts {
+  static constexpr int kCount = kLoop / 8 + 1;
+  float at[kCount][2] = {};
+
+  /// Element x (mma.cuh) of piece n.
+  __device__ void add(int n, int x, float value) { at[n - x / 2 + 1][x % 2] += value; }
+};
+
+struct DiagonalShared {
+  // [warp][difference][column % 8][row % 8], the strides such that lanes meet different banks.
+  static constexpr int kColumn = 12, kDifference = 104;
+  float parts[kWarps][DiagonalParts::kCount * kDifference];
+};
+
+/// The slice of the table that a block sums, for distances [0, n); null: not wanted.
+struct DiagonalSlice {
+  float* sums;
+  int n;
+  __device__ explicit operator bool() const { return sums != nullptr; }
+};
+
+/// The sums of a block, for one table: a window of distances that moves with the tiles. All calls
+/// get the same slice and memory, which are not kept: registers are short where this is used.
+class DiagonalSums {
+ public:
+  struct Shared {
+    float window[kTile + kLoop];
+  };
+
+  /// Before the first tile of some keys.
+  __device__ void start() { sum_ = 0; }
+
+  /// Adds a tile, the next one of the same keys: kLoop queries further on than the last. Key 0 and
+  /// query 0 of it are at distance `offset`. By all threads, with a barrier between two calls.
+  __device__ void add(const DiagonalParts& own, int offset, const DiagonalSlice& slice,
+                      DiagonalShared& parts, Shared& shared) {
+    const auto thread = static_cast<int>(threadIdx.x);
+    const int warp = thread / kWarp, group = thread % kWarp / 4, member = thread % 4;
+#pragma unroll
+    for (int u = 0; u < DiagonalParts::kCount; ++u)
+#pragma unroll
+      for (int b = 0; b < 2; ++b)
+        parts.parts[warp][u * kDifference + (2 * member + b) * kColumn + group] = own.at[u][b];
+    if (thread < kTile + kLoop) shared.window[thread] = sum_;
+    __syncthreads();
+    const int diagonal = thread - (kTile - 1);  // of the tile: column - row
+    sum_ = thread < kTile ? shared.window[thread + kLoop] : 0;
+    for (int w = 0; w < kWarps; ++w) {
+      const int d = diagonal + w * kWarpRows;  // of the warp's 16 rows
+      if (d <= -kWarpRows || d >= kLoop) continue;
+#pragma unroll
+      for (int column = 0; column < 8; ++column) {
+        const int row = (column - d) & 7, u = (d + row - column) / 8 + 1;
+        if (u >= 0 && u < DiagonalParts::kCount)
+          sum_ += parts.parts[w][u * kDifference + column * kColumn + row];
+      }
+    }
+    offset_ = offset;
+    if (thread < kLoop) flush(thread, slice);  // the next tile does not reach these distances
+  }
+
+  /// After the last tile of some keys, if there was one.
+  __device__ void finish(const DiagonalSlice& slice) const {
+    const auto thread = static_cast<int>(threadIdx.x);
+    if (thread >= kLoop) flush(thread, slice);
+  }
+
+ private:
+  static constexpr int kColumn = DiagonalShared::kColumn, kDifference = DiagonalShared::kDifference;
+
+  // Between two threads that add to the same distance lies a barrier.
+  __device__ void flush(int thread, const DiagonalSlice& slice) const {
+    const int d = offset_ + thread - (kTile - 1);
+    if (d >= 0 && d < slice.n) slice.sums[d] += sum_;
+  }
+
+  int offset_ = 0;
+  float sum_ = 0;  // of the last tile's diagonal `thread`, counted from the lowest distance on
+};
+
+}  // namespace farfield::attention_cuda

@@ -1,0 +1,47 @@
+#pragma once
+// Scores to probabilities, and gradients of probabilities to those of scores.
+
+#include "engine/cuda/attention_scores.cuh"
+
+namespace farfield::attention_cuda {
+
+/// What the pairs of a query share in the backward pass; a load of 16 bytes.
+struct alignas(16) Row {
+  float factor;     ///< of the dot products
+  float shift;      ///< the log of the row's sum, in the unit of the scores; relu: the factor of P
+  float threshold;  ///< of the clamp kinds, else -inf
+  float dot;        ///< what is subtracted from dP
+};
+
+template <class T>
+__device__ float relu_factor_of(const Problem<T>& p, int query) {
+  return static_cast<float>(
+      relu_factor(p.kind, p.parameter, n_visible(p.window, p.sinks, p.first_position() + query)));
+}
+
+template <class T>
+__device__ float threshold_of(const Problem<T>& p, float largest) {
+  const auto parameter = static_cast<float>(p.parameter);
+  if (p.kind == Normalizer::Kind::clamp_absolute) return parameter < largest ? parameter : largest;
+  return p.kind == Normalizer::Kind::clamp_relative ? largest - parameter : -kInfinity;
+}
+
+template <class Scores, class T>
+__device__ float probability(const Problem<T>& p, float score, float shift, float threshold) {
+  if constexpr (Scores::kIsGeneral) {
+    if (p.is_relu) return score <= 0 ? 0 : score * shift;
+    if (score < threshold) return 0;
+  }
+  return Scores::exp(score - shift);
+}
+
+/// The gradient of a score.
+template <class Scores, class T>
+__device__ float score_gradient(const Problem<T>& p, float score, float probability, float dp,
+                                const Row& row) {
+  if constexpr (Scores::kIsGeneral)
+    if (p.is_relu) return score <= 0 ? 0 : (dp - row.dot) * row.shift;
+  return probability * (dp - row.dot);
+}
+
+}  // namespace farfield::attention_cuda

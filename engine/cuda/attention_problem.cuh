@@ -1,0 +1,174 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+
+#include "engine/cuda/attention_tile.cuh"
+#include "engine/kernels/attention.h"
+
+namespace farfield::attention_cuda {
+
+template <class T>
+const T* data_or_null(const Tensor& x) {
+  return x.defined() ? x.data<T>() : nullptr;
+}
+template <class T>
+T* data_or_null(Tensor& x) {
+  return x.defined() ? x.data<T>() : nullptr;
+}
+
+/// BackendError for heads that the tiles do not hold.
+inline void check_head_dim(int64_t head_dim) {
+  require<BackendError>(head_dim <= 128, "attention",
+                        "expected a head_dim of at most 128 on a CUDA device, got ", head_dim,
+                        "; use more heads, or the CPU");
+}
+
+/// f(integral_constant<int, D>()), D the smallest size of tiles that holds head_dim.
+template <class F>
+void dispatch_head_dim(int head_dim, const F& f) {
+  if (head_dim <= 32)
+    f(std::integral_constant<int, 32>());
+  else if (head_dim <= 64)
+    f(std::integral_constant<int, 64>());
+  else
+    f(std::integral_constant<int, 128>());
+}
+
+/// Bias by distance and query, of all heads.
+struct RowBiasTables {
+  const float *feature = nullptr, *row_factor = nullptr, *knots = nullptr;
+  const float *slope = nullptr, *offset = nullptr;  ///< by head and segment
+  int n_knot = 0;
+
+  explicit RowBiasTables(const RowBias& bias) {
+    if (!bias.feature.defined()) return;
+    feature = bias.feature.data<float>();
+    row_factor = bias.row_factor.data<float>();
+    knots = bias.knots.data<float>();
+    slope = bias.slope.data<float>();
+    offset = bias.offset.data<float>();
+    n_knot = static_cast<int>(bias.knots.numel());
+  }
+};
+
+/// The tiles that a tile sees: [0, n_first) and [begin, end).
+struct TileList {
+  int n_first, begin, end;
+  __device__ int count() const { return n_first + (end > begin ? end - begin : 0); }
+  __device__ int at(int i) const { return i < n_first ? i : begin + i - n_first; }
+};
+
+/// Sizes and pointers of one call. A "head" below is one of n_batch * n_head. Indices of positions
+/// and what is compared with them are capped to the number of keys, so that they are ints.
+template <class T>
+struct Problem {
+  Problem(const Heads& heads, const AttentionRule& rule)
+      : n_batch(static_cast<int>(heads.q.dim(0))),
+        n_head(static_cast<int>(heads.q.dim(1))),
+        n_query(static_cast<int>(heads.q.dim(2))),
+        n_key(static_cast<int>(heads.k.dim(2))),
+        head_dim(static_cast<int>(heads.q.dim(3))),
+        window(capped(rule.window)),
+        sinks(capped(rule.sinks)),
+        switch_distance(capped(rule.switch_distance)),
+        switch_position(capped(rule.switch_position)),
+        scale(static_cast<float>(1 / std::sqrt(static_cast<double>(head_dim)))),
+        q(heads.q.data<T>()),
+        k(heads.k.data<T>()),
+        v(heads.v.data<T>()),
+        far_q(data_or_null<T>(heads.far.q)),
+        far_k(data_or_null<T>(heads.far.k)),
+        bias(data_or_null<float>(rule.bias)),
+        weight(data_or_null<float>(rule.weight)),
+        row_scale(data_or_null<float>(rule.row_scale)),
+        ids(data_or_null<int32_t>(rule.ids)),
+        far_ids_q(data_or_null<int32_t>(rule.far_ids_q)),
+        far_ids_k(data_or_null<int32_t>(rule.far_ids_k)),
+        ids_per_sequence(rule.ids.defined() && rule.ids.rank() == 2),
+        n_entry(static_cast<int>(rule.bias.defined()     ? rule.bias.dim(1)
+                                 : rule.weight.defined() ? rule.weight.dim(1)
+                                                         : heads.k.dim(2))),
+        row_bias(rule.row_bias),
+        kind(rule.normalizer.kind),
+        is_relu(rule.normalizer.is_relu()),
+        is_clamped(rule.normalizer.is_clamped()),
+        parameter(rule.normalizer.parameter),
+        penalty(rule.normalizer.penalty) {}
+
+  int n_batch, n_head, n_query, n_key, head_dim;
+  int window, sinks;
+  int switch_distance, switch_position;
+  float scale;
+  const T *q, *k, *v;
+  const T *far_q, *far_k;  ///< null: far pairs take q and k too
+  const float *bias, *weight, *row_scale;
+  const int *ids, *far_ids_q, *far_ids_k;
+  bool ids_per_sequence;
+  int n_entry;  ///< of bias and weight, per head
+  RowBiasTables row_bias;
+  Normalizer::Kind kind;
+  bool is_relu, is_clamped;
+  double parameter, penalty;
+
+  /// Scores that need no more than a table by distance and the mask, and softmax.
+  bool is_plain() const {
+    return !far_q && !ids && !far_ids_q && !row_bias.feature && !is_relu && !is_clamped;
+  }
+  FARFIELD_HD int heads() const { return n_batch * n_head; }
+  /// Position of query 0.
+  FARFIELD_HD int first_position() const { return n_key - n_query; }
+
+  /// Rows i, i + 1, ... of a tensor like q, of n_rows rows per head.
+  template <class X>
+  __device__ Rows<X> rows(X* x, int head, int n_rows, int i) const {
+    return {x + (static_cast<int64_t>(head) * n_rows + i) * head_dim, head_dim, n_rows - i,
+            head_dim, can_move_pieces(x)};
+  }
+  /// The same of a tensor [B, T, H, K].
+  template <class X>
+  __device__ Rows<X> token_rows(X* x, int head, int i) const {
+    const int64_t token = static_cast<int64_t>(head / n_head) * n_query + i;
+    return {x + (token * n_head + head % n_head) * head_dim, n_head * head_dim, n_query - i,
+            head_dim, can_move_pieces(x)};
+  }
+
+  /// Whether query i sees key n.
+  __device__ bool sees(int i, int n) const {
+    const int d = first_position() + i - n;
+    return i < n_query && d >= 0 && (window == 0 || d < window || n < sinks);
+  }
+  /// Whether a pair at distance d, the query at position m, is far.
+  __device__ bool is_far(int m, int d) const {
+    return switch_distance > 0 && d >= switch_distance && m >= switch_position;
+  }
+  /// Tiles of kCols keys that queries [i, i + kTile) see.
+  template <int kCols>
+  __device__ TileList key_tiles(int i) const {
+    const int m = first_position() + i;
+    const int last = m + kTile - 1 < n_key - 1 ? m + kTile - 1 : n_key - 1;
+    const int first = window > 0 && m - window + 1 > 0 ? m - window + 1 : 0;
+    const int begin = first / kCols, sink_tiles = (sinks + kCols - 1) / kCols;
+    return {window == 0 ? 0 : sink_tiles < begin ? sink_tiles : begin, begin, last / kCols + 1};
+  }
+  /// Tiles of kRows queries that see keys [n, n + kTile).
+  template <int kRows>
+  __device__ TileList query_tiles(int n) const {
+    const int first = n > first_position() ? n - first_position() : 0;
+    int end = n_query;
+    if (window > 0 && n >= sinks) {
+      const int64_t out = int64_t{n} + kTile - 1 + window - first_position();
+      end = out < 0 ? 0 : out < n_query ? static_cast<int>(out) : n_query;
+    }
+    return {0, first / kRows, (end + kRows - 1) / kRows};
+  }
+
+ private:
+  template <class X>
+  __device__ bool can_move_pieces(const X* x) const {
+    return head_dim % kPieceSize<X> == 0 && reinterpret_cast<uintptr_t>(x) % 16 == 0;
+  }
+  int capped(int64_t x) const { return static_cast<int>(std::min<int64_t>(x, n_key)); }
+};
+
+}  // namespace farfield::attention_cuda

@@ -1,0 +1,172 @@
+#pragma once
+// Dot products to scores, pair by pair. Two kinds with one interface: PlainScores for what is
+// common, a table by distance at most, and GeneralScores for everything.
+
+#include "engine/cuda/attention_problem.cuh"
+
+namespace farfield::attention_cuda {
+
+inline constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+/// The score of a pair, in the unit of its kind, and what its gradients need.
+struct Score {
+  float value;    ///< content * weight + bias; -inf for a hidden pair
+  float content;  ///< the scaled dot product
+  float weight;
+};
+
+/// Scores times log2(e), so that the exponential is one instruction. Only for Problem::is_plain().
+template <class T>
+class PlainScores {
+ public:
+  static constexpr bool kIsGeneral = false;
+  static constexpr float kUnit = 1.44269504089f;
+  /// The part of the head's tables that a tile reads, by distance from kTile - 1 below that of its
+  /// first query and key.
+  struct alignas(16) Shared {
+    float bias[2 * kTile], weight[2 * kTile];
+  };
+
+  __device__ PlainScores(const Problem<T>& p, int head)
+      : p_(p), table_(int64_t{head % p.n_head} * p.n_entry) {}
+
+  /// Begins to load what the tile of queries from `query` and keys from `key` on reads.
+  __device__ void load(Shared& shared, int query, int key) const {
+    static_assert(2 * kTile == kBlock, "a thread for each distance");
+    const int x = static_cast<int>(threadIdx.x);
+    const int d = p_.first_position() + query - key - (kTile - 1) + x;
+    const bool is_there = d >= 0 && d < p_.n_key;
+    const int64_t at = is_there ? table_ + d : 0;
+    if (p_.bias) copy_async<4>(&shared.bias[x], p_.bias + at, is_there);
+    if (p_.weight) copy_async<4>(&shared.weight[x], p_.weight + at, is_there);
+  }
+  /// From now on, of this tile, n_query by n_key.
+  __device__ void start_tile(const Shared& shared, int query, int n_query, int key, int n_key) {
+    shared_ = &shared;
+    offset_ = p_.first_position() + query - key;
+    open_sinks_ = p_.sinks - key;
+    is_masked_ = offset_ - n_key + 1 < 0 || (p_.window > 0 && offset_ + n_query - 1 >= p_.window);
+  }
+
+  /// Of query i and key j of the tile, from its dot product and Row::factor.
+  __device__ Score operator()(float dot, float factor, int i, int j) {
+    const int x = i - j + kTile - 1;
+    Score score{0, dot * factor, 1};
+    if (p_.weight) score.weight = shared_->weight[x];
+    score.value = score.content * score.weight;
+    if (p_.bias) score.value = std::fma(shared_->bias[x], kUnit, score.value);
+    if (is_masked_) {
+      const int d = offset_ + i - j;
+      if (d < 0 || (p_.window > 0 && d >= p_.window && j >= open_sinks_)) score.value = -kInfinity;
+    }
+    return score;
+  }
+  __device__ static float exp(float x) { return exp2f(x); }
+  __device__ static float log(float x) { return log2f(x); }
+
+ private:
+  const Problem<T>& p_;
+  int64_t table_;
+  const Shared* shared_ = nullptr;
+  int offset_ = 0, open_sinks_ = 0;
+  bool is_masked_ = false;
+};
+
+/// Everything that attention() knows, decided pair by pair.
+template <class T>
+class GeneralScores {
+ public:
+  static constexpr bool kIsGeneral = true;
+  static constexpr float kUnit = 1;
+  struct Shared {};
+
+  __device__ GeneralScores(const Problem<T>& p, int head)
+      : p_(p),
+        h_(head % p.n_head),
+        ids_(p.ids ? p.ids + (p.ids_per_sequence ? int64_t{head / p.n_head} * p.n_key : 0)
+                   : nullptr) {}
+
+  __device__ void load(Shared&, int, int) const {}
+  __device__ void start_tile(const Shared&, int query, int n_query, int key, int n_key) {
+    query_ = query;
+    key_ = key;
+    const int m = p_.first_position() + query;
+    // Queries beyond the last count as well, so these may be true of a tile without such pairs.
+    has_far_ = p_.far_q && p_.is_far(m + n_query - 1, m + n_query - 1 - key);
+    has_near_ = !p_.far_q || !p_.is_far(m, m - (key + n_key - 1));
+  }
+  /// Whether some pairs of the tile take q and k, and whether some take far_q and far_k.
+  __device__ bool has_near() const { return has_near_; }
+  __device__ bool has_far() const { return has_far_; }
+  __device__ bool is_far(int i, int j) const {
+    const int m = p_.first_position() + query_ + i;
+    return p_.is_far(m, m - key_ - j);
+  }
+
+  __device__ Score operator()(float dot, float factor, int i, int j) {
+    const int query = query_ + i, key = key_ + j;
+    if (!p_.sees(query, key)) return {-kInfinity, 0, 1};
+    const int m = p_.first_position() + query, d = m - key;
+    Score score{0, dot * factor, 1};
+    float bias = 0;
+    if (p_.bias || p_.weight) {
+      const int entry = p_.far_ids_q && p_.is_far(m, d) ? p_.far_ids_q[query] - p_.far_ids_k[key]
+                        : ids_                          ? ids_[m] - ids_[key]
+                                                        : d;
+      const int64_t at = int64_t{h_} * p_.n_entry + entry;
+      if (p_.weight) score.weight = p_.weight[at];
+      if (p_.bias) bias = p_.bias[at];
+    }
+    // One rounding for certain, so that both passes get the same scores.
+    score.value = std::fma(score.content, score.weight, bias);
+    if (p_.row_bias.feature) {
+      const float x = p_.row_bias.feature[d] * p_.row_bias.row_factor[query];
+      const int64_t at = segment_of(x);
+      score.value += std::fma(p_.row_bias.slope[at], x, p_.row_bias.offset[at]);
+    }
+    return score;
+  }
+  /// Where the slope and offset for this argument of the row bias are. Neighbours in a tile are
+  /// close, so it looks for the segment from the last one on.
+  __device__ int64_t segment_of(float x) {
+    const float* const knots = p_.row_bias.knots;
+    const int n = p_.row_bias.n_knot;
+    while (segment_ < n && !(x < knots[segment_])) ++segment_;
+    while (segment_ > 0 && x < knots[segment_ - 1]) --segment_;
+    return int64_t{h_} * (n + 1) + segment_;
+  }
+  /// The slope of the row bias at a pair that is seen.
+  __device__ float slope(int i, int j) {
+    const int query = query_ + i, d = p_.first_position() + query - key_ - j;
+    return p_.row_bias.slope[segment_of(p_.row_bias.feature[d] * p_.row_bias.row_factor[query])];
+  }
+  __device__ static float exp(float x) { return std::exp(x); }
+  __device__ static float log(float x) { return std::log(x); }
+
+ private:
+  const Problem<T>& p_;
+  int h_;
+  const int* ids_;
+  int query_ = 0, key_ = 0, segment_ = 0;
+  bool has_near_ = true, has_far_ = false;
+};
+
+/// Blocks that a multiprocessor is to hold at once: what limits a thread's registers.
+template <int D, class Scores>
+inline constexpr int kBlocks = D == 128 || Scores::kIsGeneral ? 2 : 3;
+
+/// The dot products of far pairs in the place of the others', in a warp's rows from `row` on and
+/// pieces from `column` on, both this lane's first. kKeysAreRows: of keys by queries.
+template <bool kKeysAreRows, class Scores, int kPieces>
+__device__ void take_far(const Scores& scores, float (&dots)[kPieces][4],
+                         const float (&far)[kPieces][4], int row, int column) {
+#pragma unroll
+  for (int n = 0; n < kPieces; ++n)
+#pragma unroll
+    for (int x = 0; x < 4; ++x) {
+      const int i = row + x / 2 * 8, j = column + 8 * n + x % 2;
+      if (kKeysAreRows ? scores.is_far(j, i) : scores.is_far(i, j)) dots[n][x] = far[n][x];
+    }
+}
+
+}  // namespace farfield::attention_cuda

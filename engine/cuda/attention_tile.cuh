@@ -1,0 +1,242 @@
+#pragma once
+// Tiles of rows of q, k, v or their gradients in shared memory, and the matrix products of warps
+// with them. A warp holds 16 rows of a product: lane = 4 group + member has, of each 16 x 8 piece,
+// rows group and group + 8 (i / 2), columns 2 member + i % 2 (mma.cuh).
+
+#include "engine/cuda/copy_async.cuh"
+#include "engine/cuda/elements.cuh"
+#include "engine/cuda/load_matrix.cuh"
+#include "engine/cuda/mma.cuh"
+#include "engine/cuda/pack.cuh"
+#include "engine/cuda/shared.cuh"
+#include "engine/cuda/warp.cuh"
+
+namespace farfield::attention_cuda {
+
+inline constexpr int kBlock = 128;                ///< threads
+inline constexpr int kWarps = kBlock / kWarp;     ///< of a block
+inline constexpr int kWarpRows = 16;              ///< of a product, held by a warp
+inline constexpr int kTile = kWarps * kWarpRows;  ///< rows of a block's own tile
+
+/// Rows of head_dim elements, zeros up to D; the rest of a row keeps neighbours out of each other's
+/// banks: rows begin 16 (float32: 32) bytes further on than a multiple of 128.
+template <class T, int D, int R>
+struct alignas(16) Tile {
+  T at[R][D + 8];
+};
+
+/// Rows in device memory.
+template <class T>
+struct Rows {
+  T* first;
+  int stride;  ///< elements from one row to the next
+  int count;   ///< rows that are there
+  int head_dim;
+  bool is_aligned;  ///< whether 16 bytes may be moved at once
+};
+
+/// Fills a tile from rows [0, R), by all threads of a block; what is not there is 0. kIsAsync: all
+/// wait_for_copies(), and then for each other, before they look at it.
+template <bool kIsAsync = false, class T, int D, int R>
+__device__ void load_tile(Tile<T, D, R>& tile, const Rows<const T>& rows) {
+  constexpr int kN = kPieceSize<T>, kPieces = D / kN;
+  const auto thread = static_cast<int>(threadIdx.x);
+  if (rows.is_aligned) {
+    using Piece = Vector<T, kN>;
+#pragma unroll 4
+    for (int i = thread; i < R * kPieces; i += kBlock) {
+      const int row = i / kPieces, column = i % kPieces * kN;
+      const bool is_there = row < rows.count && column < rows.head_dim;
+      const T* const from = rows.first + (is_there ? row * rows.stride + column : 0);
+      auto* const to = reinterpret_cast<Piece*>(&tile.at[row][column]);
+      if constexpr (kIsAsync)
+        copy_async<16>(to, from, is_there);
+      else
+        *to = is_there ? *reinterpret_cast<const Piece*>(from) : Piece{};
+    }
+  } else {
+#pragma unroll 1
+    for (int i = thread; i < R * D; i += kBlock) {
+      const int row = i / D, column = i % D;
+      const bool is_there = row < rows.count && column < rows.head_dim;
+      tile.at[row][column] = is_there ? rows.first[row * rows.stride + column] : T(0.0f);
+    }
+  }
+}
+
+/// Stores 16 rows from row `first` of a tile on, by the warp that wrote them there.
+template <class T, int D, int R>
+__device__ void store_warp_rows(const Tile<T, D, R>& tile, int first, const Rows<T>& rows) {
+  constexpr int kN = kPieceSize<T>, kPieces = D / kN;
+  const auto lane = static_cast<int>(threadIdx.x) % kWarp;
+  if (rows.is_aligned) {
+    using Piece = Vector<T, kN>;
+    for (int i = lane; i < kWarpRows * kPieces; i += kWarp) {
+      const int row = first + i / kPieces, column = i % kPieces * kN;
+      if (row < rows.count && column < rows.head_dim)
+        *reinterpret_cast<Piece*>(rows.first + row * rows.stride + column) =
+            *reinterpret_cast<const Piece*>(&tile.at[row][column]);
+    }
+  } else {
+#pragma unroll 1
+    for (int i = lane; i < kWarpRows * D; i += kWarp) {
+      const int row = first + i / D, column = i % D;
+      if (row < rows.count && column < rows.head_dim)
+        rows.first[row * rows.stride + column] = tile.at[row][column];
+    }
+  }
+}
+
+/// bfloat16 operands go to the tensor cores as they are; a float32 goes as the sum of three
+/// bfloat16, hi + mid + lo, which is exact to about 2^-24.
+template <class T>
+inline constexpr int kParts = std::is_same_v<T, BFloat16> ? 1 : 3;
+
+template <class T, int kRegisters>
+struct Fragment {
+  uint32_t part[kParts<T>][kRegisters];
+};
+template <class T>
+using Left = Fragment<T, 4>;  ///< 16 x 16, the left factor
+template <class T>
+using Right = Fragment<T, 2>;  ///< 16 x 8, the right factor
+
+/// Register r holds these two.
+template <class T, int kRegisters>
+__device__ void set(Fragment<T, kRegisters>& f, int r, float first, float second) {
+#pragma unroll
+  for (int part = 0; part < kParts<T>; ++part) {
+    const uint32_t packed = round_and_pack(first, second);
+    f.part[part][r] = packed;
+    first -= first_of(packed);
+    second -= second_of(packed);
+  }
+}
+
+/// sum += left right. Of the nine products of parts, the six that reach 2^-24 of the result, the
+/// small ones first. kSwapped: in the order that the same product has with left and right
+/// exchanged, so that its transpose is the same to the bit.
+template <bool kSwapped = false, class T>
+__device__ void multiply(float (&sum)[4], const Left<T>& left, const Right<T>& right) {
+  if constexpr (kParts<T> == 1) {
+    mma_m16n8k16(sum, left.part[0], right.part[0], sum);
+  } else {
+    const auto add = [&](int a, int b) {
+      mma_m16n8k16(sum, left.part[kSwapped ? b : a], right.part[kSwapped ? a : b], sum);
+    };
+    add(2, 0);
+    add(0, 2);
+    add(1, 1);
+    add(1, 0);
+    add(0, 1);
+    add(0, 0);
+  }
+}
+
+/// The 16 x 16 piece of a tile whose first element is at [row][column].
+template <class T, int D, int R>
+__device__ Left<T> load_left(const Tile<T, D, R>& tile, int row, int column) {
+  const int lane = static_cast<int>(threadIdx.x) % kWarp;
+  Left<T> f;
+  if constexpr (kParts<T> == 1) {
+    load_matrices(f.part[0], &tile.at[row + lane % 16][column + lane / 16 * 8]);
+  } else {
+#pragma unroll
+    for (int r = 0; r < 4; ++r) {
+      const T* const x = &tile.at[row + lane / 4 + r % 2 * 8][column + lane % 4 * 2 + r / 2 * 8];
+      set(f, r, x[0], x[1]);
+    }
+  }
+  return f;
+}
+
+/// Two right factors next to each other, 16 x 16 together. Element [k][n] of them is that of the
+/// tile at [row + n][column + k].
+template <class T, int D, int R>
+__device__ void load_rights(Right<T> (&f)[2], const Tile<T, D, R>& tile, int row, int column) {
+  const int lane = static_cast<int>(threadIdx.x) % kWarp;
+  if constexpr (kParts<T> == 1) {
+    uint32_t r[4];
+    load_matrices(r, &tile.at[row + lane % 8 + lane / 16 * 8][column + lane / 8 % 2 * 8]);
+#pragma unroll
+    for (int i = 0; i < 4; ++i) f[i / 2].part[0][i % 2] = r[i];
+  } else {
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const T* const x = &tile.at[row + lane / 4 + i / 2 * 8][column + lane % 4 * 2 + i % 2 * 8];
+      set(f[i / 2], i % 2, x[0], x[1]);
+    }
+  }
+}
+
+/// The same, element [k][n] that of the tile at [row + k][column + n].
+template <class T, int D, int R>
+__device__ void load_rights_transposed(Right<T> (&f)[2], const Tile<T, D, R>& tile, int row,
+                                       int column) {
+  const int lane = static_cast<int>(threadIdx.x) % kWarp;
+  if constexpr (kParts<T> == 1) {
+    uint32_t r[4];
+    load_matrices_transposed(r, &tile.at[row + lane % 16][column + lane / 16 * 8]);
+#pragma unroll
+    for (int i = 0; i < 4; ++i) f[i / 2].part[0][i % 2] = r[i];
+  } else {
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const int k = row + lane % 4 * 2 + i % 2 * 8, n = column + lane / 4 + i / 2 * 8;
+      set(f[i / 2], i % 2, tile.at[k][n], tile.at[k + 1][n]);
+    }
+  }
+}
+
+/// sums[:, n] = or += dot products of 16 rows with rows `row` + n of a tile; left(k) is the piece
+/// of these 16 rows that begins with column k.
+template <bool kSwapped, int D, int kPieces, class F, class T, int R>
+__device__ void multiply_by_rows(float (&sums)[kPieces][4], const F& left,
+                                 const Tile<T, D, R>& tile, int row) {
+#pragma unroll
+  for (int k = 0; k < D; k += 16) {
+    const Left<T> a = left(k);
+#pragma unroll
+    for (int n = 0; n < kPieces; n += 2) {
+      Right<T> b[2];
+      load_rights(b, tile, row + 8 * n, k);
+      multiply<kSwapped>(sums[n], a, b[0]);
+      multiply<kSwapped>(sums[n + 1], a, b[1]);
+    }
+  }
+}
+
+/// sums [16, D] += x rows, x [16, 8 kPieces] as products leave it, rows from `row` of a tile on.
+template <int D, int kPieces, class T, int R>
+__device__ void add_weighted_rows(float (&sums)[D / 8][4], const float (&x)[kPieces][4],
+                                  const Tile<T, D, R>& tile, int row) {
+#pragma unroll
+  for (int k = 0; k < kPieces; k += 2) {
+    Left<T> a;  // the layouts of sums and of left factors are the same
+#pragma unroll
+    for (int r = 0; r < 4; ++r) set(a, r, x[k + r / 2][r % 2 * 2], x[k + r / 2][r % 2 * 2 + 1]);
+#pragma unroll
+    for (int n = 0; n < D; n += 16) {
+      Right<T> b[2];
+      load_rights_transposed(b, tile, row + 8 * k, n);
+      multiply(sums[n / 8], a, b[0]);
+      multiply(sums[n / 8 + 1], a, b[1]);
+    }
+  }
+}
+
+/// Rounds a warp's 16 x D sums, times a factor for each of a lane's two rows, into rows from `row`
+/// on of a tile.
+template <class T, int D, int R>
+__device__ void put_sums(const float (&sums)[D / 8][4], float first_factor, float second_factor,
+                         Tile<T, D, R>& tile, int row) {
+  const int lane = static_cast<int>(threadIdx.x) % kWarp;
+#pragma unroll
+  for (int n = 0; n < D / 8; ++n)
+#pragma unroll
+    for (int i = 0; i < 4; ++i)
+      tile.at[row + lane / 4 + i / 2 * 8][8 * n + lane % 4 * 2 + i % 2] =
+          narrow<T>(sums[n][i] * (i / 2 == 0 ? first_factor : second_factor));
+}
+
+}  // namespace farfield::attention_cuda

@@ -1,0 +1,85 @@
+#include <cmath>
+#include <limits>
+
+#include "engine/cuda/context.h"
+#include "engine/cuda/exp_sum.cuh"
+#include "engine/kernels/softmax.h"
+
+namespace farfield {
+namespace {
+
+// The nll of each row and, where dlogits is given, its gradient, which may take the place of the
+// logits.
+template <class T, class Gradient, class Size>
+__global__ void __launch_bounds__(Size::kBlock)
+    cross_entropy_kernel(int64_t rows, int n, bool is_aligned, float scale, const T* logits,
+                         const int* targets, float* nll, Gradient* dlogits) {
+  constexpr int kN = kPieceSize<T, Gradient>;
+  const int64_t i = this_row<Size>();
+  if (i >= rows) return;
+  const int target = targets[i];
+  const float at_target = target >= 0 && target < n ? widen(logits[i * n + target])
+                                                    : std::numeric_limits<float>::quiet_NaN();
+  const auto row = row_for_exp_sum(logits + i * n, RowPieces<Size, kN>{n, is_aligned});
+  const ExpSum of_row = exp_sum(row);
+  if (threadIdx.x % Size::kThreads == 0) nll[i] = std::log(of_row.sum) + (of_row.max - at_target);
+  if (dlogits == nullptr) return;
+  // Every thread has read the target's logit, which another may overwrite now: in a block since the
+  // barriers of exp_sum(), in a warp from here on.
+  if constexpr (Size::kThreads == kWarp) __syncwarp();
+  const float share = scale / of_row.sum;
+  row.for_each([&](int, const Piece<kN>& piece, const Vector<float, kN>& x) {
+    Vector<Gradient, kN> out;
+    for (int k = 0; k < kN; ++k) {
+      const float softmax = share * fast_exp(x.at[k] - of_row.max);
+      out.at[k] = narrow<Gradient>(piece.begin + k == target ? softmax - scale : softmax);
+    }
+    store(out, piece, dlogits + i * n);
+  });
+}
+
+constexpr int kMeanBlock = 1024;
+__global__ void __launch_bounds__(kMeanBlock) mean_kernel(int64_t n, const float* x, float* mean) {
+  double total[1] = {};
+  for (int64_t i = threadIdx.x; i < n; i += kMeanBlock) total[0] += static_cast<double>(x[i]);
+  block_sum(total);
+  if (threadIdx.x == 0) *mean = static_cast<float>(total[0] / static_cast<double>(n));
+}
+
+template <class T, class Gradient>
+void run(Cuda device, const Tensor& logits, const Tensor& targets, double scale, Tensor& nll,
+         Gradient* dlogits) {
+  const int64_t rows = logits.dim(0), n = logits.dim(1);
+  const T* const from = logits.data<T>();
+  dispatch_row_size(n, [&](auto size) {
+    using Size = decltype(size);
+    launch(cross_entropy_kernel<T, Gradient, Size>, blocks_for_rows<Size>(rows), Size::kBlock, 0,
+           stream_of(device), rows, static_cast<int>(n),
+           n % kPieceSize<T, Gradient> == 0 && is_aligned(from, dlogits), static_cast<float>(scale),
+           from, targets.data<int32_t>(), nll.data<float>(), dlogits);
+  });
+}
+
+}  // namespace
+
+void mean_nll(Cuda device, const Tensor& nll, Tensor& loss) {
+  launch(mean_kernel, 1, kMeanBlock, 0, stream_of(device), nll.numel(), nll.data<float>(),
+         loss.data<float>());
+}
+
+void cross_entropy_rows(Cuda device, const Tensor& logits, const Tensor& targets, double scale,
+                        Tensor& nll, Tensor& dlogits) {
+  if (nll.numel() == 0) return;
+  dispatch_device_float(logits.dtype(), [&](auto type) {
+    using T = decltype(type);
+    if (!dlogits.defined())
+      run<T, T>(device, logits, targets, scale, nll, nullptr);
+    else
+      dispatch_device_float(dlogits.dtype(), [&](auto gradient) {
+        using Gradient = decltype(gradient);
+        run<T>(device, logits, targets, scale, nll, dlogits.data<Gradient>());
+      });
+  });
+}
+
+}  // namespace farfield

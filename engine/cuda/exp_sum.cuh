@@ -1,0 +1,57 @@
+#pragma once
+
+#include <limits>
+
+#include "engine/cuda/row.cuh"
+#include "engine/vector_math.h"
+
+namespace farfield {
+
+/// Where the row ends, an element that counts for nothing in a maximum or a sum of exponentials.
+template <int kN>
+__device__ void fill_beyond(const Piece<kN>& piece, Vector<float, kN>& values) {
+  if (piece.is_whole) return;
+  for (int i = 0; i < kN; ++i)
+    if (i >= piece.n) values.at[i] = -std::numeric_limits<float>::infinity();
+}
+
+/// The elements of a row as float32, with -infinity beyond its end.
+template <class Size, class T, int kN>
+__device__ auto row_for_exp_sum(const T* from, const RowPieces<Size, kN>& pieces) {
+  return Row(pieces, [from](const Piece<kN>& piece) {
+    const Vector<T, kN> in = load(from, piece);
+    Vector<float, kN> values;
+    for (int i = 0; i < kN; ++i) values.at[i] = widen(in.at[i]);
+    fill_beyond(piece, values);
+    return values;
+  });
+}
+
+/// The largest element of a row, and the sum of e^(x - max), in each thread that takes part of it.
+/// A NaN or +infinity in the row makes the sum NaN; a row of -infinity alone has sum 0.
+struct ExpSum {
+  float max, sum;
+};
+
+/// In one pass: each thread has a maximum of its own, and scales its sum when that grows.
+///
+/// Source    Milakov and Gimelshein 2018, "Online normalizer calculation for softmax",
+///           arXiv:1805.02867, algorithm 3
+template <class Size, int kN, class Load>
+__device__ ExpSum exp_sum(const Row<Size, kN, Load>& row) {
+  // From a finite value on: the difference of two infinities would be NaN.
+  float max = std::numeric_limits<float>::lowest(), sum = 0;
+  row.for_each([&](int, const Piece<kN>&, const Vector<float, kN>& x) {
+    float most = max;
+    for (int i = 0; i < kN; ++i) most = x.at[i] > most ? x.at[i] : most;
+    if (most > max) {
+      sum *= fast_exp(max - most);
+      max = most;
+    }
+    for (int i = 0; i < kN; ++i) sum += fast_exp(x.at[i] - max);
+  });
+  const float most = row_max<Size>(max);
+  return {most, row_sum<Size>(sum * fast_exp(max - most))};
+}
+
+}  // namespace farfield

@@ -1,0 +1,156 @@
+#include "engine/cuda/blas.h"
+#include "engine/cuda/context.h"
+#include "engine/cuda/elements.cuh"
+#include "engine/cuda/shared.cuh"
+#include "engine/cuda/store.cuh"
+#include "engine/cuda/warp.cuh"
+#include "engine/kernels/gemm.h"
+#include "engine/kernels/pointwise.h"
+#include "engine/kernels/reduce.h"
+#include "engine/ops/functors.h"
+
+namespace farfield {
+namespace {
+
+// u = product + bias, rounded once: the library adds the bias while a sum is in registers, and a
+// pass of our own would read and write u once more. It wants the bias in the type of u, so that of
+// bfloat16 is rounded first, as the weights are.
+void product_and_bias(Cuda device, BlasProduct& product, const Tensor& bias, Tensor& u) {
+  Tensor own = bias;
+  if (bias.dtype() != u.dtype()) {
+    own = Tensor::empty(bias.shape(), u.dtype(), bias.device());
+    cast(device, bias, own);
+  }
+  product.bias = own.raw_data();
+  if (blas_product(device, product)) return;
+  // It adds no bias to some shapes.
+  gemm(device, product.first);
+  binary_forward(device, binary_op<Add>, u, own, u);
+}
+
+constexpr int kGroups = 8;     // warps of a block, each with a row at a time
+constexpr int64_t kRows = 32;  // of a block, summed together
+constexpr int kBlock = kGroups * kWarp;
+
+template <int kN>
+struct GroupSums {
+  float of[kGroups][kN][kWarp];  // by group, place in the piece and lane: no two of a warp collide
+};
+
+// du = dy f'(u) for kRows rows and the columns of a warp, and the sums of du, as it was stored,
+// over these rows: partial[rows / kRows, n], unless it is null.
+template <class F, class T>
+__global__ void __launch_bounds__(kBlock)
+    linear_backward_kernel(int64_t rows, int64_t n, int64_t n_column_blocks, bool is_aligned, F f,
+                           const T* u, const T* dy, T* du, float* partial) {
+  constexpr int kN = kPieceSize<T>;
+  constexpr int kColumns = kWarp * kN;
+  const int lane = static_cast<int>(threadIdx.x) % kWarp;
+  const int group = static_cast<int>(threadIdx.x) / kWarp;
+  const int64_t chunk = blockIdx.x / n_column_blocks;
+  const int64_t first_column = blockIdx.x % n_column_blocks * kColumns;
+  const int64_t column = first_column + lane * kN, left = n - column;
+  const int own = left <= 0 ? 0 : left < kN ? static_cast<int>(left) : kN;
+  const int64_t end = (chunk + 1) * kRows < rows ? (chunk + 1) * kRows : rows;
+
+  float sums[kN] = {};
+  for (int64_t row = chunk * kRows + group; row < end; row += kGroups) {
+    const Piece<kN> piece{row * n + column, own, is_aligned && own == kN};
+    Vector<T, kN> g = load(dy, piece);
+    if constexpr (F::kHasActivation) {
+      const Vector<T, kN> in = load(u, piece);
+      for (int i = 0; i < kN; ++i) g.at[i] = narrow<T>(widen(g.at[i]) * f(widen(in.at[i])));
+      if (piece.is_whole)
+        store_whole(g, du + piece.begin);
+      else
+        store(g, piece, du);
+    }
+    for (int i = 0; i < kN; ++i) sums[i] += widen(g.at[i]);
+  }
+  if (!partial) return;
+
+  auto& group_sums = shared<GroupSums<kN>>();
+  for (int i = 0; i < kN; ++i) group_sums.of[group][i][lane] = sums[i];
+  __syncthreads();
+  const int own_column = static_cast<int>(threadIdx.x);
+  if (own_column >= kColumns || first_column + own_column >= n) return;
+  float total = 0;
+  for (int i = 0; i < kGroups; ++i) total += group_sums.of[i][own_column % kN][own_column / kN];
+  partial[chunk * n + first_column + own_column] = total;
+}
+
+struct NoActivation {
+  static constexpr bool kHasActivation = false;
+};
+struct GeluSlope {
+  static constexpr bool kHasActivation = true;
+  FARFIELD_HD float operator()(float u) const { return Gelu().grad(u, u); }
+};
+
+template <class F>
+void backward_pass(Cuda device, const F& f, int64_t rows, int64_t n, const Tensor& u,
+                   const Tensor& dy, Tensor& du, float* partial) {
+  dispatch_device_float(dy.dtype(), [&](auto type) {
+    using T = decltype(type);
+    constexpr int kN = kPieceSize<T>;
+    const T* const from_dy = dy.data<T>();
+    const T* const from_u = F::kHasActivation ? u.data<T>() : nullptr;
+    T* const to_du = F::kHasActivation ? du.data<T>() : nullptr;
+    const int64_t n_column_blocks = (n + kWarp * kN - 1) / (kWarp * kN);
+    const int64_t n_chunks = (rows + kRows - 1) / kRows;
+    launch(linear_backward_kernel<F, T>, static_cast<unsigned>(n_column_blocks * n_chunks), kBlock,
+           0, stream_of(device), rows, n, n_column_blocks,
+           n % kN == 0 && is_aligned(from_u, from_dy, to_du), f, from_u, from_dy, to_du, partial);
+  });
+}
+
+}  // namespace
+
+void linear_forward(Cuda device, const Tensor& x, const Tensor& w, const Tensor& bias,
+                    Activation activation, Tensor& u, Tensor& y) {
+  require_device_float(x.dtype());
+  const int64_t n_in = w.dim(1), n_out = w.dim(0);
+  BlasProduct product;
+  Gemm& p = product.first;
+  p.m = x.numel() / n_in;
+  p.n = n_out;
+  p.k = n_in;
+  p.transpose_b = true;
+  p.a = x.raw_data();
+  p.b = w.raw_data();
+  p.c = u.raw_data();
+  p.lda = p.ldb = n_in;
+  p.ldc = n_out;
+  p.in = p.out = x.dtype();
+  if (p.m == 0 || p.n == 0) return;
+  if (bias.defined())
+    product_and_bias(device, product, bias, u);
+  else
+    gemm(device, p);
+  // The library's own GELU is the approximation by tanh; ours has the error function.
+  if (activation == Activation::gelu) unary_forward(device, unary_op<Gelu>, u, y);
+}
+
+void linear_activation_backward(Cuda device, const Tensor& u, const Tensor& dy,
+                                Activation activation, Tensor& du, Tensor& dbias) {
+  require_device_float(dy.dtype());
+  const int64_t n = dy.dim(-1), rows = n == 0 ? 0 : dy.numel() / n;
+  const bool has_activation = activation == Activation::gelu;
+  if (!has_activation && !dbias.defined()) return;
+  if (rows == 0) {
+    if (dbias.defined()) fill(device, 0, dbias);
+    return;
+  }
+  const int64_t n_chunks = (rows + kRows - 1) / kRows;
+  Tensor partial = dbias;
+  if (dbias.defined() && n_chunks > 1)
+    partial = Tensor::empty({n_chunks, n}, DType::f32, dbias.device());
+  float* const sums = partial.defined() ? partial.data<float>() : nullptr;
+  if (has_activation)
+    backward_pass(device, GeluSlope{}, rows, n, u, dy, du, sums);
+  else
+    backward_pass(device, NoActivation{}, rows, n, u, dy, du, sums);
+  if (dbias.defined() && n_chunks > 1) sum_forward(device, partial, 1, n_chunks, n, dbias);
+}
+
+}  // namespace farfield

@@ -1,0 +1,209 @@
+#include <algorithm>
+
+#include "engine/cuda/context.h"
+#include "engine/cuda/row.cuh"
+#include "engine/kernels/norm.h"
+#include "engine/kernels/row_formulas.h"
+
+namespace farfield {
+namespace {
+
+// Threads that work at the same time, whatever the device: enough blocks for every multiprocessor,
+// and few enough that the partial sums that each leaves cost little.
+constexpr int64_t kThreadsAtOnce = int64_t{528} * 128;
+
+template <class T>
+struct Backward {
+  int64_t rows, rows_of_block;
+  int d;
+  bool is_aligned;
+  const T* s;
+  const float* weight;
+  const float* mean;
+  const float* rstd;
+  const T* dy;
+  const T* dsum;  // null: none
+  T* ds;
+  float* partial;  // [blocks, 2, d]: of each block's rows, the sums of dy n and dy
+};
+
+// What is kept of a row, as narrow as it is stored: registers decide how many warps work at once.
+template <class T, int kN>
+struct Kept {
+  Vector<T, kN> s, dy;
+};
+
+// What the warps of a block have summed, [warp, 2, column].
+template <class Size>
+struct WarpColumns {
+  float at[Size::kRows][2][Size::kThreads * Size::kValues];
+};
+
+// Sums over the rows of a thread for each column that it takes: in registers, or in memory for rows
+// of any length, where a block takes one row at a time.
+template <class Size, int kN>
+class ColumnSums {
+ public:
+  __device__ ColumnSums(const RowPieces<Size, kN>& pieces, float* partial)
+      : pieces_(pieces), partial_(partial) {}
+
+  __device__ void add(int p, const Piece<kN>& piece, const Vector<float, kN>& n,
+                      const Vector<float, kN>& dy, bool is_first) {
+    if constexpr (Size::kValues > 0) {
+      for (int i = 0; i < kN; ++i) {
+        dweight_[p].at[i] += dy.at[i] * n.at[i];
+        dbias_[p].at[i] += dy.at[i];
+      }
+    } else {
+      Vector<float, kN> dweight{}, dbias{};
+      if (!is_first) dweight = load(partial_, piece), dbias = load(partial_ + pieces_.n, piece);
+      for (int i = 0; i < kN; ++i) {
+        dweight.at[i] += dy.at[i] * n.at[i];
+        dbias.at[i] += dy.at[i];
+      }
+      store(dweight, piece, partial_);
+      store(dbias, piece, partial_ + pieces_.n);
+    }
+  }
+
+  // Leaves the sums of the block in memory; asked for by all of its threads.
+  __device__ void finish() const {
+    if constexpr (Size::kRows > 1) {
+      WarpColumns<Size>& columns = shared<WarpColumns<Size>>();
+      auto& own = columns.at[threadIdx.x / Size::kThreads];
+      pieces_.for_each([&](int p, const Piece<kN>& piece) {
+        for (int i = 0; i < kN; ++i) {
+          own[0][piece.begin + i] = dweight_[p].at[i];
+          own[1][piece.begin + i] = dbias_[p].at[i];
+        }
+      });
+      __syncthreads();
+      for (int i = static_cast<int>(threadIdx.x); i < 2 * pieces_.n; i += Size::kBlock) {
+        const int which = i / pieces_.n, column = i % pieces_.n;
+        float total = columns.at[0][which][column];
+        for (int warp = 1; warp < Size::kRows; ++warp) total += columns.at[warp][which][column];
+        partial_[i] = total;
+      }
+    } else if constexpr (Size::kValues > 0) {
+      pieces_.for_each([&](int p, const Piece<kN>& piece) {
+        store(dweight_[p], piece, partial_);
+        store(dbias_[p], piece, partial_ + pieces_.n);
+      });
+    }
+  }
+
+ private:
+  static constexpr int kKept = std::max(1, Size::kValues / kN);
+  RowPieces<Size, kN> pieces_;
+  float* partial_;
+  Vector<float, kN> dweight_[kKept] = {}, dbias_[kKept] = {};
+};
+
+// ds of the rows of a block, one after the other, and on the way the block's share of dweight and
+// dbias: dy and s are read once for both.
+template <class T, class Size>
+__global__ void __launch_bounds__(Size::kBlock, std::max(1, 512 / Size::kBlock))
+    layer_norm_backward_kernel(Backward<T> in) {
+  constexpr int kN = kPieceSize<T>;
+  const RowPieces<Size, kN> pieces{in.d, in.is_aligned};
+  ColumnSums<Size, kN> columns(pieces, in.partial + int64_t{2} * in.d * blockIdx.x);
+  const int64_t begin = blockIdx.x * in.rows_of_block;
+  const int64_t end = begin + in.rows_of_block < in.rows ? begin + in.rows_of_block : in.rows;
+  for (int64_t i = begin + threadIdx.x / Size::kThreads; i < end; i += Size::kRows) {
+    const int64_t at = i * in.d;
+    const float mean = in.mean[i], rstd = in.rstd[i];
+    const Row row(pieces, [&](const Piece<kN>& piece) {
+      return Kept<T, kN>{load(in.s + at, piece), load(in.dy + at, piece)};
+    });
+    float sums[2] = {};  // of g and g n, g = dy weight, which is 0 beyond the row
+    row.for_each([&](int p, const Piece<kN>& piece, const Kept<T, kN>& kept) {
+      const Vector<float, kN> weight = load(in.weight, piece);
+      Vector<float, kN> n, dy;
+      for (int k = 0; k < kN; ++k) {
+        n.at[k] = normalized(widen(kept.s.at[k]), mean, rstd);
+        dy.at[k] = widen(kept.dy.at[k]);
+        const float g = dy.at[k] * weight.at[k];
+        sums[0] += g;
+        sums[1] += g * n.at[k];
+      }
+      columns.add(p, piece, n, dy, i == begin);
+    });
+    row_sum<Size>(sums);
+    const float mean_g = sums[0] / static_cast<float>(in.d);
+    const float mean_gn = sums[1] / static_cast<float>(in.d);
+    row.for_each([&](int, const Piece<kN>& piece, const Kept<T, kN>& kept) {
+      const Vector<float, kN> weight = load(in.weight, piece);
+      Vector<T, kN> dsum{}, ds;
+      if (in.dsum != nullptr) dsum = load(in.dsum + at, piece);
+      for (int k = 0; k < kN; ++k) {
+        const float n = normalized(widen(kept.s.at[k]), mean, rstd);
+        const float g = widen(kept.dy.at[k]) * weight.at[k];
+        ds.at[k] = narrow<T>(normalized_grad(n, g, mean_g, mean_gn, rstd) + widen(dsum.at[k]));
+      }
+      store(ds, piece, in.ds + at);
+    });
+  }
+  columns.finish();
+}
+
+// dweight and dbias: the sums of partial [parts, 2 d] over its parts, 32 columns to a block. Warp w
+// takes the parts w, w + 32, ...; warp c then sums what was found for column c.
+struct PartsTile {
+  float at[kWarp][kWarp + 1];
+};
+__global__ void __launch_bounds__(kWarp* kWarp)
+    sum_parts_kernel(int64_t parts, int d, const float* partial, float* dweight, float* dbias) {
+  PartsTile& tile = shared<PartsTile>();
+  const int warp = static_cast<int>(threadIdx.x) / kWarp,
+            lane = static_cast<int>(threadIdx.x) % kWarp;
+  const int64_t begin = static_cast<int64_t>(blockIdx.x) * kWarp, n = int64_t{2} * d;
+  float total = 0;
+  if (begin + lane < n)
+    for (int64_t part = warp; part < parts; part += kWarp)
+      total += partial[part * n + begin + lane];
+  tile.at[warp][lane] = total;
+  __syncthreads();
+  total = warp_sum(tile.at[lane][warp]);
+  const int64_t column = begin + warp;
+  if (lane == 0 && column < n) (column < d ? dweight[column] : dbias[column - d]) = total;
+}
+
+}  // namespace
+
+void layer_norm_backward(Cuda device, const Tensor& s, const Tensor& weight, const Tensor& mean,
+                         const Tensor& rstd, const Tensor& dy, const Tensor& dsum, Tensor& ds,
+                         Tensor& dweight, Tensor& dbias) {
+  dispatch_device_float(s.dtype(), [&](auto type) {
+    using T = decltype(type);
+    Backward<T> in{mean.numel(),
+                   0,
+                   static_cast<int>(weight.numel()),
+                   false,
+                   s.data<T>(),
+                   weight.data<float>(),
+                   mean.data<float>(),
+                   rstd.data<float>(),
+                   dy.data<T>(),
+                   dsum.defined() ? dsum.data<T>() : nullptr,
+                   ds.data<T>(),
+                   nullptr};
+    in.is_aligned = in.d % kPieceSize<T> == 0 && is_aligned(in.s, in.weight, in.dy, in.dsum, in.ds);
+    dispatch_row_size(in.d, [&](auto size) {
+      using Size = decltype(size);
+      const int64_t most = kThreadsAtOnce / Size::kBlock;
+      in.rows_of_block = std::max<int64_t>(Size::kRows, (in.rows + most - 1) / most);
+      const int64_t blocks = (in.rows + in.rows_of_block - 1) / in.rows_of_block;
+      const Shape shape{blocks, 2, weight.numel()};
+      Tensor partial = Tensor::empty(shape, DType::f32, s.device());
+      in.partial = partial.data<float>();
+      if (blocks > 0)
+        launch(layer_norm_backward_kernel<T, Size>, static_cast<unsigned>(blocks), Size::kBlock, 0,
+               stream_of(device), in);
+      launch(sum_parts_kernel, blocks_for(int64_t{2} * in.d, kWarp), kWarp * kWarp, 0,
+             stream_of(device), blocks, in.d, in.partial, dweight.data<float>(),
+             dbias.data<float>());
+    });
+  });
+}
+
+}  // namespace farfield

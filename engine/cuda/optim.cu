@@ -1,0 +1,130 @@
+#include "engine/cuda/chunks.cuh"
+#include "engine/cuda/context.h"
+#include "engine/cuda/shared.cuh"
+#include "engine/cuda/warp.cuh"
+#include "engine/kernels/adamw.h"
+#include "engine/kernels/optim.h"
+#include "engine/storage.h"
+
+namespace farfield {
+namespace {
+
+constexpr int kN = kPieceSize<float>;
+
+struct Update {
+  const float* grad;
+  float *param, *m, *v;
+  bool decay;
+};
+
+// A StepGuard where it lies; without a loss the update goes ahead.
+struct Guard {
+  const double *loss, *grad_norm;
+  double max_norm;
+};
+
+__global__ void __launch_bounds__(kThreads)
+    adamw_kernel(Chunks<Update> chunks, AdamWRule<float> rule, float keep_without_decay,
+                 Guard guard) {
+  if (guard.loss != nullptr) {
+    if (!may_update(*guard.loss, *guard.grad_norm)) return;
+    rule.scale = static_cast<float>(clip_scale(*guard.grad_norm, guard.max_norm));
+  }
+  chunks.for_each_piece<kN>(
+      [](const Update& update) {
+        return is_aligned(update.grad, update.param, update.m, update.v);
+      },
+      [&](const Update& update, const Piece<kN>& piece) {
+        const Vector<float, kN> grad = load(update.grad, piece);
+        Vector<float, kN> m = load(update.m, piece), v = load(update.v, piece),
+                          param = load(update.param, piece);
+        AdamWRule<float> own = rule;
+        if (!update.decay) own.keep = keep_without_decay;
+        for (int i = 0; i < kN; ++i) own(grad.at[i], m.at[i], v.at[i], param.at[i]);
+        store(m, piece, update.m);
+        store(v, piece, update.v);
+        store(param, piece, update.param);
+      });
+}
+
+struct WarpSums {
+  double of[kThreads / kWarp];
+};
+
+// The sum of the values of all threads of a block, in its first thread.
+__device__ double block_sum(double value) {
+  auto& warp_sums = shared<WarpSums>();
+  value = warp_sum(value);
+  if (threadIdx.x % kWarp == 0) warp_sums.of[threadIdx.x / kWarp] = value;
+  __syncthreads();
+  double total = 0;
+  if (threadIdx.x == 0)
+    for (const double sum : warp_sums.of) total += sum;
+  return total;
+}
+
+// sums[chunk]
+__global__ void __launch_bounds__(kThreads)
+    sum_squares_kernel(Chunks<const float*> chunks, double* sums) {
+  double total = 0;
+  chunks.for_each_piece<kN>([](const float* begin) { return is_aligned(begin); },
+                            [&](const float* begin, const Piece<kN>& piece) {
+                              const Vector<float, kN> x = load(begin, piece);
+                              for (int i = 0; i < kN; ++i) {
+                                const auto value = static_cast<double>(x.at[i]);
+                                total += value * value;
+                              }
+                            });
+  total = block_sum(total);
+  if (threadIdx.x == 0) sums[blockIdx.x] = total;
+}
+
+// norm[0] = the root of the sum of sums[n], by one block
+__global__ void __launch_bounds__(kThreads)
+    norm_kernel(int64_t n, const double* sums, double* norm) {
+  double own = 0;
+  for (int64_t i = threadIdx.x; i < n; i += kThreads) own += sums[i];
+  own = block_sum(own);
+  if (threadIdx.x == 0) norm[0] = std::sqrt(own);
+}
+
+}  // namespace
+
+void adamw_step(Cuda device, const AdamWStep& step, std::span<AdamWTarget> targets) {
+  const AdamWRule<float> rule(step, true), without_decay(step, false);
+  Guard guard{};
+  if (step.guard.loss.defined())
+    guard = {step.guard.loss.data<double>(), step.guard.grad_norm.data<double>(),
+             step.guard.max_norm};
+  in_chunks<Update>(
+      [&](const auto& add) {
+        for (AdamWTarget& target : targets)
+          add({target.grad.data<float>(), target.param.data<float>(), target.m.data<float>(),
+               target.v.data<float>(), target.decay},
+              target.param.numel());
+      },
+      [&](const Chunks<Update>& chunks) {
+        launch(adamw_kernel, chunks.n_chunks(), kThreads, 0, stream_of(device), chunks, rule,
+               without_decay.keep, guard);
+      });
+}
+
+void global_norm(Cuda device, std::span<const Tensor> tensors, Tensor& norm) {
+  int64_t n_sums = 0;
+  for (const Tensor& x : tensors) n_sums += (x.numel() + kChunk - 1) / kChunk;
+  const Storage sums(n_sums * static_cast<int64_t>(sizeof(double)),
+                     {Device::Kind::cuda, device.index});
+  auto* const all = static_cast<double*>(sums.data());
+  double* next = all;
+  in_chunks<const float*>(
+      [&](const auto& add) {
+        for (const Tensor& x : tensors) add(x.data<float>(), x.numel());
+      },
+      [&](const Chunks<const float*>& chunks) {
+        launch(sum_squares_kernel, chunks.n_chunks(), kThreads, 0, stream_of(device), chunks, next);
+        next += chunks.n_chunks();
+      });
+  launch(norm_kernel, 1, kThreads, 0, stream_of(device), n_sums, all, norm.data<double>());
+}
+
+}  // namespace farfield

@@ -1,0 +1,29 @@
+#pragma once
+// From a device, known at run time, to the overload of a kernel. For the engine alone: other
+// folders call ops.
+
+#include <utility>
+
+#include "engine/device.h"
+
+namespace farfield {
+
+#ifdef FARFIELD_HAS_CUDA
+/// The tag of a device, with its stream; from then on the device is that of this thread.
+/// DeviceError when it is not there or too old.
+Cuda cuda_tag(const Device& device);
+#endif
+
+/// Calls f with the tag of the device. A build without CUDA has no second branch, so it needs no
+/// stub kernels.
+template <class F>
+decltype(auto) dispatch(const Device& device, F&& f) {
+#ifdef FARFIELD_HAS_CUDA
+  if (device.kind == Device::Kind::cuda) return f(cuda_tag(device));
+#endif
+  require<DeviceError>(device.kind == Device::Kind::cpu, "device", "expected cpu, got ", device,
+                       "; this build has no CUDA, configure with FARFIELD_CUDA=ON");
+  return f(Cpu{});
+}
+
+}  // namespace farfield

@@ -1,0 +1,46 @@
+// The output head and its loss on both devices, products included.
+
+#include <boost/test/unit_test.hpp>
+#include <cmath>
+
+#include "engine/ops/cross_entropy.h"
+#include "engine/ops/pointwise.h"
+#include "tests/support/both_devices.h"
+
+namespace farfield::test {
+namespace {
+
+using Inputs = std::vector<Tensor>;
+const DType kFloats[] = {DType::f32, DType::bf16};
+
+// x [n, d], w [v, d] and targets; w is in float32, its values exact in the dtype of x.
+Inputs inputs_of(int64_t n, int64_t d, int64_t vocab_size, DType dtype) {
+  return {random_tensor({n, d}, 1, -1, 1, dtype),
+          rounded(random_tensor({vocab_size, d}, 2, -1, 1, dtype), DType::f32),
+          random_ids({n}, 3, static_cast<int32_t>(vocab_size))};
+}
+
+BOOST_AUTO_TEST_CASE(losses_and_gradients_over_several_chunks) {
+  for (const DType dtype : kFloats)
+    for (const Shape& size :
+         {Shape{1, 1, 1}, Shape{7, 5, 33}, Shape{40, 16, 264}, Shape{2100, 8, 1100}}) {
+      const auto n = static_cast<double>(size[0]);
+      // A gradient of one token is of size 1 / n: the factor brings it to size one.
+      devices_agree(
+          concat(dtype, ' ', size), inputs_of(size[0], size[1], size[2], dtype), Work::product,
+          [n](const Inputs& in) { return n * linear_cross_entropy(in[0], in[1], in[2]); });
+      devices_agree(concat("nll ", dtype, ' ', size), inputs_of(size[0], size[1], size[2], dtype),
+                    Work::product,
+                    [](const Inputs& in) { return linear_nll(in[0], in[1], in[2]); });
+    }
+  BOOST_TEST(cross_entropy_chunk(2100, 1100, Device::Kind::cuda) < 2100);
+}
+
+BOOST_AUTO_TEST_CASE(a_target_outside_of_the_vocabulary_is_not_a_number) {
+  const Inputs in = inputs_of(3, 4, 9, DType::f32);
+  const Tensor targets = Tensor::from(std::vector<int32_t>{2, 9, 0}, {3}).to(kCuda);
+  BOOST_TEST(std::isnan(linear_cross_entropy(in[0].to(kCuda), in[1].to(kCuda), targets).item()));
+}
+
+}  // namespace
+}  // namespace farfield::test

@@ -1,0 +1,129 @@
+// y = f(x w^T + bias) and the way back on both devices.
+
+#include <boost/test/unit_test.hpp>
+
+#include "engine/dispatch.h"
+#include "engine/kernels/gemm.h"
+#include "engine/ops/matmul.h"
+#include "tests/support/both_devices.h"
+#include "tests/support/cuda/cublas_lt.h"
+
+namespace farfield::test {
+namespace {
+
+using emulation::emulated_blas;
+using Inputs = std::vector<Tensor>;
+
+struct Sizes {
+  Shape rows;
+  int64_t n_in, n_out;
+};
+
+// In bfloat16 the device rounds the bias as it does the weights. One that needs no rounding leaves
+// both devices the same u, so that gradients, which are sums over rows of what follows from u, can
+// be held to more than the noise of its last bits.
+void linear_agrees(const Sizes& sizes, DType dtype, bool has_bias, Activation activation) {
+  std::vector<int64_t> dims(sizes.rows.begin(), sizes.rows.end());
+  dims.push_back(sizes.n_in);
+  Inputs inputs{random_tensor(Shape(dims), 1, -1, 1, dtype),
+                random_tensor({sizes.n_out, sizes.n_in}, 2, -1, 1, DType::f32)};
+  if (has_bias)
+    inputs.push_back(rounded(random_tensor({sizes.n_out}, 3, -1, 1, DType::bf16), DType::f32));
+  const auto f = [&](const Inputs& in) {
+    return linear(in[0], in[1], has_bias ? in[2] : Tensor(), activation);
+  };
+  const Inputs want = run_on(Device{}, inputs, f), got = run_on(kCuda, inputs, f);
+  BOOST_REQUIRE(got.size() == want.size());
+  for (size_t i = 0; i < got.size(); ++i) {
+    // Gradients in float32 are sums of what was rounded to dtype.
+    const auto close = all_close(got[i], want[i], tolerance(dtype, Work::product));
+    BOOST_TEST((got[i].dtype() == want[i].dtype()));
+    BOOST_CHECK_MESSAGE(close, dtype << ' ' << inputs[0].shape() << " to " << sizes.n_out
+                                     << (has_bias ? " with bias" : "")
+                                     << (activation == Activation::gelu ? ", gelu" : "")
+                                     << ", output " << i << ": " << close.message());
+  }
+}
+
+BOOST_AUTO_TEST_CASE(linear_and_its_gradients_agree) {
+  const Sizes all[] = {{{5}, 7, 3},   {{1}, 1, 1},    {{2, 33}, 16, 40}, {{70}, 9, 300},
+                       {{0}, 4, 5},   {{4}, 5, 0},    {{}, 6, 8},        {{130}, 8, 264},
+                       {{32}, 24, 8}, {{33}, 24, 256}};
+  for (const DType dtype : {DType::f32, DType::bf16})
+    for (const Activation activation : {Activation::none, Activation::gelu})
+      for (const bool has_bias : {false, true})
+        for (const Sizes& sizes : all) linear_agrees(sizes, dtype, has_bias, activation);
+}
+
+BOOST_AUTO_TEST_CASE(a_bias_of_more_bits_is_rounded_like_a_weight) {
+  for (const DType dtype : {DType::f32, DType::bf16}) {
+    const Tensor x = Tensor::zeros({1, 2}, dtype, kCuda),
+                 w = Tensor::zeros({3, 2}, DType::f32, kCuda);
+    const Tensor bias = Tensor::from({1.0 / 3, 1 + 0x1p-9, -5e-5}, {3}, DType::f32);
+    BOOST_TEST(
+        same_bits(linear(x, w, bias.to(kCuda)).view({3}).to(Device{}), rounded(bias, dtype)));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_bias_that_the_library_does_not_add_is_added_after_it) {
+  const emulation::Blas before = emulated_blas();
+  emulated_blas().adds_bias = false;
+  for (const DType dtype : {DType::f32, DType::bf16})
+    linear_agrees({{6}, 11, 21}, dtype, true, Activation::gelu);
+  emulated_blas() = before;
+}
+
+// The kernel itself: what the op never asks for, in place over dy and over u.
+BOOST_AUTO_TEST_CASE(the_way_back_through_the_activation_agrees) {
+  enum class To { own, dy, u };
+  for (const DType dtype : {DType::f32, DType::bf16})
+    for (const Shape& shape : {Shape{1, 1}, Shape{3, 37}, Shape{65, 8}, Shape{100, 136},
+                               Shape{2300, 3}, Shape{0, 4}, Shape{4, 0}, Shape{2, 5, 16}})
+      for (const Activation activation : {Activation::none, Activation::gelu})
+        for (const To to : {To::own, To::dy, To::u})
+          for (const bool wants_bias : {false, true})
+            for (const int64_t offset : {0, 3}) {
+              const auto results = [&](const Device& device) {
+                const auto input = [&](uint64_t seed) {
+                  return random_tensor({shape.numel() + offset}, seed, -2, 2, dtype)
+                      .to(device)
+                      .clone()
+                      .view(shape, offset);
+                };
+                Tensor u = input(4), dy = input(5);
+                Tensor du = to == To::own ? empty_like(u) : to == To::dy ? dy : u;
+                Tensor dbias;
+                if (wants_bias) dbias = Tensor::full({shape[-1]}, 7, DType::f32, device);
+                dispatch(device, [&](auto tag) {
+                  linear_activation_backward(tag, u, dy, activation, du, dbias);
+                });
+                Inputs out;
+                if (activation != Activation::none) out.push_back(du.to(Device{}));
+                if (wants_bias) out.push_back(dbias.to(Device{}));
+                return out;
+              };
+              const Inputs got = results(kCuda), want = results(Device{});
+              for (size_t i = 0; i < want.size(); ++i) {
+                // Sums of thousands of roundings to bfloat16 that go the other way now and then.
+                Tolerance tol = tolerance(want[i].dtype(), Work::reduction);
+                if (dtype == DType::bf16 && want[i].dtype() == DType::f32) tol = Tolerance(2e-2);
+                if (dtype == DType::f32) tol = tolerance(DType::f32, Work::product);
+                const auto close = all_close(got[i], want[i], tol);
+                BOOST_CHECK_MESSAGE(
+                    close, dtype << ' ' << shape << " output " << i << ": " << close.message());
+              }
+            }
+}
+
+BOOST_AUTO_TEST_CASE(repeated_sums_have_the_same_bits) {
+  const Tensor dy = random_tensor({999, 77}, 6, -1, 1, DType::bf16).to(kCuda);
+  const auto sums = [&] {
+    Tensor du, dbias = Tensor::empty({77}, DType::f32, kCuda);
+    linear_activation_backward(cuda_tag(kCuda), {}, dy, Activation::none, du, dbias);
+    return dbias.to(Device{});
+  };
+  BOOST_TEST(same_bits(sums(), sums()));
+}
+
+}  // namespace
+}  // namespace farfield::test

@@ -1,0 +1,9 @@
+#!/bin/sh
+# keep_report.sh OBJECT COMMAND...: runs a compiler and keeps what it says, the resources that each
+# kernel takes among it, in OBJECT.ptxas.
+report=$1.ptxas
+shift
+"$@" 2>"$report"
+status=$?
+if [ $status -ne 0 ] || grep -q warning "$report"; then cat "$report" >&2; fi
+exit $status

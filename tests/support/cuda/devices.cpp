@@ -1,0 +1,42 @@
+#include "tests/support/cuda/devices.h"
+
+#include <algorithm>
+
+#include "tests/support/cuda/device_memory.h"
+
+using farfield::emulation::emulated_devices;
+
+namespace farfield::emulation {
+
+Devices& emulated_devices() {
+  static Devices devices;
+  return devices;
+}
+
+}  // namespace farfield::emulation
+
+cudaError_t cudaGetDeviceCount(int* count) {
+  const auto& devices = emulated_devices();
+  if (devices.search == cudaSuccess) *count = static_cast<int>(devices.capabilities.size());
+  return devices.search;
+}
+
+cudaError_t cudaSetDevice(int index) {
+  const auto count = static_cast<int>(emulated_devices().capabilities.size());
+  return index >= 0 && index < count ? cudaSuccess : cudaErrorInvalidDevice;
+}
+
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int index) {
+  const auto& all = emulated_devices().capabilities;
+  if (index < 0 || index >= static_cast<int>(all.size())) return cudaErrorInvalidDevice;
+  const auto& capability = all[static_cast<size_t>(index)];
+  *properties = {"emulated", emulated_devices().total_bytes, capability.major, capability.minor};
+  return cudaSuccess;
+}
+
+cudaError_t cudaMemGetInfo(size_t* free_bytes, size_t* total_bytes) {
+  const size_t total = emulated_devices().total_bytes;
+  *total_bytes = total;
+  *free_bytes = total - std::min(total, farfield::emulation::allocated_device_bytes());
+  return cudaSuccess;
+}

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include "tests/support/cuda/runtime.h"
+
+namespace farfield::emulation {
+
+/// The devices that the runtime tells of, for tests to change. They share one memory.
+struct Devices {
+  cudaError_t search = cudaSuccess;  ///< what comes of looking for them
+  struct Capability {
+    int major, minor;
+  };
+  std::vector<Capability> capabilities = {{8, 0}};  ///< one for each device
+  size_t total_bytes = size_t{1} << 36;
+};
+Devices& emulated_devices();
+
+/// Puts the devices back as they were.
+class KeepDevices {
+ public:
+  KeepDevices() = default;
+  KeepDevices(const KeepDevices&) = delete;
+  KeepDevices& operator=(const KeepDevices&) = delete;
+  ~KeepDevices() { emulated_devices() = std::move(before_); }
+
+ private:
+  Devices before_ = emulated_devices();
+};
+
+}  // namespace farfield::emulation

@@ -1,0 +1,26 @@
+# nvcc, when there is one: the language CUDA, CUDAToolkit and farfield_nvcc_flags, what every target
+# with kernels is compiled with. Sets FARFIELD_HAS_NVCC in any case.
+include(CheckLanguage)
+check_language(CUDA)
+if(NOT CMAKE_CUDA_COMPILER)
+  set(FARFIELD_HAS_NVCC FALSE)
+  return()
+endif()
+set(FARFIELD_HAS_NVCC TRUE)
+if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+  set(CMAKE_CUDA_ARCHITECTURES 80-real 90)  # 90: also as PTX, for what comes later
+endif()
+if(FARFIELD_CCACHE AND NOT DEFINED CMAKE_CUDA_COMPILER_LAUNCHER)
+  set(CMAKE_CUDA_COMPILER_LAUNCHER "${FARFIELD_CCACHE}")
+endif()
+enable_language(CUDA)
+find_package(CUDAToolkit REQUIRED)
+
+add_library(farfield_nvcc_flags INTERFACE)
+# -std: CMake 3.25 does not know that nvcc has C++20. No -Wpedantic: lines that nvcc makes fail it.
+target_compile_options(farfield_nvcc_flags INTERFACE
+  $<$<COMPILE_LANGUAGE:CUDA>:-std=c++20 --expt-relaxed-constexpr -Xcompiler=-Wall,-Wextra,-Wshadow>)
+if(FARFIELD_WERROR)  # for the host compiler; nvcc's own: CMAKE_COMPILE_WARNING_AS_ERROR
+  target_compile_options(farfield_nvcc_flags INTERFACE
+    $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Werror>)
+endif()
