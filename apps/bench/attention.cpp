@@ -1,39 +1,42 @@
 #include "engine/ops/attention.h"
 
+#include <algorithm>
+
 #include "apps/bench/commands.h"
 #include "apps/bench/encodings.h"
 #include "apps/bench/options.h"
-#include "apps/bench/peak.h"
 #include "apps/bench/report.h"
 #include "engine/autograd.h"
 #include "engine/base/random.h"
+#include "engine/device_info.h"
 #include "posenc/composition.h"
 
 namespace farfield::apps {
 namespace {
 
-Tensor random(const Shape& shape, std::string_view name, DType dtype) {
+Tensor random(const Shape& shape, std::string_view name, DType dtype, const Device& device) {
   const Random source{1, stream_of(name)};
   std::vector<double> values(static_cast<size_t>(shape.numel()));
   for (size_t i = 0; i < values.size(); ++i) values[i] = source.normal(i);
-  return Tensor::from(values, shape, dtype);
+  return Tensor::from(values, shape, dtype, device);
 }
 
-// One sequence through the attention op, tables included.
+// Sequences through the attention op, tables included.
 class Attention {
  public:
-  Attention(const std::string& expression, int64_t n_head, int64_t head_dim, int64_t length,
-            DType dtype, bool with_backward)
-      : encoding_(expression, config(n_head, head_dim, length)), with_backward_(with_backward) {
-    const Shape shape{1, n_head, length, head_dim};
-    q_ = random(shape, "q", dtype);
-    k_ = random(shape, "k", dtype);
-    v_ = random(shape, "v", dtype);
-    dout_ = random({1, length, n_head * head_dim}, "dout", dtype);
-    length_ = length;
+  Attention(const std::string& expression, const Shape& shape, DType dtype, const Device& device,
+            bool with_backward)
+      : encoding_(expression, config(shape, device)),
+        with_backward_(with_backward),
+        length_(shape[2]) {
+    const auto made = [&](std::string_view name) { return random(shape, name, dtype, device); };
+    q_ = made("q");
+    k_ = made("k");
+    v_ = made("v");
+    dout_ = random({shape[0], length_, shape[1] * shape[3]}, "dout", dtype, device);
     // Two rotations mean two copies of q and k.
-    if (encoding_.plan(1, length, kPhase).layers[0].rotation.far.cos_q.defined())
-      far_ = {random(shape, "far q", dtype), random(shape, "far k", dtype)};
+    if (encoding_.plan(1, length_, kPhase).layers[0].rotation.far.cos_q.defined())
+      far_ = {made("far q"), made("far k")};
     if (with_backward)
       for (Tensor* x : inputs()) x->set_requires_grad();
   }
@@ -41,8 +44,10 @@ class Attention {
   /// Seconds of the tables, the forward pass and, when wanted, the gradients of q, k, v and of
   /// learned tables.
   double run() {
-    const int64_t held = memory_stats(Device{}).current_bytes;
-    reset_peak_memory(Device{});
+    const Device& device = q_.device();
+    const int64_t held = memory_stats(device).current_bytes;
+    reset_peak_memory(device);
+    synchronize(device);
     const double time = seconds([&] {
       const auto plan = encoding_.plan(length_, length_, kPhase);
       if (with_backward_) {
@@ -51,11 +56,12 @@ class Attention {
         const NoGrad no_grad;
         attention(q_, k_, v_, plan.layers[0].rule, far_);
       }
+      synchronize(device);
     });
     // The output and the gradients of the inputs belong to the caller.
     const auto n_input = static_cast<int64_t>(inputs().size());
     const int64_t results = (with_backward_ ? n_input + 1 : 1) * q_.size_bytes();
-    extra_bytes_ = memory_stats(Device{}).peak_bytes - held - results;
+    extra_bytes_ = memory_stats(device).peak_bytes - held - results;
     for (const Tensor* x : inputs()) x->set_grad({});
     for (const Parameter& parameter : encoding_.parameters()) parameter.value.set_grad({});
     return time;
@@ -65,12 +71,13 @@ class Attention {
 
  private:
   static constexpr posenc::Phase kPhase = posenc::Phase::train;
-  static posenc::Config config(int64_t n_head, int64_t head_dim, int64_t length) {
+  static posenc::Config config(const Shape& shape, const Device& device) {
     posenc::Config c;
-    c.n_head = n_head;
-    c.head_dim = head_dim;
-    c.d_model = n_head * head_dim;
-    c.train_len = length;
+    c.n_head = shape[1];
+    c.head_dim = shape[3];
+    c.d_model = c.n_head * c.head_dim;
+    c.train_len = shape[2];
+    c.device = device;
     return c;
   }
 
@@ -82,7 +89,7 @@ class Attention {
 
   posenc::Composition encoding_;
   bool with_backward_;
-  int64_t length_ = 0, extra_bytes_ = 0;
+  int64_t length_, extra_bytes_ = 0;
   Tensor q_, k_, v_, dout_;
   FarHeads far_;
 };
@@ -93,13 +100,13 @@ int bench_attention(int argc, const char* const* argv, std::ostream& out) {
   CommonOptions common;
   std::vector<int64_t> lengths = {512, 2048, 4096, 8192, 16384};
   std::vector<std::string> posenc = {"none", "alibi", "kerple_log"};
-  int64_t n_head = 12, head_dim = 64;
+  int64_t n_head = 12, head_dim = 64, n_token = 0;
   bool forward_only = false;
   Options options(
       "bench attention",
-      "Times the fused attention op on one causal sequence. Flop are counted for the causal half: "
-      "2 "
-      "products forward, 5 backward; shares are of the float32 FMA peak. `extra MiB` is the most "
+      "Times the fused attention op on causal sequences. Flop are counted for the causal half: 2 "
+      "products forward, 5 backward; shares are of the float32 FMA peak, on a card of its peak. "
+      "`extra MiB` is the most "
       "memory beyond inputs, output and their gradients. Only what an encoding does to the scores "
       "is measured: a rotation costs its time elsewhere.");
   options.group("Attention")
@@ -108,6 +115,8 @@ int bench_attention(int argc, const char* const* argv, std::ostream& out) {
            "positional encodings, or all; may be repeated; `none` takes turns with each other one")
       .add("heads", n_head, "N", "heads")
       .add("head-dim", head_dim, "N", "width of a head")
+      .add("tokens", n_token, "N",
+           "as many sequences as hold N tokens, at least one (default: one sequence)")
       .add("forward", forward_only, "leave the gradients out");
   common.add_to(options);
   if (!options.parse(argc, argv, out)) return kDone;
@@ -117,9 +126,9 @@ int bench_attention(int argc, const char* const* argv, std::ostream& out) {
   for (const int64_t length : lengths)
     require<ConfigError>(length >= 1, "bench", "expected lengths from 1 on, got ", length);
 
-  out << n_head << " heads of " << head_dim << ", " << common.precision << ", "
-      << (forward_only ? "forward" : "forward and backward") << "; "
-      << machine_line(fma_peak_gflops()) << "\n\n";
+  out << n_head << " heads of " << head_dim << ", " << *common.precision << ", "
+      << (forward_only ? "forward" : "forward and backward") << "; " << common.peak().line
+      << "\n\n";
   Report report(
       out,
       {"encoding", "length", "ms", "min", "max", "GFLOP/s", "share", "against none", "extra MiB"},
@@ -127,12 +136,14 @@ int bench_attention(int argc, const char* const* argv, std::ostream& out) {
   std::vector<std::string> left_out;
   for (const int64_t length : lengths) {
     Samples peak;
-    for (int64_t round = 0; round < common.rounds; ++round) peak.add(fma_peak_gflops());
+    for (int64_t round = 0; round < common.rounds; ++round) peak.add(common.peak().gflops);
+    const int64_t batch = std::max<int64_t>(1, n_token / length);
     const auto make = [&](const std::string& expression) {
-      return std::make_unique<Attention>(expression, n_head, head_dim, length, common.dtype(),
-                                         !forward_only);
+      return std::make_unique<Attention>(expression, Shape{batch, n_head, length, head_dim},
+                                         common.dtype(), common.where(), !forward_only);
     };
-    const double gflop = 1e-9 * (forward_only ? 2 : 7) * static_cast<double>(n_head * head_dim) *
+    const double gflop = 1e-9 * (forward_only ? 2 : 7) *
+                         static_cast<double>(batch * n_head * head_dim) *
                          static_cast<double>(length) * static_cast<double>(length);
     const auto refused = measure_in_turn(
         bench_encodings(posenc), /*warm_up=*/1, common.rounds, make,
@@ -140,7 +151,7 @@ int bench_attention(int argc, const char* const* argv, std::ostream& out) {
           const double rate = gflop / one.time_s.median();
           report.add({one.posenc, std::to_string(length), milliseconds(one.time_s.median()),
                       milliseconds(one.time_s.min()), milliseconds(one.time_s.max()),
-                      fixed(rate, 1), percent(rate / peak.median()),
+                      fixed(rate, 1), Peak{peak.median(), {}}.share(rate),
                       one.against_none > 0 ? fixed(one.against_none, 3) : "",
                       mebibytes(one.subject->extra_bytes())});
         });

@@ -5,6 +5,8 @@ namespace farfield::apps {
 const std::vector<Command>& bench_commands() {
   static const std::vector<Command> all = {
       {"attention", "the attention op by length and encoding: time, memory", bench_attention},
+      {"bandwidth", "what memory limits, against a copy: norms, cross entropy, the optimizer",
+       bench_bandwidth},
       {"matmul", "the matrix products of a training step, one by one", bench_matmul},
       {"step", "whole training steps by preset and encoding: time, memory", bench_step},
   };

@@ -2,7 +2,6 @@
 
 #include "apps/bench/commands.h"
 #include "apps/bench/options.h"
-#include "apps/bench/peak.h"
 #include "apps/bench/products.h"
 #include "apps/bench/report.h"
 
@@ -11,9 +10,10 @@ namespace farfield::apps {
 int bench_matmul(int argc, const char* const* argv, std::ostream& out) {
   CommonOptions common;
   ModelOptions model;
-  Options options("bench matmul",
-                  "Times the matrix products of one training step: y = x w^T of each layer, and dx "
-                  "and dw of its gradient. Shares are of the float32 FMA peak.");
+  Options options(
+      "bench matmul",
+      "Times the matrix products of one training step: y = x w^T of each layer, and dx "
+      "and dw of its gradient. Shares are of the float32 FMA peak, on a card of its peak.");
   model.add_to(options);
   common.add_to(options);
   if (!options.parse(argc, argv, out)) return kDone;
@@ -21,10 +21,10 @@ int bench_matmul(int argc, const char* const* argv, std::ostream& out) {
 
   const ModelConfig config = model.config();
   const auto products = step_products(config, model.batch_size() * config.train_len, false);
-  ProductRunner runner(products, common.dtype());
-  const double peak = fma_peak_gflops();
+  ProductRunner runner(products, common.dtype(), common.where());
+  const Peak peak = common.peak();
   out << model.preset << ", " << model.batch_size() << " x " << config.train_len << " tokens, "
-      << common.precision << "; " << machine_line(peak) << "\n\n";
+      << *common.precision << "; " << peak.line << "\n\n";
   Report report(out, {"product", "m", "n", "k", "per step", "ms", "min", "max", "GFLOP/s", "share"},
                 18);
   double total_s = 0;
@@ -37,11 +37,11 @@ int bench_matmul(int argc, const char* const* argv, std::ostream& out) {
     report.add({product.name, std::to_string(product.m), std::to_string(product.n),
                 std::to_string(product.k), number(product.count), milliseconds(samples.median()),
                 milliseconds(samples.min()), milliseconds(samples.max()), fixed(rate, 1),
-                percent(rate / peak)});
+                peak.share(rate)});
   }
   const double rate = runner.gflop() / total_s;
   report.add({"all of a step", "", "", "", "", milliseconds(total_s), "", "", fixed(rate, 1),
-              percent(rate / peak)});
+              peak.share(rate)});
   report.write_csv(common.csv);
   return kDone;
 }

@@ -9,26 +9,26 @@ namespace farfield::apps {
 
 void CommonOptions::add_to(Options& options) {
   options.group("Measuring")
-      .add("precision", precision, "P", "fp32 or bf16")
+      .add("device", device, "cpu|cuda|cuda:N", "what to measure")
+      .add("precision", precision, "fp32|bf16", "(default: fp32 on the CPU, bf16 on CUDA)")
+      .add("peak-tflops", peak_tflops, "X",
+           "what the card can do in this precision (default: by its name)")
       .add("threads", threads, "N",
            "threads of the pool (default: FARFIELD_THREADS, or the number of processors)")
       .add("rounds", rounds, "N", "times that everything is measured; medians are shown")
       .add("csv", csv, "FILE", "write the table to a CSV file too");
 }
 
-void CommonOptions::apply() const {
+void CommonOptions::apply() {
   require<ConfigError>(rounds >= 1, "bench", "expected rounds >= 1, got ", rounds);
-  dtype();
+  if (!precision) precision = where().kind == Device::Kind::cuda ? "bf16" : "fp32";
+  require<ConfigError>(precision == "fp32" || precision == "bf16", "bench",
+                       "expected precision fp32 or bf16, got '", *precision, "'");
+  require<ConfigError>(peak_tflops >= 0, "bench", "expected peak-tflops >= 0, got ", peak_tflops);
   if (!threads) return;
   require<ConfigError>(*threads >= 1 && *threads <= 4096, "bench",
                        "expected 1 to 4096 threads, got ", *threads);
   set_thread_count(static_cast<int>(*threads));
-}
-
-DType CommonOptions::dtype() const {
-  require<ConfigError>(precision == "fp32" || precision == "bf16", "bench",
-                       "expected precision fp32 or bf16, got '", precision, "'");
-  return precision == "bf16" ? DType::bf16 : DType::f32;
 }
 
 void ModelOptions::add_to(Options& options) {

@@ -4,7 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "apps/bench/card.h"
 #include "apps/cli.h"
+#include "engine/device.h"
 #include "engine/dtype.h"
 #include "layers/config.h"
 
@@ -12,15 +14,20 @@ namespace farfield::apps {
 
 /// What every command of `bench` takes.
 struct CommonOptions {
-  std::string precision = "fp32";
+  std::string device = "cpu";
+  std::optional<std::string> precision;  ///< empty: fp32 on the CPU, bf16 on CUDA
   std::optional<int64_t> threads;
+  double peak_tflops = 0;  ///< of the card; 0: by its name
   int64_t rounds = 7;
   std::string csv;
 
   void add_to(Options& options);
-  /// Sets the number of threads, checks the rest. ConfigError.
-  void apply() const;
-  DType dtype() const;  ///< ConfigError unless fp32 or bf16
+  /// Checks everything, fills what is empty and sets the number of threads. ConfigError.
+  void apply();
+  /// After apply().
+  Peak peak() const { return peak_of(where(), dtype(), peak_tflops); }
+  Device where() const { return parse_device(device); }
+  DType dtype() const { return precision == "bf16" ? DType::bf16 : DType::f32; }
 };
 
 /// A model by preset, with what may be changed about it.

@@ -30,7 +30,7 @@ std::vector<ProductShape> step_products(const ModelConfig& config, int64_t n_tok
 /// Operands for any of some products, made once.
 class ProductRunner {
  public:
-  ProductRunner(const std::vector<ProductShape>& products, DType dtype);
+  ProductRunner(const std::vector<ProductShape>& products, DType dtype, const Device& device = {});
   /// Seconds that one product takes.
   double run(const ProductShape& product);
   /// Seconds that all products of a step take, each run once and counted as often as it comes.

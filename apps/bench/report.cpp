@@ -7,8 +7,6 @@
 #include "apps/csv.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
-#include "engine/base/parallel.h"
-#include "engine/kernels/gemm.h"
 
 namespace farfield::apps {
 
@@ -55,11 +53,6 @@ std::string percent(double share) { return fixed(100 * share, 1) + " %"; }
 std::string mebibytes(int64_t size_bytes) {
   const double mib = static_cast<double>(size_bytes) / (1 << 20);
   return fixed(mib, mib < 100 ? 1 : 0);
-}
-
-std::string machine_line(double fma_peak) {
-  return concat(thread_count(), thread_count() == 1 ? " thread, " : " threads, ", gemm_library(),
-                ", float32 FMA peak ", fixed(fma_peak, 0), " GFLOP/s");
 }
 
 }  // namespace farfield::apps

@@ -35,7 +35,4 @@ std::string milliseconds(double time_s);
 std::string percent(double share);
 std::string mebibytes(int64_t size_bytes);
 
-/// "2 threads, oneDNN 2.6.3, float32 FMA peak 203 GFLOP/s": what the shares refer to.
-std::string machine_line(double fma_peak);
-
 }  // namespace farfield::apps

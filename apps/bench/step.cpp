@@ -1,13 +1,14 @@
+#include <array>
 #include <memory>
 
 #include "apps/bench/commands.h"
 #include "apps/bench/encodings.h"
 #include "apps/bench/options.h"
-#include "apps/bench/peak.h"
 #include "apps/bench/products.h"
 #include "apps/bench/report.h"
 #include "engine/autograd.h"
 #include "engine/base/random.h"
+#include "engine/device_info.h"
 #include "engine/optim.h"
 #include "layers/transformer.h"
 
@@ -27,42 +28,78 @@ double step_gflop(const ModelConfig& c, int64_t batch_size) {
 // A model in training, on made-up tokens.
 class Trainee {
  public:
-  Trainee(const ModelConfig& config, int64_t batch_size, DType dtype, bool checkpointing)
-      : before_(memory_stats(Device{}).current_bytes),
-        model_(config, /*seed=*/1, dtype),
+  Trainee(const ModelConfig& config, int64_t batch_size, DType dtype, const Device& device,
+          bool checkpointing)
+      : device_(device),
+        before_(memory_stats(device).current_bytes),
+        model_(config, /*seed=*/1, dtype, device),
         optimizer_(model_.parameters()) {
     model_.set_checkpointing(checkpointing);
-    own_bytes_ = memory_stats(Device{}).current_bytes - before_;
+    own_bytes_ = memory_stats(device).current_bytes - before_;
     const Random random{1, stream_of("bench tokens")};
     std::vector<int32_t> ids(static_cast<size_t>(batch_size * config.train_len));
     for (size_t i = 0; i < ids.size(); ++i)
       ids[i] = static_cast<int32_t>(random.below(i, static_cast<uint64_t>(config.vocab_size)));
-    ids_ = Tensor::from(ids, {batch_size, config.train_len});
+    ids_ = Tensor::from(ids, {batch_size, config.train_len}, device);
   }
 
   /// Forward, backward, gradient norm, clipping and update: what training does. Seconds.
   double run() {
-    const int64_t held = memory_stats(Device{}).current_bytes;
-    reset_peak_memory(Device{});
+    const int64_t held = memory_stats(device_).current_bytes;
+    reset_peak_memory(device_);
+    synchronize(device_);
     const double time = seconds([&] {
       backward(model_.loss(ids_, ids_));
-      const double norm = grad_norm(optimizer_.parameters());
-      optimizer_.step(/*lr=*/1e-4, clip_factor(norm, 1));
-      optimizer_.zero_grad();
-      model_.project();
+      update();
+      synchronize(device_);
     });
-    peak_bytes_ = own_bytes_ + memory_stats(Device{}).peak_bytes - held;
+    peak_bytes_ = own_bytes_ + memory_stats(device_).peak_bytes - held;
     return time;
   }
+
+  /// The same in parts, each waited for: seconds of forward, backward and update.
+  std::array<double, 3> run_parts() {
+    const auto part = [&](const auto& f) {
+      synchronize(device_);
+      return seconds([&] {
+        f();
+        synchronize(device_);
+      });
+    };
+    Tensor loss;
+    const double forward = part([&] { loss = model_.loss(ids_, ids_); });
+    const double backward_ = part([&] { backward(loss); });
+    return {forward, backward_, part([&] { update(); })};
+  }
+
   /// Of weights, moments, gradients and activations together, in the latest step.
   int64_t peak_bytes() const { return peak_bytes_; }
 
  private:
+  void update() {
+    const double norm = grad_norm(optimizer_.parameters());
+    optimizer_.step(/*lr=*/1e-4, clip_factor(norm, 1));
+    optimizer_.zero_grad();
+    model_.project();
+  }
+
+  Device device_;
   int64_t before_, own_bytes_ = 0, peak_bytes_ = 0;
   Transformer model_;
   AdamW optimizer_;
   Tensor ids_;
 };
+
+// Medians of the parts of a step: ": forward 3.1, backward 6.2, update 0.9".
+std::string parts_of(Trainee& trainee, int64_t rounds) {
+  std::array<Samples, 3> parts;
+  for (int64_t round = 0; round < rounds; ++round) {
+    const auto times = trainee.run_parts();
+    for (size_t i = 0; i < times.size(); ++i) parts[i].add(times[i]);
+  }
+  return concat(": forward ", milliseconds(parts[0].median()), ", backward ",
+                milliseconds(parts[1].median()), ", update ", milliseconds(parts[2].median()));
+}
 
 }  // namespace
 
@@ -87,13 +124,14 @@ int bench_step(int argc, const char* const* argv, std::ostream& out) {
   ModelConfig config = model.config();
   const int64_t batch_size = model.batch_size();
   const int64_t n_token = batch_size * config.train_len;
-  ProductRunner products(step_products(config, n_token, checkpointing), common.dtype());
+  ProductRunner products(step_products(config, n_token, checkpointing), common.dtype(),
+                         common.where());
 
-  const double peak = fma_peak_gflops();
+  const Peak peak = common.peak();
   out << model.preset << ", " << fixed(static_cast<double>(parameter_count(config)) * 1e-6, 1)
       << "M parameters, " << batch_size << " x " << config.train_len << " tokens, vocabulary "
-      << config.vocab_size << ", " << common.precision << (checkpointing ? ", checkpointing" : "")
-      << "; " << machine_line(peak) << '\n';
+      << config.vocab_size << ", " << *common.precision << (checkpointing ? ", checkpointing" : "")
+      << "; " << peak.line << '\n';
   Samples product_s;
   for (int64_t round = -1; round < common.rounds; ++round) {  // one to warm up
     const double time = products.run_all();
@@ -103,16 +141,20 @@ int bench_step(int argc, const char* const* argv, std::ostream& out) {
   const double product_rate = products.gflop() / product_s.median();
   const double gflop = step_gflop(config, batch_size);
   out << "its matrix products alone: " << milliseconds(product_s.median()) << " ms, "
-      << fixed(product_rate, 1) << " GFLOP/s (" << percent(product_rate / peak)
-      << " of the FMA peak)\n\n";
+      << fixed(product_rate, 1) << " GFLOP/s";
+  if (peak.gflops > 0) out << " (" << peak.share(product_rate) << " of the peak)";
+  out << "\nMFU = " << fixed(gflop, 1) << " GFLOP of a step / (time x peak); flop: 6 tokens "
+      << "(weights without the embedding + layers x length x width)\n\n";
   Report report(out,
-                {"encoding", "ms/step", "min", "max", "tokens/s", "GFLOP/s", "of products",
+                {"encoding", "ms/step", "min", "max", "tokens/s", "GFLOP/s", "of products", "MFU",
                  "against none", "peak MiB"},
                 24);
   const auto make = [&](const std::string& expression) {
     config.posenc = expression;
-    return std::make_unique<Trainee>(config, batch_size, common.dtype(), checkpointing);
+    return std::make_unique<Trainee>(config, batch_size, common.dtype(), common.where(),
+                                     checkpointing);
   };
+  std::vector<std::string> parts;
   const auto left_out = measure_in_turn(
       bench_encodings(posenc), /*warm_up=*/2, common.rounds, make,
       [&](const Contender<Trainee>& one) {
@@ -120,10 +162,14 @@ int bench_step(int argc, const char* const* argv, std::ostream& out) {
         report.add({one.posenc, milliseconds(time), milliseconds(one.time_s.min()),
                     milliseconds(one.time_s.max()), fixed(static_cast<double>(n_token) / time, 0),
                     fixed(gflop / time, 1), percent(gflop / time / product_rate),
+                    peak.share(gflop / time),
                     one.against_none > 0 ? fixed(one.against_none, 3) : "",
                     mebibytes(one.subject->peak_bytes())});
+        parts.push_back(one.posenc + parts_of(*one.subject, common.rounds));
       });
   for (const std::string& line : left_out) out << "left out: " << line << '\n';
+  out << "\nparts, each waited for, ms:\n";
+  for (const std::string& line : parts) out << line << '\n';
   out << "\nresident memory at its most: " << mebibytes(peak_resident_bytes()) << " MiB\n";
   report.write_csv(common.csv);
   return kDone;

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/bench/card.h"
 #include "apps/bench/commands.h"
 #include "apps/bench/encodings.h"
 #include "apps/bench/peak.h"
@@ -47,12 +48,13 @@ BOOST_AUTO_TEST_CASE(a_step_is_measured_for_each_encoding_beside_none) {
   const auto rows = parse_csv(csv, read_file(csv));
   BOOST_TEST_REQUIRE(rows.size() == 3u);
   BOOST_TEST(rows[1][0] == "none");
-  BOOST_TEST(rows[1][7] == "1.000");
+  BOOST_TEST(rows[1][8] == "1.000");
   BOOST_TEST(rows[2][0] == "kerple_log");
   for (size_t row = 1; row < rows.size(); ++row) {
     BOOST_TEST(std::stod(rows[row][1]) > 0);
-    BOOST_TEST(std::stod(rows[row][8]) > 0);
+    BOOST_TEST(std::stod(rows[row][9]) > 0);
   }
+  BOOST_TEST(text.find("kerple_log: forward ") != std::string::npos);
 }
 
 BOOST_AUTO_TEST_CASE(attention_is_measured_in_both_precisions_with_and_without_gradients) {
@@ -101,6 +103,20 @@ BOOST_AUTO_TEST_CASE(an_encoding_that_was_asked_for_is_not_left_out) {
                     ConfigError);
 }
 
+BOOST_AUTO_TEST_CASE(what_memory_limits_is_held_against_a_copy) {
+  const std::string text = run({"bandwidth", "--rows", "8", "--width", "16", "--vocab-size", "11",
+                                "--weights", "100", "--rounds", "1"});
+  for (const char* work : {"copy", "layer norm", "cross entropy", "AdamW", "of copy"})
+    BOOST_TEST(text.find(work) != std::string::npos, work);
+}
+
+BOOST_AUTO_TEST_CASE(the_peak_of_a_card_is_that_of_its_data_sheet) {
+  BOOST_TEST(card_tflops("NVIDIA H200", DType::bf16) == 989.4);
+  BOOST_TEST(card_tflops("NVIDIA H100 PCIe", DType::bf16) == 756);
+  BOOST_TEST(card_tflops("NVIDIA A100-SXM4-80GB", DType::f32) == 19.5);
+  BOOST_TEST(card_tflops("another", DType::bf16) == 0);
+}
+
 BOOST_AUTO_TEST_CASE(products_are_listed_with_a_total) {
   const std::string text = run({"matmul", "--preset", "smoke", "--batch", "1", "--rounds", "2"});
   BOOST_TEST(text.find("mlp out dw") != std::string::npos);
@@ -144,7 +160,8 @@ BOOST_AUTO_TEST_CASE(requests_that_make_no_sense_are_refused) {
                           says(message));
   };
   refused({"matmull"},
-          "[bench] expected a command out of attention, matmul, step, got 'matmull'; did you mean "
+          "[bench] expected a command out of attention, bandwidth, matmul, step, got 'matmull'; "
+          "did you mean "
           "'matmul'?");
   refused({}, "[bench] expected a command");
   refused({"step", "--precision", "fp16"}, "[bench] expected precision fp32 or bf16, got 'fp16'");
