@@ -9,6 +9,7 @@
 #include "engine/autograd.h"
 #include "engine/base/random.h"
 #include "engine/device_info.h"
+#include "engine/ops/pointwise.h"
 #include "engine/optim.h"
 #include "layers/transformer.h"
 
@@ -49,8 +50,9 @@ class Trainee {
     reset_peak_memory(device_);
     synchronize(device_);
     const double time = seconds([&] {
-      backward(model_.loss(ids_, ids_));
-      update();
+      const Tensor loss = model_.loss(ids_, ids_);
+      backward(loss);
+      update(loss);
       synchronize(device_);
     });
     peak_bytes_ = own_bytes_ + memory_stats(device_).peak_bytes - held;
@@ -69,16 +71,17 @@ class Trainee {
     Tensor loss;
     const double forward = part([&] { loss = model_.loss(ids_, ids_); });
     const double backward_ = part([&] { backward(loss); });
-    return {forward, backward_, part([&] { update(); })};
+    return {forward, backward_, part([&] { update(loss); })};
   }
 
   /// Of weights, moments, gradients and activations together, in the latest step.
   int64_t peak_bytes() const { return peak_bytes_; }
 
  private:
-  void update() {
-    const double norm = grad_norm(optimizer_.parameters());
-    optimizer_.step(/*lr=*/1e-4, clip_factor(norm, 1));
+  void update(const Tensor& loss) {
+    optimizer_.step(/*lr=*/1e-4, {.loss = cast(loss.detach(), DType::f64),
+                                  .grad_norm = device_grad_norm(optimizer_.parameters()),
+                                  .max_norm = 1});
     optimizer_.zero_grad();
     model_.project();
   }

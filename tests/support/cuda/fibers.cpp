@@ -41,12 +41,18 @@ int Fibers::create() {
   const int id = size();
   context::protected_fixedsize_stack allocator(kStackBytes);
   const context::stack_context stack = allocator.allocate();
+  // What the sanitizer knew of a stack that lay here before.
+  allow(static_cast<const char*>(stack.sp) - stack.size, stack.size);
   Slot& created = *slots_.emplace_back(std::make_unique<Slot>());
   created.note.bottom = static_cast<const char*>(stack.sp) - stack.size;
   created.note.size_bytes = stack.size;
   const size_t colour = static_cast<size_t>(id) * kColourBytes % kPageBytes;
   const context::preallocated part(static_cast<char*>(stack.sp) - colour, stack.size - colour,
                                    stack);
+  // Boost runs the first lines of the new stack right here. The sanitizer must know, or it keeps
+  // their locals among those of this stack and takes them for dead when an exception passes.
+  StackNote self, there;
+  leave_stack(self, created.note);
   created.waiting =
       context::fiber(std::allocator_arg, part, allocator, [this, id](context::fiber&& left) {
         slot(id).arrive(slot(previous_), std::move(left));
@@ -55,6 +61,9 @@ int Fibers::create() {
         leave_stack(slot(id).note, slot(0).note);
         return std::move(slot(0).waiting);
       });
+  arrive_on_stack(self, there);  // tells the bounds of this stack, which then is gone back to
+  leave_stack(there, self);
+  arrive_on_stack(there, self);
   return id;
 }
 
