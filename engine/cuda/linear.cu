@@ -127,7 +127,7 @@ void linear_forward(Cuda device, const Tensor& x, const Tensor& w, const Tensor&
     product_and_bias(device, product, bias, u);
   else
     gemm(device, p);
-  // The library's own GELU is the approximation by tanh; ours has the error function.
+  // Not in the library's epilogue, which does not say which form of GELU it has: ours is the exact.
   if (activation == Activation::gelu) unary_forward(device, unary_op<Gelu>, u, y);
 }
 

@@ -1,7 +1,6 @@
+#include "engine/cuda/block.cuh"
 #include "engine/cuda/chunks.cuh"
 #include "engine/cuda/context.h"
-#include "engine/cuda/shared.cuh"
-#include "engine/cuda/warp.cuh"
 #include "engine/kernels/adamw.h"
 #include "engine/kernels/optim.h"
 #include "engine/storage.h"
@@ -47,45 +46,29 @@ __global__ void __launch_bounds__(kThreads)
       });
 }
 
-struct WarpSums {
-  double of[kThreads / kWarp];
-};
-
-// The sum of the values of all threads of a block, in its first thread.
-__device__ double block_sum(double value) {
-  auto& warp_sums = shared<WarpSums>();
-  value = warp_sum(value);
-  if (threadIdx.x % kWarp == 0) warp_sums.of[threadIdx.x / kWarp] = value;
-  __syncthreads();
-  double total = 0;
-  if (threadIdx.x == 0)
-    for (const double sum : warp_sums.of) total += sum;
-  return total;
-}
-
 // sums[chunk]
 __global__ void __launch_bounds__(kThreads)
     sum_squares_kernel(Chunks<const float*> chunks, double* sums) {
-  double total = 0;
+  double total[1] = {};
   chunks.for_each_piece<kN>([](const float* begin) { return is_aligned(begin); },
                             [&](const float* begin, const Piece<kN>& piece) {
                               const Vector<float, kN> x = load(begin, piece);
                               for (int i = 0; i < kN; ++i) {
                                 const auto value = static_cast<double>(x.at[i]);
-                                total += value * value;
+                                total[0] += value * value;
                               }
                             });
-  total = block_sum(total);
-  if (threadIdx.x == 0) sums[blockIdx.x] = total;
+  block_sum(total);
+  if (threadIdx.x == 0) sums[blockIdx.x] = total[0];
 }
 
 // norm[0] = the root of the sum of sums[n], by one block
 __global__ void __launch_bounds__(kThreads)
     norm_kernel(int64_t n, const double* sums, double* norm) {
-  double own = 0;
-  for (int64_t i = threadIdx.x; i < n; i += kThreads) own += sums[i];
-  own = block_sum(own);
-  if (threadIdx.x == 0) norm[0] = std::sqrt(own);
+  double total[1] = {};
+  for (int64_t i = threadIdx.x; i < n; i += kThreads) total[0] += sums[i];
+  block_sum(total);
+  if (threadIdx.x == 0) norm[0] = std::sqrt(total[0]);
 }
 
 }  // namespace

@@ -89,7 +89,7 @@ void run(const Tensor& x, const Tensor& w, const Tensor& targets, Tensor& nll, T
 
 int64_t cross_entropy_chunk(int64_t n_token, int64_t vocab_size, Device::Kind device) {
   // 8 MiB of float32 logits, but enough tokens that reading w and adding to dw cost little beside
-  // the products, which a device is some ten times faster at than the CPU, but not its memory.
+  // the products, which a device is faster at, more than at reading memory.
   constexpr int64_t kLogits = int64_t{1} << 21;
   const int64_t least_rows = device == Device::Kind::cpu ? 512 : 2048;
   const int64_t most = std::max(least_rows, kLogits / vocab_size);
