@@ -3,6 +3,7 @@
 #include "engine/ops/attention.h"
 #include "engine/ops/index.h"
 #include "engine/ops/view.h"
+#include "layers/sequence_part.h"
 
 namespace farfield {
 
@@ -18,13 +19,15 @@ Tensor Attention::operator()(const Tensor& x, const posenc::Composition::Layer& 
   return dense(attention(heads.q, heads.k, heads.v, position.rule, heads.far));
 }
 
-Tensor Attention::last_row(const Tensor& x, const posenc::Composition::Layer& position) const {
+Tensor Attention::last_rows(const Tensor& x, const posenc::Composition::Layer& position,
+                            int64_t n_row) const {
   const auto heads = split_heads(qkv(x), n_head, position.rotation);
-  const int64_t seq_len = x.dim(1);
-  const auto last = [seq_len](const Tensor& q) {  // [B, H, 1, K]
-    return q.defined() ? slice(q, 2, seq_len - 1, seq_len) : q;
+  const int64_t end = x.dim(1), first = end - n_row;
+  const auto last = [&](const Tensor& q) {  // [B, H, n_row, K]
+    return q.defined() ? slice(q, 2, first, end) : q;
   };
-  return dense(attention(last(heads.q), heads.k, heads.v, for_last_query(position.rule),
+  return dense(attention(last(heads.q), heads.k, heads.v,
+                         part_of(position.rule, {.first = first, .end = end}),
                          {last(heads.far.q), heads.far.k}));
 }
 

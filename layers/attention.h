@@ -16,8 +16,9 @@ struct Attention {
                         int64_t n_head, double qkv_std, double dense_std);
   /// x [B, T, D] -> [B, T, D]
   Tensor operator()(const Tensor& x, const posenc::Composition::Layer& position) const;
-  /// The last row of that alone: [B, T, D] -> [B, 1, D].
-  Tensor last_row(const Tensor& x, const posenc::Composition::Layer& position) const;
+  /// The last n_row rows of that alone: [B, T, D] -> [B, n_row, D].
+  Tensor last_rows(const Tensor& x, const posenc::Composition::Layer& position,
+                   int64_t n_row) const;
   void visit(const std::string& name, const Visit& f) const;
 };
 

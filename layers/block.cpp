@@ -38,11 +38,12 @@ Residual Block::checkpointed(const Residual& stream,
   return {.x = out[0], .branch = out[1]};
 }
 
-Residual Block::last_row(Residual stream, const posenc::Composition::Layer& position) const {
+Residual Block::last_rows(Residual stream, const posenc::Composition::Layer& position,
+                          int64_t n_row) const {
   const int64_t seq_len = stream.x.dim(1);
   const Tensor attention_input = attention_norm(stream);
-  stream.branch = attention.last_row(attention_input, position);
-  stream.x = slice(stream.x, 1, seq_len - 1, seq_len);
+  stream.branch = attention.last_rows(attention_input, position, n_row);
+  stream.x = slice(stream.x, 1, seq_len - n_row, seq_len);
   const Tensor mlp_input = mlp_norm(stream);
   stream.branch = mlp(mlp_input);
   return stream;

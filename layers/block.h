@@ -19,8 +19,9 @@ struct Block {
   Residual operator()(Residual stream, const posenc::Composition::Layer& position) const;
   /// The same, keeping only its inputs: backward() computes the block again. Same bits.
   Residual checkpointed(const Residual& stream, const posenc::Composition::Layer& position) const;
-  /// The last position alone, [B, 1, D], for a last block. Not differentiable.
-  Residual last_row(Residual stream, const posenc::Composition::Layer& position) const;
+  /// The last n_row positions alone, [B, n_row, D], for a last block.
+  Residual last_rows(Residual stream, const posenc::Composition::Layer& position,
+                     int64_t n_row) const;
   void visit(const std::string& name, const Visit& f) const;
 };
 

@@ -26,4 +26,14 @@ void load_parameters(const std::vector<Parameter>& parameters,
   for (Parameter p : parameters) p.value.assign(tensors.at(p.name));
 }
 
+FrozenParameters::FrozenParameters(const std::vector<Parameter>& parameters) {
+  for (const Parameter& p : parameters)
+    if (p.value.requires_grad()) trained_.push_back(p.value);
+  for (Tensor& x : trained_) x.set_requires_grad(false);
+}
+
+FrozenParameters::~FrozenParameters() {
+  for (Tensor& x : trained_) x.set_requires_grad();
+}
+
 }  // namespace farfield

@@ -3,6 +3,7 @@
 #include "engine/autograd.h"
 #include "engine/ops/cross_entropy.h"
 #include "engine/ops/pointwise.h"
+#include "engine/ops/reduce.h"
 #include "engine/ops/view.h"
 
 namespace farfield {
@@ -55,21 +56,23 @@ Transformer::Transformer(const ModelConfig& config, uint64_t seed, DType compute
                             /*has_bias=*/false);
 }
 
-Residual Transformer::embed(const Tensor& ids, const posenc::Composition::Plan& plan) const {
-  Tensor x = embed_in_(ids, compute_);
-  if (plan.token_scale != 1) x = x * plan.token_scale;
-  if (plan.embedding.defined()) x = x + cast(plan.embedding, compute_);
-  return {.x = x, .branch = {}};
+posenc::Composition::Plan Transformer::plan(const Tensor& ids, posenc::Phase phase,
+                                            uint64_t draw) const {
+  const int64_t seq_len = ids.dim(1);
+  return encoding_.plan(seq_len, seq_len, phase, {ids.dim(0), draw});
 }
 
-Tensor Transformer::hidden(const Tensor& ids, posenc::Phase phase, uint64_t draw) const {
-  const int64_t seq_len = ids.dim(1);
-  const posenc::Composition::Plan plan =
-      encoding_.plan(seq_len, seq_len, phase, {ids.dim(0), draw});
-  Residual stream = embed(ids, plan);
+Tensor Transformer::hidden(const Tensor& embedded, const posenc::Composition::Plan& plan,
+                           int64_t n_row, bool checkpointed) const {
+  Tensor x = embedded;
+  if (plan.token_scale != 1) x = x * plan.token_scale;
+  if (plan.embedding.defined()) x = x + cast(plan.embedding, compute_);
+  Residual stream{.x = x, .branch = {}};
   for (size_t i = 0; i < blocks_.size(); ++i) {
-    stream = checkpointing_ && grad_enabled() ? blocks_[i].checkpointed(stream, plan.layers[i])
-                                              : blocks_[i](std::move(stream), plan.layers[i]);
+    const bool is_cut = i + 1 == blocks_.size() && n_row < x.dim(1);
+    stream = is_cut         ? blocks_[i].last_rows(std::move(stream), plan.layers[i], n_row)
+             : checkpointed ? blocks_[i].checkpointed(stream, plan.layers[i])
+                            : blocks_[i](std::move(stream), plan.layers[i]);
   }
   return final_norm_(stream);
 }
@@ -77,36 +80,57 @@ Tensor Transformer::hidden(const Tensor& ids, posenc::Phase phase, uint64_t draw
 Tensor Transformer::loss(const Tensor& ids, const Tensor& targets, uint64_t draw) const {
   check_ids(ids);
   check_targets(targets, ids.shape());
-  const Tensor x = hidden(ids, posenc::Phase::train, draw);
+  const Tensor x = hidden(embed_in_(ids, compute_), plan(ids, posenc::Phase::train, draw),
+                          ids.dim(1), checkpointing_ && grad_enabled());
   return linear_cross_entropy(rows(x), embed_out_.weight, targets.view({targets.numel()}));
 }
 
 Tensor Transformer::nll(const Tensor& ids, const Tensor& targets, uint64_t draw) const {
   check_ids(ids);
   check_targets(targets, ids.shape());
+  return tail_nll(ids, targets, draw);
+}
+
+Tensor Transformer::tail_nll(const Tensor& ids, const Tensor& targets, uint64_t draw) const {
+  check_ids(ids);
+  require<ShapeError>(targets.rank() == 2 && targets.dim(0) == ids.dim(0) && targets.numel() > 0 &&
+                          targets.dim(1) <= ids.dim(1),
+                      "model", "expected targets of shape [", ids.dim(0), ", n], n from 1 to ",
+                      ids.dim(1), ", got ", targets.shape());
   const NoGrad no_grad;
-  const Tensor x = hidden(ids, posenc::Phase::eval, draw);
+  const Tensor x = hidden(embed_in_(ids, compute_), plan(ids, posenc::Phase::eval, draw),
+                          targets.dim(1), /*checkpointed=*/false);
   return linear_nll(rows(x), embed_out_.weight, targets.view({targets.numel()}))
       .view(targets.shape());
 }
 
 Tensor Transformer::last_nll(const Tensor& ids, const Tensor& targets, uint64_t draw) const {
   check_ids(ids);
+  const int64_t batch_size = ids.dim(0);
+  check_targets(targets, {batch_size});
+  return tail_nll(ids, targets.view({batch_size, 1}), draw).view({batch_size});
+}
+
+Tensor Transformer::input_gradient(const Tensor& ids, const Tensor& targets, InputScalar what,
+                                   uint64_t draw) const {
+  check_ids(ids);
   check_targets(targets, {ids.dim(0)});
-  const NoGrad no_grad;
-  const int64_t seq_len = ids.dim(1);
-  const posenc::Composition::Plan plan =
-      encoding_.plan(seq_len, seq_len, posenc::Phase::eval, {ids.dim(0), draw});
-  Residual stream = embed(ids, plan);
-  for (size_t i = 0; i + 1 < blocks_.size(); ++i)
-    stream = blocks_[i](std::move(stream), plan.layers[i]);
-  stream = blocks_.back().last_row(std::move(stream), plan.layers.back());
-  return linear_nll(rows(final_norm_(stream)), embed_out_.weight, targets);
+  const FrozenParameters frozen(parameters());
+  const EnableGrad enable;
+  Tensor embedded = embed_in_(ids, compute_);
+  embedded.set_requires_grad();
+  const Tensor x = hidden(embedded, plan(ids, posenc::Phase::eval, draw), 1, /*checkpointed=*/true);
+  // In the type of the parameters: a logit rounded to bfloat16 has lost its small differences.
+  const Tensor logits = embed_out_(cast(rows(x), embed_out_.weight.dtype()));
+  // Rows do not depend on each other, so the gradient of their sum is that of each.
+  backward(sum(scalar_of(logits, targets, what)));
+  return embedded.grad();
 }
 
 Tensor Transformer::logits(const Tensor& ids) const {
   check_ids(ids);
-  return embed_out_(hidden(ids, posenc::Phase::eval, /*draw=*/0));
+  return embed_out_(hidden(embed_in_(ids, compute_), plan(ids, posenc::Phase::eval, /*draw=*/0),
+                           ids.dim(1), checkpointing_ && grad_enabled()));
 }
 
 std::vector<Parameter> Transformer::parameters() const {

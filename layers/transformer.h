@@ -6,6 +6,7 @@
 #include "layers/block.h"
 #include "layers/config.h"
 #include "layers/embedding.h"
+#include "layers/input_scalar.h"
 #include "layers/linear.h"
 #include "layers/norm.h"
 #include "posenc/composition.h"
@@ -34,10 +35,24 @@ class Transformer {
   Tensor loss(const Tensor& ids, const Tensor& targets, uint64_t draw = 0) const;
   /// The same for each token: [B, T]. Not differentiable; keeps no activations.
   Tensor nll(const Tensor& ids, const Tensor& targets, uint64_t draw = 0) const;
-  /// Negative log likelihood of targets[b] after all of ids[b, :], int32 [B, T] and [B] -> [B]. Not
-  /// differentiable. The last block and the head work on the last position alone, so this costs
-  /// less than nll(); its values agree with nll()'s to rounding.
+  /// The last n columns of that alone: ids int32 [B, T], targets int32 [B, n], 1 <= n <= T -> [B,
+  /// n]. The last block and the head work on the last n positions alone, so this costs less than
+  /// nll(); its values agree with nll()'s to rounding.
+  Tensor tail_nll(const Tensor& ids, const Tensor& targets, uint64_t draw = 0) const;
+  /// Negative log likelihood of targets[b] after all of ids[b, :], int32 [B, T] and [B] -> [B]:
+  /// tail_nll() with n = 1.
   Tensor last_nll(const Tensor& ids, const Tensor& targets, uint64_t draw = 0) const;
+  /// Gradient of a number of the distribution after all of ids[b, :] by the embedding vector of
+  /// each of its tokens, before a position is added or a scale multiplied: how much each input
+  /// matters for the next token. In the phase of evaluation; no parameter gets a gradient, and
+  /// while this runs none wants one. Blocks are computed again on the way back, so memory grows
+  /// linearly with T. A gradient that is not finite is returned as it is.
+  ///
+  /// Shapes    ids int32 [B, T], targets int32 [B] -> [B, T, D] in the compute dtype
+  /// Source    Chi et al. 2023, "Dissecting Transformer Length Extrapolation via the Lens of
+  ///           Receptive Field Analysis", arXiv:2212.10356, section 5.1
+  Tensor input_gradient(const Tensor& ids, const Tensor& targets,
+                        InputScalar what = InputScalar::nll, uint64_t draw = 0) const;
   /// Scores before the softmax, [B, T, V]: for tests and short texts.
   Tensor logits(const Tensor& ids) const;
 
@@ -59,10 +74,11 @@ class Transformer {
   bool checkpointing() const { return checkpointing_; }
 
  private:
-  /// Token embeddings plus, when the encoding has one, the position embedding: [B, T, D].
-  Residual embed(const Tensor& ids, const posenc::Composition::Plan& plan) const;
-  /// What the head reads, [B, T, D].
-  Tensor hidden(const Tensor& ids, posenc::Phase phase, uint64_t draw) const;
+  posenc::Composition::Plan plan(const Tensor& ids, posenc::Phase phase, uint64_t draw) const;
+  /// What the head reads of the last n_row positions, [B, n_row, D], from token embeddings [B, T,
+  /// D]. `checkpointed` says what set_checkpointing() says.
+  Tensor hidden(const Tensor& embedded, const posenc::Composition::Plan& plan, int64_t n_row,
+                bool checkpointed) const;
 
   ModelConfig config_;
   DType compute_;

@@ -89,7 +89,7 @@ BOOST_AUTO_TEST_CASE(attention_of_one_token_is_its_value_out_of_grouped_rows) {
   BOOST_TEST(y.to_vector() == want);
 }
 
-BOOST_AUTO_TEST_CASE(the_last_row_alone_is_the_last_row_of_all) {
+BOOST_AUTO_TEST_CASE(the_last_rows_alone_are_the_last_rows_of_all) {
   const ModelConfig config = tiny_config("none");
   const Block block = Block::make(kInit, "b", config);
   posenc::Composition::Layer position;
@@ -98,18 +98,20 @@ BOOST_AUTO_TEST_CASE(the_last_row_alone_is_the_last_row_of_all) {
   position.rule.window = 4;
   const Residual in{.x = random_tensor({2, 5, 8}, 1), .branch = random_tensor({2, 5, 8}, 2)};
   const NoGrad no_grad;
-  const Residual all = block(in, position), last = block.last_row(in, position);
-  const auto tail = [](const Tensor& x) {
-    const std::vector<double> values = x.to_vector();
-    std::vector<double> rows;
-    for (const size_t b : {1, 2})
-      rows.insert(rows.end(), values.begin() + static_cast<long>(b * 40 - 8),
-                  values.begin() + static_cast<long>(b * 40));
-    return rows;
-  };
-  BOOST_TEST(last.x.shape() == Shape({2, 1, 8}));
-  BOOST_TEST(all_close(last.x.to_vector(), tail(all.x), Tolerance(1e-14)));
-  BOOST_TEST(all_close(last.branch.to_vector(), tail(all.branch), Tolerance(1e-14)));
+  const Residual all = block(in, position);
+  for (const int64_t n_row : {1, 3, 5}) {
+    const Residual last = block.last_rows(in, position, n_row);
+    const auto tail = [n_row](const Tensor& x) {
+      const std::vector<double> values = x.to_vector();
+      std::vector<double> rows;
+      for (const long b : {1, 2})
+        rows.insert(rows.end(), values.begin() + b * 40 - n_row * 8, values.begin() + b * 40);
+      return rows;
+    };
+    BOOST_TEST(last.x.shape() == Shape({2, n_row, 8}));
+    BOOST_TEST(all_close(last.x.to_vector(), tail(all.x), Tolerance(1e-14)));
+    BOOST_TEST(all_close(last.branch.to_vector(), tail(all.branch), Tolerance(1e-14)));
+  }
 }
 
 // Tables with a history of their own get their gradient through the checkpoint.

@@ -5,6 +5,7 @@
 #include "engine/autograd.h"
 #include "engine/optim.h"
 #include "layers/transformer.h"
+#include "posenc/registry.h"
 #include "tests/layers/tiny_model.h"
 #include "tests/support/all_close.h"
 #include "tests/support/golden.h"
@@ -195,25 +196,36 @@ BOOST_AUTO_TEST_CASE(nll_is_the_loss_of_each_token) {
   }
 }
 
-// Every kind of rule: tables, a rotation, an input embedding, a window.
-BOOST_AUTO_TEST_CASE(last_nll_is_the_last_column_of_nll) {
-  for (const char* posenc : {"none", "alibi", "kerple_log", "rope", "sinusoidal", "learned_abs",
-                             "sandwich", "alibi + window(3)", "rope@0 + alibi@1"}) {
+// Every encoding, and a mix by layer.
+BOOST_AUTO_TEST_CASE(tail_nll_is_the_last_columns_of_nll) {
+  std::vector<std::string> expressions{"alibi + window(3)", "rope@0 + alibi@1",
+                                       "window(3, sinks=2) + fire"};
+  for (const posenc::Row& row : posenc::registry()) expressions.push_back(example_of(row));
+  for (const std::string& posenc : expressions) {
     const Transformer model(tiny_config(posenc), 1, DType::f64);
     shake(model);
-    for (const int64_t seq_len : {1, 2, 9}) {
+    for (const auto& [seq_len, n] :
+         std::vector<std::pair<int64_t, int64_t>>{{1, 1}, {2, 1}, {9, 1}, {9, 5}, {9, 8}, {9, 9}}) {
       const Tensor ids = random_ids({3, seq_len}, 1, 13), targets = random_ids({3, seq_len}, 2, 13);
       const std::vector<double> all = model.nll(ids, targets).to_vector();
       const std::vector<double> target = targets.to_vector();
-      std::vector<int32_t> last_targets;
+      std::vector<int32_t> tail_targets;
       std::vector<double> want;
-      for (size_t b = 1; b <= 3; ++b) {
-        last_targets.push_back(static_cast<int32_t>(target[b * static_cast<size_t>(seq_len) - 1]));
-        want.push_back(all[b * static_cast<size_t>(seq_len) - 1]);
-      }
-      const Tensor last = model.last_nll(ids, Tensor::from(last_targets, {3}));
+      for (int64_t b = 0; b < 3; ++b)
+        for (int64_t t = seq_len - n; t < seq_len; ++t) {
+          const auto i = static_cast<size_t>(b * seq_len + t);
+          tail_targets.push_back(static_cast<int32_t>(target[i]));
+          want.push_back(all[i]);
+        }
+      const Tensor tail = model.tail_nll(ids, Tensor::from(tail_targets, {3, n}));
+      BOOST_TEST(tail.shape() == Shape({3, n}));
+      BOOST_TEST(!tail.needs_grad());
+      BOOST_TEST(all_close(tail.to_vector(), want, Tolerance(1e-12)),
+                 posenc << ' ' << seq_len << ' ' << n);
+      if (n > 1) continue;
+      const Tensor last = model.last_nll(ids, Tensor::from(tail_targets, {3}));
       BOOST_TEST(last.shape() == Shape({3}));
-      BOOST_TEST(all_close(last.to_vector(), want, Tolerance(1e-12)), posenc << ' ' << seq_len);
+      BOOST_TEST(last.to_vector() == tail.to_vector());
     }
   }
 }
@@ -292,6 +304,9 @@ BOOST_AUTO_TEST_CASE(arguments_that_do_not_fit_are_refused) {
              "[model] expected ids of shape [batch_size, seq_len], got [5]");
   BOOST_TEST(message_of<ShapeError>([&] { model.last_nll(ids, random_ids({3}, 1, 13)); }) ==
              "[model] expected targets of shape [2], got [3]");
+  BOOST_TEST(message_of<ShapeError>([&] {
+               model.tail_nll(ids, random_ids({2, 6}, 1, 13));
+             }) == "[model] expected targets of shape [2, n], n from 1 to 5, got [2, 6]");
   BOOST_TEST(message_of<ConfigError>([] { Transformer(tiny_config("none"), 1, DType::i32); }) ==
              "[model] expected a floating compute dtype, got int32");
   BOOST_TEST(message_of<ConfigError>([] {
