@@ -135,6 +135,7 @@ Checkpoint load_checkpoint(const fs::path& path, bool with_optimizer) {
     for (const auto& [key, value] : json.at("config").items())
       state.config.emplace_back(key, value);
     const ordered_json& files = json.at("files");
+    files.at("model.safetensors").at("xxh3_128").get_to(checkpoint.model_hash);
     checkpoint.model = read_tensors(path / "model.safetensors", files.at("model.safetensors"));
     if (with_optimizer)
       checkpoint.optimizer =

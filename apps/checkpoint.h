@@ -29,6 +29,7 @@ struct Checkpoint {
   TrainState state;
   std::map<std::string, Tensor> model;
   std::map<std::string, Tensor> optimizer;  ///< empty when it was not asked for
+  std::string model_hash;                   ///< of the file that the model came from
 };
 
 /// Writes folder/step-<8 digits>/{model.safetensors, optimizer.safetensors, state.json}: complete

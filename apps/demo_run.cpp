@@ -125,9 +125,9 @@ ExitCode train(const DemoOptions& demo, const std::string& posenc, Progress& pro
 
 RunResult measure(const DemoOptions& demo, const std::string& posenc, const data::Corpus& corpus) {
   EvalOptions eval;
-  eval.lengths = demo.lengths;
-  eval.segments = demo.segments;
-  eval.allow_fewer = true;
+  eval.common.lengths = demo.lengths;
+  eval.common.allow_fewer = true;
+  eval.last_token.segments = demo.segments;
   return measure(load_run(folder_of(demo, posenc)), corpus, "test", "last-token", eval);
 }
 

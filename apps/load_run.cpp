@@ -45,7 +45,7 @@ LoadedRun load_run(const std::string& path, const LoadOptions& options) {
   Transformer model(shape, config.seed, config.dtype(), device);
   Unmatched unmatched =
       load_weights_of(path, config.posenc, model, checkpoint.model, options.drop_learned);
-  return {std::move(folder), std::move(config),   checkpoint.state, device,
+  return {std::move(folder), std::move(config),   checkpoint.state, checkpoint.model_hash, device,
           std::move(model),  std::move(unmatched)};
 }
 

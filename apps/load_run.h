@@ -17,6 +17,7 @@ struct LoadedRun {
   RunFolder folder;
   RunConfig config;  ///< as trained
   TrainState state;
+  std::string model_hash;  ///< Checkpoint::model_hash
   Device device;
   Transformer model;
   Unmatched unmatched;  ///< empty when the encoding is the trained one

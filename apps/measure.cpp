@@ -1,7 +1,9 @@
 #include "apps/measure.h"
 
+#include <algorithm>
 #include <system_error>
 
+#include "apps/cell_files.h"
 #include "apps/scorer.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
@@ -11,21 +13,26 @@ namespace fs = std::filesystem;
 namespace farfield::apps {
 
 RunResult measure(const LoadedRun& run, const data::Corpus& corpus, const std::string& split,
-                  const std::string& protocol, const EvalOptions& eval) {
+                  const std::string& protocol, const EvalOptions& eval, bool again,
+                  const std::function<void(int64_t)>& watch) {
   const data::TokenFile& tokens = corpus.split(split);
   const posenc::Composition& encoding = run.model.encoding();
+  Subject subject =
+      subject_of(run.model, run.device, stream_of_split(tokens, concat(corpus.hash(), '/', split)),
+                 run.config.seed, watch);
+  subject.cells = cell_files(run.folder.eval() / "cells", model_key(run), again);
   return {.run = run.folder.path().string(),
           .posenc = encoding.canonical(),
           .posenc_slug = encoding.slug(),
           .trained_posenc = run.config.posenc,
+          .baseline = subject.baseline,
           .seed = run.config.seed,
           .train_len = *run.config.train_len,
           .step = run.state.step,
           .data_hash = corpus.hash(),
           .split = split,
           .bytes_per_token = tokens.bytes_per_token(),
-          .result = evaluate(protocol, run.model, run.device, stream_of_split(tokens), eval,
-                             run.config.seed)};
+          .result = evaluate(protocol, subject, eval)};
 }
 
 fs::path write_results(const fs::path& folder, const std::vector<RunResult>& results) {
@@ -38,8 +45,12 @@ fs::path write_results(const fs::path& folder, const std::vector<RunResult>& res
   write_file_atomic(csv, results_csv(results));
   if (results.size() == 1)
     write_file_atomic(folder / (stem + "-items.csv"), items_csv(results.front()));
-  const Plot plot = results_plot(results);
-  if (can_plot() && has_points(plot)) write_file_atomic(folder / (stem + ".svg"), draw_svg(plot));
+  const std::string series = series_csv(results);
+  if (std::count(series.begin(), series.end(), '\n') > 1)
+    write_file_atomic(folder / (stem + "-series.csv"), series);
+  if (can_plot())
+    for (const auto& [suffix, plot] : results_plots(results))
+      write_file_atomic(folder / (stem + suffix + ".svg"), draw_svg(plot));
   return csv;
 }
 

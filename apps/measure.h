@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -12,11 +13,15 @@
 namespace farfield::apps {
 
 /// Runs one protocol on a split of a corpus, under the encoding that the run was loaded with.
+/// Cells that an earlier call finished are taken from run.folder.eval() / "cells", and new ones are
+/// kept there, unless `again`. `watch` is Subject::watch.
 RunResult measure(const LoadedRun& run, const data::Corpus& corpus, const std::string& split,
-                  const std::string& protocol, const EvalOptions& eval);
+                  const std::string& protocol, const EvalOptions& eval, bool again = false,
+                  const std::function<void(int64_t n_tokens)>& watch = {});
 
 /// Writes what plots and tables are made from, named after file_stem(): CSV, for a single result
-/// its items too, and the plot where gnuplot is there. Returns the path of the CSV. IoError.
+/// its items too, series in a CSV of their own, and plots where gnuplot is there. Returns the path
+/// of the first CSV. IoError.
 std::filesystem::path write_results(const std::filesystem::path& folder,
                                     const std::vector<RunResult>& results);
 

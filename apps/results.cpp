@@ -1,6 +1,7 @@
 #include "apps/results.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <cstdio>
 #include <set>
@@ -18,7 +19,10 @@ namespace {
 // the folder where that is not enough.
 std::vector<std::string> labels_of(const std::vector<RunResult>& results) {
   const auto name_of = [](const RunResult& r) {
-    return is_changed(r) ? concat(r.posenc, " (trained: ", r.trained_posenc, ")") : r.posenc;
+    std::string name = r.posenc;
+    if (!r.baseline.empty()) name += ' ' + r.baseline;
+    if (r.posenc != r.trained_posenc) name += " (trained: " + r.trained_posenc + ')';
+    return name;
   };
   std::vector<std::string> labels;
   for (const RunResult& r : results) {
@@ -30,17 +34,159 @@ std::vector<std::string> labels_of(const std::vector<RunResult>& results) {
   return labels;
 }
 
+// The columns that every row begins with.
+std::vector<std::string> header_with(std::vector<std::string> last) {
+  std::vector<std::string> all = {"run",    "posenc",    "trained_posenc", "baseline",
+                                  "seed",   "train_len", "step",           "data_hash",
+                                  "split",  "protocol",  "parameters",     "protocol_hash",
+                                  "tokens", "length"};
+  all.insert(all.end(), last.begin(), last.end());
+  return all;
+}
+
+std::vector<std::string> row_with(const RunResult& r, const LengthResult& cell,
+                                  std::vector<std::string> last) {
+  std::vector<std::string> all = {r.run,
+                                  r.posenc,
+                                  r.trained_posenc,
+                                  r.baseline,
+                                  std::to_string(r.seed),
+                                  std::to_string(r.train_len),
+                                  std::to_string(r.step),
+                                  r.data_hash,
+                                  r.split,
+                                  r.result.protocol,
+                                  r.result.parameters,
+                                  r.result.hash(),
+                                  cell.tokens,
+                                  std::to_string(cell.length)};
+  all.insert(all.end(), last.begin(), last.end());
+  return all;
+}
+
+bool has_perplexity(const std::vector<RunResult>& results) {
+  for (const RunResult& r : results)
+    for (const LengthResult& cell : r.result.lengths)
+      if (cell.has_perplexity()) return true;
+  return false;
+}
+
+// One row for each quantity and run, one column for each length.
+std::string quantities_table(const std::vector<RunResult>& results,
+                             const std::vector<std::string>& labels) {
+  std::vector<std::string> names;  // in the order in which they come
+  for (const RunResult& r : results)
+    for (const LengthResult& cell : r.result.lengths)
+      for (const Quantity& quantity : cell.quantities)
+        if (std::find(names.begin(), names.end(), quantity.name) == names.end())
+          names.push_back(quantity.name);
+  if (names.empty()) return "";
+  std::vector<std::vector<std::string>> rows(1, {"encoding", "quantity"});
+  for (const LengthResult& cell : results.front().result.lengths)
+    rows.front().push_back(cell.length > 0 ? std::to_string(cell.length) : "value");
+  for (const std::string& name : names) {
+    for (size_t i = 0; i < results.size(); ++i) {
+      rows.push_back({labels[i], name});
+      for (const LengthResult& cell : results[i].result.lengths) {
+        const auto found =
+            std::find_if(cell.quantities.begin(), cell.quantities.end(),
+                         [&](const Quantity& quantity) { return quantity.name == name; });
+        rows.back().push_back(!cell.failure.empty()            ? cell_text(cell, false)
+                              : found == cell.quantities.end() ? ""
+                                                               : short_number(found->value));
+      }
+    }
+  }
+  return text_table(rows);
+}
+
+// The training length, where all runs have the same.
+void mark_train_len(Plot& plot, const std::vector<RunResult>& results) {
+  const int64_t train_len = results.front().train_len;
+  const bool is_one = std::all_of(results.begin(), results.end(),
+                                  [&](const RunResult& r) { return r.train_len == train_len; });
+  if (!is_one) return;
+  plot.marked_x = static_cast<double>(train_len);
+  plot.marked_label = "training length";
+}
+
+Plot perplexity_plot(const std::vector<RunResult>& results,
+                     const std::vector<std::string>& labels) {
+  Plot plot;
+  plot.title = results.front().result.protocol + " perplexity";
+  plot.title[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(plot.title[0])));
+  plot.x_label = "evaluation length (tokens)";
+  plot.y_label = "perplexity";
+  mark_train_len(plot, results);
+  for (size_t i = 0; i < results.size(); ++i) {
+    Curve curve{labels[i], {}};
+    for (const LengthResult& cell : results[i].result.lengths)
+      curve.points.push_back(
+          {static_cast<double>(cell.length), cell.perplexity(), cell.perplexity_error()});
+    std::sort(curve.points.begin(), curve.points.end(),
+              [](const PlotPoint& a, const PlotPoint& b) { return a.x < b.x; });
+    plot.curves.push_back(std::move(curve));
+  }
+  return plot;
+}
+
+// Name and length of each series that some run has, in the order in which they come.
+std::vector<std::pair<std::string, int64_t>> series_of(const std::vector<RunResult>& results) {
+  std::vector<std::pair<std::string, int64_t>> all;
+  for (const RunResult& r : results)
+    for (const LengthResult& cell : r.result.lengths)
+      for (const Series& series : cell.series)
+        if (std::find(all.begin(), all.end(), std::pair(series.name, cell.length)) == all.end())
+          all.emplace_back(series.name, cell.length);
+  return all;
+}
+
+Plot series_plot(const std::vector<RunResult>& results, const std::vector<std::string>& labels,
+                 const std::string& name, int64_t length) {
+  Plot plot;
+  plot.title = results.front().result.protocol + ": " + name;
+  if (length > 0) plot.title += concat(", length ", length);
+  plot.y_label = name;
+  plot.is_log_x = false;
+  mark_train_len(plot, results);
+  for (size_t i = 0; i < results.size(); ++i) {
+    for (const LengthResult& cell : results[i].result.lengths) {
+      if (cell.length != length) continue;
+      for (const Series& series : cell.series) {
+        if (series.name != name) continue;
+        plot.x_label = series.axis;
+        plot.is_log_x = plot.is_log_x || series.is_log_x;
+        Curve curve{labels[i], {}};
+        curve.has_markers = series.x.size() <= 40;
+        for (size_t at = 0; at < series.x.size(); ++at)
+          curve.points.push_back({series.x[at], series.y[at], 0});
+        plot.curves.push_back(std::move(curve));
+      }
+    }
+  }
+  return plot;
+}
+
+// What may stand in the name of a file.
+std::string file_word(std::string text) {
+  for (char& c : text)
+    if (!std::isalnum(static_cast<unsigned char>(c)) && c != '.') c = '-';
+  return text;
+}
+
 }  // namespace
 
-bool is_changed(const RunResult& r) { return r.posenc != r.trained_posenc; }
+bool is_changed(const RunResult& r) { return r.posenc != r.trained_posenc || !r.baseline.empty(); }
 
 std::string file_stem(const std::vector<RunResult>& results) {
   const std::string& protocol = results.front().result.protocol;
   if (std::none_of(results.begin(), results.end(), is_changed)) return protocol;
   std::set<std::string> slugs;
   std::string all;
-  for (const RunResult& r : results)
-    if (slugs.insert(r.posenc_slug).second) all += r.posenc_slug + '\n';
+  for (const RunResult& r : results) {
+    const std::string slug = r.posenc_slug + (r.baseline.empty() ? "" : '-' + r.baseline);
+    if (slugs.insert(slug).second) all += slug + '\n';
+  }
   return protocol + '-' + (slugs.size() == 1 ? *slugs.begin() : hash_hex(all).substr(0, 8));
 }
 
@@ -73,35 +219,52 @@ std::string cell_text(const LengthResult& cell, bool with_error) {
 }
 
 std::string results_csv(const std::vector<RunResult>& results) {
-  std::string text =
-      csv_row({"run", "posenc", "trained_posenc", "seed", "train_len", "step", "data_hash", "split",
-               "protocol", "parameters", "parameters_hash", "length", "quantity", "value"});
+  std::string text = csv_row(header_with({"quantity", "value"}));
   for (const RunResult& r : results) {
     for (const LengthResult& cell : r.result.lengths) {
-      const auto row = [&](const char* quantity, const std::string& value) {
-        text += csv_row({r.run, r.posenc, r.trained_posenc, std::to_string(r.seed),
-                         std::to_string(r.train_len), std::to_string(r.step), r.data_hash, r.split,
-                         r.result.protocol, r.result.parameters,
-                         hash_hex(r.result.parameters).substr(0, 16), std::to_string(cell.length),
-                         quantity, value});
+      const auto row = [&](const std::string& quantity, const std::string& value) {
+        text += csv_row(row_with(r, cell, {quantity, value}));
       };
       if (!cell.failure.empty()) {
         row("perplexity", cell_text(cell, false));
         row("failure", cell.failure);
         continue;
       }
-      row("perplexity", number(cell.perplexity()));
-      row("perplexity_error", number(cell.perplexity_error()));
-      row("nll", number(cell.mean_nll));
-      row("nll_error", number(cell.nll_error));
-      if (r.bytes_per_token > 0)
-        row("bits_per_byte", number(cell.mean_nll / std::log(2.0) / r.bytes_per_token));
-      row("scored_tokens", std::to_string(cell.n_scored));
-      row("items", std::to_string(cell.items.size()));
+      if (cell.has_perplexity()) {
+        row("perplexity", number(cell.perplexity()));
+        row("perplexity_error", number(cell.perplexity_error()));
+        row("nll", number(cell.mean_nll));
+        row("nll_error", number(cell.nll_error));
+        if (r.bytes_per_token > 0)
+          row("bits_per_byte", number(cell.mean_nll / std::log(2.0) / r.bytes_per_token));
+        row("scored_tokens", std::to_string(cell.n_scored));
+        row("items", std::to_string(cell.items.size()));
+      }
+      for (const Quantity& quantity : cell.quantities) row(quantity.name, number(quantity.value));
       if (cell.n_draws == 1) continue;
       row("draws", std::to_string(cell.n_draws));
+      if (!cell.has_perplexity()) continue;
       row("nll_spread", number(cell.nll_spread));
       row("perplexity_spread", number(cell.perplexity_spread));
+    }
+  }
+  return text;
+}
+
+std::string series_csv(const std::vector<RunResult>& results) {
+  std::string text = csv_row(header_with({"quantity", "axis", "at", "value"}));
+  for (const RunResult& r : results) {
+    for (const LengthResult& cell : r.result.lengths) {
+      for (const Series& series : cell.series) {
+        const auto rows = [&](const std::string& name, const std::vector<double>& y) {
+          for (size_t i = 0; i < y.size(); ++i)
+            text += csv_row(
+                row_with(r, cell, {name, series.axis, number(series.x.at(i)), number(y[i])}));
+        };
+        rows(series.name, series.y);
+        rows(series.name + "_low", series.low);
+        rows(series.name + "_high", series.high);
+      }
     }
   }
   return text;
@@ -123,20 +286,24 @@ std::string items_csv(const RunResult& r) {
 
 std::string results_table(const std::vector<RunResult>& results) {
   if (results.empty()) return "";
-  std::vector<std::vector<std::string>> rows(1, {"encoding"});
-  for (const LengthResult& cell : results.front().result.lengths)
-    rows.front().push_back(std::to_string(cell.length));
-  const std::vector<std::string> labels = labels_of(results);
-  for (size_t i = 0; i < results.size(); ++i) {
-    rows.push_back({labels[i]});
-    for (const LengthResult& cell : results[i].result.lengths)
-      rows.back().push_back(cell_text(cell, true));
-  }
-
   const RunResult& first = results.front();
-  std::string text = concat(first.result.protocol, " perplexity ± standard error, ", first.split,
-                            " split (", first.result.parameters, ")\n");
-  text += text_table(rows);
+  const std::vector<std::string> labels = labels_of(results);
+  std::string text;
+  if (has_perplexity(results)) {
+    std::vector<std::vector<std::string>> rows(1, {"encoding"});
+    for (const LengthResult& cell : first.result.lengths)
+      rows.front().push_back(std::to_string(cell.length));
+    for (size_t i = 0; i < results.size(); ++i) {
+      rows.push_back({labels[i]});
+      for (const LengthResult& cell : results[i].result.lengths)
+        rows.back().push_back(cell_text(cell, true));
+    }
+    text += concat(first.result.protocol, " perplexity ± standard error, ", first.split, " split (",
+                   first.result.parameters, ")\n", text_table(rows));
+  } else {
+    text += concat(first.result.protocol, " (", first.result.parameters, ")\n");
+  }
+  text += quantities_table(results, labels);
   for (size_t i = 0; i < results.size(); ++i)
     for (const LengthResult& cell : results[i].result.lengths)
       if (!cell.failure.empty())
@@ -144,32 +311,18 @@ std::string results_table(const std::vector<RunResult>& results) {
   return text;
 }
 
-Plot results_plot(const std::vector<RunResult>& results) {
-  Plot plot;
-  if (results.empty()) return plot;
-  const RunResult& first = results.front();
-  plot.title = first.result.protocol == "last-token" ? "Last-token perplexity"
-                                                     : "Non-overlapping perplexity";
-  plot.x_label = "evaluation length (tokens)";
-  plot.y_label = "perplexity";
-  const bool one_length = std::all_of(results.begin(), results.end(), [&](const RunResult& r) {
-    return r.train_len == first.train_len;
-  });
-  if (one_length) {
-    plot.marked_x = static_cast<double>(first.train_len);
-    plot.marked_label = "training length";
-  }
+std::vector<NamedPlot> results_plots(const std::vector<RunResult>& results) {
+  std::vector<NamedPlot> plots;
+  if (results.empty()) return plots;
   const std::vector<std::string> labels = labels_of(results);
-  for (size_t i = 0; i < results.size(); ++i) {
-    Curve curve{labels[i], {}};
-    for (const LengthResult& cell : results[i].result.lengths)
-      curve.points.push_back(
-          {static_cast<double>(cell.length), cell.perplexity(), cell.perplexity_error()});
-    std::sort(curve.points.begin(), curve.points.end(),
-              [](const PlotPoint& a, const PlotPoint& b) { return a.x < b.x; });
-    plot.curves.push_back(std::move(curve));
-  }
-  return plot;
+  if (has_perplexity(results)) plots.push_back({"", perplexity_plot(results, labels)});
+  for (const auto& [name, length] : series_of(results))
+    plots.push_back({concat('-', file_word(name), length > 0 ? concat('-', length) : ""),
+                     series_plot(results, labels, name, length)});
+  plots.erase(std::remove_if(plots.begin(), plots.end(),
+                             [](const NamedPlot& p) { return !has_points(p.plot); }),
+              plots.end());
+  return plots;
 }
 
 }  // namespace farfield::apps

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "apps/plot.h"
-#include "apps/protocols/protocol.h"
+#include "apps/protocols/result.h"
 
 namespace farfield::apps {
 
@@ -15,6 +15,7 @@ struct RunResult {
   std::string posenc;          ///< the expression that was measured, canonical
   std::string posenc_slug;     ///< the same for file names
   std::string trained_posenc;  ///< the expression of the training, canonical
+  std::string baseline;        ///< Subject::baseline
   uint64_t seed = 0;
   int64_t train_len = 0;
   int64_t step = 0;  ///< of the checkpoint
@@ -23,7 +24,7 @@ struct RunResult {
   ProtocolResult result;
 };
 
-/// Measured under another expression than it was trained with.
+/// Measured otherwise than as it was trained: under another expression, or as a baseline.
 bool is_changed(const RunResult& result);
 
 /// The beginning of the names of files with these results, of one protocol: "<protocol>", or where
@@ -33,13 +34,23 @@ std::string file_stem(const std::vector<RunResult>& results);
 
 /// Tidy: one number per row, with all that it depends on. Header first.
 std::string results_csv(const std::vector<RunResult>& results);
+/// The same for the numbers along an axis; without rows when there are none.
+std::string series_csv(const std::vector<RunResult>& results);
 /// The nll of each segment or chunk: one row each.
 std::string items_csv(const RunResult& result);
-/// A table for a terminal, one row per run, one column per length, then a line for each cell that
-/// failed. All results must be of one protocol.
+/// Tables for a terminal: perplexity, one row per run and one column per length; then the other
+/// quantities, one row for each and run; then a line for each cell that failed. All results must be
+/// of one protocol.
 std::string results_table(const std::vector<RunResult>& results);
-/// Perplexity against length, one curve per run.
-Plot results_plot(const std::vector<RunResult>& results);
+
+/// A picture of results, and what its file is called after file_stem(): "" or "-name".
+struct NamedPlot {
+  std::string suffix;
+  Plot plot;
+};
+/// Perplexity against length where there is more than one, and a picture for each series and
+/// length, one curve per run. Only those that have a point to draw.
+std::vector<NamedPlot> results_plots(const std::vector<RunResult>& results);
 
 /// A perplexity for people: four significant digits, or five where that is a whole number.
 std::string short_number(double value);

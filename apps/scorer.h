@@ -1,6 +1,8 @@
 #pragma once
 
-#include "apps/protocols/protocol.h"
+#include <functional>
+
+#include "apps/protocols/subject.h"
 #include "data/token_file.h"
 #include "layers/transformer.h"
 
@@ -8,12 +10,18 @@ namespace farfield::apps {
 
 /// A model as protocols see it. The model must outlive the result.
 ///
-/// draw  number of the random draw, for encodings that draw when they are evaluated: every batch
-///       takes the same one, so what comes out for an item does not depend on its batch, unless an
-///       encoding draws for each sequence
-Scorer scorer_of(const Transformer& model, const Device& device, uint64_t draw = 0);
+/// draw   number of the random draw, for encodings that draw when they are evaluated: every batch
+///        takes the same one, so what comes out for an item does not depend on its batch, unless an
+///        encoding draws for each sequence
+/// watch  Subject::watch, told of each batch
+Scorer scorer_of(const Transformer& model, const Device& device, uint64_t draw = 0,
+                 const std::function<void(int64_t n_tokens)>& watch = {});
 
-/// A split as protocols see it.
-TokenStream stream_of_split(const data::TokenFile& tokens);
+/// A model on a text, with the scorer of draw 0. The model must outlive the result.
+Subject subject_of(const Transformer& model, const Device& device, const TokenStream& text,
+                   uint64_t seed, const std::function<void(int64_t n_tokens)>& watch = {});
+
+/// A split as protocols see it; `id` tells the text from others.
+TokenStream stream_of_split(const data::TokenFile& tokens, const std::string& id);
 
 }  // namespace farfield::apps

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "apps/protocols/protocol.h"
+#include "apps/protocols/result.h"
 
 namespace farfield::apps {
 

@@ -1,6 +1,7 @@
 #include "apps/protocols/draws.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "engine/base/error.h"
 
@@ -16,11 +17,31 @@ double deviation(const std::vector<double>& values) {
   return std::sqrt(squares / (n - 1));
 }
 
+double mean_at(const std::vector<const LengthResult*>& draws,
+               const std::function<double(const LengthResult&)>& value) {
+  double sum = 0;
+  for (const LengthResult* draw : draws) sum += value(*draw);
+  return sum / static_cast<double>(draws.size());
+}
+
 LengthResult mean_of(const std::vector<const LengthResult*>& draws) {
   LengthResult mean = *draws.front();
   for (const LengthResult* draw : draws)
     if (!draw->failure.empty()) return *draw;
   const auto n = static_cast<double>(draws.size());
+  for (size_t i = 0; i < mean.quantities.size(); ++i)
+    mean.quantities[i].value =
+        mean_at(draws, [i](const LengthResult& r) { return r.quantities.at(i).value; });
+  for (size_t i = 0; i < mean.series.size(); ++i) {
+    Series& series = mean.series[i];
+    series.low.clear();
+    series.high.clear();
+    for (size_t at = 0; at < series.y.size(); ++at)
+      series.y[at] =
+          mean_at(draws, [i, at](const LengthResult& r) { return r.series.at(i).y.at(at); });
+  }
+  mean.n_draws = static_cast<int64_t>(draws.size());
+  if (!mean.has_perplexity()) return mean;
   std::vector<double> nll, perplexity;
   std::fill(mean.items.begin(), mean.items.end(), 0);
   mean.mean_nll = 0;
@@ -32,7 +53,6 @@ LengthResult mean_of(const std::vector<const LengthResult*>& draws) {
   }
   if (mean.items.size() > 1)
     mean.nll_error = deviation(mean.items) / std::sqrt(static_cast<double>(mean.items.size()));
-  mean.n_draws = static_cast<int64_t>(draws.size());
   mean.nll_spread = deviation(nll);
   mean.perplexity_spread = deviation(perplexity);
   return mean;

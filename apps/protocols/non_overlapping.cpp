@@ -11,74 +11,83 @@ constexpr std::string_view kName = "non-overlapping";
 constexpr std::string_view kWhere = "eval:non-overlapping";
 
 // Chunks of one length, all of them or as many as the budget allows.
-int64_t count_chunks(int64_t size, int64_t length, const NonOverlappingOptions& options) {
+int64_t count_chunks(int64_t size, int64_t length, const CommonOptions& common,
+                     const NonOverlappingOptions& own) {
   const int64_t available = (size - 1) / length;
   require<IoError>(available >= 1, kWhere, "not_enough_data: expected at least ", length + 1,
                    " tokens for one chunk of ", length, ", got ", size);
-  if (options.budget == NonOverlappingOptions::Budget::same_text) return available;
-  require<IoError>(available >= options.n_chunks || options.allow_fewer, kWhere,
-                   "not_enough_data: expected ", options.n_chunks, " chunks of ", length,
-                   " tokens, got ", available, "; --allow-fewer takes those");
-  return std::min(available, options.n_chunks);
+  if (own.budget == "same-text") return available;
+  require<IoError>(available >= own.chunks || common.allow_fewer, kWhere,
+                   "not_enough_data: expected ", own.chunks, " chunks of ", length, " tokens, got ",
+                   available, "; --allow-fewer takes those");
+  return std::min(available, own.chunks);
 }
 
 }  // namespace
 
-ProtocolResult non_overlapping(const Scorer& model, const TokenStream& text,
-                               const NonOverlappingOptions& options) {
-  check_lengths(kName, options.lengths);
-  const auto positive = [](const char* name, int64_t value) {
-    require<ConfigError>(value >= 1, kWhere, "bad_argument: expected ", name, " >= 1, got ", value);
-  };
-  positive("chunks", options.n_chunks);
-  positive("batch-tokens", options.batch_tokens);
-  require<ConfigError>(options.max_tokens >= 0, kWhere,
-                       "bad_argument: expected max-tokens >= 0, got ", options.max_tokens);
-  const bool same_text = options.budget == NonOverlappingOptions::Budget::same_text;
+void add_options(Options& options, NonOverlappingOptions& own) {
+  options.group("Non-overlapping perplexity")
+      .add("budget", own.budget, "same-text|same-chunks", "what is equal at every length")
+      .add("chunks", own.chunks, "N", "with same-chunks: how many")
+      .add("max-tokens", own.max_tokens, "N", "with same-text: read only so many tokens, 0: all")
+      .add("keep-tail", own.keep_tail, "with same-text: score what is left as a short last chunk");
+}
+
+void check(const NonOverlappingOptions& own) {
+  check_word("budget", own.budget, {"same-text", "same-chunks"});
+  check_positive(kName, "chunks", own.chunks);
+  require<ConfigError>(own.max_tokens >= 0, kWhere, "bad_argument: expected max-tokens >= 0, got ",
+                       own.max_tokens);
+}
+
+ProtocolResult non_overlapping(const Subject& subject, const CommonOptions& common,
+                               const NonOverlappingOptions& own) {
+  check_common(kName, common);
+  check(own);
+  const TokenStream& text = subject.text;
+  const bool is_same_text = own.budget == "same-text";
   const int64_t size =
-      same_text && options.max_tokens > 0 ? std::min(options.max_tokens, text.size) : text.size;
-  for (const int64_t length : options.lengths) count_chunks(size, length, options);
+      is_same_text && own.max_tokens > 0 ? std::min(own.max_tokens, text.size) : text.size;
+  for (const int64_t length : common.lengths) count_chunks(size, length, common, own);
 
   ProtocolResult result;
   result.protocol = kName;
-  result.parameters = same_text ? concat("budget=same-text tokens=", size,
-                                         " tail=", options.keep_tail ? "scored" : "dropped")
-                                : concat("budget=same-chunks count=", options.n_chunks);
+  result.parameters = is_same_text ? concat("budget=same-text tokens=", size,
+                                            " tail=", own.keep_tail ? "scored" : "dropped")
+                                   : concat("budget=same-chunks count=", own.chunks);
 
-  for (const int64_t length : options.lengths) {
-    const int64_t n_whole = count_chunks(size, length, options);
-    const int64_t tail = same_text && options.keep_tail ? size - 1 - n_whole * length : 0;
-    const int64_t most = std::max<int64_t>(1, options.batch_tokens / length);
-    LengthResult& cell = result.lengths.emplace_back();
-    cell.length = length;
-    measure(cell, kName, [&](LengthResult& to) {
-      double total = 0;
-      // Scores `batch` chunks of n tokens from token `begin` on; false when one was not finite.
-      const auto score = [&](int64_t begin, int64_t batch, int64_t n) {
-        Scorer::Ids window(static_cast<size_t>(batch * n + 1));
-        read_tokens(kName, text, model.vocab_size, begin, batch * n + 1, window.data());
-        const Scorer::Ids ids(window.begin(), window.end() - 1);
-        const Scorer::Ids targets(window.begin() + 1, window.end());
-        const std::vector<double> nll = model.all(ids, targets, batch);
-        for (int64_t chunk = 0; chunk < batch; ++chunk) {
-          double sum = 0;
-          for (int64_t t = 0; t < n; ++t) sum += nll[static_cast<size_t>(chunk * n + t)];
-          if (note_nonfinite(
-                  to, kName, sum,
-                  concat("chunk ", to.items.size(), " (from token ", begin + chunk * n, ")")))
-            return false;
-          to.items.push_back(sum / static_cast<double>(n));
-          total += sum;
-        }
-        to.n_scored += batch * n;
-        return true;
-      };
-      for (int64_t first = 0; first < n_whole; first += most)
-        if (!score(first * length, std::min(most, n_whole - first), length)) return;
-      if (tail > 0 && !score(n_whole * length, 1, tail)) return;
-      to.mean_nll = total / static_cast<double>(to.n_scored);
-    });
-  }
+  measure_lengths(result, subject, common.lengths, [&](LengthResult& to) {
+    const int64_t length = to.length, n_whole = count_chunks(size, length, common, own);
+    const int64_t tail = is_same_text && own.keep_tail ? size - 1 - n_whole * length : 0;
+    TokenSet predicted;
+    predicted.add(1, n_whole * length + tail);
+    to.tokens = predicted.name(text);
+    double total = 0;
+    // Scores `batch` chunks of n tokens from token `begin` on.
+    const auto score = [&](int64_t begin, int64_t batch, int64_t n) {
+      if (!to.failure.empty()) return;
+      Scorer::Ids window(static_cast<size_t>(batch * n + 1));
+      read_tokens(kName, text, subject.scorer.vocab_size, begin, batch * n + 1, window.data());
+      const Scorer::Ids ids(window.begin(), window.end() - 1);
+      const Scorer::Ids targets(window.begin() + 1, window.end());
+      const std::vector<double> nll = subject.scorer.score(ids, targets, batch);
+      for (int64_t chunk = 0; chunk < batch; ++chunk) {
+        double sum = 0;
+        for (int64_t t = 0; t < n; ++t) sum += nll[static_cast<size_t>(chunk * n + t)];
+        if (note_nonfinite(
+                to, kName, sum,
+                concat("chunk ", to.items.size(), " (from token ", begin + chunk * n, ")")))
+          return;
+        to.items.push_back(sum / static_cast<double>(n));
+        total += sum;
+      }
+      to.n_scored += batch * n;
+    };
+    in_batches(n_whole, length, common,
+               [&](int64_t first, int64_t batch) { score(first * length, batch, length); });
+    if (tail > 0) score(n_whole * length, 1, tail);
+    if (to.failure.empty()) to.mean_nll = total / static_cast<double>(to.n_scored);
+  });
   return result;
 }
 

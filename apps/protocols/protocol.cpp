@@ -1,18 +1,36 @@
 #include "apps/protocols/protocol.h"
 
-#include <new>
+#include <algorithm>
 
 #include "engine/base/error.h"
+#include "engine/base/hash.h"
 
 namespace farfield::apps {
 
-void check_lengths(std::string_view protocol, const std::vector<int64_t>& lengths) {
+void check_common(std::string_view protocol, const CommonOptions& common) {
   const std::string where = concat("eval:", protocol);
-  require<ConfigError>(!lengths.empty(), where, "bad_argument: expected lengths, got none");
-  for (const int64_t length : lengths)
+  require<ConfigError>(!common.lengths.empty(), where, "bad_argument: expected lengths, got none");
+  for (const int64_t length : common.lengths)
     require<ConfigError>(length >= 2, where, "length_too_short: expected lengths from 2 on, got ",
                          length,
                          "; a length counts the predicted token and there is no begin token");
+  check_positive(protocol, "batch-tokens", common.batch_tokens);
+}
+
+void check_word(const char* option, const std::string& value,
+                const std::vector<std::string>& words) {
+  std::string list;
+  for (const std::string& word : words) {
+    if (word == value) return;
+    list.append(list.empty() ? "" : ", ").append(word);
+  }
+  fail<ConfigError>("eval", "bad_argument: --", option, ": expected one of ", list, ", got '",
+                    value, "'", did_you_mean(value, words));
+}
+
+void check_positive(std::string_view protocol, const char* option, int64_t value) {
+  require<ConfigError>(value >= 1, concat("eval:", protocol), "bad_argument: expected ", option,
+                       " >= 1, got ", value);
 }
 
 void read_tokens(std::string_view protocol, const TokenStream& text, int64_t vocab_size,
@@ -24,44 +42,33 @@ void read_tokens(std::string_view protocol, const TokenStream& text, int64_t voc
                      begin + i);
 }
 
-void measure(LengthResult& result, std::string_view protocol,
-             const std::function<void(LengthResult&)>& score) {
-  const auto failed = [&](const char* code, const std::string& message) {
-    result.failure = code;
-    result.message = concat("[eval:", protocol, "] ", code, ": ", message);
-    result.items.clear();
-    result.n_scored = 0;
-    result.mean_nll = std::nan("");
-  };
-  try {
-    score(result);
-  } catch (const std::bad_alloc&) {
-    failed("OOM", concat("length ", result.length));
-  } catch (const BackendError& error) {
-    if (std::string_view(error.what()).find("[memory]") == std::string_view::npos) throw;
-    failed("OOM", error.what());
-  } catch (const ConfigError& error) {
-    failed("position_out_of_range", error.what());
+void TokenSet::add(int64_t begin, int64_t n) { ranges_.emplace_back(begin, begin + n); }
+
+void TokenSet::merge() const {
+  std::sort(ranges_.begin(), ranges_.end());
+  std::vector<std::pair<int64_t, int64_t>> merged;
+  for (const auto& range : ranges_) {
+    if (!merged.empty() && range.first <= merged.back().second)
+      merged.back().second = std::max(merged.back().second, range.second);
+    else
+      merged.push_back(range);
   }
-  const auto n = static_cast<double>(result.items.size());
-  if (!result.failure.empty() || result.items.empty()) return;
-  double mean = 0, squares = 0;  // two passes, in float64
-  for (const double nll : result.items) mean += nll;
-  mean /= n;
-  for (const double nll : result.items) squares += (nll - mean) * (nll - mean);
-  if (std::isnan(result.mean_nll)) result.mean_nll = mean;
-  if (n > 1) result.nll_error = std::sqrt(squares / (n - 1) / n);
+  ranges_ = std::move(merged);
 }
 
-bool note_nonfinite(LengthResult& result, std::string_view protocol, double nll,
-                    const std::string& item) {
-  if (std::isfinite(nll)) return false;
-  result.failure = "nonfinite_logits";
-  result.message = concat("[eval:", protocol, "] nonfinite_logits: expected finite scores for ",
-                          item, " at length ", result.length, ", got ", nll);
-  result.items.clear();
-  result.n_scored = 0;
-  return true;
+int64_t TokenSet::size() const {
+  merge();
+  int64_t n = 0;
+  for (const auto& [begin, end] : ranges_) n += end - begin;
+  return n;
+}
+
+std::string TokenSet::name(const TokenStream& text) const {
+  merge();
+  Hasher hasher;
+  hasher.update(text.id);
+  for (const auto& [begin, end] : ranges_) hasher.update(concat(' ', begin, '-', end));
+  return hasher.hex().substr(0, 16);
 }
 
 }  // namespace farfield::apps

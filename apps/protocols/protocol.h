@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -13,10 +12,8 @@ namespace farfield::apps {
 /// negative log likelihoods in nats per token.
 struct Scorer {
   using Ids = std::vector<int32_t>;
-  /// targets [B], each after its whole row -> [B]
-  std::function<std::vector<double>(const Ids& ids, const Ids& targets, int64_t batch)> last;
-  /// targets [B, T], each after the ids up to its place -> [B, T]
-  std::function<std::vector<double>(const Ids& ids, const Ids& targets, int64_t batch)> all;
+  /// targets [B, n] of the last n places of each row, 1 <= n <= T -> [B, n]. Costs least for few.
+  std::function<std::vector<double>(const Ids& ids, const Ids& targets, int64_t batch)> score;
   int64_t vocab_size = 0;
 };
 
@@ -25,52 +22,43 @@ struct TokenStream {
   int64_t size = 0;
   std::function<void(int64_t begin, int64_t n, int32_t* out)> copy;
   double bytes_per_token = 0;  ///< of the text that the tokens stand for; 0: not known
+  std::string id;              ///< tells texts apart: hash of the data, and the split
 };
 
-/// What came out at one length.
-struct LengthResult {
-  int64_t length = 0;
-  int64_t n_scored = 0;       ///< targets
-  std::vector<double> items;  ///< mean nll of each segment or chunk, in order
-  double mean_nll = std::nan("");
-  double nll_error = std::nan("");  ///< standard error of mean_nll over the items; NaN for one item
-  int64_t n_draws = 1;              ///< of random positions, that items and means are over
-  double nll_spread = std::nan("");         ///< standard deviation of the mean nll over the draws
-  double perplexity_spread = std::nan("");  ///< the same of the perplexity
-  std::string failure;                      ///< "", or the code that stands in the table's cell
-  std::string message;                      ///< the whole sentence, with a failure
-
-  /// exp(mean_nll); infinite when mean_nll exceeds 700.
-  double perplexity() const { return mean_nll > 700 ? INFINITY : std::exp(mean_nll); }
-  /// Standard error of perplexity().
-  double perplexity_error() const { return perplexity() * nll_error; }
+/// The command line's options that most protocols share.
+struct CommonOptions {
+  std::vector<int64_t> lengths = {128, 256, 512, 1024, 2048};
+  int64_t batch_tokens = 16384;  ///< a forward pass takes at most about this many tokens
+  bool allow_fewer = false;      ///< make do with fewer segments or chunks than asked for
+  int64_t draws = 1;             ///< of encodings that draw positions when they are tested
 };
 
-struct ProtocolResult {
-  std::string protocol;               ///< as on the command line
-  std::string parameters;             ///< what besides model, data and length decides the numbers
-  std::vector<int64_t> starts;        ///< first token of each segment; empty for whole streams
-  std::vector<LengthResult> lengths;  ///< in the order asked for
-};
+/// Refuses what no protocol can use: ConfigError [eval:<protocol>] bad_argument (no lengths,
+/// batch_tokens below 1) or length_too_short (below 2).
+void check_common(std::string_view protocol, const CommonOptions& common);
 
-/// Refuses lengths that no protocol can use: ConfigError [eval:<protocol>] bad_argument (none) or
-/// length_too_short (below 2).
-void check_lengths(std::string_view protocol, const std::vector<int64_t>& lengths);
+/// Refuses a word that is not one of `words`, as ConfigError [eval] bad_argument with the nearest.
+void check_word(const char* option, const std::string& value,
+                const std::vector<std::string>& words);
+/// Refuses a number below 1, as ConfigError [eval:<protocol>] bad_argument.
+void check_positive(std::string_view protocol, const char* option, int64_t value);
 
 /// Reads n tokens. IoError [eval:<protocol>] bad_token, with the position, for an id that is not
 /// below vocab_size.
 void read_tokens(std::string_view protocol, const TokenStream& text, int64_t vocab_size,
                  int64_t begin, int64_t n, int32_t* out);
 
-/// Runs `score`, which fills items and n_scored (and mean_nll unless that is the mean of the
-/// items), and turns what must not end a whole table into a failure of this cell: OOM, and
-/// position_out_of_range for the ConfigError of an encoding that cannot reach this length. Then
-/// fills in the statistics.
-void measure(LengthResult& result, std::string_view protocol,
-             const std::function<void(LengthResult&)>& score);
+/// A set of tokens of a text, by their places.
+class TokenSet {
+ public:
+  void add(int64_t begin, int64_t n);
+  int64_t size() const;
+  /// LengthResult::tokens: a function of the text and the set, not of the order of add().
+  std::string name(const TokenStream& text) const;
 
-/// Marks the result as nonfinite_logits if nll is not finite; `item` names it. True when it was.
-bool note_nonfinite(LengthResult& result, std::string_view protocol, double nll,
-                    const std::string& item);
+ private:
+  mutable std::vector<std::pair<int64_t, int64_t>> ranges_;  // [begin, end), merged when asked for
+  void merge() const;
+};
 
 }  // namespace farfield::apps

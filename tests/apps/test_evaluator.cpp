@@ -23,9 +23,9 @@ const ToyRun& toy() {
 
 EvalOptions options(std::vector<int64_t> lengths) {
   EvalOptions e;
-  e.lengths = std::move(lengths);
-  e.segments = 12;
-  e.allow_fewer = true;
+  e.common.lengths = std::move(lengths);
+  e.last_token.segments = 12;
+  e.common.allow_fewer = true;
   return e;
 }
 
@@ -42,8 +42,11 @@ struct Measured {
     c.init_std = init_std;
     return c;
   }
+  Subject subject(uint64_t seed = 7) const {
+    return subject_of(model, {}, stream_of_split(corpus.split("test"), "toy"), seed);
+  }
   ProtocolResult run(const std::string& protocol, const EvalOptions& e) const {
-    return evaluate(protocol, model, {}, stream_of_split(corpus.split("test")), e, 7);
+    return evaluate(protocol, subject(), e);
   }
 };
 
@@ -72,7 +75,7 @@ BOOST_AUTO_TEST_CASE(one_batch_or_one_by_one_gives_the_same) {
     for (const char* protocol : {"last-token", "non-overlapping"}) {
       EvalOptions e = options({40});
       const ProtocolResult whole = m.run(protocol, e);
-      e.batch_tokens = 1;
+      e.common.batch_tokens = 1;
       const ProtocolResult single = m.run(protocol, e);
       for (size_t i = 0; i < whole.lengths[0].items.size(); ++i)
         BOOST_TEST(whole.lengths[0].items[i] == single.lengths[0].items[i],
@@ -87,13 +90,13 @@ BOOST_AUTO_TEST_CASE(random_positions_are_the_same_for_every_batch_and_differ_be
     EvalOptions e = options({40});
     const ProtocolResult once = m.run(protocol, e);
     BOOST_TEST(once.lengths[0].n_draws == 1);
-    e.batch_tokens = 1;
+    e.common.batch_tokens = 1;
     const ProtocolResult single = m.run(protocol, e);
     for (size_t i = 0; i < once.lengths[0].items.size(); ++i)
       BOOST_TEST(once.lengths[0].items[i] == single.lengths[0].items[i],
                  boost::test_tools::tolerance(1e-5));
     e = options({40});
-    e.draws = 3;
+    e.common.draws = 3;
     const ProtocolResult mean = m.run(protocol, e);
     BOOST_TEST(mean.lengths[0].n_draws == 3);
     BOOST_TEST(mean.lengths[0].nll_spread > 0);
@@ -101,8 +104,9 @@ BOOST_AUTO_TEST_CASE(random_positions_are_the_same_for_every_batch_and_differ_be
     // By hand, from the same draws.
     std::vector<double> sum(once.lengths[0].items.size());
     for (uint64_t draw = 0; draw < 3; ++draw) {
-      const auto one = evaluate(protocol, scorer_of(m.model, {}, draw),
-                                stream_of_split(m.corpus.split("test")), options({40}), 7);
+      Subject drawn = m.subject();
+      drawn.scorer = scorer_of(m.model, {}, draw);
+      const auto one = evaluate(protocol, drawn, options({40}));
       for (size_t i = 0; i < sum.size(); ++i) sum[i] += one.lengths[0].items[i];
     }
     for (size_t i = 0; i < sum.size(); ++i)
@@ -112,9 +116,9 @@ BOOST_AUTO_TEST_CASE(random_positions_are_the_same_for_every_batch_and_differ_be
 
 BOOST_AUTO_TEST_CASE(an_encoding_that_draws_nothing_is_measured_once) {
   EvalOptions e = options({16});
-  e.draws = 4;
+  e.common.draws = 4;
   BOOST_TEST(Measured("rope").run("last-token", e).lengths[0].n_draws == 1);
-  e.draws = 0;
+  e.common.draws = 0;
   BOOST_CHECK_EXCEPTION(check(e), ConfigError,
                         says("[eval] bad_argument: --draws: expected at least 1, got 0"));
 }
@@ -126,8 +130,8 @@ BOOST_AUTO_TEST_CASE(both_protocols_agree_where_they_measure_the_same) {
   std::vector<int32_t> window(33);
   m.corpus.split("test").copy(0, 33, window.data());
   const Scorer::Ids ids(window.begin(), window.end() - 1);
-  const std::vector<double> all = scorer.all(ids, {window.begin() + 1, window.end()}, 1);
-  BOOST_TEST(scorer.last(ids, {window.back()}, 1)[0] == all.back(),
+  const std::vector<double> all = scorer.score(ids, {window.begin() + 1, window.end()}, 1);
+  BOOST_TEST(scorer.score(ids, {window.back()}, 1)[0] == all.back(),
              boost::test_tools::tolerance(1e-5));
 }
 
@@ -151,14 +155,12 @@ BOOST_AUTO_TEST_CASE(weights_that_are_not_finite_fail_their_cell_with_the_item_n
 
 BOOST_AUTO_TEST_CASE(seeds_choose_the_segments_unless_they_are_common) {
   const Measured m("none");
-  const Scorer scorer = scorer_of(m.model, {});
-  const TokenStream text = stream_of_split(m.corpus.split("test"));
   EvalOptions e = options({8});
   const auto starts = [&](uint64_t seed) {
-    return evaluate("last-token", scorer, text, e, seed).starts;
+    return evaluate("last-token", m.subject(seed), e).starts;
   };
   BOOST_CHECK(starts(1) != starts(2));
-  e.segment_set = "common";
+  e.last_token.segment_set = "common";
   BOOST_CHECK(starts(1) == starts(2));
 }
 
@@ -169,6 +171,6 @@ BOOST_AUTO_TEST_CASE(unknown_words_are_refused_with_the_nearest) {
                         says("[eval] bad_argument: --protocol: expected one of last-token, "
                              "non-overlapping, got 'last-tokn'; did you mean 'last-token'?"));
   e = options({8});
-  e.budget = "same";
+  e.non_overlapping.budget = "same";
   BOOST_CHECK_EXCEPTION(check(e), ConfigError, says("--budget: expected one of same-text"));
 }

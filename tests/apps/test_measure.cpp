@@ -29,9 +29,9 @@ struct Trained {
   }
   RunResult under(const std::optional<std::string>& posenc, bool drop_learned = false) const {
     EvalOptions eval;
-    eval.lengths = {16, 64};
-    eval.segments = 10;
-    eval.allow_fewer = true;
+    eval.common.lengths = {16, 64};
+    eval.last_token.segments = 10;
+    eval.common.allow_fewer = true;
     const LoadedRun run = load_run(path, {.posenc = posenc, .drop_learned = drop_learned});
     return measure(run, corpus, "test", "last-token", eval);
   }
@@ -98,7 +98,7 @@ BOOST_AUTO_TEST_CASE(files_of_another_expression_stand_beside_the_run_s_own) {
   const std::string table = results_table({narrow});
   BOOST_TEST(table.find("kerple_log + window(w=3) (trained: kerple_log)") != std::string::npos,
              table);
-  BOOST_TEST(results_plot({narrow}).curves[0].label ==
+  BOOST_TEST(results_plots({narrow}).at(0).plot.curves[0].label ==
              "kerple_log + window(w=3) (trained: kerple_log)");
 }
 

@@ -54,11 +54,11 @@ BOOST_AUTO_TEST_CASE(the_csv_has_one_number_per_row_with_all_it_depends_on) {
   BOOST_TEST(rows.size() == 1u + 2 * 7);
   for (const auto& row : rows) BOOST_TEST(row.size() == rows[0].size());
   BOOST_TEST(rows[1][1] == "rope(base=1, layout=half)");
-  BOOST_TEST(rows[1][10] == hash_hex("segments=2 seed=1").substr(0, 16));
-  BOOST_TEST(rows[1][12] == "perplexity");
-  BOOST_TEST(std::stod(rows[1][13]) == std::exp(1.0));
-  BOOST_TEST(rows[5][12] == "bits_per_byte");
-  BOOST_TEST(std::stod(rows[5][13]) == 1 / std::log(2.0), boost::test_tools::tolerance(1e-12));
+  BOOST_TEST(rows[1][11] == result("alibi", 1).result.hash());
+  BOOST_TEST(rows[1][14] == "perplexity");
+  BOOST_TEST(std::stod(rows[1][15]) == std::exp(1.0));
+  BOOST_TEST(rows[5][14] == "bits_per_byte");
+  BOOST_TEST(std::stod(rows[5][15]) == 1 / std::log(2.0), boost::test_tools::tolerance(1e-12));
 }
 
 BOOST_AUTO_TEST_CASE(a_failed_cell_shows_its_code_and_its_reason) {
@@ -96,7 +96,7 @@ BOOST_AUTO_TEST_CASE(nonfinite_scores_are_nan_never_a_number) {
 BOOST_AUTO_TEST_CASE(runs_of_one_encoding_are_told_apart_by_folder) {
   RunResult a = result("alibi", 1), b = result("alibi", 2);
   b.run = "runs/b";
-  const Plot plot = results_plot({a, b});
+  const Plot plot = results_plots({a, b}).at(0).plot;
   BOOST_TEST(plot.curves[1].label == "alibi (runs/b)");
   BOOST_TEST(plot.marked_x == 128);
 }
@@ -112,7 +112,8 @@ BOOST_AUTO_TEST_CASE(another_expression_than_the_trained_one_shows_in_names_and_
   const std::string both = file_stem({changed, other});
   BOOST_TEST(both.size() == std::string("last-token-01234567").size());
   BOOST_TEST(both != file_stem({changed, own}));
-  BOOST_TEST(results_plot({changed}).curves[0].label == "alibi + window(w=4) (trained: alibi)");
+  BOOST_TEST(results_plots({changed}).at(0).plot.curves[0].label ==
+             "alibi + window(w=4) (trained: alibi)");
   BOOST_TEST(parse_csv("x", results_csv({changed}))[1][2] == "alibi");
 }
 
@@ -126,10 +127,10 @@ BOOST_AUTO_TEST_CASE(the_spread_over_draws_is_shown_and_kept) {
   BOOST_TEST(cell_text(c, true) == "2.718 ± 0.27 (draws ± 0.5)");
   const auto rows = parse_csv("x", results_csv({r}));
   BOOST_TEST(rows.size() == 1u + 10);
-  BOOST_TEST(rows[8][12] == "draws");
-  BOOST_TEST(rows[8][13] == "5");
-  BOOST_TEST(rows[9][13] == "0.25");
-  BOOST_TEST(rows[10][12] == "perplexity_spread");
+  BOOST_TEST(rows[8][14] == "draws");
+  BOOST_TEST(rows[8][15] == "5");
+  BOOST_TEST(rows[9][15] == "0.25");
+  BOOST_TEST(rows[10][14] == "perplexity_spread");
 }
 
 BOOST_AUTO_TEST_CASE(items_name_their_place_in_the_text) {

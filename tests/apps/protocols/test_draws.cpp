@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "apps/protocols/draws.h"
+#include "apps/protocols/subject.h"
 
 namespace farfield::apps {
 namespace {
@@ -13,7 +14,7 @@ ProtocolResult draw(const std::vector<double>& items) {
   LengthResult& cell = result.lengths.emplace_back();
   cell.length = 8;
   cell.n_scored = static_cast<int64_t>(items.size());
-  measure(cell, "last-token", [&](LengthResult& to) { to.items = items; });
+  measure_cell(cell, "last-token", [&](LengthResult& to) { to.items = items; });
   return result;
 }
 

@@ -12,12 +12,25 @@ using namespace farfield::apps;
 using namespace farfield::test;
 
 namespace {
-LastTokenOptions options(std::vector<int64_t> lengths, int64_t n = 20) {
-  LastTokenOptions o;
-  o.lengths = std::move(lengths);
-  o.n_segments = n;
-  o.seed = 5;
-  return o;
+struct Asked {
+  CommonOptions common;
+  LastTokenOptions own;
+};
+
+Asked options(std::vector<int64_t> lengths, int64_t n = 20) {
+  Asked asked;
+  asked.common.lengths = std::move(lengths);
+  asked.own.segments = n;
+  return asked;
+}
+
+ProtocolResult last_token(const Scorer& model, const TokenStream& text, const Asked& asked) {
+  return apps::last_token(subject(model, text), asked.common, asked.own);
+}
+
+std::vector<int64_t> draw_segments(int64_t size, int64_t span, int64_t n, uint64_t seed,
+                                   bool allow_fewer) {
+  return apps::draw_segments("last-token", size, span, n, seed, allow_fewer);
 }
 }  // namespace
 
@@ -44,15 +57,15 @@ BOOST_AUTO_TEST_CASE(the_same_tokens_are_predicted_at_every_length) {
 
 BOOST_AUTO_TEST_CASE(the_context_is_the_tokens_just_before) {
   for (const bool full : {false, true}) {
-    LastTokenOptions o = options({2, 9});
-    o.full_context = full;
+    Asked o = options({2, 9});
+    o.own.context = full ? "L" : "L-1";
     std::vector<int64_t> lengths;
     Scorer model = uniform_model();
     const TokenStream text = toy_text(5000);
     size_t item = 0;
     const int64_t span = full ? 10 : 9;
-    std::vector<int64_t> starts = draw_segments(text.size, span, o.n_segments, o.seed, false);
-    model.last = [&](const Scorer::Ids& ids, const Scorer::Ids& targets, int64_t batch) {
+    std::vector<int64_t> starts = draw_segments(text.size, span, o.own.segments, 5, false);
+    model.score = [&](const Scorer::Ids& ids, const Scorer::Ids& targets, int64_t batch) {
       const auto n = static_cast<int64_t>(ids.size()) / batch;
       lengths.push_back(n);
       for (int64_t b = 0; b < batch; ++b) {
@@ -77,9 +90,9 @@ BOOST_AUTO_TEST_CASE(a_windowed_model_is_flat_beyond_its_reach) {
 }
 
 BOOST_AUTO_TEST_CASE(batches_of_any_size_give_the_same_items) {
-  LastTokenOptions o = options({32});
+  Asked o = options({32});
   const ProtocolResult whole = last_token(windowed_model(4), toy_text(5000), o);
-  o.batch_tokens = 1;
+  o.common.batch_tokens = 1;
   const ProtocolResult single = last_token(windowed_model(4), toy_text(5000), o);
   BOOST_TEST(whole.lengths[0].items == single.lengths[0].items, boost::test_tools::per_element());
 }
@@ -112,7 +125,7 @@ BOOST_AUTO_TEST_CASE(too_little_text_is_refused_unless_fewer_are_allowed) {
 }
 
 BOOST_AUTO_TEST_CASE(bad_requests_begin_with_their_code) {
-  const auto run = [](const LastTokenOptions& o, const TokenStream& text) {
+  const auto run = [](const Asked& o, const TokenStream& text) {
     return last_token(uniform_model(), text, o);
   };
   BOOST_CHECK_EXCEPTION(run(options({1}), toy_text(500)), ConfigError,
@@ -145,7 +158,7 @@ BOOST_AUTO_TEST_CASE(a_cell_that_fails_does_not_end_the_table) {
 
 BOOST_AUTO_TEST_CASE(perplexity_beyond_e700_is_infinite_and_its_nll_is_kept) {
   Scorer model = uniform_model();
-  model.last = [](const Scorer::Ids&, const Scorer::Ids&, int64_t batch) {
+  model.score = [](const Scorer::Ids&, const Scorer::Ids&, int64_t batch) {
     return std::vector<double>(static_cast<size_t>(batch), 701.0);
   };
   const ProtocolResult got = last_token(model, toy_text(5000), options({8}));
@@ -155,7 +168,7 @@ BOOST_AUTO_TEST_CASE(perplexity_beyond_e700_is_infinite_and_its_nll_is_kept) {
 
 BOOST_AUTO_TEST_CASE(the_standard_error_is_that_of_the_mean) {
   Scorer model = uniform_model();
-  model.last = [](const Scorer::Ids&, const Scorer::Ids&, int64_t) {
+  model.score = [](const Scorer::Ids&, const Scorer::Ids&, int64_t) {
     return std::vector<double>{1, 2, 3, 4};
   };
   const ProtocolResult got = last_token(model, toy_text(5000), options({8}, 4));

@@ -10,10 +10,19 @@ using namespace farfield::apps;
 using namespace farfield::test;
 
 namespace {
-NonOverlappingOptions options(std::vector<int64_t> lengths) {
-  NonOverlappingOptions o;
-  o.lengths = std::move(lengths);
-  return o;
+struct Asked {
+  CommonOptions common;
+  NonOverlappingOptions own;
+};
+
+Asked options(std::vector<int64_t> lengths) {
+  Asked asked;
+  asked.common.lengths = std::move(lengths);
+  return asked;
+}
+
+ProtocolResult non_overlapping(const Scorer& model, const TokenStream& text, const Asked& asked) {
+  return apps::non_overlapping(subject(model, text), asked.common, asked.own);
 }
 }  // namespace
 
@@ -33,7 +42,7 @@ BOOST_AUTO_TEST_CASE(each_target_is_scored_once_after_the_tokens_of_its_chunk) {
   std::vector<int> seen(100);
   Scorer model = uniform_model();
   int64_t next = 0;
-  model.all = [&](const Scorer::Ids& ids, const Scorer::Ids& targets, int64_t) {
+  model.score = [&](const Scorer::Ids& ids, const Scorer::Ids& targets, int64_t) {
     for (size_t i = 0; i < ids.size(); ++i, ++next) {
       int32_t pair[2];
       text.copy(next, 2, pair);
@@ -42,9 +51,9 @@ BOOST_AUTO_TEST_CASE(each_target_is_scored_once_after_the_tokens_of_its_chunk) {
     }
     return std::vector<double>(ids.size(), 1.0);
   };
-  NonOverlappingOptions o = options({16});
-  o.keep_tail = true;
-  o.batch_tokens = 40;
+  Asked o = options({16});
+  o.own.keep_tail = true;
+  o.common.batch_tokens = 40;
   const ProtocolResult got = non_overlapping(model, text, o);
   BOOST_TEST(got.lengths[0].n_scored == 99);
   BOOST_TEST(got.lengths[0].items.size() == 7u);  // six chunks of 16 and one of 3
@@ -73,24 +82,24 @@ BOOST_AUTO_TEST_CASE(a_chunk_starts_without_context) {
 }
 
 BOOST_AUTO_TEST_CASE(the_same_number_of_chunks_reads_more_text_at_longer_lengths) {
-  NonOverlappingOptions o = options({8, 64});
-  o.budget = NonOverlappingOptions::Budget::same_chunks;
-  o.n_chunks = 10;
+  Asked o = options({8, 64});
+  o.own.budget = "same-chunks";
+  o.own.chunks = 10;
   const ProtocolResult got = non_overlapping(uniform_model(), toy_text(961), o);
   BOOST_TEST(got.lengths[0].n_scored == 80);
   BOOST_TEST(got.lengths[1].n_scored == 640);
   BOOST_TEST(got.parameters == "budget=same-chunks count=10");
-  o.n_chunks = 16;
+  o.own.chunks = 16;
   BOOST_CHECK_EXCEPTION(non_overlapping(uniform_model(), toy_text(961), o), IoError,
                         says("[eval:non-overlapping] not_enough_data: expected 16 chunks of 64 "
                              "tokens, got 15"));
-  o.allow_fewer = true;
+  o.common.allow_fewer = true;
   BOOST_TEST(non_overlapping(uniform_model(), toy_text(961), o).lengths[1].n_scored == 960);
 }
 
 BOOST_AUTO_TEST_CASE(a_limit_reads_only_the_beginning) {
-  NonOverlappingOptions o = options({8});
-  o.max_tokens = 81;
+  Asked o = options({8});
+  o.own.max_tokens = 81;
   BOOST_TEST(non_overlapping(uniform_model(), toy_text(961), o).lengths[0].n_scored == 80);
 }
 
@@ -103,8 +112,8 @@ BOOST_AUTO_TEST_CASE(bad_requests_begin_with_their_code) {
                         says("[eval:non-overlapping] not_enough_data: expected at least 101 tokens "
                              "for one chunk of 100, got 100"));
   BOOST_TEST(run({99}).lengths[0].n_scored == 99);
-  NonOverlappingOptions o = options({4});
-  o.n_chunks = 0;
+  Asked o = options({4});
+  o.own.chunks = 0;
   BOOST_CHECK_EXCEPTION(non_overlapping(uniform_model(), toy_text(100), o), ConfigError,
                         says("[eval:non-overlapping] bad_argument: expected chunks >= 1, got 0"));
 }

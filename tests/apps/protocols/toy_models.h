@@ -4,7 +4,7 @@
 #include <cmath>
 #include <new>
 
-#include "apps/protocols/protocol.h"
+#include "apps/protocols/subject.h"
 #include "engine/base/error.h"
 #include "engine/base/random.h"
 
@@ -30,22 +30,27 @@ apps::Scorer model_of(F nll) {
   using Ids = apps::Scorer::Ids;
   apps::Scorer model;
   model.vocab_size = kToyVocab;
-  model.all = [nll](const Ids& ids, const Ids& targets, int64_t batch) {
+  model.score = [nll](const Ids& ids, const Ids& targets, int64_t batch) {
     const auto length = static_cast<int64_t>(ids.size()) / batch;
-    std::vector<double> values;
-    for (int64_t i = 0; i < static_cast<int64_t>(ids.size()); ++i)
-      values.push_back(
-          nll(ids.data() + i / length * length, i % length, targets[static_cast<size_t>(i)]));
-    return values;
-  };
-  model.last = [nll](const Ids& ids, const Ids& targets, int64_t batch) {
-    const auto length = static_cast<int64_t>(ids.size()) / batch;
+    const auto n = static_cast<int64_t>(targets.size()) / batch;
     std::vector<double> values;
     for (int64_t b = 0; b < batch; ++b)
-      values.push_back(nll(ids.data() + b * length, length - 1, targets[static_cast<size_t>(b)]));
+      for (int64_t i = 0; i < n; ++i)
+        values.push_back(
+            nll(ids.data() + b * length, length - n + i, targets[static_cast<size_t>(b * n + i)]));
     return values;
   };
   return model;
+}
+
+/// A stand-in for a model, on a text.
+inline apps::Subject subject(const apps::Scorer& model, const apps::TokenStream& text,
+                             uint64_t seed = 5) {
+  apps::Subject s;
+  s.scorer = model;
+  s.text = text;
+  s.seed = seed;
+  return s;
 }
 
 /// Every token has probability 1 / V.

@@ -1,0 +1,179 @@
+#include "apps/cell_files.h"
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <system_error>
+
+#include "apps/cli.h"
+#include "engine/base/error.h"
+#include "engine/base/file.h"
+#include "engine/base/hash.h"
+
+namespace fs = std::filesystem;
+using nlohmann::ordered_json;
+
+namespace farfield::apps {
+namespace {
+
+constexpr std::string_view kWhere = "eval";
+constexpr int kFormat = 1;
+
+// JSON has no word for what is not finite.
+ordered_json to_json(double value) {
+  return std::isfinite(value) ? ordered_json(value) : ordered_json(number(value));
+}
+
+ordered_json to_json(const std::vector<double>& values) {
+  ordered_json all = ordered_json::array();
+  for (const double value : values) all.push_back(to_json(value));
+  return all;
+}
+
+double to_double(const ordered_json& json) {
+  if (json.is_number()) return json.get<double>();
+  const std::string word = json.get<std::string>();
+  if (word == "inf") return INFINITY;
+  return word == "-inf" ? -INFINITY : std::nan("");
+}
+
+std::vector<double> to_doubles(const ordered_json& json) {
+  std::vector<double> values;
+  for (const ordered_json& value : json) values.push_back(to_double(value));
+  return values;
+}
+
+Settings key_of(const Settings& model, const Subject& subject, const ProtocolResult& of,
+                int64_t length) {
+  Settings key = model;
+  key.emplace_back("text", subject.text.id);
+  key.emplace_back("baseline", subject.baseline);
+  key.emplace_back("seed", std::to_string(subject.seed));
+  key.emplace_back("draw", std::to_string(subject.draw));
+  key.emplace_back("protocol", of.protocol);
+  key.emplace_back("parameters", of.parameters);
+  key.emplace_back("length", std::to_string(length));
+  return key;
+}
+
+fs::path path_of(const fs::path& folder, const Settings& key) {
+  return folder / (value_of(key, "protocol") + '-' + value_of(key, "length") + '-' +
+                   hash_hex(to_text(key)).substr(0, 16) + ".json");
+}
+
+std::string text_of(const Settings& key, const ProtocolResult& of, const LengthResult& cell) {
+  ordered_json json;
+  json["format"] = kFormat;
+  for (const auto& [name, value] : key) json["key"][name] = value;
+  json["protocol_hash"] = of.hash();
+  json["tokens"] = cell.tokens;
+  json["starts"] = of.starts;
+  json["n_scored"] = cell.n_scored;
+  json["mean_nll"] = to_json(cell.mean_nll);
+  json["nll_error"] = to_json(cell.nll_error);
+  json["items"] = to_json(cell.items);
+  json["quantities"] = ordered_json::array();
+  for (const Quantity& quantity : cell.quantities)
+    json["quantities"].push_back({{"name", quantity.name}, {"value", to_json(quantity.value)}});
+  json["series"] = ordered_json::array();
+  for (const Series& series : cell.series)
+    json["series"].push_back({{"name", series.name},
+                              {"axis", series.axis},
+                              {"is_log_x", series.is_log_x},
+                              {"x", to_json(series.x)},
+                              {"y", to_json(series.y)},
+                              {"low", to_json(series.low)},
+                              {"high", to_json(series.high)}});
+  json["hash"] = hash_hex(json.dump());  // of everything above
+  return json.dump(1) + "\n";
+}
+
+// Empty for a file that is damaged.
+std::optional<KeptCell> cell_of(const std::string& text) {
+  ordered_json json = ordered_json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object() || !json.contains("hash") || !json["hash"].is_string()) return {};
+  const std::string hash = json["hash"];
+  json.erase("hash");
+  if (hash_hex(json.dump()) != hash) return {};
+  try {
+    if (json.at("format") != kFormat) return {};
+    KeptCell kept;
+    for (const auto& [name, value] : json.at("key").items()) kept.key.emplace_back(name, value);
+    kept.result.protocol = value_of(kept.key, "protocol");
+    kept.result.parameters = value_of(kept.key, "parameters");
+    json.at("starts").get_to(kept.result.starts);
+    LengthResult& cell = kept.result.lengths.emplace_back();
+    cell.length = std::stoll(value_of(kept.key, "length"));
+    json.at("tokens").get_to(cell.tokens);
+    json.at("n_scored").get_to(cell.n_scored);
+    cell.mean_nll = to_double(json.at("mean_nll"));
+    cell.nll_error = to_double(json.at("nll_error"));
+    cell.items = to_doubles(json.at("items"));
+    for (const ordered_json& quantity : json.at("quantities"))
+      cell.quantities.push_back({quantity.at("name"), to_double(quantity.at("value"))});
+    for (const ordered_json& s : json.at("series"))
+      cell.series.push_back({s.at("name"), s.at("axis"), to_doubles(s.at("x")),
+                             to_doubles(s.at("y")), to_doubles(s.at("low")),
+                             to_doubles(s.at("high")), s.at("is_log_x")});
+    return kept;
+  } catch (const std::exception&) {  // a whole file of another shape
+    return {};
+  }
+}
+
+}  // namespace
+
+Settings model_key(const LoadedRun& run) {
+  return {{"model", run.model_hash},
+          {"step", std::to_string(run.state.step)},
+          {"posenc", run.model.encoding().canonical()},
+          {"precision", std::string(name(run.model.compute_dtype()))},
+          {"device", concat(run.device)}};
+}
+
+Cells cell_files(const fs::path& folder, const Settings& model, bool again) {
+  Cells cells;
+  if (!again) {
+    cells.find = [folder, model](const Subject& subject, const ProtocolResult& of,
+                                 LengthResult& cell) {
+      const Settings key = key_of(model, subject, of, cell.length);
+      const fs::path file = path_of(folder, key);
+      std::error_code status;
+      if (!fs::exists(file, status)) return false;
+      std::optional<KeptCell> kept = cell_of(read_file(file));
+      if (!kept || kept->key != key) return false;
+      cell = std::move(kept->result.lengths.front());
+      return true;
+    };
+  }
+  cells.keep = [folder, model](const Subject& subject, const ProtocolResult& of,
+                               const LengthResult& cell) {
+    const Settings key = key_of(model, subject, of, cell.length);
+    std::error_code status;
+    fs::create_directories(folder, status);
+    require<IoError>(!status, kWhere, folder.string(),
+                     ": cannot make the folder: ", status.message());
+    write_file_atomic(path_of(folder, key), text_of(key, of, cell));
+  };
+  return cells;
+}
+
+std::vector<KeptCell> read_cells(const fs::path& folder) {
+  std::vector<fs::path> files;
+  std::error_code status;
+  for (const auto& entry : fs::directory_iterator(folder, status))
+    if (entry.path().extension() == ".json") files.push_back(entry.path());
+  std::sort(files.begin(), files.end());
+  std::vector<KeptCell> cells;
+  for (const fs::path& file : files) {
+    std::optional<KeptCell> cell = cell_of(read_file(file));
+    require<IoError>(cell.has_value(), kWhere, file.string(),
+                     ": expected a finished cell, got something else; the file is damaged: remove "
+                     "it and measure again");
+    cells.push_back(std::move(*cell));
+  }
+  return cells;
+}
+
+}  // namespace farfield::apps

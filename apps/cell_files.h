@@ -1,0 +1,32 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "apps/load_run.h"
+#include "apps/protocols/subject.h"
+#include "apps/settings.h"
+
+namespace farfield::apps {
+
+/// A finished cell, with everything that decides its numbers.
+struct KeptCell {
+  Settings key;           ///< model, text, protocol, parameters, length
+  ProtocolResult result;  ///< with this one length
+};
+
+/// What tells the numbers of one model from those of another: checkpoint, encoding, precision,
+/// device.
+Settings model_key(const LoadedRun& run);
+
+/// Finished cells as files in a folder, one JSON file each, written whole or not at all. A file
+/// that is damaged, or of another key, is measured again. With `again` nothing is found, and files
+/// are replaced.
+Cells cell_files(const std::filesystem::path& folder, const Settings& model, bool again);
+
+/// Every cell of a folder, in the order of their files' names. A damaged file is an IoError that
+/// says how to get rid of it.
+std::vector<KeptCell> read_cells(const std::filesystem::path& folder);
+
+}  // namespace farfield::apps

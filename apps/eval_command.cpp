@@ -1,0 +1,167 @@
+#include "apps/eval_command.h"
+
+#include <chrono>
+#include <filesystem>
+#include <iostream>
+#include <map>
+
+#include "apps/cli.h"
+#include "apps/evaluator.h"
+#include "apps/load_run.h"
+#include "apps/measure.h"
+#include "apps/progress.h"
+#include "apps/signals.h"
+#include "data/corpus.h"
+#include "engine/base/error.h"
+#include "engine/base/parallel.h"
+
+namespace fs = std::filesystem;
+
+namespace farfield::apps {
+namespace {
+
+// A signal asked for a stop; finished cells are kept.
+struct Stopped : Error {
+  using Error::Error;
+};
+
+struct Request {
+  std::vector<std::string> runs, posenc;
+  bool drop_learned = false, list = false, again = false;
+  std::optional<int64_t> step, threads;
+  std::optional<std::string> data, device;
+  std::string split = "test", out;
+  EvalOptions eval;
+};
+
+// The corpus of a run, or the one asked for instead.
+data::Corpus corpus_of(const Request& request, const LoadedRun& run) {
+  if (request.data) return data::Corpus::open(*request.data);
+  data::Corpus corpus = data::Corpus::open(run.config.data);
+  require<IoError>(corpus.hash() == run.state.data_hash, "eval", run.config.data,
+                   ": expected the data that ", run.folder.path().string(),
+                   " was trained on (hash ", run.state.data_hash, "), got other data (hash ",
+                   corpus.hash(), "); --data ", run.config.data, " measures on it all the same");
+  return corpus;
+}
+
+// What did not correspond when a run was loaded under another encoding.
+void say(std::ostream& out, const std::string& path, const LoadedRun& run) {
+  const auto line = [&](const char* what, const std::vector<std::string>& names) {
+    if (names.empty()) return;
+    out << path << ": " << what << ' ';
+    for (const std::string& name : names) out << (&name == &names[0] ? "" : ", ") << name;
+    out << '\n';
+  };
+  line("trained values left out:", run.unmatched.left_out);
+  line("at the values that training starts from:", run.unmatched.at_start);
+}
+
+void print_list(std::ostream& out) {
+  for (const Protocol& protocol : protocols())
+    out << protocol.name << ": " << protocol.help << "\n    " << protocol.source
+        << (protocol.has_lengths ? "; at each of --lengths" : "")
+        << (protocol.has_text ? "" : "; reads no text") << '\n';
+}
+
+// Shows how far a measurement is, and ends it when a signal asks for that.
+std::function<void(int64_t)> watch_of(Progress& progress, const std::string& what) {
+  using Clock = std::chrono::steady_clock;
+  return [&progress, what, tokens = int64_t{0}, begin = Clock::now()](int64_t n) mutable {
+    if (stop_requested()) fail<Stopped>("eval", "stopped on request; the same command goes on");
+    tokens += n;
+    const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+    progress.update(
+        0, 1,
+        concat(what, ": ", tokens, " tokens, ",
+               static_cast<int64_t>(static_cast<double>(tokens - n) / std::max(seconds, 1e-3)),
+               " a second"),
+        /*keep=*/false);
+  };
+}
+
+ExitCode measure_all(const Request& request, std::ostream& out) {
+  std::map<std::string, std::vector<RunResult>> all;
+  bool has_failed = false;
+  std::vector<std::optional<std::string>> expressions(request.posenc.begin(), request.posenc.end());
+  if (expressions.empty()) expressions.emplace_back();  // the run's own
+  const auto load = [&](const std::string& path, const std::optional<std::string>& expression) {
+    return load_run(path, {.step = request.step,
+                           .device = request.device,
+                           .posenc = expression,
+                           .drop_learned = request.drop_learned});
+  };
+  if (!request.posenc.empty())  // refuse before an hour of measuring, not after
+    for (const std::string& path : request.runs)
+      for (const auto& expression : expressions) load(path, expression);
+  const StopSignals signals;
+  for (const std::string& path : request.runs) {
+    for (const auto& expression : expressions) {
+      const LoadedRun run = load(path, expression);
+      say(out, path, run);
+      const data::Corpus corpus = corpus_of(request, run);
+      for (const std::string& protocol : request.eval.protocols) {
+        Progress progress = Progress::on_stdout();
+        const std::string what = concat(run.model.encoding().canonical(), ", ", protocol);
+        RunResult measured = measure(run, corpus, request.split, protocol, request.eval,
+                                     request.again, watch_of(progress, what));
+        for (const LengthResult& cell : measured.result.lengths)
+          has_failed = has_failed || !cell.failure.empty();
+        progress.say("written: " + write_results(run.folder.eval(), {measured}).string());
+        all[protocol].push_back(std::move(measured));
+      }
+    }
+  }
+  for (const std::string& protocol : request.eval.protocols) {
+    if (!request.out.empty())
+      out << "written: " << write_results(request.out, all[protocol]).string() << '\n';
+    out << '\n' << results_table(all[protocol]);
+  }
+  if (!can_plot()) out << "no plot: gnuplot is not there; install gnuplot-nox\n";
+  return has_failed ? kFailed : kDone;
+}
+
+}  // namespace
+
+int eval_command(int argc, const char* const* argv, std::ostream& out) {
+  Request request;
+  Options options("eval", "Measures trained models at lengths of your choice.");
+  options.group("Models and text")
+      .add("run", request.runs, "FOLDER", "a training run; may be repeated")
+      .add("step", request.step, "N", "the checkpoint of this step (default: the newest)")
+      .add("data", request.data, "FOLDER", "another corpus (default: the run's own)")
+      .add("split", request.split, "NAME", "train, valid or test")
+      .add("out", request.out, "FOLDER",
+           "results of all runs together (default: each run's eval/ alone)")
+      .add("list", request.list, "explain every protocol and leave")
+      .add("again", request.again,
+           "measure again what an earlier call finished (default: take its numbers)");
+  options.group("Another positional encoding")
+      .add("posenc", request.posenc, "EXPR",
+           "measure with this expression instead of the trained one; may be repeated. Trained "
+           "values go from term to term by name")
+      .add("drop-learned", request.drop_learned,
+           "leave out trained values that EXPR has no place for, and take what EXPR starts from "
+           "where it learns what the run has not trained");
+  add_options(options, request.eval);
+  options.group("Machine")
+      .add("device", request.device, "NAME", "where to compute (default: as in training)")
+      .add("threads", request.threads, "N",
+           "threads (default: FARFIELD_THREADS, or all processors)");
+  if (!options.parse(argc, argv, out)) return kDone;
+  if (request.list) {
+    print_list(out);
+    return kDone;
+  }
+  require<ConfigError>(!request.runs.empty(), "eval", "expected --run FOLDER, a run of `train`");
+  check(request.eval);
+  if (request.threads) set_thread_count(static_cast<int>(*request.threads));
+  try {
+    return measure_all(request, out);
+  } catch (const Stopped& stopped) {
+    out << stopped.what() << '\n';
+    return kStopped;
+  }
+}
+
+}  // namespace farfield::apps

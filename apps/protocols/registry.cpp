@@ -1,0 +1,76 @@
+#include "apps/protocols/registry.h"
+
+#include <algorithm>
+
+#include "engine/base/error.h"
+
+namespace farfield::apps {
+namespace {
+
+// A protocol whose options are the member Own of EvalOptions.
+template <auto Own, auto Run>
+Protocol row(const char* name, const char* help, const char* source, bool has_lengths,
+             bool has_text, bool has_perplexity) {
+  return {name,
+          help,
+          source,
+          has_lengths,
+          has_text,
+          has_perplexity,
+          [](Options& options, EvalOptions& eval) { add_options(options, eval.*Own); },
+          [](const EvalOptions& eval) { check(eval.*Own); },
+          [](const Subject& subject, const EvalOptions& eval) {
+            return Run(subject, eval.common, eval.*Own);
+          }};
+}
+
+std::vector<std::string> names() {
+  std::vector<std::string> all;
+  for (const Protocol& protocol : protocols()) all.push_back(protocol.name);
+  return all;
+}
+
+}  // namespace
+
+const std::vector<Protocol>& protocols() {
+  static const std::vector<Protocol> all = {
+      row<&EvalOptions::last_token, last_token>(
+          "last-token",
+          "perplexity of a fixed set of tokens, each after the L - 1 tokens before it",
+          "Sandwich (arXiv:2212.10356) 3.4", true, true, true),
+      row<&EvalOptions::non_overlapping, non_overlapping>(
+          "non-overlapping",
+          "perplexity of a text cut into chunks of L; early tokens of a chunk have little context",
+          "KERPLE (arXiv:2205.09921) 5.2", true, true, true),
+  };
+  return all;
+}
+
+const Protocol& protocol_named(const std::string& name) {
+  check_word("protocol", name, names());
+  return *std::find_if(protocols().begin(), protocols().end(),
+                       [&](const Protocol& protocol) { return protocol.name == name; });
+}
+
+void add_options(Options& options, EvalOptions& eval) {
+  options.group("Measurement")
+      .add("protocol", eval.protocols, "NAME,...", "what to measure; --list explains each")
+      .add("lengths", eval.common.lengths, "N,...", "evaluation lengths in tokens")
+      .add("allow-fewer", eval.common.allow_fewer,
+           "make do with fewer segments or chunks than asked for")
+      .add("batch-tokens", eval.common.batch_tokens, "N",
+           "tokens of one forward pass; bounds the memory")
+      .add("draws", eval.common.draws, "N",
+           "where positions are drawn at random: measure so often and report mean and spread");
+  for (const Protocol& protocol : protocols()) protocol.add(options, eval);
+}
+
+void check(const EvalOptions& eval) {
+  require<ConfigError>(!eval.protocols.empty(), "eval", "bad_argument: --protocol: expected one");
+  for (const std::string& name : eval.protocols) protocol_named(name);
+  for (const Protocol& protocol : protocols()) protocol.check(eval);
+  require<ConfigError>(eval.common.draws >= 1, "eval",
+                       "bad_argument: --draws: expected at least 1, got ", eval.common.draws);
+}
+
+}  // namespace farfield::apps

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "apps/protocols/last_token.h"
+#include "apps/protocols/non_overlapping.h"
+
+namespace farfield::apps {
+
+/// What to measure: the options of all protocols.
+struct EvalOptions {
+  std::vector<std::string> protocols = {"last-token"};
+  CommonOptions common;
+  LastTokenOptions last_token;
+  NonOverlappingOptions non_overlapping;
+};
+
+/// A way of measuring a model.
+struct Protocol {
+  std::string name;     ///< as on the command line
+  std::string help;     ///< what it measures, in one line
+  std::string source;   ///< paper and section
+  bool has_lengths;     ///< measured at each of --lengths
+  bool has_text;        ///< reads a text
+  bool has_perplexity;  ///< gives one at each length
+  void (*add)(Options&, EvalOptions&);
+  void (*check)(const EvalOptions&);
+  ProtocolResult (*run)(const Subject&, const EvalOptions&);
+};
+
+/// All of them, in the order of --list.
+const std::vector<Protocol>& protocols();
+
+/// ConfigError [eval] bad_argument, with the nearest name.
+const Protocol& protocol_named(const std::string& name);
+
+/// Declares the options of all protocols.
+void add_options(Options& options, EvalOptions& eval);
+
+/// Refuses words that are not known and numbers that make no sense: ConfigError.
+void check(const EvalOptions& eval);
+
+}  // namespace farfield::apps

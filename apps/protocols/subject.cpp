@@ -1,0 +1,89 @@
+#include "apps/protocols/subject.h"
+
+#include <algorithm>
+#include <cmath>
+#include <new>
+
+#include "engine/base/error.h"
+
+namespace farfield::apps {
+namespace {
+
+// A device says that its memory is out in a BackendError of its own.
+bool is_out_of_memory(const std::exception& error) {
+  return dynamic_cast<const std::bad_alloc*>(&error) ||
+         (dynamic_cast<const BackendError*>(&error) &&
+          std::string_view(error.what()).find("[memory]") != std::string_view::npos);
+}
+
+// Mean and standard error of the items, in two passes.
+void summarize(LengthResult& result) {
+  const auto n = static_cast<double>(result.items.size());
+  if (!result.failure.empty() || result.items.empty()) return;
+  double mean = 0, squares = 0;
+  for (const double nll : result.items) mean += nll;
+  mean /= n;
+  for (const double nll : result.items) squares += (nll - mean) * (nll - mean);
+  if (std::isnan(result.mean_nll)) result.mean_nll = mean;
+  if (n > 1) result.nll_error = std::sqrt(squares / (n - 1) / n);
+}
+
+}  // namespace
+
+void measure_cell(LengthResult& result, std::string_view protocol,
+                  const std::function<void(LengthResult&)>& score) {
+  const auto failed = [&](const char* code, const std::string& message) {
+    set_failure(result, code, concat("[eval:", protocol, "] ", code, ": ", message));
+  };
+  try {
+    score(result);
+  } catch (const std::bad_alloc&) {
+    failed("OOM", concat("length ", result.length));
+  } catch (const BackendError& error) {
+    if (!is_out_of_memory(error)) throw;
+    failed("OOM", error.what());
+  } catch (const ConfigError& error) {
+    failed("position_out_of_range", error.what());
+  }
+  summarize(result);
+}
+
+void measure_lengths(ProtocolResult& result, const Subject& subject,
+                     const std::vector<int64_t>& lengths,
+                     const std::function<void(LengthResult&)>& score) {
+  for (const int64_t length : lengths) {
+    LengthResult cell;
+    cell.length = length;
+    if (!subject.cells.find || !subject.cells.find(subject, result, cell)) {
+      measure_cell(cell, result.protocol, score);
+      if (subject.cells.keep && cell.failure.empty()) subject.cells.keep(subject, result, cell);
+    }
+    result.lengths.push_back(std::move(cell));
+  }
+}
+
+void in_batches(int64_t n_items, int64_t tokens_per_item, const CommonOptions& common,
+                const std::function<void(int64_t first, int64_t n)>& pass) {
+  int64_t most = std::max<int64_t>(1, common.batch_tokens / tokens_per_item);
+  for (int64_t first = 0; first < n_items;) {
+    const int64_t n = std::min(most, n_items - first);
+    try {
+      pass(first, n);
+      first += n;
+    } catch (const std::exception& error) {
+      if (n == 1 || !is_out_of_memory(error)) throw;
+      most = n / 2;
+    }
+  }
+}
+
+bool note_nonfinite(LengthResult& result, std::string_view protocol, double nll,
+                    const std::string& item) {
+  if (std::isfinite(nll)) return false;
+  set_failure(result, "nonfinite_logits",
+              concat("[eval:", protocol, "] nonfinite_logits: expected finite scores for ", item,
+                     " at length ", result.length, ", got ", nll));
+  return true;
+}
+
+}  // namespace farfield::apps
