@@ -3,7 +3,6 @@
 #include "engine/ops/attention.h"
 #include "engine/ops/index.h"
 #include "engine/ops/view.h"
-#include "layers/sequence_part.h"
 
 namespace farfield {
 
@@ -20,14 +19,15 @@ Tensor Attention::operator()(const Tensor& x, const posenc::Composition::Layer& 
 }
 
 Tensor Attention::last_rows(const Tensor& x, const posenc::Composition::Layer& position,
-                            int64_t n_row) const {
-  const auto heads = split_heads(qkv(x), n_head, position.rotation);
-  const int64_t end = x.dim(1), first = end - n_row;
+                            int64_t n_row, CachedLayer* cache) const {
+  const int64_t n = x.dim(1), first = cache != nullptr ? cache->n_seen() : 0;
+  auto heads = split_heads(qkv(x), n_head, part_of(position.rotation, first, first + n));
+  SequencePart part = cache != nullptr ? cache->append(heads) : SequencePart{.end = n};
+  part.first = part.end - n_row;
   const auto last = [&](const Tensor& q) {  // [B, H, n_row, K]
-    return q.defined() ? slice(q, 2, first, end) : q;
+    return q.defined() ? slice(q, 2, n - n_row, n) : q;
   };
-  return dense(attention(last(heads.q), heads.k, heads.v,
-                         part_of(position.rule, {.first = first, .end = end}),
+  return dense(attention(last(heads.q), heads.k, heads.v, part_of(position.rule, part),
                          {last(heads.far.q), heads.far.k}));
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "layers/cache.h"
 #include "layers/linear.h"
 #include "posenc/composition.h"
 
@@ -16,9 +17,11 @@ struct Attention {
                         int64_t n_head, double qkv_std, double dense_std);
   /// x [B, T, D] -> [B, T, D]
   Tensor operator()(const Tensor& x, const posenc::Composition::Layer& position) const;
-  /// The last n_row rows of that alone: [B, T, D] -> [B, n_row, D].
-  Tensor last_rows(const Tensor& x, const posenc::Composition::Layer& position,
-                   int64_t n_row) const;
+  /// The last n_row rows of that alone: [B, T, D] -> [B, n_row, D]. With a cache, x is what comes
+  /// after the tokens that it has seen, and position is planned for the whole sequence; the cache
+  /// has seen x too then.
+  Tensor last_rows(const Tensor& x, const posenc::Composition::Layer& position, int64_t n_row,
+                   CachedLayer* cache = nullptr) const;
   void visit(const std::string& name, const Visit& f) const;
 };
 

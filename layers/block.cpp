@@ -39,11 +39,11 @@ Residual Block::checkpointed(const Residual& stream,
 }
 
 Residual Block::last_rows(Residual stream, const posenc::Composition::Layer& position,
-                          int64_t n_row) const {
-  const int64_t seq_len = stream.x.dim(1);
+                          int64_t n_row, CachedLayer* cache) const {
+  const int64_t n = stream.x.dim(1);
   const Tensor attention_input = attention_norm(stream);
-  stream.branch = attention.last_rows(attention_input, position, n_row);
-  stream.x = slice(stream.x, 1, seq_len - n_row, seq_len);
+  stream.branch = attention.last_rows(attention_input, position, n_row, cache);
+  stream.x = slice(stream.x, 1, n - n_row, n);
   const Tensor mlp_input = mlp_norm(stream);
   stream.branch = mlp(mlp_input);
   return stream;

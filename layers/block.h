@@ -19,9 +19,9 @@ struct Block {
   Residual operator()(Residual stream, const posenc::Composition::Layer& position) const;
   /// The same, keeping only its inputs: backward() computes the block again. Same bits.
   Residual checkpointed(const Residual& stream, const posenc::Composition::Layer& position) const;
-  /// The last n_row positions alone, [B, n_row, D], for a last block.
-  Residual last_rows(Residual stream, const posenc::Composition::Layer& position,
-                     int64_t n_row) const;
+  /// The last n_row positions alone, [B, n_row, D], for a last block; with a cache, as attention's.
+  Residual last_rows(Residual stream, const posenc::Composition::Layer& position, int64_t n_row,
+                     CachedLayer* cache = nullptr) const;
   void visit(const std::string& name, const Visit& f) const;
 };
 

@@ -57,11 +57,13 @@ AttentionRule part_of(const AttentionRule& whole, const SequencePart& part) {
   return rule;
 }
 
+Tensor part_of(const Tensor& table, int64_t first, int64_t end) {
+  return table.defined() ? cut(table, table.rank() - 2, first, end) : table;
+}
+
 Rotation part_of(const Rotation& rotation, int64_t first, int64_t end) {
   Rotation part = rotation;
-  for_each_angle(part, [&](Tensor& table) {
-    if (table.defined()) table = cut(table, table.rank() - 2, first, end);
-  });
+  for_each_angle(part, [&](Tensor& table) { table = part_of(table, first, end); });
   return part;
 }
 

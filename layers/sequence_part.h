@@ -21,7 +21,9 @@ struct SequencePart {
 /// by distance, and those of sinks are cut short.
 AttentionRule part_of(const AttentionRule& rule, const SequencePart& part);
 
-/// Rows first .. end - 1 of tables with a row for each position.
+/// Rows first .. end - 1 of a table with a row for each position, [T, X] or [B, T, X]; undefined
+/// stays undefined.
+Tensor part_of(const Tensor& table, int64_t first, int64_t end);
 Rotation part_of(const Rotation& rotation, int64_t first, int64_t end);
 
 }  // namespace farfield

@@ -62,14 +62,20 @@ posenc::Composition::Plan Transformer::plan(const Tensor& ids, posenc::Phase pha
   return encoding_.plan(seq_len, seq_len, phase, {ids.dim(0), draw});
 }
 
-Tensor Transformer::hidden(const Tensor& embedded, const posenc::Composition::Plan& plan,
-                           int64_t n_row, bool checkpointed) const {
+Residual Transformer::enter(const Tensor& embedded, const posenc::Composition::Plan& plan,
+                            int64_t first) const {
   Tensor x = embedded;
   if (plan.token_scale != 1) x = x * plan.token_scale;
-  if (plan.embedding.defined()) x = x + cast(plan.embedding, compute_);
-  Residual stream{.x = x, .branch = {}};
+  if (plan.embedding.defined())
+    x = x + cast(part_of(plan.embedding, first, first + x.dim(1)), compute_);
+  return {.x = x, .branch = {}};
+}
+
+Tensor Transformer::hidden(const Tensor& embedded, const posenc::Composition::Plan& plan,
+                           int64_t n_row, bool checkpointed) const {
+  Residual stream = enter(embedded, plan, 0);
   for (size_t i = 0; i < blocks_.size(); ++i) {
-    const bool is_cut = i + 1 == blocks_.size() && n_row < x.dim(1);
+    const bool is_cut = i + 1 == blocks_.size() && n_row < embedded.dim(1);
     stream = is_cut         ? blocks_[i].last_rows(std::move(stream), plan.layers[i], n_row)
              : checkpointed ? blocks_[i].checkpointed(stream, plan.layers[i])
                             : blocks_[i](std::move(stream), plan.layers[i]);
@@ -100,8 +106,7 @@ Tensor Transformer::tail_nll(const Tensor& ids, const Tensor& targets, uint64_t 
   const NoGrad no_grad;
   const Tensor x = hidden(embed_in_(ids, compute_), plan(ids, posenc::Phase::eval, draw),
                           targets.dim(1), /*checkpointed=*/false);
-  return linear_nll(rows(x), embed_out_.weight, targets.view({targets.numel()}))
-      .view(targets.shape());
+  return next_nll(x, targets);
 }
 
 Tensor Transformer::last_nll(const Tensor& ids, const Tensor& targets, uint64_t draw) const {
@@ -120,10 +125,8 @@ Tensor Transformer::input_gradient(const Tensor& ids, const Tensor& targets, Inp
   Tensor embedded = embed_in_(ids, compute_);
   embedded.set_requires_grad();
   const Tensor x = hidden(embedded, plan(ids, posenc::Phase::eval, draw), 1, /*checkpointed=*/true);
-  // In the type of the parameters: a logit rounded to bfloat16 has lost its small differences.
-  const Tensor logits = embed_out_(cast(rows(x), embed_out_.weight.dtype()));
   // Rows do not depend on each other, so the gradient of their sum is that of each.
-  backward(sum(scalar_of(logits, targets, what)));
+  backward(sum(scalar_of(next_logits(rows(x)), targets, what)));
   return embedded.grad();
 }
 
@@ -131,6 +134,53 @@ Tensor Transformer::logits(const Tensor& ids) const {
   check_ids(ids);
   return embed_out_(hidden(embed_in_(ids, compute_), plan(ids, posenc::Phase::eval, /*draw=*/0),
                            ids.dim(1), checkpointing_ && grad_enabled()));
+}
+
+Tensor Transformer::last_logits(const Tensor& ids, uint64_t draw) const {
+  check_ids(ids);
+  const NoGrad no_grad;
+  return next_logits(rows(hidden(embed_in_(ids, compute_), plan(ids, posenc::Phase::eval, draw),
+                                 /*n_row=*/1, /*checkpointed=*/false)));
+}
+
+std::string Transformer::cache_obstacle(int64_t seq_len, int64_t n_cached) const {
+  try {
+    make_cache(1, seq_len, n_cached);
+  } catch (const ConfigError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+Tensor Transformer::extend(const Tensor& ids, KeyValueCache& cache, int64_t n_row) const {
+  check_ids(ids);
+  const int64_t n = ids.dim(1), n_seen = cache.n_seen();
+  require<ShapeError>(ids.dim(0) == cache.n_sequence() && n <= cache.seq_len() - n_seen, "extend",
+                      "expected ids of ", cache.n_sequence(), " sequences and at most ",
+                      cache.seq_len() - n_seen, " of their ", cache.seq_len(), " tokens, got ",
+                      ids.shape());
+  require<ShapeError>(n_row >= 1 && n_row <= n, "extend", "expected n_row from 1 to ", n, ", got ",
+                      n_row);
+  require<ShapeError>(
+      cache.layers().size() == blocks_.size() && cache.layers().back().n_seen() == n_seen, "extend",
+      "expected a cache of this model that no call has left half done; "
+      "reset() it");
+  const NoGrad no_grad;
+  Residual stream = enter(embed_in_(ids, compute_), cache.plan(), n_seen);
+  for (size_t i = 0; i < blocks_.size(); ++i)
+    stream = blocks_[i].last_rows(std::move(stream), cache.plan().layers[i],
+                                  i + 1 == blocks_.size() ? n_row : n, &cache.layers()[i]);
+  return final_norm_(stream);
+}
+
+Tensor Transformer::next_logits(const Tensor& hidden) const {
+  // A logit rounded to bfloat16 has lost its small differences.
+  return embed_out_(cast(hidden, embed_out_.weight.dtype()));
+}
+
+Tensor Transformer::next_nll(const Tensor& hidden, const Tensor& targets) const {
+  return linear_nll(rows(hidden), embed_out_.weight, targets.view({targets.numel()}))
+      .view(targets.shape());
 }
 
 std::vector<Parameter> Transformer::parameters() const {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "layers/block.h"
+#include "layers/cache.h"
 #include "layers/config.h"
 #include "layers/embedding.h"
 #include "layers/input_scalar.h"
@@ -55,6 +56,29 @@ class Transformer {
                         InputScalar what = InputScalar::nll, uint64_t draw = 0) const;
   /// Scores before the softmax, [B, T, V]: for tests and short texts.
   Tensor logits(const Tensor& ids) const;
+  /// The scores after the whole of each row alone, unrounded, as next_logits(): [B, T] -> [B, V].
+  /// Not differentiable.
+  Tensor last_logits(const Tensor& ids, uint64_t draw = 0) const;
+
+  /// Keeps what the next tokens need of the ones before. Arguments and errors are those of
+  /// KeyValueCache.
+  KeyValueCache make_cache(int64_t n_sequence, int64_t seq_len, int64_t n_cached = 0,
+                           uint64_t draw = 0) const {
+    return KeyValueCache(encoding_, n_sequence, seq_len, n_cached, draw);
+  }
+  /// Why make_cache() refuses this length and limit; "" when it does not.
+  std::string cache_obstacle(int64_t seq_len, int64_t n_cached = 0) const;
+  /// Feeds the next n tokens of each sequence to the cache: ids int32 [B, n] -> what the head reads
+  /// of the last n_row of them, [B, n_row, D]. Tokens may come one by one or many at a time: values
+  /// agree, to rounding, with those of one pass over the whole sequence. Not differentiable.
+  /// Throws    ShapeError for ids of another number of sequences, more tokens than the cache is
+  ///           planned for, n_row outside 1 .. n, or a cache that an earlier failure cut short
+  Tensor extend(const Tensor& ids, KeyValueCache& cache, int64_t n_row = 1) const;
+  /// The scores of the token after each row of what extend() returned, [..., D] -> [..., V], in the
+  /// type of the parameters whatever the compute dtype.
+  Tensor next_logits(const Tensor& hidden) const;
+  /// Negative log likelihood of the token after each row: [B, n, D], targets int32 [B, n] -> [B, n]
+  Tensor next_nll(const Tensor& hidden, const Tensor& targets) const;
 
   /// Every trained tensor, sharing storage with the model, under its GPT-NeoX name; those of the
   /// encoding are "gpt_neox.position_bias.<term>.<parameter>" and, for a learned table of
@@ -75,6 +99,9 @@ class Transformer {
 
  private:
   posenc::Composition::Plan plan(const Tensor& ids, posenc::Phase phase, uint64_t draw) const;
+  /// The residual stream [B, T, D] from token embeddings of positions first .. first + T - 1.
+  Residual enter(const Tensor& embedded, const posenc::Composition::Plan& plan,
+                 int64_t first) const;
   /// What the head reads of the last n_row positions, [B, n_row, D], from token embeddings [B, T,
   /// D]. `checkpointed` says what set_checkpointing() says.
   Tensor hidden(const Tensor& embedded, const posenc::Composition::Plan& plan, int64_t n_row,

@@ -1,0 +1,109 @@
+#include "layers/cache.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+
+#include "engine/autograd.h"
+#include "engine/ops/view.h"
+#include "layers/module.h"
+
+namespace farfield {
+namespace {
+
+// The same encoding, with the same values of its parameters, and a window more in every layer.
+posenc::Composition with_window(const posenc::Composition& encoding, int64_t window) {
+  posenc::Composition limited(concat(encoding.canonical(), " + window(", window, ')'),
+                              encoding.config());
+  std::map<std::string, Tensor> values;
+  for (const Parameter& p : encoding.parameters()) values.emplace(p.name, p.value);
+  load_parameters(limited.parameters(), values);
+  return limited;
+}
+
+posenc::Composition::Plan plan_of(const posenc::Composition& encoding, int64_t n_sequence,
+                                  int64_t seq_len, int64_t n_cached, uint64_t draw) {
+  require<ConfigError>(n_sequence > 0 && seq_len > 0, "cache",
+                       "expected at least one sequence of at least one token, got ", n_sequence,
+                       " of ", seq_len);
+  require<ConfigError>(n_cached >= 0, "cache", "expected n_cached of 0 (all) or more, got ",
+                       n_cached);
+  const NoGrad no_grad;
+  const posenc::Draw draws{n_sequence, draw};
+  if (n_cached == 0 || n_cached >= seq_len)
+    return encoding.plan(seq_len, seq_len, posenc::Phase::eval, draws);
+  posenc::Composition::Plan plan =
+      with_window(encoding, n_cached).plan(seq_len, seq_len, posenc::Phase::eval, draws);
+  require<ConfigError>(!plan.embedding.defined(), "cache",
+                       "expected positions that count from the query, got '", encoding.canonical(),
+                       "', whose input embedding numbers tokens from the start: keys that stay "
+                       "when older ones are dropped carry old numbers; run the last ",
+                       n_cached, " tokens afresh for each new one");
+  return plan;
+}
+
+Tensor joined(const Tensor& kept, const Tensor& fresh) {
+  return kept.defined() ? concat({kept, fresh}, 2) : fresh;
+}
+
+}  // namespace
+
+SequencePart CachedLayer::append(Heads& heads) {
+  const int64_t n = heads.q.dim(2);
+  const SequencePart part{.first = n_seen_, .end = n_seen_ + n, .begin = begin_, .n_sink = n_sink_};
+  heads.k = joined(k_, heads.k);
+  heads.v = joined(v_, heads.v);
+  if (heads.far.defined()) heads.far.k = joined(far_k_, heads.far.k);
+
+  for (int64_t m = part.first; m < part.end; ++m) n_scores_ += n_visible(window_, sinks_, m);
+  n_seen_ = part.end;
+  if (window_ > 0) {
+    n_sink_ = std::min(sinks_, n_seen_);
+    begin_ = std::max(n_sink_, n_seen_ - window_);
+  }
+  // Before the first key was dropped, a key is at its position.
+  const int64_t from = part.n_sink == part.begin ? begin_ : part.n_sink + begin_ - part.begin;
+  const auto kept = [&](const Tensor& all) {
+    if (!all.defined() || from == n_sink_) return all;
+    Tensor recent = slice(all, 2, from, all.dim(2));
+    if (all.dim(0) * all.dim(1) == 1) recent = recent.clone();  // a view that holds all of it
+    return n_sink_ == 0 ? recent : concat({slice(all, 2, 0, n_sink_), recent}, 2);
+  };
+  k_ = kept(heads.k);
+  v_ = kept(heads.v);
+  far_k_ = kept(heads.far.k);
+  return part;
+}
+
+int64_t CachedLayer::size_bytes() const {
+  int64_t sum = 0;
+  for (const Tensor* x : {&k_, &v_, &far_k_}) sum += x->defined() ? x->size_bytes() : 0;
+  return sum;
+}
+
+KeyValueCache::KeyValueCache(const posenc::Composition& encoding, int64_t n_sequence,
+                             int64_t seq_len, int64_t n_cached, uint64_t draw)
+    : n_sequence_(n_sequence),
+      seq_len_(seq_len),
+      plan_(plan_of(encoding, n_sequence, seq_len, n_cached, draw)) {
+  for (const auto& [rotation, rule] : plan_.layers)
+    require<ConfigError>(!rule.row_bias.feature.defined() || rule.sinks == 0 || rule.window == 0 ||
+                             rule.window + rule.sinks >= seq_len,
+                         "cache", "expected a row-dependent bias without sinks, got '",
+                         encoding.canonical(),
+                         "': it goes by distance, and the tokens behind the sinks are dropped");
+  reset();
+}
+
+void KeyValueCache::reset() {
+  layers_.clear();
+  for (const auto& [rotation, rule] : plan_.layers) layers_.emplace_back(rule.window, rule.sinks);
+}
+
+int64_t KeyValueCache::size_bytes() const {
+  int64_t sum = 0;
+  for (const CachedLayer& layer : layers_) sum += layer.size_bytes();
+  return sum;
+}
+
+}  // namespace farfield
