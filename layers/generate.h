@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "layers/transformer.h"
+
+namespace farfield {
+
+struct GenerateOptions {
+  int64_t n_new = 1;  ///< tokens after the prompt
+  /// Tokens that each layer looks back at, the newest included: the limit of the cache. 0: all.
+  int64_t n_context = 0;
+  double temperature = 0;       ///< scores are divided by it; 0: always the most likely token
+  uint64_t seed = 0;            ///< of the choice
+  uint64_t first_sequence = 0;  ///< number of the first row: a row's tokens depend on its number,
+                                ///< not on the batch that it is part of
+  int64_t n_token = 0;  ///< ids below it are chosen; 0: all rows of the head, padding included
+  uint64_t draw = 0;    ///< for encodings that draw positions at random
+  /// Called with the new token of each sequence; false ends the generation there.
+  std::function<bool(std::span<const int32_t> next)> on_tokens = {};
+};
+
+struct Generated {
+  std::vector<std::vector<int32_t>> tokens;  ///< of each sequence, without the prompt
+  /// Why no cache was used but for each token a fresh pass over the last n_context, renumbered
+  /// from position 0; "" when one was.
+  std::string uncached;
+};
+
+/// Continues each row of prompts, int32 [B, T].
+///
+/// Tokens come from a cache where the encoding allows one under the limit, else from fresh passes
+/// (an input embedding numbers tokens from the start). The random number of a token is a pure
+/// function of the seed, the number of its sequence and its position; the choice is made in
+/// float64.
+///
+/// Throws    ShapeError for prompts that are no [B, T]; ConfigError for an option out of range, and
+///           without a limit what KeyValueCache throws; Error [generate] nonfinite_logits
+Generated generate(const Transformer& model, const Tensor& prompts, const GenerateOptions& options);
+
+/// The token that u in [0, 1) chooses: by inversion of the distribution softmax(logits /
+/// temperature), in the order of ids; without a temperature the largest. Of equal logits the lowest
+/// id is the largest. Logits are finite, at least one.
+int32_t choose_token(std::span<const double> logits, double temperature, double u);
+
+}  // namespace farfield
