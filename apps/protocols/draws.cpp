@@ -3,19 +3,11 @@
 #include <algorithm>
 #include <functional>
 
+#include "apps/analysis/spread.h"
 #include "engine/base/error.h"
 
 namespace farfield::apps {
 namespace {
-
-// Standard deviation with divisor n - 1, in two passes.
-double deviation(const std::vector<double>& values) {
-  const auto n = static_cast<double>(values.size());
-  double mean = 0, squares = 0;
-  for (const double x : values) mean += x / n;
-  for (const double x : values) squares += (x - mean) * (x - mean);
-  return std::sqrt(squares / (n - 1));
-}
 
 double mean_at(const std::vector<const LengthResult*>& draws,
                const std::function<double(const LengthResult&)>& value) {
@@ -24,7 +16,7 @@ double mean_at(const std::vector<const LengthResult*>& draws,
   return sum / static_cast<double>(draws.size());
 }
 
-LengthResult mean_of(const std::vector<const LengthResult*>& draws) {
+LengthResult mean_over(const std::vector<const LengthResult*>& draws) {
   LengthResult mean = *draws.front();
   for (const LengthResult* draw : draws)
     if (!draw->failure.empty()) return *draw;
@@ -51,10 +43,9 @@ LengthResult mean_of(const std::vector<const LengthResult*>& draws) {
     nll.push_back(draw->mean_nll);
     perplexity.push_back(draw->perplexity());
   }
-  if (mean.items.size() > 1)
-    mean.nll_error = deviation(mean.items) / std::sqrt(static_cast<double>(mean.items.size()));
-  mean.nll_spread = deviation(nll);
-  mean.perplexity_spread = deviation(perplexity);
+  mean.nll_error = standard_error_of(mean.items);
+  mean.nll_spread = deviation_of(nll);
+  mean.perplexity_spread = deviation_of(perplexity);
   return mean;
 }
 
@@ -66,7 +57,7 @@ ProtocolResult mean_over_draws(const std::vector<ProtocolResult>& draws) {
   for (size_t i = 0; i < mean.lengths.size(); ++i) {
     std::vector<const LengthResult*> of_length;
     for (const ProtocolResult& draw : draws) of_length.push_back(&draw.lengths.at(i));
-    mean.lengths[i] = mean_of(of_length);
+    mean.lengths[i] = mean_over(of_length);
   }
   mean.parameters += concat(" draws=", draws.size());
   return mean;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <new>
 
+#include "apps/analysis/spread.h"
 #include "engine/base/error.h"
 
 namespace farfield::apps {
@@ -14,18 +15,6 @@ bool is_out_of_memory(const std::exception& error) {
   return dynamic_cast<const std::bad_alloc*>(&error) ||
          (dynamic_cast<const BackendError*>(&error) &&
           std::string_view(error.what()).find("[memory]") != std::string_view::npos);
-}
-
-// Mean and standard error of the items, in two passes.
-void summarize(LengthResult& result) {
-  const auto n = static_cast<double>(result.items.size());
-  if (!result.failure.empty() || result.items.empty()) return;
-  double mean = 0, squares = 0;
-  for (const double nll : result.items) mean += nll;
-  mean /= n;
-  for (const double nll : result.items) squares += (nll - mean) * (nll - mean);
-  if (std::isnan(result.mean_nll)) result.mean_nll = mean;
-  if (n > 1) result.nll_error = std::sqrt(squares / (n - 1) / n);
 }
 
 }  // namespace
@@ -45,7 +34,9 @@ void measure_cell(LengthResult& result, std::string_view protocol,
   } catch (const ConfigError& error) {
     failed("position_out_of_range", error.what());
   }
-  summarize(result);
+  if (!result.failure.empty() || result.items.empty()) return;
+  if (!result.has_perplexity()) result.mean_nll = mean_of(result.items);
+  result.nll_error = standard_error_of(result.items);
 }
 
 void measure_lengths(ProtocolResult& result, const Subject& subject,

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <span>
+
+namespace farfield::apps {
+
+/// Arithmetic mean, in the order given; NaN for no values.
+double mean_of(std::span<const double> values);
+/// The middle value, or the mean of the two in the middle; NaN for no values.
+double median_of(std::span<const double> values);
+/// Standard deviation with divisor n - 1, in two passes; NaN for fewer than two values.
+double deviation_of(std::span<const double> values);
+/// Standard error of the mean, deviation / sqrt(n); NaN for fewer than two values.
+double standard_error_of(std::span<const double> values);
+
+/// What one cell of a table says of several trainings: "mean ± deviation".
+struct Spread {
+  double mean = std::nan("");       ///< infinite when one of the values is not finite
+  double deviation = std::nan("");  ///< NaN for a single value, or with one that is not finite
+  int64_t n = 0;
+  int64_t n_diverged = 0;  ///< values that are not finite; kept, never dropped
+  int64_t ddof = 1;        ///< the divisor of the variance is n - ddof
+};
+
+/// Of the perplexities of n seeds. The papers do not state their divisor; this is the sample form.
+///
+/// Throws    ConfigError bad_argument for no values
+/// Source    Chi, Fan, Ramadge and Rudnicky 2022, "KERPLE", arXiv:2205.09921, section 5.2: five
+///           seeds a cell
+Spread spread_of_seeds(std::span<const double> values);
+
+}  // namespace farfield::apps
