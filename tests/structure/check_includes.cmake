@@ -18,6 +18,7 @@ set(vendors
   "^(oneapi/|dnnl|Eigen/|unsupported/Eigen/)"                "^engine/cpu/gemm"
   "^(cuda|cublas|nccl|mma\\.h|cooperative_groups)"           "^engine/cuda/"
   "^boost/(test|mpl)"                                        "^tests/"
+  "^boost/math"                                              "^apps/analysis/student\\.cpp$"
   "^boost/context"                                           "^tests/support/cuda/fibers"
   "^boost/program_options"                                   "^apps/"
   "^zstd"                                                    "^(data|tests)/"
