@@ -1,0 +1,17 @@
+#pragma once
+
+#include <span>
+
+#include "apps/analysis/line_fit.h"
+
+namespace farfield::apps {
+
+/// y(d) = a ln(1 + d) + b: slope a, intercept b. distance [n] in tokens, from 0 on. Of head h of
+/// Sandwich the curve is 8 / h times that of h = 8, and so are a and b; softmax does not see b.
+///
+/// Throws    ConfigError bad_argument for a negative distance, and what fit_line() throws
+/// Source    Chi et al. 2022, arXiv:2212.10356, section 6.2 and figure 9, whose caption means
+///           ln(1 + |m - n|)
+LineFit fit_log(std::span<const double> distance, std::span<const double> y);
+
+}  // namespace farfield::apps
