@@ -15,7 +15,8 @@ set(rows
 
 # Headers of a vendor, and the files that may include them.
 set(vendors
-  "^(oneapi/|dnnl|Eigen/|unsupported/Eigen/)"                "^engine/cpu/gemm"
+  "^(oneapi/|dnnl)"                                          "^engine/cpu/gemm"
+  "^(Eigen/|unsupported/Eigen/)"                             "^(engine/cpu/gemm|apps/analysis/definiteness\\.cpp$)"
   "^(cuda|cublas|nccl|mma\\.h|cooperative_groups)"           "^engine/cuda/"
   "^boost/(test|mpl)"                                        "^tests/"
   "^boost/math"                                              "^apps/analysis/student\\.cpp$"

@@ -1,0 +1,2 @@
+#include <Eigen/Dense>
+#include <boost/math/distributions/students_t.hpp>
