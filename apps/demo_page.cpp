@@ -151,8 +151,9 @@ std::vector<std::string> findings(const std::vector<RunResult>& results) {
 }
 
 std::vector<Plot> demo_plots(const std::vector<RunResult>& results) {
-  Plot plot = results_plot(results);
-  if (!has_points(plot)) return {};
+  std::vector<NamedPlot> drawn = results_plots(results);
+  if (drawn.empty()) return {};
+  Plot plot = std::move(drawn.front().plot);
   plot.title = concat("Trained on ", results.front().train_len, " tokens: last-token perplexity");
   std::vector<std::string> hiding;
   std::vector<Curve> calm;

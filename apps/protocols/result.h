@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "apps/analysis/perplexity.h"
+
 namespace farfield::apps {
 
 /// A number that came out, under the name that tables and files give it.
@@ -43,8 +45,7 @@ struct LengthResult {
   std::string message;  ///< the whole sentence, with a failure
 
   bool has_perplexity() const { return !std::isnan(mean_nll); }
-  /// exp(mean_nll); infinite when mean_nll exceeds 700.
-  double perplexity() const { return mean_nll > 700 ? INFINITY : std::exp(mean_nll); }
+  double perplexity() const { return perplexity_of(mean_nll); }
   /// Standard error of perplexity().
   double perplexity_error() const { return perplexity() * nll_error; }
 };
