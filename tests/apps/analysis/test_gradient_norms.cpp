@@ -62,6 +62,9 @@ BOOST_AUTO_TEST_CASE(cumulative_shares_stay_within_zero_and_one) {
       BOOST_TEST_REQUIRE((i == 0 || c[i] <= c[i - 1]));
     }
   }
+  const std::vector<double> above{0, 1 + 5e-10};  // as rounding might leave them
+  BOOST_TEST(cumulative_gradient(above) == (std::vector<double>{1, 1}),
+             boost::test_tools::per_element());
 }
 
 BOOST_AUTO_TEST_CASE(segments_are_averaged_share_by_share) {

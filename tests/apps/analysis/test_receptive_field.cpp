@@ -101,6 +101,8 @@ BOOST_AUTO_TEST_CASE(a_low_spike_or_one_elsewhere_is_no_jump) {
   BOOST_TEST(find_jump(with_spike(3.1), 64, 64).found);
   BOOST_TEST(find_jump(with_spike(4), 67, 64).found);  // 65 is within 2 of it
   BOOST_TEST(find_jump(with_spike(4), 68, 64).height == 1);
+  BOOST_TEST(find_jump(with_spike(4), 59, 64).found);  // so is 61
+  BOOST_TEST(find_jump(with_spike(4), 58, 64).height == 1);
   BOOST_TEST(!find_jump(with_spike(4), 68, 64).found);
   BOOST_TEST(!find_jump(with_spike(4), 128, 64).found);
 }
