@@ -1,6 +1,9 @@
 #include "apps/verdict.h"
 
 #include <cmath>
+#include <vector>
+
+#include "apps/analysis/spread.h"
 
 namespace farfield::apps {
 
@@ -8,14 +11,10 @@ Verdict compare(const LengthResult& at_short, const LengthResult& at_long) {
   Verdict verdict;
   const size_t n = at_short.items.size();
   if (n < 2 || n != at_long.items.size()) return verdict;
-  double squares = 0;
   verdict.difference = at_long.mean_nll - at_short.mean_nll;
-  for (size_t i = 0; i < n; ++i) {
-    const double d = at_long.items[i] - at_short.items[i] - verdict.difference;
-    squares += d * d;
-  }
-  const auto count = static_cast<double>(n);
-  verdict.error = std::sqrt(squares / (count - 1) / count);
+  std::vector<double> differences;
+  for (size_t i = 0; i < n; ++i) differences.push_back(at_long.items[i] - at_short.items[i]);
+  verdict.error = standard_error_of(differences);
   verdict.ratio = std::exp(verdict.difference);
   const bool is_clear =
       std::abs(verdict.difference) > 2 * verdict.error && std::abs(verdict.ratio - 1) > 0.02;

@@ -4,16 +4,9 @@
 
 #include <algorithm>
 
+#include "apps/analysis/spread.h"
+
 namespace farfield::apps {
-namespace {
-
-double median_of(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const size_t middle = values.size() / 2;
-  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
-}
-
-}  // namespace
 
 double Samples::median() const { return median_of(values_); }
 double Samples::min() const { return *std::min_element(values_.begin(), values_.end()); }
