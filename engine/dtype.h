@@ -81,4 +81,11 @@ decltype(auto) dispatch_float(DType dtype, F&& f) {
   fail<DTypeError>("dtype", "expected a floating type, got ", dtype);
 }
 
+/// Calls f(T{}) with the C++ type of any dtype.
+template <class F>
+decltype(auto) dispatch_any(DType dtype, F&& f) {
+  if (dtype == DType::i32) return f(int32_t{});
+  return dispatch_float(dtype, f);
+}
+
 }  // namespace farfield

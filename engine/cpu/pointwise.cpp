@@ -12,15 +12,6 @@ namespace {
 
 constexpr int64_t kGrain = int64_t{1} << 15;  // elements of a chunk
 
-// f(T{}) for every dtype, int32 included.
-template <class F>
-void dispatch_any(DType dtype, const F& f) {
-  if (dtype == DType::i32)
-    f(int32_t{});
-  else
-    dispatch_float(dtype, f);
-}
-
 // An operand of element type T: its elements, or its one element in the accumulation type.
 template <class T>
 struct Source {

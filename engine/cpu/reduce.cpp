@@ -151,25 +151,4 @@ bool is_finite(Cpu, const Tensor& x) {
   });
 }
 
-double sum_squares(Cpu, const Tensor& x) {
-  return dispatch_float(x.dtype(), [&](auto type) {
-    using T = decltype(type);
-    const T* const data = x.data<T>();
-    std::vector<double> partial(static_cast<size_t>((x.numel() + kGrain - 1) / kGrain));
-    parallel_chunks(x.numel(), kGrain, [&](int64_t begin, int64_t end) {
-      double lanes[8] = {};  // a fixed order that the compiler can keep in registers
-      for (int64_t i = begin; i < end; ++i) {
-        const auto value = static_cast<double>(data[i]);
-        lanes[(i - begin) & 7] += value * value;
-      }
-      double total = 0;
-      for (const double lane : lanes) total += lane;
-      partial[static_cast<size_t>(begin / kGrain)] = total;
-    });
-    double total = 0;
-    for (const double value : partial) total += value;
-    return total;
-  });
-}
-
 }  // namespace farfield

@@ -100,15 +100,6 @@ void dispatch_device_float(DType dtype, const F& f) {
     f(float{});
 }
 
-/// f(T{}) with any dtype.
-template <class F>
-void dispatch_any(DType dtype, const F& f) {
-  if (dtype == DType::i32)
-    f(int32_t{});
-  else
-    dispatch_float(dtype, f);
-}
-
 inline constexpr int kThreads = 256;  ///< of a block whose threads need nothing of each other
 
 /// The blocks of one dimension that hold n_threads threads.

@@ -1,8 +1,6 @@
 #include <algorithm>
 #include <limits>
-#include <vector>
 
-#include "engine/cuda/check.h"
 #include "engine/cuda/context.h"
 #include "engine/cuda/elements.cuh"
 #include "engine/cuda/warp.cuh"
@@ -142,23 +140,6 @@ __global__ void find_not_finite_kernel(int64_t n, bool is_aligned, const T* x, i
   if (!(product == 0)) atomicMax(found, 1);
 }
 
-// Sums of squares of runs, by a warp each.
-template <class T>
-__global__ void sum_squares_kernel(int64_t n_sums, int64_t run, int64_t n, const T* x,
-                                   double* sums) {
-  const int64_t sum = thread_index() / kWarp;
-  const auto lane = static_cast<int64_t>(threadIdx.x % kWarp);
-  if (sum >= n_sums) return;
-  const int64_t end = (sum + 1) * run < n ? (sum + 1) * run : n;
-  double total = 0;
-  for (int64_t i = sum * run + lane; i < end; i += kWarp) {
-    const auto value = static_cast<double>(widen(x[i]));
-    total += value * value;
-  }
-  total = warp_sum(total);
-  if (lane == 0) sums[sum] = total;
-}
-
 }  // namespace
 
 void sum_forward(Cuda device, const Tensor& x, int64_t outer, int64_t n, int64_t inner, Tensor& y) {
@@ -205,28 +186,6 @@ bool is_finite(Cuda device, const Tensor& x) {
            stream_of(device), x.numel(), is_aligned(data), data, found.data<int32_t>());
   });
   return found.item() == 0;
-}
-
-double sum_squares(Cuda device, const Tensor& x) {
-  if (x.numel() == 0) return 0;
-  constexpr int64_t kMostSums = 4096;
-  const int64_t run = std::max(kRun, (x.numel() + kMostSums - 1) / kMostSums);
-  std::vector<double> sums(static_cast<size_t>((x.numel() + run - 1) / run));
-  const auto n_sums = static_cast<int64_t>(sums.size());
-  const Storage partial(n_sums * static_cast<int64_t>(sizeof(double)), x.device());
-  auto* const to = static_cast<double*>(partial.data());
-  dispatch_float(x.dtype(), [&](auto type) {
-    using T = decltype(type);
-    launch(sum_squares_kernel<T>, blocks_for(n_sums * kWarp), kThreads, 0, stream_of(device),
-           n_sums, run, x.numel(), x.data<T>(), to);
-  });
-  cuda_check(cudaMemcpyAsync(sums.data(), to, static_cast<size_t>(partial.size_bytes()),
-                             cudaMemcpyDeviceToHost, stream_of(device)),
-             "copy of sums of squares");
-  synchronize(device);
-  double total = 0;
-  for (const double sum : sums) total += sum;
-  return total;
 }
 
 }  // namespace farfield

@@ -22,8 +22,5 @@ void max_backward(Cuda, const Tensor& argmax, const Tensor& dy, int64_t outer, i
 /// True when no element is NaN or infinite.
 bool is_finite(Cpu, const Tensor& x);
 bool is_finite(Cuda, const Tensor& x);
-/// Sum of squares of all elements, in float64.
-double sum_squares(Cpu, const Tensor& x);
-double sum_squares(Cuda, const Tensor& x);
 
 }  // namespace farfield

@@ -61,6 +61,8 @@ BOOST_AUTO_TEST_CASE(dispatch_reaches_each_floating_type_and_refuses_int32) {
     BOOST_TEST((dispatch_float(dtype, [](auto x) { return dtype_of<decltype(x)>; }) == dtype));
   BOOST_CHECK_EXCEPTION(dispatch_float(DType::i32, [](auto) {}), DTypeError,
                         says_exactly("[dtype] expected a floating type, got int32"));
+  for (const DType dtype : {DType::f32, DType::bf16, DType::f64, DType::i32})
+    BOOST_TEST((dispatch_any(dtype, [](auto x) { return dtype_of<decltype(x)>; }) == dtype));
 }
 
 }  // namespace

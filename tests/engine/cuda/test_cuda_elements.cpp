@@ -194,14 +194,11 @@ BOOST_AUTO_TEST_CASE(the_first_of_equal_elements_takes_the_gradient) {
                     Work::pointwise, [dim](const Inputs& in) { return max(in[0], dim); });
 }
 
-BOOST_AUTO_TEST_CASE(sums_of_squares_and_what_is_not_finite) {
+BOOST_AUTO_TEST_CASE(what_is_not_finite_is_found) {
   for (const DType dtype : kFloats)
     for (const int64_t n : {0, 1, 777, 5000}) {
       Tensor x = random_tensor({n}, 11, -1, 1, dtype);
-      const Tensor there = x.to(kCuda);
-      BOOST_TEST(sum_squares(cuda_tag(kCuda), there) == sum_squares(Cpu{}, x),
-                 boost::test_tools::tolerance(1e-12));
-      BOOST_TEST(is_finite(cuda_tag(kCuda), there));
+      BOOST_TEST(is_finite(cuda_tag(kCuda), x.to(kCuda)));
       if (n == 0) continue;
       for (const double bad : {std::nan(""), -std::numeric_limits<double>::infinity()}) {
         Tensor last = x.view({1}, n - 1);
