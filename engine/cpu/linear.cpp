@@ -64,18 +64,7 @@ void gelu_backward_row(const T* u, const T* dy, T* du, int64_t n) {
 
 void linear_forward(Cpu, const Tensor& x, const Tensor& w, const Tensor& bias,
                     Activation activation, Tensor& u, Tensor& y) {
-  const int64_t n_in = w.dim(1), n_out = w.dim(0);
-  Gemm p;
-  p.m = x.numel() / n_in;
-  p.n = n_out;
-  p.k = n_in;
-  p.transpose_b = true;
-  p.a = x.raw_data();
-  p.b = w.raw_data();
-  p.c = u.raw_data();
-  p.lda = p.ldb = n_in;
-  p.ldc = n_out;
-  p.in = p.out = x.dtype();
+  const Gemm p = product_of({x}, {w, true}, u);
   const bool gelu = activation == Activation::gelu;
   if (!bias.defined() && !gelu) return gemm(Cpu{}, p);
   if (p.m == 0 || p.n == 0) return;
@@ -86,7 +75,7 @@ void linear_forward(Cpu, const Tensor& x, const Tensor& w, const Tensor& bias,
     using T = decltype(type);
     using A = Accumulate<T>;
     const Epilogue<T> epilogue{bias.defined() ? bias.data<A>() : nullptr, gelu, u.data<T>(),
-                               gelu ? y.data<T>() : nullptr, n_out};
+                               gelu ? y.data<T>() : nullptr, p.n};
     constexpr bool kInPlace = std::is_same_v<T, A>;
     const GemmLibrary& library = library_for(p.in, accumulate_dtype(p.in));
     parallel_for(cuts.count(), [&](int64_t i) {

@@ -15,16 +15,15 @@ namespace {
 // u = product + bias, rounded once: the library adds the bias while a sum is in registers, and a
 // pass of our own would read and write u once more. It wants the bias in the type of u, so that of
 // bfloat16 is rounded first, as the weights are.
-void product_and_bias(Cuda device, BlasProduct& product, const Tensor& bias, Tensor& u) {
+void product_and_bias(Cuda device, const Gemm& product, const Tensor& bias, Tensor& u) {
   Tensor own = bias;
   if (bias.dtype() != u.dtype()) {
     own = Tensor::empty(bias.shape(), u.dtype(), bias.device());
     cast(device, bias, own);
   }
-  product.bias = own.raw_data();
-  if (blas_product(device, product)) return;
+  if (blas_product(device, {.first = product, .bias = own.raw_data()})) return;
   // It adds no bias to some shapes.
-  gemm(device, product.first);
+  gemm(device, product);
   binary_forward(device, binary_op<Add>, u, own, u);
 }
 
@@ -109,24 +108,12 @@ void backward_pass(Cuda device, const F& f, int64_t rows, int64_t n, const Tenso
 void linear_forward(Cuda device, const Tensor& x, const Tensor& w, const Tensor& bias,
                     Activation activation, Tensor& u, Tensor& y) {
   require_device_float(x.dtype());
-  const int64_t n_in = w.dim(1), n_out = w.dim(0);
-  BlasProduct product;
-  Gemm& p = product.first;
-  p.m = x.numel() / n_in;
-  p.n = n_out;
-  p.k = n_in;
-  p.transpose_b = true;
-  p.a = x.raw_data();
-  p.b = w.raw_data();
-  p.c = u.raw_data();
-  p.lda = p.ldb = n_in;
-  p.ldc = n_out;
-  p.in = p.out = x.dtype();
-  if (p.m == 0 || p.n == 0) return;
+  if (u.numel() == 0) return;
+  const Gemm product = product_of({x}, {w, true}, u);
   if (bias.defined())
     product_and_bias(device, product, bias, u);
   else
-    gemm(device, p);
+    gemm(device, product);
   // Not in the library's epilogue, which does not say which form of GELU it has: ours is the exact.
   if (activation == Activation::gelu) unary_forward(device, unary_op<Gelu>, u, y);
 }

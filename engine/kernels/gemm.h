@@ -23,6 +23,29 @@ struct Gemm {
   DType in = DType::f32, out = DType::f32;
   bool accumulate = false;
 };
+/// A stored matrix, or a stack of them, as a factor: its last two dimensions.
+struct Factor {
+  const Tensor& x;
+  bool transposed = false;
+};
+/// c = op(a) op(b), of stacks the first.
+inline Gemm product_of(const Factor& a, const Factor& b, Tensor& c) {
+  Gemm p;
+  p.m = a.x.dim(a.transposed ? -1 : -2);
+  p.n = b.x.dim(b.transposed ? -2 : -1);
+  p.k = a.x.dim(a.transposed ? -2 : -1);
+  p.transpose_a = a.transposed;
+  p.transpose_b = b.transposed;
+  p.a = a.x.raw_data();
+  p.lda = a.x.dim(-1);
+  p.b = b.x.raw_data();
+  p.ldb = b.x.dim(-1);
+  p.c = c.raw_data();
+  p.ldc = p.n;
+  p.in = a.x.dtype();
+  p.out = c.dtype();
+  return p;
+}
 void gemm(Cpu, const Gemm& product);
 void gemm(Cuda, const Gemm& product);
 /// n_batch products like `first`, whose a, b and c are this many elements apart.

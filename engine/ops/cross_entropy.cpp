@@ -25,24 +25,6 @@ void check(const Tensor& x, const Tensor& w, const Tensor& targets) {
                        targets.device());
 }
 
-Gemm product(const Tensor& a, bool transpose_a, const Tensor& b, bool transpose_b, Tensor& c) {
-  Gemm p;
-  p.m = c.dim(0);
-  p.n = c.dim(1);
-  p.k = a.dim(transpose_a ? 0 : 1);
-  p.transpose_a = transpose_a;
-  p.transpose_b = transpose_b;
-  p.a = a.raw_data();
-  p.lda = a.dim(1);
-  p.b = b.raw_data();
-  p.ldb = b.dim(1);
-  p.c = c.raw_data();
-  p.ldc = c.dim(1);
-  p.in = a.dtype();
-  p.out = c.dtype();
-  return p;
-}
-
 // Fills nll [N] and, where they are defined, dx and dw with the gradients of its mean.
 void run(const Tensor& x, const Tensor& w, const Tensor& targets, Tensor& nll, Tensor& dx,
          Tensor& dw) {
@@ -69,15 +51,15 @@ void run(const Tensor& x, const Tensor& w, const Tensor& targets, Tensor& nll, T
       Tensor logits = logits_all.view({size, vocab_size});
       Tensor dlogits = with_gradient ? dlogits_all.view({size, vocab_size}) : Tensor();
       Tensor nll_part = part(nll);
-      gemm(tag, product(x_part, false, w_compute, true, logits));
+      gemm(tag, product_of({x_part}, {w_compute, true}, logits));
       cross_entropy_rows(tag, logits, part(targets), 1.0 / static_cast<double>(n), nll_part,
                          dlogits);
       if (dx.defined()) {
         Tensor dx_part = part(dx);
-        gemm(tag, product(dlogits, false, w_compute, false, dx_part));
+        gemm(tag, product_of({dlogits}, {w_compute}, dx_part));
       }
       if (dw.defined()) {
-        Gemm p = product(dlogits, true, x_part, false, dw);
+        Gemm p = product_of({dlogits, true}, {x_part}, dw);
         p.accumulate = begin > 0;
         gemm(tag, p);
       }

@@ -8,32 +8,12 @@
 namespace farfield {
 namespace {
 
-// A stored matrix [rows, columns] as an operand, transposed or not.
-struct Operand {
-  const Tensor& x;
-  bool transposed = false;
-  int64_t rows = x.dim(-2), columns = x.dim(-1);
-};
-
 // c = op(a) op(b) for each index of the leading dimensions.
-void multiply(const Operand& a, const Operand& b, Tensor& c) {
-  Gemm p;
-  p.m = a.transposed ? a.columns : a.rows;
-  p.k = a.transposed ? a.rows : a.columns;
-  p.n = b.transposed ? b.rows : b.columns;
-  p.transpose_a = a.transposed;
-  p.transpose_b = b.transposed;
-  p.a = a.x.raw_data();
-  p.b = b.x.raw_data();
-  p.c = c.raw_data();
-  p.lda = a.columns;
-  p.ldb = b.columns;
-  p.ldc = p.n;
-  p.in = a.x.dtype();
-  p.out = c.dtype();
+void multiply(const Factor& a, const Factor& b, Tensor& c) {
+  const auto size = [](const Tensor& x) { return x.dim(-2) * x.dim(-1); };
   dispatch(c.device(), [&](auto tag) {
-    gemm_batched(tag, p, c.shape().product(0, c.rank() - 2), a.rows * a.columns, b.rows * b.columns,
-                 p.m * p.n);
+    gemm_batched(tag, product_of(a, b, c), c.shape().product(0, c.rank() - 2), size(a.x), size(b.x),
+                 size(c));
   });
 }
 
