@@ -3,18 +3,8 @@
 #include <set>
 
 #include "engine/kernels.h"
-#include "engine/kernels/adamw.h"
 
 namespace farfield {
-
-namespace {
-
-void check_max_norm(double max_norm) {
-  require<ConfigError>(max_norm >= 0, "clip", "expected a largest norm >= 0 (0: no clipping), got ",
-                       max_norm);
-}
-
-}  // namespace
 
 Tensor device_grad_norm(const std::vector<Parameter>& parameters) {
   std::vector<Tensor> gradients;
@@ -24,15 +14,6 @@ Tensor device_grad_norm(const std::vector<Parameter>& parameters) {
   Tensor norm = Tensor::empty({}, DType::f64, device);
   dispatch(device, [&](auto tag) { global_norm(tag, gradients, norm); });
   return norm;
-}
-
-double grad_norm(const std::vector<Parameter>& parameters) {
-  return device_grad_norm(parameters).item();
-}
-
-double clip_factor(double norm, double max_norm) {
-  check_max_norm(max_norm);
-  return clip_scale(norm, max_norm);
 }
 
 void clear_gradients(const std::vector<Parameter>& parameters) {
@@ -61,10 +42,9 @@ AdamW::AdamW(std::vector<Parameter> parameters, const AdamWOptions& options)
   }
 }
 
-void AdamW::step(double lr, double grad_scale) { update(lr, grad_scale, {}); }
-
 void AdamW::step(double lr, const StepGuard& guard) {
-  check_max_norm(guard.max_norm);
+  require<ConfigError>(guard.max_norm >= 0, "clip",
+                       "expected a largest norm >= 0 (0: no clipping), got ", guard.max_norm);
   for (const Tensor& x : {guard.loss, guard.grad_norm}) {
     require<ShapeError>(x.numel() == 1, "adamw", "expected loss and norm as scalars, got ",
                         x.shape());
@@ -74,10 +54,6 @@ void AdamW::step(double lr, const StepGuard& guard) {
       require<DeviceError>(p.value.device() == x.device(), "adamw", "expected loss and norm on ",
                            p.value.device(), " like '", p.name, "', got ", x.device());
   }
-  update(lr, /*grad_scale=*/1, guard);
-}
-
-void AdamW::update(double lr, double grad_scale, const StepGuard& guard) {
   ++t_;
   std::vector<AdamWTarget> targets;
   for (size_t i = 0; i < parameters_.size(); ++i) {
@@ -91,7 +67,6 @@ void AdamW::update(double lr, double grad_scale, const StepGuard& guard) {
                        .beta2 = options_.beta2,
                        .eps = options_.eps,
                        .weight_decay = options_.weight_decay,
-                       .grad_scale = grad_scale,
                        .t = t_,
                        .guard = guard};
   dispatch(targets.front().param.device(), [&](auto tag) { adamw_step(tag, step, targets); });

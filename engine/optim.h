@@ -15,14 +15,6 @@ namespace farfield {
 /// waited for. Summed in the order of the list, so the same bits for any number of threads. A
 /// parameter without a gradient counts as zero. NaN or infinite when a gradient is.
 Tensor device_grad_norm(const std::vector<Parameter>& parameters);
-/// The same on the host: look at it before step() changes the weights. Waits for the device.
-double grad_norm(const std::vector<Parameter>& parameters);
-
-/// What gradients are multiplied by so that their norm stays at max_norm:
-/// 1 if (norm + 1e-6) / max_norm <= 1, else max_norm / (norm + 1e-6). max_norm 0 turns it off.
-///
-/// Source    DeepSpeed's fused optimizer, unscale_and_clip_grads; the 1e-6 is theirs
-double clip_factor(double norm, double max_norm);
 
 /// Sets every gradient to "none"; its memory goes back to the allocator.
 void clear_gradients(const std::vector<Parameter>& parameters);
@@ -45,15 +37,13 @@ class AdamW {
   /// float32 or float64, ConfigError for two parameters of one name.
   explicit AdamW(std::vector<Parameter> parameters, const AdamWOptions& options = {});
 
-  /// One update with gradients multiplied by grad_scale (see clip_factor()). A parameter without a
-  /// gradient stays as it is.
-  void step(double lr, double grad_scale = 1);
   /// One update with gradients clipped to guard.max_norm, decided on the device: unless loss and
   /// norm are finite it writes nothing. It counts all the same; whoever reads the two afterwards
-  /// takes the count back. Nobody waits. ConfigError for max_norm < 0, DTypeError, ShapeError and
-  /// DeviceError for other than two float64 scalars on the device of the parameters.
+  /// takes the count back. Nobody waits. A parameter without a gradient stays as it is.
+  /// ConfigError for max_norm < 0, DTypeError, ShapeError and DeviceError for other than two
+  /// float64 scalars on the device of the parameters.
   void step(double lr, const StepGuard& guard);
-  /// The latest step(lr, guard) wrote nothing.
+  /// The latest step() wrote nothing.
   void take_back() { --t_; }
   void zero_grad() { clear_gradients(parameters_); }
 
@@ -69,8 +59,6 @@ class AdamW {
   void load_state(const std::map<std::string, Tensor>& tensors, int64_t t);
 
  private:
-  void update(double lr, double grad_scale, const StepGuard& guard);
-
   std::vector<Parameter> parameters_;
   std::vector<Tensor> m_, v_;
   AdamWOptions options_;

@@ -46,6 +46,8 @@ std::vector<Work> works(int64_t n_row, int64_t d, int64_t n_vocab, int64_t n_wei
   Tensor parameter = Tensor::full({n_weight}, 1, DType::f32, device).set_requires_grad();
   const Tensor gradient = Tensor::full({n_weight}, 1e-3, DType::f32, device);
   const auto optimizer = std::make_shared<AdamW>(std::vector<Parameter>{{"w", parameter, true}});
+  const Tensor one = Tensor::full({}, 1, DType::f64, device);
+  const StepGuard guard{.loss = one, .grad_norm = one, .max_norm = 1};
 
   const auto plain = [](auto f) {
     return [f]() mutable {
@@ -72,12 +74,12 @@ std::vector<Work> works(int64_t n_row, int64_t d, int64_t n_vocab, int64_t n_wei
       {"AdamW", size(7 * n_weight, DType::f32),
        [=] {
          parameter.set_grad(gradient);
-         optimizer->step(1e-4);
+         optimizer->step(1e-4, guard);
        }},
       {"gradient norm", size(n_weight, DType::f32),
        [=] {
          parameter.set_grad(gradient);
-         grad_norm(optimizer->parameters());
+         device_grad_norm(optimizer->parameters());
        }},
   };
 }

@@ -50,12 +50,13 @@ struct Work {
 };
 
 template <class T>
-void update(const AdamWStep& step, AdamWTarget& target, int64_t begin, int64_t end) {
+void update(const AdamWStep& step, double scale, AdamWTarget& target, int64_t begin, int64_t end) {
   const T* const __restrict grad = target.grad.data<T>();
   T* const __restrict param = target.param.data<T>();
   T* const __restrict m = target.m.data<T>();
   T* const __restrict v = target.v.data<T>();
-  const AdamWRule<T> rule(step, target.decay);
+  AdamWRule<T> rule(step, target.decay);
+  rule.scale = static_cast<T>(scale);
   for (int64_t i = begin; i < end; ++i) rule(grad[i], m[i], v[i], param[i]);
 }
 
@@ -75,22 +76,19 @@ double sum_squares_of(const T* x, int64_t n) {
 
 }  // namespace
 
-void adamw_step(Cpu, const AdamWStep& given, std::span<AdamWTarget> targets) {
-  AdamWStep step = given;
-  if (const StepGuard& guard = given.guard; guard.loss.defined()) {
-    const double loss = *guard.loss.data<double>(), norm = *guard.grad_norm.data<double>();
-    if (!may_update(loss, norm)) return;
-    step.grad_scale = clip_scale(norm, guard.max_norm);
-  }
+void adamw_step(Cpu, const AdamWStep& step, std::span<AdamWTarget> targets) {
+  const double loss = *step.guard.loss.data<double>(), norm = *step.guard.grad_norm.data<double>();
+  if (!may_update(loss, norm)) return;
+  const double scale = clip_scale(norm, step.guard.max_norm);
   Work work;
   for (size_t i = 0; i < targets.size(); ++i) work.add(i, targets[i].param.numel());
   work.close();
   work.run([&](size_t, const Piece& piece) {
     AdamWTarget& target = targets[piece.index];
     if (target.param.dtype() == DType::f64)
-      update<double>(step, target, piece.begin, piece.end);
+      update<double>(step, scale, target, piece.begin, piece.end);
     else
-      update<float>(step, target, piece.begin, piece.end);
+      update<float>(step, scale, target, piece.begin, piece.end);
   });
 }
 

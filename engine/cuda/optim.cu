@@ -16,7 +16,7 @@ struct Update {
   bool decay;
 };
 
-// A StepGuard where it lies; without a loss the update goes ahead.
+// A StepGuard where it lies.
 struct Guard {
   const double *loss, *grad_norm;
   double max_norm;
@@ -25,10 +25,8 @@ struct Guard {
 __global__ void __launch_bounds__(kThreads)
     adamw_kernel(Chunks<Update> chunks, AdamWRule<float> rule, float keep_without_decay,
                  Guard guard) {
-  if (guard.loss != nullptr) {
-    if (!may_update(*guard.loss, *guard.grad_norm)) return;
-    rule.scale = static_cast<float>(clip_scale(*guard.grad_norm, guard.max_norm));
-  }
+  if (!may_update(*guard.loss, *guard.grad_norm)) return;
+  rule.scale = static_cast<float>(clip_scale(*guard.grad_norm, guard.max_norm));
   chunks.for_each_piece<kN>(
       [](const Update& update) {
         return is_aligned(update.grad, update.param, update.m, update.v);
@@ -75,10 +73,8 @@ __global__ void __launch_bounds__(kThreads)
 
 void adamw_step(Cuda device, const AdamWStep& step, std::span<AdamWTarget> targets) {
   const AdamWRule<float> rule(step, true), without_decay(step, false);
-  Guard guard{};
-  if (step.guard.loss.defined())
-    guard = {step.guard.loss.data<double>(), step.guard.grad_norm.data<double>(),
-             step.guard.max_norm};
+  const Guard guard{step.guard.loss.data<double>(), step.guard.grad_norm.data<double>(),
+                    step.guard.max_norm};
   in_chunks<Update>(
       [&](const auto& add) {
         for (AdamWTarget& target : targets)

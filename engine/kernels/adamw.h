@@ -7,7 +7,9 @@
 
 namespace farfield {
 
-/// clip_factor() of optim.h for a max_norm that was checked.
+/// What gradients are multiplied by so that their norm stays at max_norm:
+/// 1 if (norm + 1e-6) / max_norm <= 1, else max_norm / (norm + 1e-6). max_norm 0 turns it off.
+/// Source: DeepSpeed's fused optimizer, unscale_and_clip_grads; the 1e-6 is theirs.
 FARFIELD_HD inline double clip_scale(double norm, double max_norm) {
   if (max_norm == 0) return 1;
   const double excess = (norm + 1e-6) / max_norm;
@@ -26,15 +28,15 @@ FARFIELD_HD inline bool may_update(double loss, double grad_norm) {
 /// Source: Loshchilov and Hutter 2019, arXiv:1711.05101.
 template <class T>
 struct AdamWRule {
-  T scale, beta1, rest1, beta2, rest2;
+  T scale = 1;  // of the gradient: clip_scale()
+  T beta1, rest1, beta2, rest2;
   T rate;         // lr / c1
   T correction2;  // 1 / c2
   T eps;
   T keep;  // 1 - lr weight_decay, or 1 without decay
 
   AdamWRule(const AdamWStep& step, bool decay)
-      : scale(static_cast<T>(step.grad_scale)),
-        beta1(static_cast<T>(step.beta1)),
+      : beta1(static_cast<T>(step.beta1)),
         rest1(static_cast<T>(1 - step.beta1)),
         beta2(static_cast<T>(step.beta2)),
         rest2(static_cast<T>(1 - step.beta2)),

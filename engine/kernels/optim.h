@@ -8,18 +8,17 @@
 namespace farfield {
 
 /// What an update hangs on that is known to its device alone, so that nobody waits to look at it.
+/// Nothing is written unless loss and norm are finite.
 struct StepGuard {
   Tensor loss;          ///< float64 []
   Tensor grad_norm;     ///< float64 []
-  double max_norm = 0;  ///< what gradients are scaled down to, as clip_factor() says
+  double max_norm = 0;  ///< what gradients are scaled down to before all else; 0: never
 };
 
 struct AdamWStep {
   double lr, beta1, beta2, eps, weight_decay;
-  double grad_scale;  ///< the gradient is multiplied by it first (clipping)
-  int64_t t;          ///< number of this update in the bias corrections, 1 for the first
-  /// With a loss: grad_scale is that of the guard, and nothing is written unless both are finite.
-  StepGuard guard = {};
+  int64_t t;  ///< number of this update in the bias corrections, 1 for the first
+  StepGuard guard;
 };
 /// One parameter of an update: all four of one shape and dtype, float32 or float64.
 struct AdamWTarget {

@@ -10,6 +10,7 @@
 #include "posenc/registry.h"
 #include "tests/support/all_close.h"
 #include "tests/support/both_devices.h"
+#include "tests/support/clipped_step.h"
 
 namespace farfield::test {
 namespace {
@@ -52,8 +53,7 @@ Trace train(const Device& device, DType dtype, const std::string& posenc, int n_
     const Tensor loss = model.loss(batch.ids, batch.targets, static_cast<uint64_t>(step));
     backward(loss);
     trace.losses.push_back(loss.item());
-    trace.norms.push_back(grad_norm(optimizer.parameters()));
-    optimizer.step(3e-3, clip_factor(trace.norms.back(), 1));
+    trace.norms.push_back(clipped_step(optimizer, 3e-3, 1));
     optimizer.zero_grad();
     model.project();
   }

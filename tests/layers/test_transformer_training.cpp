@@ -6,6 +6,7 @@
 #include "engine/optim.h"
 #include "layers/transformer.h"
 #include "tests/support/all_close.h"
+#include "tests/support/clipped_step.h"
 #include "tests/support/random_tensor.h"
 
 namespace farfield {
@@ -39,8 +40,7 @@ Result train(Transformer model, int steps, double lr) {
     const Tensor loss = model.loss(in, out);
     result.losses.push_back(loss.item());
     backward(loss);
-    const double norm = grad_norm(optimizer.parameters());
-    optimizer.step(lr, clip_factor(norm, 1));
+    test::clipped_step(optimizer, lr, 1);
     optimizer.zero_grad();
     model.project();
   }

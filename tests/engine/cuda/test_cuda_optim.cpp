@@ -9,6 +9,7 @@
 #include "engine/kernels/optim.h"
 #include "engine/optim.h"
 #include "tests/support/both_devices.h"
+#include "tests/support/clipped_step.h"
 
 namespace farfield::test {
 namespace {
@@ -44,24 +45,30 @@ struct Lists {
   }
 };
 
+StepGuard guard_on(const Device& device, double loss, double norm, double max_norm) {
+  return {Tensor::full({}, loss, DType::f64, device), Tensor::full({}, norm, DType::f64, device),
+          max_norm};
+}
+
 BOOST_AUTO_TEST_CASE(updates_of_many_parameters_agree) {
-  for (const AdamWStep& step : {AdamWStep{.lr = 1e-2,
-                               .beta1 = 0.9,
-                               .beta2 = 0.999,
-                               .eps = 1e-8,
-                               .weight_decay = 0.1,
-                               .grad_scale = 0.7,
-                               .t = 1},
-                                AdamWStep{.lr = 3e-4,
-                                .beta1 = 0.8,
-                                .beta2 = 0.95,
-                                .eps = 1e-6,
-                                .weight_decay = 0,
-                                .grad_scale = 1,
-                                .t = 1000}}) {
+  for (AdamWStep step : {AdamWStep{.lr = 1e-2,
+                        .beta1 = 0.9,
+                        .beta2 = 0.999,
+                        .eps = 1e-8,
+                        .weight_decay = 0.1,
+                        .t = 1,
+                        .guard = guard_on({}, 2, 3, 2.1)},
+                         AdamWStep{.lr = 3e-4,
+                         .beta1 = 0.8,
+                         .beta2 = 0.95,
+                         .eps = 1e-6,
+                         .weight_decay = 0,
+                         .t = 1000,
+                         .guard = guard_on({}, 2, 3, 0)}}) {
     Lists there(many_sizes(), kCuda), here(many_sizes(), {});
-    adamw_step(cuda_tag(kCuda), step, there.targets);
     adamw_step(Cpu{}, step, here.targets);
+    step.guard = guard_on(kCuda, 2, 3, step.guard.max_norm);
+    adamw_step(cuda_tag(kCuda), step, there.targets);
     for (size_t i = 0; i < here.targets.size(); ++i) {
       const AdamWTarget &got = there.targets[i], &want = here.targets[i];
       const Tolerance tol = tolerance(DType::f32, Work::pointwise);
@@ -79,8 +86,13 @@ BOOST_AUTO_TEST_CASE(nothing_beside_a_parameter_is_touched) {
   const Tensor memory = Tensor::full({64}, 9, DType::f32, kCuda);
   const Tensor ones = Tensor::full({21}, 1, DType::f32, kCuda);
   std::vector<AdamWTarget> targets{{ones, memory.view({21}, 5), ones.clone(), ones.clone(), false}};
-  const AdamWStep step{
-      .lr = 1, .beta1 = 0.5, .beta2 = 0.5, .eps = 0, .weight_decay = 0, .grad_scale = 1, .t = 1};
+  const AdamWStep step{.lr = 1,
+                       .beta1 = 0.5,
+                       .beta2 = 0.5,
+                       .eps = 0,
+                       .weight_decay = 0,
+                       .t = 1,
+                       .guard = guard_on(kCuda, 2, 3, 0)};
   adamw_step(cuda_tag(kCuda), step, targets);
   const std::vector<double> values = memory.to_vector();
   for (size_t i = 0; i < values.size(); ++i)
@@ -125,10 +137,8 @@ BOOST_AUTO_TEST_CASE(guarded_updates_of_many_parameters_agree) {
                          .beta2 = 0.999,
                          .eps = 1e-8,
                          .weight_decay = 0.1,
-                         .grad_scale = 1,
                          .t = 3,
-                         .guard = {Tensor::full({}, loss, DType::f64, device),
-                                   Tensor::full({}, norm, DType::f64, device), max_norm}};
+                         .guard = guard_on(device, loss, norm, max_norm)};
     dispatch(device, [&](auto tag) { adamw_step(tag, step, lists.targets); });
     return lists;
   };
@@ -164,8 +174,7 @@ BOOST_AUTO_TEST_CASE(the_optimizer_runs_on_the_device) {
     for (uint64_t i = 0; i < 10; ++i) {
       for (const Parameter& p : parameters)
         p.value.set_grad(random_tensor(p.value.shape(), 50 + i, -1, 1, DType::f32).to(device));
-      norms.push_back(grad_norm(parameters));
-      optimizer.step(1e-2, clip_factor(norms.back(), 1));
+      norms.push_back(clipped_step(optimizer, 1e-2, 1));
       if (i != 4) continue;
       std::map<std::string, Tensor> state;
       for (const auto& [name, tensor] : optimizer.state())
