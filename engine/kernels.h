@@ -9,6 +9,7 @@
 
 #include "engine/dispatch.h"
 #include "engine/kernels/attention.h"
+#include "engine/kernels/dropout.h"
 #include "engine/kernels/gemm.h"
 #include "engine/kernels/index.h"
 #include "engine/kernels/norm.h"

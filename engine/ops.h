@@ -2,6 +2,7 @@
 // All public operations.
 
 #include "engine/ops/cross_entropy.h"
+#include "engine/ops/dropout.h"
 #include "engine/ops/index.h"
 #include "engine/ops/matmul.h"
 #include "engine/ops/norm.h"

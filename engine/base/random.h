@@ -69,7 +69,7 @@ struct Random {
   }
 
  private:
-  __extension__ using Wide = unsigned __int128;
+  __extension__ typedef unsigned __int128 Wide;  // nvcc reads no `using` here
   FARFIELD_HD static double unit(uint64_t bits) {
     return static_cast<double>(bits >> 11) * 0x1p-53;
   }

@@ -17,6 +17,7 @@ set(farfield_cuda_kernels
   attention_sums.cu
   broadcast.cu
   cross_entropy.cu
+  dropout.cu
   index.cu
   linear.cu
   norm.cu

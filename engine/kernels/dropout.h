@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+
+#include "engine/base/random.h"
+#include "engine/device.h"
+#include "engine/host_device.h"
+#include "engine/tensor.h"
+
+namespace farfield {
+
+/// Which elements of an array are dropped. Element i has 16 random bits of its own, half i % 8 of
+/// block i / 8, so a mask needs no memory: it is made again from this wherever it is needed.
+struct DropoutMask {
+  static constexpr int kGroup = 8;  ///< elements that share a block of bits
+  static constexpr uint32_t kAll = uint32_t{1} << 16;
+
+  Random random;
+  uint32_t n_dropped = 0;  ///< out of kAll, on average
+
+  /// What the others are multiplied by.
+  double scale() const { return static_cast<double>(kAll) / (kAll - n_dropped); }
+  /// Bits of the elements group * kGroup and those after it.
+  FARFIELD_HD PhiloxBlock bits(int64_t group) const {
+    return philox(random.seed, random.stream, static_cast<uint64_t>(group));
+  }
+  /// Whether element i % kGroup of its group stays.
+  FARFIELD_HD bool keeps(const PhiloxBlock& bits, int i) const {
+    return (bits[i / 2] >> 16 * (i % 2) & 0xffffu) >= n_dropped;
+  }
+};
+
+/// y = x scale() where the mask keeps, else 0, whatever x is there. Also the way back, from dy.
+void dropout(Cpu, const DropoutMask& mask, const Tensor& x, Tensor& y);
+void dropout(Cuda, const DropoutMask& mask, const Tensor& x, Tensor& y);
+
+}  // namespace farfield

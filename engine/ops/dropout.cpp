@@ -1,0 +1,28 @@
+#include "engine/ops/dropout.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "engine/autograd.h"
+#include "engine/kernels.h"
+
+namespace farfield {
+
+Tensor dropout(const Tensor& x, double p, const Random& random) {
+  require<ConfigError>(p >= 0 && p < 1, "dropout",
+                       "expected a share of elements from 0 to below 1, got ", p);
+  require<DTypeError>(is_float(x.dtype()), "dropout", "expected a floating type, got ", x.dtype());
+  const auto n_dropped = static_cast<uint32_t>(std::lround(p * DropoutMask::kAll));
+  const DropoutMask mask{random, std::min(n_dropped, DropoutMask::kAll - 1)};
+  if (mask.n_dropped == 0) return x;
+  const auto masked = [mask](const Tensor& from) {
+    Tensor to = empty_like(from);
+    dispatch(from.device(), [&](auto tag) { dropout(tag, mask, from, to); });
+    return to;
+  };
+  Tensor y = masked(x);
+  record("dropout", y, {x}, [masked](const Tensor& dy) { return Grads{masked(dy)}; });
+  return y;
+}
+
+}  // namespace farfield

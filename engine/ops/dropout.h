@@ -1,0 +1,20 @@
+#pragma once
+
+#include "engine/base/random.h"
+#include "engine/tensor.h"
+
+namespace farfield {
+
+/// Each element is 0 with probability p, and else divided by 1 - p, so that its mean stays. Which
+/// ones is a pure function of (random, index of the element in row-major order): the same on every
+/// device, in every dtype and when it is repeated. No mask is kept for the way back.
+///
+/// p is rounded to a multiple of 2^-16, the largest is 1 - 2^-16; where that is 0 this is x itself.
+/// p is the rounded one in 1 - p.
+///
+/// Throws    ConfigError unless 0 <= p < 1, DTypeError for int32
+/// Source    Srivastava et al. 2014, "Dropout: a simple way to prevent neural networks from
+///           overfitting"
+Tensor dropout(const Tensor& x, double p, const Random& random);
+
+}  // namespace farfield
