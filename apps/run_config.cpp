@@ -55,6 +55,8 @@ void add_options(Options& options, RunConfig& c) {
       .add("clip", c.clip, "X",
            "gradient norm above which gradients are scaled down, 0: never (default: from the "
            "preset)")
+      .add("hidden-dropout", c.hidden_dropout, "X",
+           "share of the embedding and of each residual branch that is set to 0 in training")
       .add("nonfinite", c.nonfinite, "POLICY",
            "when a loss or gradient is not finite: stop, skip the batch, or rewind to the last "
            "checkpoint and leave the batch out");
@@ -115,6 +117,8 @@ void resolve(RunConfig& c) {
   check("--weight-decay", *c.weight_decay, std::isfinite(*c.weight_decay) && *c.weight_decay >= 0,
         "a finite number >= 0");
   check("--clip", *c.clip, std::isfinite(*c.clip) && *c.clip >= 0, "a finite number >= 0");
+  check("--hidden-dropout", c.hidden_dropout, c.hidden_dropout >= 0 && c.hidden_dropout < 1,
+        "a share from 0 to below 1");
   check_word("--nonfinite", c.nonfinite, {"stop", "skip", "rewind"});
   check_word("--precision", *c.precision, {"fp32", "bf16"});
 
@@ -149,6 +153,7 @@ ModelConfig model_config(const RunConfig& c, int64_t vocab_size) {
   model.d_ff = c.d_ff.value();
   model.train_len = c.train_len.value();
   model.vocab_size = vocab_size;
+  model.hidden_dropout = c.hidden_dropout;
   model.posenc = c.posenc;
   return model;
 }
@@ -169,8 +174,9 @@ RunConfig to_run_config(const std::string& name, const Settings& settings) {
 }
 
 Settings identity(const Settings& settings) {
-  return without(settings, {"data", "checkpoint-activations", "threads", "log-every", "valid-every",
-                            "valid-windows", "checkpoint-every", "keep", "nonfinite"});
+  const Settings all = to_settings(to_run_config("config", settings));
+  return without(all, {"data", "checkpoint-activations", "threads", "log-every", "valid-every",
+                       "valid-windows", "checkpoint-every", "keep", "nonfinite"});
 }
 
 }  // namespace farfield::apps

@@ -26,6 +26,7 @@ struct RunConfig {
 
   std::optional<int64_t> steps;
   std::optional<double> lr, warmup, weight_decay, clip;
+  double hidden_dropout = 0;
   std::string nonfinite = "stop";
 
   std::optional<std::string> precision;  ///< empty: fp32 on the CPU, bf16 on CUDA
@@ -64,7 +65,8 @@ Settings to_settings(const RunConfig& config);
 RunConfig to_run_config(const std::string& name, const Settings& settings);
 
 /// The settings that the weights depend on: a run can only go on with the same ones. The others
-/// (threads, how often to log, where the data lies, ...) may change from call to call.
+/// (threads, how often to log, where the data lies, ...) may change from call to call. One that is
+/// missing, since it is younger than the run, has its default.
 Settings identity(const Settings& settings);
 
 }  // namespace farfield::apps

@@ -49,13 +49,12 @@ Trainer::Trainer(const RunConfig& config, const data::Corpus& corpus)
 
 void Trainer::restore(const Checkpoint& checkpoint) {
   constexpr std::string_view kWhere = "checkpoint";
-  const Settings mine = identity(to_settings(config_));
-  const std::string key = first_difference(checkpoint.state.config, mine);
+  const Settings mine = identity(to_settings(config_)), theirs = identity(checkpoint.state.config);
+  const std::string key = first_difference(theirs, mine);
   require<ConfigError>(key.empty(), kWhere,
                        "expected a checkpoint of this configuration, got one "
                        "with ",
-                       key, " = ", value_of(checkpoint.state.config, key), " instead of ",
-                       value_of(mine, key));
+                       key, " = ", value_of(theirs, key), " instead of ", value_of(mine, key));
   require<ConfigError>(checkpoint.state.data_hash == data_hash_, kWhere,
                        "expected the data the run was started on (hash ",
                        checkpoint.state.data_hash, "), got other data (hash ", data_hash_, ")");

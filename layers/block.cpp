@@ -14,22 +14,23 @@ Block Block::make(const Initializer& init, const std::string& name, const ModelC
           .mlp = Mlp::make(init, name + ".mlp", config.d_model, config.d_ff, std, out_std)};
 }
 
-Residual Block::operator()(Residual stream, const posenc::Composition::Layer& position) const {
+Residual Block::operator()(Residual stream, const posenc::Composition::Layer& position,
+                           const HiddenDropout& drop) const {
   const Tensor attention_input = attention_norm(stream);
-  stream.branch = attention(attention_input, position);
+  stream.branch = drop(attention(attention_input, position), "attention");
   const Tensor mlp_input = mlp_norm(stream);
-  stream.branch = mlp(mlp_input);
+  stream.branch = drop(mlp(mlp_input), "mlp");
   return stream;
 }
 
-Residual Block::checkpointed(const Residual& stream,
-                             const posenc::Composition::Layer& position) const {
+Residual Block::checkpointed(const Residual& stream, const posenc::Composition::Layer& position,
+                             const HiddenDropout& drop) const {
   // The tables may have a history of their own, so they are inputs like the stream.
-  const auto run = [block = *this, position](const std::vector<Tensor>& inputs) {
+  const auto run = [block = *this, position, drop](const std::vector<Tensor>& inputs) {
     posenc::Composition::Layer layer = position;
     auto input = inputs.begin() + 2;
     for_each_table(layer.rule, [&](Tensor& table) { table = *input++; });
-    const Residual out = block({.x = inputs[0], .branch = inputs[1]}, layer);
+    const Residual out = block({.x = inputs[0], .branch = inputs[1]}, layer, drop);
     return std::vector<Tensor>{out.x, out.branch};
   };
   std::vector<Tensor> inputs{stream.x, stream.branch};

@@ -2,12 +2,14 @@
 
 #include "layers/attention.h"
 #include "layers/config.h"
+#include "layers/dropout.h"
 #include "layers/mlp.h"
 #include "layers/norm.h"
 
 namespace farfield {
 
-/// x = x + attention(norm(x)), then x = x + mlp(norm(x)): pre-norm, one after the other.
+/// x = x + drop(attention(norm(x))), then x = x + drop(mlp(norm(x))): pre-norm, one after the
+/// other.
 struct Block {
   LayerNorm attention_norm;
   Attention attention;
@@ -16,9 +18,11 @@ struct Block {
 
   static Block make(const Initializer& init, const std::string& name, const ModelConfig& config);
   /// [B, T, D] -> [B, T, D]; the MLP's output is left to the next norm to add.
-  Residual operator()(Residual stream, const posenc::Composition::Layer& position) const;
+  Residual operator()(Residual stream, const posenc::Composition::Layer& position,
+                      const HiddenDropout& drop = {}) const;
   /// The same, keeping only its inputs: backward() computes the block again. Same bits.
-  Residual checkpointed(const Residual& stream, const posenc::Composition::Layer& position) const;
+  Residual checkpointed(const Residual& stream, const posenc::Composition::Layer& position,
+                        const HiddenDropout& drop = {}) const;
   /// The last n_row positions alone, [B, n_row, D], for a last block; with a cache, as attention's.
   Residual last_rows(Residual stream, const posenc::Composition::Layer& position, int64_t n_row,
                      CachedLayer* cache = nullptr) const;

@@ -47,6 +47,8 @@ void validate(const ModelConfig& config) {
                        "expected a finite ln_eps > 0, got ", config.ln_eps);
   require<ConfigError>(std::isfinite(config.init_std) && config.init_std >= 0, "model",
                        "expected a finite init_std >= 0, got ", config.init_std);
+  require<ConfigError>(config.hidden_dropout >= 0 && config.hidden_dropout < 1, "model",
+                       "expected hidden_dropout from 0 to below 1, got ", config.hidden_dropout);
 }
 
 int64_t parameter_count(const ModelConfig& config) {

@@ -9,14 +9,15 @@ namespace farfield {
 
 /// Everything that decides the shape and the meaning of a model's weights.
 struct ModelConfig {
-  int64_t n_layer = 2;       ///< decoder blocks
-  int64_t n_head = 4;        ///< attention heads of a block
-  int64_t d_model = 128;     ///< width of the residual stream, a multiple of n_head
-  int64_t d_ff = 512;        ///< inner width of the MLP
-  int64_t vocab_size = 320;  ///< rows of embedding and head, padding included (bytes: 257 to 320)
-  int64_t train_len = 128;   ///< tokens per training sequence
-  double ln_eps = 1e-5;      ///< added to the variance in layer norms
-  double init_std = 0.02;    ///< standard deviation of initial weights
+  int64_t n_layer = 2;        ///< decoder blocks
+  int64_t n_head = 4;         ///< attention heads of a block
+  int64_t d_model = 128;      ///< width of the residual stream, a multiple of n_head
+  int64_t d_ff = 512;         ///< inner width of the MLP
+  int64_t vocab_size = 320;   ///< rows of embedding and head, padding included (bytes: 257 to 320)
+  int64_t train_len = 128;    ///< tokens per training sequence
+  double ln_eps = 1e-5;       ///< added to the variance in layer norms
+  double init_std = 0.02;     ///< standard deviation of initial weights
+  double hidden_dropout = 0;  ///< in training, share of the embedding and of each residual branch
   std::string posenc = "none";  ///< positional encoding, an expression of posenc/expression.h
 
   int64_t head_dim() const { return d_model / n_head; }

@@ -44,6 +44,7 @@ Tensor rows(const Tensor& x) { return reshape(x, {x.dim(0) * x.dim(1), x.dim(2)}
 Transformer::Transformer(const ModelConfig& config, uint64_t seed, DType compute,
                          const Device& device)
     : config_(config),
+      seed_(seed),
       compute_(compute),
       encoding_(config.posenc, encoding_config(config, seed, compute, device)) {
   const Initializer init{.seed = seed, .dtype = parameter_dtype(compute), .device = device};
@@ -54,6 +55,11 @@ Transformer::Transformer(const ModelConfig& config, uint64_t seed, DType compute
   final_norm_ = LayerNorm::make(init, config.d_model, config.ln_eps);
   embed_out_ = Linear::make(init, "embed_out", config.d_model, config.vocab_size, config.init_std,
                             /*has_bias=*/false);
+}
+
+bool Transformer::is_random(posenc::Phase phase) const {
+  return encoding_.is_random(phase) ||
+         (phase == posenc::Phase::train && config_.hidden_dropout > 0);
 }
 
 posenc::Composition::Plan Transformer::plan(const Tensor& ids, posenc::Phase phase,
@@ -72,13 +78,15 @@ Residual Transformer::enter(const Tensor& embedded, const posenc::Composition::P
 }
 
 Tensor Transformer::hidden(const Tensor& embedded, const posenc::Composition::Plan& plan,
-                           int64_t n_row, bool checkpointed) const {
+                           int64_t n_row, bool checkpointed, HiddenDropout drop) const {
   Residual stream = enter(embedded, plan, 0);
+  stream.x = drop(stream.x, "embedding");
   for (size_t i = 0; i < blocks_.size(); ++i) {
+    drop.layer = static_cast<int64_t>(i);
     const bool is_cut = i + 1 == blocks_.size() && n_row < embedded.dim(1);
     stream = is_cut         ? blocks_[i].last_rows(std::move(stream), plan.layers[i], n_row)
-             : checkpointed ? blocks_[i].checkpointed(stream, plan.layers[i])
-                            : blocks_[i](std::move(stream), plan.layers[i]);
+             : checkpointed ? blocks_[i].checkpointed(stream, plan.layers[i], drop)
+                            : blocks_[i](std::move(stream), plan.layers[i], drop);
   }
   return final_norm_(stream);
 }
@@ -87,7 +95,8 @@ Tensor Transformer::loss(const Tensor& ids, const Tensor& targets, uint64_t draw
   check_ids(ids);
   check_targets(targets, ids.shape());
   const Tensor x = hidden(embed_in_(ids, compute_), plan(ids, posenc::Phase::train, draw),
-                          ids.dim(1), checkpointing_ && grad_enabled());
+                          ids.dim(1), checkpointing_ && grad_enabled(),
+                          {.p = config_.hidden_dropout, .seed = seed_, .draw = draw});
   return linear_cross_entropy(rows(x), embed_out_.weight, targets.view({targets.numel()}));
 }
 

@@ -28,10 +28,11 @@ class Transformer {
   Transformer(const ModelConfig& config, uint64_t seed, DType compute = DType::f32,
               const Device& device = {});
 
-  // `draw` is the number of the batch, for encodings that draw positions at random: a result is a
-  // pure function of it and of the seed.
+  // `draw` is the number of the batch, for what is drawn at random, the positions of some encodings
+  // and dropout: a result is a pure function of it and of the seed.
 
-  /// Mean negative log likelihood, in nats per token, of targets[b, t] after ids[b, 0 .. t].
+  /// Mean negative log likelihood, in nats per token, of targets[b, t] after ids[b, 0 .. t], as it
+  /// is trained: the only one with dropout.
   /// Shapes    ids, targets int32 [B, T] -> scalar in float32 (float64 when computing in it)
   Tensor loss(const Tensor& ids, const Tensor& targets, uint64_t draw = 0) const;
   /// The same for each token: [B, T]. Not differentiable; keeps no activations.
@@ -89,6 +90,9 @@ class Transformer {
 
   const ModelConfig& config() const { return config_; }
   DType compute_dtype() const { return compute_; }
+  /// Whether a pass depends on its draw, so that what it gives the device changes from batch to
+  /// batch.
+  bool is_random(posenc::Phase phase) const;
   posenc::Composition& encoding() { return encoding_; }
   const posenc::Composition& encoding() const { return encoding_; }
 
@@ -103,11 +107,12 @@ class Transformer {
   Residual enter(const Tensor& embedded, const posenc::Composition::Plan& plan,
                  int64_t first) const;
   /// What the head reads of the last n_row positions, [B, n_row, D], from token embeddings [B, T,
-  /// D]. `checkpointed` says what set_checkpointing() says.
+  /// D]. `checkpointed` says what set_checkpointing() says; dropout needs all positions.
   Tensor hidden(const Tensor& embedded, const posenc::Composition::Plan& plan, int64_t n_row,
-                bool checkpointed) const;
+                bool checkpointed, HiddenDropout drop = {}) const;
 
   ModelConfig config_;
+  uint64_t seed_;
   DType compute_;
   bool checkpointing_ = false;
   posenc::Composition encoding_;

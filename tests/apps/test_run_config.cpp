@@ -74,6 +74,16 @@ BOOST_AUTO_TEST_CASE(only_what_changes_the_weights_belongs_to_the_identity) {
   BOOST_TEST(first_difference(a, other) == "seed");
 }
 
+BOOST_AUTO_TEST_CASE(a_run_from_before_an_option_has_its_default) {
+  const Settings now = to_settings(resolved([](RunConfig&) {}));
+  BOOST_TEST(value_of(now, "hidden-dropout") == "0");
+  const Settings before = without(now, {"hidden-dropout"});
+  BOOST_CHECK(identity(before) == identity(now));
+  const Settings dropping = to_settings(resolved([](RunConfig& r) { r.hidden_dropout = 0.25; }));
+  BOOST_TEST(first_difference(identity(before), identity(dropping)) == "hidden-dropout");
+  BOOST_TEST(model_config(to_run_config("x", dropping), 9).hidden_dropout == 0.25);
+}
+
 BOOST_AUTO_TEST_CASE(values_out_of_range_are_named) {
   const auto refuses = [](auto change, const char* text) {
     BOOST_CHECK_EXCEPTION(resolved(change), ConfigError, says(text));
@@ -85,6 +95,8 @@ BOOST_AUTO_TEST_CASE(values_out_of_range_are_named) {
           "--accumulate: expected a divisor of the batch, 32, got 3");
   refuses([](RunConfig& r) { r.lr = -1; }, "--lr: expected a finite number >= 0, got -1");
   refuses([](RunConfig& r) { r.warmup = 0.6; }, "--warmup: expected a share from 0 to 0.5");
+  refuses([](RunConfig& r) { r.hidden_dropout = 1; },
+          "--hidden-dropout: expected a share from 0 to below 1, got 1");
   refuses([](RunConfig& r) { r.nonfinite = "rewnd"; }, "got 'rewnd'; did you mean 'rewind'?");
   refuses([](RunConfig& r) { r.precision = "fp16"; }, "--precision: expected one of fp32, bf16");
   refuses([](RunConfig& r) { r.device = "tpu"; }, "tpu");

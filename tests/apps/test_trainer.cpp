@@ -71,6 +71,7 @@ BOOST_AUTO_TEST_CASE(a_restored_run_goes_on_bit_for_bit) {
   for (const char* precision : {"fp32", "bf16"}) {
     RunConfig config = toy().config();
     config.precision = precision;
+    config.hidden_dropout = 0.2;
     Trainer whole = trainer(config);
     losses(whole, 3);
     const Checkpoint middle = snapshot(whole);
@@ -82,6 +83,17 @@ BOOST_AUTO_TEST_CASE(a_restored_run_goes_on_bit_for_bit) {
     BOOST_TEST(same_bits(whole.model_tensors(), resumed.model_tensors()));
     BOOST_TEST(same_bits(whole.optimizer_tensors(), resumed.optimizer_tensors()));
   }
+}
+
+BOOST_AUTO_TEST_CASE(dropout_acts_in_training_and_not_in_validation) {
+  RunConfig config = toy().config();
+  config.lr = 0;  // the weights stay, so what differs is the mask
+  Trainer plain = trainer(config);
+  config.hidden_dropout = 0.2;
+  Trainer dropping = trainer(config);
+  const std::vector<double> a = losses(plain, 3), b = losses(dropping, 3);
+  for (const size_t i : {0, 1, 2}) BOOST_TEST(a[i] != b[i]);
+  BOOST_TEST(*plain.valid_loss() == *dropping.valid_loss());
 }
 
 BOOST_AUTO_TEST_CASE(the_number_of_threads_does_not_change_a_bit) {
@@ -121,6 +133,7 @@ BOOST_AUTO_TEST_CASE(a_penalty_over_the_batch_is_refused_with_a_batch_in_pieces)
 
 BOOST_AUTO_TEST_CASE(checkpointed_activations_give_the_same_bits) {
   RunConfig config = toy().config();
+  config.hidden_dropout = 0.2;
   Trainer plain = trainer(config);
   config.checkpoint_activations = true;
   Trainer saving = trainer(config);

@@ -114,10 +114,43 @@ BOOST_AUTO_TEST_CASE(the_last_rows_alone_are_the_last_rows_of_all) {
   }
 }
 
-// Tables with a history of their own get their gradient through the checkpoint.
+BOOST_AUTO_TEST_CASE(each_branch_is_dropped_before_it_is_added) {
+  const Block block = Block::make(kInit, "b", tiny_config("none"));
+  const HiddenDropout drop{.p = 0.5, .seed = 1, .draw = 2, .layer = 3};
+  const Tensor x = random_tensor({2, 5, 8}, 1);
+  const NoGrad no_grad;
+  Residual want{.x = x, .branch = {}};
+  const Tensor a = block.attention(block.attention_norm(want), {});
+  want.branch = drop(a, "attention");
+  BOOST_TEST(!all_close(want.branch, a, Tolerance(1e-3)));
+  const Tensor b = block.mlp(block.mlp_norm(want));
+  const Residual got = block({.x = x, .branch = {}}, {}, drop);
+  BOOST_TEST(same_bits(got.x, want.x));
+  BOOST_TEST(same_bits(got.branch, drop(b, "mlp")));
+  BOOST_TEST(!same_bits(got.branch, b));
+}
+
+BOOST_AUTO_TEST_CASE(each_seed_draw_layer_and_place_has_a_mask_of_its_own) {
+  const Tensor ones = Tensor::full({64}, 1, DType::f32);
+  const auto mask = [&](uint64_t seed, uint64_t draw, int64_t layer, const char* place) {
+    const HiddenDropout drop{.p = 0.5, .seed = seed, .draw = draw, .layer = layer};
+    return drop(ones, place).to_vector();
+  };
+  const std::vector<double> one = mask(1, 12, 3, "mlp");
+  BOOST_TEST(mask(1, 12, 3, "mlp") == one);
+  for (const auto& other : {mask(2, 12, 3, "mlp"), mask(1, 13, 3, "mlp"), mask(1, 12, 4, "mlp"),
+                            mask(1, 12, 3, "attention"), mask(1, 1, 23, "mlp")})
+    BOOST_TEST((other != one));
+  const Tensor same = HiddenDropout{.p = 0}(ones, "mlp");
+  BOOST_TEST(same.raw_data() == ones.raw_data());
+}
+
+// Tables with a history of their own get their gradient through the checkpoint, and dropout draws
+// the same masks again.
 BOOST_AUTO_TEST_CASE(a_checkpointed_block_has_the_same_outputs_and_gradients) {
   const ModelConfig config = tiny_config("none");
   const Block block = Block::make(kInit, "b", config);
+  const HiddenDropout drop{.p = 0.3, .seed = 5, .draw = 6, .layer = 1};
   std::vector<std::vector<Tensor>> results;
   for (const bool on : {false, true}) {
     Tensor x = random_tensor({2, 5, 8}, 1), bias = random_tensor({config.n_head, 5}, 2),
@@ -127,7 +160,7 @@ BOOST_AUTO_TEST_CASE(a_checkpointed_block_has_the_same_outputs_and_gradients) {
     position.rule.bias = bias;
     position.rule.weight = weight;
     const Residual in{.x = x, .branch = {}};
-    const Residual out = on ? block.checkpointed(in, position) : block(in, position);
+    const Residual out = on ? block.checkpointed(in, position, drop) : block(in, position, drop);
     backward({out.x, out.branch}, {random_tensor({2, 5, 8}, 4), random_tensor({2, 5, 8}, 5)});
     std::vector<Tensor> result{out.x, out.branch, x.grad(), bias.grad(), weight.grad()};
     block.visit("b", [&](const Parameter& p) {

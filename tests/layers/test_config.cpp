@@ -1,4 +1,5 @@
 #include <boost/test/unit_test.hpp>
+#include <cmath>
 
 #include "engine/base/error.h"
 #include "layers/config.h"
@@ -79,6 +80,9 @@ BOOST_AUTO_TEST_CASE(sizes_that_make_no_sense_are_refused) {
              "[model] expected a finite ln_eps > 0, got 0");
   BOOST_TEST(message([](ModelConfig& c) { c.init_std = -1; }) ==
              "[model] expected a finite init_std >= 0, got -1");
+  for (const double p : {-0.1, 1.0, std::nan("")})
+    BOOST_TEST(message([p](ModelConfig& c) { c.hidden_dropout = p; }) ==
+               concat("[model] expected hidden_dropout from 0 to below 1, got ", p));
 }
 
 }  // namespace

@@ -264,6 +264,38 @@ BOOST_AUTO_TEST_CASE(without_positions_the_order_of_earlier_tokens_does_not_matt
   }
 }
 
+BOOST_AUTO_TEST_CASE(dropout_is_drawn_in_training_alone) {
+  ModelConfig config = tiny_config("alibi");
+  const Transformer plain(config, 3, DType::f64);
+  config.hidden_dropout = 0.3;
+  const Transformer dropping(config, 3, DType::f64), other_seed(config, 4, DType::f64);
+  const Tensor ids = random_ids({2, 9}, 1, 13), targets = random_ids({2, 9}, 2, 13);
+  const auto loss = [&](const Transformer& model, uint64_t draw) {
+    return model.loss(ids, targets, draw).item();
+  };
+  BOOST_TEST(loss(dropping, 5) == loss(dropping, 5));
+  BOOST_TEST(loss(dropping, 5) != loss(dropping, 6));
+  BOOST_TEST(loss(dropping, 5) != loss(plain, 5));
+  BOOST_TEST(loss(plain, 5) == loss(plain, 6));
+  BOOST_TEST(same_bits(dropping.nll(ids, targets, 5), plain.nll(ids, targets)));
+  BOOST_TEST(same_bits(dropping.logits(ids), plain.logits(ids)));
+  const Tensor next = random_ids({2}, 3, 13);
+  BOOST_TEST(same_bits(dropping.last_nll(ids, next, 5), plain.last_nll(ids, next)));
+
+  BOOST_TEST(dropping.is_random(posenc::Phase::train));
+  BOOST_TEST(!dropping.is_random(posenc::Phase::eval));
+  BOOST_TEST(!plain.is_random(posenc::Phase::train));
+  BOOST_TEST(Transformer(tiny_config("rope + shape"), 1).is_random(posenc::Phase::train));
+
+  // With weights that make every branch zero, what is left to drop is the embedding.
+  for (const Transformer* model : {&dropping, &plain})
+    for (Parameter p : model->parameters())
+      if (p.name.find("layers.") != std::string::npos && p.name.find("dense") != std::string::npos)
+        p.value.assign(zeros_like(p.value));
+  BOOST_TEST(loss(dropping, 5) != loss(dropping, 6));
+  BOOST_TEST(loss(dropping, 5) != loss(plain, 5));
+}
+
 BOOST_AUTO_TEST_CASE(bfloat16_stays_close_to_float32) {
   const Tensor ids = random_ids({2, 32}, 1, 257), targets = random_ids({2, 32}, 2, 257);
   const Transformer exact(preset("smoke"), 3), rounded(preset("smoke"), 3, DType::bf16);
