@@ -5,7 +5,6 @@
 #include "engine/autograd.h"
 #include "engine/dispatch.h"
 #include "engine/ops/attention_check.h"
-#include "engine/ops/view.h"
 
 namespace farfield {
 namespace {
@@ -72,16 +71,6 @@ Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const Attent
     return d;
   });
   return y;
-}
-
-AttentionRule for_last_query(AttentionRule rule) {
-  const auto cut = [](Tensor& x) {
-    if (x.defined()) x = slice(x, 0, x.dim(0) - 1, x.dim(0));
-  };
-  cut(rule.row_scale);
-  cut(rule.far_ids_q);
-  cut(rule.row_bias.row_factor);
-  return rule;
 }
 
 }  // namespace farfield

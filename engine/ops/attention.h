@@ -68,7 +68,4 @@ namespace farfield {
 Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionRule& rule = {},
                  const FarHeads& far = {});
 
-/// The rule for the last of the queries alone.
-AttentionRule for_last_query(AttentionRule rule);
-
 }  // namespace farfield
