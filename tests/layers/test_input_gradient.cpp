@@ -154,33 +154,6 @@ BOOST_AUTO_TEST_CASE(no_parameter_gets_a_gradient_and_each_wants_one_again_after
              }) == "[model] expected targets of shape [1], got [1, 9]");
 }
 
-int64_t peak_of(const Transformer& model, int64_t seq_len) {
-  const Tensor ids = random_ids({1, seq_len}, 1, 257), target = random_ids({1}, 2, 257);
-  const int64_t before = memory_stats(Device{}).current_bytes;
-  reset_peak_memory(Device{});
-  model.input_gradient(ids, target);
-  return memory_stats(Device{}).peak_bytes - before;
-}
-
-BOOST_AUTO_TEST_CASE(memory_grows_linearly_with_the_length) {
-  const Transformer model(preset("smoke"), 3);
-  const int64_t at_1024 = peak_of(model, 1024), at_4096 = peak_of(model, 4096);
-  BOOST_TEST(at_4096 < 5 * at_1024);
-  // Two rows of width D for the input of each block, and what one block keeps, some 50.
-  BOOST_TEST(at_4096 < 4096 * 32 * 4 * 64);
-}
-
-BOOST_AUTO_TEST_CASE(memory_holds_one_block_and_no_gradient_of_a_weight) {
-  ModelConfig config = preset("smoke");
-  config.d_ff = 8192;
-  const Transformer wide(config, 3);
-  BOOST_TEST(peak_of(wide, 2) < config.d_ff * config.d_model * 4);
-  config = preset("smoke");
-  const int64_t two = peak_of(Transformer(config, 3), 1024);
-  config.n_layer = 12;
-  BOOST_TEST(peak_of(Transformer(config, 3), 1024) - two < 10 * 3 * 1024 * config.d_model * 4);
-}
-
 BOOST_AUTO_TEST_CASE(what_is_not_finite_is_returned_as_it_is) {
   const Transformer model(tiny_config("alibi"), 3);
   shake(model);

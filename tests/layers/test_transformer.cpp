@@ -326,6 +326,29 @@ BOOST_AUTO_TEST_CASE(an_evaluation_keeps_no_activations) {
   BOOST_TEST(at_4096 < 4096 * 32 * 4 * 24);
 }
 
+// What input_gradient() takes at its peak.
+int64_t gradient_peak(const ModelConfig& config, int64_t seq_len) {
+  const Transformer model(config, 3);
+  const Tensor ids = random_ids({1, seq_len}, 1, 257), target = random_ids({1}, 2, 257);
+  const int64_t before = memory_stats(Device{}).current_bytes;
+  reset_peak_memory(Device{});
+  model.input_gradient(ids, target);
+  return memory_stats(Device{}).peak_bytes - before;
+}
+
+BOOST_AUTO_TEST_CASE(an_input_gradient_keeps_one_block_and_no_gradient_of_a_weight) {
+  ModelConfig config = preset("smoke");
+  const int64_t at_1024 = gradient_peak(config, 1024), at_4096 = gradient_peak(config, 4096);
+  BOOST_TEST(at_4096 < 5 * at_1024);
+  // Two rows of width D for the input of each block, and what one block keeps, some 50.
+  BOOST_TEST(at_4096 < 4096 * 32 * 4 * 64);
+  config.n_layer = 12;
+  BOOST_TEST(gradient_peak(config, 1024) - at_1024 < 10 * 3 * 1024 * config.d_model * 4);
+  config = preset("smoke");
+  config.d_ff = 8192;
+  BOOST_TEST(gradient_peak(config, 2) < config.d_ff * config.d_model * 4);
+}
+
 BOOST_AUTO_TEST_CASE(arguments_that_do_not_fit_are_refused) {
   const Transformer model(tiny_config("none"), 1);
   const Tensor ids = random_ids({2, 5}, 1, 13);
