@@ -3,6 +3,7 @@
 #include <set>
 
 #include "engine/kernels.h"
+#include "engine/kernels/adamw.h"
 
 namespace farfield {
 
@@ -40,9 +41,23 @@ AdamW::AdamW(std::vector<Parameter> parameters, const AdamWOptions& options)
     m_.push_back(zeros_like(p.value));
     v_.push_back(zeros_like(p.value));
   }
+  const Device device = parameters_.empty() ? Device{} : parameters_.front().value.device();
+  rates_ = Tensor::zeros({3}, DType::f64, device);
 }
 
 void AdamW::step(double lr, const StepGuard& guard) {
+  check(guard);
+  begin_update(lr);
+  update(guard);
+}
+
+void AdamW::begin_update(double lr) {
+  ++t_;
+  const auto rates = adamw_rates(lr, options_.beta1, options_.beta2, options_.weight_decay, t_);
+  rates_.assign(Tensor::from(rates, rates_.shape(), DType::f64));
+}
+
+void AdamW::check(const StepGuard& guard) const {
   require<ConfigError>(guard.max_norm >= 0, "clip",
                        "expected a largest norm >= 0 (0: no clipping), got ", guard.max_norm);
   for (const Tensor& x : {guard.loss, guard.grad_norm}) {
@@ -54,7 +69,10 @@ void AdamW::step(double lr, const StepGuard& guard) {
       require<DeviceError>(p.value.device() == x.device(), "adamw", "expected loss and norm on ",
                            p.value.device(), " like '", p.name, "', got ", x.device());
   }
-  ++t_;
+}
+
+void AdamW::update(const StepGuard& guard) {
+  check(guard);
   std::vector<AdamWTarget> targets;
   for (size_t i = 0; i < parameters_.size(); ++i) {
     const Parameter& p = parameters_[i];
@@ -62,12 +80,10 @@ void AdamW::step(double lr, const StepGuard& guard) {
       targets.push_back({std::move(gradient), p.value, m_[i], v_[i], p.decay});
   }
   if (targets.empty()) return;
-  const AdamWStep step{.lr = lr,
-                       .beta1 = options_.beta1,
+  const AdamWStep step{.beta1 = options_.beta1,
                        .beta2 = options_.beta2,
                        .eps = options_.eps,
-                       .weight_decay = options_.weight_decay,
-                       .t = t_,
+                       .rates = rates_,
                        .guard = guard};
   dispatch(targets.front().param.device(), [&](auto tag) { adamw_step(tag, step, targets); });
 }

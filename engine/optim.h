@@ -43,7 +43,12 @@ class AdamW {
   /// ConfigError for max_norm < 0, DTypeError, ShapeError and DeviceError for other than two
   /// float64 scalars on the device of the parameters.
   void step(double lr, const StepGuard& guard);
-  /// The latest step() wrote nothing.
+  /// The same in two parts: what the host says of an update, which counts it, and the update. The
+  /// device's work of the second depends on nothing that changes from step to step but what the
+  /// first has put into its memory, so it can be recorded once and repeated (step_graph.h).
+  void begin_update(double lr);
+  void update(const StepGuard& guard);
+  /// The latest update wrote nothing.
   void take_back() { --t_; }
   void zero_grad() { clear_gradients(parameters_); }
 
@@ -59,8 +64,11 @@ class AdamW {
   void load_state(const std::map<std::string, Tensor>& tensors, int64_t t);
 
  private:
+  void check(const StepGuard& guard) const;
+
   std::vector<Parameter> parameters_;
   std::vector<Tensor> m_, v_;
+  Tensor rates_;  // of the next update: adamw_rates()
   AdamWOptions options_;
   int64_t t_;
 };

@@ -128,8 +128,13 @@ Tensor Tensor::to(const Device& device) const {
 void Tensor::assign(const Tensor& x) {
   require<ShapeError>(x.shape() == shape(), "tensor", "expected values of shape ", shape(),
                       ", got ", x.shape());
-  const Tensor here = x.to(device());
-  dispatch(device(), [&](auto tag) { cast(tag, here, *this); });
+  if (x.dtype() != dtype()) {
+    const Tensor here = x.to(device());
+    return dispatch(device(), [&](auto tag) { cast(tag, here, *this); });
+  }
+  if (x.raw_data() == raw_data()) return;
+  const Device& other = device().kind == Device::Kind::cpu ? x.device() : device();
+  dispatch(other, [&](auto tag) { copy_bytes(tag, x, *this); });
 }
 
 Tensor Tensor::clone() const {

@@ -55,7 +55,8 @@ void update(const AdamWStep& step, double scale, AdamWTarget& target, int64_t be
   T* const __restrict param = target.param.data<T>();
   T* const __restrict m = target.m.data<T>();
   T* const __restrict v = target.v.data<T>();
-  AdamWRule<T> rule(step, target.decay);
+  AdamWRule<T> rule(step);
+  rule.take(step.rates.data<double>(), target.decay);
   rule.scale = static_cast<T>(scale);
   for (int64_t i = begin; i < end; ++i) rule(grad[i], m[i], v[i], param[i]);
 }

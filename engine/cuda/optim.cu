@@ -23,10 +23,10 @@ struct Guard {
 };
 
 __global__ void __launch_bounds__(kThreads)
-    adamw_kernel(Chunks<Update> chunks, AdamWRule<float> rule, float keep_without_decay,
-                 Guard guard) {
+    adamw_kernel(Chunks<Update> chunks, AdamWRule<float> rule, const double* rates, Guard guard) {
   if (!may_update(*guard.loss, *guard.grad_norm)) return;
   rule.scale = static_cast<float>(clip_scale(*guard.grad_norm, guard.max_norm));
+  rule.take(rates, /*decay=*/true);
   chunks.for_each_piece<kN>(
       [](const Update& update) {
         return is_aligned(update.grad, update.param, update.m, update.v);
@@ -36,7 +36,7 @@ __global__ void __launch_bounds__(kThreads)
         Vector<float, kN> m = load(update.m, piece), v = load(update.v, piece),
                           param = load(update.param, piece);
         AdamWRule<float> own = rule;
-        if (!update.decay) own.keep = keep_without_decay;
+        if (!update.decay) own.keep = 1;
         for (int i = 0; i < kN; ++i) own(grad.at[i], m.at[i], v.at[i], param.at[i]);
         store(m, piece, update.m);
         store(v, piece, update.v);
@@ -72,7 +72,7 @@ __global__ void __launch_bounds__(kThreads)
 }  // namespace
 
 void adamw_step(Cuda device, const AdamWStep& step, std::span<AdamWTarget> targets) {
-  const AdamWRule<float> rule(step, true), without_decay(step, false);
+  const AdamWRule<float> rule(step);
   const Guard guard{step.guard.loss.data<double>(), step.guard.grad_norm.data<double>(),
                     step.guard.max_norm};
   in_chunks<Update>(
@@ -84,7 +84,7 @@ void adamw_step(Cuda device, const AdamWStep& step, std::span<AdamWTarget> targe
       },
       [&](const Chunks<Update>& chunks) {
         launch(adamw_kernel, chunks.n_chunks(), kThreads, 0, stream_of(device), chunks, rule,
-               without_decay.keep, guard);
+               step.rates.data<double>(), guard);
       });
 }
 

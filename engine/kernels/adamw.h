@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cmath>
 
 #include "engine/host_device.h"
@@ -21,6 +22,14 @@ FARFIELD_HD inline bool may_update(double loss, double grad_norm) {
   return std::isfinite(loss) && std::isfinite(grad_norm);
 }
 
+/// What the rule below takes from lr and from t, the number of the update in the bias corrections,
+/// 1 for the first: lr / c1, 1 / c2 and 1 - lr weight_decay. On the host, in float64.
+inline std::array<double, 3> adamw_rates(double lr, double beta1, double beta2, double weight_decay,
+                                         int64_t t) {
+  const auto n = static_cast<double>(t);
+  return {lr / (1 - std::pow(beta1, n)), 1 / (1 - std::pow(beta2, n)), 1 - lr * weight_decay};
+}
+
 /// One update of AdamW as what it does to one element, for both devices: T is float or double, and
 /// the constants of an update are rounded to it once.
 ///   m = beta1 m + (1 - beta1) g,  v = beta2 v + (1 - beta2) g^2
@@ -29,21 +38,24 @@ FARFIELD_HD inline bool may_update(double loss, double grad_norm) {
 template <class T>
 struct AdamWRule {
   T scale = 1;  // of the gradient: clip_scale()
-  T beta1, rest1, beta2, rest2;
-  T rate;         // lr / c1
-  T correction2;  // 1 / c2
-  T eps;
-  T keep;  // 1 - lr weight_decay, or 1 without decay
+  T beta1, rest1, beta2, rest2, eps;
+  T rate = 0;         // lr / c1
+  T correction2 = 0;  // 1 / c2
+  T keep = 1;         // 1 - lr weight_decay, or 1 without decay
 
-  AdamWRule(const AdamWStep& step, bool decay)
+  explicit AdamWRule(const AdamWStep& step)
       : beta1(static_cast<T>(step.beta1)),
         rest1(static_cast<T>(1 - step.beta1)),
         beta2(static_cast<T>(step.beta2)),
         rest2(static_cast<T>(1 - step.beta2)),
-        rate(static_cast<T>(step.lr / (1 - std::pow(step.beta1, static_cast<double>(step.t))))),
-        correction2(static_cast<T>(1 / (1 - std::pow(step.beta2, static_cast<double>(step.t))))),
-        eps(static_cast<T>(step.eps)),
-        keep(static_cast<T>(decay ? 1 - step.lr * step.weight_decay : 1)) {}
+        eps(static_cast<T>(step.eps)) {}
+
+  /// Before the first element: what adamw_rates() said, from where it lies.
+  FARFIELD_HD void take(const double* rates, bool decay) {
+    rate = static_cast<T>(rates[0]);
+    correction2 = static_cast<T>(rates[1]);
+    keep = decay ? static_cast<T>(rates[2]) : T{1};
+  }
 
   /// m, v and x after the update with this gradient.
   FARFIELD_HD void operator()(T grad, T& m, T& v, T& x) const {

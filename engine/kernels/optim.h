@@ -16,8 +16,10 @@ struct StepGuard {
 };
 
 struct AdamWStep {
-  double lr, beta1, beta2, eps, weight_decay;
-  int64_t t;  ///< number of this update in the bias corrections, 1 for the first
+  double beta1, beta2, eps;
+  /// What differs from update to update, float64 [3], see adamw_rates(). It lies on the device, so
+  /// that an update can be recorded once and repeated.
+  Tensor rates;
   StepGuard guard;
 };
 /// One parameter of an update: all four of one shape and dtype, float32 or float64.

@@ -6,7 +6,7 @@
 
 #include "engine/cuda/context.h"
 #include "engine/dispatch.h"
-#include "engine/kernels/optim.h"
+#include "engine/kernels/adamw.h"
 #include "engine/optim.h"
 #include "tests/support/both_devices.h"
 #include "tests/support/clipped_step.h"
@@ -50,25 +50,25 @@ StepGuard guard_on(const Device& device, double loss, double norm, double max_no
           max_norm};
 }
 
+AdamWStep step_of(const Device& device, double lr, double beta1, double beta2, double eps,
+                  double weight_decay, int64_t t, const StepGuard& guard) {
+  return {.beta1 = beta1,
+          .beta2 = beta2,
+          .eps = eps,
+          .rates =
+              Tensor::from(adamw_rates(lr, beta1, beta2, weight_decay, t), {3}, DType::f64, device),
+          .guard = guard};
+}
+
 BOOST_AUTO_TEST_CASE(updates_of_many_parameters_agree) {
-  for (AdamWStep step : {AdamWStep{.lr = 1e-2,
-                        .beta1 = 0.9,
-                        .beta2 = 0.999,
-                        .eps = 1e-8,
-                        .weight_decay = 0.1,
-                        .t = 1,
-                        .guard = guard_on({}, 2, 3, 2.1)},
-                         AdamWStep{.lr = 3e-4,
-                         .beta1 = 0.8,
-                         .beta2 = 0.95,
-                         .eps = 1e-6,
-                         .weight_decay = 0,
-                         .t = 1000,
-                         .guard = guard_on({}, 2, 3, 0)}}) {
+  for (const bool is_first : {true, false}) {
+    const auto step = [&](const Device& device) {
+      return is_first ? step_of(device, 1e-2, 0.9, 0.999, 1e-8, 0.1, 1, guard_on(device, 2, 3, 2.1))
+                      : step_of(device, 3e-4, 0.8, 0.95, 1e-6, 0, 1000, guard_on(device, 2, 3, 0));
+    };
     Lists there(many_sizes(), kCuda), here(many_sizes(), {});
-    adamw_step(Cpu{}, step, here.targets);
-    step.guard = guard_on(kCuda, 2, 3, step.guard.max_norm);
-    adamw_step(cuda_tag(kCuda), step, there.targets);
+    adamw_step(cuda_tag(kCuda), step(kCuda), there.targets);
+    adamw_step(Cpu{}, step({}), here.targets);
     for (size_t i = 0; i < here.targets.size(); ++i) {
       const AdamWTarget &got = there.targets[i], &want = here.targets[i];
       const Tolerance tol = tolerance(DType::f32, Work::pointwise);
@@ -86,14 +86,8 @@ BOOST_AUTO_TEST_CASE(nothing_beside_a_parameter_is_touched) {
   const Tensor memory = Tensor::full({64}, 9, DType::f32, kCuda);
   const Tensor ones = Tensor::full({21}, 1, DType::f32, kCuda);
   std::vector<AdamWTarget> targets{{ones, memory.view({21}, 5), ones.clone(), ones.clone(), false}};
-  const AdamWStep step{.lr = 1,
-                       .beta1 = 0.5,
-                       .beta2 = 0.5,
-                       .eps = 0,
-                       .weight_decay = 0,
-                       .t = 1,
-                       .guard = guard_on(kCuda, 2, 3, 0)};
-  adamw_step(cuda_tag(kCuda), step, targets);
+  adamw_step(cuda_tag(kCuda), step_of(kCuda, 1, 0.5, 0.5, 0, 0, 1, guard_on(kCuda, 2, 3, 0)),
+             targets);
   const std::vector<double> values = memory.to_vector();
   for (size_t i = 0; i < values.size(); ++i)
     BOOST_TEST((values[i] == 9) == (i < 5 || i >= 26), "element " << i << ": " << values[i]);
@@ -132,13 +126,8 @@ BOOST_AUTO_TEST_CASE(what_is_not_finite_shows_in_the_norm) {
 BOOST_AUTO_TEST_CASE(guarded_updates_of_many_parameters_agree) {
   const auto run = [](const Device& device, double loss, double norm, double max_norm) {
     Lists lists(many_sizes(), device);
-    const AdamWStep step{.lr = 1e-2,
-                         .beta1 = 0.9,
-                         .beta2 = 0.999,
-                         .eps = 1e-8,
-                         .weight_decay = 0.1,
-                         .t = 3,
-                         .guard = guard_on(device, loss, norm, max_norm)};
+    const AdamWStep step =
+        step_of(device, 1e-2, 0.9, 0.999, 1e-8, 0.1, 3, guard_on(device, loss, norm, max_norm));
     dispatch(device, [&](auto tag) { adamw_step(tag, step, lists.targets); });
     return lists;
   };
