@@ -18,23 +18,35 @@ int64_t round_up(int64_t size_bytes) {
 
 }  // namespace
 
+void* Allocator::take(Blocks& blocks, int64_t size) {
+  const auto found = blocks.find(size);
+  if (found == blocks.end() || found->second.empty()) return nullptr;
+  void* const data = found->second.back();
+  found->second.pop_back();
+  return data;
+}
+
+void* Allocator::from_cache(int64_t size) {
+  void* const data = take(free_blocks_, size);
+  if (data != nullptr) stats_.cached_bytes -= size;
+  return data;
+}
+
 void* Allocator::allocate(int64_t size_bytes) {
   const std::lock_guard<std::mutex> lock(mutex_);
   const int64_t size = round_up(size_bytes);
-  void* data = nullptr;
-  if (const auto found = free_blocks_.find(size);
-      found != free_blocks_.end() && !found->second.empty()) {
-    data = found->second.back();
-    found->second.pop_back();
-    stats_.cached_bytes -= size;
-  } else {
+  Reserve* const open =
+      !reserves_.empty() && reserves_.back()->is_open_ ? reserves_.back() : nullptr;
+  void* data = open ? take(open->free_, size) : nullptr;
+  if (data == nullptr) data = from_cache(size);
+  if (data == nullptr) data = source_.get(size);
+  if (data == nullptr) {
+    release_cached_locked();
     data = source_.get(size);
-    if (data == nullptr) {
-      release_cached_locked();
-      data = source_.get(size);
-    }
-    if (data == nullptr) fail_without_memory(size_bytes);
   }
+  if (data == nullptr) fail_without_memory(size_bytes);
+  for (Reserve* reserve : reserves_)
+    (reserve->is_open_ ? reserve->own_ : reserve->younger_).insert(data);
   stats_.current_bytes += size;
   stats_.peak_bytes = std::max(stats_.peak_bytes, stats_.current_bytes);
   return data;
@@ -52,6 +64,17 @@ void Allocator::fail_without_memory(int64_t size_bytes) const {
 void Allocator::free(void* data, int64_t size_bytes) noexcept {
   const std::lock_guard<std::mutex> lock(mutex_);
   const int64_t size = round_up(size_bytes);
+  put_back(data, size);
+}
+
+// Of a block that counts as current.
+void Allocator::put_back(void* data, int64_t size) noexcept {
+  try {
+    for (Reserve* reserve : reserves_)
+      if (reserve->holds(data)) return reserve->keep(data, size);
+  } catch (...) {
+    return;  // lost, since recorded work may still use it
+  }
   stats_.current_bytes -= size;
   if (!kKeepsBlocks) return source_.put(data, size);
   try {
@@ -60,6 +83,45 @@ void Allocator::free(void* data, int64_t size_bytes) noexcept {
   } catch (...) {
     source_.put(data, size);
   }
+}
+
+Allocator::Reserve::Reserve(Allocator& allocator) : allocator_(allocator) {
+  const std::lock_guard<std::mutex> lock(allocator_.mutex_);
+  auto& all = allocator_.reserves_;
+  require<BackendError>(all.empty() || !all.back()->is_open_, "memory", allocator_.source_.name,
+                        ": expected one recording at a time, got a second one");
+  all.push_back(this);
+}
+
+void Allocator::Reserve::keep(void* data, int64_t size) {
+  const bool is_free = is_open_ && own_.count(data) > 0;
+  (is_free ? free_ : held_)[size].push_back(data);
+  if (is_free) allocator_.stats_.current_bytes -= size;
+}
+
+void Allocator::Reserve::close() {
+  const std::lock_guard<std::mutex> lock(allocator_.mutex_);
+  close_locked();
+}
+
+void Allocator::Reserve::close_locked() {
+  if (!is_open_) return;
+  is_open_ = false;
+  own_.clear();
+  MemoryStats& stats = allocator_.stats_;
+  for (const auto& [size, blocks] : free_)
+    stats.current_bytes += size * static_cast<int64_t>(blocks.size());
+  stats.peak_bytes = std::max(stats.peak_bytes, stats.current_bytes);
+}
+
+Allocator::Reserve::~Reserve() {
+  const std::lock_guard<std::mutex> lock(allocator_.mutex_);
+  close_locked();
+  auto& all = allocator_.reserves_;
+  all.erase(std::find(all.begin(), all.end(), this));
+  for (const Blocks* const part : {&free_, &held_})
+    for (const auto& [size, blocks] : *part)
+      for (void* data : blocks) allocator_.put_back(data, size);
 }
 
 void Allocator::release_cached() {

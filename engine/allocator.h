@@ -4,6 +4,7 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -40,6 +41,8 @@ class Allocator {
 
   explicit Allocator(Source source) : source_(std::move(source)) {}
 
+  class Reserve;
+
   void* allocate(int64_t size_bytes);
   void free(void* data, int64_t size_bytes) noexcept;
   void release_cached();
@@ -47,13 +50,53 @@ class Allocator {
   void reset_peak();
 
  private:
+  using Blocks = std::map<int64_t, std::vector<void*>>;  // by rounded size
+  /// One of these sizes that is taken out, or nullptr.
+  static void* take(Blocks& blocks, int64_t size);
+  void* from_cache(int64_t size);
+  void put_back(void* data, int64_t size) noexcept;
   void release_cached_locked();
   [[noreturn]] void fail_without_memory(int64_t size_bytes) const;
 
   Source source_;
   std::mutex mutex_;
-  std::map<int64_t, std::vector<void*>> free_blocks_;  // by rounded size
+  Blocks free_blocks_;
+  std::vector<Reserve*> reserves_;
   MemoryStats stats_;
+};
+
+/// Memory that recorded work (step_graph.h) goes on using at the addresses it was recorded with, so
+/// nobody else may have it in between.
+///
+/// It begins open, while work is recorded: blocks come from what the allocator has cached or from
+/// the device, and what is freed of them is handed out again in the same recording. Blocks that
+/// were there before are not handed out again once freed: what is recorded first may read what lies
+/// in them, each time. After close() the allocator is as ever to others, but every block that was
+/// in use by then, or was used by the recording, comes here when it is freed and stays. All count
+/// as bytes in tensors. The destructor gives them back; the work must not be repeated any more.
+///
+/// An allocator has one that is open at a time, and any number of closed ones.
+class Allocator::Reserve {
+ public:
+  explicit Reserve(Allocator& allocator);
+  ~Reserve();
+  Reserve(const Reserve&) = delete;
+  Reserve& operator=(const Reserve&) = delete;
+  void close();
+
+ private:
+  friend class Allocator;
+  void close_locked();
+  /// Whether a block that is freed stays here.
+  bool holds(void* data) const { return is_open_ || younger_.count(data) == 0; }
+  void keep(void* data, int64_t size);
+
+  Allocator& allocator_;
+  bool is_open_ = true;
+  std::unordered_set<void*> own_;      // handed out while it was open
+  std::unordered_set<void*> younger_;  // first handed out by others afterwards
+  Blocks free_;                        // for the recording
+  Blocks held_;                        // for nobody
 };
 
 /// The allocator of each device. It outlives every tensor, static ones included.

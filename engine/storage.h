@@ -11,7 +11,7 @@ class Allocator;
 /// Bytes held by live tensors of one device, as the caching allocator counts them (rounded up to
 /// its block sizes).
 struct MemoryStats {
-  int64_t current_bytes = 0;  ///< in tensors now
+  int64_t current_bytes = 0;  ///< in tensors now, or reserved for recorded work
   int64_t peak_bytes = 0;     ///< the most since the last reset_peak_memory()
   int64_t cached_bytes = 0;   ///< freed by tensors, kept for the next ones
 };

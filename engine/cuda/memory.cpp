@@ -39,22 +39,20 @@ Allocator& allocator_of(Cuda device) {
   });
 }
 
-namespace {
-
 Staging& staging_of(Cuda device) {
   static auto* const all = new PerDevice<Staging>;  // never destroyed: the runtime may be gone
   return all->at(device.index, [] { return std::make_unique<Staging>(); });
 }
-
-}  // namespace
 
 void copy_bytes(Cuda device, const Tensor& x, Tensor& y) {
   if (x.numel() == 0) return;
   const auto size_bytes = static_cast<size_t>(x.size_bytes());
   const bool is_upload =
       x.device().kind == Device::Kind::cpu && y.device().kind == Device::Kind::cuda;
-  if (is_upload && size_bytes <= Staging::kMostBytes)
-    return staging_of(device).copy(x.raw_data(), y.raw_data(), size_bytes, stream_of(device));
+  if (is_upload)
+    if (Staging& staging = staging_of(device);
+        size_bytes <= Staging::kMostBytes || staging.is_recording())
+      return staging.copy(x.raw_data(), y.raw_data(), size_bytes, stream_of(device));
   cuda_check(
       cudaMemcpyAsync(y.raw_data(), x.raw_data(), size_bytes, cudaMemcpyDefault, stream_of(device)),
       "copy of ", x.size_bytes(), " bytes from ", x.device(), " to ", y.device());

@@ -1,7 +1,7 @@
 # The sources of engine/cuda, for each target that compiles them: how kernels are launched, which
 # needs farfield::base alone, and the engine's devices and kernels.
 set(farfield_cuda_launch_sources kernel_name.cpp launch.cpp staging.cpp stream.cpp)
-set(farfield_cuda_device_sources blas.cpp context.cpp gemm.cpp memory.cpp)
+set(farfield_cuda_device_sources blas.cpp context.cpp gemm.cpp graph.cpp memory.cpp)
 set(farfield_cuda_kernels
   attention_backward.cu
   attention_backward_keys_f32.cu

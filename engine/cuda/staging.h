@@ -7,8 +7,15 @@
 #include <vector>
 
 #include "engine/cuda/stream.h"
+#include "engine/device.h"
 
 namespace farfield {
+
+/// Frees memory of the host that a device reads by itself.
+struct FreePinned {
+  void operator()(void* data) const { cudaFreeHost(data); }
+};
+using PinnedMemory = std::unique_ptr<void, FreePinned>;
 
 /// Memory of the host that a device reads by itself ("pinned"), by way of which values get there
 /// without a wait: neither does the host wait until the device comes to the copy, nor does the
@@ -22,14 +29,18 @@ class Staging {
   /// changed as soon as the call returns. BackendError when there is no such memory.
   void copy(const void* from, void* to, size_t size_bytes, cudaStream_t stream);
 
+  /// From here to end_recording() the stream is captured: each copy, of any size, has memory of its
+  /// own with what was to be copied, which a graph reads at each launch.
+  void begin_recording();
+  bool is_recording();
+  /// That memory, for whoever has the graph.
+  std::vector<PinnedMemory> end_recording();
+
  private:
   static constexpr size_t kMostBlocks = 32, kLeastBytes = size_t{1} << 16;
 
-  struct Free {
-    void operator()(void* data) const { cudaFreeHost(data); }
-  };
   struct Block {
-    std::unique_ptr<void, Free> data;
+    PinnedMemory data;
     size_t size_bytes = 0;
     Event copied;  // the latest copy out of it
   };
@@ -39,6 +50,11 @@ class Staging {
   std::mutex mutex_;
   std::vector<Block> blocks_;
   size_t next_ = 0;  // the one to wait for when all are in use
+  bool is_recording_ = false;
+  std::vector<PinnedMemory> recorded_;
 };
+
+/// That of each device.
+Staging& staging_of(Cuda device);
 
 }  // namespace farfield

@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <cstdlib>
 #include <limits>
+#include <memory>
+#include <vector>
 
 #include "engine/allocator.h"
 #include "tests/support/messages.h"
@@ -103,6 +105,115 @@ BOOST_AUTO_TEST_CASE(out_of_memory_says_what_was_asked_for_and_what_is_held) {
   BOOST_TEST(allocator.stats().current_bytes == 4096);  // a failure changes nothing
   allocator.free(data, 4096);
   allocator.release_cached();
+}
+
+// Whether `data` is among all that others are given in this size.
+bool is_given_out(Allocator& allocator, const void* data, int64_t size_bytes) {
+  std::vector<void*> all;
+  for (int i = 0; i < 20; ++i) all.push_back(allocator.allocate(size_bytes));
+  const bool found = std::find(all.begin(), all.end(), data) != all.end();
+  for (void* one : all) allocator.free(one, size_bytes);
+  return found;
+}
+
+BOOST_AUTO_TEST_CASE(a_reserve_keeps_what_was_used_while_it_was_open) {
+  Allocator allocator = make(1 << 20);
+  {
+    Allocator::Reserve reserve(allocator);
+    void* const inner = allocator.allocate(1000);
+    allocator.free(inner, 1000);
+    BOOST_TEST(allocator.allocate(1000) == inner);  // again in the same recording
+    allocator.free(inner, 1000);
+    void* const result = allocator.allocate(2000);
+    reserve.close();
+    BOOST_TEST(!is_given_out(allocator, inner, 1000));
+    allocator.free(result, 2000);
+    BOOST_TEST(!is_given_out(allocator, result, 2000));
+  }
+  allocator.release_cached();
+  BOOST_TEST(held == 0);
+}
+
+BOOST_AUTO_TEST_CASE(a_reserve_keeps_what_was_there_when_it_was_opened) {
+  Allocator allocator = make(1 << 20);
+  void *const early = allocator.allocate(1000), *const late = allocator.allocate(1000);
+  {
+    Allocator::Reserve reserve(allocator);
+    allocator.free(early, 1000);
+    // not even in the recording: what was recorded before reads it again each time
+    void* const other = allocator.allocate(1000);
+    BOOST_TEST(other != early);
+    allocator.free(other, 1000);
+    reserve.close();
+    allocator.free(late, 1000);
+    for (const void* data : {early, late, other}) BOOST_TEST(!is_given_out(allocator, data, 1000));
+    // what comes afterwards is as ever
+    void* const after = allocator.allocate(1000);
+    allocator.free(after, 1000);
+    BOOST_TEST(is_given_out(allocator, after, 1000) == Allocator::kKeepsBlocks);
+  }
+  allocator.release_cached();
+  BOOST_TEST(held == 0);
+}
+
+BOOST_AUTO_TEST_CASE(two_reserves_keep_a_block_until_both_are_gone) {
+  Allocator allocator = make(1 << 20);
+  void* const early = allocator.allocate(1000);
+  auto first = std::make_unique<Allocator::Reserve>(allocator);
+  BOOST_CHECK_EXCEPTION(
+      Allocator::Reserve{allocator}, BackendError,
+      says_exactly("[memory] toy: expected one recording at a time, got a second one"));
+  first->close();
+  void* const between = allocator.allocate(3000);
+  auto second = std::make_unique<Allocator::Reserve>(allocator);
+  void* const of_second = allocator.allocate(5000);
+  second->close();
+  for (auto [data, size] : {std::pair(early, 1000), {between, 3000}, {of_second, 5000}})
+    allocator.free(data, size);
+  first.reset();
+  BOOST_TEST(!is_given_out(allocator, early, 1000));
+  BOOST_TEST(!is_given_out(allocator, between, 3000));
+  BOOST_TEST(!is_given_out(allocator, of_second, 5000));
+  second.reset();
+  BOOST_TEST(allocator.stats().current_bytes == 0);
+  allocator.release_cached();
+  BOOST_TEST(held == 0);
+}
+
+BOOST_AUTO_TEST_CASE(a_reserve_counts_as_memory_in_use) {
+  Allocator allocator = make(1 << 20);
+  {
+    Allocator::Reserve reserve(allocator);
+    void *const a = allocator.allocate(4096), *const b = allocator.allocate(8192);
+    allocator.free(a, 4096);
+    BOOST_TEST(allocator.stats().current_bytes == 8192);
+    allocator.free(allocator.allocate(4096), 4096);
+    reserve.close();
+    BOOST_TEST(allocator.stats().current_bytes == 4096 + 8192);
+    BOOST_TEST(allocator.stats().peak_bytes == 4096 + 8192);
+    allocator.free(b, 8192);
+    BOOST_TEST(allocator.stats().current_bytes == 4096 + 8192);
+    allocator.release_cached();
+    BOOST_TEST(held == 4096 + 8192);
+  }
+  BOOST_TEST(allocator.stats().current_bytes == 0);
+  BOOST_TEST(allocator.stats().cached_bytes == (Allocator::kKeepsBlocks ? 4096 + 8192 : 0));
+  allocator.release_cached();
+}
+
+// A recording that failed: tensors that outlive it are as all others.
+BOOST_AUTO_TEST_CASE(a_reserve_may_go_before_its_blocks) {
+  Allocator allocator = make(1 << 20);
+  void* data = nullptr;
+  {
+    const Allocator::Reserve reserve(allocator);
+    data = allocator.allocate(1000);
+  }
+  BOOST_TEST(!is_given_out(allocator, data, 1000));
+  allocator.free(data, 1000);
+  BOOST_TEST(is_given_out(allocator, data, 1000) == Allocator::kKeepsBlocks);
+  allocator.release_cached();
+  BOOST_TEST(held == 0);
 }
 
 }  // namespace

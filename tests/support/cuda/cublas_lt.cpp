@@ -303,12 +303,11 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t prod
                               const void* c, cublasLtMatrixLayout_t c_layout, void* d,
                               cublasLtMatrixLayout_t d_layout,
                               const cublasLtMatmulAlgo_t* algorithm, void* workspace,
-                              size_t workspace_size, cudaStream_t) {
+                              size_t workspace_size, cudaStream_t stream) {
   if (!handle) return CUBLAS_STATUS_NOT_INITIALIZED;
   if (!product || !a_layout || !b_layout || !c_layout || !d_layout || !alpha || !beta || !algorithm)
     return CUBLAS_STATUS_INVALID_VALUE;
   ++emulated_blas().n_products;
-  farfield::emulation::finish_copies();
   const Problem problem{*product, *a_layout, *b_layout, *c_layout, *d_layout};
   if (const cublasStatus_t status = problem.check(); status != CUBLAS_STATUS_SUCCESS) return status;
   const auto& words = algorithm->data;
@@ -335,8 +334,19 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t prod
   if (emulated_blas().product_status != CUBLAS_STATUS_SUCCESS)
     return emulated_blas().product_status;
 
-  // Before the product is made: a workspace that is an operand too spoils the result.
-  if (workspace_size > 0) fill(workspace, workspace_size, farfield::emulation::Poison::nan);
-  multiply(problem, *static_cast<const float*>(alpha), a, b, beta_value, c, d);
+  // The objects may be changed as soon as the call returns.
+  const auto work = [=, product = *product, a_layout = *a_layout, b_layout = *b_layout,
+                     c_layout = *c_layout, d_layout = *d_layout,
+                     alpha = *static_cast<const float*>(alpha)] {
+    farfield::emulation::finish_copies();
+    // Before the product is made: a workspace that is an operand too spoils the result.
+    if (workspace_size > 0) fill(workspace, workspace_size, farfield::emulation::Poison::nan);
+    multiply({product, a_layout, b_layout, c_layout, d_layout}, alpha, a, b, beta_value, c, d);
+  };
+  if (farfield::emulation::is_capturing(stream))
+    return farfield::emulation::capture(stream, work) == cudaSuccess
+               ? CUBLAS_STATUS_SUCCESS
+               : CUBLAS_STATUS_EXECUTION_FAILED;
+  work();
   return CUBLAS_STATUS_SUCCESS;
 }

@@ -7,17 +7,22 @@
 #include "tests/support/cuda/copies.h"
 #include "tests/support/cuda/device_memory.h"
 #include "tests/support/cuda/devices.h"
+#include "tests/support/cuda/stream.h"
 #include "tests/support/cuda/symbol_name.h"
 
 namespace emulation = farfield::emulation;
+using emulation::capture;
+using emulation::is_capturing;
 using emulation::is_device_memory;
-
-struct CUstream_st {};
+using emulation::is_pinned_memory;
+using emulation::refuse_to_capture;
 
 struct CUevent_st {
   using Clock = std::chrono::steady_clock;
   std::optional<Clock::time_point> recorded;
   int64_t n_copies = 0;  // asked for before it
+  bool is_captured = false;
+  std::weak_ptr<CUgraph_st> captured_in;
 };
 
 const char* cudaGetErrorString(cudaError_t error) {
@@ -36,8 +41,16 @@ const char* cudaGetErrorString(cudaError_t error) {
       return "no CUDA-capable device is detected";
     case cudaErrorInvalidDevice:
       return "invalid device ordinal";
+    case cudaErrorIllegalState:
+      return "the operation cannot be performed in the present state";
     case cudaErrorNotReady:
       return "device not ready";
+    case cudaErrorStreamCaptureUnsupported:
+      return "operation not permitted when stream is capturing";
+    case cudaErrorStreamCaptureInvalidated:
+      return "operation failed due to a previous error during capture";
+    case cudaErrorCapturedEvent:
+      return "operation not permitted on an event last recorded in a capturing stream";
   }
   return "unrecognized error code";
 }
@@ -52,7 +65,8 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   return cudaSuccess;
 }
 
-cudaError_t cudaStreamSynchronize(cudaStream_t) {
+cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+  if (is_capturing(stream)) return refuse_to_capture(stream);
   emulation::count_host_wait();
   emulation::finish_copies();
   return cudaSuccess;
@@ -68,18 +82,28 @@ cudaError_t cudaEventDestroy(cudaEvent_t event) {
   return cudaSuccess;
 }
 
-cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t) {
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+  event->is_captured = is_capturing(stream);
+  if (event->is_captured) {
+    event->captured_in = stream->capture;
+    return stream->capture->is_invalid ? cudaErrorStreamCaptureInvalidated : cudaSuccess;
+  }
   event->recorded = CUevent_st::Clock::now();
   event->n_copies = emulation::n_copies_asked();
   return cudaSuccess;
 }
 
 cudaError_t cudaEventQuery(cudaEvent_t event) {
+  if (event->is_captured) {
+    if (const auto graph = event->captured_in.lock()) graph->is_invalid = true;
+    return cudaErrorCapturedEvent;
+  }
   return event->n_copies <= emulation::n_copies_done() ? cudaSuccess : cudaErrorNotReady;
 }
 
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
-  if (cudaEventQuery(event) == cudaSuccess) return cudaSuccess;
+  const cudaError_t status = cudaEventQuery(event);
+  if (status != cudaErrorNotReady) return status;
   emulation::count_host_wait();
   emulation::finish_copies();
   return cudaSuccess;
@@ -91,7 +115,9 @@ cudaError_t cudaEventElapsedTime(float* time_ms, cudaEvent_t begin, cudaEvent_t 
   return cudaSuccess;
 }
 
-cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned) { return cudaSuccess; }
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t, unsigned) {
+  return is_capturing(stream) ? refuse_to_capture(stream) : cudaSuccess;
+}
 
 cudaError_t cudaMalloc(void** begin, size_t size_bytes) {
   size_t free_bytes = 0, total_bytes = 0;
@@ -119,10 +145,17 @@ cudaError_t cudaFreeHost(void* begin) {
 }
 
 cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t size_bytes, cudaMemcpyKind kind,
-                            cudaStream_t) {
+                            cudaStream_t stream) {
   if (size_bytes == 0) return cudaSuccess;
+  if (is_capturing(stream)) {
+    const auto is_kept = [&](const void* begin) {
+      return is_device_memory(begin, size_bytes) || is_pinned_memory(begin, size_bytes);
+    };
+    if (!is_kept(to) || !is_kept(from)) return refuse_to_capture(stream);
+    return capture(stream, [=] { cudaMemcpyAsync(to, from, size_bytes, kind); });
+  }
   if (is_device_memory(to, size_bytes)) {
-    if (emulation::is_pinned_memory(from, size_bytes)) {
+    if (is_pinned_memory(from, size_bytes)) {
       emulation::copy_later(to, from, size_bytes);
       return cudaSuccess;
     }
@@ -141,19 +174,23 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t size_bytes, cudaM
   return cudaSuccess;
 }
 
-cudaError_t cudaMemsetAsync(void* begin, int value, size_t size_bytes, cudaStream_t) {
+cudaError_t cudaMemsetAsync(void* begin, int value, size_t size_bytes, cudaStream_t stream) {
   if (size_bytes == 0) return cudaSuccess;
   if (!is_device_memory(begin, size_bytes)) return cudaErrorInvalidValue;
+  if (is_capturing(stream))
+    return capture(stream, [=] { cudaMemsetAsync(begin, value, size_bytes); });
   emulation::finish_copies();
   std::memset(begin, value, size_bytes);
   return cudaSuccess;
 }
 
 cudaError_t cudaMemset2DAsync(void* begin, size_t pitch_bytes, int value, size_t row_bytes,
-                              size_t rows, cudaStream_t) {
+                              size_t rows, cudaStream_t stream) {
   if (row_bytes == 0 || rows == 0) return cudaSuccess;
   const size_t size_bytes = (rows - 1) * pitch_bytes + row_bytes;
   if (row_bytes > pitch_bytes || !is_device_memory(begin, size_bytes)) return cudaErrorInvalidValue;
+  if (is_capturing(stream))
+    return capture(stream, [=] { cudaMemset2DAsync(begin, pitch_bytes, value, row_bytes, rows); });
   emulation::finish_copies();
   for (size_t row = 0; row < rows; ++row)
     std::memset(static_cast<char*>(begin) + row * pitch_bytes, value, row_bytes);

@@ -1,15 +1,19 @@
 #pragma once
 // The part of the CUDA runtime that the engine uses. Everything is done when a call returns, so
-// streams have nothing to wait for; all but copies out of pinned memory (copies.h). Names,
-// parameters and defaults are those of NVIDIA's header.
+// streams have nothing to wait for; all but copies out of pinned memory (copies.h), and what a
+// stream is given while it is captured (capture.h). Names, parameters and defaults are those of
+// NVIDIA's header.
 
 #include <cstddef>
+#include <memory>
+#include <tuple>
 
+#include "tests/support/cuda/capture.h"
 #include "tests/support/cuda/copies.h"
 #include "tests/support/cuda/grid.h"
 #include "tests/support/cuda/vector_types.h"
 
-enum cudaError_t {
+enum cudaError_t : int {
   cudaSuccess = 0,
   cudaErrorInvalidValue = 1,
   cudaErrorMemoryAllocation = 2,
@@ -17,7 +21,11 @@ enum cudaError_t {
   cudaErrorInsufficientDriver = 35,
   cudaErrorNoDevice = 100,
   cudaErrorInvalidDevice = 101,
+  cudaErrorIllegalState = 401,
   cudaErrorNotReady = 600,
+  cudaErrorStreamCaptureUnsupported = 900,
+  cudaErrorStreamCaptureInvalidated = 901,
+  cudaErrorCapturedEvent = 907,
 };
 const char* cudaGetErrorString(cudaError_t error);
 
@@ -36,7 +44,26 @@ using cudaStream_t = struct CUstream_st*;
 inline constexpr unsigned cudaStreamNonBlocking = 1;
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags);
 cudaError_t cudaStreamDestroy(cudaStream_t stream);
+/// An error while the stream is captured, and the capture is then invalid.
 cudaError_t cudaStreamSynchronize(cudaStream_t stream);
+
+/// What a stream is given between begin and end is not done, but becomes a graph. Stricter than the
+/// runtime: nothing waits for an event then, and a copy has ordinary memory of the host on neither
+/// side, since the graph would read and write it at each launch.
+enum cudaStreamCaptureMode { cudaStreamCaptureModeRelaxed = 2 };
+using cudaGraph_t = struct CUgraph_st*;
+using cudaGraphNode_t = struct CUgraphNode_st*;
+using cudaGraphExec_t = struct CUgraphExec_st*;
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode);
+cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph);
+/// The number of nodes alone: `nodes` must be null.
+cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, size_t* n_nodes);
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph,
+                                 unsigned long long flags = 0);
+/// What a kernel throws is thrown from here.
+cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream);
+cudaError_t cudaGraphDestroy(cudaGraph_t graph);
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec);
 
 using cudaEvent_t = struct CUevent_st*;
 cudaError_t cudaEventCreate(cudaEvent_t* event);
@@ -80,12 +107,17 @@ void call_kernel(void (*kernel)(Parameters...), void** arguments, std::index_seq
   kernel(*static_cast<Parameters*>(arguments[I])...);
 }
 
+template <class... Parameters, size_t... I>
+auto copy_arguments(void** arguments, std::index_sequence<I...>) {
+  return std::make_shared<std::tuple<Parameters...>>(*static_cast<Parameters*>(arguments[I])...);
+}
+
 }  // namespace farfield::emulation
 
 /// What a kernel throws, or is found to do wrong, is thrown from here.
 template <class... Parameters>
 cudaError_t cudaLaunchKernel(void (*kernel)(Parameters...), dim3 grid, dim3 block, void** arguments,
-                             size_t shared_bytes = 0, cudaStream_t = nullptr) {
+                             size_t shared_bytes = 0, cudaStream_t stream = nullptr) {
   using namespace farfield::emulation;
   const auto call = [](const void* address, void** values) {
     const auto function = reinterpret_cast<void (*)(Parameters...)>(const_cast<void*>(address));
@@ -94,6 +126,18 @@ cudaError_t cudaLaunchKernel(void (*kernel)(Parameters...), dim3 grid, dim3 bloc
   const Launch launch{
       reinterpret_cast<const void*>(kernel), call, arguments, grid, block, shared_bytes};
   if (!is_valid(launch)) return cudaErrorInvalidConfiguration;
+  if (is_capturing(stream)) {
+    const auto values =
+        copy_arguments<Parameters...>(arguments, std::index_sequence_for<Parameters...>());
+    return capture(stream, [kernel, grid, block, shared_bytes, values] {
+      std::apply(
+          [&](auto&... value) {
+            void* pointers[] = {static_cast<void*>(&value)..., nullptr};
+            cudaLaunchKernel(kernel, grid, block, pointers, shared_bytes);
+          },
+          *values);
+    });
+  }
   finish_copies();
   run_grid(launch);
   return cudaSuccess;

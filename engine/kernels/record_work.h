@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "engine/device.h"
+
+namespace farfield {
+
+/// Work that a device has recorded.
+class Recording {
+ public:
+  virtual ~Recording() = default;
+  /// Gives the device all of it; nobody waits.
+  virtual void repeat() = 0;
+  /// Pieces of it: kernels, copies, memsets.
+  virtual int64_t n_nodes() const = 0;
+};
+
+/// Calls work(), of which the device does nothing yet. What it is given there goes on using the
+/// same memory, which is reserved for it. What work() throws is thrown here, and BackendError when
+/// it waited for the device; then nothing was done.
+std::unique_ptr<Recording> record_work(Cuda device, const std::function<void()>& work);
+/// The CPU records nothing: null, and work() is not called.
+inline std::unique_ptr<Recording> record_work(Cpu, const std::function<void()>&) { return nullptr; }
+
+}  // namespace farfield

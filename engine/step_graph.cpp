@@ -1,0 +1,25 @@
+#include "engine/step_graph.h"
+
+#include "engine/dispatch.h"
+
+namespace farfield {
+
+void StepGraph::run(const std::function<void()>& work) {
+  if (is_next_recorded()) {
+    try {
+      recording_ = dispatch(device_, [&](auto tag) { return record_work(tag, work); });
+    } catch (const std::exception& error) {
+      turn_off(error.what());
+    }
+  }
+  if (recording_) return recording_->repeat();
+  work();
+  was_called_ = true;
+}
+
+void StepGraph::turn_off(const std::string& why) {
+  why_not_ = why;
+  recording_.reset();
+}
+
+}  // namespace farfield

@@ -1,0 +1,84 @@
+#include "tests/support/cuda/capture.h"
+
+#include <atomic>
+#include <utility>
+#include <vector>
+
+#include "tests/support/cuda/stream.h"
+
+using namespace farfield::emulation;
+
+struct CUgraphExec_st {
+  std::vector<std::function<void()>> nodes;
+};
+
+namespace farfield::emulation {
+namespace {
+
+std::atomic<int64_t> launches = 0;
+
+}  // namespace
+
+bool is_capturing(const CUstream_st* stream) { return stream && stream->capture; }
+
+cudaError_t capture(CUstream_st* stream, std::function<void()> work) {
+  if (stream->capture->is_invalid) return cudaErrorStreamCaptureInvalidated;
+  stream->capture->nodes.push_back(std::move(work));
+  return cudaSuccess;
+}
+
+cudaError_t refuse_to_capture(CUstream_st* stream) {
+  if (stream->capture->is_invalid) return cudaErrorStreamCaptureInvalidated;
+  stream->capture->is_invalid = true;
+  return cudaErrorStreamCaptureUnsupported;
+}
+
+int64_t n_graph_launches() { return launches; }
+
+}  // namespace farfield::emulation
+
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode) {
+  if (!stream) return cudaErrorStreamCaptureUnsupported;
+  if (is_capturing(stream)) return cudaErrorIllegalState;
+  stream->capture = std::make_shared<CUgraph_st>();
+  return cudaSuccess;
+}
+
+cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
+  *graph = nullptr;
+  if (!is_capturing(stream)) return cudaErrorIllegalState;
+  const auto captured = std::exchange(stream->capture, nullptr);
+  if (captured->is_invalid) return cudaErrorStreamCaptureInvalidated;
+  *graph = new CUgraph_st(*captured);
+  return cudaSuccess;
+}
+
+cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, size_t* n_nodes) {
+  if (!graph || nodes) return cudaErrorInvalidValue;
+  *n_nodes = graph->nodes.size();
+  return cudaSuccess;
+}
+
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph, unsigned long long) {
+  if (!graph) return cudaErrorInvalidValue;
+  *exec = new CUgraphExec_st{graph->nodes};
+  return cudaSuccess;
+}
+
+cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
+  if (!exec) return cudaErrorInvalidValue;
+  if (is_capturing(stream)) return refuse_to_capture(stream);
+  ++launches;
+  for (const auto& work : exec->nodes) work();
+  return cudaSuccess;
+}
+
+cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
+  delete graph;
+  return cudaSuccess;
+}
+
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec) {
+  delete exec;
+  return cudaSuccess;
+}

@@ -1,0 +1,24 @@
+#pragma once
+// Streams whose work is captured: kept in order as functions, none of which runs before its graph
+// is launched.
+
+#include <cstdint>
+#include <functional>
+
+struct CUstream_st;
+enum cudaError_t : int;
+
+namespace farfield::emulation {
+
+/// Whether the stream is between begin and end of a capture, be it invalid by now.
+bool is_capturing(const CUstream_st* stream);
+/// Puts work into the graph of a stream that is captured. An error when the capture is invalid.
+cudaError_t capture(CUstream_st* stream, std::function<void()> work);
+/// What the runtime does when a captured stream is asked for what it cannot take: the answer, after
+/// which the capture is invalid.
+cudaError_t refuse_to_capture(CUstream_st* stream);
+
+/// Launches of graphs so far.
+int64_t n_graph_launches();
+
+}  // namespace farfield::emulation

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "tests/support/cuda/runtime.h"
+
+struct CUgraph_st {
+  std::vector<std::function<void()>> nodes;
+  bool is_invalid = false;  ///< the stream was asked for what a capture cannot take
+};
+
+/// A stream, whose work is done when a call returns unless it is captured.
+struct CUstream_st {
+  std::shared_ptr<CUgraph_st> capture;  ///< what it was given since the capture began; or null
+};
