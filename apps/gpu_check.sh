@@ -187,8 +187,10 @@ part_bench() {
     --lengths $lengths --posenc none,kerple_log || status=1
   measure step step --precision bf16 --preset neox-162m --batch $batch --train-len 512 \
     --posenc none,kerple_log || status=1
+  measure step-without-graph step --precision bf16 --preset neox-162m --batch $batch \
+    --train-len 512 --posenc none,kerple_log --cuda-graph off || status=1
   measure bandwidth bandwidth --precision bf16 || status=1
-  ((status)) && echo "bench: see the errors in $out/bench.log" || echo "bench: 3 tables in $out"
+  ((status)) && echo "bench: see the errors in $out/bench.log" || echo "bench: 4 tables in $out"
   return $status
 }
 
@@ -234,11 +236,12 @@ done
 # Rows `what,ms` of the tables that bench has written, named as apps/gpu_check_torch.py names them.
 figures() {
   local file
-  for file in attention step bandwidth; do
+  for file in attention step step-without-graph bandwidth; do
     [[ -s $out/bench-$file.csv ]] || continue
     awk -F, -v file=$file '
       NR == 1 { for (i = 1; i <= NF; ++i) column[$i] = i; next }
       file == "attention" { print "attention " $column["encoding"] " " $column["length"] "," $column["ms"] }
+      file == "step-without-graph" { print "step without a graph " $column["encoding"] "," $column["ms/step"] }
       file == "step" { print "step " $column["encoding"] "," $column["ms/step"] }
       file == "bandwidth" { print $column["work"] "," $column["ms"] }
     ' "$out/bench-$file.csv"

@@ -64,6 +64,9 @@ void add_options(Options& options, RunConfig& c) {
       .add("device", c.device, "cpu|cuda|cuda:N", "where to compute")
       .add("precision", c.precision, "fp32|bf16",
            "of activations and matrix products (default: fp32 on the CPU, bf16 on CUDA)")
+      .add("cuda-graph", c.cuda_graph, "auto|off",
+           "on CUDA, record a step once and repeat it by one call, where the encoding allows it: "
+           "the same numbers")
       .add("checkpoint-activations", c.checkpoint_activations,
            "keep only the input of each block: less memory, a third more time")
       .add("threads", c.threads, "N", "threads (default: FARFIELD_THREADS, or all processors)");
@@ -120,6 +123,7 @@ void resolve(RunConfig& c) {
   check("--hidden-dropout", c.hidden_dropout, c.hidden_dropout >= 0 && c.hidden_dropout < 1,
         "a share from 0 to below 1");
   check_word("--nonfinite", c.nonfinite, {"stop", "skip", "rewind"});
+  check_word("--cuda-graph", c.cuda_graph, {"auto", "off"});
   check_word("--precision", *c.precision, {"fp32", "bf16"});
 
   c.posenc = canonical_posenc(c.posenc, c, c.posenc);
@@ -175,8 +179,8 @@ RunConfig to_run_config(const std::string& name, const Settings& settings) {
 
 Settings identity(const Settings& settings) {
   const Settings all = to_settings(to_run_config("config", settings));
-  return without(all, {"data", "checkpoint-activations", "threads", "log-every", "valid-every",
-                       "valid-windows", "checkpoint-every", "keep", "nonfinite"});
+  return without(all, {"data", "cuda-graph", "checkpoint-activations", "threads", "log-every",
+                       "valid-every", "valid-windows", "checkpoint-every", "keep", "nonfinite"});
 }
 
 }  // namespace farfield::apps

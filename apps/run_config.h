@@ -31,6 +31,7 @@ struct RunConfig {
 
   std::optional<std::string> precision;  ///< empty: fp32 on the CPU, bf16 on CUDA
   std::string device = "cpu";
+  std::string cuda_graph = "auto";
   bool checkpoint_activations = false;
   std::optional<int64_t> threads;
 

@@ -36,8 +36,15 @@ Trainer::Trainer(const RunConfig& config, const data::Corpus& corpus)
       device_(parse_device(config.device)),
       model_(model_config(config, corpus.vocab_size()), config.seed, config.dtype(), device_),
       parameters_(model_.parameters()),
-      optimizer_(parameters_, optimizer_options(config)) {
+      optimizer_(parameters_, optimizer_options(config)),
+      graph_(device_) {
   model_.set_checkpointing(config.checkpoint_activations);
+  const Shape shape{*config.batch, *config.train_len};
+  now_.inputs = Tensor::empty(shape, DType::i32, device_);
+  now_.targets = Tensor::empty(shape, DType::i32, device_);
+  if (config.cuda_graph == "off") graph_.turn_off("--cuda-graph is off");
+  if (model_.encoding().is_random(posenc::Phase::train))
+    graph_.turn_off(concat("'", config.posenc, "' draws other positions for each batch"));
   if (config.accumulate == 1) return;
   for (const auto& layer : model_.encoding().plan(1, 1, posenc::Phase::train).layers)
     require<ConfigError>(
@@ -58,6 +65,8 @@ void Trainer::restore(const Checkpoint& checkpoint) {
   require<ConfigError>(checkpoint.state.data_hash == data_hash_, kWhere,
                        "expected the data the run was started on (hash ",
                        checkpoint.state.data_hash, "), got other data (hash ", data_hash_, ")");
+  graph_.forget();  // it updates the moments that are replaced
+  recorded_gradients_.clear();
   AdamW optimizer(parameters_, optimizer_options(config_));
   optimizer.load_state(checkpoint.optimizer, checkpoint.state.optimizer_t);
   load_weights(parameters_, checkpoint.model);
@@ -95,6 +104,30 @@ Tensor Trainer::forward_backward(const Tokens& tokens) const {
   return pieces == 1 ? sum : sum / static_cast<double>(pieces);
 }
 
+void Trainer::compute() {
+  optimizer_.zero_grad();
+  const Tensor loss = forward_backward(now_);
+  if (after_backward) after_backward(now_.step + 1, parameters_);
+  const Tensor norm = device_grad_norm(parameters_);
+  optimizer_.update({.loss = loss, .grad_norm = norm, .max_norm = *config_.clip});
+  model_.project();  // changes nothing where there was no update
+  outcome_ = concat({reshape(loss, {1}), reshape(norm, {1})}, 0);
+}
+
+void Trainer::run_graph() {
+  if (graph_.is_next_recorded()) {
+    // The tables that the encoding keeps must be there by then: a recording that fails would leave
+    // some that were never computed.
+    const NoGrad no_grad;
+    const int64_t length = *config_.train_len;
+    model_.encoding().plan(length, length, posenc::Phase::train,
+                           {*config_.batch / config_.accumulate, 0});
+  }
+  graph_.run([this] { compute(); });
+  if (graph_.is_recorded() && recorded_gradients_.empty())
+    for (const Parameter& p : parameters_) recorded_gradients_.push_back(p.value.grad());
+}
+
 StepResult Trainer::step() {
   const auto start = std::chrono::steady_clock::now();
   StepResult result;
@@ -104,16 +137,19 @@ StepResult Trainer::step() {
       result.step);
   const Tokens tokens = next_ && next_->step == step_ ? *std::move(next_) : tokens_of(step_);
   next_.reset();
-  optimizer_.zero_grad();
+  now_.step = step_;
+  now_.inputs.assign(tokens.inputs);
+  now_.targets.assign(tokens.targets);
+  optimizer_.begin_update(result.lr);
   // The device is given all of the step, and decides itself whether there is an update, before the
   // host first looks at a number: it never stands still within a step.
-  const Tensor loss = forward_backward(tokens);
-  if (after_backward) after_backward(result.step, parameters_);
-  const Tensor norm = device_grad_norm(parameters_);
-  optimizer_.step(result.lr, {.loss = loss, .grad_norm = norm, .max_norm = *config_.clip});
-  model_.project();  // changes nothing where there was no update
+  const bool is_plain = !after_backward;
+  if (is_plain)
+    run_graph();
+  else
+    compute();
   if (result.step < *config_.steps) next_ = tokens_of(result.step);
-  const std::vector<double> seen = concat({reshape(loss, {1}), reshape(norm, {1})}, 0).to_vector();
+  const std::vector<double> seen = outcome_.to_vector();
   result.loss = seen[0];
   result.grad_norm = seen[1];
   if (std::isfinite(result.loss) && std::isfinite(result.grad_norm)) {
@@ -121,6 +157,9 @@ StepResult Trainer::step() {
     tokens_ += *config_.batch * *config_.train_len;
   } else {
     optimizer_.take_back();
+    if (is_plain)
+      for (size_t i = 0; i < recorded_gradients_.size(); ++i)
+        parameters_[i].value.set_grad(recorded_gradients_[i]);
     result.problem = describe(tokens, result.loss, result.grad_norm);
   }
   optimizer_.zero_grad();

@@ -12,6 +12,7 @@
 #include "data/corpus.h"
 #include "data/loader.h"
 #include "engine/optim.h"
+#include "engine/step_graph.h"
 #include "layers/transformer.h"
 
 namespace farfield::apps {
@@ -58,8 +59,11 @@ class Trainer {
   NamedTensors model_tensors() const;
   NamedTensors optimizer_tensors() const { return optimizer_.state(); }
   const Transformer& model() const { return model_; }
+  /// How the device is given a step.
+  const StepGraph& graph() const { return graph_; }
 
-  /// For tests: called when the gradients of a step are there, before they are looked at.
+  /// For tests: called when the gradients of a step are there, before they are looked at. Such a
+  /// step is not a recorded one.
   std::function<void(int64_t step, const std::vector<Parameter>& parameters)> after_backward;
 
  private:
@@ -70,6 +74,9 @@ class Trainer {
     Tensor inputs, targets;  // [batch_size, train_len]
   };
   Tokens tokens_of(int64_t step) const;
+  /// All that the device does in a step, which can be recorded: it reads now_ and leaves outcome_.
+  void compute();
+  void run_graph();
   Tensor forward_backward(const Tokens& tokens) const;
   std::string describe(const Tokens& tokens, double loss, double norm);
 
@@ -82,6 +89,10 @@ class Trainer {
   std::vector<Parameter> parameters_;
   AdamW optimizer_;
   std::optional<Tokens> next_;  // on their way to the device while it computes
+  Tokens now_;                  // of this step, always in the same tensors; without their batch
+  Tensor outcome_;              // loss and gradient norm, float64 [2]
+  StepGraph graph_;
+  std::vector<Tensor> recorded_gradients_;  // of the parameters, where a recorded step leaves them
   int64_t step_ = 0, tokens_ = 0;
   double time_s_ = 0;
   std::set<int64_t> left_out_;

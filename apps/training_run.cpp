@@ -102,6 +102,7 @@ ExitCode TrainingRun::go(Progress& progress, std::optional<int64_t> stop_after) 
         continue;
       }
       good_step_ = step.step;
+      say_how(progress);
       log(step, trainer_->is_done(), progress);
     }
     const int64_t now = trainer_->state().step;
@@ -138,6 +139,21 @@ void TrainingRun::log(const StepResult& step, bool is_last, Progress& progress) 
     logged_time_s_ = state.time_s;
   }
   progress.update(step.step, *config.steps, text, keep);
+}
+
+// Once, on a device that could be given its steps in more than one way.
+void TrainingRun::say_how(Progress& progress) {
+  const StepGraph& graph = trainer_->graph();
+  const RunConfig& config = trainer_->config();
+  if (has_said_how_ || config.cuda_graph == "off" ||
+      parse_device(config.device).kind == Device::Kind::cpu)
+    return;
+  has_said_how_ = graph.is_recorded() || !graph.why_not().empty();
+  if (graph.is_recorded())
+    progress.say(concat("[train] from here on a step is one CUDA graph of ", graph.n_nodes(),
+                        " kernels and copies"));
+  else if (has_said_how_)
+    progress.say(concat("[train] steps are not a CUDA graph: ", graph.why_not()));
 }
 
 void TrainingRun::save() {

@@ -36,6 +36,7 @@ class TrainingRun {
   TrainingRun(RunFolder folder, std::unique_ptr<Trainer> trainer);
 
   void log(const StepResult& step, bool is_last, Progress& progress);
+  void say_how(Progress& progress);
   void save();
   void handle(const StepResult& bad, Progress& progress);
   void rewind(const StepResult& bad, Progress& progress);
@@ -49,7 +50,7 @@ class TrainingRun {
   int64_t bad_in_a_row_ = 0;   // such steps without a finite one beyond them
   int64_t logged_tokens_ = 0;  // at the row before
   double logged_time_s_ = 0;
-  std::string last_text_;
+  bool has_said_how_ = false;  // the device is given its steps
 };
 
 }  // namespace farfield::apps

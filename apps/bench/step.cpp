@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <memory>
 
@@ -11,6 +12,7 @@
 #include "engine/device_info.h"
 #include "engine/ops/pointwise.h"
 #include "engine/optim.h"
+#include "engine/step_graph.h"
 #include "layers/transformer.h"
 
 namespace farfield::apps {
@@ -30,11 +32,15 @@ double step_gflop(const ModelConfig& c, int64_t batch_size) {
 class Trainee {
  public:
   Trainee(const ModelConfig& config, int64_t batch_size, DType dtype, const Device& device,
-          bool checkpointing)
+          bool checkpointing, bool uses_graph)
       : device_(device),
         before_(memory_stats(device).current_bytes),
         model_(config, /*seed=*/1, dtype, device),
-        optimizer_(model_.parameters()) {
+        optimizer_(model_.parameters()),
+        graph_(device) {
+    if (!uses_graph) graph_.turn_off("--cuda-graph is off");
+    if (model_.encoding().is_random(posenc::Phase::train))
+      graph_.turn_off("other positions are drawn for each batch");
     model_.set_checkpointing(checkpointing);
     own_bytes_ = memory_stats(device).current_bytes - before_;
     const Random random{1, stream_of("bench tokens")};
@@ -50,16 +56,21 @@ class Trainee {
     reset_peak_memory(device_);
     synchronize(device_);
     const double time = seconds([&] {
-      const Tensor loss = model_.loss(ids_, ids_);
-      backward(loss);
-      update(loss);
+      optimizer_.begin_update(kLr);
+      graph_.run([this] {
+        optimizer_.zero_grad();
+        const Tensor loss = model_.loss(ids_, ids_);
+        backward(loss);
+        update(loss);
+      });
       synchronize(device_);
     });
-    peak_bytes_ = own_bytes_ + memory_stats(device_).peak_bytes - held;
+    // What a recorded step uses is held from then on.
+    peak_bytes_ = std::max(peak_bytes_, own_bytes_ + memory_stats(device_).peak_bytes - held);
     return time;
   }
 
-  /// The same in parts, each waited for: seconds of forward, backward and update.
+  /// The same in parts, each waited for and none recorded: seconds of forward, backward and update.
   std::array<double, 3> run_parts() {
     const auto part = [&](const auto& f) {
       synchronize(device_);
@@ -71,17 +82,23 @@ class Trainee {
     Tensor loss;
     const double forward = part([&] { loss = model_.loss(ids_, ids_); });
     const double backward_ = part([&] { backward(loss); });
-    return {forward, backward_, part([&] { update(loss); })};
+    return {forward, backward_, part([&] {
+              optimizer_.begin_update(kLr);
+              update(loss);
+            })};
   }
 
-  /// Of weights, moments, gradients and activations together, in the latest step.
+  /// Of weights, moments, gradients and activations together, the most of any step.
   int64_t peak_bytes() const { return peak_bytes_; }
+  const StepGraph& graph() const { return graph_; }
 
  private:
+  static constexpr double kLr = 1e-4;
+
   void update(const Tensor& loss) {
-    optimizer_.step(/*lr=*/1e-4, {.loss = cast(loss.detach(), DType::f64),
-                                  .grad_norm = device_grad_norm(optimizer_.parameters()),
-                                  .max_norm = 1});
+    optimizer_.update({.loss = cast(loss.detach(), DType::f64),
+                       .grad_norm = device_grad_norm(optimizer_.parameters()),
+                       .max_norm = 1});
     optimizer_.zero_grad();
     model_.project();
   }
@@ -90,8 +107,14 @@ class Trainee {
   int64_t before_, own_bytes_ = 0, peak_bytes_ = 0;
   Transformer model_;
   AdamW optimizer_;
+  StepGraph graph_;
   Tensor ids_;
 };
+
+std::string how_given(const StepGraph& graph) {
+  return graph.is_recorded() ? concat("one CUDA graph of ", graph.n_nodes(), " kernels and copies")
+                             : concat("kernel by kernel: ", graph.why_not());
+}
 
 // Medians of the parts of a step: ": forward 3.1, backward 6.2, update 0.9".
 std::string parts_of(Trainee& trainee, int64_t rounds) {
@@ -111,6 +134,7 @@ int bench_step(int argc, const char* const* argv, std::ostream& out) {
   ModelOptions model;
   std::vector<std::string> posenc = {"alibi"};
   bool checkpointing = false;
+  std::string cuda_graph = "auto";
   Options options(
       "bench step",
       "Times training steps: forward, backward, clipping, AdamW. Shares are of the rate of the "
@@ -119,10 +143,14 @@ int bench_step(int argc, const char* const* argv, std::ostream& out) {
       "two neighbours, so that slow drifts of the machine do not count.");
   model.add_to(options);
   options.add("posenc", posenc, "EXPR,...", "positional encodings, or all; may be repeated")
-      .add("checkpoint", checkpointing, "keep block inputs only and compute blocks again");
+      .add("checkpoint", checkpointing, "keep block inputs only and compute blocks again")
+      .add("cuda-graph", cuda_graph, "auto|off",
+           "on CUDA, record a step once and repeat it by one call, as `train` does");
   common.add_to(options);
   if (!options.parse(argc, argv, out)) return kDone;
   common.apply();
+  require<ConfigError>(cuda_graph == "auto" || cuda_graph == "off", "config",
+                       "--cuda-graph: expected auto or off, got '", cuda_graph, "'");
 
   ModelConfig config = model.config();
   const int64_t batch_size = model.batch_size();
@@ -155,9 +183,9 @@ int bench_step(int argc, const char* const* argv, std::ostream& out) {
   const auto make = [&](const std::string& expression) {
     config.posenc = expression;
     return std::make_unique<Trainee>(config, batch_size, common.dtype(), common.where(),
-                                     checkpointing);
+                                     checkpointing, cuda_graph == "auto");
   };
-  std::vector<std::string> parts;
+  std::vector<std::string> parts, given;
   const auto left_out = measure_in_turn(
       bench_encodings(posenc), /*warm_up=*/2, common.rounds, make,
       [&](const Contender<Trainee>& one) {
@@ -168,9 +196,14 @@ int bench_step(int argc, const char* const* argv, std::ostream& out) {
                     peak.share(gflop / time),
                     one.against_none > 0 ? fixed(one.against_none, 3) : "",
                     mebibytes(one.subject->peak_bytes())});
+        given.push_back(one.posenc + ": " + how_given(one.subject->graph()));
         parts.push_back(one.posenc + parts_of(*one.subject, common.rounds));
       });
   for (const std::string& line : left_out) out << "left out: " << line << '\n';
+  if (common.where().kind != Device::Kind::cpu) {
+    out << "\nhow the device is given a step:\n";
+    for (const std::string& line : given) out << line << '\n';
+  }
   out << "\nparts, each waited for, ms:\n";
   for (const std::string& line : parts) out << line << '\n';
   out << "\nresident memory at its most: " << mebibytes(peak_resident_bytes()) << " MiB\n";

@@ -68,6 +68,7 @@ BOOST_AUTO_TEST_CASE(only_what_changes_the_weights_belongs_to_the_identity) {
     r.keep = 9;
     r.data = "elsewhere";
     r.nonfinite = "skip";
+    r.cuda_graph = "off";
   })));
   BOOST_CHECK(a == same);
   const Settings other = identity(to_settings(resolved([](RunConfig& r) { r.seed = 2; })));
@@ -98,6 +99,7 @@ BOOST_AUTO_TEST_CASE(values_out_of_range_are_named) {
   refuses([](RunConfig& r) { r.hidden_dropout = 1; },
           "--hidden-dropout: expected a share from 0 to below 1, got 1");
   refuses([](RunConfig& r) { r.nonfinite = "rewnd"; }, "got 'rewnd'; did you mean 'rewind'?");
+  refuses([](RunConfig& r) { r.cuda_graph = "on"; }, "--cuda-graph: expected one of auto, off");
   refuses([](RunConfig& r) { r.precision = "fp16"; }, "--precision: expected one of fp32, bf16");
   refuses([](RunConfig& r) { r.device = "tpu"; }, "tpu");
   refuses([](RunConfig& r) { r.posenc = "alibbi"; }, "did you mean 'alibi'?");

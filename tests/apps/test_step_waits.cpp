@@ -8,10 +8,12 @@
 #include "apps/trainer.h"
 #include "posenc/registry.h"
 #include "tests/apps/toy_run.h"
+#include "tests/support/cuda/capture.h"
 #include "tests/support/cuda/copies.h"
 
 using namespace farfield;
 using namespace farfield::apps;
+using farfield::emulation::n_graph_launches;
 using farfield::emulation::n_host_waits;
 using farfield::test::ToyRun;
 
@@ -51,6 +53,21 @@ BOOST_AUTO_TEST_CASE(the_host_waits_once_in_a_step) {
   RunConfig config = config_on("cuda");
   config.checkpoint_activations = true;
   BOOST_TEST(waits_in_a_step(config) == 1);
+}
+
+BOOST_AUTO_TEST_CASE(it_waits_once_in_a_step_that_is_recorded_and_in_one_that_is_not) {
+  for (const char* cuda_graph : {"auto", "off"}) {
+    RunConfig config = config_on("cuda");
+    config.cuda_graph = cuda_graph;
+    Trainer t = trainer(config);
+    t.step();
+    for (int i = 0; i < 5; ++i) {
+      const int64_t waits = n_host_waits(), launches = n_graph_launches();
+      t.step();
+      BOOST_TEST(n_host_waits() - waits == 1);
+      BOOST_TEST(n_graph_launches() - launches == (config.cuda_graph == "auto"));
+    }
+  }
 }
 
 // But where an encoding itself looks at what it has learned: kernel checks its table, fire counts
