@@ -79,9 +79,15 @@ void check_same_tensors(const Trainer& got, const Trainer& want) {
 // All that others may be given between two steps, full of numbers that would spoil the next one.
 void use_memory() {
   std::vector<Tensor> all;
-  for (int64_t n = 1; n <= 1 << 16; n = n * 5 / 4 + 1)
-    for (int i = 0; i < 12; ++i)
+  for (int64_t n = 1; n <= 1 << 15; n += n / 16 + 1)  // every size of block
+    for (int i = 0; i < 4; ++i)
       all.push_back(Tensor::full({n}, 1e30, DType::f32, Device{Device::Kind::cuda, 0}));
+}
+
+// The encoding keeps 32 MiB of tables: what it kept for training goes, and others get the memory.
+void drop_kept_tables(const Trainer& t) {
+  for (const int64_t length : {300'000, 300'001})
+    t.model().encoding().plan(length, length, posenc::Phase::eval);
 }
 
 }  // namespace
@@ -112,19 +118,35 @@ BOOST_AUTO_TEST_CASE(twenty_recorded_steps_give_the_bits_of_twenty_that_are_not)
 }
 
 BOOST_AUTO_TEST_CASE(what_happens_between_steps_does_not_reach_the_memory_of_a_recorded_one) {
-  Trainer got = trainer(config_of("auto")), want = trainer(config_of("off"));
+  RunConfig recorded = config_of("auto"), plain = config_of("off");
+  recorded.posenc = plain.posenc = "sinusoidal + kerple_log";
+  Trainer got = trainer(recorded), want = trainer(plain);
   while (!want.is_done()) {
     check_same(got.step(), want.step());
     use_memory();
     BOOST_TEST(*got.valid_loss() == *want.valid_loss());
-    use_memory();
-    // other lengths: the tables that the encoding kept for training are dropped, and their memory
-    // belongs to others
-    if (got.state().step % 4 == 0)
-      for (int64_t length = 1000; length < 1040; ++length)
-        got.model().encoding().plan(length, length, posenc::Phase::eval);
+    if (got.state().step % 8 == 3) drop_kept_tables(got);
     use_memory();
   }
+  BOOST_TEST(got.graph().is_recorded());
+  check_same_tensors(got, want);
+}
+
+// Tables that the encoding would have kept from a recording that fails were never computed.
+BOOST_AUTO_TEST_CASE(a_recording_that_fails_leaves_nothing_behind) {
+  std::string waiting;
+  for (const posenc::Row& row : posenc::registry())
+    if (row.name == "kernel") waiting = posenc::example_of(row);
+  RunConfig recorded = config_of("auto"), plain = config_of("off");
+  recorded.posenc = plain.posenc = "sinusoidal + " + waiting;
+  Trainer got = trainer(recorded), want = trainer(plain);
+  for (int i = 0; i < 4; ++i) {
+    check_same(got.step(), want.step());
+    if (i == 0) drop_kept_tables(got);
+    use_memory();
+    BOOST_TEST(*got.valid_loss() == *want.valid_loss());
+  }
+  BOOST_TEST(!got.graph().why_not().empty());
   check_same_tensors(got, want);
 }
 
