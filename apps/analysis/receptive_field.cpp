@@ -91,6 +91,10 @@ TheoreticalField theoretical_field(std::optional<int64_t> window, int64_t n_laye
   TheoreticalField field{.paper = n_inputs, .exact = n_inputs, .covered = n_inputs <= train_len};
   if (!window) return field;
   at_least_one(kReach, "a window", *window);
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+  require<ConfigError>(*window <= kMost / n_layer, kReach,
+                       "bad_argument: expected a window whose product with n_layer ", n_layer,
+                       " is below 2^63, got ", *window);
   field.paper = *window * n_layer;
   field.exact = std::min(n_inputs, (*window - 1) * n_layer + 1);
   field.covered = field.paper <= train_len;

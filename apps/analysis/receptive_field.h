@@ -69,7 +69,8 @@ struct TheoreticalField {
 /// Of a model with n_layer layers, each seeing `window` tokens, itself included; without a window
 /// both counts are n_inputs.
 ///
-/// Throws    ConfigError bad_argument for a window, n_layer, n_inputs or train_len below 1
+/// Throws    ConfigError bad_argument for a window, n_layer, n_inputs or train_len below 1, or a
+///           window n_layer beyond 64 bits
 TheoreticalField theoretical_field(std::optional<int64_t> window, int64_t n_layer, int64_t n_inputs,
                                    int64_t train_len);
 

@@ -180,6 +180,8 @@ BOOST_AUTO_TEST_CASE(bad_arguments_are_named) {
   BOOST_CHECK_EXCEPTION(find_jump(c, 1, 16), ConfigError, says("expected more than 2 inputs"));
   BOOST_CHECK_EXCEPTION(theoretical_field(0, 12, 2047, 512), ConfigError,
                         says("[eval:reach] bad_argument: expected a window >= 1, got 0"));
+  BOOST_CHECK_EXCEPTION(theoretical_field(int64_t{1} << 62, 2, 2047, 512), ConfigError,
+                        says("[eval:reach] bad_argument: expected a window whose product"));
   BOOST_CHECK_EXCEPTION(theoretical_field(1, 0, 2047, 512), ConfigError,
                         says("bad_argument: expected n_layer >= 1"));
   BOOST_CHECK_EXCEPTION(theoretical_field({}, 1, 0, 512), ConfigError, says("bad_argument: "));
