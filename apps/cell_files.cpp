@@ -85,8 +85,9 @@ std::string text_of(const Settings& key, const ProtocolResult& of, const LengthR
                               {"y", to_json(series.y)},
                               {"low", to_json(series.low)},
                               {"high", to_json(series.high)}});
+  json["notes"] = cell.notes;
   json["hash"] = hash_hex(json.dump());  // of everything above
-  return json.dump(1) + "\n";
+  return json.dump(1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 
 // Empty for a file that is damaged.
@@ -116,6 +117,7 @@ std::optional<KeptCell> cell_of(const std::string& text) {
       cell.series.push_back({s.at("name"), s.at("axis"), to_doubles(s.at("x")),
                              to_doubles(s.at("y")), to_doubles(s.at("low")),
                              to_doubles(s.at("high")), s.at("is_log_x")});
+    if (json.contains("notes")) json["notes"].get_to(cell.notes);
     return kept;
   } catch (const std::exception&) {  // a whole file of another shape
     return {};

@@ -308,6 +308,11 @@ std::string results_table(const std::vector<RunResult>& results) {
     for (const LengthResult& cell : results[i].result.lengths)
       if (!cell.failure.empty())
         text += concat(labels[i], " at ", cell.length, ": ", cell.message, '\n');
+  for (size_t i = 0; i < results.size(); ++i)
+    for (const LengthResult& cell : results[i].result.lengths)
+      for (const std::string& note : cell.notes)
+        text +=
+            concat(labels[i], cell.length > 0 ? concat(" at ", cell.length) : "", ": ", note, '\n');
   return text;
 }
 

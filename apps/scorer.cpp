@@ -5,9 +5,6 @@
 namespace farfield::apps {
 namespace {
 
-// Beyond the batches of any training, so that evaluation does not repeat what training drew.
-constexpr uint64_t kFirstDraw = uint64_t{1} << 40;
-
 Tensor to_tensor(const Scorer::Ids& ids, int64_t batch, const Device& device) {
   return Tensor::from(std::span<const int32_t>(ids),
                       {batch, static_cast<int64_t>(ids.size()) / batch}, device);
@@ -19,7 +16,7 @@ Scorer scorer_of(const Transformer& model, const Device& device, uint64_t draw,
                  const std::function<void(int64_t)>& watch) {
   Scorer scorer;
   scorer.vocab_size = model.config().vocab_size;
-  scorer.score = [&model, device, draw = kFirstDraw + draw, watch](
+  scorer.score = [&model, device, draw = Subject::kFirstDraw + draw, watch](
                      const Scorer::Ids& ids, const Scorer::Ids& targets, int64_t batch) {
     if (watch) watch(static_cast<int64_t>(ids.size()));
     return model.tail_nll(to_tensor(ids, batch, device), to_tensor(targets, batch, device), draw)

@@ -61,47 +61,67 @@ void check(const LastTokenOptions& own) {
   check_word("context", own.context, {"L-1", "L"});
 }
 
+Scorer::Ids Segments::ids(int64_t first, int64_t batch, int64_t n) const {
+  Scorer::Ids ids;
+  for (int64_t i = first; i < first + batch; ++i) {
+    const int32_t* const end = tokens.data() + (i + 1) * span;
+    ids.insert(ids.end(), end - 1 - n, end - 1);
+  }
+  return ids;
+}
+
+Scorer::Ids Segments::targets(int64_t first, int64_t batch) const {
+  Scorer::Ids targets;
+  for (int64_t i = first; i < first + batch; ++i)
+    targets.push_back(tokens[static_cast<size_t>((i + 1) * span - 1)]);
+  return targets;
+}
+
+std::string Segments::name(size_t item) const {
+  return concat("segment ", item, " (tokens ", starts[item], " to ", starts[item] + span - 1, ")");
+}
+
+Segments read_segments(std::string_view protocol, const Subject& subject,
+                       const CommonOptions& common, const LastTokenOptions& own) {
+  check_common(protocol, common);
+  const TokenStream& text = subject.text;
+  const int64_t longest = *std::max_element(common.lengths.begin(), common.lengths.end());
+  Segments segments;
+  segments.n_short = own.context == "L" ? 0 : 1;
+  segments.span = segments.n_inputs(longest) + 1;
+  segments.starts =
+      draw_segments(protocol, text.size, segments.span, own.segments,
+                    own.segment_set == "common" ? 0 : subject.seed, common.allow_fewer);
+  const auto n = static_cast<int64_t>(segments.starts.size());
+  segments.parameters = concat("segments=", n, " set=", own.segment_set, " longest=", longest,
+                               " context=", own.context);
+  segments.tokens.resize(static_cast<size_t>(n * segments.span));
+  for (int64_t i = 0; i < n; ++i) {
+    const int64_t start = segments.starts[static_cast<size_t>(i)];
+    read_tokens(protocol, text, subject.scorer.vocab_size, start, segments.span,
+                segments.tokens.data() + i * segments.span);
+    segments.predicted.add(start + segments.span - 1, 1);
+  }
+  return segments;
+}
+
 ProtocolResult last_token(const Subject& subject, const CommonOptions& common,
                           const LastTokenOptions& own) {
-  check_common(kName, common);
-  const TokenStream& text = subject.text;
-  const bool is_full = own.context == "L";
-  const int64_t longest = *std::max_element(common.lengths.begin(), common.lengths.end());
-  const int64_t span = longest + (is_full ? 1 : 0);
-
+  const Segments segments = read_segments(kName, subject, common, own);
   ProtocolResult result;
   result.protocol = kName;
-  result.starts = draw_segments(kName, text.size, span, own.segments,
-                                own.segment_set == "common" ? 0 : subject.seed, common.allow_fewer);
-  const auto n = static_cast<int64_t>(result.starts.size());
-  result.parameters = concat("segments=", n, " set=", own.segment_set, " longest=", longest,
-                             " context=", own.context);
-
-  std::vector<int32_t> tokens(static_cast<size_t>(n * span));  // [n, span]
-  TokenSet predicted;
-  for (int64_t i = 0; i < n; ++i) {
-    const int64_t start = result.starts[static_cast<size_t>(i)];
-    read_tokens(kName, text, subject.scorer.vocab_size, start, span, tokens.data() + i * span);
-    predicted.add(start + span - 1, 1);
-  }
+  result.starts = segments.starts;
+  result.parameters = segments.parameters;
+  const auto n = static_cast<int64_t>(segments.starts.size());
 
   measure_lengths(result, subject, common.lengths, [&](LengthResult& to) {
-    to.tokens = predicted.name(text);
-    const int64_t n_inputs = is_full ? to.length : to.length - 1;
+    to.tokens = segments.predicted.name(subject.text);
+    const int64_t n_inputs = segments.n_inputs(to.length);
     in_batches(n, n_inputs, common, [&](int64_t first, int64_t batch) {
       if (!to.failure.empty()) return;
-      Scorer::Ids ids, targets;
-      for (int64_t i = first; i < first + batch; ++i) {
-        const int32_t* const end = tokens.data() + (i + 1) * span;
-        ids.insert(ids.end(), end - 1 - n_inputs, end - 1);
-        targets.push_back(end[-1]);
-      }
-      for (const double nll : subject.scorer.score(ids, targets, batch)) {
-        const size_t item = to.items.size();
-        if (note_nonfinite(to, kName, nll,
-                           concat("segment ", item, " (tokens ", result.starts[item], " to ",
-                                  result.starts[item] + span - 1, ")")))
-          return;
+      for (const double nll : subject.scorer.score(segments.ids(first, batch, n_inputs),
+                                                   segments.targets(first, batch), batch)) {
+        if (note_nonfinite(to, kName, nll, segments.name(to.items.size()))) return;
         to.items.push_back(nll);
       }
     });

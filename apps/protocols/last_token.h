@@ -1,5 +1,7 @@
 #pragma once
 
+#include <vector>
+
 #include "apps/cli.h"
 #include "apps/protocols/subject.h"
 
@@ -29,5 +31,29 @@ ProtocolResult last_token(const Subject& subject, const CommonOptions& common,
 /// Throws    ConfigError bad_argument; IoError not_enough_data, unless allow_fewer and there is one
 std::vector<int64_t> draw_segments(std::string_view protocol, int64_t size, int64_t span, int64_t n,
                                    uint64_t seed, bool allow_fewer);
+
+/// The segments whose last tokens are predicted, with their text.
+struct Segments {
+  std::vector<int64_t> starts;  ///< first token of each
+  int64_t span = 0;             ///< tokens of a segment
+  std::vector<int32_t> tokens;  ///< [N, span]
+  TokenSet predicted;           ///< the last token of each
+  std::string parameters;       ///< what decides them
+
+  /// Inputs at length L: L - 1, or L.
+  int64_t n_inputs(int64_t length) const { return length - n_short; }
+  /// The n tokens before the predicted one of segments first .. first + batch - 1, [batch, n].
+  Scorer::Ids ids(int64_t first, int64_t batch, int64_t n) const;
+  /// The predicted tokens, [batch].
+  Scorer::Ids targets(int64_t first, int64_t batch) const;
+  /// "segment 3 (tokens 96 to 127)"
+  std::string name(size_t item) const;
+
+  int64_t n_short = 1;
+};
+
+/// Draws and reads them for the longest of common.lengths. Throws as last_token() does.
+Segments read_segments(std::string_view protocol, const Subject& subject,
+                       const CommonOptions& common, const LastTokenOptions& own);
 
 }  // namespace farfield::apps

@@ -20,7 +20,10 @@ Protocol row(const char* name, const char* help, const char* source, bool has_le
           [](Options& options, EvalOptions& eval) { add_options(options, eval.*Own); },
           [](const EvalOptions& eval) { check(eval.*Own); },
           [](const Subject& subject, const EvalOptions& eval) {
-            return Run(subject, eval.common, eval.*Own);
+            if constexpr (requires { Run(subject, eval.common, eval.*Own); })
+              return Run(subject, eval.common, eval.*Own);
+            else  // of the same segments
+              return Run(subject, eval.common, eval.last_token, eval.*Own);
           }};
 }
 
@@ -42,6 +45,10 @@ const std::vector<Protocol>& protocols() {
           "non-overlapping",
           "perplexity of a text cut into chunks of L; early tokens of a chunk have little context",
           "KERPLE (arXiv:2205.09921) 5.2", true, true, true),
+      row<&EvalOptions::cached, cached>(
+          "cached",
+          "perplexity of the tokens of last-token, read from a cache of the last tokens' keys",
+          "Sandwich (arXiv:2212.10356) appendix B", true, true, true),
   };
   return all;
 }

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/protocols/cached.h"
 #include "apps/protocols/last_token.h"
 #include "apps/protocols/non_overlapping.h"
 
@@ -14,6 +15,7 @@ struct EvalOptions {
   CommonOptions common;
   LastTokenOptions last_token;
   NonOverlappingOptions non_overlapping;
+  CachedOptions cached;  ///< beside last_token's
 };
 
 /// A way of measuring a model.

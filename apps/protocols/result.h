@@ -38,6 +38,7 @@ struct LengthResult {
   // Everything else that it measures.
   std::vector<Quantity> quantities;
   std::vector<Series> series;
+  std::vector<std::string> notes;  ///< what people should know of this cell, a line each
   /// Names the set of tokens that were predicted: equal for two results when these are the same
   /// tokens of the same text. Empty for a protocol that reads no text.
   std::string tokens;

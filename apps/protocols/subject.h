@@ -31,6 +31,10 @@ struct Subject {
   uint64_t seed = 0;      ///< of the training; decides which segments are drawn
   int64_t train_len = 0;  ///< tokens; 0: not known
   uint64_t draw = 0;      ///< number of the draw, for an encoding that draws positions
+  /// The number that a model is given for it: beyond the batches of any training, so that
+  /// evaluation does not repeat what training drew.
+  uint64_t model_draw() const { return kFirstDraw + draw; }
+  static constexpr uint64_t kFirstDraw = uint64_t{1} << 40;
   /// The scorer of another draw; empty for a stand-in that draws nothing.
   std::function<Scorer(uint64_t draw)> make_scorer;
   /// For protocols that look inside; null for a stand-in that has scores alone. Both outlive this.

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <optional>
+
+#include "apps/protocols/last_token.h"
+
+namespace farfield::apps {
+
+struct CachedOptions {
+  std::optional<int64_t>
+      cache;                   ///< tokens kept of each sequence; empty: 4 times the training length
+  int64_t check_segments = 1;  ///< read a second time, in one pass, to see that the cache is right
+};
+
+void add_options(Options& options, CachedOptions& own);
+void check(const CachedOptions& own);
+
+/// Perplexity of last-token's set of tokens, at --lengths L, when each layer keeps the keys and
+/// values of the last W tokens alone: the segments are fed piece by piece, in memory that does not
+/// grow with L. What comes out is that of a pass over all L tokens under a mask of width W, so up
+/// to (W - 1) n_layer + 1 tokens matter, not W.
+///
+/// Quantities of each length, of one sequence:
+///   cache_bytes         that are kept
+///   score_evaluations   pairs of a query and a key, in a head of a layer: sum over t of min(t, W)
+///   full_ratio          pairs of a full triangle / score_evaluations
+///   is_reencoded        1 where the encoding cannot be cached and a fresh pass read the last W
+///                       tokens instead (a note says why); then cache_bytes is 0
+///   tokens_per_s        fed or read, on this machine
+///   cache_error         largest difference of a score after the last min(L, 4 W) tokens, fed piece
+///                       by piece and in one pass under the mask, relative to the largest score. A
+///                       cell fails with cache_mismatch when this exceeds what rounding explains:
+///                       1e-4 in float32, 1e-10 in float64, 0.05 in bfloat16
+///
+/// Throws    ConfigError bad_argument, length_too_short; IoError not_enough_data, bad_token
+/// Source    Chi, Fan, Rudnicky and Ramadge 2022, "Dissecting Transformer Length Extrapolation via
+///           the Lens of Receptive Field Analysis", arXiv:2212.10356, appendix B, table 5
+ProtocolResult cached(const Subject& subject, const CommonOptions& common,
+                      const LastTokenOptions& segments, const CachedOptions& own);
+
+}  // namespace farfield::apps

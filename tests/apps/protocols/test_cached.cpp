@@ -1,0 +1,212 @@
+// Real models, untrained: their weights matter little here.
+#include <boost/test/unit_test.hpp>
+#include <cmath>
+#include <map>
+
+#include "apps/protocols/cached.h"
+#include "apps/scorer.h"
+#include "engine/storage.h"
+#include "layers/module.h"
+#include "tests/apps/protocols/toy_models.h"
+#include "tests/layers/tiny_model.h"
+#include "tests/support/messages.h"
+
+namespace farfield::apps {
+namespace {
+
+ModelConfig config_of(const std::string& posenc) {
+  ModelConfig config = tiny_config(posenc);
+  config.n_layer = 3;
+  return config;
+}
+
+struct Asked {
+  CommonOptions common;
+  LastTokenOptions segments;
+  CachedOptions own;
+};
+
+Asked options(std::vector<int64_t> lengths, int64_t cache, int64_t n = 6) {
+  Asked asked;
+  asked.common.lengths = std::move(lengths);
+  asked.segments.segments = n;
+  asked.own.cache = cache;
+  return asked;
+}
+
+ProtocolResult run(const Transformer& model, const Asked& asked) {
+  const Subject subject = subject_of(model, {}, test::toy_text(40000), 5);
+  return cached(subject, asked.common, asked.segments, asked.own);
+}
+
+double quantity(const LengthResult& cell, const std::string& name) {
+  for (const Quantity& q : cell.quantities)
+    if (q.name == name) return q.value;
+  return std::nan("");
+}
+
+// The nll of each item by a full pass of a model with the same weights and the mask.
+std::vector<double> masked_items(const Transformer& model, int64_t w, const Asked& asked) {
+  ModelConfig config = config_of(concat(model.encoding().canonical(), " + window(", w, ")"));
+  const Transformer masked(config, 1, model.compute_dtype());
+  std::map<std::string, Tensor> values;
+  for (const Parameter& p : model.parameters()) values.emplace(p.name, p.value);
+  load_parameters(masked.parameters(), values);
+  const Subject subject = subject_of(masked, {}, test::toy_text(40000), 5);
+  return last_token(subject, asked.common, asked.segments).lengths.at(0).items;
+}
+
+BOOST_AUTO_TEST_CASE(the_cache_is_the_pass_over_everything_under_its_mask) {
+  for (const char* posenc : {"alibi", "kerple_log", "rope", "t5", "sandwich", "none"}) {
+    const Transformer model(config_of(posenc), 1);
+    shake(model);
+    const Asked asked = options({40}, 7);
+    const LengthResult got = run(model, asked).lengths.at(0);
+    const std::vector<double> want = masked_items(model, 7, asked);
+    BOOST_TEST_REQUIRE(got.items.size() == want.size(), posenc << got.message);
+    for (size_t i = 0; i < want.size(); ++i)
+      BOOST_TEST(std::abs(got.items[i] - want[i]) <= 1e-4 * std::abs(want[i]),
+                 posenc << ": " << got.items[i] << " and " << want[i]);
+    BOOST_TEST(quantity(got, "cache_error") <= 1e-4, posenc);
+    BOOST_TEST(quantity(got, "is_reencoded") == 0);
+  }
+  const Transformer wide(config_of("rope"), 1, DType::f64);
+  shake(wide);
+  BOOST_TEST(quantity(run(wide, options({40}, 7)).lengths.at(0), "cache_error") <= 1e-10);
+}
+
+BOOST_AUTO_TEST_CASE(it_is_not_a_fresh_pass_over_the_last_tokens) {
+  const Transformer model(config_of("alibi"), 1);
+  shake(model, 1.0);
+  const LengthResult fresh = last_token(subject_of(model, {}, test::toy_text(40000), 5),
+                                        options({8}, 1).common, options({8}, 1).segments)
+                                 .lengths.at(0);
+  const LengthResult got = run(model, options({40}, 7)).lengths.at(0);
+  BOOST_TEST(std::abs(got.mean_nll - fresh.mean_nll) > 1e-4);
+}
+
+BOOST_AUTO_TEST_CASE(a_limit_that_is_not_reached_changes_nothing) {
+  const Transformer model(config_of("kerple_log"), 1);
+  shake(model);
+  const Asked asked = options({24}, 24);
+  const LengthResult want =
+      last_token(subject_of(model, {}, test::toy_text(40000), 5), asked.common, asked.segments)
+          .lengths.at(0);
+  const LengthResult got = run(model, asked).lengths.at(0);
+  BOOST_TEST(got.tokens == want.tokens);
+  for (size_t i = 0; i < want.items.size(); ++i) BOOST_TEST(got.items[i] == want.items[i]);
+}
+
+BOOST_AUTO_TEST_CASE(values_are_constant_beyond_the_reach) {
+  // (w - 1) R + 1 = 13 tokens matter.
+  const Transformer model(config_of("alibi"), 1, DType::f64);
+  shake(model);
+  const ProtocolResult got = run(model, options({8, 14, 30, 60}, 5));
+  for (const size_t at : {2u, 3u})
+    for (size_t i = 0; i < got.lengths[1].items.size(); ++i)
+      BOOST_TEST(got.lengths[at].items[i] == got.lengths[1].items[i],
+                 boost::test_tools::tolerance(1e-9));
+  BOOST_TEST(std::abs(got.lengths[0].mean_nll - got.lengths[1].mean_nll) > 1e-6);
+}
+
+BOOST_AUTO_TEST_CASE(score_evaluations_are_those_of_the_paper) {
+  // 16384 tokens through a cache of 2048: the numbers of protocols.md section 9.
+  ModelConfig config = tiny_config("alibi");
+  config.n_layer = 1;
+  const Transformer model(config, 1);
+  Asked asked = options({16384}, 2048, 1);
+  asked.segments.context = "L";
+  asked.own.check_segments = 0;
+  const LengthResult got = run(model, asked).lengths.at(0);
+  BOOST_TEST(quantity(got, "score_evaluations") == 31458304);
+  BOOST_TEST(quantity(got, "full_ratio") == 134225920.0 / 31458304);
+  BOOST_TEST(std::isnan(quantity(got, "cache_error")));
+}
+
+BOOST_AUTO_TEST_CASE(the_cache_has_the_bytes_of_its_keys_and_values_at_every_length) {
+  const Transformer model(config_of("alibi"), 1);
+  for (const LengthResult& cell : run(model, options({40, 80, 160}, 16)).lengths)
+    BOOST_TEST(quantity(cell, "cache_bytes") == 2 * 3 * 16 * 8 * 4);  // layers, W, width, float32
+}
+
+BOOST_AUTO_TEST_CASE(memory_does_not_grow_with_the_length) {
+  ModelConfig config = config_of("kerple_log");
+  config.d_model = 64;
+  const Transformer model(config, 1);
+  const auto peak_at = [&](int64_t length) {
+    Asked asked = options({length}, 64, 2);
+    asked.common.batch_tokens = 1;
+    const int64_t before = memory_stats({}).current_bytes;
+    reset_peak_memory({});
+    BOOST_TEST(run(model, asked).lengths.at(0).failure == "");
+    return memory_stats({}).peak_bytes - before;
+  };
+  const int64_t at_512 = peak_at(512), at_8192 = peak_at(8192);
+  // The ids themselves, 4 bytes each, and the encoding's tables over distances do grow.
+  BOOST_TEST(at_8192 - at_512 <= (8192 - 512) * 4 * (2 + 12), at_512 << " and " << at_8192);
+  BOOST_TEST(at_8192 < 2 * at_512, at_512 << " and " << at_8192);
+}
+
+BOOST_AUTO_TEST_CASE(an_absolute_encoding_reads_the_last_tokens_afresh_and_says_so) {
+  const Transformer model(config_of("sinusoidal"), 1);
+  shake(model);
+  const LengthResult got = run(model, options({40}, 7)).lengths.at(0);
+  BOOST_TEST(got.failure == "");
+  BOOST_TEST(quantity(got, "is_reencoded") == 1);
+  BOOST_TEST(quantity(got, "cache_bytes") == 0);
+  BOOST_TEST_REQUIRE(got.notes.size() == 1u);
+  BOOST_TEST(got.notes[0].rfind("re-encoded: a fresh pass over the last 7 tokens, since they "
+                                "cannot be cached: [cache] expected positions that count",
+                                0) == 0u);
+  // The same tokens, each after the 7 before it.
+  Asked fresh = options({8, 40}, 7);
+  const ProtocolResult want =
+      last_token(subject_of(model, {}, test::toy_text(40000), 5), fresh.common, fresh.segments);
+  BOOST_TEST(got.tokens == want.lengths[0].tokens);
+  for (size_t i = 0; i < got.items.size(); ++i)
+    BOOST_TEST(got.items[i] == want.lengths[0].items[i], boost::test_tools::tolerance(1e-5));
+}
+
+BOOST_AUTO_TEST_CASE(a_table_of_positions_that_is_too_short_fails_its_cell) {
+  const Transformer model(config_of("learned_abs"), 1);  // 9 rows
+  const ProtocolResult got = run(model, options({8, 40}, 20));
+  BOOST_TEST(got.lengths[0].failure == "");
+  BOOST_TEST(got.lengths[1].failure == "position_out_of_range");
+}
+
+BOOST_AUTO_TEST_CASE(batches_of_any_size_give_the_same_items) {
+  const Transformer model(config_of("rope"), 1, DType::f64);
+  shake(model);
+  Asked asked = options({40}, 7);
+  const LengthResult whole = run(model, asked).lengths.at(0);
+  asked.common.batch_tokens = 1;
+  const LengthResult single = run(model, asked).lengths.at(0);
+  for (size_t i = 0; i < whole.items.size(); ++i)
+    BOOST_TEST(whole.items[i] == single.items[i], boost::test_tools::tolerance(1e-10));
+}
+
+BOOST_AUTO_TEST_CASE(the_limit_is_four_training_lengths_unless_given_and_is_said) {
+  const Transformer model(config_of("alibi"), 1);
+  Asked asked = options({40}, 1);
+  asked.own.cache.reset();
+  BOOST_TEST(run(model, asked).parameters ==
+             "segments=6 set=per-seed longest=40 context=L-1 cache=36");
+}
+
+BOOST_AUTO_TEST_CASE(bad_requests_begin_with_their_code) {
+  const Transformer model(config_of("alibi"), 1);
+  BOOST_CHECK_EXCEPTION(run(model, options({40}, 0)), ConfigError,
+                        says("[eval:cached] bad_argument: expected cache >= 1, got 0"));
+  BOOST_CHECK_EXCEPTION(run(model, options({1}, 4)), ConfigError,
+                        says("[eval:cached] length_too_short: "));
+  BOOST_CHECK_EXCEPTION(run(model, options({50000}, 4)), IoError,
+                        says("[eval:cached] not_enough_data: "));
+  const Asked asked = options({40}, 4);
+  BOOST_CHECK_EXCEPTION(cached(test::subject(test::uniform_model(), test::toy_text(500)),
+                               asked.common, asked.segments, asked.own),
+                        ConfigError,
+                        says("[eval:cached] bad_argument: expected a model, got scores"));
+}
+
+}  // namespace
+}  // namespace farfield::apps
