@@ -29,15 +29,12 @@ void add_options(Options& options, NonOverlappingOptions& own) {
   options.group("Non-overlapping perplexity")
       .add("budget", own.budget, "same-text|same-chunks", "what is equal at every length")
       .add("chunks", own.chunks, "N", "with same-chunks: how many")
-      .add("max-tokens", own.max_tokens, "N", "with same-text: read only so many tokens, 0: all")
       .add("keep-tail", own.keep_tail, "with same-text: score what is left as a short last chunk");
 }
 
 void check(const NonOverlappingOptions& own) {
   check_word("budget", own.budget, {"same-text", "same-chunks"});
   check_positive(kName, "chunks", own.chunks);
-  require<ConfigError>(own.max_tokens >= 0, kWhere, "bad_argument: expected max-tokens >= 0, got ",
-                       own.max_tokens);
 }
 
 ProtocolResult non_overlapping(const Subject& subject, const CommonOptions& common,
@@ -46,8 +43,7 @@ ProtocolResult non_overlapping(const Subject& subject, const CommonOptions& comm
   check(own);
   const TokenStream& text = subject.text;
   const bool is_same_text = own.budget == "same-text";
-  const int64_t size =
-      is_same_text && own.max_tokens > 0 ? std::min(own.max_tokens, text.size) : text.size;
+  const int64_t size = is_same_text ? whole_text(text, common) : text.size;
   for (const int64_t length : common.lengths) count_chunks(size, length, common, own);
 
   ProtocolResult result;

@@ -8,7 +8,6 @@ namespace farfield::apps {
 struct NonOverlappingOptions {
   std::string budget = "same-text";  ///< or same-chunks: what is equal at every length
   int64_t chunks = 320;              ///< with same-chunks
-  int64_t max_tokens = 0;            ///< with same-text: read only so many tokens; 0: all
   bool keep_tail = false;            ///< with same-text: score what is left as a short last chunk
 };
 

@@ -15,6 +15,12 @@ void check_common(std::string_view protocol, const CommonOptions& common) {
                          length,
                          "; a length counts the predicted token and there is no begin token");
   check_positive(protocol, "batch-tokens", common.batch_tokens);
+  require<ConfigError>(common.max_tokens >= 0, where,
+                       "bad_argument: expected max-tokens >= 0, got ", common.max_tokens);
+}
+
+int64_t whole_text(const TokenStream& text, const CommonOptions& common) {
+  return common.max_tokens > 0 ? std::min(common.max_tokens, text.size) : text.size;
 }
 
 void check_word(const char* option, const std::string& value,

@@ -29,13 +29,17 @@ struct TokenStream {
 struct CommonOptions {
   std::vector<int64_t> lengths = {128, 256, 512, 1024, 2048};
   int64_t batch_tokens = 16384;  ///< a forward pass takes at most about this many tokens
+  int64_t max_tokens = 0;        ///< read only the beginning of a text that is read whole; 0: all
   bool allow_fewer = false;      ///< make do with fewer segments or chunks than asked for
   int64_t draws = 1;             ///< of encodings that draw positions when they are tested
 };
 
 /// Refuses what no protocol can use: ConfigError [eval:<protocol>] bad_argument (no lengths,
-/// batch_tokens below 1) or length_too_short (below 2).
+/// batch_tokens below 1, max_tokens below 0) or length_too_short (below 2).
 void check_common(std::string_view protocol, const CommonOptions& common);
+
+/// Tokens that a protocol which reads a whole text takes: all, or the first max_tokens.
+int64_t whole_text(const TokenStream& text, const CommonOptions& common);
 
 /// Refuses a word that is not one of `words`, as ConfigError [eval] bad_argument with the nearest.
 void check_word(const char* option, const std::string& value,

@@ -45,6 +45,10 @@ const std::vector<Protocol>& protocols() {
           "non-overlapping",
           "perplexity of a text cut into chunks of L; early tokens of a chunk have little context",
           "KERPLE (arXiv:2205.09921) 5.2", true, true, true),
+      row<&EvalOptions::sliding, sliding>(
+          "sliding",
+          "perplexity of a text by windows of L that overlap: every token has much context",
+          "ALiBi (arXiv:2108.12409) appendix B", true, true, true),
       row<&EvalOptions::cached, cached>(
           "cached",
           "perplexity of the tokens of last-token, read from a cache of the last tokens' keys",
@@ -65,6 +69,8 @@ void add_options(Options& options, EvalOptions& eval) {
       .add("lengths", eval.common.lengths, "N,...", "evaluation lengths in tokens")
       .add("allow-fewer", eval.common.allow_fewer,
            "make do with fewer segments or chunks than asked for")
+      .add("max-tokens", eval.common.max_tokens, "N",
+           "where the whole text is read: only so many tokens from its beginning, 0: all")
       .add("batch-tokens", eval.common.batch_tokens, "N",
            "tokens of one forward pass; bounds the memory")
       .add("draws", eval.common.draws, "N",

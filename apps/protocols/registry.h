@@ -6,6 +6,7 @@
 #include "apps/protocols/cached.h"
 #include "apps/protocols/last_token.h"
 #include "apps/protocols/non_overlapping.h"
+#include "apps/protocols/sliding.h"
 
 namespace farfield::apps {
 
@@ -15,6 +16,7 @@ struct EvalOptions {
   CommonOptions common;
   LastTokenOptions last_token;
   NonOverlappingOptions non_overlapping;
+  SlidingOptions sliding;
   CachedOptions cached;  ///< beside last_token's
 };
 

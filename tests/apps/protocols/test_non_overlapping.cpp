@@ -99,7 +99,7 @@ BOOST_AUTO_TEST_CASE(the_same_number_of_chunks_reads_more_text_at_longer_lengths
 
 BOOST_AUTO_TEST_CASE(a_limit_reads_only_the_beginning) {
   Asked o = options({8});
-  o.own.max_tokens = 81;
+  o.common.max_tokens = 81;
   BOOST_TEST(non_overlapping(uniform_model(), toy_text(961), o).lengths[0].n_scored == 80);
 }
 
