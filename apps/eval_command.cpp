@@ -85,33 +85,51 @@ ExitCode measure_all(const Request& request, std::ostream& out) {
   bool has_failed = false;
   std::vector<std::optional<std::string>> expressions(request.posenc.begin(), request.posenc.end());
   if (expressions.empty()) expressions.emplace_back();  // the run's own
-  const auto load = [&](const std::string& path, const std::optional<std::string>& expression) {
-    return load_run(path, {.step = request.step,
-                           .device = request.device,
-                           .posenc = expression,
-                           .drop_learned = request.drop_learned});
+  std::vector<Baseline> baselines;
+  for (const std::string& name : request.eval.baselines) baselines.push_back(parse_baseline(name));
+  const auto load = [&](const std::string& path, const std::optional<std::string>& expression,
+                        const Baseline& baseline) {
+    return load_run(path,
+                    {.step = request.step,
+                     .device = request.device,
+                     .posenc = expression,
+                     .drop_learned = request.drop_learned,
+                     .window = baseline.kind == Baseline::Kind::masked ? baseline.window : 0});
   };
-  if (!request.posenc.empty())  // refuse before an hour of measuring, not after
+  const auto for_each_subject = [&](const auto& act) {
     for (const std::string& path : request.runs)
-      for (const auto& expression : expressions) load(path, expression);
-  const StopSignals signals;
-  for (const std::string& path : request.runs) {
-    for (const auto& expression : expressions) {
-      const LoadedRun run = load(path, expression);
-      say(out, path, run);
-      const data::Corpus corpus = corpus_of(request, run);
-      for (const std::string& protocol : request.eval.protocols) {
-        Progress progress = Progress::on_stdout();
-        const std::string what = concat(run.model.encoding().canonical(), ", ", protocol);
-        RunResult measured = measure(run, corpus, request.split, protocol, request.eval,
-                                     request.again, watch_of(progress, what));
-        for (const LengthResult& cell : measured.result.lengths)
-          has_failed = has_failed || !cell.failure.empty();
-        progress.say("written: " + write_results(run.folder.eval(), {measured}).string());
-        all[protocol].push_back(std::move(measured));
-      }
-    }
+      for (const auto& expression : expressions)
+        for (const Baseline& baseline : baselines)
+          act(path, load(path, expression, baseline), baseline);
+  };
+  if (!request.posenc.empty() || baselines.size() > 1)  // refuse before an hour of measuring
+    for_each_subject([](const std::string&, const LoadedRun&, const Baseline&) {});
+  for (const Baseline& baseline : baselines) {
+    const std::string warning = warning_of(baseline, request.eval.common.lengths);
+    if (!warning.empty()) out << "warning: " << warning << '\n';
   }
+  const StopSignals signals;
+  for_each_subject([&](const std::string& path, const LoadedRun& run, const Baseline& baseline) {
+    if (&baseline == &baselines.front()) say(out, path, run);
+    const data::Corpus corpus = corpus_of(request, run);
+    RowMemory memory;
+    for (const std::string& protocol : request.eval.protocols) {
+      Progress progress = Progress::on_stdout();
+      std::string what = run.posenc;
+      for (const std::string& more : {baseline.label(), protocol})
+        if (!more.empty()) what.append(", ").append(more);
+      RunResult measured =
+          measure(run, corpus, request.split, protocol, request.eval,
+                  {.baseline = baseline,
+                   .again = request.again,
+                   .watch = watch_of(progress, what),
+                   .memory = request.eval.protocols.size() > 1 ? &memory : nullptr});
+      for (const LengthResult& cell : measured.result.lengths)
+        has_failed = has_failed || !cell.failure.empty();
+      progress.say("written: " + write_results(run.folder.eval(), {measured}).string());
+      all[protocol].push_back(std::move(measured));
+    }
+  });
   for (const std::string& protocol : request.eval.protocols) {
     if (!request.out.empty())
       out << "written: " << write_results(request.out, all[protocol]).string() << '\n';

@@ -1,15 +1,14 @@
 #include "apps/evaluator.h"
 
 #include "apps/protocols/draws.h"
-#include "layers/transformer.h"
 
 namespace farfield::apps {
 
 ProtocolResult evaluate(const std::string& name, const Subject& subject, const EvalOptions& eval) {
   check(eval);
   const Protocol& protocol = protocol_named(name);
-  const bool is_random = subject.model != nullptr && subject.model->is_random(posenc::Phase::eval);
-  if (!is_random || eval.common.draws == 1) return protocol.run(subject, eval);
+  if (subject.is_truncated()) require_scores_suffice(protocol, subject.baseline);
+  if (!subject.is_random || eval.common.draws == 1) return protocol.run(subject, eval);
   std::vector<ProtocolResult> draws;
   for (int64_t draw = 0; draw < eval.common.draws; ++draw) {
     Subject drawn = subject;

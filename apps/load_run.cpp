@@ -42,11 +42,15 @@ LoadedRun load_run(const std::string& path, const LoadOptions& options) {
   const Device device = parse_device(config.device);
   ModelConfig shape = model_config(config, head->second.dim(0));
   if (options.posenc) shape.posenc = canonical_posenc(*options.posenc, config, config.posenc);
+  std::string posenc = shape.posenc;
+  if (options.window > 0)
+    shape.posenc =
+        canonical_posenc(concat(posenc, " + window(", options.window, ')'), config, config.posenc);
   Transformer model(shape, config.seed, config.dtype(), device);
   Unmatched unmatched =
       load_weights_of(path, config.posenc, model, checkpoint.model, options.drop_learned);
-  return {std::move(folder), std::move(config),   checkpoint.state, checkpoint.model_hash, device,
-          std::move(model),  std::move(unmatched)};
+  return {std::move(folder), std::move(config), checkpoint.state,    checkpoint.model_hash, device,
+          std::move(model),  std::move(posenc), std::move(unmatched)};
 }
 
 }  // namespace farfield::apps

@@ -20,6 +20,7 @@ struct LoadedRun {
   std::string model_hash;  ///< Checkpoint::model_hash
   Device device;
   Transformer model;
+  std::string posenc;   ///< the expression, canonical, without LoadOptions::window
   Unmatched unmatched;  ///< empty when the encoding is the trained one
 };
 
@@ -28,6 +29,7 @@ struct LoadOptions {
   std::optional<std::string> device = {};  ///< empty: as in training
   std::optional<std::string> posenc = {};  ///< another positional encoding than the trained one
   bool drop_learned = false;               ///< see load_weights_of()
+  int64_t window = 0;  ///< no query sees more than so many last tokens, in any layer; 0: no limit
 };
 
 /// The model of a run. IoError for a damaged or missing checkpoint; ConfigError when the checkpoint

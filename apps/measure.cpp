@@ -4,6 +4,7 @@
 #include <system_error>
 
 #include "apps/cell_files.h"
+#include "apps/protocols/truncated.h"
 #include "apps/scorer.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
@@ -12,15 +13,32 @@ namespace fs = std::filesystem;
 
 namespace farfield::apps {
 
+namespace {
+
+// Leaves scores alone, of passes over the last `window` inputs.
+void truncate(Subject& subject, int64_t window, int64_t batch_tokens) {
+  subject.model = nullptr;
+  subject.make_scorer = [whole = subject.make_scorer, window, batch_tokens](uint64_t draw) {
+    return truncated(whole(draw), window, batch_tokens);
+  };
+  subject.scorer = subject.make_scorer(0);
+}
+
+}  // namespace
+
 RunResult measure(const LoadedRun& run, const data::Corpus& corpus, const std::string& split,
-                  const std::string& protocol, const EvalOptions& eval, bool again,
-                  const std::function<void(int64_t)>& watch) {
+                  const std::string& protocol, const EvalOptions& eval,
+                  const MeasureOptions& options) {
   const data::TokenFile& tokens = corpus.split(split);
-  const posenc::Composition& encoding = run.model.encoding();
+  const posenc::Composition encoding(run.posenc, run.model.encoding().config());
   Subject subject =
       subject_of(run.model, run.device, stream_of_split(tokens, concat(corpus.hash(), '/', split)),
-                 run.config.seed, watch);
-  subject.cells = cell_files(run.folder.eval() / "cells", model_key(run), again);
+                 run.config.seed, options.watch);
+  subject.baseline = options.baseline.label();
+  if (subject.is_truncated()) truncate(subject, options.baseline.window, eval.common.batch_tokens);
+  if (options.memory != nullptr && !subject.is_random)
+    subject.scorer = remembering(subject.scorer, *options.memory);
+  subject.cells = cell_files(run.folder.eval() / "cells", model_key(run), options.again);
   return {.run = run.folder.path().string(),
           .posenc = encoding.canonical(),
           .posenc_slug = encoding.slug(),

@@ -7,17 +7,27 @@
 
 #include "apps/evaluator.h"
 #include "apps/load_run.h"
+#include "apps/protocols/remembering.h"
 #include "apps/results.h"
 #include "data/corpus.h"
 
 namespace farfield::apps {
 
+struct MeasureOptions {
+  Baseline baseline = {};  ///< masked: the run has to be loaded with its window
+  bool again = false;      ///< do not take what an earlier call finished
+  std::function<void(int64_t n_tokens)> watch = {};  ///< Subject::watch
+  /// Rows that other protocols have scored, of the same run as loaded, split and baseline; may be
+  /// null.
+  RowMemory* memory = nullptr;
+};
+
 /// Runs one protocol on a split of a corpus, under the encoding that the run was loaded with.
 /// Cells that an earlier call finished are taken from run.folder.eval() / "cells", and new ones are
-/// kept there, unless `again`. `watch` is Subject::watch.
+/// kept there.
 RunResult measure(const LoadedRun& run, const data::Corpus& corpus, const std::string& split,
-                  const std::string& protocol, const EvalOptions& eval, bool again = false,
-                  const std::function<void(int64_t n_tokens)>& watch = {});
+                  const std::string& protocol, const EvalOptions& eval,
+                  const MeasureOptions& options = {});
 
 /// Writes what plots and tables are made from, named after file_stem(): CSV, for a single result
 /// its items too, series in a CSV of their own, and plots where gnuplot is there. Returns the path

@@ -92,12 +92,13 @@ Band confidence_band(const PositionCurve& curve, double level) {
   return band;
 }
 
-LateTrend late_trend(std::span<const double> mean_nll) {
+LateTrend late_trend(std::span<const double> mean_nll, int64_t every) {
   const size_t n = mean_nll.size(), half = n / 2;
   require<ConfigError>(n >= 4, kWhere,
                        "bad_argument: expected at least 4 positions for a trend, got ", n);
   std::vector<double> log_t;
-  for (size_t t = n - half + 1; t <= n; ++t) log_t.push_back(std::log(static_cast<double>(t)));
+  for (size_t t = n - half + 1; t <= n; ++t)
+    log_t.push_back(std::log(static_cast<double>(t) * static_cast<double>(every)));
   LateTrend trend;
   trend.fit = fit_line(log_t, mean_nll.last(half), kWhere);
   trend.slope = trend.fit.slope_interval();

@@ -59,7 +59,8 @@ struct LateTrend {
   bool is_falling = false;  ///< the interval lies below 0
 };
 
-/// Over t = L - floor(L / 2) + 1 .. L. ConfigError bad_argument for fewer than 4 positions.
-LateTrend late_trend(std::span<const double> mean_nll);
+/// Over t = L - floor(L / 2) + 1 .. L. Of positions every, 2 every, ... where not all were
+/// measured: over the last half of them. ConfigError bad_argument for fewer than 4 positions.
+LateTrend late_trend(std::span<const double> mean_nll, int64_t every = 1);
 
 }  // namespace farfield::apps

@@ -10,13 +10,14 @@ namespace {
 // A protocol whose options are the member Own of EvalOptions.
 template <auto Own, auto Run>
 Protocol row(const char* name, const char* help, const char* source, bool has_lengths,
-             bool has_text, bool has_perplexity) {
+             bool has_text, bool has_perplexity, bool needs_model = false) {
   return {name,
           help,
           source,
           has_lengths,
           has_text,
           has_perplexity,
+          needs_model,
           [](Options& options, EvalOptions& eval) { add_options(options, eval.*Own); },
           [](const EvalOptions& eval) { check(eval.*Own); },
           [](const Subject& subject, const EvalOptions& eval) {
@@ -53,6 +54,10 @@ const std::vector<Protocol>& protocols() {
           "cached",
           "perplexity of the tokens of last-token, read from a cache of the last tokens' keys",
           "Sandwich (arXiv:2212.10356) appendix B", true, true, true),
+      row<&EvalOptions::position_wise, position_wise>(
+          "position-wise",
+          "perplexity by position in the sequence, with bands, and whether it still falls",
+          "KERPLE (arXiv:2205.09921) 5.5 and A.6", true, true, true),
   };
   return all;
 }
@@ -63,9 +68,19 @@ const Protocol& protocol_named(const std::string& name) {
                        [&](const Protocol& protocol) { return protocol.name == name; });
 }
 
+void require_scores_suffice(const Protocol& protocol, const std::string& baseline) {
+  require<ConfigError>(!protocol.needs_model, concat("eval:", protocol.name),
+                       "bad_argument: expected a model to look inside, got ", baseline,
+                       ", which makes a pass of its own for each token; masked@W can be measured");
+}
+
 void add_options(Options& options, EvalOptions& eval) {
   options.group("Measurement")
       .add("protocol", eval.protocols, "NAME,...", "what to measure; --list explains each")
+      .add("baseline", eval.baselines, "NAME,...",
+           "measure none (the model as it is), masked@W (no query sees more than the last W "
+           "tokens, in any layer) and truncated@W (each token from a pass over the last W inputs "
+           "alone) side by side")
       .add("lengths", eval.common.lengths, "N,...", "evaluation lengths in tokens")
       .add("allow-fewer", eval.common.allow_fewer,
            "make do with fewer segments or chunks than asked for")
@@ -82,6 +97,11 @@ void check(const EvalOptions& eval) {
   require<ConfigError>(!eval.protocols.empty(), "eval", "bad_argument: --protocol: expected one");
   for (const std::string& name : eval.protocols) protocol_named(name);
   for (const Protocol& protocol : protocols()) protocol.check(eval);
+  require<ConfigError>(!eval.baselines.empty(), "eval", "bad_argument: --baseline: expected one");
+  for (const std::string& baseline : eval.baselines)
+    if (parse_baseline(baseline).kind == Baseline::Kind::truncated)
+      for (const std::string& name : eval.protocols)
+        require_scores_suffice(protocol_named(name), baseline);
   require<ConfigError>(eval.common.draws >= 1, "eval",
                        "bad_argument: --draws: expected at least 1, got ", eval.common.draws);
 }

@@ -4,8 +4,10 @@
 #include <vector>
 
 #include "apps/protocols/cached.h"
+#include "apps/protocols/baseline.h"
 #include "apps/protocols/last_token.h"
 #include "apps/protocols/non_overlapping.h"
+#include "apps/protocols/position_wise.h"
 #include "apps/protocols/sliding.h"
 
 namespace farfield::apps {
@@ -13,11 +15,13 @@ namespace farfield::apps {
 /// What to measure: the options of all protocols.
 struct EvalOptions {
   std::vector<std::string> protocols = {"last-token"};
+  std::vector<std::string> baselines = {"none"};  ///< as parse_baseline() reads them
   CommonOptions common;
   LastTokenOptions last_token;
   NonOverlappingOptions non_overlapping;
   SlidingOptions sliding;
   CachedOptions cached;  ///< beside last_token's
+  PositionWiseOptions position_wise;
 };
 
 /// A way of measuring a model.
@@ -28,6 +32,7 @@ struct Protocol {
   bool has_lengths;     ///< measured at each of --lengths
   bool has_text;        ///< reads a text
   bool has_perplexity;  ///< gives one at each length
+  bool needs_model;     ///< looks inside a model: Subject::model must not be null
   void (*add)(Options&, EvalOptions&);
   void (*check)(const EvalOptions&);
   ProtocolResult (*run)(const Subject&, const EvalOptions&);
@@ -38,6 +43,9 @@ const std::vector<Protocol>& protocols();
 
 /// ConfigError [eval] bad_argument, with the nearest name.
 const Protocol& protocol_named(const std::string& name);
+
+/// Refuses a protocol that looks inside a model for a truncated one: ConfigError bad_argument.
+void require_scores_suffice(const Protocol& protocol, const std::string& baseline);
 
 /// Declares the options of all protocols.
 void add_options(Options& options, EvalOptions& eval);

@@ -37,11 +37,14 @@ struct Subject {
   static constexpr uint64_t kFirstDraw = uint64_t{1} << 40;
   /// The scorer of another draw; empty for a stand-in that draws nothing.
   std::function<Scorer(uint64_t draw)> make_scorer;
-  /// For protocols that look inside; null for a stand-in that has scores alone. Both outlive this.
+  bool is_random = false;  ///< another draw gives other numbers
+  /// For protocols that look inside; null for what has scores alone: a stand-in, and a truncated
+  /// model, of which there is not one look at the text but many. Both outlive this.
   const Transformer* model = nullptr;
   Device device = {};
   /// "masked@512", "truncated@512", or "" for the model as it is.
   std::string baseline;
+  bool is_truncated() const { return baseline.rfind("truncated@", 0) == 0; }
   Cells cells;
   /// Told of work outside the scorer, in tokens; throws to stop. May be empty.
   std::function<void(int64_t n_tokens)> watch;

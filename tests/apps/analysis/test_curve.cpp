@@ -47,7 +47,7 @@ BOOST_AUTO_TEST_CASE(the_weighted_mean_is_the_result_of_the_non_overlapping_prot
   for (int i = 0; i < 40; ++i) of_target.push_back(1 + std::sin(1.7 * i));
   Scorer model;
   model.vocab_size = 41;
-  model.all = [&](const Scorer::Ids&, const Scorer::Ids& targets, int64_t) {
+  model.score = [&](const Scorer::Ids&, const Scorer::Ids& targets, int64_t) {
     std::vector<double> nll;
     for (const int32_t target : targets) nll.push_back(of_target[static_cast<size_t>(target - 1)]);
     return nll;
@@ -57,10 +57,14 @@ BOOST_AUTO_TEST_CASE(the_weighted_mean_is_the_result_of_the_non_overlapping_prot
   text.copy = [](int64_t begin, int64_t n, int32_t* out) {
     for (int64_t i = 0; i < n; ++i) out[i] = static_cast<int32_t>(begin + i);
   };
+  Subject subject;
+  subject.scorer = model;
+  subject.text = text;
+  CommonOptions common;
+  common.lengths = {7};
   NonOverlappingOptions options;
-  options.lengths = {7};
   options.keep_tail = true;
-  const LengthResult want = non_overlapping(model, text, options).lengths[0];
+  const LengthResult want = non_overlapping(subject, common, options).lengths[0];
 
   std::vector<std::vector<double>> nll;
   for (size_t i = 0; i < of_target.size(); ++i) {

@@ -1,0 +1,170 @@
+#include "apps/protocols/position_wise.h"
+
+#include <algorithm>
+
+#include "apps/analysis/curve.h"
+#include "apps/analysis/spread.h"
+#include "engine/base/error.h"
+
+namespace farfield::apps {
+namespace {
+
+constexpr std::string_view kName = "position-wise";
+constexpr std::string_view kWhere = "eval:position-wise";
+
+using Rows = std::vector<std::vector<double>>;  // nll of each sequence and measured position
+
+int64_t count_sequences(int64_t size, int64_t length, const CommonOptions& common,
+                        const PositionWiseOptions& own) {
+  const int64_t available = (size - 1) / length;
+  require<IoError>(available >= 1, kWhere, "not_enough_data: expected at least ", length + 1,
+                   " tokens for one sequence of ", length, ", got ", size);
+  require<IoError>(available >= own.sequences || common.allow_fewer, kWhere,
+                   "not_enough_data: expected ", own.sequences, " sequences of ", length,
+                   " tokens, got ", available, "; --allow-fewer takes those");
+  return std::min(available, own.sequences);
+}
+
+// The nll of sequences of `length` tokens at positions every, 2 every, ...; less than all of them
+// when the cell has failed.
+Rows score_rows(LengthResult& to, const Subject& subject, const std::vector<int32_t>& tokens,
+                int64_t every, const CommonOptions& common) {
+  const int64_t length = to.length;
+  const auto n = static_cast<int64_t>(tokens.size()) / length;
+  Rows rows;
+  const auto is_finite = [&](double nll, int64_t sequence, int64_t position) {
+    return !note_nonfinite(to, kName, nll,
+                           concat("sequence ", sequence, " at position ", position));
+  };
+  if (every == 1) {
+    in_batches(n, length, common, [&](int64_t first, int64_t batch) {
+      if (!to.failure.empty()) return;
+      const auto begin = tokens.begin() + first * length, end = begin + batch * length;
+      const std::vector<double> nll =
+          subject.scorer.score({begin, end}, {begin + 1, end + 1}, batch);
+      for (int64_t row = 0; row < batch; ++row) {
+        const auto from = nll.begin() + row * length;
+        for (int64_t t = 0; t < length; ++t)
+          if (!is_finite(from[t], first + row, t + 1)) return;
+        rows.emplace_back(from, from + length);
+      }
+    });
+    return rows;
+  }
+  rows.resize(static_cast<size_t>(n));
+  for (int64_t t = every; t <= length && to.failure.empty(); t += every) {
+    Scorer::Ids ids, targets;
+    for (int64_t row = 0; row < n; ++row) {
+      const auto begin = tokens.begin() + row * length;
+      ids.insert(ids.end(), begin, begin + t);
+      targets.push_back(begin[t]);
+    }
+    const std::vector<double> nll = subject.scorer.score(ids, targets, n);
+    for (int64_t row = 0; row < n; ++row) {
+      if (!is_finite(nll[static_cast<size_t>(row)], row, t)) break;
+      rows[static_cast<size_t>(row)].push_back(nll[static_cast<size_t>(row)]);
+    }
+  }
+  return rows;
+}
+
+Series series_of(const char* name, const PositionCurve& curve, int64_t every) {
+  Series series;
+  series.name = name;
+  series.axis = "position (tokens)";
+  series.is_log_x = true;
+  series.y = perplexities_of(curve.mean_nll);
+  for (size_t i = 1; i <= series.y.size(); ++i)
+    series.x.push_back(static_cast<double>(i) * static_cast<double>(every));
+  if (curve.n.front() < 2) return series;
+  Band band = confidence_band(curve);
+  series.low = std::move(band.low);
+  series.high = std::move(band.high);
+  return series;
+}
+
+void add_quantities(LengthResult& to, const PositionCurve& curve, int64_t train_len,
+                    int64_t every) {
+  const auto n = static_cast<int64_t>(curve.mean_nll.size());
+  const auto add = [&](std::string name, double value) {
+    to.quantities.push_back({std::move(name), value});
+  };
+  if (every > 1) {
+    add("positions", static_cast<double>(n));
+  } else {
+    constexpr int64_t kBefore = 7, kAfter = 8;  // what perplexity_at() averages over
+    if (train_len > kBefore && train_len + kAfter <= n)
+      add(concat("perplexity@", train_len), perplexity_at(curve.mean_nll, train_len));
+    if (n > kBefore + kAfter) add("perplexity@last", perplexity_at(curve.mean_nll, n - kAfter));
+  }
+  if (n < 6) return;  // a slope with an interval takes three points
+  const LateTrend trend = late_trend(curve.mean_nll, every);
+  add("late_slope", trend.fit.slope);
+  add("late_slope_low", trend.slope.low);
+  add("late_slope_high", trend.slope.high);
+  add("still_falling", trend.is_falling ? 1 : 0);
+}
+
+}  // namespace
+
+void add_options(Options& options, PositionWiseOptions& own) {
+  options.group("Perplexity by position")
+      .add("sequences", own.sequences, "N", "sequences of each length")
+      .add("smoothing", own.smoothing, "N",
+           "positions on each side that the smoothed curve averages over")
+      .add("truncated-every", own.truncated_every, "N",
+           "with --baseline truncated@W, which takes a pass for each position: measure only "
+           "positions N, 2 N, ...");
+}
+
+void check(const PositionWiseOptions& own) {
+  check_positive(kName, "sequences", own.sequences);
+  check_positive(kName, "truncated-every", own.truncated_every);
+  require<ConfigError>(own.smoothing >= 0, kWhere, "bad_argument: expected smoothing >= 0, got ",
+                       own.smoothing);
+}
+
+ProtocolResult position_wise(const Subject& subject, const CommonOptions& common,
+                             const PositionWiseOptions& own) {
+  check_common(kName, common);
+  check(own);
+  const TokenStream& text = subject.text;
+  const int64_t every = subject.is_truncated() ? own.truncated_every : 1;
+  for (const int64_t length : common.lengths) {
+    count_sequences(text.size, length, common, own);
+    require<ConfigError>(every <= length, kWhere, "bad_argument: expected truncated-every of at ",
+                         "most the length ", length, ", got ", every);
+  }
+
+  ProtocolResult result;
+  result.protocol = kName;
+  result.parameters = concat("sequences=", own.sequences, " smoothing=", own.smoothing);
+  if (every > 1) result.parameters += concat(" every=", every);
+
+  measure_lengths(result, subject, common.lengths, [&](LengthResult& to) {
+    const int64_t length = to.length, n = count_sequences(text.size, length, common, own);
+    TokenSet predicted;
+    if (every == 1) predicted.add(1, n * length);
+    for (int64_t row = 0; row < n && every > 1; ++row)
+      for (int64_t t = every; t <= length; t += every) predicted.add(row * length + t, 1);
+    to.tokens = predicted.name(text);
+
+    std::vector<int32_t> tokens(static_cast<size_t>(n * length + 1));
+    read_tokens(kName, text, subject.scorer.vocab_size, 0, n * length + 1, tokens.data());
+    Rows rows = score_rows(to, subject, tokens, every, common);
+    if (!to.failure.empty()) return;
+    const PositionCurve curve = position_curve(rows);
+    for (std::vector<double>& row : rows) {
+      to.items.push_back(mean_of(row));
+      to.n_scored += static_cast<int64_t>(row.size());
+      row = smoothed(row, own.smoothing / every);
+    }
+    to.mean_nll = mean_nll_of(curve);
+    to.series = {series_of("perplexity", curve, every),
+                 series_of("smoothed perplexity", position_curve(rows), every)};
+    add_quantities(to, curve, subject.train_len, every);
+  });
+  return result;
+}
+
+}  // namespace farfield::apps
