@@ -35,7 +35,7 @@ Subject subject_of(const Transformer& model, const Device& device, const TokenSt
   subject.text = text;
   subject.seed = seed;
   subject.train_len = model.config().train_len;
-  subject.is_random = model.encoding().is_random(posenc::Phase::eval);
+  subject.is_random = model.is_random(posenc::Phase::eval);
   subject.model = &model;
   subject.device = device;
   subject.watch = watch;

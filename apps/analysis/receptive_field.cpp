@@ -50,10 +50,10 @@ EmpiricalField empirical_field(std::span<const std::vector<double>> s_of_segment
   result.field = empirical_receptive_field(result.c, tau);
   result.recent = recent_share(result.c, train_len);
   result.n_segments = static_cast<int64_t>(s_of_segment.size());
-  std::vector<double> fields;
   for (const std::vector<double>& s : s_of_segment)
-    fields.push_back(static_cast<double>(empirical_receptive_field(cumulative_gradient(s), tau)));
-  result.median_field = median_of(fields);
+    result.fields.push_back(
+        static_cast<double>(empirical_receptive_field(cumulative_gradient(s), tau)));
+  result.median_field = median_of(result.fields);
   return result;
 }
 
@@ -86,17 +86,30 @@ GradientJump find_jump(std::span<const double> s, int64_t position, int64_t trai
 TheoreticalField theoretical_field(std::optional<int64_t> window, int64_t n_layer, int64_t n_inputs,
                                    int64_t train_len) {
   at_least_one(kReach, "n_layer", n_layer);
+  const std::vector<std::optional<int64_t>> windows(static_cast<size_t>(n_layer), window);
+  return theoretical_field(windows, n_inputs, train_len);
+}
+
+TheoreticalField theoretical_field(std::span<const std::optional<int64_t>> window_of_layer,
+                                   int64_t n_inputs, int64_t train_len) {
+  at_least_one(kReach, "n_layer", static_cast<int64_t>(window_of_layer.size()));
   at_least_one(kReach, "inputs", n_inputs);
   at_least_one(kReach, "train_len", train_len);
-  TheoreticalField field{.paper = n_inputs, .exact = n_inputs, .covered = n_inputs <= train_len};
-  if (!window) return field;
-  at_least_one(kReach, "a window", *window);
-  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
-  require<ConfigError>(*window <= kMost / n_layer, kReach,
-                       "bad_argument: expected a window whose product with n_layer ", n_layer,
-                       " is below 2^63, got ", *window);
-  field.paper = *window * n_layer;
-  field.exact = std::min(n_inputs, (*window - 1) * n_layer + 1);
+  TheoreticalField field{.paper = 0, .exact = 1};
+  bool is_open = false;
+  const int64_t most =
+      std::numeric_limits<int64_t>::max() / static_cast<int64_t>(window_of_layer.size());
+  for (const std::optional<int64_t>& window : window_of_layer) {
+    if (window) at_least_one(kReach, "a window", *window);
+    require<ConfigError>(window.value_or(1) <= most, kReach,
+                         "bad_argument: expected a window whose product with n_layer ",
+                         window_of_layer.size(), " is below 2^63, got ", window.value_or(1));
+    is_open = is_open || !window;
+    field.paper += window.value_or(0);
+    field.exact += window.value_or(1) - 1;
+  }
+  if (is_open) field.paper = field.exact = n_inputs;
+  field.exact = std::min(n_inputs, field.exact);
   field.covered = field.paper <= train_len;
   return field;
 }

@@ -31,11 +31,12 @@ int64_t round_up_to_grid(int64_t field, int64_t grid);
 
 /// What several segments say together.
 struct EmpiricalField {
-  std::vector<double> s = {};  ///< [T] mean share of each input
-  std::vector<double> c = {};  ///< [T] share of each input and everything after it
-  int64_t field = 0;           ///< tokens: empirical_receptive_field(c)
-  double median_field = 0;     ///< tokens: the median over the fields of single segments
-  double recent = 0;           ///< share of the last train_len inputs
+  std::vector<double> s = {};       ///< [T] mean share of each input
+  std::vector<double> c = {};       ///< [T] share of each input and everything after it
+  int64_t field = 0;                ///< tokens: empirical_receptive_field(c)
+  std::vector<double> fields = {};  ///< [M] tokens: those of single segments
+  double median_field = 0;          ///< tokens: the median of these
+  double recent = 0;                ///< share of the last train_len inputs
   int64_t n_segments = 0;
 };
 
@@ -73,5 +74,10 @@ struct TheoreticalField {
 ///           window n_layer beyond 64 bits
 TheoreticalField theoretical_field(std::optional<int64_t> window, int64_t n_layer, int64_t n_inputs,
                                    int64_t train_len);
+
+/// The same where each layer has a window of its own, or none: paper is their sum and exact the sum
+/// of window - 1, plus 1; with a layer that has none both are n_inputs.
+TheoreticalField theoretical_field(std::span<const std::optional<int64_t>> window_of_layer,
+                                   int64_t n_inputs, int64_t train_len);
 
 }  // namespace farfield::apps

@@ -2,12 +2,10 @@
 
 #include <cmath>
 #include <cstdio>
-#include <map>
 
 #include "apps/load_run.h"
-#include "apps/weights.h"
+#include "apps/wide_encoding.h"
 #include "engine/base/error.h"
-#include "engine/ops/pointwise.h"
 
 namespace farfield::apps {
 namespace {
@@ -67,15 +65,7 @@ posenc::Composition trained_encoding(const RunChoice& choice,
                                               .device = "cpu",
                                               .posenc = expression,
                                               .drop_learned = choice.drop_learned});
-  posenc::Config config = run.model.encoding().config();
-  config.dtype = DType::f64;
-  posenc::Composition encoding(run.model.encoding().canonical(), config);
-  std::map<std::string, Tensor> values;
-  for (const Parameter& p : run.model.encoding().parameters())
-    values[p.name] = cast(p.value.detach(), DType::f64);
-  std::vector<Parameter> parameters = encoding.parameters();
-  load_weights(parameters, values);
-  return encoding;
+  return widened(run.model.encoding());
 }
 
 posenc::Composition::Plan Subject::plan() const {

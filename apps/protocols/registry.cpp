@@ -58,6 +58,22 @@ const std::vector<Protocol>& protocols() {
           "position-wise",
           "perplexity by position in the sequence, with bands, and whether it still falls",
           "KERPLE (arXiv:2205.09921) 5.5 and A.6", true, true, true),
+      row<&EvalOptions::gradient, gradient>(
+          "gradient", "how far back a model looks: the gradient of its prediction by each input",
+          "Sandwich (arXiv:2212.10356) 5.1", true, true, false),
+      row<&EvalOptions::reach, reach>(
+          "reach", "how far back the masks of a model let it look: its theoretical receptive field",
+          "Sandwich (arXiv:2212.10356) 1 and 5", true, false, false),
+      row<&EvalOptions::kernel_lengths, kernel_lengths>(
+          "effective-length", "how far each head attends by its bias alone, and how many how far",
+          "KERPLE (arXiv:2205.09921) A.5", false, false, false),
+      row<&EvalOptions::kernel_fit, kernel_fit>(
+          "log-fit", "the line a ln(1 + d) + b nearest to the bias of each head",
+          "Sandwich (arXiv:2212.10356) 6.2", false, false, false),
+      row<&EvalOptions::kernel_definiteness, kernel_definiteness>(
+          "definiteness",
+          "whether the bias of each head is a conditionally positive definite kernel",
+          "KERPLE (arXiv:2205.09921) 3, A.1, A.2", false, false, false),
   };
   return all;
 }

@@ -9,6 +9,13 @@
 #include "apps/protocols/non_overlapping.h"
 #include "apps/protocols/position_wise.h"
 #include "apps/protocols/sliding.h"
+#include "apps/protocols/gradient.h"
+#include "apps/protocols/kernel_definiteness.h"
+#include "apps/protocols/kernel_fit.h"
+#include "apps/protocols/kernel_lengths.h"
+#include "apps/protocols/last_token.h"
+#include "apps/protocols/non_overlapping.h"
+#include "apps/protocols/reach.h"
 
 namespace farfield::apps {
 
@@ -22,6 +29,11 @@ struct EvalOptions {
   SlidingOptions sliding;
   CachedOptions cached;  ///< beside last_token's
   PositionWiseOptions position_wise;
+  GradientOptions gradient;
+  ReachOptions reach;
+  KernelLengthsOptions kernel_lengths;
+  KernelFitOptions kernel_fit;
+  KernelDefinitenessOptions kernel_definiteness;
 };
 
 /// A way of measuring a model.

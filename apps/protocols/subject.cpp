@@ -19,6 +19,12 @@ bool is_out_of_memory(const std::exception& error) {
 
 }  // namespace
 
+const Transformer& model_of(const Subject& subject, std::string_view protocol) {
+  require<ConfigError>(subject.model != nullptr, concat("eval:", protocol),
+                       "bad_argument: expected a model to look into, got its scores alone");
+  return *subject.model;
+}
+
 void measure_cell(LengthResult& result, std::string_view protocol,
                   const std::function<void(LengthResult&)>& score) {
   const auto failed = [&](const char* code, const std::string& message) {

@@ -16,6 +16,10 @@ namespace farfield::apps {
 
 struct Subject;
 
+/// Draws of an evaluation count from here: beyond the batches of any training, so that it does not
+/// repeat what training drew.
+inline constexpr uint64_t kFirstDraw = uint64_t{1} << 40;
+
 /// Where finished cells are kept, so that an evaluation that was interrupted goes on where it
 /// stopped. Either may be empty.
 struct Cells {
@@ -49,6 +53,10 @@ struct Subject {
   /// Told of work outside the scorer, in tokens; throws to stop. May be empty.
   std::function<void(int64_t n_tokens)> watch;
 };
+
+/// The model of a subject, for protocols that look inside: ConfigError [eval:<protocol>]
+/// bad_argument for a stand-in.
+const Transformer& model_of(const Subject& subject, std::string_view protocol);
 
 /// Appends a result for each length: the one that was kept, or what `score` makes of an empty one.
 /// `score` fills in items and n_scored (and mean_nll unless that is the mean of the items), or

@@ -1,0 +1,62 @@
+#include "apps/protocols/kernel_definiteness.h"
+
+#include <numeric>
+
+#include "apps/analysis/definiteness.h"
+#include "apps/protocols/kernels.h"
+#include "engine/base/error.h"
+
+namespace farfield::apps {
+namespace {
+
+constexpr int64_t kMostPoints = 2048;  // the time grows with the third power
+
+struct VerdictText {
+  double number;
+  const char* word;
+};
+
+VerdictText text_of(Verdict verdict) {
+  if (verdict == Verdict::cpd) return {1, "cpd"};
+  return verdict == Verdict::boundary ? VerdictText{0, "boundary"} : VerdictText{-1, "not_cpd"};
+}
+
+}  // namespace
+
+void add_options(Options& options, KernelDefinitenessOptions& own) {
+  options.group("Definiteness of kernels")
+      .add("definiteness-points", own.points, "N", "tokens 0 to N - 1 make the matrix");
+}
+
+void check(const KernelDefinitenessOptions& own) {
+  require<ConfigError>(own.points >= 2 && own.points <= kMostPoints, "eval:definiteness",
+                       "bad_argument: expected definiteness-points from 2 to ", kMostPoints,
+                       ", got ", own.points);
+}
+
+ProtocolResult kernel_definiteness(const Subject& subject, const CommonOptions&,
+                                   const KernelDefinitenessOptions& own) {
+  check(own);
+  ProtocolResult result;
+  result.protocol = "definiteness";
+  result.parameters = concat("points=", own.points);
+  std::vector<double> points(static_cast<size_t>(own.points));
+  std::iota(points.begin(), points.end(), 0.0);
+  measure_kernels(
+      result, subject, own.points, [&](const std::vector<Kernel>& kernels, LengthResult& to) {
+        for (const Kernel& kernel : kernels) {
+          const Definiteness found =
+              definiteness([&](double d) { return kernel.at(static_cast<int64_t>(d)); }, points);
+          const VerdictText verdict = text_of(found.verdict);
+          const bool is_cpd = found.verdict == Verdict::cpd;
+          to.quantities.push_back({"smallest_eigenvalue", found.smallest_eigenvalue, kernel.of});
+          to.quantities.push_back({"verdict", verdict.number, kernel.of, verdict.word});
+          to.quantities.push_back({"c_min", found.smallest_shift, kernel.of, is_cpd ? "" : "none"});
+          to.quantities.push_back(
+              {"search", found.searched_shift, kernel.of, is_cpd ? "" : "none"});
+        }
+      });
+  return result;
+}
+
+}  // namespace farfield::apps

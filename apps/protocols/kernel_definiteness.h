@@ -1,0 +1,24 @@
+#pragma once
+
+#include "apps/cli.h"
+#include "apps/protocols/subject.h"
+
+namespace farfield::apps {
+
+struct KernelDefinitenessOptions {
+  int64_t points = 64;  ///< the integers 0 .. points - 1
+};
+
+void add_options(Options& options, KernelDefinitenessOptions& own);
+void check(const KernelDefinitenessOptions& own);
+
+/// Whether the bias of each head of the model's encoding is conditionally positive definite on a
+/// row of tokens, and the constant that would make it positive definite there. Reads no text.
+///
+/// Throws    ConfigError bad_argument. The cell fails with nonfinite_kernel where a mask hides keys
+/// Source    Chi, Fan, Ramadge and Rudnicky 2022, "KERPLE", arXiv:2205.09921, section 3, appendices
+///           A.1 and A.2
+ProtocolResult kernel_definiteness(const Subject& subject, const CommonOptions& common,
+                                   const KernelDefinitenessOptions& own);
+
+}  // namespace farfield::apps

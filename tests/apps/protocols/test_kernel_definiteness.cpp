@@ -1,0 +1,56 @@
+#include <boost/test/unit_test.hpp>
+#include <cmath>
+
+#include "apps/protocols/kernel_definiteness.h"
+#include "engine/base/error.h"
+#include "tests/apps/protocols/small_model.h"
+#include "tests/support/messages.h"
+
+using namespace farfield;
+using namespace farfield::apps;
+using namespace farfield::test;
+
+namespace {
+LengthResult measure(const std::string& posenc, int64_t n_head, int64_t points = 64) {
+  const SmallModel small(heads_config(posenc, n_head));
+  return kernel_definiteness(small.subject(), {}, {points}).lengths.at(0);
+}
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(the_kernels_of_the_paper_have_their_eigenvalues_and_shifts) {
+  const LengthResult cell = measure("kerple_power(r1=[1, 1, 1, 1], r2=[0.5, 1, 1.5, 2])", 4);
+  const double eigenvalue[] = {0.760, 0.500, 0.238}, shift[] = {4.7417, 31.5, 327.15},
+               search[] = {8, 32, 512};
+  for (size_t i = 0; i < 3; ++i) {
+    BOOST_TEST(std::abs(cell.quantities.at(4 * i).value - eigenvalue[i]) < 5e-4);
+    BOOST_TEST(cell.quantities.at(4 * i + 1).value == 1);
+    BOOST_TEST(cell.quantities.at(4 * i + 1).word == "cpd");
+    BOOST_TEST(cell.quantities.at(4 * i + 2).value == shift[i], boost::test_tools::tolerance(1e-4));
+    BOOST_TEST(cell.quantities.at(4 * i + 3).value == search[i]);
+  }
+  BOOST_TEST(cell.quantities.at(13).full_name() == "verdict h4");
+  BOOST_TEST(cell.quantities.at(13).value == 0);
+  BOOST_TEST(cell.quantities.at(13).word == "boundary");
+  BOOST_TEST(std::isnan(cell.quantities.at(14).value));
+  BOOST_TEST(cell.quantities.at(14).word == "none");
+}
+
+BOOST_AUTO_TEST_CASE(the_shift_of_a_line_grows_with_the_points) {
+  for (const int64_t n : {4, 100})
+    BOOST_TEST(value_of(measure("alibi(slopes=[1, 2])", 2, n), "c_min h1") ==
+                   static_cast<double>(n - 1) / 2,
+               boost::test_tools::tolerance(1e-9));
+}
+
+BOOST_AUTO_TEST_CASE(a_mask_is_no_kernel) {
+  const LengthResult cell = measure("alibi + window(9)", 2);
+  BOOST_TEST(cell.failure == "nonfinite_kernel");
+  BOOST_TEST(cell.message.find("at distance 9") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(numbers_of_points_have_bounds) {
+  for (const int64_t n : {1, 2049})
+    BOOST_CHECK_EXCEPTION(measure("alibi", 2, n), ConfigError,
+                          says("[eval:definiteness] bad_argument: expected definiteness-points "
+                               "from 2 to 2048, got"));
+}
