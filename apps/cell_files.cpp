@@ -1,12 +1,11 @@
 #include "apps/cell_files.h"
 
 #include <algorithm>
-#include <cmath>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <system_error>
 
-#include "apps/cli.h"
+#include "apps/json_number.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 #include "engine/base/hash.h"
@@ -19,30 +18,6 @@ namespace {
 
 constexpr std::string_view kWhere = "eval";
 constexpr int kFormat = 1;
-
-// JSON has no word for what is not finite.
-ordered_json to_json(double value) {
-  return std::isfinite(value) ? ordered_json(value) : ordered_json(number(value));
-}
-
-ordered_json to_json(const std::vector<double>& values) {
-  ordered_json all = ordered_json::array();
-  for (const double value : values) all.push_back(to_json(value));
-  return all;
-}
-
-double to_double(const ordered_json& json) {
-  if (json.is_number()) return json.get<double>();
-  const std::string word = json.get<std::string>();
-  if (word == "inf") return INFINITY;
-  return word == "-inf" ? -INFINITY : std::nan("");
-}
-
-std::vector<double> to_doubles(const ordered_json& json) {
-  std::vector<double> values;
-  for (const ordered_json& value : json) values.push_back(to_double(value));
-  return values;
-}
 
 Settings key_of(const Settings& model, const Subject& subject, const ProtocolResult& of,
                 int64_t length) {
@@ -69,6 +44,10 @@ std::string text_of(const Settings& key, const ProtocolResult& of, const LengthR
   json["protocol_hash"] = of.hash();
   json["tokens"] = cell.tokens;
   json["starts"] = of.starts;
+  if (!cell.failure.empty()) {
+    json["failure"] = cell.failure;
+    json["message"] = cell.message;
+  }
   json["n_scored"] = cell.n_scored;
   json["mean_nll"] = to_json(cell.mean_nll);
   json["nll_error"] = to_json(cell.nll_error);
@@ -107,6 +86,8 @@ std::optional<KeptCell> cell_of(const std::string& text) {
     LengthResult& cell = kept.result.lengths.emplace_back();
     cell.length = std::stoll(value_of(kept.key, "length"));
     json.at("tokens").get_to(cell.tokens);
+    cell.failure = json.value("failure", "");
+    cell.message = json.value("message", "");
     json.at("n_scored").get_to(cell.n_scored);
     cell.mean_nll = to_double(json.at("mean_nll"));
     cell.nll_error = to_double(json.at("nll_error"));

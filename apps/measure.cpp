@@ -5,6 +5,7 @@
 
 #include "apps/cell_files.h"
 #include "apps/protocols/truncated.h"
+#include "apps/results_json.h"
 #include "apps/scorer.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
@@ -61,6 +62,7 @@ fs::path write_results(const fs::path& folder, const std::vector<RunResult>& res
   const std::string stem = file_stem(results);
   const fs::path csv = folder / (stem + ".csv");
   write_file_atomic(csv, results_csv(results));
+  write_file_atomic(folder / (stem + ".json"), results_json(results));
   if (results.size() == 1)
     write_file_atomic(folder / (stem + "-items.csv"), items_csv(results.front()));
   const std::string series = series_csv(results);

@@ -29,9 +29,9 @@ RunResult measure(const LoadedRun& run, const data::Corpus& corpus, const std::s
                   const std::string& protocol, const EvalOptions& eval,
                   const MeasureOptions& options = {});
 
-/// Writes what plots and tables are made from, named after file_stem(): CSV, for a single result
-/// its items too, series in a CSV of their own, and plots where gnuplot is there. Returns the path
-/// of the first CSV. IoError.
+/// Writes what plots and tables are made from, named after file_stem(): CSV and JSON, for a single
+/// result its items too, series in a CSV of their own, and plots where gnuplot is there. Returns
+/// the path of the first CSV. IoError.
 std::filesystem::path write_results(const std::filesystem::path& folder,
                                     const std::vector<RunResult>& results);
 

@@ -64,11 +64,52 @@ std::vector<std::string> row_with(const RunResult& r, const LengthResult& cell,
   return all;
 }
 
+// Counts stay whole: number() would say 1e+06.
+std::string csv_number(double value) {
+  const bool is_whole = std::abs(value) < 1e15 && value == std::floor(value);
+  return is_whole ? std::to_string(static_cast<int64_t>(value)) : number(value);
+}
+
 bool has_perplexity(const std::vector<RunResult>& results) {
   for (const RunResult& r : results)
     for (const LengthResult& cell : r.result.lengths)
       if (cell.has_perplexity()) return true;
   return false;
+}
+
+// One row per run with its perplexities, and its bits per byte beneath where the size of a token is
+// known; then how many tokens were scored, once where all runs agree.
+std::string perplexity_table(const std::vector<RunResult>& results,
+                             const std::vector<std::string>& labels) {
+  const auto scored = [](const RunResult& r) {
+    std::vector<std::string> row = {"tokens scored"};
+    for (const LengthResult& cell : r.result.lengths)
+      row.push_back(cell.failure.empty() ? std::to_string(cell.n_scored) : "");
+    return row;
+  };
+  const bool is_same = std::all_of(results.begin(), results.end(), [&](const RunResult& r) {
+    return scored(r) == scored(results.front());
+  });
+  std::vector<std::vector<std::string>> rows(1, {"encoding"});
+  for (const LengthResult& cell : results.front().result.lengths)
+    rows.front().push_back(std::to_string(cell.length));
+  for (size_t i = 0; i < results.size(); ++i) {
+    const RunResult& r = results[i];
+    std::vector<std::string> perplexity = {labels[i]}, bits = {"  bits per byte"};
+    for (const LengthResult& cell : r.result.lengths) {
+      perplexity.push_back(cell_text(cell, true));
+      bits.push_back(cell.has_perplexity()
+                         ? short_number(bits_per_byte_of(cell.mean_nll, r.bytes_per_token))
+                         : "");
+    }
+    rows.push_back(std::move(perplexity));
+    if (r.bytes_per_token > 0) rows.push_back(std::move(bits));
+    if (is_same) continue;
+    rows.push_back(scored(r));
+    rows.back().front().insert(0, "  ");
+  }
+  if (is_same) rows.push_back(scored(results.front()));
+  return text_table(rows);
 }
 
 // One row for each quantity and run, one column for each length.
@@ -218,6 +259,27 @@ std::string cell_text(const LengthResult& cell, bool with_error) {
   return text;
 }
 
+std::vector<Quantity> numbers_of(const RunResult& r, const LengthResult& cell) {
+  std::vector<Quantity> all;
+  if (cell.has_perplexity()) {
+    all = {{"perplexity", cell.perplexity()},
+           {"perplexity_error", cell.perplexity_error()},
+           {"nll", cell.mean_nll},
+           {"nll_error", cell.nll_error}};
+    if (r.bytes_per_token > 0)
+      all.push_back({"bits_per_byte", bits_per_byte_of(cell.mean_nll, r.bytes_per_token)});
+    all.push_back({"scored_tokens", static_cast<double>(cell.n_scored)});
+    all.push_back({"items", static_cast<double>(cell.items.size())});
+  }
+  all.insert(all.end(), cell.quantities.begin(), cell.quantities.end());
+  if (cell.n_draws == 1) return all;
+  all.push_back({"draws", static_cast<double>(cell.n_draws)});
+  if (!cell.has_perplexity()) return all;
+  all.push_back({"nll_spread", cell.nll_spread});
+  all.push_back({"perplexity_spread", cell.perplexity_spread});
+  return all;
+}
+
 std::string results_csv(const std::vector<RunResult>& results) {
   std::string text = csv_row(header_with({"quantity", "value"}));
   for (const RunResult& r : results) {
@@ -230,22 +292,8 @@ std::string results_csv(const std::vector<RunResult>& results) {
         row("failure", cell.failure);
         continue;
       }
-      if (cell.has_perplexity()) {
-        row("perplexity", number(cell.perplexity()));
-        row("perplexity_error", number(cell.perplexity_error()));
-        row("nll", number(cell.mean_nll));
-        row("nll_error", number(cell.nll_error));
-        if (r.bytes_per_token > 0)
-          row("bits_per_byte", number(cell.mean_nll / std::log(2.0) / r.bytes_per_token));
-        row("scored_tokens", std::to_string(cell.n_scored));
-        row("items", std::to_string(cell.items.size()));
-      }
-      for (const Quantity& quantity : cell.quantities) row(quantity.name, number(quantity.value));
-      if (cell.n_draws == 1) continue;
-      row("draws", std::to_string(cell.n_draws));
-      if (!cell.has_perplexity()) continue;
-      row("nll_spread", number(cell.nll_spread));
-      row("perplexity_spread", number(cell.perplexity_spread));
+      for (const Quantity& quantity : numbers_of(r, cell))
+        row(quantity.name, csv_number(quantity.value));
     }
   }
   return text;
@@ -290,18 +338,12 @@ std::string results_table(const std::vector<RunResult>& results) {
   const std::vector<std::string> labels = labels_of(results);
   std::string text;
   if (has_perplexity(results)) {
-    std::vector<std::vector<std::string>> rows(1, {"encoding"});
-    for (const LengthResult& cell : first.result.lengths)
-      rows.front().push_back(std::to_string(cell.length));
-    for (size_t i = 0; i < results.size(); ++i) {
-      rows.push_back({labels[i]});
-      for (const LengthResult& cell : results[i].result.lengths)
-        rows.back().push_back(cell_text(cell, true));
-    }
     text += concat(first.result.protocol, " perplexity ± standard error, ", first.split, " split (",
-                   first.result.parameters, ")\n", text_table(rows));
+                   first.result.parameters, "; protocol ", first.result.hash(), ")\n",
+                   perplexity_table(results, labels));
   } else {
-    text += concat(first.result.protocol, " (", first.result.parameters, ")\n");
+    text += concat(first.result.protocol, " (", first.result.parameters, "; protocol ",
+                   first.result.hash(), ")\n");
   }
   text += quantities_table(results, labels);
   for (size_t i = 0; i < results.size(); ++i)

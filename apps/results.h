@@ -32,16 +32,19 @@ bool is_changed(const RunResult& result);
 /// expressions are told apart by a hash.
 std::string file_stem(const std::vector<RunResult>& results);
 
+/// Every number of one length under its name: perplexity and what belongs to it, then the other
+/// quantities. Empty for a length that failed.
+std::vector<Quantity> numbers_of(const RunResult& result, const LengthResult& cell);
+
 /// Tidy: one number per row, with all that it depends on. Header first.
 std::string results_csv(const std::vector<RunResult>& results);
 /// The same for the numbers along an axis; without rows when there are none.
 std::string series_csv(const std::vector<RunResult>& results);
 /// The nll of each segment or chunk: one row each.
 std::string items_csv(const RunResult& result);
-/// Tables for a terminal: perplexity, one row per run and one column per length; then the other
-/// quantities, one row for each and run; then a line for each cell that failed and
-/// for each note. All results must be
-/// of one protocol.
+/// Tables for a terminal: perplexity and bits per byte, rows per run and one column per length;
+/// then the other quantities, one row for each and run; then a line for each cell that failed and
+/// for each note. All results must be of one protocol.
 std::string results_table(const std::vector<RunResult>& results);
 
 /// A picture of results, and what its file is called after file_stem(): "" or "-name".

@@ -50,10 +50,6 @@ const std::vector<Protocol>& protocols() {
           "sliding",
           "perplexity of a text by windows of L that overlap: every token has much context",
           "ALiBi (arXiv:2108.12409) appendix B", true, true, true),
-      row<&EvalOptions::cached, cached>(
-          "cached",
-          "perplexity of the tokens of last-token, read from a cache of the last tokens' keys",
-          "Sandwich (arXiv:2212.10356) appendix B", true, true, true),
       row<&EvalOptions::position_wise, position_wise>(
           "position-wise",
           "perplexity by position in the sequence, with bands, and whether it still falls",
@@ -64,6 +60,10 @@ const std::vector<Protocol>& protocols() {
       row<&EvalOptions::reach, reach>(
           "reach", "how far back the masks of a model let it look: its theoretical receptive field",
           "Sandwich (arXiv:2212.10356) 1 and 5", true, false, false),
+      row<&EvalOptions::cached, cached>(
+          "cached",
+          "perplexity of the tokens of last-token, read from a cache of the last tokens' keys",
+          "Sandwich (arXiv:2212.10356) appendix B", true, true, true),
       row<&EvalOptions::kernel_lengths, kernel_lengths>(
           "effective-length", "how far each head attends by its bias alone, and how many how far",
           "KERPLE (arXiv:2205.09921) A.5", false, false, false),

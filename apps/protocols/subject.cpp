@@ -17,6 +17,12 @@ bool is_out_of_memory(const std::exception& error) {
           std::string_view(error.what()).find("[memory]") != std::string_view::npos);
 }
 
+// Whether another attempt would end the same way: scores that are not finite are a property of the
+// model, and a seed that diverged must not go missing. Memory may suffice the next time.
+bool is_final(const LengthResult& cell) {
+  return cell.failure.empty() || cell.failure.find("nonfinite_") == 0;
+}
+
 }  // namespace
 
 const Transformer& model_of(const Subject& subject, std::string_view protocol) {
@@ -53,7 +59,7 @@ void measure_lengths(ProtocolResult& result, const Subject& subject,
     cell.length = length;
     if (!subject.cells.find || !subject.cells.find(subject, result, cell)) {
       measure_cell(cell, result.protocol, score);
-      if (subject.cells.keep && cell.failure.empty()) subject.cells.keep(subject, result, cell);
+      if (subject.cells.keep && is_final(cell)) subject.cells.keep(subject, result, cell);
     }
     result.lengths.push_back(std::move(cell));
   }

@@ -1,8 +1,10 @@
 #include <boost/test/unit_test.hpp>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "apps/csv.h"
 #include "apps/results.h"
+#include "apps/results_json.h"
 #include "engine/base/hash.h"
 
 using namespace farfield;
@@ -85,6 +87,54 @@ BOOST_AUTO_TEST_CASE(columns_of_the_table_line_up) {
   }
   BOOST_TEST(widths[0] == widths[1]);
   BOOST_TEST(widths[1] == widths[2]);
+}
+
+BOOST_AUTO_TEST_CASE(the_table_has_bits_per_byte_scored_tokens_and_the_hash_of_the_protocol) {
+  RunResult r = result("alibi", std::log(4.0));
+  r.bytes_per_token = 4;  // 2 bits per token
+  const std::string table = results_table({r, r});
+  BOOST_TEST(table.find("; protocol " + r.result.hash() + ")\n") != std::string::npos, table);
+  const auto lines_with = [](const std::string& text, const std::string& word) {
+    std::vector<std::string> found;
+    for (size_t at = 0; at < text.size(); at = text.find('\n', at) + 1)
+      if (const std::string line = text.substr(at, text.find('\n', at) - at);
+          line.find(word) != std::string::npos)
+        found.push_back(line);
+    return found;
+  };
+  const auto bits = lines_with(table, "  bits per byte");
+  BOOST_TEST(bits.size() == 2u);
+  BOOST_TEST(bits[0].find(" 0.5 ") != std::string::npos, bits[0]);
+  BOOST_TEST(lines_with(table, "tokens scored").size() == 1u);
+  RunResult other = r;
+  other.bytes_per_token = 0;
+  other.result.lengths[1].n_scored = 77;
+  const std::string unequal = results_table({r, other});
+  BOOST_TEST(lines_with(unequal, "bits per byte").size() == 1u);
+  BOOST_TEST(lines_with(unequal, "  tokens scored").size() == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(the_json_has_the_numbers_of_the_csv_and_words_for_what_is_not_finite) {
+  RunResult r = result("alibi", 701);
+  r.result.lengths[0].tokens = "feed";
+  r.result.lengths[0].quantities = {{"erf", 12.5}, {"slope", -INFINITY}, {"none", std::nan("")}};
+  const auto json = nlohmann::json::parse(results_json({r, with_failures()}));
+  const auto& one = json["results"][0];
+  BOOST_TEST(one["run"] == "runs/alibi");
+  BOOST_TEST(one["protocol_hash"] == r.result.hash());
+  BOOST_TEST(one["parameters"] == "segments=2 seed=1");
+  const auto& cell = one["lengths"][0];
+  BOOST_TEST(cell["length"] == 128);
+  BOOST_TEST(cell["tokens"] == "feed");
+  BOOST_TEST(cell["quantities"]["perplexity"] == "inf");
+  BOOST_TEST(cell["quantities"]["nll"] == 701.0);
+  BOOST_TEST(cell["quantities"]["erf"] == 12.5);
+  BOOST_TEST(cell["quantities"]["slope"] == "-inf");
+  BOOST_TEST(cell["quantities"]["none"] == "nan");
+  BOOST_TEST(!cell.contains("items"));
+  const auto& failed = json["results"][1]["lengths"][1];
+  BOOST_TEST(failed["failure"] == "position_out_of_range");
+  BOOST_TEST(failed["quantities"].empty());
 }
 
 BOOST_AUTO_TEST_CASE(nonfinite_scores_are_nan_never_a_number) {

@@ -1,0 +1,54 @@
+#include "apps/results_json.h"
+
+#include <nlohmann/json.hpp>
+
+#include "apps/json_number.h"
+
+using nlohmann::ordered_json;
+
+namespace farfield::apps {
+namespace {
+
+constexpr int kFormat = 1;
+
+ordered_json length_of(const RunResult& r, const LengthResult& cell) {
+  ordered_json json;
+  json["length"] = cell.length;
+  json["tokens"] = cell.tokens;
+  if (!cell.failure.empty()) {
+    json["failure"] = cell.failure;
+    json["message"] = cell.message;
+  }
+  json["quantities"] = ordered_json::object();
+  for (const Quantity& quantity : numbers_of(r, cell))
+    json["quantities"][quantity.name] = to_json(quantity.value);
+  return json;
+}
+
+}  // namespace
+
+std::string results_json(const std::vector<RunResult>& results) {
+  ordered_json json;
+  json["format"] = kFormat;
+  json["results"] = ordered_json::array();
+  for (const RunResult& r : results) {
+    ordered_json& one = json["results"].emplace_back();
+    one["run"] = r.run;
+    one["posenc"] = r.posenc;
+    one["trained_posenc"] = r.trained_posenc;
+    one["baseline"] = r.baseline;
+    one["seed"] = r.seed;
+    one["train_len"] = r.train_len;
+    one["step"] = r.step;
+    one["data_hash"] = r.data_hash;
+    one["split"] = r.split;
+    one["protocol"] = r.result.protocol;
+    one["parameters"] = r.result.parameters;
+    one["protocol_hash"] = r.result.hash();
+    one["lengths"] = ordered_json::array();
+    for (const LengthResult& cell : r.result.lengths) one["lengths"].push_back(length_of(r, cell));
+  }
+  return json.dump(1) + "\n";
+}
+
+}  // namespace farfield::apps
