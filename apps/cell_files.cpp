@@ -54,12 +54,17 @@ std::string text_of(const Settings& key, const ProtocolResult& of, const LengthR
   json["items"] = to_json(cell.items);
   json["quantities"] = ordered_json::array();
   for (const Quantity& quantity : cell.quantities)
-    json["quantities"].push_back({{"name", quantity.name}, {"value", to_json(quantity.value)}});
+    json["quantities"].push_back({{"name", quantity.name},
+                                  {"value", to_json(quantity.value)},
+                                  {"of", quantity.of},
+                                  {"word", quantity.word}});
   json["series"] = ordered_json::array();
   for (const Series& series : cell.series)
     json["series"].push_back({{"name", series.name},
                               {"axis", series.axis},
+                              {"of", series.of},
                               {"is_log_x", series.is_log_x},
+                              {"may_log_y", series.may_log_y},
                               {"x", to_json(series.x)},
                               {"y", to_json(series.y)},
                               {"low", to_json(series.low)},
@@ -93,11 +98,13 @@ std::optional<KeptCell> cell_of(const std::string& text) {
     cell.nll_error = to_double(json.at("nll_error"));
     cell.items = to_doubles(json.at("items"));
     for (const ordered_json& quantity : json.at("quantities"))
-      cell.quantities.push_back({quantity.at("name"), to_double(quantity.at("value"))});
+      cell.quantities.push_back({quantity.at("name"), to_double(quantity.at("value")),
+                                 quantity.at("of"), quantity.at("word")});
     for (const ordered_json& s : json.at("series"))
       cell.series.push_back({s.at("name"), s.at("axis"), to_doubles(s.at("x")),
                              to_doubles(s.at("y")), to_doubles(s.at("low")),
-                             to_doubles(s.at("high")), s.at("is_log_x")});
+                             to_doubles(s.at("high")), s.at("is_log_x"), s.at("may_log_y"),
+                             s.at("of")});
     if (json.contains("notes")) json["notes"].get_to(cell.notes);
     return kept;
   } catch (const std::exception&) {  // a whole file of another shape

@@ -112,15 +112,63 @@ std::string perplexity_table(const std::vector<RunResult>& results,
   return text_table(rows);
 }
 
-// One row for each quantity and run, one column for each length.
-std::string quantities_table(const std::vector<RunResult>& results,
-                             const std::vector<std::string>& labels) {
-  std::vector<std::string> names;  // in the order in which they come
+std::string text_of(const Quantity& quantity) {
+  return quantity.word.empty() ? short_number(quantity.value) : quantity.word;
+}
+
+// The quantity of a cell, as text; "" when it has none of this name.
+std::string quantity_text(const LengthResult& cell, const std::string& name,
+                          const std::string& of = {}) {
+  for (const Quantity& quantity : cell.quantities)
+    if (quantity.name == name && quantity.of == of) return text_of(quantity);
+  return "";
+}
+
+// Names in the order in which they come.
+std::vector<std::string> quantity_names(const std::vector<RunResult>& results) {
+  std::vector<std::string> names;
   for (const RunResult& r : results)
     for (const LengthResult& cell : r.result.lengths)
       for (const Quantity& quantity : cell.quantities)
         if (std::find(names.begin(), names.end(), quantity.name) == names.end())
           names.push_back(quantity.name);
+  return names;
+}
+
+// Quantities of heads: one row for each head and run, one column for each quantity.
+std::string heads_table(const std::vector<RunResult>& results,
+                        const std::vector<std::string>& labels) {
+  const std::vector<std::string> names = quantity_names(results);
+  std::vector<std::vector<std::string>> rows(1, {"encoding", "head"});
+  rows.front().insert(rows.front().end(), names.begin(), names.end());
+  for (size_t i = 0; i < results.size(); ++i) {
+    for (const LengthResult& cell : results[i].result.lengths) {
+      std::vector<std::string> done;
+      for (const Quantity& quantity : cell.quantities) {
+        if (std::find(done.begin(), done.end(), quantity.of) != done.end()) continue;
+        done.push_back(quantity.of);
+        rows.push_back({labels[i], quantity.of});
+        for (const std::string& name : names)
+          rows.back().push_back(quantity_text(cell, name, quantity.of));
+      }
+    }
+  }
+  return text_table(rows);
+}
+
+bool is_of_heads(const std::vector<RunResult>& results) {
+  for (const RunResult& r : results)
+    for (const LengthResult& cell : r.result.lengths)
+      for (const Quantity& quantity : cell.quantities)
+        if (!quantity.of.empty()) return true;
+  return false;
+}
+
+// One row for each quantity and run, one column for each length.
+std::string quantities_table(const std::vector<RunResult>& results,
+                             const std::vector<std::string>& labels) {
+  if (is_of_heads(results)) return heads_table(results, labels);
+  const std::vector<std::string> names = quantity_names(results);
   if (names.empty()) return "";
   std::vector<std::vector<std::string>> rows(1, {"encoding", "quantity"});
   for (const LengthResult& cell : results.front().result.lengths)
@@ -128,14 +176,9 @@ std::string quantities_table(const std::vector<RunResult>& results,
   for (const std::string& name : names) {
     for (size_t i = 0; i < results.size(); ++i) {
       rows.push_back({labels[i], name});
-      for (const LengthResult& cell : results[i].result.lengths) {
-        const auto found =
-            std::find_if(cell.quantities.begin(), cell.quantities.end(),
-                         [&](const Quantity& quantity) { return quantity.name == name; });
-        rows.back().push_back(!cell.failure.empty()            ? cell_text(cell, false)
-                              : found == cell.quantities.end() ? ""
-                                                               : short_number(found->value));
-      }
+      for (const LengthResult& cell : results[i].result.lengths)
+        rows.back().push_back(cell.failure.empty() ? quantity_text(cell, name)
+                                                   : cell_text(cell, false));
     }
   }
   return text_table(rows);
@@ -197,14 +240,22 @@ Plot series_plot(const std::vector<RunResult>& results, const std::vector<std::s
         if (series.name != name) continue;
         plot.x_label = series.axis;
         plot.is_log_x = plot.is_log_x || series.is_log_x;
-        Curve curve{labels[i], {}};
+        plot.may_log_y = plot.may_log_y && series.may_log_y;
+        Curve curve{series.of.empty()     ? labels[i]
+                    : results.size() == 1 ? series.of
+                                          : labels[i] + ", " + series.of,
+                    {}};
         curve.has_markers = series.x.size() <= 40;
         for (size_t at = 0; at < series.x.size(); ++at)
-          curve.points.push_back({series.x[at], series.y[at], 0});
+          if (series.x[at] > 0 || !series.is_log_x)
+            curve.points.push_back({series.x[at], series.y[at], 0});
         plot.curves.push_back(std::move(curve));
       }
     }
   }
+  // Many curves are parts of one model, in order; there are not so many colours to tell apart.
+  for (size_t i = 0; plot.curves.size() > 8 && i < plot.curves.size(); ++i)
+    plot.curves[i].colour = ramp_colour(i, plot.curves.size());
   return plot;
 }
 
@@ -244,7 +295,7 @@ std::string short_number(double value) {
 }
 
 std::string cell_text(const LengthResult& cell, bool with_error) {
-  if (cell.failure == "nonfinite_logits") return "nan";
+  if (cell.failure.find("nonfinite_") == 0 || cell.failure == "zero_gradient") return "nan";
   if (!cell.failure.empty()) return cell.failure;
   std::string text = short_number(cell.perplexity());
   if (with_error && std::isfinite(cell.perplexity_error())) {
@@ -293,7 +344,7 @@ std::string results_csv(const std::vector<RunResult>& results) {
         continue;
       }
       for (const Quantity& quantity : numbers_of(r, cell))
-        row(quantity.name, csv_number(quantity.value));
+        row(quantity.full_name(), csv_number(quantity.value));
     }
   }
   return text;
@@ -309,9 +360,9 @@ std::string series_csv(const std::vector<RunResult>& results) {
             text += csv_row(
                 row_with(r, cell, {name, series.axis, number(series.x.at(i)), number(y[i])}));
         };
-        rows(series.name, series.y);
-        rows(series.name + "_low", series.low);
-        rows(series.name + "_high", series.high);
+        rows(series.full_name(), series.y);
+        rows(series.full_name() + "_low", series.low);
+        rows(series.full_name() + "_high", series.high);
       }
     }
   }

@@ -43,7 +43,8 @@ std::string series_csv(const std::vector<RunResult>& results);
 /// The nll of each segment or chunk: one row each.
 std::string items_csv(const RunResult& result);
 /// Tables for a terminal: perplexity and bits per byte, rows per run and one column per length;
-/// then the other quantities, one row for each and run; then a line for each cell that failed and
+/// then the other quantities, one row for each and run, or
+/// those of heads with one row for each head; then a line for each cell that failed and
 /// for each note. All results must be of one protocol.
 std::string results_table(const std::vector<RunResult>& results);
 

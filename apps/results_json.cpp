@@ -21,7 +21,7 @@ ordered_json length_of(const RunResult& r, const LengthResult& cell) {
   }
   json["quantities"] = ordered_json::object();
   for (const Quantity& quantity : numbers_of(r, cell))
-    json["quantities"][quantity.name] = to_json(quantity.value);
+    json["quantities"][quantity.full_name()] = to_json(quantity.value);
   return json;
 }
 

@@ -21,9 +21,11 @@ LengthResult mean_over(const std::vector<const LengthResult*>& draws) {
   for (const LengthResult* draw : draws)
     if (!draw->failure.empty()) return *draw;
   const auto n = static_cast<double>(draws.size());
-  for (size_t i = 0; i < mean.quantities.size(); ++i)
+  for (size_t i = 0; i < mean.quantities.size(); ++i) {
+    mean.quantities[i].word.clear();  // that of one draw alone
     mean.quantities[i].value =
         mean_at(draws, [i](const LengthResult& r) { return r.quantities.at(i).value; });
+  }
   for (size_t i = 0; i < mean.series.size(); ++i) {
     Series& series = mean.series[i];
     series.low.clear();

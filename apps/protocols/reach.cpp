@@ -62,7 +62,7 @@ ProtocolResult reach(const Subject& subject, const CommonOptions& common, const 
         {"trf_paper", static_cast<double>(reach.field.paper)},
         {"trf_exact", static_cast<double>(reach.field.exact)},
         {"covered", reach.field.covered ? 1.0 : 0.0, {}, reach.field.covered ? "yes" : "no"}};
-    to.message = remark_on(reach);
+    if (const std::string remark = remark_on(reach); !remark.empty()) to.notes.push_back(remark);
   });
   return result;
 }

@@ -17,4 +17,15 @@ void set_failure(LengthResult& result, const std::string& code, const std::strin
   result = failed;
 }
 
+std::string code_of(const std::exception& error) {
+  const std::string_view text = error.what();
+  const size_t bracket = text.find("] ");
+  if (text.substr(0, 1) != "[" || bracket == std::string_view::npos) return "";
+  const std::string_view rest = text.substr(bracket + 2);
+  const size_t end = rest.find(": ");
+  if (end == std::string_view::npos || rest.substr(0, end).find(' ') != std::string_view::npos)
+    return "";
+  return std::string(rest.substr(0, end));
+}
+
 }  // namespace farfield::apps

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <exception>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,11 @@ namespace farfield::apps {
 struct Quantity {
   std::string name;
   double value = std::nan("");
+  std::string of = {};    ///< the part of the model that it says this of, "h3"; empty: all of it
+  std::string word = {};  ///< what a table shows instead of the number; empty: the number
+
+  /// For files that have one column for it: "residual h3".
+  std::string full_name() const { return of.empty() ? name : name + ' ' + of; }
 };
 
 /// Numbers along an axis: perplexity by position, a kernel by distance.
@@ -22,6 +28,10 @@ struct Series {
   std::vector<double> x, y;
   std::vector<double> low, high;  ///< a 95 % band around y; empty: none
   bool is_log_x = false;          ///< how to draw it
+  bool may_log_y = true;          ///< whether the picture may take a logarithmic y
+  std::string of = {};            ///< as Quantity::of: curves of one name come into one picture
+
+  std::string full_name() const { return of.empty() ? name : name + ' ' + of; }
 };
 
 /// What came out at one length.
@@ -64,5 +74,9 @@ struct ProtocolResult {
 
 /// Throws away what was measured and says why.
 void set_failure(LengthResult& result, const std::string& code, const std::string& message);
+
+/// The first word of the sentence of an error: "zero_gradient" of "[eval:gradient] zero_gradient:
+/// ..."; empty for a message of another form.
+std::string code_of(const std::exception& error);
 
 }  // namespace farfield::apps

@@ -195,3 +195,79 @@ BOOST_AUTO_TEST_CASE(numbers_for_people_have_four_digits) {
   BOOST_TEST(short_number(1.234e7) == "1.23e+07");
   BOOST_TEST(short_number(INFINITY) == "inf");
 }
+
+namespace {
+
+// What a protocol says of two heads, without a length.
+RunResult of_heads(const std::string& posenc) {
+  RunResult r = result(posenc, 1);
+  r.result.protocol = "effective-length";
+  r.result.lengths.assign(1, {});
+  LengthResult& c = r.result.lengths[0];
+  for (const char* head : {"h1", "h2"}) {
+    c.quantities.push_back({"eff", head[1] == '1' ? 4.0 : INFINITY, head});
+    c.quantities.push_back({"nonmonotone", 0, head, "no"});
+    Series series{"kernel", "distance (tokens)", {0, 1, 2}, {0, -1, -2}, {}, {}, true};
+    series.of = head;
+    c.series.push_back(series);
+  }
+  return r;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(heads_have_a_row_each_and_quantities_a_column) {
+  const std::string table = results_table({of_heads("alibi"), of_heads("rope")});
+  std::string words;  // without the spaces that line columns up
+  for (const char c : table)
+    if (c != ' ' || (words.back() != ' ' && words.back() != '\n')) words += c;
+  BOOST_TEST(words.find("\nencoding head eff nonmonotone\nalibi h1 4 no\nalibi h2 inf no\n"
+                        "rope h1 4 no\nrope h2 inf no\n") != std::string::npos,
+             words);
+}
+
+BOOST_AUTO_TEST_CASE(files_name_the_head_of_a_quantity) {
+  const auto rows = parse_csv("x", results_csv({of_heads("alibi")}));
+  BOOST_TEST(rows.at(2).at(14) == "nonmonotone h1");
+  BOOST_TEST(rows.at(2).at(15) == "0");
+  BOOST_TEST(parse_csv("x", series_csv({of_heads("alibi")})).at(4).at(14) == "kernel h2");
+}
+
+BOOST_AUTO_TEST_CASE(heads_are_curves_of_one_picture_without_what_a_logarithm_cannot_show) {
+  const auto one = results_plots({of_heads("alibi")});
+  BOOST_TEST_REQUIRE(one.size() == 1u);
+  BOOST_TEST(one[0].suffix == "-kernel");
+  BOOST_TEST_REQUIRE(one[0].plot.curves.size() == 2u);
+  BOOST_TEST(one[0].plot.curves[1].label == "h2");
+  BOOST_TEST(one[0].plot.curves[1].points.size() == 2u);  // not the one at 0
+  BOOST_TEST(results_plots({of_heads("alibi"), of_heads("rope")})[0].plot.curves[3].label ==
+             "rope, h2");
+}
+
+BOOST_AUTO_TEST_CASE(a_series_may_refuse_a_logarithmic_picture) {
+  RunResult r = of_heads("alibi");
+  BOOST_TEST(results_plots({r})[0].plot.may_log_y);
+  r.result.lengths[0].series[1].may_log_y = false;
+  BOOST_TEST(!results_plots({r})[0].plot.may_log_y);
+}
+
+BOOST_AUTO_TEST_CASE(a_remark_stands_below_the_table) {
+  RunResult r = of_heads("rope");
+  r.result.lengths[0].message = "no kernel";
+  BOOST_TEST(results_table({r}).find("\nrope: no kernel\n") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(gradients_that_are_zero_or_not_finite_are_nan) {
+  LengthResult c = cell(8, 1);
+  for (const char* code : {"nonfinite_gradient", "zero_gradient", "nonfinite_kernel"}) {
+    c.failure = code;
+    BOOST_TEST(cell_text(c, true) == "nan");
+  }
+}
+
+BOOST_AUTO_TEST_CASE(the_code_of_an_error_is_its_first_word) {
+  BOOST_TEST(code_of(std::runtime_error("[eval:gradient] zero_gradient: expected: a")) ==
+             "zero_gradient");
+  for (const char* other : {"zero_gradient: a", "[x] two words: a", "[x] nothing", ""})
+    BOOST_TEST(code_of(std::runtime_error(other)) == "");
+}
