@@ -259,6 +259,11 @@ Plot series_plot(const std::vector<RunResult>& results, const std::vector<std::s
   return plot;
 }
 
+// Heads of several models; those of each are in a picture of its own.
+bool is_crowded(const Plot& plot, size_t n_run) {
+  return plot.curves.size() > 12 && plot.curves.size() > n_run && n_run > 1;
+}
+
 // What may stand in the name of a file.
 std::string file_word(std::string text) {
   for (char& c : text)
@@ -414,9 +419,12 @@ std::vector<NamedPlot> results_plots(const std::vector<RunResult>& results) {
   if (results.empty()) return plots;
   const std::vector<std::string> labels = labels_of(results);
   if (has_perplexity(results)) plots.push_back({"", perplexity_plot(results, labels)});
-  for (const auto& [name, length] : series_of(results))
-    plots.push_back({concat('-', file_word(name), length > 0 ? concat('-', length) : ""),
-                     series_plot(results, labels, name, length)});
+  for (const auto& [name, length] : series_of(results)) {
+    Plot plot = series_plot(results, labels, name, length);
+    if (is_crowded(plot, results.size())) continue;
+    plots.push_back(
+        {concat('-', file_word(name), length > 0 ? concat('-', length) : ""), std::move(plot)});
+  }
   plots.erase(std::remove_if(plots.begin(), plots.end(),
                              [](const NamedPlot& p) { return !has_points(p.plot); }),
               plots.end());

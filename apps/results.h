@@ -54,7 +54,8 @@ struct NamedPlot {
   Plot plot;
 };
 /// Perplexity against length where there is more than one, and a picture for each series and
-/// length, one curve per run. Only those that have a point to draw.
+/// length, one curve per run, or per head of each run while that makes no more than 12. Only those
+/// that have a point to draw.
 std::vector<NamedPlot> results_plots(const std::vector<RunResult>& results);
 
 /// A perplexity for people: four significant digits, or five where that is a whole number.

@@ -17,7 +17,8 @@ namespace {
 constexpr std::string_view kName = "gradient";
 constexpr std::string_view kWhere = "eval:gradient";
 
-// A backward pass keeps this many times the memory of a forward pass, per token.
+// Memory per token as a multiple of what scoring takes: measured 2.2 with 4 layers and 2.7 with 12
+// (width 64, 256 tokens), and growing with the layers, whose inputs are kept.
 constexpr int64_t kMemoryOfGradient = 4;
 
 const std::vector<std::pair<std::string, InputScalar>>& scalars() {

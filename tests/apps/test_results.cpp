@@ -244,6 +244,15 @@ BOOST_AUTO_TEST_CASE(heads_are_curves_of_one_picture_without_what_a_logarithm_ca
              "rope, h2");
 }
 
+BOOST_AUTO_TEST_CASE(heads_of_many_runs_are_not_drawn_together) {
+  const std::vector<RunResult> six(6, of_heads("alibi")), seven(7, of_heads("alibi"));
+  BOOST_TEST(results_plots(six).size() == 1u);
+  BOOST_TEST(results_plots(seven).empty());
+  RunResult many = of_heads("alibi");
+  many.result.lengths[0].series.assign(20, many.result.lengths[0].series[0]);
+  BOOST_TEST(results_plots({many}).size() == 1u);
+}
+
 BOOST_AUTO_TEST_CASE(a_series_may_refuse_a_logarithmic_picture) {
   RunResult r = of_heads("alibi");
   BOOST_TEST(results_plots({r})[0].plot.may_log_y);
