@@ -164,7 +164,8 @@ void measure_kernels(ProtocolResult& result, const Subject& subject, int64_t n_d
     } catch (const Error& error) {
       const std::string code = code_of(error);
       if (code.find("nonfinite_") != 0) throw;
-      set_failure(to, code, error.what());
+      const std::string text = error.what();  // "[where] code: ...", and where was the arithmetic
+      set_failure(to, code, concat("[eval:", result.protocol, text.substr(text.find(']'))));
     }
   });
 }
