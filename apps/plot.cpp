@@ -14,6 +14,8 @@ namespace {
 
 constexpr std::string_view kWhere = "plot";
 
+constexpr size_t kMostPoints = 600;  // of a curve: a point or two for each pixel of the axis
+
 struct Range {
   double least = std::numeric_limits<double>::infinity();
   double most = -std::numeric_limits<double>::infinity();
@@ -30,20 +32,85 @@ constexpr int kMarkers[] = {7, 9, 5, 13, 6, 8, 4, 12};
 constexpr const char* kDashes[] = {"1",     "(10,4)", "(3,3)", "(12,3,3,3)",
                                    "(6,6)", "(16,4)", "(2,5)", "(8,3,2,3,2,3)"};
 
-// The lines that declare the data of each curve and the plot command.
-std::string script_of(const Plot& plot) {
-  Range x, y;
+// Means of what is finite of each field.
+class MeanPoint {
+ public:
+  void add(const PlotPoint& point) {
+    if (points_ == 0) any_ = point;
+    ++points_;
+    if (!std::isfinite(point.y)) return;
+    const double values[] = {point.x, point.y, point.error, point.low, point.high};
+    for (size_t i = 0; i < std::size(values); ++i) sums_[i] += values[i];
+    ++finite_;
+  }
+  bool empty() const { return points_ == 0; }
+  PlotPoint take() {
+    PlotPoint mean = any_;
+    const auto n = static_cast<double>(finite_);
+    if (finite_ > 0) mean = {sums_[0] / n, sums_[1] / n, sums_[2] / n, sums_[3] / n, sums_[4] / n};
+    *this = MeanPoint();
+    return mean;
+  }
+
+ private:
+  PlotPoint any_;
+  double sums_[5] = {};
+  int64_t points_ = 0, finite_ = 0;
+};
+
+// The lines that declare the band of a curve, and the part of the plot command that fills it; ""
+// when it has none.
+std::string band_of(const std::vector<PlotPoint>& points, const std::string& block,
+                    const std::string& colour, double floor, std::string& command) {
+  std::string lines;
+  bool is_open = false;
+  for (const PlotPoint& point : points) {
+    if (std::isfinite(point.y) && std::isfinite(point.low) && std::isfinite(point.high)) {
+      lines += concat(number(point.x), ' ', number(std::max(point.low, floor)), ' ',
+                      number(point.high), '\n');
+      is_open = true;
+    } else if (is_open) {
+      lines += "\n";  // ends the band here
+      is_open = false;
+    }
+  }
+  if (lines.empty()) return "";
+  command += concat(block, " using 1:2:3 with filledcurves fillcolor rgb '", colour,
+                    "' fillstyle transparent solid 0.18 noborder notitle, \\\n  ");
+  return block + " << END_OF_BAND\n" + lines + "END_OF_BAND\n";
+}
+
+// Shows bands whole, but none so wide that the lines are left with less than a third of the axis.
+void make_room_for_bands(const Plot& plot, Range& y) {
+  Range bands;
   for (const Curve& curve : plot.curves) {
     for (const PlotPoint& point : curve.points) {
-      if (!std::isfinite(point.y)) continue;
-      x.add(point.x);
-      y.add(point.y);
+      if (!std::isfinite(point.low) || !std::isfinite(point.high)) continue;
+      bands.add(point.low);
+      bands.add(point.high);
     }
+  }
+  const double span = y.most - y.least;
+  y.least = std::min(y.least, std::max(bands.least, y.least - span));
+  y.most = std::max(y.most, std::min(bands.most, y.most + span));
+}
+
+// The lines that declare the data of each curve and the plot command.
+std::string script_of(Plot plot) {
+  Range x, y;
+  for (Curve& curve : plot.curves) {
+    for (const PlotPoint& point : curve.points)
+      if (std::isfinite(point.y)) x.add(point.x);
+    if (curve.points.size() > kMostPoints)
+      curve.points = thinned(curve.points, kMostPoints, plot.is_log_x);
+    for (const PlotPoint& point : curve.points)
+      if (std::isfinite(point.y)) y.add(point.y);
   }
   require<ConfigError>(
       (x.least > 0 || !plot.is_log_x) && std::isfinite(x.least) && std::isfinite(x.most), kWhere,
       "expected at least one point with a finite value", plot.is_log_x ? " and x > 0" : "");
   const bool log_y = plot.may_log_y && y.least > 0 && y.most > 8 * y.least;
+  if (!log_y) make_room_for_bands(plot, y);
 
   std::string script =
       "set border 3 linewidth 1 linecolor rgb '#444444'\n"
@@ -97,7 +164,16 @@ std::string script_of(const Plot& plot) {
         ", graph 0.96 left offset character 0.5,0 noenhanced textcolor rgb '#444444' font ',12'\n");
   }
 
+  // Bands first, so that no line is under one.
   std::string command = "plot ";
+  const auto colour_of = [&](size_t i) {
+    const Curve& curve = plot.curves[i];
+    const size_t style = curve.style < 0 ? i : static_cast<size_t>(curve.style);
+    return curve.colour.empty() ? std::string(kColours[style % std::size(kColours)]) : curve.colour;
+  };
+  for (size_t i = 0; i < plot.curves.size(); ++i)
+    script += band_of(plot.curves[i].points, concat("$band", i), colour_of(i),
+                      log_y ? y.least / 10 : -std::numeric_limits<double>::infinity(), command);
   for (size_t i = 0; i < plot.curves.size(); ++i) {
     const Curve& curve = plot.curves[i];
     const std::string block = concat("$curve", i);
@@ -117,7 +193,7 @@ std::string script_of(const Plot& plot) {
     script += "END_OF_CURVE\n";
     const size_t style =
         (curve.style < 0 ? i : static_cast<size_t>(curve.style)) % std::size(kMarkers);
-    const std::string colour = curve.colour.empty() ? kColours[style] : curve.colour;
+    const std::string colour = colour_of(i);
     if (i > 0) command += ", \\\n  ";
     if (has_errors)
       command += concat(block, " using 1:2:3:4 with yerrorbars pointtype 0 linecolor rgb '", colour,
@@ -125,7 +201,8 @@ std::string script_of(const Plot& plot) {
     command += concat(block, " using 1:2 with ", curve.has_markers ? "linespoints" : "lines",
                       " linecolor rgb '", colour, "' dashtype ", kDashes[style]);
     if (curve.has_markers) command += concat(" pointtype ", kMarkers[style], " pointsize 0.8");
-    command += " linewidth 2 title " + quoted(curve.label);
+    command +=
+        concat(" linewidth ", curve.has_markers ? "2" : "1.5", " title ", quoted(curve.label));
   }
   return script + command + "\n";
 }
@@ -146,6 +223,24 @@ std::string ramp_colour(size_t i, size_t n) {
     std::snprintf(text + 1 + 2 * c, 3, "%02x", static_cast<unsigned>(std::lround(value)) & 0xffu);
   }
   return text;
+}
+
+std::vector<PlotPoint> thinned(const std::vector<PlotPoint>& points, size_t n, bool is_log_x) {
+  if (points.size() <= n || n == 0) return points;
+  const auto at = [&](const PlotPoint& point) { return is_log_x ? std::log(point.x) : point.x; };
+  const double first = at(points.front()), span = at(points.back()) - first;
+  std::vector<PlotPoint> means;
+  MeanPoint mean;
+  size_t part = 0;
+  for (const PlotPoint& point : points) {
+    const double place = span > 0 ? (at(point) - first) / span * static_cast<double>(n) : 0;
+    const size_t here = std::min(static_cast<size_t>(std::max(place, 0.0)), n - 1);
+    if (here != part && !mean.empty()) means.push_back(mean.take());
+    part = here;
+    mean.add(point);
+  }
+  if (!mean.empty()) means.push_back(mean.take());
+  return means;
 }
 
 bool has_points(const Plot& plot) {

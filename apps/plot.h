@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -9,10 +10,12 @@ namespace farfield::apps {
 
 struct PlotPoint {
   double x = 0, y = 0;
-  double error = 0;  ///< half an error bar; 0 or not finite: none
+  double error = 0;                                ///< half an error bar; 0 or not finite: none
+  double low = std::nan(""), high = std::nan("");  ///< of a band around y; not finite: none
 };
 
-/// One line of a plot. Points with a y that is not finite are left out, and break the line.
+/// One line of a plot, over a light band where its points have one. Points with a y that is not
+/// finite are left out, and break the line. One without markers is thin.
 struct Curve {
   std::string label = {};
   std::vector<PlotPoint> points = {};
@@ -30,11 +33,17 @@ struct Plot {
   bool may_log_y = true;          ///< logarithmic when it spans more than a factor of 8
 };
 
+/// At most about n points in the place of many, with the same shape: the mean of those that fall
+/// into each of n equal parts of the axis, of its logarithm for is_log_x. A point that is not
+/// finite stays out of the mean, unless its part has no other. Points have to be in order of x.
+std::vector<PlotPoint> thinned(const std::vector<PlotPoint>& points, size_t n, bool is_log_x);
+
 /// Whether there is a point to draw.
 bool has_points(const Plot& plot);
 
 /// The plot as one SVG element. Lines differ in dashes and markers as well as in colour, so that a
-/// grey copy can be read. Drawn by gnuplot as another process. BackendError when it is missing or
+/// grey copy can be read. Of a curve with thousands of points what can be seen is drawn, thinned().
+/// Drawn by gnuplot as another process. BackendError when it is missing or
 /// fails.
 std::string draw_svg(const Plot& plot);
 

@@ -246,9 +246,15 @@ Plot series_plot(const std::vector<RunResult>& results, const std::vector<std::s
                                           : labels[i] + ", " + series.of,
                     {}};
         curve.has_markers = series.x.size() <= 40;
-        for (size_t at = 0; at < series.x.size(); ++at)
-          if (series.x[at] > 0 || !series.is_log_x)
-            curve.points.push_back({series.x[at], series.y[at], 0});
+        for (size_t at = 0; at < series.x.size(); ++at) {
+          if (series.is_log_x && series.x[at] <= 0) continue;
+          PlotPoint point{series.x[at], series.y[at]};
+          if (at < series.low.size() && at < series.high.size()) {
+            point.low = series.low[at];
+            point.high = series.high[at];
+          }
+          curve.points.push_back(point);
+        }
         plot.curves.push_back(std::move(curve));
       }
     }

@@ -164,6 +164,21 @@ BOOST_AUTO_TEST_CASE(seeds_choose_the_segments_unless_they_are_common) {
   BOOST_CHECK(starts(1) == starts(2));
 }
 
+BOOST_AUTO_TEST_CASE(bad_baselines_are_refused_before_anything_is_measured) {
+  EvalOptions e = options({8});
+  e.baselines = {"none", "masked@0"};
+  BOOST_CHECK_EXCEPTION(check(e), ConfigError, says("[eval] bad_argument: --baseline: expected"));
+  e.baselines = {};
+  BOOST_CHECK_EXCEPTION(check(e), ConfigError, says("[eval] bad_argument: --baseline: expected"));
+  e.baselines = {"truncated@4", "masked@4"};
+  BOOST_CHECK_NO_THROW(check(e));
+  Protocol inside = protocol_named("last-token");
+  inside.needs_model = true;
+  BOOST_CHECK_EXCEPTION(require_scores_suffice(inside, "truncated@4"), ConfigError,
+                        says("[eval:last-token] bad_argument: expected a model to look inside, got "
+                             "truncated@4"));
+}
+
 BOOST_AUTO_TEST_CASE(unknown_words_are_refused_with_the_nearest) {
   EvalOptions e = options({8});
   e.protocols = {"last-tokn"};

@@ -102,6 +102,61 @@ BOOST_AUTO_TEST_CASE(files_of_another_expression_stand_beside_the_run_s_own) {
              "kerple_log + window(w=3) (trained: kerple_log)");
 }
 
+BOOST_AUTO_TEST_CASE(with_one_layer_a_mask_is_a_fresh_pass_over_the_same_inputs) {
+  EvalOptions eval;
+  eval.common.lengths = {24};
+  eval.common.max_tokens = 200;
+  eval.common.allow_fewer = true;
+  eval.last_token.segments = 10;
+  eval.position_wise.sequences = 4;
+  const auto under = [&](const std::string& protocol, const std::string& name) {
+    const Baseline baseline = parse_baseline(name);
+    const int64_t window = baseline.kind == Baseline::Kind::masked ? baseline.window : 0;
+    const LoadedRun run = load_run(trained().path, {.window = window});
+    return measure(run, trained().corpus, "test", protocol, eval,
+                   {.baseline = baseline, .again = true});
+  };
+  for (const char* protocol : {"last-token", "non-overlapping", "sliding", "position-wise"}) {
+    const RunResult masked = under(protocol, "masked@5"), cut = under(protocol, "truncated@5"),
+                    whole = under(protocol, "none"), wide = under(protocol, "masked@24"),
+                    long_cut = under(protocol, "truncated@24");
+    BOOST_TEST(masked.baseline == "masked@5");
+    BOOST_TEST(cut.baseline == "truncated@5");
+    for (const RunResult* r : {&masked, &cut, &whole}) {
+      BOOST_TEST(r->posenc == "kerple_log");
+      BOOST_TEST(r->result.lengths[0].failure == "");
+      BOOST_TEST(is_changed(*r) == !r->baseline.empty());
+    }
+    for (size_t i = 0; i < items(masked, 0).size(); ++i)
+      BOOST_TEST(items(masked, 0)[i] == items(cut, 0)[i], boost::test_tools::tolerance(1e-5));
+    BOOST_TEST(items(masked, 0) != items(whole, 0));
+    // A window as long as the rows hides nothing.
+    BOOST_TEST(items(wide, 0) == items(whole, 0), boost::test_tools::per_element());
+    BOOST_TEST(items(long_cut, 0) == items(whole, 0), boost::test_tools::per_element());
+  }
+}
+
+BOOST_AUTO_TEST_CASE(what_one_protocol_scored_the_next_one_does_not) {
+  EvalOptions eval;
+  eval.common.lengths = {16};
+  eval.common.max_tokens = 161;
+  eval.position_wise.sequences = 10;
+  RowMemory memory;
+  const LoadedRun run = load_run(trained().path);
+  int64_t n_tokens = 0;
+  const MeasureOptions options = {
+      .again = true, .watch = [&](int64_t n) { n_tokens += n; }, .memory = &memory};
+  const auto run_one = [&](const char* protocol, const MeasureOptions& with) {
+    return measure(run, trained().corpus, "test", protocol, eval, with).result.lengths[0].items;
+  };
+  const std::vector<double> first = run_one("position-wise", options);
+  BOOST_TEST(n_tokens == 160);
+  BOOST_TEST(run_one("non-overlapping", options) == first, boost::test_tools::per_element());
+  BOOST_TEST(n_tokens == 160);
+  BOOST_TEST(run_one("non-overlapping", {.again = true}) == first,
+             boost::test_tools::per_element());
+}
+
 BOOST_AUTO_TEST_CASE(the_run_itself_stays_as_it_is) {
   const auto files = [] {
     std::set<std::string> all;

@@ -93,6 +93,70 @@ BOOST_AUTO_TEST_CASE(a_curve_keeps_the_style_it_is_given) {
   BOOST_TEST(draw_svg(plot).find(fourth) != std::string::npos);
 }
 
+BOOST_AUTO_TEST_CASE(long_curves_are_thinned_to_means_that_keep_their_shape) {
+  std::vector<PlotPoint> points;
+  for (int i = 1; i <= 1000; ++i)
+    points.push_back({double(i), 2.0 * i, 0.0, 2.0 * i - 1, 2.0 * i + 3});
+  const std::vector<PlotPoint> few = thinned(points, 10, false);
+  BOOST_TEST_REQUIRE(few.size() == 10u);
+  BOOST_TEST(few[0].x == 50.5, boost::test_tools::tolerance(1e-12));  // of 1 .. 100
+  BOOST_TEST(few[9].x == 950.5, boost::test_tools::tolerance(1e-12));
+  for (const PlotPoint& point : few) {
+    BOOST_TEST(point.y == 2 * point.x, boost::test_tools::tolerance(1e-12));
+    BOOST_TEST(point.low == point.y - 1, boost::test_tools::tolerance(1e-12));
+    BOOST_TEST(point.high == point.y + 3, boost::test_tools::tolerance(1e-12));
+  }
+  // By the logarithm the beginning keeps its points: 1 .. 1000 in parts of a factor of 10^(1/30).
+  const std::vector<PlotPoint> logs = thinned(points, 90, true);
+  BOOST_TEST(logs.size() <= 90u);
+  BOOST_TEST(logs.size() > 60u);
+  for (size_t i = 0; i < 10; ++i) BOOST_TEST(logs[i].x == static_cast<double>(i + 1));
+  BOOST_TEST(logs.back().x > 950);
+  // Few points are left as they are.
+  BOOST_TEST(thinned(points, 1000, true).size() == 1000u);
+}
+
+BOOST_AUTO_TEST_CASE(thinning_keeps_gaps_and_leaves_what_is_not_finite_out_of_means) {
+  std::vector<PlotPoint> points;
+  for (int i = 0; i < 100; ++i) points.push_back({double(i), 1});
+  points[5].y = INFINITY;
+  for (size_t i = 50; i < 60; ++i) points[i].y = std::nan("");
+  const std::vector<PlotPoint> few = thinned(points, 10, false);
+  BOOST_TEST(few[0].y == 1);
+  BOOST_TEST(std::isnan(few[5].y));
+  BOOST_TEST(few[6].y == 1);
+}
+
+BOOST_AUTO_TEST_CASE(a_band_is_drawn_behind_its_line_and_thousands_of_points_are_few) {
+  if (skip()) return;
+  Plot plot;
+  plot.title = "position-wise: perplexity, length 4096";
+  plot.x_label = "position (tokens)";
+  plot.y_label = "perplexity";
+  plot.marked_x = 512;
+  plot.marked_label = "training length";
+  for (int c = 0; c < 3; ++c) {
+    Curve curve{.label = c == 0   ? "rope"
+                         : c == 1 ? "kerple_log"
+                                  : "kerple_log masked@512",
+                .has_markers = false};
+    for (int t = 1; t <= 4096; ++t) {
+      const double floor = c == 0 && t > 512 ? 8.0 + (t - 512) * 0.004 : 8.0 - c * 0.5;
+      const double y = floor + 30.0 / t + 0.3 * std::sin(0.9 * t + c);
+      curve.points.push_back({double(t), y, 0, y * 0.9, y * 1.1});
+    }
+    plot.curves.push_back(curve);
+  }
+  const std::string svg = draw_svg(plot);
+  if (const char* keep = std::getenv("FARFIELD_KEEP_BAND")) std::ofstream(keep) << svg;
+  BOOST_TEST(svg.find("fill-opacity = '0.18") != std::string::npos);
+  BOOST_TEST(svg.size() < 200000u);
+  BOOST_TEST(svg.find(">4096</tspan>") != std::string::npos);  // the axis goes to the last point
+  for (Curve& curve : plot.curves)
+    for (PlotPoint& point : curve.points) point.low = std::nan("");
+  BOOST_TEST(draw_svg(plot).find("fill-opacity = '0.18") == std::string::npos);
+}
+
 BOOST_AUTO_TEST_CASE(a_ramp_goes_from_dark_to_light) {
   BOOST_TEST(ramp_colour(0, 1) == "#440154");
   BOOST_TEST(ramp_colour(0, 12) == "#440154");

@@ -151,6 +151,28 @@ BOOST_AUTO_TEST_CASE(runs_of_one_encoding_are_told_apart_by_folder) {
   BOOST_TEST(plot.marked_x == 128);
 }
 
+BOOST_AUTO_TEST_CASE(a_series_is_drawn_with_its_band_and_a_baseline_under_its_own_label) {
+  RunResult a = result("alibi", 1), b = a;
+  a.result.lengths[0].series.push_back({.name = "perplexity",
+                                        .axis = "position (tokens)",
+                                        .x = {1, 2},
+                                        .y = {5, 4},
+                                        .low = {4, 3},
+                                        .high = {6, 5.5}});
+  b = a;
+  b.baseline = "masked@64";
+  b.result.lengths[0].series[0].low.clear();
+  const std::vector<NamedPlot> plots = results_plots({a, b});
+  BOOST_TEST_REQUIRE(plots.size() == 2u);
+  BOOST_TEST(plots[1].suffix == "-perplexity-128");
+  const std::vector<Curve>& curves = plots[1].plot.curves;
+  BOOST_TEST(curves[0].points[1].low == 3);
+  BOOST_TEST(curves[0].points[1].high == 5.5);
+  BOOST_TEST(std::isnan(curves[1].points[1].low));
+  BOOST_TEST(curves[0].label == "alibi");
+  BOOST_TEST(curves[1].label == "alibi masked@64");
+}
+
 BOOST_AUTO_TEST_CASE(another_expression_than_the_trained_one_shows_in_names_and_labels) {
   RunResult own = result("alibi", 1), changed = result("alibi + window(w=4)", 1);
   changed.trained_posenc = "alibi";
