@@ -2,8 +2,11 @@
 #include <boost/test/unit_test.hpp>
 #include <filesystem>
 #include <set>
+#include <sstream>
 
+#include "apps/cli.h"
 #include "apps/csv.h"
+#include "apps/eval_command.h"
 #include "apps/measure.h"
 #include "apps/training_run.h"
 #include "engine/base/error.h"
@@ -155,6 +158,39 @@ BOOST_AUTO_TEST_CASE(what_one_protocol_scored_the_next_one_does_not) {
   BOOST_TEST(n_tokens == 160);
   BOOST_TEST(run_one("non-overlapping", {.again = true}) == first,
              boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(the_command_shows_baselines_side_by_side_and_warns_once) {
+  const auto eval = [&](std::vector<const char*> more) {
+    std::vector<const char*> words = {"eval",
+                                      "--run",
+                                      trained().path.c_str(),
+                                      "--lengths",
+                                      "16,40",
+                                      "--sequences",
+                                      "4",
+                                      "--segments",
+                                      "10",
+                                      "--protocol",
+                                      "last-token,position-wise"};
+    words.insert(words.end(), more.begin(), more.end());
+    std::ostringstream out;
+    BOOST_TEST(eval_command(static_cast<int>(words.size()), words.data(), out) == kDone);
+    return out.str();
+  };
+  const std::string text = eval({"--baseline", "none,masked@16,truncated@20"});
+  const auto count = [&](const std::string& what) {
+    int n = 0;
+    for (size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++n;
+    return n;
+  };
+  BOOST_TEST(count("warning: masked@16 is the model as it is at length 16:") == 1);
+  BOOST_TEST(count("warning: truncated@20 is the model as it is at length 16:") == 1);
+  BOOST_TEST(count("warning") == 2);
+  BOOST_TEST(count("\nkerple_log masked@16 ") >= 2, text);
+  BOOST_TEST(count("\nkerple_log truncated@20 ") >= 2, text);
+  BOOST_TEST(count("still_falling") == 3);
+  BOOST_CHECK_THROW(eval({"--baseline", "masked@0"}), ConfigError);
 }
 
 BOOST_AUTO_TEST_CASE(the_run_itself_stays_as_it_is) {
