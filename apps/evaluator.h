@@ -5,7 +5,8 @@
 namespace farfield::apps {
 
 /// Runs one protocol. Where the encoding of the subject's model draws positions at random, the mean
-/// over common.draws draws; the subject's scorer is then made anew for each.
+/// over common.draws draws; the subject's scorer is then made anew for each. common.batch_tokens of
+/// 0 becomes what choose_batch_tokens() says for the subject's model and device.
 ProtocolResult evaluate(const std::string& protocol, const Subject& subject,
                         const EvalOptions& eval);
 

@@ -4,9 +4,9 @@
 #include <unistd.h>
 
 #include <ctime>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "apps/machine.h"
 #include "apps/version.h"
 #include "engine/base/error.h"
 #include "engine/base/hash.h"
@@ -26,13 +26,6 @@ std::string now() {
   return text;
 }
 
-std::string processor() {
-  std::ifstream file("/proc/cpuinfo");
-  for (std::string line; std::getline(file, line);)
-    if (line.compare(0, 10, "model name") == 0) return line.substr(line.find(':') + 2);
-  return "unknown";
-}
-
 ordered_json call() {
   ordered_json build;
   for (const auto& [name, value] : build_facts()) build[name] = value;
@@ -42,7 +35,7 @@ ordered_json call() {
       {"time", now()},
       {"build", build},
       {"hardware",
-       {{"processor", processor()},
+       {{"processor", processor_name()},
         {"processors", ::sysconf(_SC_NPROCESSORS_ONLN)},
         {"memory_bytes", int64_t{::sysconf(_SC_PHYS_PAGES)} * int64_t{::sysconf(_SC_PAGE_SIZE)}},
         {"system", concat(system.sysname, ' ', system.release, ' ', system.machine)}}},

@@ -1,6 +1,7 @@
 #include "apps/measure.h"
 
 #include <algorithm>
+#include <span>
 #include <system_error>
 
 #include "apps/cell_files.h"
@@ -35,6 +36,13 @@ RunResult measure(const LoadedRun& run, const data::Corpus& corpus, const std::s
   Subject subject =
       subject_of(run.model, run.device, stream_of_split(tokens, concat(corpus.hash(), '/', split)),
                  run.config.seed, options.watch);
+  subject.step = {.batch_size = *run.config.batch,
+                  .accumulate = run.config.accumulate,
+                  .checkpointing = run.config.checkpoint_activations};
+  subject.text.n_vocab = corpus.tokenizer().n_vocab();
+  subject.text.decode = [tokenizer = corpus.tokenizer()](std::span<const int32_t> ids) {
+    return tokenizer.decode(ids);
+  };
   subject.baseline = options.baseline.label();
   if (subject.is_truncated()) truncate(subject, options.baseline.window, eval.common.batch_tokens);
   if (options.memory != nullptr && !subject.is_random)

@@ -8,6 +8,7 @@
 
 #include "apps/cli.h"
 #include "apps/csv.h"
+#include "apps/protocols/speed.h"
 #include "apps/text_table.h"
 #include "engine/base/error.h"
 #include "engine/base/hash.h"
@@ -180,6 +181,30 @@ std::string quantities_table(const std::vector<RunResult>& results,
         rows.back().push_back(cell.failure.empty() ? quantity_text(cell, name)
                                                    : cell_text(cell, false));
     }
+  }
+  return text_table(rows);
+}
+
+// Seconds a step against those of the first run, where there are several.
+std::string speed_table(const std::vector<RunResult>& results,
+                        const std::vector<std::string>& labels) {
+  const auto step_s = [](const RunResult& r) {
+    for (const LengthResult& cell : r.result.lengths)
+      for (const Quantity& quantity : cell.quantities)
+        if (quantity.name == "train_step_s") return quantity.value;
+    return std::nan("");
+  };
+  const double first_s = step_s(results.front());
+  if (results.size() < 2 || std::isnan(first_s)) return "";
+  std::vector<std::vector<std::string>> rows = {
+      {"encoding", "s/step", "ratio to " + labels[0], "percent faster"}};
+  for (size_t i = 0; i < results.size(); ++i) {
+    const double own_s = step_s(results[i]);
+    if (std::isnan(own_s)) continue;
+    char percent[32];
+    std::snprintf(percent, sizeof percent, "%.1f", percent_faster(own_s, first_s));
+    rows.push_back(
+        {labels[i], short_number(own_s), short_number(own_s / first_s), i == 0 ? "" : percent});
   }
   return text_table(rows);
 }
@@ -407,7 +432,7 @@ std::string results_table(const std::vector<RunResult>& results) {
     text += concat(first.result.protocol, " (", first.result.parameters, "; protocol ",
                    first.result.hash(), ")\n");
   }
-  text += quantities_table(results, labels);
+  text += quantities_table(results, labels) + speed_table(results, labels);
   for (size_t i = 0; i < results.size(); ++i)
     for (const LengthResult& cell : results[i].result.lengths)
       if (!cell.failure.empty())

@@ -141,6 +141,11 @@ MemoryStats Allocator::stats() {
   return stats_;
 }
 
+int64_t Allocator::available() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return source_.available ? source_.available() + stats_.cached_bytes : 0;
+}
+
 void Allocator::reset_peak() {
   const std::lock_guard<std::mutex> lock(mutex_);
   stats_.peak_bytes = stats_.current_bytes;

@@ -48,6 +48,8 @@ class Allocator {
   void release_cached();
   MemoryStats stats();
   void reset_peak();
+  /// Bytes that may still be had: what the device has free and what is kept. 0: not known.
+  int64_t available();
 
  private:
   using Blocks = std::map<int64_t, std::vector<void*>>;  // by rounded size

@@ -1,5 +1,6 @@
 #include "engine/device_info.h"
 
+#include "engine/allocator.h"
 #include "engine/dispatch.h"
 
 namespace farfield {
@@ -10,6 +11,10 @@ void synchronize(const Device& device) {
 
 DeviceInfo device_info(const Device& device) {
   return dispatch(device, [](auto tag) { return device_info(tag); });
+}
+
+int64_t device_free_bytes(const Device& device) {
+  return dispatch(device, [](auto tag) { return allocator_of(tag).available(); });
 }
 
 }  // namespace farfield

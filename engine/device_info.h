@@ -19,6 +19,9 @@ struct DeviceInfo {
 };
 DeviceInfo device_info(const Device& device);
 
+/// Bytes that tensors may still take; 0: not known, as on the CPU.
+int64_t device_free_bytes(const Device& device);
+
 // By tag, for dispatch().
 inline void synchronize(Cpu) {}
 void synchronize(Cuda device);

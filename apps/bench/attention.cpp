@@ -6,6 +6,7 @@
 #include "apps/bench/encodings.h"
 #include "apps/bench/options.h"
 #include "apps/bench/report.h"
+#include "apps/machine.h"
 #include "engine/autograd.h"
 #include "engine/base/random.h"
 #include "engine/device_info.h"
@@ -97,7 +98,7 @@ class Attention {
 }  // namespace
 
 int bench_attention(int argc, const char* const* argv, std::ostream& out) {
-  CommonOptions common;
+  BenchOptions common;
   std::vector<int64_t> lengths = {512, 2048, 4096, 8192, 16384};
   std::vector<std::string> posenc = {"none", "alibi", "kerple_log"};
   int64_t n_head = 12, head_dim = 64, n_token = 0;

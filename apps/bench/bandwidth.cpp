@@ -87,7 +87,7 @@ std::vector<Work> works(int64_t n_row, int64_t d, int64_t n_vocab, int64_t n_wei
 }  // namespace
 
 int bench_bandwidth(int argc, const char* const* argv, std::ostream& out) {
-  CommonOptions common;
+  BenchOptions common;
   int64_t n_row = 65536, width = 768, n_vocab = 50304, n_weight = 64'000'000;
   Options options(
       "bench bandwidth",

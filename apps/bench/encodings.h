@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "apps/bench/timing.h"
+#include "apps/timing.h"
 #include "engine/base/error.h"
 
 namespace farfield::apps {

@@ -8,7 +8,7 @@
 namespace farfield::apps {
 
 int bench_matmul(int argc, const char* const* argv, std::ostream& out) {
-  CommonOptions common;
+  BenchOptions common;
   ModelOptions model;
   Options options(
       "bench matmul",

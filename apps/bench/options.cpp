@@ -7,7 +7,7 @@
 
 namespace farfield::apps {
 
-void CommonOptions::add_to(Options& options) {
+void BenchOptions::add_to(Options& options) {
   options.group("Measuring")
       .add("device", device, "cpu|cuda|cuda:N", "what to measure")
       .add("precision", precision, "fp32|bf16", "(default: fp32 on the CPU, bf16 on CUDA)")
@@ -19,7 +19,7 @@ void CommonOptions::add_to(Options& options) {
       .add("csv", csv, "FILE", "write the table to a CSV file too");
 }
 
-void CommonOptions::apply() {
+void BenchOptions::apply() {
   require<ConfigError>(rounds >= 1, "bench", "expected rounds >= 1, got ", rounds);
   if (!precision) precision = where().kind == Device::Kind::cuda ? "bf16" : "fp32";
   require<ConfigError>(precision == "fp32" || precision == "bf16", "bench",

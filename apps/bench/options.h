@@ -13,7 +13,7 @@
 namespace farfield::apps {
 
 /// What every command of `bench` takes.
-struct CommonOptions {
+struct BenchOptions {
   std::string device = "cpu";
   std::optional<std::string> precision;  ///< empty: fp32 on the CPU, bf16 on CUDA
   std::optional<int64_t> threads;

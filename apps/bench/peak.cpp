@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "apps/bench/timing.h"
+#include "apps/timing.h"
 #include "engine/base/parallel.h"
 
 namespace farfield::apps {

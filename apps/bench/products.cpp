@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "apps/bench/timing.h"
+#include "apps/timing.h"
 #include "engine/device_info.h"
 #include "engine/ops/cross_entropy.h"
 #include "engine/ops/matmul.h"

@@ -7,13 +7,10 @@
 #include "apps/bench/options.h"
 #include "apps/bench/products.h"
 #include "apps/bench/report.h"
-#include "engine/autograd.h"
-#include "engine/base/random.h"
-#include "engine/device_info.h"
-#include "engine/ops/pointwise.h"
-#include "engine/optim.h"
+#include "apps/machine.h"
+#include "apps/trainee.h"
 #include "engine/step_graph.h"
-#include "layers/transformer.h"
+#include "layers/config.h"
 
 namespace farfield::apps {
 namespace {
@@ -27,89 +24,6 @@ double step_gflop(const ModelConfig& c, int64_t batch_size) {
       static_cast<double>(parameter_count(c)) - static_cast<double>(c.vocab_size) * d_model;
   return 1e-9 * 6 * n_token * (weights + static_cast<double>(c.n_layer * c.train_len) * d_model);
 }
-
-// A model in training, on made-up tokens.
-class Trainee {
- public:
-  Trainee(const ModelConfig& config, int64_t batch_size, DType dtype, const Device& device,
-          bool checkpointing, bool uses_graph)
-      : device_(device),
-        before_(memory_stats(device).current_bytes),
-        model_(config, /*seed=*/1, dtype, device),
-        optimizer_(model_.parameters()),
-        graph_(device) {
-    if (!uses_graph) graph_.turn_off("--cuda-graph is off");
-    if (model_.encoding().is_random(posenc::Phase::train))
-      graph_.turn_off("other positions are drawn for each batch");
-    model_.set_checkpointing(checkpointing);
-    own_bytes_ = memory_stats(device).current_bytes - before_;
-    const Random random{1, stream_of("bench tokens")};
-    std::vector<int32_t> ids(static_cast<size_t>(batch_size * config.train_len));
-    for (size_t i = 0; i < ids.size(); ++i)
-      ids[i] = static_cast<int32_t>(random.below(i, static_cast<uint64_t>(config.vocab_size)));
-    ids_ = Tensor::from(ids, {batch_size, config.train_len}, device);
-  }
-
-  /// Forward, backward, gradient norm, clipping and update: what training does. Seconds.
-  double run() {
-    const int64_t held = memory_stats(device_).current_bytes;
-    reset_peak_memory(device_);
-    synchronize(device_);
-    const double time = seconds([&] {
-      optimizer_.begin_update(kLr);
-      graph_.run([this] {
-        optimizer_.zero_grad();
-        const Tensor loss = model_.loss(ids_, ids_);
-        backward(loss);
-        update(loss);
-      });
-      synchronize(device_);
-    });
-    // What a recorded step uses is held from then on.
-    peak_bytes_ = std::max(peak_bytes_, own_bytes_ + memory_stats(device_).peak_bytes - held);
-    return time;
-  }
-
-  /// The same in parts, each waited for and none recorded: seconds of forward, backward and update.
-  std::array<double, 3> run_parts() {
-    const auto part = [&](const auto& f) {
-      synchronize(device_);
-      return seconds([&] {
-        f();
-        synchronize(device_);
-      });
-    };
-    Tensor loss;
-    const double forward = part([&] { loss = model_.loss(ids_, ids_); });
-    const double backward_ = part([&] { backward(loss); });
-    return {forward, backward_, part([&] {
-              optimizer_.begin_update(kLr);
-              update(loss);
-            })};
-  }
-
-  /// Of weights, moments, gradients and activations together, the most of any step.
-  int64_t peak_bytes() const { return peak_bytes_; }
-  const StepGraph& graph() const { return graph_; }
-
- private:
-  static constexpr double kLr = 1e-4;
-
-  void update(const Tensor& loss) {
-    optimizer_.update({.loss = cast(loss.detach(), DType::f64),
-                       .grad_norm = device_grad_norm(optimizer_.parameters()),
-                       .max_norm = 1});
-    optimizer_.zero_grad();
-    model_.project();
-  }
-
-  Device device_;
-  int64_t before_, own_bytes_ = 0, peak_bytes_ = 0;
-  Transformer model_;
-  AdamW optimizer_;
-  StepGraph graph_;
-  Tensor ids_;
-};
 
 std::string how_given(const StepGraph& graph) {
   return graph.is_recorded() ? concat("one CUDA graph of ", graph.n_nodes(), " kernels and copies")
@@ -130,7 +44,7 @@ std::string parts_of(Trainee& trainee, int64_t rounds) {
 }  // namespace
 
 int bench_step(int argc, const char* const* argv, std::ostream& out) {
-  CommonOptions common;
+  BenchOptions common;
   ModelOptions model;
   std::vector<std::string> posenc = {"alibi"};
   bool checkpointing = false;
@@ -182,8 +96,9 @@ int bench_step(int argc, const char* const* argv, std::ostream& out) {
                 24);
   const auto make = [&](const std::string& expression) {
     config.posenc = expression;
-    return std::make_unique<Trainee>(config, batch_size, common.dtype(), common.where(),
-                                     checkpointing, cuda_graph == "auto");
+    return std::make_unique<Trainee>(
+        config, StepShape{.batch_size = batch_size, .checkpointing = checkpointing}, common.dtype(),
+        common.where(), cuda_graph == "auto");
   };
   std::vector<std::string> parts, given;
   const auto left_out = measure_in_turn(

@@ -14,7 +14,8 @@ void check_common(std::string_view protocol, const CommonOptions& common) {
     require<ConfigError>(length >= 2, where, "length_too_short: expected lengths from 2 on, got ",
                          length,
                          "; a length counts the predicted token and there is no begin token");
-  check_positive(protocol, "batch-tokens", common.batch_tokens);
+  require<ConfigError>(common.batch_tokens >= 0, where,
+                       "bad_argument: expected batch-tokens >= 0, got ", common.batch_tokens);
   require<ConfigError>(common.max_tokens >= 0, where,
                        "bad_argument: expected max-tokens >= 0, got ", common.max_tokens);
 }

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,6 +22,9 @@ struct Scorer {
 struct TokenStream {
   int64_t size = 0;
   std::function<void(int64_t begin, int64_t n, int32_t* out)> copy;
+  /// The text that ids stand for; empty where no tokenizer is known.
+  std::function<std::string(std::span<const int32_t> ids)> decode;
+  int64_t n_vocab = 0;         ///< ids of the tokenizer are below it; 0: not known
   double bytes_per_token = 0;  ///< of the text that the tokens stand for; 0: not known
   std::string id;              ///< tells texts apart: hash of the data, and the split
 };
@@ -28,14 +32,16 @@ struct TokenStream {
 /// The command line's options that most protocols share.
 struct CommonOptions {
   std::vector<int64_t> lengths = {128, 256, 512, 1024, 2048};
-  int64_t batch_tokens = 16384;  ///< a forward pass takes at most about this many tokens
-  int64_t max_tokens = 0;        ///< read only the beginning of a text that is read whole; 0: all
-  bool allow_fewer = false;      ///< make do with fewer segments or chunks than asked for
-  int64_t draws = 1;             ///< of encodings that draw positions when they are tested
+  /// A forward pass takes at most about this many tokens; 0: as many as memory allows and at most
+  /// kMostBatchTokens of apps/batch_memory.h.
+  int64_t batch_tokens = 0;
+  int64_t max_tokens = 0;    ///< read only the beginning of a text that is read whole; 0: all
+  bool allow_fewer = false;  ///< make do with fewer segments or chunks than asked for
+  int64_t draws = 1;         ///< of encodings that draw positions when they are tested
 };
 
 /// Refuses what no protocol can use: ConfigError [eval:<protocol>] bad_argument (no lengths,
-/// batch_tokens below 1, max_tokens below 0) or length_too_short (below 2).
+/// batch_tokens or max_tokens below 0) or length_too_short (below 2).
 void check_common(std::string_view protocol, const CommonOptions& common);
 
 /// Tokens that a protocol which reads a whole text takes: all, or the first max_tokens.

@@ -74,6 +74,9 @@ const std::vector<Protocol>& protocols() {
           "definiteness",
           "whether the bias of each head is a conditionally positive definite kernel",
           "KERPLE (arXiv:2205.09921) 3, A.1, A.2", false, false, false),
+      row<&EvalOptions::speed, speed>(
+          "speed", "time and memory of training steps and of forward passes, on this machine",
+          "KERPLE (arXiv:2205.09921) tables 4 and 7", true, false, false),
   };
   return all;
 }
@@ -103,7 +106,9 @@ void add_options(Options& options, EvalOptions& eval) {
       .add("max-tokens", eval.common.max_tokens, "N",
            "where the whole text is read: only so many tokens from its beginning, 0: all")
       .add("batch-tokens", eval.common.batch_tokens, "N",
-           "tokens of one forward pass; bounds the memory")
+           "tokens of one forward pass; bounds the memory. 0: what half of the free memory holds, "
+           "at "
+           "most 16384")
       .add("draws", eval.common.draws, "N",
            "where positions are drawn at random: measure so often and report mean and spread");
   for (const Protocol& protocol : protocols()) protocol.add(options, eval);

@@ -14,6 +14,7 @@
 #include "apps/protocols/position_wise.h"
 #include "apps/protocols/reach.h"
 #include "apps/protocols/sliding.h"
+#include "apps/protocols/speed.h"
 
 namespace farfield::apps {
 
@@ -32,6 +33,7 @@ struct EvalOptions {
   KernelLengthsOptions kernel_lengths;
   KernelFitOptions kernel_fit;
   KernelDefinitenessOptions kernel_definiteness;
+  SpeedOptions speed;
 };
 
 /// A way of measuring a model.

@@ -5,6 +5,7 @@
 #include <new>
 
 #include "apps/analysis/spread.h"
+#include "apps/batch_memory.h"
 #include "engine/base/error.h"
 
 namespace farfield::apps {
@@ -67,7 +68,8 @@ void measure_lengths(ProtocolResult& result, const Subject& subject,
 
 void in_batches(int64_t n_items, int64_t tokens_per_item, const CommonOptions& common,
                 const std::function<void(int64_t first, int64_t n)>& pass) {
-  int64_t most = std::max<int64_t>(1, common.batch_tokens / tokens_per_item);
+  const int64_t batch_tokens = common.batch_tokens > 0 ? common.batch_tokens : kMostBatchTokens;
+  int64_t most = std::max<int64_t>(1, batch_tokens / tokens_per_item);
   for (int64_t first = 0; first < n_items;) {
     const int64_t n = std::min(most, n_items - first);
     try {

@@ -6,6 +6,7 @@
 
 #include "apps/protocols/protocol.h"
 #include "apps/protocols/result.h"
+#include "apps/step_shape.h"
 #include "engine/device.h"
 
 namespace farfield {
@@ -34,6 +35,7 @@ struct Subject {
   TokenStream text;
   uint64_t seed = 0;      ///< of the training; decides which segments are drawn
   int64_t train_len = 0;  ///< tokens; 0: not known
+  StepShape step;         ///< of the training
   uint64_t draw = 0;      ///< number of the draw, for an encoding that draws positions
   /// The number that a model is given for it: beyond the batches of any training, so that
   /// evaluation does not repeat what training drew.

@@ -21,8 +21,12 @@ class Samples {
  public:
   void add(double value) { values_.push_back(value); }
   bool empty() const { return values_.empty(); }
+  int64_t size() const { return static_cast<int64_t>(values_.size()); }
   /// The middle one, or the mean of the two in the middle. At least one sample.
   double median() const;
+  /// The value that a share q of the samples does not exceed, 0 <= q <= 1, by straight lines
+  /// between neighbours: quantile(0.5) is the median. At least one sample.
+  double quantile(double q) const;
   double min() const;
   double max() const;
   const std::vector<double>& values() const { return values_; }
@@ -34,8 +38,5 @@ class Samples {
 /// The median of a[i] / b[i]: what two things measured in turn differ by, with slow drifts of the
 /// machine taken out.
 double median_ratio(const Samples& a, const Samples& b);
-
-/// The most memory this process has had resident, in bytes.
-int64_t peak_resident_bytes();
 
 }  // namespace farfield::apps
