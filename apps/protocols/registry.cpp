@@ -77,6 +77,10 @@ const std::vector<Protocol>& protocols() {
       row<&EvalOptions::speed, speed>(
           "speed", "time and memory of training steps and of forward passes, on this machine",
           "KERPLE (arXiv:2205.09921) tables 4 and 7", true, false, false),
+      row<&EvalOptions::coherence, measure_coherence>(
+          "coherence",
+          "how far beyond the training length perplexity holds, and whether generated text does",
+          "Extending Context is Hard (2023)", false, true, false),
   };
   return all;
 }

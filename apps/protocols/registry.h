@@ -9,6 +9,7 @@
 #include "apps/protocols/kernel_definiteness.h"
 #include "apps/protocols/kernel_fit.h"
 #include "apps/protocols/kernel_lengths.h"
+#include "apps/protocols/coherence.h"
 #include "apps/protocols/last_token.h"
 #include "apps/protocols/non_overlapping.h"
 #include "apps/protocols/position_wise.h"
@@ -34,6 +35,7 @@ struct EvalOptions {
   KernelFitOptions kernel_fit;
   KernelDefinitenessOptions kernel_definiteness;
   SpeedOptions speed;
+  CoherenceOptions coherence;
 };
 
 /// A way of measuring a model.

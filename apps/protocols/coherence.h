@@ -1,0 +1,39 @@
+#pragma once
+
+#include "apps/cli.h"
+#include "apps/protocols/subject.h"
+
+namespace farfield::apps {
+
+struct CoherenceOptions {
+  int64_t sequences = 32;  ///< that the curve is a mean over
+  int64_t prompts = 4;     ///< texts that are continued
+  int64_t n_new = 320;     ///< tokens of a continuation
+};
+
+void add_options(Options& options, CoherenceOptions& own);
+void check(const CoherenceOptions& own);
+
+/// Numbers for what is judged by reading: how far beyond the training length L_tr a model's
+/// perplexity holds, and whether what it writes there is text.
+///
+/// The curve goes to position 4 L_tr and is smoothed over 2 max(1, L_tr / 16) + 1 positions. From
+/// it: perplexity_at_train_len, coherent_share and coherent_share_beyond (of the positions within
+/// 1.25 times that; the second of those after L_tr), breakdown_position (inf: none). Series:
+/// perplexity and smoothed perplexity by position, perplexity by residue (the place in blocks of
+/// L_tr).
+///
+/// Prompts of 1.37 L_tr tokens are continued greedily and at temperature 0.8. Means over the
+/// prompts, under greedy_ and sampled_: nll, of the new tokens read by the same model in windows of
+/// L_tr inputs that move by max(1, L_tr / 8), so that each token has at least 7/8 L_tr before it;
+/// distinct_4, different 4-grams / 4-grams; cycle_share, of the longest repeated cycle. The first
+/// continuation stands in the notes where there is a tokenizer. A stand-in without a model writes
+/// nothing.
+///
+/// Throws    ConfigError bad_argument; IoError not_enough_data, bad_token
+/// Source    "Extending Context is Hard...but not Impossible" (2023): breakdown at about 1.07 L_tr
+///           without help; its printed sample ends in a short cycle
+ProtocolResult measure_coherence(const Subject& subject, const CommonOptions& common,
+                                 const CoherenceOptions& own);
+
+}  // namespace farfield::apps
