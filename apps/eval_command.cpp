@@ -6,6 +6,7 @@
 #include <map>
 
 #include "apps/cli.h"
+#include "apps/eval_compare.h"
 #include "apps/evaluator.h"
 #include "apps/load_run.h"
 #include "apps/measure.h"
@@ -142,8 +143,12 @@ ExitCode measure_all(const Request& request, std::ostream& out) {
 }  // namespace
 
 int eval_command(int argc, const char* const* argv, std::ostream& out) {
+  if (argc > 1 && std::string_view(argv[1]) == "compare")
+    return eval_compare(argc - 1, argv + 1, out);
   Request request;
-  Options options("eval", "Measures trained models at lengths of your choice.");
+  Options options("eval",
+                  "Measures trained models at lengths of your choice. `eval compare RUN...` sets "
+                  "what was\nmeasured side by side, with tests; see eval compare --help.");
   options.group("Models and text")
       .add("run", request.runs, "FOLDER", "a training run; may be repeated")
       .add("step", request.step, "N", "the checkpoint of this step (default: the newest)")

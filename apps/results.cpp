@@ -20,10 +20,7 @@ namespace {
 // the folder where that is not enough.
 std::vector<std::string> labels_of(const std::vector<RunResult>& results) {
   const auto name_of = [](const RunResult& r) {
-    std::string name = r.posenc;
-    if (!r.baseline.empty()) name += ' ' + r.baseline;
-    if (r.posenc != r.trained_posenc) name += " (trained: " + r.trained_posenc + ')';
-    return name;
+    return encoding_name(r.posenc, r.trained_posenc, r.baseline);
   };
   std::vector<std::string> labels;
   for (const RunResult& r : results) {
@@ -295,16 +292,23 @@ bool is_crowded(const Plot& plot, size_t n_run) {
   return plot.curves.size() > 12 && plot.curves.size() > n_run && n_run > 1;
 }
 
-// What may stand in the name of a file.
+}  // namespace
+
+bool is_changed(const RunResult& r) { return r.posenc != r.trained_posenc || !r.baseline.empty(); }
+
+std::string encoding_name(const std::string& posenc, const std::string& trained_posenc,
+                          const std::string& baseline) {
+  std::string name = posenc;
+  if (!baseline.empty()) name += ' ' + baseline;
+  if (posenc != trained_posenc) name += " (trained: " + trained_posenc + ')';
+  return name;
+}
+
 std::string file_word(std::string text) {
   for (char& c : text)
     if (!std::isalnum(static_cast<unsigned char>(c)) && c != '.') c = '-';
   return text;
 }
-
-}  // namespace
-
-bool is_changed(const RunResult& r) { return r.posenc != r.trained_posenc || !r.baseline.empty(); }
 
 std::string file_stem(const std::vector<RunResult>& results) {
   const std::string& protocol = results.front().result.protocol;

@@ -27,6 +27,14 @@ struct RunResult {
 /// Measured otherwise than as it was trained: under another expression, or as a baseline.
 bool is_changed(const RunResult& result);
 
+/// What tables call it: "rope masked@512", "rope + window(w=4) (trained: rope)". Canonical
+/// expressions, Subject::baseline.
+std::string encoding_name(const std::string& posenc, const std::string& trained_posenc,
+                          const std::string& baseline);
+
+/// A text with what may not stand in the name of a file replaced.
+std::string file_word(std::string text);
+
 /// The beginning of the names of files with these results, of one protocol: "<protocol>", or where
 /// an expression was changed "<protocol>-<slug>", so that a run's own results stay; several
 /// expressions are told apart by a hash.

@@ -1,0 +1,295 @@
+#include "apps/comparison.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "apps/protocols/protocol.h"
+#include "apps/protocols/registry.h"
+#include "engine/base/error.h"
+
+namespace farfield::apps {
+namespace {
+
+constexpr std::string_view kWhere = "eval:compare";
+
+template <class T>
+void add_new(std::vector<T>& all, const T& value) {
+  if (std::find(all.begin(), all.end(), value) == all.end()) all.push_back(value);
+}
+
+template <class T>
+bool is_asked(const std::vector<T>& asked, const T& value) {
+  return asked.empty() || std::find(asked.begin(), asked.end(), value) != asked.end();
+}
+
+std::string list_of(const std::vector<std::string>& words) {
+  std::string list;
+  for (const std::string& word : words) list.append(list.empty() ? "" : ", ").append(word);
+  return list;
+}
+
+// Whether an expression is this one term, with whatever arguments.
+bool is_term(const std::string& name, const std::string& term) {
+  return name == term || (name.find(term + '(') == 0 && name.find(')') == name.size() - 1);
+}
+
+const LengthResult& only(const RunCell& cell) { return cell.result.lengths.front(); }
+
+std::vector<std::string> quantities_of(const std::vector<const RunCell*>& cells) {
+  std::vector<std::string> names;
+  for (const RunCell* cell : cells)
+    if (only(*cell).has_perplexity()) add_new<std::string>(names, "perplexity");
+  for (const RunCell* cell : cells)
+    for (const Quantity& quantity : only(*cell).quantities) add_new(names, quantity.name);
+  if (names.empty()) names = {"perplexity"};  // every one of them diverged
+  return names;
+}
+
+// Empty for a cell that does not have it; NaN for one that diverged.
+std::optional<double> value_in(const LengthResult& cell, const std::string& quantity) {
+  if (!cell.failure.empty()) return std::nan("");
+  if (quantity == "perplexity") {
+    if (cell.has_perplexity()) return cell.perplexity();
+    return {};
+  }
+  for (const Quantity& q : cell.quantities)
+    if (q.name == quantity) return q.value;
+  return {};
+}
+
+ComparedRow& row_of(Comparison& in, const RunCell& cell) {
+  const bool is_by_seed = in.pairs == "segments";
+  for (ComparedRow& row : in.rows)
+    if (row.name == cell.name && row.setting == cell.setting &&
+        (!is_by_seed || row.seed == cell.seed))
+      return row;
+  ComparedRow& row = in.rows.emplace_back();
+  row.name = cell.name;
+  row.setting = cell.setting;
+  row.seed = cell.seed;
+  row.cells.resize(in.lengths.size());
+  return row;
+}
+
+void add(Comparison& to, const RunCell& from) {
+  const LengthResult& measured = only(from);
+  const std::optional<double> value = value_in(measured, to.quantity);
+  const auto at = std::find(to.lengths.begin(), to.lengths.end(), measured.length);
+  if (!value || at == to.lengths.end()) return;
+  auto& seeds = row_of(to, from).cells[static_cast<size_t>(at - to.lengths.begin())].seeds;
+  const auto place = std::find_if(seeds.begin(), seeds.end(),
+                                  [&](const SeedValue& other) { return other.seed >= from.seed; });
+  require<ConfigError>(place == seeds.end() || place->seed != from.seed, kWhere,
+                       "expected one run of ", from.name, " with seed ", from.seed, ", got ",
+                       place == seeds.end() ? "" : place->run, " and ", from.run,
+                       ", which differ in nothing; leave one out");
+  seeds.insert(place, {from.seed, from.run, measured.tokens, *value, measured.items});
+}
+
+// What tells rows of one name apart is said of every row, so that nobody takes unlike for like.
+void label_rows(Comparison& of) {
+  std::vector<std::string> keys;
+  if (of.rows.empty()) return;
+  for (const auto& item : of.rows.front().setting) {
+    const bool is_same = std::all_of(of.rows.begin(), of.rows.end(), [&](const ComparedRow& row) {
+      return value_of(row.setting, item.first) == item.second;
+    });
+    if (!is_same) keys.push_back(item.first);
+  }
+  for (ComparedRow& row : of.rows) {
+    row.label = row.name;
+    if (of.pairs == "segments") row.label += concat(" s", row.seed);
+    for (const std::string& key : keys) {
+      std::string value = value_of(row.setting, key);
+      const size_t slash = value.find('/');  // of a text: hash/split
+      if (key == "text" && slash != std::string::npos && slash > 8) value.erase(8, slash - 8);
+      row.label.append(" ").append(key).append("=").append(value);
+    }
+  }
+}
+
+std::string choose_reference(const std::vector<std::string>& names, const std::string& asked) {
+  const auto find = [&](const std::string& term) -> std::string {
+    for (const std::string& name : names)
+      if (name == term) return name;
+    for (const std::string& name : names)
+      if (is_term(name, term)) return name;
+    return "";
+  };
+  if (!asked.empty()) {
+    const std::string found = find(asked);
+    require<ConfigError>(!found.empty(), kWhere, "--reference: expected one of ", list_of(names),
+                         ", got '", asked, "'", did_you_mean(asked, names));
+    return found;
+  }
+  for (const char* usual : {"kerple_log", "sandwich"})
+    if (const std::string found = find(usual); !found.empty()) return found;
+  return names.empty() ? "" : names.front();
+}
+
+// The row to hold `row` against: of the same setting, or the only one there is.
+const ComparedRow* reference_of(const Comparison& in, const ComparedRow& row) {
+  std::vector<const ComparedRow*> all;
+  for (const ComparedRow& other : in.rows) {
+    if (!other.is_reference || (in.pairs == "segments" && other.seed != row.seed)) continue;
+    if (other.setting == row.setting) return &other;
+    all.push_back(&other);
+  }
+  return all.size() == 1 ? all.front() : nullptr;
+}
+
+void test_segments(ComparedCell& cell, const SeedValue& reference, const SeedValue& candidate) {
+  cell.has_test = reference.items.size() == candidate.items.size() && reference.items.size() >= 2;
+  if (cell.has_test) cell.log_test = paired_t_test(reference.items, candidate.items);
+}
+
+void test_cell(Comparison& in, const ComparedRow& reference, ComparedRow& row, size_t at) {
+  ComparedCell& cell = row.cells[at];
+  const bool is_perplexity = in.quantity == "perplexity";
+  const auto name_of = [&](const ComparedRow& r, uint64_t seed) {
+    return in.pairs == "segments" ? r.label : concat(r.label, " s", seed);
+  };
+  std::vector<double> ours, theirs;
+  bool is_comparable = true;
+  for (const SeedValue& candidate : cell.seeds) {
+    for (const SeedValue& other : reference.cells[at].seeds) {
+      if (other.seed != candidate.seed) continue;
+      if (other.tokens != candidate.tokens) {
+        is_comparable = false;
+        in.notes.push_back(concat(name_of(row, candidate.seed), " and ",
+                                  name_of(reference, other.seed), " at ", in.lengths[at],
+                                  ": other tokens (hash ", candidate.tokens, " and ", other.tokens,
+                                  "): not compared"));
+      } else if (in.pairs == "segments") {
+        if (is_perplexity) test_segments(cell, other, candidate);
+      } else {
+        ours.push_back(other.value);
+        theirs.push_back(candidate.value);
+      }
+    }
+  }
+  if (!is_comparable) {
+    cell.has_test = false;
+  } else if (ours.size() >= 2) {
+    cell.has_test = true;
+    cell.test = paired_t_test(ours, theirs);
+    if (is_perplexity) cell.log_test = log_ratio_t_test(ours, theirs);
+  } else if (!cell.has_test && !cell.seeds.empty()) {
+    if (in.pairs == "seeds")
+      add_new(in.notes, concat(row.label, ": ", ours.size(), ours.size() == 1 ? " seed" : " seeds",
+                               " in common with ", reference.label,
+                               "; a test takes 2 or more. --pairs segments compares what single "
+                               "runs said of each item"));
+    else
+      add_new(in.notes, concat(row.label, ": no items in common with ", reference.label));
+  }
+  if (!cell.has_test) return;
+  in.n_tests += in.pairs == "seeds" && is_perplexity ? 2 : 1;
+  const TTest& decides = in.pairs == "segments" ? cell.log_test : cell.test;
+  cell.mark = in.marks == "K" ? kerple_mark(decides) : sandwich_mark(decides);
+}
+
+void test_rows(Comparison& in) {
+  for (ComparedRow& row : in.rows) row.is_reference = row.name == in.reference;
+  for (ComparedRow& row : in.rows) {
+    if (row.is_reference) continue;
+    const ComparedRow* const reference = reference_of(in, row);
+    if (reference == nullptr) {
+      in.notes.push_back(
+          concat(row.label, ": no single ", in.reference, " to hold it against: not compared"));
+      continue;
+    }
+    for (size_t at = 0; at < in.lengths.size(); ++at) test_cell(in, *reference, row, at);
+  }
+}
+
+Comparison comparison_of(const std::vector<const RunCell*>& group, const std::string& quantity,
+                         const CompareOptions& options) {
+  Comparison made;
+  const ProtocolResult& first = group.front()->result;
+  made.protocol = first.protocol;
+  made.parameters = first.parameters;
+  made.protocol_hash = first.hash();
+  made.quantity = quantity;
+  made.pairs = options.pairs;
+  made.marks = options.marks;
+  made.train_len = group.front()->train_len;
+  for (const RunCell* cell : group) {
+    if (value_in(only(*cell), quantity)) add_new(made.lengths, only(*cell).length);
+    if (cell->train_len != made.train_len) made.train_len = 0;
+  }
+  std::sort(made.lengths.begin(), made.lengths.end());
+  for (const RunCell* cell : group) add(made, *cell);
+  for (ComparedRow& row : made.rows) {
+    for (ComparedCell& cell : row.cells) {
+      std::vector<double> values;
+      for (const SeedValue& seed : cell.seeds) values.push_back(seed.value);
+      if (!values.empty()) cell.spread = spread_of_seeds(values);
+    }
+  }
+  label_rows(made);
+  return made;
+}
+
+}  // namespace
+
+void check(const CompareOptions& options) {
+  for (const std::string& protocol : options.protocols) protocol_named(protocol);
+  check_word("pairs", options.pairs, {"seeds", "segments"});
+  check_word("marks", options.marks, {"S", "K"});
+}
+
+std::vector<Comparison> comparisons_of(const std::vector<RunCell>& cells,
+                                       const CompareOptions& options) {
+  std::vector<std::vector<const RunCell*>> groups;
+  std::vector<const RunCell*> all;
+  std::vector<std::string> names;
+  for (const RunCell& cell : cells) {
+    if (!is_asked(options.protocols, cell.result.protocol) ||
+        !is_asked(options.lengths, only(cell).length))
+      continue;
+    all.push_back(&cell);
+    add_new(names, cell.name);
+    const auto group = std::find_if(groups.begin(), groups.end(), [&](const auto& g) {
+      return g.front()->result.protocol == cell.result.protocol &&
+             g.front()->result.parameters == cell.result.parameters;
+    });
+    if (group == groups.end())
+      groups.push_back({&cell});
+    else
+      group->push_back(&cell);
+  }
+  if (all.empty()) return {};
+  const std::vector<std::string> known = quantities_of(all);
+  for (const std::string& quantity : options.quantities)
+    require<ConfigError>(std::find(known.begin(), known.end(), quantity) != known.end(), kWhere,
+                         "--quantity: expected one of ", list_of(known), ", got '", quantity, "'",
+                         did_you_mean(quantity, known));
+  const std::string reference = choose_reference(names, options.reference);
+  std::vector<Comparison> made;
+  for (const auto& group : groups) {
+    const auto n_alike = std::count_if(groups.begin(), groups.end(), [&](const auto& other) {
+      return other.front()->result.protocol == group.front()->result.protocol;
+    });
+    for (const std::string& quantity : quantities_of(group)) {
+      if (!is_asked(options.quantities, quantity)) continue;
+      Comparison one = comparison_of(group, quantity, options);
+      if (std::any_of(one.rows.begin(), one.rows.end(),
+                      [&](const ComparedRow& row) { return row.name == reference; })) {
+        one.reference = reference;
+        test_rows(one);
+      } else {
+        one.notes.push_back(concat("no ", reference, " here to compare with"));
+      }
+      if (n_alike > 1)
+        one.notes.push_back(concat(one.protocol, " was measured with ", n_alike,
+                                   " choices of parameters; numbers of one are not compared with "
+                                   "those of another"));
+      made.push_back(std::move(one));
+    }
+  }
+  return made;
+}
+
+}  // namespace farfield::apps

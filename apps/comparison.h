@@ -1,0 +1,91 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "apps/analysis/spread.h"
+#include "apps/analysis/t_test.h"
+#include "apps/protocols/result.h"
+#include "apps/settings.h"
+
+namespace farfield::apps {
+
+/// A finished measurement at one length, and the run it is of.
+struct RunCell {
+  std::string run;   ///< folder
+  std::string name;  ///< of what was measured: encoding_name()
+  uint64_t seed = 0;
+  int64_t train_len = 0;  ///< tokens
+  /// What else decides the number: of training, checkpoint, machine and text. Two cells with the
+  /// same name and setting are of two seeds of one thing.
+  Settings setting;
+  ProtocolResult result;  ///< with one length
+};
+
+/// What to compare, and how.
+struct CompareOptions {
+  std::vector<std::string> protocols;   ///< empty: all
+  std::vector<int64_t> lengths;         ///< empty: all
+  std::vector<std::string> quantities;  ///< empty: all
+  std::string reference;                ///< empty: kerple_log, else sandwich, else the first
+  std::string pairs = "seeds";          ///< or segments: items of one seed
+  std::string marks = "S";              ///< of that paper, or K
+};
+
+/// Refuses words that are not known: ConfigError [eval] bad_argument.
+void check(const CompareOptions& options);
+
+/// One number of one seed.
+struct SeedValue {
+  uint64_t seed = 0;
+  std::string run;
+  std::string tokens;         ///< LengthResult::tokens
+  double value = 0;           ///< not finite: the seed diverged
+  std::vector<double> items;  ///< LengthResult::items
+};
+
+/// One row at one length.
+struct ComparedCell {
+  std::vector<SeedValue> seeds;  ///< by seed; empty: not measured
+  Spread spread;                 ///< of their values
+  bool has_test = false;         ///< whether it could be paired with the reference
+  TTest test;                    ///< on the values; undefined for pairs of segments
+  TTest log_test;                ///< on log-perplexity; undefined for other quantities
+  Mark mark = Mark::none;        ///< of `test`, or for pairs of segments of `log_test`
+};
+
+struct ComparedRow {
+  std::string label;  ///< name, and what of its setting tells it from other rows
+  std::string name;
+  Settings setting;
+  uint64_t seed = 0;  ///< for pairs of segments: of the row
+  bool is_reference = false;
+  std::vector<ComparedCell> cells;  ///< one for each length
+};
+
+/// One quantity of one protocol with one choice of parameters: encodings by lengths.
+struct Comparison {
+  std::string protocol, parameters, protocol_hash, quantity;
+  std::string pairs;  ///< as in CompareOptions
+  std::string marks;
+  std::string reference;         ///< name; empty: there is none
+  int64_t train_len = 0;         ///< tokens; 0: not the same for all
+  std::vector<int64_t> lengths;  ///< ascending
+  std::vector<ComparedRow> rows;
+  int64_t n_tests = 0;  ///< made, those on logarithms included
+  /// What was not compared and why, a sentence each.
+  std::vector<std::string> notes;
+};
+
+/// Groups cells by protocol and parameters and compares what can be compared: numbers of the same
+/// seed, length and set of tokens. Seeds of one encoding are averaged; with pairs of segments each
+/// seed is a row of its own, and the pairs are its items.
+///
+/// Throws    ConfigError: a reference or quantity that no cell has (with the nearest), and two runs
+///           that differ in nothing
+/// Source    Chi et al. 2022, arXiv:2212.10356, table 3; arXiv:2205.09921, tables 3 and 9
+std::vector<Comparison> comparisons_of(const std::vector<RunCell>& cells,
+                                       const CompareOptions& options);
+
+}  // namespace farfield::apps

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "apps/comparison.h"
+#include "apps/plot.h"
+
+namespace farfield::apps {
+
+/// For a terminal: encodings by lengths with marks, then each difference from the reference with
+/// its tests, then what was not compared.
+std::string comparison_table(const Comparison& of);
+/// Tidy: one number per row. Header first.
+std::string comparison_csv(const Comparison& of);
+/// Everything but items, as one JSON object.
+std::string comparison_json(const Comparison& of);
+/// The quantity against length, one curve per row; error bars are standard deviations over seeds.
+/// Without curves where there are no lengths.
+Plot comparison_plot(const Comparison& of);
+
+/// Writes CSV, JSON and, where gnuplot is there, SVG of each: named after protocol and quantity
+/// (perplexity goes without saying), and a hash of the parameters where a protocol comes with
+/// several. Returns the paths of the CSVs. IoError.
+std::vector<std::filesystem::path> write_comparisons(const std::filesystem::path& folder,
+                                                     const std::vector<Comparison>& all);
+
+}  // namespace farfield::apps

@@ -1,0 +1,64 @@
+#include <boost/test/unit_test.hpp>
+
+#include "apps/protocols/protocol.h"
+#include "engine/base/error.h"
+#include "tests/apps/protocols/toy_models.h"
+#include "tests/support/messages.h"
+
+using namespace farfield;
+using namespace farfield::apps;
+using namespace farfield::test;
+
+namespace {
+
+TokenSet set_of(const std::vector<std::pair<int64_t, int64_t>>& ranges) {
+  TokenSet set;
+  for (const auto& [begin, n] : ranges) set.add(begin, n);
+  return set;
+}
+
+std::string name_of(const TokenSet& set, const std::string& id = "text") {
+  TokenStream text = toy_text(100);
+  text.id = id;
+  return set.name(text);
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(a_token_set_counts_each_token_once) {
+  BOOST_TEST(set_of({}).size() == 0);
+  BOOST_TEST(set_of({{5, 3}}).size() == 3);
+  BOOST_TEST(set_of({{5, 3}, {5, 3}, {6, 1}}).size() == 3);
+  BOOST_TEST(set_of({{10, 2}, {5, 3}, {7, 2}}).size() == 6);
+  TokenSet set = set_of({{0, 4}});
+  BOOST_TEST(set.size() == 4);
+  set.add(2, 4);  // after it was asked
+  BOOST_TEST(set.size() == 6);
+}
+
+BOOST_AUTO_TEST_CASE(its_name_depends_on_the_set_and_the_text_alone) {
+  const std::string name = name_of(set_of({{5, 3}, {20, 1}}));
+  BOOST_TEST(name.size() == 16u);
+  BOOST_TEST(name_of(set_of({{20, 1}, {5, 3}})) == name);
+  BOOST_TEST(name_of(set_of({{7, 1}, {20, 1}, {5, 2}})) == name);
+  BOOST_TEST(name_of(set_of({{5, 3}, {20, 1}}), "other") != name);
+  BOOST_TEST(name_of(set_of({{5, 3}, {21, 1}})) != name);
+  BOOST_TEST(name_of(set_of({{5, 3}, {20, 2}})) != name);
+  // Digits do not run into each other.
+  BOOST_TEST(name_of(set_of({{1, 1}, {12, 1}})) != name_of(set_of({{11, 1}, {12, 1}})));
+}
+
+BOOST_AUTO_TEST_CASE(what_no_protocol_can_use_is_refused) {
+  CommonOptions common;
+  common.lengths = {8, 1};
+  BOOST_CHECK_EXCEPTION(check_common("x", common), ConfigError,
+                        says("[eval:x] length_too_short: expected lengths from 2 on, got 1"));
+  common.lengths = {};
+  BOOST_CHECK_EXCEPTION(check_common("x", common), ConfigError, says("[eval:x] bad_argument: "));
+  common.lengths = {8};
+  common.batch_tokens = 0;
+  BOOST_CHECK_EXCEPTION(check_common("x", common), ConfigError,
+                        says("[eval:x] bad_argument: expected batch-tokens >= 1, got 0"));
+  BOOST_CHECK_EXCEPTION(check_word("context", "l", {"L-1", "L"}), ConfigError,
+                        says("[eval] bad_argument: --context: expected one of L-1, L, got 'l'"));
+}

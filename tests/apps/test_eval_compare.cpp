@@ -1,0 +1,156 @@
+// eval compare on folders of runs whose cells are made by hand.
+#include <boost/test/unit_test.hpp>
+#include <cmath>
+#include <sstream>
+
+#include "apps/cell_files.h"
+#include "apps/cli.h"
+#include "apps/eval_command.h"
+#include "apps/eval_compare.h"
+#include "engine/base/error.h"
+#include "engine/base/file.h"
+#include "tests/apps/protocols/toy_models.h"
+#include "tests/apps/toy_run.h"
+#include "tests/support/messages.h"
+
+using namespace farfield;
+using namespace farfield::apps;
+using farfield::test::ToyRun;
+namespace fs = std::filesystem;
+
+namespace {
+
+const ToyRun& toy() {
+  static const ToyRun run;
+  return run;
+}
+
+std::string make_run(const TempFolder& in, const std::string& posenc, uint64_t seed) {
+  RunConfig config = toy().config(posenc);
+  config.seed = seed;
+  const std::string path = (in / concat(posenc, "-s", seed)).string();
+  RunFolder::create(path, to_settings(config), "{}", "");
+  return path;
+}
+
+// Keeps a cell of perplexity exp(nll) as eval would.
+void measure(const std::string& run, double nll, const std::string& posenc, uint64_t seed,
+             int64_t length = 64, uint64_t draw = 0) {
+  Subject s = test::subject(test::uniform_model(), test::toy_text(10), seed);
+  s.text.id = "hash/test";
+  s.draw = draw;
+  ProtocolResult p;
+  p.protocol = "last-token";
+  p.parameters = "segments=2";
+  LengthResult cell;
+  cell.length = length;
+  cell.tokens = "same";
+  cell.items = {nll - 0.25, nll + 0.25};
+  cell.mean_nll = nll;
+  cell.n_scored = 2;
+  cell_files(fs::path(run) / "eval" / "cells",
+             {{"model", "m"}, {"step", "8"}, {"posenc", posenc}, {"precision", "fp32"}}, false)
+      .keep(s, p, cell);
+}
+
+struct Said {
+  int code = -1;
+  std::string text;
+};
+
+Said compare(std::vector<std::string> words) {
+  words.insert(words.begin(), {"eval", "compare"});
+  std::vector<const char*> argv;
+  for (const std::string& word : words) argv.push_back(word.c_str());
+  std::ostringstream out;
+  Said said;
+  said.code = eval_command(static_cast<int>(argv.size()), argv.data(), out);
+  said.text = out.str();
+  return said;
+}
+
+bool has(const Said& said, const std::string& part) {
+  return said.text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(runs_are_compared_and_tables_written) {
+  const TempFolder folder;
+  std::vector<std::string> words;
+  for (uint64_t seed = 1; seed <= 3; ++seed) {
+    for (const char* posenc : {"alibi", "kerple_log"}) {
+      words.push_back(make_run(folder, posenc, seed));
+      const double more = posenc[0] == 'a' ? 0.5 + 0.01 * static_cast<double>(seed) : 0;
+      measure(words.back(), 2 + more, posenc, seed);
+    }
+  }
+  words.push_back(words.front() + "/");  // named twice, counted once
+  words.push_back("--out");
+  words.push_back((folder / "out").string());
+  const Said said = compare(words);
+  BOOST_TEST(said.code == kDone);
+  BOOST_TEST(has(said, "7.389 ±"), said.text);
+  BOOST_TEST(has(said, " †"), said.text);
+  BOOST_TEST(has(said, "2 tests made"), said.text);
+  BOOST_TEST(has(said, "written: " + (folder / "out/last-token.csv").string()), said.text);
+  BOOST_TEST(fs::exists(folder / "out/last-token.json"));
+  BOOST_TEST(!has(said, "train-len="), said.text);  // alike in all
+}
+
+BOOST_AUTO_TEST_CASE(draws_of_one_run_are_one_number) {
+  const TempFolder folder;
+  const std::string run = make_run(folder, "rope", 4);
+  measure(run, 1, "rope", 4, 64, 0);
+  measure(run, 3, "rope", 4, 64, 1);
+  measure(run, 1, "rope + window(w=3)", 4);
+  const std::vector<RunCell> cells = run_cells(run);
+  BOOST_TEST_REQUIRE(cells.size() == 2u);
+  BOOST_TEST(cells[0].name == "rope");
+  BOOST_TEST(cells[0].result.lengths[0].mean_nll == 2);
+  BOOST_TEST(cells[0].seed == 4u);
+  BOOST_TEST(cells[0].train_len == 16);
+  BOOST_TEST(value_of(cells[0].setting, "text") == "hash/test");
+  BOOST_TEST(value_of(cells[0].setting, "seed") == "");
+  BOOST_TEST(cells[1].name == "rope + window(w=3) (trained: rope)");
+}
+
+BOOST_AUTO_TEST_CASE(nothing_to_compare_is_said_and_is_no_success) {
+  const TempFolder folder;
+  const std::string run = make_run(folder, "alibi", 1);
+  const Said empty = compare({run, "--out", (folder / "out").string()});
+  BOOST_TEST(empty.code == kFailed);
+  BOOST_TEST(has(empty, "alibi          -"), empty.text);
+  BOOST_TEST(has(empty,
+                 "[eval:compare] nothing to compare: expected finished cells, got none in 1 "
+                 "run; measure first: eval --run " +
+                     run),
+             empty.text);
+  BOOST_TEST(!fs::exists(folder / "out"));
+  measure(run, 1, "alibi", 1);
+  const Said none = compare({run, "--protocol", "non-overlapping", "--lengths", "64,128"});
+  BOOST_TEST(none.code == kFailed);
+  BOOST_TEST(has(none, "finished cells of non-overlapping at these lengths"), none.text);
+}
+
+BOOST_AUTO_TEST_CASE(a_damaged_cell_is_named) {
+  const TempFolder folder;
+  const std::string run = make_run(folder, "alibi", 1);
+  measure(run, 1, "alibi", 1);
+  const fs::path file = fs::directory_iterator(fs::path(run) / "eval" / "cells")->path();
+  write_file_atomic(file, read_file(file).substr(7));
+  BOOST_CHECK_EXCEPTION(compare({run}), IoError, says(file.string(), "the file is damaged"));
+}
+
+BOOST_AUTO_TEST_CASE(help_and_bad_requests) {
+  const Said help = compare({"--help"});
+  BOOST_TEST(help.code == kDone);
+  for (const char* part : {"usage: eval compare", "--reference", "--pairs", "--marks", "--out",
+                           "(default: comparison)"})
+    BOOST_TEST(has(help, part), part);
+  BOOST_CHECK_EXCEPTION(compare({}), ConfigError, says("[eval:compare] expected folders of runs"));
+  BOOST_CHECK_EXCEPTION(compare({(toy().folder / "none").string()}), IoError,
+                        says("[run] ", "expected the folder of a run"));
+  BOOST_CHECK_EXCEPTION(compare({"x", "--pair", "seeds"}), ConfigError,
+                        says("unknown key 'pair'; did you mean 'pairs'?"));
+}
