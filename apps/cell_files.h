@@ -20,9 +20,9 @@ struct KeptCell {
 /// device.
 Settings model_key(const LoadedRun& run);
 
-/// Finished cells as files in a folder, one JSON file each, written whole or not at all. A file
-/// that is damaged, or of another key, is measured again. With `again` nothing is found, and files
-/// are replaced.
+/// Finished cells as files in a folder, one JSON file each, written whole or not at all; a cell
+/// whose scores were not finite is finished too, and keeps its failure. A file that is damaged, or
+/// of another key, is measured again. With `again` nothing is found, and files are replaced.
 Cells cell_files(const std::filesystem::path& folder, const Settings& model, bool again);
 
 /// Every cell of a folder, in the order of their files' names. A damaged file is an IoError that
