@@ -56,31 +56,31 @@ const std::vector<Protocol>& protocols() {
           "KERPLE (arXiv:2205.09921) 5.5 and A.6", true, true, true),
       row<&EvalOptions::gradient, gradient>(
           "gradient", "how far back a model looks: the gradient of its prediction by each input",
-          "Sandwich (arXiv:2212.10356) 5.1", true, true, false),
+          "Sandwich (arXiv:2212.10356) 5.1", true, true, false, true),
       row<&EvalOptions::reach, reach>(
           "reach", "how far back the masks of a model let it look: its theoretical receptive field",
-          "Sandwich (arXiv:2212.10356) 1 and 5", true, false, false),
+          "Sandwich (arXiv:2212.10356) 1 and 5", true, false, false, true),
       row<&EvalOptions::cached, cached>(
           "cached",
           "perplexity of the tokens of last-token, read from a cache of the last tokens' keys",
-          "Sandwich (arXiv:2212.10356) appendix B", true, true, true),
+          "Sandwich (arXiv:2212.10356) appendix B", true, true, true, true),
       row<&EvalOptions::kernel_lengths, kernel_lengths>(
           "effective-length", "how far each head attends by its bias alone, and how many how far",
-          "KERPLE (arXiv:2205.09921) A.5", false, false, false),
+          "KERPLE (arXiv:2205.09921) A.5", false, false, false, true),
       row<&EvalOptions::kernel_fit, kernel_fit>(
           "log-fit", "the line a ln(1 + d) + b nearest to the bias of each head",
-          "Sandwich (arXiv:2212.10356) 6.2", false, false, false),
+          "Sandwich (arXiv:2212.10356) 6.2", false, false, false, true),
       row<&EvalOptions::kernel_definiteness, kernel_definiteness>(
           "definiteness",
           "whether the bias of each head is a conditionally positive definite kernel",
-          "KERPLE (arXiv:2205.09921) 3, A.1, A.2", false, false, false),
+          "KERPLE (arXiv:2205.09921) 3, A.1, A.2", false, false, false, true),
       row<&EvalOptions::speed, speed>(
           "speed", "time and memory of training steps and of forward passes, on this machine",
-          "KERPLE (arXiv:2205.09921) tables 4 and 7", true, false, false),
+          "KERPLE (arXiv:2205.09921) tables 4 and 7", true, false, false, true),
       row<&EvalOptions::coherence, measure_coherence>(
           "coherence",
           "how far beyond the training length perplexity holds, and whether generated text does",
-          "Extending Context is Hard (2023)", false, true, false),
+          "Extending Context is Hard (2023)", false, true, false, true),
   };
   return all;
 }

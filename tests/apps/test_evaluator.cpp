@@ -172,11 +172,16 @@ BOOST_AUTO_TEST_CASE(bad_baselines_are_refused_before_anything_is_measured) {
   BOOST_CHECK_EXCEPTION(check(e), ConfigError, says("[eval] bad_argument: --baseline: expected"));
   e.baselines = {"truncated@4", "masked@4"};
   BOOST_CHECK_NO_THROW(check(e));
-  Protocol inside = protocol_named("last-token");
-  inside.needs_model = true;
-  BOOST_CHECK_EXCEPTION(require_scores_suffice(inside, "truncated@4"), ConfigError,
-                        says("[eval:last-token] bad_argument: expected a model to look inside, got "
-                             "truncated@4"));
+  for (const char* inside : {"gradient", "reach", "cached", "effective-length", "log-fit",
+                             "definiteness", "speed", "coherence"}) {
+    e.protocols = {"last-token", inside};
+    e.baselines = {"truncated@4", "masked@4"};
+    BOOST_CHECK_EXCEPTION(check(e), ConfigError,
+                          says(std::string("[eval:") + inside +
+                               "] bad_argument: expected a model to look inside, got truncated@4"));
+    e.baselines = {"masked@4"};
+    BOOST_CHECK_NO_THROW(check(e));
+  }
 }
 
 BOOST_AUTO_TEST_CASE(unknown_words_are_refused_with_the_nearest) {
