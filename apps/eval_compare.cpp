@@ -33,7 +33,9 @@ int say_empty(const std::vector<std::string>& runs, const CompareOptions& option
   std::vector<std::vector<std::string>> rows(1, {"encoding"});
   for (const int64_t length : options.lengths) rows.front().push_back(std::to_string(length));
   if (options.lengths.empty()) rows.front().push_back("value");
+  std::set<std::string> names;
   for (const std::string& run : runs) {
+    if (!names.insert(own_name(run)).second) continue;  // another seed
     rows.emplace_back(rows.front().size(), "-");
     rows.back().front() = own_name(run);
   }
