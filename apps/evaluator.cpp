@@ -3,15 +3,21 @@
 #include "apps/batch_memory.h"
 #include "apps/machine.h"
 #include "apps/protocols/draws.h"
+#include "layers/transformer.h"
 
 namespace farfield::apps {
 
+EvalOptions with_batch_tokens(EvalOptions eval, const Transformer& model, const Device& device) {
+  if (eval.common.batch_tokens == 0)
+    eval.common.batch_tokens =
+        choose_batch_tokens(model.config(), model.compute_dtype(), available_bytes(device));
+  return eval;
+}
+
 ProtocolResult evaluate(const std::string& name, const Subject& subject, const EvalOptions& asked) {
   check(asked);
-  EvalOptions eval = asked;
-  if (eval.common.batch_tokens == 0 && subject.model != nullptr)
-    eval.common.batch_tokens = choose_batch_tokens(
-        subject.model->config(), subject.model->compute_dtype(), available_bytes(subject.device));
+  const EvalOptions eval =
+      subject.model == nullptr ? asked : with_batch_tokens(asked, *subject.model, subject.device);
   const Protocol& protocol = protocol_named(name);
   if (subject.is_truncated()) require_scores_suffice(protocol, subject.baseline);
   if (!subject.is_random || eval.common.draws == 1) return protocol.run(subject, eval);

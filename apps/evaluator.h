@@ -10,4 +10,7 @@ namespace farfield::apps {
 ProtocolResult evaluate(const std::string& protocol, const Subject& subject,
                         const EvalOptions& eval);
 
+/// The options with a number of tokens for a forward pass: where it is 0, choose_batch_tokens().
+EvalOptions with_batch_tokens(EvalOptions eval, const Transformer& model, const Device& device);
+
 }  // namespace farfield::apps

@@ -29,8 +29,9 @@ void truncate(Subject& subject, int64_t window, int64_t batch_tokens) {
 }  // namespace
 
 RunResult measure(const LoadedRun& run, const data::Corpus& corpus, const std::string& split,
-                  const std::string& protocol, const EvalOptions& eval,
+                  const std::string& protocol, const EvalOptions& asked,
                   const MeasureOptions& options) {
+  const EvalOptions eval = with_batch_tokens(asked, run.model, run.device);
   const data::TokenFile& tokens = corpus.split(split);
   const posenc::Composition encoding(run.posenc, run.model.encoding().config());
   Subject subject =
