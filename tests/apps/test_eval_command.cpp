@@ -86,7 +86,7 @@ std::vector<int64_t> passes(const std::string& run, size_t stop_at, bool again =
   };
   try {
     measure(load_run(run), data::Corpus::open(trained().toy.data), "test", "last-token", options,
-            again, watch);
+            {.again = again, .watch = watch});
   } catch (const Enough&) {
   }
   return told;
