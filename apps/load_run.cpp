@@ -29,7 +29,7 @@ LoadedRun load_run(const std::string& path, const LoadOptions& options) {
   resolve(config);
   const Checkpoint checkpoint = choose(folder, options.step);
   const Settings mine = without(identity(folder.config()), {"device"});
-  const Settings theirs = without(checkpoint.state.config, {"device"});
+  const Settings theirs = without(identity(checkpoint.state.config), {"device"});
   const std::string key = first_difference(theirs, mine);
   require<ConfigError>(key.empty(), "checkpoint", path,
                        ": expected a checkpoint of this run, got "
