@@ -5,11 +5,11 @@
 
 #include "apps/protocols/baseline.h"
 #include "apps/protocols/cached.h"
+#include "apps/protocols/coherence.h"
 #include "apps/protocols/gradient.h"
 #include "apps/protocols/kernel_definiteness.h"
 #include "apps/protocols/kernel_fit.h"
 #include "apps/protocols/kernel_lengths.h"
-#include "apps/protocols/coherence.h"
 #include "apps/protocols/last_token.h"
 #include "apps/protocols/non_overlapping.h"
 #include "apps/protocols/position_wise.h"
