@@ -72,11 +72,12 @@ fs::path write_results(const fs::path& folder, const std::vector<RunResult>& res
   const fs::path csv = folder / (stem + ".csv");
   write_file_atomic(csv, results_csv(results));
   write_file_atomic(folder / (stem + ".json"), results_json(results));
-  if (results.size() == 1)
-    write_file_atomic(folder / (stem + "-items.csv"), items_csv(results.front()));
-  const std::string series = series_csv(results);
-  if (std::count(series.begin(), series.end(), '\n') > 1)
-    write_file_atomic(folder / (stem + "-series.csv"), series);
+  const auto write_rows = [&](const char* suffix, const std::string& text) {
+    if (std::count(text.begin(), text.end(), '\n') > 1)  // more than a header
+      write_file_atomic(folder / (stem + suffix), text);
+  };
+  if (results.size() == 1) write_rows("-items.csv", items_csv(results.front()));
+  write_rows("-series.csv", series_csv(results));
   if (can_plot())
     for (const auto& [suffix, plot] : results_plots(results))
       write_file_atomic(folder / (stem + suffix + ".svg"), draw_svg(plot));

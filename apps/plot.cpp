@@ -80,17 +80,23 @@ std::string band_of(const std::vector<PlotPoint>& points, const std::string& blo
   return block + " << END_OF_BAND\n" + lines + "END_OF_BAND\n";
 }
 
-// Shows bands whole, but none so wide that the lines are left with less than a third of the axis.
+// Shows bands and error bars whole, but none so wide that the lines are left with less than a third
+// of the axis, unless they hardly rise or fall.
 void make_room_for_bands(const Plot& plot, Range& y) {
   Range bands;
   for (const Curve& curve : plot.curves) {
     for (const PlotPoint& point : curve.points) {
-      if (!std::isfinite(point.low) || !std::isfinite(point.high)) continue;
-      bands.add(point.low);
-      bands.add(point.high);
+      if (std::isfinite(point.low) && std::isfinite(point.high)) {
+        bands.add(point.low);
+        bands.add(point.high);
+      }
+      if (std::isfinite(point.y) && std::isfinite(point.error)) {
+        bands.add(point.y - point.error);
+        bands.add(point.y + point.error);
+      }
     }
   }
-  const double span = y.most - y.least;
+  const double span = std::max(y.most - y.least, 0.15 * std::abs(y.most));
   y.least = std::min(y.least, std::max(bands.least, y.least - span));
   y.most = std::max(y.most, std::min(bands.most, y.most + span));
 }
