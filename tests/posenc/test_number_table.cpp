@@ -53,7 +53,7 @@ BOOST_AUTO_TEST_CASE(each_mistake_is_refused_at_its_place) {
        "1,2,3\n",
        "t.csv, line 1, column 1: expected a number, got '\?\?\?1'"},
       {std::string("\0\0,2,3\n", 7), "t.csv, line 1, column 1: expected a number, got '\?\?'"},
-      {std::string(50, '9') + "x,2,3\n",
+      {concat(std::string(50, '9'), "x,2,3\n"),
        "t.csv, line 1, column 1: expected a number, got "
        "'9999999999999999999999999999999999999999...'"},
   };
