@@ -284,7 +284,7 @@ BOOST_AUTO_TEST_CASE(a_series_may_refuse_a_logarithmic_picture) {
 
 BOOST_AUTO_TEST_CASE(a_remark_stands_below_the_table) {
   RunResult r = of_heads("rope");
-  r.result.lengths[0].message = "no kernel";
+  r.result.lengths[0].notes = {"no kernel"};
   BOOST_TEST(results_table({r}).find("\nrope: no kernel\n") != std::string::npos);
 }
 

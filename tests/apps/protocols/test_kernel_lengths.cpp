@@ -111,7 +111,7 @@ BOOST_AUTO_TEST_CASE(layers_that_differ_come_one_by_one) {
   BOOST_TEST(two[0].of == "layer 0 h1");
   BOOST_TEST(two[3].of == "layer 1 h2");
   const LengthResult half = measure("alibi@1");
-  BOOST_TEST(half.message == "layer 0: no bias by distance");
+  BOOST_TEST(half.notes.at(0) == "layer 0: no bias by distance");
   BOOST_TEST(half.quantities.at(0).full_name() == "eff layer 1 h1");
 }
 
@@ -126,10 +126,10 @@ BOOST_AUTO_TEST_CASE(an_encoding_without_a_bias_gives_a_remark_and_nothing_else)
     BOOST_TEST(cell.failure == "");
     BOOST_TEST(cell.quantities.empty());
     BOOST_TEST(cell.series.empty());
-    BOOST_TEST(cell.message.find(concat("no kernel: ", posenc)) == 0u, cell.message);
+    BOOST_TEST(cell.notes.at(0).find(concat("no kernel: ", posenc)) == 0u, cell.notes.at(0));
   }
 }
 
 BOOST_AUTO_TEST_CASE(a_bias_that_depends_on_the_row_says_of_which) {
-  BOOST_TEST(measure("fire").message.find("that of token 20481 is shown") != std::string::npos);
+  BOOST_TEST(measure("fire").notes.at(0).find("that of token 20481 is shown") != std::string::npos);
 }

@@ -56,9 +56,9 @@ BOOST_AUTO_TEST_CASE(what_no_protocol_can_use_is_refused) {
   common.lengths = {};
   BOOST_CHECK_EXCEPTION(check_common("x", common), ConfigError, says("[eval:x] bad_argument: "));
   common.lengths = {8};
-  common.batch_tokens = 0;
+  common.batch_tokens = -1;
   BOOST_CHECK_EXCEPTION(check_common("x", common), ConfigError,
-                        says("[eval:x] bad_argument: expected batch-tokens >= 1, got 0"));
+                        says("[eval:x] bad_argument: expected batch-tokens >= 0, got -1"));
   BOOST_CHECK_EXCEPTION(check_word("context", "l", {"L-1", "L"}), ConfigError,
                         says("[eval] bad_argument: --context: expected one of L-1, L, got 'l'"));
 }
