@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "apps/results_plots.h"
 #include "apps/verdict.h"
 #include "engine/base/error.h"
 

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "apps/plot.h"
 #include "apps/results.h"
 
 namespace farfield::apps {

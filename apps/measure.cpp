@@ -7,6 +7,7 @@
 #include "apps/cell_files.h"
 #include "apps/protocols/truncated.h"
 #include "apps/results_json.h"
+#include "apps/results_plots.h"
 #include "apps/scorer.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"

@@ -16,22 +16,6 @@
 namespace farfield::apps {
 namespace {
 
-// What tells the runs of a table apart: the encoding, that of the training if it was another, and
-// the folder where that is not enough.
-std::vector<std::string> labels_of(const std::vector<RunResult>& results) {
-  const auto name_of = [](const RunResult& r) {
-    return encoding_name(r.posenc, r.trained_posenc, r.baseline);
-  };
-  std::vector<std::string> labels;
-  for (const RunResult& r : results) {
-    const std::string name = name_of(r);
-    const auto same = std::count_if(results.begin(), results.end(),
-                                    [&](const RunResult& other) { return name_of(other) == name; });
-    labels.push_back(same > 1 ? name + " (" + r.run + ")" : name);
-  }
-  return labels;
-}
-
 // The columns that every row begins with.
 std::vector<std::string> header_with(std::vector<std::string> last) {
   std::vector<std::string> all = {"run",    "posenc",    "trained_posenc", "baseline",
@@ -66,13 +50,6 @@ std::vector<std::string> row_with(const RunResult& r, const LengthResult& cell,
 std::string csv_number(double value) {
   const bool is_whole = std::abs(value) < 1e15 && value == std::floor(value);
   return is_whole ? std::to_string(static_cast<int64_t>(value)) : number(value);
-}
-
-bool has_perplexity(const std::vector<RunResult>& results) {
-  for (const RunResult& r : results)
-    for (const LengthResult& cell : r.result.lengths)
-      if (cell.has_perplexity()) return true;
-  return false;
 }
 
 // One row per run with its perplexities, and its bits per byte beneath where the size of a token is
@@ -206,92 +183,6 @@ std::string speed_table(const std::vector<RunResult>& results,
   return text_table(rows);
 }
 
-// The training length, where all runs have the same.
-void mark_train_len(Plot& plot, const std::vector<RunResult>& results) {
-  const int64_t train_len = results.front().train_len;
-  const bool is_one = std::all_of(results.begin(), results.end(),
-                                  [&](const RunResult& r) { return r.train_len == train_len; });
-  if (!is_one) return;
-  plot.marked_x = static_cast<double>(train_len);
-  plot.marked_label = "training length";
-}
-
-Plot perplexity_plot(const std::vector<RunResult>& results,
-                     const std::vector<std::string>& labels) {
-  Plot plot;
-  plot.title = results.front().result.protocol + " perplexity";
-  plot.title[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(plot.title[0])));
-  plot.x_label = "evaluation length (tokens)";
-  plot.y_label = "perplexity";
-  mark_train_len(plot, results);
-  for (size_t i = 0; i < results.size(); ++i) {
-    Curve curve{labels[i], {}};
-    for (const LengthResult& cell : results[i].result.lengths)
-      curve.points.push_back(
-          {static_cast<double>(cell.length), cell.perplexity(), cell.perplexity_error()});
-    std::sort(curve.points.begin(), curve.points.end(),
-              [](const PlotPoint& a, const PlotPoint& b) { return a.x < b.x; });
-    plot.curves.push_back(std::move(curve));
-  }
-  return plot;
-}
-
-// Name and length of each series that some run has, in the order in which they come.
-std::vector<std::pair<std::string, int64_t>> series_of(const std::vector<RunResult>& results) {
-  std::vector<std::pair<std::string, int64_t>> all;
-  for (const RunResult& r : results)
-    for (const LengthResult& cell : r.result.lengths)
-      for (const Series& series : cell.series)
-        if (std::find(all.begin(), all.end(), std::pair(series.name, cell.length)) == all.end())
-          all.emplace_back(series.name, cell.length);
-  return all;
-}
-
-Plot series_plot(const std::vector<RunResult>& results, const std::vector<std::string>& labels,
-                 const std::string& name, int64_t length) {
-  Plot plot;
-  plot.title = results.front().result.protocol + ": " + name;
-  if (length > 0) plot.title += concat(", length ", length);
-  plot.y_label = name;
-  plot.is_log_x = false;
-  mark_train_len(plot, results);
-  for (size_t i = 0; i < results.size(); ++i) {
-    for (const LengthResult& cell : results[i].result.lengths) {
-      if (cell.length != length) continue;
-      for (const Series& series : cell.series) {
-        if (series.name != name) continue;
-        plot.x_label = series.axis;
-        plot.is_log_x = plot.is_log_x || series.is_log_x;
-        plot.may_log_y = plot.may_log_y && series.may_log_y;
-        Curve curve{series.of.empty()     ? labels[i]
-                    : results.size() == 1 ? series.of
-                                          : labels[i] + ", " + series.of,
-                    {}};
-        curve.has_markers = series.x.size() <= 40;
-        for (size_t at = 0; at < series.x.size(); ++at) {
-          if (series.is_log_x && series.x[at] <= 0) continue;
-          PlotPoint point{series.x[at], series.y[at]};
-          if (at < series.low.size() && at < series.high.size()) {
-            point.low = series.low[at];
-            point.high = series.high[at];
-          }
-          curve.points.push_back(point);
-        }
-        plot.curves.push_back(std::move(curve));
-      }
-    }
-  }
-  // Many curves are parts of one model, in order; there are not so many colours to tell apart.
-  for (size_t i = 0; plot.curves.size() > 8 && i < plot.curves.size(); ++i)
-    plot.curves[i].colour = ramp_colour(i, plot.curves.size());
-  return plot;
-}
-
-// Heads of several models; those of each are in a picture of its own.
-bool is_crowded(const Plot& plot, size_t n_run) {
-  return plot.curves.size() > 12 && plot.curves.size() > n_run && n_run > 1;
-}
-
 }  // namespace
 
 bool is_changed(const RunResult& r) { return r.posenc != r.trained_posenc || !r.baseline.empty(); }
@@ -302,6 +193,27 @@ std::string encoding_name(const std::string& posenc, const std::string& trained_
   if (!baseline.empty()) name += ' ' + baseline;
   if (posenc != trained_posenc) name += " (trained: " + trained_posenc + ')';
   return name;
+}
+
+std::vector<std::string> labels_of(const std::vector<RunResult>& results) {
+  const auto name_of = [](const RunResult& r) {
+    return encoding_name(r.posenc, r.trained_posenc, r.baseline);
+  };
+  std::vector<std::string> labels;
+  for (const RunResult& r : results) {
+    const std::string name = name_of(r);
+    const auto same = std::count_if(results.begin(), results.end(),
+                                    [&](const RunResult& other) { return name_of(other) == name; });
+    labels.push_back(same > 1 ? name + " (" + r.run + ")" : name);
+  }
+  return labels;
+}
+
+bool has_perplexity(const std::vector<RunResult>& results) {
+  for (const RunResult& r : results)
+    for (const LengthResult& cell : r.result.lengths)
+      if (cell.has_perplexity()) return true;
+  return false;
 }
 
 std::string file_word(std::string text) {
@@ -447,23 +359,6 @@ std::string results_table(const std::vector<RunResult>& results) {
         text +=
             concat(labels[i], cell.length > 0 ? concat(" at ", cell.length) : "", ": ", note, '\n');
   return text;
-}
-
-std::vector<NamedPlot> results_plots(const std::vector<RunResult>& results) {
-  std::vector<NamedPlot> plots;
-  if (results.empty()) return plots;
-  const std::vector<std::string> labels = labels_of(results);
-  if (has_perplexity(results)) plots.push_back({"", perplexity_plot(results, labels)});
-  for (const auto& [name, length] : series_of(results)) {
-    Plot plot = series_plot(results, labels, name, length);
-    if (is_crowded(plot, results.size())) continue;
-    plots.push_back(
-        {concat('-', file_word(name), length > 0 ? concat('-', length) : ""), std::move(plot)});
-  }
-  plots.erase(std::remove_if(plots.begin(), plots.end(),
-                             [](const NamedPlot& p) { return !has_points(p.plot); }),
-              plots.end());
-  return plots;
 }
 
 }  // namespace farfield::apps

@@ -4,7 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "apps/plot.h"
 #include "apps/protocols/result.h"
 
 namespace farfield::apps {
@@ -51,20 +50,16 @@ std::string series_csv(const std::vector<RunResult>& results);
 /// The nll of each segment or chunk: one row each.
 std::string items_csv(const RunResult& result);
 /// Tables for a terminal: perplexity and bits per byte, rows per run and one column per length;
-/// then the other quantities, one row for each and run, or
-/// those of heads with one row for each head; then a line for each cell that failed and
-/// for each note. All results must be of one protocol.
+/// then the other quantities, one row for each and run, or those of heads with one row for each
+/// head; then a line for each cell that failed and for each note. All results must be of one
+/// protocol.
 std::string results_table(const std::vector<RunResult>& results);
 
-/// A picture of results, and what its file is called after file_stem(): "" or "-name".
-struct NamedPlot {
-  std::string suffix;
-  Plot plot;
-};
-/// Perplexity against length where there is more than one, and a picture for each series and
-/// length, one curve per run, or per head of each run while that makes no more than 12. Only those
-/// that have a point to draw.
-std::vector<NamedPlot> results_plots(const std::vector<RunResult>& results);
+/// What tells the runs of a table or a picture apart: the encoding, that of the training if it was
+/// another, and the folder where that is not enough.
+std::vector<std::string> labels_of(const std::vector<RunResult>& results);
+/// Whether some cell of some run has one.
+bool has_perplexity(const std::vector<RunResult>& results);
 
 /// A perplexity for people: four significant digits, or five where that is a whole number.
 std::string short_number(double value);

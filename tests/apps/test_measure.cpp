@@ -8,6 +8,7 @@
 #include "apps/csv.h"
 #include "apps/eval_command.h"
 #include "apps/measure.h"
+#include "apps/results_plots.h"
 #include "apps/training_run.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"

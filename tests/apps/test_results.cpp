@@ -5,6 +5,7 @@
 #include "apps/csv.h"
 #include "apps/results.h"
 #include "apps/results_json.h"
+#include "apps/results_plots.h"
 #include "engine/base/hash.h"
 
 using namespace farfield;
