@@ -8,6 +8,7 @@
 
 #include "apps/cli.h"
 #include "apps/csv.h"
+#include "apps/gnuplot.h"
 #include "apps/json_number.h"
 #include "apps/results.h"
 #include "apps/text_table.h"

@@ -8,6 +8,7 @@
 
 #include "apps/demo_page.h"
 #include "apps/evaluator.h"
+#include "apps/gnuplot.h"
 #include "apps/load_run.h"
 #include "apps/measure.h"
 #include "apps/settings.h"

@@ -5,6 +5,7 @@
 #include <system_error>
 
 #include "apps/cell_files.h"
+#include "apps/gnuplot.h"
 #include "apps/protocols/truncated.h"
 #include "apps/results_json.h"
 #include "apps/results_plots.h"

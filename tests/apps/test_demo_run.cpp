@@ -3,6 +3,7 @@
 #include <sstream>
 
 #include "apps/demo_run.h"
+#include "apps/gnuplot.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 #include "tests/apps/toy_run.h"

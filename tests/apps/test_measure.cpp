@@ -7,6 +7,7 @@
 #include "apps/cli.h"
 #include "apps/csv.h"
 #include "apps/eval_command.h"
+#include "apps/gnuplot.h"
 #include "apps/measure.h"
 #include "apps/results_plots.h"
 #include "apps/training_run.h"

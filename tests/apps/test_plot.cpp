@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <fstream>
 
+#include "apps/gnuplot.h"
 #include "apps/plot.h"
 #include "engine/base/error.h"
 #include "tests/support/messages.h"

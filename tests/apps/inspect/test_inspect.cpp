@@ -4,6 +4,7 @@
 
 #include "apps/cli.h"
 #include "apps/csv.h"
+#include "apps/gnuplot.h"
 #include "apps/inspect/commands.h"
 #include "apps/plot.h"
 #include "apps/training_run.h"
