@@ -16,7 +16,7 @@ Scorer scorer_of(const Transformer& model, const Device& device, uint64_t draw,
                  const std::function<void(int64_t)>& watch) {
   Scorer scorer;
   scorer.vocab_size = model.config().vocab_size;
-  scorer.score = [&model, device, draw = Subject::kFirstDraw + draw, watch](
+  scorer.score = [&model, device, draw = kFirstDraw + draw, watch](
                      const Scorer::Ids& ids, const Scorer::Ids& targets, int64_t batch) {
     if (watch) watch(static_cast<int64_t>(ids.size()));
     return model.tail_nll(to_tensor(ids, batch, device), to_tensor(targets, batch, device), draw)

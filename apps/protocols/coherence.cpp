@@ -10,6 +10,7 @@
 #include "apps/analysis/curve.h"
 #include "apps/analysis/spread.h"
 #include "apps/protocols/last_token.h"
+#include "apps/protocols/sequences.h"
 #include "engine/base/error.h"
 #include "layers/generate.h"
 
@@ -24,31 +25,6 @@ std::vector<double> positions(size_t n, double first) {
   std::vector<double> x(n);
   std::iota(x.begin(), x.end(), first);
   return x;
-}
-
-// The nll of each target of the sequences that begin at `starts`, n targets each.
-std::vector<std::vector<double>> read_curve(const Subject& subject, const CommonOptions& common,
-                                            const std::vector<int64_t>& starts, int64_t n,
-                                            LengthResult& to) {
-  std::vector<std::vector<double>> nll;
-  const auto n_sequence = static_cast<int64_t>(starts.size());
-  in_batches(n_sequence, n, common, [&](int64_t first, int64_t batch) {
-    Scorer::Ids ids, targets, window(static_cast<size_t>(n + 1));
-    for (int64_t i = first; i < first + batch; ++i) {
-      read_tokens(kName, subject.text, subject.scorer.vocab_size, starts[static_cast<size_t>(i)],
-                  n + 1, window.data());
-      ids.insert(ids.end(), window.begin(), window.end() - 1);
-      targets.insert(targets.end(), window.begin() + 1, window.end());
-    }
-    const std::vector<double> values = subject.scorer.score(ids, targets, batch);
-    for (int64_t i = 0; i < batch; ++i)
-      nll.emplace_back(values.begin() + i * n, values.begin() + (i + 1) * n);
-  });
-  for (size_t i = 0; i < nll.size(); ++i)
-    for (const double value : nll[i])
-      if (note_nonfinite(to, kName, value, concat("sequence ", i, " (from token ", starts[i], ")")))
-        return nll;
-  return nll;
 }
 
 void add_curve(const std::vector<std::vector<double>>& nll, int64_t train_len, LengthResult& to) {
@@ -189,7 +165,7 @@ ProtocolResult measure_coherence(const Subject& subject, const CommonOptions& co
 
   measure_lengths(result, subject, {0}, [&](LengthResult& to) {
     to.tokens = predicted.name(subject.text);
-    const auto nll = read_curve(subject, common, result.starts, length, to);
+    const auto nll = score_sequences(kName, subject, common, result.starts, length, to);
     if (!to.failure.empty()) return;
     add_curve(nll, train_len, to);
     if (subject.model == nullptr) return;

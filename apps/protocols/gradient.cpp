@@ -106,7 +106,7 @@ ProtocolResult gradient(const Subject& subject, const CommonOptions& common,
   const TokenStream& text = subject.text;
   const InputScalar scalar = scalar_named(own.scalar);
   const int64_t span = *std::max_element(common.lengths.begin(), common.lengths.end());
-  const uint64_t draw = kFirstDraw + subject.draw;
+  const uint64_t draw = subject.model_draw();
 
   ProtocolResult result;
   result.protocol = kName;

@@ -157,7 +157,7 @@ void measure_kernels(ProtocolResult& result, const Subject& subject, int64_t n_d
                      const std::function<void(const std::vector<Kernel>&, LengthResult&)>& score) {
   const Transformer& model = model_of(subject, result.protocol);
   measure_lengths(result, subject, {0}, [&](LengthResult& to) {
-    const Kernels kernels = kernels_of(model, n_distance, kFirstDraw + subject.draw);
+    const Kernels kernels = kernels_of(model, n_distance, subject.model_draw());
     if (!kernels.remark.empty()) to.notes.push_back(kernels.remark);
     try {
       if (!kernels.heads.empty()) score(kernels.heads, to);

@@ -4,6 +4,7 @@
 
 #include "apps/analysis/curve.h"
 #include "apps/analysis/spread.h"
+#include "apps/protocols/sequences.h"
 #include "engine/base/error.h"
 
 namespace farfield::apps {
@@ -25,34 +26,13 @@ int64_t count_sequences(int64_t size, int64_t length, const CommonOptions& commo
   return std::min(available, own.sequences);
 }
 
-// The nll of sequences of `length` tokens at positions every, 2 every, ...; less than all of them
-// when the cell has failed.
-Rows score_rows(LengthResult& to, const Subject& subject, const std::vector<int32_t>& tokens,
-                int64_t every, const CommonOptions& common) {
+// The nll of the first n sequences at positions every, 2 every, ... alone, a pass for each.
+Rows score_positions(LengthResult& to, const Subject& subject, int64_t n, int64_t every) {
   const int64_t length = to.length;
-  const auto n = static_cast<int64_t>(tokens.size()) / length;
-  Rows rows;
-  const auto is_finite = [&](double nll, int64_t sequence, int64_t position) {
-    return !note_nonfinite(to, kName, nll,
-                           concat("sequence ", sequence, " at position ", position));
-  };
-  if (every == 1) {
-    in_batches(n, length, common, [&](int64_t first, int64_t batch) {
-      if (!to.failure.empty()) return;
-      const auto begin = tokens.begin() + first * length, end = begin + batch * length;
-      const std::vector<double> nll =
-          subject.scorer.score({begin, end}, {begin + 1, end + 1}, batch);
-      for (int64_t row = 0; row < batch; ++row) {
-        const auto from = nll.begin() + row * length;
-        for (int64_t t = 0; t < length; ++t)
-          if (!is_finite(from[t], first + row, t + 1)) return;
-        rows.emplace_back(from, from + length);
-      }
-    });
-    return rows;
-  }
-  rows.resize(static_cast<size_t>(n));
-  for (int64_t t = every; t <= length && to.failure.empty(); t += every) {
+  std::vector<int32_t> tokens(static_cast<size_t>(n * length + 1));
+  read_tokens(kName, subject.text, subject.scorer.vocab_size, 0, n * length + 1, tokens.data());
+  Rows rows(static_cast<size_t>(n));
+  for (int64_t t = every; t <= length; t += every) {
     Scorer::Ids ids, targets;
     for (int64_t row = 0; row < n; ++row) {
       const auto begin = tokens.begin() + row * length;
@@ -61,8 +41,10 @@ Rows score_rows(LengthResult& to, const Subject& subject, const std::vector<int3
     }
     const std::vector<double> nll = subject.scorer.score(ids, targets, n);
     for (int64_t row = 0; row < n; ++row) {
-      if (!is_finite(nll[static_cast<size_t>(row)], row, t)) break;
-      rows[static_cast<size_t>(row)].push_back(nll[static_cast<size_t>(row)]);
+      const double value = nll[static_cast<size_t>(row)];
+      if (note_nonfinite(to, kName, value, concat("sequence ", row, " at position ", t)))
+        return rows;
+      rows[static_cast<size_t>(row)].push_back(value);
     }
   }
   return rows;
@@ -144,14 +126,16 @@ ProtocolResult position_wise(const Subject& subject, const CommonOptions& common
   measure_lengths(result, subject, common.lengths, [&](LengthResult& to) {
     const int64_t length = to.length, n = count_sequences(text.size, length, common, own);
     TokenSet predicted;
-    if (every == 1) predicted.add(1, n * length);
-    for (int64_t row = 0; row < n && every > 1; ++row)
-      for (int64_t t = every; t <= length; t += every) predicted.add(row * length + t, 1);
+    std::vector<int64_t> starts;
+    for (int64_t row = 0; row < n; ++row) {
+      starts.push_back(row * length);
+      if (every == 1) predicted.add(row * length + 1, length);
+      for (int64_t t = every; every > 1 && t <= length; t += every)
+        predicted.add(row * length + t, 1);
+    }
     to.tokens = predicted.name(text);
-
-    std::vector<int32_t> tokens(static_cast<size_t>(n * length + 1));
-    read_tokens(kName, text, subject.scorer.vocab_size, 0, n * length + 1, tokens.data());
-    Rows rows = score_rows(to, subject, tokens, every, common);
+    Rows rows = every > 1 ? score_positions(to, subject, n, every)
+                          : score_sequences(kName, subject, common, starts, length, to);
     if (!to.failure.empty()) return;
     const PositionCurve curve = position_curve(rows);
     for (std::vector<double>& row : rows) {

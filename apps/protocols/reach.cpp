@@ -57,7 +57,7 @@ ProtocolResult reach(const Subject& subject, const CommonOptions& common, const 
   result.parameters = "inputs=length";
   measure_lengths(result, subject, common.lengths, [&](LengthResult& to) {
     const ModelReach reach =
-        reach_of(model.encoding(), to.length, model.config().train_len, kFirstDraw + subject.draw);
+        reach_of(model.encoding(), to.length, model.config().train_len, subject.model_draw());
     to.quantities = {
         {"trf_paper", static_cast<double>(reach.field.paper)},
         {"trf_exact", static_cast<double>(reach.field.exact)},

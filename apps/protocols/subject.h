@@ -37,10 +37,8 @@ struct Subject {
   int64_t train_len = 0;  ///< tokens; 0: not known
   StepShape step;         ///< of the training
   uint64_t draw = 0;      ///< number of the draw, for an encoding that draws positions
-  /// The number that a model is given for it: beyond the batches of any training, so that
-  /// evaluation does not repeat what training drew.
+  /// The number that a model is given for it.
   uint64_t model_draw() const { return kFirstDraw + draw; }
-  static constexpr uint64_t kFirstDraw = uint64_t{1} << 40;
   /// The scorer of another draw; empty for a stand-in that draws nothing.
   std::function<Scorer(uint64_t draw)> make_scorer;
   bool is_random = false;  ///< another draw gives other numbers

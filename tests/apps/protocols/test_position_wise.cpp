@@ -210,7 +210,8 @@ BOOST_AUTO_TEST_CASE(a_cell_that_fails_does_not_end_the_table) {
       position_wise(subject(failing_model(), toy_text(961)), o.common, o.own);
   BOOST_TEST(got.lengths[0].failure == "");
   BOOST_TEST(got.lengths[1].failure == "nonfinite_logits");
-  BOOST_TEST(got.lengths[1].message.find("sequence 0 at position 15") != std::string::npos);
+  BOOST_TEST(got.lengths[1].message.find("sequence 0 (from token 0) at position 15") !=
+             std::string::npos);
   BOOST_TEST(got.lengths[1].series.empty());
   BOOST_TEST(got.lengths[2].failure == "position_out_of_range");
   BOOST_TEST(got.lengths[3].series.empty());
