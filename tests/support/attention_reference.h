@@ -1,8 +1,6 @@
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
@@ -18,56 +16,11 @@ using NamedValues = std::map<std::string, std::vector<double>>;
 /// derivative for one dout [B, T, H * K], in float64 and by plain loops.
 class AttentionReference {
  public:
-  AttentionReference(const Heads& heads, const AttentionRule& rule, const Tensor& dout)
-      : rule_(rule),
-        n_batch_(heads.q.dim(0)),
-        n_head_(heads.q.dim(1)),
-        n_query_(heads.q.dim(2)),
-        n_key_(heads.k.dim(2)),
-        head_dim_(heads.q.dim(3)),
-        n_entry_(rule.bias.defined()     ? rule.bias.dim(1)
-                 : rule.weight.defined() ? rule.weight.dim(1)
-                                         : 0),
-        q_(heads.q),
-        k_(heads.k),
-        v_(heads.v),
-        far_q_(heads.far.q),
-        far_k_(heads.far.k),
-        bias_(rule.bias),
-        weight_(rule.weight),
-        row_scale_(rule.row_scale),
-        ids_(rule.ids),
-        far_ids_q_(rule.far_ids_q),
-        far_ids_k_(rule.far_ids_k),
-        feature_(rule.row_bias.feature),
-        row_factor_(rule.row_bias.row_factor),
-        knots_(rule.row_bias.knots),
-        slope_(rule.row_bias.slope),
-        offset_(rule.row_bias.offset),
-        out_(dout) {
-    for (int64_t b = 0; b < n_batch_; ++b)
-      for (int64_t h = 0; h < n_head_; ++h)
-        for (int64_t i = 0; i < n_query_; ++i) row(b, h, i);
-  }
+  AttentionReference(const Heads& heads, const AttentionRule& rule, const Tensor& dout);
 
-  NamedValues result() const {
-    return {{"out", out_.grad},
-            {"dq", q_.grad},
-            {"dk", k_.grad},
-            {"dv", v_.grad},
-            {"dfar_q", far_q_.grad},
-            {"dfar_k", far_k_.grad},
-            {"dbias", bias_.grad},
-            {"dweight", weight_.grad},
-            {"dfeature", feature_.grad},
-            {"drow_factor", row_factor_.grad},
-            {"dslope", slope_.grad},
-            {"doffset", offset_.grad}};
-  }
+  NamedValues result() const;
 
  private:
-  using Kind = Normalizer::Kind;
-
   // An input, and room for its gradient.
   struct Values {
     explicit Values(const Tensor& x)
@@ -79,121 +32,11 @@ class AttentionReference {
     std::vector<double> value, grad;
   };
 
-  // Rows of head_dim numbers.
-  double dot(const Values& a, int64_t a_at, const Values& b, int64_t b_at) const {
-    const double *x = &a.value.at(static_cast<size_t>(a_at)),
-                 *y = &b.value.at(static_cast<size_t>(b_at));
-    double sum = 0;
-    for (int64_t c = 0; c < head_dim_; ++c) sum += x[c] * y[c];
-    return sum;
-  }
+  double dot(const Values& a, int64_t a_at, const Values& b, int64_t b_at) const;
   void add(std::vector<double>& to, int64_t to_at, double by, const Values& from,
-           int64_t from_at) const {
-    double* const y = &to.at(static_cast<size_t>(to_at));
-    const double* const x = &from.value.at(static_cast<size_t>(from_at));
-    for (int64_t c = 0; c < head_dim_; ++c) y[c] += by * x[c];
-  }
-
-  struct Pair {
-    bool is_visible = false, is_far = false;
-    int64_t entry = 0, segment = 0;
-    double x = 0;  // of the row bias
-    double content = 0, weight = 1, score = 0, probability = 0;
-  };
-
-  int64_t entry_of(int64_t b, int64_t i, int64_t m, int64_t n, bool is_far) const {
-    if (is_far && far_ids_q_.given()) return static_cast<int64_t>(far_ids_q_[i] - far_ids_k_[n]);
-    if (!ids_.given()) return m - n;
-    const int64_t at = rule_.ids.rank() == 2 ? b * n_key_ : 0;
-    return static_cast<int64_t>(ids_[at + m] - ids_[at + n]);
-  }
-
-  // Row i of head h of sequence b, and its part in all gradients.
-  void row(int64_t b, int64_t h, int64_t i) {
-    const int64_t m = n_key_ - n_query_ + i;
-    const int64_t q_at = ((b * n_head_ + h) * n_query_ + i) * head_dim_;
-    const int64_t out_at = ((b * n_query_ + i) * n_head_ + h) * head_dim_;
-    const auto k_at = [&](int64_t n) { return ((b * n_head_ + h) * n_key_ + n) * head_dim_; };
-    const int64_t segments = static_cast<int64_t>(knots_.value.size()) + 1;
-    const double factor =
-        (row_scale_.given() ? row_scale_[i] : 1) / std::sqrt(static_cast<double>(head_dim_));
-    const double infinity = std::numeric_limits<double>::infinity();
-
-    std::vector<Pair> pairs(static_cast<size_t>(m + 1));
-    double n_visible = 0, largest = -infinity;
-    for (int64_t n = 0; n <= m; ++n) {
-      Pair& p = pairs[static_cast<size_t>(n)];
-      p.is_visible = rule_.window == 0 || m - n < rule_.window || n < rule_.sinks;
-      if (!p.is_visible) continue;
-      ++n_visible;
-      p.is_far =
-          rule_.switch_distance > 0 && m - n >= rule_.switch_distance && m >= rule_.switch_position;
-      const bool copies = p.is_far && far_q_.given();
-      p.content = factor * dot(copies ? far_q_ : q_, q_at, copies ? far_k_ : k_, k_at(n));
-      p.entry = h * n_entry_ + entry_of(b, i, m, n, p.is_far);
-      if (weight_.given()) p.weight = weight_[p.entry];
-      p.score = p.content * p.weight + (bias_.given() ? bias_[p.entry] : 0);
-      if (feature_.given()) {
-        p.x = feature_[m - n] * row_factor_[i];
-        p.segment = h * segments;
-        for (const double knot : knots_.value) p.segment += p.x >= knot;
-        p.score += slope_[p.segment] * p.x + offset_[p.segment];
-      }
-      largest = std::max(largest, p.score);
-    }
-
-    const Kind kind = rule_.normalizer.kind;
-    const double parameter = rule_.normalizer.parameter;
-    const bool is_softmax = !rule_.normalizer.is_relu();
-    if (is_softmax && largest == -infinity) return;
-    const double threshold = kind == Kind::clamp_absolute   ? std::min(parameter, largest)
-                             : kind == Kind::clamp_relative ? largest - parameter
-                                                            : -infinity;
-    double total = 0;
-    for (Pair& p : pairs) {
-      if (!p.is_visible) continue;
-      if (is_softmax)
-        p.probability = p.score < threshold ? 0 : std::exp(p.score - largest);
-      else
-        p.probability = std::max(0.0, p.score);
-      total += p.probability;
-    }
-    const double divisor = kind == Kind::relu          ? parameter * std::sqrt(n_visible / 2)
-                           : kind == Kind::relu_seqlen ? n_visible
-                                                       : total;
-    double mean = 0;
-    for (int64_t n = 0; n <= m; ++n) {
-      Pair& p = pairs[static_cast<size_t>(n)];
-      p.probability /= divisor;
-      add(out_.grad, out_at, p.probability, v_, k_at(n));
-      add(v_.grad, k_at(n), p.probability, out_, out_at);
-      mean += p.probability * dot(out_, out_at, v_, k_at(n));
-    }
-    // Of penalty * mean over rows of (sum of P - 1)^2.
-    const double dpenalty = 2 * rule_.normalizer.penalty * (total / divisor - 1) /
-                            static_cast<double>(n_batch_ * n_head_ * n_query_);
-    for (int64_t n = 0; n <= m; ++n) {
-      const Pair& p = pairs[static_cast<size_t>(n)];
-      if (!p.is_visible) continue;
-      const double dp = dot(out_, out_at, v_, k_at(n));
-      const double ds = is_softmax    ? p.probability * (dp - mean)
-                        : p.score > 0 ? (dp + dpenalty) / divisor
-                                      : 0;
-      const double dc = ds * factor * p.weight;
-      const bool copies = p.is_far && far_q_.given();
-      Values &q = copies ? far_q_ : q_, &k = copies ? far_k_ : k_;
-      add(q.grad, q_at, dc, k, k_at(n));
-      add(k.grad, k_at(n), dc, q, q_at);
-      if (bias_.given()) bias_.d(p.entry) += ds;
-      if (weight_.given()) weight_.d(p.entry) += ds * p.content;
-      if (!feature_.given()) continue;
-      slope_.d(p.segment) += ds * p.x;
-      offset_.d(p.segment) += ds;
-      const double dx = ds * slope_[p.segment];
-      feature_.d(m - n) += dx * row_factor_[i];
-      row_factor_.d(i) += dx * feature_[m - n];
-    }
-  }
+           int64_t from_at) const;
+  int64_t entry_of(int64_t b, int64_t i, int64_t m, int64_t n, bool is_far) const;
+  void row(int64_t b, int64_t h, int64_t i);
 
   AttentionRule rule_;
   int64_t n_batch_, n_head_, n_query_, n_key_, head_dim_, n_entry_;

@@ -6,6 +6,7 @@
 #include "engine/base/parallel.h"
 #include "engine/cpu/gemm.h"
 #include "tests/support/all_close.h"
+#include "tests/support/dot.h"
 #include "tests/support/random_tensor.h"
 
 namespace farfield {
@@ -14,14 +15,6 @@ namespace {
 struct Size {
   int64_t m, n, k;
 };
-
-// Most of this test's time, so it runs at full speed under the sanitizers too.
-__attribute__((no_sanitize("address", "undefined"))) double dot(const double* x, const double* y,
-                                                                int64_t n) {
-  double sum = 0;
-  for (int64_t i = 0; i < n; ++i) sum += x[i] * y[i];
-  return sum;
-}
 
 // A product with its buffers; rows are `gap` elements longer than they need to be.
 struct Product {
@@ -58,7 +51,8 @@ struct Product {
     for (int64_t i = 0; i < gemm.m; ++i)
       for (int64_t j = 0; j < gemm.n; ++j) {
         double& to = result[static_cast<size_t>(i * gemm.ldc + j)];
-        to = (gemm.accumulate ? to : 0) + dot(x.data() + i * gemm.k, y.data() + j * gemm.k, gemm.k);
+        to = (gemm.accumulate ? to : 0) +
+             test::dot(x.data() + i * gemm.k, y.data() + j * gemm.k, gemm.k);
       }
     return result;
   }

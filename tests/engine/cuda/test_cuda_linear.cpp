@@ -6,12 +6,10 @@
 #include "engine/kernels/gemm.h"
 #include "engine/ops/matmul.h"
 #include "tests/support/both_devices.h"
-#include "tests/support/cuda/cublas_lt.h"
 
 namespace farfield::test {
 namespace {
 
-using emulation::emulated_blas;
 using Inputs = std::vector<Tensor>;
 
 struct Sizes {
@@ -63,14 +61,6 @@ BOOST_AUTO_TEST_CASE(a_bias_of_more_bits_is_rounded_like_a_weight) {
     BOOST_TEST(
         same_bits(linear(x, w, bias.to(kCuda)).view({3}).to(Device{}), rounded(bias, dtype)));
   }
-}
-
-BOOST_AUTO_TEST_CASE(a_bias_that_the_library_does_not_add_is_added_after_it) {
-  const emulation::Blas before = emulated_blas();
-  emulated_blas().adds_bias = false;
-  for (const DType dtype : {DType::f32, DType::bf16})
-    linear_agrees({{6}, 11, 21}, dtype, true, Activation::gelu);
-  emulated_blas() = before;
 }
 
 // The kernel itself: what the op never asks for, in place over dy and over u.
