@@ -17,7 +17,7 @@ namespace farfield::apps {
 namespace {
 
 constexpr std::string_view kWhere = "eval";
-constexpr int kFormat = 1;
+constexpr int kFormat = 2;
 
 Settings key_of(const Settings& model, const Subject& subject, const ProtocolResult& of,
                 int64_t length) {
@@ -49,6 +49,7 @@ std::string text_of(const Settings& key, const ProtocolResult& of, const LengthR
     json["message"] = cell.message;
   }
   json["n_scored"] = cell.n_scored;
+  json["bytes_per_token"] = to_json(cell.bytes_per_token);
   json["mean_nll"] = to_json(cell.mean_nll);
   json["nll_error"] = to_json(cell.nll_error);
   json["items"] = to_json(cell.items);
@@ -94,6 +95,7 @@ std::optional<KeptCell> cell_of(const std::string& text) {
     cell.failure = json.value("failure", "");
     cell.message = json.value("message", "");
     json.at("n_scored").get_to(cell.n_scored);
+    cell.bytes_per_token = to_double(json.at("bytes_per_token"));
     cell.mean_nll = to_double(json.at("mean_nll"));
     cell.nll_error = to_double(json.at("nll_error"));
     cell.items = to_doubles(json.at("items"));

@@ -32,7 +32,7 @@ struct Request {
   bool drop_learned = false, list = false, again = false;
   std::optional<int64_t> step, threads;
   std::optional<std::string> data, device;
-  std::string split = "test", out;
+  std::string split = "test", order = "seed", out;
   EvalOptions eval;
 };
 
@@ -124,6 +124,7 @@ ExitCode measure_all(const Request& request, std::ostream& out) {
           measure(run, corpus, request.split, protocol, request.eval,
                   {.baseline = baseline,
                    .again = request.again,
+                   .in_file_order = request.order == "file",
                    .watch = watch_of(progress, what),
                    .memory = request.eval.protocols.size() > 1 ? &memory : nullptr});
       for (const LengthResult& cell : measured.result.lengths)
@@ -155,6 +156,9 @@ int eval_command(int argc, const char* const* argv, std::ostream& out) {
       .add("step", request.step, "N", "the checkpoint of this step (default: the newest)")
       .add("data", request.data, "FOLDER", "another corpus (default: the run's own)")
       .add("split", request.split, "NAME", "train, valid or test")
+      .add("document-order", request.order, "ORDER",
+           "of the split's documents: seed (as the run's seed shuffles them, so that two seeds "
+           "read different text) or file")
       .add("out", request.out, "FOLDER",
            "results of all runs together (default: each run's eval/ alone)")
       .add("list", request.list, "explain every protocol and leave")
@@ -178,6 +182,7 @@ int eval_command(int argc, const char* const* argv, std::ostream& out) {
     return kDone;
   }
   require<ConfigError>(!request.runs.empty(), "eval", "expected --run FOLDER, a run of `train`");
+  check_word("document-order", request.order, {"seed", "file"});
   check(request.eval);
   if (request.threads) set_thread_count(static_cast<int>(*request.threads));
   try {

@@ -1,7 +1,7 @@
 #include "apps/measure.h"
 
 #include <algorithm>
-#include <span>
+#include <optional>
 #include <system_error>
 
 #include "apps/cell_files.h"
@@ -10,6 +10,7 @@
 #include "apps/results_json.h"
 #include "apps/results_plots.h"
 #include "apps/scorer.h"
+#include "apps/text_stream.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 
@@ -34,18 +35,14 @@ RunResult measure(const LoadedRun& run, const data::Corpus& corpus, const std::s
                   const std::string& protocol, const EvalOptions& asked,
                   const MeasureOptions& options) {
   const EvalOptions eval = with_batch_tokens(asked, run.model, run.device);
-  const data::TokenFile& tokens = corpus.split(split);
+  const std::optional<uint64_t> order =
+      options.in_file_order ? std::nullopt : std::optional<uint64_t>(run.config.seed);
   const posenc::Composition encoding(run.posenc, run.model.encoding().config());
-  Subject subject =
-      subject_of(run.model, run.device, stream_of_split(tokens, concat(corpus.hash(), '/', split)),
-                 run.config.seed, options.watch);
+  Subject subject = subject_of(run.model, run.device, stream_of_split(corpus, split, order),
+                               run.config.seed, options.watch);
   subject.step = {.batch_size = *run.config.batch,
                   .accumulate = run.config.accumulate,
                   .checkpointing = run.config.checkpoint_activations};
-  subject.text.n_vocab = corpus.tokenizer().n_vocab();
-  subject.text.decode = [tokenizer = corpus.tokenizer()](std::span<const int32_t> ids) {
-    return tokenizer.decode(ids);
-  };
   subject.baseline = options.baseline.label();
   if (subject.is_truncated()) truncate(subject, options.baseline.window, eval.common.batch_tokens);
   if (options.memory != nullptr && !subject.is_random)
@@ -61,7 +58,6 @@ RunResult measure(const LoadedRun& run, const data::Corpus& corpus, const std::s
           .step = run.state.step,
           .data_hash = corpus.hash(),
           .split = split,
-          .bytes_per_token = tokens.bytes_per_token(),
           .result = evaluate(protocol, subject, eval)};
 }
 

@@ -14,8 +14,9 @@
 namespace farfield::apps {
 
 struct MeasureOptions {
-  Baseline baseline = {};  ///< masked: the run has to be loaded with its window
-  bool again = false;      ///< do not take what an earlier call finished
+  Baseline baseline = {};      ///< masked: the run has to be loaded with its window
+  bool again = false;          ///< do not take what an earlier call finished
+  bool in_file_order = false;  ///< of documents; otherwise in that of the run's seed
   std::function<void(int64_t n_tokens)> watch = {};  ///< Subject::watch
   /// Rows that other protocols have scored, of the same run as loaded, split and baseline; may be
   /// null.

@@ -71,14 +71,15 @@ std::string perplexity_table(const std::vector<RunResult>& results,
   for (size_t i = 0; i < results.size(); ++i) {
     const RunResult& r = results[i];
     std::vector<std::string> perplexity = {labels[i]}, bits = {"  bits per byte"};
+    bool has_bits = false;
     for (const LengthResult& cell : r.result.lengths) {
       perplexity.push_back(cell_text(cell, true));
-      bits.push_back(cell.has_perplexity()
-                         ? short_number(bits_per_byte_of(cell.mean_nll, r.bytes_per_token))
-                         : "");
+      const bool is_known = cell.has_perplexity() && cell.bytes_per_token > 0;
+      has_bits = has_bits || is_known;
+      bits.push_back(is_known ? short_number(cell.bits_per_byte()) : "");
     }
     rows.push_back(std::move(perplexity));
-    if (r.bytes_per_token > 0) rows.push_back(std::move(bits));
+    if (has_bits) rows.push_back(std::move(bits));
     if (is_same) continue;
     rows.push_back(scored(r));
     rows.back().front().insert(0, "  ");
@@ -262,15 +263,14 @@ std::string cell_text(const LengthResult& cell, bool with_error) {
   return text;
 }
 
-std::vector<Quantity> numbers_of(const RunResult& r, const LengthResult& cell) {
+std::vector<Quantity> numbers_of(const LengthResult& cell) {
   std::vector<Quantity> all;
   if (cell.has_perplexity()) {
     all = {{"perplexity", cell.perplexity()},
            {"perplexity_error", cell.perplexity_error()},
            {"nll", cell.mean_nll},
            {"nll_error", cell.nll_error}};
-    if (r.bytes_per_token > 0)
-      all.push_back({"bits_per_byte", bits_per_byte_of(cell.mean_nll, r.bytes_per_token)});
+    if (cell.bytes_per_token > 0) all.push_back({"bits_per_byte", cell.bits_per_byte()});
     all.push_back({"scored_tokens", static_cast<double>(cell.n_scored)});
     all.push_back({"items", static_cast<double>(cell.items.size())});
   }
@@ -295,7 +295,7 @@ std::string results_csv(const std::vector<RunResult>& results) {
         row("failure", cell.failure);
         continue;
       }
-      for (const Quantity& quantity : numbers_of(r, cell))
+      for (const Quantity& quantity : numbers_of(cell))
         row(quantity.full_name(), csv_number(quantity.value));
     }
   }

@@ -19,7 +19,6 @@ struct RunResult {
   int64_t train_len = 0;
   int64_t step = 0;  ///< of the checkpoint
   std::string data_hash, split;
-  double bytes_per_token = 0;  ///< 0: not known
   ProtocolResult result;
 };
 
@@ -41,7 +40,7 @@ std::string file_stem(const std::vector<RunResult>& results);
 
 /// Every number of one length under its name: perplexity and what belongs to it, then the other
 /// quantities. Empty for a length that failed.
-std::vector<Quantity> numbers_of(const RunResult& result, const LengthResult& cell);
+std::vector<Quantity> numbers_of(const LengthResult& cell);
 
 /// Tidy: one number per row, with all that it depends on. Header first.
 std::string results_csv(const std::vector<RunResult>& results);

@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kFormat = 1;
 
-ordered_json length_of(const RunResult& r, const LengthResult& cell) {
+ordered_json length_of(const LengthResult& cell) {
   ordered_json json;
   json["length"] = cell.length;
   json["tokens"] = cell.tokens;
@@ -20,7 +20,7 @@ ordered_json length_of(const RunResult& r, const LengthResult& cell) {
     json["message"] = cell.message;
   }
   json["quantities"] = ordered_json::object();
-  for (const Quantity& quantity : numbers_of(r, cell))
+  for (const Quantity& quantity : numbers_of(cell))
     json["quantities"][quantity.full_name()] = to_json(quantity.value);
   return json;
 }
@@ -46,7 +46,7 @@ std::string results_json(const std::vector<RunResult>& results) {
     one["parameters"] = r.result.parameters;
     one["protocol_hash"] = r.result.hash();
     one["lengths"] = ordered_json::array();
-    for (const LengthResult& cell : r.result.lengths) one["lengths"].push_back(length_of(r, cell));
+    for (const LengthResult& cell : r.result.lengths) one["lengths"].push_back(length_of(cell));
   }
   return json.dump(1) + "\n";
 }

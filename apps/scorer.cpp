@@ -42,13 +42,4 @@ Subject subject_of(const Transformer& model, const Device& device, const TokenSt
   return subject;
 }
 
-TokenStream stream_of_split(const data::TokenFile& tokens, const std::string& id) {
-  TokenStream stream;
-  stream.size = tokens.size();
-  stream.copy = [tokens](int64_t begin, int64_t n, int32_t* out) { tokens.copy(begin, n, out); };
-  stream.bytes_per_token = tokens.bytes_per_token();
-  stream.id = id;
-  return stream;
-}
-
 }  // namespace farfield::apps

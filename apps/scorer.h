@@ -3,7 +3,6 @@
 #include <functional>
 
 #include "apps/protocols/subject.h"
-#include "data/token_file.h"
 #include "layers/transformer.h"
 
 namespace farfield::apps {
@@ -20,8 +19,5 @@ Scorer scorer_of(const Transformer& model, const Device& device, uint64_t draw =
 /// A model on a text, with the scorer of draw 0. The model must outlive the result.
 Subject subject_of(const Transformer& model, const Device& device, const TokenStream& text,
                    uint64_t seed, const std::function<void(int64_t n_tokens)>& watch = {});
-
-/// A split as protocols see it; `id` tells the text from others.
-TokenStream stream_of_split(const data::TokenFile& tokens, const std::string& id);
 
 }  // namespace farfield::apps

@@ -109,7 +109,7 @@ void measure(const Subject& subject, const CommonOptions& common, const CachedOp
   const int64_t n_read = std::min(n_inputs, window);
   const std::string obstacle = subject.model->cache_obstacle(n_inputs, window);
   const bool is_cached = obstacle.empty();
-  to.tokens = segments.predicted.name(subject.text);
+  set_predicted(to, segments.predicted, subject.text);
 
   Reading last;
   const auto begin = std::chrono::steady_clock::now();

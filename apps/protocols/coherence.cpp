@@ -164,7 +164,7 @@ ProtocolResult measure_coherence(const Subject& subject, const CommonOptions& co
   for (const int64_t start : result.starts) predicted.add(start + 1, length);
 
   measure_lengths(result, subject, {0}, [&](LengthResult& to) {
-    to.tokens = predicted.name(subject.text);
+    set_predicted(to, predicted, subject.text);
     const auto nll = score_sequences(kName, subject, common, result.starts, length, to);
     if (!to.failure.empty()) return;
     add_curve(nll, train_len, to);

@@ -125,7 +125,7 @@ ProtocolResult gradient(const Subject& subject, const CommonOptions& common,
   }
 
   measure_lengths(result, subject, common.lengths, [&](LengthResult& to) {
-    to.tokens = predicted.name(text);
+    set_predicted(to, predicted, text);
     const int64_t n_inputs = to.length - 1, width = model.config().d_model;
     std::vector<std::vector<double>> shares;
     in_batches(n, kMemoryOfGradient * n_inputs, common, [&](int64_t first, int64_t batch) {

@@ -115,7 +115,7 @@ ProtocolResult last_token(const Subject& subject, const CommonOptions& common,
   const auto n = static_cast<int64_t>(segments.starts.size());
 
   measure_lengths(result, subject, common.lengths, [&](LengthResult& to) {
-    to.tokens = segments.predicted.name(subject.text);
+    set_predicted(to, segments.predicted, subject.text);
     const int64_t n_inputs = segments.n_inputs(to.length);
     in_batches(n, n_inputs, common, [&](int64_t first, int64_t batch) {
       if (!to.failure.empty()) return;

@@ -57,7 +57,7 @@ ProtocolResult non_overlapping(const Subject& subject, const CommonOptions& comm
     const int64_t tail = is_same_text && own.keep_tail ? size - 1 - n_whole * length : 0;
     TokenSet predicted;
     predicted.add(1, n_whole * length + tail);
-    to.tokens = predicted.name(text);
+    set_predicted(to, predicted, text);
     double total = 0;
     // Scores `batch` chunks of n tokens from token `begin` on.
     const auto score = [&](int64_t begin, int64_t batch, int64_t n) {

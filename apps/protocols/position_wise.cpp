@@ -133,7 +133,7 @@ ProtocolResult position_wise(const Subject& subject, const CommonOptions& common
       for (int64_t t = every; every > 1 && t <= length; t += every)
         predicted.add(row * length + t, 1);
     }
-    to.tokens = predicted.name(text);
+    set_predicted(to, predicted, text);
     Rows rows = every > 1 ? score_positions(to, subject, n, every)
                           : score_sequences(kName, subject, common, starts, length, to);
     if (!to.failure.empty()) return;

@@ -70,6 +70,13 @@ int64_t TokenSet::size() const {
   return n;
 }
 
+double TokenSet::bytes_per_token(const TokenStream& text) const {
+  if (!text.count_bytes || size() == 0) return 0;
+  int64_t bytes = 0;
+  for (const auto& [begin, end] : ranges_) bytes += text.count_bytes(begin, end - begin);
+  return static_cast<double>(bytes) / static_cast<double>(size());
+}
+
 std::string TokenSet::name(const TokenStream& text) const {
   merge();
   Hasher hasher;

@@ -24,9 +24,10 @@ struct TokenStream {
   std::function<void(int64_t begin, int64_t n, int32_t* out)> copy;
   /// The text that ids stand for; empty where no tokenizer is known.
   std::function<std::string(std::span<const int32_t> ids)> decode;
-  int64_t n_vocab = 0;         ///< ids of the tokenizer are below it; 0: not known
-  double bytes_per_token = 0;  ///< of the text that the tokens stand for; 0: not known
-  std::string id;              ///< tells texts apart: hash of the data, and the split
+  int64_t n_vocab = 0;  ///< ids of the tokenizer are below it; 0: not known
+  /// Bytes of the UTF-8 text that n tokens stand for; empty where no tokenizer is known.
+  std::function<int64_t(int64_t begin, int64_t n)> count_bytes;
+  std::string id;  ///< tells texts apart: hash of the data, the split, the order of documents
 };
 
 /// The command line's options that most protocols share.
@@ -65,6 +66,8 @@ class TokenSet {
   int64_t size() const;
   /// LengthResult::tokens: a function of the text and the set, not of the order of add().
   std::string name(const TokenStream& text) const;
+  /// Bytes of text for each of them, on average; 0: not known.
+  double bytes_per_token(const TokenStream& text) const;
 
  private:
   mutable std::vector<std::pair<int64_t, int64_t>> ranges_;  // [begin, end), merged when asked for

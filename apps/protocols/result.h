@@ -52,11 +52,14 @@ struct LengthResult {
   /// Names the set of tokens that were predicted: equal for two results when these are the same
   /// tokens of the same text. Empty for a protocol that reads no text.
   std::string tokens;
-  std::string failure;  ///< "", or the code that stands in the table's cell
-  std::string message;  ///< the whole sentence, with a failure
+  double bytes_per_token = 0;  ///< of text, on average over these tokens; 0: not known
+  std::string failure;         ///< "", or the code that stands in the table's cell
+  std::string message;         ///< the whole sentence, with a failure
 
   bool has_perplexity() const { return !std::isnan(mean_nll); }
   double perplexity() const { return perplexity_of(mean_nll); }
+  /// With bytes_per_token.
+  double bits_per_byte() const { return bits_per_byte_of(mean_nll, bytes_per_token); }
   /// Standard error of perplexity().
   double perplexity_error() const { return perplexity() * nll_error; }
 };

@@ -51,7 +51,7 @@ ProtocolResult sliding(const Subject& subject, const CommonOptions& common,
     const int64_t last = size - 1 - length;  // where the last window begins
     TokenSet predicted;
     predicted.add(1, size - 1);
-    to.tokens = predicted.name(text);
+    set_predicted(to, predicted, text);
     double total = 0, stretch = 0;  // of all targets, and of those of the item that is not whole
     const auto take = [&](double nll) {
       total += nll;

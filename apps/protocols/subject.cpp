@@ -66,6 +66,11 @@ void measure_lengths(ProtocolResult& result, const Subject& subject,
   }
 }
 
+void set_predicted(LengthResult& cell, const TokenSet& predicted, const TokenStream& text) {
+  cell.tokens = predicted.name(text);
+  cell.bytes_per_token = predicted.bytes_per_token(text);
+}
+
 void in_batches(int64_t n_items, int64_t tokens_per_item, const CommonOptions& common,
                 const std::function<void(int64_t first, int64_t n)>& pass) {
   const int64_t batch_tokens = common.batch_tokens > 0 ? common.batch_tokens : kMostBatchTokens;

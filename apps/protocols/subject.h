@@ -67,6 +67,9 @@ void measure_lengths(ProtocolResult& result, const Subject& subject,
                      const std::vector<int64_t>& lengths,
                      const std::function<void(LengthResult&)>& score);
 
+/// Says of a cell which tokens are predicted.
+void set_predicted(LengthResult& cell, const TokenSet& predicted, const TokenStream& text);
+
 /// Runs `score` on one cell as measure_lengths() does, without asking for a kept one.
 void measure_cell(LengthResult& result, std::string_view protocol,
                   const std::function<void(LengthResult&)>& score);

@@ -3,6 +3,7 @@
 
 #include "apps/evaluator.h"
 #include "apps/scorer.h"
+#include "apps/text_stream.h"
 #include "data/corpus.h"
 #include "engine/base/error.h"
 #include "tests/apps/toy_run.h"
@@ -43,7 +44,7 @@ struct Measured {
     return c;
   }
   Subject subject(uint64_t seed = 7) const {
-    return subject_of(model, {}, stream_of_split(corpus.split("test"), "toy"), seed);
+    return subject_of(model, {}, stream_of_split(corpus, "test"), seed);
   }
   ProtocolResult run(const std::string& protocol, const EvalOptions& e) const {
     return evaluate(protocol, subject(), e);

@@ -19,6 +19,7 @@ LengthResult cell(int64_t length, double nll) {
   c.items = {nll - 0.1, nll + 0.1};
   c.n_scored = 2;
   c.mean_nll = nll;
+  c.bytes_per_token = 1;
   c.nll_error = 0.1;
   return c;
 }
@@ -32,7 +33,6 @@ RunResult result(const std::string& posenc, double nll) {
   r.step = 600;
   r.data_hash = "abc";
   r.split = "test";
-  r.bytes_per_token = 1;
   r.result.protocol = "last-token";
   r.result.parameters = "segments=2 seed=1";
   r.result.starts = {0, 512};
@@ -92,7 +92,7 @@ BOOST_AUTO_TEST_CASE(columns_of_the_table_line_up) {
 
 BOOST_AUTO_TEST_CASE(the_table_has_bits_per_byte_scored_tokens_and_the_hash_of_the_protocol) {
   RunResult r = result("alibi", std::log(4.0));
-  r.bytes_per_token = 4;  // 2 bits per token
+  for (LengthResult& c : r.result.lengths) c.bytes_per_token = 4;  // 2 bits per token
   const std::string table = results_table({r, r});
   BOOST_TEST(table.find("; protocol " + r.result.hash() + ")\n") != std::string::npos, table);
   const auto lines_with = [](const std::string& text, const std::string& word) {
@@ -108,7 +108,7 @@ BOOST_AUTO_TEST_CASE(the_table_has_bits_per_byte_scored_tokens_and_the_hash_of_t
   BOOST_TEST(bits[0].find(" 0.5 ") != std::string::npos, bits[0]);
   BOOST_TEST(lines_with(table, "tokens scored").size() == 1u);
   RunResult other = r;
-  other.bytes_per_token = 0;
+  for (LengthResult& c : other.result.lengths) c.bytes_per_token = 0;
   other.result.lengths[1].n_scored = 77;
   const std::string unequal = results_table({r, other});
   BOOST_TEST(lines_with(unequal, "bits per byte").size() == 1u);

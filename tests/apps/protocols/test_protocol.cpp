@@ -36,6 +36,17 @@ BOOST_AUTO_TEST_CASE(a_token_set_counts_each_token_once) {
   BOOST_TEST(set.size() == 6);
 }
 
+BOOST_AUTO_TEST_CASE(its_bytes_are_those_of_its_tokens_alone) {
+  TokenStream text = toy_text(100);
+  BOOST_TEST(set_of({{5, 3}}).bytes_per_token(text) == 0);  // not known
+  text.count_bytes = [](int64_t begin, int64_t n) {         // token i has i bytes
+    return n * begin + n * (n - 1) / 2;
+  };
+  BOOST_TEST(set_of({}).bytes_per_token(text) == 0);
+  BOOST_TEST(set_of({{5, 3}}).bytes_per_token(text) == 6);
+  BOOST_TEST(set_of({{5, 3}, {6, 2}, {11, 1}}).bytes_per_token(text) == (5 + 6 + 7 + 11) / 4.);
+}
+
 BOOST_AUTO_TEST_CASE(its_name_depends_on_the_set_and_the_text_alone) {
   const std::string name = name_of(set_of({{5, 3}, {20, 1}}));
   BOOST_TEST(name.size() == 16u);

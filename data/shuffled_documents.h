@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "data/token_file.h"
+
+namespace farfield::data {
+
+/// The documents of a token file in an order that a seed chooses, joined into one row of tokens:
+/// each with the token that ends it. What stands behind the last such token stays last.
+/// O(documents) of memory; copies share it.
+class ShuffledDocuments {
+ public:
+  /// Reads the file once to find where documents end.
+  ShuffledDocuments(TokenFile tokens, int32_t end_of_document, uint64_t seed);
+
+  int64_t size() const { return tokens_.size(); }
+  /// Documents that have an end. With fewer than 2 every seed gives the order of the file.
+  int64_t documents() const;
+  /// Tokens [begin, begin + n) to out. ConfigError when they are not all there.
+  void copy(int64_t begin, int64_t n, int32_t* out) const;
+
+ private:
+  struct Document {
+    int64_t at;    // its first token's place in the row
+    int64_t from;  // and in the file
+  };
+
+  TokenFile tokens_;
+  std::shared_ptr<const std::vector<Document>> order_;  // by `at`, with a last one that has no end
+};
+
+}  // namespace farfield::data
