@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <iomanip>
@@ -80,15 +81,12 @@ inline boost::test_tools::assertion_result same_bits(const Tensor& got, const Te
   }
   const auto* a = static_cast<const unsigned char*>(got.raw_data());
   const auto* b = static_cast<const unsigned char*>(want.raw_data());
-  for (int64_t i = 0; i < got.size_bytes(); ++i) {
-    if (a[i] == b[i]) continue;
-    const auto element = static_cast<size_t>(i / size_of(got.dtype()));
-    result = false;
-    result.message() << "first difference at element " << element << ": got "
-                     << std::setprecision(17) << got.to_vector()[element] << ", want "
-                     << want.to_vector()[element];
-    return result;
-  }
+  const int64_t same = std::mismatch(a, a + got.size_bytes(), b).first - a;
+  if (same == got.size_bytes()) return result;
+  const auto element = static_cast<size_t>(same / size_of(got.dtype()));
+  result = false;
+  result.message() << "first difference at element " << element << ": got " << std::setprecision(17)
+                   << got.to_vector()[element] << ", want " << want.to_vector()[element];
   return result;
 }
 
