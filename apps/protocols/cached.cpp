@@ -1,12 +1,14 @@
 #include "apps/protocols/cached.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <map>
 #include <span>
 
+#include "apps/timing.h"
 #include "engine/base/error.h"
+#include "engine/device_info.h"
+#include "engine/kernels/attention.h"
 #include "engine/ops/view.h"
 #include "layers/module.h"
 #include "layers/transformer.h"
@@ -15,6 +17,7 @@ namespace farfield::apps {
 namespace {
 
 constexpr std::string_view kName = "cached";
+constexpr int64_t kTimedTokens = 8;  // produced one after another, to time one
 
 Tensor tensor_of(const Scorer::Ids& ids, int64_t batch, const Device& device) {
   return Tensor::from(std::span<const int32_t>(ids),
@@ -93,12 +96,57 @@ Reading read_cached(const Subject& subject, const Segments& segments, int64_t fi
 
 double triangle(int64_t n) { return static_cast<double>(n) * static_cast<double>(n + 1) / 2; }
 
+// Pairs of a query and a key that it sees, for one head of one sequence, when n_inputs tokens come
+// one after another and each beyond the first n_read has the last n_read of them read afresh. The
+// first ones too where not even they can be cached.
+double reencoded_evaluations(const Subject& subject, int64_t n_inputs, int64_t n_read,
+                             bool caches_first) {
+  const posenc::Composition::Plan plan = subject.model->encoding().plan(
+      n_read, n_read, posenc::Phase::eval, {1, subject.model_draw()});
+  double first = 0, pass = 0;
+  for (const auto& [rotation, rule] : plan.layers) {
+    for (int64_t m = 0; m < n_read; ++m) {
+      const auto seen = static_cast<double>(n_visible(rule.window, rule.sinks, m));
+      pass += seen;
+      first += caches_first ? seen : seen * static_cast<double>(n_read - m);
+    }
+  }
+  return (first + static_cast<double>(n_inputs - n_read) * pass) /
+         static_cast<double>(plan.layers.size());
+}
+
 Reading read_afresh(const Subject& subject, const Segments& segments, int64_t first, int64_t batch,
                     int64_t n_read) {
   return {.nll = subject.scorer.score(segments.ids(first, batch, n_read),
-                                      segments.targets(first, batch), batch),
-          .cache_bytes = 0,
-          .score_evaluations = triangle(n_read)};
+                                      segments.targets(first, batch), batch)};
+}
+
+// Seconds that one more token of one sequence takes, its scores on the host: a step of a cache that
+// is full, or a pass over the last n_read tokens.
+double token_s(const Subject& subject, const Segments& segments, int64_t n_inputs, int64_t window,
+               bool is_cached) {
+  const Transformer& model = *subject.model;
+  const int64_t n_read = std::min(n_inputs, window);
+  const int64_t n = is_cached ? std::min(n_inputs, window + kTimedTokens) : n_read;
+  const int64_t n_timed = std::min(n_inputs, kTimedTokens);
+  const Tensor ids = tensor_of(segments.ids(0, 1, n), 1, subject.device);
+  std::vector<KeyValueCache> cache;  // one, or none
+  if (is_cached) {
+    cache.push_back(model.make_cache(1, n, window, subject.model_draw()));
+    if (n > n_timed) feed(subject, slice(ids, 1, 0, n - n_timed), cache[0], window);
+  }
+  Samples step_s;
+  for (int64_t i = n - n_timed; step_s.size() < n_timed; ++i) {
+    if (subject.watch) subject.watch(is_cached ? 1 : n_read);
+    synchronize(subject.device);
+    step_s.add(seconds([&] {
+      const Tensor logits = is_cached
+                                ? model.next_logits(model.extend(slice(ids, 1, i, i + 1), cache[0]))
+                                : model.last_logits(ids, subject.model_draw());
+      logits.to_vector();
+    }));
+  }
+  return step_s.median();
 }
 
 // Measures one length. `window` is W.
@@ -112,7 +160,6 @@ void measure(const Subject& subject, const CommonOptions& common, const CachedOp
   set_predicted(to, segments.predicted, subject.text);
 
   Reading last;
-  const auto begin = std::chrono::steady_clock::now();
   // Of a sequence that is fed, memory holds the cache and a piece as long.
   in_batches(n, std::min(n_inputs, 2 * window), common, [&](int64_t first, int64_t batch) {
     if (!to.failure.empty()) return;
@@ -124,15 +171,15 @@ void measure(const Subject& subject, const CommonOptions& common, const CachedOp
     }
   });
   if (!to.failure.empty()) return;
-  const double time_s =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   to.n_scored = n;
-  const double fed = static_cast<double>(n) * static_cast<double>(is_cached ? n_inputs : n_read);
+  if (!is_cached)
+    last.score_evaluations = reencoded_evaluations(
+        subject, n_inputs, n_read, subject.model->cache_obstacle(n_read, window).empty());
   to.quantities = {{"cache_bytes", last.cache_bytes},
                    {"score_evaluations", last.score_evaluations},
                    {"full_ratio", triangle(n_inputs) / last.score_evaluations},
                    {"is_reencoded", is_cached ? 0.0 : 1.0},
-                   {"tokens_per_s", fed / time_s}};
+                   {"tokens_per_s", 1 / token_s(subject, segments, n_inputs, window, is_cached)}};
   if (!is_cached) {
     to.notes.push_back(concat("re-encoded: a fresh pass over the last ", n_read,
                               " tokens, since they cannot be cached: ", obstacle));
@@ -181,7 +228,7 @@ ProtocolResult cached(const Subject& subject, const CommonOptions& common,
   ProtocolResult result;
   result.protocol = kName;
   result.starts = segments.starts;
-  result.parameters = concat(segments.parameters, " cache=", window);
+  result.parameters = concat(segments.parameters, " cache=", window, " timed=", kTimedTokens);
   measure_lengths(result, subject, common.lengths,
                   [&](LengthResult& to) { measure(subject, common, own, segments, window, to); });
   return result;

@@ -20,13 +20,23 @@ void check(const CachedOptions& own);
 /// grow with L. What comes out is that of a pass over all L tokens under a mask of width W, so up
 /// to (W - 1) n_layer + 1 tokens matter, not W.
 ///
-/// Quantities of each length, of one sequence:
-///   cache_bytes         that are kept
-///   score_evaluations   pairs of a query and a key, in a head of a layer: sum over t of min(t, W)
-///   full_ratio          pairs of a full triangle / score_evaluations
-///   is_reencoded        1 where the encoding cannot be cached and a fresh pass read the last W
-///                       tokens instead (a note says why); then cache_bytes is 0
-///   tokens_per_s        fed or read, on this machine
+/// An encoding whose keys carry position numbers (an input embedding) has no such cache: the
+/// predicted token comes from a fresh pass over the last W, and to produce a text so takes such a
+/// pass for each token, O(W^2) work.
+///
+/// Quantities of each length, of one sequence whose tokens come one after another:
+///   cache_bytes         that are kept; 0 where re-encoded
+///   score_evaluations   pairs of a query and a key that it sees, in a head of a layer: the sum
+///   over
+///                       t of min(t, W); where re-encoded W (W + 1) / 2 for each t > W. Fewer under
+///                       a mask of the encoding's own
+///   full_ratio          pairs of a full triangle / score_evaluations; may be below 1 where
+///                       re-encoded
+///   is_reencoded        1 where it is (a note says why)
+///   tokens_per_s        produced one by one when W are kept, on this machine: 1 / the median time
+///                       of the last 8 tokens of one sequence (of fewer at shorter lengths), each a
+///                       step of the cache, or a pass over W tokens. "timed" among the parameters
+///                       is their number
 ///   cache_error         largest difference of a score after the last min(L, 4 W) tokens, fed piece
 ///                       by piece and in one pass under the mask, relative to the largest score. A
 ///                       cell fails with cache_mismatch when this exceeds what rounding explains:

@@ -167,6 +167,43 @@ BOOST_AUTO_TEST_CASE(an_absolute_encoding_reads_the_last_tokens_afresh_and_says_
     BOOST_TEST(got.items[i] == want.lengths[0].items[i], boost::test_tools::tolerance(1e-5));
 }
 
+// L - 1 tokens come one after another; the eighth and each later one has the last 7 read afresh.
+BOOST_AUTO_TEST_CASE(re_encoding_costs_a_pass_over_the_window_for_each_token) {
+  const Transformer model(config_of("sinusoidal"), 1);
+  const ProtocolResult got = run(model, options({8, 9, 40}, 7));
+  // What is not dropped proceeds as usual: 1 + 2 + ... + 7.
+  BOOST_TEST(quantity(got.lengths[0], "is_reencoded") == 0);
+  BOOST_TEST(quantity(got.lengths[0], "score_evaluations") == 28);
+  BOOST_TEST(quantity(got.lengths[1], "score_evaluations") == 28 + 28);
+  BOOST_TEST(quantity(got.lengths[2], "score_evaluations") == 28 + 32 * 28);
+  BOOST_TEST(quantity(got.lengths[2], "full_ratio") == 780.0 / (33 * 28));
+  // A cache of as many tokens has 7 for each.
+  const Transformer relative(config_of("alibi"), 1);
+  BOOST_TEST(quantity(run(relative, options({40}, 7)).lengths[0], "score_evaluations") ==
+             28 + 32 * 7);
+  // Under a mask of 3, 1 + 2 + 3 * 5 a pass.
+  const Transformer masked(config_of("sinusoidal + window(3)"), 1);
+  BOOST_TEST(quantity(run(masked, options({40}, 7)).lengths[0], "score_evaluations") == 33 * 18);
+}
+
+BOOST_AUTO_TEST_CASE(speed_is_that_of_one_token_after_another) {
+  const auto tokens_per_s = [](const char* posenc) {
+    const Transformer model(config_of(posenc), 1);
+    Asked asked = options({1200}, 1024, 1);
+    asked.own.check_segments = 0;
+    int64_t n_tokens = 0;
+    Subject subject =
+        subject_of(model, {}, test::toy_text(40000), 5, [&](int64_t n) { n_tokens += n; });
+    const LengthResult got = cached(subject, asked.common, asked.segments, asked.own).lengths.at(0);
+    // What is predicted; then the cache is filled and fed 8 times, or there are 8 passes.
+    BOOST_TEST(n_tokens ==
+               (quantity(got, "is_reencoded") == 1 ? 1024 + 8 * 1024 : 1199 + 1024 + 8));
+    return quantity(got, "tokens_per_s");
+  };
+  const double cached = tokens_per_s("alibi"), reencoded = tokens_per_s("sinusoidal");
+  BOOST_TEST(cached > 2 * reencoded, cached << " and " << reencoded);
+}
+
 BOOST_AUTO_TEST_CASE(a_table_of_positions_that_is_too_short_fails_its_cell) {
   const Transformer model(config_of("learned_abs"), 1);  // 9 rows
   const ProtocolResult got = run(model, options({8, 40}, 20));
@@ -190,7 +227,7 @@ BOOST_AUTO_TEST_CASE(the_limit_is_four_training_lengths_unless_given_and_is_said
   Asked asked = options({40}, 1);
   asked.own.cache.reset();
   BOOST_TEST(run(model, asked).parameters ==
-             "segments=6 set=per-seed longest=40 context=L-1 cache=36");
+             "segments=6 set=per-seed longest=40 context=L-1 cache=36 timed=8");
 }
 
 BOOST_AUTO_TEST_CASE(bad_requests_begin_with_their_code) {
