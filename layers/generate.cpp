@@ -33,12 +33,11 @@ std::vector<int32_t> choose(const Tensor& logits, int64_t n_sequence, int64_t po
   const auto n_token = options.n_token > 0 ? static_cast<size_t>(options.n_token) : vocab_size;
   std::vector<int32_t> next;
   for (size_t b = 0; b < static_cast<size_t>(n_sequence); ++b) {
+    const uint64_t sequence = options.first_sequence + b;
     const std::span<const double> row(values.data() + b * vocab_size, n_token);
     for (const double score : row)
-      require<Error>(std::isfinite(score), "generate",
-                     "nonfinite_logits: expected finite scores at position ", position,
-                     " of sequence ", b, ", got ", score);
-    const Random random{options.seed, stream_of("generate") + options.first_sequence + b};
+      if (!std::isfinite(score)) throw NonfiniteLogits(position, sequence, score);
+    const Random random{options.seed, stream_of("generate") + sequence};
     next.push_back(
         choose_token(row, options.temperature, random.uniform(static_cast<uint64_t>(position))));
   }
@@ -46,6 +45,13 @@ std::vector<int32_t> choose(const Tensor& logits, int64_t n_sequence, int64_t po
 }
 
 }  // namespace
+
+NonfiniteLogits::NonfiniteLogits(int64_t at_position, uint64_t of_sequence, double found)
+    : Error(concat("[generate] nonfinite_logits: expected finite scores at position ", at_position,
+                   " of sequence ", of_sequence, ", got ", found)),
+      position(at_position),
+      sequence(of_sequence),
+      score(found) {}
 
 int32_t choose_token(std::span<const double> logits, double temperature, double u) {
   const auto top = std::max_element(logits.begin(), logits.end());  // the first of equal ones

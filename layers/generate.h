@@ -6,9 +6,19 @@
 #include <string>
 #include <vector>
 
+#include "engine/base/error.h"
 #include "layers/transformer.h"
 
 namespace farfield {
+
+/// A score that no token can be chosen by: NaN or infinite.
+struct NonfiniteLogits : Error {
+  NonfiniteLogits(int64_t at_position, uint64_t of_sequence, double found);
+
+  int64_t position;   ///< of the token that was to be chosen, the prompt's first at 0
+  uint64_t sequence;  ///< its number, GenerateOptions::first_sequence the first
+  double score;
+};
 
 struct GenerateOptions {
   int64_t n_new = 1;  ///< tokens after the prompt
@@ -39,7 +49,7 @@ struct Generated {
 /// float64.
 ///
 /// Throws    ShapeError for prompts that are no [B, T]; ConfigError for an option out of range, and
-///           without a limit what KeyValueCache throws; Error [generate] nonfinite_logits
+///           without a limit what KeyValueCache throws; NonfiniteLogits
 Generated generate(const Transformer& model, const Tensor& prompts, const GenerateOptions& options);
 
 /// The token that u in [0, 1) chooses: by inversion of the distribution softmax(logits /

@@ -231,6 +231,13 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_done_is_refused) {
   BOOST_CHECK_EXCEPTION(generate(model, prompts_of({{3, 4}}), {}), Error,
                         says("[generate] nonfinite_logits: expected finite scores at position 2 of "
                              "sequence 0, got "));
+  // The number of a row, not its place in the batch.
+  BOOST_CHECK_EXCEPTION(
+      generate(model, prompts_of({{3, 4}}), {.first_sequence = 7}), NonfiniteLogits,
+      [](const NonfiniteLogits& error) {
+        return error.position == 2 && error.sequence == 7 && !std::isfinite(error.score) &&
+               std::string(error.what()).find("of sequence 7, got ") != std::string::npos;
+      });
 }
 
 }  // namespace
