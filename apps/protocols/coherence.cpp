@@ -11,6 +11,7 @@
 #include "apps/analysis/spread.h"
 #include "apps/protocols/last_token.h"
 #include "apps/protocols/sequences.h"
+#include "apps/protocols/truncated.h"
 #include "engine/base/error.h"
 #include "layers/generate.h"
 
@@ -52,19 +53,51 @@ void add_curve(const std::vector<std::vector<double>>& nll, int64_t train_len, L
                 {}}};
 }
 
-// The mean nll of the tokens of a text from `first` on, by windows of n inputs.
-double reread_nll(const Subject& subject, const std::vector<int32_t>& text, int64_t first,
-                  int64_t n) {
-  const auto size = static_cast<int64_t>(text.size());
-  double sum = 0;
-  for (int64_t begin = first; begin < size; begin += std::max<int64_t>(1, n / 8)) {
-    const int64_t end = std::min(size, begin + std::max<int64_t>(1, n / 8));
-    const auto last = text.begin() + end - 1;
-    for (const double nll :
-         subject.scorer.score({last - n, last}, {text.begin() + begin, text.begin() + end}, 1))
-      sum += nll;
+struct Prompts {
+  std::vector<int64_t> starts;
+  int64_t n = 0;    // tokens of each
+  Scorer::Ids ids;  // [prompt, n]
+
+  std::string name(uint64_t i) const {
+    return concat("prompt ", i, " (from token ", starts.at(i), ")");
   }
-  return sum / static_cast<double>(size - first);
+};
+
+// The new tokens of each prompt.
+std::vector<std::vector<int32_t>> continuations(const Subject& subject, const CommonOptions& common,
+                                                const Prompts& prompts, int64_t n_new,
+                                                double temperature) {
+  GenerateOptions options;
+  options.n_new = n_new;
+  options.temperature = temperature;
+  options.seed = subject.seed;
+  options.n_token = std::min(subject.text.n_vocab, subject.model->config().vocab_size);
+  options.draw = subject.model_draw();
+  options.on_tokens = [&](std::span<const int32_t> next) {
+    if (subject.watch) subject.watch(static_cast<int64_t>(next.size()));
+    return true;
+  };
+  std::vector<std::vector<int32_t>> all;
+  in_batches(static_cast<int64_t>(prompts.starts.size()), prompts.n + n_new, common,
+             [&](int64_t first, int64_t batch) {
+               const std::span<const int32_t> rows(prompts.ids.data() + first * prompts.n,
+                                                   static_cast<size_t>(batch * prompts.n));
+               options.first_sequence = static_cast<uint64_t>(first);
+               const Generated made = generate(
+                   *subject.model, Tensor::from(rows, {batch, prompts.n}, subject.device), options);
+               all.insert(all.end(), made.tokens.begin(), made.tokens.end());
+             });
+  return all;
+}
+
+// The nll of the new tokens after a prompt, each by a pass over the train_len tokens before it.
+std::vector<double> reread(const Subject& subject, const CommonOptions& common,
+                           const int32_t* prompt, int64_t n_prompt,
+                           const std::vector<int32_t>& fresh) {
+  const int64_t n = subject.train_len;
+  Scorer::Ids ids(prompt + n_prompt - n, prompt + n_prompt);
+  ids.insert(ids.end(), fresh.begin(), fresh.end() - 1);
+  return truncated(subject.scorer, n, common.batch_tokens).score(ids, fresh, 1);
 }
 
 // A few lines of text that a terminal can show.
@@ -80,44 +113,38 @@ std::string shown(const Subject& subject, const std::vector<int32_t>& ids) {
   return text;
 }
 
-// Continues the prompts [N, n_prompt] and says how healthy that is.
-void add_generated(const Subject& subject, const CommonOptions& common, const Scorer::Ids& prompts,
-                   int64_t n_prompt, int64_t n_new, double temperature, const std::string& name,
-                   LengthResult& to) {
-  const int64_t n = static_cast<int64_t>(prompts.size()) / n_prompt;
+// Continues the prompts and says how healthy that is. False when the cell has failed.
+bool add_generated(const Subject& subject, const CommonOptions& common, const Prompts& prompts,
+                   int64_t n_new, double temperature, const std::string& name, LengthResult& to) {
+  std::vector<std::vector<int32_t>> texts;
+  try {
+    texts = continuations(subject, common, prompts, n_new, temperature);
+  } catch (const NonfiniteLogits& error) {
+    return !note_nonfinite(to, kName, error.score,
+                           concat("the ", name, " token at position ", error.position, " after ",
+                                  prompts.name(error.sequence)));
+  }
   std::vector<double> nll, distinct, cycle;
-  std::vector<int32_t> sample;
-  in_batches(n, n_prompt + n_new, common, [&](int64_t first, int64_t batch) {
-    const std::vector<int32_t> rows(prompts.begin() + first * n_prompt,
-                                    prompts.begin() + (first + batch) * n_prompt);
-    GenerateOptions options;
-    options.n_new = n_new;
-    options.temperature = temperature;
-    options.seed = subject.seed;
-    options.first_sequence = static_cast<uint64_t>(first);
-    options.n_token = std::min(subject.text.n_vocab, subject.model->config().vocab_size);
-    options.draw = subject.model_draw();
-    options.on_tokens = [&](std::span<const int32_t> next) {
-      if (subject.watch) subject.watch(static_cast<int64_t>(next.size()));
-      return true;
-    };
-    const Generated made = generate(
-        *subject.model,
-        Tensor::from(std::span<const int32_t>(rows), {batch, n_prompt}, subject.device), options);
-    for (int64_t i = 0; i < batch; ++i) {
-      const std::vector<int32_t>& fresh = made.tokens[static_cast<size_t>(i)];
-      std::vector<int32_t> text(rows.begin() + i * n_prompt, rows.begin() + (i + 1) * n_prompt);
-      text.insert(text.end(), fresh.begin(), fresh.end());
-      nll.push_back(reread_nll(subject, text, n_prompt, subject.train_len));
-      distinct.push_back(distinct_share(fresh));
-      cycle.push_back(cycle_share(fresh));
-      if (sample.empty()) sample = fresh;
-    }
-  });
+  for (size_t i = 0; i < texts.size(); ++i) {
+    const std::vector<double> all =
+        reread(subject, common, prompts.ids.data() + static_cast<int64_t>(i) * prompts.n, prompts.n,
+               texts[i]);
+    for (size_t t = 0; t < all.size(); ++t)
+      if (note_nonfinite(
+              to, kName, all[t],
+              concat("the ", name, " token at position ", prompts.n + static_cast<int64_t>(t),
+                     " after ", prompts.name(i), ", read again")))
+        return false;
+    nll.push_back(mean_of(all));
+    distinct.push_back(distinct_share(texts[i]));
+    cycle.push_back(cycle_share(texts[i]));
+  }
   to.quantities.push_back({name + "_nll", mean_of(nll)});
   to.quantities.push_back({name + "_distinct_4", mean_of(distinct)});
   to.quantities.push_back({name + "_cycle_share", mean_of(cycle)});
-  if (subject.text.decode) to.notes.push_back(concat(name, ": \"", shown(subject, sample), '"'));
+  if (subject.text.decode)
+    to.notes.push_back(concat(name, ": \"", shown(subject, texts.front()), '"'));
+  return true;
 }
 
 }  // namespace
@@ -145,21 +172,22 @@ ProtocolResult measure_coherence(const Subject& subject, const CommonOptions& co
   require<ConfigError>(train_len >= 8, "eval:coherence",
                        "bad_argument: expected a training length from 8 on, got ", train_len,
                        "; perplexity there is a mean over the 16 positions around it");
-  const auto n_prompt =
-      static_cast<int64_t>(std::lround(kPromptLength * static_cast<double>(train_len)));
+  Prompts prompts;
+  prompts.n = static_cast<int64_t>(std::lround(kPromptLength * static_cast<double>(train_len)));
   ProtocolResult result;
   result.protocol = kName;
   result.starts = draw_segments(kName, subject.text.size, length + 1, own.sequences, subject.seed,
                                 common.allow_fewer);
-  const std::vector<int64_t> prompt_starts = draw_segments(
-      kName, subject.text.size, n_prompt, own.prompts, subject.seed, common.allow_fewer);
-  result.parameters = concat(
-      "sequences=", result.starts.size(), " positions=", length, " prompts=", prompt_starts.size(),
-      " of ", n_prompt, " new=", own.n_new, " temperature=", kTemperature, " reread=", train_len);
-  Scorer::Ids prompts(prompt_starts.size() * static_cast<size_t>(n_prompt));
-  for (size_t i = 0; i < prompt_starts.size(); ++i)
-    read_tokens(kName, subject.text, subject.scorer.vocab_size, prompt_starts[i], n_prompt,
-                prompts.data() + static_cast<int64_t>(i) * n_prompt);
+  prompts.starts = draw_segments(kName, subject.text.size, prompts.n, own.prompts, subject.seed,
+                                 common.allow_fewer);
+  result.parameters =
+      concat("sequences=", result.starts.size(), " positions=", length,
+             " prompts=", prompts.starts.size(), " of ", prompts.n, " new=", own.n_new,
+             " temperature=", kTemperature, " reread=each after ", train_len);
+  prompts.ids.resize(prompts.starts.size() * static_cast<size_t>(prompts.n));
+  for (size_t i = 0; i < prompts.starts.size(); ++i)
+    read_tokens(kName, subject.text, subject.scorer.vocab_size, prompts.starts[i], prompts.n,
+                prompts.ids.data() + static_cast<int64_t>(i) * prompts.n);
   TokenSet predicted;
   for (const int64_t start : result.starts) predicted.add(start + 1, length);
 
@@ -169,8 +197,8 @@ ProtocolResult measure_coherence(const Subject& subject, const CommonOptions& co
     if (!to.failure.empty()) return;
     add_curve(nll, train_len, to);
     if (subject.model == nullptr) return;
-    add_generated(subject, common, prompts, n_prompt, own.n_new, 0, "greedy", to);
-    add_generated(subject, common, prompts, n_prompt, own.n_new, kTemperature, "sampled", to);
+    if (add_generated(subject, common, prompts, own.n_new, 0, "greedy", to))
+      add_generated(subject, common, prompts, own.n_new, kTemperature, "sampled", to);
   });
   return result;
 }

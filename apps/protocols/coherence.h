@@ -24,13 +24,13 @@ void check(const CoherenceOptions& own);
 /// L_tr).
 ///
 /// Prompts of 1.37 L_tr tokens are continued greedily and at temperature 0.8. Means over the
-/// prompts, under greedy_ and sampled_: nll, of the new tokens read by the same model in windows of
-/// L_tr inputs that move by max(1, L_tr / 8), so that each token has at least 7/8 L_tr before it;
-/// distinct_4, different 4-grams / 4-grams; cycle_share, of the longest repeated cycle. The first
-/// continuation stands in the notes where there is a tokenizer. A stand-in without a model writes
-/// nothing.
+/// prompts, under greedy_ and sampled_: nll, of the new tokens read by the same model, each by a
+/// pass of its own over the L_tr tokens before it; distinct_4, different 4-grams / 4-grams;
+/// cycle_share, of the longest repeated cycle. The first continuation stands in the notes where
+/// there is a tokenizer. A stand-in without a model writes nothing.
 ///
-/// Throws    ConfigError bad_argument; IoError not_enough_data, bad_token
+/// Throws    ConfigError bad_argument; IoError not_enough_data, bad_token. The cell fails with
+///           nonfinite_logits, naming the sequence or the prompt
 /// Source    "Extending Context is Hard...but not Impossible" (2023): breakdown at about 1.07 L_tr
 ///           without help; its printed sample ends in a short cycle
 ProtocolResult measure_coherence(const Subject& subject, const CommonOptions& common,

@@ -92,7 +92,7 @@ bool note_nonfinite(LengthResult& result, std::string_view protocol, double nll,
   if (std::isfinite(nll)) return false;
   set_failure(result, "nonfinite_logits",
               concat("[eval:", protocol, "] nonfinite_logits: expected finite scores for ", item,
-                     " at length ", result.length, ", got ", nll));
+                     result.length > 0 ? concat(" at length ", result.length) : "", ", got ", nll));
   return true;
 }
 

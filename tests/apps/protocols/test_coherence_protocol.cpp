@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cmath>
+#include <new>
 
 #include "apps/protocols/coherence.h"
 #include "apps/protocols/last_token.h"
@@ -96,7 +97,8 @@ BOOST_AUTO_TEST_CASE(the_curve_is_a_mean_over_sequences_of_the_text) {
                boost::test_tools::tolerance(1e-12));
   }
   BOOST_TEST(got.parameters ==
-             "sequences=3 positions=128 prompts=2 of 44 new=40 temperature=0.8 reread=32");
+             "sequences=3 positions=128 prompts=2 of 44 new=40 temperature=0.8 "
+             "reread=each after 32");
 }
 
 BOOST_AUTO_TEST_CASE(scores_that_are_not_finite_fail_the_cell) {
@@ -133,7 +135,7 @@ BOOST_AUTO_TEST_CASE(a_continuation_is_read_again_and_its_repetitions_counted) {
   BOOST_TEST(got.notes[0] == want);
   BOOST_TEST(got.notes[1].rfind("sampled: \"x", 0) == 0u);
 
-  // By hand: the same prompts, continued and read window by window.
+  // By hand: the same prompts, continued, and each new token read after the 32 before it.
   const std::vector<int64_t> starts = draw_segments("coherence", 4000, 44, 2, 5, false);
   double nll = 0, distinct = 0;
   for (size_t i = 0; i < 2; ++i) {
@@ -146,11 +148,8 @@ BOOST_AUTO_TEST_CASE(a_continuation_is_read_again_and_its_repetitions_counted) {
         generate(model, Tensor::from(std::span<const int32_t>(text), {1, 44}), options);
     text.insert(text.end(), made.tokens[0].begin(), made.tokens[0].end());
     for (int64_t t = 44; t < 84; ++t) {
-      // The window of 32 inputs ends with the last target but one of its 4 targets.
-      const int64_t end = 44 + ((t - 44) / 4 + 1) * 4 - 1;
-      const std::vector<int32_t> row(text.begin() + end - 32, text.begin() + t);
-      const Tensor ids =
-          Tensor::from(std::span<const int32_t>(row), {1, static_cast<int64_t>(row.size())});
+      const std::vector<int32_t> row(text.begin() + t - 32, text.begin() + t);
+      const Tensor ids = Tensor::from(std::span<const int32_t>(row), {1, 32});
       const std::vector<int32_t> target = {text[static_cast<size_t>(t)]};
       const Tensor targets = Tensor::from(std::span<const int32_t>(target), {1});
       nll += model.last_nll(ids, targets).to_vector()[0];
@@ -188,6 +187,83 @@ BOOST_AUTO_TEST_CASE(batches_of_any_size_give_the_same_numbers) {
     if (std::isfinite(a.quantities[i].value))
       BOOST_TEST(a.quantities[i].value == b.quantities[i].value,
                  boost::test_tools::tolerance(1e-9));
+}
+
+// A model whose scores come from a stand-in, so that only what it writes is its own.
+struct Writer {
+  explicit Writer(const Scorer& scorer) : model(config_of("alibi"), 1, DType::f64) {
+    shake(model);
+    subject = subject_of(model, {}, test::toy_text(4000), 5);
+    subject.scorer = scorer;
+    subject.scorer.vocab_size = 13;
+  }
+  Transformer model;
+  Subject subject;
+};
+
+BOOST_AUTO_TEST_CASE(scores_that_are_not_finite_as_text_is_written_fail_the_cell) {
+  // The model knows nothing of token 12, which only the second prompt has.
+  Writer writer(test::uniform_model());
+  for (Parameter p : writer.model.parameters())
+    if (p.name == "gpt_neox.embed_in.weight")
+      std::fill_n(p.value.data<double>() + 12 * 8, 8, std::nan(""));
+  const int64_t start = draw_segments("coherence", 4000, 44, 2, 5, false).at(1);
+  writer.subject.text.copy = [start](int64_t begin, int64_t n, int32_t* out) {
+    test::toy_text(4000).copy(begin, n, out);
+    if (begin <= start + 10 && start + 10 < begin + n) out[start + 10 - begin] = 12;
+  };
+  for (const int64_t batch_tokens : {0, 1}) {
+    CommonOptions common;
+    common.batch_tokens = batch_tokens;
+    const LengthResult got = measure_coherence(writer.subject, common, few()).lengths.at(0);
+    BOOST_TEST(got.failure == "nonfinite_logits");
+    BOOST_TEST(got.message.rfind(concat("[eval:coherence] nonfinite_logits: expected finite scores "
+                                        "for the greedy token at position 44 after prompt 1 (from "
+                                        "token ",
+                                        start, "), got "),
+                                 0) == 0u,
+               got.message);
+    BOOST_TEST(got.quantities.empty());
+  }
+}
+
+BOOST_AUTO_TEST_CASE(scores_that_are_not_finite_as_text_is_read_again_fail_the_cell) {
+  int64_t n_read = 0;  // passes over 32 tokens: 40 for each prompt
+  Scorer scorer = test::uniform_model();
+  scorer.score = [&](const Scorer::Ids& ids, const Scorer::Ids& targets, int64_t batch) {
+    std::vector<double> nll(targets.size(), 1.0);
+    if (ids.size() != static_cast<size_t>(32 * batch)) return nll;
+    BOOST_TEST(targets.size() == static_cast<size_t>(batch));
+    for (double& value : nll)
+      if (++n_read == 51) value = std::nan("");
+    return nll;
+  };
+  const LengthResult got = measure_coherence(Writer(scorer).subject, {}, few()).lengths.at(0);
+  BOOST_TEST(got.failure == "nonfinite_logits");
+  BOOST_TEST(got.message.find("the greedy token at position 54 after prompt 1 (from token ") !=
+                 std::string::npos,
+             got.message);
+  BOOST_TEST(got.message.find("), read again, got ") != std::string::npos, got.message);
+}
+
+BOOST_AUTO_TEST_CASE(out_of_memory_fails_the_cell_unless_smaller_batches_fit) {
+  // Too large: a row of the curve; one sequence that is written; two of them.
+  Scorer scorer = test::uniform_model();
+  scorer.score = [](const Scorer::Ids& ids, const Scorer::Ids& targets, int64_t batch) {
+    if (ids.size() >= static_cast<size_t>(128 * batch)) throw std::bad_alloc();
+    return std::vector<double>(targets.size(), 1.0);
+  };
+  BOOST_TEST(measured(scorer).failure == "OOM");
+  Writer writer(test::uniform_model());
+  const LengthResult want = measure_coherence(writer.subject, {}, few()).lengths.at(0);
+  writer.subject.watch = [](int64_t) { throw std::bad_alloc(); };
+  BOOST_TEST(measure_coherence(writer.subject, {}, few()).lengths.at(0).failure == "OOM");
+  writer.subject.watch = [](int64_t n) {
+    if (n > 1) throw std::bad_alloc();
+  };
+  const LengthResult got = measure_coherence(writer.subject, {}, few()).lengths.at(0);
+  BOOST_TEST(got.failure == "");
+  BOOST_TEST(quantity(got, "greedy_distinct_4") == quantity(want, "greedy_distinct_4"));
 }
 
 BOOST_AUTO_TEST_CASE(a_table_of_positions_that_is_too_short_fails_the_cell) {
