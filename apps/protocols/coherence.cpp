@@ -189,7 +189,10 @@ ProtocolResult measure_coherence(const Subject& subject, const CommonOptions& co
     read_tokens(kName, subject.text, subject.scorer.vocab_size, prompts.starts[i], prompts.n,
                 prompts.ids.data() + static_cast<int64_t>(i) * prompts.n);
   TokenSet predicted;
-  for (const int64_t start : result.starts) predicted.add(start + 1, length);
+  for (const int64_t start : result.starts) {
+    check_tokens(kName, subject.text, subject.scorer.vocab_size, start, length + 1);
+    predicted.add(start + 1, length);
+  }
 
   measure_lengths(result, subject, {0}, [&](LengthResult& to) {
     set_predicted(to, predicted, subject.text);

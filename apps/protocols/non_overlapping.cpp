@@ -44,17 +44,24 @@ ProtocolResult non_overlapping(const Subject& subject, const CommonOptions& comm
   const TokenStream& text = subject.text;
   const bool is_same_text = own.budget == "same-text";
   const int64_t size = is_same_text ? whole_text(text, common) : text.size;
-  for (const int64_t length : common.lengths) count_chunks(size, length, common, own);
+  const auto n_whole_at = [&](int64_t length) { return count_chunks(size, length, common, own); };
+  const auto tail_at = [&](int64_t length) {
+    return is_same_text && own.keep_tail ? (size - 1) % length : 0;
+  };
+  int64_t n_read = 0;
+  for (const int64_t length : common.lengths)
+    n_read = std::max(n_read, n_whole_at(length) * length + tail_at(length) + 1);
+  check_tokens(kName, text, subject.scorer.vocab_size, 0, n_read);
 
   ProtocolResult result;
   result.protocol = kName;
-  result.parameters = is_same_text ? concat("budget=same-text tokens=", size,
-                                            " tail=", own.keep_tail ? "scored" : "dropped")
-                                   : concat("budget=same-chunks count=", own.chunks);
+  result.parameters =
+      is_same_text
+          ? concat("budget=same-text tokens=", size, " tail=", own.keep_tail ? "scored" : "dropped")
+          : concat("budget=same-chunks count=", counts_text(common.lengths, n_whole_at));
 
   measure_lengths(result, subject, common.lengths, [&](LengthResult& to) {
-    const int64_t length = to.length, n_whole = count_chunks(size, length, common, own);
-    const int64_t tail = is_same_text && own.keep_tail ? size - 1 - n_whole * length : 0;
+    const int64_t length = to.length, n_whole = n_whole_at(length), tail = tail_at(length);
     TokenSet predicted;
     predicted.add(1, n_whole * length + tail);
     set_predicted(to, predicted, text);

@@ -112,19 +112,25 @@ ProtocolResult position_wise(const Subject& subject, const CommonOptions& common
   check(own);
   const TokenStream& text = subject.text;
   const int64_t every = subject.is_truncated() ? own.truncated_every : 1;
+  const auto count_at = [&](int64_t length) {
+    return count_sequences(text.size, length, common, own);
+  };
+  int64_t n_read = 0;
   for (const int64_t length : common.lengths) {
-    count_sequences(text.size, length, common, own);
+    n_read = std::max(n_read, count_at(length) * length + 1);
     require<ConfigError>(every <= length, kWhere, "bad_argument: expected truncated-every of at ",
                          "most the length ", length, ", got ", every);
   }
+  check_tokens(kName, text, subject.scorer.vocab_size, 0, n_read);
 
   ProtocolResult result;
   result.protocol = kName;
-  result.parameters = concat("sequences=", own.sequences, " smoothing=", own.smoothing);
+  result.parameters =
+      concat("sequences=", counts_text(common.lengths, count_at), " smoothing=", own.smoothing);
   if (every > 1) result.parameters += concat(" every=", every);
 
   measure_lengths(result, subject, common.lengths, [&](LengthResult& to) {
-    const int64_t length = to.length, n = count_sequences(text.size, length, common, own);
+    const int64_t length = to.length, n = count_at(length);
     TokenSet predicted;
     std::vector<int64_t> starts;
     for (int64_t row = 0; row < n; ++row) {

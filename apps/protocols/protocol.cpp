@@ -49,6 +49,25 @@ void read_tokens(std::string_view protocol, const TokenStream& text, int64_t voc
                      begin + i);
 }
 
+void check_tokens(std::string_view protocol, const TokenStream& text, int64_t vocab_size,
+                  int64_t begin, int64_t n) {
+  constexpr int64_t kPiece = int64_t{1} << 16;
+  std::vector<int32_t> piece(static_cast<size_t>(std::min(n, kPiece)));
+  for (const int64_t end = begin + n; begin < end; begin += kPiece)
+    read_tokens(protocol, text, vocab_size, begin, std::min(end - begin, kPiece), piece.data());
+}
+
+std::string counts_text(const std::vector<int64_t>& lengths,
+                        const std::function<int64_t(int64_t length)>& count) {
+  int64_t most = 0;
+  for (const int64_t length : lengths) most = std::max(most, count(length));
+  std::string fewer;
+  for (const int64_t length : lengths)
+    if (count(length) < most)
+      fewer += concat(fewer.empty() ? " (" : ", ", count(length), " at ", length);
+  return concat(most, fewer, fewer.empty() ? "" : ")");
+}
+
 void TokenSet::add(int64_t begin, int64_t n) { ranges_.emplace_back(begin, begin + n); }
 
 void TokenSet::merge() const {

@@ -58,6 +58,15 @@ void check_positive(std::string_view protocol, const char* option, int64_t value
 /// below vocab_size.
 void read_tokens(std::string_view protocol, const TokenStream& text, int64_t vocab_size,
                  int64_t begin, int64_t n, int32_t* out);
+/// Reads n tokens, however many, as read_tokens() does and keeps none: for protocols that read
+/// batch by batch, so that a bad one is named before anything is scored.
+void check_tokens(std::string_view protocol, const TokenStream& text, int64_t vocab_size,
+                  int64_t begin, int64_t n);
+
+/// How many of something were used at each length, for ProtocolResult::parameters: "320", and where
+/// other lengths have fewer than the most "320 (15 at 2048)".
+std::string counts_text(const std::vector<int64_t>& lengths,
+                        const std::function<int64_t(int64_t length)>& count);
 
 /// A set of tokens of a text, by their places.
 class TokenSet {

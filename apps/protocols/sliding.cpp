@@ -40,6 +40,7 @@ ProtocolResult sliding(const Subject& subject, const CommonOptions& common,
     require<IoError>(size >= length + 1, kWhere, "not_enough_data: expected at least ", length + 1,
                      " tokens for one window of ", length, ", got ", size);
   }
+  check_tokens(kName, text, subject.scorer.vocab_size, 0, size);
 
   ProtocolResult result;
   result.protocol = kName;

@@ -94,7 +94,15 @@ BOOST_AUTO_TEST_CASE(the_same_number_of_chunks_reads_more_text_at_longer_lengths
                         says("[eval:non-overlapping] not_enough_data: expected 16 chunks of 64 "
                              "tokens, got 15"));
   o.common.allow_fewer = true;
-  BOOST_TEST(non_overlapping(uniform_model(), toy_text(961), o).lengths[1].n_scored == 960);
+  const ProtocolResult fewer = non_overlapping(uniform_model(), toy_text(961), o);
+  BOOST_TEST(fewer.lengths[1].n_scored == 960);
+  // What was used, so that it is not taken for what was asked for.
+  BOOST_TEST(fewer.parameters == "budget=same-chunks count=16 (15 at 64)");
+  o.common.lengths = {64};
+  const ProtocolResult fifteen = non_overlapping(uniform_model(), toy_text(961), o);
+  BOOST_TEST(fifteen.parameters == "budget=same-chunks count=15");
+  o.own.chunks = 15;
+  BOOST_TEST(non_overlapping(uniform_model(), toy_text(961), o).hash() == fifteen.hash());
 }
 
 BOOST_AUTO_TEST_CASE(a_limit_reads_only_the_beginning) {

@@ -195,6 +195,12 @@ BOOST_AUTO_TEST_CASE(bad_requests_begin_with_their_code) {
                              "tokens, got 3; --allow-fewer takes those"));
   o.common.allow_fewer = true;
   BOOST_TEST(run(o).n_scored == 90);
+  o.common.lengths = {20, 30};
+  BOOST_TEST(position_wise(subject(uniform_model(), text), o.common, o.own).parameters ==
+             "sequences=4 (3 at 30) smoothing=32");
+  o.common.lengths = {30};
+  BOOST_TEST(position_wise(subject(uniform_model(), text), o.common, o.own).parameters ==
+             "sequences=3 smoothing=32");
   o.own.smoothing = -1;
   BOOST_CHECK_EXCEPTION(run(o), ConfigError,
                         says("[eval:position-wise] bad_argument: expected smoothing >= 0"));

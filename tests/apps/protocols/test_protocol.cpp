@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 
 #include "apps/protocols/protocol.h"
@@ -57,6 +58,40 @@ BOOST_AUTO_TEST_CASE(its_name_depends_on_the_set_and_the_text_alone) {
   BOOST_TEST(name_of(set_of({{5, 3}, {20, 2}})) != name);
   // Digits do not run into each other.
   BOOST_TEST(name_of(set_of({{1, 1}, {12, 1}})) != name_of(set_of({{11, 1}, {12, 1}})));
+}
+
+BOOST_AUTO_TEST_CASE(tokens_are_checked_to_the_last_of_any_number) {
+  constexpr int64_t kSize = 200000;  // more than is read at once
+  int64_t bad = -1, n_read = 0;
+  TokenStream text;
+  text.size = kSize;
+  text.copy = [&](int64_t begin, int64_t n, int32_t* out) {
+    for (int64_t i = 0; i < n; ++i) out[i] = begin + i == bad ? -1 : kToyVocab - 1;
+    n_read += n;
+  };
+  const auto check = [&](int64_t begin, int64_t n) {
+    check_tokens("x", text, kToyVocab, begin, n);
+  };
+  check(0, kSize);
+  BOOST_TEST(n_read == kSize);
+  for (bad = 99; bad < kSize; bad += 49975)
+    BOOST_CHECK_EXCEPTION(
+        check(99, kSize - 99), IoError,
+        says(concat("[eval:x] bad_token: expected ids below 11, got -1 at token ", bad)));
+  bad = 100;
+  check(101, 7);
+  check(93, 7);
+  check(100, 0);
+}
+
+BOOST_AUTO_TEST_CASE(counts_are_said_once_and_where_they_are_fewer) {
+  const auto text = [](std::vector<int64_t> lengths) {
+    return counts_text(lengths, [](int64_t length) { return std::min<int64_t>(10, 100 / length); });
+  };
+  BOOST_TEST(text({2, 10}) == "10");
+  BOOST_TEST(text({20}) == "5");
+  BOOST_TEST(text({20, 20}) == "5");
+  BOOST_TEST(text({50, 10, 20}) == "10 (2 at 50, 5 at 20)");
 }
 
 BOOST_AUTO_TEST_CASE(what_no_protocol_can_use_is_refused) {
