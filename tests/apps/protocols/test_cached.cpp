@@ -2,6 +2,7 @@
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <map>
+#include <new>
 
 #include "apps/protocols/cached.h"
 #include "apps/scorer.h"
@@ -209,6 +210,64 @@ BOOST_AUTO_TEST_CASE(a_table_of_positions_that_is_too_short_fails_its_cell) {
   const ProtocolResult got = run(model, options({8, 40}, 20));
   BOOST_TEST(got.lengths[0].failure == "");
   BOOST_TEST(got.lengths[1].failure == "position_out_of_range");
+}
+
+// Only the fourth segment has token 12, of which the model knows nothing, 20 tokens before the one
+// that is predicted: it matters at the longer length alone.
+BOOST_AUTO_TEST_CASE(scores_that_are_not_finite_fail_the_cell_and_name_the_segment) {
+  for (const char* posenc : {"alibi", "sinusoidal"}) {  // from the cache, and afresh
+    const Transformer model(config_of(posenc), 1);
+    for (Parameter p : model.parameters())
+      if (p.name == "gpt_neox.embed_in.weight")
+        std::fill_n(p.value.data<float>() + 12 * 8, 8, std::nanf(""));
+    const Asked asked = options({8, 40}, 30);
+    const int64_t start = draw_segments("cached", 40000, 40, 6, 5, false).at(3);
+    TokenStream text = test::toy_text(40000);
+    text.copy = [bad = start + 19](int64_t begin, int64_t n, int32_t* out) {
+      test::toy_text(40000).copy(begin, n, out);
+      if (begin <= bad && bad < begin + n) out[bad - begin] = 12;
+    };
+    const ProtocolResult got =
+        cached(subject_of(model, {}, text, 5), asked.common, asked.segments, asked.own);
+    BOOST_TEST(got.lengths[0].failure == "", posenc);
+    const LengthResult& cell = got.lengths[1];
+    BOOST_TEST(cell.failure == "nonfinite_logits", posenc);
+    BOOST_TEST(cell.message.rfind(concat("[eval:cached] nonfinite_logits: expected finite scores "
+                                         "for segment 3 (tokens ",
+                                         start, " to ", start + 39, ") at length 40, got "),
+                                  0) == 0u,
+               cell.message);
+    BOOST_TEST(std::isnan(cell.mean_nll));
+    BOOST_TEST(cell.quantities.empty());
+  }
+}
+
+BOOST_AUTO_TEST_CASE(out_of_memory_fails_its_cell_unless_smaller_batches_fit) {
+  for (const char* posenc : {"alibi", "sinusoidal"}) {
+    const Transformer model(config_of(posenc), 1);
+    const Asked asked = options({8, 40, 9}, 20);
+    const auto with_room_for = [&](int64_t most) {
+      const auto watch = [most](int64_t n_tokens) {
+        if (n_tokens > most) throw std::bad_alloc();
+      };
+      return cached(subject_of(model, {}, test::toy_text(40000), 5, watch), asked.common,
+                    asked.segments, asked.own);
+    };
+    // One segment of 7 or 8 tokens fits, a piece of 20 does not: then all of both.
+    const ProtocolResult little = with_room_for(15), enough = with_room_for(40);
+    BOOST_TEST(little.lengths[1].failure == "OOM", posenc);
+    BOOST_TEST(little.lengths[1].message == "[eval:cached] OOM: length 40");
+    for (const size_t at : {0u, 2u}) {
+      BOOST_TEST(little.lengths[at].failure == "", posenc);
+      BOOST_TEST(little.lengths[at].items.size() == 6u);
+    }
+    const ProtocolResult want = run(model, asked);
+    BOOST_TEST(enough.lengths[1].failure == "", posenc);
+    BOOST_TEST_REQUIRE(enough.lengths[1].items.size() == 6u);
+    for (size_t i = 0; i < 6; ++i)
+      BOOST_TEST(enough.lengths[1].items[i] == want.lengths[1].items[i],
+                 boost::test_tools::tolerance(1e-5));
+  }
 }
 
 BOOST_AUTO_TEST_CASE(batches_of_any_size_give_the_same_items) {

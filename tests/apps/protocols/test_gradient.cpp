@@ -1,5 +1,8 @@
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cmath>
+#include <new>
+#include <span>
 
 #include "apps/protocols/gradient.h"
 #include "apps/protocols/last_token.h"
@@ -148,6 +151,61 @@ BOOST_AUTO_TEST_CASE(batches_of_any_size_give_the_same_shares) {
   const LengthResult single = measure(small, o).lengths[0];
   BOOST_TEST(shares(whole) == shares(single), boost::test_tools::tolerance(1e-12)
                                                   << boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(out_of_memory_fails_its_cell_unless_smaller_batches_fit) {
+  const SmallModel small("alibi");
+  const Asked o = options({7, 20, 6});
+  const auto with_room_for = [&](int64_t most) {
+    Subject subject = small.subject();
+    subject.watch = [most](int64_t n_tokens) {
+      if (n_tokens > most) throw std::bad_alloc();
+    };
+    return gradient(subject, o.common, o.own);
+  };
+  const ProtocolResult little = with_room_for(13), enough = with_room_for(40);
+  BOOST_TEST(little.lengths[1].failure == "OOM");
+  BOOST_TEST(little.lengths[1].message == "[eval:gradient] OOM: length 20");
+  BOOST_TEST(little.lengths[1].series.empty());
+  const ProtocolResult want = measure(small, o);
+  for (const size_t at : {0u, 2u})
+    BOOST_TEST(shares(little.lengths[at]) == shares(want.lengths[at]),
+               boost::test_tools::tolerance(1e-12) << boost::test_tools::per_element());
+  BOOST_TEST(shares(enough.lengths[1]) == shares(want.lengths[1]),
+             boost::test_tools::tolerance(1e-12) << boost::test_tools::per_element());
+}
+
+// One layer that adds up its tokens: attention without queries weighs all alike, and what it writes
+// is so large that the last token's own embedding, which the residual stream adds, is nothing
+// beside it. A token's embedding is one vector or its negative, so that the norm before attention
+// treats both alike: the prediction depends on how many there are of each.
+BOOST_AUTO_TEST_CASE(a_bag_of_embeddings_looks_at_all_inputs_alike) {
+  constexpr int64_t kInputs = 150;
+  ModelConfig config = tiny_config("none");
+  config.n_layer = 1;
+  const SmallModel small(config);
+  const auto width = static_cast<size_t>(config.d_model);
+  const size_t head_width = width / static_cast<size_t>(config.n_head);
+  for (Parameter p : small.model.parameters()) {
+    const std::span<double> x(p.value.data<double>(), static_cast<size_t>(p.value.numel()));
+    const auto is = [&](const char* part) { return p.name.find(part) != std::string::npos; };
+    if (p.name.ends_with("bias") || is("dense_4h_to_h"))
+      std::fill(x.begin(), x.end(), 0);
+    else if (is("norm"))
+      std::fill(x.begin(), x.end(), 1);
+    else if (is("embed_in"))  // [V, D]
+      for (size_t i = width; i < x.size(); ++i) x[i] = i / width < 8 ? x[i % width] : -x[i % width];
+    else if (is("query_key_value"))  // [head, (query, key, value), K, D]
+      for (size_t i = 0; i < x.size(); ++i) x[i] *= i / width / head_width % 3 == 2 ? 1 : 0;
+    else if (is("attention.dense"))
+      for (double& value : x) value *= 1e12;
+  }
+  const LengthResult cell = measure(small, options({kInputs + 1}, 3)).lengths[0];
+  BOOST_TEST_REQUIRE(cell.failure == "", cell.message);
+  for (const double share : shares(cell))
+    BOOST_TEST(share == 1.0 / kInputs, boost::test_tools::tolerance(1e-8));
+  BOOST_TEST(value_of(cell, "erf") == 149);  // floor(0.99 * 150) + 1
+  BOOST_TEST(value_of(cell, "erf_median") == 149);
 }
 
 BOOST_AUTO_TEST_CASE(a_jump_is_looked_for_where_train_len_is_among_the_inputs) {

@@ -132,5 +132,7 @@ BOOST_AUTO_TEST_CASE(a_cell_that_fails_does_not_end_the_table) {
   BOOST_TEST(got.lengths[0].failure == "");
   BOOST_TEST(got.lengths[1].failure == "nonfinite_logits");
   BOOST_TEST(got.lengths[2].failure == "position_out_of_range");
+  BOOST_TEST(got.lengths[3].failure == "OOM");
+  BOOST_TEST(got.lengths[3].message == "[eval:non-overlapping] OOM: length 100");
   BOOST_TEST(std::isnan(got.lengths[3].mean_nll));
 }

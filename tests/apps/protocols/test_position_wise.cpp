@@ -220,5 +220,7 @@ BOOST_AUTO_TEST_CASE(a_cell_that_fails_does_not_end_the_table) {
              std::string::npos);
   BOOST_TEST(got.lengths[1].series.empty());
   BOOST_TEST(got.lengths[2].failure == "position_out_of_range");
+  BOOST_TEST(got.lengths[3].failure == "OOM");
+  BOOST_TEST(got.lengths[3].message == "[eval:position-wise] OOM: length 100");
   BOOST_TEST(got.lengths[3].series.empty());
 }

@@ -73,14 +73,19 @@ inline apps::Scorer windowed_model(int64_t w) {
   });
 }
 
-/// Fine at the first two steps of a doubling from 8, then NaN, then out of positions, then out of
-/// memory.
+/// Fine for rows of up to 14 inputs, NaN from position 15 on in longer ones; rows of 31 inputs are
+/// beyond its positions, and of 63 beyond its memory.
 inline apps::Scorer failing_model() {
-  return model_of([](const int32_t*, int64_t t, int32_t) {
-    if (t + 2 >= 64) throw std::bad_alloc();
-    if (t + 2 >= 32) fail<ConfigError>("posenc:toy", "too long");
-    return t + 2 >= 16 ? std::nan("") : 1.0;
-  });
+  apps::Scorer model =
+      model_of([](const int32_t*, int64_t t, int32_t) { return t + 2 >= 16 ? std::nan("") : 1.0; });
+  model.score = [score = model.score](const apps::Scorer::Ids& ids,
+                                      const apps::Scorer::Ids& targets, int64_t batch) {
+    const auto length = static_cast<int64_t>(ids.size()) / batch;
+    if (length >= 63) throw std::bad_alloc();
+    if (length >= 31) fail<ConfigError>("posenc:toy", "too long");
+    return score(ids, targets, batch);
+  };
+  return model;
 }
 
 }  // namespace farfield::test
