@@ -71,12 +71,12 @@ std::vector<double> perplexities_of(std::span<const double> mean_nll) {
 }
 
 double perplexity_at(std::span<const double> mean_nll, int64_t q) {
-  constexpr int64_t kBefore = 7, kCount = 16;  // q - 7 .. q + 8
   const auto n = static_cast<int64_t>(mean_nll.size());
-  require<ConfigError>(n >= kCount && q > kBefore && q <= n - (kCount - 1 - kBefore), kWhere,
-                       "bad_argument: expected positions ", q - kBefore, " to ",
-                       q - kBefore + kCount - 1, " for the perplexity at ", q, ", got 1 to ", n);
-  return perplexity_of(mean_of(mean_nll.subspan(static_cast<size_t>(q - kBefore - 1), kCount)));
+  require<ConfigError>(q > kPositionsBefore && q <= n - kPositionsAfter, kWhere,
+                       "bad_argument: expected positions ", q - kPositionsBefore, " to ",
+                       q + kPositionsAfter, " for the perplexity at ", q, ", got 1 to ", n);
+  return perplexity_of(
+      mean_of(mean_nll.subspan(static_cast<size_t>(q - kPositionsBefore - 1), kPositionsAt)));
 }
 
 Band confidence_band(const PositionCurve& curve, double level) {

@@ -37,6 +37,10 @@ std::vector<double> smoothed(std::span<const double> mean_nll, int64_t k = 32);
 /// perplexity_of() each entry.
 std::vector<double> perplexities_of(std::span<const double> mean_nll);
 
+/// Positions before and after q that perplexity_at(q) averages over too, and all of them.
+inline constexpr int64_t kPositionsBefore = 7, kPositionsAfter = 8;
+inline constexpr int64_t kPositionsAt = kPositionsBefore + 1 + kPositionsAfter;
+
 /// Perplexity "at" position q: exp of the mean over q - 7 .. q + 8 (505 .. 520 for 512), one
 /// position alone being too noisy. ConfigError bad_argument when some of these do not exist.
 double perplexity_at(std::span<const double> mean_nll, int64_t q);

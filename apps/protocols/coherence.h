@@ -18,10 +18,11 @@ void check(const CoherenceOptions& own);
 /// perplexity holds, and whether what it writes there is text.
 ///
 /// The curve goes to position 4 L_tr and is smoothed over 2 max(1, L_tr / 16) + 1 positions. From
-/// it: perplexity_at_train_len, coherent_share and coherent_share_beyond (of the positions within
-/// 1.25 times that; the second of those after L_tr), breakdown_position (inf: none). Series:
-/// perplexity and smoothed perplexity by position, perplexity by residue (the place in blocks of
-/// L_tr).
+/// it: perplexity_at_train_len, over 16 positions (scored_tokens_at_train_len of all sequences, and
+/// bits_per_byte_at_train_len where the bytes of a token are known), coherent_share and
+/// coherent_share_beyond (of the positions within 1.25 times that; the second of those after L_tr),
+/// breakdown_position (inf: none). Series: perplexity and smoothed perplexity by position,
+/// perplexity by residue (the place in blocks of L_tr).
 ///
 /// Prompts of 1.37 L_tr tokens are continued greedily and at temperature 0.8. Means over the
 /// prompts, under greedy_ and sampled_: nll, of the new tokens read by the same model, each by a

@@ -1,6 +1,7 @@
 #include "apps/protocols/position_wise.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "apps/analysis/curve.h"
 #include "apps/analysis/spread.h"
@@ -65,19 +66,27 @@ Series series_of(const char* name, const PositionCurve& curve, int64_t every) {
   return series;
 }
 
-void add_quantities(LengthResult& to, const PositionCurve& curve, int64_t train_len,
+void add_quantities(LengthResult& to, const PositionCurve& curve, const Subject& subject,
                     int64_t every) {
+  const int64_t train_len = subject.train_len;
   const auto n = static_cast<int64_t>(curve.mean_nll.size());
   const auto add = [&](std::string name, double value) {
     to.quantities.push_back({std::move(name), value});
   };
+  const auto add_at = [&](const std::string& place, int64_t q) {
+    const double perplexity = perplexity_at(curve.mean_nll, q);
+    add("perplexity@" + place, perplexity);
+    if (subject.text.bytes_per_token > 0)
+      add("bits_per_byte@" + place,
+          bits_per_byte_of(std::log(perplexity), subject.text.bytes_per_token));
+    add("scored_tokens@" + place, static_cast<double>(kPositionsAt * curve.n.front()));
+  };
   if (every > 1) {
     add("positions", static_cast<double>(n));
   } else {
-    constexpr int64_t kBefore = 7, kAfter = 8;  // what perplexity_at() averages over
-    if (train_len > kBefore && train_len + kAfter <= n)
-      add(concat("perplexity@", train_len), perplexity_at(curve.mean_nll, train_len));
-    if (n > kBefore + kAfter) add("perplexity@last", perplexity_at(curve.mean_nll, n - kAfter));
+    if (train_len > kPositionsBefore && train_len + kPositionsAfter <= n)
+      add_at(std::to_string(train_len), train_len);
+    if (n >= kPositionsAt) add_at("last", n - kPositionsAfter);
   }
   if (n < 6) return;  // a slope with an interval takes three points
   const LateTrend trend = late_trend(curve.mean_nll, every);
@@ -152,7 +161,7 @@ ProtocolResult position_wise(const Subject& subject, const CommonOptions& common
     to.mean_nll = mean_nll_of(curve);
     to.series = {series_of("perplexity", curve, every),
                  series_of("smoothed perplexity", position_curve(rows), every)};
-    add_quantities(to, curve, subject.train_len, every);
+    add_quantities(to, curve, subject, every);
   });
   return result;
 }

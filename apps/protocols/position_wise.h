@@ -20,10 +20,11 @@ void check(const PositionWiseOptions& own);
 /// Series       "perplexity" by position, counted from 1 (the prediction after one input), and
 ///              "smoothed perplexity", each with a 95 % band when there are two sequences
 /// Quantities   perplexity@<train_len> and perplexity@last, each over 16 positions, as one alone is
-///              too noisy; late_slope of the mean nll against ln t over the last half, in nats per
-///              unit of ln t, with its 95 % interval late_slope_low to late_slope_high; and
-///              still_falling, 1 when that lies below 0. What has too few positions is left out.
-///              positions: how many were measured, where not all were
+///              too noisy, with bits_per_byte@ of the same where the bytes of a token are known,
+///              and scored_tokens@, of all sequences; late_slope of the mean nll against ln t over
+///              the last half, in nats per unit of ln t, with its 95 % interval late_slope_low to
+///              late_slope_high; and still_falling, 1 when that lies below 0. What has too few
+///              positions is left out. positions: how many were measured, where not all were
 ///
 /// Throws    ConfigError bad_argument, length_too_short; IoError not_enough_data, bad_token
 /// Source    Chi, Fan, Ramadge and Rudnicky 2022, "KERPLE", arXiv:2205.09921, section 5.5, appendix

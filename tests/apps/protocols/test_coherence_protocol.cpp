@@ -50,6 +50,14 @@ BOOST_AUTO_TEST_CASE(a_model_that_holds_is_coherent_everywhere) {
   BOOST_TEST(quantity(got, "coherent_share") == 1);
   BOOST_TEST(quantity(got, "coherent_share_beyond") == 1);
   BOOST_TEST(quantity(got, "breakdown_position") == INFINITY);
+  BOOST_TEST(quantity(got, "scored_tokens_at_train_len") == 3 * 16);
+  BOOST_TEST(std::isnan(quantity(got, "bits_per_byte_at_train_len")));
+  Subject sized = test::subject(test::uniform_model(), test::toy_text(4000));
+  sized.train_len = kTrainLen;
+  sized.text.bytes_per_token = 2.5;
+  BOOST_TEST(quantity(measure_coherence(sized, {}, few()).lengths.at(0),
+                      "bits_per_byte_at_train_len") == std::log2(test::kToyVocab) / 2.5,
+             boost::test_tools::tolerance(1e-12));
   BOOST_TEST_REQUIRE(got.series.size() == 3u);
   BOOST_TEST(got.series[0].name == "perplexity");
   BOOST_TEST(got.series[0].y.size() == 4u * kTrainLen);

@@ -116,6 +116,15 @@ BOOST_AUTO_TEST_CASE(perplexity_at_a_place_is_over_sixteen_positions) {
   const LengthResult got = measured(model, toy_text(500), options({64}, 3), 32);
   BOOST_TEST(quantity(got, "perplexity@32") == std::exp(0.325), tolerance(1e-12));    // 25 .. 40
   BOOST_TEST(quantity(got, "perplexity@last") == std::exp(0.565), tolerance(1e-12));  // 49 .. 64
+  BOOST_TEST(quantity(got, "scored_tokens@32") == 3 * 16);
+  BOOST_TEST(quantity(got, "scored_tokens@last") == 3 * 16);
+  BOOST_TEST(std::isnan(quantity(got, "bits_per_byte@32")));
+  TokenStream text = toy_text(500);
+  text.bytes_per_token = 2.5;
+  const LengthResult sized = measured(model, text, options({64}, 3), 32);
+  BOOST_TEST(quantity(sized, "bits_per_byte@32") == 0.325 / std::log(2.0) / 2.5, tolerance(1e-12));
+  BOOST_TEST(quantity(sized, "bits_per_byte@last") == 0.565 / std::log(2.0) / 2.5,
+             tolerance(1e-12));
   // Positions that do not exist are not made up.
   BOOST_TEST(
       std::isnan(quantity(measured(model, toy_text(500), options({39}, 3), 32), "perplexity@32")));
