@@ -1,6 +1,10 @@
 #include "apps/batch_memory.h"
 
 #include <algorithm>
+#include <new>
+#include <string_view>
+
+#include "engine/base/error.h"
 
 namespace farfield::apps {
 
@@ -12,6 +16,13 @@ int64_t choose_batch_tokens(const ModelConfig& config, DType compute, int64_t av
   if (available_bytes <= 0) return kMostBatchTokens;
   return std::clamp<int64_t>(available_bytes / 2 / bytes_per_token(config, compute), 1,
                              kMostBatchTokens);
+}
+
+// A device says that its memory is out in a BackendError of its own.
+bool is_out_of_memory(const std::exception& error) {
+  return dynamic_cast<const std::bad_alloc*>(&error) != nullptr ||
+         (dynamic_cast<const BackendError*>(&error) != nullptr &&
+          std::string_view(error.what()).find("[memory]") != std::string_view::npos);
 }
 
 }  // namespace farfield::apps

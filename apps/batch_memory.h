@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
 
 #include "engine/dtype.h"
 #include "layers/config.h"
@@ -19,5 +20,8 @@ int64_t bytes_per_token(const ModelConfig& config, DType compute);
 /// Tokens of a forward pass: as many as half of the available bytes hold, from 1 to
 /// kMostBatchTokens. available_bytes of 0: not known, kMostBatchTokens.
 int64_t choose_batch_tokens(const ModelConfig& config, DType compute, int64_t available_bytes);
+
+/// Whether an error says that memory did not suffice, the host's or a device's.
+bool is_out_of_memory(const std::exception& error);
 
 }  // namespace farfield::apps

@@ -11,13 +11,6 @@
 namespace farfield::apps {
 namespace {
 
-// A device says that its memory is out in a BackendError of its own.
-bool is_out_of_memory(const std::exception& error) {
-  return dynamic_cast<const std::bad_alloc*>(&error) ||
-         (dynamic_cast<const BackendError*>(&error) &&
-          std::string_view(error.what()).find("[memory]") != std::string_view::npos);
-}
-
 // Whether another attempt would end the same way: scores that are not finite are a property of the
 // model, and a seed that diverged must not go missing. Memory may suffice the next time.
 bool is_final(const LengthResult& cell) {
