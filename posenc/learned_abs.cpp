@@ -8,6 +8,7 @@
 
 #include "engine/base/random.h"
 #include "engine/ops.h"
+#include "posenc/position_error.h"
 #include "posenc/registry.h"
 
 namespace farfield::posenc {
@@ -30,11 +31,11 @@ class LearnedAbs final : public Encoding {
   Embedding embed(const Positions& p) const override {
     std::vector<int32_t> rows;
     for (const double id : p.query_ids()) {
-      require<ConfigError>(id >= 0 && id < static_cast<double>(max_positions_), "posenc",
-                           "expected positions below the ", max_positions_, " rows of ", name_,
-                           ", got ", id,
-                           "; this encoding has no values beyond its table, choose a shorter "
-                           "length or train with learned_abs(max_positions=...)");
+      require<PositionError>(id >= 0 && id < static_cast<double>(max_positions_), "posenc",
+                             "expected positions below the ", max_positions_, " rows of ", name_,
+                             ", got ", id,
+                             "; this encoding has no values beyond its table, choose a shorter "
+                             "length or train with learned_abs(max_positions=...)");
       require<ConfigError>(id == std::floor(id), "posenc", "expected whole positions for ", name_,
                            ", got ", id);
       rows.push_back(static_cast<int32_t>(id));

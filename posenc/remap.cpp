@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "engine/base/error.h"
+#include "posenc/position_error.h"
 
 namespace farfield::posenc {
 
@@ -24,8 +25,8 @@ Positions looked_up_by_ids(Positions p, std::string_view who) {
   double largest = 0;
   for (auto row = p.ids.begin(); row != p.ids.end(); row += p.n_key)
     largest = std::max(largest, row[p.n_key - 1] - row[0]);
-  require<ConfigError>(largest < kMaxEntries, "posenc", "expected distances below 2^24 after ", who,
-                       ", got ", largest, " for ", p.n_key, " tokens");
+  require<PositionError>(largest < kMaxEntries, "posenc", "expected distances below 2^24 after ",
+                         who, ", got ", largest, " for ", p.n_key, " tokens");
   p.entry = Positions::Entry::ids;
   p.distance.resize(static_cast<size_t>(largest) + 1);
   std::iota(p.distance.begin(), p.distance.end(), 0.0);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "posenc/position_error.h"
 #include "posenc/registry.h"
 #include "posenc/rotary.h"
 
@@ -35,9 +36,9 @@ class Xpos final : public Encoding {
     const double centre = has_centre_ ? centre_ : std::ceil((*last + 1) / 2);
     const double reach = std::max(centre - *first, *last - centre) / scale_base_;
     const double log_factor = -log_zeta_[0] * reach;
-    require<ConfigError>(log_factor <= std::log(kMaxFactor), "posenc", "expected factors up to ",
-                         kMaxFactor, " of ", text_, ", got e^", log_factor, " for ", p.n_key,
-                         " tokens; float32 ends near 1e38, choose a larger scale_base");
+    require<PositionError>(log_factor <= std::log(kMaxFactor), "posenc", "expected factors up to ",
+                           kMaxFactor, " of ", text_, ", got e^", log_factor, " for ", p.n_key,
+                           " tokens; float32 ends near 1e38, choose a larger scale_base");
     std::vector<double> scale_q, scale_k;
     for (const double id : p.query_ids())
       for (const double log_zeta : log_zeta_) {

@@ -6,7 +6,9 @@
 
 #include "apps/analysis/spread.h"
 #include "apps/batch_memory.h"
+#include "apps/protocols/codes.h"
 #include "engine/base/error.h"
+#include "posenc/position_error.h"
 
 namespace farfield::apps {
 namespace {
@@ -37,8 +39,10 @@ void measure_cell(LengthResult& result, std::string_view protocol,
   } catch (const BackendError& error) {
     if (!is_out_of_memory(error)) throw;
     failed("OOM", error.what());
-  } catch (const ConfigError& error) {
+  } catch (const posenc::PositionError& error) {
     failed("position_out_of_range", error.what());
+  } catch (const ConfigError& error) {
+    rethrow_with_code(error, concat("eval:", protocol));
   }
   if (!result.failure.empty() || result.items.empty()) return;
   if (!result.has_perplexity()) result.mean_nll = mean_of(result.items);

@@ -61,8 +61,9 @@ const Transformer& model_of(const Subject& subject, std::string_view protocol);
 /// Appends a result for each length: the one that was kept, or what `score` makes of an empty one.
 /// `score` fills in items and n_scored (and mean_nll unless that is the mean of the items), or
 /// quantities and series. What must not end a whole table becomes a failure of its cell: OOM, and
-/// position_out_of_range for the ConfigError of an encoding that cannot reach this length. To be
-/// called when protocol and parameters are set.
+/// position_out_of_range for posenc::PositionError, of an encoding that has no values at this
+/// length. Another ConfigError ends it, with a code (rethrow_with_code()). To be called when
+/// protocol and parameters are set.
 void measure_lengths(ProtocolResult& result, const Subject& subject,
                      const std::vector<int64_t>& lengths,
                      const std::function<void(LengthResult&)>& score);

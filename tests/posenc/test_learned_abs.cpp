@@ -1,6 +1,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include "engine/autograd.h"
+#include "posenc/position_error.h"
 #include "tests/support/all_close.h"
 #include "tests/support/encodings.h"
 namespace farfield::posenc {
@@ -60,6 +61,7 @@ BOOST_AUTO_TEST_CASE(a_length_beyond_the_table_is_refused) {
       "[posenc] expected positions below the 300 rows of learned_abs, got 300; this encoding "
       "has no values beyond its table, choose a shorter length or train with "
       "learned_abs(max_positions=...)");
+  BOOST_CHECK_THROW(c.plan(301, 301, Phase::eval), PositionError);
   BOOST_CHECK_NO_THROW(Composition("learned_abs(301)", kModel).plan(301, 301, Phase::eval));
 }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "engine/ops/attention.h"
+#include "posenc/position_error.h"
 #include "posenc/remap.h"
 #include "tests/support/all_close.h"
 #include "tests/support/encodings.h"
@@ -221,6 +222,10 @@ BOOST_AUTO_TEST_CASE(inputs_longer_than_the_positions_there_are_are_refused) {
   BOOST_TEST(error_of([] { remapped("randomized(8)", 9, Phase::eval); }) ==
              "[posenc] expected at most the 8 tokens that randomized has positions for, got 9; "
              "choose randomized(max_positions=...) as large as the longest input");
+  // Not a place without values, but a sample that cannot be drawn.
+  BOOST_CHECK_EXCEPTION(
+      remapped("randomized(8)", 9, Phase::eval), ConfigError,
+      [](const ConfigError& error) { return !dynamic_cast<const PositionError*>(&error); });
   BOOST_TEST(error_of([] { remapped("front_padding(8)", 9, Phase::train); }) ==
              "[posenc] expected at most the 8 tokens of the window of front_padding, got 9; choose "
              "front_padding(max_positions=...) longer than the training length");

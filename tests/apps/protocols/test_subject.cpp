@@ -125,6 +125,25 @@ BOOST_AUTO_TEST_CASE(failures_that_would_come_again_are_kept_and_others_are_not)
   BOOST_TEST(again.lengths[1].failure == "nonfinite_logits");
 }
 
+BOOST_AUTO_TEST_CASE(only_positions_without_values_fail_their_cell_other_bad_requests_end_it) {
+  LengthResult cell;
+  measure_cell(cell, "x", [](LengthResult&) { fail<posenc::PositionError>("posenc", "too far"); });
+  BOOST_TEST(cell.failure == "position_out_of_range");
+  BOOST_TEST(cell.message == "[eval:x] position_out_of_range: [posenc] too far");
+  const auto ends_with = [](const std::string& where, const std::string& text,
+                            const std::string& message) {
+    LengthResult other;
+    BOOST_CHECK_EXCEPTION(
+        measure_cell(other, "x", [&](LengthResult&) { fail<ConfigError>(where, text); }),
+        ConfigError, says_exactly(message));
+  };
+  ends_with("posenc", "rope(base): expected another",  // a name is no code
+            "[eval:x] bad_argument: [posenc] rope(base): expected another");
+  for (const char* code : {"bad_argument", "bad_stride", "length_too_short"})
+    ends_with("curve", concat(code, ": expected more"),
+              concat("[curve] ", code, ": expected more"));
+}
+
 BOOST_AUTO_TEST_CASE(errors_of_the_data_end_the_measurement) {
   LengthResult cell;
   BOOST_CHECK_THROW(measure_cell(cell, "x", [](LengthResult&) { fail<IoError>("x", "bad"); }),

@@ -7,6 +7,7 @@
 #include "apps/protocols/subject.h"
 #include "engine/base/error.h"
 #include "engine/base/random.h"
+#include "posenc/position_error.h"
 
 namespace farfield::test {
 
@@ -82,7 +83,7 @@ inline apps::Scorer failing_model() {
                                       const apps::Scorer::Ids& targets, int64_t batch) {
     const auto length = static_cast<int64_t>(ids.size()) / batch;
     if (length >= 63) throw std::bad_alloc();
-    if (length >= 31) fail<ConfigError>("posenc:toy", "too long");
+    if (length >= 31) fail<posenc::PositionError>("posenc:toy", "too long");
     return score(ids, targets, batch);
   };
   return model;
