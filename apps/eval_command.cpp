@@ -12,6 +12,7 @@
 #include "apps/load_run.h"
 #include "apps/measure.h"
 #include "apps/progress.h"
+#include "apps/protocols/codes.h"
 #include "apps/signals.h"
 #include "data/corpus.h"
 #include "engine/base/error.h"
@@ -181,7 +182,8 @@ int eval_command(int argc, const char* const* argv, std::ostream& out) {
     print_list(out);
     return kDone;
   }
-  require<ConfigError>(!request.runs.empty(), "eval", "expected --run FOLDER, a run of `train`");
+  require<ConfigError>(!request.runs.empty(), "eval",
+                       "bad_argument: expected --run FOLDER, a run of `train`");
   check_word("document-order", request.order, {"seed", "file"});
   check(request.eval);
   if (request.threads) set_thread_count(static_cast<int>(*request.threads));
@@ -190,6 +192,8 @@ int eval_command(int argc, const char* const* argv, std::ostream& out) {
   } catch (const Stopped& stopped) {
     out << stopped.what() << '\n';
     return kStopped;
+  } catch (const ConfigError& error) {
+    rethrow_with_code(error, "eval");
   }
 }
 
