@@ -2,19 +2,28 @@
 
 #include <algorithm>
 
+#include "apps/parameter_bounds.h"
 #include "engine/base/error.h"
 
 namespace farfield::apps {
 namespace {
 
+namespace fs = std::filesystem;
+
+// The checkpoint of a step; empty when there is none.
+fs::path checkpoint_of(const RunFolder& folder, int64_t step) {
+  for (const fs::path& path : list_checkpoints(folder.checkpoints()))
+    if (std::stoll(path.filename().string().substr(5)) == step) return path;
+  return {};
+}
+
 Checkpoint choose(const RunFolder& folder, std::optional<int64_t> step) {
   if (!step) return load_newest_checkpoint(folder.checkpoints(), /*with_optimizer=*/false);
+  const fs::path found = checkpoint_of(folder, *step);
+  if (!found.empty()) return load_checkpoint(found, /*with_optimizer=*/false);
   std::string there;
-  for (const auto& path : list_checkpoints(folder.checkpoints())) {
-    const std::string name = path.filename().string();
-    if (std::stoll(name.substr(5)) == *step) return load_checkpoint(path, false);
-    there.append(there.empty() ? "" : ", ").append(name);
-  }
+  for (const fs::path& path : list_checkpoints(folder.checkpoints()))
+    there.append(there.empty() ? "" : ", ").append(path.filename().string());
   fail<IoError>("checkpoint", folder.checkpoints().string(), ": expected a checkpoint of step ",
                 *step, ", got ", there.empty() ? "none" : there);
 }
@@ -49,6 +58,9 @@ LoadedRun load_run(const std::string& path, const LoadOptions& options) {
   Transformer model(shape, config.seed, config.dtype(), device);
   Unmatched unmatched =
       load_weights_of(path, config.posenc, model, checkpoint.model, options.drop_learned);
+  check_parameter_bounds(
+      model.encoding(),
+      (checkpoint_of(folder, checkpoint.state.step) / "model.safetensors").string());
   return {std::move(folder), std::move(config), checkpoint.state,    checkpoint.model_hash, device,
           std::move(model),  std::move(posenc), std::move(unmatched)};
 }
