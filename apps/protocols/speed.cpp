@@ -5,7 +5,6 @@
 
 #include "apps/batch_memory.h"
 #include "apps/machine.h"
-#include "apps/timing.h"
 #include "apps/trainee.h"
 #include "engine/base/error.h"
 #include "engine/base/parallel.h"
@@ -25,16 +24,8 @@ double mib(int64_t bytes) { return static_cast<double>(bytes) / (1024.0 * 1024.0
 class Deadline {
  public:
   explicit Deadline(double limit_s) : limit_s_(limit_s) {}
-  /// Ends a cell whose time is over.
-  bool is_over(LengthResult& to, const char* what, const Samples& timed, int64_t n) const {
-    const double spent_s = std::chrono::duration<double>(Clock::now() - begin_).count();
-    if (limit_s_ == 0 || spent_s < limit_s_) return false;
-    set_failure(to, "TIMEOUT",
-                concat("[eval:speed] TIMEOUT: expected ", n, " timed ", what, " within ", limit_s_,
-                       " s, got ", timed.size(),
-                       timed.empty() ? "" : concat(", ", timed.median(), " s in the middle"),
-                       "; a larger --time-limit or fewer of them"));
-    return true;
+  bool is_over() const {
+    return limit_s_ > 0 && std::chrono::duration<double>(Clock::now() - begin_).count() >= limit_s_;
   }
 
  private:
@@ -43,39 +34,103 @@ class Deadline {
   Clock::time_point begin_ = Clock::now();
 };
 
+// Steps of training or forward passes, as quantities and messages call them.
+struct Kind {
+  std::string time_s;  // a quantity's name
+  std::string plural;
+  int64_t n_timed;
+};
+
+// Runs the warm-up, then the steps that are timed. The machine's clock unless another was given.
+StepTimes warmed_times(const SpeedOptions& own, const Kind& kind,
+                       const std::function<bool()>& step) {
+  for (int64_t i = 0; i < own.warmup; ++i)
+    if (!step()) return {};
+  return time_steps(own.clock ? *own.clock : machine_clock(), kind.n_timed, step);
+}
+
+// The failure of a cell whose time was over, beside what was timed until then.
+void set_timeout(const SpeedOptions& own, const Kind& kind, const StepTimes& times,
+                 LengthResult& to) {
+  const bool is_empty = times.step_s.empty();
+  set_failure(to, "TIMEOUT",
+              concat("[eval:speed] TIMEOUT: expected ", kind.n_timed, " timed ", kind.plural,
+                     " within ", own.time_limit, " s, got ", times.n_step(),
+                     is_empty ? "" : concat(", ", times.step_s.median(), " s in the middle"),
+                     "; a larger --time-limit or fewer of them"));
+  if (is_empty) return;
+  to.quantities = {{kind.time_s + "_partial", times.step_s.median()},
+                   {concat("timed_", kind.plural), static_cast<double>(times.n_step())}};
+}
+
+// Median and percentiles of a step.
+void add_times(const Kind& kind, const StepTimes& times, LengthResult& to) {
+  to.quantities.push_back({kind.time_s, times.step_s.median()});
+  const bool is_single = times.block == 1;
+  if (!is_single)
+    to.notes.push_back(concat(kind.plural, " timed in blocks of ", times.block,
+                              ": the resolution of the clock is more than 1 % of one"));
+  if (times.step_s.size() >= kFewestForPercentiles) {
+    to.quantities.push_back({kind.time_s + "_p10", times.step_s.quantile(0.1)});
+    to.quantities.push_back({kind.time_s + "_p90", times.step_s.quantile(0.9)});
+  } else {
+    to.notes.push_back(concat("no percentiles: they need at least ", kFewestForPercentiles,
+                              " timed ", is_single ? "" : "blocks of ", kind.plural, ", got ",
+                              times.step_s.size()));
+  }
+}
+
+// The resident memory of this process beside that at the start; on the CPU alone, where memory of
+// tensors is this process's.
+class Resident {
+ public:
+  explicit Resident(const Device& device) {
+    release_cached_memory(device);
+    is_known_ = device.kind == Device::Kind::cpu && reset_peak_resident() && resident_bytes() > 0;
+    before_ = resident_bytes();
+  }
+  bool is_known() const { return is_known_; }
+  /// The most since the start, less what was there then.
+  int64_t growth() const { return peak_resident_bytes() - before_; }
+
+ private:
+  bool is_known_;
+  int64_t before_;
+};
+
 void time_training(const Subject& subject, const SpeedOptions& own, const StepShape& shape,
                    const Deadline& deadline, LengthResult& to) {
   ModelConfig config = subject.model->config();
   config.posenc = subject.model->encoding().canonical();
-  release_cached_memory(subject.device);
-  const bool has_resident =
-      subject.device.kind == Device::Kind::cpu && reset_peak_resident() && resident_bytes() > 0;
-  const int64_t resident = resident_bytes();
-  Trainee trainee(config, shape, subject.model->compute_dtype(), subject.device);
-  const int64_t n_token = shape.batch_size * config.train_len;
-
-  Samples step_s;
-  int64_t peak = 0, peak_resident = 0;
-  for (int64_t step = 1; step <= own.warmup + own.timed_steps; ++step) {
-    if (deadline.is_over(to, "steps", step_s, own.timed_steps)) return;
-    if (subject.watch) subject.watch(n_token);
-    const double time = trainee.run();
-    if (step > own.warmup) step_s.add(time);
-    if (step > kMemorySteps) continue;
-    peak = std::max(peak, trainee.peak_bytes());
-    peak_resident = peak_resident_bytes();
+  const Kind kind{"train_step_s", "steps", own.timed_steps};
+  const Resident resident(subject.device);
+  try {
+    Trainee trainee(config, shape, subject.model->compute_dtype(), subject.device);
+    const int64_t n_token = shape.batch_size * config.train_len;
+    int64_t n_run = 0, peak = 0, growth = 0;
+    const StepTimes times = warmed_times(own, kind, [&] {
+      if (deadline.is_over()) return false;
+      if (subject.watch) subject.watch(n_token);
+      trainee.run();
+      if (++n_run > kMemorySteps) return true;
+      peak = std::max(peak, trainee.peak_bytes());
+      growth = resident.growth();
+      return true;
+    });
+    if (!times.is_whole) return set_timeout(own, kind, times, to);
+    add_times(kind, times, to);
+    to.quantities.push_back(
+        {"train_tokens_per_s", static_cast<double>(n_token) / times.step_s.median()});
+    to.quantities.push_back({"train_peak_mib", mib(peak)});
+    if (resident.is_known()) to.quantities.push_back({"train_resident_mib", mib(growth)});
+  } catch (const std::exception& error) {
+    if (!is_out_of_memory(error)) throw;
+    set_failure(
+        to, "OOM",
+        concat("[eval:speed] OOM: a training step of ", shape.batch_size, " sequences of length ",
+               config.train_len, ": ", error.what(), "; a smaller --train-batch needs less"));
+    to.quantities = {{"oom_length", static_cast<double>(config.train_len)}};
   }
-  to.quantities.push_back({"train_step_s", step_s.median()});
-  if (step_s.size() >= kFewestForPercentiles) {
-    to.quantities.push_back({"train_step_s_p10", step_s.quantile(0.1)});
-    to.quantities.push_back({"train_step_s_p90", step_s.quantile(0.9)});
-  } else {
-    to.notes.push_back(concat("no percentiles: they need at least ", kFewestForPercentiles,
-                              " timed steps, got ", step_s.size()));
-  }
-  to.quantities.push_back({"train_tokens_per_s", static_cast<double>(n_token) / step_s.median()});
-  to.quantities.push_back({"train_peak_mib", mib(peak)});
-  if (has_resident) to.quantities.push_back({"train_resident_mib", mib(peak_resident - resident)});
 }
 
 void time_inference(const Subject& subject, const CommonOptions& common, const SpeedOptions& own,
@@ -91,29 +146,36 @@ void time_inference(const Subject& subject, const CommonOptions& common, const S
   for (size_t i = 0; i < ids.size(); ++i)
     ids[i] = static_cast<int32_t>(random.below(i, static_cast<uint64_t>(vocab_size)));
 
-  Samples pass_s;
+  const Kind kind{"infer_pass_s", "passes", own.timed_passes};
+  const Resident resident(device);
   const int64_t held = memory_stats(device).current_bytes;
   reset_peak_memory(device);
-  for (int64_t pass = -2; pass < own.timed_passes; ++pass) {
-    if (deadline.is_over(to, "passes", pass_s, own.timed_passes)) return;
-    synchronize(device);
-    const double time = seconds([&] {
-      subject.scorer.score(ids, ids, batch);  // values on the host: the device has been waited for
-    });
-    if (pass >= 0) pass_s.add(time);
-  }
-  to.quantities = {{"infer_tokens_per_s", static_cast<double>(batch * to.length) / pass_s.median()},
-                   {"infer_peak_mib", mib(memory_stats(device).peak_bytes - held + weights)}};
+  synchronize(device);
+  const StepTimes times = warmed_times(own, kind, [&] {
+    if (deadline.is_over()) return false;
+    subject.scorer.score(ids, ids, batch);  // values on the host: the device has been waited for
+    return true;
+  });
+  if (!times.is_whole) return set_timeout(own, kind, times, to);
+  to.quantities = {
+      {"infer_tokens_per_s", static_cast<double>(batch * to.length) / times.step_s.median()}};
+  add_times(kind, times, to);
+  to.quantities.push_back(
+      {"infer_peak_mib", mib(memory_stats(device).peak_bytes - held + weights)});
+  if (resident.is_known())
+    to.quantities.push_back({"infer_resident_mib", mib(resident.growth() + weights)});
 }
 
 }  // namespace
 
 void add_options(Options& options, SpeedOptions& own) {
   options.group("Speed and memory (made-up tokens; --batch-tokens for inference)")
-      .add("warmup", own.warmup, "N", "training steps before those that are timed")
+      .add("warmup", own.warmup, "N",
+           "training steps, and forward passes at each length, before those that are timed")
       .add("timed-steps", own.timed_steps, "N",
            "training steps that are timed; percentiles need 20 at least")
-      .add("timed-passes", own.timed_passes, "N", "forward passes that are timed at each length")
+      .add("timed-passes", own.timed_passes, "N",
+           "forward passes that are timed at each length; percentiles need 20 at least")
       .add("train-batch", own.batch, "N", "sequences of a step (default: as in training)")
       .add("time-limit", own.time_limit, "S",
            "seconds for all of it; what is not done by then is TIMEOUT. 0: none");

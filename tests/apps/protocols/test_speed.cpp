@@ -1,6 +1,7 @@
 #include <boost/test/unit_test.hpp>
 #include <chrono>
 #include <cmath>
+#include <map>
 
 #include "apps/batch_memory.h"
 #include "apps/cell_files.h"
@@ -29,7 +30,7 @@ Asked quick() {
   asked.common.batch_tokens = 64;
   asked.own.warmup = 2;
   asked.own.timed_steps = 20;
-  asked.own.timed_passes = 3;
+  asked.own.timed_passes = 20;
   return asked;
 }
 
@@ -67,7 +68,14 @@ BOOST_AUTO_TEST_CASE(training_comes_first_and_then_each_length) {
   for (const size_t at : {1u, 2u}) {
     BOOST_TEST(got.lengths[at].length == asked.common.lengths[at - 1]);
     BOOST_TEST(quantity(got.lengths[at], "infer_tokens_per_s") > 0);
+    const double pass_s = quantity(got.lengths[at], "infer_pass_s");
+    BOOST_TEST(pass_s > 0);
+    BOOST_TEST(quantity(got.lengths[at], "infer_pass_s_p10") <= pass_s);
+    BOOST_TEST(quantity(got.lengths[at], "infer_pass_s_p90") >= pass_s);
+    BOOST_TEST(quantity(got.lengths[at], "infer_tokens_per_s") == 64 / pass_s,
+               boost::test_tools::tolerance(1e-12));
     BOOST_TEST(quantity(got.lengths[at], "infer_peak_mib") > 0);
+    BOOST_TEST(quantity(got.lengths[at], "infer_resident_mib") > 0);
     BOOST_TEST(std::isnan(quantity(got.lengths[at], "train_step_s")));
   }
 }
@@ -90,6 +98,71 @@ BOOST_AUTO_TEST_CASE(every_step_is_run_warm_up_included) {
   s.watch = [&](int64_t n) { n_token += n; };
   speed(s, asked.common, asked.own);
   BOOST_TEST(n_token == (2 + 20) * 4 * 9);
+}
+
+BOOST_AUTO_TEST_CASE(forward_passes_are_warmed_up_and_counted_like_steps) {
+  const Transformer model(tiny_config("alibi"), 1);
+  Asked asked = quick();
+  asked.own.warmup = 7;
+  asked.own.timed_passes = 19;
+  asked.own.clock = StepClock{machine_clock().now_s, 0};  // the stand-in takes no time
+  Subject s = subject(model);
+  std::map<int64_t, int> n_pass;  // by length
+  s.scorer.score = [&](const Scorer::Ids& ids, const Scorer::Ids&, int64_t batch) {
+    ++n_pass[static_cast<int64_t>(ids.size()) / batch];
+    return std::vector<double>{};
+  };
+  const ProtocolResult got = speed(s, asked.common, asked.own);
+  for (const int64_t length : asked.common.lengths) BOOST_TEST(n_pass[length] == 7 + 19);
+  BOOST_TEST(std::isnan(quantity(got.lengths[1], "infer_pass_s_p10")));
+  BOOST_TEST_REQUIRE(got.lengths[1].notes.size() == 1u);
+  BOOST_TEST(got.lengths[1].notes[0] ==
+             "no percentiles: they need at least 20 timed passes, got 19");
+}
+
+BOOST_AUTO_TEST_CASE(resident_memory_of_forward_passes_is_what_they_take_and_the_weights) {
+  const Transformer model(tiny_config("alibi"), 1);
+  int64_t weights = 0;
+  for (const Parameter& p : model.parameters()) weights += p.value.size_bytes();
+  Asked asked = quick();
+  asked.common.lengths = {8};
+  asked.own.timed_steps = 1;
+  const auto resident_mib = [&](size_t taken) {
+    Subject s = subject(model);
+    s.scorer.score = [taken](const Scorer::Ids&, const Scorer::Ids&, int64_t) {
+      const std::vector<char> touched(taken, 1);
+      return std::vector<double>(1, touched.back());
+    };
+    return quantity(speed(s, asked.common, asked.own).lengths[1], "infer_resident_mib");
+  };
+  const double none = resident_mib(1), much = resident_mib(size_t{64} << 20);
+  BOOST_TEST(none >= static_cast<double>(weights) / 1048576);
+  BOOST_TEST(none < 16);
+  BOOST_TEST(much > 60);
+  BOOST_TEST(much < 80);
+}
+
+BOOST_AUTO_TEST_CASE(a_coarse_clock_times_blocks) {
+  const Transformer model(tiny_config("alibi"), 1);
+  Asked asked = quick();
+  double time_s = 0;  // a pass takes 0.3 s, and the clock shows whole seconds
+  asked.own.clock = StepClock{[&] { return std::floor(time_s); }, 1};
+  Subject s = subject(model);
+  s.watch = [&](int64_t) { time_s += 4; };  // a step
+  s.scorer.score = [&](const Scorer::Ids&, const Scorer::Ids&, int64_t) {
+    time_s += 0.3;
+    return std::vector<double>{};
+  };
+  const ProtocolResult got = speed(s, asked.common, asked.own);
+  BOOST_TEST(quantity(got.lengths[0], "train_step_s") == 4);
+  const LengthResult& passes = got.lengths[1];
+  // 100 s are 334 passes; blocks double.
+  BOOST_TEST(quantity(passes, "infer_pass_s") == 0.3, boost::test_tools::tolerance(0.01));
+  BOOST_TEST_REQUIRE(passes.notes.size() == 2u);
+  BOOST_TEST(passes.notes[0] ==
+             "passes timed in blocks of 512: the resolution of the clock is more than 1 % of one");
+  BOOST_TEST(passes.notes[1] ==
+             "no percentiles: they need at least 20 timed blocks of passes, got 1");
 }
 
 BOOST_AUTO_TEST_CASE(the_peak_of_training_holds_weights_moments_gradients_and_activations) {
@@ -137,7 +210,10 @@ BOOST_AUTO_TEST_CASE(a_time_limit_ends_its_cell_and_keeps_the_others) {
   Asked asked = quick();
   asked.own.time_limit = 1e-9;
   const ProtocolResult none = speed(subject(model), asked.common, asked.own);
-  for (const LengthResult& cell : none.lengths) BOOST_TEST(cell.failure == "TIMEOUT");
+  for (const LengthResult& cell : none.lengths) {
+    BOOST_TEST(cell.failure == "TIMEOUT");
+    BOOST_TEST(cell.quantities.empty());
+  }
   BOOST_TEST(has(none.lengths[0].message,
                  "[eval:speed] TIMEOUT: expected 20 timed steps within 1e-09 s, got 0"));
   // Training ends in time, forward passes of which each takes the scorer's time do not.
@@ -145,7 +221,7 @@ BOOST_AUTO_TEST_CASE(a_time_limit_ends_its_cell_and_keeps_the_others) {
   Subject s = subject(model);
   s.scorer.score = [](const Scorer::Ids&, const Scorer::Ids&, int64_t) {
     const auto begin = std::chrono::steady_clock::now();
-    while (std::chrono::steady_clock::now() - begin < std::chrono::milliseconds(1200)) {
+    while (std::chrono::steady_clock::now() - begin < std::chrono::milliseconds(200)) {
     }
     return std::vector<double>{};
   };
@@ -154,6 +230,12 @@ BOOST_AUTO_TEST_CASE(a_time_limit_ends_its_cell_and_keeps_the_others) {
   BOOST_TEST(some.lengths[0].failure == "");
   BOOST_TEST(some.lengths[1].failure == "TIMEOUT");
   BOOST_TEST(has(some.lengths[1].message, "s in the middle"));
+  // What was timed until then stays.
+  BOOST_TEST(quantity(some.lengths[1], "infer_pass_s_partial") >= 0.2);
+  BOOST_TEST(quantity(some.lengths[1], "infer_pass_s_partial") < 3);
+  BOOST_TEST(quantity(some.lengths[1], "timed_passes") >= 1);
+  BOOST_TEST(std::isnan(quantity(some.lengths[1], "infer_pass_s")));
+  BOOST_TEST(some.lengths[2].quantities.empty());
   BOOST_TEST(some.lengths[2].failure == "TIMEOUT");
 }
 
@@ -170,6 +252,40 @@ BOOST_AUTO_TEST_CASE(memory_that_does_not_suffice_is_a_value_of_its_length) {
   BOOST_TEST(got.lengths[1].failure == "");
   BOOST_TEST(got.lengths[2].failure == "OOM");
   BOOST_TEST(got.lengths[2].message == "[eval:speed] OOM: length 16");
+}
+
+BOOST_AUTO_TEST_CASE(a_time_limit_in_training_keeps_the_steps_that_were_timed) {
+  const Transformer model(tiny_config("alibi"), 1);
+  Asked asked = quick();
+  asked.own.time_limit = 1;
+  asked.own.timed_steps = 1000000;
+  const LengthResult got = speed(subject(model), asked.common, asked.own).lengths[0];
+  BOOST_TEST(got.failure == "TIMEOUT");
+  BOOST_TEST(quantity(got, "train_step_s_partial") > 0);
+  BOOST_TEST(quantity(got, "timed_steps") >= 1);
+  BOOST_TEST(quantity(got, "timed_steps") < 1000000);
+}
+
+BOOST_AUTO_TEST_CASE(training_that_memory_does_not_suffice_for_names_its_length) {
+  const Transformer model(tiny_config("alibi"), 1);
+  const Asked asked = quick();
+  for (const bool is_device : {false, true}) {
+    Subject s = subject(model);
+    s.watch = [is_device](int64_t) {
+      if (is_device) fail<BackendError>("memory", "expected 4 GiB, got none");
+      throw std::bad_alloc();
+    };
+    const ProtocolResult got = speed(s, asked.common, asked.own);
+    BOOST_TEST(got.lengths[0].failure == "OOM");
+    BOOST_TEST(has(got.lengths[0].message,
+                   "[eval:speed] OOM: a training step of 4 sequences of length 9: "),
+               got.lengths[0].message);
+    BOOST_TEST(quantity(got.lengths[0], "oom_length") == 9);
+    BOOST_TEST(got.lengths[1].failure == "");
+  }
+  Subject broken = subject(model);
+  broken.watch = [](int64_t) { fail<BackendError>("gemm", "broken"); };
+  BOOST_CHECK_THROW(speed(broken, asked.common, asked.own), BackendError);
 }
 
 BOOST_AUTO_TEST_CASE(kept_cells_of_another_machine_or_thread_count_do_not_count) {
