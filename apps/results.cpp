@@ -8,6 +8,7 @@
 
 #include "apps/cli.h"
 #include "apps/csv.h"
+#include "apps/protocols/registry.h"
 #include "apps/protocols/speed.h"
 #include "apps/text_table.h"
 #include "engine/base/error.h"
@@ -44,6 +45,13 @@ std::vector<std::string> row_with(const RunResult& r, const LengthResult& cell,
                                   std::to_string(cell.length)};
   all.insert(all.end(), last.begin(), last.end());
   return all;
+}
+
+// What a cell that failed was to give: "perplexity", or for a protocol that gives none its name.
+std::string wanted_of(const RunResult& r) {
+  for (const Protocol& protocol : protocols())
+    if (protocol.name == r.result.protocol && !protocol.has_perplexity) return protocol.name;
+  return "perplexity";
 }
 
 // Counts stay whole: number() would say 1e+06.
@@ -100,6 +108,12 @@ std::string quantity_text(const LengthResult& cell, const std::string& name,
   return "";
 }
 
+// The same where a cell that failed may have kept something: its code where it has not.
+std::string cell_or_quantity(const LengthResult& cell, const std::string& name) {
+  std::string text = quantity_text(cell, name);
+  return text.empty() && !cell.failure.empty() ? cell_text(cell, false) : text;
+}
+
 // Names in the order in which they come.
 std::vector<std::string> quantity_names(const std::vector<RunResult>& results) {
   std::vector<std::string> names;
@@ -153,8 +167,7 @@ std::string quantities_table(const std::vector<RunResult>& results,
     for (size_t i = 0; i < results.size(); ++i) {
       rows.push_back({labels[i], name});
       for (const LengthResult& cell : results[i].result.lengths)
-        rows.back().push_back(cell.failure.empty() ? quantity_text(cell, name)
-                                                   : cell_text(cell, false));
+        rows.back().push_back(cell_or_quantity(cell, name));
     }
   }
   return text_table(rows);
@@ -291,9 +304,8 @@ std::string results_csv(const std::vector<RunResult>& results) {
         text += csv_row(row_with(r, cell, {quantity, value}));
       };
       if (!cell.failure.empty()) {
-        row("perplexity", cell_text(cell, false));
+        row(wanted_of(r), cell_text(cell, false));
         row("failure", cell.failure);
-        continue;
       }
       for (const Quantity& quantity : numbers_of(cell))
         row(quantity.full_name(), csv_number(quantity.value));
@@ -322,14 +334,13 @@ std::string series_csv(const std::vector<RunResult>& results) {
 }
 
 std::string items_csv(const RunResult& r) {
-  std::string text = csv_row({"length", "item", "first_token", "nll"});
+  std::string text = csv_row(header_with({"item", "first_token", "nll"}));
   for (const LengthResult& cell : r.result.lengths) {
     for (size_t i = 0; i < cell.items.size(); ++i) {
       const std::string first = i < r.result.starts.size()
                                     ? std::to_string(r.result.starts[i])
                                     : std::to_string(static_cast<int64_t>(i) * cell.length);
-      text +=
-          csv_row({std::to_string(cell.length), std::to_string(i), first, number(cell.items[i])});
+      text += csv_row(row_with(r, cell, {std::to_string(i), first, number(cell.items[i])}));
     }
   }
   return text;

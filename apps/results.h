@@ -39,10 +39,12 @@ std::string file_word(std::string text);
 std::string file_stem(const std::vector<RunResult>& results);
 
 /// Every number of one length under its name: perplexity and what belongs to it, then the other
-/// quantities. Empty for a length that failed.
+/// quantities. Of a length that failed, what it kept.
 std::vector<Quantity> numbers_of(const LengthResult& cell);
 
-/// Tidy: one number per row, with all that it depends on. Header first.
+/// Tidy: one number per row, with all that it depends on. Header first. A length that failed has
+/// what its table shows under "perplexity", or the protocol's name where that gives none, and
+/// "failure" with the code.
 std::string results_csv(const std::vector<RunResult>& results);
 /// The same for the numbers along an axis; without rows when there are none.
 std::string series_csv(const std::vector<RunResult>& results);

@@ -206,10 +206,57 @@ BOOST_AUTO_TEST_CASE(the_spread_over_draws_is_shown_and_kept) {
   BOOST_TEST(rows[10][14] == "perplexity_spread");
 }
 
-BOOST_AUTO_TEST_CASE(items_name_their_place_in_the_text) {
-  BOOST_TEST(items_csv(result("alibi", 1)) ==
+BOOST_AUTO_TEST_CASE(items_name_their_place_in_the_text_and_all_that_they_depend_on) {
+  const RunResult r = result("alibi", 1);
+  const auto rows = parse_csv("x", items_csv(r)), all = parse_csv("x", results_csv({r}));
+  BOOST_TEST_REQUIRE(rows.size() == 5u);
+  const auto first_of = [](const std::vector<std::string>& row) {
+    return std::vector<std::string>(row.begin(), row.begin() + 14);
+  };
+  BOOST_TEST(first_of(rows[0]) == first_of(all[0]), boost::test_tools::per_element());
+  BOOST_TEST(first_of(rows[1]) == first_of(all[1]), boost::test_tools::per_element());
+  BOOST_TEST(rows[0][11] == "protocol_hash");
+  BOOST_TEST(rows[1][11] == r.result.hash());
+  std::string last;
+  for (const auto& row : rows) {
+    BOOST_TEST_REQUIRE(row.size() == 17u);
+    last += row[13] + ',' + row[14] + ',' + row[15] + ',' + row[16] + '\n';
+  }
+  BOOST_TEST(last ==
              "length,item,first_token,nll\n128,0,0,0.9\n128,1,512,1.1\n256,0,0,1.9\n"
              "256,1,512,2.1\n");
+}
+
+BOOST_AUTO_TEST_CASE(a_failed_cell_is_named_after_what_it_was_to_give_and_keeps_what_it_has) {
+  RunResult r = with_failures();
+  const auto names = [](const RunResult& of) {
+    std::vector<std::string> found;
+    for (const auto& row : parse_csv("x", results_csv({of})))
+      if (row[13] == "256") found.push_back(row[14] + '=' + row[15]);
+    return found;
+  };
+  using Names = std::vector<std::string>;
+  BOOST_TEST(
+      names(r) == (Names{"perplexity=position_out_of_range", "failure=position_out_of_range"}),
+      boost::test_tools::per_element());
+  r.result.protocol = "gradient";
+  r.result.lengths[1].failure = "zero_gradient";
+  BOOST_TEST(names(r) == (Names{"gradient=nan", "failure=zero_gradient"}),
+             boost::test_tools::per_element());
+  r.result.protocol = "speed";
+  r.result.lengths[0].quantities = {{"infer_pass_s", 0.5}};
+  r.result.lengths[1].failure = "TIMEOUT";
+  r.result.lengths[1].quantities = {{"infer_pass_s_partial", 0.25}};
+  BOOST_TEST(names(r) == (Names{"speed=TIMEOUT", "failure=TIMEOUT", "infer_pass_s_partial=0.25"}),
+             boost::test_tools::per_element());
+  const std::string table = results_table({r});
+  const auto row = [&](const std::string& name) {
+    const size_t at = table.find(' ' + name + ' ');
+    return at == std::string::npos ? table : table.substr(at, table.find('\n', at) - at);
+  };
+  BOOST_TEST(row("infer_pass_s").find("TIMEOUT") != std::string::npos, table);
+  BOOST_TEST(row("infer_pass_s_partial").find("0.25") != std::string::npos, table);
+  BOOST_TEST(row("infer_pass_s_partial").find("TIMEOUT") == std::string::npos, table);
 }
 
 BOOST_AUTO_TEST_CASE(numbers_for_people_have_four_digits) {
