@@ -47,6 +47,17 @@ BOOST_AUTO_TEST_CASE(a_clock_of_more_than_a_hundredth_of_a_step_times_blocks) {
     BOOST_TEST(step_s == 1.75, boost::test_tools::tolerance(0.01));
 }
 
+BOOST_AUTO_TEST_CASE(what_a_slow_first_step_let_pass_is_thrown_away) {
+  double time_s = 0;
+  int64_t n_run = 0;
+  const StepTimes times = time_steps({[&] { return std::floor(time_s); }, 1}, 1000, [&] {
+    time_s += ++n_run == 1 ? 400 : 1;
+    return true;
+  });
+  BOOST_TEST(times.block == 128);
+  for (const double step_s : times.step_s.values()) BOOST_TEST(step_s == 1);
+}
+
 BOOST_AUTO_TEST_CASE(exactly_a_hundredth_is_fine_enough) {
   Toy exact{.resolution_s = 1, .step_s = 100}, below{.resolution_s = 1, .step_s = 99};
   BOOST_TEST(exact.run(1).block == 1);
