@@ -29,8 +29,9 @@ std::vector<double> positions(size_t n, double first) {
 }
 
 void add_curve(const std::vector<std::vector<double>>& nll, const Subject& subject,
-               LengthResult& to) {
+               const std::vector<int64_t>& starts, LengthResult& to) {
   const int64_t train_len = subject.train_len;
+  const TokenSet tokens = tokens_at(starts, train_len);
   const PositionCurve curve = position_curve(nll);
   const std::vector<double> smooth =
       perplexities_of(smoothed(curve.mean_nll, std::max<int64_t>(1, train_len / 16)));
@@ -41,11 +42,10 @@ void add_curve(const std::vector<std::vector<double>>& nll, const Subject& subje
       {"coherent_share", found.share},
       {"coherent_share_beyond", found.share_beyond},
       {"breakdown_position", found.breakdown ? static_cast<double>(*found.breakdown) : INFINITY},
-      {"scored_tokens_at_train_len",
-       static_cast<double>(kPositionsAt) * static_cast<double>(nll.size())}};
-  if (subject.text.bytes_per_token > 0)
-    to.quantities.push_back({"bits_per_byte_at_train_len",
-                             bits_per_byte_of(std::log(reference), subject.text.bytes_per_token)});
+      {"scored_tokens_at_train_len", static_cast<double>(tokens.size())}};
+  if (const double bytes = tokens.bytes_per_token(subject.text); bytes > 0)
+    to.quantities.push_back(
+        {"bits_per_byte_at_train_len", bits_per_byte_of(std::log(reference), bytes)});
   const Band band = confidence_band(curve);
   const std::vector<double> x = positions(smooth.size(), 1);
   const std::vector<double> by_residue = perplexity_by_residue(curve.mean_nll, train_len);
@@ -205,7 +205,7 @@ ProtocolResult measure_coherence(const Subject& subject, const CommonOptions& co
     set_predicted(to, predicted, subject.text);
     const auto nll = score_sequences(kName, subject, common, result.starts, length, to);
     if (!to.failure.empty()) return;
-    add_curve(nll, subject, to);
+    add_curve(nll, subject, result.starts, to);
     if (subject.model == nullptr) return;
     if (add_generated(subject, common, prompts, own.n_new, 0, "greedy", to))
       add_generated(subject, common, prompts, own.n_new, kTemperature, "sampled", to);

@@ -67,7 +67,7 @@ Series series_of(const char* name, const PositionCurve& curve, int64_t every) {
 }
 
 void add_quantities(LengthResult& to, const PositionCurve& curve, const Subject& subject,
-                    int64_t every) {
+                    const std::vector<int64_t>& starts, int64_t every) {
   const int64_t train_len = subject.train_len;
   const auto n = static_cast<int64_t>(curve.mean_nll.size());
   const auto add = [&](std::string name, double value) {
@@ -76,10 +76,10 @@ void add_quantities(LengthResult& to, const PositionCurve& curve, const Subject&
   const auto add_at = [&](const std::string& place, int64_t q) {
     const double perplexity = perplexity_at(curve.mean_nll, q);
     add("perplexity@" + place, perplexity);
-    if (subject.text.bytes_per_token > 0)
-      add("bits_per_byte@" + place,
-          bits_per_byte_of(std::log(perplexity), subject.text.bytes_per_token));
-    add("scored_tokens@" + place, static_cast<double>(kPositionsAt * curve.n.front()));
+    const TokenSet tokens = tokens_at(starts, q);
+    if (const double bytes = tokens.bytes_per_token(subject.text); bytes > 0)
+      add("bits_per_byte@" + place, bits_per_byte_of(std::log(perplexity), bytes));
+    add("scored_tokens@" + place, static_cast<double>(tokens.size()));
   };
   if (every > 1) {
     add("positions", static_cast<double>(n));
@@ -161,7 +161,7 @@ ProtocolResult position_wise(const Subject& subject, const CommonOptions& common
     to.mean_nll = mean_nll_of(curve);
     to.series = {series_of("perplexity", curve, every),
                  series_of("smoothed perplexity", position_curve(rows), every)};
-    add_quantities(to, curve, subject, every);
+    add_quantities(to, curve, subject, starts, every);
   });
   return result;
 }

@@ -1,5 +1,6 @@
 #include "apps/protocols/sequences.h"
 
+#include "apps/analysis/curve.h"
 #include "engine/base/error.h"
 
 namespace farfield::apps {
@@ -31,6 +32,12 @@ std::vector<std::vector<double>> score_sequences(std::string_view protocol, cons
     }
   });
   return rows;
+}
+
+TokenSet tokens_at(const std::vector<int64_t>& starts, int64_t q) {
+  TokenSet tokens;
+  for (const int64_t start : starts) tokens.add(start + q - kPositionsBefore, kPositionsAt);
+  return tokens;
 }
 
 }  // namespace farfield::apps

@@ -16,4 +16,7 @@ std::vector<std::vector<double>> score_sequences(std::string_view protocol, cons
                                                  const std::vector<int64_t>& starts, int64_t n,
                                                  LengthResult& cell);
 
+/// Of such sequences, the tokens whose nll perplexity_at() averages over at position q.
+TokenSet tokens_at(const std::vector<int64_t>& starts, int64_t q);
+
 }  // namespace farfield::apps

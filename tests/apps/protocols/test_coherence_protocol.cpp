@@ -54,7 +54,7 @@ BOOST_AUTO_TEST_CASE(a_model_that_holds_is_coherent_everywhere) {
   BOOST_TEST(std::isnan(quantity(got, "bits_per_byte_at_train_len")));
   Subject sized = test::subject(test::uniform_model(), test::toy_text(4000));
   sized.train_len = kTrainLen;
-  sized.text.bytes_per_token = 2.5;
+  sized.text.count_bytes = [](int64_t, int64_t n) { return 5 * n / 2; };
   BOOST_TEST(quantity(measure_coherence(sized, {}, few()).lengths.at(0),
                       "bits_per_byte_at_train_len") == std::log2(test::kToyVocab) / 2.5,
              boost::test_tools::tolerance(1e-12));

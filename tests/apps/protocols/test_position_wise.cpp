@@ -120,7 +120,7 @@ BOOST_AUTO_TEST_CASE(perplexity_at_a_place_is_over_sixteen_positions) {
   BOOST_TEST(quantity(got, "scored_tokens@last") == 3 * 16);
   BOOST_TEST(std::isnan(quantity(got, "bits_per_byte@32")));
   TokenStream text = toy_text(500);
-  text.bytes_per_token = 2.5;
+  text.count_bytes = [](int64_t, int64_t n) { return 5 * n / 2; };
   const LengthResult sized = measured(model, text, options({64}, 3), 32);
   BOOST_TEST(quantity(sized, "bits_per_byte@32") == 0.325 / std::log(2.0) / 2.5, tolerance(1e-12));
   BOOST_TEST(quantity(sized, "bits_per_byte@last") == 0.565 / std::log(2.0) / 2.5,
