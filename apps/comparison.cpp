@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 
 #include "apps/protocols/protocol.h"
 #include "apps/protocols/registry.h"
@@ -13,14 +12,21 @@ namespace {
 
 constexpr std::string_view kWhere = "eval:compare";
 
+using Group = std::vector<const RunCell*>;
+
 template <class T>
 void add_new(std::vector<T>& all, const T& value) {
   if (std::find(all.begin(), all.end(), value) == all.end()) all.push_back(value);
 }
 
 template <class T>
+bool has(const std::vector<T>& all, const T& value) {
+  return std::find(all.begin(), all.end(), value) != all.end();
+}
+
+template <class T>
 bool is_asked(const std::vector<T>& asked, const T& value) {
-  return asked.empty() || std::find(asked.begin(), asked.end(), value) != asked.end();
+  return asked.empty() || has(asked, value);
 }
 
 std::string list_of(const std::vector<std::string>& words) {
@@ -36,7 +42,7 @@ bool is_term(const std::string& name, const std::string& term) {
 
 const LengthResult& only(const RunCell& cell) { return cell.result.lengths.front(); }
 
-std::vector<std::string> quantities_of(const std::vector<const RunCell*>& cells) {
+std::vector<std::string> quantities_of(const Group& cells) {
   std::vector<std::string> names;
   for (const RunCell* cell : cells)
     if (only(*cell).has_perplexity()) add_new<std::string>(names, "perplexity");
@@ -46,45 +52,71 @@ std::vector<std::string> quantities_of(const std::vector<const RunCell*>& cells)
   return names;
 }
 
-// Empty for a cell that does not have it; NaN for one that diverged.
-std::optional<double> value_in(const LengthResult& cell, const std::string& quantity) {
-  if (!cell.failure.empty()) return std::nan("");
-  if (quantity == "perplexity") {
-    if (cell.has_perplexity()) return cell.perplexity();
-    return {};
-  }
-  for (const Quantity& q : cell.quantities)
-    if (q.name == quantity) return q.value;
-  return {};
+// Names as one may ask for them: also those of a single head, "eff h3".
+std::vector<std::string> full_names_of(const Group& cells) {
+  std::vector<std::string> names = quantities_of(cells);
+  for (const RunCell* cell : cells)
+    for (const Quantity& quantity : only(*cell).quantities) add_new(names, quantity.full_name());
+  return names;
 }
 
-ComparedRow& row_of(Comparison& in, const RunCell& cell) {
+// The parts of the model that other seeds of a cell have this quantity of; the whole model where
+// there are none.
+std::vector<std::string> parts_of(const RunCell& cell, const std::string& quantity,
+                                  const Group& group) {
+  std::vector<std::string> parts;
+  for (const RunCell* other : group)
+    if (other->name == cell.name && other->setting == cell.setting)
+      for (const Quantity& q : only(*other).quantities)
+        if (q.name == quantity) add_new(parts, q.of);
+  if (parts.empty()) parts = {""};
+  return parts;
+}
+
+// The quantity of each part that the cell has it of; NaN for all of them in a cell that failed.
+std::vector<Quantity> numbers_in(const RunCell& cell, const std::string& quantity,
+                                 const Group& group) {
+  const LengthResult& measured = only(cell);
+  std::vector<Quantity> numbers;
+  if (!measured.failure.empty()) {
+    for (const std::string& part : parts_of(cell, quantity, group))
+      numbers.push_back({quantity, std::nan(""), part});
+  } else if (quantity == "perplexity") {
+    if (measured.has_perplexity()) numbers = {{quantity, measured.perplexity()}};
+  } else {
+    for (const Quantity& q : measured.quantities)
+      if (q.name == quantity) numbers.push_back(q);
+  }
+  return numbers;
+}
+
+ComparedRow& row_of(Comparison& in, const RunCell& cell, const std::string& part) {
   const bool is_by_seed = in.pairs == "segments";
   for (ComparedRow& row : in.rows)
-    if (row.name == cell.name && row.setting == cell.setting &&
+    if (row.name == cell.name && row.of == part && row.setting == cell.setting &&
         (!is_by_seed || row.seed == cell.seed))
       return row;
   ComparedRow& row = in.rows.emplace_back();
   row.name = cell.name;
+  row.of = part;
   row.setting = cell.setting;
   row.seed = cell.seed;
   row.cells.resize(in.lengths.size());
   return row;
 }
 
-void add(Comparison& to, const RunCell& from) {
+void add(Comparison& to, const RunCell& from, const Quantity& number) {
   const LengthResult& measured = only(from);
-  const std::optional<double> value = value_in(measured, to.quantity);
   const auto at = std::find(to.lengths.begin(), to.lengths.end(), measured.length);
-  if (!value || at == to.lengths.end()) return;
-  auto& seeds = row_of(to, from).cells[static_cast<size_t>(at - to.lengths.begin())].seeds;
+  auto& seeds =
+      row_of(to, from, number.of).cells[static_cast<size_t>(at - to.lengths.begin())].seeds;
   const auto place = std::find_if(seeds.begin(), seeds.end(),
                                   [&](const SeedValue& other) { return other.seed >= from.seed; });
   require<ConfigError>(place == seeds.end() || place->seed != from.seed, kWhere,
                        "expected one run of ", from.name, " with seed ", from.seed, ", got ",
                        place == seeds.end() ? "" : place->run, " and ", from.run,
                        ", which differ in nothing; leave one out");
-  seeds.insert(place, {from.seed, from.run, measured.tokens, *value, measured.items});
+  seeds.insert(place, {from.seed, from.run, measured.tokens, number.value, measured.items});
 }
 
 // What tells rows of one name apart is said of every row, so that nobody takes unlike for like.
@@ -128,11 +160,13 @@ std::string choose_reference(const std::vector<std::string>& names, const std::s
   return names.empty() ? "" : names.front();
 }
 
-// The row to hold `row` against: of the same setting, or the only one there is.
+// The row to hold `row` against: of the same head and setting, or the only one of that head.
 const ComparedRow* reference_of(const Comparison& in, const ComparedRow& row) {
   std::vector<const ComparedRow*> all;
   for (const ComparedRow& other : in.rows) {
-    if (!other.is_reference || (in.pairs == "segments" && other.seed != row.seed)) continue;
+    if (!other.is_reference || other.of != row.of ||
+        (in.pairs == "segments" && other.seed != row.seed))
+      continue;
     if (other.setting == row.setting) return &other;
     all.push_back(&other);
   }
@@ -157,10 +191,10 @@ void test_cell(Comparison& in, const ComparedRow& reference, ComparedRow& row, s
       if (other.seed != candidate.seed) continue;
       if (other.tokens != candidate.tokens) {
         is_comparable = false;
-        in.notes.push_back(concat(name_of(row, candidate.seed), " and ",
-                                  name_of(reference, other.seed), " at ", in.lengths[at],
-                                  ": other tokens (hash ", candidate.tokens, " and ", other.tokens,
-                                  "): not compared"));
+        add_new(in.notes,
+                concat(name_of(row, candidate.seed), " and ", name_of(reference, other.seed),
+                       " at ", in.lengths[at], ": other tokens (hash ", candidate.tokens, " and ",
+                       other.tokens, "): not compared"));
       } else if (in.pairs == "segments") {
         if (is_perplexity) test_segments(cell, other, candidate);
       } else {
@@ -190,21 +224,51 @@ void test_cell(Comparison& in, const ComparedRow& reference, ComparedRow& row, s
   cell.mark = in.marks == "K" ? kerple_mark(decides) : sandwich_mark(decides);
 }
 
-void test_rows(Comparison& in) {
-  for (ComparedRow& row : in.rows) row.is_reference = row.name == in.reference;
-  for (ComparedRow& row : in.rows) {
-    if (row.is_reference) continue;
-    const ComparedRow* const reference = reference_of(in, row);
-    if (reference == nullptr) {
-      in.notes.push_back(
-          concat(row.label, ": no single ", in.reference, " to hold it against: not compared"));
-      continue;
-    }
-    for (size_t at = 0; at < in.lengths.size(); ++at) test_cell(in, *reference, row, at);
+// One note for all heads of an encoding that the reference does not have.
+void note_unmatched(Comparison& in) {
+  std::vector<std::string> labels, parts;
+  for (const ComparedRow& row : in.rows) {
+    add_new(labels, row.label);
+    if (row.is_reference) add_new(parts, row.of);
+  }
+  for (const std::string& label : labels) {
+    std::vector<std::string> unmatched;
+    for (const ComparedRow& row : in.rows)
+      if (row.label == label && !has(parts, row.of)) unmatched.push_back(row.of);
+    if (!unmatched.empty())
+      in.notes.push_back(concat(label, ": ", in.reference, " has nothing of ", list_of(unmatched),
+                                " to hold it against: not compared"));
   }
 }
 
-Comparison comparison_of(const std::vector<const RunCell*>& group, const std::string& quantity,
+void test_rows(Comparison& in) {
+  for (ComparedRow& row : in.rows) row.is_reference = row.name == in.reference;
+  if (in.has_parts()) note_unmatched(in);
+  for (ComparedRow& row : in.rows) {
+    if (row.is_reference) continue;
+    if (const ComparedRow* const reference = reference_of(in, row)) {
+      for (size_t at = 0; at < in.lengths.size(); ++at) test_cell(in, *reference, row, at);
+    } else if (std::any_of(in.rows.begin(), in.rows.end(), [&](const ComparedRow& other) {
+                 return other.is_reference && other.of == row.of;
+               })) {
+      add_new(in.notes,
+              concat(row.label, ": no single ", in.reference, " to hold it against: not compared"));
+    }
+  }
+}
+
+// Those of one part of the model together, in the order in which parts come.
+void sort_by_part(Comparison& in) {
+  std::vector<std::string> parts;
+  for (const ComparedRow& row : in.rows) add_new(parts, row.of);
+  const auto rank = [&](const ComparedRow& row) {
+    return std::find(parts.begin(), parts.end(), row.of) - parts.begin();
+  };
+  std::stable_sort(in.rows.begin(), in.rows.end(),
+                   [&](const ComparedRow& a, const ComparedRow& b) { return rank(a) < rank(b); });
+}
+
+Comparison comparison_of(const Group& group, const std::string& quantity,
                          const CompareOptions& options) {
   Comparison made;
   const ProtocolResult& first = group.front()->result;
@@ -216,11 +280,15 @@ Comparison comparison_of(const std::vector<const RunCell*>& group, const std::st
   made.marks = options.marks;
   made.train_len = group.front()->train_len;
   for (const RunCell* cell : group) {
-    if (value_in(only(*cell), quantity)) add_new(made.lengths, only(*cell).length);
+    if (!numbers_in(*cell, quantity, group).empty()) add_new(made.lengths, only(*cell).length);
     if (cell->train_len != made.train_len) made.train_len = 0;
   }
   std::sort(made.lengths.begin(), made.lengths.end());
-  for (const RunCell* cell : group) add(made, *cell);
+  const bool is_whole = is_asked(options.quantities, quantity);
+  for (const RunCell* cell : group)
+    for (const Quantity& number : numbers_in(*cell, quantity, group))
+      if (is_whole || has(options.quantities, number.full_name())) add(made, *cell, number);
+  sort_by_part(made);
   for (ComparedRow& row : made.rows) {
     for (ComparedCell& cell : row.cells) {
       std::vector<double> values;
@@ -234,6 +302,11 @@ Comparison comparison_of(const std::vector<const RunCell*>& group, const std::st
 
 }  // namespace
 
+bool Comparison::has_parts() const {
+  return std::any_of(rows.begin(), rows.end(),
+                     [](const ComparedRow& row) { return !row.of.empty(); });
+}
+
 void check(const CompareOptions& options) {
   for (const std::string& protocol : options.protocols) protocol_named(protocol);
   check_word("pairs", options.pairs, {"seeds", "segments"});
@@ -242,8 +315,8 @@ void check(const CompareOptions& options) {
 
 std::vector<Comparison> comparisons_of(const std::vector<RunCell>& cells,
                                        const CompareOptions& options) {
-  std::vector<std::vector<const RunCell*>> groups;
-  std::vector<const RunCell*> all;
+  std::vector<Group> groups;
+  Group all;
   std::vector<std::string> names;
   for (const RunCell& cell : cells) {
     if (!is_asked(options.protocols, cell.result.protocol) ||
@@ -261,10 +334,10 @@ std::vector<Comparison> comparisons_of(const std::vector<RunCell>& cells,
       group->push_back(&cell);
   }
   if (all.empty()) return {};
-  const std::vector<std::string> known = quantities_of(all);
+  const std::vector<std::string> known = full_names_of(all);
   for (const std::string& quantity : options.quantities)
-    require<ConfigError>(std::find(known.begin(), known.end(), quantity) != known.end(), kWhere,
-                         "--quantity: expected one of ", list_of(known), ", got '", quantity, "'",
+    require<ConfigError>(has(known, quantity), kWhere, "--quantity: expected one of ",
+                         list_of(quantities_of(all)), ", got '", quantity, "'",
                          did_you_mean(quantity, known));
   const std::string reference = choose_reference(names, options.reference);
   std::vector<Comparison> made;
@@ -273,8 +346,8 @@ std::vector<Comparison> comparisons_of(const std::vector<RunCell>& cells,
       return other.front()->result.protocol == group.front()->result.protocol;
     });
     for (const std::string& quantity : quantities_of(group)) {
-      if (!is_asked(options.quantities, quantity)) continue;
       Comparison one = comparison_of(group, quantity, options);
+      if (one.rows.empty()) continue;  // not asked for
       if (std::any_of(one.rows.begin(), one.rows.end(),
                       [&](const ComparedRow& row) { return row.name == reference; })) {
         one.reference = reference;

@@ -27,7 +27,7 @@ struct RunCell {
 struct CompareOptions {
   std::vector<std::string> protocols;   ///< empty: all
   std::vector<int64_t> lengths;         ///< empty: all
-  std::vector<std::string> quantities;  ///< empty: all
+  std::vector<std::string> quantities;  ///< Quantity::name or full_name(); empty: all
   std::string reference;                ///< empty: kerple_log, else sandwich, else the first
   std::string pairs = "seeds";          ///< or segments: items of one seed
   std::string marks = "S";              ///< of that paper, or K
@@ -57,6 +57,7 @@ struct ComparedCell {
 
 struct ComparedRow {
   std::string label;  ///< name, and what of its setting tells it from other rows
+  std::string of;     ///< Quantity::of: the head or layer; empty: the whole model
   std::string name;
   Settings setting;
   uint64_t seed = 0;  ///< for pairs of segments: of the row
@@ -64,7 +65,8 @@ struct ComparedRow {
   std::vector<ComparedCell> cells;  ///< one for each length
 };
 
-/// One quantity of one protocol with one choice of parameters: encodings by lengths.
+/// One quantity of one protocol with one choice of parameters: encodings by lengths. A quantity of
+/// heads has a row for each head of each encoding, those of one head together.
 struct Comparison {
   std::string protocol, parameters, protocol_hash, quantity;
   std::string pairs;  ///< as in CompareOptions
@@ -76,11 +78,14 @@ struct Comparison {
   int64_t n_tests = 0;  ///< made, those on logarithms included
   /// What was not compared and why, a sentence each.
   std::vector<std::string> notes;
+
+  /// Whether its numbers are of single heads or layers.
+  bool has_parts() const;
 };
 
 /// Groups cells by protocol and parameters and compares what can be compared: numbers of the same
-/// seed, length and set of tokens. Seeds of one encoding are averaged; with pairs of segments each
-/// seed is a row of its own, and the pairs are its items.
+/// seed, length, set of tokens and, where a number is of a head, head. Seeds of one encoding are
+/// averaged; with pairs of segments each seed is a row of its own, and the pairs are its items.
 ///
 /// Throws    ConfigError: a reference or quantity that no cell has (with the nearest), and two runs
 ///           that differ in nothing

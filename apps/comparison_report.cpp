@@ -41,6 +41,19 @@ std::string heading_of(int64_t length) {
   return length > 0 ? std::to_string(length) : std::string("value");
 }
 
+// "eff", or for a quantity of heads "eff of each head".
+std::string name_of(const Comparison& of) {
+  return of.has_parts() ? of.quantity + " of each head" : of.quantity;
+}
+
+// What a row says something of: "model" beside rows of heads.
+std::string part_of(const ComparedRow& row) { return row.of.empty() ? "model" : row.of; }
+
+// The label of a row where the head has no column of its own.
+std::string full_label(const ComparedRow& row) {
+  return row.of.empty() ? row.label : row.label + ", " + row.of;
+}
+
 int64_t most_seeds(const ComparedRow& row) {
   int64_t most = 0;
   for (const ComparedCell& cell : row.cells) most = std::max(most, cell.spread.n);
@@ -69,12 +82,16 @@ std::string legend(const Comparison& of) {
   }
   text += of.pairs == "segments" ? ": paired t-test over the items of one seed, on nll"
                                  : concat(": paired t-test over seeds, on ", of.quantity);
+  if (of.has_parts()) text += ", each head against the same head";
   return concat(text, ", two-sided, alpha ", kAlpha, '\n');
 }
 
 std::string differences_table(const Comparison& of) {
   const bool is_by_items = of.pairs == "segments", has_logs = of.quantity == "perplexity";
-  std::vector<std::vector<std::string>> rows(1, {"minus " + of.reference, "length", "pairs"});
+  const bool has_parts = of.has_parts();
+  std::vector<std::vector<std::string>> rows(1, {"minus " + of.reference});
+  if (has_parts) rows.front().push_back("head");
+  rows.front().insert(rows.front().end(), {"length", "pairs"});
   if (!is_by_items) rows.front().insert(rows.front().end(), {"difference", "t", "p"});
   if (has_logs) rows.front().insert(rows.front().end(), {"of nll", "t", "p"});
   const auto add = [](std::vector<std::string>& row, const TTest& test) {
@@ -89,8 +106,10 @@ std::string differences_table(const Comparison& of) {
     for (size_t at = 0; at < of.lengths.size(); ++at) {
       const ComparedCell& cell = row.cells[at];
       if (!cell.has_test) continue;
-      rows.push_back({row.label, of.lengths[at] > 0 ? std::to_string(of.lengths[at]) : "",
-                      std::to_string(is_by_items ? cell.log_test.n : cell.test.n)});
+      rows.push_back({row.label});
+      if (has_parts) rows.back().push_back(part_of(row));
+      rows.back().push_back(of.lengths[at] > 0 ? std::to_string(of.lengths[at]) : "");
+      rows.back().push_back(std::to_string(is_by_items ? cell.log_test.n : cell.test.n));
       if (!is_by_items) add(rows.back(), cell.test);
       if (has_logs) add(rows.back(), cell.log_test);
     }
@@ -162,15 +181,18 @@ ordered_json json_of(const ComparedCell& cell, int64_t length) {
 
 std::string comparison_table(const Comparison& of) {
   const bool with_marks = of.n_tests > 0, is_by_items = of.pairs == "segments";
-  std::string text = concat(of.protocol, " ", of.quantity,
+  const bool has_parts = of.has_parts();
+  std::string text = concat(of.protocol, " ", name_of(of),
                             is_by_items ? ", each seed" : ", mean ± standard deviation over seeds");
   text += concat(" (", of.parameters, "; protocol ", of.protocol_hash, ")\n");
   std::vector<std::vector<std::string>> rows(1, {"encoding"});
+  if (has_parts) rows.front().push_back("head");
   if (!is_by_items) rows.front().push_back("seeds");
   for (const int64_t length : of.lengths)
     rows.front().push_back(heading_of(length) + (with_marks ? "  " : ""));
   for (const ComparedRow& row : of.rows) {
     rows.push_back({row.label});
+    if (has_parts) rows.back().push_back(part_of(row));
     if (!is_by_items) rows.back().push_back(std::to_string(most_seeds(row)));
     for (const ComparedCell& cell : row.cells)
       rows.back().push_back(text_of(cell, most_seeds(row), with_marks));
@@ -185,15 +207,25 @@ std::string comparison_table(const Comparison& of) {
   return text;
 }
 
+std::string comparison_remark(const Comparison& of) {
+  std::vector<std::string> parts;
+  for (const ComparedRow& row : of.rows)
+    if (std::find(parts.begin(), parts.end(), row.of) == parts.end()) parts.push_back(row.of);
+  const std::string range = parts.size() > 1 ? " to " + parts.back() : "";
+  return concat(of.protocol, ' ', name_of(of), " (", parts.front(), range, "), ", of.n_tests,
+                of.n_tests == 1 ? " test" : " tests", ": in the files alone; --quantity ",
+                of.quantity, " shows them\n");
+}
+
 std::string comparison_csv(const Comparison& of) {
   std::string text =
       csv_row({"protocol", "parameters", "protocol_hash", "quantity", "pairs", "reference",
                "encoding", "length", "statistic", "seed", "tokens", "value"});
   for_each_number(of, [&](const ComparedRow& row, int64_t length, const std::string& statistic,
                           const std::string& seed, const std::string& tokens, double value) {
-    text +=
-        csv_row({of.protocol, of.parameters, of.protocol_hash, of.quantity, of.pairs, of.reference,
-                 row.label, std::to_string(length), statistic, seed, tokens, number(value)});
+    text += csv_row({of.protocol, of.parameters, of.protocol_hash,
+                     Quantity{of.quantity, 0, row.of}.full_name(), of.pairs, of.reference,
+                     row.label, std::to_string(length), statistic, seed, tokens, number(value)});
   });
   return text;
 }
@@ -215,6 +247,7 @@ std::string comparison_json(const Comparison& of) {
     ordered_json& one = json["rows"].emplace_back();
     one["label"] = row.label;
     one["encoding"] = row.name;
+    if (!row.of.empty()) one["of"] = row.of;
     for (const auto& [key, value] : row.setting) one["setting"][key] = value;
     one["cells"] = ordered_json::array();
     for (size_t at = 0; at < of.lengths.size(); ++at)
@@ -236,7 +269,7 @@ Plot comparison_plot(const Comparison& of) {
     plot.marked_label = "training length";
   }
   for (const ComparedRow& row : of.rows) {
-    Curve curve{row.label};
+    Curve curve{full_label(row)};
     for (size_t at = 0; at < of.lengths.size(); ++at)
       if (of.lengths[at] > 0)
         curve.points.push_back({static_cast<double>(of.lengths[at]), row.cells[at].spread.mean,

@@ -49,6 +49,11 @@ int say_empty(const std::vector<std::string>& runs, const CompareOptions& option
   return kFailed;
 }
 
+// A table of heads is long: it is for those who ask for it.
+bool is_shown(const Comparison& one, const CompareOptions& asked) {
+  return !one.has_parts() || !asked.protocols.empty() || !asked.quantities.empty();
+}
+
 }  // namespace
 
 std::vector<RunCell> run_cells(const std::string& run) {
@@ -110,8 +115,12 @@ int eval_compare(int argc, const char* const* argv, std::ostream& out) {
   options.group("What")
       .add("protocol", asked.protocols, "NAME,...", "only these (default: all there are)")
       .add("lengths", asked.lengths, "N,...", "only these (default: all there are)")
-      .add("quantity", asked.quantities, "NAME,...",
-           "only these: perplexity, or what a protocol calls it (default: all there are)")
+      .add(
+          "quantity", asked.quantities, "NAME,...",
+          "only these: perplexity, or what a protocol calls it, \"eff\" for each head or \"eff "
+          "h3\" "
+          "for one (default: all there are; those of heads are shown only where this or --protocol "
+          "names them, and written always)")
       .add("out", folder, "FOLDER", "where CSV, JSON and SVG go");
   options.group("Tests")
       .add("reference", asked.reference, "EXPR",
@@ -142,7 +151,7 @@ int eval_compare(int argc, const char* const* argv, std::ostream& out) {
   if (all.empty()) return say_empty(runs, asked, out);
   int64_t n_tests = 0;
   for (const Comparison& one : all) {
-    out << comparison_table(one) << '\n';
+    out << (is_shown(one, asked) ? comparison_table(one) : comparison_remark(one)) << '\n';
     n_tests += one.n_tests;
   }
   if (all.size() > 1) out << n_tests << " tests in all " << all.size() << " tables\n";

@@ -63,6 +63,24 @@ CompareOptions with_pairs(const std::string& pairs) {
   return options;
 }
 
+// A cell of effective-length: of head h the number 100 h + more.
+RunCell heads(const std::string& name, uint64_t seed, int n_head, double more = 0) {
+  RunCell c = cell(name, seed, 1, 0);
+  c.result.protocol = "effective-length";
+  LengthResult& at = c.result.lengths[0];
+  at = {};
+  for (int h = 1; h <= n_head; ++h)
+    at.quantities.push_back({"eff", 100.0 * h + more, "h" + std::to_string(h)});
+  return c;
+}
+
+const ComparedRow& row_of(const Comparison& in, const std::string& label, const std::string& of) {
+  for (const ComparedRow& r : in.rows)
+    if (r.label == label && r.of == of) return r;
+  BOOST_FAIL("no row " + label + " of " + of);
+  return in.rows.front();
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(seeds_of_one_encoding_become_mean_and_sample_deviation) {
@@ -231,6 +249,71 @@ BOOST_AUTO_TEST_CASE(other_quantities_come_with_tests_and_without_logarithms) {
   BOOST_CHECK_EXCEPTION(
       comparisons_of(cells, options), ConfigError,
       says("--quantity: expected one of perplexity, erf, got 'erff'", "did you mean 'erf'?"));
+}
+
+BOOST_AUTO_TEST_CASE(a_number_of_a_head_meets_the_same_head_alone) {
+  const std::vector<RunCell> cells = {heads("alibi", 1, 12, 1), heads("kerple_log", 1, 11),
+                                      heads("alibi", 2, 12, 3), heads("kerple_log", 2, 11)};
+  const auto all = comparisons_of(cells, {});
+  BOOST_TEST_REQUIRE(all.size() == 1u);
+  const Comparison& got = all[0];
+  BOOST_TEST(got.has_parts());
+  BOOST_TEST_REQUIRE(got.rows.size() == 23u);
+  // Head by head, in their order and not that of the alphabet.
+  for (size_t i = 0; i < 23; ++i) {
+    BOOST_TEST(got.rows[i].of == "h" + std::to_string(i / 2 + 1));
+    BOOST_TEST(got.rows[i].label == (i % 2 == 0 ? "alibi" : "kerple_log"));
+  }
+  for (int h = 1; h <= 11; ++h) {
+    const ComparedCell& own = row_of(got, "alibi", "h" + std::to_string(h)).cells.at(0);
+    BOOST_TEST(own.spread.mean == 100.0 * h + 2);
+    BOOST_TEST(own.spread.n == 2);
+    BOOST_TEST(own.test.mean == 2);
+  }
+  BOOST_TEST(!row_of(got, "alibi", "h12").cells.at(0).has_test);
+  BOOST_TEST(row_of(got, "alibi", "h12").cells.at(0).spread.mean == 1202);
+  BOOST_TEST(has_note(got, "alibi: kerple_log has nothing of h12 to hold it against"));
+  BOOST_TEST(got.notes.size() == 1u);
+  BOOST_TEST(got.n_tests == 11);
+
+  const std::string table = comparison_table(got);
+  for (const char* part :
+       {"effective-length eff of each head, mean", "encoding     head   seeds", "kerple_log    h11",
+        "each head against the same head", "minus kerple_log   head   length   pairs"})
+    BOOST_TEST(table.find(part) != std::string::npos, part << " in\n" << table);
+  BOOST_TEST(comparison_remark(got) ==
+             "effective-length eff of each head (h1 to h12), 11 tests: in the files alone; "
+             "--quantity eff shows them\n");
+  const std::string csv = comparison_csv(got);
+  BOOST_TEST(csv.find(",eff h3,seeds,kerple_log,alibi,0,mean,,,302\n") != std::string::npos, csv);
+  BOOST_TEST(csv.find(",eff,") == std::string::npos, csv);
+  const auto json = nlohmann::json::parse(comparison_json(got));
+  BOOST_TEST(json["rows"][2]["of"] == "h2");
+}
+
+BOOST_AUTO_TEST_CASE(heads_can_be_asked_for_one_by_one) {
+  const std::vector<RunCell> cells = {heads("alibi", 1, 3), heads("kerple_log", 1, 3)};
+  CompareOptions options;
+  options.quantities = {"eff h3", "eff h1"};
+  const auto all = comparisons_of(cells, options);
+  BOOST_TEST_REQUIRE(all.size() == 1u);
+  BOOST_TEST_REQUIRE(all[0].rows.size() == 4u);
+  BOOST_TEST(all[0].rows[0].of == "h1");
+  BOOST_TEST(all[0].rows[2].of == "h3");
+  options.quantities = {"eff h4"};
+  BOOST_CHECK_EXCEPTION(comparisons_of(cells, options), ConfigError,
+                        says("--quantity: expected one of eff, got 'eff h4'", "did you mean"));
+}
+
+BOOST_AUTO_TEST_CASE(a_cell_that_failed_counts_for_the_heads_of_its_other_seeds) {
+  std::vector<RunCell> cells = {heads("alibi", 1, 2), heads("alibi", 2, 2)};
+  set_failure(cells[0].result.lengths[0], "nonfinite_kernel", "a kernel of nothing but nan");
+  const Comparison got = comparisons_of(cells, {}).at(0);
+  BOOST_TEST_REQUIRE(got.rows.size() == 2u);
+  for (const ComparedRow& r : got.rows) {
+    BOOST_TEST(r.cells.at(0).spread.n == 2);
+    BOOST_TEST(std::isnan(r.cells.at(0).seeds.at(0).value));
+  }
 }
 
 BOOST_AUTO_TEST_CASE(filters_leave_out_and_words_are_checked) {

@@ -53,6 +53,18 @@ void measure(const std::string& run, double nll, const std::string& posenc, uint
       .keep(s, p, cell);
 }
 
+// The same of a protocol that looks at each of two heads.
+void measure_heads(const std::string& run, const std::string& posenc, uint64_t seed) {
+  Subject s = test::subject(test::uniform_model(), test::toy_text(10), seed);
+  ProtocolResult p;
+  p.protocol = "effective-length";
+  LengthResult cell;
+  cell.quantities = {{"eff", 10, "h1"}, {"eff", 20, "h2"}};
+  cell_files(fs::path(run) / "eval" / "cells",
+             {{"model", "m"}, {"step", "8"}, {"posenc", posenc}, {"precision", "fp32"}}, false)
+      .keep(s, p, cell);
+}
+
 struct Said {
   int code = -1;
   std::string text;
@@ -96,6 +108,27 @@ BOOST_AUTO_TEST_CASE(runs_are_compared_and_tables_written) {
   BOOST_TEST(has(said, "written: " + (folder / "out/last-token.csv").string()), said.text);
   BOOST_TEST(fs::exists(folder / "out/last-token.json"));
   BOOST_TEST(!has(said, "train-len="), said.text);  // alike in all
+}
+
+BOOST_AUTO_TEST_CASE(numbers_of_heads_are_written_and_shown_to_those_who_ask) {
+  const TempFolder folder;
+  const std::string run = make_run(folder, "alibi", 1), out = (folder / "out").string();
+  measure(run, 1, "alibi", 1);
+  measure_heads(run, "alibi", 1);
+  const Said all = compare({run, "--out", out});
+  BOOST_TEST(all.code == kDone);
+  BOOST_TEST(has(all, "last-token perplexity"), all.text);
+  BOOST_TEST(has(all,
+                 "effective-length eff of each head (h1 to h2), 0 tests: in the files alone; "
+                 "--quantity eff shows them\n"),
+             all.text);
+  BOOST_TEST(!has(all, "h2       1"), all.text);
+  BOOST_TEST(fs::exists(folder / "out/effective-length-eff.csv"));
+  for (const std::vector<std::string>& asked :
+       {std::vector<std::string>{"--quantity", "eff"}, {"--protocol", "effective-length"}}) {
+    const Said shown = compare({run, "--out", out, asked[0], asked[1]});
+    BOOST_TEST(has(shown, "alibi        h2       1      20\n"), shown.text);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(draws_of_one_run_are_one_number) {
