@@ -5,6 +5,7 @@
 
 #include "apps/protocols/protocol.h"
 #include "apps/protocols/registry.h"
+#include "apps/results.h"
 #include "engine/base/error.h"
 
 namespace farfield::apps {
@@ -48,7 +49,13 @@ std::vector<std::string> quantities_of(const Group& cells) {
     if (only(*cell).has_perplexity()) add_new<std::string>(names, "perplexity");
   for (const RunCell* cell : cells)
     for (const Quantity& quantity : only(*cell).quantities) add_new(names, quantity.name);
-  if (names.empty()) names = {"perplexity"};  // every one of them diverged
+  const bool all_failed =
+      names.empty() && std::any_of(cells.begin(), cells.end(),
+                                   [](const auto* c) { return !only(*c).failure.empty(); });
+  if (all_failed) {  // and did not come to say what they measure
+    const bool is_perplexity = protocol_named(cells.front()->result.protocol).has_perplexity;
+    names = {is_perplexity ? "perplexity" : "result"};
+  }
   return names;
 }
 
@@ -73,14 +80,15 @@ std::vector<std::string> parts_of(const RunCell& cell, const std::string& quanti
   return parts;
 }
 
-// The quantity of each part that the cell has it of; NaN for all of them in a cell that failed.
+// The quantity of each part that the cell has it of; NaN for all of them in a cell that failed,
+// with what eval shows of the failure for a word.
 std::vector<Quantity> numbers_in(const RunCell& cell, const std::string& quantity,
                                  const Group& group) {
   const LengthResult& measured = only(cell);
   std::vector<Quantity> numbers;
   if (!measured.failure.empty()) {
     for (const std::string& part : parts_of(cell, quantity, group))
-      numbers.push_back({quantity, std::nan(""), part});
+      numbers.push_back({quantity, std::nan(""), part, cell_text(measured, false)});
   } else if (quantity == "perplexity") {
     if (measured.has_perplexity()) numbers = {{quantity, measured.perplexity()}};
   } else {
@@ -116,7 +124,8 @@ void add(Comparison& to, const RunCell& from, const Quantity& number) {
                        "expected one run of ", from.name, " with seed ", from.seed, ", got ",
                        place == seeds.end() ? "" : place->run, " and ", from.run,
                        ", which differ in nothing; leave one out");
-  seeds.insert(place, {from.seed, from.run, measured.tokens, number.value, measured.items});
+  seeds.insert(place,
+               {from.seed, from.run, measured.tokens, number.value, number.word, measured.items});
 }
 
 // What tells rows of one name apart is said of every row, so that nobody takes unlike for like.
@@ -293,7 +302,8 @@ Comparison comparison_of(const Group& group, const std::string& quantity,
     for (ComparedCell& cell : row.cells) {
       std::vector<double> values;
       for (const SeedValue& seed : cell.seeds) values.push_back(seed.value);
-      if (!values.empty()) cell.spread = spread_of_seeds(values);
+      if (!values.empty())
+        cell.spread = quantity == "perplexity" ? spread_of_seeds(values) : spread_of(values);
     }
   }
   label_rows(made);

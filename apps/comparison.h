@@ -41,7 +41,8 @@ struct SeedValue {
   uint64_t seed = 0;
   std::string run;
   std::string tokens;         ///< LengthResult::tokens
-  double value = 0;           ///< not finite: the seed diverged
+  double value = 0;           ///< not finite: a perplexity has diverged; else `word` says what
+  std::string word;           ///< Quantity::word; of a cell that failed, cell_text()
   std::vector<double> items;  ///< LengthResult::items
 };
 

@@ -60,13 +60,43 @@ int64_t most_seeds(const ComparedRow& row) {
   return most;
 }
 
-// "8.31 ± 0.21 †"; of fewer seeds than the row has elsewhere, it says so.
-std::string text_of(const ComparedCell& cell, int64_t n_seeds, bool with_marks) {
-  if (cell.seeds.empty()) return "";
+// "2 of 5 inf, 1 of 5 none": the numbers of a cell that are none, in the words that their protocol
+// has for them; "inf" where all are the same.
+std::string nonfinite_text(const ComparedCell& cell) {
+  std::vector<std::pair<std::string, int64_t>> words;
+  for (const SeedValue& seed : cell.seeds) {
+    if (std::isfinite(seed.value)) continue;
+    const std::string word = seed.word.empty() ? number(seed.value) : seed.word;
+    const auto known = std::find_if(words.begin(), words.end(),
+                                    [&](const auto& other) { return other.first == word; });
+    if (known == words.end())
+      words.emplace_back(word, 1);
+    else
+      ++known->second;
+  }
+  if (words.front().second == cell.spread.n) return words.front().first;
+  std::string text;
+  for (const auto& [word, n] : words)
+    text += concat(text.empty() ? "" : ", ", n, " of ", cell.spread.n, ' ', word);
+  return text;
+}
+
+// "mean ± deviation". Where a number that is no perplexity is not finite, a mean would say nothing.
+std::string spread_text(const ComparedCell& cell, bool is_perplexity) {
   const Spread& spread = cell.spread;
+  if (spread.n_nonfinite > 0 && !is_perplexity) return nonfinite_text(cell);
   std::string text = short_number(spread.mean);
   if (std::isfinite(spread.deviation)) text += " ± " + two_digits(spread.deviation);
-  if (spread.n_diverged > 0) text += concat(" (", spread.n_diverged, " diverged)");
+  if (spread.n_nonfinite > 0) text += concat(" (", spread.n_nonfinite, " diverged)");
+  return text;
+}
+
+// "8.31 ± 0.21 †"; of fewer seeds than the row has elsewhere, it says so.
+std::string text_of(const Comparison& of, const ComparedCell& cell, int64_t n_seeds,
+                    bool with_marks) {
+  if (cell.seeds.empty()) return "";
+  const Spread& spread = cell.spread;
+  std::string text = spread_text(cell, of.quantity == "perplexity");
   if (spread.n < n_seeds) text += concat(" (", spread.n, spread.n == 1 ? " seed)" : " seeds)");
   return with_marks ? text + ' ' + sign_of(cell.mark) : text;
 }
@@ -117,6 +147,11 @@ std::string differences_table(const Comparison& of) {
   return rows.size() > 1 ? '\n' + text_table(rows) : "";
 }
 
+// What files call the count of numbers that are none.
+std::string count_name(const Comparison& of) {
+  return of.quantity == "perplexity" ? "diverged" : "nonfinite";
+}
+
 // Calls number(row, length, statistic, seed or empty, tokens, value) for each number.
 template <class F>
 void for_each_number(const Comparison& of, const F& number) {
@@ -133,7 +168,7 @@ void for_each_number(const Comparison& of, const F& number) {
       one("mean", cell.spread.mean);
       one("deviation", cell.spread.deviation);
       one("seeds", static_cast<double>(cell.spread.n));
-      one("diverged", static_cast<double>(cell.spread.n_diverged));
+      one(count_name(of), static_cast<double>(cell.spread.n_nonfinite));
       if (!cell.has_test) continue;
       for (const bool is_log : {false, true}) {
         const TTest& test = is_log ? cell.log_test : cell.test;
@@ -157,19 +192,21 @@ ordered_json json_of(const TTest& test) {
           {"p", to_json(test.p)}};
 }
 
-ordered_json json_of(const ComparedCell& cell, int64_t length) {
+ordered_json json_of(const Comparison& of, const ComparedCell& cell, int64_t length) {
   ordered_json json;
   json["length"] = length;
   json["seeds"] = ordered_json::array();
-  for (const SeedValue& seed : cell.seeds)
+  for (const SeedValue& seed : cell.seeds) {
     json["seeds"].push_back({{"seed", seed.seed},
                              {"run", seed.run},
                              {"tokens", seed.tokens},
                              {"value", to_json(seed.value)}});
+    if (!seed.word.empty()) json["seeds"].back()["word"] = seed.word;
+  }
   json["mean"] = to_json(cell.spread.mean);
   json["deviation"] = to_json(cell.spread.deviation);
   json["ddof"] = cell.spread.ddof;
-  json["n_diverged"] = cell.spread.n_diverged;
+  json["n_" + count_name(of)] = cell.spread.n_nonfinite;
   if (!cell.has_test) return json;
   if (cell.test.n > 0) json["test"] = json_of(cell.test);
   if (cell.log_test.n > 0) json["nll_test"] = json_of(cell.log_test);
@@ -195,7 +232,7 @@ std::string comparison_table(const Comparison& of) {
     if (has_parts) rows.back().push_back(part_of(row));
     if (!is_by_items) rows.back().push_back(std::to_string(most_seeds(row)));
     for (const ComparedCell& cell : row.cells)
-      rows.back().push_back(text_of(cell, most_seeds(row), with_marks));
+      rows.back().push_back(text_of(of, cell, most_seeds(row), with_marks));
   }
   text += text_table(rows);
   if (with_marks) {
@@ -252,7 +289,7 @@ std::string comparison_json(const Comparison& of) {
     one["cells"] = ordered_json::array();
     for (size_t at = 0; at < of.lengths.size(); ++at)
       if (!row.cells[at].seeds.empty())
-        one["cells"].push_back(json_of(row.cells[at], of.lengths[at]));
+        one["cells"].push_back(json_of(of, row.cells[at], of.lengths[at]));
   }
   json["notes"] = of.notes;
   return json.dump(1) + "\n";

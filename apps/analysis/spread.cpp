@@ -41,15 +41,21 @@ double standard_error_of(std::span<const double> values) {
   return std::sqrt(variance_of(values) / static_cast<double>(values.size()));
 }
 
-Spread spread_of_seeds(std::span<const double> values) {
+Spread spread_of(std::span<const double> values) {
   require<ConfigError>(!values.empty(), "spread",
                        "bad_argument: expected the values of one or more seeds, got none");
   Spread spread;
   spread.n = static_cast<int64_t>(values.size());
-  spread.n_diverged =
+  spread.n_nonfinite =
       std::count_if(values.begin(), values.end(), [](double x) { return !std::isfinite(x); });
-  spread.mean = spread.n_diverged > 0 ? INFINITY : mean_of(values);
-  spread.deviation = spread.n_diverged > 0 ? std::nan("") : deviation_of(values);
+  spread.mean = mean_of(values);
+  spread.deviation = spread.n_nonfinite > 0 ? std::nan("") : deviation_of(values);
+  return spread;
+}
+
+Spread spread_of_seeds(std::span<const double> perplexities) {
+  Spread spread = spread_of(perplexities);
+  if (spread.n_nonfinite > 0) spread.mean = INFINITY;
   return spread;
 }
 

@@ -17,18 +17,26 @@ double standard_error_of(std::span<const double> values);
 
 /// What one cell of a table says of several trainings: "mean ± deviation".
 struct Spread {
-  double mean = std::nan("");       ///< infinite when one of the values is not finite
+  double mean = std::nan("");       ///< not finite when one of the values is not
   double deviation = std::nan("");  ///< NaN for a single value, or with one that is not finite
   int64_t n = 0;
-  int64_t n_diverged = 0;  ///< values that are not finite; kept, never dropped
-  int64_t ddof = 1;        ///< the divisor of the variance is n - ddof
+  int64_t n_nonfinite = 0;  ///< values that are not finite; kept, never dropped
+  int64_t ddof = 1;         ///< the divisor of the variance is n - ddof
 };
 
-/// Of the perplexities of n seeds. The papers do not state their divisor; this is the sample form.
+/// Of n numbers of any kind. What one that is not finite means is for the quantity to say (a length
+/// that is not reached, a shift that does not exist): the mean is that of IEEE arithmetic, infinite
+/// or NaN.
+///
+/// Throws    ConfigError bad_argument for no values
+Spread spread_of(std::span<const double> values);
+
+/// Of the perplexities of n seeds. One that is not finite is a seed that diverged, and makes the
+/// mean infinite. The papers do not state their divisor; this is the sample form.
 ///
 /// Throws    ConfigError bad_argument for no values
 /// Source    Chi, Fan, Ramadge and Rudnicky 2022, "KERPLE", arXiv:2205.09921, section 5.2: five
 ///           seeds a cell
-Spread spread_of_seeds(std::span<const double> values);
+Spread spread_of_seeds(std::span<const double> perplexities);
 
 }  // namespace farfield::apps

@@ -168,12 +168,66 @@ BOOST_AUTO_TEST_CASE(a_diverged_seed_stays_and_makes_the_mean_infinite) {
   const ComparedCell& alibi = row(got, "alibi").cells.at(0);
   BOOST_TEST(alibi.spread.mean == INFINITY);
   BOOST_TEST(alibi.spread.n == 5);
-  BOOST_TEST(alibi.spread.n_diverged == 1);
+  BOOST_TEST(alibi.spread.n_nonfinite == 1);
   BOOST_TEST(!alibi.test.is_defined());
   BOOST_CHECK(alibi.mark == Mark::none);
   const std::string table = comparison_table(got);
   BOOST_TEST(table.find("inf (1 diverged)") != std::string::npos, table);
   BOOST_TEST(table.find("undefined") != std::string::npos, table);
+}
+
+BOOST_AUTO_TEST_CASE(numbers_other_than_perplexity_do_not_diverge) {
+  std::vector<RunCell> cells;
+  const auto add = [&](uint64_t seed, const std::vector<Quantity>& quantities) {
+    cells.push_back(cell("alibi", seed, 5, 0));
+    cells.back().result.protocol = "coherence";
+    LengthResult& at = cells.back().result.lengths[0];
+    at = {};
+    at.quantities = quantities;
+  };
+  add(1, {{"breakdown", INFINITY, "", "none"}, {"share", 0.5}, {"reached", 4}, {"shift", NAN}});
+  add(2,
+      {{"breakdown", INFINITY, "", "none"}, {"share", 0.5}, {"reached", INFINITY}, {"shift", 1}});
+  add(3, {{"breakdown", INFINITY, "", "none"},
+          {"share", 0.5},
+          {"reached", 4},
+          {"shift", NAN, "", "no"}});
+  const auto all = comparisons_of(cells, {});
+  BOOST_TEST_REQUIRE(all.size() == 4u);
+  for (const Comparison& one : all)
+    BOOST_TEST(comparison_table(one).find("diverged") == std::string::npos);
+  BOOST_TEST(comparison_table(all[0]).find("alibi          3    none\n") != std::string::npos,
+             comparison_table(all[0]));
+  BOOST_TEST(comparison_table(all[1]).find("  0.5 ± 0\n") != std::string::npos,
+             comparison_table(all[1]));
+  BOOST_TEST(comparison_table(all[2]).find("   1 of 3 inf\n") != std::string::npos,
+             comparison_table(all[2]));
+  BOOST_TEST(comparison_table(all[3]).find("   1 of 3 nan, 1 of 3 no\n") != std::string::npos,
+             comparison_table(all[3]));
+  // Arithmetic stays what it is, and no seed is left out.
+  BOOST_TEST(all[2].rows.at(0).cells.at(0).spread.mean == INFINITY);
+  BOOST_TEST(std::isnan(all[3].rows.at(0).cells.at(0).spread.mean));
+  const std::string csv = comparison_csv(all[2]);
+  BOOST_TEST(csv.find(",nonfinite,,,1\n") != std::string::npos, csv);
+  BOOST_TEST(csv.find(",seeds,,,3\n") != std::string::npos, csv);
+  BOOST_TEST(csv.find("diverged") == std::string::npos, csv);
+  const auto json = nlohmann::json::parse(comparison_json(all[0]))["rows"][0]["cells"][0];
+  BOOST_TEST(json["n_nonfinite"] == 3);
+  BOOST_TEST(!json.contains("n_diverged"));
+  BOOST_TEST(json["seeds"][0]["word"] == "none");
+}
+
+BOOST_AUTO_TEST_CASE(cells_that_all_failed_are_named_after_their_failure) {
+  std::vector<RunCell> cells = {cell("alibi", 1, 5), cell("alibi", 2, 5)};
+  for (RunCell& c : cells) set_failure(c.result.lengths[0], "nonfinite_gradient", "segment 0");
+  const Comparison perplexity = comparisons_of(cells, {}).at(0);
+  BOOST_TEST(perplexity.quantity == "perplexity");
+  BOOST_TEST(comparison_table(perplexity).find("inf (2 diverged)") != std::string::npos);
+  for (RunCell& c : cells) c.result.protocol = "gradient";
+  const Comparison gradient = comparisons_of(cells, {}).at(0);
+  BOOST_TEST(gradient.quantity == "result");
+  BOOST_TEST(comparison_table(gradient).find("alibi          2   nan\n") != std::string::npos,
+             comparison_table(gradient));
 }
 
 BOOST_AUTO_TEST_CASE(segments_are_items_of_one_seed_on_nll) {

@@ -15,7 +15,7 @@ BOOST_AUTO_TEST_CASE(five_seeds_by_hand) {
   BOOST_TEST(got.mean == 3);
   BOOST_TEST(got.deviation == std::sqrt(2.5), tolerance(1e-15));
   BOOST_TEST(got.n == 5);
-  BOOST_TEST(got.n_diverged == 0);
+  BOOST_TEST(got.n_nonfinite == 0);
   BOOST_TEST(got.ddof == 1);
 }
 
@@ -39,8 +39,25 @@ BOOST_AUTO_TEST_CASE(a_diverged_seed_is_kept_and_counted) {
     BOOST_TEST(got.mean == INFINITY);
     BOOST_TEST(std::isnan(got.deviation));
     BOOST_TEST(got.n == 5);
-    BOOST_TEST(got.n_diverged == 2);
+    BOOST_TEST(got.n_nonfinite == 2);
   }
+}
+
+BOOST_AUTO_TEST_CASE(of_other_numbers_a_mean_is_that_of_arithmetic) {
+  const auto mean = [](const std::vector<double>& values) {
+    const Spread got = spread_of(values);
+    BOOST_TEST(std::isnan(got.deviation));
+    BOOST_TEST(got.n_nonfinite == (values.size() == 3u ? 1 : 2));
+    return got.mean;
+  };
+  BOOST_TEST(mean({20, INFINITY, 21}) == INFINITY);
+  BOOST_TEST(mean({20, -INFINITY, 21}) == -INFINITY);
+  BOOST_TEST(std::isnan(mean({20, NAN, 21})));
+  BOOST_TEST(std::isnan(mean({INFINITY, -INFINITY})));
+  const Spread finite = spread_of(std::vector<double>{1, 2, 3, 4, 5});
+  BOOST_TEST(finite.mean == 3);
+  BOOST_TEST(finite.deviation == std::sqrt(2.5), tolerance(1e-15));
+  BOOST_TEST(finite.n_nonfinite == 0);
 }
 
 BOOST_AUTO_TEST_CASE(a_seed_that_learned_badly_is_a_number_like_others) {
@@ -48,7 +65,7 @@ BOOST_AUTO_TEST_CASE(a_seed_that_learned_badly_is_a_number_like_others) {
   const Spread got = spread_of_seeds(std::vector<double>{23, 23, 23, 24, 122});
   BOOST_TEST(std::round(got.mean) == 43);
   BOOST_TEST(std::round(got.deviation) == 44);
-  BOOST_TEST(got.n_diverged == 0);
+  BOOST_TEST(got.n_nonfinite == 0);
 }
 
 BOOST_AUTO_TEST_CASE(the_median_is_in_the_middle_or_between) {
@@ -63,6 +80,7 @@ BOOST_AUTO_TEST_CASE(of_nothing_there_is_nothing_to_say) {
   BOOST_TEST(std::isnan(median_of({})));
   BOOST_TEST(std::isnan(deviation_of({})));
   BOOST_TEST(std::isnan(standard_error_of({})));
+  BOOST_CHECK_EXCEPTION(spread_of({}), ConfigError, says("[spread] bad_argument: "));
   BOOST_CHECK_EXCEPTION(spread_of_seeds({}), ConfigError, says("[spread] bad_argument: "));
 }
 
