@@ -121,8 +121,8 @@ void add(Comparison& to, const RunCell& from, const Quantity& number) {
   const auto place = std::find_if(seeds.begin(), seeds.end(),
                                   [&](const SeedValue& other) { return other.seed >= from.seed; });
   require<ConfigError>(place == seeds.end() || place->seed != from.seed, kWhere,
-                       "expected one run of ", from.name, " with seed ", from.seed, ", got ",
-                       place == seeds.end() ? "" : place->run, " and ", from.run,
+                       "bad_argument: expected one run of ", from.name, " with seed ", from.seed,
+                       ", got ", place == seeds.end() ? "" : place->run, " and ", from.run,
                        ", which differ in nothing; leave one out");
   seeds.insert(place,
                {from.seed, from.run, measured.tokens, number.value, number.word, measured.items});
@@ -160,8 +160,8 @@ std::string choose_reference(const std::vector<std::string>& names, const std::s
   };
   if (!asked.empty()) {
     const std::string found = find(asked);
-    require<ConfigError>(!found.empty(), kWhere, "--reference: expected one of ", list_of(names),
-                         ", got '", asked, "'", did_you_mean(asked, names));
+    require<ConfigError>(!found.empty(), kWhere, "bad_argument: --reference: expected one of ",
+                         list_of(names), ", got '", asked, "'", did_you_mean(asked, names));
     return found;
   }
   for (const char* usual : {"kerple_log", "sandwich"})
@@ -346,7 +346,7 @@ std::vector<Comparison> comparisons_of(const std::vector<RunCell>& cells,
   if (all.empty()) return {};
   const std::vector<std::string> known = full_names_of(all);
   for (const std::string& quantity : options.quantities)
-    require<ConfigError>(has(known, quantity), kWhere, "--quantity: expected one of ",
+    require<ConfigError>(has(known, quantity), kWhere, "bad_argument: --quantity: expected one of ",
                          list_of(quantities_of(all)), ", got '", quantity, "'",
                          did_you_mean(quantity, known));
   const std::string reference = choose_reference(names, options.reference);

@@ -88,8 +88,8 @@ struct Comparison {
 /// seed, length, set of tokens and, where a number is of a head, head. Seeds of one encoding are
 /// averaged; with pairs of segments each seed is a row of its own, and the pairs are its items.
 ///
-/// Throws    ConfigError: a reference or quantity that no cell has (with the nearest), and two runs
-///           that differ in nothing
+/// Throws    ConfigError bad_argument: a reference or quantity that no cell has (with the nearest),
+///           and two runs that differ in nothing
 /// Source    Chi et al. 2022, arXiv:2212.10356, table 3; arXiv:2205.09921, tables 3 and 9
 std::vector<Comparison> comparisons_of(const std::vector<RunCell>& cells,
                                        const CompareOptions& options);

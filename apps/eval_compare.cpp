@@ -133,7 +133,7 @@ int eval_compare(int argc, const char* const* argv, std::ostream& out) {
            "is better");
   if (!options.parse(argc, argv, out)) return kDone;
   require<ConfigError>(!runs.empty(), kWhere,
-                       "expected folders of runs, got none; see eval compare --help");
+                       "bad_argument: expected folders of runs, got none; see eval compare --help");
   check(asked);
 
   std::vector<RunCell> cells;

@@ -274,9 +274,10 @@ BOOST_AUTO_TEST_CASE(what_tells_rows_apart_is_in_their_labels) {
 BOOST_AUTO_TEST_CASE(runs_that_differ_in_nothing_are_refused) {
   std::vector<RunCell> cells = {cell("alibi", 1, 5), cell("alibi", 1, 6)};
   cells[1].run = "runs/copy";
-  BOOST_CHECK_EXCEPTION(comparisons_of(cells, {}), ConfigError,
-                        says("[eval:compare] expected one run of alibi with seed 1, got ",
-                             "runs/alibi-s1", "runs/copy"));
+  BOOST_CHECK_EXCEPTION(
+      comparisons_of(cells, {}), ConfigError,
+      says("[eval:compare] bad_argument: expected one run of alibi with seed 1, got ",
+           "runs/alibi-s1", "runs/copy"));
 }
 
 BOOST_AUTO_TEST_CASE(other_quantities_come_with_tests_and_without_logarithms) {
@@ -302,7 +303,8 @@ BOOST_AUTO_TEST_CASE(other_quantities_come_with_tests_and_without_logarithms) {
   options.quantities = {"erff"};
   BOOST_CHECK_EXCEPTION(
       comparisons_of(cells, options), ConfigError,
-      says("--quantity: expected one of perplexity, erf, got 'erff'", "did you mean 'erf'?"));
+      says("[eval:compare] bad_argument: --quantity: expected one of perplexity, erf, got 'erff'",
+           "did you mean 'erf'?"));
 }
 
 BOOST_AUTO_TEST_CASE(a_number_of_a_head_meets_the_same_head_alone) {
@@ -355,8 +357,10 @@ BOOST_AUTO_TEST_CASE(heads_can_be_asked_for_one_by_one) {
   BOOST_TEST(all[0].rows[0].of == "h1");
   BOOST_TEST(all[0].rows[2].of == "h3");
   options.quantities = {"eff h4"};
-  BOOST_CHECK_EXCEPTION(comparisons_of(cells, options), ConfigError,
-                        says("--quantity: expected one of eff, got 'eff h4'", "did you mean"));
+  BOOST_CHECK_EXCEPTION(
+      comparisons_of(cells, options), ConfigError,
+      says("[eval:compare] bad_argument: --quantity: expected one of eff, got 'eff h4'",
+           "did you mean"));
 }
 
 BOOST_AUTO_TEST_CASE(a_cell_that_failed_counts_for_the_heads_of_its_other_seeds) {
@@ -385,15 +389,19 @@ BOOST_AUTO_TEST_CASE(filters_leave_out_and_words_are_checked) {
   options = {};
   options.reference = "alibbi";
   BOOST_CHECK_EXCEPTION(comparisons_of(cells, options), ConfigError,
-                        says("--reference: expected one of alibi, kerple_log, got 'alibbi'",
+                        says("[eval:compare] bad_argument: --reference: expected one of alibi, "
+                             "kerple_log, got 'alibbi'",
                              "did you mean 'alibi'?"));
-  BOOST_CHECK_EXCEPTION(check(with_pairs("seed")), ConfigError, says("--pairs: expected one of"));
+  BOOST_CHECK_EXCEPTION(check(with_pairs("seed")), ConfigError,
+                        says("[eval] bad_argument: --pairs: expected one of"));
   options = {};
   options.marks = "Q";
-  BOOST_CHECK_EXCEPTION(check(options), ConfigError, says("--marks: expected one of S, K"));
+  BOOST_CHECK_EXCEPTION(check(options), ConfigError,
+                        says("[eval] bad_argument: --marks: expected one of S, K"));
   options = {};
   options.protocols = {"last-tokn"};
-  BOOST_CHECK_EXCEPTION(check(options), ConfigError, says("did you mean 'last-token'?"));
+  BOOST_CHECK_EXCEPTION(check(options), ConfigError,
+                        says("[eval] bad_argument: --protocol: ", "did you mean 'last-token'?"));
 }
 
 BOOST_AUTO_TEST_CASE(the_usual_references_are_found_with_their_arguments) {

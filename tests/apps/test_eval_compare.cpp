@@ -182,7 +182,8 @@ BOOST_AUTO_TEST_CASE(help_and_bad_requests) {
   for (const char* part : {"usage: eval compare", "--reference", "--pairs", "--marks", "--out",
                            "(default: comparison)"})
     BOOST_TEST(has(help, part), part);
-  BOOST_CHECK_EXCEPTION(compare({}), ConfigError, says("[eval:compare] expected folders of runs"));
+  BOOST_CHECK_EXCEPTION(compare({}), ConfigError,
+                        says("[eval:compare] bad_argument: expected folders of runs"));
   BOOST_CHECK_EXCEPTION(compare({(toy().folder / "none").string()}), IoError,
                         says("[run] ", "expected the folder of a run"));
   BOOST_CHECK_EXCEPTION(compare({"x", "--pair", "seeds"}), ConfigError,
