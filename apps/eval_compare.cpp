@@ -7,6 +7,7 @@
 #include "apps/cell_files.h"
 #include "apps/cli.h"
 #include "apps/comparison_report.h"
+#include "apps/comparison_table.h"
 #include "apps/gnuplot.h"
 #include "apps/protocols/draws.h"
 #include "apps/results.h"

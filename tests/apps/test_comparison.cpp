@@ -4,6 +4,7 @@
 
 #include "apps/comparison.h"
 #include "apps/comparison_report.h"
+#include "apps/comparison_table.h"
 #include "apps/csv.h"
 #include "apps/gnuplot.h"
 #include "engine/base/error.h"

@@ -1,0 +1,171 @@
+#include "apps/comparison_table.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <utility>
+
+#include "apps/cli.h"
+#include "apps/results.h"
+#include "apps/text_table.h"
+#include "engine/base/error.h"
+
+namespace farfield::apps {
+namespace {
+
+std::string two_digits(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2g", value);
+  return text;
+}
+
+std::string sign_of(Mark mark) {
+  return mark == Mark::dagger ? "†" : mark == Mark::star ? "*" : " ";
+}
+
+std::string heading_of(int64_t length) {
+  return length > 0 ? std::to_string(length) : std::string("value");
+}
+
+// "eff", or for a quantity of heads "eff of each head".
+std::string name_of(const Comparison& of) {
+  return of.has_parts() ? of.quantity + " of each head" : of.quantity;
+}
+
+// What a row says something of: "model" beside rows of heads.
+std::string part_of(const ComparedRow& row) { return row.of.empty() ? "model" : row.of; }
+
+int64_t most_seeds(const ComparedRow& row) {
+  int64_t most = 0;
+  for (const ComparedCell& cell : row.cells) most = std::max(most, cell.spread.n);
+  return most;
+}
+
+// "2 of 5 inf, 1 of 5 none": the numbers of a cell that are none, in the words that their protocol
+// has for them; "inf" where all are the same.
+std::string nonfinite_text(const ComparedCell& cell) {
+  std::vector<std::pair<std::string, int64_t>> words;
+  for (const SeedValue& seed : cell.seeds) {
+    if (std::isfinite(seed.value)) continue;
+    const std::string word = seed.word.empty() ? number(seed.value) : seed.word;
+    const auto known = std::find_if(words.begin(), words.end(),
+                                    [&](const auto& other) { return other.first == word; });
+    if (known == words.end())
+      words.emplace_back(word, 1);
+    else
+      ++known->second;
+  }
+  if (words.front().second == cell.spread.n) return words.front().first;
+  std::string text;
+  for (const auto& [word, n] : words)
+    text += concat(text.empty() ? "" : ", ", n, " of ", cell.spread.n, ' ', word);
+  return text;
+}
+
+// "mean ± deviation". Where a number that is no perplexity is not finite, a mean would say nothing.
+std::string spread_text(const ComparedCell& cell, bool is_perplexity) {
+  const Spread& spread = cell.spread;
+  if (spread.n_nonfinite > 0 && !is_perplexity) return nonfinite_text(cell);
+  std::string text = short_number(spread.mean);
+  if (std::isfinite(spread.deviation)) text += " ± " + two_digits(spread.deviation);
+  if (spread.n_nonfinite > 0) text += concat(" (", spread.n_nonfinite, " diverged)");
+  return text;
+}
+
+// "8.31 ± 0.21 †"; of fewer seeds than the row has elsewhere, it says so.
+std::string text_of(const Comparison& of, const ComparedCell& cell, int64_t n_seeds,
+                    bool with_marks) {
+  if (cell.seeds.empty()) return "";
+  const Spread& spread = cell.spread;
+  std::string text = spread_text(cell, of.quantity == "perplexity");
+  if (spread.n < n_seeds) text += concat(" (", spread.n, spread.n == 1 ? " seed)" : " seeds)");
+  return with_marks ? text + ' ' + sign_of(cell.mark) : text;
+}
+
+std::string legend(const Comparison& of) {
+  std::string text;
+  if (of.quantity == "perplexity") {
+    text = concat("† ", of.reference, " is significantly better");
+    if (of.marks == "S") text += ", * significantly worse";
+  } else {
+    text = concat("† significantly higher than ", of.reference);
+    if (of.marks == "S") text += ", * significantly lower";
+  }
+  text += of.pairs == "segments" ? ": paired t-test over the items of one seed, on nll"
+                                 : concat(": paired t-test over seeds, on ", of.quantity);
+  if (of.has_parts()) text += ", each head against the same head";
+  return concat(text, ", two-sided, alpha ", kAlpha, '\n');
+}
+
+std::string differences_table(const Comparison& of) {
+  const bool is_by_items = of.pairs == "segments", has_logs = of.quantity == "perplexity";
+  const bool has_parts = of.has_parts();
+  std::vector<std::vector<std::string>> rows(1, {"minus " + of.reference});
+  if (has_parts) rows.front().push_back("head");
+  rows.front().insert(rows.front().end(), {"length", "pairs"});
+  if (!is_by_items) rows.front().insert(rows.front().end(), {"difference", "t", "p"});
+  if (has_logs) rows.front().insert(rows.front().end(), {"of nll", "t", "p"});
+  const auto add = [](std::vector<std::string>& row, const TTest& test) {
+    if (!test.is_defined()) {
+      row.insert(row.end(), {"undefined", "", ""});
+      return;
+    }
+    row.insert(row.end(), {short_number(test.mean) + " ± " + two_digits(test.deviation),
+                           short_number(test.t), two_digits(test.p)});
+  };
+  for (const ComparedRow& row : of.rows) {
+    for (size_t at = 0; at < of.lengths.size(); ++at) {
+      const ComparedCell& cell = row.cells[at];
+      if (!cell.has_test) continue;
+      rows.push_back({row.label});
+      if (has_parts) rows.back().push_back(part_of(row));
+      rows.back().push_back(of.lengths[at] > 0 ? std::to_string(of.lengths[at]) : "");
+      rows.back().push_back(std::to_string(is_by_items ? cell.log_test.n : cell.test.n));
+      if (!is_by_items) add(rows.back(), cell.test);
+      if (has_logs) add(rows.back(), cell.log_test);
+    }
+  }
+  return rows.size() > 1 ? '\n' + text_table(rows) : "";
+}
+
+}  // namespace
+
+std::string comparison_table(const Comparison& of) {
+  const bool with_marks = of.n_tests > 0, is_by_items = of.pairs == "segments";
+  const bool has_parts = of.has_parts();
+  std::string text = concat(of.protocol, " ", name_of(of),
+                            is_by_items ? ", each seed" : ", mean ± standard deviation over seeds");
+  text += concat(" (", of.parameters, "; protocol ", of.protocol_hash, ")\n");
+  std::vector<std::vector<std::string>> rows(1, {"encoding"});
+  if (has_parts) rows.front().push_back("head");
+  if (!is_by_items) rows.front().push_back("seeds");
+  for (const int64_t length : of.lengths)
+    rows.front().push_back(heading_of(length) + (with_marks ? "  " : ""));
+  for (const ComparedRow& row : of.rows) {
+    rows.push_back({row.label});
+    if (has_parts) rows.back().push_back(part_of(row));
+    if (!is_by_items) rows.back().push_back(std::to_string(most_seeds(row)));
+    for (const ComparedCell& cell : row.cells)
+      rows.back().push_back(text_of(of, cell, most_seeds(row), with_marks));
+  }
+  text += text_table(rows);
+  if (with_marks) {
+    text += legend(of) + differences_table(of);
+    text += concat(of.n_tests, of.n_tests == 1 ? " test" : " tests",
+                   " made; nothing is corrected for their number\n");
+  }
+  for (const std::string& note : of.notes) text += note + '\n';
+  return text;
+}
+
+std::string comparison_remark(const Comparison& of) {
+  std::vector<std::string> parts;
+  for (const ComparedRow& row : of.rows)
+    if (std::find(parts.begin(), parts.end(), row.of) == parts.end()) parts.push_back(row.of);
+  const std::string range = parts.size() > 1 ? " to " + parts.back() : "";
+  return concat(of.protocol, ' ', name_of(of), " (", parts.front(), range, "), ", of.n_tests,
+                of.n_tests == 1 ? " test" : " tests", ": in the files alone; --quantity ",
+                of.quantity, " shows them\n");
+}
+
+}  // namespace farfield::apps
