@@ -29,6 +29,14 @@ std::string own_name(const std::string& run) {
   return encoding_name(posenc, posenc, "");
 }
 
+// The text of a cell as it is for every seed: where a run's seed chose the order of its documents
+// ("<hash>/<split> order=7"), that and not the number is what runs have in common.
+std::string text_setting(const std::string& id, uint64_t seed) {
+  const size_t order = id.rfind(" order=");
+  if (order == std::string::npos || id.substr(order) != concat(" order=", seed)) return id;
+  return id.substr(0, order) + " order=seed";
+}
+
 int say_empty(const std::vector<std::string>& runs, const CompareOptions& options,
               std::ostream& out) {
   std::vector<std::vector<std::string>> rows(1, {"encoding"});
@@ -80,6 +88,7 @@ std::vector<RunCell> run_cells(const std::string& run) {
       cell.setting = without(cell.setting, {key});
       cell.setting.emplace_back(key, value_of(kept.key, key));
     }
+    cell.setting.back().second = text_setting(cell.setting.back().second, cell.seed);
     const auto same = std::find_if(all.begin(), all.end(), [&](const Draws& other) {
       const ProtocolResult& first = other.results.front();
       return other.cell.name == cell.name && other.cell.setting == cell.setting &&

@@ -35,9 +35,9 @@ std::string make_run(const TempFolder& in, const std::string& posenc, uint64_t s
 
 // Keeps a cell of perplexity exp(nll) as eval would.
 void measure(const std::string& run, double nll, const std::string& posenc, uint64_t seed,
-             int64_t length = 64, uint64_t draw = 0) {
+             int64_t length = 64, uint64_t draw = 0, const std::string& text = "hash/test") {
   Subject s = test::subject(test::uniform_model(), test::toy_text(10), seed);
-  s.text.id = "hash/test";
+  s.text.id = text;
   s.draw = draw;
   ProtocolResult p;
   p.protocol = "last-token";
@@ -146,6 +146,23 @@ BOOST_AUTO_TEST_CASE(draws_of_one_run_are_one_number) {
   BOOST_TEST(value_of(cells[0].setting, "text") == "hash/test");
   BOOST_TEST(value_of(cells[0].setting, "seed") == "");
   BOOST_TEST(cells[1].name == "rope + window(w=3) (trained: rope)");
+}
+
+BOOST_AUTO_TEST_CASE(seeds_that_shuffle_their_documents_are_seeds_of_one_thing) {
+  const TempFolder folder;
+  const std::vector<std::string> runs = {make_run(folder, "alibi", 1), make_run(folder, "alibi", 2),
+                                         make_run(folder, "rope", 1), make_run(folder, "rope", 2)};
+  measure(runs[0], 1, "alibi", 1, 64, 0, "hash/test order=1");
+  measure(runs[1], 2, "alibi", 2, 64, 0, "hash/test order=2");
+  measure(runs[2], 1, "rope", 1, 64, 0, "hash/test order=1");
+  measure(runs[3], 2, "rope", 2, 64, 0, "hash/test");  // in the order of the file: another thing
+  for (const std::string& run : {runs[0], runs[1]})
+    BOOST_TEST(value_of(run_cells(run).at(0).setting, "text") == "hash/test order=seed");
+  const Said said = compare({runs[0], runs[1], "--out", (folder / "out").string()});
+  BOOST_TEST(has(said, "alibi          2   5.054 ± 3.3\n"), said.text);
+  const Said other = compare({runs[2], runs[3], "--out", (folder / "out").string()});
+  BOOST_TEST(has(other, "rope text=hash/test order=seed       1   2.718\n"), other.text);
+  BOOST_TEST(has(other, "rope text=hash/test                  1   7.389\n"), other.text);
 }
 
 BOOST_AUTO_TEST_CASE(nothing_to_compare_is_said_and_is_no_success) {
