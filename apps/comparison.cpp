@@ -98,6 +98,12 @@ std::vector<Quantity> numbers_in(const RunCell& cell, const std::string& quantit
   return numbers;
 }
 
+// Beside a perplexity. What a cell that failed would have had per byte is infinite like that.
+double bits_per_byte_of(const LengthResult& cell) {
+  if (!cell.failure.empty()) return INFINITY;
+  return cell.has_perplexity() && cell.bytes_per_token > 0 ? cell.bits_per_byte() : std::nan("");
+}
+
 ComparedRow& row_of(Comparison& in, const RunCell& cell, const std::string& part) {
   const bool is_by_seed = in.pairs == "segments";
   for (ComparedRow& row : in.rows)
@@ -124,8 +130,9 @@ void add(Comparison& to, const RunCell& from, const Quantity& number) {
                        "bad_argument: expected one run of ", from.name, " with seed ", from.seed,
                        ", got ", place == seeds.end() ? "" : place->run, " and ", from.run,
                        ", which differ in nothing; leave one out");
-  seeds.insert(place,
-               {from.seed, from.run, measured.tokens, number.value, number.word, measured.items});
+  const bool is_perplexity = to.quantity == "perplexity";
+  seeds.insert(place, {from.seed, from.run, measured.tokens, number.value, number.word,
+                       measured.items, is_perplexity ? bits_per_byte_of(measured) : std::nan("")});
 }
 
 // What tells rows of one name apart is said of every row, so that nobody takes unlike for like.
@@ -266,6 +273,21 @@ void test_rows(Comparison& in) {
   }
 }
 
+void add_spread(ComparedCell& cell, bool is_perplexity) {
+  if (cell.seeds.empty()) return;
+  std::vector<double> values, bits;
+  for (const SeedValue& seed : cell.seeds) {
+    values.push_back(seed.value);
+    bits.push_back(seed.bits_per_byte);
+  }
+  cell.spread = is_perplexity ? spread_of_seeds(values) : spread_of(values);
+  const bool all_known =
+      std::none_of(bits.begin(), bits.end(), [](double x) { return std::isnan(x); });
+  const bool is_one_finite =
+      std::any_of(bits.begin(), bits.end(), [](double x) { return std::isfinite(x); });
+  if (all_known && is_one_finite) cell.bits = spread_of_seeds(bits);
+}
+
 // Those of one part of the model together, in the order in which parts come.
 void sort_by_part(Comparison& in) {
   std::vector<std::string> parts;
@@ -298,14 +320,8 @@ Comparison comparison_of(const Group& group, const std::string& quantity,
     for (const Quantity& number : numbers_in(*cell, quantity, group))
       if (is_whole || has(options.quantities, number.full_name())) add(made, *cell, number);
   sort_by_part(made);
-  for (ComparedRow& row : made.rows) {
-    for (ComparedCell& cell : row.cells) {
-      std::vector<double> values;
-      for (const SeedValue& seed : cell.seeds) values.push_back(seed.value);
-      if (!values.empty())
-        cell.spread = quantity == "perplexity" ? spread_of_seeds(values) : spread_of(values);
-    }
-  }
+  for (ComparedRow& row : made.rows)
+    for (ComparedCell& cell : row.cells) add_spread(cell, quantity == "perplexity");
   label_rows(made);
   return made;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -44,12 +45,14 @@ struct SeedValue {
   double value = 0;           ///< not finite: a perplexity has diverged; else `word` says what
   std::string word;           ///< Quantity::word; of a cell that failed, cell_text()
   std::vector<double> items;  ///< LengthResult::items
+  double bits_per_byte = std::nan("");  ///< beside a perplexity; infinite: diverged; NaN: not known
 };
 
 /// One row at one length.
 struct ComparedCell {
   std::vector<SeedValue> seeds;  ///< by seed; empty: not measured
   Spread spread;                 ///< of their values
+  Spread bits;                   ///< of their bits per byte; n = 0 unless all of them are known
   bool has_test = false;         ///< whether it could be paired with the reference
   TTest test;                    ///< on the values; undefined for pairs of segments
   TTest log_test;                ///< on log-perplexity; undefined for other quantities

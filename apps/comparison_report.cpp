@@ -47,6 +47,13 @@ void for_each_number(const Comparison& of, const F& number) {
       for (const SeedValue& seed : cell.seeds)
         number(row, of.lengths[at], std::string("value"), std::to_string(seed.seed), seed.tokens,
                seed.value);
+      if (cell.bits.n > 0) {
+        for (const SeedValue& seed : cell.seeds)
+          number(row, of.lengths[at], std::string("bits_per_byte"), std::to_string(seed.seed),
+                 seed.tokens, seed.bits_per_byte);
+        one("bits_per_byte_mean", cell.bits.mean);
+        one("bits_per_byte_deviation", cell.bits.deviation);
+      }
       one("mean", cell.spread.mean);
       one("deviation", cell.spread.deviation);
       one("seeds", static_cast<double>(cell.spread.n));
@@ -84,11 +91,15 @@ ordered_json json_of(const Comparison& of, const ComparedCell& cell, int64_t len
                              {"tokens", seed.tokens},
                              {"value", to_json(seed.value)}});
     if (!seed.word.empty()) json["seeds"].back()["word"] = seed.word;
+    if (cell.bits.n > 0) json["seeds"].back()["bits_per_byte"] = to_json(seed.bits_per_byte);
   }
   json["mean"] = to_json(cell.spread.mean);
   json["deviation"] = to_json(cell.spread.deviation);
   json["ddof"] = cell.spread.ddof;
   json["n_" + count_name(of)] = cell.spread.n_nonfinite;
+  if (cell.bits.n > 0)
+    json["bits_per_byte"] = {{"mean", to_json(cell.bits.mean)},
+                             {"deviation", to_json(cell.bits.deviation)}};
   if (!cell.has_test) return json;
   if (cell.test.n > 0) json["test"] = json_of(cell.test);
   if (cell.log_test.n > 0) json["nll_test"] = json_of(cell.log_test);

@@ -62,10 +62,8 @@ std::string nonfinite_text(const ComparedCell& cell) {
   return text;
 }
 
-// "mean ± deviation". Where a number that is no perplexity is not finite, a mean would say nothing.
-std::string spread_text(const ComparedCell& cell, bool is_perplexity) {
-  const Spread& spread = cell.spread;
-  if (spread.n_nonfinite > 0 && !is_perplexity) return nonfinite_text(cell);
+// "mean ± deviation", of perplexities or their bits per byte.
+std::string spread_text(const Spread& spread) {
   std::string text = short_number(spread.mean);
   if (std::isfinite(spread.deviation)) text += " ± " + two_digits(spread.deviation);
   if (spread.n_nonfinite > 0) text += concat(" (", spread.n_nonfinite, " diverged)");
@@ -77,9 +75,24 @@ std::string text_of(const Comparison& of, const ComparedCell& cell, int64_t n_se
                     bool with_marks) {
   if (cell.seeds.empty()) return "";
   const Spread& spread = cell.spread;
-  std::string text = spread_text(cell, of.quantity == "perplexity");
+  // Where a number that is no perplexity is not finite, a mean would say nothing.
+  const bool has_mean = spread.n_nonfinite == 0 || of.quantity == "perplexity";
+  std::string text = has_mean ? spread_text(spread) : nonfinite_text(cell);
   if (spread.n < n_seeds) text += concat(" (", spread.n, spread.n == 1 ? " seed)" : " seeds)");
   return with_marks ? text + ' ' + sign_of(cell.mark) : text;
+}
+
+// The row beneath one of perplexities, in its columns; empty where bytes are not known.
+std::vector<std::string> bits_row(const ComparedRow& row, size_t n_before, bool with_marks) {
+  std::vector<std::string> texts(n_before);
+  texts.front() = "  bits per byte";
+  bool has_bits = false;
+  for (const ComparedCell& cell : row.cells) {
+    has_bits = has_bits || cell.bits.n > 0;
+    texts.push_back(cell.bits.n > 0 ? spread_text(cell.bits) + (with_marks ? "  " : "") : "");
+  }
+  if (!has_bits) texts.clear();
+  return texts;
 }
 
 std::string legend(const Comparison& of) {
@@ -145,8 +158,10 @@ std::string comparison_table(const Comparison& of) {
     rows.push_back({row.label});
     if (has_parts) rows.back().push_back(part_of(row));
     if (!is_by_items) rows.back().push_back(std::to_string(most_seeds(row)));
+    const size_t n_before = rows.back().size();
     for (const ComparedCell& cell : row.cells)
       rows.back().push_back(text_of(of, cell, most_seeds(row), with_marks));
+    if (auto bits = bits_row(row, n_before, with_marks); !bits.empty()) rows.push_back(bits);
   }
   text += text_table(rows);
   if (with_marks) {

@@ -1,5 +1,6 @@
 #include <boost/test/unit_test.hpp>
 #include <cmath>
+#include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "apps/comparison.h"
@@ -229,6 +230,54 @@ BOOST_AUTO_TEST_CASE(cells_that_all_failed_are_named_after_their_failure) {
   BOOST_TEST(gradient.quantity == "result");
   BOOST_TEST(comparison_table(gradient).find("alibi          2   nan\n") != std::string::npos,
              comparison_table(gradient));
+}
+
+BOOST_AUTO_TEST_CASE(bits_per_byte_stand_beneath_perplexity_where_all_seeds_know_their_bytes) {
+  auto cells = five_seeds();
+  for (RunCell& c : cells)
+    c.result.lengths[0].bytes_per_token = 3.0 + static_cast<double>(c.seed);  // other texts
+  // By hand: the candidate's perplexity of seed s is 20 + s.
+  std::vector<double> bits;
+  double mean = 0, squares = 0;
+  for (int s = 1; s <= 5; ++s) bits.push_back(std::log2(20.0 + s) / (3.0 + s));
+  for (const double b : bits) mean += b / 5;
+  for (const double b : bits) squares += (b - mean) * (b - mean);
+  const Comparison got = comparisons_of(cells, {}).at(0);
+  const ComparedCell& alibi = row(got, "alibi").cells.at(0);
+  BOOST_TEST(alibi.bits.n == 5);
+  BOOST_TEST(alibi.bits.mean == mean, boost::test_tools::tolerance(1e-12));
+  BOOST_TEST(alibi.bits.deviation == std::sqrt(squares / 4), boost::test_tools::tolerance(1e-12));
+  char text[64];
+  std::snprintf(text, sizeof text, "\n  bits per byte           %.4g ± %.2g", mean,
+                std::sqrt(squares / 4));
+  BOOST_TEST(comparison_table(got).find(text) != std::string::npos, text << comparison_table(got));
+  const auto rows = parse_csv("x", comparison_csv(got));
+  const auto find = [&](const std::string& statistic) {
+    for (const auto& r : rows)
+      if (r.at(6) == "alibi" && r.at(8) == statistic) return r;
+    return std::vector<std::string>(12, "0");
+  };
+  BOOST_TEST(std::stod(find("bits_per_byte")[11]) == bits[0], boost::test_tools::tolerance(1e-12));
+  BOOST_TEST(find("bits_per_byte")[9] == "1");
+  BOOST_TEST(std::stod(find("bits_per_byte_mean")[11]) == mean,
+             boost::test_tools::tolerance(1e-12));
+  const auto json = nlohmann::json::parse(comparison_json(got))["rows"][0]["cells"][0];
+  BOOST_TEST(json["bits_per_byte"]["mean"].get<double>() == mean,
+             boost::test_tools::tolerance(1e-12));
+  BOOST_TEST(json["seeds"][4]["bits_per_byte"].get<double>() == bits[4],
+             boost::test_tools::tolerance(1e-12));
+
+  LengthResult& seed_1 = cells[0].result.lengths[0];
+  seed_1.bytes_per_token = 0;
+  const Comparison unknown = comparisons_of(cells, {}).at(0);
+  BOOST_TEST(row(unknown, "alibi").cells.at(0).bits.n == 0);
+  BOOST_TEST(row(unknown, "kerple_log").cells.at(0).bits.n == 5);
+  BOOST_TEST(comparison_csv(unknown).find("alibi,64,bits") == std::string::npos);
+  set_failure(seed_1, "nonfinite_logits", "segment 0");
+  const Comparison diverged = comparisons_of(cells, {}).at(0);
+  BOOST_TEST(row(diverged, "alibi").cells.at(0).bits.mean == INFINITY);
+  for (RunCell& c : cells) c.result.lengths[0].bytes_per_token = 0;
+  BOOST_TEST(comparison_table(comparisons_of(cells, {}).at(0)).find("bits") == std::string::npos);
 }
 
 BOOST_AUTO_TEST_CASE(segments_are_items_of_one_seed_on_nll) {
