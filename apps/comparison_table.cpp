@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "apps/cli.h"
+#include "apps/lists.h"
 #include "apps/results.h"
 #include "apps/text_table.h"
 #include "engine/base/error.h"
@@ -175,8 +176,7 @@ std::string comparison_table(const Comparison& of) {
 
 std::string comparison_remark(const Comparison& of) {
   std::vector<std::string> parts;
-  for (const ComparedRow& row : of.rows)
-    if (std::find(parts.begin(), parts.end(), row.of) == parts.end()) parts.push_back(row.of);
+  for (const ComparedRow& row : of.rows) add_new(parts, row.of);
   const std::string range = parts.size() > 1 ? " to " + parts.back() : "";
   return concat(of.protocol, ' ', name_of(of), " (", parts.front(), range, "), ", of.n_tests,
                 of.n_tests == 1 ? " test" : " tests", ": in the files alone; --quantity ",

@@ -1,0 +1,11 @@
+#pragma once
+
+#include "apps/comparison.h"
+
+namespace farfield::apps {
+
+/// Holds each row of a comparison against that of its reference: fills in tests, marks, their count
+/// and notes on what could not be compared.
+void test_rows(Comparison& in);
+
+}  // namespace farfield::apps
