@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 
 #include "apps/comparison_tests.h"
 #include "apps/lists.h"
@@ -220,6 +221,18 @@ Comparison comparison_of(const Group& group, const std::string& quantity,
 bool Comparison::has_parts() const {
   return std::any_of(rows.begin(), rows.end(),
                      [](const ComparedRow& row) { return !row.of.empty(); });
+}
+
+bool Comparison::has_ratios() const {
+  for (const ComparedRow& row : rows)
+    for (const ComparedCell& cell : row.cells)
+      if (!std::isnan(cell.ratio)) return true;
+  return false;
+}
+
+bool Comparison::is_time() const {
+  const std::string_view name = quantity;
+  return name.ends_with("_s") && !name.ends_with("_per_s");
 }
 
 void check(const CompareOptions& options) {

@@ -53,6 +53,7 @@ struct ComparedCell {
   std::vector<SeedValue> seeds;  ///< by seed; empty: not measured
   Spread spread;                 ///< of their values
   Spread bits;                   ///< of their bits per byte; n = 0 unless all of them are known
+  double ratio = std::nan("");   ///< protocol speed: mean over that of the reference, else NaN
   bool has_test = false;         ///< whether it could be paired with the reference
   TTest test;                    ///< on the values; undefined for pairs of segments
   TTest log_test;                ///< on log-perplexity; undefined for other quantities
@@ -85,6 +86,10 @@ struct Comparison {
 
   /// Whether its numbers are of single heads or layers.
   bool has_parts() const;
+  /// Whether some cell has a ratio.
+  bool has_ratios() const;
+  /// Whether its numbers are seconds, of which less is faster; by the unit in the name.
+  bool is_time() const;
 };
 
 /// Groups cells by protocol and parameters and compares what can be compared: numbers of the same

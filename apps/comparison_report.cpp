@@ -1,6 +1,7 @@
 #include "apps/comparison_report.h"
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <system_error>
 
@@ -8,6 +9,7 @@
 #include "apps/csv.h"
 #include "apps/gnuplot.h"
 #include "apps/json_number.h"
+#include "apps/protocols/speed.h"
 #include "apps/results.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
@@ -58,6 +60,9 @@ void for_each_number(const Comparison& of, const F& number) {
       one("deviation", cell.spread.deviation);
       one("seeds", static_cast<double>(cell.spread.n));
       one(count_name(of), static_cast<double>(cell.spread.n_nonfinite));
+      if (!std::isnan(cell.ratio)) one("ratio", cell.ratio);
+      if (!std::isnan(cell.ratio) && of.is_time())
+        one("percent_faster", percent_faster(cell.ratio, 1));
       if (!cell.has_test) continue;
       for (const bool is_log : {false, true}) {
         const TTest& test = is_log ? cell.log_test : cell.test;
@@ -100,6 +105,9 @@ ordered_json json_of(const Comparison& of, const ComparedCell& cell, int64_t len
   if (cell.bits.n > 0)
     json["bits_per_byte"] = {{"mean", to_json(cell.bits.mean)},
                              {"deviation", to_json(cell.bits.deviation)}};
+  if (!std::isnan(cell.ratio)) json["ratio"] = to_json(cell.ratio);
+  if (!std::isnan(cell.ratio) && of.is_time())
+    json["percent_faster"] = to_json(percent_faster(cell.ratio, 1));
   if (!cell.has_test) return json;
   if (cell.test.n > 0) json["test"] = json_of(cell.test);
   if (cell.log_test.n > 0) json["nll_test"] = json_of(cell.log_test);

@@ -7,6 +7,7 @@
 
 #include "apps/cli.h"
 #include "apps/lists.h"
+#include "apps/protocols/speed.h"
 #include "apps/results.h"
 #include "apps/text_table.h"
 #include "engine/base/error.h"
@@ -111,6 +112,17 @@ std::string legend(const Comparison& of) {
   return concat(text, ", two-sided, alpha ", kAlpha, '\n');
 }
 
+// The columns behind a number of protocol speed.
+void add_ratio(std::vector<std::string>& to, const ComparedCell& cell, bool is_time,
+               bool is_reference) {
+  to.push_back(std::isnan(cell.ratio) ? "" : short_number(cell.ratio));
+  if (!is_time) return;
+  char percent[32] = "";
+  if (!std::isnan(cell.ratio) && !is_reference)
+    std::snprintf(percent, sizeof percent, "%.1f", percent_faster(cell.ratio, 1));
+  to.push_back(percent);
+}
+
 std::string differences_table(const Comparison& of) {
   const bool is_by_items = of.pairs == "segments", has_logs = of.quantity == "perplexity";
   const bool has_parts = of.has_parts();
@@ -153,18 +165,27 @@ std::string comparison_table(const Comparison& of) {
   std::vector<std::vector<std::string>> rows(1, {"encoding"});
   if (has_parts) rows.front().push_back("head");
   if (!is_by_items) rows.front().push_back("seeds");
-  for (const int64_t length : of.lengths)
+  const bool has_ratios = of.has_ratios(), is_time = of.is_time();
+  for (const int64_t length : of.lengths) {
     rows.front().push_back(heading_of(length) + (with_marks ? "  " : ""));
+    if (has_ratios) rows.front().push_back("ratio");
+    if (has_ratios && is_time) rows.front().push_back("% faster");
+  }
   for (const ComparedRow& row : of.rows) {
     rows.push_back({row.label});
     if (has_parts) rows.back().push_back(part_of(row));
     if (!is_by_items) rows.back().push_back(std::to_string(most_seeds(row)));
     const size_t n_before = rows.back().size();
-    for (const ComparedCell& cell : row.cells)
+    for (const ComparedCell& cell : row.cells) {
       rows.back().push_back(text_of(of, cell, most_seeds(row), with_marks));
+      if (has_ratios) add_ratio(rows.back(), cell, is_time, row.is_reference);
+    }
     if (auto bits = bits_row(row, n_before, with_marks); !bits.empty()) rows.push_back(bits);
   }
   text += text_table(rows);
+  if (has_ratios) text += concat("ratio: to the mean of ", of.reference);
+  if (has_ratios && is_time) text += "; % faster: of the time of that";
+  if (has_ratios) text += '\n';
   if (with_marks) {
     text += legend(of) + differences_table(of);
     text += concat(of.n_tests, of.n_tests == 1 ? " test" : " tests",

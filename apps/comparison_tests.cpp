@@ -1,6 +1,7 @@
 #include "apps/comparison_tests.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "apps/lists.h"
 #include "engine/base/error.h"
@@ -72,6 +73,15 @@ void test_cell(Comparison& in, const ComparedRow& reference, ComparedRow& row, s
   cell.mark = in.marks == "K" ? kerple_mark(decides) : sandwich_mark(decides);
 }
 
+// What belongs to a machine is told by its ratio to something else on it. Not of seeds that are
+// paired: nothing that a seed decides costs time.
+void add_ratios(const ComparedRow& reference, ComparedRow& row) {
+  for (size_t at = 0; at < row.cells.size(); ++at) {
+    const double own = row.cells[at].spread.mean, other = reference.cells[at].spread.mean;
+    if (std::isfinite(own) && other > 0 && std::isfinite(other)) row.cells[at].ratio = own / other;
+  }
+}
+
 // One note for all heads of an encoding that the reference does not have.
 void note_unmatched(Comparison& in) {
   std::vector<std::string> labels, parts;
@@ -94,9 +104,14 @@ void note_unmatched(Comparison& in) {
 void test_rows(Comparison& in) {
   for (ComparedRow& row : in.rows) row.is_reference = row.name == in.reference;
   if (in.has_parts()) note_unmatched(in);
+  const bool has_ratios = in.protocol == "speed";
   for (ComparedRow& row : in.rows) {
-    if (row.is_reference) continue;
+    if (row.is_reference) {
+      if (has_ratios) add_ratios(row, row);
+      continue;
+    }
     if (const ComparedRow* const reference = reference_of(in, row)) {
+      if (has_ratios) add_ratios(*reference, row);
       for (size_t at = 0; at < in.lengths.size(); ++at) test_cell(in, *reference, row, at);
     } else if (std::any_of(in.rows.begin(), in.rows.end(), [&](const ComparedRow& other) {
                  return other.is_reference && other.of == row.of;
