@@ -45,7 +45,8 @@ RunResult measure(const LoadedRun& run, const data::Corpus& corpus, const std::s
                   .checkpointing = run.config.checkpoint_activations};
   subject.baseline = options.baseline.label();
   if (subject.is_truncated()) truncate(subject, options.baseline.window, eval.common.batch_tokens);
-  if (options.memory != nullptr && !subject.is_random)
+  // What reads no text has no rows that others asked for, and speed must run what it times.
+  if (options.memory != nullptr && !subject.is_random && protocol_named(protocol).has_text)
     subject.scorer = remembering(subject.scorer, *options.memory);
   subject.cells = cell_files(run.folder.eval() / "cells", model_key(run), options.again);
   return {.run = run.folder.path().string(),

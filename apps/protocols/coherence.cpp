@@ -37,12 +37,14 @@ void add_curve(const std::vector<std::vector<double>>& nll, const Subject& subje
       perplexities_of(smoothed(curve.mean_nll, std::max<int64_t>(1, train_len / 16)));
   const double reference = perplexity_at(curve.mean_nll, train_len);
   const Coherence found = coherence(smooth, reference, train_len);
-  to.quantities = {
-      {"perplexity_at_train_len", reference},
-      {"coherent_share", found.share},
-      {"coherent_share_beyond", found.share_beyond},
-      {"breakdown_position", found.breakdown ? static_cast<double>(*found.breakdown) : INFINITY},
-      {"scored_tokens_at_train_len", static_cast<double>(tokens.size())}};
+  to.quantities = {{"perplexity_at_train_len", reference},
+                   {"coherent_share", found.share},
+                   {"coherent_share_beyond", found.share_beyond},
+                   {"breakdown_position",
+                    found.breakdown ? static_cast<double>(*found.breakdown) : INFINITY,
+                    {},
+                    found.breakdown ? "" : "none"},
+                   {"scored_tokens_at_train_len", static_cast<double>(tokens.size())}};
   if (const double bytes = tokens.bytes_per_token(subject.text); bytes > 0)
     to.quantities.push_back(
         {"bits_per_byte_at_train_len", bits_per_byte_of(std::log(reference), bytes)});

@@ -162,6 +162,19 @@ BOOST_AUTO_TEST_CASE(what_one_protocol_scored_the_next_one_does_not) {
              boost::test_tools::per_element());
 }
 
+BOOST_AUTO_TEST_CASE(what_is_timed_is_computed_every_time) {
+  EvalOptions eval;
+  eval.common.lengths = {16};
+  eval.common.batch_tokens = 32;
+  eval.speed.warmup = 1;
+  eval.speed.timed_steps = eval.speed.timed_passes = 3;
+  RowMemory memory;
+  int64_t n_tokens = 0;
+  measure(load_run(trained().path), trained().corpus, "test", "speed", eval,
+          {.again = true, .watch = [&](int64_t n) { n_tokens += n; }, .memory = &memory});
+  BOOST_TEST(n_tokens == 4 * (4 * 16 + 32));  // a batch of training has 4 x 16
+}
+
 BOOST_AUTO_TEST_CASE(the_command_shows_baselines_side_by_side_and_warns_once) {
   const auto eval = [&](std::vector<const char*> more) {
     std::vector<const char*> words = {"eval",

@@ -50,6 +50,7 @@ BOOST_AUTO_TEST_CASE(a_model_that_holds_is_coherent_everywhere) {
   BOOST_TEST(quantity(got, "coherent_share") == 1);
   BOOST_TEST(quantity(got, "coherent_share_beyond") == 1);
   BOOST_TEST(quantity(got, "breakdown_position") == INFINITY);
+  BOOST_TEST(got.quantities.at(3).word == "none");
   BOOST_TEST(quantity(got, "scored_tokens_at_train_len") == 3 * 16);
   BOOST_TEST(std::isnan(quantity(got, "bits_per_byte_at_train_len")));
   Subject sized = test::subject(test::uniform_model(), test::toy_text(4000));
