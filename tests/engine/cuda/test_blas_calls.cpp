@@ -3,8 +3,8 @@
 #include <boost/test/unit_test.hpp>
 
 #include "engine/cuda/context.h"
-#include "engine/ops/matmul.h"
 #include "tests/engine/cuda/gemm_case.h"
+#include "tests/engine/cuda/linear_case.h"
 #include "tests/support/cuda/cublas_lt.h"
 
 namespace farfield::test {
@@ -89,14 +89,8 @@ BOOST_AUTO_TEST_CASE(what_does_not_fit_is_refused) {
 BOOST_AUTO_TEST_CASE(a_bias_that_the_library_does_not_add_is_added_after_it) {
   const KeepBlas keep;
   emulated_blas().adds_bias = false;
-  const Tensor bias = rounded(random_tensor({21}, 3, -1, 1, DType::bf16), DType::f32);
   for (const DType dtype : {DType::f32, DType::bf16})
-    devices_agree(concat(dtype, " linear"),
-                  {random_tensor({6, 11}, 1, -1, 1, dtype),
-                   random_tensor({21, 11}, 2, -1, 1, DType::f32), bias},
-                  Work::product, [](const std::vector<Tensor>& in) {
-                    return linear(in[0], in[1], in[2], Activation::gelu);
-                  });
+    linear_agrees({{6}, 11, 21}, dtype, true, Activation::gelu);
 }
 
 }  // namespace
