@@ -15,15 +15,10 @@
 
 using namespace farfield;
 using namespace farfield::apps;
-using farfield::test::ToyRun;
+using farfield::test::toy;
 namespace fs = std::filesystem;
 
 namespace {
-
-const ToyRun& toy() {
-  static const ToyRun run;
-  return run;
-}
 
 std::string make_run(const TempFolder& in, const std::string& posenc, uint64_t seed) {
   RunConfig config = toy().config(posenc);

@@ -13,15 +13,10 @@
 
 using namespace farfield;
 using namespace farfield::apps;
-using farfield::test::ToyRun;
+using farfield::test::toy;
 namespace fs = std::filesystem;
 
 namespace {
-
-const ToyRun& toy() {
-  static const ToyRun one;
-  return one;
-}
 
 // The folder of a new run.
 std::string trained(const std::string& posenc, const std::string& name) {

@@ -11,16 +11,11 @@
 
 using namespace farfield;
 using namespace farfield::apps;
-using farfield::test::ToyRun;
+using farfield::test::toy;
 
 // The self-checks of both protocols on real models, untrained: their weights matter little here.
 
 namespace {
-
-const ToyRun& toy() {
-  static const ToyRun run;
-  return run;
-}
 
 EvalOptions options(std::vector<int64_t> lengths) {
   EvalOptions e;

@@ -15,14 +15,9 @@
 
 using namespace farfield;
 using namespace farfield::apps;
-using farfield::test::ToyRun;
+using farfield::test::toy;
 
 namespace {
-
-const ToyRun& toy() {
-  static const ToyRun run;
-  return run;
-}
 
 // A learning rate that warms up and decays, and a norm that is clipped in some steps.
 RunConfig config_of(const std::string& cuda_graph) {

@@ -15,14 +15,9 @@ using namespace farfield;
 using namespace farfield::apps;
 using farfield::emulation::n_graph_launches;
 using farfield::emulation::n_host_waits;
-using farfield::test::ToyRun;
+using farfield::test::toy;
 
 namespace {
-
-const ToyRun& toy() {
-  static const ToyRun run;
-  return run;
-}
 
 RunConfig config_on(const char* device) {
   RunConfig config = toy().config();

@@ -11,14 +11,9 @@
 
 using namespace farfield;
 using namespace farfield::apps;
-using farfield::test::ToyRun;
+using farfield::test::toy;
 
 namespace {
-
-const ToyRun& toy() {
-  static const ToyRun run;
-  return run;
-}
 
 Trainer trainer(const RunConfig& config) { return {config, data::Corpus::open(config.data)}; }
 

@@ -17,15 +17,11 @@
 
 using namespace farfield;
 using namespace farfield::apps;
+using farfield::test::toy;
 using farfield::test::ToyRun;
 namespace fs = std::filesystem;
 
 namespace {
-
-const ToyRun& toy() {
-  static const ToyRun run;
-  return run;
-}
 
 ExitCode go(TrainingRun& run, std::optional<int64_t> stop_after = {}, std::string* said = nullptr) {
   std::ostringstream out;

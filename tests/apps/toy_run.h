@@ -59,4 +59,10 @@ struct ToyRun {
   }
 };
 
+/// The one of a test program.
+inline const ToyRun& toy() {
+  static const ToyRun one;
+  return one;
+}
+
 }  // namespace farfield::test
