@@ -1,9 +1,16 @@
-# nvcc, when there is one: the language CUDA, CUDAToolkit and farfield_nvcc_flags, what every target
-# with kernels is compiled with. Sets FARFIELD_HAS_NVCC in any case.
+# nvcc of CUDA 13 or later, when there is one: the language CUDA, CUDAToolkit and
+# farfield_nvcc_flags, what every target with kernels is compiled with. Sets FARFIELD_HAS_NVCC in any
+# case.
 include(CheckLanguage)
 check_language(CUDA)
+set(FARFIELD_HAS_NVCC FALSE)
 if(NOT CMAKE_CUDA_COMPILER)
-  set(FARFIELD_HAS_NVCC FALSE)
+  return()
+endif()
+# Asked for itself: an old one does not even pass CMake's own test of a compiler.
+execute_process(COMMAND "${CMAKE_CUDA_COMPILER}" --version OUTPUT_VARIABLE version ERROR_QUIET)
+if(NOT version MATCHES "release ([0-9.]+)" OR CMAKE_MATCH_1 VERSION_LESS 13)
+  message(STATUS "${CMAKE_CUDA_COMPILER} left out: expected CUDA 13 or later, got '${CMAKE_MATCH_1}'")
   return()
 endif()
 set(FARFIELD_HAS_NVCC TRUE)
@@ -14,7 +21,7 @@ if(FARFIELD_CCACHE AND NOT DEFINED CMAKE_CUDA_COMPILER_LAUNCHER)
   set(CMAKE_CUDA_COMPILER_LAUNCHER "${FARFIELD_CCACHE}")
 endif()
 enable_language(CUDA)
-find_package(CUDAToolkit REQUIRED)
+find_package(CUDAToolkit 13 REQUIRED)
 
 add_library(farfield_nvcc_flags INTERFACE)
 # -std: CMake 3.25 does not know that nvcc has C++20. No -Wpedantic: lines that nvcc makes fail it.
