@@ -167,8 +167,11 @@ StepResult Trainer::step() {
   return result;
 }
 
-// The step once more, slowly, to see where it goes wrong.
+// The step once more, slowly, to see where it goes wrong. An encoding without a finite value
+// anywhere refuses for itself, and says more.
 std::string Trainer::describe(const Tokens& tokens, double loss, double norm) {
+  const int64_t length = *config_.train_len;
+  model_.encoding().plan(length, length, posenc::Phase::eval);
   std::string first;
   for (const Parameter& p : parameters_) {
     if (!is_finite(p.value)) {

@@ -11,11 +11,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/autograd.h"
 #include "engine/base/random.h"
 #include "engine/ops.h"
 #include "engine/safetensors.h"
-#include "posenc/absolute.h"
 #include "posenc/head_parameter.h"
+#include "posenc/piecewise.h"
 #include "posenc/registry.h"
 
 namespace farfield::posenc {
@@ -115,11 +116,7 @@ class Fire final : public Encoding {
     const Tensor far = maximum(Tensor::from(m, p.query_shape(), DType::f64, p.device),
                                absolute(value(kLmul) * l0_));
     bias.row_factor = 1.0 / (log1p(c * far) + eps_);  // [T]
-    const auto largest = [](const Tensor& x) {
-      const std::vector<double> all = x.to_vector();
-      return *std::max_element(all.begin(), all.end());
-    };
-    add_pieces(largest(bias.feature) * largest(bias.row_factor), bias);
+    add_pieces(bias);
     return {.row_bias = bias};
   }
 
@@ -131,34 +128,60 @@ class Fire final : public Encoding {
  private:
   Tensor value(Place place) const { return cast(stored_[place].value, DType::f64); }
 
-  // The pieces of f between 0 and `end`, between the kinks of hidden units. A unit with its kink at
-  // 0 counts as it does to the right of it.
-  void add_pieces(double end, RowBias& bias) const {
+  // The pieces of f from 0 on, between the kinks of hidden units; one for each unit and one more,
+  // whatever the parameters, so that the host need not wait to know them. A unit with its kink at 0
+  // or before counts as it does to the right of it.
+  void add_pieces(RowBias& bias) const {
     const Tensor w1 = value(kW1), b1 = value(kB1), w2 = value(kW2), b2 = value(kB2);
-    const std::vector<double> slope = w1.to_vector(), offset = b1.to_vector();
-    std::vector<double> knots;
-    for (size_t k = 0; k < slope.size(); ++k) {
-      const double kink = -offset[k] / slope[k];  // w1 = 0: not finite, no kink
-      if (kink > 0 && kink < end) knots.push_back(kink);
-    }
-    std::sort(knots.begin(), knots.end());
-    const size_t n_piece = knots.size() + 1;
-    std::vector<double> is_on(slope.size() * n_piece);
-    for (size_t i = 0; i < n_piece; ++i) {
-      const double left = i == 0 ? 0 : knots[i - 1], right = i < knots.size() ? knots[i] : end;
-      for (size_t k = 0; k < slope.size(); ++k)
-        is_on[k * n_piece + i] = slope[k] * (left + right) / 2 + offset[k] > 0;
-    }
-    const auto n = static_cast<int64_t>(n_piece);
-    const Tensor on = Tensor::from(is_on, {w1.dim(0), n}, DType::f64, w1.device());
-    // [H, K] to [H, N + 1]; as sums, since devices have no products of matrices in float64
+    const int64_t n = w1.dim(0);
+    bias.knots = sorted(kinks(w1, b1));
+    const Tensor on = units_on(w1, b1, bias.knots);  // [K, K + 1]
+    // [H, K] to [H, K + 1]; as sums, since devices have no products of matrices in float64
     const auto over_units = [&](const Tensor& x) {
-      return sum(reshape(x, {x.dim(0), x.dim(1), 1}) * on, 1);
+      return sum(reshape(x, {x.dim(0), n, 1}) * on, 1);
     };
-    bias.knots = Tensor::from(knots, {static_cast<int64_t>(knots.size())}, DType::f64, w1.device());
     bias.slope = over_units(w2 * w1);
     bias.offset = over_units(w2 * b1) + reshape(b2, {b2.dim(0), 1});
   }
+
+  // Where each unit has its kink, kFar where it has none from 0 on, as with w1 = 0: [K].
+  static Tensor kinks(const Tensor& w1, const Tensor& b1) {
+    const NoGrad no_grad;
+    const Tensor x = minimum(relu(-b1 * w1 / (w1 * w1 + 1e-300)), kFar);
+    return x + (1.0 - step(x)) * kFar;
+  }
+
+  // By counting how many are before each, of equal ones those that come first.
+  static Tensor sorted(const Tensor& x) {
+    const NoGrad no_grad;
+    const int64_t n = x.dim(0);
+    std::vector<double> places, comes_later;
+    for (int64_t i = 0; i < n; ++i) {
+      places.push_back(static_cast<double>(i));
+      for (int64_t j = 0; j < n; ++j) comes_later.push_back(i > j);
+    }
+    const auto constant = [&](const std::vector<double>& values, const Shape& shape) {
+      return Tensor::from(values, shape, DType::f64, x.device());
+    };
+    const Tensor column = reshape(x, {n, 1}), row = reshape(x, {1, n});
+    const Tensor is_above = step(column - row);
+    const Tensor is_equal = 1.0 - is_above - step(row - column);
+    const Tensor place =
+        sum(is_above + is_equal * constant(comes_later, {n, n}), 1, true);  // [n, 1]
+    return sum(relu(1.0 - absolute(place - constant(places, {1, n}))) * column, 0);
+  }
+
+  // 1 where unit k is above 0 in piece i: [K, K + 1].
+  static Tensor units_on(const Tensor& w1, const Tensor& b1, const Tensor& knots) {
+    const NoGrad no_grad;
+    const int64_t n = knots.dim(0);
+    const auto one = [&](double x) { return Tensor::full({1}, x, DType::f64, knots.device()); };
+    const Tensor middle =
+        (concat({one(0), knots}, 0) + concat({knots, one(2 * kFar)}, 0)) * 0.5;  // [K + 1]
+    return step(reshape(w1, {n, 1}) * middle + reshape(b1, {n, 1}));
+  }
+
+  static constexpr double kFar = 1e30;  // beyond any argument of f, and finite as a float32
 
   double eps_, l0_;
   bool is_kept_;

@@ -4,10 +4,9 @@
 #include <numbers>
 #include <optional>
 
-#include "engine/autograd.h"
 #include "engine/ops.h"
-#include "posenc/absolute.h"
 #include "posenc/expression.h"
+#include "posenc/piecewise.h"
 #include "posenc/scanner.h"
 
 namespace farfield::posenc {
@@ -18,22 +17,14 @@ constexpr size_t kMaxNodes = 1000;
 
 // 1 where y is 0 for this x alone, and its slope there infinite; else 0.
 Tensor where_steep(const Tensor& base, const Tensor& exponent) {
-  const NoGrad no_grad;
-  const Tensor a = base + exponent * 0, b = exponent + base * 0;
-  std::vector<double> base_of = a.to_vector(), exponent_of = b.to_vector();
-  for (size_t i = 0; i < base_of.size(); ++i)
-    base_of[i] = base_of[i] == 0 && exponent_of[i] > 0 && exponent_of[i] < 1;
-  return Tensor::from(base_of, a.shape(), DType::f64, a.device());
+  return (1.0 - step(absolute(base))) * step(exponent) * step(1.0 - exponent);
 }
 
 // f(x), with f(0) = 0, flat where x = 0 and the exponent of f is below 1.
 template <class F>
 Tensor root(const Tensor& x, const Tensor& exponent, const F& f) {
   if (!x.needs_grad()) return f(x);
-  const Tensor steep = where_steep(x, exponent);
-  const std::vector<double> values = steep.to_vector();
-  if (std::find(values.begin(), values.end(), 1) == values.end()) return f(x);
-  const Tensor rest = 1.0 - steep;
+  const Tensor steep = where_steep(x, exponent), rest = 1.0 - steep;
   return f(x * rest + steep) * rest;  // there: f(1) * 0, from a constant
 }
 

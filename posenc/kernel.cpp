@@ -8,8 +8,10 @@
 #include <map>
 #include <set>
 
+#include "engine/autograd.h"
 #include "engine/ops.h"
 #include "posenc/head_parameter.h"
+#include "posenc/piecewise.h"
 #include "posenc/registry.h"
 
 namespace farfield::posenc {
@@ -93,12 +95,22 @@ class Kernel final : public HeadEncoding {
     const Shape shape{n_head_, static_cast<int64_t>(p.distance.size())};
     Tensor table = formula->value(values, p.device);
     if (table.shape() != shape) table = table + Tensor::zeros(shape, DType::f64, p.device);
+    // To look at the numbers would be to wait for the device, which no step of training does: there
+    // a bad one becomes a NaN, which no step survives.
+    if (p.phase == Phase::train && p.device.kind != Device::Kind::cpu)
+      return table + nan_where_bad(table);
     const std::vector<double> entries = table.to_vector();
     for (size_t i = 0; i < entries.size(); ++i)
       if (!(std::abs(entries[i]) <= largest_))  // a NaN is refused too
         refuse(argument, values, i / p.distance.size(), p.distance[i % p.distance.size()],
                entries[i]);
     return table;
+  }
+
+  // 0, a NaN for what refuse() is about; a constant.
+  Tensor nan_where_bad(const Tensor& table) const {
+    const NoGrad no_grad;
+    return log(1.0 - 2 * step(absolute(table) - largest_));
   }
 
   // A formula without a value somewhere, such as log(d). A bias of -inf would hide the pair: that

@@ -10,6 +10,7 @@
 #include "tests/apps/toy_run.h"
 #include "tests/support/cuda/capture.h"
 #include "tests/support/cuda/copies.h"
+#include "tests/support/messages.h"
 
 using namespace farfield;
 using namespace farfield::apps;
@@ -65,11 +66,8 @@ BOOST_AUTO_TEST_CASE(it_waits_once_in_a_step_that_is_recorded_and_in_one_that_is
   }
 }
 
-// But where an encoding itself looks at what it has learned: kernel checks its table, fire counts
-// the kinks of its function.
-BOOST_AUTO_TEST_CASE(other_encodings_do_not_make_it_wait_either) {
+BOOST_AUTO_TEST_CASE(no_encoding_makes_it_wait) {
   for (const posenc::Row& row : posenc::registry()) {
-    if (row.name == "kernel" || row.name == "fire") continue;
     RunConfig config = config_on("cuda");
     config.n_layer = 2;
     config.posenc = posenc::example_of(row);
@@ -94,6 +92,23 @@ BOOST_AUTO_TEST_CASE(steps_are_those_of_the_cpu_whatever_went_to_the_device_earl
     }
     BOOST_TEST(got.is_done());
   }
+}
+
+// Nobody looks at the table that the formula gives until the loss is a NaN.
+BOOST_AUTO_TEST_CASE(a_formula_that_loses_its_value_is_named_as_on_the_cpu) {
+  const auto message = [](const char* device) {
+    RunConfig config = config_on(device);
+    config.posenc = "kernel(r=0.5, bias=log(r + d))";
+    Trainer t = trainer(config);
+    t.step();
+    for (auto [name, tensor] : t.model_tensors())
+      if (name.find("kernel.r") != std::string::npos)
+        tensor.assign(Tensor::full(tensor.shape(), -2));
+    return message_of<ConfigError>([&] { t.step(); });
+  };
+  const std::string got = message("cuda");
+  BOOST_TEST(got.find("expected a finite number at every distance") != std::string::npos, got);
+  BOOST_TEST(got == message("cpu"));
 }
 
 BOOST_AUTO_TEST_CASE(a_gradient_that_is_not_finite_never_reaches_the_weights_of_the_device) {

@@ -159,7 +159,9 @@ BOOST_AUTO_TEST_CASE(the_pieces_are_the_network) {
           want.push_back(k <= m ? f : 0);
         }
     const RowBias pieces = rule_of(c, n).row_bias;
-    BOOST_TEST(pieces.knots.numel() > 2);
+    const std::vector<double> knots = pieces.knots.to_vector();
+    BOOST_TEST(std::is_sorted(knots.begin(), knots.end()));
+    BOOST_TEST(std::count_if(knots.begin(), knots.end(), [](double x) { return x < 1; }) > 2);
     BOOST_TEST(all_close(dense(pieces, n).to_vector(), want, Tolerance(1e-13)));
   }
 }
@@ -172,8 +174,7 @@ BOOST_AUTO_TEST_CASE(tables_are_for_all_keys_and_the_last_queries) {
   BOOST_TEST((last.row_factor.shape() == Shape{2}));
   BOOST_TEST(all_close(last.row_factor, slice(all.row_factor, 0, 7, 9), Tolerance(0)));
   const RowBias one = c.plan(1, 1, Phase::eval).layers[0].rule.row_bias;
-  BOOST_TEST(one.knots.numel() == 0);
-  BOOST_TEST((one.slope.shape() == Shape{2, 1}));
+  BOOST_TEST((one.slope.shape() == all.slope.shape()));
 }
 
 // The largest x = feature[d] row_factor[m] of each query.
@@ -232,8 +233,8 @@ BOOST_AUTO_TEST_CASE(a_unit_without_slope_is_constant) {
   write_safetensors(path, parameters);
   const Composition c(expression_of(path), model());
   const RowBias pieces = rule_of(c, 8).row_bias;
-  // One kink at 0.5, twice; and that at 0 is not among them.
-  BOOST_TEST((pieces.knots.to_vector() == std::vector<double>{0.5, 0.5}));
+  // One kink at 0.5, twice; and that at 0 is not among them. The others have none.
+  BOOST_TEST((pieces.knots.to_vector() == std::vector<double>{0.5, 0.5, 1e30, 1e30, 1e30}));
   const std::vector<double> w2 = parameters[4].second.to_vector();
   const std::vector<double> slope = pieces.slope.to_vector(), offset = pieces.offset.to_vector();
   BOOST_TEST(std::abs(slope[0] - (2 * w2[4] - w2[3])) < 1e-15);
