@@ -11,11 +11,17 @@ namespace farfield {
 /// capability 8.0 or later. What cuda_tag() asks before it first hands a device out.
 void require_device(int index);
 
-/// DTypeError unless float32 or bfloat16: float64 is on a device for tables of encodings only, and
-/// the kernels of pointwise, reduce, view and index take it; the others begin with this.
+/// A kernel that has no form for float64.
+class Float64Error : public DTypeError {
+ public:
+  using DTypeError::DTypeError;
+};
+
+/// Float64Error unless float32 or bfloat16: float64 is on a device for tables of encodings only,
+/// and the kernels of pointwise, reduce, view and index take it; the others begin with this.
 inline void require_device_float(DType dtype) {
-  require<DTypeError>(dtype == DType::f32 || dtype == DType::bf16, "cuda",
-                      "expected float32 or bfloat16, got ", dtype, "; compute that on the cpu");
+  require<Float64Error>(dtype == DType::f32 || dtype == DType::bf16, "cuda",
+                        "expected float32 or bfloat16, got ", dtype, "; compute that on the cpu");
 }
 
 inline cudaStream_t stream_of(Cuda device) { return static_cast<cudaStream_t>(device.stream); }

@@ -63,6 +63,7 @@ void run(Cuda device, const Tensor& logits, const Tensor& targets, double scale,
 }  // namespace
 
 void mean_nll(Cuda device, const Tensor& nll, Tensor& loss) {
+  require_device_float(nll.dtype());
   launch(mean_kernel, 1, kMeanBlock, 0, stream_of(device), nll.numel(), nll.data<float>(),
          loss.data<float>());
 }

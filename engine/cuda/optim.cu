@@ -77,10 +77,12 @@ void adamw_step(Cuda device, const AdamWStep& step, std::span<AdamWTarget> targe
                     step.guard.max_norm};
   in_chunks<Update>(
       [&](const auto& add) {
-        for (AdamWTarget& target : targets)
+        for (AdamWTarget& target : targets) {
+          require_device_float(target.param.dtype());
           add({target.grad.data<float>(), target.param.data<float>(), target.m.data<float>(),
                target.v.data<float>(), target.decay},
               target.param.numel());
+        }
       },
       [&](const Chunks<Update>& chunks) {
         launch(adamw_kernel, chunks.n_chunks(), kThreads, 0, stream_of(device), chunks, rule,
@@ -97,7 +99,10 @@ void global_norm(Cuda device, std::span<const Tensor> tensors, Tensor& norm) {
   double* next = all;
   in_chunks<const float*>(
       [&](const auto& add) {
-        for (const Tensor& x : tensors) add(x.data<float>(), x.numel());
+        for (const Tensor& x : tensors) {
+          require_device_float(x.dtype());
+          add(x.data<float>(), x.numel());
+        }
       },
       [&](const Chunks<const float*>& chunks) {
         launch(sum_squares_kernel, chunks.n_chunks(), kThreads, 0, stream_of(device), chunks, next);

@@ -3,7 +3,7 @@
 // and device memory are one, so tensors of the CPU can be given to CUDA kernels: with
 // FARFIELD_TEST_DEVICE=cuda they all are, and a test that knows nothing of devices tests these.
 
-#include "engine/device.h"
+#include "engine/cuda/context.h"
 #include "tests/support/cuda/everywhere.h"
 
 namespace farfield {
@@ -16,7 +16,7 @@ decltype(auto) dispatch(const Device& device, F&& f) {
   if (!emulation::is_cuda_everywhere()) return f(Cpu{});
   try {
     return f(cuda_tag({Device::Kind::cuda, 0}));
-  } catch (const DTypeError&) {  // float64, which few CUDA kernels take
+  } catch (const Float64Error&) {
     return f(Cpu{});
   }
 }
