@@ -16,8 +16,9 @@ PyTorch on the same card.
   build      configures and builds the preset `cuda` into build/cuda
   tests      every test that runs on the card (ctest -L gpu)
   sanitize   compute-sanitizer over test_cuda_*: memcheck, racecheck, initcheck
-  bench      attention forward and backward, a training step of neox-162m, and what memory limits
-             (norms, softmax, optimizer) as a share of the card's copy bandwidth
+  bench      attention forward and backward, a training step of neox-162m, its forward pass over
+             131072 tokens, which must fit into 80 GB, and what memory limits (norms, softmax,
+             optimizer) as a share of the card's copy bandwidth
   torch      the same by PyTorch; skipped where python3, torch or its CUDA is missing
 
   --only, --skip   parts, separated by commas
@@ -178,7 +179,8 @@ measure() {
   limited "$tree/bin/bench" "$@" --device cuda --csv "$out/bench-$name.csv"
 }
 
-readonly tokens=16384 lengths=512,2048,8192 batch=32
+readonly tokens=16384 lengths=512,2048,8192 batch=32 longest=131072
+readonly most_mib=$((80 * 1000 * 1000 * 1000 / 1048576))
 
 part_bench() {
   need_tree || return
@@ -189,8 +191,15 @@ part_bench() {
     --posenc none,kerple_log || status=1
   measure step-without-graph step --precision bf16 --preset neox-162m --batch $batch \
     --train-len 512 --posenc none,kerple_log --cuda-graph off || status=1
+  measure forward forward --precision bf16 --preset neox-162m --lengths $longest --rounds 3 \
+    --posenc alibi,kerple_log || status=1
   measure bandwidth bandwidth --precision bf16 || status=1
-  ((status)) && echo "bench: see the errors in $out/bench.log" || echo "bench: 4 tables in $out"
+  if [[ -s $out/bench-forward.csv ]] && ! awk -F, -v most=$most_mib '
+    NR > 1 && $NF > most { bad = 1; print $1 " over " $2 " tokens: expected at most " most " MiB, got " $NF }
+    END { exit bad }' "$out/bench-forward.csv"; then
+    status=1
+  fi
+  ((status)) && echo "bench: see the errors in $out/bench.log" || echo "bench: 5 tables in $out"
   return $status
 }
 
@@ -236,13 +245,14 @@ done
 # Rows `what,ms` of the tables that bench has written, named as apps/gpu_check_torch.py names them.
 figures() {
   local file
-  for file in attention step step-without-graph bandwidth; do
+  for file in attention step step-without-graph forward bandwidth; do
     [[ -s $out/bench-$file.csv ]] || continue
     awk -F, -v file=$file '
       NR == 1 { for (i = 1; i <= NF; ++i) column[$i] = i; next }
       file == "attention" { print "attention " $column["encoding"] " " $column["length"] "," $column["ms"] }
       file == "step-without-graph" { print "step without a graph " $column["encoding"] "," $column["ms/step"] }
       file == "step" { print "step " $column["encoding"] "," $column["ms/step"] }
+      file == "forward" { print "forward " $column["encoding"] " " $column["length"] "," $column["ms"] }
       file == "bandwidth" { print $column["work"] "," $column["ms"] }
     ' "$out/bench-$file.csv"
   done
@@ -263,6 +273,13 @@ figures() {
       $1 in ms { printf "%-30s %10s %10s %12.2f  %s\n", $1, $2, ms[$1], $2 / ms[$1], peer[$1]; next }
       { printf "%-30s %10s\n", $1, $2 }
     ' "$peers" "$out/figures.csv"
+  fi
+  if [[ -s $out/bench-forward.csv ]]; then
+    printf '\n%-30s %10s %10s\n' 'forward pass' tokens/s 'peak MiB'
+    awk -F, '
+      NR == 1 { for (i = 1; i <= NF; ++i) column[$i] = i; next }
+      { printf "%-30s %10s %10s\n", $column["encoding"] " " $column["length"], $column["tokens/s"], $column["peak MiB"] }
+    ' "$out/bench-forward.csv"
   fi
   if [[ -s $out/bench-bandwidth.csv ]]; then
     printf '\n%-30s %10s %10s\n' 'limited by memory' GB/s 'of copy'

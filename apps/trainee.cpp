@@ -15,6 +15,14 @@ constexpr double kLr = 1e-4;
 
 }  // namespace
 
+std::vector<int32_t> made_up_tokens(int64_t n, int64_t vocab_size) {
+  const Random random{1, stream_of("bench tokens")};
+  std::vector<int32_t> ids(static_cast<size_t>(n));
+  for (size_t i = 0; i < ids.size(); ++i)
+    ids[i] = static_cast<int32_t>(random.below(i, static_cast<uint64_t>(vocab_size)));
+  return ids;
+}
+
 Trainee::Trainee(const ModelConfig& config, const StepShape& shape, DType dtype,
                  const Device& device, bool uses_graph)
     : shape_(shape),
@@ -32,11 +40,8 @@ Trainee::Trainee(const ModelConfig& config, const StepShape& shape, DType dtype,
     graph_.turn_off("other positions or masks are drawn for each batch");
   model_.set_checkpointing(shape.checkpointing);
   own_bytes_ = memory_stats(device).current_bytes - before_;
-  const Random random{1, stream_of("bench tokens")};
-  std::vector<int32_t> ids(static_cast<size_t>(shape.batch_size * config.train_len));
-  for (size_t i = 0; i < ids.size(); ++i)
-    ids[i] = static_cast<int32_t>(random.below(i, static_cast<uint64_t>(config.vocab_size)));
-  ids_ = Tensor::from(ids, {shape.batch_size, config.train_len}, device);
+  ids_ = Tensor::from(made_up_tokens(shape.batch_size * config.train_len, config.vocab_size),
+                      {shape.batch_size, config.train_len}, device);
 }
 
 double Trainee::run() {

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <vector>
 
 #include "apps/step_shape.h"
 #include "engine/optim.h"
@@ -9,6 +10,9 @@
 #include "layers/transformer.h"
 
 namespace farfield::apps {
+
+/// Tokens for what is measured whatever the text: the same for the same numbers.
+std::vector<int32_t> made_up_tokens(int64_t n, int64_t vocab_size);
 
 /// A model in training on made-up tokens, from initial weights: for measuring what a step takes.
 class Trainee {

@@ -7,6 +7,7 @@ const std::vector<Command>& bench_commands() {
       {"attention", "the attention op by length and encoding: time, memory", bench_attention},
       {"bandwidth", "what memory limits, against a copy: norms, cross entropy, the optimizer",
        bench_bandwidth},
+      {"forward", "a model's forward pass by length and encoding: time, memory", bench_forward},
       {"matmul", "the matrix products of a training step, one by one", bench_matmul},
       {"step", "whole training steps by preset and encoding: time, memory", bench_step},
   };

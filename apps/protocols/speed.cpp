@@ -8,7 +8,6 @@
 #include "apps/trainee.h"
 #include "engine/base/error.h"
 #include "engine/base/parallel.h"
-#include "engine/base/random.h"
 #include "engine/device_info.h"
 
 namespace farfield::apps {
@@ -141,10 +140,7 @@ void time_inference(const Subject& subject, const CommonOptions& common, const S
   for (const Parameter& p : subject.model->parameters()) weights += p.value.size_bytes();
   int64_t batch = std::max<int64_t>(
       1, (common.batch_tokens > 0 ? common.batch_tokens : kMostBatchTokens) / to.length);
-  const Random random{1, stream_of("bench tokens")};
-  Scorer::Ids ids(static_cast<size_t>(batch * to.length));
-  for (size_t i = 0; i < ids.size(); ++i)
-    ids[i] = static_cast<int32_t>(random.below(i, static_cast<uint64_t>(vocab_size)));
+  const Scorer::Ids ids = made_up_tokens(batch * to.length, vocab_size);
 
   const Kind kind{"infer_pass_s", "passes", own.timed_passes};
   const Resident resident(device);

@@ -70,6 +70,21 @@ BOOST_AUTO_TEST_CASE(attention_is_measured_in_both_precisions_with_and_without_g
     }
 }
 
+BOOST_AUTO_TEST_CASE(a_forward_pass_is_measured_at_each_length) {
+  const TempFolder folder;
+  const std::string csv = (folder / "forward.csv").string();
+  run({"forward", "--preset", "smoke", "--lengths", "16,200", "--batch", "2", "--rounds", "1",
+       "--posenc", "none, alibi", "--csv", csv.c_str()});
+  const auto rows = parse_csv(csv, read_file(csv));
+  BOOST_TEST_REQUIRE(rows.size() == 5u);
+  BOOST_TEST((rows[1][0] == "none" && rows[1][1] == "16"));
+  BOOST_TEST((rows[4][0] == "alibi" && rows[4][1] == "200"));
+  for (size_t row = 1; row < rows.size(); ++row) BOOST_TEST(std::stod(rows[row][5]) > 0);
+  BOOST_TEST(std::stod(rows[3].back()) > std::stod(rows[1].back()));  // memory
+  BOOST_CHECK_EXCEPTION(run({"forward", "--lengths", "0"}), ConfigError,
+                        says_exactly("[bench] expected lengths from 1 on, got 0"));
+}
+
 BOOST_AUTO_TEST_CASE(all_encodings_are_measured_against_none_and_what_cannot_be_is_said) {
   const TempFolder folder;
   const std::string csv = (folder / "all.csv").string();
@@ -160,7 +175,8 @@ BOOST_AUTO_TEST_CASE(requests_that_make_no_sense_are_refused) {
                           says(message));
   };
   refused({"matmull"},
-          "[bench] expected a command out of attention, bandwidth, matmul, step, got 'matmull'; "
+          "[bench] expected a command out of attention, bandwidth, forward, matmul, step, got "
+          "'matmull'; "
           "did you mean "
           "'matmul'?");
   refused({}, "[bench] expected a command");

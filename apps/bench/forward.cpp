@@ -1,0 +1,102 @@
+#include <memory>
+
+#include "apps/bench/commands.h"
+#include "apps/bench/encodings.h"
+#include "apps/bench/options.h"
+#include "apps/bench/report.h"
+#include "apps/machine.h"
+#include "apps/trainee.h"
+#include "engine/autograd.h"
+#include "engine/device_info.h"
+#include "layers/transformer.h"
+
+namespace farfield::apps {
+namespace {
+
+// Sequences of made-up tokens through a model with initial weights, to the loss of each token.
+class ForwardPass {
+ public:
+  ForwardPass(const ModelConfig& config, const Shape& shape, DType dtype, const Device& device)
+      : device_(device),
+        before_(memory_stats(device).current_bytes),
+        model_(config, /*seed=*/1, dtype, device),
+        ids_(Tensor::from(made_up_tokens(shape.numel(), config.vocab_size), shape, device)) {}
+
+  /// Seconds, the device being waited for before each look at the clock.
+  double run() {
+    const NoGrad no_grad;
+    reset_peak_memory(device_);
+    synchronize(device_);
+    const double time = seconds([&] {
+      model_.nll(ids_, ids_);
+      synchronize(device_);
+    });
+    peak_bytes_ = memory_stats(device_).peak_bytes - before_;
+    return time;
+  }
+  /// Of weights and activations together, in the latest run: the allocator's.
+  int64_t peak_bytes() const { return peak_bytes_; }
+
+ private:
+  Device device_;
+  int64_t before_, peak_bytes_ = 0;
+  Transformer model_;
+  Tensor ids_;
+};
+
+}  // namespace
+
+int bench_forward(int argc, const char* const* argv, std::ostream& out) {
+  BenchOptions common;
+  ModelOptions model;
+  std::vector<int64_t> lengths = {512, 2048, 8192};
+  std::vector<std::string> posenc = {"alibi"};
+  Options options("bench forward",
+                  "Times a model's forward pass without gradients, to the loss of each token, as "
+                  "an evaluation takes it. `peak MiB` is the most memory of weights and "
+                  "activations: no part of it is as large as length times length or length times "
+                  "vocabulary.");
+  model.add_to(options);
+  options.add("lengths", lengths, "N,...", "sequence lengths; --batch sequences of each, or one")
+      .add("posenc", posenc, "EXPR,...", "positional encodings, or all; may be repeated");
+  common.add_to(options);
+  if (!options.parse(argc, argv, out)) return kDone;
+  common.apply();
+  const int64_t batch_size = model.batch.value_or(1);
+  require<ConfigError>(batch_size >= 1, "bench", "expected batch >= 1, got ", batch_size);
+  for (const int64_t length : lengths)
+    require<ConfigError>(length >= 1, "bench", "expected lengths from 1 on, got ", length);
+
+  ModelConfig config = model.config();
+  out << model.preset << ", " << fixed(static_cast<double>(parameter_count(config)) * 1e-6, 1)
+      << "M parameters, " << batch_size << " at a time, vocabulary " << config.vocab_size << ", "
+      << *common.precision << "; " << common.peak().line << "\n\n";
+  Report report(
+      out, {"encoding", "length", "ms", "min", "max", "tokens/s", "against none", "peak MiB"}, 24);
+  std::vector<std::string> left_out;
+  for (const int64_t length : lengths) {
+    const auto make = [&](const std::string& expression) {
+      config.posenc = expression;
+      return std::make_unique<ForwardPass>(config, Shape{batch_size, length}, common.dtype(),
+                                           common.where());
+    };
+    const auto refused = measure_in_turn(
+        bench_encodings(posenc), /*warm_up=*/1, common.rounds, make,
+        [&](const Contender<ForwardPass>& one) {
+          const double time = one.time_s.median();
+          report.add({one.posenc, std::to_string(length), milliseconds(time),
+                      milliseconds(one.time_s.min()), milliseconds(one.time_s.max()),
+                      fixed(static_cast<double>(batch_size * length) / time, 0),
+                      one.against_none > 0 ? fixed(one.against_none, 3) : "",
+                      mebibytes(one.subject->peak_bytes())});
+        });
+    for (const std::string& line : refused)
+      left_out.push_back(concat("left out at ", length, ": ", line, '\n'));
+  }
+  for (const std::string& line : left_out) out << line;
+  out << "\nresident memory at its most: " << mebibytes(peak_resident_bytes()) << " MiB\n";
+  report.write_csv(common.csv);
+  return kDone;
+}
+
+}  // namespace farfield::apps
