@@ -172,7 +172,7 @@ class Blas {
     const Gemm& p = product.first;
     const float alpha = 1, beta = p.accumulate ? 1 : 0;
     const size_t workspace_bytes = plan.algorithm->workspaceSize;
-    void* const workspace = workspace_of(device, workspace_bytes);
+    void* const workspace = workspace_for(product, device, workspace_bytes);
     const cublasStatus_t status =
         cublasLtMatmul(context_.get(), plan.description.get(), &alpha, p.b, plan.b.get(), p.a,
                        plan.a.get(), &beta, p.c, plan.c.get(), p.c, plan.c.get(),
@@ -193,12 +193,15 @@ class Blas {
 
   // As large as any product has needed so far. The memory of a smaller one may be given away while
   // the device still works in it: who gets it comes later in the same stream.
-  void* workspace_of(Cuda device, size_t size_bytes) {
+  void* workspace_for(const BlasProduct& product, Cuda device, size_t size_bytes) {
     if (size_bytes == 0) return nullptr;
-    if (!workspace_ || workspace_->size_bytes() < static_cast<int64_t>(size_bytes)) {
-      workspace_.reset();
-      workspace_.emplace(static_cast<int64_t>(size_bytes),
-                         Device{Device::Kind::cuda, device.index});
+    const auto size = static_cast<int64_t>(size_bytes);
+    if (workspace_ && workspace_->size_bytes() >= size) return workspace_->data();
+    workspace_.reset();
+    try {
+      workspace_.emplace(size, Device{Device::Kind::cuda, device.index});
+    } catch (const BackendError& error) {
+      throw BackendError(concat(error.what(), "; it was for work on a ", describe(product)));
     }
     return workspace_->data();
   }
