@@ -13,6 +13,13 @@ namespace farfield::attention_cuda {
 
 enum class Side { keys, queries };
 
+/// The sums that a pass makes: all of its side, or dx and the tables alone, or dv alone.
+enum class Sums { all, dx, dv };
+
+/// Whether a thread has no registers for dk and dv at once: then each has a pass.
+template <Side kOwn, int D, class Scores>
+inline constexpr bool kIsSplit = (kOwn == Side::keys) && Scores::kIsGeneral && (D >= 128);
+
 /// What the passes read besides the problem, and what they write.
 template <class T>
 struct BackwardArguments {
@@ -71,10 +78,12 @@ __device__ void load_rows(Row (&rows)[kN], const Row* from) {
     rows[x] = from[x];
 }
 
-template <Side kOwn, class T, int D, class Scores>
+template <Side kOwn, Sums kSums, class T, int D, class Scores>
 __global__ void __launch_bounds__(kBlock, kBlocks<D, Scores>)
     attention_backward_kernel(Problem<T> p, BackwardArguments<T> args) {
   constexpr bool kOwnsKeys = kOwn == Side::keys, kIsPlain = !Scores::kIsGeneral;
+  constexpr bool kMakesDx = kSums != Sums::dv, kMakesDv = kOwnsKeys && kSums != Sums::dx;
+  constexpr bool kMakesTables = kOwnsKeys && kMakesDx;
   constexpr int kPieces = kLoop / 8;
   constexpr float kBack = 1 / Scores::kUnit;
   auto* const bytes = dynamic_shared<unsigned char>();
@@ -82,20 +91,20 @@ __global__ void __launch_bounds__(kBlock, kBlocks<D, Scores>)
   const auto after = [&](BackwardParts parts) {
     return bytes + shared_bytes<kOwn, T, D, Scores>(parts);
   };
+  const bool has_copies = Scores::kIsGeneral && p.far_q;
   auto& far = *reinterpret_cast<BackwardFar<T, D>*>(after({false, false, false}));
-  auto& tables = *reinterpret_cast<TableShared*>(after({p.far_q != nullptr, false, false}));
-  auto& segments = *reinterpret_cast<SegmentShared*>(after({p.far_q != nullptr, false, false}));
+  auto& tables = *reinterpret_cast<TableShared*>(after({has_copies, false, false}));
+  auto& segments = *reinterpret_cast<SegmentShared*>(after({has_copies, false, false}));
 
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
   const int first = static_cast<int>(threadIdx.x) / kWarp * kWarpRows;
   const int row = first + lane / 4, column = lane % 4 * 2;  // the first of this lane
-  const int h = static_cast<int>(blockIdx.x) % p.n_head;
-  const int slot = static_cast<int>(blockIdx.x) / p.n_head;
+  const auto slot = static_cast<int>(blockIdx.x), h = static_cast<int>(blockIdx.y);
   const int n_own = kOwnsKeys ? p.n_key : p.n_query;
   const int n_tiles = (n_own + kTile - 1) / kTile, n_items = n_tiles * p.n_batch;
-  const int64_t slice = (static_cast<int64_t>(h) * args.n_slot + slot) * p.n_key;
   const auto slice_of = [&](float* slices) {
-    return DiagonalSlice{slices ? slices + slice : nullptr, p.n_key};
+    const int64_t slice = static_cast<int64_t>(h) * args.n_slot + slot;
+    return DiagonalSlice{slices + slice * p.n_key, p.n_key};
   };
   DiagonalSums dbias, dweight, dfeature;
 
@@ -108,25 +117,27 @@ __global__ void __launch_bounds__(kBlock, kBlocks<D, Scores>)
     const auto queries = [&](const T* x, int i) { return p.rows(x, head, p.n_query, i); };
     const auto keys = [&](const T* x, int n) { return p.rows(x, head, p.n_key, n); };
 
-    const Row* const row_values = args.rows + static_cast<int64_t>(head) * args.n_row;
+    const auto row_values = [&](int i) {
+      return args.rows + (static_cast<int64_t>(head) * args.n_row + i);
+    };
 
     __syncthreads();  // all are done with the last item
     if constexpr (kOwnsKeys) {
       load_tile<kIsPlain>(shared.own_x, keys(p.k, own));
-      load_tile<kIsPlain>(shared.own_y, keys(p.v, own));
-      if (p.far_q) load_tile(far.own, keys(p.far_k, own));
+      if constexpr (kMakesDx) load_tile<kIsPlain>(shared.own_y, keys(p.v, own));
+      if (has_copies) load_tile(far.own, keys(p.far_k, own));
       dbias.start();
       dweight.start();
       dfeature.start();
     } else {
       load_tile<kIsPlain>(shared.own_x, queries(p.q, own));
       load_tile<kIsPlain>(shared.own_y, p.token_rows(args.dout, head, own));
-      if (p.far_q) load_tile(far.own, queries(p.far_q, own));
-      load_rows<kIsPlain>(shared.rows[0], row_values + own);
+      if (has_copies) load_tile(far.own, queries(p.far_q, own));
+      load_rows<kIsPlain>(shared.rows[0], row_values(own));
     }
     Scores scores(p, head);
     SegmentWalk walk(p.row_bias, args.segments, h, head, own, p.n_query, p.n_batch, p.n_head);
-    float dx[D / 8][4] = {}, dv[kOwnsKeys ? D / 8 : 1][4] = {};
+    [[maybe_unused]] float dx[kMakesDx ? D / 8 : 1][4] = {}, dv[kMakesDv ? D / 8 : 1][4] = {};
     const TileList tiles =
         kOwnsKeys ? p.template query_tiles<kLoop>(own) : p.template key_tiles<kLoop>(own);
     const auto load_loop = [&](int t, int stage) {
@@ -135,7 +146,7 @@ __global__ void __launch_bounds__(kBlock, kBlocks<D, Scores>)
       if constexpr (kOwnsKeys) {
         load_tile<kIsPlain>(shared.loop_x[stage], queries(p.q, loop));
         load_tile<kIsPlain>(shared.loop_y[stage], p.token_rows(args.dout, head, loop));
-        load_rows<kIsPlain>(shared.rows[stage], row_values + loop);
+        load_rows<kIsPlain>(shared.rows[stage], row_values(loop));
       } else {
         load_tile<kIsPlain>(shared.loop_x[stage], keys(p.k, loop));
         load_tile<kIsPlain>(shared.loop_y[stage], keys(p.v, loop));
@@ -162,7 +173,8 @@ __global__ void __launch_bounds__(kBlock, kBlocks<D, Scores>)
         __syncthreads();
       }
 
-      float s[kPieces][4] = {}, dp[kPieces][4] = {};
+      float s[kPieces][4] = {};
+      [[maybe_unused]] float dp[kPieces][4] = {};
       if (has_near)
         multiply_by_rows<kOwnsKeys, D>(
             s, [&](int k) { return load_left(shared.own_x, first, k); }, shared.loop_x[stage], 0);
@@ -173,11 +185,12 @@ __global__ void __launch_bounds__(kBlock, kBlocks<D, Scores>)
               other, [&](int k) { return load_left(far.own, first, k); }, far.loop, 0);
           take_far<kOwnsKeys>(scores, s, other, row, column);
         }
-      multiply_by_rows<kOwnsKeys, D>(
-          dp, [&](int k) { return load_left(shared.own_y, first, k); }, shared.loop_y[stage], 0);
+      if constexpr (kMakesDx)
+        multiply_by_rows<kOwnsKeys, D>(
+            dp, [&](int k) { return load_left(shared.own_y, first, k); }, shared.loop_y[stage], 0);
 
       // To probabilities, and gradients of the dot products but for 1 / kUnit.
-      DiagonalParts bias_parts, weight_parts, feature_parts;
+      [[maybe_unused]] DiagonalParts bias_parts, weight_parts, feature_parts;
 #pragma unroll
       for (int n = 0; n < kPieces; ++n)
 #pragma unroll
@@ -188,16 +201,17 @@ __global__ void __launch_bounds__(kBlock, kBlocks<D, Scores>)
           const Score score = scores(s[n][x], of_query.factor, i, j);
           const float probability_of_pair =
               probability<Scores>(p, score.value, of_query.shift, of_query.threshold);
+          s[n][x] = probability_of_pair;
+          if constexpr (!kMakesDx) continue;
           const float ds =
               score_gradient<Scores>(p, score.value, probability_of_pair, dp[n][x], of_query);
-          s[n][x] = probability_of_pair;
           dp[n][x] = ds * score.weight * of_query.factor;
-          if constexpr (kOwnsKeys) {
+          if constexpr (kMakesTables) {
             if (args.bias) bias_parts.add(n, x, ds);
             if (args.weight) weight_parts.add(n, x, ds * score.content * kBack);
           }
           if constexpr (Scores::kIsGeneral) {
-            if (p.far_q && scores.is_far(i, j) != args.is_far) dp[n][x] = 0;
+            if (has_copies && scores.is_far(i, j) != args.is_far) dp[n][x] = 0;
             if constexpr (kOwnsKeys) {
               if (args.feature && p.sees(query + i, key + j))
                 feature_parts.add(n, x, ds * scores.slope(i, j) * p.row_bias.row_factor[query + i]);
@@ -206,7 +220,7 @@ __global__ void __launch_bounds__(kBlock, kBlocks<D, Scores>)
             }
           }
         }
-      if constexpr (kOwnsKeys) {
+      if constexpr (kMakesTables) {
         const int offset = p.first_position() + query - key;
         if (args.bias)
           dbias.add(bias_parts, offset, slice_of(args.bias), tables.parts, tables.bias);
@@ -218,39 +232,41 @@ __global__ void __launch_bounds__(kBlock, kBlocks<D, Scores>)
           if (args.bias || args.weight) __syncthreads();
           dfeature.add(feature_parts, offset, slice_of(args.feature), tables.parts, tables.feature);
         }
-      } else if (Scores::kIsGeneral && args.segments) {
+      } else if (!kOwnsKeys && Scores::kIsGeneral && args.segments) {
         __syncthreads();
         walk.add_tile(segments, p.first_position() + query - key);
       }
       // The matrix instructions need the lanes together; general scores go ways of their own.
       if constexpr (Scores::kIsGeneral) __syncwarp();
 
-      if constexpr (kOwnsKeys) {
+      if constexpr (kMakesDv)
         if (args.dv) add_weighted_rows<D>(dv, s, shared.loop_y[stage], 0);
+      if constexpr (kMakesDx) {
+        if (Scores::kIsGeneral && args.is_far)
+          add_weighted_rows<D>(dx, dp, far.loop, 0);
+        else
+          add_weighted_rows<D>(dx, dp, shared.loop_x[stage], 0);
       }
-      if (Scores::kIsGeneral && args.is_far)
-        add_weighted_rows<D>(dx, dp, far.loop, 0);
-      else
-        add_weighted_rows<D>(dx, dp, shared.loop_x[stage], 0);
     }
 
-    if (kOwnsKeys && tiles.count() > 0) {
-      if (args.bias) dbias.finish(slice_of(args.bias));
-      if (args.weight) dweight.finish(slice_of(args.weight));
-      if (Scores::kIsGeneral && args.feature) dfeature.finish(slice_of(args.feature));
+    if (kMakesTables && tiles.count() > 0) {
+      const int offset = p.first_position() + tiles.at(tiles.count() - 1) * kLoop - own;
+      if (args.bias) dbias.finish(offset, slice_of(args.bias));
+      if (args.weight) dweight.finish(offset, slice_of(args.weight));
+      if (Scores::kIsGeneral && args.feature) dfeature.finish(offset, slice_of(args.feature));
     }
-    if (Scores::kIsGeneral && args.segments) walk.finish();
+    if (!kOwnsKeys && Scores::kIsGeneral && args.segments) walk.finish();
     // Through the warp's own rows of the tiles, which only it reads.
     if (tiles.count() == 0) {
       wait_for_copies();
       __syncthreads();
     }
-    put_sums<T, D>(dx, kBack, kBack, shared.own_x, first);
-    if constexpr (kOwnsKeys)
+    if constexpr (kMakesDx) put_sums<T, D>(dx, kBack, kBack, shared.own_x, first);
+    if constexpr (kMakesDv)
       if (args.dv) put_sums<T, D>(dv, 1, 1, shared.own_y, first);
     __syncwarp();
-    store_warp_rows(shared.own_x, first, p.rows(args.dx, head, n_own, own));
-    if constexpr (kOwnsKeys)
+    if constexpr (kMakesDx) store_warp_rows(shared.own_x, first, p.rows(args.dx, head, n_own, own));
+    if constexpr (kMakesDv)
       if (args.dv) store_warp_rows(shared.own_y, first, p.rows(args.dv, head, n_own, own));
   }
 }
@@ -259,11 +275,19 @@ __global__ void __launch_bounds__(kBlock, kBlocks<D, Scores>)
 template <Side kOwn, class T, class Scores>
 void run_backward(Cuda device, const Problem<T>& p, const BackwardArguments<T>& args) {
   dispatch_head_dim(p.head_dim, [&](auto size) {
-    const BackwardParts parts{p.far_q != nullptr, args.bias || args.weight || args.feature,
-                              static_cast<bool>(args.segments)};
-    const int64_t n_blocks = static_cast<int64_t>(args.n_slot) * p.n_head;
-    launch(attention_backward_kernel<kOwn, T, size(), Scores>, static_cast<unsigned>(n_blocks),
-           kBlock, shared_bytes<kOwn, T, size(), Scores>(parts), stream_of(device), p, args);
+    const dim3 grid(static_cast<unsigned>(args.n_slot), static_cast<unsigned>(p.n_head));
+    const auto pass = [&](auto sums) {
+      const bool has_tables = sums() != Sums::dv && (args.bias || args.weight || args.feature);
+      const BackwardParts parts{p.far_q != nullptr, has_tables, static_cast<bool>(args.segments)};
+      launch(attention_backward_kernel<kOwn, sums(), T, size(), Scores>, grid, kBlock,
+             shared_bytes<kOwn, T, size(), Scores>(parts), stream_of(device), p, args);
+    };
+    if constexpr (kIsSplit<kOwn, size(), Scores>) {
+      if (args.dv) pass(std::integral_constant<Sums, Sums::dv>());
+      pass(std::integral_constant<Sums, Sums::dx>());
+    } else {
+      pass(std::integral_constant<Sums, Sums::all>());
+    }
   });
 }
 extern template void run_backward<Side::keys, BFloat16, PlainScores<BFloat16>>(

@@ -25,15 +25,15 @@ struct DiagonalShared {
   float parts[kWarps][DiagonalParts::kCount * kDifference];
 };
 
-/// The slice of the table that a block sums, for distances [0, n); null: not wanted.
+/// The slice of the table that a block sums, for distances [0, n).
 struct DiagonalSlice {
   float* sums;
   int n;
-  __device__ explicit operator bool() const { return sums != nullptr; }
 };
 
 /// The sums of a block, for one table: a window of distances that moves with the tiles. All calls
-/// get the same slice and memory, which are not kept: registers are short where this is used.
+/// get the same slice and memory, which are not kept, nor is the offset: registers are short where
+/// this is used.
 class DiagonalSums {
  public:
   struct Shared {
@@ -58,6 +58,7 @@ class DiagonalSums {
     __syncthreads();
     const int diagonal = thread - (kTile - 1);  // of the tile: column - row
     sum_ = thread < kTile ? shared.window[thread + kLoop] : 0;
+#pragma unroll 1  // else the loads for all warps are in registers at once
     for (int w = 0; w < kWarps; ++w) {
       const int d = diagonal + w * kWarpRows;  // of the warp's 16 rows
       if (d <= -kWarpRows || d >= kLoop) continue;
@@ -68,26 +69,23 @@ class DiagonalSums {
           sum_ += parts.parts[w][u * kDifference + column * kColumn + row];
       }
     }
-    offset_ = offset;
-    if (thread < kLoop) flush(thread, slice);  // the next tile does not reach these distances
+    if (thread < kLoop) flush(offset, slice);  // the next tile does not reach these distances
   }
 
-  /// After the last tile of some keys, if there was one.
-  __device__ void finish(const DiagonalSlice& slice) const {
-    const auto thread = static_cast<int>(threadIdx.x);
-    if (thread >= kLoop) flush(thread, slice);
+  /// After the last tile of some keys, if there was one, with its offset.
+  __device__ void finish(int offset, const DiagonalSlice& slice) const {
+    if (static_cast<int>(threadIdx.x) >= kLoop) flush(offset, slice);
   }
 
  private:
   static constexpr int kColumn = DiagonalShared::kColumn, kDifference = DiagonalShared::kDifference;
 
   // Between two threads that add to the same distance lies a barrier.
-  __device__ void flush(int thread, const DiagonalSlice& slice) const {
-    const int d = offset_ + thread - (kTile - 1);
+  __device__ void flush(int offset, const DiagonalSlice& slice) const {
+    const int d = offset + static_cast<int>(threadIdx.x) - (kTile - 1);
     if (d >= 0 && d < slice.n) slice.sums[d] += sum_;
   }
 
-  int offset_ = 0;
   float sum_ = 0;  // of the last tile's diagonal `thread`, counted from the lowest distance on
 };
 
