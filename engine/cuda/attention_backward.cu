@@ -35,7 +35,13 @@ __global__ void attention_rows_kernel(Problem<T> p, const T* out, const T* dout,
   if (threadIdx.x % kWarp == 0) rows[at] = row;
 }
 
-int tiles_of(int n) { return (n + kTile - 1) / kTile; }
+/// Tiles of n rows, each of as many as a block owns at this head_dim.
+template <class T>
+int tiles_of(int n, int head_dim) {
+  int rows = kTile;
+  dispatch_head_dim(head_dim, [&](auto size) { rows = Sizes<T, size()>::kOwn; });
+  return (n + rows - 1) / rows;
+}
 
 // Not in the class: nvcc loses the braces of a Shape that depends on a template's parameters.
 Shape shape_of(int64_t a, int64_t b, int64_t c, int64_t d = 1) { return Shape{a, b, c, d}; }
@@ -57,7 +63,8 @@ class BackwardPass {
                const Tensor& dout)
       : device_(device),
         p_(p),
-        rows_(floats(device, shape_of(p.heads(), kTile * tiles_of(p.n_query), sizeof(Row) / 4))) {
+        rows_(floats(device, shape_of(p.heads(), (p.n_query + kTile - 1) / kTile * kTile,
+                                      sizeof(Row) / 4))) {
     auto* const to = reinterpret_cast<Row*>(rows_.data<float>());
     args_.dout = dout.data<T>();
     args_.rows = to;
@@ -78,7 +85,7 @@ class BackwardPass {
     Tensor feature = grads.drow_bias.feature;
     const bool has_tables =
         (by_distance && (grads.dbias.defined() || grads.dweight.defined())) || feature.defined();
-    args.n_slot = tiles_of(p_.n_key) * p_.n_batch;
+    args.n_slot = tiles_of<T>(p_.n_key, p_.head_dim) * p_.n_batch;
     if (has_tables) args.n_slot = slots_with_tables(args.n_slot, p_.n_head);
     const Shape slices = shape_of(p_.n_head, args.n_slot, p_.n_key);
     const auto slices_of = [&](const Tensor& grad, bool is_wanted) {
@@ -107,7 +114,7 @@ class BackwardPass {
   void queries(AttentionGrads& grads) const {
     BackwardArguments<T> args = args_;
     args.dx = grads.dheads.q.data<T>();
-    args.n_slot = tiles_of(p_.n_query) * p_.n_batch;
+    args.n_slot = tiles_of<T>(p_.n_query, p_.head_dim) * p_.n_batch;
     RowBias& row_bias = grads.drow_bias;
     const int64_t n_segment = p_.row_bias.n_knot + 1;
     const int64_t n_rows = int64_t{p_.n_batch} * p_.n_query;
@@ -136,10 +143,10 @@ class BackwardPass {
     BackwardArguments<T> args = args_;
     args.is_far = true;
     args.dx = grads.dheads.far.k.data<T>();
-    args.n_slot = tiles_of(p_.n_key) * p_.n_batch;
+    args.n_slot = tiles_of<T>(p_.n_key, p_.head_dim) * p_.n_batch;
     run<Side::keys>(args);
     args.dx = grads.dheads.far.q.data<T>();
-    args.n_slot = tiles_of(p_.n_query) * p_.n_batch;
+    args.n_slot = tiles_of<T>(p_.n_query, p_.head_dim) * p_.n_batch;
     run<Side::queries>(args);
   }
 

@@ -38,21 +38,23 @@ struct BackwardArguments {
 
 template <class T, int D>
 struct BackwardFar {
-  Tile<T, D, kTile> own;
-  Tile<T, D, kLoop> loop;
+  Tile<T, D, Sizes<T, D>::kOwn> own;
+  Tile<T, D, Sizes<T, D>::kLoop> loop;
 };
 
 template <Side kOwn, class T, int D, class Scores>
 struct BackwardShared {
+  using S = Sizes<T, D>;
   static constexpr int kStages = Scores::kIsGeneral ? 1 : 2;  // while one is read, one is loaded
-  Tile<T, D, kTile> own_x, own_y;                             // k and v, or q and dout
-  Tile<T, D, kLoop> loop_x[kStages], loop_y[kStages];         // q and dout, or k and v
-  Row rows[kOwn == Side::keys ? kStages : 1][kOwn == Side::keys ? kLoop : kTile];
+  Tile<T, D, S::kOwn> own_x, own_y;                           // k and v, or q and dout
+  Tile<T, D, S::kLoop> loop_x[kStages], loop_y[kStages];      // q and dout, or k and v
+  Row rows[kOwn == Side::keys ? kStages : 1][kOwn == Side::keys ? S::kLoop : S::kOwn];
   typename Scores::Shared scores[kStages];
 };
+template <class S>
 struct alignas(16) TableShared {
-  DiagonalShared parts;
-  DiagonalSums::Shared bias, weight, feature;
+  DiagonalShared<S> parts;
+  typename DiagonalSums<S>::Shared bias, weight, feature;
 };
 
 /// Dynamic shared memory: BackwardShared, then what is needed of these, in this order.
@@ -60,11 +62,11 @@ struct BackwardParts {
   bool has_far, has_tables, has_segments;
 };
 template <Side kOwn, class T, int D, class Scores>
-FARFIELD_HD size_t shared_bytes(const BackwardParts& parts) {
+FARFIELD_HD constexpr size_t shared_bytes(const BackwardParts& parts) {
   return sizeof(BackwardShared<kOwn, T, D, Scores>) +
          (parts.has_far ? sizeof(BackwardFar<T, D>) : 0) +
-         (parts.has_tables ? sizeof(TableShared) : 0) +
-         (parts.has_segments ? sizeof(SegmentShared) : 0);
+         (parts.has_tables ? sizeof(TableShared<Sizes<T, D>>) : 0) +
+         (parts.has_segments ? sizeof(SegmentShared<Sizes<T, D>>) : 0);
 }
 
 /// Rows of queries, by all threads.
@@ -84,7 +86,8 @@ __global__ void __launch_bounds__(kBlock, kBlocks<D, Scores>)
   constexpr bool kOwnsKeys = kOwn == Side::keys, kIsPlain = !Scores::kIsGeneral;
   constexpr bool kMakesDx = kSums != Sums::dv, kMakesDv = kOwnsKeys && kSums != Sums::dx;
   constexpr bool kMakesTables = kOwnsKeys && kMakesDx;
-  constexpr int kPieces = kLoop / 8;
+  using S = Sizes<T, D>;
+  constexpr int kTileRows = S::kOwn, kLoop = S::kLoop, kPieces = kLoop / 8;
   constexpr float kBack = 1 / Scores::kUnit;
   auto* const bytes = dynamic_shared<unsigned char>();
   auto& shared = *reinterpret_cast<BackwardShared<kOwn, T, D, Scores>*>(bytes);
@@ -93,27 +96,27 @@ __global__ void __launch_bounds__(kBlock, kBlocks<D, Scores>)
   };
   const bool has_copies = Scores::kIsGeneral && p.far_q;
   auto& far = *reinterpret_cast<BackwardFar<T, D>*>(after({false, false, false}));
-  auto& tables = *reinterpret_cast<TableShared*>(after({has_copies, false, false}));
-  auto& segments = *reinterpret_cast<SegmentShared*>(after({has_copies, false, false}));
+  auto& tables = *reinterpret_cast<TableShared<S>*>(after({has_copies, false, false}));
+  auto& segments = *reinterpret_cast<SegmentShared<S>*>(after({has_copies, false, false}));
 
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
-  const int first = static_cast<int>(threadIdx.x) / kWarp * kWarpRows;
+  const int first = S::first_row(), first_column = S::first_column();
   const int row = first + lane / 4, column = lane % 4 * 2;  // the first of this lane
   const auto slot = static_cast<int>(blockIdx.x), h = static_cast<int>(blockIdx.y);
   const int n_own = kOwnsKeys ? p.n_key : p.n_query;
-  const int n_tiles = (n_own + kTile - 1) / kTile, n_items = n_tiles * p.n_batch;
+  const int n_tiles = (n_own + kTileRows - 1) / kTileRows, n_items = n_tiles * p.n_batch;
   const auto slice_of = [&](float* slices) {
     const int64_t slice = static_cast<int64_t>(h) * args.n_slot + slot;
     return DiagonalSlice{slices + slice * p.n_key, p.n_key};
   };
-  DiagonalSums dbias, dweight, dfeature;
+  DiagonalSums<S> dbias, dweight, dfeature;
 
   for (int round = 0; round * args.n_slot < n_items; ++round) {
     const int item = round * args.n_slot + (round % 2 == 0 ? slot : args.n_slot - 1 - slot);
     if (item >= n_items) continue;
     const int head = item % p.n_batch * p.n_head + h;
     const int tile = item / p.n_batch;  // those with the most work first
-    const int own = (kOwnsKeys ? tile : n_tiles - 1 - tile) * kTile;
+    const int own = (kOwnsKeys ? tile : n_tiles - 1 - tile) * kTileRows;
     const auto queries = [&](const T* x, int i) { return p.rows(x, head, p.n_query, i); };
     const auto keys = [&](const T* x, int n) { return p.rows(x, head, p.n_key, n); };
 
@@ -136,10 +139,12 @@ __global__ void __launch_bounds__(kBlock, kBlocks<D, Scores>)
       load_rows<kIsPlain>(shared.rows[0], row_values(own));
     }
     Scores scores(p, head);
-    SegmentWalk walk(p.row_bias, args.segments, h, head, own, p.n_query, p.n_batch, p.n_head);
-    [[maybe_unused]] float dx[kMakesDx ? D / 8 : 1][4] = {}, dv[kMakesDv ? D / 8 : 1][4] = {};
-    const TileList tiles =
-        kOwnsKeys ? p.template query_tiles<kLoop>(own) : p.template key_tiles<kLoop>(own);
+    SegmentWalk<S> walk(p.row_bias, args.segments, h, head, own, p.n_query, p.n_batch, p.n_head);
+    [[maybe_unused]] float dx[kMakesDx ? S::kColumns / 8 : 1][4] = {},
+                                                           dv[kMakesDv ? S::kColumns / 8 : 1][4] =
+                                                               {};
+    const TileList tiles = kOwnsKeys ? p.template query_tiles<kTileRows, kLoop>(own)
+                                     : p.template key_tiles<kTileRows, kLoop>(own);
     const auto load_loop = [&](int t, int stage) {
       const int loop = tiles.at(t) * kLoop;
       scores.load(shared.scores[stage], kOwnsKeys ? loop : own, kOwnsKeys ? own : loop);
@@ -156,8 +161,8 @@ __global__ void __launch_bounds__(kBlock, kBlocks<D, Scores>)
     for (int t = 0; t < tiles.count(); ++t) {
       const int loop = tiles.at(t) * kLoop, stage = kIsPlain ? t % 2 : 0;
       const int query = kOwnsKeys ? loop : own, key = kOwnsKeys ? own : loop;
-      scores.start_tile(shared.scores[stage], query, kOwnsKeys ? kLoop : kTile, key,
-                        kOwnsKeys ? kTile : kLoop);
+      scores.start_tile(shared.scores[stage], query, kOwnsKeys ? kLoop : kTileRows, key,
+                        kOwnsKeys ? kTileRows : kLoop);
       bool has_near = true, has_far = false;
       if constexpr (kIsPlain) {
         wait_for_copies();
@@ -190,7 +195,7 @@ __global__ void __launch_bounds__(kBlock, kBlocks<D, Scores>)
             dp, [&](int k) { return load_left(shared.own_y, first, k); }, shared.loop_y[stage], 0);
 
       // To probabilities, and gradients of the dot products but for 1 / kUnit.
-      [[maybe_unused]] DiagonalParts bias_parts, weight_parts, feature_parts;
+      [[maybe_unused]] DiagonalParts<S> bias_parts, weight_parts, feature_parts;
 #pragma unroll
       for (int n = 0; n < kPieces; ++n)
 #pragma unroll
@@ -215,7 +220,7 @@ __global__ void __launch_bounds__(kBlock, kBlocks<D, Scores>)
             if constexpr (kOwnsKeys) {
               if (args.feature && p.sees(query + i, key + j))
                 feature_parts.add(n, x, ds * scores.slope(i, j) * p.row_bias.row_factor[query + i]);
-            } else if (args.segments) {
+            } else if (args.segments && first_column == 0) {
               segments.ds[r][c] = ds;
             }
           }
@@ -240,12 +245,12 @@ __global__ void __launch_bounds__(kBlock, kBlocks<D, Scores>)
       if constexpr (Scores::kIsGeneral) __syncwarp();
 
       if constexpr (kMakesDv)
-        if (args.dv) add_weighted_rows<D>(dv, s, shared.loop_y[stage], 0);
+        if (args.dv) add_weighted_rows<S::kColumns>(dv, s, shared.loop_y[stage], first_column);
       if constexpr (kMakesDx) {
         if (Scores::kIsGeneral && args.is_far)
-          add_weighted_rows<D>(dx, dp, far.loop, 0);
+          add_weighted_rows<S::kColumns>(dx, dp, far.loop, first_column);
         else
-          add_weighted_rows<D>(dx, dp, shared.loop_x[stage], 0);
+          add_weighted_rows<S::kColumns>(dx, dp, shared.loop_x[stage], first_column);
       }
     }
 
@@ -256,18 +261,23 @@ __global__ void __launch_bounds__(kBlock, kBlocks<D, Scores>)
       if (Scores::kIsGeneral && args.feature) dfeature.finish(offset, slice_of(args.feature));
     }
     if (!kOwnsKeys && Scores::kIsGeneral && args.segments) walk.finish();
-    // Through the warp's own rows of the tiles, which only it reads.
-    if (tiles.count() == 0) {
+    // Through the warp's own part of the tiles, whose rows only it reads, or warps beside it too.
+    if (S::kRowWarps < kWarps || tiles.count() == 0) {
       wait_for_copies();
       __syncthreads();
     }
-    if constexpr (kMakesDx) put_sums<T, D>(dx, kBack, kBack, shared.own_x, first);
+    if constexpr (kMakesDx)
+      put_sums<S::kColumns>(dx, kBack, kBack, shared.own_x, first, first_column);
     if constexpr (kMakesDv)
-      if (args.dv) put_sums<T, D>(dv, 1, 1, shared.own_y, first);
+      if (args.dv) put_sums<S::kColumns>(dv, 1, 1, shared.own_y, first, first_column);
     __syncwarp();
-    if constexpr (kMakesDx) store_warp_rows(shared.own_x, first, p.rows(args.dx, head, n_own, own));
+    if constexpr (kMakesDx)
+      store_warp_rows<S::kColumns>(shared.own_x, first, first_column,
+                                   p.rows(args.dx, head, n_own, own));
     if constexpr (kMakesDv)
-      if (args.dv) store_warp_rows(shared.own_y, first, p.rows(args.dv, head, n_own, own));
+      if (args.dv)
+        store_warp_rows<S::kColumns>(shared.own_y, first, first_column,
+                                     p.rows(args.dv, head, n_own, own));
   }
 }
 
@@ -276,6 +286,11 @@ template <Side kOwn, class T, class Scores>
 void run_backward(Cuda device, const Problem<T>& p, const BackwardArguments<T>& args) {
   dispatch_head_dim(p.head_dim, [&](auto size) {
     const dim3 grid(static_cast<unsigned>(args.n_slot), static_cast<unsigned>(p.n_head));
+    constexpr bool kOwnsKeys = kOwn == Side::keys;
+    static_assert(shared_bytes<kOwn, T, size(), Scores>({false, kOwnsKeys, !kOwnsKeys}) <=
+                  (sizeof(T) * size() <= 512 ? kSmallShared : kLargeShared));
+    static_assert(shared_bytes<kOwn, T, size(), Scores>({true, kOwnsKeys, !kOwnsKeys}) <=
+                  kLargeShared);
     const auto pass = [&](auto sums) {
       const bool has_tables = sums() != Sums::dv && (args.bias || args.weight || args.feature);
       const BackwardParts parts{p.far_q != nullptr, has_tables, static_cast<bool>(args.segments)};

@@ -7,22 +7,24 @@
 
 namespace farfield::attention_cuda {
 
-inline constexpr int kLoop = 32;  ///< rows of the tiles that a block walks in the backward pass
+// S below is a Sizes.
 
 /// What a thread holds of a tile's diagonals: one sum for each difference of an 8-column piece and
 /// an 8-row half, since elements that are 8 rows and 8 columns apart share a diagonal.
+template <class S>
 struct DiagonalParts {
-  static constexpr int kCount = kLoop / 8 + 1;
+  static constexpr int kCount = S::kLoop / 8 + 1;
   float at[kCount][2] = {};
 
   /// Element x (mma.cuh) of piece n.
   __device__ void add(int n, int x, float value) { at[n - x / 2 + 1][x % 2] += value; }
 };
 
+template <class S>
 struct DiagonalShared {
   // [warp][difference][column % 8][row % 8], the strides such that lanes meet different banks.
   static constexpr int kColumn = 12, kDifference = 104;
-  float parts[kWarps][DiagonalParts::kCount * kDifference];
+  float parts[S::kRowWarps][DiagonalParts<S>::kCount * kDifference];
 };
 
 /// The slice of the table that a block sums, for distances [0, n).
@@ -34,55 +36,60 @@ struct DiagonalSlice {
 /// The sums of a block, for one table: a window of distances that moves with the tiles. All calls
 /// get the same slice and memory, which are not kept, nor is the offset: registers are short where
 /// this is used.
+template <class S>
 class DiagonalSums {
  public:
   struct Shared {
-    float window[kTile + kLoop];
+    float window[S::kOwn + S::kLoop];
   };
 
   /// Before the first tile of some keys.
   __device__ void start() { sum_ = 0; }
 
   /// Adds a tile, the next one of the same keys: kLoop queries further on than the last. Key 0 and
-  /// query 0 of it are at distance `offset`. By all threads, with a barrier between two calls.
-  __device__ void add(const DiagonalParts& own, int offset, const DiagonalSlice& slice,
-                      DiagonalShared& parts, Shared& shared) {
+  /// query 0 of it are at distance `offset`. By all threads, with a barrier between two calls; of
+  /// warps that share rows the first one's parts count.
+  __device__ void add(const DiagonalParts<S>& own, int offset, const DiagonalSlice& slice,
+                      DiagonalShared<S>& parts, Shared& shared) {
     const auto thread = static_cast<int>(threadIdx.x);
     const int warp = thread / kWarp, group = thread % kWarp / 4, member = thread % 4;
+    if (S::kRowWarps == kWarps || warp < S::kRowWarps) {
 #pragma unroll
-    for (int u = 0; u < DiagonalParts::kCount; ++u)
+      for (int u = 0; u < kCount; ++u)
 #pragma unroll
-      for (int b = 0; b < 2; ++b)
-        parts.parts[warp][u * kDifference + (2 * member + b) * kColumn + group] = own.at[u][b];
-    if (thread < kTile + kLoop) shared.window[thread] = sum_;
+        for (int b = 0; b < 2; ++b)
+          parts.parts[warp][u * kDifference + (2 * member + b) * kColumn + group] = own.at[u][b];
+    }
+    if (thread < S::kOwn + S::kLoop) shared.window[thread] = sum_;
     __syncthreads();
-    const int diagonal = thread - (kTile - 1);  // of the tile: column - row
-    sum_ = thread < kTile ? shared.window[thread + kLoop] : 0;
+    const int diagonal = thread - (S::kOwn - 1);  // of the tile: column - row
+    sum_ = thread < S::kOwn ? shared.window[thread + S::kLoop] : 0;
 #pragma unroll 1  // else the loads for all warps are in registers at once
-    for (int w = 0; w < kWarps; ++w) {
+    for (int w = 0; w < S::kRowWarps; ++w) {
       const int d = diagonal + w * kWarpRows;  // of the warp's 16 rows
-      if (d <= -kWarpRows || d >= kLoop) continue;
+      if (d <= -kWarpRows || d >= S::kLoop) continue;
 #pragma unroll
       for (int column = 0; column < 8; ++column) {
         const int row = (column - d) & 7, u = (d + row - column) / 8 + 1;
-        if (u >= 0 && u < DiagonalParts::kCount)
-          sum_ += parts.parts[w][u * kDifference + column * kColumn + row];
+        if (u >= 0 && u < kCount) sum_ += parts.parts[w][u * kDifference + column * kColumn + row];
       }
     }
-    if (thread < kLoop) flush(offset, slice);  // the next tile does not reach these distances
+    if (thread < S::kLoop) flush(offset, slice);  // the next tile does not reach these distances
   }
 
   /// After the last tile of some keys, if there was one, with its offset.
   __device__ void finish(int offset, const DiagonalSlice& slice) const {
-    if (static_cast<int>(threadIdx.x) >= kLoop) flush(offset, slice);
+    if (static_cast<int>(threadIdx.x) >= S::kLoop) flush(offset, slice);
   }
 
  private:
-  static constexpr int kColumn = DiagonalShared::kColumn, kDifference = DiagonalShared::kDifference;
+  static constexpr int kCount = DiagonalParts<S>::kCount;
+  static constexpr int kColumn = DiagonalShared<S>::kColumn;
+  static constexpr int kDifference = DiagonalShared<S>::kDifference;
 
   // Between two threads that add to the same distance lies a barrier.
   __device__ void flush(int offset, const DiagonalSlice& slice) const {
-    const int d = offset + static_cast<int>(threadIdx.x) - (kTile - 1);
+    const int d = offset + static_cast<int>(threadIdx.x) - (S::kOwn - 1);
     if (d >= 0 && d < slice.n) slice.sums[d] += sum_;
   }
 

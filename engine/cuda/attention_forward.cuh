@@ -1,6 +1,6 @@
 #pragma once
-// The forward pass: a block owns kTile queries of one head and walks the tiles of keys that they
-// see, with the softmax by blocks of FlashAttention (Dao et al. 2022, arXiv:2205.14135).
+// The forward pass: a block owns kOwn queries (Sizes) of one head and walks the tiles of keys that
+// they see, with the softmax by blocks of FlashAttention (Dao et al. 2022, arXiv:2205.14135).
 
 #include "engine/cuda/attention_normalizer.cuh"
 #include "engine/cuda/context.h"
@@ -17,9 +17,11 @@ struct ForwardOutputs {
 template <class T, int D, class Scores>
 struct ForwardShared {
   static constexpr int kStages = Scores::kIsGeneral ? 1 : 2;  // while one is read, one is loaded
-  Tile<T, D, kTile> q, k[kStages], v[kStages];
+  using S = Sizes<T, D>;
+  Tile<T, D, S::kOwn> q;
+  Tile<T, D, S::kKeys> k[kStages], v[kStages];
   typename Scores::Shared scores[kStages];
-  Tile<T, D, kTile> far_q;  // last: left out without far copies
+  Tile<T, D, S::kOwn> far_q;  // last: left out without far copies
 };
 
 /// The largest, and the sum, of the values of the four lanes that hold a row.
@@ -32,15 +34,16 @@ __device__ inline float row_sum(float x) {
   return x + __shfl_xor_sync(kAllLanes, x, 2);
 }
 
-/// One warp's 16 rows.
+/// One warp's 16 rows, and of their sums kColumns columns.
 template <class T, int D, class Scores>
 class ForwardRows {
  public:
-  static constexpr int kPieces = kTile / 8;
+  using S = Sizes<T, D>;
+  static constexpr int kPieces = S::kKeys / 8;
 
   __device__ ForwardRows(const Problem<T>& p, int query) : p_(p) {
     const int lane = static_cast<int>(threadIdx.x) % kWarp;
-    row_ = static_cast<int>(threadIdx.x) / kWarp * kWarpRows + lane / 4;
+    row_ = S::first_row() + lane / 4;
     query_ = query + row_;
     for (int r = 0; r < 2; ++r) {
       const int i = query_ + 8 * r;
@@ -96,7 +99,7 @@ class ForwardRows {
       max_[r] = largest[r];
       sum_[r] *= by;
 #pragma unroll
-      for (int n = 0; n < D / 8; ++n) {
+      for (int n = 0; n < S::kColumns / 8; ++n) {
         out_[n][2 * r] *= by;
         out_[n][2 * r + 1] *= by;
       }
@@ -111,20 +114,21 @@ class ForwardRows {
   }
 
   __device__ void add_values(const float (&probabilities)[kPieces][4],
-                             const Tile<T, D, kTile>& values) {
-    add_weighted_rows<D>(out_, probabilities, values, 0);
+                             const Tile<T, D, S::kKeys>& values) {
+    add_weighted_rows<S::kColumns>(out_, probabilities, values, S::first_column());
   }
 
   /// Through the warp's rows of a tile that nobody else uses.
   __device__ void store(const ForwardOutputs<T>& to, int head, int first_query,
-                        Tile<T, D, kTile>& tile) {
+                        Tile<T, D, S::kOwn>& tile) {
+    const int first = S::first_row(), first_column = S::first_column();
     float by[2];
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
       const float sum = row_sum(sum_[r]);
       by[r] = p_.is_relu ? 1 : sum == 0 ? 0 : 1 / sum;
       const int i = query_ + 8 * r;
-      if (threadIdx.x % 4 != 0 || i >= p_.n_query) continue;
+      if (threadIdx.x % 4 != 0 || first_column != 0 || i >= p_.n_query) continue;
       const int64_t at = static_cast<int64_t>(head) * p_.n_query + i;
       // A row that sees nothing: exp(score - inf) = 0 makes its P 0 in the backward pass.
       if (to.lse)
@@ -132,10 +136,10 @@ class ForwardRows {
       if (to.threshold) to.threshold[at] = threshold_of(p_, max_[r]);
       if (to.sum) to.sum[at] = sum;
     }
-    const int first = static_cast<int>(threadIdx.x) / kWarp * kWarpRows;
-    put_sums<T, D>(out_, by[0], by[1], tile, first);
+    put_sums<S::kColumns>(out_, by[0], by[1], tile, first, first_column);
     __syncwarp();
-    store_warp_rows(tile, first, p_.token_rows(to.out, head, first_query));
+    store_warp_rows<S::kColumns>(tile, first, first_column,
+                                 p_.token_rows(to.out, head, first_query));
   }
 
  private:
@@ -143,24 +147,25 @@ class ForwardRows {
   int row_, query_;  // of this lane; it holds row_ + 8, too
   float factor_[2], relu_factor_[2] = {};
   float max_[2] = {-kInfinity, -kInfinity}, sum_[2] = {};
-  float out_[D / 8][4] = {};
+  float out_[S::kColumns / 8][4] = {};
 };
 
 template <class T, int D, class Scores>
 __global__ void __launch_bounds__(kBlock, kBlocks<D, Scores>)
     attention_forward_kernel(Problem<T> p, ForwardOutputs<T> to) {
   auto& shared = *dynamic_shared<ForwardShared<T, D, Scores>>();
-  const int n_tiles = (p.n_query + kTile - 1) / kTile;
+  using S = Sizes<T, D>;
+  const int n_tiles = (p.n_query + S::kOwn - 1) / S::kOwn;
   const auto block = static_cast<int>(blockIdx.x);
   // The longest rows first: what is left for the end is short.
-  const int head = block % p.heads(), query = (n_tiles - 1 - block / p.heads()) * kTile;
-  const int first = static_cast<int>(threadIdx.x) / kWarp * kWarpRows;
+  const int head = block % p.heads(), query = (n_tiles - 1 - block / p.heads()) * S::kOwn;
+  const int first = S::first_row();
 
   constexpr bool kIsPlain = !Scores::kIsGeneral;
   Scores scores(p, head);
-  const TileList tiles = p.template key_tiles<kTile>(query);
+  const TileList tiles = p.template key_tiles<S::kOwn, S::kKeys>(query);
   const auto load_keys = [&](int t, int stage) {
-    const int key = tiles.at(t) * kTile;
+    const int key = tiles.at(t) * S::kKeys;
     scores.load(shared.scores[stage], query, key);
     load_tile<kIsPlain>(shared.k[stage], p.rows(p.k, head, p.n_key, key));
     load_tile<kIsPlain>(shared.v[stage], p.rows(p.v, head, p.n_key, key));
@@ -183,9 +188,9 @@ __global__ void __launch_bounds__(kBlock, kBlocks<D, Scores>)
   // its own.
   for (int pass = p.is_clamped ? 0 : 1; pass < 2; ++pass)
     for (int t = 0; t < tiles.count(); ++t) {
-      const int key = tiles.at(t) * kTile, stage = kIsPlain ? t % 2 : 0;
+      const int key = tiles.at(t) * S::kKeys, stage = kIsPlain ? t % 2 : 0;
       float s[kPieces][4] = {};
-      scores.start_tile(shared.scores[stage], query, kTile, key, kTile);
+      scores.start_tile(shared.scores[stage], query, S::kOwn, key, S::kKeys);
       if constexpr (kIsPlain) {
         if (t > 0) {
           wait_for_copies();
@@ -234,8 +239,11 @@ template <class T, class Scores>
 void run_forward(Cuda device, const Problem<T>& p, const ForwardOutputs<T>& to) {
   dispatch_head_dim(p.head_dim, [&](auto size) {
     using Shared = ForwardShared<T, size(), Scores>;
-    const size_t bytes = sizeof(Shared) - (p.far_q ? 0 : sizeof(Shared::far_q));
-    const int64_t n_blocks = static_cast<int64_t>((p.n_query + kTile - 1) / kTile) * p.heads();
+    constexpr size_t kBytes = sizeof(Shared) - sizeof(Shared::far_q);
+    static_assert(kBytes <= kSmallShared && sizeof(Shared) <= kLargeShared);
+    const size_t bytes = p.far_q ? sizeof(Shared) : kBytes;
+    constexpr int kOwn = Shared::S::kOwn;
+    const int64_t n_blocks = static_cast<int64_t>((p.n_query + kOwn - 1) / kOwn) * p.heads();
     launch(attention_forward_kernel<T, size(), Scores>, static_cast<unsigned>(n_blocks), kBlock,
            bytes, stream_of(device), p, to);
   });

@@ -142,22 +142,22 @@ struct Problem {
   __device__ bool is_far(int m, int d) const {
     return switch_distance > 0 && d >= switch_distance && m >= switch_position;
   }
-  /// Tiles of kCols keys that queries [i, i + kTile) see.
-  template <int kCols>
+  /// Tiles of kCols keys that queries [i, i + kOwn) see.
+  template <int kOwn, int kCols>
   __device__ TileList key_tiles(int i) const {
     const int m = first_position() + i;
-    const int last = m + kTile - 1 < n_key - 1 ? m + kTile - 1 : n_key - 1;
+    const int last = m + kOwn - 1 < n_key - 1 ? m + kOwn - 1 : n_key - 1;
     const int first = window > 0 && m - window + 1 > 0 ? m - window + 1 : 0;
     const int begin = first / kCols, sink_tiles = (sinks + kCols - 1) / kCols;
     return {window == 0 ? 0 : sink_tiles < begin ? sink_tiles : begin, begin, last / kCols + 1};
   }
-  /// Tiles of kRows queries that see keys [n, n + kTile).
-  template <int kRows>
+  /// Tiles of kRows queries that see keys [n, n + kOwn).
+  template <int kOwn, int kRows>
   __device__ TileList query_tiles(int n) const {
     const int first = n > first_position() ? n - first_position() : 0;
     int end = n_query;
     if (window > 0 && n >= sinks) {
-      const int64_t out = int64_t{n} + kTile - 1 + window - first_position();
+      const int64_t out = int64_t{n} + kOwn - 1 + window - first_position();
       end = out < 0 ? 0 : out < n_query ? static_cast<int>(out) : n_query;
     }
     return {0, first / kRows, (end + kRows - 1) / kRows};

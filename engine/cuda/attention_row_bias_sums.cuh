@@ -14,20 +14,22 @@ struct SegmentSums {
   FARFIELD_HD explicit operator bool() const { return segments != nullptr; }
 };
 
-/// dS of a tile: kTile queries by kLoop keys.
+/// dS of a tile: kOwn queries by kLoop keys.
+template <class S>
 struct alignas(16) SegmentShared {
-  float ds[kTile][kLoop + 1];
+  float ds[S::kOwn][S::kLoop + 1];
 };
 
 /// The thread of a row of a block's own queries. Along a row the argument of the piecewise linear
 /// function does not rise, so what is summed of a segment lies together.
+template <class S>
 class SegmentWalk {
  public:
   __device__ SegmentWalk(const RowBiasTables& bias, const SegmentSums& to, int h, int head,
                          int query, int n_query, int n_batch, int n_head)
       : bias_(bias), n_segment_(bias.n_knot + 1) {
     const int i = query + static_cast<int>(threadIdx.x);
-    has_row_ = to.segments && static_cast<int>(threadIdx.x) < kTile && i < n_query;
+    has_row_ = to.segments && static_cast<int>(threadIdx.x) < S::kOwn && i < n_query;
     if (!has_row_) return;
     const int64_t row = (static_cast<int64_t>(h) * n_batch + head / n_head) * n_query + i;
     segments_ = to.segments + row * 2 * n_segment_;
@@ -37,10 +39,10 @@ class SegmentWalk {
   }
 
   /// Query 0 and key 0 of the tile are at distance `offset`.
-  __device__ void add_tile(const SegmentShared& shared, int offset) {
+  __device__ void add_tile(const SegmentShared<S>& shared, int offset) {
     if (!has_row_) return;
     const auto row = static_cast<int>(threadIdx.x);
-    for (int j = 0; j < kLoop; ++j) {
+    for (int j = 0; j < S::kLoop; ++j) {
       const int d = offset + row - j;
       if (d < 0) break;
       const float x = bias_.feature[d] * row_factor_;

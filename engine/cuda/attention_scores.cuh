@@ -153,7 +153,7 @@ class GeneralScores {
 
 /// Blocks that a multiprocessor is to hold at once: what limits a thread's registers.
 template <int D, class Scores>
-inline constexpr int kBlocks = D == 128 || Scores::kIsGeneral ? 2 : 3;
+inline constexpr int kBlocks = D >= 128 || Scores::kIsGeneral ? 2 : 3;
 
 /// The dot products of far pairs in the place of the others', in a warp's rows from `row` on and
 /// pieces from `column` on, both this lane's first. kKeysAreRows: of keys by queries.

@@ -16,7 +16,34 @@ namespace farfield::attention_cuda {
 inline constexpr int kBlock = 128;                ///< threads
 inline constexpr int kWarps = kBlock / kWarp;     ///< of a block
 inline constexpr int kWarpRows = 16;              ///< of a product, held by a warp
-inline constexpr int kTile = kWarps * kWarpRows;  ///< rows of a block's own tile
+inline constexpr int kTile = kWarps * kWarpRows;  ///< rows of the largest tile
+
+/// What a block may take of shared memory on compute capability 8.6 and 8.9, and on 8.0.
+inline constexpr size_t kSmallShared = size_t{99} << 10, kLargeShared = size_t{163} << 10;
+
+/// Sizes of the tiles of heads of D elements, such that a thread has registers for its part of the
+/// sums and a block fits into kSmallShared as far as it can.
+template <class T, int D>
+struct Sizes {
+  static constexpr int kColumns = D < 128 ? D : 128;       ///< of the sums of a warp
+  static constexpr int kRowWarps = kWarps * kColumns / D;  ///< the others take further columns
+  static constexpr int kOwn = kRowWarps * kWarpRows;       ///< rows of a block's own tile
+  static constexpr int kRowBytes = D * static_cast<int>(sizeof(T));
+  /// Rows of the tiles of keys that a block walks in the forward pass.
+  static constexpr int kKeys = kRowBytes <= 256 ? 64 : kRowBytes <= 512 ? 32 : 16;
+  /// Rows of the tiles that a block walks in the backward pass.
+  static constexpr int kLoop = kRowBytes <= 256 ? 32 : 16;
+
+  /// Where the sums of this warp begin in the own tile. Warps that share rows compute the same
+  /// scores.
+  __device__ static int first_row() {
+    const int warp = static_cast<int>(threadIdx.x) / kWarp;
+    return (kRowWarps == kWarps ? warp : warp % kRowWarps) * kWarpRows;
+  }
+  __device__ static int first_column() {
+    return kRowWarps == kWarps ? 0 : static_cast<int>(threadIdx.x) / (kRowWarps * kWarp) * kColumns;
+  }
+};
 
 /// Rows of head_dim elements, zeros up to D; the rest of a row keeps neighbours out of each other's
 /// banks: rows begin 16 (float32: 32) bytes further on than a multiple of 128.
@@ -64,23 +91,25 @@ __device__ void load_tile(Tile<T, D, R>& tile, const Rows<const T>& rows) {
   }
 }
 
-/// Stores 16 rows from row `first` of a tile on, by the warp that wrote them there.
-template <class T, int D, int R>
-__device__ void store_warp_rows(const Tile<T, D, R>& tile, int first, const Rows<T>& rows) {
-  constexpr int kN = kPieceSize<T>, kPieces = D / kN;
+/// Stores 16 x kColumns elements of a tile from [first][first_column] on, by the warp that wrote
+/// them there.
+template <int kColumns, class T, int D, int R>
+__device__ void store_warp_rows(const Tile<T, D, R>& tile, int first, int first_column,
+                                const Rows<T>& rows) {
+  constexpr int kN = kPieceSize<T>, kPieces = kColumns / kN;
   const auto lane = static_cast<int>(threadIdx.x) % kWarp;
   if (rows.is_aligned) {
     using Piece = Vector<T, kN>;
     for (int i = lane; i < kWarpRows * kPieces; i += kWarp) {
-      const int row = first + i / kPieces, column = i % kPieces * kN;
+      const int row = first + i / kPieces, column = first_column + i % kPieces * kN;
       if (row < rows.count && column < rows.head_dim)
         *reinterpret_cast<Piece*>(rows.first + row * rows.stride + column) =
             *reinterpret_cast<const Piece*>(&tile.at[row][column]);
     }
   } else {
 #pragma unroll 1
-    for (int i = lane; i < kWarpRows * D; i += kWarp) {
-      const int row = first + i / D, column = i % D;
+    for (int i = lane; i < kWarpRows * kColumns; i += kWarp) {
+      const int row = first + i / kColumns, column = first_column + i % kColumns;
       if (row < rows.count && column < rows.head_dim)
         rows.first[row * rows.stride + column] = tile.at[row][column];
     }
@@ -206,36 +235,37 @@ __device__ void multiply_by_rows(float (&sums)[kPieces][4], const F& left,
   }
 }
 
-/// sums [16, D] += x rows, x [16, 8 kPieces] as products leave it, rows from `row` of a tile on.
-template <int D, int kPieces, class T, int R>
-__device__ void add_weighted_rows(float (&sums)[D / 8][4], const float (&x)[kPieces][4],
-                                  const Tile<T, D, R>& tile, int row) {
+/// sums [16, kColumns] += x rows, x [16, 8 kPieces] as products leave it, rows those of a tile,
+/// their columns from `column` on.
+template <int kColumns, int kPieces, class T, int D, int R>
+__device__ void add_weighted_rows(float (&sums)[kColumns / 8][4], const float (&x)[kPieces][4],
+                                  const Tile<T, D, R>& tile, int column) {
 #pragma unroll
   for (int k = 0; k < kPieces; k += 2) {
     Left<T> a;  // the layouts of sums and of left factors are the same
 #pragma unroll
     for (int r = 0; r < 4; ++r) set(a, r, x[k + r / 2][r % 2 * 2], x[k + r / 2][r % 2 * 2 + 1]);
 #pragma unroll
-    for (int n = 0; n < D; n += 16) {
+    for (int n = 0; n < kColumns; n += 16) {
       Right<T> b[2];
-      load_rights_transposed(b, tile, row + 8 * k, n);
+      load_rights_transposed(b, tile, 8 * k, column + n);
       multiply(sums[n / 8], a, b[0]);
       multiply(sums[n / 8 + 1], a, b[1]);
     }
   }
 }
 
-/// Rounds a warp's 16 x D sums, times a factor for each of a lane's two rows, into rows from `row`
-/// on of a tile.
-template <class T, int D, int R>
-__device__ void put_sums(const float (&sums)[D / 8][4], float first_factor, float second_factor,
-                         Tile<T, D, R>& tile, int row) {
+/// Rounds a warp's 16 x kColumns sums, times a factor for each of a lane's two rows, into a tile
+/// from [row][column] on.
+template <int kColumns, class T, int D, int R>
+__device__ void put_sums(const float (&sums)[kColumns / 8][4], float first_factor,
+                         float second_factor, Tile<T, D, R>& tile, int row, int column) {
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
 #pragma unroll
-  for (int n = 0; n < D / 8; ++n)
+  for (int n = 0; n < kColumns / 8; ++n)
 #pragma unroll
     for (int i = 0; i < 4; ++i)
-      tile.at[row + lane / 4 + i / 2 * 8][8 * n + lane % 4 * 2 + i % 2] =
+      tile.at[row + lane / 4 + i / 2 * 8][column + 8 * n + lane % 4 * 2 + i % 2] =
           narrow<T>(sums[n][i] * (i / 2 == 0 ? first_factor : second_factor));
 }
 

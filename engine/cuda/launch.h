@@ -33,7 +33,8 @@ void check_launch(cudaError_t status, const void* kernel, dim3 grid, dim3 block,
 }  // namespace detail
 
 /// Puts a kernel into a stream. BackendError with the kernel's name and the configuration when the
-/// runtime refuses it; what goes wrong while it runs is found where the stream is waited for.
+/// runtime refuses it, with both sizes when it wants more shared memory than the device has; what
+/// goes wrong while it runs is found where the stream is waited for.
 ///
 /// The call behind <<<>>> and not <<<>>> itself: it returns the error of this launch alone, and
 /// needs no syntax of nvcc's.

@@ -92,6 +92,18 @@ inline AttentionProblem make_problem(const Sizes& s, DType dtype) {
   return p;
 }
 
+/// Everything of a problem on a device.
+inline AttentionProblem moved_to(const Device& device, AttentionProblem p) {
+  const auto move = [&](Tensor& x) {
+    if (x.defined()) x = x.to(device);
+  };
+  for (Tensor* x : {&p.heads.q, &p.heads.k, &p.heads.v, &p.heads.far.q, &p.heads.far.k, &p.dout,
+                    &p.rule.ids, &p.rule.far_ids_q, &p.rule.far_ids_k})
+    move(*x);
+  for_each_table(p.rule, move);
+  return p;
+}
+
 /// Features and factors like those of FIRE: logarithms of distance and position, so that x runs
 /// from 0 to 1. f_h is continuous: offsets follow from slopes and knots.
 inline void add_row_bias(AttentionProblem& p, const std::vector<double>& knots) {

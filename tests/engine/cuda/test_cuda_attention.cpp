@@ -18,19 +18,7 @@ namespace {
 using Kind = Normalizer::Kind;
 const DType kFloats[] = {DType::f32, DType::bf16};
 
-// Everything of a problem on the device.
-AttentionProblem on_device(const AttentionProblem& p) {
-  AttentionProblem moved = p;
-  const auto move = [](Tensor& x) {
-    if (x.defined()) x = x.to(kCuda);
-  };
-  for (Tensor* x :
-       {&moved.heads.q, &moved.heads.k, &moved.heads.v, &moved.heads.far.q, &moved.heads.far.k,
-        &moved.dout, &moved.rule.ids, &moved.rule.far_ids_q, &moved.rule.far_ids_k})
-    move(*x);
-  for_each_table(moved.rule, move);
-  return moved;
-}
+AttentionProblem on_device(const AttentionProblem& p) { return moved_to(kCuda, p); }
 
 Named run_on_device(const AttentionProblem& p, bool with_tables = true) {
   Named results = run(on_device(p), with_tables);

@@ -74,8 +74,10 @@ BOOST_AUTO_TEST_CASE(shared_memory_above_48_kib_is_asked_for) {
   const size_t most = size_t{163} << 10;
   BOOST_CHECK_NO_THROW(launch(last_byte_kernel, 2, 1, most, nullptr, most));
   BOOST_CHECK_EXCEPTION(launch(last_byte_kernel, 2, 1, most + 1, nullptr, most), BackendError,
-                        says("launch of farfield::(anonymous namespace)::last_byte_kernel with "
-                             "166913 bytes of dynamic shared memory: invalid argument"));
+                        says_exactly("[cuda] launch of farfield::(anonymous namespace)::"
+                                     "last_byte_kernel: expected at most 166912 bytes of shared "
+                                     "memory, all that a block of cuda:0 may have, got 166913; use "
+                                     "bfloat16, smaller heads, or the device cpu"));
 }
 
 BOOST_AUTO_TEST_CASE(an_exception_comes_out_and_leaves_nothing_behind) {

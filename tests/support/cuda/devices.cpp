@@ -15,6 +15,16 @@ Devices& emulated_devices() {
 
 }  // namespace farfield::emulation
 
+namespace {
+
+thread_local int current_device = 0;
+
+bool is_device(int index) {
+  return index >= 0 && index < static_cast<int>(emulated_devices().capabilities.size());
+}
+
+}  // namespace
+
 cudaError_t cudaGetDeviceCount(int* count) {
   const auto& devices = emulated_devices();
   if (devices.search == cudaSuccess) *count = static_cast<int>(devices.capabilities.size());
@@ -22,14 +32,26 @@ cudaError_t cudaGetDeviceCount(int* count) {
 }
 
 cudaError_t cudaSetDevice(int index) {
-  const auto count = static_cast<int>(emulated_devices().capabilities.size());
-  return index >= 0 && index < count ? cudaSuccess : cudaErrorInvalidDevice;
+  if (!is_device(index)) return cudaErrorInvalidDevice;
+  current_device = index;
+  return cudaSuccess;
+}
+
+cudaError_t cudaGetDevice(int* index) {
+  *index = current_device;
+  return cudaSuccess;
+}
+
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int index) {
+  if (!is_device(index)) return cudaErrorInvalidDevice;
+  if (attribute != cudaDevAttrMaxSharedMemoryPerBlockOptin) return cudaErrorInvalidValue;
+  *value = static_cast<int>(emulated_devices().shared_bytes);
+  return cudaSuccess;
 }
 
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int index) {
-  const auto& all = emulated_devices().capabilities;
-  if (index < 0 || index >= static_cast<int>(all.size())) return cudaErrorInvalidDevice;
-  const auto& capability = all[static_cast<size_t>(index)];
+  if (!is_device(index)) return cudaErrorInvalidDevice;
+  const auto& capability = emulated_devices().capabilities[static_cast<size_t>(index)];
   *properties = {"emulated", emulated_devices().total_bytes, capability.major, capability.minor};
   return cudaSuccess;
 }

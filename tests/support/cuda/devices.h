@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "tests/support/cuda/runtime.h"
+#include "tests/support/cuda/shared_memory.h"
 
 namespace farfield::emulation {
 
@@ -16,6 +17,7 @@ struct Devices {
   };
   std::vector<Capability> capabilities = {{8, 0}};  ///< one for each device
   size_t total_bytes = size_t{1} << 36;
+  size_t shared_bytes = SharedMemory::kMaxBytes;  ///< of a block; at most that
 };
 Devices& emulated_devices();
 

@@ -206,6 +206,6 @@ cudaError_t cudaFuncGetName(const char** name, const void* kernel) {
 
 cudaError_t cudaFuncSetAttribute(const void*, cudaFuncAttribute, int value) {
   const bool is_allowed =
-      value >= 0 && static_cast<size_t>(value) <= farfield::emulation::SharedMemory::kMaxBytes;
+      value >= 0 && static_cast<size_t>(value) <= emulation::emulated_devices().shared_bytes;
   return is_allowed ? cudaSuccess : cudaErrorInvalidValue;
 }

@@ -32,6 +32,9 @@ const char* cudaGetErrorString(cudaError_t error);
 /// What these tell is for tests to choose: emulated_devices() in devices.h.
 cudaError_t cudaGetDeviceCount(int* count);
 cudaError_t cudaSetDevice(int index);
+cudaError_t cudaGetDevice(int* index);
+enum cudaDeviceAttr { cudaDevAttrMaxSharedMemoryPerBlockOptin = 97 };
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int index);
 struct cudaDeviceProp {
   char name[256];
   size_t totalGlobalMem;

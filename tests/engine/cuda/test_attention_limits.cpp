@@ -1,0 +1,44 @@
+// What attention does on a device that has less shared memory than the emulated one.
+
+#include <boost/test/unit_test.hpp>
+
+#include "tests/support/attention_problem.h"
+#include "tests/support/cuda/devices.h"
+#include "tests/support/messages.h"
+
+namespace farfield::test {
+namespace {
+
+using emulation::emulated_devices;
+using emulation::KeepDevices;
+
+// Compute capability 8.6 and 8.9 have 99 KiB, where the emulation has the 163 KiB of 8.0.
+BOOST_AUTO_TEST_CASE(attention_fits_into_99_kib_or_says_what_it_wanted) {
+  const KeepDevices keep;
+  emulated_devices().shared_bytes = size_t{99} << 10;
+  const auto run_on_device = [](DType dtype, int64_t head_dim, bool has_row_bias, bool is_far) {
+    AttentionProblem p = make_problem({1, 1, 20, 40, head_dim}, dtype);
+    p.add_bias();
+    p.add_weight();
+    if (has_row_bias) add_row_bias(p, {0.5});
+    if (is_far) {
+      p.add_far_heads();
+      p.rule.switch_distance = 10;
+    }
+    run(moved_to({Device::Kind::cuda, 0}, p));
+  };
+  for (const DType dtype : {DType::f32, DType::bf16})
+    for (const int64_t head_dim : {32, 64, 128})
+      for (const bool has_row_bias : {false, true}) {
+        BOOST_TEST_CHECKPOINT(dtype << ", head_dim " << head_dim);
+        BOOST_CHECK_NO_THROW(run_on_device(dtype, head_dim, has_row_bias, false));
+      }
+  BOOST_CHECK_EXCEPTION(
+      run_on_device(DType::f32, 128, false, true), BackendError,
+      says("[cuda] launch of void farfield::attention_cuda::attention_forward_kernel<float, 128",
+           ": expected at most 101376 bytes of shared memory, all that a block of cuda:0 may have, "
+           "got 104464; use bfloat16, smaller heads, or the device cpu"));
+}
+
+}  // namespace
+}  // namespace farfield::test
