@@ -19,8 +19,8 @@ T* data_or_null(Tensor& x) {
 
 /// BackendError for heads that the tiles do not hold.
 inline void check_head_dim(int64_t head_dim) {
-  require<BackendError>(head_dim <= 128, "attention",
-                        "expected a head_dim of at most 128 on a CUDA device, got ", head_dim,
+  require<BackendError>(head_dim <= 256, "attention",
+                        "expected a head_dim of at most 256 on a CUDA device, got ", head_dim,
                         "; use more heads, or the CPU");
 }
 
@@ -31,8 +31,10 @@ void dispatch_head_dim(int head_dim, const F& f) {
     f(std::integral_constant<int, 32>());
   else if (head_dim <= 64)
     f(std::integral_constant<int, 64>());
-  else
+  else if (head_dim <= 128)
     f(std::integral_constant<int, 128>());
+  else
+    f(std::integral_constant<int, 256>());
 }
 
 /// Bias by distance and query, of all heads.

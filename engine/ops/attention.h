@@ -54,8 +54,10 @@ namespace farfield {
 ///
 /// A CUDA device forms all products of matrices by its tensor cores, with sums in float32: of
 /// bfloat16 inputs P and dS are rounded to bfloat16 first; float32 is split in three parts, which
-/// keeps its accuracy. There head_dim is at most 128, BackendError otherwise, and what the CPU
-/// checks of the values of ids, features, row factors and knots is not checked.
+/// keeps its accuracy. There head_dim is at most 256; in float32 at most 128, or 64 with far
+/// copies, where a block has 99 KiB of shared memory (compute capability 8.6 and 8.9); BackendError
+/// otherwise. What the CPU checks of the values of ids, features, row factors and knots is not
+/// checked.
 ///
 /// ShapeError, DTypeError, DeviceError or ConfigError when the arguments do not fit.
 ///

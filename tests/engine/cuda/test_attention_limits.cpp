@@ -27,12 +27,18 @@ BOOST_AUTO_TEST_CASE(attention_fits_into_99_kib_or_says_what_it_wanted) {
     }
     run(moved_to({Device::Kind::cuda, 0}, p));
   };
-  for (const DType dtype : {DType::f32, DType::bf16})
-    for (const int64_t head_dim : {32, 64, 128})
-      for (const bool has_row_bias : {false, true}) {
-        BOOST_TEST_CHECKPOINT(dtype << ", head_dim " << head_dim);
-        BOOST_CHECK_NO_THROW(run_on_device(dtype, head_dim, has_row_bias, false));
-      }
+  const auto fits = [&](DType dtype, int64_t head_dim, bool is_far) {
+    for (const bool has_row_bias : {false, true}) {
+      BOOST_TEST_CHECKPOINT(dtype << ", head_dim " << head_dim << ", far " << is_far);
+      BOOST_CHECK_NO_THROW(run_on_device(dtype, head_dim, has_row_bias, is_far));
+    }
+  };
+  for (const int64_t head_dim : {32, 64, 128}) fits(DType::f32, head_dim, false);
+  for (const int64_t head_dim : {32, 64, 128, 256}) fits(DType::bf16, head_dim, false);
+  for (const int64_t head_dim : {32, 64}) fits(DType::f32, head_dim, true);
+  for (const int64_t head_dim : {32, 64, 128, 256}) fits(DType::bf16, head_dim, true);
+  BOOST_CHECK_EXCEPTION(run_on_device(DType::f32, 256, false, false), BackendError,
+                        says("attention_backward_kernel", "float, 256"));
   BOOST_CHECK_EXCEPTION(
       run_on_device(DType::f32, 128, false, true), BackendError,
       says("[cuda] launch of void farfield::attention_cuda::attention_forward_kernel<float, 128",

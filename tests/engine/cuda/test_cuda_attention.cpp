@@ -101,6 +101,9 @@ const Case kCases[] = {
     {"head_dim 64", {1, 2, 70, 70, 64}, add_tables},
     {"head_dim 80", {1, 1, 70, 70, 80}, add_tables},
     {"head_dim 128", {1, 1, 66, 130, 128}, add_tables},
+    {"head_dim 131", {1, 2, 40, 70, 131}, [](auto& p) { p.add_bias(), set_window(p, 30, 2); }},
+    {"head_dim 160", {1, 1, 66, 100, 160}, add_tables},
+    {"head_dim 256", {2, 1, 70, 70, 256}, [](auto& p) { add_tables(p), set_window(p, 37, 3); }},
     {"far", {1, 2, 140, 140, 8}, [](auto& p) { add_tables(p), add_far(p, 70, 100); }},
     {"far at once", {2, 1, 70, 130, 5}, [](auto& p) { add_far(p, 1, 0); }},
     {"far, window and sinks",
@@ -111,6 +114,20 @@ const Case kCases[] = {
     {"all of 128",
      {1, 1, 20, 40, 128},
      [](auto& p) { add_tables(p), add_row_bias(p, kKnots), add_far(p, 10, 0); }},
+    {"far of 160", {1, 1, 70, 70, 160}, [](auto& p) { add_far(p, 20, 0), set_window(p, 50, 3); }},
+    {"all of 256",
+     {1, 1, 20, 40, 256},
+     [](auto& p) { add_tables(p), add_row_bias(p, kKnots), add_far(p, 10, 0); }},
+    {"relu of 256",
+     {1, 1, 40, 40, 256},
+     [](auto& p) {
+       add_row_bias(p, kKnots), p.rule.normalizer = {Kind::relu, 1, 2.5};
+     }},
+    {"0.8 below the largest, of 256",
+     {1, 1, 40, 70, 256},
+     [](auto& p) {
+       p.rule.normalizer = {Kind::clamp_relative, 0.8};
+     }},
     {"far without copies", {1, 1, 90, 90, 8}, [](auto& p) { p.rule.switch_distance = 30; }},
     {"ids", {2, 2, 100, 170, 8}, [](auto& p) { add_ids(p, false), set_window(p, 60, 4); }},
     {"ids of each sequence", {2, 1, 90, 90, 5}, [](auto& p) { add_ids(p, true); }},
@@ -304,10 +321,10 @@ BOOST_AUTO_TEST_CASE(working_memory_is_linear_in_the_length) {
 }
 
 BOOST_AUTO_TEST_CASE(heads_that_do_not_fit_into_tiles_are_refused) {
-  const AttentionProblem p = on_device(make_problem({1, 1, 3, 3, 129}, DType::f32));
+  const AttentionProblem p = on_device(make_problem({1, 1, 3, 3, 257}, DType::f32));
   BOOST_CHECK_EXCEPTION(p(), BackendError,
-                        says_exactly("[attention] expected a head_dim of at most 128 on a CUDA "
-                                     "device, got 129; use more heads, or the CPU"));
+                        says_exactly("[attention] expected a head_dim of at most 256 on a CUDA "
+                                     "device, got 257; use more heads, or the CPU"));
 }
 
 }  // namespace
