@@ -39,7 +39,7 @@ __global__ void attention_rows_kernel(Problem<T> p, const T* out, const T* dout,
 template <class T>
 int tiles_of(int n, int head_dim) {
   int rows = kTile;
-  dispatch_head_dim(head_dim, [&](auto size) { rows = Sizes<T, size()>::kOwn; });
+  dispatch_head_dim(head_dim, [&](auto size) { rows = Sizes<T, size(), true>::kOwn; });
   return (n + rows - 1) / rows;
 }
 

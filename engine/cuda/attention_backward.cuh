@@ -17,8 +17,8 @@ enum class Side { keys, queries };
 enum class Sums { all, dx, dv };
 
 /// Whether a thread has no registers for dk and dv at once: then each has a pass.
-template <Side kOwn, int D, class Scores>
-inline constexpr bool kIsSplit = (kOwn == Side::keys) && Scores::kIsGeneral && (D >= 128);
+template <Side kOwn, class T, int D>
+inline constexpr bool kIsSplit = (kOwn == Side::keys) && (sizeof(T) * D > 512);
 
 /// What the passes read besides the problem, and what they write.
 template <class T>
@@ -38,13 +38,14 @@ struct BackwardArguments {
 
 template <class T, int D>
 struct BackwardFar {
-  Tile<T, D, Sizes<T, D>::kOwn> own;
-  Tile<T, D, Sizes<T, D>::kLoop> loop;
+  using S = Sizes<T, D, true>;
+  Tile<T, D, S::kOwn> own;
+  Tile<T, D, S::kLoop> loop;
 };
 
 template <Side kOwn, class T, int D, class Scores>
 struct BackwardShared {
-  using S = Sizes<T, D>;
+  using S = Sizes<T, D, Scores::kIsGeneral>;
   static constexpr int kStages = Scores::kIsGeneral ? 1 : 2;  // while one is read, one is loaded
   Tile<T, D, S::kOwn> own_x, own_y;                           // k and v, or q and dout
   Tile<T, D, S::kLoop> loop_x[kStages], loop_y[kStages];      // q and dout, or k and v
@@ -65,8 +66,8 @@ template <Side kOwn, class T, int D, class Scores>
 FARFIELD_HD constexpr size_t shared_bytes(const BackwardParts& parts) {
   return sizeof(BackwardShared<kOwn, T, D, Scores>) +
          (parts.has_far ? sizeof(BackwardFar<T, D>) : 0) +
-         (parts.has_tables ? sizeof(TableShared<Sizes<T, D>>) : 0) +
-         (parts.has_segments ? sizeof(SegmentShared<Sizes<T, D>>) : 0);
+         (parts.has_tables ? sizeof(TableShared<Sizes<T, D, Scores::kIsGeneral>>) : 0) +
+         (parts.has_segments ? sizeof(SegmentShared<Sizes<T, D, Scores::kIsGeneral>>) : 0);
 }
 
 /// Rows of queries, by all threads.
@@ -86,7 +87,7 @@ __global__ void __launch_bounds__(kBlock, kBlocks<D, Scores>)
   constexpr bool kOwnsKeys = kOwn == Side::keys, kIsPlain = !Scores::kIsGeneral;
   constexpr bool kMakesDx = kSums != Sums::dv, kMakesDv = kOwnsKeys && kSums != Sums::dx;
   constexpr bool kMakesTables = kOwnsKeys && kMakesDx;
-  using S = Sizes<T, D>;
+  using S = Sizes<T, D, Scores::kIsGeneral>;
   constexpr int kTileRows = S::kOwn, kLoop = S::kLoop, kPieces = kLoop / 8;
   constexpr float kBack = 1 / Scores::kUnit;
   auto* const bytes = dynamic_shared<unsigned char>();
@@ -297,7 +298,7 @@ void run_backward(Cuda device, const Problem<T>& p, const BackwardArguments<T>& 
       launch(attention_backward_kernel<kOwn, sums(), T, size(), Scores>, grid, kBlock,
              shared_bytes<kOwn, T, size(), Scores>(parts), stream_of(device), p, args);
     };
-    if constexpr (kIsSplit<kOwn, size(), Scores>) {
+    if constexpr (kIsSplit<kOwn, T, size()>) {
       if (args.dv) pass(std::integral_constant<Sums, Sums::dv>());
       pass(std::integral_constant<Sums, Sums::dx>());
     } else {

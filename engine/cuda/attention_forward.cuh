@@ -17,7 +17,7 @@ struct ForwardOutputs {
 template <class T, int D, class Scores>
 struct ForwardShared {
   static constexpr int kStages = Scores::kIsGeneral ? 1 : 2;  // while one is read, one is loaded
-  using S = Sizes<T, D>;
+  using S = Sizes<T, D, Scores::kIsGeneral>;
   Tile<T, D, S::kOwn> q;
   Tile<T, D, S::kKeys> k[kStages], v[kStages];
   typename Scores::Shared scores[kStages];
@@ -38,7 +38,7 @@ __device__ inline float row_sum(float x) {
 template <class T, int D, class Scores>
 class ForwardRows {
  public:
-  using S = Sizes<T, D>;
+  using S = Sizes<T, D, Scores::kIsGeneral>;
   static constexpr int kPieces = S::kKeys / 8;
 
   __device__ ForwardRows(const Problem<T>& p, int query) : p_(p) {
@@ -154,7 +154,7 @@ template <class T, int D, class Scores>
 __global__ void __launch_bounds__(kBlock, kBlocks<D, Scores>)
     attention_forward_kernel(Problem<T> p, ForwardOutputs<T> to) {
   auto& shared = *dynamic_shared<ForwardShared<T, D, Scores>>();
-  using S = Sizes<T, D>;
+  using S = Sizes<T, D, Scores::kIsGeneral>;
   const int n_tiles = (p.n_query + S::kOwn - 1) / S::kOwn;
   const auto block = static_cast<int>(blockIdx.x);
   // The longest rows first: what is left for the end is short.

@@ -22,8 +22,9 @@ inline constexpr int kTile = kWarps * kWarpRows;  ///< rows of the largest tile
 inline constexpr size_t kSmallShared = size_t{99} << 10, kLargeShared = size_t{163} << 10;
 
 /// Sizes of the tiles of heads of D elements, such that a thread has registers for its part of the
-/// sums and a block fits into kSmallShared as far as it can.
-template <class T, int D>
+/// sums and a block fits into kSmallShared as far as it can. kIsGeneral: of GeneralScores, which
+/// take more registers.
+template <class T, int D, bool kIsGeneral>
 struct Sizes {
   static constexpr int kColumns = D < 128 ? D : 128;       ///< of the sums of a warp
   static constexpr int kRowWarps = kWarps * kColumns / D;  ///< the others take further columns
@@ -32,7 +33,7 @@ struct Sizes {
   /// Rows of the tiles of keys that a block walks in the forward pass.
   static constexpr int kKeys = kRowBytes <= 256 ? 64 : kRowBytes <= 512 ? 32 : 16;
   /// Rows of the tiles that a block walks in the backward pass.
-  static constexpr int kLoop = kRowBytes <= 256 ? 32 : 16;
+  static constexpr int kLoop = kRowBytes > 256 || (kIsGeneral && D >= 128) ? 16 : 32;
 
   /// Where the sums of this warp begin in the own tile. Warps that share rows compute the same
   /// scores.
