@@ -44,7 +44,9 @@ Trainer::Trainer(const RunConfig& config, const data::Corpus& corpus)
   now_.targets = Tensor::empty(shape, DType::i32, device_);
   if (config.cuda_graph == "off") graph_.turn_off("--cuda-graph is off");
   if (model_.is_random(posenc::Phase::train))
-    graph_.turn_off(concat("'", config.posenc, "' draws other positions for each batch"));
+    graph_.turn_off(model_.encoding().is_random(posenc::Phase::train)
+                        ? concat("'", config.posenc, "' draws other positions for each batch")
+                        : "--hidden-dropout draws other masks for each batch");
   if (config.accumulate == 1) return;
   for (const auto& layer : model_.encoding().plan(1, 1, posenc::Phase::train).layers)
     require<ConfigError>(

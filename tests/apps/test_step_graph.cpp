@@ -238,6 +238,15 @@ BOOST_AUTO_TEST_CASE(every_encoding_trains_the_same_whether_it_can_be_recorded_o
   }
 }
 
+BOOST_AUTO_TEST_CASE(a_step_with_dropout_is_not_recorded_and_says_why) {
+  RunConfig config = config_of("auto");
+  config.hidden_dropout = 0.1;
+  Trainer t = trainer(config);
+  for (int i = 0; i < 2; ++i) BOOST_TEST(t.step().problem == "");
+  BOOST_TEST(!t.graph().is_recorded());
+  BOOST_TEST(t.graph().why_not() == "--hidden-dropout draws other masks for each batch");
+}
+
 BOOST_AUTO_TEST_CASE(a_run_says_once_how_its_steps_are_given) {
   const auto lines_of = [](const std::string& posenc, const std::string& cuda_graph) {
     RunConfig config = config_of(cuda_graph);
