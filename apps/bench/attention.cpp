@@ -127,9 +127,9 @@ int bench_attention(int argc, const char* const* argv, std::ostream& out) {
   for (const int64_t length : lengths)
     require<ConfigError>(length >= 1, "bench", "expected lengths from 1 on, got ", length);
 
+  const std::string peak_line = common.peak().line;
   out << n_head << " heads of " << head_dim << ", " << *common.precision << ", "
-      << (forward_only ? "forward" : "forward and backward") << "; " << common.peak().line
-      << "\n\n";
+      << (forward_only ? "forward" : "forward and backward") << "; " << peak_line << "\n\n";
   Report report(
       out,
       {"encoding", "length", "ms", "min", "max", "GFLOP/s", "share", "against none", "extra MiB"},

@@ -41,7 +41,7 @@ std::vector<Work> works(int64_t n_row, int64_t d, int64_t n_vocab, int64_t n_wei
   for (Tensor* t : {&leaf, &w, &b}) t->set_requires_grad();
   const Tensor logits = Tensor::full({n_logit_row, n_vocab}, 0.5, dtype, device);
 
-  Tensor to_change = logits.clone();
+  Tensor to_change = cast(logits, DType::f32);  // whatever the activations are
   const Tensor targets = Tensor::zeros({n_logit_row}, DType::i32, device);
   Tensor parameter = Tensor::full({n_weight}, 1, DType::f32, device).set_requires_grad();
   const Tensor gradient = Tensor::full({n_weight}, 1e-3, DType::f32, device);
@@ -68,7 +68,7 @@ std::vector<Work> works(int64_t n_row, int64_t d, int64_t n_vocab, int64_t n_wei
          for (const Tensor& t : {leaf, w, b}) t.set_grad({});
        }},
       {"log softmax", 2 * logit_bytes, plain([=] { log_softmax(logits); })},
-      {"cross entropy", 2 * logit_bytes,
+      {"cross entropy", 2 * size(to_change.numel(), DType::f32),
        plain([=]() mutable { nll_in_place(to_change, targets); })},
       // reads weight, gradient and two moments, writes all but the gradient
       {"AdamW", size(7 * n_weight, DType::f32),
@@ -104,8 +104,9 @@ int bench_bandwidth(int argc, const char* const* argv, std::ostream& out) {
   require<ConfigError>(n_row >= 1 && width >= 1 && n_vocab >= 1 && n_weight >= 1, "bench",
                        "expected sizes from 1 on");
 
+  const std::string peak_line = common.peak().line;
   out << n_row << " x " << width << ", vocabulary " << n_vocab << ", " << n_weight << " weights, "
-      << *common.precision << "; " << common.peak().line << "\n\n";
+      << *common.precision << "; " << peak_line << "\n\n";
   const Device device = common.where();
   const std::vector<Work> all = works(n_row, width, n_vocab, n_weight, common.dtype(), device);
   const auto rate = [&](const Work& work) {  // GB/s

@@ -68,9 +68,10 @@ int bench_forward(int argc, const char* const* argv, std::ostream& out) {
     require<ConfigError>(length >= 1, "bench", "expected lengths from 1 on, got ", length);
 
   ModelConfig config = model.config();
+  const Peak peak = common.peak();
   out << model.preset << ", " << fixed(static_cast<double>(parameter_count(config)) * 1e-6, 1)
       << "M parameters, " << batch_size << " at a time, vocabulary " << config.vocab_size << ", "
-      << *common.precision << "; " << common.peak().line << "\n\n";
+      << *common.precision << "; " << peak.line << "\n\n";
   Report report(
       out, {"encoding", "length", "ms", "min", "max", "tokens/s", "against none", "peak MiB"}, 24);
   std::vector<std::string> left_out;

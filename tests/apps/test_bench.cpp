@@ -119,10 +119,12 @@ BOOST_AUTO_TEST_CASE(an_encoding_that_was_asked_for_is_not_left_out) {
 }
 
 BOOST_AUTO_TEST_CASE(what_memory_limits_is_held_against_a_copy) {
-  const std::string text = run({"bandwidth", "--rows", "8", "--width", "16", "--vocab-size", "11",
-                                "--weights", "100", "--rounds", "1"});
-  for (const char* work : {"copy", "layer norm", "cross entropy", "AdamW", "of copy"})
-    BOOST_TEST(text.find(work) != std::string::npos, work);
+  for (const char* precision : {"fp32", "bf16"}) {
+    const std::string text = run({"bandwidth", "--rows", "8", "--width", "16", "--vocab-size", "11",
+                                  "--weights", "100", "--rounds", "1", "--precision", precision});
+    for (const char* work : {"copy", "layer norm", "cross entropy", "AdamW", "of copy"})
+      BOOST_TEST(text.find(work) != std::string::npos, work);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(the_peak_of_a_card_is_that_of_its_data_sheet) {
