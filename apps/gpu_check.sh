@@ -19,7 +19,8 @@ PyTorch on the same card.
   bench      attention forward and backward, a training step of neox-162m, its forward pass over
              131072 tokens, which must fit into 80 GB, and what memory limits (norms, softmax,
              optimizer) as a share of the card's copy bandwidth
-  torch      the same by PyTorch; skipped where python3, torch or its CUDA is missing
+  torch      attention, the step and what memory limits by PyTorch; skipped where python3, torch or
+             its CUDA is missing
 
   --only, --skip   parts, separated by commas
   --build DIR      a tree that is built already (the preset cuda-portable, say): no part `build`

@@ -96,7 +96,7 @@ class Kernel final : public HeadEncoding {
     Tensor table = formula->value(values, p.device);
     if (table.shape() != shape) table = table + Tensor::zeros(shape, DType::f64, p.device);
     // To look at the numbers would be to wait for the device, which no step of training does: there
-    // a bad one becomes a NaN, which no step survives.
+    // a bad one becomes a NaN, which no step that reads it survives.
     if (p.phase == Phase::train && p.device.kind != Device::Kind::cpu)
       return table + nan_where_bad(table);
     const std::vector<double> entries = table.to_vector();

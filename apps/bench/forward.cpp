@@ -56,8 +56,9 @@ int bench_forward(int argc, const char* const* argv, std::ostream& out) {
                   "an evaluation takes it. `peak MiB` is the most memory of weights and "
                   "activations: no part of it is as large as length times length or length times "
                   "vocabulary.");
-  model.add_to(options);
-  options.add("lengths", lengths, "N,...", "sequence lengths; --batch sequences of each, or one")
+  model.add_to(options, "what encodings take for the length in training (default: the preset's)",
+               "sequences at a time (default: 1)");
+  options.add("lengths", lengths, "N,...", "sequence lengths")
       .add("posenc", posenc, "EXPR,...", "positional encodings, or all; may be repeated");
   common.add_to(options);
   if (!options.parse(argc, argv, out)) return kDone;

@@ -31,13 +31,12 @@ void BenchOptions::apply() {
   set_thread_count(static_cast<int>(*threads));
 }
 
-void ModelOptions::add_to(Options& options) {
+void ModelOptions::add_to(Options& options, const std::string& train_len_help,
+                          const std::string& batch_help) {
   options.group("Model")
       .add("preset", preset, "NAME", "smoke, tiny, mini, small, neox-162m or neox-1.3b")
-      .add("train-len", train_len, "N", "tokens of a sequence (default: the preset's)")
-      .add(
-          "batch", batch, "N",
-          "sequences of a step (default: the preset's, at most 2048 tokens beyond 10^8 parameters)")
+      .add("train-len", train_len, "N", train_len_help)
+      .add("batch", batch, "N", batch_help)
       .add("vocab-size", vocab_size, "N", "rows of embedding and head (default: the preset's)");
 }
 

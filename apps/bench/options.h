@@ -35,7 +35,12 @@ struct ModelOptions {
   std::string preset = "small";
   std::optional<int64_t> train_len, batch, vocab_size;
 
-  void add_to(Options& options);
+  /// train_len_help, batch_help: what these two are to a command.
+  void add_to(Options& options,
+              const std::string& train_len_help = "tokens of a sequence (default: the preset's)",
+              const std::string& batch_help =
+                  "sequences of a step (default: the preset's, at most "
+                  "2048 tokens beyond 10^8 parameters)");
   ModelConfig config() const;
   int64_t batch_size() const;
 };

@@ -21,7 +21,7 @@ void allow_shared_bytes(const void* kernel, size_t shared_bytes) {
   require<BackendError>(
       shared_bytes <= static_cast<size_t>(most), "cuda", "launch of ", kernel_name(kernel),
       ": expected at most ", most, " bytes of shared memory, all that a block of cuda:", index,
-      " may have, got ", shared_bytes, "; use bfloat16, smaller heads, or the device cpu");
+      " may have, got ", shared_bytes, "; use smaller sizes, a narrower type, or the device cpu");
   cuda_check(status, "launch of ", kernel_name(kernel), " with ", shared_bytes,
              " bytes of dynamic shared memory");
 }

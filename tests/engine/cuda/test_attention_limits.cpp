@@ -43,7 +43,7 @@ BOOST_AUTO_TEST_CASE(attention_fits_into_99_kib_or_says_what_it_wanted) {
       run_on_device(DType::f32, 128, false, true), BackendError,
       says("[cuda] launch of void farfield::attention_cuda::attention_forward_kernel<float, 128",
            ": expected at most 101376 bytes of shared memory, all that a block of cuda:0 may have, "
-           "got 104464; use bfloat16, smaller heads, or the device cpu"));
+           "got 104464; use smaller sizes, a narrower type, or the device cpu"));
 }
 
 }  // namespace

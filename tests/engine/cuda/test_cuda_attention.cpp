@@ -4,8 +4,10 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <string_view>
 #include <vector>
 
+#include "engine/cuda/check.h"
 #include "engine/dispatch.h"
 #include "engine/ops/view.h"
 #include "tests/support/attention_problem.h"
@@ -182,13 +184,28 @@ const Case kCases[] = {
      }},
 };
 
+// Whether the device has less shared memory than compute capability 8.0.
+bool is_small_device() {
+  int most = 0;
+  cuda_check(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, kCuda.index),
+             "the shared memory of the device");
+  return most < 163 << 10;
+}
+
 BOOST_AUTO_TEST_CASE(every_feature_equals_the_reference) {
   for (const Case& c : kCases)
     for (const DType dtype : kFloats) {
       AttentionProblem p = make_problem(c.sizes, dtype);
       c.change(p);
       BOOST_TEST_CHECKPOINT(c.name);
-      check(p, concat(c.name, ' ', c.sizes));
+      try {
+        check(p, concat(c.name, ' ', c.sizes));
+      } catch (const BackendError& error) {  // test_attention_limits says what fits everywhere
+        const bool is_too_large =
+            std::string_view(error.what()).find("bytes of shared memory") != std::string_view::npos;
+        if (!is_too_large || !is_small_device()) throw;
+        BOOST_TEST_MESSAGE("left out on this device: " << c.name << ": " << error.what());
+      }
     }
 }
 

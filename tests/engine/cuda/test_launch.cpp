@@ -77,7 +77,7 @@ BOOST_AUTO_TEST_CASE(shared_memory_above_48_kib_is_asked_for) {
                         says_exactly("[cuda] launch of farfield::(anonymous namespace)::"
                                      "last_byte_kernel: expected at most 166912 bytes of shared "
                                      "memory, all that a block of cuda:0 may have, got 166913; use "
-                                     "bfloat16, smaller heads, or the device cpu"));
+                                     "smaller sizes, a narrower type, or the device cpu"));
 }
 
 BOOST_AUTO_TEST_CASE(an_exception_comes_out_and_leaves_nothing_behind) {
