@@ -6,7 +6,6 @@
 #include "apps/bench/encodings.h"
 #include "apps/bench/options.h"
 #include "apps/bench/report.h"
-#include "apps/machine.h"
 #include "engine/autograd.h"
 #include "engine/base/random.h"
 #include "engine/device_info.h"
@@ -124,8 +123,7 @@ int bench_attention(int argc, const char* const* argv, std::ostream& out) {
   common.apply();
   require<ConfigError>(n_head >= 1 && head_dim >= 1, "bench",
                        "expected heads and head-dim from 1 on, got ", n_head, " and ", head_dim);
-  for (const int64_t length : lengths)
-    require<ConfigError>(length >= 1, "bench", "expected lengths from 1 on, got ", length);
+  check_lengths(lengths);
 
   const std::string peak_line = common.peak().line;
   out << n_head << " heads of " << head_dim << ", " << *common.precision << ", "
@@ -152,16 +150,14 @@ int bench_attention(int argc, const char* const* argv, std::ostream& out) {
           const double rate = gflop / one.time_s.median();
           report.add({one.posenc, std::to_string(length), milliseconds(one.time_s.median()),
                       milliseconds(one.time_s.min()), milliseconds(one.time_s.max()),
-                      fixed(rate, 1), Peak{peak.median(), {}}.share(rate),
-                      one.against_none > 0 ? fixed(one.against_none, 3) : "",
+                      fixed(rate, 1), Peak{peak.median(), {}}.share(rate), ratio(one.against_none),
                       mebibytes(one.subject->extra_bytes())});
         });
     for (const std::string& line : refused)
       left_out.push_back(concat("left out at ", length, ": ", line, '\n'));
   }
   for (const std::string& line : left_out) out << line;
-  out << "\nresident memory at its most: " << mebibytes(peak_resident_bytes()) << " MiB\n";
-  report.write_csv(common.csv);
+  report.close(common.csv);
   return kDone;
 }
 

@@ -41,7 +41,7 @@ std::vector<Work> works(int64_t n_row, int64_t d, int64_t n_vocab, int64_t n_wei
   for (Tensor* t : {&leaf, &w, &b}) t->set_requires_grad();
   const Tensor logits = Tensor::full({n_logit_row, n_vocab}, 0.5, dtype, device);
 
-  Tensor to_change = cast(logits, DType::f32);  // whatever the activations are
+  Tensor to_change = cast(logits, DType::f32);  // as in training, whatever x is
   const Tensor targets = Tensor::zeros({n_logit_row}, DType::i32, device);
   Tensor parameter = Tensor::full({n_weight}, 1, DType::f32, device).set_requires_grad();
   const Tensor gradient = Tensor::full({n_weight}, 1e-3, DType::f32, device);

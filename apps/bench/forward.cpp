@@ -4,7 +4,6 @@
 #include "apps/bench/encodings.h"
 #include "apps/bench/options.h"
 #include "apps/bench/report.h"
-#include "apps/machine.h"
 #include "apps/trainee.h"
 #include "engine/autograd.h"
 #include "engine/device_info.h"
@@ -65,14 +64,13 @@ int bench_forward(int argc, const char* const* argv, std::ostream& out) {
   common.apply();
   const int64_t batch_size = model.batch.value_or(1);
   require<ConfigError>(batch_size >= 1, "bench", "expected batch >= 1, got ", batch_size);
-  for (const int64_t length : lengths)
-    require<ConfigError>(length >= 1, "bench", "expected lengths from 1 on, got ", length);
+  check_lengths(lengths);
 
   ModelConfig config = model.config();
-  const Peak peak = common.peak();
+  const std::string peak_line = common.peak().line;
   out << model.preset << ", " << fixed(static_cast<double>(parameter_count(config)) * 1e-6, 1)
       << "M parameters, " << batch_size << " at a time, vocabulary " << config.vocab_size << ", "
-      << *common.precision << "; " << peak.line << "\n\n";
+      << *common.precision << "; " << peak_line << "\n\n";
   Report report(
       out, {"encoding", "length", "ms", "min", "max", "tokens/s", "against none", "peak MiB"}, 24);
   std::vector<std::string> left_out;
@@ -89,15 +87,13 @@ int bench_forward(int argc, const char* const* argv, std::ostream& out) {
           report.add({one.posenc, std::to_string(length), milliseconds(time),
                       milliseconds(one.time_s.min()), milliseconds(one.time_s.max()),
                       fixed(static_cast<double>(batch_size * length) / time, 0),
-                      one.against_none > 0 ? fixed(one.against_none, 3) : "",
-                      mebibytes(one.subject->peak_bytes())});
+                      ratio(one.against_none), mebibytes(one.subject->peak_bytes())});
         });
     for (const std::string& line : refused)
       left_out.push_back(concat("left out at ", length, ": ", line, '\n'));
   }
   for (const std::string& line : left_out) out << line;
-  out << "\nresident memory at its most: " << mebibytes(peak_resident_bytes()) << " MiB\n";
-  report.write_csv(common.csv);
+  report.close(common.csv);
   return kDone;
 }
 

@@ -31,6 +31,11 @@ void BenchOptions::apply() {
   set_thread_count(static_cast<int>(*threads));
 }
 
+void check_lengths(const std::vector<int64_t>& lengths) {
+  for (const int64_t length : lengths)
+    require<ConfigError>(length >= 1, "bench", "expected lengths from 1 on, got ", length);
+}
+
 void ModelOptions::add_to(Options& options, const std::string& train_len_help,
                           const std::string& batch_help) {
   options.group("Model")

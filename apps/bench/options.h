@@ -30,6 +30,9 @@ struct BenchOptions {
   DType dtype() const { return precision == "bf16" ? DType::bf16 : DType::f32; }
 };
 
+/// ConfigError unless all are from 1 on.
+void check_lengths(const std::vector<int64_t>& lengths);
+
 /// A model by preset, with what may be changed about it.
 struct ModelOptions {
   std::string preset = "small";

@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "apps/csv.h"
+#include "apps/machine.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 
@@ -37,6 +38,11 @@ void Report::write_csv(const std::string& path) const {
   write_file_atomic(path, text);
 }
 
+void Report::close(const std::string& csv_path) const {
+  out_ << "\nresident memory at its most: " << mebibytes(peak_resident_bytes()) << " MiB\n";
+  write_csv(csv_path);
+}
+
 std::string fixed(double value, int places) {
   std::ostringstream text;
   text << std::fixed << std::setprecision(places) << value;
@@ -49,6 +55,8 @@ std::string milliseconds(double time_s) {
 }
 
 std::string percent(double share) { return fixed(100 * share, 1) + " %"; }
+
+std::string ratio(double of_two) { return of_two > 0 ? fixed(of_two, 3) : ""; }
 
 std::string mebibytes(int64_t size_bytes) {
   const double mib = static_cast<double>(size_bytes) / (1 << 20);

@@ -18,6 +18,8 @@ class Report {
   void add(const std::vector<std::string>& row);
   /// Writes what has been added; nothing for an empty path. IoError names the path.
   void write_csv(const std::string& path) const;
+  /// The same after a line with the most memory that this process has had.
+  void close(const std::string& csv_path) const;
 
  private:
   void print(const std::vector<std::string>& row) const;
@@ -33,6 +35,8 @@ std::string fixed(double value, int places);
 /// Milliseconds with three or four digits.
 std::string milliseconds(double time_s);
 std::string percent(double share);
+/// Three places; nothing for 0, where there is no other to compare with.
+std::string ratio(double of_two);
 std::string mebibytes(int64_t size_bytes);
 
 }  // namespace farfield::apps

@@ -7,7 +7,6 @@
 #include "apps/bench/options.h"
 #include "apps/bench/products.h"
 #include "apps/bench/report.h"
-#include "apps/machine.h"
 #include "apps/trainee.h"
 #include "engine/step_graph.h"
 #include "layers/config.h"
@@ -108,8 +107,7 @@ int bench_step(int argc, const char* const* argv, std::ostream& out) {
         report.add({one.posenc, milliseconds(time), milliseconds(one.time_s.min()),
                     milliseconds(one.time_s.max()), fixed(static_cast<double>(n_token) / time, 0),
                     fixed(gflop / time, 1), percent(gflop / time / product_rate),
-                    peak.share(gflop / time),
-                    one.against_none > 0 ? fixed(one.against_none, 3) : "",
+                    peak.share(gflop / time), ratio(one.against_none),
                     mebibytes(one.subject->peak_bytes())});
         given.push_back(one.posenc + ": " + how_given(one.subject->graph()));
         parts.push_back(one.posenc + parts_of(*one.subject, common.rounds));
@@ -121,8 +119,7 @@ int bench_step(int argc, const char* const* argv, std::ostream& out) {
   }
   out << "\nparts, each waited for, ms:\n";
   for (const std::string& line : parts) out << line << '\n';
-  out << "\nresident memory at its most: " << mebibytes(peak_resident_bytes()) << " MiB\n";
-  report.write_csv(common.csv);
+  report.close(common.csv);
   return kDone;
 }
 
