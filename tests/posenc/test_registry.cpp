@@ -8,6 +8,7 @@
 #include "posenc/registry.h"
 #include "tests/support/all_close.h"
 #include "tests/support/encodings.h"
+#include "tests/support/source_dir.h"
 
 namespace farfield::posenc {
 namespace {
@@ -71,7 +72,7 @@ BOOST_AUTO_TEST_CASE(defaults_shown_are_defaults_used) {
 }
 
 BOOST_AUTO_TEST_CASE(the_readme_lists_every_encoding_with_its_arguments) {
-  std::ifstream file(FARFIELD_SOURCE_DIR "/posenc/README.md");
+  std::ifstream file(source_dir() / "posenc/README.md");
   BOOST_TEST_REQUIRE(file.good());
   std::map<std::string, std::string> rows;  // by name, the first row of each
   for (std::string line; std::getline(file, line);)

@@ -5,6 +5,8 @@
 #include <iostream>
 #include <string>
 
+#include "tests/support/source_dir.h"
+
 namespace farfield {
 
 /// A file of the data that is kept beside the source tree: below FARFIELD_DATA_DIR if that is set,
@@ -13,9 +15,7 @@ namespace farfield {
 inline std::filesystem::path data_file(const std::string& name) {
   const char* folder = std::getenv("FARFIELD_DATA_DIR");
   const std::filesystem::path path =
-      (folder != nullptr ? std::filesystem::path(folder)
-                         : std::filesystem::path(FARFIELD_SOURCE_DIR) / "../shared/data") /
-      name;
+      (folder != nullptr ? std::filesystem::path(folder) : source_dir() / "../shared/data") / name;
   if (std::filesystem::exists(path)) return path;
   std::cerr << "SKIPPED: " << path.string() << " is not there; set FARFIELD_DATA_DIR\n";
   return {};

@@ -6,13 +6,14 @@
 #include <map>
 
 #include "engine/base/error.h"
+#include "tests/support/source_dir.h"
 
 namespace farfield::test {
 
 const nlohmann::json& golden(const std::string& name) {
   const char* const folder = std::getenv("FARFIELD_GOLDEN_DIR");
   const std::string path =
-      (folder != nullptr ? folder : FARFIELD_SOURCE_DIR "/tests/golden") + ("/" + name);
+      (folder != nullptr ? folder : (source_dir() / "tests/golden").string()) + "/" + name;
   static std::map<std::string, nlohmann::json> read;  // its entries stay where they are
   const auto found = read.find(path);
   if (found != read.end()) return found->second;

@@ -6,6 +6,7 @@
 #include "apps/csv.h"
 #include "apps/inspect/matrix.h"
 #include "engine/base/file.h"
+#include "tests/support/source_dir.h"
 
 namespace farfield::apps {
 namespace {
@@ -39,7 +40,7 @@ BOOST_AUTO_TEST_CASE(every_cell_works_or_says_why_not) {
 }
 
 BOOST_AUTO_TEST_CASE(the_readme_has_the_matrix) {
-  const std::string readme = read_file(FARFIELD_SOURCE_DIR "/posenc/README.md");
+  const std::string readme = read_file(source_dir() / "posenc/README.md");
   BOOST_TEST((readme.find(matrix_text(matrix())) != std::string::npos),
              "posenc/README.md lacks what `inspect encoding --matrix` prints");
 }
