@@ -17,10 +17,10 @@ PyTorch on the same card.
   tests      every test that runs on the card (ctest -L gpu)
   sanitize   compute-sanitizer over test_cuda_*: memcheck, racecheck, initcheck
   bench      attention forward and backward, a training step of neox-162m, its forward pass over
-             131072 tokens, which must fit into 80 GB, and what memory limits (norms, softmax,
+             131072 tokens, which must fit into 80 GB, and memory-bound operations (norms, softmax,
              optimizer) as a share of the card's copy bandwidth
-  torch      attention, the step and what memory limits by PyTorch; skipped where python3, torch or
-             its CUDA is missing
+  torch      attention, the step and memory-bound operations by PyTorch; skipped where python3,
+             torch or its CUDA is missing
 
   --only, --skip   parts, separated by commas
   --build DIR      a tree that is built already (the preset cuda-portable, say): no part `build`
@@ -28,7 +28,7 @@ PyTorch on the same card.
   --minutes N      limit of the whole run (default: 9); a part may use what those before left over
   --help           this text
 
-Exit codes: 0 all that ran passed, 1 a part failed, 2 wrong use or no card.
+Exit codes: 0 all that ran passed, 1 a part failed, 2 usage error or no card.
 TEXT
 }
 

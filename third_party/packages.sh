@@ -15,7 +15,7 @@ is_installed() {
 }
 
 # need_packages NAME...: installs those that are missing, as root or through a sudo that asks
-# nothing; otherwise prints the line to run and leaves with 2.
+# nothing; otherwise prints the line to run and exits with status 2.
 need_packages() {
   if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
     echo "packages: this is not Debian or Ubuntu, so nothing is installed; going on with what is there" >&2

@@ -14,7 +14,7 @@
 namespace farfield::apps {
 namespace {
 
-// Something that memory limits: what it must at least read and write, in bytes.
+// A memory-bound operation: what it must at least read and write, in bytes.
 struct Work {
   std::string name;
   double n_bytes;
@@ -91,7 +91,7 @@ int bench_bandwidth(int argc, const char* const* argv, std::ostream& out) {
   int64_t n_row = 65536, width = 768, n_vocab = 50304, n_weight = 64'000'000;
   Options options(
       "bench bandwidth",
-      "Times what memory limits: bytes that must at least be moved, by time, as a share "
+      "Times memory-bound operations: bytes that must at least be moved, by time, as a share "
       "of what a copy of the activations reaches in the same round.");
   options.group("Sizes")
       .add("rows", n_row, "N", "tokens")

@@ -5,7 +5,7 @@ namespace farfield::apps {
 const std::vector<Command>& bench_commands() {
   static const std::vector<Command> all = {
       {"attention", "the attention op by length and encoding: time, memory", bench_attention},
-      {"bandwidth", "what memory limits, against a copy: norms, cross entropy, the optimizer",
+      {"bandwidth", "memory-bound operations against a copy: norms, cross entropy, the optimizer",
        bench_bandwidth},
       {"forward", "a model's forward pass by length and encoding: time, memory", bench_forward},
       {"matmul", "the matrix products of a training step, one by one", bench_matmul},

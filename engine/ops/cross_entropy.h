@@ -24,7 +24,7 @@ int64_t cross_entropy_chunk(int64_t n_token, int64_t vocab_size, Device::Kind de
 Tensor linear_nll(const Tensor& x, const Tensor& w, const Tensor& targets);
 
 /// The nll [N] of rows of logits [N, V], and in the place of the logits the gradient of their sum:
-/// the part of the above that memory limits, for bench.
+/// the memory-bound part of the above, for bench.
 Tensor nll_in_place(Tensor& logits, const Tensor& targets);
 
 }  // namespace farfield
