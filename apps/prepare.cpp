@@ -18,7 +18,8 @@ std::string megabytes(int64_t bytes) {
   return text.str();
 }
 
-void print_summary(const data::Manifest& manifest, const std::string& output) {
+void print_summary(const data::Manifest& manifest, const std::string& output,
+                   const std::string& text_key) {
   std::cout << std::left << std::setw(8) << "split" << std::right << std::setw(12) << "documents"
             << std::setw(14) << "tokens" << std::setw(14) << "bytes" << '\n';
   for (size_t i = 0; i < data::kSplits.size(); ++i) {
@@ -30,6 +31,8 @@ void print_summary(const data::Manifest& manifest, const std::string& output) {
   std::cout << "split " << manifest.split_rule << '\n';
   for (const auto& [name, count] : data::named_counts(manifest.skipped))
     if (count > 0) std::cout << name << ": " << count << '\n';
+  if (manifest.skipped.missing_text > 0)
+    std::cout << data::missing_text_hint(manifest.skipped, text_key) << '\n';
   std::cout << output << ": corpus " << manifest.hash() << std::endl;
 }
 
@@ -48,7 +51,14 @@ int prepare(int argc, char** argv) {
            "leave lines out that are not JSON, instead of stopping")
       .add("strict", source.jsonl.is_strict, "stop at invalid UTF-8, instead of replacing it")
       .add("dedupe", source.drop_duplicates, "keep the first of documents with the same text")
-      .add("max-bytes", source.max_bytes, "N", "cut the text off behind N bytes; 0: no limit");
+      .add("max-bytes", source.max_bytes, "N",
+           "cut the text off behind N bytes and read no further; 0: no limit")
+      .add("max-line", source.jsonl.max_line_bytes, "BYTES",
+           "refuse a longer line of JSON Lines, and a compressed text that grows beyond it and to "
+           "more than 250 times its file; 0: no limit. Memory grows with the longest line")
+      .add("allow-binary", source.jsonl.allow_binary,
+           "read files that look binary as text, instead of stopping at them or, in a folder, "
+           "leaving them out");
   options.group("Corpus")
       .add("output", output, "FOLDER", "the corpus to make")
       .add("tokenizer", o.tokenizer, "NAME", "how text becomes tokens: bytes")
@@ -70,7 +80,7 @@ int prepare(int argc, char** argv) {
                       /*keep=*/false);
     });
   }
-  print_summary(manifest, output);
+  print_summary(manifest, output, source.jsonl.text_key);
   return kDone;
 }
 

@@ -3,10 +3,10 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
+#include "data/gzip_reader.h"
 #include "data/zstd_reader.h"
 #include "engine/base/error.h"
 
@@ -31,24 +31,11 @@ size_t FileReader::read(char* out, size_t size) {
 
 std::unique_ptr<ByteReader> open_reader(const std::filesystem::path& path, Tally& tally) {
   auto file = std::make_unique<FileReader>(path, tally);
-  if (path.extension() != ".zst") return file;
-  return std::make_unique<ZstdReader>(std::move(file), path.string());
-}
-
-std::string read_all(ByteReader& reader) {
-  constexpr size_t kBlockBytes = size_t{1} << 16;
-  std::string text;
-  for (size_t size = 0;;) {
-    text.resize(std::max(2 * size, size + kBlockBytes));
-    while (size < text.size()) {
-      const size_t got = reader.read(text.data() + size, text.size() - size);
-      size += got;
-      if (got == 0) {
-        text.resize(size);
-        return text;
-      }
-    }
-  }
+  if (path.extension() == ".zst")
+    return std::make_unique<ZstdReader>(std::move(file), path.string());
+  if (path.extension() == ".gz")
+    return std::make_unique<GzipReader>(std::move(file), path.string());
+  return file;
 }
 
 }  // namespace farfield::data

@@ -41,10 +41,7 @@ class FileReader final : public ByteReader {
   Tally& tally_;
 };
 
-/// The text of a file: decompressed when its name ends in ".zst", as it is otherwise.
+/// The text of a file: decompressed when its name ends in ".zst" or ".gz", as it is otherwise.
 std::unique_ptr<ByteReader> open_reader(const std::filesystem::path& path, Tally& tally);
-
-/// Everything that is left in the reader.
-std::string read_all(ByteReader& reader);
 
 }  // namespace farfield::data

@@ -1,5 +1,7 @@
 #include "data/json_text.h"
 
+#include <utility>
+
 #include "data/utf8.h"
 
 namespace farfield::data {
@@ -163,6 +165,8 @@ class Scanner {
       uint32_t low = 0;
       if (take('\\') && take('u') && hex4(&low) && low >= 0xDC00 && low < 0xE000) {
         code = 0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00);
+      } else if (at_end()) {
+        return false;  // its partner may be what the line was cut from
       } else {
         at_ = behind;
       }
@@ -188,6 +192,7 @@ bool wanted_value(Scanner& scan, JsonText& result) {
   result.has_text = scan.peek() == '"' ? scan.string(&result.text)
                                        : scan.peek() == '[' && scan.list_of_strings(&result.text);
   result.lone_surrogates = scan.lone_surrogates() - before;
+  if (!result.has_text && scan.at_end()) return false;  // the line ends here, what there is stays
   if (!result.has_text) {
     result.text.clear();
     scan.go_back(result.begin);
@@ -224,6 +229,24 @@ JsonText json_text(std::string_view line, std::string_view key) {
   result.is_object = object(scan, key, result);
   result.error_at = scan.at();
   return result;
+}
+
+std::vector<JsonKey> json_keys(std::string_view line, size_t most) {
+  std::vector<JsonKey> keys;
+  Scanner scan(line);
+  scan.skip_space();
+  bool is_open = scan.take('{');
+  JsonText found;
+  while (is_open && keys.size() < most) {
+    JsonKey key;
+    scan.skip_space();
+    if (!scan.key(&key.name) || !wanted_value(scan, found)) break;
+    if (found.has_text) key.text_bytes = static_cast<int64_t>(found.text.size());
+    keys.push_back(std::move(key));
+    scan.skip_space();
+    is_open = scan.take(',');
+  }
+  return keys;
 }
 
 }  // namespace farfield::data

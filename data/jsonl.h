@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "data/byte_reader.h"
+#include "data/json_text.h"
 #include "data/skipped.h"
 
 namespace farfield::data {
@@ -14,11 +15,13 @@ struct JsonlOptions {
   std::string text_key = "text";
   bool is_strict = false;       ///< invalid UTF-8 is an error, not replaced
   bool skip_bad_lines = false;  ///< count lines that are not JSON, instead of an error
+  bool allow_binary = false;    ///< read what looks binary, instead of an error
+  /// A longer line is an error, and no more of it gets into memory; 0: any length.
+  int64_t max_line_bytes = int64_t{256} << 20;
 };
 
 /// The documents of JSON Lines: one object a line, its text a string or a list of strings (joined
-/// with a blank line). Lines of any length; blank lines and a byte-order mark at the start are
-/// passed over.
+/// with a blank line). Blank lines and a byte-order mark at the start are passed over.
 ///
 /// Throws IoError, naming the file and the line.
 class JsonlReader {
@@ -27,10 +30,18 @@ class JsonlReader {
 
   /// The next document that is not empty, in valid UTF-8; false at the end. What was passed over is
   /// added to `skipped`.
-  bool next(std::string& text, Skipped& skipped);
+  ///
+  /// Where no more than the first `wanted` bytes are needed, a line of more than 1 MiB is read only
+  /// until they are there: the text ends a little behind them, what follows in the line is not
+  /// looked at, and nothing can be read afterwards.
+  bool next(std::string& text, Skipped& skipped, size_t wanted = SIZE_MAX);
 
  private:
-  bool next_line();
+  bool next_line(size_t wanted);
+  bool fill_block();
+  void blank_byte_order_mark();
+  void check_utf8(const JsonText& found) const;
+  bool has_wanted(size_t wanted);
 
   std::unique_ptr<ByteReader> bytes_;
   std::string file_;
@@ -38,8 +49,15 @@ class JsonlReader {
   std::vector<char> block_;
   size_t begin_ = 0, end_ = 0;  // what is left of the block
   std::string line_;
+  size_t next_look_ = 0;  // size of the line at which has_wanted() looks again
+  JsonText cut_;          // of a line that is read no further
+  bool is_cut_ = false;
   int64_t line_number_ = 0;
   int64_t line_offset_ = 0, offset_ = 0;  // bytes before this line, and before the next
 };
+
+/// What a reader of objects without text under the key says: how many there were, the keys that
+/// they have, and which to try. Empty without such objects.
+std::string missing_text_hint(const Skipped& skipped, const std::string& text_key);
 
 }  // namespace farfield::data

@@ -32,11 +32,11 @@ class SplitWriter {
   }
 
   void add(size_t split, std::string_view text, bool ends_document) {
-    ids_.clear();
-    tokenizer_.encode(text, ids_);
-    if (ends_document) ids_.push_back(tokenizer_.end_of_document());
-    writers_[split]->append(ids_);
-    writers_[split]->count_document(static_cast<int64_t>(text.size()));
+    TokenWriter& writer = *writers_[split];
+    tokenizer_.encode_pieces(text, [&](std::span<const int32_t> ids) { writer.append(ids); });
+    const int32_t end = tokenizer_.end_of_document();
+    if (ends_document) writer.append({&end, 1});
+    writer.count_document(static_cast<int64_t>(text.size()));
   }
 
   bool has_empty_split() const {
@@ -56,45 +56,64 @@ class SplitWriter {
  private:
   const Tokenizer& tokenizer_;
   std::vector<std::unique_ptr<TokenWriter>> writers_;
-  std::vector<int32_t> ids_;
 };
 
-// Cuts the texts, taken as one, at 90 % and 95 % of their bytes, between characters.
-void split_in_order(const std::vector<std::string>& texts, SplitWriter& writer) {
-  const size_t total = std::accumulate(texts.begin(), texts.end(), size_t{0},
-                                       [](size_t n, const auto& t) { return n + t.size(); });
-  const size_t ends[] = {total / 100 * 90 + total % 100 * 90 / 100,
-                         total / 100 * 95 + total % 100 * 95 / 100, total};
-  size_t split = 0, before = 0;  // bytes of the texts before this one
-  for (const std::string& text : texts) {
+// Cuts texts, taken as one of `total` bytes, at 90 % and 95 % of these, between characters.
+class OrderedSplit {
+ public:
+  OrderedSplit(size_t total, SplitWriter& writer)
+      : ends_{total / 100 * 90 + total % 100 * 90 / 100, total / 100 * 95 + total % 100 * 95 / 100,
+              total},
+        writer_(writer) {}
+
+  void add(std::string_view text) {
     for (size_t at = 0; at < text.size();) {
-      while (ends[split] <= before + at) ++split;
-      size_t end = std::min(ends[split] - before, text.size());
+      while (split_ < 2 && ends_[split_] <= before_ + at) ++split_;
+      size_t end = split_ < 2 ? std::min(ends_[split_] - before_, text.size()) : text.size();
       while (end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) ++end;
-      writer.add(split, std::string_view(text).substr(at, end - at), end == text.size());
+      writer_.add(split_, text.substr(at, end - at), end == text.size());
       at = end;
     }
-    before += text.size();
+    before_ += text.size();
   }
-}
+
+ private:
+  size_t ends_[3];
+  SplitWriter& writer_;
+  size_t split_ = 0, before_ = 0;  // bytes of the texts before this one
+};
 
 // One way through the documents.
 class Pass {
  public:
   Pass(const PrepareOptions& options, const Tokenizer& tokenizer, const fs::path& folder,
        const Progress& progress)
-      : reader_(options.source), writer_(folder, tokenizer), progress_(progress) {}
+      : options_(options),
+        reader_(options.source),
+        writer_(folder, tokenizer),
+        progress_(progress) {}
 
   // Returns the rule that was followed.
   std::string run(const Bounds& bounds) {
-    std::vector<std::string> first;
+    std::vector<std::string> first;  // until their number says how to split
+    size_t n_first = 0, size = 0;
     std::string text;
-    while (first.size() < kFewDocuments && next(text)) first.push_back(std::move(text));
-    require<IoError>(!first.empty(), kWhere, "expected text, got an empty corpus: no document in ",
+    for (; n_first < kFewDocuments && next(text); ++n_first) {
+      size += text.size();
+      if (size <= options_.held_bytes) first.push_back(std::move(text));
+    }
+    require<IoError>(n_first > 0, kWhere, "expected text, got an empty corpus: no document in ",
                      reader_.records().front().path,
-                     reader_.records().size() > 1 ? " and the other inputs" : "");
-    if (first.size() < kFewDocuments) {
-      split_in_order(first, writer_);
+                     reader_.records().size() > 1 ? " and the other inputs" : "", why_empty());
+    if (first.size() < n_first) {  // too much to hold: read them again
+      first.clear();
+      reader_ = DocumentReader(options_.source);
+      documents_ = reported_ = 0;
+    }
+    if (n_first < kFewDocuments) {
+      OrderedSplit split(size, writer_);
+      for (const std::string& document : first) split.add(document);
+      while (next(text)) split.add(text);
       return "in order, at 90 and 95 percent of the bytes";
     }
     for (const std::string& document : first) add(document, bounds);
@@ -129,6 +148,19 @@ class Pass {
     writer_.add(hash < bounds.train ? 0 : hash < bounds.valid ? 1 : 2, text, true);
   }
 
+  // What could have been a document.
+  std::string why_empty() const {
+    const Skipped& skipped = reader_.skipped();
+    const std::string missing = missing_text_hint(skipped, options_.source.jsonl.text_key);
+    if (!missing.empty()) return ": " + missing;
+    if (skipped.binary_files > 0)
+      return concat(": ", skipped.binary_files,
+                    skipped.binary_files == 1 ? " file looks" : " files look",
+                    " binary; --allow-binary reads them as text");
+    return "";
+  }
+
+  const PrepareOptions& options_;
   DocumentReader reader_;
   SplitWriter writer_;
   const Progress& progress_;
@@ -162,6 +194,9 @@ Manifest prepare(const PrepareOptions& options, const Progress& progress) {
                        "expected a folder for the corpus; name it with --output");
   require<ConfigError>(options.source.max_bytes >= 0, kWhere,
                        "expected a limit of at least 0 bytes, got ", options.source.max_bytes);
+  require<ConfigError>(options.source.jsonl.max_line_bytes >= 0, kWhere,
+                       "--max-line: expected at least 0 bytes, got ",
+                       options.source.jsonl.max_line_bytes);
   const Tokenizer tokenizer = Tokenizer::make(options.tokenizer);
   check_output(options.output, options.force);
 
@@ -192,6 +227,8 @@ Manifest prepare(const PrepareOptions& options, const Progress& progress) {
                       {"skip_bad_lines", source.jsonl.skip_bad_lines ? "true" : "false"},
                       {"dedupe", source.drop_duplicates ? "true" : "false"},
                       {"max_bytes", std::to_string(source.max_bytes)}};
+  // Only where it is set, so that the manifests of other corpora stay as they always were.
+  if (source.jsonl.allow_binary) manifest.options.emplace_back("allow_binary", "true");
   pass->writer().commit(manifest);
   write_manifest(folder.folder(), manifest);
   folder.commit(options.force);

@@ -15,6 +15,9 @@ struct PrepareOptions {
   std::filesystem::path output;     ///< the corpus folder to make
   std::string tokenizer = "bytes";  ///< see tokenizer_names()
   bool force = false;               ///< replace the corpus that is there
+  /// So much text is held until the number of documents says how to split it; where it is more,
+  /// the inputs are read again.
+  size_t held_bytes = size_t{64} << 20;
 };
 
 /// How far prepare() has come. Bytes are those of the input files as stored.

@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "data/json_text.h"
+
 namespace farfield::data {
 
 /// What was left out or changed while reading text.
@@ -13,9 +15,12 @@ struct Skipped {
   int64_t missing_text = 0;  ///< objects without a string, or list of strings, under the text key
   int64_t empty_documents = 0;
   int64_t duplicates = 0;
-  int64_t binary_files = 0;     ///< files of a folder that hold a NUL byte
+  int64_t binary_files = 0;     ///< files of a folder that look binary
   int64_t invalid_utf8 = 0;     ///< ill-formed sequences, replaced by U+FFFD
   int64_t lone_surrogates = 0;  ///< in JSON escapes, replaced by U+FFFD
+  /// Keys of objects without text under the text key, a few of them, for messages; text_bytes is
+  /// summed over objects.
+  std::vector<JsonKey> other_keys;
 };
 
 /// The counts under their names, for tables and manifests.

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "data/binary.h"
+#include "data/text_file.h"
 #include "data/utf8.h"
 #include "engine/base/error.h"
 
@@ -42,14 +44,7 @@ std::vector<std::string> list_folder(const fs::path& folder,
 
 bool is_jsonl(const fs::path& path) {
   const std::string name = path.filename().string();
-  return name.ends_with(".jsonl") || name.ends_with(".jsonl.zst");
-}
-
-// Cuts the text to at most `size` bytes without cutting a character.
-void cut_utf8(std::string& text, size_t size) {
-  if (size >= text.size()) return;
-  while (size > 0 && (static_cast<unsigned char>(text[size]) & 0xC0) == 0x80) --size;
-  text.resize(size);
+  return name.ends_with(".jsonl") || name.ends_with(".jsonl.zst") || name.ends_with(".jsonl.gz");
 }
 
 }  // namespace
@@ -101,13 +96,15 @@ std::vector<SourceRecord> DocumentReader::records() const {
 }
 
 bool DocumentReader::next(std::string& text) {
-  while (!is_full_ && next_any(text)) {
+  while (!is_full_) {
+    const size_t left =
+        options_.max_bytes > 0 ? static_cast<size_t>(options_.max_bytes - text_bytes_) : SIZE_MAX;
+    if (!next_any(text, options_.drop_duplicates ? SIZE_MAX : left)) return false;
     if (options_.drop_duplicates && !seen_.insert(hash_hex(text)).second) {
       ++skipped_.duplicates;
       continue;
     }
     if (options_.max_bytes > 0) {
-      const auto left = static_cast<size_t>(options_.max_bytes - text_bytes_);
       is_full_ = text.size() >= left;
       cut_utf8(text, left);
       text_bytes_ += static_cast<int64_t>(text.size());
@@ -118,40 +115,50 @@ bool DocumentReader::next(std::string& text) {
   return false;
 }
 
-bool DocumentReader::next_any(std::string& text) {
+bool DocumentReader::next_any(std::string& text, size_t wanted) {
   while (true) {
     if (lines_ != nullptr) {
-      if (lines_->next(text, skipped_)) return true;
+      if (lines_->next(text, skipped_, wanted)) return true;
       lines_.reset();
     }
     if (next_file_ == files_.size()) return false;
-    if (next_of_file(files_[next_file_++], text)) return true;
+    if (next_of_file(files_[next_file_++], text, wanted)) return true;
   }
 }
 
 // Opens the file; true when it is one document, now in `text`.
-bool DocumentReader::next_of_file(const File& file, std::string& text) {
+bool DocumentReader::next_of_file(const File& file, std::string& text, size_t wanted) {
+  const bool is_named = file.name.empty();  // not one of a folder
+  const JsonlOptions& options = options_.jsonl;
   Tally& tally = tallies_[file.input];
   ++records_[file.input].files;
   // The closing NUL keeps the name apart from the bytes behind it.
-  if (!file.name.empty()) tally.hasher.update(file.name.c_str(), file.name.size() + 1);
+  if (!is_named) tally.hasher.update(file.name.c_str(), file.name.size() + 1);
   std::unique_ptr<ByteReader> bytes = open_reader(file.path, tally);
   if (is_jsonl(file.path)) {
-    lines_ = std::make_unique<JsonlReader>(std::move(bytes), file.path.string(), options_.jsonl);
+    lines_ = std::make_unique<JsonlReader>(std::move(bytes), file.path.string(), options);
     return false;
   }
-  text = read_all(*bytes);
-  if (!file.name.empty() && text.find('\0') != std::string::npos) {
+  FileText found = read_text(*bytes, file.path.string(), tally,
+                             {.wanted = wanted,
+                              .to_the_end = !is_named,  // a NUL anywhere leaves the file out
+                              .allow_binary = options.allow_binary,
+                              .max_expanded_bytes = options.max_line_bytes});
+  text = std::move(found.text);
+  const size_t size = text.size();
+  const bool is_strict = options.is_strict && found.binary.empty();
+  const size_t bad = is_strict ? find_invalid_utf8(text) : std::string::npos;
+  require<IoError>(bad == std::string::npos, "data", file.path.string(),
+                   ": expected valid UTF-8, got an ill-formed sequence at byte ", bad,
+                   " of its text; without --strict it is replaced");
+  const int64_t n_invalid = replace_invalid_utf8(text);
+  if (!options.allow_binary && is_mostly_invalid(n_invalid, size)) found.binary = kMostlyInvalid;
+  if (!found.binary.empty()) {
+    if (is_named) refuse_binary(file.path.string(), found.binary);
     ++skipped_.binary_files;
     return false;
   }
-  if (options_.jsonl.is_strict) {
-    const size_t bad = find_invalid_utf8(text);
-    require<IoError>(bad == std::string::npos, "data", file.path.string(),
-                     ": expected valid UTF-8, got an ill-formed sequence at byte ", bad,
-                     " of its text; without --strict it is replaced");
-  }
-  skipped_.invalid_utf8 += replace_invalid_utf8(text);
+  skipped_.invalid_utf8 += n_invalid;
   skipped_.empty_documents += text.empty();
   return !text.empty();
 }

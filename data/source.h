@@ -27,15 +27,18 @@ struct SourceOptions {
   std::vector<std::string> endings;
   JsonlOptions jsonl;
   bool drop_duplicates = false;  ///< keep the first of documents with the same text
-  int64_t max_bytes = 0;         ///< cut the text off behind so many bytes; 0: no limit
+  /// Cut the text off behind so many bytes and read no further, not even in a line; 0: no limit.
+  /// With drop_duplicates a document is read whole, to tell whether it is one.
+  int64_t max_bytes = 0;
 };
 
 /// The documents of all inputs, one after another, each valid UTF-8 and not empty.
 ///
-/// A file that ends in ".jsonl" or ".jsonl.zst" holds a document per line; any other is one
-/// document, decompressed if it ends in ".zst". A folder stands for its files, at any depth, in the
-/// order of their paths' bytes; entries with a leading dot and files with a NUL byte are left out,
-/// links to folders are not followed. The order is fixed: the same inputs give the same documents.
+/// A file that ends in ".jsonl", ".jsonl.zst" or ".jsonl.gz" holds a document per line; any other
+/// is one document, decompressed if it ends in ".zst" or ".gz". A folder stands for its files, at
+/// any depth, in the order of their paths' bytes; entries with a leading dot and files that look
+/// binary are left out, links to folders are not followed. A file that was named itself and looks
+/// binary is an error. The order is fixed: the same inputs give the same documents.
 class DocumentReader {
  public:
   /// ConfigError when an input does not exist or is neither file nor folder, or a folder has no
@@ -58,8 +61,8 @@ class DocumentReader {
     std::string name;  // below its folder; empty for an input that is a file
     size_t input;
   };
-  bool next_any(std::string& text);
-  bool next_of_file(const File& file, std::string& text);
+  bool next_any(std::string& text, size_t wanted);
+  bool next_of_file(const File& file, std::string& text, size_t wanted);
 
   SourceOptions options_;
   std::vector<File> files_;

@@ -23,6 +23,17 @@ void Tokenizer::encode(std::string_view text, std::vector<int32_t>& ids) const {
   ids.insert(ids.end(), bytes, bytes + text.size());
 }
 
+void Tokenizer::encode_pieces(std::string_view text,
+                              const std::function<void(std::span<const int32_t>)>& take) const {
+  constexpr size_t kPieceBytes = size_t{1} << 20;  // a byte's id does not depend on its neighbours
+  std::vector<int32_t> ids;
+  for (size_t at = 0; at < text.size(); at += kPieceBytes) {
+    ids.clear();
+    encode(text.substr(at, kPieceBytes), ids);
+    take(ids);
+  }
+}
+
 std::string Tokenizer::decode(std::span<const int32_t> ids) const {
   std::string text;
   text.reserve(ids.size());

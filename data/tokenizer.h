@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -24,6 +25,9 @@ class Tokenizer {
 
   /// Puts the ids of the text behind those in `ids`. Never end_of_document().
   void encode(std::string_view text, std::vector<int32_t>& ids) const;
+  /// The same a piece at a time, so that the ids of a long text need little memory.
+  void encode_pieces(std::string_view text,
+                     const std::function<void(std::span<const int32_t>)>& take) const;
   /// The bytes that the ids stand for; none for end_of_document(). IoError for an id that does not
   /// exist.
   std::string decode(std::span<const int32_t> ids) const;

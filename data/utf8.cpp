@@ -65,6 +65,19 @@ size_t find_invalid_from(std::string_view text, size_t at) {
 
 size_t find_invalid_utf8(std::string_view text) { return find_invalid_from(text, 0); }
 
+int64_t count_invalid_utf8(std::string_view text) {
+  int64_t count = 0;
+  for (size_t bad = find_invalid_utf8(text); bad != std::string_view::npos; ++count)
+    bad = find_invalid_from(text, bad + step(text.substr(bad)).size);
+  return count;
+}
+
+void cut_utf8(std::string& text, size_t size) {
+  if (size >= text.size()) return;
+  while (size > 0 && (static_cast<unsigned char>(text[size]) & 0xC0) == 0x80) --size;
+  text.resize(size);
+}
+
 int64_t replace_invalid_utf8(std::string& text) {
   size_t bad = find_invalid_utf8(text);
   if (bad == std::string::npos) return 0;

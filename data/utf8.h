@@ -10,6 +10,12 @@ namespace farfield::data {
 /// Byte offset of the first ill-formed sequence, or npos when the text is valid UTF-8.
 size_t find_invalid_utf8(std::string_view text);
 
+/// How many ill-formed sequences replace_invalid_utf8() would replace.
+int64_t count_invalid_utf8(std::string_view text);
+
+/// Cuts the text to at most `size` bytes without cutting a character.
+void cut_utf8(std::string& text, size_t size);
+
 /// Replaces each maximal ill-formed subpart by U+FFFD and returns how many there were.
 /// Source    The Unicode Standard 14.0, section 3.9, table 3-7 and "U+FFFD Substitution of Maximal
 ///           Subparts"

@@ -3,6 +3,7 @@
 #include "data/byte_reader.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
+#include "tests/support/gzip_member.h"
 #include "tests/support/messages.h"
 #include "tests/support/temp_folder.h"
 #include "tests/support/zstd_frame.h"
@@ -10,14 +11,22 @@
 namespace farfield::data {
 namespace {
 
+std::string read_all(ByteReader& reader) {
+  std::string text, block(5000, '\0');
+  while (const size_t got = reader.read(block.data(), block.size())) text.append(block, 0, got);
+  return text;
+}
+
 BOOST_AUTO_TEST_CASE(a_file_is_read_decompressed_by_its_ending_and_hashed_as_stored) {
   const TempFolder folder;
   std::string text;
   for (int i = 0; i < 100000; ++i) text += std::to_string(i);
-  const std::string frame = zstd_frame(text);
+  const std::string frame = zstd_frame(text), member = gzip_member(text);
   write_file_atomic(folder / "a.txt", text);
   write_file_atomic(folder / "a.txt.zst", frame);
-  for (const auto& [name, stored] : {std::pair{"a.txt", text}, std::pair{"a.txt.zst", frame}}) {
+  write_file_atomic(folder / "a.txt.gz", member);
+  for (const auto& [name, stored] :
+       {std::pair{"a.txt", text}, std::pair{"a.txt.zst", frame}, std::pair{"a.txt.gz", member}}) {
     Tally tally;
     BOOST_CHECK(read_all(*open_reader(folder / name, tally)) == text);
     BOOST_TEST(tally.size_bytes == static_cast<int64_t>(stored.size()));

@@ -1,27 +1,13 @@
-#include <algorithm>
 #include <boost/test/unit_test.hpp>
 
 #include "data/jsonl.h"
+#include "data/utf8.h"
 #include "engine/base/error.h"
 #include "tests/support/messages.h"
+#include "tests/support/string_reader.h"
 
 namespace farfield::data {
 namespace {
-
-// Hands out a string in blocks of at most `most` bytes.
-class StringReader final : public ByteReader {
- public:
-  StringReader(std::string bytes, size_t most) : bytes_(std::move(bytes)), most_(most) {}
-  size_t read(char* out, size_t size) override {
-    const size_t n = bytes_.copy(out, std::min(size, most_), at_);
-    at_ += n;
-    return n;
-  }
-
- private:
-  std::string bytes_;
-  size_t most_, at_ = 0;
-};
 
 struct Fixture {
   JsonlOptions options;
@@ -48,7 +34,101 @@ BOOST_AUTO_TEST_CASE(each_line_is_a_document_whatever_the_blocks) {
   BOOST_TEST(read("").empty());
 }
 
-BOOST_AUTO_TEST_CASE(a_line_has_no_limit) {
+BOOST_AUTO_TEST_CASE(a_line_longer_than_the_limit_is_refused_before_it_is_in_memory) {
+  options.max_line_bytes = 1 << 20;
+  for (const std::string begin : {"", "{\"text\":\"a\"}\n"}) {
+    size_t taken = 0;
+    JsonlReader reader(std::make_unique<EndlessReader>(begin + "{\"text\":\"", 'x', taken),
+                       "some.jsonl", options);
+    std::string text;
+    if (!begin.empty()) BOOST_TEST(reader.next(text, skipped));
+    BOOST_CHECK_EXCEPTION(
+        reader.next(text, skipped), IoError,
+        says_exactly(concat("[jsonl] some.jsonl: line ", begin.empty() ? 1 : 2,
+                            ": expected a line of at most 1048576 bytes, got a longer one; "
+                            "--max-line BYTES takes longer ones if memory suffices, --max-line 0 "
+                            "any")));
+    BOOST_TEST(taken < 1'600'000u);  // the limit and two blocks
+  }
+  const std::string line = "{\"text\":\"" + std::string((1 << 20) - 11, 'x') + "\"}";
+  BOOST_TEST(line.size() == size_t{1} << 20);
+  BOOST_TEST(read(line + '\n' + line + "\n\n").size() == 2u);
+  BOOST_TEST(read(line).size() == 1u);
+  BOOST_CHECK_THROW(read(' ' + line), IoError);
+  options.max_line_bytes = 0;
+  BOOST_TEST(read(' ' + line).size() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(no_more_of_a_line_is_read_than_its_wanted_text) {
+  const struct {
+    std::string begin;
+    char then;
+  } cases[] = {{"{\"text\":\"begin ", 'x'},
+               {"\xEF\xBB\xBF{\"id\":1,\"text\":\"begin ", 'x'},
+               {"{\"text\":[\"begin ", 'x'}};
+  for (const auto& c : cases) {
+    for (const size_t wanted : {size_t{1}, size_t{1000}, size_t{3'000'000}}) {
+      size_t taken = 0;
+      JsonlReader reader(std::make_unique<EndlessReader>(c.begin, c.then, taken), "some.jsonl",
+                         options);
+      std::string text;
+      BOOST_TEST(reader.next(text, skipped, wanted));
+      BOOST_TEST(text.size() >= wanted);
+      BOOST_TEST(text.size() <= wanted + 4);
+      BOOST_TEST(text.substr(0, 10) == std::string("begin xxxx").substr(0, text.size()));
+      BOOST_TEST(taken < wanted + 2'000'000);
+      BOOST_TEST(!reader.next(text, skipped, wanted));
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(what_is_wanted_may_come_just_before_the_limit_of_a_line) {
+  options.max_line_bytes = 5 << 20;
+  size_t taken = 0;
+  std::string escaped = "{\"text\":\"";
+  for (int i = 0; i < 2'000'000; ++i) escaped += "\\n";  // two bytes for one
+  JsonlReader reader(std::make_unique<EndlessReader>(escaped, 'x', taken), "some.jsonl", options);
+  std::string text;
+  BOOST_TEST(reader.next(text, skipped, 2'500'000));
+  BOOST_TEST(text.size() >= 2'500'000u);
+}
+
+BOOST_AUTO_TEST_CASE(a_cut_line_ends_between_characters) {
+  options.is_strict = true;
+  const std::string unit = "\xF0\x9F\x98\x80\\ud83d\\ude00\xC3\xA9";  // 4 + 4 + 2 bytes
+  std::string line = "{\"text\":\"";
+  while (line.size() < 3'000'000) line += unit;
+  for (size_t wanted = 100; wanted < 110; ++wanted)
+    for (const size_t block : {1'048'001, 1'048'576, 1'048'583}) {
+      JsonlReader reader(std::make_unique<StringReader>(line, block), "some.jsonl", options);
+      std::string text;
+      skipped = {};
+      BOOST_TEST(reader.next(text, skipped, wanted));
+      BOOST_TEST(text.size() >= wanted);
+      BOOST_TEST(find_invalid_utf8(text) == std::string::npos);
+      BOOST_TEST(skipped.invalid_utf8 == 0);
+      BOOST_TEST(skipped.lone_surrogates == 0);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(objects_without_the_text_are_met_with_the_keys_they_have) {
+  BOOST_TEST(missing_text_hint({}, "text") == "");
+  const std::string lines =
+      "{\"id\":7,\"url\":\"u\",\"content\":\"some text\"}\n"
+      "{\"text\":null,\"content\":[\"more\"],\"a\\u001bb\":{}}\n";
+  BOOST_TEST(read(lines).empty());
+  BOOST_TEST(skipped.missing_text == 2);
+  BOOST_TEST(missing_text_hint(skipped, "text") ==
+             "2 objects have no text under 'text'; keys seen: 'content', 'url', 'id', 'text', "
+             "'a?b'; try --text-key content");
+  read("{}\n");
+  BOOST_TEST(missing_text_hint(skipped, "text") == "1 object has no text under 'text'");
+  read("{\"id\":1}\n");
+  BOOST_TEST(missing_text_hint(skipped, "text") ==
+             "1 object has no text under 'text'; keys seen: 'id'");
+}
+
+BOOST_AUTO_TEST_CASE(a_line_of_megabytes_is_read) {
   const std::string text(3'000'000, 'x');
   BOOST_CHECK(read("{\"text\":\"" + text + "\"}\n{\"text\":\"a\"}\n") == Documents({text, "a"}));
 }

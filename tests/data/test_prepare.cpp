@@ -143,6 +143,35 @@ BOOST_AUTO_TEST_CASE(too_little_text_is_an_error_that_leaves_nothing) {
   BOOST_TEST(folder.entries() == before);
 }
 
+BOOST_AUTO_TEST_CASE(an_empty_corpus_says_what_was_there_instead) {
+  put("a.jsonl", "{\"content\":\"some text\",\"id\":1}\n{\"content\":\"more\"}\n");
+  BOOST_CHECK_EXCEPTION(prepare(options("a.jsonl")), IoError,
+                        says("no document in ",
+                             "a.jsonl: 2 objects have no text under 'text'; keys "
+                             "seen: 'content', 'id'; try --text-key content"));
+  put("in/a", std::string("\0", 1));
+  BOOST_CHECK_EXCEPTION(prepare(options("in")), IoError,
+                        says("no document in ", "in: 1 file looks binary"));
+}
+
+BOOST_AUTO_TEST_CASE(documents_that_are_too_large_to_hold_are_read_again_and_split_as_others) {
+  put_documents("many.jsonl", 300);
+  put_documents("few.jsonl", 19);
+  put("in/a.txt", std::string(100, 'a'));
+  put("in/b.txt", std::string(100, 'b'));
+  for (const std::string input : {"many.jsonl", "few.jsonl", "in"}) {
+    PrepareOptions o = options(input);
+    o.force = true;
+    prepare(o);
+    const auto want = bytes_below(folder / "out");
+    for (const size_t held : {0, 20, 120}) {
+      o.held_bytes = held;
+      prepare(o);
+      BOOST_CHECK_MESSAGE(bytes_below(folder / "out") == want, input << ' ' << held);
+    }
+  }
+}
+
 BOOST_AUTO_TEST_CASE(a_corpus_is_replaced_only_by_force_and_other_folders_never) {
   put("a.txt", std::string(200, 'a'));
   prepare(options("a.txt"));

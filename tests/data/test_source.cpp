@@ -3,6 +3,8 @@
 
 #include "data/source.h"
 #include "engine/base/error.h"
+#include "engine/base/random.h"
+#include "tests/support/gzip_member.h"
 #include "tests/support/messages.h"
 #include "tests/support/temp_folder.h"
 #include "tests/support/zstd_frame.h"
@@ -43,9 +45,11 @@ BOOST_AUTO_TEST_CASE(a_file_is_read_by_its_ending) {
   put("b.jsonl", "{\"text\":\"one\"}\n{\"text\":\"two\"}\n");
   put("c.jsonl.zst", zstd_frame("{\"text\":\"three\"}\n"));
   put("d.txt.zst", zstd_frame("four"));
-  BOOST_TEST(read({"c.jsonl.zst", "a.txt", "b.jsonl", "d.txt.zst"}) ==
-             Documents({"three", "text", "one", "two", "four"}));
-  BOOST_TEST(records.size() == 4u);
+  put("e.jsonl.gz", gzip_member("{\"text\":\"five\"}\n") + gzip_member("{\"text\":\"six\"}\n"));
+  put("f.txt.gz", gzip_member("seven"));
+  BOOST_TEST(read({"c.jsonl.zst", "a.txt", "b.jsonl", "d.txt.zst", "e.jsonl.gz", "f.txt.gz"}) ==
+             Documents({"three", "text", "one", "two", "four", "five", "six", "seven"}));
+  BOOST_TEST(records.size() == 6u);
   BOOST_TEST(records[1].path == (folder / "a.txt").string());
   BOOST_TEST(records[1].size_bytes == 4);
   BOOST_TEST(records[1].hash == hash_hex("text"));
@@ -113,7 +117,37 @@ BOOST_AUTO_TEST_CASE(binary_and_empty_files_of_a_folder_are_left_out_and_counted
   BOOST_TEST(read({"in"}) == Documents({"text"}));
   BOOST_TEST(skipped.binary_files == 1);
   BOOST_TEST(skipped.empty_documents == 1);
-  BOOST_TEST(read({"in/a"}).size() == 1u);  // named itself
+  options.jsonl.allow_binary = true;
+  BOOST_TEST(read({"in"}).size() == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(a_named_file_that_looks_binary_is_refused_unless_told_otherwise) {
+  std::string noise;
+  for (uint64_t i = 0; i < 4000; ++i)
+    noise += static_cast<char>(1 + Random{1, 2}.below(i, 255));  // no NUL
+  put("nul.txt", std::string("text\0", 5));
+  put("noise.txt", noise);
+  put("a.zip", "PK\x03\x04 and so on");
+  put("a.txt.gz", gzip_member("PK\x03\x04 and so on"));
+  put("a.jsonl", gzip_member("{\"text\":\"a\"}\n"));  // as downloads are named by mistake
+  put("in/a.pdf", "%PDF-1.5\n");
+  put("in/noise", noise);
+  put("in/text", "text");
+  const auto refused = [&](const std::string& name, const std::string& found) {
+    BOOST_CHECK_EXCEPTION(
+        read({name}), IoError,
+        says(name + ": expected text, got ", found, "; --allow-binary reads its bytes as text"));
+  };
+  refused("nul.txt", "a NUL byte");
+  refused("noise.txt", "bytes of which most are not UTF-8");
+  refused("a.zip", "a zip archive");
+  refused("a.txt.gz", "a zip archive");
+  refused("a.jsonl", "a gzip file; give it a name that ends in .gz and it is decompressed");
+  BOOST_TEST(read({"in"}) == Documents({"text"}));
+  BOOST_TEST(skipped.binary_files == 2);
+  options.jsonl.allow_binary = true;
+  for (const std::string name : {"nul.txt", "noise.txt", "a.zip", "a.txt.gz"})
+    BOOST_TEST(read({name}).size() == 1u);
 }
 
 BOOST_AUTO_TEST_CASE(duplicates_are_dropped_when_asked) {
@@ -142,6 +176,20 @@ BOOST_AUTO_TEST_CASE(the_text_is_cut_off_behind_the_limit_between_characters) {
     options.max_bytes = c.limit;
     BOOST_TEST(read({"a.jsonl"}) == c.want);
   }
+}
+
+BOOST_AUTO_TEST_CASE(a_limit_within_a_line_or_a_file_ends_the_reading) {
+  const std::string line = "{\"text\":\"" + std::string(8 << 20, 'a') + "\"}\n";
+  put("a.jsonl", line + line);
+  put("a.txt", std::string(8 << 20, 'a'));
+  for (const std::string name : {"a.jsonl", "a.txt"}) {
+    options.max_bytes = 1000;
+    BOOST_TEST(read({name}) == Documents({std::string(1000, 'a')}));
+    BOOST_TEST(records[0].size_bytes < 2'000'000);
+  }
+  options.drop_duplicates = true;  // only the whole line says whether it is one
+  BOOST_TEST(read({"a.jsonl"}) == Documents({std::string(1000, 'a')}));
+  BOOST_TEST(records[0].size_bytes > 8'000'000);
 }
 
 BOOST_AUTO_TEST_CASE(invalid_utf8_is_replaced_and_counted_or_an_error) {

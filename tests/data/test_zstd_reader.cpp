@@ -1,29 +1,14 @@
-#include <algorithm>
 #include <boost/test/unit_test.hpp>
 
 #include "data/zstd_reader.h"
 #include "engine/base/error.h"
 #include "engine/base/random.h"
 #include "tests/support/messages.h"
+#include "tests/support/string_reader.h"
 #include "tests/support/zstd_frame.h"
 
 namespace farfield::data {
 namespace {
-
-// Hands out a string in blocks of at most `most` bytes.
-class StringReader final : public ByteReader {
- public:
-  StringReader(std::string bytes, size_t most) : bytes_(std::move(bytes)), most_(most) {}
-  size_t read(char* out, size_t size) override {
-    const size_t n = bytes_.copy(out, std::min(size, most_), at_);
-    at_ += n;
-    return n;
-  }
-
- private:
-  std::string bytes_;
-  size_t most_, at_ = 0;
-};
 
 std::string decompress(const std::string& bytes, size_t most_in = 1 << 20, size_t most_out = 7777) {
   ZstdReader reader(std::make_unique<StringReader>(bytes, most_in), "some.zst");

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace farfield::data {
+
+/// What bytes are that begin so, when their first ones say that they are no text ("got a zip
+/// archive; unpack it first"): compressed files, archives, documents, text in UTF-16. Empty when
+/// nothing is known against them.
+std::string known_binary(std::string_view begin);
+
+/// Whether so many ill-formed sequences of UTF-8 in so many bytes are more than
+/// text has that was damaged or written in a Latin encoding: one in five. A handful says nothing.
+constexpr bool is_mostly_invalid(int64_t n_invalid, size_t n_bytes) {
+  return n_invalid >= 32 && n_invalid > static_cast<int64_t>(n_bytes / 5);
+}
+
+inline constexpr std::string_view kMostlyInvalid =
+    "bytes of which most are not UTF-8; convert it first (iconv)";
+
+/// IoError: `file` is refused as text; `found` says what came, with a way out beside the option
+/// that reads it all the same.
+[[noreturn]] void refuse_binary(const std::string& file, std::string_view found);
+
+}  // namespace farfield::data
