@@ -31,15 +31,13 @@ ordered_json call() {
   for (const auto& [name, value] : build_facts()) build[name] = value;
   utsname system{};
   ::uname(&system);
-  return {
-      {"time", now()},
-      {"build", build},
-      {"hardware",
-       {{"processor", processor_name()},
-        {"processors", ::sysconf(_SC_NPROCESSORS_ONLN)},
-        {"memory_bytes", int64_t{::sysconf(_SC_PHYS_PAGES)} * int64_t{::sysconf(_SC_PAGE_SIZE)}},
-        {"system", concat(system.sysname, ' ', system.release, ' ', system.machine)}}},
-      {"threads", thread_count()}};
+  ordered_json hardware = {
+      {"processor", processor_name()},
+      {"processors", ::sysconf(_SC_NPROCESSORS_ONLN)},
+      {"memory_bytes", int64_t{::sysconf(_SC_PHYS_PAGES)} * int64_t{::sysconf(_SC_PAGE_SIZE)}},
+      {"system", concat(system.sysname, ' ', system.release, ' ', system.machine)}};
+  for (const auto& [name, value] : processor_facts()) hardware[name] = value;
+  return {{"time", now()}, {"build", build}, {"hardware", hardware}, {"threads", thread_count()}};
 }
 
 }  // namespace

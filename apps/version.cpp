@@ -13,10 +13,17 @@ const std::vector<std::pair<std::string, std::string>>& build_facts() {
   return facts;
 }
 
+const std::vector<std::pair<std::string, std::string>>& processor_facts() {
+  static const std::vector<std::pair<std::string, std::string>> facts = {
+      {"instruction_set", gemm_instruction_set()}, {"bf16_products", gemm_bf16()}};
+  return facts;
+}
+
 std::string version_text() {
   std::string text;
-  for (const auto& [name, value] : build_facts())
-    text += text.empty() ? "(farfield " + value + ")\n" : "  " + name + ": " + value + "\n";
+  for (const auto* facts : {&build_facts(), &processor_facts()})
+    for (const auto& [name, value] : *facts)
+      text += text.empty() ? "(farfield " + value + ")\n" : "  " + name + ": " + value + "\n";
   return text;
 }
 

@@ -93,16 +93,22 @@ void clear(const Gemm& p) {
 
 }  // namespace
 
-const std::vector<GemmLibrary>& gemm_libraries() {
-  static const std::vector<GemmLibrary> libraries = {
+std::vector<GemmLibrary> gemm_libraries_for([[maybe_unused]] const CpuFeatures& features) {
+  return {
 #ifdef FARFIELD_HAS_ONEDNN
-      onednn_library(),
+      onednn_library(features),
 #endif
       eigen_library()};
+}
+
+const std::vector<GemmLibrary>& gemm_libraries() {
+  static const std::vector<GemmLibrary> libraries = gemm_libraries_for(cpu_features());
   return libraries;
 }
 
 std::string gemm_library() { return gemm_libraries().front().name; }
+std::string gemm_instruction_set() { return gemm_libraries().front().instruction_set; }
+std::string gemm_bf16() { return gemm_libraries().front().bf16; }
 
 void gemm_with(const GemmLibrary& library, const Gemm& given) {
   if (given.m == 0 || given.n == 0) return;

@@ -50,8 +50,14 @@ void product(const Gemm& panel) {
 }  // namespace
 
 GemmLibrary eigen_library() {
-  return {concat("Eigen ", EIGEN_WORLD_VERSION, '.', EIGEN_MAJOR_VERSION, '.', EIGEN_MINOR_VERSION),
-          takes, product};
+  GemmLibrary library;
+  library.name =
+      concat("Eigen ", EIGEN_WORLD_VERSION, '.', EIGEN_MAJOR_VERSION, '.', EIGEN_MINOR_VERSION);
+  library.takes = takes;
+  library.product = product;
+  library.instruction_set = concat(Eigen::SimdInstructionSetsInUse(), ", as compiled");
+  library.bf16 = "widened to float32: Eigen is not asked for them";
+  return library;
 }
 
 }  // namespace farfield

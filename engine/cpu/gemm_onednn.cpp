@@ -2,7 +2,9 @@
 // kernels.
 
 #include <dlfcn.h>
+#include <oneapi/dnnl/dnnl_debug.h>
 
+#include <cstdlib>
 #include <map>
 #include <memory>
 #include <oneapi/dnnl/dnnl.hpp>
@@ -150,22 +152,42 @@ void product(const Gemm& p) {
   }
 }
 
-bool takes(DType in, DType out) {
-  static const bool has_bf16 = [] {
-    const OneThread one_thread;
-    Gemm probe{.m = 32, .n = 32, .k = 32, .lda = 32, .ldb = 32, .ldc = 32, .in = DType::bf16};
-    const auto description = describe(probe);
-    // Its plain loops, where it has nothing better, are far slower than widening to float32.
-    return description && std::string_view(description.impl_info_str()).substr(0, 3) != "ref";
-  }();
-  if (in == DType::f32) return out == DType::f32;
-  return in == DType::bf16 && (out == DType::f32 || out == DType::bf16) && has_bf16;
+bool takes_f32(DType in, DType out) { return in == DType::f32 && out == DType::f32; }
+bool takes_bf16_too(DType in, DType out) {
+  return takes_f32(in, out) || (in == DType::bf16 && (out == DType::f32 || out == DType::bf16));
+}
+
+// Whether it has more than plain loops, which are far slower than widening to float32.
+bool has_bf16_kernel() {
+  Gemm probe{.m = 32, .n = 32, .k = 32, .lda = 32, .ldb = 32, .ldc = 32, .in = DType::bf16};
+  const auto description = describe(probe);
+  return description && std::string_view(description.impl_info_str()).substr(0, 3) != "ref";
+}
+
+// What the user allows oneDNN, from where it reads that itself.
+std::string user_limit() {
+  for (const char* name : {"ONEDNN_MAX_CPU_ISA", "DNNL_MAX_CPU_ISA"})
+    if (const char* text = std::getenv(name); text != nullptr && *text != 0) return text;
+  return {};
+}
+
+// "avx512_core_amx". Asking fixes the limit.
+std::string instruction_set_in_use() {
+  std::string_view name = dnnl_cpu_isa2str(dnnl_get_effective_cpu_isa());
+  constexpr std::string_view kPrefix = "cpu_isa_";
+  if (name.substr(0, kPrefix.size()) == kPrefix) name.remove_prefix(kPrefix.size());
+  return std::string(name);
 }
 
 }  // namespace
 
-GemmLibrary onednn_library() {
+GemmLibrary onednn_library(const CpuFeatures& features) {
   const dnnl_version_t* version = dnnl_version();
+  InstructionChoice choice = choose_instructions(features, user_limit());
+  // Before anything else is asked of oneDNN: the first primitive fixes its instruction set. Where
+  // it has no such limits, or somebody in this process has set one, products of bfloat16 are
+  // widened all the same, and no others use tiles.
+  if (choice.hold_below_amx) dnnl_set_max_cpu_isa(dnnl_cpu_isa_avx512_core_bf16);
   // Without AVX-512 products go to kernels that mostly do not pack: an operand whose inner
   // dimension is not contiguous costs them a sixth, one with rows a page apart, half of the speed.
   const OneThread one_thread;
@@ -173,8 +195,18 @@ GemmLibrary onednn_library() {
   const auto description = describe(probe);
   const bool wants_rows =
       description && std::string_view(description.impl_info_str()).substr(0, 4) == "gemm";
-  return {concat("oneDNN ", version->major, '.', version->minor, '.', version->patch), takes,
-          product, wants_rows};
+  if (choice.bf16 && !has_bf16_kernel()) {
+    choice.bf16 = false;
+    choice.why_widened = "oneDNN has no kernel for them here";
+  }
+  GemmLibrary library;
+  library.name = concat("oneDNN ", version->major, '.', version->minor, '.', version->patch);
+  library.takes = choice.bf16 ? takes_bf16_too : takes_f32;
+  library.product = product;
+  library.wants_rows = wants_rows;
+  library.instruction_set = instruction_set_in_use();
+  library.bf16 = choice.bf16 ? "by oneDNN" : "widened to float32: " + choice.why_widened;
+  return library;
 }
 
 }  // namespace farfield

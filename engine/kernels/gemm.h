@@ -55,6 +55,11 @@ void gemm_batched(Cuda, const Gemm& first, int64_t n_batch, int64_t stride_a, in
                   int64_t stride_c);
 /// The library of this build's matrix products on the CPU: "oneDNN 2.6.3", "Eigen 3.4.0".
 std::string gemm_library();
+/// The highest instruction set that it uses in this process: "avx512_core_amx", "avx2".
+std::string gemm_instruction_set();
+/// How products of bfloat16 are computed in this process: "by oneDNN", "widened to float32: the
+/// processor has no AMX".
+std::string gemm_bf16();
 
 /// What linear_forward does to each output panel while it is in cache.
 enum class Activation { none, gelu };

@@ -79,6 +79,9 @@ BOOST_AUTO_TEST_CASE(a_stopped_and_resumed_run_equals_one_in_one_go) {
   const auto manifest = nlohmann::json::parse(read_file(fs::path(two) / "manifest.json"));
   BOOST_TEST(manifest["resumed"].size() == 1u);
   BOOST_TEST(manifest["resumed"][0]["step"] == 3);
+  for (const auto& call : {manifest["started"], manifest["resumed"][0]})
+    for (const char* key : {"instruction_set", "bf16_products"})
+      BOOST_TEST(!call["hardware"].value(key, "").empty(), key);
 }
 
 BOOST_AUTO_TEST_CASE(the_saved_configuration_repeats_the_run) {

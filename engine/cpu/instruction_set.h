@@ -1,0 +1,37 @@
+#pragma once
+// Which instructions a library of matrix products may use on a processor: decided from what the
+// processor and the system say, never by timing, so that a machine always computes the same way.
+
+#include <string>
+#include <string_view>
+
+namespace farfield {
+
+/// What a processor says of itself by CPUID, and the system of what a process may use of it.
+struct CpuFeatures {
+  bool is_x86 = false;
+  bool avx512_bf16 = false;
+  bool amx = false;              ///< advertises AMX with products of bfloat16
+  bool tiles_described = false;  ///< CPUID leaf 0x1D gives the sizes of its tiles
+  bool tiles_permitted = false;  ///< the system lets this process use them (arch_prctl)
+
+  bool has_usable_amx() const { return amx && tiles_described && tiles_permitted; }
+};
+
+/// Those of this machine. Asked once, at the first call.
+const CpuFeatures& cpu_features();
+
+struct InstructionChoice {
+  /// The library has to be kept from AMX: it goes by what is advertised, and dies of SIGILL where
+  /// tiles cannot be configured.
+  bool hold_below_amx = false;
+  /// Products of bfloat16 go to the library as they are. Otherwise they are widened to float32,
+  /// which is faster wherever there are no tiles: 252 against 131 GFLOP/s with AVX512-BF16 alone.
+  bool bf16 = false;
+  std::string why_widened;  ///< for people; empty with bf16
+};
+
+/// `limit` is what the user allows the library (DNNL_MAX_CPU_ISA), in any case; empty: everything.
+InstructionChoice choose_instructions(const CpuFeatures& features, std::string_view limit);
+
+}  // namespace farfield
