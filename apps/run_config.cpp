@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "engine/base/error.h"
+#include "engine/base/parallel.h"
 #include "engine/device.h"
 #include "posenc/composition.h"
 #include "posenc/expression.h"
@@ -109,7 +110,9 @@ void resolve(RunConfig& c) {
                        "--accumulate: expected a divisor of the batch, ", *c.batch, ", got ",
                        c.accumulate);
   at_least("--steps", *c.steps, 1);
-  if (c.threads) at_least("--threads", *c.threads, 1);
+  if (c.threads)
+    require<ConfigError>(*c.threads >= 1 && *c.threads <= kMostThreads, "config",
+                         "--threads: expected 1 to ", kMostThreads, ", got ", *c.threads);
   at_least("--log-every", c.log_every, 1);
   at_least("--valid-every", c.valid_every, 0);
   at_least("--valid-windows", c.valid_windows, 1);

@@ -18,7 +18,7 @@ constexpr int64_t kMaxBadInARow = 10;  // more means that the run itself is ill,
 std::unique_ptr<Trainer> make_trainer(const RunConfig& config) {
   require<ConfigError>(!config.data.empty(), kWhere,
                        "expected --data FOLDER, a corpus made by `prepare`");
-  if (config.threads) set_thread_count(static_cast<int>(*config.threads));
+  if (config.threads) set_thread_count(*config.threads);
   return std::make_unique<Trainer>(config, data::Corpus::open(config.data));
 }
 

@@ -25,10 +25,7 @@ void BenchOptions::apply() {
   require<ConfigError>(precision == "fp32" || precision == "bf16", "bench",
                        "expected precision fp32 or bf16, got '", *precision, "'");
   require<ConfigError>(peak_tflops >= 0, "bench", "expected peak-tflops >= 0, got ", peak_tflops);
-  if (!threads) return;
-  require<ConfigError>(*threads >= 1 && *threads <= 4096, "bench",
-                       "expected 1 to 4096 threads, got ", *threads);
-  set_thread_count(static_cast<int>(*threads));
+  if (threads) set_thread_count(*threads);
 }
 
 void check_lengths(const std::vector<int64_t>& lengths) {

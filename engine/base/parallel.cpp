@@ -1,11 +1,15 @@
 #include "engine/base/parallel.h"
 
 #include <atomic>
+#include <charconv>
 #include <condition_variable>
 #include <cstdlib>
 #include <exception>
 #include <mutex>
+#include <string_view>
+#include <system_error>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "engine/base/error.h"
@@ -33,7 +37,14 @@ class Pool {
     stop();
     stopping_ = false;
     started_from_ = generation_.load();
-    for (int i = 1; i < n; ++i) workers_.emplace_back([this] { work(); });
+    try {
+      for (int i = 1; i < n; ++i) workers_.emplace_back([this] { work(); });
+    } catch (const std::system_error& error) {
+      const size_t given = workers_.size() + 1;
+      stop();
+      fail<ConfigError>("threads", "expected ", n, " threads, the system gives ", given, " (",
+                        error.what(), "); ask for fewer");
+    }
   }
 
   void run(int64_t n, detail::Body body, const void* context) {
@@ -127,11 +138,17 @@ class Pool {
 };
 
 int default_thread_count() {
-  if (const char* text = std::getenv("FARFIELD_THREADS")) {
-    const int n = std::atoi(text);
-    if (n >= 1 && n <= 4096) return n;
-  }
-  return std::max(1u, std::thread::hardware_concurrency());
+  const char* const given = std::getenv("FARFIELD_THREADS");
+  const std::string_view text = given != nullptr ? given : "";
+  if (text.empty())
+    return std::clamp<int>(static_cast<int>(std::thread::hardware_concurrency()), 1, kMostThreads);
+  int64_t n = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
+  require<ConfigError>(
+      error == std::errc() && end == text.data() + text.size() && n >= 1 && n <= kMostThreads,
+      "threads", "FARFIELD_THREADS: expected a number from 1 to ", kMostThreads, ", got '", text,
+      "'; unset it for all processors");
+  return static_cast<int>(n);
 }
 
 struct Threads {
@@ -149,11 +166,20 @@ Threads& threads() {
 
 int thread_count() { return threads().count; }
 
-void set_thread_count(int n) {
-  require<ConfigError>(n >= 1 && n <= 4096, "threads", "expected 1 to 4096 threads, got ", n);
+void set_thread_count(int64_t n) {
+  require<ConfigError>(n >= 1 && n <= kMostThreads, "threads", "expected 1 to ", kMostThreads,
+                       " threads, got ", n);
   require<ConfigError>(!inside_body, "threads", "expected no running parallel_for");
-  threads().pool.resize(n);
-  threads().count = n;
+  Threads& all = threads();
+  const int before = std::exchange(all.count, 1);  // what there is while the pool is made anew
+  try {
+    all.pool.resize(static_cast<int>(n));
+  } catch (const Error&) {
+    all.pool.resize(before);
+    all.count = before;
+    throw;
+  }
+  all.count = static_cast<int>(n);
 }
 
 void detail::run_parallel(int64_t n, Body body, const void* context) {

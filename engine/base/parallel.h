@@ -7,13 +7,16 @@
 
 namespace farfield {
 
+/// The most threads that may be asked for: more than any machine has processors.
+inline constexpr int64_t kMostThreads = 1024;
+
 /// Threads that parallel_for uses, the caller's included. Starts at FARFIELD_THREADS, or the number
-/// of processors.
+/// of processors. ConfigError when FARFIELD_THREADS is no number from 1 to kMostThreads.
 int thread_count();
 
-/// Sets thread_count() for the calls that follow; n >= 1. Not to be called from inside
-/// parallel_for.
-void set_thread_count(int n);
+/// Sets thread_count() for the calls that follow; 1 <= n <= kMostThreads, and no more than the
+/// system gives: ConfigError. Not to be called from inside parallel_for.
+void set_thread_count(int64_t n);
 
 namespace detail {
 using Body = void (*)(const void* context, int64_t index);

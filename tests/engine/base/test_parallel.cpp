@@ -1,6 +1,12 @@
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include <atomic>
 #include <boost/test/unit_test.hpp>
+#include <cstdlib>
+#include <fstream>
 #include <stdexcept>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -12,6 +18,25 @@ namespace farfield {
 namespace {
 
 const int kThreads[] = {1, 2, 3, 7};
+
+// First of all: the variable is read when threads are first asked for.
+BOOST_AUTO_TEST_CASE(a_thread_count_in_the_environment_that_makes_no_sense_is_refused) {
+  const char* const given = std::getenv("FARFIELD_THREADS");
+  const std::string before = given != nullptr ? given : "";
+  for (const char* text : {"x", "-1", "0", "3x", "1e3", " 2", "1025", "4294967297"}) {
+    ::setenv("FARFIELD_THREADS", text, 1);
+    BOOST_CHECK_EXCEPTION(
+        thread_count(), ConfigError,
+        says_exactly(concat("[threads] FARFIELD_THREADS: expected a number from 1 to 1024, got '",
+                            text, "'; unset it for all processors")));
+  }
+  ::setenv("FARFIELD_THREADS", before.empty() ? "3" : before.c_str(), 1);
+  BOOST_TEST(thread_count() >= 1);
+  if (before.empty()) {
+    BOOST_TEST(thread_count() == 3);
+    ::unsetenv("FARFIELD_THREADS");
+  }
+}
 
 BOOST_AUTO_TEST_CASE(each_index_runs_once) {
   for (const int threads : kThreads) {
@@ -85,10 +110,40 @@ BOOST_AUTO_TEST_CASE(two_threads_may_call_at_once) {
   BOOST_TEST(count == 4000);
 }
 
+// Stands for a machine with little left: each thread wants a stack of its own.
+BOOST_AUTO_TEST_CASE(threads_that_the_system_does_not_give_are_an_error_and_change_nothing) {
+#if defined(__SANITIZE_ADDRESS__)
+  BOOST_TEST_MESSAGE("skipped: the address sanitizer needs its address space");
+#else
+  set_thread_count(2);
+  rlimit before{};
+  ::getrlimit(RLIMIT_AS, &before);
+  rlimit little = before;
+  int64_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  little.rlim_cur = static_cast<rlim_t>(pages * ::sysconf(_SC_PAGE_SIZE) + (int64_t{1} << 28));
+  BOOST_REQUIRE(::setrlimit(RLIMIT_AS, &little) == 0);
+  std::string message;
+  try {
+    set_thread_count(1000);
+  } catch (const ConfigError& error) {
+    message = error.what();
+  }
+  ::setrlimit(RLIMIT_AS, &before);
+  BOOST_TEST(message.find("[threads] expected 1000 threads, the system gives ") == 0u, message);
+  BOOST_TEST(thread_count() == 2);
+  std::atomic<int> sum = 0;
+  parallel_for(100, [&](int64_t) { ++sum; });
+  BOOST_TEST(sum == 100);
+#endif
+}
+
 BOOST_AUTO_TEST_CASE(impossible_thread_counts_are_refused) {
   set_thread_count(2);
   BOOST_CHECK_EXCEPTION(set_thread_count(0), ConfigError,
-                        says_exactly("[threads] expected 1 to 4096 threads, got 0"));
+                        says_exactly("[threads] expected 1 to 1024 threads, got 0"));
+  BOOST_CHECK_EXCEPTION(set_thread_count(4294967297), ConfigError,  // 1 in 32 bits
+                        says_exactly("[threads] expected 1 to 1024 threads, got 4294967297"));
   BOOST_CHECK_EXCEPTION(parallel_for(2, [](int64_t) { set_thread_count(3); }), ConfigError,
                         says_exactly("[threads] expected no running parallel_for"));
   BOOST_TEST(thread_count() == 2);
