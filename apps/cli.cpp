@@ -5,7 +5,6 @@
 #include <charconv>
 #include <csignal>
 #include <cstdlib>
-#include <fstream>
 #include <iostream>
 #include <map>
 #include <new>
@@ -15,6 +14,7 @@
 #include "apps/cli_option.h"
 #include "apps/version.h"
 #include "engine/base/error.h"
+#include "engine/base/file.h"
 
 namespace po = boost::program_options;
 
@@ -60,6 +60,13 @@ struct Options::Impl {
     for (const Group& group : groups)
       for (const Option& option : group.options) all.push_back(option.name);
     return all;
+  }
+
+  bool is_paths(const std::string& name) const {
+    for (const Group& group : groups)
+      for (const Option& option : group.options)
+        if (option.name == name) return option.is_paths;
+    return false;
   }
 
   bool is_flag(const std::string& word) const {
@@ -176,6 +183,11 @@ Options& Options::add(const std::string& name, std::vector<std::string>& value,
   impl_->add(list(name, value, placeholder, help));
   return *this;
 }
+Options& Options::add_paths(const std::string& name, std::vector<std::string>& values,
+                            const std::string& placeholder, const std::string& help) {
+  impl_->add(paths(name, values, placeholder, help));
+  return *this;
+}
 Options& Options::add_positional(const std::string& name, std::string& value,
                                  const std::string& help) {
   impl_->positional.push_back(scalar(name, value, "", help));
@@ -206,7 +218,7 @@ bool Options::parse(int argc, const char* const* argv, std::ostream& out) {
     words.push_back(std::move(word));
   }
   std::vector<std::string> loose;
-  std::string config;
+  std::vector<std::string> configs;
   try {
     po::positional_options_description none;
     const po::parsed_options parsed =
@@ -224,7 +236,7 @@ bool Options::parse(int argc, const char* const* argv, std::ostream& out) {
         out << self.program << ' ' << version_text();
         return false;
       } else if (item.string_key == "config") {
-        config = item.value.empty() ? "" : item.value.back();
+        configs.insert(configs.end(), item.value.begin(), item.value.end());
       }
     }
     self.store(parsed, "--");
@@ -244,12 +256,11 @@ bool Options::parse(int argc, const char* const* argv, std::ostream& out) {
                        n_taken < loose.size() ? loose[n_taken] : "", "'; see ", self.program,
                        " --help");
 
-  if (!config.empty()) {
-    std::ifstream file(config, std::ios::binary);
-    std::ostringstream text;
-    require<IoError>(static_cast<bool>(file), kWhere, config, ": expected a file that can be read");
-    text << file.rdbuf();
-    read_config(config, text.str());
+  require<ConfigError>(configs.size() <= 1, kWhere, "--config: expected one file, got ",
+                       configs.size());
+  for (const std::string& config : configs) {
+    require<ConfigError>(!config.empty(), kWhere, "--config: expected a file, got nothing");
+    read_config(config, read_file(config));
   }
   return true;
 }
@@ -264,8 +275,8 @@ void Options::read_config(const std::string& name, std::string_view text) {
     for (const auto& item : parsed.options) {
       require<ConfigError>(!item.unregistered, kWhere, where, "unknown key '", item.string_key, "'",
                            did_you_mean(item.string_key, impl_->names()));
-      require<ConfigError>(seen.insert(item.string_key).second, kWhere, where, "key '",
-                           item.string_key, "' is given twice");
+      require<ConfigError>(seen.insert(item.string_key).second || impl_->is_paths(item.string_key),
+                           kWhere, where, "key '", item.string_key, "' is given twice");
     }
     impl_->store(parsed, where);
   } catch (const po::error& error) {
@@ -280,8 +291,11 @@ std::string Options::resolved(const std::vector<std::string>& without) const {
   for (const Group& group : impl_->groups) {
     for (const Option& option : group.options) {
       if (std::find(without.begin(), without.end(), option.name) != without.end()) continue;
-      if (const auto value = option.get(); value && !value->empty())
-        text += option.name + " = " + *value + "\n";
+      const auto value = option.get();
+      if (!value || value->empty()) continue;
+      std::istringstream lines(option.is_paths ? *value : "");
+      if (!option.is_paths) text += option.name + " = " + *value + "\n";
+      for (std::string path; std::getline(lines, path);) text += option.name + " = " + path + "\n";
     }
   }
   return text;

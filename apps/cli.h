@@ -62,6 +62,10 @@ class Options {
                const std::string& help);
   Options& add(const std::string& name, std::vector<std::string>& value,
                const std::string& placeholder, const std::string& help);
+  /// Paths, each taken as it is, commas included; several are given by repeating the option, on the
+  /// command line and in a file.
+  Options& add_paths(const std::string& name, std::vector<std::string>& values,
+                     const std::string& placeholder, const std::string& help);
   /// An argument without a name, in the order of these calls; it may be left out.
   Options& add_positional(const std::string& name, std::string& value, const std::string& help);
   /// All arguments without a name that are left, each as it is; after the others.

@@ -65,4 +65,20 @@ std::vector<std::string> split_list(std::string_view text) {
   return parts;
 }
 
+Option paths(const std::string& name, std::vector<std::string>& values,
+             const std::string& placeholder, const std::string& help) {
+  Option option = list(name, values, placeholder, help);
+  option.is_paths = true;
+  option.set = [&values](const std::string& where, const std::string& text) {
+    require<ConfigError>(!text.empty(), kWhere, where, ": expected a path, got nothing");
+    values.push_back(text);
+  };
+  option.get = [&values] {
+    std::string lines;
+    for (const std::string& value : values) lines.append(lines.empty() ? "" : "\n").append(value);
+    return values.empty() ? std::nullopt : std::optional<std::string>(lines);
+  };
+  return option;
+}
+
 }  // namespace farfield::apps

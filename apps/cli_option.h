@@ -20,6 +20,7 @@ struct Option {
   std::string help;
   bool is_flag = false;
   bool is_list = false;
+  bool is_paths = false;  // a list whose values may hold commas, so one line each in a file
   std::function<void(const std::string& where, const std::string& text)> set;
   std::function<void()> clear;  // lists: forget the default before the first value
   std::function<std::optional<std::string>()> get;  // empty: no value
@@ -45,7 +46,7 @@ std::string show_value(bool value);
 template <class T>
 Option scalar(const std::string& name, T& value, const std::string& placeholder,
               const std::string& help) {
-  Option option{name, placeholder, help, std::is_same_v<T, bool>, false, {}, {}, {}};
+  Option option{name, placeholder, help, std::is_same_v<T, bool>, false, false, {}, {}, {}};
   option.set = [&value](const std::string& where, const std::string& text) {
     read_value(where, text, value);
   };
@@ -56,7 +57,7 @@ Option scalar(const std::string& name, T& value, const std::string& placeholder,
 template <class T>
 Option maybe(const std::string& name, std::optional<T>& value, const std::string& placeholder,
              const std::string& help) {
-  Option option{name, placeholder, help, false, false, {}, {}, {}};
+  Option option{name, placeholder, help, false, false, false, {}, {}, {}};
   option.set = [&value](const std::string& where, const std::string& text) {
     T read{};
     read_value(where, text, read);
@@ -71,7 +72,7 @@ Option maybe(const std::string& name, std::optional<T>& value, const std::string
 template <class T>
 Option list(const std::string& name, std::vector<T>& values, const std::string& placeholder,
             const std::string& help) {
-  Option option{name, placeholder, help, false, true, {}, {}, {}};
+  Option option{name, placeholder, help, false, true, false, {}, {}, {}};
   option.clear = [&values] { values.clear(); };
   option.set = [&values](const std::string& where, const std::string& text) {
     for (const std::string& part : split_list(text)) {
@@ -92,5 +93,8 @@ Option list(const std::string& name, std::vector<T>& values, const std::string& 
   };
   return option;
 }
+
+Option paths(const std::string& name, std::vector<std::string>& values,
+             const std::string& placeholder, const std::string& help);
 
 }  // namespace farfield::apps

@@ -43,7 +43,7 @@ int prepare(int argc, char** argv) {
   data::SourceOptions& source = o.source;
   Options options("prepare", "Turns text into a corpus: token files with a manifest.");
   options.group("Text")
-      .add("input", inputs, "PATH", "file or folder to read; may be given more than once")
+      .add_paths("input", inputs, "PATH", "file or folder to read; may be given more than once")
       .add("ext", source.endings, "ENDING",
            "of a folder only files that end so, as in h,cpp; none: names without a dot (all files)")
       .add("text-key", source.jsonl.text_key, "KEY", "where JSON Lines hold the text")

@@ -1,3 +1,5 @@
+#include <sys/stat.h>
+
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <fstream>
@@ -23,7 +25,7 @@ struct Program {
   bool verbose = false;
   std::optional<int64_t> batch;
   std::vector<int64_t> lengths = {128, 256};
-  std::vector<std::string> run;
+  std::vector<std::string> run, texts;
   std::string input;
   Options options{"train", "Trains."};
   std::ostringstream out;
@@ -37,7 +39,8 @@ struct Program {
         .add("verbose", verbose, "say more")
         .add("batch", batch, "N", "sequences per step (default: from the preset)")
         .add("lengths", lengths, "N,...", "lengths")
-        .add("run", run, "NAME", "runs");
+        .add("run", run, "NAME", "runs")
+        .add_paths("text", texts, "PATH", "texts");
     options.add_positional("INPUT", input, "text to read");
   }
   bool parse(std::vector<const char*> words) {
@@ -89,6 +92,24 @@ BOOST_AUTO_TEST_CASE(a_list_is_split_outside_brackets_and_quotes) {
   BOOST_TEST(p.parse({"--run", "alibi(slopes=[1,2]), rope", "--run", "none"}));
   BOOST_TEST(p.run == (std::vector<std::string>{"alibi(slopes=[1,2])", "rope", "none"}),
              boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(a_path_is_taken_whole_and_repeated_for_several) {
+  const std::vector<std::string> want = {"runs/a, b", " c(1", "d"};
+  Program p;
+  BOOST_TEST(p.parse({"--text", "runs/a, b", "--text", " c(1", "--text=d"}));
+  BOOST_TEST(p.texts == want, boost::test_tools::per_element());
+  BOOST_TEST(Program().error({"--text", ""}) == "[config] --text: expected a path, got nothing");
+  const ConfigFile file("text = runs/a, b\ntext = d\n");
+  Program q;
+  BOOST_TEST(q.parse({"--config", file.path.c_str()}));
+  BOOST_TEST(q.texts == (std::vector<std::string>{"runs/a, b", "d"}),
+             boost::test_tools::per_element());
+  Program r;
+  const std::string resolved = q.options.resolved();
+  BOOST_TEST(resolved.find("text = runs/a, b\ntext = d\n") != std::string::npos, resolved);
+  r.options.read_config("text", resolved);
+  BOOST_TEST(r.texts == q.texts, boost::test_tools::per_element());
 }
 
 BOOST_AUTO_TEST_CASE(all_arguments_that_are_left_may_go_to_a_list) {
@@ -185,6 +206,27 @@ BOOST_AUTO_TEST_CASE(errors_in_a_config_file_name_the_file) {
   BOOST_CHECK_THROW(Program().parse({"--config", "no/such/file"}), IoError);
 }
 
+// A pipe that nobody writes to would wait for ever.
+BOOST_AUTO_TEST_CASE(a_config_file_has_to_be_one_regular_file) {
+  const TempFolder folder;
+  const std::string pipe = (folder / "pipe").string(), there = folder.path().string();
+  BOOST_REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+  for (const std::string& path : {pipe, there}) {
+    try {
+      Program().parse({"--config", path.c_str()});
+      BOOST_TEST(false, path);
+    } catch (const IoError& error) {
+      BOOST_TEST(std::string(error.what()).find(path + ": expected a regular file") !=
+                 std::string::npos);
+    }
+  }
+  BOOST_TEST(Program().error({"--config", ""}) ==
+             "[config] --config: expected a file, got nothing");
+  const ConfigFile file("steps = 7\n");
+  BOOST_TEST(Program().error({"--config", file.path.c_str(), "--config", file.path.c_str()}) ==
+             "[config] --config: expected one file, got 2");
+}
+
 BOOST_AUTO_TEST_CASE(the_resolved_configuration_reads_back) {
   Program p;
   p.parse({"--posenc", "sandwich(bar_d=128)", "--lr", "0.1", "--verbose", "--lengths", "5,6"});
@@ -209,7 +251,8 @@ BOOST_AUTO_TEST_CASE(help_is_grouped_and_shows_defaults) {
 BOOST_AUTO_TEST_CASE(version_names_compiler_and_commit) {
   Program p;
   BOOST_TEST(!p.parse({"--version"}));
-  for (const char* part : {"train (farfield ", "commit: ", "compiler: ", "gemm: ", "build_type: "})
+  for (const char* part : {"train (farfield ", "commit: ", "compiler: ", "gemm: ", "build_type: ",
+                           "instruction_set: ", "bf16_products: "})
     BOOST_TEST(p.out.str().find(part) != std::string::npos, part);
 }
 
