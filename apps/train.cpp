@@ -3,8 +3,11 @@
 #include <iostream>
 
 #include "apps/cli.h"
+#include "apps/machine.h"
 #include "apps/run_config.h"
+#include "apps/training_memory.h"
 #include "apps/training_run.h"
+#include "data/corpus.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 #include "posenc/composition.h"
@@ -43,6 +46,11 @@ int train(int argc, char** argv) {
     out = concat("runs/", config.preset, '-', name.substr(0, 40), "-s", config.seed);
   }
 
+  if (!config.data.empty()) {
+    const std::string warning = memory_warning(config, data::Corpus::open(config.data).vocab_size(),
+                                               available_bytes(parse_device(config.device)));
+    if (!warning.empty()) std::cout << "warning: " << warning << std::endl;
+  }
   TrainingRun run =
       resume.empty() ? TrainingRun::start(config, out) : TrainingRun::resume(config, resume);
   std::cout << to_text(to_settings(config)) << '\n'
