@@ -179,13 +179,14 @@ Plot comparison_plot(const Comparison& of) {
   return plot;
 }
 
-std::vector<fs::path> write_comparisons(const fs::path& folder,
-                                        const std::vector<Comparison>& all) {
+std::vector<fs::path> write_comparisons(const fs::path& folder, const std::vector<Comparison>& all,
+                                        std::string* no_plot) {
   std::error_code status;
   fs::create_directories(folder, status);
   require<IoError>(!status, "eval:compare", folder.string(),
                    ": cannot make the folder: ", status.message());
   std::vector<fs::path> written;
+  std::string why;
   for (const Comparison& one : all) {
     std::string stem = one.protocol;
     if (one.quantity != "perplexity") stem += '-' + file_word(one.quantity);
@@ -197,8 +198,11 @@ std::vector<fs::path> write_comparisons(const fs::path& folder,
     write_file_atomic(written.back(), comparison_csv(one));
     write_file_atomic(folder / (stem + ".json"), comparison_json(one));
     const Plot plot = comparison_plot(one);
-    if (can_plot() && has_points(plot)) write_file_atomic(folder / (stem + ".svg"), draw_svg(plot));
+    if (!has_points(plot)) continue;
+    if (const std::string svg = draw_svg_or_say(plot, why); !svg.empty())
+      write_file_atomic(folder / (stem + ".svg"), svg);
   }
+  if (no_plot != nullptr && !why.empty()) *no_plot = why;
   return written;
 }
 

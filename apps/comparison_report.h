@@ -17,10 +17,12 @@ std::string comparison_json(const Comparison& of);
 /// Without curves where there are no lengths.
 Plot comparison_plot(const Comparison& of);
 
-/// Writes CSV, JSON and, where gnuplot is there, SVG of each: named after protocol and quantity
+/// Writes CSV, JSON and, where it can be drawn, SVG of each: named after protocol and quantity
 /// (perplexity goes without saying), and a hash of the parameters where a protocol comes with
-/// several. Returns the paths of the CSVs. IoError.
+/// several. `no_plot` gets the reason where one cannot be drawn. Returns the paths of the CSVs.
+/// IoError.
 std::vector<std::filesystem::path> write_comparisons(const std::filesystem::path& folder,
-                                                     const std::vector<Comparison>& all);
+                                                     const std::vector<Comparison>& all,
+                                                     std::string* no_plot = nullptr);
 
 }  // namespace farfield::apps

@@ -8,7 +8,6 @@
 
 #include "apps/demo_page.h"
 #include "apps/evaluator.h"
-#include "apps/gnuplot.h"
 #include "apps/load_run.h"
 #include "apps/measure.h"
 #include "apps/settings.h"
@@ -188,7 +187,7 @@ ExitCode run_demo(const DemoOptions& demo, std::ostream& out) {
                        "expected at least one encoding and one length");
   require<ConfigError>(std::is_sorted(demo.lengths.begin(), demo.lengths.end()), kWhere,
                        "expected --lengths in rising order");
-  if (demo.threads) set_thread_count(static_cast<int>(*demo.threads));
+  if (demo.threads) set_thread_count(*demo.threads);
   for (const std::string& posenc : demo.encodings) config_of(demo, posenc);  // refuse early
   claim_folder(demo);
 
@@ -218,8 +217,10 @@ ExitCode run_demo(const DemoOptions& demo, std::ostream& out) {
   const fs::path folder = demo.out;
   write_file_atomic(folder / "last-token.csv", results_csv(results));
   std::vector<std::string> plots;
-  if (can_plot())
-    for (const Plot& plot : demo_plots(results)) plots.push_back(draw_svg(plot));
+  std::string no_plot;
+  for (const Plot& plot : demo_plots(results))
+    if (std::string svg = draw_svg_or_say(plot, no_plot); !svg.empty())
+      plots.push_back(std::move(svg));
   if (!plots.empty()) write_file_atomic(folder / "last-token.svg", plots.front());
   if (plots.size() > 1) write_file_atomic(folder / "last-token-close.svg", plots[1]);
   write_file_atomic(folder / "index.html",
@@ -228,7 +229,7 @@ ExitCode run_demo(const DemoOptions& demo, std::ostream& out) {
   out << '\n' << results_table(results) << '\n';
   for (const std::string& sentence : findings(results)) out << sentence << '\n';
   out << "\ntable, plot and page: " << (folder / "last-token.csv").string() << ", "
-      << (plots.empty() ? "no plot (install gnuplot-nox)" : (folder / "last-token.svg").string())
+      << (plots.empty() ? "no plot (" + no_plot + ')' : (folder / "last-token.svg").string())
       << ", " << (folder / "index.html").string() << '\n';
   return kDone;
 }

@@ -4,11 +4,12 @@
 #include <filesystem>
 #include <iostream>
 #include <map>
+#include <set>
 
+#include "apps/cell_files.h"
 #include "apps/cli.h"
 #include "apps/eval_compare.h"
 #include "apps/evaluator.h"
-#include "apps/gnuplot.h"
 #include "apps/load_run.h"
 #include "apps/measure.h"
 #include "apps/progress.h"
@@ -83,6 +84,21 @@ std::function<void(int64_t)> watch_of(Progress& progress, const std::string& wha
   };
 }
 
+// Of the runs, those that nothing can be kept in; told here, before an hour of measuring.
+std::set<std::string> read_only_runs(const Request& request, std::ostream& out) {
+  std::set<std::string> found;
+  for (const std::string& path : request.runs) {
+    const std::string obstacle = write_obstacle(RunFolder::open(path).eval() / "cells");
+    if (obstacle.empty() || !found.insert(path).second) continue;
+    require<IoError>(!request.out.empty(), "eval", obstacle,
+                     "; --out FOLDER puts the results elsewhere");
+    out << path
+        << ": cannot be written to, so nothing is kept there for a later call; results go to "
+        << request.out << " alone\n";
+  }
+  return found;
+}
+
 ExitCode measure_all(const Request& request, std::ostream& out) {
   std::map<std::string, std::vector<RunResult>> all;
   bool has_failed = false;
@@ -111,6 +127,8 @@ ExitCode measure_all(const Request& request, std::ostream& out) {
     const std::string warning = warning_of(baseline, request.eval.common.lengths);
     if (!warning.empty()) out << "warning: " << warning << '\n';
   }
+  const std::set<std::string> read_only = read_only_runs(request, out);
+  std::string no_plot;
   const StopSignals signals;
   for_each_subject([&](const std::string& path, const LoadedRun& run, const Baseline& baseline) {
     if (&baseline == &baselines.front()) say(out, path, run);
@@ -125,21 +143,23 @@ ExitCode measure_all(const Request& request, std::ostream& out) {
           measure(run, corpus, request.split, protocol, request.eval,
                   {.baseline = baseline,
                    .again = request.again,
+                   .keep = read_only.count(path) == 0,
                    .in_file_order = request.order == "file",
                    .watch = watch_of(progress, what),
                    .memory = request.eval.protocols.size() > 1 ? &memory : nullptr});
       for (const LengthResult& cell : measured.result.lengths)
         has_failed = has_failed || !cell.failure.empty();
-      progress.say("written: " + write_results(run.folder.eval(), {measured}).string());
+      if (read_only.count(path) == 0)
+        progress.say("written: " + write_results(run.folder.eval(), {measured}, &no_plot).string());
       all[protocol].push_back(std::move(measured));
     }
   });
   for (const std::string& protocol : request.eval.protocols) {
     if (!request.out.empty())
-      out << "written: " << write_results(request.out, all[protocol]).string() << '\n';
+      out << "written: " << write_results(request.out, all[protocol], &no_plot).string() << '\n';
     out << '\n' << results_table(all[protocol]);
   }
-  if (!can_plot()) out << "no plot: gnuplot is not there; install gnuplot-nox\n";
+  if (!no_plot.empty()) out << "no plot: " << no_plot << '\n';
   return has_failed ? kFailed : kDone;
 }
 
@@ -153,7 +173,7 @@ int eval_command(int argc, const char* const* argv, std::ostream& out) {
                   "Measures trained models at lengths of your choice. `eval compare RUN...` sets "
                   "what was\nmeasured side by side, with tests; see eval compare --help.");
   options.group("Models and text")
-      .add("run", request.runs, "FOLDER", "a training run; may be repeated")
+      .add_paths("run", request.runs, "FOLDER", "a training run; may be repeated")
       .add("step", request.step, "N", "the checkpoint of this step (default: the newest)")
       .add("data", request.data, "FOLDER", "another corpus (default: the run's own)")
       .add("split", request.split, "NAME", "train, valid or test")
@@ -186,7 +206,7 @@ int eval_command(int argc, const char* const* argv, std::ostream& out) {
                        "bad_argument: expected --run FOLDER, a run of `train`");
   check_word("document-order", request.order, {"seed", "file"});
   check(request.eval);
-  if (request.threads) set_thread_count(static_cast<int>(*request.threads));
+  if (request.threads) set_thread_count(*request.threads);
   try {
     return measure_all(request, out);
   } catch (const Stopped& stopped) {

@@ -8,7 +8,6 @@
 #include "apps/cli.h"
 #include "apps/comparison_report.h"
 #include "apps/comparison_table.h"
-#include "apps/gnuplot.h"
 #include "apps/protocols/draws.h"
 #include "apps/results.h"
 #include "apps/run_config.h"
@@ -166,9 +165,10 @@ int eval_compare(int argc, const char* const* argv, std::ostream& out) {
   }
   if (all.size() > 1) out << n_tests << " tests in all " << all.size() << " tables\n";
   for (const std::string& run : unmeasured) out << run << ": no finished cells\n";
-  for (const fs::path& csv : write_comparisons(folder, all))
+  std::string no_plot;
+  for (const fs::path& csv : write_comparisons(folder, all, &no_plot))
     out << "written: " << csv.string() << '\n';
-  if (!can_plot()) out << "no plot: gnuplot is not there; install gnuplot-nox\n";
+  if (!no_plot.empty()) out << "no plot: " << no_plot << '\n';
   return kDone;
 }
 

@@ -5,7 +5,6 @@
 #include <system_error>
 
 #include "apps/cell_files.h"
-#include "apps/gnuplot.h"
 #include "apps/protocols/truncated.h"
 #include "apps/results_json.h"
 #include "apps/results_plots.h"
@@ -49,6 +48,7 @@ RunResult measure(const LoadedRun& run, const data::Corpus& corpus, const std::s
   if (options.memory != nullptr && !subject.is_random && protocol_named(protocol).has_text)
     subject.scorer = remembering(subject.scorer, *options.memory);
   subject.cells = cell_files(run.folder.eval() / "cells", model_key(run), options.again);
+  if (!options.keep) subject.cells.keep = nullptr;
   return {.run = run.folder.path().string(),
           .posenc = encoding.canonical(),
           .posenc_slug = encoding.slug(),
@@ -62,7 +62,8 @@ RunResult measure(const LoadedRun& run, const data::Corpus& corpus, const std::s
           .result = evaluate(protocol, subject, eval)};
 }
 
-fs::path write_results(const fs::path& folder, const std::vector<RunResult>& results) {
+fs::path write_results(const fs::path& folder, const std::vector<RunResult>& results,
+                       std::string* no_plot) {
   std::error_code status;
   fs::create_directories(folder, status);
   require<IoError>(!status, "eval", folder.string(),
@@ -77,9 +78,11 @@ fs::path write_results(const fs::path& folder, const std::vector<RunResult>& res
   };
   if (results.size() == 1) write_rows("-items.csv", items_csv(results.front()));
   write_rows("-series.csv", series_csv(results));
-  if (can_plot())
-    for (const auto& [suffix, plot] : results_plots(results))
-      write_file_atomic(folder / (stem + suffix + ".svg"), draw_svg(plot));
+  std::string why;
+  for (const auto& [suffix, plot] : results_plots(results))
+    if (const std::string svg = draw_svg_or_say(plot, why); !svg.empty())
+      write_file_atomic(folder / (stem + suffix + ".svg"), svg);
+  if (no_plot != nullptr && !why.empty()) *no_plot = why;
   return csv;
 }
 

@@ -16,6 +16,7 @@ namespace farfield::apps {
 struct MeasureOptions {
   Baseline baseline = {};      ///< masked: the run has to be loaded with its window
   bool again = false;          ///< do not take what an earlier call finished
+  bool keep = true;            ///< finished cells for a later call; not in a run that is read-only
   bool in_file_order = false;  ///< of documents; otherwise in that of the run's seed
   std::function<void(int64_t n_tokens)> watch = {};  ///< Subject::watch
   /// Rows that other protocols have scored, of the same run as loaded, split and baseline; may be
@@ -25,15 +26,16 @@ struct MeasureOptions {
 
 /// Runs one protocol on a split of a corpus, under the encoding that the run was loaded with.
 /// Cells that an earlier call finished are taken from run.folder.eval() / "cells", and new ones are
-/// kept there.
+/// kept there unless told otherwise.
 RunResult measure(const LoadedRun& run, const data::Corpus& corpus, const std::string& split,
                   const std::string& protocol, const EvalOptions& eval,
                   const MeasureOptions& options = {});
 
 /// Writes what plots and tables are made from, named after file_stem(): CSV and JSON, for a single
-/// result its items too, series in a CSV of their own, and plots where gnuplot is there. Returns
-/// the path of the first CSV. IoError.
+/// result its items too, series in a CSV of their own, and plots where they can be drawn; `no_plot`
+/// gets the reason where they cannot. Returns the path of the first CSV. IoError.
 std::filesystem::path write_results(const std::filesystem::path& folder,
-                                    const std::vector<RunResult>& results);
+                                    const std::vector<RunResult>& results,
+                                    std::string* no_plot = nullptr);
 
 }  // namespace farfield::apps

@@ -258,4 +258,17 @@ bool has_points(const Plot& plot) {
 
 std::string draw_svg(const Plot& plot) { return run_gnuplot(script_of(plot), 860, 480); }
 
+std::string draw_svg_or_say(const Plot& plot, std::string& why) {
+  if (!can_plot()) {
+    why = "gnuplot is not there; install gnuplot-nox";
+    return "";
+  }
+  try {
+    return draw_svg(plot);
+  } catch (const Error& error) {
+    why = error.what();
+    return "";
+  }
+}
+
 }  // namespace farfield::apps

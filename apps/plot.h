@@ -46,6 +46,9 @@ bool has_points(const Plot& plot);
 /// Drawn by gnuplot as another process. BackendError when it is missing or
 /// fails.
 std::string draw_svg(const Plot& plot);
+/// The same for a plot that goes with numbers, which it must not cost: empty when it cannot be
+/// drawn, and `why` says the reason.
+std::string draw_svg_or_say(const Plot& plot, std::string& why);
 
 /// Curve i of n as a colour that says its place among them: from dark blue to light yellow, ordered
 /// for the colour-blind and in grey too.

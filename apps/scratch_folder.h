@@ -5,10 +5,11 @@
 
 namespace farfield::apps {
 
-/// A new empty folder, removed with everything in it at the end.
+/// A new empty folder, removed with everything in it at the end: in TMPDIR, or where that cannot be
+/// written to, in /tmp or /var/tmp.
 class ScratchFolder {
  public:
-  /// IoError when it cannot be made; `where` is the place in the message.
+  /// IoError when it can be made nowhere; `where` is the place in the message.
   explicit ScratchFolder(std::string_view where);
   ~ScratchFolder();
   ScratchFolder(const ScratchFolder&) = delete;

@@ -189,3 +189,30 @@ BOOST_AUTO_TEST_CASE(other_data_than_the_run_was_trained_on_is_refused_unless_as
                              "got other data", "--data " + toy.data));
   BOOST_TEST(eval(with_short({"--run", run, "--data", toy.data})) == kDone);
 }
+
+BOOST_AUTO_TEST_CASE(a_run_whose_path_has_a_comma_is_one_run) {
+  const std::string run = trained().toy.path("one, two");
+  train(trained().toy, "alibi", run);
+  BOOST_TEST(eval(with_short({"--run", run})) == kDone);
+  BOOST_TEST(fs::exists(fs::path(run) / "eval/last-token.csv"));
+}
+
+// A file stands where results would go: nothing can be written there, not even by root.
+BOOST_AUTO_TEST_CASE(a_run_that_cannot_be_written_to_is_measured_into_out) {
+  const TempFolder folder;
+  const std::string run = trained().toy.path("read-only"), out = (folder / "out").string();
+  train(trained().toy, "alibi", run);
+  write_file_atomic(fs::path(run) / "eval", "");
+  BOOST_CHECK_EXCEPTION(
+      eval(with_short({"--run", run})), IoError,
+      says("[eval] " + run + "/eval", "; --out FOLDER puts the results elsewhere"));
+  std::string said;
+  BOOST_TEST(eval(with_short({"--run", run, "--out", out}), &said) == kDone);
+  BOOST_TEST(said.find(run +
+                       ": cannot be written to, so nothing is kept there for a later call; "
+                       "results go to " +
+                       out + " alone") != std::string::npos,
+             said);
+  BOOST_TEST(fs::exists(fs::path(out) / "last-token.csv"));
+  BOOST_TEST(fs::is_regular_file(fs::path(run) / "eval"));
+}

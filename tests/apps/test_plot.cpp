@@ -1,10 +1,12 @@
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 
 #include "apps/gnuplot.h"
 #include "apps/plot.h"
+#include "apps/scratch_folder.h"
 #include "engine/base/error.h"
 #include "tests/support/messages.h"
 
@@ -178,4 +180,29 @@ BOOST_AUTO_TEST_CASE(a_missing_gnuplot_is_a_clear_error) {
   BOOST_CHECK_EXCEPTION(draw_svg(perplexities()), BackendError,
                         says("[plot] expected gnuplot", "install gnuplot-nox"));
   ::setenv("PATH", path.c_str(), 1);
+}
+
+// Numbers that a plot goes with are written whatever happens to it.
+BOOST_AUTO_TEST_CASE(a_plot_that_cannot_be_drawn_says_why) {
+  const std::string path = std::getenv("PATH");
+  ::setenv("PATH", "/nonexistent", 1);
+  std::string why;
+  BOOST_TEST(draw_svg_or_say(perplexities(), why).empty());
+  BOOST_TEST(why.find("install gnuplot-nox") != std::string::npos, why);
+  ::setenv("PATH", path.c_str(), 1);
+}
+
+BOOST_AUTO_TEST_CASE(a_place_for_temporary_files_that_is_not_there_costs_no_plot) {
+  const char* const given = std::getenv("TMPDIR");
+  const std::string before = given != nullptr ? given : "";
+  ::setenv("TMPDIR", "/nonexistent", 1);
+  {
+    const ScratchFolder scratch("test");
+    BOOST_TEST(std::filesystem::is_directory(std::filesystem::path(scratch / "x").parent_path()));
+  }
+  if (!skip()) BOOST_TEST(draw_svg(perplexities()).find("</svg>") != std::string::npos);
+  if (before.empty())
+    ::unsetenv("TMPDIR");
+  else
+    ::setenv("TMPDIR", before.c_str(), 1);
 }
