@@ -14,6 +14,7 @@
 #include "apps/measure.h"
 #include "apps/progress.h"
 #include "apps/protocols/codes.h"
+#include "apps/run_corpus.h"
 #include "apps/signals.h"
 #include "data/corpus.h"
 #include "engine/base/error.h"
@@ -41,11 +42,12 @@ struct Request {
 // The corpus of a run, or the one asked for instead.
 data::Corpus corpus_of(const Request& request, const LoadedRun& run) {
   if (request.data) return data::Corpus::open(*request.data);
-  data::Corpus corpus = data::Corpus::open(run.config.data);
-  require<IoError>(corpus.hash() == run.state.data_hash, "eval", run.config.data,
+  const std::string folder = find_corpus(run.folder);
+  data::Corpus corpus = data::Corpus::open(folder);
+  require<IoError>(corpus.hash() == run.state.data_hash, "eval", folder,
                    ": expected the data that ", run.folder.path().string(),
                    " was trained on (hash ", run.state.data_hash, "), got other data (hash ",
-                   corpus.hash(), "); --data ", run.config.data, " measures on it all the same");
+                   corpus.hash(), "); --data ", folder, " measures on it all the same");
   return corpus;
 }
 
@@ -172,8 +174,10 @@ int eval_command(int argc, const char* const* argv, std::ostream& out) {
   Options options("eval",
                   "Measures trained models at lengths of your choice. `eval compare RUN...` sets "
                   "what was\nmeasured side by side, with tests; see eval compare --help.");
+  std::vector<std::string> named;
+  options.add_positional("RUN", request.runs, "folders of training runs");
   options.group("Models and text")
-      .add_paths("run", request.runs, "FOLDER", "a training run; may be repeated")
+      .add_paths("run", named, "FOLDER", "a training run, as RUN is; may be repeated")
       .add("step", request.step, "N", "the checkpoint of this step (default: the newest)")
       .add("data", request.data, "FOLDER", "another corpus (default: the run's own)")
       .add("split", request.split, "NAME", "train, valid or test")
@@ -202,8 +206,10 @@ int eval_command(int argc, const char* const* argv, std::ostream& out) {
     print_list(out);
     return kDone;
   }
+  request.runs.insert(request.runs.end(), named.begin(), named.end());
   require<ConfigError>(!request.runs.empty(), "eval",
-                       "bad_argument: expected --run FOLDER, a run of `train`");
+                       "bad_argument: expected the folder of a run of `train`, got none; "
+                       "eval RUN");
   check_word("document-order", request.order, {"seed", "file"});
   check(request.eval);
   if (request.threads) set_thread_count(*request.threads);

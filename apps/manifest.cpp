@@ -42,14 +42,19 @@ ordered_json call() {
 
 }  // namespace
 
-std::string run_manifest(const RunConfig& config, const data::Corpus& corpus,
-                         int64_t n_parameters) {
+std::string run_manifest(const RunConfig& config, const data::Corpus& corpus, int64_t n_parameters,
+                         const CorpusPlace& place) {
   const Settings settings = to_settings(config);
   ordered_json splits;
   for (const auto name : data::kSplits) splits[std::string(name)] = corpus.split(name).size();
   ordered_json json = {
       {"config_hash", hash_hex(to_text(identity(settings)))},
-      {"data", {{"path", config.data}, {"hash", corpus.hash()}, {"tokens", splits}}},
+      {"data",
+       {{"path", config.data},
+        {"absolute", place.absolute},
+        {"from_run", place.from_run},
+        {"hash", corpus.hash()},
+        {"tokens", splits}}},
       {"tokenizer", {{"name", corpus.tokenizer().name()}, {"hash", corpus.tokenizer().hash()}}},
       {"vocab_size", corpus.vocab_size()},
       {"parameters", n_parameters},
@@ -58,13 +63,18 @@ std::string run_manifest(const RunConfig& config, const data::Corpus& corpus,
   return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 
-std::string manifest_resumed(const std::string& name, const std::string& manifest, int64_t step) {
+std::string manifest_resumed(const std::string& name, const std::string& manifest, int64_t step,
+                             const CorpusPlace& place) {
   ordered_json json = ordered_json::parse(manifest, nullptr, /*allow_exceptions=*/false);
   require<IoError>(json.is_object() && json.contains("resumed") && json["resumed"].is_array(),
                    "manifest", name, ": expected a JSON object with a list 'resumed'");
   ordered_json entry = call();
   entry["step"] = step;
   json["resumed"].push_back(entry);
+  if (json.contains("data") && json["data"].is_object()) {  // where the run finds it now
+    json["data"]["absolute"] = place.absolute;
+    json["data"]["from_run"] = place.from_run;
+  }
   return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 

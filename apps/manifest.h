@@ -3,15 +3,18 @@
 #include <string>
 
 #include "apps/run_config.h"
+#include "apps/run_corpus.h"
 #include "data/corpus.h"
 
 namespace farfield::apps {
 
 /// manifest.json of a new run: hashes of data, tokenizer and configuration; what the program was
 /// built from and with; the machine it runs on.
-std::string run_manifest(const RunConfig& config, const data::Corpus& corpus, int64_t n_parameters);
+std::string run_manifest(const RunConfig& config, const data::Corpus& corpus, int64_t n_parameters,
+                         const CorpusPlace& place);
 
 /// The manifest with one more entry in its list of resumed calls. IoError when it is no manifest.
-std::string manifest_resumed(const std::string& name, const std::string& manifest, int64_t step);
+std::string manifest_resumed(const std::string& name, const std::string& manifest, int64_t step,
+                             const CorpusPlace& place);
 
 }  // namespace farfield::apps

@@ -5,6 +5,7 @@
 #include "apps/cli.h"
 #include "apps/machine.h"
 #include "apps/run_config.h"
+#include "apps/run_corpus.h"
 #include "apps/training_memory.h"
 #include "apps/training_run.h"
 #include "data/corpus.h"
@@ -33,11 +34,13 @@ int train(int argc, char** argv) {
   require<ConfigError>(out.empty() || resume.empty(), "train",
                        "expected --out for a new run or --resume for an old one, got both");
 
+  const bool is_data_given = options.given("data");
   if (!resume.empty()) {  // what is not given here is as the run was started
     const std::string file = resume + "/config.conf";
     options.read_config(file, read_file(file));
   }
   resolve(config);
+  if (!resume.empty() && !is_data_given) config.data = find_corpus(RunFolder::open(resume));
   if (out.empty()) {
     std::string name = config.posenc;
     for (char& c : name)

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "apps/manifest.h"
+#include "apps/run_corpus.h"
 #include "apps/signals.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
@@ -52,7 +53,8 @@ TrainingRun::TrainingRun(RunFolder folder, std::unique_ptr<Trainer> trainer)
 TrainingRun TrainingRun::start(const RunConfig& config, const std::string& out) {
   std::unique_ptr<Trainer> trainer = make_trainer(config);
   const std::string manifest =
-      run_manifest(config, data::Corpus::open(config.data), count(trainer->model_tensors()));
+      run_manifest(config, data::Corpus::open(config.data), count(trainer->model_tensors()),
+                   corpus_place(config.data, out));
   RunFolder folder = RunFolder::create(
       out, to_settings(config), manifest, MetricsFile::header(), [&](const auto& checkpoints) {
         save_checkpoint(checkpoints, trainer->state(), trainer->model_tensors(),
@@ -73,8 +75,9 @@ TrainingRun TrainingRun::resume(const RunConfig& config, const std::string& path
   const Checkpoint checkpoint = load_newest_checkpoint(folder.checkpoints());
   std::unique_ptr<Trainer> trainer = make_trainer(config);
   trainer->restore(checkpoint);
-  const std::string manifest = manifest_resumed(
-      folder.manifest().string(), read_file(folder.manifest()), checkpoint.state.step);
+  const std::string manifest =
+      manifest_resumed(folder.manifest().string(), read_file(folder.manifest()),
+                       checkpoint.state.step, corpus_place(config.data, path));
   write_file_atomic(folder.manifest(), manifest);
   TrainingRun run(std::move(folder), std::move(trainer));
   run.saved_step_ = checkpoint.state.step;

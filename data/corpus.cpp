@@ -102,6 +102,14 @@ bool is_corpus(const fs::path& folder) {
   }
 }
 
+std::string corpus_hash(const fs::path& folder) {
+  try {
+    return member<std::string>(read_manifest(folder), "hash", manifest_path(folder).string());
+  } catch (const IoError&) {
+    return "";
+  }
+}
+
 Corpus Corpus::open(const fs::path& folder) {
   const std::string file = manifest_path(folder).string();
   const json manifest = read_manifest(folder);

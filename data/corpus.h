@@ -44,6 +44,10 @@ struct Manifest {
 
 void write_manifest(const std::filesystem::path& folder, const Manifest& manifest);
 
+/// The Manifest::hash() that manifest.json records; "" when the folder holds no corpus. Nothing
+/// else is looked at.
+std::string corpus_hash(const std::filesystem::path& folder);
+
 /// Whether the folder holds a corpus, whole or damaged.
 bool is_corpus(const std::filesystem::path& folder);
 

@@ -112,7 +112,8 @@ BOOST_AUTO_TEST_CASE(help_has_the_options_of_every_protocol_and_names_compare) {
 }
 
 BOOST_AUTO_TEST_CASE(bad_requests_say_what_to_do) {
-  BOOST_CHECK_EXCEPTION(eval({}), ConfigError, says("[eval] bad_argument: expected --run FOLDER"));
+  BOOST_CHECK_EXCEPTION(eval({}), ConfigError,
+                        says("[eval] bad_argument: expected the folder of a run"));
   BOOST_CHECK_EXCEPTION(
       eval({"--run", trained().alibi, "--protocol", "last-tokn"}), ConfigError,
       says("bad_argument: --protocol: ", "'last-tokn'", "did you mean 'last-token'?"));

@@ -88,7 +88,7 @@ BOOST_AUTO_TEST_CASE(a_bad_request_begins_with_its_code_and_leaves_with_two) {
     BOOST_TEST(said.code == kUsage);
     BOOST_TEST(said.err.rfind("eval: " + begin, 0) == 0u, said.err);
   };
-  refused({}, "[eval] bad_argument: expected --run FOLDER");
+  refused({}, "[eval] bad_argument: expected the folder of a run");
   refused({"--run", alibi(), "--protocol", "last-tokn"}, "[eval] bad_argument: --protocol: ");
   refused({"--run", alibi(), "--baseline", "masked@0"}, "[eval] bad_argument: --baseline: ");
   refused({"--run", alibi(), "--lengths", "1"}, "[eval:last-token] length_too_short: ");
