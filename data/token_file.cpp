@@ -124,6 +124,10 @@ int32_t TokenFile::operator[](int64_t i) const {
   return id;
 }
 
+int64_t TokenFile::offset_bytes(int64_t i) const {
+  return static_cast<int64_t>(sizeof(Header)) + i * width_;
+}
+
 void TokenFile::copy(int64_t begin, int64_t n, int32_t* out) const {
   require<ConfigError>(begin >= 0 && n >= 0 && n <= size() && begin <= size() - n, kWhere,
                        "expected a range of tokens within ", size(), ", got ", n, " from ", begin,

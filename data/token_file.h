@@ -39,6 +39,8 @@ class TokenFile {
   const std::string& hash() const { return hash_; }
 
   int32_t operator[](int64_t i) const;
+  /// Where token i stands in the file.
+  int64_t offset_bytes(int64_t i) const;
   /// Tokens [begin, begin + n) to out. ConfigError when they are not all there.
   void copy(int64_t begin, int64_t n, int32_t* out) const;
 

@@ -5,6 +5,8 @@ namespace farfield::apps {
 const std::vector<Command>& inspect_commands() {
   static const std::vector<Command> all = {
       {"attention", "test vectors: an attention problem with its gradients", inspect_attention},
+      {"batches", "what a run reads in one training step: windows of the corpus and their tokens",
+       inspect_batches},
       {"encoding", "the tables, positions and frequencies of a positional encoding; the registry",
        inspect_encoding},
   };
@@ -12,8 +14,10 @@ const std::vector<Command>& inspect_commands() {
 }
 
 int inspect(int argc, const char* const* argv, std::ostream& out) {
-  return run_command("inspect", "Shows what a positional encoding does, in float64.",
-                     inspect_commands(), argc, argv, out);
+  return run_command(
+      "inspect",
+      "Shows what a positional encoding does, in float64, and what a training step reads.",
+      inspect_commands(), argc, argv, out);
 }
 
 }  // namespace farfield::apps

@@ -13,6 +13,7 @@ const std::vector<Command>& inspect_commands();
 int inspect(int argc, const char* const* argv, std::ostream& out);
 
 int inspect_attention(int argc, const char* const* argv, std::ostream& out);  // attention.cpp
+int inspect_batches(int argc, const char* const* argv, std::ostream& out);    // batches.cpp
 int inspect_encoding(int argc, const char* const* argv, std::ostream& out);   // encoding.cpp
 
 }  // namespace farfield::apps
