@@ -12,6 +12,7 @@
 #include <sstream>
 
 #include "apps/cli_option.h"
+#include "apps/option_synonyms.h"
 #include "apps/version.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
@@ -228,7 +229,7 @@ bool Options::parse(int argc, const char* const* argv, std::ostream& out) {
         loose.insert(loose.end(), item.value.begin(), item.value.end());
       } else if (item.unregistered) {
         fail<ConfigError>(kWhere, "unknown key '", item.string_key, "'",
-                          did_you_mean(item.string_key, self.names()));
+                          did_you_mean(item.string_key, self.names(), option_synonyms()));
       } else if (item.string_key == "help") {
         print_help(out);
         return false;
@@ -274,7 +275,7 @@ void Options::read_config(const std::string& name, std::string_view text) {
     std::set<std::string> seen;
     for (const auto& item : parsed.options) {
       require<ConfigError>(!item.unregistered, kWhere, where, "unknown key '", item.string_key, "'",
-                           did_you_mean(item.string_key, impl_->names()));
+                           did_you_mean(item.string_key, impl_->names(), option_synonyms()));
       require<ConfigError>(seen.insert(item.string_key).second || impl_->is_paths(item.string_key),
                            kWhere, where, "key '", item.string_key, "' is given twice");
     }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "engine/base/did_you_mean.h"
 #include "engine/base/error.h"
 
 namespace farfield::data {
@@ -149,9 +150,12 @@ Corpus Corpus::open(const fs::path& folder) {
 
 const TokenFile& Corpus::split(std::string_view name) const {
   const auto found = std::find(kSplits.begin(), kSplits.end(), name);
+  static constexpr Synonym kSynonyms[] = {{"training", "train"}, {"validation", "valid"},
+                                          {"val", "valid"},      {"dev", "valid"},
+                                          {"eval", "valid"},     {"testing", "test"}};
   require<ConfigError>(found != kSplits.end(), kWhere,
                        "expected the split train, valid or test, got '", name, "'",
-                       did_you_mean(name, {kSplits.begin(), kSplits.end()}));
+                       did_you_mean(name, {kSplits.begin(), kSplits.end()}, kSynonyms));
   return splits_[static_cast<size_t>(found - kSplits.begin())];
 }
 

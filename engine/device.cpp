@@ -2,6 +2,9 @@
 
 #include <charconv>
 
+#include "engine/base/did_you_mean.h"
+#include "engine/base/error.h"
+
 namespace farfield {
 
 std::ostream& operator<<(std::ostream& out, const Device& device) {
@@ -29,7 +32,9 @@ Device parse_device(std::string_view text) {
 #endif
     }
   }
-  fail<ConfigError>("device", "expected cpu, cuda or cuda:N, got '", text, "'");
+  static constexpr Synonym kSynonyms[] = {{"gpu", "cuda"}, {"nvidia", "cuda"}, {"host", "cpu"}};
+  fail<ConfigError>("device", "expected cpu, cuda or cuda:N, got '", text, "'",
+                    did_you_mean(text, {"cpu", "cuda"}, kSynonyms));
 }
 
 }  // namespace farfield

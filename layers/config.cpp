@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/base/did_you_mean.h"
 #include "engine/base/error.h"
 
 namespace farfield {
@@ -77,6 +78,10 @@ const Preset& find_preset(std::string_view name) {
   const auto found = std::find_if(presets().begin(), presets().end(),
                                   [&](const Preset& p) { return p.name == name; });
   if (found == presets().end()) {
+    static constexpr Synonym kSynonyms[] = {{"162m", "neox-162m"}, {"125m", "neox-162m"},
+                                            {"neox", "neox-162m"}, {"gpt-neox", "neox-162m"},
+                                            {"1.3b", "neox-1.3b"}, {"base", "small"},
+                                            {"test", "smoke"},     {"debug", "smoke"}};
     std::vector<std::string> names;
     std::string list;
     for (const Preset& p : presets()) {
@@ -84,7 +89,7 @@ const Preset& find_preset(std::string_view name) {
       list += (list.empty() ? "" : ", ") + p.name;
     }
     fail<ConfigError>("model", "expected a preset out of ", list, ", got '", name, "'",
-                      did_you_mean(name, names));
+                      did_you_mean(name, names, kSynonyms));
   }
   return *found;
 }

@@ -40,7 +40,7 @@ const Row& find_row(std::string_view expression, const ParsedTerm& term) {
   const Row* row = find(term.name);
   if (row != nullptr) return *row;
   std::vector<std::string> known = names();
-  const std::string hint = did_you_mean(term.name, known);
+  const std::string hint = did_you_mean(term.name, known, name_synonyms());
   std::string all;
   for (const std::string& name : known) all += (all.empty() ? "" : ", ") + name;
   fail<ConfigError>("posenc", "expected an encoding, got '", term.name, "'",
@@ -332,6 +332,14 @@ std::vector<Parameter> Composition::parameters() const {
 void Composition::project() {
   for (Term& term : terms_)
     for (const auto& encoding : term.encodings) encoding->project();
+}
+
+std::vector<HeadParameter*> Composition::head_parameters() {
+  std::vector<HeadParameter*> all;
+  for (Term& term : terms_)
+    for (const auto& encoding : term.encodings)
+      for (HeadParameter* parameter : encoding->head_parameters()) all.push_back(parameter);
+  return all;
 }
 
 }  // namespace farfield::posenc

@@ -60,6 +60,8 @@ class Composition {
   std::vector<Parameter> parameters() const;
   /// Puts parameters back into their bounds; to be called after each optimizer step.
   void project();
+  /// The learned ones of one number per head, by what they mean: Encoding::head_parameters().
+  std::vector<HeadParameter*> head_parameters();
 
  private:
   struct Term;

@@ -14,6 +14,8 @@
 
 namespace farfield::posenc {
 
+class HeadParameter;
+
 /// What an encoding must know of the model it is part of.
 struct Config {
   int64_t n_head = 1;
@@ -118,6 +120,9 @@ class Encoding {
   virtual std::vector<Parameter> parameters() const { return {}; }
   /// Puts parameters back into their bounds; called after each optimizer step.
   virtual void project() {}
+  /// The learned ones of parameters() that are one number per head, for those who read or set what
+  /// they mean: constraint=softplus stores another number.
+  virtual std::vector<HeadParameter*> head_parameters() { return {}; }
 };
 
 }  // namespace farfield::posenc

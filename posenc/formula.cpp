@@ -4,6 +4,7 @@
 #include <numbers>
 #include <optional>
 
+#include "engine/base/did_you_mean.h"
 #include "engine/ops.h"
 #include "posenc/expression.h"
 #include "posenc/piecewise.h"
@@ -62,6 +63,10 @@ const Function* find_function(std::string_view name) {
                                    [&](const Function& f) { return f.name == name; });
   return found == std::end(kFunctions) ? nullptr : found;
 }
+constexpr Synonym kSynonyms[] = {{"ln", "log"},        {"absolute", "abs"}, {"fabs", "abs"},
+                                 {"power", "pow"},     {"maximum", "max"},  {"minimum", "min"},
+                                 {"sqr", "square"},    {"root", "sqrt"},    {"logistic", "sigmoid"},
+                                 {"expit", "sigmoid"}, {"swish", "silu"},   {"log_1p", "log1p"}};
 size_t n_argument(const Function& f) { return f.of_one != nullptr ? 1 : 2; }
 std::vector<std::string> function_names() {
   std::vector<std::string> names;
@@ -130,12 +135,17 @@ class FormulaParser : Scanner {
   size_t product() {
     for (size_t left = with_sign();;) {
       skip_space();
-      if (take('*'))
+      if (take('*')) {
+        if (peek() == '*')  // a power elsewhere
+          fail<ConfigError>("posenc",
+                            "expected a number, a name, '-' or '(', got '*'; did you mean ",
+                            "'^', as in d^2?", show_place(text_, at() + 1));
         left = add(Kind::multiply, {left, with_sign()});
-      else if (take('/'))
+      } else if (take('/')) {
         left = add(Kind::divide, {left, with_sign()});
-      else
+      } else {
         return left;
+      }
     }
   }
 
@@ -170,7 +180,7 @@ class FormulaParser : Scanner {
     const Function* const function = find_function(name);
     if (function == nullptr) {
       const std::vector<std::string> known = function_names();
-      std::string hint = did_you_mean(name, known);
+      std::string hint = did_you_mean(name, known, kSynonyms);
       if (hint.empty()) {
         hint = "; there are ";
         for (const std::string& each : known) hint += (&each == &known[0] ? "" : ", ") + each;

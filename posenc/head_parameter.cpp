@@ -10,6 +10,13 @@
 namespace farfield::posenc {
 namespace {
 
+std::string range_text(const Bounds& bounds) {
+  if (std::isinf(bounds.least) && std::isinf(bounds.most)) return "finite";
+  if (std::isinf(bounds.most)) return ">= " + to_text(bounds.least);
+  if (std::isinf(bounds.least)) return "<= " + to_text(bounds.most);
+  return concat(">= ", to_text(bounds.least), " and <= ", to_text(bounds.most));
+}
+
 // The value nearest to x within the bounds.
 double clamped(double x, const Bounds& bounds) {
   return std::min(std::max(x, bounds.least), bounds.most);
@@ -89,10 +96,33 @@ void HeadParameter::store(const Arguments& a, const Config& c, std::vector<doubl
     constraint_ = Constraint::project;
   } else if (smooth) {
     for (double& x : values) x = stretched(x, bounds_);
-    name_ += "_raw";
   }
   stored_ = Tensor::from(values, {c.n_head}, learned ? c.dtype : DType::f64, c.device);
   stored_.set_requires_grad(learned);
+}
+
+std::string HeadParameter::stored_name() const {
+  return constraint_ == Constraint::softplus && is_learned() ? name_ + "_raw" : name_;
+}
+
+std::vector<double> HeadParameter::values() const {
+  const NoGrad no_grad;
+  return value().to_vector();
+}
+
+void HeadParameter::set_values(const std::vector<double>& values) {
+  require<ConfigError>(static_cast<int64_t>(values.size()) == stored_.dim(0), "posenc",
+                       "expected a value of ", name_, " for each of ", stored_.dim(0),
+                       " heads, got ", values.size());
+  std::vector<double> stored = values;
+  for (size_t h = 0; h < values.size(); ++h) {
+    if (constraint_ == Constraint::softplus) stored[h] = stretched(values[h], bounds_);
+    const bool is_in = bounds_.least <= values[h] && values[h] <= bounds_.most;
+    require<ConfigError>(is_in && std::isfinite(stored[h]), "posenc", "expected ", name_,
+                         " of head ", h + 1, ' ', range_text(bounds_), ", got ",
+                         to_text(values[h]));
+  }
+  stored_.assign(Tensor::from(stored, stored_.shape(), stored_.dtype(), stored_.device()));
 }
 
 Tensor HeadParameter::value() const {
@@ -123,6 +153,13 @@ std::vector<Parameter> HeadEncoding::parameters() const {
 
 void HeadEncoding::project() {
   for (HeadParameter& parameter : all_) parameter.project();
+}
+
+std::vector<HeadParameter*> HeadEncoding::head_parameters() {
+  std::vector<HeadParameter*> learned;
+  for (HeadParameter& parameter : all_)
+    if (parameter.is_learned()) learned.push_back(&parameter);
+  return learned;
 }
 
 ArgumentSpec constraint_argument() {

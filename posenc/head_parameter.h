@@ -49,13 +49,23 @@ class HeadParameter {
   /// [H, 1] in float64, differentiable in the stored values.
   Tensor value() const;
   bool is_learned() const { return stored_.requires_grad(); }
-  Parameter parameter() const { return {name_, stored_, /*decay=*/false}; }
+  Parameter parameter() const { return {stored_name(), stored_, /*decay=*/false}; }
   void project();
+
+  /// "kerple_log.r1", whatever is stored.
+  const std::string& name() const { return name_; }
+  /// What value() has for each head.
+  std::vector<double> values() const;
+  /// Stores what makes value() these numbers, one for each head. ConfigError, with the parameter,
+  /// the head, the value and its bounds, for one that is not finite, out of the bounds or, with
+  /// constraint=softplus, nearer to one than a stored number can say.
+  void set_values(const std::vector<double>& values);
 
  private:
   enum class Constraint { project, straight_through, softplus };
 
   void store(const Arguments& a, const Config& c, std::vector<double> values);
+  std::string stored_name() const;
 
   std::string name_;
   Constraint constraint_ = Constraint::project;
@@ -68,6 +78,7 @@ class HeadEncoding : public Encoding {
  public:
   std::vector<Parameter> parameters() const final;
   void project() final;
+  std::vector<HeadParameter*> head_parameters() final;
 
  protected:
   explicit HeadEncoding(std::vector<HeadParameter> parameters) : all_(std::move(parameters)) {}

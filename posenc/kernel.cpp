@@ -9,6 +9,7 @@
 #include <set>
 
 #include "engine/autograd.h"
+#include "engine/base/did_you_mean.h"
 #include "engine/ops.h"
 #include "posenc/head_parameter.h"
 #include "posenc/piecewise.h"
@@ -19,6 +20,10 @@ namespace {
 
 // What formulas know beside the parameters; h counts the heads from 1.
 std::vector<std::string> variables() { return {"d", "h", "n_head"}; }
+
+constexpr Synonym kSynonyms[] = {{"distance", "d"},      {"dist", "d"},       {"delta", "d"},
+                                 {"head", "h"},          {"heads", "n_head"}, {"n_heads", "n_head"},
+                                 {"num_heads", "n_head"}};
 
 bool is_in(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
@@ -39,12 +44,12 @@ void check_names(const Arguments& a) {
     for (const Formula::Name& used : a.formula(argument)->names())
       a.require_at(is_in(known, used.name), used.column, argument,
                    "expected d, h, n_head, pi, e or a declared parameter, got '", used.name, '\'',
-                   did_you_mean(used.name, known), "; to declare it, add for example ", used.name,
-                   ">0~U(0,1)");
+                   did_you_mean(used.name, known, kSynonyms), "; to declare it, add for example ",
+                   used.name, ">0~U(0,1)");
   }
 }
 
-std::vector<HeadParameter> head_parameters(const Arguments& a, const Config& c) {
+std::vector<HeadParameter> parameters_of(const Arguments& a, const Config& c) {
   check_names(a);
   std::vector<HeadParameter> parameters;
   std::set<std::string> names;
@@ -68,7 +73,7 @@ std::vector<HeadParameter> head_parameters(const Arguments& a, const Config& c) 
 class Kernel final : public HeadEncoding {
  public:
   Kernel(const Arguments& a, const Config& c)
-      : HeadEncoding(head_parameters(a, c)), arguments_(a), n_head_(c.n_head) {
+      : HeadEncoding(parameters_of(a, c)), arguments_(a), n_head_(c.n_head) {
     std::vector<double> heads;
     for (int64_t h = 1; h <= c.n_head; ++h) heads.push_back(static_cast<double>(h));
     constants_["h"] = Tensor::from(heads, {c.n_head, 1}, DType::f64, c.device);

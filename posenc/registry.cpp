@@ -42,6 +42,39 @@ std::vector<std::string> names() {
   return names;
 }
 
+std::span<const Synonym> name_synonyms() {
+  static constexpr Synonym kSynonyms[] = {
+      {"rotary", "rope"},
+      {"roformer", "rope"},
+      {"linear_scaling", "rope_linear"},
+      {"position_interpolation", "interpolation"},
+      {"ntk", "rope_ntk"},
+      {"ntk_aware", "rope_ntk"},
+      {"dynamic_ntk", "rope_dynamic_ntk"},
+      {"yarn", "rope_yarn"},
+      {"llama3", "rope_llama3"},
+      {"linear_bias", "alibi"},
+      {"kerple", "kerple_log"},
+      {"t5_bias", "t5"},
+      {"relative_bias", "t5"},
+      {"sin", "sinusoidal"},
+      {"sine", "sinusoidal"},
+      {"learned", "learned_abs"},
+      {"absolute", "learned_abs"},
+      {"no_pos", "none"},
+      {"identity", "none"},
+      {"sliding_window", "window"},
+      {"local", "window"},
+      {"swa", "window"},
+      {"sinks", "streaming"},
+      {"attention_sinks", "streaming"},
+      {"streaming_llm", "streaming"},
+      {"selfextend", "self_extend"},
+      {"custom", "kernel"},
+  };
+  return kSynonyms;
+}
+
 const Row* find(std::string_view name) {
   for (const Row& row : registry())
     if (row.name == name ||

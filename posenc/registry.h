@@ -1,10 +1,12 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "engine/base/did_you_mean.h"
 #include "posenc/arguments.h"
 #include "posenc/encoding.h"
 
@@ -31,6 +33,8 @@ struct Row {
 const std::vector<Row>& registry();
 /// Their names, without aliases.
 std::vector<std::string> names();
+/// What they are called elsewhere, for suggestions; aliases are names too, these are not.
+std::span<const Synonym> name_synonyms();
 /// By name or alias; nullptr when there is none.
 const Row* find(std::string_view name);
 /// How an argument is written, for parse_expression().

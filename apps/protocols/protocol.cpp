@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/base/did_you_mean.h"
 #include "engine/base/error.h"
 #include "engine/base/hash.h"
 
@@ -26,13 +27,30 @@ int64_t whole_text(const TokenStream& text, const CommonOptions& common) {
 
 void check_word(const char* option, const std::string& value,
                 const std::vector<std::string>& words) {
+  static constexpr Synonym kSynonyms[] = {{"perplexity", "last-token"},
+                                          {"ppl", "last-token"},
+                                          {"nonoverlapping", "non-overlapping"},
+                                          {"chunks", "non-overlapping"},
+                                          {"strided", "sliding"},
+                                          {"sliding-window", "sliding"},
+                                          {"position", "position-wise"},
+                                          {"by-position", "position-wise"},
+                                          {"erf", "gradient"},
+                                          {"receptive-field", "gradient"},
+                                          {"trf", "reach"},
+                                          {"kv-cache", "cached"},
+                                          {"cache", "cached"},
+                                          {"cpd", "definiteness"},
+                                          {"timing", "speed"},
+                                          {"random", "seed"},
+                                          {"shuffled", "seed"}};
   std::string list;
   for (const std::string& word : words) {
     if (word == value) return;
     list.append(list.empty() ? "" : ", ").append(word);
   }
   fail<ConfigError>("eval", "bad_argument: --", option, ": expected one of ", list, ", got '",
-                    value, "'", did_you_mean(value, words));
+                    value, "'", did_you_mean(value, words, kSynonyms));
 }
 
 void check_positive(std::string_view protocol, const char* option, int64_t value) {

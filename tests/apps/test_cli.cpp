@@ -154,6 +154,11 @@ BOOST_AUTO_TEST_CASE(an_unknown_key_is_refused_with_the_nearest_known) {
              "[config] unknown key 'postenc'; did you mean 'posenc'?");
   BOOST_TEST(Program().error({"--postenc=rope"}) ==
              "[config] unknown key 'postenc'; did you mean 'posenc'?");
+  BOOST_TEST(Program().error({"--LR", "1"}) == "[config] unknown key 'LR'; did you mean 'lr'?");
+  BOOST_TEST(Program().error({"--learning-rate=1"}) ==
+             "[config] unknown key 'learning-rate'; did you mean 'lr'?");
+  BOOST_TEST(Program().error({"--learning_rate", "1"}) ==
+             "[config] unknown key 'learning_rate'; did you mean 'lr'?");
   BOOST_TEST(Program().error({"--xyzzy-frob", "1"}) == "[config] unknown key 'xyzzy-frob'");
 }
 

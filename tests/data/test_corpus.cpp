@@ -55,6 +55,8 @@ BOOST_AUTO_TEST_CASE(a_corpus_is_read_back) {
   BOOST_CHECK_EXCEPTION(
       corpus.split("tset"), ConfigError,
       says("expected the split train, valid or test, got 'tset'; did you mean 'test'?"));
+  BOOST_CHECK_EXCEPTION(corpus.split("validation"), ConfigError,
+                        says("got 'validation'; did you mean 'valid'?"));
 }
 
 BOOST_AUTO_TEST_CASE(the_hash_tells_corpora_apart_by_their_tokens) {

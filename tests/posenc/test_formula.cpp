@@ -127,7 +127,9 @@ BOOST_AUTO_TEST_CASE(each_mistake_is_refused_at_its_place) {
       {"", "expected a number, a name, '-' or '(', got the end at column 1\n"},
       {"+d", "expected a number, a name, '-' or '(', got '+' at column 1\n"},
       {"2*", "expected a number, a name, '-' or '(', got the end at column 3\n"},
-      {"2**d", "expected a number, a name, '-' or '(', got '*' at column 3\n"},
+      {"2**d",
+       "expected a number, a name, '-' or '(', got '*'; did you mean '^', as in d^2? at column "
+       "3\n"},
       {"()", "expected a number, a name, '-' or '(', got ')' at column 2\n"},
       {"2 d", "expected an operator (+ - * / ^) or the end of the formula, got 'd' at column 3\n"},
       {"2d", "expected the end of the number before it, got 'd' at column 2\n"},
@@ -148,6 +150,8 @@ BOOST_AUTO_TEST_CASE(each_mistake_is_refused_at_its_place) {
       {"1+max(d)", "max takes two arguments, got 1 at column 3\n"},
       {"min(1,2,3)", "min takes two arguments, got 3 at column 1\n"},
       {"lgo(d)", "expected a function before '(', got 'lgo'; did you mean 'log'? at column 1\n"},
+      {"LOG(d)", "expected a function before '(', got 'LOG'; did you mean 'log'? at column 1\n"},
+      {"ln(d)", "expected a function before '(', got 'ln'; did you mean 'log'? at column 1\n"},
       {"2*gaussian(d)",
        "expected a function before '(', got 'gaussian'; there are abs, cos, exp, gelu, log, log1p, "
        "max, min, pow, relu, sigmoid, silu, sin, sqrt, square, tanh at column 3\n"},

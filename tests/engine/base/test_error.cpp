@@ -2,6 +2,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/base/did_you_mean.h"
 #include "engine/base/error.h"
 #include "tests/support/messages.h"
 
@@ -48,6 +49,29 @@ BOOST_AUTO_TEST_CASE(a_near_word_is_suggested_and_a_far_one_is_not) {
   BOOST_TEST(did_you_mean("train_length", known) == "; did you mean 'train-len'?");
   BOOST_TEST(did_you_mean("vocabulary", known) == "");
   BOOST_TEST(did_you_mean("x", {}) == "");
+}
+
+BOOST_AUTO_TEST_CASE(case_and_hyphens_do_not_matter) {
+  const std::vector<std::string> known{"rope", "alibi", "train-len", "t5"};
+  BOOST_TEST(did_you_mean("ROPE", known) == "; did you mean 'rope'?");
+  BOOST_TEST(did_you_mean("ALiBy", known) == "; did you mean 'alibi'?");
+  BOOST_TEST(did_you_mean("Train_Len", known) == "; did you mean 'train-len'?");
+}
+
+BOOST_AUTO_TEST_CASE(a_synonym_is_suggested_where_its_meaning_is_known) {
+  const std::vector<std::string> known{"lr", "train-len", "lengthy"};
+  constexpr Synonym synonyms[] = {{"learning-rate", "lr"},
+                                  {"seq-len", "lengths"},
+                                  {"seq-len", "train-len"},
+                                  {"lengthi", "lr"},
+                                  {"LR", "train-len"}};
+  BOOST_TEST(did_you_mean("Learning_Rate", known, synonyms) == "; did you mean 'lr'?");
+  BOOST_TEST(did_you_mean("seq-len", known, synonyms) == "; did you mean 'train-len'?");
+  BOOST_TEST(did_you_mean("lengthi", known, synonyms) ==
+             "; did you mean 'lr'?");  // before spelling
+  BOOST_TEST(did_you_mean("lr", known, synonyms) ==
+             "; did you mean 'lr'?");  // after the word itself
+  BOOST_TEST(did_you_mean("batch-size", known, synonyms) == "");
 }
 
 }  // namespace
