@@ -2,11 +2,13 @@
 
 #include <cmath>
 
+#include "engine/base/did_you_mean.h"
 #include "engine/base/error.h"
 #include "engine/base/parallel.h"
 #include "engine/device.h"
 #include "posenc/composition.h"
 #include "posenc/expression.h"
+#include "posenc/finite_start.h"
 #include "posenc/registry.h"
 
 namespace farfield::apps {
@@ -18,13 +20,18 @@ void check(const char* name, T value, bool ok, const char* expected) {
 }
 
 void check_word(const char* name, const std::string& value, const std::vector<std::string>& words) {
+  static constexpr Synonym kSynonyms[] = {
+      {"float32", "fp32"}, {"float", "fp32"},    {"f32", "fp32"},    {"32", "fp32"},
+      {"tf32", "fp32"},    {"bfloat16", "bf16"}, {"fp16", "bf16"},   {"float16", "bf16"},
+      {"half", "bf16"},    {"mixed", "bf16"},    {"ignore", "skip"}, {"fail", "stop"},
+      {"error", "stop"},   {"on", "auto"},       {"none", "off"}};
   std::string list;
   for (const std::string& word : words) {
     if (word == value) return;
     list.append(list.empty() ? "" : ", ").append(word);
   }
   fail<ConfigError>("config", name, ": expected one of ", list, ", got '", value, "'",
-                    did_you_mean(value, words));
+                    did_you_mean(value, words, kSynonyms));
 }
 
 }  // namespace
@@ -149,6 +156,7 @@ std::string canonical_posenc(const std::string& expression, const RunConfig& c,
   // Terms that do not fit together may show when both act, which for some is in a test alone.
   for (const auto phase : {posenc::Phase::train, posenc::Phase::eval})
     encoding.plan(shape.train_len, shape.train_len, phase);
+  if (expression == trained) posenc::require_finite_start(encoding);
   return encoding.canonical();
 }
 

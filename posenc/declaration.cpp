@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "posenc/expression.h"
 #include "posenc/scanner.h"
@@ -16,6 +17,8 @@ std::string list_text(const std::vector<double>& values) {
   return to_text(value);
 }
 
+constexpr double kMost = std::numeric_limits<float>::max();  // of what is stored as a float32
+
 class DeclarationParser : Scanner {
  public:
   DeclarationParser(std::string_view text, size_t begin, size_t size, Declaration& declaration)
@@ -26,6 +29,7 @@ class DeclarationParser : Scanner {
     if (take('>')) lower_bound();
     skip_space();
     if (take('<')) upper_bound();
+    check_size("bounds", declared_.column, {declared_.least, declared_.most});
     check_at(declared_.least < declared_.most, declared_.column, "expected bounds with numbers ",
              "between them, got >=", to_text(declared_.least), "<=", to_text(declared_.most));
     skip_space();
@@ -45,6 +49,14 @@ class DeclarationParser : Scanner {
   void check_at(bool ok, size_t column, const Parts&... parts) const {
     require<ConfigError>(ok, "posenc", "parameter ", declared_.name, ": ", concat(parts...),
                          show_place(text_, column));
+  }
+
+  // A bound that is not there is infinite.
+  void check_size(const char* what, size_t column, const std::vector<double>& values) const {
+    for (const double x : values)
+      check_at(std::isinf(x) || std::abs(x) <= kMost, column, "expected ", what, " from ",
+               to_text(-kMost), " to ", to_text(kMost), ", which float32 can hold, got ",
+               to_text(x));
   }
 
   void lower_bound() {
@@ -83,6 +95,7 @@ class DeclarationParser : Scanner {
     declared_.high = number("the upper end of U(low,high)");
     skip_space();
     expect(take(')'));
+    check_size("initial values", declared_.start_column, {declared_.low, declared_.high});
     check_at(declared_.low < declared_.high, declared_.start_column,
              "expected low < high in U(low,high)");
     check_at(declared_.low <= declared_.most && declared_.high > declared_.least,
@@ -100,6 +113,7 @@ class DeclarationParser : Scanner {
       declared_.values = {number("a number, or a list in brackets with a number per head")};
     check_at(!declared_.values.empty(), declared_.start_column,
              "expected one number per head, got none");
+    check_size("initial values", declared_.start_column, declared_.values);
     for (const double x : declared_.values)
       check_at(x >= declared_.least && x <= declared_.most, declared_.start_column,
                "expected initial values ", bounds(), ", got ", to_text(x));

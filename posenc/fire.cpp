@@ -84,11 +84,21 @@ std::vector<Tensor> loaded(const std::vector<Spec>& wanted, const Arguments& a) 
   return all;
 }
 
+// Before any of it is taken: what over_units() makes.
+void check_size(const Arguments& a, int64_t n_head) {
+  constexpr int64_t kMostBytes = int64_t{256} << 20;
+  const int64_t hidden = a.integer("hidden"), bytes = n_head * hidden * (hidden + 1) * 8;
+  a.require(bytes <= kMostBytes, "hidden", "expected a network whose pieces, n_head x hidden x ",
+            "(hidden + 1) numbers of 8 bytes, take at most ", kMostBytes >> 20, " MiB, got ",
+            bytes >> 20, " MiB for ", n_head, " heads");
+}
+
 class Fire final : public Encoding {
  public:
   Fire(const Arguments& a, const Config& c) : eps_(a.number("eps")), l0_(a.number("l0")) {
     const bool learned = is_learned(a), from_file = !a.file("params").empty();
     is_kept_ = learned || from_file;
+    check_size(a, c.n_head);
     const std::vector<Spec> wanted = specs(a.integer("hidden"), c.n_head);
     std::vector<Tensor> start;
     if (from_file) start = loaded(wanted, a);

@@ -20,6 +20,11 @@ std::vector<Row> table_rows();     ///< classes T-b, T-w, T-bw, B
 /// one, an int32.
 inline constexpr double kMostTokens = 1 << 30;
 
+/// Hidden units of fire. The pieces of its network are n_head x hidden x (hidden + 1) float64
+/// numbers, several times over in a step of training: 25 MB for 12 heads and 512 units, 1.6 GB for
+/// 4096.
+inline constexpr double kMostFireUnits = 512;
+
 ArgumentSpec base_argument();
 /// A number of tokens from 1 on, the training length unless given.
 ArgumentSpec train_len_argument(std::string name, std::string meaning);

@@ -200,7 +200,9 @@ std::vector<Row> other_rows() {
        "B",
        "a learned bias of the distance relative to the query's position",
        make_fire,
-       {integer_argument("hidden", 32, "hidden units of the network").at_least(1).at_most(4096),
+       {integer_argument("hidden", 32, "hidden units of the network")
+            .at_least(1)
+            .at_most(kMostFireUnits),
         number_argument("eps", 1e-6, "added to the logarithm that is divided by").above(0),
         number_argument("l0", 512,
                         "position below which queries count as one there, at the start of training")

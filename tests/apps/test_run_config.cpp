@@ -46,6 +46,17 @@ BOOST_AUTO_TEST_CASE(log_n_is_unclipped_where_a_model_is_trained_with_it) {
   BOOST_TEST(changed(plain).find("mode=clipped") != std::string::npos);
 }
 
+BOOST_AUTO_TEST_CASE(words_of_elsewhere_are_suggested_here) {
+  const auto refused = [](const auto& change, const std::string& message) {
+    BOOST_CHECK_EXCEPTION(resolved(change), ConfigError, says(message));
+  };
+  refused([](RunConfig& r) { r.posenc = "ROPE"; }, "got 'ROPE'; did you mean 'rope'?");
+  refused([](RunConfig& r) { r.posenc = "yarn(2)"; }, "got 'yarn'; did you mean 'rope_yarn'?");
+  refused([](RunConfig& r) { r.precision = "bfloat16"; }, "'bfloat16'; did you mean 'bf16'?");
+  refused([](RunConfig& r) { r.device = "gpu"; }, "got 'gpu'; did you mean 'cuda'?");
+  refused([](RunConfig& r) { r.preset = "Smoke"; }, "got 'Smoke'; did you mean 'smoke'?");
+}
+
 BOOST_AUTO_TEST_CASE(settings_read_back_as_the_same_config) {
   const RunConfig c = resolved([](RunConfig& r) {
     r.posenc = "rope + window(5)";

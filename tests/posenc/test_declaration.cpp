@@ -81,6 +81,18 @@ BOOST_AUTO_TEST_CASE(each_mistake_is_refused_at_its_place) {
        "parameter r: expected initial values >= 0.01 and <= 1, got U(2,3) at column 8"},
       {">0=0.001", "parameter r: expected initial values >= 0.01, got 0.001 at column 5"},
       {"<=1=[0,2]", "parameter r: expected initial values <= 1, got 2 at column 6"},
+      {"=1e39",
+       "parameter r: expected initial values from -3.4028234663852886e+38 to "
+       "3.4028234663852886e+38, which float32 can hold, got 1e+39 at column 3"},
+      {">0=[1,1e308]",
+       "parameter r: expected initial values from -3.4028234663852886e+38 to "
+       "3.4028234663852886e+38, which float32 can hold, got 1e+308 at column 5"},
+      {"~U(0,1e39)",
+       "parameter r: expected initial values from -3.4028234663852886e+38 to "
+       "3.4028234663852886e+38, which float32 can hold, got 1e+39 at column 3"},
+      {">=1e39=1e40",
+       "parameter r: expected bounds from -3.4028234663852886e+38 to 3.4028234663852886e+38, which "
+       "float32 can hold, got 1e+39 at column 1"},
       {"=[]", "parameter r: expected one number per head, got none at column 3"},
       {"=[1", "expected ',' or ']' after a number, got the end at column 5"},
       {"=half",

@@ -352,11 +352,21 @@ BOOST_AUTO_TEST_CASE(a_file_that_does_not_fit_is_refused) {
 BOOST_AUTO_TEST_CASE(values_out_of_range_are_refused) {
   const std::pair<const char*, const char*> cases[] = {
       {"fire(0)", "fire(hidden): expected an integer >= 1"},
+      {"fire(hidden=4096)", "fire(hidden): expected an integer >= 1 and <= 512, got 4096"},
       {"fire(eps=0)", "fire(eps): expected a number > 0"},
       {"fire(l0=0)", "fire(l0): expected a number > 0"},
       {"fire + fire", "expected at most one row-dependent bias on a layer, got fire and fire"}};
   for (const auto& [expression, message] : cases)
     BOOST_TEST(error_of_expression(expression, model_of(2)).find(message) != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(a_network_for_more_heads_than_memory_holds_is_refused) {
+  BOOST_TEST(error_of_expression("fire(hidden=512)", model_of(64)) == "");
+  BOOST_TEST(
+      error_of_expression("fire(hidden=512)", model_of(4096))
+          .find("fire(hidden): expected a network whose pieces, n_head x hidden x (hidden + 1) "
+                "numbers of 8 bytes, take at most 256 MiB, got 8208 MiB for 4096 heads") !=
+      std::string::npos);
 }
 
 }  // namespace
