@@ -4,6 +4,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <system_error>
@@ -17,7 +18,32 @@ namespace fs = std::filesystem;
 namespace farfield::apps {
 namespace {
 constexpr std::string_view kWhere = "run";
+
+bool is_run(const fs::path& path) {
+  std::error_code status;
+  return fs::is_regular_file(path / "config.conf", status);
 }
+
+// Why a folder is no run: what it holds instead.
+std::string what_is_in(const fs::path& path) {
+  std::error_code status;
+  std::vector<std::string> runs;
+  for (const auto& entry : fs::directory_iterator(path, status))
+    if (is_run(entry.path())) runs.push_back(entry.path().string());
+  std::sort(runs.begin(), runs.end());
+  if (!runs.empty()) {
+    constexpr size_t kMost = 5;
+    std::string list;
+    for (size_t i = 0; i < std::min(runs.size(), kMost); ++i)
+      list.append(i == 0 ? "" : ", ").append(runs[i]);
+    return concat("a folder of runs; name one of them: ", list, runs.size() > kMost ? ", ..." : "");
+  }
+  if (is_run(path.parent_path())) return "a part of a run; name " + path.parent_path().string();
+  if (fs::exists(path / "train.tokens", status)) return "a corpus of `prepare`";
+  return "one without config.conf; `train` makes runs";
+}
+
+}  // namespace
 
 RunFolder RunFolder::create(const fs::path& path, const Settings& config,
                             const std::string& manifest, const std::string& metrics_header,
@@ -52,6 +78,8 @@ RunFolder RunFolder::open(const fs::path& path) {
   require<IoError>(fs::is_directory(path, status), kWhere, path.string(),
                    ": expected the folder of a run, got ",
                    fs::exists(path, status) ? "a file" : "nothing of that name");
+  require<IoError>(is_run(path), kWhere, path.string(), ": expected the folder of a run, got ",
+                   is_run(path) ? "" : what_is_in(path));
   run.read_config();
   return run;
 }

@@ -35,7 +35,8 @@ int train(int argc, char** argv) {
                        "expected --out for a new run or --resume for an old one, got both");
 
   const bool is_data_given = options.given("data");
-  if (!resume.empty()) {  // what is not given here is as the run was started
+  if (!resume.empty()) {      // what is not given here is as the run was started
+    RunFolder::open(resume);  // says what the folder is where it is no run
     const std::string file = resume + "/config.conf";
     options.read_config(file, read_file(file));
   }
@@ -58,7 +59,9 @@ int train(int argc, char** argv) {
       resume.empty() ? TrainingRun::start(config, out) : TrainingRun::resume(config, resume);
   std::cout << to_text(to_settings(config)) << '\n'
             << (resume.empty() ? "training in "
-                               : concat("going on at step ", run.trainer().state().step, " in "))
+                : run.trainer().is_done()
+                    ? "finished: "
+                    : concat("going on at step ", run.trainer().state().step, " in "))
             << run.folder().path().string() << std::endl;
   Progress progress = Progress::on_stdout();
   return run.go(progress, stop_after);

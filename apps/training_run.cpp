@@ -75,10 +75,10 @@ TrainingRun TrainingRun::resume(const RunConfig& config, const std::string& path
   const Checkpoint checkpoint = load_newest_checkpoint(folder.checkpoints());
   std::unique_ptr<Trainer> trainer = make_trainer(config);
   trainer->restore(checkpoint);
-  const std::string manifest =
-      manifest_resumed(folder.manifest().string(), read_file(folder.manifest()),
-                       checkpoint.state.step, corpus_place(config.data, path));
-  write_file_atomic(folder.manifest(), manifest);
+  if (!trainer->is_done())  // a finished run stays as it is
+    write_file_atomic(folder.manifest(),
+                      manifest_resumed(folder.manifest().string(), read_file(folder.manifest()),
+                                       checkpoint.state.step, corpus_place(config.data, path)));
   TrainingRun run(std::move(folder), std::move(trainer));
   run.saved_step_ = checkpoint.state.step;
   return run;
@@ -87,6 +87,15 @@ TrainingRun TrainingRun::resume(const RunConfig& config, const std::string& path
 ExitCode TrainingRun::go(Progress& progress, std::optional<int64_t> stop_after) {
   const StopSignals signals;
   const RunConfig& config = trainer_->config();
+  if (trainer_->is_done()) {  // resumed after its end
+    progress.say(concat("this run is finished: step ", *config.steps, " of ", *config.steps,
+                        ", nothing left to do. Its learning rate has come down to its end, so more "
+                        "steps are another run: train --config ",
+                        (folder_.path() / "config.conf").string(),
+                        " --steps N --out FOLDER. To measure this one: eval --run ",
+                        folder_.path().string()));
+    return kDone;
+  }
   while (!trainer_->is_done()) {
     const int64_t done = trainer_->state().step;
     if (stop_requested() || (stop_after && done >= *stop_after)) {

@@ -59,7 +59,19 @@ BOOST_AUTO_TEST_CASE(a_folder_that_is_not_a_run_is_an_error) {
   BOOST_CHECK_EXCEPTION(RunFolder::open(folder / "none"), IoError,
                         says("expected the folder of a run, got nothing of that name"));
   std::filesystem::create_directory(folder / "empty");
-  BOOST_CHECK_EXCEPTION(RunFolder::open(folder / "empty"), IoError, says("empty/config.conf"));
+  const auto refused = [&](const char* name, const std::string& got) {
+    BOOST_CHECK_EXCEPTION(RunFolder::open(folder / name), IoError,
+                          says(name, ": expected the folder of a run, got " + got));
+  };
+  refused("empty", "one without config.conf; `train` makes runs");
+  RunFolder::create(folder / "runs/b", kConfig, "{}", "step\n");
+  RunFolder::create(folder / "runs/a", kConfig, "{}", "step\n");
+  refused("runs", "a folder of runs; name one of them: " + (folder / "runs/a").string() + ", " +
+                      (folder / "runs/b").string());
+  refused("runs/a/checkpoints", "a part of a run; name " + (folder / "runs/a").string());
+  std::filesystem::create_directory(folder / "corpus");
+  write_file_atomic(folder / "corpus/train.tokens", "x");
+  refused("corpus", "a corpus of `prepare`");
 }
 
 BOOST_AUTO_TEST_CASE(a_folder_that_cannot_be_written_is_an_error) {

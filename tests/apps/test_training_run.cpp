@@ -84,6 +84,24 @@ BOOST_AUTO_TEST_CASE(a_stopped_and_resumed_run_equals_one_in_one_go) {
       BOOST_TEST(!call["hardware"].value(key, "").empty(), key);
 }
 
+BOOST_AUTO_TEST_CASE(a_finished_run_says_so_and_is_left_as_it_is) {
+  const std::string path = toy().path("finished");
+  {
+    TrainingRun run = TrainingRun::start(toy().config(), path);
+    BOOST_TEST_REQUIRE(go(run) == kDone);
+  }
+  const std::string before = bytes(path, 8, "state.json"),
+                    manifest = read_file(path + "/manifest.json");
+  TrainingRun again = TrainingRun::resume(toy().config(), path);
+  std::string said;
+  BOOST_TEST(go(again, {}, &said) == kDone);
+  BOOST_TEST(said.find("this run is finished: step 8 of 8") != std::string::npos, said);
+  BOOST_TEST(said.find("train --config " + path + "/config.conf --steps N") != std::string::npos,
+             said);
+  BOOST_TEST(bytes(path, 8, "state.json") == before);
+  BOOST_TEST(read_file(path + "/manifest.json") == manifest);
+}
+
 BOOST_AUTO_TEST_CASE(the_saved_configuration_repeats_the_run) {
   const std::string first = toy().path("first"), again = toy().path("again");
   {
