@@ -125,7 +125,7 @@ std::optional<KeptCell> cell_of(const std::string& text) {
 Settings model_key(const LoadedRun& run) {
   return {{"model", run.model_hash},
           {"step", std::to_string(run.state.step)},
-          {"posenc", run.model.encoding().canonical()},
+          {"posenc", with_map(run.model.encoding().canonical(), run.unmatched)},
           {"precision", std::string(name(run.model.compute_dtype()))},
           {"device", concat(run.device)}};
 }

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <set>
 
+#include "apps/value_map.h"
 #include "apps/weights.h"
 #include "engine/base/error.h"
 #include "posenc/expression.h"
+#include "posenc/head_parameter.h"
 #include "posenc/registry.h"
 
 namespace farfield::apps {
@@ -69,16 +71,50 @@ std::set<std::string> started_elsewhere(const std::string& trained, const Transf
   return names;
 }
 
+// The trained encoding with its values, for those that are mapped.
+posenc::Composition trained_values(const std::string& trained, const posenc::Config& config,
+                                   const std::map<std::string, Tensor>& tensors) {
+  posenc::Composition encoding(trained, config);
+  for (Parameter& p : encoding.parameters()) {
+    const auto found = tensors.find(concat(kPrefix, p.name));
+    if (found != tensors.end() && found->second.shape() == p.value.shape())
+      p.value.assign(found->second);
+  }
+  return encoding;
+}
+
+// Which trained values are mapped, and the places that take them, by the names of checkpoints.
+struct Mapped {
+  std::vector<MappedValue> maps;
+  std::set<std::string> from, to;
+
+  Mapped(std::vector<MappedValue> all, posenc::Composition& trained, posenc::Composition& changed)
+      : maps(std::move(all)) {
+    for (const MappedValue& map : maps) {
+      from.insert(stored_name(trained, map.from));
+      to.insert(stored_name(changed, map.to));
+    }
+  }
+  static std::string stored_name(posenc::Composition& encoding, const std::string& name) {
+    for (const posenc::HeadParameter* p : encoding.head_parameters())
+      if (p->name() == name) return concat(kPrefix, p->parameter().name);
+    return "";
+  }
+};
+
 }  // namespace
 
 Unmatched load_weights_of(const std::string& where, const std::string& trained, Transformer& model,
-                          const std::map<std::string, Tensor>& tensors, bool drop_learned) {
+                          const std::map<std::string, Tensor>& tensors, bool drop_learned,
+                          const std::vector<std::string>& maps) {
   std::vector<Parameter> parameters = model.parameters();
   const std::string& expression = model.encoding().canonical();
   if (expression == trained) {
     load_weights(parameters, tensors);
     return {};
   }
+  posenc::Composition source = trained_values(trained, model.encoding().config(), tensors);
+  const Mapped mapped(value_maps(where, maps, source, model.encoding()), source, model.encoding());
   const std::set<std::string> elsewhere = started_elsewhere(trained, model);
   Unmatched unmatched;
   std::vector<std::string> overridden;
@@ -87,7 +123,9 @@ Unmatched load_weights_of(const std::string& where, const std::string& trained, 
     if (is_of_encoding(name)) {
       const auto place = std::find_if(parameters.begin(), parameters.end(),
                                       [&, &n = name](const Parameter& p) { return p.name == n; });
-      if (place == parameters.end()) {
+      const bool is_taken = place == parameters.end() || mapped.to.count(name) > 0;
+      if (is_taken && mapped.from.count(name) > 0) continue;
+      if (is_taken) {
         unmatched.left_out.push_back(short_name(name));
         continue;
       }
@@ -103,14 +141,16 @@ Unmatched load_weights_of(const std::string& where, const std::string& trained, 
     kept.emplace(name, tensor);
   }
   for (const Parameter& p : parameters)
-    if (is_of_encoding(p.name) && p.value.requires_grad() && kept.count(p.name) == 0)
+    if (is_of_encoding(p.name) && p.value.requires_grad() && kept.count(p.name) == 0 &&
+        mapped.to.count(p.name) == 0)
       unmatched.at_start.push_back(short_name(p.name));
 
   if (!drop_learned) {
     require<ConfigError>(unmatched.left_out.empty(), kWhere, where, ": expected a place in '",
                          expression, "' for all that was trained with '", trained,
                          "', got none for ", joined(unmatched.left_out),
-                         "; --drop-learned leaves out what has none");
+                         "; --map gives it another place, --drop-learned leaves out what has "
+                         "none");
     require<ConfigError>(unmatched.at_start.empty(), kWhere, where,
                          ": expected trained values for all that '", expression,
                          "' learns, got none for ", joined(unmatched.at_start),
@@ -126,7 +166,13 @@ Unmatched load_weights_of(const std::string& where, const std::string& trained, 
   for (const Parameter& p : parameters)
     if (!is_of_encoding(p.name) || kept.count(p.name) > 0) matched.push_back(p);
   load_weights(matched, kept);
+  apply(mapped.maps, source, model.encoding());
+  unmatched.mapped = to_text(mapped.maps);
   return unmatched;
+}
+
+std::string with_map(const std::string& expression, const Unmatched& unmatched) {
+  return unmatched.mapped.empty() ? expression : concat(expression, ", map ", unmatched.mapped);
 }
 
 }  // namespace farfield::apps

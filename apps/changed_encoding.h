@@ -13,6 +13,7 @@ namespace farfield::apps {
 struct Unmatched {
   std::vector<std::string> left_out;  ///< trained values without a place
   std::vector<std::string> at_start;  ///< learned parameters that keep the values they start from
+  std::string mapped;                 ///< "kernel.r1=kerple_log.r1, ...": to_text() of value_map.h
 };
 
 /// Copies the tensors of a checkpoint into a model whose positional encoding may be another than
@@ -25,10 +26,18 @@ struct Unmatched {
 /// - a learned parameter that the checkpoint has no value for;
 /// - a term that both have and whose arguments give a parameter other values to start from than
 ///   training did, for these would be lost.
+/// `maps` gives trained values places of another name (value_map.h); those places take no value by
+/// their own name. A model under the trained expression itself is taken as it was trained.
+///
 /// drop_learned leaves the trained value out in the first and third case, and takes the values that
 /// training would start from in all of them. IoError for a tensor that is damaged or not of this
 /// model. `where` names the run in messages.
 Unmatched load_weights_of(const std::string& where, const std::string& trained, Transformer& model,
-                          const std::map<std::string, Tensor>& tensors, bool drop_learned);
+                          const std::map<std::string, Tensor>& tensors, bool drop_learned,
+                          const std::vector<std::string>& maps = {});
+
+/// What a changed encoding is called where mapped values must not be taken for others: the
+/// expression, and behind it ", map ..." where there are some.
+std::string with_map(const std::string& expression, const Unmatched& unmatched);
 
 }  // namespace farfield::apps

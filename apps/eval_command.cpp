@@ -31,7 +31,7 @@ struct Stopped : Error {
 };
 
 struct Request {
-  std::vector<std::string> runs, posenc;
+  std::vector<std::string> runs, posenc, map;
   bool drop_learned = false, list = false, again = false;
   std::optional<int64_t> step, threads;
   std::optional<std::string> data, device;
@@ -51,6 +51,42 @@ data::Corpus corpus_of(const Request& request, const LoadedRun& run) {
   return corpus;
 }
 
+// What cannot be measured under one of several expressions, which does not keep the others from it.
+class Refusals {
+ public:
+  Refusals(std::ostream& out, bool goes_on) : out_(out), goes_on_(goes_on) {}
+
+  // Runs act() unless it was refused before under this key.
+  template <class F>
+  void guard(const std::string& key, const F& act) {
+    seen_.insert(key);
+    if (refused_.count(key) > 0) return;
+    try {
+      act();
+    } catch (const ConfigError& error) {
+      if (!goes_on_) throw;
+      if (!first_) first_ = error;
+      out_ << "left out: " << error.what() << std::endl;
+      refused_.insert(key);
+    }
+  }
+  void rethrow_if_all() const {
+    if (!refused_.empty() && refused_.size() == seen_.size()) throw ConfigError(*first_);
+  }
+  // At the end, so that the program does not exit as if all had been measured.
+  void rethrow() const {
+    require<ConfigError>(
+        refused_.empty(), "eval", "bad_argument: ", refused_.size(), " of ", seen_.size(),
+        " measurements left out, the others are done: ", first_ ? first_->what() : "");
+  }
+
+ private:
+  std::ostream& out_;
+  bool goes_on_;
+  std::set<std::string> seen_, refused_;
+  std::optional<ConfigError> first_;
+};
+
 // What did not correspond when a run was loaded under another encoding.
 void say(std::ostream& out, const std::string& path, const LoadedRun& run) {
   const auto line = [&](const char* what, const std::vector<std::string>& names) {
@@ -59,6 +95,8 @@ void say(std::ostream& out, const std::string& path, const LoadedRun& run) {
     for (const std::string& name : names) out << (&name == &names[0] ? "" : ", ") << name;
     out << '\n';
   };
+  if (!run.unmatched.mapped.empty())
+    out << path << ": trained values mapped: " << run.unmatched.mapped << '\n';
   line("trained values left out:", run.unmatched.left_out);
   line("at the values that training starts from:", run.unmatched.at_start);
 }
@@ -115,13 +153,17 @@ ExitCode measure_all(const Request& request, std::ostream& out) {
                      .device = request.device,
                      .posenc = expression,
                      .drop_learned = request.drop_learned,
+                     .map = request.map,
                      .window = baseline.kind == Baseline::Kind::masked ? baseline.window : 0});
   };
+  Refusals refused(out, expressions.size() > 1);
   const auto for_each_subject = [&](const auto& act) {
     for (const std::string& path : request.runs)
       for (const auto& expression : expressions)
         for (const Baseline& baseline : baselines)
-          act(path, load(path, expression, baseline), baseline);
+          refused.guard(concat(path, '\n', expression.value_or(""), '\n', baseline.label()),
+                        [&] { act(path, load(path, expression, baseline), baseline); });
+    refused.rethrow_if_all();
   };
   if (!request.posenc.empty() || baselines.size() > 1)  // refuse before an hour of measuring
     for_each_subject([](const std::string&, const LoadedRun&, const Baseline&) {});
@@ -162,6 +204,7 @@ ExitCode measure_all(const Request& request, std::ostream& out) {
     out << '\n' << results_table(all[protocol]);
   }
   if (!no_plot.empty()) out << "no plot: " << no_plot << '\n';
+  refused.rethrow();
   return has_failed ? kFailed : kDone;
 }
 
@@ -193,6 +236,9 @@ int eval_command(int argc, const char* const* argv, std::ostream& out) {
       .add("posenc", request.posenc, "EXPR",
            "measure with this expression instead of the trained one; may be repeated. Trained "
            "values go from term to term by name")
+      .add("map", request.map, "FROM=TO,...",
+           "give a trained value a place of another name in EXPR: r1=kerple_log.r1 for a run of "
+           "kernel(...); may be repeated. The run's own expression stays as trained")
       .add("drop-learned", request.drop_learned,
            "leave out trained values that EXPR has no place for, and take what EXPR starts from "
            "where it learns what the run has not trained");
@@ -210,6 +256,9 @@ int eval_command(int argc, const char* const* argv, std::ostream& out) {
   require<ConfigError>(!request.runs.empty(), "eval",
                        "bad_argument: expected the folder of a run of `train`, got none; "
                        "eval RUN");
+  require<ConfigError>(request.map.empty() || !request.posenc.empty(), "eval",
+                       "bad_argument: --map: expected --posenc EXPR with it, which has the places "
+                       "of trained values");
   check_word("document-order", request.order, {"seed", "file"});
   check(request.eval);
   if (request.threads) set_thread_count(*request.threads);

@@ -57,7 +57,8 @@ LoadedRun load_run(const std::string& path, const LoadOptions& options) {
         canonical_posenc(concat(posenc, " + window(", options.window, ')'), config, config.posenc);
   Transformer model(shape, config.seed, config.dtype(), device);
   Unmatched unmatched =
-      load_weights_of(path, config.posenc, model, checkpoint.model, options.drop_learned);
+      load_weights_of(path, config.posenc, model, checkpoint.model, options.drop_learned,
+                      posenc == config.posenc ? std::vector<std::string>() : options.map);
   check_parameter_bounds(
       model.encoding(),
       (checkpoint_of(folder, checkpoint.state.step) / "model.safetensors").string());

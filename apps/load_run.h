@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "apps/changed_encoding.h"
 #include "apps/checkpoint.h"
@@ -29,6 +30,7 @@ struct LoadOptions {
   std::optional<std::string> device = {};  ///< empty: as in training
   std::optional<std::string> posenc = {};  ///< another positional encoding than the trained one
   bool drop_learned = false;               ///< see load_weights_of()
+  std::vector<std::string> map = {};       ///< with posenc: "FROM=TO", see value_map.h
   int64_t window = 0;  ///< no query sees more than so many last tokens, in any layer; 0: no limit
 };
 

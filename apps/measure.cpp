@@ -12,6 +12,7 @@
 #include "apps/text_stream.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
+#include "engine/base/hash.h"
 
 namespace fs = std::filesystem;
 
@@ -26,6 +27,11 @@ void truncate(Subject& subject, int64_t window, int64_t batch_tokens) {
     return truncated(whole(draw), window, batch_tokens);
   };
   subject.scorer = subject.make_scorer(0);
+}
+
+std::string slug_of(const posenc::Composition& encoding, const Unmatched& unmatched) {
+  if (unmatched.mapped.empty()) return encoding.slug();
+  return concat(encoding.slug(), "-map-", hash_hex(unmatched.mapped).substr(0, 8));
 }
 
 }  // namespace
@@ -50,8 +56,8 @@ RunResult measure(const LoadedRun& run, const data::Corpus& corpus, const std::s
   subject.cells = cell_files(run.folder.eval() / "cells", model_key(run), options.again);
   if (!options.keep) subject.cells.keep = nullptr;
   return {.run = run.folder.path().string(),
-          .posenc = encoding.canonical(),
-          .posenc_slug = encoding.slug(),
+          .posenc = with_map(encoding.canonical(), run.unmatched),
+          .posenc_slug = slug_of(encoding, run.unmatched),
           .trained_posenc = run.config.posenc,
           .baseline = subject.baseline,
           .seed = run.config.seed,

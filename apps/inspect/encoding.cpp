@@ -187,13 +187,16 @@ int inspect_encoding(int argc, const char* const* argv, std::ostream& out) {
     };
     return std::any_of(rows.begin(), rows.end(), has_broken) ? kFailed : kDone;
   }
-  std::vector<Subject> subjects = subjects_of(subject, options);
+  std::vector<std::string> refused;
+  std::vector<Subject> subjects = subjects_of(subject, options, refused);
   if (request.positions || request.rotation || request.parameters)
     show_cells(request, subjects, out);
   else if (request.image)
     draw_image(request, subjects, out);
   else
     show_tables(request, subjects, out);
+  require<ConfigError>(refused.empty(), kWhere, refused.size(), " of ", subject.expressions.size(),
+                       " expressions left out: ", refused.empty() ? "" : refused.front());
   return kDone;
 }
 

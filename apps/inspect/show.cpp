@@ -23,7 +23,7 @@ std::string blocks(const char* what, const ScoreTables& tables,
   for (int64_t first = 0; first < tables.n_head; first += kAcross) {
     const int64_t end = std::min(first + kAcross, tables.n_head);
     Cells rows(1, {what});
-    for (int64_t head = first; head < end; ++head) rows[0].push_back(concat("head ", head));
+    for (int64_t head = first; head < end; ++head) rows[0].push_back(concat("head ", head + 1));
     for (const int64_t d : distances) {
       rows.push_back({std::to_string(d)});
       for (int64_t head = first; head < end; ++head)
@@ -59,7 +59,7 @@ Cells table_cells(const Subject& s, const std::vector<int64_t>& distances, Forma
   Cells rows;
   for (int64_t head = 0; head < tables.n_head; ++head)
     for (const int64_t d : distances)
-      rows.push_back({std::to_string(head), std::to_string(d), format(tables.bias_at(head, d)),
+      rows.push_back({std::to_string(head + 1), std::to_string(d), format(tables.bias_at(head, d)),
                       format(tables.weight_at(head, d))});
   return rows;
 }
@@ -87,7 +87,7 @@ Cells parameter_cells(const Subject& s, Format format) {
   for (const Parameter& p : s.encoding.parameters()) {
     const std::vector<double> values = p.value.to_vector();
     for (size_t i = 0; i < values.size(); ++i)
-      rows.push_back({p.name, std::to_string(i), format(values[i])});
+      rows.push_back({p.name, std::to_string(i + 1), format(values[i])});
   }
   return rows;
 }
@@ -148,7 +148,7 @@ Plot tables_plot(const std::vector<Subject>& subjects, const std::vector<int64_t
     for (int64_t head = 0; head < tables.n_head; ++head) {
       Curve curve{.label = subjects[i].name(), .style = static_cast<int>(i), .has_markers = false};
       if (tables.n_head > 1) {
-        const std::string place = concat("head ", head);
+        const std::string place = concat("head ", head + 1);
         curve.label = subjects.size() == 1 ? place : curve.label + ", " + place;
         curve.colour = ramp_colour(static_cast<size_t>(head), static_cast<size_t>(tables.n_head));
       }
@@ -165,8 +165,8 @@ Plot tables_plot(const std::vector<Subject>& subjects, const std::vector<int64_t
 Picture bias_picture(const Subject& subject, int64_t head) {
   constexpr int64_t kMostRows = 256;
   const int64_t length = subject.spot.n_key, n_head = subject.config().n_head;
-  require<ConfigError>(head >= 0 && head < n_head, "inspect", "--image: expected a head from 0 to ",
-                       n_head - 1, ", got ", head);
+  require<ConfigError>(head >= 1 && head <= n_head, "inspect",
+                       "--image: expected a head from 1 to ", n_head, ", got ", head);
   const int64_t step = (length + kMostRows - 1) / kMostRows;
   Picture picture;
   picture.title = concat(subject.name(), n_head > 1 ? concat(", head ", head) : "");
@@ -180,7 +180,7 @@ Picture bias_picture(const Subject& subject, int64_t head) {
   for (int64_t query = 0; query < length; query += step) {
     const ScoreTables tables = score_tables(rule, n_head, length, length, query);
     for (int64_t key = 0; key < length; key += step)
-      picture.values.push_back(key > query ? std::nan("") : tables.bias_at(head, query - key));
+      picture.values.push_back(key > query ? std::nan("") : tables.bias_at(head - 1, query - key));
   }
   return picture;
 }

@@ -56,16 +56,20 @@ void RunChoice::add_to(Options& options) {
       .add("run", run, "FOLDER", "take the model and what it learned from this run of `train`")
       .add("step", step, "N", "the checkpoint of this step (default: the newest)")
       .add("drop-learned", drop_learned,
-           "with --run and an expression: leave out trained values that it has no place for");
+           "with --run and an expression: leave out trained values that it has no place for")
+      .add("map", map, "FROM=TO,...",
+           "with --run and an expression: give a trained value a place of another name, as in "
+           "r1=kerple_log.r1");
 }
 
-posenc::Composition trained_encoding(const RunChoice& choice,
-                                     const std::optional<std::string>& expression) {
+TrainedEncoding trained_encoding(const RunChoice& choice,
+                                 const std::optional<std::string>& expression) {
   const LoadedRun run = load_run(choice.run, {.step = choice.step,
                                               .device = "cpu",
                                               .posenc = expression,
-                                              .drop_learned = choice.drop_learned});
-  return widened(run.model.encoding());
+                                              .drop_learned = choice.drop_learned,
+                                              .map = choice.map});
+  return {widened(run.model.encoding()), with_map(run.posenc, run.unmatched)};
 }
 
 posenc::Composition::Plan Subject::plan() const {
@@ -85,30 +89,48 @@ Spot spot_of(const posenc::Composition& encoding, int64_t layer, const std::stri
           .draw = draw};
 }
 
-std::vector<Subject> subjects_of(const SubjectOptions& request, const Options& given) {
+std::vector<Subject> subjects_of(const SubjectOptions& request, const Options& given,
+                                 std::vector<std::string>& refused) {
   const auto refuse = [&](std::vector<const char*> names, const char* expected) {
     for (const char* name : names)
       require<ConfigError>(!given.given(name), kWhere, "--", name, ": expected ", expected);
   };
   std::vector<Subject> subjects;
-  const auto add = [&](posenc::Composition encoding) {
-    const Spot spot = spot_of(encoding, request.layer, request.phase, request.draw);
-    subjects.push_back({std::move(encoding), spot});
+  const auto add = [&](TrainedEncoding one) {
+    const Spot spot = spot_of(one.encoding, request.layer, request.phase, request.draw);
+    subjects.push_back({std::move(one.encoding), spot, std::move(one.label)});
+  };
+  const auto add_each = [&](const auto& encoding_of) {
+    for (const std::string& expression : request.expressions) {
+      try {
+        add(encoding_of(expression));
+      } catch (const ConfigError& error) {
+        refused.emplace_back(error.what());
+        if (refused.size() == request.expressions.size()) throw ConfigError(refused.front());
+      }
+    }
   };
   if (request.run.run.empty()) {
-    refuse({"step", "drop-learned"}, "--run with it");
+    refuse({"step", "drop-learned", "map"}, "--run with it");
     require<ConfigError>(!request.expressions.empty(), kWhere,
                          "expected an expression, --run FOLDER or --list; see inspect encoding "
                          "--help");
     const posenc::Config config = request.model.config();
-    for (const std::string& expression : request.expressions) add({expression, config});
+    add_each([&](const std::string& expression) {
+      posenc::Composition encoding(expression, config);
+      std::string label = encoding.canonical();
+      return TrainedEncoding{std::move(encoding), std::move(label)};
+    });
     return subjects;
   }
   refuse({"n-head", "head-dim", "d-model", "n-layer", "train-len", "seed"},
          "no such size with --run, which brings its own model");
+  require<ConfigError>(request.run.map.empty() || !request.expressions.empty(), kWhere,
+                       "--map: expected an expression with it, which has the places of trained "
+                       "values");
   if (request.expressions.empty()) add(trained_encoding(request.run, {}));
-  for (const std::string& expression : request.expressions)
-    add(trained_encoding(request.run, expression));
+  add_each(
+      [&](const std::string& expression) { return trained_encoding(request.run, expression); });
   return subjects;
 }
 

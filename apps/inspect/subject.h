@@ -27,14 +27,19 @@ struct RunChoice {
   std::string run;  ///< folder; empty: none
   std::optional<int64_t> step;
   bool drop_learned = false;
+  std::vector<std::string> map;  ///< LoadOptions::map
 
   void add_to(Options& options);
 };
 
 /// The encoding of a run with its trained values, widened to float64; under another expression when
 /// one is given, as `eval --posenc` does.
-posenc::Composition trained_encoding(const RunChoice& choice,
-                                     const std::optional<std::string>& expression);
+struct TrainedEncoding {
+  posenc::Composition encoding;
+  std::string label;  ///< with_map()
+};
+TrainedEncoding trained_encoding(const RunChoice& choice,
+                                 const std::optional<std::string>& expression);
 
 /// What `inspect encoding` is asked about.
 struct SubjectOptions {
@@ -50,8 +55,9 @@ struct SubjectOptions {
 struct Subject {
   posenc::Composition encoding;
   Spot spot;
+  std::string label;  ///< the canonical expression, and the values that were mapped
 
-  const std::string& name() const { return encoding.canonical(); }
+  const std::string& name() const { return label; }
   const posenc::Config& config() const { return encoding.config(); }
   /// All tables of the last query, and what its layer does with them.
   posenc::Composition::Plan plan() const;
@@ -67,8 +73,10 @@ Spot spot_of(const posenc::Composition& encoding, int64_t layer, const std::stri
 
 /// One for each expression, or the run's own; sequences are as long as in training until `spot` is
 /// told otherwise. `given` says what the command line gave. ConfigError for options that contradict
-/// each other.
-std::vector<Subject> subjects_of(const SubjectOptions& request, const Options& given);
+/// each other. Of several expressions, one that is refused does not cancel the others: its error is
+/// added to `refused`; ConfigError when all are.
+std::vector<Subject> subjects_of(const SubjectOptions& request, const Options& given,
+                                 std::vector<std::string>& refused);
 
 /// 17 significant digits, so that every float64 reads back; "-inf" and "inf"; "" for NaN.
 std::string exact(double value);

@@ -33,11 +33,12 @@ Tensors trained(const std::string& posenc) {
 struct Loaded {
   Transformer model;
   Unmatched unmatched;
-  explicit Loaded(const std::string& before, const std::string& after, bool drop_learned = false)
+  explicit Loaded(const std::string& before, const std::string& after, bool drop_learned = false,
+                  const std::vector<std::string>& maps = {})
       : model(shape(after), 1) {
     const posenc::Composition encoding(before, model.encoding().config());
     unmatched =
-        load_weights_of("runs/x", encoding.canonical(), model, trained(before), drop_learned);
+        load_weights_of("runs/x", encoding.canonical(), model, trained(before), drop_learned, maps);
   }
   std::vector<double> values(const std::string& name) const {
     for (const Parameter& p : model.encoding().parameters())
@@ -70,8 +71,8 @@ BOOST_AUTO_TEST_CASE(a_trained_value_without_a_place_is_refused_unless_dropped) 
   BOOST_CHECK_EXCEPTION(
       Loaded("kerple_log", "alibi"), ConfigError,
       says_exactly("[posenc] runs/x: expected a place in 'alibi' for all that was trained with "
-                   "'kerple_log', got none for kerple_log.r1, kerple_log.r2; --drop-learned leaves "
-                   "out what has none"));
+                   "'kerple_log', got none for kerple_log.r1, kerple_log.r2; --map gives it "
+                   "another place, --drop-learned leaves out what has none"));
   const Loaded got("kerple_log", "alibi", true);
   BOOST_TEST(got.unmatched.left_out == (std::vector<std::string>{"kerple_log.r1", "kerple_log.r2"}),
              boost::test_tools::per_element());
@@ -79,7 +80,7 @@ BOOST_AUTO_TEST_CASE(a_trained_value_without_a_place_is_refused_unless_dropped) 
   BOOST_CHECK_EXCEPTION(Loaded("kerple_log", "kerple_log(share=layer)"), ConfigError,
                         says("got none for kerple_log.r1"));
   BOOST_CHECK_EXCEPTION(Loaded("learned_abs", "learned_abs(max_positions=9)"), ConfigError,
-                        says("got none for learned_abs.weight [8, 16]; --drop-learned"));
+                        says("got none for learned_abs.weight [8, 16]; --map gives"));
 }
 
 BOOST_AUTO_TEST_CASE(a_learned_value_that_was_not_trained_is_refused_unless_dropped) {
@@ -101,7 +102,7 @@ BOOST_AUTO_TEST_CASE(values_by_hand_that_are_not_learned_need_none_that_are_trai
   BOOST_TEST(Loaded("rope", "rope + alibi_random").unmatched.at_start.empty());
   // In the place of learned values they are a place less.
   BOOST_CHECK_EXCEPTION(Loaded("kerple_log", "kerple_log(r1=2, r2=0.5, learn=false)"), ConfigError,
-                        says("got none for kerple_log.r1, kerple_log.r2; --drop-learned"));
+                        says("got none for kerple_log.r1, kerple_log.r2; ", "--drop-learned"));
   BOOST_TEST(Loaded("kerple_log", "kerple_log(r1=2, r2=0.5, learn=false)", true)
                  .unmatched.left_out.size() == 2u);
 }
@@ -117,6 +118,37 @@ BOOST_AUTO_TEST_CASE(values_that_trained_ones_would_replace_are_refused_unless_d
   BOOST_TEST(got.values("kerple_log.r2") == kTrained);
   BOOST_TEST(got.unmatched.left_out == std::vector<std::string>{"kerple_log.r1"});
   BOOST_TEST(got.unmatched.at_start == std::vector<std::string>{"kerple_log.r1"});
+}
+
+BOOST_AUTO_TEST_CASE(a_map_gives_trained_values_a_place_of_another_name) {
+  const std::string written = "kernel(a>0=1, b>0=[2,3], bias=-a*log(1+b*d))";
+  const Loaded there(written, "kerple_log + rope", false, {"a=kerple_log.r1", "kernel.b = r2"});
+  BOOST_TEST(there.values("kerple_log.r1") == kTrained);
+  BOOST_TEST(there.values("kerple_log.r2") == kTrained);
+  BOOST_TEST(there.unmatched.mapped == "kernel.a=kerple_log.r1, kernel.b=kerple_log.r2");
+  BOOST_TEST(there.unmatched.left_out.empty());
+  BOOST_TEST(there.unmatched.at_start.empty());
+  BOOST_TEST(with_map("kerple_log", there.unmatched) ==
+             "kerple_log, map kernel.a=kerple_log.r1, kernel.b=kerple_log.r2");
+  const Loaded back("kerple_log", written, false, {"r1=a", "r2=b"});
+  BOOST_TEST(back.values("kernel.b") == kTrained);
+  // What is neither mapped nor of the same name is refused as ever.
+  BOOST_CHECK_EXCEPTION(Loaded(written, "kerple_log", false, {"a=r1"}), ConfigError,
+                        says("got none for kernel.b; --map gives it another place"));
+  BOOST_CHECK_EXCEPTION(Loaded("kerple_log", "kerple_log + kernel(bias=-a*d, a=1)", false, {}),
+                        ConfigError, says("got none for kernel.a; give values"));
+  // A value may go to several places, and a place takes no value by its own name then.
+  const Loaded twice("kerple_log", "kerple_log + kernel(bias=-a*d, a=1)", false, {"r1=a"});
+  BOOST_TEST(twice.values("kernel.a") == kTrained);
+  BOOST_TEST(twice.unmatched.mapped == "kerple_log.r1=kernel.a");
+  BOOST_CHECK_EXCEPTION(Loaded("kerple_log", "kerple_log + rope", false, {"r1=r2"}), ConfigError,
+                        says("got none for kerple_log.r2"));
+}
+
+BOOST_AUTO_TEST_CASE(the_trained_expression_itself_stays_as_it_was_trained) {
+  const Loaded got("kerple_log", "kerple_log", false, {"a=b"});
+  BOOST_TEST(got.unmatched.mapped == "");
+  BOOST_TEST(with_map("kerple_log", got.unmatched) == "kerple_log");
 }
 
 BOOST_AUTO_TEST_CASE(the_rest_of_the_model_must_be_there_whatever_is_dropped) {

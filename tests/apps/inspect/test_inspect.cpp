@@ -72,14 +72,14 @@ BOOST_AUTO_TEST_CASE(tables_are_the_golden_ones_to_the_last_digit) {
 BOOST_AUTO_TEST_CASE(rows_go_by_head_then_by_distance_as_asked_for) {
   const Table table = csv({"alibi(slopes=[0.5,0.1])", "--n-head", "2", "--distances", "0:2,7"});
   const Table want = {{"head", "distance", "bias", "weight"},
-                      {"0", "0", "0", "1"},
-                      {"0", "1", "-0.5", "1"},
-                      {"0", "2", "-1", "1"},
-                      {"0", "7", "-3.5", "1"},
                       {"1", "0", "0", "1"},
-                      {"1", "1", "-0.10000000000000001", "1"},
-                      {"1", "2", "-0.20000000000000001", "1"},
-                      {"1", "7", "-0.70000000000000007", "1"}};
+                      {"1", "1", "-0.5", "1"},
+                      {"1", "2", "-1", "1"},
+                      {"1", "7", "-3.5", "1"},
+                      {"2", "0", "0", "1"},
+                      {"2", "1", "-0.10000000000000001", "1"},
+                      {"2", "2", "-0.20000000000000001", "1"},
+                      {"2", "7", "-0.70000000000000007", "1"}};
   BOOST_TEST_REQUIRE(table.size() == want.size());
   for (size_t i = 0; i < want.size(); ++i)
     BOOST_TEST(table[i] == want[i], boost::test_tools::per_element());
@@ -97,6 +97,19 @@ BOOST_AUTO_TEST_CASE(several_expressions_name_their_rows) {
   BOOST_TEST(table[1][0] == "alibi");
   BOOST_TEST(table[4][0] == "none");
   BOOST_TEST(table[4].size() == 5u);
+}
+
+BOOST_AUTO_TEST_CASE(one_bad_expression_does_not_cancel_the_others) {
+  const char* const argv[] = {"inspect", "encoding", "alibi", "alib",        "none",
+                              "--csv",   "--n-head", "2",     "--distances", "1"};
+  std::ostringstream out;
+  BOOST_CHECK_EXCEPTION(inspect(10, argv, out), ConfigError,
+                        says("[inspect] 1 of 3 expressions left out: [posenc] ", "'alib'"));
+  const Table table = parse_csv("inspect", out.str());
+  BOOST_TEST_REQUIRE(table.size() == 5u);
+  BOOST_TEST(table[1][0] == "alibi");
+  BOOST_TEST(table[3][0] == "none");
+  BOOST_CHECK_EXCEPTION(csv({"alib", "non"}), ConfigError, says("'alib'"));
 }
 
 BOOST_AUTO_TEST_CASE(layers_and_phases_can_be_chosen) {
@@ -129,7 +142,7 @@ BOOST_AUTO_TEST_CASE(people_get_blocks_of_heads_and_a_line_for_each_other_effect
   const std::string text = run({"encoding", "kerple_log + rope + window(64) + sinusoidal",
                                 "--n-head", "10", "--head-dim", "8"});
   for (const char* part :
-       {"10 heads of 8, layer 0 of 12, training length 512", "bias by distance", "head 7", "head 8",
+       {"10 heads of 8, layer 0 of 12, training length 512", "bias by distance", "head 8", "head 9",
         "-inf", "mask: the last 64 tokens", "rotation: 4 pairs", "input: a vector per position",
         "learned: kerple_log.r1 [10]"})
     BOOST_TEST(has(text, part), part << " is missing in\n" << text);
@@ -151,6 +164,8 @@ BOOST_AUTO_TEST_CASE(learned_values_come_from_the_checkpoint_of_a_run) {
   const Table values = csv({"--run", path, "--parameters"});
   BOOST_TEST_REQUIRE(values.size() == 5u);
   BOOST_TEST(values[1][0] == "kerple_log.r1");
+  BOOST_TEST(column(values, 1) == (std::vector<double>{1, 2, 1, 2}),
+             boost::test_tools::per_element());
   BOOST_TEST(column(values, 2) == (std::vector<double>{r1[0], r1[1], r2[0], r2[1]}),
              boost::test_tools::per_element());
 
@@ -163,6 +178,16 @@ BOOST_AUTO_TEST_CASE(learned_values_come_from_the_checkpoint_of_a_run) {
   BOOST_TEST(column(changed, 2)[1] == 2 * column(table, 2)[1], boost::test_tools::tolerance(1e-14));
   BOOST_CHECK_EXCEPTION(csv({"alibi", "--run", path}), ConfigError, says("--drop-learned"));
   BOOST_TEST(column(csv({"alibi", "--run", path, "--drop-learned", "--distances", "1"}), 2)[0] < 0);
+  // The same numbers under other names.
+  const std::string written = "kernel(bias=-a*log(1+b*d), a>0=1, b>0=1)";
+  BOOST_CHECK_EXCEPTION(csv({written, "--run", path}), ConfigError, says("--map"));
+  const std::vector<std::string> mapped = {
+      written, "--run", path, "--map", "kerple_log.r1=a,kerple_log.r2=b", "--distances", "3"};
+  BOOST_TEST(column(csv(mapped), 2) == column(table, 2), boost::test_tools::per_element());
+  BOOST_CHECK_EXCEPTION(csv({"--run", path, "--map", "r1=a"}), ConfigError,
+                        says("[inspect] --map: expected an expression with it"));
+  BOOST_CHECK_EXCEPTION(csv({"alibi", "--map", "r1=a"}), ConfigError,
+                        says("[inspect] --map: expected --run with it"));
   BOOST_CHECK_EXCEPTION(csv({"--run", path, "--n-head", "4"}), ConfigError,
                         says("[inspect] --n-head: expected no such size with --run"));
   BOOST_CHECK_EXCEPTION(csv({"--run", toy.path("none")}), IoError, says(toy.path("none")));
@@ -177,15 +202,15 @@ BOOST_AUTO_TEST_CASE(kernels_are_drawn_a_line_for_each_head) {
   }
   BOOST_TEST(run({"encoding", "kerple_log", "--n-head", "12", "--svg", svg}) ==
              "drawn: " + svg + "\n");
-  for (const char* label : {"head 0", "head 11", "distance (tokens)", "training length"})
+  for (const char* label : {"head 1", "head 12", "distance (tokens)", "training length"})
     BOOST_TEST(has(read_file(svg), label), label);
   run({"encoding", "sandwich(64, h=8)", "sandwich(256, h=8)", "--n-head", "1", "--log-axis",
        "--svg", svg});
   BOOST_TEST(has(read_file(svg), "sandwich(bar_d=256, h=8)"));
   run({"encoding", "window(8)", "--table", "weight", "--svg", svg});
-  run({"encoding", "sandwich(h=8)", "--n-head", "2", "--length", "1000", "--image", "1", "--svg",
+  run({"encoding", "sandwich(h=8)", "--n-head", "2", "--length", "1000", "--image", "2", "--svg",
        svg});
-  BOOST_TEST(has(read_file(svg), "sandwich(h=8), head 1"));
+  BOOST_TEST(has(read_file(svg), "sandwich(h=8), head 2"));
   BOOST_CHECK_THROW(run({"encoding", "alibi", "--svg", (folder / "no/x.svg").string()}), IoError);
 }
 
@@ -210,8 +235,10 @@ BOOST_AUTO_TEST_CASE(requests_that_make_no_sense_are_refused) {
   refused({"alibi", "--list"}, "[inspect] --list: expected no expression");
   refused({"alibi", "--svg", "x.svg", "--csv"}, "[inspect] --svg: expected it alone");
   refused({"alibi", "--image", "1"}, "[inspect] --image: expected --svg with it");
-  refused({"alibi", "--image", "12", "--svg", "x.svg"},
-          "[inspect] --image: expected a head from 0 to 11, got 12");
+  refused({"alibi", "--image", "13", "--svg", "x.svg"},
+          "[inspect] --image: expected a head from 1 to 12, got 13");
+  refused({"alibi", "--image", "0", "--svg", "x.svg"},
+          "[inspect] --image: expected a head from 1 to 12, got 0");
   refused({"alibi", "none", "--image", "1", "--svg", "x.svg"}, "[inspect] --image: expected one");
   refused({"alibi", "--table", "b"}, "[inspect] --table: expected bias or weight, got 'b'");
   refused({"alibi", "--step", "3"}, "[inspect] --step: expected --run with it");
