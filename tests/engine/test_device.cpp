@@ -17,7 +17,10 @@ BOOST_AUTO_TEST_CASE(other_texts_are_refused) {
   for (const char* text : {"", "gpu", "cpu:0", "cuda:", "cuda:-1", "cuda:1x", "cuda:99999999999"})
     BOOST_CHECK_EXCEPTION(
         parse_device(text), ConfigError,
-        says_exactly(std::string("[device] expected cpu, cuda or cuda:N, got '") + text + "'"));
+        says(std::string("[device] expected cpu, cuda or cuda:N, got '") + text + "'"));
+  BOOST_CHECK_EXCEPTION(parse_device("gpu"), ConfigError,
+                        says_exactly("[device] expected cpu, cuda or cuda:N, got 'gpu'; did you "
+                                     "mean 'cuda'?"));
 }
 
 BOOST_AUTO_TEST_CASE(dispatch_hands_over_the_tag_of_the_device) {
