@@ -66,7 +66,8 @@ void Trainer::restore(const Checkpoint& checkpoint) {
                        key, " = ", value_of(theirs, key), " instead of ", value_of(mine, key));
   require<ConfigError>(checkpoint.state.data_hash == data_hash_, kWhere,
                        "expected the data the run was started on (hash ",
-                       checkpoint.state.data_hash, "), got other data (hash ", data_hash_, ")");
+                       checkpoint.state.data_hash, "), got other data (hash ", data_hash_,
+                       "); name the folder where the former lies now with --data");
   graph_.forget();  // it updates the moments that are replaced
   recorded_gradients_.clear();
   AdamW optimizer(parameters_, optimizer_options(config_));
