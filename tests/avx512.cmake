@@ -1,0 +1,87 @@
+# A build under the sanitizers is made for one instruction set (preset cpu-debug: x86-64-v3), so that
+# it tells the same on every machine. Attention, whose vectors are as wide as the target has them, is
+# built and tested there once more for AVX-512, where the processor can run it.
+include(CheckCXXSourceCompiles)
+include(CheckCXXSourceRuns)
+
+# FARFIELD_IS_AVX512: whether all of this build is for AVX-512 already.
+set(CMAKE_REQUIRED_FLAGS "-march=${FARFIELD_ARCH}")
+check_cxx_source_compiles("
+  #ifndef __AVX512F__
+  #error
+  #endif
+  int main() {}" FARFIELD_IS_AVX512)
+unset(CMAKE_REQUIRED_FLAGS)
+
+check_cxx_source_runs("
+  int main() {
+    __builtin_cpu_init();
+    return !(__builtin_cpu_supports(\"avx512f\") && __builtin_cpu_supports(\"avx512bw\") &&
+             __builtin_cpu_supports(\"avx512cd\") && __builtin_cpu_supports(\"avx512dq\") &&
+             __builtin_cpu_supports(\"avx512vl\"));
+  }" FARFIELD_CAN_RUN_AVX512)
+
+# GCC up to 12 and some later ones lose alignments above 32 bytes in frames that the address sanitizer
+# moves to the heap, which is how it detects the use of a frame after return: locals of 64 bytes are
+# then written where they must not be (GCC bug 110027). What a compiler does is tried: a canary shifts
+# the frame as a spilled register would.
+set(CMAKE_REQUIRED_FLAGS "-fsanitize=address -fstack-protector-strong")
+check_cxx_source_runs("
+  #include <cstdint>
+  extern \"C\" const char* __asan_default_options() {
+    return \"detect_stack_use_after_return=1:detect_leaks=0\";
+  }
+  struct alignas(64) Wide { char bytes[64]; };
+  __attribute__((noinline)) int is_off(void* p) {
+    asm volatile(\"\" : : \"r\"(p) : \"memory\");
+    return reinterpret_cast<std::uintptr_t>(p) % 64 != 0;
+  }
+  __attribute__((noinline)) int frame() {
+    Wide wide;
+    char small[20];
+    is_off(small);
+    return is_off(&wide);
+  }
+  int main() { return frame(); }" FARFIELD_SOUND_HEAP_FRAMES)
+unset(CMAKE_REQUIRED_FLAGS)
+
+# What a test whose locals are 64 bytes wide has to be told, as ctest takes it.
+set(farfield_wide_frames "")
+if(NOT FARFIELD_SOUND_HEAP_FRAMES)
+  set(farfield_wide_frames "ASAN_OPTIONS=string_append::detect_stack_use_after_return=0")
+endif()
+
+function(farfield_avx512_test name)
+  target_link_libraries(${name} PRIVATE farfield_test_main ${ARGN})
+  set_target_properties(${name} PROPERTIES
+    LINKER_LANGUAGE CXX RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests" FARFIELD_IS_TEST ON)
+  add_test(NAME ${name} COMMAND ${name} --color_output=no WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
+  set_tests_properties(${name} PROPERTIES
+    LABELS "engine;sanitize" TIMEOUT 600 ENVIRONMENT_MODIFICATION "${farfield_wide_frames}")
+  set_property(GLOBAL APPEND PROPERTY FARFIELD_TESTS_sanitize ${name})
+endfunction()
+
+# farfield_run_on_avx512(test_attention ...): runs these tests once more, NAME_avx512, with
+# attention's kernels for AVX-512. The same objects are linked to these in place of those of
+# farfield::engine, whose members the linker then has no need of.
+function(farfield_run_on_avx512)
+  set(kernels
+    "${PROJECT_SOURCE_DIR}/engine/cpu/attention_backward.cpp"
+    "${PROJECT_SOURCE_DIR}/engine/cpu/attention_forward.cpp")
+  set_source_files_properties(${kernels} PROPERTIES COMPILE_OPTIONS "$<$<CONFIG:Debug>:-O1>")
+  add_library(farfield_attention_avx512 OBJECT ${kernels})
+  set(flags -mavx512f -mavx512bw -mavx512cd -mavx512dq -mavx512vl)  # on top of -march
+  target_compile_options(farfield_attention_avx512 PRIVATE ${flags})
+  target_link_libraries(farfield_attention_avx512 PRIVATE farfield::engine farfield_flags)
+  foreach(name IN LISTS ARGN)
+    get_target_property(links ${name} FARFIELD_LINKS)
+    add_executable(${name}_avx512
+      $<TARGET_OBJECTS:${name}> $<TARGET_OBJECTS:farfield_attention_avx512>)
+    farfield_avx512_test(${name}_avx512 ${links})
+  endforeach()
+  # This one looks at the vectors themselves.
+  add_executable(test_attention_exp_avx512 engine/cpu/test_attention_exp.cpp)
+  target_include_directories(test_attention_exp_avx512 PRIVATE "${PROJECT_SOURCE_DIR}")
+  target_compile_options(test_attention_exp_avx512 PRIVATE ${flags})
+  farfield_avx512_test(test_attention_exp_avx512 farfield::engine)
+endfunction()
