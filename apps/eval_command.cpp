@@ -14,6 +14,7 @@
 #include "apps/measure.h"
 #include "apps/progress.h"
 #include "apps/protocols/codes.h"
+#include "apps/refusals.h"
 #include "apps/run_corpus.h"
 #include "apps/signals.h"
 #include "data/corpus.h"
@@ -51,52 +52,19 @@ data::Corpus corpus_of(const Request& request, const LoadedRun& run) {
   return corpus;
 }
 
-// What cannot be measured under one of several expressions, which does not keep the others from it.
-class Refusals {
- public:
-  Refusals(std::ostream& out, bool goes_on) : out_(out), goes_on_(goes_on) {}
-
-  // Runs act() unless it was refused before under this key.
-  template <class F>
-  void guard(const std::string& key, const F& act) {
-    seen_.insert(key);
-    if (refused_.count(key) > 0) return;
-    try {
-      act();
-    } catch (const ConfigError& error) {
-      if (!goes_on_) throw;
-      if (!first_) first_ = error;
-      out_ << "left out: " << error.what() << std::endl;
-      refused_.insert(key);
-    }
-  }
-  void rethrow_if_all() const {
-    if (!refused_.empty() && refused_.size() == seen_.size()) throw ConfigError(*first_);
-  }
-  // At the end, so that the program does not exit as if all had been measured.
-  void rethrow() const {
-    require<ConfigError>(
-        refused_.empty(), "eval", "bad_argument: ", refused_.size(), " of ", seen_.size(),
-        " measurements left out, the others are done: ", first_ ? first_->what() : "");
-  }
-
- private:
-  std::ostream& out_;
-  bool goes_on_;
-  std::set<std::string> seen_, refused_;
-  std::optional<ConfigError> first_;
-};
-
 // What did not correspond when a run was loaded under another encoding.
-void say(std::ostream& out, const std::string& path, const LoadedRun& run) {
+void say(std::ostream& out, const std::string& path, const LoadedRun& run, bool has_map) {
   const auto line = [&](const char* what, const std::vector<std::string>& names) {
     if (names.empty()) return;
     out << path << ": " << what << ' ';
     for (const std::string& name : names) out << (&name == &names[0] ? "" : ", ") << name;
     out << '\n';
   };
-  if (!run.unmatched.mapped.empty())
-    out << path << ": trained values mapped: " << run.unmatched.mapped << '\n';
+  if (has_map)
+    out << path << ": trained values mapped: "
+        << (run.unmatched.mapped.empty() ? "none, this is the trained expression"
+                                         : run.unmatched.mapped)
+        << '\n';
   line("trained values left out:", run.unmatched.left_out);
   line("at the values that training starts from:", run.unmatched.at_start);
 }
@@ -175,7 +143,7 @@ ExitCode measure_all(const Request& request, std::ostream& out) {
   std::string no_plot;
   const StopSignals signals;
   for_each_subject([&](const std::string& path, const LoadedRun& run, const Baseline& baseline) {
-    if (&baseline == &baselines.front()) say(out, path, run);
+    if (&baseline == &baselines.front()) say(out, path, run, !request.map.empty());
     const data::Corpus corpus = corpus_of(request, run);
     RowMemory memory;
     for (const std::string& protocol : request.eval.protocols) {
@@ -204,7 +172,7 @@ ExitCode measure_all(const Request& request, std::ostream& out) {
     out << '\n' << results_table(all[protocol]);
   }
   if (!no_plot.empty()) out << "no plot: " << no_plot << '\n';
-  refused.rethrow();
+  refused.rethrow("eval");
   return has_failed ? kFailed : kDone;
 }
 

@@ -36,7 +36,7 @@ std::vector<BadGradient> bad_gradients(const Composition& encoding, int64_t n) {
   for (const Parameter& p : encoding.parameters()) {
     if (!p.value.grad().defined()) continue;
     const std::vector<double> values = p.value.to_vector(), gradients = p.value.grad().to_vector();
-    p.value.set_grad({});
+    p.value.set_grad({});  // the next length begins anew
     for (size_t i = 0; i < values.size(); ++i)
       if (!(std::abs(gradients[i]) <= kMost))  // a NaN too
         bad.push_back({p.name, p.value.shape() == Shape{encoding.config().n_head}, i, values[i],
@@ -47,8 +47,12 @@ std::vector<BadGradient> bad_gradients(const Composition& encoding, int64_t n) {
 
 }  // namespace
 
-void require_finite_start(const Composition& encoding) {
-  const int64_t train_len = encoding.config().train_len;
+void require_finite_start(const Composition& asked) {
+  if (asked.parameters().empty()) return;
+  Config config = asked.config();
+  config.device = {};  // the host says the same, and its gradients are of no use to others
+  const Composition encoding(asked.canonical(), config);
+  const int64_t train_len = config.train_len;
   if (bad_gradients(encoding, train_len).empty()) return;
   int64_t fine = 0, shortest = train_len;  // of sequences; the longer ones are bad too
   while (shortest - fine > 1) {

@@ -9,6 +9,6 @@ namespace farfield::posenc {
 /// distance of a training sequence, as with exp(-r/d) at 0 or 1/r^3 near 0.
 /// Throws    ConfigError [posenc] with the parameter, its head and value, the gradient, its bound
 ///           and the length of the sequence
-void require_finite_start(const Composition& encoding);
+void require_finite_start(const Composition& asked);
 
 }  // namespace farfield::posenc

@@ -106,6 +106,8 @@ BOOST_AUTO_TEST_CASE(mapped_values_are_measured_as_the_same_model_under_a_name_o
       eval(run, written + ", kerple_log", {"--map", "a=kerple_log.r1, b=r2", "--out", folder});
   BOOST_TEST(said.code == kDone);
   const std::string map = "kernel.a=kerple_log.r1, kernel.b=kerple_log.r2";
+  BOOST_TEST(has(said.out, "trained values mapped: none, this is the trained expression"),
+             said.out);
   BOOST_TEST(has(said.out, "trained values mapped: " + map), said.out);
   auto nll = nll_in(folder);
   BOOST_TEST_REQUIRE(nll.size() == 2u);

@@ -12,9 +12,9 @@ int main() {
   const farfield::posenc::Composition encoding("alibi + window(4)", config);
   const auto plan = encoding.plan(8, 8, farfield::posenc::Phase::eval);
   const farfield::posenc::ScoreRule& rule = plan.layers[0].rule;
-  // Head 0 of 4 falls by 1/4 per token: 0, -1/4, -1/2, ...
+  // Head 1 of 4 falls by 1/4 per token: 0, -1/4, -1/2, ...
   const double at_two = farfield::slice(rule.bias, 1, 2, 3).to_vector()[0];
-  std::printf("consumer: %s, window %d, head 0 at distance 2: %g\n", encoding.canonical().c_str(),
+  std::printf("consumer: %s, window %d, head 1 at distance 2: %g\n", encoding.canonical().c_str(),
               static_cast<int>(rule.window), at_two);
   return at_two == -0.5 && rule.window == 4 ? 0 : 1;
 }
