@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "engine/base/error.h"
+#include "engine/base/temporary.h"
 
 namespace farfield::data {
 namespace {
@@ -200,6 +201,7 @@ Manifest prepare(const PrepareOptions& options, const Progress& progress) {
   const Tokenizer tokenizer = Tokenizer::make(options.tokenizer);
   check_output(options.output, options.force);
 
+  remove_leftovers(options.output);
   AtomicFolder folder(options.output);
   auto pass = std::make_unique<Pass>(options, tokenizer, folder.folder(), progress);
   Manifest manifest;

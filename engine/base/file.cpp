@@ -12,6 +12,8 @@
 #include <utility>
 
 #include "engine/base/error.h"
+#include "engine/base/file_error.h"
+#include "engine/base/temporary.h"
 
 namespace farfield {
 namespace {
@@ -19,16 +21,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kBufferBytes = size_t{1} << 20;
-
-[[noreturn]] void fail_errno(const fs::path& path, std::string_view what) {
-  const int code = errno;
-  const char* hint = code == ENOSPC || code == EDQUOT ? "; free some space and run again"
-                     : code == EFBIG ? "; the limit on the size of a file is reached"
-                     : code == EACCES || code == EPERM || code == EROFS
-                         ? "; choose another place or change its permissions"
-                         : "";
-  fail<IoError>("file", path.string(), ": cannot ", what, ": ", std::strerror(code), hint);
-}
 
 // Closes on every way out.
 class Descriptor {
@@ -45,10 +37,6 @@ class Descriptor {
   int fd_;
 };
 
-fs::path parent_of(const fs::path& path) {
-  return path.has_parent_path() ? path.parent_path() : fs::path(".");
-}
-
 // Makes a rename in the folder durable. File systems that cannot flush a folder say EINVAL.
 void flush_folder(const fs::path& folder) {
   const Descriptor fd(folder, O_RDONLY | O_DIRECTORY);
@@ -63,8 +51,12 @@ void require_regular(const fs::path& path, const struct stat& info) {
                    ": expected a regular file, got something else");
 }
 
-fs::path temporary_name(const fs::path& path) {
-  return path.string() + ".tmp-" + std::to_string(::getpid());
+// A rename would put a plain file where a device or a pipe was.
+void require_replaceable(const fs::path& path) {
+  struct stat info {};
+  require<IoError>(::stat(path.c_str(), &info) != 0 || S_ISREG(info.st_mode), "file", path.string(),
+                   ": expected the name of a regular file to write, got something else of that "
+                   "name; choose another name");
 }
 
 }  // namespace
@@ -114,19 +106,20 @@ MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
   return *this;
 }
 
-AtomicFile::AtomicFile(fs::path path) : path_(std::move(path)), temporary_(temporary_name(path_)) {
-  descriptor_ =
-      ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
-  if (descriptor_ < 0) fail_errno(path_, "create");
+AtomicFile::AtomicFile(fs::path path) : path_(std::move(path)) {
+  require_replaceable(path_);
   buffer_.reserve(kBufferBytes);
+  Temporary made = make_temporary_file(path_);
+  temporary_ = std::move(made.path);
+  descriptor_ = made.descriptor;
 }
 
 AtomicFile::~AtomicFile() { discard(); }
 
 void AtomicFile::discard() {
   if (descriptor_ < 0) return;
-  ::close(std::exchange(descriptor_, -1));
   ::unlink(temporary_.c_str());
+  ::close(std::exchange(descriptor_, -1));
 }
 
 void AtomicFile::write(const void* bytes, size_t size) {
@@ -177,17 +170,15 @@ void write_file_atomic(const fs::path& path, std::string_view bytes) {
 
 AtomicFolder::AtomicFolder(fs::path path) : path_(std::move(path)) {
   if (!path_.has_filename()) path_ = path_.parent_path();  // "corpora/code/"
-  temporary_ = temporary_name(path_);
-  std::error_code error;
-  fs::remove_all(temporary_, error);  // left by a process of the same number that was killed
-  fs::create_directories(temporary_, error);
-  errno = error.value();
-  if (error) fail_errno(path_, "create the folder");
+  Temporary made = make_temporary_folder(path_);
+  temporary_ = std::move(made.path);
+  lock_ = made.descriptor;
 }
 
 AtomicFolder::~AtomicFolder() {
   std::error_code ignored;
   if (!committed_) fs::remove_all(temporary_, ignored);
+  ::close(lock_);
 }
 
 void AtomicFolder::commit(bool replace) {
@@ -211,6 +202,20 @@ void AtomicFolder::commit(bool replace) {
   }
   committed_ = true;
   flush_folder(parent_of(path_));
+}
+
+void require_writable_file(const fs::path& path) {
+  AtomicFile probe(path);
+  probe.write(std::string(4096, '\0'));  // a full disk may still have room for a name
+  probe.flush();
+}
+
+void require_writable_folder(const fs::path& folder) {
+  std::error_code status;
+  fs::create_directories(folder, status);
+  errno = status.value();
+  if (status) fail_errno(folder, "create the folder");
+  require_writable_file(folder / "probe");
 }
 
 }  // namespace farfield

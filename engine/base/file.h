@@ -30,8 +30,9 @@ class MappedFile {
   size_t size_ = 0;
 };
 
-/// A file that appears complete or not at all: written as "<path>.tmp-<process id>", flushed to
-/// disk and renamed by commit(). Destroyed without commit() it leaves what was there before.
+/// A file that appears complete or not at all: written as "<path>.tmp-<process id>" (temporary.h),
+/// flushed to disk and renamed by commit(). Destroyed without commit() it leaves what was there
+/// before. What is there must not be a device, a pipe or a folder.
 class AtomicFile {
  public:
   explicit AtomicFile(std::filesystem::path path);
@@ -45,11 +46,12 @@ class AtomicFile {
   void rewrite_start(const void* bytes, size_t size);
   /// Bytes given to write() so far.
   uint64_t size() const { return size_; }
+  /// Gives what was written so far to the system.
+  void flush();
   /// Makes the file visible under its name. Once; nothing may be written afterwards.
   void commit();
 
  private:
-  void flush();
   void discard();
 
   std::filesystem::path path_, temporary_;
@@ -62,8 +64,8 @@ void write_file_atomic(const std::filesystem::path& path, std::string_view bytes
 
 /// A folder that appears complete or not at all: fill folder(), then commit().
 ///
-/// folder() is "<path>.tmp-<process id>", a new empty folder beside the final one; destroyed
-/// without commit() it is removed with everything in it.
+/// folder() is "<path>.tmp-<process id>" (temporary.h), a new empty folder beside the final one;
+/// destroyed without commit() it is removed with everything in it.
 class AtomicFolder {
  public:
   /// Makes the parent folders too.
@@ -79,7 +81,13 @@ class AtomicFolder {
 
  private:
   std::filesystem::path path_, temporary_;
+  int lock_ = -1;  // on folder()
   bool committed_ = false;
 };
+
+/// IoError unless a file of this name could be written now. Leaves nothing.
+void require_writable_file(const std::filesystem::path& path);
+/// The same for files in a folder, which is made and stays.
+void require_writable_folder(const std::filesystem::path& folder);
 
 }  // namespace farfield

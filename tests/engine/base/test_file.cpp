@@ -1,3 +1,5 @@
+#include <sys/stat.h>
+
 #include <boost/test/unit_test.hpp>
 #include <iostream>
 
@@ -51,6 +53,40 @@ BOOST_AUTO_TEST_CASE(a_full_disk_is_an_error_and_leaves_the_old_file) {
   }
   BOOST_TEST(read_file(folder / "file") == "old");
   BOOST_TEST(folder.entries() == 1);
+}
+
+BOOST_AUTO_TEST_CASE(devices_pipes_and_folders_are_not_written_over) {
+  const TempFolder folder;
+  BOOST_TEST_REQUIRE(::mkfifo((folder / "pipe").c_str(), 0666) == 0);
+  fs::create_directory(folder / "folder");
+  fs::create_symlink("pipe", folder / "link");
+  for (const char* name : {"pipe", "folder", "link"})
+    BOOST_CHECK_EXCEPTION(write_file_atomic(folder / name, "x"), IoError,
+                          says(concat("/", name), ": expected the name of a regular file to write",
+                               "; choose another name"));
+  BOOST_TEST(fs::is_fifo(folder / "pipe"));
+  BOOST_TEST(folder.entries() == 3);
+}
+
+BOOST_AUTO_TEST_CASE(a_place_can_be_tried_before_there_is_anything_to_write) {
+  const TempFolder folder;
+  write_file_atomic(folder / "file", "old");
+  require_writable_file(folder / "file");
+  require_writable_file(folder / "new");
+  require_writable_folder(folder / "a/b");
+  BOOST_TEST(read_file(folder / "file") == "old");
+  BOOST_TEST(fs::is_empty(folder / "a/b"));
+  BOOST_TEST(folder.entries() == 2);
+  BOOST_CHECK_EXCEPTION(require_writable_folder(folder / "file"), IoError,
+                        says("/file: cannot create the folder"));
+  BOOST_CHECK_EXCEPTION(require_writable_file(folder / "none/file"), IoError,
+                        says("cannot create: No such file or directory"));
+  const FileSizeLimit full(100);
+  BOOST_CHECK_EXCEPTION(require_writable_folder(folder / "a"), IoError,
+                        says("cannot write: File too large"));
+  BOOST_CHECK_EXCEPTION(require_writable_file(folder / "new"), IoError,
+                        says("cannot write: File too large"));
+  BOOST_TEST(folder.entries() == 2);
 }
 
 BOOST_AUTO_TEST_CASE(files_that_cannot_be_opened_are_named_with_the_reason) {

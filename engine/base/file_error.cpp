@@ -1,0 +1,20 @@
+#include "engine/base/file_error.h"
+
+#include <cerrno>
+#include <cstring>
+
+#include "engine/base/error.h"
+
+namespace farfield {
+
+void fail_errno(const std::filesystem::path& path, std::string_view what) {
+  const int code = errno;
+  const char* hint = code == ENOSPC || code == EDQUOT ? "; free some space and run again"
+                     : code == EFBIG ? "; the limit on the size of a file is reached"
+                     : code == EACCES || code == EPERM || code == EROFS
+                         ? "; choose another place or change its permissions"
+                         : "";
+  fail<IoError>("file", path.string(), ": cannot ", what, ": ", std::strerror(code), hint);
+}
+
+}  // namespace farfield

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <filesystem>
+#include <string_view>
+
+namespace farfield {
+
+/// Throws IoError "[file] <path>: cannot <what>: <reason in errno>", with a way out where there is
+/// one.
+[[noreturn]] void fail_errno(const std::filesystem::path& path, std::string_view what);
+
+/// The folder that holds `path`, "." for a name alone.
+inline std::filesystem::path parent_of(const std::filesystem::path& path) {
+  return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
+}
+
+}  // namespace farfield
