@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 
+#include "engine/base/interrupt.h"
 #include "engine/kernels.h"
 
 namespace farfield {
@@ -88,6 +89,7 @@ bool will_record(const std::vector<Tensor>& inputs) {
 
 void record(std::string_view op, const std::vector<Tensor*>& ys, const std::vector<Tensor>& inputs,
             MultiBackwardFn backward) {
+  throw_if(interrupt_question());
   for (const Tensor* y : ys) FiniteCheck::run(*y, "output of ", op, ", shape ", y->shape());
   if (!will_record(inputs)) return;
   auto node = std::make_shared<Node>();
@@ -159,6 +161,7 @@ void backward(const std::vector<Tensor>& ys, const std::vector<Tensor>& dys) {
 
   const NoGrad no_grad;
   while (!pending.empty()) {
+    throw_if(interrupt_question());
     const auto last = std::prev(pending.end());
     const std::shared_ptr<Node> node = std::move(last->second);
     pending.erase(last);

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "engine/base/error.h"
+#include "engine/base/interrupt.h"
 
 namespace farfield {
 namespace {
@@ -52,6 +53,7 @@ class Pool {
     body_ = body;
     context_ = context;
     size_ = n;
+    is_due_ = interrupt_question();
     error_ = nullptr;
     next_.store(0, std::memory_order_relaxed);
     open_.store(true);
@@ -111,6 +113,7 @@ class Pool {
     inside_body = true;
     for (int64_t i = next_.fetch_add(1); i < size_; i = next_.fetch_add(1)) {
       try {
+        throw_if(is_due_);
         body_(context_, i);
       } catch (...) {
         const std::lock_guard<std::mutex> lock(mutex_);
@@ -131,6 +134,7 @@ class Pool {
   detail::Body body_ = nullptr;
   const void* context_ = nullptr;
   int64_t size_ = 0;
+  Interruptible::IsDue is_due_ = nullptr;  // of the thread that posted the job
   std::atomic<int64_t> next_{0};
   std::atomic<bool> open_{false};
   std::atomic<int> busy_{0};
@@ -185,7 +189,11 @@ void set_thread_count(int64_t n) {
 void detail::run_parallel(int64_t n, Body body, const void* context) {
   if (n <= 0) return;
   if (n == 1 || inside_body || threads().count == 1) {
-    for (int64_t i = 0; i < n; ++i) body(context, i);
+    const Interruptible::IsDue is_due = interrupt_question();
+    for (int64_t i = 0; i < n; ++i) {
+      throw_if(is_due);
+      body(context, i);
+    }
     return;
   }
   threads().pool.run(n, body, context);

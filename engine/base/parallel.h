@@ -27,7 +27,7 @@ void run_parallel(int64_t n, Body body, const void* context);
 ///
 /// The order and the thread of each i are not fixed, so a result must not depend on them: give each
 /// i its own output, and sum partial results in the order of i afterwards. The first exception is
-/// rethrown here. A call from inside a body runs serially on that thread.
+/// rethrown here. A call from inside a body runs serially on that thread. See also interrupt.h.
 template <class F>
 void parallel_for(int64_t n, const F& body) {
   detail::run_parallel(
