@@ -13,6 +13,7 @@
 
 #include "apps/cli_option.h"
 #include "apps/option_synonyms.h"
+#include "apps/output.h"
 #include "apps/version.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
@@ -327,14 +328,11 @@ std::string number(double value) {
   return std::string(text, result.ptr);
 }
 
-int run_main(int argc, char** argv, const std::function<int(int argc, char** argv)>& fn) {
-  const std::string_view path = argc > 0 ? argv[0] : "farfield";
-  const std::string_view program = path.substr(path.find_last_of('/') + 1);
-  std::signal(SIGXFSZ, SIG_IGN);  // a file that grows too large is an error of its writer
+namespace {
+
+int exit_code_of(std::string_view program, const std::function<int()>& fn) {
   try {
-    const int code = fn(argc, argv);
-    std::cout.flush();
-    return code;
+    return fn();
   } catch (const ConfigError& error) {
     std::cerr << program << ": " << error.what() << '\n';
     return kUsage;
@@ -348,6 +346,20 @@ int run_main(int argc, char** argv, const std::function<int(int argc, char** arg
     std::cerr << program << ": " << error.what() << '\n';
     return kFailed;
   }
+}
+
+}  // namespace
+
+int run_main(int argc, char** argv, const std::function<int(int argc, char** argv)>& fn) {
+  open_standard_streams();
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that grows too large is an error of its writer
+  const std::string_view path = argc > 0 ? argv[0] : "farfield";
+  const std::string_view program = path.substr(path.find_last_of('/') + 1);
+  const int code = exit_code_of(program, [&] { return fn(argc, argv); });
+  const std::string problem = output_problem();
+  if (problem.empty()) return code;
+  std::cerr << program << ": " << problem << '\n';
+  return code == kDone ? kBadData : code;
 }
 
 }  // namespace farfield::apps

@@ -95,7 +95,7 @@ class Options {
 std::string number(double value);
 
 /// Runs fn and turns what it throws into one line on stderr and an exit code: 2 ConfigError, 3
-/// IoError, 1 anything else.
+/// IoError or output that is lost (output.h), 1 anything else.
 int run_main(int argc, char** argv, const std::function<int(int argc, char** argv)>& fn);
 
 }  // namespace farfield::apps

@@ -14,6 +14,7 @@
 #include "apps/run_folder.h"
 #include "apps/text_table.h"
 #include "engine/base/error.h"
+#include "engine/base/file.h"
 
 namespace fs = std::filesystem;
 
@@ -158,6 +159,7 @@ int eval_compare(int argc, const char* const* argv, std::ostream& out) {
   }
   const std::vector<Comparison> all = comparisons_of(cells, asked);
   if (all.empty()) return say_empty(runs, asked, out);
+  require_writable_folder(folder);
   int64_t n_tests = 0;
   for (const Comparison& one : all) {
     out << (is_shown(one, asked) ? comparison_table(one) : comparison_remark(one)) << '\n';

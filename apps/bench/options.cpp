@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/base/error.h"
+#include "engine/base/file.h"
 #include "engine/base/parallel.h"
 
 namespace farfield::apps {
@@ -25,6 +26,7 @@ void BenchOptions::apply() {
   require<ConfigError>(precision == "fp32" || precision == "bf16", "bench",
                        "expected precision fp32 or bf16, got '", *precision, "'");
   require<ConfigError>(peak_tflops >= 0, "bench", "expected peak-tflops >= 0, got ", peak_tflops);
+  if (!csv.empty()) require_writable_file(csv);
   if (threads) set_thread_count(*threads);
 }
 

@@ -2,6 +2,7 @@
 #include "apps/inspect/commands.h"
 #include "apps/inspect/subject.h"
 #include "engine/base/error.h"
+#include "engine/base/file.h"
 #include "engine/safetensors.h"
 
 namespace farfield::apps {
@@ -72,6 +73,7 @@ int inspect_attention(int argc, const char* const* argv, std::ostream& out) {
                        "expected an expression, such as \"alibi\"; see inspect attention --help");
   require<ConfigError>(!request.output.empty(), kWhere,
                        "expected --output FILE for the results; see inspect attention --help");
+  require_writable_file(request.output);
   const AttentionCase problem = problem_of(request, options);
   Surroundings around;
   around.n_head = problem.n_head();

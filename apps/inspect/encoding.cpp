@@ -187,6 +187,7 @@ int inspect_encoding(int argc, const char* const* argv, std::ostream& out) {
     };
     return std::any_of(rows.begin(), rows.end(), has_broken) ? kFailed : kDone;
   }
+  if (!request.svg.empty()) require_writable_file(request.svg);
   std::vector<std::string> refused;
   std::vector<Subject> subjects = subjects_of(subject, options, refused);
   if (request.positions || request.rotation || request.parameters)
