@@ -100,7 +100,8 @@ void save_checkpoint(const fs::path& folder, const TrainState& state, const Name
   std::vector<fs::path> all = list_checkpoints(folder);
   std::error_code ignored;  // an old checkpoint that cannot be removed is no reason to stop
   for (size_t i = 0; i + static_cast<size_t>(keep) < all.size(); ++i) {
-    const fs::path aside = all[i].string() + ".tmp-old";  // never a half-removed step-...
+    // Never a half-removed step-...; what a killed process leaves of it the next one removes.
+    const fs::path aside = all[i].string() + ".tmp-old";
     fs::rename(all[i], aside, ignored);
     fs::remove_all(aside, ignored);
   }

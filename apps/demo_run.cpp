@@ -17,6 +17,7 @@
 #include "data/prepare.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
+#include "engine/base/interrupt.h"
 #include "engine/base/parallel.h"
 
 namespace fs = std::filesystem;
@@ -59,6 +60,7 @@ void claim_folder(const DemoOptions& demo) {
   require<ConfigError>(key.empty(), kWhere, demo.out, ": holds a demo with ", key, " = '",
                        value_of(theirs, key), "', not '", value_of(mine, key),
                        "'; remove that folder or choose another --out");
+  require_writable_folder(demo.out);
 }
 
 data::Corpus corpus_of(const DemoOptions& demo, Progress& progress) {
@@ -110,6 +112,8 @@ std::string folder_of(const DemoOptions& demo, const std::string& posenc) {
 ExitCode train(const DemoOptions& demo, const std::string& posenc, Progress& progress) {
   const std::string folder = folder_of(demo, posenc);
   const RunConfig config = config_of(demo, posenc);
+  const StopSignals signals(
+      "demo: stopping after this training step; a second signal ends at once");
   std::error_code status;
   TrainingRun run = fs::exists(folder, status) ? TrainingRun::resume(config, folder)
                                                : TrainingRun::start(config, folder);
@@ -201,7 +205,14 @@ ExitCode run_demo(const DemoOptions& demo, std::ostream& out) {
   out << "text: " << size_text(corpus) << std::endl;
   for (const std::string& posenc : demo.encodings) {
     Progress progress = Progress::on_stdout();
-    if (train(demo, posenc, progress) == kStopped) {
+    const auto is_stopped = [&] {
+      try {
+        return train(demo, posenc, progress) == kStopped;
+      } catch (const Interrupted&) {  // before there was a run to save
+        return true;
+      }
+    };
+    if (is_stopped()) {
       progress.say("run the demo again to go on");
       return kStopped;
     }

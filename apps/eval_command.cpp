@@ -19,17 +19,15 @@
 #include "apps/signals.h"
 #include "data/corpus.h"
 #include "engine/base/error.h"
+#include "engine/base/file.h"
+#include "engine/base/interrupt.h"
 #include "engine/base/parallel.h"
+#include "engine/base/temporary.h"
 
 namespace fs = std::filesystem;
 
 namespace farfield::apps {
 namespace {
-
-// A signal asked for a stop; finished cells are kept.
-struct Stopped : Error {
-  using Error::Error;
-};
 
 struct Request {
   std::vector<std::string> runs, posenc, map;
@@ -80,7 +78,7 @@ void print_list(std::ostream& out) {
 std::function<void(int64_t)> watch_of(Progress& progress, const std::string& what) {
   using Clock = std::chrono::steady_clock;
   return [&progress, what, tokens = int64_t{0}, begin = Clock::now()](int64_t n) mutable {
-    if (stop_requested()) fail<Stopped>("eval", "stopped on request; the same command goes on");
+    throw_if(stop_requested);
     tokens += n;
     const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
     progress.update(
@@ -139,18 +137,22 @@ ExitCode measure_all(const Request& request, std::ostream& out) {
     const std::string warning = warning_of(baseline, request.eval.common.lengths);
     if (!warning.empty()) out << "warning: " << warning << '\n';
   }
+  if (!request.out.empty()) require_writable_folder(request.out);
   const std::set<std::string> read_only = read_only_runs(request, out);
   std::string no_plot;
-  const StopSignals signals;
+  const StopSignals signals("eval: stopping; a second signal ends at once");
   for_each_subject([&](const std::string& path, const LoadedRun& run, const Baseline& baseline) {
     if (&baseline == &baselines.front()) say(out, path, run, !request.map.empty());
     const data::Corpus corpus = corpus_of(request, run);
+    remove_leftovers_in(run.folder.eval());
+    remove_leftovers_in(run.folder.eval() / "cells");
     RowMemory memory;
     for (const std::string& protocol : request.eval.protocols) {
       Progress progress = Progress::on_stdout();
       std::string what = run.posenc;
       for (const std::string& more : {baseline.label(), protocol})
         if (!more.empty()) what.append(", ").append(more);
+      const Interruptible interruptible(stop_requested);  // finished cells are kept
       RunResult measured =
           measure(run, corpus, request.split, protocol, request.eval,
                   {.baseline = baseline,
@@ -232,8 +234,8 @@ int eval_command(int argc, const char* const* argv, std::ostream& out) {
   if (request.threads) set_thread_count(*request.threads);
   try {
     return measure_all(request, out);
-  } catch (const Stopped& stopped) {
-    out << stopped.what() << '\n';
+  } catch (const Interrupted&) {
+    out << "[eval] stopped on request; the same command goes on\n";
     return kStopped;
   } catch (const ConfigError& error) {
     rethrow_with_code(error, "eval");

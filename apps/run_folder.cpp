@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,6 +13,7 @@
 
 #include "engine/base/error.h"
 #include "engine/base/file.h"
+#include "engine/base/temporary.h"
 
 namespace fs = std::filesystem;
 
@@ -54,6 +56,7 @@ RunFolder RunFolder::create(const fs::path& path, const Settings& config,
                        ": expected a new folder, got one with files in it; continue the run with "
                        "--resume ",
                        path.string(), " or choose another --out");
+  remove_leftovers(path);
   AtomicFolder made(path);
   write_file_atomic(made.folder() / "config.conf", to_text(config));
   write_file_atomic(made.folder() / "manifest.json", manifest);
@@ -62,13 +65,21 @@ RunFolder RunFolder::create(const fs::path& path, const Settings& config,
   fs::create_directory(checkpoints, status);
   require<IoError>(!status, kWhere, path.string(), ": cannot write: ", status.message());
   if (fill) fill(checkpoints);
+  RunFolder run(path);
+  run.read_config(made.folder());
+  run.lock(made.folder());  // nobody sees it without
   made.commit();
-  return open_for_training(path);
+  return run;
 }
 
 RunFolder RunFolder::open_for_training(const fs::path& path) {
   RunFolder run = open(path);
-  run.lock();
+  run.lock(path);
+  remove_leftovers(path);
+  remove_leftovers_in(path);
+  remove_leftovers_in(run.checkpoints(), Folder::locked);
+  remove_leftovers_in(run.eval());
+  remove_leftovers_in(run.eval() / "cells");
   return run;
 }
 
@@ -80,7 +91,7 @@ RunFolder RunFolder::open(const fs::path& path) {
                    fs::exists(path, status) ? "a file" : "nothing of that name");
   require<IoError>(is_run(path), kWhere, path.string(), ": expected the folder of a run, got ",
                    is_run(path) ? "" : what_is_in(path));
-  run.read_config();
+  run.read_config(path);
   return run;
 }
 
@@ -93,11 +104,19 @@ RunFolder::~RunFolder() {
   if (lock_ >= 0) ::close(lock_);  // gives the lock back
 }
 
-void RunFolder::lock() {
-  const std::string file = (path_ / "lock").string();
-  lock_ = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+void RunFolder::lock(const fs::path& folder) {
+  const std::string file = (folder / "lock").string();
+  // What is behind a link or a pipe is not ours to write to, or to wait for.
+  lock_ = ::open(file.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
+  require<IoError>(lock_ >= 0 || errno != ELOOP, kWhere, file,
+                   ": expected a regular file, got a symbolic link; remove it");
   require<IoError>(lock_ >= 0, kWhere, file, ": cannot open: ", std::strerror(errno));
+  struct stat info {};
+  require<IoError>(::fstat(lock_, &info) == 0 && S_ISREG(info.st_mode), kWhere, file,
+                   ": expected a regular file, got something else; remove it");
   if (::flock(lock_, LOCK_EX | LOCK_NB) != 0) {
+    require<IoError>(errno == EWOULDBLOCK, kWhere, file, ": cannot lock: ", std::strerror(errno),
+                     "; put the run on a file system that has locks");
     char owner[24] = {};
     if (::read(lock_, owner, sizeof owner - 1) <= 0) std::strcpy(owner, "unknown");
     fail<ConfigError>(kWhere, path_.string(), ": another process (", owner,
@@ -108,8 +127,16 @@ void RunFolder::lock() {
   if (::ftruncate(lock_, 0) == 0) (void)!::pwrite(lock_, self.data(), self.size(), 0);
 }
 
-void RunFolder::read_config() {
-  const fs::path file = path_ / "config.conf";
+void RunFolder::remove() {
+  const fs::path plain = path_.has_filename() ? path_ : path_.parent_path();
+  const fs::path aside = plain.string() + ".tmp-" + std::to_string(::getpid());
+  std::error_code status;
+  fs::rename(plain, aside, status);  // never a half-removed run
+  fs::remove_all(status ? plain : aside, status);
+}
+
+void RunFolder::read_config(const fs::path& folder) {
+  const fs::path file = folder / "config.conf";
   config_ = parse_settings(file.string(), read_file(file));
 }
 

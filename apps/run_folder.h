@@ -18,12 +18,12 @@ class RunFolder {
  public:
   /// A new run with these files and what `fill` puts into its checkpoints/. ConfigError when
   /// something is there already; IoError, and nothing is there afterwards, when the folder cannot
-  /// be written.
+  /// be written. What killed processes left of this folder is removed.
   static RunFolder create(const std::filesystem::path& path, const Settings& config,
                           const std::string& manifest, const std::string& metrics_header,
                           const std::function<void(const std::filesystem::path&)>& fill = {});
   /// An existing run, to go on with. ConfigError when another process has it; IoError when there is
-  /// none or a file is missing.
+  /// none or a file is missing. What killed processes left in it half-written is removed.
   static RunFolder open_for_training(const std::filesystem::path& path);
   /// An existing run, to read.
   static RunFolder open(const std::filesystem::path& path);
@@ -37,13 +37,15 @@ class RunFolder {
   std::filesystem::path manifest() const { return path_ / "manifest.json"; }
   std::filesystem::path checkpoints() const { return path_ / "checkpoints"; }
   std::filesystem::path eval() const { return path_ / "eval"; }
+  /// Removes the folder with everything in it. Nothing else of it may be used afterwards.
+  void remove();
   /// What config.conf holds.
   const Settings& config() const { return config_; }
 
  private:
   explicit RunFolder(std::filesystem::path path) : path_(std::move(path)) {}
-  void lock();
-  void read_config();
+  void lock(const std::filesystem::path& folder);
+  void read_config(const std::filesystem::path& folder);
 
   std::filesystem::path path_;
   Settings config_;

@@ -1,27 +1,54 @@
 #include "apps/signals.h"
 
 #include <signal.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
+#include <cerrno>
+#include <cstdint>
+
+#include "engine/base/error.h"
 
 namespace farfield::apps {
 namespace {
 
 constexpr std::array kSignals = {SIGINT, SIGTERM, SIGUSR1};
 
-volatile sig_atomic_t requests = 0;
+// What the handler touches: lock-free, so that it may.
+std::atomic<bool> requested{false};
+std::atomic<int64_t> due_ns{0};
+static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int64_t>::is_always_lock_free);
+
+// Set while no handler is there.
+std::string notice_text;
+int64_t grace_ns = 0;
 std::array<struct sigaction, kSignals.size()> before;
 
+int64_t now_ns() {
+  struct timespec now {};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  return int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+
 void on_signal(int which) {
-  if (requests != 0) ::_exit(128 + which);
-  requests = 1;
+  if (requested.load()) ::_exit(128 + which);
+  const int reason = errno;
+  due_ns.store(now_ns() + grace_ns);
+  requested.store(true);
+  (void)!::write(STDERR_FILENO, notice_text.data(), notice_text.size());
+  errno = reason;
 }
 
 }  // namespace
 
-StopSignals::StopSignals() {
-  requests = 0;
+StopSignals::StopSignals(const std::string& notice, std::chrono::duration<double> grace) {
+  requested.store(false);
+  grace_ns = static_cast<int64_t>(grace.count() * 1e9);
+  // A terminal shows "^C" and perhaps a line that is being rewritten.
+  const char* const begin = ::isatty(STDERR_FILENO) == 1 ? "\n" : "";
+  notice_text = notice.empty() ? "" : concat(begin, notice, '\n');
   struct sigaction action = {};
   action.sa_handler = on_signal;
   action.sa_flags = SA_RESTART;  // a write in progress goes on
@@ -30,8 +57,11 @@ StopSignals::StopSignals() {
 
 StopSignals::~StopSignals() {
   for (size_t i = 0; i < kSignals.size(); ++i) ::sigaction(kSignals[i], &before[i], nullptr);
+  requested.store(false);
 }
 
-bool stop_requested() { return requests != 0; }
+bool stop_requested() { return requested.load(std::memory_order_relaxed); }
+
+bool stop_is_due() { return requested.load() && now_ns() >= due_ns.load(); }
 
 }  // namespace farfield::apps

@@ -1,16 +1,19 @@
 // train: trains a model, or goes on with one.
 
+#include <chrono>
 #include <iostream>
 
 #include "apps/cli.h"
 #include "apps/machine.h"
 #include "apps/run_config.h"
 #include "apps/run_corpus.h"
+#include "apps/signals.h"
 #include "apps/training_memory.h"
 #include "apps/training_run.h"
 #include "data/corpus.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
+#include "engine/base/interrupt.h"
 #include "posenc/composition.h"
 
 using namespace farfield;
@@ -22,17 +25,23 @@ int train(int argc, char** argv) {
   RunConfig config;
   std::string out, resume;
   std::optional<int64_t> stop_after;
+  double stop_grace = 10;
   Options options("train",
                   "Trains a decoder language model on a corpus, into a run folder of its own.");
   options.group("This call")
       .add("out", out, "FOLDER", "the new run's folder (default: runs/PRESET-ENCODING-sSEED)")
       .add("resume", resume, "FOLDER", "go on with this run at its newest checkpoint")
       .add("stop-after", stop_after, "N",
-           "write a checkpoint after step N and leave with 75; --resume goes on");
+           "write a checkpoint after step N and exit with status 75; --resume goes on")
+      .add("stop-grace", stop_grace, "S",
+           "after SIGINT, SIGTERM or SIGUSR1 the running step has S more seconds; then it is given "
+           "up and the state before it saved");
   add_options(options, config);
   if (!options.parse(argc, argv, std::cout)) return kDone;
   require<ConfigError>(out.empty() || resume.empty(), "train",
                        "expected --out for a new run or --resume for an old one, got both");
+  require<ConfigError>(stop_grace >= 0 && stop_grace <= 1e6, "train",
+                       "expected --stop-grace from 0 to 1e6 seconds, got ", stop_grace);
 
   const bool is_data_given = options.given("data");
   if (!resume.empty()) {      // what is not given here is as the run was started
@@ -55,16 +64,24 @@ int train(int argc, char** argv) {
                                                available_bytes(parse_device(config.device)));
     if (!warning.empty()) std::cout << "warning: " << warning << std::endl;
   }
-  TrainingRun run =
-      resume.empty() ? TrainingRun::start(config, out) : TrainingRun::resume(config, resume);
-  std::cout << to_text(to_settings(config)) << '\n'
-            << (resume.empty() ? "training in "
-                : run.trainer().is_done()
-                    ? "finished: "
-                    : concat("going on at step ", run.trainer().state().step, " in "))
-            << run.folder().path().string() << std::endl;
-  Progress progress = Progress::on_stdout();
-  return run.go(progress, stop_after);
+  const StopSignals signals(concat("train: stopping after this step, which has ",
+                                   number(stop_grace), " s; a second signal ends at once"),
+                            std::chrono::duration<double>(stop_grace));
+  try {
+    TrainingRun run =
+        resume.empty() ? TrainingRun::start(config, out) : TrainingRun::resume(config, resume);
+    std::cout << to_text(to_settings(config)) << '\n'
+              << (resume.empty() ? "training in "
+                  : run.trainer().is_done()
+                      ? "finished: "
+                      : concat("going on at step ", run.trainer().state().step, " in "))
+              << run.folder().path().string() << std::endl;
+    Progress progress = Progress::on_stdout();
+    return run.go(progress, stop_after);
+  } catch (const Interrupted&) {  // before there was a run to save
+    std::cout << "stopped on request before training; the same command starts again\n";
+    return kStopped;
+  }
 }
 
 }  // namespace

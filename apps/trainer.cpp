@@ -92,6 +92,7 @@ Trainer::Tokens Trainer::tokens_of(int64_t step) const {
 
 // The mean loss, float64 [].
 Tensor Trainer::forward_backward(const Tokens& tokens) const {
+  const Interruptible interruptible(is_due);  // the update that follows is not
   const int64_t pieces = config_.accumulate;
   const Shape shape{*config_.batch / pieces, *config_.train_len};
   Tensor sum;
@@ -147,10 +148,16 @@ StepResult Trainer::step() {
   // The device is given all of the step, and decides itself whether there is an update, before the
   // host first looks at a number: it never stands still within a step.
   const bool is_plain = !after_backward;
-  if (is_plain)
-    run_graph();
-  else
-    compute();
+  try {
+    if (is_plain)
+      run_graph();
+    else
+      compute();
+  } catch (...) {  // before the update
+    optimizer_.take_back();
+    optimizer_.zero_grad();
+    throw;
+  }
   if (result.step < *config_.steps) next_ = tokens_of(result.step);
   const std::vector<double> seen = outcome_.to_vector();
   result.loss = seen[0];
@@ -199,6 +206,7 @@ std::string Trainer::describe(const Tokens& tokens, double loss, double norm) {
 }
 
 std::optional<double> Trainer::valid_loss() {
+  const Interruptible interruptible(is_due);
   const int64_t length = *config_.train_len;
   const int64_t n = std::min(config_.valid_windows, (valid_.size() - 1) / length);
   if (n < 1) return std::nullopt;

@@ -11,6 +11,7 @@
 #include "apps/run_config.h"
 #include "data/corpus.h"
 #include "data/loader.h"
+#include "engine/base/interrupt.h"
 #include "engine/optim.h"
 #include "engine/step_graph.h"
 #include "layers/transformer.h"
@@ -46,11 +47,14 @@ class Trainer {
   bool is_done() const { return step_ >= *config_.steps; }
   /// Whether the next step is one to leave out.
   bool is_next_left_out() const { return left_out_.count(step_ + 1) > 0; }
+  /// Interrupted when is_due says so before the update: nothing has changed then, and the next call
+  /// makes the same step.
   StepResult step();
   /// Counts the next step as done without looking at its batch.
   void skip_step() { ++step_; }
 
   /// Mean over fixed windows of the valid split; empty when that is shorter than one sequence.
+  /// Interrupted as step().
   std::optional<double> valid_loss();
 
   const RunConfig& config() const { return config_; }
@@ -61,6 +65,10 @@ class Trainer {
   const Transformer& model() const { return model_; }
   /// How the device is given a step.
   const StepGraph& graph() const { return graph_; }
+
+  /// Whether what is being computed is to be given up; nullptr: never. What a device has been given
+  /// already it finishes.
+  Interruptible::IsDue is_due = nullptr;
 
   /// For tests: called when the gradients of a step are there, before they are looked at. Such a
   /// step is not a recorded one.

@@ -8,6 +8,7 @@
 #include "apps/signals.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
+#include "engine/base/interrupt.h"
 #include "engine/base/parallel.h"
 
 namespace farfield::apps {
@@ -20,6 +21,7 @@ std::unique_ptr<Trainer> make_trainer(const RunConfig& config) {
   require<ConfigError>(!config.data.empty(), kWhere,
                        "expected --data FOLDER, a corpus made by `prepare`");
   if (config.threads) set_thread_count(*config.threads);
+  const Interruptible interruptible(stop_is_due);  // a large model takes minutes to initialise
   return std::make_unique<Trainer>(config, data::Corpus::open(config.data));
 }
 
@@ -48,6 +50,7 @@ TrainingRun::TrainingRun(RunFolder folder, std::unique_ptr<Trainer> trainer)
   const TrainState state = trainer_->state();
   logged_tokens_ = state.tokens;
   logged_time_s_ = state.time_s;
+  trainer_->is_due = stop_is_due;
 }
 
 TrainingRun TrainingRun::start(const RunConfig& config, const std::string& out) {
@@ -55,6 +58,7 @@ TrainingRun TrainingRun::start(const RunConfig& config, const std::string& out) 
   const std::string manifest =
       run_manifest(config, data::Corpus::open(config.data), count(trainer->model_tensors()),
                    corpus_place(config.data, out));
+  throw_if(stop_is_due);
   RunFolder folder = RunFolder::create(
       out, to_settings(config), manifest, MetricsFile::header(), [&](const auto& checkpoints) {
         save_checkpoint(checkpoints, trainer->state(), trainer->model_tensors(),
@@ -62,6 +66,7 @@ TrainingRun TrainingRun::start(const RunConfig& config, const std::string& out) 
       });
   TrainingRun run(std::move(folder), std::move(trainer));
   run.saved_step_ = 0;
+  run.is_new_ = true;
   return run;
 }
 
@@ -85,7 +90,15 @@ TrainingRun TrainingRun::resume(const RunConfig& config, const std::string& path
 }
 
 ExitCode TrainingRun::go(Progress& progress, std::optional<int64_t> stop_after) {
-  const StopSignals signals;
+  try {
+    return make_steps(progress, stop_after);
+  } catch (...) {
+    if (is_unused()) folder_.remove();
+    throw;
+  }
+}
+
+ExitCode TrainingRun::make_steps(Progress& progress, std::optional<int64_t> stop_after) {
   const RunConfig& config = trainer_->config();
   if (trainer_->is_done()) {  // resumed after its end
     progress.say(concat("this run is finished: step ", *config.steps, " of ", *config.steps,
@@ -108,7 +121,13 @@ ExitCode TrainingRun::go(Progress& progress, std::optional<int64_t> stop_after) 
     if (trainer_->is_next_left_out()) {
       trainer_->skip_step();
     } else {
-      const StepResult step = trainer_->step();
+      StepResult step;
+      try {
+        step = trainer_->step();
+      } catch (const Interrupted&) {
+        progress.say(concat("step ", done + 1, " was given up; --resume repeats it"));
+        continue;  // to where a stop is seen to
+      }
       if (!step.problem.empty()) {
         handle(step, progress);
         continue;
@@ -133,7 +152,11 @@ void TrainingRun::log(const StepResult& step, bool is_last, Progress& progress) 
   const double speed =
       seconds > 0 ? static_cast<double>(state.tokens - logged_tokens_) / seconds : 0;
   std::optional<double> valid;
-  if (measure) valid = trainer_->valid_loss();
+  try {
+    if (measure) valid = trainer_->valid_loss();
+  } catch (const Interrupted&) {
+    progress.say(concat("valid_loss of step ", step.step, " was given up, and stays empty"));
+  }
   std::string text =
       concat("step ", step.step, " of ", *config.steps, ": loss ", fixed(step.loss, 4));
   if (valid) text += ", valid " + fixed(*valid, 4);
@@ -187,6 +210,8 @@ void TrainingRun::handle(const StepResult& bad, Progress& progress) {
     return;
   }
   if (policy == "rewind") return rewind(bad, progress);
+  require<Error>(!is_unused(), kWhere, bad.problem,
+                 "; nothing is kept of this run; --nonfinite skip or rewind leaves the batch out");
   if (saved_step_ != bad.step - 1) save();
   fail<Error>(kWhere, bad.problem, "; the weights of step ", bad.step - 1, " are in ",
               folder_.checkpoints().string(),

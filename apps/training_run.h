@@ -18,15 +18,18 @@ namespace farfield::apps {
 class TrainingRun {
  public:
   /// Starts a new run in `out`. The config must be resolved. Its checkpoint of step 0 is written at
-  /// once, so the run can always be resumed.
+  /// once, so the run can always be resumed. Interrupted, and nothing is there, when stop_is_due()
+  /// before that; resume() likewise.
   static TrainingRun start(const RunConfig& config, const std::string& out);
   /// Goes on with a run at its newest checkpoint. `config` is the run's own, resolved, with what
   /// this call changes; ConfigError names the first setting that must not change.
   static TrainingRun resume(const RunConfig& config, const std::string& path);
 
-  /// Trains until the last step (kDone), or until `stop_after` or a signal asks for a stop
-  /// (kStopped); both end with a checkpoint. Error when a number is not finite and the policy is
-  /// to stop: the checkpoint is then that of the step before.
+  /// Trains until the last step (kDone), or until `stop_after` or a signal (signals.h) asks for a
+  /// stop (kStopped); both end with a checkpoint. A step that is not done when stop_is_due() is
+  /// given up: the checkpoint is then that of the step before. So it is when a number is not finite
+  /// and the policy is to stop, an Error. Any error before the first step of a new run is done
+  /// removes its folder, so that the same start can be made again.
   ExitCode go(Progress& progress, std::optional<int64_t> stop_after = {});
 
   Trainer& trainer() { return *trainer_; }
@@ -35,6 +38,9 @@ class TrainingRun {
  private:
   TrainingRun(RunFolder folder, std::unique_ptr<Trainer> trainer);
 
+  ExitCode make_steps(Progress& progress, std::optional<int64_t> stop_after);
+  /// Whether all that this run has is the state that it was started with.
+  bool is_unused() const { return is_new_ && good_step_ == 0 && saved_step_ == 0; }
   void log(const StepResult& step, bool is_last, Progress& progress);
   void say_how(Progress& progress);
   void save();
@@ -44,6 +50,7 @@ class TrainingRun {
   RunFolder folder_;
   std::unique_ptr<Trainer> trainer_;
   MetricsFile metrics_;
+  bool is_new_ = false;        // made by this object
   int64_t saved_step_ = -1;    // of the newest checkpoint
   int64_t good_step_ = 0;      // the latest that was finite
   int64_t bad_step_ = 0;       // the latest that was not

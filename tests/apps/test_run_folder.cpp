@@ -1,3 +1,4 @@
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <boost/test/unit_test.hpp>
@@ -11,6 +12,7 @@
 
 using namespace farfield;
 using namespace farfield::apps;
+namespace fs = std::filesystem;
 
 namespace {
 const Settings kConfig = {{"posenc", "alibi"}, {"steps", "5"}};
@@ -52,6 +54,56 @@ BOOST_AUTO_TEST_CASE(the_lock_is_given_back) {
   const TempFolder folder;
   { const RunFolder first = RunFolder::create(folder / "a", kConfig, "{}", "step\n"); }
   BOOST_CHECK_NO_THROW(RunFolder::open_for_training(folder / "a"));
+}
+
+BOOST_AUTO_TEST_CASE(a_lock_that_is_a_link_is_not_written_through) {
+  const TempFolder folder;
+  { const RunFolder run = RunFolder::create(folder / "a", kConfig, "{}", "step\n"); }
+  write_file_atomic(folder / "precious", "not to be lost");
+  fs::remove(folder / "a/lock");
+  fs::create_symlink(folder / "precious", folder / "a/lock");
+  BOOST_CHECK_EXCEPTION(RunFolder::open_for_training(folder / "a"), IoError,
+                        says("/a/lock: expected a regular file, got a symbolic link; remove it"));
+  BOOST_TEST(read_file(folder / "precious") == "not to be lost");
+  fs::remove(folder / "a/lock");
+  BOOST_TEST_REQUIRE(::mkfifo((folder / "a/lock").c_str(), 0666) == 0);
+  BOOST_CHECK_EXCEPTION(RunFolder::open_for_training(folder / "a"), IoError,
+                        says("/a/lock: expected a regular file, got something else; remove it"));
+}
+
+BOOST_AUTO_TEST_CASE(going_on_removes_what_killed_processes_left) {
+  const TempFolder folder;
+  { const RunFolder run = RunFolder::create(folder / "a", kConfig, "{}", "step\n"); }
+  const fs::path left[] = {
+      folder / "a.tmp-99999999", folder / "a/checkpoints/step-00000003.tmp-99999999",
+      folder / "a/checkpoints/step-00000001.tmp-old", folder / "a/eval/cells/x.json.tmp-99999999",
+      folder / "a/eval/reach.csv.tmp-99999999"};
+  for (const fs::path& path : left) fs::create_directories(path / "part");
+  write_file_atomic(folder / "a/metrics.csv.tmp-99999999", "");
+  { const RunFolder reading = RunFolder::open(folder / "a"); }
+  for (const fs::path& path : left) BOOST_TEST(fs::exists(path), path);
+  const RunFolder run = RunFolder::open_for_training(folder / "a");
+  for (const fs::path& path : left) BOOST_TEST(!fs::exists(path), path);
+  BOOST_TEST(!fs::exists(folder / "a/metrics.csv.tmp-99999999"));
+  BOOST_TEST(folder.entries() == 1);
+}
+
+BOOST_AUTO_TEST_CASE(a_new_run_removes_what_a_killed_start_left_of_it) {
+  const TempFolder folder;
+  fs::create_directories(folder / "a.tmp-99999999/checkpoints");
+  fs::create_directories(folder / "b.tmp-99999999/checkpoints");
+  { const RunFolder run = RunFolder::create(folder / "a", kConfig, "{}", "step\n"); }
+  BOOST_TEST(!fs::exists(folder / "a.tmp-99999999"));
+  BOOST_TEST(fs::exists(folder / "b.tmp-99999999"));
+}
+
+BOOST_AUTO_TEST_CASE(a_removed_run_leaves_nothing) {
+  const TempFolder folder;
+  {
+    RunFolder run = RunFolder::create(folder / "a/", kConfig, "{}", "step\n");
+    run.remove();
+  }
+  BOOST_TEST(folder.entries() == 0);
 }
 
 BOOST_AUTO_TEST_CASE(a_folder_that_is_not_a_run_is_an_error) {

@@ -1,12 +1,40 @@
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <boost/test/unit_test.hpp>
+#include <functional>
 
 #include "apps/signals.h"
+#include "engine/base/file.h"
+#include "tests/support/temp_folder.h"
 
+using namespace farfield;
 using namespace farfield::apps;
+
+namespace {
+
+struct Ended {
+  int status;
+  std::string said;  // on stderr
+};
+
+Ended in_a_child(const std::function<void()>& fn) {
+  const TempFolder folder;
+  const std::string errors = (folder / "stderr").string();
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::dup2(::open(errors.c_str(), O_WRONLY | O_CREAT, 0666), STDERR_FILENO);
+    fn();
+    ::_exit(0);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  return {status, read_file(errors)};
+}
+
+}  // namespace
 
 BOOST_AUTO_TEST_CASE(each_stop_signal_is_noted_and_survived) {
   for (const int which : {SIGINT, SIGTERM, SIGUSR1}) {
@@ -17,18 +45,36 @@ BOOST_AUTO_TEST_CASE(each_stop_signal_is_noted_and_survived) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(a_stop_is_due_when_its_grace_time_has_passed) {
+  {
+    const StopSignals watch("", std::chrono::hours(1));
+    BOOST_TEST(!stop_is_due());
+    ::raise(SIGTERM);
+    BOOST_TEST(!stop_is_due());
+  }
+  const StopSignals watch("", std::chrono::seconds(0));
+  BOOST_TEST(!stop_is_due());
+  ::raise(SIGTERM);
+  BOOST_TEST(stop_is_due());
+}
+
+BOOST_AUTO_TEST_CASE(the_first_signal_says_at_once_what_happens) {
+  const Ended ended = in_a_child([] {
+    const StopSignals watch("train: stopping after this step");
+    ::raise(SIGTERM);
+  });
+  BOOST_TEST(ended.status == 0);
+  BOOST_TEST(ended.said == "train: stopping after this step\n");
+}
+
 BOOST_AUTO_TEST_CASE(the_second_signal_leaves_at_once) {
-  const pid_t child = ::fork();
-  if (child == 0) {
+  const Ended ended = in_a_child([] {
     const StopSignals watch;
     ::raise(SIGTERM);
     ::raise(SIGINT);
-    ::_exit(0);  // not reached
-  }
-  int status = 0;
-  ::waitpid(child, &status, 0);
-  BOOST_TEST(WIFEXITED(status));
-  BOOST_TEST(WEXITSTATUS(status) == 128 + SIGINT);
+  });
+  BOOST_TEST(WIFEXITED(ended.status));
+  BOOST_TEST(WEXITSTATUS(ended.status) == 128 + SIGINT);
 }
 
 BOOST_AUTO_TEST_CASE(afterwards_signals_mean_what_they_did_before) {

@@ -1,3 +1,4 @@
+#include <atomic>
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <cstring>
@@ -60,6 +61,59 @@ BOOST_AUTO_TEST_CASE(training_lowers_the_loss) {
   BOOST_TEST(t.is_done());
   BOOST_TEST(*t.valid_loss() < 3.5);
   BOOST_TEST(t.state().tokens == 60 * 64);
+}
+
+namespace {
+std::atomic<int64_t> questions{0}, due_after{0};
+bool is_due() { return ++questions > due_after; }
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(a_step_that_is_given_up_changes_nothing_and_is_repeated) {
+  RunConfig config = toy().config();
+  config.accumulate = 2;
+  config.hidden_dropout = 0.2;
+  for (const bool checkpointing : {false, true}) {
+    config.checkpoint_activations = checkpointing;
+    Trainer whole = trainer(config), often = trainer(config);
+    const std::vector<double> wanted = losses(whole, 3);
+    losses(often, 2);
+    const Checkpoint before = snapshot(often);
+    often.is_due = is_due;
+    questions = 0;
+    due_after = 1'000'000'000;
+    Trainer third = trainer(config);  // how often a step asks
+    third.restore(before);
+    third.is_due = is_due;
+    third.step();
+    const int64_t all = questions;
+    BOOST_TEST_REQUIRE(all > 50);
+    for (int64_t after = 0; after < all; after += 1 + all / 20) {
+      questions = 0;
+      due_after = after;
+      BOOST_CHECK_THROW(often.step(), Interrupted);
+      BOOST_TEST(often.state().step == 2);
+      BOOST_TEST(often.state().optimizer_t == before.state.optimizer_t);
+      for (const auto& [name, tensor] : often.model_tensors())
+        BOOST_CHECK(same_bits({{name, tensor}}, {{name, before.model.at(name)}}));
+      for (const auto& [name, tensor] : often.optimizer_tensors())
+        BOOST_CHECK(same_bits({{name, tensor}}, {{name, before.optimizer.at(name)}}));
+    }
+    due_after = 1'000'000'000;
+    BOOST_TEST(often.step().loss == wanted[2]);
+    BOOST_TEST(same_bits(whole.model_tensors(), often.model_tensors()));
+    BOOST_TEST(same_bits(whole.optimizer_tensors(), often.optimizer_tensors()));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_validation_can_be_given_up) {
+  Trainer t = trainer(toy().config());
+  const std::optional<double> wanted = t.valid_loss();
+  t.is_due = is_due;
+  questions = 0;
+  due_after = 10;
+  BOOST_CHECK_THROW(t.valid_loss(), Interrupted);
+  due_after = 1'000'000'000;
+  BOOST_TEST(*t.valid_loss() == *wanted);
 }
 
 BOOST_AUTO_TEST_CASE(a_restored_run_goes_on_bit_for_bit) {

@@ -1,5 +1,6 @@
 #include <signal.h>
 
+#include <atomic>
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <limits>
@@ -8,6 +9,7 @@
 
 #include "apps/csv.h"
 #include "apps/load_run.h"
+#include "apps/signals.h"
 #include "apps/training_run.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
@@ -136,6 +138,7 @@ BOOST_AUTO_TEST_CASE(a_run_killed_after_its_checkpoint_repeats_no_row) {
 BOOST_AUTO_TEST_CASE(a_signal_ends_the_run_resumably_after_the_step) {
   for (const int which : {SIGINT, SIGTERM, SIGUSR1}) {
     const std::string path = toy().path("signal" + std::to_string(which));
+    const StopSignals signals;
     TrainingRun run = TrainingRun::start(toy().config(), path);
     run.trainer().after_backward = [&](int64_t step, const std::vector<Parameter>&) {
       if (step == 3) ::raise(which);
@@ -145,6 +148,90 @@ BOOST_AUTO_TEST_CASE(a_signal_ends_the_run_resumably_after_the_step) {
     BOOST_TEST(said.find("stopped on request after step 3 of 8") != std::string::npos);
     BOOST_TEST(load_newest_checkpoint(run.folder().checkpoints()).state.step == 3);
   }
+}
+
+namespace {
+// Asks for a stop in the middle of a step; its grace time is over at once.
+std::atomic<int64_t> questions{0}, raise_at{0};
+bool raise_and_ask() {
+  if (++questions == raise_at) ::raise(SIGTERM);
+  return stop_is_due();
+}
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(a_step_beyond_its_grace_time_is_given_up_and_repeated) {
+  const std::string whole = toy().path("uninterrupted"), path = toy().path("given-up");
+  {
+    TrainingRun run = TrainingRun::start(toy().config(), whole);
+    go(run);
+  }
+  bool is_new = true;
+  for (const int64_t at : {1, 40, 100, 250, 350}) {
+    const StopSignals signals("", std::chrono::seconds(0));
+    TrainingRun run = is_new ? TrainingRun::start(toy().config(), path)
+                             : TrainingRun::resume(toy().config(), path);
+    is_new = false;
+    run.trainer().is_due = raise_and_ask;
+    questions = 0;
+    raise_at = at;
+    std::string said;
+    BOOST_TEST(go(run, {}, &said) == kStopped);
+    BOOST_TEST(said.find("was given up") != std::string::npos, said);
+    BOOST_TEST(said.find("stopped on request after step ") != std::string::npos, said);
+    BOOST_TEST(load_newest_checkpoint(run.folder().checkpoints()).state.step ==
+               run.trainer().state().step);
+  }
+  TrainingRun run = TrainingRun::resume(toy().config(), path);
+  BOOST_TEST(go(run) == kDone);
+  for (const char* file : {"model.safetensors", "optimizer.safetensors"})
+    BOOST_CHECK(bytes(whole, 8, file) == bytes(path, 8, file));
+}
+
+BOOST_AUTO_TEST_CASE(a_signal_while_a_run_starts_leaves_a_run_to_resume_or_nothing) {
+  {
+    const StopSignals signals;
+    ::raise(SIGTERM);
+    TrainingRun run = TrainingRun::start(toy().config(), toy().path("early"));
+    std::string said;
+    BOOST_TEST(go(run, {}, &said) == kStopped);
+    BOOST_TEST(said.find("stopped on request after step 0 of 8") != std::string::npos, said);
+  }
+  BOOST_CHECK_NO_THROW(TrainingRun::resume(toy().config(), toy().path("early")));
+  const StopSignals signals("", std::chrono::seconds(0));
+  ::raise(SIGTERM);
+  BOOST_CHECK_THROW(TrainingRun::start(toy().config(), toy().path("too-early")), Interrupted);
+  BOOST_TEST(!fs::exists(toy().path("too-early")));
+}
+
+BOOST_AUTO_TEST_CASE(a_start_that_fails_in_its_first_step_is_in_nobodys_way) {
+  const std::string path = toy().path("again-and-again");
+  for (int i = 0; i < 2; ++i) {
+    TrainingRun run = TrainingRun::start(toy().config(), path);
+    run.trainer().after_backward = [](int64_t, const std::vector<Parameter>&) {
+      fail<BackendError>("cuda", "out of memory");
+    };
+    BOOST_CHECK_THROW(go(run), BackendError);
+    BOOST_TEST(!fs::exists(path));
+  }
+  {
+    TrainingRun run = TrainingRun::start(toy().config(), path);
+    run.trainer().after_backward = [](int64_t, const std::vector<Parameter>& p) { poison(p); };
+    BOOST_CHECK_EXCEPTION(go(run), Error,
+                          says("[train] step 1: expected finite numbers",
+                               "; nothing is kept of this run; --nonfinite skip or rewind"));
+    BOOST_TEST(!fs::exists(path));
+  }
+  // What was stopped, or killed, has a state to go on from: so it stays.
+  {
+    TrainingRun run = TrainingRun::start(toy().config(), path);
+    BOOST_TEST(go(run, 0) == kStopped);
+  }
+  TrainingRun run = TrainingRun::resume(toy().config(), path);
+  run.trainer().after_backward = [](int64_t, const std::vector<Parameter>&) {
+    fail<BackendError>("cuda", "out of memory");
+  };
+  BOOST_CHECK_THROW(go(run), BackendError);
+  BOOST_TEST(fs::exists(path));
 }
 
 BOOST_AUTO_TEST_CASE(stopping_keeps_the_weights_before_the_bad_step) {

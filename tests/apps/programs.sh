@@ -1,0 +1,76 @@
+#!/bin/sh
+# programs.sh TRAIN PREPARE INSPECT: what the programs themselves do with their streams, their place
+# and their signals. Exit status 0 when all of it is as said.
+set -u
+train=$1 prepare=$2 inspect=$3
+folder=$(mktemp -d) || exit 1
+trap 'rm -rf "$folder"' EXIT
+cd "$folder" || exit 1
+failed=0
+
+# expect WHAT WANTED GOT
+expect() {
+  [ "$2" = "$3" ] && return
+  echo "$1: expected '$2', got '$3'" >&2
+  failed=1
+}
+# status COMMAND...: its exit status, in $got; what it said on stderr, in the file said
+status() {
+  "$@" 2>said
+  got=$?
+}
+
+# --- standard output
+if [ -c /dev/full ]; then
+  for program in "$train" "$prepare" "$inspect"; do
+    status "$program" --help >/dev/full
+    expect "$program --help >/dev/full" 3 "$got"
+    grep -q 'standard output: cannot write: No space left on device' said || failed=1
+  done
+  status "$inspect" encoding alibi >/dev/full
+  expect 'inspect >/dev/full' 3 "$got"
+else
+  echo 'SKIPPED: there is no /dev/full' >&2
+fi
+status "$inspect" encoding alibi >&-
+expect 'inspect >&-' 3 "$got"
+status "$inspect" encoding alibi --svg no/such/folder/a.svg >/dev/null
+expect 'inspect --svg in no folder' 3 "$got"
+
+# --- a run
+i=0
+while [ $i -lt 3000 ]; do
+  echo "the $i words of line $((i * i % 97)) follow one another"
+  i=$((i + 1))
+done >text.txt
+mkdir corpus.tmp-99999999
+status "$prepare" --input text.txt --output corpus >/dev/null
+expect 'prepare' 0 "$got"
+expect 'what a killed prepare left' 'corpus said text.txt' "$(echo *)"
+small='--preset smoke --posenc alibi --data corpus --train-len 32 --batch 2 --threads 2 --valid-every 0'
+status "$train" $small --steps 1 --out closed <&- >&-  # no file may become its output
+expect 'train >&-' 3 "$got"
+case $(cat closed/lock) in *[!0-9]*) expect 'lock of train >&-' 'a number' "$(cat closed/lock)" ;; esac
+status "$train" --resume closed >/dev/null
+expect 'train --resume of a finished run' 0 "$got"
+
+# --- SIGTERM at any moment of the start: a run to resume with status 75, or nothing at all.
+for delay in 0 0.01 0.02 0.04 0.08 0.15; do
+  rm -rf run
+  "$train" $small --steps 100000000 --out run >out 2>&1 &
+  pid=$!
+  sleep $delay
+  kill -TERM $pid
+  wait $pid
+  got=$?
+  if [ -d run ]; then
+    expect "train, SIGTERM after $delay s" 75 "$got"
+    status "$train" --resume run --stop-after 1 >/dev/null
+    expect "resuming it" 75 "$got"
+  else
+    # 143: before the program could ask for signals
+    case $got in 75 | 143) ;; *) expect "train, SIGTERM after $delay s, nothing there" 75 "$got" ;; esac
+  fi
+  expect "what SIGTERM after $delay s left" '' "$(ls -d run.tmp-* 2>/dev/null)"
+done
+exit $failed
