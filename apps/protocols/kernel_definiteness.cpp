@@ -1,6 +1,10 @@
 #include "apps/protocols/kernel_definiteness.h"
 
+#include <algorithm>
+#include <cmath>
 #include <numeric>
+#include <set>
+#include <span>
 
 #include "apps/analysis/definiteness.h"
 #include "apps/protocols/kernels.h"
@@ -19,6 +23,12 @@ struct VerdictText {
 VerdictText text_of(Verdict verdict) {
   if (verdict == Verdict::cpd) return {1, "cpd"};
   return verdict == Verdict::boundary ? VerdictText{0, "boundary"} : VerdictText{-1, "not_cpd"};
+}
+
+// Tokens 0 to n - 1 all of whose distances a mask shows: as log-fit, which leaves out what is
+// hidden, but a matrix takes every distance below its size.
+int64_t n_visible(const Kernel& kernel) {
+  return std::find(kernel.bias.begin(), kernel.bias.end(), -INFINITY) - kernel.bias.begin();
 }
 
 }  // namespace
@@ -44,9 +54,13 @@ ProtocolResult kernel_definiteness(const Subject& subject, const CommonOptions&,
   std::iota(points.begin(), points.end(), 0.0);
   measure_kernels(
       result, subject, own.points, [&](const std::vector<Kernel>& kernels, LengthResult& to) {
+        std::set<int64_t> hidden_from;
         for (const Kernel& kernel : kernels) {
+          const int64_t n = n_visible(kernel);
+          if (n < own.points) hidden_from.insert(n);
           const Definiteness found =
-              definiteness([&](double d) { return kernel.at(static_cast<int64_t>(d)); }, points);
+              definiteness([&](double d) { return kernel.at(static_cast<int64_t>(d)); },
+                           std::span(points).first(static_cast<size_t>(n)));
           const VerdictText verdict = text_of(found.verdict);
           const bool is_cpd = found.verdict == Verdict::cpd;
           to.quantities.push_back({"smallest_eigenvalue", found.smallest_eigenvalue, kernel.of});
@@ -54,7 +68,11 @@ ProtocolResult kernel_definiteness(const Subject& subject, const CommonOptions&,
           to.quantities.push_back({"c_min", found.smallest_shift, kernel.of, is_cpd ? "" : "none"});
           to.quantities.push_back(
               {"search", found.searched_shift, kernel.of, is_cpd ? "" : "none"});
+          to.quantities.push_back({"n", static_cast<double>(n), kernel.of});
         }
+        for (const int64_t n : hidden_from)
+          to.notes.push_back(
+              concat("a mask hides distance ", n, ": tokens 0 to ", n - 1, " make the matrix"));
       });
   return result;
 }

@@ -13,6 +13,10 @@
 namespace farfield::apps {
 namespace {
 
+// Kernels took a mask for a failure once. They are measured in no time, so such a cell is not
+// taken.
+bool is_outdated(const LengthResult& cell) { return cell.failure == "nonfinite_kernel"; }
+
 // Whether another attempt would end the same way: scores that are not finite are a property of the
 // model, and a seed that diverged must not go missing. Memory may suffice the next time.
 bool is_final(const LengthResult& cell) {
@@ -54,8 +58,10 @@ void measure_lengths(ProtocolResult& result, const Subject& subject,
                      const std::function<void(LengthResult&)>& score) {
   for (const int64_t length : lengths) {
     LengthResult cell;
-    cell.length = length;
-    if (!subject.cells.find || !subject.cells.find(subject, result, cell)) {
+    cell.length = length;  // what find() looks for
+    if (!subject.cells.find || !subject.cells.find(subject, result, cell) || is_outdated(cell)) {
+      cell = {};
+      cell.length = length;
       measure_cell(cell, result.protocol, score);
       if (subject.cells.keep && is_final(cell)) subject.cells.keep(subject, result, cell);
     }
