@@ -59,6 +59,7 @@ std::string text_of(const Settings& key, const ProtocolResult& of, const LengthR
   json["mean_nll"] = to_json(cell.mean_nll);
   json["nll_error"] = to_json(cell.nll_error);
   json["items"] = to_json(cell.items);
+  if (!cell.places.empty()) json["places"] = cell.places;
   json["quantities"] = ordered_json::array();
   for (const Quantity& quantity : cell.quantities)
     json["quantities"].push_back({{"name", quantity.name},
@@ -105,6 +106,7 @@ std::optional<KeptCell> cell_of(const std::string& text) {
     cell.mean_nll = to_double(json.at("mean_nll"));
     cell.nll_error = to_double(json.at("nll_error"));
     cell.items = to_doubles(json.at("items"));
+    if (json.contains("places")) json["places"].get_to(cell.places);
     for (const ordered_json& quantity : json.at("quantities"))
       cell.quantities.push_back({quantity.at("name"), to_double(quantity.at("value")),
                                  quantity.at("of"), quantity.at("word")});
@@ -169,7 +171,7 @@ std::string write_obstacle(const fs::path& folder) {
   return "";
 }
 
-std::vector<KeptCell> read_cells(const fs::path& folder) {
+std::vector<KeptCell> read_cells(const fs::path& folder, std::vector<fs::path>* damaged) {
   std::vector<fs::path> files;
   std::error_code status;
   for (const auto& entry : fs::directory_iterator(folder, status))
@@ -178,6 +180,10 @@ std::vector<KeptCell> read_cells(const fs::path& folder) {
   std::vector<KeptCell> cells;
   for (const fs::path& file : files) {
     std::optional<KeptCell> cell = cell_of(read_file(file));
+    if (!cell && damaged != nullptr) {
+      damaged->push_back(file);
+      continue;
+    }
     require<IoError>(cell.has_value(), kWhere, file.string(),
                      ": expected a finished cell, got something else; the file is damaged: remove "
                      "it and measure again");

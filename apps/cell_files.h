@@ -29,7 +29,8 @@ Cells cell_files(const std::filesystem::path& folder, const Settings& model, boo
 std::string write_obstacle(const std::filesystem::path& folder);
 
 /// Every cell of a folder, in the order of their files' names. A damaged file is an IoError that
-/// says how to get rid of it.
-std::vector<KeptCell> read_cells(const std::filesystem::path& folder);
+/// says how to get rid of it, or where `damaged` is given is left out and named there.
+std::vector<KeptCell> read_cells(const std::filesystem::path& folder,
+                                 std::vector<std::filesystem::path>* damaged = nullptr);
 
 }  // namespace farfield::apps

@@ -9,6 +9,7 @@
 #include "apps/protocols/protocol.h"
 #include "apps/protocols/registry.h"
 #include "apps/results.h"
+#include "apps/run_labels.h"
 #include "engine/base/error.h"
 
 namespace farfield::apps {
@@ -91,6 +92,10 @@ double bits_per_byte_of(const LengthResult& cell) {
   return cell.has_perplexity() && cell.bytes_per_token > 0 ? cell.bits_per_byte() : std::nan("");
 }
 
+std::string label_of(const RunCell& cell) {
+  return cell.label.empty() ? short_posenc(cell.name) : cell.label;
+}
+
 ComparedRow& row_of(Comparison& in, const RunCell& cell, const std::string& part) {
   const bool is_by_seed = in.pairs == "segments";
   for (ComparedRow& row : in.rows)
@@ -99,6 +104,7 @@ ComparedRow& row_of(Comparison& in, const RunCell& cell, const std::string& part
       return row;
   ComparedRow& row = in.rows.emplace_back();
   row.name = cell.name;
+  row.label = label_of(cell);
   row.of = part;
   row.setting = cell.setting;
   row.seed = cell.seed;
@@ -109,8 +115,9 @@ ComparedRow& row_of(Comparison& in, const RunCell& cell, const std::string& part
 void add(Comparison& to, const RunCell& from, const Quantity& number) {
   const LengthResult& measured = only(from);
   const auto at = std::find(to.lengths.begin(), to.lengths.end(), measured.length);
-  auto& seeds =
-      row_of(to, from, number.of).cells[static_cast<size_t>(at - to.lengths.begin())].seeds;
+  ComparedRow& row = row_of(to, from, number.of);
+  if (row.label != label_of(from)) row.label = short_posenc(row.name);  // no name that all have
+  auto& seeds = row.cells[static_cast<size_t>(at - to.lengths.begin())].seeds;
   const auto place = std::find_if(seeds.begin(), seeds.end(),
                                   [&](const SeedValue& other) { return other.seed >= from.seed; });
   require<ConfigError>(place == seeds.end() || place->seed != from.seed, kWhere,
@@ -122,26 +129,39 @@ void add(Comparison& to, const RunCell& from, const Quantity& number) {
                        measured.items, is_perplexity ? bits_per_byte_of(measured) : std::nan("")});
 }
 
-// What tells rows of one name apart is said of every row, so that nobody takes unlike for like.
+// What tells rows apart is said of every row, so that nobody takes unlike for like; except where a
+// name that the user gave is that of one row alone.
 void label_rows(Comparison& of) {
-  std::vector<std::string> keys;
-  if (of.rows.empty()) return;
-  for (const auto& item : of.rows.front().setting) {
-    const bool is_same = std::all_of(of.rows.begin(), of.rows.end(), [&](const ComparedRow& row) {
-      return value_of(row.setting, item.first) == item.second;
-    });
-    if (!is_same) keys.push_back(item.first);
+  std::vector<Settings> settings;
+  for (const ComparedRow& row : of.rows) settings.push_back(row.setting);
+  const std::vector<std::string> differences = differences_of(settings);
+  const std::vector<ComparedRow> told = of.rows;  // their labels are those of their runs
+  for (size_t i = 0; i < of.rows.size(); ++i) {
+    ComparedRow& row = of.rows[i];
+    const bool says_enough = row.label != short_posenc(row.name) &&
+                             std::none_of(told.begin(), told.end(), [&](const ComparedRow& other) {
+                               return other.label == row.label &&
+                                      (other.name != row.name || other.setting != row.setting);
+                             });
+    const std::string seed = of.pairs == "segments" ? concat(" s", row.seed) : "";
+    row.label += seed + (says_enough ? "" : differences[i]);
+    row.full_label = row.name + seed + differences[i];
   }
-  for (ComparedRow& row : of.rows) {
-    row.label = row.name;
-    if (of.pairs == "segments") row.label += concat(" s", row.seed);
-    for (const std::string& key : keys) {
-      std::string value = value_of(row.setting, key);
-      const size_t slash = value.find('/');  // of a text: hash/split
-      if (key == "text" && slash != std::string::npos && slash > 8) value.erase(8, slash - 8);
-      row.label.append(" ").append(key).append("=").append(value);
-    }
-  }
+}
+
+// The encoding that is asked for by the name of its runs; else what was asked for.
+std::string name_asked(const Group& cells, const std::string& asked) {
+  const auto found = std::find_if(cells.begin(), cells.end(),
+                                  [&](const RunCell* cell) { return cell->label == asked; });
+  return asked.empty() || found == cells.end() ? asked : (*found)->name;
+}
+
+// What tables call the reference: by the name of its runs, where they have one.
+std::string reference_label_of(const Group& cells, const std::string& reference) {
+  std::vector<std::string> labels;
+  for (const RunCell* cell : cells)
+    if (cell->name == reference) add_new(labels, label_of(*cell));
+  return labels.size() == 1 ? labels.front() : short_posenc(reference);
 }
 
 std::string choose_reference(const std::vector<std::string>& names, const std::string& asked) {
@@ -267,7 +287,7 @@ std::vector<Comparison> comparisons_of(const std::vector<RunCell>& cells,
     require<ConfigError>(has(known, quantity), kWhere, "bad_argument: --quantity: expected one of ",
                          list_of(quantities_of(all)), ", got '", quantity, "'",
                          did_you_mean(quantity, known));
-  const std::string reference = choose_reference(names, options.reference);
+  const std::string reference = choose_reference(names, name_asked(all, options.reference));
   std::vector<Comparison> made;
   for (const auto& group : groups) {
     const auto n_alike = std::count_if(groups.begin(), groups.end(), [&](const auto& other) {
@@ -279,9 +299,10 @@ std::vector<Comparison> comparisons_of(const std::vector<RunCell>& cells,
       if (std::any_of(one.rows.begin(), one.rows.end(),
                       [&](const ComparedRow& row) { return row.name == reference; })) {
         one.reference = reference;
+        one.reference_label = reference_label_of(group, reference);
         test_rows(one);
       } else {
-        one.notes.push_back(concat("no ", reference, " here to compare with"));
+        one.notes.push_back(concat("no ", short_posenc(reference), " here to compare with"));
       }
       if (n_alike > 1)
         one.notes.push_back(concat(one.protocol, " was measured with ", n_alike,

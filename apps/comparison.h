@@ -16,6 +16,8 @@ namespace farfield::apps {
 struct RunCell {
   std::string run;   ///< folder
   std::string name;  ///< of what was measured: encoding_name()
+  std::string label =
+      {};  ///< the same for tables: encoding_label(); empty: that without a run's name
   uint64_t seed = 0;
   int64_t train_len = 0;  ///< tokens
   /// What else decides the number: of training, checkpoint, machine and text. Two cells with the
@@ -61,8 +63,10 @@ struct ComparedCell {
 };
 
 struct ComparedRow {
-  std::string label;  ///< name, and what of its setting tells it from other rows
-  std::string of;     ///< Quantity::of: the head or layer; empty: the whole model
+  std::string label;  ///< for tables: name, or that of its runs, cut where it is long; and what of
+                      ///< its setting tells it from other rows
+  std::string full_label;  ///< for files: name in full, and the same of its setting
+  std::string of;          ///< Quantity::of: the head or layer; empty: the whole model
   std::string name;
   Settings setting;
   uint64_t seed = 0;  ///< for pairs of segments: of the row
@@ -77,6 +81,7 @@ struct Comparison {
   std::string pairs;  ///< as in CompareOptions
   std::string marks;
   std::string reference;         ///< name; empty: there is none
+  std::string reference_label;   ///< the same for tables
   int64_t train_len = 0;         ///< tokens; 0: not the same for all
   std::vector<int64_t> lengths;  ///< ascending
   std::vector<ComparedRow> rows;

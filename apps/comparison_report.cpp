@@ -27,7 +27,7 @@ std::string name_of(Mark mark) {
 }
 
 // The label of a row where the head has no column of its own.
-std::string full_label(const ComparedRow& row) {
+std::string picture_label(const ComparedRow& row) {
   return row.of.empty() ? row.label : row.label + ", " + row.of;
 }
 
@@ -123,9 +123,10 @@ std::string comparison_csv(const Comparison& of) {
                "encoding", "length", "statistic", "seed", "tokens", "value"});
   for_each_number(of, [&](const ComparedRow& row, int64_t length, const std::string& statistic,
                           const std::string& seed, const std::string& tokens, double value) {
-    text += csv_row({of.protocol, of.parameters, of.protocol_hash,
-                     Quantity{of.quantity, 0, row.of}.full_name(), of.pairs, of.reference,
-                     row.label, std::to_string(length), statistic, seed, tokens, number(value)});
+    text +=
+        csv_row({of.protocol, of.parameters, of.protocol_hash,
+                 Quantity{of.quantity, 0, row.of}.full_name(), of.pairs, of.reference,
+                 row.full_label, std::to_string(length), statistic, seed, tokens, number(value)});
   });
   return text;
 }
@@ -145,7 +146,7 @@ std::string comparison_json(const Comparison& of) {
   json["rows"] = ordered_json::array();
   for (const ComparedRow& row : of.rows) {
     ordered_json& one = json["rows"].emplace_back();
-    one["label"] = row.label;
+    one["label"] = row.full_label;
     one["encoding"] = row.name;
     if (!row.of.empty()) one["of"] = row.of;
     for (const auto& [key, value] : row.setting) one["setting"][key] = value;
@@ -169,7 +170,7 @@ Plot comparison_plot(const Comparison& of) {
     plot.marked_label = "training length";
   }
   for (const ComparedRow& row : of.rows) {
-    Curve curve{full_label(row)};
+    Curve curve{picture_label(row)};
     for (size_t at = 0; at < of.lengths.size(); ++at)
       if (of.lengths[at] > 0)
         curve.points.push_back({static_cast<double>(of.lengths[at]), row.cells[at].spread.mean,

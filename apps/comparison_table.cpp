@@ -100,10 +100,10 @@ std::vector<std::string> bits_row(const ComparedRow& row, size_t n_before, bool 
 std::string legend(const Comparison& of) {
   std::string text;
   if (of.quantity == "perplexity") {
-    text = concat("† ", of.reference, " is significantly better");
+    text = concat("† ", of.reference_label, " is significantly better");
     if (of.marks == "S") text += ", * significantly worse";
   } else {
-    text = concat("† significantly higher than ", of.reference);
+    text = concat("† significantly higher than ", of.reference_label);
     if (of.marks == "S") text += ", * significantly lower";
   }
   text += of.pairs == "segments" ? ": paired t-test over the items of one seed, on nll"
@@ -126,7 +126,7 @@ void add_ratio(std::vector<std::string>& to, const ComparedCell& cell, bool is_t
 std::string differences_table(const Comparison& of) {
   const bool is_by_items = of.pairs == "segments", has_logs = of.quantity == "perplexity";
   const bool has_parts = of.has_parts();
-  std::vector<std::vector<std::string>> rows(1, {"minus " + of.reference});
+  std::vector<std::vector<std::string>> rows(1, {"minus " + of.reference_label});
   if (has_parts) rows.front().push_back("head");
   rows.front().insert(rows.front().end(), {"length", "pairs"});
   if (!is_by_items) rows.front().insert(rows.front().end(), {"difference", "t", "p"});
@@ -183,7 +183,7 @@ std::string comparison_table(const Comparison& of) {
     if (auto bits = bits_row(row, n_before, with_marks); !bits.empty()) rows.push_back(bits);
   }
   text += text_table(rows);
-  if (has_ratios) text += concat("ratio: to the mean of ", of.reference);
+  if (has_ratios) text += concat("ratio: to the mean of ", of.reference_label);
   if (has_ratios && is_time) text += "; % faster: of the time of that";
   if (has_ratios) text += '\n';
   if (with_marks) {

@@ -94,8 +94,8 @@ void note_unmatched(Comparison& in) {
     for (const ComparedRow& row : in.rows)
       if (row.label == label && !has(parts, row.of)) unmatched.push_back(row.of);
     if (!unmatched.empty())
-      in.notes.push_back(concat(label, ": ", in.reference, " has nothing of ", list_of(unmatched),
-                                " to hold it against: not compared"));
+      in.notes.push_back(concat(label, ": ", in.reference_label, " has nothing of ",
+                                list_of(unmatched), " to hold it against: not compared"));
   }
 }
 
@@ -116,8 +116,8 @@ void test_rows(Comparison& in) {
     } else if (std::any_of(in.rows.begin(), in.rows.end(), [&](const ComparedRow& other) {
                  return other.is_reference && other.of == row.of;
                })) {
-      add_new(in.notes,
-              concat(row.label, ": no single ", in.reference, " to hold it against: not compared"));
+      add_new(in.notes, concat(row.label, ": no single ", in.reference_label,
+                               " to hold it against: not compared"));
     }
   }
 }

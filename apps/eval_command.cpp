@@ -163,8 +163,13 @@ ExitCode measure_all(const Request& request, std::ostream& out) {
                    .memory = request.eval.protocols.size() > 1 ? &memory : nullptr});
       for (const LengthResult& cell : measured.result.lengths)
         has_failed = has_failed || !cell.failure.empty();
-      if (read_only.count(path) == 0)
-        progress.say("written: " + write_results(run.folder.eval(), {measured}, &no_plot).string());
+      if (read_only.count(path) == 0) {
+        const WrittenResults written = write_run_results(run, measured, &no_plot);
+        for (const fs::path& file : written.damaged)
+          progress.say("warning: " + file.string() +
+                       ": not a finished cell; left out of the tables; remove it or measure it again");
+        progress.say("written: " + written.csv.string());
+      }
       all[protocol].push_back(std::move(measured));
     }
   });

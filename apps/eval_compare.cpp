@@ -12,6 +12,7 @@
 #include "apps/results.h"
 #include "apps/run_config.h"
 #include "apps/run_folder.h"
+#include "apps/run_labels.h"
 #include "apps/text_table.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
@@ -25,16 +26,9 @@ constexpr std::string_view kWhere = "eval:compare";
 
 // A run that was measured with nothing that was asked for.
 std::string own_name(const std::string& run) {
-  const std::string posenc = value_of(RunFolder::open(run).config(), "posenc");
-  return encoding_name(posenc, posenc, "");
-}
-
-// The text of a cell as it is for every seed: where a run's seed chose the order of its documents
-// ("<hash>/<split> order=7"), that and not the number is what runs have in common.
-std::string text_setting(const std::string& id, uint64_t seed) {
-  const size_t order = id.rfind(" order=");
-  if (order == std::string::npos || id.substr(order) != concat(" order=", seed)) return id;
-  return id.substr(0, order) + " order=seed";
+  const Settings config = RunFolder::open(run).config();
+  const std::string posenc = value_of(config, "posenc");
+  return encoding_label(value_of(config, "name"), posenc, posenc, "");
 }
 
 int say_empty(const std::vector<std::string>& runs, const CompareOptions& options,
@@ -68,7 +62,6 @@ bool is_shown(const Comparison& one, const CompareOptions& asked) {
 std::vector<RunCell> run_cells(const std::string& run) {
   const RunFolder folder = RunFolder::open(run);
   const std::string trained = value_of(folder.config(), "posenc");
-  const Settings training = without(identity(folder.config()), {"posenc", "seed", "device"});
   const int64_t train_len = to_run_config((folder.path() / "config.conf").string(), folder.config())
                                 .train_len.value_or(0);
   struct Draws {
@@ -79,16 +72,13 @@ std::vector<RunCell> run_cells(const std::string& run) {
   for (KeptCell& kept : read_cells(folder.eval() / "cells")) {
     RunCell cell;
     cell.run = run;
-    const std::string posenc = value_of(kept.key, "posenc");
-    cell.name = encoding_name(posenc, trained, value_of(kept.key, "baseline"));
+    const std::string posenc = posenc_of(kept.key);
+    const std::string baseline = value_of(kept.key, "baseline");
+    cell.name = encoding_name(posenc, trained, baseline);
+    cell.label = encoding_label(value_of(folder.config(), "name"), posenc, trained, baseline);
     cell.seed = std::stoull(value_of(kept.key, "seed"));
     cell.train_len = train_len;
-    cell.setting = training;
-    for (const char* key : {"step", "precision", "device", "text"}) {
-      cell.setting = without(cell.setting, {key});
-      cell.setting.emplace_back(key, value_of(kept.key, key));
-    }
-    cell.setting.back().second = text_setting(cell.setting.back().second, cell.seed);
+    cell.setting = setting_of(folder.config(), kept.key, cell.seed);
     const auto same = std::find_if(all.begin(), all.end(), [&](const Draws& other) {
       const ProtocolResult& first = other.results.front();
       return other.cell.name == cell.name && other.cell.setting == cell.setting &&

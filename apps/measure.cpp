@@ -5,6 +5,8 @@
 #include <system_error>
 
 #include "apps/cell_files.h"
+#include "apps/finished_results.h"
+#include "apps/protocols/items.h"
 #include "apps/protocols/truncated.h"
 #include "apps/results_json.h"
 #include "apps/results_plots.h"
@@ -34,6 +36,50 @@ std::string slug_of(const posenc::Composition& encoding, const Unmatched& unmatc
   return concat(encoding.slug(), "-map-", hash_hex(unmatched.mapped).substr(0, 8));
 }
 
+// Finished cells say where their tokens stand in the file of the split: who reads them later may
+// not have the text at hand.
+void keep_places(Subject& subject) {
+  subject.cells.keep = [keep = subject.cells.keep](const Subject& of_subject,
+                                                   const ProtocolResult& of,
+                                                   const LengthResult& cell) {
+    LengthResult placed = cell;
+    set_places(placed, of, of_subject.text);
+    keep(of_subject, of, placed);
+  };
+}
+
+struct Tables {
+  std::string stem;  // of the files' names
+  const std::vector<RunResult>& results;
+};
+
+// CSV and JSON. Returns the path of the first CSV.
+fs::path write_tables(const fs::path& folder, const Tables& tables) {
+  std::error_code status;
+  fs::create_directories(folder, status);
+  require<IoError>(!status, "eval", folder.string(),
+                   ": cannot make the folder: ", status.message());
+  const fs::path csv = folder / (tables.stem + ".csv");
+  write_file_atomic(csv, results_csv(tables.results));
+  write_file_atomic(folder / (tables.stem + ".json"), results_json(tables.results));
+  const auto write_rows = [&](const char* suffix, const std::string& text) {
+    if (std::count(text.begin(), text.end(), '\n') > 1)  // more than a header
+      write_file_atomic(folder / (tables.stem + suffix), text);
+  };
+  write_rows("-items.csv", items_csv(tables.results));
+  write_rows("-series.csv", series_csv(tables.results));
+  return csv;
+}
+
+void write_plots(const fs::path& folder, const std::vector<RunResult>& results,
+                 std::string* no_plot) {
+  std::string why;
+  for (const auto& [suffix, plot] : results_plots(results))
+    if (const std::string svg = draw_svg_or_say(plot, why); !svg.empty())
+      write_file_atomic(folder / (file_stem(results) + suffix + ".svg"), svg);
+  if (no_plot != nullptr && !why.empty()) *no_plot = why;
+}
+
 }  // namespace
 
 RunResult measure(const LoadedRun& run, const data::Corpus& corpus, const std::string& split,
@@ -53,43 +99,57 @@ RunResult measure(const LoadedRun& run, const data::Corpus& corpus, const std::s
   // What reads no text has no rows that others asked for, and speed must run what it times.
   if (options.memory != nullptr && !subject.is_random && protocol_named(protocol).has_text)
     subject.scorer = remembering(subject.scorer, *options.memory);
-  subject.cells = cell_files(run.folder.eval() / "cells", model_key(run), options.again);
-  if (!options.keep) subject.cells.keep = nullptr;
-  return {.run = run.folder.path().string(),
-          .posenc = with_map(encoding.canonical(), run.unmatched),
-          .posenc_slug = slug_of(encoding, run.unmatched),
-          .trained_posenc = run.config.posenc,
-          .baseline = subject.baseline,
-          .seed = run.config.seed,
-          .train_len = *run.config.train_len,
-          .step = run.state.step,
-          .data_hash = corpus.hash(),
-          .split = split,
-          .result = evaluate(protocol, subject, eval)};
+  const Settings model = model_key(run);
+  subject.cells = cell_files(run.folder.eval() / "cells", model, options.again);
+  if (options.keep)
+    keep_places(subject);
+  else
+    subject.cells.keep = nullptr;
+  RunResult measured = {.run = run.folder.path().string(),
+                        .name = run.config.name,
+                        .posenc = with_map(encoding.canonical(), run.unmatched),
+                        .posenc_slug = slug_of(encoding, run.unmatched),
+                        .trained_posenc = run.config.posenc,
+                        .baseline = subject.baseline,
+                        .seed = run.config.seed,
+                        .train_len = *run.config.train_len,
+                        .step = run.state.step,
+                        .data_hash = corpus.hash(),
+                        .split = split,
+                        .document_order = document_order_of(protocol, subject.text.id),
+                        .precision = value_of(model, "precision"),
+                        .device = value_of(model, "device"),
+                        .model_hash = run.model_hash,
+                        .result = evaluate(protocol, subject, eval)};
+  Settings key = model;
+  key.emplace_back("text", subject.text.id);
+  measured.setting = setting_of(run.folder.config(), key, run.config.seed);
+  measured.setting.emplace_back("tokens", std::to_string(run.state.tokens));
+  for (LengthResult& cell : measured.result.lengths)
+    set_places(cell, measured.result, subject.text);
+  return measured;
 }
 
 fs::path write_results(const fs::path& folder, const std::vector<RunResult>& results,
                        std::string* no_plot) {
-  std::error_code status;
-  fs::create_directories(folder, status);
-  require<IoError>(!status, "eval", folder.string(),
-                   ": cannot make the folder: ", status.message());
-  const std::string stem = file_stem(results);
-  const fs::path csv = folder / (stem + ".csv");
-  write_file_atomic(csv, results_csv(results));
-  write_file_atomic(folder / (stem + ".json"), results_json(results));
-  const auto write_rows = [&](const char* suffix, const std::string& text) {
-    if (std::count(text.begin(), text.end(), '\n') > 1)  // more than a header
-      write_file_atomic(folder / (stem + suffix), text);
-  };
-  if (results.size() == 1) write_rows("-items.csv", items_csv(results.front()));
-  write_rows("-series.csv", series_csv(results));
-  std::string why;
-  for (const auto& [suffix, plot] : results_plots(results))
-    if (const std::string svg = draw_svg_or_say(plot, why); !svg.empty())
-      write_file_atomic(folder / (stem + suffix + ".svg"), svg);
-  if (no_plot != nullptr && !why.empty()) *no_plot = why;
+  const fs::path csv = write_tables(folder, {file_stem(results), results});
+  write_plots(folder, results, no_plot);
   return csv;
+}
+
+WrittenResults write_run_results(const LoadedRun& run, const RunResult& measured,
+                                 std::string* no_plot) {
+  WrittenResults written;
+  const std::string& protocol = measured.result.protocol;
+  std::vector<RunResult> all = finished_results(run, protocol, written.damaged);
+  RunResult& own = all.at(add_measured(all, measured));
+  own.posenc_slug = measured.posenc_slug;
+  for (LengthResult& cell : own.result.lengths)  // kept before cells had places
+    for (const LengthResult& now : measured.result.lengths)
+      if (cell.length == now.length && cell.places.empty()) cell.places = now.places;
+  written.csv = write_tables(run.folder.eval(), {protocol, all});
+  write_plots(run.folder.eval(), {own}, no_plot);
+  return written;
 }
 
 }  // namespace farfield::apps

@@ -18,7 +18,7 @@ struct MeasureOptions {
   bool again = false;          ///< do not take what an earlier call finished
   bool keep = true;            ///< finished cells for a later call; not in a run that is read-only
   bool in_file_order = false;  ///< of documents; otherwise in that of the run's seed
-  std::function<void(int64_t n_tokens)> watch = {};  ///< Subject::watch
+  std::function<void(int64_t n_tokens)> watch = {};        ///< Subject::watch
   /// Rows that other protocols have scored, of the same run as loaded, split and baseline; may be
   /// null.
   RowMemory* memory = nullptr;
@@ -31,11 +31,22 @@ RunResult measure(const LoadedRun& run, const data::Corpus& corpus, const std::s
                   const std::string& protocol, const EvalOptions& eval,
                   const MeasureOptions& options = {});
 
-/// Writes what plots and tables are made from, named after file_stem(): CSV and JSON, for a single
-/// result its items too, series in a CSV of their own, and plots where they can be drawn; `no_plot`
+/// Writes what plots and tables of these results are made from, named after file_stem(): CSV and
+/// JSON, items and series in CSV files of their own, and plots where they can be drawn; `no_plot`
 /// gets the reason where they cannot. Returns the path of the first CSV. IoError.
 std::filesystem::path write_results(const std::filesystem::path& folder,
                                     const std::vector<RunResult>& results,
                                     std::string* no_plot = nullptr);
+
+struct WrittenResults {
+  std::filesystem::path csv;                   ///< the first
+  std::vector<std::filesystem::path> damaged;  ///< finished cells that could not be read
+};
+
+/// The same for the run itself, in its eval/: the tables, <protocol>.csv and so on, hold all that
+/// was ever finished of the protocol, and of `measured` also what failed; the plots, named after
+/// file_stem(), show what `measured` is of, at every length that is finished.
+WrittenResults write_run_results(const LoadedRun& run, const RunResult& measured,
+                                 std::string* no_plot = nullptr);
 
 }  // namespace farfield::apps

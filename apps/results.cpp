@@ -1,14 +1,12 @@
 #include "apps/results.h"
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <cstdio>
 #include <set>
 
 #include "apps/cli.h"
-#include "apps/csv.h"
-#include "apps/protocols/registry.h"
+#include "apps/protocols/items.h"
 #include "apps/protocols/speed.h"
 #include "apps/text_table.h"
 #include "engine/base/error.h"
@@ -16,49 +14,6 @@
 
 namespace farfield::apps {
 namespace {
-
-// The columns that every row begins with.
-std::vector<std::string> header_with(std::vector<std::string> last) {
-  std::vector<std::string> all = {"run",    "posenc",    "trained_posenc", "baseline",
-                                  "seed",   "train_len", "step",           "data_hash",
-                                  "split",  "protocol",  "parameters",     "protocol_hash",
-                                  "tokens", "length"};
-  all.insert(all.end(), last.begin(), last.end());
-  return all;
-}
-
-std::vector<std::string> row_with(const RunResult& r, const LengthResult& cell,
-                                  std::vector<std::string> last) {
-  std::vector<std::string> all = {r.run,
-                                  r.posenc,
-                                  r.trained_posenc,
-                                  r.baseline,
-                                  std::to_string(r.seed),
-                                  std::to_string(r.train_len),
-                                  std::to_string(r.step),
-                                  r.data_hash,
-                                  r.split,
-                                  r.result.protocol,
-                                  r.result.parameters,
-                                  r.result.hash(),
-                                  cell.tokens,
-                                  std::to_string(cell.length)};
-  all.insert(all.end(), last.begin(), last.end());
-  return all;
-}
-
-// What a cell that failed was to give: "perplexity", or for a protocol that gives none its name.
-std::string wanted_of(const RunResult& r) {
-  for (const Protocol& protocol : protocols())
-    if (protocol.name == r.result.protocol && !protocol.has_perplexity) return protocol.name;
-  return "perplexity";
-}
-
-// Counts stay whole: number() would say 1e+06.
-std::string csv_number(double value) {
-  const bool is_whole = std::abs(value) < 1e15 && value == std::floor(value);
-  return is_whole ? std::to_string(static_cast<int64_t>(value)) : number(value);
-}
 
 // One row per run with its perplexities, and its bits per byte beneath where the size of a token is
 // known; then how many tokens were scored, once where all runs agree.
@@ -197,29 +152,42 @@ std::string speed_table(const std::vector<RunResult>& results,
   return text_table(rows);
 }
 
+// What a reader needs to know to compute the numbers again, and the hash of the protocol does not
+// hold; "" where there is nothing.
+std::string besides_the_hash(const std::vector<RunResult>& results) {
+  const RunResult& first = results.front();
+  const bool is_one_order = std::all_of(results.begin(), results.end(), [&](const RunResult& r) {
+    return r.document_order == first.document_order;
+  });
+  std::string text;
+  if (!first.document_order.empty())
+    text = "document-order=" + (is_one_order ? first.document_order : "seed or file");
+  if (const std::string more = conventions_of(first.result); !more.empty())
+    text += (text.empty() ? "" : "; ") + more;
+  return text.empty() ? "" : "not in the hash: " + text + '\n';
+}
+
 }  // namespace
 
 bool is_changed(const RunResult& r) { return r.posenc != r.trained_posenc || !r.baseline.empty(); }
 
-std::string encoding_name(const std::string& posenc, const std::string& trained_posenc,
-                          const std::string& baseline) {
-  std::string name = posenc;
-  if (!baseline.empty()) name += ' ' + baseline;
-  if (posenc != trained_posenc) name += " (trained: " + trained_posenc + ')';
-  return name;
-}
-
 std::vector<std::string> labels_of(const std::vector<RunResult>& results) {
-  const auto name_of = [](const RunResult& r) {
-    return encoding_name(r.posenc, r.trained_posenc, r.baseline);
-  };
   std::vector<std::string> labels;
+  std::vector<Settings> settings;
   for (const RunResult& r : results) {
-    const std::string name = name_of(r);
-    const auto same = std::count_if(results.begin(), results.end(),
-                                    [&](const RunResult& other) { return name_of(other) == name; });
-    labels.push_back(same > 1 ? name + " (" + r.run + ")" : name);
+    labels.push_back(encoding_label(r.name, r.posenc, r.trained_posenc, r.baseline));
+    settings.push_back(r.setting);
   }
+  const auto is_alone = [](const std::vector<std::string>& all, const std::string& label) {
+    return std::count(all.begin(), all.end(), label) == 1;
+  };
+  // A name that its user gave, and to one run alone, says enough.
+  const std::vector<std::string> names = labels, differences = differences_of(settings);
+  for (size_t i = 0; i < results.size(); ++i)
+    if (results[i].name.empty() || !is_alone(names, names[i])) labels[i] += differences[i];
+  const std::vector<std::string> told = labels;
+  for (size_t i = 0; i < results.size(); ++i)
+    if (!is_alone(told, told[i])) labels[i] += " (" + results[i].run + ")";
   return labels;
 }
 
@@ -230,22 +198,21 @@ bool has_perplexity(const std::vector<RunResult>& results) {
   return false;
 }
 
-std::string file_word(std::string text) {
-  for (char& c : text)
-    if (!std::isalnum(static_cast<unsigned char>(c)) && c != '.') c = '-';
-  return text;
-}
-
 std::string file_stem(const std::vector<RunResult>& results) {
   const std::string& protocol = results.front().result.protocol;
-  if (std::none_of(results.begin(), results.end(), is_changed)) return protocol;
+  const std::string& name = results.front().name;
+  const bool is_one_name =
+      !name.empty() && std::all_of(results.begin(), results.end(),
+                                   [&](const RunResult& r) { return r.name == name; });
+  const std::string begin = is_one_name ? protocol + '-' + file_word(name) : protocol;
+  if (std::none_of(results.begin(), results.end(), is_changed)) return begin;
   std::set<std::string> slugs;
   std::string all;
   for (const RunResult& r : results) {
     const std::string slug = r.posenc_slug + (r.baseline.empty() ? "" : '-' + r.baseline);
     if (slugs.insert(slug).second) all += slug + '\n';
   }
-  return protocol + '-' + (slugs.size() == 1 ? *slugs.begin() : hash_hex(all).substr(0, 8));
+  return begin + '-' + (slugs.size() == 1 ? *slugs.begin() : hash_hex(all).substr(0, 8));
 }
 
 std::string short_number(double value) {
@@ -296,70 +263,17 @@ std::vector<Quantity> numbers_of(const LengthResult& cell) {
   return all;
 }
 
-std::string results_csv(const std::vector<RunResult>& results) {
-  std::string text = csv_row(header_with({"quantity", "value"}));
-  for (const RunResult& r : results) {
-    for (const LengthResult& cell : r.result.lengths) {
-      const auto row = [&](const std::string& quantity, const std::string& value) {
-        text += csv_row(row_with(r, cell, {quantity, value}));
-      };
-      if (!cell.failure.empty()) {
-        row(wanted_of(r), cell_text(cell, false));
-        row("failure", cell.failure);
-      }
-      for (const Quantity& quantity : numbers_of(cell))
-        row(quantity.full_name(), csv_number(quantity.value));
-    }
-  }
-  return text;
-}
-
-std::string series_csv(const std::vector<RunResult>& results) {
-  std::string text = csv_row(header_with({"quantity", "axis", "at", "value"}));
-  for (const RunResult& r : results) {
-    for (const LengthResult& cell : r.result.lengths) {
-      for (const Series& series : cell.series) {
-        const auto rows = [&](const std::string& name, const std::vector<double>& y) {
-          for (size_t i = 0; i < y.size(); ++i)
-            text += csv_row(
-                row_with(r, cell, {name, series.axis, number(series.x.at(i)), number(y[i])}));
-        };
-        rows(series.full_name(), series.y);
-        rows(series.full_name() + "_low", series.low);
-        rows(series.full_name() + "_high", series.high);
-      }
-    }
-  }
-  return text;
-}
-
-std::string items_csv(const RunResult& r) {
-  std::string text = csv_row(header_with({"item", "first_token", "nll"}));
-  for (const LengthResult& cell : r.result.lengths) {
-    for (size_t i = 0; i < cell.items.size(); ++i) {
-      const std::string first = i < r.result.starts.size()
-                                    ? std::to_string(r.result.starts[i])
-                                    : std::to_string(static_cast<int64_t>(i) * cell.length);
-      text += csv_row(row_with(r, cell, {std::to_string(i), first, number(cell.items[i])}));
-    }
-  }
-  return text;
-}
-
 std::string results_table(const std::vector<RunResult>& results) {
   if (results.empty()) return "";
   const RunResult& first = results.front();
   const std::vector<std::string> labels = labels_of(results);
-  std::string text;
-  if (has_perplexity(results)) {
-    text += concat(first.result.protocol, " perplexity ± standard error, ", first.split, " split (",
-                   first.result.parameters, "; protocol ", first.result.hash(), ")\n",
-                   perplexity_table(results, labels));
-  } else {
-    text += concat(first.result.protocol, " (", first.result.parameters, "; protocol ",
-                   first.result.hash(), ")\n");
-  }
+  const bool with_perplexity = has_perplexity(results);
+  std::string text = first.result.protocol;
+  if (with_perplexity) text += concat(" perplexity ± standard error, ", first.split, " split");
+  text += concat(" (", first.result.parameters, "; protocol ", first.result.hash(), ")\n");
+  if (with_perplexity) text += perplexity_table(results, labels);
   text += quantities_table(results, labels) + speed_table(results, labels);
+  text += besides_the_hash(results);
   for (size_t i = 0; i < results.size(); ++i)
     for (const LengthResult& cell : results[i].result.lengths)
       if (!cell.failure.empty())

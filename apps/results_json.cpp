@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/json_number.h"
+#include "apps/protocols/items.h"
 
 using nlohmann::ordered_json;
 
@@ -34,6 +35,7 @@ std::string results_json(const std::vector<RunResult>& results) {
   for (const RunResult& r : results) {
     ordered_json& one = json["results"].emplace_back();
     one["run"] = r.run;
+    one["name"] = r.name;
     one["posenc"] = r.posenc;
     one["trained_posenc"] = r.trained_posenc;
     one["baseline"] = r.baseline;
@@ -42,9 +44,14 @@ std::string results_json(const std::vector<RunResult>& results) {
     one["step"] = r.step;
     one["data_hash"] = r.data_hash;
     one["split"] = r.split;
+    one["document_order"] = r.document_order;
+    one["precision"] = r.precision;
+    one["device"] = r.device;
+    one["model_hash"] = r.model_hash;
     one["protocol"] = r.result.protocol;
     one["parameters"] = r.result.parameters;
     one["protocol_hash"] = r.result.hash();
+    one["conventions"] = conventions_of(r.result);
     one["lengths"] = ordered_json::array();
     for (const LengthResult& cell : r.result.lengths) one["lengths"].push_back(length_of(cell));
   }

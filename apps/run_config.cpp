@@ -1,5 +1,6 @@
 #include "apps/run_config.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "engine/base/did_you_mean.h"
@@ -79,12 +80,32 @@ void add_options(Options& options, RunConfig& c) {
            "keep only the input of each block: less memory, a third more time")
       .add("threads", c.threads, "N", "threads (default: FARFIELD_THREADS, or all processors)");
   options.group("Records")
+      .add("name", c.name, "LABEL",
+           "what tables, legends and file names call the run (default: its encoding); --resume may "
+           "change it")
       .add("log-every", c.log_every, "N", "steps between rows of metrics.csv")
       .add("valid-every", c.valid_every, "N", "steps between losses on the valid split, 0: never")
       .add("valid-windows", c.valid_windows, "N", "sequences of the valid split to measure on")
       .add("checkpoint-every", c.checkpoint_every, "N", "steps between checkpoints, 0: at the end")
       .add("keep", c.keep, "N", "checkpoints to keep, the newest ones");
 }
+
+namespace {
+
+// A name goes into a line of config.conf, a cell of a table and the name of a file.
+void check_name(const std::string& name) {
+  constexpr size_t kLongest = 80;
+  const auto is_bad = [](unsigned char c) { return c < ' ' || c == 0x7f || c == '#'; };
+  const bool is_text =
+      name.empty() || (name.front() != ' ' && name.back() != ' ' && name.size() <= kLongest &&
+                       std::none_of(name.begin(), name.end(), is_bad));
+  require<ConfigError>(is_text, "config", "--name: expected at most ", kLongest,
+                       " bytes of text on one line, without '#' and without blanks at the ends, "
+                       "got ",
+                       name.size(), " bytes");
+}
+
+}  // namespace
 
 void resolve(RunConfig& c) {
   const Preset& preset = find_preset(c.preset);
@@ -132,6 +153,7 @@ void resolve(RunConfig& c) {
   check("--clip", *c.clip, std::isfinite(*c.clip) && *c.clip >= 0, "a finite number >= 0");
   check("--hidden-dropout", c.hidden_dropout, c.hidden_dropout >= 0 && c.hidden_dropout < 1,
         "a share from 0 to below 1");
+  check_name(c.name);
   check_word("--nonfinite", c.nonfinite, {"stop", "skip", "rewind"});
   check_word("--cuda-graph", c.cuda_graph, {"auto", "off"});
   check_word("--precision", *c.precision, {"fp32", "bf16"});
@@ -190,8 +212,9 @@ RunConfig to_run_config(const std::string& name, const Settings& settings) {
 
 Settings identity(const Settings& settings) {
   const Settings all = to_settings(to_run_config("config", settings));
-  return without(all, {"data", "cuda-graph", "checkpoint-activations", "threads", "log-every",
-                       "valid-every", "valid-windows", "checkpoint-every", "keep", "nonfinite"});
+  return without(all,
+                 {"name", "data", "cuda-graph", "checkpoint-activations", "threads", "log-every",
+                  "valid-every", "valid-windows", "checkpoint-every", "keep", "nonfinite"});
 }
 
 }  // namespace farfield::apps

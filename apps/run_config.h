@@ -17,6 +17,7 @@ struct RunConfig {
   std::string preset = "mini";
   std::optional<int64_t> n_layer, n_head, d_model, d_ff;
   std::string posenc = "none";
+  std::string name;  ///< what people call the run; empty: it goes by its encoding
 
   std::string data;  ///< corpus folder
   std::optional<int64_t> train_len;

@@ -135,6 +135,13 @@ void RunFolder::remove() {
   fs::remove_all(status ? plain : aside, status);
 }
 
+void RunFolder::rename(const std::string& name) {
+  if (value_of(config_, "name") == name) return;
+  config_ = without(config_, {"name"});
+  if (!name.empty()) config_.emplace_back("name", name);
+  write_file_atomic(path_ / "config.conf", to_text(config_));
+}
+
 void RunFolder::read_config(const fs::path& folder) {
   const fs::path file = folder / "config.conf";
   config_ = parse_settings(file.string(), read_file(file));

@@ -41,6 +41,8 @@ class RunFolder {
   void remove();
   /// What config.conf holds.
   const Settings& config() const { return config_; }
+  /// Gives the run another name in config.conf; "" takes it away. Of a run open for training.
+  void rename(const std::string& name);
 
  private:
   explicit RunFolder(std::filesystem::path path) : path_(std::move(path)) {}

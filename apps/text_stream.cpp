@@ -30,6 +30,7 @@ TokenStream stream_of_split(const data::Corpus& corpus, const std::string& split
   stream.id = concat(corpus.hash(), '/', split);
   stream.size = file.size();
   stream.copy = [file](int64_t begin, int64_t n, int32_t* out) { file.copy(begin, n, out); };
+  stream.place = [](int64_t i) { return i; };
   if (order_seed) {
     const data::ShuffledDocuments documents(file, tokenizer.end_of_document(), *order_seed);
     if (documents.documents() > 1) {
@@ -37,6 +38,7 @@ TokenStream stream_of_split(const data::Corpus& corpus, const std::string& split
       stream.copy = [documents](int64_t begin, int64_t n, int32_t* out) {
         documents.copy(begin, n, out);
       };
+      stream.place = [documents](int64_t i) { return documents.place(i); };
     }
   }
   stream.n_vocab = tokenizer.n_vocab();

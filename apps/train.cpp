@@ -7,6 +7,7 @@
 #include "apps/machine.h"
 #include "apps/run_config.h"
 #include "apps/run_corpus.h"
+#include "apps/run_labels.h"
 #include "apps/signals.h"
 #include "apps/training_memory.h"
 #include "apps/training_run.h"
@@ -29,7 +30,8 @@ int train(int argc, char** argv) {
   Options options("train",
                   "Trains a decoder language model on a corpus, into a run folder of its own.");
   options.group("This call")
-      .add("out", out, "FOLDER", "the new run's folder (default: runs/PRESET-ENCODING-sSEED)")
+      .add("out", out, "FOLDER",
+           "the new run's folder (default: runs/NAME, without one runs/PRESET-ENCODING-sSEED)")
       .add("resume", resume, "FOLDER", "go on with this run at its newest checkpoint")
       .add("stop-after", stop_after, "N",
            "write a checkpoint after step N and exit with status 75; --resume goes on")
@@ -51,6 +53,7 @@ int train(int argc, char** argv) {
   }
   resolve(config);
   if (!resume.empty() && !is_data_given) config.data = find_corpus(RunFolder::open(resume));
+  if (out.empty() && !config.name.empty()) out = "runs/" + file_word(config.name);
   if (out.empty()) {
     std::string name = config.posenc;
     for (char& c : name)

@@ -78,6 +78,7 @@ TrainingRun TrainingRun::resume(const RunConfig& config, const std::string& path
                        ", as the run was started, got ", value_of(mine, key),
                        "; leave it out, or start another run");
   const Checkpoint checkpoint = load_newest_checkpoint(folder.checkpoints());
+  folder.rename(config.name);
   std::unique_ptr<Trainer> trainer = make_trainer(config);
   trainer->restore(checkpoint);
   if (!trainer->is_done())  // a finished run stays as it is

@@ -65,4 +65,13 @@ void ShuffledDocuments::copy(int64_t begin, int64_t n, int32_t* out) const {
   }
 }
 
+int64_t ShuffledDocuments::place(int64_t at) const {
+  require<ConfigError>(at >= 0 && at < size(), "tokens", "expected a token within ", size(),
+                       ", got ", at);
+  const auto next = std::upper_bound(order_->begin(), order_->end(), at,
+                                     [](int64_t i, const Document& d) { return i < d.at; });
+  const Document& document = *(next - 1);
+  return document.from + (at - document.at);
+}
+
 }  // namespace farfield::data

@@ -21,6 +21,9 @@ class ShuffledDocuments {
   int64_t documents() const;
   /// Tokens [begin, begin + n) to out. ConfigError when they are not all there.
   void copy(int64_t begin, int64_t n, int32_t* out) const;
+  /// The place in the file, 0 <= place < size(), of token `at` of the row. ConfigError when there
+  /// is no such token.
+  int64_t place(int64_t at) const;
 
  private:
   struct Document {

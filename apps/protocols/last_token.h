@@ -19,6 +19,10 @@ void check(const LastTokenOptions& own);
 /// Perplexity of a fixed set of tokens, each the last of its segment, given the L - 1 tokens before
 /// it: only the context changes from length to length.
 ///
+/// Items are segments. Their first_token is the segment's in the text as it is read (the documents
+/// of the split in the order of --document-order, tokens from 0); the last of the segment is
+/// predicted, the same one at every length.
+///
 /// Throws    ConfigError bad_argument, length_too_short; IoError not_enough_data, bad_token
 /// Source    Chi, Fan, Rudnicky and Ramadge 2022, "Dissecting Transformer Length Extrapolation via
 ///           the Lens of Receptive Field Analysis", arXiv:2212.10356, section 3.4

@@ -18,6 +18,10 @@ void check(const NonOverlappingOptions& own);
 /// counts once, those near the start of a chunk with little context. It falls with L even when
 /// distant tokens are of no use.
 ///
+/// Items are chunks. Their first_token is the first input in the text as it is read (the documents
+/// of the split in the order of --document-order, tokens from 0); the L tokens behind it are
+/// predicted.
+///
 /// Throws    ConfigError bad_argument, length_too_short; IoError not_enough_data, bad_token
 /// Source    Chi, Fan, Ramadge and Rudnicky 2022, "KERPLE", arXiv:2205.09921, section 5.2
 ProtocolResult non_overlapping(const Subject& subject, const CommonOptions& common,

@@ -17,6 +17,8 @@ void check(const PositionWiseOptions& own);
 /// Perplexity at each position of the first `sequences` chunks of L tokens of a text, the rows that
 /// non_overlapping() reads too: the perplexity of the result is its perplexity of these chunks.
 ///
+/// Items are sequences; first_token is as non_overlapping() has it.
+///
 /// Series       "perplexity" by position, counted from 1 (the prediction after one input), and
 ///              "smoothed perplexity", each with a 95 % band when there are two sequences
 /// Quantities   perplexity@<train_len> and perplexity@last, each over 16 positions, as one alone is

@@ -27,6 +27,8 @@ struct TokenStream {
   int64_t n_vocab = 0;  ///< ids of the tokenizer are below it; 0: not known
   /// Bytes of the UTF-8 text that n tokens stand for; empty where no tokenizer is known.
   std::function<int64_t(int64_t begin, int64_t n)> count_bytes;
+  /// The place of token i in the `.tokens` file of the split, counted from 0. Empty: not known.
+  std::function<int64_t(int64_t i)> place;
   std::string id;  ///< tells texts apart: hash of the data, the split, the order of documents
 };
 

@@ -40,6 +40,9 @@ struct LengthResult {
   // Perplexity, where the protocol measures it.
   int64_t n_scored = 0;       ///< targets
   std::vector<double> items;  ///< mean nll of each segment or chunk, in order
+  /// Of each item where its predicted tokens stand in the split's file: places_text(); empty: not
+  /// known.
+  std::vector<std::string> places;
   double mean_nll = std::nan("");
   double nll_error = std::nan("");  ///< standard error of mean_nll over the items; NaN for one item
   int64_t n_draws = 1;              ///< of random positions, that items and means are over

@@ -41,6 +41,7 @@ LengthResult full_cell(int64_t length = 64) {
   LengthResult c = cell_at(length);
   c.n_scored = 3;
   c.items = {1.0 / 3, 0.1, 2e-17};
+  c.places = {"4", "5-9 1-2", "7"};
   c.mean_nll = 0.1 + 0.2;
   c.nll_error = std::nan("");
   c.tokens = "feed";
@@ -90,6 +91,7 @@ void same_cell(const LengthResult& a, const LengthResult& b) {
   BOOST_TEST(a.length == b.length);
   BOOST_TEST(a.n_scored == b.n_scored);
   same(a.items, b.items);
+  BOOST_TEST(a.places == b.places, boost::test_tools::per_element());
   same(std::vector<double>{a.mean_nll, a.nll_error}, {b.mean_nll, b.nll_error});
   BOOST_TEST(a.tokens == b.tokens);
   BOOST_TEST(a.notes == b.notes, boost::test_tools::per_element());
@@ -130,6 +132,22 @@ BOOST_AUTO_TEST_CASE(a_cell_comes_back_bit_for_bit_and_not_finite_numbers_too) {
   BOOST_TEST(all[0].result.hash() == protocol().hash());
   BOOST_TEST(value_of(all[0].key, "model") == "0123");
   BOOST_TEST(value_of(all[0].key, "text") == "hash/test");
+}
+
+BOOST_AUTO_TEST_CASE(the_key_of_a_cell_is_that_of_before) {
+  const TempFolder folder;
+  keep(folder, full_cell());
+  BOOST_TEST(only_file(folder).filename() == "last-token-64-1f5c64dd23467c03.json");
+}
+
+BOOST_AUTO_TEST_CASE(a_reader_of_all_cells_may_leave_damaged_ones_out) {
+  const TempFolder folder;
+  keep(folder, full_cell());
+  write_file_atomic(folder / "last-token-9-0.json", "{}");
+  std::vector<fs::path> damaged;
+  BOOST_TEST(read_cells(folder.path(), &damaged).size() == 1u);
+  BOOST_TEST_REQUIRE(damaged.size() == 1u);
+  BOOST_TEST(damaged[0].filename() == "last-token-9-0.json");
 }
 
 BOOST_AUTO_TEST_CASE(a_cell_that_diverged_keeps_its_reason) {

@@ -7,6 +7,7 @@
 #include "apps/comparison_table.h"
 #include "apps/csv.h"
 #include "apps/gnuplot.h"
+#include "apps/run_labels.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 #include "tests/apps/comparison_cells.h"
@@ -262,4 +263,45 @@ BOOST_AUTO_TEST_CASE(the_plot_has_error_bars_of_the_spread) {
   BOOST_TEST(plot.curves[0].points[0].x == 64);
   BOOST_TEST(plot.curves[0].points[0].error == std::sqrt(2.5), boost::test_tools::tolerance(1e-12));
   BOOST_TEST(plot.marked_x == 32);
+}
+
+BOOST_AUTO_TEST_CASE(rows_go_by_the_name_of_their_runs_and_files_by_the_encoding) {
+  std::vector<RunCell> cells = five_seeds();
+  for (RunCell& c : cells) c.label = c.name == "alibi" ? "mine" : "kerple_log";
+  Comparison one = comparisons_of(cells, {}).at(0);
+  BOOST_TEST(row(one, "mine").full_label == "alibi");
+  BOOST_TEST(one.rows.size() == 2u);
+  CompareOptions options;
+  options.reference = "mine";
+  one = comparisons_of(cells, options).at(0);
+  BOOST_TEST(one.reference == "alibi");
+  BOOST_TEST(one.reference_label == "mine");
+  BOOST_TEST(comparison_table(one).find("mine is significantly") != std::string::npos,
+             comparison_table(one));
+  cells.front().label = "other";  // no name that all seeds of the row have
+  one = comparisons_of(cells, {}).at(0);
+  BOOST_TEST(row(one, "alibi").cells.at(0).seeds.size() == 5u);
+}
+
+BOOST_AUTO_TEST_CASE(a_name_of_one_row_says_enough_and_a_shared_one_does_not) {
+  std::vector<RunCell> cells = five_seeds();
+  for (RunCell& c : cells)
+    if (c.name == "alibi") c.setting[0].second = "16";
+  BOOST_TEST(row(comparisons_of(cells, {}).at(0), "alibi train-len=16").name == "alibi");
+  for (RunCell& c : cells)
+    if (c.name == "alibi") c.label = "mine";
+  Comparison one = comparisons_of(cells, {}).at(0);
+  BOOST_TEST(row(one, "mine").full_label == "alibi train-len=16");
+  for (RunCell& c : cells) c.label = "mine";
+  one = comparisons_of(cells, {}).at(0);
+  BOOST_TEST(row(one, "mine train-len=16").name == "alibi");
+  BOOST_TEST(row(one, "mine train-len=32").name == "kerple_log");
+}
+
+BOOST_AUTO_TEST_CASE(long_kernels_are_cut_in_tables_and_whole_in_files) {
+  const std::string kernel = "kernel(bias=-r1*log(1+r2*d), r1>0~U(0,2), r2>0~U(0,1))";
+  const std::vector<RunCell> cells = {cell(kernel, 1, 20), cell("kerple_log", 1, 20)};
+  const Comparison one = comparisons_of(cells, {}).at(0);
+  BOOST_TEST(row(one, short_posenc(kernel)).full_label == kernel);
+  BOOST_TEST(comparison_table(one).find(kernel) == std::string::npos);
 }

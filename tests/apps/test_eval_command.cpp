@@ -1,9 +1,11 @@
 // The program eval on runs that train in a moment.
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <filesystem>
 #include <set>
 #include <sstream>
 
+#include "apps/cell_files.h"
 #include "apps/cli.h"
 #include "apps/csv.h"
 #include "apps/eval_command.h"
@@ -216,4 +218,174 @@ BOOST_AUTO_TEST_CASE(a_run_that_cannot_be_written_to_is_measured_into_out) {
              said);
   BOOST_TEST(fs::exists(fs::path(out) / "last-token.csv"));
   BOOST_TEST(fs::is_regular_file(fs::path(run) / "eval"));
+}
+
+namespace {
+
+// Rows of a CSV whose columns have these values.
+size_t count_rows(const fs::path& csv,
+                  const std::vector<std::pair<std::string, std::string>>& columns) {
+  const auto rows = parse_csv(csv.string(), read_file(csv));
+  const auto place = [&](const std::string& name) {
+    const auto found = std::find(rows[0].begin(), rows[0].end(), name);
+    BOOST_TEST_REQUIRE((found != rows[0].end()), name);
+    return static_cast<size_t>(found - rows[0].begin());
+  };
+  size_t n = 0;
+  for (size_t i = 1; i < rows.size(); ++i)
+    n += std::all_of(columns.begin(), columns.end(),
+                     [&](const auto& c) { return rows[i].at(place(c.first)) == c.second; })
+             ? 1
+             : 0;
+  return n;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(the_tables_of_a_run_hold_everything_that_was_finished) {
+  const ToyRun& toy = trained().toy;
+  const std::string run = toy.path("tables");
+  train(toy, "alibi", run);
+  const fs::path csv = fs::path(run) / "eval/last-token.csv",
+                 items = fs::path(run) / "eval/last-token-items.csv";
+  const std::vector<std::string> base = {"--run", run, "--segments", "10", "--allow-fewer"};
+  const auto call = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), base.begin(), base.end());
+    return eval(more);
+  };
+  BOOST_TEST(call({"--lengths", "64,16"}) == kDone);
+  const std::string first = read_file(csv);
+  BOOST_TEST(call({"--lengths", "32"}) == kDone);  // other segments: longest=32
+  BOOST_TEST(call({"--lengths", "16,64", "--split", "valid"}) == kDone);
+  BOOST_TEST(call({"--lengths", "16,64", "--posenc", "alibi + window(4)"}) == kDone);
+  BOOST_TEST(call({"--lengths", "16,64", "--step", "4", "--baseline", "masked@4"}) == kDone);
+  using Columns = std::vector<std::pair<std::string, std::string>>;
+  const auto n_at = [&](Columns columns) {
+    columns.emplace_back("quantity", "perplexity");
+    return count_rows(csv, columns);
+  };
+  BOOST_TEST(n_at({}) == 9u);
+  BOOST_TEST(n_at({{"length", "32"}}) == 1u);
+  BOOST_TEST(n_at({{"split", "valid"}}) == 2u);
+  BOOST_TEST(n_at({{"posenc", "alibi + window(w=4)"}, {"trained_posenc", "alibi"}}) == 2u);
+  BOOST_TEST(n_at({{"step", "4"}, {"baseline", "masked@4"}}) == 2u);
+  BOOST_TEST(count_rows(items, {}) == 90u);
+  BOOST_TEST(count_rows(items, {{"predicted_at", ""}}) == 0u);
+  // The first call's rows are there as they were, and asking for them again changes nothing.
+  std::set<std::string> rows;
+  std::istringstream text(read_file(csv)), before(first);
+  for (std::string line; std::getline(text, line);) rows.insert(line);
+  for (std::string line; std::getline(before, line);) BOOST_TEST(rows.count(line) == 1u, line);
+  const std::string whole = read_file(csv);
+  BOOST_TEST(call({"--lengths", "64,16"}) == kDone);
+  BOOST_TEST(read_file(csv) == whole);
+}
+
+BOOST_AUTO_TEST_CASE(a_damaged_cell_costs_its_own_rows_alone) {
+  const std::string run = trained().toy.path("damaged");
+  train(trained().toy, "alibi", run);
+  BOOST_TEST(eval(with_short({"--run", run})) == kDone);
+  for (const auto& entry : fs::directory_iterator(fs::path(run) / "eval/cells"))
+    if (entry.path().filename().string().find("last-token-16-") == 0)
+      write_file_atomic(entry.path(), "{}");
+  BOOST_TEST(eval({"--run", run, "--lengths", "64", "--segments", "10", "--allow-fewer"}) == kDone);
+  const fs::path csv = fs::path(run) / "eval/last-token.csv";
+  BOOST_TEST(count_rows(csv, {{"length", "16"}}) == 0u);
+  BOOST_TEST(count_rows(csv, {{"length", "64"}, {"quantity", "perplexity"}}) == 1u);
+  BOOST_TEST(eval(with_short({"--run", run})) == kDone);  // measured again
+  BOOST_TEST(count_rows(csv, {{"length", "16"}, {"quantity", "perplexity"}}) == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(cells_from_before_places_were_kept_get_them_and_keep_their_numbers) {
+  const std::string run = trained().toy.path("old");
+  train(trained().toy, "alibi", run);
+  BOOST_TEST(eval(with_short({"--run", run})) == kDone);
+  const fs::path items = fs::path(run) / "eval/last-token-items.csv";
+  const std::string now = read_file(items);
+  // The same cells as they were written then.
+  const fs::path cells = fs::path(run) / "eval/cells";
+  for (const KeptCell& kept : read_cells(cells)) {
+    Settings model = kept.key;
+    for (const char* key : {"text", "baseline", "seed", "draw", "protocol", "parameters", "length"})
+      model = without(model, {key});
+    Subject subject;
+    subject.text.id = value_of(kept.key, "text");
+    subject.seed = std::stoull(value_of(kept.key, "seed"));
+    LengthResult cell = kept.result.lengths.front();
+    cell.places.clear();
+    cell_files(cells, model, false).keep(subject, kept.result, cell);
+  }
+  BOOST_TEST(read_cells(cells).size() == 2u);
+  BOOST_TEST(read_cells(cells)[0].result.lengths[0].places.empty());
+  BOOST_TEST(eval(with_short({"--run", run})) == kDone);
+  BOOST_TEST(read_file(items) == now);
+}
+
+BOOST_AUTO_TEST_CASE(a_length_that_failed_stands_in_the_tables_of_its_call) {
+  const std::string run = trained().toy.path("learned");
+  train(trained().toy, "learned_abs", run);
+  BOOST_TEST(eval(with_short({"--run", run})) == kFailed);
+  const fs::path csv = fs::path(run) / "eval/last-token.csv";
+  BOOST_TEST(count_rows(csv, {{"length", "64"},
+                              {"quantity", "failure"},
+                              {"value", "position_out_of_range"}}) == 1u);
+  BOOST_TEST(count_rows(csv, {{"length", "64"}, {"quantity", "perplexity"}, {"value", "nan"}}) ==
+             1u);
+  BOOST_TEST(count_rows(csv, {{"length", "16"}, {"quantity", "perplexity"}}) == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(a_name_is_given_by_train_and_changed_by_resume) {
+  const ToyRun& toy = trained().toy;
+  RunConfig config = toy.config("alibi");
+  config.name = "first";
+  const std::string path = toy.path("named");
+  std::ostringstream nowhere;
+  Progress progress(nowhere, false);
+  {
+    TrainingRun run = TrainingRun::start(config, path);
+    BOOST_TEST(run.go(progress, 4) == kStopped);
+  }
+  config.name = "second name";
+  {
+    TrainingRun run = TrainingRun::resume(config, path);
+    BOOST_TEST(run.go(progress) == kDone);
+  }
+  BOOST_TEST(value_of(RunFolder::open(path).config(), "name") == "second name");
+  std::string said;
+  BOOST_TEST(eval(with_short({"--run", path}), &said) == kDone);
+  BOOST_TEST(said.find("\nsecond name ") != std::string::npos, said);
+  const fs::path csv = fs::path(path) / "eval/last-token.csv";
+  BOOST_TEST(count_rows(csv, {{"name", "second name"}, {"posenc", "alibi"}}) ==
+             count_rows(csv, {}));
+  // Set beside another run, in a table that goes by the name.
+  const TempFolder folder;
+  BOOST_TEST(eval(with_short({"--run", trained().rope})) == kDone);
+  BOOST_TEST(eval({"compare", path, trained().rope, "--reference", "second name", "--out",
+                   (folder / "c").string()},
+                  &said) == kDone);
+  BOOST_TEST(said.find("\nsecond name ") != std::string::npos, said);
+  BOOST_TEST(said.find("rope: 1 seed in common with second name") != std::string::npos, said);
+  BOOST_TEST(count_rows(folder / "c/last-token.csv", {{"encoding", "alibi"}}) > 0u);
+  BOOST_TEST(count_rows(folder / "c/last-token.csv", {{"reference", "alibi"}}) ==
+             count_rows(folder / "c/last-token.csv", {}));
+}
+
+BOOST_AUTO_TEST_CASE(unlike_models_say_so_in_their_labels) {
+  std::string said;
+  BOOST_TEST(eval(with_short({"--run", trained().alibi, "--step", "4"})) == kDone);
+  const ToyRun& toy = trained().toy;
+  RunConfig config = toy.config("alibi");
+  config.d_model = 32;
+  config.d_ff = 128;
+  const std::string path = toy.path("wide");
+  {
+    TrainingRun run = TrainingRun::start(config, path);
+    std::ostringstream nowhere;
+    Progress progress(nowhere, false);
+    BOOST_TEST(run.go(progress, 4) == kStopped);
+  }
+  BOOST_TEST(eval(with_short({"--run", trained().alibi, "--run", path}), &said) == kDone);
+  BOOST_TEST(said.find("\nalibi d-model=16 d-ff=64 step=8 tokens=512 ") != std::string::npos, said);
+  BOOST_TEST(said.find("\nalibi d-model=32 d-ff=128 step=4 tokens=256 ") != std::string::npos,
+             said);
 }

@@ -74,6 +74,47 @@ BOOST_AUTO_TEST_CASE(a_failed_cell_shows_its_code_and_its_reason) {
   BOOST_TEST(csv.find("256,failure,position_out_of_range") != std::string::npos);
 }
 
+BOOST_AUTO_TEST_CASE(values_are_numbers_and_words_stand_in_rows_of_failures_alone) {
+  for (const char* code : {"OOM", "TIMEOUT", "position_out_of_range", "nonfinite_logits"}) {
+    RunResult r = with_failures();
+    r.result.lengths[1].failure = code;
+    for (const auto& row : parse_csv("x", results_csv({r}))) {
+      if (row[14] == "quantity") continue;
+      size_t read = 0;
+      if (row[14] == "failure")
+        BOOST_TEST(row[15] == code);
+      else
+        BOOST_CHECK_NO_THROW((void)std::stod(row[15], &read));
+      BOOST_TEST(read == (row[14] == "failure" ? 0 : row[15].size()), row[15]);
+    }
+    const std::string shown = std::string(code) == "nonfinite_logits" ? "nan" : code;
+    BOOST_TEST(results_table({r}).find(shown) != std::string::npos);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(later_columns_say_how_the_text_was_read_and_what_numbers_mean) {
+  RunResult r = result("alibi", 1);
+  r.name = "mine";
+  r.document_order = "seed";
+  r.precision = "fp32";
+  r.device = "cpu";
+  r.model_hash = "beef";
+  r.result.parameters = "segments=2 set=per-seed longest=256 context=L-1";
+  const auto rows = parse_csv("x", results_csv({r}));
+  const std::vector<std::string> names(rows[0].begin() + 16, rows[0].end());
+  BOOST_TEST(names == (std::vector<std::string>{"name", "document_order", "precision", "device",
+                                                "model_hash", "conventions"}),
+             boost::test_tools::per_element());
+  const std::vector<std::string> values(rows[1].begin() + 16, rows[1].end());
+  const std::string words =
+      "first_token: of the segment (from 0, documents in document order); first_token + 255 is "
+      "predicted";
+  BOOST_TEST(values == (std::vector<std::string>{"mine", "seed", "fp32", "cpu", "beef", words}),
+             boost::test_tools::per_element());
+  BOOST_TEST(results_table({r}).find("\nnot in the hash: document-order=seed; " + words + '\n') !=
+             std::string::npos);
+}
+
 BOOST_AUTO_TEST_CASE(columns_of_the_table_line_up) {
   const std::string table = results_table({result("alibi", 1), result("kerple_log", 8)});
   std::vector<size_t> widths;
@@ -152,6 +193,47 @@ BOOST_AUTO_TEST_CASE(runs_of_one_encoding_are_told_apart_by_folder) {
   BOOST_TEST(plot.marked_x == 128);
 }
 
+BOOST_AUTO_TEST_CASE(models_that_are_unlike_say_in_what) {
+  RunResult a = result("alibi", 1), b = result("alibi", 2), c = result("rope", 1);
+  a.setting = c.setting = {{"d-model", "32"}, {"step", "600"}, {"tokens", "4800"}};
+  b.setting = {{"d-model", "32"}, {"step", "300"}, {"tokens", "2400"}};
+  using Labels = std::vector<std::string>;
+  BOOST_TEST(
+      labels_of({a, b, c}) == (Labels{"alibi step=600 tokens=4800", "alibi step=300 tokens=2400",
+                                      "rope step=600 tokens=4800"}),
+      boost::test_tools::per_element());
+  BOOST_TEST(labels_of({a, c}) == (Labels{"alibi", "rope"}), boost::test_tools::per_element());
+  b.name = "early";
+  BOOST_TEST(labels_of({a, b}) == (Labels{"alibi step=600 tokens=4800", "early"}),
+             boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(a_name_stands_in_tables_pictures_and_names_of_files) {
+  RunResult r = result("alibi", 1);
+  r.name = "my run";
+  BOOST_TEST(results_table({r}).find("\nmy run ") != std::string::npos);
+  BOOST_TEST(results_table({r}).find("\nalibi ") == std::string::npos);
+  BOOST_TEST(results_plots({r}).at(0).plot.curves[0].label == "my run");
+  BOOST_TEST(file_stem({r}) == "last-token-my-run");
+  BOOST_TEST(file_stem({r, result("rope", 1)}) == "last-token");
+  RunResult masked = r;
+  masked.baseline = "masked@8";
+  masked.posenc_slug = "alibi";
+  BOOST_TEST(file_stem({masked}) == "last-token-my-run-alibi-masked@8");
+  BOOST_TEST(labels_of({r, masked})[1] == "my run masked@8");
+  RunResult twin = r;
+  twin.run = "runs/twin";
+  BOOST_TEST(labels_of({r, twin})[1] == "my run (runs/twin)");
+}
+
+BOOST_AUTO_TEST_CASE(long_kernels_are_cut_in_tables_and_whole_in_files) {
+  const std::string kernel = "kernel(bias=-r1*log(1+r2*d), r1>0~U(0,2), r2>0~U(0,1))";
+  const RunResult r = result(kernel, 1);
+  BOOST_TEST(results_table({r}).find(kernel) == std::string::npos);
+  BOOST_TEST(results_table({r}).find(short_posenc(kernel)) != std::string::npos);
+  BOOST_TEST(parse_csv("x", results_csv({r}))[1][1] == kernel);
+}
+
 BOOST_AUTO_TEST_CASE(a_series_is_drawn_with_its_band_and_a_baseline_under_its_own_label) {
   RunResult a = result("alibi", 1), b = a;
   a.result.lengths[0].series.push_back({.name = "perplexity",
@@ -207,8 +289,9 @@ BOOST_AUTO_TEST_CASE(the_spread_over_draws_is_shown_and_kept) {
 }
 
 BOOST_AUTO_TEST_CASE(items_name_their_place_in_the_text_and_all_that_they_depend_on) {
-  const RunResult r = result("alibi", 1);
-  const auto rows = parse_csv("x", items_csv(r)), all = parse_csv("x", results_csv({r}));
+  RunResult r = result("alibi", 1);
+  r.result.lengths[0].places = {"17", "3-4 9"};
+  const auto rows = parse_csv("x", items_csv({r})), all = parse_csv("x", results_csv({r}));
   BOOST_TEST_REQUIRE(rows.size() == 5u);
   const auto first_of = [](const std::vector<std::string>& row) {
     return std::vector<std::string>(row.begin(), row.begin() + 14);
@@ -219,12 +302,16 @@ BOOST_AUTO_TEST_CASE(items_name_their_place_in_the_text_and_all_that_they_depend
   BOOST_TEST(rows[1][11] == r.result.hash());
   std::string last;
   for (const auto& row : rows) {
-    BOOST_TEST_REQUIRE(row.size() == 17u);
+    BOOST_TEST_REQUIRE(row.size() == 14u + 3 + 6 + 1);
     last += row[13] + ',' + row[14] + ',' + row[15] + ',' + row[16] + '\n';
   }
   BOOST_TEST(last ==
              "length,item,first_token,nll\n128,0,0,0.9\n128,1,512,1.1\n256,0,0,1.9\n"
              "256,1,512,2.1\n");
+  BOOST_TEST(rows[0].back() == "predicted_at");
+  BOOST_TEST(rows[1].back() == "17");
+  BOOST_TEST(rows[2].back() == "3-4 9");
+  BOOST_TEST(rows[3].back() == "");
 }
 
 BOOST_AUTO_TEST_CASE(a_failed_cell_is_named_after_what_it_was_to_give_and_keeps_what_it_has) {
@@ -236,9 +323,8 @@ BOOST_AUTO_TEST_CASE(a_failed_cell_is_named_after_what_it_was_to_give_and_keeps_
     return found;
   };
   using Names = std::vector<std::string>;
-  BOOST_TEST(
-      names(r) == (Names{"perplexity=position_out_of_range", "failure=position_out_of_range"}),
-      boost::test_tools::per_element());
+  BOOST_TEST(names(r) == (Names{"perplexity=nan", "failure=position_out_of_range"}),
+             boost::test_tools::per_element());
   r.result.protocol = "gradient";
   r.result.lengths[1].failure = "zero_gradient";
   BOOST_TEST(names(r) == (Names{"gradient=nan", "failure=zero_gradient"}),
@@ -247,7 +333,7 @@ BOOST_AUTO_TEST_CASE(a_failed_cell_is_named_after_what_it_was_to_give_and_keeps_
   r.result.lengths[0].quantities = {{"infer_pass_s", 0.5}};
   r.result.lengths[1].failure = "TIMEOUT";
   r.result.lengths[1].quantities = {{"infer_pass_s_partial", 0.25}};
-  BOOST_TEST(names(r) == (Names{"speed=TIMEOUT", "failure=TIMEOUT", "infer_pass_s_partial=0.25"}),
+  BOOST_TEST(names(r) == (Names{"speed=nan", "failure=TIMEOUT", "infer_pass_s_partial=0.25"}),
              boost::test_tools::per_element());
   const std::string table = results_table({r});
   const auto row = [&](const std::string& name) {

@@ -121,3 +121,15 @@ BOOST_AUTO_TEST_CASE(values_out_of_range_are_named) {
   refuses([](RunConfig& r) { r.posenc = "alibi + cape"; }, "cape");
   refuses([](RunConfig& r) { r.n_head = 3; }, "multiple of n_head");
 }
+
+BOOST_AUTO_TEST_CASE(a_name_is_one_line_of_text_and_no_part_of_the_run_s_identity) {
+  const RunConfig named = resolved([](RunConfig&r) { r.name = "my run, v1.5 (π)"; }),
+                  plain = resolved([](RunConfig&) {});
+  BOOST_TEST(to_run_config("x", to_settings(named)).name == named.name);
+  BOOST_CHECK(identity(to_settings(named)) == identity(to_settings(plain)));
+  BOOST_TEST(value_of(to_settings(plain), "name") == "");
+  for (const std::string& bad : {std::string("two\nlines"), std::string("a # b"), std::string(" a"),
+                                 std::string("a "), std::string("\x1b[1m"), std::string(81, 'a')})
+    BOOST_CHECK_EXCEPTION(resolved([&](RunConfig& r) { r.name = bad; }), ConfigError,
+                          says("[config] --name: expected at most 80 bytes of text on one line"));
+}

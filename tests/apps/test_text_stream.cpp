@@ -57,6 +57,18 @@ BOOST_AUTO_TEST_CASE(a_seed_decides_which_text_comes_first) {
   BOOST_TEST(sizes.size() == 1u);
 }
 
+BOOST_AUTO_TEST_CASE(places_lead_to_the_tokens_of_the_file_in_either_order) {
+  const ManyDocuments many;
+  const TokenStream file = stream_of_split(many.corpus, "test");
+  const std::vector<int32_t> in_file = all(file);
+  for (const TokenStream& text : {file, stream_of_split(many.corpus, "test", 5)}) {
+    const std::vector<int32_t> ids = all(text);
+    for (int64_t i = 0; i < text.size; ++i)
+      BOOST_TEST_REQUIRE(ids[static_cast<size_t>(i)] ==
+                         in_file[static_cast<size_t>(text.place(i))]);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(bytes_are_those_of_the_text_in_any_range) {
   const ManyDocuments many;
   const TokenStream text = stream_of_split(many.corpus, "test", 5);

@@ -40,6 +40,24 @@ std::string read(const ShuffledDocuments& documents) {
 
 }  // namespace
 
+BOOST_AUTO_TEST_CASE(every_token_knows_its_place_in_the_file) {
+  const TempFolder folder;
+  const TokenFile file = file_of(folder, "a|bb|ccc||dddd|e|cut");
+  const ShuffledDocuments documents(file, kEnd, 3);
+  std::set<int64_t> places;
+  for (int64_t i = 0; i < documents.size(); ++i) {
+    int32_t here = 0, there = 0;
+    documents.copy(i, 1, &here);
+    file.copy(documents.place(i), 1, &there);
+    BOOST_TEST(here == there);
+    places.insert(documents.place(i));
+  }
+  BOOST_TEST(static_cast<int64_t>(places.size()) == file.size());
+  for (const int64_t i : {int64_t{-1}, documents.size()})
+    BOOST_CHECK_EXCEPTION(documents.place(i), ConfigError,
+                          says("[tokens] expected a token within"));
+}
+
 BOOST_AUTO_TEST_CASE(a_seed_chooses_the_order_and_documents_stay_whole) {
   const TempFolder folder;
   const TokenFile file = file_of(folder, "a|bb|ccc||dddd|e|cut");

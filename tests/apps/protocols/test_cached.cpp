@@ -1,4 +1,5 @@
 // Real models, untrained: their weights matter little here.
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <map>
@@ -74,6 +75,25 @@ BOOST_AUTO_TEST_CASE(the_cache_is_the_pass_over_everything_under_its_mask) {
   const Transformer wide(config_of("rope"), 1, DType::f64);
   shake(wide);
   BOOST_TEST(quantity(run(wide, options({40}, 7)).lengths.at(0), "cache_error") <= 1e-10);
+}
+
+BOOST_AUTO_TEST_CASE(score_evaluations_are_counted_over_the_inputs) {
+  const Transformer model(config_of("alibi"), 1);
+  // t = 1 .. n of min(t, W): n = L - 1 inputs, or L with context=L
+  const auto sum = [](int64_t n, int64_t w) {
+    double pairs = 0;
+    for (int64_t t = 1; t <= n; ++t) pairs += static_cast<double>(std::min(t, w));
+    return pairs;
+  };
+  Asked asked = options({5, 40}, 7);
+  const ProtocolResult shorter = run(model, asked);
+  BOOST_TEST(shorter.parameters ==
+             "segments=6 set=per-seed longest=40 context=L-1 cache=7 timed=8");
+  BOOST_TEST(shorter.hash() == "104bcaa931f3b385");  // that of before anything was said besides
+  BOOST_TEST(quantity(shorter.lengths.at(0), "score_evaluations") == sum(4, 7));
+  BOOST_TEST(quantity(shorter.lengths.at(1), "score_evaluations") == sum(39, 7));
+  asked.segments.context = "L";
+  BOOST_TEST(quantity(run(model, asked).lengths.at(1), "score_evaluations") == sum(40, 7));
 }
 
 BOOST_AUTO_TEST_CASE(it_is_not_a_fresh_pass_over_the_last_tokens) {

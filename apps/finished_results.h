@@ -1,0 +1,32 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "apps/load_run.h"
+#include "apps/results.h"
+
+namespace farfield::apps {
+
+/// Everything of one protocol that was ever finished for a run, out of its eval/cells: a result for
+/// each checkpoint, encoding, baseline, text, precision, device and choice of parameters, with all
+/// its lengths, ascending; cells of several draws as their mean. What the run was trained with
+/// comes first, then in an order that does not depend on that of the calls. `damaged` gets the
+/// files that are no finished cells, which are left out.
+std::vector<RunResult> finished_results(const LoadedRun& run, const std::string& protocol,
+                                        std::vector<std::filesystem::path>& damaged);
+
+/// Puts what a call measured beside what is finished: cells that failed without being kept. Returns
+/// the place of the result that has the cells of `measured`.
+size_t add_measured(std::vector<RunResult>& finished, const RunResult& measured);
+
+/// What of a result says what it was measured on and with: two with the same are of one thing,
+/// whatever their lengths.
+Settings measured_on(const RunResult& result);
+
+/// The "document_order" of a text by its id, "<hash>/<split> order=7": "seed" or "file"; "" for a
+/// protocol that reads none.
+std::string document_order_of(const std::string& protocol, const std::string& text_id);
+
+}  // namespace farfield::apps
