@@ -1,6 +1,5 @@
 #include "apps/eval_command.h"
 
-#include <chrono>
 #include <filesystem>
 #include <iostream>
 #include <map>
@@ -9,6 +8,7 @@
 #include "apps/cell_files.h"
 #include "apps/cli.h"
 #include "apps/eval_compare.h"
+#include "apps/eval_progress.h"
 #include "apps/evaluator.h"
 #include "apps/load_run.h"
 #include "apps/measure.h"
@@ -16,6 +16,7 @@
 #include "apps/protocols/codes.h"
 #include "apps/refusals.h"
 #include "apps/run_corpus.h"
+#include "apps/run_labels.h"
 #include "apps/signals.h"
 #include "data/corpus.h"
 #include "engine/base/error.h"
@@ -74,20 +75,10 @@ void print_list(std::ostream& out) {
         << (protocol.has_text ? "" : "; reads no text") << '\n';
 }
 
-// Shows how far a measurement is, and ends it when a signal asks for that.
-std::function<void(int64_t)> watch_of(Progress& progress, const std::string& what) {
-  using Clock = std::chrono::steady_clock;
-  return [&progress, what, tokens = int64_t{0}, begin = Clock::now()](int64_t n) mutable {
-    throw_if(stop_requested);
-    tokens += n;
-    const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
-    progress.update(
-        0, 1,
-        concat(what, ": ", tokens, " tokens, ",
-               static_cast<int64_t>(static_cast<double>(tokens - n) / std::max(seconds, 1e-3)),
-               " a second"),
-        /*keep=*/false);
-  };
+// Ends a measurement when a signal asks for that, and else shows how far it is.
+void watch(EvalProgress& progress, int64_t n_tokens) {
+  throw_if(stop_requested);
+  progress.pass(n_tokens);
 }
 
 // Of the runs, those that nothing can be kept in; told here, before an hour of measuring.
@@ -141,17 +132,26 @@ ExitCode measure_all(const Request& request, std::ostream& out) {
   const std::set<std::string> read_only = read_only_runs(request, out);
   std::string no_plot;
   const StopSignals signals("eval: stopping; a second signal ends at once");
+  Progress lines = Progress::on_stdout();
+  const size_t n_asked = request.runs.size() * expressions.size() * baselines.size();
+  EvalProgress progress(lines, request.eval, static_cast<int64_t>(n_asked) - refused.n_refused());
   for_each_subject([&](const std::string& path, const LoadedRun& run, const Baseline& baseline) {
     if (&baseline == &baselines.front()) say(out, path, run, !request.map.empty());
     const data::Corpus corpus = corpus_of(request, run);
     remove_leftovers_in(run.folder.eval());
     remove_leftovers_in(run.folder.eval() / "cells");
     RowMemory memory;
+    progress.begin({.text_size = corpus.split(request.split).size(),
+                    .train_len = *run.config.train_len,
+                    .step_tokens = *run.config.batch * *run.config.train_len,
+                    .baseline = baseline,
+                    .n_draws = run.model.encoding().is_random(posenc::Phase::eval)
+                                   ? request.eval.common.draws
+                                   : 1});
     for (const std::string& protocol : request.eval.protocols) {
-      Progress progress = Progress::on_stdout();
-      std::string what = run.posenc;
-      for (const std::string& more : {baseline.label(), protocol})
-        if (!more.empty()) what.append(", ").append(more);
+      progress.begin(protocol, encoding_label(run.config.name, run.posenc, run.config.posenc,
+                                              baseline.label()) +
+                                   ", " + protocol);
       const Interruptible interruptible(stop_requested);  // finished cells are kept
       RunResult measured =
           measure(run, corpus, request.split, protocol, request.eval,
@@ -159,16 +159,17 @@ ExitCode measure_all(const Request& request, std::ostream& out) {
                    .again = request.again,
                    .keep = read_only.count(path) == 0,
                    .in_file_order = request.order == "file",
-                   .watch = watch_of(progress, what),
+                   .watch = [&](int64_t n) { watch(progress, n); },
+                   .finished = [&](const LengthResult& cell) { progress.finish(cell.length); },
                    .memory = request.eval.protocols.size() > 1 ? &memory : nullptr});
       for (const LengthResult& cell : measured.result.lengths)
         has_failed = has_failed || !cell.failure.empty();
       if (read_only.count(path) == 0) {
         const WrittenResults written = write_run_results(run, measured, &no_plot);
         for (const fs::path& file : written.damaged)
-          progress.say("warning: " + file.string() +
-                       ": not a finished cell; left out of the tables; remove it or measure it again");
-        progress.say("written: " + written.csv.string());
+          lines.say("warning: " + file.string() +
+                    ": not a finished cell; left out of the tables; remove it or measure it again");
+        lines.say("written: " + written.csv.string());
       }
       all[protocol].push_back(std::move(measured));
     }

@@ -101,6 +101,7 @@ RunResult measure(const LoadedRun& run, const data::Corpus& corpus, const std::s
     subject.scorer = remembering(subject.scorer, *options.memory);
   const Settings model = model_key(run);
   subject.cells = cell_files(run.folder.eval() / "cells", model, options.again);
+  subject.cells.finished = options.finished;
   if (options.keep)
     keep_places(subject);
   else

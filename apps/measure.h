@@ -19,6 +19,7 @@ struct MeasureOptions {
   bool keep = true;            ///< finished cells for a later call; not in a run that is read-only
   bool in_file_order = false;  ///< of documents; otherwise in that of the run's seed
   std::function<void(int64_t n_tokens)> watch = {};        ///< Subject::watch
+  std::function<void(const LengthResult&)> finished = {};  ///< Cells::finished
   /// Rows that other protocols have scored, of the same run as loaded, split and baseline; may be
   /// null.
   RowMemory* memory = nullptr;

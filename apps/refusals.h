@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <ostream>
 #include <set>
@@ -31,6 +32,7 @@ class Refusals {
     }
   }
 
+  int64_t n_refused() const { return static_cast<int64_t>(refused_.size()); }
   /// Throws the first refusal where nothing else is left.
   void rethrow_if_all() const {
     if (first_ && refused_.size() == seen_.size()) throw ConfigError(*first_);

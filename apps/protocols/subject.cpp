@@ -65,6 +65,7 @@ void measure_lengths(ProtocolResult& result, const Subject& subject,
       measure_cell(cell, result.protocol, score);
       if (subject.cells.keep && is_final(cell)) subject.cells.keep(subject, result, cell);
     }
+    if (subject.cells.finished) subject.cells.finished(cell);
     result.lengths.push_back(std::move(cell));
   }
 }

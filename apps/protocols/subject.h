@@ -22,11 +22,13 @@ struct Subject;
 inline constexpr uint64_t kFirstDraw = uint64_t{1} << 40;
 
 /// Where finished cells are kept, so that an evaluation that was interrupted goes on where it
-/// stopped. Either may be empty.
+/// stopped. Each may be empty.
 struct Cells {
   /// Fills in a cell of this length that was finished before; false when there is none.
   std::function<bool(const Subject&, const ProtocolResult& of, LengthResult&)> find;
   std::function<void(const Subject&, const ProtocolResult& of, const LengthResult&)> keep;
+  /// Told of each cell that is there, found or measured, failed ones too.
+  std::function<void(const LengthResult&)> finished = {};
 };
 
 /// What is measured: a model, and the text it is measured on.
