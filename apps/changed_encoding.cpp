@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "apps/parameter_bounds.h"
 #include "apps/value_map.h"
 #include "apps/weights.h"
 #include "engine/base/error.h"
@@ -114,6 +115,7 @@ Unmatched load_weights_of(const std::string& where, const std::string& trained, 
     return {};
   }
   posenc::Composition source = trained_values(trained, model.encoding().config(), tensors);
+  if (!maps.empty()) check_parameter_bounds(source, where);
   const Mapped mapped(value_maps(where, maps, source, model.encoding()), source, model.encoding());
   const std::set<std::string> elsewhere = started_elsewhere(trained, model);
   Unmatched unmatched;

@@ -13,6 +13,7 @@
 #include "engine/ops.h"
 #include "posenc/head_parameter.h"
 #include "posenc/piecewise.h"
+#include "posenc/position_error.h"
 #include "posenc/registry.h"
 
 namespace farfield::posenc {
@@ -108,7 +109,7 @@ class Kernel final : public HeadEncoding {
     for (size_t i = 0; i < entries.size(); ++i)
       if (!(std::abs(entries[i]) <= largest_))  // a NaN is refused too
         refuse(argument, values, i / p.distance.size(), p.distance[i % p.distance.size()],
-               entries[i]);
+               entries[i], p.phase);
     return table;
   }
 
@@ -121,12 +122,17 @@ class Kernel final : public HeadEncoding {
   // A formula without a value somewhere, such as log(d). A bias of -inf would hide the pair: that
   // is what `window` is for.
   void refuse(std::string_view argument, const std::map<std::string, Tensor>& values, size_t head,
-              double distance, double got) const {
+              double distance, double got, Phase phase) const {
     std::string where = concat("distance ", to_text(distance), ", head ", head + 1);
     for (const Declaration& declared : arguments_.declarations())
       where += concat(", ", declared.name, " = ", values.at(declared.name).to_vector()[head]);
-    arguments_.require(false, argument, "expected a finite number at every distance, got ", got,
-                       " at ", where);
+    try {
+      arguments_.require(false, argument, "expected a finite number at every distance, got ", got,
+                         " at ", where);
+    } catch (const ConfigError& error) {
+      if (phase == Phase::eval) throw PositionError(error.what());  // shorter inputs may do
+      throw;
+    }
   }
 
   Arguments arguments_;

@@ -132,7 +132,7 @@ int bench_attention(int argc, const char* const* argv, std::ostream& out) {
       out,
       {"encoding", "length", "ms", "min", "max", "GFLOP/s", "share", "against none", "extra MiB"},
       24);
-  std::vector<std::string> left_out;
+  LeftOut left_out;
   for (const int64_t length : lengths) {
     Samples peak;
     for (int64_t round = 0; round < common.rounds; ++round) peak.add(common.peak().gflops);
@@ -144,7 +144,7 @@ int bench_attention(int argc, const char* const* argv, std::ostream& out) {
     const double gflop = 1e-9 * (forward_only ? 2 : 7) *
                          static_cast<double>(batch * n_head * head_dim) *
                          static_cast<double>(length) * static_cast<double>(length);
-    const auto refused = measure_in_turn(
+    const LeftOut here = measure_in_turn(
         bench_encodings(posenc), /*warm_up=*/1, common.rounds, make,
         [&](const Contender<Attention>& one) {
           const double rate = gflop / one.time_s.median();
@@ -153,11 +153,13 @@ int bench_attention(int argc, const char* const* argv, std::ostream& out) {
                       fixed(rate, 1), Peak{peak.median(), {}}.share(rate), ratio(one.against_none),
                       mebibytes(one.subject->extra_bytes())});
         });
-    for (const std::string& line : refused)
-      left_out.push_back(concat("left out at ", length, ": ", line, '\n'));
+    for (const std::string& line : here.lines)
+      left_out.lines.push_back(concat("left out at ", length, ": ", line, '\n'));
+    if (!left_out.refusal) left_out.refusal = here.refusal;
   }
-  for (const std::string& line : left_out) out << line;
+  for (const std::string& line : left_out.lines) out << line;
   report.close(common.csv);
+  left_out.rethrow();
   return kDone;
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,16 @@
 #include "engine/base/error.h"
 
 namespace farfield::apps {
+
+/// What was not measured.
+struct LeftOut {
+  std::vector<std::string> lines = {};      ///< each expression with its reason
+  std::optional<ConfigError> refusal = {};  ///< the first of those that were asked for by name
+  /// At the end, so that the program does not exit as if all had been measured.
+  void rethrow() const {
+    if (refusal) throw ConfigError(*refusal);
+  }
+};
 
 /// An expression to measure.
 struct BenchEncoding {
@@ -33,14 +44,13 @@ struct Contender {
 /// is among them, once before each round of each other, so that slow drifts of the machine do not
 /// count in their ratio. make(posenc) makes a subject, whose run() is what is timed, in seconds; at
 /// most two are there at a time. A row is written by show(contender) as soon as it is known.
-/// Returns what was left out, with the reason: an encoding that "all" stands for and that this
-/// problem is refused with.
+/// Returns what was left out, with the reason: encodings that this problem is refused with. One
+/// that was asked for by name, and not by "all", makes a refusal too; of one alone it is thrown.
 template <class Make, class Show>
-std::vector<std::string> measure_in_turn(const std::vector<BenchEncoding>& encodings,
-                                         int64_t warm_up, int64_t rounds, const Make& make,
-                                         const Show& show) {
+LeftOut measure_in_turn(const std::vector<BenchEncoding>& encodings, int64_t warm_up,
+                        int64_t rounds, const Make& make, const Show& show) {
   using Subject = typename decltype(make(std::string()))::element_type;
-  std::vector<std::string> left_out;
+  LeftOut left_out;
   Contender<Subject> none;
   for (const BenchEncoding& encoding : encodings) {
     Contender<Subject> one{encoding.posenc, nullptr, {}, 0};
@@ -56,8 +66,9 @@ std::vector<std::string> measure_in_turn(const std::vector<BenchEncoding>& encod
         none_s.add(none_time);
       }
     } catch (const ConfigError& error) {
-      if (encoding.is_asked_for) throw;
-      left_out.push_back(encoding.posenc + ": " + error.what());
+      if (encodings.size() == 1) throw;
+      if (encoding.is_asked_for && !left_out.refusal) left_out.refusal = error;
+      left_out.lines.push_back(encoding.posenc + ": " + error.what());
       continue;
     }
     if (none.subject != nullptr) one.against_none = median_ratio(one.time_s, none_s);

@@ -73,14 +73,14 @@ int bench_forward(int argc, const char* const* argv, std::ostream& out) {
       << *common.precision << "; " << peak_line << "\n\n";
   Report report(
       out, {"encoding", "length", "ms", "min", "max", "tokens/s", "against none", "peak MiB"}, 24);
-  std::vector<std::string> left_out;
+  LeftOut left_out;
   for (const int64_t length : lengths) {
     const auto make = [&](const std::string& expression) {
       config.posenc = expression;
       return std::make_unique<ForwardPass>(config, Shape{batch_size, length}, common.dtype(),
                                            common.where());
     };
-    const auto refused = measure_in_turn(
+    const LeftOut here = measure_in_turn(
         bench_encodings(posenc), /*warm_up=*/1, common.rounds, make,
         [&](const Contender<ForwardPass>& one) {
           const double time = one.time_s.median();
@@ -89,11 +89,13 @@ int bench_forward(int argc, const char* const* argv, std::ostream& out) {
                       fixed(static_cast<double>(batch_size * length) / time, 0),
                       ratio(one.against_none), mebibytes(one.subject->peak_bytes())});
         });
-    for (const std::string& line : refused)
-      left_out.push_back(concat("left out at ", length, ": ", line, '\n'));
+    for (const std::string& line : here.lines)
+      left_out.lines.push_back(concat("left out at ", length, ": ", line, '\n'));
+    if (!left_out.refusal) left_out.refusal = here.refusal;
   }
-  for (const std::string& line : left_out) out << line;
+  for (const std::string& line : left_out.lines) out << line;
   report.close(common.csv);
+  left_out.rethrow();
   return kDone;
 }
 

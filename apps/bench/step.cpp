@@ -100,7 +100,7 @@ int bench_step(int argc, const char* const* argv, std::ostream& out) {
         common.where(), cuda_graph == "auto");
   };
   std::vector<std::string> parts, given;
-  const auto left_out = measure_in_turn(
+  const LeftOut left_out = measure_in_turn(
       bench_encodings(posenc), /*warm_up=*/2, common.rounds, make,
       [&](const Contender<Trainee>& one) {
         const double time = one.time_s.median();
@@ -112,7 +112,7 @@ int bench_step(int argc, const char* const* argv, std::ostream& out) {
         given.push_back(one.posenc + ": " + how_given(one.subject->graph()));
         parts.push_back(one.posenc + parts_of(*one.subject, common.rounds));
       });
-  for (const std::string& line : left_out) out << "left out: " << line << '\n';
+  for (const std::string& line : left_out.lines) out << "left out: " << line << '\n';
   if (common.where().kind != Device::Kind::cpu) {
     out << "\nhow the device is given a step:\n";
     for (const std::string& line : given) out << line << '\n';
@@ -120,6 +120,7 @@ int bench_step(int argc, const char* const* argv, std::ostream& out) {
   out << "\nparts, each waited for, ms:\n";
   for (const std::string& line : parts) out << line << '\n';
   report.close(common.csv);
+  left_out.rethrow();
   return kDone;
 }
 

@@ -118,6 +118,15 @@ BOOST_AUTO_TEST_CASE(an_encoding_that_was_asked_for_is_not_left_out) {
                     ConfigError);
 }
 
+BOOST_AUTO_TEST_CASE(one_that_was_asked_for_and_is_refused_does_not_cancel_the_others) {
+  const char* const words[] = {"bench", "forward",  "--preset", "smoke",    "--lengths",
+                               "16",    "--rounds", "1",        "--posenc", "alib,none,alibi"};
+  std::ostringstream out;
+  BOOST_CHECK_EXCEPTION(bench(10, words, out), ConfigError, says("'alib'; did you mean 'alibi'?"));
+  for (const char* part : {"\nnone ", "\nalibi ", "left out at 16: alib: "})
+    BOOST_TEST(out.str().find(part) != std::string::npos, out.str());
+}
+
 BOOST_AUTO_TEST_CASE(what_memory_limits_is_held_against_a_copy) {
   for (const char* precision : {"fp32", "bf16"}) {
     const std::string text = run({"bandwidth", "--rows", "8", "--width", "16", "--vocab-size", "11",

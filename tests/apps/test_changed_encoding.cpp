@@ -1,4 +1,5 @@
 #include <boost/test/unit_test.hpp>
+#include <cmath>
 
 #include "apps/changed_encoding.h"
 #include "engine/base/error.h"
@@ -143,6 +144,16 @@ BOOST_AUTO_TEST_CASE(a_map_gives_trained_values_a_place_of_another_name) {
   BOOST_TEST(twice.unmatched.mapped == "kerple_log.r1=kernel.a");
   BOOST_CHECK_EXCEPTION(Loaded("kerple_log", "kerple_log + rope", false, {"r1=r2"}), ConfigError,
                         says("got none for kerple_log.r2"));
+}
+
+BOOST_AUTO_TEST_CASE(a_damaged_value_is_not_mapped) {
+  Tensors tensors = trained("kerple_log");
+  Tensor& r1 = tensors.at("gpt_neox.position_bias.kerple_log.r1");
+  r1 = Tensor::from(std::vector<double>{0.5, NAN}, r1.shape(), r1.dtype());
+  Transformer model(shape("kernel(a=1, b=1, bias=-a*log(1+b*d))"), 1);
+  BOOST_CHECK_EXCEPTION(
+      load_weights_of("runs/x", "kerple_log", model, tensors, false, {"r1=a", "r2=b"}), IoError,
+      says("bad_parameter: runs/x: expected kerple_log.r1 of head 2 ", "got nan"));
 }
 
 BOOST_AUTO_TEST_CASE(the_trained_expression_itself_stays_as_it_was_trained) {

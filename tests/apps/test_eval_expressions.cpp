@@ -34,9 +34,10 @@ struct Said {
   std::string out, err;
 };
 
-Said eval(const std::string& run, const std::string& posenc, std::vector<std::string> more = {}) {
+Said eval(const std::string& run, const std::string& posenc, std::vector<std::string> more = {},
+          const std::string& lengths = "16,32") {
   std::vector<std::string> words = {"eval",     "--run",      run,  "--lengths",
-                                    "16,32",    "--segments", "10", "--allow-fewer",
+                                    lengths,    "--segments", "10", "--allow-fewer",
                                     "--posenc", posenc};
   words.insert(words.end(), more.begin(), more.end());
   std::vector<char*> argv;
@@ -128,6 +129,18 @@ BOOST_AUTO_TEST_CASE(mapped_values_are_measured_as_the_same_model_under_a_name_o
   const char* const argv[] = {"eval", "compare", run.c_str(), "--out", to.c_str()};
   BOOST_TEST(eval_command(5, argv, out) == kDone);
   BOOST_TEST(has(out.str(), "kerple_log, map " + map), out.str());
+}
+
+BOOST_AUTO_TEST_CASE(a_kernel_without_values_at_a_length_fails_that_cell_alone) {
+  const std::string run = trained("alibi", "growing");
+  const Said said = eval(run, "kernel(bias=-exp(d/4))", {}, "16,512");
+  BOOST_TEST(said.code == kFailed);
+  BOOST_TEST(has(said.out,
+                 "at 512: [eval:last-token] position_out_of_range: [posenc] kernel(bias): "
+                 "expected a finite number at every distance, got -"),
+             said.out);
+  BOOST_TEST(has(said.out, " ± "), said.out);
+  BOOST_TEST(eval(run, "kernel(bias=-exp(9*d))").code == kUsage);  // nor in training
 }
 
 BOOST_AUTO_TEST_CASE(a_map_needs_an_expression) {
