@@ -33,11 +33,12 @@ std::string output_problem() {
     if (copy >= 0 && ::close(copy) == 0) return "";
     reason = errno;
   }
+  const char* const way_out =
+      reason == EBADF   ? "; it is closed; send it to /dev/null to do without it"
+      : reason == EPIPE ? "; its reader has gone"
+                        : "; what was printed is not complete; free some space or print elsewhere";
   return concat("[output] standard output: cannot write",
-                reason == 0 ? "" : concat(": ", std::strerror(reason)),
-                reason == EBADF
-                    ? "; it is closed; send it to /dev/null to do without it"
-                    : "; what was printed is not complete; free some space or print elsewhere");
+                reason == 0 ? "" : concat(": ", std::strerror(reason)), way_out);
 }
 
 }  // namespace farfield::apps

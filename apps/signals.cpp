@@ -25,6 +25,7 @@ static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int64_t>::is
 std::string notice_text;
 int64_t grace_ns = 0;
 std::array<struct sigaction, kSignals.size()> before;
+struct sigaction before_pipe = {};
 
 int64_t now_ns() {
   struct timespec now {};
@@ -37,6 +38,8 @@ void on_signal(int which) {
   const int reason = errno;
   due_ns.store(now_ns() + grace_ns);
   requested.store(true);
+  // Ctrl-C ends the reader of a pipe too (`| tee log`): that must not end us before all is saved.
+  ::signal(SIGPIPE, SIG_IGN);
   (void)!::write(STDERR_FILENO, notice_text.data(), notice_text.size());
   errno = reason;
 }
@@ -49,6 +52,7 @@ StopSignals::StopSignals(const std::string& notice, std::chrono::duration<double
   // A terminal shows "^C" and perhaps a line that is being rewritten.
   const char* const begin = ::isatty(STDERR_FILENO) == 1 ? "\n" : "";
   notice_text = notice.empty() ? "" : concat(begin, notice, '\n');
+  ::sigaction(SIGPIPE, nullptr, &before_pipe);
   struct sigaction action = {};
   action.sa_handler = on_signal;
   action.sa_flags = SA_RESTART;  // a write in progress goes on
@@ -57,6 +61,7 @@ StopSignals::StopSignals(const std::string& notice, std::chrono::duration<double
 
 StopSignals::~StopSignals() {
   for (size_t i = 0; i < kSignals.size(); ++i) ::sigaction(kSignals[i], &before[i], nullptr);
+  ::sigaction(SIGPIPE, &before_pipe, nullptr);
   requested.store(false);
 }
 

@@ -5,9 +5,10 @@
 
 namespace farfield::apps {
 
-/// While one lives, the first SIGINT, SIGTERM or SIGUSR1 only sets stop_requested() and writes
-/// `notice` to stderr; the second ends the process at once, with the exit code that a shell gives
-/// for that signal. At most one at a time.
+/// While one lives, the first SIGINT, SIGTERM or SIGUSR1 only sets stop_requested(), writes
+/// `notice` to stderr and from then on takes a pipe without a reader for an error of writing, not
+/// for the end; the second ends the process at once, with the exit code that a shell gives for that
+/// signal. At most one at a time.
 class StopSignals {
  public:
   /// `grace`: the time after the signal from which stop_is_due().

@@ -67,7 +67,7 @@ int train(int argc, char** argv) {
                                                available_bytes(parse_device(config.device)));
     if (!warning.empty()) std::cout << "warning: " << warning << std::endl;
   }
-  const StopSignals signals(concat("train: stopping after this step, which has ",
+  const StopSignals signals(concat("train: stopping after this step, which is given up after ",
                                    number(stop_grace), " s; a second signal ends at once"),
                             std::chrono::duration<double>(stop_grace));
   try {

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <boost/test/unit_test.hpp>
+#include <cerrno>
 #include <functional>
 
 #include "apps/signals.h"
@@ -65,6 +66,29 @@ BOOST_AUTO_TEST_CASE(the_first_signal_says_at_once_what_happens) {
   });
   BOOST_TEST(ended.status == 0);
   BOOST_TEST(ended.said == "train: stopping after this step\n");
+}
+
+BOOST_AUTO_TEST_CASE(a_reader_that_the_signal_ended_too_does_not_end_the_program) {
+  const auto write_to_nobody = [] {
+    int ends[2];
+    (void)!::pipe(ends);
+    ::close(ends[0]);
+    if (::write(ends[1], "x", 1) < 0 && errno == EPIPE) ::_exit(7);
+  };
+  const Ended stopped = in_a_child([&] {
+    const StopSignals watch;
+    ::raise(SIGINT);
+    write_to_nobody();
+  });
+  BOOST_TEST(WIFEXITED(stopped.status));
+  BOOST_TEST(WEXITSTATUS(stopped.status) == 7);
+  const Ended as_usual = in_a_child([&] {
+    { const StopSignals watch; }
+    const StopSignals watch;
+    write_to_nobody();
+  });
+  BOOST_TEST(WIFSIGNALED(as_usual.status));
+  BOOST_TEST(WTERMSIG(as_usual.status) == SIGPIPE);
 }
 
 BOOST_AUTO_TEST_CASE(the_second_signal_leaves_at_once) {
