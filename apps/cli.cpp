@@ -14,6 +14,7 @@
 #include "apps/cli_option.h"
 #include "apps/option_synonyms.h"
 #include "apps/output.h"
+#include "apps/printable.h"
 #include "apps/version.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
@@ -334,16 +335,16 @@ int exit_code_of(std::string_view program, const std::function<int()>& fn) {
   try {
     return fn();
   } catch (const ConfigError& error) {
-    std::cerr << program << ": " << error.what() << '\n';
+    std::cerr << program << ": " << printable(error.what()) << '\n';
     return kUsage;
   } catch (const IoError& error) {
-    std::cerr << program << ": " << error.what() << '\n';
+    std::cerr << program << ": " << printable(error.what()) << '\n';
     return kBadData;
   } catch (const std::bad_alloc&) {
     std::cerr << program << ": out of memory\n";
     return kFailed;
   } catch (const std::exception& error) {
-    std::cerr << program << ": " << error.what() << '\n';
+    std::cerr << program << ": " << printable(error.what()) << '\n';
     return kFailed;
   }
 }

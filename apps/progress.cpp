@@ -7,6 +7,8 @@
 #include <cstdio>
 #include <iostream>
 
+#include "apps/printable.h"
+
 namespace farfield::apps {
 
 Progress::Progress(std::ostream& out, bool is_terminal)
@@ -27,7 +29,7 @@ void Progress::update(int64_t done, int64_t total, const std::string& text, bool
   }
   if (is_terminal_ ? now - latest_ < std::chrono::milliseconds(100) && done < total : !keep) return;
   latest_ = now;
-  std::string line = text;
+  std::string line = printable(text);
   if (done > first_ && done < total) {
     const double seconds = std::chrono::duration<double>(now - start_).count();
     const double left =
@@ -45,7 +47,7 @@ void Progress::update(int64_t done, int64_t total, const std::string& text, bool
 
 void Progress::say(const std::string& line) {
   erase();
-  out_ << line << std::endl;
+  out_ << printable(line) << std::endl;
 }
 
 void Progress::erase() {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "apps/printable.h"
+
 namespace farfield::apps {
 namespace {
 
@@ -14,8 +16,11 @@ size_t width_of(const std::string& text) {
 
 }  // namespace
 
-std::string text_table(const std::vector<std::vector<std::string>>& rows, size_t gap) {
-  if (rows.empty()) return "";
+std::string text_table(const std::vector<std::vector<std::string>>& cells, size_t gap) {
+  if (cells.empty()) return "";
+  std::vector<std::vector<std::string>> rows = cells;
+  for (auto& row : rows)
+    for (std::string& cell : row) cell = printable(cell);
   std::vector<size_t> widths(rows.front().size());
   for (const auto& row : rows)
     for (size_t c = 0; c < row.size(); ++c) widths.at(c) = std::max(widths[c], width_of(row[c]));
