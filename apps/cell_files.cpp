@@ -7,7 +7,6 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <system_error>
 
@@ -15,6 +14,7 @@
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 #include "engine/base/hash.h"
+#include "engine/base/json.h"
 
 namespace fs = std::filesystem;
 using nlohmann::ordered_json;
@@ -83,13 +83,14 @@ std::string text_of(const Settings& key, const ProtocolResult& of, const LengthR
 }
 
 // Empty for a file that is damaged.
-std::optional<KeptCell> cell_of(const std::string& text) {
-  ordered_json json = ordered_json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (!json.is_object() || !json.contains("hash") || !json["hash"].is_string()) return {};
-  const std::string hash = json["hash"];
-  json.erase("hash");
-  if (hash_hex(json.dump()) != hash) return {};
+std::optional<KeptCell> cell_of(const fs::path& file) {
+  const std::string text = read_file(file);
   try {
+    ordered_json json = read_json({kWhere, file.string(), text});
+    if (!json.is_object() || !json.contains("hash") || !json["hash"].is_string()) return {};
+    const std::string hash = json["hash"];
+    json.erase("hash");
+    if (hash_hex(json.dump()) != hash) return {};
     if (json.at("format") != kFormat) return {};
     KeptCell kept;
     for (const auto& [name, value] : json.at("key").items()) kept.key.emplace_back(name, value);
@@ -141,7 +142,7 @@ Cells cell_files(const fs::path& folder, const Settings& model, bool again) {
       const fs::path file = path_of(folder, key);
       std::error_code status;
       if (!fs::exists(file, status)) return false;
-      std::optional<KeptCell> kept = cell_of(read_file(file));
+      std::optional<KeptCell> kept = cell_of(file);
       if (!kept || kept->key != key) return false;
       cell = std::move(kept->result.lengths.front());
       return true;
@@ -179,7 +180,7 @@ std::vector<KeptCell> read_cells(const fs::path& folder, std::vector<fs::path>* 
   std::sort(files.begin(), files.end());
   std::vector<KeptCell> cells;
   for (const fs::path& file : files) {
-    std::optional<KeptCell> cell = cell_of(read_file(file));
+    std::optional<KeptCell> cell = cell_of(file);
     if (!cell && damaged != nullptr) {
       damaged->push_back(file);
       continue;

@@ -3,22 +3,22 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
-#include <nlohmann/json.hpp>
 #include <system_error>
 
+#include "apps/run_config.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
-#include "engine/base/hash.h"
 #include "engine/safetensors.h"
 
 namespace fs = std::filesystem;
-using nlohmann::ordered_json;
 
 namespace farfield::apps {
 namespace {
 
 constexpr std::string_view kWhere = "checkpoint";
-constexpr int kFormat = 1;
+constexpr const char* kStateFile = "state.json";
+constexpr const char* kModelFile = "model.safetensors";
+constexpr const char* kOptimizerFile = "optimizer.safetensors";
 
 // Step of "step-00000300", or -1 for another name.
 int64_t step_of(const std::string& name) {
@@ -36,49 +36,20 @@ std::string folder_name(int64_t step) {
   return name;
 }
 
-ordered_json file_facts(const fs::path& file, const std::string& hash) {
-  return {{"bytes", fs::file_size(file)}, {"xxh3_128", hash}};
-}
-
-std::string state_text(const TrainState& state, const ordered_json& files) {
-  ordered_json config = ordered_json::object();
-  for (const auto& [key, value] : state.config) config[key] = value;
-  ordered_json json = {{"format", kFormat},
-                       {"step", state.step},
-                       {"tokens", state.tokens},
-                       {"optimizer_t", state.optimizer_t},
-                       {"time_s", state.time_s},
-                       {"skipped", state.skipped},
-                       {"data_hash", state.data_hash},
-                       {"config", config},
-                       {"files", files}};
-  json["hash"] = hash_hex(json.dump());  // of everything above
-  return json.dump(2) + "\n";
-}
-
-// state.json, whole and unchanged.
-ordered_json read_state(const fs::path& file) {
-  ordered_json json = ordered_json::parse(read_file(file), nullptr, /*allow_exceptions=*/false);
-  require<IoError>(json.is_object() && json.contains("hash") && json["hash"].is_string(), kWhere,
-                   file.string(), ": expected a JSON object with a hash; the file is damaged");
-  const std::string hash = json["hash"];
-  json.erase("hash");
-  require<IoError>(hash_hex(json.dump()) == hash, kWhere, file.string(), ": expected the hash ",
-                   hash, ", got ", hash_hex(json.dump()), "; the file was changed or is damaged");
-  require<IoError>(json.value("format", 0) == kFormat, kWhere, file.string(), ": expected format ",
-                   kFormat, ", got ", json.value("format", 0));
-  return json;
-}
-
-std::map<std::string, Tensor> read_tensors(const fs::path& file, const ordered_json& facts) {
+std::map<std::string, Tensor> read_tensors(const fs::path& folder, const char* name,
+                                           const StateFile& state_file) {
+  const auto record = state_file.files.find(name);
+  require<IoError>(record != state_file.files.end(), kWhere, (folder / kStateFile).string(),
+                   ": expected a member 'files.", name, "', got none");
+  const fs::path file = folder / name;
+  const auto wanted = static_cast<uint64_t>(record->second.bytes);
   std::error_code status;
-  const uint64_t wanted = facts.at("bytes");
   const uint64_t size = fs::file_size(file, status);
   require<IoError>(!status, kWhere, file.string(), ": expected ", wanted,
                    " bytes: ", status.message());
   require<IoError>(size == wanted, kWhere, file.string(), ": expected ", wanted, " bytes, got ",
                    size, size < wanted ? "; the file is cut short" : "; the file was changed");
-  return read_safetensors(file, facts.at("xxh3_128").get<std::string>()).tensors;
+  return read_safetensors(file, record->second.hash).tensors;
 }
 
 }  // namespace
@@ -87,14 +58,15 @@ void save_checkpoint(const fs::path& folder, const TrainState& state, const Name
                      const NamedTensors& optimizer, int64_t keep) {
   require<ConfigError>(keep >= 1, kWhere, "expected to keep at least 1 checkpoint, got ", keep);
   AtomicFolder made(folder / folder_name(state.step));
-  ordered_json files;
+  std::map<std::string, FileRecord> files;
   const auto write = [&](const char* name, const NamedTensors& tensors) {
     const fs::path file = made.folder() / name;
-    files[name] = file_facts(file, write_safetensors(file, tensors, {{"format", "pt"}}));
+    const std::string hash = write_safetensors(file, tensors, {{"format", "pt"}});
+    files[name] = {static_cast<int64_t>(fs::file_size(file)), hash};
   };
-  write("model.safetensors", model);
-  write("optimizer.safetensors", optimizer);
-  write_file_atomic(made.folder() / "state.json", state_text(state, files));
+  write(kModelFile, model);
+  write(kOptimizerFile, optimizer);
+  write_file_atomic(made.folder() / kStateFile, train_state_text(state, files));
   made.commit(/*replace=*/true);
 
   std::vector<fs::path> all = list_checkpoints(folder);
@@ -122,28 +94,15 @@ std::vector<fs::path> list_checkpoints(const fs::path& folder) {
 }
 
 Checkpoint load_checkpoint(const fs::path& path, bool with_optimizer) {
-  const fs::path file = path / "state.json";
+  StateFile read = read_train_state(path / kStateFile);
+  const int64_t step = step_of(path.filename().string());
+  require<IoError>(step < 0 || step == read.state.step, kWhere, (path / kStateFile).string(),
+                   ": expected step ", step, ", as its folder is called, got ", read.state.step);
   Checkpoint checkpoint;
-  try {
-    const ordered_json json = read_state(file);
-    TrainState& state = checkpoint.state;
-    json.at("step").get_to(state.step);
-    json.at("tokens").get_to(state.tokens);
-    json.at("optimizer_t").get_to(state.optimizer_t);
-    json.at("time_s").get_to(state.time_s);
-    json.at("skipped").get_to(state.skipped);
-    json.at("data_hash").get_to(state.data_hash);
-    for (const auto& [key, value] : json.at("config").items())
-      state.config.emplace_back(key, value);
-    const ordered_json& files = json.at("files");
-    files.at("model.safetensors").at("xxh3_128").get_to(checkpoint.model_hash);
-    checkpoint.model = read_tensors(path / "model.safetensors", files.at("model.safetensors"));
-    if (with_optimizer)
-      checkpoint.optimizer =
-          read_tensors(path / "optimizer.safetensors", files.at("optimizer.safetensors"));
-  } catch (const nlohmann::json::exception& error) {
-    fail<IoError>(kWhere, file.string(), ": ", error.what());
-  }
+  checkpoint.model = read_tensors(path, kModelFile, read);
+  checkpoint.model_hash = read.files.at(kModelFile).hash;
+  if (with_optimizer) checkpoint.optimizer = read_tensors(path, kOptimizerFile, read);
+  checkpoint.state = std::move(read.state);
   return checkpoint;
 }
 
@@ -165,6 +124,18 @@ Checkpoint load_newest_checkpoint(const fs::path& folder, bool with_optimizer) {
     throw IoError(concat(error.what(), "; whole and older: ", whole, "; to go on from there, move ",
                          all.back().string(), " away"));
   }
+}
+
+void check_same_config(const TrainState& state, const fs::path& config_file, const Settings& config,
+                       bool same_device) {
+  const std::vector<std::string> left_out =
+      same_device ? std::vector<std::string>{} : std::vector<std::string>{"device"};
+  const Settings mine = without(identity(config), left_out);
+  const Settings theirs = without(identity(state.config), left_out);
+  const std::string key = first_difference(theirs, mine), got = value_of(mine, key);
+  require<IoError>(key.empty(), kWhere, config_file.string(), ": expected ", key, " = ",
+                   value_of(theirs, key), ", as in the checkpoint of step ", state.step, ", got ",
+                   got.empty() ? "none" : got, "; the file was changed or is damaged: set it back");
 }
 
 }  // namespace farfield::apps

@@ -7,21 +7,10 @@
 #include <utility>
 #include <vector>
 
-#include "apps/settings.h"
+#include "apps/train_state.h"
 #include "engine/tensor.h"
 
 namespace farfield::apps {
-
-/// What a checkpoint says beside its tensors: state.json.
-struct TrainState {
-  int64_t step = 0;              ///< steps done
-  int64_t tokens = 0;            ///< targets scored so far
-  int64_t optimizer_t = 0;       ///< AdamW::t()
-  double time_s = 0;             ///< spent training so far
-  std::vector<int64_t> skipped;  ///< steps left out because they were not finite
-  std::string data_hash;         ///< of the corpus
-  Settings config;               ///< the settings that the weights depend on
-};
 
 using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
 
@@ -47,7 +36,13 @@ std::vector<std::filesystem::path> list_checkpoints(const std::filesystem::path&
 /// itself.
 Checkpoint load_newest_checkpoint(const std::filesystem::path& folder, bool with_optimizer = true);
 
-/// One checkpoint, every file compared with its hash. IoError names the file at fault.
+/// One checkpoint, every file compared with its hash. IoError names the file at fault; what
+/// state.json says is checked before memory is taken for the tensors.
 Checkpoint load_checkpoint(const std::filesystem::path& path, bool with_optimizer = true);
+
+/// IoError, naming both files, unless a checkpoint was written by a run of this configuration;
+/// `config_file` is where that stands. The device may be another where the weights are only read.
+void check_same_config(const TrainState& state, const std::filesystem::path& config_file,
+                       const Settings& config, bool same_device);
 
 }  // namespace farfield::apps

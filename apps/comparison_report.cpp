@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <system_error>
 
 #include "apps/cli.h"
@@ -13,6 +12,7 @@
 #include "apps/results.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
+#include "engine/base/json.h"
 
 namespace fs = std::filesystem;
 using nlohmann::ordered_json;

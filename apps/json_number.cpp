@@ -1,10 +1,10 @@
 #include "apps/json_number.h"
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <string>
 
 #include "apps/cli.h"
+#include "engine/base/json.h"
 
 using nlohmann::ordered_json;
 

@@ -4,15 +4,13 @@
 #include <unistd.h>
 
 #include <ctime>
-#include <nlohmann/json.hpp>
 
 #include "apps/machine.h"
 #include "apps/version.h"
 #include "engine/base/error.h"
 #include "engine/base/hash.h"
+#include "engine/base/json.h"
 #include "engine/base/parallel.h"
-
-using nlohmann::ordered_json;
 
 namespace farfield::apps {
 namespace {
@@ -26,12 +24,12 @@ std::string now() {
   return text;
 }
 
-ordered_json call() {
-  ordered_json build;
+Json call() {
+  Json build;
   for (const auto& [name, value] : build_facts()) build[name] = value;
   utsname system{};
   ::uname(&system);
-  ordered_json hardware = {
+  Json hardware = {
       {"processor", processor_name()},
       {"processors", ::sysconf(_SC_NPROCESSORS_ONLN)},
       {"memory_bytes", int64_t{::sysconf(_SC_PHYS_PAGES)} * int64_t{::sysconf(_SC_PAGE_SIZE)}},
@@ -45,9 +43,9 @@ ordered_json call() {
 std::string run_manifest(const RunConfig& config, const data::Corpus& corpus, int64_t n_parameters,
                          const CorpusPlace& place) {
   const Settings settings = to_settings(config);
-  ordered_json splits;
+  Json splits;
   for (const auto name : data::kSplits) splits[std::string(name)] = corpus.split(name).size();
-  ordered_json json = {
+  Json json = {
       {"config_hash", hash_hex(to_text(identity(settings)))},
       {"data",
        {{"path", config.data},
@@ -59,23 +57,23 @@ std::string run_manifest(const RunConfig& config, const data::Corpus& corpus, in
       {"vocab_size", corpus.vocab_size()},
       {"parameters", n_parameters},
       {"started", call()},
-      {"resumed", ordered_json::array()}};
-  return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+      {"resumed", Json::array()}};
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 std::string manifest_resumed(const std::string& name, const std::string& manifest, int64_t step,
                              const CorpusPlace& place) {
-  ordered_json json = ordered_json::parse(manifest, nullptr, /*allow_exceptions=*/false);
+  Json json = read_json({"manifest", name, manifest});
   require<IoError>(json.is_object() && json.contains("resumed") && json["resumed"].is_array(),
                    "manifest", name, ": expected a JSON object with a list 'resumed'");
-  ordered_json entry = call();
+  Json entry = call();
   entry["step"] = step;
   json["resumed"].push_back(entry);
   if (json.contains("data") && json["data"].is_object()) {  // where the run finds it now
     json["data"]["absolute"] = place.absolute;
     json["data"]["from_run"] = place.from_run;
   }
-  return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace farfield::apps

@@ -1,9 +1,8 @@
 #include "apps/results_json.h"
 
-#include <nlohmann/json.hpp>
-
 #include "apps/json_number.h"
 #include "apps/protocols/items.h"
+#include "engine/base/json.h"
 
 using nlohmann::ordered_json;
 

@@ -1,17 +1,16 @@
 #include "data/corpus.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
+#include <utility>
 
 #include "engine/base/did_you_mean.h"
 #include "engine/base/error.h"
+#include "engine/base/json.h"
 
 namespace farfield::data {
 namespace {
 
 namespace fs = std::filesystem;
-using nlohmann::json;
-using nlohmann::ordered_json;
 
 constexpr std::string_view kWhere = "corpus";
 constexpr std::string_view kFormat = "farfield corpus";
@@ -21,24 +20,25 @@ fs::path manifest_path(const fs::path& folder) { return folder / "manifest.json"
 
 // A member of a JSON object, of the type that T is; IoError otherwise.
 template <class T>
-T member(const json& object, const std::string& key, const std::string& file) {
+T member(const Json& object, const std::string& key, const std::string& file) {
   try {
     return object.at(key).get<T>();
-  } catch (const json::exception&) {
+  } catch (const Json::exception&) {
     fail<IoError>(kWhere, file, ": expected a corpus manifest with a proper '", key,
                   "', got one without; make the corpus again with prepare");
   }
 }
 
-json read_manifest(const fs::path& folder) {
+Json read_manifest(const fs::path& folder) {
   const std::string file = manifest_path(folder).string();
   std::error_code error;
   require<IoError>(fs::exists(manifest_path(folder), error), kWhere, folder.string(),
                    ": expected a corpus, a folder with manifest.json, got none; make one with "
                    "prepare --output ",
                    folder.string());
-  const json manifest = json::parse(read_file(file), nullptr, /*allow_exceptions=*/false);
-  require<IoError>(manifest.is_object(), kWhere, file, ": expected a JSON object, got other text");
+  const Json manifest = read_json({kWhere, file, read_file(file)});
+  require<IoError>(manifest.is_object(), kWhere, file,
+                   ": expected a JSON object, got another value");
   const auto format = member<std::string>(manifest, "format", file);
   require<IoError>(format == kFormat, kWhere, file, ": expected the format '", kFormat, "', got '",
                    format, "'");
@@ -62,7 +62,7 @@ std::string Manifest::hash() const {
 }
 
 void write_manifest(const fs::path& folder, const Manifest& manifest) {
-  ordered_json j;
+  Json j;
   j["format"] = kFormat;
   j["version"] = kVersion;
   j["hash"] = manifest.hash();
@@ -80,7 +80,7 @@ void write_manifest(const fs::path& folder, const Manifest& manifest) {
                                             {"bytes", split.counts.bytes},
                                             {"hash", split.hash}};
   }
-  j["sources"] = ordered_json::array();
+  j["sources"] = Json::array();
   for (const SourceRecord& source : manifest.sources)
     j["sources"].push_back({{"path", source.path},
                             {"files", source.files},
@@ -91,7 +91,7 @@ void write_manifest(const fs::path& folder, const Manifest& manifest) {
     j["skipped"][std::string(name)] = count;
   // A path need not be UTF-8.
   write_file_atomic(manifest_path(folder),
-                    j.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n");
+                    j.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
 bool is_corpus(const fs::path& folder) {
@@ -113,9 +113,9 @@ std::string corpus_hash(const fs::path& folder) {
 
 Corpus Corpus::open(const fs::path& folder) {
   const std::string file = manifest_path(folder).string();
-  const json manifest = read_manifest(folder);
-  const auto described = member<json>(manifest, "tokenizer", file);
-  const auto splits = member<json>(manifest, "splits", file);
+  const Json manifest = read_manifest(folder);
+  const auto described = member<Json>(manifest, "tokenizer", file);
+  const auto splits = member<Json>(manifest, "splits", file);
   Tokenizer tokenizer = [&] {
     const auto name = member<std::string>(described, "name", file);
     try {
@@ -137,14 +137,27 @@ Corpus Corpus::open(const fs::path& folder) {
     require<IoError>(files[i].n_vocab() == tokenizer.n_vocab(), kWhere, path.string(),
                      ": expected a vocabulary of ", tokenizer.n_vocab(), ", got ",
                      files[i].n_vocab());
-    const auto split = member<json>(splits, std::string(kSplits[i]), file);
+    const auto split = member<Json>(splits, std::string(kSplits[i]), file);
     const auto hash = member<std::string>(split, "hash", file);
     require<IoError>(hash == files[i].hash(), kWhere, path.string(), ": expected the hash ", hash,
                      " of the manifest, got ", files[i].hash(),
                      "; the file belongs to another corpus");
     require<IoError>(files[i].size() > 0, kWhere, path.string(), ": expected tokens, got none");
+    // No hash covers these in the token file: here two records of them meet.
+    const TokenCounts& counts = files[i].counts();
+    for (const auto& [name, count] : {std::pair("documents", counts.documents),
+                                      {"tokens", counts.tokens},
+                                      {"bytes", counts.bytes}}) {
+      const auto wanted = member<Json>(split, name, file);
+      require<IoError>(wanted == count, kWhere, path.string(), ": expected ", wanted.dump(), ' ',
+                       name, " as in ", file, ", got ", count,
+                       "; one of the two is damaged, make the corpus again with prepare");
+    }
     found.splits[i].hash = hash;
   }
+  const auto hash = member<std::string>(manifest, "hash", file);
+  require<IoError>(hash == found.hash(), kWhere, file, ": expected the hash ", found.hash(),
+                   " of its tokenizer and splits, got ", hash, "; the file is damaged");
   return Corpus(std::move(tokenizer), std::move(files), found.hash());
 }
 

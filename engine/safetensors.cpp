@@ -4,18 +4,16 @@
 #include <array>
 #include <bit>
 #include <cstring>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "engine/base/file.h"
 #include "engine/base/hash.h"
+#include "engine/base/json.h"
 
 namespace farfield {
 namespace {
 
 static_assert(std::endian::native == std::endian::little, "the format is little-endian");
-
-using nlohmann::json;
 
 constexpr std::string_view kWhere = "safetensors";
 constexpr std::string_view kMetadata = "__metadata__";
@@ -41,9 +39,9 @@ struct Entry {
   std::vector<uint64_t> data_offsets;
 };
 
-// Takes the header's events. A tree of values would keep the last of two equal keys; here every key
-// is seen, so the second one is refused.
-class HeaderReader : public nlohmann::json_sax<json> {
+// Takes the header's parts as they come: what cannot stand in one is refused before it takes
+// memory.
+class HeaderReader : public nlohmann::json_sax<Json> {
  public:
   explicit HeaderReader(const std::string& file) : file_(file) {}
 
@@ -55,21 +53,18 @@ class HeaderReader : public nlohmann::json_sax<json> {
     if (place_ == Place::header) {
       if (key_ == kMetadata) return enter(Place::metadata);
       entries.push_back({key_, {}, {}, {}});
-      fields_.clear();
+      n_fields_ = 0;
       return enter(Place::tensor);
     }
     return refuse("an object");
   }
 
   bool key(string_t& key) override {
-    const bool is_new = place_ == Place::header     ? names_.insert(key).second
-                        : place_ == Place::metadata ? metadata.emplace(key, "").second
-                                                    : fields_.insert(key).second;
-    require<IoError>(is_new, kWhere, file_, ": the header has the key '", key, "' twice");
     require<IoError>(
         place_ != Place::tensor || key == "dtype" || key == "shape" || key == "data_offsets",
         kWhere, file_, ": expected dtype, shape and data_offsets for tensor '",
         entries.empty() ? "" : entries.back().name, "', got the field '", key, "'");
+    n_fields_ += place_ == Place::tensor;
     key_ = key;
     return true;
   }
@@ -108,7 +103,7 @@ class HeaderReader : public nlohmann::json_sax<json> {
   bool end_object() override {
     if (place_ == Place::tensor) {
       const Entry& entry = entries.back();
-      require<IoError>(fields_.size() == 3 && entry.data_offsets.size() == 2, kWhere, file_,
+      require<IoError>(n_fields_ == 3 && entry.data_offsets.size() == 2, kWhere, file_,
                        ": expected dtype, shape and two data_offsets for tensor '", entry.name,
                        "', got less");
     }
@@ -123,9 +118,8 @@ class HeaderReader : public nlohmann::json_sax<json> {
     return refuse("the number " + text);
   }
   bool binary(binary_t&) override { return refuse("binary data"); }
-  bool parse_error(std::size_t position, const std::string&, const json::exception&) override {
-    fail<IoError>(kWhere, file_, ": expected a JSON header in UTF-8, got something else at byte ",
-                  kLengthBytes + position - 1);
+  bool parse_error(std::size_t, const std::string&, const nlohmann::json::exception&) override {
+    return false;  // read_json() has thrown
   }
 
  private:
@@ -153,7 +147,7 @@ class HeaderReader : public nlohmann::json_sax<json> {
   const std::string& file_;
   Place place_ = Place::start;
   std::string key_;
-  std::set<std::string> names_, fields_;
+  int n_fields_ = 0;  // of the tensor so far
 };
 
 // The entry's dtype, once its shape and byte range agree.
@@ -202,11 +196,7 @@ void check_layout(const std::vector<Entry>& entries, uint64_t data_bytes, const 
 
 HeaderReader read_header(std::string_view header, const std::string& file) {
   HeaderReader reader(file);
-  // The JSON library takes a NUL byte for the end of its input.
-  const size_t nul = header.find('\0');
-  require<IoError>(nul == std::string_view::npos, kWhere, file,
-                   ": expected a JSON header in UTF-8, got a NUL at byte ", kLengthBytes + nul);
-  json::sax_parse(header.begin(), header.end(), &reader);
+  read_json({kWhere, file, header, kLengthBytes}, reader);
   return reader;
 }
 
@@ -261,8 +251,8 @@ namespace {
 
 std::string quoted(const std::string& text) {
   try {
-    return json(text).dump();
-  } catch (const json::type_error&) {
+    return Json(text).dump();
+  } catch (const Json::type_error&) {
     fail<ConfigError>(kWhere, "expected names and metadata in UTF-8, got '", text, "'");
   }
 }

@@ -205,7 +205,14 @@ BOOST_AUTO_TEST_CASE(a_damaged_file_is_measured_again_and_named_where_it_is_read
   const size_t digit = flipped.find("12.5");
   flipped[digit] = '3';
   const std::vector<std::string> all = {
-      flipped, whole.substr(0, whole.size() / 2), "", "[]", "{\"hash\": 1}", "{\"hash\": \"0\"}"};
+      flipped,
+      whole.substr(0, whole.size() / 2),
+      "",
+      "[]",
+      "{\"hash\": 1}",
+      "{\"hash\": \"0\"}",
+      std::string(100'000, '['),
+      "{\"hash\": \"0\", \"x\": " + std::string(100'000, '[') + std::string(100'000, ']') + "}"};
   for (const std::string& damaged : all) {
     write_file_atomic(file, damaged);
     BOOST_TEST(!finds(folder, toy_subject(), protocol(), 64));

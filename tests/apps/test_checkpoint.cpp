@@ -17,13 +17,15 @@ const NamedTensors kModel = {{"w", Tensor::from({1.5, -2, 3, 4}, {2, 2})},
                              {"b", Tensor::from({0.5}, {1})}};
 const NamedTensors kOptimizer = {{"w.exp_avg", Tensor::from({1, 2, 3, 4}, {2, 2})}};
 
+const std::string kDataHash(32, 'a');
+
 TrainState state(int64_t step) {
   return {.step = step,
           .tokens = step * 4096,
           .optimizer_t = step,
           .time_s = 1.25,
           .skipped = {3, 7},
-          .data_hash = "abc",
+          .data_hash = kDataHash,
           .config = {{"posenc", "alibi"}, {"lr", "0.001"}}};
 }
 
@@ -50,7 +52,7 @@ BOOST_AUTO_TEST_CASE(a_checkpoint_reads_back) {
   BOOST_TEST(got.state.optimizer_t == 300);
   BOOST_TEST(got.state.time_s == 1.25);
   BOOST_TEST(got.state.skipped == (std::vector<int64_t>{3, 7}), boost::test_tools::per_element());
-  BOOST_TEST(got.state.data_hash == "abc");
+  BOOST_TEST(got.state.data_hash == kDataHash);
   BOOST_CHECK(got.state.config == state(0).config);
   BOOST_TEST(got.model.at("w").to_vector() == kModel[0].second.to_vector(),
              boost::test_tools::per_element());
@@ -144,4 +146,39 @@ BOOST_AUTO_TEST_CASE(other_names_in_the_folder_are_not_checkpoints) {
   fs::create_directory(folder / "notes");
   BOOST_TEST(names(folder.path()) == std::vector<std::string>{"step-00000001"},
              boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(a_folder_of_another_step_than_its_state_is_refused) {
+  const TempFolder folder;
+  save(folder.path(), 300);
+  fs::rename(folder / "step-00000300", folder / "step-00000400");
+  BOOST_CHECK_EXCEPTION(load_newest_checkpoint(folder.path()), IoError,
+                        says("step-00000400/state.json: expected step 400, as its folder is "
+                             "called, got 300"));
+}
+
+BOOST_AUTO_TEST_CASE(a_hash_that_was_emptied_does_not_open_the_way_for_other_weights) {
+  const TempFolder folder;
+  save(folder.path(), 1);
+  TrainState forged = state(1);
+  const fs::path made = folder / "step-00000001";
+  write_file_atomic(
+      made / "state.json",
+      train_state_text(forged,
+                       {{"model.safetensors",
+                         {static_cast<int64_t>(fs::file_size(made / "model.safetensors")), ""}}}));
+  BOOST_CHECK_EXCEPTION(load_newest_checkpoint(folder.path(), false), IoError,
+                        says("state.json: expected a hash of 32 hexadecimal digits as "
+                             "'files.model.safetensors.xxh3_128', got \"\""));
+}
+
+BOOST_AUTO_TEST_CASE(another_configuration_than_the_checkpoints_names_both_values_and_the_file) {
+  const Settings other = {{"posenc", "alibi"}, {"lr", "0.002"}};
+  BOOST_CHECK_NO_THROW(check_same_config(state(1), "r/config.conf", state(1).config, true));
+  BOOST_CHECK_EXCEPTION(check_same_config(state(1), "r/config.conf", other, true), IoError,
+                        says("[checkpoint] r/config.conf: expected lr = 0.001, as in the "
+                             "checkpoint of step 1, got 0.002"));
+  const Settings cuda = {{"posenc", "alibi"}, {"lr", "0.001"}, {"device", "cuda"}};
+  BOOST_CHECK_NO_THROW(check_same_config(state(1), "r/config.conf", cuda, false));
+  BOOST_CHECK_THROW(check_same_config(state(1), "r/config.conf", cuda, true), IoError);
 }

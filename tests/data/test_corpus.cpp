@@ -91,7 +91,8 @@ BOOST_AUTO_TEST_CASE(a_damaged_manifest_is_refused) {
   const struct {
     std::string from, to, message;
   } cases[] = {
-      {"{", "", ": expected a JSON object, got other text"},
+      {"{", "", ": expected JSON in UTF-8, got something else at byte "},
+      {"\"version\"", "\"format\": 1, \"version\"", ": expected each key of an object once"},
       {"\"farfield corpus\"", "\"another\"",
        ": expected the format 'farfield corpus', got 'another'"},
       {"\"farfield corpus\"", "1", ": expected a corpus manifest with a proper 'format'"},
@@ -108,11 +109,42 @@ BOOST_AUTO_TEST_CASE(a_damaged_manifest_is_refused) {
     change(c.from, c.to);
     check_refused("manifest.json", c.message);
   }
+  std::ofstream(path / "manifest.json") << "[]";
+  check_refused("manifest.json", ": expected a JSON object, got another value");
+  std::ofstream(path / "manifest.json") << std::string(100'000, '[');
+  check_refused("manifest.json", ": expected JSON with at most 32 brackets");
+  make();
+  change("  \"hash\": \"", "  \"hash\": \"0");
+  check_refused("manifest.json", ": expected the hash ");
   make();
   const std::string good = read_file(path / "manifest.json");
   for (size_t size = 0; size + 2 < good.size(); size += 5) {
     std::ofstream(path / "manifest.json") << good.substr(0, size);
     BOOST_CHECK_THROW(Corpus::open(path), IoError);
+  }
+}
+
+// No hash covers the counts in a token file's header; the manifest has them too.
+BOOST_AUTO_TEST_CASE(a_damaged_count_is_noticed_in_either_file) {
+  const struct {
+    size_t offset;  // in the header, as in corpus.md
+    std::string name;
+  } cases[] = {{32, "documents"}, {40, "bytes"}};
+  for (const auto& c : cases) {
+    make();
+    const auto file = split_path(path, "valid");
+    std::string bytes = read_file(file);
+    const int was = bytes[c.offset];
+    bytes[c.offset] = static_cast<char>(was ^ 2);
+    std::ofstream(file, std::ios::binary) << bytes;
+    BOOST_CHECK_NO_THROW(TokenFile::open(file));
+    check_refused("valid.tokens",
+                  ": expected " + std::to_string(was) + " " + c.name + " as in " +
+                      (path / "manifest.json").string() + ", got " + std::to_string(was ^ 2) +
+                      "; one of the two is damaged, make the corpus again with prepare");
+    make();
+    change("\"" + c.name + "\": " + std::to_string(was), "\"" + c.name + "\": 8");
+    check_refused("train.tokens", ": expected 8 " + c.name);
   }
 }
 

@@ -1,6 +1,7 @@
 # cmake -D ROOT=<source tree> -P check_includes.cmake
 # Calls go down only: each folder includes itself and those below it, a vendor's headers stay in the
-# files that wrap it, and a project header is named by its path from the root.
+# files that wrap it, and a project header is named by its path from the root. JSON is read by one
+# reader: what it refuses, all refuse.
 
 # What the files of a folder may include, as a regular expression over the path from the root. The
 # first row that fits a file holds. host_device.h is one macro, which random.h needs.
@@ -22,6 +23,8 @@ set(vendors
   "^boost/math"                                              "^apps/analysis/student\\.cpp$"
   "^boost/context"                                           "^tests/support/cuda/fibers"
   "^boost/program_options"                                   "^apps/"
+  "^nlohmann/json\\.hpp"                                     "^(engine/base/json\\.h$|tests/)"
+  "^nlohmann/json_fwd"                                       "^apps/json_number\\.h$"
   "^zstd"                                                    "^(data|tests)/"
   "^zlib\\.h$"                                                "^(data/gzip_reader\\.cpp$|tests/)"
   "^xxhash"                                                  "^engine/base/")
@@ -42,6 +45,9 @@ function(check_project_include file include)
     complain("${file}" "${include}" "expected the path of a header from the source root")
     set(bad ${bad} PARENT_SCOPE)
     return()
+  endif()
+  if(include STREQUAL "engine/base/json.h" AND NOT file MATCHES "\\.cpp$")
+    complain("${file}" "${include}" "it shows a vendor's type, so only .cpp files may")
   endif()
   set(rest ${rows})
   while(rest)
@@ -82,11 +88,18 @@ foreach(folder IN ITEMS engine posenc layers data apps tests)
         check_vendor_include("${file}" "${CMAKE_MATCH_1}")
       endif()
     endforeach()
+    if(NOT file MATCHES "^(engine/base/json\\.cpp$|tests/)")
+      file(STRINGS "${ROOT}/${file}" lines REGEX "[jJ]son::(sax_)?parse\\(|[jJ]son::accept\\(")
+      foreach(line IN LISTS lines)
+        message("${file}: '${line}': text becomes JSON in read_json() of engine/base/json.h alone")
+        math(EXPR bad "${bad} + 1")
+      endforeach()
+    endif()
   endforeach()
 endforeach()
 
 if(bad)
-  message(FATAL_ERROR "${bad} includes break the rules")
+  message(FATAL_ERROR "${bad} lines break the rules")
 elseif(seen EQUAL 0)
   message(FATAL_ERROR "expected source files under ${ROOT}, got none")
 endif()

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+namespace farfield {
+
+// The one way from text to JSON, for every file that the programs read. Included by .cpp files
+// alone, so that no installed header shows a vendor's type; check_includes holds both.
+
+/// A tree of JSON, its members in the order of the file.
+using Json = nlohmann::ordered_json;
+
+/// Brackets within brackets. What the programs write has at most 5; printing, comparing and copying
+/// a tree take stack, and indented lines take space, for each.
+inline constexpr int kMaxJsonDepth = 32;
+
+/// A text, and how messages name it: "[where] file: ...".
+struct JsonSource {
+  std::string_view where;
+  std::string_view file;
+  std::string_view text;
+  size_t begin = 0;  ///< the byte of the file that the text begins at
+};
+
+/// Gives the parts of a text to a handler, one after the other; what the handler returns is not
+/// looked at: it throws.
+/// Throws    IoError, naming the file, for what is not JSON in UTF-8, a key that an object has
+///           twice, and more than kMaxJsonDepth brackets within brackets
+void read_json(const JsonSource& source, nlohmann::json_sax<Json>& handler);
+
+/// The whole text as a tree. Throws as above.
+Json read_json(const JsonSource& source);
+
+}  // namespace farfield

@@ -1,0 +1,5 @@
+#pragma once
+#include <nlohmann/json.hpp>
+
+#include "engine/base/json.h"
+inline auto tree = nlohmann::json::parse("[]");
