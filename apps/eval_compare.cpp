@@ -64,6 +64,7 @@ std::vector<RunCell> run_cells(const std::string& run) {
   const std::string trained = value_of(folder.config(), "posenc");
   const int64_t train_len = to_run_config((folder.path() / "config.conf").string(), folder.config())
                                 .train_len.value_or(0);
+  const Settings training = without(identity(folder.config()), {"posenc", "seed", "device"});
   struct Draws {
     RunCell cell;
     std::vector<ProtocolResult> results;

@@ -33,18 +33,9 @@ Checkpoint choose(const RunFolder& folder, std::optional<int64_t> step) {
 LoadedRun load_run(const std::string& path, const LoadOptions& options) {
   RunFolder folder = RunFolder::open(path);
   const std::string file = (folder.path() / "config.conf").string();
-  RunConfig config = to_run_config(file, folder.config());
-  if (options.device) config.device = *options.device;
-  resolve(config);
+  RunConfig config = run_config_of_file(file, folder.config(), options.device);
   const Checkpoint checkpoint = choose(folder, options.step);
-  const Settings mine = without(identity(folder.config()), {"device"});
-  const Settings theirs = without(identity(checkpoint.state.config), {"device"});
-  const std::string key = first_difference(theirs, mine);
-  require<ConfigError>(key.empty(), "checkpoint", path,
-                       ": expected a checkpoint of this run, got "
-                       "one with ",
-                       key, " = ", value_of(theirs, key), " instead of ", value_of(mine, key));
-
+  check_same_config(checkpoint.state, file, folder.config(), /*same_device=*/false);
   const auto head = checkpoint.model.find("embed_out.weight");
   require<IoError>(head != checkpoint.model.end() && head->second.rank() == 2, "checkpoint", path,
                    ": expected a matrix 'embed_out.weight', got none");

@@ -34,10 +34,9 @@ struct LoadOptions {
   int64_t window = 0;  ///< no query sees more than so many last tokens, in any layer; 0: no limit
 };
 
-/// The model of a run. IoError for a damaged or missing checkpoint, and bad_parameter for values of
-/// the encoding that check_parameter_bounds() refuses; ConfigError when the checkpoint
-/// is of another configuration than config.conf, and for an encoding that trained values do not
-/// fit.
+/// The model of a run. IoError for a damaged or missing checkpoint, for a config.conf that is
+/// damaged or not that of the checkpoint, and bad_parameter for values of the encoding that
+/// check_parameter_bounds() refuses; ConfigError for an encoding that trained values do not fit.
 LoadedRun load_run(const std::string& path, const LoadOptions& options = {});
 
 }  // namespace farfield::apps

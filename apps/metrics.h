@@ -5,6 +5,9 @@
 #include <optional>
 #include <string>
 
+#include "apps/train_state.h"
+#include "engine/base/hash.h"
+
 namespace farfield::apps {
 
 /// One row of metrics.csv.
@@ -23,16 +26,27 @@ struct Metrics {
 class MetricsFile {
  public:
   static std::string header();
+  /// Of a file of no rows.
+  static FileRecord empty_record();
 
   /// Opens the file of a run that stands at `step`: rows of later steps are dropped, so that no
-  /// step comes twice. IoError when it cannot be read or written.
-  MetricsFile(std::filesystem::path path, int64_t step);
+  /// step comes twice. IoError when it cannot be read or written, and when its rows up to that step
+  /// are not those that a checkpoint recorded (runs of before have no record). A file that is gone
+  /// begins anew.
+  MetricsFile(std::filesystem::path path, int64_t step, const FileRecord& recorded = {});
 
   /// IoError when the row cannot be written whole; what was there stays.
   void append(const Metrics& row);
+  /// All rows so far, for the checkpoint to be written: they are on the disk before it is.
+  FileRecord record() const;
+  /// Whether there was no file.
+  bool is_new() const { return is_new_; }
 
  private:
   std::filesystem::path path_;
+  bool is_new_ = false;
+  int64_t bytes_ = 0;
+  Hasher hasher_;  // of all rows
 };
 
 }  // namespace farfield::apps

@@ -35,6 +35,20 @@ void check_word(const char* name, const std::string& value, const std::vector<st
                     did_you_mean(value, words, kSynonyms));
 }
 
+// The same complaint, of the file; some end with a line that points at a place.
+[[noreturn]] void refuse_file(const std::string& file, const ConfigError& error) {
+  std::string_view what = error.what();
+  for (const std::string& begin : {std::string("[config] "), file + ": "})
+    if (what.starts_with(begin)) what.remove_prefix(begin.size());
+  fail<IoError>("config", file, ": the file was changed or is damaged: ", what);
+}
+
+// cuda or cuda:N
+bool is_cuda_name(const std::string& device) {
+  return device == "cuda" || (device.starts_with("cuda:") && device.size() > 5 &&
+                              device.find_first_not_of("0123456789", 5) == std::string::npos);
+}
+
 }  // namespace
 
 void add_options(Options& options, RunConfig& c) {
@@ -206,7 +220,24 @@ RunConfig to_run_config(const std::string& name, const Settings& settings) {
   RunConfig config;
   Options options("train", "");
   add_options(options, config);
-  options.read_config(name, to_text(settings));
+  try {
+    options.read_config(name, to_text(settings));
+  } catch (const ConfigError& error) {
+    refuse_file(name, error);
+  }
+  return config;
+}
+
+RunConfig run_config_of_file(const std::string& file, const Settings& settings,
+                             const std::optional<std::string>& device) {
+  RunConfig config = to_run_config(file, settings);
+  if (device) config.device = *device;
+  if (device || is_cuda_name(config.device)) parse_device(config.device);
+  try {
+    resolve(config);
+  } catch (const ConfigError& error) {
+    refuse_file(file, error);
+  }
   return config;
 }
 

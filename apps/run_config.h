@@ -63,8 +63,14 @@ std::string canonical_posenc(const std::string& expression, const RunConfig& con
 ModelConfig model_config(const RunConfig& config, int64_t vocab_size);
 /// As config.conf holds it.
 Settings to_settings(const RunConfig& config);
-/// `name` is used in messages.
+/// What to_settings() gave and a file kept: IoError, naming it, for settings that are none.
 RunConfig to_run_config(const std::string& name, const Settings& settings);
+
+/// The configuration of an existing run from its config.conf, resolved; `device` takes the place of
+/// its own. Nobody but `train` writes that file, so what is wrong in it is an IoError that names
+/// `file`; a device that this build lacks stays a ConfigError.
+RunConfig run_config_of_file(const std::string& file, const Settings& settings,
+                             const std::optional<std::string>& device = {});
 
 /// The settings that the weights depend on: a run can only go on with the same ones. The others
 /// (threads, how often to log, where the data lies, ...) may change from call to call. One that is

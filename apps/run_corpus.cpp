@@ -1,13 +1,13 @@
 #include "apps/run_corpus.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <system_error>
 #include <vector>
 
 #include "data/corpus.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
+#include "engine/base/json.h"
 
 namespace fs = std::filesystem;
 
@@ -31,8 +31,7 @@ struct Record {
 Record read_record(const fs::path& file) {
   std::error_code status;
   if (!fs::exists(file, status)) return {};
-  const auto json = nlohmann::ordered_json::parse(read_file(file), nullptr,
-                                                  /*allow_exceptions=*/false);
+  const Json json = read_json({"manifest", file.string(), read_file(file)});
   if (!json.is_object() || !json.contains("data") || !json["data"].is_object()) return {};
   const auto text = [&data = json["data"]](const char* key) {
     return data.contains(key) && data[key].is_string() ? data[key].get<std::string>() : "";

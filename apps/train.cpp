@@ -5,6 +5,7 @@
 
 #include "apps/cli.h"
 #include "apps/machine.h"
+#include "apps/printable.h"
 #include "apps/run_config.h"
 #include "apps/run_corpus.h"
 #include "apps/run_labels.h"
@@ -13,7 +14,6 @@
 #include "apps/training_run.h"
 #include "data/corpus.h"
 #include "engine/base/error.h"
-#include "engine/base/file.h"
 #include "engine/base/interrupt.h"
 #include "posenc/composition.h"
 
@@ -46,10 +46,11 @@ int train(int argc, char** argv) {
                        "expected --stop-grace from 0 to 1e6 seconds, got ", stop_grace);
 
   const bool is_data_given = options.given("data");
-  if (!resume.empty()) {      // what is not given here is as the run was started
-    RunFolder::open(resume);  // says what the folder is where it is no run
-    const std::string file = resume + "/config.conf";
-    options.read_config(file, read_file(file));
+  if (!resume.empty()) {  // what is not given here is as the run was started
+    const RunFolder folder = RunFolder::open(resume);  // says what it is where it is no run
+    const std::string file = (folder.path() / "config.conf").string();
+    run_config_of_file(file, folder.config());  // alone first: its mistakes are not the caller's
+    options.read_config(file, to_text(folder.config()));
   }
   resolve(config);
   if (!resume.empty() && !is_data_given) config.data = find_corpus(RunFolder::open(resume));
@@ -73,12 +74,12 @@ int train(int argc, char** argv) {
   try {
     TrainingRun run =
         resume.empty() ? TrainingRun::start(config, out) : TrainingRun::resume(config, resume);
-    std::cout << to_text(to_settings(config)) << '\n'
+    std::cout << printable(to_text(to_settings(config))) << '\n'
               << (resume.empty() ? "training in "
                   : run.trainer().is_done()
                       ? "finished: "
                       : concat("going on at step ", run.trainer().state().step, " in "))
-              << run.folder().path().string() << std::endl;
+              << printable(run.folder().path().string()) << std::endl;
     Progress progress = Progress::on_stdout();
     return run.go(progress, stop_after);
   } catch (const Interrupted&) {  // before there was a run to save

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "apps/manifest.h"
+#include "apps/parameter_bounds.h"
 #include "apps/run_corpus.h"
 #include "apps/signals.h"
 #include "engine/base/error.h"
@@ -43,10 +44,11 @@ std::string rate(double per_second) {
 
 }  // namespace
 
-TrainingRun::TrainingRun(RunFolder folder, std::unique_ptr<Trainer> trainer)
+TrainingRun::TrainingRun(RunFolder folder, std::unique_ptr<Trainer> trainer,
+                         const FileRecord& metrics)
     : folder_(std::move(folder)),
       trainer_(std::move(trainer)),
-      metrics_(folder_.metrics(), trainer_->state().step) {
+      metrics_(folder_.metrics(), trainer_->state().step, metrics) {
   const TrainState state = trainer_->state();
   logged_tokens_ = state.tokens;
   logged_time_s_ = state.time_s;
@@ -58,13 +60,15 @@ TrainingRun TrainingRun::start(const RunConfig& config, const std::string& out) 
   const std::string manifest =
       run_manifest(config, data::Corpus::open(config.data), count(trainer->model_tensors()),
                    corpus_place(config.data, out));
+  TrainState state = trainer->state();
+  state.metrics = MetricsFile::empty_record();
   throw_if(stop_is_due);
   RunFolder folder = RunFolder::create(
       out, to_settings(config), manifest, MetricsFile::header(), [&](const auto& checkpoints) {
-        save_checkpoint(checkpoints, trainer->state(), trainer->model_tensors(),
-                        trainer->optimizer_tensors(), config.keep);
+        save_checkpoint(checkpoints, state, trainer->model_tensors(), trainer->optimizer_tensors(),
+                        config.keep);
       });
-  TrainingRun run(std::move(folder), std::move(trainer));
+  TrainingRun run(std::move(folder), std::move(trainer), state.metrics);
   run.saved_step_ = 0;
   run.is_new_ = true;
   return run;
@@ -74,18 +78,27 @@ TrainingRun TrainingRun::resume(const RunConfig& config, const std::string& path
   RunFolder folder = RunFolder::open_for_training(path);
   const Settings mine = identity(to_settings(config)), theirs = identity(folder.config());
   const std::string key = first_difference(theirs, mine);
-  require<ConfigError>(key.empty(), kWhere, path, ": --", key, ": expected ", value_of(theirs, key),
+  // A setting that the file has lost is a matter of the file: check_same_config() below.
+  const bool is_lost = value_of(theirs, key).empty();
+  require<ConfigError>(is_lost, kWhere, path, ": --", key, ": expected ", value_of(theirs, key),
                        ", as the run was started, got ", value_of(mine, key),
                        "; leave it out, or start another run");
   const Checkpoint checkpoint = load_newest_checkpoint(folder.checkpoints());
-  folder.rename(config.name);
+  check_same_config(checkpoint.state, folder.path() / "config.conf", folder.config(),
+                    /*same_device=*/true);
   std::unique_ptr<Trainer> trainer = make_trainer(config);
   trainer->restore(checkpoint);
+  check_parameter_bounds(
+      trainer->model().encoding(),
+      (list_checkpoints(folder.checkpoints()).back() / "model.safetensors").string());
+  std::string manifest;
   if (!trainer->is_done())  // a finished run stays as it is
-    write_file_atomic(folder.manifest(),
-                      manifest_resumed(folder.manifest().string(), read_file(folder.manifest()),
-                                       checkpoint.state.step, corpus_place(config.data, path)));
-  TrainingRun run(std::move(folder), std::move(trainer));
+    manifest = manifest_resumed(folder.manifest().string(), read_file(folder.manifest()),
+                                checkpoint.state.step, corpus_place(config.data, path));
+  folder.rename(config.name);
+  TrainingRun run(std::move(folder), std::move(trainer), checkpoint.state.metrics);
+  // Once nothing can be refused any more.
+  if (!manifest.empty()) write_file_atomic(run.folder().manifest(), manifest);
   run.saved_step_ = checkpoint.state.step;
   return run;
 }
@@ -110,6 +123,8 @@ ExitCode TrainingRun::make_steps(Progress& progress, std::optional<int64_t> stop
                         folder_.path().string()));
     return kDone;
   }
+  if (metrics_.is_new())
+    progress.say(concat("[train] ", folder_.metrics().string(), " was gone; its rows begin anew"));
   while (!trainer_->is_done()) {
     const int64_t done = trainer_->state().step;
     if (stop_requested() || (stop_after && done >= *stop_after)) {
@@ -193,7 +208,8 @@ void TrainingRun::say_how(Progress& progress) {
 }
 
 void TrainingRun::save() {
-  const TrainState state = trainer_->state();
+  TrainState state = trainer_->state();
+  state.metrics = metrics_.record();
   save_checkpoint(folder_.checkpoints(), state, trainer_->model_tensors(),
                   trainer_->optimizer_tensors(), trainer_->config().keep);
   saved_step_ = state.step;
@@ -223,9 +239,10 @@ void TrainingRun::rewind(const StepResult& bad, Progress& progress) {
   progress.say(
       concat("[train] ", bad.problem, "; back to step ", saved_step_, ", without that batch"));
   trainer_->leave_out(bad.step);
-  trainer_->restore(load_newest_checkpoint(folder_.checkpoints()));
+  const Checkpoint checkpoint = load_newest_checkpoint(folder_.checkpoints());
+  trainer_->restore(checkpoint);
   const TrainState state = trainer_->state();
-  metrics_ = MetricsFile(folder_.metrics(), state.step);
+  metrics_ = MetricsFile(folder_.metrics(), state.step, checkpoint.state.metrics);
   logged_tokens_ = state.tokens;
   logged_time_s_ = state.time_s;
 }

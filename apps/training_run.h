@@ -36,7 +36,7 @@ class TrainingRun {
   const RunFolder& folder() const { return folder_; }
 
  private:
-  TrainingRun(RunFolder folder, std::unique_ptr<Trainer> trainer);
+  TrainingRun(RunFolder folder, std::unique_ptr<Trainer> trainer, const FileRecord& metrics);
 
   ExitCode make_steps(Progress& progress, std::optional<int64_t> stop_after);
   /// Whether all that this run has is the state that it was started with.

@@ -10,6 +10,7 @@
 #include "apps/eval_command.h"
 #include "apps/training_run.h"
 #include "tests/apps/toy_run.h"
+#include "tests/support/messages.h"
 
 using namespace farfield;
 using namespace farfield::apps;
@@ -200,14 +201,13 @@ BOOST_AUTO_TEST_CASE(what_a_constraint_leaves_out_of_the_bounds_may_be_there) {
   BOOST_TEST(eval(short_eval(smooth, "16")).code == kDone);
 }
 
-BOOST_AUTO_TEST_CASE(training_goes_on_from_values_that_eval_refuses) {
+BOOST_AUTO_TEST_CASE(training_refuses_what_eval_refuses) {
   const std::string run = trained("kerple_log", "resumed");
   fs::remove_all(run + "/checkpoints/step-00000008");
   set(run, "kerple_log.r1", {-3, 0.5});
-  std::ostringstream nowhere;
-  Progress progress(nowhere, false);
-  BOOST_TEST(TrainingRun::resume(toy().config("kerple_log"), run).go(progress) == kDone);
-  BOOST_TEST(eval(short_eval(run, "16")).code == kDone);  // put back into the bounds
+  BOOST_TEST(eval(short_eval(run, "16")).code == kBadData);
+  BOOST_CHECK_EXCEPTION(TrainingRun::resume(toy().config("kerple_log"), run), IoError,
+                        says("[checkpoint] bad_parameter: ", "expected kerple_log.r1 of head 1"));
 }
 
 BOOST_AUTO_TEST_CASE(a_time_limit_fails_its_cells) {

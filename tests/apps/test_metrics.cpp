@@ -72,3 +72,49 @@ BOOST_FIXTURE_TEST_CASE(another_file_is_not_taken_for_metrics, Fixture) {
   BOOST_CHECK_EXCEPTION(MetricsFile(path, 0), IoError, says("expected the header step,tokens,"));
   BOOST_TEST(read_file(path) == "a,b\n1,2\n");
 }
+
+BOOST_FIXTURE_TEST_CASE(rows_that_a_checkpoint_recorded_are_held_to_it, Fixture) {
+  FileRecord record;
+  {
+    MetricsFile file(path, 0, MetricsFile::empty_record());
+    for (int64_t step = 1; step <= 4; ++step) {
+      file.append(row(step));
+      if (step == 2) record = file.record();
+    }
+  }
+  const std::string all = read_file(path);
+  BOOST_TEST(record.bytes == static_cast<int64_t>(MetricsFile::header().size()) + 2 * 29);
+  {
+    MetricsFile file(path, 2, record);  // drops steps 3 and 4
+    BOOST_TEST(read_file(path) == all.substr(0, static_cast<size_t>(record.bytes)));
+    BOOST_TEST(file.record().hash == record.hash);
+  }
+  // Any byte of it, in the header or in a row; a row that is gone.
+  for (size_t at = 0; at < static_cast<size_t>(record.bytes); at += 7) {
+    std::string damaged = all;
+    damaged[at] = damaged[at] == '8' ? '9' : '8';
+    write_file_atomic(path, damaged);
+    BOOST_CHECK_EXCEPTION(
+        MetricsFile(path, 2, record), IoError,
+        says("[metrics] " + path.string() + ": expected ", " bytes with the hash " + record.hash,
+             "the file is damaged: put a copy of it back, or move "
+             "it away"));
+    BOOST_TEST(read_file(path) == damaged);
+  }
+  write_file_atomic(path, all.substr(0, static_cast<size_t>(record.bytes) - 29));
+  BOOST_CHECK_THROW(MetricsFile(path, 2, record), IoError);
+  // What came after the checkpoint is dropped, damaged or not.
+  write_file_atomic(path, all.substr(0, static_cast<size_t>(record.bytes)) + "\xff 3,,,\n");
+  BOOST_CHECK_NO_THROW(MetricsFile(path, 2, record));
+  BOOST_TEST(read_file(path) == all.substr(0, static_cast<size_t>(record.bytes)));
+}
+
+BOOST_FIXTURE_TEST_CASE(a_file_moved_away_begins_anew, Fixture) {
+  BOOST_TEST(!MetricsFile(path, 0).is_new());
+  std::filesystem::remove(path);
+  MetricsFile file(path, 2, {40, std::string(32, 'a')});
+  BOOST_TEST(file.is_new());
+  file.append(row(3));
+  BOOST_TEST(read_file(path).size() == MetricsFile::header().size() + 29);
+  BOOST_CHECK_NO_THROW(MetricsFile(path, 3, file.record()));
+}

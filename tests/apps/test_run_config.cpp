@@ -133,3 +133,35 @@ BOOST_AUTO_TEST_CASE(a_name_is_one_line_of_text_and_no_part_of_the_run_s_identit
     BOOST_CHECK_EXCEPTION(resolved([&](RunConfig& r) { r.name = bad; }), ConfigError,
                           says("[config] --name: expected at most 80 bytes of text on one line"));
 }
+
+BOOST_AUTO_TEST_CASE(what_is_wrong_in_a_runs_file_is_the_files_fault) {
+  const Settings good = to_settings(resolved([](RunConfig& r) { r.posenc = "alibi"; }));
+  BOOST_TEST(run_config_of_file("r/config.conf", good).posenc == "alibi");
+  const auto refuses = [&](const char* key, const char* value, const char* message) {
+    Settings bad = good;
+    for (auto& item : bad)
+      if (item.first == key) item.second = value;
+    BOOST_CHECK_EXCEPTION(
+        run_config_of_file("r/config.conf", bad), IoError,
+        says("[config] r/config.conf: the file was changed or is damaged: ", message));
+  };
+  refuses("steps", "0", "--steps: expected at least 1, got 0");
+  refuses("steps", "1O", "steps: expected a whole number, got '1O'");
+  refuses("posenc", "alibbi", "alibbi");
+  refuses("device", "cpv", "expected cpu, cuda or cuda:N, got 'cpv'");
+  refuses("device", "cuda:", "got 'cuda:'");
+  Settings bad = good;
+  bad.emplace_back("wings", "2");
+  BOOST_CHECK_EXCEPTION(run_config_of_file("r/config.conf", bad), IoError,
+                        says("r/config.conf: the file was", "unknown key 'wings'"));
+  bad.back() = good.front();
+  BOOST_CHECK_EXCEPTION(run_config_of_file("r/config.conf", bad), IoError, says("is given twice"));
+  BOOST_CHECK_THROW(to_run_config("r/config.conf", bad), IoError);
+#ifndef FARFIELD_HAS_CUDA
+  bad = good;
+  for (auto& item : bad)
+    if (item.first == "device") item.second = "cuda:1";
+  BOOST_CHECK_EXCEPTION(run_config_of_file("r/config.conf", bad), ConfigError, says("no CUDA"));
+  BOOST_TEST(run_config_of_file("r/config.conf", bad, "cpu").device == "cpu");
+#endif
+}
