@@ -85,7 +85,9 @@ void watch(EvalProgress& progress, int64_t n_tokens) {
 std::set<std::string> read_only_runs(const Request& request, std::ostream& out) {
   std::set<std::string> found;
   for (const std::string& path : request.runs) {
-    const std::string obstacle = write_obstacle(RunFolder::open(path).eval() / "cells");
+    const fs::path folder = RunFolder::open(path).eval();
+    std::string obstacle = write_obstacle(folder);
+    if (obstacle.empty()) obstacle = write_obstacle(folder / "cells");
     if (obstacle.empty() || !found.insert(path).second) continue;
     require<IoError>(!request.out.empty(), "eval", obstacle,
                      "; --out FOLDER puts the results elsewhere");

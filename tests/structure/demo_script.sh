@@ -35,14 +35,17 @@ expect() {  # TEXT FILE
 expect 'demo: building, step 2 of 4' "$folder/said"
 expect 'demo program: a b' "$folder/said"
 expect '--target demo' "$folder/bin/calls"
+expect '-DFARFIELD_BUILD_TESTS=OFF' "$folder/bin/calls"
 if grep -q -- '--target programs' "$folder/bin/calls"; then exit 1; fi
 if grep -q $'\r' "$folder/said"; then echo "a line was written over, with nobody watching"; exit 1; fi
 
+echo 'FARFIELD_BUILD_TESTS:BOOL=ON' >"$folder/tree/build/cpu/CMakeCache.txt"
 touch "$folder/bin/broken"
 status=0
 "$folder/tree/demo" >"$folder/said" 2>"$folder/error" </dev/null || status=$?
 ((status == 1)) || { echo "expected exit status 1 of a build that fails, got $status"; exit 1; }
 expect 'demo: the build failed' "$folder/error"
 expect '1.cpp:1: error: broken' "$folder/error"
+expect '-DFARFIELD_BUILD_TESTS=ON' "$folder/bin/calls"
 if grep -q 'demo program' "$folder/said"; then exit 1; fi
 echo "demo_script: passed"
