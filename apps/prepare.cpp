@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "apps/cli.h"
+#include "apps/printable.h"
 #include "apps/progress.h"
 #include "apps/signals.h"
 #include "engine/base/error.h"
@@ -33,7 +34,7 @@ void print_summary(const data::Manifest& manifest, const std::string& output,
     if (count > 0) std::cout << name << ": " << count << '\n';
   if (manifest.skipped.missing_text > 0)
     std::cout << data::missing_text_hint(manifest.skipped, text_key) << '\n';
-  std::cout << output << ": corpus " << manifest.hash() << std::endl;
+  std::cout << printable(output) << ": corpus " << manifest.hash() << std::endl;
 }
 
 int prepare(int argc, char** argv) {

@@ -5,6 +5,7 @@
 #include "apps/cli.h"
 #include "apps/csv.h"
 #include "apps/inspect/commands.h"
+#include "apps/printable.h"
 #include "apps/run_config.h"
 #include "apps/run_corpus.h"
 #include "apps/run_folder.h"
@@ -124,14 +125,14 @@ void print_text(const Source& source, int64_t step, std::ostream& out) {
   const RunConfig& config = source.config;
   const data::TokenFile& file = source.corpus.split("train");
   const data::Loader loader(file, *config.batch, *config.train_len, config.seed);
-  out << source.run << ", step " << step << " of " << *config.steps << ": " << *config.batch
-      << " sequences of " << *config.train_len << " inputs and as many targets, seed "
-      << config.seed;
+  out << printable(source.run) << ", step " << step << " of " << *config.steps << ": "
+      << *config.batch << " sequences of " << *config.train_len
+      << " inputs and as many targets, seed " << config.seed;
   if (config.accumulate > 1)
     out << ", in " << config.accumulate << " pieces of " << *config.batch / config.accumulate;
   out << '\n'
-      << data::split_path(source.folder, "train").string() << ": " << file.size() << " tokens, "
-      << loader.n_windows() << " windows an epoch, hash " << file.hash() << '\n';
+      << printable(data::split_path(source.folder, "train").string()) << ": " << file.size()
+      << " tokens, " << loader.n_windows() << " windows an epoch, hash " << file.hash() << '\n';
   const auto& skipped = source.state.skipped;
   if (std::find(skipped.begin(), skipped.end(), step) != skipped.end())
     out << "left out of the training: its loss or gradient was not finite\n";
