@@ -6,6 +6,7 @@
 #include <set>
 
 #include "apps/cli.h"
+#include "apps/printable.h"
 #include "apps/protocols/items.h"
 #include "apps/protocols/speed.h"
 #include "apps/text_table.h"
@@ -277,7 +278,7 @@ std::string results_table(const std::vector<RunResult>& results) {
   for (size_t i = 0; i < results.size(); ++i)
     for (const LengthResult& cell : results[i].result.lengths)
       if (!cell.failure.empty())
-        text += concat(labels[i], " at ", cell.length, ": ", cell.message, '\n');
+        text += printable(concat(labels[i], " at ", cell.length, ": ", cell.message, '\n'));
   for (size_t i = 0; i < results.size(); ++i)
     for (const LengthResult& cell : results[i].result.lengths)
       for (const std::string& note : cell.notes)
