@@ -73,4 +73,36 @@ for delay in 0 0.01 0.02 0.04 0.08 0.15; do
   fi
   expect "what SIGTERM after $delay s left" '' "$(ls -d run.tmp-* 2>/dev/null)"
 done
+
+# --- damage to a run: status 3, the file named, no raw bytes; a mistake of the caller's: 2
+status "$train" $small --steps 4 --log-every 1 --out whole --stop-after 2 >/dev/null
+expect 'train --stop-after 2' 75 "$got"
+hurt() { # a fresh copy to damage
+  rm -rf hurt
+  cp -r whole hurt
+}
+refused() { # FILE: it is damaged
+  status "$train" --resume hurt >/dev/null
+  expect "train --resume, damaged $1" 3 "$got"
+  grep -q "hurt/$1" said || expect "what is said of a damaged $1" 'its name' "$(cat said)"
+  LC_ALL=C grep -q '[[:cntrl:]]' said && expect "control characters, damaged $1" none some
+}
+brackets() { head -c "$1" /dev/zero | tr '\0' "$2"; }
+hurt && printf 'se\033[2Jed\377 = 1\n' >>hurt/config.conf && refused config.conf
+hurt && echo no-setting >>hurt/config.conf && refused config.conf
+hurt && sed 's/^lr = .*/lr = -1/' whole/config.conf >hurt/config.conf && refused config.conf
+hurt && sed 's/^seed = 1$/seed = 2/' whole/config.conf >hurt/config.conf && refused config.conf
+hurt && grep -v '^batch =' whole/config.conf >hurt/config.conf && refused config.conf
+hurt && sed 's/^1,/2,/' whole/metrics.csv >hurt/metrics.csv && refused metrics.csv
+state=checkpoints/step-00000002/state.json
+hurt && { printf '{"hash":"x","a":' && brackets 100000 '[' && brackets 100000 ']' && echo '}'; } \
+  >hurt/$state && refused $state
+hurt && { printf '{"resumed":[],"a":' && brackets 20000 '[' && brackets 20000 ']' && echo '}'; } \
+  >hurt/manifest.json && refused manifest.json
+expect 'bytes of a manifest of 20000 brackets' 40020 "$(wc -c <hurt/manifest.json | tr -d ' ')"
+hurt
+status "$train" --resume hurt --lr -1 >/dev/null
+expect 'train --resume --lr -1' 2 "$got"
+status "$train" --resume hurt >/dev/null
+expect 'train --resume' 0 "$got"
 exit $failed
