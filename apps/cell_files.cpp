@@ -172,11 +172,15 @@ std::string write_obstacle(const fs::path& folder) {
   return "";
 }
 
-std::vector<KeptCell> read_cells(const fs::path& folder, std::vector<fs::path>* damaged) {
+std::vector<KeptCell> read_cells(const fs::path& folder, const std::string& protocol,
+                                 std::vector<fs::path>* damaged) {
+  const std::string begin = protocol.empty() ? "" : protocol + '-';  // as path_of() names them
   std::vector<fs::path> files;
   std::error_code status;
   for (const auto& entry : fs::directory_iterator(folder, status))
-    if (entry.path().extension() == ".json") files.push_back(entry.path());
+    if (entry.path().extension() == ".json" &&
+        entry.path().filename().string().rfind(begin, 0) == 0)
+      files.push_back(entry.path());
   std::sort(files.begin(), files.end());
   std::vector<KeptCell> cells;
   for (const fs::path& file : files) {

@@ -28,9 +28,11 @@ Cells cell_files(const std::filesystem::path& folder, const Settings& model, boo
 /// Why no file can be written in a folder, made for that if need be; empty when one can.
 std::string write_obstacle(const std::filesystem::path& folder);
 
-/// Every cell of a folder, in the order of their files' names. A damaged file is an IoError that
-/// says how to get rid of it, or where `damaged` is given is left out and named there.
+/// Every cell of a folder, or those of one protocol, in the order of their files' names. A damaged
+/// file is an IoError that says how to get rid of it, or where `damaged` is given is left out and
+/// named there.
 std::vector<KeptCell> read_cells(const std::filesystem::path& folder,
+                                 const std::string& protocol = {},
                                  std::vector<std::filesystem::path>* damaged = nullptr);
 
 }  // namespace farfield::apps

@@ -83,12 +83,12 @@ std::vector<RunResult> finished_results(const LoadedRun& run, const std::string&
     std::vector<ProtocolResult> results;
   };
   std::vector<Draws> cells;
-  std::vector<KeptCell> files = read_cells(run.folder.eval() / "cells", &damaged);
+  std::vector<KeptCell> files = read_cells(run.folder.eval() / "cells", protocol, &damaged);
   std::stable_sort(files.begin(), files.end(), [](const KeptCell& a, const KeptCell& b) {
     return number_of(a.key, "draw") < number_of(b.key, "draw");  // as they were measured
   });
   for (KeptCell& kept : files) {
-    if (kept.result.protocol != protocol) continue;
+    if (kept.result.protocol != protocol) continue;  // a file that was renamed
     const Settings key = without(kept.key, {"draw"});
     const auto same = std::find_if(cells.begin(), cells.end(),
                                    [&](const Draws& other) { return other.key == key; });
@@ -115,23 +115,29 @@ std::vector<RunResult> finished_results(const LoadedRun& run, const std::string&
   return all;
 }
 
-size_t add_measured(std::vector<RunResult>& finished, const RunResult& measured) {
-  const Settings subject = measured_on(measured);
-  auto same = std::find_if(finished.begin(), finished.end(),
-                           [&](const RunResult& other) { return measured_on(other) == subject; });
-  if (same == finished.end()) {
-    finished.push_back(measured);
-    sort_lengths(finished.back());
-    return finished.size() - 1;
-  }
+RunResult* find_like(std::vector<RunResult>& results, const RunResult& one) {
+  const Settings subject = measured_on(one);
+  const auto same = std::find_if(results.begin(), results.end(), [&](const RunResult& other) {
+    return measured_on(other) == subject;
+  });
+  return same == results.end() ? nullptr : &*same;
+}
+
+void add_failed(std::vector<RunResult>& finished, const RunResult& measured) {
   for (const LengthResult& cell : measured.result.lengths) {
-    const bool is_there =
-        std::any_of(same->result.lengths.begin(), same->result.lengths.end(),
-                    [&](const LengthResult& other) { return other.length == cell.length; });
-    if (!is_there) same->result.lengths.push_back(cell);
+    if (cell.failure.empty()) continue;
+    RunResult* like = find_like(finished, measured);
+    if (like == nullptr) {
+      like = &finished.emplace_back(measured);
+      like->result.lengths.clear();
+    }
+    std::vector<LengthResult>& lengths = like->result.lengths;
+    const bool is_there = std::any_of(lengths.begin(), lengths.end(), [&](const LengthResult& x) {
+      return x.length == cell.length;
+    });
+    if (!is_there) lengths.push_back(cell);
+    sort_lengths(*like);
   }
-  sort_lengths(*same);
-  return static_cast<size_t>(same - finished.begin());
 }
 
 }  // namespace farfield::apps

@@ -17,9 +17,11 @@ namespace farfield::apps {
 std::vector<RunResult> finished_results(const LoadedRun& run, const std::string& protocol,
                                         std::vector<std::filesystem::path>& damaged);
 
-/// Puts what a call measured beside what is finished: cells that failed without being kept. Returns
-/// the place of the result that has the cells of `measured`.
-size_t add_measured(std::vector<RunResult>& finished, const RunResult& measured);
+/// The result that is of the same as another, whatever its lengths; null when there is none.
+RunResult* find_like(std::vector<RunResult>& results, const RunResult& one);
+
+/// Puts cells of `measured` that failed without being kept beside what is finished.
+void add_failed(std::vector<RunResult>& finished, const RunResult& measured);
 
 /// What of a result says what it was measured on and with: two with the same are of one thing,
 /// whatever their lengths.

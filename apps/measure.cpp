@@ -143,13 +143,16 @@ WrittenResults write_run_results(const LoadedRun& run, const RunResult& measured
   WrittenResults written;
   const std::string& protocol = measured.result.protocol;
   std::vector<RunResult> all = finished_results(run, protocol, written.damaged);
-  RunResult& own = all.at(add_measured(all, measured));
-  own.posenc_slug = measured.posenc_slug;
-  for (LengthResult& cell : own.result.lengths)  // kept before cells had places
-    for (const LengthResult& now : measured.result.lengths)
-      if (cell.length == now.length && cell.places.empty()) cell.places = now.places;
+  add_failed(all, measured);
+  RunResult shown = measured;
+  if (RunResult* const own = find_like(all, measured)) {
+    for (LengthResult& cell : own->result.lengths)  // kept before cells had places
+      for (const LengthResult& now : measured.result.lengths)
+        if (cell.length == now.length && cell.places.empty()) cell.places = now.places;
+    shown.result = own->result;  // with what earlier calls finished
+  }
   written.csv = write_tables(run.folder.eval(), {protocol, all});
-  write_plots(run.folder.eval(), {own}, no_plot);
+  write_plots(run.folder.eval(), {shown}, no_plot);
   return written;
 }
 

@@ -18,7 +18,8 @@ void check(const SlidingOptions& own);
 /// scores all its targets, a later one its last `stride` alone, so every target of the text is
 /// scored once, with at least L - stride + 1 tokens of context from the second window on. The last
 /// window is moved left to end with the text, and scores what is left. With stride = L what
-/// non_overlapping() gives with its tail. The items are stretches of L targets, as there.
+/// non_overlapping() gives with its tail. The items are stretches of L targets, as there; their
+/// first_token is the token before the first target, in the text as it is read.
 ///
 /// Throws    ConfigError bad_argument, bad_stride, length_too_short; IoError not_enough_data,
 ///           bad_token

@@ -334,6 +334,16 @@ BOOST_AUTO_TEST_CASE(a_length_that_failed_stands_in_the_tables_of_its_call) {
   BOOST_TEST(count_rows(csv, {{"length", "16"}, {"quantity", "perplexity"}}) == 1u);
 }
 
+BOOST_AUTO_TEST_CASE(draws_are_one_row_with_the_mean_of_all_that_are_finished) {
+  const std::string run = trained().toy.path("random");
+  train(trained().toy, "randomized(max_positions=128) + rope", run);
+  const fs::path csv = fs::path(run) / "eval/last-token.csv";
+  for (const char* draws : {"2", "3", "1"})
+    BOOST_TEST(eval(with_short({"--run", run, "--draws", draws})) == kDone);
+  BOOST_TEST(count_rows(csv, {{"quantity", "perplexity"}}) == 2u);
+  BOOST_TEST(count_rows(csv, {{"quantity", "draws"}, {"value", "3"}}) == 2u);
+}
+
 BOOST_AUTO_TEST_CASE(a_name_is_given_by_train_and_changed_by_resume) {
   const ToyRun& toy = trained().toy;
   RunConfig config = toy.config("alibi");
