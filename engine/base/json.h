@@ -12,8 +12,8 @@ namespace farfield {
 /// A tree of JSON, its members in the order of the file.
 using Json = nlohmann::ordered_json;
 
-/// Brackets within brackets. What the programs write has at most 5; printing, comparing and copying
-/// a tree take stack, and indented lines take space, for each.
+/// Brackets within brackets. Files that the programs read back have at most 4; printing, comparing
+/// and copying a tree take stack, and indented lines take space, for each.
 inline constexpr int kMaxJsonDepth = 32;
 
 /// A text, and how messages name it: "[where] file: ...".
