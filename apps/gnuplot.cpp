@@ -60,15 +60,15 @@ std::string quoted(const std::string& text) {
   return result + "'";
 }
 
-std::string run_gnuplot(const std::string& commands, int width, int height) {
+std::string run_gnuplot(const std::string& commands, int width, int height, int font) {
   const ScratchFolder scratch(kWhere);
   const std::string script = scratch / "plot.gp", output = scratch / "plot.svg",
                     log = scratch / "log";
-  write_file_atomic(script,
-                    concat("set terminal svg size ", width, ',', height,
-                           " dynamic enhanced background rgb 'white' font "
-                           "'Helvetica,Arial,sans-serif,14'\nset encoding utf8\nset output ",
-                           quoted(output), '\n', commands));
+  write_file_atomic(
+      script, concat("set terminal svg size ", width, ',', height,
+                     " dynamic enhanced background rgb 'white' font "
+                     "'Helvetica,Arial,sans-serif,",
+                     font, "'\nset encoding utf8\nset output ", quoted(output), '\n', commands));
   const int status = run({script}, log);
   require<BackendError>(status >= 0, kWhere,
                         "expected gnuplot to draw with, got no such program; install gnuplot-nox");

@@ -5,6 +5,7 @@
 #include "apps/cli.h"
 #include "apps/gnuplot.h"
 #include "apps/plot.h"
+#include "apps/svg.h"
 #include "engine/base/error.h"
 
 namespace farfield::apps {
@@ -35,7 +36,11 @@ std::string draw_svg(const Picture& picture) {
   const std::string step = number(picture.step);
   script += concat("END_OF_VALUES\nplot $values matrix using ($1*", step, "):($2*", step,
                    "):3 with image\n");
-  return run_gnuplot(script, 640, 560);
+  return finished_svg(run_gnuplot(script, 640, 560),
+                      {picture.title,
+                       concat(picture.y_label, " by ", picture.x_label, ", ", n, " by ", n,
+                              " values; the darker the lower"),
+                       true});
 }
 
 }  // namespace farfield::apps

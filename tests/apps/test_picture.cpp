@@ -4,6 +4,7 @@
 #include "apps/gnuplot.h"
 #include "apps/picture.h"
 #include "engine/base/error.h"
+#include "tests/support/markup.h"
 #include "tests/support/messages.h"
 
 using namespace farfield;
@@ -19,6 +20,13 @@ BOOST_AUTO_TEST_CASE(a_matrix_becomes_an_image_with_labelled_axes) {
   const std::string svg = draw_svg(picture);
   for (const char* part : {"<image", "a bias, 'quoted'", "key", "query"})
     BOOST_TEST(svg.find(part) != std::string::npos, part << " is missing");
+  // Axes and text follow a dark scheme; colours stand for values, here and in the scale.
+  const auto markup = test::parse_markup(svg);
+  BOOST_TEST(markup.fault == "");
+  const size_t style = svg.find("prefers-color-scheme: dark");
+  BOOST_TEST(svg.find("[stroke=\"#000000\"]", style) != std::string::npos);
+  BOOST_TEST(svg.find("'#440154'") != std::string::npos);
+  BOOST_TEST(svg.find("\"#440154\"", style) == std::string::npos);
 }
 
 BOOST_AUTO_TEST_CASE(a_matrix_of_another_size_is_refused) {

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <cstdlib>
@@ -8,10 +9,14 @@
 #include "apps/plot.h"
 #include "apps/scratch_folder.h"
 #include "engine/base/error.h"
+#include "tests/support/markup.h"
 #include "tests/support/messages.h"
 
 using namespace farfield;
 using namespace farfield::apps;
+using farfield::test::Element;
+using farfield::test::Markup;
+using farfield::test::parse_markup;
 
 namespace {
 
@@ -57,6 +62,98 @@ BOOST_AUTO_TEST_CASE(a_plot_is_one_svg_with_every_label) {
   if (const char* keep = std::getenv("FARFIELD_KEEP_PLOT")) std::ofstream(keep) << svg;
 }
 
+BOOST_AUTO_TEST_CASE(a_plot_says_what_it_shows_and_shares_no_id_with_another) {
+  if (skip()) return;
+  Plot other = perplexities();
+  other.title = "a < b & \"c\"";
+  other.curves.resize(2);
+  const std::string one = draw_svg(perplexities()), two = draw_svg(other);
+  const Markup markup = parse_markup(one);
+  BOOST_TEST(markup.fault == "");
+  const std::vector<Element> titles = markup.named("title");
+  BOOST_TEST(titles.at(0).text == "Last-token perplexity, 'tiny' model");
+  BOOST_TEST(titles.size() == 6u);  // and one for each curve
+  for (const Element& title : titles) BOOST_TEST(title.text.find("nuplot") == std::string::npos);
+  BOOST_TEST(markup.named("desc").at(0).text ==
+             "perplexity by evaluation length (tokens): sinusoidal, rope, alibi, "
+             "kerple_log(r_2=1), sandwich");
+  BOOST_TEST(markup.named("svg").at(0).attributes.at("role") == "img");
+  // Both in one document.
+  BOOST_TEST(parse_markup("<html>" + one + two + "</html>").fault == "");
+  BOOST_TEST(parse_markup("<html>" + one + one + "</html>").fault != "");
+  BOOST_TEST(parse_markup(two).named("title").at(0).text == "a &lt; b &amp; &quot;c&quot;");
+}
+
+BOOST_AUTO_TEST_CASE(every_colour_of_a_plot_has_one_for_a_dark_page) {
+  if (skip()) return;
+  const std::string svg = draw_svg(perplexities());
+  const Markup markup = parse_markup(svg);
+  const size_t style = svg.find("prefers-color-scheme: dark");
+  BOOST_TEST_REQUIRE(style != std::string::npos);
+  const std::string id = markup.named("svg").at(0).attributes.at("id");
+  int n = 0;
+  for (const char* name : {"fill", "stroke", "color"}) {
+    for (const std::string& colour : markup.values(name)) {
+      if (colour == "none" || colour == "currentColor") continue;
+      ++n;
+      const std::string rule = "#" + id + " [" + name + "=\"" + colour + "\"]";
+      BOOST_TEST(svg.find(rule, style) != std::string::npos, rule << " is missing");
+    }
+  }
+  BOOST_TEST(n > 20);
+}
+
+BOOST_AUTO_TEST_CASE(text_of_a_plot_can_be_read_on_a_telephone) {
+  if (skip()) return;
+  constexpr double kColumn = 358, kLeast = 12;  // pixels; 390 without the margins of the page
+  const Markup markup = parse_markup(draw_svg(perplexities(), kPagePlot));
+  const std::string box = markup.named("svg").at(0).attributes.at("viewBox");
+  const double width = std::stod(box.substr(std::string("0 0 ").size()));
+  BOOST_TEST(markup.values("font-size").size() > 10u);
+  for (const std::string& size : markup.values("font-size"))
+    BOOST_TEST(std::stod(size) * kColumn / width >= kLeast, size << " of " << width);
+}
+
+BOOST_AUTO_TEST_CASE(differences_of_many_sizes_stand_on_an_axis_that_is_linear_near_zero) {
+  if (skip()) return;
+  Plot left = perplexities(), right = left;
+  right.title = "Difference to alibi";
+  right.y_label = "difference in perplexity";
+  right.is_difference = true;
+  right.curves = {
+      {.label = "sinusoidal", .points = {{128, 0.2, 0.1}, {2048, 700, 100}}, .has_line = false},
+      {.label = "rope", .points = {{128, -0.05, 0.1}, {2048, 16, 1}}, .has_line = false}};
+  const std::string svg = draw_svg(left, right, {.width = 980, .height = 430});
+  if (const char* keep = std::getenv("FARFIELD_KEEP_PLOT")) std::ofstream(keep) << svg;
+  const Markup markup = parse_markup(svg);
+  BOOST_TEST(markup.fault == "");
+  BOOST_TEST(markup.named("title").at(0).text ==
+             "Last-token perplexity, 'tiny' model. Difference to alibi");
+  BOOST_TEST(svg.find(">difference in perplexity<") != std::string::npos);
+  const auto marks = [&] {
+    std::string all;
+    for (const Element& text : parse_markup(draw_svg(right)).named("tspan")) all += text.text + ' ';
+    return all;
+  };
+  BOOST_TEST(marks().find("0 1 10 100 ") != std::string::npos, marks());
+  // Small ones alone are drawn as they are.
+  for (Curve& curve : right.curves) curve.points.resize(1);
+  BOOST_TEST(marks().find("0.1") != std::string::npos, marks());
+  BOOST_TEST(marks().find(" 10 ") == std::string::npos, marks());
+}
+
+BOOST_AUTO_TEST_CASE(a_band_is_named_in_the_key) {
+  if (skip()) return;
+  Plot plot = perplexities();
+  plot.band_label = "band: 95 % interval";
+  BOOST_TEST(draw_svg(plot).find(">band:") == std::string::npos);  // there is none
+  for (PlotPoint& point : plot.curves[2].points) {
+    point.low = 0.9 * point.y;
+    point.high = 1.1 * point.y;
+  }
+  BOOST_TEST(draw_svg(plot).find(">band: 95 % interval<") != std::string::npos);
+}
+
 BOOST_AUTO_TEST_CASE(labels_cannot_hold_commands) {
   if (skip()) return;
   Plot plot = perplexities();
@@ -83,14 +180,14 @@ BOOST_AUTO_TEST_CASE(a_linear_axis_begins_at_zero_and_lines_need_no_markers) {
   plot.curves = {curve};
   const std::string svg = draw_svg(plot);
   BOOST_TEST(svg.find("bias") != std::string::npos);
-  BOOST_TEST(svg.find("rgb( 18,  52,  86)") != std::string::npos);
+  BOOST_TEST(svg.find("#123456") != std::string::npos);
 }
 
 BOOST_AUTO_TEST_CASE(a_curve_keeps_the_style_it_is_given) {
   if (skip()) return;
   Plot plot = perplexities();
   plot.curves = {plot.curves[3]};
-  const std::string fourth = "rgb(  0, 158, 115)";
+  const std::string fourth = "#009e73";
   BOOST_TEST(draw_svg(plot).find(fourth) == std::string::npos);
   plot.curves[0].style = 3;
   BOOST_TEST(draw_svg(plot).find(fourth) != std::string::npos);
