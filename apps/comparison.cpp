@@ -238,6 +238,12 @@ Comparison comparison_of(const Group& group, const std::string& quantity,
 
 }  // namespace
 
+const TTest& Comparison::deciding(const ComparedCell& cell) const {
+  return pairs == "segments" ? cell.log_test : cell.test;
+}
+
+std::string Comparison::decided_on() const { return pairs == "segments" ? "nll" : quantity; }
+
 bool Comparison::has_parts() const {
   return std::any_of(rows.begin(), rows.end(),
                      [](const ComparedRow& row) { return !row.of.empty(); });

@@ -59,7 +59,7 @@ struct ComparedCell {
   bool has_test = false;         ///< whether it could be paired with the reference
   TTest test;                    ///< on the values; undefined for pairs of segments
   TTest log_test;                ///< on log-perplexity; undefined for other quantities
-  Mark mark = Mark::none;        ///< of `test`, or for pairs of segments of `log_test`
+  Mark mark = Mark::none;        ///< of Comparison::deciding()
 };
 
 struct ComparedRow {
@@ -85,10 +85,15 @@ struct Comparison {
   int64_t train_len = 0;         ///< tokens; 0: not the same for all
   std::vector<int64_t> lengths;  ///< ascending
   std::vector<ComparedRow> rows;
-  int64_t n_tests = 0;  ///< made, those on logarithms included
+  int64_t n_tests = 0;  ///< that decide marks: one for each cell that was paired
   /// What was not compared and why, a sentence each.
   std::vector<std::string> notes;
 
+  /// The test that decides the mark, and the word for what it is on: `test` on the quantity itself,
+  /// as in the papers, and for pairs of segments `log_test` on nll, which single tokens have alone.
+  /// Beside perplexities of seeds there is one on nll too, which decides nothing.
+  const TTest& deciding(const ComparedCell& cell) const;
+  std::string decided_on() const;
   /// Whether its numbers are of single heads or layers.
   bool has_parts() const;
   /// Whether some cell has a ratio.

@@ -5,6 +5,7 @@
 #include <system_error>
 
 #include "apps/cli.h"
+#include "apps/comparison_plot.h"
 #include "apps/csv.h"
 #include "apps/gnuplot.h"
 #include "apps/json_number.h"
@@ -24,11 +25,6 @@ constexpr int kFormat = 1;
 
 std::string name_of(Mark mark) {
   return mark == Mark::dagger ? "dagger" : mark == Mark::star ? "star" : "";
-}
-
-// The label of a row where the head has no column of its own.
-std::string picture_label(const ComparedRow& row) {
-  return row.of.empty() ? row.label : row.label + ", " + row.of;
 }
 
 // What files call the count of numbers that are none.
@@ -70,6 +66,8 @@ void for_each_number(const Comparison& of, const F& number) {
         const std::string prefix = is_log ? "nll_" : "";
         one(prefix + "difference", test.mean);
         one(prefix + "difference_deviation", test.deviation);
+        one(prefix + "difference_low", test.mean - test.half_width());
+        one(prefix + "difference_high", test.mean + test.half_width());
         one(prefix + "pairs", static_cast<double>(test.n));
         one(prefix + "t", test.t);
         one(prefix + "p", test.p);
@@ -82,6 +80,8 @@ ordered_json json_of(const TTest& test) {
   return {{"n", test.n},
           {"mean", to_json(test.mean)},
           {"deviation", to_json(test.deviation)},
+          {"low", to_json(test.mean - test.half_width())},
+          {"high", to_json(test.mean + test.half_width())},
           {"t", to_json(test.t)},
           {"p", to_json(test.p)}};
 }
@@ -141,6 +141,7 @@ std::string comparison_json(const Comparison& of) {
   json["pairs"] = of.pairs;
   json["marks"] = of.marks;
   json["alpha"] = kAlpha;
+  json["decided_on"] = of.decided_on();
   json["reference"] = of.reference;
   json["n_tests"] = of.n_tests;
   json["rows"] = ordered_json::array();
@@ -157,27 +158,6 @@ std::string comparison_json(const Comparison& of) {
   }
   json["notes"] = of.notes;
   return json.dump(1) + "\n";
-}
-
-Plot comparison_plot(const Comparison& of) {
-  Plot plot;
-  plot.title = concat(of.protocol, ' ', of.quantity);
-  plot.title[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(plot.title[0])));
-  plot.x_label = "evaluation length (tokens)";
-  plot.y_label = of.pairs == "segments" ? of.quantity : of.quantity + ", mean ± deviation";
-  if (of.train_len > 0) {
-    plot.marked_x = static_cast<double>(of.train_len);
-    plot.marked_label = "training length";
-  }
-  for (const ComparedRow& row : of.rows) {
-    Curve curve{picture_label(row)};
-    for (size_t at = 0; at < of.lengths.size(); ++at)
-      if (of.lengths[at] > 0)
-        curve.points.push_back({static_cast<double>(of.lengths[at]), row.cells[at].spread.mean,
-                                row.cells[at].spread.deviation});
-    plot.curves.push_back(std::move(curve));
-  }
-  return plot;
 }
 
 std::vector<fs::path> write_comparisons(const fs::path& folder, const std::vector<Comparison>& all,
@@ -198,10 +178,9 @@ std::vector<fs::path> write_comparisons(const fs::path& folder, const std::vecto
     written.push_back(folder / (stem + ".csv"));
     write_file_atomic(written.back(), comparison_csv(one));
     write_file_atomic(folder / (stem + ".json"), comparison_json(one));
-    const Plot plot = comparison_plot(one);
-    if (!has_points(plot)) continue;
-    if (const std::string svg = draw_svg_or_say(plot, why); !svg.empty())
-      write_file_atomic(folder / (stem + ".svg"), svg);
+    if (!has_points(comparison_plot(one))) continue;
+    const std::string svg = draw_or_say([&] { return comparison_svg(one); }, why);
+    if (!svg.empty()) write_file_atomic(folder / (stem + ".svg"), svg);
   }
   if (no_plot != nullptr && !why.empty()) *no_plot = why;
   return written;

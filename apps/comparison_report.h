@@ -5,17 +5,14 @@
 #include <vector>
 
 #include "apps/comparison.h"
-#include "apps/plot.h"
 
 namespace farfield::apps {
 
-/// Tidy: one number per row, that of a head under the name of both, "eff h3". Header first.
+/// Tidy: one number per row, that of a head under the name of both, "eff h3". Header first. Holds
+/// the tests that decide no mark too.
 std::string comparison_csv(const Comparison& of);
 /// Everything but items, as one JSON object.
 std::string comparison_json(const Comparison& of);
-/// The quantity against length, one curve per row; error bars are standard deviations over seeds.
-/// Without curves where there are no lengths.
-Plot comparison_plot(const Comparison& of);
 
 /// Writes CSV, JSON and, where it can be drawn, SVG of each: named after protocol and quantity
 /// (perplexity goes without saying), and a hash of the parameters where a protocol comes with

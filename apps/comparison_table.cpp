@@ -97,6 +97,7 @@ std::vector<std::string> bits_row(const ComparedRow& row, size_t n_before, bool 
   return texts;
 }
 
+// "† kerple_log is significantly better, * significantly worse: ..., on perplexity".
 std::string legend(const Comparison& of) {
   std::string text;
   if (of.quantity == "perplexity") {
@@ -106,10 +107,37 @@ std::string legend(const Comparison& of) {
     text = concat("† significantly higher than ", of.reference_label);
     if (of.marks == "S") text += ", * significantly lower";
   }
-  text += of.pairs == "segments" ? ": paired t-test over the items of one seed, on nll"
-                                 : concat(": paired t-test over seeds, on ", of.quantity);
+  text += concat(": paired two-sided t-test over ",
+                 of.pairs == "segments" ? "the items of one seed" : "seeds", ", alpha ", kAlpha,
+                 ", on ", of.decided_on());
   if (of.has_parts()) text += ", each head against the same head";
-  return concat(text, ", two-sided, alpha ", kAlpha, '\n');
+  if (of.quantity == "perplexity" && of.pairs == "seeds") text += " (that on nll is in the CSV)";
+  return text + '\n';
+}
+
+// What the deviation over seeds holds; empty where none is shown, or no text was read.
+std::string spread_remark(const Comparison& of) {
+  bool has_deviation = false, has_own_text = false;
+  for (const ComparedRow& row : of.rows) {
+    for (const ComparedCell& cell : row.cells) {
+      if (!std::isfinite(cell.spread.deviation) || cell.seeds.front().tokens.empty()) continue;
+      has_deviation = true;
+      has_own_text = has_own_text ||
+                     std::any_of(cell.seeds.begin(), cell.seeds.end(), [&](const SeedValue& seed) {
+                       return seed.tokens != cell.seeds.front().tokens;
+                     });
+    }
+  }
+  if (!has_deviation || of.pairs == "segments") return "";
+  const auto is_set = [&](const char* set) { return of.parameters.find(set) != std::string::npos; };
+  if (!has_own_text)
+    return concat("±: all seeds read the same text",
+                  is_set("set=common") ? " (segments common)" : "",
+                  ", so it holds what training with another seed changes\n");
+  return concat("±: each seed reads text of its own (",
+                is_set("set=per-seed") ? "segments per-seed" : "--document-order seed",
+                "), so it holds the difference between texts too",
+                of.n_tests > 0 ? "; a pair shares its text" : "", '\n');
 }
 
 // The columns behind a number of protocol speed.
@@ -123,32 +151,31 @@ void add_ratio(std::vector<std::string>& to, const ComparedCell& cell, bool is_t
   to.push_back(percent);
 }
 
+// The tests that decide the marks.
 std::string differences_table(const Comparison& of) {
-  const bool is_by_items = of.pairs == "segments", has_logs = of.quantity == "perplexity";
   const bool has_parts = of.has_parts();
-  std::vector<std::vector<std::string>> rows(1, {"minus " + of.reference_label});
+  std::vector<std::vector<std::string>> rows(1, {"difference to " + of.reference_label});
   if (has_parts) rows.front().push_back("head");
-  rows.front().insert(rows.front().end(), {"length", "pairs"});
-  if (!is_by_items) rows.front().insert(rows.front().end(), {"difference", "t", "p"});
-  if (has_logs) rows.front().insert(rows.front().end(), {"of nll", "t", "p"});
-  const auto add = [](std::vector<std::string>& row, const TTest& test) {
-    if (!test.is_defined()) {
-      row.insert(row.end(), {"undefined", "", ""});
-      return;
-    }
-    row.insert(row.end(), {short_number(test.mean) + " ± " + two_digits(test.deviation),
-                           short_number(test.t), two_digits(test.p)});
-  };
+  rows.front().insert(rows.front().end(),
+                      {"length", "pairs", "in " + of.decided_on(), "95 % interval", "t", "p"});
   for (const ComparedRow& row : of.rows) {
     for (size_t at = 0; at < of.lengths.size(); ++at) {
       const ComparedCell& cell = row.cells[at];
       if (!cell.has_test) continue;
+      const TTest& test = of.deciding(cell);
       rows.push_back({row.label});
       if (has_parts) rows.back().push_back(part_of(row));
       rows.back().push_back(of.lengths[at] > 0 ? std::to_string(of.lengths[at]) : "");
-      rows.back().push_back(std::to_string(is_by_items ? cell.log_test.n : cell.test.n));
-      if (!is_by_items) add(rows.back(), cell.test);
-      if (has_logs) add(rows.back(), cell.log_test);
+      rows.back().push_back(std::to_string(test.n));
+      if (!test.is_defined()) {
+        rows.back().insert(rows.back().end(), {"undefined", "", "", ""});
+        continue;
+      }
+      const double half = test.half_width();
+      rows.back().insert(rows.back().end(),
+                         {short_number(test.mean),
+                          short_number(test.mean - half) + " to " + short_number(test.mean + half),
+                          short_number(test.t), two_digits(test.p)});
     }
   }
   return rows.size() > 1 ? '\n' + text_table(rows) : "";
@@ -186,10 +213,12 @@ std::string comparison_table(const Comparison& of) {
   if (has_ratios) text += concat("ratio: to the mean of ", of.reference_label);
   if (has_ratios && is_time) text += "; % faster: of the time of that";
   if (has_ratios) text += '\n';
+  text += spread_remark(of);
   if (with_marks) {
     text += legend(of) + differences_table(of);
-    text += concat(of.n_tests, of.n_tests == 1 ? " test" : " tests",
-                   " made; nothing is corrected for their number\n");
+    text +=
+        concat(of.n_tests, of.n_tests == 1 ? " test decides the mark" : " tests decide the marks",
+               "; no multiple-comparison correction\n");
   }
   for (const std::string& note : of.notes) text += note + '\n';
   return text;

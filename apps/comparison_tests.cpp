@@ -68,8 +68,8 @@ void test_cell(Comparison& in, const ComparedRow& reference, ComparedRow& row, s
       add_new(in.notes, concat(row.label, ": no items in common with ", reference.label));
   }
   if (!cell.has_test) return;
-  in.n_tests += in.pairs == "seeds" && is_perplexity ? 2 : 1;
-  const TTest& decides = in.pairs == "segments" ? cell.log_test : cell.test;
+  ++in.n_tests;
+  const TTest& decides = in.deciding(cell);
   cell.mark = in.marks == "K" ? kerple_mark(decides) : sandwich_mark(decides);
 }
 

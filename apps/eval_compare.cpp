@@ -128,7 +128,9 @@ int eval_compare(int argc, const char* const* argv, std::ostream& out) {
            "encoding that the others are held against (default: kerple_log where it is there, else "
            "sandwich, else the first)")
       .add("pairs", asked.pairs, "seeds|segments",
-           "what a pair is: two runs of one seed, or one item under two runs of one seed")
+           "what a pair is: two runs of one seed, tested on the quantity itself (perplexity), or "
+           "one "
+           "item under two runs of one seed, tested on nll")
       .add("marks", asked.marks, "S|K",
            "of the Sandwich paper: both directions; of the KERPLE paper: only where the reference "
            "is better");
@@ -156,7 +158,9 @@ int eval_compare(int argc, const char* const* argv, std::ostream& out) {
     out << (is_shown(one, asked) ? comparison_table(one) : comparison_remark(one)) << '\n';
     n_tests += one.n_tests;
   }
-  if (all.size() > 1) out << n_tests << " tests in all " << all.size() << " tables\n";
+  if (all.size() > 1)
+    out << n_tests << " tests in all " << all.size()
+        << " tables; no multiple-comparison correction\n";
   for (const std::string& run : unmeasured) out << run << ": no finished cells\n";
   std::string no_plot;
   for (const fs::path& csv : write_comparisons(folder, all, &no_plot))

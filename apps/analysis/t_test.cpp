@@ -22,6 +22,12 @@ std::vector<double> logarithms(std::span<const double> values) {
 
 }  // namespace
 
+double TTest::half_width(double alpha) const {
+  if (!is_defined()) return std::nan("");
+  if (!(deviation > 0)) return 0;
+  return student_half_width(n - 1, 1 - alpha) * deviation / std::sqrt(static_cast<double>(n));
+}
+
 TTest paired_t_test(std::span<const double> reference, std::span<const double> candidate) {
   constexpr std::string_view kWhere = "t-test";
   require<ConfigError>(reference.size() == candidate.size(), kWhere,

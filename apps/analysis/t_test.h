@@ -19,6 +19,9 @@ struct TTest {
   /// False when a value was not finite.
   bool is_defined() const { return !std::isnan(p); }
   bool is_significant(double alpha = kAlpha) const { return p < alpha; }
+  /// Half the width of the interval around `mean` that leaves out 0 exactly where the test is
+  /// significant: of 95 % for the alpha of the papers. 0 for equal differences; NaN when undefined.
+  double half_width(double alpha = kAlpha) const;
 };
 
 /// Paired two-sided t-test of candidate against reference, both [n]; a pair is one seed: both
@@ -26,8 +29,8 @@ struct TTest {
 /// perplexity as in the papers; log_ratio_t_test() where some are huge.
 ///
 /// Equal differences: p = 1, t = 0 when they are all 0, otherwise p = 0 and t infinite. A value
-/// that is not finite: undefined (mean, deviation, t and p are NaN). Nothing is corrected for
-/// several comparisons: print how many tests were made.
+/// that is not finite: undefined (mean, deviation, t and p are NaN). There is no
+/// multiple-comparison correction: print how many tests were made.
 ///
 /// Throws    ConfigError bad_argument for fewer than 2 pairs, or unequal counts
 /// Source    Chi et al. 2022, arXiv:2212.10356, table 3; arXiv:2205.09921, tables 3 and 9

@@ -52,7 +52,9 @@ void add_options(Options& options, LastTokenOptions& own) {
   options.group("Last-token perplexity")
       .add("segments", own.segments, "N", "predicted tokens, the same at every length")
       .add("segment-set", own.segment_set, "per-seed|common",
-           "whether runs with other seeds draw other segments")
+           "each seed draws segments of its own, so that a spread over seeds holds the difference "
+           "between texts too, or all draw the same places of the text (of one text with "
+           "--document-order file)")
       .add("context", own.context, "L-1|L", "tokens before the predicted one at length L");
 }
 

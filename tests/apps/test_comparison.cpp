@@ -1,8 +1,10 @@
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <vector>
 
 #include "apps/comparison.h"
+#include "apps/comparison_plot.h"
 #include "apps/comparison_report.h"
 #include "apps/comparison_table.h"
 #include "apps/csv.h"
@@ -42,7 +44,7 @@ BOOST_AUTO_TEST_CASE(seeds_are_paired_and_a_higher_perplexity_gets_a_dagger) {
   BOOST_TEST(candidate.log_test.mean == mean_log, boost::test_tools::tolerance(1e-9));
   BOOST_CHECK(candidate.mark == Mark::dagger);
   BOOST_TEST(!row(got, "kerple_log").cells.at(0).has_test);
-  BOOST_TEST(got.n_tests == 2);
+  BOOST_TEST(got.n_tests == 1);  // the one that decides
 }
 
 BOOST_AUTO_TEST_CASE(the_other_direction_is_a_star_in_one_paper_and_nothing_in_the_other) {
@@ -222,7 +224,13 @@ BOOST_AUTO_TEST_CASE(the_table_has_marks_and_says_how_many_tests_were_made) {
   for (const char* part :
        {"last-token perplexity, mean ± standard deviation over seeds (segments=4; protocol ",
         "   5   23 ± 1.6 †\n", "† kerple_log is significantly better, * significantly",
-        "2 tests made; nothing is corrected for their number", "4.243", "0.013"})
+        "alpha 0.05, on perplexity (that on nll is in the CSV)\n",
+        "difference to kerple_log   length   pairs   in perplexity    95 % interval       t       "
+        "p",
+        "1.037 to 4.963", "4.243", "0.013",
+        "\n1 test decides the mark; no multiple-comparison correction\n",
+        "±: each seed reads text of its own (--document-order seed), so it holds the difference "
+        "between texts too; a pair shares its text\n"})
     BOOST_TEST(table.find(part) != std::string::npos, part << " in\n" << table);
 }
 
@@ -250,19 +258,76 @@ BOOST_AUTO_TEST_CASE(files_hold_every_number_with_the_hash_of_its_protocol) {
   BOOST_TEST(find("alibi", "value")[10] == "seed1");
   BOOST_TEST(find("kerple_log", "t")[11].empty());
   const auto json = nlohmann::json::parse(read_file(folder / "last-token.json"));
-  BOOST_TEST(json["n_tests"] == 2);
+  BOOST_TEST(json["n_tests"] == 1);
+  BOOST_TEST(json["decided_on"] == "perplexity");
+  // The other test, which decides nothing.
+  BOOST_TEST(std::stod(find("alibi", "nll_p")[11]) < 0.05);
+  BOOST_TEST(std::stod(find("alibi", "difference_low")[11]) == 1.0368,
+             boost::test_tools::tolerance(1e-4));
+  BOOST_TEST(std::stod(find("alibi", "difference_high")[11]) == 4.9632,
+             boost::test_tools::tolerance(1e-4));
   BOOST_TEST(json["rows"][0]["label"] == "alibi");
   BOOST_TEST(json["rows"][0]["cells"][0]["mark"] == "dagger");
   BOOST_TEST(json["rows"][0]["cells"][0]["seeds"].size() == 5u);
   BOOST_TEST(json["rows"][0]["cells"][0]["ddof"] == 1);
 }
 
-BOOST_AUTO_TEST_CASE(the_plot_has_error_bars_of_the_spread) {
-  const Plot plot = comparison_plot(comparisons_of(five_seeds(), {}).at(0));
-  BOOST_TEST(plot.curves.size() == 2u);
-  BOOST_TEST(plot.curves[0].points[0].x == 64);
+BOOST_AUTO_TEST_CASE(what_was_tested_is_drawn_as_a_difference_with_its_interval) {
+  const Comparison tested = comparisons_of(five_seeds(), {}).at(0);
+  const Plot means = comparison_plot(tested), differences = difference_plot(tested);
+  BOOST_TEST(means.title == "Last-token perplexity, mean over 5 seeds");
+  BOOST_TEST(means.curves.size() == 2u);
+  BOOST_TEST(means.curves[0].points[0].x == 64);
+  BOOST_TEST(means.curves[0].points[0].error == 0);  // the spread would hide what the pairs show
+  BOOST_TEST(means.marked_x == 32);
+  BOOST_TEST(differences.title == "Difference to kerple_log, 95 % interval");
+  BOOST_TEST(differences.y_label == "difference in perplexity");
+  BOOST_TEST_REQUIRE(differences.curves.size() == 1u);
+  BOOST_TEST(differences.curves[0].label == "alibi");
+  BOOST_TEST(differences.curves[0].style == 0);
+  BOOST_TEST(differences.curves[0].points[0].y == 3, boost::test_tools::tolerance(1e-9));
+  // t of 4 degrees of freedom, 2.776445, by the standard error.
+  BOOST_TEST(differences.curves[0].points[0].error == 2.776445 * std::sqrt(2.5 / 5),
+             boost::test_tools::tolerance(1e-6));
+  if (!can_plot()) return;
+  const std::string svg = comparison_svg(tested);
+  BOOST_TEST(svg.find("Difference to kerple_log, 95 % interval") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(pairs_of_segments_are_drawn_in_nll) {
+  const Comparison of_items =
+      comparisons_of({cell("kerple_log", 1, 5), cell("alibi", 1, 6)}, with_pairs("segments")).at(0);
+  BOOST_TEST(difference_plot(of_items).y_label == "difference in nll");
+  BOOST_TEST(comparison_table(of_items).find("alpha 0.05, on nll\n") != std::string::npos,
+             comparison_table(of_items));
+}
+
+BOOST_AUTO_TEST_CASE(without_a_test_the_plot_has_error_bars_of_the_spread) {
+  auto cells = five_seeds();
+  std::erase_if(cells, [](const RunCell& c) { return c.name == "kerple_log"; });
+  const Comparison untested = comparisons_of(cells, {}).at(0);
+  const Plot plot = comparison_plot(untested);
   BOOST_TEST(plot.curves[0].points[0].error == std::sqrt(2.5), boost::test_tools::tolerance(1e-12));
-  BOOST_TEST(plot.marked_x == 32);
+  BOOST_TEST(plot.y_label == "perplexity, mean ± standard deviation");
+  BOOST_TEST(!has_points(difference_plot(untested)));
+}
+
+BOOST_AUTO_TEST_CASE(the_table_says_what_the_spread_holds) {
+  auto cells = five_seeds();
+  const auto said = [&] { return comparison_table(comparisons_of(cells, {}).at(0)); };
+  for (RunCell& c : cells) c.result.parameters = "segments=4 set=per-seed longest=64";
+  BOOST_TEST(
+      said().find("each seed reads text of its own (segments per-seed)") != std::string::npos,
+      said());
+  for (RunCell& c : cells) {
+    c.result.parameters = "segments=4 set=common longest=64";
+    c.result.lengths[0].tokens = "alike";
+  }
+  BOOST_TEST(said().find("±: all seeds read the same text (segments common), so it holds what "
+                         "training with another seed changes\n") != std::string::npos,
+             said());
+  cells.resize(2);  // one seed: no spread
+  BOOST_TEST(said().find("±:") == std::string::npos, said());
 }
 
 BOOST_AUTO_TEST_CASE(rows_go_by_the_name_of_their_runs_and_files_by_the_encoding) {

@@ -160,7 +160,7 @@ BOOST_AUTO_TEST_CASE(a_number_of_a_head_meets_the_same_head_alone) {
   const std::string table = comparison_table(got);
   for (const char* part :
        {"effective-length eff of each head, mean", "encoding     head   seeds", "kerple_log    h11",
-        "each head against the same head", "minus kerple_log   head   length   pairs"})
+        "each head against the same head", "difference to kerple_log   head   length   pairs"})
     BOOST_TEST(table.find(part) != std::string::npos, part << " in\n" << table);
   BOOST_TEST(comparison_remark(got) ==
              "effective-length eff of each head (h1 to h12), 11 tests: in the files alone; "

@@ -32,6 +32,14 @@ BOOST_AUTO_TEST_CASE(one_to_five) {
   BOOST_TEST(!got.is_significant(0.01));
 }
 
+BOOST_AUTO_TEST_CASE(the_interval_leaves_out_zero_where_the_test_is_significant) {
+  const TTest got = of_differences({1, 2, 3, 4, 5});
+  BOOST_TEST(got.half_width() == 2.776445 * std::sqrt(2.5 / 5), tolerance(1e-6));
+  BOOST_TEST(got.half_width(got.p) == got.mean, tolerance(1e-9));
+  BOOST_TEST(of_differences({2, 2, 2}).half_width() == 0);
+  BOOST_TEST(std::isnan(of_differences({1, 2, INFINITY}).half_width()));
+}
+
 BOOST_AUTO_TEST_CASE(differences_that_cancel) {
   const TTest got = of_differences({-1, 1, -1, 1, 0});
   BOOST_TEST(got.t == 0);
