@@ -67,7 +67,7 @@ std::string text_of(const Settings& key, const ProtocolResult& of, const LengthR
                                   {"of", quantity.of},
                                   {"word", quantity.word}});
   json["series"] = ordered_json::array();
-  for (const Series& series : cell.series)
+  for (const Series& series : cell.series) {
     json["series"].push_back({{"name", series.name},
                               {"axis", series.axis},
                               {"of", series.of},
@@ -77,6 +77,8 @@ std::string text_of(const Settings& key, const ProtocolResult& of, const LengthR
                               {"y", to_json(series.y)},
                               {"low", to_json(series.low)},
                               {"high", to_json(series.high)}});
+    if (series.is_drawn_alone) json["series"].back()["is_drawn_alone"] = true;
+  }
   json["notes"] = cell.notes;
   json["hash"] = hash_hex(json.dump());  // of everything above
   return json.dump(1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
@@ -115,7 +117,7 @@ std::optional<KeptCell> cell_of(const fs::path& file) {
       cell.series.push_back({s.at("name"), s.at("axis"), to_doubles(s.at("x")),
                              to_doubles(s.at("y")), to_doubles(s.at("low")),
                              to_doubles(s.at("high")), s.at("is_log_x"), s.at("may_log_y"),
-                             s.at("of")});
+                             s.at("of"), s.value("is_drawn_alone", false)});
     if (json.contains("notes")) json["notes"].get_to(cell.notes);
     return kept;
   } catch (const std::exception&) {  // a whole file of another shape

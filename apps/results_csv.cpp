@@ -86,6 +86,7 @@ std::string series_csv(const std::vector<RunResult>& results) {
     for (const LengthResult& cell : r.result.lengths) {
       const Rows rows(r, cell);
       for (const Series& series : cell.series) {
+        if (series.is_drawn_alone) continue;
         const auto add = [&](const std::string& name, const std::vector<double>& y) {
           for (size_t i = 0; i < y.size(); ++i)
             text += csv_row(rows.with({name, series.axis, number(series.x.at(i)), number(y[i])}));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 
 #include "engine/base/error.h"
 
@@ -24,7 +25,7 @@ Plot perplexity_plot(const std::vector<RunResult>& results,
   plot.title = results.front().result.protocol + " perplexity";
   plot.title[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(plot.title[0])));
   plot.x_label = "evaluation length (tokens)";
-  plot.y_label = "perplexity";
+  plot.y_label = "perplexity ± standard error";
   mark_train_len(plot, results);
   for (size_t i = 0; i < results.size(); ++i) {
     Curve curve{labels[i], {}};
@@ -49,6 +50,16 @@ std::vector<std::pair<std::string, int64_t>> series_of(const std::vector<RunResu
   return all;
 }
 
+// The series of this name that a picture shows: the one made for pictures where there is one.
+std::vector<const Series*> drawn(const LengthResult& cell, const std::string& name) {
+  std::vector<const Series*> all, own;
+  for (const Series& series : cell.series) {
+    if (series.name != name) continue;
+    (series.is_drawn_alone ? own : all).push_back(&series);
+  }
+  return own.empty() ? all : own;
+}
+
 Plot series_plot(const std::vector<RunResult>& results, const std::vector<std::string>& labels,
                  const std::string& name, int64_t length) {
   Plot plot;
@@ -60,8 +71,8 @@ Plot series_plot(const std::vector<RunResult>& results, const std::vector<std::s
   for (size_t i = 0; i < results.size(); ++i) {
     for (const LengthResult& cell : results[i].result.lengths) {
       if (cell.length != length) continue;
-      for (const Series& series : cell.series) {
-        if (series.name != name) continue;
+      for (const Series* const one : drawn(cell, name)) {
+        const Series& series = *one;
         plot.x_label = series.axis;
         plot.is_log_x = plot.is_log_x || series.is_log_x;
         plot.may_log_y = plot.may_log_y && series.may_log_y;
@@ -69,13 +80,14 @@ Plot series_plot(const std::vector<RunResult>& results, const std::vector<std::s
                     : results.size() == 1 ? series.of
                                           : labels[i] + ", " + series.of,
                     {}};
-        curve.has_markers = series.x.size() <= 40;
+        curve.has_markers = series.x.size() <= 40 && !series.is_drawn_alone;
         for (size_t at = 0; at < series.x.size(); ++at) {
           if (series.is_log_x && series.x[at] <= 0) continue;
           PlotPoint point{series.x[at], series.y[at]};
           if (at < series.low.size() && at < series.high.size()) {
             point.low = series.low[at];
             point.high = series.high[at];
+            if (std::isfinite(point.low)) plot.band_label = "band: 95 % interval";
           }
           curve.points.push_back(point);
         }

@@ -64,6 +64,28 @@ std::vector<double> smoothed(std::span<const double> mean_nll, int64_t k) {
   return result;
 }
 
+std::vector<int64_t> drawn_positions(int64_t n) {
+  std::vector<int64_t> positions;
+  for (int i = 0;; ++i) {
+    const int64_t t = std::llround(std::exp2(i / 16.0));
+    if (t >= n) break;
+    if (positions.empty() || t > positions.back()) positions.push_back(t);
+  }
+  if (n > 0) positions.push_back(n);
+  return positions;
+}
+
+std::vector<double> log_smoothed(std::span<const double> mean_nll, std::span<const int64_t> at) {
+  std::vector<double> result;
+  for (const int64_t t : at) {
+    const auto place = static_cast<double>(t);
+    const auto first = static_cast<size_t>(std::ceil(place / kDrawnWithin)),
+               last = std::min(static_cast<size_t>(place * kDrawnWithin), mean_nll.size());
+    result.push_back(mean_of(mean_nll.subspan(first - 1, last - first + 1)));
+  }
+  return result;
+}
+
 std::vector<double> perplexities_of(std::span<const double> mean_nll) {
   std::vector<double> result;
   for (const double nll : mean_nll) result.push_back(perplexity_of(nll));

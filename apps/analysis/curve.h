@@ -34,6 +34,15 @@ double mean_nll_of(const PositionCurve& curve);
 /// ConfigError bad_argument for k < 0.
 std::vector<double> smoothed(std::span<const double> mean_nll, int64_t k = 32);
 
+/// How far a curve is smoothed for a picture with a logarithmic axis: each position is averaged
+/// with those at most this factor away, so that the beginning, where perplexity falls steeply,
+/// stays.
+inline constexpr double kDrawnWithin = 1.15;
+/// Positions to draw such a curve at: 1 to n, at most 16 to the octave, n among them.
+std::vector<int64_t> drawn_positions(int64_t n);
+/// At each of these positions the mean over those within a factor of kDrawnWithin that exist.
+std::vector<double> log_smoothed(std::span<const double> mean_nll, std::span<const int64_t> at);
+
 /// perplexity_of() each entry.
 std::vector<double> perplexities_of(std::span<const double> mean_nll);
 

@@ -26,6 +26,9 @@ LengthResult mean_over(const std::vector<const LengthResult*>& draws) {
     mean.quantities[i].value =
         mean_at(draws, [i](const LengthResult& r) { return r.quantities.at(i).value; });
   }
+  // A cell that an earlier version kept may lack the last series, of pictures alone.
+  for (const LengthResult* draw : draws)
+    mean.series.resize(std::min(mean.series.size(), draw->series.size()));
   for (size_t i = 0; i < mean.series.size(); ++i) {
     Series& series = mean.series[i];
     series.low.clear();

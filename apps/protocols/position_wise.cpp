@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "apps/analysis/curve.h"
 #include "apps/analysis/spread.h"
@@ -51,18 +52,32 @@ Rows score_positions(LengthResult& to, const Subject& subject, int64_t n, int64_
   return rows;
 }
 
-Series series_of(const char* name, const PositionCurve& curve, int64_t every) {
+// At positions `every` times those given.
+Series series_of(const char* name, const PositionCurve& curve, std::span<const int64_t> at,
+                 int64_t every) {
   Series series;
   series.name = name;
   series.axis = "position (tokens)";
   series.is_log_x = true;
   series.y = perplexities_of(curve.mean_nll);
-  for (size_t i = 1; i <= series.y.size(); ++i)
-    series.x.push_back(static_cast<double>(i) * static_cast<double>(every));
+  for (const int64_t t : at) series.x.push_back(static_cast<double>(t * every));
   if (curve.n.front() < 2) return series;
   Band band = confidence_band(curve);
   series.low = std::move(band.low);
   series.high = std::move(band.high);
+  return series;
+}
+
+// The curve as a picture with a logarithmic axis shows it. The smoothed series, over as many
+// positions everywhere, would show its steep beginning as flat as the rest.
+Series picture_of(const Rows& rows, int64_t every) {
+  const std::vector<int64_t> at = drawn_positions(static_cast<int64_t>(rows.front().size()));
+  Rows smooth;
+  for (const std::vector<double>& row : rows) smooth.push_back(log_smoothed(row, at));
+  Series series = series_of("smoothed perplexity", position_curve(smooth), at, every);
+  series.axis = concat("position (tokens); nll averaged over positions within ",
+                       std::lround(100 * (kDrawnWithin - 1)), " %");
+  series.is_drawn_alone = true;
   return series;
 }
 
@@ -153,14 +168,18 @@ ProtocolResult position_wise(const Subject& subject, const CommonOptions& common
                           : score_sequences(kName, subject, common, starts, length, to);
     if (!to.failure.empty()) return;
     const PositionCurve curve = position_curve(rows);
+    std::vector<int64_t> all(curve.mean_nll.size());
+    std::iota(all.begin(), all.end(), 1);
+    Series picture = picture_of(rows, every);
     for (std::vector<double>& row : rows) {
       to.items.push_back(mean_of(row));
       to.n_scored += static_cast<int64_t>(row.size());
       row = smoothed(row, own.smoothing / every);
     }
     to.mean_nll = mean_nll_of(curve);
-    to.series = {series_of("perplexity", curve, every),
-                 series_of("smoothed perplexity", position_curve(rows), every)};
+    to.series = {series_of("perplexity", curve, all, every),
+                 series_of("smoothed perplexity", position_curve(rows), all, every),
+                 std::move(picture)};
     add_quantities(to, curve, subject, starts, every);
   });
   return result;

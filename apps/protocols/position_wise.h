@@ -20,7 +20,8 @@ void check(const PositionWiseOptions& own);
 /// Items are sequences; first_token is as non_overlapping() has it.
 ///
 /// Series       "perplexity" by position, counted from 1 (the prediction after one input), and
-///              "smoothed perplexity", each with a 95 % band when there are two sequences
+///              "smoothed perplexity", each with a 95 % band when there are two sequences. Drawn is
+///              one that is smoothed in log position instead (kDrawnWithin), with the band of that
 /// Quantities   perplexity@<train_len> and perplexity@last, each over 16 positions, as one alone is
 ///              too noisy, with bits_per_byte@ of the same where the bytes of a token are known,
 ///              and scored_tokens@, of all sequences; late_slope of the mean nll against ln t over

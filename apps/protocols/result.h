@@ -30,6 +30,7 @@ struct Series {
   bool is_log_x = false;          ///< how to draw it
   bool may_log_y = true;          ///< whether the picture may take a logarithmic y
   std::string of = {};            ///< as Quantity::of: curves of one name come into one picture
+  bool is_drawn_alone = false;    ///< drawn in place of the one of its name, and in no CSV
 
   std::string full_name() const { return of.empty() ? name : name + ' ' + of; }
 };

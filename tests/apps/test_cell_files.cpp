@@ -61,7 +61,8 @@ LengthResult full_cell(int64_t length = 64) {
   series.is_log_x = true;
   series.may_log_y = false;
   series.of = "h1";
-  c.series = {series};
+  c.series = {series, series};
+  c.series[1].is_drawn_alone = true;
   return c;
 }
 
@@ -109,6 +110,7 @@ void same_cell(const LengthResult& a, const LengthResult& b) {
     BOOST_TEST(a.series[i].is_log_x == b.series[i].is_log_x);
     BOOST_TEST(a.series[i].may_log_y == b.series[i].may_log_y);
     BOOST_TEST(a.series[i].of == b.series[i].of);
+    BOOST_TEST(a.series[i].is_drawn_alone == b.series[i].is_drawn_alone);
     same(a.series[i].x, b.series[i].x);
     same(a.series[i].y, b.series[i].y);
     same(a.series[i].low, b.series[i].low);

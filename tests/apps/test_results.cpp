@@ -256,6 +256,24 @@ BOOST_AUTO_TEST_CASE(a_series_is_drawn_with_its_band_and_a_baseline_under_its_ow
   BOOST_TEST(curves[1].label == "alibi masked@64");
 }
 
+BOOST_AUTO_TEST_CASE(a_series_made_for_the_picture_is_drawn_and_in_no_csv) {
+  RunResult r = result("alibi", 1);
+  r.result.lengths[0].series.push_back(
+      {.name = "smoothed", .axis = "position", .x = {1, 2}, .y = {5, 4}, .low = {}, .high = {}});
+  const std::string csv = series_csv({r});
+  Series picture = r.result.lengths[0].series[0];
+  picture.y = {9, 4.5};
+  picture.low = {8, 4};
+  picture.high = {10, 5};
+  picture.is_drawn_alone = true;
+  r.result.lengths[0].series.push_back(picture);
+  BOOST_TEST(series_csv({r}) == csv);
+  const Plot plot = results_plots({r}).at(1).plot;
+  BOOST_TEST_REQUIRE(plot.curves.size() == 1u);
+  BOOST_TEST(plot.curves[0].points[0].y == 9);
+  BOOST_TEST(plot.band_label == "band: 95 % interval");
+}
+
 BOOST_AUTO_TEST_CASE(another_expression_than_the_trained_one_shows_in_names_and_labels) {
   RunResult own = result("alibi", 1), changed = result("alibi + window(w=4)", 1);
   changed.trained_posenc = "alibi";

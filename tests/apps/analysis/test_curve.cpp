@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <vector>
@@ -81,6 +82,21 @@ BOOST_AUTO_TEST_CASE(smoothing_averages_a_centred_window_cut_at_the_ends) {
   BOOST_TEST(all_close(smoothed(nll, 1), std::vector<double>{1.5, 3, 3, 2, 10, 15}, 1e-15));
   BOOST_TEST(smoothed(nll, 0) == nll, boost::test_tools::per_element());
   BOOST_TEST(all_close(smoothed(nll, 1000), std::vector<double>(6, 6.5), 1e-15));
+}
+
+BOOST_AUTO_TEST_CASE(smoothing_in_log_position_leaves_the_beginning_and_widens_with_it) {
+  BOOST_TEST(drawn_positions(0).empty());
+  BOOST_TEST(drawn_positions(1) == (std::vector<int64_t>{1}), boost::test_tools::per_element());
+  const std::vector<int64_t> at = drawn_positions(300);
+  for (int64_t t = 1; t <= 12; ++t) BOOST_TEST(at.at(static_cast<size_t>(t - 1)) == t);
+  BOOST_TEST(at.back() == 300);
+  BOOST_TEST(std::is_sorted(at.begin(), at.end()));
+  std::vector<double> nll;
+  for (int t = 1; t <= 300; ++t) nll.push_back(t);
+  const std::vector<int64_t> some = {1, 11, 12, 101, 300};
+  // 11: 10 to 12. 12: 11 to 13. 101: 88 to 116. 300: 261 to the end.
+  BOOST_TEST(
+      all_close(log_smoothed(nll, some), std::vector<double>{1, 11, 12, 102, 280.5}, 1e-15));
 }
 
 BOOST_AUTO_TEST_CASE(the_default_window_has_65_positions) {

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 
@@ -68,13 +69,41 @@ BOOST_AUTO_TEST_CASE(the_mean_over_the_curve_is_non_overlapping_on_the_same_sequ
   }
 }
 
+BOOST_AUTO_TEST_CASE(the_picture_keeps_the_steep_beginning_that_smoothing_in_tokens_flattens) {
+  const Scorer falling = model_of([](const int32_t*, int64_t t, int32_t target) {
+    return 1 + 2.0 / static_cast<double>(t + 1) + 0.01 * target;
+  });
+  const LengthResult got = measured(falling, toy_text(4001), options({1000}, 4));
+  BOOST_TEST_REQUIRE(got.series.size() == 3u);
+  const Series &raw = got.series[0], &smooth = got.series[1], &picture = got.series[2];
+  BOOST_TEST(!raw.is_drawn_alone);
+  BOOST_TEST(!smooth.is_drawn_alone);
+  BOOST_TEST(picture.is_drawn_alone);
+  BOOST_TEST(picture.name == smooth.name);
+  BOOST_TEST(picture.axis == "position (tokens); nll averaged over positions within 15 %");
+  BOOST_TEST(raw.y[0] > 18);
+  BOOST_TEST(smooth.y[0] < 7);  // protocols.md, section 4: as it was
+  BOOST_TEST(picture.y[0] == raw.y[0], tolerance(1e-12));
+  BOOST_TEST(picture.x[0] == 1);
+  BOOST_TEST(picture.x.back() == 1000);
+  BOOST_TEST(picture.x.size() < 150u);
+  const auto at =
+      static_cast<size_t>(std::find(picture.x.begin(), picture.x.end(), 512) - picture.x.begin());
+  double sum = 0;
+  for (size_t t = 446; t <= 588; ++t) sum += std::log(raw.y[t - 1]);  // 512 / 1.15 to 512 * 1.15
+  BOOST_TEST(picture.y.at(at) == std::exp(sum / 143), tolerance(1e-10));
+  BOOST_TEST_REQUIRE(picture.low.size() == picture.x.size());
+  BOOST_TEST(picture.low[at] < picture.y[at]);
+  BOOST_TEST(picture.high[at] < raw.high[511]);
+}
+
 BOOST_AUTO_TEST_CASE(each_position_averages_its_nll_over_the_sequences) {
   // nll = the target itself: by hand from the text.
   const TokenStream text = toy_text(31);
   std::vector<int32_t> tokens(31);
   text.copy(0, 31, tokens.data());
   const LengthResult got = measured(target_model(), text, options({10}, 3));
-  BOOST_TEST_REQUIRE(got.series.size() == 2u);
+  BOOST_TEST_REQUIRE(got.series.size() == 3u);
   const Series& raw = got.series[0];
   BOOST_TEST(raw.name == "perplexity");
   BOOST_TEST(raw.axis == "position (tokens)");
