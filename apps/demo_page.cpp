@@ -5,40 +5,12 @@
 #include <cstdio>
 
 #include "apps/results_plots.h"
+#include "apps/svg.h"
 #include "apps/verdict.h"
 #include "engine/base/error.h"
 
 namespace farfield::apps {
 namespace {
-
-std::string escaped(const std::string& text) {
-  std::string result;
-  for (const char c : text) {
-    switch (c) {
-      case '<':
-        result += "&lt;";
-        break;
-      case '>':
-        result += "&gt;";
-        break;
-      case '&':
-        result += "&amp;";
-        break;
-      case '"':
-        result += "&quot;";
-        break;
-      default:
-        result += c;
-    }
-  }
-  return result;
-}
-
-// An SVG document as an element of a page: without its XML declaration and document type.
-std::string inlined(const std::string& svg) {
-  const size_t begin = svg.find("<svg");
-  return begin == std::string::npos ? "" : svg.substr(begin);
-}
 
 std::string fixed(double value, int digits) {
   char text[64];
@@ -67,29 +39,82 @@ bool is_expected(const std::string& posenc, Verdict::Kind kind) {
   return kind == Kind::flat || kind == Kind::improves;
 }
 
+// The class of a cell: by the same verdict as the sentences and the last column.
 std::string shade(const LengthResult& first, const LengthResult& cell) {
-  if (!cell.failure.empty() || !first.failure.empty()) return "bad";
-  const double ratio = std::exp(cell.mean_nll - first.mean_nll);
-  return ratio >= 2 ? "bad" : ratio > 1.05 ? "worse" : ratio < 0.98 ? "better" : "same";
+  if (!cell.failure.empty()) return "failed";
+  switch (compare(first, cell).kind) {
+    case Verdict::Kind::explodes:
+      return "explodes";
+    case Verdict::Kind::degrades:
+      return "degrades";
+    case Verdict::Kind::improves:
+      return "improves";
+    case Verdict::Kind::flat:
+    case Verdict::Kind::unknown:
+      break;
+  }
+  return "flat";
+}
+
+// With two decimals, so that the numbers of a column line up.
+std::string lined_up(double value) {
+  return std::isfinite(value) && value < 1e5 ? fixed(value, 2) : short_number(value);
+}
+
+// Perplexity and its error in a column each.
+std::string cells_of(const LengthResult& first, const LengthResult& cell) {
+  const std::string css = shade(first, cell);
+  if (!cell.failure.empty())
+    return concat("<td class=\"", css, "\" colspan=\"2\">", escaped(cell_text(cell, false)),
+                  "</td>");
+  const double error = cell.perplexity_error();
+  return concat("<td class=\"", css, "\">", lined_up(cell.perplexity()), "</td><td class=\"error ",
+                css, "\">", std::isfinite(error) ? "± " + lined_up(error) : std::string(), "</td>");
 }
 
 std::string results_rows(const std::vector<RunResult>& results) {
-  std::string html = "<tr><th scope=\"col\">encoding</th>";
+  std::string html = "<thead><tr><th scope=\"col\">encoding</th>";
   for (const LengthResult& cell : results.front().result.lengths)
-    html += concat("<th scope=\"col\">", cell.length, "</th>");
-  html += "<th scope=\"col\">longest / shortest</th></tr>\n";
+    html += concat("<th scope=\"colgroup\" colspan=\"2\">", cell.length, "</th>");
+  html +=
+      "<th scope=\"col\">ratio</th><th scope=\"col\" class=\"word\">verdict</th>"
+      "</tr></thead>\n<tbody>\n";
   for (const RunResult& r : results) {
     html += "<tr><th scope=\"row\">" + escaped(r.posenc) + "</th>";
     for (const LengthResult& cell : r.result.lengths)
-      html += "<td class=\"" + shade(r.result.lengths.front(), cell) + "\">" +
-              escaped(cell_text(cell, true)) + "</td>";
+      html += cells_of(r.result.lengths.front(), cell);
     const Verdict verdict = verdict_of(r);
-    html += "<td>" +
-            (verdict.kind == Verdict::Kind::unknown ? std::string("–")
-                                                    : "× " + short_number(verdict.ratio)) +
-            ", " + to_words(verdict.kind) + "</td></tr>\n";
+    html += concat(
+        "<td>",
+        verdict.kind == Verdict::Kind::unknown ? std::string("–") : "× " + lined_up(verdict.ratio),
+        "</td><td class=\"word\">", to_words(verdict.kind), "</td></tr>\n");
   }
-  return html;
+  return html + "</tbody>\n";
+}
+
+// What the colours of the table mean.
+std::string shades_legend() {
+  const std::string percent = concat(std::lround(100 * kNoticed), " %");
+  const auto entry = [](const char* css, const std::string& text) {
+    return concat("<li><span class=\"swatch ", css, "\"></span>", text, "</li>\n");
+  };
+  return "<p>A cell is compared with the first one of its row, token by token; ratio and verdict "
+         "are those of the last one:</p>\n"
+         "<ul class=\"legend\">\n" +
+         entry("explodes", concat("red: it explodes, perplexity is at least ",
+                                  short_number(kExplodes), " times as high")) +
+         entry("degrades", "orange: it degrades, more than " + percent + " higher") +
+         entry("improves", "green: it improves, more than " + percent + " lower") +
+         entry("flat",
+               "no colour: it stays flat; the difference is smaller, or less than two of "
+               "its standard errors") +
+         "</ul>\n";
+}
+
+// The width of the screen below which the table has to be scrolled, in units of the text's size:
+// about that of its columns and the margins of the page.
+double table_width_rem(const std::vector<RunResult>& results) {
+  return 18 + 6.4 * static_cast<double>(results.front().result.lengths.size());
 }
 
 constexpr const char* kHead = R"(<!DOCTYPE html>
@@ -97,23 +122,65 @@ constexpr const char* kHead = R"(<!DOCTYPE html>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
 <title>Farfield: trained short, tested long</title>
 <style>
-body { font: 16px/1.55 system-ui, sans-serif; color: #1c1c1c; max-width: 56rem; margin: 2rem auto;
-       padding: 0 1rem; background: #fff; }
-h1 { font-size: 1.6rem; line-height: 1.25; } h2 { font-size: 1.15rem; margin-top: 2.2rem; }
-svg { width: 100%; height: auto; }
-.wide { overflow-x: auto; }
+:root { color-scheme: light dark; --page: #ffffff; --ink: #1c1c1c; --soft: #595959; --line: #dddddd;
+        --link: #0b57a4; --shadow: rgba(0, 0, 0, .35); --explodes: rgba(215, 60, 40, .28);
+        --degrades: rgba(235, 150, 30, .26); --improves: rgba(40, 150, 80, .2); }
+@media (prefers-color-scheme: dark) {
+  :root { --page: #16181c; --ink: #e8e8e8; --soft: #a9a9a9; --line: #3b3e44; --link: #8fbcf2;
+          --shadow: rgba(255, 255, 255, .35); --explodes: rgba(235, 75, 55, .42);
+          --degrades: rgba(230, 150, 40, .34); --improves: rgba(50, 170, 95, .32); }
+}
+body { font: 16px/1.55 system-ui, sans-serif; color: var(--ink); background: var(--page);
+       max-width: 60rem; margin: 2rem auto; padding: 0 1rem; overflow-wrap: break-word; }
+h1 { font-size: 1.6rem; line-height: 1.25; }
+h2 { font-size: 1.15rem; margin-top: 2.2rem; }
+a { color: var(--link); }
+.figures { display: flex; flex-wrap: wrap; gap: 1.5rem 1rem; }
+figure { margin: 0; flex: 1 1 20rem; max-width: 32rem; }
+figcaption { font-weight: 600; font-size: .95rem; text-align: center; }
+svg { display: block; width: 100%; height: auto; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .9rem; }
-th, td { padding: .3rem .65rem; text-align: right; border-bottom: 1px solid #ddd; white-space: nowrap; }
+th, td { padding: .3rem .5rem; text-align: right; border-bottom: 1px solid var(--line);
+         white-space: nowrap; }
+thead th { vertical-align: bottom; white-space: normal; }
 th:first-child { text-align: left; font-weight: 600; }
+td.error { padding-left: 0; color: var(--soft); }
+.word { text-align: left; }
+.failed { font-style: italic; }
+.explodes { background: var(--explodes); }
+.degrades { background: var(--degrades); }
+.improves { background: var(--improves); }
+/* The table scrolls by itself, under its first column; a shadow lies where it goes on. */
+.wide { overflow-x: auto; background:
+  linear-gradient(to left, var(--page) 35%, transparent) right / 3rem 100% no-repeat local,
+  linear-gradient(to left, var(--shadow), transparent) right / 1rem 100% no-repeat scroll; }
+.wide th:first-child { position: sticky; left: 0; background: var(--page); white-space: normal;
+                       min-width: 5.5rem; max-width: 13rem; overflow-wrap: anywhere; }
+.cue { display: none; color: var(--soft); font-size: .9rem; margin-bottom: .3rem; }
+.legend li { padding-left: 2.1rem; text-indent: -2.1rem; }
+.legend { list-style: none; padding: 0; font-size: .9rem; }
+.swatch { display: inline-block; width: 1.6rem; height: 1rem; margin-right: .5rem;
+          border: 1px solid var(--line); vertical-align: text-bottom; }
+.facts th { vertical-align: top; }
 .facts td { text-align: left; white-space: normal; overflow-wrap: anywhere; }
-.better { background: #dff0e2; } .worse { background: #fbe8cf; } .bad { background: #f6cfc9; }
-footer { margin-top: 2.5rem; color: #555; font-size: .85rem; }
-</style>
-</head>
-<body>
+footer { margin-top: 2.5rem; color: var(--soft); font-size: .85rem; }
 )";
+
+// Where perplexity was at its highest, when it explodes only between the ends.
+std::string peak_of(const RunResult& r) {
+  const LengthResult &first = r.result.lengths.front(), &last = r.result.lengths.back();
+  const LengthResult* peak = &first;
+  for (const LengthResult& cell : r.result.lengths)
+    if (cell.failure.empty() && cell.mean_nll > peak->mean_nll) peak = &cell;
+  if (compare(first, *peak).kind != Verdict::Kind::explodes ||
+      compare(first, last).kind == Verdict::Kind::explodes)
+    return "";
+  return concat("; it explodes in between, to ", short_number(peak->perplexity()), " at ",
+                peak->length);
+}
 
 }  // namespace
 
@@ -134,12 +201,11 @@ std::vector<std::string> findings(const std::vector<RunResult>& results) {
         concat(r.posenc, ' ', to_words(verdict.kind), ": ", short_number(first.perplexity()),
                " at ", first.length, ", ", short_number(last.perplexity()), " at ", last.length,
                ", that is ", verdict.difference < 0 ? "" : "+", fixed(verdict.difference, 3), " ± ",
-               fixed(verdict.error, 3), " nats per token on the same tokens."));
+               fixed(verdict.error, 3), " nats per token on the same tokens", peak_of(r), "."));
   }
   std::string last =
-      "Published results, on larger models and longer training, are: sinusoidal explodes beyond "
-      "the "
-      "training length, rotary degrades, relative biases stay flat or improve. ";
+      "Published results, on larger models and longer training, are: beyond the training length "
+      "sinusoidal explodes, rotary degrades or explodes, relative biases stay flat or improve. ";
   if (otherwise.empty())
     last += "That pattern is seen here, for every encoding of the table.";
   else if (as_expected.empty())
@@ -178,46 +244,58 @@ std::vector<Plot> demo_plots(const std::vector<RunResult>& results) {
 }
 
 std::string demo_page(const DemoFacts& facts, const std::vector<RunResult>& results,
-                      const std::vector<std::string>& plots) {
+                      const std::vector<PageFigure>& figures, const std::string& csv) {
   const RunResult& any = results.front();
   const auto& lengths = any.result.lengths;
   const std::vector<std::string> said = findings(results);
   std::string html = kHead;
+  html += concat("@media (max-width: ", short_number(table_width_rem(results)),
+                 "rem) { .cue { display: block; } }\n</style>\n</head>\n<body>\n");
   html += concat("<h1>Trained on ", any.train_len, " tokens, tested on up to ",
                  lengths.back().length, "</h1>\n");
-  html += concat(
-      "<p>The same small language model was trained ", results.size(),
-      " times from the same seed on the same text (", escaped(facts.text_from),
-      "), with sequences of ", any.train_len,
-      " tokens. Only the way it encodes position differs. Then each was asked to predict the "
-      "same ",
-      lengths.front().items.size(),
-      " tokens of text it had not seen, given more and more of what stands before "
-      "them.</p>\n");
+  html +=
+      concat("<p>The same small language model was trained ", results.size(),
+             " times from the same seed on the same text (", escaped(facts.text_from),
+             "), with sequences of ", any.train_len,
+             " tokens. Only the way it encodes position differs. Then each was asked to predict "
+             "the same ",
+             lengths.front().items.size(),
+             " tokens of text it had not seen, given more and more of what stands before "
+             "them.</p>\n");
   html += "<ul>\n";
   for (size_t i = 0; i + 1 < said.size(); ++i) html += "<li>" + escaped(said[i]) + "</li>\n";
   html += "</ul>\n<p>" + escaped(said.back()) + "</p>\n";
-  for (const std::string& plot : plots) html += "<figure>\n" + inlined(plot) + "</figure>\n";
-  if (plots.empty()) html += "<p>No plot: gnuplot was not there to draw it.</p>\n";
-  html += "<h2>Perplexity ± standard error</h2>\n<div class=\"wide\"><table>\n" +
-          results_rows(results) + "</table></div>\n";
+  if (figures.empty()) {
+    html += "<p>No plot: gnuplot was not there to draw it.</p>\n";
+  } else {
+    html += "<div class=\"figures\">\n";
+    for (const PageFigure& figure : figures)
+      html += "<figure>\n<figcaption>" + escaped(figure.caption) + "</figcaption>\n" +
+              inlined(figure.svg) + "</figure>\n";
+    html += "</div>\n";
+  }
+  html +=
+      "<h2 id=\"table\">Perplexity ± standard error, by evaluation length</h2>\n"
+      "<p class=\"cue\">The table is wider than the screen: scroll it to the right →</p>\n"
+      "<div class=\"wide\" role=\"region\" aria-labelledby=\"table\" tabindex=\"0\">\n<table>\n" +
+      results_rows(results) + "</table>\n</div>\n" + shades_legend();
+  html += concat("<p>Every number: <a href=\"", escaped(csv), "\">", escaped(csv), "</a></p>\n");
   html += concat(
       "<h2>How to read this</h2>\n<p>Perplexity is the exponential of the mean surprise at the "
       "true "
       "next token: the number of equally likely tokens that would be as hard to guess, so lower is "
-      "better. "
-      "At length L a token is predicted from the L − 1 tokens before it. The predicted tokens are "
-      "the "
-      "same in every column, so along a row only the context grows: a model that can use it, or at "
-      "least is not disturbed by it, does not get worse to the right. Columns beyond ",
+      "better. At length L a token is predicted from the L − 1 tokens before it. The predicted "
+      "tokens are the same in every column, so along a row only the context grows: a model that "
+      "can "
+      "use it, or at least is not disturbed by it, does not get worse to the right. Columns "
+      "beyond ",
       any.train_len,
       " ask for distances that never occurred in training. The standard errors tell how far "
       "another draw of tokens might lie; along a row they overstate the doubt, because the tokens "
-      "are the "
-      "same, and the sentences above use the error of the difference instead. Between rows, "
-      "differences smaller than the errors say nothing about which encoding is better; one seed "
-      "and one small model do not either.</p>\n");
-  html += "<h2>What was run</h2>\n<table class=\"facts\">\n";
+      "are the same, and sentences, colours and verdicts use the error of the difference instead. "
+      "Between rows, differences smaller than the errors say nothing about which encoding is "
+      "better; one seed and one small model do not either.</p>\n");
+  html += "<h2>What was run</h2>\n<table class=\"facts\">\n<tbody>\n";
   std::vector<std::pair<std::string, std::string>> rows = {
       {"text", facts.text_from},
       {"size", facts.text_size},
@@ -229,8 +307,8 @@ std::string demo_page(const DemoFacts& facts, const std::vector<RunResult>& resu
     html +=
         "<tr><th scope=\"row\">" + escaped(name) + "</th><td>" + escaped(value) + "</td></tr>\n";
   html +=
-      "</table>\n<footer>Made by Farfield's <code>demo</code>. Beside this page: last-token.csv "
-      "with every number, and one run folder for each model.</footer>\n</body>\n</html>\n";
+      "</tbody>\n</table>\n<footer>Made by Farfield's <code>demo</code>. Beside this page lies one "
+      "run folder for each model.</footer>\n</body>\n</html>\n";
   return html;
 }
 

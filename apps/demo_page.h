@@ -27,10 +27,17 @@ std::vector<std::string> findings(const std::vector<RunResult>& results);
 /// hides what the others do, those others alone, in the same colours.
 std::vector<Plot> demo_plots(const std::vector<RunResult>& results);
 
-/// A page that needs no other file: plots inline, the table, what was run, how to read it. `plots`
-/// are SVG elements, possibly none. All results must be of last-token perplexity at the same
-/// lengths.
+/// A plot as the page shows it: what it says above it, and its SVG (draw_svg() with kPagePlot).
+struct PageFigure {
+  std::string caption;
+  std::string svg;
+};
+
+/// A page that needs no other file: plots inline, the table, what was run, how to read it. It can
+/// be read on a telephone, and follows a reader's dark scheme. `figures` may be empty. `csv` is the
+/// file with every number, from where the page is. All results must be of last-token perplexity at
+/// the same lengths.
 std::string demo_page(const DemoFacts& facts, const std::vector<RunResult>& results,
-                      const std::vector<std::string>& plots);
+                      const std::vector<PageFigure>& figures, const std::string& csv);
 
 }  // namespace farfield::apps

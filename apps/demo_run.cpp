@@ -228,14 +228,18 @@ ExitCode run_demo(const DemoOptions& demo, std::ostream& out) {
   const fs::path folder = demo.out;
   write_file_atomic(folder / "last-token.csv", results_csv(results));
   std::vector<std::string> plots;
+  std::vector<PageFigure> figures;
   std::string no_plot;
-  for (const Plot& plot : demo_plots(results))
-    if (std::string svg = draw_svg_or_say(plot, no_plot); !svg.empty())
-      plots.push_back(std::move(svg));
+  for (const Plot& plot : demo_plots(results)) {
+    std::string svg = draw_svg_or_say(plot, no_plot);
+    if (svg.empty()) continue;
+    plots.push_back(std::move(svg));
+    figures.push_back({plot.title, draw_svg(plot, kPagePlot)});
+  }
   if (!plots.empty()) write_file_atomic(folder / "last-token.svg", plots.front());
   if (plots.size() > 1) write_file_atomic(folder / "last-token-close.svg", plots[1]);
   write_file_atomic(folder / "index.html",
-                    demo_page(facts_of(demo, corpus, seconds), results, plots));
+                    demo_page(facts_of(demo, corpus, seconds), results, figures, "last-token.csv"));
 
   out << '\n' << results_table(results) << '\n';
   for (const std::string& sentence : findings(results)) out << sentence << '\n';

@@ -17,10 +17,10 @@ Verdict compare(const LengthResult& at_short, const LengthResult& at_long) {
   verdict.error = standard_error_of(differences);
   verdict.ratio = std::exp(verdict.difference);
   const bool is_clear =
-      std::abs(verdict.difference) > 2 * verdict.error && std::abs(verdict.ratio - 1) > 0.02;
+      std::abs(verdict.difference) > 2 * verdict.error && std::abs(verdict.ratio - 1) > kNoticed;
   if (!is_clear) {
     verdict.kind = Verdict::Kind::flat;
-  } else if (verdict.ratio >= 2) {
+  } else if (verdict.ratio >= kExplodes) {
     verdict.kind = Verdict::Kind::explodes;
   } else {
     verdict.kind = verdict.ratio > 1 ? Verdict::Kind::degrades : Verdict::Kind::improves;

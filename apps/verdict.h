@@ -17,9 +17,12 @@ struct Verdict {
   double error = 0;       ///< standard error of the difference, item by item
 };
 
-/// explodes: twice the perplexity or more. degrades or improves: the nll differs by more than two
-/// standard errors and the perplexity by more than 2 %. flat: anything less. unknown: a cell
-/// failed, or the items do not correspond.
+/// From this factor on perplexity explodes; a smaller share than this is no change at all.
+inline constexpr double kExplodes = 2, kNoticed = 0.02;
+
+/// degrades or improves: the nll differs by more than two standard errors and the perplexity by
+/// more than kNoticed; explodes: that, and perplexity is kExplodes times as high or more. flat:
+/// anything less. unknown: a cell failed, or the items do not correspond.
 Verdict compare(const LengthResult& at_short, const LengthResult& at_long);
 
 /// "explodes", "degrades", "stays flat", "improves", "cannot be judged"

@@ -1,8 +1,14 @@
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 
 #include "apps/demo_page.h"
+#include "apps/gnuplot.h"
+#include "tests/support/markup.h"
 
 using namespace farfield::apps;
+using farfield::test::Element;
+using farfield::test::Markup;
+using farfield::test::parse_markup;
 
 namespace {
 
@@ -41,6 +47,14 @@ BOOST_AUTO_TEST_CASE(the_pattern_is_claimed_only_where_the_numbers_show_it) {
   BOOST_TEST(has(none[2], "That pattern is not seen here."));
 }
 
+BOOST_AUTO_TEST_CASE(a_peak_between_the_ends_is_told) {
+  RunResult r = result("sinusoidal", 0.2);
+  LengthResult peak = result("", 3).result.lengths[1];
+  peak.length = 1024;
+  r.result.lengths.insert(r.result.lengths.begin() + 1, peak);
+  BOOST_TEST(has(findings({r})[0], "on the same tokens; it explodes in between, to 31.5 at 1024."));
+}
+
 BOOST_AUTO_TEST_CASE(the_second_plot_leaves_out_what_hides_the_rest_and_keeps_colours) {
   const auto plots = demo_plots(
       {result("sinusoidal", 3), result("alibi", 0), result("rope", 1), result("sandwich", 0.1)});
@@ -65,13 +79,82 @@ BOOST_AUTO_TEST_CASE(the_page_stands_alone_and_escapes_what_it_shows) {
   failed.result.lengths[1].failure = "OOM";
   const std::string page =
       demo_page(facts, {result("sinusoidal", 3), failed},
-                {"<?xml version=\"1.0\"?><!DOCTYPE svg><svg id=\"plot\"></svg>"});
+                {{"all & more", "<?xml version=\"1.0\"?><!DOCTYPE svg><svg id=\"plot\"></svg>"}},
+                "last-token.csv");
   BOOST_TEST(!has(page, "<script>"));
   BOOST_TEST(has(page, "&lt;script&gt;"));
   BOOST_TEST(!has(page, "<?xml"));
   BOOST_TEST(has(page, "<svg id=\"plot\">"));
+  BOOST_TEST(has(page, "<figcaption>all &amp; more</figcaption>"));
   BOOST_TEST(!has(page, "http"));  // nothing is loaded from elsewhere
   BOOST_TEST(has(page, "OOM"));
   BOOST_TEST(has(page, "learned_abs cannot be judged"));
-  BOOST_TEST(has(page, "class=\"bad\""));
+  BOOST_TEST(has(page, "class=\"explodes\""));
+  BOOST_TEST(has(page, "class=\"failed\" colspan=\"2\">OOM</td>"));
+  BOOST_TEST(has(page, "<a href=\"last-token.csv\">"));
+}
+
+namespace {
+
+std::vector<RunResult> usual() {
+  return {result("sinusoidal", 3), result("rope", 1.5), result("alibi", 0),
+          result("kerple_log", -0.3), result("sandwich", 0.06)};
+}
+
+// Of the class, or of a class among others.
+std::vector<Element> of_class(const Markup& in, const std::string& css) {
+  std::vector<Element> found;
+  for (const Element& element : in.elements)
+    if (const auto at = element.attributes.find("class"); at != element.attributes.end())
+      if ((' ' + at->second + ' ').find(' ' + css + ' ') != std::string::npos)
+        found.push_back(element);
+  return found;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(the_page_is_well_formed_with_plots_that_say_what_they_show) {
+  std::vector<PageFigure> figures;
+  if (can_plot())
+    for (const Plot& plot : demo_plots(usual()))
+      figures.push_back({plot.title, draw_svg(plot, kPagePlot)});
+  else
+    BOOST_TEST_MESSAGE("SKIPPED: the plots; gnuplot is not installed");
+  const Markup page = parse_markup(demo_page({}, usual(), figures, "last-token.csv"));
+  BOOST_TEST(page.fault == "");  // every id once, too
+  BOOST_TEST(page.named("svg").size() == figures.size());
+  const std::vector<Element> titles = page.named("title");
+  for (const PageFigure& figure : figures)
+    BOOST_TEST(std::any_of(titles.begin(), titles.end(),
+                           [&](const Element& title) { return title.text == figure.caption; }));
+  for (const Element& title : titles) BOOST_TEST(!has(title.text, "nuplot"));
+}
+
+BOOST_AUTO_TEST_CASE(sentence_colour_and_verdict_say_the_same) {
+  const std::string html = demo_page({}, usual(), {}, "x.csv");
+  const Markup page = parse_markup(html);
+  for (const char* said :
+       {"<li>sinusoidal explodes: ", "<li>rope explodes: ", "<li>alibi stays flat: ",
+        "<li>kerple_log improves: ", "<li>sandwich degrades: "})
+    BOOST_TEST(has(html, said), said);
+  std::string words;
+  for (const Element& cell : of_class(page, "word"))
+    if (cell.name == "td") words += cell.text + ", ";
+  BOOST_TEST(words == "explodes, explodes, stays flat, improves, degrades, ");
+  // A number and its error are two cells; the legend shows each colour once.
+  for (const auto& [css, n] : std::vector<std::pair<const char*, size_t>>{
+           {"explodes", 2 * 2 + 1}, {"degrades", 2 + 1}, {"improves", 2 + 1}})
+    BOOST_TEST(of_class(page, css).size() == n, css);
+  BOOST_TEST(of_class(page, "swatch").size() == 4u);
+  // What is known of rotary encodings is not another word than what is seen.
+  BOOST_TEST(has(html, "rotary degrades or explodes"));
+}
+
+BOOST_AUTO_TEST_CASE(numbers_line_up_and_the_table_says_that_it_goes_on) {
+  const std::string html = demo_page({}, usual(), {}, "x.csv");
+  BOOST_TEST(has(html, "font-variant-numeric: tabular-nums"));
+  for (const char* part : {">1.57</td><td class=\"error flat\">± 0.16</td>",
+                           ">31.50</td><td class=\"error explodes\">± 3.15</td>", "class=\"cue\"",
+                           "overflow-x: auto", "prefers-color-scheme: dark"})
+    BOOST_TEST(has(html, part), part << " is missing");
 }
