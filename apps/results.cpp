@@ -70,6 +70,13 @@ std::string cell_or_quantity(const LengthResult& cell, const std::string& name) 
   return text.empty() && !cell.failure.empty() ? cell_text(cell, false) : text;
 }
 
+// " (n = 127)" beside a sum over the inputs of a pass.
+std::string summed_over(const ProtocolResult& of, const LengthResult& cell,
+                        const std::string& name) {
+  const bool is_sum = of.protocol == "cached" && name == "score_evaluations";
+  return is_sum && cell.failure.empty() ? concat(" (n = ", n_inputs_of(of, cell.length), ')') : "";
+}
+
 // Names in the order in which they come.
 std::vector<std::string> quantity_names(const std::vector<RunResult>& results) {
   std::vector<std::string> names;
@@ -123,7 +130,8 @@ std::string quantities_table(const std::vector<RunResult>& results,
     for (size_t i = 0; i < results.size(); ++i) {
       rows.push_back({labels[i], name});
       for (const LengthResult& cell : results[i].result.lengths)
-        rows.back().push_back(cell_or_quantity(cell, name));
+        rows.back().push_back(cell_or_quantity(cell, name) +
+                              summed_over(results[i].result, cell, name));
     }
   }
   return text_table(rows);

@@ -1,8 +1,8 @@
 #include "apps/run_config.h"
 
-#include <algorithm>
 #include <cmath>
 
+#include "apps/printable.h"
 #include "engine/base/did_you_mean.h"
 #include "engine/base/error.h"
 #include "engine/base/parallel.h"
@@ -109,14 +109,13 @@ namespace {
 // A name goes into a line of config.conf, a cell of a table and the name of a file.
 void check_name(const std::string& name) {
   constexpr size_t kLongest = 80;
-  const auto is_bad = [](unsigned char c) { return c < ' ' || c == 0x7f || c == '#'; };
   const bool is_text =
       name.empty() || (name.front() != ' ' && name.back() != ' ' && name.size() <= kLongest &&
-                       std::none_of(name.begin(), name.end(), is_bad));
+                       printable(name) == name && name.find_first_of("#\n\t") == std::string::npos);
   require<ConfigError>(is_text, "config", "--name: expected at most ", kLongest,
-                       " bytes of text on one line, without '#' and without blanks at the ends, "
-                       "got ",
-                       name.size(), " bytes");
+                       " bytes of UTF-8 on one line, without '#' and without blanks at the ends, "
+                       "got '",
+                       name, "', ", name.size(), " bytes");
 }
 
 }  // namespace

@@ -162,8 +162,11 @@ std::vector<std::string> differences_of(const std::vector<Settings>& all) {
 }
 
 std::string file_word(std::string text) {
-  for (char& c : text)
-    if (!std::isalnum(static_cast<unsigned char>(c)) && (c != '.' || &c == &text.front())) c = '-';
+  for (char& c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool is_inner_dot = c == '.' && &c != &text.front();
+    if (!std::isalnum(byte) && byte < 0x80 && !is_inner_dot) c = '-';
+  }
   return text;
 }
 

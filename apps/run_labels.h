@@ -39,8 +39,8 @@ Settings setting_of(const Settings& config, const Settings& cell_key, uint64_t s
 /// all are alike.
 std::vector<std::string> differences_of(const std::vector<Settings>& all);
 
-/// A text as a part of the name of a file: what is neither a letter, a digit nor a dot becomes "-",
-/// and so does a dot at the beginning.
+/// A text as a part of the name of a file: what of ASCII is neither a letter, a digit nor a dot
+/// becomes "-", and so does a dot at the beginning.
 std::string file_word(std::string text);
 
 }  // namespace farfield::apps

@@ -25,12 +25,11 @@ bool is_of_segments(const ProtocolResult& of) {
   return of.protocol == "last-token" || of.protocol == "cached";
 }
 
-// Inputs before the predicted token at a length.
-int64_t n_inputs(const ProtocolResult& of, int64_t length) {
+}  // namespace
+
+int64_t n_inputs_of(const ProtocolResult& of, int64_t length) {
   return parameter(of, "context") == "L" ? length : length - 1;
 }
-
-}  // namespace
 
 int64_t first_token_of(const ProtocolResult& of, const LengthResult& cell, size_t item) {
   return item < of.starts.size() ? of.starts[item] : static_cast<int64_t>(item) * cell.length;
@@ -39,7 +38,7 @@ int64_t first_token_of(const ProtocolResult& of, const LengthResult& cell, size_
 ItemTokens predicted_by(const ProtocolResult& of, const LengthResult& cell, size_t item) {
   const int64_t first = first_token_of(of, cell, item), length = cell.length;
   if (is_of_segments(of))
-    return {.first = first + n_inputs(of, number_in(of, "longest", length)), .n = 1};
+    return {.first = first + n_inputs_of(of, number_in(of, "longest", length)), .n = 1};
   const int64_t every = number_in(of, "every", 1);
   const int64_t n_whole = length / every;
   const int64_t n_before = static_cast<int64_t>(item) * n_whole;  // the last chunk may be short
@@ -76,11 +75,11 @@ void set_places(LengthResult& cell, const ProtocolResult& of, const TokenStream&
 std::string conventions_of(const ProtocolResult& of, int64_t length) {
   constexpr std::string_view kCounted = " (from 0, documents in document order)";
   if (is_of_segments(of)) {
-    const int64_t n_before = n_inputs(of, number_in(of, "longest", 1));
+    const int64_t n_before = n_inputs_of(of, number_in(of, "longest", 1));
     std::string text = concat("first_token: of the segment", kCounted, "; first_token + ", n_before,
                               " is predicted");
     if (of.protocol != "cached") return text;
-    const std::string n = length > 0                        ? std::to_string(n_inputs(of, length))
+    const std::string n = length > 0 ? std::to_string(n_inputs_of(of, length))
                           : parameter(of, "context") == "L" ? "L"
                                                             : "L - 1";
     return text + concat("; score_evaluations: t = 1 .. n over the n = ", n, " inputs");

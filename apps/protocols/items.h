@@ -31,6 +31,9 @@ std::string places_text(const ItemTokens& tokens, const TokenStream& text);
 /// Fills in LengthResult::places where they are missing and the text knows them.
 void set_places(LengthResult& cell, const ProtocolResult& of, const TokenStream& text);
 
+/// Inputs of a pass at a length, where last-token's segments are read: L - 1, or L.
+int64_t n_inputs_of(const ProtocolResult& of, int64_t length);
+
 /// What a reader has to know, besides the parameters, to compute the numbers again: what
 /// first_token counts, and over which t `cached` counts its scores. With numbers for a length, with
 /// L for 0; "" for a protocol that needs no such words.

@@ -92,6 +92,14 @@ BOOST_AUTO_TEST_CASE(values_are_numbers_and_words_stand_in_rows_of_failures_alon
   }
 }
 
+BOOST_AUTO_TEST_CASE(the_number_of_inputs_stands_beside_a_count_over_them) {
+  RunResult r = result("alibi", 1);
+  r.result.protocol = "cached";
+  r.result.parameters = "segments=2 set=per-seed longest=256 context=L-1 cache=7 timed=8";
+  r.result.lengths[0].quantities = {{"score_evaluations", 868}};
+  BOOST_TEST(results_table({r}).find("868 (n = 127)") != std::string::npos, results_table({r}));
+}
+
 BOOST_AUTO_TEST_CASE(later_columns_say_how_the_text_was_read_and_what_numbers_mean) {
   RunResult r = result("alibi", 1);
   r.name = "mine";

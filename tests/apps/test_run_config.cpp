@@ -128,10 +128,11 @@ BOOST_AUTO_TEST_CASE(a_name_is_one_line_of_text_and_no_part_of_the_run_s_identit
   BOOST_TEST(to_run_config("x", to_settings(named)).name == named.name);
   BOOST_CHECK(identity(to_settings(named)) == identity(to_settings(plain)));
   BOOST_TEST(value_of(to_settings(plain), "name") == "");
-  for (const std::string& bad : {std::string("two\nlines"), std::string("a # b"), std::string(" a"),
-                                 std::string("a "), std::string("\x1b[1m"), std::string(81, 'a')})
+  for (const std::string& bad :
+       {std::string("two\nlines"), std::string("a # b"), std::string(" a"), std::string("a "),
+        std::string("\x1b[1m"), std::string("bad\xff"), std::string(81, 'a')})
     BOOST_CHECK_EXCEPTION(resolved([&](RunConfig& r) { r.name = bad; }), ConfigError,
-                          says("[config] --name: expected at most 80 bytes of text on one line"));
+                          says("[config] --name: expected at most 80 bytes of UTF-8 on one line"));
 }
 
 BOOST_AUTO_TEST_CASE(what_is_wrong_in_a_runs_file_is_the_files_fault) {

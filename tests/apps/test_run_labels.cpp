@@ -79,6 +79,7 @@ BOOST_AUTO_TEST_CASE(a_setting_has_the_place_of_the_seed_and_not_its_number) {
 BOOST_AUTO_TEST_CASE(words_for_files_stay_where_they_are_put) {
   BOOST_TEST(file_word("my run/1") == "my-run-1");
   BOOST_TEST(file_word("..") == "-.");
+  BOOST_TEST(file_word("über run") == "über-run");
   BOOST_TEST(file_word("v1.5") == "v1.5");
 }
 
