@@ -7,6 +7,7 @@
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 #include "tests/apps/toy_run.h"
+#include "tests/support/markup.h"
 #include "tests/support/messages.h"
 
 using namespace farfield;
@@ -45,7 +46,12 @@ BOOST_FIXTURE_TEST_CASE(the_demo_leaves_table_plot_and_page, Fixture) {
   BOOST_TEST(said.find("; one token per byte\n") != std::string::npos, said);
   BOOST_TEST(said.find("last-token perplexity") != std::string::npos);
   const fs::path out = demo.out;
-  BOOST_TEST(read_file(out / "index.html").find("</html>") != std::string::npos);
+  const test::Markup page = test::parse_markup(read_file(out / "index.html"));
+  BOOST_TEST(page.fault == "");
+  BOOST_TEST(page.named("svg").empty() != can_plot());
+  const auto links = page.values("href");
+  BOOST_TEST(links.size() == 1u);
+  for (const std::string& link : links) BOOST_TEST(fs::exists(out / link), link);
   BOOST_TEST(read_file(out / "last-token.csv").find("sinusoidal") != std::string::npos);
   if (can_plot()) BOOST_TEST(fs::exists(out / "last-token.svg"));
 }
