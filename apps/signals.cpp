@@ -7,6 +7,7 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <cstddef>
 #include <cstdint>
 
 #include "engine/base/error.h"
@@ -26,6 +27,19 @@ std::string notice_text;
 int64_t grace_ns = 0;
 std::array<struct sigaction, kSignals.size()> before;
 struct sigaction before_pipe = {};
+
+// A handler has a stack of its own: matrix libraries keep data below the stack pointer of this one,
+// where its frame would go (seen with oneDNN 2.6: memory was damaged).
+void give_handlers_a_stack() {
+  constexpr size_t kStackBytes = 128 << 10;
+  alignas(64) static std::array<std::byte, kStackBytes> bytes;
+  stack_t there = {};
+  if (::sigaltstack(nullptr, &there) == 0 && (there.ss_flags & SS_DISABLE) == 0) return;
+  stack_t ours = {};
+  ours.ss_sp = bytes.data();
+  ours.ss_size = bytes.size();
+  ::sigaltstack(&ours, nullptr);
+}
 
 int64_t now_ns() {
   struct timespec now {};
@@ -53,9 +67,10 @@ StopSignals::StopSignals(const std::string& notice, std::chrono::duration<double
   const char* const begin = ::isatty(STDERR_FILENO) == 1 ? "\n" : "";
   notice_text = notice.empty() ? "" : concat(begin, notice, '\n');
   ::sigaction(SIGPIPE, nullptr, &before_pipe);
+  give_handlers_a_stack();
   struct sigaction action = {};
   action.sa_handler = on_signal;
-  action.sa_flags = SA_RESTART;  // a write in progress goes on
+  action.sa_flags = SA_RESTART | SA_ONSTACK;  // a write in progress goes on
   for (size_t i = 0; i < kSignals.size(); ++i) ::sigaction(kSignals[i], &action, &before[i]);
 }
 

@@ -1,5 +1,8 @@
 #include "engine/base/parallel.h"
 
+#include <pthread.h>
+#include <signal.h>
+
 #include <atomic>
 #include <charconv>
 #include <condition_variable>
@@ -26,6 +29,26 @@ void pause() {
 #endif
 }
 
+// While it lives, no signal reaches this thread, nor, ever, the threads that it starts. Matrix
+// libraries keep data below the stack pointer, where a handler's frame would go (seen with oneDNN
+// 2.6: every signal in a product could damage memory). Faults are the thread's own.
+class BlockedSignals {
+ public:
+  BlockedSignals() {
+    sigset_t all;
+    ::sigfillset(&all);
+    for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT})
+      ::sigdelset(&all, fault);
+    ::pthread_sigmask(SIG_BLOCK, &all, &before_);
+  }
+  ~BlockedSignals() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  BlockedSignals(const BlockedSignals&) = delete;
+  BlockedSignals& operator=(const BlockedSignals&) = delete;
+
+ private:
+  sigset_t before_;
+};
+
 // One job at a time; its indices are handed out by an atomic counter. Workers spin briefly before
 // they sleep, since a training step is a few hundred short jobs in a row. A job waits for the
 // workers that joined it, never for one that has not woken yet: on a busy machine that may take
@@ -38,6 +61,7 @@ class Pool {
     stop();
     stopping_ = false;
     started_from_ = generation_.load();
+    const BlockedSignals blocked;  // signals are for the caller's thread
     try {
       for (int i = 1; i < n; ++i) workers_.emplace_back([this] { work(); });
     } catch (const std::system_error& error) {

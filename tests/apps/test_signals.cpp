@@ -101,6 +101,19 @@ BOOST_AUTO_TEST_CASE(the_second_signal_leaves_at_once) {
   BOOST_TEST(WEXITSTATUS(ended.status) == 128 + SIGINT);
 }
 
+BOOST_AUTO_TEST_CASE(a_handler_does_not_write_to_the_stack_of_a_computation) {
+  const StopSignals watch;
+  for (const int which : {SIGINT, SIGTERM, SIGUSR1}) {
+    struct sigaction action = {};
+    ::sigaction(which, nullptr, &action);
+    BOOST_TEST((action.sa_flags & SA_ONSTACK) != 0);
+  }
+  stack_t stack = {};
+  BOOST_TEST_REQUIRE(::sigaltstack(nullptr, &stack) == 0);
+  BOOST_TEST((stack.ss_flags & SS_DISABLE) == 0);
+  BOOST_TEST(stack.ss_size >= 16384u);  // a frame with AVX-512 and AMX takes 11 kB
+}
+
 BOOST_AUTO_TEST_CASE(afterwards_signals_mean_what_they_did_before) {
   struct sigaction before = {}, after = {};
   ::sigaction(SIGTERM, nullptr, &before);

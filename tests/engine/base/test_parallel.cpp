@@ -1,8 +1,10 @@
+#include <signal.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <boost/test/unit_test.hpp>
+#include <chrono>
 #include <cstdlib>
 #include <fstream>
 #include <stdexcept>
@@ -57,6 +59,27 @@ BOOST_AUTO_TEST_CASE(many_short_jobs_in_a_row_lose_nothing) {
     for (int job = 0; job < 2000; ++job) parallel_for(3, [&](int64_t i) { total += i; });
     BOOST_TEST(total == 6000);
   }
+}
+
+BOOST_AUTO_TEST_CASE(signals_are_for_the_calling_thread) {
+  set_thread_count(4);
+  const std::thread::id caller = std::this_thread::get_id();
+  const auto is_blocked = [](int which) {
+    sigset_t mask;
+    ::pthread_sigmask(SIG_BLOCK, nullptr, &mask);
+    return ::sigismember(&mask, which) == 1;
+  };
+  std::atomic<int> others{0}, bad{0};
+  for (int job = 0; job < 200 && others == 0; ++job)
+    parallel_for(64, [&](int64_t) {
+      std::this_thread::sleep_for(std::chrono::microseconds(100));
+      if (std::this_thread::get_id() == caller) return;
+      ++others;
+      if (!is_blocked(SIGTERM) || !is_blocked(SIGUSR1) || is_blocked(SIGSEGV)) ++bad;
+    });
+  BOOST_TEST(others > 0);
+  BOOST_TEST(bad == 0);
+  BOOST_TEST(!is_blocked(SIGTERM));
 }
 
 BOOST_AUTO_TEST_CASE(chunks_are_cut_by_size_alone) {
