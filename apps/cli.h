@@ -15,7 +15,7 @@ namespace farfield::apps {
 enum ExitCode : int {
   kDone = 0,
   kFailed = 1,    ///< anything that has no code of its own
-  kUsage = 2,     ///< a request that makes no sense
+  kUsage = 2,     ///< a usage error
   kBadData = 3,   ///< bad data, a damaged file, a full disk
   kStopped = 75,  ///< stopped on request; can be resumed
 };

@@ -12,7 +12,7 @@ int demo(int argc, char** argv) {
   DemoOptions request;
   Options options("demo",
                   "Trains the same small model with several positional encodings at one length and "
-                  "tests it at\nlonger ones. Run again, it goes on where it was.");
+                  "tests it at\nlonger ones. Run again, it continues where it stopped.");
   add_options(options, request);
   if (!options.parse(argc, argv, std::cout)) return kDone;
   return run_demo(request, std::cout);

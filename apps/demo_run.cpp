@@ -74,7 +74,7 @@ data::Corpus corpus_of(const DemoOptions& demo, Progress& progress) {
     prepare.source.drop_duplicates = true;
     prepare.source.max_bytes = demo.max_bytes;
     data::prepare(prepare, [&](const data::PrepareProgress& p) {
-      if (stop_requested()) fail<Error>(kWhere, "stopped on request; run it again to go on");
+      if (stop_requested()) fail<Error>(kWhere, "stopped on request; run it again to continue");
       progress.update(p.bytes_read, p.bytes_total,
                       concat("reading text: ", p.documents, " documents, ",
                              fixed(static_cast<double>(p.tokens) / 1e6, 1), " MB"),
@@ -123,7 +123,7 @@ ExitCode train(const DemoOptions& demo, const std::string& posenc, Progress& pro
   }
   const int64_t step = run.trainer().state().step;
   progress.say(step == 0 ? concat(posenc, ": training in ", folder)
-                         : concat(posenc, ": going on at step ", step, " in ", folder));
+                         : concat(posenc, ": resuming at step ", step, " in ", folder));
   return run.go(progress);
 }
 
@@ -179,7 +179,7 @@ void add_options(Options& options, DemoOptions& d) {
       .add("train-len", d.train_len, "N", "tokens of a training sequence")
       .add("steps", d.steps, "N", "training steps of each model")
       .add("lr", d.lr, "X", "peak learning rate")
-      .add("max-bytes", d.max_bytes, "N", "cut the text off behind N bytes; 0: no limit")
+      .add("max-bytes", d.max_bytes, "N", "stop after N bytes of text; 0: no limit")
       .add("lengths", d.lengths, "N,...", "evaluation lengths, shortest first")
       .add("segments", d.segments, "N", "predicted tokens, the same at every length")
       .add("seed", d.seed, "N", "of weights, data order and predicted tokens")
@@ -213,7 +213,7 @@ ExitCode run_demo(const DemoOptions& demo, std::ostream& out) {
       }
     };
     if (is_stopped()) {
-      progress.say("run the demo again to go on");
+      progress.say("run the demo again to continue");
       return kStopped;
     }
     results.push_back(measure(demo, posenc, corpus));

@@ -207,7 +207,7 @@ int eval_command(int argc, const char* const* argv, std::ostream& out) {
            "read different text) or file")
       .add("out", request.out, "FOLDER",
            "results of all runs together (default: each run's eval/ alone)")
-      .add("list", request.list, "explain every protocol and leave")
+      .add("list", request.list, "explain every protocol and exit")
       .add("again", request.again,
            "measure again what an earlier call finished (default: take its numbers)");
   options.group("Another positional encoding")
@@ -243,7 +243,7 @@ int eval_command(int argc, const char* const* argv, std::ostream& out) {
   try {
     return measure_all(request, out);
   } catch (const Interrupted&) {
-    out << "[eval] stopped on request; the same command goes on\n";
+    out << "[eval] stopped on request; run the same command to continue\n";
     return kStopped;
   } catch (const ConfigError& error) {
     rethrow_with_code(error, "eval");

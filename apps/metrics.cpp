@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::string_view kWhere = "metrics";
 constexpr std::string_view kWayOut =
-    "; the file is damaged: put a copy of it back, or move it away to go on without these rows";
+    "; the file is damaged: put a copy of it back, or move it away to continue without these rows";
 
 // The step a row begins with, or -1 for a row cut short by a crash.
 int64_t step_of(std::string_view row) {

@@ -103,7 +103,7 @@ std::string draw_svg(const Plot& left, const Plot& right, const PlotSize& size) 
 
 std::string draw_or_say(const std::function<std::string()>& draw, std::string& why) {
   if (!can_plot()) {
-    why = "gnuplot is not there; install gnuplot-nox";
+    why = "gnuplot is not installed; install gnuplot-nox";
     return "";
   }
   try {

@@ -49,11 +49,11 @@ int prepare(int argc, char** argv) {
            "of a folder only files that end so, as in h,cpp; none: names without a dot (all files)")
       .add("text-key", source.jsonl.text_key, "KEY", "where JSON Lines hold the text")
       .add("skip-bad-lines", source.jsonl.skip_bad_lines,
-           "leave lines out that are not JSON, instead of stopping")
+           "skip lines that are not JSON, instead of stopping")
       .add("strict", source.jsonl.is_strict, "stop at invalid UTF-8, instead of replacing it")
       .add("dedupe", source.drop_duplicates, "keep the first of documents with the same text")
       .add("max-bytes", source.max_bytes, "N",
-           "cut the text off behind N bytes and read no further; 0: no limit")
+           "stop after N bytes of text and read no further; 0: no limit")
       .add("max-line", source.jsonl.max_line_bytes, "BYTES",
            "refuse a longer line of JSON Lines, and a compressed text that grows beyond it and to "
            "more than 250 times its file; 0: no limit. Memory grows with the longest line")

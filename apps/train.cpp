@@ -1,4 +1,4 @@
-// train: trains a model, or goes on with one.
+// train: trains a model, or resumes one.
 
 #include <chrono>
 #include <iostream>
@@ -32,9 +32,9 @@ int train(int argc, char** argv) {
   options.group("This call")
       .add("out", out, "FOLDER",
            "the new run's folder (default: runs/NAME, without one runs/PRESET-ENCODING-sSEED)")
-      .add("resume", resume, "FOLDER", "go on with this run at its newest checkpoint")
+      .add("resume", resume, "FOLDER", "resume this run from its newest checkpoint")
       .add("stop-after", stop_after, "N",
-           "write a checkpoint after step N and exit with status 75; --resume goes on")
+           "write a checkpoint after step N and exit with status 75; --resume continues")
       .add("stop-grace", stop_grace, "S",
            "after SIGINT, SIGTERM or SIGUSR1 the running step has S more seconds; then it is given "
            "up and the state before it saved");
@@ -78,7 +78,7 @@ int train(int argc, char** argv) {
               << (resume.empty() ? "training in "
                   : run.trainer().is_done()
                       ? "finished: "
-                      : concat("going on at step ", run.trainer().state().step, " in "))
+                      : concat("resuming at step ", run.trainer().state().step, " in "))
               << printable(run.folder().path().string()) << std::endl;
     Progress progress = Progress::on_stdout();
     return run.go(progress, stop_after);

@@ -130,7 +130,7 @@ ExitCode TrainingRun::make_steps(Progress& progress, std::optional<int64_t> stop
     if (stop_requested() || (stop_after && done >= *stop_after)) {
       if (saved_step_ != done) save();
       progress.say(concat(stop_requested() ? "stopped on request" : "stopped", " after step ", done,
-                          " of ", *config.steps, "; go on with --resume ",
+                          " of ", *config.steps, "; continue with --resume ",
                           folder_.path().string()));
       return kStopped;
     }

@@ -131,7 +131,7 @@ bool JsonlReader::next(std::string& text, Skipped& skipped, size_t wanted) {
     if (!found.is_object && !is_cut_) {
       require<IoError>(options_.skip_bad_lines, "jsonl", file_, ": line ", line_number_,
                        ": expected a JSON object, got something else at byte ", found.error_at + 1,
-                       " of the line; --skip-bad-lines leaves such lines out");
+                       " of the line; --skip-bad-lines skips such lines");
       ++skipped.bad_lines;
       continue;
     }

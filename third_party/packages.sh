@@ -18,7 +18,7 @@ is_installed() {
 # nothing; otherwise prints the line to run and exits with status 2.
 need_packages() {
   if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
-    echo "packages: this is not Debian or Ubuntu, so nothing is installed; going on with what is there" >&2
+    echo "packages: this is not Debian or Ubuntu, so nothing is installed; continuing with what is installed" >&2
     return 0
   fi
   local package missing=() as_root=()

@@ -13,7 +13,7 @@ namespace farfield::apps {
 struct Trial {
   enum class Outcome {
     works,
-    refused,  ///< a ConfigError, as for a request that makes no sense
+    refused,  ///< a ConfigError, as for a usage error
     nothing,  ///< there is nothing to try
     broken,   ///< anything else: a wrong number, another error
   };

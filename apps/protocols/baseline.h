@@ -6,7 +6,7 @@
 
 namespace farfield::apps {
 
-/// A trained model kept from looking far back, to see what the rest of it is worth.
+/// A trained model with a restricted context, to see what the rest of it is worth.
 /// Chi, Fan, Ramadge and Rudnicky 2022, "KERPLE", arXiv:2205.09921, section 5.5, shows one without
 /// saying which; masked fits its words best.
 struct Baseline {

@@ -39,7 +39,7 @@ struct CommonOptions {
   /// kMostBatchTokens of apps/batch_memory.h.
   int64_t batch_tokens = 0;
   int64_t max_tokens = 0;    ///< read only the beginning of a text that is read whole; 0: all
-  bool allow_fewer = false;  ///< make do with fewer segments or chunks than asked for
+  bool allow_fewer = false;  ///< accept fewer segments or chunks than asked for
   int64_t draws = 1;         ///< of encodings that draw positions when they are tested
 };
 

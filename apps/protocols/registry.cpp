@@ -106,7 +106,7 @@ void add_options(Options& options, EvalOptions& eval) {
            "alone) side by side")
       .add("lengths", eval.common.lengths, "N,...", "evaluation lengths in tokens")
       .add("allow-fewer", eval.common.allow_fewer,
-           "make do with fewer segments or chunks than asked for")
+           "accept fewer segments or chunks than asked for")
       .add("max-tokens", eval.common.max_tokens, "N",
            "where the whole text is read: only so many tokens from its beginning, 0: all")
       .add("batch-tokens", eval.common.batch_tokens, "N",

@@ -68,7 +68,7 @@ BOOST_AUTO_TEST_CASE(a_stopped_and_resumed_run_equals_one_in_one_go) {
     TrainingRun run = TrainingRun::start(config, two);
     std::string said;
     BOOST_TEST(go(run, 3, &said) == kStopped);
-    BOOST_TEST(said.find("stopped after step 3 of 8; go on with --resume " + two) !=
+    BOOST_TEST(said.find("stopped after step 3 of 8; continue with --resume " + two) !=
                std::string::npos);
   }
   {

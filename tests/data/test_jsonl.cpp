@@ -150,7 +150,7 @@ BOOST_AUTO_TEST_CASE(a_line_that_is_not_json_is_an_error_or_counted) {
   BOOST_CHECK_EXCEPTION(
       read(bytes), IoError,
       says("[jsonl] some.jsonl: line 2: expected a JSON object, got something else at byte 9 of "
-           "the line; --skip-bad-lines leaves such lines out"));
+           "the line; --skip-bad-lines skips such lines"));
   options.skip_bad_lines = true;
   BOOST_TEST(read(bytes) == Documents({"a", "b"}));
   BOOST_TEST(skipped.bad_lines == 2);
