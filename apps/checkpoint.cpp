@@ -121,8 +121,8 @@ Checkpoint load_newest_checkpoint(const fs::path& folder, bool with_optimizer) {
       }
     }
     if (whole.empty()) throw IoError(concat(error.what(), "; no older checkpoint is whole"));
-    throw IoError(concat(error.what(), "; whole and older: ", whole, "; to resume from there, move ",
-                         all.back().string(), " away"));
+    throw IoError(concat(error.what(), "; whole and older: ", whole,
+                         "; to resume from there, move ", all.back().string(), " away"));
   }
 }
 

@@ -61,7 +61,8 @@ Plot difference_plot(const Comparison& of) {
   plot.is_difference = true;
   plot.marked_x = 0;  // said in the plot beside it
   for (size_t i = 0; i < of.rows.size(); ++i) {
-    Curve curve{.label = picture_label(of.rows[i]), .style = static_cast<int>(i), .has_line = false};
+    Curve curve{
+        .label = picture_label(of.rows[i]), .style = static_cast<int>(i), .has_line = false};
     for (size_t at = 0; at < of.lengths.size(); ++at) {
       const ComparedCell& cell = of.rows[i].cells[at];
       if (!cell.has_test || of.lengths[at] <= 0) continue;

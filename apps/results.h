@@ -25,7 +25,7 @@ struct RunResult {
   /// there is but one. Empty for a protocol that reads no text.
   std::string document_order;
   std::string precision, device, model_hash;  ///< hash: of the checkpoint's model.safetensors
-  Settings setting = {};                           ///< setting_of(), and "tokens" trained
+  Settings setting = {};                      ///< setting_of(), and "tokens" trained
   ProtocolResult result;
 };
 

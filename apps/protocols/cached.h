@@ -27,9 +27,10 @@ void check(const CachedOptions& own);
 /// Quantities of each length, of one sequence whose tokens come one after another:
 ///   cache_bytes         that are kept; 0 where re-encoded
 ///   score_evaluations   pairs of a query and a key that it sees, in a head of a layer: the sum
-///                       over t = 1 .. n of min(t, W), where n is the number of inputs: L - 1, since
-///                       the predicted token is not read, or L with --context L. Where re-encoded
-///                       W (W + 1) / 2 for each t > W. Fewer under a mask of the encoding's own
+///                       over t = 1 .. n of min(t, W), where n is the number of inputs: L - 1,
+///                       since the predicted token is not read, or L with --context L. Where
+///                       re-encoded W (W + 1) / 2 for each t > W. Fewer under a mask of the
+///                       encoding's own
 ///   full_ratio          pairs of a full triangle / score_evaluations; may be below 1 where
 ///                       re-encoded
 ///   is_reencoded        1 where it is (a note says why)

@@ -105,8 +105,7 @@ void add_options(Options& options, EvalOptions& eval) {
            "tokens, in any layer) and truncated@W (each token from a pass over the last W inputs "
            "alone) side by side")
       .add("lengths", eval.common.lengths, "N,...", "evaluation lengths in tokens")
-      .add("allow-fewer", eval.common.allow_fewer,
-           "accept fewer segments or chunks than asked for")
+      .add("allow-fewer", eval.common.allow_fewer, "accept fewer segments or chunks than asked for")
       .add("max-tokens", eval.common.max_tokens, "N",
            "where the whole text is read: only so many tokens from its beginning, 0: all")
       .add("batch-tokens", eval.common.batch_tokens, "N",

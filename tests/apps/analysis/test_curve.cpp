@@ -95,8 +95,7 @@ BOOST_AUTO_TEST_CASE(smoothing_in_log_position_leaves_the_beginning_and_widens_w
   for (int t = 1; t <= 300; ++t) nll.push_back(t);
   const std::vector<int64_t> some = {1, 11, 12, 101, 300};
   // 11: 10 to 12. 12: 11 to 13. 101: 88 to 116. 300: 261 to the end.
-  BOOST_TEST(
-      all_close(log_smoothed(nll, some), std::vector<double>{1, 11, 12, 102, 280.5}, 1e-15));
+  BOOST_TEST(all_close(log_smoothed(nll, some), std::vector<double>{1, 11, 12, 102, 280.5}, 1e-15));
 }
 
 BOOST_AUTO_TEST_CASE(the_default_window_has_65_positions) {
