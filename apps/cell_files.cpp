@@ -1,12 +1,6 @@
 #include "apps/cell_files.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <cstdlib>
-#include <cstring>
 #include <optional>
 #include <system_error>
 
@@ -160,18 +154,6 @@ Cells cell_files(const fs::path& folder, const Settings& model, bool again) {
     write_file_atomic(path_of(folder, key), text_of(key, of, cell));
   };
   return cells;
-}
-
-std::string write_obstacle(const fs::path& folder) {
-  std::error_code status;
-  fs::create_directories(folder, status);
-  if (status) return concat(folder.string(), ": cannot make the folder: ", status.message());
-  std::string name = (folder / ".try-XXXXXX").string();
-  const int descriptor = ::mkostemp(name.data(), O_CLOEXEC);
-  if (descriptor < 0) return concat(folder.string(), ": cannot write: ", std::strerror(errno));
-  ::close(descriptor);
-  ::unlink(name.c_str());
-  return "";
 }
 
 std::vector<KeptCell> read_cells(const fs::path& folder, const std::string& protocol,

@@ -25,9 +25,6 @@ Settings model_key(const LoadedRun& run);
 /// of another key, is measured again. With `again` nothing is found, and files are replaced.
 Cells cell_files(const std::filesystem::path& folder, const Settings& model, bool again);
 
-/// Why no file can be written in a folder, made for that if need be; empty when one can.
-std::string write_obstacle(const std::filesystem::path& folder);
-
 /// Every cell of a folder, or those of one protocol, in the order of their files' names. A damaged
 /// file is an IoError that says how to get rid of it, or where `damaged` is given is left out and
 /// named there.

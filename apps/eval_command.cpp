@@ -86,14 +86,17 @@ std::set<std::string> read_only_runs(const Request& request, std::ostream& out) 
   std::set<std::string> found;
   for (const std::string& path : request.runs) {
     const fs::path folder = RunFolder::open(path).eval();
-    std::string obstacle = write_obstacle(folder);
-    if (obstacle.empty()) obstacle = write_obstacle(folder / "cells");
-    if (obstacle.empty() || !found.insert(path).second) continue;
-    require<IoError>(!request.out.empty(), "eval", obstacle,
-                     "; --out FOLDER puts the results elsewhere");
-    out << path
-        << ": cannot be written to, so nothing is kept there for a later call; results go to "
-        << request.out << " alone\n";
+    try {
+      require_writable_folder(folder);
+      require_writable_folder(folder / "cells");
+    } catch (const IoError& error) {
+      if (request.out.empty())
+        throw IoError(concat(error.what(), "; --out FOLDER puts the results elsewhere"));
+      if (found.insert(path).second)
+        out << path
+            << ": cannot be written to, so nothing is kept there for a later call; results go to "
+            << request.out << " alone\n";
+    }
   }
   return found;
 }

@@ -94,7 +94,7 @@ BOOST_AUTO_TEST_CASE(a_damaged_newest_checkpoint_names_the_file_and_the_older_on
     BOOST_CHECK_EXCEPTION(load_newest_checkpoint(folder.path()), IoError,
                           says(file.string(),
                                "; whole and older: step-00000002, step-00000001; to "
-                               "go on from there, move ",
+                               "resume from there, move ",
                                "step-00000003 away"));
     BOOST_TEST(names(folder.path()).size() == 3);
   }

@@ -208,7 +208,7 @@ BOOST_AUTO_TEST_CASE(a_run_that_cannot_be_written_to_is_measured_into_out) {
   write_file_atomic(fs::path(run) / "eval", "");
   BOOST_CHECK_EXCEPTION(
       eval(with_short({"--run", run})), IoError,
-      says("[eval] " + run + "/eval", "; --out FOLDER puts the results elsewhere"));
+      says("[file] " + run + "/eval", "; --out FOLDER puts the results elsewhere"));
   std::string said;
   BOOST_TEST(eval(with_short({"--run", run, "--out", out}), &said) == kDone);
   BOOST_TEST(said.find(run +
