@@ -18,6 +18,7 @@
 #include "apps/version.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
+#include "engine/base/parallel.h"
 
 namespace po = boost::program_options;
 
@@ -265,6 +266,7 @@ bool Options::parse(int argc, const char* const* argv, std::ostream& out) {
     require<ConfigError>(!config.empty(), kWhere, "--config: expected a file, got nothing");
     read_config(config, read_file(config));
   }
+  thread_count();  // a wrong FARFIELD_THREADS is an error of programs that need no threads, too
   return true;
 }
 

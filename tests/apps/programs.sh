@@ -37,6 +37,12 @@ expect 'inspect >&-' 3 "$got"
 status "$inspect" encoding alibi --svg no/such/folder/a.svg >/dev/null
 expect 'inspect --svg in no folder' 3 "$got"
 
+# --- the number of threads
+for threads in x -1 0 4294967297; do
+  status env FARFIELD_THREADS=$threads "$inspect" encoding alibi >/dev/null
+  expect "FARFIELD_THREADS=$threads inspect" 2 "$got"
+done
+
 # --- a run
 i=0
 while [ $i -lt 3000 ]; do
