@@ -39,7 +39,7 @@ expect 'inspect --svg in no folder' 3 "$got"
 
 # --- the number of threads
 for threads in x -1 0 4294967297; do
-  status env FARFIELD_THREADS=$threads "$inspect" encoding alibi >/dev/null
+  status env FARFIELD_THREADS=$threads "$inspect" encoding alibi --distances 0:2 >/dev/null
   expect "FARFIELD_THREADS=$threads inspect" 2 "$got"
 done
 
