@@ -173,7 +173,7 @@ std::string besides_the_hash(const std::vector<RunResult>& results) {
     text = "document-order=" + (is_one_order ? first.document_order : "seed or file");
   if (const std::string more = conventions_of(first.result); !more.empty())
     text += (text.empty() ? "" : "; ") + more;
-  return text.empty() ? "" : "not in the hash: " + text + '\n';
+  return text.empty() ? "" : "not part of the protocol hash: " + text + '\n';
 }
 
 }  // namespace

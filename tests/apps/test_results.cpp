@@ -119,8 +119,8 @@ BOOST_AUTO_TEST_CASE(later_columns_say_how_the_text_was_read_and_what_numbers_me
       "predicted";
   BOOST_TEST(values == (std::vector<std::string>{"mine", "seed", "fp32", "cpu", "beef", words}),
              boost::test_tools::per_element());
-  BOOST_TEST(results_table({r}).find("\nnot in the hash: document-order=seed; " + words + '\n') !=
-             std::string::npos);
+  BOOST_TEST(results_table({r}).find("\nnot part of the protocol hash: document-order=seed; " +
+                                     words + '\n') != std::string::npos);
 }
 
 BOOST_AUTO_TEST_CASE(columns_of_the_table_line_up) {
