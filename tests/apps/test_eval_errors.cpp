@@ -2,54 +2,24 @@
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <filesystem>
-#include <iostream>
-#include <sstream>
 
 #include "apps/checkpoint.h"
-#include "apps/cli.h"
-#include "apps/eval_command.h"
-#include "apps/training_run.h"
-#include "tests/apps/toy_run.h"
+#include "tests/apps/eval_program.h"
 #include "tests/support/messages.h"
 
 using namespace farfield;
 using namespace farfield::apps;
+using farfield::test::run_eval;
+using farfield::test::Said;
 using farfield::test::toy;
+using farfield::test::trained_toy;
 namespace fs = std::filesystem;
 
 namespace {
 
-// The folder of a new run.
-std::string trained(const std::string& posenc, const std::string& name) {
-  const std::string path = toy().path(name);
-  TrainingRun run = TrainingRun::start(toy().config(posenc), path);
-  std::ostringstream nowhere;
-  Progress progress(nowhere, false);
-  BOOST_TEST_REQUIRE(run.go(progress) == kDone);
-  return path;
-}
-
 const std::string& alibi() {
-  static const std::string path = trained("alibi", "alibi");
+  static const std::string path = trained_toy("alibi", "alibi");
   return path;
-}
-
-// The whole program: its exit code, and what it says on stdout and stderr.
-struct Said {
-  int code;
-  std::string out, err;
-};
-
-Said eval(std::vector<std::string> words) {
-  words.insert(words.begin(), "eval");
-  std::vector<char*> argv;
-  for (std::string& word : words) argv.push_back(word.data());
-  std::ostringstream out, err;
-  std::streambuf* const before = std::cerr.rdbuf(err.rdbuf());
-  const int code = run_main(static_cast<int>(argv.size()), argv.data(),
-                            [&](int n, char** all) { return eval_command(n, all, out); });
-  std::cerr.rdbuf(before);
-  return {code, out.str(), err.str()};
 }
 
 std::vector<std::string> short_eval(const std::string& run, const std::string& lengths) {
@@ -85,7 +55,7 @@ void set(const std::string& run, const std::string& name, const std::vector<doub
 
 BOOST_AUTO_TEST_CASE(a_bad_request_begins_with_its_code_and_leaves_with_two) {
   const auto refused = [](const std::vector<std::string>& words, const std::string& begin) {
-    const Said said = eval(words);
+    const Said said = run_eval(words);
     BOOST_TEST(said.code == kUsage);
     BOOST_TEST(said.err.rfind("eval: " + begin, 0) == 0u, said.err);
   };
@@ -104,18 +74,18 @@ BOOST_AUTO_TEST_CASE(a_bad_request_begins_with_its_code_and_leaves_with_two) {
 }
 
 BOOST_AUTO_TEST_CASE(more_positions_than_there_are_to_draw_from_are_a_bad_request) {
-  const std::string run = trained("rope + randomized(32)", "randomized");
-  const Said said = eval(short_eval(run, "16,64"));
+  const std::string run = trained_toy("rope + randomized(32)", "randomized");
+  const Said said = run_eval(short_eval(run, "16,64"));
   BOOST_TEST(said.code == kUsage);
   BOOST_TEST(has(said.err,
                  "eval: [eval:last-token] bad_argument: [posenc] expected at most the 32 "
                  "tokens that randomized has positions for, got 63"),
              said.err);
-  BOOST_TEST(eval(short_eval(run, "16,33")).code == kDone);  // 32 inputs
+  BOOST_TEST(run_eval(short_eval(run, "16,33")).code == kDone);  // 32 inputs
 }
 
 BOOST_AUTO_TEST_CASE(a_length_beyond_a_learned_table_fails_its_cell_and_the_others_go_on) {
-  const Said said = eval(short_eval(trained("learned_abs", "learned"), "64,16"));
+  const Said said = run_eval(short_eval(trained_toy("learned_abs", "learned"), "64,16"));
   BOOST_TEST(said.code == kFailed);
   BOOST_TEST(said.err == "");
   BOOST_TEST(has(said.out,
@@ -126,12 +96,12 @@ BOOST_AUTO_TEST_CASE(a_length_beyond_a_learned_table_fails_its_cell_and_the_othe
 }
 
 BOOST_AUTO_TEST_CASE(scores_that_are_not_finite_print_nan_and_the_table_goes_on) {
-  const std::string run = trained("alibi", "nan");
+  const std::string run = trained_toy("alibi", "nan");
   alter(run, [](std::map<std::string, Tensor>& model) {
     Tensor& weight = model.at("gpt_neox.final_layer_norm.weight");
     weight = Tensor::full(weight.shape(), NAN);
   });
-  const Said said = eval(with({"--run", run}, short_eval(alibi(), "16,32")));
+  const Said said = run_eval(with({"--run", run}, short_eval(alibi(), "16,32")));
   BOOST_TEST(said.code == kFailed);
   BOOST_TEST(said.err == "");
   BOOST_TEST(has(said.out, "] nonfinite_logits: expected finite scores for segment 0"), said.out);
@@ -144,14 +114,14 @@ BOOST_AUTO_TEST_CASE(scores_that_are_not_finite_print_nan_and_the_table_goes_on)
 }
 
 BOOST_AUTO_TEST_CASE(an_id_that_the_model_has_no_row_for_is_bad_data) {
-  const std::string run = trained("alibi", "small_vocabulary");
+  const std::string run = trained_toy("alibi", "small_vocabulary");
   alter(run, [](std::map<std::string, Tensor>& model) {
     const int64_t n_vocab = model.at("embed_out.weight").dim(0);
     for (auto& item : model)
       if (item.second.dim(0) == n_vocab)
         item.second = item.second.view({64, item.second.dim(1)}).clone();
   });
-  const Said said = eval(short_eval(run, "16"));
+  const Said said = run_eval(short_eval(run, "16"));
   BOOST_TEST(said.code == kBadData);
   BOOST_TEST(has(said.err, "eval: [eval:last-token] bad_token: expected ids below 64, got "),
              said.err);
@@ -159,14 +129,14 @@ BOOST_AUTO_TEST_CASE(an_id_that_the_model_has_no_row_for_is_bad_data) {
 }
 
 BOOST_AUTO_TEST_CASE(a_kernel_parameter_out_of_its_bounds_is_bad_data) {
-  const std::string run = trained("kerple_power", "kerple");
+  const std::string run = trained_toy("kerple_power", "kerple");
   const std::string file = run + "/checkpoints/step-00000008/model.safetensors";
-  BOOST_TEST(eval(short_eval(run, "16")).code == kDone);
+  BOOST_TEST(run_eval(short_eval(run, "16")).code == kDone);
   const auto refused = [&](const std::string& name, const std::vector<double>& values,
                            const std::string& what) {
     set(run, name, values);
     for (const char* protocol : {"last-token", "effective-length"}) {
-      const Said said = eval(with(short_eval(run, "16"), {"--protocol", protocol}));
+      const Said said = run_eval(with(short_eval(run, "16"), {"--protocol", protocol}));
       BOOST_TEST(said.code == kBadData);
       BOOST_TEST(said.err.rfind("eval: [checkpoint] bad_parameter: " + file + ": expected " + what,
                                 0) == 0u,
@@ -182,37 +152,37 @@ BOOST_AUTO_TEST_CASE(a_kernel_parameter_out_of_its_bounds_is_bad_data) {
   // The bounds themselves are where training leaves values.
   set(run, "kerple_power.r1", {0.01, 100});
   set(run, "kerple_power.r2", {0.01, 2});
-  BOOST_TEST(eval(with(short_eval(run, "16"), {"--again"})).code == kDone);
+  BOOST_TEST(run_eval(with(short_eval(run, "16"), {"--again"})).code == kDone);
 }
 
 BOOST_AUTO_TEST_CASE(what_a_constraint_leaves_out_of_the_bounds_may_be_there) {
-  const std::string free = trained("kerple_log(constraint=straight_through)", "straight");
+  const std::string free = trained_toy("kerple_log(constraint=straight_through)", "straight");
   set(free, "kerple_log.r1", {-3, 0.5});
-  BOOST_TEST(eval(short_eval(free, "16")).code == kDone);
+  BOOST_TEST(run_eval(short_eval(free, "16")).code == kDone);
   // Where training would not have left it there, it may not be used.
-  BOOST_TEST(eval(with(short_eval(free, "16"), {"--posenc", "kerple_log"})).code == kBadData);
+  BOOST_TEST(run_eval(with(short_eval(free, "16"), {"--posenc", "kerple_log"})).code == kBadData);
   set(free, "kerple_log.r1", {NAN, 0.5});
-  const Said said = eval(short_eval(free, "16"));
+  const Said said = run_eval(short_eval(free, "16"));
   BOOST_TEST(said.code == kBadData);
   BOOST_TEST(has(said.err, "expected kerple_log.r1 of head 1 finite, got nan"), said.err);
 
-  const std::string smooth = trained("kerple_log(constraint=softplus)", "smooth");
+  const std::string smooth = trained_toy("kerple_log(constraint=softplus)", "smooth");
   set(smooth, "kerple_log.r1_raw", {-3, 0.5});
-  BOOST_TEST(eval(short_eval(smooth, "16")).code == kDone);
+  BOOST_TEST(run_eval(short_eval(smooth, "16")).code == kDone);
 }
 
 BOOST_AUTO_TEST_CASE(training_refuses_what_eval_refuses) {
-  const std::string run = trained("kerple_log", "resumed");
+  const std::string run = trained_toy("kerple_log", "resumed");
   fs::remove_all(run + "/checkpoints/step-00000008");
   set(run, "kerple_log.r1", {-3, 0.5});
-  BOOST_TEST(eval(short_eval(run, "16")).code == kBadData);
+  BOOST_TEST(run_eval(short_eval(run, "16")).code == kBadData);
   BOOST_CHECK_EXCEPTION(TrainingRun::resume(toy().config("kerple_log"), run), IoError,
                         says("[checkpoint] bad_parameter: ", "expected kerple_log.r1 of head 1"));
 }
 
 BOOST_AUTO_TEST_CASE(a_time_limit_fails_its_cells) {
-  const Said said =
-      eval({"--run", alibi(), "--protocol", "speed", "--lengths", "16", "--time-limit", "1e-9"});
+  const Said said = run_eval(
+      {"--run", alibi(), "--protocol", "speed", "--lengths", "16", "--time-limit", "1e-9"});
   BOOST_TEST(said.code == kFailed);
   BOOST_TEST(said.err == "");
   BOOST_TEST(has(said.out, "[eval:speed] TIMEOUT: expected 200 timed steps"), said.out);

@@ -1,53 +1,28 @@
 // The program eval with expressions other than the trained one: several of them, and mapped values.
 #include <boost/test/unit_test.hpp>
 #include <filesystem>
-#include <iostream>
 #include <map>
-#include <sstream>
 
-#include "apps/cli.h"
 #include "apps/csv.h"
-#include "apps/eval_command.h"
-#include "apps/training_run.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
-#include "tests/apps/toy_run.h"
+#include "tests/apps/eval_program.h"
 
 using namespace farfield;
 using namespace farfield::apps;
+using farfield::test::run_eval;
+using farfield::test::Said;
 using farfield::test::toy;
+using farfield::test::trained_toy;
 
 namespace {
 
-std::string trained(const std::string& posenc, const std::string& name) {
-  const std::string path = toy().path(name);
-  TrainingRun run = TrainingRun::start(toy().config(posenc), path);
-  std::ostringstream nowhere;
-  Progress progress(nowhere, false);
-  BOOST_TEST_REQUIRE(run.go(progress) == kDone);
-  return path;
-}
-
-// The whole program: its exit code, and what it says on stdout and stderr.
-struct Said {
-  int code;
-  std::string out, err;
-};
-
 Said eval(const std::string& run, const std::string& posenc, std::vector<std::string> more = {},
           const std::string& lengths = "16,32") {
-  std::vector<std::string> words = {"eval",     "--run",      run,  "--lengths",
-                                    lengths,    "--segments", "10", "--allow-fewer",
-                                    "--posenc", posenc};
+  std::vector<std::string> words = {
+      "--run", run, "--lengths", lengths, "--segments", "10", "--allow-fewer", "--posenc", posenc};
   words.insert(words.end(), more.begin(), more.end());
-  std::vector<char*> argv;
-  for (std::string& word : words) argv.push_back(word.data());
-  std::ostringstream out, err;
-  std::streambuf* const before = std::cerr.rdbuf(err.rdbuf());
-  const int code = run_main(static_cast<int>(argv.size()), argv.data(),
-                            [&](int n, char** all) { return eval_command(n, all, out); });
-  std::cerr.rdbuf(before);
-  return {code, out.str(), err.str()};
+  return run_eval(std::move(words));
 }
 
 bool has(const std::string& text, const std::string& part) {
@@ -76,7 +51,7 @@ std::map<std::string, std::vector<std::string>> nll_in(const std::string& folder
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(one_bad_expression_does_not_cancel_the_others) {
-  const std::string run = trained("alibi", "alibi");
+  const std::string run = trained_toy("alibi", "alibi");
   const Said said = eval(run, "alibi, alib, alibi(geometrc), alibi + window(8)");
   BOOST_TEST(said.code == kUsage);
   BOOST_TEST(has(said.out, "left out: [posenc] expected an encoding, got 'alib'"), said.out);
@@ -98,7 +73,7 @@ BOOST_AUTO_TEST_CASE(one_bad_expression_does_not_cancel_the_others) {
 
 BOOST_AUTO_TEST_CASE(mapped_values_are_measured_as_the_same_model_under_a_name_of_their_own) {
   const std::string written = "kernel(bias=-a*log(1+b*d), a>0~U(0,2), b>0~U(0,1))";
-  const std::string run = trained(written, "kernel"), folder = toy().path("mapped");
+  const std::string run = trained_toy(written, "kernel"), folder = toy().path("mapped");
   const Said refused = eval(run, "kerple_log");
   BOOST_TEST(refused.code == kUsage);
   BOOST_TEST(has(refused.err, "got none for kernel.a, kernel.b; --map gives it another place"),
@@ -132,7 +107,7 @@ BOOST_AUTO_TEST_CASE(mapped_values_are_measured_as_the_same_model_under_a_name_o
 }
 
 BOOST_AUTO_TEST_CASE(a_kernel_without_values_at_a_length_fails_that_cell_alone) {
-  const std::string run = trained("alibi", "growing");
+  const std::string run = trained_toy("alibi", "growing");
   const Said said = eval(run, "kernel(bias=-exp(d/4))", {}, "16,512");
   BOOST_TEST(said.code == kFailed);
   BOOST_TEST(has(said.out,
@@ -144,7 +119,7 @@ BOOST_AUTO_TEST_CASE(a_kernel_without_values_at_a_length_fails_that_cell_alone) 
 }
 
 BOOST_AUTO_TEST_CASE(a_map_needs_an_expression) {
-  const std::string run = trained("kerple_log", "kerple");
+  const std::string run = trained_toy("kerple_log", "kerple");
   std::ostringstream out;
   const char* const argv[] = {"eval", "--run", run.c_str(), "--map", "r1=a"};
   BOOST_CHECK_THROW(eval_command(5, argv, out), ConfigError);
