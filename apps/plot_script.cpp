@@ -215,9 +215,9 @@ PlotScript plot_script(const Plot& left, const Plot& right, const PlotSize& size
                      "\nset bmargin at screen ", number(low), "\nset tmargin at screen ",
                      number(high), '\n');
   };
-  place(5.5 * line_x, 0.5 - 1.5 * line_x, bottom, 1 - 3 * line_y);
+  place(7.5 * line_x, 0.5 - 1.5 * line_x, bottom, 1 - 3.5 * line_y);
   script += concat("unset key\n", panel(left, size, "_left"), "reset\n");
-  place(0.5 + 5.5 * line_x, 1 - 1.5 * line_x, bottom, 1 - 3 * line_y);
+  place(0.5 + 7.5 * line_x, 1 - 1.5 * line_x, bottom, 1 - 3.5 * line_y);
   script += concat("unset key\n", panel(right, size, "_right"), "reset\n");
   // The key is a third one, without axes, as wide as both: gnuplot makes it no wider than its plot.
   place(0, 1, 0.5 * line_y, bottom - 5 * line_y);
