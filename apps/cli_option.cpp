@@ -8,12 +8,6 @@ namespace {
 
 constexpr std::string_view kWhere = "config";
 
-std::string_view trimmed(std::string_view text) {
-  const auto first = text.find_first_not_of(" \t\r\n");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
-}
-
 template <class T>
 bool read_number(std::string_view text, T& value) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -47,6 +41,12 @@ std::string show_value(int64_t value) { return std::to_string(value); }
 std::string show_value(uint64_t value) { return std::to_string(value); }
 std::string show_value(double value) { return number(value); }
 std::string show_value(bool value) { return value ? "true" : "false"; }
+
+std::string_view trimmed(std::string_view text) {
+  const auto first = text.find_first_not_of(" \t\r\n");
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
+}
 
 std::vector<std::string> split_list(std::string_view text) {
   std::vector<std::string> parts(1);

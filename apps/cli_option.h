@@ -29,6 +29,8 @@ struct Option {
 /// "rope(base=1, scale=2) + window(3), alibi": the parts between commas that are outside brackets
 /// and quotes, without the white space around them.
 std::vector<std::string> split_list(std::string_view text);
+/// Without the blanks at both ends.
+std::string_view trimmed(std::string_view text);
 
 /// ConfigError, beginning with `where`, for a text that is no value of the type.
 void read_value(const std::string& where, const std::string& text, std::string& value);

@@ -49,19 +49,8 @@ auto place_of(const RunResult& r) {
                          r.result.parameters);
 }
 
-void sort_lengths(RunResult& r) {
-  std::stable_sort(
-      r.result.lengths.begin(), r.result.lengths.end(),
-      [](const LengthResult& a, const LengthResult& b) { return a.length < b.length; });
-}
-
-}  // namespace
-
-std::string document_order_of(const std::string& protocol, const std::string& text_id) {
-  if (!protocol_named(protocol).has_text) return "";
-  return text_id.find(" order=") == std::string::npos ? "file" : "seed";
-}
-
+// What of a result says what it was measured on and with: two with the same are of one thing,
+// whatever their lengths.
 Settings measured_on(const RunResult& r) {
   return {{"run", r.run},
           {"posenc", r.posenc},
@@ -74,6 +63,19 @@ Settings measured_on(const RunResult& r) {
           {"device", r.device},
           {"model_hash", r.model_hash},
           {"parameters", r.result.parameters}};
+}
+
+void sort_lengths(RunResult& r) {
+  std::stable_sort(
+      r.result.lengths.begin(), r.result.lengths.end(),
+      [](const LengthResult& a, const LengthResult& b) { return a.length < b.length; });
+}
+
+}  // namespace
+
+std::string document_order_of(const std::string& protocol, const std::string& text_id) {
+  if (!protocol_named(protocol).has_text) return "";
+  return text_id.find(" order=") == std::string::npos ? "file" : "seed";
 }
 
 std::vector<RunResult> finished_results(const LoadedRun& run, const std::string& protocol,

@@ -23,10 +23,6 @@ RunResult* find_like(std::vector<RunResult>& results, const RunResult& one);
 /// Puts cells of `measured` that failed without being kept beside what is finished.
 void add_failed(std::vector<RunResult>& finished, const RunResult& measured);
 
-/// What of a result says what it was measured on and with: two with the same are of one thing,
-/// whatever their lengths.
-Settings measured_on(const RunResult& result);
-
 /// The "document_order" of a text by its id, "<hash>/<split> order=7": "seed" or "file"; "" for a
 /// protocol that reads none.
 std::string document_order_of(const std::string& protocol, const std::string& text_id);

@@ -1,8 +1,9 @@
 #include "apps/value_map.h"
 
 #include <algorithm>
-#include <cctype>
 
+#include "apps/cli_option.h"
+#include "apps/lists.h"
 #include "engine/base/error.h"
 #include "posenc/head_parameter.h"
 
@@ -47,19 +48,6 @@ Names short_names(const Names& names) {
   return all;
 }
 
-std::string joined(const Names& names) {
-  std::string text;
-  for (const std::string& name : names) text.append(text.empty() ? "" : ", ").append(name);
-  return text;
-}
-
-std::string trimmed(const std::string& text) {
-  const auto is_space = [](unsigned char c) { return std::isspace(c) != 0; };
-  const auto first = std::find_if_not(text.begin(), text.end(), is_space);
-  const auto last = std::find_if_not(text.rbegin(), text.rend(), is_space).base();
-  return first < last ? std::string(first, last) : "";
-}
-
 Names matches(const std::string& asked, const Names& names) {
   Names found;
   for (const std::string& name : names) {
@@ -86,10 +74,10 @@ struct Reader {
     check(!known.empty(), "expected ", what, ", with one number per head, got '", asked, "'; '",
           encoding.canonical(), "' learns none");
     const Names found = matches(asked, names);
-    check(!found.empty(), "expected ", what, " out of ", joined(known), ", got '", asked, "'",
+    check(!found.empty(), "expected ", what, " out of ", list_of(known), ", got '", asked, "'",
           hint.empty() ? did_you_mean(asked, known) : hint);
     const Names terms = short_names(found);
-    check(terms.size() == 1, "expected one of ", joined(terms), ", got '", asked,
+    check(terms.size() == 1, "expected one of ", list_of(terms), ", got '", asked,
           "', which may be each of them; write the term too");
     return found;
   }
@@ -101,7 +89,7 @@ struct Reader {
       });
       check(from.size() == 1 || same_layer != from.end(),
             "expected a value of its layer, or one for all layers, for ", place, ", got ",
-            joined(from));
+            list_of(from));
       check(std::none_of(maps.begin(), maps.end(),
                          [&](const MappedValue& other) { return other.to == place; }),
             "expected a value for ", place, " once, got it again");
@@ -118,8 +106,9 @@ std::vector<MappedValue> value_maps(const std::string& where, const Names& texts
   for (const std::string& text : texts) {
     const Reader reader{where, text};
     const size_t equals = text.find('=');
-    const std::string from = trimmed(text.substr(0, equals)),
-                      to = equals == std::string::npos ? "" : trimmed(text.substr(equals + 1));
+    const std::string from(trimmed(std::string_view(text).substr(0, equals)));
+    const std::string to(
+        equals == std::string::npos ? "" : trimmed(std::string_view(text).substr(equals + 1)));
     reader.check(!from.empty() && !to.empty(),
                  "expected FROM=TO, a trained value and its new place, as in r1=kerple_log.r1");
     const bool is_exchanged = matches(from, names_of(trained)).empty() &&
@@ -147,7 +136,7 @@ void apply(const std::vector<MappedValue>& maps, posenc::Composition& trained,
 std::string to_text(const std::vector<MappedValue>& maps) {
   Names all;
   for (const auto& [from, to] : maps) all.push_back(concat(from, '=', to));
-  return joined(all);
+  return list_of(all);
 }
 
 }  // namespace farfield::apps
