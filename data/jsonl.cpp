@@ -6,6 +6,7 @@
 #include "data/binary.h"
 #include "data/utf8.h"
 #include "engine/base/error.h"
+#include "engine/base/text.h"
 
 namespace farfield::data {
 namespace {
@@ -158,8 +159,7 @@ std::string missing_text_hint(const Skipped& skipped, const std::string& text_ke
   std::vector<JsonKey> keys = skipped.other_keys;
   std::stable_sort(keys.begin(), keys.end(),
                    [](const JsonKey& a, const JsonKey& b) { return a.text_bytes > b.text_bytes; });
-  std::string names;
-  for (const JsonKey& key : keys) names += (names.empty() ? "" : ", ") + shown(key.name);
+  const std::string names = joined(keys, ", ", [](const JsonKey& key) { return shown(key.name); });
   std::string hint =
       concat(skipped.missing_text, skipped.missing_text == 1 ? " object has" : " objects have",
              " no text under ", shown(text_key), names.empty() ? "" : "; keys seen: ", names);

@@ -6,6 +6,7 @@
 
 #include "engine/base/error.h"
 #include "engine/base/temporary.h"
+#include "engine/base/text.h"
 
 namespace farfield::data {
 namespace {
@@ -182,12 +183,6 @@ void check_output(const fs::path& output, bool force) {
                        "--force replaces it");
 }
 
-std::string joined(const std::vector<std::string>& parts) {
-  std::string text;
-  for (const std::string& part : parts) text += (text.empty() ? "" : ",") + part;
-  return text;
-}
-
 }  // namespace
 
 Manifest prepare(const PrepareOptions& options, const Progress& progress) {
@@ -224,7 +219,7 @@ Manifest prepare(const PrepareOptions& options, const Progress& progress) {
   manifest.skipped = pass->reader().skipped();
   const SourceOptions& source = options.source;
   manifest.options = {{"text_key", source.jsonl.text_key},
-                      {"ext", joined(source.endings)},
+                      {"ext", joined(source.endings, ",")},
                       {"strict", source.jsonl.is_strict ? "true" : "false"},
                       {"skip_bad_lines", source.jsonl.skip_bad_lines ? "true" : "false"},
                       {"dedupe", source.drop_duplicates ? "true" : "false"},

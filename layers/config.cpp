@@ -5,6 +5,7 @@
 
 #include "engine/base/did_you_mean.h"
 #include "engine/base/error.h"
+#include "engine/base/text.h"
 
 namespace farfield {
 namespace {
@@ -83,12 +84,8 @@ const Preset& find_preset(std::string_view name) {
                                             {"1.3b", "neox-1.3b"}, {"base", "small"},
                                             {"test", "smoke"},     {"debug", "smoke"}};
     std::vector<std::string> names;
-    std::string list;
-    for (const Preset& p : presets()) {
-      names.push_back(p.name);
-      list += (list.empty() ? "" : ", ") + p.name;
-    }
-    fail<ConfigError>("model", "expected a preset out of ", list, ", got '", name, "'",
+    for (const Preset& p : presets()) names.push_back(p.name);
+    fail<ConfigError>("model", "expected a preset out of ", joined(names), ", got '", name, "'",
                       did_you_mean(name, names, kSynonyms));
   }
   return *found;
