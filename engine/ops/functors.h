@@ -194,6 +194,20 @@ struct Relu {
   }
 };
 
+/// y = 1 above 0 and 0 below; at 0 it is x, and a NaN stays a NaN. The derivative is 0.
+struct Heaviside {
+  static constexpr const char* kName = "heaviside";
+  static constexpr Keeps kKeeps = Keeps::nothing;
+  template <class T>
+  FARFIELD_HD T operator()(T x) const {
+    return x > 0 ? T(1) : x < 0 ? T(0) : x;
+  }
+  template <class T>
+  FARFIELD_HD T grad(T, T) const {
+    return T(0);
+  }
+};
+
 struct Add {
   static constexpr const char* kName = "add";
   template <class T>
@@ -312,8 +326,8 @@ struct Minimum {
 template <class... Functors>
 struct FunctorList {};
 
-using UnaryFunctors =
-    FunctorList<Negate, Exp, Log, Log1p, Sqrt, Square, Sin, Cos, Tanh, Sigmoid, Silu, Gelu, Relu>;
+using UnaryFunctors = FunctorList<Negate, Exp, Log, Log1p, Sqrt, Square, Sin, Cos, Tanh, Sigmoid,
+                                  Silu, Gelu, Relu, Heaviside>;
 using BinaryFunctors = FunctorList<Add, Subtract, Multiply, Divide, Power, Maximum, Minimum>;
 
 /// The place of Functor in a list.

@@ -108,6 +108,7 @@ Tensor sigmoid(const Tensor& x) { return unary<Sigmoid>(x); }
 Tensor silu(const Tensor& x) { return unary<Silu>(x); }
 Tensor gelu(const Tensor& x) { return unary<Gelu>(x); }
 Tensor relu(const Tensor& x) { return unary<Relu>(x); }
+Tensor heaviside(const Tensor& x) { return unary<Heaviside>(x); }
 
 Tensor cast(const Tensor& x, DType dtype) {
   if (x.dtype() == dtype) return x;

@@ -34,7 +34,8 @@ BOOST_AUTO_TEST_CASE(functions_of_one_element) {
       {"sigmoid", sigmoid},
       {"silu", silu},
       {"gelu", gelu},
-      {"relu", relu}};
+      {"relu", relu},
+      {"heaviside", heaviside}};
   for (const auto& [name, op] : ops)
     for (const DType dtype : kFloats) {
       const bool is_positive = op == log || op == log1p || op == sqrt;

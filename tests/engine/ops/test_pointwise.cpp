@@ -31,6 +31,7 @@ const Unary kUnary[] = {
     {"silu", silu, [](double x) { return x / (1 + std::exp(-x)); }, -4, 4},
     {"gelu", gelu, [](double x) { return x * std::erfc(-x / std::sqrt(2.0)) / 2; }, -4, 4},
     {"relu", relu, [](double x) { return x < 0 ? 0 : x; }, -2, 2},
+    {"heaviside", heaviside, [](double x) { return x > 0 ? 1.0 : 0.0; }, -2, 2},
 };
 
 BOOST_AUTO_TEST_CASE(unary_ops_follow_their_formulas_in_every_dtype) {
@@ -191,6 +192,15 @@ BOOST_AUTO_TEST_CASE(gradients_pass_through_doubles) {
     return pow(2, 1 - in[0]) + 3 / (in[0] * 2 + 5) - pow(in[0], 3) / 4 + maximum(in[0], 0.1);
   };
   BOOST_TEST(gradients_agree(f, {random_tensor({4, 3}, 1)}));
+}
+
+BOOST_AUTO_TEST_CASE(heaviside_is_one_above_zero_however_little) {
+  const double least = std::numeric_limits<double>::denorm_min(), inf = INFINITY;
+  const Tensor x = Tensor::from({-inf, -least, 0, least, 1, inf, NAN}, {7}, DType::f64);
+  const std::vector<double> y = heaviside(x).to_vector();
+  const std::vector<double> want = {0, 0, 0, 1, 1, 1};
+  BOOST_TEST(std::vector<double>(y.begin(), y.end() - 1) == want, boost::test_tools::per_element());
+  BOOST_TEST(std::isnan(y.back()));
 }
 
 BOOST_AUTO_TEST_CASE(edges_have_stated_values) {
