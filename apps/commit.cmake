@@ -6,7 +6,7 @@ execute_process(
 if(NOT commit)
   set(commit unknown)
 endif()
-set(text "#pragma once\nnamespace farfield::apps {\ninline constexpr char kCommit[] = \"${commit}\";\n}\n")
+set(text "#pragma once\nnamespace farfield::cli {\ninline constexpr char kCommit[] = \"${commit}\";\n}\n")
 set(old "")
 if(EXISTS "${OUTPUT}")
   file(READ "${OUTPUT}" old)

@@ -2,22 +2,23 @@
 
 #include <iostream>
 
-#include "apps/demo_run.h"
+#include "apps/demo/run.h"
 
-using namespace farfield::apps;
+using namespace farfield;
 
 namespace {
 
-int demo(int argc, char** argv) {
-  DemoOptions request;
-  Options options("demo",
-                  "Trains the same small model with several positional encodings at one length and "
-                  "tests it at\nlonger ones. Run again, it continues where it stopped.");
-  add_options(options, request);
-  if (!options.parse(argc, argv, std::cout)) return kDone;
-  return run_demo(request, std::cout);
+int demo_program(int argc, char** argv) {
+  demo::DemoOptions request;
+  cli::Options options(
+      "demo",
+      "Trains the same small model with several positional encodings at one length and "
+      "tests it at\nlonger ones. Run again, it continues where it stopped.");
+  demo::add_options(options, request);
+  if (!options.parse(argc, argv, std::cout)) return cli::kDone;
+  return demo::run_demo(request, std::cout);
 }
 
 }  // namespace
 
-int main(int argc, char** argv) { return run_main(argc, argv, demo); }
+int main(int argc, char** argv) { return cli::run_main(argc, argv, demo_program); }

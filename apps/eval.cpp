@@ -2,11 +2,11 @@
 
 #include <iostream>
 
-#include "apps/cli.h"
-#include "apps/eval_command.h"
+#include "apps/cli/options.h"
+#include "apps/compare/program.h"
 
 int main(int argc, char** argv) {
-  return farfield::apps::run_main(argc, argv, [](int n, char** words) {
-    return farfield::apps::eval_command(n, words, std::cout);
+  return farfield::cli::run_main(argc, argv, [](int n, char** words) {
+    return farfield::compare::eval_program(n, words, std::cout);
   });
 }

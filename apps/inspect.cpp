@@ -2,10 +2,11 @@
 
 #include <iostream>
 
-#include "apps/cli.h"
+#include "apps/cli/options.h"
 #include "apps/inspect/commands.h"
 
 int main(int argc, char** argv) {
-  return farfield::apps::run_main(
-      argc, argv, [](int n, char** words) { return farfield::apps::inspect(n, words, std::cout); });
+  return farfield::cli::run_main(argc, argv, [](int n, char** words) {
+    return farfield::inspect::inspect(n, words, std::cout);
+  });
 }

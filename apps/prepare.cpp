@@ -4,13 +4,13 @@
 #include <iostream>
 #include <sstream>
 
-#include "apps/cli.h"
-#include "apps/printable.h"
-#include "apps/progress.h"
-#include "apps/signals.h"
+#include "apps/cli/options.h"
+#include "apps/cli/printable.h"
+#include "apps/cli/progress.h"
+#include "apps/cli/signals.h"
 #include "engine/base/error.h"
 
-namespace farfield::apps {
+namespace farfield {
 namespace {
 
 std::string megabytes(int64_t bytes) {
@@ -34,7 +34,7 @@ void print_summary(const data::Manifest& manifest, const std::string& output,
     if (count > 0) std::cout << name << ": " << count << '\n';
   if (manifest.skipped.missing_text > 0)
     std::cout << data::missing_text_hint(manifest.skipped, text_key) << '\n';
-  std::cout << printable(output) << ": corpus " << manifest.hash() << std::endl;
+  std::cout << cli::printable(output) << ": corpus " << manifest.hash() << std::endl;
 }
 
 int prepare(int argc, char** argv) {
@@ -42,7 +42,7 @@ int prepare(int argc, char** argv) {
   std::vector<std::string> inputs;
   std::string output;
   data::SourceOptions& source = o.source;
-  Options options("prepare", "Turns text into a corpus: token files with a manifest.");
+  cli::Options options("prepare", "Turns text into a corpus: token files with a manifest.");
   options.group("Text")
       .add_paths("input", inputs, "PATH", "file or folder to read; may be given more than once")
       .add("ext", source.endings, "ENDING",
@@ -64,17 +64,17 @@ int prepare(int argc, char** argv) {
       .add("output", output, "FOLDER", "the corpus to make")
       .add("tokenizer", o.tokenizer, "NAME", "how text becomes tokens: bytes")
       .add("force", o.force, "replace a corpus that is there");
-  if (!options.parse(argc, argv, std::cout)) return kDone;
+  if (!options.parse(argc, argv, std::cout)) return cli::kDone;
   require<ConfigError>(!inputs.empty(), "prepare", "expected --input PATH, got none");
   source.inputs.assign(inputs.begin(), inputs.end());
   o.output = output;
 
-  const StopSignals signals;
+  const cli::StopSignals signals;
   data::Manifest manifest;
   {
-    Progress progress = Progress::on_stdout();
+    cli::Progress progress = cli::Progress::on_stdout();
     manifest = data::prepare(o, [&](const data::PrepareProgress& p) {
-      if (stop_requested()) fail<Error>("prepare", "stopped on request; nothing was written");
+      if (cli::stop_requested()) fail<Error>("prepare", "stopped on request; nothing was written");
       progress.update(p.bytes_read, p.bytes_total,
                       concat("read ", megabytes(p.bytes_read), " of ", megabytes(p.bytes_total),
                              ", ", p.documents, " documents"),
@@ -82,12 +82,10 @@ int prepare(int argc, char** argv) {
     });
   }
   print_summary(manifest, output, source.jsonl.text_key);
-  return kDone;
+  return cli::kDone;
 }
 
 }  // namespace
-}  // namespace farfield::apps
+}  // namespace farfield
 
-int main(int argc, char** argv) {
-  return farfield::apps::run_main(argc, argv, farfield::apps::prepare);
-}
+int main(int argc, char** argv) { return farfield::cli::run_main(argc, argv, farfield::prepare); }

@@ -3,32 +3,31 @@
 #include <chrono>
 #include <iostream>
 
-#include "apps/cli.h"
-#include "apps/machine.h"
-#include "apps/printable.h"
-#include "apps/run_config.h"
-#include "apps/run_corpus.h"
-#include "apps/run_labels.h"
-#include "apps/signals.h"
-#include "apps/training_memory.h"
-#include "apps/training_run.h"
+#include "apps/cli/options.h"
+#include "apps/cli/printable.h"
+#include "apps/cli/signals.h"
+#include "apps/run/config.h"
+#include "apps/run/corpus.h"
+#include "apps/run/labels.h"
+#include "apps/run/machine.h"
+#include "apps/train/training_memory.h"
+#include "apps/train/training_run.h"
 #include "data/corpus.h"
 #include "engine/base/error.h"
 #include "engine/base/interrupt.h"
 #include "posenc/composition.h"
 
 using namespace farfield;
-using namespace farfield::apps;
 
 namespace {
 
-int train(int argc, char** argv) {
-  RunConfig config;
+int train_program(int argc, char** argv) {
+  run::RunConfig config;
   std::string out, resume;
   std::optional<int64_t> stop_after;
   double stop_grace = 10;
-  Options options("train",
-                  "Trains a decoder language model on a corpus, into a run folder of its own.");
+  cli::Options options(
+      "train", "Trains a decoder language model on a corpus, into a run folder of its own.");
   options.group("This call")
       .add("out", out, "FOLDER",
            "the new run's folder (default: runs/NAME, without one runs/PRESET-ENCODING-sSEED)")
@@ -38,8 +37,8 @@ int train(int argc, char** argv) {
       .add("stop-grace", stop_grace, "S",
            "after SIGINT, SIGTERM or SIGUSR1 the running step has S more seconds; then it is given "
            "up and the state before it saved");
-  add_options(options, config);
-  if (!options.parse(argc, argv, std::cout)) return kDone;
+  run::add_options(options, config);
+  if (!options.parse(argc, argv, std::cout)) return cli::kDone;
   require<ConfigError>(out.empty() || resume.empty(), "train",
                        "expected --out for a new run or --resume for an old one, got both");
   require<ConfigError>(stop_grace >= 0 && stop_grace <= 1e6, "train",
@@ -47,14 +46,17 @@ int train(int argc, char** argv) {
 
   const bool is_data_given = options.given("data");
   if (!resume.empty()) {  // what is not given here is as the run was started
-    const RunFolder folder = RunFolder::open(resume);  // says what it is where it is no run
+    const run::RunFolder folder =
+        run::RunFolder::open(resume);  // says what it is where it is no run
     const std::string file = (folder.path() / "config.conf").string();
-    run_config_of_file(file, folder.config());  // alone first: its mistakes are not the caller's
-    options.read_config(file, to_text(folder.config()));
+    run::run_config_of_file(file,
+                            folder.config());  // alone first: its mistakes are not the caller's
+    options.read_config(file, run::to_text(folder.config()));
   }
-  resolve(config);
-  if (!resume.empty() && !is_data_given) config.data = find_corpus(RunFolder::open(resume));
-  if (out.empty() && !config.name.empty()) out = "runs/" + file_word(config.name);
+  run::resolve(config);
+  if (!resume.empty() && !is_data_given)
+    config.data = run::find_corpus(run::RunFolder::open(resume));
+  if (out.empty() && !config.name.empty()) out = "runs/" + run::file_word(config.name);
   if (out.empty()) {
     std::string name = config.posenc;
     for (char& c : name)
@@ -64,30 +66,32 @@ int train(int argc, char** argv) {
   }
 
   if (!config.data.empty()) {
-    const std::string warning = memory_warning(config, data::Corpus::open(config.data).vocab_size(),
-                                               available_bytes(parse_device(config.device)));
+    const std::string warning =
+        train::memory_warning(config, data::Corpus::open(config.data).vocab_size(),
+                              run::available_bytes(parse_device(config.device)));
     if (!warning.empty()) std::cout << "warning: " << warning << std::endl;
   }
-  const StopSignals signals(concat("train: stopping after this step, which is given up after ",
-                                   number(stop_grace), " s; a second signal ends at once"),
-                            std::chrono::duration<double>(stop_grace));
+  const cli::StopSignals signals(
+      concat("train: stopping after this step, which is given up after ", cli::number(stop_grace),
+             " s; a second signal ends at once"),
+      std::chrono::duration<double>(stop_grace));
   try {
-    TrainingRun run =
-        resume.empty() ? TrainingRun::start(config, out) : TrainingRun::resume(config, resume);
-    std::cout << printable(to_text(to_settings(config))) << '\n'
+    train::TrainingRun run = resume.empty() ? train::TrainingRun::start(config, out)
+                                            : train::TrainingRun::resume(config, resume);
+    std::cout << cli::printable(run::to_text(run::to_settings(config))) << '\n'
               << (resume.empty() ? "training in "
                   : run.trainer().is_done()
                       ? "finished: "
                       : concat("resuming at step ", run.trainer().state().step, " in "))
-              << printable(run.folder().path().string()) << std::endl;
-    Progress progress = Progress::on_stdout();
+              << cli::printable(run.folder().path().string()) << std::endl;
+    cli::Progress progress = cli::Progress::on_stdout();
     return run.go(progress, stop_after);
   } catch (const Interrupted&) {  // before there was a run to save
     std::cout << "stopped on request before training; the same command starts again\n";
-    return kStopped;
+    return cli::kStopped;
   }
 }
 
 }  // namespace
 
-int main(int argc, char** argv) { return run_main(argc, argv, train); }
+int main(int argc, char** argv) { return cli::run_main(argc, argv, train_program); }

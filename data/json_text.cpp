@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "data/utf8.h"
+#include "engine/base/utf8.h"
 
 namespace farfield::data {
 namespace {

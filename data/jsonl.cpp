@@ -4,9 +4,9 @@
 #include <cstring>
 
 #include "data/binary.h"
-#include "data/utf8.h"
 #include "engine/base/error.h"
 #include "engine/base/text.h"
+#include "engine/base/utf8.h"
 
 namespace farfield::data {
 namespace {

@@ -4,8 +4,8 @@
 
 #include "data/binary.h"
 #include "data/text_file.h"
-#include "data/utf8.h"
 #include "engine/base/error.h"
+#include "engine/base/utf8.h"
 
 namespace farfield::data {
 namespace {

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "data/binary.h"
-#include "data/utf8.h"
 #include "engine/base/error.h"
+#include "engine/base/utf8.h"
 
 namespace farfield::data {
 namespace {

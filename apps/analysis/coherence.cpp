@@ -7,7 +7,7 @@
 #include "apps/analysis/perplexity.h"
 #include "engine/base/error.h"
 
-namespace farfield::apps {
+namespace farfield::analysis {
 namespace {
 
 constexpr std::string_view kWhere = "eval:coherence";
@@ -87,4 +87,4 @@ double cycle_share(std::span<const int32_t> text) {
   return static_cast<double>(longest) / static_cast<double>(text.size());
 }
 
-}  // namespace farfield::apps
+}  // namespace farfield::analysis

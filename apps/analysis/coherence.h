@@ -9,7 +9,7 @@
 // Numbers for what the write-up "Extending Context is Hard...but not Impossible" (2023) judges by
 // reading: whether text is coherent, and where a model breaks down.
 
-namespace farfield::apps {
+namespace farfield::analysis {
 
 /// How far a curve of perplexity stays near that at the training length.
 struct Coherence {
@@ -47,4 +47,4 @@ double distinct_share(std::span<const int32_t> text, int64_t n = 4);
 /// Throws    ConfigError bad_argument for an empty text
 double cycle_share(std::span<const int32_t> text);
 
-}  // namespace farfield::apps
+}  // namespace farfield::analysis

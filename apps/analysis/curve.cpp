@@ -10,7 +10,7 @@
 #include "apps/analysis/student.h"
 #include "engine/base/error.h"
 
-namespace farfield::apps {
+namespace farfield::analysis {
 namespace {
 
 constexpr std::string_view kWhere = "eval:position-wise";
@@ -128,4 +128,4 @@ LateTrend late_trend(std::span<const double> mean_nll, int64_t every) {
   return trend;
 }
 
-}  // namespace farfield::apps
+}  // namespace farfield::analysis

@@ -11,7 +11,7 @@
 // Chi, Fan, Ramadge and Rudnicky 2022, "KERPLE", arXiv:2205.09921, section 5.5, appendix A.6,
 // figures 5 and 7.
 
-namespace farfield::apps {
+namespace farfield::analysis {
 
 /// The mean over sequences at each position, [L] each.
 struct PositionCurve {
@@ -76,4 +76,4 @@ struct LateTrend {
 /// measured: over the last half of them. ConfigError bad_argument for fewer than 4 positions.
 LateTrend late_trend(std::span<const double> mean_nll, int64_t every = 1);
 
-}  // namespace farfield::apps
+}  // namespace farfield::analysis

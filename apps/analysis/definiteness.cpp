@@ -6,7 +6,7 @@
 
 #include "engine/base/error.h"
 
-namespace farfield::apps {
+namespace farfield::analysis {
 
 Definiteness definiteness(const std::function<double(double)>& kernel,
                           std::span<const double> points) {
@@ -58,4 +58,4 @@ Definiteness definiteness(const std::function<double(double)>& kernel,
   return result;
 }
 
-}  // namespace farfield::apps
+}  // namespace farfield::analysis

@@ -5,7 +5,7 @@
 #include <functional>
 #include <span>
 
-namespace farfield::apps {
+namespace farfield::analysis {
 
 /// Whether K = [k(|x_i - x_j|)] is positive definite on vectors that sum to zero.
 enum class Verdict {
@@ -38,4 +38,4 @@ struct Definiteness {
 Definiteness definiteness(const std::function<double(double)>& kernel,
                           std::span<const double> points);
 
-}  // namespace farfield::apps
+}  // namespace farfield::analysis

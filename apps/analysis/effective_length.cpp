@@ -5,7 +5,7 @@
 
 #include "engine/base/error.h"
 
-namespace farfield::apps {
+namespace farfield::analysis {
 namespace {
 
 constexpr std::string_view kWhere = "eval:effective-length";
@@ -93,4 +93,4 @@ std::vector<int64_t> head_count_curve(std::span<const Reach> lengths, int64_t la
   return curve;
 }
 
-}  // namespace farfield::apps
+}  // namespace farfield::analysis

@@ -11,7 +11,7 @@
 // Chi, Fan, Ramadge and Rudnicky 2022, "KERPLE: Kernelized Relative Positional Embedding for Length
 // Extrapolation", arXiv:2205.09921, appendix A.5 and figure 6.
 
-namespace farfield::apps {
+namespace farfield::analysis {
 
 /// A bias below it, strictly, is beyond the effective length.
 inline constexpr double kEffectiveThreshold = -2;
@@ -53,4 +53,4 @@ Reach log3_length(double r1, double r2, double r3);  ///< -r1 ln(1 + r2 d^r3): i
 std::vector<int64_t> head_count_curve(std::span<const Reach> lengths,
                                       int64_t largest = kLargestDistance);
 
-}  // namespace farfield::apps
+}  // namespace farfield::analysis

@@ -5,7 +5,7 @@
 
 #include "engine/base/error.h"
 
-namespace farfield::apps {
+namespace farfield::analysis {
 namespace {
 
 constexpr std::string_view kWhere = "eval:gradient";
@@ -89,4 +89,4 @@ std::vector<double> mean_gradient(std::span<const std::vector<double>> s_of_segm
   return mean;
 }
 
-}  // namespace farfield::apps
+}  // namespace farfield::analysis

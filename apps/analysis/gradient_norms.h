@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-namespace farfield::apps {
+namespace farfield::analysis {
 
 /// Euclidean length of each row of a gradient [T, width] -> [T]. Sums are in float64, of components
 /// divided by the row's largest, so nothing underflows or overflows on the way.
@@ -39,4 +39,4 @@ std::vector<double> cumulative_gradient(std::span<const double> s);
 /// Throws    ConfigError bad_argument for no segments, or segments of different lengths
 std::vector<double> mean_gradient(std::span<const std::vector<double>> s_of_segment);
 
-}  // namespace farfield::apps
+}  // namespace farfield::analysis

@@ -4,7 +4,7 @@
 #include "apps/analysis/student.h"
 #include "engine/base/error.h"
 
-namespace farfield::apps {
+namespace farfield::analysis {
 
 Interval LineFit::slope_interval(double level) const {
   if (n < 3) return {};
@@ -43,4 +43,4 @@ LineFit fit_line(std::span<const double> x, std::span<const double> y, std::stri
   return fit;
 }
 
-}  // namespace farfield::apps
+}  // namespace farfield::analysis

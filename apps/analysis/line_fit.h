@@ -5,7 +5,7 @@
 #include <span>
 #include <string_view>
 
-namespace farfield::apps {
+namespace farfield::analysis {
 
 struct Interval {
   double low = std::nan("");
@@ -32,4 +32,4 @@ struct LineFit {
 LineFit fit_line(std::span<const double> x, std::span<const double> y,
                  std::string_view where = "line-fit");
 
-}  // namespace farfield::apps
+}  // namespace farfield::analysis

@@ -5,7 +5,7 @@
 
 #include "engine/base/error.h"
 
-namespace farfield::apps {
+namespace farfield::analysis {
 
 LineFit fit_log(std::span<const double> distance, std::span<const double> y) {
   std::vector<double> x;
@@ -17,4 +17,4 @@ LineFit fit_log(std::span<const double> distance, std::span<const double> y) {
   return fit_line(x, y, "log-fit");
 }
 
-}  // namespace farfield::apps
+}  // namespace farfield::analysis

@@ -4,7 +4,7 @@
 
 #include "apps/analysis/line_fit.h"
 
-namespace farfield::apps {
+namespace farfield::analysis {
 
 /// y(d) = a ln(1 + d) + b: slope a, intercept b. distance [n] in tokens, from 0 on. Of head h of
 /// Sandwich the curve is 8 / h times that of h = 8, and so are a and b; softmax does not see b.
@@ -14,4 +14,4 @@ namespace farfield::apps {
 ///           ln(1 + |m - n|)
 LineFit fit_log(std::span<const double> distance, std::span<const double> y);
 
-}  // namespace farfield::apps
+}  // namespace farfield::analysis

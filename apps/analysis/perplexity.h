@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-namespace farfield::apps {
+namespace farfield::analysis {
 
 /// exp(mean_nll), nats per token; infinite above 700, where exp would soon overflow.
 inline double perplexity_of(double mean_nll) {
@@ -14,4 +14,4 @@ inline double bits_per_byte_of(double mean_nll, double bytes_per_token) {
   return mean_nll / std::log(2.0) / bytes_per_token;
 }
 
-}  // namespace farfield::apps
+}  // namespace farfield::analysis

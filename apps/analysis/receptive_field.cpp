@@ -9,7 +9,7 @@
 #include "apps/analysis/spread.h"
 #include "engine/base/error.h"
 
-namespace farfield::apps {
+namespace farfield::analysis {
 namespace {
 
 constexpr std::string_view kGradient = "eval:gradient";
@@ -114,4 +114,4 @@ TheoreticalField theoretical_field(std::span<const std::optional<int64_t>> windo
   return field;
 }
 
-}  // namespace farfield::apps
+}  // namespace farfield::analysis

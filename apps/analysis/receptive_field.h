@@ -11,7 +11,7 @@
 // Chi, Fan, Rudnicky and Ramadge 2022, "Dissecting Transformer Length Extrapolation via the Lens of
 // Receptive Field Analysis", arXiv:2212.10356, sections 1 and 5.
 
-namespace farfield::apps {
+namespace farfield::analysis {
 
 /// The smallest k such that the k most recent inputs hold more than tau of the gradient:
 /// min { k | s_{T-k+1} + ... + s_T > tau }, in tokens. c [T] as cumulative_gradient() returns it.
@@ -80,4 +80,4 @@ TheoreticalField theoretical_field(std::optional<int64_t> window, int64_t n_laye
 TheoreticalField theoretical_field(std::span<const std::optional<int64_t>> window_of_layer,
                                    int64_t n_inputs, int64_t train_len);
 
-}  // namespace farfield::apps
+}  // namespace farfield::analysis

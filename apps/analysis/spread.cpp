@@ -5,7 +5,7 @@
 
 #include "engine/base/error.h"
 
-namespace farfield::apps {
+namespace farfield::analysis {
 namespace {
 
 // With divisor n - 1. The mean goes first: E[x^2] - E[x]^2 would cancel.
@@ -59,4 +59,4 @@ Spread spread_of_seeds(std::span<const double> perplexities) {
   return spread;
 }
 
-}  // namespace farfield::apps
+}  // namespace farfield::analysis

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <span>
 
-namespace farfield::apps {
+namespace farfield::analysis {
 
 /// Arithmetic mean, in the order given; NaN for no values.
 double mean_of(std::span<const double> values);
@@ -39,4 +39,4 @@ Spread spread_of(std::span<const double> values);
 ///           seeds a cell
 Spread spread_of_seeds(std::span<const double> perplexities);
 
-}  // namespace farfield::apps
+}  // namespace farfield::analysis

@@ -5,7 +5,7 @@
 
 #include "engine/base/error.h"
 
-namespace farfield::apps {
+namespace farfield::analysis {
 namespace {
 
 boost::math::students_t distribution(int64_t df) {
@@ -31,4 +31,4 @@ double student_half_width(int64_t df, double level) {
   return quantile(complement(student, (1 - level) / 2));
 }
 
-}  // namespace farfield::apps
+}  // namespace farfield::analysis

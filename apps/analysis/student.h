@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-namespace farfield::apps {
+namespace farfield::analysis {
 
 /// The probability that |T| >= |t| for Student's distribution with df degrees of freedom:
 /// I_{df/(df + t^2)}(df/2, 1/2), the regularised incomplete beta function. 0 for an infinite t, NaN
@@ -17,4 +17,4 @@ double student_two_sided(double t, int64_t df);
 /// Throws    ConfigError bad_argument for df < 1 or a level outside (0, 1)
 double student_half_width(int64_t df, double level = 0.95);
 
-}  // namespace farfield::apps
+}  // namespace farfield::analysis

@@ -9,7 +9,7 @@
 #include "apps/analysis/student.h"
 #include "engine/base/error.h"
 
-namespace farfield::apps {
+namespace farfield::analysis {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -71,4 +71,4 @@ Mark kerple_mark(const TTest& test, double alpha) {
   return mark == Mark::dagger ? mark : Mark::none;
 }
 
-}  // namespace farfield::apps
+}  // namespace farfield::analysis

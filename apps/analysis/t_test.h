@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <span>
 
-namespace farfield::apps {
+namespace farfield::analysis {
 
 /// Significance level of both papers, for two sides.
 inline constexpr double kAlpha = 0.05;
@@ -52,4 +52,4 @@ Mark sandwich_mark(const TTest& test, double alpha = kAlpha);
 /// Marks of the KERPLE paper, reference kerple_log: it marks only where the reference is better.
 Mark kerple_mark(const TTest& test, double alpha = kAlpha);
 
-}  // namespace farfield::apps
+}  // namespace farfield::analysis

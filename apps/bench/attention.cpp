@@ -11,7 +11,7 @@
 #include "engine/device_info.h"
 #include "posenc/composition.h"
 
-namespace farfield::apps {
+namespace farfield::bench {
 namespace {
 
 Tensor random(const Shape& shape, std::string_view name, DType dtype, const Device& device) {
@@ -48,7 +48,7 @@ class Attention {
     const int64_t held = memory_stats(device).current_bytes;
     reset_peak_memory(device);
     synchronize(device);
-    const double time = seconds([&] {
+    const double time = analysis::seconds([&] {
       const auto plan = encoding_.plan(length_, length_, kPhase);
       if (with_backward_) {
         backward(attention(q_, k_, v_, plan.layers[0].rule, far_), dout_);
@@ -102,7 +102,7 @@ int bench_attention(int argc, const char* const* argv, std::ostream& out) {
   std::vector<std::string> posenc = {"none", "alibi", "kerple_log"};
   int64_t n_head = 12, head_dim = 64, n_token = 0;
   bool forward_only = false;
-  Options options(
+  cli::Options options(
       "bench attention",
       "Times the fused attention op on causal sequences. Flop are counted for the causal half: 2 "
       "products forward, 5 backward; shares are of the float32 FMA peak, on a card of its peak. "
@@ -119,7 +119,7 @@ int bench_attention(int argc, const char* const* argv, std::ostream& out) {
            "as many sequences as hold N tokens, at least one (default: one sequence)")
       .add("forward", forward_only, "leave the gradients out");
   common.add_to(options);
-  if (!options.parse(argc, argv, out)) return kDone;
+  if (!options.parse(argc, argv, out)) return cli::kDone;
   common.apply();
   require<ConfigError>(n_head >= 1 && head_dim >= 1, "bench",
                        "expected heads and head-dim from 1 on, got ", n_head, " and ", head_dim);
@@ -134,7 +134,7 @@ int bench_attention(int argc, const char* const* argv, std::ostream& out) {
       24);
   LeftOut left_out;
   for (const int64_t length : lengths) {
-    Samples peak;
+    analysis::Samples peak;
     for (int64_t round = 0; round < common.rounds; ++round) peak.add(common.peak().gflops);
     const int64_t batch = std::max<int64_t>(1, n_token / length);
     const auto make = [&](const std::string& expression) {
@@ -160,7 +160,7 @@ int bench_attention(int argc, const char* const* argv, std::ostream& out) {
   for (const std::string& line : left_out.lines) out << line;
   report.close(common.csv);
   left_out.rethrow();
-  return kDone;
+  return cli::kDone;
 }
 
-}  // namespace farfield::apps
+}  // namespace farfield::bench

@@ -11,7 +11,7 @@
 #include "engine/ops.h"
 #include "engine/optim.h"
 
-namespace farfield::apps {
+namespace farfield::bench {
 namespace {
 
 // A memory-bound operation: what it must at least read and write, in bytes.
@@ -89,7 +89,7 @@ std::vector<Work> works(int64_t n_row, int64_t d, int64_t n_vocab, int64_t n_wei
 int bench_bandwidth(int argc, const char* const* argv, std::ostream& out) {
   BenchOptions common;
   int64_t n_row = 65536, width = 768, n_vocab = 50304, n_weight = 64'000'000;
-  Options options(
+  cli::Options options(
       "bench bandwidth",
       "Times memory-bound operations: bytes that must at least be moved, by time, as a share "
       "of what a copy of the activations reaches in the same round.");
@@ -99,7 +99,7 @@ int bench_bandwidth(int argc, const char* const* argv, std::ostream& out) {
       .add("vocab-size", n_vocab, "N", "logits of a token; there are logits of rows / 16 tokens")
       .add("weights", n_weight, "N", "parameters that the optimizer updates");
   common.add_to(options);
-  if (!options.parse(argc, argv, out)) return kDone;
+  if (!options.parse(argc, argv, out)) return cli::kDone;
   common.apply();
   require<ConfigError>(n_row >= 1 && width >= 1 && n_vocab >= 1 && n_weight >= 1, "bench",
                        "expected sizes from 1 on");
@@ -112,7 +112,7 @@ int bench_bandwidth(int argc, const char* const* argv, std::ostream& out) {
   const auto rate = [&](const Work& work) {  // GB/s
     constexpr int kTimes = 5;
     synchronize(device);
-    const double time = seconds([&] {
+    const double time = analysis::seconds([&] {
       for (int i = 0; i < kTimes; ++i) work.run();
       synchronize(device);
     });
@@ -120,7 +120,7 @@ int bench_bandwidth(int argc, const char* const* argv, std::ostream& out) {
   };
   Report report(out, {"work", "MB", "ms", "GB/s", "min", "max", "of copy"}, 26);
   for (const Work& work : all) {
-    Samples rates, copies;
+    analysis::Samples rates, copies;
     for (int64_t round = -1; round < common.rounds; ++round) {  // one to warm up
       const double copy = rate(all[0]), own = rate(work);
       if (round < 0) continue;
@@ -130,10 +130,10 @@ int bench_bandwidth(int argc, const char* const* argv, std::ostream& out) {
     report.add({work.name, fixed(1e-6 * work.n_bytes, 1),
                 milliseconds(1e-9 * work.n_bytes / rates.median()), fixed(rates.median(), 1),
                 fixed(rates.min(), 1), fixed(rates.max(), 1),
-                percent(median_ratio(rates, copies))});
+                percent(analysis::median_ratio(rates, copies))});
   }
   report.write_csv(common.csv);
-  return kDone;
+  return cli::kDone;
 }
 
-}  // namespace farfield::apps
+}  // namespace farfield::bench

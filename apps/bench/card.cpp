@@ -7,7 +7,7 @@
 #include "engine/device_info.h"
 #include "engine/kernels/gemm.h"
 
-namespace farfield::apps {
+namespace farfield::bench {
 namespace {
 
 struct Card {
@@ -51,4 +51,4 @@ Peak peak_of(const Device& device, DType dtype, double given_tflops) {
                                           : "peak not known: give it by --peak-tflops")};
 }
 
-}  // namespace farfield::apps
+}  // namespace farfield::bench

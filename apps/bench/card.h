@@ -5,7 +5,7 @@
 #include "engine/device.h"
 #include "engine/dtype.h"
 
-namespace farfield::apps {
+namespace farfield::bench {
 
 /// What shares are of, on one device.
 struct Peak {
@@ -24,4 +24,4 @@ double card_tflops(const std::string& name, DType dtype);
 /// `given_tflops` or, where that is 0, card_tflops().
 Peak peak_of(const Device& device, DType dtype, double given_tflops = 0);
 
-}  // namespace farfield::apps
+}  // namespace farfield::bench

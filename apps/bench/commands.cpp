@@ -1,9 +1,9 @@
 #include "apps/bench/commands.h"
 
-namespace farfield::apps {
+namespace farfield::bench {
 
-const std::vector<Command>& bench_commands() {
-  static const std::vector<Command> all = {
+const std::vector<cli::Command>& bench_commands() {
+  static const std::vector<cli::Command> all = {
       {"attention", "the attention op by length and encoding: time, memory", bench_attention},
       {"bandwidth", "memory-bound operations against a copy: norms, cross entropy, the optimizer",
        bench_bandwidth},
@@ -15,10 +15,10 @@ const std::vector<Command>& bench_commands() {
 }
 
 int bench(int argc, const char* const* argv, std::ostream& out) {
-  return run_command("bench",
-                     "Measures this build on this machine. Every figure stands beside a peak "
-                     "measured in the same run.",
-                     bench_commands(), argc, argv, out);
+  return cli::run_command("bench",
+                          "Measures this build on this machine. Every figure stands beside a peak "
+                          "measured in the same run.",
+                          bench_commands(), argc, argv, out);
 }
 
-}  // namespace farfield::apps
+}  // namespace farfield::bench

@@ -3,11 +3,11 @@
 #include <ostream>
 #include <vector>
 
-#include "apps/commands.h"
+#include "apps/cli/commands.h"
 
-namespace farfield::apps {
+namespace farfield::bench {
 
-const std::vector<Command>& bench_commands();
+const std::vector<cli::Command>& bench_commands();
 
 /// The whole of `bench`: picks the command named by argv[1] and runs it with what follows.
 int bench(int argc, const char* const* argv, std::ostream& out);
@@ -18,4 +18,4 @@ int bench_forward(int argc, const char* const* argv, std::ostream& out);    // f
 int bench_matmul(int argc, const char* const* argv, std::ostream& out);     // matmul.cpp
 int bench_step(int argc, const char* const* argv, std::ostream& out);       // step.cpp
 
-}  // namespace farfield::apps
+}  // namespace farfield::bench

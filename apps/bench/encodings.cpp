@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "apps/examples.h"
+#include "posenc/examples.h"
 
-namespace farfield::apps {
+namespace farfield::bench {
 
 std::vector<BenchEncoding> bench_encodings(const std::vector<std::string>& expressions) {
   std::vector<BenchEncoding> all;
@@ -18,11 +18,11 @@ std::vector<BenchEncoding> bench_encodings(const std::vector<std::string>& expre
       add(expression, true);
       continue;
     }
-    for (const posenc::Row& row : posenc::registry()) add(training_example_of(row), false);
+    for (const posenc::Row& row : posenc::registry()) add(posenc::training_example_of(row), false);
   }
   std::stable_partition(all.begin(), all.end(),
                         [](const BenchEncoding& one) { return one.posenc == "none"; });
   return all;
 }
 
-}  // namespace farfield::apps
+}  // namespace farfield::bench

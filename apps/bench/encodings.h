@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "apps/timing.h"
+#include "apps/analysis/timing.h"
 #include "engine/base/error.h"
 
-namespace farfield::apps {
+namespace farfield::bench {
 
 /// What was not measured.
 struct LeftOut {
@@ -36,7 +36,7 @@ template <class Subject>
 struct Contender {
   std::string posenc;
   std::unique_ptr<Subject> subject;
-  Samples time_s;
+  analysis::Samples time_s;
   double against_none = 0;  ///< median ratio of neighbours; 0: there is no `none`
 };
 
@@ -54,7 +54,7 @@ LeftOut measure_in_turn(const std::vector<BenchEncoding>& encodings, int64_t war
   Contender<Subject> none;
   for (const BenchEncoding& encoding : encodings) {
     Contender<Subject> one{encoding.posenc, nullptr, {}, 0};
-    Samples none_s;
+    analysis::Samples none_s;
     const bool is_none = encoding.posenc == "none";
     try {
       one.subject = make(encoding.posenc);
@@ -71,7 +71,7 @@ LeftOut measure_in_turn(const std::vector<BenchEncoding>& encodings, int64_t war
       left_out.lines.push_back(encoding.posenc + ": " + error.what());
       continue;
     }
-    if (none.subject != nullptr) one.against_none = median_ratio(one.time_s, none_s);
+    if (none.subject != nullptr) one.against_none = analysis::median_ratio(one.time_s, none_s);
     if (is_none) one.against_none = 1;
     show(one);
     if (is_none) none = std::move(one);
@@ -79,4 +79,4 @@ LeftOut measure_in_turn(const std::vector<BenchEncoding>& encodings, int64_t war
   return left_out;
 }
 
-}  // namespace farfield::apps
+}  // namespace farfield::bench

@@ -4,12 +4,12 @@
 #include "apps/bench/encodings.h"
 #include "apps/bench/options.h"
 #include "apps/bench/report.h"
-#include "apps/trainee.h"
+#include "apps/train/trainee.h"
 #include "engine/autograd.h"
 #include "engine/device_info.h"
 #include "layers/transformer.h"
 
-namespace farfield::apps {
+namespace farfield::bench {
 namespace {
 
 // Sequences of made-up tokens through a model with initial weights, to the loss of each token.
@@ -19,14 +19,15 @@ class ForwardPass {
       : device_(device),
         before_(memory_stats(device).current_bytes),
         model_(config, /*seed=*/1, dtype, device),
-        ids_(Tensor::from(made_up_tokens(shape.numel(), config.vocab_size), shape, device)) {}
+        ids_(Tensor::from(train::made_up_tokens(shape.numel(), config.vocab_size), shape, device)) {
+  }
 
   /// Seconds, the device being waited for before each look at the clock.
   double run() {
     const NoGrad no_grad;
     reset_peak_memory(device_);
     synchronize(device_);
-    const double time = seconds([&] {
+    const double time = analysis::seconds([&] {
       model_.nll(ids_, ids_);
       synchronize(device_);
     });
@@ -50,17 +51,18 @@ int bench_forward(int argc, const char* const* argv, std::ostream& out) {
   ModelOptions model;
   std::vector<int64_t> lengths = {512, 2048, 8192};
   std::vector<std::string> posenc = {"alibi"};
-  Options options("bench forward",
-                  "Times a model's forward pass without gradients, to the loss of each token, as "
-                  "an evaluation takes it. `peak MiB` is the most memory of weights and "
-                  "activations: no part of it is as large as length times length or length times "
-                  "vocabulary.");
+  cli::Options options(
+      "bench forward",
+      "Times a model's forward pass without gradients, to the loss of each token, as "
+      "an evaluation takes it. `peak MiB` is the most memory of weights and "
+      "activations: no part of it is as large as length times length or length times "
+      "vocabulary.");
   model.add_to(options, "what encodings take for the length in training (default: the preset's)",
                "sequences at a time (default: 1)");
   options.add("lengths", lengths, "N,...", "sequence lengths")
       .add("posenc", posenc, "EXPR,...", "positional encodings, or all; may be repeated");
   common.add_to(options);
-  if (!options.parse(argc, argv, out)) return kDone;
+  if (!options.parse(argc, argv, out)) return cli::kDone;
   common.apply();
   const int64_t batch_size = model.batch.value_or(1);
   require<ConfigError>(batch_size >= 1, "bench", "expected batch >= 1, got ", batch_size);
@@ -96,7 +98,7 @@ int bench_forward(int argc, const char* const* argv, std::ostream& out) {
   for (const std::string& line : left_out.lines) out << line;
   report.close(common.csv);
   left_out.rethrow();
-  return kDone;
+  return cli::kDone;
 }
 
-}  // namespace farfield::apps
+}  // namespace farfield::bench

@@ -5,18 +5,18 @@
 #include "apps/bench/products.h"
 #include "apps/bench/report.h"
 
-namespace farfield::apps {
+namespace farfield::bench {
 
 int bench_matmul(int argc, const char* const* argv, std::ostream& out) {
   BenchOptions common;
   ModelOptions model;
-  Options options(
+  cli::Options options(
       "bench matmul",
       "Times the matrix products of one training step: y = x w^T of each layer, and dx "
       "and dw of its gradient. Shares are of the float32 FMA peak, on a card of its peak.");
   model.add_to(options);
   common.add_to(options);
-  if (!options.parse(argc, argv, out)) return kDone;
+  if (!options.parse(argc, argv, out)) return cli::kDone;
   common.apply();
 
   const ModelConfig config = model.config();
@@ -30,20 +30,20 @@ int bench_matmul(int argc, const char* const* argv, std::ostream& out) {
   double total_s = 0;
   for (const ProductShape& product : products) {
     runner.run(product);
-    Samples samples;
+    analysis::Samples samples;
     for (int64_t round = 0; round < common.rounds; ++round) samples.add(runner.run(product));
     const double rate = product.gflop() / samples.median();
     total_s += product.count * samples.median();
     report.add({product.name, std::to_string(product.m), std::to_string(product.n),
-                std::to_string(product.k), number(product.count), milliseconds(samples.median()),
-                milliseconds(samples.min()), milliseconds(samples.max()), fixed(rate, 1),
-                peak.share(rate)});
+                std::to_string(product.k), cli::number(product.count),
+                milliseconds(samples.median()), milliseconds(samples.min()),
+                milliseconds(samples.max()), fixed(rate, 1), peak.share(rate)});
   }
   const double rate = runner.gflop() / total_s;
   report.add({"all of a step", "", "", "", "", milliseconds(total_s), "", "", fixed(rate, 1),
               peak.share(rate)});
   report.write_csv(common.csv);
-  return kDone;
+  return cli::kDone;
 }
 
-}  // namespace farfield::apps
+}  // namespace farfield::bench

@@ -6,9 +6,9 @@
 #include "engine/base/file.h"
 #include "engine/base/parallel.h"
 
-namespace farfield::apps {
+namespace farfield::bench {
 
-void BenchOptions::add_to(Options& options) {
+void BenchOptions::add_to(cli::Options& options) {
   options.group("Measuring")
       .add("device", device, "cpu|cuda|cuda:N", "what to measure")
       .add("precision", precision, "fp32|bf16", "(default: fp32 on the CPU, bf16 on CUDA)")
@@ -35,7 +35,7 @@ void check_lengths(const std::vector<int64_t>& lengths) {
     require<ConfigError>(length >= 1, "bench", "expected lengths from 1 on, got ", length);
 }
 
-void ModelOptions::add_to(Options& options, const std::string& train_len_help,
+void ModelOptions::add_to(cli::Options& options, const std::string& train_len_help,
                           const std::string& batch_help) {
   options.group("Model")
       .add("preset", preset, "NAME", "smoke, tiny, mini, small, neox-162m or neox-1.3b")
@@ -62,4 +62,4 @@ int64_t ModelOptions::batch_size() const {
   return size;
 }
 
-}  // namespace farfield::apps
+}  // namespace farfield::bench

@@ -5,12 +5,12 @@
 #include <vector>
 
 #include "apps/bench/card.h"
-#include "apps/cli.h"
+#include "apps/cli/options.h"
 #include "engine/device.h"
 #include "engine/dtype.h"
 #include "layers/config.h"
 
-namespace farfield::apps {
+namespace farfield::bench {
 
 /// What every command of `bench` takes.
 struct BenchOptions {
@@ -21,7 +21,7 @@ struct BenchOptions {
   int64_t rounds = 7;
   std::string csv;
 
-  void add_to(Options& options);
+  void add_to(cli::Options& options);
   /// Checks everything, fills what is empty and sets the number of threads. ConfigError.
   void apply();
   /// After apply().
@@ -39,7 +39,7 @@ struct ModelOptions {
   std::optional<int64_t> train_len, batch, vocab_size;
 
   /// train_len_help, batch_help: what these two are to a command.
-  void add_to(Options& options,
+  void add_to(cli::Options& options,
               const std::string& train_len_help = "tokens of a sequence (default: the preset's)",
               const std::string& batch_help =
                   "sequences of a step (default: the preset's, at most "
@@ -48,4 +48,4 @@ struct ModelOptions {
   int64_t batch_size() const;
 };
 
-}  // namespace farfield::apps
+}  // namespace farfield::bench

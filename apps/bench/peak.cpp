@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "apps/timing.h"
+#include "apps/analysis/timing.h"
 #include "engine/base/parallel.h"
 
-namespace farfield::apps {
+namespace farfield::bench {
 namespace {
 
 #if defined(__AVX512F__)
@@ -41,7 +41,7 @@ double fma_peak_gflops() {
   double best = 0;
   for (int attempt = 0; attempt < 5; ++attempt) {
     volatile float sink = 0;
-    const double time = seconds([&] {
+    const double time = analysis::seconds([&] {
       parallel_for(n, [&](int64_t i) {
         const float total = run_chains(static_cast<float>(i) + 1);
         if (total == 0) sink = total;  // never: keeps the loop
@@ -52,4 +52,4 @@ double fma_peak_gflops() {
   return best;
 }
 
-}  // namespace farfield::apps
+}  // namespace farfield::bench

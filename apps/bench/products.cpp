@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
-#include "apps/timing.h"
+#include "apps/analysis/timing.h"
 #include "engine/device_info.h"
 #include "engine/ops/cross_entropy.h"
 #include "engine/ops/matmul.h"
 
-namespace farfield::apps {
+namespace farfield::bench {
 
 std::vector<ProductShape> step_products(const ModelConfig& config, int64_t n_token,
                                         bool checkpointing) {
@@ -67,7 +67,7 @@ double ProductRunner::run(const ProductShape& product) {
   const Device& device = a_.device();
   const int n = device.kind == Device::Kind::cpu ? 1 : 10;
   synchronize(device);
-  return seconds([&] {
+  return analysis::seconds([&] {
            for (int i = 0; i < n; ++i) gemm(device, p);
            synchronize(device);
          }) /
@@ -86,4 +86,4 @@ double ProductRunner::gflop() const {
   return total;
 }
 
-}  // namespace farfield::apps
+}  // namespace farfield::bench

@@ -8,7 +8,7 @@
 #include "engine/kernels/gemm.h"
 #include "layers/config.h"
 
-namespace farfield::apps {
+namespace farfield::bench {
 
 /// A matrix product C[m, n] = A[m, k] B[k, n] as a training step makes it.
 struct ProductShape {
@@ -44,4 +44,4 @@ class ProductRunner {
   Tensor a_, b_, c_;
 };
 
-}  // namespace farfield::apps
+}  // namespace farfield::bench

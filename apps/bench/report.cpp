@@ -4,12 +4,12 @@
 #include <iomanip>
 #include <sstream>
 
-#include "apps/csv.h"
-#include "apps/machine.h"
+#include "apps/cli/csv.h"
+#include "apps/run/machine.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 
-namespace farfield::apps {
+namespace farfield::bench {
 
 Report::Report(std::ostream& out, std::vector<std::string> columns, size_t first_width)
     : out_(out), columns_(std::move(columns)), first_width_(first_width) {
@@ -33,13 +33,13 @@ void Report::add(const std::vector<std::string>& row) {
 
 void Report::write_csv(const std::string& path) const {
   if (path.empty()) return;
-  std::string text = csv_row(columns_);
-  for (const auto& row : rows_) text += csv_row(row);
+  std::string text = cli::csv_row(columns_);
+  for (const auto& row : rows_) text += cli::csv_row(row);
   write_file_atomic(path, text);
 }
 
 void Report::close(const std::string& csv_path) const {
-  out_ << "\nresident memory at its most: " << mebibytes(peak_resident_bytes()) << " MiB\n";
+  out_ << "\nresident memory at its most: " << mebibytes(run::peak_resident_bytes()) << " MiB\n";
   write_csv(csv_path);
 }
 
@@ -63,4 +63,4 @@ std::string mebibytes(int64_t size_bytes) {
   return fixed(mib, mib < 100 ? 1 : 0);
 }
 
-}  // namespace farfield::apps
+}  // namespace farfield::bench

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "apps/timing.h"
+#include "apps/analysis/timing.h"
 
-namespace farfield::apps {
+namespace farfield::bench {
 
 /// A table that is printed as it grows and can be kept as CSV.
 class Report {
@@ -39,4 +39,4 @@ std::string percent(double share);
 std::string ratio(double of_two);
 std::string mebibytes(int64_t size_bytes);
 
-}  // namespace farfield::apps
+}  // namespace farfield::bench

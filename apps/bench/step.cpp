@@ -7,11 +7,11 @@
 #include "apps/bench/options.h"
 #include "apps/bench/products.h"
 #include "apps/bench/report.h"
-#include "apps/trainee.h"
+#include "apps/train/trainee.h"
 #include "engine/step_graph.h"
 #include "layers/config.h"
 
-namespace farfield::apps {
+namespace farfield::bench {
 namespace {
 
 // What rates are counted in: 6 for each weight and token, embedding rows being looked
@@ -30,8 +30,8 @@ std::string how_given(const StepGraph& graph) {
 }
 
 // Medians of the parts of a step: ": forward 3.1, backward 6.2, update 0.9".
-std::string parts_of(Trainee& trainee, int64_t rounds) {
-  std::array<Samples, 3> parts;
+std::string parts_of(train::Trainee& trainee, int64_t rounds) {
+  std::array<analysis::Samples, 3> parts;
   for (int64_t round = 0; round < rounds; ++round) {
     const auto times = trainee.run_parts();
     for (size_t i = 0; i < times.size(); ++i) parts[i].add(times[i]);
@@ -48,7 +48,7 @@ int bench_step(int argc, const char* const* argv, std::ostream& out) {
   std::vector<std::string> posenc = {"alibi"};
   bool checkpointing = false;
   std::string cuda_graph = "auto";
-  Options options(
+  cli::Options options(
       "bench step",
       "Times training steps: forward, backward, clipping, AdamW. Shares are of the rate of the "
       "model's own matrix products, measured first. Where `none` is among the encodings, each of "
@@ -60,7 +60,7 @@ int bench_step(int argc, const char* const* argv, std::ostream& out) {
       .add("cuda-graph", cuda_graph, "auto|off",
            "on CUDA, record a step once and repeat it by one call, as `train` does");
   common.add_to(options);
-  if (!options.parse(argc, argv, out)) return kDone;
+  if (!options.parse(argc, argv, out)) return cli::kDone;
   common.apply();
   require<ConfigError>(cuda_graph == "auto" || cuda_graph == "off", "config",
                        "--cuda-graph: expected auto or off, got '", cuda_graph, "'");
@@ -76,7 +76,7 @@ int bench_step(int argc, const char* const* argv, std::ostream& out) {
       << "M parameters, " << batch_size << " x " << config.train_len << " tokens, vocabulary "
       << config.vocab_size << ", " << *common.precision << (checkpointing ? ", checkpointing" : "")
       << "; " << peak.line << '\n';
-  Samples product_s;
+  analysis::Samples product_s;
   for (int64_t round = -1; round < common.rounds; ++round) {  // one to warm up
     const double time = products.run_all();
     if (round >= 0) product_s.add(time);
@@ -95,14 +95,14 @@ int bench_step(int argc, const char* const* argv, std::ostream& out) {
                 24);
   const auto make = [&](const std::string& expression) {
     config.posenc = expression;
-    return std::make_unique<Trainee>(
-        config, StepShape{.batch_size = batch_size, .checkpointing = checkpointing}, common.dtype(),
-        common.where(), cuda_graph == "auto");
+    return std::make_unique<train::Trainee>(
+        config, train::StepShape{.batch_size = batch_size, .checkpointing = checkpointing},
+        common.dtype(), common.where(), cuda_graph == "auto");
   };
   std::vector<std::string> parts, given;
   const LeftOut left_out = measure_in_turn(
       bench_encodings(posenc), /*warm_up=*/2, common.rounds, make,
-      [&](const Contender<Trainee>& one) {
+      [&](const Contender<train::Trainee>& one) {
         const double time = one.time_s.median();
         report.add({one.posenc, milliseconds(time), milliseconds(one.time_s.min()),
                     milliseconds(one.time_s.max()), fixed(static_cast<double>(n_token) / time, 0),
@@ -121,7 +121,7 @@ int bench_step(int argc, const char* const* argv, std::ostream& out) {
   for (const std::string& line : parts) out << line << '\n';
   report.close(common.csv);
   left_out.rethrow();
-  return kDone;
+  return cli::kDone;
 }
 
-}  // namespace farfield::apps
+}  // namespace farfield::bench

@@ -5,7 +5,7 @@
 #include "engine/base/file.h"
 #include "engine/safetensors.h"
 
-namespace farfield::apps {
+namespace farfield::inspect {
 namespace {
 
 constexpr std::string_view kWhere = "inspect";
@@ -19,7 +19,7 @@ struct Request {
 
 // The problem of the file, or a random one; sizes that the command line gave must be those of the
 // file.
-AttentionCase problem_of(const Request& request, const Options& given) {
+AttentionCase problem_of(const Request& request, const cli::Options& given) {
   if (request.input.empty()) {
     const auto check = [](const char* name, int64_t value) {
       require<ConfigError>(value >= 1 && value <= (1 << 16), kWhere, name,
@@ -45,7 +45,7 @@ AttentionCase problem_of(const Request& request, const Options& given) {
 
 int inspect_attention(int argc, const char* const* argv, std::ostream& out) {
   Request request;
-  Options options(
+  cli::Options options(
       "inspect attention",
       "Test vectors for a port of an encoding: one causal attention problem with its gradients, by "
       "the fused op\nin float64, the encoding's rotation included. Reads q, k, v and dout [n_head, "
@@ -68,7 +68,7 @@ int inspect_attention(int argc, const char* const* argv, std::ostream& out) {
       .add("layer", request.layer, "N", "the layer to look at; negative ones count from the end")
       .add("phase", request.phase, "eval|train", "some encodings differ")
       .add("draw", request.draw, "N", "number of the draw, where positions are random");
-  if (!options.parse(argc, argv, out)) return kDone;
+  if (!options.parse(argc, argv, out)) return cli::kDone;
   require<ConfigError>(!request.expression.empty(), kWhere,
                        "expected an expression, such as \"alibi\"; see inspect attention --help");
   require<ConfigError>(!request.output.empty(), kWhere,
@@ -85,7 +85,7 @@ int inspect_attention(int argc, const char* const* argv, std::ostream& out) {
   const posenc::Composition encoding(request.expression, around.config());
   const Spot spot = spot_of(encoding, request.layer, request.phase, request.draw);
 
-  NamedTensors tensors;
+  run::NamedTensors tensors;
   if (request.input.empty())
     tensors = {{"q", problem.q}, {"k", problem.k}, {"v", problem.v}, {"dout", problem.dout}};
   for (auto& item : solve(problem, encoding, spot.layer, spot.phase, spot.draw))
@@ -100,7 +100,7 @@ int inspect_attention(int argc, const char* const* argv, std::ostream& out) {
       << ", " << problem.length() << " tokens, in float64\n";
   for (const auto& [name, tensor] : tensors) out << "  " << name << ' ' << tensor.shape() << '\n';
   out << "written: " << request.output << '\n';
-  return kDone;
+  return cli::kDone;
 }
 
-}  // namespace farfield::apps
+}  // namespace farfield::inspect

@@ -12,7 +12,7 @@
 #include "engine/ops/view.h"
 #include "engine/safetensors.h"
 
-namespace farfield::apps {
+namespace farfield::inspect {
 namespace {
 
 constexpr std::string_view kWhere = "inspect";
@@ -69,8 +69,8 @@ AttentionCase read_case(const std::filesystem::path& path) {
   return problem;
 }
 
-NamedTensors solve(const AttentionCase& problem, const posenc::Composition& encoding, int64_t layer,
-                   posenc::Phase phase, uint64_t draw) {
+run::NamedTensors solve(const AttentionCase& problem, const posenc::Composition& encoding,
+                        int64_t layer, posenc::Phase phase, uint64_t draw) {
   const int64_t n = problem.length(), width = problem.n_head() * problem.head_dim();
   const auto plan = encoding.plan(n, n, phase, {1, draw});
   posenc::Composition::Layer made = plan.layers.at(static_cast<size_t>(layer));
@@ -99,7 +99,7 @@ NamedTensors solve(const AttentionCase& problem, const posenc::Composition& enco
   for (const Tensor& leaf : leaves) dorigins.push_back(leaf.grad());
   if (!origins.empty()) backward(origins, dorigins);
 
-  NamedTensors result;
+  run::NamedTensors result;
   result.emplace_back(
       "out", permute(reshape(out.detach(), {n, problem.n_head(), problem.head_dim()}), {1, 0, 2}));
   result.emplace_back("dq", part_of(qkv.grad(), 0, problem));
@@ -116,4 +116,4 @@ NamedTensors solve(const AttentionCase& problem, const posenc::Composition& enco
   return result;
 }
 
-}  // namespace farfield::apps
+}  // namespace farfield::inspect

@@ -3,11 +3,11 @@
 #include <cstdint>
 #include <filesystem>
 
-#include "apps/checkpoint.h"
+#include "apps/run/checkpoint.h"
 #include "engine/tensor.h"
 #include "posenc/composition.h"
 
-namespace farfield::apps {
+namespace farfield::inspect {
 
 /// A small attention problem: q, k, v and the gradient of the output, each [n_head, T, head_dim] in
 /// float64.
@@ -31,7 +31,7 @@ AttentionCase read_case(const std::filesystem::path& path);
 /// unless positions are remapped; grad.NAME for each learned parameter, zero for one that has no
 /// part in this layer. Gradients are those of sum(out * dout); that of a bias is taken where it is
 /// added, after bias_scale. The encoding's config must be in float64 and of the problem's size.
-NamedTensors solve(const AttentionCase& problem, const posenc::Composition& encoding, int64_t layer,
-                   posenc::Phase phase, uint64_t draw);
+run::NamedTensors solve(const AttentionCase& problem, const posenc::Composition& encoding,
+                        int64_t layer, posenc::Phase phase, uint64_t draw);
 
-}  // namespace farfield::apps
+}  // namespace farfield::inspect

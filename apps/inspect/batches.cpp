@@ -1,21 +1,21 @@
 #include <algorithm>
 #include <numeric>
 
-#include "apps/checkpoint.h"
-#include "apps/cli.h"
-#include "apps/csv.h"
+#include "apps/cli/csv.h"
+#include "apps/cli/options.h"
+#include "apps/cli/printable.h"
+#include "apps/cli/text_table.h"
 #include "apps/inspect/commands.h"
-#include "apps/printable.h"
-#include "apps/run_config.h"
-#include "apps/run_corpus.h"
-#include "apps/run_folder.h"
-#include "apps/text_table.h"
+#include "apps/run/checkpoint.h"
+#include "apps/run/config.h"
+#include "apps/run/corpus.h"
+#include "apps/run/folder.h"
 #include "data/corpus.h"
 #include "data/loader.h"
-#include "data/utf8.h"
 #include "engine/base/error.h"
+#include "engine/base/utf8.h"
 
-namespace farfield::apps {
+namespace farfield::inspect {
 namespace {
 
 constexpr std::string_view kWhere = "inspect";
@@ -30,18 +30,19 @@ struct Request {
 // A run as far as its batches go.
 struct Source {
   std::string run;
-  RunConfig config;
-  TrainState state;
+  run::RunConfig config;
+  run::TrainState state;
   std::string folder;  // of the corpus
   data::Corpus corpus;
 };
 
 Source open_source(const Request& request) {
-  const RunFolder run = RunFolder::open(request.run);
-  RunConfig config = to_run_config((run.path() / "config.conf").string(), run.config());
-  resolve(config);
-  TrainState state = load_newest_checkpoint(run.checkpoints(), /*with_optimizer=*/false).state;
-  std::string folder = request.data ? *request.data : find_corpus(run);
+  const run::RunFolder run = run::RunFolder::open(request.run);
+  run::RunConfig config = run::to_run_config((run.path() / "config.conf").string(), run.config());
+  run::resolve(config);
+  run::TrainState state =
+      run::load_newest_checkpoint(run.checkpoints(), /*with_optimizer=*/false).state;
+  std::string folder = request.data ? *request.data : run::find_corpus(run);
   data::Corpus corpus = data::Corpus::open(folder);
   require<IoError>(corpus.hash() == state.data_hash, kWhere, folder, ": expected the data that ",
                    request.run, " was trained on (hash ", state.data_hash,
@@ -75,7 +76,7 @@ std::vector<int64_t> documents_before(const data::TokenFile& tokens, int32_t end
 // the last field of the ids of a window.
 template <class F>
 std::vector<std::vector<std::string>> rows_of(const Source& source, int64_t step, const F& tokens) {
-  const RunConfig& config = source.config;
+  const run::RunConfig& config = source.config;
   const int64_t n_rows = *config.batch, length = *config.train_len;
   const data::TokenFile& file = source.corpus.split("train");
   const data::Loader loader(file, n_rows, length, config.seed);
@@ -115,23 +116,23 @@ std::string begin_of_text(const data::Tokenizer& tokenizer, const std::vector<in
   for (size_t i = 0; i < std::min(kShown, ids.size()); ++i)
     text += ids[i] == tokenizer.end_of_document() ? "\xE2\x90\x83"  // the symbol for end of text
                                                   : tokenizer.decode({&ids[i], 1});
-  data::replace_invalid_utf8(text);
+  replace_invalid_utf8(text);
   for (char& c : text)
     if (static_cast<unsigned char>(c) < 0x20 || c == '\x7f') c = ' ';
   return '"' + text + '"' + (ids.size() > kShown ? "..." : "");
 }
 
 void print_text(const Source& source, int64_t step, std::ostream& out) {
-  const RunConfig& config = source.config;
+  const run::RunConfig& config = source.config;
   const data::TokenFile& file = source.corpus.split("train");
   const data::Loader loader(file, *config.batch, *config.train_len, config.seed);
-  out << printable(source.run) << ", step " << step << " of " << *config.steps << ": "
+  out << cli::printable(source.run) << ", step " << step << " of " << *config.steps << ": "
       << *config.batch << " sequences of " << *config.train_len
       << " inputs and as many targets, seed " << config.seed;
   if (config.accumulate > 1)
     out << ", in " << config.accumulate << " pieces of " << *config.batch / config.accumulate;
   out << '\n'
-      << printable(data::split_path(source.folder, "train").string()) << ": " << file.size()
+      << cli::printable(data::split_path(source.folder, "train").string()) << ": " << file.size()
       << " tokens, " << loader.n_windows() << " windows an epoch, hash " << file.hash() << '\n';
   const auto& skipped = source.state.skipped;
   if (std::find(skipped.begin(), skipped.end(), step) != skipped.end())
@@ -145,14 +146,14 @@ void print_text(const Source& source, int64_t step, std::ostream& out) {
     row.erase(row.begin() + 3);
     row.erase(row.begin());
   }
-  out << text_table(rows);
+  out << cli::text_table(rows);
 }
 
 }  // namespace
 
 int inspect_batches(int argc, const char* const* argv, std::ostream& out) {
   Request request;
-  Options options(
+  cli::Options options(
       "inspect batches",
       "Prints what a run reads in one training step, in the order in which it is computed: windows "
       "of the\ncorpus and their tokens. data/README.md says how they are drawn, to replay them "
@@ -165,7 +166,7 @@ int inspect_batches(int argc, const char* const* argv, std::ostream& out) {
            "where the run's corpus lies now (default: where it is found)")
       .add("csv", request.csv,
            "comma-separated values with all token ids, inputs and the last target");
-  if (!options.parse(argc, argv, out)) return kDone;
+  if (!options.parse(argc, argv, out)) return cli::kDone;
   require<ConfigError>(request.run.empty() || request.named.empty(), kWhere,
                        "--run: expected one run, got ", request.run, " too");
   if (request.run.empty()) request.run = request.named;
@@ -179,10 +180,10 @@ int inspect_batches(int argc, const char* const* argv, std::ostream& out) {
                        *request.step);
   if (!request.csv) {
     print_text(source, *request.step, out);
-    return kDone;
+    return cli::kDone;
   }
-  for (const auto& row : rows_of(source, *request.step, all_ids)) out << csv_row(row);
-  return kDone;
+  for (const auto& row : rows_of(source, *request.step, all_ids)) out << cli::csv_row(row);
+  return cli::kDone;
 }
 
-}  // namespace farfield::apps
+}  // namespace farfield::inspect

@@ -1,9 +1,9 @@
 #include "apps/inspect/commands.h"
 
-namespace farfield::apps {
+namespace farfield::inspect {
 
-const std::vector<Command>& inspect_commands() {
-  static const std::vector<Command> all = {
+const std::vector<cli::Command>& inspect_commands() {
+  static const std::vector<cli::Command> all = {
       {"attention", "test vectors: an attention problem with its gradients", inspect_attention},
       {"batches", "what a run reads in one training step: windows of the corpus and their tokens",
        inspect_batches},
@@ -14,10 +14,10 @@ const std::vector<Command>& inspect_commands() {
 }
 
 int inspect(int argc, const char* const* argv, std::ostream& out) {
-  return run_command(
+  return cli::run_command(
       "inspect",
       "Shows what a positional encoding does, in float64, and what a training step reads.",
       inspect_commands(), argc, argv, out);
 }
 
-}  // namespace farfield::apps
+}  // namespace farfield::inspect

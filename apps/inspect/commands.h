@@ -3,11 +3,11 @@
 #include <ostream>
 #include <vector>
 
-#include "apps/commands.h"
+#include "apps/cli/commands.h"
 
-namespace farfield::apps {
+namespace farfield::inspect {
 
-const std::vector<Command>& inspect_commands();
+const std::vector<cli::Command>& inspect_commands();
 
 /// The whole of `inspect`: picks the command named by argv[1] and runs it with what follows.
 int inspect(int argc, const char* const* argv, std::ostream& out);
@@ -16,4 +16,4 @@ int inspect_attention(int argc, const char* const* argv, std::ostream& out);  //
 int inspect_batches(int argc, const char* const* argv, std::ostream& out);    // batches.cpp
 int inspect_encoding(int argc, const char* const* argv, std::ostream& out);   // encoding.cpp
 
-}  // namespace farfield::apps
+}  // namespace farfield::inspect

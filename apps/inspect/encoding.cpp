@@ -1,16 +1,16 @@
 #include <algorithm>
 
-#include "apps/csv.h"
+#include "apps/cli/csv.h"
+#include "apps/cli/distances.h"
+#include "apps/cli/text_table.h"
 #include "apps/inspect/commands.h"
-#include "apps/inspect/distances.h"
 #include "apps/inspect/matrix.h"
 #include "apps/inspect/registry_list.h"
 #include "apps/inspect/show.h"
-#include "apps/text_table.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 
-namespace farfield::apps {
+namespace farfield::inspect {
 namespace {
 
 constexpr std::string_view kWhere = "inspect";
@@ -52,11 +52,11 @@ void check(const Request& r) {
 std::string csv_of(const std::vector<Subject>& subjects, std::vector<std::string> header,
                    const std::function<Cells(const Subject&)>& cells_of) {
   if (subjects.size() > 1) header.insert(header.begin(), "posenc");
-  std::string text = csv_row(header);
+  std::string text = cli::csv_row(header);
   for (const Subject& s : subjects)
     for (std::vector<std::string>& row : cells_of(s)) {
       if (subjects.size() > 1) row.insert(row.begin(), s.name());
-      text += csv_row(row);
+      text += cli::csv_row(row);
     }
   return text;
 }
@@ -89,7 +89,7 @@ void show_cells(const Request& request, std::vector<Subject>& subjects, std::ost
     Cells cells = cells_of(s, brief);
     cells.insert(cells.begin(), header);
     drop_empty_columns(cells);
-    out << (&s == &subjects[0] ? "" : "\n") << heading(s) << text_table(cells);
+    out << (&s == &subjects[0] ? "" : "\n") << heading(s) << cli::text_table(cells);
   }
 }
 
@@ -98,16 +98,17 @@ void draw_image(const Request& request, std::vector<Subject>& subjects, std::ost
                        subjects.size());
   Subject& subject = subjects.front();
   subject.spot.n_key = request.length.value_or(subject.spot.n_key);
-  write_file_atomic(request.svg, draw_svg(bias_picture(subject, *request.image)));
+  write_file_atomic(request.svg, plot::draw_svg(bias_picture(subject, *request.image)));
   out << "drawn: " << request.svg << '\n';
 }
 
 // As asked for, or what suits the output and the length.
 std::vector<int64_t> distances_of(const Request& request, int64_t train_len) {
-  if (!request.distances.empty()) return parse_distances(request.distances);
-  std::vector<int64_t> distances = usual_distances(train_len);
+  if (!request.distances.empty()) return cli::parse_distances(request.distances);
+  std::vector<int64_t> distances = cli::usual_distances(train_len);
   if (!request.svg.empty())
-    distances = drawn_distances(std::min(distances.back(), request.length.value_or(1 << 22) - 1));
+    distances =
+        cli::drawn_distances(std::min(distances.back(), request.length.value_or(1 << 22) - 1));
   if (request.length)
     distances.erase(std::lower_bound(distances.begin(), distances.end(), *request.length),
                     distances.end());
@@ -122,8 +123,9 @@ void show_tables(const Request& request, std::vector<Subject>& subjects, std::os
                        needed - 1, ", got ", request.length.value_or(0));
   for (Subject& s : subjects) s.spot.n_key = request.length.value_or(needed);
   if (!request.svg.empty()) {
-    const Plot plot = tables_plot(subjects, distances, request.table == "bias", request.log_axis);
-    write_file_atomic(request.svg, draw_svg(plot));
+    const plot::Plot plot =
+        tables_plot(subjects, distances, request.table == "bias", request.log_axis);
+    write_file_atomic(request.svg, plot::draw_svg(plot));
     out << "drawn: " << request.svg << '\n';
   } else if (request.csv) {
     out << csv_of(subjects, {"head", "distance", "bias", "weight"},
@@ -139,7 +141,7 @@ void show_tables(const Request& request, std::vector<Subject>& subjects, std::os
 int inspect_encoding(int argc, const char* const* argv, std::ostream& out) {
   Request request;
   SubjectOptions& subject = request.subject;
-  Options options(
+  cli::Options options(
       "inspect encoding",
       "Prints what expressions make of positions, as the last query of a sequence sees it, in "
       "float64.\nA bias is added to the scaled dot product of q and k, after that has been "
@@ -171,13 +173,13 @@ int inspect_encoding(int argc, const char* const* argv, std::ostream& out) {
            "with --svg: the bias of this head as a picture over query and key");
   subject.model.add_to(options);
   subject.run.add_to(options);
-  if (!options.parse(argc, argv, out)) return kDone;
+  if (!options.parse(argc, argv, out)) return cli::kDone;
   check(request);
   require<ConfigError>(!request.svg.empty() || !options.given("svg"), kWhere,
                        "--svg: expected a file, got ''");
   if (request.list) {
     out << (request.csv ? registry_csv() : registry_text());
-    return kDone;
+    return cli::kDone;
   }
   if (request.matrix) {
     const std::vector<MatrixRow> rows = encoding_matrix();
@@ -185,7 +187,7 @@ int inspect_encoding(int argc, const char* const* argv, std::ostream& out) {
     const auto has_broken = [](const MatrixRow& row) {
       return std::any_of(row.trials.begin(), row.trials.end(), is_broken);
     };
-    return std::any_of(rows.begin(), rows.end(), has_broken) ? kFailed : kDone;
+    return std::any_of(rows.begin(), rows.end(), has_broken) ? cli::kFailed : cli::kDone;
   }
   if (!request.svg.empty()) require_writable_file(request.svg);
   std::vector<std::string> refused;
@@ -198,7 +200,7 @@ int inspect_encoding(int argc, const char* const* argv, std::ostream& out) {
     show_tables(request, subjects, out);
   require<ConfigError>(refused.empty(), kWhere, refused.size(), " of ", subject.expressions.size(),
                        " expressions left out: ", refused.empty() ? "" : refused.front());
-  return kDone;
+  return cli::kDone;
 }
 
-}  // namespace farfield::apps
+}  // namespace farfield::inspect

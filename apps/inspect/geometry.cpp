@@ -4,7 +4,7 @@
 
 #include "engine/base/error.h"
 
-namespace farfield::apps {
+namespace farfield::inspect {
 namespace {
 
 // The angle from (cos, sin) at a to (cos, sin) at b: exact where that of a is 0, and independent of
@@ -85,4 +85,4 @@ std::vector<TurnedPair> turned_pairs(const posenc::Composition& encoding, const 
   return pairs;
 }
 
-}  // namespace farfield::apps
+}  // namespace farfield::inspect

@@ -5,7 +5,7 @@
 
 #include "posenc/composition.h"
 
-namespace farfield::apps {
+namespace farfield::inspect {
 
 /// Where in an encoding to look.
 struct Spot {
@@ -37,4 +37,4 @@ struct TurnedPair {
 std::vector<TurnedPair> turned_pairs(const posenc::Composition& encoding, const Spot& spot,
                                      int64_t position);
 
-}  // namespace farfield::apps
+}  // namespace farfield::inspect

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "apps/csv.h"
+#include "apps/cli/csv.h"
 #include "engine/base/error.h"
 
-namespace farfield::apps {
+namespace farfield::inspect {
 namespace {
 
 const char* word_for(Trial::Outcome outcome) {
@@ -86,12 +86,12 @@ std::string matrix_text(const std::vector<MatrixRow>& rows) {
 }
 
 std::string matrix_csv(const std::vector<MatrixRow>& rows) {
-  std::string text = csv_row({"name", "expression", "path", "outcome", "message"});
+  std::string text = cli::csv_row({"name", "expression", "path", "outcome", "message"});
   for (const MatrixRow& row : rows)
     for (size_t i = 0; i < row.trials.size(); ++i)
-      text += csv_row({row.name, row.expression, Trials::paths()[i],
-                       word_for(row.trials[i].outcome), row.trials[i].message});
+      text += cli::csv_row({row.name, row.expression, Trials::paths()[i],
+                            word_for(row.trials[i].outcome), row.trials[i].message});
   return text;
 }
 
-}  // namespace farfield::apps
+}  // namespace farfield::inspect

@@ -5,7 +5,7 @@
 
 #include "apps/inspect/trials.h"
 
-namespace farfield::apps {
+namespace farfield::inspect {
 
 /// What came of one encoding on every path.
 struct MatrixRow {
@@ -26,4 +26,4 @@ std::string matrix_text(const std::vector<MatrixRow>& rows);
 /// One row per cell: name, expression, path, outcome, message.
 std::string matrix_csv(const std::vector<MatrixRow>& rows);
 
-}  // namespace farfield::apps
+}  // namespace farfield::inspect

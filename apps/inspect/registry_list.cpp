@@ -3,13 +3,13 @@
 #include <map>
 #include <set>
 
-#include "apps/csv.h"
+#include "apps/cli/csv.h"
 #include "engine/base/error.h"
 #include "engine/ops/attention.h"
 #include "engine/ops/index.h"
 #include "posenc/registry.h"
 
-namespace farfield::apps {
+namespace farfield::inspect {
 namespace {
 
 constexpr size_t kWidth = 100;
@@ -94,16 +94,17 @@ std::string registry_text() {
 
 std::string registry_csv() {
   const auto refused = refused_pairs();
-  std::string text = csv_row({"name", "aliases", "class", "arguments", "refused_with", "meaning"});
+  std::string text =
+      cli::csv_row({"name", "aliases", "class", "arguments", "refused_with", "meaning"});
   for (const posenc::Row& row : posenc::registry()) {
     std::vector<std::string> arguments;
     for (const posenc::ArgumentSpec& spec : row.arguments)
       arguments.push_back(spec.name + '=' + spec.default_text);
     const auto found = refused.find(row.name);
-    text += csv_row({row.name, joined(row.aliases, " "), row.classes, joined(arguments, "; "),
-                     found == refused.end() ? "" : joined(found->second, " "), row.meaning});
+    text += cli::csv_row({row.name, joined(row.aliases, " "), row.classes, joined(arguments, "; "),
+                          found == refused.end() ? "" : joined(found->second, " "), row.meaning});
   }
   return text;
 }
 
-}  // namespace farfield::apps
+}  // namespace farfield::inspect

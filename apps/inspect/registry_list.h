@@ -4,7 +4,7 @@
 
 #include "posenc/composition.h"
 
-namespace farfield::apps {
+namespace farfield::inspect {
 
 /// "" when attention runs under the expression in training and evaluation, at the training length;
 /// else why not: the text of the error.
@@ -16,4 +16,4 @@ std::string registry_text();
 /// The same, one row per encoding: name, aliases, class, arguments, refused_with, meaning.
 std::string registry_csv();
 
-}  // namespace farfield::apps
+}  // namespace farfield::inspect

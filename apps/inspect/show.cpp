@@ -3,20 +3,20 @@
 #include <algorithm>
 #include <cmath>
 
-#include "apps/inspect/score_tables.h"
-#include "apps/text_table.h"
+#include "apps/cli/text_table.h"
 #include "engine/base/error.h"
+#include "posenc/score_tables.h"
 
-namespace farfield::apps {
+namespace farfield::inspect {
 namespace {
 
-ScoreTables tables_of(const Subject& s) {
+posenc::ScoreTables tables_of(const Subject& s) {
   const auto plan = s.plan();
-  return score_tables(s.layer_of(plan).rule, s.config().n_head, s.spot.n_key);
+  return posenc::score_tables(s.layer_of(plan).rule, s.config().n_head, s.spot.n_key);
 }
 
 // Distances down, heads across, so many to a block that it fits on a terminal.
-std::string blocks(const char* what, const ScoreTables& tables,
+std::string blocks(const char* what, const posenc::ScoreTables& tables,
                    const std::vector<int64_t>& distances, bool is_bias) {
   constexpr int64_t kAcross = 8;
   std::string text;
@@ -29,7 +29,7 @@ std::string blocks(const char* what, const ScoreTables& tables,
       for (int64_t head = first; head < end; ++head)
         rows.back().push_back(brief(is_bias ? tables.bias_at(head, d) : tables.weight_at(head, d)));
     }
-    text += text_table(rows, 2) + '\n';
+    text += cli::text_table(rows, 2) + '\n';
   }
   return text;
 }
@@ -55,7 +55,7 @@ std::string normalizer_text(const Normalizer& n) {
 }  // namespace
 
 Cells table_cells(const Subject& s, const std::vector<int64_t>& distances, Format format) {
-  const ScoreTables tables = tables_of(s);
+  const posenc::ScoreTables tables = tables_of(s);
   Cells rows;
   for (int64_t head = 0; head < tables.n_head; ++head)
     for (const int64_t d : distances)
@@ -103,7 +103,7 @@ std::string heading(const Subject& s) {
 std::string tables_text(const Subject& s, const std::vector<int64_t>& distances) {
   const auto plan = s.plan();
   const auto& [rotation, rule] = s.layer_of(plan);
-  const ScoreTables tables = score_tables(rule, s.config().n_head, s.spot.n_key);
+  const posenc::ScoreTables tables = posenc::score_tables(rule, s.config().n_head, s.spot.n_key);
   std::string text = heading(s);
   if (tables.has_bias) text += blocks("bias by distance", tables, distances, true);
   if (tables.has_weight) text += blocks("weight by distance", tables, distances, false);
@@ -130,9 +130,9 @@ std::string tables_text(const Subject& s, const std::vector<int64_t>& distances)
   return text;
 }
 
-Plot tables_plot(const std::vector<Subject>& subjects, const std::vector<int64_t>& distances,
-                 bool is_bias, bool is_log) {
-  Plot plot;
+plot::Plot tables_plot(const std::vector<Subject>& subjects, const std::vector<int64_t>& distances,
+                       bool is_bias, bool is_log) {
+  plot::Plot plot;
   plot.x_label = "distance (tokens)";
   plot.y_label = is_bias ? "bias" : "weight";
   plot.title = subjects.size() == 1 ? subjects[0].name() : plot.y_label + " by distance";
@@ -144,13 +144,15 @@ Plot tables_plot(const std::vector<Subject>& subjects, const std::vector<int64_t
     plot.marked_label = "training length";
   }
   for (size_t i = 0; i < subjects.size(); ++i) {
-    const ScoreTables tables = tables_of(subjects[i]);
+    const posenc::ScoreTables tables = tables_of(subjects[i]);
     for (int64_t head = 0; head < tables.n_head; ++head) {
-      Curve curve{.label = subjects[i].name(), .style = static_cast<int>(i), .has_markers = false};
+      plot::Curve curve{
+          .label = subjects[i].name(), .style = static_cast<int>(i), .has_markers = false};
       if (tables.n_head > 1) {
         const std::string place = concat("head ", head + 1);
         curve.label = subjects.size() == 1 ? place : curve.label + ", " + place;
-        curve.colour = ramp_colour(static_cast<size_t>(head), static_cast<size_t>(tables.n_head));
+        curve.colour =
+            plot::ramp_colour(static_cast<size_t>(head), static_cast<size_t>(tables.n_head));
       }
       for (const int64_t d : distances)
         if (d > 0 || !is_log)
@@ -162,13 +164,13 @@ Plot tables_plot(const std::vector<Subject>& subjects, const std::vector<int64_t
   return plot;
 }
 
-Picture bias_picture(const Subject& subject, int64_t head) {
+plot::Picture bias_picture(const Subject& subject, int64_t head) {
   constexpr int64_t kMostRows = 256;
   const int64_t length = subject.spot.n_key, n_head = subject.config().n_head;
   require<ConfigError>(head >= 1 && head <= n_head, "inspect",
                        "--image: expected a head from 1 to ", n_head, ", got ", head);
   const int64_t step = (length + kMostRows - 1) / kMostRows;
-  Picture picture;
+  plot::Picture picture;
   picture.title = concat(subject.name(), n_head > 1 ? concat(", head ", head) : "");
   picture.x_label = "key";
   picture.y_label = "query";
@@ -178,11 +180,11 @@ Picture bias_picture(const Subject& subject, int64_t head) {
       subject.encoding.plan(length, length, subject.spot.phase, {1, subject.spot.draw});
   const AttentionRule& rule = subject.layer_of(plan).rule;
   for (int64_t query = 0; query < length; query += step) {
-    const ScoreTables tables = score_tables(rule, n_head, length, length, query);
+    const posenc::ScoreTables tables = posenc::score_tables(rule, n_head, length, length, query);
     for (int64_t key = 0; key < length; key += step)
       picture.values.push_back(key > query ? std::nan("") : tables.bias_at(head - 1, query - key));
   }
   return picture;
 }
 
-}  // namespace farfield::apps
+}  // namespace farfield::inspect

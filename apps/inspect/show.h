@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "apps/inspect/subject.h"
-#include "apps/picture.h"
-#include "apps/plot.h"
+#include "apps/plot/picture.h"
+#include "apps/plot/plot.h"
 
-namespace farfield::apps {
+namespace farfield::inspect {
 
 using Cells = std::vector<std::vector<std::string>>;  ///< rows
 using Format = std::string (*)(double);               ///< exact or brief
@@ -29,11 +29,11 @@ std::string heading(const Subject& s);
 std::string tables_text(const Subject& s, const std::vector<int64_t>& distances);
 /// Bias or weight against distance, a line per head and subject; distance 0 has no place on a
 /// logarithmic axis.
-Plot tables_plot(const std::vector<Subject>& subjects, const std::vector<int64_t>& distances,
-                 bool is_bias, bool is_log);
+plot::Plot tables_plot(const std::vector<Subject>& subjects, const std::vector<int64_t>& distances,
+                       bool is_bias, bool is_log);
 
 /// The bias of one head as a picture over the queries and keys of the sequence, 256 of them at
 /// most: white where the key is hidden. ConfigError for a head that is not there.
-Picture bias_picture(const Subject& subject, int64_t head);
+plot::Picture bias_picture(const Subject& subject, int64_t head);
 
-}  // namespace farfield::apps
+}  // namespace farfield::inspect

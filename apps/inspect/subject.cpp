@@ -3,11 +3,11 @@
 #include <cmath>
 #include <cstdio>
 
-#include "apps/load_run.h"
-#include "apps/wide_encoding.h"
+#include "apps/run/load_run.h"
+#include "apps/run/wide_encoding.h"
 #include "engine/base/error.h"
 
-namespace farfield::apps {
+namespace farfield::inspect {
 namespace {
 
 constexpr std::string_view kWhere = "inspect";
@@ -22,7 +22,7 @@ std::string formatted(const char* format, double value) {
 
 }  // namespace
 
-void Surroundings::add_to(Options& options) {
+void Surroundings::add_to(cli::Options& options) {
   options.group("The model around it")
       .add("n-head", n_head, "N", "attention heads")
       .add("head-dim", head_dim, "N", "width of a head")
@@ -51,7 +51,7 @@ posenc::Config Surroundings::config() const {
           .dtype = DType::f64};
 }
 
-void RunChoice::add_to(Options& options) {
+void RunChoice::add_to(cli::Options& options) {
   options.group("A trained run")
       .add("run", run, "FOLDER", "take the model and what it learned from this run of `train`")
       .add("step", step, "N", "the checkpoint of this step (default: the newest)")
@@ -64,12 +64,12 @@ void RunChoice::add_to(Options& options) {
 
 TrainedEncoding trained_encoding(const RunChoice& choice,
                                  const std::optional<std::string>& expression) {
-  const LoadedRun run = load_run(choice.run, {.step = choice.step,
-                                              .device = "cpu",
-                                              .posenc = expression,
-                                              .drop_learned = choice.drop_learned,
-                                              .map = choice.map});
-  return {widened(run.model.encoding()), with_map(run.posenc, run.unmatched)};
+  const run::LoadedRun run = run::load_run(choice.run, {.step = choice.step,
+                                                        .device = "cpu",
+                                                        .posenc = expression,
+                                                        .drop_learned = choice.drop_learned,
+                                                        .map = choice.map});
+  return {run::widened(run.model.encoding()), run::with_map(run.posenc, run.unmatched)};
 }
 
 posenc::Composition::Plan Subject::plan() const {
@@ -89,7 +89,7 @@ Spot spot_of(const posenc::Composition& encoding, int64_t layer, const std::stri
           .draw = draw};
 }
 
-std::vector<Subject> subjects_of(const SubjectOptions& request, const Options& given,
+std::vector<Subject> subjects_of(const SubjectOptions& request, const cli::Options& given,
                                  std::vector<std::string>& refused) {
   const auto refuse = [&](std::vector<const char*> names, const char* expected) {
     for (const char* name : names)
@@ -137,4 +137,4 @@ std::vector<Subject> subjects_of(const SubjectOptions& request, const Options& g
 std::string exact(double value) { return formatted("%.17g", value); }
 std::string brief(double value) { return formatted("%.5g", value); }
 
-}  // namespace farfield::apps
+}  // namespace farfield::inspect

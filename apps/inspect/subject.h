@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
-#include "apps/cli.h"
+#include "apps/cli/options.h"
 #include "apps/inspect/geometry.h"
 #include "posenc/composition.h"
 
-namespace farfield::apps {
+namespace farfield::inspect {
 
 /// The model in which an expression is looked at; by default of the size of `neox-162m`.
 struct Surroundings {
@@ -17,7 +17,7 @@ struct Surroundings {
   std::optional<int64_t> d_model;
   uint64_t seed = 1;
 
-  void add_to(Options& options);
+  void add_to(cli::Options& options);
   /// In float64. ConfigError for a size that is not positive.
   posenc::Config config() const;
 };
@@ -29,7 +29,7 @@ struct RunChoice {
   bool drop_learned = false;
   std::vector<std::string> map;  ///< LoadOptions::map
 
-  void add_to(Options& options);
+  void add_to(cli::Options& options);
 };
 
 /// The encoding of a run with its trained values, widened to float64; under another expression when
@@ -75,7 +75,7 @@ Spot spot_of(const posenc::Composition& encoding, int64_t layer, const std::stri
 /// told otherwise. `given` says what the command line gave. ConfigError for options that contradict
 /// each other. Of several expressions, one that is refused does not cancel the others: its error is
 /// added to `refused`; ConfigError when all are.
-std::vector<Subject> subjects_of(const SubjectOptions& request, const Options& given,
+std::vector<Subject> subjects_of(const SubjectOptions& request, const cli::Options& given,
                                  std::vector<std::string>& refused);
 
 /// 17 significant digits, so that every float64 reads back; "-inf" and "inf"; "" for NaN.
@@ -83,4 +83,4 @@ std::string exact(double value);
 /// For people: up to 5 significant digits.
 std::string brief(double value);
 
-}  // namespace farfield::apps
+}  // namespace farfield::inspect

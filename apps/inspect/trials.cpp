@@ -4,16 +4,16 @@
 #include <cmath>
 #include <functional>
 
-#include "apps/examples.h"
-#include "apps/trainer.h"
+#include "apps/train/trainer.h"
 #include "data/prepare.h"
 #include "engine/autograd.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 #include "engine/base/random.h"
 #include "layers/transformer.h"
+#include "posenc/examples.h"
 
-namespace farfield::apps {
+namespace farfield::inspect {
 namespace {
 
 constexpr int64_t kBatch = 2, kTrainLen = 16, kWindow = 12;
@@ -145,7 +145,7 @@ void differences(const std::string& expression) {
   }
 }
 
-void expect_same(const NamedTensors& a, const NamedTensors& b) {
+void expect_same(const run::NamedTensors& a, const run::NamedTensors& b) {
   expect(a.size() == b.size(), "expected ", a.size(), " tensors, got ", b.size());
   for (size_t i = 0; i < a.size(); ++i)
     expect(a[i].second.to_vector() == b[i].second.to_vector(), a[i].first,
@@ -153,7 +153,7 @@ void expect_same(const NamedTensors& a, const NamedTensors& b) {
 }
 
 void resume(const std::string& expression, const std::string& corpus, const std::string& folder) {
-  RunConfig config;
+  run::RunConfig config;
   config.preset = "smoke";
   config.n_layer = 2;
   config.n_head = 2;
@@ -163,18 +163,19 @@ void resume(const std::string& expression, const std::string& corpus, const std:
   config.train_len = kTrainLen;
   config.batch = kBatch;
   config.steps = 4;
-  resolve(config);
+  run::resolve(config);
   const data::Corpus text = data::Corpus::open(corpus);
-  Trainer trainer(config, text), resumed(config, text);
-  const auto step = [](Trainer& t) {
-    const StepResult result = t.step();
+  train::Trainer trainer(config, text), resumed(config, text);
+  const auto step = [](train::Trainer& t) {
+    const train::StepResult result = t.step();
     expect(result.problem.empty(), result.problem);
   };
   step(trainer);
   step(trainer);
-  save_checkpoint(folder, trainer.state(), trainer.model_tensors(), trainer.optimizer_tensors(), 1);
-  resumed.restore(load_newest_checkpoint(folder));
-  for (Trainer* t : {&trainer, &resumed}) {
+  run::save_checkpoint(folder, trainer.state(), trainer.model_tensors(),
+                       trainer.optimizer_tensors(), 1);
+  resumed.restore(run::load_newest_checkpoint(folder));
+  for (train::Trainer* t : {&trainer, &resumed}) {
     step(*t);
     step(*t);
   }
@@ -201,7 +202,7 @@ std::string with_argument(const std::string& expression, const std::string& argu
 }
 
 void share_by_layer(const posenc::Row& row) {
-  const std::string shared = training_example_of(row);
+  const std::string shared = posenc::training_example_of(row);
   const Transformer all(shape(shared), 1);
   if (!learns(all.encoding())) throw Nothing("it learns nothing");
   const Transformer each(shape(with_argument(shared, "share=layer")), 1);
@@ -235,7 +236,7 @@ const std::vector<std::string>& Trials::paths() {
 }
 
 std::string Trials::expression_of(const posenc::Row& row) {
-  const std::string example = training_example_of(row);
+  const std::string example = posenc::training_example_of(row);
   return row.is("P") && !row.is("R") ? example + " + rope" : example;
 }
 
@@ -251,4 +252,4 @@ std::vector<Trial> Trials::run(const posenc::Row& row) const {
           outcome_of([&] { share_by_layer(row); })};
 }
 
-}  // namespace farfield::apps
+}  // namespace farfield::inspect

@@ -3,11 +3,11 @@
 #include <string>
 #include <vector>
 
-#include "apps/scratch_folder.h"
+#include "apps/cli/scratch_folder.h"
 #include "layers/config.h"
 #include "posenc/registry.h"
 
-namespace farfield::apps {
+namespace farfield::inspect {
 
 /// What came of an encoding on one path.
 struct Trial {
@@ -45,8 +45,8 @@ class Trials {
   std::vector<Trial> run(const posenc::Row& row) const;
 
  private:
-  ScratchFolder folder_;
+  cli::ScratchFolder folder_;
   std::string corpus_;  // a folder in it
 };
 
-}  // namespace farfield::apps
+}  // namespace farfield::inspect

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "apps/cli.h"
-#include "apps/eval_command.h"
-#include "apps/training_run.h"
+#include "apps/cli/options.h"
+#include "apps/compare/program.h"
+#include "apps/train/training_run.h"
 #include "tests/apps/toy_run.h"
 
 namespace farfield::test {
@@ -16,10 +16,10 @@ namespace farfield::test {
 /// The folder of a new run of the toy configuration, trained to its end.
 inline std::string trained_toy(const std::string& posenc, const std::string& name) {
   const std::string path = toy().path(name);
-  apps::TrainingRun run = apps::TrainingRun::start(toy().config(posenc), path);
+  train::TrainingRun run = train::TrainingRun::start(toy().config(posenc), path);
   std::ostringstream nowhere;
-  apps::Progress progress(nowhere, false);
-  BOOST_TEST_REQUIRE(run.go(progress) == apps::kDone);
+  cli::Progress progress(nowhere, false);
+  BOOST_TEST_REQUIRE(run.go(progress) == cli::kDone);
   return path;
 }
 
@@ -37,8 +37,8 @@ inline Said run_eval(std::vector<std::string> words) {
   std::ostringstream out, err;
   std::streambuf* const before = std::cerr.rdbuf(err.rdbuf());
   const int code =
-      apps::run_main(static_cast<int>(argv.size()), argv.data(),
-                     [&](int n, char** all) { return apps::eval_command(n, all, out); });
+      cli::run_main(static_cast<int>(argv.size()), argv.data(),
+                    [&](int n, char** all) { return compare::eval_program(n, all, out); });
   std::cerr.rdbuf(before);
   return {code, out.str(), err.str()};
 }

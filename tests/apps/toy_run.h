@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "apps/run_config.h"
+#include "apps/run/config.h"
 #include "data/prepare.h"
 #include "engine/base/file.h"
 #include "engine/base/random.h"
@@ -39,8 +39,8 @@ struct ToyRun {
   std::string path(const std::string& name) const { return (folder / name).string(); }
 
   /// One block of width 16, 8 steps of 4 x 16 tokens; resolved.
-  apps::RunConfig config(const std::string& posenc = "kerple_log") const {
-    apps::RunConfig c;
+  run::RunConfig config(const std::string& posenc = "kerple_log") const {
+    run::RunConfig c;
     c.preset = "smoke";
     c.n_layer = 1;
     c.n_head = 2;
@@ -54,7 +54,7 @@ struct ToyRun {
     c.valid_every = 4;
     c.valid_windows = 6;
     c.checkpoint_every = 2;
-    apps::resolve(c);
+    run::resolve(c);
     return c;
   }
 };

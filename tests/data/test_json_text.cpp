@@ -2,8 +2,8 @@
 #include <nlohmann/json.hpp>
 
 #include "data/json_text.h"
-#include "data/utf8.h"
 #include "engine/base/random.h"
+#include "engine/base/utf8.h"
 
 namespace farfield::data {
 namespace {

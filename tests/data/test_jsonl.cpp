@@ -1,8 +1,8 @@
 #include <boost/test/unit_test.hpp>
 
 #include "data/jsonl.h"
-#include "data/utf8.h"
 #include "engine/base/error.h"
+#include "engine/base/utf8.h"
 #include "tests/support/messages.h"
 #include "tests/support/string_reader.h"
 

@@ -3,16 +3,27 @@
 # files that wrap it, and a project header is named by its path from the root. JSON is read by one
 # reader: what it refuses, all refuse.
 
+set(libraries "data|layers|posenc|engine")
 # What the files of a folder may include, as a regular expression over the path from the root. The
 # first row that fits a file holds. host_device.h is one macro, which random.h needs.
 set(rows
-  "engine/base/"  "^engine/(base/|host_device\\.h$)"
-  "engine/"       "^engine/"
-  "posenc/"       "^(posenc|engine)/"
-  "layers/"       "^(layers|posenc|engine)/"
-  "data/"         "^(data|engine/base)/"
-  "apps/"         "^(apps|data|layers|posenc|engine)/"
-  "tests/"        "^(tests|apps|data|layers|posenc|engine)/")
+  "engine/base/"    "^engine/(base/|host_device\\.h$)"
+  "engine/"         "^engine/"
+  "posenc/"         "^(posenc|engine)/"
+  "layers/"         "^(layers|posenc|engine)/"
+  "data/"           "^(data|engine/base)/"
+  "apps/analysis/"  "^(apps/analysis|engine/base)/"
+  "apps/cli/"       "^(apps/cli|engine)/"
+  "apps/plot/"      "^(apps/(plot|cli)|engine/base)/"
+  "apps/run/"       "^(apps/(run|cli)|${libraries})/"
+  "apps/train/"     "^(apps/(train|run|cli|analysis)|${libraries})/"
+  "apps/eval/"      "^(apps/(eval|train|run|plot|cli|analysis)|${libraries})/"
+  "apps/compare/"   "^(apps/(compare|eval|run|plot|cli|analysis)|${libraries})/"
+  "apps/inspect/"   "^(apps/(inspect|train|run|plot|cli)|${libraries})/"
+  "apps/bench/"     "^(apps/(bench|train|run|cli|analysis)|${libraries})/"
+  "apps/demo/"      "^(apps/(demo|eval|train|run|plot|cli|analysis)|${libraries})/"
+  "apps/"           "^(apps|${libraries})/"
+  "tests/"          "^(tests|apps|${libraries})/")
 
 # Headers of a vendor, and the files that may include them.
 set(vendors
@@ -22,9 +33,9 @@ set(vendors
   "^boost/(test|mpl)"                                        "^tests/"
   "^boost/math"                                              "^apps/analysis/student\\.cpp$"
   "^boost/context"                                           "^tests/support/cuda/fibers"
-  "^boost/program_options"                                   "^apps/"
+  "^boost/program_options"                                   "^apps/cli/"
   "^nlohmann/json\\.hpp"                                     "^(engine/base/json\\.h$|tests/)"
-  "^nlohmann/json_fwd"                                       "^apps/json_number\\.h$"
+  "^nlohmann/json_fwd"                                       "^apps/cli/json_number\\.h$"
   "^zstd"                                                    "^(data|tests)/"
   "^zlib\\.h$"                                                "^(data/gzip_reader\\.cpp$|tests/)"
   "^xxhash"                                                  "^engine/base/")

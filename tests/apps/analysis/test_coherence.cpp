@@ -6,7 +6,7 @@
 #include "engine/base/error.h"
 #include "tests/support/all_close.h"
 
-namespace farfield::apps {
+namespace farfield::analysis {
 namespace {
 
 using Text = std::vector<int32_t>;
@@ -120,4 +120,4 @@ BOOST_AUTO_TEST_CASE(bad_arguments_are_named) {
 }
 
 }  // namespace
-}  // namespace farfield::apps
+}  // namespace farfield::analysis

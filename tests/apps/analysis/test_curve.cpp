@@ -5,11 +5,11 @@
 
 #include "apps/analysis/curve.h"
 #include "apps/analysis/perplexity.h"
-#include "apps/protocols/non_overlapping.h"
+#include "apps/eval/protocols/non_overlapping.h"
 #include "engine/base/error.h"
 #include "tests/support/all_close.h"
 
-namespace farfield::apps {
+namespace farfield::analysis {
 namespace {
 
 using boost::test_tools::tolerance;
@@ -46,26 +46,26 @@ BOOST_AUTO_TEST_CASE(the_weighted_mean_is_the_result_of_the_non_overlapping_prot
   // Chunks of 7 of 40 targets, and a tail of 5: each position weighted by its chunks.
   std::vector<double> of_target;
   for (int i = 0; i < 40; ++i) of_target.push_back(1 + std::sin(1.7 * i));
-  Scorer model;
+  eval::Scorer model;
   model.vocab_size = 41;
-  model.score = [&](const Scorer::Ids&, const Scorer::Ids& targets, int64_t) {
+  model.score = [&](const eval::Scorer::Ids&, const eval::Scorer::Ids& targets, int64_t) {
     std::vector<double> nll;
     for (const int32_t target : targets) nll.push_back(of_target[static_cast<size_t>(target - 1)]);
     return nll;
   };
-  TokenStream text;
+  eval::TokenStream text;
   text.size = 41;
   text.copy = [](int64_t begin, int64_t n, int32_t* out) {
     for (int64_t i = 0; i < n; ++i) out[i] = static_cast<int32_t>(begin + i);
   };
-  Subject subject;
+  eval::Subject subject;
   subject.scorer = model;
   subject.text = text;
-  CommonOptions common;
+  eval::CommonOptions common;
   common.lengths = {7};
-  NonOverlappingOptions options;
+  eval::NonOverlappingOptions options;
   options.keep_tail = true;
-  const LengthResult want = non_overlapping(subject, common, options).lengths[0];
+  const eval::LengthResult want = eval::non_overlapping(subject, common, options).lengths[0];
 
   std::vector<std::vector<double>> nll;
   for (size_t i = 0; i < of_target.size(); ++i) {
@@ -184,4 +184,4 @@ BOOST_AUTO_TEST_CASE(bad_arguments_are_named) {
 }
 
 }  // namespace
-}  // namespace farfield::apps
+}  // namespace farfield::analysis

@@ -7,7 +7,7 @@
 #include "engine/base/error.h"
 #include "tests/support/messages.h"
 
-namespace farfield::apps {
+namespace farfield::analysis {
 namespace {
 
 using boost::test_tools::tolerance;
@@ -150,4 +150,4 @@ BOOST_AUTO_TEST_CASE(too_few_points_and_kernels_without_a_value_are_refused) {
 }
 
 }  // namespace
-}  // namespace farfield::apps
+}  // namespace farfield::analysis

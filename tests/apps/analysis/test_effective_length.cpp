@@ -9,7 +9,7 @@
 #include "tests/support/golden.h"
 #include "tests/support/messages.h"
 
-namespace farfield::apps {
+namespace farfield::analysis {
 namespace {
 
 const nlohmann::json& entry(const std::string& name) {
@@ -203,4 +203,4 @@ BOOST_AUTO_TEST_CASE(kernels_without_a_value_are_refused) {
 }
 
 }  // namespace
-}  // namespace farfield::apps
+}  // namespace farfield::analysis

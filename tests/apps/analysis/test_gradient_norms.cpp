@@ -6,7 +6,7 @@
 #include "engine/base/error.h"
 #include "tests/support/all_close.h"
 
-namespace farfield::apps {
+namespace farfield::analysis {
 namespace {
 
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
@@ -109,4 +109,4 @@ BOOST_AUTO_TEST_CASE(what_is_no_gradient_is_refused) {
 }
 
 }  // namespace
-}  // namespace farfield::apps
+}  // namespace farfield::analysis

@@ -6,7 +6,7 @@
 #include "engine/base/error.h"
 #include "tests/support/messages.h"
 
-namespace farfield::apps {
+namespace farfield::analysis {
 namespace {
 
 using boost::test_tools::tolerance;
@@ -64,4 +64,4 @@ BOOST_AUTO_TEST_CASE(what_has_no_line_is_refused) {
 }
 
 }  // namespace
-}  // namespace farfield::apps
+}  // namespace farfield::analysis

@@ -7,7 +7,7 @@
 #include "tests/support/golden.h"
 #include "tests/support/messages.h"
 
-namespace farfield::apps {
+namespace farfield::analysis {
 namespace {
 
 using boost::test_tools::tolerance;
@@ -89,4 +89,4 @@ BOOST_AUTO_TEST_CASE(what_has_no_fit_is_refused) {
 }
 
 }  // namespace
-}  // namespace farfield::apps
+}  // namespace farfield::analysis

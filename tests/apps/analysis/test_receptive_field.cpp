@@ -6,7 +6,7 @@
 #include "engine/base/error.h"
 #include "tests/support/messages.h"
 
-namespace farfield::apps {
+namespace farfield::analysis {
 namespace {
 
 std::vector<double> uniform(size_t n) { return std::vector<double>(n, 1 / static_cast<double>(n)); }
@@ -189,4 +189,4 @@ BOOST_AUTO_TEST_CASE(bad_arguments_are_named) {
 }
 
 }  // namespace
-}  // namespace farfield::apps
+}  // namespace farfield::analysis

@@ -5,7 +5,7 @@
 #include "engine/base/error.h"
 #include "tests/support/messages.h"
 
-namespace farfield::apps {
+namespace farfield::analysis {
 namespace {
 
 using boost::test_tools::tolerance;
@@ -85,4 +85,4 @@ BOOST_AUTO_TEST_CASE(of_nothing_there_is_nothing_to_say) {
 }
 
 }  // namespace
-}  // namespace farfield::apps
+}  // namespace farfield::analysis

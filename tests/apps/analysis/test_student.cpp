@@ -6,7 +6,7 @@
 #include "engine/base/error.h"
 #include "tests/support/messages.h"
 
-namespace farfield::apps {
+namespace farfield::analysis {
 namespace {
 
 using boost::test_tools::tolerance;
@@ -52,4 +52,4 @@ BOOST_AUTO_TEST_CASE(bad_arguments_are_refused) {
 }
 
 }  // namespace
-}  // namespace farfield::apps
+}  // namespace farfield::analysis

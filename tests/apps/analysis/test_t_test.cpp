@@ -6,7 +6,7 @@
 #include "engine/base/error.h"
 #include "tests/support/messages.h"
 
-namespace farfield::apps {
+namespace farfield::analysis {
 namespace {
 
 using boost::test_tools::tolerance;
@@ -142,4 +142,4 @@ BOOST_AUTO_TEST_CASE(one_pair_or_unequal_counts_are_refused) {
 }
 
 }  // namespace
-}  // namespace farfield::apps
+}  // namespace farfield::analysis

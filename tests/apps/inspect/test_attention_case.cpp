@@ -4,7 +4,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "apps/cli.h"
+#include "apps/cli/options.h"
 #include "apps/inspect/attention_case.h"
 #include "apps/inspect/commands.h"
 #include "engine/base/error.h"
@@ -15,7 +15,7 @@
 #include "tests/support/messages.h"
 #include "tests/support/temp_folder.h"
 
-namespace farfield::apps {
+namespace farfield::inspect {
 namespace {
 
 using Json = nlohmann::json;
@@ -35,7 +35,7 @@ std::string run(const std::vector<std::string>& words) {
   std::vector<const char*> argv = {"inspect", "attention"};
   for (const std::string& word : words) argv.push_back(word.c_str());
   std::ostringstream out;
-  BOOST_TEST(inspect(static_cast<int>(argv.size()), argv.data(), out) == kDone);
+  BOOST_TEST(inspect(static_cast<int>(argv.size()), argv.data(), out) == cli::kDone);
   return out.str();
 }
 
@@ -47,7 +47,7 @@ struct Files {
   /// The golden problem, but for what is given instead.
   void write_input(const Tensors& instead = {}, const std::string& without = "") const {
     const int64_t n_head = golden()["heads"], n = golden()["length"], width = golden()["head_dim"];
-    NamedTensors tensors;
+    run::NamedTensors tensors;
     for (const char* name : {"q", "k", "v", "dout"}) {
       if (name == without) continue;
       const auto other = instead.find(name);
@@ -216,4 +216,4 @@ BOOST_AUTO_TEST_CASE(requests_that_make_no_sense_are_refused) {
 }
 
 }  // namespace
-}  // namespace farfield::apps
+}  // namespace farfield::inspect

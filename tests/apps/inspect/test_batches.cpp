@@ -6,18 +6,18 @@
 #include <set>
 #include <sstream>
 
-#include "apps/checkpoint.h"
-#include "apps/cli.h"
-#include "apps/csv.h"
+#include "apps/cli/csv.h"
+#include "apps/cli/options.h"
 #include "apps/inspect/commands.h"
-#include "apps/training_run.h"
+#include "apps/run/checkpoint.h"
+#include "apps/train/training_run.h"
 #include "engine/base/error.h"
 #include "engine/base/hash.h"
 #include "tests/apps/toy_run.h"
 #include "tests/support/messages.h"
 #include "tests/support/working_folder.h"
 
-namespace farfield::apps {
+namespace farfield::inspect {
 namespace {
 
 namespace fs = std::filesystem;
@@ -63,23 +63,23 @@ std::string inspect_text(std::vector<std::string> words) {
   std::vector<const char*> argv;
   for (const std::string& word : words) argv.push_back(word.c_str());
   std::ostringstream out;
-  BOOST_TEST(inspect(static_cast<int>(argv.size()), argv.data(), out) == kDone);
+  BOOST_TEST(inspect(static_cast<int>(argv.size()), argv.data(), out) == cli::kDone);
   return out.str();
 }
 
 Table batches(std::vector<std::string> words) {
   words.push_back("--csv");
-  return parse_csv("inspect", inspect_text(words));
+  return cli::parse_csv("inspect", inspect_text(words));
 }
 
 // A run that is started, with steps through three epochs.
 std::string started(const std::string& name, int64_t accumulate, uint64_t seed) {
-  RunConfig config = toy().config("none");
+  run::RunConfig config = toy().config("none");
   config.accumulate = accumulate;
   config.seed = seed;
   config.steps = 900;
   const std::string path = toy().path(name);
-  TrainingRun::start(config, path);
+  train::TrainingRun::start(config, path);
   return path;
 }
 
@@ -130,7 +130,7 @@ BOOST_AUTO_TEST_CASE(windows_and_tokens_are_those_of_the_documented_order) {
 }
 
 BOOST_AUTO_TEST_CASE(training_reads_what_is_printed) {
-  RunConfig config = toy().config("none");
+  run::RunConfig config = toy().config("none");
   config.seed = 7;
   config.steps = 900;
   const data::Corpus corpus = data::Corpus::open(toy().data);
@@ -172,10 +172,10 @@ BOOST_AUTO_TEST_CASE(the_text_is_for_people) {
 BOOST_AUTO_TEST_CASE(a_step_that_was_left_out_is_said_to_be) {
   const std::string run = started("skipped", 1, 7);
   const fs::path folder = fs::path(run) / "checkpoints";
-  Checkpoint checkpoint = load_newest_checkpoint(folder);
+  run::Checkpoint checkpoint = run::load_newest_checkpoint(folder);
   checkpoint.state.skipped = {4};
-  save_checkpoint(folder, checkpoint.state, {checkpoint.model.begin(), checkpoint.model.end()},
-                  {checkpoint.optimizer.begin(), checkpoint.optimizer.end()}, /*keep=*/1);
+  run::save_checkpoint(folder, checkpoint.state, {checkpoint.model.begin(), checkpoint.model.end()},
+                       {checkpoint.optimizer.begin(), checkpoint.optimizer.end()}, /*keep=*/1);
   const auto says_so = [&](const std::string& step) {
     return inspect_text({run, "--step", step}).find("left out of the training") !=
            std::string::npos;
@@ -213,4 +213,4 @@ BOOST_AUTO_TEST_CASE(bad_requests_say_what_to_do) {
 }
 
 }  // namespace
-}  // namespace farfield::apps
+}  // namespace farfield::inspect

@@ -6,7 +6,7 @@
 #include "tests/support/golden.h"
 #include "tests/support/messages.h"
 
-namespace farfield::apps {
+namespace farfield::inspect {
 namespace {
 
 posenc::Composition encoding_of(const std::string& expression, int64_t head_dim = 8) {
@@ -58,4 +58,4 @@ BOOST_AUTO_TEST_CASE(a_position_without_another_after_it_is_refused) {
 }
 
 }  // namespace
-}  // namespace farfield::apps
+}  // namespace farfield::inspect

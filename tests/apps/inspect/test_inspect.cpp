@@ -2,12 +2,12 @@
 #include <cmath>
 #include <sstream>
 
-#include "apps/cli.h"
-#include "apps/csv.h"
-#include "apps/gnuplot.h"
+#include "apps/cli/csv.h"
+#include "apps/cli/options.h"
 #include "apps/inspect/commands.h"
-#include "apps/plot.h"
-#include "apps/training_run.h"
+#include "apps/plot/gnuplot.h"
+#include "apps/plot/plot.h"
+#include "apps/train/training_run.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 #include "tests/apps/toy_run.h"
@@ -15,14 +15,14 @@
 #include "tests/support/golden.h"
 #include "tests/support/messages.h"
 
-namespace farfield::apps {
+namespace farfield::inspect {
 namespace {
 
 std::string run(const std::vector<std::string>& words) {
   std::vector<const char*> argv = {"inspect"};
   for (const std::string& word : words) argv.push_back(word.c_str());
   std::ostringstream out;
-  BOOST_TEST(inspect(static_cast<int>(argv.size()), argv.data(), out) == kDone);
+  BOOST_TEST(inspect(static_cast<int>(argv.size()), argv.data(), out) == cli::kDone);
   return out.str();
 }
 
@@ -31,7 +31,7 @@ using Table = std::vector<std::vector<std::string>>;
 Table csv(std::vector<std::string> words) {
   words.insert(words.begin(), "encoding");
   words.push_back("--csv");
-  return parse_csv("inspect", run(words));
+  return cli::parse_csv("inspect", run(words));
 }
 
 std::vector<double> column(const Table& table, size_t c) {
@@ -105,7 +105,7 @@ BOOST_AUTO_TEST_CASE(one_bad_expression_does_not_cancel_the_others) {
   std::ostringstream out;
   BOOST_CHECK_EXCEPTION(inspect(10, argv, out), ConfigError,
                         says("[inspect] 1 of 3 expressions left out: [posenc] ", "'alib'"));
-  const Table table = parse_csv("inspect", out.str());
+  const Table table = cli::parse_csv("inspect", out.str());
   BOOST_TEST_REQUIRE(table.size() == 5u);
   BOOST_TEST(table[1][0] == "alibi");
   BOOST_TEST(table[3][0] == "none");
@@ -153,9 +153,9 @@ BOOST_AUTO_TEST_CASE(people_get_blocks_of_heads_and_a_line_for_each_other_effect
 BOOST_AUTO_TEST_CASE(learned_values_come_from_the_checkpoint_of_a_run) {
   const test::ToyRun toy;
   const std::string path = toy.path("run");
-  TrainingRun training = TrainingRun::start(toy.config("kerple_log"), path);
-  Progress progress = Progress::on_stdout();
-  BOOST_TEST_REQUIRE(training.go(progress) == kDone);
+  train::TrainingRun training = train::TrainingRun::start(toy.config("kerple_log"), path);
+  cli::Progress progress = cli::Progress::on_stdout();
+  BOOST_TEST_REQUIRE(training.go(progress) == cli::kDone);
   std::vector<double> r1, r2;
   for (const auto& [name, tensor] : training.trainer().model_tensors()) {
     if (name == "gpt_neox.position_bias.kerple_log.r1") r1 = tensor.to_vector();
@@ -196,7 +196,7 @@ BOOST_AUTO_TEST_CASE(learned_values_come_from_the_checkpoint_of_a_run) {
 BOOST_AUTO_TEST_CASE(kernels_are_drawn_a_line_for_each_head) {
   const TempFolder folder;
   const std::string svg = (folder / "x.svg").string();
-  if (!can_plot()) {
+  if (!plot::can_plot()) {
     BOOST_TEST_MESSAGE("SKIPPED: gnuplot is not installed");
     return;
   }
@@ -246,4 +246,4 @@ BOOST_AUTO_TEST_CASE(requests_that_make_no_sense_are_refused) {
 }
 
 }  // namespace
-}  // namespace farfield::apps
+}  // namespace farfield::inspect

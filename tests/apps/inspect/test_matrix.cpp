@@ -3,12 +3,12 @@
 #include <boost/test/unit_test.hpp>
 #include <stdexcept>
 
-#include "apps/csv.h"
+#include "apps/cli/csv.h"
 #include "apps/inspect/matrix.h"
 #include "engine/base/file.h"
 #include "tests/support/source_dir.h"
 
-namespace farfield::apps {
+namespace farfield::inspect {
 namespace {
 
 using Outcome = Trial::Outcome;
@@ -78,10 +78,10 @@ BOOST_AUTO_TEST_CASE(a_broken_cell_and_a_refusal_without_a_reason_are_seen) {
                  std::string::npos,
              text);
   BOOST_TEST(text.find("\n1. wrong\n2. [posenc] no\n") != std::string::npos, text);
-  const auto rows = parse_csv("x", matrix_csv({{"x", "x(1)", trials}}));
+  const auto rows = cli::parse_csv("x", matrix_csv({{"x", "x(1)", trials}}));
   BOOST_TEST(rows.size() == 9u);
   BOOST_TEST(rows[2][3] == "refused");
 }
 
 }  // namespace
-}  // namespace farfield::apps
+}  // namespace farfield::inspect

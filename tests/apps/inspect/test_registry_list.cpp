@@ -1,11 +1,11 @@
 #include <boost/test/unit_test.hpp>
 
-#include "apps/csv.h"
+#include "apps/cli/csv.h"
 #include "apps/inspect/registry_list.h"
 #include "engine/base/error.h"
 #include "posenc/registry.h"
 
-namespace farfield::apps {
+namespace farfield::inspect {
 namespace {
 
 BOOST_AUTO_TEST_CASE(every_encoding_is_listed_with_its_arguments) {
@@ -23,7 +23,7 @@ BOOST_AUTO_TEST_CASE(every_encoding_is_listed_with_its_arguments) {
 }
 
 BOOST_AUTO_TEST_CASE(the_csv_has_a_row_for_each_and_says_what_was_refused) {
-  const auto rows = parse_csv("list", registry_csv());
+  const auto rows = cli::parse_csv("list", registry_csv());
   BOOST_TEST(rows.size() == 1 + posenc::registry().size());
   bool seen = false;
   for (const auto& row : rows) {
@@ -46,4 +46,4 @@ BOOST_AUTO_TEST_CASE(a_pair_that_is_listed_as_refused_is_refused_and_no_other) {
 }
 
 }  // namespace
-}  // namespace farfield::apps
+}  // namespace farfield::inspect

@@ -1,0 +1,84 @@
+#include "apps/cli/option.h"
+
+#include <charconv>
+#include <string_view>
+
+namespace farfield::cli {
+namespace {
+
+constexpr std::string_view kWhere = "config";
+
+template <class T>
+bool read_number(std::string_view text, T& value) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+}  // namespace
+
+void read_value(const std::string&, const std::string& text, std::string& value) { value = text; }
+void read_value(const std::string& where, const std::string& text, int64_t& value) {
+  require<ConfigError>(read_number(trimmed(text), value), kWhere, where,
+                       ": expected a whole number, got '", text, "'");
+}
+void read_value(const std::string& where, const std::string& text, uint64_t& value) {
+  require<ConfigError>(read_number(trimmed(text), value), kWhere, where,
+                       ": expected a whole number from 0 on, got '", text, "'");
+}
+void read_value(const std::string& where, const std::string& text, double& value) {
+  require<ConfigError>(read_number(trimmed(text), value), kWhere, where,
+                       ": expected a number, got '", text, "'");
+}
+void read_value(const std::string& where, const std::string& text, bool& value) {
+  const std::string_view word = trimmed(text);
+  require<ConfigError>(word == "true" || word == "false", kWhere, where,
+                       ": expected true or false, got '", text, "'");
+  value = word == "true";
+}
+
+std::string show_value(const std::string& value) { return value; }
+std::string show_value(int64_t value) { return std::to_string(value); }
+std::string show_value(uint64_t value) { return std::to_string(value); }
+std::string show_value(double value) { return number(value); }
+std::string show_value(bool value) { return value ? "true" : "false"; }
+
+std::string_view trimmed(std::string_view text) {
+  const auto first = text.find_first_not_of(" \t\r\n");
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
+}
+
+std::vector<std::string> split_list(std::string_view text) {
+  std::vector<std::string> parts(1);
+  int depth = 0;
+  bool quoted = false;
+  for (const char c : text) {
+    if (c == '"') quoted = !quoted;
+    if (!quoted && (c == '(' || c == '[')) ++depth;
+    if (!quoted && (c == ')' || c == ']')) --depth;
+    if (c == ',' && depth <= 0 && !quoted)
+      parts.emplace_back();
+    else
+      parts.back() += c;
+  }
+  for (std::string& part : parts) part = std::string(trimmed(part));
+  return parts;
+}
+
+Option paths(const std::string& name, std::vector<std::string>& values,
+             const std::string& placeholder, const std::string& help) {
+  Option option = list(name, values, placeholder, help);
+  option.is_paths = true;
+  option.set = [&values](const std::string& where, const std::string& text) {
+    require<ConfigError>(!text.empty(), kWhere, where, ": expected a path, got nothing");
+    values.push_back(text);
+  };
+  option.get = [&values] {
+    std::string lines;
+    for (const std::string& value : values) lines.append(lines.empty() ? "" : "\n").append(value);
+    return values.empty() ? std::nullopt : std::optional<std::string>(lines);
+  };
+  return option;
+}
+
+}  // namespace farfield::cli

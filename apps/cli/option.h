@@ -1,0 +1,102 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "apps/cli/options.h"
+#include "engine/base/error.h"
+
+namespace farfield::cli {
+
+/// One option of a program, and how its text reaches the caller's variable.
+struct Option {
+  std::string name;
+  std::string placeholder;
+  std::string help;
+  bool is_flag = false;
+  bool is_list = false;
+  bool is_paths = false;  // a list whose values may hold commas, so one line each in a file
+  std::function<void(const std::string& where, const std::string& text)> set;
+  std::function<void()> clear;  // lists: forget the default before the first value
+  std::function<std::optional<std::string>()> get;  // empty: no value
+};
+
+/// "rope(base=1, scale=2) + window(3), alibi": the parts between commas that are outside brackets
+/// and quotes, without the white space around them.
+std::vector<std::string> split_list(std::string_view text);
+/// Without the blanks at both ends.
+std::string_view trimmed(std::string_view text);
+
+/// ConfigError, beginning with `where`, for a text that is no value of the type.
+void read_value(const std::string& where, const std::string& text, std::string& value);
+void read_value(const std::string& where, const std::string& text, int64_t& value);
+void read_value(const std::string& where, const std::string& text, uint64_t& value);
+void read_value(const std::string& where, const std::string& text, double& value);
+void read_value(const std::string& where, const std::string& text, bool& value);
+
+std::string show_value(const std::string& value);
+std::string show_value(int64_t value);
+std::string show_value(uint64_t value);
+std::string show_value(double value);
+std::string show_value(bool value);
+
+template <class T>
+Option scalar(const std::string& name, T& value, const std::string& placeholder,
+              const std::string& help) {
+  Option option{name, placeholder, help, std::is_same_v<T, bool>, false, false, {}, {}, {}};
+  option.set = [&value](const std::string& where, const std::string& text) {
+    read_value(where, text, value);
+  };
+  option.get = [&value] { return std::optional<std::string>(show_value(value)); };
+  return option;
+}
+
+template <class T>
+Option maybe(const std::string& name, std::optional<T>& value, const std::string& placeholder,
+             const std::string& help) {
+  Option option{name, placeholder, help, false, false, false, {}, {}, {}};
+  option.set = [&value](const std::string& where, const std::string& text) {
+    T read{};
+    read_value(where, text, read);
+    value = std::move(read);
+  };
+  option.get = [&value] {
+    return value ? std::optional<std::string>(show_value(*value)) : std::nullopt;
+  };
+  return option;
+}
+
+template <class T>
+Option list(const std::string& name, std::vector<T>& values, const std::string& placeholder,
+            const std::string& help) {
+  Option option{name, placeholder, help, false, true, false, {}, {}, {}};
+  option.clear = [&values] { values.clear(); };
+  option.set = [&values](const std::string& where, const std::string& text) {
+    for (const std::string& part : split_list(text)) {
+      require<ConfigError>(!part.empty(), "config", where,
+                           ": expected values between commas, got '", text, "'");
+      T value{};
+      read_value(where, part, value);
+      values.push_back(std::move(value));
+    }
+  };
+  option.get = [&values] {
+    std::string text;
+    for (const T& value : values) {
+      if (!text.empty()) text += ',';
+      text += show_value(value);
+    }
+    return values.empty() ? std::nullopt : std::optional<std::string>(text);
+  };
+  return option;
+}
+
+Option paths(const std::string& name, std::vector<std::string>& values,
+             const std::string& placeholder, const std::string& help);
+
+}  // namespace farfield::cli

@@ -1,0 +1,368 @@
+#include "apps/cli/options.h"
+
+#include <algorithm>
+#include <boost/program_options.hpp>
+#include <charconv>
+#include <csignal>
+#include <cstdlib>
+#include <iostream>
+#include <map>
+#include <new>
+#include <set>
+#include <sstream>
+
+#include "apps/cli/option.h"
+#include "apps/cli/option_synonyms.h"
+#include "apps/cli/output.h"
+#include "apps/cli/printable.h"
+#include "apps/cli/version.h"
+#include "engine/base/error.h"
+#include "engine/base/file.h"
+#include "engine/base/parallel.h"
+
+namespace po = boost::program_options;
+
+namespace farfield::cli {
+namespace {
+
+constexpr std::string_view kWhere = "config";
+
+/// What --name takes, told to Boost: the text after it in --help, and no default of its own.
+class Value : public po::typed_value<std::vector<std::string>> {
+ public:
+  explicit Value(std::string shown)
+      : po::typed_value<std::vector<std::string>>(nullptr), shown_(std::move(shown)) {}
+  std::string name() const override { return shown_; }
+
+ private:
+  std::string shown_;
+};
+
+struct Group {
+  std::string title;
+  std::vector<Option> options;
+};
+
+}  // namespace
+
+struct Options::Impl {
+  std::string program;
+  std::string summary;
+  std::vector<Group> groups;
+  std::vector<Option> positional;
+  std::set<std::string> given;
+  std::string config_file;
+
+  Option& add(Option option) {
+    if (groups.empty()) groups.push_back({"Options", {}});
+    groups.back().options.push_back(std::move(option));
+    return groups.back().options.back();
+  }
+
+  std::vector<std::string> names() const {
+    std::vector<std::string> all = {"help", "version", "config"};
+    for (const Group& group : groups)
+      for (const Option& option : group.options) all.push_back(option.name);
+    return all;
+  }
+
+  bool is_paths(const std::string& name) const {
+    for (const Group& group : groups)
+      for (const Option& option : group.options)
+        if (option.name == name) return option.is_paths;
+    return false;
+  }
+
+  bool is_flag(const std::string& word) const {
+    if (word == "--help" || word == "--version") return true;
+    for (const Group& group : groups)
+      for (const Option& option : group.options)
+        if (option.is_flag && word == "--" + option.name) return true;
+    return false;
+  }
+
+  po::options_description description(const Group& group) const {
+    po::options_description described(group.title, 100, 50);
+    for (const Option& option : group.options) {
+      const auto value = option.get();
+      std::string help = option.help;
+      if (value && !value->empty() && !(option.is_flag && *value == "false"))
+        help += " (default: " + *value + ")";
+      auto* semantic = new Value(option.placeholder);
+      semantic->composing();
+      described.add_options()(option.name.c_str(), semantic, help.c_str());
+    }
+    return described;
+  }
+
+  po::options_description everything() const {
+    po::options_description all;
+    for (const Group& group : groups) all.add(description(group));
+    return all;
+  }
+
+  // Gives the values of one source to the options that no source before it has given.
+  void store(const po::parsed_options& parsed, const std::string& where) {
+    std::map<std::string, std::vector<std::string>> values;
+    for (const auto& item : parsed.options) {
+      if (item.string_key.empty()) continue;
+      auto& list = values[item.string_key];
+      list.insert(list.end(), item.value.begin(), item.value.end());
+    }
+    for (Group& group : groups) {
+      for (Option& option : group.options) {
+        const auto found = values.find(option.name);
+        if (found == values.end() || given.count(option.name) > 0) continue;
+        set(option, found->second, where);
+      }
+    }
+  }
+
+  void set(Option& option, const std::vector<std::string>& values, const std::string& where) {
+    require<ConfigError>(option.is_list || values.size() == 1, kWhere, where, option.name,
+                         ": expected one value, got ", values.size());
+    if (option.is_list) option.clear();
+    for (const std::string& text : values) option.set(where + option.name, text);
+    given.insert(option.name);
+  }
+};
+
+Options::Options(std::string program, std::string summary) : impl_(std::make_unique<Impl>()) {
+  impl_->program = std::move(program);
+  impl_->summary = std::move(summary);
+}
+Options::~Options() = default;
+
+Options& Options::group(std::string title) {
+  impl_->groups.push_back({std::move(title), {}});
+  return *this;
+}
+
+Options& Options::add(const std::string& name, std::string& value, const std::string& placeholder,
+                      const std::string& help) {
+  impl_->add(scalar(name, value, placeholder, help));
+  return *this;
+}
+Options& Options::add(const std::string& name, int64_t& value, const std::string& placeholder,
+                      const std::string& help) {
+  impl_->add(scalar(name, value, placeholder, help));
+  return *this;
+}
+Options& Options::add(const std::string& name, uint64_t& value, const std::string& placeholder,
+                      const std::string& help) {
+  impl_->add(scalar(name, value, placeholder, help));
+  return *this;
+}
+Options& Options::add(const std::string& name, double& value, const std::string& placeholder,
+                      const std::string& help) {
+  impl_->add(scalar(name, value, placeholder, help));
+  return *this;
+}
+Options& Options::add(const std::string& name, bool& value, const std::string& help) {
+  impl_->add(scalar(name, value, "", help));
+  return *this;
+}
+Options& Options::add(const std::string& name, std::optional<std::string>& value,
+                      const std::string& placeholder, const std::string& help) {
+  impl_->add(maybe(name, value, placeholder, help));
+  return *this;
+}
+Options& Options::add(const std::string& name, std::optional<int64_t>& value,
+                      const std::string& placeholder, const std::string& help) {
+  impl_->add(maybe(name, value, placeholder, help));
+  return *this;
+}
+Options& Options::add(const std::string& name, std::optional<double>& value,
+                      const std::string& placeholder, const std::string& help) {
+  impl_->add(maybe(name, value, placeholder, help));
+  return *this;
+}
+Options& Options::add(const std::string& name, std::vector<int64_t>& value,
+                      const std::string& placeholder, const std::string& help) {
+  impl_->add(list(name, value, placeholder, help));
+  return *this;
+}
+Options& Options::add(const std::string& name, std::vector<std::string>& value,
+                      const std::string& placeholder, const std::string& help) {
+  impl_->add(list(name, value, placeholder, help));
+  return *this;
+}
+Options& Options::add_paths(const std::string& name, std::vector<std::string>& values,
+                            const std::string& placeholder, const std::string& help) {
+  impl_->add(paths(name, values, placeholder, help));
+  return *this;
+}
+Options& Options::add_positional(const std::string& name, std::string& value,
+                                 const std::string& help) {
+  impl_->positional.push_back(scalar(name, value, "", help));
+  return *this;
+}
+Options& Options::add_positional(const std::string& name, std::vector<std::string>& values,
+                                 const std::string& help) {
+  Option option = list(name, values, "", help);
+  option.set = [&values](const std::string&, const std::string& text) { values.push_back(text); };
+  impl_->positional.push_back(std::move(option));
+  return *this;
+}
+
+bool Options::parse(int argc, const char* const* argv, std::ostream& out) {
+  Impl& self = *impl_;
+  po::options_description known = self.everything();
+  po::options_description general;
+  general.add_options()("help", new Value(""), "")("version", new Value(""), "")(
+      "config", new Value("FILE"), "");
+  known.add(general);
+
+  using style = po::command_line_style::style_t;
+  const int exact = style::allow_long | style::long_allow_adjacent | style::long_allow_next;
+  std::vector<std::string> words;
+  for (int i = 1; i < argc; ++i) {
+    std::string word = std::string_view(argv[i]) == "-h" ? "--help" : argv[i];
+    if (self.is_flag(word)) word += "=true";  // a flag never takes the word after it
+    words.push_back(std::move(word));
+  }
+  std::vector<std::string> loose;
+  std::vector<std::string> configs;
+  try {
+    po::positional_options_description none;
+    const po::parsed_options parsed =
+        po::command_line_parser(words).options(known).style(exact).allow_unregistered().run();
+    for (const auto& item : parsed.options) {
+      if (item.position_key >= 0 || item.string_key.empty()) {
+        loose.insert(loose.end(), item.value.begin(), item.value.end());
+      } else if (item.unregistered) {
+        fail<ConfigError>(kWhere, "unknown key '", item.string_key, "'",
+                          did_you_mean(item.string_key, self.names(), option_synonyms()));
+      } else if (item.string_key == "help") {
+        print_help(out);
+        return false;
+      } else if (item.string_key == "version") {
+        out << self.program << ' ' << version_text();
+        return false;
+      } else if (item.string_key == "config") {
+        configs.insert(configs.end(), item.value.begin(), item.value.end());
+      }
+    }
+    self.store(parsed, "--");
+  } catch (const po::error& error) {
+    fail<ConfigError>(kWhere, error.what(), "; see ", self.program, " --help");
+  }
+
+  size_t n_taken = 0;
+  for (Option& option : self.positional) {
+    if (n_taken == loose.size()) break;
+    const size_t n = option.is_list ? loose.size() - n_taken : 1;
+    const auto first = loose.begin() + static_cast<std::ptrdiff_t>(n_taken);
+    self.set(option, {first, first + static_cast<std::ptrdiff_t>(n)}, "");
+    n_taken += n;
+  }
+  require<ConfigError>(n_taken == loose.size(), kWhere, "unexpected argument '",
+                       n_taken < loose.size() ? loose[n_taken] : "", "'; see ", self.program,
+                       " --help");
+
+  require<ConfigError>(configs.size() <= 1, kWhere, "--config: expected one file, got ",
+                       configs.size());
+  for (const std::string& config : configs) {
+    require<ConfigError>(!config.empty(), kWhere, "--config: expected a file, got nothing");
+    read_config(config, read_file(config));
+  }
+  thread_count();  // a wrong FARFIELD_THREADS is an error of programs that need no threads, too
+  return true;
+}
+
+void Options::read_config(const std::string& name, std::string_view text) {
+  const std::string where = name + ": ";
+  try {
+    std::istringstream stream{std::string(text)};
+    const po::options_description known = impl_->everything();
+    const po::parsed_options parsed = po::parse_config_file(stream, known, true);
+    std::set<std::string> seen;
+    for (const auto& item : parsed.options) {
+      require<ConfigError>(!item.unregistered, kWhere, where, "unknown key '", item.string_key, "'",
+                           did_you_mean(item.string_key, impl_->names(), option_synonyms()));
+      require<ConfigError>(seen.insert(item.string_key).second || impl_->is_paths(item.string_key),
+                           kWhere, where, "key '", item.string_key, "' is given twice");
+    }
+    impl_->store(parsed, where);
+  } catch (const po::error& error) {
+    fail<ConfigError>(kWhere, where, error.what());
+  }
+}
+
+bool Options::given(const std::string& name) const { return impl_->given.count(name) > 0; }
+
+std::string Options::resolved(const std::vector<std::string>& without) const {
+  std::string text;
+  for (const Group& group : impl_->groups) {
+    for (const Option& option : group.options) {
+      if (std::find(without.begin(), without.end(), option.name) != without.end()) continue;
+      const auto value = option.get();
+      if (!value || value->empty()) continue;
+      std::istringstream lines(option.is_paths ? *value : "");
+      if (!option.is_paths) text += option.name + " = " + *value + "\n";
+      for (std::string path; std::getline(lines, path);) text += option.name + " = " + path + "\n";
+    }
+  }
+  return text;
+}
+
+void Options::print_help(std::ostream& out) const {
+  out << "usage: " << impl_->program;
+  for (const Option& option : impl_->positional)
+    out << " [" << option.name << (option.is_list ? "...]" : "]");
+  out << " [options]\n\n" << impl_->summary << "\n";
+  for (const Option& option : impl_->positional) {
+    const auto value = option.get();
+    out << "\n  " << option.name << "  " << option.help;
+    if (value && !value->empty()) out << " (default: " << *value << ")";
+    out << '\n';
+  }
+  for (const Group& group : impl_->groups) out << '\n' << impl_->description(group);
+  po::options_description general("General", 100, 50);
+  general.add_options()("config", new Value("FILE"),
+                        "read `key = value` lines; options given here win")("help", "this text")(
+      "version", "what this program was built from and with");
+  out << '\n' << general;
+}
+
+std::string number(double value) {
+  char text[32];
+  const auto result = std::to_chars(text, text + sizeof text, value);
+  return std::string(text, result.ptr);
+}
+
+namespace {
+
+int exit_code_of(std::string_view program, const std::function<int()>& fn) {
+  try {
+    return fn();
+  } catch (const ConfigError& error) {
+    std::cerr << program << ": " << printable(error.what()) << '\n';
+    return kUsage;
+  } catch (const IoError& error) {
+    std::cerr << program << ": " << printable(error.what()) << '\n';
+    return kBadData;
+  } catch (const std::bad_alloc&) {
+    std::cerr << program << ": out of memory\n";
+    return kFailed;
+  } catch (const std::exception& error) {
+    std::cerr << program << ": " << printable(error.what()) << '\n';
+    return kFailed;
+  }
+}
+
+}  // namespace
+
+int run_main(int argc, char** argv, const std::function<int(int argc, char** argv)>& fn) {
+  open_standard_streams();
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that grows too large is an error of its writer
+  const std::string_view path = argc > 0 ? argv[0] : "farfield";
+  const std::string_view program = path.substr(path.find_last_of('/') + 1);
+  const int code = exit_code_of(program, [&] { return fn(argc, argv); });
+  const std::string problem = output_problem();
+  if (problem.empty()) return code;
+  std::cerr << program << ": " << problem << '\n';
+  return code == kDone ? kBadData : code;
+}
+
+}  // namespace farfield::cli

@@ -1,0 +1,71 @@
+#include "apps/cli/progress.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <iostream>
+
+#include "apps/cli/printable.h"
+
+namespace farfield::cli {
+
+Progress::Progress(std::ostream& out, bool is_terminal)
+    : out_(out), is_terminal_(is_terminal), start_(Clock::now()) {}
+
+Progress Progress::on_stdout() { return {std::cout, ::isatty(STDOUT_FILENO) == 1}; }
+
+Progress::~Progress() {
+  if (shown_ > 0) out_ << '\n';
+  out_.flush();
+}
+
+void Progress::update(int64_t done, int64_t total, const std::string& text, bool keep) {
+  const Clock::time_point now = Clock::now();
+  if (first_ < 0) {
+    first_ = done;
+    start_ = now;
+  }
+  if (is_terminal_ ? now - latest_ < std::chrono::milliseconds(100) && done < total : !keep) return;
+  latest_ = now;
+  std::string line = printable(text);
+  if (done > first_ && done < total) {
+    const double seconds = std::chrono::duration<double>(now - start_).count();
+    const double left =
+        seconds / static_cast<double>(done - first_) * static_cast<double>(total - done);
+    line += ", " + duration(left) + " left";
+  }
+  if (is_terminal_) {
+    erase();
+    out_ << line << std::flush;
+    shown_ = line.size();
+  } else {
+    out_ << line << std::endl;
+  }
+}
+
+void Progress::say(const std::string& line) {
+  erase();
+  out_ << printable(line) << std::endl;
+}
+
+void Progress::erase() {
+  if (shown_ > 0) out_ << "\r\x1b[K";
+  shown_ = 0;
+}
+
+std::string duration(double seconds) {
+  const auto s = static_cast<long long>(std::llround(std::max(0.0, seconds)));
+  char text[48];
+  if (s < 60) {
+    std::snprintf(text, sizeof text, "%lld s", s);
+  } else if (s < 3600) {
+    std::snprintf(text, sizeof text, "%lld min %02lld s", s / 60, s % 60);
+  } else {
+    std::snprintf(text, sizeof text, "%lld h %02lld min", s / 3600, s / 60 % 60);
+  }
+  return text;
+}
+
+}  // namespace farfield::cli

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <ostream>
+#include <string>
+
+namespace farfield::cli {
+
+/// Where a long piece of work stands: on a terminal one line that is rewritten, at most ten times a
+/// second; elsewhere a plain line for each update that is marked as one to keep.
+class Progress {
+ public:
+  Progress(std::ostream& out, bool is_terminal);
+  /// On stdout, a terminal or not.
+  static Progress on_stdout();
+  /// Ends the line that is being rewritten.
+  ~Progress();
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  /// `done` of `total` units; time left is judged from the units done since this object was made.
+  void update(int64_t done, int64_t total, const std::string& text, bool keep);
+  /// A line that stays, whatever stdout is.
+  void say(const std::string& line);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  void erase();
+
+  std::ostream& out_;
+  bool is_terminal_;
+  size_t shown_ = 0;  // width of the line that is being rewritten
+  int64_t first_ = -1;
+  Clock::time_point start_, latest_{};
+};
+
+/// "45 s", "3 min 20 s", "2 h 05 min"
+std::string duration(double seconds);
+
+}  // namespace farfield::cli

@@ -1,0 +1,236 @@
+#include "apps/compare/table.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <utility>
+
+#include "apps/cli/lists.h"
+#include "apps/cli/options.h"
+#include "apps/cli/text_table.h"
+#include "apps/eval/protocols/speed.h"
+#include "apps/eval/results.h"
+#include "engine/base/error.h"
+
+namespace farfield::compare {
+namespace {
+
+std::string two_digits(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2g", value);
+  return text;
+}
+
+std::string sign_of(analysis::Mark mark) {
+  return mark == analysis::Mark::dagger ? "†" : mark == analysis::Mark::star ? "*" : " ";
+}
+
+std::string heading_of(int64_t length) {
+  return length > 0 ? std::to_string(length) : std::string("value");
+}
+
+// "eff", or for a quantity of heads "eff of each head".
+std::string name_of(const Comparison& of) {
+  return of.has_parts() ? of.quantity + " of each head" : of.quantity;
+}
+
+// What a row says something of: "model" beside rows of heads.
+std::string part_of(const ComparedRow& row) { return row.of.empty() ? "model" : row.of; }
+
+int64_t most_seeds(const ComparedRow& row) {
+  int64_t most = 0;
+  for (const ComparedCell& cell : row.cells) most = std::max(most, cell.spread.n);
+  return most;
+}
+
+// "2 of 5 inf, 1 of 5 none": the numbers of a cell that are none, in the words that their protocol
+// has for them; "inf" where all are the same.
+std::string nonfinite_text(const ComparedCell& cell) {
+  std::vector<std::pair<std::string, int64_t>> words;
+  for (const SeedValue& seed : cell.seeds) {
+    if (std::isfinite(seed.value)) continue;
+    const std::string word = seed.word.empty() ? cli::number(seed.value) : seed.word;
+    const auto known = std::find_if(words.begin(), words.end(),
+                                    [&](const auto& other) { return other.first == word; });
+    if (known == words.end())
+      words.emplace_back(word, 1);
+    else
+      ++known->second;
+  }
+  if (words.front().second == cell.spread.n) return words.front().first;
+  std::string text;
+  for (const auto& [word, n] : words)
+    text += concat(text.empty() ? "" : ", ", n, " of ", cell.spread.n, ' ', word);
+  return text;
+}
+
+// "mean ± deviation", of perplexities or their bits per byte.
+std::string spread_text(const analysis::Spread& spread) {
+  std::string text = eval::short_number(spread.mean);
+  if (std::isfinite(spread.deviation)) text += " ± " + two_digits(spread.deviation);
+  if (spread.n_nonfinite > 0) text += concat(" (", spread.n_nonfinite, " diverged)");
+  return text;
+}
+
+// "8.31 ± 0.21 †"; of fewer seeds than the row has elsewhere, it says so.
+std::string text_of(const Comparison& of, const ComparedCell& cell, int64_t n_seeds,
+                    bool with_marks) {
+  if (cell.seeds.empty()) return "";
+  const analysis::Spread& spread = cell.spread;
+  // Where a number that is no perplexity is not finite, a mean would say nothing.
+  const bool has_mean = spread.n_nonfinite == 0 || of.quantity == "perplexity";
+  std::string text = has_mean ? spread_text(spread) : nonfinite_text(cell);
+  if (spread.n < n_seeds) text += concat(" (", spread.n, spread.n == 1 ? " seed)" : " seeds)");
+  return with_marks ? text + ' ' + sign_of(cell.mark) : text;
+}
+
+// The row beneath one of perplexities, in its columns; empty where bytes are not known.
+std::vector<std::string> bits_row(const ComparedRow& row, size_t n_before, bool with_marks) {
+  std::vector<std::string> texts(n_before);
+  texts.front() = "  bits per byte";
+  bool has_bits = false;
+  for (const ComparedCell& cell : row.cells) {
+    has_bits = has_bits || cell.bits.n > 0;
+    texts.push_back(cell.bits.n > 0 ? spread_text(cell.bits) + (with_marks ? "  " : "") : "");
+  }
+  if (!has_bits) texts.clear();
+  return texts;
+}
+
+// "† kerple_log is significantly better, * significantly worse: ..., on perplexity".
+std::string legend(const Comparison& of) {
+  std::string text;
+  if (of.quantity == "perplexity") {
+    text = concat("† ", of.reference_label, " is significantly better");
+    if (of.marks == "S") text += ", * significantly worse";
+  } else {
+    text = concat("† significantly higher than ", of.reference_label);
+    if (of.marks == "S") text += ", * significantly lower";
+  }
+  text += concat(": paired two-sided t-test over ",
+                 of.pairs == "segments" ? "the items of one seed" : "seeds", ", alpha ",
+                 analysis::kAlpha, ", on ", of.decided_on());
+  if (of.has_parts()) text += ", each head against the same head";
+  if (of.quantity == "perplexity" && of.pairs == "seeds") text += " (that on nll is in the CSV)";
+  return text + '\n';
+}
+
+// What the deviation over seeds holds; empty where none is shown, or no text was read.
+std::string spread_remark(const Comparison& of) {
+  bool has_deviation = false, has_own_text = false;
+  for (const ComparedRow& row : of.rows) {
+    for (const ComparedCell& cell : row.cells) {
+      if (!std::isfinite(cell.spread.deviation) || cell.seeds.front().tokens.empty()) continue;
+      has_deviation = true;
+      has_own_text = has_own_text ||
+                     std::any_of(cell.seeds.begin(), cell.seeds.end(), [&](const SeedValue& seed) {
+                       return seed.tokens != cell.seeds.front().tokens;
+                     });
+    }
+  }
+  if (!has_deviation || of.pairs == "segments") return "";
+  const auto is_set = [&](const char* set) { return of.parameters.find(set) != std::string::npos; };
+  if (!has_own_text)
+    return concat("±: all seeds read the same text",
+                  is_set("set=common") ? " (segments common)" : "",
+                  ", so it holds what training with another seed changes\n");
+  return concat("±: each seed reads text of its own (",
+                is_set("set=per-seed") ? "segments per-seed" : "--document-order seed",
+                "), so it holds the difference between texts too",
+                of.n_tests > 0 ? "; a pair shares its text" : "", '\n');
+}
+
+// The columns behind a number of protocol speed.
+void add_ratio(std::vector<std::string>& to, const ComparedCell& cell, bool is_time,
+               bool is_reference) {
+  to.push_back(std::isnan(cell.ratio) ? "" : eval::short_number(cell.ratio));
+  if (!is_time) return;
+  char percent[32] = "";
+  if (!std::isnan(cell.ratio) && !is_reference)
+    std::snprintf(percent, sizeof percent, "%.1f", eval::percent_faster(cell.ratio, 1));
+  to.push_back(percent);
+}
+
+// The tests that decide the marks.
+std::string differences_table(const Comparison& of) {
+  const bool has_parts = of.has_parts();
+  std::vector<std::vector<std::string>> rows(1, {"difference to " + of.reference_label});
+  if (has_parts) rows.front().push_back("head");
+  rows.front().insert(rows.front().end(),
+                      {"length", "pairs", "in " + of.decided_on(), "95 % interval", "t", "p"});
+  for (const ComparedRow& row : of.rows) {
+    for (size_t at = 0; at < of.lengths.size(); ++at) {
+      const ComparedCell& cell = row.cells[at];
+      if (!cell.has_test) continue;
+      const analysis::TTest& test = of.deciding(cell);
+      rows.push_back({row.label});
+      if (has_parts) rows.back().push_back(part_of(row));
+      rows.back().push_back(of.lengths[at] > 0 ? std::to_string(of.lengths[at]) : "");
+      rows.back().push_back(std::to_string(test.n));
+      if (!test.is_defined()) {
+        rows.back().insert(rows.back().end(), {"undefined", "", "", ""});
+        continue;
+      }
+      const double half = test.half_width();
+      rows.back().insert(rows.back().end(), {eval::short_number(test.mean),
+                                             eval::short_number(test.mean - half) + " to " +
+                                                 eval::short_number(test.mean + half),
+                                             eval::short_number(test.t), two_digits(test.p)});
+    }
+  }
+  return rows.size() > 1 ? '\n' + cli::text_table(rows) : "";
+}
+
+}  // namespace
+
+std::string comparison_table(const Comparison& of) {
+  const bool with_marks = of.n_tests > 0, is_by_items = of.pairs == "segments";
+  const bool has_parts = of.has_parts();
+  std::string text = concat(of.protocol, " ", name_of(of),
+                            is_by_items ? ", each seed" : ", mean ± standard deviation over seeds");
+  text += concat(" (", of.parameters, "; protocol ", of.protocol_hash, ")\n");
+  std::vector<std::vector<std::string>> rows(1, {"encoding"});
+  if (has_parts) rows.front().push_back("head");
+  if (!is_by_items) rows.front().push_back("seeds");
+  const bool has_ratios = of.has_ratios(), is_time = of.is_time();
+  for (const int64_t length : of.lengths) {
+    rows.front().push_back(heading_of(length) + (with_marks ? "  " : ""));
+    if (has_ratios) rows.front().push_back("ratio");
+    if (has_ratios && is_time) rows.front().push_back("% faster");
+  }
+  for (const ComparedRow& row : of.rows) {
+    rows.push_back({row.label});
+    if (has_parts) rows.back().push_back(part_of(row));
+    if (!is_by_items) rows.back().push_back(std::to_string(most_seeds(row)));
+    const size_t n_before = rows.back().size();
+    for (const ComparedCell& cell : row.cells) {
+      rows.back().push_back(text_of(of, cell, most_seeds(row), with_marks));
+      if (has_ratios) add_ratio(rows.back(), cell, is_time, row.is_reference);
+    }
+    if (auto bits = bits_row(row, n_before, with_marks); !bits.empty()) rows.push_back(bits);
+  }
+  text += cli::text_table(rows);
+  if (has_ratios) text += concat("ratio: to the mean of ", of.reference_label);
+  if (has_ratios && is_time) text += "; % faster: of the time of that";
+  if (has_ratios) text += '\n';
+  text += spread_remark(of);
+  if (with_marks) {
+    text += legend(of) + differences_table(of);
+    text +=
+        concat(of.n_tests, of.n_tests == 1 ? " test decides the mark" : " tests decide the marks",
+               "; no multiple-comparison correction\n");
+  }
+  for (const std::string& note : of.notes) text += note + '\n';
+  return text;
+}
+
+std::string comparison_remark(const Comparison& of) {
+  std::vector<std::string> parts;
+  for (const ComparedRow& row : of.rows) cli::add_new(parts, row.of);
+  const std::string range = parts.size() > 1 ? " to " + parts.back() : "";
+  return concat(of.protocol, ' ', name_of(of), " (", parts.front(), range, "), ", of.n_tests,
+                of.n_tests == 1 ? " test" : " tests", ": in the files alone; --quantity ",
+                of.quantity, " shows them\n");
+}
+
+}  // namespace farfield::compare

@@ -1,0 +1,256 @@
+#include "apps/demo/run.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <iostream>
+
+#include "apps/cli/signals.h"
+#include "apps/cli/version.h"
+#include "apps/demo/page.h"
+#include "apps/eval/evaluator.h"
+#include "apps/eval/measure.h"
+#include "apps/run/load_run.h"
+#include "apps/run/settings.h"
+#include "apps/train/training_run.h"
+#include "data/prepare.h"
+#include "engine/base/error.h"
+#include "engine/base/file.h"
+#include "engine/base/interrupt.h"
+#include "engine/base/parallel.h"
+
+namespace fs = std::filesystem;
+
+namespace farfield::demo {
+namespace {
+
+constexpr std::string_view kWhere = "demo";
+
+std::string fixed(double value, int digits) {
+  char text[64];
+  std::snprintf(text, sizeof text, "%.*f", digits, value);
+  return text;
+}
+
+std::string describe_input(const DemoOptions& demo) {
+  return demo.input.empty() ? "the C and C++ headers in /usr/include" : demo.input;
+}
+
+// Refuses a folder of a demo with other options; notes those of a new one.
+void claim_folder(const DemoOptions& demo) {
+  DemoOptions copy = demo;
+  cli::Options options("demo", "");
+  add_options(options, copy);
+  const run::Settings mine =
+      run::without(run::parse_settings("demo", options.resolved()), {"out", "threads"});
+  const fs::path file = fs::path(demo.out) / "demo.conf";
+  std::error_code status;
+  if (!fs::exists(file, status)) {
+    require<ConfigError>(!fs::exists(demo.out, status) || fs::is_empty(demo.out, status), kWhere,
+                         demo.out,
+                         ": expected a new folder or one of an earlier demo, got "
+                         "something else; choose another --out");
+    fs::create_directories(demo.out, status);
+    require<IoError>(!status, kWhere, demo.out, ": cannot make the folder: ", status.message());
+    write_file_atomic(file, run::to_text(mine));
+    return;
+  }
+  const run::Settings theirs = run::parse_settings(file.string(), read_file(file));
+  const std::string key = run::first_difference(theirs, mine);
+  require<ConfigError>(key.empty(), kWhere, demo.out, ": holds a demo with ", key, " = '",
+                       run::value_of(theirs, key), "', not '", run::value_of(mine, key),
+                       "'; remove that folder or choose another --out");
+  require_writable_folder(demo.out);
+}
+
+data::Corpus corpus_of(const DemoOptions& demo, cli::Progress& progress) {
+  const fs::path folder = fs::path(demo.out) / "corpus";
+  if (!data::is_corpus(folder)) {
+    data::PrepareOptions prepare;
+    prepare.output = folder;
+    prepare.source.inputs = {demo.input.empty() ? "/usr/include" : demo.input};
+    if (demo.input.empty())
+      prepare.source.endings = {"h", "hh", "hpp", "hxx", "h++", "ipp", "inl", "tcc", "none"};
+    prepare.source.drop_duplicates = true;
+    prepare.source.max_bytes = demo.max_bytes;
+    data::prepare(prepare, [&](const data::PrepareProgress& p) {
+      if (cli::stop_requested())
+        fail<Error>(kWhere, "stopped on request; run it again to continue");
+      progress.update(p.bytes_read, p.bytes_total,
+                      concat("reading text: ", p.documents, " documents, ",
+                             fixed(static_cast<double>(p.tokens) / 1e6, 1), " MB"),
+                      /*keep=*/false);
+    });
+  }
+  return data::Corpus::open(folder);
+}
+
+run::RunConfig config_of(const DemoOptions& demo, const std::string& posenc) {
+  run::RunConfig config;
+  config.preset = demo.preset;
+  config.posenc = posenc;
+  config.data = (fs::path(demo.out) / "corpus").string();
+  config.train_len = demo.train_len;
+  config.steps = demo.steps;
+  config.lr = demo.lr;
+  config.seed = demo.seed;
+  config.log_every = std::max<int64_t>(1, demo.steps / 6);
+  config.valid_every = 0;
+  config.checkpoint_every = std::max<int64_t>(1, demo.steps / 4);
+  config.keep = 1;
+  run::resolve(config);
+  return config;
+}
+
+std::string folder_of(const DemoOptions& demo, const std::string& posenc) {
+  std::string name = posenc;
+  for (char& c : name)
+    if (!std::isalnum(static_cast<unsigned char>(c)) && c != '_' && c != '.') c = '-';
+  return (fs::path(demo.out) / name).string();
+}
+
+// Trains one model to the end, or to a signal.
+cli::ExitCode train(const DemoOptions& demo, const std::string& posenc, cli::Progress& progress) {
+  const std::string folder = folder_of(demo, posenc);
+  const run::RunConfig config = config_of(demo, posenc);
+  const cli::StopSignals signals(
+      "demo: stopping after this training step; a second signal ends at once");
+  std::error_code status;
+  train::TrainingRun run = fs::exists(folder, status) ? train::TrainingRun::resume(config, folder)
+                                                      : train::TrainingRun::start(config, folder);
+  if (run.trainer().is_done()) {
+    progress.say(posenc + ": trained already");
+    return cli::kDone;
+  }
+  const int64_t step = run.trainer().state().step;
+  progress.say(step == 0 ? concat(posenc, ": training in ", folder)
+                         : concat(posenc, ": resuming at step ", step, " in ", folder));
+  return run.go(progress);
+}
+
+eval::RunResult measure(const DemoOptions& demo, const std::string& posenc,
+                        const data::Corpus& corpus) {
+  eval::EvalOptions eval;
+  eval.common.lengths = demo.lengths;
+  eval.common.allow_fewer = true;
+  eval.last_token.segments = demo.segments;
+  return eval::measure(run::load_run(folder_of(demo, posenc)), corpus, "test", "last-token", eval);
+}
+
+// What is trained and tested on.
+std::string size_text(const data::Corpus& corpus) {
+  std::string text;
+  for (const auto name : data::kSplits) {
+    const data::TokenFile& tokens = corpus.split(name);
+    text += concat(text.empty() ? "" : ", ", name, ' ',
+                   fixed(static_cast<double>(tokens.counts().bytes) / 1e6, 1), " MB in ",
+                   tokens.counts().documents, " documents");
+  }
+  return text + "; one token per byte";
+}
+
+DemoFacts facts_of(const DemoOptions& demo, const data::Corpus& corpus, double seconds) {
+  const run::LoadedRun run = run::load_run(folder_of(demo, demo.encodings.front()));
+  const ModelConfig& model = run.model.config();
+  std::string build;
+  for (const auto& [name, value] : cli::build_facts())
+    build += concat(build.empty() ? "" : ", ", name, ' ', value);
+  return {
+      .text_from = describe_input(demo),
+      .text_size = size_text(corpus),
+      .model = concat(demo.preset, ": ", model.n_layer, " layers, ", model.n_head, " heads, width ",
+                      model.d_model, ", ", parameter_count(model), " parameters"),
+      .training = concat(*run.config.steps, " steps of ", *run.config.batch, " × ",
+                         *run.config.train_len, " tokens, peak learning rate ",
+                         cli::number(*run.config.lr), ", seed ", run.config.seed),
+      .more = {
+          {"time of this call", concat(cli::duration(seconds), " on ", thread_count(), " threads")},
+          {"program", build}}};
+}
+
+}  // namespace
+
+void add_options(cli::Options& options, DemoOptions& d) {
+  options.add_positional("INPUT", d.input,
+                         "text file, folder, JSONL or JSONL.zst (default: C and C++ headers in "
+                         "/usr/include)");
+  options.group("Demo")
+      .add("out", d.out, "FOLDER", "where everything goes")
+      .add("input", d.input, "PATH", "the same as INPUT")
+      .add("preset", d.preset, "NAME", "the model")
+      .add("encodings", d.encodings, "NAME,...", "positional encodings to compare")
+      .add("train-len", d.train_len, "N", "tokens of a training sequence")
+      .add("steps", d.steps, "N", "training steps of each model")
+      .add("lr", d.lr, "X", "peak learning rate")
+      .add("max-bytes", d.max_bytes, "N", "stop after N bytes of text; 0: no limit")
+      .add("lengths", d.lengths, "N,...", "evaluation lengths, shortest first")
+      .add("segments", d.segments, "N", "predicted tokens, the same at every length")
+      .add("seed", d.seed, "N", "of weights, data order and predicted tokens")
+      .add("threads", d.threads, "N", "threads (default: FARFIELD_THREADS, or all processors)");
+}
+
+cli::ExitCode run_demo(const DemoOptions& demo, std::ostream& out) {
+  require<ConfigError>(!demo.encodings.empty() && !demo.lengths.empty(), kWhere,
+                       "expected at least one encoding and one length");
+  require<ConfigError>(std::is_sorted(demo.lengths.begin(), demo.lengths.end()), kWhere,
+                       "expected --lengths in rising order");
+  if (demo.threads) set_thread_count(*demo.threads);
+  for (const std::string& posenc : demo.encodings) config_of(demo, posenc);  // refuse early
+  claim_folder(demo);
+
+  const auto start = std::chrono::steady_clock::now();
+  std::vector<eval::RunResult> results;
+  data::Corpus corpus = [&] {
+    const cli::StopSignals signals;
+    cli::Progress progress = cli::Progress::on_stdout();
+    return corpus_of(demo, progress);
+  }();
+  out << "text: " << size_text(corpus) << std::endl;
+  for (const std::string& posenc : demo.encodings) {
+    cli::Progress progress = cli::Progress::on_stdout();
+    const auto is_stopped = [&] {
+      try {
+        return train(demo, posenc, progress) == cli::kStopped;
+      } catch (const Interrupted&) {  // before there was a run to save
+        return true;
+      }
+    };
+    if (is_stopped()) {
+      progress.say("run the demo again to continue");
+      return cli::kStopped;
+    }
+    results.push_back(measure(demo, posenc, corpus));
+    std::string line = "  perplexity";
+    for (const eval::LengthResult& cell : results.back().result.lengths)
+      line += concat("  ", cell.length, ": ", eval::cell_text(cell, false));
+    progress.say(line);
+  }
+  const double seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+
+  const fs::path folder = demo.out;
+  write_file_atomic(folder / "last-token.csv", eval::results_csv(results));
+  std::vector<std::string> plots;
+  std::vector<PageFigure> figures;
+  std::string no_plot;
+  for (const plot::Plot& plot : demo_plots(results)) {
+    std::string svg = plot::draw_svg_or_say(plot, no_plot);
+    if (svg.empty()) continue;
+    plots.push_back(std::move(svg));
+    figures.push_back({plot.title, plot::draw_svg(plot, plot::kPagePlot)});
+  }
+  if (!plots.empty()) write_file_atomic(folder / "last-token.svg", plots.front());
+  if (plots.size() > 1) write_file_atomic(folder / "last-token-close.svg", plots[1]);
+  write_file_atomic(folder / "index.html",
+                    demo_page(facts_of(demo, corpus, seconds), results, figures, "last-token.csv"));
+
+  out << '\n' << eval::results_table(results) << '\n';
+  for (const std::string& sentence : findings(results)) out << sentence << '\n';
+  out << "\ntable, plot and page: " << (folder / "last-token.csv").string() << ", "
+      << (plots.empty() ? "no plot (" + no_plot + ')' : (folder / "last-token.svg").string())
+      << ", " << (folder / "index.html").string() << '\n';
+  return cli::kDone;
+}
+
+}  // namespace farfield::demo

@@ -1,0 +1,28 @@
+#include "apps/eval/batch_memory.h"
+
+#include <algorithm>
+#include <new>
+#include <string_view>
+
+#include "engine/base/error.h"
+
+namespace farfield::eval {
+
+int64_t bytes_per_token(const ModelConfig& c, DType compute) {
+  return size_of(compute) * (2 * c.d_model + std::max(8 * c.d_model, c.d_model + 2 * c.d_ff));
+}
+
+int64_t choose_batch_tokens(const ModelConfig& config, DType compute, int64_t available_bytes) {
+  if (available_bytes <= 0) return kMostBatchTokens;
+  return std::clamp<int64_t>(available_bytes / 2 / bytes_per_token(config, compute), 1,
+                             kMostBatchTokens);
+}
+
+// A device says that its memory is out in a BackendError of its own.
+bool is_out_of_memory(const std::exception& error) {
+  return dynamic_cast<const std::bad_alloc*>(&error) != nullptr ||
+         (dynamic_cast<const BackendError*>(&error) != nullptr &&
+          std::string_view(error.what()).find("[memory]") != std::string_view::npos);
+}
+
+}  // namespace farfield::eval

@@ -1,0 +1,74 @@
+#include "apps/eval/progress.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "engine/base/error.h"
+
+namespace farfield::eval {
+
+EvalProgress::EvalProgress(cli::Progress& progress, const EvalOptions& eval, int64_t n_subjects)
+    : progress_(progress), eval_(eval), n_subjects_left_(n_subjects) {}
+
+void EvalProgress::begin(const WorkSubject& subject) {
+  --n_subjects_left_;
+  cells_.clear();
+  subject_tokens_ = 0;
+  for (const std::string& protocol : eval_.protocols) {
+    cells_.push_back({protocol, work_of(protocol, eval_, subject)});
+    for (const CellWork& cell : cells_.back().left) subject_tokens_ += cell.tokens;
+  }
+}
+
+void EvalProgress::begin(const std::string& protocol, const std::string& what) {
+  const auto found = std::find_if(cells_.begin(), cells_.end(),
+                                  [&](const Cells& cells) { return cells.protocol == protocol; });
+  at_ = static_cast<size_t>(found - cells_.begin());
+  what_ = what;
+  cell_tokens_ = pass_tokens_ = 0;
+}
+
+void EvalProgress::pass(int64_t n_tokens) {
+  if (tokens_ == 0) begin_ = Clock::now();
+  tokens_ += n_tokens;
+  cell_tokens_ += n_tokens;
+  pass_tokens_ = n_tokens;
+  const std::vector<CellWork>& left = cells_.at(at_).left;
+  const bool has_length = !left.empty() && left.front().length > 0;
+  const double seconds = std::chrono::duration<double>(Clock::now() - begin_).count();
+  const auto done = static_cast<double>(tokens_ - n_tokens);
+  show(concat(what_, has_length ? concat(" at ", left.front().length) : "", ": ",
+              cell_tokens_ - n_tokens, " tokens, ",
+              static_cast<int64_t>(done / std::max(seconds, 1e-3)), " tokens/s"),
+       /*keep=*/false);
+}
+
+void EvalProgress::finish(int64_t length) {
+  std::vector<CellWork>& left = cells_.at(at_).left;
+  const auto done = std::find_if(left.begin(), left.end(),
+                                 [&](const CellWork& cell) { return cell.length == length; });
+  if (done != left.end()) left.erase(done);
+  const int64_t n = std::exchange(cell_tokens_, 0);
+  pass_tokens_ = 0;
+  if (n == 0) return;  // kept from an earlier call, or a look at tables
+  show(concat(what_, length > 0 ? concat(" at ", length) : "", ": ", n, " tokens"), /*keep=*/true);
+}
+
+double EvalProgress::tokens_left() const {
+  double left = static_cast<double>(n_subjects_left_) * subject_tokens_;
+  for (const Cells& cells : cells_)
+    for (const CellWork& cell : cells.left) left += cell.tokens;
+  if (at_ < cells_.size() && !cells_[at_].left.empty()) {
+    const auto begun = static_cast<double>(cell_tokens_ - pass_tokens_);
+    left -= std::min(begun, cells_[at_].left.front().tokens);
+  }
+  return left;
+}
+
+void EvalProgress::show(const std::string& text, bool keep) {
+  const int64_t done = tokens_ - pass_tokens_;
+  progress_.update(done, done + std::llround(tokens_left()), text, keep);
+}
+
+}  // namespace farfield::eval

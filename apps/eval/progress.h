@@ -1,0 +1,56 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "apps/cli/progress.h"
+#include "apps/eval/protocols/work.h"
+
+namespace farfield::eval {
+
+/// How far an evaluation is, over all its models, protocols and lengths, and how long the rest will
+/// take, as Progress shows it: a line that is rewritten on a terminal, elsewhere one for each cell
+/// that is finished. Time left is judged by tokens: those of the models that are still to come are
+/// taken to be as many as those of the one at hand, and cells that an earlier call finished count
+/// for nothing.
+class EvalProgress {
+ public:
+  /// Of n_subjects models, each with every protocol of `eval`.
+  EvalProgress(cli::Progress& progress, const EvalOptions& eval, int64_t n_subjects);
+
+  /// The next model.
+  void begin(const WorkSubject& subject);
+  /// The next protocol of it; `what` is what lines begin with: "rope, last-token".
+  void begin(const std::string& protocol, const std::string& what);
+  /// A pass over n tokens is about to begin.
+  void pass(int64_t n_tokens);
+  /// A cell is finished, now or by an earlier call.
+  void finish(int64_t length);
+
+  /// Tokens that are still to come, about.
+  double tokens_left() const;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  struct Cells {
+    std::string protocol;
+    std::vector<CellWork> left;  // in order
+  };
+  void show(const std::string& text, bool keep);
+
+  cli::Progress& progress_;
+  EvalOptions eval_;
+  int64_t n_subjects_left_;
+  double subject_tokens_ = 0;  // of a whole model
+  std::vector<Cells> cells_;   // of the model at hand
+  size_t at_ = 0;              // protocol
+  std::string what_;
+  int64_t tokens_ = 0;       // of all passes begun
+  int64_t cell_tokens_ = 0;  // of those of this cell
+  int64_t pass_tokens_ = 0;  // of the one that is not over
+  Clock::time_point begin_{};
+};
+
+}  // namespace farfield::eval

@@ -1,0 +1,219 @@
+#include "apps/eval/protocols/coherence.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <numeric>
+#include <span>
+
+#include "apps/analysis/coherence.h"
+#include "apps/analysis/curve.h"
+#include "apps/analysis/spread.h"
+#include "apps/eval/protocols/last_token.h"
+#include "apps/eval/protocols/sequences.h"
+#include "apps/eval/protocols/truncated.h"
+#include "engine/base/error.h"
+#include "layers/generate.h"
+
+namespace farfield::eval {
+namespace {
+
+constexpr std::string_view kName = "coherence";
+constexpr double kPromptLength = 1.37;  // of train_len: 2800 of 2048
+constexpr double kTemperature = 0.8;
+
+std::vector<double> positions(size_t n, double first) {
+  std::vector<double> x(n);
+  std::iota(x.begin(), x.end(), first);
+  return x;
+}
+
+void add_curve(const std::vector<std::vector<double>>& nll, const Subject& subject,
+               const std::vector<int64_t>& starts, LengthResult& to) {
+  const int64_t train_len = subject.train_len;
+  const TokenSet tokens = tokens_at(starts, train_len);
+  const analysis::PositionCurve curve = analysis::position_curve(nll);
+  const std::vector<double> smooth = analysis::perplexities_of(
+      analysis::smoothed(curve.mean_nll, std::max<int64_t>(1, train_len / 16)));
+  const double reference = analysis::perplexity_at(curve.mean_nll, train_len);
+  const analysis::Coherence found = analysis::coherence(smooth, reference, train_len);
+  to.quantities = {{"perplexity_at_train_len", reference},
+                   {"coherent_share", found.share},
+                   {"coherent_share_beyond", found.share_beyond},
+                   {"breakdown_position",
+                    found.breakdown ? static_cast<double>(*found.breakdown) : INFINITY,
+                    {},
+                    found.breakdown ? "" : "none"},
+                   {"scored_tokens_at_train_len", static_cast<double>(tokens.size())}};
+  if (const double bytes = tokens.bytes_per_token(subject.text); bytes > 0)
+    to.quantities.push_back(
+        {"bits_per_byte_at_train_len", analysis::bits_per_byte_of(std::log(reference), bytes)});
+  const analysis::Band band = analysis::confidence_band(curve);
+  const std::vector<double> x = positions(smooth.size(), 1);
+  const std::vector<double> by_residue = analysis::perplexity_by_residue(curve.mean_nll, train_len);
+  const char* const axis = "position (tokens)";
+  to.series = {
+      {"perplexity", axis, x, analysis::perplexities_of(curve.mean_nll), band.low, band.high},
+      {"smoothed perplexity", axis, x, smooth, {}, {}},
+      {"perplexity by residue",
+       "position modulo the training length (tokens)",
+       positions(by_residue.size(), 0),
+       by_residue,
+       {},
+       {}}};
+}
+
+struct Prompts {
+  std::vector<int64_t> starts;
+  int64_t n = 0;    // tokens of each
+  Scorer::Ids ids;  // [prompt, n]
+
+  std::string name(uint64_t i) const {
+    return concat("prompt ", i, " (from token ", starts.at(i), ")");
+  }
+};
+
+// The new tokens of each prompt.
+std::vector<std::vector<int32_t>> continuations(const Subject& subject, const CommonOptions& common,
+                                                const Prompts& prompts, int64_t n_new,
+                                                double temperature) {
+  GenerateOptions options;
+  options.n_new = n_new;
+  options.temperature = temperature;
+  options.seed = subject.seed;
+  options.n_token = std::min(subject.text.n_vocab, subject.model->config().vocab_size);
+  options.draw = subject.model_draw();
+  options.on_tokens = [&](std::span<const int32_t> next) {
+    if (subject.watch) subject.watch(static_cast<int64_t>(next.size()));
+    return true;
+  };
+  std::vector<std::vector<int32_t>> all;
+  in_batches(static_cast<int64_t>(prompts.starts.size()), prompts.n + n_new, common,
+             [&](int64_t first, int64_t batch) {
+               const std::span<const int32_t> rows(prompts.ids.data() + first * prompts.n,
+                                                   static_cast<size_t>(batch * prompts.n));
+               options.first_sequence = static_cast<uint64_t>(first);
+               const Generated made = generate(
+                   *subject.model, Tensor::from(rows, {batch, prompts.n}, subject.device), options);
+               all.insert(all.end(), made.tokens.begin(), made.tokens.end());
+             });
+  return all;
+}
+
+// The nll of the new tokens after a prompt, each by a pass over the train_len tokens before it.
+std::vector<double> reread(const Subject& subject, const CommonOptions& common,
+                           const int32_t* prompt, int64_t n_prompt,
+                           const std::vector<int32_t>& fresh) {
+  const int64_t n = subject.train_len;
+  Scorer::Ids ids(prompt + n_prompt - n, prompt + n_prompt);
+  ids.insert(ids.end(), fresh.begin(), fresh.end() - 1);
+  return truncated(subject.scorer, n, common.batch_tokens).score(ids, fresh, 1);
+}
+
+// A few lines of text that a terminal can show.
+std::string shown(const Subject& subject, const std::vector<int32_t>& ids) {
+  constexpr size_t kMost = 240;
+  std::string text = subject.text.decode(ids);
+  if (text.size() > kMost) text = text.substr(0, kMost) + "...";
+  for (char& c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (std::isspace(byte)) c = ' ';
+    if (byte < 32 || byte >= 127) c = std::isspace(byte) ? ' ' : '?';
+  }
+  return text;
+}
+
+// Continues the prompts and says how healthy that is. False when the cell has failed.
+bool add_generated(const Subject& subject, const CommonOptions& common, const Prompts& prompts,
+                   int64_t n_new, double temperature, const std::string& name, LengthResult& to) {
+  std::vector<std::vector<int32_t>> texts;
+  try {
+    texts = continuations(subject, common, prompts, n_new, temperature);
+  } catch (const NonfiniteLogits& error) {
+    return !note_nonfinite(to, kName, error.score,
+                           concat("the ", name, " token at position ", error.position, " after ",
+                                  prompts.name(error.sequence)));
+  }
+  std::vector<double> nll, distinct, cycle;
+  for (size_t i = 0; i < texts.size(); ++i) {
+    const std::vector<double> all =
+        reread(subject, common, prompts.ids.data() + static_cast<int64_t>(i) * prompts.n, prompts.n,
+               texts[i]);
+    for (size_t t = 0; t < all.size(); ++t)
+      if (note_nonfinite(
+              to, kName, all[t],
+              concat("the ", name, " token at position ", prompts.n + static_cast<int64_t>(t),
+                     " after ", prompts.name(i), ", read again")))
+        return false;
+    nll.push_back(analysis::mean_of(all));
+    distinct.push_back(analysis::distinct_share(texts[i]));
+    cycle.push_back(analysis::cycle_share(texts[i]));
+  }
+  to.quantities.push_back({name + "_nll", analysis::mean_of(nll)});
+  to.quantities.push_back({name + "_distinct_4", analysis::mean_of(distinct)});
+  to.quantities.push_back({name + "_cycle_share", analysis::mean_of(cycle)});
+  if (subject.text.decode)
+    to.notes.push_back(concat(name, ": \"", shown(subject, texts.front()), '"'));
+  return true;
+}
+
+}  // namespace
+
+void add_options(cli::Options& options, CoherenceOptions& own) {
+  options.group("Coherence beyond the training length")
+      .add("coherence-sequences", own.sequences, "N",
+           "sequences of 4 training lengths that the curve is a mean over")
+      .add("prompts", own.prompts, "N", "texts of 1.37 training lengths that are continued")
+      .add("new-tokens", own.n_new, "N", "tokens of a continuation");
+}
+
+void check(const CoherenceOptions& own) {
+  check_positive(kName, "coherence-sequences", own.sequences);
+  check_positive(kName, "prompts", own.prompts);
+  require<ConfigError>(own.n_new >= 4, "eval:coherence",
+                       "bad_argument: expected new-tokens >= 4, which 4-grams need, got ",
+                       own.n_new);
+}
+
+ProtocolResult measure_coherence(const Subject& subject, const CommonOptions& common,
+                                 const CoherenceOptions& own) {
+  check(own);
+  const int64_t train_len = subject.train_len, length = 4 * train_len;
+  require<ConfigError>(train_len >= 8, "eval:coherence",
+                       "bad_argument: expected a training length from 8 on, got ", train_len,
+                       "; perplexity there is a mean over the 16 positions around it");
+  Prompts prompts;
+  prompts.n = static_cast<int64_t>(std::lround(kPromptLength * static_cast<double>(train_len)));
+  ProtocolResult result;
+  result.protocol = kName;
+  result.starts = draw_segments(kName, subject.text.size, length + 1, own.sequences, subject.seed,
+                                common.allow_fewer);
+  prompts.starts = draw_segments(kName, subject.text.size, prompts.n, own.prompts, subject.seed,
+                                 common.allow_fewer);
+  result.parameters =
+      concat("sequences=", result.starts.size(), " positions=", length,
+             " prompts=", prompts.starts.size(), " of ", prompts.n, " new=", own.n_new,
+             " temperature=", kTemperature, " reread=each after ", train_len);
+  prompts.ids.resize(prompts.starts.size() * static_cast<size_t>(prompts.n));
+  for (size_t i = 0; i < prompts.starts.size(); ++i)
+    read_tokens(kName, subject.text, subject.scorer.vocab_size, prompts.starts[i], prompts.n,
+                prompts.ids.data() + static_cast<int64_t>(i) * prompts.n);
+  TokenSet predicted;
+  for (const int64_t start : result.starts) {
+    check_tokens(kName, subject.text, subject.scorer.vocab_size, start, length + 1);
+    predicted.add(start + 1, length);
+  }
+
+  measure_lengths(result, subject, {0}, [&](LengthResult& to) {
+    set_predicted(to, predicted, subject.text);
+    const auto nll = score_sequences(kName, subject, common, result.starts, length, to);
+    if (!to.failure.empty()) return;
+    add_curve(nll, subject, result.starts, to);
+    if (subject.model == nullptr) return;
+    if (add_generated(subject, common, prompts, own.n_new, 0, "greedy", to))
+      add_generated(subject, common, prompts, own.n_new, kTemperature, "sampled", to);
+  });
+  return result;
+}
+
+}  // namespace farfield::eval

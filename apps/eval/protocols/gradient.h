@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+
+#include "apps/cli/options.h"
+#include "apps/eval/protocols/subject.h"
+
+namespace farfield::eval {
+
+struct GradientOptions {
+  int64_t segments = 100;
+  double tau = 0.99;           ///< share of the gradient that a receptive field holds more than
+  std::string scalar = "nll";  ///< or logit, top-logit, entropy: whose gradient it is
+};
+
+void add_options(cli::Options& options, GradientOptions& own);
+void check(const GradientOptions& own);
+
+/// How far back a model looks: the gradient of the prediction of a segment's last token by the
+/// embedding of each of the L - 1 tokens before it. Its norms are shares of their sum, averaged
+/// over segments; the empirical receptive field is how many of the last inputs hold more than tau
+/// of them. Segments are drawn as those of last-token.
+///
+/// Throws    ConfigError bad_argument, length_too_short; IoError not_enough_data, bad_token. A cell
+///           fails with nonfinite_gradient or zero_gradient, naming the segment
+/// Source    Chi, Fan, Rudnicky and Ramadge 2022, "Dissecting Transformer Length Extrapolation via
+///           the Lens of Receptive Field Analysis", arXiv:2212.10356, section 5.1
+ProtocolResult gradient(const Subject& subject, const CommonOptions& common,
+                        const GradientOptions& own);
+
+}  // namespace farfield::eval

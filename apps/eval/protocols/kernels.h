@@ -1,0 +1,39 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "apps/analysis/effective_length.h"
+#include "apps/eval/protocols/subject.h"
+
+namespace farfield::eval {
+
+/// The positional bias of one head by distance, in logits.
+struct Kernel {
+  std::string of;            ///< "h3"; where layers differ "layers 0-10 h3". Heads count from 1
+  std::vector<double> bias;  ///< [n]: entry d is added to the score of the key d tokens before
+  /// Of a family whose formula gives the effective length: that of the parameters.
+  bool has_closed_form = false;
+  analysis::Reach closed_form = {};
+
+  double at(int64_t d) const { return bias[static_cast<size_t>(d)]; }
+};
+
+struct Kernels {
+  std::vector<Kernel> heads;  ///< empty for an encoding without a bias by distance
+  std::string remark;         ///< what the numbers do not say; or empty
+};
+
+/// Of the encoding of a model, in float64, as the last of n_distance tokens sees them:
+/// layers that have the same tables are one, those without a bias are left out and named in the
+/// remark.
+///
+/// Throws    ConfigError for a length that the encoding cannot reach; IoError bad_parameter
+Kernels kernels_of(const Transformer& model, int64_t n_distance, uint64_t draw = kFirstDraw);
+
+/// Measures one cell without a length on the kernels of a subject; `score` is not called when there
+/// are none, and the remark becomes that of the cell. What is not finite becomes its failure.
+void measure_kernels(ProtocolResult& result, const Subject& subject, int64_t n_distance,
+                     const std::function<void(const std::vector<Kernel>&, LengthResult&)>& score);
+
+}  // namespace farfield::eval

@@ -1,0 +1,97 @@
+#include "apps/eval/protocols/non_overlapping.h"
+
+#include <algorithm>
+
+#include "engine/base/error.h"
+
+namespace farfield::eval {
+namespace {
+
+constexpr std::string_view kName = "non-overlapping";
+constexpr std::string_view kWhere = "eval:non-overlapping";
+
+// Chunks of one length, all of them or as many as the budget allows.
+int64_t count_chunks(int64_t size, int64_t length, const CommonOptions& common,
+                     const NonOverlappingOptions& own) {
+  const int64_t available = (size - 1) / length;
+  require<IoError>(available >= 1, kWhere, "not_enough_data: expected at least ", length + 1,
+                   " tokens for one chunk of ", length, ", got ", size);
+  if (own.budget == "same-text") return available;
+  require<IoError>(available >= own.chunks || common.allow_fewer, kWhere,
+                   "not_enough_data: expected ", own.chunks, " chunks of ", length, " tokens, got ",
+                   available, "; --allow-fewer takes those");
+  return std::min(available, own.chunks);
+}
+
+}  // namespace
+
+void add_options(cli::Options& options, NonOverlappingOptions& own) {
+  options.group("Non-overlapping perplexity")
+      .add("budget", own.budget, "same-text|same-chunks", "what is equal at every length")
+      .add("chunks", own.chunks, "N", "with same-chunks: how many")
+      .add("keep-tail", own.keep_tail, "with same-text: score what is left as a short last chunk");
+}
+
+void check(const NonOverlappingOptions& own) {
+  check_word("budget", own.budget, {"same-text", "same-chunks"});
+  check_positive(kName, "chunks", own.chunks);
+}
+
+ProtocolResult non_overlapping(const Subject& subject, const CommonOptions& common,
+                               const NonOverlappingOptions& own) {
+  check_common(kName, common);
+  check(own);
+  const TokenStream& text = subject.text;
+  const bool is_same_text = own.budget == "same-text";
+  const int64_t size = is_same_text ? whole_text(text, common) : text.size;
+  const auto n_whole_at = [&](int64_t length) { return count_chunks(size, length, common, own); };
+  const auto tail_at = [&](int64_t length) {
+    return is_same_text && own.keep_tail ? (size - 1) % length : 0;
+  };
+  int64_t n_read = 0;
+  for (const int64_t length : common.lengths)
+    n_read = std::max(n_read, n_whole_at(length) * length + tail_at(length) + 1);
+  check_tokens(kName, text, subject.scorer.vocab_size, 0, n_read);
+
+  ProtocolResult result;
+  result.protocol = kName;
+  result.parameters =
+      is_same_text
+          ? concat("budget=same-text tokens=", size, " tail=", own.keep_tail ? "scored" : "dropped")
+          : concat("budget=same-chunks count=", counts_text(common.lengths, n_whole_at));
+
+  measure_lengths(result, subject, common.lengths, [&](LengthResult& to) {
+    const int64_t length = to.length, n_whole = n_whole_at(length), tail = tail_at(length);
+    TokenSet predicted;
+    predicted.add(1, n_whole * length + tail);
+    set_predicted(to, predicted, text);
+    double total = 0;
+    // Scores `batch` chunks of n tokens from token `begin` on.
+    const auto score = [&](int64_t begin, int64_t batch, int64_t n) {
+      if (!to.failure.empty()) return;
+      Scorer::Ids window(static_cast<size_t>(batch * n + 1));
+      read_tokens(kName, text, subject.scorer.vocab_size, begin, batch * n + 1, window.data());
+      const Scorer::Ids ids(window.begin(), window.end() - 1);
+      const Scorer::Ids targets(window.begin() + 1, window.end());
+      const std::vector<double> nll = subject.scorer.score(ids, targets, batch);
+      for (int64_t chunk = 0; chunk < batch; ++chunk) {
+        double sum = 0;
+        for (int64_t t = 0; t < n; ++t) sum += nll[static_cast<size_t>(chunk * n + t)];
+        if (note_nonfinite(
+                to, kName, sum,
+                concat("chunk ", to.items.size(), " (from token ", begin + chunk * n, ")")))
+          return;
+        to.items.push_back(sum / static_cast<double>(n));
+        total += sum;
+      }
+      to.n_scored += batch * n;
+    };
+    in_batches(n_whole, length, common,
+               [&](int64_t first, int64_t batch) { score(first * length, batch, length); });
+    if (tail > 0) score(n_whole * length, 1, tail);
+    if (to.failure.empty()) to.mean_nll = total / static_cast<double>(to.n_scored);
+  });
+  return result;
+}
+
+}  // namespace farfield::eval

@@ -1,0 +1,89 @@
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <exception>
+#include <string>
+#include <vector>
+
+#include "apps/analysis/perplexity.h"
+
+namespace farfield::eval {
+
+/// A number that came out, under the name that tables and files give it.
+struct Quantity {
+  std::string name;
+  double value = std::nan("");
+  std::string of = {};    ///< the part of the model that it says this of, "h3"; empty: all of it
+  std::string word = {};  ///< what a table shows instead of the number; empty: the number
+
+  /// For files that have one column for it: "residual h3".
+  std::string full_name() const { return of.empty() ? name : name + ' ' + of; }
+};
+
+/// Numbers along an axis: perplexity by position, a kernel by distance.
+struct Series {
+  std::string name;  ///< of y: "perplexity", "cumulative gradient"
+  std::string axis;  ///< of x, with its unit: "position (tokens)"
+  std::vector<double> x, y;
+  std::vector<double> low, high;  ///< a 95 % band around y; empty: none
+  bool is_log_x = false;          ///< how to draw it
+  bool may_log_y = true;          ///< whether the picture may take a logarithmic y
+  std::string of = {};            ///< as Quantity::of: curves of one name come into one picture
+  bool is_drawn_alone = false;    ///< drawn in place of the one of its name, and in no CSV
+
+  std::string full_name() const { return of.empty() ? name : name + ' ' + of; }
+};
+
+/// What came out at one length.
+struct LengthResult {
+  int64_t length = 0;  ///< tokens; 0 for a protocol that knows no length
+  // Perplexity, where the protocol measures it.
+  int64_t n_scored = 0;       ///< targets
+  std::vector<double> items;  ///< mean nll of each segment or chunk, in order
+  /// Of each item where its predicted tokens stand in the split's file: places_text(); empty: not
+  /// known.
+  std::vector<std::string> places;
+  double mean_nll = std::nan("");
+  double nll_error = std::nan("");  ///< standard error of mean_nll over the items; NaN for one item
+  int64_t n_draws = 1;              ///< of random positions, that items and means are over
+  double nll_spread = std::nan("");         ///< standard deviation of the mean nll over the draws
+  double perplexity_spread = std::nan("");  ///< the same of the perplexity
+  // Everything else that it measures.
+  std::vector<Quantity> quantities;
+  std::vector<Series> series;
+  std::vector<std::string> notes;  ///< what people should know of this cell, a line each
+  /// Names the set of tokens that were predicted: equal for two results when these are the same
+  /// tokens of the same text. Empty for a protocol that reads no text.
+  std::string tokens;
+  double bytes_per_token = 0;  ///< of text, on average over these tokens; 0: not known
+  std::string failure;         ///< "", or the code that stands in the table's cell
+  std::string message;         ///< the whole sentence, with a failure
+
+  bool has_perplexity() const { return !std::isnan(mean_nll); }
+  double perplexity() const { return analysis::perplexity_of(mean_nll); }
+  /// With bytes_per_token.
+  double bits_per_byte() const { return analysis::bits_per_byte_of(mean_nll, bytes_per_token); }
+  /// Standard error of perplexity().
+  double perplexity_error() const { return perplexity() * nll_error; }
+};
+
+struct ProtocolResult {
+  std::string protocol;               ///< as on the command line
+  std::string parameters;             ///< what besides model, text and length decides the numbers
+  std::vector<int64_t> starts;        ///< first token of each segment; empty for whole streams
+  std::vector<LengthResult> lengths;  ///< in the order asked for
+
+  /// Of protocol and parameters: two numbers are comparable only when theirs are equal, and their
+  /// LengthResult::tokens.
+  std::string hash() const;
+};
+
+/// Throws away what was measured and says why.
+void set_failure(LengthResult& result, const std::string& code, const std::string& message);
+
+/// The first word of the sentence of an error: "zero_gradient" of "[eval:gradient] zero_gradient:
+/// ..."; empty for a message of another form.
+std::string code_of(const std::exception& error);
+
+}  // namespace farfield::eval

@@ -1,0 +1,98 @@
+#include "apps/eval/protocols/sliding.h"
+
+#include <algorithm>
+
+#include "engine/base/error.h"
+
+namespace farfield::eval {
+namespace {
+
+constexpr std::string_view kName = "sliding";
+constexpr std::string_view kWhere = "eval:sliding";
+
+int64_t stride_of(const SlidingOptions& own, int64_t length) {
+  return own.stride.value_or(std::max<int64_t>(1, length / 4));
+}
+
+}  // namespace
+
+void add_options(cli::Options& options, SlidingOptions& own) {
+  options.group("Sliding-window perplexity")
+      .add("stride", own.stride, "N",
+           "tokens from a window to the next; 1 gives the most context and takes L times as long "
+           "as non-overlapping (default: a quarter of each length)");
+}
+
+void check(const SlidingOptions& own) {
+  if (own.stride) check_positive(kName, "stride", *own.stride);
+}
+
+ProtocolResult sliding(const Subject& subject, const CommonOptions& common,
+                       const SlidingOptions& own) {
+  check_common(kName, common);
+  check(own);
+  const TokenStream& text = subject.text;
+  const int64_t size = whole_text(text, common);
+  for (const int64_t length : common.lengths) {
+    require<ConfigError>(stride_of(own, length) <= length, kWhere,
+                         "bad_stride: expected a stride of at most the length ", length,
+                         ", or targets are left out, got ", stride_of(own, length));
+    require<IoError>(size >= length + 1, kWhere, "not_enough_data: expected at least ", length + 1,
+                     " tokens for one window of ", length, ", got ", size);
+  }
+  check_tokens(kName, text, subject.scorer.vocab_size, 0, size);
+
+  ProtocolResult result;
+  result.protocol = kName;
+  result.parameters =
+      concat("stride=", own.stride ? std::to_string(*own.stride) : "L/4", " tokens=", size);
+
+  measure_lengths(result, subject, common.lengths, [&](LengthResult& to) {
+    const int64_t length = to.length, stride = stride_of(own, length);
+    const int64_t last = size - 1 - length;  // where the last window begins
+    TokenSet predicted;
+    predicted.add(1, size - 1);
+    set_predicted(to, predicted, text);
+    double total = 0, stretch = 0;  // of all targets, and of those of the item that is not whole
+    const auto take = [&](double nll) {
+      total += nll;
+      stretch += nll;
+      if (++to.n_scored % length != 0) return;
+      to.items.push_back(stretch / static_cast<double>(length));
+      stretch = 0;
+    };
+    // Scores the last n targets of `batch` windows from token `begin` on, n apart.
+    const auto score = [&](int64_t begin, int64_t batch, int64_t n) {
+      if (!to.failure.empty()) return;
+      const int64_t span = (batch - 1) * n + length + 1;
+      Scorer::Ids tokens(static_cast<size_t>(span)), ids, targets;
+      read_tokens(kName, text, subject.scorer.vocab_size, begin, span, tokens.data());
+      for (int64_t window = 0; window < batch; ++window) {
+        const auto first = tokens.begin() + window * n;
+        ids.insert(ids.end(), first, first + length);
+        targets.insert(targets.end(), first + length + 1 - n, first + length + 1);
+      }
+      const std::vector<double> nll = subject.scorer.score(ids, targets, batch);
+      for (size_t i = 0; i < nll.size(); ++i) {
+        if (note_nonfinite(
+                to, kName, nll[i],
+                concat("the window from token ", begin + static_cast<int64_t>(i) / n * n)))
+          return;
+        take(nll[i]);
+      }
+    };
+    score(0, 1, length);
+    const int64_t n_later = last / stride, rest = last % stride;
+    in_batches(n_later, length, common,
+               [&](int64_t first, int64_t batch) { score((first + 1) * stride, batch, stride); });
+    if (rest > 0) score(last, 1, rest);
+    if (!to.failure.empty()) return;
+    const int64_t n_left = to.n_scored % length;
+    if (n_left > 0) to.items.push_back(stretch / static_cast<double>(n_left));
+    to.mean_nll = total / static_cast<double>(to.n_scored);
+    to.quantities.push_back({"stride", static_cast<double>(stride)});
+  });
+  return result;
+}
+
+}  // namespace farfield::eval

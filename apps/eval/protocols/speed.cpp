@@ -1,0 +1,215 @@
+#include "apps/eval/protocols/speed.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "apps/eval/batch_memory.h"
+#include "apps/run/machine.h"
+#include "apps/train/trainee.h"
+#include "engine/base/error.h"
+#include "engine/base/parallel.h"
+#include "engine/device_info.h"
+
+namespace farfield::eval {
+namespace {
+
+constexpr std::string_view kName = "speed";
+constexpr int64_t kFewestForPercentiles = 20;
+constexpr int64_t kMemorySteps = 10;
+
+double mib(int64_t bytes) { return static_cast<double>(bytes) / (1024.0 * 1024.0); }
+
+// What is left of the time limit.
+class Deadline {
+ public:
+  explicit Deadline(double limit_s) : limit_s_(limit_s) {}
+  bool is_over() const {
+    return limit_s_ > 0 && std::chrono::duration<double>(Clock::now() - begin_).count() >= limit_s_;
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  double limit_s_;
+  Clock::time_point begin_ = Clock::now();
+};
+
+// Steps of training or forward passes, as quantities and messages call them.
+struct Kind {
+  std::string time_s;  // a quantity's name
+  std::string plural;
+  int64_t n_timed;
+};
+
+// Runs the warm-up, then the steps that are timed. The machine's clock unless another was given.
+StepTimes warmed_times(const SpeedOptions& own, const Kind& kind,
+                       const std::function<bool()>& step) {
+  for (int64_t i = 0; i < own.warmup; ++i)
+    if (!step()) return {};
+  return time_steps(own.clock ? *own.clock : machine_clock(), kind.n_timed, step);
+}
+
+// The failure of a cell whose time was over, beside what was timed until then.
+void set_timeout(const SpeedOptions& own, const Kind& kind, const StepTimes& times,
+                 LengthResult& to) {
+  const bool is_empty = times.step_s.empty();
+  set_failure(to, "TIMEOUT",
+              concat("[eval:speed] TIMEOUT: expected ", kind.n_timed, " timed ", kind.plural,
+                     " within ", own.time_limit, " s, got ", times.n_step(),
+                     is_empty ? "" : concat(", ", times.step_s.median(), " s in the middle"),
+                     "; a larger --time-limit or fewer of them"));
+  if (is_empty) return;
+  to.quantities = {{kind.time_s + "_partial", times.step_s.median()},
+                   {concat("timed_", kind.plural), static_cast<double>(times.n_step())}};
+}
+
+// Median and percentiles of a step.
+void add_times(const Kind& kind, const StepTimes& times, LengthResult& to) {
+  to.quantities.push_back({kind.time_s, times.step_s.median()});
+  const bool is_single = times.block == 1;
+  if (!is_single)
+    to.notes.push_back(concat(kind.plural, " timed in blocks of ", times.block,
+                              ": the resolution of the clock is more than 1 % of one"));
+  if (times.step_s.size() >= kFewestForPercentiles) {
+    to.quantities.push_back({kind.time_s + "_p10", times.step_s.quantile(0.1)});
+    to.quantities.push_back({kind.time_s + "_p90", times.step_s.quantile(0.9)});
+  } else {
+    to.notes.push_back(concat("no percentiles: they need at least ", kFewestForPercentiles,
+                              " timed ", is_single ? "" : "blocks of ", kind.plural, ", got ",
+                              times.step_s.size()));
+  }
+}
+
+// The resident memory of this process beside that at the start; on the CPU alone, where memory of
+// tensors is this process's.
+class Resident {
+ public:
+  explicit Resident(const Device& device) {
+    release_cached_memory(device);
+    is_known_ =
+        device.kind == Device::Kind::cpu && run::reset_peak_resident() && run::resident_bytes() > 0;
+    before_ = run::resident_bytes();
+  }
+  bool is_known() const { return is_known_; }
+  /// The most since the start, less what was there then.
+  int64_t growth() const { return run::peak_resident_bytes() - before_; }
+
+ private:
+  bool is_known_;
+  int64_t before_;
+};
+
+void time_training(const Subject& subject, const SpeedOptions& own, const train::StepShape& shape,
+                   const Deadline& deadline, LengthResult& to) {
+  ModelConfig config = subject.model->config();
+  config.posenc = subject.model->encoding().canonical();
+  const Kind kind{"train_step_s", "steps", own.timed_steps};
+  const Resident resident(subject.device);
+  try {
+    train::Trainee trainee(config, shape, subject.model->compute_dtype(), subject.device);
+    const int64_t n_token = shape.batch_size * config.train_len;
+    int64_t n_run = 0, peak = 0, growth = 0;
+    const StepTimes times = warmed_times(own, kind, [&] {
+      if (deadline.is_over()) return false;
+      if (subject.watch) subject.watch(n_token);
+      trainee.run();
+      if (++n_run > kMemorySteps) return true;
+      peak = std::max(peak, trainee.peak_bytes());
+      growth = resident.growth();
+      return true;
+    });
+    if (!times.is_whole) return set_timeout(own, kind, times, to);
+    add_times(kind, times, to);
+    to.quantities.push_back(
+        {"train_tokens_per_s", static_cast<double>(n_token) / times.step_s.median()});
+    to.quantities.push_back({"train_peak_mib", mib(peak)});
+    if (resident.is_known()) to.quantities.push_back({"train_resident_mib", mib(growth)});
+  } catch (const std::exception& error) {
+    if (!is_out_of_memory(error)) throw;
+    set_failure(
+        to, "OOM",
+        concat("[eval:speed] OOM: a training step of ", shape.batch_size, " sequences of length ",
+               config.train_len, ": ", error.what(), "; a smaller --train-batch needs less"));
+    to.quantities = {{"oom_length", static_cast<double>(config.train_len)}};
+  }
+}
+
+void time_inference(const Subject& subject, const CommonOptions& common, const SpeedOptions& own,
+                    const Deadline& deadline, LengthResult& to) {
+  const Device& device = subject.device;
+  const int64_t vocab_size = subject.model->config().vocab_size;
+  int64_t weights = 0;
+  for (const Parameter& p : subject.model->parameters()) weights += p.value.size_bytes();
+  int64_t batch = std::max<int64_t>(
+      1, (common.batch_tokens > 0 ? common.batch_tokens : kMostBatchTokens) / to.length);
+  const Scorer::Ids ids = train::made_up_tokens(batch * to.length, vocab_size);
+
+  const Kind kind{"infer_pass_s", "passes", own.timed_passes};
+  const Resident resident(device);
+  const int64_t held = memory_stats(device).current_bytes;
+  reset_peak_memory(device);
+  synchronize(device);
+  const StepTimes times = warmed_times(own, kind, [&] {
+    if (deadline.is_over()) return false;
+    subject.scorer.score(ids, ids, batch);  // values on the host: the device has been waited for
+    return true;
+  });
+  if (!times.is_whole) return set_timeout(own, kind, times, to);
+  to.quantities = {
+      {"infer_tokens_per_s", static_cast<double>(batch * to.length) / times.step_s.median()}};
+  add_times(kind, times, to);
+  to.quantities.push_back(
+      {"infer_peak_mib", mib(memory_stats(device).peak_bytes - held + weights)});
+  if (resident.is_known())
+    to.quantities.push_back({"infer_resident_mib", mib(resident.growth() + weights)});
+}
+
+}  // namespace
+
+void add_options(cli::Options& options, SpeedOptions& own) {
+  options.group("Speed and memory (made-up tokens; --batch-tokens for inference)")
+      .add("warmup", own.warmup, "N",
+           "training steps, and forward passes at each length, before those that are timed")
+      .add("timed-steps", own.timed_steps, "N",
+           "training steps that are timed; percentiles need 20 at least")
+      .add("timed-passes", own.timed_passes, "N",
+           "forward passes that are timed at each length; percentiles need 20 at least")
+      .add("train-batch", own.batch, "N", "sequences of a step (default: as in training)")
+      .add("time-limit", own.time_limit, "S",
+           "seconds for all of it; what is not done by then is TIMEOUT. 0: none");
+}
+
+void check(const SpeedOptions& own) {
+  require<ConfigError>(own.warmup >= 0, "eval:speed", "bad_argument: expected warmup >= 0, got ",
+                       own.warmup);
+  check_positive(kName, "timed-steps", own.timed_steps);
+  check_positive(kName, "timed-passes", own.timed_passes);
+  if (own.batch) check_positive(kName, "train-batch", *own.batch);
+  require<ConfigError>(own.time_limit >= 0, "eval:speed",
+                       "bad_argument: expected time-limit >= 0, got ", own.time_limit);
+}
+
+ProtocolResult speed(const Subject& subject, const CommonOptions& common, const SpeedOptions& own) {
+  check_common(kName, common);
+  check(own);
+  require<ConfigError>(subject.model != nullptr, "eval:speed",
+                       "bad_argument: expected a model, got scores alone");
+  train::StepShape shape = subject.step;
+  if (own.batch) shape.batch_size = *own.batch;
+  if (shape.batch_size % shape.accumulate != 0) shape.accumulate = 1;
+  ProtocolResult result;
+  result.protocol = kName;
+  result.parameters =
+      concat("batch=", shape.batch_size, " accumulate=", shape.accumulate,
+             " checkpointing=", shape.checkpointing ? "on" : "off", " warmup=", own.warmup,
+             " steps=", own.timed_steps, " passes=", own.timed_passes,
+             " batch_tokens=", common.batch_tokens, " machine=", run::machine_name(subject.device),
+             " device=", subject.device, " threads=", thread_count());
+  const Deadline deadline(own.time_limit);
+  measure_lengths(result, subject, {0},
+                  [&](LengthResult& to) { time_training(subject, own, shape, deadline, to); });
+  measure_lengths(result, subject, common.lengths,
+                  [&](LengthResult& to) { time_inference(subject, common, own, deadline, to); });
+  return result;
+}
+
+}  // namespace farfield::eval

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <optional>
+
+#include "apps/cli/options.h"
+#include "apps/eval/protocols/subject.h"
+#include "apps/eval/step_times.h"
+
+namespace farfield::eval {
+
+struct SpeedOptions {
+  int64_t warmup = 50;  ///< steps, and passes at each length, before those that are timed
+  int64_t timed_steps = 200;
+  int64_t timed_passes = 200;           ///< forward passes at each length
+  std::optional<int64_t> batch;         ///< sequences of a step; empty: those of the run
+  double time_limit = 0;                ///< seconds for all of it; 0: none
+  std::optional<StepClock> clock = {};  ///< what steps are timed with; empty: machine_clock()
+};
+
+void add_options(cli::Options& options, SpeedOptions& own);
+void check(const SpeedOptions& own);
+
+/// Time and memory of the model's training and inference on this machine, on made-up tokens.
+/// Training starts from new weights: the subject's model stays as it is.
+///
+/// Steps and passes are timed alike: warm-up first, then each one (or each block of as many as the
+/// clock's resolution asks for, see time_steps()), the device waited for before each look at the
+/// clock. A time is the median, with percentiles _p10 and _p90 where there are at least 20.
+///
+/// Quantities of the first result, of length 0: train_step_s (forward, backward, clipping and
+/// update) and its percentiles, train_tokens_per_s, train_peak_mib, the most that the allocator of
+/// the device gave from step 1 to the end of step 10 (weights, moments and gradients included), and
+/// on the CPU train_resident_mib, the most resident memory in these steps less that before the
+/// model was built.
+/// Quantities of each length, of forward passes that score every token of common.batch_tokens in
+/// rows of this length: infer_tokens_per_s by the median, infer_pass_s and its percentiles,
+/// infer_peak_mib, weights included, and on the CPU infer_resident_mib, the most resident memory in
+/// these passes less that before them, and the weights, which were there already.
+///
+/// A cell is TIMEOUT when the time limit came before its end: it keeps the median of what was timed
+/// until then as train_step_s_partial or infer_pass_s_partial, and how many as timed_steps or
+/// timed_passes. It is OOM when memory did not suffice; that of training keeps the length as
+/// oom_length. Parameters name the machine: numbers of one are not those of another.
+///
+/// Throws    ConfigError bad_argument, length_too_short
+/// Source    Chi, Fan, Ramadge and Rudnicky 2022, "KERPLE", arXiv:2205.09921, tables 4 and 7;
+///           inference: Press, Smith and Lewis 2022, arXiv:2108.12409, figure 2
+ProtocolResult speed(const Subject& subject, const CommonOptions& common, const SpeedOptions& own);
+
+/// "x percent faster", as the papers count: relative to the other, (other - own) / other.
+inline double percent_faster(double own_s, double other_s) {
+  return 100 * (other_s - own_s) / other_s;
+}
+
+}  // namespace farfield::eval

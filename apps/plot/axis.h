@@ -1,0 +1,43 @@
+#pragma once
+
+#include <string>
+
+#include "apps/plot/plot.h"
+
+namespace farfield::plot {
+
+struct Range {
+  double least = INFINITY, most = -INFINITY;
+  void add(double value);
+};
+
+/// The values of what is finite of the curves, without bands and error bars.
+Range x_range(const Plot& plot);
+
+/// What is drawn along y, and the commands for its axis: linear, logarithmic, or for differences
+/// linear near 0 and logarithmic far from it.
+class YAxis {
+ public:
+  explicit YAxis(const Plot& plot);
+
+  /// Where a value is drawn, in units of the axis.
+  double place(double y) const;
+  /// The least that a logarithmic axis can take beneath this value, or -infinity.
+  double floor_of(double y) const { return is_log_ ? y * 1e-3 : -INFINITY; }
+  /// Sets scale, range and marks.
+  std::string commands() const;
+
+ private:
+  void make_room_for_bands(const Plot& plot);
+  std::string log_ticks() const;
+  std::string bent_ticks() const;
+
+  Range range_;
+  bool is_log_ = false;
+  double bend_ = 0;  // about where a bent axis turns from linear to logarithmic; 0: it is straight
+};
+
+/// Sets scale, range and marks of x.
+std::string x_axis_commands(const Plot& plot, const Range& x);
+
+}  // namespace farfield::plot

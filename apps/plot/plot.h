@@ -1,0 +1,78 @@
+#pragma once
+
+#include <cmath>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "apps/plot/gnuplot.h"
+
+namespace farfield::plot {
+
+struct PlotPoint {
+  double x = 0, y = 0;
+  double error = 0;                                ///< half an error bar; 0 or not finite: none
+  double low = std::nan(""), high = std::nan("");  ///< of a band around y; not finite: none
+};
+
+/// One line of a plot, over a light band where its points have one. Points with a y that is not
+/// finite are left out, and break the line. One without markers is thin, one without a line has
+/// markers.
+struct Curve {
+  std::string label = {};
+  std::vector<PlotPoint> points = {};
+  int style = -1;           ///< colour, dashes and markers, 0, 1, ...; -1: by its place in the plot
+  std::string colour = {};  ///< "#rrggbb" instead of the colour of the style
+  bool has_markers = true;  ///< one at each point
+  bool has_line = true;
+};
+
+struct Plot {
+  std::string title = {}, x_label = {}, y_label = {};
+  std::vector<Curve> curves = {};
+  double marked_x = 0;            ///< a vertical line here, e.g. the training length; 0: none
+  std::string marked_label = {};  ///< what stands beside it
+  bool is_log_x = true;           ///< base 2; then every x must be above 0
+  bool may_log_y = true;          ///< logarithmic when it spans more than a factor of 8
+  std::string band_label = {};    ///< what the bands are, for the key; empty: not said
+  /// Of differences: a line at 0, the curves side by side at each x, and where small ones stand
+  /// beside large ones an axis that is linear near 0 and logarithmic far from it.
+  bool is_difference = false;
+};
+
+/// Where a plot is to stand: pixels of its own, and the size of its text in them.
+struct PlotSize {
+  int width = 860, height = 480, font = 14;
+  bool has_title = true;  ///< drawn above it; otherwise the page around it says it
+};
+/// Half the width of a page, or all of a telephone's: its text is 13 pixels high where the plot is
+/// 358 wide.
+inline constexpr PlotSize kPagePlot = {440, 400, 16, false};
+
+/// At most about n points in the place of many, with the same shape: the mean of those that fall
+/// into each of n equal parts of the axis, of its logarithm for is_log_x. A point that is not
+/// finite stays out of the mean, unless its part has no other. Points have to be in order of x.
+std::vector<PlotPoint> thinned(const std::vector<PlotPoint>& points, size_t n, bool is_log_x);
+
+/// Whether there is a point to draw.
+bool has_points(const Plot& plot);
+
+/// The plot as one SVG document that says what it shows and follows a reader's dark scheme
+/// (finished_svg()). Lines differ in dashes and markers as well as in colour, so that a grey copy
+/// can be read. Of a curve with thousands of points what can be seen is drawn, thinned(). A key of
+/// long labels stands below, and adds to the height. Drawn by gnuplot as another process.
+/// BackendError when it is missing or fails.
+std::string draw_svg(const Plot& plot, const PlotSize& size = {});
+/// Two plots beside each other, with the title and the key of the left one. Curves of the right
+/// one need the `style` of those that they belong to.
+std::string draw_svg(const Plot& left, const Plot& right, const PlotSize& size);
+/// What `draw` draws, for a picture that goes with numbers, which it must not cost: empty when it
+/// cannot be drawn, and `why` says the reason.
+std::string draw_or_say(const std::function<std::string()>& draw, std::string& why);
+std::string draw_svg_or_say(const Plot& plot, std::string& why);
+
+/// Curve i of n as a colour that says its place among them: from dark blue to light yellow, ordered
+/// for the colour-blind and in grey too.
+std::string ramp_colour(size_t i, size_t n);
+
+}  // namespace farfield::plot

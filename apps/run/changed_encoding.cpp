@@ -1,0 +1,180 @@
+#include "apps/run/changed_encoding.h"
+
+#include <algorithm>
+#include <set>
+
+#include "apps/run/parameter_bounds.h"
+#include "apps/run/value_map.h"
+#include "apps/run/weights.h"
+#include "engine/base/error.h"
+#include "posenc/expression.h"
+#include "posenc/head_parameter.h"
+#include "posenc/registry.h"
+
+namespace farfield::run {
+namespace {
+
+constexpr std::string_view kWhere = "posenc";
+constexpr std::string_view kPrefix = "gpt_neox.position_bias.";
+constexpr std::string_view kTable = "gpt_neox.embed_positions.weight";
+
+bool is_of_encoding(const std::string& name) {
+  return name.compare(0, kPrefix.size(), kPrefix) == 0 || name == kTable;
+}
+// "kerple_log.r1", as Composition::parameters() calls it.
+std::string short_name(const std::string& name) {
+  return name == kTable ? "learned_abs.weight" : name.substr(kPrefix.size());
+}
+
+std::string joined(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text.append(text.empty() ? "" : ", ").append(name);
+  return text;
+}
+
+using Terms = std::map<std::string, posenc::ParsedTerm>;
+
+// By the name that parameters begin with: "alibi", "alibi_2", ...
+Terms terms_of(const std::string& canonical) {
+  std::map<std::string, int> n_of_name;
+  Terms terms;
+  for (posenc::ParsedTerm& term : posenc::parse_expression(canonical, posenc::form_of)) {
+    const int n = ++n_of_name[term.name];
+    const std::string name = n == 1 ? term.name : concat(term.name, '_', n);
+    terms.emplace(name, std::move(term));
+  }
+  return terms;
+}
+
+// Whether a term has an argument that the other has not, or not with that value.
+bool says_more(const posenc::ParsedTerm& term, const posenc::ParsedTerm& other) {
+  return std::any_of(term.arguments.begin(), term.arguments.end(), [&](const auto& mine) {
+    return std::none_of(other.arguments.begin(), other.arguments.end(), [&](const auto& theirs) {
+      return mine.name == theirs.name && mine.value.same(theirs.value);
+    });
+  });
+}
+
+// Parameters in both expressions that the new one lets start elsewhere, by its arguments.
+std::set<std::string> started_elsewhere(const std::string& trained, const Transformer& model) {
+  const posenc::Composition& encoding = model.encoding();
+  const posenc::Composition before(trained, encoding.config());
+  const Terms terms = terms_of(encoding.canonical()), old_terms = terms_of(trained);
+  std::map<std::string, std::vector<double>> old_start;
+  for (const Parameter& p : before.parameters()) old_start[p.name] = p.value.to_vector();
+  std::set<std::string> names;
+  for (const Parameter& p : encoding.parameters()) {
+    const auto old = old_start.find(p.name);
+    const std::string term = p.name.substr(0, p.name.find('.'));
+    if (old == old_start.end() || old->second == p.value.to_vector()) continue;
+    if (says_more(terms.at(term), old_terms.at(term))) names.insert(p.name);
+  }
+  return names;
+}
+
+// The trained encoding with its values, for those that are mapped.
+posenc::Composition trained_values(const std::string& trained, const posenc::Config& config,
+                                   const std::map<std::string, Tensor>& tensors) {
+  posenc::Composition encoding(trained, config);
+  for (Parameter& p : encoding.parameters()) {
+    const auto found = tensors.find(concat(kPrefix, p.name));
+    if (found != tensors.end() && found->second.shape() == p.value.shape())
+      p.value.assign(found->second);
+  }
+  return encoding;
+}
+
+// Which trained values are mapped, and the places that take them, by the names of checkpoints.
+struct Mapped {
+  std::vector<MappedValue> maps;
+  std::set<std::string> from, to;
+
+  Mapped(std::vector<MappedValue> all, posenc::Composition& trained, posenc::Composition& changed)
+      : maps(std::move(all)) {
+    for (const MappedValue& map : maps) {
+      from.insert(stored_name(trained, map.from));
+      to.insert(stored_name(changed, map.to));
+    }
+  }
+  static std::string stored_name(posenc::Composition& encoding, const std::string& name) {
+    for (const posenc::HeadParameter* p : encoding.head_parameters())
+      if (p->name() == name) return concat(kPrefix, p->parameter().name);
+    return "";
+  }
+};
+
+}  // namespace
+
+Unmatched load_weights_of(const std::string& where, const std::string& trained, Transformer& model,
+                          const std::map<std::string, Tensor>& tensors, bool drop_learned,
+                          const std::vector<std::string>& maps) {
+  std::vector<Parameter> parameters = model.parameters();
+  const std::string& expression = model.encoding().canonical();
+  if (expression == trained) {
+    load_weights(parameters, tensors);
+    return {};
+  }
+  posenc::Composition source = trained_values(trained, model.encoding().config(), tensors);
+  if (!maps.empty()) check_parameter_bounds(source, where);
+  const Mapped mapped(value_maps(where, maps, source, model.encoding()), source, model.encoding());
+  const std::set<std::string> elsewhere = started_elsewhere(trained, model);
+  Unmatched unmatched;
+  std::vector<std::string> overridden;
+  std::map<std::string, Tensor> kept;
+  for (const auto& [name, tensor] : tensors) {
+    if (is_of_encoding(name)) {
+      const auto place = std::find_if(parameters.begin(), parameters.end(),
+                                      [&, &n = name](const Parameter& p) { return p.name == n; });
+      const bool is_taken = place == parameters.end() || mapped.to.count(name) > 0;
+      if (is_taken && mapped.from.count(name) > 0) continue;
+      if (is_taken) {
+        unmatched.left_out.push_back(short_name(name));
+        continue;
+      }
+      if (place->value.shape() != tensor.shape()) {
+        unmatched.left_out.push_back(concat(short_name(name), ' ', tensor.shape()));
+        continue;
+      }
+      if (elsewhere.count(short_name(name)) > 0) {
+        overridden.push_back(short_name(name));
+        if (drop_learned) continue;
+      }
+    }
+    kept.emplace(name, tensor);
+  }
+  for (const Parameter& p : parameters)
+    if (is_of_encoding(p.name) && p.value.requires_grad() && kept.count(p.name) == 0 &&
+        mapped.to.count(p.name) == 0)
+      unmatched.at_start.push_back(short_name(p.name));
+
+  if (!drop_learned) {
+    require<ConfigError>(unmatched.left_out.empty(), kWhere, where, ": expected a place in '",
+                         expression, "' for all that was trained with '", trained,
+                         "', got none for ", joined(unmatched.left_out),
+                         "; --map gives it another place, --drop-learned leaves out what has "
+                         "none");
+    require<ConfigError>(unmatched.at_start.empty(), kWhere, where,
+                         ": expected trained values for all that '", expression,
+                         "' learns, got none for ", joined(unmatched.at_start),
+                         "; give values and learn=false, or --drop-learned takes those that "
+                         "training starts from");
+    require<ConfigError>(overridden.empty(), kWhere, where, ": '", expression, "' lets ",
+                         joined(overridden), " start elsewhere than '", trained,
+                         "', but trained values take that place; leave the arguments as they were, "
+                         "or --drop-learned takes the new ones instead");
+  }
+  unmatched.left_out.insert(unmatched.left_out.end(), overridden.begin(), overridden.end());
+  std::vector<Parameter> matched;
+  for (const Parameter& p : parameters)
+    if (!is_of_encoding(p.name) || kept.count(p.name) > 0) matched.push_back(p);
+  load_weights(matched, kept);
+  apply(mapped.maps, source, model.encoding());
+  unmatched.mapped = to_text(mapped.maps);
+  return unmatched;
+}
+
+std::string with_map(const std::string& expression, const Unmatched& unmatched) {
+  return unmatched.mapped.empty() ? expression : concat(expression, ", map ", unmatched.mapped);
+}
+
+}  // namespace farfield::run

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "apps/run/state.h"
+#include "engine/tensor.h"
+
+namespace farfield::run {
+
+using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
+
+struct Checkpoint {
+  TrainState state;
+  std::map<std::string, Tensor> model;
+  std::map<std::string, Tensor> optimizer;  ///< empty when it was not asked for
+  std::string model_hash;                   ///< of the file that the model came from
+};
+
+/// Writes folder/step-<8 digits>/{model.safetensors, optimizer.safetensors, state.json}: complete
+/// or absent, with the hash of each file in state.json. Afterwards only the last `keep` (>= 1)
+/// stay. A checkpoint of that step that is there already is replaced. IoError leaves the others as
+/// they were.
+void save_checkpoint(const std::filesystem::path& folder, const TrainState& state,
+                     const NamedTensors& model, const NamedTensors& optimizer, int64_t keep);
+
+/// The checkpoints in a folder, oldest first, complete or not.
+std::vector<std::filesystem::path> list_checkpoints(const std::filesystem::path& folder);
+
+/// The newest checkpoint in a folder. IoError when there is none, and when it is damaged: the text
+/// names the file at fault and the older checkpoints that are whole. It never takes an older one by
+/// itself.
+Checkpoint load_newest_checkpoint(const std::filesystem::path& folder, bool with_optimizer = true);
+
+/// One checkpoint, every file compared with its hash. IoError names the file at fault; what
+/// state.json says is checked before memory is taken for the tensors.
+Checkpoint load_checkpoint(const std::filesystem::path& path, bool with_optimizer = true);
+
+/// IoError, naming both files, unless a checkpoint was written by a run of this configuration;
+/// `config_file` is where that stands. The device may be another where the weights are only read.
+void check_same_config(const TrainState& state, const std::filesystem::path& config_file,
+                       const Settings& config, bool same_device);
+
+}  // namespace farfield::run

@@ -1,0 +1,150 @@
+#include "apps/run/folder.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <system_error>
+#include <utility>
+
+#include "engine/base/error.h"
+#include "engine/base/file.h"
+#include "engine/base/temporary.h"
+
+namespace fs = std::filesystem;
+
+namespace farfield::run {
+namespace {
+constexpr std::string_view kWhere = "run";
+
+bool is_run(const fs::path& path) {
+  std::error_code status;
+  return fs::is_regular_file(path / "config.conf", status);
+}
+
+// Why a folder is no run: what it holds instead.
+std::string what_is_in(const fs::path& path) {
+  std::error_code status;
+  std::vector<std::string> runs;
+  for (const auto& entry : fs::directory_iterator(path, status))
+    if (is_run(entry.path())) runs.push_back(entry.path().string());
+  std::sort(runs.begin(), runs.end());
+  if (!runs.empty()) {
+    constexpr size_t kMost = 5;
+    std::string list;
+    for (size_t i = 0; i < std::min(runs.size(), kMost); ++i)
+      list.append(i == 0 ? "" : ", ").append(runs[i]);
+    return concat("a folder of runs; name one of them: ", list, runs.size() > kMost ? ", ..." : "");
+  }
+  if (is_run(path.parent_path())) return "a part of a run; name " + path.parent_path().string();
+  if (fs::exists(path / "train.tokens", status)) return "a corpus of `prepare`";
+  return "one without config.conf; `train` makes runs";
+}
+
+}  // namespace
+
+RunFolder RunFolder::create(const fs::path& path, const Settings& config,
+                            const std::string& manifest, const std::string& metrics_header,
+                            const std::function<void(const fs::path&)>& fill) {
+  std::error_code status;
+  const bool is_there = fs::exists(path, status) && !fs::is_empty(path, status);
+  require<ConfigError>(!is_there, kWhere, path.string(),
+                       ": expected a new folder, got one with files in it; continue the run with "
+                       "--resume ",
+                       path.string(), " or choose another --out");
+  remove_leftovers(path);
+  AtomicFolder made(path);
+  write_file_atomic(made.folder() / "config.conf", to_text(config));
+  write_file_atomic(made.folder() / "manifest.json", manifest);
+  write_file_atomic(made.folder() / "metrics.csv", metrics_header);
+  const fs::path checkpoints = made.folder() / "checkpoints";
+  fs::create_directory(checkpoints, status);
+  require<IoError>(!status, kWhere, path.string(), ": cannot write: ", status.message());
+  if (fill) fill(checkpoints);
+  RunFolder run(path);
+  run.read_config(made.folder());
+  run.lock(made.folder());  // nobody sees it without
+  made.commit();
+  return run;
+}
+
+RunFolder RunFolder::open_for_training(const fs::path& path) {
+  RunFolder run = open(path);
+  run.lock(path);
+  remove_leftovers(path);
+  remove_leftovers_in(path);
+  remove_leftovers_in(run.checkpoints(), Folder::locked);
+  remove_leftovers_in(run.eval());
+  remove_leftovers_in(run.eval() / "cells");
+  return run;
+}
+
+RunFolder RunFolder::open(const fs::path& path) {
+  RunFolder run(path);
+  std::error_code status;
+  require<IoError>(fs::is_directory(path, status), kWhere, path.string(),
+                   ": expected the folder of a run, got ",
+                   fs::exists(path, status) ? "a file" : "nothing of that name");
+  require<IoError>(is_run(path), kWhere, path.string(), ": expected the folder of a run, got ",
+                   is_run(path) ? "" : what_is_in(path));
+  run.read_config(path);
+  return run;
+}
+
+RunFolder::RunFolder(RunFolder&& other) noexcept
+    : path_(std::move(other.path_)),
+      config_(std::move(other.config_)),
+      lock_(std::exchange(other.lock_, -1)) {}
+
+RunFolder::~RunFolder() {
+  if (lock_ >= 0) ::close(lock_);  // gives the lock back
+}
+
+void RunFolder::lock(const fs::path& folder) {
+  const std::string file = (folder / "lock").string();
+  // What is behind a link or a pipe is not ours to write to, or to wait for.
+  lock_ = ::open(file.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
+  require<IoError>(lock_ >= 0 || errno != ELOOP, kWhere, file,
+                   ": expected a regular file, got a symbolic link; remove it");
+  require<IoError>(lock_ >= 0, kWhere, file, ": cannot open: ", std::strerror(errno));
+  struct stat info {};
+  require<IoError>(::fstat(lock_, &info) == 0 && S_ISREG(info.st_mode), kWhere, file,
+                   ": expected a regular file, got something else; remove it");
+  if (::flock(lock_, LOCK_EX | LOCK_NB) != 0) {
+    require<IoError>(errno == EWOULDBLOCK, kWhere, file, ": cannot lock: ", std::strerror(errno),
+                     "; put the run on a file system that has locks");
+    char owner[24] = {};
+    if (::read(lock_, owner, sizeof owner - 1) <= 0) std::strcpy(owner, "unknown");
+    fail<ConfigError>(kWhere, path_.string(), ": another process (", owner,
+                      ") is training this run; wait for it or stop it");
+  }
+  // The number only helps the message above; the lock is what counts, so a full disk is no matter.
+  const std::string self = std::to_string(::getpid());
+  if (::ftruncate(lock_, 0) == 0) (void)!::pwrite(lock_, self.data(), self.size(), 0);
+}
+
+void RunFolder::remove() {
+  const fs::path plain = path_.has_filename() ? path_ : path_.parent_path();
+  const fs::path aside = plain.string() + ".tmp-" + std::to_string(::getpid());
+  std::error_code status;
+  fs::rename(plain, aside, status);  // never a half-removed run
+  fs::remove_all(status ? plain : aside, status);
+}
+
+void RunFolder::rename(const std::string& name) {
+  if (value_of(config_, "name") == name) return;
+  config_ = without(config_, {"name"});
+  if (!name.empty()) config_.emplace_back("name", name);
+  write_file_atomic(path_ / "config.conf", to_text(config_));
+}
+
+void RunFolder::read_config(const fs::path& folder) {
+  const fs::path file = folder / "config.conf";
+  config_ = parse_settings(file.string(), read_file(file));
+}
+
+}  // namespace farfield::run

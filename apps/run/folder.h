@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "apps/run/settings.h"
+
+namespace farfield::run {
+
+/// The folder of one training run: config.conf, manifest.json, metrics.csv, checkpoints/, eval/.
+///
+/// It is made complete or not at all. A folder opened for training is locked until this object
+/// goes, so that two processes never write to one run.
+class RunFolder {
+ public:
+  /// A new run with these files and what `fill` puts into its checkpoints/. ConfigError when
+  /// something is there already; IoError, and nothing is there afterwards, when the folder cannot
+  /// be written. What killed processes left of this folder is removed.
+  static RunFolder create(const std::filesystem::path& path, const Settings& config,
+                          const std::string& manifest, const std::string& metrics_header,
+                          const std::function<void(const std::filesystem::path&)>& fill = {});
+  /// An existing run, to go on with. ConfigError when another process has it; IoError when there is
+  /// none or a file is missing. What killed processes left in it half-written is removed.
+  static RunFolder open_for_training(const std::filesystem::path& path);
+  /// An existing run, to read.
+  static RunFolder open(const std::filesystem::path& path);
+
+  RunFolder(RunFolder&& other) noexcept;
+  RunFolder& operator=(RunFolder&& other) = delete;
+  ~RunFolder();
+
+  const std::filesystem::path& path() const { return path_; }
+  std::filesystem::path metrics() const { return path_ / "metrics.csv"; }
+  std::filesystem::path manifest() const { return path_ / "manifest.json"; }
+  std::filesystem::path checkpoints() const { return path_ / "checkpoints"; }
+  std::filesystem::path eval() const { return path_ / "eval"; }
+  /// Removes the folder with everything in it. Nothing else of it may be used afterwards.
+  void remove();
+  /// What config.conf holds.
+  const Settings& config() const { return config_; }
+  /// Gives the run another name in config.conf; "" takes it away. Of a run open for training.
+  void rename(const std::string& name);
+
+ private:
+  explicit RunFolder(std::filesystem::path path) : path_(std::move(path)) {}
+  void lock(const std::filesystem::path& folder);
+  void read_config(const std::filesystem::path& folder);
+
+  std::filesystem::path path_;
+  Settings config_;
+  int lock_ = -1;
+};
+
+}  // namespace farfield::run

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "apps/run/settings.h"
+
+namespace farfield::run {
+
+/// An expression for tables and legends: each kernel(...) of more than 40 characters is cut behind
+/// its first ones and told from others by a hash of the whole term,
+/// "kernel(bias=-r1*log(1…#5c0e1a)". The same term is always cut the same way. For files the
+/// expression stays whole.
+std::string short_posenc(const std::string& expression);
+
+/// What was measured, in full: "rope masked@512", "rope + window(w=4) (trained: rope)". Canonical
+/// expressions, Subject::baseline.
+std::string encoding_name(const std::string& posenc, const std::string& trained_posenc,
+                          const std::string& baseline);
+
+/// The same for tables and legends: expressions cut by short_posenc(), or the name of the run,
+/// where it has one, in the place of the expression it was trained with: "small", "small
+/// masked@512", "rope + window(w=4) (trained: small)".
+std::string encoding_label(const std::string& run_name, const std::string& posenc,
+                           const std::string& trained_posenc, const std::string& baseline);
+
+/// The expression that was measured, out of the key of a finished cell: there "posenc" has the mask
+/// of a baseline masked@W in it.
+std::string posenc_of(const Settings& cell_key);
+
+/// What decides a number besides the encoding and the seed: the settings of the training, then
+/// step, precision, device and text out of the key of a finished cell. A text in the order that the
+/// run's seed chose is the same for every seed, "<hash>/<split> order=seed".
+Settings setting_of(const Settings& config, const Settings& cell_key, uint64_t seed);
+
+/// What tells each of several settings from the others, " step=100 d-model=64": the keys in which
+/// some of them differ, without those that only follow from a preset which is named. Empty where
+/// all are alike.
+std::vector<std::string> differences_of(const std::vector<Settings>& all);
+
+/// A text as a part of the name of a file: what of ASCII is neither a letter, a digit nor a dot
+/// becomes "-", and so does a dot at the beginning.
+std::string file_word(std::string text);
+
+}  // namespace farfield::run

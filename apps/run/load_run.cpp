@@ -1,0 +1,60 @@
+#include "apps/run/load_run.h"
+
+#include <algorithm>
+
+#include "apps/run/parameter_bounds.h"
+#include "engine/base/error.h"
+
+namespace farfield::run {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The checkpoint of a step; empty when there is none.
+fs::path checkpoint_of(const RunFolder& folder, int64_t step) {
+  for (const fs::path& path : list_checkpoints(folder.checkpoints()))
+    if (std::stoll(path.filename().string().substr(5)) == step) return path;
+  return {};
+}
+
+Checkpoint choose(const RunFolder& folder, std::optional<int64_t> step) {
+  if (!step) return load_newest_checkpoint(folder.checkpoints(), /*with_optimizer=*/false);
+  const fs::path found = checkpoint_of(folder, *step);
+  if (!found.empty()) return load_checkpoint(found, /*with_optimizer=*/false);
+  std::string there;
+  for (const fs::path& path : list_checkpoints(folder.checkpoints()))
+    there.append(there.empty() ? "" : ", ").append(path.filename().string());
+  fail<IoError>("checkpoint", folder.checkpoints().string(), ": expected a checkpoint of step ",
+                *step, ", got ", there.empty() ? "none" : there);
+}
+
+}  // namespace
+
+LoadedRun load_run(const std::string& path, const LoadOptions& options) {
+  RunFolder folder = RunFolder::open(path);
+  const std::string file = (folder.path() / "config.conf").string();
+  RunConfig config = run_config_of_file(file, folder.config(), options.device);
+  const Checkpoint checkpoint = choose(folder, options.step);
+  check_same_config(checkpoint.state, file, folder.config(), /*same_device=*/false);
+  const auto head = checkpoint.model.find("embed_out.weight");
+  require<IoError>(head != checkpoint.model.end() && head->second.rank() == 2, "checkpoint", path,
+                   ": expected a matrix 'embed_out.weight', got none");
+  const Device device = parse_device(config.device);
+  ModelConfig shape = model_config(config, head->second.dim(0));
+  if (options.posenc) shape.posenc = canonical_posenc(*options.posenc, config, config.posenc);
+  std::string posenc = shape.posenc;
+  if (options.window > 0)
+    shape.posenc =
+        canonical_posenc(concat(posenc, " + window(", options.window, ')'), config, config.posenc);
+  Transformer model(shape, config.seed, config.dtype(), device);
+  Unmatched unmatched =
+      load_weights_of(path, config.posenc, model, checkpoint.model, options.drop_learned,
+                      posenc == config.posenc ? std::vector<std::string>() : options.map);
+  check_parameter_bounds(
+      model.encoding(),
+      (checkpoint_of(folder, checkpoint.state.step) / "model.safetensors").string());
+  return {std::move(folder), std::move(config), checkpoint.state,    checkpoint.model_hash, device,
+          std::move(model),  std::move(posenc), std::move(unmatched)};
+}
+
+}  // namespace farfield::run

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "apps/run/changed_encoding.h"
+#include "apps/run/checkpoint.h"
+#include "apps/run/config.h"
+#include "apps/run/folder.h"
+#include "layers/transformer.h"
+
+namespace farfield::run {
+
+/// A trained model with its run.
+struct LoadedRun {
+  RunFolder folder;
+  RunConfig config;  ///< as trained
+  TrainState state;
+  std::string model_hash;  ///< Checkpoint::model_hash
+  Device device;
+  Transformer model;
+  std::string posenc;   ///< the expression, canonical, without LoadOptions::window
+  Unmatched unmatched;  ///< empty when the encoding is the trained one
+};
+
+struct LoadOptions {
+  std::optional<int64_t> step = {};        ///< the checkpoint of this step; empty: the newest
+  std::optional<std::string> device = {};  ///< empty: as in training
+  std::optional<std::string> posenc = {};  ///< another positional encoding than the trained one
+  bool drop_learned = false;               ///< see load_weights_of()
+  std::vector<std::string> map = {};       ///< with posenc: "FROM=TO", see value_map.h
+  int64_t window = 0;  ///< no query sees more than so many last tokens, in any layer; 0: no limit
+};
+
+/// The model of a run. IoError for a damaged or missing checkpoint, for a config.conf that is
+/// damaged or not that of the checkpoint, and bad_parameter for values of the encoding that
+/// check_parameter_bounds() refuses; ConfigError for an encoding that trained values do not fit.
+LoadedRun load_run(const std::string& path, const LoadOptions& options = {});
+
+}  // namespace farfield::run

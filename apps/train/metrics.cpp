@@ -1,0 +1,113 @@
+#include "apps/train/metrics.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+
+#include "apps/cli/csv.h"
+#include "apps/cli/options.h"
+#include "engine/base/error.h"
+#include "engine/base/file.h"
+
+namespace farfield::train {
+namespace {
+
+constexpr std::string_view kWhere = "metrics";
+constexpr std::string_view kWayOut =
+    "; the file is damaged: put a copy of it back, or move it away to continue without these rows";
+
+// The step a row begins with, or -1 for a row cut short by a crash.
+int64_t step_of(std::string_view row) {
+  int64_t step = -1;
+  const auto [end, error] = std::from_chars(row.data(), row.data() + row.size(), step);
+  const bool is_complete = error == std::errc() && end != row.data() + row.size() && *end == ',';
+  return is_complete && row.back() == '\n' ? step : -1;
+}
+
+// The header and the rows up to a step.
+std::string rows_to(int64_t step, const std::string& file, const std::string& text) {
+  const std::string first = MetricsFile::header();
+  require<IoError>(text.starts_with(first), kWhere, file, ": expected the header ",
+                   first.substr(0, first.size() - 1), ", got another", kWayOut);
+  std::string kept = first;
+  for (size_t begin = first.size(); begin < text.size();) {
+    const size_t end = std::min(text.find('\n', begin), text.size() - 1) + 1;
+    const std::string_view row = std::string_view(text).substr(begin, end - begin);
+    if (const int64_t row_step = step_of(row); row_step >= 0 && row_step <= step) kept += row;
+    begin = end;
+  }
+  return kept;
+}
+
+// The rows that a checkpoint knows; those behind them are of later steps.
+std::string rows_of(const run::FileRecord& recorded, const std::string& file,
+                    const std::string& text) {
+  const std::string kept = text.substr(0, static_cast<size_t>(recorded.bytes));
+  const std::string hash = hash_hex(kept);
+  require<IoError>(hash == recorded.hash, kWhere, file, ": expected ", recorded.bytes,
+                   " bytes with the hash ", recorded.hash, ", as in the checkpoint, got ",
+                   kept.size(), " with ", hash, kWayOut);
+  return kept;
+}
+
+}  // namespace
+
+std::string MetricsFile::header() {
+  return cli::csv_row(
+      {"step", "tokens", "loss", "valid_loss", "lr", "grad_norm", "tokens_per_s", "time_s"});
+}
+
+run::FileRecord MetricsFile::empty_record() {
+  const std::string text = header();
+  return {static_cast<int64_t>(text.size()), hash_hex(text)};
+}
+
+MetricsFile::MetricsFile(std::filesystem::path path, int64_t step, const run::FileRecord& recorded)
+    : path_(std::move(path)) {
+  std::error_code status;
+  is_new_ = std::filesystem::symlink_status(path_, status).type() ==
+            std::filesystem::file_type::not_found;
+  if (is_new_) write_file_atomic(path_, header());
+  const std::string text = read_file(path_);
+  const std::string kept = recorded.hash.empty() || is_new_
+                               ? rows_to(step, path_.string(), text)
+                               : rows_of(recorded, path_.string(), text);
+  if (kept != text) write_file_atomic(path_, kept);
+  bytes_ = static_cast<int64_t>(kept.size());
+  hasher_.update(kept);
+}
+
+void MetricsFile::append(const Metrics& m) {
+  const std::string row =
+      cli::csv_row({std::to_string(m.step), std::to_string(m.tokens), cli::number(m.loss),
+                    m.valid_loss ? cli::number(*m.valid_loss) : "", cli::number(m.lr),
+                    cli::number(m.grad_norm), cli::number(m.tokens_per_s), cli::number(m.time_s)});
+  const int file = ::open(path_.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+  require<IoError>(file >= 0, kWhere, path_.string(), ": cannot open: ", std::strerror(errno));
+  const off_t before = ::lseek(file, 0, SEEK_END);
+  const ssize_t written = ::write(file, row.data(), row.size());
+  const int reason = errno;
+  const bool is_whole = written == static_cast<ssize_t>(row.size());
+  if (!is_whole && before >= 0) (void)!::ftruncate(file, before);
+  ::close(file);
+  require<IoError>(is_whole, kWhere, path_.string(),
+                   ": cannot write: ", written < 0 ? std::strerror(reason) : "disk full");
+  bytes_ += written;
+  hasher_.update(row);
+}
+
+run::FileRecord MetricsFile::record() const {
+  const int file = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
+  const bool is_kept = file >= 0 && ::fsync(file) == 0;
+  const int reason = errno;
+  if (file >= 0) ::close(file);
+  require<IoError>(is_kept, kWhere, path_.string(),
+                   ": cannot flush to disk: ", std::strerror(reason));
+  return {bytes_, hasher_.hex()};
+}
+
+}  // namespace farfield::train

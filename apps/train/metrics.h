@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "apps/run/state.h"
+#include "engine/base/hash.h"
+
+namespace farfield::train {
+
+/// One row of metrics.csv.
+struct Metrics {
+  int64_t step = 0;
+  int64_t tokens = 0;                ///< targets scored since the start of the run
+  double loss = 0;                   ///< mean over the step's batch, nats per token
+  std::optional<double> valid_loss;  ///< on fixed windows of the valid split, where measured
+  double lr = 0;
+  double grad_norm = 0;     ///< before clipping
+  double tokens_per_s = 0;  ///< since the row before
+  double time_s = 0;        ///< spent training, since the start of the run
+};
+
+/// Appends rows to metrics.csv.
+class MetricsFile {
+ public:
+  static std::string header();
+  /// Of a file of no rows.
+  static run::FileRecord empty_record();
+
+  /// Opens the file of a run that stands at `step`: rows of later steps are dropped, so that no
+  /// step comes twice. IoError when it cannot be read or written, and when its rows up to that step
+  /// are not those that a checkpoint recorded (runs of before have no record). A file that is gone
+  /// begins anew.
+  MetricsFile(std::filesystem::path path, int64_t step, const run::FileRecord& recorded = {});
+
+  /// IoError when the row cannot be written whole; what was there stays.
+  void append(const Metrics& row);
+  /// All rows so far, for the checkpoint to be written: they are on the disk before it is.
+  run::FileRecord record() const;
+  /// Whether there was no file.
+  bool is_new() const { return is_new_; }
+
+ private:
+  std::filesystem::path path_;
+  bool is_new_ = false;
+  int64_t bytes_ = 0;
+  Hasher hasher_;  // of all rows
+};
+
+}  // namespace farfield::train

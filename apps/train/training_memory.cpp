@@ -1,0 +1,55 @@
+#include "apps/train/training_memory.h"
+
+#include <cstdio>
+
+#include "engine/base/error.h"
+
+namespace farfield::train {
+namespace {
+
+std::string gib(double bytes) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f GiB", bytes / (1 << 30));
+  return text;
+}
+
+}  // namespace
+
+double training_bytes(const ModelConfig& c, const StepShape& shape, DType compute) {
+  const auto d = static_cast<double>(c.d_model), ff = static_cast<double>(c.d_ff),
+             n_layer = static_cast<double>(c.n_layer);
+  const double piece = static_cast<double>(shape.batch_size) /
+                       static_cast<double>(shape.accumulate) * static_cast<double>(c.train_len);
+  // A block keeps two sums of the residual stream and the norms of both, queries, keys, values,
+  // what attention makes of them, and the inner layer of the MLP before and after its activation.
+  const double block = 8 * d + 2 * ff;
+  const double kept = shape.checkpointing ? n_layer * 2 * d + block : n_layer * block;
+  const double passing = 3 * d + 2 * ff;  // gradients on their way, of one block at a time
+  const double weights = 4.0 * 4.0 * static_cast<double>(parameter_count(c));  // all in float32
+  return weights + piece * (kept + passing) * static_cast<double>(size_of(compute));
+}
+
+std::string memory_warning(const run::RunConfig& config, int64_t vocab_size,
+                           int64_t available_bytes) {
+  const StepShape shape{.batch_size = *config.batch,
+                        .accumulate = config.accumulate,
+                        .checkpointing = config.checkpoint_activations};
+  const ModelConfig model = run::model_config(config, vocab_size);
+  const double needed = training_bytes(model, shape, config.dtype());
+  if (available_bytes <= 0 || needed <= static_cast<double>(available_bytes)) return "";
+  std::string ways;
+  const auto offer = [&](const std::string& way, bool is_open) {
+    if (is_open) ways.append(ways.empty() ? "" : ", ").append(way);
+  };
+  offer("a shorter --train-len", *config.train_len > 1);
+  offer("a smaller --batch", *config.batch > 1);
+  offer("--accumulate, which computes a batch in pieces", config.accumulate < *config.batch);
+  offer("--checkpoint-activations", !config.checkpoint_activations);
+  offer("--precision bf16", config.dtype() != DType::bf16);
+  return concat("a training step of ", *config.batch, " x ", *config.train_len,
+                " tokens takes about ", gib(needed), " of memory, and ",
+                gib(static_cast<double>(available_bytes)),
+                " are available; the system may end this process. Less take: ", ways);
+}
+
+}  // namespace farfield::train

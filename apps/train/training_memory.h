@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "apps/run/config.h"
+#include "apps/train/step_shape.h"
+#include "engine/dtype.h"
+#include "layers/config.h"
+
+namespace farfield::train {
+
+/// About the most bytes that the tensors of a training step take: weights, their gradients and two
+/// moments, and what the forward pass keeps for the backward pass. Computed from widths alone, in
+/// floating point since a request may be beyond all integers.
+///
+/// Accuracy  within -15 % and +25 % of what the allocator gives, held by a test; an encoding with
+///           large learned tables, or rotations that differ far away, takes more
+double training_bytes(const ModelConfig& config, const StepShape& shape, DType compute);
+
+/// What to tell a user whose step does not fit into what is available (0: not known): what it
+/// takes, what there is, and ways out. Empty when it fits.
+std::string memory_warning(const run::RunConfig& config, int64_t vocab_size,
+                           int64_t available_bytes);
+
+}  // namespace farfield::train

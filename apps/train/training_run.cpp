@@ -1,0 +1,251 @@
+#include "apps/train/training_run.h"
+
+#include <cstdio>
+#include <utility>
+
+#include "apps/cli/signals.h"
+#include "apps/run/corpus.h"
+#include "apps/run/parameter_bounds.h"
+#include "apps/train/manifest.h"
+#include "engine/base/error.h"
+#include "engine/base/file.h"
+#include "engine/base/interrupt.h"
+#include "engine/base/parallel.h"
+
+namespace farfield::train {
+namespace {
+
+constexpr std::string_view kWhere = "train";
+constexpr int64_t kMaxBadInARow = 10;  // more means that the run itself is ill, not a batch
+
+std::unique_ptr<Trainer> make_trainer(const run::RunConfig& config) {
+  require<ConfigError>(!config.data.empty(), kWhere,
+                       "expected --data FOLDER, a corpus made by `prepare`");
+  if (config.threads) set_thread_count(*config.threads);
+  const Interruptible interruptible(cli::stop_is_due);  // a large model takes minutes to initialise
+  return std::make_unique<Trainer>(config, data::Corpus::open(config.data));
+}
+
+int64_t count(const run::NamedTensors& tensors) {
+  int64_t n = 0;
+  for (const auto& item : tensors) n += item.second.numel();
+  return n;
+}
+
+std::string fixed(double value, int digits) {
+  char text[64];
+  std::snprintf(text, sizeof text, "%.*f", digits, value);
+  return text;
+}
+
+std::string rate(double per_second) {
+  return per_second < 10'000 ? fixed(per_second, 0) : fixed(per_second / 1000, 1) + "k";
+}
+
+}  // namespace
+
+TrainingRun::TrainingRun(run::RunFolder folder, std::unique_ptr<Trainer> trainer,
+                         const run::FileRecord& metrics)
+    : folder_(std::move(folder)),
+      trainer_(std::move(trainer)),
+      metrics_(folder_.metrics(), trainer_->state().step, metrics) {
+  const run::TrainState state = trainer_->state();
+  logged_tokens_ = state.tokens;
+  logged_time_s_ = state.time_s;
+  trainer_->is_due = cli::stop_is_due;
+}
+
+TrainingRun TrainingRun::start(const run::RunConfig& config, const std::string& out) {
+  std::unique_ptr<Trainer> trainer = make_trainer(config);
+  const std::string manifest =
+      run_manifest(config, data::Corpus::open(config.data), count(trainer->model_tensors()),
+                   run::corpus_place(config.data, out));
+  run::TrainState state = trainer->state();
+  state.metrics = MetricsFile::empty_record();
+  throw_if(cli::stop_is_due);
+  run::RunFolder folder = run::RunFolder::create(
+      out, run::to_settings(config), manifest, MetricsFile::header(), [&](const auto& checkpoints) {
+        run::save_checkpoint(checkpoints, state, trainer->model_tensors(),
+                             trainer->optimizer_tensors(), config.keep);
+      });
+  TrainingRun run(std::move(folder), std::move(trainer), state.metrics);
+  run.saved_step_ = 0;
+  run.is_new_ = true;
+  return run;
+}
+
+TrainingRun TrainingRun::resume(const run::RunConfig& config, const std::string& path) {
+  run::RunFolder folder = run::RunFolder::open_for_training(path);
+  const run::Settings mine = run::identity(run::to_settings(config)),
+                      theirs = run::identity(folder.config());
+  const std::string key = run::first_difference(theirs, mine);
+  // A setting that the file has lost is a matter of the file: check_same_config() below.
+  const bool is_lost = run::value_of(theirs, key).empty();
+  require<ConfigError>(is_lost, kWhere, path, ": --", key, ": expected ",
+                       run::value_of(theirs, key), ", as the run was started, got ",
+                       run::value_of(mine, key), "; leave it out, or start another run");
+  const run::Checkpoint checkpoint = run::load_newest_checkpoint(folder.checkpoints());
+  run::check_same_config(checkpoint.state, folder.path() / "config.conf", folder.config(),
+                         /*same_device=*/true);
+  std::unique_ptr<Trainer> trainer = make_trainer(config);
+  trainer->restore(checkpoint);
+  run::check_parameter_bounds(
+      trainer->model().encoding(),
+      (run::list_checkpoints(folder.checkpoints()).back() / "model.safetensors").string());
+  std::string manifest;
+  if (!trainer->is_done())  // a finished run stays as it is
+    manifest = manifest_resumed(folder.manifest().string(), read_file(folder.manifest()),
+                                checkpoint.state.step, run::corpus_place(config.data, path));
+  folder.rename(config.name);
+  TrainingRun run(std::move(folder), std::move(trainer), checkpoint.state.metrics);
+  // Once nothing can be refused any more.
+  if (!manifest.empty()) write_file_atomic(run.folder().manifest(), manifest);
+  run.saved_step_ = checkpoint.state.step;
+  return run;
+}
+
+cli::ExitCode TrainingRun::go(cli::Progress& progress, std::optional<int64_t> stop_after) {
+  try {
+    return make_steps(progress, stop_after);
+  } catch (...) {
+    if (is_unused()) folder_.remove();
+    throw;
+  }
+}
+
+cli::ExitCode TrainingRun::make_steps(cli::Progress& progress, std::optional<int64_t> stop_after) {
+  const run::RunConfig& config = trainer_->config();
+  if (trainer_->is_done()) {  // resumed after its end
+    progress.say(concat("this run is finished: step ", *config.steps, " of ", *config.steps,
+                        ", nothing left to do. Its learning rate has come down to its end, so more "
+                        "steps are another run: train --config ",
+                        (folder_.path() / "config.conf").string(),
+                        " --steps N --out FOLDER. To measure this one: eval --run ",
+                        folder_.path().string()));
+    return cli::kDone;
+  }
+  if (metrics_.is_new())
+    progress.say(concat("[train] ", folder_.metrics().string(), " was gone; its rows begin anew"));
+  while (!trainer_->is_done()) {
+    const int64_t done = trainer_->state().step;
+    if (cli::stop_requested() || (stop_after && done >= *stop_after)) {
+      if (saved_step_ != done) save();
+      progress.say(concat(cli::stop_requested() ? "stopped on request" : "stopped", " after step ",
+                          done, " of ", *config.steps, "; continue with --resume ",
+                          folder_.path().string()));
+      return cli::kStopped;
+    }
+    if (trainer_->is_next_left_out()) {
+      trainer_->skip_step();
+    } else {
+      StepResult step;
+      try {
+        step = trainer_->step();
+      } catch (const Interrupted&) {
+        progress.say(concat("step ", done + 1, " was given up; --resume repeats it"));
+        continue;  // to where a stop is seen to
+      }
+      if (!step.problem.empty()) {
+        handle(step, progress);
+        continue;
+      }
+      good_step_ = step.step;
+      say_how(progress);
+      log(step, trainer_->is_done(), progress);
+    }
+    const int64_t now = trainer_->state().step;
+    if (config.checkpoint_every > 0 && now % config.checkpoint_every == 0) save();
+  }
+  if (saved_step_ != trainer_->state().step) save();
+  return cli::kDone;
+}
+
+void TrainingRun::log(const StepResult& step, bool is_last, cli::Progress& progress) {
+  const run::RunConfig& config = trainer_->config();
+  const bool measure = config.valid_every > 0 && (step.step % config.valid_every == 0 || is_last);
+  const bool keep = step.step % config.log_every == 0 || measure || is_last;
+  const run::TrainState state = trainer_->state();
+  const double seconds = state.time_s - logged_time_s_;
+  const double speed =
+      seconds > 0 ? static_cast<double>(state.tokens - logged_tokens_) / seconds : 0;
+  std::optional<double> valid;
+  try {
+    if (measure) valid = trainer_->valid_loss();
+  } catch (const Interrupted&) {
+    progress.say(concat("valid_loss of step ", step.step, " was given up, and stays empty"));
+  }
+  std::string text =
+      concat("step ", step.step, " of ", *config.steps, ": loss ", fixed(step.loss, 4));
+  if (valid) text += ", valid " + fixed(*valid, 4);
+  text += ", " + rate(speed) + " tokens/s";
+  if (keep) {
+    metrics_.append({.step = step.step,
+                     .tokens = state.tokens,
+                     .loss = step.loss,
+                     .valid_loss = valid,
+                     .lr = step.lr,
+                     .grad_norm = step.grad_norm,
+                     .tokens_per_s = speed,
+                     .time_s = state.time_s});
+    logged_tokens_ = state.tokens;
+    logged_time_s_ = state.time_s;
+  }
+  progress.update(step.step, *config.steps, text, keep);
+}
+
+// Once, on a device that could be given its steps in more than one way.
+void TrainingRun::say_how(cli::Progress& progress) {
+  const StepGraph& graph = trainer_->graph();
+  const run::RunConfig& config = trainer_->config();
+  if (has_said_how_ || config.cuda_graph == "off" ||
+      parse_device(config.device).kind == Device::Kind::cpu)
+    return;
+  has_said_how_ = graph.is_recorded() || !graph.why_not().empty();
+  if (graph.is_recorded())
+    progress.say(concat("[train] from here on a step is one CUDA graph of ", graph.n_nodes(),
+                        " kernels and copies"));
+  else if (has_said_how_)
+    progress.say(concat("[train] steps are not a CUDA graph: ", graph.why_not()));
+}
+
+void TrainingRun::save() {
+  run::TrainState state = trainer_->state();
+  state.metrics = metrics_.record();
+  run::save_checkpoint(folder_.checkpoints(), state, trainer_->model_tensors(),
+                       trainer_->optimizer_tensors(), trainer_->config().keep);
+  saved_step_ = state.step;
+}
+
+void TrainingRun::handle(const StepResult& bad, cli::Progress& progress) {
+  const std::string& policy = trainer_->config().nonfinite;
+  if (good_step_ > bad_step_) bad_in_a_row_ = 0;
+  bad_step_ = bad.step;
+  require<Error>(policy == "stop" || ++bad_in_a_row_ <= kMaxBadInARow, kWhere, bad.problem, "; ",
+                 kMaxBadInARow, " batches before it were left out without one that went well");
+  if (policy == "skip") {
+    progress.say(concat("[train] ", bad.problem, "; its batch is left out"));
+    trainer_->leave_out(bad.step);
+    return;
+  }
+  if (policy == "rewind") return rewind(bad, progress);
+  require<Error>(!is_unused(), kWhere, bad.problem,
+                 "; nothing is kept of this run; --nonfinite skip or rewind leaves the batch out");
+  if (saved_step_ != bad.step - 1) save();
+  fail<Error>(kWhere, bad.problem, "; the weights of step ", bad.step - 1, " are in ",
+              folder_.checkpoints().string(),
+              ", and --resume with --nonfinite skip or rewind leaves the batch out");
+}
+
+void TrainingRun::rewind(const StepResult& bad, cli::Progress& progress) {
+  progress.say(
+      concat("[train] ", bad.problem, "; back to step ", saved_step_, ", without that batch"));
+  trainer_->leave_out(bad.step);
+  const run::Checkpoint checkpoint = run::load_newest_checkpoint(folder_.checkpoints());
+  trainer_->restore(checkpoint);
+  const run::TrainState state = trainer_->state();
+  metrics_ = MetricsFile(folder_.metrics(), state.step, checkpoint.state.metrics);
+  logged_tokens_ = state.tokens;
+  logged_time_s_ = state.time_s;
+}
+
+}  // namespace farfield::train

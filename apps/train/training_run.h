@@ -1,0 +1,64 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "apps/cli/options.h"
+#include "apps/cli/progress.h"
+#include "apps/run/folder.h"
+#include "apps/train/metrics.h"
+#include "apps/train/trainer.h"
+
+namespace farfield::train {
+
+/// A trainer and its run folder: steps, metrics, checkpoints, signals, and what to do about numbers
+/// that are not finite.
+class TrainingRun {
+ public:
+  /// Starts a new run in `out`. The config must be resolved. Its checkpoint of step 0 is written at
+  /// once, so the run can always be resumed. Interrupted, and nothing is there, when stop_is_due()
+  /// before that; resume() likewise.
+  static TrainingRun start(const run::RunConfig& config, const std::string& out);
+  /// Goes on with a run at its newest checkpoint. `config` is the run's own, resolved, with what
+  /// this call changes; ConfigError names the first setting that must not change.
+  static TrainingRun resume(const run::RunConfig& config, const std::string& path);
+
+  /// Trains until the last step (kDone), or until `stop_after` or a signal (signals.h) asks for a
+  /// stop (kStopped); both end with a checkpoint. A step that is not done when stop_is_due() is
+  /// given up: the checkpoint is then that of the step before. So it is when a number is not finite
+  /// and the policy is to stop, an Error. Any error before the first step of a new run is done
+  /// removes its folder, so that the same start can be made again.
+  cli::ExitCode go(cli::Progress& progress, std::optional<int64_t> stop_after = {});
+
+  Trainer& trainer() { return *trainer_; }
+  const run::RunFolder& folder() const { return folder_; }
+
+ private:
+  TrainingRun(run::RunFolder folder, std::unique_ptr<Trainer> trainer,
+              const run::FileRecord& metrics);
+
+  cli::ExitCode make_steps(cli::Progress& progress, std::optional<int64_t> stop_after);
+  /// Whether all that this run has is the state that it was started with.
+  bool is_unused() const { return is_new_ && good_step_ == 0 && saved_step_ == 0; }
+  void log(const StepResult& step, bool is_last, cli::Progress& progress);
+  void say_how(cli::Progress& progress);
+  void save();
+  void handle(const StepResult& bad, cli::Progress& progress);
+  void rewind(const StepResult& bad, cli::Progress& progress);
+
+  run::RunFolder folder_;
+  std::unique_ptr<Trainer> trainer_;
+  MetricsFile metrics_;
+  bool is_new_ = false;        // made by this object
+  int64_t saved_step_ = -1;    // of the newest checkpoint
+  int64_t good_step_ = 0;      // the latest that was finite
+  int64_t bad_step_ = 0;       // the latest that was not
+  int64_t bad_in_a_row_ = 0;   // such steps without a finite one beyond them
+  int64_t logged_tokens_ = 0;  // at the row before
+  double logged_time_s_ = 0;
+  bool has_said_how_ = false;  // the device is given its steps
+};
+
+}  // namespace farfield::train

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace farfield {
+
+/// Byte offset of the first ill-formed sequence, or npos when the text is valid UTF-8.
+size_t find_invalid_utf8(std::string_view text);
+
+/// How many ill-formed sequences replace_invalid_utf8() would replace.
+int64_t count_invalid_utf8(std::string_view text);
+
+/// Cuts the text to at most `size` bytes without cutting a character.
+void cut_utf8(std::string& text, size_t size);
+
+/// Replaces each maximal ill-formed subpart by U+FFFD and returns how many there were.
+/// Source    The Unicode Standard 14.0, section 3.9, table 3-7 and "U+FFFD Substitution of Maximal
+///           Subparts"
+int64_t replace_invalid_utf8(std::string& text);
+
+/// The code point as UTF-8, at the end of `text`.
+void append_utf8(uint32_t code_point, std::string& text);
+
+}  // namespace farfield

@@ -1,0 +1,81 @@
+#include "posenc/score_tables.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace farfield::posenc {
+namespace {
+
+std::vector<double> values_of(const Tensor& x) {
+  return x.defined() ? x.to_vector() : std::vector<double>();
+}
+
+// One query among those that a rule was planned for.
+struct Query {
+  int64_t position;
+  size_t index;  // in tables by query
+};
+
+// The entry of bias and weight that the query and the key d tokens before it read, for each d.
+std::vector<size_t> entries(const AttentionRule& rule, const Query& query) {
+  const std::vector<double> ids = values_of(rule.ids), far_q = values_of(rule.far_ids_q),
+                            far_k = values_of(rule.far_ids_k);
+  std::vector<size_t> entry;
+  for (int64_t d = 0; d <= query.position; ++d) {
+    const auto key = static_cast<size_t>(query.position - d);
+    const bool is_far = rule.switch_distance > 0 && d >= rule.switch_distance &&
+                        query.position >= rule.switch_position && !far_q.empty();
+    const double at = is_far        ? far_q[query.index] - far_k[key]
+                      : ids.empty() ? static_cast<double>(d)
+                                    : ids[static_cast<size_t>(query.position)] - ids[key];
+    entry.push_back(static_cast<size_t>(at));
+  }
+  return entry;
+}
+
+// f_h(feature[d] * row_factor) added to every row of bias [H, n].
+void add_row_bias(const RowBias& row, const Query& query, std::vector<double>& bias) {
+  const std::vector<double> feature = row.feature.to_vector(), knots = row.knots.to_vector(),
+                            slope = row.slope.to_vector(), offset = row.offset.to_vector();
+  const double factor = row.row_factor.to_vector()[query.index];
+  const int64_t n = query.position + 1, n_piece = static_cast<int64_t>(knots.size()) + 1;
+  for (size_t i = 0; i < bias.size(); ++i) {
+    const auto head = static_cast<int64_t>(i) / n, d = static_cast<int64_t>(i) % n;
+    const double x = feature[static_cast<size_t>(d)] * factor;
+    const auto piece = std::upper_bound(knots.begin(), knots.end(), x) - knots.begin();
+    const auto at = static_cast<size_t>(head * n_piece + piece);
+    bias[i] += slope[at] * x + offset[at];
+  }
+}
+
+}  // namespace
+
+ScoreTables score_tables(const AttentionRule& rule, int64_t n_head, int64_t n_query, int64_t n_key,
+                         int64_t position) {
+  const int64_t n = position + 1;
+  const Query query{position, static_cast<size_t>(position - (n_key - n_query))};
+  ScoreTables tables{.n_head = n_head, .n_key = n};
+  const std::vector<size_t> entry = entries(rule, query);
+  const auto read = [&](const Tensor& table, double absent) {
+    const std::vector<double> values = values_of(table);
+    const size_t width = values.size() / static_cast<size_t>(n_head);
+    std::vector<double> seen;
+    for (size_t head = 0; head < static_cast<size_t>(n_head); ++head)
+      for (const size_t at : entry)
+        seen.push_back(values.empty() ? absent : values[head * width + at]);
+    return seen;
+  };
+  tables.bias = read(rule.bias, 0);
+  tables.weight = read(rule.weight, 1);
+  if (rule.row_bias.feature.defined()) add_row_bias(rule.row_bias, query, tables.bias);
+  tables.has_weight = rule.weight.defined();
+  tables.has_bias = rule.bias.defined() || rule.row_bias.feature.defined() || rule.window > 0;
+  for (int64_t d = 0; d < n; ++d) {
+    if (rule.window == 0 || d < rule.window || position - d < rule.sinks) continue;
+    for (int64_t head = 0; head < n_head; ++head)
+      tables.bias[static_cast<size_t>(head * n + d)] = -std::numeric_limits<double>::infinity();
+  }
+  return tables;
+}
+
+}  // namespace farfield::posenc

@@ -1,0 +1,203 @@
+#include <boost/test/unit_test.hpp>
+#include <cmath>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "apps/bench/card.h"
+#include "apps/bench/commands.h"
+#include "apps/bench/encodings.h"
+#include "apps/bench/peak.h"
+#include "apps/bench/products.h"
+#include "apps/bench/report.h"
+#include "apps/cli/csv.h"
+#include "apps/cli/options.h"
+#include "engine/base/file.h"
+#include "posenc/registry.h"
+#include "tests/support/messages.h"
+#include "tests/support/temp_folder.h"
+
+namespace farfield::bench {
+namespace {
+
+std::string run(std::vector<const char*> words) {
+  words.insert(words.begin(), "bench");
+  std::ostringstream out;
+  BOOST_TEST(bench(static_cast<int>(words.size()), words.data(), out) == cli::kDone);
+  return out.str();
+}
+
+BOOST_AUTO_TEST_CASE(help_names_every_command_and_every_command_has_help) {
+  const std::string help = run({"--help"});
+  for (const cli::Command& command : bench_commands()) {
+    BOOST_TEST(help.find(command.name + " ") != std::string::npos);
+    const std::string own = run({command.name.c_str(), "--help"});
+    BOOST_TEST(own.find("usage: bench " + command.name) != std::string::npos);
+    BOOST_TEST(own.find("--precision") != std::string::npos);
+    BOOST_TEST(own.find("--csv FILE") != std::string::npos);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_step_is_measured_for_each_encoding_beside_none) {
+  const TempFolder folder;
+  const std::string csv = (folder / "step.csv").string();
+  const std::string text =
+      run({"step", "--preset", "smoke", "--train-len", "16", "--batch", "2", "--rounds", "1",
+           "--posenc", "none, kerple_log", "--checkpoint", "--csv", csv.c_str()});
+  BOOST_TEST(text.find("its matrix products alone") != std::string::npos);
+  const auto rows = cli::parse_csv(csv, read_file(csv));
+  BOOST_TEST_REQUIRE(rows.size() == 3u);
+  BOOST_TEST(rows[1][0] == "none");
+  BOOST_TEST(rows[1][8] == "1.000");
+  BOOST_TEST(rows[2][0] == "kerple_log");
+  for (size_t row = 1; row < rows.size(); ++row) {
+    BOOST_TEST(std::stod(rows[row][1]) > 0);
+    BOOST_TEST(std::stod(rows[row][9]) > 0);
+  }
+  BOOST_TEST(text.find("kerple_log: forward ") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(attention_is_measured_in_both_precisions_with_and_without_gradients) {
+  for (const char* precision : {"fp32", "bf16"})
+    for (const bool forward : {false, true}) {
+      std::vector<const char*> words = {"attention", "--lengths",   "7,40",   "--heads",
+                                        "2",         "--head-dim",  "8",      "--rounds",
+                                        "1",         "--precision", precision};
+      if (forward) words.push_back("--forward");
+      const std::string text = run(words);
+      BOOST_TEST(text.find("kerple_log") != std::string::npos);
+      BOOST_TEST(text.find(forward ? "; 2" : "forward and backward") != std::string::npos);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_forward_pass_is_measured_at_each_length) {
+  const TempFolder folder;
+  const std::string csv = (folder / "forward.csv").string();
+  run({"forward", "--preset", "smoke", "--lengths", "16,200", "--batch", "2", "--rounds", "1",
+       "--posenc", "none, alibi", "--csv", csv.c_str()});
+  const auto rows = cli::parse_csv(csv, read_file(csv));
+  BOOST_TEST_REQUIRE(rows.size() == 5u);
+  BOOST_TEST((rows[1][0] == "none" && rows[1][1] == "16"));
+  BOOST_TEST((rows[4][0] == "alibi" && rows[4][1] == "200"));
+  for (size_t row = 1; row < rows.size(); ++row) BOOST_TEST(std::stod(rows[row][5]) > 0);
+  BOOST_TEST(std::stod(rows[3].back()) > std::stod(rows[1].back()));  // memory
+  BOOST_CHECK_EXCEPTION(run({"forward", "--lengths", "0"}), ConfigError,
+                        says_exactly("[bench] expected lengths from 1 on, got 0"));
+}
+
+BOOST_AUTO_TEST_CASE(all_encodings_are_measured_against_none_and_what_cannot_be_is_said) {
+  const TempFolder folder;
+  const std::string csv = (folder / "all.csv").string();
+  const auto all = bench_encodings({"alibi", "all", "none"});
+  BOOST_TEST(all[0].posenc == "none");
+  BOOST_TEST(all[1].posenc == "alibi");
+  BOOST_TEST(all[1].is_asked_for);
+  BOOST_TEST(!all[2].is_asked_for);
+  BOOST_TEST(all.size() == posenc::registry().size());  // each once
+  BOOST_TEST(bench_encodings({"rope(base=2)"}).size() == 1u);
+
+  const std::string text = run({"attention", "--lengths", "6", "--heads", "2", "--head-dim", "8",
+                                "--rounds", "1", "--posenc", "all", "--csv", csv.c_str()});
+  const auto rows = cli::parse_csv(csv, read_file(csv));
+  size_t n_left_out = 0;
+  for (size_t at = text.find("left out at 6: "); at != std::string::npos;
+       at = text.find("left out at 6: ", at + 1))
+    ++n_left_out;
+  BOOST_TEST(rows.size() - 1 + n_left_out == all.size(), text);
+  BOOST_TEST(rows[1][0] == "none");
+  for (size_t row = 2; row < rows.size(); ++row) BOOST_TEST(std::stod(rows[row][7]) > 0);
+
+  const std::string steps = run({"step", "--preset", "smoke", "--train-len", "16", "--batch", "1",
+                                 "--rounds", "1", "--posenc", "all"});
+  BOOST_TEST(steps.find("sandwich") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(an_encoding_that_was_asked_for_is_not_left_out) {
+  BOOST_CHECK_THROW(run({"attention", "--lengths", "64", "--posenc", "learned_abs(max_positions=8)",
+                         "--rounds", "1"}),
+                    ConfigError);
+}
+
+BOOST_AUTO_TEST_CASE(one_that_was_asked_for_and_is_refused_does_not_cancel_the_others) {
+  const char* const words[] = {"bench", "forward",  "--preset", "smoke",    "--lengths",
+                               "16",    "--rounds", "1",        "--posenc", "alib,none,alibi"};
+  std::ostringstream out;
+  BOOST_CHECK_EXCEPTION(bench(10, words, out), ConfigError, says("'alib'; did you mean 'alibi'?"));
+  for (const char* part : {"\nnone ", "\nalibi ", "left out at 16: alib: "})
+    BOOST_TEST(out.str().find(part) != std::string::npos, out.str());
+}
+
+BOOST_AUTO_TEST_CASE(what_memory_limits_is_held_against_a_copy) {
+  for (const char* precision : {"fp32", "bf16"}) {
+    const std::string text = run({"bandwidth", "--rows", "8", "--width", "16", "--vocab-size", "11",
+                                  "--weights", "100", "--rounds", "1", "--precision", precision});
+    for (const char* work : {"copy", "layer norm", "cross entropy", "AdamW", "of copy"})
+      BOOST_TEST(text.find(work) != std::string::npos, work);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(the_peak_of_a_card_is_that_of_its_data_sheet) {
+  BOOST_TEST(card_tflops("NVIDIA H200", DType::bf16) == 989.4);
+  BOOST_TEST(card_tflops("NVIDIA H100 PCIe", DType::bf16) == 756);
+  BOOST_TEST(card_tflops("NVIDIA A100-SXM4-80GB", DType::f32) == 19.5);
+  BOOST_TEST(card_tflops("another", DType::bf16) == 0);
+}
+
+BOOST_AUTO_TEST_CASE(products_are_listed_with_a_total) {
+  const std::string text = run({"matmul", "--preset", "smoke", "--batch", "1", "--rounds", "2"});
+  BOOST_TEST(text.find("mlp out dw") != std::string::npos);
+  BOOST_TEST(text.find("all of a step") != std::string::npos);
+}
+
+// 6 flop for each weight of a matrix and token.
+BOOST_AUTO_TEST_CASE(the_products_of_a_step_are_six_flop_for_each_weight_and_token) {
+  const ModelConfig config = preset("mini");
+  const int64_t n_token = 4096, d = config.d_model;
+  const auto products = step_products(config, n_token, false);
+  const int64_t weights =
+      config.n_layer * (4 * d * d + 2 * d * config.d_ff) + config.vocab_size * d;
+  const double want = 6e-9 * static_cast<double>(weights * n_token);
+  BOOST_TEST(std::abs(ProductRunner(products, DType::f32).gflop() - want) < 1e-9 * want);
+}
+
+BOOST_AUTO_TEST_CASE(the_peak_is_a_number_that_a_processor_can_have) {
+  const double peak = fma_peak_gflops();
+  BOOST_TEST(peak > 0.1);
+  BOOST_TEST(peak < 1e6);
+}
+
+BOOST_AUTO_TEST_CASE(medians_and_ratios_are_those_of_the_middle) {
+  analysis::Samples a, b;
+  for (const double value : {3.0, 1.0, 100.0}) a.add(value);
+  for (const double value : {1.0, 1.0, 50.0}) b.add(value);
+  BOOST_TEST(a.median() == 3);
+  BOOST_TEST(a.min() == 1);
+  BOOST_TEST(a.max() == 100);
+  BOOST_TEST(analysis::median_ratio(a, b) == 2);
+  a.add(5);
+  BOOST_TEST(a.median() == 4);
+}
+
+BOOST_AUTO_TEST_CASE(requests_that_make_no_sense_are_refused) {
+  const auto refused = [](std::vector<const char*> words, const std::string& message) {
+    words.insert(words.begin(), "bench");
+    std::ostringstream out;
+    BOOST_CHECK_EXCEPTION(bench(static_cast<int>(words.size()), words.data(), out), ConfigError,
+                          says(message));
+  };
+  refused({"matmull"},
+          "[bench] expected a command out of attention, bandwidth, forward, matmul, step, got "
+          "'matmull'; "
+          "did you mean "
+          "'matmul'?");
+  refused({}, "[bench] expected a command");
+  refused({"step", "--precision", "fp16"}, "[bench] expected precision fp32 or bf16, got 'fp16'");
+  refused({"step", "--rounds", "0"}, "[bench] expected rounds >= 1, got 0");
+  refused({"step", "--batch", "0"}, "[bench] expected batch >= 1, got 0");
+  refused({"matmul", "--threads", "0"}, "[threads] expected 1 to 1024 threads, got 0");
+  refused({"attention", "--lengths", "0"}, "[bench] expected lengths from 1 on, got 0");
+  refused({"attention", "--lenghts", "8"}, "'lengths'");
+}
+
+}  // namespace
+}  // namespace farfield::bench

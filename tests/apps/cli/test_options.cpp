@@ -1,0 +1,282 @@
+#include <sys/stat.h>
+
+#include <boost/test/unit_test.hpp>
+#include <cmath>
+#include <fstream>
+#include <limits>
+#include <sstream>
+
+#include "apps/cli/option.h"
+#include "apps/cli/options.h"
+#include "engine/base/error.h"
+#include "tests/support/temp_folder.h"
+
+using namespace farfield;
+using namespace farfield::cli;
+
+namespace {
+
+// A program with one option of each kind.
+struct Program {
+  std::string posenc = "none";
+  int64_t steps = 100;
+  uint64_t seed = 1;
+  double lr = 1e-3;
+  bool verbose = false;
+  std::optional<int64_t> batch;
+  std::vector<int64_t> lengths = {128, 256};
+  std::vector<std::string> run, texts;
+  std::string input;
+  Options options{"train", "Trains."};
+  std::ostringstream out;
+
+  Program() {
+    options.group("Model").add("posenc", posenc, "EXPR", "positional encoding");
+    options.group("Training")
+        .add("steps", steps, "N", "optimizer steps")
+        .add("seed", seed, "N", "seed")
+        .add("lr", lr, "X", "peak rate")
+        .add("verbose", verbose, "say more")
+        .add("batch", batch, "N", "sequences per step (default: from the preset)")
+        .add("lengths", lengths, "N,...", "lengths")
+        .add("run", run, "NAME", "runs")
+        .add_paths("text", texts, "PATH", "texts");
+    options.add_positional("INPUT", input, "text to read");
+  }
+  bool parse(std::vector<const char*> words) {
+    words.insert(words.begin(), "train");
+    return options.parse(static_cast<int>(words.size()), words.data(), out);
+  }
+  std::string error(std::vector<const char*> words) {
+    try {
+      parse(std::move(words));
+    } catch (const ConfigError& e) {
+      return e.what();
+    }
+    return "no error";
+  }
+};
+
+struct ConfigFile {
+  TempFolder folder;
+  std::string path = (folder / "x.conf").string();
+  explicit ConfigFile(const std::string& text) { std::ofstream(path) << text; }
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(options_of_every_kind_are_read) {
+  Program p;
+  BOOST_TEST(p.parse({"--posenc", "rope@0..-2 + log_n@-1", "--steps=-3", "--seed",
+                      "18446744073709551615", "--lr", "2.5e-4", "--batch", "8", "--lengths",
+                      "1, 2,3", "--run", "a,b", "--run", "c", "--verbose", "text.txt"}));
+  BOOST_TEST(p.posenc == "rope@0..-2 + log_n@-1");
+  BOOST_TEST(p.steps == -3);
+  BOOST_TEST(p.seed == std::numeric_limits<uint64_t>::max());
+  BOOST_TEST(p.lr == 2.5e-4);
+  BOOST_TEST(p.verbose);
+  BOOST_TEST(p.batch.value() == 8);
+  BOOST_TEST(p.lengths == (std::vector<int64_t>{1, 2, 3}), boost::test_tools::per_element());
+  BOOST_TEST(p.run == (std::vector<std::string>{"a", "b", "c"}), boost::test_tools::per_element());
+  BOOST_TEST(p.input == "text.txt");
+  BOOST_TEST(p.options.given("lr"));
+}
+
+BOOST_AUTO_TEST_CASE(a_list_is_split_outside_brackets_and_quotes) {
+  const std::vector<std::string> want = {"rope(base=1, scale=2) + window(3)", "alibi(slopes=[1,2])",
+                                         "\"a,b\""};
+  BOOST_TEST(split_list("rope(base=1, scale=2) + window(3), alibi(slopes=[1,2]) ,\"a,b\"") == want,
+             boost::test_tools::per_element());
+  BOOST_TEST(split_list(") a, b").size() == 2u);  // what follows reports the bracket
+  Program p;
+  BOOST_TEST(p.parse({"--run", "alibi(slopes=[1,2]), rope", "--run", "none"}));
+  BOOST_TEST(p.run == (std::vector<std::string>{"alibi(slopes=[1,2])", "rope", "none"}),
+             boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(a_path_is_taken_whole_and_repeated_for_several) {
+  const std::vector<std::string> want = {"runs/a, b", " c(1", "d"};
+  Program p;
+  BOOST_TEST(p.parse({"--text", "runs/a, b", "--text", " c(1", "--text=d"}));
+  BOOST_TEST(p.texts == want, boost::test_tools::per_element());
+  BOOST_TEST(Program().error({"--text", ""}) == "[config] --text: expected a path, got nothing");
+  const ConfigFile file("text = runs/a, b\ntext = d\n");
+  Program q;
+  BOOST_TEST(q.parse({"--config", file.path.c_str()}));
+  BOOST_TEST(q.texts == (std::vector<std::string>{"runs/a, b", "d"}),
+             boost::test_tools::per_element());
+  Program r;
+  const std::string resolved = q.options.resolved();
+  BOOST_TEST(resolved.find("text = runs/a, b\ntext = d\n") != std::string::npos, resolved);
+  r.options.read_config("text", resolved);
+  BOOST_TEST(r.texts == q.texts, boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(all_arguments_that_are_left_may_go_to_a_list) {
+  std::string first;
+  std::vector<std::string> others = {"default"};
+  bool flag = false;
+  Options options("inspect", "Shows.");
+  options.add("flag", flag, "flag");
+  options.add_positional("FIRST", first, "one").add_positional("OTHERS", others, "many");
+  const auto parse = [&](std::vector<const char*> words) {
+    std::ostringstream out;
+    words.insert(words.begin(), "inspect");
+    options.parse(static_cast<int>(words.size()), words.data(), out);
+    return out.str();
+  };
+  parse({"a"});
+  BOOST_TEST(others.size() == 1u);
+  parse({"a", "alibi(slopes=[1,2])", "--flag", "c"});
+  BOOST_TEST(first == "a");
+  BOOST_TEST(others == (std::vector<std::string>{"alibi(slopes=[1,2])", "c"}),
+             boost::test_tools::per_element());
+  BOOST_TEST(parse({"--help"}).find("[FIRST] [OTHERS...] [options]") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(defaults_stay_when_nothing_is_given) {
+  Program p;
+  BOOST_TEST(p.parse({}));
+  BOOST_TEST(p.steps == 100);
+  BOOST_TEST(!p.batch.has_value());
+  BOOST_TEST(p.lengths.size() == 2);
+  BOOST_TEST(!p.options.given("steps"));
+}
+
+BOOST_AUTO_TEST_CASE(a_negative_number_may_follow_its_option) {
+  Program p;
+  BOOST_TEST(p.parse({"--lr", "-1"}));
+  BOOST_TEST(p.lr == -1);
+}
+
+BOOST_AUTO_TEST_CASE(an_unknown_key_is_refused_with_the_nearest_known) {
+  BOOST_TEST(Program().error({"--postenc", "rope"}) ==
+             "[config] unknown key 'postenc'; did you mean 'posenc'?");
+  BOOST_TEST(Program().error({"--postenc=rope"}) ==
+             "[config] unknown key 'postenc'; did you mean 'posenc'?");
+  BOOST_TEST(Program().error({"--LR", "1"}) == "[config] unknown key 'LR'; did you mean 'lr'?");
+  BOOST_TEST(Program().error({"--learning-rate=1"}) ==
+             "[config] unknown key 'learning-rate'; did you mean 'lr'?");
+  BOOST_TEST(Program().error({"--learning_rate", "1"}) ==
+             "[config] unknown key 'learning_rate'; did you mean 'lr'?");
+  BOOST_TEST(Program().error({"--xyzzy-frob", "1"}) == "[config] unknown key 'xyzzy-frob'");
+}
+
+BOOST_AUTO_TEST_CASE(a_shortened_name_is_not_guessed) {
+  BOOST_TEST(Program().error({"--step", "3"}) ==
+             "[config] unknown key 'step'; did you mean 'steps'?");
+}
+
+BOOST_AUTO_TEST_CASE(an_ill_typed_value_is_named) {
+  BOOST_TEST(Program().error({"--steps", "many"}) ==
+             "[config] --steps: expected a whole number, got 'many'");
+  BOOST_TEST(Program().error({"--steps", "3x"}) ==
+             "[config] --steps: expected a whole number, got '3x'");
+  BOOST_TEST(Program().error({"--seed", "-1"}) ==
+             "[config] --seed: expected a whole number from 0 on, got '-1'");
+  BOOST_TEST(Program().error({"--lr", "fast"}) == "[config] --lr: expected a number, got 'fast'");
+  BOOST_TEST(Program().error({"--verbose=maybe"}) ==
+             "[config] --verbose: expected true or false, got 'maybe'");
+  BOOST_TEST(Program().error({"--lengths", "1,,2"}) ==
+             "[config] --lengths: expected values between commas, got '1,,2'");
+}
+
+BOOST_AUTO_TEST_CASE(a_missing_value_a_repetition_and_a_stray_word_are_refused) {
+  BOOST_TEST(Program().error({"--steps"}).find("steps") != std::string::npos);
+  BOOST_TEST(Program().error({"--steps", "1", "--steps", "2"}) ==
+             "[config] --steps: expected one value, got 2");
+  BOOST_TEST(Program().error({"a", "b"}) == "[config] unexpected argument 'b'; see train --help");
+}
+
+BOOST_AUTO_TEST_CASE(a_config_file_is_read_and_the_command_line_wins) {
+  const ConfigFile file("# a comment\nsteps = 7\nlr = 0.5\nverbose = true\nrun = a,b\n");
+  Program p;
+  BOOST_TEST(p.parse({"--steps", "9", "--config", file.path.c_str()}));
+  BOOST_TEST(p.steps == 9);
+  BOOST_TEST(p.lr == 0.5);
+  BOOST_TEST(p.verbose);
+  BOOST_TEST(p.run.size() == 2);
+}
+
+BOOST_AUTO_TEST_CASE(errors_in_a_config_file_name_the_file) {
+  const ConfigFile unknown("postenc = rope\n");
+  BOOST_TEST(Program().error({"--config", unknown.path.c_str()}) ==
+             "[config] " + unknown.path + ": unknown key 'postenc'; did you mean 'posenc'?");
+  const ConfigFile typed("steps = many\n");
+  BOOST_TEST(Program().error({"--config", typed.path.c_str()}) ==
+             "[config] " + typed.path + ": steps: expected a whole number, got 'many'");
+  const ConfigFile twice("steps = 1\nsteps = 2\n");
+  BOOST_TEST(Program().error({"--config", twice.path.c_str()}) ==
+             "[config] " + twice.path + ": key 'steps' is given twice");
+  BOOST_CHECK_THROW(Program().parse({"--config", "no/such/file"}), IoError);
+}
+
+// A pipe that nobody writes to would wait for ever.
+BOOST_AUTO_TEST_CASE(a_config_file_has_to_be_one_regular_file) {
+  const TempFolder folder;
+  const std::string pipe = (folder / "pipe").string(), there = folder.path().string();
+  BOOST_REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+  for (const std::string& path : {pipe, there}) {
+    try {
+      Program().parse({"--config", path.c_str()});
+      BOOST_TEST(false, path);
+    } catch (const IoError& error) {
+      BOOST_TEST(std::string(error.what()).find(path + ": expected a regular file") !=
+                 std::string::npos);
+    }
+  }
+  BOOST_TEST(Program().error({"--config", ""}) ==
+             "[config] --config: expected a file, got nothing");
+  const ConfigFile file("steps = 7\n");
+  BOOST_TEST(Program().error({"--config", file.path.c_str(), "--config", file.path.c_str()}) ==
+             "[config] --config: expected one file, got 2");
+}
+
+BOOST_AUTO_TEST_CASE(the_resolved_configuration_reads_back) {
+  Program p;
+  p.parse({"--posenc", "sandwich(bar_d=128)", "--lr", "0.1", "--verbose", "--lengths", "5,6"});
+  const std::string text = p.options.resolved({"seed"});
+  BOOST_TEST(
+      text ==
+      "posenc = sandwich(bar_d=128)\nsteps = 100\nlr = 0.1\nverbose = true\nlengths = 5,6\n");
+  Program q;
+  q.options.read_config("text", text);
+  BOOST_TEST(q.options.resolved({"seed"}) == text);
+}
+
+BOOST_AUTO_TEST_CASE(help_is_grouped_and_shows_defaults) {
+  Program p;
+  BOOST_TEST(!p.parse({"--help"}));
+  const std::string help = p.out.str();
+  for (const char* part : {"usage: train [INPUT] [options]", "Model:", "Training:", "--steps N",
+                           "(default: 100)", "(default: 128,256)", "--config FILE", "General:"})
+    BOOST_TEST(help.find(part) != std::string::npos, part << " is missing in\n" << help);
+}
+
+BOOST_AUTO_TEST_CASE(version_names_compiler_and_commit) {
+  Program p;
+  BOOST_TEST(!p.parse({"--version"}));
+  for (const char* part : {"train (farfield ", "commit: ", "compiler: ", "gemm: ", "build_type: ",
+                           "instruction_set: ", "bf16_products: "})
+    BOOST_TEST(p.out.str().find(part) != std::string::npos, part);
+}
+
+BOOST_AUTO_TEST_CASE(numbers_are_written_in_their_shortest_form) {
+  BOOST_TEST(number(0.1) == "0.1");
+  BOOST_TEST(number(3) == "3");
+  BOOST_TEST(number(1.0 / 3) == "0.3333333333333333");
+  BOOST_TEST(number(INFINITY) == "inf");
+}
+
+BOOST_AUTO_TEST_CASE(errors_become_exit_codes) {
+  char name[] = "bin/train";
+  char* argv[] = {name};
+  const auto code = [&](const std::function<int(int, char**)>& fn) {
+    return run_main(1, argv, fn);
+  };
+  BOOST_TEST(code([](int, char**) { return 75; }) == 75);
+  BOOST_TEST(code([](int, char**) -> int { fail<ConfigError>("x", "y"); }) == 2);
+  BOOST_TEST(code([](int, char**) -> int { fail<IoError>("x", "y"); }) == 3);
+  BOOST_TEST(code([](int, char**) -> int { fail<ShapeError>("x", "y"); }) == 1);
+  BOOST_TEST(code([](int, char**) -> int { throw std::bad_alloc(); }) == 1);
+}

@@ -1,0 +1,89 @@
+#include <boost/test/unit_test.hpp>
+#include <filesystem>
+#include <sstream>
+
+#include "apps/demo/run.h"
+#include "apps/plot/gnuplot.h"
+#include "engine/base/error.h"
+#include "engine/base/file.h"
+#include "tests/apps/toy_run.h"
+#include "tests/support/markup.h"
+#include "tests/support/messages.h"
+
+using namespace farfield;
+using namespace farfield::demo;
+namespace fs = std::filesystem;
+
+namespace {
+
+struct Fixture {
+  TempFolder folder;
+  DemoOptions demo;
+
+  Fixture() {
+    write_file_atomic(folder / "text.txt", test::toy_words(6000, 1));
+    demo.input = (folder / "text.txt").string();
+    demo.out = (folder / "demo").string();
+    demo.preset = "smoke";
+    demo.encodings = {"sinusoidal", "alibi"};
+    demo.train_len = 16;
+    demo.steps = 4;
+    demo.lengths = {16, 32};
+    demo.segments = 8;
+  }
+  std::string run() {
+    std::ostringstream out;
+    BOOST_TEST(run_demo(demo, out) == cli::kDone);
+    return out.str();
+  }
+};
+
+}  // namespace
+
+BOOST_FIXTURE_TEST_CASE(the_demo_leaves_table_plot_and_page, Fixture) {
+  const std::string said = run();
+  BOOST_TEST(said.find("text: train 0.0 MB in ") == 0u, said);
+  BOOST_TEST(said.find("; one token per byte\n") != std::string::npos, said);
+  BOOST_TEST(said.find("last-token perplexity") != std::string::npos);
+  const fs::path out = demo.out;
+  const test::Markup page = test::parse_markup(read_file(out / "index.html"));
+  BOOST_TEST(page.fault == "");
+  BOOST_TEST(page.named("svg").empty() != plot::can_plot());
+  const auto links = page.values("href");
+  BOOST_TEST(links.size() == 1u);
+  for (const std::string& link : links) BOOST_TEST(fs::exists(out / link), link);
+  BOOST_TEST(read_file(out / "last-token.csv").find("sinusoidal") != std::string::npos);
+  if (plot::can_plot()) BOOST_TEST(fs::exists(out / "last-token.svg"));
+}
+
+BOOST_FIXTURE_TEST_CASE(run_again_it_trains_nothing_and_finds_the_same, Fixture) {
+  run();
+  const fs::path out = demo.out;
+  const std::string table = read_file(out / "last-token.csv");
+  const std::string weights = read_file(out / "alibi/checkpoints/step-00000004/model.safetensors");
+  fs::remove_all(out / "sinusoidal");  // as if stopped before it
+  run();
+  BOOST_TEST(read_file(out / "last-token.csv") == table);
+  BOOST_TEST((read_file(out / "alibi/checkpoints/step-00000004/model.safetensors") == weights));
+}
+
+BOOST_FIXTURE_TEST_CASE(a_folder_of_another_demo_or_of_something_else_is_left_alone, Fixture) {
+  run();
+  demo.steps = 5;
+  std::ostringstream out;
+  BOOST_CHECK_EXCEPTION(run_demo(demo, out), ConfigError,
+                        says("[demo] ", ": holds a demo with steps = '4', not '5'"));
+  demo.out = folder.path().string();
+  BOOST_CHECK_EXCEPTION(run_demo(demo, out), ConfigError,
+                        says("expected a new folder or one of an earlier demo"));
+}
+
+BOOST_FIXTURE_TEST_CASE(bad_options_are_refused_before_anything_is_written, Fixture) {
+  std::ostringstream out;
+  demo.encodings = {"alibi", "rope + rope"};
+  BOOST_CHECK_THROW(run_demo(demo, out), ConfigError);
+  demo.encodings = {"alibi"};
+  demo.lengths = {32, 16};
+  BOOST_CHECK_THROW(run_demo(demo, out), ConfigError);
+  BOOST_TEST(!fs::exists(demo.out));
+}

@@ -1,0 +1,170 @@
+#include <boost/test/unit_test.hpp>
+
+#include "apps/run/config.h"
+#include "engine/base/error.h"
+#include "tests/support/messages.h"
+#include "tests/support/on_cuda.h"
+
+using namespace farfield;
+using namespace farfield::run;
+
+namespace {
+template <class F>
+RunConfig resolved(F change) {
+  RunConfig config;
+  change(config);
+  resolve(config);
+  return config;
+}
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(what_is_not_given_comes_from_the_preset) {
+  const RunConfig c = resolved([](RunConfig& r) { r.preset = "tiny"; });
+  const Preset& tiny = find_preset("tiny");
+  BOOST_TEST(*c.n_layer == tiny.model.n_layer);
+  BOOST_TEST(*c.d_ff == tiny.model.d_ff);
+  BOOST_TEST(*c.batch == tiny.train.batch_size);
+  BOOST_TEST(*c.lr == tiny.train.peak_lr);
+  BOOST_TEST(*c.steps == tiny.train.steps);
+  const RunConfig wide = resolved([](RunConfig& r) { r.d_model = 32; });
+  BOOST_TEST(*wide.d_ff == 128);
+}
+
+BOOST_AUTO_TEST_CASE(the_encoding_is_brought_into_its_canonical_form) {
+  const RunConfig a = resolved([](RunConfig& r) { r.posenc = "window( 5 )+rope"; });
+  const RunConfig b = resolved([](RunConfig& r) { r.posenc = "rope + window(w=5)"; });
+  BOOST_TEST(a.posenc == b.posenc);
+}
+
+BOOST_AUTO_TEST_CASE(log_n_is_unclipped_where_a_model_is_trained_with_it) {
+  const RunConfig trained = resolved([](RunConfig& r) { r.posenc = "rope + log_n"; });
+  BOOST_TEST(trained.posenc.find("mode=unclipped") != std::string::npos);
+  const auto changed = [](const RunConfig& run) {
+    return canonical_posenc("rope + log_n + window(9)", run, run.posenc);
+  };
+  BOOST_TEST(changed(trained).find("mode=unclipped") != std::string::npos);
+  const RunConfig plain = resolved([](RunConfig& r) { r.posenc = "rope"; });
+  BOOST_TEST(changed(plain).find("mode=clipped") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(words_of_elsewhere_are_suggested_here) {
+  const auto refused = [](const auto& change, const std::string& message) {
+    BOOST_CHECK_EXCEPTION(resolved(change), ConfigError, says(message));
+  };
+  refused([](RunConfig& r) { r.posenc = "ROPE"; }, "got 'ROPE'; did you mean 'rope'?");
+  refused([](RunConfig& r) { r.posenc = "yarn(2)"; }, "got 'yarn'; did you mean 'rope_yarn'?");
+  refused([](RunConfig& r) { r.precision = "bfloat16"; }, "'bfloat16'; did you mean 'bf16'?");
+  refused([](RunConfig& r) { r.device = "gpu"; }, "got 'gpu'; did you mean 'cuda'?");
+  refused([](RunConfig& r) { r.preset = "Smoke"; }, "got 'Smoke'; did you mean 'smoke'?");
+}
+
+BOOST_AUTO_TEST_CASE(settings_read_back_as_the_same_config) {
+  const RunConfig c = resolved([](RunConfig& r) {
+    r.posenc = "rope + window(5)";
+    r.lr = 1.0 / 3;
+    r.data = "corpora/a b";
+    r.checkpoint_activations = true;
+  });
+  const Settings settings = to_settings(c);
+  const RunConfig back = to_run_config("x", settings);
+  BOOST_CHECK(to_settings(back) == settings);
+  BOOST_TEST(*back.lr == *c.lr);
+  BOOST_TEST(back.checkpoint_activations);
+}
+
+BOOST_AUTO_TEST_CASE(only_what_changes_the_weights_belongs_to_the_identity) {
+  const Settings a = identity(to_settings(resolved([](RunConfig&) {})));
+  const Settings same = identity(to_settings(resolved([](RunConfig& r) {
+    r.threads = 7;
+    r.log_every = 3;
+    r.keep = 9;
+    r.data = "elsewhere";
+    r.nonfinite = "skip";
+    r.cuda_graph = "off";
+  })));
+  BOOST_CHECK(a == same);
+  const Settings other = identity(to_settings(resolved([](RunConfig& r) { r.seed = 2; })));
+  BOOST_TEST(first_difference(a, other) == "seed");
+}
+
+BOOST_AUTO_TEST_CASE(a_run_from_before_an_option_has_its_default) {
+  const Settings now = to_settings(resolved([](RunConfig&) {}));
+  BOOST_TEST(value_of(now, "hidden-dropout") == "0");
+  const Settings before = without(now, {"hidden-dropout"});
+  BOOST_CHECK(identity(before) == identity(now));
+  const Settings dropping = to_settings(resolved([](RunConfig& r) { r.hidden_dropout = 0.25; }));
+  BOOST_TEST(first_difference(identity(before), identity(dropping)) == "hidden-dropout");
+  BOOST_TEST(model_config(to_run_config("x", dropping), 9).hidden_dropout == 0.25);
+}
+
+BOOST_AUTO_TEST_CASE(values_out_of_range_are_named) {
+  const auto refuses = [](auto change, const char* text) {
+    BOOST_CHECK_EXCEPTION(resolved(change), ConfigError, says(text));
+  };
+  refuses([](RunConfig& r) { r.preset = "minni"; }, "did you mean 'mini'?");
+  refuses([](RunConfig& r) { r.steps = 0; }, "[config] --steps: expected at least 1, got 0");
+  refuses([](RunConfig& r) { r.batch = 0; }, "--batch: expected at least 1");
+  refuses([](RunConfig& r) { r.accumulate = 3; },
+          "--accumulate: expected a divisor of the batch, 32, got 3");
+  refuses([](RunConfig& r) { r.lr = -1; }, "--lr: expected a finite number >= 0, got -1");
+  refuses([](RunConfig& r) { r.warmup = 0.6; }, "--warmup: expected a share from 0 to 0.5");
+  refuses([](RunConfig& r) { r.hidden_dropout = 1; },
+          "--hidden-dropout: expected a share from 0 to below 1, got 1");
+  refuses([](RunConfig& r) { r.nonfinite = "rewnd"; }, "got 'rewnd'; did you mean 'rewind'?");
+  refuses([](RunConfig& r) { r.cuda_graph = "on"; }, "--cuda-graph: expected one of auto, off");
+  refuses([](RunConfig& r) { r.precision = "fp16"; }, "--precision: expected one of fp32, bf16");
+  refuses([](RunConfig& r) { r.device = "tpu"; }, "tpu");
+  refuses([](RunConfig& r) { r.posenc = "alibbi"; }, "did you mean 'alibi'?");
+  refuses([](RunConfig& r) { r.posenc = "rope + rope"; }, "rope");
+  // What acts in a test alone is tried before the training.
+  refuses([](RunConfig& r) { r.posenc = "rerope(w=16) + window(8)"; },
+          "expected a window of at least the 16 near tokens");
+  refuses([](RunConfig& r) { r.posenc = "alibi + cape"; }, "cape");
+  refuses([](RunConfig& r) { r.n_head = 3; }, "multiple of n_head");
+}
+
+BOOST_AUTO_TEST_CASE(a_name_is_one_line_of_text_and_no_part_of_the_run_s_identity) {
+  const RunConfig named = resolved([](RunConfig&r) { r.name = "my run, v1.5 (π)"; }),
+                  plain = resolved([](RunConfig&) {});
+  BOOST_TEST(to_run_config("x", to_settings(named)).name == named.name);
+  BOOST_CHECK(identity(to_settings(named)) == identity(to_settings(plain)));
+  BOOST_TEST(value_of(to_settings(plain), "name") == "");
+  for (const std::string& bad :
+       {std::string("two\nlines"), std::string("a # b"), std::string(" a"), std::string("a "),
+        std::string("\x1b[1m"), std::string("bad\xff"), std::string(81, 'a')})
+    BOOST_CHECK_EXCEPTION(resolved([&](RunConfig& r) { r.name = bad; }), ConfigError,
+                          says("[config] --name: expected at most 80 bytes of UTF-8 on one line"));
+}
+
+BOOST_AUTO_TEST_CASE(what_is_wrong_in_a_runs_file_is_the_files_fault) {
+  const Settings good = to_settings(resolved([](RunConfig& r) { r.posenc = "alibi"; }));
+  BOOST_TEST(run_config_of_file("r/config.conf", good).posenc == "alibi");
+  const auto refuses = [&](const char* key, const char* value, const char* message) {
+    Settings bad = good;
+    for (auto& item : bad)
+      if (item.first == key) item.second = value;
+    BOOST_CHECK_EXCEPTION(
+        run_config_of_file("r/config.conf", bad), IoError,
+        says("[config] r/config.conf: the file was changed or is damaged: ", message));
+  };
+  refuses("steps", "0", "--steps: expected at least 1, got 0");
+  refuses("steps", "1O", "steps: expected a whole number, got '1O'");
+  refuses("posenc", "alibbi", "alibbi");
+  refuses("device", "cpv", "expected cpu, cuda or cuda:N, got 'cpv'");
+  refuses("device", "cuda:", "got 'cuda:'");
+  Settings bad = good;
+  bad.emplace_back("wings", "2");
+  BOOST_CHECK_EXCEPTION(run_config_of_file("r/config.conf", bad), IoError,
+                        says("r/config.conf: the file was", "unknown key 'wings'"));
+  bad.back() = good.front();
+  BOOST_CHECK_EXCEPTION(run_config_of_file("r/config.conf", bad), IoError, says("is given twice"));
+  BOOST_CHECK_THROW(to_run_config("r/config.conf", bad), IoError);
+#ifndef FARFIELD_HAS_CUDA
+  if (test::is_on_cuda()) return;  // the emulated device is there
+  bad = good;
+  for (auto& item : bad)
+    if (item.first == "device") item.second = "cuda:1";
+  BOOST_CHECK_EXCEPTION(run_config_of_file("r/config.conf", bad), ConfigError, says("no CUDA"));
+  BOOST_TEST(run_config_of_file("r/config.conf", bad, "cpu").device == "cpu");
+#endif
+}

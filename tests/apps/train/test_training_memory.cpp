@@ -1,0 +1,90 @@
+#include <boost/test/unit_test.hpp>
+
+#include "apps/train/trainee.h"
+#include "apps/train/training_memory.h"
+#include "tests/support/messages.h"
+
+namespace farfield::train {
+namespace {
+
+ModelConfig config_of(const char* preset, int64_t n_layer, int64_t train_len) {
+  ModelConfig config = farfield::preset(preset);
+  config.n_layer = n_layer;
+  config.vocab_size = 320;
+  config.train_len = train_len;
+  config.posenc = "alibi";
+  return config;
+}
+
+// What a step of training took of the allocator at its most.
+double measured(const ModelConfig& config, const StepShape& shape, DType dtype) {
+  Trainee trainee(config, shape, dtype, Device{}, /*uses_graph=*/false);
+  for (int i = 0; i < 2; ++i) trainee.run();  // moments come with the first
+  return static_cast<double>(trainee.peak_bytes());
+}
+
+BOOST_AUTO_TEST_CASE(the_estimate_is_near_what_the_allocator_gave) {
+  struct Case {
+    ModelConfig config;
+    StepShape shape;
+    DType dtype = DType::f32;
+  };
+  for (const Case& c : {Case{config_of("mini", 2, 128), {.batch_size = 16}},
+                        Case{config_of("mini", 2, 128), {.batch_size = 16}, DType::bf16},
+                        Case{config_of("mini", 6, 256), {.batch_size = 8}},
+                        Case{config_of("mini", 6, 256), {.batch_size = 8, .accumulate = 4}},
+                        Case{config_of("mini", 6, 256), {.batch_size = 8, .checkpointing = true}},
+                        Case{config_of("small", 3, 512), {.batch_size = 2}},
+                        Case{config_of("tiny", 4, 2048), {.batch_size = 1}}}) {
+    const double estimate = training_bytes(c.config, c.shape, c.dtype);
+    const double share = measured(c.config, c.shape, c.dtype) / estimate;
+    BOOST_TEST_MESSAGE(c.config.n_layer << " x " << c.config.d_model << ", " << c.shape.batch_size
+                                        << " / " << c.shape.accumulate << " x "
+                                        << c.config.train_len << ": " << share);
+    BOOST_TEST(share <= 1.15);
+    BOOST_TEST(share >= 0.75);
+  }
+}
+
+run::RunConfig long_run() {
+  run::RunConfig config;
+  config.train_len = 100000;
+  run::resolve(config);
+  return config;
+}
+
+BOOST_AUTO_TEST_CASE(a_step_that_does_not_fit_is_told_with_ways_out) {
+  const std::string warning = memory_warning(long_run(), 320, int64_t{2} << 30);
+  for (const char* part :
+       {"32 x 100000 tokens takes about ", " GiB of memory, and 2.0 GiB", "--train-len", "--batch",
+        "--accumulate", "--checkpoint-activations", "--precision bf16"})
+    BOOST_TEST(warning.find(part) != std::string::npos, part << " is missing in " << warning);
+}
+
+BOOST_AUTO_TEST_CASE(ways_that_are_taken_already_are_not_offered) {
+  run::RunConfig config = long_run();
+  config.batch = 4;
+  config.accumulate = 4;
+  config.checkpoint_activations = true;
+  config.precision = "bf16";
+  const std::string warning = memory_warning(config, 320, int64_t{1} << 28);
+  BOOST_TEST(warning.find("tokens takes about") != std::string::npos);
+  for (const char* part : {"--accumulate", "--checkpoint-activations", "--precision"})
+    BOOST_TEST(warning.find(part) == std::string::npos, warning);
+}
+
+BOOST_AUTO_TEST_CASE(a_step_that_fits_or_a_machine_that_does_not_say_gives_no_warning) {
+  run::RunConfig config;
+  run::resolve(config);
+  BOOST_TEST(memory_warning(config, 320, int64_t{8} << 30).empty());
+  BOOST_TEST(memory_warning(long_run(), 320, 0).empty());
+}
+
+BOOST_AUTO_TEST_CASE(requests_beyond_all_integers_are_told_too) {
+  run::RunConfig config = long_run();
+  config.train_len = int64_t{1} << 60;
+  BOOST_TEST(!memory_warning(config, 320, int64_t{1} << 40).empty());
+}
+
+}  // namespace
+}  // namespace farfield::train
