@@ -4,7 +4,7 @@
 #include "apps/bench/encodings.h"
 #include "apps/bench/options.h"
 #include "apps/bench/report.h"
-#include "apps/train/trainee.h"
+#include "apps/train/timed_step.h"
 #include "engine/autograd.h"
 #include "engine/device_info.h"
 #include "layers/transformer.h"

@@ -7,7 +7,7 @@
 #include "apps/bench/options.h"
 #include "apps/bench/products.h"
 #include "apps/bench/report.h"
-#include "apps/train/trainee.h"
+#include "apps/train/timed_step.h"
 #include "engine/step_graph.h"
 #include "layers/config.h"
 
@@ -30,10 +30,10 @@ std::string how_given(const StepGraph& graph) {
 }
 
 // Medians of the parts of a step: ": forward 3.1, backward 6.2, update 0.9".
-std::string parts_of(train::Trainee& trainee, int64_t rounds) {
+std::string parts_of(train::TimedStep& timed, int64_t rounds) {
   std::array<analysis::Samples, 3> parts;
   for (int64_t round = 0; round < rounds; ++round) {
-    const auto times = trainee.run_parts();
+    const auto times = timed.run_parts();
     for (size_t i = 0; i < times.size(); ++i) parts[i].add(times[i]);
   }
   return concat(": forward ", milliseconds(parts[0].median()), ", backward ",
@@ -95,14 +95,14 @@ int bench_step(int argc, const char* const* argv, std::ostream& out) {
                 24);
   const auto make = [&](const std::string& expression) {
     config.posenc = expression;
-    return std::make_unique<train::Trainee>(
+    return std::make_unique<train::TimedStep>(
         config, train::StepShape{.batch_size = batch_size, .checkpointing = checkpointing},
         common.dtype(), common.where(), cuda_graph == "auto");
   };
   std::vector<std::string> parts, given;
   const LeftOut left_out = measure_in_turn(
       bench_encodings(posenc), /*warm_up=*/2, common.rounds, make,
-      [&](const Contender<train::Trainee>& one) {
+      [&](const Contender<train::TimedStep>& one) {
         const double time = one.time_s.median();
         report.add({one.posenc, milliseconds(time), milliseconds(one.time_s.min()),
                     milliseconds(one.time_s.max()), fixed(static_cast<double>(n_token) / time, 0),

@@ -86,7 +86,7 @@ data::Corpus corpus_of(const DemoOptions& demo, cli::Progress& progress) {
   return data::Corpus::open(folder);
 }
 
-run::RunConfig config_of(const DemoOptions& demo, const std::string& posenc) {
+run::ResolvedConfig config_of(const DemoOptions& demo, const std::string& posenc) {
   run::RunConfig config;
   config.preset = demo.preset;
   config.posenc = posenc;
@@ -99,8 +99,7 @@ run::RunConfig config_of(const DemoOptions& demo, const std::string& posenc) {
   config.valid_every = 0;
   config.checkpoint_every = std::max<int64_t>(1, demo.steps / 4);
   config.keep = 1;
-  run::resolve(config);
-  return config;
+  return run::resolve(config);
 }
 
 std::string folder_of(const DemoOptions& demo, const std::string& posenc) {
@@ -113,7 +112,7 @@ std::string folder_of(const DemoOptions& demo, const std::string& posenc) {
 // Trains one model to the end, or to a signal.
 cli::ExitCode train(const DemoOptions& demo, const std::string& posenc, cli::Progress& progress) {
   const std::string folder = folder_of(demo, posenc);
-  const run::RunConfig config = config_of(demo, posenc);
+  const run::ResolvedConfig config = config_of(demo, posenc);
   const cli::StopSignals signals(
       "demo: stopping after this training step; a second signal ends at once");
   std::error_code status;
@@ -161,9 +160,9 @@ DemoFacts facts_of(const DemoOptions& demo, const data::Corpus& corpus, double s
       .text_size = size_text(corpus),
       .model = concat(demo.preset, ": ", model.n_layer, " layers, ", model.n_head, " heads, width ",
                       model.d_model, ", ", parameter_count(model), " parameters"),
-      .training = concat(*run.config.steps, " steps of ", *run.config.batch, " × ",
-                         *run.config.train_len, " tokens, peak learning rate ",
-                         cli::number(*run.config.lr), ", seed ", run.config.seed),
+      .training = concat(run.config.steps, " steps of ", run.config.batch, " × ",
+                         run.config.train_len(), " tokens, peak learning rate ",
+                         cli::number(run.config.lr), ", seed ", run.config.seed),
       .more = {
           {"time of this call", concat(cli::duration(seconds), " on ", thread_count(), " threads")},
           {"program", build}}};

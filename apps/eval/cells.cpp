@@ -126,7 +126,7 @@ run::Settings model_key(const run::LoadedRun& run) {
           {"step", std::to_string(run.state.step)},
           {"posenc", run::with_map(run.model.encoding().canonical(), run.unmatched)},
           {"precision", std::string(name(run.model.compute_dtype()))},
-          {"device", concat(run.device)}};
+          {"device", concat(run.config.device)}};
 }
 
 Cells cell_files(const fs::path& folder, const run::Settings& model, bool again) {

@@ -147,14 +147,14 @@ cli::ExitCode measure_all(const Request& request, std::ostream& out) {
     remove_leftovers_in(run.folder.eval() / "cells");
     RowMemory memory;
     progress.begin({.text_size = corpus.split(request.split).size(),
-                    .train_len = *run.config.train_len,
-                    .step_tokens = *run.config.batch * *run.config.train_len,
+                    .train_len = run.config.train_len(),
+                    .step_tokens = run.config.batch * run.config.train_len(),
                     .baseline = baseline,
                     .n_draws = run.model.encoding().is_random(posenc::Phase::eval)
                                    ? request.eval.common.draws
                                    : 1});
     for (const std::string& protocol : request.eval.protocols) {
-      progress.begin(protocol, run::encoding_label(run.config.name, run.posenc, run.config.posenc,
+      progress.begin(protocol, run::encoding_label(run.config.name, run.posenc, run.config.posenc(),
                                                    baseline.label()) +
                                    ", " + protocol);
       const Interruptible interruptible(cli::stop_requested);  // finished cells are kept

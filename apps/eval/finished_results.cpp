@@ -26,10 +26,10 @@ RunResult result_of(const run::LoadedRun& run, const run::Settings& key, Protoco
   r.run = run.folder.path().string();
   r.name = run.config.name;
   r.posenc = run::posenc_of(key);
-  r.trained_posenc = run.config.posenc;
+  r.trained_posenc = run.config.posenc();
   r.baseline = run::value_of(key, "baseline");
   r.seed = run.config.seed;
-  r.train_len = *run.config.train_len;
+  r.train_len = run.config.train_len();
   r.step = number_of(key, "step");
   r.data_hash = text.substr(0, end_of_hash);
   if (slash != std::string::npos) r.split = text.substr(slash + 1, space - slash - 1);

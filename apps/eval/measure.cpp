@@ -85,15 +85,13 @@ void write_plots(const fs::path& folder, const std::vector<RunResult>& results,
 RunResult measure(const run::LoadedRun& run, const data::Corpus& corpus, const std::string& split,
                   const std::string& protocol, const EvalOptions& asked,
                   const MeasureOptions& options) {
-  const EvalOptions eval = with_batch_tokens(asked, run.model, run.device);
+  const EvalOptions eval = with_batch_tokens(asked, run.model, run.config.device);
   const std::optional<uint64_t> order =
       options.in_file_order ? std::nullopt : std::optional<uint64_t>(run.config.seed);
   const posenc::Composition encoding(run.posenc, run.model.encoding().config());
-  Subject subject = subject_of(run.model, run.device, stream_of_split(corpus, split, order),
+  Subject subject = subject_of(run.model, run.config.device, stream_of_split(corpus, split, order),
                                run.config.seed, options.watch);
-  subject.step = {.batch_size = *run.config.batch,
-                  .accumulate = run.config.accumulate,
-                  .checkpointing = run.config.checkpoint_activations};
+  subject.step = train::shape_of(run.config);
   subject.baseline = options.baseline.label();
   if (subject.is_truncated()) truncate(subject, options.baseline.window, eval.common.batch_tokens);
   // What reads no text has no rows that others asked for, and speed must run what it times.
@@ -110,10 +108,10 @@ RunResult measure(const run::LoadedRun& run, const data::Corpus& corpus, const s
                         .name = run.config.name,
                         .posenc = run::with_map(encoding.canonical(), run.unmatched),
                         .posenc_slug = slug_of(encoding, run.unmatched),
-                        .trained_posenc = run.config.posenc,
+                        .trained_posenc = run.config.posenc(),
                         .baseline = subject.baseline,
                         .seed = run.config.seed,
-                        .train_len = *run.config.train_len,
+                        .train_len = run.config.train_len(),
                         .step = run.state.step,
                         .data_hash = corpus.hash(),
                         .split = split,

@@ -7,9 +7,9 @@
 #include "apps/cli/text_table.h"
 #include "apps/inspect/commands.h"
 #include "apps/run/checkpoint.h"
-#include "apps/run/config.h"
 #include "apps/run/corpus.h"
 #include "apps/run/folder.h"
+#include "apps/run/resolved_config.h"
 #include "data/corpus.h"
 #include "data/loader.h"
 #include "engine/base/error.h"
@@ -30,7 +30,7 @@ struct Request {
 // A run as far as its batches go.
 struct Source {
   std::string run;
-  run::RunConfig config;
+  run::ResolvedConfig config;
   run::TrainState state;
   std::string folder;  // of the corpus
   data::Corpus corpus;
@@ -38,8 +38,8 @@ struct Source {
 
 Source open_source(const Request& request) {
   const run::RunFolder run = run::RunFolder::open(request.run);
-  run::RunConfig config = run::to_run_config((run.path() / "config.conf").string(), run.config());
-  run::resolve(config);
+  run::ResolvedConfig config =
+      run::config_of_file((run.path() / "config.conf").string(), run.config());
   run::TrainState state =
       run::load_newest_checkpoint(run.checkpoints(), /*with_optimizer=*/false).state;
   std::string folder = request.data ? *request.data : run::find_corpus(run);
@@ -76,8 +76,8 @@ std::vector<int64_t> documents_before(const data::TokenFile& tokens, int32_t end
 // the last field of the ids of a window.
 template <class F>
 std::vector<std::vector<std::string>> rows_of(const Source& source, int64_t step, const F& tokens) {
-  const run::RunConfig& config = source.config;
-  const int64_t n_rows = *config.batch, length = *config.train_len;
+  const run::ResolvedConfig& config = source.config;
+  const int64_t n_rows = config.batch, length = config.train_len();
   const data::TokenFile& file = source.corpus.split("train");
   const data::Loader loader(file, n_rows, length, config.seed);
   const data::Batch batch = loader.batch(step - 1);
@@ -123,14 +123,14 @@ std::string begin_of_text(const data::Tokenizer& tokenizer, const std::vector<in
 }
 
 void print_text(const Source& source, int64_t step, std::ostream& out) {
-  const run::RunConfig& config = source.config;
+  const run::ResolvedConfig& config = source.config;
   const data::TokenFile& file = source.corpus.split("train");
-  const data::Loader loader(file, *config.batch, *config.train_len, config.seed);
-  out << cli::printable(source.run) << ", step " << step << " of " << *config.steps << ": "
-      << *config.batch << " sequences of " << *config.train_len
+  const data::Loader loader(file, config.batch, config.train_len(), config.seed);
+  out << cli::printable(source.run) << ", step " << step << " of " << config.steps << ": "
+      << config.batch << " sequences of " << config.train_len()
       << " inputs and as many targets, seed " << config.seed;
   if (config.accumulate > 1)
-    out << ", in " << config.accumulate << " pieces of " << *config.batch / config.accumulate;
+    out << ", in " << config.accumulate << " pieces of " << config.batch / config.accumulate;
   out << '\n'
       << cli::printable(data::split_path(source.folder, "train").string()) << ": " << file.size()
       << " tokens, " << loader.n_windows() << " windows an epoch, hash " << file.hash() << '\n';
@@ -175,8 +175,8 @@ int inspect_batches(int argc, const char* const* argv, std::ostream& out) {
   require<ConfigError>(request.step.has_value(), kWhere,
                        "--step: expected a step of the run, got none; --step 1 is the first");
   const Source source = open_source(request);
-  require<ConfigError>(*request.step >= 1 && *request.step <= *source.config.steps, kWhere,
-                       "--step: expected a step from 1 to ", *source.config.steps, ", got ",
+  require<ConfigError>(*request.step >= 1 && *request.step <= source.config.steps, kWhere,
+                       "--step: expected a step from 1 to ", source.config.steps, ", got ",
                        *request.step);
   if (!request.csv) {
     print_text(source, *request.step, out);

@@ -153,17 +153,17 @@ void expect_same(const run::NamedTensors& a, const run::NamedTensors& b) {
 }
 
 void resume(const std::string& expression, const std::string& corpus, const std::string& folder) {
-  run::RunConfig config;
-  config.preset = "smoke";
-  config.n_layer = 2;
-  config.n_head = 2;
-  config.d_model = 16;
-  config.posenc = expression;
-  config.data = corpus;
-  config.train_len = kTrainLen;
-  config.batch = kBatch;
-  config.steps = 4;
-  run::resolve(config);
+  run::RunConfig request;
+  request.preset = "smoke";
+  request.n_layer = 2;
+  request.n_head = 2;
+  request.d_model = 16;
+  request.posenc = expression;
+  request.data = corpus;
+  request.train_len = kTrainLen;
+  request.batch = kBatch;
+  request.steps = 4;
+  const run::ResolvedConfig config = run::resolve(request);
   const data::Corpus text = data::Corpus::open(corpus);
   train::Trainer trainer(config, text), resumed(config, text);
   const auto step = [](train::Trainer& t) {

@@ -7,12 +7,11 @@
 
 #include "apps/cli/options.h"
 #include "apps/run/settings.h"
-#include "engine/dtype.h"
-#include "layers/config.h"
+#include "engine/base/error.h"
 
 namespace farfield::run {
 
-/// Everything that decides what a training run does. What is empty comes from the preset.
+/// What is asked of a training run. What is empty comes from the preset: see resolved_config.h.
 struct RunConfig {
   std::string preset = "mini";
   std::optional<int64_t> n_layer, n_head, d_model, d_ff;
@@ -41,36 +40,17 @@ struct RunConfig {
   int64_t valid_windows = 64;
   int64_t checkpoint_every = 500;
   int64_t keep = 3;
-
-  /// Of a resolved config.
-  DType dtype() const { return precision == "bf16" ? DType::bf16 : DType::f32; }
 };
 
 /// Declares every field as an option.
 void add_options(cli::Options& options, RunConfig& config);
 
-/// Fills what is empty from the preset, brings posenc into its canonical form and checks every
-/// value. ConfigError names the option.
-void resolve(RunConfig& config);
-
-/// The canonical form of an expression for the model of a config whose other values are resolved,
-/// which is trained with `trained`. ConfigError also for terms that do not fit together when they
-/// act, in training or in a test.
-std::string canonical_posenc(const std::string& expression, const RunConfig& config,
-                             const std::string& trained);
-
-/// Of a resolved config.
-ModelConfig model_config(const RunConfig& config, int64_t vocab_size);
 /// As config.conf holds it.
 Settings to_settings(const RunConfig& config);
 /// What to_settings() gave and a file kept: IoError, naming it, for settings that are none.
 RunConfig to_run_config(const std::string& name, const Settings& settings);
-
-/// The configuration of an existing run from its config.conf, resolved; `device` takes the place of
-/// its own. Nobody but `train` writes that file, so what is wrong in it is an IoError that names
-/// `file`; a device that this build lacks stays a ConfigError.
-RunConfig run_config_of_file(const std::string& file, const Settings& settings,
-                             const std::optional<std::string>& device = {});
+/// What is wrong with a configuration that a file kept, as an IoError that names the file.
+[[noreturn]] void refuse_config_file(const std::string& file, const ConfigError& error);
 
 /// The settings that the weights depend on: a run can only go on with the same ones. The others
 /// (threads, how often to log, where the data lies, ...) may change from call to call. One that is

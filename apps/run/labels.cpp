@@ -4,7 +4,7 @@
 #include <cctype>
 #include <map>
 
-#include "apps/run/config.h"
+#include "apps/run/resolved_config.h"
 #include "engine/base/error.h"
 #include "engine/base/hash.h"
 
@@ -53,8 +53,7 @@ Settings preset_settings(const std::string& name) {
   if (!is_known) return {};
   RunConfig config;
   config.preset = name;
-  resolve(config);
-  return to_settings(config);
+  return resolve(config).settings;
 }
 
 // Whether some of them differ in a key, in the order in which keys come.

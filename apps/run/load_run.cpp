@@ -33,27 +33,25 @@ Checkpoint choose(const RunFolder& folder, std::optional<int64_t> step) {
 LoadedRun load_run(const std::string& path, const LoadOptions& options) {
   RunFolder folder = RunFolder::open(path);
   const std::string file = (folder.path() / "config.conf").string();
-  RunConfig config = run_config_of_file(file, folder.config(), options.device);
+  ResolvedConfig config = config_of_file(file, folder.config(), options.device);
   const Checkpoint checkpoint = choose(folder, options.step);
   check_same_config(checkpoint.state, file, folder.config(), /*same_device=*/false);
   const auto head = checkpoint.model.find("embed_out.weight");
   require<IoError>(head != checkpoint.model.end() && head->second.rank() == 2, "checkpoint", path,
                    ": expected a matrix 'embed_out.weight', got none");
-  const Device device = parse_device(config.device);
-  ModelConfig shape = model_config(config, head->second.dim(0));
-  if (options.posenc) shape.posenc = canonical_posenc(*options.posenc, config, config.posenc);
+  ModelConfig shape = config.model_of(head->second.dim(0));
+  if (options.posenc) shape.posenc = canonical_posenc(*options.posenc, config);
   std::string posenc = shape.posenc;
   if (options.window > 0)
-    shape.posenc =
-        canonical_posenc(concat(posenc, " + window(", options.window, ')'), config, config.posenc);
-  Transformer model(shape, config.seed, config.dtype(), device);
+    shape.posenc = canonical_posenc(concat(posenc, " + window(", options.window, ')'), config);
+  Transformer model(shape, config.seed, config.dtype, config.device);
   Unmatched unmatched =
-      load_weights_of(path, config.posenc, model, checkpoint.model, options.drop_learned,
-                      posenc == config.posenc ? std::vector<std::string>() : options.map);
+      load_weights_of(path, config.posenc(), model, checkpoint.model, options.drop_learned,
+                      posenc == config.posenc() ? std::vector<std::string>() : options.map);
   check_parameter_bounds(
       model.encoding(),
       (checkpoint_of(folder, checkpoint.state.step) / "model.safetensors").string());
-  return {std::move(folder), std::move(config), checkpoint.state,    checkpoint.model_hash, device,
+  return {std::move(folder), std::move(config), checkpoint.state,    checkpoint.model_hash,
           std::move(model),  std::move(posenc), std::move(unmatched)};
 }
 

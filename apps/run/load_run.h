@@ -7,8 +7,8 @@
 
 #include "apps/run/changed_encoding.h"
 #include "apps/run/checkpoint.h"
-#include "apps/run/config.h"
 #include "apps/run/folder.h"
+#include "apps/run/resolved_config.h"
 #include "layers/transformer.h"
 
 namespace farfield::run {
@@ -16,10 +16,9 @@ namespace farfield::run {
 /// A trained model with its run.
 struct LoadedRun {
   RunFolder folder;
-  RunConfig config;  ///< as trained
+  ResolvedConfig config;  ///< as trained
   TrainState state;
   std::string model_hash;  ///< Checkpoint::model_hash
-  Device device;
   Transformer model;
   std::string posenc;   ///< the expression, canonical, without LoadOptions::window
   Unmatched unmatched;  ///< empty when the encoding is the trained one

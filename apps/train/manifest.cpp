@@ -40,13 +40,12 @@ Json call() {
 
 }  // namespace
 
-std::string run_manifest(const run::RunConfig& config, const data::Corpus& corpus,
+std::string run_manifest(const run::ResolvedConfig& config, const data::Corpus& corpus,
                          int64_t n_parameters, const run::CorpusPlace& place) {
-  const run::Settings settings = run::to_settings(config);
   Json splits;
   for (const auto name : data::kSplits) splits[std::string(name)] = corpus.split(name).size();
   Json json = {
-      {"config_hash", hash_hex(run::to_text(run::identity(settings)))},
+      {"config_hash", hash_hex(run::to_text(run::identity(config.settings)))},
       {"data",
        {{"path", config.data},
         {"absolute", place.absolute},

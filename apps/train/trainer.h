@@ -8,13 +8,10 @@
 #include <vector>
 
 #include "apps/run/checkpoint.h"
-#include "apps/run/config.h"
+#include "apps/run/resolved_config.h"
+#include "apps/train/training_step.h"
 #include "data/corpus.h"
 #include "data/loader.h"
-#include "engine/base/interrupt.h"
-#include "engine/optim.h"
-#include "engine/step_graph.h"
-#include "layers/transformer.h"
 
 namespace farfield::train {
 
@@ -33,9 +30,9 @@ struct StepResult {
 /// is a pure function of (config, corpus, state()) and the tensors below. No files.
 class Trainer {
  public:
-  /// At step 0, with initial weights. The config must be resolved. ConfigError when the train split
-  /// is shorter than one sequence.
-  Trainer(const run::RunConfig& config, const data::Corpus& corpus);
+  /// At step 0, with initial weights. ConfigError when the train split is shorter than one
+  /// sequence.
+  Trainer(const run::ResolvedConfig& config, const data::Corpus& corpus);
 
   /// Takes over what a checkpoint holds. IoError names a tensor that is missing, not known, or of
   /// another shape; ConfigError names the first setting that differs, or other data. Nothing has
@@ -44,35 +41,34 @@ class Trainer {
   /// Leaves out this step when its turn comes.
   void leave_out(int64_t step) { left_out_.insert(step); }
 
-  bool is_done() const { return step_ >= *config_.steps; }
+  bool is_done() const { return done_ >= config_.steps; }
   /// Whether the next step is one to leave out.
-  bool is_next_left_out() const { return left_out_.count(step_ + 1) > 0; }
-  /// Interrupted when is_due says so before the update: nothing has changed then, and the next call
-  /// makes the same step.
+  bool is_next_left_out() const { return left_out_.count(done_ + 1) > 0; }
+  /// Interrupted when give_up_when() says so before the update: nothing has changed then, and the
+  /// next call makes the same step.
   StepResult step();
   /// Counts the next step as done without looking at its batch.
-  void skip_step() { ++step_; }
+  void skip_step() { ++done_; }
 
   /// Mean over fixed windows of the valid split; empty when that is shorter than one sequence.
   /// Interrupted as step().
   std::optional<double> valid_loss();
 
-  const run::RunConfig& config() const { return config_; }
+  const run::ResolvedConfig& config() const { return config_; }
   run::TrainState state() const;
   /// Sharing storage with the weights.
   run::NamedTensors model_tensors() const;
-  run::NamedTensors optimizer_tensors() const { return optimizer_.state(); }
-  const Transformer& model() const { return model_; }
+  run::NamedTensors optimizer_tensors() const { return step_.optimizer().state(); }
+  const Transformer& model() const { return step_.model(); }
   /// How the device is given a step.
-  const StepGraph& graph() const { return graph_; }
+  const StepGraph& graph() const { return step_.graph(); }
 
-  /// Whether what is being computed is to be given up; nullptr: never. What a device has been given
-  /// already it finishes.
-  Interruptible::IsDue is_due = nullptr;
-
-  /// For tests: called when the gradients of a step are there, before they are looked at. Such a
-  /// step is not a recorded one.
-  std::function<void(int64_t step, const std::vector<Parameter>& parameters)> after_backward;
+  /// Has what is being computed given up when this says so; what a device has been given already it
+  /// finishes.
+  void give_up_when(Interruptible::IsDue is_due) { step_.is_due = is_due; }
+  /// For tests: called with the number of each step, as in its result, and all parameters when its
+  /// gradients are there, before they are looked at.
+  void call_after_backward(std::function<void(int64_t, const std::vector<Parameter>&)> call);
 
  private:
   /// The batch of a step, its tokens on the device too.
@@ -82,26 +78,15 @@ class Trainer {
     Tensor inputs, targets;  // [batch_size, train_len]
   };
   Tokens tokens_of(int64_t step) const;
-  /// All that the device does in a step, which can be recorded: it reads now_ and leaves outcome_.
-  void compute();
-  void run_graph();
-  Tensor forward_backward(const Tokens& tokens) const;
-  std::string describe(const Tokens& tokens, double loss, double norm);
+  std::string describe(const Tokens& tokens, const StepOutcome& outcome);
 
-  run::RunConfig config_;
+  run::ResolvedConfig config_;
   std::string data_hash_;
   data::TokenFile valid_;
   data::Loader loader_;
-  Device device_;
-  Transformer model_;
-  std::vector<Parameter> parameters_;
-  AdamW optimizer_;
+  TrainingStep step_;
   std::optional<Tokens> next_;  // on their way to the device while it computes
-  Tokens now_;                  // of this step, always in the same tensors; without their batch
-  Tensor outcome_;              // loss and gradient norm, float64 [2]
-  StepGraph graph_;
-  std::vector<Tensor> recorded_gradients_;  // of the parameters, where a recorded step leaves them
-  int64_t step_ = 0, tokens_ = 0;
+  int64_t done_ = 0, tokens_ = 0;
   double time_s_ = 0;
   std::set<int64_t> left_out_;
 };

@@ -29,24 +29,20 @@ double training_bytes(const ModelConfig& c, const StepShape& shape, DType comput
   return weights + piece * (kept + passing) * static_cast<double>(size_of(compute));
 }
 
-std::string memory_warning(const run::RunConfig& config, int64_t vocab_size,
+std::string memory_warning(const run::ResolvedConfig& config, int64_t vocab_size,
                            int64_t available_bytes) {
-  const StepShape shape{.batch_size = *config.batch,
-                        .accumulate = config.accumulate,
-                        .checkpointing = config.checkpoint_activations};
-  const ModelConfig model = run::model_config(config, vocab_size);
-  const double needed = training_bytes(model, shape, config.dtype());
+  const double needed = training_bytes(config.model_of(vocab_size), shape_of(config), config.dtype);
   if (available_bytes <= 0 || needed <= static_cast<double>(available_bytes)) return "";
   std::string ways;
   const auto offer = [&](const std::string& way, bool is_open) {
     if (is_open) ways.append(ways.empty() ? "" : ", ").append(way);
   };
-  offer("a shorter --train-len", *config.train_len > 1);
-  offer("a smaller --batch", *config.batch > 1);
-  offer("--accumulate, which computes a batch in pieces", config.accumulate < *config.batch);
+  offer("a shorter --train-len", config.train_len() > 1);
+  offer("a smaller --batch", config.batch > 1);
+  offer("--accumulate, which computes a batch in pieces", config.accumulate < config.batch);
   offer("--checkpoint-activations", !config.checkpoint_activations);
-  offer("--precision bf16", config.dtype() != DType::bf16);
-  return concat("a training step of ", *config.batch, " x ", *config.train_len,
+  offer("--precision bf16", config.dtype != DType::bf16);
+  return concat("a training step of ", config.batch, " x ", config.train_len(),
                 " tokens takes about ", gib(needed), " of memory, and ",
                 gib(static_cast<double>(available_bytes)),
                 " are available; the system may end this process. Less take: ", ways);

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string>
 
-#include "apps/run/config.h"
+#include "apps/run/resolved_config.h"
 #include "apps/train/step_shape.h"
 #include "engine/dtype.h"
 #include "layers/config.h"
@@ -20,7 +20,7 @@ double training_bytes(const ModelConfig& config, const StepShape& shape, DType c
 
 /// What to tell a user whose step does not fit into what is available (0: not known): what it
 /// takes, what there is, and ways out. Empty when it fits.
-std::string memory_warning(const run::RunConfig& config, int64_t vocab_size,
+std::string memory_warning(const run::ResolvedConfig& config, int64_t vocab_size,
                            int64_t available_bytes);
 
 }  // namespace farfield::train

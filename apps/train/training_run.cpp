@@ -1,16 +1,18 @@
 #include "apps/train/training_run.h"
 
-#include <cstdio>
 #include <utility>
 
 #include "apps/cli/signals.h"
 #include "apps/run/corpus.h"
+#include "apps/run/machine.h"
 #include "apps/run/parameter_bounds.h"
 #include "apps/train/manifest.h"
+#include "apps/train/training_memory.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 #include "engine/base/interrupt.h"
 #include "engine/base/parallel.h"
+#include "engine/base/text.h"
 
 namespace farfield::train {
 namespace {
@@ -18,24 +20,29 @@ namespace {
 constexpr std::string_view kWhere = "train";
 constexpr int64_t kMaxBadInARow = 10;  // more means that the run itself is ill, not a batch
 
-std::unique_ptr<Trainer> make_trainer(const run::RunConfig& config) {
+// The corpus, hashed once, and a trainer on it.
+struct Opened {
+  data::Corpus corpus;
+  std::unique_ptr<Trainer> trainer;
+};
+
+Opened open(const run::ResolvedConfig& config, const TrainingRun::Warn& warn) {
   require<ConfigError>(!config.data.empty(), kWhere,
                        "expected --data FOLDER, a corpus made by `prepare`");
   if (config.threads) set_thread_count(*config.threads);
   const Interruptible interruptible(cli::stop_is_due);  // a large model takes minutes to initialise
-  return std::make_unique<Trainer>(config, data::Corpus::open(config.data));
+  data::Corpus corpus = data::Corpus::open(config.data);
+  const std::string warning =
+      memory_warning(config, corpus.vocab_size(), run::available_bytes(config.device));
+  if (warn && !warning.empty()) warn(warning);
+  auto trainer = std::make_unique<Trainer>(config, corpus);
+  return {std::move(corpus), std::move(trainer)};
 }
 
 int64_t count(const run::NamedTensors& tensors) {
   int64_t n = 0;
   for (const auto& item : tensors) n += item.second.numel();
   return n;
-}
-
-std::string fixed(double value, int digits) {
-  char text[64];
-  std::snprintf(text, sizeof text, "%.*f", digits, value);
-  return text;
 }
 
 std::string rate(double per_second) {
@@ -52,19 +59,20 @@ TrainingRun::TrainingRun(run::RunFolder folder, std::unique_ptr<Trainer> trainer
   const run::TrainState state = trainer_->state();
   logged_tokens_ = state.tokens;
   logged_time_s_ = state.time_s;
-  trainer_->is_due = cli::stop_is_due;
+  trainer_->give_up_when(cli::stop_is_due);
 }
 
-TrainingRun TrainingRun::start(const run::RunConfig& config, const std::string& out) {
-  std::unique_ptr<Trainer> trainer = make_trainer(config);
-  const std::string manifest =
-      run_manifest(config, data::Corpus::open(config.data), count(trainer->model_tensors()),
-                   run::corpus_place(config.data, out));
+TrainingRun TrainingRun::start(const run::ResolvedConfig& config, const std::string& out,
+                               const Warn& warn) {
+  Opened opened = open(config, warn);
+  std::unique_ptr<Trainer> trainer = std::move(opened.trainer);
+  const std::string manifest = run_manifest(config, opened.corpus, count(trainer->model_tensors()),
+                                            run::corpus_place(config.data, out));
   run::TrainState state = trainer->state();
   state.metrics = MetricsFile::empty_record();
   throw_if(cli::stop_is_due);
   run::RunFolder folder = run::RunFolder::create(
-      out, run::to_settings(config), manifest, MetricsFile::header(), [&](const auto& checkpoints) {
+      out, config.settings, manifest, MetricsFile::header(), [&](const auto& checkpoints) {
         run::save_checkpoint(checkpoints, state, trainer->model_tensors(),
                              trainer->optimizer_tensors(), config.keep);
       });
@@ -74,9 +82,10 @@ TrainingRun TrainingRun::start(const run::RunConfig& config, const std::string& 
   return run;
 }
 
-TrainingRun TrainingRun::resume(const run::RunConfig& config, const std::string& path) {
+TrainingRun TrainingRun::resume(const run::ResolvedConfig& config, const std::string& path,
+                                const Warn& warn) {
   run::RunFolder folder = run::RunFolder::open_for_training(path);
-  const run::Settings mine = run::identity(run::to_settings(config)),
+  const run::Settings mine = run::identity(config.settings),
                       theirs = run::identity(folder.config());
   const std::string key = run::first_difference(theirs, mine);
   // A setting that the file has lost is a matter of the file: check_same_config() below.
@@ -87,7 +96,7 @@ TrainingRun TrainingRun::resume(const run::RunConfig& config, const std::string&
   const run::Checkpoint checkpoint = run::load_newest_checkpoint(folder.checkpoints());
   run::check_same_config(checkpoint.state, folder.path() / "config.conf", folder.config(),
                          /*same_device=*/true);
-  std::unique_ptr<Trainer> trainer = make_trainer(config);
+  std::unique_ptr<Trainer> trainer = open(config, warn).trainer;
   trainer->restore(checkpoint);
   run::check_parameter_bounds(
       trainer->model().encoding(),
@@ -114,9 +123,9 @@ cli::ExitCode TrainingRun::go(cli::Progress& progress, std::optional<int64_t> st
 }
 
 cli::ExitCode TrainingRun::make_steps(cli::Progress& progress, std::optional<int64_t> stop_after) {
-  const run::RunConfig& config = trainer_->config();
+  const run::ResolvedConfig& config = trainer_->config();
   if (trainer_->is_done()) {  // resumed after its end
-    progress.say(concat("this run is finished: step ", *config.steps, " of ", *config.steps,
+    progress.say(concat("this run is finished: step ", config.steps, " of ", config.steps,
                         ", nothing left to do. Its learning rate has come down to its end, so more "
                         "steps are another run: train --config ",
                         (folder_.path() / "config.conf").string(),
@@ -131,7 +140,7 @@ cli::ExitCode TrainingRun::make_steps(cli::Progress& progress, std::optional<int
     if (cli::stop_requested() || (stop_after && done >= *stop_after)) {
       if (saved_step_ != done) save();
       progress.say(concat(cli::stop_requested() ? "stopped on request" : "stopped", " after step ",
-                          done, " of ", *config.steps, "; continue with --resume ",
+                          done, " of ", config.steps, "; continue with --resume ",
                           folder_.path().string()));
       return cli::kStopped;
     }
@@ -161,7 +170,7 @@ cli::ExitCode TrainingRun::make_steps(cli::Progress& progress, std::optional<int
 }
 
 void TrainingRun::log(const StepResult& step, bool is_last, cli::Progress& progress) {
-  const run::RunConfig& config = trainer_->config();
+  const run::ResolvedConfig& config = trainer_->config();
   const bool measure = config.valid_every > 0 && (step.step % config.valid_every == 0 || is_last);
   const bool keep = step.step % config.log_every == 0 || measure || is_last;
   const run::TrainState state = trainer_->state();
@@ -175,7 +184,7 @@ void TrainingRun::log(const StepResult& step, bool is_last, cli::Progress& progr
     progress.say(concat("valid_loss of step ", step.step, " was given up, and stays empty"));
   }
   std::string text =
-      concat("step ", step.step, " of ", *config.steps, ": loss ", fixed(step.loss, 4));
+      concat("step ", step.step, " of ", config.steps, ": loss ", fixed(step.loss, 4));
   if (valid) text += ", valid " + fixed(*valid, 4);
   text += ", " + rate(speed) + " tokens/s";
   if (keep) {
@@ -190,16 +199,14 @@ void TrainingRun::log(const StepResult& step, bool is_last, cli::Progress& progr
     logged_tokens_ = state.tokens;
     logged_time_s_ = state.time_s;
   }
-  progress.update(step.step, *config.steps, text, keep);
+  progress.update(step.step, config.steps, text, keep);
 }
 
 // Once, on a device that could be given its steps in more than one way.
 void TrainingRun::say_how(cli::Progress& progress) {
   const StepGraph& graph = trainer_->graph();
-  const run::RunConfig& config = trainer_->config();
-  if (has_said_how_ || config.cuda_graph == "off" ||
-      parse_device(config.device).kind == Device::Kind::cpu)
-    return;
+  const run::ResolvedConfig& config = trainer_->config();
+  if (has_said_how_ || !config.uses_cuda_graph || config.device.kind == Device::Kind::cpu) return;
   has_said_how_ = graph.is_recorded() || !graph.why_not().empty();
   if (graph.is_recorded())
     progress.say(concat("[train] from here on a step is one CUDA graph of ", graph.n_nodes(),
@@ -217,17 +224,18 @@ void TrainingRun::save() {
 }
 
 void TrainingRun::handle(const StepResult& bad, cli::Progress& progress) {
-  const std::string& policy = trainer_->config().nonfinite;
+  const run::OnNonfinite policy = trainer_->config().nonfinite;
   if (good_step_ > bad_step_) bad_in_a_row_ = 0;
   bad_step_ = bad.step;
-  require<Error>(policy == "stop" || ++bad_in_a_row_ <= kMaxBadInARow, kWhere, bad.problem, "; ",
-                 kMaxBadInARow, " batches before it were left out without one that went well");
-  if (policy == "skip") {
+  require<Error>(policy == run::OnNonfinite::stop || ++bad_in_a_row_ <= kMaxBadInARow, kWhere,
+                 bad.problem, "; ", kMaxBadInARow,
+                 " batches before it were left out without one that went well");
+  if (policy == run::OnNonfinite::skip) {
     progress.say(concat("[train] ", bad.problem, "; its batch is left out"));
     trainer_->leave_out(bad.step);
     return;
   }
-  if (policy == "rewind") return rewind(bad, progress);
+  if (policy == run::OnNonfinite::rewind) return rewind(bad, progress);
   require<Error>(!is_unused(), kWhere, bad.problem,
                  "; nothing is kept of this run; --nonfinite skip or rewind leaves the batch out");
   if (saved_step_ != bad.step - 1) save();

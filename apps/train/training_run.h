@@ -17,13 +17,19 @@ namespace farfield::train {
 /// that are not finite.
 class TrainingRun {
  public:
-  /// Starts a new run in `out`. The config must be resolved. Its checkpoint of step 0 is written at
+  using Warn = std::function<void(const std::string&)>;
+
+  /// Starts a new run in `out`. Its checkpoint of step 0 is written at
   /// once, so the run can always be resumed. Interrupted, and nothing is there, when stop_is_due()
   /// before that; resume() likewise.
-  static TrainingRun start(const run::RunConfig& config, const std::string& out);
-  /// Goes on with a run at its newest checkpoint. `config` is the run's own, resolved, with what
+  ///
+  /// warn  told what speaks against this call once the corpus is open: memory_warning()
+  static TrainingRun start(const run::ResolvedConfig& config, const std::string& out,
+                           const Warn& warn = {});
+  /// Goes on with a run at its newest checkpoint. `config` is the run's own, with what
   /// this call changes; ConfigError names the first setting that must not change.
-  static TrainingRun resume(const run::RunConfig& config, const std::string& path);
+  static TrainingRun resume(const run::ResolvedConfig& config, const std::string& path,
+                            const Warn& warn = {});
 
   /// Trains until the last step (kDone), or until `stop_after` or a signal (signals.h) asks for a
   /// stop (kStopped); both end with a checkpoint. A step that is not done when stop_is_due() is

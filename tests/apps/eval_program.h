@@ -16,7 +16,7 @@ namespace farfield::test {
 /// The folder of a new run of the toy configuration, trained to its end.
 inline std::string trained_toy(const std::string& posenc, const std::string& name) {
   const std::string path = toy().path(name);
-  train::TrainingRun run = train::TrainingRun::start(toy().config(posenc), path);
+  train::TrainingRun run = train::TrainingRun::start(run::resolve(toy().config(posenc)), path);
   std::ostringstream nowhere;
   cli::Progress progress(nowhere, false);
   BOOST_TEST_REQUIRE(run.go(progress) == cli::kDone);

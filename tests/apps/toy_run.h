@@ -38,7 +38,7 @@ struct ToyRun {
 
   std::string path(const std::string& name) const { return (folder / name).string(); }
 
-  /// One block of width 16, 8 steps of 4 x 16 tokens; resolved.
+  /// One block of width 16, 8 steps of 4 x 16 tokens, in float32 on every device.
   run::RunConfig config(const std::string& posenc = "kerple_log") const {
     run::RunConfig c;
     c.preset = "smoke";
@@ -48,13 +48,13 @@ struct ToyRun {
     c.posenc = posenc;
     c.data = data;
     c.train_len = 16;
+    c.precision = "fp32";
     c.batch = 4;
     c.steps = 8;
     c.log_every = 2;
     c.valid_every = 4;
     c.valid_windows = 6;
     c.checkpoint_every = 2;
-    run::resolve(c);
     return c;
   }
 };

@@ -5,7 +5,7 @@
 
 #include "apps/eval/batch_memory.h"
 #include "apps/run/machine.h"
-#include "apps/train/trainee.h"
+#include "apps/train/timed_step.h"
 #include "engine/base/error.h"
 #include "engine/base/parallel.h"
 #include "engine/device_info.h"
@@ -105,15 +105,15 @@ void time_training(const Subject& subject, const SpeedOptions& own, const train:
   const Kind kind{"train_step_s", "steps", own.timed_steps};
   const Resident resident(subject.device);
   try {
-    train::Trainee trainee(config, shape, subject.model->compute_dtype(), subject.device);
+    train::TimedStep timed(config, shape, subject.model->compute_dtype(), subject.device);
     const int64_t n_token = shape.batch_size * config.train_len;
     int64_t n_run = 0, peak = 0, growth = 0;
     const StepTimes times = warmed_times(own, kind, [&] {
       if (deadline.is_over()) return false;
       if (subject.watch) subject.watch(n_token);
-      trainee.run();
+      timed.run();
       if (++n_run > kMemorySteps) return true;
-      peak = std::max(peak, trainee.peak_bytes());
+      peak = std::max(peak, timed.peak_bytes());
       growth = resident.growth();
       return true;
     });

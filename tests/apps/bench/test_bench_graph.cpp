@@ -39,7 +39,8 @@ BOOST_AUTO_TEST_CASE(a_step_is_repeated_as_a_graph_where_that_can_be) {
   BOOST_TEST(emulation::n_graph_launches() - before == 2 * 3);
   BOOST_TEST(has(text, "alibi: one CUDA graph of "), text);
   BOOST_TEST(has(text, "fire: one CUDA graph of "), text);
-  BOOST_TEST(has(text, "cape: kernel by kernel: other positions or masks are drawn"), text);
+  BOOST_TEST(has(text, "cape: kernel by kernel: 'cape' draws other positions for each batch"),
+             text);
 }
 
 BOOST_AUTO_TEST_CASE(no_step_is_repeated_where_that_is_turned_off_or_on_the_cpu) {

@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 namespace {
 
 void train_toy(const ToyRun& toy, const std::string& posenc, const std::string& path) {
-  train::TrainingRun run = train::TrainingRun::start(toy.config(posenc), path);
+  train::TrainingRun run = train::TrainingRun::start(run::resolve(toy.config(posenc)), path);
   std::ostringstream nowhere;
   cli::Progress progress(nowhere, false);
   BOOST_TEST_REQUIRE(run.go(progress) == cli::kDone);
@@ -355,12 +355,12 @@ BOOST_AUTO_TEST_CASE(a_name_is_given_by_train_and_changed_by_resume) {
   std::ostringstream nowhere;
   cli::Progress progress(nowhere, false);
   {
-    train::TrainingRun run = train::TrainingRun::start(config, path);
+    train::TrainingRun run = train::TrainingRun::start(run::resolve(config), path);
     BOOST_TEST(run.go(progress, 4) == cli::kStopped);
   }
   config.name = "second name";
   {
-    train::TrainingRun run = train::TrainingRun::resume(config, path);
+    train::TrainingRun run = train::TrainingRun::resume(run::resolve(config), path);
     BOOST_TEST(run.go(progress) == cli::kDone);
   }
   BOOST_TEST(run::value_of(run::RunFolder::open(path).config(), "name") == "second name");
@@ -392,7 +392,7 @@ BOOST_AUTO_TEST_CASE(unlike_models_say_so_in_their_labels) {
   config.d_ff = 128;
   const std::string path = toy.path("wide");
   {
-    train::TrainingRun run = train::TrainingRun::start(config, path);
+    train::TrainingRun run = train::TrainingRun::start(run::resolve(config), path);
     std::ostringstream nowhere;
     cli::Progress progress(nowhere, false);
     BOOST_TEST(run.go(progress, 4) == cli::kStopped);

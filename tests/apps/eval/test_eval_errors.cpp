@@ -176,7 +176,8 @@ BOOST_AUTO_TEST_CASE(training_refuses_what_eval_refuses) {
   fs::remove_all(run + "/checkpoints/step-00000008");
   set(run, "kerple_log.r1", {-3, 0.5});
   BOOST_TEST(run_eval(short_eval(run, "16")).code == cli::kBadData);
-  BOOST_CHECK_EXCEPTION(train::TrainingRun::resume(toy().config("kerple_log"), run), IoError,
+  BOOST_CHECK_EXCEPTION(train::TrainingRun::resume(run::resolve(toy().config("kerple_log")), run),
+                        IoError,
                         says("[checkpoint] bad_parameter: ", "expected kerple_log.r1 of head 1"));
 }
 

@@ -75,7 +75,8 @@ BOOST_AUTO_TEST_CASE(a_terminal_sees_the_length_the_rate_and_what_is_left) {
 
 // Estimates of what Subject::watch is told, held against it.
 BOOST_AUTO_TEST_CASE(the_work_of_every_protocol_is_about_what_it_turns_out_to_be) {
-  train::TrainingRun run = train::TrainingRun::start(toy().config("alibi"), toy().path("alibi"));
+  train::TrainingRun run =
+      train::TrainingRun::start(run::resolve(toy().config("alibi")), toy().path("alibi"));
   const data::Corpus corpus = data::Corpus::open(toy().data);
   EvalOptions eval = options();
   eval.common.max_tokens = 400;

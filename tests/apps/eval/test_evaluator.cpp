@@ -33,7 +33,7 @@ struct Measured {
   explicit Measured(const std::string& posenc, double init_std = 0.2)
       : model(shape(posenc, init_std), 3) {}
   static ModelConfig shape(const std::string& posenc, double init_std) {
-    ModelConfig c = run::model_config(toy().config(posenc), 320);
+    ModelConfig c = run::resolve(toy().config(posenc)).model_of(320);
     c.n_layer = 2;
     c.init_std = init_std;
     return c;

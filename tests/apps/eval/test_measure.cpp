@@ -28,7 +28,8 @@ struct Trained {
   data::Corpus corpus = data::Corpus::open(toy.data);
 
   Trained() {
-    train::TrainingRun run = train::TrainingRun::start(toy.config("kerple_log"), path);
+    train::TrainingRun run =
+        train::TrainingRun::start(run::resolve(toy.config("kerple_log")), path);
     cli::Progress progress = cli::Progress::on_stdout();
     BOOST_TEST_REQUIRE(run.go(progress) == cli::kDone);
   }

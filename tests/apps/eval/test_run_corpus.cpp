@@ -26,7 +26,7 @@ struct Fixture {
     const WorkingFolder here(root);
     run::RunConfig config = toy.config("alibi");
     config.data = "corpus";
-    train::TrainingRun run = train::TrainingRun::start(config, "runs/a");
+    train::TrainingRun run = train::TrainingRun::start(run::resolve(config), "runs/a");
     BOOST_TEST_REQUIRE(go(run, 4) == cli::kStopped);
     fs::create_directories("elsewhere/deep");
   }
@@ -61,9 +61,10 @@ BOOST_AUTO_TEST_CASE(it_is_found_from_any_folder_by_eval_and_resume) {
   BOOST_TEST(found("../../runs/a") == root / "corpus");
   BOOST_TEST(eval("../../runs/a") == cli::kDone);
   BOOST_TEST(eval((root / "runs/a").string()) == cli::kDone);
-  run::RunConfig config = run::to_run_config("config.conf", run::RunFolder::open("../../runs/a").config());
+  run::RunConfig config =
+      run::to_run_config("config.conf", run::RunFolder::open("../../runs/a").config());
   config.data = run::find_corpus(run::RunFolder::open("../../runs/a"));
-  train::TrainingRun run = train::TrainingRun::resume(config, "../../runs/a");
+  train::TrainingRun run = train::TrainingRun::resume(run::resolve(config), "../../runs/a");
   BOOST_TEST(go(run) == cli::kDone);
 }
 
@@ -86,9 +87,10 @@ BOOST_AUTO_TEST_CASE(it_is_found_after_the_run_moved_alone) {
 BOOST_AUTO_TEST_CASE(a_resumed_run_records_where_it_is_now) {
   fs::rename(root / "runs/a", root / "elsewhere/a");
   fs::rename(root / "corpus", root / "elsewhere/text");
-  run::RunConfig config = run::to_run_config("config.conf", run::RunFolder::open(root / "elsewhere/a").config());
+  run::RunConfig config =
+      run::to_run_config("config.conf", run::RunFolder::open(root / "elsewhere/a").config());
   config.data = (root / "elsewhere/text").string();
-  train::TrainingRun::resume(config, (root / "elsewhere/a").string());
+  train::TrainingRun::resume(run::resolve(config), (root / "elsewhere/a").string());
   fs::rename(root / "elsewhere", root / "moved");
   BOOST_TEST(found(root / "moved/a") == root / "moved/text");
 }

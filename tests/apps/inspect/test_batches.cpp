@@ -79,7 +79,7 @@ std::string started(const std::string& name, int64_t accumulate, uint64_t seed) 
   config.seed = seed;
   config.steps = 900;
   const std::string path = toy().path(name);
-  train::TrainingRun::start(config, path);
+  train::TrainingRun::start(run::resolve(config), path);
   return path;
 }
 

@@ -153,7 +153,8 @@ BOOST_AUTO_TEST_CASE(people_get_blocks_of_heads_and_a_line_for_each_other_effect
 BOOST_AUTO_TEST_CASE(learned_values_come_from_the_checkpoint_of_a_run) {
   const test::ToyRun toy;
   const std::string path = toy.path("run");
-  train::TrainingRun training = train::TrainingRun::start(toy.config("kerple_log"), path);
+  train::TrainingRun training =
+      train::TrainingRun::start(run::resolve(toy.config("kerple_log")), path);
   cli::Progress progress = cli::Progress::on_stdout();
   BOOST_TEST_REQUIRE(training.go(progress) == cli::kDone);
   std::vector<double> r1, r2;

@@ -1,6 +1,6 @@
 #include <boost/test/unit_test.hpp>
 
-#include "apps/run/config.h"
+#include "apps/run/resolved_config.h"
 #include "engine/base/error.h"
 #include "tests/support/messages.h"
 #include "tests/support/on_cuda.h"
@@ -10,40 +10,39 @@ using namespace farfield::run;
 
 namespace {
 template <class F>
-RunConfig resolved(F change) {
+ResolvedConfig resolved(F change) {
   RunConfig config;
   change(config);
-  resolve(config);
-  return config;
+  return resolve(config);
 }
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(what_is_not_given_comes_from_the_preset) {
-  const RunConfig c = resolved([](RunConfig& r) { r.preset = "tiny"; });
+  const ResolvedConfig c = resolved([](RunConfig& r) { r.preset = "tiny"; });
   const Preset& tiny = find_preset("tiny");
-  BOOST_TEST(*c.n_layer == tiny.model.n_layer);
-  BOOST_TEST(*c.d_ff == tiny.model.d_ff);
-  BOOST_TEST(*c.batch == tiny.train.batch_size);
-  BOOST_TEST(*c.lr == tiny.train.peak_lr);
-  BOOST_TEST(*c.steps == tiny.train.steps);
-  const RunConfig wide = resolved([](RunConfig& r) { r.d_model = 32; });
-  BOOST_TEST(*wide.d_ff == 128);
+  BOOST_TEST(c.model.n_layer == tiny.model.n_layer);
+  BOOST_TEST(c.model.d_ff == tiny.model.d_ff);
+  BOOST_TEST(c.batch == tiny.train.batch_size);
+  BOOST_TEST(c.lr == tiny.train.peak_lr);
+  BOOST_TEST(c.steps == tiny.train.steps);
+  const ResolvedConfig wide = resolved([](RunConfig& r) { r.d_model = 32; });
+  BOOST_TEST(wide.model.d_ff == 128);
 }
 
 BOOST_AUTO_TEST_CASE(the_encoding_is_brought_into_its_canonical_form) {
-  const RunConfig a = resolved([](RunConfig& r) { r.posenc = "window( 5 )+rope"; });
-  const RunConfig b = resolved([](RunConfig& r) { r.posenc = "rope + window(w=5)"; });
-  BOOST_TEST(a.posenc == b.posenc);
+  const ResolvedConfig a = resolved([](RunConfig& r) { r.posenc = "window( 5 )+rope"; });
+  const ResolvedConfig b = resolved([](RunConfig& r) { r.posenc = "rope + window(w=5)"; });
+  BOOST_TEST(a.posenc() == b.posenc());
 }
 
 BOOST_AUTO_TEST_CASE(log_n_is_unclipped_where_a_model_is_trained_with_it) {
-  const RunConfig trained = resolved([](RunConfig& r) { r.posenc = "rope + log_n"; });
-  BOOST_TEST(trained.posenc.find("mode=unclipped") != std::string::npos);
-  const auto changed = [](const RunConfig& run) {
-    return canonical_posenc("rope + log_n + window(9)", run, run.posenc);
+  const ResolvedConfig trained = resolved([](RunConfig& r) { r.posenc = "rope + log_n"; });
+  BOOST_TEST(trained.posenc().find("mode=unclipped") != std::string::npos);
+  const auto changed = [](const ResolvedConfig& run) {
+    return canonical_posenc("rope + log_n + window(9)", run);
   };
   BOOST_TEST(changed(trained).find("mode=unclipped") != std::string::npos);
-  const RunConfig plain = resolved([](RunConfig& r) { r.posenc = "rope"; });
+  const ResolvedConfig plain = resolved([](RunConfig& r) { r.posenc = "rope"; });
   BOOST_TEST(changed(plain).find("mode=clipped") != std::string::npos);
 }
 
@@ -59,42 +58,42 @@ BOOST_AUTO_TEST_CASE(words_of_elsewhere_are_suggested_here) {
 }
 
 BOOST_AUTO_TEST_CASE(settings_read_back_as_the_same_config) {
-  const RunConfig c = resolved([](RunConfig& r) {
+  const ResolvedConfig c = resolved([](RunConfig& r) {
     r.posenc = "rope + window(5)";
     r.lr = 1.0 / 3;
     r.data = "corpora/a b";
     r.checkpoint_activations = true;
   });
-  const Settings settings = to_settings(c);
+  const Settings& settings = c.settings;
   const RunConfig back = to_run_config("x", settings);
   BOOST_CHECK(to_settings(back) == settings);
-  BOOST_TEST(*back.lr == *c.lr);
+  BOOST_TEST(*back.lr == c.lr);
   BOOST_TEST(back.checkpoint_activations);
 }
 
 BOOST_AUTO_TEST_CASE(only_what_changes_the_weights_belongs_to_the_identity) {
-  const Settings a = identity(to_settings(resolved([](RunConfig&) {})));
-  const Settings same = identity(to_settings(resolved([](RunConfig& r) {
-    r.threads = 7;
-    r.log_every = 3;
-    r.keep = 9;
-    r.data = "elsewhere";
-    r.nonfinite = "skip";
-    r.cuda_graph = "off";
-  })));
+  const Settings a = identity(resolved([](RunConfig&) {}).settings);
+  const Settings same = identity(resolved([](RunConfig& r) {
+                                   r.threads = 7;
+                                   r.log_every = 3;
+                                   r.keep = 9;
+                                   r.data = "elsewhere";
+                                   r.nonfinite = "skip";
+                                   r.cuda_graph = "off";
+                                 }).settings);
   BOOST_CHECK(a == same);
-  const Settings other = identity(to_settings(resolved([](RunConfig& r) { r.seed = 2; })));
+  const Settings other = identity(resolved([](RunConfig& r) { r.seed = 2; }).settings);
   BOOST_TEST(first_difference(a, other) == "seed");
 }
 
 BOOST_AUTO_TEST_CASE(a_run_from_before_an_option_has_its_default) {
-  const Settings now = to_settings(resolved([](RunConfig&) {}));
+  const Settings now = resolved([](RunConfig&) {}).settings;
   BOOST_TEST(value_of(now, "hidden-dropout") == "0");
   const Settings before = without(now, {"hidden-dropout"});
   BOOST_CHECK(identity(before) == identity(now));
-  const Settings dropping = to_settings(resolved([](RunConfig& r) { r.hidden_dropout = 0.25; }));
+  const Settings dropping = resolved([](RunConfig& r) { r.hidden_dropout = 0.25; }).settings;
   BOOST_TEST(first_difference(identity(before), identity(dropping)) == "hidden-dropout");
-  BOOST_TEST(model_config(to_run_config("x", dropping), 9).hidden_dropout == 0.25);
+  BOOST_TEST(resolve(to_run_config("x", dropping)).model.hidden_dropout == 0.25);
 }
 
 BOOST_AUTO_TEST_CASE(values_out_of_range_are_named) {
@@ -124,11 +123,11 @@ BOOST_AUTO_TEST_CASE(values_out_of_range_are_named) {
 }
 
 BOOST_AUTO_TEST_CASE(a_name_is_one_line_of_text_and_no_part_of_the_run_s_identity) {
-  const RunConfig named = resolved([](RunConfig&r) { r.name = "my run, v1.5 (π)"; }),
-                  plain = resolved([](RunConfig&) {});
-  BOOST_TEST(to_run_config("x", to_settings(named)).name == named.name);
-  BOOST_CHECK(identity(to_settings(named)) == identity(to_settings(plain)));
-  BOOST_TEST(value_of(to_settings(plain), "name") == "");
+  const ResolvedConfig named = resolved([](RunConfig&r) { r.name = "my run, v1.5 (π)"; }),
+                       plain = resolved([](RunConfig&) {});
+  BOOST_TEST(to_run_config("x", named.settings).name == named.name);
+  BOOST_CHECK(identity(named.settings) == identity(plain.settings));
+  BOOST_TEST(value_of(plain.settings, "name") == "");
   for (const std::string& bad :
        {std::string("two\nlines"), std::string("a # b"), std::string(" a"), std::string("a "),
         std::string("\x1b[1m"), std::string("bad\xff"), std::string(81, 'a')})
@@ -137,14 +136,14 @@ BOOST_AUTO_TEST_CASE(a_name_is_one_line_of_text_and_no_part_of_the_run_s_identit
 }
 
 BOOST_AUTO_TEST_CASE(what_is_wrong_in_a_runs_file_is_the_files_fault) {
-  const Settings good = to_settings(resolved([](RunConfig& r) { r.posenc = "alibi"; }));
-  BOOST_TEST(run_config_of_file("r/config.conf", good).posenc == "alibi");
+  const Settings good = resolved([](RunConfig& r) { r.posenc = "alibi"; }).settings;
+  BOOST_TEST(config_of_file("r/config.conf", good).posenc() == "alibi");
   const auto refuses = [&](const char* key, const char* value, const char* message) {
     Settings bad = good;
     for (auto& item : bad)
       if (item.first == key) item.second = value;
     BOOST_CHECK_EXCEPTION(
-        run_config_of_file("r/config.conf", bad), IoError,
+        config_of_file("r/config.conf", bad), IoError,
         says("[config] r/config.conf: the file was changed or is damaged: ", message));
   };
   refuses("steps", "0", "--steps: expected at least 1, got 0");
@@ -154,17 +153,17 @@ BOOST_AUTO_TEST_CASE(what_is_wrong_in_a_runs_file_is_the_files_fault) {
   refuses("device", "cuda:", "got 'cuda:'");
   Settings bad = good;
   bad.emplace_back("wings", "2");
-  BOOST_CHECK_EXCEPTION(run_config_of_file("r/config.conf", bad), IoError,
+  BOOST_CHECK_EXCEPTION(config_of_file("r/config.conf", bad), IoError,
                         says("r/config.conf: the file was", "unknown key 'wings'"));
   bad.back() = good.front();
-  BOOST_CHECK_EXCEPTION(run_config_of_file("r/config.conf", bad), IoError, says("is given twice"));
+  BOOST_CHECK_EXCEPTION(config_of_file("r/config.conf", bad), IoError, says("is given twice"));
   BOOST_CHECK_THROW(to_run_config("r/config.conf", bad), IoError);
 #ifndef FARFIELD_HAS_CUDA
   if (test::is_on_cuda()) return;  // the emulated device is there
   bad = good;
   for (auto& item : bad)
     if (item.first == "device") item.second = "cuda:1";
-  BOOST_CHECK_EXCEPTION(run_config_of_file("r/config.conf", bad), ConfigError, says("no CUDA"));
-  BOOST_TEST(run_config_of_file("r/config.conf", bad, "cpu").device == "cpu");
+  BOOST_CHECK_EXCEPTION(config_of_file("r/config.conf", bad), ConfigError, says("no CUDA"));
+  BOOST_TEST(config_of_file("r/config.conf", bad, "cpu").device == Device{});
 #endif
 }

@@ -1,6 +1,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include "apps/run/labels.h"
+#include "apps/run/resolved_config.h"
 #include "tests/apps/toy_run.h"
 
 using namespace farfield;
@@ -56,8 +57,7 @@ BOOST_AUTO_TEST_CASE(what_follows_from_a_preset_that_is_named_is_not_repeated) {
     RunConfig config;
     config.preset = preset;
     config.train_len = train_len;
-    resolve(config);
-    return setting_of(to_settings(config), {{"step", "8"}, {"text", "a/test"}}, 1);
+    return setting_of(resolve(config).settings, {{"step", "8"}, {"text", "a/test"}}, 1);
   };
   BOOST_TEST(differences_of({settings("smoke", {}), settings("mini", {})}) ==
                  (Texts{" preset=smoke", " preset=mini"}),

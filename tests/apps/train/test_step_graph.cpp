@@ -33,7 +33,9 @@ run::RunConfig config_of(const std::string& cuda_graph) {
   return config;
 }
 
-Trainer trainer(const run::RunConfig& config) { return {config, data::Corpus::open(config.data)}; }
+Trainer trainer(const run::RunConfig& config) {
+  return {run::resolve(config), data::Corpus::open(config.data)};
+}
 
 run::NamedTensors tensors_of(const Trainer& t) {
   run::NamedTensors all = t.model_tensors();
@@ -254,7 +256,8 @@ BOOST_AUTO_TEST_CASE(a_run_says_once_how_its_steps_are_given) {
     config.steps = 4;
     std::ostringstream out;
     cli::Progress progress(out, false);
-    TrainingRun::start(config, toy().path(posenc.substr(0, 4) + cuda_graph)).go(progress);
+    TrainingRun::start(run::resolve(config), toy().path(posenc.substr(0, 4) + cuda_graph))
+        .go(progress);
     std::istringstream in(out.str());
     std::vector<std::string> found;
     for (std::string line; std::getline(in, line);)

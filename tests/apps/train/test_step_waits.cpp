@@ -26,7 +26,9 @@ run::RunConfig config_on(const char* device) {
   return config;
 }
 
-Trainer trainer(const run::RunConfig& config) { return {config, data::Corpus::open(config.data)}; }
+Trainer trainer(const run::RunConfig& config) {
+  return {run::resolve(config), data::Corpus::open(config.data)};
+}
 
 int64_t waits_in_a_step(const run::RunConfig& config) {
   Trainer t = trainer(config);
@@ -121,12 +123,12 @@ BOOST_AUTO_TEST_CASE(a_gradient_that_is_not_finite_never_reaches_the_weights_of_
     return all;
   };
   for (const auto& [name, tensor] : tensors()) before.push_back(tensor.to_vector());
-  t.after_backward = [](int64_t, const std::vector<Parameter>& p) {
+  t.call_after_backward([](int64_t, const std::vector<Parameter>& p) {
     Tensor grad = p[1].value.grad();
     std::vector<double> values = grad.to_vector();
     values.back() = std::numeric_limits<double>::quiet_NaN();
     grad.assign(Tensor::from(values, grad.shape()));
-  };
+  });
   const StepResult bad = t.step();
   BOOST_TEST(bad.problem.find("gradient norm nan") != std::string::npos, bad.problem);
   BOOST_TEST(t.state().step == 1);
@@ -134,6 +136,6 @@ BOOST_AUTO_TEST_CASE(a_gradient_that_is_not_finite_never_reaches_the_weights_of_
   size_t i = 0;
   for (const auto& [name, tensor] : tensors())
     BOOST_TEST((tensor.to_vector() == before[i++]), name << " has changed");
-  t.after_backward = nullptr;
+  t.call_after_backward(nullptr);
   BOOST_TEST(t.step().step == 2);
 }

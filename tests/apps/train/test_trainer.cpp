@@ -16,7 +16,9 @@ using farfield::test::toy;
 
 namespace {
 
-Trainer trainer(const run::RunConfig& config) { return {config, data::Corpus::open(config.data)}; }
+Trainer trainer(const run::RunConfig& config) {
+  return {run::resolve(config), data::Corpus::open(config.data)};
+}
 
 std::vector<double> losses(Trainer& t, int64_t n) {
   std::vector<double> values;
@@ -78,12 +80,12 @@ BOOST_AUTO_TEST_CASE(a_step_that_is_given_up_changes_nothing_and_is_repeated) {
     const std::vector<double> wanted = losses(whole, 3);
     losses(often, 2);
     const run::Checkpoint before = snapshot(often);
-    often.is_due = is_due;
+    often.give_up_when(is_due);
     questions = 0;
     due_after = 1'000'000'000;
     Trainer third = trainer(config);  // how often a step asks
     third.restore(before);
-    third.is_due = is_due;
+    third.give_up_when(is_due);
     third.step();
     const int64_t all = questions;
     BOOST_TEST_REQUIRE(all > 50);
@@ -108,7 +110,7 @@ BOOST_AUTO_TEST_CASE(a_step_that_is_given_up_changes_nothing_and_is_repeated) {
 BOOST_AUTO_TEST_CASE(a_validation_can_be_given_up) {
   Trainer t = trainer(toy().config());
   const std::optional<double> wanted = t.valid_loss();
-  t.is_due = is_due;
+  t.give_up_when(is_due);
   questions = 0;
   due_after = 10;
   BOOST_CHECK_THROW(t.valid_loss(), Interrupted);
@@ -194,7 +196,7 @@ BOOST_AUTO_TEST_CASE(a_gradient_that_is_not_finite_never_reaches_the_weights) {
   Trainer t = trainer(toy().config());
   losses(t, 2);
   const run::Checkpoint before = snapshot(t);
-  t.after_backward = [](int64_t, const std::vector<Parameter>& p) { poison(p); };
+  t.call_after_backward([](int64_t, const std::vector<Parameter>& p) { poison(p); });
   const StepResult bad = t.step();
   const std::string name = t.model_tensors()[1].first;
   for (const std::string& part :

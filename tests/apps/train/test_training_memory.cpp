@@ -1,6 +1,6 @@
 #include <boost/test/unit_test.hpp>
 
-#include "apps/train/trainee.h"
+#include "apps/train/timed_step.h"
 #include "apps/train/training_memory.h"
 #include "tests/support/messages.h"
 
@@ -18,9 +18,9 @@ ModelConfig config_of(const char* preset, int64_t n_layer, int64_t train_len) {
 
 // What a step of training took of the allocator at its most.
 double measured(const ModelConfig& config, const StepShape& shape, DType dtype) {
-  Trainee trainee(config, shape, dtype, Device{}, /*uses_graph=*/false);
-  for (int i = 0; i < 2; ++i) trainee.run();  // moments come with the first
-  return static_cast<double>(trainee.peak_bytes());
+  TimedStep timed(config, shape, dtype, Device{}, /*uses_graph=*/false);
+  for (int i = 0; i < 2; ++i) timed.run();  // moments come with the first
+  return static_cast<double>(timed.peak_bytes());
 }
 
 BOOST_AUTO_TEST_CASE(the_estimate_is_near_what_the_allocator_gave) {
@@ -49,12 +49,11 @@ BOOST_AUTO_TEST_CASE(the_estimate_is_near_what_the_allocator_gave) {
 run::RunConfig long_run() {
   run::RunConfig config;
   config.train_len = 100000;
-  run::resolve(config);
   return config;
 }
 
 BOOST_AUTO_TEST_CASE(a_step_that_does_not_fit_is_told_with_ways_out) {
-  const std::string warning = memory_warning(long_run(), 320, int64_t{2} << 30);
+  const std::string warning = memory_warning(run::resolve(long_run()), 320, int64_t{2} << 30);
   for (const char* part :
        {"32 x 100000 tokens takes about ", " GiB of memory, and 2.0 GiB", "--train-len", "--batch",
         "--accumulate", "--checkpoint-activations", "--precision bf16"})
@@ -67,22 +66,20 @@ BOOST_AUTO_TEST_CASE(ways_that_are_taken_already_are_not_offered) {
   config.accumulate = 4;
   config.checkpoint_activations = true;
   config.precision = "bf16";
-  const std::string warning = memory_warning(config, 320, int64_t{1} << 28);
+  const std::string warning = memory_warning(run::resolve(config), 320, int64_t{1} << 28);
   BOOST_TEST(warning.find("tokens takes about") != std::string::npos);
   for (const char* part : {"--accumulate", "--checkpoint-activations", "--precision"})
     BOOST_TEST(warning.find(part) == std::string::npos, warning);
 }
 
 BOOST_AUTO_TEST_CASE(a_step_that_fits_or_a_machine_that_does_not_say_gives_no_warning) {
-  run::RunConfig config;
-  run::resolve(config);
-  BOOST_TEST(memory_warning(config, 320, int64_t{8} << 30).empty());
-  BOOST_TEST(memory_warning(long_run(), 320, 0).empty());
+  BOOST_TEST(memory_warning(run::resolve({}), 320, int64_t{8} << 30).empty());
+  BOOST_TEST(memory_warning(run::resolve(long_run()), 320, 0).empty());
 }
 
 BOOST_AUTO_TEST_CASE(requests_beyond_all_integers_are_told_too) {
-  run::RunConfig config = long_run();
-  config.train_len = int64_t{1} << 60;
+  run::ResolvedConfig config = run::resolve(long_run());
+  config.model.train_len = int64_t{1} << 60;
   BOOST_TEST(!memory_warning(config, 320, int64_t{1} << 40).empty());
 }
 

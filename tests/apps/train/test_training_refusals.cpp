@@ -22,10 +22,10 @@ namespace fs = std::filesystem;
 BOOST_AUTO_TEST_CASE(a_resumed_run_takes_harmless_changes_and_refuses_others) {
   const std::string path = toy().path("changes");
   {
-    TrainingRun run = TrainingRun::start(toy().config("alibi"), path);
+    TrainingRun run = TrainingRun::start(run::resolve(toy().config("alibi")), path);
     go(run, 2);
   }
-  BOOST_CHECK_EXCEPTION(TrainingRun::resume(toy().config("rope"), path), ConfigError,
+  BOOST_CHECK_EXCEPTION(TrainingRun::resume(run::resolve(toy().config("rope")), path), ConfigError,
                         says("[train] ", ": --posenc: expected alibi",
                              ", as the run was started, "
                              "got rope"));
@@ -33,7 +33,7 @@ BOOST_AUTO_TEST_CASE(a_resumed_run_takes_harmless_changes_and_refuses_others) {
   harmless.threads = 1;
   harmless.log_every = 1;
   harmless.keep = 1;
-  TrainingRun run = TrainingRun::resume(harmless, path);
+  TrainingRun run = TrainingRun::resume(run::resolve(harmless), path);
   BOOST_TEST(go(run) == cli::kDone);
   BOOST_TEST(run::list_checkpoints(run.folder().checkpoints()).size() == 1u);
 }
@@ -41,36 +41,36 @@ BOOST_AUTO_TEST_CASE(a_resumed_run_takes_harmless_changes_and_refuses_others) {
 BOOST_AUTO_TEST_CASE(other_data_is_refused) {
   const std::string path = toy().path("data");
   {
-    TrainingRun run = TrainingRun::start(toy().config(), path);
+    TrainingRun run = TrainingRun::start(run::resolve(toy().config()), path);
     go(run, 2);
   }
   const ToyRun other(2);
   run::RunConfig config = toy().config();
   config.data = other.data;
-  BOOST_CHECK_EXCEPTION(TrainingRun::resume(config, path), ConfigError,
+  BOOST_CHECK_EXCEPTION(TrainingRun::resume(run::resolve(config), path), ConfigError,
                         says("expected the data the run was started on"));
 }
 
 BOOST_AUTO_TEST_CASE(a_damaged_checkpoint_stops_the_resumption) {
   const std::string path = toy().path("damaged");
   {
-    TrainingRun run = TrainingRun::start(toy().config(), path);
+    TrainingRun run = TrainingRun::start(run::resolve(toy().config()), path);
     go(run, 4);
   }
   const fs::path file = fs::path(path) / "checkpoints/step-00000004/model.safetensors";
   std::string content = read_file(file);
   content.back() = static_cast<char>(content.back() ^ 1);
   write_file_atomic(file, content);
-  BOOST_CHECK_EXCEPTION(TrainingRun::resume(toy().config(), path), IoError,
+  BOOST_CHECK_EXCEPTION(TrainingRun::resume(run::resolve(toy().config()), path), IoError,
                         says("step-00000004/model.safetensors", "step-00000002"));
   fs::remove_all(file.parent_path());  // as the message says
-  TrainingRun run = TrainingRun::resume(toy().config(), path);
+  TrainingRun run = TrainingRun::resume(run::resolve(toy().config()), path);
   BOOST_TEST(run.trainer().state().step == 2);
 }
 
 BOOST_AUTO_TEST_CASE(a_full_disk_is_an_error_and_the_older_checkpoint_stays) {
   const std::string path = toy().path("full");
-  TrainingRun run = TrainingRun::start(toy().config(), path);
+  TrainingRun run = TrainingRun::start(run::resolve(toy().config()), path);
   {
     const FileSizeLimit full(4000);
     BOOST_CHECK_EXCEPTION(go(run), IoError, says("File too large"));
@@ -78,7 +78,8 @@ BOOST_AUTO_TEST_CASE(a_full_disk_is_an_error_and_the_older_checkpoint_stays) {
   BOOST_TEST(run::load_newest_checkpoint(run.folder().checkpoints()).state.step == 0);
   {
     const FileSizeLimit full(4000);
-    BOOST_CHECK_THROW(TrainingRun::start(toy().config(), toy().path("never")), IoError);
+    BOOST_CHECK_THROW(TrainingRun::start(run::resolve(toy().config()), toy().path("never")),
+                      IoError);
   }
   BOOST_TEST(!fs::exists(toy().path("never")));
 }
@@ -86,18 +87,18 @@ BOOST_AUTO_TEST_CASE(a_full_disk_is_an_error_and_the_older_checkpoint_stays) {
 BOOST_AUTO_TEST_CASE(a_run_without_data_or_with_a_bad_folder_is_refused) {
   run::RunConfig config = toy().config();
   config.data = "";
-  BOOST_CHECK_EXCEPTION(TrainingRun::start(config, toy().path("none")), ConfigError,
+  BOOST_CHECK_EXCEPTION(TrainingRun::start(run::resolve(config), toy().path("none")), ConfigError,
                         says("[train] expected --data FOLDER"));
   config.data = toy().path("nowhere");
-  BOOST_CHECK_THROW(TrainingRun::start(config, toy().path("none")), IoError);
+  BOOST_CHECK_THROW(TrainingRun::start(run::resolve(config), toy().path("none")), IoError);
   BOOST_TEST(!fs::exists(toy().path("none")));
-  BOOST_CHECK_THROW(TrainingRun::start(toy().config(), "/proc/farfield"), IoError);
+  BOOST_CHECK_THROW(TrainingRun::start(run::resolve(toy().config()), "/proc/farfield"), IoError);
 }
 
 BOOST_AUTO_TEST_CASE(damage_to_the_rows_of_a_checkpoint_stops_the_resumption) {
   const std::string path = toy().path("rows");
   {
-    TrainingRun run = TrainingRun::start(toy().config(), path);
+    TrainingRun run = TrainingRun::start(run::resolve(toy().config()), path);
     go(run, 4);
   }
   const fs::path file = fs::path(path) / "metrics.csv", manifest = fs::path(path) / "manifest.json";
@@ -106,11 +107,11 @@ BOOST_AUTO_TEST_CASE(damage_to_the_rows_of_a_checkpoint_stops_the_resumption) {
   char& digit = damaged[damaged.rfind("\n2,") + 6];
   digit = digit == '1' ? '2' : '1';
   write_file_atomic(file, damaged);
-  BOOST_CHECK_EXCEPTION(TrainingRun::resume(toy().config(), path), IoError,
+  BOOST_CHECK_EXCEPTION(TrainingRun::resume(run::resolve(toy().config()), path), IoError,
                         says("[metrics] " + file.string()));
   BOOST_TEST(read_file(manifest) == before);  // nothing was resumed
   fs::remove(file);                           // as the message says
-  TrainingRun run = TrainingRun::resume(toy().config(), path);
+  TrainingRun run = TrainingRun::resume(run::resolve(toy().config()), path);
   std::string said;
   BOOST_TEST(go(run, {}, &said) == cli::kDone);
   BOOST_TEST(said.find("metrics.csv was gone; its rows begin anew") != std::string::npos);
@@ -120,7 +121,7 @@ BOOST_AUTO_TEST_CASE(damage_to_the_rows_of_a_checkpoint_stops_the_resumption) {
 BOOST_AUTO_TEST_CASE(damage_to_the_configuration_names_the_file) {
   const std::string path = toy().path("conf");
   {
-    TrainingRun run = TrainingRun::start(toy().config(), path);
+    TrainingRun run = TrainingRun::start(run::resolve(toy().config()), path);
     go(run, 2);
   }
   const fs::path file = fs::path(path) / "config.conf";
@@ -148,13 +149,13 @@ BOOST_AUTO_TEST_CASE(damage_to_the_configuration_names_the_file) {
   refused("expected train-len = 16, as in the checkpoint of step 2, got none");
   run::RunConfig filled = toy().config();
   filled.train_len = 128;
-  BOOST_CHECK_EXCEPTION(TrainingRun::resume(filled, path), IoError,
+  BOOST_CHECK_EXCEPTION(TrainingRun::resume(run::resolve(filled), path), IoError,
                         says(file.string(), "expected train-len = 16", "got none"));
   damage("seed = 1", "seed = 7");
   refused("expected seed = 1, as in the checkpoint of step 2, got 7");
   run::RunConfig other = toy().config();
   other.seed = 7;
-  BOOST_CHECK_EXCEPTION(TrainingRun::resume(other, path), IoError,
+  BOOST_CHECK_EXCEPTION(TrainingRun::resume(run::resolve(other), path), IoError,
                         says(file.string(), "expected seed = 1, as in the checkpoint"));
 }
 
@@ -163,13 +164,13 @@ BOOST_AUTO_TEST_CASE(learned_values_out_of_their_bounds_are_refused_before_a_ste
   run::TrainState state;
   run::NamedTensors model, optimizer;
   {
-    TrainingRun run = TrainingRun::start(toy().config("kerple_log"), path);
+    TrainingRun run = TrainingRun::start(run::resolve(toy().config("kerple_log")), path);
     go(run, 2);
     state = run::load_newest_checkpoint(run.folder().checkpoints()).state;
     model = run.trainer().model_tensors();
     optimizer = run.trainer().optimizer_tensors();
   }
-  BOOST_CHECK_NO_THROW(TrainingRun::resume(toy().config("kerple_log"), path));
+  BOOST_CHECK_NO_THROW(TrainingRun::resume(run::resolve(toy().config("kerple_log")), path));
   bool is_forged = false;
   for (auto& [name, tensor] : model)
     if (name.find("r1") != std::string::npos) {
@@ -180,7 +181,8 @@ BOOST_AUTO_TEST_CASE(learned_values_out_of_their_bounds_are_refused_before_a_ste
     }
   BOOST_TEST_REQUIRE(is_forged);
   run::save_checkpoint(fs::path(path) / "checkpoints", state, model, optimizer, 9);
-  BOOST_CHECK_EXCEPTION(TrainingRun::resume(toy().config("kerple_log"), path), IoError,
+  BOOST_CHECK_EXCEPTION(TrainingRun::resume(run::resolve(toy().config("kerple_log")), path),
+                        IoError,
                         says("[checkpoint] bad_parameter: ", "step-00000002/model.safetensors",
                              " of head 2 ", ", got -3"));
 }
@@ -188,14 +190,14 @@ BOOST_AUTO_TEST_CASE(learned_values_out_of_their_bounds_are_refused_before_a_ste
 BOOST_AUTO_TEST_CASE(a_manifest_of_many_brackets_is_neither_followed_nor_written_out) {
   const std::string path = toy().path("brackets");
   {
-    TrainingRun run = TrainingRun::start(toy().config(), path);
+    TrainingRun run = TrainingRun::start(run::resolve(toy().config()), path);
     go(run, 2);
   }
   const fs::path file = fs::path(path) / "manifest.json";
   const std::string deep = R"({"resumed":[],"x":)" + std::string(20'000, '[') +
                            std::string(20'000, ']') + "}";  // 800 MB when indented
   write_file_atomic(file, deep);
-  BOOST_CHECK_EXCEPTION(TrainingRun::resume(toy().config(), path), IoError,
+  BOOST_CHECK_EXCEPTION(TrainingRun::resume(run::resolve(toy().config()), path), IoError,
                         says(file.string(), ": expected JSON with at most 32 brackets"));
   BOOST_TEST(fs::file_size(file) == deep.size());
 }

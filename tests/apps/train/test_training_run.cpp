@@ -38,18 +38,18 @@ BOOST_AUTO_TEST_CASE(a_stopped_and_resumed_run_equals_one_in_one_go) {
   const run::RunConfig config = toy().config();
   const std::string one = toy().path("one"), two = toy().path("two");
   {
-    TrainingRun run = TrainingRun::start(config, one);
+    TrainingRun run = TrainingRun::start(run::resolve(config), one);
     BOOST_TEST(go(run) == cli::kDone);
   }
   {
-    TrainingRun run = TrainingRun::start(config, two);
+    TrainingRun run = TrainingRun::start(run::resolve(config), two);
     std::string said;
     BOOST_TEST(go(run, 3, &said) == cli::kStopped);
     BOOST_TEST(said.find("stopped after step 3 of 8; continue with --resume " + two) !=
                std::string::npos);
   }
   {
-    TrainingRun run = TrainingRun::resume(config, two);
+    TrainingRun run = TrainingRun::resume(run::resolve(config), two);
     BOOST_TEST(go(run) == cli::kDone);
   }
   for (const char* file : {"model.safetensors", "optimizer.safetensors"})
@@ -67,12 +67,12 @@ BOOST_AUTO_TEST_CASE(a_stopped_and_resumed_run_equals_one_in_one_go) {
 BOOST_AUTO_TEST_CASE(a_finished_run_says_so_and_is_left_as_it_is) {
   const std::string path = toy().path("finished");
   {
-    TrainingRun run = TrainingRun::start(toy().config(), path);
+    TrainingRun run = TrainingRun::start(run::resolve(toy().config()), path);
     BOOST_TEST_REQUIRE(go(run) == cli::kDone);
   }
   const std::string before = bytes(path, 8, "state.json"),
                     manifest = read_file(path + "/manifest.json");
-  TrainingRun again = TrainingRun::resume(toy().config(), path);
+  TrainingRun again = TrainingRun::resume(run::resolve(toy().config()), path);
   std::string said;
   BOOST_TEST(go(again, {}, &said) == cli::kDone);
   BOOST_TEST(said.find("this run is finished: step 8 of 8") != std::string::npos, said);
@@ -85,12 +85,12 @@ BOOST_AUTO_TEST_CASE(a_finished_run_says_so_and_is_left_as_it_is) {
 BOOST_AUTO_TEST_CASE(the_saved_configuration_repeats_the_run) {
   const std::string first = toy().path("first"), again = toy().path("again");
   {
-    TrainingRun run = TrainingRun::start(toy().config("rope"), first);
+    TrainingRun run = TrainingRun::start(run::resolve(toy().config("rope")), first);
     go(run);
   }
   run::RunConfig config = run::to_run_config("config.conf", run::RunFolder::open(first).config());
   run::resolve(config);
-  TrainingRun run = TrainingRun::start(config, again);
+  TrainingRun run = TrainingRun::start(run::resolve(config), again);
   go(run);
   BOOST_CHECK(bytes(first, 8, "model.safetensors") == bytes(again, 8, "model.safetensors"));
   BOOST_CHECK(read_file(fs::path(first) / "config.conf") ==
@@ -101,13 +101,13 @@ BOOST_AUTO_TEST_CASE(a_run_killed_after_its_checkpoint_repeats_no_row) {
   const run::RunConfig config = toy().config();
   const std::string path = toy().path("killed");
   {
-    TrainingRun run = TrainingRun::start(config, path);
+    TrainingRun run = TrainingRun::start(run::resolve(config), path);
     go(run);
   }
   // As if killed between the rows of steps 6 and 8 and the checkpoints of those steps.
   fs::remove_all(fs::path(path) / "checkpoints/step-00000008");
   fs::remove_all(fs::path(path) / "checkpoints/step-00000006");
-  TrainingRun run = TrainingRun::resume(config, path);
+  TrainingRun run = TrainingRun::resume(run::resolve(config), path);
   BOOST_TEST(metrics(path).size() == 3u);
   go(run);
   BOOST_TEST(metrics(path).size() == 5u);
@@ -117,10 +117,10 @@ BOOST_AUTO_TEST_CASE(a_signal_ends_the_run_resumably_after_the_step) {
   for (const int which : {SIGINT, SIGTERM, SIGUSR1}) {
     const std::string path = toy().path("signal" + std::to_string(which));
     const cli::StopSignals signals;
-    TrainingRun run = TrainingRun::start(toy().config(), path);
-    run.trainer().after_backward = [&](int64_t step, const std::vector<Parameter>&) {
+    TrainingRun run = TrainingRun::start(run::resolve(toy().config()), path);
+    run.trainer().call_after_backward([&](int64_t step, const std::vector<Parameter>&) {
       if (step == 3) ::raise(which);
-    };
+    });
     std::string said;
     BOOST_TEST(go(run, {}, &said) == cli::kStopped);
     BOOST_TEST(said.find("stopped on request after step 3 of 8") != std::string::npos);
@@ -140,7 +140,7 @@ bool raise_and_ask() {
 BOOST_AUTO_TEST_CASE(a_step_beyond_its_grace_time_is_given_up_and_repeated) {
   const std::string whole = toy().path("uninterrupted"), path = toy().path("given-up");
   {
-    TrainingRun run = TrainingRun::start(toy().config(), whole);
+    TrainingRun run = TrainingRun::start(run::resolve(toy().config()), whole);
     go(run);
   }
   bool is_new = true;
@@ -150,10 +150,10 @@ BOOST_AUTO_TEST_CASE(a_step_beyond_its_grace_time_is_given_up_and_repeated) {
                                            : std::vector<int64_t>{1, 40, 100, 250, 350};
   for (const int64_t at : moments) {
     const cli::StopSignals signals("", std::chrono::seconds(0));
-    TrainingRun run = is_new ? TrainingRun::start(toy().config(), path)
-                             : TrainingRun::resume(toy().config(), path);
+    TrainingRun run = is_new ? TrainingRun::start(run::resolve(toy().config()), path)
+                             : TrainingRun::resume(run::resolve(toy().config()), path);
     is_new = false;
-    run.trainer().is_due = raise_and_ask;
+    run.trainer().give_up_when(raise_and_ask);
     questions = 0;
     raise_at = at;
     std::string said;
@@ -163,7 +163,7 @@ BOOST_AUTO_TEST_CASE(a_step_beyond_its_grace_time_is_given_up_and_repeated) {
     BOOST_TEST(run::load_newest_checkpoint(run.folder().checkpoints()).state.step ==
                run.trainer().state().step);
   }
-  TrainingRun run = TrainingRun::resume(toy().config(), path);
+  TrainingRun run = TrainingRun::resume(run::resolve(toy().config()), path);
   BOOST_TEST(go(run) == cli::kDone);
   for (const char* file : {"model.safetensors", "optimizer.safetensors"})
     BOOST_CHECK(bytes(whole, 8, file) == bytes(path, 8, file));
@@ -173,31 +173,32 @@ BOOST_AUTO_TEST_CASE(a_signal_while_a_run_starts_leaves_a_run_to_resume_or_nothi
   {
     const cli::StopSignals signals;
     ::raise(SIGTERM);
-    TrainingRun run = TrainingRun::start(toy().config(), toy().path("early"));
+    TrainingRun run = TrainingRun::start(run::resolve(toy().config()), toy().path("early"));
     std::string said;
     BOOST_TEST(go(run, {}, &said) == cli::kStopped);
     BOOST_TEST(said.find("stopped on request after step 0 of 8") != std::string::npos, said);
   }
-  BOOST_CHECK_NO_THROW(TrainingRun::resume(toy().config(), toy().path("early")));
+  BOOST_CHECK_NO_THROW(TrainingRun::resume(run::resolve(toy().config()), toy().path("early")));
   const cli::StopSignals signals("", std::chrono::seconds(0));
   ::raise(SIGTERM);
-  BOOST_CHECK_THROW(TrainingRun::start(toy().config(), toy().path("too-early")), Interrupted);
+  BOOST_CHECK_THROW(TrainingRun::start(run::resolve(toy().config()), toy().path("too-early")),
+                    Interrupted);
   BOOST_TEST(!fs::exists(toy().path("too-early")));
 }
 
 BOOST_AUTO_TEST_CASE(a_start_that_fails_in_its_first_step_is_in_nobodys_way) {
   const std::string path = toy().path("again-and-again");
   for (int i = 0; i < 2; ++i) {
-    TrainingRun run = TrainingRun::start(toy().config(), path);
-    run.trainer().after_backward = [](int64_t, const std::vector<Parameter>&) {
+    TrainingRun run = TrainingRun::start(run::resolve(toy().config()), path);
+    run.trainer().call_after_backward([](int64_t, const std::vector<Parameter>&) {
       fail<BackendError>("cuda", "out of memory");
-    };
+    });
     BOOST_CHECK_THROW(go(run), BackendError);
     BOOST_TEST(!fs::exists(path));
   }
   {
-    TrainingRun run = TrainingRun::start(toy().config(), path);
-    run.trainer().after_backward = [](int64_t, const std::vector<Parameter>& p) { poison(p); };
+    TrainingRun run = TrainingRun::start(run::resolve(toy().config()), path);
+    run.trainer().call_after_backward([](int64_t, const std::vector<Parameter>& p) { poison(p); });
     BOOST_CHECK_EXCEPTION(go(run), Error,
                           says("[train] step 1: expected finite numbers",
                                "; nothing is kept of this run; --nonfinite skip or rewind"));
@@ -205,23 +206,22 @@ BOOST_AUTO_TEST_CASE(a_start_that_fails_in_its_first_step_is_in_nobodys_way) {
   }
   // What was stopped, or killed, has a state to go on from: so it stays.
   {
-    TrainingRun run = TrainingRun::start(toy().config(), path);
+    TrainingRun run = TrainingRun::start(run::resolve(toy().config()), path);
     BOOST_TEST(go(run, 0) == cli::kStopped);
   }
-  TrainingRun run = TrainingRun::resume(toy().config(), path);
-  run.trainer().after_backward = [](int64_t, const std::vector<Parameter>&) {
-    fail<BackendError>("cuda", "out of memory");
-  };
+  TrainingRun run = TrainingRun::resume(run::resolve(toy().config()), path);
+  run.trainer().call_after_backward(
+      [](int64_t, const std::vector<Parameter>&) { fail<BackendError>("cuda", "out of memory"); });
   BOOST_CHECK_THROW(go(run), BackendError);
   BOOST_TEST(fs::exists(path));
 }
 
 BOOST_AUTO_TEST_CASE(stopping_keeps_the_weights_before_the_bad_step) {
   const std::string path = toy().path("stop");
-  TrainingRun run = TrainingRun::start(toy().config(), path);
-  run.trainer().after_backward = [](int64_t step, const std::vector<Parameter>& p) {
+  TrainingRun run = TrainingRun::start(run::resolve(toy().config()), path);
+  run.trainer().call_after_backward([](int64_t step, const std::vector<Parameter>& p) {
     if (step == 6) poison(p);
-  };
+  });
   BOOST_CHECK_EXCEPTION(go(run), Error,
                         says("[train] step 6: expected finite numbers",
                              "; the weights of step 5 "
@@ -237,10 +237,10 @@ BOOST_AUTO_TEST_CASE(skipping_leaves_one_batch_out_and_says_so) {
   run::RunConfig config = toy().config();
   config.nonfinite = "skip";
   const std::string path = toy().path("skip");
-  TrainingRun run = TrainingRun::start(config, path);
-  run.trainer().after_backward = [](int64_t step, const std::vector<Parameter>& p) {
+  TrainingRun run = TrainingRun::start(run::resolve(config), path);
+  run.trainer().call_after_backward([](int64_t step, const std::vector<Parameter>& p) {
     if (step == 6) poison(p);
-  };
+  });
   std::string said;
   BOOST_TEST(go(run, {}, &said) == cli::kDone);
   BOOST_TEST(said.find("step 6: expected finite numbers") != std::string::npos);
@@ -255,12 +255,12 @@ BOOST_AUTO_TEST_CASE(rewinding_goes_back_and_leaves_the_batch_out) {
   config.nonfinite = "rewind";
   config.checkpoint_every = 4;
   const std::string path = toy().path("rewind");
-  TrainingRun run = TrainingRun::start(config, path);
+  TrainingRun run = TrainingRun::start(run::resolve(config), path);
   std::vector<int64_t> steps;
-  run.trainer().after_backward = [&](int64_t step, const std::vector<Parameter>& p) {
+  run.trainer().call_after_backward([&](int64_t step, const std::vector<Parameter>& p) {
     steps.push_back(step);
     if (step == 7) poison(p);
-  };
+  });
   std::string said;
   BOOST_TEST(go(run, {}, &said) == cli::kDone);
   BOOST_TEST(steps == (std::vector<int64_t>{1, 2, 3, 4, 5, 6, 7, 5, 6, 8}),
@@ -274,8 +274,9 @@ BOOST_AUTO_TEST_CASE(leaving_batches_out_without_end_stops) {
     run::RunConfig config = toy().config();
     config.nonfinite = policy;
     config.steps = 30;
-    TrainingRun run = TrainingRun::start(config, toy().path(std::string("hopeless-") + policy));
-    run.trainer().after_backward = [](int64_t, const std::vector<Parameter>& p) { poison(p); };
+    TrainingRun run =
+        TrainingRun::start(run::resolve(config), toy().path(std::string("hopeless-") + policy));
+    run.trainer().call_after_backward([](int64_t, const std::vector<Parameter>& p) { poison(p); });
     BOOST_CHECK_EXCEPTION(
         go(run), Error,
         says("[train] step 11: expected finite numbers", "; 10 batches before it were left out"));
@@ -284,7 +285,7 @@ BOOST_AUTO_TEST_CASE(leaving_batches_out_without_end_stops) {
 
 BOOST_AUTO_TEST_CASE(a_loaded_model_is_the_one_that_was_trained) {
   const std::string path = toy().path("load");
-  TrainingRun run = TrainingRun::start(toy().config("learned_abs"), path);
+  TrainingRun run = TrainingRun::start(run::resolve(toy().config("learned_abs")), path);
   go(run);
   const run::LoadedRun loaded = run::load_run(path);
   BOOST_TEST(loaded.state.step == 8);

@@ -9,7 +9,7 @@
 #include "apps/eval/protocols/speed.h"
 #include "apps/eval/results.h"
 #include "apps/eval/scorer.h"
-#include "apps/train/trainee.h"
+#include "apps/train/timed_step.h"
 #include "engine/base/parallel.h"
 #include "tests/apps/eval/protocols/toy_models.h"
 #include "tests/layers/tiny_model.h"
@@ -187,9 +187,9 @@ BOOST_AUTO_TEST_CASE(the_peak_of_training_holds_weights_moments_gradients_and_ac
 
 BOOST_AUTO_TEST_CASE(a_batch_comes_in_equal_pieces) {
   BOOST_CHECK_EXCEPTION(
-      train::Trainee(tiny_config("alibi"), train::StepShape{.batch_size = 4, .accumulate = 3},
-                     DType::f32, {}),
-      ConfigError, says("[trainee] expected a batch of sequences in equal pieces, got 4 in 3"));
+      train::TimedStep(tiny_config("alibi"), train::StepShape{.batch_size = 4, .accumulate = 3},
+                       DType::f32, {}),
+      ConfigError, says("[train] expected a batch of sequences in equal pieces, got 4 in 3"));
 }
 
 BOOST_AUTO_TEST_CASE(fewer_than_twenty_timed_steps_have_no_percentiles) {

@@ -1,0 +1,202 @@
+#include "apps/run/resolved_config.h"
+
+#include <cmath>
+
+#include "apps/cli/printable.h"
+#include "engine/base/did_you_mean.h"
+#include "engine/base/error.h"
+#include "engine/base/parallel.h"
+#include "engine/base/text.h"
+#include "posenc/composition.h"
+#include "posenc/expression.h"
+#include "posenc/finite_start.h"
+#include "posenc/registry.h"
+
+namespace farfield::run {
+namespace {
+
+constexpr std::string_view kWhere = "config";
+
+template <class T>
+void check(const char* name, T value, bool ok, const char* expected) {
+  require<ConfigError>(ok, kWhere, name, ": expected ", expected, ", got ", value);
+}
+
+void check_at_least(const char* name, int64_t value, int64_t least) {
+  require<ConfigError>(value >= least, kWhere, name, ": expected at least ", least, ", got ",
+                       value);
+}
+
+// A word of an option and what it stands for.
+template <class T>
+struct Word {
+  const char* word;
+  T value;
+};
+
+template <class T>
+T value_of_word(const char* name, const std::string& word, const std::vector<Word<T>>& words) {
+  static constexpr Synonym kSynonyms[] = {
+      {"float32", "fp32"}, {"float", "fp32"},    {"f32", "fp32"},    {"32", "fp32"},
+      {"tf32", "fp32"},    {"bfloat16", "bf16"}, {"fp16", "bf16"},   {"float16", "bf16"},
+      {"half", "bf16"},    {"mixed", "bf16"},    {"ignore", "skip"}, {"fail", "stop"},
+      {"error", "stop"},   {"on", "auto"},       {"none", "off"}};
+  std::vector<std::string> known;
+  for (const Word<T>& one : words) {
+    if (one.word == word) return one.value;
+    known.emplace_back(one.word);
+  }
+  fail<ConfigError>(kWhere, name, ": expected one of ", joined(known, ", "), ", got '", word, "'",
+                    did_you_mean(word, known, kSynonyms));
+}
+
+// A name goes into a line of config.conf, a cell of a table and the name of a file.
+void check_name(const std::string& name) {
+  constexpr size_t kLongest = 80;
+  const bool is_text = name.empty() || (name.front() != ' ' && name.back() != ' ' &&
+                                        name.size() <= kLongest && cli::printable(name) == name &&
+                                        name.find_first_of("#\n\t") == std::string::npos);
+  require<ConfigError>(is_text, kWhere, "--name: expected at most ", kLongest,
+                       " bytes of UTF-8 on one line, without '#' and without blanks at the ends, "
+                       "got '",
+                       name, "', ", name.size(), " bytes");
+}
+
+void fill_from_preset(RunConfig& c) {
+  const Preset& preset = find_preset(c.preset);
+  const ModelConfig& model = preset.model;
+  const TrainDefaults& train = preset.train;
+  const auto fill = [](auto& value, auto other) {
+    if (!value) value = other;
+  };
+  fill(c.n_layer, model.n_layer);
+  fill(c.n_head, model.n_head);
+  fill(c.d_ff, c.d_model ? 4 * *c.d_model : model.d_ff);
+  fill(c.d_model, model.d_model);
+  fill(c.train_len, model.train_len);
+  fill(c.batch, train.batch_size);
+  fill(c.steps, train.steps);
+  fill(c.lr, train.peak_lr);
+  fill(c.warmup, train.warmup_fraction);
+  fill(c.weight_decay, train.weight_decay);
+  fill(c.clip, train.max_grad_norm);
+  fill(c.precision, parse_device(c.device).kind == Device::Kind::cuda ? "bf16" : "fp32");
+}
+
+void check_values(const ResolvedConfig& c) {
+  check_at_least("--train-len", c.train_len(), 1);
+  check_at_least("--batch", c.batch, 1);
+  check_at_least("--accumulate", c.accumulate, 1);
+  require<ConfigError>(c.batch % c.accumulate == 0, kWhere,
+                       "--accumulate: expected a divisor of the batch, ", c.batch, ", got ",
+                       c.accumulate);
+  check_at_least("--steps", c.steps, 1);
+  if (c.threads)
+    require<ConfigError>(*c.threads >= 1 && *c.threads <= kMostThreads, kWhere,
+                         "--threads: expected 1 to ", kMostThreads, ", got ", *c.threads);
+  check_at_least("--log-every", c.log_every, 1);
+  check_at_least("--valid-every", c.valid_every, 0);
+  check_at_least("--valid-windows", c.valid_windows, 1);
+  check_at_least("--checkpoint-every", c.checkpoint_every, 0);
+  check_at_least("--keep", c.keep, 1);
+  check("--lr", c.lr, std::isfinite(c.lr) && c.lr >= 0, "a finite number >= 0");
+  check("--warmup", c.warmup, c.warmup >= 0 && c.warmup <= 0.5, "a share from 0 to 0.5");
+  check("--weight-decay", c.weight_decay, std::isfinite(c.weight_decay) && c.weight_decay >= 0,
+        "a finite number >= 0");
+  check("--clip", c.clip, std::isfinite(c.clip) && c.clip >= 0, "a finite number >= 0");
+  check("--hidden-dropout", c.model.hidden_dropout,
+        c.model.hidden_dropout >= 0 && c.model.hidden_dropout < 1, "a share from 0 to below 1");
+  check_name(c.name);
+}
+
+// cuda or cuda:N
+bool is_cuda_name(const std::string& device) {
+  return device == "cuda" || (device.starts_with("cuda:") && device.size() > 5 &&
+                              device.find_first_not_of("0123456789", 5) == std::string::npos);
+}
+
+}  // namespace
+
+ModelConfig ResolvedConfig::model_of(int64_t vocab_size) const {
+  ModelConfig whole = model;
+  whole.vocab_size = vocab_size;
+  return whole;
+}
+
+ResolvedConfig resolve(const RunConfig& request) {
+  RunConfig filled = request;
+  fill_from_preset(filled);
+  ResolvedConfig c;
+  c.model = preset(filled.preset);
+  c.model.n_layer = *filled.n_layer;
+  c.model.n_head = *filled.n_head;
+  c.model.d_model = *filled.d_model;
+  c.model.d_ff = *filled.d_ff;
+  c.model.train_len = *filled.train_len;
+  c.model.hidden_dropout = filled.hidden_dropout;
+  c.model.posenc = filled.posenc;
+  c.name = filled.name;
+  c.data = filled.data;
+  c.batch = *filled.batch;
+  c.accumulate = filled.accumulate;
+  c.seed = filled.seed;
+  c.steps = *filled.steps;
+  c.lr = *filled.lr;
+  c.warmup = *filled.warmup;
+  c.weight_decay = *filled.weight_decay;
+  c.clip = *filled.clip;
+  c.device = parse_device(filled.device);
+  c.checkpoint_activations = filled.checkpoint_activations;
+  c.threads = filled.threads;
+  c.log_every = filled.log_every;
+  c.valid_every = filled.valid_every;
+  c.valid_windows = filled.valid_windows;
+  c.checkpoint_every = filled.checkpoint_every;
+  c.keep = filled.keep;
+  check_values(c);
+  c.nonfinite = value_of_word<OnNonfinite>(
+      "--nonfinite", filled.nonfinite,
+      {{"stop", OnNonfinite::stop}, {"skip", OnNonfinite::skip}, {"rewind", OnNonfinite::rewind}});
+  c.uses_cuda_graph =
+      value_of_word<bool>("--cuda-graph", filled.cuda_graph, {{"auto", true}, {"off", false}});
+  c.dtype = value_of_word<DType>("--precision", *filled.precision,
+                                 {{"fp32", DType::f32}, {"bf16", DType::bf16}});
+  c.model.posenc = canonical_posenc(filled.posenc, c);
+  filled.posenc = c.model.posenc;
+  c.settings = to_settings(filled);
+  return c;
+}
+
+std::string canonical_posenc(const std::string& expression, const ResolvedConfig& trained) {
+  const ModelConfig shape = trained.model_of(1);
+  validate(shape);
+  posenc::Config at{.n_head = shape.n_head,
+                    .head_dim = shape.head_dim(),
+                    .d_model = shape.d_model,
+                    .n_layer = shape.n_layer,
+                    .train_len = shape.train_len,
+                    .seed = trained.seed,
+                    .device = trained.device};
+  for (const posenc::ParsedTerm& term : posenc::parse_expression(shape.posenc, posenc::form_of))
+    at.trained_with.push_back(term.name);
+  const posenc::Composition encoding(expression, at);
+  // Terms that do not fit together may show when both act, which for some is in a test alone.
+  for (const auto phase : {posenc::Phase::train, posenc::Phase::eval})
+    encoding.plan(shape.train_len, shape.train_len, phase);
+  if (expression == shape.posenc) posenc::require_finite_start(encoding);
+  return encoding.canonical();
+}
+
+ResolvedConfig config_of_file(const std::string& file, const Settings& settings,
+                              const std::optional<std::string>& device) {
+  RunConfig config = to_run_config(file, settings);
+  if (device) config.device = *device;
+  if (device || is_cuda_name(config.device)) parse_device(config.device);
+  try {
+    return resolve(config);
+  } catch (const ConfigError& error) {
+    refuse_config_file(file, error);
+  }
+}
+
+}  // namespace farfield::run

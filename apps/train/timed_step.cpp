@@ -1,0 +1,71 @@
+#include "apps/train/timed_step.h"
+
+#include <algorithm>
+
+#include "apps/analysis/timing.h"
+#include "engine/base/random.h"
+#include "engine/device_info.h"
+#include "engine/ops/pointwise.h"
+
+namespace farfield::train {
+namespace {
+
+constexpr double kLr = 1e-4;
+
+}  // namespace
+
+std::vector<int32_t> made_up_tokens(int64_t n, int64_t vocab_size) {
+  const Random random{1, stream_of("bench tokens")};
+  std::vector<int32_t> ids(static_cast<size_t>(n));
+  for (size_t i = 0; i < ids.size(); ++i)
+    ids[i] = static_cast<int32_t>(random.below(i, static_cast<uint64_t>(vocab_size)));
+  return ids;
+}
+
+TimedStep::TimedStep(const ModelConfig& config, const StepShape& shape, DType dtype,
+                     const Device& device, bool uses_graph)
+    : device_(device),
+      before_(memory_stats(device).current_bytes),
+      step_(Transformer(config, /*seed=*/1, dtype, device),
+            {.shape = shape, .uses_graph = uses_graph}),
+      own_bytes_(memory_stats(device).current_bytes - before_) {
+  const Tensor ids =
+      Tensor::from(made_up_tokens(shape.batch_size * config.train_len, config.vocab_size),
+                   {shape.batch_size, config.train_len}, device);
+  step_.take(ids, ids, 0);
+}
+
+double TimedStep::run() {
+  const int64_t held = memory_stats(device_).current_bytes;
+  reset_peak_memory(device_);
+  synchronize(device_);
+  const double time = analysis::seconds([&] {
+    step_.run(kLr);
+    step_.clear_gradients();
+    synchronize(device_);
+  });
+  // What a recorded step uses is held from then on.
+  peak_bytes_ = std::max(peak_bytes_, own_bytes_ + memory_stats(device_).peak_bytes - held);
+  return time;
+}
+
+std::array<double, 3> TimedStep::run_parts() {
+  std::array<double, 3> seconds{};
+  const auto add = [&](size_t part, const auto& f) {
+    synchronize(device_);
+    seconds[part] += analysis::seconds([&] {
+      f();
+      synchronize(device_);
+    });
+  };
+  Tensor loss;
+  for (int64_t piece = 0; piece < step_.shape().accumulate; ++piece) {
+    add(0, [&] { loss = step_.forward(piece); });
+    add(1, [&] { step_.backward(loss); });
+  }
+  add(2, [&] { step_.update(kLr, cast(loss.detach(), DType::f64)); });
+  step_.clear_gradients();
+  return seconds;
+}
+
+}  // namespace farfield::train

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "apps/train/training_step.h"
+
+namespace farfield::train {
+
+/// Tokens for what is measured whatever the text: the same for the same numbers.
+std::vector<int32_t> made_up_tokens(int64_t n, int64_t vocab_size);
+
+/// A training step on made-up tokens, from initial weights: for measuring what a step takes.
+class TimedStep {
+ public:
+  /// uses_graph  as in StepOptions
+  TimedStep(const ModelConfig& config, const StepShape& shape, DType dtype, const Device& device,
+            bool uses_graph = true);
+
+  /// A step. Seconds, the device being waited for before each look at the clock.
+  double run();
+  /// The same in parts, each waited for and none recorded: seconds of forward, backward and update.
+  std::array<double, 3> run_parts();
+
+  /// Of weights, moments, gradients and activations together, the most of any run(): the
+  /// allocator's.
+  int64_t peak_bytes() const { return peak_bytes_; }
+  const StepGraph& graph() const { return step_.graph(); }
+
+ private:
+  Device device_;
+  int64_t before_;
+  TrainingStep step_;
+  int64_t own_bytes_, peak_bytes_ = 0;
+};
+
+}  // namespace farfield::train
