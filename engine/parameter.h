@@ -1,10 +1,17 @@
 #pragma once
 
+#include <limits>
 #include <string>
 
 #include "engine/tensor.h"
 
 namespace farfield {
+
+/// What values are kept between.
+struct Bounds {
+  double least = -std::numeric_limits<double>::infinity();
+  double most = std::numeric_limits<double>::infinity();
+};
 
 /// A trained tensor under the name that checkpoints use. Master values are float32 (float64 in
 /// gradient checks); ops that compute in bfloat16 round them on the way in.
@@ -13,6 +20,9 @@ struct Parameter {
   Tensor value;  ///< a leaf with requires_grad(), unless frozen
   bool decay =
       true;  ///< subject to weight decay: matrices only; norms, biases and encodings are not
+  /// Of every element, as its dtype has them; an optimizer's step may leave them, project() puts
+  /// the values back.
+  Bounds bounds = {};
 };
 
 }  // namespace farfield

@@ -4,43 +4,41 @@
 #include <cmath>
 #include <limits>
 
+#include "engine/base/text.h"
+
 namespace farfield::posenc {
 namespace {
 
 constexpr double kMaxInteger = 9007199254740992;  // 2^53: every integer up to it is a float64
 
-std::string joined(const std::vector<std::string>& parts) {
-  std::string text;
-  for (size_t i = 0; i < parts.size(); ++i)
-    text += (i == 0 ? "" : i + 1 == parts.size() ? " or " : ", ") + parts[i];
-  return text;
-}
-
 // Values end up in float32 tables and parameters.
 constexpr double kMaxNumber = std::numeric_limits<float>::max();
 
 bool in_range(const ArgumentSpec& spec, double x) {
-  return std::abs(x) <= kMaxNumber && (spec.least_excluded ? x > spec.least : x >= spec.least) &&
-         x <= spec.most;
+  const auto [least, most] = spec.bounds;
+  return std::abs(x) <= kMaxNumber && (spec.is_least_excluded ? x > least : x >= least) &&
+         x <= most;
 }
 
 bool accepts(const ArgumentSpec& spec, const Value& value, int64_t n_head) {
+  using Kind = ArgumentSpec::Kind;
   switch (value.kind) {
     case Value::Kind::number:
-      if (spec.integer)
+      if (spec.kind == Kind::integer)
         return std::trunc(value.number) == value.number && std::abs(value.number) <= kMaxInteger &&
                in_range(spec, value.number);
-      return (spec.number || spec.per_head) && in_range(spec, value.number);
+      return (spec.kind == Kind::number || spec.kind == Kind::per_head) &&
+             in_range(spec, value.number);
     case Value::Kind::word:
       return std::find(spec.words.begin(), spec.words.end(), value.text) != spec.words.end();
     case Value::Kind::list:
-      return spec.per_head && static_cast<int64_t>(value.list.size()) == n_head &&
+      return spec.kind == Kind::per_head && static_cast<int64_t>(value.list.size()) == n_head &&
              std::all_of(value.list.begin(), value.list.end(),
                          [&](double x) { return in_range(spec, x); });
     case Value::Kind::formula:
-      return spec.formula;
+      return spec.kind == Kind::formula;
     case Value::Kind::file:
-      return spec.file;
+      return spec.or_a_file;
     case Value::Kind::text:
     case Value::Kind::declaration:
       break;
@@ -52,200 +50,164 @@ bool accepts(const ArgumentSpec& spec, const Value& value, int64_t n_head) {
 std::string describe(const ArgumentSpec& spec, const Value& value, int64_t n_head) {
   std::string text = to_text(value);
   if (text.size() > 40) text = text.substr(0, 40) + "...";
-  if (value.kind == Value::Kind::list && spec.per_head &&
+  if (value.kind == Value::Kind::list && spec.kind == ArgumentSpec::Kind::per_head &&
       static_cast<int64_t>(value.list.size()) != n_head)
     text = concat(value.list.size(), " of them; this model has ", n_head, " heads");
   if (value.kind == Value::Kind::word) text += did_you_mean(value.text, spec.words);
   const auto is_too_large = [](double x) { return std::abs(x) > kMaxNumber; };
-  if (spec.integer) return text;
+  if (spec.kind == ArgumentSpec::Kind::integer) return text;
   if (is_too_large(value.number) || std::any_of(value.list.begin(), value.list.end(), is_too_large))
     text += ", which float32 cannot hold";
   return text;
 }
 
-Value number_value(double x) {
-  Value value;
-  value.number = x;
-  return value;
+// One without a default.
+ArgumentSpec required(ArgumentSpec::Kind kind, std::string name, std::string meaning) {
+  ArgumentSpec spec;
+  spec.kind = kind;
+  spec.name = std::move(name);
+  spec.meaning = std::move(meaning);
+  return spec;
 }
-Value word_value(std::string word) {
-  Value value;
-  value.kind = Value::Kind::word;
-  value.text = std::move(word);
-  return value;
+ArgumentSpec with_default(ArgumentSpec spec, std::string text) {
+  spec.default_text = std::move(text);
+  return spec;
+}
+ArgumentSpec with_default(ArgumentSpec spec, double fallback) {
+  spec.fallback = fallback;
+  return with_default(std::move(spec), to_text(fallback));
 }
 
 }  // namespace
 
+Start uniform(double low, double high) {
+  return {concat("U(", to_text(low), ',', to_text(high), ')'),
+          [low, high](int64_t n_head, const Random& random) {
+            std::vector<double> values;
+            for (int64_t h = 0; h < n_head; ++h)
+              values.push_back(low + (high - low) * random.uniform(static_cast<uint64_t>(h)));
+            return values;
+          }};
+}
+
 ArgumentSpec ArgumentSpec::at_least(double bound) const {
   ArgumentSpec spec = *this;
-  spec.least = bound;
+  spec.bounds.least = bound;
   return spec;
 }
 ArgumentSpec ArgumentSpec::above(double bound) const {
   ArgumentSpec spec = at_least(bound);
-  spec.least_excluded = true;
+  spec.is_least_excluded = true;
   return spec;
 }
 ArgumentSpec ArgumentSpec::at_most(double bound) const {
   ArgumentSpec spec = *this;
-  spec.most = bound;
+  spec.bounds.most = bound;
   return spec;
 }
 ArgumentSpec ArgumentSpec::or_words(std::vector<std::string> allowed) const {
   ArgumentSpec spec = *this;
   spec.words = std::move(allowed);
-  if (!spec.has_fallback && !spec.words.empty() && spec.words[0] == spec.default_text) {
-    spec.has_fallback = true;
-    spec.fallback.kind = Value::Kind::word;
-    spec.fallback.text = spec.default_text;
-  }
+  if (!spec.fallback && !spec.words.empty() && spec.words[0] == spec.default_text)
+    spec.fallback = spec.default_text;
   return spec;
 }
 ArgumentSpec ArgumentSpec::or_number() const {
   ArgumentSpec spec = *this;
-  spec.number = true;
+  spec.kind = Kind::number;
   return spec;
 }
 ArgumentSpec ArgumentSpec::or_integer() const {
   ArgumentSpec spec = *this;
-  spec.integer = true;
-  return spec;
-}
-ArgumentSpec ArgumentSpec::always_written_out() const {
-  ArgumentSpec spec = *this;
-  spec.written_out = true;
+  spec.kind = Kind::integer;
   return spec;
 }
 ArgumentSpec ArgumentSpec::or_file() const {
   ArgumentSpec spec = *this;
-  spec.file = true;
+  spec.or_a_file = true;
+  return spec;
+}
+ArgumentSpec ArgumentSpec::derived(std::string text,
+                                   std::function<Value(const Config&, const Arguments&)> by) const {
+  ArgumentSpec spec = with_default(*this, std::move(text));
+  spec.fallback.reset();
+  spec.derive = std::move(by);
+  return spec;
+}
+ArgumentSpec ArgumentSpec::kept_within(const Bounds& both) const {
+  ArgumentSpec spec = *this;
+  spec.bounds = spec.kept = both;
+  return spec;
+}
+ArgumentSpec ArgumentSpec::kept_above_argument(std::string argument) const {
+  ArgumentSpec spec = *this;
+  spec.kept_above = std::move(argument);
   return spec;
 }
 
 std::string ArgumentSpec::type() const {
+  const auto [least, most] = bounds;
   std::string range;
-  if (std::isfinite(least)) range += (least_excluded ? " > " : " >= ") + to_text(least);
+  if (std::isfinite(least)) range += (is_least_excluded ? " > " : " >= ") + to_text(least);
   if (std::isfinite(most)) range += (range.empty() ? " <= " : " and <= ") + to_text(most);
   std::vector<std::string> parts = words;
-  if (integer) parts.push_back("an integer" + range);
-  if (number) parts.push_back("a number" + range);
-  if (per_head) parts.push_back("a number" + range + " or a list of them, one per head");
-  if (file) parts.push_back("@file");
-  if (formula) parts.push_back("a formula");
-  if (declares) parts.push_back("a declaration");
-  return joined(parts);
+  switch (kind) {
+    case Kind::word:
+      break;
+    case Kind::integer:
+      parts.push_back("an integer" + range);
+      break;
+    case Kind::number:
+      parts.push_back("a number" + range);
+      break;
+    case Kind::per_head:
+      parts.push_back("a number" + range + " or a list of them, one per head");
+      break;
+    case Kind::formula:
+      parts.push_back("a formula");
+      break;
+    case Kind::declarations:
+      parts.push_back("a declaration");
+  }
+  if (or_a_file) parts.push_back("@file");
+  return listed(parts, " or ");
 }
 
 ArgumentSpec integer_argument(std::string name, double fallback, std::string meaning) {
-  ArgumentSpec spec = number_argument(std::move(name), fallback, std::move(meaning));
-  spec.number = false;
-  spec.integer = true;
-  return spec;
+  return with_default(required_integer(std::move(name), std::move(meaning)), fallback);
 }
-
 ArgumentSpec number_argument(std::string name, double fallback, std::string meaning) {
-  ArgumentSpec spec;
-  spec.name = std::move(name);
-  spec.default_text = to_text(fallback);
-  spec.meaning = std::move(meaning);
-  spec.number = true;
-  spec.has_fallback = true;
-  spec.fallback = number_value(fallback);
-  return spec;
+  return with_default(required_number(std::move(name), std::move(meaning)), fallback);
 }
-
 ArgumentSpec word_argument(std::string name, std::vector<std::string> words, std::string meaning) {
-  ArgumentSpec spec;
-  spec.name = std::move(name);
-  spec.default_text = words.at(0);
-  spec.meaning = std::move(meaning);
-  return spec.or_words(std::move(words));
+  ArgumentSpec spec = required(ArgumentSpec::Kind::word, std::move(name), std::move(meaning));
+  return with_default(std::move(spec), words.at(0)).or_words(std::move(words));
 }
-
 ArgumentSpec per_head_argument(std::string name, std::string default_text, std::string meaning) {
-  ArgumentSpec spec;
-  spec.name = std::move(name);
-  spec.default_text = std::move(default_text);
-  spec.meaning = std::move(meaning);
-  spec.per_head = true;
+  return with_default(required_per_head(std::move(name), std::move(meaning)),
+                      std::move(default_text));
+}
+ArgumentSpec start_argument(std::string name, Start start, std::string meaning) {
+  ArgumentSpec spec = per_head_argument(std::move(name), start.text, std::move(meaning));
+  spec.start = std::move(start);
   return spec;
 }
-
 ArgumentSpec formula_argument(std::string name, std::string default_text, std::string meaning) {
-  ArgumentSpec spec;
-  spec.name = std::move(name);
-  spec.default_text = std::move(default_text);
-  spec.meaning = std::move(meaning);
-  spec.formula = true;
-  return spec;
+  return with_default(required(ArgumentSpec::Kind::formula, std::move(name), std::move(meaning)),
+                      std::move(default_text));
 }
-
 ArgumentSpec declared_parameters(std::string name, std::string meaning) {
-  ArgumentSpec spec;
-  spec.name = std::move(name);
-  spec.default_text = "none";
-  spec.meaning = std::move(meaning);
-  spec.declares = true;
-  return spec;
+  return with_default(
+      required(ArgumentSpec::Kind::declarations, std::move(name), std::move(meaning)), "none");
 }
-
 ArgumentSpec required_integer(std::string name, std::string meaning) {
-  ArgumentSpec spec;
-  spec.name = std::move(name);
-  spec.meaning = std::move(meaning);
-  spec.integer = true;
-  return spec;
+  return required(ArgumentSpec::Kind::integer, std::move(name), std::move(meaning));
 }
-
 ArgumentSpec required_number(std::string name, std::string meaning) {
-  ArgumentSpec spec = required_integer(std::move(name), std::move(meaning));
-  spec.integer = false;
-  spec.number = true;
-  return spec;
+  return required(ArgumentSpec::Kind::number, std::move(name), std::move(meaning));
 }
-
 ArgumentSpec required_per_head(std::string name, std::string meaning) {
-  return per_head_argument(std::move(name), "", std::move(meaning));
-}
-
-ArgumentSpec derived_number(std::string name, std::string default_text,
-                            double (*derived)(const Config&), std::string meaning) {
-  ArgumentSpec spec = number_argument(std::move(name), 0, std::move(meaning));
-  spec.default_text = std::move(default_text);
-  spec.has_fallback = false;
-  spec.derived = derived;
-  return spec;
-}
-
-ArgumentSpec derived_integer(std::string name, std::string default_text,
-                             double (*derived)(const Config&), std::string meaning) {
-  ArgumentSpec spec =
-      derived_number(std::move(name), std::move(default_text), derived, std::move(meaning));
-  spec.number = false;
-  spec.integer = true;
-  return spec;
-}
-
-ArgumentSpec derived_word(std::string name, std::string default_text,
-                          std::string (*derived)(const Config&), std::vector<std::string> words,
-                          std::string meaning) {
-  ArgumentSpec spec;
-  spec.name = std::move(name);
-  spec.default_text = std::move(default_text);
-  spec.meaning = std::move(meaning);
-  spec.words = std::move(words);
-  spec.derived_word = derived;
-  return spec;
-}
-
-ArgumentSpec derived_integer(std::string name, std::string default_text,
-                             double (*derived)(const Config&, const Arguments&),
-                             std::string meaning) {
-  ArgumentSpec spec = required_integer(std::move(name), std::move(meaning));
-  spec.default_text = std::move(default_text);
-  spec.derived_from_others = derived;
-  return spec;
+  return required(ArgumentSpec::Kind::per_head, std::move(name), std::move(meaning));
 }
 
 Arguments::Arguments(std::string_view expression, const ParsedTerm& term, std::string_view encoding,
@@ -254,10 +216,11 @@ Arguments::Arguments(std::string_view expression, const ParsedTerm& term, std::s
       encoding_(encoding),
       path_(encoding),
       column_(term.column),
-      n_head_(config.n_head) {
+      n_head_(config.n_head),
+      specs_(&specs) {
   std::vector<std::string> known;
   for (const ArgumentSpec& spec : specs)
-    if (!spec.declares) known.push_back(spec.name);
+    if (spec.kind != ArgumentSpec::Kind::declarations) known.push_back(spec.name);
   for (const ParsedArgument& given : term.arguments) {
     farfield::require<ConfigError>(!specs.empty(), "posenc", encoding, " takes no arguments",
                                    show_place(expression, given.column));
@@ -288,21 +251,20 @@ Arguments::Arguments(std::string_view expression, const ParsedTerm& term, std::s
                                      spec.name, ", ", spec.type(), " (", spec.meaning, "); write ",
                                      encoding, "(", spec.name, "=...)",
                                      show_place(expression, term.column));
-      if (spec.derived != nullptr) values_[spec.name] = number_value(spec.derived(config));
-      if (spec.derived_from_others != nullptr)
-        values_[spec.name] = number_value(spec.derived_from_others(config, *this));
-      if (spec.derived_word != nullptr) values_[spec.name] = word_value(spec.derived_word(config));
-      if (spec.has_fallback) values_[spec.name] = spec.fallback;
+      if (spec.derive)
+        values_[spec.name] = spec.derive(config, *this);
+      else if (spec.fallback)
+        values_[spec.name] = *spec.fallback;
     }
-    if (spec.declares)
+    if (spec.kind == ArgumentSpec::Kind::declarations)
       for (const Declaration& declaration : declarations_)
         canonical_ += concat(canonical_.empty() ? "(" : ", ", declaration.text());
-    const bool shown = spec.derived != nullptr || spec.derived_from_others != nullptr ||
-                       spec.derived_word != nullptr || spec.written_out ||
-                       (given && !(spec.has_fallback && at(spec.name).same(spec.fallback)));
+    const bool is_default = spec.fallback && at(spec.name).same(*spec.fallback);
+    const bool shown = spec.derive ? true : given && !is_default;
     if (shown)
       canonical_ += concat(canonical_.empty() ? "(" : ", ", spec.name, '=',
-                           spec.formula ? formula(spec.name)->text() : to_text(at(spec.name)));
+                           spec.kind == ArgumentSpec::Kind::formula ? formula(spec.name)->text()
+                                                                    : to_text(at(spec.name)));
   }
   if (!canonical_.empty()) canonical_ += ')';
 }
@@ -374,8 +336,8 @@ std::vector<double> Arguments::per_head(std::string_view name) const {
 
 void Arguments::refuse_unknown(const std::vector<std::string>& known, const std::string& name,
                                size_t column, std::string_view what) const {
-  fail<ConfigError>("posenc", encoding_, " takes ", joined(known), ", got '", name, "'", what,
-                    did_you_mean(name, known), show_place(expression_, column));
+  fail<ConfigError>("posenc", encoding_, " takes ", listed(known, " or "), ", got '", name, "'",
+                    what, did_you_mean(name, known), show_place(expression_, column));
 }
 
 void Arguments::refuse(std::string_view argument, const std::string& what) const {

@@ -1,11 +1,14 @@
 #pragma once
 
-#include <limits>
+#include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "engine/base/random.h"
+#include "engine/parameter.h"
 #include "posenc/declaration.h"
 #include "posenc/encoding.h"
 #include "posenc/expression.h"
@@ -15,32 +18,46 @@ namespace farfield::posenc {
 
 class Arguments;
 
-/// One argument of an encoding, as the registry lists it.
+/// Where a parameter starts, one number per head, unless the expression says so.
+struct Start {
+  std::string text = {};  ///< as shown: "U(0,2)"
+  /// One number for each head; `random` is a stream of the parameter's own.
+  std::function<std::vector<double>(int64_t n_head, const Random& random)> values = {};
+};
+/// Drawn for each head, uniform in [low, high).
+Start uniform(double low, double high);
+
+/// One argument of an encoding, as its row lists it.
 struct ArgumentSpec {
   std::string name = {};
-  std::string default_text = {};  ///< as shown; empty: the argument must be given
   std::string meaning = {};
-  // What is accepted:
-  bool number = false;
-  bool integer = false;                 ///< a number without a fraction
-  bool per_head = false;                ///< a number for all heads, or a list with one for each
-  std::vector<std::string> words = {};  ///< one of these
-  bool file = false;                    ///< @ and a path
-  bool formula = false;                 ///< a formula: formula.h
-  bool declares = false;  ///< stands for any number of declarations, under names of their own
-  double least = -std::numeric_limits<double>::infinity();
-  double most = std::numeric_limits<double>::infinity();
-  bool least_excluded = false;
-  /// A default that depends on the model; the canonical text writes it out.
-  double (*derived)(const Config&) = nullptr;
-  /// One that depends on the arguments listed before it too.
-  double (*derived_from_others)(const Config&, const Arguments&) = nullptr;
-  std::string (*derived_word)(const Config&) = nullptr;  ///< the same for a word
-  bool written_out = false;                              ///< the canonical text shows a default too
-  /// The default as a value, when it is one. Without, the encoding finds it (a formula, a random
-  /// draw).
-  bool has_fallback = false;
-  Value fallback = {};
+  std::string default_text = {};  ///< as shown; empty: the argument must be given
+
+  enum class Kind {
+    word,          ///< one of `words`, nothing else
+    integer,       ///< a number without a fraction
+    number,        //
+    per_head,      ///< a number for all heads, or a list with one for each
+    formula,       ///< formula.h
+    declarations,  ///< any number of declarations, under names of their own: declaration.h
+  };
+  Kind kind = Kind::word;
+  std::vector<std::string> words = {};  ///< accepted too
+  bool or_a_file = false;               ///< @ and a path are accepted too
+  Bounds bounds = {};                   ///< of numbers
+  bool is_least_excluded = false;
+
+  /// The default, where it is a value; or what it is found by from the model and the arguments
+  /// listed before, and then the canonical text writes it out. With neither, the encoding finds it
+  /// (a formula, a random draw).
+  std::optional<Value> fallback = {};
+  std::function<Value(const Config&, const Arguments&)> derive = {};
+
+  /// Of an argument that says where a HeadParameter starts: where it does otherwise, and what
+  /// training keeps it between. The lower bound may be another argument.
+  Start start = {};
+  Bounds kept = {};
+  std::string kept_above = {};
 
   ArgumentSpec at_least(double bound) const;
   ArgumentSpec above(double bound) const;
@@ -48,8 +65,12 @@ struct ArgumentSpec {
   ArgumentSpec or_words(std::vector<std::string> allowed) const;
   ArgumentSpec or_number() const;
   ArgumentSpec or_integer() const;
-  ArgumentSpec always_written_out() const;
   ArgumentSpec or_file() const;
+  ArgumentSpec derived(std::string text,
+                       std::function<Value(const Config&, const Arguments&)> by) const;
+  /// Bounds of what may be given and of what training makes of it.
+  ArgumentSpec kept_within(const Bounds& both) const;
+  ArgumentSpec kept_above_argument(std::string argument) const;
 
   /// What may be given, in words: "an integer >= 1", "interp, geometric or a list of numbers, one
   /// per head".
@@ -62,6 +83,8 @@ ArgumentSpec number_argument(std::string name, double fallback, std::string mean
 ArgumentSpec word_argument(std::string name, std::vector<std::string> words, std::string meaning);
 /// One number per head, or one for all; default_text says what the encoding does without.
 ArgumentSpec per_head_argument(std::string name, std::string default_text, std::string meaning);
+/// Where a parameter of the model starts, one number per head, or one for all: HeadParameter.
+ArgumentSpec start_argument(std::string name, Start start, std::string meaning);
 /// A formula; default_text says what the encoding does without.
 ArgumentSpec formula_argument(std::string name, std::string default_text, std::string meaning);
 /// Parameters that the expression declares; `name` stands for their names in lists.
@@ -69,25 +92,17 @@ ArgumentSpec declared_parameters(std::string name, std::string meaning);
 ArgumentSpec required_integer(std::string name, std::string meaning);
 ArgumentSpec required_number(std::string name, std::string meaning);
 ArgumentSpec required_per_head(std::string name, std::string meaning);
-ArgumentSpec derived_number(std::string name, std::string default_text,
-                            double (*derived)(const Config&), std::string meaning);
-ArgumentSpec derived_integer(std::string name, std::string default_text,
-                             double (*derived)(const Config&), std::string meaning);
-ArgumentSpec derived_word(std::string name, std::string default_text,
-                          std::string (*derived)(const Config&), std::vector<std::string> words,
-                          std::string meaning);
-/// One that depends on the arguments listed before it too.
-ArgumentSpec derived_integer(std::string name, std::string default_text,
-                             double (*derived)(const Config&, const Arguments&),
-                             std::string meaning);
 
 /// The arguments of one term, checked against what its encoding takes, defaults filled in.
 class Arguments {
  public:
   /// ConfigError, at its place in `expression`, for an argument that is unknown, given twice,
   /// missing, of another type or out of range, and for a declared parameter that no formula uses.
+  /// `specs` must outlive this and its copies.
   Arguments(std::string_view expression, const ParsedTerm& term, std::string_view encoding,
             const std::vector<ArgumentSpec>& specs, const Config& config);
+
+  const std::vector<ArgumentSpec>& specs() const { return *specs_; }
 
   /// False when the argument was left out and the encoding has to find its default.
   bool has(std::string_view name) const;
@@ -146,6 +161,7 @@ class Arguments {
   std::string canonical_;
   size_t column_;
   int64_t n_head_;
+  const std::vector<ArgumentSpec>* specs_;
   std::map<std::string, Value, std::less<>> values_;
   std::map<std::string, Formula, std::less<>> formulas_;
   std::vector<Declaration> declarations_;

@@ -1,9 +1,12 @@
 #include "posenc/composition.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
+#include "engine/autograd.h"
 #include "engine/base/hash.h"
+#include "engine/base/text.h"
 #include "engine/ops.h"
 #include "posenc/expression.h"
 #include "posenc/merge.h"
@@ -41,10 +44,8 @@ const Row& find_row(std::string_view expression, const ParsedTerm& term) {
   if (row != nullptr) return *row;
   std::vector<std::string> known = names();
   const std::string hint = did_you_mean(term.name, known, name_synonyms());
-  std::string all;
-  for (const std::string& name : known) all += (all.empty() ? "" : ", ") + name;
   fail<ConfigError>("posenc", "expected an encoding, got '", term.name, "'",
-                    hint.empty() ? "; there are " + all : hint,
+                    hint.empty() ? "; there are " + joined(known) : hint,
                     show_place(expression, term.column));
 }
 
@@ -330,8 +331,12 @@ std::vector<Parameter> Composition::parameters() const {
 }
 
 void Composition::project() {
-  for (Term& term : terms_)
-    for (const auto& encoding : term.encodings) encoding->project();
+  const NoGrad no_grad;  // and on their device, which nobody waits for
+  for (Parameter& p : parameters()) {
+    const auto [least, most] = p.bounds;
+    if (std::isinf(least) && std::isinf(most)) continue;
+    p.value.assign(minimum(maximum(cast(p.value, DType::f64), least), most));
+  }
 }
 
 std::vector<HeadParameter*> Composition::head_parameters() {

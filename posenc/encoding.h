@@ -118,8 +118,6 @@ class Encoding {
   /// What a checkpoint keeps, under full names ("kerple_log.r1"): what training changes, and
   /// frozen tensors that seed and expression do not give for certain; empty for a fixed encoding.
   virtual std::vector<Parameter> parameters() const { return {}; }
-  /// Puts parameters back into their bounds; called after each optimizer step.
-  virtual void project() {}
   /// The learned ones of parameters() that are one number per head, for those who read or set what
   /// they mean: constraint=softplus stores another number.
   virtual std::vector<HeadParameter*> head_parameters() { return {}; }

@@ -33,6 +33,11 @@ inline constexpr size_t kMaxExpressionSize = 8192;
 /// A value as written.
 struct Value {
   enum class Kind { number, word, list, text, file, formula, declaration };
+  Value() = default;
+  Value(double x) : number(x) {}
+  Value(int64_t x) : number(static_cast<double>(x)) {}
+  Value(std::string word) : kind(Kind::word), text(std::move(word)) {}
+
   Kind kind = Kind::number;
   double number = 0;
   /// Of a word, a quoted text, a file; formulas and declarations as written.

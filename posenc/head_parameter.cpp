@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "engine/autograd.h"
-#include "engine/base/random.h"
 #include "engine/ops.h"
 
 namespace farfield::posenc {
@@ -57,30 +56,23 @@ Bounds inside(const Bounds& bounds) {
   return {.least = bounds.least + margin, .most = bounds.most - margin};
 }
 
+Start start_of(const Declaration& declared) {
+  if (declared.is_drawn()) return uniform(declared.low, declared.high);
+  return {"", [&declared](int64_t n_head, const Random&) {
+            std::vector<double> values = declared.values;
+            if (!declared.is_list) values.resize(static_cast<size_t>(n_head), values[0]);
+            return values;
+          }};
+}
+
 }  // namespace
 
 HeadParameter::HeadParameter(const Arguments& a, const Config& c, std::string_view argument,
-                             Uniform start, Bounds bounds)
+                             const Start& start, const Bounds& bounds)
     : name_(concat(a.path(), '.', argument)), bounds_(bounds) {
-  std::vector<double> values;
-  if (a.has(argument)) {
-    values = a.per_head(argument);
-  } else {
-    const Random random{c.seed, stream_of("posenc." + name_)};
-    for (int64_t h = 0; h < c.n_head; ++h)
-      values.push_back(start.low +
-                       (start.high - start.low) * random.uniform(static_cast<uint64_t>(h)));
-  }
-  store(a, c, std::move(values));
-}
-
-HeadParameter::HeadParameter(const Arguments& a, const Config& c, std::string_view argument,
-                             const std::vector<double>& start, Bounds bounds)
-    : name_(concat(a.path(), '.', argument)), bounds_(bounds) {
-  store(a, c, a.has(argument) ? a.per_head(argument) : start);
-}
-
-void HeadParameter::store(const Arguments& a, const Config& c, std::vector<double> values) {
+  const Random random{c.seed, stream_of("posenc." + name_)};
+  std::vector<double> values =
+      a.has(argument) ? a.per_head(argument) : start.values(c.n_head, random);
   if (std::isfinite(bounds_.least) || std::isfinite(bounds_.most)) {
     const std::string word = a.word("constraint");
     constraint_ = word == "softplus"           ? Constraint::softplus
@@ -101,8 +93,15 @@ void HeadParameter::store(const Arguments& a, const Config& c, std::vector<doubl
   stored_.set_requires_grad(learned);
 }
 
-std::string HeadParameter::stored_name() const {
-  return constraint_ == Constraint::softplus && is_learned() ? name_ + "_raw" : name_;
+Parameter HeadParameter::parameter() const {
+  const bool smooth = constraint_ == Constraint::softplus && is_learned();
+  Parameter parameter{smooth ? name_ + "_raw" : name_, stored_, /*decay=*/false};
+  const auto as_stored = [this](double x) {
+    return stored_.dtype() == DType::f32 ? double{static_cast<float>(x)} : x;
+  };
+  if (constraint_ == Constraint::project)
+    parameter.bounds = {as_stored(bounds_.least), as_stored(bounds_.most)};
+  return parameter;
 }
 
 std::vector<double> HeadParameter::values() const {
@@ -138,10 +137,16 @@ Tensor HeadParameter::value() const {
   return x;
 }
 
-void HeadParameter::project() {
-  if (!is_learned() || constraint_ != Constraint::project) return;
-  const NoGrad no_grad;  // and on its device, which nobody waits for
-  stored_.assign(minimum(maximum(cast(stored_, DType::f64), bounds_.least), bounds_.most));
+HeadEncoding::HeadEncoding(const Arguments& a, const Config& c) {
+  for (const ArgumentSpec& spec : a.specs()) {
+    if (!spec.start.values) continue;
+    Bounds bounds = spec.kept;
+    if (!spec.kept_above.empty()) bounds.least = a.number(spec.kept_above);
+    all_.emplace_back(a, c, spec.name, spec.start, bounds);
+  }
+  for (const Declaration& declared : a.declarations())
+    all_.emplace_back(a, c, declared.name, start_of(declared),
+                      Bounds{declared.least, declared.most});
 }
 
 std::vector<Parameter> HeadEncoding::parameters() const {
@@ -151,10 +156,6 @@ std::vector<Parameter> HeadEncoding::parameters() const {
   return learned;
 }
 
-void HeadEncoding::project() {
-  for (HeadParameter& parameter : all_) parameter.project();
-}
-
 std::vector<HeadParameter*> HeadEncoding::head_parameters() {
   std::vector<HeadParameter*> learned;
   for (HeadParameter& parameter : all_)
@@ -162,6 +163,15 @@ std::vector<HeadParameter*> HeadEncoding::head_parameters() {
   return learned;
 }
 
+ArgumentSpec theta_argument(std::string text, std::vector<double> (*values)(int64_t n_head),
+                            std::string meaning) {
+  Start start{std::move(text), [values](int64_t n_head, const Random&) {
+                std::vector<double> theta = values(n_head);
+                for (double& x : theta) x = std::log(x);
+                return theta;
+              }};
+  return start_argument("theta", std::move(start), std::move(meaning)).at_least(-50).at_most(50);
+}
 ArgumentSpec constraint_argument() {
   return word_argument("constraint", {"project", "straight_through", "softplus"},
                        "how parameters stay in their bounds; softplus: by a smooth map, for powers "

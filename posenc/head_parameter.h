@@ -1,30 +1,13 @@
 #pragma once
 
-#include <limits>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "posenc/arguments.h"
 #include "posenc/encoding.h"
 
 namespace farfield::posenc {
-
-/// What the values of a parameter are kept between.
-struct Bounds {
-  double least = -std::numeric_limits<double>::infinity();
-  double most = std::numeric_limits<double>::infinity();
-};
-/// Those of the published KERPLE code.
-inline constexpr Bounds kAmplitude{.least = 0.01};
-inline constexpr Bounds kRate{.least = 0.01};
-inline constexpr Bounds kPower{.least = 0.01, .most = 2};
-
-/// Initial values, one per head: uniform in [low, high).
-struct Uniform {
-  double low = 0, high = 1;
-};
 
 /// One number per head: trained, or fixed with learn=false. Values with bounds are kept there in
 /// one of three ways, chosen by the argument "constraint":
@@ -38,19 +21,16 @@ struct Uniform {
 ///                   finite: by 1e-4, or less near a small bound or between narrow ones
 class HeadParameter {
  public:
-  /// The initial values are those of the argument, else drawn: a pure function of the seed and of
-  /// the full name. Reads the arguments "learn" and "constraint" too.
-  HeadParameter(const Arguments& a, const Config& c, std::string_view argument, Uniform start,
-                Bounds bounds);
-  /// The initial values are those of the argument, else `start`.
-  HeadParameter(const Arguments& a, const Config& c, std::string_view argument,
-                const std::vector<double>& start, Bounds bounds = {});
+  /// The initial values are those of the argument, else `start`: a pure function of the seed and of
+  /// the full name. Reads the arguments "learn" and, with bounds, "constraint" too.
+  HeadParameter(const Arguments& a, const Config& c, std::string_view argument, const Start& start,
+                const Bounds& bounds);
 
   /// [H, 1] in float64, differentiable in the stored values.
   Tensor value() const;
   bool is_learned() const { return stored_.requires_grad(); }
-  Parameter parameter() const { return {stored_name(), stored_, /*decay=*/false}; }
-  void project();
+  /// What is stored, with the bounds that an optimizer's step must not leave it out of.
+  Parameter parameter() const;
 
   /// "kerple_log.r1", whatever is stored.
   const std::string& name() const { return name_; }
@@ -64,31 +44,33 @@ class HeadParameter {
  private:
   enum class Constraint { project, straight_through, softplus };
 
-  void store(const Arguments& a, const Config& c, std::vector<double> values);
-  std::string stored_name() const;
-
   std::string name_;
   Constraint constraint_ = Constraint::project;
   Bounds bounds_;
   Tensor stored_;  // [H]; values that are not learned are exact, in float64
 };
 
-/// An encoding whose parameters are numbers per head.
+/// An encoding whose parameters are numbers per head: those that its arguments start, in the order
+/// of its row, then those that the expression declares.
 class HeadEncoding : public Encoding {
  public:
+  HeadEncoding(const Arguments& a, const Config& c);
   std::vector<Parameter> parameters() const final;
-  void project() final;
   std::vector<HeadParameter*> head_parameters() final;
 
  protected:
-  explicit HeadEncoding(std::vector<HeadParameter> parameters) : all_(std::move(parameters)) {}
   /// Of the parameter at that place: HeadParameter::value().
   Tensor value(size_t index) const { return all_.at(index).value(); }
+  /// The same for one head.
+  double value(size_t index, size_t head) const { return all_.at(index).values().at(head); }
 
  private:
   std::vector<HeadParameter> all_;
 };
 
+/// Where logarithms start: those of values(n_head); `text` says so. e^x stays within float32.
+ArgumentSpec theta_argument(std::string text, std::vector<double> (*values)(int64_t n_head),
+                            std::string meaning);
 /// The argument that chooses the constraint.
 ArgumentSpec constraint_argument();
 /// Whether parameters are trained.

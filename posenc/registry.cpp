@@ -2,20 +2,11 @@
 
 #include <algorithm>
 
-#include "posenc/rows.h"
+#include "engine/base/text.h"
 
 namespace farfield::posenc {
-namespace {
 
-std::vector<Row> make_rows() {
-  std::vector<Row> all;
-  for (const auto rows : {input_rows, remap_rows, rotation_rows, rule_rows, table_rows})
-    for (Row& row : rows()) all.push_back(std::move(row));
-  std::sort(all.begin(), all.end(), [](const Row& a, const Row& b) { return a.name < b.name; });
-  return all;
-}
-
-}  // namespace
+std::vector<Row> encoding_rows();  // encodings.cpp.in
 
 bool Row::is(std::string_view letter) const {
   for (size_t begin = 0; begin < classes.size();) {
@@ -32,7 +23,11 @@ bool Row::takes(std::string_view argument) const {
 }
 
 const std::vector<Row>& registry() {
-  static const std::vector<Row> rows = make_rows();
+  static const std::vector<Row> rows = [] {
+    std::vector<Row> all = encoding_rows();
+    std::sort(all.begin(), all.end(), [](const Row& a, const Row& b) { return a.name < b.name; });
+    return all;
+  }();
   return rows;
 }
 
@@ -43,36 +38,13 @@ std::vector<std::string> names() {
 }
 
 std::span<const Synonym> name_synonyms() {
-  static constexpr Synonym kSynonyms[] = {
-      {"rotary", "rope"},
-      {"roformer", "rope"},
-      {"linear_scaling", "rope_linear"},
-      {"position_interpolation", "interpolation"},
-      {"ntk", "rope_ntk"},
-      {"ntk_aware", "rope_ntk"},
-      {"dynamic_ntk", "rope_dynamic_ntk"},
-      {"yarn", "rope_yarn"},
-      {"llama3", "rope_llama3"},
-      {"linear_bias", "alibi"},
-      {"kerple", "kerple_log"},
-      {"t5_bias", "t5"},
-      {"relative_bias", "t5"},
-      {"sin", "sinusoidal"},
-      {"sine", "sinusoidal"},
-      {"learned", "learned_abs"},
-      {"absolute", "learned_abs"},
-      {"no_pos", "none"},
-      {"identity", "none"},
-      {"sliding_window", "window"},
-      {"local", "window"},
-      {"swa", "window"},
-      {"sinks", "streaming"},
-      {"attention_sinks", "streaming"},
-      {"streaming_llm", "streaming"},
-      {"selfextend", "self_extend"},
-      {"custom", "kernel"},
-  };
-  return kSynonyms;
+  static const std::vector<Synonym> synonyms = [] {
+    std::vector<Synonym> all;
+    for (const Row& row : registry())
+      for (const std::string& said : row.synonyms) all.push_back({said, row.name});
+    return all;
+  }();
+  return synonyms;
 }
 
 const Row* find(std::string_view name) {
@@ -84,17 +56,18 @@ const Row* find(std::string_view name) {
 }
 
 Form form_of(std::string_view encoding, std::string_view argument, char after) {
+  using Kind = ArgumentSpec::Kind;
   const Row* const row = find(encoding);
-  if (row == nullptr || row->arguments.empty()) return Form::value;
-  const auto& specs = row->arguments;
-  const auto spec = std::find_if(specs.begin(), specs.end(), [&](const ArgumentSpec& s) {
-    return argument.empty() || (s.name == argument && !s.declares);
-  });
-  const bool is_value = argument.empty() || after == '=';
-  if (spec != specs.end() && is_value) return spec->formula ? Form::formula : Form::value;
-  const bool declares =
-      std::any_of(specs.begin(), specs.end(), [](const ArgumentSpec& s) { return s.declares; });
-  return declares && (after == '=' || after == '>' || after == '<' || after == '~')
+  if (row == nullptr) return Form::value;
+  bool declares = false;
+  for (const ArgumentSpec& spec : row->arguments) {
+    const bool is_meant = argument.empty() || (spec.name == argument && after == '=');
+    if (spec.kind == Kind::declarations)
+      declares = true;
+    else if (is_meant)
+      return spec.kind == Kind::formula ? Form::formula : Form::value;
+  }
+  return declares && std::string_view("=><~").find(after) != std::string_view::npos
              ? Form::declaration
              : Form::value;
 }
@@ -106,6 +79,35 @@ std::string example_of(const Row& row) {
     if (spec.default_text.empty())
       arguments += concat(arguments.empty() ? "" : ", ", spec.name, "=5");
   return row.name + (arguments.empty() ? "" : '(' + arguments + ')');
+}
+
+std::string markdown() {
+  const auto default_of = [](const ArgumentSpec& spec) {
+    std::vector<std::string> parts = {spec.default_text.empty() ? "must be given"
+                                                                : spec.default_text};
+    for (const std::string& word : spec.words)
+      if (word != spec.default_text) parts.push_back(word);
+    if (!spec.words.empty() && spec.kind == ArgumentSpec::Kind::number) parts.push_back("a number");
+    if (!spec.words.empty() && spec.kind == ArgumentSpec::Kind::integer)
+      parts.push_back("an integer");
+    if (spec.or_a_file) parts.push_back("@file");
+    return joined(parts, "; ");
+  };
+  std::string text =
+      "| name | class | what it does | arguments (default) | source |\n"
+      "|---|---|---|---|---|\n";
+  for (const Row& row : registry()) {
+    std::vector<std::string> names = {row.name}, arguments;
+    names.insert(names.end(), row.aliases.begin(), row.aliases.end());
+    for (const ArgumentSpec& spec : row.arguments)
+      arguments.push_back(concat('`', spec.name, "` (", default_of(spec), ')'));
+    std::string formula = row.formula;  // a bar would end its cell
+    for (size_t at = 0; (at = formula.find('|', at)) != std::string::npos; at += 2)
+      formula.insert(at, 1, '\\');
+    text += concat("| `", joined(names, "`, `"), "` | ", row.classes, " | ", formula, " | ",
+                   joined(arguments), " | ", row.source, " |\n");
+  }
+  return text;
 }
 
 }  // namespace farfield::posenc

@@ -1,33 +1,14 @@
 #pragma once
 
-#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "engine/base/did_you_mean.h"
-#include "posenc/arguments.h"
-#include "posenc/encoding.h"
+#include "posenc/row.h"
 
 namespace farfield::posenc {
-
-/// One encoding: what it is called, what it does and how it is made.
-struct Row {
-  std::string name;
-  std::vector<std::string> aliases;
-  std::string classes;  ///< letters as in README.md, comma separated: "T-b", "P2, M"; "-": nothing
-  std::string meaning;
-  std::unique_ptr<Encoding> (*make)(const Arguments&, const Config&) = nullptr;
-  std::vector<ArgumentSpec> arguments;  ///< the first may be given without its name
-  /// Class LY, a shorthand: the expression that it stands for, without `make`.
-  std::string (*expand)(const Arguments&, const Config&) = nullptr;
-  /// A term to begin with, where name and required arguments alone make none.
-  std::string example = {};
-
-  bool is(std::string_view letter) const;  ///< letter is among the classes
-  bool takes(std::string_view argument) const;
-};
 
 /// Every encoding, sorted by name.
 const std::vector<Row>& registry();
@@ -41,5 +22,7 @@ const Row* find(std::string_view name);
 Form form_of(std::string_view encoding, std::string_view argument, char after);
 /// An expression of one encoding: its example, or its name and values for what must be given.
 std::string example_of(const Row& row);
+/// The table of README.md.
+std::string markdown();
 
 }  // namespace farfield::posenc

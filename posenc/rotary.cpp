@@ -1,5 +1,6 @@
 #include "posenc/rotary.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace farfield::posenc {
@@ -17,11 +18,38 @@ int64_t rotary_dims(const Arguments& a, const Config& c) {
 
 }  // namespace
 
+std::vector<ArgumentSpec> rotary_arguments(std::vector<ArgumentSpec> own,
+                                           std::vector<std::string> layouts) {
+  own.push_back(base_argument());
+  own.push_back(layout_argument(std::move(layouts)));
+  own.push_back(
+      number_argument("rotary_pct", 1, "share of head_dim that is rotated").above(0).at_most(1));
+  own.push_back(angle_argument());
+  return own;
+}
+
+std::vector<ArgumentSpec> two_branch_arguments(std::vector<ArgumentSpec> own) {
+  own.push_back(at_argument({"eval", "both"}));
+  return rotary_arguments(std::move(own));
+}
+
 Rotary::Rotary(const Arguments& a, const Config& c)
     : dims_(rotary_dims(a, c)),
       base_(a.number("base")),
       interleaved_(a.word("layout") == "interleaved"),
       emulate_bf16_(a.word("angle_dtype") == "bf16") {}
+
+double Rotary::ntk_base(double alpha) const {
+  const auto r = static_cast<double>(dims_);
+  return base_ * std::pow(alpha, r / (r - 2));
+}
+
+void Rotary::require_ntk(const Arguments& a) const {
+  a.require(dims_ >= 4, "rotary_pct",
+            "expected at least 4 rotated components, of which the first two keep their frequency, "
+            "got ",
+            dims_);
+}
 
 Rotation Rotary::rotation(const Positions& p, std::vector<double> inv_freq, double factor) const {
   const Angles angles(std::move(inv_freq), emulate_bf16_);
@@ -38,6 +66,22 @@ Rotation::Far Rotary::far(const Positions& p, const std::vector<double>& ids_q,
   const auto table = [&](const std::vector<double>& x) { return p.query_table(x, dims_ / 2); };
   return {
       .cos_q = table(q.cos), .sin_q = table(q.sin), .cos_k = table(k.cos), .sin_k = table(k.sin)};
+}
+
+Positions CappedRotary::positions(const Positions& plain) const {
+  Positions p = plain;
+  if (acts(p))
+    for (double& d : p.distance) d = std::min(d, static_cast<double>(limit_));
+  return p;
+}
+
+Rotation CappedRotary::rotation(const Positions& p) const {
+  Rotation rotation = rotary_.rotation(p);
+  const auto limit = static_cast<double>(limit_);
+  if (acts(p) && p.n_key > limit_)
+    rotation.far = rotary_.far(
+        p, [limit](double) { return limit; }, [](double) { return 0.0; });
+  return rotation;
 }
 
 }  // namespace farfield::posenc

@@ -3,10 +3,16 @@
 #include <vector>
 
 #include "posenc/angles.h"
-#include "posenc/arguments.h"
-#include "posenc/encoding.h"
+#include "posenc/shared_arguments.h"
 
 namespace farfield::posenc {
+
+/// What every rotation takes, after what is its own.
+std::vector<ArgumentSpec> rotary_arguments(std::vector<ArgumentSpec> own,
+                                           std::vector<std::string> layouts = {"half",
+                                                                               "interleaved"});
+/// The same, for those that change what a model sees that was trained with rope: class P2.
+std::vector<ArgumentSpec> two_branch_arguments(std::vector<ArgumentSpec> own);
 
 /// What every rotation of q and k has in common: which components turn, how they are paired, and
 /// the tables made of frequencies. r below is the number of components that turn.
@@ -18,6 +24,11 @@ class Rotary {
 
   int64_t dims() const { return dims_; }  ///< r
   double base() const { return base_; }
+  /// The base that divides the slowest of r/2 frequencies by alpha and leaves the fastest alone:
+  /// base alpha^(r / (r - 2)), for r >= 4.
+  double ntk_base(double alpha) const;
+  /// ConfigError, as of `a`, unless r >= 4.
+  void require_ntk(const Arguments& a) const;
   /// base^(-2 i / r), i = 0 .. r/2 - 1: r, not head_dim, is in the exponent.
   std::vector<double> inv_freq() const { return geometric_frequencies(dims_, base_); }
 
@@ -44,6 +55,24 @@ class Rotary {
   int64_t dims_;
   double base_;
   bool interleaved_, emulate_bf16_;
+};
+
+/// Rope whose distances end at a limit, for rotations and tables: far queries turn by the limit,
+/// their keys not at all.
+class CappedRotary {
+ public:
+  CappedRotary(const Arguments& a, const Config& c, int64_t limit)
+      : rotary_(a, c), limit_(limit), acts_(a) {}
+
+  bool acts(const Positions& p) const { return acts_(p); }
+  int64_t limit() const { return limit_; }
+  Positions positions(const Positions& plain) const;
+  Rotation rotation(const Positions& p) const;
+
+ private:
+  Rotary rotary_;
+  int64_t limit_;  // tokens
+  ActiveAt acts_;
 };
 
 }  // namespace farfield::posenc

@@ -9,6 +9,7 @@
 #include "apps/inspect/show.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
+#include "posenc/registry.h"
 
 namespace farfield::inspect {
 namespace {
@@ -21,7 +22,7 @@ struct Request {
   std::optional<int64_t> length;
   int64_t position = 0;
   bool positions = false, rotation = false, parameters = false, list = false, matrix = false;
-  bool csv = false, log_axis = false;
+  bool csv = false, markdown = false, log_axis = false;
   std::optional<int64_t> image;
   std::string svg, table = "bias";
 };
@@ -34,6 +35,8 @@ void check(const Request& r) {
                        n);
   require<ConfigError>(r.svg.empty() || (n == 0 && !r.csv), kWhere,
                        "--svg: expected it alone; it draws tables by distance");
+  require<ConfigError>(!r.markdown || (r.list && !r.csv), kWhere,
+                       "--markdown: expected --list with it, and not --csv");
   require<ConfigError>(!r.image || (!r.svg.empty() && r.distances.empty() && !r.log_axis), kWhere,
                        "--image: expected --svg with it, and neither --distances nor --log-axis");
   require<ConfigError>(r.distances.empty() || n == 0, kWhere,
@@ -166,6 +169,7 @@ int inspect_encoding(int argc, const char* const* argv, std::ostream& out) {
       .add("draw", subject.draw, "N", "number of the draw, where positions are random");
   options.group("How")
       .add("csv", request.csv, "comma-separated values with 17 digits")
+      .add("markdown", request.markdown, "with --list: the table of posenc/README.md")
       .add("svg", request.svg, "FILE", "draw the tables, a line for each head")
       .add("table", request.table, "bias|weight", "with --svg: which one")
       .add("log-axis", request.log_axis, "with --svg: distances on a logarithmic axis")
@@ -178,7 +182,7 @@ int inspect_encoding(int argc, const char* const* argv, std::ostream& out) {
   require<ConfigError>(!request.svg.empty() || !options.given("svg"), kWhere,
                        "--svg: expected a file, got ''");
   if (request.list) {
-    out << (request.csv ? registry_csv() : registry_text());
+    out << (request.csv ? registry_csv() : request.markdown ? posenc::markdown() : registry_text());
     return cli::kDone;
   }
   if (request.matrix) {

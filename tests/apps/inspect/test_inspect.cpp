@@ -10,6 +10,7 @@
 #include "apps/train/training_run.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
+#include "posenc/registry.h"
 #include "tests/apps/toy_run.h"
 #include "tests/support/all_close.h"
 #include "tests/support/golden.h"
@@ -148,6 +149,7 @@ BOOST_AUTO_TEST_CASE(people_get_blocks_of_heads_and_a_line_for_each_other_effect
     BOOST_TEST(has(text, part), part << " is missing in\n" << text);
   BOOST_TEST(has(run({"encoding", "rope"}), "tables: none"));
   BOOST_TEST(has(run({"encoding", "--list"}), "sandwich"));
+  BOOST_TEST(run({"encoding", "--list", "--markdown"}) == posenc::markdown());
 }
 
 BOOST_AUTO_TEST_CASE(learned_values_come_from_the_checkpoint_of_a_run) {
@@ -234,6 +236,7 @@ BOOST_AUTO_TEST_CASE(requests_that_make_no_sense_are_refused) {
   refused({"alibi", "--rotation", "--positions"}, "[inspect] expected one of --list");
   refused({"alibi", "--positions", "--distances", "1"}, "[inspect] --distances: expected it for");
   refused({"alibi", "--list"}, "[inspect] --list: expected no expression");
+  refused({"alibi", "--markdown"}, "[inspect] --markdown: expected --list");
   refused({"alibi", "--svg", "x.svg", "--csv"}, "[inspect] --svg: expected it alone");
   refused({"alibi", "--image", "1"}, "[inspect] --image: expected --svg with it");
   refused({"alibi", "--image", "13", "--svg", "x.svg"},

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "posenc/arguments.h"
+#include "posenc/encoding.h"
+
+namespace farfield::posenc {
+
+/// One encoding: what it is called, what it does and how it is made. It stands in the encoding's
+/// own file, encodings/<name>.cpp, as what `Row <name>_row()` returns.
+struct Row {
+  std::string name = {};
+  std::vector<std::string> aliases = {};   ///< expressions may use them too
+  std::vector<std::string> synonyms = {};  ///< what it is called elsewhere, for suggestions
+  std::string classes = {};  ///< letters as in README.md, comma separated: "T-b", "P2, M"; "-":
+                             ///< nothing
+  std::string meaning = {};
+  std::string formula = {};                  ///< d, m, n, j and L as in README.md
+  std::string source = {};                   ///< paper, section or equation
+  std::vector<ArgumentSpec> arguments = {};  ///< the first may be given without its name
+  /// A term to begin with, where name and required arguments alone make none.
+  std::string example = {};
+
+  std::unique_ptr<Encoding> (*make)(const Arguments&, const Config&) = nullptr;
+  /// Class LY, a shorthand: the expression that it stands for, without `make`.
+  std::string (*expand)(const Arguments&, const Config&) = nullptr;
+
+  bool is(std::string_view letter) const;  ///< letter is among the classes
+  bool takes(std::string_view argument) const;
+};
+
+/// Row::make of a class, from what its constructor takes.
+template <class E>
+std::unique_ptr<Encoding> make([[maybe_unused]] const Arguments& a,
+                               [[maybe_unused]] const Config& c) {
+  if constexpr (std::is_constructible_v<E, const Arguments&, const Config&>)
+    return std::make_unique<E>(a, c);
+  else if constexpr (std::is_constructible_v<E, const Arguments&>)
+    return std::make_unique<E>(a);
+  else
+    return std::make_unique<E>();
+}
+
+}  // namespace farfield::posenc
