@@ -4,10 +4,10 @@
 #include <numbers>
 #include <optional>
 
+#include "engine/autograd.h"
 #include "engine/base/did_you_mean.h"
 #include "engine/ops.h"
 #include "posenc/expression.h"
-#include "posenc/piecewise.h"
 #include "posenc/scanner.h"
 
 namespace farfield::posenc {
@@ -18,7 +18,8 @@ constexpr size_t kMaxNodes = 1000;
 
 // 1 where y is 0 for this x alone, and its slope there infinite; else 0.
 Tensor where_steep(const Tensor& base, const Tensor& exponent) {
-  return (1.0 - step(absolute(base))) * step(exponent) * step(1.0 - exponent);
+  const NoGrad no_grad;
+  return (1.0 - heaviside(absolute(base))) * heaviside(exponent) * heaviside(1.0 - exponent);
 }
 
 // f(x), with f(0) = 0, flat where x = 0 and the exponent of f is below 1.
@@ -81,6 +82,8 @@ std::optional<double> constant(std::string_view name) {
 }
 
 }  // namespace
+
+Tensor absolute(const Tensor& x) { return maximum(x, -x); }
 
 /// Reads a formula into its nodes.
 class FormulaParser : Scanner {

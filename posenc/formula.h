@@ -62,6 +62,9 @@ class Formula {
   std::vector<Name> names_;
 };
 
+/// |x|; the two sides are equal at 0, so the slope there is 0.
+Tensor absolute(const Tensor& x);
+
 /// Names that mean something in every formula: functions, pi and e.
 std::vector<std::string> formula_words();
 

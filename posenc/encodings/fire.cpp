@@ -10,13 +10,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "engine/autograd.h"
 #include "engine/base/random.h"
 #include "engine/ops.h"
 #include "engine/safetensors.h"
+#include "posenc/formula.h"
 #include "posenc/head_parameter.h"
-#include "posenc/piecewise.h"
 #include "posenc/row.h"
 #include "posenc/shared_arguments.h"
 
@@ -163,27 +164,21 @@ class Fire final : public Encoding {
   static Tensor kinks(const Tensor& w1, const Tensor& b1) {
     const NoGrad no_grad;
     const Tensor x = minimum(relu(-b1 * w1 / (w1 * w1 + 1e-300)), kFar);
-    return x + (1.0 - step(x)) * kFar;
+    return x + (1.0 - heaviside(x)) * kFar;
   }
 
-  // By counting how many are before each, of equal ones those that come first.
+  // Ascending, without the host knowing the numbers: the one at place i is the least of those that
+  // have more than i numbers at or below them.
   static Tensor sorted(const Tensor& x) {
     const NoGrad no_grad;
     const int64_t n = x.dim(0);
-    std::vector<double> places, comes_later;
-    for (int64_t i = 0; i < n; ++i) {
-      places.push_back(static_cast<double>(i));
-      for (int64_t j = 0; j < n; ++j) comes_later.push_back(i > j);
-    }
-    const auto constant = [&](const std::vector<double>& values, const Shape& shape) {
-      return Tensor::from(values, shape, DType::f64, x.device());
-    };
+    std::vector<double> places(static_cast<size_t>(n));
+    std::iota(places.begin(), places.end(), 0.0);
     const Tensor column = reshape(x, {n, 1}), row = reshape(x, {1, n});
-    const Tensor is_above = step(column - row);
-    const Tensor is_equal = 1.0 - is_above - step(row - column);
-    const Tensor place =
-        sum(is_above + is_equal * constant(comes_later, {n, n}), 1, true);  // [n, 1]
-    return sum(relu(1.0 - absolute(place - constant(places, {1, n}))) * column, 0);
+    const Tensor place = Tensor::from(places, {1, n}, DType::f64, x.device());
+    const Tensor n_up_to = sum(1.0 - heaviside(row - column), 1, /*keepdim=*/true);  // [n, 1]
+    const Tensor is_before = 1.0 - heaviside(n_up_to - place);                       // [n, n]
+    return -max(-(column + is_before * (2 * kFar)), 0);
   }
 
   // 1 where unit k is above 0 in piece i: [K, K + 1].
@@ -193,7 +188,7 @@ class Fire final : public Encoding {
     const auto one = [&](double x) { return Tensor::full({1}, x, DType::f64, knots.device()); };
     const Tensor middle =
         (concat({one(0), knots}, 0) + concat({knots, one(2 * kFar)}, 0)) * 0.5;  // [K + 1]
-    return step(reshape(w1, {n, 1}) * middle + reshape(b1, {n, 1}));
+    return heaviside(reshape(w1, {n, 1}) * middle + reshape(b1, {n, 1}));
   }
 
   static constexpr double kFar = 1e30;  // beyond any argument of f, and finite as a float32

@@ -12,7 +12,6 @@
 #include "engine/base/did_you_mean.h"
 #include "engine/ops.h"
 #include "posenc/head_parameter.h"
-#include "posenc/piecewise.h"
 #include "posenc/position_error.h"
 #include "posenc/row.h"
 #include "posenc/shared_arguments.h"
@@ -111,7 +110,7 @@ class Kernel final : public HeadEncoding {
   // 0, a NaN for what refuse() is about; a constant.
   Tensor nan_where_bad(const Tensor& table) const {
     const NoGrad no_grad;
-    return log(1.0 - 2 * step(absolute(table) - largest_));
+    return log(1.0 - 2 * heaviside(absolute(table) - largest_));
   }
 
   // A formula without a value somewhere, such as log(d). A bias of -inf would hide the pair: that
