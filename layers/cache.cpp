@@ -1,25 +1,13 @@
 #include "layers/cache.h"
 
 #include <algorithm>
-#include <map>
 #include <string>
 
 #include "engine/autograd.h"
 #include "engine/ops/view.h"
-#include "layers/module.h"
 
 namespace farfield {
 namespace {
-
-// The same encoding, with the same values of its parameters, and a window more in every layer.
-posenc::Composition with_window(const posenc::Composition& encoding, int64_t window) {
-  posenc::Composition limited(concat(encoding.canonical(), " + window(", window, ')'),
-                              encoding.config());
-  std::map<std::string, Tensor> values;
-  for (const Parameter& p : encoding.parameters()) values.emplace(p.name, p.value);
-  load_parameters(limited.parameters(), values);
-  return limited;
-}
 
 posenc::Composition::Plan plan_of(const posenc::Composition& encoding, int64_t n_sequence,
                                   int64_t seq_len, int64_t n_cached, uint64_t draw) {
@@ -33,7 +21,8 @@ posenc::Composition::Plan plan_of(const posenc::Composition& encoding, int64_t n
   if (n_cached == 0 || n_cached >= seq_len)
     return encoding.plan(seq_len, seq_len, posenc::Phase::eval, draws);
   posenc::Composition::Plan plan =
-      with_window(encoding, n_cached).plan(seq_len, seq_len, posenc::Phase::eval, draws);
+      encoding.with(concat(encoding.canonical(), " + window(", n_cached, ')'), encoding.config())
+          .plan(seq_len, seq_len, posenc::Phase::eval, draws);
   require<ConfigError>(!plan.embedding.defined(), "cache",
                        "expected positions that count from the query, got '", encoding.canonical(),
                        "', whose input embedding numbers tokens from the start: keys that stay "

@@ -200,8 +200,7 @@ std::vector<Parameter> Transformer::parameters() const {
   final_norm_.visit("gpt_neox.final_layer_norm", add);
   embed_out_.visit("embed_out", add);
   for (Parameter p : encoding_.parameters()) {
-    p.name = p.name == "learned_abs.weight" ? "gpt_neox.embed_positions.weight"
-                                            : "gpt_neox.position_bias." + p.name;
+    p.name = posenc::checkpoint_name(p.name);
     all.push_back(p);
   }
   return all;

@@ -63,6 +63,8 @@ std::string layers_text(int64_t first, int64_t last, int64_t n_layer) {
   return first == last ? concat('@', first) : concat('@', first, "..", last);
 }
 
+constexpr std::string_view kStoredAs = "gpt_neox.position_bias.";
+
 struct Exclusive {
   const char* what;
   std::vector<const char*> classes;
@@ -307,10 +309,10 @@ Composition::Layer Composition::layer(size_t group, const Positions& plain) cons
   return layer;
 }
 
-std::string Composition::slug() const {
+std::string slug_of(std::string_view canonical) {
   constexpr size_t kMaxText = 40;
   std::string text;
-  for (const char c : canonical_) {
+  for (const char c : canonical) {
     const bool plain = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '.';
     if (plain)
       text += c;
@@ -319,7 +321,49 @@ std::string Composition::slug() const {
     if (text.size() == kMaxText) break;
   }
   while (text.back() == '-' || text.back() == '.') text.pop_back();
-  return concat(text, '-', hash_hex(canonical_).substr(0, 8));
+  return concat(text, '-', hash_hex(canonical).substr(0, 8));
+}
+
+std::string checkpoint_name(std::string_view parameter) {
+  const size_t dot = parameter.find('.');
+  const Row* const row = find(parameter.substr(0, dot));
+  if (row == nullptr || row->stored_as.empty()) return concat(kStoredAs, parameter);
+  return concat(row->stored_as, parameter.substr(dot));
+}
+
+std::optional<std::string> parameter_of(std::string_view checkpoint_name) {
+  const auto rest_after = [&](std::string_view prefix) {  // "" unless it begins so
+    const bool begins = checkpoint_name.substr(0, prefix.size()) == prefix;
+    return begins ? checkpoint_name.substr(prefix.size()) : std::string_view();
+  };
+  if (const auto rest = rest_after(kStoredAs); !rest.empty()) return std::string(rest);
+  for (const Row& row : registry())
+    if (const auto rest = rest_after(row.stored_as + '.'); !row.stored_as.empty() && !rest.empty())
+      return concat(row.name, '.', rest);
+  return {};
+}
+
+Composition Composition::with(std::string_view expression, const Config& config) const {
+  Composition other(expression, config);
+  std::map<std::string, Tensor> values;
+  for (const Parameter& p : parameters()) values.emplace(p.name, p.value);
+  other.take(values);
+  return other;
+}
+
+Composition Composition::widened() const {
+  Config config = config_;
+  config.dtype = DType::f64;
+  config.device = {};
+  return with(canonical_, config);
+}
+
+void Composition::take(const std::map<std::string, Tensor>& values) {
+  for (Parameter& p : parameters()) {
+    const auto found = values.find(p.name);
+    if (found != values.end() && found->second.shape() == p.value.shape())
+      p.value.assign(found->second);
+  }
 }
 
 std::vector<Parameter> Composition::parameters() const {
@@ -344,6 +388,14 @@ std::vector<HeadParameter*> Composition::head_parameters() {
   for (Term& term : terms_)
     for (const auto& encoding : term.encodings)
       for (HeadParameter* parameter : encoding->head_parameters()) all.push_back(parameter);
+  return all;
+}
+
+std::vector<Decay> Composition::decays(int64_t layer, size_t head) const {
+  std::vector<Decay> all;
+  for (const Term& term : terms_)
+    if (term.covers(layer))
+      if (std::optional<Decay> decay = term.at(layer).decay(head)) all.push_back(*decay);
   return all;
 }
 

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,9 +31,16 @@ class Composition {
   /// The one text of this composition: terms sorted, arguments in a fixed order, those equal to
   /// their default left out, defaults that depend on the model written out. Parses to itself.
   const std::string& canonical() const { return canonical_; }
-  /// Short text for file names, [a-z0-9._-]: a beginning of canonical() and a hash of all of it.
-  std::string slug() const;
   const Config& config() const { return config_; }
+
+  /// The same values under another expression or in another model: those of parameters of one name
+  /// and shape; others are where training starts.
+  Composition with(std::string_view expression, const Config& config) const;
+  /// with() for this expression in float64 on the CPU: to look at tables without the rounding of
+  /// training.
+  Composition widened() const;
+  /// Copies values by the names of parameters(), where the shape is the same.
+  void take(const std::map<std::string, Tensor>& values);
 
   struct Layer {
     Rotation rotation;  ///< tables [T, R/2] for the queries and their keys, or undefined; [B, T,
@@ -62,6 +71,8 @@ class Composition {
   void project();
   /// The learned ones of one number per head, by what they mean: Encoding::head_parameters().
   std::vector<HeadParameter*> head_parameters();
+  /// Encoding::decay() of the terms that a layer has, before bias_scale.
+  std::vector<Decay> decays(int64_t layer, size_t head) const;
 
  private:
   struct Term;
@@ -97,5 +108,14 @@ class Composition {
   mutable LengthCache<Layer> layer_cache_;
   mutable LengthCache<Embedding> embedding_cache_;
 };
+
+/// Short text for file names, [a-z0-9._-]: a beginning of Composition::canonical() and a hash of
+/// all of it.
+std::string slug_of(std::string_view canonical);
+
+/// What checkpoints call one of Composition::parameters(), by its name there.
+std::string checkpoint_name(std::string_view parameter);
+/// The other way; nothing for a tensor that is of no encoding.
+std::optional<std::string> parameter_of(std::string_view checkpoint_name);
 
 }  // namespace farfield::posenc

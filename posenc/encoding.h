@@ -1,10 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
+#include "engine/base/error.h"
 #include "engine/device.h"
 #include "engine/dtype.h"
 #include "engine/kernels/attention.h"
@@ -89,6 +92,18 @@ struct Embedding {
 /// What an encoding asks of the attention op: see engine/ops/attention.h.
 using ScoreRule = AttentionRule;
 
+/// A length with positions that an encoding has no values for, such as those beyond a learned
+/// table. Shorter inputs may still be asked for; any other ConfigError is of the request itself.
+struct PositionError : ConfigError {
+  using ConfigError::ConfigError;
+};
+
+/// The bias of one head by distance in closed form, 0 at distance 0 and falling.
+struct Decay {
+  std::function<double(double distance)> bias;   ///< in logits
+  std::function<double(double depth)> distance;  ///< at which the bias is -depth: the inverse
+};
+
 /// A way of telling the model about positions. Each hook defaults to "leave as is"; an encoding
 /// overrides those it needs. Hooks are pure functions of the positions and the parameters.
 ///
@@ -118,6 +133,8 @@ class Encoding {
   /// What a checkpoint keeps, under full names ("kerple_log.r1"): what training changes, and
   /// frozen tensors that seed and expression do not give for certain; empty for a fixed encoding.
   virtual std::vector<Parameter> parameters() const { return {}; }
+  /// Of a head counted from 0, where score() has a closed form with an inverse.
+  virtual std::optional<Decay> decay(size_t /*head*/) const { return {}; }
   /// The learned ones of parameters() that are one number per head, for those who read or set what
   /// they mean: constraint=softplus stores another number.
   virtual std::vector<HeadParameter*> head_parameters() { return {}; }

@@ -51,7 +51,7 @@ void require_finite_start(const Composition& asked) {
   if (asked.parameters().empty()) return;
   Config config = asked.config();
   config.device = {};  // the host says the same, and its gradients are of no use to others
-  const Composition encoding(asked.canonical(), config);
+  const Composition encoding = asked.with(asked.canonical(), config);
   const int64_t train_len = config.train_len;
   if (bad_gradients(encoding, train_len).empty()) return;
   int64_t fine = 0, shortest = train_len;  // of sequences; the longer ones are bad too

@@ -149,6 +149,15 @@ HeadEncoding::HeadEncoding(const Arguments& a, const Config& c) {
                       Bounds{declared.least, declared.most});
 }
 
+double HeadEncoding::positive_value(size_t index, size_t head) const {
+  const HeadParameter& parameter = all_.at(index);
+  const double value = parameter.values().at(head), most = parameter.bounds().most;
+  require<IoError>(value > 0 && value <= most && std::isfinite(value), "posenc",
+                   "bad_parameter: expected a finite ", parameter.name(), " above 0",
+                   std::isfinite(most) ? concat(" and at most ", most) : "", ", got ", value);
+  return value;
+}
+
 std::vector<Parameter> HeadEncoding::parameters() const {
   std::vector<Parameter> learned;
   for (const HeadParameter& parameter : all_)

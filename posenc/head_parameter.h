@@ -29,6 +29,7 @@ class HeadParameter {
   /// [H, 1] in float64, differentiable in the stored values.
   Tensor value() const;
   bool is_learned() const { return stored_.requires_grad(); }
+  const Bounds& bounds() const { return bounds_; }
   /// What is stored, with the bounds that an optimizer's step must not leave it out of.
   Parameter parameter() const;
 
@@ -61,8 +62,9 @@ class HeadEncoding : public Encoding {
  protected:
   /// Of the parameter at that place: HeadParameter::value().
   Tensor value(size_t index) const { return all_.at(index).value(); }
-  /// The same for one head.
-  double value(size_t index, size_t head) const { return all_.at(index).values().at(head); }
+  /// The same for one head, as a closed form takes it. IoError bad_parameter unless it is finite,
+  /// above 0 and no more than its upper bound.
+  double positive_value(size_t index, size_t head) const;
 
  private:
   std::vector<HeadParameter> all_;

@@ -81,6 +81,15 @@ std::string example_of(const Row& row) {
   return row.name + (arguments.empty() ? "" : '(' + arguments + ')');
 }
 
+std::string training_example_of(const Row& row) {
+  const std::string example = example_of(row);
+  const auto at = std::find_if(row.arguments.begin(), row.arguments.end(),
+                               [](const ArgumentSpec& spec) { return spec.name == "at"; });
+  if (at == row.arguments.end() || at->default_text != "eval") return example;
+  if (example.back() != ')') return example + "(at=both)";
+  return example.substr(0, example.size() - 1) + ", at=both)";
+}
+
 std::string markdown() {
   const auto default_of = [](const ArgumentSpec& spec) {
     std::vector<std::string> parts = {spec.default_text.empty() ? "must be given"

@@ -22,6 +22,9 @@ const Row* find(std::string_view name);
 Form form_of(std::string_view encoding, std::string_view argument, char after);
 /// An expression of one encoding: its example, or its name and values for what must be given.
 std::string example_of(const Row& row);
+/// The same, acting in training too where an encoding acts at test time alone unless told
+/// otherwise: rerope(at=both).
+std::string training_example_of(const Row& row);
 /// The table of README.md.
 std::string markdown();
 

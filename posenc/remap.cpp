@@ -5,7 +5,6 @@
 #include <unordered_set>
 
 #include "engine/base/error.h"
-#include "posenc/position_error.h"
 
 namespace farfield::posenc {
 

@@ -23,6 +23,9 @@ struct Row {
   std::string formula = {};                  ///< d, m, n, j and L as in README.md
   std::string source = {};                   ///< paper, section or equation
   std::vector<ArgumentSpec> arguments = {};  ///< the first may be given without its name
+  /// What its parameters are called in checkpoints, before the last part of their name, where other
+  /// programs have a name for them.
+  std::string stored_as = {};
   /// A term to begin with, where name and required arguments alone make none.
   std::string example = {};
 

@@ -39,6 +39,13 @@ std::vector<double> interpolated_slopes(int64_t n_head) {
 
 Tensor linear_bias(const Tensor& slope, const Positions& p) { return -slope * p.distances(); }
 
+Decay linear_decay(double slope) {
+  require<IoError>(slope > 0 && std::isfinite(slope), "posenc",
+                   "bad_parameter: expected a finite slope above 0, got ", slope);
+  return {[slope](double d) { return -slope * d; },
+          [slope](double depth) { return depth / slope; }};
+}
+
 ArgumentSpec slopes_argument(std::vector<std::string> sets) {
   return per_head_argument("slopes", sets.at(0), "slope set, or one slope per head")
       .at_least(0)

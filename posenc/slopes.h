@@ -18,6 +18,9 @@ std::vector<double> interpolated_slopes(int64_t n_head);
 /// bias[h, d] = -slope[h] d, [H, 1] and [S] -> [H, S] in float64.
 Tensor linear_bias(const Tensor& slope, const Positions& p);
 
+/// The same for one head. IoError bad_parameter unless the slope is finite and above 0.
+Decay linear_decay(double slope);
+
 /// The argument "slopes": "interp", "geometric", or numbers; the first word is the default.
 ArgumentSpec slopes_argument(std::vector<std::string> sets);
 std::vector<double> read_slopes(const Arguments& a, const Config& c);

@@ -10,24 +10,6 @@ namespace {
 
 constexpr std::string_view kWhere = "eval:effective-length";
 
-void check_parameter(std::string_view name, double value, double most = INFINITY) {
-  require<IoError>(value > 0 && value <= most && std::isfinite(value), kWhere,
-                   "bad_parameter: expected a finite ", name, " above 0",
-                   most < INFINITY ? concat(" and at most ", most) : std::string(), ", got ",
-                   value);
-}
-
-// The first distance below the threshold of a kernel that falls, given where its formula says that
-// the threshold is met: rounding may have put that on the other side of an integer.
-template <class Kernel>
-Reach around(double root, const Kernel& kernel) {
-  if (!(root <= static_cast<double>(kLargestDistance))) return {};
-  auto d = static_cast<int64_t>(root) + 1;
-  while (d > 0 && kernel(static_cast<double>(d - 1)) < kEffectiveThreshold) --d;
-  while (d <= kLargestDistance && !(kernel(static_cast<double>(d)) < kEffectiveThreshold)) ++d;
-  return d <= kLargestDistance ? Reach(d) : Reach();
-}
-
 }  // namespace
 
 EffectiveLength effective_length(const std::function<double(int64_t)>& kernel, int64_t largest) {
@@ -54,29 +36,12 @@ EffectiveLength effective_length(std::span<const double> bias) {
                           static_cast<int64_t>(bias.size()) - 1);
 }
 
-Reach alibi_length(double slope) {
-  check_parameter("slope", slope);
-  return around(2 / slope, [&](double d) { return -slope * d; });
-}
-
-Reach power_length(double r1, double r2) {
-  check_parameter("r1", r1);
-  check_parameter("r2", r2, 2);
-  return around(std::pow(2 / r1, 1 / r2), [&](double d) { return -r1 * std::pow(d, r2); });
-}
-
-Reach log_length(double r1, double r2) {
-  check_parameter("r1", r1);
-  check_parameter("r2", r2);
-  return around(std::expm1(2 / r1) / r2, [&](double d) { return -r1 * std::log1p(r2 * d); });
-}
-
-Reach log3_length(double r1, double r2, double r3) {
-  check_parameter("r1", r1);
-  check_parameter("r2", r2);
-  check_parameter("r3", r3, 2);
-  return around(std::pow(std::expm1(2 / r1) / r2, 1 / r3),
-                [&](double d) { return -r1 * std::log1p(r2 * std::pow(d, r3)); });
+Reach crossing_near(double root, const std::function<double(double)>& kernel) {
+  if (!(root <= static_cast<double>(kLargestDistance))) return {};
+  auto d = static_cast<int64_t>(root) + 1;
+  while (d > 0 && kernel(static_cast<double>(d - 1)) < kEffectiveThreshold) --d;
+  while (d <= kLargestDistance && !(kernel(static_cast<double>(d)) < kEffectiveThreshold)) ++d;
+  return d <= kLargestDistance ? Reach(d) : Reach();
 }
 
 std::vector<int64_t> head_count_curve(std::span<const Reach> lengths, int64_t largest) {

@@ -36,15 +36,9 @@ EffectiveLength effective_length(std::span<const double> bias);
 EffectiveLength effective_length(const std::function<double(int64_t)>& kernel,
                                  int64_t largest = kLargestDistance);
 
-/// floor(d*) + 1 with k(d*) = -2, for kernels with a closed form; checked on k itself, so that
-/// rounding of the root does no harm. Nothing beyond kLargestDistance. Bounds: factors above 0,
-/// exponents in (0, 2].
-///
-/// Throws    IoError bad_parameter
-Reach alibi_length(double slope);                    ///< -slope d: d* = 2 / slope
-Reach power_length(double r1, double r2);            ///< -r1 d^r2: (2 / r1)^(1 / r2)
-Reach log_length(double r1, double r2);              ///< -r1 ln(1 + r2 d): (exp(2 / r1) - 1) / r2
-Reach log3_length(double r1, double r2, double r3);  ///< -r1 ln(1 + r2 d^r3): its r3-th root
+/// floor(root) + 1 of a kernel that falls, with k(root) = -2 by its formula; checked on k itself,
+/// so that rounding of the root does no harm. Nothing beyond kLargestDistance.
+Reach crossing_near(double root, const std::function<double(double)>& kernel);
 
 /// y(x) = how many heads have an effective length <= x, for x = 0 .. largest: [largest + 1]. The
 /// slower it climbs to the number of heads, the farther the model attends.

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "posenc/examples.h"
+#include "posenc/registry.h"
 
 namespace farfield::bench {
 

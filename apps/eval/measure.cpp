@@ -31,9 +31,9 @@ void truncate(Subject& subject, int64_t window, int64_t batch_tokens) {
   subject.scorer = subject.make_scorer(0);
 }
 
-std::string slug_of(const posenc::Composition& encoding, const run::Unmatched& unmatched) {
-  if (unmatched.mapped.empty()) return encoding.slug();
-  return concat(encoding.slug(), "-map-", hash_hex(unmatched.mapped).substr(0, 8));
+std::string slug_of(const run::LoadedRun& run) {
+  const std::string slug = posenc::slug_of(run.posenc), &mapped = run.unmatched.mapped;
+  return mapped.empty() ? slug : concat(slug, "-map-", hash_hex(mapped).substr(0, 8));
 }
 
 // Finished cells say where their tokens stand in the file of the split: who reads them later may
@@ -88,7 +88,6 @@ RunResult measure(const run::LoadedRun& run, const data::Corpus& corpus, const s
   const EvalOptions eval = with_batch_tokens(asked, run.model, run.config.device);
   const std::optional<uint64_t> order =
       options.in_file_order ? std::nullopt : std::optional<uint64_t>(run.config.seed);
-  const posenc::Composition encoding(run.posenc, run.model.encoding().config());
   Subject subject = subject_of(run.model, run.config.device, stream_of_split(corpus, split, order),
                                run.config.seed, options.watch);
   subject.step = train::shape_of(run.config);
@@ -106,8 +105,8 @@ RunResult measure(const run::LoadedRun& run, const data::Corpus& corpus, const s
     subject.cells.keep = nullptr;
   RunResult measured = {.run = run.folder.path().string(),
                         .name = run.config.name,
-                        .posenc = run::with_map(encoding.canonical(), run.unmatched),
-                        .posenc_slug = slug_of(encoding, run.unmatched),
+                        .posenc = run::with_map(run.posenc, run.unmatched),
+                        .posenc_slug = slug_of(run),
                         .trained_posenc = run.config.posenc(),
                         .baseline = subject.baseline,
                         .seed = run.config.seed,

@@ -4,7 +4,6 @@
 #include <cstdio>
 
 #include "apps/run/load_run.h"
-#include "apps/run/wide_encoding.h"
 #include "engine/base/error.h"
 
 namespace farfield::inspect {
@@ -69,7 +68,7 @@ TrainedEncoding trained_encoding(const RunChoice& choice,
                                                         .posenc = expression,
                                                         .drop_learned = choice.drop_learned,
                                                         .map = choice.map});
-  return {run::widened(run.model.encoding()), run::with_map(run.posenc, run.unmatched)};
+  return {run.model.encoding().widened(), run::with_map(run.posenc, run.unmatched)};
 }
 
 posenc::Composition::Plan Subject::plan() const {

@@ -11,7 +11,7 @@
 #include "engine/base/file.h"
 #include "engine/base/random.h"
 #include "layers/transformer.h"
-#include "posenc/examples.h"
+#include "posenc/registry.h"
 
 namespace farfield::inspect {
 namespace {

@@ -15,16 +15,9 @@ namespace farfield::run {
 namespace {
 
 constexpr std::string_view kWhere = "posenc";
-constexpr std::string_view kPrefix = "gpt_neox.position_bias.";
-constexpr std::string_view kTable = "gpt_neox.embed_positions.weight";
-
-bool is_of_encoding(const std::string& name) {
-  return name.compare(0, kPrefix.size(), kPrefix) == 0 || name == kTable;
-}
+bool is_of_encoding(const std::string& name) { return posenc::parameter_of(name).has_value(); }
 // "kerple_log.r1", as Composition::parameters() calls it.
-std::string short_name(const std::string& name) {
-  return name == kTable ? "learned_abs.weight" : name.substr(kPrefix.size());
-}
+std::string short_name(const std::string& name) { return posenc::parameter_of(name).value(); }
 
 std::string joined(const std::vector<std::string>& names) {
   std::string text;
@@ -55,11 +48,11 @@ bool says_more(const posenc::ParsedTerm& term, const posenc::ParsedTerm& other) 
   });
 }
 
-// Parameters in both expressions that the new one lets start elsewhere, by its arguments.
-std::set<std::string> started_elsewhere(const std::string& trained, const Transformer& model) {
-  const posenc::Composition& encoding = model.encoding();
-  const posenc::Composition before(trained, encoding.config());
-  const Terms terms = terms_of(encoding.canonical()), old_terms = terms_of(trained);
+// Parameters in both expressions that the new one lets start elsewhere, by its arguments; both
+// encodings are where training starts.
+std::set<std::string> started_elsewhere(const posenc::Composition& before,
+                                        const posenc::Composition& encoding) {
+  const Terms terms = terms_of(encoding.canonical()), old_terms = terms_of(before.canonical());
   std::map<std::string, std::vector<double>> old_start;
   for (const Parameter& p : before.parameters()) old_start[p.name] = p.value.to_vector();
   std::set<std::string> names;
@@ -72,16 +65,12 @@ std::set<std::string> started_elsewhere(const std::string& trained, const Transf
   return names;
 }
 
-// The trained encoding with its values, for those that are mapped.
-posenc::Composition trained_values(const std::string& trained, const posenc::Config& config,
-                                   const std::map<std::string, Tensor>& tensors) {
-  posenc::Composition encoding(trained, config);
-  for (Parameter& p : encoding.parameters()) {
-    const auto found = tensors.find(concat(kPrefix, p.name));
-    if (found != tensors.end() && found->second.shape() == p.value.shape())
-      p.value.assign(found->second);
-  }
-  return encoding;
+// Those of a checkpoint, by the names of Composition::parameters().
+std::map<std::string, Tensor> values_of_encoding(const std::map<std::string, Tensor>& tensors) {
+  std::map<std::string, Tensor> values;
+  for (const auto& [name, tensor] : tensors)
+    if (is_of_encoding(name)) values.emplace(short_name(name), tensor);
+  return values;
 }
 
 // Which trained values are mapped, and the places that take them, by the names of checkpoints.
@@ -98,7 +87,7 @@ struct Mapped {
   }
   static std::string stored_name(posenc::Composition& encoding, const std::string& name) {
     for (const posenc::HeadParameter* p : encoding.head_parameters())
-      if (p->name() == name) return concat(kPrefix, p->parameter().name);
+      if (p->name() == name) return posenc::checkpoint_name(p->parameter().name);
     return "";
   }
 };
@@ -114,10 +103,11 @@ Unmatched load_weights_of(const std::string& where, const std::string& trained, 
     load_weights(parameters, tensors);
     return {};
   }
-  posenc::Composition source = trained_values(trained, model.encoding().config(), tensors);
+  posenc::Composition source(trained, model.encoding().config());
+  const std::set<std::string> elsewhere = started_elsewhere(source, model.encoding());
+  source.take(values_of_encoding(tensors));
   if (!maps.empty()) check_parameter_bounds(source, where);
   const Mapped mapped(value_maps(where, maps, source, model.encoding()), source, model.encoding());
-  const std::set<std::string> elsewhere = started_elsewhere(trained, model);
   Unmatched unmatched;
   std::vector<std::string> overridden;
   std::map<std::string, Tensor> kept;

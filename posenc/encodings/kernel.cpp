@@ -12,7 +12,6 @@
 #include "engine/base/did_you_mean.h"
 #include "engine/ops.h"
 #include "posenc/head_parameter.h"
-#include "posenc/position_error.h"
 #include "posenc/row.h"
 #include "posenc/shared_arguments.h"
 

@@ -3,6 +3,8 @@
 // Extrapolation", arXiv:2205.09921, equation (4); initial values and bounds as in the authors'
 // code.
 
+#include <cmath>
+
 #include "engine/ops.h"
 #include "posenc/kerple.h"
 #include "posenc/row.h"
@@ -14,9 +16,19 @@ namespace {
 class KerpleLog final : public HeadEncoding {
  public:
   using HeadEncoding::HeadEncoding;
-  ScoreRule score(const Positions& p) const override {  // b_h(d) = -r1 ln(1 + r2 d)
-    const Tensor r1 = value(0), r2 = value(1);          // [H, 1]
-    return {.bias = -r1 * log1p(r2 * p.distances())};   // [H, 1], [S] -> [H, S]
+
+  // b(d) = -r1 ln(1 + r2 d), of numbers and of tensors: [S] and [H, 1] -> [H, S]
+  static auto bias(const auto& d, const auto& r1, const auto& r2) {
+    using std::log1p;
+    return -r1 * log1p(r2 * d);
+  }
+  ScoreRule score(const Positions& p) const override {
+    return {.bias = bias(p.distances(), value(0), value(1))};
+  }
+  std::optional<Decay> decay(size_t head) const override {
+    const double r1 = positive_value(0, head), r2 = positive_value(1, head);
+    return Decay{[=](double d) { return bias(d, r1, r2); },
+                 [=](double depth) { return std::expm1(depth / r1) / r2; }};
   }
 };
 

@@ -3,6 +3,8 @@
 // for Length Extrapolation", arXiv:2205.09921, section 5.3 (3-para-log). The authors' code does not
 // have it: initial values and bounds are as for its other kernels.
 
+#include <cmath>
+
 #include "engine/ops.h"
 #include "posenc/kerple.h"
 #include "posenc/row.h"
@@ -14,9 +16,21 @@ namespace {
 class KerpleLog3 final : public HeadEncoding {
  public:
   using HeadEncoding::HeadEncoding;
-  ScoreRule score(const Positions& p) const override {          // b_h(d) = -r1 ln(1 + r2 d^r3)
-    const Tensor r1 = value(0), r2 = value(1), r3 = value(2);   // [H, 1]
-    return {.bias = -r1 * log1p(r2 * pow(p.distances(), r3))};  // [H, 1], [S] -> [H, S]
+
+  // b(d) = -r1 ln(1 + r2 d^r3), of numbers and of tensors: [S] and [H, 1] -> [H, S]
+  static auto bias(const auto& d, const auto& r1, const auto& r2, const auto& r3) {
+    using std::log1p;
+    using std::pow;
+    return -r1 * log1p(r2 * pow(d, r3));
+  }
+  ScoreRule score(const Positions& p) const override {
+    return {.bias = bias(p.distances(), value(0), value(1), value(2))};
+  }
+  std::optional<Decay> decay(size_t head) const override {
+    const double r1 = positive_value(0, head), r2 = positive_value(1, head),
+                 r3 = positive_value(2, head);
+    return Decay{[=](double d) { return bias(d, r1, r2, r3); },
+                 [=](double depth) { return std::pow(std::expm1(depth / r1) / r2, 1 / r3); }};
   }
 };
 

@@ -4,6 +4,8 @@
 // Extrapolation", arXiv:2205.09921, equation (4); initial values and bounds as in the authors'
 // code.
 
+#include <cmath>
+
 #include "engine/ops.h"
 #include "posenc/kerple.h"
 #include "posenc/row.h"
@@ -15,9 +17,19 @@ namespace {
 class KerplePower final : public HeadEncoding {
  public:
   using HeadEncoding::HeadEncoding;
-  ScoreRule score(const Positions& p) const override {  // b_h(d) = -r1 d^r2
-    const Tensor r1 = value(0), r2 = value(1);          // [H, 1]
-    return {.bias = -r1 * pow(p.distances(), r2)};      // [H, 1], [S] -> [H, S]
+
+  // b(d) = -r1 d^r2, of numbers and of tensors: [S] and [H, 1] -> [H, S]
+  static auto bias(const auto& d, const auto& r1, const auto& r2) {
+    using std::pow;
+    return -r1 * pow(d, r2);
+  }
+  ScoreRule score(const Positions& p) const override {
+    return {.bias = bias(p.distances(), value(0), value(1))};
+  }
+  std::optional<Decay> decay(size_t head) const override {
+    const double r1 = positive_value(0, head), r2 = positive_value(1, head);
+    return Decay{[=](double d) { return bias(d, r1, r2); },
+                 [=](double depth) { return std::pow(depth / r1, 1 / r2); }};
   }
 };
 

@@ -8,7 +8,6 @@
 
 #include "engine/base/random.h"
 #include "engine/ops.h"
-#include "posenc/position_error.h"
 #include "posenc/row.h"
 #include "posenc/shared_arguments.h"
 
@@ -68,6 +67,7 @@ Row learned_abs_row() {
           .source = "Gehring et al. 2017, arXiv:1705.03122, section 3.1",
           .arguments = {train_len_argument("max_positions",
                                            "rows of the table; longer inputs are refused")},
+          .stored_as = "gpt_neox.embed_positions",
           .make = make<LearnedAbs>};
 }
 

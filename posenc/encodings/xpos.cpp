@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "posenc/position_error.h"
 #include "posenc/rotary.h"
 #include "posenc/row.h"
 

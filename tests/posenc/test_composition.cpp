@@ -50,16 +50,16 @@ BOOST_AUTO_TEST_CASE(slugs_are_fit_for_file_names_and_tell_expressions_apart) {
   std::set<std::string> slugs;
   for (const char* expression : {"alibi", "alibi(0.5)", "alibi(0.25)", "alibi@1", "rope + alibi",
                                  "window(3) + rope@0..2 + alibi(slopes=[1,0.5,0.25,0.125])"}) {
-    const std::string slug = Composition(expression, model()).slug();
+    const std::string slug = slug_of(Composition(expression, model()).canonical());
     BOOST_TEST(slug.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789._-") ==
                std::string::npos);
     BOOST_TEST(slug.size() <= 50u);
     BOOST_TEST(slugs.insert(slug).second);
   }
-  const std::string alibi = Composition("alibi", model()).slug();
+  const std::string alibi = slug_of(Composition("alibi", model()).canonical());
   BOOST_TEST(alibi.substr(0, 6) == "alibi-");
   BOOST_TEST(alibi.size() == 14u);
-  BOOST_TEST(Composition(" alibi( interp )", model()).slug() == alibi);
+  BOOST_TEST(slug_of(Composition(" alibi( interp )", model()).canonical()) == alibi);
 }
 
 BOOST_AUTO_TEST_CASE(the_order_of_terms_changes_no_bit) {
@@ -227,6 +227,83 @@ BOOST_AUTO_TEST_CASE(any_expression_composes_or_is_refused) {
     }
   }
   BOOST_TEST(n_made > 1000);
+}
+
+BOOST_AUTO_TEST_CASE(values_go_to_another_expression_and_another_precision) {
+  Config narrow = model(), wide = model();
+  narrow.dtype = DType::f32;
+  const Composition trained("kerple_log + t5", narrow);
+  for (Parameter p : trained.parameters())
+    p.value.assign(Tensor::full(p.value.shape(), 0.375, p.value.dtype()));
+  const Composition other = trained.with("kerple_log + kerple_power + t5(num_buckets=8)", wide);
+  const Composition fresh(other.canonical(), wide);
+  for (size_t i = 0; i < other.parameters().size(); ++i) {
+    const Parameter got = other.parameters()[i], start = fresh.parameters()[i];
+    const bool is_taken = got.name.find("kerple_log.") == 0;  // t5 has another shape
+    BOOST_TEST((got.value.dtype() == DType::f64));
+    BOOST_TEST(got.value.to_vector() ==
+                   (is_taken ? std::vector<double>(static_cast<size_t>(wide.n_head), 0.375)
+                             : start.value.to_vector()),
+               boost::test_tools::per_element());
+  }
+  BOOST_TEST(trained.widened().canonical() == trained.canonical());
+  BOOST_TEST(trained.widened().parameters()[0].value.to_vector()[0] == 0.375);
+}
+
+BOOST_AUTO_TEST_CASE(names_in_checkpoints_lead_back_to_those_of_expressions) {
+  const std::pair<const char*, const char*> names[] = {
+      {"kerple_log.r1", "gpt_neox.position_bias.kerple_log.r1"},
+      {"kerple_log_2.layer1.r1_raw", "gpt_neox.position_bias.kerple_log_2.layer1.r1_raw"},
+      {"learned_abs.weight", "gpt_neox.embed_positions.weight"}};
+  for (const auto& [name, stored] : names) {
+    BOOST_TEST(checkpoint_name(name) == stored);
+    BOOST_TEST(parameter_of(stored).value() == name);
+  }
+  BOOST_TEST(!parameter_of("gpt_neox.embed_in.weight").has_value());
+  BOOST_TEST(!parameter_of("gpt_neox.position_bias.").has_value());
+}
+
+// What training may leave is what project() does not change.
+BOOST_AUTO_TEST_CASE(bounds_of_parameters_are_those_that_project_keeps) {
+  for (const DType dtype : {DType::f32, DType::f64})
+    for (const Row& row : registry()) {
+      Config config = model();
+      config.dtype = dtype;
+      Composition c(example_of(row), config);
+      for (const double beyond : {-1e30, 1e30}) {
+        for (Parameter p : c.parameters())
+          p.value.assign(Tensor::full(p.value.shape(), beyond, p.value.dtype()));
+        c.project();
+        for (const Parameter& p : c.parameters())
+          for (const double x : p.value.to_vector())
+            BOOST_TEST(
+                x == std::clamp(p.value.dtype() == DType::f32 ? double{static_cast<float>(beyond)}
+                                                              : beyond,
+                                p.bounds.least, p.bounds.most),
+                p.name);
+      }
+    }
+}
+
+// The scalar form of a kernel is that of its table.
+BOOST_AUTO_TEST_CASE(decays_are_tables_in_closed_form_with_their_inverse) {
+  for (const char* expression : {"kerple_log", "kerple_power", "kerple_log3"}) {
+    Config config = model();
+    config.dtype = DType::f64;
+    const Composition c(expression, config);
+    const Tensor bias = c.plan(9, 9, Phase::eval).layers[0].rule.bias;
+    for (int64_t head = 0; head < config.n_head; ++head) {
+      const Decay decay = c.decays(0, static_cast<size_t>(head)).at(0);
+      for (int64_t d = 0; d < 9; ++d) {
+        const double want = bias.to_vector()[static_cast<size_t>(head * 9 + d)];
+        const auto at = static_cast<double>(d);
+        BOOST_TEST(std::abs(decay.bias(at) - want) <= 1e-14 * std::abs(want), expression);
+        BOOST_TEST(std::abs(decay.distance(-decay.bias(at)) - at) <= 1e-9 * at, expression);
+      }
+    }
+  }
+  BOOST_TEST(Composition("rope + t5", model()).decays(0, 0).empty());
+  BOOST_TEST(Composition("kerple_log@1", model()).decays(0, 0).empty());
 }
 
 }  // namespace

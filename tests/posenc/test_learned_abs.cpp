@@ -1,7 +1,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include "engine/autograd.h"
-#include "posenc/position_error.h"
+#include "posenc/encoding.h"
 #include "tests/support/all_close.h"
 #include "tests/support/encodings.h"
 namespace farfield::posenc {

@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "engine/ops/attention.h"
-#include "posenc/position_error.h"
 #include "posenc/remap.h"
 #include "tests/support/all_close.h"
 #include "tests/support/encodings.h"

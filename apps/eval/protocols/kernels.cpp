@@ -2,45 +2,17 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 
-#include "apps/run/wide_encoding.h"
 #include "engine/base/error.h"
 #include "layers/transformer.h"
 #include "posenc/score_tables.h"
+#include "posenc/slopes.h"
 
 namespace farfield::eval {
 namespace {
 
-// A family of kernels with a closed form, and the parameters that its formula takes.
-struct Family {
-  const char* term;
-  std::vector<const char*> parameters;
-  double (*kernel)(const std::vector<double>& r, double d);
-  analysis::Reach (*length)(const std::vector<double>& r);
-};
-
-const std::vector<Family>& families() {
-  using Values = std::vector<double>;
-  static const std::vector<Family> all = {
-      {"kerple_power",
-       {"r1", "r2"},
-       [](const Values& r, double d) { return -r[0] * std::pow(d, r[1]); },
-       [](const Values& r) { return analysis::power_length(r[0], r[1]); }},
-      {"kerple_log",
-       {"r1", "r2"},
-       [](const Values& r, double d) { return -r[0] * std::log1p(r[1] * d); },
-       [](const Values& r) { return analysis::log_length(r[0], r[1]); }},
-      {"kerple_log3",
-       {"r1", "r2", "r3"},
-       [](const Values& r, double d) { return -r[0] * std::log1p(r[1] * std::pow(d, r[2])); },
-       [](const Values& r) { return analysis::log3_length(r[0], r[1], r[2]); }}};
-  return all;
-}
-
 // Other terms, masks and bounds may change what parameters say: the table decides.
-template <class F>
-bool is_kernel_of(const Kernel& kernel, const F& formula) {
+bool is_kernel_of(const Kernel& kernel, const std::function<double(double)>& formula) {
   for (size_t d = 0; d < kernel.bias.size(); ++d) {
     const double want = formula(static_cast<double>(d));
     if (!(std::abs(kernel.bias[d] - want) <= 1e-12 * std::abs(want))) return false;
@@ -48,28 +20,18 @@ bool is_kernel_of(const Kernel& kernel, const F& formula) {
   return true;
 }
 
-// The effective length by formula, where this kernel is one of a known family.
-void add_closed_form(Kernel& kernel, const std::map<std::string, std::vector<double>>& parameters,
-                     int64_t layer, size_t head) {
-  const auto found = [&](const analysis::Reach& length) {
+// The effective length by formula, where this kernel is one that has a formula.
+void add_closed_form(Kernel& kernel, const posenc::Composition& encoding, int64_t layer,
+                     size_t head) {
+  std::vector<posenc::Decay> decays = encoding.decays(layer, head);
+  if (const double slope = kernel.bias.size() > 1 ? -kernel.at(1) : 0;
+      slope > 0 && std::isfinite(slope))
+    decays.insert(decays.begin(), posenc::linear_decay(slope));
+  for (const posenc::Decay& decay : decays) {
+    if (kernel.has_closed_form || !is_kernel_of(kernel, decay.bias)) continue;
     kernel.has_closed_form = true;
-    kernel.closed_form = length;
-  };
-  const double slope = kernel.bias.size() > 1 ? -kernel.at(1) : 0;
-  if (slope > 0 && is_kernel_of(kernel, [&](double d) { return -slope * d; }))
-    return found(analysis::alibi_length(slope));
-  for (const Family& family : families()) {
-    std::vector<double> values;
-    for (const char* name : family.parameters) {
-      for (const std::string& place : {concat('.', name), concat(".layer", layer, '.', name)}) {
-        const auto parameter = parameters.find(family.term + place);
-        if (parameter != parameters.end() && head < parameter->second.size())
-          values.push_back(parameter->second[head]);
-      }
-    }
-    if (values.size() == family.parameters.size() &&
-        is_kernel_of(kernel, [&](double d) { return family.kernel(values, d); }))
-      return found(family.length(values));
+    kernel.closed_form =
+        analysis::crossing_near(decay.distance(-analysis::kEffectiveThreshold), decay.bias);
   }
 }
 
@@ -120,15 +82,13 @@ bool has_kernel(const std::vector<Group>& groups) {
 }  // namespace
 
 Kernels kernels_of(const Transformer& model, int64_t n_distance, uint64_t draw) {
-  const posenc::Composition encoding = run::widened(model.encoding());
+  const posenc::Composition encoding = model.encoding().widened();
   Kernels kernels;
   // At a short length first: an encoding without a kernel need not reach the long one.
   if (!has_kernel(groups_of(encoding, std::min<int64_t>(2, n_distance), draw))) {
     kernels.remark = concat("no kernel: ", encoding.canonical(), " adds no bias to the scores");
     return kernels;
   }
-  std::map<std::string, std::vector<double>> parameters;
-  for (const Parameter& p : encoding.parameters()) parameters[p.name] = p.value.to_vector();
   const std::vector<Group> groups = groups_of(encoding, n_distance, draw);
   const auto remark = [&](const std::string& text) {
     kernels.remark += (kernels.remark.empty() ? "" : "; ") + text;
@@ -147,7 +107,7 @@ Kernels kernels_of(const Transformer& model, int64_t n_distance, uint64_t draw) 
       kernel.of = concat(where, 'h', head + 1);
       const auto first = group.tables.bias.begin() + head * group.tables.n_key;
       kernel.bias.assign(first, first + group.tables.n_key);
-      add_closed_form(kernel, parameters, group.layers.front(), static_cast<size_t>(head));
+      add_closed_form(kernel, encoding, group.layers.front(), static_cast<size_t>(head));
     }
   }
   return kernels;

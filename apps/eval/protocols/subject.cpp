@@ -8,7 +8,7 @@
 #include "apps/eval/batch_memory.h"
 #include "apps/eval/protocols/codes.h"
 #include "engine/base/error.h"
-#include "posenc/position_error.h"
+#include "posenc/encoding.h"
 
 namespace farfield::eval {
 namespace {

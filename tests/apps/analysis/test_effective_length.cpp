@@ -6,11 +6,32 @@
 
 #include "apps/analysis/effective_length.h"
 #include "engine/base/error.h"
+#include "posenc/composition.h"
+#include "posenc/slopes.h"
 #include "tests/support/golden.h"
 #include "tests/support/messages.h"
 
 namespace farfield::analysis {
 namespace {
+
+// By the formula of an encoding whose parameters have these values in its one head.
+Reach length_by_formula(const std::string& encoding, const std::vector<double>& values) {
+  posenc::Composition one(encoding, {.dtype = DType::f64});
+  const std::vector<Parameter> parameters = one.parameters();
+  for (size_t i = 0; i < values.size(); ++i)
+    parameters.at(i).value.detach().assign(Tensor::from({values[i]}, {1}, DType::f64));
+  const posenc::Decay decay = one.decays(0, 0).at(0);
+  return crossing_near(decay.distance(2), decay.bias);
+}
+Reach alibi_length(double slope) {
+  const posenc::Decay decay = posenc::linear_decay(slope);
+  return crossing_near(decay.distance(2), decay.bias);
+}
+Reach power_length(double r1, double r2) { return length_by_formula("kerple_power", {r1, r2}); }
+Reach log_length(double r1, double r2) { return length_by_formula("kerple_log", {r1, r2}); }
+Reach log3_length(double r1, double r2, double r3) {
+  return length_by_formula("kerple_log3", {r1, r2, r3});
+}
 
 const nlohmann::json& entry(const std::string& name) {
   return test::golden("tables_h12.json")["encodings"][name];
@@ -171,7 +192,7 @@ BOOST_AUTO_TEST_CASE(the_curve_counts_heads) {
 }
 
 BOOST_AUTO_TEST_CASE(parameters_out_of_range_are_refused) {
-  const auto bad = says("[eval:effective-length] bad_parameter: ");
+  const auto bad = says("[posenc] bad_parameter: ");
   for (const double r : {0.0, -1.0, static_cast<double>(NAN), static_cast<double>(INFINITY)}) {
     BOOST_CHECK_EXCEPTION(alibi_length(r), IoError, bad);
     BOOST_CHECK_EXCEPTION(power_length(r, 1), IoError, bad);
@@ -182,8 +203,8 @@ BOOST_AUTO_TEST_CASE(parameters_out_of_range_are_refused) {
   }
   BOOST_CHECK_EXCEPTION(
       power_length(1, 2.01), IoError,
-      says("bad_parameter: expected a finite r2 above 0 and at most 2, got 2.01"));
-  BOOST_CHECK_EXCEPTION(log3_length(1, 1, 2.01), IoError, says("a finite r3"));
+      says("bad_parameter: expected a finite kerple_power.r2 above 0 and at most 2, got 2.01"));
+  BOOST_CHECK_EXCEPTION(log3_length(1, 1, 2.01), IoError, says("a finite kerple_log3.r3"));
   BOOST_TEST(power_length(1, 2).value() == 2);
 }
 

@@ -7,7 +7,7 @@
 #include "apps/eval/protocols/subject.h"
 #include "engine/base/error.h"
 #include "engine/base/random.h"
-#include "posenc/position_error.h"
+#include "posenc/encoding.h"
 
 namespace farfield::test {
 
