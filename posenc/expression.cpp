@@ -1,8 +1,8 @@
 #include "posenc/expression.h"
 
 #include <algorithm>
-#include <charconv>
 
+#include "engine/base/text.h"
 #include "posenc/scanner.h"
 
 namespace farfield::posenc {
@@ -185,11 +185,7 @@ bool Value::same(const Value& other) const {
   return kind == other.kind && number == other.number && text == other.text && list == other.list;
 }
 
-std::string to_text(double x) {
-  char text[32];
-  const auto [end, status] = std::to_chars(text, text + sizeof text, x + 0.0);  // -0 becomes 0
-  return std::string(text, status == std::errc() ? end : text);
-}
+std::string to_text(double x) { return shortest(x + 0.0); }  // -0 becomes 0
 
 std::string to_text(const Value& value) {
   switch (value.kind) {
@@ -207,12 +203,7 @@ std::string to_text(const Value& value) {
     case Value::Kind::list:
       break;
   }
-  std::string text = "[";
-  for (const double x : value.list) {
-    if (text.size() > 1) text += ',';
-    text += to_text(x);
-  }
-  return text + ']';
+  return '[' + joined(value.list, ",", [](double x) { return to_text(x); }) + ']';
 }
 
 std::vector<ParsedTerm> parse_expression(std::string_view text, FormOf form_of) {

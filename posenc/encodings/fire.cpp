@@ -14,6 +14,7 @@
 
 #include "engine/autograd.h"
 #include "engine/base/random.h"
+#include "engine/base/text.h"
 #include "engine/ops.h"
 #include "engine/safetensors.h"
 #include "posenc/formula.h"
@@ -65,8 +66,7 @@ std::vector<int64_t> sizes(const Shape& shape) {
 std::vector<Tensor> loaded(const std::vector<Spec>& wanted, const Arguments& a) {
   const std::string path = a.file("params");
   const auto tensors = read_safetensors(path).tensors;
-  std::string names;
-  for (const Spec& spec : wanted) names += (names.empty() ? "" : ", ") + std::string(spec.name);
+  const std::string names = joined(wanted, ", ", &Spec::name);
   for (const auto& [name, tensor] : tensors)
     a.require(std::any_of(wanted.begin(), wanted.end(),
                           [&, &n = name](const Spec& spec) { return spec.name == n; }),
