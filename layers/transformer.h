@@ -82,8 +82,7 @@ class Transformer {
   Tensor next_nll(const Tensor& hidden, const Tensor& targets) const;
 
   /// Every trained tensor, sharing storage with the model, under its GPT-NeoX name; those of the
-  /// encoding are "gpt_neox.position_bias.<term>.<parameter>" and, for a learned table of
-  /// positions, "gpt_neox.embed_positions.weight".
+  /// encoding under that of posenc::checkpoint_name().
   std::vector<Parameter> parameters() const;
   /// Puts the encoding's parameters back into their bounds; to be called after each update.
   void project() { encoding_.project(); }
