@@ -1,16 +1,10 @@
 #include "apps/eval/scorer.h"
 
-#include <span>
-
 namespace farfield::eval {
-namespace {
 
-Tensor to_tensor(const Scorer::Ids& ids, int64_t batch, const Device& device) {
-  return Tensor::from(std::span<const int32_t>(ids),
-                      {batch, static_cast<int64_t>(ids.size()) / batch}, device);
+Tensor tensor_of(const Scorer::Ids& ids, int64_t batch, const Device& device) {
+  return Tensor::from(ids, {batch, static_cast<int64_t>(ids.size()) / batch}, device);
 }
-
-}  // namespace
 
 Scorer scorer_of(const Transformer& model, const Device& device, uint64_t draw,
                  const std::function<void(int64_t)>& watch) {
@@ -19,7 +13,7 @@ Scorer scorer_of(const Transformer& model, const Device& device, uint64_t draw,
   scorer.score = [&model, device, draw = kFirstDraw + draw, watch](
                      const Scorer::Ids& ids, const Scorer::Ids& targets, int64_t batch) {
     if (watch) watch(static_cast<int64_t>(ids.size()));
-    return model.tail_nll(to_tensor(ids, batch, device), to_tensor(targets, batch, device), draw)
+    return model.tail_nll(tensor_of(ids, batch, device), tensor_of(targets, batch, device), draw)
         .to_vector();
   };
   return scorer;

@@ -7,6 +7,9 @@
 
 namespace farfield::eval {
 
+/// Rows of ids of one length, one after another: [batch, ids.size() / batch].
+Tensor tensor_of(const Scorer::Ids& ids, int64_t batch, const Device& device);
+
 /// A model as protocols see it. The model must outlive the result.
 ///
 /// draw   number of the random draw, for encodings that draw when they are evaluated: every batch

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <span>
 
 #include "apps/analysis/timing.h"
+#include "apps/eval/scorer.h"
 #include "engine/base/error.h"
 #include "engine/device_info.h"
 #include "engine/kernels/attention.h"
@@ -18,11 +18,6 @@ namespace {
 
 constexpr std::string_view kName = "cached";
 constexpr int64_t kTimedTokens = 8;  // produced one after another, to time one
-
-Tensor tensor_of(const Scorer::Ids& ids, int64_t batch, const Device& device) {
-  return Tensor::from(std::span<const int32_t>(ids),
-                      {batch, static_cast<int64_t>(ids.size()) / batch}, device);
-}
 
 // Feeds all of ids [B, n] in pieces of at most `piece`; what the head reads of the last token.
 Tensor feed(const Subject& subject, const Tensor& ids, KeyValueCache& cache, int64_t piece) {
