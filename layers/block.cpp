@@ -1,5 +1,7 @@
 #include "layers/block.h"
 
+#include <utility>
+
 #include "engine/autograd.h"
 #include "engine/ops/view.h"
 
@@ -16,11 +18,11 @@ Block Block::make(const Initializer& init, const std::string& name, const ModelC
 
 Residual Block::operator()(Residual stream, const posenc::Composition::Layer& position,
                            const HiddenDropout& drop) const {
-  const Tensor attention_input = attention_norm(stream);
-  stream.branch = drop(attention(attention_input, position), "attention");
-  const Tensor mlp_input = mlp_norm(stream);
-  stream.branch = drop(mlp(mlp_input), "mlp");
-  return stream;
+  // Moved on, so that nothing is kept longer than a gradient needs it.
+  SumAndNorm at = attention_norm(std::move(stream));
+  Tensor branch = drop(attention(at.normed, position), "attention");
+  at = mlp_norm({.x = std::move(at.sum), .branch = std::move(branch)});
+  return {.x = std::move(at.sum), .branch = drop(mlp(at.normed), "mlp")};
 }
 
 Residual Block::checkpointed(const Residual& stream, const posenc::Composition::Layer& position,
@@ -42,12 +44,10 @@ Residual Block::checkpointed(const Residual& stream, const posenc::Composition::
 Residual Block::last_rows(Residual stream, const posenc::Composition::Layer& position,
                           int64_t n_row, CachedLayer* cache) const {
   const int64_t n = stream.x.dim(1);
-  const Tensor attention_input = attention_norm(stream);
-  stream.branch = attention.last_rows(attention_input, position, n_row, cache);
-  stream.x = slice(stream.x, 1, n - n_row, n);
-  const Tensor mlp_input = mlp_norm(stream);
-  stream.branch = mlp(mlp_input);
-  return stream;
+  SumAndNorm at = attention_norm(std::move(stream));
+  Tensor branch = attention.last_rows(at.normed, position, n_row, cache);
+  at = mlp_norm({.x = slice(at.sum, 1, n - n_row, n), .branch = std::move(branch)});
+  return {.x = std::move(at.sum), .branch = mlp(at.normed)};
 }
 
 void Block::visit(const std::string& name, const Visit& f) const {

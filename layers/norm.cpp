@@ -1,18 +1,14 @@
 #include "layers/norm.h"
 
-#include "engine/ops/norm.h"
-
 namespace farfield {
 
 LayerNorm LayerNorm::make(const Initializer& init, int64_t d_model, double eps) {
   return {.weight = init.constant({d_model}, 1), .bias = init.constant({d_model}, 0), .eps = eps};
 }
 
-Tensor LayerNorm::operator()(Residual& stream) const {
-  if (!stream.branch.defined()) return layer_norm(stream.x, weight, bias, eps);
-  auto [sum, normed] = add_layer_norm(stream.branch, stream.x, weight, bias, eps);
-  stream = {.x = sum, .branch = {}};
-  return normed;
+SumAndNorm LayerNorm::operator()(Residual stream) const {
+  if (!stream.branch.defined()) return {stream.x, layer_norm(stream.x, weight, bias, eps)};
+  return add_layer_norm(stream.branch, stream.x, weight, bias, eps);
 }
 
 void LayerNorm::visit(const std::string& name, const Visit& f) const {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "engine/ops/norm.h"
 #include "layers/init.h"
 #include "layers/module.h"
 
@@ -19,8 +20,8 @@ struct LayerNorm {
 
   /// Weight 1, bias 0.
   static LayerNorm make(const Initializer& init, int64_t d_model, double eps);
-  /// The norm of the stream; afterwards the stream is added up, with no branch.
-  Tensor operator()(Residual& stream) const;
+  /// The stream added up, and its norm.
+  SumAndNorm operator()(Residual stream) const;
   void visit(const std::string& name, const Visit& f) const;
 };
 

@@ -88,7 +88,7 @@ Tensor Transformer::hidden(const Tensor& embedded, const posenc::Composition::Pl
              : checkpointed ? blocks_[i].checkpointed(stream, plan.layers[i], drop)
                             : blocks_[i](std::move(stream), plan.layers[i], drop);
   }
-  return final_norm_(stream);
+  return final_norm_(std::move(stream)).normed;
 }
 
 Tensor Transformer::loss(const Tensor& ids, const Tensor& targets, uint64_t draw) const {
@@ -179,7 +179,7 @@ Tensor Transformer::extend(const Tensor& ids, KeyValueCache& cache, int64_t n_ro
   for (size_t i = 0; i < blocks_.size(); ++i)
     stream = blocks_[i].last_rows(std::move(stream), cache.plan().layers[i],
                                   i + 1 == blocks_.size() ? n_row : n, &cache.layers()[i]);
-  return final_norm_(stream);
+  return final_norm_(std::move(stream)).normed;
 }
 
 Tensor Transformer::next_logits(const Tensor& hidden) const {
