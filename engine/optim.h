@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "engine/kernels/optim.h"
 #include "engine/parameter.h"
+#include "engine/step_guard.h"
 
 namespace farfield {
 

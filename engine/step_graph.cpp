@@ -1,8 +1,12 @@
 #include "engine/step_graph.h"
 
 #include "engine/dispatch.h"
+#include "engine/kernels/record_work.h"
 
 namespace farfield {
+
+StepGraph::StepGraph(const Device& device) : device_(device) {}
+StepGraph::~StepGraph() = default;
 
 void StepGraph::run(const std::function<void()>& work) {
   if (is_next_recorded()) {
@@ -16,6 +20,10 @@ void StepGraph::run(const std::function<void()>& work) {
   work();
   was_called_ = true;
 }
+
+void StepGraph::forget() { recording_.reset(); }
+
+int64_t StepGraph::n_nodes() const { return recording_ ? recording_->n_nodes() : 0; }
 
 void StepGraph::turn_off(const std::string& why) {
   why_not_ = why;

@@ -5,9 +5,11 @@
 #include <memory>
 #include <string>
 
-#include "engine/kernels/record_work.h"
+#include "engine/device.h"
 
 namespace farfield {
+
+class Recording;
 
 /// The same work again and again, which a device can record and repeat without the host: on CUDA a
 /// graph, so that the launch of hundreds of small kernels costs nothing.
@@ -18,7 +20,8 @@ namespace farfield {
 /// the same ones after each repetition, with new elements.
 class StepGraph {
  public:
-  explicit StepGraph(const Device& device) : device_(device) {}
+  explicit StepGraph(const Device& device);
+  ~StepGraph();
 
   /// Does the work. The first run calls work(), which fills whatever keeps something for later
   /// calls; the second has it recorded; this and the others repeat the recording. The CPU calls
@@ -28,7 +31,7 @@ class StepGraph {
   void run(const std::function<void()>& work);
   /// The recording is no longer right, since the work has moved to other memory: the next run makes
   /// another.
-  void forget() { recording_.reset(); }
+  void forget();
   /// Has all runs from now on call work(). `why` as why_not() says it.
   void turn_off(const std::string& why);
 
@@ -38,7 +41,7 @@ class StepGraph {
   }
   bool is_recorded() const { return recording_ != nullptr; }
   /// Of the recording: kernels, copies and memsets; 0 without one.
-  int64_t n_nodes() const { return recording_ ? recording_->n_nodes() : 0; }
+  int64_t n_nodes() const;
   /// Why the work is not recorded; "" when it is, or may still be.
   const std::string& why_not() const { return why_not_; }
 

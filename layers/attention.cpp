@@ -1,7 +1,7 @@
 #include "layers/attention.h"
 
 #include "engine/ops/attention.h"
-#include "engine/ops/index.h"
+#include "engine/ops/split_heads.h"
 #include "engine/ops/view.h"
 
 namespace farfield {

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "engine/kernels/heads.h"
+#include "engine/heads.h"
 #include "layers/sequence_part.h"
 
 namespace farfield {

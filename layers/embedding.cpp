@@ -1,6 +1,6 @@
 #include "layers/embedding.h"
 
-#include "engine/ops/index.h"
+#include "engine/ops/embedding.h"
 
 namespace farfield {
 

@@ -7,12 +7,12 @@
 #include <span>
 #include <vector>
 
+#include "engine/attention_rule.h"
 #include "engine/base/error.h"
 #include "engine/device.h"
 #include "engine/dtype.h"
-#include "engine/kernels/attention.h"
-#include "engine/kernels/index.h"
 #include "engine/parameter.h"
+#include "engine/rotation.h"
 #include "engine/tensor.h"
 
 namespace farfield::posenc {

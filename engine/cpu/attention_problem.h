@@ -7,6 +7,7 @@
 #include "engine/cpu/attention_terms.h"
 #include "engine/cpu/attention_tile.h"
 #include "engine/kernels/attention.h"
+#include "engine/kernels/attention_normalizer.h"
 
 namespace farfield::attention_cpu {
 

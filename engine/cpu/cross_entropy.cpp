@@ -1,9 +1,10 @@
+#include "engine/kernels/cross_entropy.h"
+
 #include <algorithm>
 #include <cmath>
 
 #include "engine/base/parallel.h"
 #include "engine/kernels/pointwise.h"
-#include "engine/kernels/softmax.h"
 #include "engine/vector_math.h"
 
 namespace farfield {

@@ -5,7 +5,7 @@
 
 #include "engine/base/parallel.h"
 #include "engine/kernels/broadcast.h"
-#include "engine/ops/functors.h"
+#include "engine/kernels/functors.h"
 
 namespace farfield {
 namespace {

@@ -2,6 +2,7 @@
 // Scores to probabilities, and gradients of probabilities to those of scores.
 
 #include "engine/cuda/attention_scores.cuh"
+#include "engine/kernels/attention_normalizer.h"
 
 namespace farfield::attention_cuda {
 

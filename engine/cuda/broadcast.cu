@@ -3,8 +3,8 @@
 #include "engine/cuda/context.h"
 #include "engine/cuda/elements.cuh"
 #include "engine/kernels/broadcast.h"
+#include "engine/kernels/functors.h"
 #include "engine/kernels/pointwise.h"
-#include "engine/ops/functors.h"
 
 namespace farfield {
 namespace {

@@ -3,7 +3,7 @@
 
 #include "engine/cuda/context.h"
 #include "engine/cuda/exp_sum.cuh"
-#include "engine/kernels/softmax.h"
+#include "engine/kernels/cross_entropy.h"
 
 namespace farfield {
 namespace {

@@ -4,10 +4,10 @@
 #include "engine/cuda/shared.cuh"
 #include "engine/cuda/store.cuh"
 #include "engine/cuda/warp.cuh"
+#include "engine/kernels/functors.h"
 #include "engine/kernels/gemm.h"
 #include "engine/kernels/pointwise.h"
 #include "engine/kernels/reduce.h"
-#include "engine/ops/functors.h"
 
 namespace farfield {
 namespace {

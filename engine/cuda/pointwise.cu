@@ -1,6 +1,6 @@
 #include "engine/cuda/map.cuh"
+#include "engine/kernels/functors.h"
 #include "engine/kernels/pointwise.h"
-#include "engine/ops/functors.h"
 
 namespace farfield {
 namespace {

@@ -1,7 +1,6 @@
 #include "engine/cuda/context.h"
 #include "engine/cuda/elements.cuh"
-#include "engine/kernels/index.h"
-#include "engine/kernels/turn.h"
+#include "engine/kernels/split_heads.h"
 
 namespace farfield {
 namespace {

@@ -1,96 +1,11 @@
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
-
+#include "engine/attention_rule.h"
 #include "engine/device.h"
-#include "engine/host_device.h"
-#include "engine/kernels/heads.h"
+#include "engine/heads.h"
 #include "engine/tensor.h"
 
 namespace farfield {
-
-/// A bias that depends on the query's position too: bias[h, m, d] = f_h(feature[d] *
-/// row_factor[m]), f_h continuous and piecewise linear. Between knots[i - 1] and knots[i] it is
-/// slope[h, i] x + offset[h, i]; heads share the knots.
-struct RowBias {
-  Tensor feature = {};             ///< [S] in acc, not falling with d; or undefined: no such bias
-  Tensor row_factor = {};          ///< [T] in acc, positive
-  Tensor knots = {};               ///< [N] in acc, not falling; a constant
-  Tensor slope = {}, offset = {};  ///< [H, N + 1] in acc
-};
-
-/// What turns the scores of a row into its probabilities P.
-struct Normalizer {
-  enum class Kind {
-    softmax,
-    relu,            ///< max(0, score) / (parameter sqrt(n / 2)), n the keys that the query sees
-    relu_seqlen,     ///< max(0, score) / n
-    clamp_absolute,  ///< softmax without scores below `parameter`; the largest always stays
-    clamp_relative,  ///< softmax without scores below the largest minus `parameter`
-  };
-  Kind kind = Kind::softmax;
-  double parameter = 1;
-  /// relu kinds: backward() acts as if the loss had also the term penalty * mean over the rows of
-  /// the call of (sum of P - 1)^2.
-  double penalty = 0;
-
-  bool is_relu() const { return kind == Kind::relu || kind == Kind::relu_seqlen; }
-  bool is_clamped() const { return kind == Kind::clamp_absolute || kind == Kind::clamp_relative; }
-};
-
-/// What attention adds to the plain dot product; the formula is in ops/attention.h.
-struct AttentionRule {
-  Tensor bias = {};    ///< [H, L] in acc, added; or undefined
-  Tensor weight = {};  ///< [H, L] in acc, multiplies the scaled dot product; or undefined
-  Tensor row_scale =
-      {};              ///< [T] in acc, multiplies the scaled dot product of a query; or undefined
-  int64_t window = 0;  ///< a query sees distances 0 .. window - 1 (itself included); 0: all
-  int64_t sinks = 0;   ///< the first `sinks` keys stay visible outside the window
-
-  /// A pair is far when its distance is at least switch_distance (0: never) and its query's
-  /// position at least switch_position. Far pairs take q_far and k_far where these are given.
-  int64_t switch_distance = 0, switch_position = 0;
-
-  /// Entry of bias and weight that a pair reads: ids[m] - ids[n], or its distance without ids (then
-  /// L = S); a far pair reads far_ids_q[m] - far_ids_k[n] when these are given.
-  Tensor ids = {};                        ///< int32 [S] or [B, S], not falling; or undefined
-  Tensor far_ids_q = {}, far_ids_k = {};  ///< int32 [T] and [S]; or both undefined
-
-  RowBias row_bias = {};
-  Normalizer normalizer = {};
-};
-
-/// Keys that the query at position m sees, by the mask of a rule.
-FARFIELD_HD inline int64_t n_visible(int64_t window, int64_t sinks, int64_t m) {
-  if (window == 0 || m < window) return m + 1;
-  return window + std::min(sinks, m + 1 - window);
-}
-
-/// What a relu normaliser multiplies max(0, score) by, for a query that sees n keys.
-FARFIELD_HD inline double relu_factor(Normalizer::Kind kind, double parameter, int64_t n) {
-  const auto count = static_cast<double>(n);
-  return kind == Normalizer::Kind::relu ? 1 / (parameter * std::sqrt(count / 2)) : 1 / count;
-}
-/// What the penalty adds to the gradient of each P of a row whose P have this sum, of n_rows rows.
-template <class A>
-FARFIELD_HD A penalty_gradient(double penalty, int64_t n_rows, A sum) {
-  return static_cast<A>(2 * penalty / static_cast<double>(n_rows)) * (sum - 1);
-}
-
-/// f(table) for every floating tensor of a rule, defined or not, in a fixed order.
-template <class Rule, class F>
-void for_each_table(Rule& rule, const F& f) {
-  f(rule.bias);
-  f(rule.weight);
-  f(rule.row_scale);
-  f(rule.row_bias.feature);
-  f(rule.row_bias.row_factor);
-  f(rule.row_bias.knots);
-  f(rule.row_bias.slope);
-  f(rule.row_bias.offset);
-}
 
 /// What the backward pass needs of each row: [B, H, T] in acc, undefined where it is not needed.
 struct AttentionRows {

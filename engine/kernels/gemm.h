@@ -1,28 +1,12 @@
 #pragma once
 
-#include <string>
-
+#include "engine/activation.h"
 #include "engine/device.h"
+#include "engine/gemm.h"
 #include "engine/tensor.h"
 
 namespace farfield {
 
-/// C[m, n] = op(A)[m, k] op(B)[k, n] (+ C when accumulate) on raw row-major buffers; op transposes
-/// when its flag is set. lda, ldb, ldc: elements from one stored row to the next. A and B share a
-/// dtype; C has it too, or float32 when they are bfloat16. Sums in acc. The result does not depend
-/// on the number of threads.
-struct Gemm {
-  int64_t m = 0, n = 0, k = 0;
-  bool transpose_a = false, transpose_b = false;
-  const void* a = nullptr;
-  int64_t lda = 0;
-  const void* b = nullptr;
-  int64_t ldb = 0;
-  void* c = nullptr;
-  int64_t ldc = 0;
-  DType in = DType::f32, out = DType::f32;
-  bool accumulate = false;
-};
 /// A stored matrix, or a stack of them, as a factor: its last two dimensions.
 struct Factor {
   const Tensor& x;
@@ -53,16 +37,6 @@ void gemm_batched(Cpu, const Gemm& first, int64_t n_batch, int64_t stride_a, int
                   int64_t stride_c);
 void gemm_batched(Cuda, const Gemm& first, int64_t n_batch, int64_t stride_a, int64_t stride_b,
                   int64_t stride_c);
-/// The library of this build's matrix products on the CPU: "oneDNN 2.6.3", "Eigen 3.4.0".
-std::string gemm_library();
-/// The highest instruction set that it uses in this process: "avx512_core_amx", "avx2".
-std::string gemm_instruction_set();
-/// How products of bfloat16 are computed in this process: "by oneDNN", "widened to float32: the
-/// processor has no AMX".
-std::string gemm_bf16();
-
-/// What linear_forward does to each output panel while it is in cache.
-enum class Activation { none, gelu };
 /// u = x w^T + bias? : x [N, I], w [O, I], both of one dtype, bias [O] in acc, u [N, O].
 /// With an activation, y = f(u) is written as well; without, y is undefined. For bfloat16 the Cuda
 /// overload rounds the bias first, as the weights are, and takes y from the rounded u.

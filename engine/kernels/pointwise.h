@@ -5,7 +5,7 @@
 
 namespace farfield {
 
-/// Indices into the lists UnaryFunctors and BinaryFunctors at the end of ops/functors.h.
+/// Indices into the lists UnaryFunctors and BinaryFunctors at the end of kernels/functors.h.
 enum class UnaryOp : int {};
 enum class BinaryOp : int {};
 

@@ -10,16 +10,5 @@ void softmax_forward(Cpu, const Tensor& x, bool log, Tensor& y);
 void softmax_forward(Cuda, const Tensor& x, bool log, Tensor& y);
 void softmax_backward(Cpu, const Tensor& y, const Tensor& dy, bool log, Tensor& dx);
 void softmax_backward(Cuda, const Tensor& y, const Tensor& dy, bool log, Tensor& dx);
-/// nll[i] = logsumexp(logits[i, :]) - logits[i, target[i]], in acc; when dlogits? is defined (it
-/// may be logits itself), dlogits[i, :] = scale (softmax(logits[i, :]) - onehot(target[i])).
-/// A target outside of the row: ShapeError on the CPU; on cuda, where reading them back would stall
-/// the device, NaN as nll.
-void cross_entropy_rows(Cpu, const Tensor& logits, const Tensor& targets, double scale, Tensor& nll,
-                        Tensor& dlogits);
-void cross_entropy_rows(Cuda, const Tensor& logits, const Tensor& targets, double scale,
-                        Tensor& nll, Tensor& dlogits);
-/// loss [] = the mean of nll [n], summed in float64.
-void mean_nll(Cpu, const Tensor& nll, Tensor& loss);
-void mean_nll(Cuda, const Tensor& nll, Tensor& loss);
 
 }  // namespace farfield

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "engine/autograd.h"
-#include "engine/dispatch.h"
+#include "engine/kernels.h"
 #include "engine/ops/attention_check.h"
 
 namespace farfield {

@@ -1,6 +1,7 @@
 #pragma once
 
-#include "engine/kernels/attention.h"
+#include "engine/attention_rule.h"
+#include "engine/heads.h"
 #include "engine/tensor.h"
 
 namespace farfield {

@@ -1,6 +1,7 @@
 #pragma once
 
-#include "engine/kernels/gemm.h"
+#include "engine/activation.h"
+#include "engine/gemm.h"
 #include "engine/tensor.h"
 
 namespace farfield {

@@ -2,7 +2,7 @@
 
 #include "engine/autograd.h"
 #include "engine/kernels.h"
-#include "engine/ops/functors.h"
+#include "engine/kernels/functors.h"
 #include "engine/ops/reduce.h"
 
 namespace farfield {

@@ -5,7 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/kernels/attention.h"
+#include "engine/attention_rule.h"
+#include "engine/heads.h"
 
 namespace farfield::test {
 

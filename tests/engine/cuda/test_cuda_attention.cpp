@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "engine/cuda/check.h"
-#include "engine/dispatch.h"
+#include "engine/kernels.h"
 #include "engine/ops/view.h"
 #include "tests/support/attention_problem.h"
 #include "tests/support/both_devices.h"

@@ -7,9 +7,10 @@
 #include <limits>
 
 #include "engine/kernels.h"
-#include "engine/ops/index.h"
+#include "engine/ops/embedding.h"
 #include "engine/ops/pointwise.h"
 #include "engine/ops/reduce.h"
+#include "engine/ops/split_heads.h"
 #include "engine/ops/view.h"
 #include "tests/support/both_devices.h"
 

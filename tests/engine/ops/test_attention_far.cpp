@@ -4,8 +4,8 @@
 #include <functional>
 #include <map>
 
-#include "engine/ops/index.h"
 #include "engine/ops/pointwise.h"
+#include "engine/ops/split_heads.h"
 #include "engine/ops/view.h"
 #include "tests/support/attention_problem.h"
 #include "tests/support/golden_cases.h"

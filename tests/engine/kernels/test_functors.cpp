@@ -3,7 +3,7 @@
 #include <set>
 #include <string>
 
-#include "engine/ops/functors.h"
+#include "engine/kernels/functors.h"
 
 namespace farfield {
 namespace {

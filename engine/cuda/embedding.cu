@@ -2,7 +2,7 @@
 #include "engine/cuda/context.h"
 #include "engine/cuda/elements.cuh"
 #include "engine/cuda/warp.cuh"
-#include "engine/kernels/index.h"
+#include "engine/kernels/embedding.h"
 #include "engine/kernels/pointwise.h"
 
 namespace farfield {

@@ -1,0 +1,24 @@
+#pragma once
+
+#include "engine/heads.h"
+#include "engine/rotation.h"
+#include "engine/tensor.h"
+
+namespace farfield {
+
+/// Takes the output of the QKV projection apart and rotates q and k, in one pass; with
+/// rotation.far, also the copies that far pairs take.
+///
+/// Shapes    qkv [B, T, 3 H K], its last dimension laid out as [head][q | k | v][K]
+///           rotation.cos, .sin, .scale_q, .scale_k: [T, R/2] or [B, T, R/2] in the accumulation
+///           type, R <= K even; cos and sin come together; a scale needs them
+///           rotation.far: [T, R/2], beside cos and sin without scales
+/// Formula   (x'_a, x'_b) = scale (x_a cos - x_b sin, x_a sin + x_b cos) for each pair (a, b):
+///           (i, i + R/2), or (2i, 2i + 1) when interleaved; components from R on stay as they are.
+///           heads.far has the same q and k turned by the angles of rotation.far
+/// Throws    ShapeError, DTypeError
+/// Source    Su et al. 2021, "RoFormer", arXiv:2104.09864, section 3.2.2; scales: Sun et al. 2022,
+///           arXiv:2212.10554
+Heads split_heads(const Tensor& qkv, int64_t n_head, const Rotation& rotation = {});
+
+}  // namespace farfield
