@@ -21,12 +21,20 @@ AttentionRows rows_for(const Heads& heads, const Normalizer& normalizer) {
           .sum = row_values(normalizer.is_relu() && normalizer.penalty != 0)};
 }
 
-// What has a gradient: the heads, then the tables.
-constexpr size_t kHeadTensors = 5;
-std::vector<Tensor> inputs_of(const Heads& heads, const AttentionRule& rule) {
-  const RowBias& row = rule.row_bias;
-  return {heads.q,     heads.k,     heads.v,        heads.far.q, heads.far.k, rule.bias,
-          rule.weight, row.feature, row.row_factor, row.slope,   row.offset};
+// f(tensor) for each that has a gradient, in the order in which autograd has them.
+template <class F>
+void for_each_gradient(AttentionGrads& d, const F& f) {
+  for (Tensor* heads : {&d.dheads.q, &d.dheads.k, &d.dheads.v, &d.dheads.far.q, &d.dheads.far.k})
+    f(*heads);
+  for (Tensor* table : {&d.dbias, &d.dweight, &d.drow_bias.feature, &d.drow_bias.row_factor,
+                        &d.drow_bias.slope, &d.drow_bias.offset})
+    f(*table);
+}
+
+std::vector<Tensor> listed(AttentionGrads d) {
+  std::vector<Tensor> all;
+  for_each_gradient(d, [&](const Tensor& x) { all.push_back(x); });
+  return all;
 }
 
 }  // namespace
@@ -41,13 +49,23 @@ Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const Attent
   dispatch(q.device(), [&](auto tag) { attention_forward(tag, heads, rule, out, rows); });
 
   Tensor y = out.view({n_batch, n_query, n_head * head_dim});
-  const std::vector<Tensor> inputs = inputs_of(heads, rule);
-  std::vector<bool> wants;  // the tables' gradients are left out when nobody wants them
-  for (const Tensor& x : inputs) wants.push_back(wants.size() < kHeadTensors || x.needs_grad());
+  const AttentionGrads inputs{heads, rule.bias, rule.weight, rule.row_bias};
   const Heads kept{q.detach(), k.detach(), v.detach(), {far.q.detach(), far.k.detach()}};
   AttentionRule kept_rule = rule;
   for_each_table(kept_rule, [](Tensor& table) { table = table.detach(); });
-  record("attention", y, inputs, [kept, kept_rule, out, rows, wants](const Tensor& dy) {
+  // Of each gradient what it is like. Those of tables are left out when nobody wants them.
+  const auto wanted = [](const Tensor& table) {
+    return table.needs_grad() ? table.detach() : Tensor();
+  };
+  const RowBias& row = rule.row_bias;
+  const AttentionGrads like{kept,
+                            wanted(rule.bias),
+                            wanted(rule.weight),
+                            {.feature = wanted(row.feature),
+                             .row_factor = wanted(row.row_factor),
+                             .slope = wanted(row.slope),
+                             .offset = wanted(row.offset)}};
+  record("attention", y, listed(inputs), [kept, kept_rule, out, rows, like](const Tensor& dy) {
     // With P = softmax(score), dP = dout v^T and D = rowsum(dout * out):
     //   dscore = P (dP - D),  dv = P^T dout,
     // or for relu, with its divisor N, where the score is positive and 0 elsewhere
@@ -59,16 +77,12 @@ Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const Attent
     // Row bias slope_s x + offset_s, x = feature[d] row_factor[i], s the segment of x:
     //   dslope[s] = sum of dscore x over its pairs,  doffset[s] = the same sum of dscore,
     //   dx = dscore slope_s, and from it dfeature by diagonals, drow_factor by rows.
-    const std::vector<Tensor> from = inputs_of(kept, kept_rule);
-    Grads d(from.size());
-    for (size_t i = 0; i < d.size(); ++i)
-      if (from[i].defined() && wants[i]) d[i] = empty_like(from[i]);
-    AttentionGrads grads{
-        {d[0], d[1], d[2], {d[3], d[4]}}, d[5], d[6], {d[7], d[8], {}, d[9], d[10]}};
+    AttentionGrads grads = like;
+    for_each_gradient(grads, [](Tensor& d) { d = d.defined() ? empty_like(d) : d; });
     const Tensor dout = dy.view(out.shape());
     dispatch(dy.device(),
              [&](auto tag) { attention_backward(tag, kept, kept_rule, out, rows, dout, grads); });
-    return d;
+    return listed(grads);
   });
   return y;
 }
