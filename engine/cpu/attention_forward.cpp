@@ -154,9 +154,7 @@ class Group {
     return {splat(max_[row] == -kInfinity ? A{0} : max_[row])};
   }
   A threshold(int64_t row) const {
-    const auto parameter = static_cast<A>(p_.normalizer.parameter);
-    return p_.normalizer.kind == Normalizer::Kind::clamp_absolute ? std::min(parameter, max_[row])
-                                                                  : max_[row] - parameter;
+    return clamp_threshold(p_.normalizer.kind, p_.normalizer.parameter, max_[row]);
   }
   void rescale_row(int64_t row, A by) {
     sum_[row] *= by;

@@ -4,6 +4,7 @@
 
 #include "engine/cpu/attention_exp.h"
 #include "engine/cpu/attention_problem.h"
+#include "engine/kernels/attention_normalizer.h"
 
 namespace farfield::attention_cpu {
 
@@ -26,7 +27,7 @@ struct SoftmaxRow {
   Vec<A> shift;           ///< the log of the sum, or, before this is known, the largest score
   Vec<A> dot = Vec<A>{};  ///< RowValues::dot; the forward pass has none
   Vec<A> probability(Vec<A> s) const { return exp_lanes<A>(s - shift); }
-  Vec<A> gradient(Vec<A> /*s*/, Vec<A> p, Vec<A> dp) const { return p * (dp - dot); }
+  Vec<A> gradient(Vec<A> /*s*/, Vec<A> p, Vec<A> dp) const { return softmax_grad(p, dp, dot); }
 };
 
 template <class A>
@@ -41,10 +42,8 @@ template <class A>
 struct ReluRow {
   Vec<A> factor;
   Vec<A> dot = Vec<A>{};  ///< RowValues::dot; the forward pass has none
-  Vec<A> probability(Vec<A> s) const { return s <= Vec<A>{} ? Vec<A>{} : s * factor; }
-  Vec<A> gradient(Vec<A> s, Vec<A> /*p*/, Vec<A> dp) const {
-    return s <= Vec<A>{} ? Vec<A>{} : (dp - dot) * factor;
-  }
+  Vec<A> probability(Vec<A> s) const { return relu_probability(s, factor); }
+  Vec<A> gradient(Vec<A> s, Vec<A> /*p*/, Vec<A> dp) const { return relu_grad(s, factor, dp, dot); }
 };
 
 /// f(the normaliser of a row), query `query` of the problem and row i of the values.

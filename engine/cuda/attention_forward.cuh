@@ -89,7 +89,7 @@ class ForwardRows {
       shift[r] = largest[r] == -kInfinity ? 0 : largest[r];
       threshold[r] = -kInfinity;
       if constexpr (Scores::kIsGeneral) {
-        if (p_.is_clamped) threshold[r] = threshold_of(p_, largest[r]);
+        if (p_.is_clamped) threshold[r] = clamp_threshold(p_.kind, p_.parameter, largest[r]);
         if (p_.is_relu) {
           shift[r] = relu_factor_[r];
           continue;
@@ -133,7 +133,7 @@ class ForwardRows {
       // A row that sees nothing: exp(score - inf) = 0 makes its P 0 in the backward pass.
       if (to.lse)
         to.lse[at] = sum == 0 ? kInfinity : (max_[r] + Scores::log(sum)) * (1 / Scores::kUnit);
-      if (to.threshold) to.threshold[at] = threshold_of(p_, max_[r]);
+      if (to.threshold) to.threshold[at] = clamp_threshold(p_.kind, p_.parameter, max_[r]);
       if (to.sum) to.sum[at] = sum;
     }
     put_sums<S::kColumns>(out_, by[0], by[1], tile, first, first_column);

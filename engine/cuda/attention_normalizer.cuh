@@ -20,17 +20,10 @@ __device__ float relu_factor_of(const Problem<T>& p, int query) {
       relu_factor(p.kind, p.parameter, n_visible(p.window, p.sinks, p.first_position() + query)));
 }
 
-template <class T>
-__device__ float threshold_of(const Problem<T>& p, float largest) {
-  const auto parameter = static_cast<float>(p.parameter);
-  if (p.kind == Normalizer::Kind::clamp_absolute) return parameter < largest ? parameter : largest;
-  return p.kind == Normalizer::Kind::clamp_relative ? largest - parameter : -kInfinity;
-}
-
 template <class Scores, class T>
 __device__ float probability(const Problem<T>& p, float score, float shift, float threshold) {
   if constexpr (Scores::kIsGeneral) {
-    if (p.is_relu) return score <= 0 ? 0 : score * shift;
+    if (p.is_relu) return relu_probability(score, shift);
     if (score < threshold) return 0;
   }
   return Scores::exp(score - shift);
@@ -41,8 +34,8 @@ template <class Scores, class T>
 __device__ float score_gradient(const Problem<T>& p, float score, float probability, float dp,
                                 const Row& row) {
   if constexpr (Scores::kIsGeneral)
-    if (p.is_relu) return score <= 0 ? 0 : (dp - row.dot) * row.shift;
-  return probability * (dp - row.dot);
+    if (p.is_relu) return relu_grad(score, row.shift, dp, row.dot);
+  return softmax_grad(probability, dp, row.dot);
 }
 
 }  // namespace farfield::attention_cuda

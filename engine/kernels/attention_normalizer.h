@@ -1,11 +1,14 @@
 #pragma once
-// The formulas of the normalisers (Normalizer in engine/attention_rule.h), for both devices.
+// The formulas of the normalisers (Normalizer in engine/attention_rule.h), for both devices. V is a
+// number or, on the CPU, a vector of them.
 
 #include <cmath>
 #include <cstdint>
+#include <limits>
 
 #include "engine/attention_rule.h"
 #include "engine/host_device.h"
+#include "engine/kernels/row_formulas.h"
 
 namespace farfield {
 
@@ -14,10 +17,29 @@ FARFIELD_HD inline double relu_factor(Normalizer::Kind kind, double parameter, i
   const auto count = static_cast<double>(n);
   return kind == Normalizer::Kind::relu ? 1 / (parameter * std::sqrt(count / 2)) : 1 / count;
 }
+/// P of a relu normaliser.
+template <class V>
+FARFIELD_HD V relu_probability(V score, V factor) {
+  return score <= V{} ? V{} : score * factor;
+}
+/// The gradient of a score from dP; `dot` is minus what the penalty adds. That of softmax is
+/// softmax_grad().
+template <class V>
+FARFIELD_HD V relu_grad(V score, V factor, V dp, V dot) {
+  return score <= V{} ? V{} : (dp - dot) * factor;
+}
 /// What the penalty adds to the gradient of each P of a row whose P have this sum, of n_rows rows.
 template <class A>
 FARFIELD_HD A penalty_gradient(double penalty, int64_t n_rows, A sum) {
   return static_cast<A>(2 * penalty / static_cast<double>(n_rows)) * (sum - 1);
+}
+/// Scores below this are left out of a row with this largest score: -inf but for the clamp kinds.
+template <class A>
+FARFIELD_HD A clamp_threshold(Normalizer::Kind kind, double parameter, A largest) {
+  const auto given = static_cast<A>(parameter);
+  if (kind == Normalizer::Kind::clamp_absolute) return given < largest ? given : largest;
+  return kind == Normalizer::Kind::clamp_relative ? largest - given
+                                                  : -std::numeric_limits<A>::infinity();
 }
 
 }  // namespace farfield
