@@ -5,7 +5,7 @@
 #include "engine/base/error.h"
 #include "engine/base/parallel.h"
 #include "engine/device_info.h"
-#include "engine/kernels/gemm.h"
+#include "engine/gemm.h"
 
 namespace farfield::bench {
 namespace {

@@ -5,7 +5,8 @@
 #include <vector>
 
 #include "engine/dtype.h"
-#include "engine/kernels/gemm.h"
+#include "engine/gemm.h"
+#include "engine/tensor.h"
 #include "layers/config.h"
 
 namespace farfield::bench {

@@ -1,7 +1,7 @@
 #include "apps/cli/version.h"
 
 #include "apps/commit.h"
-#include "engine/kernels/gemm.h"
+#include "engine/gemm.h"
 
 namespace farfield::cli {
 

@@ -7,8 +7,8 @@
 #include "engine/base/error.h"
 #include "engine/base/random.h"
 #include "engine/ops/attention.h"
-#include "engine/ops/index.h"
 #include "engine/ops/pointwise.h"
+#include "engine/ops/split_heads.h"
 #include "engine/ops/view.h"
 #include "engine/safetensors.h"
 

@@ -6,7 +6,7 @@
 #include "apps/cli/csv.h"
 #include "engine/base/error.h"
 #include "engine/ops/attention.h"
-#include "engine/ops/index.h"
+#include "engine/ops/split_heads.h"
 #include "posenc/registry.h"
 
 namespace farfield::inspect {

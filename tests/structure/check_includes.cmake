@@ -25,8 +25,13 @@ set(rows
   "apps/"           "^(apps|${libraries})/"
   "tests/"          "^(tests|apps|${libraries})/")
 
-# Headers of a vendor, and the files that may include them.
-set(vendors
+# Headers that are not for all who may reach them, and the files that may include them: those below
+# the engine's ops, and those of vendors. Kernels and devices do not reach up to ops.
+set(reserved
+  "^engine/(kernels[/.]|dispatch\\.h$)"                       "^(engine/(kernels[/.]|cpu/|cuda/|(ops/)?[^/]*\\.cpp$)|tests/)"
+  "^engine/cpu/"                                             "^(engine/cpu/|tests/)"
+  "^engine/cuda/"                                            "^(engine/cuda/|tests/)"
+  "^engine/ops[/.]"                                          "^(engine/(ops[/.]|[^/]*\\.cpp$)|posenc/|layers/|apps/|tests/)"
   "^(oneapi/|dnnl)"                                          "^engine/cpu/gemm"
   "^(Eigen/|unsupported/Eigen/)"                             "^(engine/cpu/gemm|apps/analysis/definiteness\\.cpp$)"
   "^(cuda|cublas|nccl|mma\\.h|cooperative_groups)"           "^engine/cuda/"
@@ -74,12 +79,12 @@ function(check_project_include file include)
   set(bad ${bad} PARENT_SCOPE)
 endfunction()
 
-function(check_vendor_include file include)
-  set(rest ${vendors})
+function(check_reserved file include)
+  set(rest ${reserved})
   while(rest)
     list(POP_FRONT rest header allowed)
     if(include MATCHES "${header}" AND NOT file MATCHES "${allowed}")
-      complain("${file}" "<${include}>" "only files that match ${allowed} may")
+      complain("${file}" "${include}" "only files that match ${allowed} may")
     endif()
   endwhile()
   set(bad ${bad} PARENT_SCOPE)
@@ -94,9 +99,11 @@ foreach(folder IN ITEMS engine posenc layers data apps tests)
     foreach(line IN LISTS lines)
       math(EXPR seen "${seen} + 1")
       if(line MATCHES "include[ \t]*\"([^\"]+)\"")
-        check_project_include("${file}" "${CMAKE_MATCH_1}")
+        set(include "${CMAKE_MATCH_1}")
+        check_project_include("${file}" "${include}")
+        check_reserved("${file}" "${include}")
       elseif(line MATCHES "include[ \t]*<([^>]+)>")
-        check_vendor_include("${file}" "${CMAKE_MATCH_1}")
+        check_reserved("${file}" "${CMAKE_MATCH_1}")
       endif()
     endforeach()
     if(NOT file MATCHES "^(engine/base/json\\.cpp$|tests/)")

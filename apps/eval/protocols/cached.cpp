@@ -5,10 +5,10 @@
 #include <map>
 
 #include "apps/analysis/timing.h"
+#include "engine/attention_rule.h"
 #include "apps/eval/scorer.h"
 #include "engine/base/error.h"
 #include "engine/device_info.h"
-#include "engine/kernels/attention.h"
 #include "engine/ops/view.h"
 #include "layers/module.h"
 #include "layers/transformer.h"

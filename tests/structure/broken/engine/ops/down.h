@@ -1,0 +1,1 @@
+#include "engine/cpu/vendor.h"

@@ -1,0 +1,1 @@
+#include "engine/kernels/up.h"
