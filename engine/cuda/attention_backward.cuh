@@ -81,6 +81,124 @@ __device__ void load_rows(Row (&rows)[kN], const Row* from) {
     rows[x] = from[x];
 }
 
+/// What a thread holds of a tile's diagonals, for each table by distance.
+template <class S>
+struct TableParts {
+  DiagonalParts<S> bias, weight, feature;
+};
+/// The gradients of tables by distance that a block sums, each in its slice.
+template <class S, bool kHasFeature>
+class TableGradients {
+ public:
+  __device__ void start() {
+    bias_.start();
+    weight_.start();
+    feature_.start();
+  }
+  /// A tile whose query 0 and key 0 are at distance `offset`.
+  template <class T>
+  __device__ void add(const TableParts<S>& parts, int offset, const Problem<T>& p,
+                      const BackwardArguments<T>& args, TableShared<S>& shared) {
+    if (args.bias)
+      bias_.add(parts.bias, offset, slice_of(args.bias, p.n_key, args.n_slot), shared.parts,
+                shared.bias);
+    if (args.weight) {
+      if (args.bias) __syncthreads();  // the parts have been read
+      weight_.add(parts.weight, offset, slice_of(args.weight, p.n_key, args.n_slot), shared.parts,
+                  shared.weight);
+    }
+    if (kHasFeature && args.feature) {
+      if (args.bias || args.weight) __syncthreads();
+      feature_.add(parts.feature, offset, slice_of(args.feature, p.n_key, args.n_slot),
+                   shared.parts, shared.feature);
+    }
+  }
+  template <class T>
+  __device__ void finish(int offset, const Problem<T>& p, const BackwardArguments<T>& args) const {
+    if (args.bias) bias_.finish(offset, slice_of(args.bias, p.n_key, args.n_slot));
+    if (args.weight) weight_.finish(offset, slice_of(args.weight, p.n_key, args.n_slot));
+    if (kHasFeature && args.feature)
+      feature_.finish(offset, slice_of(args.feature, p.n_key, args.n_slot));
+  }
+
+ private:
+  __device__ static DiagonalSlice slice_of(float* slices, int n_key, int n_slot) {
+    const auto slot = static_cast<int>(blockIdx.x), h = static_cast<int>(blockIdx.y);
+    const int64_t slice = static_cast<int64_t>(h) * n_slot + slot;
+    return DiagonalSlice{slices + slice * n_key, n_key};
+  }
+
+  DiagonalSums<S> bias_, weight_, feature_;
+};
+
+/// Where a thread is in a tile: the first row and column of its warp's sums, and its own first row
+/// and column of pairs.
+struct Lane {
+  int first, first_column, row, column;
+};
+
+/// s: dot products of q and k, of far pairs those of their copies; dp: dot products of dout and v.
+template <bool kOwnsKeys, bool kMakesDx, class T, int D, class Scores, int kPieces>
+__device__ void multiply(
+    const Scores& scores,
+    BackwardShared<kOwnsKeys ? Side::keys : Side::queries, T, D, Scores>& shared,
+    BackwardFar<T, D>& far, int stage, bool has_near, bool has_far, const Lane& lane,
+    float (&s)[kPieces][4], [[maybe_unused]] float (&dp)[kPieces][4]) {
+  if (has_near)
+    multiply_by_rows<kOwnsKeys, D>(
+        s, [&](int k) { return load_left(shared.own_x, lane.first, k); }, shared.loop_x[stage], 0);
+  if constexpr (Scores::kIsGeneral)
+    if (has_far) {
+      float other[kPieces][4] = {};
+      multiply_by_rows<kOwnsKeys, D>(
+          other, [&](int k) { return load_left(far.own, lane.first, k); }, far.loop, 0);
+      take_far<kOwnsKeys>(scores, s, other, lane.row, lane.column);
+    }
+  if constexpr (kMakesDx)
+    multiply_by_rows<kOwnsKeys, D>(
+        dp, [&](int k) { return load_left(shared.own_y, lane.first, k); }, shared.loop_y[stage], 0);
+}
+
+/// s: scores to probabilities; dp: to gradients of the dot products but for 1 / kUnit, and with
+/// them what the tables get. Of a tile from `query` and `key` on, with the rows of its queries.
+template <Side kOwn, bool kMakesDx, class T, class Scores, class S, int kRows, int kPieces>
+__device__ void take_gradients(const Problem<T>& p, const BackwardArguments<T>& args,
+                               Scores& scores, const Row (&rows)[kRows], int query, int key,
+                               const Lane& lane, bool has_copies, float (&s)[kPieces][4],
+                               [[maybe_unused]] float (&dp)[kPieces][4],
+                               [[maybe_unused]] TableParts<S>& parts, SegmentShared<S>& segments) {
+  constexpr bool kOwnsKeys = kOwn == Side::keys, kMakesTables = kOwnsKeys && kMakesDx;
+#pragma unroll
+  for (int n = 0; n < kPieces; ++n)
+#pragma unroll
+    for (int x = 0; x < 4; ++x) {
+      const int r = lane.row + x / 2 * 8, c = lane.column + 8 * n + x % 2;
+      const int i = kOwnsKeys ? c : r, j = kOwnsKeys ? r : c;
+      const Row of_query = rows[i];
+      const Score score = scores(s[n][x], of_query.factor, i, j);
+      const float probability_of_pair =
+          probability<Scores>(p, score.value, of_query.shift, of_query.threshold);
+      s[n][x] = probability_of_pair;
+      if constexpr (!kMakesDx) continue;
+      const float ds =
+          score_gradient<Scores>(p, score.value, probability_of_pair, dp[n][x], of_query);
+      dp[n][x] = ds * score.weight * of_query.factor;
+      if constexpr (kMakesTables) {
+        if (args.bias) parts.bias.add(n, x, ds);
+        if (args.weight) parts.weight.add(n, x, ds * score.content * (1 / Scores::kUnit));
+      }
+      if constexpr (Scores::kIsGeneral) {
+        if (has_copies && scores.is_far(i, j) != args.is_far) dp[n][x] = 0;
+        if constexpr (kOwnsKeys) {
+          if (args.feature && p.sees(query + i, key + j))
+            parts.feature.add(n, x, ds * scores.slope(i, j) * p.row_bias.row_factor[query + i]);
+        } else if (args.segments && lane.first_column == 0) {
+          segments.ds[r][c] = ds;
+        }
+      }
+    }
+}
+
 template <Side kOwn, Sums kSums, class T, int D, class Scores>
 __global__ void __launch_bounds__(kBlock, kBlocks<D, Scores>)
     attention_backward_kernel(Problem<T> p, BackwardArguments<T> args) {
@@ -100,17 +218,12 @@ __global__ void __launch_bounds__(kBlock, kBlocks<D, Scores>)
   auto& tables = *reinterpret_cast<TableShared<S>*>(after({has_copies, false, false}));
   auto& segments = *reinterpret_cast<SegmentShared<S>*>(after({has_copies, false, false}));
 
-  const int lane = static_cast<int>(threadIdx.x) % kWarp;
-  const int first = S::first_row(), first_column = S::first_column();
-  const int row = first + lane / 4, column = lane % 4 * 2;  // the first of this lane
+  const int in_warp = static_cast<int>(threadIdx.x) % kWarp;
+  const Lane lane{S::first_row(), S::first_column(), S::first_row() + in_warp / 4, in_warp % 4 * 2};
   const auto slot = static_cast<int>(blockIdx.x), h = static_cast<int>(blockIdx.y);
   const int n_own = kOwnsKeys ? p.n_key : p.n_query;
   const int n_tiles = (n_own + kTileRows - 1) / kTileRows, n_items = n_tiles * p.n_batch;
-  const auto slice_of = [&](float* slices) {
-    const int64_t slice = static_cast<int64_t>(h) * args.n_slot + slot;
-    return DiagonalSlice{slices + slice * p.n_key, p.n_key};
-  };
-  DiagonalSums<S> dbias, dweight, dfeature;
+  TableGradients<S, Scores::kIsGeneral> dtables;
 
   for (int round = 0; round * args.n_slot < n_items; ++round) {
     const int item = round * args.n_slot + (round % 2 == 0 ? slot : args.n_slot - 1 - slot);
@@ -130,9 +243,7 @@ __global__ void __launch_bounds__(kBlock, kBlocks<D, Scores>)
       load_tile<kIsPlain>(shared.own_x, keys(p.k, own));
       if constexpr (kMakesDx) load_tile<kIsPlain>(shared.own_y, keys(p.v, own));
       if (has_copies) load_tile(far.own, keys(p.far_k, own));
-      dbias.start();
-      dweight.start();
-      dfeature.start();
+      dtables.start();
     } else {
       load_tile<kIsPlain>(shared.own_x, queries(p.q, own));
       load_tile<kIsPlain>(shared.own_y, p.token_rows(args.dout, head, own));
@@ -181,63 +292,12 @@ __global__ void __launch_bounds__(kBlock, kBlocks<D, Scores>)
 
       float s[kPieces][4] = {};
       [[maybe_unused]] float dp[kPieces][4] = {};
-      if (has_near)
-        multiply_by_rows<kOwnsKeys, D>(
-            s, [&](int k) { return load_left(shared.own_x, first, k); }, shared.loop_x[stage], 0);
-      if constexpr (Scores::kIsGeneral)
-        if (has_far) {
-          float other[kPieces][4] = {};
-          multiply_by_rows<kOwnsKeys, D>(
-              other, [&](int k) { return load_left(far.own, first, k); }, far.loop, 0);
-          take_far<kOwnsKeys>(scores, s, other, row, column);
-        }
-      if constexpr (kMakesDx)
-        multiply_by_rows<kOwnsKeys, D>(
-            dp, [&](int k) { return load_left(shared.own_y, first, k); }, shared.loop_y[stage], 0);
-
-      // To probabilities, and gradients of the dot products but for 1 / kUnit.
-      [[maybe_unused]] DiagonalParts<S> bias_parts, weight_parts, feature_parts;
-#pragma unroll
-      for (int n = 0; n < kPieces; ++n)
-#pragma unroll
-        for (int x = 0; x < 4; ++x) {
-          const int r = row + x / 2 * 8, c = column + 8 * n + x % 2;
-          const int i = kOwnsKeys ? c : r, j = kOwnsKeys ? r : c;
-          const Row of_query = shared.rows[kOwnsKeys ? stage : 0][i];
-          const Score score = scores(s[n][x], of_query.factor, i, j);
-          const float probability_of_pair =
-              probability<Scores>(p, score.value, of_query.shift, of_query.threshold);
-          s[n][x] = probability_of_pair;
-          if constexpr (!kMakesDx) continue;
-          const float ds =
-              score_gradient<Scores>(p, score.value, probability_of_pair, dp[n][x], of_query);
-          dp[n][x] = ds * score.weight * of_query.factor;
-          if constexpr (kMakesTables) {
-            if (args.bias) bias_parts.add(n, x, ds);
-            if (args.weight) weight_parts.add(n, x, ds * score.content * kBack);
-          }
-          if constexpr (Scores::kIsGeneral) {
-            if (has_copies && scores.is_far(i, j) != args.is_far) dp[n][x] = 0;
-            if constexpr (kOwnsKeys) {
-              if (args.feature && p.sees(query + i, key + j))
-                feature_parts.add(n, x, ds * scores.slope(i, j) * p.row_bias.row_factor[query + i]);
-            } else if (args.segments && first_column == 0) {
-              segments.ds[r][c] = ds;
-            }
-          }
-        }
+      multiply<kOwnsKeys, kMakesDx>(scores, shared, far, stage, has_near, has_far, lane, s, dp);
+      [[maybe_unused]] TableParts<S> parts;
+      take_gradients<kOwn, kMakesDx>(p, args, scores, shared.rows[kOwnsKeys ? stage : 0], query,
+                                     key, lane, has_copies, s, dp, parts, segments);
       if constexpr (kMakesTables) {
-        const int offset = p.first_position() + query - key;
-        if (args.bias)
-          dbias.add(bias_parts, offset, slice_of(args.bias), tables.parts, tables.bias);
-        if (args.weight) {
-          if (args.bias) __syncthreads();  // the parts have been read
-          dweight.add(weight_parts, offset, slice_of(args.weight), tables.parts, tables.weight);
-        }
-        if (Scores::kIsGeneral && args.feature) {
-          if (args.bias || args.weight) __syncthreads();
-          dfeature.add(feature_parts, offset, slice_of(args.feature), tables.parts, tables.feature);
-        }
+        dtables.add(parts, p.first_position() + query - key, p, args, tables);
       } else if (!kOwnsKeys && Scores::kIsGeneral && args.segments) {
         __syncthreads();
         walk.add_tile(segments, p.first_position() + query - key);
@@ -246,21 +306,17 @@ __global__ void __launch_bounds__(kBlock, kBlocks<D, Scores>)
       if constexpr (Scores::kIsGeneral) __syncwarp();
 
       if constexpr (kMakesDv)
-        if (args.dv) add_weighted_rows<S::kColumns>(dv, s, shared.loop_y[stage], first_column);
+        if (args.dv) add_weighted_rows<S::kColumns>(dv, s, shared.loop_y[stage], lane.first_column);
       if constexpr (kMakesDx) {
         if (Scores::kIsGeneral && args.is_far)
-          add_weighted_rows<S::kColumns>(dx, dp, far.loop, first_column);
+          add_weighted_rows<S::kColumns>(dx, dp, far.loop, lane.first_column);
         else
-          add_weighted_rows<S::kColumns>(dx, dp, shared.loop_x[stage], first_column);
+          add_weighted_rows<S::kColumns>(dx, dp, shared.loop_x[stage], lane.first_column);
       }
     }
 
-    if (kMakesTables && tiles.count() > 0) {
-      const int offset = p.first_position() + tiles.at(tiles.count() - 1) * kLoop - own;
-      if (args.bias) dbias.finish(offset, slice_of(args.bias));
-      if (args.weight) dweight.finish(offset, slice_of(args.weight));
-      if (Scores::kIsGeneral && args.feature) dfeature.finish(offset, slice_of(args.feature));
-    }
+    if (kMakesTables && tiles.count() > 0)
+      dtables.finish(p.first_position() + tiles.at(tiles.count() - 1) * kLoop - own, p, args);
     if (!kOwnsKeys && Scores::kIsGeneral && args.segments) walk.finish();
     // Through the warp's own part of the tiles, whose rows only it reads, or warps beside it too.
     if (S::kRowWarps < kWarps || tiles.count() == 0) {
@@ -268,17 +324,17 @@ __global__ void __launch_bounds__(kBlock, kBlocks<D, Scores>)
       __syncthreads();
     }
     if constexpr (kMakesDx)
-      put_sums<S::kColumns>(dx, kBack, kBack, shared.own_x, first, first_column);
+      put_sums<S::kColumns>(dx, kBack, kBack, shared.own_x, lane.first, lane.first_column);
     if constexpr (kMakesDv)
-      if (args.dv) put_sums<S::kColumns>(dv, 1, 1, shared.own_y, first, first_column);
+      if (args.dv) put_sums<S::kColumns>(dv, 1, 1, shared.own_y, lane.first, lane.first_column);
     __syncwarp();
-    if constexpr (kMakesDx)
-      store_warp_rows<S::kColumns>(shared.own_x, first, first_column,
-                                   p.rows(args.dx, head, n_own, own));
+    const auto store = [&](const auto& tile, T* to) {
+      store_warp_rows<S::kColumns>(tile, lane.first, lane.first_column,
+                                   p.rows(to, head, n_own, own));
+    };
+    if constexpr (kMakesDx) store(shared.own_x, args.dx);
     if constexpr (kMakesDv)
-      if (args.dv)
-        store_warp_rows<S::kColumns>(shared.own_y, first, first_column,
-                                     p.rows(args.dv, head, n_own, own));
+      if (args.dv) store(shared.own_y, args.dv);
   }
 }
 
