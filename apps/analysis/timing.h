@@ -39,4 +39,9 @@ class Samples {
 /// machine taken out.
 double median_ratio(const Samples& a, const Samples& b);
 
+/// "x percent faster", as the papers count: relative to the other, (other - own) / other.
+inline double percent_faster(double own_s, double other_s) {
+  return 100 * (other_s - own_s) / other_s;
+}
+
 }  // namespace farfield::analysis

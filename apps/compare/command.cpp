@@ -9,7 +9,7 @@
 #include "apps/compare/report.h"
 #include "apps/compare/table.h"
 #include "apps/eval/cells.h"
-#include "apps/eval/protocols/draws.h"
+#include "apps/eval/draws.h"
 #include "apps/eval/results.h"
 #include "apps/run/config.h"
 #include "apps/run/folder.h"

@@ -6,8 +6,8 @@
 
 #include "apps/cli/lists.h"
 #include "apps/compare/tests.h"
-#include "apps/eval/protocols/protocol.h"
-#include "apps/eval/protocols/registry.h"
+#include "apps/eval/options.h"
+#include "apps/eval/protocol.h"
 #include "apps/eval/results.h"
 #include "apps/run/labels.h"
 #include "engine/base/error.h"

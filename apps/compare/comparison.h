@@ -7,7 +7,7 @@
 
 #include "apps/analysis/spread.h"
 #include "apps/analysis/t_test.h"
-#include "apps/eval/protocols/result.h"
+#include "apps/eval/result.h"
 #include "apps/run/settings.h"
 
 namespace farfield::compare {

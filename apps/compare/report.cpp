@@ -4,11 +4,11 @@
 #include <cmath>
 #include <system_error>
 
+#include "apps/analysis/timing.h"
 #include "apps/cli/csv.h"
 #include "apps/cli/json_number.h"
 #include "apps/cli/options.h"
 #include "apps/compare/plot.h"
-#include "apps/eval/protocols/speed.h"
 #include "apps/eval/results.h"
 #include "apps/plot/gnuplot.h"
 #include "engine/base/error.h"
@@ -58,7 +58,7 @@ void for_each_number(const Comparison& of, const F& number) {
       one(count_name(of), static_cast<double>(cell.spread.n_nonfinite));
       if (!std::isnan(cell.ratio)) one("ratio", cell.ratio);
       if (!std::isnan(cell.ratio) && of.is_time())
-        one("percent_faster", eval::percent_faster(cell.ratio, 1));
+        one("percent_faster", analysis::percent_faster(cell.ratio, 1));
       if (!cell.has_test) continue;
       for (const bool is_log : {false, true}) {
         const analysis::TTest& test = is_log ? cell.log_test : cell.test;
@@ -107,7 +107,7 @@ ordered_json json_of(const Comparison& of, const ComparedCell& cell, int64_t len
                              {"deviation", cli::to_json(cell.bits.deviation)}};
   if (!std::isnan(cell.ratio)) json["ratio"] = cli::to_json(cell.ratio);
   if (!std::isnan(cell.ratio) && of.is_time())
-    json["percent_faster"] = cli::to_json(eval::percent_faster(cell.ratio, 1));
+    json["percent_faster"] = cli::to_json(analysis::percent_faster(cell.ratio, 1));
   if (!cell.has_test) return json;
   if (cell.test.n > 0) json["test"] = json_of(cell.test);
   if (cell.log_test.n > 0) json["nll_test"] = json_of(cell.log_test);

@@ -5,10 +5,10 @@
 #include <cstdio>
 #include <utility>
 
+#include "apps/analysis/timing.h"
 #include "apps/cli/lists.h"
 #include "apps/cli/options.h"
 #include "apps/cli/text_table.h"
-#include "apps/eval/protocols/speed.h"
 #include "apps/eval/results.h"
 #include "engine/base/error.h"
 
@@ -147,7 +147,7 @@ void add_ratio(std::vector<std::string>& to, const ComparedCell& cell, bool is_t
   if (!is_time) return;
   char percent[32] = "";
   if (!std::isnan(cell.ratio) && !is_reference)
-    std::snprintf(percent, sizeof percent, "%.1f", eval::percent_faster(cell.ratio, 1));
+    std::snprintf(percent, sizeof percent, "%.1f", analysis::percent_faster(cell.ratio, 1));
   to.push_back(percent);
 }
 

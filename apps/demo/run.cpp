@@ -3,14 +3,13 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <cstdio>
 #include <iostream>
 
 #include "apps/cli/signals.h"
 #include "apps/cli/version.h"
 #include "apps/demo/page.h"
-#include "apps/eval/evaluator.h"
 #include "apps/eval/measure.h"
+#include "apps/eval/protocols/last_token.h"
 #include "apps/run/load_run.h"
 #include "apps/run/settings.h"
 #include "apps/train/training_run.h"
@@ -19,6 +18,7 @@
 #include "engine/base/file.h"
 #include "engine/base/interrupt.h"
 #include "engine/base/parallel.h"
+#include "engine/base/text.h"
 
 namespace fs = std::filesystem;
 
@@ -26,12 +26,6 @@ namespace farfield::demo {
 namespace {
 
 constexpr std::string_view kWhere = "demo";
-
-std::string fixed(double value, int digits) {
-  char text[64];
-  std::snprintf(text, sizeof text, "%.*f", digits, value);
-  return text;
-}
 
 std::string describe_input(const DemoOptions& demo) {
   return demo.input.empty() ? "the C and C++ headers in /usr/include" : demo.input;
@@ -128,13 +122,13 @@ cli::ExitCode train(const DemoOptions& demo, const std::string& posenc, cli::Pro
   return run.go(progress);
 }
 
-eval::RunResult measure(const DemoOptions& demo, const std::string& posenc,
-                        const data::Corpus& corpus) {
+eval::EvalOptions eval_options(const DemoOptions& demo) {
   eval::EvalOptions eval;
   eval.common.lengths = demo.lengths;
   eval.common.allow_fewer = true;
-  eval.last_token.segments = demo.segments;
-  return eval::measure(run::load_run(folder_of(demo, posenc)), corpus, "test", "last-token", eval);
+  eval.own<eval::LastTokenOptions>().segments = demo.segments;
+  eval::check(eval);
+  return eval;
 }
 
 // What is trained and tested on.
@@ -194,6 +188,7 @@ cli::ExitCode run_demo(const DemoOptions& demo, std::ostream& out) {
                        "expected at least one encoding and one length");
   require<ConfigError>(std::is_sorted(demo.lengths.begin(), demo.lengths.end()), kWhere,
                        "expected --lengths in rising order");
+  const eval::EvalOptions eval = eval_options(demo);
   if (demo.threads) set_thread_count(*demo.threads);
   for (const std::string& posenc : demo.encodings) config_of(demo, posenc);  // refuse early
   claim_folder(demo);
@@ -219,7 +214,8 @@ cli::ExitCode run_demo(const DemoOptions& demo, std::ostream& out) {
       progress.say("run the demo again to continue");
       return cli::kStopped;
     }
-    results.push_back(measure(demo, posenc, corpus));
+    results.push_back(
+        eval::measure(run::load_run(folder_of(demo, posenc)), corpus, "test", "last-token", eval));
     std::string line = "  perplexity";
     for (const eval::LengthResult& cell : results.back().result.lengths)
       line += concat("  ", cell.length, ": ", eval::cell_text(cell, false));

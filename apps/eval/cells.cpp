@@ -19,19 +19,6 @@ namespace {
 constexpr std::string_view kWhere = "eval";
 constexpr int kFormat = 2;
 
-run::Settings key_of(const run::Settings& model, const Subject& subject, const ProtocolResult& of,
-                     int64_t length) {
-  run::Settings key = model;
-  key.emplace_back("text", subject.text.id);
-  key.emplace_back("baseline", subject.baseline);
-  key.emplace_back("seed", std::to_string(subject.seed));
-  key.emplace_back("draw", std::to_string(subject.draw));
-  key.emplace_back("protocol", of.protocol);
-  key.emplace_back("parameters", of.parameters);
-  key.emplace_back("length", std::to_string(length));
-  return key;
-}
-
 fs::path path_of(const fs::path& folder, const run::Settings& key) {
   return folder / (run::value_of(key, "protocol") + '-' + run::value_of(key, "length") + '-' +
                    hash_hex(run::to_text(key)).substr(0, 16) + ".json");
@@ -129,31 +116,42 @@ run::Settings model_key(const run::LoadedRun& run) {
           {"device", concat(run.config.device)}};
 }
 
-Cells cell_files(const fs::path& folder, const run::Settings& model, bool again) {
-  Cells cells;
-  if (!again) {
-    cells.find = [folder, model](const Subject& subject, const ProtocolResult& of,
-                                 LengthResult& cell) {
-      const run::Settings key = key_of(model, subject, of, cell.length);
-      const fs::path file = path_of(folder, key);
-      std::error_code status;
-      if (!fs::exists(file, status)) return false;
-      std::optional<KeptCell> kept = cell_of(file);
-      if (!kept || kept->key != key) return false;
-      cell = std::move(kept->result.lengths.front());
-      return true;
-    };
-  }
-  cells.keep = [folder, model](const Subject& subject, const ProtocolResult& of,
-                               const LengthResult& cell) {
-    const run::Settings key = key_of(model, subject, of, cell.length);
-    std::error_code status;
-    fs::create_directories(folder, status);
-    require<IoError>(!status, kWhere, folder.string(),
-                     ": cannot make the folder: ", status.message());
-    write_file_atomic(path_of(folder, key), text_of(key, of, cell));
-  };
-  return cells;
+run::Settings CellFiles::key_of(uint64_t draw, const ProtocolResult& of, int64_t length) const {
+  run::Settings key = subject_;
+  key.emplace_back("draw", std::to_string(draw));
+  key.emplace_back("protocol", of.protocol);
+  key.emplace_back("parameters", of.parameters);
+  key.emplace_back("length", std::to_string(length));
+  return key;
+}
+
+std::optional<LengthResult> CellFiles::find(uint64_t draw, const ProtocolResult& of,
+                                            int64_t length) const {
+  if (!use_.find) return {};
+  const run::Settings key = key_of(draw, of, length);
+  const fs::path file = path_of(folder_, key);
+  std::error_code status;
+  if (!fs::exists(file, status)) return {};
+  std::optional<KeptCell> kept = cell_of(file);
+  if (!kept || kept->key != key) return {};
+  LengthResult& cell = kept->result.lengths.front();
+  // Kernels took a mask for a failure once. They are measured in no time, so such a cell is not
+  // taken.
+  if (cell.failure == "nonfinite_kernel") return {};
+  return std::move(cell);
+}
+
+void CellFiles::keep(uint64_t draw, const ProtocolResult& of, const LengthResult& cell) const {
+  // Scores that are not finite are a property of the model, and a seed that diverged must not go
+  // missing.
+  const bool is_final = cell.failure.empty() || cell.failure.find("nonfinite_") == 0;
+  if (!use_.keep || !is_final) return;
+  const run::Settings key = key_of(draw, of, cell.length);
+  std::error_code status;
+  fs::create_directories(folder_, status);
+  require<IoError>(!status, kWhere, folder_.string(),
+                   ": cannot make the folder: ", status.message());
+  write_file_atomic(path_of(folder_, key), text_of(key, of, cell));
 }
 
 std::vector<KeptCell> read_cells(const fs::path& folder, const std::string& protocol,

@@ -1,10 +1,13 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "apps/eval/protocols/subject.h"
+#include "apps/eval/result.h"
 #include "apps/run/load_run.h"
 #include "apps/run/settings.h"
 
@@ -22,8 +25,28 @@ run::Settings model_key(const run::LoadedRun& run);
 
 /// Finished cells as files in a folder, one JSON file each, written whole or not at all; a cell
 /// whose scores were not finite is finished too, and keeps its failure. A file that is damaged, or
-/// of another key, is measured again. With `again` nothing is found, and files are replaced.
-Cells cell_files(const std::filesystem::path& folder, const run::Settings& model, bool again);
+/// of another key, is measured again.
+class CellFiles {
+ public:
+  struct Use {
+    bool find = true;  ///< false: everything is measured again, and files are replaced
+    bool keep = true;  ///< false: nothing is written
+  };
+  /// Of model_key(), followed by the text, the baseline and the seed: "text", "baseline", "seed".
+  CellFiles(std::filesystem::path folder, run::Settings subject, Use use)
+      : folder_(std::move(folder)), subject_(std::move(subject)), use_(use) {}
+
+  /// The cell of this length, if it was finished before.
+  std::optional<LengthResult> find(uint64_t draw, const ProtocolResult& of, int64_t length) const;
+  /// Keeps what another attempt would not end otherwise. Memory may suffice the next time.
+  void keep(uint64_t draw, const ProtocolResult& of, const LengthResult& cell) const;
+
+ private:
+  run::Settings key_of(uint64_t draw, const ProtocolResult& of, int64_t length) const;
+  std::filesystem::path folder_;
+  run::Settings subject_;
+  Use use_;
+};
 
 /// Every cell of a folder, or those of one protocol, in the order of their files' names. A damaged
 /// file is an IoError that says how to get rid of it, or where `damaged` is given is left out and

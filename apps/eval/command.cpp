@@ -12,7 +12,6 @@
 #include "apps/eval/evaluator.h"
 #include "apps/eval/measure.h"
 #include "apps/eval/progress.h"
-#include "apps/eval/protocols/codes.h"
 #include "apps/eval/refusals.h"
 #include "apps/run/corpus.h"
 #include "apps/run/labels.h"
@@ -31,7 +30,7 @@ namespace {
 
 struct Request {
   std::vector<std::string> runs, posenc, map;
-  bool drop_learned = false, list = false, again = false;
+  bool drop_learned = false, list = false, markdown = false, again = false;
   std::optional<int64_t> step, threads;
   std::optional<std::string> data, device;
   std::string split = "test", order = "seed", out;
@@ -65,13 +64,6 @@ void say(std::ostream& out, const std::string& path, const run::LoadedRun& run, 
         << '\n';
   line("trained values left out:", run.unmatched.left_out);
   line("at the values that training starts from:", run.unmatched.at_start);
-}
-
-void print_list(std::ostream& out) {
-  for (const Protocol& protocol : protocols())
-    out << protocol.name << ": " << protocol.help << "\n    " << protocol.source
-        << (protocol.has_lengths ? "; at each of --lengths" : "")
-        << (protocol.has_text ? "" : "; reads no text") << '\n';
 }
 
 // Ends a measurement when a signal asks for that, and else shows how far it is.
@@ -210,6 +202,7 @@ int eval_command(int argc, const char* const* argv, std::ostream& out) {
       .add("out", request.out, "FOLDER",
            "results of all runs together (default: each run's eval/ alone)")
       .add("list", request.list, "explain every protocol and exit")
+      .add("markdown", request.markdown, "with --list: the table of apps/README.md")
       .add("again", request.again,
            "measure again what an earlier call finished (default: take its numbers)");
   options.group("Another positional encoding")
@@ -228,8 +221,10 @@ int eval_command(int argc, const char* const* argv, std::ostream& out) {
       .add("threads", request.threads, "N",
            "threads (default: FARFIELD_THREADS, or all processors)");
   if (!options.parse(argc, argv, out)) return cli::kDone;
+  require<ConfigError>(request.list || !request.markdown, "eval",
+                       "bad_argument: --markdown: expected --list with it");
   if (request.list) {
-    print_list(out);
+    out << (request.markdown ? protocols_markdown() : protocols_text());
     return cli::kDone;
   }
   request.runs.insert(request.runs.end(), named.begin(), named.end());

@@ -1,32 +1,41 @@
 #include "apps/eval/evaluator.h"
 
 #include "apps/eval/batch_memory.h"
-#include "apps/eval/protocols/draws.h"
+#include "apps/eval/draws.h"
+#include "apps/eval/truncated.h"
 #include "apps/run/machine.h"
 #include "layers/transformer.h"
 
 namespace farfield::eval {
+namespace {
 
-EvalOptions with_batch_tokens(EvalOptions eval, const Transformer& model, const Device& device) {
-  if (eval.common.batch_tokens == 0)
-    eval.common.batch_tokens =
-        choose_batch_tokens(model.config(), model.compute_dtype(), run::available_bytes(device));
-  return eval;
+Scorer make_scorer(const Subject& subject, const Protocol& protocol, const EvalOptions& eval) {
+  const Model& model = subject.model;
+  const Session& session = subject.session;
+  Scorer scorer = scorer_of(*model.transformer, model.device, model.draw, session.watch);
+  if (model.is_truncated())
+    scorer = truncated(scorer, model.baseline.window, eval.common.batch_tokens);
+  // What reads no text has no rows that others asked for, and speed must run what it times.
+  if (session.rows != nullptr && protocol.has_text && !model.is_random())
+    scorer = remembering(scorer, *session.rows);
+  return scorer;
 }
 
-ProtocolResult evaluate(const std::string& name, const Subject& subject, const EvalOptions& asked) {
-  check(asked);
-  const EvalOptions eval =
-      subject.model == nullptr ? asked : with_batch_tokens(asked, *subject.model, subject.device);
+}  // namespace
+
+ProtocolResult evaluate(const std::string& name, const Subject& subject, EvalOptions eval) {
   const Protocol& protocol = protocol_named(name);
-  if (subject.is_truncated()) require_scores_suffice(protocol, subject.baseline);
-  if (!subject.is_random || eval.common.draws == 1) return protocol.run(subject, eval);
+  const Transformer* const model = subject.model.transformer;
+  if (model == nullptr) return protocol.run(subject, eval);
+  if (eval.common.batch_tokens == 0)
+    eval.common.batch_tokens = choose_batch_tokens(model->config(), model->compute_dtype(),
+                                                   run::available_bytes(subject.model.device));
+  Subject drawn = subject;
   std::vector<ProtocolResult> draws;
-  for (int64_t draw = 0; draw < eval.common.draws; ++draw) {
-    Subject drawn = subject;
-    drawn.draw = static_cast<uint64_t>(draw);
-    drawn.scorer = subject.make_scorer(drawn.draw);
+  for (int64_t n = subject.model.is_random() ? eval.common.draws : 1; n > 0; --n) {
+    drawn.model.scorer = make_scorer(drawn, protocol, eval);
     draws.push_back(protocol.run(drawn, eval));
+    ++drawn.model.draw;
   }
   return mean_over_draws(draws);
 }

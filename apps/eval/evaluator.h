@@ -1,16 +1,14 @@
 #pragma once
 
-#include "apps/eval/protocols/registry.h"
+#include "apps/eval/protocol.h"
 
 namespace farfield::eval {
 
-/// Runs one protocol. Where the encoding of the subject's model draws positions at random, the mean
-/// over common.draws draws; the subject's scorer is then made anew for each. common.batch_tokens of
-/// 0 becomes what choose_batch_tokens() says for the subject's model and device.
-ProtocolResult evaluate(const std::string& protocol, const Subject& subject,
-                        const EvalOptions& eval);
-
-/// The options with a number of tokens for a forward pass: where it is 0, choose_batch_tokens().
-EvalOptions with_batch_tokens(EvalOptions eval, const Transformer& model, const Device& device);
+/// Runs one protocol under options that check() accepts. A trained model's scorer is made anew:
+/// truncated where the baseline is, with what other protocols asked of it (Session::rows), and,
+/// where its encoding draws positions at random, for each of common.draws draws from the subject's
+/// on, of which the result is the mean. common.batch_tokens of 0 becomes what choose_batch_tokens()
+/// says for the model and its device.
+ProtocolResult evaluate(const std::string& protocol, const Subject& subject, EvalOptions eval);
 
 }  // namespace farfield::eval

@@ -5,8 +5,8 @@
 #include <tuple>
 
 #include "apps/eval/cells.h"
-#include "apps/eval/protocols/draws.h"
-#include "apps/eval/protocols/registry.h"
+#include "apps/eval/draws.h"
+#include "apps/eval/protocol.h"
 
 namespace fs = std::filesystem;
 

@@ -4,13 +4,9 @@
 #include <optional>
 #include <system_error>
 
-#include "apps/eval/cells.h"
 #include "apps/eval/finished_results.h"
-#include "apps/eval/protocols/items.h"
-#include "apps/eval/protocols/truncated.h"
 #include "apps/eval/results_json.h"
 #include "apps/eval/results_plots.h"
-#include "apps/eval/scorer.h"
 #include "apps/eval/text_stream.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
@@ -19,33 +15,11 @@
 namespace fs = std::filesystem;
 
 namespace farfield::eval {
-
 namespace {
-
-// Leaves scores alone, of passes over the last `window` inputs.
-void truncate(Subject& subject, int64_t window, int64_t batch_tokens) {
-  subject.model = nullptr;
-  subject.make_scorer = [whole = subject.make_scorer, window, batch_tokens](uint64_t draw) {
-    return truncated(whole(draw), window, batch_tokens);
-  };
-  subject.scorer = subject.make_scorer(0);
-}
 
 std::string slug_of(const run::LoadedRun& run) {
   const std::string slug = posenc::slug_of(run.posenc), &mapped = run.unmatched.mapped;
   return mapped.empty() ? slug : concat(slug, "-map-", hash_hex(mapped).substr(0, 8));
-}
-
-// Finished cells say where their tokens stand in the file of the split: who reads them later may
-// not have the text at hand.
-void keep_places(Subject& subject) {
-  subject.cells.keep = [keep = subject.cells.keep](const Subject& of_subject,
-                                                   const ProtocolResult& of,
-                                                   const LengthResult& cell) {
-    LengthResult placed = cell;
-    set_places(placed, of, of_subject.text);
-    keep(of_subject, of, placed);
-  };
 }
 
 struct Tables {
@@ -83,48 +57,40 @@ void write_plots(const fs::path& folder, const std::vector<RunResult>& results,
 }  // namespace
 
 RunResult measure(const run::LoadedRun& run, const data::Corpus& corpus, const std::string& split,
-                  const std::string& protocol, const EvalOptions& asked,
+                  const std::string& protocol, const EvalOptions& eval,
                   const MeasureOptions& options) {
-  const EvalOptions eval = with_batch_tokens(asked, run.model, run.config.device);
   const std::optional<uint64_t> order =
       options.in_file_order ? std::nullopt : std::optional<uint64_t>(run.config.seed);
   Subject subject = subject_of(run.model, run.config.device, stream_of_split(corpus, split, order),
                                run.config.seed, options.watch);
-  subject.step = train::shape_of(run.config);
-  subject.baseline = options.baseline.label();
-  if (subject.is_truncated()) truncate(subject, options.baseline.window, eval.common.batch_tokens);
-  // What reads no text has no rows that others asked for, and speed must run what it times.
-  if (options.memory != nullptr && !subject.is_random && protocol_named(protocol).has_text)
-    subject.scorer = remembering(subject.scorer, *options.memory);
-  const run::Settings model = model_key(run);
-  subject.cells = cell_files(run.folder.eval() / "cells", model, options.again);
-  subject.cells.finished = options.finished;
-  if (options.keep)
-    keep_places(subject);
-  else
-    subject.cells.keep = nullptr;
+  subject.model.baseline = options.baseline;
+  subject.model.step = train::shape_of(run.config);
+  run::Settings key = model_key(run);
+  key.emplace_back("text", subject.text.id);
   RunResult measured = {.run = run.folder.path().string(),
                         .name = run.config.name,
                         .posenc = run::with_map(run.posenc, run.unmatched),
                         .posenc_slug = slug_of(run),
                         .trained_posenc = run.config.posenc(),
-                        .baseline = subject.baseline,
+                        .baseline = options.baseline.label(),
                         .seed = run.config.seed,
                         .train_len = run.config.train_len(),
                         .step = run.state.step,
                         .data_hash = corpus.hash(),
                         .split = split,
                         .document_order = document_order_of(protocol, subject.text.id),
-                        .precision = run::value_of(model, "precision"),
-                        .device = run::value_of(model, "device"),
-                        .model_hash = run.model_hash,
-                        .result = evaluate(protocol, subject, eval)};
-  run::Settings key = model;
-  key.emplace_back("text", subject.text.id);
+                        .precision = run::value_of(key, "precision"),
+                        .device = run::value_of(key, "device"),
+                        .model_hash = run.model_hash};
   measured.setting = run::setting_of(run.folder.config(), key, run.config.seed);
   measured.setting.emplace_back("tokens", std::to_string(run.state.tokens));
-  for (LengthResult& cell : measured.result.lengths)
-    set_places(cell, measured.result, subject.text);
+  key.emplace_back("baseline", measured.baseline);
+  key.emplace_back("seed", std::to_string(run.config.seed));
+  subject.session.cells.emplace(run.folder.eval() / "cells", std::move(key),
+                                CellFiles::Use{.find = !options.again, .keep = options.keep});
+  subject.session.rows = options.memory;
+  subject.session.finished = options.finished;
+  measured.result = evaluate(protocol, subject, eval);
   return measured;
 }
 

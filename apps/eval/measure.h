@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "apps/eval/evaluator.h"
-#include "apps/eval/protocols/remembering.h"
 #include "apps/eval/results.h"
 #include "apps/run/load_run.h"
 #include "data/corpus.h"
@@ -18,14 +17,15 @@ struct MeasureOptions {
   bool again = false;          ///< do not take what an earlier call finished
   bool keep = true;            ///< finished cells for a later call; not in a run that is read-only
   bool in_file_order = false;  ///< of documents; otherwise in that of the run's seed
-  std::function<void(int64_t n_tokens)> watch = {};        ///< Subject::watch
-  std::function<void(const LengthResult&)> finished = {};  ///< Cells::finished
+  std::function<void(int64_t n_tokens)> watch = {};        ///< Session::watch
+  std::function<void(const LengthResult&)> finished = {};  ///< Session::finished
   /// Rows that other protocols have scored, of the same run as loaded, split and baseline; may be
   /// null.
   RowMemory* memory = nullptr;
 };
 
-/// Runs one protocol on a split of a corpus, under the encoding that the run was loaded with.
+/// Runs one protocol on a split of a corpus, under the encoding that the run was loaded with and
+/// options that check() accepts.
 /// Cells that an earlier call finished are taken from run.folder.eval() / "cells", and new ones are
 /// kept there unless told otherwise.
 RunResult measure(const run::LoadedRun& run, const data::Corpus& corpus, const std::string& split,

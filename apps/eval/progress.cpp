@@ -8,6 +8,20 @@
 
 namespace farfield::eval {
 
+std::vector<CellWork> work_of(const std::string& name, const EvalOptions& eval,
+                              const WorkSubject& subject) {
+  const Protocol& protocol = protocol_named(name);
+  std::vector<int64_t> lengths;
+  if (protocol.has_lengths) lengths = eval.common.lengths;
+  if (lengths.empty() || protocol.has_training) lengths.insert(lengths.begin(), 0);
+  std::vector<CellWork> cells;
+  for (int64_t draw = 0; draw < subject.n_draws; ++draw)
+    for (const int64_t length : lengths)
+      cells.push_back(
+          {length, protocol.work == nullptr ? 0 : protocol.work(eval, subject, length)});
+  return cells;
+}
+
 EvalProgress::EvalProgress(cli::Progress& progress, const EvalOptions& eval, int64_t n_subjects)
     : progress_(progress), eval_(eval), n_subjects_left_(n_subjects) {}
 

@@ -6,9 +6,19 @@
 #include <vector>
 
 #include "apps/cli/progress.h"
-#include "apps/eval/protocols/work.h"
+#include "apps/eval/protocol.h"
 
 namespace farfield::eval {
+
+/// One cell of a table that is to be measured.
+struct CellWork {
+  int64_t length = 0;
+  double tokens = 0;  ///< that Session::watch will be told of, about
+};
+
+/// The cells that a protocol measures, in their order, draw by draw.
+std::vector<CellWork> work_of(const std::string& protocol, const EvalOptions& eval,
+                              const WorkSubject& subject);
 
 /// How far an evaluation is, over all its models, protocols and lengths, and how long the rest will
 /// take, as Progress shows it: a line that is rewritten on a terminal, elsewhere one for each cell

@@ -5,11 +5,11 @@
 #include <cstdio>
 #include <set>
 
+#include "apps/analysis/timing.h"
 #include "apps/cli/options.h"
 #include "apps/cli/printable.h"
 #include "apps/cli/text_table.h"
-#include "apps/eval/protocols/items.h"
-#include "apps/eval/protocols/speed.h"
+#include "apps/eval/protocol.h"
 #include "engine/base/error.h"
 #include "engine/base/hash.h"
 
@@ -73,7 +73,7 @@ std::string cell_or_quantity(const LengthResult& cell, const std::string& name) 
 // " (n = 127)" beside a sum over the inputs of a pass.
 std::string summed_over(const ProtocolResult& of, const LengthResult& cell,
                         const std::string& name) {
-  const bool is_sum = of.protocol == "cached" && name == "score_evaluations";
+  const bool is_sum = name == "score_evaluations";
   return is_sum && cell.failure.empty() ? concat(" (n = ", n_inputs_of(of, cell.length), ')') : "";
 }
 
@@ -154,7 +154,7 @@ std::string speed_table(const std::vector<RunResult>& results,
     const double own_s = step_s(results[i]);
     if (std::isnan(own_s)) continue;
     char percent[32];
-    std::snprintf(percent, sizeof percent, "%.1f", percent_faster(own_s, first_s));
+    std::snprintf(percent, sizeof percent, "%.1f", analysis::percent_faster(own_s, first_s));
     rows.push_back(
         {labels[i], short_number(own_s), short_number(own_s / first_s), i == 0 ? "" : percent});
   }

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "apps/eval/protocols/result.h"
+#include "apps/eval/result.h"
 #include "apps/run/labels.h"
 
 namespace farfield::eval {
@@ -16,7 +16,7 @@ struct RunResult {
   std::string posenc;          ///< the expression that was measured, canonical
   std::string posenc_slug;     ///< the same for file names
   std::string trained_posenc;  ///< the expression of the training, canonical
-  std::string baseline;        ///< Subject::baseline
+  std::string baseline;        ///< Baseline::label()
   uint64_t seed = 0;
   int64_t train_len = 0;
   int64_t step = 0;  ///< of the checkpoint
@@ -26,7 +26,7 @@ struct RunResult {
   std::string document_order;
   std::string precision, device, model_hash;  ///< hash: of the checkpoint's model.safetensors
   run::Settings setting = {};                 ///< setting_of(), and "tokens" trained
-  ProtocolResult result;
+  ProtocolResult result = {};
 };
 
 /// Measured otherwise than as it was trained: under another expression, or as a baseline.

@@ -2,8 +2,7 @@
 
 #include "apps/cli/csv.h"
 #include "apps/cli/options.h"
-#include "apps/eval/protocols/items.h"
-#include "apps/eval/protocols/registry.h"
+#include "apps/eval/protocol.h"
 #include "apps/eval/results.h"
 
 namespace farfield::eval {
@@ -48,9 +47,8 @@ class Rows {
 
 // What a cell that failed was to give: "perplexity", or for a protocol that gives none its name.
 std::string wanted_of(const RunResult& r) {
-  for (const Protocol& protocol : protocols())
-    if (protocol.name == r.result.protocol && !protocol.has_perplexity) return protocol.name;
-  return "perplexity";
+  const Protocol* const protocol = protocol_of(r.result);
+  return protocol == nullptr || protocol->has_perplexity ? "perplexity" : protocol->name;
 }
 
 // Counts stay whole: number() would say 1e+06.

@@ -1,7 +1,7 @@
 #include "apps/eval/results_json.h"
 
 #include "apps/cli/json_number.h"
-#include "apps/eval/protocols/items.h"
+#include "apps/eval/protocol.h"
 #include "engine/base/json.h"
 
 using nlohmann::ordered_json;

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "apps/eval/protocols/protocol.h"
+#include "apps/eval/text.h"
 #include "data/corpus.h"
 
 namespace farfield::eval {

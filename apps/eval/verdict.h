@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "apps/eval/protocols/result.h"
+#include "apps/eval/result.h"
 
 namespace farfield::eval {
 

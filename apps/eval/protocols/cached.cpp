@@ -5,8 +5,9 @@
 #include <map>
 
 #include "apps/analysis/timing.h"
-#include "engine/attention_rule.h"
+#include "apps/eval/protocol.h"
 #include "apps/eval/scorer.h"
+#include "engine/attention_rule.h"
 #include "engine/base/error.h"
 #include "engine/device_info.h"
 #include "engine/ops/view.h"
@@ -24,22 +25,25 @@ Tensor feed(const Subject& subject, const Tensor& ids, KeyValueCache& cache, int
   const int64_t n = ids.dim(1);
   for (int64_t first = 0;; first += piece) {
     const int64_t end = std::min(n, first + piece);
-    if (subject.watch) subject.watch(ids.dim(0) * (end - first));
-    Tensor hidden = subject.model->extend(slice(ids, 1, first, end), cache);
+    subject.session.pass(ids.dim(0) * (end - first));
+    Tensor hidden = subject.model.transformer->extend(slice(ids, 1, first, end), cache);
     if (end == n) return hidden;
   }
 }
 
 // Scores for the next token by a model of the same weights that has the mask in every layer.
 std::vector<double> masked_scores(const Subject& subject, const Tensor& ids, int64_t window) {
-  ModelConfig config = subject.model->config();
-  config.posenc = concat(subject.model->encoding().canonical(), " + window(", window, ')');
-  const Transformer masked(config, /*seed=*/0, subject.model->compute_dtype(), subject.device);
+  ModelConfig config = subject.model.transformer->config();
+  config.posenc =
+      concat(subject.model.transformer->encoding().canonical(), " + window(", window, ')');
+  const Transformer masked(config, /*seed=*/0, subject.model.transformer->compute_dtype(),
+                           subject.model.device);
   std::map<std::string, Tensor> values;
-  for (const Parameter& p : subject.model->parameters()) values.emplace(p.name, p.value);
+  for (const Parameter& p : subject.model.transformer->parameters())
+    values.emplace(p.name, p.value);
   load_parameters(masked.parameters(), values);
-  if (subject.watch) subject.watch(ids.numel());
-  return masked.last_logits(ids, subject.model_draw()).to_vector();
+  subject.session.pass(ids.numel());
+  return masked.last_logits(ids, subject.model.transformer_draw()).to_vector();
 }
 
 double largest_error(const std::vector<double>& got, const std::vector<double>& want) {
@@ -58,10 +62,11 @@ double most_error(DType dtype) {
 
 // The cache against one pass, over the end of a segment.
 double check_cache(const Subject& subject, const Scorer::Ids& ids, int64_t window) {
-  const Tensor tokens = tensor_of(ids, 1, subject.device);
-  KeyValueCache cache = subject.model->make_cache(1, tokens.dim(1), window, subject.model_draw());
+  const Tensor tokens = tensor_of(ids, 1, subject.model.device);
+  KeyValueCache cache = subject.model.transformer->make_cache(1, tokens.dim(1), window,
+                                                              subject.model.transformer_draw());
   const std::vector<double> got =
-      subject.model->next_logits(feed(subject, tokens, cache, window)).to_vector();
+      subject.model.transformer->next_logits(feed(subject, tokens, cache, window)).to_vector();
   return largest_error(got, masked_scores(subject, tokens, window));
 }
 
@@ -73,14 +78,14 @@ struct Reading {
 
 Reading read_cached(const Subject& subject, const Segments& segments, int64_t first, int64_t batch,
                     int64_t n_inputs, int64_t window) {
-  const Transformer& model = *subject.model;
-  KeyValueCache cache = model.make_cache(batch, n_inputs, window, subject.model_draw());
+  const Transformer& model = *subject.model.transformer;
+  KeyValueCache cache = model.make_cache(batch, n_inputs, window, subject.model.transformer_draw());
   const Tensor hidden =
-      feed(subject, tensor_of(segments.ids(first, batch, n_inputs), batch, subject.device), cache,
-           window);
+      feed(subject, tensor_of(segments.ids(first, batch, n_inputs), batch, subject.model.device),
+           cache, window);
   Reading reading;
   reading.nll =
-      model.next_nll(hidden, tensor_of(segments.targets(first, batch), batch, subject.device))
+      model.next_nll(hidden, tensor_of(segments.targets(first, batch), batch, subject.model.device))
           .to_vector();
   reading.cache_bytes = static_cast<double>(cache.size_bytes()) / static_cast<double>(batch);
   for (const CachedLayer& layer : cache.layers())
@@ -96,8 +101,8 @@ double triangle(int64_t n) { return static_cast<double>(n) * static_cast<double>
 // first ones too where not even they can be cached.
 double reencoded_evaluations(const Subject& subject, int64_t n_inputs, int64_t n_read,
                              bool caches_first) {
-  const posenc::Composition::Plan plan = subject.model->encoding().plan(
-      n_read, n_read, posenc::Phase::eval, {1, subject.model_draw()});
+  const posenc::Composition::Plan plan = subject.model.transformer->encoding().plan(
+      n_read, n_read, posenc::Phase::eval, {1, subject.model.transformer_draw()});
   double first = 0, pass = 0;
   for (const auto& [rotation, rule] : plan.layers) {
     for (int64_t m = 0; m < n_read; ++m) {
@@ -112,32 +117,32 @@ double reencoded_evaluations(const Subject& subject, int64_t n_inputs, int64_t n
 
 Reading read_afresh(const Subject& subject, const Segments& segments, int64_t first, int64_t batch,
                     int64_t n_read) {
-  return {.nll = subject.scorer.score(segments.ids(first, batch, n_read),
-                                      segments.targets(first, batch), batch)};
+  return {.nll = subject.model.scorer.score(segments.ids(first, batch, n_read),
+                                            segments.targets(first, batch), batch)};
 }
 
 // Seconds that one more token of one sequence takes, its scores on the host: a step of a cache that
 // is full, or a pass over the last n_read tokens.
 double token_s(const Subject& subject, const Segments& segments, int64_t n_inputs, int64_t window,
                bool is_cached) {
-  const Transformer& model = *subject.model;
+  const Transformer& model = *subject.model.transformer;
   const int64_t n_read = std::min(n_inputs, window);
   const int64_t n = is_cached ? std::min(n_inputs, window + kTimedTokens) : n_read;
   const int64_t n_timed = std::min(n_inputs, kTimedTokens);
-  const Tensor ids = tensor_of(segments.ids(0, 1, n), 1, subject.device);
+  const Tensor ids = tensor_of(segments.ids(0, 1, n), 1, subject.model.device);
   std::vector<KeyValueCache> cache;  // one, or none
   if (is_cached) {
-    cache.push_back(model.make_cache(1, n, window, subject.model_draw()));
+    cache.push_back(model.make_cache(1, n, window, subject.model.transformer_draw()));
     if (n > n_timed) feed(subject, slice(ids, 1, 0, n - n_timed), cache[0], window);
   }
   analysis::Samples step_s;
   for (int64_t i = n - n_timed; step_s.size() < n_timed; ++i) {
-    if (subject.watch) subject.watch(is_cached ? 1 : n_read);
-    synchronize(subject.device);
+    subject.session.pass(is_cached ? 1 : n_read);
+    synchronize(subject.model.device);
     step_s.add(analysis::seconds([&] {
       const Tensor logits = is_cached
                                 ? model.next_logits(model.extend(slice(ids, 1, i, i + 1), cache[0]))
-                                : model.last_logits(ids, subject.model_draw());
+                                : model.last_logits(ids, subject.model.transformer_draw());
       logits.to_vector();
     }));
   }
@@ -150,7 +155,7 @@ void measure(const Subject& subject, const CommonOptions& common, const CachedOp
   const auto n = static_cast<int64_t>(segments.starts.size());
   const int64_t n_inputs = segments.n_inputs(to.length);
   const int64_t n_read = std::min(n_inputs, window);
-  const std::string obstacle = subject.model->cache_obstacle(n_inputs, window);
+  const std::string obstacle = subject.model.transformer->cache_obstacle(n_inputs, window);
   const bool is_cached = obstacle.empty();
   set_predicted(to, segments.predicted, subject.text);
 
@@ -168,8 +173,9 @@ void measure(const Subject& subject, const CommonOptions& common, const CachedOp
   if (!to.failure.empty()) return;
   to.n_scored = n;
   if (!is_cached)
-    last.score_evaluations = reencoded_evaluations(
-        subject, n_inputs, n_read, subject.model->cache_obstacle(n_read, window).empty());
+    last.score_evaluations =
+        reencoded_evaluations(subject, n_inputs, n_read,
+                              subject.model.transformer->cache_obstacle(n_read, window).empty());
   to.quantities = {{"cache_bytes", last.cache_bytes},
                    {"score_evaluations", last.score_evaluations},
                    {"full_ratio", triangle(n_inputs) / last.score_evaluations},
@@ -187,7 +193,7 @@ void measure(const Subject& subject, const CommonOptions& common, const CachedOp
         check_cache(subject, segments.ids(i, 1, std::min(n_inputs, 4 * window)), window);
     if (!(one <= error)) error = one;
   }
-  const double most = most_error(subject.model->compute_dtype());
+  const double most = most_error(subject.model.transformer->compute_dtype());
   if (!(error <= most))
     return set_failure(to, "cache_mismatch",
                        concat("[eval:cached] cache_mismatch: expected the scores of one pass under "
@@ -215,18 +221,56 @@ void check(const CachedOptions& own) {
 
 ProtocolResult cached(const Subject& subject, const CommonOptions& common,
                       const LastTokenOptions& segment_options, const CachedOptions& own) {
-  check(own);
-  require<ConfigError>(subject.model != nullptr, "eval:cached",
-                       "bad_argument: expected a model, got scores alone");
+  const int64_t window = own.cache.value_or(4 * subject.model.inside(kName).config().train_len);
   const Segments segments = read_segments(kName, subject, common, segment_options);
-  const int64_t window = own.cache.value_or(4 * subject.model->config().train_len);
   ProtocolResult result;
   result.protocol = kName;
   result.starts = segments.starts;
   result.parameters = concat(segments.parameters, " cache=", window, " timed=", kTimedTokens);
-  measure_lengths(result, subject, common.lengths,
-                  [&](LengthResult& to) { measure(subject, common, own, segments, window, to); });
+  measure_lengths(
+      result, subject, common.lengths,
+      [&](LengthResult& to) { measure(subject, common, own, segments, window, to); },
+      predicted_by_segment);
   return result;
+}
+
+Protocol cached_row() {
+  return {.place = 7,
+          .name = std::string(kName),
+          .help =
+              "perplexity of last-token's tokens while each layer keeps the keys and values of the "
+              "last --cache tokens alone, checked against the masked pass; memory and work of "
+              "the cache",
+          .source = "Sandwich (arXiv:2212.10356) appendix B",
+          .synonyms = {"kv-cache", "cache"},
+          .has_lengths = true,
+          .has_text = true,
+          .has_perplexity = true,
+          .needs_model = true,
+          .add_options = add_own<CachedOptions>,
+          .check = check_own<CachedOptions>,
+          .run =
+              [](const Subject& subject, const EvalOptions& eval) {
+                return cached(subject, eval.common, eval.own<LastTokenOptions>(),
+                              eval.own<CachedOptions>());
+              },
+          .work =
+              [](const EvalOptions& eval, const WorkSubject& subject, int64_t length) {
+                const auto& own = eval.own<CachedOptions>();
+                const int64_t window =
+                    std::max<int64_t>(1, own.cache.value_or(4 * subject.train_len));
+                return static_cast<double>(eval.own<LastTokenOptions>().segments * length) +
+                       2 * static_cast<double>(own.check_segments) *
+                           static_cast<double>(std::min(length, 4 * window));
+              },
+          .conventions =
+              [](const ProtocolResult& of, int64_t length) {
+                const std::string n = length > 0 ? std::to_string(n_inputs_of(of, length))
+                                      : n_inputs_of(of, 1) == 1 ? "L"
+                                                                : "L - 1";
+                return concat(conventions_of_segments(of, length),
+                              "; score_evaluations: t = 1 .. n over the n = ", n, " inputs");
+              }};
 }
 
 }  // namespace farfield::eval

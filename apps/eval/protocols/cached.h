@@ -43,7 +43,7 @@ void check(const CachedOptions& own);
 ///                       cell fails with cache_mismatch when this exceeds what rounding explains:
 ///                       1e-4 in float32, 1e-10 in float64, 0.05 in bfloat16
 ///
-/// Throws    ConfigError bad_argument, length_too_short; IoError not_enough_data, bad_token
+/// Throws    ConfigError bad_argument for a stand-in; IoError not_enough_data, bad_token
 /// Source    Chi, Fan, Rudnicky and Ramadge 2022, "Dissecting Transformer Length Extrapolation via
 ///           the Lens of Receptive Field Analysis", arXiv:2212.10356, appendix B, table 5
 ProtocolResult cached(const Subject& subject, const CommonOptions& common,

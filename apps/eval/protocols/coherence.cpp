@@ -9,9 +9,10 @@
 #include "apps/analysis/coherence.h"
 #include "apps/analysis/curve.h"
 #include "apps/analysis/spread.h"
+#include "apps/eval/protocol.h"
 #include "apps/eval/protocols/last_token.h"
-#include "apps/eval/protocols/sequences.h"
-#include "apps/eval/protocols/truncated.h"
+#include "apps/eval/sequences.h"
+#include "apps/eval/truncated.h"
 #include "engine/base/error.h"
 #include "layers/generate.h"
 
@@ -30,7 +31,7 @@ std::vector<double> positions(size_t n, double first) {
 
 void add_curve(const std::vector<std::vector<double>>& nll, const Subject& subject,
                const std::vector<int64_t>& starts, LengthResult& to) {
-  const int64_t train_len = subject.train_len;
+  const int64_t train_len = subject.model.train_len;
   const TokenSet tokens = tokens_at(starts, train_len);
   const analysis::PositionCurve curve = analysis::position_curve(nll);
   const std::vector<double> smooth = analysis::perplexities_of(
@@ -80,11 +81,11 @@ std::vector<std::vector<int32_t>> continuations(const Subject& subject, const Co
   GenerateOptions options;
   options.n_new = n_new;
   options.temperature = temperature;
-  options.seed = subject.seed;
-  options.n_token = std::min(subject.text.n_vocab, subject.model->config().vocab_size);
-  options.draw = subject.model_draw();
+  options.seed = subject.model.seed;
+  options.n_token = std::min(subject.text.n_vocab, subject.model.transformer->config().vocab_size);
+  options.draw = subject.model.transformer_draw();
   options.on_tokens = [&](std::span<const int32_t> next) {
-    if (subject.watch) subject.watch(static_cast<int64_t>(next.size()));
+    subject.session.pass(static_cast<int64_t>(next.size()));
     return true;
   };
   std::vector<std::vector<int32_t>> all;
@@ -93,8 +94,9 @@ std::vector<std::vector<int32_t>> continuations(const Subject& subject, const Co
                const std::span<const int32_t> rows(prompts.ids.data() + first * prompts.n,
                                                    static_cast<size_t>(batch * prompts.n));
                options.first_sequence = static_cast<uint64_t>(first);
-               const Generated made = generate(
-                   *subject.model, Tensor::from(rows, {batch, prompts.n}, subject.device), options);
+               const Generated made =
+                   generate(*subject.model.transformer,
+                            Tensor::from(rows, {batch, prompts.n}, subject.model.device), options);
                all.insert(all.end(), made.tokens.begin(), made.tokens.end());
              });
   return all;
@@ -104,10 +106,10 @@ std::vector<std::vector<int32_t>> continuations(const Subject& subject, const Co
 std::vector<double> reread(const Subject& subject, const CommonOptions& common,
                            const int32_t* prompt, int64_t n_prompt,
                            const std::vector<int32_t>& fresh) {
-  const int64_t n = subject.train_len;
+  const int64_t n = subject.model.train_len;
   Scorer::Ids ids(prompt + n_prompt - n, prompt + n_prompt);
   ids.insert(ids.end(), fresh.begin(), fresh.end() - 1);
-  return truncated(subject.scorer, n, common.batch_tokens).score(ids, fresh, 1);
+  return truncated(subject.model.scorer, n, common.batch_tokens).score(ids, fresh, 1);
 }
 
 // A few lines of text that a terminal can show.
@@ -177,8 +179,7 @@ void check(const CoherenceOptions& own) {
 
 ProtocolResult measure_coherence(const Subject& subject, const CommonOptions& common,
                                  const CoherenceOptions& own) {
-  check(own);
-  const int64_t train_len = subject.train_len, length = 4 * train_len;
+  const int64_t train_len = subject.model.train_len, length = 4 * train_len;
   require<ConfigError>(train_len >= 8, "eval:coherence",
                        "bad_argument: expected a training length from 8 on, got ", train_len,
                        "; perplexity there is a mean over the 16 positions around it");
@@ -186,21 +187,21 @@ ProtocolResult measure_coherence(const Subject& subject, const CommonOptions& co
   prompts.n = static_cast<int64_t>(std::lround(kPromptLength * static_cast<double>(train_len)));
   ProtocolResult result;
   result.protocol = kName;
-  result.starts = draw_segments(kName, subject.text.size, length + 1, own.sequences, subject.seed,
-                                common.allow_fewer);
-  prompts.starts = draw_segments(kName, subject.text.size, prompts.n, own.prompts, subject.seed,
-                                 common.allow_fewer);
+  result.starts = draw_segments(kName, subject.text.size, length + 1, own.sequences,
+                                subject.model.seed, common.allow_fewer);
+  prompts.starts = draw_segments(kName, subject.text.size, prompts.n, own.prompts,
+                                 subject.model.seed, common.allow_fewer);
   result.parameters =
       concat("sequences=", result.starts.size(), " positions=", length,
              " prompts=", prompts.starts.size(), " of ", prompts.n, " new=", own.n_new,
              " temperature=", kTemperature, " reread=each after ", train_len);
   prompts.ids.resize(prompts.starts.size() * static_cast<size_t>(prompts.n));
   for (size_t i = 0; i < prompts.starts.size(); ++i)
-    read_tokens(kName, subject.text, subject.scorer.vocab_size, prompts.starts[i], prompts.n,
+    read_tokens(kName, subject.text, subject.model.scorer.vocab_size, prompts.starts[i], prompts.n,
                 prompts.ids.data() + static_cast<int64_t>(i) * prompts.n);
   TokenSet predicted;
   for (const int64_t start : result.starts) {
-    check_tokens(kName, subject.text, subject.scorer.vocab_size, start, length + 1);
+    check_tokens(kName, subject.text, subject.model.scorer.vocab_size, start, length + 1);
     predicted.add(start + 1, length);
   }
 
@@ -209,11 +210,36 @@ ProtocolResult measure_coherence(const Subject& subject, const CommonOptions& co
     const auto nll = score_sequences(kName, subject, common, result.starts, length, to);
     if (!to.failure.empty()) return;
     add_curve(nll, subject, result.starts, to);
-    if (subject.model == nullptr) return;
+    if (subject.model.transformer == nullptr) return;
     if (add_generated(subject, common, prompts, own.n_new, 0, "greedy", to))
       add_generated(subject, common, prompts, own.n_new, kTemperature, "sampled", to);
   });
   return result;
+}
+
+Protocol coherence_row() {
+  return {
+      .place = 12,
+      .name = std::string(kName),
+      .help =
+          "how far beyond the training length perplexity holds, and whether text that the "
+          "model continues does",
+      .source = "Extending Context is Hard (2023)",
+      .has_text = true,
+      .needs_model = true,
+      .add_options = add_own<CoherenceOptions>,
+      .check = check_own<CoherenceOptions>,
+      .run =
+          [](const Subject& subject, const EvalOptions& eval) {
+            return measure_coherence(subject, eval.common, eval.own<CoherenceOptions>());
+          },
+      .work =
+          [](const EvalOptions& eval, const WorkSubject& subject, int64_t) {
+            const auto& own = eval.own<CoherenceOptions>();
+            const auto n_new = static_cast<double>(2 * own.prompts * own.n_new);  // greedy, sampled
+            const auto train_len = static_cast<double>(subject.train_len);
+            return static_cast<double>(own.sequences) * 4 * train_len + n_new + n_new * train_len;
+          }};
 }
 
 }  // namespace farfield::eval

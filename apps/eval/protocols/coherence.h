@@ -1,7 +1,7 @@
 #pragma once
 
 #include "apps/cli/options.h"
-#include "apps/eval/protocols/subject.h"
+#include "apps/eval/subject.h"
 
 namespace farfield::eval {
 
@@ -30,8 +30,8 @@ void check(const CoherenceOptions& own);
 /// cycle_share, of the longest repeated cycle. The first continuation stands in the notes where
 /// there is a tokenizer. A stand-in without a model writes nothing.
 ///
-/// Throws    ConfigError bad_argument; IoError not_enough_data, bad_token. The cell fails with
-///           nonfinite_logits, naming the sequence or the prompt
+/// Throws    ConfigError bad_argument for a training length below 8; IoError not_enough_data,
+///           bad_token. The cell fails with nonfinite_logits, naming the sequence or the prompt
 /// Source    "Extending Context is Hard...but not Impossible" (2023): breakdown at about 1.07 L_tr
 ///           without help; its printed sample ends in a short cycle
 ProtocolResult measure_coherence(const Subject& subject, const CommonOptions& common,

@@ -6,6 +6,7 @@
 #include "apps/analysis/gradient_norms.h"
 #include "apps/analysis/receptive_field.h"
 #include "apps/analysis/spread.h"
+#include "apps/eval/protocol.h"
 #include "apps/eval/protocols/last_token.h"
 #include "apps/eval/protocols/reach.h"
 #include "engine/base/error.h"
@@ -100,18 +101,16 @@ void check(const GradientOptions& own) {
 
 ProtocolResult gradient(const Subject& subject, const CommonOptions& common,
                         const GradientOptions& own) {
-  check_common(kName, common);
-  check(own);
-  const Transformer& model = model_of(subject, kName);
+  const Transformer& model = subject.model.inside(kName);
   const TokenStream& text = subject.text;
   const InputScalar scalar = scalar_named(own.scalar);
   const int64_t span = *std::max_element(common.lengths.begin(), common.lengths.end());
-  const uint64_t draw = subject.model_draw();
+  const uint64_t draw = subject.model.transformer_draw();
 
   ProtocolResult result;
   result.protocol = kName;
   result.starts =
-      draw_segments(kName, text.size, span, own.segments, subject.seed, common.allow_fewer);
+      draw_segments(kName, text.size, span, own.segments, subject.model.seed, common.allow_fewer);
   const auto n = static_cast<int64_t>(result.starts.size());
   result.parameters =
       concat("segments=", n, " longest=", span, " tau=", own.tau, " scalar=", own.scalar);
@@ -136,11 +135,11 @@ ProtocolResult gradient(const Subject& subject, const CommonOptions& common,
         ids.insert(ids.end(), end - 1 - n_inputs, end - 1);
         targets.push_back(end[-1]);
       }
-      if (subject.watch) subject.watch(batch * n_inputs);
+      subject.session.pass(batch * n_inputs);
       const std::vector<double> gradients =
           model
-              .input_gradient(Tensor::from(ids, {batch, n_inputs}, subject.device),
-                              Tensor::from(targets, {batch}, subject.device), scalar, draw)
+              .input_gradient(tensor_of(ids, batch, subject.model.device),
+                              Tensor::from(targets, {batch}, subject.model.device), scalar, draw)
               .to_vector();
       for (int64_t i = 0; i < batch; ++i) {
         const size_t segment = shares.size(), size = static_cast<size_t>(n_inputs * width);
@@ -161,6 +160,29 @@ ProtocolResult gradient(const Subject& subject, const CommonOptions& common,
     if (to.failure.empty()) fill(to, shares, own.tau, model, draw);
   });
   return result;
+}
+
+Protocol gradient_row() {
+  return {.place = 5,
+          .name = std::string(kName),
+          .help =
+              "how far back a model looks: the gradient of its prediction by each input, the "
+              "empirical receptive field",
+          .source = "Sandwich (arXiv:2212.10356) 5.1",
+          .synonyms = {"erf", "receptive-field"},
+          .has_lengths = true,
+          .has_text = true,
+          .needs_model = true,
+          .add_options = add_own<GradientOptions>,
+          .check = check_own<GradientOptions>,
+          .run =
+              [](const Subject& subject, const EvalOptions& eval) {
+                return gradient(subject, eval.common, eval.own<GradientOptions>());
+              },
+          .work =
+              [](const EvalOptions& eval, const WorkSubject&, int64_t length) {
+                return static_cast<double>(eval.own<GradientOptions>().segments * length);
+              }};
 }
 
 }  // namespace farfield::eval

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "apps/cli/options.h"
-#include "apps/eval/protocols/subject.h"
+#include "apps/eval/subject.h"
 
 namespace farfield::eval {
 
@@ -21,7 +21,7 @@ void check(const GradientOptions& own);
 /// over segments; the empirical receptive field is how many of the last inputs hold more than tau
 /// of them. Segments are drawn as those of last-token.
 ///
-/// Throws    ConfigError bad_argument, length_too_short; IoError not_enough_data, bad_token. A cell
+/// Throws    ConfigError bad_argument for a stand-in; IoError not_enough_data, bad_token. A cell
 ///           fails with nonfinite_gradient or zero_gradient, naming the segment
 /// Source    Chi, Fan, Rudnicky and Ramadge 2022, "Dissecting Transformer Length Extrapolation via
 ///           the Lens of Receptive Field Analysis", arXiv:2212.10356, section 5.1

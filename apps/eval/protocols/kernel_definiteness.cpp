@@ -7,7 +7,8 @@
 #include <span>
 
 #include "apps/analysis/definiteness.h"
-#include "apps/eval/protocols/kernels.h"
+#include "apps/eval/kernels.h"
+#include "apps/eval/protocol.h"
 #include "engine/base/error.h"
 
 namespace farfield::eval {
@@ -45,9 +46,7 @@ void check(const KernelDefinitenessOptions& own) {
                        ", got ", own.points);
 }
 
-ProtocolResult kernel_definiteness(const Subject& subject, const CommonOptions&,
-                                   const KernelDefinitenessOptions& own) {
-  check(own);
+ProtocolResult kernel_definiteness(const Subject& subject, const KernelDefinitenessOptions& own) {
   ProtocolResult result;
   result.protocol = "definiteness";
   result.parameters = concat("points=", own.points);
@@ -76,6 +75,20 @@ ProtocolResult kernel_definiteness(const Subject& subject, const CommonOptions&,
               concat("a mask hides distance ", n, ": tokens 0 to ", n - 1, " make the matrix"));
       });
   return result;
+}
+
+Protocol kernel_definiteness_row() {
+  return {.place = 10,
+          .name = "definiteness",
+          .help = "whether the bias of each head is a conditionally positive definite kernel",
+          .source = "KERPLE (arXiv:2205.09921) 3, A.1, A.2",
+          .synonyms = {"cpd"},
+          .needs_model = true,
+          .add_options = add_own<KernelDefinitenessOptions>,
+          .check = check_own<KernelDefinitenessOptions>,
+          .run = [](const Subject& subject, const EvalOptions& eval) {
+            return kernel_definiteness(subject, eval.own<KernelDefinitenessOptions>());
+          }};
 }
 
 }  // namespace farfield::eval

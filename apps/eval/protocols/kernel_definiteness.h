@@ -1,7 +1,7 @@
 #pragma once
 
 #include "apps/cli/options.h"
-#include "apps/eval/protocols/subject.h"
+#include "apps/eval/subject.h"
 
 namespace farfield::eval {
 
@@ -16,10 +16,9 @@ void check(const KernelDefinitenessOptions& own);
 /// row of tokens, and the constant that would make it positive definite there. Reads no text. Where
 /// a mask hides keys from distance w on, tokens 0 to w - 1 make the matrix; `n` says how many did.
 ///
-/// Throws    ConfigError bad_argument: among others, where a mask leaves fewer than 2 tokens
+/// Throws    ConfigError bad_argument for a stand-in, and where a mask leaves fewer than 2 tokens
 /// Source    Chi, Fan, Ramadge and Rudnicky 2022, "KERPLE", arXiv:2205.09921, section 3, appendices
 ///           A.1 and A.2
-ProtocolResult kernel_definiteness(const Subject& subject, const CommonOptions& common,
-                                   const KernelDefinitenessOptions& own);
+ProtocolResult kernel_definiteness(const Subject& subject, const KernelDefinitenessOptions& own);
 
 }  // namespace farfield::eval

@@ -3,7 +3,8 @@
 #include <cmath>
 
 #include "apps/analysis/log_fit.h"
-#include "apps/eval/protocols/kernels.h"
+#include "apps/eval/kernels.h"
+#include "apps/eval/protocol.h"
 #include "engine/base/error.h"
 
 namespace farfield::eval {
@@ -19,9 +20,7 @@ void check(const KernelFitOptions& own) {
                        analysis::kLargestDistance + 1, ", got ", own.points);
 }
 
-ProtocolResult kernel_fit(const Subject& subject, const CommonOptions&,
-                          const KernelFitOptions& own) {
-  check(own);
+ProtocolResult kernel_fit(const Subject& subject, const KernelFitOptions& own) {
   ProtocolResult result;
   result.protocol = "log-fit";
   result.parameters = concat("points=", own.points);
@@ -42,6 +41,19 @@ ProtocolResult kernel_fit(const Subject& subject, const CommonOptions&,
                     }
                   });
   return result;
+}
+
+Protocol kernel_fit_row() {
+  return {.place = 9,
+          .name = "log-fit",
+          .help = "the bias of each head: the nearest a ln(1 + d) + b",
+          .source = "Sandwich (arXiv:2212.10356) 6.2",
+          .needs_model = true,
+          .add_options = add_own<KernelFitOptions>,
+          .check = check_own<KernelFitOptions>,
+          .run = [](const Subject& subject, const EvalOptions& eval) {
+            return kernel_fit(subject, eval.own<KernelFitOptions>());
+          }};
 }
 
 }  // namespace farfield::eval

@@ -3,7 +3,8 @@
 #include <cmath>
 
 #include "apps/cli/distances.h"
-#include "apps/eval/protocols/kernels.h"
+#include "apps/eval/kernels.h"
+#include "apps/eval/protocol.h"
 
 namespace farfield::eval {
 namespace {
@@ -43,8 +44,7 @@ Series shape_of(const Kernel& kernel) {
 
 }  // namespace
 
-ProtocolResult kernel_lengths(const Subject& subject, const CommonOptions&,
-                              const KernelLengthsOptions&) {
+ProtocolResult kernel_lengths(const Subject& subject) {
   ProtocolResult result;
   result.protocol = "effective-length";
   result.parameters =
@@ -66,6 +66,16 @@ ProtocolResult kernel_lengths(const Subject& subject, const CommonOptions&,
         for (const Kernel& kernel : kernels) to.series.push_back(shape_of(kernel));
       });
   return result;
+}
+
+Protocol kernel_lengths_row() {
+  return {
+      .place = 8,
+      .name = "effective-length",
+      .help = "how far each head attends by its bias alone, and how many heads how far",
+      .source = "KERPLE (arXiv:2205.09921) A.5",
+      .needs_model = true,
+      .run = [](const Subject& subject, const EvalOptions&) { return kernel_lengths(subject); }};
 }
 
 }  // namespace farfield::eval

@@ -1,14 +1,8 @@
 #pragma once
 
-#include "apps/cli/options.h"
-#include "apps/eval/protocols/subject.h"
+#include "apps/eval/subject.h"
 
 namespace farfield::eval {
-
-struct KernelLengthsOptions {};
-
-inline void add_options(cli::Options&, KernelLengthsOptions&) {}
-inline void check(const KernelLengthsOptions&) {}
 
 /// The effective length of each head by the bias of the model's encoding alone, the number of heads
 /// whose length is at most x, and the kernels themselves. Reads no text. The count is given at its
@@ -17,7 +11,6 @@ inline void check(const KernelLengthsOptions&) {}
 /// Throws    IoError bad_parameter. The cell fails with nonfinite_kernel, naming the distance
 /// Source    Chi, Fan, Ramadge and Rudnicky 2022, "KERPLE", arXiv:2205.09921, appendix A.5, figure
 /// 6
-ProtocolResult kernel_lengths(const Subject& subject, const CommonOptions& common,
-                              const KernelLengthsOptions& own);
+ProtocolResult kernel_lengths(const Subject& subject);
 
 }  // namespace farfield::eval

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "apps/eval/protocol.h"
 #include "engine/base/error.h"
 #include "engine/base/random.h"
 
@@ -34,7 +35,6 @@ std::vector<int64_t> draw_without_replacement(int64_t size, int64_t n, uint64_t 
 
 std::vector<int64_t> draw_segments(std::string_view protocol, int64_t size, int64_t span, int64_t n,
                                    uint64_t seed, bool allow_fewer) {
-  check_positive(protocol, "segments", n);
   const std::string where = concat("eval:", protocol);
   const int64_t n_slots = size / span, n_starts = size - span + 1;
   require<IoError>(n_starts >= 1, where, "not_enough_data: expected at least ", span,
@@ -59,6 +59,7 @@ void add_options(cli::Options& options, LastTokenOptions& own) {
 }
 
 void check(const LastTokenOptions& own) {
+  check_positive(kName, "segments", own.segments);
   check_word("segment-set", own.segment_set, {"per-seed", "common"});
   check_word("context", own.context, {"L-1", "L"});
 }
@@ -85,7 +86,6 @@ std::string Segments::name(size_t item) const {
 
 Segments read_segments(std::string_view protocol, const Subject& subject,
                        const CommonOptions& common, const LastTokenOptions& own) {
-  check_common(protocol, common);
   const TokenStream& text = subject.text;
   const int64_t longest = *std::max_element(common.lengths.begin(), common.lengths.end());
   Segments segments;
@@ -93,14 +93,14 @@ Segments read_segments(std::string_view protocol, const Subject& subject,
   segments.span = segments.n_inputs(longest) + 1;
   segments.starts =
       draw_segments(protocol, text.size, segments.span, own.segments,
-                    own.segment_set == "common" ? 0 : subject.seed, common.allow_fewer);
+                    own.segment_set == "common" ? 0 : subject.model.seed, common.allow_fewer);
   const auto n = static_cast<int64_t>(segments.starts.size());
   segments.parameters = concat("segments=", n, " set=", own.segment_set, " longest=", longest,
                                " context=", own.context);
   segments.tokens.resize(static_cast<size_t>(n * segments.span));
   for (int64_t i = 0; i < n; ++i) {
     const int64_t start = segments.starts[static_cast<size_t>(i)];
-    read_tokens(protocol, text, subject.scorer.vocab_size, start, segments.span,
+    read_tokens(protocol, text, subject.model.scorer.vocab_size, start, segments.span,
                 segments.tokens.data() + i * segments.span);
     segments.predicted.add(start + segments.span - 1, 1);
   }
@@ -116,20 +116,46 @@ ProtocolResult last_token(const Subject& subject, const CommonOptions& common,
   result.parameters = segments.parameters;
   const auto n = static_cast<int64_t>(segments.starts.size());
 
-  measure_lengths(result, subject, common.lengths, [&](LengthResult& to) {
+  const auto score_length = [&](LengthResult& to) {
     set_predicted(to, segments.predicted, subject.text);
     const int64_t n_inputs = segments.n_inputs(to.length);
     in_batches(n, n_inputs, common, [&](int64_t first, int64_t batch) {
       if (!to.failure.empty()) return;
-      for (const double nll : subject.scorer.score(segments.ids(first, batch, n_inputs),
-                                                   segments.targets(first, batch), batch)) {
+      for (const double nll : subject.model.scorer.score(segments.ids(first, batch, n_inputs),
+                                                         segments.targets(first, batch), batch)) {
         if (note_nonfinite(to, kName, nll, segments.name(to.items.size()))) return;
         to.items.push_back(nll);
       }
     });
     to.n_scored = static_cast<int64_t>(to.items.size());
-  });
+  };
+  measure_lengths(result, subject, common.lengths, score_length, predicted_by_segment);
   return result;
+}
+
+Protocol last_token_row() {
+  return {.place = 1,
+          .name = std::string(kName),
+          .help =
+              "perplexity of a fixed set of tokens, each after the L - 1 tokens before it: only "
+              "the context changes with L",
+          .source = "Sandwich (arXiv:2212.10356) 3.4",
+          .synonyms = {"perplexity", "ppl"},
+          .has_lengths = true,
+          .has_text = true,
+          .has_perplexity = true,
+          .add_options = add_own<LastTokenOptions>,
+          .check = check_own<LastTokenOptions>,
+          .run =
+              [](const Subject& subject, const EvalOptions& eval) {
+                return last_token(subject, eval.common, eval.own<LastTokenOptions>());
+              },
+          .work =
+              [](const EvalOptions& eval, const WorkSubject& subject, int64_t length) {
+                const auto n = static_cast<double>(eval.own<LastTokenOptions>().segments);
+                return subject.tokens_of_rows(n, length, 1);
+              },
+          .conventions = conventions_of_segments};
 }
 
 }  // namespace farfield::eval

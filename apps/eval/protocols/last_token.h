@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "apps/cli/options.h"
-#include "apps/eval/protocols/subject.h"
+#include "apps/eval/subject.h"
 
 namespace farfield::eval {
 
@@ -23,16 +23,16 @@ void check(const LastTokenOptions& own);
 /// of the split in the order of --document-order, tokens from 0); the last of the segment is
 /// predicted, the same one at every length.
 ///
-/// Throws    ConfigError bad_argument, length_too_short; IoError not_enough_data, bad_token
+/// Throws    IoError not_enough_data, bad_token
 /// Source    Chi, Fan, Rudnicky and Ramadge 2022, "Dissecting Transformer Length Extrapolation via
 ///           the Lens of Receptive Field Analysis", arXiv:2212.10356, section 3.4
 ProtocolResult last_token(const Subject& subject, const CommonOptions& common,
                           const LastTokenOptions& own);
 
-/// First tokens of n different segments of `span` tokens in a text of `size`: uniform without
+/// First tokens of n >= 1 different segments of `span` tokens in a text of `size`: uniform without
 /// replacement over the slots [0, span), [span, 2 span), ... when there are n of them, otherwise
 /// over all starting places. `protocol` is used in messages.
-/// Throws    ConfigError bad_argument; IoError not_enough_data, unless allow_fewer and there is one
+/// Throws    IoError not_enough_data, unless allow_fewer and there is one
 std::vector<int64_t> draw_segments(std::string_view protocol, int64_t size, int64_t span, int64_t n,
                                    uint64_t seed, bool allow_fewer);
 

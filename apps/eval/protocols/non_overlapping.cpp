@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "apps/eval/protocol.h"
 #include "engine/base/error.h"
 
 namespace farfield::eval {
@@ -39,11 +40,9 @@ void check(const NonOverlappingOptions& own) {
 
 ProtocolResult non_overlapping(const Subject& subject, const CommonOptions& common,
                                const NonOverlappingOptions& own) {
-  check_common(kName, common);
-  check(own);
   const TokenStream& text = subject.text;
   const bool is_same_text = own.budget == "same-text";
-  const int64_t size = is_same_text ? whole_text(text, common) : text.size;
+  const int64_t size = is_same_text ? whole_text(text.size, common) : text.size;
   const auto n_whole_at = [&](int64_t length) { return count_chunks(size, length, common, own); };
   const auto tail_at = [&](int64_t length) {
     return is_same_text && own.keep_tail ? (size - 1) % length : 0;
@@ -51,7 +50,7 @@ ProtocolResult non_overlapping(const Subject& subject, const CommonOptions& comm
   int64_t n_read = 0;
   for (const int64_t length : common.lengths)
     n_read = std::max(n_read, n_whole_at(length) * length + tail_at(length) + 1);
-  check_tokens(kName, text, subject.scorer.vocab_size, 0, n_read);
+  check_tokens(kName, text, subject.model.scorer.vocab_size, 0, n_read);
 
   ProtocolResult result;
   result.protocol = kName;
@@ -60,7 +59,7 @@ ProtocolResult non_overlapping(const Subject& subject, const CommonOptions& comm
           ? concat("budget=same-text tokens=", size, " tail=", own.keep_tail ? "scored" : "dropped")
           : concat("budget=same-chunks count=", counts_text(common.lengths, n_whole_at));
 
-  measure_lengths(result, subject, common.lengths, [&](LengthResult& to) {
+  const auto score_length = [&](LengthResult& to) {
     const int64_t length = to.length, n_whole = n_whole_at(length), tail = tail_at(length);
     TokenSet predicted;
     predicted.add(1, n_whole * length + tail);
@@ -70,10 +69,11 @@ ProtocolResult non_overlapping(const Subject& subject, const CommonOptions& comm
     const auto score = [&](int64_t begin, int64_t batch, int64_t n) {
       if (!to.failure.empty()) return;
       Scorer::Ids window(static_cast<size_t>(batch * n + 1));
-      read_tokens(kName, text, subject.scorer.vocab_size, begin, batch * n + 1, window.data());
+      read_tokens(kName, text, subject.model.scorer.vocab_size, begin, batch * n + 1,
+                  window.data());
       const Scorer::Ids ids(window.begin(), window.end() - 1);
       const Scorer::Ids targets(window.begin() + 1, window.end());
-      const std::vector<double> nll = subject.scorer.score(ids, targets, batch);
+      const std::vector<double> nll = subject.model.scorer.score(ids, targets, batch);
       for (int64_t chunk = 0; chunk < batch; ++chunk) {
         double sum = 0;
         for (int64_t t = 0; t < n; ++t) sum += nll[static_cast<size_t>(chunk * n + t)];
@@ -90,8 +90,38 @@ ProtocolResult non_overlapping(const Subject& subject, const CommonOptions& comm
                [&](int64_t first, int64_t batch) { score(first * length, batch, length); });
     if (tail > 0) score(n_whole * length, 1, tail);
     if (to.failure.empty()) to.mean_nll = total / static_cast<double>(to.n_scored);
-  });
+  };
+  measure_lengths(result, subject, common.lengths, score_length, predicted_by_chunk);
   return result;
+}
+
+Protocol non_overlapping_row() {
+  return {.place = 2,
+          .name = std::string(kName),
+          .help =
+              "perplexity of a text cut into chunks of L; falls with L even where distant tokens "
+              "are of no use, since early tokens of a chunk have little context",
+          .source = "KERPLE (arXiv:2205.09921) 5.2",
+          .synonyms = {"nonoverlapping", "chunks"},
+          .has_lengths = true,
+          .has_text = true,
+          .has_perplexity = true,
+          .add_options = add_own<NonOverlappingOptions>,
+          .check = check_own<NonOverlappingOptions>,
+          .run =
+              [](const Subject& subject, const EvalOptions& eval) {
+                return non_overlapping(subject, eval.common, eval.own<NonOverlappingOptions>());
+              },
+          .work =
+              [](const EvalOptions& eval, const WorkSubject& subject, int64_t length) {
+                const auto& own = eval.own<NonOverlappingOptions>();
+                const int64_t size = subject.text_size, whole = whole_text(size, eval.common);
+                const double n_row = own.budget == "same-text"
+                                         ? subject.n_chunks(whole, length, whole)
+                                         : subject.n_chunks(size, length, own.chunks);
+                return subject.tokens_of_rows(n_row, length, length);
+              },
+          .conventions = conventions_of_chunks};
 }
 
 }  // namespace farfield::eval

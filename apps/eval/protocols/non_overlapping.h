@@ -1,7 +1,7 @@
 #pragma once
 
 #include "apps/cli/options.h"
-#include "apps/eval/protocols/subject.h"
+#include "apps/eval/subject.h"
 
 namespace farfield::eval {
 
@@ -22,7 +22,7 @@ void check(const NonOverlappingOptions& own);
 /// of the split in the order of --document-order, tokens from 0); the L tokens behind it are
 /// predicted.
 ///
-/// Throws    ConfigError bad_argument, length_too_short; IoError not_enough_data, bad_token
+/// Throws    IoError not_enough_data, bad_token
 /// Source    Chi, Fan, Ramadge and Rudnicky 2022, "KERPLE", arXiv:2205.09921, section 5.2
 ProtocolResult non_overlapping(const Subject& subject, const CommonOptions& common,
                                const NonOverlappingOptions& own);

@@ -6,7 +6,8 @@
 
 #include "apps/analysis/curve.h"
 #include "apps/analysis/spread.h"
-#include "apps/eval/protocols/sequences.h"
+#include "apps/eval/protocol.h"
+#include "apps/eval/sequences.h"
 #include "engine/base/error.h"
 
 namespace farfield::eval {
@@ -32,7 +33,8 @@ int64_t count_sequences(int64_t size, int64_t length, const CommonOptions& commo
 Rows score_positions(LengthResult& to, const Subject& subject, int64_t n, int64_t every) {
   const int64_t length = to.length;
   std::vector<int32_t> tokens(static_cast<size_t>(n * length + 1));
-  read_tokens(kName, subject.text, subject.scorer.vocab_size, 0, n * length + 1, tokens.data());
+  read_tokens(kName, subject.text, subject.model.scorer.vocab_size, 0, n * length + 1,
+              tokens.data());
   Rows rows(static_cast<size_t>(n));
   for (int64_t t = every; t <= length; t += every) {
     Scorer::Ids ids, targets;
@@ -41,7 +43,7 @@ Rows score_positions(LengthResult& to, const Subject& subject, int64_t n, int64_
       ids.insert(ids.end(), begin, begin + t);
       targets.push_back(begin[t]);
     }
-    const std::vector<double> nll = subject.scorer.score(ids, targets, n);
+    const std::vector<double> nll = subject.model.scorer.score(ids, targets, n);
     for (int64_t row = 0; row < n; ++row) {
       const double value = nll[static_cast<size_t>(row)];
       if (note_nonfinite(to, kName, value, concat("sequence ", row, " at position ", t)))
@@ -84,7 +86,7 @@ Series picture_of(const Rows& rows, int64_t every) {
 
 void add_quantities(LengthResult& to, const analysis::PositionCurve& curve, const Subject& subject,
                     const std::vector<int64_t>& starts, int64_t every) {
-  const int64_t train_len = subject.train_len;
+  const int64_t train_len = subject.model.train_len;
   const auto n = static_cast<int64_t>(curve.mean_nll.size());
   const auto add = [&](std::string name, double value) {
     to.quantities.push_back({std::move(name), value});
@@ -133,10 +135,8 @@ void check(const PositionWiseOptions& own) {
 
 ProtocolResult position_wise(const Subject& subject, const CommonOptions& common,
                              const PositionWiseOptions& own) {
-  check_common(kName, common);
-  check(own);
   const TokenStream& text = subject.text;
-  const int64_t every = subject.is_truncated() ? own.truncated_every : 1;
+  const int64_t every = subject.model.is_truncated() ? own.truncated_every : 1;
   const auto count_at = [&](int64_t length) {
     return count_sequences(text.size, length, common, own);
   };
@@ -146,7 +146,7 @@ ProtocolResult position_wise(const Subject& subject, const CommonOptions& common
     require<ConfigError>(every <= length, kWhere, "bad_argument: expected truncated-every of at ",
                          "most the length ", length, ", got ", every);
   }
-  check_tokens(kName, text, subject.scorer.vocab_size, 0, n_read);
+  check_tokens(kName, text, subject.model.scorer.vocab_size, 0, n_read);
 
   ProtocolResult result;
   result.protocol = kName;
@@ -154,7 +154,7 @@ ProtocolResult position_wise(const Subject& subject, const CommonOptions& common
       concat("sequences=", counts_text(common.lengths, count_at), " smoothing=", own.smoothing);
   if (every > 1) result.parameters += concat(" every=", every);
 
-  measure_lengths(result, subject, common.lengths, [&](LengthResult& to) {
+  const auto score_length = [&](LengthResult& to) {
     const int64_t length = to.length, n = count_at(length);
     TokenSet predicted;
     std::vector<int64_t> starts;
@@ -182,8 +182,36 @@ ProtocolResult position_wise(const Subject& subject, const CommonOptions& common
                  series_of("smoothed perplexity", analysis::position_curve(rows), all, every),
                  std::move(picture)};
     add_quantities(to, curve, subject, starts, every);
-  });
+  };
+  measure_lengths(result, subject, common.lengths, score_length, predicted_by_chunk);
   return result;
+}
+
+Protocol position_wise_row() {
+  return {.place = 4,
+          .name = std::string(kName),
+          .help =
+              "perplexity by position in a sequence of L tokens, with bands, and whether it still "
+              "falls",
+          .source = "KERPLE (arXiv:2205.09921) 5.5, A.6",
+          .synonyms = {"position", "by-position"},
+          .has_lengths = true,
+          .has_text = true,
+          .has_perplexity = true,
+          .add_options = add_own<PositionWiseOptions>,
+          .check = check_own<PositionWiseOptions>,
+          .run =
+              [](const Subject& subject, const EvalOptions& eval) {
+                return position_wise(subject, eval.common, eval.own<PositionWiseOptions>());
+              },
+          .work =
+              [](const EvalOptions& eval, const WorkSubject& subject, int64_t length) {
+                const auto& own = eval.own<PositionWiseOptions>();
+                const int64_t n_scored = std::max<int64_t>(1, length / own.truncated_every);
+                return subject.tokens_of_rows(
+                    subject.n_chunks(subject.text_size, length, own.sequences), length, n_scored);
+              },
+          .conventions = conventions_of_chunks};
 }
 
 }  // namespace farfield::eval

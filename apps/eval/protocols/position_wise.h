@@ -1,7 +1,7 @@
 #pragma once
 
 #include "apps/cli/options.h"
-#include "apps/eval/protocols/subject.h"
+#include "apps/eval/subject.h"
 
 namespace farfield::eval {
 
@@ -29,7 +29,8 @@ void check(const PositionWiseOptions& own);
 ///              late_slope_high; and still_falling, 1 when that lies below 0. What has too few
 ///              positions is left out. positions: how many were measured, where not all were
 ///
-/// Throws    ConfigError bad_argument, length_too_short; IoError not_enough_data, bad_token
+/// Throws    ConfigError bad_argument where truncated-every is more than a length; IoError
+///           not_enough_data, bad_token
 /// Source    Chi, Fan, Ramadge and Rudnicky 2022, "KERPLE", arXiv:2205.09921, section 5.5, appendix
 ///           A.6, figures 5 and 7
 ProtocolResult position_wise(const Subject& subject, const CommonOptions& common,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "apps/eval/protocol.h"
 #include "engine/base/error.h"
 #include "layers/transformer.h"
 
@@ -49,15 +50,14 @@ ModelReach reach_of(const posenc::Composition& encoding, int64_t n_inputs, int64
   return reach;
 }
 
-ProtocolResult reach(const Subject& subject, const CommonOptions& common, const ReachOptions&) {
-  check_common(kName, common);
-  const Transformer& model = model_of(subject, kName);
+ProtocolResult reach(const Subject& subject, const CommonOptions& common) {
+  const Transformer& model = subject.model.inside(kName);
   ProtocolResult result;
   result.protocol = kName;
   result.parameters = "inputs=length";
   measure_lengths(result, subject, common.lengths, [&](LengthResult& to) {
-    const ModelReach reach =
-        reach_of(model.encoding(), to.length, model.config().train_len, subject.model_draw());
+    const ModelReach reach = reach_of(model.encoding(), to.length, model.config().train_len,
+                                      subject.model.transformer_draw());
     to.quantities = {
         {"trf_paper", static_cast<double>(reach.field.paper)},
         {"trf_exact", static_cast<double>(reach.field.exact)},
@@ -65,6 +65,19 @@ ProtocolResult reach(const Subject& subject, const CommonOptions& common, const 
     if (const std::string remark = remark_on(reach); !remark.empty()) to.notes.push_back(remark);
   });
   return result;
+}
+
+Protocol reach_row() {
+  return {.place = 6,
+          .name = std::string(kName),
+          .help = "how far back its masks let a model look: the theoretical receptive field",
+          .source = "Sandwich (arXiv:2212.10356) 1, 5",
+          .synonyms = {"trf"},
+          .has_lengths = true,
+          .needs_model = true,
+          .run = [](const Subject& subject, const EvalOptions& eval) {
+            return reach(subject, eval.common);
+          }};
 }
 
 }  // namespace farfield::eval

@@ -4,16 +4,10 @@
 #include <string>
 
 #include "apps/analysis/receptive_field.h"
-#include "apps/cli/options.h"
-#include "apps/eval/protocols/subject.h"
+#include "apps/eval/subject.h"
 #include "posenc/composition.h"
 
 namespace farfield::eval {
-
-struct ReachOptions {};
-
-inline void add_options(cli::Options&, ReachOptions&) {}
-inline void check(const ReachOptions&) {}
 
 /// What the mask of a model lets through, in sequences of one length.
 struct ModelReach {
@@ -33,9 +27,9 @@ ModelReach reach_of(const posenc::Composition& encoding, int64_t n_inputs, int64
 /// The theoretical receptive field of the next prediction after T inputs, T each of the lengths.
 /// Reads no text.
 ///
-/// Throws    ConfigError bad_argument, length_too_short
+/// Throws    ConfigError bad_argument for a stand-in
 /// Source    Chi, Fan, Rudnicky and Ramadge 2022, "Dissecting Transformer Length Extrapolation via
 ///           the Lens of Receptive Field Analysis", arXiv:2212.10356, sections 1 and 5
-ProtocolResult reach(const Subject& subject, const CommonOptions& common, const ReachOptions& own);
+ProtocolResult reach(const Subject& subject, const CommonOptions& common);
 
 }  // namespace farfield::eval

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "apps/eval/protocol.h"
 #include "engine/base/error.h"
 
 namespace farfield::eval {
@@ -29,10 +30,8 @@ void check(const SlidingOptions& own) {
 
 ProtocolResult sliding(const Subject& subject, const CommonOptions& common,
                        const SlidingOptions& own) {
-  check_common(kName, common);
-  check(own);
   const TokenStream& text = subject.text;
-  const int64_t size = whole_text(text, common);
+  const int64_t size = whole_text(text.size, common);
   for (const int64_t length : common.lengths) {
     require<ConfigError>(stride_of(own, length) <= length, kWhere,
                          "bad_stride: expected a stride of at most the length ", length,
@@ -40,14 +39,14 @@ ProtocolResult sliding(const Subject& subject, const CommonOptions& common,
     require<IoError>(size >= length + 1, kWhere, "not_enough_data: expected at least ", length + 1,
                      " tokens for one window of ", length, ", got ", size);
   }
-  check_tokens(kName, text, subject.scorer.vocab_size, 0, size);
+  check_tokens(kName, text, subject.model.scorer.vocab_size, 0, size);
 
   ProtocolResult result;
   result.protocol = kName;
   result.parameters =
       concat("stride=", own.stride ? std::to_string(*own.stride) : "L/4", " tokens=", size);
 
-  measure_lengths(result, subject, common.lengths, [&](LengthResult& to) {
+  const auto score_length = [&](LengthResult& to) {
     const int64_t length = to.length, stride = stride_of(own, length);
     const int64_t last = size - 1 - length;  // where the last window begins
     TokenSet predicted;
@@ -66,13 +65,13 @@ ProtocolResult sliding(const Subject& subject, const CommonOptions& common,
       if (!to.failure.empty()) return;
       const int64_t span = (batch - 1) * n + length + 1;
       Scorer::Ids tokens(static_cast<size_t>(span)), ids, targets;
-      read_tokens(kName, text, subject.scorer.vocab_size, begin, span, tokens.data());
+      read_tokens(kName, text, subject.model.scorer.vocab_size, begin, span, tokens.data());
       for (int64_t window = 0; window < batch; ++window) {
         const auto first = tokens.begin() + window * n;
         ids.insert(ids.end(), first, first + length);
         targets.insert(targets.end(), first + length + 1 - n, first + length + 1);
       }
-      const std::vector<double> nll = subject.scorer.score(ids, targets, batch);
+      const std::vector<double> nll = subject.model.scorer.score(ids, targets, batch);
       for (size_t i = 0; i < nll.size(); ++i) {
         if (note_nonfinite(
                 to, kName, nll[i],
@@ -91,8 +90,40 @@ ProtocolResult sliding(const Subject& subject, const CommonOptions& common,
     if (n_left > 0) to.items.push_back(stretch / static_cast<double>(n_left));
     to.mean_nll = total / static_cast<double>(to.n_scored);
     to.quantities.push_back({"stride", static_cast<double>(stride)});
-  });
+  };
+  measure_lengths(result, subject, common.lengths, score_length, predicted_by_chunk);
   return result;
+}
+
+Protocol sliding_row() {
+  return {.place = 3,
+          .name = std::string(kName),
+          .help =
+              "perplexity of a text by windows of L that overlap by L - stride: every token "
+              "has much context",
+          .source = "ALiBi (arXiv:2108.12409) appendix B",
+          .synonyms = {"strided", "sliding-window"},
+          .has_lengths = true,
+          .has_text = true,
+          .has_perplexity = true,
+          .add_options = add_own<SlidingOptions>,
+          .check = check_own<SlidingOptions>,
+          .run =
+              [](const Subject& subject, const EvalOptions& eval) {
+                return sliding(subject, eval.common, eval.own<SlidingOptions>());
+              },
+          .work =
+              [](const EvalOptions& eval, const WorkSubject& subject, int64_t length) {
+                const int64_t stride = stride_of(eval.own<SlidingOptions>(), length);
+                const int64_t last = whole_text(subject.text_size, eval.common) - 1 - length;
+                const auto n_window = static_cast<double>(std::max<int64_t>(0, last) / stride + 1);
+                return subject.tokens_of_rows(n_window, length, stride);
+              },
+          .conventions =
+              [](const ProtocolResult&, int64_t length) {
+                return concat(first_token_is("the token before the first that the item predicts"),
+                              "; the ", length_text(length), " tokens behind it are predicted");
+              }};
 }
 
 }  // namespace farfield::eval

@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "apps/cli/options.h"
-#include "apps/eval/protocols/subject.h"
+#include "apps/eval/subject.h"
 
 namespace farfield::eval {
 
@@ -21,8 +21,7 @@ void check(const SlidingOptions& own);
 /// non_overlapping() gives with its tail. The items are stretches of L targets, as there; their
 /// first_token is the token before the first target, in the text as it is read.
 ///
-/// Throws    ConfigError bad_argument, bad_stride, length_too_short; IoError not_enough_data,
-///           bad_token
+/// Throws    ConfigError bad_stride; IoError not_enough_data, bad_token
 /// Source    Press, Smith and Lewis 2022, "Train Short, Test Long", arXiv:2108.12409, appendix B
 ProtocolResult sliding(const Subject& subject, const CommonOptions& common,
                        const SlidingOptions& own);

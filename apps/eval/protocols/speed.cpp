@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "apps/eval/batch_memory.h"
+#include "apps/eval/protocol.h"
 #include "apps/run/machine.h"
 #include "apps/train/timed_step.h"
 #include "engine/base/error.h"
@@ -62,6 +63,12 @@ void set_timeout(const SpeedOptions& own, const Kind& kind, const StepTimes& tim
                    {concat("timed_", kind.plural), static_cast<double>(times.n_step())}};
 }
 
+// Sequences of a forward pass.
+int64_t n_rows(const CommonOptions& common, int64_t length) {
+  const int64_t tokens = common.batch_tokens > 0 ? common.batch_tokens : kMostBatchTokens;
+  return std::max<int64_t>(1, tokens / length);
+}
+
 // Median and percentiles of a step.
 void add_times(const Kind& kind, const StepTimes& times, LengthResult& to) {
   to.quantities.push_back({kind.time_s, times.step_s.median()});
@@ -100,17 +107,18 @@ class Resident {
 
 void time_training(const Subject& subject, const SpeedOptions& own, const train::StepShape& shape,
                    const Deadline& deadline, LengthResult& to) {
-  ModelConfig config = subject.model->config();
-  config.posenc = subject.model->encoding().canonical();
+  ModelConfig config = subject.model.transformer->config();
+  config.posenc = subject.model.transformer->encoding().canonical();
   const Kind kind{"train_step_s", "steps", own.timed_steps};
-  const Resident resident(subject.device);
+  const Resident resident(subject.model.device);
   try {
-    train::TimedStep timed(config, shape, subject.model->compute_dtype(), subject.device);
+    train::TimedStep timed(config, shape, subject.model.transformer->compute_dtype(),
+                           subject.model.device);
     const int64_t n_token = shape.batch_size * config.train_len;
     int64_t n_run = 0, peak = 0, growth = 0;
     const StepTimes times = warmed_times(own, kind, [&] {
       if (deadline.is_over()) return false;
-      if (subject.watch) subject.watch(n_token);
+      subject.session.pass(n_token);
       timed.run();
       if (++n_run > kMemorySteps) return true;
       peak = std::max(peak, timed.peak_bytes());
@@ -135,12 +143,12 @@ void time_training(const Subject& subject, const SpeedOptions& own, const train:
 
 void time_inference(const Subject& subject, const CommonOptions& common, const SpeedOptions& own,
                     const Deadline& deadline, LengthResult& to) {
-  const Device& device = subject.device;
-  const int64_t vocab_size = subject.model->config().vocab_size;
+  const Device& device = subject.model.device;
+  const int64_t vocab_size = subject.model.transformer->config().vocab_size;
   int64_t weights = 0;
-  for (const Parameter& p : subject.model->parameters()) weights += p.value.size_bytes();
-  int64_t batch = std::max<int64_t>(
-      1, (common.batch_tokens > 0 ? common.batch_tokens : kMostBatchTokens) / to.length);
+  for (const Parameter& p : subject.model.transformer->parameters())
+    weights += p.value.size_bytes();
+  const int64_t batch = n_rows(common, to.length);
   const Scorer::Ids ids = train::made_up_tokens(batch * to.length, vocab_size);
 
   const Kind kind{"infer_pass_s", "passes", own.timed_passes};
@@ -150,7 +158,8 @@ void time_inference(const Subject& subject, const CommonOptions& common, const S
   synchronize(device);
   const StepTimes times = warmed_times(own, kind, [&] {
     if (deadline.is_over()) return false;
-    subject.scorer.score(ids, ids, batch);  // values on the host: the device has been waited for
+    subject.model.scorer.score(ids, ids,
+                               batch);  // values on the host: the device has been waited for
     return true;
   });
   if (!times.is_whole) return set_timeout(own, kind, times, to);
@@ -189,27 +198,51 @@ void check(const SpeedOptions& own) {
 }
 
 ProtocolResult speed(const Subject& subject, const CommonOptions& common, const SpeedOptions& own) {
-  check_common(kName, common);
-  check(own);
-  require<ConfigError>(subject.model != nullptr, "eval:speed",
-                       "bad_argument: expected a model, got scores alone");
-  train::StepShape shape = subject.step;
+  subject.model.inside(kName);  // refuses a stand-in
+  train::StepShape shape = subject.model.step;
   if (own.batch) shape.batch_size = *own.batch;
   if (shape.batch_size % shape.accumulate != 0) shape.accumulate = 1;
   ProtocolResult result;
   result.protocol = kName;
-  result.parameters =
-      concat("batch=", shape.batch_size, " accumulate=", shape.accumulate,
-             " checkpointing=", shape.checkpointing ? "on" : "off", " warmup=", own.warmup,
-             " steps=", own.timed_steps, " passes=", own.timed_passes,
-             " batch_tokens=", common.batch_tokens, " machine=", run::machine_name(subject.device),
-             " device=", subject.device, " threads=", thread_count());
+  result.parameters = concat("batch=", shape.batch_size, " accumulate=", shape.accumulate,
+                             " checkpointing=", shape.checkpointing ? "on" : "off",
+                             " warmup=", own.warmup, " steps=", own.timed_steps,
+                             " passes=", own.timed_passes, " batch_tokens=", common.batch_tokens,
+                             " machine=", run::machine_name(subject.model.device),
+                             " device=", subject.model.device, " threads=", thread_count());
   const Deadline deadline(own.time_limit);
   measure_lengths(result, subject, {0},
                   [&](LengthResult& to) { time_training(subject, own, shape, deadline, to); });
   measure_lengths(result, subject, common.lengths,
                   [&](LengthResult& to) { time_inference(subject, common, own, deadline, to); });
   return result;
+}
+
+Protocol speed_row() {
+  return {.place = 11,
+          .name = std::string(kName),
+          .help =
+              "time and memory of training steps and of forward passes on this machine, several "
+              "runs against the first",
+          .source = "KERPLE (arXiv:2205.09921) tables 4 and 7",
+          .synonyms = {"timing"},
+          .has_lengths = true,
+          .has_training = true,
+          .needs_model = true,
+          .add_options = add_own<SpeedOptions>,
+          .check = check_own<SpeedOptions>,
+          .run =
+              [](const Subject& subject, const EvalOptions& eval) {
+                return speed(subject, eval.common, eval.own<SpeedOptions>());
+              },
+          .work =
+              [](const EvalOptions& eval, const WorkSubject& subject, int64_t length) {
+                const auto& own = eval.own<SpeedOptions>();
+                return static_cast<double>(
+                    length == 0
+                        ? (own.warmup + own.timed_steps) * subject.step_tokens
+                        : (own.warmup + own.timed_passes) * n_rows(eval.common, length) * length);
+              }};
 }
 
 }  // namespace farfield::eval

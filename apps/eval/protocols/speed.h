@@ -3,8 +3,8 @@
 #include <optional>
 
 #include "apps/cli/options.h"
-#include "apps/eval/protocols/subject.h"
 #include "apps/eval/step_times.h"
+#include "apps/eval/subject.h"
 
 namespace farfield::eval {
 
@@ -42,14 +42,9 @@ void check(const SpeedOptions& own);
 /// timed_passes. It is OOM when memory did not suffice; that of training keeps the length as
 /// oom_length. Parameters name the machine: numbers of one are not those of another.
 ///
-/// Throws    ConfigError bad_argument, length_too_short
+/// Throws    ConfigError bad_argument for a stand-in
 /// Source    Chi, Fan, Ramadge and Rudnicky 2022, "KERPLE", arXiv:2205.09921, tables 4 and 7;
 ///           inference: Press, Smith and Lewis 2022, arXiv:2108.12409, figure 2
 ProtocolResult speed(const Subject& subject, const CommonOptions& common, const SpeedOptions& own);
-
-/// "x percent faster", as the papers count: relative to the other, (other - own) / other.
-inline double percent_faster(double own_s, double other_s) {
-  return 100 * (other_s - own_s) / other_s;
-}
 
 }  // namespace farfield::eval

@@ -59,7 +59,7 @@ BOOST_AUTO_TEST_CASE(the_weighted_mean_is_the_result_of_the_non_overlapping_prot
     for (int64_t i = 0; i < n; ++i) out[i] = static_cast<int32_t>(begin + i);
   };
   eval::Subject subject;
-  subject.scorer = model;
+  subject.model.scorer = model;
   subject.text = text;
   eval::CommonOptions common;
   common.lengths = {7};

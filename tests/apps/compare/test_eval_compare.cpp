@@ -9,7 +9,6 @@
 #include "apps/eval/cells.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
-#include "tests/apps/eval/protocols/toy_models.h"
 #include "tests/apps/toy_run.h"
 #include "tests/support/messages.h"
 
@@ -28,12 +27,22 @@ std::string make_run(const TempFolder& in, const std::string& posenc, uint64_t s
   return path;
 }
 
+eval::CellFiles cells_of(const std::string& run, const std::string& posenc, uint64_t seed,
+                         const std::string& text) {
+  return {fs::path(run) / "eval" / "cells",
+          {{"model", "m"},
+           {"step", "8"},
+           {"posenc", posenc},
+           {"precision", "fp32"},
+           {"text", text},
+           {"baseline", ""},
+           {"seed", std::to_string(seed)}},
+          {}};
+}
+
 // Keeps a cell of perplexity exp(nll) as eval would.
 void measure(const std::string& run, double nll, const std::string& posenc, uint64_t seed,
              int64_t length = 64, uint64_t draw = 0, const std::string& text = "hash/test") {
-  eval::Subject s = test::subject(test::uniform_model(), test::toy_text(10), seed);
-  s.text.id = text;
-  s.draw = draw;
   eval::ProtocolResult p;
   p.protocol = "last-token";
   p.parameters = "segments=2";
@@ -44,23 +53,16 @@ void measure(const std::string& run, double nll, const std::string& posenc, uint
   cell.items = {nll - 0.25, nll + 0.25};
   cell.mean_nll = nll;
   cell.n_scored = 2;
-  eval::cell_files(fs::path(run) / "eval" / "cells",
-                   {{"model", "m"}, {"step", "8"}, {"posenc", posenc}, {"precision", "fp32"}},
-                   false)
-      .keep(s, p, cell);
+  cells_of(run, posenc, seed, text).keep(draw, p, cell);
 }
 
 // The same of a protocol that looks at each of two heads.
 void measure_heads(const std::string& run, const std::string& posenc, uint64_t seed) {
-  eval::Subject s = test::subject(test::uniform_model(), test::toy_text(10), seed);
   eval::ProtocolResult p;
   p.protocol = "effective-length";
   eval::LengthResult cell;
   cell.quantities = {{"eff", 10, "h1"}, {"eff", 20, "h2"}};
-  eval::cell_files(fs::path(run) / "eval" / "cells",
-                   {{"model", "m"}, {"step", "8"}, {"posenc", posenc}, {"precision", "fp32"}},
-                   false)
-      .keep(s, p, cell);
+  cells_of(run, posenc, seed, "").keep(0, p, cell);
 }
 
 struct Said {

@@ -4,24 +4,31 @@
 #include "apps/eval/cells.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
-#include "tests/apps/eval/protocols/toy_models.h"
 #include "tests/support/messages.h"
 #include "tests/support/temp_folder.h"
 
 using namespace farfield;
 using namespace farfield::eval;
-using namespace farfield::test;
 namespace fs = std::filesystem;
 
 namespace {
 
 const run::Settings kModel = {{"model", "0123"}, {"step", "600"}};
 
-Subject toy_subject() {
-  Subject s = subject(uniform_model(), toy_text(100));
-  s.text.id = "hash/test";
-  return s;
-}
+// What is measured, as the key of a cell has it.
+struct Measured {
+  std::string text = "hash/test", baseline = {};
+  uint64_t seed = 5, draw = 0;
+  run::Settings model = kModel;
+
+  CellFiles files(const TempFolder& folder, CellFiles::Use use = {}) const {
+    run::Settings key = model;
+    key.emplace_back("text", text);
+    key.emplace_back("baseline", baseline);
+    key.emplace_back("seed", std::to_string(seed));
+    return CellFiles(folder.path(), key, use);
+  }
+};
 
 ProtocolResult protocol(const std::string& parameters = "segments=3") {
   ProtocolResult p;
@@ -71,15 +78,13 @@ fs::path only_file(const TempFolder& folder) {
   return fs::directory_iterator(folder.path())->path();
 }
 
-bool finds(const TempFolder& folder, const Subject& s, const ProtocolResult& p, int64_t length,
-           const run::Settings& model = kModel, bool again = false) {
-  LengthResult cell = cell_at(length);
-  const Cells cells = cell_files(folder.path(), model, again);
-  return cells.find && cells.find(s, p, cell);
+bool finds(const TempFolder& folder, const Measured& m, const ProtocolResult& p, int64_t length,
+           CellFiles::Use use = {}) {
+  return m.files(folder, use).find(m.draw, p, length).has_value();
 }
 
 void keep(const TempFolder& folder, const LengthResult& cell) {
-  cell_files(folder.path(), kModel, false).keep(toy_subject(), protocol(), cell);
+  Measured().files(folder).keep(0, protocol(), cell);
 }
 
 void same(const std::vector<double>& a, const std::vector<double>& b) {
@@ -123,9 +128,9 @@ void same_cell(const LengthResult& a, const LengthResult& b) {
 BOOST_AUTO_TEST_CASE(a_cell_comes_back_bit_for_bit_and_not_finite_numbers_too) {
   const TempFolder folder;
   keep(folder, full_cell());
-  LengthResult found = cell_at(64);
-  BOOST_TEST(cell_files(folder.path(), kModel, false).find(toy_subject(), protocol(), found));
-  same_cell(found, full_cell());
+  const auto found = Measured().files(folder).find(0, protocol(), 64);
+  BOOST_TEST_REQUIRE(found.has_value());
+  same_cell(*found, full_cell());
 
   const std::vector<KeptCell> all = read_cells(folder.path());
   BOOST_TEST_REQUIRE(all.size() == 1u);
@@ -158,45 +163,38 @@ BOOST_AUTO_TEST_CASE(a_cell_that_diverged_keeps_its_reason) {
   LengthResult diverged = cell_at(64);
   set_failure(diverged, "nonfinite_logits", "[eval:last-token] nonfinite_logits: segment 2");
   keep(folder, diverged);
-  LengthResult found = cell_at(64);
-  BOOST_TEST(cell_files(folder.path(), kModel, false).find(toy_subject(), protocol(), found));
-  BOOST_TEST(found.failure == diverged.failure);
-  BOOST_TEST(found.message == diverged.message);
-  BOOST_TEST(!found.has_perplexity());
+  const auto found = Measured().files(folder).find(0, protocol(), 64);
+  BOOST_TEST_REQUIRE(found.has_value());
+  BOOST_TEST(found->failure == diverged.failure);
+  BOOST_TEST(found->message == diverged.message);
+  BOOST_TEST(!found->has_perplexity());
 }
 
 BOOST_AUTO_TEST_CASE(everything_that_decides_a_number_is_in_the_key) {
   const TempFolder folder;
   keep(folder, full_cell());
-  BOOST_TEST(finds(folder, toy_subject(), protocol(), 64));
-  BOOST_TEST(!finds(folder, toy_subject(), protocol(), 65));
-  BOOST_TEST(!finds(folder, toy_subject(), protocol("segments=4"), 64));
+  BOOST_TEST(finds(folder, {}, protocol(), 64));
+  BOOST_TEST(!finds(folder, {}, protocol(), 65));
+  BOOST_TEST(!finds(folder, {}, protocol("segments=4"), 64));
   ProtocolResult other = protocol();
   other.protocol = "sliding";
-  BOOST_TEST(!finds(folder, toy_subject(), other, 64));
-  BOOST_TEST(!finds(folder, toy_subject(), protocol(), 64, {{"model", "4567"}, {"step", "600"}}));
-  BOOST_TEST(!finds(folder, toy_subject(), protocol(), 64, {{"model", "0123"}, {"step", "601"}}));
-  Subject s = toy_subject();
-  s.text.id = "hash/valid";
-  BOOST_TEST(!finds(folder, s, protocol(), 64));
-  s = toy_subject();
-  s.seed += 1;
-  BOOST_TEST(!finds(folder, s, protocol(), 64));
-  s = toy_subject();
-  s.draw = 1;
-  BOOST_TEST(!finds(folder, s, protocol(), 64));
-  s = toy_subject();
-  s.baseline = "masked@8";
-  BOOST_TEST(!finds(folder, s, protocol(), 64));
+  BOOST_TEST(!finds(folder, {}, other, 64));
+  for (const run::Settings& model :
+       {run::Settings{{"model", "4567"}, {"step", "600"}}, {{"model", "0123"}, {"step", "601"}}})
+    BOOST_TEST(!finds(folder, {.model = model}, protocol(), 64));
+  BOOST_TEST(!finds(folder, {.text = "hash/valid"}, protocol(), 64));
+  BOOST_TEST(!finds(folder, {.seed = 6}, protocol(), 64));
+  BOOST_TEST(!finds(folder, {.draw = 1}, protocol(), 64));
+  BOOST_TEST(!finds(folder, {.baseline = "masked@8"}, protocol(), 64));
 }
 
 BOOST_AUTO_TEST_CASE(a_file_of_another_key_is_not_taken_for_this_one) {
   const TempFolder folder, other;
   keep(folder, full_cell());
   const fs::path file = only_file(folder);
-  cell_files(other.path(), kModel, false).keep(toy_subject(), protocol("segments=9"), full_cell());
+  Measured().files(other).keep(0, protocol("segments=9"), full_cell());
   fs::copy_file(only_file(other), file, fs::copy_options::overwrite_existing);
-  BOOST_TEST(!finds(folder, toy_subject(), protocol(), 64));
+  BOOST_TEST(!finds(folder, {}, protocol(), 64));
 }
 
 BOOST_AUTO_TEST_CASE(a_damaged_file_is_measured_again_and_named_where_it_is_read) {
@@ -218,22 +216,22 @@ BOOST_AUTO_TEST_CASE(a_damaged_file_is_measured_again_and_named_where_it_is_read
       "{\"hash\": \"0\", \"x\": " + std::string(100'000, '[') + std::string(100'000, ']') + "}"};
   for (const std::string& damaged : all) {
     write_file_atomic(file, damaged);
-    BOOST_TEST(!finds(folder, toy_subject(), protocol(), 64));
+    BOOST_TEST(!finds(folder, {}, protocol(), 64));
     BOOST_CHECK_EXCEPTION(read_cells(folder.path()), IoError,
                           says("[eval] " + file.string(), "damaged: remove it and measure again"));
   }
   keep(folder, full_cell());
   BOOST_TEST(read_file(file) == whole);
-  BOOST_TEST(finds(folder, toy_subject(), protocol(), 64));
+  BOOST_TEST(finds(folder, {}, protocol(), 64));
 }
 
 BOOST_AUTO_TEST_CASE(again_finds_nothing_and_replaces_what_is_there) {
   const TempFolder folder;
   keep(folder, full_cell());
-  BOOST_TEST(!finds(folder, toy_subject(), protocol(), 64, kModel, /*again=*/true));
+  BOOST_TEST(!finds(folder, {}, protocol(), 64, {.find = false}));
   LengthResult other = full_cell();
   other.items[0] = 9;
-  cell_files(folder.path(), kModel, true).keep(toy_subject(), protocol(), other);
+  Measured().files(folder, {.find = false}).keep(0, protocol(), other);
   same_cell(read_cells(folder.path()).at(0).result.lengths.at(0), other);
 }
 

@@ -10,11 +10,13 @@
 #include "apps/compare/program.h"
 #include "apps/eval/cells.h"
 #include "apps/eval/measure.h"
+#include "apps/eval/protocols/last_token.h"
 #include "apps/train/training_run.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 #include "tests/apps/toy_run.h"
 #include "tests/support/messages.h"
+#include "tests/support/source_dir.h"
 
 using namespace farfield;
 using namespace farfield::eval;
@@ -80,7 +82,7 @@ std::vector<int64_t> passes(const std::string& run, size_t stop_at, bool again =
   EvalOptions options;
   options.common.lengths = {16, 64};
   options.common.allow_fewer = true;
-  options.last_token.segments = 10;
+  options.own<LastTokenOptions>().segments = 10;
   std::vector<int64_t> told;
   const auto watch = [&](int64_t n) {
     if (told.size() == stop_at) throw Enough();
@@ -103,6 +105,17 @@ BOOST_AUTO_TEST_CASE(the_list_explains_every_protocol_and_measures_nothing) {
     BOOST_TEST(said.find(protocol.name + ": " + protocol.help) != std::string::npos, said);
     BOOST_TEST(said.find(protocol.source) != std::string::npos, said);
   }
+  BOOST_CHECK_EXCEPTION(call_eval({"--markdown"}), ConfigError,
+                        says("[eval] bad_argument: --markdown: expected --list with it"));
+}
+
+BOOST_AUTO_TEST_CASE(the_table_of_the_readme_is_that_of_the_list) {
+  std::string said;
+  BOOST_TEST(call_eval({"--list", "--markdown"}, &said) == cli::kDone);
+  BOOST_TEST(
+      read_file(source_dir() / "apps/README.md").find('\n' + said + '\n') != std::string::npos,
+      "apps/README.md lacks the table that `eval --list --markdown` prints:\n"
+          << said);
 }
 
 BOOST_AUTO_TEST_CASE(help_has_the_options_of_every_protocol_and_names_compare) {
@@ -308,15 +321,10 @@ BOOST_AUTO_TEST_CASE(cells_from_before_places_were_kept_get_them_and_keep_their_
   // The same cells as they were written then.
   const fs::path cells = fs::path(run) / "eval/cells";
   for (const KeptCell& kept : read_cells(cells)) {
-    run::Settings model = kept.key;
-    for (const char* key : {"text", "baseline", "seed", "draw", "protocol", "parameters", "length"})
-      model = run::without(model, {key});
-    Subject subject;
-    subject.text.id = run::value_of(kept.key, "text");
-    subject.seed = std::stoull(run::value_of(kept.key, "seed"));
+    const run::Settings key = run::without(kept.key, {"draw", "protocol", "parameters", "length"});
     LengthResult cell = kept.result.lengths.front();
     cell.places.clear();
-    cell_files(cells, model, false).keep(subject, kept.result, cell);
+    CellFiles(cells, key, {}).keep(0, kept.result, cell);
   }
   BOOST_TEST(read_cells(cells).size() == 2u);
   BOOST_TEST(read_cells(cells)[0].result.lengths[0].places.empty());

@@ -3,6 +3,7 @@
 #include <chrono>
 
 #include "apps/eval/evaluator.h"
+#include "apps/eval/protocols/last_token.h"
 #include "apps/eval/scorer.h"
 #include "apps/run/machine.h"
 #include "engine/base/random.h"
@@ -23,7 +24,7 @@ BOOST_AUTO_TEST_CASE(neox_162m_at_16384_tokens_takes_less_than_4_gib) {
   };
   EvalOptions eval;
   eval.common.lengths = {16384};
-  eval.last_token.segments = 1;
+  eval.own<LastTokenOptions>().segments = 1;
   const auto begin = std::chrono::steady_clock::now();
   const LengthResult got =
       evaluate("last-token", subject_of(model, {}, text, 1), eval).lengths.at(0);

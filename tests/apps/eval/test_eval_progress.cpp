@@ -3,6 +3,11 @@
 
 #include "apps/eval/measure.h"
 #include "apps/eval/progress.h"
+#include "apps/eval/protocols/coherence.h"
+#include "apps/eval/protocols/gradient.h"
+#include "apps/eval/protocols/last_token.h"
+#include "apps/eval/protocols/position_wise.h"
+#include "apps/eval/protocols/speed.h"
 #include "apps/train/training_run.h"
 #include "tests/apps/toy_run.h"
 
@@ -16,7 +21,7 @@ EvalOptions options() {
   EvalOptions eval;
   eval.protocols = {"last-token", "reach"};
   eval.common.lengths = {16, 64};
-  eval.last_token.segments = 10;
+  eval.own<LastTokenOptions>().segments = 10;
   return eval;
 }
 
@@ -81,11 +86,11 @@ BOOST_AUTO_TEST_CASE(the_work_of_every_protocol_is_about_what_it_turns_out_to_be
   EvalOptions eval = options();
   eval.common.max_tokens = 400;
   eval.common.batch_tokens = 128;
-  eval.position_wise.sequences = 4;
-  eval.gradient.segments = 4;
-  eval.speed.warmup = 1;
-  eval.speed.timed_steps = eval.speed.timed_passes = 3;
-  eval.coherence = {.sequences = 4, .prompts = 2, .n_new = 8};
+  eval.own<PositionWiseOptions>().sequences = 4;
+  eval.own<GradientOptions>().segments = 4;
+  eval.own<SpeedOptions>().warmup = 1;
+  eval.own<SpeedOptions>().timed_steps = eval.own<SpeedOptions>().timed_passes = 3;
+  eval.own<CoherenceOptions>() = {.sequences = 4, .prompts = 2, .n_new = 8};
   for (const char* name : {"none", "truncated@5"}) {
     const Baseline baseline = parse_baseline(name);
     for (const Protocol& protocol : protocols()) {

@@ -2,6 +2,8 @@
 #include <cmath>
 
 #include "apps/eval/evaluator.h"
+#include "apps/eval/protocols/last_token.h"
+#include "apps/eval/protocols/non_overlapping.h"
 #include "apps/eval/scorer.h"
 #include "apps/eval/text_stream.h"
 #include "data/corpus.h"
@@ -20,7 +22,7 @@ namespace {
 EvalOptions options(std::vector<int64_t> lengths) {
   EvalOptions e;
   e.common.lengths = std::move(lengths);
-  e.last_token.segments = 12;
+  e.own<LastTokenOptions>().segments = 12;
   e.common.allow_fewer = true;
   return e;
 }
@@ -101,8 +103,8 @@ BOOST_AUTO_TEST_CASE(random_positions_are_the_same_for_every_batch_and_differ_be
     std::vector<double> sum(once.lengths[0].items.size());
     for (uint64_t draw = 0; draw < 3; ++draw) {
       Subject drawn = m.subject();
-      drawn.scorer = scorer_of(m.model, {}, draw);
-      const auto one = evaluate(protocol, drawn, options({40}));
+      drawn.model.scorer = scorer_of(m.model, {}, draw);
+      const auto one = protocol_named(protocol).run(drawn, options({40}));
       for (size_t i = 0; i < sum.size(); ++i) sum[i] += one.lengths[0].items[i];
     }
     for (size_t i = 0; i < sum.size(); ++i)
@@ -156,7 +158,7 @@ BOOST_AUTO_TEST_CASE(seeds_choose_the_segments_unless_they_are_common) {
     return evaluate("last-token", m.subject(seed), e).starts;
   };
   BOOST_CHECK(starts(1) != starts(2));
-  e.last_token.segment_set = "common";
+  e.own<LastTokenOptions>().segment_set = "common";
   BOOST_CHECK(starts(1) == starts(2));
 }
 
@@ -187,6 +189,6 @@ BOOST_AUTO_TEST_CASE(unknown_words_are_refused_with_the_nearest) {
                         says("[eval] bad_argument: --protocol: expected one of last-token, ",
                              "got 'last-tokn'; did you mean 'last-token'?"));
   e = options({8});
-  e.non_overlapping.budget = "same";
+  e.own<NonOverlappingOptions>().budget = "same";
   BOOST_CHECK_EXCEPTION(check(e), ConfigError, says("--budget: expected one of same-text"));
 }

@@ -8,6 +8,9 @@
 #include "apps/cli/options.h"
 #include "apps/compare/program.h"
 #include "apps/eval/measure.h"
+#include "apps/eval/protocols/last_token.h"
+#include "apps/eval/protocols/position_wise.h"
+#include "apps/eval/protocols/speed.h"
 #include "apps/eval/results_plots.h"
 #include "apps/plot/gnuplot.h"
 #include "apps/train/training_run.h"
@@ -36,7 +39,7 @@ struct Trained {
   RunResult under(const std::optional<std::string>& posenc, bool drop_learned = false) const {
     EvalOptions eval;
     eval.common.lengths = {16, 64};
-    eval.last_token.segments = 10;
+    eval.own<LastTokenOptions>().segments = 10;
     eval.common.allow_fewer = true;
     const run::LoadedRun run =
         run::load_run(path, {.posenc = posenc, .drop_learned = drop_learned});
@@ -114,8 +117,8 @@ BOOST_AUTO_TEST_CASE(with_one_layer_a_mask_is_a_fresh_pass_over_the_same_inputs)
   eval.common.lengths = {24};
   eval.common.max_tokens = 200;
   eval.common.allow_fewer = true;
-  eval.last_token.segments = 10;
-  eval.position_wise.sequences = 4;
+  eval.own<LastTokenOptions>().segments = 10;
+  eval.own<PositionWiseOptions>().sequences = 4;
   const auto under = [&](const std::string& protocol, const std::string& name) {
     const Baseline baseline = parse_baseline(name);
     const int64_t window = baseline.kind == Baseline::Kind::masked ? baseline.window : 0;
@@ -147,7 +150,7 @@ BOOST_AUTO_TEST_CASE(what_one_protocol_scored_the_next_one_does_not) {
   EvalOptions eval;
   eval.common.lengths = {16};
   eval.common.max_tokens = 161;
-  eval.position_wise.sequences = 10;
+  eval.own<PositionWiseOptions>().sequences = 10;
   RowMemory memory;
   const run::LoadedRun run = run::load_run(trained().path);
   int64_t n_tokens = 0;
@@ -168,8 +171,8 @@ BOOST_AUTO_TEST_CASE(what_is_timed_is_computed_every_time) {
   EvalOptions eval;
   eval.common.lengths = {16};
   eval.common.batch_tokens = 32;
-  eval.speed.warmup = 1;
-  eval.speed.timed_steps = eval.speed.timed_passes = 3;
+  eval.own<SpeedOptions>().warmup = 1;
+  eval.own<SpeedOptions>().timed_steps = eval.own<SpeedOptions>().timed_passes = 3;
   RowMemory memory;
   int64_t n_tokens = 0;
   measure(run::load_run(trained().path), trained().corpus, "test", "speed", eval,

@@ -2,7 +2,11 @@
 // protocol that reads text.
 #include <boost/test/unit_test.hpp>
 
-#include "apps/eval/protocols/registry.h"
+#include "apps/eval/protocol.h"
+#include "apps/eval/protocols/coherence.h"
+#include "apps/eval/protocols/gradient.h"
+#include "apps/eval/protocols/last_token.h"
+#include "apps/eval/protocols/position_wise.h"
 #include "apps/eval/scorer.h"
 #include "engine/base/error.h"
 #include "tests/apps/eval/protocols/toy_models.h"
@@ -22,11 +26,11 @@ EvalOptions options() {
   eval.common.lengths = {8, 16};
   eval.common.batch_tokens = 1;
   eval.common.allow_fewer = true;
-  eval.last_token.segments = 125;
-  eval.gradient.segments = 125;
-  eval.coherence.sequences = 54;
-  eval.coherence.prompts = 3;
-  eval.coherence.n_new = 4;
+  eval.own<LastTokenOptions>().segments = 125;
+  eval.own<GradientOptions>().segments = 125;
+  eval.own<CoherenceOptions>().sequences = 54;
+  eval.own<CoherenceOptions>().prompts = 3;
+  eval.own<CoherenceOptions>().n_new = 4;
   return eval;
 }
 
@@ -43,8 +47,9 @@ std::pair<std::string, int> measured(const Protocol& protocol, const EvalOptions
   };
   int n_computed = 0;
   Subject subject = subject_of(model, {}, text, 5, [&](int64_t) { ++n_computed; });
-  subject.scorer.score = [&, score = subject.scorer.score](
-                             const Scorer::Ids& ids, const Scorer::Ids& targets, int64_t batch) {
+  subject.model.scorer.score = [&, score = subject.model.scorer.score](const Scorer::Ids& ids,
+                                                                       const Scorer::Ids& targets,
+                                                                       int64_t batch) {
     ++n_computed;
     return score(ids, targets, batch);
   };
@@ -79,7 +84,7 @@ BOOST_AUTO_TEST_CASE(it_may_be_the_last_token_of_the_text_but_not_beyond_what_is
   for (const char* name : {"non-overlapping", "position-wise", "sliding"}) {
     EvalOptions eval = options();
     eval.common.lengths = {16, 1999 / 5};  // the second takes 1996 tokens, 16 * 124 + 1 = 1985
-    eval.position_wise.sequences = 124;
+    eval.own<PositionWiseOptions>().sequences = 124;
     const bool is_whole = protocol_named(name).name == "sliding";
     const int64_t last = is_whole ? kSize - 1 : 5 * 399;
     const auto [message, n_computed] = measured(protocol_named(name), eval, last);

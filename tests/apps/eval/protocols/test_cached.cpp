@@ -38,6 +38,8 @@ Asked options(std::vector<int64_t> lengths, int64_t cache, int64_t n = 6) {
 
 ProtocolResult run(const Transformer& model, const Asked& asked) {
   const Subject subject = subject_of(model, {}, test::toy_text(40000), 5);
+  check_common("cached", asked.common);
+  check(asked.own);
   return cached(subject, asked.common, asked.segments, asked.own);
 }
 
@@ -318,7 +320,7 @@ BOOST_AUTO_TEST_CASE(bad_requests_begin_with_their_code) {
   BOOST_CHECK_EXCEPTION(cached(test::subject(test::uniform_model(), test::toy_text(500)),
                                asked.common, asked.segments, asked.own),
                         ConfigError,
-                        says("[eval:cached] bad_argument: expected a model, got scores"));
+                        says("[eval:cached] bad_argument: expected a model to look inside"));
 }
 
 }  // namespace

@@ -32,7 +32,8 @@ double quantity(const LengthResult& cell, const std::string& name) {
 
 LengthResult measured(const Scorer& model, const CoherenceOptions& own = few()) {
   Subject s = test::subject(model, test::toy_text(4000));
-  s.train_len = kTrainLen;
+  s.model.train_len = kTrainLen;
+  check(own);
   return measure_coherence(s, {}, own).lengths.at(0);
 }
 
@@ -54,7 +55,7 @@ BOOST_AUTO_TEST_CASE(a_model_that_holds_is_coherent_everywhere) {
   BOOST_TEST(quantity(got, "scored_tokens_at_train_len") == 3 * 16);
   BOOST_TEST(std::isnan(quantity(got, "bits_per_byte_at_train_len")));
   Subject sized = test::subject(test::uniform_model(), test::toy_text(4000));
-  sized.train_len = kTrainLen;
+  sized.model.train_len = kTrainLen;
   sized.text.count_bytes = [](int64_t, int64_t n) { return 5 * n / 2; };
   BOOST_TEST(quantity(measure_coherence(sized, {}, few()).lengths.at(0),
                       "bits_per_byte_at_train_len") == std::log2(test::kToyVocab) / 2.5,
@@ -92,7 +93,7 @@ BOOST_AUTO_TEST_CASE(perplexity_by_residue_is_by_place_in_blocks_of_the_training
 BOOST_AUTO_TEST_CASE(the_curve_is_a_mean_over_sequences_of_the_text) {
   const CoherenceOptions own = few();
   Subject s = test::subject(test::target_model(), test::toy_text(4000));
-  s.train_len = kTrainLen;
+  s.model.train_len = kTrainLen;
   const ProtocolResult got = measure_coherence(s, {}, own);
   BOOST_TEST_REQUIRE(got.starts.size() == 3u);
   for (const int64_t t : {1, 7, 128}) {
@@ -203,8 +204,8 @@ struct Writer {
   explicit Writer(const Scorer& scorer) : model(config_of("alibi"), 1, DType::f64) {
     shake(model);
     subject = subject_of(model, {}, test::toy_text(4000), 5);
-    subject.scorer = scorer;
-    subject.scorer.vocab_size = 13;
+    subject.model.scorer = scorer;
+    subject.model.scorer.vocab_size = 13;
   }
   Transformer model;
   Subject subject;
@@ -265,9 +266,9 @@ BOOST_AUTO_TEST_CASE(out_of_memory_fails_the_cell_unless_smaller_batches_fit) {
   BOOST_TEST(measured(scorer).failure == "OOM");
   Writer writer(test::uniform_model());
   const LengthResult want = measure_coherence(writer.subject, {}, few()).lengths.at(0);
-  writer.subject.watch = [](int64_t) { throw std::bad_alloc(); };
+  writer.subject.session.watch = [](int64_t) { throw std::bad_alloc(); };
   BOOST_TEST(measure_coherence(writer.subject, {}, few()).lengths.at(0).failure == "OOM");
-  writer.subject.watch = [](int64_t n) {
+  writer.subject.session.watch = [](int64_t n) {
     if (n > 1) throw std::bad_alloc();
   };
   const LengthResult got = measure_coherence(writer.subject, {}, few()).lengths.at(0);
@@ -297,7 +298,7 @@ BOOST_AUTO_TEST_CASE(bad_requests_begin_with_their_code) {
   BOOST_CHECK_EXCEPTION(measure_coherence(s, {}, few()), ConfigError,
                         says("[eval:coherence] bad_argument: expected a training length from 8"));
   s = test::subject(test::uniform_model(), test::toy_text(100));
-  s.train_len = kTrainLen;
+  s.model.train_len = kTrainLen;
   BOOST_CHECK_EXCEPTION(measure_coherence(s, {}, few()), IoError,
                         says("[eval:coherence] not_enough_data: "));
 }

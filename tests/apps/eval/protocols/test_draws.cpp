@@ -1,8 +1,8 @@
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 
-#include "apps/eval/protocols/draws.h"
-#include "apps/eval/protocols/subject.h"
+#include "apps/eval/draws.h"
+#include "apps/eval/subject.h"
 
 namespace farfield::eval {
 namespace {

@@ -30,6 +30,8 @@ Asked options(std::vector<int64_t> lengths, int64_t segments = 6) {
 }
 
 ProtocolResult measure(const SmallModel& small, const Asked& asked) {
+  check_common("gradient", asked.common);
+  check(asked.own);
   return gradient(small.subject(), asked.common, asked.own);
 }
 
@@ -158,7 +160,7 @@ BOOST_AUTO_TEST_CASE(out_of_memory_fails_its_cell_unless_smaller_batches_fit) {
   const Asked o = options({7, 20, 6});
   const auto with_room_for = [&](int64_t most) {
     Subject subject = small.subject();
-    subject.watch = [most](int64_t n_tokens) {
+    subject.session.watch = [most](int64_t n_tokens) {
       if (n_tokens > most) throw std::bad_alloc();
     };
     return gradient(subject, o.common, o.own);
@@ -239,11 +241,11 @@ BOOST_AUTO_TEST_CASE(work_is_told_of_and_can_be_stopped) {
   const SmallModel small("alibi");
   Subject subject = small.subject();
   int64_t n_tokens = 0;
-  subject.watch = [&](int64_t n) { n_tokens += n; };
+  subject.session.watch = [&](int64_t n) { n_tokens += n; };
   const Asked o = options({7, 20});
   gradient(subject, o.common, o.own);
   BOOST_TEST(n_tokens == 6 * (6 + 19));
-  subject.watch = [](int64_t) { fail<Error>("test", "stop"); };
+  subject.session.watch = [](int64_t) { fail<Error>("test", "stop"); };
   BOOST_CHECK_EXCEPTION(gradient(subject, o.common, o.own), Error, says("stop"));
 }
 
@@ -266,5 +268,5 @@ BOOST_AUTO_TEST_CASE(bad_requests_begin_with_their_code) {
   o = options({4});
   BOOST_CHECK_EXCEPTION(gradient(test::subject(uniform_model(), small.text), o.common, o.own),
                         ConfigError,
-                        says("[eval:gradient] bad_argument: expected a model to look into"));
+                        says("[eval:gradient] bad_argument: expected a model to look inside"));
 }

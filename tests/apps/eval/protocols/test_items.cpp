@@ -3,8 +3,8 @@
 #include <boost/test/unit_test.hpp>
 #include <sstream>
 
+#include "apps/eval/protocol.h"
 #include "apps/eval/protocols/cached.h"
-#include "apps/eval/protocols/items.h"
 #include "apps/eval/protocols/last_token.h"
 #include "apps/eval/protocols/non_overlapping.h"
 #include "apps/eval/protocols/position_wise.h"
@@ -49,8 +49,7 @@ double mean_at(const TokenStream& text, const std::string& places) {
 }
 
 void check_places(const ProtocolResult& result, const TokenStream& text) {
-  for (LengthResult cell : result.lengths) {
-    set_places(cell, result, text);
+  for (const LengthResult& cell : result.lengths) {
     BOOST_TEST_REQUIRE(cell.places.size() == cell.items.size());
     BOOST_TEST_REQUIRE(!cell.items.empty());
     for (size_t i = 0; i < cell.items.size(); ++i)
@@ -71,7 +70,7 @@ BOOST_AUTO_TEST_CASE(places_are_those_of_the_tokens_that_were_scored) {
   check_places(sliding(subject, common, {}), text);
   check_places(position_wise(subject, common, {.sequences = 4}), text);
   Subject truncated = subject;
-  truncated.baseline = "truncated@3";
+  truncated.model.baseline = parse_baseline("truncated@3");
   check_places(position_wise(truncated, common, {.sequences = 4, .truncated_every = 3}), text);
 }
 
@@ -79,7 +78,7 @@ BOOST_AUTO_TEST_CASE(a_text_that_knows_no_places_has_none) {
   LengthResult cell;
   cell.length = 8;
   cell.items = {1, 2};
-  set_places(cell, {}, test::toy_text(100));
+  set_places(cell, {}, test::toy_text(100), predicted_by_chunk);
   BOOST_TEST(cell.places.empty());
 }
 

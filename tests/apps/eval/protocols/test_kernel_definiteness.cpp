@@ -5,6 +5,7 @@
 #include "engine/base/error.h"
 #include "tests/apps/eval/protocols/small_model.h"
 #include "tests/support/messages.h"
+#include "tests/support/temp_folder.h"
 
 using namespace farfield;
 using namespace farfield::eval;
@@ -13,7 +14,9 @@ using namespace farfield::test;
 namespace {
 LengthResult measure(const std::string& posenc, int64_t n_head, int64_t points = 64) {
   const SmallModel small(heads_config(posenc, n_head));
-  return kernel_definiteness(small.subject(), {}, {points}).lengths.at(0);
+  const KernelDefinitenessOptions own{points};
+  check(own);
+  return kernel_definiteness(small.subject(), own).lengths.at(0);
 }
 }  // namespace
 
@@ -61,15 +64,20 @@ BOOST_AUTO_TEST_CASE(a_mask_that_shows_one_distance_alone_makes_no_matrix) {
 BOOST_AUTO_TEST_CASE(a_kept_failure_at_a_mask_is_measured_again) {
   const SmallModel small(heads_config("alibi + window(9)", 2));
   Subject subject = small.subject();
-  subject.cells.find = [](const Subject&, const ProtocolResult&, LengthResult& cell) {
-    set_failure(cell, "nonfinite_kernel", "");
-    return true;
-  };
-  const LengthResult cell = kernel_definiteness(subject, {}, {}).lengths.at(0);
+  const TempFolder folder;
+  subject.session.cells.emplace(folder.path(), run::Settings(), CellFiles::Use());
+  ProtocolResult of;
+  of.protocol = "definiteness";
+  of.parameters = "points=64";
+  LengthResult failed;
+  set_failure(failed, "nonfinite_kernel", "");
+  subject.session.cells->keep(0, of, failed);
+  BOOST_TEST(folder.entries() == 1);
+  const LengthResult cell = kernel_definiteness(subject, {}).lengths.at(0);
+  BOOST_TEST(folder.entries() == 1);  // of the same key: it was replaced
   BOOST_TEST(cell.failure == "");
   BOOST_TEST(value_of(cell, "n h1") == 9);
-  BOOST_TEST(kernel_definiteness(small.subject(), {}, {}).hash() ==
-             "10081a755beac56d");  // of before
+  BOOST_TEST(kernel_definiteness(small.subject(), {}).hash() == "10081a755beac56d");  // of before
 }
 
 BOOST_AUTO_TEST_CASE(numbers_of_points_have_bounds) {

@@ -13,7 +13,9 @@ using namespace farfield::test;
 namespace {
 LengthResult measure(const std::string& posenc, int64_t n_head, int64_t points = 8192) {
   const SmallModel small(heads_config(posenc, n_head));
-  return kernel_fit(small.subject(), {}, {points}).lengths.at(0);
+  const KernelFitOptions own{points};
+  check(own);
+  return kernel_fit(small.subject(), own).lengths.at(0);
 }
 }  // namespace
 

@@ -1,8 +1,8 @@
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 
+#include "apps/eval/kernels.h"
 #include "apps/eval/protocols/kernel_lengths.h"
-#include "apps/eval/protocols/kernels.h"
 #include "engine/base/error.h"
 #include "tests/apps/eval/protocols/small_model.h"
 #include "tests/support/messages.h"
@@ -15,7 +15,7 @@ namespace {
 
 LengthResult measure(const std::string& posenc, int64_t n_head = 2) {
   const SmallModel small(heads_config(posenc, n_head));
-  return kernel_lengths(small.subject(), {}, {}).lengths.at(0);
+  return kernel_lengths(small.subject()).lengths.at(0);
 }
 
 std::vector<double> values(const LengthResult& cell, const std::string& name) {

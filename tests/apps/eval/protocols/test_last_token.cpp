@@ -126,6 +126,8 @@ BOOST_AUTO_TEST_CASE(too_little_text_is_refused_unless_fewer_are_allowed) {
 
 BOOST_AUTO_TEST_CASE(bad_requests_begin_with_their_code) {
   const auto run = [](const Asked& o, const TokenStream& text) {
+    check_common("last-token", o.common);
+    check(o.own);
     return last_token(uniform_model(), text, o);
   };
   BOOST_CHECK_EXCEPTION(run(options({1}), toy_text(500)), ConfigError,

@@ -22,6 +22,8 @@ Asked options(std::vector<int64_t> lengths) {
 }
 
 ProtocolResult non_overlapping(const Scorer& model, const TokenStream& text, const Asked& asked) {
+  check_common("non-overlapping", asked.common);
+  check(asked.own);
   return eval::non_overlapping(subject(model, text), asked.common, asked.own);
 }
 }  // namespace

@@ -4,7 +4,7 @@
 
 #include "apps/eval/protocols/non_overlapping.h"
 #include "apps/eval/protocols/position_wise.h"
-#include "apps/eval/protocols/truncated.h"
+#include "apps/eval/truncated.h"
 #include "engine/base/error.h"
 #include "tests/apps/eval/protocols/toy_models.h"
 #include "tests/support/messages.h"
@@ -31,7 +31,9 @@ Asked options(std::vector<int64_t> lengths, int64_t sequences) {
 LengthResult measured(const Scorer& model, const TokenStream& text, const Asked& asked,
                       int64_t train_len = 0) {
   Subject s = subject(model, text);
-  s.train_len = train_len;
+  s.model.train_len = train_len;
+  check_common("position-wise", asked.common);
+  check(asked.own);
   return position_wise(s, asked.common, asked.own).lengths.at(0);
 }
 
@@ -194,7 +196,7 @@ BOOST_AUTO_TEST_CASE(of_a_truncated_model_every_so_many_positions_can_be_measure
   Subject s = subject(truncated(model, 4, 100), toy_text(400));
   Asked o = options({36}, 5);
   o.own.truncated_every = 3;
-  s.baseline = "truncated@4";
+  s.model.baseline = parse_baseline("truncated@4");
   const ProtocolResult some = position_wise(s, o.common, o.own);
   BOOST_TEST(some.parameters == "sequences=5 smoothing=32 every=3");
   o.own.truncated_every = 1;
@@ -212,7 +214,7 @@ BOOST_AUTO_TEST_CASE(of_a_truncated_model_every_so_many_positions_can_be_measure
   BOOST_TEST(quantity(a, "positions") == 12);
   BOOST_TEST(std::abs(quantity(a, "late_slope") - quantity(b, "late_slope")) < 2);
   // Any other model is measured everywhere.
-  s.baseline = "masked@4";
+  s.model.baseline = parse_baseline("masked@4");
   o.own.truncated_every = 3;
   BOOST_TEST(position_wise(s, o.common, o.own).lengths[0].series[0].y.size() == 36u);
 }

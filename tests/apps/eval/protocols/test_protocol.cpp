@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 
-#include "apps/eval/protocols/protocol.h"
+#include "apps/eval/text.h"
 #include "engine/base/error.h"
 #include "tests/apps/eval/protocols/toy_models.h"
 #include "tests/support/messages.h"

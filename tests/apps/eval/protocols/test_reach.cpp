@@ -15,7 +15,7 @@ namespace {
 ProtocolResult measure(const std::string& posenc, std::vector<int64_t> lengths) {
   CommonOptions common;
   common.lengths = std::move(lengths);
-  return reach(SmallModel(posenc).subject(), common, {});
+  return reach(SmallModel(posenc).subject(), common);
 }
 
 // trf_paper and trf_exact at each length.
@@ -88,6 +88,6 @@ BOOST_AUTO_TEST_CASE(a_length_beyond_learned_positions_fails_its_cell) {
 }
 
 BOOST_AUTO_TEST_CASE(stand_ins_have_no_masks) {
-  BOOST_CHECK_EXCEPTION(reach(test::subject(uniform_model(), toy_text(100)), {}, {}), ConfigError,
-                        says("[eval:reach] bad_argument: expected a model to look into"));
+  BOOST_CHECK_EXCEPTION(reach(test::subject(uniform_model(), toy_text(100)), {}), ConfigError,
+                        says("[eval:reach] bad_argument: expected a model to look inside"));
 }

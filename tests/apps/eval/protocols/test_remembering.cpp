@@ -2,7 +2,7 @@
 
 #include "apps/eval/protocols/non_overlapping.h"
 #include "apps/eval/protocols/position_wise.h"
-#include "apps/eval/protocols/remembering.h"
+#include "apps/eval/remembering.h"
 #include "engine/base/error.h"
 #include "tests/apps/eval/protocols/toy_models.h"
 

@@ -21,7 +21,10 @@ CommonOptions at(std::vector<int64_t> lengths) {
 
 LengthResult measured(const Scorer& model, const TokenStream& text, const CommonOptions& common,
                       std::optional<int64_t> stride) {
-  return sliding(subject(model, text), common, {stride}).lengths.at(0);
+  const SlidingOptions own{stride};
+  check_common("sliding", common);
+  check(own);
+  return sliding(subject(model, text), common, own).lengths.at(0);
 }
 
 }  // namespace

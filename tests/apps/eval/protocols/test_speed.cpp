@@ -36,7 +36,7 @@ Asked quick() {
 
 Subject subject(const Transformer& model) {
   Subject s = subject_of(model, {}, test::toy_text(100), 5);
-  s.step.batch_size = 4;
+  s.model.step.batch_size = 4;
   return s;
 }
 
@@ -95,7 +95,7 @@ BOOST_AUTO_TEST_CASE(every_step_is_run_warm_up_included) {
   const Asked asked = quick();
   Subject s = subject(model);
   int64_t n_token = 0;
-  s.watch = [&](int64_t n) { n_token += n; };
+  s.session.watch = [&](int64_t n) { n_token += n; };
   speed(s, asked.common, asked.own);
   BOOST_TEST(n_token == (2 + 20) * 4 * 9);
 }
@@ -108,7 +108,7 @@ BOOST_AUTO_TEST_CASE(forward_passes_are_warmed_up_and_counted_like_steps) {
   asked.own.clock = StepClock{machine_clock().now_s, 0};  // the stand-in takes no time
   Subject s = subject(model);
   std::map<int64_t, int> n_pass;  // by length
-  s.scorer.score = [&](const Scorer::Ids& ids, const Scorer::Ids&, int64_t batch) {
+  s.model.scorer.score = [&](const Scorer::Ids& ids, const Scorer::Ids&, int64_t batch) {
     ++n_pass[static_cast<int64_t>(ids.size()) / batch];
     return std::vector<double>{};
   };
@@ -129,7 +129,7 @@ BOOST_AUTO_TEST_CASE(resident_memory_of_forward_passes_is_what_they_take_and_the
   asked.own.timed_steps = 1;
   const auto resident_mib = [&](size_t taken) {
     Subject s = subject(model);
-    s.scorer.score = [taken](const Scorer::Ids&, const Scorer::Ids&, int64_t) {
+    s.model.scorer.score = [taken](const Scorer::Ids&, const Scorer::Ids&, int64_t) {
       const std::vector<char> touched(taken, 1);
       return std::vector<double>(1, touched.back());
     };
@@ -146,8 +146,8 @@ BOOST_AUTO_TEST_CASE(a_coarse_clock_times_blocks) {
   double time_s = 0;  // a pass takes 0.3 s, and the clock shows whole seconds
   asked.own.clock = StepClock{[&] { return std::floor(time_s); }, 1};
   Subject s = subject(model);
-  s.watch = [&](int64_t) { time_s += 4; };  // a step
-  s.scorer.score = [&](const Scorer::Ids&, const Scorer::Ids&, int64_t) {
+  s.session.watch = [&](int64_t) { time_s += 4; };  // a step
+  s.model.scorer.score = [&](const Scorer::Ids&, const Scorer::Ids&, int64_t) {
     time_s += 0.3;
     return std::vector<double>{};
   };
@@ -180,7 +180,7 @@ BOOST_AUTO_TEST_CASE(the_peak_of_training_holds_weights_moments_gradients_and_ac
   BOOST_TEST(large > small + 1);
   // In pieces of four sequences activations are those of four.
   Subject s = subject(model);
-  s.step.accumulate = 16;
+  s.model.step.accumulate = 16;
   BOOST_TEST(quantity(speed(s, asked.common, asked.own).lengths[0], "train_peak_mib") <
              (small + large) / 2);
 }
@@ -218,7 +218,7 @@ BOOST_AUTO_TEST_CASE(a_time_limit_ends_its_cell_and_keeps_the_others) {
   // Training ends in time, forward passes of which each takes the scorer's time do not.
   asked.own.time_limit = 3;
   Subject s = subject(model);
-  s.scorer.score = [](const Scorer::Ids&, const Scorer::Ids&, int64_t) {
+  s.model.scorer.score = [](const Scorer::Ids&, const Scorer::Ids&, int64_t) {
     const auto begin = std::chrono::steady_clock::now();
     while (std::chrono::steady_clock::now() - begin < std::chrono::milliseconds(200)) {
     }
@@ -241,7 +241,7 @@ BOOST_AUTO_TEST_CASE(a_time_limit_ends_its_cell_and_keeps_the_others) {
 BOOST_AUTO_TEST_CASE(memory_that_does_not_suffice_is_a_value_of_its_length) {
   const Transformer model(tiny_config("alibi"), 1);
   Subject s = subject(model);
-  s.scorer.score = [](const Scorer::Ids& ids, const Scorer::Ids&, int64_t batch) {
+  s.model.scorer.score = [](const Scorer::Ids& ids, const Scorer::Ids&, int64_t batch) {
     if (static_cast<int64_t>(ids.size()) / batch > 8) throw std::bad_alloc();
     return std::vector<double>{};
   };
@@ -270,7 +270,7 @@ BOOST_AUTO_TEST_CASE(training_that_memory_does_not_suffice_for_names_its_length)
   const Asked asked = quick();
   for (const bool is_device : {false, true}) {
     Subject s = subject(model);
-    s.watch = [is_device](int64_t) {
+    s.session.watch = [is_device](int64_t) {
       if (is_device) fail<BackendError>("memory", "expected 4 GiB, got none");
       throw std::bad_alloc();
     };
@@ -283,7 +283,7 @@ BOOST_AUTO_TEST_CASE(training_that_memory_does_not_suffice_for_names_its_length)
     BOOST_TEST(got.lengths[1].failure == "");
   }
   Subject broken = subject(model);
-  broken.watch = [](int64_t) { fail<BackendError>("gemm", "broken"); };
+  broken.session.watch = [](int64_t) { fail<BackendError>("gemm", "broken"); };
   BOOST_CHECK_THROW(speed(broken, asked.common, asked.own), BackendError);
 }
 
@@ -291,9 +291,9 @@ BOOST_AUTO_TEST_CASE(kept_cells_of_another_machine_or_thread_count_do_not_count)
   const Transformer model(tiny_config("alibi"), 1);
   const TempFolder folder;
   Subject s = subject(model);
-  s.cells = cell_files(folder.path(), {{"model", "m"}}, false);
+  s.session.cells.emplace(folder.path(), run::Settings{{"model", "m"}}, CellFiles::Use());
   int64_t n_token = 0;
-  s.watch = [&](int64_t n) { n_token += n; };
+  s.session.watch = [&](int64_t n) { n_token += n; };
   const Asked asked = quick();
   const ProtocolResult first = speed(s, asked.common, asked.own);
   BOOST_TEST(n_token > 0);
@@ -312,11 +312,11 @@ BOOST_AUTO_TEST_CASE(kept_cells_of_another_machine_or_thread_count_do_not_count)
 BOOST_AUTO_TEST_CASE(faster_is_relative_to_the_other_as_in_the_paper) {
   // KERPLE, table 4: 0.307 s against T5 0.340, rotary 0.332, power 0.321, ALiBi 0.302, sinusoidal
   // 0.298.
-  BOOST_TEST(percent_faster(0.307, 0.340) == 9.7, boost::test_tools::tolerance(0.01));
-  BOOST_TEST(percent_faster(0.307, 0.332) == 7.5, boost::test_tools::tolerance(0.01));
-  BOOST_TEST(percent_faster(0.307, 0.321) == 4.4, boost::test_tools::tolerance(0.01));
-  BOOST_TEST(percent_faster(0.307, 0.302) == -1.7, boost::test_tools::tolerance(0.03));
-  BOOST_TEST(percent_faster(0.307, 0.298) == -3.0, boost::test_tools::tolerance(0.01));
+  BOOST_TEST(analysis::percent_faster(0.307, 0.340) == 9.7, boost::test_tools::tolerance(0.01));
+  BOOST_TEST(analysis::percent_faster(0.307, 0.332) == 7.5, boost::test_tools::tolerance(0.01));
+  BOOST_TEST(analysis::percent_faster(0.307, 0.321) == 4.4, boost::test_tools::tolerance(0.01));
+  BOOST_TEST(analysis::percent_faster(0.307, 0.302) == -1.7, boost::test_tools::tolerance(0.03));
+  BOOST_TEST(analysis::percent_faster(0.307, 0.298) == -3.0, boost::test_tools::tolerance(0.01));
 }
 
 BOOST_AUTO_TEST_CASE(several_runs_are_held_against_the_first) {
@@ -347,12 +347,10 @@ BOOST_AUTO_TEST_CASE(quantiles_lie_between_neighbours) {
 }
 
 BOOST_AUTO_TEST_CASE(bad_requests_begin_with_their_code) {
-  const Transformer model(tiny_config("alibi"), 1);
-  const auto refused = [&](auto change, const char* message) {
+  const auto refused = [](auto change, const char* message) {
     Asked asked = quick();
     change(asked.own);
-    BOOST_CHECK_EXCEPTION(speed(subject(model), asked.common, asked.own), ConfigError,
-                          says(message));
+    BOOST_CHECK_EXCEPTION(check(asked.own), ConfigError, says(message));
   };
   refused([](SpeedOptions& o) { o.warmup = -1; },
           "[eval:speed] bad_argument: expected warmup >= 0, got -1");
@@ -366,7 +364,7 @@ BOOST_AUTO_TEST_CASE(bad_requests_begin_with_their_code) {
           "[eval:speed] bad_argument: expected time-limit >= 0, got -1");
   BOOST_CHECK_EXCEPTION(
       speed(test::subject(test::uniform_model(), test::toy_text(500)), quick().common, quick().own),
-      ConfigError, says("[eval:speed] bad_argument: expected a model, got scores alone"));
+      ConfigError, says("[eval:speed] bad_argument: expected a model to look inside"));
 }
 
 }  // namespace

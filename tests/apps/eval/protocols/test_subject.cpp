@@ -2,10 +2,11 @@
 #include <map>
 
 #include "apps/eval/protocols/last_token.h"
-#include "apps/eval/protocols/subject.h"
+#include "apps/eval/subject.h"
 #include "engine/base/error.h"
 #include "tests/apps/eval/protocols/toy_models.h"
 #include "tests/support/messages.h"
+#include "tests/support/temp_folder.h"
 
 using namespace farfield;
 using namespace farfield::eval;
@@ -35,25 +36,8 @@ Batches passes(int64_t batch_tokens, int64_t most, const F& refuse) {
 [[noreturn]] void no_host_memory() { throw std::bad_alloc(); }
 [[noreturn]] void no_device_memory() { fail<BackendError>("memory", "expected 4 GiB, got none"); }
 
-// A store of cells in memory, by length.
-struct Store {
-  std::map<int64_t, LengthResult> cells;
-  Cells hooks() {
-    Cells made;
-    made.find = [this](const Subject&, const ProtocolResult&, LengthResult& cell) {
-      const auto found = cells.find(cell.length);
-      if (found != cells.end()) cell = found->second;
-      return found != cells.end();
-    };
-    made.keep = [this](const Subject&, const ProtocolResult&, const LengthResult& cell) {
-      cells[cell.length] = cell;
-    };
-    return made;
-  }
-};
-
 // Last-token results of `model`, and the lengths of the rows that it was asked for.
-ProtocolResult measure(const Scorer& model, Store& store, std::vector<int64_t> lengths,
+ProtocolResult measure(const Scorer& model, const TempFolder& store, std::vector<int64_t> lengths,
                        std::vector<int64_t>& asked) {
   Scorer counted = model;
   counted.score = [&](const Scorer::Ids& ids, const Scorer::Ids& targets, int64_t batch) {
@@ -61,7 +45,7 @@ ProtocolResult measure(const Scorer& model, Store& store, std::vector<int64_t> l
     return model.score(ids, targets, batch);
   };
   Subject s = subject(counted, toy_text(5000));
-  s.cells = store.hooks();
+  s.session.cells.emplace(store.path(), run::Settings(), CellFiles::Use());
   CommonOptions common;
   common.lengths = std::move(lengths);
   LastTokenOptions own;
@@ -100,7 +84,7 @@ BOOST_AUTO_TEST_CASE(one_item_without_memory_and_other_errors_pass_through) {
 }
 
 BOOST_AUTO_TEST_CASE(kept_cells_are_not_measured_again) {
-  Store store;
+  const TempFolder store;
   std::vector<int64_t> first, second, third;
   const ProtocolResult fresh = measure(windowed_model(4), store, {8, 16}, first);
   BOOST_TEST(first == (std::vector<int64_t>{8, 16}), boost::test_tools::per_element());
@@ -113,12 +97,13 @@ BOOST_AUTO_TEST_CASE(kept_cells_are_not_measured_again) {
 }
 
 BOOST_AUTO_TEST_CASE(failures_that_would_come_again_are_kept_and_others_are_not) {
-  Store store;
+  const TempFolder store;
   std::vector<int64_t> asked;
   measure(failing_model(), store, {8, 16, 32, 64}, asked);
-  BOOST_TEST(store.cells.size() == 2u);
-  BOOST_TEST(store.cells.count(8) == 1u);
-  BOOST_TEST(store.cells.at(16).failure == "nonfinite_logits");
+  std::map<int64_t, std::string> failures;
+  for (const KeptCell& kept : read_cells(store.path()))
+    failures[kept.result.lengths.at(0).length] = kept.result.lengths.at(0).failure;
+  BOOST_TEST((failures == std::map<int64_t, std::string>{{8, ""}, {16, "nonfinite_logits"}}));
   asked.clear();
   const ProtocolResult again = measure(uniform_model(), store, {8, 16, 32, 64}, asked);
   BOOST_TEST(asked == (std::vector<int64_t>{32, 64}), boost::test_tools::per_element());

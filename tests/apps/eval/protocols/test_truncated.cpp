@@ -1,7 +1,7 @@
 #include <boost/test/unit_test.hpp>
 
-#include "apps/eval/protocols/baseline.h"
-#include "apps/eval/protocols/truncated.h"
+#include "apps/eval/baseline.h"
+#include "apps/eval/truncated.h"
 #include "engine/base/error.h"
 #include "tests/apps/eval/protocols/toy_models.h"
 #include "tests/support/messages.h"

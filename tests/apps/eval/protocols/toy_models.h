@@ -4,7 +4,7 @@
 #include <cmath>
 #include <new>
 
-#include "apps/eval/protocols/subject.h"
+#include "apps/eval/subject.h"
 #include "engine/base/error.h"
 #include "engine/base/random.h"
 #include "posenc/encoding.h"
@@ -48,9 +48,9 @@ eval::Scorer model_of(F nll) {
 inline eval::Subject subject(const eval::Scorer& model, const eval::TokenStream& text,
                              uint64_t seed = 5) {
   eval::Subject s;
-  s.scorer = model;
+  s.model.scorer = model;
   s.text = text;
-  s.seed = seed;
+  s.model.seed = seed;
   return s;
 }
 

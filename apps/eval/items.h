@@ -2,8 +2,8 @@
 
 #include <string>
 
-#include "apps/eval/protocols/protocol.h"
-#include "apps/eval/protocols/result.h"
+#include "apps/eval/result.h"
+#include "apps/eval/text.h"
 
 namespace farfield::eval {
 
@@ -22,21 +22,30 @@ struct ItemTokens {
 int64_t first_token_of(const ProtocolResult& of, const LengthResult& cell, size_t item);
 
 /// The tokens that an item predicts, in the text as it is read.
-ItemTokens predicted_by(const ProtocolResult& of, const LengthResult& cell, size_t item);
+using PredictedBy = ItemTokens(const ProtocolResult& of, const LengthResult& cell, size_t item);
+/// The last token of the segment.
+PredictedBy predicted_by_segment;
+/// Those behind first_token, each or with "every=" among the parameters every so many; of the last
+/// item those that are left.
+PredictedBy predicted_by_chunk;
 
 /// Their places in the `.tokens` file: "1234", or where there are several "1234-1290 88-120", both
 /// ends included. "" where the text does not know them.
 std::string places_text(const ItemTokens& tokens, const TokenStream& text);
 
 /// Fills in LengthResult::places where they are missing and the text knows them.
-void set_places(LengthResult& cell, const ProtocolResult& of, const TokenStream& text);
+void set_places(LengthResult& cell, const ProtocolResult& of, const TokenStream& text,
+                PredictedBy* predicted);
 
 /// Inputs of a pass at a length, where last-token's segments are read: L - 1, or L.
 int64_t n_inputs_of(const ProtocolResult& of, int64_t length);
 
-/// What a reader has to know, besides the parameters, to compute the numbers again: what
-/// first_token counts, and over which t `cached` counts its scores. With numbers for a length, with
-/// L for 0; "" for a protocol that needs no such words.
-std::string conventions_of(const ProtocolResult& of, int64_t length = 0);
+// Protocol::conventions of a table for a length, or with L for 0.
+std::string conventions_of_segments(const ProtocolResult& of, int64_t length);
+std::string conventions_of_chunks(const ProtocolResult& of, int64_t length);
+/// "16", or "L" for 0.
+std::string length_text(int64_t length);
+/// How conventions begin: "first_token: of the segment (from 0, ...)".
+std::string first_token_is(const char* what);
 
 }  // namespace farfield::eval

@@ -1,4 +1,4 @@
-#include "apps/eval/protocols/draws.h"
+#include "apps/eval/draws.h"
 
 #include <algorithm>
 #include <functional>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "apps/eval/protocols/protocol.h"
+#include "apps/eval/scorer.h"
 
 namespace farfield::eval {
 

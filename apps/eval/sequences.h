@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "apps/eval/protocols/subject.h"
+#include "apps/eval/subject.h"
 
 namespace farfield::eval {
 

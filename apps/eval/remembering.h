@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "apps/eval/protocols/protocol.h"
+#include "apps/eval/scorer.h"
 
 namespace farfield::eval {
 

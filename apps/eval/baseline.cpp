@@ -1,4 +1,4 @@
-#include "apps/eval/protocols/baseline.h"
+#include "apps/eval/baseline.h"
 
 #include <charconv>
 

@@ -4,9 +4,11 @@
 #include <cstdint>
 #include <exception>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "apps/analysis/perplexity.h"
+#include "engine/base/error.h"
 
 namespace farfield::eval {
 
@@ -85,5 +87,11 @@ void set_failure(LengthResult& result, const std::string& code, const std::strin
 /// The first word of the sentence of an error: "zero_gradient" of "[eval:gradient] zero_gradient:
 /// ..."; empty for a message of another form.
 std::string code_of(const std::exception& error);
+
+/// To be called where `error` has been caught: throws it again with the code of a bad request as
+/// the first word. That is the error as it is where it has one (bad_argument, bad_stride,
+/// length_too_short), else a ConfigError "[<where>] bad_argument: " and its text: libraries that
+/// serve other programs too know no codes.
+[[noreturn]] void rethrow_with_code(const ConfigError& error, std::string_view where);
 
 }  // namespace farfield::eval

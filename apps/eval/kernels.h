@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "apps/analysis/effective_length.h"
-#include "apps/eval/protocols/subject.h"
+#include "apps/eval/subject.h"
 
 namespace farfield::eval {
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "apps/eval/protocols/result.h"
+#include "apps/eval/result.h"
 
 namespace farfield::eval {
 

@@ -1,4 +1,4 @@
-#include "apps/eval/protocols/kernels.h"
+#include "apps/eval/kernels.h"
 
 #include <algorithm>
 #include <cmath>
@@ -115,9 +115,9 @@ Kernels kernels_of(const Transformer& model, int64_t n_distance, uint64_t draw) 
 
 void measure_kernels(ProtocolResult& result, const Subject& subject, int64_t n_distance,
                      const std::function<void(const std::vector<Kernel>&, LengthResult&)>& score) {
-  const Transformer& model = model_of(subject, result.protocol);
+  const Transformer& model = subject.model.inside(result.protocol);
   measure_lengths(result, subject, {0}, [&](LengthResult& to) {
-    const Kernels kernels = kernels_of(model, n_distance, subject.model_draw());
+    const Kernels kernels = kernels_of(model, n_distance, subject.model.transformer_draw());
     if (!kernels.remark.empty()) to.notes.push_back(kernels.remark);
     try {
       if (!kernels.heads.empty()) score(kernels.heads, to);

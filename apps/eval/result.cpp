@@ -1,4 +1,7 @@
-#include "apps/eval/protocols/result.h"
+#include "apps/eval/result.h"
+
+#include <algorithm>
+#include <iterator>
 
 #include "engine/base/hash.h"
 
@@ -26,6 +29,12 @@ std::string code_of(const std::exception& error) {
   if (end == std::string_view::npos || rest.substr(0, end).find(' ') != std::string_view::npos)
     return "";
   return std::string(rest.substr(0, end));
+}
+
+void rethrow_with_code(const ConfigError& error, std::string_view where) {
+  constexpr std::string_view kCodes[] = {"bad_argument", "bad_stride", "length_too_short"};
+  if (std::find(std::begin(kCodes), std::end(kCodes), code_of(error)) != std::end(kCodes)) throw;
+  fail<ConfigError>(where, "bad_argument: ", error.what());
 }
 
 }  // namespace farfield::eval

@@ -1,4 +1,4 @@
-#include "apps/eval/protocols/subject.h"
+#include "apps/eval/subject.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,29 +6,33 @@
 
 #include "apps/analysis/spread.h"
 #include "apps/eval/batch_memory.h"
-#include "apps/eval/protocols/codes.h"
 #include "engine/base/error.h"
+#include "layers/transformer.h"
 #include "posenc/encoding.h"
 
 namespace farfield::eval {
-namespace {
-
-// Kernels took a mask for a failure once. They are measured in no time, so such a cell is not
-// taken.
-bool is_outdated(const LengthResult& cell) { return cell.failure == "nonfinite_kernel"; }
-
-// Whether another attempt would end the same way: scores that are not finite are a property of the
-// model, and a seed that diverged must not go missing. Memory may suffice the next time.
-bool is_final(const LengthResult& cell) {
-  return cell.failure.empty() || cell.failure.find("nonfinite_") == 0;
+bool Model::is_random() const {
+  return transformer != nullptr && transformer->is_random(posenc::Phase::eval);
 }
 
-}  // namespace
+const Transformer& Model::inside(std::string_view protocol) const {
+  require<ConfigError>(transformer != nullptr && !is_truncated(), concat("eval:", protocol),
+                       "bad_argument: expected a model to look inside, got ",
+                       is_truncated() ? baseline.label() : "its scores alone");
+  return *transformer;
+}
 
-const Transformer& model_of(const Subject& subject, std::string_view protocol) {
-  require<ConfigError>(subject.model != nullptr, concat("eval:", protocol),
-                       "bad_argument: expected a model to look into, got its scores alone");
-  return *subject.model;
+Subject subject_of(const Transformer& model, const Device& device, const TokenStream& text,
+                   uint64_t seed, const std::function<void(int64_t)>& watch) {
+  Subject subject;
+  subject.model.scorer = scorer_of(model, device, 0, watch);
+  subject.model.transformer = &model;
+  subject.model.device = device;
+  subject.model.seed = seed;
+  subject.model.train_len = model.config().train_len;
+  subject.text = text;
+  subject.session.watch = watch;
+  return subject;
 }
 
 void measure_cell(LengthResult& result, std::string_view protocol,
@@ -55,18 +59,19 @@ void measure_cell(LengthResult& result, std::string_view protocol,
 
 void measure_lengths(ProtocolResult& result, const Subject& subject,
                      const std::vector<int64_t>& lengths,
-                     const std::function<void(LengthResult&)>& score) {
+                     const std::function<void(LengthResult&)>& score, PredictedBy* predicted) {
+  const Session& session = subject.session;
+  const uint64_t draw = subject.model.draw;
   for (const int64_t length : lengths) {
-    LengthResult cell;
-    cell.length = length;  // what find() looks for
-    if (!subject.cells.find || !subject.cells.find(subject, result, cell) || is_outdated(cell)) {
-      cell = {};
-      cell.length = length;
-      measure_cell(cell, result.protocol, score);
-      if (subject.cells.keep && is_final(cell)) subject.cells.keep(subject, result, cell);
-    }
-    if (subject.cells.finished) subject.cells.finished(cell);
-    result.lengths.push_back(std::move(cell));
+    std::optional<LengthResult> kept;
+    if (session.cells) kept = session.cells->find(draw, result, length);
+    LengthResult& cell = result.lengths.emplace_back(kept ? std::move(*kept) : LengthResult());
+    cell.length = length;
+    if (!kept) measure_cell(cell, result.protocol, score);
+    // Who reads a kept cell later may not have the text at hand.
+    if (predicted != nullptr) set_places(cell, result, subject.text, predicted);
+    if (!kept && session.cells) session.cells->keep(draw, result, cell);
+    if (session.finished) session.finished(cell);
   }
 }
 

@@ -1,4 +1,4 @@
-#include "apps/eval/protocols/sequences.h"
+#include "apps/eval/sequences.h"
 
 #include "apps/analysis/curve.h"
 #include "engine/base/error.h"
@@ -15,12 +15,12 @@ std::vector<std::vector<double>> score_sequences(std::string_view protocol, cons
     if (!cell.failure.empty()) return;
     Scorer::Ids ids, targets;
     for (int64_t i = first; i < first + batch; ++i) {
-      read_tokens(protocol, subject.text, subject.scorer.vocab_size, starts[static_cast<size_t>(i)],
-                  n + 1, window.data());
+      read_tokens(protocol, subject.text, subject.model.scorer.vocab_size,
+                  starts[static_cast<size_t>(i)], n + 1, window.data());
       ids.insert(ids.end(), window.begin(), window.end() - 1);
       targets.insert(targets.end(), window.begin() + 1, window.end());
     }
-    const std::vector<double> nll = subject.scorer.score(ids, targets, batch);
+    const std::vector<double> nll = subject.model.scorer.score(ids, targets, batch);
     for (int64_t i = 0; i < batch; ++i) {
       const auto row = nll.begin() + i * n;
       for (int64_t t = 0; t < n; ++t)

@@ -1,8 +1,8 @@
-#include "apps/eval/protocols/truncated.h"
+#include "apps/eval/truncated.h"
 
 #include <algorithm>
 
-#include "apps/eval/protocols/subject.h"
+#include "apps/eval/subject.h"
 
 namespace farfield::eval {
 

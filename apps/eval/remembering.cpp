@@ -1,4 +1,4 @@
-#include "apps/eval/protocols/remembering.h"
+#include "apps/eval/remembering.h"
 
 #include "engine/base/hash.h"
 

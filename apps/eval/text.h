@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace farfield::eval {
+
+/// The text that a protocol reads.
+struct TokenStream {
+  int64_t size = 0;
+  std::function<void(int64_t begin, int64_t n, int32_t* out)> copy;
+  /// The text that ids stand for; empty where no tokenizer is known.
+  std::function<std::string(std::span<const int32_t> ids)> decode;
+  int64_t n_vocab = 0;  ///< ids of the tokenizer are below it; 0: not known
+  /// Bytes of the UTF-8 text that n tokens stand for; empty where no tokenizer is known.
+  std::function<int64_t(int64_t begin, int64_t n)> count_bytes;
+  /// The place of token i in the `.tokens` file of the split, counted from 0. Empty: not known.
+  std::function<int64_t(int64_t i)> place;
+  std::string id;  ///< tells texts apart: hash of the data, the split, the order of documents
+};
+
+/// Reads n tokens. IoError [eval:<protocol>] bad_token, with the position, for an id that is not
+/// below vocab_size.
+void read_tokens(std::string_view protocol, const TokenStream& text, int64_t vocab_size,
+                 int64_t begin, int64_t n, int32_t* out);
+/// Reads n tokens, however many, as read_tokens() does and keeps none: for protocols that read
+/// batch by batch, so that a bad one is named before anything is scored.
+void check_tokens(std::string_view protocol, const TokenStream& text, int64_t vocab_size,
+                  int64_t begin, int64_t n);
+
+/// A set of tokens of a text, by their places.
+class TokenSet {
+ public:
+  void add(int64_t begin, int64_t n);
+  int64_t size() const;
+  /// LengthResult::tokens: a function of the text and the set, not of the order of add().
+  std::string name(const TokenStream& text) const;
+  /// Bytes of text for each of them, on average; 0: not known.
+  double bytes_per_token(const TokenStream& text) const;
+
+ private:
+  mutable std::vector<std::pair<int64_t, int64_t>> ranges_;  // [begin, end), merged when asked for
+  void merge() const;
+};
+
+}  // namespace farfield::eval
