@@ -12,16 +12,17 @@
 #include "apps/eval/evaluator.h"
 #include "apps/eval/measure.h"
 #include "apps/eval/progress.h"
-#include "apps/eval/refusals.h"
 #include "apps/run/corpus.h"
 #include "apps/run/labels.h"
 #include "apps/run/load_run.h"
+#include "apps/run/machine.h"
 #include "data/corpus.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 #include "engine/base/interrupt.h"
 #include "engine/base/parallel.h"
 #include "engine/base/temporary.h"
+#include "engine/base/text.h"
 
 namespace fs = std::filesystem;
 
@@ -37,25 +38,11 @@ struct Request {
   EvalOptions eval;
 };
 
-// The corpus of a run, or the one asked for instead.
-data::Corpus corpus_of(const Request& request, const run::LoadedRun& run) {
-  if (request.data) return data::Corpus::open(*request.data);
-  const std::string folder = run::find_corpus(run.folder);
-  data::Corpus corpus = data::Corpus::open(folder);
-  require<IoError>(corpus.hash() == run.state.data_hash, "eval", folder,
-                   ": expected the data that ", run.folder.path().string(),
-                   " was trained on (hash ", run.state.data_hash, "), got other data (hash ",
-                   corpus.hash(), "); --data ", folder, " measures on it all the same");
-  return corpus;
-}
-
 // What did not correspond when a run was loaded under another encoding.
 void say(std::ostream& out, const std::string& path, const run::LoadedRun& run, bool has_map) {
   const auto line = [&](const char* what, const std::vector<std::string>& names) {
     if (names.empty()) return;
-    out << path << ": " << what << ' ';
-    for (const std::string& name : names) out << (&name == &names[0] ? "" : ", ") << name;
-    out << '\n';
+    out << path << ": " << what << ' ' << joined(names) << '\n';
   };
   if (has_map)
     out << path << ": trained values mapped: "
@@ -64,12 +51,6 @@ void say(std::ostream& out, const std::string& path, const run::LoadedRun& run, 
         << '\n';
   line("trained values left out:", run.unmatched.left_out);
   line("at the values that training starts from:", run.unmatched.at_start);
-}
-
-// Ends a measurement when a signal asks for that, and else shows how far it is.
-void watch(EvalProgress& progress, int64_t n_tokens) {
-  throw_if(cli::stop_requested);
-  progress.pass(n_tokens);
 }
 
 // Of the runs, those that nothing can be kept in; told here, before an hour of measuring.
@@ -92,93 +73,194 @@ std::set<std::string> read_only_runs(const Request& request, std::ostream& out) 
   return found;
 }
 
-cli::ExitCode measure_all(const Request& request, std::ostream& out) {
-  std::map<std::string, std::vector<RunResult>> all;
-  bool has_failed = false;
+// A model that is to be measured: of a run, maybe under another expression, under a baseline.
+struct Candidate {
+  std::string path;
+  std::optional<std::string> expression;  // empty: the run's own
+  Baseline baseline;
+  bool is_first = false;  // of its run and expression
+  bool is_refused = false;
+  std::optional<run::LoadedRun> run = {};  // between the first look at it and its measurement
+};
+
+std::vector<Candidate> candidates_of(const Request& request) {
   std::vector<std::optional<std::string>> expressions(request.posenc.begin(), request.posenc.end());
-  if (expressions.empty()) expressions.emplace_back();  // the run's own
-  std::vector<Baseline> baselines;
-  for (const std::string& name : request.eval.baselines) baselines.push_back(parse_baseline(name));
-  const auto load = [&](const std::string& path, const std::optional<std::string>& expression,
-                        const Baseline& baseline) {
-    return run::load_run(path,
-                         {.step = request.step,
-                          .device = request.device,
-                          .posenc = expression,
-                          .drop_learned = request.drop_learned,
-                          .map = request.map,
-                          .window = baseline.kind == Baseline::Kind::masked ? baseline.window : 0});
-  };
-  Refusals refused(out, expressions.size() > 1);
-  const auto for_each_subject = [&](const auto& act) {
-    for (const std::string& path : request.runs)
-      for (const auto& expression : expressions)
-        for (const Baseline& baseline : baselines)
-          refused.guard(concat(path, '\n', expression.value_or(""), '\n', baseline.label()),
-                        [&] { act(path, load(path, expression, baseline), baseline); });
-    refused.rethrow_if_all();
-  };
-  if (!request.posenc.empty() || baselines.size() > 1)  // refuse before an hour of measuring
-    for_each_subject([](const std::string&, const run::LoadedRun&, const Baseline&) {});
-  for (const Baseline& baseline : baselines) {
-    const std::string warning = warning_of(baseline, request.eval.common.lengths);
-    if (!warning.empty()) out << "warning: " << warning << '\n';
+  if (expressions.empty()) expressions.emplace_back();
+  std::vector<Candidate> all;
+  for (const std::string& path : request.runs)
+    for (const auto& expression : expressions)
+      for (const std::string& baseline : request.eval.baselines)
+        all.push_back({path, expression, parse_baseline(baseline),
+                       &baseline == &request.eval.baselines.front()});
+  return all;
+}
+
+int64_t size_bytes(const run::LoadedRun& run) {
+  int64_t sum = 0;
+  for (const Parameter& p : run.model.parameters()) sum += p.value.size_bytes();
+  return sum;
+}
+
+// One call that measures.
+class Call {
+ public:
+  Call(const Request& request, std::ostream& out)
+      : request_(request), out_(out), candidates_(candidates_of(request)) {}
+  cli::ExitCode run();
+
+ private:
+  void load(Candidate& candidate) const;
+  void refuse_early();
+  void measure_model(const Candidate& candidate, EvalProgress& progress, cli::Progress& lines);
+  void write(const run::LoadedRun& run, const RunResult& measured, cli::Progress& lines);
+  const data::Corpus& corpus_of(const run::LoadedRun& run);
+
+  // act() on each that was not refused before. A ConfigError refuses one; where several expressions
+  // were asked for, that does not cancel the others.
+  template <class F>
+  void for_each_candidate(const F& act) {
+    for (Candidate& candidate : candidates_) {
+      if (candidate.is_refused) continue;
+      try {
+        act(candidate);
+      } catch (const ConfigError& error) {
+        if (request_.posenc.size() < 2) throw;
+        if (n_refused_++ == 0) first_refusal_ = error;
+        candidate.is_refused = true;
+        candidate.run.reset();
+        out_ << "left out: " << error.what() << std::endl;
+      }
+    }
+    if (n_refused_ == candidates_.size()) throw ConfigError(*first_refusal_);
   }
-  if (!request.out.empty()) require_writable_folder(request.out);
-  const std::set<std::string> read_only = read_only_runs(request, out);
-  std::string no_plot;
+
+  const Request& request_;
+  std::ostream& out_;
+  std::vector<Candidate> candidates_;
+  size_t n_refused_ = 0;
+  std::optional<ConfigError> first_refusal_;
+  std::map<std::string, data::Corpus> corpora_;  // by folder: opening one reads all of it
+  std::set<std::string> read_only_;
+  std::map<std::string, std::vector<RunResult>> results_;  // by protocol
+  std::string no_plot_;
+  bool has_failed_ = false;
+};
+
+// The corpus of a run, or the one asked for instead.
+const data::Corpus& Call::corpus_of(const run::LoadedRun& run) {
+  const std::string folder = request_.data ? *request_.data : run::find_corpus(run.folder);
+  auto found = corpora_.find(folder);
+  if (found == corpora_.end()) found = corpora_.emplace(folder, data::Corpus::open(folder)).first;
+  const data::Corpus& corpus = found->second;
+  require<IoError>(request_.data || corpus.hash() == run.state.data_hash, "eval", folder,
+                   ": expected the data that ", run.folder.path().string(),
+                   " was trained on (hash ", run.state.data_hash, "), got other data (hash ",
+                   corpus.hash(), "); --data ", folder, " measures on it all the same");
+  return corpus;
+}
+
+void Call::load(Candidate& candidate) const {
+  const Baseline& baseline = candidate.baseline;
+  candidate.run.emplace(run::load_run(
+      candidate.path, {.step = request_.step,
+                       .device = request_.device,
+                       .posenc = candidate.expression,
+                       .drop_learned = request_.drop_learned,
+                       .map = request_.map,
+                       .window = baseline.kind == Baseline::Kind::masked ? baseline.window : 0}));
+}
+
+// What is refused is refused before an hour of measuring. Models are kept for that, as many as an
+// eighth of the free memory holds; beyond it they are loaded a second time.
+void Call::refuse_early() {
+  int64_t kept = 0;
+  for_each_candidate([&](Candidate& candidate) {
+    load(candidate);
+    const int64_t size = size_bytes(*candidate.run);
+    if (candidates_.size() > 1 &&
+        kept + size > run::available_bytes(candidate.run->config.device) / 8)
+      candidate.run.reset();
+    else
+      kept += size;
+  });
+}
+
+void Call::measure_model(const Candidate& candidate, EvalProgress& progress, cli::Progress& lines) {
+  const run::LoadedRun& run = *candidate.run;
+  const Baseline& baseline = candidate.baseline;
+  if (candidate.is_first) say(out_, candidate.path, run, !request_.map.empty());
+  const data::Corpus& corpus = corpus_of(run);
+  remove_leftovers_in(run.folder.eval());
+  remove_leftovers_in(run.folder.eval() / "cells");
+  const bool is_random = run.model.is_random(posenc::Phase::eval);
+  progress.begin({.text_size = corpus.split(request_.split).size(),
+                  .train_len = run.config.train_len(),
+                  .step_tokens = run.config.batch * run.config.train_len(),
+                  .baseline = baseline,
+                  .n_draws = is_random ? request_.eval.common.draws : 1});
+  const std::string label =
+      run::encoding_label(run.config.name, run.posenc, run.config.posenc(), baseline.label());
+  RowMemory memory;
+  const MeasureOptions options = {
+      .baseline = baseline,
+      .again = request_.again,
+      .keep = read_only_.count(candidate.path) == 0,
+      .in_file_order = request_.order == "file",
+      .watch =
+          [&](int64_t n) {
+            throw_if(cli::stop_requested);
+            progress.pass(n);
+          },
+      .finished = [&](const LengthResult& cell) { progress.finish(cell.length); },
+      .memory = request_.eval.protocols.size() > 1 ? &memory : nullptr};
+  for (const std::string& protocol : request_.eval.protocols) {
+    progress.begin(protocol, label + ", " + protocol);
+    const Interruptible interruptible(cli::stop_requested);  // finished cells are kept
+    RunResult measured = measure(run, corpus, request_.split, protocol, request_.eval, options);
+    for (const LengthResult& cell : measured.result.lengths)
+      has_failed_ = has_failed_ || !cell.failure.empty();
+    if (options.keep) write(run, measured, lines);
+    results_[protocol].push_back(std::move(measured));
+  }
+}
+
+void Call::write(const run::LoadedRun& run, const RunResult& measured, cli::Progress& lines) {
+  const WrittenResults written = write_run_results(run, measured, &no_plot_);
+  for (const fs::path& file : written.damaged)
+    lines.say("warning: " + file.string() +
+              ": not a finished cell; left out of the tables; remove it or measure it again");
+  lines.say("written: " + written.csv.string());
+}
+
+cli::ExitCode Call::run() {
+  if (!request_.posenc.empty() || request_.eval.baselines.size() > 1) refuse_early();
+  for (const std::string& name : request_.eval.baselines) {
+    const std::string warning = warning_of(parse_baseline(name), request_.eval.common.lengths);
+    if (!warning.empty()) out_ << "warning: " << warning << '\n';
+  }
+  if (!request_.out.empty()) require_writable_folder(request_.out);
+  read_only_ = read_only_runs(request_, out_);
   const cli::StopSignals signals("eval: stopping; a second signal ends at once");
   cli::Progress lines = cli::Progress::on_stdout();
-  const size_t n_asked = request.runs.size() * expressions.size() * baselines.size();
-  EvalProgress progress(lines, request.eval, static_cast<int64_t>(n_asked) - refused.n_refused());
-  for_each_subject([&](const std::string& path, const run::LoadedRun& run,
-                       const Baseline& baseline) {
-    if (&baseline == &baselines.front()) say(out, path, run, !request.map.empty());
-    const data::Corpus corpus = corpus_of(request, run);
-    remove_leftovers_in(run.folder.eval());
-    remove_leftovers_in(run.folder.eval() / "cells");
-    RowMemory memory;
-    progress.begin({.text_size = corpus.split(request.split).size(),
-                    .train_len = run.config.train_len(),
-                    .step_tokens = run.config.batch * run.config.train_len(),
-                    .baseline = baseline,
-                    .n_draws = run.model.encoding().is_random(posenc::Phase::eval)
-                                   ? request.eval.common.draws
-                                   : 1});
-    for (const std::string& protocol : request.eval.protocols) {
-      progress.begin(protocol, run::encoding_label(run.config.name, run.posenc, run.config.posenc(),
-                                                   baseline.label()) +
-                                   ", " + protocol);
-      const Interruptible interruptible(cli::stop_requested);  // finished cells are kept
-      RunResult measured =
-          measure(run, corpus, request.split, protocol, request.eval,
-                  {.baseline = baseline,
-                   .again = request.again,
-                   .keep = read_only.count(path) == 0,
-                   .in_file_order = request.order == "file",
-                   .watch = [&](int64_t n) { watch(progress, n); },
-                   .finished = [&](const LengthResult& cell) { progress.finish(cell.length); },
-                   .memory = request.eval.protocols.size() > 1 ? &memory : nullptr});
-      for (const LengthResult& cell : measured.result.lengths)
-        has_failed = has_failed || !cell.failure.empty();
-      if (read_only.count(path) == 0) {
-        const WrittenResults written = write_run_results(run, measured, &no_plot);
-        for (const fs::path& file : written.damaged)
-          lines.say("warning: " + file.string() +
-                    ": not a finished cell; left out of the tables; remove it or measure it again");
-        lines.say("written: " + written.csv.string());
-      }
-      all[protocol].push_back(std::move(measured));
-    }
+  EvalProgress progress(lines, request_.eval,
+                        static_cast<int64_t>(candidates_.size() - n_refused_));
+  for_each_candidate([&](Candidate& candidate) {
+    if (!candidate.run) load(candidate);
+    measure_model(candidate, progress, lines);
+    candidate.run.reset();
   });
-  for (const std::string& protocol : request.eval.protocols) {
-    if (!request.out.empty())
-      out << "written: " << write_results(request.out, all[protocol], &no_plot).string() << '\n';
-    out << '\n' << results_table(all[protocol]);
+  for (const std::string& protocol : request_.eval.protocols) {
+    if (!request_.out.empty())
+      out_ << "written: " << write_results(request_.out, results_[protocol], &no_plot_).string()
+           << '\n';
+    out_ << '\n' << results_table(results_[protocol]);
   }
-  if (!no_plot.empty()) out << "no plot: " << no_plot << '\n';
-  refused.rethrow("eval");
-  return has_failed ? cli::kFailed : cli::kDone;
+  if (!no_plot_.empty()) out_ << "no plot: " << no_plot_ << '\n';
+  // At the end, so that the program does not exit as if all had been done.
+  if (first_refusal_)
+    fail<ConfigError>("eval", "bad_argument: ", n_refused_, " of ", candidates_.size(),
+                      " measurements left out, the others are done: ", first_refusal_->what());
+  return has_failed_ ? cli::kFailed : cli::kDone;
 }
 
 }  // namespace
@@ -238,7 +320,7 @@ int eval_command(int argc, const char* const* argv, std::ostream& out) {
   check(request.eval);
   if (request.threads) set_thread_count(*request.threads);
   try {
-    return measure_all(request, out);
+    return Call(request, out).run();
   } catch (const Interrupted&) {
     out << "[eval] stopped on request; run the same command to continue\n";
     return cli::kStopped;
