@@ -11,6 +11,7 @@
 #include "apps/eval/results.h"
 #include "apps/run/labels.h"
 #include "engine/base/error.h"
+#include "engine/base/text.h"
 
 namespace farfield::compare {
 namespace {
@@ -178,7 +179,7 @@ std::string choose_reference(const std::vector<std::string>& names, const std::s
   if (!asked.empty()) {
     const std::string found = find(asked);
     require<ConfigError>(!found.empty(), kWhere, "bad_argument: --reference: expected one of ",
-                         cli::list_of(names), ", got '", asked, "'", did_you_mean(asked, names));
+                         joined(names), ", got '", asked, "'", did_you_mean(asked, names));
     return found;
   }
   for (const char* usual : {"kerple_log", "sandwich"})
@@ -293,9 +294,9 @@ std::vector<Comparison> comparisons_of(const std::vector<RunCell>& cells,
   if (all.empty()) return {};
   const std::vector<std::string> known = full_names_of(all);
   for (const std::string& quantity : options.quantities)
-    require<ConfigError>(
-        cli::has(known, quantity), kWhere, "bad_argument: --quantity: expected one of ",
-        cli::list_of(quantities_of(all)), ", got '", quantity, "'", did_you_mean(quantity, known));
+    require<ConfigError>(cli::has(known, quantity), kWhere,
+                         "bad_argument: --quantity: expected one of ", joined(quantities_of(all)),
+                         ", got '", quantity, "'", did_you_mean(quantity, known));
   const std::string reference = choose_reference(names, name_asked(all, options.reference));
   std::vector<Comparison> made;
   for (const auto& group : groups) {

@@ -11,6 +11,7 @@
 #include "apps/cli/text_table.h"
 #include "apps/eval/results.h"
 #include "engine/base/error.h"
+#include "engine/base/text.h"
 
 namespace farfield::compare {
 namespace {
@@ -145,10 +146,9 @@ void add_ratio(std::vector<std::string>& to, const ComparedCell& cell, bool is_t
                bool is_reference) {
   to.push_back(std::isnan(cell.ratio) ? "" : eval::short_number(cell.ratio));
   if (!is_time) return;
-  char percent[32] = "";
-  if (!std::isnan(cell.ratio) && !is_reference)
-    std::snprintf(percent, sizeof percent, "%.1f", analysis::percent_faster(cell.ratio, 1));
-  to.push_back(percent);
+  to.push_back(std::isnan(cell.ratio) || is_reference
+                   ? ""
+                   : fixed(analysis::percent_faster(cell.ratio, 1), 1));
 }
 
 // The tests that decide the marks.

@@ -5,6 +5,7 @@
 
 #include "apps/cli/lists.h"
 #include "engine/base/error.h"
+#include "engine/base/text.h"
 
 namespace farfield::compare {
 namespace {
@@ -96,7 +97,7 @@ void note_unmatched(Comparison& in) {
       if (row.label == label && !cli::has(parts, row.of)) unmatched.push_back(row.of);
     if (!unmatched.empty())
       in.notes.push_back(concat(label, ": ", in.reference_label, " has nothing of ",
-                                cli::list_of(unmatched), " to hold it against: not compared"));
+                                joined(unmatched), " to hold it against: not compared"));
   }
 }
 

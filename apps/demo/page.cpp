@@ -2,30 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
 #include "apps/eval/results_plots.h"
 #include "apps/eval/verdict.h"
 #include "apps/plot/svg.h"
 #include "engine/base/error.h"
+#include "engine/base/text.h"
 
 namespace farfield::demo {
 namespace {
-
-std::string fixed(double value, int digits) {
-  char text[64];
-  std::snprintf(text, sizeof text, "%.*f", digits, value);
-  return text;
-}
-
-std::string joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (size_t i = 0; i < words.size(); ++i) {
-    if (i > 0) text += i + 1 == words.size() ? " and " : ", ";
-    text += words[i];
-  }
-  return text;
-}
 
 eval::Verdict verdict_of(const eval::RunResult& r) {
   return eval::compare(r.result.lengths.front(), r.result.lengths.back());
@@ -211,8 +196,8 @@ std::vector<std::string> findings(const std::vector<eval::RunResult>& results) {
   else if (as_expected.empty())
     last += "That pattern is not seen here.";
   else
-    last += concat("Here it is seen for ", joined(as_expected), ", and not for ", joined(otherwise),
-                   ".");
+    last += concat("Here it is seen for ", listed(as_expected, " and "), ", and not for ",
+                   listed(otherwise, " and "), ".");
   sentences.push_back(last);
   return sentences;
 }
@@ -239,7 +224,7 @@ std::vector<plot::Plot> demo_plots(const std::vector<eval::RunResult>& results) 
   std::vector<plot::Plot> plots = {plot};
   if (hiding.empty() || calm.empty()) return plots;
   plot.curves = std::move(calm);
-  plot.title = "The same without " + joined(hiding);
+  plot.title = "The same without " + listed(hiding, " and ");
   plots.push_back(std::move(plot));
   return plots;
 }

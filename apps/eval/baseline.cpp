@@ -3,6 +3,7 @@
 #include <charconv>
 
 #include "engine/base/error.h"
+#include "engine/base/text.h"
 
 namespace farfield::eval {
 namespace {
@@ -37,12 +38,12 @@ Baseline parse_baseline(const std::string& name) {
 
 std::string warning_of(const Baseline& baseline, const std::vector<int64_t>& lengths) {
   if (baseline.kind == Baseline::Kind::none) return "";
-  std::string list;
+  std::vector<int64_t> whole;
   for (const int64_t length : lengths)
-    if (length <= baseline.window) list += concat(list.empty() ? "" : ", ", length);
-  return list.empty() ? ""
-                      : concat(baseline.label(), " is the model as it is at length ", list,
-                               ": the window hides nothing there");
+    if (length <= baseline.window) whole.push_back(length);
+  return whole.empty() ? ""
+                       : concat(baseline.label(), " is the model as it is at length ",
+                                joined(whole), ": the window hides nothing there");
 }
 
 }  // namespace farfield::eval

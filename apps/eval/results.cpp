@@ -12,6 +12,7 @@
 #include "apps/eval/protocol.h"
 #include "engine/base/error.h"
 #include "engine/base/hash.h"
+#include "engine/base/text.h"
 
 namespace farfield::eval {
 namespace {
@@ -153,10 +154,8 @@ std::string speed_table(const std::vector<RunResult>& results,
   for (size_t i = 0; i < results.size(); ++i) {
     const double own_s = step_s(results[i]);
     if (std::isnan(own_s)) continue;
-    char percent[32];
-    std::snprintf(percent, sizeof percent, "%.1f", analysis::percent_faster(own_s, first_s));
-    rows.push_back(
-        {labels[i], short_number(own_s), short_number(own_s / first_s), i == 0 ? "" : percent});
+    rows.push_back({labels[i], short_number(own_s), short_number(own_s / first_s),
+                    i == 0 ? "" : fixed(analysis::percent_faster(own_s, first_s), 1)});
   }
   return cli::text_table(rows);
 }

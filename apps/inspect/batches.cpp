@@ -13,6 +13,7 @@
 #include "data/corpus.h"
 #include "data/loader.h"
 #include "engine/base/error.h"
+#include "engine/base/text.h"
 #include "engine/base/utf8.h"
 
 namespace farfield::inspect {
@@ -103,11 +104,7 @@ std::vector<std::vector<std::string>> rows_of(const Source& source, int64_t step
   return rows;
 }
 
-std::string all_ids(const std::vector<int32_t>& ids) {
-  std::string text;
-  for (const int32_t id : ids) text.append(text.empty() ? "" : " ").append(std::to_string(id));
-  return text;
-}
+std::string all_ids(const std::vector<int32_t>& ids) { return joined(ids, " "); }
 
 // How the text of a window begins, on one line.
 std::string begin_of_text(const data::Tokenizer& tokenizer, const std::vector<int32_t>& ids) {

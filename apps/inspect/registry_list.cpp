@@ -5,6 +5,7 @@
 
 #include "apps/cli/csv.h"
 #include "engine/base/error.h"
+#include "engine/base/text.h"
 #include "engine/ops/attention.h"
 #include "engine/ops/split_heads.h"
 #include "posenc/registry.h"
@@ -16,12 +17,6 @@ constexpr size_t kWidth = 100;
 
 posenc::Config small_model() {
   return {.n_head = 2, .head_dim = 8, .d_model = 16, .n_layer = 4, .train_len = 16, .seed = 1};
-}
-
-std::string joined(const std::vector<std::string>& words, const char* between) {
-  std::string text;
-  for (const std::string& word : words) text.append(text.empty() ? "" : between).append(word);
-  return text;
 }
 
 // By name, the encodings that each is refused together with.

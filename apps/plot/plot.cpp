@@ -8,6 +8,7 @@
 #include "apps/plot/script.h"
 #include "apps/plot/svg.h"
 #include "engine/base/error.h"
+#include "engine/base/text.h"
 
 namespace farfield::plot {
 namespace {
@@ -40,9 +41,8 @@ class MeanPoint {
 
 // What there is to see, for those who hear it.
 SvgText text_of(const std::string& title, const Plot& plot) {
-  std::string curves;
-  for (const Curve& curve : plot.curves) curves += (curves.empty() ? "" : ", ") + curve.label;
-  return {title, concat(plot.y_label, " by ", plot.x_label, ": ", curves)};
+  return {title, concat(plot.y_label, " by ", plot.x_label, ": ",
+                        joined(plot.curves, ", ", &Curve::label))};
 }
 
 }  // namespace
