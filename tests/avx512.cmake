@@ -51,20 +51,10 @@ if(NOT FARFIELD_SOUND_HEAP_FRAMES)
   set(farfield_wide_frames "ASAN_OPTIONS=string_append::detect_stack_use_after_return=0")
 endif()
 
-function(farfield_avx512_test name)
-  target_link_libraries(${name} PRIVATE farfield_test_main ${ARGN})
-  set_target_properties(${name} PROPERTIES
-    LINKER_LANGUAGE CXX RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests" FARFIELD_IS_TEST ON)
-  add_test(NAME ${name} COMMAND ${name} --color_output=no WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
-  set_tests_properties(${name} PROPERTIES
-    LABELS "engine;sanitize" TIMEOUT 600 ENVIRONMENT_MODIFICATION "${farfield_wide_frames}")
-  set_property(GLOBAL APPEND PROPERTY FARFIELD_TESTS_sanitize ${name})
-endfunction()
-
-# farfield_run_on_avx512(test_attention ...): runs these tests once more, NAME_avx512, with
-# attention's kernels for AVX-512. The same objects are linked to these in place of those of
-# farfield::engine, whose members the linker then has no need of.
-function(farfield_run_on_avx512)
+# farfield_run_on_avx512(PROGRAM test_attention ...): runs these tests of a program once more,
+# NAME_avx512, with attention's kernels for AVX-512. The same objects are linked to these in place of
+# those of farfield::engine, whose members the linker then has no need of.
+function(farfield_run_on_avx512 program)
   set(kernels
     "${PROJECT_SOURCE_DIR}/engine/cpu/attention_backward.cpp"
     "${PROJECT_SOURCE_DIR}/engine/cpu/attention_forward.cpp")
@@ -73,15 +63,18 @@ function(farfield_run_on_avx512)
   set(flags -mavx512f -mavx512bw -mavx512cd -mavx512dq -mavx512vl)  # on top of -march
   target_compile_options(farfield_attention_avx512 PRIVATE ${flags})
   target_link_libraries(farfield_attention_avx512 PRIVATE farfield::engine farfield_flags)
+  set(FARFIELD_IS_AVX512 TRUE)  # as far as these go
+  add_executable(${program}_avx512
+    $<TARGET_OBJECTS:${program}> $<TARGET_OBJECTS:farfield_attention_avx512>)
+  farfield_test_options(${program}_avx512 farfield_test_reference farfield::engine)
   foreach(name IN LISTS ARGN)
-    get_target_property(links ${name} FARFIELD_LINKS)
-    add_executable(${name}_avx512
-      $<TARGET_OBJECTS:${name}> $<TARGET_OBJECTS:farfield_attention_avx512>)
-    farfield_avx512_test(${name}_avx512 ${links})
+    farfield_add_suite(${name}_avx512 ${program}_avx512 ${name} engine sanitize)
   endforeach()
-  # This one looks at the vectors themselves.
+  # This one looks at the vectors themselves. Its flags are not those of the precompiled header.
   add_executable(test_attention_exp_avx512 engine/cpu/test_attention_exp.cpp)
-  target_include_directories(test_attention_exp_avx512 PRIVATE "${PROJECT_SOURCE_DIR}")
   target_compile_options(test_attention_exp_avx512 PRIVATE ${flags})
-  farfield_avx512_test(test_attention_exp_avx512 farfield::engine)
+  farfield_test_options(test_attention_exp_avx512 farfield::engine)
+  set_target_properties(test_attention_exp_avx512 PROPERTIES DISABLE_PRECOMPILE_HEADERS ON)
+  farfield_add_suite(test_attention_exp_avx512 test_attention_exp_avx512 test_attention_exp
+    engine sanitize)
 endfunction()

@@ -7,6 +7,7 @@
 #include "tests/support/zstd_frame.h"
 
 namespace farfield::data {
+BOOST_AUTO_TEST_SUITE(test_binary)
 namespace {
 
 using namespace std::string_literals;
@@ -57,4 +58,5 @@ BOOST_AUTO_TEST_CASE(the_refusal_names_the_file_and_a_way_out) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::data

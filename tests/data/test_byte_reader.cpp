@@ -9,6 +9,7 @@
 #include "tests/support/zstd_frame.h"
 
 namespace farfield::data {
+BOOST_AUTO_TEST_SUITE(test_byte_reader)
 namespace {
 
 std::string read_all(ByteReader& reader) {
@@ -55,4 +56,5 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_read_is_named) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::data

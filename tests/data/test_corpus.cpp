@@ -7,6 +7,7 @@
 #include "tests/support/temp_folder.h"
 
 namespace farfield::data {
+BOOST_AUTO_TEST_SUITE(test_corpus)
 namespace {
 
 struct Fixture {
@@ -159,4 +160,5 @@ BOOST_AUTO_TEST_CASE(an_empty_split_is_refused) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::data

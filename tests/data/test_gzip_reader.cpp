@@ -8,6 +8,7 @@
 #include "tests/support/string_reader.h"
 
 namespace farfield::data {
+BOOST_AUTO_TEST_SUITE(test_gzip_reader)
 namespace {
 
 std::string decompress(const std::string& bytes, size_t most_in = 1 << 20, size_t most_out = 7777) {
@@ -78,4 +79,5 @@ BOOST_AUTO_TEST_CASE(damage_is_an_error) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::data

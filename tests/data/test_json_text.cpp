@@ -6,6 +6,7 @@
 #include "engine/base/utf8.h"
 
 namespace farfield::data {
+BOOST_AUTO_TEST_SUITE(test_json_text)
 namespace {
 
 std::string text_of(const std::string& line) {
@@ -164,4 +165,5 @@ BOOST_AUTO_TEST_CASE(the_scanner_agrees_with_another_parser) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::data

@@ -7,6 +7,7 @@
 #include "tests/support/string_reader.h"
 
 namespace farfield::data {
+BOOST_AUTO_TEST_SUITE(test_jsonl)
 namespace {
 
 struct Fixture {
@@ -184,4 +185,5 @@ BOOST_AUTO_TEST_CASE(a_byte_order_mark_at_the_start_is_passed_over) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::data

@@ -9,6 +9,7 @@
 #include "tests/support/temp_folder.h"
 
 namespace farfield::data {
+BOOST_AUTO_TEST_SUITE(test_loader)
 namespace {
 
 // A file with tokens 0, 1, 2, ... n - 1.
@@ -102,4 +103,5 @@ BOOST_AUTO_TEST_CASE(the_data_must_fill_one_window) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::data

@@ -8,6 +8,7 @@
 #include "tests/support/messages.h"
 
 namespace farfield::data {
+BOOST_AUTO_TEST_SUITE(test_permutation)
 namespace {
 
 BOOST_AUTO_TEST_CASE(every_number_comes_exactly_once) {
@@ -63,4 +64,5 @@ BOOST_AUTO_TEST_CASE(neighbours_are_not_neighbours_afterwards) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::data

@@ -11,6 +11,7 @@
 #include "tests/support/temp_folder.h"
 
 namespace farfield::data {
+BOOST_AUTO_TEST_SUITE(test_prepare)
 namespace {
 
 namespace fs = std::filesystem;
@@ -262,4 +263,5 @@ BOOST_AUTO_TEST_CASE(real_corpora_have_their_known_sizes) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::data

@@ -8,6 +8,8 @@
 #include "tests/support/messages.h"
 #include "tests/support/temp_folder.h"
 
+BOOST_AUTO_TEST_SUITE(test_shuffled_documents)
+
 using namespace farfield;
 using namespace farfield::data;
 
@@ -110,3 +112,5 @@ BOOST_AUTO_TEST_CASE(documents_longer_than_a_piece_of_reading_are_found) {
   BOOST_TEST(std::count(shuffled.begin(), shuffled.end(), '|') == 3);
   BOOST_TEST(shuffled.substr(140001) == std::string(59999, 'x'));
 }
+
+BOOST_AUTO_TEST_SUITE_END()

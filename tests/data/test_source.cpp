@@ -10,6 +10,7 @@
 #include "tests/support/zstd_frame.h"
 
 namespace farfield::data {
+BOOST_AUTO_TEST_SUITE(test_source)
 namespace {
 
 namespace fs = std::filesystem;
@@ -218,4 +219,5 @@ BOOST_AUTO_TEST_CASE(inputs_that_cannot_be_are_named) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::data

@@ -9,6 +9,7 @@
 #include "tests/support/zstd_frame.h"
 
 namespace farfield::data {
+BOOST_AUTO_TEST_SUITE(test_text_file)
 namespace {
 
 using namespace std::string_literals;
@@ -76,4 +77,5 @@ BOOST_AUTO_TEST_CASE(a_small_file_that_grows_out_of_all_proportion_is_refused) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::data

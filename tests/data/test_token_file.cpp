@@ -10,6 +10,7 @@
 #include "tests/support/temp_folder.h"
 
 namespace farfield::data {
+BOOST_AUTO_TEST_SUITE(test_token_file)
 namespace {
 
 struct Fixture {
@@ -181,4 +182,5 @@ BOOST_AUTO_TEST_CASE(the_writer_refuses_ids_and_a_full_disk) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::data

@@ -5,6 +5,7 @@
 #include "tests/support/messages.h"
 
 namespace farfield::data {
+BOOST_AUTO_TEST_SUITE(test_tokenizer)
 namespace {
 
 BOOST_AUTO_TEST_CASE(bytes_are_their_own_ids) {
@@ -48,4 +49,5 @@ BOOST_AUTO_TEST_CASE(the_vocabulary_is_padded_to_64) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::data

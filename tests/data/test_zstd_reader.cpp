@@ -8,6 +8,7 @@
 #include "tests/support/zstd_frame.h"
 
 namespace farfield::data {
+BOOST_AUTO_TEST_SUITE(test_zstd_reader)
 namespace {
 
 std::string decompress(const std::string& bytes, size_t most_in = 1 << 20, size_t most_out = 7777) {
@@ -83,4 +84,5 @@ BOOST_AUTO_TEST_CASE(windows_up_to_2_to_the_27_are_read_and_larger_ones_refused)
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::data

@@ -10,6 +10,7 @@
 #include "tests/support/messages.h"
 
 namespace farfield {
+BOOST_AUTO_TEST_SUITE(test_allocator)
 namespace {
 
 // A device with room for `room` bytes that counts what it gave and got back.
@@ -217,4 +218,5 @@ BOOST_AUTO_TEST_CASE(a_reserve_may_go_before_its_blocks) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield

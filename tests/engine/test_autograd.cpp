@@ -8,6 +8,7 @@
 #include "tests/support/random_tensor.h"
 
 namespace farfield {
+BOOST_AUTO_TEST_SUITE(test_autograd)  // ctest: on_cuda
 namespace {
 
 // y = x with a history: gradients pass through.
@@ -251,4 +252,5 @@ BOOST_AUTO_TEST_CASE(checks_stop_with_the_finder) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield

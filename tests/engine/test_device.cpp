@@ -5,6 +5,7 @@
 #include "tests/support/messages.h"
 
 namespace farfield {
+BOOST_AUTO_TEST_SUITE(test_device)
 namespace {
 
 BOOST_AUTO_TEST_CASE(devices_print_and_parse) {
@@ -41,4 +42,5 @@ BOOST_AUTO_TEST_CASE(a_build_without_cuda_says_so) {
 #endif
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield

@@ -8,6 +8,7 @@
 #include "tests/support/messages.h"
 
 namespace farfield {
+BOOST_AUTO_TEST_SUITE(test_dtype)
 namespace {
 
 float round_trip(float x) { return static_cast<float>(BFloat16(x)); }
@@ -66,4 +67,5 @@ BOOST_AUTO_TEST_CASE(dispatch_reaches_each_floating_type_and_refuses_int32) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield

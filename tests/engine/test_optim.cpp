@@ -10,6 +10,7 @@
 #include "tests/support/golden.h"
 
 namespace farfield {
+BOOST_AUTO_TEST_SUITE(test_optim)  // ctest: on_cuda
 namespace {
 
 using test::clipped_step;
@@ -300,4 +301,5 @@ BOOST_AUTO_TEST_CASE(options_out_of_range_are_refused) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield

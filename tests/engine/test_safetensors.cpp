@@ -11,6 +11,7 @@
 #include "tests/support/temp_folder.h"
 
 namespace farfield {
+BOOST_AUTO_TEST_SUITE(test_safetensors)  // ctest: on_cuda
 namespace {
 
 std::string file_bytes(const std::string& header, const std::string& data) {
@@ -286,4 +287,5 @@ BOOST_AUTO_TEST_CASE(a_full_disk_leaves_the_old_file) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield

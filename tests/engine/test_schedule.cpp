@@ -6,6 +6,7 @@
 #include "tests/support/golden.h"
 
 namespace farfield {
+BOOST_AUTO_TEST_SUITE(test_schedule)
 namespace {
 
 BOOST_AUTO_TEST_CASE(the_published_schedule_has_the_golden_rates) {
@@ -53,4 +54,5 @@ BOOST_AUTO_TEST_CASE(arguments_out_of_range_are_refused) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield

@@ -8,6 +8,7 @@
 #include "tests/support/messages.h"
 
 namespace farfield {
+BOOST_AUTO_TEST_SUITE(test_shape)
 namespace {
 
 BOOST_AUTO_TEST_CASE(sizes_are_read_from_both_ends) {
@@ -70,4 +71,5 @@ BOOST_AUTO_TEST_CASE(impossible_shapes_are_refused) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield

@@ -6,6 +6,7 @@
 #include "engine/storage.h"
 
 namespace farfield {
+BOOST_AUTO_TEST_SUITE(test_storage)
 namespace {
 
 BOOST_AUTO_TEST_CASE(bytes_are_aligned_counted_and_returned) {
@@ -46,4 +47,5 @@ BOOST_AUTO_TEST_CASE(no_bytes_need_no_memory) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield

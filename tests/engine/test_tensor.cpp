@@ -7,6 +7,7 @@
 #include "tests/support/all_close.h"
 
 namespace farfield {
+BOOST_AUTO_TEST_SUITE(test_tensor)  // ctest: on_cuda
 namespace {
 
 BOOST_AUTO_TEST_CASE(copies_share_elements_and_clones_do_not) {
@@ -110,4 +111,5 @@ BOOST_AUTO_TEST_CASE(misuse_is_refused_with_a_message) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield

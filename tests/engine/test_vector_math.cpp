@@ -6,6 +6,7 @@
 #include "engine/vector_math.h"
 
 namespace farfield {
+BOOST_AUTO_TEST_SUITE(test_vector_math)
 namespace {
 
 // Largest error of f against g over evenly spaced floats, relative to |g| when asked.
@@ -74,4 +75,5 @@ BOOST_AUTO_TEST_CASE(tanh_has_the_stated_relative_error) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield

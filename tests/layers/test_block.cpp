@@ -10,6 +10,7 @@
 #include "tests/support/all_close.h"
 
 namespace farfield {
+BOOST_AUTO_TEST_SUITE(test_block)  // ctest: on_cuda
 namespace {
 
 const Initializer kInit{.seed = 1, .dtype = DType::f64};
@@ -172,4 +173,5 @@ BOOST_AUTO_TEST_CASE(a_checkpointed_block_has_the_same_outputs_and_gradients) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield

@@ -9,6 +9,7 @@
 #include "tests/support/messages.h"
 
 namespace farfield {
+BOOST_AUTO_TEST_SUITE(test_cache)  // ctest: on_cuda
 namespace {
 
 constexpr int64_t kLength = 30;
@@ -255,4 +256,5 @@ BOOST_AUTO_TEST_CASE(what_does_not_fit_is_refused) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield

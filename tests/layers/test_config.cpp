@@ -7,6 +7,7 @@
 #include "tests/support/messages.h"
 
 namespace farfield {
+BOOST_AUTO_TEST_SUITE(test_config)
 namespace {
 
 BOOST_AUTO_TEST_CASE(the_published_models_have_the_published_numbers_of_parameters) {
@@ -86,4 +87,5 @@ BOOST_AUTO_TEST_CASE(sizes_that_make_no_sense_are_refused) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield

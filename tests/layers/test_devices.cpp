@@ -13,6 +13,7 @@
 #include "tests/support/clipped_step.h"
 
 namespace farfield::test {
+BOOST_AUTO_TEST_SUITE(test_devices)  // ctest: gpu
 namespace {
 
 ModelConfig smoke(const std::string& posenc) {
@@ -143,4 +144,5 @@ BOOST_AUTO_TEST_CASE(every_encoding_is_tested_the_same_beyond_its_training_lengt
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::test

@@ -9,6 +9,7 @@
 #include "tests/support/messages.h"
 
 namespace farfield {
+BOOST_AUTO_TEST_SUITE(test_generate)  // ctest: on_cuda:slow
 namespace {
 
 using Tokens = std::vector<int32_t>;
@@ -241,4 +242,5 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_done_is_refused) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield

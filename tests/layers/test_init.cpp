@@ -6,6 +6,7 @@
 #include "tests/support/golden.h"
 
 namespace farfield {
+BOOST_AUTO_TEST_SUITE(test_init)  // ctest: on_cuda
 namespace {
 
 BOOST_AUTO_TEST_CASE(normal_has_the_mean_and_width_asked_for) {
@@ -57,4 +58,5 @@ BOOST_AUTO_TEST_CASE(the_width_of_residual_writers_is_the_golden_one) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield

@@ -8,6 +8,7 @@
 #include "tests/support/messages.h"
 
 namespace farfield {
+BOOST_AUTO_TEST_SUITE(test_input_gradient)  // ctest: on_cuda
 namespace {
 
 // Distinct tokens, so that a row of the embedding table is one input.
@@ -187,4 +188,5 @@ BOOST_AUTO_TEST_CASE(a_saturated_softmax_has_exactly_no_gradient_of_the_nll) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield

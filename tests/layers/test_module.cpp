@@ -5,6 +5,7 @@
 #include "tests/support/messages.h"
 
 namespace farfield {
+BOOST_AUTO_TEST_SUITE(test_module)  // ctest: on_cuda
 namespace {
 
 Parameter parameter(const std::string& name, double value) {
@@ -47,4 +48,5 @@ BOOST_AUTO_TEST_CASE(weights_of_another_model_are_refused_and_change_nothing) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield

@@ -9,6 +9,7 @@
 #include "tests/support/random_tensor.h"
 
 namespace farfield {
+BOOST_AUTO_TEST_SUITE(test_sequence_part)  // ctest: on_cuda
 namespace {
 
 constexpr int64_t kLength = 12, kHeads = 2, kBatch = 2;
@@ -131,4 +132,5 @@ BOOST_AUTO_TEST_CASE(rows_of_rotations) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield

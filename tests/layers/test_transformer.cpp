@@ -12,6 +12,7 @@
 #include "tests/support/messages.h"
 
 namespace farfield {
+BOOST_AUTO_TEST_SUITE(test_transformer)  // ctest: on_cuda:slow
 namespace {
 
 Tensor ids_by(int64_t batch_size, int64_t seq_len, int32_t (*f)(int32_t b, int32_t t)) {
@@ -373,4 +374,5 @@ BOOST_AUTO_TEST_CASE(arguments_that_do_not_fit_are_refused) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield

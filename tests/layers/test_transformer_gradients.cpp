@@ -5,6 +5,7 @@
 #include "tests/layers/tiny_model.h"
 
 namespace farfield {
+BOOST_AUTO_TEST_SUITE(test_transformer_gradients)  // ctest: on_cuda
 namespace {
 
 // A few entries of each parameter against central differences of the whole model in float64.
@@ -46,4 +47,5 @@ BOOST_AUTO_TEST_CASE(sandwich) { check_gradients("sandwich"); }
 BOOST_AUTO_TEST_CASE(a_mix_by_layer) { check_gradients("rope@0 + kerple_log@1"); }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield

@@ -10,6 +10,7 @@
 #include "tests/support/random_tensor.h"
 
 namespace farfield {
+BOOST_AUTO_TEST_SUITE(test_transformer_training)  // ctest: on_cuda:slow
 namespace {
 
 ModelConfig smoke(const std::string& posenc) {
@@ -122,4 +123,5 @@ BOOST_AUTO_TEST_CASE(ten_losses_are_the_recorded_ones) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield

@@ -4,6 +4,7 @@
 #include "tests/support/encodings.h"
 
 namespace farfield::posenc {
+BOOST_AUTO_TEST_SUITE(test_alibi)  // ctest: on_cuda
 namespace {
 
 using farfield::test::golden;
@@ -81,4 +82,5 @@ BOOST_AUTO_TEST_CASE(wrong_slopes_are_refused) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::posenc

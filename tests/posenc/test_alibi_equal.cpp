@@ -3,6 +3,7 @@
 #include "tests/support/golden_tables.h"
 
 namespace farfield::posenc {
+BOOST_AUTO_TEST_SUITE(test_alibi_equal)  // ctest: on_cuda
 namespace {
 
 BOOST_AUTO_TEST_CASE(every_head_has_the_golden_table) {
@@ -39,4 +40,5 @@ BOOST_AUTO_TEST_CASE(a_slope_beyond_float32_is_refused) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::posenc

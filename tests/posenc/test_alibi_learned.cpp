@@ -3,6 +3,7 @@
 #include "tests/support/golden_tables.h"
 
 namespace farfield::posenc {
+BOOST_AUTO_TEST_SUITE(test_alibi_learned)  // ctest: on_cuda
 namespace {
 
 const GoldenTable& golden() {
@@ -40,4 +41,5 @@ BOOST_AUTO_TEST_CASE(learned_and_fixed_slopes_compose_and_each_has_its_gain) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::posenc

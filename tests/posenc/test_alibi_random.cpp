@@ -4,6 +4,7 @@
 #include "tests/support/golden_tables.h"
 
 namespace farfield::posenc {
+BOOST_AUTO_TEST_SUITE(test_alibi_random)  // ctest: on_cuda
 namespace {
 
 std::vector<double> slopes_of(const Composition& c) {
@@ -79,4 +80,5 @@ BOOST_AUTO_TEST_CASE(a_rate_that_would_draw_forever_is_refused) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::posenc

@@ -3,6 +3,7 @@
 #include "tests/support/golden_tables.h"
 
 namespace farfield::posenc {
+BOOST_AUTO_TEST_SUITE(test_alibi_shift)  // ctest: on_cuda
 namespace {
 
 std::vector<double> slopes_of(std::string_view expression, int64_t n_head) {
@@ -52,4 +53,5 @@ BOOST_AUTO_TEST_CASE(the_shift_must_be_given) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::posenc

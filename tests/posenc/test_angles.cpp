@@ -6,6 +6,7 @@
 #include "tests/support/golden.h"
 
 namespace farfield::posenc {
+BOOST_AUTO_TEST_SUITE(test_angles)
 namespace {
 
 using farfield::test::golden;
@@ -45,4 +46,5 @@ BOOST_AUTO_TEST_CASE(in_bfloat16_positions_merge_and_in_float64_they_do_not) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::posenc

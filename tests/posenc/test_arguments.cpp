@@ -5,6 +5,7 @@
 #include "tests/support/encodings.h"
 
 namespace farfield::posenc {
+BOOST_AUTO_TEST_SUITE(test_arguments)  // ctest: sanitize
 namespace {
 
 const std::vector<ArgumentSpec>& specs() {
@@ -200,4 +201,5 @@ BOOST_AUTO_TEST_CASE(declarations_that_make_no_sense_are_refused) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::posenc

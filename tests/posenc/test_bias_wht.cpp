@@ -3,6 +3,7 @@
 #include "tests/support/golden_tables.h"
 
 namespace farfield::posenc {
+BOOST_AUTO_TEST_SUITE(test_bias_wht)  // ctest: on_cuda
 namespace {
 
 const GoldenTable& golden() {
@@ -55,4 +56,5 @@ BOOST_AUTO_TEST_CASE(composed_weights_multiply_and_biases_add) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::posenc

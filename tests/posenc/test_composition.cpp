@@ -9,6 +9,7 @@
 #include "tests/support/encodings.h"
 
 namespace farfield::posenc {
+BOOST_AUTO_TEST_SUITE(test_composition)  // ctest: on_cuda sanitize
 namespace {
 
 Config model() {
@@ -307,4 +308,5 @@ BOOST_AUTO_TEST_CASE(decays_are_tables_in_closed_form_with_their_inverse) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::posenc

@@ -5,6 +5,7 @@
 #include "tests/support/encodings.h"
 
 namespace farfield::posenc {
+BOOST_AUTO_TEST_SUITE(test_declaration)  // ctest: sanitize
 namespace {
 
 // Of a parameter r.
@@ -103,4 +104,5 @@ BOOST_AUTO_TEST_CASE(each_mistake_is_refused_at_its_place) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::posenc

@@ -4,6 +4,7 @@
 #include "tests/support/all_close.h"
 
 namespace farfield::posenc {
+BOOST_AUTO_TEST_SUITE(test_encoding)
 namespace {
 
 BOOST_AUTO_TEST_CASE(plain_positions_count_from_zero) {
@@ -30,4 +31,5 @@ BOOST_AUTO_TEST_CASE(every_hook_leaves_things_as_they_are) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::posenc

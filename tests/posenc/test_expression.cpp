@@ -4,6 +4,7 @@
 #include "posenc/expression.h"
 
 namespace farfield::posenc {
+BOOST_AUTO_TEST_SUITE(test_expression)  // ctest: sanitize
 namespace {
 
 // The whole message of the error that an expression gives; "" when it parses.
@@ -227,4 +228,5 @@ BOOST_AUTO_TEST_CASE(any_text_parses_or_is_refused_with_a_place) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::posenc

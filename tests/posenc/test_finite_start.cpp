@@ -5,6 +5,7 @@
 #include "tests/support/messages.h"
 
 namespace farfield::posenc {
+BOOST_AUTO_TEST_SUITE(test_finite_start)
 namespace {
 
 void start(std::string_view expression) {
@@ -37,4 +38,5 @@ BOOST_AUTO_TEST_CASE(what_is_not_learned_needs_no_gradient) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::posenc

@@ -8,6 +8,7 @@
 #include "tests/support/temp_folder.h"
 
 namespace farfield::posenc {
+BOOST_AUTO_TEST_SUITE(test_fire)  // ctest: on_cuda sanitize
 namespace {
 
 using namespace golden_attention;
@@ -370,4 +371,5 @@ BOOST_AUTO_TEST_CASE(a_network_for_more_heads_than_memory_holds_is_refused) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::posenc

@@ -10,6 +10,7 @@
 #include "tests/support/grad_check.h"
 
 namespace farfield::posenc {
+BOOST_AUTO_TEST_SUITE(test_formula)  // ctest: on_cuda sanitize
 namespace {
 
 using Values = std::map<std::string, Tensor>;
@@ -299,4 +300,5 @@ BOOST_AUTO_TEST_CASE(any_text_parses_or_is_refused_with_a_place) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::posenc

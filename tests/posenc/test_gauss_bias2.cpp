@@ -3,6 +3,7 @@
 #include "tests/support/golden_tables.h"
 
 namespace farfield::posenc {
+BOOST_AUTO_TEST_SUITE(test_gauss_bias2)  // ctest: on_cuda
 namespace {
 
 const GoldenTable& golden() {
@@ -35,4 +36,5 @@ BOOST_AUTO_TEST_CASE(it_lifts_near_keys_and_leaves_far_ones_alone) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::posenc

@@ -3,6 +3,7 @@
 #include "tests/support/golden_tables.h"
 
 namespace farfield::posenc {
+BOOST_AUTO_TEST_SUITE(test_gauss_wht1)  // ctest: on_cuda
 namespace {
 
 const GoldenTable& golden() {
@@ -72,4 +73,5 @@ BOOST_AUTO_TEST_CASE(small_rates_survive_softplus) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::posenc

@@ -3,6 +3,7 @@
 #include "tests/support/golden_tables.h"
 
 namespace farfield::posenc {
+BOOST_AUTO_TEST_SUITE(test_gauss_wht2)  // ctest: on_cuda
 namespace {
 
 const GoldenTable& golden() {
@@ -32,4 +33,5 @@ BOOST_AUTO_TEST_CASE(with_power_two_it_is_gauss_wht1) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::posenc

@@ -8,6 +8,7 @@
 #include "tests/support/temp_folder.h"
 
 namespace farfield::posenc {
+BOOST_AUTO_TEST_SUITE(test_golden_attention)  // ctest: on_cuda
 namespace {
 
 using namespace golden_attention;
@@ -122,4 +123,5 @@ BOOST_AUTO_TEST_CASE(a_window_equals_a_shorter_context) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::posenc

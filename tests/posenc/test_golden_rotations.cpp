@@ -4,6 +4,7 @@
 #include "tests/support/golden_attention.h"
 
 namespace farfield::posenc {
+BOOST_AUTO_TEST_SUITE(test_golden_rotations)  // ctest: on_cuda
 namespace {
 
 using namespace golden_attention;
@@ -83,4 +84,5 @@ BOOST_AUTO_TEST_CASE(rotations_see_a_remap_that_changes_distances) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::posenc

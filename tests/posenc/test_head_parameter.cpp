@@ -3,6 +3,7 @@
 #include "tests/support/golden_tables.h"
 
 namespace farfield::posenc {
+BOOST_AUTO_TEST_SUITE(test_head_parameter)  // ctest: on_cuda
 namespace {
 
 // The table at distance 1 with r2 = e - 1 is -r1.
@@ -150,4 +151,5 @@ BOOST_AUTO_TEST_CASE(initial_values_follow_seed_and_name) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::posenc

@@ -4,6 +4,7 @@
 #include "tests/support/encodings.h"
 
 namespace farfield::posenc {
+BOOST_AUTO_TEST_SUITE(test_hwfa)  // ctest: on_cuda
 namespace {
 
 Config model(int64_t n_layer, int64_t train_len) {
@@ -89,4 +90,5 @@ BOOST_AUTO_TEST_CASE(what_it_cannot_be_is_refused) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::posenc

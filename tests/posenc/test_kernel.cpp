@@ -8,6 +8,7 @@
 #include "tests/support/encodings.h"
 
 namespace farfield::posenc {
+BOOST_AUTO_TEST_SUITE(test_kernel)  // ctest: on_cuda sanitize
 namespace {
 
 using farfield::test::golden;
@@ -397,4 +398,5 @@ BOOST_AUTO_TEST_CASE(any_kernel_composes_or_is_refused) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::posenc

@@ -3,6 +3,7 @@
 #include "tests/support/golden_tables.h"
 
 namespace farfield::posenc {
+BOOST_AUTO_TEST_SUITE(test_kerple_log)  // ctest: on_cuda
 namespace {
 
 const GoldenTable& golden() {
@@ -59,4 +60,5 @@ BOOST_AUTO_TEST_CASE(values_below_the_bound_are_refused) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::posenc

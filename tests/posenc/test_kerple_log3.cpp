@@ -3,6 +3,7 @@
 #include "tests/support/golden_tables.h"
 
 namespace farfield::posenc {
+BOOST_AUTO_TEST_SUITE(test_kerple_log3)  // ctest: on_cuda
 namespace {
 
 const GoldenTable& golden() {
@@ -33,4 +34,5 @@ BOOST_AUTO_TEST_CASE(with_power_one_it_is_kerple_log) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::posenc

@@ -3,6 +3,7 @@
 #include "tests/support/golden_tables.h"
 
 namespace farfield::posenc {
+BOOST_AUTO_TEST_SUITE(test_kerple_power)  // ctest: on_cuda
 namespace {
 
 const GoldenTable& golden() {
@@ -62,4 +63,5 @@ BOOST_AUTO_TEST_CASE(a_power_above_two_is_refused) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::posenc

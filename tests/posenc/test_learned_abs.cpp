@@ -5,6 +5,7 @@
 #include "tests/support/all_close.h"
 #include "tests/support/encodings.h"
 namespace farfield::posenc {
+BOOST_AUTO_TEST_SUITE(test_learned_abs)  // ctest: on_cuda
 namespace {
 
 constexpr Config kModel{.d_model = 24, .n_layer = 2, .train_len = 300, .seed = 5};
@@ -78,4 +79,5 @@ BOOST_AUTO_TEST_CASE(an_absurd_size_is_refused) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::posenc

@@ -3,6 +3,7 @@
 #include "posenc/length_cache.h"
 
 namespace farfield::posenc {
+BOOST_AUTO_TEST_SUITE(test_length_cache)
 namespace {
 
 using Cache = LengthCache<int64_t>;  // values that weigh what they say
@@ -54,4 +55,5 @@ BOOST_AUTO_TEST_CASE(a_value_beyond_the_limit_is_handed_out_but_not_kept) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::posenc

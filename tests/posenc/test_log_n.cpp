@@ -4,6 +4,7 @@
 #include "tests/support/golden_attention.h"
 
 namespace farfield::posenc {
+BOOST_AUTO_TEST_SUITE(test_log_n)  // ctest: on_cuda
 namespace {
 
 using farfield::test::golden_numbers;
@@ -116,4 +117,5 @@ BOOST_AUTO_TEST_CASE(a_base_of_one_is_refused) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::posenc

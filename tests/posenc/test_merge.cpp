@@ -4,6 +4,7 @@
 #include "tests/support/all_close.h"
 
 namespace farfield::posenc {
+BOOST_AUTO_TEST_SUITE(test_merge)  // ctest: on_cuda
 namespace {
 
 Tensor table(std::initializer_list<double> values) {
@@ -61,4 +62,5 @@ BOOST_AUTO_TEST_CASE(masks_without_a_common_form_are_refused) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::posenc

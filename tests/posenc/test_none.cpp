@@ -3,6 +3,7 @@
 #include "posenc/composition.h"
 
 namespace farfield::posenc {
+BOOST_AUTO_TEST_SUITE(test_none)
 namespace {
 
 BOOST_AUTO_TEST_CASE(none_asks_for_nothing_on_any_layer) {
@@ -34,4 +35,5 @@ BOOST_AUTO_TEST_CASE(none_takes_no_arguments) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::posenc

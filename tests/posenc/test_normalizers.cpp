@@ -3,6 +3,7 @@
 #include "tests/support/golden_attention.h"
 
 namespace farfield::posenc {
+BOOST_AUTO_TEST_SUITE(test_normalizers)  // ctest: on_cuda
 namespace {
 
 using golden_attention::check_case;
@@ -63,4 +64,5 @@ BOOST_AUTO_TEST_CASE(what_does_not_fit_is_refused) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::posenc

@@ -9,6 +9,7 @@
 #include "tests/support/temp_folder.h"
 
 namespace farfield::posenc {
+BOOST_AUTO_TEST_SUITE(test_number_table)  // ctest: sanitize
 namespace {
 
 // Two lines of three numbers, read from a file that holds `text`.
@@ -88,4 +89,5 @@ BOOST_AUTO_TEST_CASE(what_is_not_a_file_is_refused_at_once) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::posenc

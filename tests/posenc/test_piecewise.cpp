@@ -8,6 +8,7 @@
 #include "tests/support/encodings.h"
 
 namespace farfield::posenc {
+BOOST_AUTO_TEST_SUITE(test_piecewise)  // ctest: on_cuda
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -56,4 +57,5 @@ BOOST_AUTO_TEST_CASE(roots_are_those_of_constants_where_they_are_trained) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::posenc

@@ -12,6 +12,7 @@
 #include "tests/support/source_dir.h"
 
 namespace farfield::posenc {
+BOOST_AUTO_TEST_SUITE(test_registry)  // ctest: on_cuda
 namespace {
 
 std::string example(const Row& row) { return example_of(row); }
@@ -216,4 +217,5 @@ BOOST_AUTO_TEST_CASE(an_unknown_argument_of_any_encoding_is_refused) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::posenc

@@ -11,6 +11,7 @@
 #include "tests/support/random_tensor.h"
 
 namespace farfield::posenc {
+BOOST_AUTO_TEST_SUITE(test_remap)  // ctest: on_cuda
 namespace {
 
 using farfield::test::golden;
@@ -255,4 +256,5 @@ BOOST_AUTO_TEST_CASE(arguments_out_of_range_are_refused) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::posenc

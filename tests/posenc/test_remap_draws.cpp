@@ -10,6 +10,7 @@
 #include "tests/support/encodings.h"
 
 namespace farfield::posenc {
+BOOST_AUTO_TEST_SUITE(test_remap_draws)
 namespace {
 
 using Sample = std::vector<int64_t>;
@@ -241,4 +242,5 @@ BOOST_AUTO_TEST_CASE(cape_draws_within_its_bounds_and_evenly) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::posenc

@@ -4,6 +4,7 @@
 #include "tests/support/encodings.h"
 
 namespace farfield::posenc {
+BOOST_AUTO_TEST_SUITE(test_rope)  // ctest: on_cuda
 namespace {
 
 using farfield::test::golden;
@@ -118,4 +119,5 @@ BOOST_AUTO_TEST_CASE(a_rotary_width_that_is_odd_or_empty_is_refused) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::posenc

@@ -6,6 +6,7 @@
 #include "tests/support/encodings.h"
 
 namespace farfield::posenc {
+BOOST_AUTO_TEST_SUITE(test_rope_scaling)  // ctest: on_cuda
 namespace {
 
 using farfield::test::golden;
@@ -161,4 +162,5 @@ BOOST_AUTO_TEST_CASE(the_canonical_text_says_what_the_training_length_was) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::posenc

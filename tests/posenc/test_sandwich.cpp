@@ -4,6 +4,7 @@
 #include "tests/support/encodings.h"
 
 namespace farfield::posenc {
+BOOST_AUTO_TEST_SUITE(test_sandwich)  // ctest: on_cuda
 namespace {
 
 using farfield::test::golden;
@@ -88,4 +89,5 @@ BOOST_AUTO_TEST_CASE(an_odd_width_is_refused) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::posenc

@@ -3,6 +3,7 @@
 #include "tests/support/golden_tables.h"
 
 namespace farfield::posenc {
+BOOST_AUTO_TEST_SUITE(test_sandwich_learned)  // ctest: on_cuda
 namespace {
 
 const GoldenTable& golden() {
@@ -50,4 +51,5 @@ BOOST_AUTO_TEST_CASE(an_odd_width_is_refused) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::posenc

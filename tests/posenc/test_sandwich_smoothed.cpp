@@ -3,6 +3,7 @@
 #include "tests/support/golden_tables.h"
 
 namespace farfield::posenc {
+BOOST_AUTO_TEST_SUITE(test_sandwich_smoothed)  // ctest: on_cuda
 namespace {
 
 // a at compression ratio 1.
@@ -52,4 +53,5 @@ BOOST_AUTO_TEST_CASE(the_published_curve_of_another_setting_is_refused) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::posenc

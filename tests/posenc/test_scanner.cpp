@@ -5,6 +5,7 @@
 #include "tests/support/messages.h"
 
 namespace farfield::posenc {
+BOOST_AUTO_TEST_SUITE(test_scanner)  // ctest: sanitize
 namespace {
 
 template <class F>
@@ -53,4 +54,5 @@ BOOST_AUTO_TEST_CASE(anything_else_is_refused_where_it_begins) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::posenc

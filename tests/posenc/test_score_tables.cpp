@@ -10,6 +10,7 @@
 #include "tests/support/random_tensor.h"
 
 namespace farfield::posenc {
+BOOST_AUTO_TEST_SUITE(test_score_tables)  // ctest: on_cuda
 namespace {
 
 constexpr int64_t kHeads = 2, kKeys = 12, kWidth = 12;  // v is the identity
@@ -134,4 +135,5 @@ BOOST_AUTO_TEST_CASE(a_bias_that_depends_on_the_row_is_evaluated_at_the_query) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::posenc

@@ -6,6 +6,7 @@
 #include "tests/support/temp_folder.h"
 
 namespace farfield::posenc {
+BOOST_AUTO_TEST_SUITE(test_t5)  // ctest: on_cuda sanitize
 namespace {
 
 using farfield::test::golden;
@@ -185,4 +186,5 @@ BOOST_AUTO_TEST_CASE(wrong_sizes_and_values_are_refused) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::posenc

@@ -7,6 +7,7 @@
 #include "tests/support/grad_check.h"
 
 namespace farfield::posenc {
+BOOST_AUTO_TEST_SUITE(test_two_branches)  // ctest: on_cuda
 namespace {
 
 using farfield::test::golden;
@@ -229,4 +230,5 @@ BOOST_AUTO_TEST_CASE(combinations_that_make_no_sense_are_refused) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::posenc

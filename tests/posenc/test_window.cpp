@@ -4,6 +4,7 @@
 #include "tests/support/encodings.h"
 
 namespace farfield::posenc {
+BOOST_AUTO_TEST_SUITE(test_window)
 namespace {
 
 using farfield::test::golden;
@@ -50,4 +51,5 @@ BOOST_AUTO_TEST_CASE(the_width_must_be_given) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::posenc

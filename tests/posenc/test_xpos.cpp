@@ -5,6 +5,7 @@
 #include "tests/support/encodings.h"
 
 namespace farfield::posenc {
+BOOST_AUTO_TEST_SUITE(test_xpos)  // ctest: on_cuda
 namespace {
 
 using farfield::test::golden;
@@ -106,4 +107,5 @@ BOOST_AUTO_TEST_CASE(factors_that_float32_cannot_hold_are_refused) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::posenc

@@ -6,6 +6,7 @@
 #include "tests/support/random_tensor.h"
 
 namespace farfield {
+BOOST_AUTO_TEST_SUITE(test_support)  // ctest: on_cuda
 namespace {
 
 std::string text(const boost::test_tools::assertion_result& result) {
@@ -79,4 +80,5 @@ BOOST_AUTO_TEST_CASE(random_tensors_depend_on_the_seed_alone) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield

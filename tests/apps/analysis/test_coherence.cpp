@@ -7,6 +7,7 @@
 #include "tests/support/all_close.h"
 
 namespace farfield::analysis {
+BOOST_AUTO_TEST_SUITE(test_coherence)
 namespace {
 
 using Text = std::vector<int32_t>;
@@ -120,4 +121,5 @@ BOOST_AUTO_TEST_CASE(bad_arguments_are_named) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::analysis

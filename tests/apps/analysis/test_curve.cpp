@@ -10,6 +10,7 @@
 #include "tests/support/all_close.h"
 
 namespace farfield::analysis {
+BOOST_AUTO_TEST_SUITE(test_curve)
 namespace {
 
 using boost::test_tools::tolerance;
@@ -184,4 +185,5 @@ BOOST_AUTO_TEST_CASE(bad_arguments_are_named) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::analysis

@@ -8,6 +8,7 @@
 #include "tests/support/messages.h"
 
 namespace farfield::analysis {
+BOOST_AUTO_TEST_SUITE(test_definiteness)
 namespace {
 
 using boost::test_tools::tolerance;
@@ -150,4 +151,5 @@ BOOST_AUTO_TEST_CASE(too_few_points_and_kernels_without_a_value_are_refused) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::analysis

@@ -12,6 +12,7 @@
 #include "tests/support/messages.h"
 
 namespace farfield::analysis {
+BOOST_AUTO_TEST_SUITE(test_effective_length)
 namespace {
 
 // By the formula of an encoding whose parameters have these values in its one head.
@@ -224,4 +225,5 @@ BOOST_AUTO_TEST_CASE(kernels_without_a_value_are_refused) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::analysis

@@ -7,6 +7,7 @@
 #include "tests/support/all_close.h"
 
 namespace farfield::analysis {
+BOOST_AUTO_TEST_SUITE(test_gradient_norms)
 namespace {
 
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
@@ -109,4 +110,5 @@ BOOST_AUTO_TEST_CASE(what_is_no_gradient_is_refused) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::analysis

@@ -7,6 +7,7 @@
 #include "tests/support/messages.h"
 
 namespace farfield::analysis {
+BOOST_AUTO_TEST_SUITE(test_line_fit)
 namespace {
 
 using boost::test_tools::tolerance;
@@ -64,4 +65,5 @@ BOOST_AUTO_TEST_CASE(what_has_no_line_is_refused) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::analysis

@@ -8,6 +8,7 @@
 #include "tests/support/messages.h"
 
 namespace farfield::analysis {
+BOOST_AUTO_TEST_SUITE(test_log_fit)
 namespace {
 
 using boost::test_tools::tolerance;
@@ -89,4 +90,5 @@ BOOST_AUTO_TEST_CASE(what_has_no_fit_is_refused) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::analysis

@@ -7,6 +7,7 @@
 #include "tests/support/messages.h"
 
 namespace farfield::analysis {
+BOOST_AUTO_TEST_SUITE(test_receptive_field)
 namespace {
 
 std::vector<double> uniform(size_t n) { return std::vector<double>(n, 1 / static_cast<double>(n)); }
@@ -189,4 +190,5 @@ BOOST_AUTO_TEST_CASE(bad_arguments_are_named) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::analysis

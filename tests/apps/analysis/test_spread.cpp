@@ -6,6 +6,7 @@
 #include "tests/support/messages.h"
 
 namespace farfield::analysis {
+BOOST_AUTO_TEST_SUITE(test_spread)
 namespace {
 
 using boost::test_tools::tolerance;
@@ -85,4 +86,5 @@ BOOST_AUTO_TEST_CASE(of_nothing_there_is_nothing_to_say) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::analysis

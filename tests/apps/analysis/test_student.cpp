@@ -7,6 +7,7 @@
 #include "tests/support/messages.h"
 
 namespace farfield::analysis {
+BOOST_AUTO_TEST_SUITE(test_student)
 namespace {
 
 using boost::test_tools::tolerance;
@@ -52,4 +53,5 @@ BOOST_AUTO_TEST_CASE(bad_arguments_are_refused) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::analysis

@@ -7,6 +7,7 @@
 #include "tests/support/messages.h"
 
 namespace farfield::analysis {
+BOOST_AUTO_TEST_SUITE(test_t_test)
 namespace {
 
 using boost::test_tools::tolerance;
@@ -142,4 +143,5 @@ BOOST_AUTO_TEST_CASE(one_pair_or_unequal_counts_are_refused) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::analysis

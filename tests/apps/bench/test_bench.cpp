@@ -18,6 +18,7 @@
 #include "tests/support/temp_folder.h"
 
 namespace farfield::bench {
+BOOST_AUTO_TEST_SUITE(test_bench)  // ctest: on_cuda:slow
 namespace {
 
 std::string run(std::vector<const char*> words) {
@@ -200,4 +201,5 @@ BOOST_AUTO_TEST_CASE(requests_that_make_no_sense_are_refused) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::bench

@@ -12,6 +12,7 @@
 #include "tests/support/messages.h"
 
 namespace farfield::bench {
+BOOST_AUTO_TEST_SUITE(test_bench_graph)  // ctest: emulated
 namespace {
 
 std::string run(const char* device, const char* cuda_graph) {
@@ -53,4 +54,5 @@ BOOST_AUTO_TEST_CASE(no_step_is_repeated_where_that_is_turned_off_or_on_the_cpu)
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::bench

@@ -6,6 +6,7 @@
 #include "tests/support/messages.h"
 
 namespace farfield::cli {
+BOOST_AUTO_TEST_SUITE(test_commands)
 namespace {
 
 int walk(int argc, const char* const* argv, std::ostream& out) {
@@ -45,4 +46,5 @@ BOOST_AUTO_TEST_CASE(another_word_is_refused_with_the_nearest) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::cli

@@ -4,6 +4,8 @@
 #include "engine/base/error.h"
 #include "tests/support/messages.h"
 
+BOOST_AUTO_TEST_SUITE(test_csv)
+
 using namespace farfield;
 using namespace farfield::cli;
 
@@ -26,3 +28,5 @@ BOOST_AUTO_TEST_CASE(an_open_quote_is_an_error) {
   BOOST_CHECK_EXCEPTION(parse_csv("f.csv", "a\n\"b\n"), IoError,
                         says("[csv] f.csv: line 2: the quote is never closed"));
 }
+
+BOOST_AUTO_TEST_SUITE_END()

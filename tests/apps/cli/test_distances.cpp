@@ -6,6 +6,7 @@
 #include "tests/support/messages.h"
 
 namespace farfield::cli {
+BOOST_AUTO_TEST_SUITE(test_distances)
 namespace {
 
 using Numbers = std::vector<int64_t>;
@@ -45,4 +46,5 @@ BOOST_AUTO_TEST_CASE(drawn_distances_rise_from_zero_to_the_last) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::cli

@@ -11,6 +11,8 @@
 #include "engine/base/error.h"
 #include "tests/support/temp_folder.h"
 
+BOOST_AUTO_TEST_SUITE(test_options)  // ctest: sanitize
+
 using namespace farfield;
 using namespace farfield::cli;
 
@@ -280,3 +282,5 @@ BOOST_AUTO_TEST_CASE(errors_become_exit_codes) {
   BOOST_TEST(code([](int, char**) -> int { fail<ShapeError>("x", "y"); }) == 1);
   BOOST_TEST(code([](int, char**) -> int { throw std::bad_alloc(); }) == 1);
 }
+
+BOOST_AUTO_TEST_SUITE_END()

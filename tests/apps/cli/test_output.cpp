@@ -12,6 +12,8 @@
 #include "engine/base/file.h"
 #include "tests/support/temp_folder.h"
 
+BOOST_AUTO_TEST_SUITE(test_output)
+
 using namespace farfield;
 using namespace farfield::cli;
 
@@ -116,3 +118,5 @@ BOOST_AUTO_TEST_CASE(standard_input_that_was_closed_reads_as_empty) {
       end_of([] { ::close(STDIN_FILENO); }, [] { return std::cin.get() == EOF ? 7 : 8; }).code ==
       7);
 }
+
+BOOST_AUTO_TEST_SUITE_END()

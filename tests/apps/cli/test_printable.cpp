@@ -8,6 +8,8 @@
 #include "apps/cli/text_table.h"
 #include "engine/base/error.h"
 
+BOOST_AUTO_TEST_SUITE(test_printable)  // ctest: sanitize
+
 using namespace farfield;
 using namespace farfield::cli;
 
@@ -71,3 +73,5 @@ BOOST_AUTO_TEST_CASE(messages_tables_and_progress_are_escaped) {
   }
   BOOST_TEST(out.str() == "run\\x1b[2J\nstep\\x9b\n");
 }
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -3,6 +3,8 @@
 
 #include "apps/cli/progress.h"
 
+BOOST_AUTO_TEST_SUITE(test_progress)
+
 using namespace farfield;
 using namespace farfield::cli;
 
@@ -37,3 +39,5 @@ BOOST_AUTO_TEST_CASE(durations_read_well) {
   BOOST_TEST(duration(200) == "3 min 20 s");
   BOOST_TEST(duration(7500) == "2 h 05 min");
 }
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -11,6 +11,8 @@
 #include "engine/base/file.h"
 #include "tests/support/temp_folder.h"
 
+BOOST_AUTO_TEST_SUITE(test_signals)
+
 using namespace farfield;
 using namespace farfield::cli;
 
@@ -121,3 +123,5 @@ BOOST_AUTO_TEST_CASE(afterwards_signals_mean_what_they_did_before) {
   ::sigaction(SIGTERM, nullptr, &after);
   BOOST_CHECK(after.sa_handler == before.sa_handler);
 }
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -16,6 +16,8 @@
 #include "tests/support/messages.h"
 #include "tests/support/temp_folder.h"
 
+BOOST_AUTO_TEST_SUITE(test_comparison)
+
 using namespace farfield;
 using namespace farfield::compare;
 using namespace farfield::test;
@@ -371,3 +373,5 @@ BOOST_AUTO_TEST_CASE(long_kernels_are_cut_in_tables_and_whole_in_files) {
   BOOST_TEST(row(one, run::short_posenc(kernel)).full_label == kernel);
   BOOST_TEST(comparison_table(one).find(kernel) == std::string::npos);
 }
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -12,6 +12,8 @@
 #include "tests/apps/compare/comparison_cells.h"
 #include "tests/support/messages.h"
 
+BOOST_AUTO_TEST_SUITE(test_comparison_quantities)
+
 using namespace farfield;
 using namespace farfield::compare;
 using namespace farfield::test;
@@ -250,3 +252,5 @@ BOOST_AUTO_TEST_CASE(speed_has_ratios_to_the_reference_and_percents_as_the_paper
   // Perplexities have none.
   BOOST_TEST(!comparisons_of(five_seeds(), {}).at(0).has_ratios());
 }
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -12,6 +12,8 @@
 #include "tests/apps/toy_run.h"
 #include "tests/support/messages.h"
 
+BOOST_AUTO_TEST_SUITE(test_eval_compare)
+
 using namespace farfield;
 using namespace farfield::compare;
 using farfield::test::toy;
@@ -215,3 +217,5 @@ BOOST_AUTO_TEST_CASE(help_and_bad_requests) {
   BOOST_CHECK_EXCEPTION(run_compare({"x", "--pair", "seeds"}), ConfigError,
                         says("unknown key 'pair'; did you mean 'pairs'?"));
 }
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -5,6 +5,8 @@
 #include "apps/plot/gnuplot.h"
 #include "tests/support/markup.h"
 
+BOOST_AUTO_TEST_SUITE(test_demo_page)
+
 using namespace farfield;
 using namespace farfield::demo;
 using farfield::test::Element;
@@ -159,3 +161,5 @@ BOOST_AUTO_TEST_CASE(numbers_line_up_and_the_table_says_that_it_goes_on) {
                            "overflow-x: auto", "prefers-color-scheme: dark"})
     BOOST_TEST(has(html, part), part << " is missing");
 }
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -10,6 +10,8 @@
 #include "tests/support/markup.h"
 #include "tests/support/messages.h"
 
+BOOST_AUTO_TEST_SUITE(test_demo_run)  // ctest: on_cuda:slow
+
 using namespace farfield;
 using namespace farfield::demo;
 namespace fs = std::filesystem;
@@ -87,3 +89,5 @@ BOOST_FIXTURE_TEST_CASE(bad_options_are_refused_before_anything_is_written, Fixt
   BOOST_CHECK_THROW(run_demo(demo, out), ConfigError);
   BOOST_TEST(!fs::exists(demo.out));
 }
+
+BOOST_AUTO_TEST_SUITE_END()

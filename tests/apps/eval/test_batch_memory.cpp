@@ -6,6 +6,7 @@
 #include "tests/support/random_tensor.h"
 
 namespace farfield::eval {
+BOOST_AUTO_TEST_SUITE(test_batch_memory)
 namespace {
 
 ModelConfig config_of(const char* preset, int64_t n_layer) {
@@ -54,4 +55,5 @@ BOOST_AUTO_TEST_CASE(half_of_the_memory_is_taken_and_never_more_than_the_most) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::eval

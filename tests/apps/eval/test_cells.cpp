@@ -7,6 +7,8 @@
 #include "tests/support/messages.h"
 #include "tests/support/temp_folder.h"
 
+BOOST_AUTO_TEST_SUITE(test_cells)  // ctest: sanitize
+
 using namespace farfield;
 using namespace farfield::eval;
 namespace fs = std::filesystem;
@@ -245,3 +247,5 @@ BOOST_AUTO_TEST_CASE(all_cells_are_read_in_the_order_of_their_names) {
     lengths.push_back(cell.result.lengths.at(0).length);
   BOOST_TEST(lengths == (std::vector<int64_t>{128, 32, 64}), boost::test_tools::per_element());
 }
+
+BOOST_AUTO_TEST_SUITE_END()

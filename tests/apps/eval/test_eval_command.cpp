@@ -18,6 +18,8 @@
 #include "tests/support/messages.h"
 #include "tests/support/source_dir.h"
 
+BOOST_AUTO_TEST_SUITE(test_eval_command)  // ctest: on_cuda
+
 using namespace farfield;
 using namespace farfield::eval;
 using farfield::test::ToyRun;
@@ -410,3 +412,5 @@ BOOST_AUTO_TEST_CASE(unlike_models_say_so_in_their_labels) {
   BOOST_TEST(said.find("\nalibi d-model=32 d-ff=128 step=4 tokens=256 ") != std::string::npos,
              said);
 }
+
+BOOST_AUTO_TEST_SUITE_END()

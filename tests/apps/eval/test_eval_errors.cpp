@@ -7,6 +7,8 @@
 #include "tests/apps/eval_program.h"
 #include "tests/support/messages.h"
 
+BOOST_AUTO_TEST_SUITE(test_eval_errors)
+
 using namespace farfield;
 using farfield::test::run_eval;
 using farfield::test::Said;
@@ -188,3 +190,5 @@ BOOST_AUTO_TEST_CASE(a_time_limit_fails_its_cells) {
   BOOST_TEST(said.err == "");
   BOOST_TEST(has(said.out, "[eval:speed] TIMEOUT: expected 200 timed steps"), said.out);
 }
+
+BOOST_AUTO_TEST_SUITE_END()

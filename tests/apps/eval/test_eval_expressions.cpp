@@ -8,6 +8,8 @@
 #include "engine/base/file.h"
 #include "tests/apps/eval_program.h"
 
+BOOST_AUTO_TEST_SUITE(test_eval_expressions)
+
 using namespace farfield;
 using farfield::test::run_eval;
 using farfield::test::Said;
@@ -123,3 +125,5 @@ BOOST_AUTO_TEST_CASE(a_map_needs_an_expression) {
   const char* const argv[] = {"eval", "--run", run.c_str(), "--map", "r1=a"};
   BOOST_CHECK_THROW(compare::eval_program(5, argv, out), ConfigError);
 }
+
+BOOST_AUTO_TEST_SUITE_END()

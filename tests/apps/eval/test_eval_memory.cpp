@@ -9,6 +9,7 @@
 #include "engine/base/random.h"
 
 namespace farfield::eval {
+BOOST_AUTO_TEST_SUITE(test_eval_memory)  // ctest: slow
 namespace {
 
 BOOST_AUTO_TEST_CASE(neox_162m_at_16384_tokens_takes_less_than_4_gib) {
@@ -37,4 +38,5 @@ BOOST_AUTO_TEST_CASE(neox_162m_at_16384_tokens_takes_less_than_4_gib) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::eval

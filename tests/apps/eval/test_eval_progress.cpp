@@ -11,6 +11,8 @@
 #include "apps/train/training_run.h"
 #include "tests/apps/toy_run.h"
 
+BOOST_AUTO_TEST_SUITE(test_eval_progress)
+
 using namespace farfield;
 using namespace farfield::eval;
 using farfield::test::toy;
@@ -111,3 +113,5 @@ BOOST_AUTO_TEST_CASE(the_work_of_every_protocol_is_about_what_it_turns_out_to_be
     }
   }
 }
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -11,6 +11,8 @@
 #include "tests/apps/toy_run.h"
 #include "tests/support/messages.h"
 
+BOOST_AUTO_TEST_SUITE(test_evaluator)  // ctest: on_cuda
+
 using namespace farfield;
 using namespace farfield::eval;
 using farfield::test::toy;
@@ -192,3 +194,5 @@ BOOST_AUTO_TEST_CASE(unknown_words_are_refused_with_the_nearest) {
   e.own<NonOverlappingOptions>().budget = "same";
   BOOST_CHECK_EXCEPTION(check(e), ConfigError, says("--budget: expected one of same-text"));
 }
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -20,6 +20,7 @@
 #include "tests/support/messages.h"
 
 namespace farfield::eval {
+BOOST_AUTO_TEST_SUITE(test_measure)  // ctest: on_cuda
 namespace {
 
 namespace fs = std::filesystem;
@@ -228,4 +229,5 @@ BOOST_AUTO_TEST_CASE(the_run_itself_stays_as_it_is) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::eval

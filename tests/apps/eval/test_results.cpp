@@ -8,6 +8,8 @@
 #include "apps/eval/results_plots.h"
 #include "engine/base/hash.h"
 
+BOOST_AUTO_TEST_SUITE(test_results)
+
 using namespace farfield;
 using namespace farfield::eval;
 
@@ -463,3 +465,5 @@ BOOST_AUTO_TEST_CASE(the_code_of_an_error_is_its_first_word) {
   for (const char* other : {"zero_gradient: a", "[x] two words: a", "[x] nothing", ""})
     BOOST_TEST(code_of(std::runtime_error(other)) == "");
 }
+
+BOOST_AUTO_TEST_SUITE_END()

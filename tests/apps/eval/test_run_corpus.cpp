@@ -11,6 +11,8 @@
 #include "tests/support/messages.h"
 #include "tests/support/working_folder.h"
 
+BOOST_AUTO_TEST_SUITE(test_run_corpus)
+
 using namespace farfield;
 using farfield::test::ToyRun;
 namespace fs = std::filesystem;
@@ -135,5 +137,7 @@ BOOST_AUTO_TEST_CASE(the_identity_of_a_run_knows_nothing_of_places) {
   BOOST_TEST(config.find("data = corpus\n") != std::string::npos);
   BOOST_TEST(config.find(root.string()) == std::string::npos);
 }
+
+BOOST_AUTO_TEST_SUITE_END()
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -4,6 +4,7 @@
 #include "apps/eval/step_times.h"
 
 namespace farfield::eval {
+BOOST_AUTO_TEST_SUITE(test_step_times)
 namespace {
 
 // A clock that shows multiples of `resolution_s`, and steps of `step_s` on it.
@@ -84,4 +85,5 @@ BOOST_AUTO_TEST_CASE(the_resolution_is_the_least_difference_of_two_readings) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::eval

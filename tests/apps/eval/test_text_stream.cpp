@@ -7,6 +7,8 @@
 #include "engine/base/file.h"
 #include "tests/support/temp_folder.h"
 
+BOOST_AUTO_TEST_SUITE(test_text_stream)
+
 using namespace farfield;
 using namespace farfield::eval;
 
@@ -80,3 +82,5 @@ BOOST_AUTO_TEST_CASE(bytes_are_those_of_the_text_in_any_range) {
   }
   BOOST_TEST(text.count_bytes(0, text.size) == many.corpus.split("test").counts().bytes);
 }
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -2,6 +2,8 @@
 
 #include "apps/eval/verdict.h"
 
+BOOST_AUTO_TEST_SUITE(test_verdict)
+
 using namespace farfield;
 using namespace farfield::eval;
 
@@ -43,3 +45,5 @@ BOOST_AUTO_TEST_CASE(cells_without_the_same_items_are_not_judged) {
   BOOST_CHECK(compare(cell({1, 2}), LengthResult()).kind == Verdict::Kind::unknown);
   BOOST_TEST(to_words(Verdict::Kind::unknown) == "cannot be judged");
 }
+
+BOOST_AUTO_TEST_SUITE_END()

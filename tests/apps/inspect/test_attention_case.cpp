@@ -16,6 +16,7 @@
 #include "tests/support/temp_folder.h"
 
 namespace farfield::inspect {
+BOOST_AUTO_TEST_SUITE(test_attention_case)  // ctest: on_cuda sanitize
 namespace {
 
 using Json = nlohmann::json;
@@ -216,4 +217,5 @@ BOOST_AUTO_TEST_CASE(requests_that_make_no_sense_are_refused) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::inspect

@@ -18,6 +18,7 @@
 #include "tests/support/working_folder.h"
 
 namespace farfield::inspect {
+BOOST_AUTO_TEST_SUITE(test_batches)
 namespace {
 
 namespace fs = std::filesystem;
@@ -213,4 +214,5 @@ BOOST_AUTO_TEST_CASE(bad_requests_say_what_to_do) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::inspect

@@ -7,6 +7,7 @@
 #include "tests/support/messages.h"
 
 namespace farfield::inspect {
+BOOST_AUTO_TEST_SUITE(test_geometry)  // ctest: on_cuda
 namespace {
 
 posenc::Composition encoding_of(const std::string& expression, int64_t head_dim = 8) {
@@ -58,4 +59,5 @@ BOOST_AUTO_TEST_CASE(a_position_without_another_after_it_is_refused) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::inspect

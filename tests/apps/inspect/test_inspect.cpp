@@ -17,6 +17,7 @@
 #include "tests/support/messages.h"
 
 namespace farfield::inspect {
+BOOST_AUTO_TEST_SUITE(test_inspect)  // ctest: on_cuda:slow sanitize
 namespace {
 
 std::string run(const std::vector<std::string>& words) {
@@ -250,4 +251,5 @@ BOOST_AUTO_TEST_CASE(requests_that_make_no_sense_are_refused) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::inspect

@@ -9,6 +9,7 @@
 #include "tests/support/source_dir.h"
 
 namespace farfield::inspect {
+BOOST_AUTO_TEST_SUITE(test_matrix)  // ctest: on_cuda:slow
 namespace {
 
 using Outcome = Trial::Outcome;
@@ -84,4 +85,5 @@ BOOST_AUTO_TEST_CASE(a_broken_cell_and_a_refusal_without_a_reason_are_seen) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::inspect

@@ -6,6 +6,7 @@
 #include "posenc/registry.h"
 
 namespace farfield::inspect {
+BOOST_AUTO_TEST_SUITE(test_registry_list)  // ctest: on_cuda:slow
 namespace {
 
 BOOST_AUTO_TEST_CASE(every_encoding_is_listed_with_its_arguments) {
@@ -46,4 +47,5 @@ BOOST_AUTO_TEST_CASE(a_pair_that_is_listed_as_refused_is_refused_and_no_other) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::inspect

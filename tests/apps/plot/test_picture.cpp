@@ -7,6 +7,8 @@
 #include "tests/support/markup.h"
 #include "tests/support/messages.h"
 
+BOOST_AUTO_TEST_SUITE(test_picture)
+
 using namespace farfield;
 using namespace farfield::plot;
 
@@ -36,3 +38,5 @@ BOOST_AUTO_TEST_CASE(a_matrix_of_another_size_is_refused) {
   BOOST_CHECK_EXCEPTION(draw_svg(picture), ConfigError,
                         says("[plot] expected 2 x 2 values, got 3"));
 }
+
+BOOST_AUTO_TEST_SUITE_END()

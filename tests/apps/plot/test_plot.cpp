@@ -12,6 +12,8 @@
 #include "tests/support/markup.h"
 #include "tests/support/messages.h"
 
+BOOST_AUTO_TEST_SUITE(test_plot)
+
 using namespace farfield;
 using namespace farfield::plot;
 using farfield::test::Element;
@@ -310,3 +312,5 @@ BOOST_AUTO_TEST_CASE(a_place_for_temporary_files_that_is_not_there_costs_no_plot
   else
     ::setenv("TMPDIR", before.c_str(), 1);
 }
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -6,6 +6,7 @@
 #include "tests/support/messages.h"
 
 namespace farfield::run {
+BOOST_AUTO_TEST_SUITE(test_changed_encoding)  // ctest: on_cuda
 namespace {
 
 ModelConfig shape(const std::string& posenc) {
@@ -175,4 +176,5 @@ BOOST_AUTO_TEST_CASE(the_rest_of_the_model_must_be_there_whatever_is_dropped) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::run

@@ -7,6 +7,8 @@
 #include "tests/support/messages.h"
 #include "tests/support/temp_folder.h"
 
+BOOST_AUTO_TEST_SUITE(test_checkpoint)  // ctest: sanitize
+
 using namespace farfield;
 using namespace farfield::run;
 namespace fs = std::filesystem;
@@ -182,3 +184,5 @@ BOOST_AUTO_TEST_CASE(another_configuration_than_the_checkpoints_names_both_value
   BOOST_CHECK_NO_THROW(check_same_config(state(1), "r/config.conf", cuda, false));
   BOOST_CHECK_THROW(check_same_config(state(1), "r/config.conf", cuda, true), IoError);
 }
+
+BOOST_AUTO_TEST_SUITE_END()

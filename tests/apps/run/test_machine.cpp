@@ -8,6 +8,7 @@
 #include "tests/support/temp_folder.h"
 
 namespace farfield::run {
+BOOST_AUTO_TEST_SUITE(test_machine)
 namespace {
 
 // A machine made of files.
@@ -95,4 +96,5 @@ BOOST_AUTO_TEST_CASE(a_machine_has_a_name_and_memory) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::run

@@ -5,6 +5,8 @@
 #include "tests/support/messages.h"
 #include "tests/support/on_cuda.h"
 
+BOOST_AUTO_TEST_SUITE(test_run_config)  // ctest: on_cuda
+
 using namespace farfield;
 using namespace farfield::run;
 
@@ -167,3 +169,5 @@ BOOST_AUTO_TEST_CASE(what_is_wrong_in_a_runs_file_is_the_files_fault) {
   BOOST_TEST(config_of_file("r/config.conf", bad, "cpu").device == Device{});
 #endif
 }
+
+BOOST_AUTO_TEST_SUITE_END()

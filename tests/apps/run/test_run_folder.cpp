@@ -10,6 +10,8 @@
 #include "tests/support/messages.h"
 #include "tests/support/temp_folder.h"
 
+BOOST_AUTO_TEST_SUITE(test_run_folder)  // ctest: sanitize
+
 using namespace farfield;
 using namespace farfield::run;
 namespace fs = std::filesystem;
@@ -135,3 +137,5 @@ BOOST_AUTO_TEST_CASE(a_folder_that_cannot_be_written_is_an_error) {
                         says("config.conf: cannot write: File too large"));
   BOOST_TEST(folder.entries() == 1);  // the file alone: nothing half-made stays
 }
+
+BOOST_AUTO_TEST_SUITE_END()

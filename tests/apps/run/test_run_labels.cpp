@@ -4,6 +4,8 @@
 #include "apps/run/resolved_config.h"
 #include "tests/apps/toy_run.h"
 
+BOOST_AUTO_TEST_SUITE(test_run_labels)
+
 using namespace farfield;
 using namespace farfield::run;
 
@@ -97,3 +99,5 @@ BOOST_AUTO_TEST_CASE(the_mask_of_a_baseline_is_no_part_of_the_expression) {
   BOOST_TEST(measured("kerple_log + window(w=4), map r1=kerple_log.r1", "masked@4") ==
              "kerple_log, map r1=kerple_log.r1");
 }
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -4,6 +4,8 @@
 #include "engine/base/error.h"
 #include "tests/support/messages.h"
 
+BOOST_AUTO_TEST_SUITE(test_settings)
+
 using namespace farfield;
 using namespace farfield::run;
 
@@ -30,3 +32,5 @@ BOOST_AUTO_TEST_CASE(the_first_difference_is_found_on_either_side) {
   BOOST_TEST(first_difference(without(a, {"y"}),
                               without({{"x", "1"}, {"y", "9"}, {"z", "3"}}, {"y"})) == "");
 }
+
+BOOST_AUTO_TEST_SUITE_END()

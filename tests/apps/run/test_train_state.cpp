@@ -8,6 +8,8 @@
 #include "tests/support/messages.h"
 #include "tests/support/temp_folder.h"
 
+BOOST_AUTO_TEST_SUITE(test_train_state)  // ctest: sanitize
+
 using namespace farfield;
 using namespace farfield::run;
 using nlohmann::ordered_json;
@@ -159,3 +161,5 @@ BOOST_FIXTURE_TEST_CASE(damaged_or_nested_text_is_refused, Fixture) {
                           says(path.string(), "expected JSON with at most 32 brackets"));
   }
 }
+
+BOOST_AUTO_TEST_SUITE_END()

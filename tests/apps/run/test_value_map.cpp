@@ -7,6 +7,7 @@
 #include "tests/support/messages.h"
 
 namespace farfield::run {
+BOOST_AUTO_TEST_SUITE(test_value_map)
 namespace {
 
 posenc::Composition encoding(const std::string& expression) {
@@ -117,4 +118,5 @@ BOOST_AUTO_TEST_CASE(a_value_out_of_the_bounds_of_its_place_is_refused) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::run

@@ -4,6 +4,8 @@
 #include "engine/base/error.h"
 #include "tests/support/messages.h"
 
+BOOST_AUTO_TEST_SUITE(test_weights)
+
 using namespace farfield;
 using namespace farfield::run;
 
@@ -32,3 +34,5 @@ BOOST_AUTO_TEST_CASE(tensors_that_do_not_fit_are_named_and_nothing_changes) {
                     IoError);
   BOOST_TEST(p[0].value.to_vector()[0] == 1);
 }
+
+BOOST_AUTO_TEST_SUITE_END()

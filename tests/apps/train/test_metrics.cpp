@@ -7,6 +7,8 @@
 #include "tests/support/messages.h"
 #include "tests/support/temp_folder.h"
 
+BOOST_AUTO_TEST_SUITE(test_metrics)
+
 using namespace farfield;
 using namespace farfield::train;
 
@@ -118,3 +120,5 @@ BOOST_FIXTURE_TEST_CASE(a_file_moved_away_begins_anew, Fixture) {
   BOOST_TEST(read_file(path).size() == MetricsFile::header().size() + 29);
   BOOST_CHECK_NO_THROW(MetricsFile(path, 3, file.record()));
 }
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -14,6 +14,8 @@
 #include "posenc/registry.h"
 #include "tests/apps/toy_run.h"
 
+BOOST_AUTO_TEST_SUITE(test_step_graph)  // ctest: gpu
+
 using namespace farfield;
 using namespace farfield::train;
 using farfield::test::toy;
@@ -271,3 +273,5 @@ BOOST_AUTO_TEST_CASE(a_run_says_once_how_its_steps_are_given) {
   BOOST_TEST(not_recorded[0].find("steps are not a CUDA graph: 'cape") != std::string::npos);
   BOOST_TEST(lines_of("none", "off").empty());
 }
+
+BOOST_AUTO_TEST_SUITE_END()

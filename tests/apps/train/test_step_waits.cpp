@@ -12,6 +12,8 @@
 #include "tests/support/cuda/copies.h"
 #include "tests/support/messages.h"
 
+BOOST_AUTO_TEST_SUITE(test_step_waits)  // ctest: emulated
+
 using namespace farfield;
 using namespace farfield::train;
 using farfield::emulation::n_graph_launches;
@@ -139,3 +141,5 @@ BOOST_AUTO_TEST_CASE(a_gradient_that_is_not_finite_never_reaches_the_weights_of_
   t.call_after_backward(nullptr);
   BOOST_TEST(t.step().step == 2);
 }
+
+BOOST_AUTO_TEST_SUITE_END()

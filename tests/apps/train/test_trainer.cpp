@@ -10,6 +10,8 @@
 #include "tests/apps/toy_run.h"
 #include "tests/support/messages.h"
 
+BOOST_AUTO_TEST_SUITE(test_trainer)  // ctest: on_cuda
+
 using namespace farfield;
 using namespace farfield::train;
 using farfield::test::toy;
@@ -269,3 +271,5 @@ BOOST_AUTO_TEST_CASE(a_train_length_beyond_the_data_is_refused) {
   config.train_len = 1'000'000;
   BOOST_CHECK_THROW(trainer(config), ConfigError);
 }
+
+BOOST_AUTO_TEST_SUITE_END()

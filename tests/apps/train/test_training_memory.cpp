@@ -5,6 +5,7 @@
 #include "tests/support/messages.h"
 
 namespace farfield::train {
+BOOST_AUTO_TEST_SUITE(test_training_memory)
 namespace {
 
 ModelConfig config_of(const char* preset, int64_t n_layer, int64_t train_len) {
@@ -84,4 +85,5 @@ BOOST_AUTO_TEST_CASE(requests_beyond_all_integers_are_told_too) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::train

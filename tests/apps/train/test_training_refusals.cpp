@@ -10,6 +10,8 @@
 #include "tests/support/file_size_limit.h"
 #include "tests/support/messages.h"
 
+BOOST_AUTO_TEST_SUITE(test_training_refusals)  // ctest: on_cuda
+
 using namespace farfield;
 using namespace farfield::train;
 using farfield::test::bytes;
@@ -201,3 +203,5 @@ BOOST_AUTO_TEST_CASE(a_manifest_of_many_brackets_is_neither_followed_nor_written
                         says(file.string(), ": expected JSON with at most 32 brackets"));
   BOOST_TEST(fs::file_size(file) == deep.size());
 }
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -17,6 +17,8 @@
 #include "tests/support/messages.h"
 #include "tests/support/on_cuda.h"
 
+BOOST_AUTO_TEST_SUITE(test_training_run)  // ctest: on_cuda
+
 using namespace farfield;
 using namespace farfield::train;
 using farfield::test::bytes;
@@ -298,3 +300,5 @@ BOOST_AUTO_TEST_CASE(a_loaded_model_is_the_one_that_was_trained) {
   BOOST_CHECK_EXCEPTION(run::load_run(path, {.step = 5}), IoError,
                         says("expected a checkpoint of step 5, got step-0000000"));
 }
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -7,6 +7,7 @@
 #include "tests/support/messages.h"
 
 namespace farfield {
+BOOST_AUTO_TEST_SUITE(test_error)
 namespace {
 
 // Says when it is printed.
@@ -75,4 +76,5 @@ BOOST_AUTO_TEST_CASE(a_synonym_is_suggested_where_its_meaning_is_known) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield

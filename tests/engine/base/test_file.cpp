@@ -10,6 +10,7 @@
 #include "tests/support/temp_folder.h"
 
 namespace farfield {
+BOOST_AUTO_TEST_SUITE(test_file)
 namespace {
 
 namespace fs = std::filesystem;
@@ -148,4 +149,5 @@ BOOST_AUTO_TEST_CASE(a_folder_replaces_another_only_when_asked) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield

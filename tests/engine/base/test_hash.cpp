@@ -3,6 +3,7 @@
 #include "engine/base/hash.h"
 
 namespace farfield {
+BOOST_AUTO_TEST_SUITE(test_hash)
 namespace {
 
 // Published test values of the xxHash project.
@@ -40,4 +41,5 @@ BOOST_AUTO_TEST_CASE(reading_the_hash_does_not_end_it) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield

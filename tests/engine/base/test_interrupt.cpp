@@ -6,6 +6,7 @@
 #include "tests/support/messages.h"
 
 namespace farfield {
+BOOST_AUTO_TEST_SUITE(test_interrupt)
 namespace {
 
 std::atomic<int> questions_left{0};
@@ -52,4 +53,5 @@ BOOST_AUTO_TEST_CASE(the_innermost_holds_and_may_say_that_nobody_asks) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield

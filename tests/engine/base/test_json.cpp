@@ -5,6 +5,7 @@
 #include "tests/support/messages.h"
 
 namespace farfield {
+BOOST_AUTO_TEST_SUITE(test_json)
 namespace {
 
 Json read(const std::string& text) { return read_json({"test", "dir/file.json", text}); }
@@ -66,4 +67,5 @@ BOOST_AUTO_TEST_CASE(many_keys_take_no_square_of_their_number) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield

@@ -17,6 +17,7 @@
 #include "tests/support/messages.h"
 
 namespace farfield {
+BOOST_AUTO_TEST_SUITE(test_parallel)
 namespace {
 
 const int kThreads[] = {1, 2, 3, 7};
@@ -173,4 +174,5 @@ BOOST_AUTO_TEST_CASE(impossible_thread_counts_are_refused) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield

@@ -5,6 +5,7 @@
 #include "engine/base/random.h"
 
 namespace farfield {
+BOOST_AUTO_TEST_SUITE(test_random)
 namespace {
 
 // kat_vectors of the Random123 library, philox4x32 with 10 rounds: counter, key, result.
@@ -95,4 +96,5 @@ BOOST_AUTO_TEST_CASE(a_number_depends_on_seed_stream_and_index_alone) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield

@@ -13,6 +13,7 @@
 #include "tests/support/temp_folder.h"
 
 namespace farfield {
+BOOST_AUTO_TEST_SUITE(test_temporary)
 namespace {
 
 namespace fs = std::filesystem;
@@ -140,4 +141,5 @@ BOOST_AUTO_TEST_CASE(two_writers_of_one_name_do_not_meet) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield

@@ -6,6 +6,7 @@
 #include "engine/base/text.h"
 
 namespace farfield {
+BOOST_AUTO_TEST_SUITE(test_text)
 namespace {
 
 struct Named {
@@ -59,4 +60,5 @@ BOOST_AUTO_TEST_CASE(shortest_reads_back) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield

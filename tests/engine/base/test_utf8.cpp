@@ -4,6 +4,7 @@
 #include "engine/base/utf8.h"
 
 namespace farfield {
+BOOST_AUTO_TEST_SUITE(test_utf8)
 namespace {
 
 std::string repaired(std::string text, int64_t expected_count) {
@@ -73,5 +74,7 @@ BOOST_AUTO_TEST_CASE(random_bytes_become_valid) {
   }
 }
 
+#undef R
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield

@@ -7,6 +7,7 @@
 #include "engine/cpu/attention_exp.h"
 
 namespace farfield::attention_cpu {
+BOOST_AUTO_TEST_SUITE(test_attention_exp)
 namespace {
 
 using Types = std::tuple<float, double>;
@@ -74,4 +75,5 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(reductions_over_lanes, A, Types) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::attention_cpu

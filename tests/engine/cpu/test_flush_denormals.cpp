@@ -5,6 +5,7 @@
 #include "tests/support/attention_problem.h"
 
 namespace farfield {
+BOOST_AUTO_TEST_SUITE(test_flush_denormals)
 namespace {
 
 // Half of the smallest number with full precision, computed now.
@@ -32,4 +33,5 @@ BOOST_AUTO_TEST_CASE(attention_leaves_the_mode_of_the_caller) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield

@@ -10,6 +10,7 @@
 #include "tests/support/random_tensor.h"
 
 namespace farfield {
+BOOST_AUTO_TEST_SUITE(test_gemm)
 namespace {
 
 struct Size {
@@ -213,4 +214,5 @@ BOOST_AUTO_TEST_CASE(eigen_is_always_there_and_the_first_library_is_the_one_repo
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield

@@ -10,6 +10,7 @@
 #include "tests/support/random_tensor.h"
 
 namespace farfield {
+BOOST_AUTO_TEST_SUITE(test_gemm_limited)
 namespace {
 
 const GemmLibrary& limited() {
@@ -82,4 +83,5 @@ BOOST_AUTO_TEST_CASE(products_of_bfloat16_are_those_of_float32) {
                        tolerance(DType::f32, Work::product), narrow.shape()));
 }
 
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield

@@ -5,6 +5,7 @@
 #include "engine/cpu/gemm_panels.h"
 
 namespace farfield {
+BOOST_AUTO_TEST_SUITE(test_gemm_panels)
 namespace {
 
 void covers_once(const Cut& cut, int64_t size) {
@@ -78,4 +79,5 @@ BOOST_AUTO_TEST_CASE(transposing_moves_every_element_and_touches_no_other) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield

@@ -3,6 +3,7 @@
 #include "engine/cpu/instruction_set.h"
 
 namespace farfield {
+BOOST_AUTO_TEST_SUITE(test_instruction_set)
 namespace {
 
 // A Sapphire Rapids as it should be.
@@ -93,4 +94,5 @@ BOOST_AUTO_TEST_CASE(what_this_machine_says_fits_together) {
                             << f.tiles_permitted);
 }
 
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield

@@ -7,6 +7,7 @@
 #include "tests/support/messages.h"
 
 namespace farfield::test {
+BOOST_AUTO_TEST_SUITE(test_attention_limits)
 namespace {
 
 using emulation::emulated_devices;
@@ -47,4 +48,5 @@ BOOST_AUTO_TEST_CASE(attention_fits_into_99_kib_or_says_what_it_wanted) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::test

@@ -8,6 +8,7 @@
 #include "tests/support/cuda/cublas_lt.h"
 
 namespace farfield::test {
+BOOST_AUTO_TEST_SUITE(test_blas_calls)
 namespace {
 
 using emulation::emulated_blas;
@@ -94,4 +95,5 @@ BOOST_AUTO_TEST_CASE(a_bias_that_the_library_does_not_add_is_added_after_it) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::test

@@ -12,6 +12,7 @@
 #include "tests/support/random_tensor.h"
 
 namespace farfield {
+BOOST_AUTO_TEST_SUITE(test_context)
 namespace {
 
 using emulation::emulated_devices;
@@ -124,4 +125,5 @@ BOOST_AUTO_TEST_CASE(tensors_go_to_the_device_and_back) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield

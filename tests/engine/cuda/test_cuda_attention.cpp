@@ -15,6 +15,7 @@
 #include "tests/support/messages.h"
 
 namespace farfield::test {
+BOOST_AUTO_TEST_SUITE(test_cuda_attention)  // ctest: gpu sanitize:slow
 namespace {
 
 using Kind = Normalizer::Kind;
@@ -282,7 +283,7 @@ BOOST_AUTO_TEST_CASE(two_runs_give_the_same_bits) {
     add_tables(p);
     add_row_bias(p, kKnots);
     const Named once = run_on_device(p), again = run_on_device(p);
-    for (const auto& [name, x] : once) BOOST_TEST(farfield::same_bits(x, again.at(name)), name);
+    for (const auto& [name, x] : once) BOOST_TEST(same_bits(x, again.at(name)), name);
   }
 }
 
@@ -292,7 +293,7 @@ BOOST_AUTO_TEST_CASE(gradients_that_nobody_wants_change_no_bit_of_the_others) {
     add_tables(p);
     const Named all = run_on_device(p), few = run_on_device(p, false);
     BOOST_TEST(!few.contains("dbias"));
-    for (const auto& [name, x] : few) BOOST_TEST(farfield::same_bits(x, all.at(name)), name);
+    for (const auto& [name, x] : few) BOOST_TEST(same_bits(x, all.at(name)), name);
   }
 }
 
@@ -306,7 +307,7 @@ BOOST_AUTO_TEST_CASE(heads_that_begin_anywhere) {
       const Tensor all = concat({Tensor::zeros({1}, dtype).to(kCuda), x->view({x->numel()})}, 0);
       *x = slice(all, 0, 1, all.numel()).view(x->shape());
     }
-    BOOST_TEST(farfield::same_bits(moved().to(Device{}), want.to(Device{})));
+    BOOST_TEST(same_bits(moved().to(Device{}), want.to(Device{})));
   }
 }
 
@@ -345,4 +346,5 @@ BOOST_AUTO_TEST_CASE(heads_that_do_not_fit_into_tiles_are_refused) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::test

@@ -8,6 +8,7 @@
 #include "tests/support/both_devices.h"
 
 namespace farfield::test {
+BOOST_AUTO_TEST_SUITE(test_cuda_cross_entropy)  // ctest: gpu
 namespace {
 
 using Inputs = std::vector<Tensor>;
@@ -43,4 +44,5 @@ BOOST_AUTO_TEST_CASE(a_target_outside_of_the_vocabulary_is_not_a_number) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::test

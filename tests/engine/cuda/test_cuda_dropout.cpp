@@ -6,6 +6,7 @@
 #include "tests/support/both_devices.h"
 
 namespace farfield::test {
+BOOST_AUTO_TEST_SUITE(test_cuda_dropout)  // ctest: gpu
 namespace {
 
 void check_same_bits(const Tensor& x, const std::string& what) {
@@ -36,4 +37,5 @@ BOOST_AUTO_TEST_CASE(arrays_that_begin_anywhere) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::test

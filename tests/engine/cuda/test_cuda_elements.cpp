@@ -15,6 +15,7 @@
 #include "tests/support/both_devices.h"
 
 namespace farfield::test {
+BOOST_AUTO_TEST_SUITE(test_cuda_elements)  // ctest: gpu
 namespace {
 
 using Inputs = std::vector<Tensor>;
@@ -259,4 +260,5 @@ BOOST_AUTO_TEST_CASE(heads_and_their_rotation) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::test

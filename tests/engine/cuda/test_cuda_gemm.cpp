@@ -6,6 +6,7 @@
 #include "tests/engine/cuda/gemm_case.h"
 
 namespace farfield::test {
+BOOST_AUTO_TEST_SUITE(test_cuda_gemm)  // ctest: gpu
 namespace {
 
 constexpr std::pair<DType, DType> kTypes[] = {
@@ -99,4 +100,5 @@ BOOST_AUTO_TEST_CASE(matmul_and_its_gradients_agree) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::test

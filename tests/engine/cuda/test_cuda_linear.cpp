@@ -7,6 +7,7 @@
 #include "tests/engine/cuda/linear_case.h"
 
 namespace farfield::test {
+BOOST_AUTO_TEST_SUITE(test_cuda_linear)  // ctest: gpu
 namespace {
 
 BOOST_AUTO_TEST_CASE(linear_and_its_gradients_agree) {
@@ -82,4 +83,5 @@ BOOST_AUTO_TEST_CASE(repeated_sums_have_the_same_bits) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::test

@@ -11,6 +11,7 @@
 #include "tests/support/both_devices.h"
 
 namespace farfield::test {
+BOOST_AUTO_TEST_SUITE(test_cuda_norm)  // ctest: gpu sanitize:slow
 namespace {
 
 using Inputs = std::vector<Tensor>;
@@ -146,4 +147,5 @@ BOOST_AUTO_TEST_CASE(what_is_not_finite_stays_in_its_row) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::test

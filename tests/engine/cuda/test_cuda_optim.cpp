@@ -12,6 +12,7 @@
 #include "tests/support/clipped_step.h"
 
 namespace farfield::test {
+BOOST_AUTO_TEST_SUITE(test_cuda_optim)  // ctest: gpu
 namespace {
 
 // More arrays than one launch takes, sizes around pieces of 4, threads and chunks of 4096 elements,
@@ -181,4 +182,5 @@ BOOST_AUTO_TEST_CASE(the_optimizer_runs_on_the_device) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::test

@@ -12,6 +12,7 @@
 #include "tests/support/both_devices.h"
 
 namespace farfield::test {
+BOOST_AUTO_TEST_SUITE(test_cuda_softmax)  // ctest: gpu sanitize:slow
 namespace {
 
 using Inputs = std::vector<Tensor>;
@@ -210,4 +211,5 @@ BOOST_AUTO_TEST_CASE(gradients_are_scaled_by_a_number_on_the_device) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::test

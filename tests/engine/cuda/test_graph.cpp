@@ -14,6 +14,7 @@
 #include "tests/support/messages.h"
 
 namespace farfield::test {
+BOOST_AUTO_TEST_SUITE(test_graph)
 namespace {
 
 using emulation::n_graph_launches;
@@ -135,4 +136,5 @@ BOOST_AUTO_TEST_CASE(a_recording_that_is_forgotten_gives_its_memory_back) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::test

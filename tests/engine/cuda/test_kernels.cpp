@@ -6,6 +6,7 @@
 #include "tests/engine/cuda/kernels/kernels.h"
 
 namespace farfield::test_kernels {
+BOOST_AUTO_TEST_SUITE(test_kernels)  // ctest: gpu
 namespace {
 
 // Multiples of 1/8 below 4 in size: sums of some thousands are exact in float32, products in
@@ -151,4 +152,5 @@ BOOST_AUTO_TEST_CASE(grids_have_up_to_three_dimensions) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::test_kernels

@@ -10,6 +10,7 @@
 #include "tests/support/messages.h"
 
 namespace farfield {
+BOOST_AUTO_TEST_SUITE(test_launch)
 namespace {
 
 __global__ void empty_kernel() {}
@@ -47,19 +48,19 @@ BOOST_AUTO_TEST_CASE(arguments_become_what_the_kernel_takes) {
 
 BOOST_AUTO_TEST_CASE(kernels_have_their_names) {
   const auto name = [](auto* kernel) { return kernel_name(reinterpret_cast<const void*>(kernel)); };
-  BOOST_TEST(name(empty_kernel) == "farfield::(anonymous namespace)::empty_kernel");
+  BOOST_TEST(name(empty_kernel) == "farfield::test_launch::(anonymous namespace)::empty_kernel");
   BOOST_TEST(name(fill_kernel<int, 4>) ==
-             "void farfield::(anonymous namespace)::fill_kernel<int, 4>");
+             "void farfield::test_launch::(anonymous namespace)::fill_kernel<int, 4>");
   BOOST_TEST(kernel_name(&n_alive) == "a kernel without a name");
 }
 
 BOOST_AUTO_TEST_CASE(an_empty_grid_is_refused) {
   BOOST_CHECK_EXCEPTION(
       launch(empty_kernel, 0, 32, 0, nullptr), BackendError,
-      says_exactly(
-          "[cuda] launch of farfield::(anonymous namespace)::empty_kernel with grid (0, 1, "
-          "1), block (32, 1, 1), 0 bytes of dynamic shared memory: invalid configuration "
-          "argument"));
+      says_exactly("[cuda] launch of farfield::test_launch::(anonymous namespace)::empty_kernel "
+                   "with grid (0, 1, "
+                   "1), block (32, 1, 1), 0 bytes of dynamic shared memory: invalid configuration "
+                   "argument"));
   for (const auto& [grid, block] :
        {std::pair(dim3(1, 0), dim3(1)), std::pair(dim3(1, 1, 0), dim3(1)),
         std::pair(dim3(1), dim3(0)), std::pair(dim3(1), dim3(32, 0)),
@@ -73,11 +74,12 @@ BOOST_AUTO_TEST_CASE(an_empty_grid_is_refused) {
 BOOST_AUTO_TEST_CASE(shared_memory_above_48_kib_is_asked_for) {
   const size_t most = size_t{163} << 10;
   BOOST_CHECK_NO_THROW(launch(last_byte_kernel, 2, 1, most, nullptr, most));
-  BOOST_CHECK_EXCEPTION(launch(last_byte_kernel, 2, 1, most + 1, nullptr, most), BackendError,
-                        says_exactly("[cuda] launch of farfield::(anonymous namespace)::"
-                                     "last_byte_kernel: expected at most 166912 bytes of shared "
-                                     "memory, all that a block of cuda:0 may have, got 166913; use "
-                                     "smaller sizes, a narrower type, or the device cpu"));
+  BOOST_CHECK_EXCEPTION(
+      launch(last_byte_kernel, 2, 1, most + 1, nullptr, most), BackendError,
+      says_exactly("[cuda] launch of farfield::test_launch::(anonymous namespace)::"
+                   "last_byte_kernel: expected at most 166912 bytes of shared "
+                   "memory, all that a block of cuda:0 may have, got 166913; use "
+                   "smaller sizes, a narrower type, or the device cpu"));
 }
 
 BOOST_AUTO_TEST_CASE(an_exception_comes_out_and_leaves_nothing_behind) {
@@ -98,4 +100,5 @@ BOOST_AUTO_TEST_CASE(a_kernel_launches_no_kernel) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield

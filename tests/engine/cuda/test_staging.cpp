@@ -6,6 +6,7 @@
 #include "tests/support/cuda/device_array.h"
 
 namespace farfield {
+BOOST_AUTO_TEST_SUITE(test_staging)
 namespace {
 
 using emulation::n_host_waits;
@@ -51,4 +52,5 @@ BOOST_AUTO_TEST_CASE(one_piece_of_memory_is_enough_for_a_device_that_keeps_up) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield

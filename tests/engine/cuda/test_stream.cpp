@@ -6,6 +6,7 @@
 #include "tests/support/messages.h"
 
 namespace farfield {
+BOOST_AUTO_TEST_SUITE(test_stream)
 namespace {
 
 __global__ void add_kernel(int value, int* out) { atomicAdd(out, value); }
@@ -57,4 +58,5 @@ BOOST_AUTO_TEST_CASE(copies_stay_within_one_array) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield

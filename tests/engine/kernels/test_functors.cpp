@@ -6,6 +6,7 @@
 #include "engine/kernels/functors.h"
 
 namespace farfield {
+BOOST_AUTO_TEST_SUITE(test_functors)
 namespace {
 
 template <class F, class... Functors>
@@ -61,4 +62,5 @@ BOOST_AUTO_TEST_CASE(derivatives_agree_with_differences) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield

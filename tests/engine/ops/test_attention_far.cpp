@@ -12,6 +12,7 @@
 #include "tests/support/messages.h"
 
 namespace farfield {
+BOOST_AUTO_TEST_SUITE(test_attention_far)  // ctest: on_cuda:slow
 namespace {
 
 using test::AttentionProblem;
@@ -102,7 +103,7 @@ BOOST_AUTO_TEST_CASE(a_switch_beyond_the_length_changes_no_bit) {
     p.add_bias();
     const test::Named with = run(p);
     p.heads.far = {};
-    for (const auto& [name, x] : run(p)) BOOST_TEST(test::same_bits(x, with.at(name)), name);
+    for (const auto& [name, x] : run(p)) BOOST_TEST(test::same_or_absent(x, with.at(name)), name);
     for (const char* name : {"dfar_q", "dfar_k"}) {
       const std::vector<double> zeros = with.at(name).to_vector();
       BOOST_TEST(std::count(zeros.begin(), zeros.end(), 0.0) == static_cast<int64_t>(zeros.size()));
@@ -114,7 +115,7 @@ BOOST_AUTO_TEST_CASE(a_distance_without_copies_changes_no_bit) {
   AttentionProblem p = test::make_problem({1, 2, 250, 250, 16}, DType::f32);
   const test::Named without = run(p);
   p.rule.switch_distance = 30;
-  for (const auto& [name, x] : run(p)) BOOST_TEST(test::same_bits(x, without.at(name)), name);
+  for (const auto& [name, x] : run(p)) BOOST_TEST(test::same_or_absent(x, without.at(name)), name);
 }
 
 BOOST_AUTO_TEST_CASE(results_do_not_depend_on_the_number_of_threads) {
@@ -266,4 +267,5 @@ BOOST_AUTO_TEST_CASE(far_copies_that_do_not_fit_are_refused) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield

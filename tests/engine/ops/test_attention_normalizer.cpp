@@ -10,6 +10,7 @@
 #include "tests/support/messages.h"
 
 namespace farfield {
+BOOST_AUTO_TEST_SUITE(test_attention_normalizer)  // ctest: on_cuda:slow
 namespace {
 
 using test::AttentionProblem;
@@ -213,4 +214,5 @@ BOOST_AUTO_TEST_CASE(parameters_that_do_not_fit_are_refused) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield

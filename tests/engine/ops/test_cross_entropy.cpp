@@ -10,6 +10,7 @@
 #include "tests/support/on_cuda.h"
 
 namespace farfield {
+BOOST_AUTO_TEST_SUITE(test_cross_entropy)  // ctest: on_cuda
 namespace {
 
 struct Case {
@@ -162,4 +163,5 @@ BOOST_AUTO_TEST_CASE(misfits_and_targets_outside_the_vocabulary_are_refused) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield

@@ -12,6 +12,7 @@
 #include "tests/support/messages.h"
 
 namespace farfield {
+BOOST_AUTO_TEST_SUITE(test_dropout)  // ctest: on_cuda
 namespace {
 
 const Random kRandom{7, 0x123456789abcdef0};
@@ -129,4 +130,5 @@ BOOST_AUTO_TEST_CASE(what_makes_no_sense_is_refused) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield

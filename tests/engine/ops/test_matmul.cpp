@@ -8,6 +8,7 @@
 #include "tests/support/grad_check.h"
 
 namespace farfield {
+BOOST_AUTO_TEST_SUITE(test_matmul)  // ctest: on_cuda
 namespace {
 
 double gelu(double u) { return 0.5 * u * std::erfc(-u * std::sqrt(0.5)); }
@@ -176,4 +177,5 @@ BOOST_AUTO_TEST_CASE(misfits_are_refused_with_both_shapes) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield

@@ -9,6 +9,7 @@
 #include "tests/support/random_tensor.h"
 
 namespace farfield {
+BOOST_AUTO_TEST_SUITE(test_pointwise)  // ctest: on_cuda
 namespace {
 
 struct Unary {
@@ -286,4 +287,5 @@ BOOST_AUTO_TEST_CASE(errors_name_the_op_and_what_came) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield

@@ -9,6 +9,7 @@
 #include "tests/support/random_tensor.h"
 
 namespace farfield {
+BOOST_AUTO_TEST_SUITE(test_softmax)  // ctest: on_cuda:sanitize
 namespace {
 
 BOOST_AUTO_TEST_CASE(a_small_row_by_hand) {
@@ -96,4 +97,5 @@ BOOST_AUTO_TEST_CASE(no_rows_are_legal_and_no_dimension_is_an_error) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield

@@ -11,6 +11,7 @@
 #include "tests/support/random_tensor.h"
 
 namespace farfield {
+BOOST_AUTO_TEST_SUITE(test_split_heads)  // ctest: on_cuda
 namespace {
 
 const DType kFloats[] = {DType::f64, DType::f32, DType::bf16};
@@ -257,4 +258,5 @@ BOOST_AUTO_TEST_CASE(errors_name_the_op_and_what_came) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield

@@ -8,6 +8,7 @@
 #include "tests/support/random_tensor.h"
 
 namespace farfield {
+BOOST_AUTO_TEST_SUITE(test_view)  // ctest: on_cuda
 namespace {
 
 // 0, 1, 2, ... in a shape.
@@ -119,4 +120,5 @@ BOOST_AUTO_TEST_CASE(errors_name_the_op_and_what_came) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield

@@ -7,6 +7,7 @@
 #include "tests/support/messages.h"
 
 namespace farfield {
+BOOST_AUTO_TEST_SUITE(test_barriers)
 namespace {
 
 // Lines that the messages name.
@@ -66,7 +67,8 @@ BOOST_AUTO_TEST_CASE(a_condition_that_all_share_is_no_divergence) {
 BOOST_AUTO_TEST_CASE(threads_that_pass_by_a_barrier_are_named) {
   BOOST_CHECK_EXCEPTION(
       launch(some_kernel, 2, 128, 0, nullptr, 40u), BackendError,
-      says_exactly("[cuda] farfield::(anonymous namespace)::some_kernel, block (0, 0, 0): of 128 "
+      says_exactly("[cuda] farfield::test_barriers::(anonymous namespace)::some_kernel, block (0, "
+                   "0, 0): of 128 "
                    "threads some wait for others that cannot come: threads 0-39 at " +
                    at(kFirst) + "; threads 40-127 at the end"));
 }
@@ -93,4 +95,5 @@ BOOST_AUTO_TEST_CASE(two_barriers_are_not_one) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield

@@ -9,6 +9,7 @@
 #include "tests/support/cuda/device_array.h"
 
 namespace farfield {
+BOOST_AUTO_TEST_SUITE(test_capture)
 namespace {
 
 __global__ void add_kernel(int value, int* out) { atomicAdd(out, value); }
@@ -102,4 +103,5 @@ BOOST_AUTO_TEST_CASE(a_captured_stream_is_not_waited_for_nor_read_by_the_host) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield

@@ -7,6 +7,7 @@
 #include "tests/support/cuda/device_array.h"
 
 namespace farfield {
+BOOST_AUTO_TEST_SUITE(test_cublas_lt)
 namespace {
 
 // 2, 3 and 4 in its columns.
@@ -137,4 +138,5 @@ BOOST_AUTO_TEST_CASE(sizes_must_fit_and_types_be_known) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield

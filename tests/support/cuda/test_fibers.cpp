@@ -5,6 +5,7 @@
 #include "tests/support/cuda/fibers.h"
 
 namespace farfield::emulation {
+BOOST_AUTO_TEST_SUITE(test_fibers)
 namespace {
 
 BOOST_AUTO_TEST_CASE(fibers_take_turns_and_keep_their_locals) {
@@ -53,4 +54,5 @@ BOOST_AUTO_TEST_CASE(an_exception_is_caught_on_the_stack_that_threw_it) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::emulation

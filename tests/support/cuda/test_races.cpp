@@ -10,6 +10,7 @@
 #include "tests/support/messages.h"
 
 namespace farfield {
+BOOST_AUTO_TEST_SUITE(test_races)
 namespace {
 
 struct Row {
@@ -100,4 +101,5 @@ BOOST_AUTO_TEST_CASE(without_the_check_a_launch_runs_once) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield

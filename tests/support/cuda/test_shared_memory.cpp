@@ -13,6 +13,7 @@
 #include "tests/support/messages.h"
 
 namespace farfield {
+BOOST_AUTO_TEST_SUITE(test_shared_memory)
 namespace {
 
 struct Row {
@@ -168,4 +169,5 @@ BOOST_AUTO_TEST_CASE(shared_memory_has_an_end) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield

@@ -7,6 +7,7 @@
 #include "tests/support/messages.h"
 
 namespace farfield {
+BOOST_AUTO_TEST_SUITE(test_warp)
 namespace {
 
 constexpr unsigned kAll = 0xffffffffu;
@@ -114,4 +115,5 @@ BOOST_AUTO_TEST_CASE(a_shuffle_reads_lanes_of_its_mask) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield

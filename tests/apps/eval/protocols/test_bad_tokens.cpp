@@ -12,6 +12,8 @@
 #include "tests/apps/eval/protocols/toy_models.h"
 #include "tests/layers/tiny_model.h"
 
+BOOST_AUTO_TEST_SUITE(test_bad_tokens)
+
 using namespace farfield;
 using namespace farfield::eval;
 using namespace farfield::test;
@@ -94,3 +96,5 @@ BOOST_AUTO_TEST_CASE(it_may_be_the_last_token_of_the_text_but_not_beyond_what_is
     BOOST_TEST(measured(protocol_named(name), eval, last + 1).first == "", name);
   }
 }
+
+BOOST_AUTO_TEST_SUITE_END()

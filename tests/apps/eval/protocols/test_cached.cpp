@@ -14,6 +14,7 @@
 #include "tests/support/messages.h"
 
 namespace farfield::eval {
+BOOST_AUTO_TEST_SUITE(test_cached)
 namespace {
 
 ModelConfig config_of(const std::string& posenc) {
@@ -324,4 +325,5 @@ BOOST_AUTO_TEST_CASE(bad_requests_begin_with_their_code) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::eval

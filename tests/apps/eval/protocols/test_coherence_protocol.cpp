@@ -12,6 +12,7 @@
 #include "tests/support/messages.h"
 
 namespace farfield::eval {
+BOOST_AUTO_TEST_SUITE(test_coherence_protocol)
 namespace {
 
 constexpr int64_t kTrainLen = 32;
@@ -304,4 +305,5 @@ BOOST_AUTO_TEST_CASE(bad_requests_begin_with_their_code) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::eval

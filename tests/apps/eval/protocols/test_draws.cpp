@@ -5,6 +5,7 @@
 #include "apps/eval/subject.h"
 
 namespace farfield::eval {
+BOOST_AUTO_TEST_SUITE(test_draws)
 namespace {
 
 ProtocolResult draw(const std::vector<double>& items) {
@@ -50,4 +51,5 @@ BOOST_AUTO_TEST_CASE(a_length_that_failed_once_has_failed) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::eval

@@ -11,6 +11,8 @@
 #include "tests/apps/eval/protocols/small_model.h"
 #include "tests/support/messages.h"
 
+BOOST_AUTO_TEST_SUITE(test_gradient)
+
 using namespace farfield;
 using namespace farfield::eval;
 using namespace farfield::test;
@@ -270,3 +272,5 @@ BOOST_AUTO_TEST_CASE(bad_requests_begin_with_their_code) {
                         ConfigError,
                         says("[eval:gradient] bad_argument: expected a model to look inside"));
 }
+
+BOOST_AUTO_TEST_SUITE_END()

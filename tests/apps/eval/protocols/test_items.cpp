@@ -12,6 +12,7 @@
 #include "tests/apps/eval/protocols/toy_models.h"
 
 namespace farfield::eval {
+BOOST_AUTO_TEST_SUITE(test_items)
 namespace {
 
 constexpr int64_t kSize = 203;
@@ -119,4 +120,5 @@ BOOST_AUTO_TEST_CASE(conventions_say_what_first_token_counts_and_which_t_are_sum
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::eval

@@ -7,6 +7,8 @@
 #include "tests/support/messages.h"
 #include "tests/support/temp_folder.h"
 
+BOOST_AUTO_TEST_SUITE(test_kernel_definiteness)
+
 using namespace farfield;
 using namespace farfield::eval;
 using namespace farfield::test;
@@ -86,3 +88,5 @@ BOOST_AUTO_TEST_CASE(numbers_of_points_have_bounds) {
                           says("[eval:definiteness] bad_argument: expected definiteness-points "
                                "from 2 to 2048, got"));
 }
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -6,6 +6,8 @@
 #include "tests/apps/eval/protocols/small_model.h"
 #include "tests/support/messages.h"
 
+BOOST_AUTO_TEST_SUITE(test_kernel_fit)
+
 using namespace farfield;
 using namespace farfield::eval;
 using namespace farfield::test;
@@ -54,3 +56,5 @@ BOOST_AUTO_TEST_CASE(one_point_makes_no_line) {
   BOOST_CHECK_EXCEPTION(measure("alibi", 2, 1), ConfigError,
                         says("[eval:log-fit] bad_argument: expected fit-points from 2 to 20481"));
 }
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -7,6 +7,8 @@
 #include "tests/apps/eval/protocols/small_model.h"
 #include "tests/support/messages.h"
 
+BOOST_AUTO_TEST_SUITE(test_kernel_lengths)
+
 using namespace farfield;
 using namespace farfield::eval;
 using namespace farfield::test;
@@ -133,3 +135,5 @@ BOOST_AUTO_TEST_CASE(an_encoding_without_a_bias_gives_a_remark_and_nothing_else)
 BOOST_AUTO_TEST_CASE(a_bias_that_depends_on_the_row_says_of_which) {
   BOOST_TEST(measure("fire").notes.at(0).find("that of token 20481 is shown") != std::string::npos);
 }
+
+BOOST_AUTO_TEST_SUITE_END()

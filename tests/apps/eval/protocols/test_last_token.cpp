@@ -7,6 +7,8 @@
 #include "tests/apps/eval/protocols/toy_models.h"
 #include "tests/support/messages.h"
 
+BOOST_AUTO_TEST_SUITE(test_last_token)
+
 using namespace farfield;
 using namespace farfield::eval;
 using namespace farfield::test;
@@ -178,3 +180,5 @@ BOOST_AUTO_TEST_CASE(the_standard_error_is_that_of_the_mean) {
   BOOST_TEST(got.lengths[0].nll_error == std::sqrt(5.0 / 3 / 4),
              boost::test_tools::tolerance(1e-12));
 }
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -5,6 +5,8 @@
 #include "tests/apps/eval/protocols/toy_models.h"
 #include "tests/support/messages.h"
 
+BOOST_AUTO_TEST_SUITE(test_non_overlapping)
+
 using namespace farfield;
 using namespace farfield::eval;
 using namespace farfield::test;
@@ -138,3 +140,5 @@ BOOST_AUTO_TEST_CASE(a_cell_that_fails_does_not_end_the_table) {
   BOOST_TEST(got.lengths[3].message == "[eval:non-overlapping] OOM: length 100");
   BOOST_TEST(std::isnan(got.lengths[3].mean_nll));
 }
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -9,6 +9,8 @@
 #include "tests/apps/eval/protocols/toy_models.h"
 #include "tests/support/messages.h"
 
+BOOST_AUTO_TEST_SUITE(test_position_wise)
+
 using namespace farfield;
 using namespace farfield::eval;
 using namespace farfield::test;
@@ -264,3 +266,5 @@ BOOST_AUTO_TEST_CASE(a_cell_that_fails_does_not_end_the_table) {
   BOOST_TEST(got.lengths[3].message == "[eval:position-wise] OOM: length 100");
   BOOST_TEST(got.lengths[3].series.empty());
 }
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -6,6 +6,8 @@
 #include "tests/apps/eval/protocols/toy_models.h"
 #include "tests/support/messages.h"
 
+BOOST_AUTO_TEST_SUITE(test_protocol)
+
 using namespace farfield;
 using namespace farfield::eval;
 using namespace farfield::test;
@@ -108,3 +110,5 @@ BOOST_AUTO_TEST_CASE(what_no_protocol_can_use_is_refused) {
   BOOST_CHECK_EXCEPTION(check_word("context", "l", {"L-1", "L"}), ConfigError,
                         says("[eval] bad_argument: --context: expected one of L-1, L, got 'l'"));
 }
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -6,6 +6,8 @@
 #include "tests/apps/eval/protocols/small_model.h"
 #include "tests/support/messages.h"
 
+BOOST_AUTO_TEST_SUITE(test_reach)
+
 using namespace farfield;
 using namespace farfield::eval;
 using namespace farfield::test;
@@ -91,3 +93,5 @@ BOOST_AUTO_TEST_CASE(stand_ins_have_no_masks) {
   BOOST_CHECK_EXCEPTION(reach(test::subject(uniform_model(), toy_text(100)), {}), ConfigError,
                         says("[eval:reach] bad_argument: expected a model to look inside"));
 }
+
+BOOST_AUTO_TEST_SUITE_END()

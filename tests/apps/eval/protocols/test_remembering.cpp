@@ -6,6 +6,8 @@
 #include "engine/base/error.h"
 #include "tests/apps/eval/protocols/toy_models.h"
 
+BOOST_AUTO_TEST_SUITE(test_remembering)
+
 using namespace farfield;
 using namespace farfield::eval;
 using namespace farfield::test;
@@ -106,3 +108,5 @@ BOOST_AUTO_TEST_CASE(two_protocols_that_read_the_same_chunks_ask_the_model_once)
   non_overlapping(all, common, {});
   BOOST_TEST(n_rows == 20 + 21 + 6);
 }
+
+BOOST_AUTO_TEST_SUITE_END()

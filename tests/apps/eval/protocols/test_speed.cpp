@@ -17,6 +17,7 @@
 #include "tests/support/temp_folder.h"
 
 namespace farfield::eval {
+BOOST_AUTO_TEST_SUITE(test_speed)
 namespace {
 
 struct Asked {
@@ -368,4 +369,5 @@ BOOST_AUTO_TEST_CASE(bad_requests_begin_with_their_code) {
 }
 
 }  // namespace
+BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::eval

@@ -8,6 +8,8 @@
 #include "tests/support/messages.h"
 #include "tests/support/temp_folder.h"
 
+BOOST_AUTO_TEST_SUITE(test_subject)
+
 using namespace farfield;
 using namespace farfield::eval;
 using namespace farfield::test;
@@ -137,3 +139,5 @@ BOOST_AUTO_TEST_CASE(errors_of_the_data_end_the_measurement) {
   BOOST_TEST(cell.failure == "OOM");
   BOOST_TEST(cell.message == "[eval:x] OOM: [memory] expected 4 GiB, got none");
 }
+
+BOOST_AUTO_TEST_SUITE_END()

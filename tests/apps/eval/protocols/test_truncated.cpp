@@ -6,6 +6,8 @@
 #include "tests/apps/eval/protocols/toy_models.h"
 #include "tests/support/messages.h"
 
+BOOST_AUTO_TEST_SUITE(test_truncated)
+
 using namespace farfield;
 using namespace farfield::eval;
 using namespace farfield::test;
@@ -82,3 +84,5 @@ BOOST_AUTO_TEST_CASE(a_window_that_hides_nothing_is_said) {
   BOOST_TEST(warning_of(parse_baseline("masked@64"), {128, 64, 32}) ==
              "masked@64 is the model as it is at length 64, 32: the window hides nothing there");
 }
+
+BOOST_AUTO_TEST_SUITE_END()
