@@ -1,8 +1,6 @@
 #include "apps/bench/report.h"
 
 #include <algorithm>
-#include <iomanip>
-#include <sstream>
 
 #include "apps/cli/csv.h"
 #include "apps/run/machine.h"
@@ -41,12 +39,6 @@ void Report::write_csv(const std::string& path) const {
 void Report::close(const std::string& csv_path) const {
   out_ << "\nresident memory at its most: " << mebibytes(run::peak_resident_bytes()) << " MiB\n";
   write_csv(csv_path);
-}
-
-std::string fixed(double value, int places) {
-  std::ostringstream text;
-  text << std::fixed << std::setprecision(places) << value;
-  return text.str();
 }
 
 std::string milliseconds(double time_s) {

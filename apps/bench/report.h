@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "apps/analysis/timing.h"
+#include "engine/base/text.h"
 
 namespace farfield::bench {
 
@@ -30,8 +31,6 @@ class Report {
   size_t first_width_;
 };
 
-/// A number with so many places after the point.
-std::string fixed(double value, int places);
 /// Milliseconds with three or four digits.
 std::string milliseconds(double time_s);
 std::string percent(double share);

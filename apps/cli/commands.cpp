@@ -3,6 +3,7 @@
 #include "apps/cli/options.h"
 #include "apps/cli/version.h"
 #include "engine/base/error.h"
+#include "engine/base/text.h"
 
 namespace farfield::cli {
 namespace {
@@ -32,13 +33,11 @@ int run_command(const std::string& program, const std::string& summary,
     return kDone;
   }
   std::vector<std::string> names;
-  std::string list;
   for (const Command& command : commands) {
     if (command.name == word) return command.run(argc - 1, argv + 1, out);
     names.push_back(command.name);
-    list.append(list.empty() ? "" : ", ").append(command.name);
   }
-  fail<ConfigError>(program, "expected a command out of ", list, ", got '", word, "'",
+  fail<ConfigError>(program, "expected a command out of ", joined(names), ", got '", word, "'",
                     did_you_mean(word, names), "; see ", program, " --help");
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/base/error.h"
+#include "engine/base/text.h"
 
 namespace farfield::cli {
 
@@ -14,16 +15,16 @@ ScratchFolder::ScratchFolder(std::string_view where) {
   std::vector<std::string> places = {"/tmp", "/var/tmp"};
   if (const char* given = std::getenv("TMPDIR"); given != nullptr && *given != 0)
     places.insert(places.begin(), given);
-  std::string tried;
+  std::vector<std::string> tried;
   for (const std::string& place : places) {
     std::string name = (std::filesystem::path(place) / "farfield-XXXXXX").string();
     if (::mkdtemp(name.data()) != nullptr) {
       path_ = name;
       return;
     }
-    tried += concat(tried.empty() ? "" : "; ", place, ": ", std::strerror(errno));
+    tried.push_back(concat(place, ": ", std::strerror(errno)));
   }
-  fail<IoError>(where, "cannot make a folder for temporary files (", tried,
+  fail<IoError>(where, "cannot make a folder for temporary files (", joined(tried, "; "),
                 "); set TMPDIR to a folder that can be written to");
 }
 

@@ -8,6 +8,7 @@
 #include "apps/run/config.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
+#include "engine/base/text.h"
 #include "engine/safetensors.h"
 
 namespace fs = std::filesystem;
@@ -112,16 +113,16 @@ Checkpoint load_newest_checkpoint(const fs::path& folder, bool with_optimizer) {
   try {
     return load_checkpoint(all.back(), with_optimizer);
   } catch (const IoError& error) {
-    std::string whole;
+    std::vector<std::string> whole;
     for (auto path = all.rbegin() + 1; path != all.rend(); ++path) {
       try {
         load_checkpoint(*path);
-        whole.append(whole.empty() ? "" : ", ").append(path->filename().string());
+        whole.push_back(path->filename().string());
       } catch (const IoError&) {
       }
     }
     if (whole.empty()) throw IoError(concat(error.what(), "; no older checkpoint is whole"));
-    throw IoError(concat(error.what(), "; whole and older: ", whole,
+    throw IoError(concat(error.what(), "; whole and older: ", joined(whole),
                          "; to resume from there, move ", all.back().string(), " away"));
   }
 }

@@ -1,16 +1,15 @@
 #include "apps/run/config.h"
 
 #include "engine/base/error.h"
+#include "engine/base/text.h"
 #include "layers/config.h"
 
 namespace farfield::run {
 
 void add_options(cli::Options& options, RunConfig& c) {
-  std::string names;
-  for (const Preset& preset : presets())
-    names.append(names.empty() ? "" : ", ").append(preset.name);
   options.group("Model")
-      .add("preset", c.preset, "NAME", "size, batch, learning rate and steps: " + names)
+      .add("preset", c.preset, "NAME",
+           "size, batch, learning rate and steps: " + joined(presets(), ", ", &Preset::name))
       .add("posenc", c.posenc, "EXPR",
            "positional encoding: a name, or an expression such as \"rope + window(64)\"")
       .add("n-layer", c.n_layer, "N", "blocks (default: from the preset)")

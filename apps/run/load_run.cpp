@@ -4,6 +4,7 @@
 
 #include "apps/run/parameter_bounds.h"
 #include "engine/base/error.h"
+#include "engine/base/text.h"
 
 namespace farfield::run {
 namespace {
@@ -21,11 +22,10 @@ Checkpoint choose(const RunFolder& folder, std::optional<int64_t> step) {
   if (!step) return load_newest_checkpoint(folder.checkpoints(), /*with_optimizer=*/false);
   const fs::path found = checkpoint_of(folder, *step);
   if (!found.empty()) return load_checkpoint(found, /*with_optimizer=*/false);
-  std::string there;
-  for (const fs::path& path : list_checkpoints(folder.checkpoints()))
-    there.append(there.empty() ? "" : ", ").append(path.filename().string());
+  const std::vector<fs::path> there = list_checkpoints(folder.checkpoints());
+  const auto name = [](const fs::path& path) { return path.filename().string(); };
   fail<IoError>("checkpoint", folder.checkpoints().string(), ": expected a checkpoint of step ",
-                *step, ", got ", there.empty() ? "none" : there);
+                *step, ", got ", there.empty() ? "none" : joined(there, ", ", name));
 }
 
 }  // namespace

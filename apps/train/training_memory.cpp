@@ -1,17 +1,12 @@
 #include "apps/train/training_memory.h"
 
-#include <cstdio>
-
 #include "engine/base/error.h"
+#include "engine/base/text.h"
 
 namespace farfield::train {
 namespace {
 
-std::string gib(double bytes) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.1f GiB", bytes / (1 << 30));
-  return text;
-}
+std::string gib(double bytes) { return fixed(bytes / (1 << 30), 1) + " GiB"; }
 
 }  // namespace
 
@@ -33,9 +28,9 @@ std::string memory_warning(const run::ResolvedConfig& config, int64_t vocab_size
                            int64_t available_bytes) {
   const double needed = training_bytes(config.model_of(vocab_size), shape_of(config), config.dtype);
   if (available_bytes <= 0 || needed <= static_cast<double>(available_bytes)) return "";
-  std::string ways;
+  std::vector<std::string> ways;
   const auto offer = [&](const std::string& way, bool is_open) {
-    if (is_open) ways.append(ways.empty() ? "" : ", ").append(way);
+    if (is_open) ways.push_back(way);
   };
   offer("a shorter --train-len", config.train_len() > 1);
   offer("a smaller --batch", config.batch > 1);
@@ -45,7 +40,7 @@ std::string memory_warning(const run::ResolvedConfig& config, int64_t vocab_size
   return concat("a training step of ", config.batch, " x ", config.train_len(),
                 " tokens takes about ", gib(needed), " of memory, and ",
                 gib(static_cast<double>(available_bytes)),
-                " are available; the system may end this process. Less take: ", ways);
+                " are available; the system may end this process. Less take: ", joined(ways));
 }
 
 }  // namespace farfield::train
