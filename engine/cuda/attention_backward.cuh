@@ -328,8 +328,8 @@ __global__ void __launch_bounds__(kBlock, kBlocks<D, Scores>)
     if constexpr (kMakesDv)
       if (args.dv) put_sums<S::kColumns>(dv, 1, 1, shared.own_y, lane.first, lane.first_column);
     __syncwarp();
-    const auto store = [&](const auto& tile, T* to) {
-      store_warp_rows<S::kColumns>(tile, lane.first, lane.first_column,
+    const auto store = [&](const auto& sums, T* to) {
+      store_warp_rows<S::kColumns>(sums, lane.first, lane.first_column,
                                    p.rows(to, head, n_own, own));
     };
     if constexpr (kMakesDx) store(shared.own_x, args.dx);
