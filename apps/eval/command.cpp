@@ -284,7 +284,7 @@ int eval_command(int argc, const char* const* argv, std::ostream& out) {
       .add("out", request.out, "FOLDER",
            "results of all runs together (default: each run's eval/ alone)")
       .add("list", request.list, "explain every protocol and exit")
-      .add("markdown", request.markdown, "with --list: the table of apps/README.md")
+      .add("markdown", request.markdown, "with --list: the table of apps/eval/README.md")
       .add("again", request.again,
            "measure again what an earlier call finished (default: take its numbers)");
   options.group("Another positional encoding")

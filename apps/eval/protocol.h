@@ -77,7 +77,7 @@ const Protocol* protocol_of(const ProtocolResult& result);
 /// Protocol::conventions; "" where there are none.
 std::string conventions_of(const ProtocolResult& of, int64_t length = 0);
 
-/// For a terminal, and as the table in apps/README.md.
+/// For a terminal, and as the table in apps/eval/README.md.
 std::string protocols_text();
 std::string protocols_markdown();
 

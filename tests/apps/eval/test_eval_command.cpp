@@ -115,8 +115,8 @@ BOOST_AUTO_TEST_CASE(the_table_of_the_readme_is_that_of_the_list) {
   std::string said;
   BOOST_TEST(call_eval({"--list", "--markdown"}, &said) == cli::kDone);
   BOOST_TEST(
-      read_file(source_dir() / "apps/README.md").find('\n' + said + '\n') != std::string::npos,
-      "apps/README.md lacks the table that `eval --list --markdown` prints:\n"
+      read_file(source_dir() / "apps/eval/README.md").find('\n' + said + '\n') != std::string::npos,
+      "apps/eval/README.md lacks the table that `eval --list --markdown` prints:\n"
           << said);
 }
 
