@@ -16,6 +16,15 @@
 namespace farfield::compare {
 namespace {
 
+const std::vector<std::string> kPairs = {"seeds", "segments"}, kMarks = {"S", "K"};
+
+// The value of an enum whose words these are, in its order.
+template <class E>
+E enum_of(const char* option, const std::string& word, const std::vector<std::string>& words) {
+  eval::check_word(option, word, words);
+  return static_cast<E>(std::find(words.begin(), words.end(), word) - words.begin());
+}
+
 constexpr std::string_view kWhere = "eval:compare";
 
 using Group = std::vector<const RunCell*>;
@@ -100,7 +109,7 @@ std::string label_of(const RunCell& cell) {
 }
 
 ComparedRow& row_of(Comparison& in, const RunCell& cell, const std::string& part) {
-  const bool is_by_seed = in.pairs == "segments";
+  const bool is_by_seed = in.pairs == Pairs::segments;
   for (ComparedRow& row : in.rows)
     if (row.name == cell.name && row.of == part && row.setting == cell.setting &&
         (!is_by_seed || row.seed == cell.seed))
@@ -147,7 +156,7 @@ void label_rows(Comparison& of) {
                                return other.label == row.label &&
                                       (other.name != row.name || other.setting != row.setting);
                              });
-    const std::string seed = of.pairs == "segments" ? concat(" s", row.seed) : "";
+    const std::string seed = of.pairs == Pairs::segments ? concat(" s", row.seed) : "";
     row.label += seed + (says_enough ? "" : differences[i]);
     row.full_label = row.name + seed + differences[i];
   }
@@ -221,8 +230,8 @@ Comparison comparison_of(const Group& group, const std::string& quantity,
   made.parameters = first.parameters;
   made.protocol_hash = first.hash();
   made.quantity = quantity;
-  made.pairs = options.pairs;
-  made.marks = options.marks;
+  made.pairs = enum_of<Pairs>("pairs", options.pairs, kPairs);
+  made.marks = enum_of<Marks>("marks", options.marks, kMarks);
   made.train_len = group.front()->train_len;
   for (const RunCell* cell : group) {
     if (!numbers_in(*cell, quantity, group).empty()) cli::add_new(made.lengths, only(*cell).length);
@@ -243,10 +252,10 @@ Comparison comparison_of(const Group& group, const std::string& quantity,
 }  // namespace
 
 const analysis::TTest& Comparison::deciding(const ComparedCell& cell) const {
-  return pairs == "segments" ? cell.log_test : cell.test;
+  return pairs == Pairs::segments ? cell.log_test : cell.test;
 }
 
-std::string Comparison::decided_on() const { return pairs == "segments" ? "nll" : quantity; }
+std::string Comparison::decided_on() const { return pairs == Pairs::segments ? "nll" : quantity; }
 
 bool Comparison::has_parts() const {
   return std::any_of(rows.begin(), rows.end(),
@@ -265,10 +274,13 @@ bool Comparison::is_time() const {
   return name.ends_with("_s") && !name.ends_with("_per_s");
 }
 
+std::string to_word(Pairs pairs) { return kPairs[static_cast<size_t>(pairs)]; }
+std::string to_word(Marks marks) { return kMarks[static_cast<size_t>(marks)]; }
+
 void check(const CompareOptions& options) {
   for (const std::string& protocol : options.protocols) eval::protocol_named(protocol);
-  eval::check_word("pairs", options.pairs, {"seeds", "segments"});
-  eval::check_word("marks", options.marks, {"S", "K"});
+  enum_of<Pairs>("pairs", options.pairs, kPairs);
+  enum_of<Marks>("marks", options.marks, kMarks);
 }
 
 std::vector<Comparison> comparisons_of(const std::vector<RunCell>& cells,

@@ -26,14 +26,20 @@ struct RunCell {
   eval::ProtocolResult result;  ///< with one length
 };
 
+/// What a paired test pairs: runs of one seed, or the items of one text under two runs of one seed.
+enum class Pairs { seeds, segments };
+/// Which paper's marks: of Sandwich, both ways, or of KERPLE, one way.
+enum class Marks { sandwich, kerple };
+std::string to_word(Pairs pairs);  ///< "seeds", "segments"
+std::string to_word(Marks marks);  ///< "S", "K"
+
 /// What to compare, and how.
 struct CompareOptions {
-  std::vector<std::string> protocols;   ///< empty: all
-  std::vector<int64_t> lengths;         ///< empty: all
-  std::vector<std::string> quantities;  ///< Quantity::name or full_name(); empty: all
-  std::string reference;                ///< empty: kerple_log, else sandwich, else the first
-  std::string pairs = "seeds";          ///< or segments: items of one seed
-  std::string marks = "S";              ///< of that paper, or K
+  std::vector<std::string> protocols;        ///< empty: all
+  std::vector<int64_t> lengths;              ///< empty: all
+  std::vector<std::string> quantities;       ///< Quantity::name or full_name(); empty: all
+  std::string reference;                     ///< empty: kerple_log, else sandwich, else the first
+  std::string pairs = "seeds", marks = "S";  ///< words of Pairs and Marks
 };
 
 /// Refuses words that are not known: ConfigError [eval] bad_argument.
@@ -78,8 +84,8 @@ struct ComparedRow {
 /// heads has a row for each head of each encoding, those of one head together.
 struct Comparison {
   std::string protocol, parameters, protocol_hash, quantity;
-  std::string pairs;  ///< as in CompareOptions
-  std::string marks;
+  Pairs pairs = Pairs::seeds;
+  Marks marks = Marks::sandwich;
   std::string reference;         ///< name; empty: there is none
   std::string reference_label;   ///< the same for tables
   int64_t train_len = 0;         ///< tokens; 0: not the same for all

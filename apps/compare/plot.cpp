@@ -38,7 +38,7 @@ plot::Plot comparison_plot(const Comparison& of) {
   plot.title = concat(of.protocol, ' ', of.quantity);
   plot.title[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(plot.title[0])));
   plot.y_label = of.quantity;
-  const bool has_bars = of.n_tests == 0 && of.pairs == "seeds";
+  const bool has_bars = of.n_tests == 0 && of.pairs == Pairs::seeds;
   if (has_bars)
     plot.y_label += ", mean ± standard deviation";
   else if (const int64_t n = most_seeds(of); n > 1)

@@ -124,7 +124,7 @@ std::string comparison_csv(const Comparison& of) {
   for_each_number(of, [&](const ComparedRow& row, int64_t length, const std::string& statistic,
                           const std::string& seed, const std::string& tokens, double value) {
     text += cli::csv_row({of.protocol, of.parameters, of.protocol_hash,
-                          eval::Quantity{of.quantity, 0, row.of}.full_name(), of.pairs,
+                          eval::Quantity{of.quantity, 0, row.of}.full_name(), to_word(of.pairs),
                           of.reference, row.full_label, std::to_string(length), statistic, seed,
                           tokens, cli::number(value)});
   });
@@ -138,8 +138,8 @@ std::string comparison_json(const Comparison& of) {
   json["parameters"] = of.parameters;
   json["protocol_hash"] = of.protocol_hash;
   json["quantity"] = of.quantity;
-  json["pairs"] = of.pairs;
-  json["marks"] = of.marks;
+  json["pairs"] = to_word(of.pairs);
+  json["marks"] = to_word(of.marks);
   json["alpha"] = analysis::kAlpha;
   json["decided_on"] = of.decided_on();
   json["reference"] = of.reference;

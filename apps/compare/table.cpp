@@ -103,16 +103,17 @@ std::string legend(const Comparison& of) {
   std::string text;
   if (of.quantity == "perplexity") {
     text = concat("† ", of.reference_label, " is significantly better");
-    if (of.marks == "S") text += ", * significantly worse";
+    if (of.marks == Marks::sandwich) text += ", * significantly worse";
   } else {
     text = concat("† significantly higher than ", of.reference_label);
-    if (of.marks == "S") text += ", * significantly lower";
+    if (of.marks == Marks::sandwich) text += ", * significantly lower";
   }
   text += concat(": paired two-sided t-test over ",
-                 of.pairs == "segments" ? "the items of one seed" : "seeds", ", alpha ",
+                 of.pairs == Pairs::segments ? "the items of one seed" : "seeds", ", alpha ",
                  analysis::kAlpha, ", on ", of.decided_on());
   if (of.has_parts()) text += ", each head against the same head";
-  if (of.quantity == "perplexity" && of.pairs == "seeds") text += " (that on nll is in the CSV)";
+  if (of.quantity == "perplexity" && of.pairs == Pairs::seeds)
+    text += " (that on nll is in the CSV)";
   return text + '\n';
 }
 
@@ -129,7 +130,7 @@ std::string spread_remark(const Comparison& of) {
                      });
     }
   }
-  if (!has_deviation || of.pairs == "segments") return "";
+  if (!has_deviation || of.pairs == Pairs::segments) return "";
   const auto is_set = [&](const char* set) { return of.parameters.find(set) != std::string::npos; };
   if (!has_own_text)
     return concat("±: all seeds read the same text",
@@ -184,7 +185,7 @@ std::string differences_table(const Comparison& of) {
 }  // namespace
 
 std::string comparison_table(const Comparison& of) {
-  const bool with_marks = of.n_tests > 0, is_by_items = of.pairs == "segments";
+  const bool with_marks = of.n_tests > 0, is_by_items = of.pairs == Pairs::segments;
   const bool has_parts = of.has_parts();
   std::string text = concat(of.protocol, " ", name_of(of),
                             is_by_items ? ", each seed" : ", mean ± standard deviation over seeds");

@@ -15,7 +15,7 @@ const ComparedRow* reference_of(const Comparison& in, const ComparedRow& row) {
   std::vector<const ComparedRow*> all;
   for (const ComparedRow& other : in.rows) {
     if (!other.is_reference || other.of != row.of ||
-        (in.pairs == "segments" && other.seed != row.seed))
+        (in.pairs == Pairs::segments && other.seed != row.seed))
       continue;
     if (other.setting == row.setting) return &other;
     all.push_back(&other);
@@ -32,7 +32,7 @@ void test_cell(Comparison& in, const ComparedRow& reference, ComparedRow& row, s
   ComparedCell& cell = row.cells[at];
   const bool is_perplexity = in.quantity == "perplexity";
   const auto name_of = [&](const ComparedRow& r, uint64_t seed) {
-    return in.pairs == "segments" ? r.label : concat(r.label, " s", seed);
+    return in.pairs == Pairs::segments ? r.label : concat(r.label, " s", seed);
   };
   std::vector<double> ours, theirs;
   bool is_comparable = true;
@@ -45,7 +45,7 @@ void test_cell(Comparison& in, const ComparedRow& reference, ComparedRow& row, s
                      concat(name_of(row, candidate.seed), " and ", name_of(reference, other.seed),
                             " at ", in.lengths[at], ": other tokens (hash ", candidate.tokens,
                             " and ", other.tokens, "): not compared"));
-      } else if (in.pairs == "segments") {
+      } else if (in.pairs == Pairs::segments) {
         if (is_perplexity) test_segments(cell, other, candidate);
       } else {
         ours.push_back(other.value);
@@ -60,7 +60,7 @@ void test_cell(Comparison& in, const ComparedRow& reference, ComparedRow& row, s
     cell.test = analysis::paired_t_test(ours, theirs);
     if (is_perplexity) cell.log_test = analysis::log_ratio_t_test(ours, theirs);
   } else if (!cell.has_test && !cell.seeds.empty()) {
-    if (in.pairs == "seeds")
+    if (in.pairs == Pairs::seeds)
       cli::add_new(in.notes,
                    concat(row.label, ": ", ours.size(), ours.size() == 1 ? " seed" : " seeds",
                           " in common with ", reference.label,
@@ -72,7 +72,8 @@ void test_cell(Comparison& in, const ComparedRow& reference, ComparedRow& row, s
   if (!cell.has_test) return;
   ++in.n_tests;
   const analysis::TTest& decides = in.deciding(cell);
-  cell.mark = in.marks == "K" ? analysis::kerple_mark(decides) : analysis::sandwich_mark(decides);
+  cell.mark =
+      in.marks == Marks::kerple ? analysis::kerple_mark(decides) : analysis::sandwich_mark(decides);
 }
 
 // What belongs to a machine is told by its ratio to something else on it. Not of seeds that are

@@ -11,13 +11,15 @@ namespace {
 constexpr std::string_view kName = "non-overlapping";
 constexpr std::string_view kWhere = "eval:non-overlapping";
 
+bool is_same_text(const NonOverlappingOptions& own) { return own.budget == "same-text"; }
+
 // Chunks of one length, all of them or as many as the budget allows.
 int64_t count_chunks(int64_t size, int64_t length, const CommonOptions& common,
                      const NonOverlappingOptions& own) {
   const int64_t available = (size - 1) / length;
   require<IoError>(available >= 1, kWhere, "not_enough_data: expected at least ", length + 1,
                    " tokens for one chunk of ", length, ", got ", size);
-  if (own.budget == "same-text") return available;
+  if (is_same_text(own)) return available;
   require<IoError>(available >= own.chunks || common.allow_fewer, kWhere,
                    "not_enough_data: expected ", own.chunks, " chunks of ", length, " tokens, got ",
                    available, "; --allow-fewer takes those");
@@ -41,11 +43,10 @@ void check(const NonOverlappingOptions& own) {
 ProtocolResult non_overlapping(const Subject& subject, const CommonOptions& common,
                                const NonOverlappingOptions& own) {
   const TokenStream& text = subject.text;
-  const bool is_same_text = own.budget == "same-text";
-  const int64_t size = is_same_text ? whole_text(text.size, common) : text.size;
+  const int64_t size = is_same_text(own) ? whole_text(text.size, common) : text.size;
   const auto n_whole_at = [&](int64_t length) { return count_chunks(size, length, common, own); };
   const auto tail_at = [&](int64_t length) {
-    return is_same_text && own.keep_tail ? (size - 1) % length : 0;
+    return is_same_text(own) && own.keep_tail ? (size - 1) % length : 0;
   };
   int64_t n_read = 0;
   for (const int64_t length : common.lengths)
@@ -55,7 +56,7 @@ ProtocolResult non_overlapping(const Subject& subject, const CommonOptions& comm
   ProtocolResult result;
   result.protocol = kName;
   result.parameters =
-      is_same_text
+      is_same_text(own)
           ? concat("budget=same-text tokens=", size, " tail=", own.keep_tail ? "scored" : "dropped")
           : concat("budget=same-chunks count=", counts_text(common.lengths, n_whole_at));
 
@@ -116,9 +117,8 @@ Protocol non_overlapping_row() {
               [](const EvalOptions& eval, const WorkSubject& subject, int64_t length) {
                 const auto& own = eval.own<NonOverlappingOptions>();
                 const int64_t size = subject.text_size, whole = whole_text(size, eval.common);
-                const double n_row = own.budget == "same-text"
-                                         ? subject.n_chunks(whole, length, whole)
-                                         : subject.n_chunks(size, length, own.chunks);
+                const double n_row = is_same_text(own) ? subject.n_chunks(whole, length, whole)
+                                                       : subject.n_chunks(size, length, own.chunks);
                 return subject.tokens_of_rows(n_row, length, length);
               },
           .conventions = conventions_of_chunks};
