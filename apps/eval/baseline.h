@@ -18,7 +18,7 @@ struct Baseline {
   Kind kind = Kind::none;
   int64_t window = 0;  ///< tokens
 
-  /// Subject::baseline: "masked@512", or "" for the model as it is.
+  /// For tables and cells: "masked@512", or "" for the model as it is.
   std::string label() const;
 };
 

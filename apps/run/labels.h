@@ -15,7 +15,7 @@ namespace farfield::run {
 std::string short_posenc(const std::string& expression);
 
 /// What was measured, in full: "rope masked@512", "rope + window(w=4) (trained: rope)". Canonical
-/// expressions, Subject::baseline.
+/// expressions, the label of a baseline.
 std::string encoding_name(const std::string& posenc, const std::string& trained_posenc,
                           const std::string& baseline);
 
