@@ -1,7 +1,6 @@
 #pragma once
 
 #include <algorithm>
-#include <string>
 #include <vector>
 
 namespace farfield::cli {
@@ -15,13 +14,6 @@ bool has(const std::vector<T>& all, const T& value) {
 template <class T>
 void add_new(std::vector<T>& all, const T& value) {
   if (!has(all, value)) all.push_back(value);
-}
-
-/// "alibi, rope": for messages.
-inline std::string list_of(const std::vector<std::string>& words) {
-  std::string list;
-  for (const std::string& word : words) list.append(list.empty() ? "" : ", ").append(word);
-  return list;
 }
 
 }  // namespace farfield::cli

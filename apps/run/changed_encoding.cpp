@@ -7,6 +7,7 @@
 #include "apps/run/value_map.h"
 #include "apps/run/weights.h"
 #include "engine/base/error.h"
+#include "engine/base/text.h"
 #include "posenc/expression.h"
 #include "posenc/head_parameter.h"
 #include "posenc/registry.h"
@@ -15,15 +16,10 @@ namespace farfield::run {
 namespace {
 
 constexpr std::string_view kWhere = "posenc";
+
 bool is_of_encoding(const std::string& name) { return posenc::parameter_of(name).has_value(); }
 // "kerple_log.r1", as Composition::parameters() calls it.
 std::string short_name(const std::string& name) { return posenc::parameter_of(name).value(); }
-
-std::string joined(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) text.append(text.empty() ? "" : ", ").append(name);
-  return text;
-}
 
 using Terms = std::map<std::string, posenc::ParsedTerm>;
 

@@ -5,6 +5,7 @@
 #include "apps/cli/lists.h"
 #include "apps/cli/option.h"
 #include "engine/base/error.h"
+#include "engine/base/text.h"
 #include "posenc/head_parameter.h"
 
 namespace farfield::run {
@@ -74,10 +75,10 @@ struct Reader {
     check(!known.empty(), "expected ", what, ", with one number per head, got '", asked, "'; '",
           encoding.canonical(), "' learns none");
     const Names found = matches(asked, names);
-    check(!found.empty(), "expected ", what, " out of ", cli::list_of(known), ", got '", asked, "'",
+    check(!found.empty(), "expected ", what, " out of ", joined(known), ", got '", asked, "'",
           hint.empty() ? did_you_mean(asked, known) : hint);
     const Names terms = short_names(found);
-    check(terms.size() == 1, "expected one of ", cli::list_of(terms), ", got '", asked,
+    check(terms.size() == 1, "expected one of ", joined(terms), ", got '", asked,
           "', which may be each of them; write the term too");
     return found;
   }
@@ -89,7 +90,7 @@ struct Reader {
       });
       check(from.size() == 1 || same_layer != from.end(),
             "expected a value of its layer, or one for all layers, for ", place, ", got ",
-            cli::list_of(from));
+            joined(from));
       check(std::none_of(maps.begin(), maps.end(),
                          [&](const MappedValue& other) { return other.to == place; }),
             "expected a value for ", place, " once, got it again");
@@ -136,7 +137,7 @@ void apply(const std::vector<MappedValue>& maps, posenc::Composition& trained,
 std::string to_text(const std::vector<MappedValue>& maps) {
   Names all;
   for (const auto& [from, to] : maps) all.push_back(concat(from, '=', to));
-  return cli::list_of(all);
+  return joined(all);
 }
 
 }  // namespace farfield::run
