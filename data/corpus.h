@@ -1,77 +1,94 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "data/skipped.h"
-#include "data/source.h"
-#include "data/token_file.h"
+#include "data/split.h"
 #include "data/tokenizer.h"
 
 namespace farfield::data {
 
-// A corpus is a folder: train.tokens, valid.tokens, test.tokens and manifest.json. corpus.md
-// describes both kinds of file.
-
-inline constexpr std::array<std::string_view, 3> kSplits = {"train", "valid", "test"};
-
-/// The token file of a split in a corpus folder.
-std::filesystem::path split_path(const std::filesystem::path& folder, std::string_view split);
-
-/// What manifest.json records.
-struct Manifest {
-  struct Split {
-    TokenCounts counts;
-    std::string hash;  ///< of the tokens, as in the token file
-  };
-
+/// What a corpus in a format of others does not say of itself. A corpus made by prepare() says all.
+struct CorpusOptions {
+  /// Name or path, as make_tokenizer() takes it; empty: the tokenizer.json that lies with the
+  /// corpus, where one does.
   std::string tokenizer;
-  std::string tokenizer_hash;
-  int64_t n_vocab = 0;
-  std::string split_rule;       ///< how documents came to their split, in words
-  std::array<Split, 3> splits;  ///< in the order of kSplits
-  std::vector<SourceRecord> sources;
-  Skipped skipped;
-  std::vector<std::pair<std::string, std::string>> options;
-
-  /// Equal for equal tokens from an equal tokenizer, wherever they came from.
-  std::string hash() const;
+  /// Instead of a name: the tokenizer of a model. Other tokens than its own are refused.
+  TokenizerPtr model_tokenizer;
+  /// Of files that do not say how ids are stored (nanoGPT): "u16" or "u32".
+  std::string id_type;
+  /// Shares of train, valid and test, of a corpus that is one row of documents: "949,50,1".
+  std::string split;
 };
 
-void write_manifest(const std::filesystem::path& folder, const Manifest& manifest);
+/// How documents are told apart in a row of tokens.
+enum class DocumentMark {
+  end_behind,  ///< the id that ends a document stands behind it
+  end_before,  ///< and in llm.c's shards before it
+};
 
-/// The Manifest::hash() that manifest.json records; "" when the folder holds no corpus. Nothing
-/// else is looked at.
-std::string corpus_hash(const std::filesystem::path& folder);
+/// What a reader of a format (formats/) finds.
+struct CorpusParts {
+  std::string format;  ///< "farfield", "megatron", "nanogpt" or "llm.c"
+  TokenizerPtr tokenizer;
+  std::array<Split, 3> splits;  ///< in the order of kSplits; no tokens: the format has none
+  std::string split_rule;       ///< how documents came to their split, in words
+  /// Tells corpora apart: by all tokens where the format records their hash, otherwise by sizes,
+  /// index and a sample of the tokens.
+  std::string hash;
+  DocumentMark mark = DocumentMark::end_behind;
+  /// Of each split, where the format has an index: as document_begins() returns it.
+  std::array<std::vector<int64_t>, 3> document_begins;
+};
 
-/// Whether the folder holds a corpus, whole or damaged.
-bool is_corpus(const std::filesystem::path& folder);
-
-/// A corpus open for reading; every token of it has been checked. Copies share the mapping.
+/// A corpus open for reading, in any format; its files are mapped. Copies share the mapping.
 class Corpus {
  public:
-  /// IoError, naming the file, for a missing or damaged part, or parts that do not belong together.
-  static Corpus open(const std::filesystem::path& folder);
+  /// A folder made by prepare(), a Megatron or GPT-NeoX pair .bin/.idx (either, or the prefix), a
+  /// file or folder of nanoGPT's or llm.c's .bin.
+  ///
+  /// Headers and indices are checked, the ids are not: each is when it is read, and verify() looks
+  /// at all. IoError, naming the file, for a missing or damaged part, or parts that do not belong
+  /// together; ConfigError for options that do not fit.
+  static Corpus open(const std::filesystem::path& path, const CorpusOptions& options = {});
 
-  /// By name, one of kSplits; ConfigError for another.
-  const TokenFile& split(std::string_view name) const;
-  const Tokenizer& tokenizer() const { return tokenizer_; }
+  /// By name, one of kSplits. ConfigError for another, and for one that the format does not have.
+  const Tokens& split(std::string_view name) const;
+  const TokenCounts& counts(std::string_view name) const;
+  /// Tokens::hash() of a split as its file records it; empty where the format has none.
+  const std::string& recorded_hash(std::string_view name) const;
+  bool has_split(std::string_view name) const;
+  /// The first token of each document of a split, and behind the last end of a document the first
+  /// token after it. Reads all of it where the format has no index.
+  std::vector<int64_t> document_begins(std::string_view name) const;
+
+  /// Looks at every id and compares the recorded hashes. IoError, naming the file, for damage.
+  /// Returns the hash of all tokens of each split.
+  std::array<std::string, 3> verify(const Tokens::Watch& watch = {}) const;
+
+  const Tokenizer& tokenizer() const { return *parts_.tokenizer; }
+  const TokenizerPtr& shared_tokenizer() const { return parts_.tokenizer; }
   /// Rows an embedding needs: tokenizer().n_vocab() padded to a multiple of 64.
-  int64_t vocab_size() const { return padded_vocab_size(tokenizer_.n_vocab()); }
-  /// Manifest::hash(): tells corpora apart by their tokens.
-  const std::string& hash() const { return hash_; }
+  int64_t vocab_size() const { return padded_vocab_size(parts_.tokenizer->n_vocab()); }
+  /// Tells corpora apart: CorpusParts::hash.
+  const std::string& hash() const { return parts_.hash; }
+  const std::string& format() const { return parts_.format; }
+  const std::string& split_rule() const { return parts_.split_rule; }
 
  private:
-  Corpus(Tokenizer tokenizer, std::vector<TokenFile> splits, std::string hash)
-      : tokenizer_(std::move(tokenizer)), splits_(std::move(splits)), hash_(std::move(hash)) {}
+  explicit Corpus(CorpusParts parts) : parts_(std::move(parts)) {}
+  size_t index_of(std::string_view name) const;  // of a split that is there
 
-  Tokenizer tokenizer_;
-  std::vector<TokenFile> splits_;
-  std::string hash_;
+  CorpusParts parts_;
 };
+
+/// Corpus::hash() of what lies there, without opening more than is needed for it; "" when that is
+/// no corpus.
+std::string corpus_hash(const std::filesystem::path& path, const CorpusOptions& options = {});
 
 }  // namespace farfield::data

@@ -8,7 +8,7 @@
 
 namespace farfield::data {
 
-Loader::Loader(TokenFile tokens, int64_t batch_size, int64_t seq_len, uint64_t seed)
+Loader::Loader(Tokens tokens, int64_t batch_size, int64_t seq_len, uint64_t seed)
     : tokens_(std::move(tokens)), batch_size_(batch_size), seq_len_(seq_len), seed_(seed) {
   require<ConfigError>(batch_size > 0 && seq_len > 0, "loader",
                        "expected a batch size and a length of at least 1, got ", batch_size,

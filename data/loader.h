@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "data/token_file.h"
+#include "data/tokens.h"
 
 namespace farfield::data {
 
@@ -25,14 +25,14 @@ struct Batch {
 class Loader {
  public:
   /// ConfigError when the tokens do not fill one window.
-  Loader(TokenFile tokens, int64_t batch_size, int64_t seq_len, uint64_t seed);
+  Loader(Tokens tokens, int64_t batch_size, int64_t seq_len, uint64_t seed);
 
   Batch batch(int64_t step) const;
   /// Windows of an epoch.
   int64_t n_windows() const { return n_windows_; }
 
  private:
-  TokenFile tokens_;
+  Tokens tokens_;
   int64_t batch_size_, seq_len_, n_windows_;
   uint64_t seed_;
 };

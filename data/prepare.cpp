@@ -4,6 +4,9 @@
 #include <memory>
 #include <numeric>
 
+#include "data/encode.h"
+#include "data/token_file.h"
+#include "data/tokenizers/make.h"
 #include "engine/base/error.h"
 #include "engine/base/temporary.h"
 #include "engine/base/text.h"
@@ -35,7 +38,7 @@ class SplitWriter {
 
   void add(size_t split, std::string_view text, bool ends_document) {
     TokenWriter& writer = *writers_[split];
-    tokenizer_.encode_pieces(text, [&](std::span<const int32_t> ids) { writer.append(ids); });
+    encode_pieces(tokenizer_, text, [&](std::span<const int32_t> ids) { writer.append(ids); });
     const int32_t end = tokenizer_.end_of_document();
     if (ends_document) writer.append({&end, 1});
     writer.count_document(static_cast<int64_t>(text.size()));
@@ -175,7 +178,7 @@ void check_output(const fs::path& output, bool force) {
   if (!fs::exists(output, error) ||
       (fs::is_directory(output, error) && fs::is_empty(output, error)))
     return;
-  require<ConfigError>(is_corpus(output), kWhere, output.string(),
+  require<ConfigError>(is_corpus_folder(output), kWhere, output.string(),
                        ": expected a new folder for the corpus, got one with other things in it; "
                        "choose another --output");
   require<ConfigError>(force, kWhere, output.string(),
@@ -193,28 +196,26 @@ Manifest prepare(const PrepareOptions& options, const Progress& progress) {
   require<ConfigError>(options.source.jsonl.max_line_bytes >= 0, kWhere,
                        "--max-line: expected at least 0 bytes, got ",
                        options.source.jsonl.max_line_bytes);
-  const Tokenizer tokenizer = Tokenizer::make(options.tokenizer);
+  const TokenizerPtr tokenizer = make_tokenizer(options.tokenizer);
   check_output(options.output, options.force);
 
   remove_leftovers(options.output);
   AtomicFolder folder(options.output);
-  auto pass = std::make_unique<Pass>(options, tokenizer, folder.folder(), progress);
+  auto pass = std::make_unique<Pass>(options, *tokenizer, folder.folder(), progress);
   Manifest manifest;
   manifest.split_rule = pass->run(kShares);
   if (pass->writer().has_empty_split() && pass->has_hashes()) {
     // Few documents, and chance left a split without any: read them again.
     const Bounds bounds = pass->rank_bounds();
     pass.reset();
-    pass = std::make_unique<Pass>(options, tokenizer, folder.folder(), progress);
+    pass = std::make_unique<Pass>(options, *tokenizer, folder.folder(), progress);
     pass->run(bounds);
     manifest.split_rule = "by rank of a hash of each document's text";
   }
   require<IoError>(!pass->writer().has_empty_split(), kWhere,
                    "expected enough text for train, valid and test, got an empty split; add text");
 
-  manifest.tokenizer = tokenizer.name();
-  manifest.tokenizer_hash = tokenizer.hash();
-  manifest.n_vocab = tokenizer.n_vocab();
+  manifest.tokenizer = tokenizer;
   manifest.sources = pass->reader().records();
   manifest.skipped = pass->reader().skipped();
   const SourceOptions& source = options.source;

@@ -5,7 +5,7 @@
 #include <functional>
 #include <string>
 
-#include "data/corpus.h"
+#include "data/manifest.h"
 #include "data/source.h"
 
 namespace farfield::data {
@@ -13,7 +13,7 @@ namespace farfield::data {
 struct PrepareOptions {
   SourceOptions source;
   std::filesystem::path output;     ///< the corpus folder to make
-  std::string tokenizer = "bytes";  ///< see tokenizer_names()
+  std::string tokenizer = "bytes";  ///< as make_tokenizer() takes it
   bool force = false;               ///< replace the corpus that is there
   /// So much text is held until the number of documents says how to split it; where it is more,
   /// the inputs are read again.

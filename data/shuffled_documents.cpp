@@ -8,27 +8,9 @@
 #include "engine/base/random.h"
 
 namespace farfield::data {
-namespace {
-
-// First tokens of the documents that end, and of what follows the last of them.
-std::vector<int64_t> document_begins(const TokenFile& tokens, int32_t end_of_document) {
-  constexpr int64_t kPiece = int64_t{1} << 16;
-  std::vector<int64_t> begins = {0};
-  std::vector<int32_t> ids(static_cast<size_t>(std::min(kPiece, tokens.size())));
-  for (int64_t at = 0; at < tokens.size(); at += kPiece) {
-    const int64_t n = std::min(kPiece, tokens.size() - at);
-    tokens.copy(at, n, ids.data());
-    for (int64_t i = 0; i < n; ++i)
-      if (ids[static_cast<size_t>(i)] == end_of_document) begins.push_back(at + i + 1);
-  }
-  return begins;
-}
-
-}  // namespace
-
-ShuffledDocuments::ShuffledDocuments(TokenFile tokens, int32_t end_of_document, uint64_t seed)
+ShuffledDocuments::ShuffledDocuments(Tokens tokens, const std::vector<int64_t>& begins,
+                                     uint64_t seed)
     : tokens_(std::move(tokens)) {
-  const std::vector<int64_t> begins = document_begins(tokens_, end_of_document);
   const auto n = static_cast<int64_t>(begins.size()) - 1;
   std::vector<Document> order;
   order.reserve(begins.size());

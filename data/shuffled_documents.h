@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "data/token_file.h"
+#include "data/tokens.h"
 
 namespace farfield::data {
 
@@ -13,8 +13,8 @@ namespace farfield::data {
 /// O(documents) of memory; copies share it.
 class ShuffledDocuments {
  public:
-  /// Reads the file once to find where documents end.
-  ShuffledDocuments(TokenFile tokens, int32_t end_of_document, uint64_t seed);
+  /// `begins` as Corpus::document_begins() returns it.
+  ShuffledDocuments(Tokens tokens, const std::vector<int64_t>& begins, uint64_t seed);
 
   int64_t size() const { return tokens_.size(); }
   /// Documents that have an end. With fewer than 2 every seed gives the order of the file.
@@ -31,7 +31,7 @@ class ShuffledDocuments {
     int64_t from;  // and in the file
   };
 
-  TokenFile tokens_;
+  Tokens tokens_;
   std::shared_ptr<const std::vector<Document>> order_;  // by `at`, with a last one that has no end
 };
 

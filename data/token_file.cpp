@@ -40,18 +40,11 @@ std::array<unsigned char, 16> from_hex(const std::string& hex) {
   return bytes;
 }
 
-template <class Token>
-uint32_t largest(const std::byte* bytes, size_t size) {
-  Token most = 0;
-  const auto* tokens = reinterpret_cast<const Token*>(bytes);
-  for (size_t i = 0; i < size / sizeof(Token); ++i) most = std::max(most, tokens[i]);
-  return most;
-}
-
-template <class Token>
-void widen(const std::byte* tokens, int64_t begin, int64_t n, int32_t* out) {
-  const Token* from = reinterpret_cast<const Token*>(tokens) + begin;
-  for (int64_t i = 0; i < n; ++i) out[i] = static_cast<int32_t>(from[i]);
+std::string to_hex(const std::array<unsigned char, 16>& bytes) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string hex;
+  for (const unsigned char byte : bytes) hex += {kDigits[byte >> 4], kDigits[byte & 15]};
+  return hex;
 }
 
 template <class Token>
@@ -65,11 +58,10 @@ void narrow(std::span<const int32_t> ids, char* out) {
 
 }  // namespace
 
-TokenFile TokenFile::open(const std::filesystem::path& path) {
+Split open_token_file(const std::filesystem::path& path) {
   const std::string name = path.string();
-  TokenFile result;
-  result.file_ = std::make_shared<const MappedFile>(path);
-  const std::span<const std::byte> bytes = result.file_->bytes();
+  auto file = std::make_shared<const MappedFile>(path);
+  const std::span<const std::byte> bytes = file->bytes();
   Header header{};
   require<IoError>(bytes.size() >= sizeof header, kWhere, name, ": expected at least ",
                    sizeof header, " bytes, got ", bytes.size());
@@ -93,50 +85,12 @@ TokenFile TokenFile::open(const std::filesystem::path& path) {
   require<IoError>(header.documents <= header.tokens && header.bytes <= INT64_MAX, kWhere, name,
                    ": expected counts that belong together, got ", header.documents,
                    " documents and ", header.bytes, " bytes of text in ", header.tokens, " tokens");
-
-  // Ids and hash in one pass: each piece is still in the cache for the second.
-  constexpr size_t kPieceBytes = size_t{1} << 16;
-  const std::span<const std::byte> data = bytes.subspan(sizeof header);
-  Hasher hasher;
-  for (size_t at = 0; at < data.size(); at += kPieceBytes) {
-    const size_t piece = std::min(kPieceBytes, data.size() - at);
-    hasher.update(data.data() + at, piece);
-    const uint32_t most = width == 2 ? largest<uint16_t>(data.data() + at, piece)
-                                     : largest<uint32_t>(data.data() + at, piece);
-    require<IoError>(most < header.n_vocab, kWhere, name, ": expected ids below ", header.n_vocab,
-                     ", got ", most, " among the tokens from ", at / width, " on");
-  }
-  result.hash_ = hasher.hex();
-  require<IoError>(from_hex(result.hash_) == header.hash, kWhere, name,
-                   ": the tokens do not have the hash of the header; the file is damaged, make it "
-                   "again with prepare");
-  result.tokens_ = data.data();
-  result.width_ = static_cast<int>(width);
-  result.n_vocab_ = static_cast<int64_t>(header.n_vocab);
-  result.counts_ = {static_cast<int64_t>(header.tokens), static_cast<int64_t>(header.documents),
-                    static_cast<int64_t>(header.bytes)};
-  return result;
-}
-
-int32_t TokenFile::operator[](int64_t i) const {
-  int32_t id = 0;
-  copy(i, 1, &id);
-  return id;
-}
-
-int64_t TokenFile::offset_bytes(int64_t i) const {
-  return static_cast<int64_t>(sizeof(Header)) + i * width_;
-}
-
-void TokenFile::copy(int64_t begin, int64_t n, int32_t* out) const {
-  require<ConfigError>(begin >= 0 && n >= 0 && n <= size() && begin <= size() - n, kWhere,
-                       "expected a range of tokens within ", size(), ", got ", n, " from ", begin,
-                       " on");
-  if (width_ == 2) {
-    widen<uint16_t>(tokens_, begin, n, out);
-  } else {
-    widen<uint32_t>(tokens_, begin, n, out);
-  }
+  const TokenCounts counts = {static_cast<int64_t>(header.tokens),
+                              static_cast<int64_t>(header.documents),
+                              static_cast<int64_t>(header.bytes)};
+  return {Tokens({{std::move(file), name, sizeof header, counts.tokens}},
+                 width == 2 ? IdType::u16 : IdType::u32, static_cast<int64_t>(header.n_vocab)),
+          counts, to_hex(header.hash)};
 }
 
 TokenWriter::TokenWriter(const std::filesystem::path& path, int64_t n_vocab)

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -9,37 +9,60 @@
 
 namespace farfield::data {
 
-/// Text to token ids and back. One exists so far, "bytes": id = byte, and 256 ends a document.
+/// Text to token ids and back. The ways of doing it are in tokenizers/; make_tokenizer() gives the
+/// one that a user names. None changes once it is made, so all who need it share it, on any thread.
 class Tokenizer {
  public:
-  /// ConfigError for an unknown name, with the nearest known one.
-  static Tokenizer make(std::string_view name);
+  virtual ~Tokenizer() = default;
+  Tokenizer(const Tokenizer&) = delete;
+  Tokenizer& operator=(const Tokenizer&) = delete;
 
+  /// What people call it: "bytes", "gpt2", or the name of its file.
   const std::string& name() const { return name_; }
-  /// Ids are below this.
-  int64_t n_vocab() const { return 257; }
-  /// The id behind each document.
-  int32_t end_of_document() const { return 256; }
-  /// Tells tokenizers apart that give other ids for the same text.
-  std::string hash() const;
+  /// Tells tokenizers apart that give other ids for the same text; the name has no part in it
+  /// where there is a file().
+  const std::string& hash() const { return hash_; }
+  /// The text of the tokenizer.json that holds it, for corpora and runs to keep; empty where it is
+  /// built in and its name says all.
+  const std::string& file() const { return file_; }
 
-  /// Puts the ids of the text behind those in `ids`. Never end_of_document().
-  void encode(std::string_view text, std::vector<int32_t>& ids) const;
-  /// The same a piece at a time, so that the ids of a long text need little memory.
-  void encode_pieces(std::string_view text,
-                     const std::function<void(std::span<const int32_t>)>& take) const;
-  /// The bytes that the ids stand for; none for end_of_document(). IoError for an id that does not
-  /// exist.
-  std::string decode(std::span<const int32_t> ids) const;
+  /// Ids are below this.
+  virtual int64_t n_vocab() const = 0;
+  /// The id behind each document.
+  virtual int32_t end_of_document() const = 0;
+
+  /// Puts the ids of the text behind those in `ids`. IoError for bytes that it has no id for, which
+  /// no UTF-8 holds.
+  virtual void encode(std::string_view text, std::vector<int32_t>& ids) const = 0;
+  /// The bytes that the ids stand for; none for an id that the vocabulary leaves out. IoError for
+  /// one outside [0, n_vocab()).
+  virtual std::string decode(std::span<const int32_t> ids) const = 0;
+
+  /// The first place at or behind `from` where a longer text can be cut: what encode() gives for
+  /// the two parts, one after the other, is what it gives for the whole. text.size() when there is
+  /// none before the end.
+  virtual size_t cut(std::string_view text, size_t from) const = 0;
+
+ protected:
+  /// Of a tokenizer without a file its description is what the hash is of.
+  Tokenizer(std::string name, std::string_view description);
+  /// The file as tokenizers/tokenizer_json.h writes it.
+  struct File {
+    std::string text;
+  };
+  Tokenizer(std::string name, File file);
+
+  /// IoError unless the id is from 0 to n_vocab() - 1.
+  void check_id(int32_t id) const;
 
  private:
-  explicit Tokenizer(std::string_view name) : name_(name) {}
-
-  std::string name_;
+  std::string name_, file_, hash_;
 };
 
-/// Names that Tokenizer::make() takes.
-std::vector<std::string> tokenizer_names();
+using TokenizerPtr = std::shared_ptr<const Tokenizer>;
+
+/// What Tokenizer::file() is called where it is kept.
+inline constexpr std::string_view kTokenizerFile = "tokenizer.json";
 
 /// Rows of an embedding for n_vocab ids: rounded up to a multiple of 64, which matrix products
 /// like. The ids beyond n_vocab never occur in data.

@@ -60,7 +60,7 @@ void claim_folder(const DemoOptions& demo) {
 
 data::Corpus corpus_of(const DemoOptions& demo, cli::Progress& progress) {
   const fs::path folder = fs::path(demo.out) / "corpus";
-  if (!data::is_corpus(folder)) {
+  if (!data::is_corpus_folder(folder)) {
     data::PrepareOptions prepare;
     prepare.output = folder;
     prepare.source.inputs = {demo.input.empty() ? "/usr/include" : demo.input};
@@ -77,7 +77,9 @@ data::Corpus corpus_of(const DemoOptions& demo, cli::Progress& progress) {
                       /*keep=*/false);
     });
   }
-  return data::Corpus::open(folder);
+  data::Corpus corpus = data::Corpus::open(folder);
+  corpus.verify();
+  return corpus;
 }
 
 run::ResolvedConfig config_of(const DemoOptions& demo, const std::string& posenc) {
@@ -135,10 +137,10 @@ eval::EvalOptions eval_options(const DemoOptions& demo) {
 std::string size_text(const data::Corpus& corpus) {
   std::string text;
   for (const auto name : data::kSplits) {
-    const data::TokenFile& tokens = corpus.split(name);
+    const data::TokenCounts& counts = corpus.counts(name);
     text += concat(text.empty() ? "" : ", ", name, ' ',
-                   fixed(static_cast<double>(tokens.counts().bytes) / 1e6, 1), " MB in ",
-                   tokens.counts().documents, " documents");
+                   fixed(static_cast<double>(counts.bytes) / 1e6, 1), " MB in ", counts.documents,
+                   " documents");
   }
   return text + "; one token per byte";
 }

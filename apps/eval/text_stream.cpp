@@ -10,11 +10,12 @@
 namespace farfield::eval {
 namespace {
 
-// Bytes of the text that each id stands for.
+// Bytes of the text that each id stands for: none for what ends a document.
 std::vector<int32_t> bytes_of_ids(const data::Tokenizer& tokenizer) {
   std::vector<int32_t> bytes(static_cast<size_t>(tokenizer.n_vocab()));
   for (size_t id = 0; id < bytes.size(); ++id) {
     const auto token = static_cast<int32_t>(id);
+    if (token == tokenizer.end_of_document()) continue;
     bytes[id] = static_cast<int32_t>(tokenizer.decode({&token, 1}).size());
   }
   return bytes;
@@ -24,7 +25,7 @@ std::vector<int32_t> bytes_of_ids(const data::Tokenizer& tokenizer) {
 
 TokenStream stream_of_split(const data::Corpus& corpus, const std::string& split,
                             std::optional<uint64_t> order_seed) {
-  const data::TokenFile& file = corpus.split(split);
+  const data::Tokens& file = corpus.split(split);
   const data::Tokenizer& tokenizer = corpus.tokenizer();
   TokenStream stream;
   stream.id = concat(corpus.hash(), '/', split);
@@ -32,7 +33,7 @@ TokenStream stream_of_split(const data::Corpus& corpus, const std::string& split
   stream.copy = [file](int64_t begin, int64_t n, int32_t* out) { file.copy(begin, n, out); };
   stream.place = [](int64_t i) { return i; };
   if (order_seed) {
-    const data::ShuffledDocuments documents(file, tokenizer.end_of_document(), *order_seed);
+    const data::ShuffledDocuments documents(file, corpus.document_begins(split), *order_seed);
     if (documents.documents() > 1) {
       stream.id += concat(" order=", *order_seed);
       stream.copy = [documents](int64_t begin, int64_t n, int32_t* out) {
@@ -42,7 +43,9 @@ TokenStream stream_of_split(const data::Corpus& corpus, const std::string& split
     }
   }
   stream.n_vocab = tokenizer.n_vocab();
-  stream.decode = [tokenizer](std::span<const int32_t> ids) { return tokenizer.decode(ids); };
+  stream.decode = [tokenizer = corpus.shared_tokenizer()](std::span<const int32_t> ids) {
+    return tokenizer->decode(ids);
+  };
   stream.count_bytes = [copy = stream.copy, bytes = bytes_of_ids(tokenizer)](int64_t begin,
                                                                              int64_t n) {
     constexpr int64_t kPiece = int64_t{1} << 16;

@@ -52,7 +52,7 @@ Source open_source(const Request& request) {
 }
 
 // For each place in the file: how many documents end before it.
-std::vector<int64_t> documents_before(const data::TokenFile& tokens, int32_t end_of_document,
+std::vector<int64_t> documents_before(const data::Tokens& tokens, int32_t end_of_document,
                                       const std::vector<int64_t>& places) {
   constexpr int64_t kPiece = int64_t{1} << 16;
   std::vector<size_t> order(places.size());
@@ -79,7 +79,7 @@ template <class F>
 std::vector<std::vector<std::string>> rows_of(const Source& source, int64_t step, const F& tokens) {
   const run::ResolvedConfig& config = source.config;
   const int64_t n_rows = config.batch, length = config.train_len();
-  const data::TokenFile& file = source.corpus.split("train");
+  const data::Tokens& file = source.corpus.split("train");
   const data::Loader loader(file, n_rows, length, config.seed);
   const data::Batch batch = loader.batch(step - 1);
   const std::vector<int64_t> documents =
@@ -93,7 +93,7 @@ std::vector<std::vector<std::string>> rows_of(const Source& source, int64_t step
     std::vector<std::string> fields;
     for (const int64_t value :
          {step, piece, row, (step - 1) * config.accumulate + piece, sequence / loader.n_windows(),
-          sequence % loader.n_windows(), begin / length, begin, file.offset_bytes(begin),
+          sequence % loader.n_windows(), begin / length, begin, file.place(begin).byte,
           documents[static_cast<size_t>(row)]})
       fields.push_back(std::to_string(value));
     std::vector<int32_t> ids(static_cast<size_t>(length) + 1);
@@ -121,7 +121,7 @@ std::string begin_of_text(const data::Tokenizer& tokenizer, const std::vector<in
 
 void print_text(const Source& source, int64_t step, std::ostream& out) {
   const run::ResolvedConfig& config = source.config;
-  const data::TokenFile& file = source.corpus.split("train");
+  const data::Tokens& file = source.corpus.split("train");
   const data::Loader loader(file, config.batch, config.train_len(), config.seed);
   out << cli::printable(source.run) << ", step " << step << " of " << config.steps << ": "
       << config.batch << " sequences of " << config.train_len()
@@ -129,8 +129,9 @@ void print_text(const Source& source, int64_t step, std::ostream& out) {
   if (config.accumulate > 1)
     out << ", in " << config.accumulate << " pieces of " << config.batch / config.accumulate;
   out << '\n'
-      << cli::printable(data::split_path(source.folder, "train").string()) << ": " << file.size()
-      << " tokens, " << loader.n_windows() << " windows an epoch, hash " << file.hash() << '\n';
+      << cli::printable(file.place(0).file) << ": " << file.size() << " tokens, "
+      << loader.n_windows() << " windows an epoch, hash " << source.corpus.recorded_hash("train")
+      << '\n';
   const auto& skipped = source.state.skipped;
   if (std::find(skipped.begin(), skipped.end(), step) != skipped.end())
     out << "left out of the training: its loss or gradient was not finite\n";

@@ -82,7 +82,7 @@ class Trainer {
 
   run::ResolvedConfig config_;
   std::string data_hash_;
-  data::TokenFile valid_;
+  data::Tokens valid_;
   data::Loader loader_;
   TrainingStep step_;
   std::optional<Tokens> next_;  // on their way to the device while it computes

@@ -2,6 +2,9 @@
 #include <fstream>
 
 #include "data/corpus.h"
+#include "data/manifest.h"
+#include "data/token_file.h"
+#include "data/tokenizers/make.h"
 #include "engine/base/error.h"
 #include "tests/support/messages.h"
 #include "tests/support/temp_folder.h"
@@ -16,11 +19,8 @@ struct Fixture {
 
   void make(int32_t first_id = 1) {
     std::filesystem::create_directories(path);
-    const Tokenizer tokenizer = Tokenizer::make("bytes");
     Manifest manifest;
-    manifest.tokenizer = tokenizer.name();
-    manifest.tokenizer_hash = tokenizer.hash();
-    manifest.n_vocab = tokenizer.n_vocab();
+    manifest.tokenizer = make_tokenizer("bytes");
     for (size_t i = 0; i < 3; ++i) {
       TokenWriter writer(split_path(path, kSplits[i]), 257);
       const std::vector<int32_t> ids = {first_id, 2, static_cast<int32_t>(i)};
@@ -52,7 +52,7 @@ BOOST_AUTO_TEST_CASE(a_corpus_is_read_back) {
   BOOST_TEST(corpus.split("train")[2] == 0);
   BOOST_TEST(corpus.split("valid")[2] == 1);
   BOOST_TEST(corpus.split("test")[2] == 2);
-  BOOST_TEST(is_corpus(path));
+  BOOST_TEST(is_corpus_folder(path));
   BOOST_CHECK_EXCEPTION(
       corpus.split("tset"), ConfigError,
       says("expected the split train, valid or test, got 'tset'; did you mean 'test'?"));
@@ -75,7 +75,7 @@ BOOST_AUTO_TEST_CASE(what_is_missing_is_named) {
                         says("[corpus] ",
                              "/nowhere: expected a corpus, a folder with "
                              "manifest.json, got none; make one with prepare --output"));
-  BOOST_TEST(!is_corpus(folder.path()));
+  BOOST_TEST(!is_corpus_folder(folder.path()));
   make();
   std::filesystem::remove(split_path(path, "valid"));
   check_refused("valid.tokens", ": cannot open: No such file or directory");
@@ -103,7 +103,7 @@ BOOST_AUTO_TEST_CASE(a_damaged_manifest_is_refused) {
       {"\"tokenizer\"", "\"x\"", " with a proper 'tokenizer'"},
       {"\"splits\"", "\"x\"", " with a proper 'splits'"},
       {"\"valid\"", "\"x\"", " with a proper 'valid'"},
-      {Tokenizer::make("bytes").hash(), std::string(32, '0'), ": expected the tokenizer 'bytes'"},
+      {make_tokenizer("bytes")->hash(), std::string(32, '0'), ": expected the tokenizer 'bytes'"},
   };
   for (const auto& c : cases) {
     make();
@@ -138,7 +138,7 @@ BOOST_AUTO_TEST_CASE(a_damaged_count_is_noticed_in_either_file) {
     const int was = bytes[c.offset];
     bytes[c.offset] = static_cast<char>(was ^ 2);
     std::ofstream(file, std::ios::binary) << bytes;
-    BOOST_CHECK_NO_THROW(TokenFile::open(file));
+    BOOST_CHECK_NO_THROW(open_token_file(file));
     check_refused("valid.tokens",
                   ": expected " + std::to_string(was) + " " + c.name + " as in " +
                       (path / "manifest.json").string() + ", got " + std::to_string(was ^ 2) +
@@ -151,7 +151,7 @@ BOOST_AUTO_TEST_CASE(a_damaged_count_is_noticed_in_either_file) {
 
 BOOST_AUTO_TEST_CASE(an_empty_split_is_refused) {
   make();
-  const std::string before = Corpus::open(path).split("test").hash();
+  const std::string before = Corpus::open(path).verify()[2];
   TokenWriter writer(split_path(path, "test"), 257);
   change(before, writer.commit());
   check_refused("test.tokens", ": expected tokens, got none");

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "data/loader.h"
+#include "data/token_file.h"
 #include "engine/base/error.h"
 #include "tests/support/messages.h"
 #include "tests/support/temp_folder.h"
@@ -13,14 +14,14 @@ BOOST_AUTO_TEST_SUITE(test_loader)
 namespace {
 
 // A file with tokens 0, 1, 2, ... n - 1.
-TokenFile counting(const TempFolder& folder, int32_t n) {
+Tokens counting(const TempFolder& folder, int32_t n) {
   std::vector<int32_t> ids(static_cast<size_t>(n));
   std::iota(ids.begin(), ids.end(), 0);
   TokenWriter writer(folder / "train.tokens", std::max(n, 1));
   writer.append(ids);
   writer.count_document(n);
   writer.commit();
-  return TokenFile::open(folder / "train.tokens");
+  return open_token_file(folder / "train.tokens").tokens;
 }
 
 BOOST_AUTO_TEST_CASE(targets_are_the_next_tokens) {
@@ -69,7 +70,7 @@ BOOST_AUTO_TEST_CASE(batches_run_on_across_epochs) {
 
 BOOST_AUTO_TEST_CASE(a_batch_depends_on_seed_and_step_alone) {
   const TempFolder folder;
-  const TokenFile tokens = counting(folder, 5000);
+  const Tokens tokens = counting(folder, 5000);
   const Loader loader(tokens, 8, 16, 3);
   const Batch late = loader.batch(1000), early = loader.batch(2);
   const Loader again(tokens, 8, 16, 3);
@@ -82,7 +83,7 @@ BOOST_AUTO_TEST_CASE(a_batch_depends_on_seed_and_step_alone) {
 // Larger batches are the same rows in the same order: a step may be done in pieces.
 BOOST_AUTO_TEST_CASE(the_order_of_windows_does_not_depend_on_the_batch_size) {
   const TempFolder folder;
-  const TokenFile tokens = counting(folder, 5000);
+  const Tokens tokens = counting(folder, 5000);
   const Loader large(tokens, 8, 16, 3), small(tokens, 2, 16, 3);
   std::vector<int64_t> begins;
   for (int64_t step = 12; step < 16; ++step)
@@ -92,7 +93,7 @@ BOOST_AUTO_TEST_CASE(the_order_of_windows_does_not_depend_on_the_batch_size) {
 
 BOOST_AUTO_TEST_CASE(the_data_must_fill_one_window) {
   const TempFolder folder;
-  const TokenFile tokens = counting(folder, 100);
+  const Tokens tokens = counting(folder, 100);
   BOOST_TEST(Loader(tokens, 1, 99, 0).n_windows() == 1);
   BOOST_CHECK_EXCEPTION(Loader(tokens, 1, 100, 0), ConfigError,
                         says("[loader] expected at least 100 + 1 tokens for a length of 100, got "

@@ -35,7 +35,7 @@ struct Fixture {
     for (int i = 0; i < n; ++i) lines += "{\"text\":\"document " + std::to_string(i) + "\"}\n";
     put(name, lines);
   }
-  static std::string text_of(const TokenFile& tokens) {
+  static std::string text_of(const Tokens& tokens) {
     std::string text;
     for (int64_t i = 0; i < tokens.size(); ++i)
       text += tokens[i] == 256 ? '|' : static_cast<char>(tokens[i]);

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "data/shuffled_documents.h"
+#include "data/token_file.h"
 #include "engine/base/error.h"
 #include "tests/support/messages.h"
 #include "tests/support/temp_folder.h"
@@ -18,14 +19,18 @@ namespace {
 constexpr int32_t kEnd = 256;
 
 // Documents of a letter each, '|' for what ends one.
-TokenFile file_of(const TempFolder& folder, const std::string& text) {
+Tokens file_of(const TempFolder& folder, const std::string& text) {
   std::vector<int32_t> ids;
   for (const char c : text) ids.push_back(c == '|' ? kEnd : c);
   TokenWriter writer(folder / "test.tokens", 257);
   writer.append(ids);
   writer.count_document(static_cast<int64_t>(text.size()));
   writer.commit();
-  return TokenFile::open(folder / "test.tokens");
+  return open_token_file(folder / "test.tokens").tokens;
+}
+
+ShuffledDocuments shuffled(const Tokens& tokens, uint64_t seed) {
+  return {tokens, document_begins(tokens, kEnd), seed};
 }
 
 std::string read(const ShuffledDocuments& documents, int64_t begin, int64_t n) {
@@ -44,8 +49,8 @@ std::string read(const ShuffledDocuments& documents) {
 
 BOOST_AUTO_TEST_CASE(every_token_knows_its_place_in_the_file) {
   const TempFolder folder;
-  const TokenFile file = file_of(folder, "a|bb|ccc||dddd|e|cut");
-  const ShuffledDocuments documents(file, kEnd, 3);
+  const Tokens file = file_of(folder, "a|bb|ccc||dddd|e|cut");
+  const ShuffledDocuments documents = shuffled(file, 3);
   std::set<int64_t> places;
   for (int64_t i = 0; i < documents.size(); ++i) {
     int32_t here = 0, there = 0;
@@ -62,14 +67,14 @@ BOOST_AUTO_TEST_CASE(every_token_knows_its_place_in_the_file) {
 
 BOOST_AUTO_TEST_CASE(a_seed_chooses_the_order_and_documents_stay_whole) {
   const TempFolder folder;
-  const TokenFile file = file_of(folder, "a|bb|ccc||dddd|e|cut");
+  const Tokens file = file_of(folder, "a|bb|ccc||dddd|e|cut");
   std::set<std::string> orders;
   for (uint64_t seed = 0; seed < 20; ++seed) {
-    const ShuffledDocuments documents(file, kEnd, seed);
+    const ShuffledDocuments documents = shuffled(file, seed);
     BOOST_TEST(documents.documents() == 6);
     BOOST_TEST(documents.size() == file.size());
     const std::string text = read(documents);
-    BOOST_TEST(text == read(ShuffledDocuments(file, kEnd, seed)));
+    BOOST_TEST(text == read(shuffled(file, seed)));
     BOOST_TEST(text.substr(text.size() - 3) == "cut");
     orders.insert(text);
     std::vector<std::string> parts;
@@ -84,7 +89,7 @@ BOOST_AUTO_TEST_CASE(a_seed_chooses_the_order_and_documents_stay_whole) {
 
 BOOST_AUTO_TEST_CASE(every_range_is_a_part_of_the_whole) {
   const TempFolder folder;
-  const ShuffledDocuments documents(file_of(folder, "a|bb|ccc||dddd|e|cut"), kEnd, 3);
+  const ShuffledDocuments documents = shuffled(file_of(folder, "a|bb|ccc||dddd|e|cut"), 3);
   const std::string text = read(documents);
   for (int64_t begin = 0; begin <= documents.size(); ++begin)
     for (int64_t n = 0; begin + n <= documents.size(); ++n)
@@ -99,14 +104,14 @@ BOOST_AUTO_TEST_CASE(without_a_second_document_it_is_the_file) {
   const TempFolder folder;
   for (const std::string text : {"a long text without an end", "one|", "one|and a rest"})
     for (uint64_t seed = 0; seed < 5; ++seed)
-      BOOST_TEST(read(ShuffledDocuments(file_of(folder, text), kEnd, seed)) == text);
+      BOOST_TEST(read(shuffled(file_of(folder, text), seed)) == text);
 }
 
 BOOST_AUTO_TEST_CASE(documents_longer_than_a_piece_of_reading_are_found) {
   const TempFolder folder;
   std::string text(200000, 'x');
   for (const size_t end : {65535u, 65536u, 140000u}) text[end] = '|';
-  const ShuffledDocuments documents(file_of(folder, text), kEnd, 1);
+  const ShuffledDocuments documents = shuffled(file_of(folder, text), 1);
   BOOST_TEST(documents.documents() == 3);
   const std::string shuffled = read(documents);
   BOOST_TEST(std::count(shuffled.begin(), shuffled.end(), '|') == 3);

@@ -25,9 +25,11 @@ struct Fixture {
     return read_file(path);
   }
   // Overwrites without the care of AtomicFile: quicker.
-  TokenFile open(const std::string& bytes) {
+  Tokens open(const std::string& bytes) {
     std::ofstream(path, std::ios::binary) << bytes;
-    return TokenFile::open(path);
+    const Split split = open_token_file(path);
+    verify(split);
+    return split.tokens;
   }
   void check_refused(const std::string& bytes, const std::string& message) {
     BOOST_CHECK_EXCEPTION(open(bytes), IoError, says("[tokens] ", path.string(), message));
@@ -68,11 +70,12 @@ BOOST_AUTO_TEST_CASE(tokens_of_either_width_are_read_back) {
     for (int32_t i = 0; i < 100000; ++i) ids.push_back(static_cast<int32_t>(i * 7919LL % n_vocab));
     ids.push_back(static_cast<int32_t>(n_vocab - 1));
     write(ids, n_vocab);
-    const TokenFile file = TokenFile::open(path);
+    const Split split = open_token_file(path);
+    const Tokens& file = split.tokens;
     BOOST_TEST(file.size() == 100001);
     BOOST_TEST(file.n_vocab() == n_vocab);
-    BOOST_TEST(file.counts().documents == 1);
-    BOOST_TEST(file.bytes_per_token() == 5. / 100001);
+    BOOST_TEST(split.counts.documents == 1);
+    BOOST_TEST(split.counts.bytes == 5);
     BOOST_TEST(file[100000] == n_vocab - 1);
     std::vector<int32_t> got(ids.size());
     file.copy(0, file.size(), got.data());
@@ -85,7 +88,7 @@ BOOST_AUTO_TEST_CASE(tokens_of_either_width_are_read_back) {
 
 BOOST_AUTO_TEST_CASE(a_range_outside_is_refused) {
   write({1, 2, 3}, 10);
-  const TokenFile file = TokenFile::open(path);
+  const Tokens file = open_token_file(path).tokens;
   int32_t out[4];
   BOOST_CHECK_EXCEPTION(file[3], ConfigError, says("a range of tokens within 3, got 1 from 3 on"));
   BOOST_CHECK_THROW(file[-1], ConfigError);
@@ -131,12 +134,12 @@ BOOST_AUTO_TEST_CASE(extreme_header_fields_are_refused) {
 BOOST_AUTO_TEST_CASE(an_id_beyond_the_vocabulary_is_refused) {
   const std::string good = write({1, 2, 3, 256}, 257);
   check_refused(with_number(good, 66, 257, 2),
-                ": expected ids below 257, got 257 among the tokens from 0 on");
+                ": expected ids from 0 to 256, got 257 at byte 66; the file is damaged, or of "
+                "another tokenizer");
   check_refused(with_number(good, 66, 65535, 2), ", got 65535");
   std::vector<int32_t> many(100000, 1);
   const std::string long_file = write(many, 257);
-  check_refused(with_number(long_file, 64 + 2 * 99999, 300, 2),
-                ", got 300 among the tokens from 98304 on");
+  check_refused(with_number(long_file, 64 + 2 * 99999, 300, 2), ", got 300 at byte 200062");
 }
 
 BOOST_AUTO_TEST_CASE(any_damaged_byte_of_the_tokens_is_found) {
@@ -157,7 +160,7 @@ BOOST_AUTO_TEST_CASE(random_damage_never_does_worse_than_an_error) {
     for (uint64_t k = 0; k < 3; ++k)
       bytes[random.below(6 * i + k, 48)] = static_cast<char>(random.below(6 * i + 3 + k, 256));
     try {
-      const TokenFile file = open(bytes);
+      const Tokens file = open(bytes);
       BOOST_TEST(file.size() == 4);
     } catch (const IoError&) {
     }

@@ -1,0 +1,72 @@
+#include "data/formats/farfield.h"
+
+#include <utility>
+
+#include "data/manifest.h"
+#include "data/token_file.h"
+#include "data/tokenizers/make.h"
+#include "engine/base/error.h"
+#include "engine/base/file.h"
+
+namespace farfield::data {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kWhere = "corpus";
+
+TokenizerPtr tokenizer_of(const fs::path& folder, const RecordedManifest& manifest,
+                          const std::string& file) {
+  const fs::path own = folder / kTokenizerFile;
+  std::error_code error;
+  const TokenizerPtr tokenizer =
+      fs::exists(own, error) ? read_tokenizer(manifest.tokenizer, own.string(), read_file(own))
+                             : built_in_tokenizer(manifest.tokenizer);
+  require<IoError>(tokenizer != nullptr, kWhere, file,
+                   ": expected a tokenizer that this version has, or ", kTokenizerFile,
+                   " beside it, got '", manifest.tokenizer, "'");
+  require<IoError>(tokenizer->hash() == manifest.tokenizer_hash, kWhere, file,
+                   ": expected the tokenizer '", manifest.tokenizer, "' with hash ",
+                   tokenizer->hash(), ", got ", manifest.tokenizer_hash);
+  return tokenizer;
+}
+
+}  // namespace
+
+CorpusParts open_corpus_folder(const fs::path& folder) {
+  const std::string file = (folder / "manifest.json").string();
+  const RecordedManifest manifest = read_manifest(folder);
+  CorpusParts parts;
+  parts.format = "farfield";
+  parts.tokenizer = tokenizer_of(folder, manifest, file);
+  parts.split_rule = manifest.split_rule;
+  std::array<Manifest::Split, 3> found;
+  for (size_t i = 0; i < kSplits.size(); ++i) {
+    const fs::path path = split_path(folder, kSplits[i]);
+    Split split = open_token_file(path);
+    require<IoError>(split.tokens.n_vocab() == parts.tokenizer->n_vocab(), kWhere, path.string(),
+                     ": expected a vocabulary of ", parts.tokenizer->n_vocab(), ", got ",
+                     split.tokens.n_vocab());
+    const auto& [counts, hash] = manifest.splits[i];
+    require<IoError>(hash == split.hash, kWhere, path.string(), ": expected the hash ", hash,
+                     " of the manifest, got ", split.hash,
+                     "; the file belongs to another corpus, or is damaged");
+    require<IoError>(split.tokens.size() > 0, kWhere, path.string(), ": expected tokens, got none");
+    // No hash covers these in the token file: here two records of them meet.
+    for (const auto& [name, wanted, count] :
+         {std::tuple("documents", counts.documents, split.counts.documents),
+          {"tokens", counts.tokens, split.counts.tokens},
+          {"bytes", counts.bytes, split.counts.bytes}})
+      require<IoError>(wanted == count, kWhere, path.string(), ": expected ", wanted, ' ', name,
+                       " as in ", file, ", got ", count,
+                       "; one of the two is damaged, make the corpus again with prepare");
+    found[i].hash = hash;
+    parts.splits[i] = std::move(split);
+  }
+  parts.hash = manifest_hash(manifest.tokenizer_hash, found);
+  require<IoError>(manifest.hash == parts.hash, kWhere, file, ": expected the hash ", parts.hash,
+                   " of its tokenizer and splits, got ", manifest.hash, "; the file is damaged");
+  return parts;
+}
+
+}  // namespace farfield::data

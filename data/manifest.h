@@ -1,0 +1,58 @@
+#pragma once
+
+#include <array>
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "data/skipped.h"
+#include "data/source.h"
+#include "data/split.h"
+#include "data/tokenizer.h"
+
+namespace farfield::data {
+
+// A corpus folder: train.tokens, valid.tokens, test.tokens, manifest.json and, where the tokenizer
+// has a file, tokenizer.json. corpus.md describes them.
+
+/// The token file of a split in a corpus folder.
+std::filesystem::path split_path(const std::filesystem::path& folder, std::string_view split);
+
+/// What manifest.json records.
+struct Manifest {
+  struct Split {
+    TokenCounts counts;
+    std::string hash;  ///< of the tokens, as in the token file
+  };
+
+  TokenizerPtr tokenizer;
+  std::string split_rule;       ///< how documents came to their split, in words
+  std::array<Split, 3> splits;  ///< in the order of kSplits
+  std::vector<SourceRecord> sources;
+  Skipped skipped;
+  std::vector<std::pair<std::string, std::string>> options;
+
+  /// Equal for equal tokens from an equal tokenizer, wherever they came from.
+  std::string hash() const;
+};
+
+/// manifest.json and, where the tokenizer has a file, tokenizer.json.
+void write_manifest(const std::filesystem::path& folder, const Manifest& manifest);
+
+/// What manifest.json says, as far as an open corpus is compared with it. IoError, naming the file,
+/// where it is no manifest.
+struct RecordedManifest {
+  std::string tokenizer, tokenizer_hash, hash, split_rule;
+  std::array<Manifest::Split, 3> splits;
+};
+RecordedManifest read_manifest(const std::filesystem::path& folder);
+
+/// The Manifest::hash() of these parts.
+std::string manifest_hash(const std::string& tokenizer_hash,
+                          const std::array<Manifest::Split, 3>& splits);
+
+/// Whether the folder holds a corpus, whole or damaged.
+bool is_corpus_folder(const std::filesystem::path& folder);
+
+}  // namespace farfield::data
