@@ -23,8 +23,8 @@ TokenizerPtr tokenizer_of(const fs::path& folder, const RecordedManifest& manife
       fs::exists(own, error) ? read_tokenizer(manifest.tokenizer, own.string(), read_file(own))
                              : built_in_tokenizer(manifest.tokenizer);
   require<IoError>(tokenizer != nullptr, kWhere, file,
-                   ": expected a tokenizer that this version has, or ", kTokenizerFile,
-                   " beside it, got '", manifest.tokenizer, "'");
+                   ": expected a tokenizer that this version has, got '", manifest.tokenizer,
+                   "' and no ", kTokenizerFile, " beside it");
   require<IoError>(tokenizer->hash() == manifest.tokenizer_hash, kWhere, file,
                    ": expected the tokenizer '", manifest.tokenizer, "' with hash ",
                    tokenizer->hash(), ", got ", manifest.tokenizer_hash);

@@ -3,6 +3,7 @@
 #include <fstream>
 #include <map>
 
+#include "data/corpus.h"
 #include "data/prepare.h"
 #include "engine/base/error.h"
 #include "tests/support/data_dir.h"

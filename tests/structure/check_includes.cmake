@@ -21,6 +21,7 @@ set(rows
   "apps/compare/"   "^(apps/(compare|eval|run|plot|cli|analysis)|${libraries})/"
   "apps/inspect/"   "^(apps/(inspect|train|run|plot|cli)|${libraries})/"
   "apps/bench/"     "^(apps/(bench|train|run|cli|analysis)|${libraries})/"
+  "apps/prepare/"   "^(apps/(prepare|cli)|${libraries})/"
   "apps/demo/"      "^(apps/(demo|eval|train|run|plot|cli|analysis)|${libraries})/"
   "apps/"           "^(apps|${libraries})/"
   "tests/"          "^(tests|apps|${libraries})/")
@@ -43,6 +44,7 @@ set(reserved
   "^nlohmann/json_fwd"                                       "^apps/cli/json_number\\.h$"
   "^zstd"                                                    "^(data|tests)/"
   "^zlib\\.h$"                                                "^(data/gzip_reader\\.cpp$|tests/)"
+  "^utf8proc\\.h$"                                            "^data/tokenizers/unicode\\.cpp$"
   "^xxhash"                                                  "^engine/base/")
 
 set(bad 0)

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <ostream>
+
+namespace farfield::prepare {
+
+/// The whole of `prepare`: the command that argv[1] names with what follows, or text to a corpus
+/// where it names none. What it has to say goes to `out`, progress to stdout. Returns the exit
+/// code.
+int prepare_program(int argc, const char* const* argv, std::ostream& out);
+
+int prepare_corpus(int argc, const char* const* argv, std::ostream& out);  // corpus.cpp
+
+}  // namespace farfield::prepare
