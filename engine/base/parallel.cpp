@@ -1,8 +1,5 @@
 #include "engine/base/parallel.h"
 
-#include <pthread.h>
-#include <signal.h>
-
 #include <atomic>
 #include <charconv>
 #include <condition_variable>
@@ -15,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/base/blocked_signals.h"
 #include "engine/base/error.h"
 #include "engine/base/interrupt.h"
 
@@ -28,26 +26,6 @@ void pause() {
   __builtin_ia32_pause();
 #endif
 }
-
-// While it lives, no signal reaches this thread, nor, ever, the threads that it starts. Matrix
-// libraries keep data below the stack pointer, where a handler's frame would go (seen with oneDNN
-// 2.6: every signal in a product could damage memory). Faults are the thread's own.
-class BlockedSignals {
- public:
-  BlockedSignals() {
-    sigset_t all;
-    ::sigfillset(&all);
-    for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT})
-      ::sigdelset(&all, fault);
-    ::pthread_sigmask(SIG_BLOCK, &all, &before_);
-  }
-  ~BlockedSignals() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  BlockedSignals(const BlockedSignals&) = delete;
-  BlockedSignals& operator=(const BlockedSignals&) = delete;
-
- private:
-  sigset_t before_;
-};
 
 // One job at a time; its indices are handed out by an atomic counter. Workers spin briefly before
 // they sleep, since a training step is a few hundred short jobs in a row. A job waits for the
