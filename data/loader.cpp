@@ -1,22 +1,48 @@
 #include "data/loader.h"
 
 #include <algorithm>
+#include <utility>
 
-#include "data/permutation.h"
 #include "engine/base/error.h"
-#include "engine/base/random.h"
 
 namespace farfield::data {
+namespace {
 
-Loader::Loader(Tokens tokens, int64_t batch_size, int64_t seq_len, uint64_t seed)
-    : tokens_(std::move(tokens)), batch_size_(batch_size), seq_len_(seq_len), seed_(seed) {
+std::vector<double> weights_of(const std::vector<Loader::Source>& sources) {
+  std::vector<double> weights;
+  for (const Loader::Source& source : sources) weights.push_back(source.weight);
+  return weights;
+}
+
+void check_sizes(int64_t batch_size, int64_t seq_len) {
   require<ConfigError>(batch_size > 0 && seq_len > 0, "loader",
                        "expected a batch size and a length of at least 1, got ", batch_size,
                        " and ", seq_len);
-  require<ConfigError>(seq_len < tokens_.size(), "loader", "expected at least ", seq_len,
-                       " + 1 tokens for a length of ", seq_len, ", got ", tokens_.size(),
-                       "; train shorter or prepare more text");
-  n_windows_ = (tokens_.size() - 1) / seq_len;
+}
+
+std::vector<Loader::Source> only_source(Tokens tokens, int64_t batch_size, int64_t seq_len,
+                                        uint64_t seed) {
+  check_sizes(batch_size, seq_len);
+  return {{std::make_shared<ShuffledWindows>(std::move(tokens), seq_len, seed)}};
+}
+
+}  // namespace
+
+Loader::Loader(std::vector<Source> sources, int64_t batch_size, int64_t seq_len, uint64_t seed)
+    : sources_(std::move(sources)),
+      mixture_(weights_of(sources_), seed),
+      batch_size_(batch_size),
+      seq_len_(seq_len) {
+  check_sizes(batch_size, seq_len);
+}
+
+Loader::Loader(Tokens tokens, int64_t batch_size, int64_t seq_len, uint64_t seed)
+    : Loader(only_source(std::move(tokens), batch_size, seq_len, seed), batch_size, seq_len, seed) {
+}
+
+Batch::Row Loader::row(int64_t i) const {
+  const Mixture::Row found = mixture_[i];
+  return {found.source, found.index, sources_[found.source].sequences->place(found.index)};
 }
 
 Batch Loader::batch(int64_t step) const {
@@ -28,15 +54,12 @@ Batch Loader::batch(int64_t step) const {
   const auto size = static_cast<size_t>(batch_size_ * seq_len_);
   batch.inputs.resize(size);
   batch.targets.resize(size);
-  batch.begins.reserve(static_cast<size_t>(batch_size_));
-  batch.epoch = first / n_windows_;
-  for (int64_t row = 0; row < batch_size_; ++row) {
-    const auto epoch = static_cast<uint64_t>((first + row) / n_windows_);
-    const Permutation order(n_windows_, seed_, stream_of("window order") + epoch);
-    const int64_t begin = order[(first + row) % n_windows_] * seq_len_;
-    tokens_.copy(begin, seq_len_, batch.inputs.data() + row * seq_len_);
-    tokens_.copy(begin + 1, seq_len_, batch.targets.data() + row * seq_len_);
-    batch.begins.push_back(begin);
+  std::vector<int32_t> sequence(static_cast<size_t>(seq_len_) + 1);
+  for (int64_t r = 0; r < batch_size_; ++r) {
+    const Batch::Row& at = batch.rows.emplace_back(row(first + r));
+    sources_[at.source].sequences->copy(at.index, sequence.data());
+    std::copy(sequence.begin(), sequence.end() - 1, batch.inputs.begin() + r * seq_len_);
+    std::copy(sequence.begin() + 1, sequence.end(), batch.targets.begin() + r * seq_len_);
   }
   return batch;
 }

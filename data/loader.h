@@ -1,9 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
-#include "data/tokens.h"
+#include "data/mixture.h"
+#include "data/sequences.h"
 
 namespace farfield::data {
 
@@ -11,30 +13,39 @@ namespace farfield::data {
 struct Batch {
   std::vector<int32_t> inputs;   ///< [batch_size, seq_len]
   std::vector<int32_t> targets;  ///< [batch_size, seq_len], the token behind each input
-  std::vector<int64_t> begins;   ///< [batch_size], where each row's inputs begin in the token file
-  int64_t epoch = 0;             ///< of the first row
+  /// [batch_size], of each row: which source it is from, and where it stands there.
+  struct Row {
+    size_t source = 0;
+    int64_t index = 0;  ///< sequence of the source
+    Sequences::Place place;
+  };
+  std::vector<Row> rows;
 };
 
-/// Batches for training: batch(step) is a pure function of the file, the sizes, the seed and the
-/// step, so resuming reads the same tokens, on any number of processes.
-///
-/// The file, documents one after another, is cut into windows of seq_len + 1 tokens with stride
-/// seq_len (the last token of one is the first of the next). An epoch takes every window once, in
-/// an order of its own; batches run on across epochs. Source    the sampling of GPT-NeoX,
-/// megatron/data/gpt2_dataset.py, with a computed order
+/// Batches for training: batch(step) is a pure function of the sources, the sizes, the seed and the
+/// step, so resuming reads the same tokens, on any number of processes. Copies share the sources.
 class Loader {
  public:
-  /// ConfigError when the tokens do not fill one window.
+  struct Source {
+    std::shared_ptr<const Sequences> sequences;
+    double weight = 1;  ///< share of the rows, relative to the others'
+  };
+
+  /// ConfigError for sizes below 1 and weights that Mixture refuses.
+  Loader(std::vector<Source> sources, int64_t batch_size, int64_t seq_len, uint64_t seed);
+  /// Of one row of tokens in our own order (ShuffledWindows).
   Loader(Tokens tokens, int64_t batch_size, int64_t seq_len, uint64_t seed);
 
   Batch batch(int64_t step) const;
-  /// Windows of an epoch.
-  int64_t n_windows() const { return n_windows_; }
+  /// Which sequence a row of the training is, counted from 0 over all steps.
+  Batch::Row row(int64_t i) const;
+  /// Sequences in an epoch of a source.
+  int64_t per_epoch(size_t source = 0) const { return sources_[source].sequences->per_epoch(); }
 
  private:
-  Tokens tokens_;
-  int64_t batch_size_, seq_len_, n_windows_;
-  uint64_t seed_;
+  std::vector<Source> sources_;
+  Mixture mixture_;
+  int64_t batch_size_, seq_len_;
 };
 
 }  // namespace farfield::data

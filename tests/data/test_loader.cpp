@@ -30,9 +30,9 @@ BOOST_AUTO_TEST_CASE(targets_are_the_next_tokens) {
   for (const int64_t step : {0, 1, 50}) {
     const Batch batch = loader.batch(step);
     BOOST_TEST(batch.inputs.size() == 21u);
-    BOOST_TEST(batch.begins.size() == 3u);
+    BOOST_TEST(batch.rows.size() == 3u);
     for (size_t i = 0; i < 21; ++i) {
-      BOOST_TEST(batch.inputs[i] == batch.begins[i / 7] + static_cast<int64_t>(i % 7));
+      BOOST_TEST(batch.inputs[i] == batch.rows[i / 7].place.begin + static_cast<int64_t>(i % 7));
       BOOST_TEST(batch.targets[i] == batch.inputs[i] + 1);
     }
   }
@@ -41,14 +41,16 @@ BOOST_AUTO_TEST_CASE(targets_are_the_next_tokens) {
 BOOST_AUTO_TEST_CASE(every_epoch_takes_every_window_once_in_an_order_of_its_own) {
   const TempFolder folder;
   const Loader loader(counting(folder, 1003), 4, 10, 9);  // 100 windows: 25 steps an epoch
-  BOOST_TEST(loader.n_windows() == 100);
+  BOOST_TEST(loader.per_epoch() == 100);
   std::vector<std::vector<int64_t>> orders;
   for (int64_t epoch = 0; epoch < 3; ++epoch) {
     std::vector<int64_t> order;
     for (int64_t step = 25 * epoch; step < 25 * (epoch + 1); ++step) {
       const Batch batch = loader.batch(step);
-      BOOST_TEST(batch.epoch == epoch);
-      order.insert(order.end(), batch.begins.begin(), batch.begins.end());
+      for (const Batch::Row& row : batch.rows) {
+        BOOST_TEST(row.place.epoch == epoch);
+        order.push_back(row.place.begin);
+      }
     }
     orders.push_back(order);
     std::sort(order.begin(), order.end());
@@ -63,7 +65,7 @@ BOOST_AUTO_TEST_CASE(batches_run_on_across_epochs) {
   const Loader loader(counting(folder, 71), 4, 10, 9);  // 7 windows
   std::map<int64_t, int> times;
   for (int64_t step = 0; step < 7; ++step)
-    for (const int64_t begin : loader.batch(step).begins) ++times[begin];
+    for (const Batch::Row& row : loader.batch(step).rows) ++times[row.place.begin];
   BOOST_TEST(times.size() == 7u);
   for (const auto& [begin, n] : times) BOOST_TEST(n == 4);
 }
@@ -85,22 +87,44 @@ BOOST_AUTO_TEST_CASE(the_order_of_windows_does_not_depend_on_the_batch_size) {
   const TempFolder folder;
   const Tokens tokens = counting(folder, 5000);
   const Loader large(tokens, 8, 16, 3), small(tokens, 2, 16, 3);
-  std::vector<int64_t> begins;
-  for (int64_t step = 12; step < 16; ++step)
-    for (const int64_t begin : small.batch(step).begins) begins.push_back(begin);
-  BOOST_TEST(large.batch(3).begins == begins);
+  std::vector<int32_t> inputs;
+  for (int64_t step = 12; step < 16; ++step) {
+    const Batch batch = small.batch(step);
+    inputs.insert(inputs.end(), batch.inputs.begin(), batch.inputs.end());
+  }
+  BOOST_TEST(large.batch(3).inputs == inputs);
 }
 
 BOOST_AUTO_TEST_CASE(the_data_must_fill_one_window) {
   const TempFolder folder;
   const Tokens tokens = counting(folder, 100);
-  BOOST_TEST(Loader(tokens, 1, 99, 0).n_windows() == 1);
+  BOOST_TEST(Loader(tokens, 1, 99, 0).per_epoch() == 1);
   BOOST_CHECK_EXCEPTION(Loader(tokens, 1, 100, 0), ConfigError,
                         says("[loader] expected at least 100 + 1 tokens for a length of 100, got "
                              "100; train shorter or prepare more text"));
   BOOST_CHECK_EXCEPTION(Loader(tokens, 0, 10, 0), ConfigError, says("got 0 and 10"));
   BOOST_CHECK_EXCEPTION(Loader(tokens, 1, 10, 0).batch(-1), ConfigError, says("got -1"));
   BOOST_CHECK_THROW(Loader(tokens, 2, 10, 0).batch(INT64_MAX / 2 + 1), ConfigError);
+}
+
+BOOST_AUTO_TEST_CASE(several_sources_are_mixed_by_weight_each_in_its_own_order) {
+  const TempFolder folder;
+  const Tokens tokens = counting(folder, 5000);
+  const auto windows = [&] { return std::make_shared<ShuffledWindows>(tokens, 16, 3); };
+  const Loader alone(tokens, 1, 16, 3), mixed({{windows(), 3}, {windows(), 1}}, 8, 16, 3);
+  std::vector<int64_t> taken(2);
+  for (int64_t step = 0; step < 512; ++step) {  // a round of 4096 rows
+    const Batch batch = mixed.batch(step);
+    for (size_t r = 0; r < batch.rows.size(); ++r) {
+      const Batch::Row& row = batch.rows[r];
+      ++taken[row.source];
+      const Batch same = alone.batch(row.index);
+      BOOST_REQUIRE(std::equal(same.inputs.begin(), same.inputs.end(),
+                               batch.inputs.begin() + static_cast<ptrdiff_t>(r) * 16));
+    }
+  }
+  BOOST_TEST(taken[0] == 3072);
+  BOOST_TEST(taken[1] == 1024);
 }
 
 }  // namespace
