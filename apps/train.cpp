@@ -56,7 +56,11 @@ int train_program(int argc, char** argv) {
     const std::string file = (folder.path() / "config.conf").string();
     run::config_of_file(file, folder.config());  // alone first: its mistakes are not the caller's
     options.read_config(file, run::to_text(folder.config()));
-    if (!is_data_given) request.data = run::find_corpus(folder);
+    if (!is_data_given) {
+      request.data.clear();
+      for (const run::DataUse& use : run::find_data(folder))
+        request.data.push_back(run::to_text(use));
+    }
   }
   const run::ResolvedConfig config = run::resolve(request);
   if (out.empty()) out = default_folder(request.preset, config);

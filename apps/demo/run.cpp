@@ -86,7 +86,7 @@ run::ResolvedConfig config_of(const DemoOptions& demo, const std::string& posenc
   run::RunConfig config;
   config.preset = demo.preset;
   config.posenc = posenc;
-  config.data = (fs::path(demo.out) / "corpus").string();
+  config.data = {(fs::path(demo.out) / "corpus").string()};
   config.train_len = demo.train_len;
   config.steps = demo.steps;
   config.lr = demo.lr;

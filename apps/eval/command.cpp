@@ -16,6 +16,7 @@
 #include "apps/run/labels.h"
 #include "apps/run/load_run.h"
 #include "apps/run/machine.h"
+#include "apps/run/training_data.h"
 #include "data/corpus.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
@@ -101,6 +102,12 @@ int64_t size_bytes(const run::LoadedRun& run) {
   return sum;
 }
 
+run::ResolvedConfig with_found_data(const run::LoadedRun& run) {
+  run::ResolvedConfig config = run.config;
+  config.data = run::find_data(run.folder);
+  return config;
+}
+
 // One call that measures.
 class Call {
  public:
@@ -139,24 +146,35 @@ class Call {
   std::vector<Candidate> candidates_;
   size_t n_refused_ = 0;
   std::optional<ConfigError> first_refusal_;
-  std::map<std::string, data::Corpus> corpora_;  // by folder: opening one reads all of it
+  std::map<std::string, data::Corpus> corpora_;  // by path and tokenizer: each is verified once
   std::set<std::string> read_only_;
   std::map<std::string, std::vector<RunResult>> results_;  // by protocol
   std::string no_plot_;
   bool has_failed_ = false;
 };
 
-// The corpus of a run, or the one asked for instead.
+// The corpus of a run, the first where it was trained on several, or the one asked for instead.
 const data::Corpus& Call::corpus_of(const run::LoadedRun& run) {
-  const std::string folder = request_.data ? *request_.data : run::find_corpus(run.folder);
-  auto found = corpora_.find(folder);
-  if (found == corpora_.end()) found = corpora_.emplace(folder, data::Corpus::open(folder)).first;
-  const data::Corpus& corpus = found->second;
-  require<IoError>(request_.data || corpus.hash() == run.state.data_hash, "eval", folder,
+  const bool is_asked = request_.data.has_value();
+  std::string path = is_asked ? *request_.data : run::find_corpus(run.folder);
+  const data::TokenizerPtr tokenizer = run::tokenizer_of(run.folder);
+  const std::string key = concat(path, '\0', tokenizer ? tokenizer->hash() : "");
+  auto found = corpora_.find(key);
+  if (found != corpora_.end()) return found->second;
+  const run::TrainingData data =
+      is_asked
+          ? run::TrainingData(data::Corpus::open(path, run::corpus_options(run.config, tokenizer)))
+          : run::open_data(with_found_data(run), tokenizer);
+  const data::Corpus& corpus = data.corpora().front();
+  require<IoError>(is_asked || data.hash() == run.state.data_hash, "eval", path,
                    ": expected the data that ", run.folder.path().string(),
                    " was trained on (hash ", run.state.data_hash, "), got other data (hash ",
-                   corpus.hash(), "); --data ", folder, " measures on it all the same");
-  return corpus;
+                   data.hash(), "); --data ", path, " measures on it all the same");
+  if (data.corpora().size() > 1)
+    out_ << "reading " << path << ", the first of the " << data.corpora().size()
+         << " corpora that the model was trained on; --data reads another" << std::endl;
+  corpus.verify([](int64_t) { throw_if(cli::stop_requested); });
+  return corpora_.emplace(key, corpus).first->second;
 }
 
 void Call::load(Candidate& candidate) const {

@@ -10,8 +10,7 @@
 #include "apps/run/corpus.h"
 #include "apps/run/folder.h"
 #include "apps/run/resolved_config.h"
-#include "data/corpus.h"
-#include "data/loader.h"
+#include "apps/run/training_data.h"
 #include "engine/base/error.h"
 #include "engine/base/text.h"
 #include "engine/base/utf8.h"
@@ -23,7 +22,7 @@ constexpr std::string_view kWhere = "inspect";
 
 struct Request {
   std::string run, named;
-  std::optional<std::string> data;
+  std::vector<std::string> data;
   std::optional<int64_t> step;
   bool csv = false;
 };
@@ -33,8 +32,7 @@ struct Source {
   std::string run;
   run::ResolvedConfig config;
   run::TrainState state;
-  std::string folder;  // of the corpus
-  data::Corpus corpus;
+  run::TrainingData data;
 };
 
 Source open_source(const Request& request) {
@@ -43,12 +41,15 @@ Source open_source(const Request& request) {
       run::config_of_file((run.path() / "config.conf").string(), run.config());
   run::TrainState state =
       run::load_newest_checkpoint(run.checkpoints(), /*with_optimizer=*/false).state;
-  std::string folder = request.data ? *request.data : run::find_corpus(run);
-  data::Corpus corpus = data::Corpus::open(folder);
-  require<IoError>(corpus.hash() == state.data_hash, kWhere, folder, ": expected the data that ",
-                   request.run, " was trained on (hash ", state.data_hash,
-                   "), got other data (hash ", corpus.hash(), "); name its folder with --data");
-  return {request.run, std::move(config), std::move(state), std::move(folder), std::move(corpus)};
+  config.data = run::find_data(run);
+  if (!request.data.empty()) config.data.clear();
+  for (const std::string& use : request.data) config.data.push_back(run::parse_data_use(use));
+  run::TrainingData data = run::open_data(config, run::tokenizer_of(run));
+  require<IoError>(data.hash() == state.data_hash, kWhere, config.data.front().path,
+                   ": expected the data that ", request.run, " was trained on (hash ",
+                   state.data_hash, "), got other data (hash ", data.hash(),
+                   "); name its folder with --data");
+  return {request.run, std::move(config), std::move(state), std::move(data)};
 }
 
 // For each place in the file: how many documents end before it.
@@ -73,32 +74,54 @@ std::vector<int64_t> documents_before(const data::Tokens& tokens, int32_t end_of
   return counts;
 }
 
+// How many documents end before each row of a batch, in the corpus that it is of.
+std::vector<int64_t> documents_before(const Source& source,
+                                      const std::vector<data::Batch::Row>& rows) {
+  std::vector<int64_t> counts(rows.size());
+  for (size_t i = 0; i < source.data.corpora().size(); ++i) {
+    std::vector<size_t> of;
+    std::vector<int64_t> places;
+    for (size_t r = 0; r < rows.size(); ++r) {
+      if (rows[r].source != i) continue;
+      of.push_back(r);
+      places.push_back(rows[r].place.begin);
+    }
+    const data::Corpus& corpus = source.data.corpora()[i];
+    const std::vector<int64_t> found =
+        documents_before(corpus.split("train"), corpus.tokenizer().end_of_document(), places);
+    for (size_t k = 0; k < of.size(); ++k) counts[of[k]] = found[k];
+  }
+  return counts;
+}
+
 // One row for each sequence of the step, in the order in which they are computed; `tokens` makes
-// the last field of the ids of a window.
+// the last field of the ids of a window. Of several corpora each row ends with its own.
 template <class F>
 std::vector<std::vector<std::string>> rows_of(const Source& source, int64_t step, const F& tokens) {
   const run::ResolvedConfig& config = source.config;
   const int64_t n_rows = config.batch, length = config.train_len();
-  const data::Tokens& file = source.corpus.split("train");
-  const data::Loader loader(file, n_rows, length, config.seed);
+  const bool is_mixture = source.data.corpora().size() > 1;
+  const data::Loader loader = run::loader_of(config, source.data);
   const data::Batch batch = loader.batch(step - 1);
-  const std::vector<int64_t> documents =
-      documents_before(file, source.corpus.tokenizer().end_of_document(), batch.begins);
+  const std::vector<int64_t> documents = documents_before(source, batch.rows);
   std::vector<std::vector<std::string>> rows = {{"step", "piece", "row", "draw", "epoch", "place",
                                                  "window", "token", "byte", "document", "tokens"}};
+  if (is_mixture) rows.front().push_back("corpus");
   for (int64_t row = 0; row < n_rows; ++row) {
-    const int64_t begin = batch.begins[static_cast<size_t>(row)];
-    const int64_t piece = row / (n_rows / config.accumulate);
-    const int64_t sequence = (step - 1) * n_rows + row;  // of the whole training
+    const data::Batch::Row& at = batch.rows[static_cast<size_t>(row)];
+    const data::Tokens& file = source.data.corpora()[at.source].split("train");
+    const int64_t begin = at.place.begin, piece = row / (n_rows / config.accumulate);
     std::vector<std::string> fields;
     for (const int64_t value :
-         {step, piece, row, (step - 1) * config.accumulate + piece, sequence / loader.n_windows(),
-          sequence % loader.n_windows(), begin / length, begin, file.place(begin).byte,
+         {step, piece, row, (step - 1) * config.accumulate + piece, at.place.epoch,
+          at.index % loader.per_epoch(at.source), begin / length, begin, file.place(begin).byte,
           documents[static_cast<size_t>(row)]})
       fields.push_back(std::to_string(value));
-    std::vector<int32_t> ids(static_cast<size_t>(length) + 1);
-    file.copy(begin, length + 1, ids.data());
+    const auto first = batch.inputs.begin() + row * length;
+    std::vector<int32_t> ids(first, first + length);
+    ids.push_back(batch.targets[static_cast<size_t>((row + 1) * length - 1)]);
     fields.push_back(tokens(ids));
+    if (is_mixture) fields.push_back(config.data[at.source].path);
     rows.push_back(std::move(fields));
   }
   return rows;
@@ -121,25 +144,30 @@ std::string begin_of_text(const data::Tokenizer& tokenizer, const std::vector<in
 
 void print_text(const Source& source, int64_t step, std::ostream& out) {
   const run::ResolvedConfig& config = source.config;
-  const data::Tokens& file = source.corpus.split("train");
-  const data::Loader loader(file, config.batch, config.train_len(), config.seed);
+  const data::Loader loader = run::loader_of(config, source.data);
   out << cli::printable(source.run) << ", step " << step << " of " << config.steps << ": "
       << config.batch << " sequences of " << config.train_len()
       << " inputs and as many targets, seed " << config.seed;
   if (config.accumulate > 1)
     out << ", in " << config.accumulate << " pieces of " << config.batch / config.accumulate;
-  out << '\n'
-      << cli::printable(file.place(0).file) << ": " << file.size() << " tokens, "
-      << loader.n_windows() << " windows an epoch, hash " << source.corpus.recorded_hash("train")
-      << '\n';
+  out << '\n';
+  for (size_t i = 0; i < source.data.corpora().size(); ++i) {
+    const data::Corpus& corpus = source.data.corpora()[i];
+    const data::Tokens& file = corpus.split("train");
+    out << cli::printable(file.place(0).file) << ": " << file.size() << " tokens, "
+        << loader.per_epoch(i) << " windows an epoch, hash "
+        << (corpus.recorded_hash("train").empty() ? corpus.hash() : corpus.recorded_hash("train"));
+    if (source.data.corpora().size() > 1) out << ", weight " << shortest(source.data.weights()[i]);
+    out << '\n';
+  }
   const auto& skipped = source.state.skipped;
   if (std::find(skipped.begin(), skipped.end(), step) != skipped.end())
     out << "left out of the training: its loss or gradient was not finite\n";
   out << '\n';
   auto rows = rows_of(source, step, [&](const std::vector<int32_t>& ids) {
-    return begin_of_text(source.corpus.tokenizer(), ids);
+    return begin_of_text(source.data.tokenizer(), ids);
   });
-  rows.front().back() = "text";
+  rows.front()[10] = "text";
   for (auto& row : rows) {  // step and draw are for those who compute with it
     row.erase(row.begin() + 3);
     row.erase(row.begin());
@@ -160,8 +188,8 @@ int inspect_batches(int argc, const char* const* argv, std::ostream& out) {
   options.group("What")
       .add("run", request.named, "FOLDER", "the same as RUN")
       .add("step", request.step, "N", "the step, 1 for the first, as in metrics.csv (required)")
-      .add("data", request.data, "FOLDER",
-           "where the run's corpus lies now (default: where it is found)")
+      .add_paths("data", request.data, "PATH",
+                 "where the run's corpus lies now (default: where it is found)")
       .add("csv", request.csv,
            "comma-separated values with all token ids, inputs and the last target");
   if (!options.parse(argc, argv, out)) return cli::kDone;

@@ -159,7 +159,7 @@ void resume(const std::string& expression, const std::string& corpus, const std:
   request.n_head = 2;
   request.d_model = 16;
   request.posenc = expression;
-  request.data = corpus;
+  request.data = {corpus};
   request.train_len = kTrainLen;
   request.batch = kBatch;
   request.steps = 4;

@@ -17,7 +17,19 @@ void add_options(cli::Options& options, RunConfig& c) {
       .add("d-model", c.d_model, "N", "width (default: from the preset)")
       .add("d-ff", c.d_ff, "N", "inner width of the MLP (default: from the preset, or 4 d-model)");
   options.group("Data")
-      .add("data", c.data, "FOLDER", "corpus made by `prepare`")
+      .add_paths(
+          "data", c.data, "PATH[:WEIGHT]",
+          "corpus: a folder made by `prepare`, a Megatron or GPT-NeoX .bin/.idx pair, a .bin "
+          "of nanoGPT or llm.c. Given more than once, rows are mixed by weight")
+      .add("tokenizer", c.tokenizer, "NAME|PATH",
+           "of a corpus that does not say its own (default: the tokenizer that lies with it)")
+      .add("data-type", c.data_type, "u16|u32",
+           "how nanoGPT's files store ids, which they do not say (default: refused)")
+      .add("data-split", c.data_split, "A,B,C",
+           "shares of train, valid and test, of a corpus that is one row of documents (default: "
+           "949,50,1)")
+      .add("order", c.order, "shuffled|neox",
+           "of the sequences: our own, or that of GPT-NeoX bit for bit (default: shuffled)")
       .add("train-len", c.train_len, "N", "tokens per sequence (default: from the preset)")
       .add("batch", c.batch, "N", "sequences per step (default: from the preset)")
       .add("accumulate", c.accumulate, "N", "compute each batch in N pieces, which saves memory")
@@ -85,9 +97,9 @@ void refuse_config_file(const std::string& file, const ConfigError& error) {
 
 Settings identity(const Settings& settings) {
   const Settings all = to_settings(to_run_config("config", settings));
-  return without(all,
-                 {"name", "data", "cuda-graph", "checkpoint-activations", "threads", "log-every",
-                  "valid-every", "valid-windows", "checkpoint-every", "keep", "nonfinite"});
+  return without(
+      all, {"name", "data", "tokenizer", "cuda-graph", "checkpoint-activations", "threads",
+            "log-every", "valid-every", "valid-windows", "checkpoint-every", "keep", "nonfinite"});
 }
 
 }  // namespace farfield::run

@@ -18,7 +18,10 @@ struct RunConfig {
   std::string posenc = "none";
   std::string name;  ///< what people call the run; empty: it goes by its encoding
 
-  std::string data;  ///< corpus folder
+  std::vector<std::string> data;  ///< corpora, each "PATH" or "PATH:WEIGHT"
+  /// Of corpora that do not say: see data::CorpusOptions.
+  std::optional<std::string> tokenizer, data_type, data_split;
+  std::optional<std::string> order;  ///< empty: our own
   std::optional<int64_t> train_len;
   std::optional<int64_t> batch;  ///< sequences per step
   int64_t accumulate = 1;        ///< pieces that a batch is computed in

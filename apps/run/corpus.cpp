@@ -4,7 +4,8 @@
 #include <system_error>
 #include <vector>
 
-#include "data/corpus.h"
+#include "apps/run/config.h"
+#include "data/tokenizers/make.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 #include "engine/base/json.h"
@@ -27,16 +28,31 @@ struct Record {
   CorpusPlace place;
 };
 
-// What manifest.json says; empty where it says nothing.
-Record read_record(const fs::path& file) {
-  std::error_code status;
-  if (!fs::exists(file, status)) return {};
-  const Json json = read_json({"manifest", file.string(), read_file(file)});
-  if (!json.is_object() || !json.contains("data") || !json["data"].is_object()) return {};
-  const auto text = [&data = json["data"]](const char* key) {
+// What manifest.json says of a corpus; empty where it says nothing.
+Record record_of(const Json& data) {
+  if (!data.is_object()) return {};
+  const auto text = [&](const char* key) {
     return data.contains(key) && data[key].is_string() ? data[key].get<std::string>() : "";
   };
   return {text("hash"), {text("absolute"), text("from_run")}};
+}
+
+Json read_manifest(const RunFolder& run) {
+  const std::string file = run.manifest().string();
+  std::error_code status;
+  return fs::exists(file, status) ? read_json({"manifest", file, read_file(file)}) : Json();
+}
+
+// What manifest.json says of the corpora of a run, in the order of its --data.
+std::vector<Record> read_records(const RunFolder& run) {
+  const Json json = read_manifest(run);
+  if (!json.is_object() || !json.contains("data")) return {};
+  const Json& data = json["data"];
+  if (!data.is_object() || !data.contains("mixture") || !data["mixture"].is_array())
+    return {record_of(data)};
+  std::vector<Record> records;
+  for (const Json& one : data["mixture"]) records.push_back(record_of(one));
+  return records;
 }
 
 // Where to look when it is not where config.conf says.
@@ -56,19 +72,21 @@ std::vector<fs::path> other_places(const fs::path& run, const fs::path& data,
   return places;
 }
 
-}  // namespace
-
-CorpusPlace corpus_place(const fs::path& data, const fs::path& run) {
-  if (data.empty()) return {};
-  const fs::path corpus = real_path(data);
-  return {corpus.string(), corpus.lexically_relative(real_path(run)).string()};
+// Of a RunConfig or a ResolvedConfig.
+template <class Config>
+data::CorpusOptions options_of(const Config& config, const data::TokenizerPtr& model_tokenizer) {
+  data::CorpusOptions options;
+  options.tokenizer = config.tokenizer.value_or("");
+  options.model_tokenizer = model_tokenizer;
+  options.id_type = config.data_type.value_or("");
+  options.split = config.data_split.value_or("");
+  return options;
 }
 
-std::string find_corpus(const RunFolder& run) {
-  const std::string data = value_of(run.config(), "data");
-  const Record record = read_record(run.manifest());
-  const auto is_it = [&](const fs::path& folder) {
-    const std::string hash = data::corpus_hash(folder);
+std::string find_one(const RunFolder& run, const std::string& data, const Record& record,
+                     const data::CorpusOptions& options) {
+  const auto is_it = [&](const fs::path& path) {
+    const std::string hash = data::corpus_hash(path, options);
     return !hash.empty() && (record.hash.empty() || hash == record.hash);
   };
   if (!data.empty() && is_it(data)) return data;
@@ -84,5 +102,57 @@ std::string find_corpus(const RunFolder& run) {
                 record.hash.empty() ? "" : " (hash " + record.hash + ")", ", got none at ",
                 data.empty() ? "any place" : data, looked, "; name its folder with --data");
 }
+
+}  // namespace
+
+CorpusPlace corpus_place(const fs::path& data, const fs::path& run) {
+  if (data.empty()) return {};
+  const fs::path corpus = real_path(data);
+  return {corpus.string(), corpus.lexically_relative(real_path(run)).string()};
+}
+
+data::TokenizerPtr tokenizer_of(const RunFolder& run) {
+  const Json json = read_manifest(run);
+  const auto text = [&](const char* key) -> std::string {
+    if (!json.is_object() || !json.contains("tokenizer") || !json["tokenizer"].is_object())
+      return "";
+    const Json& tokenizer = json["tokenizer"];
+    return tokenizer.contains(key) && tokenizer[key].is_string() ? tokenizer[key].get<std::string>()
+                                                                 : "";
+  };
+  const std::string name = text("name"), hash = text("hash");
+  if (name.empty()) return nullptr;
+  const fs::path own = run.tokenizer();
+  std::error_code status;
+  const data::TokenizerPtr tokenizer =
+      fs::exists(own, status) ? data::read_tokenizer(name, own.string(), read_file(own))
+                              : data::built_in_tokenizer(name);
+  require<IoError>(tokenizer != nullptr, "run", own.string(), ": expected the tokenizer '", name,
+                   "' that the run was trained with, got no such file");
+  require<IoError>(tokenizer->hash() == hash, "run", own.string(), ": expected the tokenizer '",
+                   name, "' with hash ", hash, ", as in manifest.json, got hash ",
+                   tokenizer->hash(), "; the file was changed or is damaged");
+  return tokenizer;
+}
+
+data::CorpusOptions corpus_options(const ResolvedConfig& config,
+                                   const data::TokenizerPtr& model_tokenizer) {
+  return options_of(config, model_tokenizer);
+}
+
+std::vector<DataUse> find_data(const RunFolder& run) {
+  const RunConfig config = to_run_config((run.path() / "config.conf").string(), run.config());
+  const std::vector<Record> records = read_records(run);
+  const data::CorpusOptions options = options_of(config, tokenizer_of(run));
+  std::vector<DataUse> found;
+  for (size_t i = 0; i < std::max(config.data.size(), size_t{1}); ++i) {
+    const DataUse use = config.data.empty() ? DataUse() : parse_data_use(config.data[i]);
+    const Record record = i < records.size() ? records[i] : Record();
+    found.push_back({find_one(run, use.path, record, options), use.weight});
+  }
+  return found;
+}
+
+std::string find_corpus(const RunFolder& run) { return find_data(run).front().path; }
 
 }  // namespace farfield::run

@@ -47,8 +47,7 @@ std::string what_is_in(const fs::path& path) {
 
 }  // namespace
 
-RunFolder RunFolder::create(const fs::path& path, const Settings& config,
-                            const std::string& manifest, const std::string& metrics_header,
+RunFolder RunFolder::create(const fs::path& path, const Files& files,
                             const std::function<void(const fs::path&)>& fill) {
   std::error_code status;
   const bool is_there = fs::exists(path, status) && !fs::is_empty(path, status);
@@ -58,9 +57,11 @@ RunFolder RunFolder::create(const fs::path& path, const Settings& config,
                        path.string(), " or choose another --out");
   remove_leftovers(path);
   AtomicFolder made(path);
-  write_file_atomic(made.folder() / "config.conf", to_text(config));
-  write_file_atomic(made.folder() / "manifest.json", manifest);
-  write_file_atomic(made.folder() / "metrics.csv", metrics_header);
+  write_file_atomic(made.folder() / "config.conf", to_text(files.config));
+  write_file_atomic(made.folder() / "manifest.json", files.manifest);
+  write_file_atomic(made.folder() / "metrics.csv", files.metrics_header);
+  if (!files.tokenizer.empty())
+    write_file_atomic(made.folder() / "tokenizer.json", files.tokenizer);
   const fs::path checkpoints = made.folder() / "checkpoints";
   fs::create_directory(checkpoints, status);
   require<IoError>(!status, kWhere, path.string(), ": cannot write: ", status.message());

@@ -10,17 +10,23 @@
 
 namespace farfield::run {
 
-/// The folder of one training run: config.conf, manifest.json, metrics.csv, checkpoints/, eval/.
+/// The folder of one training run: config.conf, manifest.json, metrics.csv, checkpoints/, eval/;
+/// tokenizer.json where the tokenizer is not built in.
 ///
 /// It is made complete or not at all. A folder opened for training is locked until this object
 /// goes, so that two processes never write to one run.
 class RunFolder {
  public:
+  /// What a new run holds beside its checkpoints.
+  struct Files {
+    Settings config;
+    std::string manifest, metrics_header;
+    std::string tokenizer;  ///< Tokenizer::file(); empty: none
+  };
   /// A new run with these files and what `fill` puts into its checkpoints/. ConfigError when
   /// something is there already; IoError, and nothing is there afterwards, when the folder cannot
   /// be written. What killed processes left of this folder is removed.
-  static RunFolder create(const std::filesystem::path& path, const Settings& config,
-                          const std::string& manifest, const std::string& metrics_header,
+  static RunFolder create(const std::filesystem::path& path, const Files& files,
                           const std::function<void(const std::filesystem::path&)>& fill = {});
   /// An existing run, to go on with. ConfigError when another process has it; IoError when there is
   /// none or a file is missing. What killed processes left in it half-written is removed.
@@ -35,6 +41,7 @@ class RunFolder {
   const std::filesystem::path& path() const { return path_; }
   std::filesystem::path metrics() const { return path_ / "metrics.csv"; }
   std::filesystem::path manifest() const { return path_ / "manifest.json"; }
+  std::filesystem::path tokenizer() const { return path_ / "tokenizer.json"; }
   std::filesystem::path checkpoints() const { return path_ / "checkpoints"; }
   std::filesystem::path eval() const { return path_ / "eval"; }
   /// Removes the folder with everything in it. Nothing else of it may be used afterwards.

@@ -136,7 +136,10 @@ ResolvedConfig resolve(const RunConfig& request) {
   c.model.hidden_dropout = filled.hidden_dropout;
   c.model.posenc = filled.posenc;
   c.name = filled.name;
-  c.data = filled.data;
+  for (const std::string& use : filled.data) c.data.push_back(parse_data_use(use));
+  c.tokenizer = filled.tokenizer;
+  c.data_type = filled.data_type;
+  c.data_split = filled.data_split;
   c.batch = *filled.batch;
   c.accumulate = filled.accumulate;
   c.seed = filled.seed;
@@ -157,6 +160,12 @@ ResolvedConfig resolve(const RunConfig& request) {
   c.nonfinite = value_of_word<OnNonfinite>(
       "--nonfinite", filled.nonfinite,
       {{"stop", OnNonfinite::stop}, {"skip", OnNonfinite::skip}, {"rewind", OnNonfinite::rewind}});
+  if (filled.order)
+    c.order = value_of_word<DataOrder>(
+        "--order", *filled.order, {{"shuffled", DataOrder::shuffled}, {"neox", DataOrder::neox}});
+  require<ConfigError>(c.order == DataOrder::shuffled || c.data.size() < 2, kWhere,
+                       "--order neox: expected one --data, got ", c.data.size(),
+                       "; GPT-NeoX's order of one corpus is all that is implemented");
   c.uses_cuda_graph =
       value_of_word<bool>("--cuda-graph", filled.cuda_graph, {{"auto", true}, {"off", false}});
   c.dtype = value_of_word<DType>("--precision", *filled.precision,

@@ -3,8 +3,10 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "apps/run/config.h"
+#include "apps/run/data_use.h"
 #include "engine/device.h"
 #include "engine/dtype.h"
 #include "layers/config.h"
@@ -14,11 +16,17 @@ namespace farfield::run {
 /// What to do about a loss or gradient that is not finite.
 enum class OnNonfinite { stop, skip, rewind };
 
+/// Which sequences come when: ours (data::ShuffledWindows), or that of GPT-NeoX.
+enum class DataOrder { shuffled, neox };
+
 /// A training run with every value known, checked and in its own type: what resolve() makes of a
 /// RunConfig.
 struct ResolvedConfig {
   ModelConfig model;  ///< posenc in its canonical form; without vocab_size, which is the corpus's
-  std::string name, data;
+  std::string name;
+  std::vector<DataUse> data;
+  std::optional<std::string> tokenizer, data_type, data_split;  ///< see data::CorpusOptions
+  DataOrder order = DataOrder::shuffled;
   int64_t batch = 1, accumulate = 1;
   uint64_t seed = 1;
   int64_t steps = 1;

@@ -6,6 +6,7 @@
 #include <ctime>
 
 #include "apps/cli/version.h"
+#include "apps/run/corpus.h"
 #include "apps/run/machine.h"
 #include "engine/base/error.h"
 #include "engine/base/hash.h"
@@ -38,22 +39,43 @@ Json call() {
   return {{"time", now()}, {"build", build}, {"hardware", hardware}, {"threads", thread_count()}};
 }
 
+void set_place(Json& json, const run::CorpusPlace& place) {
+  json["absolute"] = place.absolute;
+  json["from_run"] = place.from_run;
+}
+
+Json describe(const run::DataUse& use, const data::Corpus& corpus, const std::string& run) {
+  Json splits;
+  for (const auto name : data::kSplits)
+    if (corpus.has_split(name)) splits[std::string(name)] = corpus.split(name).size();
+  Json json = {{"path", use.path}};
+  set_place(json, run::corpus_place(use.path, run));
+  json["hash"] = corpus.hash();
+  json["tokens"] = splits;
+  return json;
+}
+
+// One corpus as it is; several as a list with their weights, under the hash of all.
+Json describe(const run::ResolvedConfig& config, const run::TrainingData& data,
+              const std::string& run) {
+  if (data.corpora().size() == 1) return describe(config.data.front(), data.corpora().front(), run);
+  Json json = {{"hash", data.hash()}, {"mixture", Json::array()}};
+  for (size_t i = 0; i < data.corpora().size(); ++i) {
+    json["mixture"].push_back(describe(config.data[i], data.corpora()[i], run));
+    json["mixture"].back()["weight"] = data.weights()[i];
+  }
+  return json;
+}
+
 }  // namespace
 
-std::string run_manifest(const run::ResolvedConfig& config, const data::Corpus& corpus,
-                         int64_t n_parameters, const run::CorpusPlace& place) {
-  Json splits;
-  for (const auto name : data::kSplits) splits[std::string(name)] = corpus.split(name).size();
+std::string run_manifest(const run::ResolvedConfig& config, const run::TrainingData& data,
+                         int64_t n_parameters, const std::string& run) {
   Json json = {
       {"config_hash", hash_hex(run::to_text(run::identity(config.settings)))},
-      {"data",
-       {{"path", config.data},
-        {"absolute", place.absolute},
-        {"from_run", place.from_run},
-        {"hash", corpus.hash()},
-        {"tokens", splits}}},
-      {"tokenizer", {{"name", corpus.tokenizer().name()}, {"hash", corpus.tokenizer().hash()}}},
-      {"vocab_size", corpus.vocab_size()},
+      {"data", describe(config, data, run)},
+      {"tokenizer", {{"name", data.tokenizer().name()}, {"hash", data.tokenizer().hash()}}},
+      {"vocab_size", data.vocab_size()},
       {"parameters", n_parameters},
       {"started", call()},
       {"resumed", Json::array()}};
@@ -61,7 +83,7 @@ std::string run_manifest(const run::ResolvedConfig& config, const data::Corpus& 
 }
 
 std::string manifest_resumed(const std::string& name, const std::string& manifest, int64_t step,
-                             const run::CorpusPlace& place) {
+                             const run::ResolvedConfig& config, const std::string& run) {
   Json json = read_json({"manifest", name, manifest});
   require<IoError>(json.is_object() && json.contains("resumed") && json["resumed"].is_array(),
                    "manifest", name, ": expected a JSON object with a list 'resumed'");
@@ -69,8 +91,13 @@ std::string manifest_resumed(const std::string& name, const std::string& manifes
   entry["step"] = step;
   json["resumed"].push_back(entry);
   if (json.contains("data") && json["data"].is_object()) {  // where the run finds it now
-    json["data"]["absolute"] = place.absolute;
-    json["data"]["from_run"] = place.from_run;
+    Json& data = json["data"];
+    const bool is_mixture = data.contains("mixture") && data["mixture"].is_array();
+    for (size_t i = 0; i < (is_mixture ? data["mixture"].size() : 1); ++i) {
+      Json& one = is_mixture ? data["mixture"][i] : data;
+      if (i < config.data.size() && one.is_object())
+        set_place(one, run::corpus_place(config.data[i].path, run));
+    }
   }
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -2,19 +2,20 @@
 
 #include <string>
 
-#include "apps/run/corpus.h"
 #include "apps/run/resolved_config.h"
-#include "data/corpus.h"
+#include "apps/run/training_data.h"
 
 namespace farfield::train {
 
 /// manifest.json of a new run: hashes of data, tokenizer and configuration; what the program was
-/// built from and with; the machine it runs on.
-std::string run_manifest(const run::ResolvedConfig& config, const data::Corpus& corpus,
-                         int64_t n_parameters, const run::CorpusPlace& place);
+/// built from and with; the machine it runs on. `run` is its folder: where the corpora lie is
+/// recorded from there too.
+std::string run_manifest(const run::ResolvedConfig& config, const run::TrainingData& data,
+                         int64_t n_parameters, const std::string& run);
 
-/// The manifest with one more entry in its list of resumed calls. IoError when it is no manifest.
+/// The manifest with one more entry in its list of resumed calls, and where the corpora lie now.
+/// IoError when it is no manifest.
 std::string manifest_resumed(const std::string& name, const std::string& manifest, int64_t step,
-                             const run::CorpusPlace& place);
+                             const run::ResolvedConfig& config, const std::string& run);
 
 }  // namespace farfield::train

@@ -7,11 +7,13 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
+#include <vector>
 
 #include "apps/cli/csv.h"
 #include "apps/cli/options.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
+#include "engine/base/text.h"
 
 namespace farfield::train {
 namespace {
@@ -28,11 +30,19 @@ int64_t step_of(std::string_view row) {
   return is_complete && row.back() == '\n' ? step : -1;
 }
 
+const std::vector<std::string> kColumns = {"step",         "tokens", "loss",
+                                           "valid_loss",   "lr",     "grad_norm",
+                                           "tokens_per_s", "time_s", "wait_share"};
+
+// Of runs that began before there was a wait_share.
+std::string old_header() { return cli::csv_row({kColumns.begin(), kColumns.end() - 1}); }
+
 // The header and the rows up to a step.
 std::string rows_to(int64_t step, const std::string& file, const std::string& text) {
-  const std::string first = MetricsFile::header();
+  const std::string now = MetricsFile::header(),
+                    first = text.starts_with(old_header()) ? old_header() : now;
   require<IoError>(text.starts_with(first), kWhere, file, ": expected the header ",
-                   first.substr(0, first.size() - 1), ", got another", kWayOut);
+                   now.substr(0, now.size() - 1), ", got another", kWayOut);
   std::string kept = first;
   for (size_t begin = first.size(); begin < text.size();) {
     const size_t end = std::min(text.find('\n', begin), text.size() - 1) + 1;
@@ -56,10 +66,7 @@ std::string rows_of(const run::FileRecord& recorded, const std::string& file,
 
 }  // namespace
 
-std::string MetricsFile::header() {
-  return cli::csv_row(
-      {"step", "tokens", "loss", "valid_loss", "lr", "grad_norm", "tokens_per_s", "time_s"});
-}
+std::string MetricsFile::header() { return cli::csv_row(kColumns); }
 
 run::FileRecord MetricsFile::empty_record() {
   const std::string text = header();
@@ -76,16 +83,20 @@ MetricsFile::MetricsFile(std::filesystem::path path, int64_t step, const run::Fi
   const std::string kept = recorded.hash.empty() || is_new_
                                ? rows_to(step, path_.string(), text)
                                : rows_of(recorded, path_.string(), text);
+  has_wait_share_ = !kept.starts_with(old_header());
   if (kept != text) write_file_atomic(path_, kept);
   bytes_ = static_cast<int64_t>(kept.size());
   hasher_.update(kept);
 }
 
 void MetricsFile::append(const Metrics& m) {
-  const std::string row =
-      cli::csv_row({std::to_string(m.step), std::to_string(m.tokens), cli::number(m.loss),
-                    m.valid_loss ? cli::number(*m.valid_loss) : "", cli::number(m.lr),
-                    cli::number(m.grad_norm), cli::number(m.tokens_per_s), cli::number(m.time_s)});
+  std::vector<std::string> fields = {
+      std::to_string(m.step),      std::to_string(m.tokens),
+      cli::number(m.loss),         m.valid_loss ? cli::number(*m.valid_loss) : "",
+      cli::number(m.lr),           cli::number(m.grad_norm),
+      cli::number(m.tokens_per_s), cli::number(m.time_s)};
+  if (has_wait_share_) fields.push_back(fixed(m.wait_share, 4));
+  const std::string row = cli::csv_row(fields);
   const int file = ::open(path_.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
   require<IoError>(file >= 0, kWhere, path_.string(), ": cannot open: ", std::strerror(errno));
   const off_t before = ::lseek(file, 0, SEEK_END);

@@ -20,6 +20,7 @@ struct Metrics {
   double grad_norm = 0;     ///< before clipping
   double tokens_per_s = 0;  ///< since the row before
   double time_s = 0;        ///< spent training, since the start of the run
+  double wait_share = 0;    ///< of the time since the row before: waiting for the data
 };
 
 /// Appends rows to metrics.csv.
@@ -45,6 +46,7 @@ class MetricsFile {
  private:
   std::filesystem::path path_;
   bool is_new_ = false;
+  bool has_wait_share_ = true;  // runs of before have no such column
   int64_t bytes_ = 0;
   Hasher hasher_;  // of all rows
 };

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
+#include <numeric>
 
 #include "engine/autograd.h"
 #include "engine/base/error.h"
@@ -20,16 +22,26 @@ StepOptions step_options(const run::ResolvedConfig& config) {
   return options;
 }
 
+std::vector<data::Tokens> valid_splits(const run::TrainingData& data) {
+  std::vector<data::Tokens> splits;
+  for (const data::Corpus& corpus : data.corpora()) {
+    if (!corpus.has_split("valid")) return {};
+    splits.push_back(corpus.split("valid"));
+  }
+  return splits;
+}
+
 }  // namespace
 
-Trainer::Trainer(const run::ResolvedConfig& config, const data::Corpus& corpus)
+Trainer::Trainer(const run::ResolvedConfig& config, const run::TrainingData& data)
     : config_(config),
-      data_hash_(corpus.hash()),
-      valid_(corpus.split("valid")),
-      loader_(corpus.split("train"), config.batch, config.train_len(), config.seed),
-      step_(Transformer(config.model_of(corpus.vocab_size()), config.seed, config.dtype,
-                        config.device),
-            step_options(config)) {}
+      data_hash_(data.hash()),
+      valid_(valid_splits(data)),
+      weights_(data.weights()),
+      batches_(run::loader_of(config, data)),
+      step_(
+          Transformer(config.model_of(data.vocab_size()), config.seed, config.dtype, config.device),
+          step_options(config)) {}
 
 void Trainer::call_after_backward(
     std::function<void(int64_t, const std::vector<Parameter>&)> call) {
@@ -62,10 +74,10 @@ void Trainer::restore(const run::Checkpoint& checkpoint) {
   left_out_.insert(checkpoint.state.skipped.begin(), checkpoint.state.skipped.end());
 }
 
-Trainer::Tokens Trainer::tokens_of(int64_t step) const {
+Trainer::Tokens Trainer::tokens_of(int64_t step) {
   Tokens tokens;
   tokens.step = step;
-  tokens.batch = loader_.batch(step);
+  tokens.batch = batches_.take(step);
   const Shape shape{config_.batch, config_.train_len()};
   tokens.inputs = Tensor::from(tokens.batch.inputs, shape, config_.device);
   tokens.targets = Tensor::from(tokens.batch.targets, shape, config_.device);
@@ -118,27 +130,45 @@ std::string Trainer::describe(const Tokens& tokens, const StepOutcome& outcome) 
     step_.forward_backward();
     if (!find.found().empty()) first = find.found();
   }
-  const data::Batch& batch = tokens.batch;
-  const auto [least, most] = std::minmax_element(batch.begins.begin(), batch.begins.end());
+  const std::vector<data::Batch::Row>& rows = tokens.batch.rows;
+  const auto [least, most] = std::minmax_element(
+      rows.begin(), rows.end(),
+      [](const auto& a, const auto& b) { return a.place.begin < b.place.begin; });
   return concat("step ", done_ + 1, ": expected finite numbers, got loss ", outcome.loss,
-                " and gradient norm ", outcome.grad_norm, "; windows at train tokens ", *least,
-                " to ", *most, ", epoch ", batch.epoch,
+                " and gradient norm ", outcome.grad_norm, "; windows at train tokens ",
+                least->place.begin, " to ", most->place.begin, ", epoch ", rows.front().place.epoch,
                 "; first to go wrong: ", first.empty() ? "nothing when repeated" : first);
 }
 
 std::optional<double> Trainer::valid_loss() {
   const Interruptible interruptible(step_.is_due);
   const int64_t length = config_.train_len();
-  const int64_t n = std::min(config_.valid_windows, (valid_.size() - 1) / length);
-  if (n < 1) return std::nullopt;
-  const int64_t spread = valid_.size() - 1 - length;  // begin of the last window
+  const double total = std::accumulate(weights_.begin(), weights_.end(), 0.0);
+  double sum = 0;
+  int64_t n_sum = 0;
+  for (size_t i = 0; i < valid_.size(); ++i) {
+    const auto share = static_cast<int64_t>(
+        std::round(static_cast<double>(config_.valid_windows) * weights_[i] / total));
+    const int64_t n = std::min(std::max(share, int64_t{1}), (valid_[i].size() - 1) / length);
+    if (n < 1) return std::nullopt;
+    sum += sum_of_losses(valid_[i], n);
+    n_sum += n;
+  }
+  if (n_sum == 0) return std::nullopt;
+  return sum / static_cast<double>(n_sum * length);
+}
+
+// Over n windows, the first at the tokens' start and the last at their end.
+double Trainer::sum_of_losses(const data::Tokens& tokens, int64_t n) {
+  const int64_t length = config_.train_len();
+  const int64_t spread = tokens.size() - 1 - length;  // begin of the last window
   const int64_t most = config_.batch / config_.accumulate;
   double sum = 0;
   for (int64_t first = 0; first < n; first += most) {
     const int64_t count = std::min(most, n - first);
     std::vector<int32_t> ids, targets, window(static_cast<size_t>(length + 1));
     for (int64_t i = first; i < first + count; ++i) {
-      valid_.copy(n == 1 ? 0 : spread / (n - 1) * i, length + 1, window.data());
+      tokens.copy(n == 1 ? 0 : spread / (n - 1) * i, length + 1, window.data());
       ids.insert(ids.end(), window.begin(), window.end() - 1);
       targets.insert(targets.end(), window.begin() + 1, window.end());
     }
@@ -147,7 +177,7 @@ std::optional<double> Trainer::valid_loss() {
                                    Tensor::from(targets, shape, config_.device));
     for (const double value : nll.to_vector()) sum += value;
   }
-  return sum / static_cast<double>(n * length);
+  return sum;
 }
 
 run::TrainState Trainer::state() const {

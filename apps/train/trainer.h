@@ -9,9 +9,9 @@
 
 #include "apps/run/checkpoint.h"
 #include "apps/run/resolved_config.h"
+#include "apps/run/training_data.h"
 #include "apps/train/training_step.h"
-#include "data/corpus.h"
-#include "data/loader.h"
+#include "data/prefetcher.h"
 
 namespace farfield::train {
 
@@ -27,12 +27,12 @@ struct StepResult {
 };
 
 /// The computation of a run: weights, optimizer, data, one step after the other. What it does next
-/// is a pure function of (config, corpus, state()) and the tensors below. No files.
+/// is a pure function of (config, data, state()) and the tensors below. No files.
 class Trainer {
  public:
   /// At step 0, with initial weights. ConfigError when the train split is shorter than one
   /// sequence.
-  Trainer(const run::ResolvedConfig& config, const data::Corpus& corpus);
+  Trainer(const run::ResolvedConfig& config, const run::TrainingData& data);
 
   /// Takes over what a checkpoint holds. IoError names a tensor that is missing, not known, or of
   /// another shape; ConfigError names the first setting that differs, or other data. Nothing has
@@ -50,8 +50,9 @@ class Trainer {
   /// Counts the next step as done without looking at its batch.
   void skip_step() { ++done_; }
 
-  /// Mean over fixed windows of the valid split; empty when that is shorter than one sequence.
-  /// Interrupted as step().
+  /// Mean over fixed windows of the valid split, of several corpora over windows of each by its
+  /// weight; empty when one has no valid split, or one shorter than a sequence. Interrupted as
+  /// step().
   std::optional<double> valid_loss();
 
   const run::ResolvedConfig& config() const { return config_; }
@@ -60,6 +61,8 @@ class Trainer {
   run::NamedTensors model_tensors() const;
   run::NamedTensors optimizer_tensors() const { return step_.optimizer().state(); }
   const Transformer& model() const { return step_.model(); }
+  /// Seconds of state().time_s in which the device had nothing to do for want of data.
+  double waited_s() const { return batches_.waited_s(); }
   /// How the device is given a step.
   const StepGraph& graph() const { return step_.graph(); }
 
@@ -77,13 +80,15 @@ class Trainer {
     data::Batch batch;
     Tensor inputs, targets;  // [batch_size, train_len]
   };
-  Tokens tokens_of(int64_t step) const;
+  Tokens tokens_of(int64_t step);
+  double sum_of_losses(const data::Tokens& tokens, int64_t n_windows);
   std::string describe(const Tokens& tokens, const StepOutcome& outcome);
 
   run::ResolvedConfig config_;
   std::string data_hash_;
-  data::Tokens valid_;
-  data::Loader loader_;
+  std::vector<data::Tokens> valid_;  // of each corpus; none where one has none
+  std::vector<double> weights_;      // of the corpora
+  data::Prefetcher batches_;
   TrainingStep step_;
   std::optional<Tokens> next_;  // on their way to the device while it computes
   int64_t done_ = 0, tokens_ = 0;

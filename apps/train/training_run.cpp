@@ -20,23 +20,26 @@ namespace {
 constexpr std::string_view kWhere = "train";
 constexpr int64_t kMaxBadInARow = 10;  // more means that the run itself is ill, not a batch
 
-// The corpus, hashed once, and a trainer on it.
 struct Opened {
-  data::Corpus corpus;
+  run::TrainingData data;
+  std::unique_ptr<DataCheck> check;
   std::unique_ptr<Trainer> trainer;
 };
 
-Opened open(const run::ResolvedConfig& config, const TrainingRun::Warn& warn) {
+Opened open(const run::ResolvedConfig& config, const TrainingRun::Warn& warn,
+            const data::TokenizerPtr& model_tokenizer = nullptr) {
   require<ConfigError>(!config.data.empty(), kWhere,
-                       "expected --data FOLDER, a corpus made by `prepare`");
+                       "expected --data PATH, a corpus made by `prepare`");
   if (config.threads) set_thread_count(*config.threads);
   const Interruptible interruptible(cli::stop_is_due);  // a large model takes minutes to initialise
-  data::Corpus corpus = data::Corpus::open(config.data);
+  run::TrainingData data = run::open_data(config, model_tokenizer);
   const std::string warning =
-      memory_warning(config, corpus.vocab_size(), run::available_bytes(config.device));
+      memory_warning(config, data.vocab_size(), run::available_bytes(config.device));
   if (warn && !warning.empty()) warn(warning);
-  auto trainer = std::make_unique<Trainer>(config, corpus);
-  return {std::move(corpus), std::move(trainer)};
+  auto check = std::make_unique<DataCheck>(data);
+  auto trainer = std::make_unique<Trainer>(config, data);
+  if (check->is_short()) check->wait();
+  return {std::move(data), std::move(check), std::move(trainer)};
 }
 
 int64_t count(const run::NamedTensors& tensors) {
@@ -51,9 +54,10 @@ std::string rate(double per_second) {
 
 }  // namespace
 
-TrainingRun::TrainingRun(run::RunFolder folder, std::unique_ptr<Trainer> trainer,
-                         const run::FileRecord& metrics)
+TrainingRun::TrainingRun(run::RunFolder folder, std::unique_ptr<DataCheck> check,
+                         std::unique_ptr<Trainer> trainer, const run::FileRecord& metrics)
     : folder_(std::move(folder)),
+      check_(std::move(check)),
       trainer_(std::move(trainer)),
       metrics_(folder_.metrics(), trainer_->state().step, metrics) {
   const run::TrainState state = trainer_->state();
@@ -66,17 +70,17 @@ TrainingRun TrainingRun::start(const run::ResolvedConfig& config, const std::str
                                const Warn& warn) {
   Opened opened = open(config, warn);
   std::unique_ptr<Trainer> trainer = std::move(opened.trainer);
-  const std::string manifest = run_manifest(config, opened.corpus, count(trainer->model_tensors()),
-                                            run::corpus_place(config.data, out));
   run::TrainState state = trainer->state();
   state.metrics = MetricsFile::empty_record();
   throw_if(cli::stop_is_due);
-  run::RunFolder folder = run::RunFolder::create(
-      out, config.settings, manifest, MetricsFile::header(), [&](const auto& checkpoints) {
-        run::save_checkpoint(checkpoints, state, trainer->model_tensors(),
-                             trainer->optimizer_tensors(), config.keep);
-      });
-  TrainingRun run(std::move(folder), std::move(trainer), state.metrics);
+  const run::RunFolder::Files files = {
+      config.settings, run_manifest(config, opened.data, count(trainer->model_tensors()), out),
+      MetricsFile::header(), opened.data.tokenizer().file()};
+  run::RunFolder folder = run::RunFolder::create(out, files, [&](const auto& checkpoints) {
+    run::save_checkpoint(checkpoints, state, trainer->model_tensors(), trainer->optimizer_tensors(),
+                         config.keep);
+  });
+  TrainingRun run(std::move(folder), std::move(opened.check), std::move(trainer), state.metrics);
   run.saved_step_ = 0;
   run.is_new_ = true;
   return run;
@@ -96,7 +100,8 @@ TrainingRun TrainingRun::resume(const run::ResolvedConfig& config, const std::st
   const run::Checkpoint checkpoint = run::load_newest_checkpoint(folder.checkpoints());
   run::check_same_config(checkpoint.state, folder.path() / "config.conf", folder.config(),
                          /*same_device=*/true);
-  std::unique_ptr<Trainer> trainer = open(config, warn).trainer;
+  Opened opened = open(config, warn, run::tokenizer_of(folder));
+  std::unique_ptr<Trainer> trainer = std::move(opened.trainer);
   trainer->restore(checkpoint);
   run::check_parameter_bounds(
       trainer->model().encoding(),
@@ -104,9 +109,10 @@ TrainingRun TrainingRun::resume(const run::ResolvedConfig& config, const std::st
   std::string manifest;
   if (!trainer->is_done())  // a finished run stays as it is
     manifest = manifest_resumed(folder.manifest().string(), read_file(folder.manifest()),
-                                checkpoint.state.step, run::corpus_place(config.data, path));
+                                checkpoint.state.step, config, path);
   folder.rename(config.name);
-  TrainingRun run(std::move(folder), std::move(trainer), checkpoint.state.metrics);
+  TrainingRun run(std::move(folder), std::move(opened.check), std::move(trainer),
+                  checkpoint.state.metrics);
   // Once nothing can be refused any more.
   if (!manifest.empty()) write_file_atomic(run.folder().manifest(), manifest);
   run.saved_step_ = checkpoint.state.step;
@@ -158,6 +164,7 @@ cli::ExitCode TrainingRun::make_steps(cli::Progress& progress, std::optional<int
         handle(step, progress);
         continue;
       }
+      check_->report();
       good_step_ = step.step;
       say_how(progress);
       log(step, trainer_->is_done(), progress);
@@ -165,6 +172,7 @@ cli::ExitCode TrainingRun::make_steps(cli::Progress& progress, std::optional<int
     const int64_t now = trainer_->state().step;
     if (config.checkpoint_every > 0 && now % config.checkpoint_every == 0) save();
   }
+  check_->wait();  // a run that is finished has read sound data
   if (saved_step_ != trainer_->state().step) save();
   return cli::kDone;
 }
@@ -188,16 +196,19 @@ void TrainingRun::log(const StepResult& step, bool is_last, cli::Progress& progr
   if (valid) text += ", valid " + fixed(*valid, 4);
   text += ", " + rate(speed) + " tokens/s";
   if (keep) {
-    metrics_.append({.step = step.step,
-                     .tokens = state.tokens,
-                     .loss = step.loss,
-                     .valid_loss = valid,
-                     .lr = step.lr,
-                     .grad_norm = step.grad_norm,
-                     .tokens_per_s = speed,
-                     .time_s = state.time_s});
+    metrics_.append(
+        {.step = step.step,
+         .tokens = state.tokens,
+         .loss = step.loss,
+         .valid_loss = valid,
+         .lr = step.lr,
+         .grad_norm = step.grad_norm,
+         .tokens_per_s = speed,
+         .time_s = state.time_s,
+         .wait_share = seconds > 0 ? (trainer_->waited_s() - logged_wait_s_) / seconds : 0});
     logged_tokens_ = state.tokens;
     logged_time_s_ = state.time_s;
+    logged_wait_s_ = trainer_->waited_s();
   }
   progress.update(step.step, config.steps, text, keep);
 }

@@ -8,6 +8,7 @@
 #include "apps/cli/options.h"
 #include "apps/cli/progress.h"
 #include "apps/run/folder.h"
+#include "apps/train/data_check.h"
 #include "apps/train/metrics.h"
 #include "apps/train/trainer.h"
 
@@ -42,8 +43,8 @@ class TrainingRun {
   const run::RunFolder& folder() const { return folder_; }
 
  private:
-  TrainingRun(run::RunFolder folder, std::unique_ptr<Trainer> trainer,
-              const run::FileRecord& metrics);
+  TrainingRun(run::RunFolder folder, std::unique_ptr<DataCheck> check,
+              std::unique_ptr<Trainer> trainer, const run::FileRecord& metrics);
 
   cli::ExitCode make_steps(cli::Progress& progress, std::optional<int64_t> stop_after);
   /// Whether all that this run has is the state that it was started with.
@@ -55,6 +56,7 @@ class TrainingRun {
   void rewind(const StepResult& bad, cli::Progress& progress);
 
   run::RunFolder folder_;
+  std::unique_ptr<DataCheck> check_;
   std::unique_ptr<Trainer> trainer_;
   MetricsFile metrics_;
   bool is_new_ = false;        // made by this object
@@ -63,7 +65,7 @@ class TrainingRun {
   int64_t bad_step_ = 0;       // the latest that was not
   int64_t bad_in_a_row_ = 0;   // such steps without a finite one beyond them
   int64_t logged_tokens_ = 0;  // at the row before
-  double logged_time_s_ = 0;
+  double logged_time_s_ = 0, logged_wait_s_ = 0;
   bool has_said_how_ = false;  // the device is given its steps
 };
 

@@ -46,7 +46,7 @@ struct ToyRun {
     c.n_head = 2;
     c.d_model = 16;
     c.posenc = posenc;
-    c.data = data;
+    c.data = {data};
     c.train_len = 16;
     c.precision = "fp32";
     c.batch = 4;

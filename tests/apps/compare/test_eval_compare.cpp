@@ -25,7 +25,7 @@ std::string make_run(const TempFolder& in, const std::string& posenc, uint64_t s
   run::RunConfig config = toy().config(posenc);
   config.seed = seed;
   const std::string path = (in / concat(posenc, "-s", seed)).string();
-  run::RunFolder::create(path, run::to_settings(config), "{}", "");
+  run::RunFolder::create(path, {run::to_settings(config), "{}", "", ""});
   return path;
 }
 

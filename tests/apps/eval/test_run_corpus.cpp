@@ -27,7 +27,7 @@ struct Fixture {
   Fixture() {
     const WorkingFolder here(root);
     run::RunConfig config = toy.config("alibi");
-    config.data = "corpus";
+    config.data = {"corpus"};
     train::TrainingRun run = train::TrainingRun::start(run::resolve(config), "runs/a");
     BOOST_TEST_REQUIRE(go(run, 4) == cli::kStopped);
     fs::create_directories("elsewhere/deep");
@@ -65,7 +65,7 @@ BOOST_AUTO_TEST_CASE(it_is_found_from_any_folder_by_eval_and_resume) {
   BOOST_TEST(eval((root / "runs/a").string()) == cli::kDone);
   run::RunConfig config =
       run::to_run_config("config.conf", run::RunFolder::open("../../runs/a").config());
-  config.data = run::find_corpus(run::RunFolder::open("../../runs/a"));
+  config.data = {run::find_corpus(run::RunFolder::open("../../runs/a"))};
   train::TrainingRun run = train::TrainingRun::resume(run::resolve(config), "../../runs/a");
   BOOST_TEST(go(run) == cli::kDone);
 }
@@ -91,7 +91,7 @@ BOOST_AUTO_TEST_CASE(a_resumed_run_records_where_it_is_now) {
   fs::rename(root / "corpus", root / "elsewhere/text");
   run::RunConfig config =
       run::to_run_config("config.conf", run::RunFolder::open(root / "elsewhere/a").config());
-  config.data = (root / "elsewhere/text").string();
+  config.data = {(root / "elsewhere/text").string()};
   train::TrainingRun::resume(run::resolve(config), (root / "elsewhere/a").string());
   fs::rename(root / "elsewhere", root / "moved");
   BOOST_TEST(found(root / "moved/a") == root / "moved/text");

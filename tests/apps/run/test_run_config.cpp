@@ -63,7 +63,7 @@ BOOST_AUTO_TEST_CASE(settings_read_back_as_the_same_config) {
   const ResolvedConfig c = resolved([](RunConfig& r) {
     r.posenc = "rope + window(5)";
     r.lr = 1.0 / 3;
-    r.data = "corpora/a b";
+    r.data = {"corpora/a b"};
     r.checkpoint_activations = true;
   });
   const Settings& settings = c.settings;
@@ -79,7 +79,7 @@ BOOST_AUTO_TEST_CASE(only_what_changes_the_weights_belongs_to_the_identity) {
                                    r.threads = 7;
                                    r.log_every = 3;
                                    r.keep = 9;
-                                   r.data = "elsewhere";
+                                   r.data = {"elsewhere"};
                                    r.nonfinite = "skip";
                                    r.cuda_graph = "off";
                                  }).settings);

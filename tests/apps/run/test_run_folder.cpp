@@ -22,7 +22,7 @@ const Settings kConfig = {{"posenc", "alibi"}, {"steps", "5"}};
 
 BOOST_AUTO_TEST_CASE(a_new_run_holds_its_files) {
   const TempFolder folder;
-  const RunFolder run = RunFolder::create(folder / "runs/a", kConfig, "{}\n", "step\n");
+  const RunFolder run = RunFolder::create(folder / "runs/a", {kConfig, "{}\n", "step\n", ""});
   BOOST_TEST(read_file(run.path() / "config.conf") == "posenc = alibi\nsteps = 5\n");
   BOOST_TEST(read_file(run.manifest()) == "{}\n");
   BOOST_TEST(read_file(run.metrics()) == "step\n");
@@ -33,19 +33,19 @@ BOOST_AUTO_TEST_CASE(a_new_run_holds_its_files) {
 BOOST_AUTO_TEST_CASE(an_existing_run_is_refused_and_left_alone) {
   const TempFolder folder;
   const std::string path = (folder / "a").string();
-  { RunFolder::create(path, kConfig, "{}", "step\n"); }
-  BOOST_CHECK_EXCEPTION(RunFolder::create(path, {}, "new", "new"), ConfigError,
+  { RunFolder::create(path, {kConfig, "{}", "step\n", ""}); }
+  BOOST_CHECK_EXCEPTION(RunFolder::create(path, {{}, "new", "new", ""}), ConfigError,
                         says("[run] ",
                              ": expected a new folder, got one with files in it; "
                              "continue the run with --resume "));
   BOOST_TEST(read_file(folder / "a/manifest.json") == "{}");
   write_file_atomic(folder / "file", "x");
-  BOOST_CHECK_THROW(RunFolder::create(folder / "file", {}, "", ""), ConfigError);
+  BOOST_CHECK_THROW(RunFolder::create(folder / "file", {{}, "", "", ""}), ConfigError);
 }
 
 BOOST_AUTO_TEST_CASE(two_trainings_of_one_run_exclude_each_other) {
   const TempFolder folder;
-  const RunFolder first = RunFolder::create(folder / "a", kConfig, "{}", "step\n");
+  const RunFolder first = RunFolder::create(folder / "a", {kConfig, "{}", "step\n", ""});
   BOOST_CHECK_EXCEPTION(
       RunFolder::open_for_training(folder / "a"), ConfigError,
       says("/a: another process (", std::to_string(::getpid()), ") is training this run"));
@@ -54,13 +54,13 @@ BOOST_AUTO_TEST_CASE(two_trainings_of_one_run_exclude_each_other) {
 
 BOOST_AUTO_TEST_CASE(the_lock_is_given_back) {
   const TempFolder folder;
-  { const RunFolder first = RunFolder::create(folder / "a", kConfig, "{}", "step\n"); }
+  { const RunFolder first = RunFolder::create(folder / "a", {kConfig, "{}", "step\n", ""}); }
   BOOST_CHECK_NO_THROW(RunFolder::open_for_training(folder / "a"));
 }
 
 BOOST_AUTO_TEST_CASE(a_lock_that_is_a_link_is_not_written_through) {
   const TempFolder folder;
-  { const RunFolder run = RunFolder::create(folder / "a", kConfig, "{}", "step\n"); }
+  { const RunFolder run = RunFolder::create(folder / "a", {kConfig, "{}", "step\n", ""}); }
   write_file_atomic(folder / "precious", "not to be lost");
   fs::remove(folder / "a/lock");
   fs::create_symlink(folder / "precious", folder / "a/lock");
@@ -75,7 +75,7 @@ BOOST_AUTO_TEST_CASE(a_lock_that_is_a_link_is_not_written_through) {
 
 BOOST_AUTO_TEST_CASE(going_on_removes_what_killed_processes_left) {
   const TempFolder folder;
-  { const RunFolder run = RunFolder::create(folder / "a", kConfig, "{}", "step\n"); }
+  { const RunFolder run = RunFolder::create(folder / "a", {kConfig, "{}", "step\n", ""}); }
   const fs::path left[] = {
       folder / "a.tmp-99999999", folder / "a/checkpoints/step-00000003.tmp-99999999",
       folder / "a/checkpoints/step-00000001.tmp-old", folder / "a/eval/cells/x.json.tmp-99999999",
@@ -94,7 +94,7 @@ BOOST_AUTO_TEST_CASE(a_new_run_removes_what_a_killed_start_left_of_it) {
   const TempFolder folder;
   fs::create_directories(folder / "a.tmp-99999999/checkpoints");
   fs::create_directories(folder / "b.tmp-99999999/checkpoints");
-  { const RunFolder run = RunFolder::create(folder / "a", kConfig, "{}", "step\n"); }
+  { const RunFolder run = RunFolder::create(folder / "a", {kConfig, "{}", "step\n", ""}); }
   BOOST_TEST(!fs::exists(folder / "a.tmp-99999999"));
   BOOST_TEST(fs::exists(folder / "b.tmp-99999999"));
 }
@@ -102,7 +102,7 @@ BOOST_AUTO_TEST_CASE(a_new_run_removes_what_a_killed_start_left_of_it) {
 BOOST_AUTO_TEST_CASE(a_removed_run_leaves_nothing) {
   const TempFolder folder;
   {
-    RunFolder run = RunFolder::create(folder / "a/", kConfig, "{}", "step\n");
+    RunFolder run = RunFolder::create(folder / "a/", {kConfig, "{}", "step\n", ""});
     run.remove();
   }
   BOOST_TEST(folder.entries() == 0);
@@ -118,8 +118,8 @@ BOOST_AUTO_TEST_CASE(a_folder_that_is_not_a_run_is_an_error) {
                           says(name, ": expected the folder of a run, got " + got));
   };
   refused("empty", "one without config.conf; `train` makes runs");
-  RunFolder::create(folder / "runs/b", kConfig, "{}", "step\n");
-  RunFolder::create(folder / "runs/a", kConfig, "{}", "step\n");
+  RunFolder::create(folder / "runs/b", {kConfig, "{}", "step\n", ""});
+  RunFolder::create(folder / "runs/a", {kConfig, "{}", "step\n", ""});
   refused("runs", "a folder of runs; name one of them: " + (folder / "runs/a").string() + ", " +
                       (folder / "runs/b").string());
   refused("runs/a/checkpoints", "a part of a run; name " + (folder / "runs/a").string());
@@ -131,9 +131,9 @@ BOOST_AUTO_TEST_CASE(a_folder_that_is_not_a_run_is_an_error) {
 BOOST_AUTO_TEST_CASE(a_folder_that_cannot_be_written_is_an_error) {
   const TempFolder folder;
   write_file_atomic(folder / "file", "x");
-  BOOST_CHECK_THROW(RunFolder::create(folder / "file/run", kConfig, "{}", "step\n"), IoError);
+  BOOST_CHECK_THROW(RunFolder::create(folder / "file/run", {kConfig, "{}", "step\n", ""}), IoError);
   const FileSizeLimit full(3);
-  BOOST_CHECK_EXCEPTION(RunFolder::create(folder / "a", kConfig, "{}", "step\n"), IoError,
+  BOOST_CHECK_EXCEPTION(RunFolder::create(folder / "a", {kConfig, "{}", "step\n", ""}), IoError,
                         says("config.conf: cannot write: File too large"));
   BOOST_TEST(folder.entries() == 1);  // the file alone: nothing half-made stays
 }

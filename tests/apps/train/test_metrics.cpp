@@ -28,8 +28,10 @@ Metrics row(int64_t step) {
           .lr = 1e-3,
           .grad_norm = 2,
           .tokens_per_s = 5e4,
-          .time_s = 0.5};
+          .time_s = 0.5,
+          .wait_share = 0.01};
 }
+constexpr int64_t kRowBytes = 36;
 
 }  // namespace
 
@@ -40,9 +42,21 @@ BOOST_FIXTURE_TEST_CASE(rows_are_appended_in_the_shortest_form, Fixture) {
   second.valid_loss = 1.0 / 3;
   file.append(second);
   BOOST_TEST(read_file(path) ==
-             "step,tokens,loss,valid_loss,lr,grad_norm,tokens_per_s,time_s\n"
-             "1,128,0.1,,0.001,2,50000,0.5\n"
-             "2,256,0.1,0.3333333333333333,0.001,2,50000,0.5\n");
+             "step,tokens,loss,valid_loss,lr,grad_norm,tokens_per_s,time_s,wait_share\n"
+             "1,128,0.1,,0.001,2,50000,0.5,0.0100\n"
+             "2,256,0.1,0.3333333333333333,0.001,2,50000,0.5,0.0100\n");
+}
+
+BOOST_FIXTURE_TEST_CASE(a_run_that_began_without_wait_share_goes_on_without_it, Fixture) {
+  const std::string old =
+      "step,tokens,loss,valid_loss,lr,grad_norm,tokens_per_s,time_s\n"
+      "1,128,0.1,,0.001,2,50000,0.5\n";
+  for (const run::FileRecord& record :
+       {run::FileRecord{}, {static_cast<int64_t>(old.size()), hash_hex(old)}}) {
+    write_file_atomic(path, old);
+    MetricsFile(path, 1, record).append(row(2));
+    BOOST_TEST(read_file(path) == old + "2,256,0.1,,0.001,2,50000,0.5\n");
+  }
 }
 
 BOOST_FIXTURE_TEST_CASE(a_resumed_run_drops_later_and_half_written_rows, Fixture) {
@@ -54,7 +68,7 @@ BOOST_FIXTURE_TEST_CASE(a_resumed_run_drops_later_and_half_written_rows, Fixture
   MetricsFile file(path, 2);
   file.append(row(3));
   const std::string text = read_file(path);
-  BOOST_TEST(text.size() == MetricsFile::header().size() + 3 * 29);
+  BOOST_TEST(text.size() == MetricsFile::header().size() + 3 * size_t{kRowBytes});
   BOOST_TEST(text.find("\n4,") == std::string::npos);
 }
 
@@ -85,7 +99,7 @@ BOOST_FIXTURE_TEST_CASE(rows_that_a_checkpoint_recorded_are_held_to_it, Fixture)
     }
   }
   const std::string all = read_file(path);
-  BOOST_TEST(record.bytes == static_cast<int64_t>(MetricsFile::header().size()) + 2 * 29);
+  BOOST_TEST(record.bytes == static_cast<int64_t>(MetricsFile::header().size()) + 2 * kRowBytes);
   {
     MetricsFile file(path, 2, record);  // drops steps 3 and 4
     BOOST_TEST(read_file(path) == all.substr(0, static_cast<size_t>(record.bytes)));
@@ -103,7 +117,7 @@ BOOST_FIXTURE_TEST_CASE(rows_that_a_checkpoint_recorded_are_held_to_it, Fixture)
              "it away"));
     BOOST_TEST(read_file(path) == damaged);
   }
-  write_file_atomic(path, all.substr(0, static_cast<size_t>(record.bytes) - 29));
+  write_file_atomic(path, all.substr(0, static_cast<size_t>(record.bytes - kRowBytes)));
   BOOST_CHECK_THROW(MetricsFile(path, 2, record), IoError);
   // What came after the checkpoint is dropped, damaged or not.
   write_file_atomic(path, all.substr(0, static_cast<size_t>(record.bytes)) + "\xff 3,,,\n");
@@ -117,7 +131,7 @@ BOOST_FIXTURE_TEST_CASE(a_file_moved_away_begins_anew, Fixture) {
   MetricsFile file(path, 2, {40, std::string(32, 'a')});
   BOOST_TEST(file.is_new());
   file.append(row(3));
-  BOOST_TEST(read_file(path).size() == MetricsFile::header().size() + 29);
+  BOOST_TEST(read_file(path).size() == MetricsFile::header().size() + size_t{kRowBytes});
   BOOST_CHECK_NO_THROW(MetricsFile(path, 3, file.record()));
 }
 

@@ -36,7 +36,7 @@ run::RunConfig config_of(const std::string& cuda_graph) {
 }
 
 Trainer trainer(const run::RunConfig& config) {
-  return {run::resolve(config), data::Corpus::open(config.data)};
+  return {run::resolve(config), data::Corpus::open(config.data.front())};
 }
 
 run::NamedTensors tensors_of(const Trainer& t) {

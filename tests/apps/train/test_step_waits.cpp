@@ -29,7 +29,7 @@ run::RunConfig config_on(const char* device) {
 }
 
 Trainer trainer(const run::RunConfig& config) {
-  return {run::resolve(config), data::Corpus::open(config.data)};
+  return {run::resolve(config), data::Corpus::open(config.data.front())};
 }
 
 int64_t waits_in_a_step(const run::RunConfig& config) {

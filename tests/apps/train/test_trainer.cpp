@@ -19,7 +19,7 @@ using farfield::test::toy;
 namespace {
 
 Trainer trainer(const run::RunConfig& config) {
-  return {run::resolve(config), data::Corpus::open(config.data)};
+  return {run::resolve(config), data::Corpus::open(config.data.front())};
 }
 
 std::vector<double> losses(Trainer& t, int64_t n) {

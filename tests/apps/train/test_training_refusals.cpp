@@ -48,7 +48,7 @@ BOOST_AUTO_TEST_CASE(other_data_is_refused) {
   }
   const ToyRun other(2);
   run::RunConfig config = toy().config();
-  config.data = other.data;
+  config.data = {other.data};
   BOOST_CHECK_EXCEPTION(TrainingRun::resume(run::resolve(config), path), ConfigError,
                         says("expected the data the run was started on"));
 }
@@ -88,10 +88,10 @@ BOOST_AUTO_TEST_CASE(a_full_disk_is_an_error_and_the_older_checkpoint_stays) {
 
 BOOST_AUTO_TEST_CASE(a_run_without_data_or_with_a_bad_folder_is_refused) {
   run::RunConfig config = toy().config();
-  config.data = "";
+  config.data = {};
   BOOST_CHECK_EXCEPTION(TrainingRun::start(run::resolve(config), toy().path("none")), ConfigError,
-                        says("[train] expected --data FOLDER"));
-  config.data = toy().path("nowhere");
+                        says("[train] expected --data PATH"));
+  config.data = {toy().path("nowhere")};
   BOOST_CHECK_THROW(TrainingRun::start(run::resolve(config), toy().path("none")), IoError);
   BOOST_TEST(!fs::exists(toy().path("none")));
   BOOST_CHECK_THROW(TrainingRun::start(run::resolve(toy().config()), "/proc/farfield"), IoError);
