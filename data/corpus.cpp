@@ -2,8 +2,9 @@
 
 #include <algorithm>
 
-#include "data/formats/farfield.h"
+#include "data/formats/open.h"
 #include "data/manifest.h"
+#include "data/tokenizers/make.h"
 #include "engine/base/did_you_mean.h"
 #include "engine/base/error.h"
 
@@ -27,9 +28,16 @@ std::vector<int64_t> begins_at_marks(const Tokens& tokens, int32_t mark) {
 }  // namespace
 
 Corpus Corpus::open(const fs::path& path, const CorpusOptions& options) {
-  CorpusParts parts = open_corpus_folder(path);
+  CorpusParts parts = open_parts(path, options);
+  const Tokenizer& found = *parts.tokenizer;
+  if (!options.tokenizer.empty()) {
+    const std::string hash = make_tokenizer(options.tokenizer)->hash();
+    require<ConfigError>(found.hash() == hash, kWhere, path.string(), ": expected --tokenizer '",
+                         found.name(), "' (hash ", found.hash(), "), which made its tokens, got '",
+                         options.tokenizer, "' (hash ", hash, "); leave the option out");
+  }
   if (options.model_tokenizer != nullptr) {
-    const Tokenizer &found = *parts.tokenizer, &wanted = *options.model_tokenizer;
+    const Tokenizer& wanted = *options.model_tokenizer;
     require<ConfigError>(found.hash() == wanted.hash(), kWhere, path.string(),
                          ": expected tokens of the tokenizer '", wanted.name(), "' (hash ",
                          wanted.hash(), "), which the model was trained with, got those of '",
@@ -72,11 +80,13 @@ const std::string& Corpus::recorded_hash(std::string_view name) const {
 
 std::vector<int64_t> Corpus::document_begins(std::string_view name) const {
   const size_t i = index_of(name);
-  if (!parts_.document_begins[i].empty()) return parts_.document_begins[i];
+  if (parts_.document_begins) return parts_.document_begins(i);
   const Tokens& tokens = parts_.splits[i].tokens;
   const int32_t mark = tokenizer().end_of_document();
-  return parts_.mark == DocumentMark::end_before ? begins_at_marks(tokens, mark)
-                                                 : data::document_begins(tokens, mark);
+  if (parts_.mark == DocumentMark::end_behind) return data::document_begins(tokens, mark);
+  std::vector<int64_t> begins = begins_at_marks(tokens, mark);
+  if (parts_.is_cut[i]) begins.pop_back();
+  return begins;
 }
 
 std::array<std::string, 3> Corpus::verify(const Tokens::Watch& watch) const {
@@ -86,10 +96,13 @@ std::array<std::string, 3> Corpus::verify(const Tokens::Watch& watch) const {
   return hashes;
 }
 
-std::string corpus_hash(const fs::path& path, const CorpusOptions&) {
+std::string corpus_hash(const fs::path& path, const CorpusOptions& options) {
   try {
-    return read_manifest(path).hash;
+    if (is_corpus_folder(path)) return read_manifest(path).hash;
+    return open_parts(path, options).hash;
   } catch (const IoError&) {
+    return "";
+  } catch (const ConfigError&) {
     return "";
   }
 }

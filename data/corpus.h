@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -13,7 +14,8 @@
 
 namespace farfield::data {
 
-/// What a corpus in a format of others does not say of itself. A corpus made by prepare() says all.
+/// What a corpus in a format of others does not say of itself. A corpus made by prepare() says all,
+/// and so does the meta.json that our converter writes beside other formats (formats/meta.h).
 struct CorpusOptions {
   /// Name or path, as make_tokenizer() takes it; empty: the tokenizer.json that lies with the
   /// corpus, where one does.
@@ -42,8 +44,13 @@ struct CorpusParts {
   /// index and a sample of the tokens.
   std::string hash;
   DocumentMark mark = DocumentMark::end_behind;
-  /// Of each split, where the format has an index: as document_begins() returns it.
-  std::array<std::vector<int64_t>, 3> document_begins;
+  /// Of a split, as Corpus::document_begins() returns it; none where the format has no index.
+  std::function<std::vector<int64_t>(size_t split)> document_begins;
+  /// Of each split whether its last document was cut there, so that it has no end; known where
+  /// our converter wrote the corpus.
+  std::array<bool, 3> is_cut = {};
+  /// What a user should be told once, a sentence each: records that the corpus lacks.
+  std::vector<std::string> notes;
 };
 
 /// A corpus open for reading, in any format; its files are mapped. Copies share the mapping.
@@ -79,6 +86,9 @@ class Corpus {
   const std::string& hash() const { return parts_.hash; }
   const std::string& format() const { return parts_.format; }
   const std::string& split_rule() const { return parts_.split_rule; }
+  DocumentMark mark() const { return parts_.mark; }
+  /// CorpusParts::notes: for programs to print.
+  const std::vector<std::string>& notes() const { return parts_.notes; }
 
  private:
   explicit Corpus(CorpusParts parts) : parts_(std::move(parts)) {}
@@ -88,7 +98,7 @@ class Corpus {
 };
 
 /// Corpus::hash() of what lies there, without opening more than is needed for it; "" when that is
-/// no corpus.
+/// no corpus, or one that takes other options.
 std::string corpus_hash(const std::filesystem::path& path, const CorpusOptions& options = {});
 
 }  // namespace farfield::data

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <array>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "data/corpus.h"
+#include "data/source.h"
+
+namespace farfield::data {
+
+/// What a corpus in a format of others does not say of itself, in a file meta.json that our
+/// converter writes beside it (README.md). Others' programs pass over it.
+struct CorpusMeta {
+  std::string tokenizer, tokenizer_hash;
+  std::string id_type;  ///< "u16", "u32" or "i32"
+  std::string split_rule;
+  std::array<TokenCounts, 3> counts;  ///< of each split
+  std::array<bool, 3> is_cut = {};    ///< CorpusParts::is_cut
+};
+
+/// Where meta.json and tokenizer.json of a corpus lie.
+struct MetaPaths {
+  std::filesystem::path meta, tokenizer;
+};
+/// Of a corpus that has a folder to itself.
+MetaPaths meta_in(const std::filesystem::path& folder);
+/// Of files that begin with `prefix`: <prefix>.meta.json and <prefix>.tokenizer.json.
+MetaPaths meta_beside(const std::filesystem::path& prefix);
+
+/// Nothing when there is no such file, or one of somebody else. IoError, naming the file, for ours
+/// when it is damaged.
+std::optional<CorpusMeta> read_meta(const std::filesystem::path& file);
+
+/// Writes both files; tokenizer.json only where the tokenizer has one.
+void write_meta(const MetaPaths& paths, const CorpusMeta& meta, const Tokenizer& tokenizer,
+                const std::vector<SourceRecord>& sources);
+
+/// The tokenizer of a corpus: the one that its meta.json names; without that the one of the
+/// options, the tokenizer.json beside it, or the model's. ConfigError, naming `corpus` and the
+/// option, when nothing says it.
+TokenizerPtr tokenizer_of(const std::string& corpus, const MetaPaths& paths,
+                          const std::optional<CorpusMeta>& meta, const CorpusOptions& options);
+
+/// Compares the tokens of each split with what meta.json records, and takes the other counts over.
+/// IoError, naming `file`, where they differ.
+void take_counts(CorpusParts& parts, const CorpusMeta& meta, const std::filesystem::path& file);
+
+}  // namespace farfield::data

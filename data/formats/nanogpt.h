@@ -1,0 +1,18 @@
+#pragma once
+
+#include <filesystem>
+
+#include "data/corpus.h"
+
+namespace farfield::data {
+
+/// nanoGPT's .bin: ids and nothing else, the end-of-text id behind each document. A folder with
+/// train.bin and val.bin, and test.bin where there is one; or a single file, which is cut by
+/// CorpusOptions::split or at kDefaultSplit.
+///
+/// How ids are stored and the tokenizer must be given, unless a meta.json beside says them:
+/// ConfigError, naming the option. IoError, naming the file, for one of a size that no ids have.
+/// Source    nanoGPT, data/openwebtext/prepare.py
+CorpusParts open_nanogpt(const std::filesystem::path& path, const CorpusOptions& options);
+
+}  // namespace farfield::data
