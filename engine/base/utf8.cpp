@@ -63,6 +63,17 @@ size_t find_invalid_from(std::string_view text, size_t at) {
 
 }  // namespace
 
+Utf8Sequence first_of_utf8(std::string_view text) {
+  const Step s = step(text);
+  Utf8Sequence result = {0, static_cast<uint32_t>(s.size), s.is_valid};
+  if (!s.is_valid) return result;
+  const auto byte = [&](size_t i) { return uint32_t{static_cast<unsigned char>(text[i])}; };
+  // The first byte has as many bits less as the sequence has bytes more.
+  result.code_point = s.size == 1 ? byte(0) : byte(0) & (0x7Fu >> s.size);
+  for (size_t i = 1; i < s.size; ++i) result.code_point = result.code_point << 6 | (byte(i) & 0x3F);
+  return result;
+}
+
 size_t find_invalid_utf8(std::string_view text) { return find_invalid_from(text, 0); }
 
 int64_t count_invalid_utf8(std::string_view text) {

@@ -7,6 +7,16 @@
 
 namespace farfield {
 
+/// What text begins with.
+struct Utf8Sequence {
+  uint32_t code_point = 0;  ///< 0 where it is ill-formed
+  uint32_t size = 0;        ///< bytes of it, or of the maximal ill-formed subpart
+  bool is_valid = false;
+};
+
+/// The sequence at the start of a text that is not empty.
+Utf8Sequence first_of_utf8(std::string_view text);
+
 /// Byte offset of the first ill-formed sequence, or npos when the text is valid UTF-8.
 size_t find_invalid_utf8(std::string_view text);
 

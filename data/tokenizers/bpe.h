@@ -1,0 +1,59 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "data/tokenizer.h"
+#include "data/tokenizers/added_tokens.h"
+#include "data/tokenizers/bpe_definition.h"
+#include "data/tokenizers/bpe_merges.h"
+#include "data/tokenizers/make.h"
+
+namespace farfield::data {
+
+/// Byte-level BPE, as GPT-2 and its kin have it: added tokens are taken out, the text is
+/// normalised, cut into pieces, and in each the bytes are merged to tokens.
+/// Source    Sennrich et al. 2016, arXiv:1508.07909; Radford et al. 2019, "Language Models are
+///           Unsupervised Multitask Learners", section 2.2
+class BpeTokenizer final : public Tokenizer {
+ public:
+  /// A definition that checked() gave. ConfigError unless options.end_of_text is one of its tokens,
+  /// or where it is empty one token of the usual names can be told.
+  BpeTokenizer(std::string name, BpeDefinition definition, const TokenizerOptions& options);
+  ~BpeTokenizer() override;
+
+  const BpeDefinition& definition() const { return definition_; }
+
+  int64_t n_vocab() const override { return n_vocab_; }
+  int32_t end_of_document() const override { return end_of_document_; }
+  void encode(std::string_view text, std::vector<int32_t>& ids) const override;
+  std::string decode(std::span<const int32_t> ids) const override;
+  size_t cut(std::string_view text, size_t from) const override;
+
+ private:
+  struct Scratch;
+  class Scratches;
+
+  void add_added(const AddedToken& token, size_t number);
+  void encode_normalized(std::string_view text, Scratch& scratch, std::vector<int32_t>& ids) const;
+  void encode_plain(std::string_view text, Scratch& scratch, std::vector<int32_t>& ids) const;
+  void encode_piece(std::string_view piece, Scratch& scratch, std::vector<int32_t>& ids) const;
+  template <class Between>
+  void split(const AddedTokens& added, std::string_view text, std::vector<int32_t>& ids,
+             const Between& between) const;
+
+  BpeDefinition definition_;
+  bool special_as_text_;
+  int64_t n_vocab_ = 0;
+  int32_t end_of_document_ = -1;
+  std::array<int32_t, 256> byte_ids_{};  // -1: no token
+  BpeMerges merges_;
+  AddedTokens added_, added_normalized_;
+  std::bitset<128 * 128> joined_;  // two characters of ASCII side by side in an added token
+  std::unordered_map<std::string_view, int32_t> whole_;  // with ignore_merges, the tokens' ids
+  std::unique_ptr<Scratches> scratches_;
+};
+
+}  // namespace farfield::data

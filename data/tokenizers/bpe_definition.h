@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "data/tokenizers/pre_tokenizer.h"
+
+namespace farfield::data {
+
+/// A string that is taken out of a text before anything else is done with it.
+struct AddedToken {
+  int32_t id = 0;
+  std::string content;         ///< UTF-8
+  bool is_special = false;     ///< TokenizerOptions::special_as_text makes it ordinary text
+  bool is_normalized = false;  ///< looked for in the normalised text, not in the one that came
+};
+
+enum class Normalizer { none, nfc };
+
+/// What makes a byte-level BPE tokenizer: what its files say. Two that are equal give equal ids.
+struct BpeDefinition {
+  std::vector<std::string> tokens;  ///< bytes of each id; empty: no token, or one that is added
+  struct Merge {
+    int32_t left = 0, right = 0;
+  };
+  std::vector<Merge> merges;      ///< by rank; the joined bytes are a token too
+  std::vector<AddedToken> added;  ///< by rising id; in `tokens` too only if merges make use of it
+  Normalizer normalizer = Normalizer::none;
+  Pattern pattern = Pattern::gpt2;
+  bool add_prefix_space = false;  ///< in front of a text that begins without one
+  bool ignore_merges = false;  ///< a piece that is a token is that token, whatever the merges say
+};
+
+/// Ids of a vocabulary are below this: a small file cannot ask for much memory.
+inline constexpr int32_t kMostTokens = 1 << 22;
+
+/// The definition, once it is consistent: ids in range and each used once, tokens different, the
+/// two parts of a merge and what they make among the tokens, a token for each byte that UTF-8 uses.
+/// Sorts the added tokens. IoError, "[where] file: ...", otherwise.
+BpeDefinition checked(BpeDefinition definition, std::string_view where, std::string_view file);
+
+}  // namespace farfield::data

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace farfield::data {
+
+/// What the patterns of tokenizers tell apart.
+enum class CharClass : uint8_t {
+  other,   ///< marks, punctuation, symbols, controls, and what is not assigned
+  letter,  ///< general categories Lu Ll Lt Lm Lo
+  number,  ///< Nd Nl No
+  space,   ///< the property White_Space
+};
+
+/// Of a code point, in the version of Unicode that unicode_version() names.
+CharClass class_of(uint32_t code_point);
+
+/// The next symbol of a text. A byte that belongs to no well-formed sequence is one of its own, and
+/// `other`, so that every text can be cut into symbols and put together again.
+struct Symbol {
+  CharClass type;
+  uint32_t size;  ///< bytes
+};
+Symbol symbol_at(std::string_view text, size_t at);
+
+/// The text in Normalization Form C. Bytes that are not UTF-8 stay where they are, and nothing
+/// composes across them. Takes time in proportion to the size, whatever the text.
+/// Source    Unicode Standard Annex #15
+std::string nfc(std::string_view text);
+
+/// As "15.0.0".
+const char* unicode_version();
+
+}  // namespace farfield::data
