@@ -1,0 +1,63 @@
+// What fuzzers found, and simple damage to a sound file, through every reader. The sanitizers are
+// what notices.
+#include <algorithm>
+#include <boost/test/unit_test.hpp>
+#include <cstring>
+#include <filesystem>
+
+#include "engine/base/file.h"
+#include "tests/fuzz/readers.h"
+#include "tests/support/source_dir.h"
+
+namespace farfield::test {
+BOOST_AUTO_TEST_SUITE(test_fuzz_inputs)  // ctest: sanitize
+namespace {
+
+namespace fs = std::filesystem;
+
+BOOST_AUTO_TEST_CASE(what_was_found_once_is_refused_or_read) {
+  for (const FuzzedReader& reader : fuzzed_readers()) {
+    const fs::path folder = source_dir() / "tests/fuzz/inputs" / reader.name;
+    if (!fs::exists(folder)) continue;
+    for (const auto& entry : fs::directory_iterator(folder)) {
+      BOOST_TEST_CONTEXT(entry.path().string()) {
+        BOOST_CHECK_NO_THROW(reader.read(read_file(entry.path())));
+      }
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_folder_of_inputs_belongs_to_a_reader) {
+  if (!fs::exists(source_dir() / "tests/fuzz/inputs")) return;
+  for (const auto& entry : fs::directory_iterator(source_dir() / "tests/fuzz/inputs"))
+    BOOST_TEST(std::any_of(fuzzed_readers().begin(), fuzzed_readers().end(),
+                           [&](const auto& r) { return entry.path().filename() == r.name; }),
+               entry.path().string());
+}
+
+BOOST_AUTO_TEST_CASE(a_sound_file_cut_or_with_a_number_replaced_does_no_harm) {
+  constexpr uint64_t kNumbers[] = {0,          1,         0x7fffffff,        0x80000000,
+                                   0xffffffff, INT64_MAX, uint64_t{1} << 63, UINT64_MAX};
+  for (const FuzzedReader& reader : fuzzed_readers()) {
+    BOOST_TEST_CONTEXT(reader.name) {
+      const std::string sound = reader.sound();
+      BOOST_TEST(!sound.empty());
+      const size_t n = std::min<size_t>(sound.size(), 160);  // headers are at the beginning
+      for (size_t at = 0; at < n; at += 1 + n / 80) {
+        BOOST_CHECK_NO_THROW(reader.read(sound.substr(0, at)));
+        for (const uint64_t number : kNumbers)
+          for (const size_t size : {4, 8}) {
+            if (at + size > sound.size()) continue;
+            std::string damaged = sound;
+            std::memcpy(damaged.data() + at, &number, size);
+            BOOST_CHECK_NO_THROW(reader.read(damaged));
+          }
+      }
+      BOOST_CHECK_NO_THROW(reader.read(sound));
+    }
+  }
+}
+
+}  // namespace
+BOOST_AUTO_TEST_SUITE_END()
+}  // namespace farfield::test
