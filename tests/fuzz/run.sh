@@ -12,6 +12,8 @@ fi
 cmake --preset cpu-fuzz >/dev/null
 cmake --build --preset cpu-fuzz --target fuzzers
 
+if [[ -d /dev/shm ]]; then export TMPDIR=/dev/shm; fi  # most readers want a file
+
 one() {
   local name=$1 seconds=$2 found=build/cpu-fuzz/found/$1 log=build/cpu-fuzz/found/$1.log
   local corpus=build/cpu-fuzz/corpus/$1 status=ok
