@@ -35,6 +35,7 @@ struct Request {
   bool drop_learned = false, list = false, markdown = false, again = false;
   std::optional<int64_t> step, threads;
   std::optional<std::string> data, device;
+  std::string data_type, data_split;
   std::string split = "test", order = "seed", out;
   EvalOptions eval;
 };
@@ -170,6 +171,7 @@ const data::Corpus& Call::corpus_of(const run::LoadedRun& run) {
                    ": expected the data that ", run.folder.path().string(),
                    " was trained on (hash ", run.state.data_hash, "), got other data (hash ",
                    data.hash(), "); --data ", path, " measures on it all the same");
+  for (const std::string& note : corpus.notes()) out_ << "warning: " << note << std::endl;
   if (data.corpora().size() > 1)
     out_ << "reading " << path << ", the first of the " << data.corpora().size()
          << " corpora that the model was trained on; --data reads another" << std::endl;
@@ -294,7 +296,12 @@ int eval_command(int argc, const char* const* argv, std::ostream& out) {
   options.group("Models and text")
       .add_paths("run", named, "FOLDER", "a training run, as RUN is; may be repeated")
       .add("step", request.step, "N", "the checkpoint of this step (default: the newest)")
-      .add("data", request.data, "FOLDER", "another corpus (default: the run's own)")
+      .add("data", request.data, "PATH", "another corpus (default: the run's own)")
+      .add("data-type", request.data_type, "u16|u32",
+           "how the files of --data store ids, where they do not say (nanoGPT)")
+      .add("data-split", request.data_split, "A,B,C",
+           "shares of train, valid and test of --data, where it is one row of documents (default: "
+           "949,50,1)")
       .add("split", request.split, "NAME", "train, valid or test")
       .add("document-order", request.order, "ORDER",
            "of the split's documents: seed (as the run's seed shuffles them, so that two seeds "

@@ -3,11 +3,33 @@
 #include <utility>
 
 #include "apps/run/corpus.h"
+#include "data/neox_order.h"
 #include "engine/base/error.h"
 #include "engine/base/hash.h"
 #include "engine/base/text.h"
 
 namespace farfield::run {
+namespace {
+
+std::shared_ptr<const data::Sequences> sequences_of(const ResolvedConfig& config,
+                                                    const data::Corpus& corpus) {
+  const data::Tokens& tokens = corpus.split("train");
+  if (config.order == DataOrder::shuffled)
+    return std::make_shared<data::ShuffledWindows>(tokens, config.train_len(), config.seed);
+  int64_t samples = 0;
+  require<ConfigError>(
+      config.seed <= UINT32_MAX && !__builtin_mul_overflow(config.steps, config.batch, &samples),
+      "data",
+      "--order neox: expected a seed below 2^32 and a number of sequences "
+      "that can be counted, got seed ",
+      config.seed, " and ", config.steps, " steps of ", config.batch);
+  return std::make_shared<data::NeoxOrder>(tokens, corpus.document_begins("train"),
+                                           config.train_len(), samples,
+                                           static_cast<uint32_t>(config.seed));
+}
+
+}  // namespace
+
 TrainingData::TrainingData(data::Corpus corpus) : weights_{1} {
   corpora_.push_back(std::move(corpus));
 }
@@ -43,9 +65,7 @@ TrainingData open_data(const ResolvedConfig& config, const data::TokenizerPtr& m
 data::Loader loader_of(const ResolvedConfig& config, const TrainingData& data) {
   std::vector<data::Loader::Source> sources;
   for (size_t i = 0; i < data.corpora().size(); ++i)
-    sources.push_back({std::make_shared<data::ShuffledWindows>(data.corpora()[i].split("train"),
-                                                               config.train_len(), config.seed),
-                       data.weights()[i]});
+    sources.push_back({sequences_of(config, data.corpora()[i]), data.weights()[i]});
   return {std::move(sources), config.batch, config.train_len(), config.seed};
 }
 

@@ -33,6 +33,9 @@ Opened open(const run::ResolvedConfig& config, const TrainingRun::Warn& warn,
   if (config.threads) set_thread_count(*config.threads);
   const Interruptible interruptible(cli::stop_is_due);  // a large model takes minutes to initialise
   run::TrainingData data = run::open_data(config, model_tokenizer);
+  for (const data::Corpus& corpus : data.corpora())
+    for (const std::string& note : corpus.notes())
+      if (warn) warn(note);
   const std::string warning =
       memory_warning(config, data.vocab_size(), run::available_bytes(config.device));
   if (warn && !warning.empty()) warn(warning);
