@@ -5,16 +5,19 @@
 
 #include <algorithm>
 #include <fstream>
-#include <functional>
+#include <initializer_list>
 #include <memory>
+#include <utility>
 
 #include "data/corpus.h"
+#include "data/formats/meta.h"
 #include "data/gzip_reader.h"
 #include "data/json_text.h"
 #include "data/jsonl.h"
 #include "data/manifest.h"
 #include "data/text_file.h"
 #include "data/token_file.h"
+#include "data/tokenizers/byte_alphabet.h"
 #include "data/tokenizers/make.h"
 #include "data/zstd_reader.h"
 #include "engine/base/error.h"
@@ -36,7 +39,9 @@ const fs::path& scratch() {
   return folder.path();
 }
 
+// A new file each time: ext4 flushes one that is written over.
 void write(const fs::path& path, std::string_view bytes) {
+  fs::remove(path);
   std::ofstream(path, std::ios::binary)
       .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
 }
@@ -126,14 +131,13 @@ void read_jsonl(std::string_view bytes) {
     });
 }
 
-void read_tokenizer(std::string_view bytes) {
-  const fs::path path = scratch() / "tokenizer";
-  write(path, bytes);
+void use_tokenizer(const fs::path& path) {
   for (const char* pattern : {"gpt2", "cl100k_base"})
     refuse([&] {
       data::TokenizerOptions options;
       options.pattern = pattern;
       const data::TokenizerPtr tokenizer = data::make_tokenizer(path.string(), options);
+      data::read_tokenizer("again", "again", tokenizer->file());
       std::vector<int32_t> ids;
       refuse([&] { tokenizer->encode("Hello, world's \xC3\xA9!\n\n  x1234 <|endoftext|>", ids); });
       for (int64_t id = 0; id < std::min<int64_t>(tokenizer->n_vocab(), 1000); ++id)
@@ -142,22 +146,119 @@ void read_tokenizer(std::string_view bytes) {
     });
 }
 
-std::string sound_json_tokenizer() {
-  Json vocab, json;
+void read_tokenizer(std::string_view bytes) {
+  const fs::path path = scratch() / "tokenizer";
+  write(path, bytes);
+  use_tokenizer(path);
+}
+
+// The 256 bytes, and three tokens of two merges more.
+Json sound_vocabulary() {
+  Json vocab;
   int id = 0;
-  const auto add = [&](uint32_t code_point) {
-    std::string character;
-    append_utf8(code_point, character);
-    vocab[character] = id++;
-  };
-  for (uint32_t byte = 0, other = 0x100; byte < 256; ++byte) {
-    const bool prints =
-        (byte >= 0x21 && byte <= 0x7E) || (byte >= 0xA1 && byte <= 0xAC) || byte >= 0xAE;
-    add(prints ? byte : other++);
+  for (int byte = 0; byte < 256; ++byte)
+    vocab[data::bytes_to_characters(std::string(1, static_cast<char>(byte)))] = id++;
+  for (const char* token : {"he", "ll", "hell", "<|endoftext|>"}) vocab[token] = id++;
+  return vocab;
+}
+
+constexpr const char* kMerges = "#version: 0.2\nh e\nl l\nhe ll\n";
+
+// GPT-2's two files, one of which is damaged.
+void read_vocab_merges(const char* name, std::string_view bytes) {
+  static const fs::path folder = [] {
+    const fs::path path = scratch() / "vocab_merges";
+    fs::create_directories(path);
+    return path;
+  }();
+  write(folder / "vocab.json", sound_vocabulary().dump());
+  write(folder / "merges.txt", kMerges);
+  write(folder / name, bytes);
+  use_tokenizer(folder);
+}
+
+std::string sound_tiktoken() {
+  std::string text;
+  for (int byte = 0; byte < 256; ++byte) {  // base64 of one byte
+    constexpr std::string_view kDigits =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    const auto high = static_cast<size_t>(byte >> 2), low = static_cast<size_t>((byte & 3) << 4);
+    text += concat(kDigits[high], kDigits[low], "== ", byte, '\n');
   }
-  vocab["he"] = id++;
-  vocab["ll"] = id++;
-  vocab["hell"] = id++;
+  return text + "aGU= 256\nbGw= 257\naGVsbA== 258\n";
+}
+
+// A corpus of the byte tokenizer's ids in a format of others, of which one file is damaged.
+void read_foreign(const char* name, std::string_view bytes,
+                  const std::vector<std::pair<const char*, std::string>>& sound) {
+  static const fs::path folder = [] {
+    const fs::path path = scratch() / "foreign";
+    fs::create_directories(path);
+    return path;
+  }();
+  for (const auto& entry : fs::directory_iterator(folder)) fs::remove(entry);
+  for (const auto& [file, content] : sound) write(folder / file, content);
+  write(folder / name, bytes);
+  data::CorpusOptions options;
+  options.tokenizer = "bytes";
+  options.split = "2,1,1";
+  refuse([&] {
+    use_corpus(sound.size() > 1 ? folder / name : folder / sound.front().first, options);
+  });
+  options.id_type = "u16";
+  refuse([&] { use_corpus(folder, options); });
+}
+
+template <class T>
+void append(std::string& bytes, std::initializer_list<T> values) {
+  for (const T value : values) bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
+}
+
+// Four documents of two ids of u16.
+std::string sound_idx() {
+  std::string idx("MMIDIDX\0\0", 9);
+  append<uint64_t>(idx, {1});
+  idx += '\x08';
+  append<uint64_t>(idx, {4, 5});
+  append<int32_t>(idx, {2, 2, 2, 2});
+  append<int64_t>(idx, {0, 4, 8, 12});
+  append<int64_t>(idx, {0, 1, 2, 3, 4});
+  return idx;
+}
+
+std::string sound_ids() {
+  std::string ids;
+  append<uint16_t>(ids, {104, 256, 105, 256, 106, 256, 107, 256});
+  return ids;
+}
+
+std::string sound_shard() {
+  std::string shard;
+  append<int32_t>(shard, {20240520, 1, 8});
+  shard.resize(1024);
+  return shard + sound_ids();
+}
+
+std::string sound_meta() {
+  static const std::string text = [] {
+    const fs::path folder = scratch() / "meta";
+    fs::create_directories(folder);
+    data::CorpusMeta meta;
+    meta.tokenizer = "bytes";
+    meta.tokenizer_hash = data::make_tokenizer("bytes")->hash();
+    meta.id_type = "u16";
+    meta.split_rule = "in order";
+    meta.counts = {data::TokenCounts{8, 4, 4}, {8, 4, 4}, {0, 0, 0}};
+    data::write_meta(data::meta_in(folder), meta, *data::make_tokenizer("bytes"), {});
+    return read_file(data::meta_in(folder).meta);
+  }();
+  return text;
+}
+
+std::string sound_json_tokenizer() {
+  Json vocab = sound_vocabulary(), json;
+  const int id = vocab["<|endoftext|>"].get<int>();
+  vocab.erase("<|endoftext|>");
   json["added_tokens"] = {
       {{"id", id}, {"content", "<|endoftext|>"}, {"special", true}, {"normalized", false}}};
   json["pre_tokenizer"] = {{"type", "ByteLevel"}, {"add_prefix_space", false}};
@@ -198,6 +299,11 @@ const std::vector<FuzzedReader>& fuzzed_readers() {
        [] { return read_back(sound_corpus() / "manifest.json"); }},
       {"corpus_tokens", [](std::string_view b) { read_corpus_file("valid.tokens", b); },
        [] { return read_back(sound_corpus() / "valid.tokens"); }},
+      {"corpus_meta",
+       [](std::string_view b) {
+         read_foreign("meta.json", b, {{"train.bin", sound_ids()}, {"val.bin", sound_ids()}});
+       },
+       sound_meta},
       {"gzip",
        [](std::string_view b) {
          refuse([&] {
@@ -207,8 +313,28 @@ const std::vector<FuzzedReader>& fuzzed_readers() {
        },
        [] { return gzip_of(kText); }},
       {"jsonl", read_jsonl, [] { return std::string(kText) + "{\"text\": [\"a\", \"b\"]}\n"; }},
+      {"llmc_shard",
+       [](std::string_view b) {
+         read_foreign("x_train_000001.bin", b, {{"x_train_000001.bin", sound_shard()}});
+       },
+       sound_shard},
+      {"megatron_idx",
+       [](std::string_view b) {
+         read_foreign("x.idx", b, {{"x.idx", sound_idx()}, {"x.bin", sound_ids()}});
+       },
+       sound_idx},
+      {"merges", [](std::string_view b) { read_vocab_merges("merges.txt", b); },
+       [] { return std::string(kMerges); }},
+      {"nanogpt_bin",
+       [](std::string_view b) {
+         read_foreign("train.bin", b, {{"train.bin", sound_ids()}});
+       },
+       sound_ids},
+      {"tiktoken", read_tokenizer, sound_tiktoken},
       {"token_file", read_token_file, [] { return read_back(sound_corpus() / "train.tokens"); }},
       {"tokenizer", read_tokenizer, sound_json_tokenizer},
+      {"vocabulary", [](std::string_view b) { read_vocab_merges("vocab.json", b); },
+       [] { return sound_vocabulary().dump(); }},
       {"zstd",
        [](std::string_view b) {
          refuse([&] {
