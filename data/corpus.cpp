@@ -89,6 +89,10 @@ std::vector<int64_t> Corpus::document_begins(std::string_view name) const {
   return begins;
 }
 
+std::string Corpus::verify(std::string_view name, const Tokens::Watch& watch) const {
+  return data::verify(parts_.splits[index_of(name)], watch);
+}
+
 std::array<std::string, 3> Corpus::verify(const Tokens::Watch& watch) const {
   std::array<std::string, 3> hashes;
   for (size_t i = 0; i < kSplits.size(); ++i)

@@ -77,6 +77,8 @@ class Corpus {
   /// Looks at every id and compares the recorded hashes. IoError, naming the file, for damage.
   /// Returns the hash of all tokens of each split.
   std::array<std::string, 3> verify(const Tokens::Watch& watch = {}) const;
+  /// The same of one split.
+  std::string verify(std::string_view name, const Tokens::Watch& watch = {}) const;
 
   const Tokenizer& tokenizer() const { return *parts_.tokenizer; }
   const TokenizerPtr& shared_tokenizer() const { return parts_.tokenizer; }

@@ -175,7 +175,7 @@ const data::Corpus& Call::corpus_of(const run::LoadedRun& run) {
   if (data.corpora().size() > 1)
     out_ << "reading " << path << ", the first of the " << data.corpora().size()
          << " corpora that the model was trained on; --data reads another" << std::endl;
-  corpus.verify([](int64_t) { throw_if(cli::stop_requested); });
+  corpus.verify(request_.split, [](int64_t) { throw_if(cli::stop_requested); });
   return corpora_.emplace(key, corpus).first->second;
 }
 
