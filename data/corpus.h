@@ -70,6 +70,10 @@ class Corpus {
   /// Tokens::hash() of a split as its file records it; empty where the format has none.
   const std::string& recorded_hash(std::string_view name) const;
   bool has_split(std::string_view name) const;
+  /// CorpusParts::is_cut of a split.
+  bool is_cut(std::string_view name) const { return parts_.is_cut[index_of(name)]; }
+  /// Whether an index says where documents begin; else marks among the tokens do, see mark().
+  bool has_index() const { return static_cast<bool>(parts_.document_begins); }
   /// The first token of each document of a split, and behind the last end of a document the first
   /// token after it. Reads all of it where the format has no index.
   std::vector<int64_t> document_begins(std::string_view name) const;

@@ -117,8 +117,8 @@ void TokenWriter::append(std::span<const int32_t> ids) {
   counts_.tokens += static_cast<int64_t>(ids.size());
 }
 
-void TokenWriter::count_document(int64_t bytes) {
-  ++counts_.documents;
+void TokenWriter::count(int64_t documents, int64_t bytes) {
+  counts_.documents += documents;
   counts_.bytes += bytes;
 }
 

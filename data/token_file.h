@@ -26,7 +26,9 @@ class TokenWriter {
   /// ConfigError for an id outside [0, n_vocab).
   void append(std::span<const int32_t> ids);
   /// A document, or a piece of one, of so many bytes of text has been appended.
-  void count_document(int64_t bytes);
+  void count_document(int64_t bytes) { count(1, bytes); }
+  /// Several, of so many bytes together.
+  void count(int64_t documents, int64_t bytes);
   const TokenCounts& counts() const { return counts_; }
   /// Returns the hash.
   std::string commit();

@@ -9,6 +9,7 @@ namespace farfield::prepare {
 /// code.
 int prepare_program(int argc, const char* const* argv, std::ostream& out);
 
-int prepare_corpus(int argc, const char* const* argv, std::ostream& out);  // corpus.cpp
+int prepare_convert(int argc, const char* const* argv, std::ostream& out);  // convert.cpp
+int prepare_corpus(int argc, const char* const* argv, std::ostream& out);   // corpus.cpp
 
 }  // namespace farfield::prepare

@@ -211,7 +211,7 @@ CorpusParts open_megatron(const fs::path& prefix, const CorpusOptions& options) 
   const IdType type = index->type();
   hasher.update(&type, sizeof type);
   hasher.update(index->sizes().data(), index->sizes().size());  // the rest of it follows from them
-  add_sample(hasher, file->bytes());
+  add_sample(hasher, bin);
   parts.hash = hasher.hex();
 
   parts.document_begins = [index, cuts, is_cut = parts.is_cut](size_t split) {

@@ -109,7 +109,12 @@ void write_meta(const MetaPaths& paths, const CorpusMeta& meta, const Tokenizer&
                                {"files", source.files},
                                {"size_bytes", source.size_bytes},
                                {"hash", source.hash}});
-  if (!tokenizer.file().empty()) write_file_atomic(paths.tokenizer, tokenizer.file());
+  if (tokenizer.file().empty()) {
+    std::error_code ignored;  // of a corpus that is replaced
+    fs::remove(paths.tokenizer, ignored);
+  } else {
+    write_file_atomic(paths.tokenizer, tokenizer.file());
+  }
   // A path need not be UTF-8.
   write_file_atomic(paths.meta, json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }

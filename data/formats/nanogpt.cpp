@@ -45,14 +45,14 @@ CorpusParts open_nanogpt(const fs::path& path, const CorpusOptions& options) {
   const auto is_there = [&](const fs::path& file) { return fs::is_regular_file(file, error); };
   const bool is_folder = fs::is_directory(path, error);
   Row row;
-  // train.bin alone is cut as any single file.
-  row.is_split = is_folder && is_there(path / kFiles[1]);
   row.paths = is_folder ? meta_in(path) : meta_beside(path.parent_path() / path.stem());
   row.meta = read_meta(row.paths.meta);
   if (!is_folder && !row.meta.has_value()) {  // a file of a folder: what made it is said there
     row.paths = meta_in(path.parent_path());
     row.meta = read_meta(row.paths.meta);
   }
+  // Another's train.bin alone is cut as any single file.
+  row.is_split = is_folder && (row.meta.has_value() || is_there(path / kFiles[1]));
   row.type = type_of(path.string(), row.meta, options.id_type);
   row.parts.format = "nanogpt";
   row.parts.tokenizer = tokenizer_of(path.string(), row.paths, row.meta, options);
@@ -60,7 +60,7 @@ CorpusParts open_nanogpt(const fs::path& path, const CorpusOptions& options) {
   if (row.is_split) {
     std::vector<std::string> names;
     for (size_t i = 0; i < 3; ++i) {
-      if (i == 2 && !is_there(path / kFiles[i])) continue;
+      if (i > 0 && !is_there(path / kFiles[i])) continue;
       row.pieces[i].push_back(open_ids(path / kFiles[i], row.type));
       names.emplace_back(kFiles[i]);
     }

@@ -16,7 +16,7 @@ CorpusParts open_row(Row row, const std::filesystem::path& path, const CorpusOpt
   for (const auto& pieces : row.pieces) {
     const size_t n = pieces.size();
     hasher.update(&n, sizeof n);
-    for (const Tokens::Piece& piece : pieces) add_sample(hasher, piece.file->bytes());
+    for (const Tokens::Piece& piece : pieces) add_sample(hasher, piece.name);
   }
 
   const int64_t n_vocab = parts.tokenizer->n_vocab();

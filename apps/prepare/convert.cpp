@@ -1,0 +1,82 @@
+#include "data/convert.h"
+#include "data/document_split.h"
+
+#include <iomanip>
+
+#include "apps/cli/options.h"
+#include "apps/cli/printable.h"
+#include "apps/cli/progress.h"
+#include "apps/cli/signals.h"
+#include "apps/prepare/program.h"
+#include "data/formats/writer.h"
+#include "engine/base/error.h"
+#include "engine/base/text.h"
+
+namespace farfield::prepare {
+namespace {
+
+std::string shown(int64_t count) {
+  return count == data::kUnknown ? "unknown" : std::to_string(count);
+}
+
+void print_summary(const data::Conversion& made, const data::ConvertOptions& o, std::ostream& out) {
+  out << std::left << std::setw(8) << "split" << std::right << std::setw(12) << "documents"
+      << std::setw(14) << "tokens" << std::setw(14) << "bytes" << '\n';
+  for (size_t i = 0; i < data::kSplits.size(); ++i) {
+    const data::TokenCounts& counts = made.counts[i];
+    out << std::left << std::setw(8) << data::kSplits[i] << std::right << std::setw(12)
+        << shown(counts.documents) << std::setw(14) << counts.tokens << std::setw(14)
+        << shown(counts.bytes) << '\n';
+  }
+  out << "split " << made.split_rule << '\n';
+  for (const std::string& note : made.notes) out << "note: " << cli::printable(note) << '\n';
+  out << cli::printable(o.output.string()) << ": " << o.format << " corpus "
+      << data::corpus_hash(o.output) << ", from " << made.from << std::endl;
+}
+
+}  // namespace
+
+int prepare_convert(int argc, const char* const* argv, std::ostream& out) {
+  data::ConvertOptions o;
+  std::string input, output;
+  cli::Options options("prepare convert", "Puts a corpus into another format.");
+  options.group("Corpus")
+      .add_positional("input", input,
+                      "a corpus made by prepare, a pair .bin/.idx of GPT-NeoX or Megatron (or its "
+                      "prefix), a file or folder of nanoGPT's or llm.c's .bin")
+      .add("tokenizer", o.corpus.tokenizer, "NAME",
+           "what made its tokens, where it does not say: bytes, or a path")
+      .add("data-type", o.corpus.id_type, "u16|u32",
+           "how ids are stored in nanoGPT's files without a meta.json")
+      .add("split", o.corpus.split, "A,B,C",
+           concat("shares of train, valid and test of a corpus without splits (default ",
+                  data::kDefaultSplit, ")"));
+  options.group("Result")
+      .add("to", o.format, "FORMAT", listed(data::writer_names(), " or "))
+      .add("output", output, "PATH",
+           "the folder to make; for megatron what the names of the pair begin with")
+      .add("force", o.force, "replace a corpus that is there");
+  if (!options.parse(argc, argv, out)) return cli::kDone;
+  require<ConfigError>(!input.empty(), "prepare", "expected a corpus to convert, got none");
+  require<ConfigError>(!o.format.empty(), "prepare", "expected --to ",
+                       listed(data::writer_names(), " or "), ", got none");
+  o.input = input;
+  o.output = output;
+
+  const cli::StopSignals signals;
+  data::Conversion made;
+  {
+    cli::Progress progress = cli::Progress::on_stdout();
+    made = data::convert(o, [&](const data::ConvertProgress& p) {
+      if (cli::stop_requested()) fail<Error>("prepare", "stopped on request; nothing was written");
+      progress.update(
+          p.tokens, p.tokens_total,
+          concat(p.tokens, " of ", p.tokens_total, " tokens, ", p.documents, " documents"),
+          /*keep=*/false);
+    });
+  }
+  print_summary(made, o, out);
+  return cli::kDone;
+}
+
+}  // namespace farfield::prepare

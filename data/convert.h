@@ -1,0 +1,48 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "data/corpus.h"
+
+namespace farfield::data {
+
+struct ConvertOptions {
+  std::filesystem::path input;   ///< as Corpus::open() takes it
+  CorpusOptions corpus;          ///< what it does not say
+  std::string format;            ///< to make, one of writer_names()
+  std::filesystem::path output;  ///< as make_writer() takes it
+  bool force = false;            ///< replace a corpus that is there
+};
+
+/// How far convert() has come, in tokens of the input.
+struct ConvertProgress {
+  int64_t tokens = 0, tokens_total = 0, documents = 0;
+};
+
+/// What came of it.
+struct Conversion {
+  std::string from;  ///< CorpusParts::format of the input
+  std::string split_rule;
+  std::array<TokenCounts, 3> counts;  ///< as a reader of the output will find them
+  /// What the input lacks, and what the output does not hold, a sentence each.
+  std::vector<std::string> notes;
+};
+
+/// Puts a corpus into another format, with the tokenizer and the counts beside it (formats/meta.h).
+///
+/// Documents stay in their split and in order; the id that marks their end is set as the format
+/// wants it, and not where a document has none. Bytes of text that the input does not record are
+/// counted by decoding. Memory does not grow with the corpus, but for 4 bytes a document of a
+/// Megatron index that is written, and 8 of one that is read.
+///
+/// ConfigError for options that do not fit, an output that exists, and ids that the format does not
+/// hold; IoError for damage and full disks. What existed is untouched then.
+Conversion convert(const ConvertOptions& options,
+                   const std::function<void(const ConvertProgress&)>& progress = {});
+
+}  // namespace farfield::data
