@@ -44,7 +44,7 @@ struct Fixture {
   }
   void check_same(const Corpus& a, const Corpus& b) {
     for (const std::string_view split : kSplits) {
-      BOOST_TEST(ids_of(a, split) == ids_of(b, split), per_element());
+      BOOST_TEST(tokens_of(a, split) == tokens_of(b, split), per_element());
       if (!a.has_split(split)) continue;
       BOOST_TEST(a.document_begins(split) == b.document_begins(split), per_element());
       BOOST_TEST(a.counts(split).documents == b.counts(split).documents);
@@ -131,7 +131,7 @@ BOOST_AUTO_TEST_CASE(shards_are_full_but_for_the_last) {
   CorpusOptions options;
   options.model_tokenizer = tokenizer;
   std::filesystem::remove(folder / "shards" / "meta.json");
-  BOOST_TEST(ids_of(Corpus::open(folder / "shards", options), "train").size() == 9u);
+  BOOST_TEST(tokens_of(Corpus::open(folder / "shards", options), "train").size() == 9u);
 }
 
 // Of documents [1 2 END] [3 4] [] [5 END 6 END].
@@ -152,13 +152,13 @@ BOOST_FIXTURE_TEST_CASE(what_a_format_does_not_hold_is_said, Mixed) {
   BOOST_TEST(has_note(own_made, "1 documents without any token are left out"));
   BOOST_TEST(has_note(own_made, "1 end-of-text ids stand within documents"));
   BOOST_TEST(has_note(own_made, "counted by decoding"));
-  BOOST_TEST(ids_of(Corpus::open(own), "train") == (Ids{1, 2, 256, 3, 4, 5, 256, 6, 256}),
+  BOOST_TEST(tokens_of(Corpus::open(own), "train") == (Ids{1, 2, 256, 3, 4, 5, 256, 6, 256}),
              per_element());
   BOOST_TEST(Corpus::open(own).counts("train").bytes == 6);
 
   const Conversion shards = to(folder / "mixed", "llm.c", folder / "shards", options);
   BOOST_TEST(has_note(shards, "1 documents had no end-of-text id; llm.c has one before each"));
-  BOOST_TEST(ids_of(Corpus::open(folder / "shards"), "train") ==
+  BOOST_TEST(tokens_of(Corpus::open(folder / "shards"), "train") ==
                  (Ids{256, 1, 2, 256, 3, 4, 256, 256, 5, 256, 6}),
              per_element());
 

@@ -34,15 +34,15 @@ inline void put(const std::filesystem::path& path, const std::string& bytes) {
   std::ofstream(path, std::ios::binary) << bytes;
 }
 
-inline std::vector<int32_t> ids_of(const data::Tokens& tokens) {
+inline std::vector<int32_t> tokens_of(const data::Tokens& tokens) {
   std::vector<int32_t> ids(static_cast<size_t>(tokens.size()));
   tokens.copy(0, tokens.size(), ids.data());
   return ids;
 }
 
 /// The ids of a split, none where there is none.
-inline std::vector<int32_t> ids_of(const data::Corpus& corpus, std::string_view split) {
-  return corpus.has_split(split) ? ids_of(corpus.split(split)) : std::vector<int32_t>();
+inline std::vector<int32_t> tokens_of(const data::Corpus& corpus, std::string_view split) {
+  return corpus.has_split(split) ? tokens_of(corpus.split(split)) : std::vector<int32_t>();
 }
 
 /// A Megatron index of one document a sequence.

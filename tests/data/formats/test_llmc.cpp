@@ -29,16 +29,16 @@ BOOST_AUTO_TEST_CASE(shards_are_one_row_in_the_order_of_their_names) {
   put(folder / "x_val_000000.bin", llmc_shard({256, 7}));
   const Corpus corpus = Corpus::open(folder.path(), options);
   BOOST_TEST(corpus.format() == "llm.c");
-  BOOST_TEST(ids_of(corpus, "train") == (Ids{256, 1, 2, 256, 3, 4}),
+  BOOST_TEST(tokens_of(corpus, "train") == (Ids{256, 1, 2, 256, 3, 4}),
              boost::test_tools::per_element());
-  BOOST_TEST(ids_of(corpus, "valid") == (Ids{256, 7}), boost::test_tools::per_element());
+  BOOST_TEST(tokens_of(corpus, "valid") == (Ids{256, 7}), boost::test_tools::per_element());
   BOOST_TEST(!corpus.has_split("test"));
   BOOST_TEST(corpus.document_begins("train") == (std::vector<int64_t>{0, 3, 6}),
              boost::test_tools::per_element());
   BOOST_TEST(corpus.split("train").place(4).file == (folder / "x_train_000002.bin").string());
   for (const char* name : {"x", "x_", "x_*.bin"})
     BOOST_TEST(Corpus::open(folder / name, options).hash() == corpus.hash());
-  BOOST_TEST(ids_of(Corpus::open(folder / "x_train_", options), "train").size() == 6u);
+  BOOST_TEST(tokens_of(Corpus::open(folder / "x_train_", options), "train").size() == 6u);
   options.split = "1,1";
   BOOST_CHECK_EXCEPTION(Corpus::open(folder.path(), options), ConfigError,
                         says("expected no --split"));
@@ -49,9 +49,9 @@ BOOST_AUTO_TEST_CASE(shards_without_a_split_in_the_name_are_cut_at_documents) {
   put(folder / "train_story_1.bin", llmc_shard({5, 256, 6, 7}));
   options.split = "5,5";
   const Corpus corpus = Corpus::open(folder / "train_story", options);
-  BOOST_TEST(ids_of(corpus, "train") == (Ids{256, 1, 2, 3, 256, 4, 5}),
+  BOOST_TEST(tokens_of(corpus, "train") == (Ids{256, 1, 2, 3, 256, 4, 5}),
              boost::test_tools::per_element());
-  BOOST_TEST(ids_of(corpus, "valid") == (Ids{256, 6, 7}), boost::test_tools::per_element());
+  BOOST_TEST(tokens_of(corpus, "valid") == (Ids{256, 6, 7}), boost::test_tools::per_element());
   put(folder / "train_story_val.bin", llmc_shard({256}));
   BOOST_CHECK_EXCEPTION(Corpus::open(folder.path(), options), IoError,
                         says("train_story_val.bin: expected no split in its name"));
@@ -66,7 +66,7 @@ BOOST_AUTO_TEST_CASE(the_shards_of_llama_3_are_read) {
   options.model_tokenizer = std::make_shared<IdsTokenizer>(128256, 128000);
   put(folder / "a_train.bin", bytes_of(header) + bytes_of(std::vector<uint32_t>{128000, 128255}));
   BOOST_TEST(
-      ids_of(Corpus::open(folder / "a_train.bin", options), "train") == (Ids{128000, 128255}),
+      tokens_of(Corpus::open(folder / "a_train.bin", options), "train") == (Ids{128000, 128255}),
       boost::test_tools::per_element());
   put(folder / "a_val.bin", llmc_shard({1}));
   BOOST_CHECK_EXCEPTION(Corpus::open(folder.path(), options), IoError,

@@ -52,8 +52,8 @@ BOOST_FIXTURE_TEST_SUITE(megatron, Fixture)
 BOOST_AUTO_TEST_CASE(the_example_is_read) {
   const Corpus corpus = open(kIdx, kBin);
   BOOST_TEST(corpus.format() == "megatron");
-  BOOST_TEST(ids_of(corpus, "train") == (Ids{10, 11, 12}), boost::test_tools::per_element());
-  BOOST_TEST(ids_of(corpus, "valid") == (Ids{50256, 7}), boost::test_tools::per_element());
+  BOOST_TEST(tokens_of(corpus, "train") == (Ids{10, 11, 12}), boost::test_tools::per_element());
+  BOOST_TEST(tokens_of(corpus, "valid") == (Ids{50256, 7}), boost::test_tools::per_element());
   BOOST_TEST(!corpus.has_split("test"));
   BOOST_TEST(corpus.counts("train").documents == 1);
   BOOST_TEST(corpus.counts("train").bytes == kUnknown);
@@ -69,8 +69,8 @@ BOOST_AUTO_TEST_CASE(ids_of_every_whole_type_are_read) {
   const auto check = [&](uint8_t code, auto id) {
     const std::vector<decltype(id)> ids = {1, 2, 3, 100};
     const Corpus corpus = open(megatron_index(code, sizeof id, {3, 1}), bytes_of(ids));
-    BOOST_TEST(ids_of(corpus, "train") == (Ids{1, 2, 3}), boost::test_tools::per_element());
-    BOOST_TEST(ids_of(corpus, "valid") == (Ids{100}), boost::test_tools::per_element());
+    BOOST_TEST(tokens_of(corpus, "train") == (Ids{1, 2, 3}), boost::test_tools::per_element());
+    BOOST_TEST(tokens_of(corpus, "valid") == (Ids{100}), boost::test_tools::per_element());
   };
   check(1, uint8_t{});
   check(2, int8_t{});

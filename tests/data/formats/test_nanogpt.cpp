@@ -34,9 +34,9 @@ BOOST_AUTO_TEST_CASE(a_folder_says_its_splits) {
   put_ids("val.bin", {5, 256});
   const Corpus corpus = Corpus::open(folder.path(), options);
   BOOST_TEST(corpus.format() == "nanogpt");
-  BOOST_TEST(ids_of(corpus, "train") == (Ids{1, 2, 256, 3, 256, 4}),
+  BOOST_TEST(tokens_of(corpus, "train") == (Ids{1, 2, 256, 3, 256, 4}),
              boost::test_tools::per_element());
-  BOOST_TEST(ids_of(corpus, "valid") == (Ids{5, 256}), boost::test_tools::per_element());
+  BOOST_TEST(tokens_of(corpus, "valid") == (Ids{5, 256}), boost::test_tools::per_element());
   BOOST_TEST(corpus.document_begins("train") == (std::vector<int64_t>{0, 3, 5}),
              boost::test_tools::per_element());
   BOOST_TEST(corpus.counts("train").documents == kUnknown);
@@ -44,7 +44,7 @@ BOOST_AUTO_TEST_CASE(a_folder_says_its_splits) {
   BOOST_CHECK_EXCEPTION(corpus.split("test"), ConfigError,
                         says("a split that the corpus has, got 'test'", "train.bin and val.bin"));
   put_ids("test.bin", {6, 256});
-  BOOST_TEST(ids_of(Corpus::open(folder.path(), options), "test") == (Ids{6, 256}),
+  BOOST_TEST(tokens_of(Corpus::open(folder.path(), options), "test") == (Ids{6, 256}),
              boost::test_tools::per_element());
   BOOST_TEST(Corpus::open(folder.path(), options).hash() != corpus.hash());
   options.split = "90,10";
@@ -56,10 +56,10 @@ BOOST_AUTO_TEST_CASE(one_file_is_cut_at_ends_of_documents) {
   put_ids("all.bin", {1, 2, 256, 3, 3, 256, 4, 256});
   options.split = "2,1,1";
   const Corpus corpus = Corpus::open(folder / "all.bin", options);
-  BOOST_TEST(ids_of(corpus, "train") == (Ids{1, 2, 256, 3, 3, 256}),
+  BOOST_TEST(tokens_of(corpus, "train") == (Ids{1, 2, 256, 3, 3, 256}),
              boost::test_tools::per_element());
   BOOST_TEST(!corpus.has_split("valid"));
-  BOOST_TEST(ids_of(corpus, "test") == (Ids{4, 256}), boost::test_tools::per_element());
+  BOOST_TEST(tokens_of(corpus, "test") == (Ids{4, 256}), boost::test_tools::per_element());
   BOOST_TEST(corpus.split_rule() == "in order, 2,1,1 of the tokens, at the next end of a document");
   options.split = "1,1";
   put_ids("letters.bin", {1, 2, 3, 4});
@@ -73,7 +73,7 @@ BOOST_AUTO_TEST_CASE(ids_of_four_bytes_are_read) {
   options.id_type = "u32";
   put(folder / "train.bin", bytes_of(std::vector<uint32_t>{99999, 0}));
   put(folder / "val.bin", bytes_of(std::vector<uint32_t>{1, 0}));
-  BOOST_TEST(ids_of(Corpus::open(folder.path(), options), "train") == (Ids{99999, 0}),
+  BOOST_TEST(tokens_of(Corpus::open(folder.path(), options), "train") == (Ids{99999, 0}),
              boost::test_tools::per_element());
 }
 

@@ -28,7 +28,7 @@ std::string replaced(const std::string& text) {
   return result;
 }
 
-Ids ids_of(const Tokenizer& tokenizer, std::string_view text) {
+Ids encoded(const Tokenizer& tokenizer, std::string_view text) {
   Ids ids;
   tokenizer.encode(text, ids);
   return ids;
@@ -57,11 +57,11 @@ BOOST_AUTO_TEST_CASE(gpt2_gives_the_published_ids) {
     const std::string text = from_hex(line["hex"]);
     const auto ids = line["ids"].get<Ids>();
     BOOST_TEST_CONTEXT(line["id"]) {
-      BOOST_TEST(ids_of(*plain, text) == ids);
+      BOOST_TEST(encoded(*plain, text) == ids);
       BOOST_TEST(plain->decode(ids) == text);
-      BOOST_TEST(ids_of(*special, text) == line.value("ids_special", ids));
+      BOOST_TEST(encoded(*special, text) == line.value("ids_special", ids));
       if (line.contains("ids_replace"))
-        BOOST_TEST(ids_of(*plain, replaced(text)) == line["ids_replace"].get<Ids>());
+        BOOST_TEST(encoded(*plain, replaced(text)) == line["ids_replace"].get<Ids>());
     }
     ++n;
   }
@@ -81,7 +81,7 @@ BOOST_AUTO_TEST_CASE(gpt_neox_gives_the_published_ids) {
     const std::string text = from_hex(line["hex"]);
     const auto ids = line["ids"].get<Ids>();
     BOOST_TEST_CONTEXT(line["id"]) {
-      BOOST_TEST(ids_of(*neox, text) == ids);
+      BOOST_TEST(encoded(*neox, text) == ids);
       BOOST_TEST(neox->decode(ids) == nfc(text));
     }
     ++n;
@@ -97,7 +97,7 @@ BOOST_AUTO_TEST_CASE(a_tokenizer_comes_back_from_the_file_that_is_kept) {
   BOOST_TEST(again->hash() == neox->hash());
   BOOST_TEST((again->file() == neox->file()));
   const std::string text = "    return  x  e\xCC\x81 <|padding|>\n";
-  BOOST_TEST(ids_of(*again, text) == ids_of(*neox, text));
+  BOOST_TEST(encoded(*again, text) == encoded(*neox, text));
 }
 
 }  // namespace
