@@ -209,13 +209,13 @@ void BpeTokenizer::encode_piece(std::string_view piece, Scratch& scratch,
     const auto found = whole_.find(piece);
     if (found != whole_.end()) return ids.push_back(found->second);
   }
-  scratch.ids.clear();
-  for (const char c : piece) {
-    const int32_t id = byte_ids_[static_cast<unsigned char>(c)];
-    require<IoError>(id >= 0, "tokenizer", "expected text in UTF-8, got the byte ",
-                     static_cast<int>(static_cast<unsigned char>(c)),
-                     ", for which the vocabulary of ", name(), " has no token");
-    scratch.ids.push_back(id);
+  scratch.ids.resize(piece.size());
+  for (size_t i = 0; i < piece.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(piece[i]);
+    scratch.ids[i] = byte_ids_[byte];
+    require<IoError>(scratch.ids[i] >= 0, "tokenizer", "expected text in UTF-8, got the byte ",
+                     static_cast<int>(byte), ", for which the vocabulary of ", name(),
+                     " has no token");
   }
   merges_.apply(scratch.ids, scratch.work);
   ids.insert(ids.end(), scratch.ids.begin(), scratch.ids.end());

@@ -41,6 +41,7 @@ class BpeMerges {
   Slot find(int32_t left, int32_t right) const;
   void apply_short(std::vector<int32_t>& ids) const;
   void apply_by_heap(std::vector<int32_t>& ids, Workspace& work) const;
+  void apply_in_passes(std::vector<int32_t>& ids) const;
   void apply_by_rank(std::vector<int32_t>& ids, Workspace& work) const;
   static void link(size_t n, Workspace& work);
   static void keep(std::vector<int32_t>& ids, const Workspace& work);

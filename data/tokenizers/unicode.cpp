@@ -88,7 +88,10 @@ class Table {
  public:
   Table() : flags_(kCodePoints) {
     std::vector<bool> is_second(kCodePoints);
-    for (uint32_t c = 0x1160; c <= 0x11FF; ++c) is_second[c] = true;  // Hangul vowels and tails
+    // Hangul vowels and tails that compose. U+11A7, between them, does not; version 2.8 of the
+    // library drops it behind a syllable, so it must never stand there.
+    for (uint32_t c = 0x1161; c <= 0x1175; ++c) is_second[c] = true;
+    for (uint32_t c = 0x11A8; c <= 0x11C2; ++c) is_second[c] = true;
     std::vector<utf8proc_int32_t> parts;
     for (uint32_t c = 0; c < kCodePoints; ++c) {
       if (!has_decomposition(c)) continue;
