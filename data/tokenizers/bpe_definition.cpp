@@ -25,6 +25,7 @@ BpeDefinition checked(BpeDefinition d, std::string_view where, std::string_view 
   const auto require_that = [&](bool ok, const auto&... parts) {
     require<IoError>(ok, where, file, ": ", parts...);
   };
+  while (!d.tokens.empty() && d.tokens.back().empty()) d.tokens.pop_back();
   require_that(d.tokens.size() <= size_t{kMostTokens}, "expected at most ", kMostTokens,
                " tokens, got ", d.tokens.size());
   const TokenIds ids(d.tokens);

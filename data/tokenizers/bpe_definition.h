@@ -38,7 +38,8 @@ inline constexpr int32_t kMostTokens = 1 << 22;
 
 /// The definition, once it is consistent: ids in range and each used once, tokens different, the
 /// two parts of a merge and what they make among the tokens, a token for each byte that UTF-8 uses.
-/// Sorts the added tokens. IoError, "[where] file: ...", otherwise.
+/// Sorts the added tokens, and ends `tokens` with the last one. IoError, "[where] file: ...",
+/// otherwise.
 BpeDefinition checked(BpeDefinition definition, std::string_view where, std::string_view file);
 
 }  // namespace farfield::data

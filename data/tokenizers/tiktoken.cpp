@@ -144,7 +144,6 @@ BpeDefinition read_tiktoken(std::string_view file, std::string_view text,
     require_that(d.tokens[id].empty(), "expected each rank once, got ", id, " twice");
     d.tokens[id] = std::move(entry->bytes);
   }
-  while (!d.tokens.empty() && d.tokens.back().empty()) d.tokens.pop_back();
   const TokenIds ids(d.tokens);
   for (size_t id = 0; id < d.tokens.size(); ++id) {
     if (d.tokens[id].size() < 2) continue;

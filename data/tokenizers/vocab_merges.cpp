@@ -45,7 +45,6 @@ void read_vocabulary(const NamedText& from, BpeDefinition& d) {
     if (id >= d.tokens.size()) d.tokens.resize(std::max(id + 1, vocabulary.size()));
     if (bytes.has_value()) d.tokens[id] = std::move(*bytes);
   }
-  while (!d.tokens.empty() && d.tokens.back().empty()) d.tokens.pop_back();
 }
 
 void read_merges(const NamedText& from, BpeDefinition& d) {

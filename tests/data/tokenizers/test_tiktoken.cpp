@@ -1,0 +1,92 @@
+#include <algorithm>
+#include <boost/test/unit_test.hpp>
+
+#include "data/tokenizers/tiktoken.h"
+#include "data/tokenizers/tokenizer_json.h"
+#include "engine/base/error.h"
+#include "tests/data/tokenizers/hello_bpe.h"
+#include "tests/support/messages.h"
+
+namespace farfield::data {
+BOOST_AUTO_TEST_SUITE(test_tiktoken)
+namespace {
+
+std::string base64(std::string_view bytes) {
+  constexpr std::string_view kDigits =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string text;
+  for (size_t i = 0; i < bytes.size(); i += 3) {
+    uint32_t bits = 0;
+    for (size_t k = 0; k < 3; ++k)
+      bits = bits << 8 | (i + k < bytes.size() ? static_cast<unsigned char>(bytes[i + k]) : 0u);
+    for (size_t k = 0; k < 4; ++k)
+      text += i + k < bytes.size() + 1 ? kDigits[bits >> (18 - 6 * k) & 63] : '=';
+  }
+  return text;
+}
+
+std::string ranks_of(const BpeDefinition& d) {
+  std::string text;
+  for (size_t id = 0; id < d.tokens.size(); ++id)
+    text += base64(d.tokens[id]) + ' ' + std::to_string(id) + '\n';
+  return text;
+}
+
+BpeDefinition read(const std::string& text, const std::string& pattern = "gpt2") {
+  return read_tiktoken("t.tiktoken", text, pattern);
+}
+
+BOOST_AUTO_TEST_CASE(the_merges_are_found_from_the_ranks) {
+  const std::string text = ranks_of(hello_definition());
+  BOOST_TEST(looks_like_tiktoken(text));
+  BpeDefinition expected = hello_definition();
+  expected.added = {{50256, "<|endoftext|>", true, false}};
+  BOOST_TEST(
+      (tokenizer_json_text(read(text)) == tokenizer_json_text(checked(expected, "test", "hello"))));
+}
+
+BOOST_AUTO_TEST_CASE(a_token_that_no_merge_makes_is_taken_whole) {
+  BpeDefinition d = hello_definition();
+  d.tokens.push_back("xyz");
+  const BpeDefinition from_ranks = read(ranks_of(d));
+  BOOST_TEST(from_ranks.ignore_merges);
+  BOOST_TEST(from_ranks.merges.size() == 9u);
+  const BpeTokenizer t = tokenizer_of(from_ranks);
+  BOOST_TEST(ids_of(t, "xyz xyzx") == Ids({265, 32, 120, 121, 122, 120}));
+}
+
+BOOST_AUTO_TEST_CASE(a_pattern_brings_its_special_tokens) {
+  const BpeTokenizer t = tokenizer_of(read(ranks_of(hello_definition()), "cl100k_base"));
+  BOOST_TEST(t.n_vocab() == 100277);
+  BOOST_TEST(t.end_of_document() == 100257);
+  BOOST_TEST(ids_of(t, "hello<|endofprompt|>") == Ids({259, 100276}));
+}
+
+BOOST_AUTO_TEST_CASE(a_pattern_must_be_named) {
+  const std::string text = ranks_of(hello_definition());
+  BOOST_CHECK_EXCEPTION(read(text, ""), ConfigError,
+                        says("t.tiktoken: expected --pattern gpt2 or cl100k_base", "got none"));
+  BOOST_CHECK_EXCEPTION(read(text, "o200k_base"), ConfigError, says("got 'o200k_base'"));
+}
+
+BOOST_AUTO_TEST_CASE(damaged_files_are_refused) {
+  const std::string text = ranks_of(hello_definition());
+  const auto line = std::count(text.begin(), text.end(), '\n') + 1;
+  for (const std::string bad :
+       {"YQ", "YQ==", "YQ== ", "YQ== x", "YQ== -1", "YQ== 9223372036854775808", "YQ==  7", "Y$== 7",
+        "YQ= 7", "==== 7", " 7", "Y=Q= 7", "YQ== 7 7"}) {
+    const std::string message = message_of<IoError>([&] { read(text + bad + '\n'); });
+    BOOST_TEST_CONTEXT(bad << ": " << message)
+    BOOST_TEST(message.find("t.tiktoken: line " + std::to_string(line)) != std::string::npos);
+  }
+  BOOST_CHECK_EXCEPTION(read(text + "eHl6 7\n"), IoError, says("expected each rank once, got 7"));
+  BOOST_CHECK_EXCEPTION(read(text + "aGU= 400\n"), IoError, says("expected different tokens"));
+  BOOST_CHECK_EXCEPTION(read(text + "eHl6 4194304\n"), IoError, says("expected ranks below"));
+  BOOST_CHECK_EXCEPTION(read(""), IoError, says("none for the byte 0"));
+  for (size_t size = 0; size < 1200; size += 7)
+    BOOST_CHECK_THROW(read(text.substr(0, size)), IoError);
+}
+
+}  // namespace
+BOOST_AUTO_TEST_SUITE_END()
+}  // namespace farfield::data

@@ -1,0 +1,184 @@
+#include <boost/test/unit_test.hpp>
+#include <functional>
+#include <nlohmann/json.hpp>
+
+#include "data/tokenizers/tokenizer_json.h"
+#include "engine/base/error.h"
+#include "tests/data/tokenizers/hello_bpe.h"
+#include "tests/support/messages.h"
+
+namespace farfield::data {
+BOOST_AUTO_TEST_SUITE(test_tokenizer_json)
+namespace {
+
+using Tree = nlohmann::ordered_json;
+
+std::string hello_text() {
+  return tokenizer_json_text(checked(hello_definition(), "test", "hello"));
+}
+
+BpeDefinition read(const std::string& text) { return read_tokenizer_json("t.json", text); }
+
+// The file with a change.
+std::string changed(const std::function<void(Tree&)>& change) {
+  Tree tree = Tree::parse(hello_text());
+  change(tree);
+  return tree.dump();
+}
+
+// What reading the file with a change says.
+std::string refusal(const std::function<void(Tree&)>& change) {
+  return message_of<IoError>([&] { read(changed(change)); });
+}
+
+BOOST_AUTO_TEST_CASE(what_is_written_is_read_back) {
+  for (const Pattern pattern :
+       {Pattern::none, Pattern::gpt2, Pattern::cl100k_base, Pattern::cl100k_lines}) {
+    BpeDefinition d = hello_definition();
+    d.pattern = pattern;
+    d.normalizer = Normalizer::nfc;
+    d.add_prefix_space = pattern == Pattern::gpt2;
+    d.ignore_merges = true;
+    d.added.push_back({301, "  \"\\\n\xE4\xB8\xAD", false, true});
+    d.added.push_back({259, "hello", false, false});
+    d = checked(d, "test", "hello");
+    const std::string text = tokenizer_json_text(d);
+    const BpeDefinition back = read(text);
+    BOOST_TEST((back.pattern == pattern));
+    BOOST_TEST((back.normalizer == Normalizer::nfc));
+    BOOST_TEST(back.add_prefix_space == d.add_prefix_space);
+    BOOST_TEST(back.ignore_merges);
+    BOOST_TEST(back.tokens == d.tokens);
+    BOOST_TEST(back.added.size() == 3u);
+    BOOST_TEST(back.added.back().content == d.added.back().content);
+    BOOST_TEST(back.added.back().is_normalized);
+    BOOST_TEST((tokenizer_json_text(back) == text));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(both_spellings_of_merges_are_read) {
+  const std::string pairs = changed([](Tree& t) {
+    for (Tree& merge : t["model"]["merges"]) {
+      const auto both = merge.get<std::string>();
+      merge = {both.substr(0, both.find(' ')), both.substr(both.find(' ') + 1)};
+    }
+  });
+  BOOST_TEST((tokenizer_json_text(read(pairs)) == hello_text()));
+}
+
+BOOST_AUTO_TEST_CASE(what_is_missing_has_its_default) {
+  const BpeDefinition d = read(changed([](Tree& t) {
+    for (const char* name :
+         {"version", "truncation", "padding", "normalizer", "post_processor", "decoder"})
+      t.erase(name);
+    t["pre_tokenizer"] = {{"type", "ByteLevel"}};
+    const Tree vocab = t["model"]["vocab"], merges = t["model"]["merges"];
+    t["model"] = {{"vocab", vocab}, {"merges", merges}};
+  }));
+  BOOST_TEST((tokenizer_json_text(d) == hello_text()));
+}
+
+BOOST_AUTO_TEST_CASE(a_token_that_is_added_need_not_be_in_the_vocabulary) {
+  const std::string text = changed([](Tree& t) { t["model"]["vocab"].erase("<|endoftext|>"); });
+  BOOST_TEST((tokenizer_json_text(read(text)) == hello_text()));
+}
+
+BOOST_AUTO_TEST_CASE(other_forms_that_mean_the_same_are_read) {
+  const std::string text = changed([](Tree& t) {
+    t["normalizer"] = {{"type", "Sequence"}, {"normalizers", Tree::array()}};
+    t["pre_tokenizer"] = {{"type", "Sequence"}, {"pretokenizers", {t["pre_tokenizer"]}}};
+    t["model"]["continuing_subword_prefix"] = "";
+    t["model"]["dropout"] = 0.0;
+  });
+  BOOST_TEST((tokenizer_json_text(read(text)) == hello_text()));
+}
+
+BOOST_AUTO_TEST_CASE(what_is_not_implemented_is_refused_by_name) {
+  const auto check = [](const std::string& named, const std::function<void(Tree&)>& change) {
+    const std::string message = refusal(change);
+    BOOST_TEST_CONTEXT(named << " in: " << message) {
+      BOOST_TEST(message.starts_with("[tokenizer] t.json: expected "));
+      BOOST_TEST(message.find(named) != std::string::npos);
+      BOOST_TEST(message.find("not implemented") != std::string::npos);
+    }
+  };
+  check("'WordPiece'", [](Tree& t) { t["model"]["type"] = "WordPiece"; });
+  check("dropout, got 0.1", [](Tree& t) { t["model"]["dropout"] = 0.1; });
+  check("byte_fallback", [](Tree& t) { t["model"]["byte_fallback"] = true; });
+  check("continuing_subword_prefix",
+        [](Tree& t) { t["model"]["continuing_subword_prefix"] = "##"; });
+  check("end_of_word_suffix", [](Tree& t) { t["model"]["end_of_word_suffix"] = "</w>"; });
+  for (const char* name : {"single_word", "lstrip", "rstrip"})
+    check(name, [&](Tree& t) { t["added_tokens"][0][name] = true; });
+  check("'NFKC'", [](Tree& t) { t["normalizer"] = {{"type", "NFKC"}}; });
+  check("'Lowercase'", [](Tree& t) {
+    t["normalizer"] = {{"type", "Sequence"}, {"normalizers", {{{"type", "Lowercase"}}}}};
+  });
+  check("'Metaspace'", [](Tree& t) { t["pre_tokenizer"] = {{"type", "Metaspace"}}; });
+  check("'\\w+'", [](Tree& t) {
+    t["pre_tokenizer"] = {
+        {"type", "Sequence"},
+        {"pretokenizers",
+         {{{"type", "Split"}, {"pattern", {{"Regex", "\\w+"}}}, {"behavior", "Isolated"}},
+          {{"type", "ByteLevel"}, {"use_regex", false}}}}};
+  });
+  check("'TemplateProcessing'", [](Tree& t) {
+    t["post_processor"] = {{"type", "TemplateProcessing"}};
+  });
+  check("truncation", [](Tree& t) { t["truncation"] = {{"max_length", 8}}; });
+}
+
+BOOST_AUTO_TEST_CASE(what_does_not_belong_together_is_refused) {
+  const auto check = [](const std::string& said, const std::function<void(Tree&)>& change) {
+    const std::string message = refusal(change);
+    BOOST_TEST_CONTEXT(said << " in: " << message)
+    BOOST_TEST(message.find(said) != std::string::npos);
+  };
+  const Tree huge = Tree::parse("9223372036854775808");
+  check("expected each id once, got 97", [](Tree& t) { t["model"]["vocab"]["xyz"] = 97; });
+  check("for 'xyz', got -1", [](Tree& t) { t["model"]["vocab"]["xyz"] = -1; });
+  check("for 'xyz', got 4194304", [](Tree& t) { t["model"]["vocab"]["xyz"] = 4194304; });
+  check("for 'xyz', got 9223372036854775808", [&](Tree& t) { t["model"]["vocab"]["xyz"] = huge; });
+  check("for 'xyz', got 1.5", [](Tree& t) { t["model"]["vocab"]["xyz"] = 1.5; });
+  check("for 'xyz', got string", [](Tree& t) { t["model"]["vocab"]["xyz"] = "1"; });
+  check("got 'a b'; it is not a byte-level", [](Tree& t) { t["model"]["vocab"]["a b"] = 400; });
+  check("at least one byte", [](Tree& t) { t["model"]["vocab"][""] = 400; });
+  check("none for the byte 97", [](Tree& t) { t["model"]["vocab"].erase("a"); });
+  check("got 301 in vocab and 300 in added_tokens",
+        [](Tree& t) { t["model"]["vocab"]["<|endoftext|>"] = 301; });
+  check("expected each id once, got 97", [](Tree& t) {
+    t["added_tokens"][0]["id"] = 97;
+    t["model"]["vocab"].erase("<|endoftext|>");
+  });
+  check("'<|endoftext|>' twice",
+        [](Tree& t) { t["added_tokens"].push_back(t["added_tokens"][0]); });
+  check("1 to 1024 bytes, got 0", [](Tree& t) {
+    t["added_tokens"][0]["content"] = "";
+    t["model"]["vocab"].erase("<|endoftext|>");
+  });
+  check("got merge 9 of 'xyz'", [](Tree& t) { t["model"]["merges"].push_back("a xyz"); });
+  check("makes none", [](Tree& t) { t["model"]["merges"].push_back("a a"); });
+  check("merge 9 twice", [](Tree& t) { t["model"]["merges"].push_back("h e"); });
+  check("a blank in merge 9", [](Tree& t) { t["model"]["merges"].push_back("he"); });
+  check("merge 9 to be two strings", [](Tree& t) { t["model"]["merges"].push_back(7); });
+  check("merge 9 to be two strings", [](Tree& t) { t["model"]["merges"].push_back({"h", 1}); });
+  check("without a model", [](Tree& t) { t.erase("model"); });
+  for (const char* name : {"added_tokens", "model", "normalizer", "pre_tokenizer"})
+    check("expected ", [&](Tree& t) { t[name] = 7; });
+  for (const char* name : {"vocab", "merges", "ignore_merges"})
+    check("expected ", [&](Tree& t) { t["model"][name] = "x"; });
+}
+
+BOOST_AUTO_TEST_CASE(a_file_that_is_cut_or_no_json_is_refused) {
+  const std::string text = hello_text();
+  for (size_t size = 0; size + 3 < text.size(); size += 37)
+    BOOST_CHECK_THROW(read(text.substr(0, size)), IoError);
+  BOOST_CHECK_THROW(read(std::string(100000, '[')), IoError);
+  BOOST_CHECK_THROW(read(R"({"model": {"vocab": {"a": 1, "a": 1}}})"), IoError);
+  for (const char* other : {"", "7", "[]", "{}", "null", "\xFF", "{\"model\": null}"})
+    BOOST_CHECK_THROW(read(other), IoError);
+}
+
+}  // namespace
+BOOST_AUTO_TEST_SUITE_END()
+}  // namespace farfield::data
