@@ -104,6 +104,8 @@ void add_notes(const Job& job, const ConvertOptions& options, Conversion& result
     if (applies) result.notes.push_back(text);
   };
   const bool has_index = options.format == "megatron", is_llmc = options.format == "llm.c";
+  note(result.from == "farfield",
+       concat("what prepare read and left out is recorded in ", options.input.string(), " alone"));
   note(job.counted_bytes(), "bytes of text were counted by decoding the tokens");
   note(!has_index && lost.empty > 0,
        is_llmc ? concat(lost.empty, " documents are empty and have no end-of-text id; they get one")
