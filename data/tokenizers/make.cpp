@@ -10,6 +10,8 @@
 #include "data/tokenizers/tiktoken.h"
 #include "data/tokenizers/tokenizer_json.h"
 #include "data/tokenizers/vocab_merges.h"
+#include "data/tokenizers/words.h"
+#include "data/tokenizers/words_json.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 #include "engine/base/text.h"
@@ -61,27 +63,31 @@ BpeDefinition read_pair(const fs::path& vocabulary, const fs::path& merges) {
   return read_vocab_merges({vocabulary_name, vocabulary_text}, {merges_name, merges_text});
 }
 
-BpeDefinition read_definition(const fs::path& path, const TokenizerOptions& options) {
+TokenizerPtr read_files(const std::string& name, const fs::path& path,
+                        const TokenizerOptions& options) {
+  const auto bpe = [&](BpeDefinition definition) {
+    return std::make_shared<BpeTokenizer>(name, std::move(definition), options);
+  };
   const std::string file = path.string();
   if (fs::is_directory(path)) {
-    if (fs::exists(path / kTokenizerFile)) return read_definition(path / kTokenizerFile, options);
+    if (fs::exists(path / kTokenizerFile)) return read_files(name, path / kTokenizerFile, options);
     const fs::path vocabulary = partner(path, kVocabularies), merges = partner(path, kMerges);
     require<ConfigError>(!vocabulary.empty() && !merges.empty(), kWhere, file, ": expected ",
                          kTokenizerFile, ", or ", listed(kVocabularies, " or "), " with ",
                          listed(kMerges, " or "), " in the folder, got none");
-    return read_pair(vocabulary, merges);
+    return bpe(read_pair(vocabulary, merges));
   }
   const std::string text = read_file(path);
   switch (kind_of(file, text)) {
     case Kind::tokenizer_json:
-      return read_tokenizer_json(file, text);
+      return read_tokenizer(name, file, text, options);
     case Kind::tiktoken:
-      return read_tiktoken(file, text, options.pattern);
+      return bpe(read_tiktoken(file, text, options.pattern));
     case Kind::vocabulary: {
       const fs::path merges = partner(path.parent_path(), kMerges);
       require<ConfigError>(!merges.empty(), kWhere, file, ": expected ", listed(kMerges, " or "),
                            " beside this vocabulary, got none");
-      return read_pair(path, merges);
+      return bpe(read_pair(path, merges));
     }
     case Kind::merges:
       break;
@@ -89,7 +95,7 @@ BpeDefinition read_definition(const fs::path& path, const TokenizerOptions& opti
   const fs::path vocabulary = partner(path.parent_path(), kVocabularies);
   require<ConfigError>(!vocabulary.empty(), kWhere, file, ": expected ",
                        listed(kVocabularies, " or "), " beside these merges, got none");
-  return read_pair(vocabulary, path);
+  return bpe(read_pair(vocabulary, path));
 }
 
 std::string name_of(const fs::path& path) {
@@ -115,11 +121,13 @@ TokenizerPtr make_tokenizer(const std::string& name_or_path, const TokenizerOpti
                        "expected the name of a tokenizer (", joined(tokenizer_names()),
                        ") or the path of one, got '", name_or_path, "'",
                        did_you_mean(name_or_path, tokenizer_names()));
-  return std::make_shared<BpeTokenizer>(name_of(path), read_definition(path, options), options);
+  return read_files(name_of(path), path, options);
 }
 
 TokenizerPtr read_tokenizer(const std::string& name, const std::string& file,
                             const std::string& text, const TokenizerOptions& options) {
+  if (is_words_json(file, text))
+    return std::make_shared<WordsTokenizer>(name, read_words_json(file, text), options);
   return std::make_shared<BpeTokenizer>(name, read_tokenizer_json(file, text), options);
 }
 
