@@ -1,10 +1,13 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "engine/base/hash.h"
 
@@ -13,7 +16,9 @@ namespace farfield::data {
 /// Size and hash of the files that were read, as they are stored.
 struct Tally {
   Hasher hasher;
-  int64_t size_bytes = 0;
+  std::atomic<int64_t> size_bytes{0};  ///< other threads may look at it meanwhile
+  /// Set from another thread: reading ends with Interrupted. May be null.
+  const std::atomic<bool>* is_stopped = nullptr;
 };
 
 /// Bytes that come in blocks.
@@ -24,8 +29,11 @@ class ByteReader {
   virtual size_t read(char* out, size_t size) = 0;
 };
 
-/// The bytes of a file as they are; each is added to `tally`. IoError names the file and the
-/// reason.
+/// What standard input is called among inputs.
+inline constexpr std::string_view kStandardInput = "-";
+
+/// The bytes of a file, or of standard input, as they are; each is added to `tally`. IoError names
+/// the file and the reason.
 class FileReader final : public ByteReader {
  public:
   FileReader(const std::filesystem::path& path, Tally& tally);
@@ -36,12 +44,30 @@ class FileReader final : public ByteReader {
   size_t read(char* out, size_t size) override;
 
  private:
+  void stop_if_asked() const;
+
   std::string file_;
+  bool may_wait_;  // for whoever writes to a pipe
   int descriptor_;
   Tally& tally_;
 };
 
-/// The text of a file: decompressed when its name ends in ".zst" or ".gz", as it is otherwise.
+/// Hands out what another hands out, after a look at its first bytes.
+class PeekReader final : public ByteReader {
+ public:
+  explicit PeekReader(std::unique_ptr<ByteReader> bytes) : bytes_(std::move(bytes)) {}
+  /// What begins the bytes: n of them at least, unless there are fewer.
+  std::string_view peek(size_t n);
+  size_t read(char* out, size_t size) override;
+
+ private:
+  std::unique_ptr<ByteReader> bytes_;
+  std::string first_;
+  size_t at_ = 0;  // of first_, what has been read
+};
+
+/// The text of a file: decompressed when its name ends in ".zst" or ".gz", or, from standard input,
+/// when it begins as such files do; as it is otherwise.
 std::unique_ptr<ByteReader> open_reader(const std::filesystem::path& path, Tally& tally);
 
 }  // namespace farfield::data

@@ -183,6 +183,8 @@ class Scanner {
   int64_t lone_surrogates_ = 0;
 };
 
+constexpr std::string_view kMeta = "meta";
+
 // The value under the wanted key: takes its text, or skips it.
 bool wanted_value(Scanner& scan, JsonText& result) {
   result.text.clear();
@@ -202,7 +204,9 @@ bool wanted_value(Scanner& scan, JsonText& result) {
   return true;
 }
 
-bool object(Scanner& scan, std::string_view key, JsonText& result) {
+// An object; `value` takes, or skips, what stands under each key.
+template <class F>
+bool object(Scanner& scan, const F& value) {
   scan.skip_space();
   if (!scan.take('{')) return false;
   scan.skip_space();
@@ -211,14 +215,27 @@ bool object(Scanner& scan, std::string_view key, JsonText& result) {
   while (is_open) {
     name.clear();
     scan.skip_space();
-    if (!scan.key(&name)) return false;
-    if (!(name == key ? wanted_value(scan, result) : scan.value())) return false;
+    if (!scan.key(&name) || !value(name)) return false;
     scan.skip_space();
     is_open = !scan.take('}');
     if (is_open && !scan.take(',')) return false;
   }
+  return true;
+}
+
+// The value under "meta" in the Pile: {"pile_set_name": "ArXiv"}, and what else may stand there.
+bool meta_value(Scanner& scan, JsonText& result) {
+  result.has_subset = false;
+  result.subset.clear();
   scan.skip_space();
-  return scan.at_end();
+  if (scan.peek() != '{') return scan.value();
+  return object(scan, [&](std::string_view name) {
+    if (name != "pile_set_name") return scan.value();
+    scan.skip_space();
+    result.has_subset = scan.peek() == '"';
+    result.subset.clear();
+    return result.has_subset ? scan.string(&result.subset) : scan.value();
+  });
 }
 
 }  // namespace
@@ -226,7 +243,14 @@ bool object(Scanner& scan, std::string_view key, JsonText& result) {
 JsonText json_text(std::string_view line, std::string_view key) {
   JsonText result;
   Scanner scan(line);
-  result.is_object = object(scan, key, result);
+  result.is_object = object(scan, [&](std::string_view name) {
+    if (name == key) return wanted_value(scan, result);
+    return name == kMeta ? meta_value(scan, result) : scan.value();
+  });
+  if (result.is_object) {
+    scan.skip_space();
+    result.is_object = scan.at_end();
+  }
   result.error_at = scan.at();
   return result;
 }

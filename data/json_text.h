@@ -17,12 +17,14 @@ struct JsonText {
                                 ///< UTF-8 where the line is. Of a line that ends within it: what
                                 ///< there is
   size_t begin = 0, end = 0;    ///< the value's bytes in the line
+  bool has_subset = false;      ///< a string stands under "pile_set_name" in the object "meta"
+  std::string subset;           ///< that string
   int64_t lone_surrogates = 0;  ///< escapes \ud800 to \udfff without partner, now U+FFFD
 };
 
 /// Takes the text out of a line of JSONL. Other values are checked for syntax and skipped, numbers
 /// without being converted; any depth. The last of equal keys counts. Bytes that are not UTF-8 are
-/// let through.
+/// let through. The Pile's name of a subset is taken on the same way through the line.
 JsonText json_text(std::string_view line, std::string_view key);
 
 /// A key of a JSON object, and how many bytes of text stand under it: -1 for neither a string nor a

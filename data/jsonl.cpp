@@ -15,7 +15,9 @@ constexpr size_t kBlockBytes = size_t{1} << 18;
 constexpr size_t kFirstLookBytes = size_t{1} << 20;
 // Behind the bytes that are wanted: room for a character that was cut.
 constexpr size_t kMoreThanWanted = 16;
+constexpr size_t kLongLineBytes = size_t{32} << 20;
 constexpr size_t kMostKeys = 16;
+constexpr size_t kMostSubsets = 64;
 constexpr int64_t kMostObjectsWithKeys = 100;
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
@@ -72,7 +74,10 @@ void JsonlReader::blank_byte_order_mark() {
 // that a line is not gone through too often.
 bool JsonlReader::has_wanted(size_t wanted) {
   const size_t enough = wanted + kMoreThanWanted;
-  if (wanted >= SIZE_MAX - kFirstLookBytes || line_.size() < next_look_) return false;
+  // What stands behind the text may say that it is not wanted.
+  if (wanted >= SIZE_MAX - kFirstLookBytes || line_.size() < next_look_ ||
+      !options_.subsets.empty())
+    return false;
   next_look_ = 2 * line_.size();
   blank_byte_order_mark();
   cut_ = json_text(line_, options_.text_key);
@@ -124,7 +129,24 @@ void JsonlReader::check_utf8(const JsonText& found) const {
                    " of the text of the file; without --strict it is replaced");
 }
 
+bool JsonlReader::is_wanted_subset(const JsonText& found, Skipped& skipped) const {
+  if (options_.subsets.empty()) return true;
+  const bool is_wanted =
+      found.has_subset && std::find(options_.subsets.begin(), options_.subsets.end(),
+                                    found.subset) != options_.subsets.end();
+  skipped.other_subsets += !is_wanted;
+  if (found.has_subset && (is_wanted || skipped.seen_subsets.size() < kMostSubsets))
+    skipped.seen_subsets.insert(found.subset);
+  return is_wanted;
+}
+
 bool JsonlReader::next(std::string& text, Skipped& skipped, size_t wanted) {
+  if (!next_raw(text, skipped, wanted)) return false;
+  skipped.invalid_utf8 += replace_invalid_utf8(text);
+  return true;
+}
+
+bool JsonlReader::next_raw(std::string& text, Skipped& skipped, size_t wanted) {
   while (!is_cut_ && next_line(wanted)) {
     blank_byte_order_mark();
     if (line_.find_first_not_of(" \t\r\n") == std::string::npos) continue;
@@ -136,6 +158,7 @@ bool JsonlReader::next(std::string& text, Skipped& skipped, size_t wanted) {
       ++skipped.bad_lines;
       continue;
     }
+    if (!is_wanted_subset(found, skipped)) continue;
     if (!found.has_text && !is_cut_) {
       if (skipped.missing_text++ < kMostObjectsWithKeys) note_keys(line_, skipped.other_keys);
       continue;
@@ -146,9 +169,10 @@ bool JsonlReader::next(std::string& text, Skipped& skipped, size_t wanted) {
     }
     if (options_.is_strict) check_utf8(found);
     if (is_cut_) cut_utf8(found.text, wanted + 4);
-    skipped.invalid_utf8 += replace_invalid_utf8(found.text);
     skipped.lone_surrogates += found.lone_surrogates;
     text = std::move(found.text);
+    if (line_.capacity() > kLongLineBytes)
+      line_ = {};  // of 256 MiB, say: not while the text is used
     return true;
   }
   return false;
@@ -169,6 +193,19 @@ std::string missing_text_hint(const Skipped& skipped, const std::string& text_ke
   if (!keys.empty() && keys.front().text_bytes > 0 && keys.front().name != text_key &&
       keys.front().name.find_first_not_of(kPlain) == std::string::npos)
     hint += "; try --text-key " + keys.front().name;
+  return hint;
+}
+
+std::string missing_subsets_hint(const Skipped& skipped, const std::vector<std::string>& subsets) {
+  std::vector<std::string> seen(skipped.seen_subsets.begin(), skipped.seen_subsets.end());
+  std::string hint;
+  for (const std::string& name : subsets) {
+    if (skipped.seen_subsets.contains(name)) continue;
+    if (!hint.empty()) hint += '\n';
+    hint += concat("no document has the subset ", shown(name), " in meta.pile_set_name",
+                   did_you_mean(name, seen));
+    if (!seen.empty()) hint += "; seen: " + joined(seen, ", ", shown);
+  }
   return hint;
 }
 

@@ -16,6 +16,9 @@ struct JsonlOptions {
   bool is_strict = false;       ///< invalid UTF-8 is an error, not replaced
   bool skip_bad_lines = false;  ///< count lines that are not JSON, instead of an error
   bool allow_binary = false;    ///< read what looks binary, instead of an error
+  /// Only documents whose "meta" has one of these under "pile_set_name", as the Pile names its
+  /// parts; the others are counted. Empty: all.
+  std::vector<std::string> subsets;
   /// A longer line is an error, and no more of it gets into memory; 0: any length.
   int64_t max_line_bytes = int64_t{256} << 20;
 };
@@ -35,8 +38,12 @@ class JsonlReader {
   /// until they are there: the text ends a little behind them, what follows in the line is not
   /// looked at, and nothing can be read afterwards.
   bool next(std::string& text, Skipped& skipped, size_t wanted = SIZE_MAX);
+  /// The same, with ill-formed sequences of UTF-8 as they are and not counted: for a text that is
+  /// too long to have them replaced in memory.
+  bool next_raw(std::string& text, Skipped& skipped, size_t wanted = SIZE_MAX);
 
  private:
+  bool is_wanted_subset(const JsonText& found, Skipped& skipped) const;
   bool next_line(size_t wanted);
   bool fill_block();
   void blank_byte_order_mark();
@@ -59,5 +66,9 @@ class JsonlReader {
 /// What a reader of objects without text under the key says: how many there were, the keys that
 /// they have, and which to try. Empty without such objects.
 std::string missing_text_hint(const Skipped& skipped, const std::string& text_key);
+
+/// What a reader says that was asked for subsets which it never saw, with the nearest of those that
+/// it did. Empty when it saw all.
+std::string missing_subsets_hint(const Skipped& skipped, const std::vector<std::string>& subsets);
 
 }  // namespace farfield::data

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -7,31 +8,39 @@
 
 #include "data/manifest.h"
 #include "data/source.h"
+#include "data/tokenizers/make.h"
 
 namespace farfield::data {
 
 struct PrepareOptions {
   SourceOptions source;
   std::filesystem::path output;     ///< the corpus folder to make
-  std::string tokenizer = "bytes";  ///< as make_tokenizer() takes it
-  bool force = false;               ///< replace the corpus that is there
-  /// So much text is held until the number of documents says how to split it; where it is more,
-  /// the inputs are read again.
+  std::string tokenizer = "bytes";  ///< as make_tokenizer() takes it, with tokenizer_options
+  TokenizerOptions tokenizer_options;
+  /// Of train, valid and test in the documents, or in the bytes; each above 0.
+  std::array<int64_t, 3> shares = {90, 5, 5};
+  bool force = false;  ///< replace the corpus that is there
+  /// So much text is held in memory until the documents so far say how to split it, more on disk.
   size_t held_bytes = size_t{64} << 20;
 };
 
 /// How far prepare() has come. Bytes are those of the input files as stored.
 struct PrepareProgress {
-  int64_t bytes_read = 0, bytes_total = 0;
+  int64_t bytes_read = 0, bytes_total = 0;  ///< total 0: nobody knows, of a pipe
+  /// Of bytes_total: the mean of what has been read and, in proportion, of what became tokens.
+  int64_t bytes_done = 0;
   int64_t documents = 0, tokens = 0;
 };
 
 /// Turns text into a corpus, which is there whole or not at all; returns its manifest.
 ///
-/// Each document goes to train, valid or test, 90 : 5 : 5, by a hash of its text, so it stays where
-/// it is when others come or go. If that leaves a split without a document, the documents are
-/// ranked by the same hash and cut at 90 % and 95 % of their number. With fewer than 20 documents
-/// the text is cut in order instead, at 90 % and 95 % of its bytes.
+/// Each document goes to train, valid or test by its share (90 : 5 : 5 unless said), by a hash of
+/// its text, so it stays where it is when others come or go. If that leaves a split without a
+/// document, the documents are ranked by the same hash and cut by the shares of their number. With
+/// fewer than 20 documents the text is cut in order instead, by the shares of its bytes.
+///
+/// Inputs are read once, in a thread of their own, and tokens made on all threads; the corpus does
+/// not depend on their number. Memory does not grow with the text: data/README.md.
 ///
 /// Throws ConfigError (options, an output that exists) or IoError (bad text, an empty corpus or
 /// split, a full disk); what existed is untouched then.

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
+#include <deque>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -8,6 +10,7 @@
 #include <vector>
 
 #include "data/byte_reader.h"
+#include "data/document.h"
 #include "data/jsonl.h"
 
 namespace farfield::data {
@@ -20,8 +23,17 @@ struct SourceRecord {
   std::string hash;        ///< of these bytes; for a folder, of the names below it as well
 };
 
+/// What a file holds.
+enum class InputFormat {
+  by_name,  ///< as its name ends; standard input: JSON Lines when its first character is a brace
+  text,     ///< one document
+  jsonl,    ///< one a line
+};
+
 struct SourceOptions {
-  std::vector<std::filesystem::path> inputs;  ///< files and folders, read in this order
+  /// Files and folders, read in this order; "-": standard input.
+  std::vector<std::filesystem::path> inputs;
+  InputFormat format = InputFormat::by_name;
   /// Of a folder only the files whose name ends in one of these, with or without a leading dot
   /// ("h", ".jsonl.zst"); "none" stands for names without a dot. Empty: all files.
   std::vector<std::string> endings;
@@ -30,12 +42,17 @@ struct SourceOptions {
   /// Cut the text off behind so many bytes and read no further, not even in a line; 0: no limit.
   /// With drop_duplicates a document is read whole, to tell whether it is one.
   int64_t max_bytes = 0;
+  size_t most_in_memory = size_t{32} << 20;  ///< a longer document is spooled
+  std::filesystem::path spool_folder;        ///< where; empty: where temporary files go
+  /// Set from another thread: reading ends with Interrupted. May be null.
+  const std::atomic<bool>* is_stopped = nullptr;
 };
 
 /// The documents of all inputs, one after another, each valid UTF-8 and not empty.
 ///
 /// A file that ends in ".jsonl", ".jsonl.zst" or ".jsonl.gz" holds a document per line; any other
-/// is one document, decompressed if it ends in ".zst" or ".gz". A folder stands for its files, at
+/// is one document, decompressed if it ends in ".zst" or ".gz"; SourceOptions::format says
+/// otherwise. Standard input is decompressed by its first bytes. A folder stands for its files, at
 /// any depth, in the order of their paths' bytes; entries with a leading dot and files that look
 /// binary are left out, links to folders are not followed. A file that was named itself and looks
 /// binary is an error. The order is fixed: the same inputs give the same documents.
@@ -46,10 +63,13 @@ class DocumentReader {
   explicit DocumentReader(SourceOptions options);
 
   /// The next document; false at the end. IoError for a file that cannot be read.
+  bool next(Document& document);
+  /// The same, all of it in memory, however long.
   bool next(std::string& text);
 
   const Skipped& skipped() const { return skipped_; }
-  /// Compressed and uncompressed bytes read so far, and those of all inputs: for showing progress.
+  /// Bytes read so far as they are stored, and those of all inputs, 0 where nobody knows (a pipe):
+  /// for showing progress, from any thread.
   int64_t bytes_read() const;
   int64_t bytes_total() const { return bytes_total_; }
   /// What was read, complete once next() has returned false.
@@ -57,20 +77,22 @@ class DocumentReader {
 
  private:
   struct File {
-    std::filesystem::path path;
     std::string name;  // below its folder; empty for an input that is a file
     size_t input;
   };
-  bool next_any(std::string& text, size_t wanted);
-  bool next_of_file(const File& file, std::string& text, size_t wanted);
+  std::filesystem::path path_of(const File& file) const;
+  bool next_any(DocumentBuilder& document, size_t wanted);
+  bool next_of_file(const File& file, DocumentBuilder& document, size_t wanted);
+  bool next_line(DocumentBuilder& document, size_t wanted);
 
   SourceOptions options_;
   std::vector<File> files_;
-  std::vector<Tally> tallies_;         // one per input
+  std::deque<Tally> tallies_;          // one per input
   std::vector<SourceRecord> records_;  // likewise; hash and bytes are in the tally
   size_t next_file_ = 0;
   std::unique_ptr<JsonlReader> lines_;  // of the file before next_file_, while it has more
   std::unordered_set<std::string> seen_;
+  Spools spools_;
   Skipped skipped_;
   int64_t bytes_total_ = 0, text_bytes_ = 0;
   bool is_full_ = false;

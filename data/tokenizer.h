@@ -40,7 +40,8 @@ class Tokenizer {
 
   /// The first place at or behind `from` where a longer text can be cut: what encode() gives for
   /// the two parts, one after the other, is what it gives for the whole. text.size() when there is
-  /// none before the end.
+  /// none before the end. Where the text goes on, a place with kCutContext bytes or more behind it
+  /// is one all the same.
   virtual size_t cut(std::string_view text, size_t from) const = 0;
 
  protected:
@@ -58,6 +59,9 @@ class Tokenizer {
  private:
   std::string name_, file_, hash_;
 };
+
+/// See Tokenizer::cut().
+inline constexpr size_t kCutContext = 4096;
 
 using TokenizerPtr = std::shared_ptr<const Tokenizer>;
 

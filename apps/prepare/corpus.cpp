@@ -1,5 +1,9 @@
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <functional>
 #include <iomanip>
-#include <sstream>
+#include <optional>
 
 #include "apps/cli/options.h"
 #include "apps/cli/printable.h"
@@ -7,19 +11,17 @@
 #include "apps/cli/signals.h"
 #include "apps/prepare/program.h"
 #include "data/prepare.h"
+#include "data/tokenizers/make.h"
 #include "engine/base/error.h"
+#include "engine/base/text.h"
 
 namespace farfield::prepare {
 namespace {
 
-std::string megabytes(int64_t bytes) {
-  std::ostringstream text;
-  text << std::fixed << std::setprecision(1) << static_cast<double>(bytes) / 1e6 << " MB";
-  return text.str();
-}
+std::string megabytes(double bytes) { return fixed(bytes / 1e6, 1) + " MB"; }
 
 void print_summary(const data::Manifest& manifest, const std::string& output,
-                   const std::string& text_key, std::ostream& out) {
+                   const data::JsonlOptions& jsonl, std::ostream& out) {
   out << std::left << std::setw(8) << "split" << std::right << std::setw(12) << "documents"
       << std::setw(14) << "tokens" << std::setw(14) << "bytes" << '\n';
   for (size_t i = 0; i < data::kSplits.size(); ++i) {
@@ -32,23 +34,83 @@ void print_summary(const data::Manifest& manifest, const std::string& output,
   for (const auto& [name, count] : data::named_counts(manifest.skipped))
     if (count > 0) out << name << ": " << count << '\n';
   if (manifest.skipped.missing_text > 0)
-    out << data::missing_text_hint(manifest.skipped, text_key) << '\n';
+    out << cli::printable(data::missing_text_hint(manifest.skipped, jsonl.text_key)) << '\n';
+  const std::string subsets = data::missing_subsets_hint(manifest.skipped, jsonl.subsets);
+  if (!subsets.empty()) out << "warning: " << cli::printable(subsets) << '\n';
   out << cli::printable(output) << ": corpus " << manifest.hash() << std::endl;
 }
 
 }  // namespace
 
+data::InputFormat input_format(const std::optional<std::string>& name) {
+  if (!name) return data::InputFormat::by_name;
+  require<ConfigError>(*name == "text" || *name == "jsonl", "prepare",
+                       "--input-format: expected text or jsonl, got '", *name, "'",
+                       did_you_mean(*name, {"text", "jsonl"}));
+  return *name == "text" ? data::InputFormat::text : data::InputFormat::jsonl;
+}
+
+std::array<int64_t, 3> split_shares(const std::vector<int64_t>& given) {
+  require<ConfigError>(given.size() == 3, "prepare",
+                       "--split: expected three shares for train, valid and test such as 949,50,1, "
+                       "got ",
+                       joined(given, ","));
+  return {given[0], given[1], given[2]};
+}
+
+// What prepare() is at, for people to watch.
+class Watch {
+ public:
+  void operator()(const data::PrepareProgress& p) {
+    if (cli::stop_requested()) fail<Error>("prepare", "stopped on request; nothing was written");
+    const Clock::time_point now = Clock::now();
+    const double seconds = std::chrono::duration<double>(now - begin_).count();
+    const bool keep = now - kept_ >= kKeepEach;
+    if (keep) kept_ = now;
+    const std::string rate =
+        concat(megabytes(static_cast<double>(p.bytes_done) / std::max(seconds, 1e-3)), "/s");
+    const auto read = static_cast<double>(p.bytes_read);
+    if (p.bytes_total == 0) {  // of a pipe: no time left can be told
+      progress_.update(
+          0, 1, concat("read ", megabytes(read), ", ", p.documents, " documents, ", rate), keep);
+      return;
+    }
+    const auto total = static_cast<double>(p.bytes_total);
+    progress_.update(p.bytes_done, p.bytes_total,
+                     concat("read ", megabytes(read), " of ", megabytes(total), ", ", p.documents,
+                            " documents, ", rate),
+                     keep);
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  static constexpr std::chrono::seconds kKeepEach{10};  // a line, where stdout is no terminal
+
+  cli::Progress progress_ = cli::Progress::on_stdout();
+  Clock::time_point begin_ = Clock::now(), kept_ = begin_;
+};
+
 int prepare_corpus(int argc, const char* const* argv, std::ostream& out) {
   data::PrepareOptions o;
   std::vector<std::string> inputs;
   std::string output;
+  std::optional<std::string> format;
+  std::vector<int64_t> shares(o.shares.begin(), o.shares.end());
+  data::TokenizerOptions& tokenization = o.tokenizer_options;
   data::SourceOptions& source = o.source;
   cli::Options options("prepare", "Turns text into a corpus: token files with a manifest.");
   options.group("Text")
-      .add_paths("input", inputs, "PATH", "file or folder to read; may be given more than once")
+      .add_paths("input", inputs, "PATH",
+                 "file or folder to read, - for standard input; may be given more than once")
+      .add("input-format", format, "FORMAT",
+           "text: each file is one document; jsonl: one a line (by the names' endings; standard "
+           "input: jsonl if it begins with a brace)")
       .add("ext", source.endings, "ENDING",
            "of a folder only files that end so, as in h,cpp; none: names without a dot (all files)")
       .add("text-key", source.jsonl.text_key, "KEY", "where JSON Lines hold the text")
+      .add_paths("subset", source.jsonl.subsets, "NAME",
+                 "of JSON Lines only documents whose meta.pile_set_name is this, as the Pile names "
+                 "its parts; may be given more than once")
       .add("skip-bad-lines", source.jsonl.skip_bad_lines,
            "skip lines that are not JSON, instead of stopping")
       .add("strict", source.jsonl.is_strict, "stop at invalid UTF-8, instead of replacing it")
@@ -57,32 +119,40 @@ int prepare_corpus(int argc, const char* const* argv, std::ostream& out) {
            "stop after N bytes of text and read no further; 0: no limit")
       .add("max-line", source.jsonl.max_line_bytes, "BYTES",
            "refuse a longer line of JSON Lines, and a compressed text that grows beyond it and to "
-           "more than 250 times its file; 0: no limit. Memory grows with the longest line")
+           "more than 250 times its file, and a sixteenth of it that the tokenizer cannot cut; 0: "
+           "no limit. Memory grows with the longest line")
       .add("allow-binary", source.jsonl.allow_binary,
            "read files that look binary as text, instead of stopping at them or, in a folder, "
            "leaving them out");
   options.group("Corpus")
       .add("output", output, "FOLDER", "the corpus to make")
-      .add("tokenizer", o.tokenizer, "NAME", "how text becomes tokens: bytes")
+      .add("split", shares, "A,B,C", "shares of train, valid and test, in documents")
       .add("force", o.force, "replace a corpus that is there");
+  options.group("Tokens")
+      .add("tokenizer", o.tokenizer, "NAME|PATH",
+           "how text becomes tokens: " + listed(data::tokenizer_names(), " or ") +
+               ", or a file or folder of a tokenizer")
+      .add("special-as-text", tokenization.special_as_text,
+           "names of special tokens, such as <|endoftext|>, are ordinary text: for text from "
+           "strangers")
+      .add("end-of-text", tokenization.end_of_text, "TOKEN",
+           "the token that ends a document (what the tokenizer has for it)")
+      .add("tokenizer-pattern", tokenization.pattern, "NAME",
+           "how a tiktoken rank file cuts text: gpt2 or cl100k_base");
   if (!options.parse(argc, argv, out)) return cli::kDone;
   require<ConfigError>(!inputs.empty(), "prepare", "expected --input PATH, got none");
   source.inputs.assign(inputs.begin(), inputs.end());
+  source.format = input_format(format);
+  o.shares = split_shares(shares);
   o.output = output;
 
   const cli::StopSignals signals;
   data::Manifest manifest;
   {
-    cli::Progress progress = cli::Progress::on_stdout();
-    manifest = data::prepare(o, [&](const data::PrepareProgress& p) {
-      if (cli::stop_requested()) fail<Error>("prepare", "stopped on request; nothing was written");
-      progress.update(p.bytes_read, p.bytes_total,
-                      concat("read ", megabytes(p.bytes_read), " of ", megabytes(p.bytes_total),
-                             ", ", p.documents, " documents"),
-                      /*keep=*/false);
-    });
+    Watch watch;
+    manifest = data::prepare(o, std::ref(watch));
   }
-  print_summary(manifest, output, source.jsonl.text_key, out);
+  print_summary(manifest, output, source.jsonl, out);
   return cli::kDone;
 }
 

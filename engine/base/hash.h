@@ -27,6 +27,22 @@ class Hasher {
   std::unique_ptr<State> state_;
 };
 
+/// XXH3-64 of bytes that come in pieces: hash64() of all of them.
+class Hasher64 {
+ public:
+  Hasher64();
+  ~Hasher64();
+  Hasher64(Hasher64&&) noexcept;
+  Hasher64& operator=(Hasher64&&) noexcept;
+
+  void update(std::string_view bytes);
+  uint64_t value() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
 /// Hasher::hex() of the bytes.
 std::string hash_hex(std::string_view bytes);
 

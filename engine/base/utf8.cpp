@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace farfield {
 namespace {
@@ -61,6 +62,18 @@ size_t find_invalid_from(std::string_view text, size_t at) {
   return std::string_view::npos;
 }
 
+// Bytes at the end that begin a sequence which more bytes could complete.
+size_t size_of_incomplete_tail(std::string_view text) {
+  for (size_t n = 1; n <= std::min<size_t>(3, text.size()); ++n) {
+    const auto first = static_cast<unsigned char>(text[text.size() - n]);
+    if ((first & 0xC0) == 0x80) continue;
+    if (first < 0xC2 || first > 0xF4) return 0;
+    const Step s = step(text.substr(text.size() - n));
+    return !s.is_valid && s.size == n ? n : 0;
+  }
+  return 0;
+}
+
 }  // namespace
 
 Utf8Sequence first_of_utf8(std::string_view text) {
@@ -90,22 +103,41 @@ void cut_utf8(std::string& text, size_t size) {
 }
 
 int64_t replace_invalid_utf8(std::string& text) {
-  size_t bad = find_invalid_utf8(text);
-  if (bad == std::string::npos) return 0;
-  int64_t count = 0;
+  if (find_invalid_utf8(text) == std::string::npos) return 0;
   std::string result;
   result.reserve(text.size() + text.size() / 8);
-  size_t at = 0;
-  for (; bad != std::string::npos; bad = find_invalid_from(text, at)) {
-    result.append(text, at, bad - at);
-    result += "\xEF\xBF\xBD";
-    at = bad + step(std::string_view(text).substr(bad)).size;
-    ++count;
-  }
-  result.append(text, at);
+  Utf8Replacer replacer;
+  replacer.append(text, result);
+  replacer.finish(result);
   text = std::move(result);
-  return count;
+  return replacer.n_replaced();
 }
+
+void Utf8Replacer::put(std::string_view text, std::string& out) {
+  size_t at = 0;
+  for (size_t bad = 0; (bad = find_invalid_from(text, at)) != std::string_view::npos;) {
+    out.append(text, at, bad - at);
+    out += "\xEF\xBF\xBD";
+    at = bad + step(text.substr(bad)).size;
+    if (n_replaced_++ == 0) first_invalid_ = offset_ + bad;
+  }
+  out.append(text, at);
+  offset_ += text.size();
+}
+
+void Utf8Replacer::append(std::string_view piece, std::string& out) {
+  std::string joined;
+  if (!waiting_.empty()) {
+    joined = std::exchange(waiting_, {});
+    joined += piece;
+    piece = joined;
+  }
+  const size_t tail = size_of_incomplete_tail(piece);
+  put(piece.substr(0, piece.size() - tail), out);
+  waiting_ = piece.substr(piece.size() - tail);
+}
+
+void Utf8Replacer::finish(std::string& out) { put(std::exchange(waiting_, {}), out); }
 
 void append_utf8(uint32_t code_point, std::string& text) {
   const auto put = [&](uint32_t byte) { text += static_cast<char>(byte); };

@@ -31,6 +31,28 @@ void cut_utf8(std::string& text, size_t size);
 ///           Subparts"
 int64_t replace_invalid_utf8(std::string& text);
 
+/// replace_invalid_utf8() for a text that comes in pieces, wherever they are cut.
+class Utf8Replacer {
+ public:
+  /// Puts what is certain of the text so far behind `out`, in whole characters: up to three bytes
+  /// wait for the next piece.
+  void append(std::string_view piece, std::string& out);
+  /// The text ends: what waited for more is ill-formed.
+  void finish(std::string& out);
+
+  int64_t n_replaced() const { return n_replaced_; }
+  /// Byte offset of the first ill-formed sequence, or npos.
+  size_t first_invalid() const { return first_invalid_; }
+
+ private:
+  void put(std::string_view text, std::string& out);
+
+  std::string waiting_;
+  size_t offset_ = 0;  // bytes before those that wait
+  size_t first_invalid_ = std::string_view::npos;
+  int64_t n_replaced_ = 0;
+};
+
 /// The code point as UTF-8, at the end of `text`.
 void append_utf8(uint32_t code_point, std::string& text);
 

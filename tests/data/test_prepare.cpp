@@ -156,7 +156,7 @@ BOOST_AUTO_TEST_CASE(an_empty_corpus_says_what_was_there_instead) {
                         says("no document in ", "in: 1 file looks binary"));
 }
 
-BOOST_AUTO_TEST_CASE(documents_that_are_too_large_to_hold_are_read_again_and_split_as_others) {
+BOOST_AUTO_TEST_CASE(documents_that_are_too_large_to_hold_go_to_disk_and_are_split_as_others) {
   put_documents("many.jsonl", 300);
   put_documents("few.jsonl", 19);
   put("in/a.txt", std::string(100, 'a'));
@@ -168,6 +168,7 @@ BOOST_AUTO_TEST_CASE(documents_that_are_too_large_to_hold_are_read_again_and_spl
     const auto want = bytes_below(folder / "out");
     for (const size_t held : {0, 20, 120}) {
       o.held_bytes = held;
+      o.source.most_in_memory = held == 0 ? 7 : size_t{1} << 20;
       prepare(o);
       BOOST_CHECK_MESSAGE(bytes_below(folder / "out") == want, input << ' ' << held);
     }
