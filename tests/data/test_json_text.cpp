@@ -26,6 +26,31 @@ BOOST_AUTO_TEST_CASE(a_string_is_taken_from_any_place_in_the_object) {
   BOOST_TEST(json_text(R"({"content":"a"})", "content").text == "a");
 }
 
+BOOST_AUTO_TEST_CASE(the_name_of_a_subset_is_taken_on_the_way) {
+  const struct {
+    std::string line;
+    const char* want;
+  } cases[] = {
+      {R"({"text":"a","meta":{"pile_set_name":"ArXiv x"}})", "ArXiv x"},
+      {R"-({"meta":{"x":[{}],"pile_set_name":"\u0041 (en)","y":1} , "text":"a"})-", "A (en)"},
+      {R"({"text":"a","meta":{"pile_set_name":"b"},"meta":{"pile_set_name":"c"}})", "c"},
+      {R"({"text":"a","meta":{"pile_set_name":""}})", ""},
+      {R"({"text":"a","pile_set_name":"b"})", nullptr},
+      {R"({"text":"a","meta":"pile_set_name"})", nullptr},
+      {R"({"text":"a","meta":{"pile_set_name":["b"]}})", nullptr},
+      {R"({"text":"a","meta":{"pile_set_name":"b"},"meta":{}})", nullptr},
+      {R"({"text":"a","x":{"meta":{"pile_set_name":"b"}}})", nullptr}};
+  for (const auto& c : cases) {
+    const JsonText found = json_text(c.line, "text");
+    BOOST_TEST(found.is_object, c.line);
+    BOOST_TEST(found.text == "a");
+    BOOST_TEST(found.has_subset == (c.want != nullptr), c.line);
+    if (c.want != nullptr) BOOST_TEST(found.subset == c.want);
+  }
+  BOOST_TEST(!json_text(R"({"text":"a","meta":{"pile_set_name":"b",}})", "text").is_object);
+  BOOST_TEST(json_text(R"({"meta":"the text"})", "meta").text == "the text");
+}
+
 BOOST_AUTO_TEST_CASE(escapes_are_decoded) {
   BOOST_TEST(text_of(R"({"text":"\"\\\/\b\f\n\r\t"})") == "\"\\/\b\f\n\r\t");
   BOOST_TEST(text_of(R"({"text":"\u0041\u00e9\u4e2d\uD83D\uDE00"})") ==

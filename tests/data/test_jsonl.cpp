@@ -35,6 +35,24 @@ BOOST_AUTO_TEST_CASE(each_line_is_a_document_whatever_the_blocks) {
   BOOST_TEST(read("").empty());
 }
 
+BOOST_AUTO_TEST_CASE(only_the_subsets_asked_for_are_read_and_the_others_counted) {
+  const std::string bytes =
+      "{\"text\":\"a\",\"meta\":{\"pile_set_name\":\"ArXiv\"}}\n"
+      "{\"text\":\"b\",\"meta\":{\"pile_set_name\":\"Github\"}}\n"
+      "{\"text\":\"c\"}\n{\"meta\":{\"pile_set_name\":\"Books3\"}}\n"
+      "{\"text\":\"d\",\"meta\":{\"pile_set_name\":\"Wikipedia (en)\"}}\n";
+  options.subsets = {"ArXiv", "Wikipedia (en)"};
+  BOOST_TEST(read(bytes) == Documents({"a", "d"}));
+  BOOST_TEST(skipped.other_subsets == 3);
+  BOOST_TEST(skipped.missing_text == 0);
+  BOOST_TEST(missing_subsets_hint(skipped, options.subsets) == "");
+  options.subsets = {"GitHub", "ArXiv"};
+  BOOST_TEST(read(bytes) == Documents({"a"}));
+  BOOST_TEST(missing_subsets_hint(skipped, options.subsets) ==
+             "no document has the subset 'GitHub' in meta.pile_set_name; did you mean 'Github'?; "
+             "seen: 'ArXiv', 'Books3', 'Github', 'Wikipedia (en)'");
+}
+
 BOOST_AUTO_TEST_CASE(a_line_longer_than_the_limit_is_refused_before_it_is_in_memory) {
   options.max_line_bytes = 1 << 20;
   for (const std::string begin : {"", "{\"text\":\"a\"}\n"}) {

@@ -9,6 +9,7 @@
 #include "tests/support/data_dir.h"
 #include "tests/support/file_size_limit.h"
 #include "tests/support/messages.h"
+#include "tests/support/standard_input.h"
 #include "tests/support/temp_folder.h"
 
 namespace farfield::data {
@@ -210,12 +211,93 @@ BOOST_AUTO_TEST_CASE(a_failure_leaves_the_old_corpus) {
   BOOST_TEST(folder.entries() == 2);
 }
 
+BOOST_AUTO_TEST_CASE(shares_can_be_said_and_the_usual_ones_change_nothing) {
+  put_documents("a.jsonl", 4000);
+  put("b.txt", std::string(1000, 'b'));
+  prepare(options("a.jsonl"));
+  const auto usual = bytes_below(folder / "out");
+  PrepareOptions o = options("a.jsonl");
+  o.force = true;
+  for (const std::array<int64_t, 3> same :
+       {std::array<int64_t, 3>{90, 5, 5}, {18, 1, 1}, {900, 50, 50}}) {
+    o.shares = same;
+    prepare(o);
+    BOOST_CHECK(bytes_below(folder / "out") == usual);
+  }
+  o.shares = {70, 20, 10};
+  Manifest manifest = prepare(o);
+  BOOST_TEST(std::abs(manifest.splits[0].counts.documents - 2800) < 145);  // 5 sigma
+  BOOST_TEST(std::abs(manifest.splits[1].counts.documents - 800) < 127);
+  BOOST_TEST(manifest.split_rule == "7 : 2 : 1, by a hash of each document's text");
+  BOOST_TEST(read_file(folder / "out/manifest.json").find("\"split\": \"70,20,10\"") !=
+             std::string::npos);
+  o.source.inputs = {folder / "b.txt"};
+  manifest = prepare(o);
+  BOOST_TEST(manifest.splits[0].counts.bytes == 700);
+  BOOST_TEST(manifest.splits[1].counts.bytes == 200);
+  BOOST_TEST(manifest.split_rule == "7 : 2 : 1, in order of the bytes");
+  put_documents("a.jsonl", 50);
+  o.source.inputs = {folder / "a.jsonl"};
+  o.shares = {1'000'000, 1, 1};
+  manifest = prepare(o);
+  for (const size_t i : {1, 2}) BOOST_TEST(manifest.splits[i].counts.documents == 1);
+  for (const std::array<int64_t, 3> bad :
+       {std::array<int64_t, 3>{0, 1, 1}, {1, 0, 1}, {1, 1, -1}, {INT64_MAX, 1, 1}}) {
+    o.shares = bad;
+    BOOST_CHECK_EXCEPTION(prepare(o), ConfigError, says("--split: expected three shares"));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(standard_input_gives_the_corpus_of_the_file) {
+  for (const int n : {5, 30, 1000}) {  // in order, by rank, by hash
+    put_documents("a.jsonl", n);
+    PrepareOptions o = options("a.jsonl");
+    o.force = true;
+    const std::string want = prepare(o).hash();
+    const StandardInput input(read_file(folder / "a.jsonl"));
+    o.source.inputs = {"-"};
+    o.held_bytes = 10;
+    BOOST_TEST(prepare(o).hash() == want);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_stop_while_text_is_put_aside_leaves_nothing) {
+  put("a.txt", std::string(3 << 20, 'a'));
+  PrepareOptions o = options("a.txt");
+  o.source.most_in_memory = 1000;
+  const int before = folder.entries();
+  struct Stop {};
+  BOOST_CHECK_THROW(prepare(o, [](const PrepareProgress&) { throw Stop(); }), Stop);
+  BOOST_TEST(folder.entries() == before);
+  const Manifest manifest = prepare(o);
+  BOOST_TEST(manifest.splits[0].counts.bytes == (3 << 20) * 9 / 10);
+  BOOST_TEST(folder.entries() == before + 1);
+}
+
+BOOST_AUTO_TEST_CASE(what_was_asked_of_a_tokenizer_is_in_the_manifest_only_where_it_was_asked) {
+  put("a.txt", std::string(200, 'a'));
+  prepare(options("a.txt"));
+  std::string manifest = read_file(folder / "out/manifest.json");
+  for (const std::string key : {"special_as_text", "end_of_text", "tokenizer_pattern", "subset",
+                                "input_format", "\"split\""})
+    BOOST_TEST(manifest.find(key) == std::string::npos, key);
+  PrepareOptions o = options("a.txt");
+  o.force = true;
+  o.tokenizer_options.special_as_text = true;
+  o.source.format = InputFormat::text;
+  prepare(o);
+  manifest = read_file(folder / "out/manifest.json");
+  for (const std::string line : {"\"special_as_text\": \"true\"", "\"input_format\": \"text\""})
+    BOOST_TEST(manifest.find(line) != std::string::npos, line);
+}
+
 BOOST_AUTO_TEST_CASE(progress_ends_with_the_whole_input) {
   put_documents("a.jsonl", 100);
   PrepareProgress last;
   prepare(options("a.jsonl"), [&](const PrepareProgress& p) { last = p; });
   BOOST_TEST(last.bytes_read == last.bytes_total);
   BOOST_TEST(last.bytes_total == static_cast<int64_t>(fs::file_size(folder / "a.jsonl")));
+  BOOST_TEST(last.bytes_done == last.bytes_total);
   BOOST_TEST(last.documents == 100);
 }
 

@@ -6,6 +6,7 @@
 #include "engine/base/random.h"
 #include "tests/support/gzip_member.h"
 #include "tests/support/messages.h"
+#include "tests/support/standard_input.h"
 #include "tests/support/temp_folder.h"
 #include "tests/support/zstd_frame.h"
 
@@ -201,6 +202,89 @@ BOOST_AUTO_TEST_CASE(invalid_utf8_is_replaced_and_counted_or_an_error) {
   BOOST_CHECK_EXCEPTION(
       read({"a.txt"}), IoError,
       says("a.txt: expected valid UTF-8, got an ill-formed sequence at byte 3 of its text"));
+}
+
+BOOST_AUTO_TEST_CASE(standard_input_is_known_by_its_first_bytes) {
+  const std::string lines = "\n {\"text\":\"one\"}\n{\"text\":\"two\"}\n";
+  const std::string skippable = std::string("\x50\x2A\x4D\x18\x02\0\0\0ab", 10);
+  const struct {
+    std::string bytes;
+    Documents want;
+  } cases[] = {{lines, {"one", "two"}},
+               {"some text", {"some text"}},
+               {zstd_frame(lines), {"one", "two"}},
+               {skippable + zstd_frame("text"), {"text"}},
+               {gzip_member("text"), {"text"}},
+               {gzip_member(lines), {"one", "two"}},
+               {"", {}}};
+  for (const auto& c : cases) {
+    const StandardInput input(c.bytes);
+    options.inputs = {"-"};
+    DocumentReader reader(options);
+    BOOST_TEST(reader.bytes_total() == 0);  // of a pipe nobody knows
+    Documents documents;
+    for (std::string text; reader.next(text);) documents.push_back(text);
+    BOOST_TEST(documents == c.want);
+    BOOST_TEST(reader.records()[0].path == "-");
+    BOOST_TEST(reader.records()[0].size_bytes == static_cast<int64_t>(c.bytes.size()));
+    BOOST_TEST(reader.records()[0].hash == hash_hex(c.bytes));
+  }
+  options.inputs = {"-", "-"};
+  BOOST_CHECK_EXCEPTION(DocumentReader{options}, ConfigError, says("got it twice"));
+  options.inputs = {"-"};
+  const StandardInput archive("PK\x03\x04 and so on");
+  DocumentReader reader(options);
+  std::string text;
+  BOOST_CHECK_EXCEPTION(reader.next(text), IoError,
+                        says("standard input: expected text, got a zip"));
+}
+
+BOOST_AUTO_TEST_CASE(the_format_can_be_said) {
+  put("lines", "{\"text\":\"one\"}\n");
+  put("text.jsonl", "{\\bf text}");
+  options.format = InputFormat::jsonl;
+  BOOST_TEST(read({"lines"}) == Documents({"one"}));
+  options.format = InputFormat::text;
+  BOOST_TEST(read({"text.jsonl"}) == Documents({"{\\bf text}"}));
+  const StandardInput input("{\\bf text}");
+  options.inputs = {"-"};
+  std::string text;
+  BOOST_TEST(DocumentReader(options).next(text));
+  BOOST_TEST(text == "{\\bf text}");
+}
+
+BOOST_AUTO_TEST_CASE(a_subset_is_of_json_lines) {
+  put("in/a.jsonl", "{\"text\":\"a\",\"meta\":{\"pile_set_name\":\"x\"}}\n{\"text\":\"b\"}\n");
+  put("in/b.txt", "text");
+  options.jsonl.subsets = {"x"};
+  BOOST_TEST(read({"in"}) == Documents({"a"}));
+  BOOST_TEST(skipped.other_subsets == 2);
+  BOOST_CHECK_EXCEPTION(read({"in/b.txt"}), ConfigError,
+                        says("b.txt: expected JSON Lines, of which --subset takes a part"));
+}
+
+BOOST_AUTO_TEST_CASE(documents_on_disk_are_those_in_memory) {
+  std::string text = "\xEF\xBB\xBF";
+  for (int i = 0; i < 30'000; ++i) text += std::to_string(i) + "\xE4\xB8\xAD \xFF\xF0\x9F";
+  put("in/a.txt", text);
+  put("in/b.jsonl",
+      "{\"text\":\"" + text + "\"}\n{\"text\":\"short\"}\n{\"text\":\"" + text + "\"}\n");
+  put("in/c.txt.gz", gzip_member(text));
+  put("in/d.txt", text + std::string("\0", 1));
+  for (const bool dedupe : {false, true})
+    for (const int64_t limit : {0, 1000, 150'001, 300'000, 320'003}) {
+      options.drop_duplicates = dedupe;
+      options.max_bytes = limit;
+      options.most_in_memory = SIZE_MAX;
+      const Documents want = read({"in"});
+      const Skipped counts = skipped;
+      for (const size_t most : {0, 5000, 250'000}) {
+        options.most_in_memory = most;
+        BOOST_CHECK(read({"in"}) == want);
+        BOOST_CHECK(named_counts(skipped) == named_counts(counts));
+      }
+    }
+  BOOST_TEST(folder.entries() == 1);
 }
 
 BOOST_AUTO_TEST_CASE(inputs_that_cannot_be_are_named) {

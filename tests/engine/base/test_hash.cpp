@@ -25,6 +25,18 @@ BOOST_AUTO_TEST_CASE(pieces_hash_like_the_whole) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(pieces_have_the_short_hash_of_the_whole) {
+  std::string text;
+  for (int i = 0; i < 5000; ++i) text += static_cast<char>(i * 7);
+  for (const size_t cut : {size_t{0}, size_t{1}, size_t{255}, size_t{1024}, text.size()}) {
+    Hasher64 hasher;
+    hasher.update(text.substr(0, cut));
+    hasher.update(text.substr(cut));
+    BOOST_TEST(hasher.value() == hash64(text));
+  }
+  BOOST_TEST(Hasher64().value() == hash64(""));
+}
+
 BOOST_AUTO_TEST_CASE(one_bit_changes_the_hash) {
   std::string text(300, 'x');
   const std::string before = hash_hex(text);

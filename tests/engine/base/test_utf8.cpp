@@ -48,6 +48,31 @@ BOOST_AUTO_TEST_CASE(the_first_bad_byte_is_found_at_any_offset) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(pieces_are_repaired_like_the_whole_wherever_they_are_cut) {
+  // Bytes that begin, go on with and damage sequences of every length.
+  const std::string bytes = "a\x80\xBF\xC1\xC3\xE0\xE4\xED\xA0\x9F\xF0\xF4\x90\xF5\xFF";
+  const Random random{3, 4};
+  uint64_t draw = 0;
+  for (int round = 0; round < 3000; ++round) {
+    std::string text, found;
+    for (uint64_t n = random.below(draw++, 12); text.size() < n;)
+      text += bytes[random.below(draw++, bytes.size())];
+    std::string want = text;
+    const int64_t count = replace_invalid_utf8(want);
+    Utf8Replacer replacer;
+    for (size_t at = 0; at < text.size();) {
+      const size_t n = 1 + random.below(draw++, 4);
+      replacer.append(std::string_view(text).substr(at, n), found);
+      BOOST_TEST(find_invalid_utf8(found) == std::string::npos);
+      at += n;
+    }
+    replacer.finish(found);
+    BOOST_TEST(found == want);
+    BOOST_TEST(replacer.n_replaced() == count);
+    BOOST_TEST(replacer.first_invalid() == find_invalid_utf8(text));
+  }
+}
+
 BOOST_AUTO_TEST_CASE(every_code_point_survives_encoding) {
   std::string all;
   size_t expected = 0;

@@ -1,0 +1,216 @@
+#include <algorithm>
+#include <bit>
+#include <numeric>
+
+#include "apps/cli/options.h"
+#include "apps/cli/printable.h"
+#include "apps/cli/progress.h"
+#include "apps/cli/text_table.h"
+#include "apps/inspect/commands.h"
+#include "data/corpus.h"
+#include "engine/base/error.h"
+#include "engine/base/text.h"
+
+namespace farfield::inspect {
+namespace {
+
+constexpr std::string_view kWhere = "inspect";
+using Table = std::vector<std::vector<std::string>>;
+
+struct Request {
+  std::string path, named;
+  data::CorpusOptions corpus;
+  int64_t n_first = 16;
+  bool verify = false;
+};
+
+std::string count(int64_t n) { return n == data::kUnknown ? "-" : std::to_string(n); }
+
+std::vector<std::string> splits_of(const data::Corpus& corpus) {
+  std::vector<std::string> names(data::kSplits.begin(), data::kSplits.end());
+  std::erase_if(names, [&](const std::string& name) { return !corpus.has_split(name); });
+  return names;
+}
+
+// Of each document, or piece of one, of a split, sorted; the id that ends it counts.
+std::vector<int64_t> document_lengths(const data::Corpus& corpus, const std::string& split) {
+  std::vector<int64_t> lengths = corpus.document_begins(split);
+  lengths.push_back(corpus.split(split).size());  // behind the last end there may be some left
+  std::adjacent_difference(lengths.begin(), lengths.end(), lengths.begin());
+  lengths.erase(lengths.begin());
+  if (lengths.back() == 0) lengths.pop_back();
+  std::sort(lengths.begin(), lengths.end());
+  return lengths;
+}
+
+std::string splits_table(const data::Corpus& corpus) {
+  Table rows = {{"split", "documents", "tokens", "bytes", "bytes per token", "hash"}};
+  for (const std::string& name : splits_of(corpus)) {
+    const data::TokenCounts& counts = corpus.counts(name);
+    const double ratio = static_cast<double>(counts.bytes) / static_cast<double>(counts.tokens);
+    const std::string& hash = corpus.recorded_hash(name);
+    rows.push_back({name, count(counts.documents), count(counts.tokens), count(counts.bytes),
+                    counts.bytes == data::kUnknown ? "-" : fixed(ratio, 3),
+                    hash.empty() ? "-" : hash});
+  }
+  return cli::text_table(rows);
+}
+
+std::string lengths_table(const std::vector<std::string>& splits,
+                          const std::vector<std::vector<int64_t>>& lengths) {
+  Table rows = {{"tokens of a document", "shortest", "median", "mean", "longest"}};
+  for (size_t i = 0; i < splits.size(); ++i) {
+    const std::vector<int64_t>& l = lengths[i];
+    if (l.empty()) continue;
+    const double sum = static_cast<double>(std::accumulate(l.begin(), l.end(), int64_t{0}));
+    rows.push_back({splits[i], count(l.front()), count(l[l.size() / 2]),
+                    fixed(sum / static_cast<double>(l.size()), 1), count(l.back())});
+  }
+  return cli::text_table(rows);
+}
+
+// A row for each power of two, a column for each split, and a bar for all of them.
+std::string histogram(const std::vector<std::string>& splits,
+                      const std::vector<std::vector<int64_t>>& lengths) {
+  constexpr size_t kBar = 40;
+  const auto bin_of = [](int64_t n) {
+    return static_cast<size_t>(std::bit_width(static_cast<uint64_t>(n))) - 1;
+  };
+  std::vector<std::vector<int64_t>> bins(splits.size(), std::vector<int64_t>(64));
+  std::vector<int64_t> sums(64);
+  for (size_t i = 0; i < splits.size(); ++i)
+    for (const int64_t n : lengths[i]) {
+      ++bins[i][bin_of(n)];
+      ++sums[bin_of(n)];
+    }
+  size_t first = 0, last = sums.size();
+  while (first < last && sums[first] == 0) ++first;
+  while (last > first && sums[last - 1] == 0) --last;
+  const int64_t most = std::max<int64_t>(1, *std::max_element(sums.begin(), sums.end()));
+  Table rows = {{"from", "to"}};
+  rows.front().insert(rows.front().end(), splits.begin(), splits.end());
+  std::vector<std::string> bars = {""};
+  for (size_t bin = first; bin < last; ++bin) {
+    rows.push_back({std::to_string(uint64_t{1} << bin), std::to_string((uint64_t{2} << bin) - 1)});
+    for (const auto& of_split : bins) rows.back().push_back(count(of_split[bin]));
+    const auto n = static_cast<size_t>(static_cast<double>(sums[bin]) / static_cast<double>(most) *
+                                       static_cast<double>(kBar));
+    bars.emplace_back(n == 0 && sums[bin] > 0 ? 1 : n, '#');
+  }
+  std::string table = cli::text_table(rows), text;
+  for (size_t line = 0, at = 0; at < table.size(); ++line) {
+    const size_t end = table.find('\n', at);
+    text += table.substr(at, end - at) + (bars[line].empty() ? "" : "   " + bars[line]) + '\n';
+    at = end + 1;
+  }
+  return text;
+}
+
+// A text on one line, as C would have it.
+std::string quoted(const std::string& text) {
+  std::string shown;
+  for (const char c : text) {
+    if (c == '\n') {
+      shown += "\\n";
+    } else if (c == '\t') {
+      shown += "\\t";
+    } else if (c == '"' || c == '\\') {
+      shown += {'\\', c};
+    } else {
+      shown += c;
+    }
+  }
+  return '"' + cli::printable(shown) + '"';
+}
+
+std::string first_tokens(const data::Corpus& corpus, const std::string& split, int64_t n) {
+  const data::Tokens& tokens = corpus.split(split);
+  const data::Tokenizer& tokenizer = corpus.tokenizer();
+  std::vector<int32_t> ids(static_cast<size_t>(std::min(n, tokens.size())));
+  tokens.copy(0, static_cast<int64_t>(ids.size()), ids.data());
+  std::string text;
+  for (const int32_t id : ids) {
+    const bool is_end = id == tokenizer.end_of_document();
+    text += concat("  ", id, ' ', quoted(tokenizer.decode({&id, 1})),
+                   is_end ? " (ends a document)" : "", '\n');
+  }
+  std::erase(ids, tokenizer.end_of_document());
+  return text + "  together " + quoted(tokenizer.decode(ids)) + '\n';
+}
+
+// What verify() found, or how to ask for it.
+std::string verified(const Request& request, const data::Corpus& corpus) {
+  if (!request.verify) return "tokens were not compared with their hashes; --verify does\n";
+  const std::vector<std::string> splits = splits_of(corpus);
+  int64_t total = 0, done = 0;
+  for (const std::string& name : splits) total += corpus.split(name).size();
+  std::array<std::string, 3> hashes;
+  {
+    cli::Progress progress = cli::Progress::on_stdout();
+    hashes = corpus.verify([&](int64_t n) {
+      done += n;
+      progress.update(done, total, concat("looked at ", done, " of ", total, " tokens"),
+                      /*keep=*/false);
+    });
+  }
+  std::string text = concat("verified: all ", total, " tokens are ids of the tokenizer");
+  std::string without;
+  for (size_t i = 0; i < data::kSplits.size(); ++i)
+    if (corpus.has_split(data::kSplits[i]) && corpus.recorded_hash(data::kSplits[i]).empty())
+      without += concat("  ", data::kSplits[i], ": hash ", hashes[i], ", none recorded\n");
+  return text + (without.empty() ? " and have the recorded hashes\n" : '\n' + without);
+}
+
+void print(const Request& request, const data::Corpus& corpus, std::ostream& out) {
+  const data::Tokenizer& tokenizer = corpus.tokenizer();
+  out << cli::printable(request.path) << ": " << corpus.format() << " corpus, hash "
+      << corpus.hash() << '\n'
+      << "tokenizer " << cli::printable(tokenizer.name()) << ": " << tokenizer.n_vocab()
+      << " ids, in models " << corpus.vocab_size() << ", " << tokenizer.end_of_document()
+      << " ends a document, hash " << tokenizer.hash() << '\n'
+      << "split " << cli::printable(corpus.split_rule()) << "\n\n"
+      << splits_table(corpus) << '\n';
+  const std::vector<std::string> splits = splits_of(corpus);
+  std::vector<std::vector<int64_t>> lengths;
+  for (const std::string& name : splits) lengths.push_back(document_lengths(corpus, name));
+  out << lengths_table(splits, lengths) << '\n' << histogram(splits, lengths) << '\n';
+  if (request.n_first > 0 && !splits.empty())
+    out << splits.front() << " begins\n"
+        << first_tokens(corpus, splits.front(), request.n_first) << '\n';
+}
+
+}  // namespace
+
+int inspect_data(int argc, const char* const* argv, std::ostream& out) {
+  Request request;
+  cli::Options options("inspect data",
+                       "Prints what a corpus is, in any format that training reads: splits, "
+                       "tokenizer, lengths of documents, first tokens.");
+  options.add_positional("PATH", request.path, "folder or file of a corpus");
+  options.group("What")
+      .add("data", request.named, "PATH", "the same as PATH")
+      .add("tokenizer", request.corpus.tokenizer, "NAME|PATH",
+           "of a corpus that does not hold its own")
+      .add("data-type", request.corpus.id_type, "TYPE",
+           "how ids are stored where files do not say: u16 or u32")
+      .add("split", request.corpus.split, "A,B,C",
+           "shares of train, valid and test where the format has one row of documents")
+      .add("tokens", request.n_first, "N", "how many of the first tokens to show")
+      .add("verify", request.verify, "look at every token and compare the recorded hashes");
+  if (!options.parse(argc, argv, out)) return cli::kDone;
+  require<ConfigError>(request.path.empty() || request.named.empty(), kWhere,
+                       "--data: expected one corpus, got ", request.path, " too");
+  if (request.path.empty()) request.path = request.named;
+  require<ConfigError>(!request.path.empty(), kWhere,
+                       "expected a corpus, got none; inspect data PATH");
+  require<ConfigError>(request.n_first >= 0 && request.n_first <= 4096, kWhere,
+                       "--tokens: expected 0 to 4096, got ", request.n_first);
+  const data::Corpus corpus = data::Corpus::open(request.path, request.corpus);
+  // Damage is said of itself, not of the tables that were made from it.
+  const std::string verdict = verified(request, corpus);
+  print(request, corpus, out);
+  out << verdict;
+  return cli::kDone;
+}
+
+}  // namespace farfield::inspect
