@@ -23,7 +23,7 @@ constexpr std::string_view kWhere = "prepare";
 constexpr size_t kFewDocuments = 20;
 constexpr int64_t kProgressBytes = int64_t{1} << 20;
 constexpr size_t kMostHeld = size_t{1} << 22;  // documents: what is known of them is in memory
-constexpr int64_t kMostUncutShare = 16;        // of a line: memory of tokens grows faster
+constexpr int64_t kMostUncutShare = 4;         // of --max-line: memory of tokens grows faster
 constexpr int64_t kMostShare = 1'000'000'000;
 
 using Shares = std::array<int64_t, 3>;

@@ -119,7 +119,7 @@ int prepare_corpus(int argc, const char* const* argv, std::ostream& out) {
            "stop after N bytes of text and read no further; 0: no limit")
       .add("max-line", source.jsonl.max_line_bytes, "BYTES",
            "refuse a longer line of JSON Lines, and a compressed text that grows beyond it and to "
-           "more than 250 times its file, and a sixteenth of it that the tokenizer cannot cut; 0: "
+           "more than 250 times its file, and a quarter of it that the tokenizer cannot cut; 0: "
            "no limit. Memory grows with the longest line")
       .add("allow-binary", source.jsonl.allow_binary,
            "read files that look binary as text, instead of stopping at them or, in a folder, "
