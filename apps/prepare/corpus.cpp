@@ -3,13 +3,13 @@
 #include <chrono>
 #include <functional>
 #include <iomanip>
-#include <optional>
 
 #include "apps/cli/options.h"
 #include "apps/cli/printable.h"
 #include "apps/cli/progress.h"
 #include "apps/cli/signals.h"
 #include "apps/prepare/program.h"
+#include "apps/prepare/text_options.h"
 #include "data/prepare.h"
 #include "data/tokenizers/make.h"
 #include "engine/base/error.h"
@@ -17,8 +17,6 @@
 
 namespace farfield::prepare {
 namespace {
-
-std::string megabytes(double bytes) { return fixed(bytes / 1e6, 1) + " MB"; }
 
 void print_summary(const data::Manifest& manifest, const std::string& output,
                    const data::JsonlOptions& jsonl, std::ostream& out) {
@@ -41,14 +39,6 @@ void print_summary(const data::Manifest& manifest, const std::string& output,
 }
 
 }  // namespace
-
-data::InputFormat input_format(const std::optional<std::string>& name) {
-  if (!name) return data::InputFormat::by_name;
-  require<ConfigError>(*name == "text" || *name == "jsonl", "prepare",
-                       "--input-format: expected text or jsonl, got '", *name, "'",
-                       did_you_mean(*name, {"text", "jsonl"}));
-  return *name == "text" ? data::InputFormat::text : data::InputFormat::jsonl;
-}
 
 std::array<int64_t, 3> split_shares(const std::vector<int64_t>& given) {
   require<ConfigError>(given.size() == 3, "prepare",
@@ -92,38 +82,12 @@ class Watch {
 
 int prepare_corpus(int argc, const char* const* argv, std::ostream& out) {
   data::PrepareOptions o;
-  std::vector<std::string> inputs;
+  TextOptions text;
   std::string output;
-  std::optional<std::string> format;
   std::vector<int64_t> shares(o.shares.begin(), o.shares.end());
   data::TokenizerOptions& tokenization = o.tokenizer_options;
-  data::SourceOptions& source = o.source;
   cli::Options options("prepare", "Turns text into a corpus: token files with a manifest.");
-  options.group("Text")
-      .add_paths("input", inputs, "PATH",
-                 "file or folder to read, - for standard input; may be given more than once")
-      .add("input-format", format, "FORMAT",
-           "text: each file is one document; jsonl: one a line (by the names' endings; standard "
-           "input: jsonl if it begins with a brace)")
-      .add("ext", source.endings, "ENDING",
-           "of a folder only files that end so, as in h,cpp; none: names without a dot (all files)")
-      .add("text-key", source.jsonl.text_key, "KEY", "where JSON Lines hold the text")
-      .add_paths("subset", source.jsonl.subsets, "NAME",
-                 "of JSON Lines only documents whose meta.pile_set_name is this, as the Pile names "
-                 "its parts; may be given more than once")
-      .add("skip-bad-lines", source.jsonl.skip_bad_lines,
-           "skip lines that are not JSON, instead of stopping")
-      .add("strict", source.jsonl.is_strict, "stop at invalid UTF-8, instead of replacing it")
-      .add("dedupe", source.drop_duplicates, "keep the first of documents with the same text")
-      .add("max-bytes", source.max_bytes, "N",
-           "stop after N bytes of text and read no further; 0: no limit")
-      .add("max-line", source.jsonl.max_line_bytes, "BYTES",
-           "refuse a longer line of JSON Lines, and a compressed text that grows beyond it and to "
-           "more than 250 times its file, and a quarter of it that the tokenizer cannot cut; 0: "
-           "no limit. Memory grows with the longest line")
-      .add("allow-binary", source.jsonl.allow_binary,
-           "read files that look binary as text, instead of stopping at them or, in a folder, "
-           "leaving them out");
+  text.add_to(options);
   options.group("Corpus")
       .add("output", output, "FOLDER", "the corpus to make")
       .add("split", shares, "A,B,C", "shares of train, valid and test, in documents")
@@ -140,9 +104,7 @@ int prepare_corpus(int argc, const char* const* argv, std::ostream& out) {
       .add("tokenizer-pattern", tokenization.pattern, "NAME",
            "how a tiktoken rank file cuts text: gpt2 or cl100k_base");
   if (!options.parse(argc, argv, out)) return cli::kDone;
-  require<ConfigError>(!inputs.empty(), "prepare", "expected --input PATH, got none");
-  source.inputs.assign(inputs.begin(), inputs.end());
-  source.format = input_format(format);
+  o.source = text.source();
   o.shares = split_shares(shares);
   o.output = output;
 
@@ -152,7 +114,7 @@ int prepare_corpus(int argc, const char* const* argv, std::ostream& out) {
     Watch watch;
     manifest = data::prepare(o, std::ref(watch));
   }
-  print_summary(manifest, output, source.jsonl, out);
+  print_summary(manifest, output, o.source.jsonl, out);
   return cli::kDone;
 }
 

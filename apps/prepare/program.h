@@ -9,7 +9,8 @@ namespace farfield::prepare {
 /// code.
 int prepare_program(int argc, const char* const* argv, std::ostream& out);
 
-int prepare_convert(int argc, const char* const* argv, std::ostream& out);  // convert.cpp
-int prepare_corpus(int argc, const char* const* argv, std::ostream& out);   // corpus.cpp
+int prepare_convert(int argc, const char* const* argv, std::ostream& out);    // convert.cpp
+int prepare_corpus(int argc, const char* const* argv, std::ostream& out);     // corpus.cpp
+int prepare_tokenizer(int argc, const char* const* argv, std::ostream& out);  // tokenizer.cpp
 
 }  // namespace farfield::prepare

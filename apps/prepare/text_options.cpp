@@ -1,0 +1,57 @@
+#include "apps/prepare/text_options.h"
+
+#include "engine/base/error.h"
+#include "engine/base/text.h"
+
+namespace farfield::prepare {
+namespace {
+
+data::InputFormat input_format(const std::optional<std::string>& name) {
+  if (!name) return data::InputFormat::by_name;
+  require<ConfigError>(*name == "text" || *name == "jsonl", "prepare",
+                       "--input-format: expected text or jsonl, got '", *name, "'",
+                       did_you_mean(*name, {"text", "jsonl"}));
+  return *name == "text" ? data::InputFormat::text : data::InputFormat::jsonl;
+}
+
+}  // namespace
+
+void TextOptions::add_to(cli::Options& options) {
+  options.group("Text")
+      .add_paths("input", inputs_, "PATH",
+                 "file or folder to read, - for standard input; may be given more than once")
+      .add("input-format", format_, "FORMAT",
+           "text: each file is one document; jsonl: one a line (by the names' endings; standard "
+           "input: jsonl if it begins with a brace)")
+      .add("ext", source_.endings, "ENDING",
+           "of a folder only files that end so, as in h,cpp; none: names without a dot (all files)")
+      .add("text-key", source_.jsonl.text_key, "KEY", "where JSON Lines hold the text")
+      .add_paths("subset", source_.jsonl.subsets, "NAME",
+                 "of JSON Lines only documents whose meta.pile_set_name is this, as the Pile names "
+                 "its parts; may be given more than once")
+      .add("skip-bad-lines", source_.jsonl.skip_bad_lines,
+           "skip lines that are not JSON, instead of stopping")
+      .add("strict", source_.jsonl.is_strict, "stop at invalid UTF-8, instead of replacing it")
+      .add("dedupe", source_.drop_duplicates, "keep the first of documents with the same text")
+      .add("max-bytes", source_.max_bytes, "N",
+           "stop after N bytes of text and read no further; 0: no limit")
+      .add("max-line", source_.jsonl.max_line_bytes, "BYTES",
+           "refuse a longer line of JSON Lines, and a compressed text that grows beyond it and to "
+           "more than 250 times its file, and a quarter of it that the tokenizer cannot cut; 0: "
+           "no limit. Memory grows with the longest line")
+      .add("allow-binary", source_.jsonl.allow_binary,
+           "read files that look binary as text, instead of stopping at them or, in a folder, "
+           "leaving them out");
+}
+
+data::SourceOptions TextOptions::source() const {
+  require<ConfigError>(!inputs_.empty(), "prepare", "expected --input PATH, got none");
+  data::SourceOptions source = source_;
+  source.inputs.assign(inputs_.begin(), inputs_.end());
+  source.format = input_format(format_);
+  return source;
+}
+
+std::string megabytes(double bytes) { return fixed(bytes / 1e6, 1) + " MB"; }
+
+}  // namespace farfield::prepare

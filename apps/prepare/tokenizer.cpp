@@ -1,0 +1,246 @@
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <numeric>
+
+#include "apps/cli/commands.h"
+#include "apps/cli/options.h"
+#include "apps/cli/printable.h"
+#include "apps/cli/progress.h"
+#include "apps/cli/signals.h"
+#include "apps/prepare/program.h"
+#include "apps/prepare/text_options.h"
+#include "data/tokenizers/bpe.h"
+#include "data/tokenizers/train.h"
+#include "data/tokenizers/words.h"
+#include "engine/base/error.h"
+#include "engine/base/file.h"
+#include "engine/base/temporary.h"
+#include "engine/base/text.h"
+
+namespace farfield::prepare {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kWhere = "prepare";
+constexpr size_t kLongestShown = 8;
+
+data::TokenizerKind parse_kind(const std::string& name) {
+  require<ConfigError>(name == "bpe" || name == "words", kWhere,
+                       "--kind: expected bpe or words, got '", name, "'",
+                       did_you_mean(name, {"bpe", "words"}));
+  return name == "bpe" ? data::TokenizerKind::bpe : data::TokenizerKind::words;
+}
+
+void check_output(const fs::path& output, bool force) {
+  require<ConfigError>(!output.empty(), kWhere,
+                       "expected a file for the tokenizer; name it with --output");
+  require<ConfigError>(!fs::is_directory(output), kWhere, output.string(),
+                       ": expected a file for the tokenizer, got a folder; choose another "
+                       "--output");
+  require<ConfigError>(force || !fs::exists(output), kWhere, output.string(),
+                       ": expected a new file for the tokenizer, got one that is there; --force "
+                       "replaces it");
+  remove_leftovers(output);
+  require_writable_file(output);
+}
+
+// What training is at, for people to watch.
+class Watch {
+ public:
+  void operator()(const data::TrainingProgress& p) {
+    if (cli::stop_requested()) fail<Error>(kWhere, "stopped on request; nothing was written");
+    if (p.tokens_wanted > 0) {
+      merging_.update(p.tokens, p.tokens_wanted,
+                      concat("learned ", p.tokens, " of ", p.tokens_wanted, " tokens"),
+                      /*keep=*/false);
+      return;
+    }
+    const double seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+    const bool is_known = p.bytes_total > 0;  // not of a pipe
+    reading_.update(is_known ? p.bytes_read : 0, is_known ? p.bytes_total : 1,
+                    concat("read ", megabytes(static_cast<double>(p.bytes_read)),
+                           is_known ? " of " + megabytes(static_cast<double>(p.bytes_total)) : "",
+                           ", ", p.documents, " documents, ",
+                           megabytes(static_cast<double>(p.text_bytes) / std::max(seconds, 1e-3)),
+                           " of text/s"),
+                    /*keep=*/false);
+  }
+
+ private:
+  cli::Progress reading_ = cli::Progress::on_stdout(), merging_ = cli::Progress::on_stdout();
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
+const std::vector<std::string>& tokens_of(const data::Tokenizer& tokenizer) {
+  static const std::vector<std::string> none;
+  if (const auto* bpe = dynamic_cast<const data::BpeTokenizer*>(&tokenizer))
+    return bpe->definition().tokens;
+  if (const auto* words = dynamic_cast<const data::WordsTokenizer*>(&tokenizer))
+    return words->words();
+  return none;
+}
+
+// A token as JSON has it, so that blanks can be seen.
+std::string shown(std::string_view token) {
+  std::string text = "\"";
+  for (const char c : token) {
+    if (c == '"' || c == '\\') text += '\\';
+    if (c == '\n')
+      text += "\\n";
+    else if (c == '\t')
+      text += "\\t";
+    else
+      text += c;
+  }
+  return cli::printable(text + '"');
+}
+
+void print_longest(const data::Tokenizer& tokenizer, std::ostream& out) {
+  const std::vector<std::string>& tokens = tokens_of(tokenizer);
+  std::vector<size_t> order(tokens.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  const size_t n = std::min(kLongestShown, order.size());
+  std::partial_sort(
+      order.begin(), order.begin() + static_cast<std::ptrdiff_t>(n), order.end(),
+      [&](size_t a, size_t b) {
+        return tokens[a].size() != tokens[b].size() ? tokens[a].size() > tokens[b].size() : a < b;
+      });
+  out << "longest tokens:";
+  for (size_t i = 0; i < n; ++i) out << ' ' << shown(tokens[order[i]]);
+  out << '\n';
+}
+
+int train(int argc, const char* const* argv, std::ostream& out) {
+  data::TokenizerTraining training;
+  TextOptions text;
+  std::string output, kind = "bpe";
+  std::optional<int64_t> vocab_size;
+  std::vector<std::string> special;
+  bool is_nfc = false, force = false;
+  cli::Options options("prepare tokenizer train",
+                       "Learns a tokenizer from text and writes it as tokenizer.json, which "
+                       "--tokenizer and Hugging Face's tokenizers read.");
+  text.add_to(options);
+  options.group("Tokenizer")
+      .add("output", output, "FILE", "the tokenizer.json to write")
+      .add("kind", kind, "KIND",
+           "bpe: byte-level BPE, as GPT-2 has it; words: what stands between white space, and line "
+           "ends")
+      .add("vocab-size", vocab_size, "N", "tokens, special ones included (bpe 8192, words all)")
+      .add_paths("special", special, "TOKEN",
+                 "a special token beside <|endoftext|>, in front of it; may be given more than "
+                 "once")
+      .add("nfc", is_nfc, "of bpe: text is put into Unicode's Normalization Form C first")
+      .add("force", force, "replace a file that is there");
+  if (!options.parse(argc, argv, out)) return cli::kDone;
+  training.source = text.source();
+  training.kind = parse_kind(kind);
+  const bool is_bpe = training.kind == data::TokenizerKind::bpe;
+  require<ConfigError>(is_bpe || (special.empty() && !is_nfc), kWhere,
+                       "--special and --nfc are for --kind bpe, got --kind ", kind);
+  training.vocabulary = {vocab_size.value_or(is_bpe ? 8192 : 0), special,
+                         is_nfc ? data::Normalizer::nfc : data::Normalizer::none};
+  check_output(output, force);
+
+  const cli::StopSignals signals;
+  const auto begin = std::chrono::steady_clock::now();
+  data::TrainedTokenizer trained;
+  {
+    Watch watch;
+    trained = data::train_tokenizer(training, std::ref(watch));
+  }
+  const std::chrono::duration<double> time = std::chrono::steady_clock::now() - begin;
+  write_file_atomic(output, trained.tokenizer->file());
+
+  for (const auto& [name, count] : data::named_counts(trained.skipped))
+    if (count > 0) out << name << ": " << count << '\n';
+  if (trained.skipped.missing_text > 0)
+    out << cli::printable(data::missing_text_hint(trained.skipped, training.source.jsonl.text_key))
+        << '\n';
+  out << "read " << trained.documents << " documents, "
+      << megabytes(static_cast<double>(trained.text_bytes)) << ", " << trained.n_pieces
+      << " different " << (is_bpe ? "pieces" : "words") << '\n';
+  if (trained.dropped > 0)
+    out << "warning: dropped " << trained.dropped
+        << " seldom ones on the way, to keep memory bounded; counts of seldom ones are too low\n";
+  if (!trained.stopped.empty())
+    out << "stopped early, with fewer tokens than --vocab-size: " << trained.stopped << '\n';
+  out << "vocabulary " << trained.tokenizer->n_vocab() << ", "
+      << fixed(static_cast<double>(trained.text_bytes) / static_cast<double>(trained.n_tokens), 3)
+      << " bytes per token of the input\n";
+  print_longest(*trained.tokenizer, out);
+  out << cli::printable(output) << ": tokenizer " << trained.tokenizer->hash() << ", in "
+      << cli::duration(time.count()) << std::endl;
+  return cli::kDone;
+}
+
+const char* name_of(data::Pattern pattern) {
+  switch (pattern) {
+    case data::Pattern::none:
+      return "none";
+    case data::Pattern::gpt2:
+      return "gpt2";
+    case data::Pattern::cl100k_base:
+      return "cl100k_base";
+    case data::Pattern::cl100k_lines:
+      return "cl100k_base, as tokenizer.json has it";
+  }
+  return "";
+}
+
+int show(int argc, const char* const* argv, std::ostream& out) {
+  std::string path, text;
+  data::TokenizerOptions reading;
+  cli::Options options("prepare tokenizer show", "Prints what a tokenizer is.");
+  options.group("Tokenizer")
+      .add_positional("tokenizer", path, "name or path, as --tokenizer takes it")
+      .add("text", text, "TEXT", "its tokens are printed too: id and bytes")
+      .add("special-as-text", reading.special_as_text, "names of special tokens are ordinary text")
+      .add("end-of-text", reading.end_of_text, "TOKEN",
+           "the token that ends a document (what the tokenizer has for it)")
+      .add("tokenizer-pattern", reading.pattern, "NAME",
+           "how a tiktoken rank file cuts text: gpt2 or cl100k_base");
+  if (!options.parse(argc, argv, out)) return cli::kDone;
+  require<ConfigError>(!path.empty(), kWhere, "expected a tokenizer to show, got none");
+  const data::TokenizerPtr tokenizer = data::make_tokenizer(path, reading);
+
+  const auto* bpe = dynamic_cast<const data::BpeTokenizer*>(tokenizer.get());
+  const bool is_words = dynamic_cast<const data::WordsTokenizer*>(tokenizer.get()) != nullptr;
+  out << "kind        "
+      << (bpe != nullptr ? "byte-level BPE"
+          : is_words     ? "words"
+                         : "bytes")
+      << "\nname        " << cli::printable(tokenizer->name()) << "\nvocabulary  "
+      << tokenizer->n_vocab() << "\nend of text " << tokenizer->end_of_document() << '\n';
+  if (bpe != nullptr) {
+    const data::BpeDefinition& d = bpe->definition();
+    out << "merges      " << d.merges.size() << "\nnormalizer  "
+        << (d.normalizer == data::Normalizer::nfc ? "NFC" : "none") << "\npattern     "
+        << name_of(d.pattern) << (d.add_prefix_space ? ", with a blank in front" : "") << '\n';
+    for (const data::AddedToken& token : d.added)
+      out << (token.is_special ? "special     " : "added       ") << token.id << ' '
+          << shown(token.content) << '\n';
+  }
+  out << "hash        " << tokenizer->hash() << '\n';
+  if (text.empty()) return cli::kDone;
+  std::vector<int32_t> ids;
+  tokenizer->encode(text, ids);
+  out << '\n';
+  for (const int32_t id : ids) out << id << ' ' << shown(tokenizer->decode({&id, 1})) << '\n';
+  return cli::kDone;
+}
+
+}  // namespace
+
+int prepare_tokenizer(int argc, const char* const* argv, std::ostream& out) {
+  return cli::run_command("prepare tokenizer", "Makes tokenizers, and shows what they are.",
+                          {{"show", "what a tokenizer is, and what it makes of a text", show},
+                           {"train", "learns a tokenizer from text", train}},
+                          argc, argv, out);
+}
+
+}  // namespace farfield::prepare

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "data/source.h"
+#include "data/tokenizer.h"
+#include "data/tokenizers/bpe_trainer.h"
+#include "data/tokenizers/make.h"
+
+namespace farfield::data {
+
+enum class TokenizerKind { bpe, words };
+
+struct TokenizerTraining {
+  SourceOptions source;
+  TokenizerKind kind = TokenizerKind::bpe;
+  /// Of words 0 stands for all of them, and the rest says nothing.
+  BpeTrainerOptions vocabulary;
+  TokenizerOptions tokenizer;  ///< of what is made
+};
+
+/// How far train_tokenizer() has come. Bytes are those of the input files as stored.
+struct TrainingProgress {
+  int64_t bytes_read = 0, bytes_total = 0;
+  int64_t text_bytes = 0, documents = 0;
+  int64_t tokens = 0, tokens_wanted = 0;  ///< 0 while text is read
+};
+
+struct TrainedTokenizer {
+  TokenizerPtr tokenizer;
+  std::string stopped;  ///< why there are fewer tokens than were asked for, or empty
+  int64_t text_bytes = 0, documents = 0;
+  int64_t n_tokens = 0;  ///< that the tokenizer makes of what was counted
+  int64_t n_pieces = 0;  ///< different ones that were counted: words
+  int64_t dropped = 0;   ///< others, seen too seldom to be kept
+  Skipped skipped;
+};
+
+/// Learns a tokenizer from all documents of the inputs; the same from the same inputs, whatever the
+/// number of threads. Memory does not grow with the text. `progress` may throw to stop.
+/// Throws    ConfigError (options, inputs that do not exist) or IoError (bad text, none at all)
+TrainedTokenizer train_tokenizer(const TokenizerTraining& options,
+                                 const std::function<void(const TrainingProgress&)>& progress = {});
+
+}  // namespace farfield::data
