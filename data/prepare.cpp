@@ -9,6 +9,7 @@
 #include "data/read_ahead.h"
 #include "data/token_file.h"
 #include "data/tokenizers/make.h"
+#include "data/tokenizers/train.h"
 #include "engine/base/error.h"
 #include "engine/base/temporary.h"
 #include "engine/base/text.h"
@@ -332,6 +333,28 @@ void check_output(const fs::path& output, bool force) {
                        "--force replaces it");
 }
 
+// A pass over the inputs for their words; all of them, since what will be train is not known yet.
+TokenizerPtr learn_words_of(const PrepareOptions& options, const Progress& progress) {
+  const auto& inputs = options.source.inputs;
+  require<ConfigError>(std::find(inputs.begin(), inputs.end(), "-") == inputs.end(), kWhere,
+                       "expected files for --tokenizer words, which reads them twice, got standard "
+                       "input; learn the words first with prepare tokenizer train --kind words");
+  TokenizerTraining training;
+  training.source = options.source;
+  training.kind = TokenizerKind::words;
+  training.vocabulary.vocab_size = 0;
+  training.tokenizer = options.tokenizer_options;
+  return train_tokenizer(training,
+                         [&](const TrainingProgress& p) {
+                           PrepareProgress so_far;
+                           so_far.bytes_read = p.bytes_read;
+                           so_far.bytes_total = p.bytes_total;
+                           so_far.documents = p.documents;
+                           if (progress) progress(so_far);
+                         })
+      .tokenizer;
+}
+
 }  // namespace
 
 Manifest prepare(const PrepareOptions& options, const Progress& progress) {
@@ -343,8 +366,10 @@ Manifest prepare(const PrepareOptions& options, const Progress& progress) {
                        "--max-line: expected at least 0 bytes, got ",
                        options.source.jsonl.max_line_bytes);
   check_shares(options.shares);
-  const TokenizerPtr tokenizer = make_tokenizer(options.tokenizer, options.tokenizer_options);
   check_output(options.output, options.force);
+  const TokenizerPtr tokenizer = options.tokenizer == kWordsTokenizer
+                                     ? learn_words_of(options, progress)
+                                     : make_tokenizer(options.tokenizer, options.tokenizer_options);
 
   remove_leftovers(options.output);
   AtomicFolder folder(options.output);

@@ -15,7 +15,9 @@ namespace farfield::data {
 struct PrepareOptions {
   SourceOptions source;
   std::filesystem::path output;     ///< the corpus folder to make
-  std::string tokenizer = "bytes";  ///< as make_tokenizer() takes it, with tokenizer_options
+  /// As make_tokenizer() takes it, with tokenizer_options; or "words", which are learned from all of
+  /// the inputs in a first pass, since what becomes train is not known before.
+  std::string tokenizer = "bytes";
   TokenizerOptions tokenizer_options;
   /// Of train, valid and test in the documents, or in the bytes; each above 0.
   std::array<int64_t, 3> shares = {90, 5, 5};

@@ -95,7 +95,8 @@ int prepare_corpus(int argc, const char* const* argv, std::ostream& out) {
   options.group("Tokens")
       .add("tokenizer", o.tokenizer, "NAME|PATH",
            "how text becomes tokens: " + listed(data::tokenizer_names(), " or ") +
-               ", or a file or folder of a tokenizer")
+               ", or a file or folder of a tokenizer; words: learned from all of the inputs, test "
+               "among them, in a first pass")
       .add("special-as-text", tokenization.special_as_text,
            "names of special tokens, such as <|endoftext|>, are ordinary text: for text from "
            "strangers")

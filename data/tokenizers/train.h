@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "data/source.h"
@@ -11,6 +12,9 @@
 #include "data/tokenizers/make.h"
 
 namespace farfield::data {
+
+/// The name of a tokenizer that prepare() learns from its inputs.
+inline constexpr std::string_view kWordsTokenizer = "words";
 
 enum class TokenizerKind { bpe, words };
 
