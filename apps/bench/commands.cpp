@@ -10,6 +10,8 @@ const std::vector<cli::Command>& bench_commands() {
       {"forward", "a model's forward pass by length and encoding: time, memory", bench_forward},
       {"matmul", "the matrix products of a training step, one by one", bench_matmul},
       {"step", "whole training steps by preset and encoding: time, memory", bench_step},
+      {"tokenize", "a tokenizer on text: encoding, decoding, beside another program",
+       bench_tokenize},
   };
   return all;
 }

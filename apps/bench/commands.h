@@ -17,5 +17,6 @@ int bench_bandwidth(int argc, const char* const* argv, std::ostream& out);  // b
 int bench_forward(int argc, const char* const* argv, std::ostream& out);    // forward.cpp
 int bench_matmul(int argc, const char* const* argv, std::ostream& out);     // matmul.cpp
 int bench_step(int argc, const char* const* argv, std::ostream& out);       // step.cpp
+int bench_tokenize(int argc, const char* const* argv, std::ostream& out);   // tokenize.cpp
 
 }  // namespace farfield::bench
