@@ -9,12 +9,14 @@
 #include <unordered_set>
 #include <utility>
 
+#include "data/tokenizers/added_tokens.h"
 #include "data/tokenizers/bpe.h"
 #include "data/tokenizers/byte_alphabet.h"
 #include "data/tokenizers/pair_index.h"
 #include "data/tokenizers/unicode.h"
 #include "engine/base/error.h"
 #include "engine/base/hash.h"
+#include "engine/base/utf8.h"
 
 namespace farfield::data {
 namespace {
@@ -238,7 +240,10 @@ void add_special(BpeDefinition& definition, const std::string& content) {
 void check(const BpeTrainerOptions& options) {
   std::unordered_set<std::string> seen = {std::string(kEndOfText)};
   for (const std::string& token : options.special) {
-    require<ConfigError>(!token.empty(), kWhere, "--special: expected a token, got an empty one");
+    require<ConfigError>(token.size() > 1 && token.size() <= AddedTokens::kMostBytes &&
+                             count_invalid_utf8(token) == 0,
+                         kWhere, "--special: expected 2 to ", AddedTokens::kMostBytes,
+                         " bytes of UTF-8, got '", token, "'");
     require<ConfigError>(seen.insert(token).second, kWhere, "--special: expected each token once, ",
                          "with ", kEndOfText, " there already, got '", token, "' again");
   }

@@ -234,6 +234,12 @@ BOOST_AUTO_TEST_CASE(a_vocabulary_of_the_wrong_size_is_refused) {
   BpeTrainerOptions options;
   options.special = {"<|endoftext|>"};
   BOOST_CHECK_EXCEPTION(check(options), ConfigError, says("got '<|endoftext|>' again"));
+  for (const std::string& bad :
+       {std::string("a"), std::string(), std::string("<\xFF>"), std::string(1025, 'a')}) {
+    options.special = {bad};
+    BOOST_CHECK_EXCEPTION(check(options), ConfigError,
+                          says("--special: expected 2 to 1024 bytes of UTF-8, got '"));
+  }
 }
 
 }  // namespace
