@@ -16,15 +16,17 @@ constexpr int kVersion = 1;
 
 fs::path manifest_path(const fs::path& folder) { return folder / "manifest.json"; }
 
-// A member of a JSON object, of the type that T is; IoError otherwise.
+// A member of a JSON object, of the type that T is; IoError otherwise. Numbers are whole ones: to
+// make one of 1e64 is undefined.
 template <class T>
 T member(const Json& object, const std::string& key, const std::string& file) {
   try {
-    return object.at(key).get<T>();
+    const Json& value = object.at(key);
+    if (!value.is_number_float()) return value.get<T>();
   } catch (const Json::exception&) {
-    fail<IoError>(kWhere, file, ": expected a corpus manifest with a proper '", key,
-                  "', got one without; make the corpus again with prepare");
   }
+  fail<IoError>(kWhere, file, ": expected a corpus manifest with a proper '", key,
+                "', got one without; make the corpus again with prepare");
 }
 
 Json read_json_of(const fs::path& folder) {
@@ -101,8 +103,9 @@ RecordedManifest read_manifest(const fs::path& folder) {
   const Json manifest = read_json_of(folder);
   RecordedManifest read;
   const auto tokenizer = member<Json>(manifest, "tokenizer", file);
-  read.tokenizer = member<std::string>(tokenizer, "name", file);
-  read.tokenizer_hash = member<std::string>(tokenizer, "hash", file);
+  read.tokenizer = {member<std::string>(tokenizer, "name", file),
+                    member<std::string>(tokenizer, "hash", file),
+                    member<int64_t>(tokenizer, "end_of_document", file)};
   read.hash = member<std::string>(manifest, "hash", file);
   if (manifest.contains("split_rule"))
     read.split_rule = member<std::string>(manifest, "split_rule", file);

@@ -9,7 +9,7 @@
 #include "data/skipped.h"
 #include "data/source.h"
 #include "data/split.h"
-#include "data/tokenizer.h"
+#include "data/tokenizers/kept.h"
 
 namespace farfield::data {
 
@@ -43,7 +43,8 @@ void write_manifest(const std::filesystem::path& folder, const Manifest& manifes
 /// What manifest.json says, as far as an open corpus is compared with it. IoError, naming the file,
 /// where it is no manifest.
 struct RecordedManifest {
-  std::string tokenizer, tokenizer_hash, hash, split_rule;
+  TokenizerRecord tokenizer;
+  std::string hash, split_rule;
   std::array<Manifest::Split, 3> splits;
 };
 RecordedManifest read_manifest(const std::filesystem::path& folder);

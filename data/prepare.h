@@ -14,9 +14,9 @@ namespace farfield::data {
 
 struct PrepareOptions {
   SourceOptions source;
-  std::filesystem::path output;     ///< the corpus folder to make
-  /// As make_tokenizer() takes it, with tokenizer_options; or "words", which are learned from all of
-  /// the inputs in a first pass, since what becomes train is not known before.
+  std::filesystem::path output;  ///< the corpus folder to make
+  /// As make_tokenizer() takes it, with tokenizer_options; or "words", which are learned from all
+  /// of the inputs in a first pass, since what becomes train is not known before.
   std::string tokenizer = "bytes";
   TokenizerOptions tokenizer_options;
   /// Of train, valid and test in the documents, or in the bytes; each above 0.

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "apps/run/config.h"
-#include "data/tokenizers/make.h"
+#include "data/tokenizers/kept.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 #include "engine/base/json.h"
@@ -113,26 +113,18 @@ CorpusPlace corpus_place(const fs::path& data, const fs::path& run) {
 
 data::TokenizerPtr tokenizer_of(const RunFolder& run) {
   const Json json = read_manifest(run);
-  const auto text = [&](const char* key) -> std::string {
-    if (!json.is_object() || !json.contains("tokenizer") || !json["tokenizer"].is_object())
-      return "";
-    const Json& tokenizer = json["tokenizer"];
+  if (!json.is_object() || !json.contains("tokenizer") || !json["tokenizer"].is_object())
+    return nullptr;
+  const Json& tokenizer = json["tokenizer"];
+  const auto text = [&](const char* key) {
     return tokenizer.contains(key) && tokenizer[key].is_string() ? tokenizer[key].get<std::string>()
                                                                  : "";
   };
-  const std::string name = text("name"), hash = text("hash");
-  if (name.empty()) return nullptr;
-  const fs::path own = run.tokenizer();
-  std::error_code status;
-  const data::TokenizerPtr tokenizer =
-      fs::exists(own, status) ? data::read_tokenizer(name, own.string(), read_file(own))
-                              : data::built_in_tokenizer(name);
-  require<IoError>(tokenizer != nullptr, "run", own.string(), ": expected the tokenizer '", name,
-                   "' that the run was trained with, got no such file");
-  require<IoError>(tokenizer->hash() == hash, "run", own.string(), ": expected the tokenizer '",
-                   name, "' with hash ", hash, ", as in manifest.json, got hash ",
-                   tokenizer->hash(), "; the file was changed or is damaged");
-  return tokenizer;
+  data::TokenizerRecord record = {text("name"), text("hash")};
+  if (record.name.empty()) return nullptr;
+  if (tokenizer.contains("end_of_document") && tokenizer["end_of_document"].is_number_integer())
+    record.end_of_document = tokenizer["end_of_document"].get<int64_t>();
+  return data::kept_tokenizer(record, run.tokenizer(), "run", run.manifest().string());
 }
 
 data::CorpusOptions corpus_options(const ResolvedConfig& config,

@@ -71,14 +71,16 @@ Json describe(const run::ResolvedConfig& config, const run::TrainingData& data,
 
 std::string run_manifest(const run::ResolvedConfig& config, const run::TrainingData& data,
                          int64_t n_parameters, const std::string& run) {
-  Json json = {
-      {"config_hash", hash_hex(run::to_text(run::identity(config.settings)))},
-      {"data", describe(config, data, run)},
-      {"tokenizer", {{"name", data.tokenizer().name()}, {"hash", data.tokenizer().hash()}}},
-      {"vocab_size", data.vocab_size()},
-      {"parameters", n_parameters},
-      {"started", call()},
-      {"resumed", Json::array()}};
+  Json json = {{"config_hash", hash_hex(run::to_text(run::identity(config.settings)))},
+               {"data", describe(config, data, run)},
+               {"tokenizer",
+                {{"name", data.tokenizer().name()},
+                 {"hash", data.tokenizer().hash()},
+                 {"end_of_document", data.tokenizer().end_of_document()}}},
+               {"vocab_size", data.vocab_size()},
+               {"parameters", n_parameters},
+               {"started", call()},
+               {"resumed", Json::array()}};
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -4,7 +4,7 @@
 
 #include "data/manifest.h"
 #include "data/token_file.h"
-#include "data/tokenizers/make.h"
+#include "data/tokenizers/kept.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 
@@ -15,22 +15,6 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kWhere = "corpus";
 
-TokenizerPtr tokenizer_of(const fs::path& folder, const RecordedManifest& manifest,
-                          const std::string& file) {
-  const fs::path own = folder / kTokenizerFile;
-  std::error_code error;
-  const TokenizerPtr tokenizer =
-      fs::exists(own, error) ? read_tokenizer(manifest.tokenizer, own.string(), read_file(own))
-                             : built_in_tokenizer(manifest.tokenizer);
-  require<IoError>(tokenizer != nullptr, kWhere, file,
-                   ": expected a tokenizer that this version has, got '", manifest.tokenizer,
-                   "' and no ", kTokenizerFile, " beside it");
-  require<IoError>(tokenizer->hash() == manifest.tokenizer_hash, kWhere, file,
-                   ": expected the tokenizer '", manifest.tokenizer, "' with hash ",
-                   tokenizer->hash(), ", got ", manifest.tokenizer_hash);
-  return tokenizer;
-}
-
 }  // namespace
 
 CorpusParts open_corpus_folder(const fs::path& folder) {
@@ -38,7 +22,7 @@ CorpusParts open_corpus_folder(const fs::path& folder) {
   const RecordedManifest manifest = read_manifest(folder);
   CorpusParts parts;
   parts.format = "farfield";
-  parts.tokenizer = tokenizer_of(folder, manifest, file);
+  parts.tokenizer = kept_tokenizer(manifest.tokenizer, folder / kTokenizerFile, kWhere, file);
   parts.split_rule = manifest.split_rule;
   std::array<Manifest::Split, 3> found;
   for (size_t i = 0; i < kSplits.size(); ++i) {
@@ -65,7 +49,7 @@ CorpusParts open_corpus_folder(const fs::path& folder) {
     found[i].hash = hash;
     parts.splits[i] = std::move(split);
   }
-  parts.hash = manifest_hash(manifest.tokenizer_hash, found);
+  parts.hash = manifest_hash(manifest.tokenizer.hash, found);
   require<IoError>(manifest.hash == parts.hash, kWhere, file, ": expected the hash ", parts.hash,
                    " of its tokenizer and splits, got ", manifest.hash, "; the file is damaged");
   return parts;

@@ -38,8 +38,7 @@ class LlmcWriter final : public DocumentWriter {
     end_shard();
     for (size_t i = 0; i < kSplits.size(); ++i) counts_[i].bytes = corpus.bytes[i];
     write_meta(meta_in(folder_.folder()),
-               {tokenizer().name(), tokenizer().hash(), name_of(type_), corpus.split_rule, counts_,
-                corpus.is_cut},
+               {record_of(tokenizer()), name_of(type_), corpus.split_rule, counts_, corpus.is_cut},
                tokenizer(), corpus.sources);
     folder_.commit(force_);
   }

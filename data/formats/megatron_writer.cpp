@@ -75,10 +75,10 @@ class MegatronWriter final : public DocumentWriter {
     fs::remove(idx, ignored);
     try {
       bin_.commit();
-      write_meta(meta_beside(prefix_),
-                 {tokenizer().name(), tokenizer().hash(), name_of(type_), corpus.split_rule,
-                  counts_, corpus.is_cut},
-                 tokenizer(), corpus.sources);
+      write_meta(
+          meta_beside(prefix_),
+          {record_of(tokenizer()), name_of(type_), corpus.split_rule, counts_, corpus.is_cut},
+          tokenizer(), corpus.sources);
       index.commit();
     } catch (...) {
       const MetaPaths paths = meta_beside(prefix_);

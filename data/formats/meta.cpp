@@ -16,14 +16,16 @@ constexpr std::string_view kWhere = "corpus";
 constexpr std::string_view kFormat = "farfield meta";
 constexpr std::string_view kAgain = "; the file is damaged, write it again with prepare convert";
 
-// A member of a JSON object, of the type that T is; IoError otherwise.
+// A member of a JSON object, of the type that T is; IoError otherwise. Numbers are whole ones: to
+// make one of 1e64 is undefined.
 template <class T>
 T member(const Json& object, const std::string& key, const std::string& file) {
   try {
-    return object.at(key).get<T>();
+    const Json& value = object.at(key);
+    if (!value.is_number_float()) return value.get<T>();
   } catch (const Json::exception&) {
-    fail<IoError>(kWhere, file, ": expected a proper '", key, "', got none", kAgain);
   }
+  fail<IoError>(kWhere, file, ": expected a proper '", key, "', got none", kAgain);
 }
 
 // A whole number, or null for what is not known.
@@ -62,8 +64,9 @@ std::optional<CorpusMeta> read_meta(const fs::path& path) {
   require<IoError>(version == 1, kWhere, file, ": expected version 1, got ", version);
   CorpusMeta meta;
   const auto tokenizer = member<Json>(json, "tokenizer", file);
-  meta.tokenizer = member<std::string>(tokenizer, "name", file);
-  meta.tokenizer_hash = member<std::string>(tokenizer, "hash", file);
+  meta.tokenizer = {member<std::string>(tokenizer, "name", file),
+                    member<std::string>(tokenizer, "hash", file),
+                    member<int64_t>(json, "end_of_text", file)};
   meta.id_type = member<std::string>(json, "dtype", file);
   meta.split_rule = member<std::string>(json, "split_rule", file);
   const auto splits = member<Json>(json, "splits", file);
@@ -122,20 +125,8 @@ void write_meta(const MetaPaths& paths, const CorpusMeta& meta, const Tokenizer&
 TokenizerPtr tokenizer_of(const std::string& corpus, const MetaPaths& paths,
                           const std::optional<CorpusMeta>& meta, const CorpusOptions& options) {
   const bool has_file = is_there(paths.tokenizer);
-  if (meta.has_value()) {
-    const std::string file = paths.meta.string();
-    const TokenizerPtr tokenizer =
-        has_file
-            ? read_tokenizer(meta->tokenizer, paths.tokenizer.string(), read_file(paths.tokenizer))
-            : built_in_tokenizer(meta->tokenizer);
-    require<IoError>(tokenizer != nullptr, kWhere, file,
-                     ": expected a tokenizer that this version has, got '", meta->tokenizer,
-                     "' and no ", paths.tokenizer.filename().string(), " beside it");
-    require<IoError>(tokenizer->hash() == meta->tokenizer_hash, kWhere, file,
-                     ": expected the tokenizer '", meta->tokenizer, "' with hash ",
-                     tokenizer->hash(), ", got ", meta->tokenizer_hash, kAgain);
-    return tokenizer;
-  }
+  if (meta.has_value())
+    return kept_tokenizer(meta->tokenizer, paths.tokenizer, kWhere, paths.meta.string());
   if (!options.tokenizer.empty()) return make_tokenizer(options.tokenizer);
   if (has_file) return make_tokenizer(paths.tokenizer.string());
   const fs::path shared = paths.tokenizer.parent_path() / kTokenizerFile;

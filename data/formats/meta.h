@@ -8,13 +8,14 @@
 
 #include "data/corpus.h"
 #include "data/source.h"
+#include "data/tokenizers/kept.h"
 
 namespace farfield::data {
 
 /// What a corpus in a format of others does not say of itself, in a file meta.json that our
 /// converter writes beside it (README.md). Others' programs pass over it.
 struct CorpusMeta {
-  std::string tokenizer, tokenizer_hash;
+  TokenizerRecord tokenizer;
   std::string id_type;  ///< "u16", "u32" or "i32"
   std::string split_rule;
   std::array<TokenCounts, 3> counts;  ///< of each split

@@ -39,10 +39,10 @@ class NanogptWriter final : public DocumentWriter {
       counts_[i].bytes = corpus.bytes[i];
       if (files_[i] != nullptr) files_[i]->commit();
     }
-    write_meta(meta_in(folder_.folder()),
-               {tokenizer().name(), tokenizer().hash(), name_of(IdType::u16), corpus.split_rule,
-                counts_, corpus.is_cut},
-               tokenizer(), corpus.sources);
+    write_meta(
+        meta_in(folder_.folder()),
+        {record_of(tokenizer()), name_of(IdType::u16), corpus.split_rule, counts_, corpus.is_cut},
+        tokenizer(), corpus.sources);
     folder_.commit(force_);
   }
 

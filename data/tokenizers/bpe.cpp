@@ -27,7 +27,20 @@ std::vector<BpeMerge> with_products(const BpeDefinition& d) {
   return merges;
 }
 
-int32_t find_end_of_text(const BpeDefinition& d, const std::string& asked) {
+// An id that a file has recorded.
+int32_t recorded_end(const BpeDefinition& d, int32_t id) {
+  const auto is_it = [&](const AddedToken& t) { return t.id == id; };
+  const bool is_token = (id >= 0 && static_cast<size_t>(id) < d.tokens.size() &&
+                         !d.tokens[static_cast<size_t>(id)].empty()) ||
+                        std::any_of(d.added.begin(), d.added.end(), is_it);
+  require<IoError>(is_token, "tokenizer", "expected the id of a token to end documents with, got ",
+                   id);
+  return id;
+}
+
+int32_t find_end_of_text(const BpeDefinition& d, const TokenizerOptions& options) {
+  if (options.end_of_document) return recorded_end(d, *options.end_of_document);
+  const std::string& asked = options.end_of_text;
   const auto id_of = [&](std::string_view content) {
     const auto found = std::find_if(d.added.begin(), d.added.end(),
                                     [&](const AddedToken& t) { return t.content == content; });
@@ -51,6 +64,15 @@ int32_t find_end_of_text(const BpeDefinition& d, const std::string& asked) {
                        found.empty() ? "none" : joined(found),
                        "; name the token with --end-of-text TOKEN");
   return id_of(found.front());
+}
+
+// The class of the symbol that ends at `at`, which is not 0.
+CharClass symbol_before(std::string_view text, size_t at) {
+  size_t begin = at - 1;
+  while (begin > 0 && at - begin < 4 && (static_cast<unsigned char>(text[begin]) & 0xC0) == 0x80)
+    --begin;
+  const Symbol symbol = symbol_at(text, begin);
+  return begin + symbol.size == at ? symbol.type : CharClass::other;  // of a byte that is no UTF-8
 }
 
 }  // namespace
@@ -99,7 +121,7 @@ BpeTokenizer::BpeTokenizer(std::string name, BpeDefinition definition,
     : Tokenizer(std::move(name), File{tokenizer_json_text(definition)}),
       definition_(std::move(definition)),
       special_as_text_(options.special_as_text),
-      end_of_document_(find_end_of_text(definition_, options.end_of_text)),
+      end_of_document_(find_end_of_text(definition_, options)),
       merges_(with_products(definition_)),
       scratches_(std::make_unique<Scratches>()) {
   const BpeDefinition& d = definition_;
@@ -125,7 +147,7 @@ void BpeTokenizer::add_added(const AddedToken& token, size_t number) {
   for (size_t i = 0; i + 1 < content.size(); ++i) {
     const auto a = static_cast<unsigned char>(content[i]);
     const auto b = static_cast<unsigned char>(content[i + 1]);
-    if (a < 128 && b < 128) joined_.set(size_t{a} * 128 + b);
+    if (b < 128) joined_.set(std::min<size_t>(a, 128) * 128 + b);
   }
 }
 
@@ -235,20 +257,22 @@ std::string BpeTokenizer::decode(std::span<const int32_t> ids) const {
   return text;
 }
 
-// Between a letter or digit and a blank or line end, all of ASCII. No pattern has a piece with such
-// a pair in it, nor looks across: a letter or digit ends its run there as it would at the end of a
-// text, and from the white space on nothing asks what came before. Neither of the two changes or
-// moves in NFC, which could not join them either. No added token holds the pair, so none reaches
+// Before a blank or a line end of ASCII, behind anything that is no white space. No pattern has a
+// piece with such a pair in it, nor looks across: what comes before ends its run there as it would
+// at the end of a text, and from the white space on nothing asks what came before. One exception:
+// behind punctuation cl100k_base takes line ends along. A blank or line end neither changes nor
+// moves in NFC, and nothing composes with it. No added token holds the pair, so none reaches
 // across. In front of a blank no other blank is put.
 size_t BpeTokenizer::cut(std::string_view text, size_t from) const {
-  if (definition_.pattern == Pattern::none || from >= text.size()) return text.size();
+  const Pattern pattern = definition_.pattern;
+  if (pattern == Pattern::none || from >= text.size()) return text.size();
   for (size_t at = std::max<size_t>(from, 1); at < text.size(); ++at) {
     const char space = text[at];
     if (space != ' ' && (space != '\n' || definition_.add_prefix_space)) continue;
-    const auto before = static_cast<unsigned char>(text[at - 1]);
-    if (before >= 128) continue;
-    const CharClass type = class_of(before);
-    if (type != CharClass::letter && type != CharClass::number) continue;
+    const CharClass type = symbol_before(text, at);
+    if (type == CharClass::space) continue;
+    if (type == CharClass::other && space == '\n' && pattern != Pattern::gpt2) continue;
+    const auto before = std::min<unsigned char>(static_cast<unsigned char>(text[at - 1]), 128);
     if (!joined_[size_t{before} * 128 + static_cast<unsigned char>(space)]) return at;
   }
   return text.size();

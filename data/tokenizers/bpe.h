@@ -51,7 +51,8 @@ class BpeTokenizer final : public Tokenizer {
   std::array<int32_t, 256> byte_ids_{};  // -1: no token
   BpeMerges merges_;
   AddedTokens added_, added_normalized_;
-  std::bitset<128 * 128> joined_;  // two characters of ASCII side by side in an added token
+  std::bitset<129 * 128>
+      joined_;  // in an added token a byte, 128 for those above, before one of ASCII
   std::unordered_map<std::string_view, int32_t> whole_;  // with ignore_merges, the tokens' ids
   std::unique_ptr<Scratches> scratches_;
 };

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,8 @@ struct TokenizerOptions {
   bool special_as_text = false;
   /// The token that ends a document; empty: <|endoftext|> and its like, where there is one.
   std::string end_of_text;
+  /// Its id instead, as what was made with the tokenizer has recorded it.
+  std::optional<int32_t> end_of_document = {};
   /// How a tiktoken rank file cuts text: gpt2 or cl100k_base.
   std::string pattern;
 };

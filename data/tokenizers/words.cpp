@@ -51,7 +51,13 @@ size_t cut_behind_white_space(std::string_view text, size_t from) {
   return text.size();
 }
 
-int32_t end_of_document(const TokenIds& ids, const std::string& asked) {
+int32_t find_end_of_document(const TokenIds& ids, size_t n_words, const TokenizerOptions& options) {
+  if (const auto recorded = options.end_of_document) {
+    require<IoError>(*recorded >= 0 && static_cast<size_t>(*recorded) < n_words, kWhere,
+                     "expected the id of a token to end documents with, got ", *recorded);
+    return *recorded;
+  }
+  const std::string& asked = options.end_of_text;
   if (asked.empty()) return WordsTokenizer::kEndOfDocument;
   const int32_t id = ids.find(asked);
   require<ConfigError>(id >= 0, kWhere, "expected --end-of-text to name a token, got '", asked,
@@ -67,7 +73,7 @@ WordsTokenizer::WordsTokenizer(std::string name, std::vector<std::string> words,
       words_(std::move(words)),
       ids_(words_),
       special_as_text_(options.special_as_text),
-      end_of_document_(data::end_of_document(ids_, options.end_of_text)) {}
+      end_of_document_(find_end_of_document(ids_, words_.size(), options)) {}
 
 void WordsTokenizer::encode(std::string_view text, std::vector<int32_t>& ids) const {
   for_each_word(

@@ -19,6 +19,7 @@
 #include "data/token_file.h"
 #include "data/tokenizers/byte_alphabet.h"
 #include "data/tokenizers/make.h"
+#include "data/tokenizers/words_json.h"
 #include "data/zstd_reader.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
@@ -244,8 +245,7 @@ std::string sound_meta() {
     const fs::path folder = scratch() / "meta";
     fs::create_directories(folder);
     data::CorpusMeta meta;
-    meta.tokenizer = "bytes";
-    meta.tokenizer_hash = data::make_tokenizer("bytes")->hash();
+    meta.tokenizer = data::record_of(*data::make_tokenizer("bytes"));
     meta.id_type = "u16";
     meta.split_rule = "in order";
     meta.counts = {data::TokenCounts{8, 4, 4}, {8, 4, 4}, {0, 0, 0}};
@@ -335,6 +335,10 @@ const std::vector<FuzzedReader>& fuzzed_readers() {
       {"tokenizer", read_tokenizer, sound_json_tokenizer},
       {"vocabulary", [](std::string_view b) { read_vocab_merges("vocab.json", b); },
        [] { return sound_vocabulary().dump(); }},
+      {"words", read_tokenizer,
+       [] {
+         return data::words_json_text({"<s>", "<pad>", "</s>", "<unk>", "the", "of"});
+       }},
       {"zstd",
        [](std::string_view b) {
          refuse([&] {

@@ -4,8 +4,8 @@
 # Every block fenced as `sh` runs in the order in which it stands, in an empty folder where
 # build/cpu/bin is the folder BIN; it has to exit with status 0. A block fenced as `text` right
 # behind it is what it prints: each of its lines has to come, with any numbers; `...` stands for
-# lines left out. A block fenced as `sh not-run` needs what a test has not: a build, a card, minutes;
-# `python` needs packages. Commands elsewhere are refused, since nobody would run them.
+# lines left out. A block fenced as `sh not-run` needs what a test has not: a build, a card, minutes,
+# files of others (prose.jsonl.zst); `python` needs packages. Commands elsewhere are refused, since nobody would run them.
 set -euo pipefail
 
 bin=$(readlink -f "$1")
@@ -18,7 +18,7 @@ mkdir -p "$here/home/build/cpu"
 ln -s "$bin" "$here/home/build/cpu/bin"
 
 # What a block that is not run may be about.
-readonly not_run='^(\./demo|\./check|\.ci/run|cmake |ctest |build/cuda|apps/gpu_check|bench |build/cpu/bin/bench )'
+readonly not_run='^(\./demo|\./check|\.ci/run|cmake |ctest |build/cuda|apps/gpu_check|bench |build/cpu/bin/bench |build/cpu/bin/[a-z]+ .*prose)'
 
 failed() {
   echo "readme: $*" >&2

@@ -89,8 +89,8 @@ BOOST_AUTO_TEST_CASE(a_corpus_of_words_learns_them_from_its_inputs) {
   run({"--input", text, "--tokenizer", "words", "--output", corpus});
   train({"--kind", "words"});
   const data::RecordedManifest manifest = data::read_manifest(corpus);
-  BOOST_TEST(manifest.tokenizer == "words");
-  BOOST_TEST(manifest.tokenizer_hash == data::make_tokenizer(file)->hash());
+  BOOST_TEST(manifest.tokenizer.name == "words");
+  BOOST_TEST(manifest.tokenizer.hash == data::make_tokenizer(file)->hash());
   // 200 lines of 7 words, their ends, and one of the document; splits cut two words at most.
   int64_t n_tokens = 0;
   for (const auto& split : manifest.splits) n_tokens += split.counts.tokens;
