@@ -1,5 +1,4 @@
 #include "data/convert.h"
-#include "data/document_split.h"
 
 #include <iomanip>
 
@@ -8,6 +7,7 @@
 #include "apps/cli/progress.h"
 #include "apps/cli/signals.h"
 #include "apps/prepare/program.h"
+#include "data/document_split.h"
 #include "data/formats/writer.h"
 #include "engine/base/error.h"
 #include "engine/base/text.h"
