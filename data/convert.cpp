@@ -132,7 +132,7 @@ Conversion convert(const ConvertOptions& options,
   const Corpus corpus = Corpus::open(options.input, options.corpus);
   require<ConfigError>(corpus.has_split("train"), kWhere, options.input.string(),
                        ": expected tokens to train on, got a train split without any (",
-                       corpus.split_rule(), "); choose another --split");
+                       corpus.split_rule(), "); choose another --data-split");
   const auto writer =
       make_writer(options.format, options.output, corpus.shared_tokenizer(), options.force);
   Conversion result;

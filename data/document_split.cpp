@@ -27,7 +27,7 @@ SplitWeights read_split_weights(const std::string& text) {
   }
   const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
   require<ConfigError>(is_good && sum > 0 && std::isfinite(sum), "corpus",
-                       "--split: expected the shares of train, valid and test, as in ",
+                       "--data-split: expected the shares of train, valid and test, as in ",
                        kDefaultSplit, ", got '", text, "'");
   return weights;
 }
@@ -40,8 +40,8 @@ std::array<int64_t, 4> split_documents(const SplitWeights& weights, int64_t n) {
         cuts[k] + static_cast<int64_t>(std::nearbyint(weights[k] / sum * static_cast<double>(n)));
   const int64_t excess = cuts.back() - n;
   for (size_t k = 1; k < cuts.size(); ++k) cuts[k] -= excess;
-  require<ConfigError>(std::is_sorted(cuts.begin(), cuts.end()), "corpus", "--split: the shares ",
-                       joined(weights, ","), " of ", n,
+  require<ConfigError>(std::is_sorted(cuts.begin(), cuts.end()), "corpus",
+                       "--data-split: the shares ", joined(weights, ","), " of ", n,
                        " documents round to less than none for the first; choose others");
   return cuts;
 }

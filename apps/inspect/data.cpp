@@ -193,7 +193,7 @@ int inspect_data(int argc, const char* const* argv, std::ostream& out) {
            "of a corpus that does not hold its own")
       .add("data-type", request.corpus.id_type, "TYPE",
            "how ids are stored where files do not say: u16 or u32")
-      .add("split", request.corpus.split, "A,B,C",
+      .add("data-split", request.corpus.split, "A,B,C",
            "shares of train, valid and test where the format has one row of documents")
       .add("tokens", request.n_first, "N", "how many of the first tokens to show")
       .add("verify", request.verify, "look at every token and compare the recorded hashes");

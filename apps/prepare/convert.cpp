@@ -48,7 +48,7 @@ int prepare_convert(int argc, const char* const* argv, std::ostream& out) {
            "what made its tokens, where it does not say: bytes, or a path")
       .add("data-type", o.corpus.id_type, "u16|u32",
            "how ids are stored in nanoGPT's files without a meta.json")
-      .add("split", o.corpus.split, "A,B,C",
+      .add("data-split", o.corpus.split, "A,B,C",
            concat("shares of train, valid and test of a corpus without splits (default ",
                   data::kDefaultSplit, ")"));
   options.group("Result")

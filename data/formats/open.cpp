@@ -59,7 +59,7 @@ fs::path without_ending(const fs::path& path) { return path.parent_path() / path
 
 CorpusParts open_own(const fs::path& folder, const CorpusOptions& options) {
   for (const auto& [name, value] :
-       {std::pair("--split", options.split), {"--data-type", options.id_type}})
+       {std::pair("--data-split", options.split), {"--data-type", options.id_type}})
     require<ConfigError>(value.empty(), kWhere, folder.string(), ": expected no ", name,
                          ", for a corpus made by prepare says all, got '", value, "'");
   return open_corpus_folder(folder);

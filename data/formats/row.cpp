@@ -26,7 +26,7 @@ CorpusParts open_row(Row row, const std::filesystem::path& path, const CorpusOpt
   };
   if (row.is_split) {
     require<ConfigError>(options.split.empty(), "corpus", path.string(),
-                         ": expected no --split, for its files say the splits, got '",
+                         ": expected no --data-split, for its files say the splits, got '",
                          options.split, "'");
     for (size_t i = 0; i < 3; ++i) set(i, Tokens(std::move(row.pieces[i]), row.type, n_vocab));
     parts.split_rule = row.split_rule;

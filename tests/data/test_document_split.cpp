@@ -37,7 +37,7 @@ BOOST_AUTO_TEST_CASE(other_weights_are_refused) {
   for (const char* bad :
        {"", ",", "1,", "1,,1", "a", "-1,2", "1,2,3,4", "0,0,0", "nan", "inf", "1 2"})
     BOOST_CHECK_EXCEPTION(read_split_weights(bad), ConfigError,
-                          says("--split: expected the shares of train, valid and test, as in "
+                          says("--data-split: expected the shares of train, valid and test, as in "
                                "949,50,1, got '",
                                bad, "'"));
 }

@@ -41,7 +41,7 @@ BOOST_AUTO_TEST_CASE(shards_are_one_row_in_the_order_of_their_names) {
   BOOST_TEST(tokens_of(Corpus::open(folder / "x_train_", options), "train").size() == 6u);
   options.split = "1,1";
   BOOST_CHECK_EXCEPTION(Corpus::open(folder.path(), options), ConfigError,
-                        says("expected no --split"));
+                        says("expected no --data-split"));
 }
 
 BOOST_AUTO_TEST_CASE(shards_without_a_split_in_the_name_are_cut_at_documents) {

@@ -174,7 +174,7 @@ BOOST_AUTO_TEST_CASE(what_is_not_said_must_be_given_and_nothing_else) {
   BOOST_CHECK_EXCEPTION(open(kIdx, kBin), ConfigError, says(idx.string(), "no --data-type"));
   options.id_type = "";
   options.split = "x";
-  BOOST_CHECK_EXCEPTION(open(kIdx, kBin), ConfigError, says("--split"));
+  BOOST_CHECK_EXCEPTION(open(kIdx, kBin), ConfigError, says("--data-split"));
   BOOST_TEST(corpus_hash(prefix, options) == "");
 }
 

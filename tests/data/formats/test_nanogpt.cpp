@@ -49,7 +49,7 @@ BOOST_AUTO_TEST_CASE(a_folder_says_its_splits) {
   BOOST_TEST(Corpus::open(folder.path(), options).hash() != corpus.hash());
   options.split = "90,10";
   BOOST_CHECK_EXCEPTION(Corpus::open(folder.path(), options), ConfigError,
-                        says("expected no --split"));
+                        says("expected no --data-split"));
 }
 
 BOOST_AUTO_TEST_CASE(one_file_is_cut_at_ends_of_documents) {

@@ -50,7 +50,7 @@ BOOST_AUTO_TEST_CASE(our_own_corpus_takes_no_options_of_others) {
   options.model_tokenizer = std::make_shared<IdsTokenizer>(100, 0);
   check_refused(folder / "corpus", ": expected tokens of the tokenizer 'ids'");
   options.split = "1,1";
-  check_refused(folder / "corpus", ": expected no --split");
+  check_refused(folder / "corpus", ": expected no --data-split");
   options.split = "";
   options.id_type = "u16";
   check_refused(folder / "corpus", ": expected no --data-type");
