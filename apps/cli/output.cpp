@@ -33,6 +33,8 @@ std::string output_problem() {
     if (copy >= 0 && ::close(copy) == 0) return "";
     reason = errno;
   }
+  // Where stdio has dropped what it could not write, the end of the line that was cut tells it.
+  if (reason == 0 && ::write(STDOUT_FILENO, "\n", 1) < 0) reason = errno;
   const char* const way_out =
       reason == EBADF   ? "; it is closed; send it to /dev/null to do without it"
       : reason == EPIPE ? "; its reader has gone"
