@@ -82,9 +82,9 @@ std::vector<Known> known_patterns() {
 Known find_pattern(std::string_view file, const std::string& name) {
   for (Known& known : known_patterns())
     if (known.name == name) return std::move(known);
-  fail<ConfigError>(kWhere, file, ": expected --pattern gpt2 or cl100k_base for a tiktoken file, ",
-                    "which does not say how text is cut, got ",
-                    name.empty() ? "none" : concat('\'', name, '\''));
+  fail<ConfigError>(
+      kWhere, file, ": expected --tokenizer-pattern gpt2 or cl100k_base for a tiktoken file, ",
+      "which does not say how text is cut, got ", name.empty() ? "none" : concat('\'', name, '\''));
 }
 
 // What the bytes of a token are when only pairs that make a token of a lower id are joined, the

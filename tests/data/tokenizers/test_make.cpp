@@ -74,7 +74,7 @@ BOOST_AUTO_TEST_CASE(what_is_missing_is_named) {
   BOOST_CHECK_THROW(make_tokenizer((folder.path() / "empty").string()), IoError);
   put(folder.path() / "ranks", "YQ== 0\n");
   BOOST_CHECK_EXCEPTION(make_tokenizer((folder.path() / "ranks").string()), ConfigError,
-                        says("expected --pattern gpt2 or cl100k_base"));
+                        says("expected --tokenizer-pattern gpt2 or cl100k_base"));
 }
 
 BOOST_AUTO_TEST_CASE(the_files_of_gpt2_are_one_tokenizer) {

@@ -64,8 +64,9 @@ BOOST_AUTO_TEST_CASE(a_pattern_brings_its_special_tokens) {
 
 BOOST_AUTO_TEST_CASE(a_pattern_must_be_named) {
   const std::string text = ranks_of(hello_definition());
-  BOOST_CHECK_EXCEPTION(read(text, ""), ConfigError,
-                        says("t.tiktoken: expected --pattern gpt2 or cl100k_base", "got none"));
+  BOOST_CHECK_EXCEPTION(
+      read(text, ""), ConfigError,
+      says("t.tiktoken: expected --tokenizer-pattern gpt2 or cl100k_base", "got none"));
   BOOST_CHECK_EXCEPTION(read(text, "o200k_base"), ConfigError, says("got 'o200k_base'"));
 }
 
