@@ -135,6 +135,7 @@ class OrderedSplit {
   SplitWriter& writer_;
   size_t split_ = 0, before_ = 0;  // bytes of the texts before this one
 };
+
 // Documents until they say how to split: in memory, and beyond some of it on disk.
 class HeldDocuments {
  public:
