@@ -22,8 +22,8 @@ struct Row {
 };
 
 /// The splits and the hash of such files: as they are, or cut by CorpusOptions::split at ends of
-/// documents. Each file counts whole in the hash where it is small. ConfigError for --data-split where
-/// the files say the splits.
+/// documents. Each file counts whole in the hash where it is small. ConfigError for --data-split
+/// where the files say the splits.
 CorpusParts open_row(Row row, const std::filesystem::path& path, const CorpusOptions& options);
 
 }  // namespace farfield::data

@@ -187,7 +187,8 @@ BOOST_AUTO_TEST_CASE(requests_that_make_no_sense_are_refused) {
                           says(message));
   };
   refused({"matmull"},
-          "[bench] expected a command out of attention, bandwidth, forward, matmul, step, tokenize, got "
+          "[bench] expected a command out of attention, bandwidth, forward, matmul, step, "
+          "tokenize, got "
           "'matmull'; "
           "did you mean "
           "'matmul'?");
