@@ -1,0 +1,113 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "apps/run/settings.h"
+#include "apps/sweep/scale.h"
+
+namespace farfield::sweep {
+
+class Measured;
+class Evidence;
+struct Section;
+
+/// One model of an experiment: a column of the paper's table. Lengths are in units (scale.h).
+struct Arm {
+  std::string label;       ///< unique in the experiment: "ALiBi", "w = 40"
+  std::string posenc;      ///< as the paper has it; expression_at() makes it that of another scale
+  std::string group = {};  ///< part of the table: "slope shift"
+  /// What the arm is called in the paper's numbers (reference.h): columns encoding, variant, param.
+  /// An empty encoding: the paper has no such column.
+  std::string encoding = {}, variant = {}, param = {};
+  double train_len = 1;
+  std::map<std::string, double> values = {};  ///< what is swept: {{"w", 40}}
+  Size size = Size::base;
+  double steps = 1;                  ///< share of the recipe's
+  run::Settings training = {};       ///< more options of `train`, such as {"clip", "0.1"}
+  std::string measured_posenc = {};  ///< measured under this one; empty: as trained
+  bool drop_learned = false;         ///< of measured_posenc: as `eval --drop-learned`
+  enum class Scales { all, published, shrunk };
+  /// `published`: only at paper and small. `shrunk`: only below, and then posenc is meant for a
+  /// unit of 64 tokens, not 512.
+  Scales scales = Scales::all;
+  /// Only measured and shown where others are too: "the models of table 3 plus power".
+  bool is_extra = false;
+};
+
+/// A measurement of every arm: a protocol of `eval` and its options.
+struct Measure {
+  std::string key;                   ///< "P1": what outputs and findings ask for
+  std::string protocol;              ///< as `eval --protocol`
+  std::vector<double> lengths = {};  ///< in units; empty for a protocol without lengths
+  int64_t offset = 0;                ///< tokens that are added to each: -1 for T = 2047
+  /// Options of `eval`. In a value, {x} stands for the tokens of x units: {"baseline",
+  /// "masked@{1}"}. What the profile says (segments, ...) goes without saying.
+  run::Settings options = {};
+};
+
+/// What an experiment shows of its measurements.
+struct Output {
+  enum class Form {
+    table,   ///< lengths x arms, beside the paper's where it has one
+    curves,  ///< a quantity by length, one line an arm
+    series,  ///< a series of the measurement (by position, by distance), one line an arm
+    rows,    ///< arms x quantities, at the longest length
+  };
+  Form form = Form::table;
+  std::string measure;                       ///< Measure::key
+  std::string quantity = "perplexity";       ///< of table and curves; of series the name of that
+  std::vector<std::string> quantities = {};  ///< of rows
+  std::string caption = {};
+  bool is_log_x = true, may_log_y = true;
+  double length = 0;                     ///< of series: at this one, in units; 0: the longest
+  std::vector<std::string> groups = {};  ///< only arms of these; empty: all
+};
+
+/// A checkable statement over measured numbers. `check` is called for each data set of the
+/// experiment that `on` allows.
+struct Finding {
+  std::string claim;  ///< id in claims.csv, or of our own: "truth/bf16-1"
+  void (*check)(const Measured&, Evidence&) = nullptr;
+  enum class On { any, text, synthetic };
+  On on = On::any;
+  std::string statement = {};  ///< of one that claims.csv does not have
+};
+
+/// A table, a figure or a described experiment of a paper, with lengths in units. Rows stand in
+/// experiments/, one file each, as what `std::vector<Experiment> <file>_rows()` returns.
+struct Experiment {
+  int place = 0;       ///< in lists and reports: those with a smaller one come before
+  std::string id;      ///< "sandwich/table1"
+  std::string title;   ///< what it asks, in a line
+  std::string source;  ///< "Sandwich (arXiv:2212.10356) table 1"
+  /// Data sets of the paper; `few` are those taken below `small`, with "topic" and "induction" of
+  /// our own. Empty `few`: the first.
+  std::vector<std::string> datasets = {"arxiv"}, few = {};
+  bool has_spread = false;  ///< the paper has several seeds
+  std::vector<Arm> arms = {};
+  std::vector<Measure> measures = {};
+  std::vector<Output> outputs = {};
+  std::vector<Finding> findings = {};
+  std::string reference = {};      ///< the experiment's name in the paper's numbers; empty: none
+  std::string reference_arm = {};  ///< label, for paired tests and marks; empty: none
+  std::string marks = "S";         ///< as `eval compare --marks`
+  /// Without training: fills tables, figures and evidence of its own. Also called for experiments
+  /// with arms, after their outputs, where there is more to show.
+  void (*compute)(const Measured&, Section&) = nullptr;
+  std::string not_run = {};               ///< why it cannot be run; empty: it can
+  std::vector<std::string> remarks = {};  ///< what a reader has to know
+};
+
+/// All of them, by place.
+const std::vector<Experiment>& experiments();
+/// ConfigError with the nearest id.
+const Experiment& experiment_named(const std::string& id);
+/// By id, glob ("sandwich/fig*") or claim ("S-T1-4"), in the order of experiments(), each once.
+/// ConfigError for a word that finds none.
+std::vector<const Experiment*> experiments_matching(const std::vector<std::string>& words);
+
+}  // namespace farfield::sweep

@@ -1,0 +1,81 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "apps/eval/result.h"
+#include "apps/sweep/experiment.h"
+#include "apps/sweep/plan.h"
+#include "apps/sweep/results.h"
+
+namespace farfield::sweep {
+
+/// A number of one seed.
+struct SeedNumber {
+  uint64_t seed = 0;
+  double value = 0;
+  std::string tokens;  ///< eval::LengthResult::tokens; numbers are paired where these are equal
+};
+
+/// What was measured of an experiment on one of its data sets. Lengths are in units of the scale;
+/// what was not measured is NaN or empty. Numbers are means over the seeds.
+class Measured {
+ public:
+  Measured(const Plan& plan, const PlannedDataset& dataset, const Results& results)
+      : plan_(plan), dataset_(dataset), results_(results) {}
+
+  const Plan& plan() const { return plan_; }
+  const Experiment& experiment() const { return *plan_.experiment; }
+  Scale scale() const { return plan_.scale; }
+  /// A threshold that differs below `small`.
+  double pick(double published, double shrunk) const;
+  const PlannedDataset& dataset() const { return dataset_; }
+  /// The same experiment on another of its data sets; null where it is not run on that.
+  const PlannedDataset* dataset_named(const std::string& name) const;
+  Measured on(const PlannedDataset& dataset) const { return {plan_, dataset, results_}; }
+
+  /// In the order of the experiment, of this scale.
+  const std::vector<PlannedArm>& arms() const { return plan_.arms; }
+  std::vector<const PlannedArm*> arms(const std::string& group) const;
+  /// By label; null where this scale has none.
+  const PlannedArm* arm(const std::string& label) const;
+  /// By what is swept: arm_at("delta", -3) in units of the scale's own values.
+  const PlannedArm* arm_at(const std::string& group, const std::string& name, double value) const;
+
+  /// Perplexity of the first measurement that has one, at so many units.
+  double perplexity(const PlannedArm& arm, double length) const;
+  double perplexity(const std::string& arm, double length) const;
+  /// Perplexity at `length` over that at `base`.
+  double ratio(const PlannedArm& arm, double length, double base = 1) const;
+  double ratio(const std::string& arm, double length, double base = 1) const;
+  /// Any quantity of a measurement: "perplexity", "nll", "erf", "eff h3", ...; length 0: the
+  /// longest.
+  double value(const PlannedArm& arm, const std::string& measure, const std::string& quantity,
+               double length = 0) const;
+  double value(const std::string& arm, const std::string& measure, const std::string& quantity,
+               double length = 0) const;
+  std::vector<SeedNumber> seeds(const PlannedArm& arm, const std::string& measure,
+                                const std::string& quantity, double length = 0) const;
+  /// The series of that full name, averaged over the seeds where they have the same x; empty y
+  /// where not measured.
+  eval::Series series(const PlannedArm& arm, const std::string& measure, const std::string& name,
+                      double length = 0) const;
+  std::vector<std::string> series_names(const PlannedArm& arm, const std::string& measure,
+                                        double length = 0) const;
+  /// What failed there, "OOM", or "" .
+  std::string failure(const PlannedArm& arm, const std::string& measure, double length) const;
+  /// What the cells of this arm say of themselves: "parameters", "posenc_parameters", "step_ms",
+  /// "peak_mib", "train_seconds", "train_loss".
+  double fact(const PlannedArm& arm, const std::string& name) const;
+
+ private:
+  const Plan& plan_;
+  const PlannedDataset& dataset_;
+  const Results& results_;
+};
+
+/// "1 L", "16 L", "0.5 L".
+std::string length_text(double units);
+
+}  // namespace farfield::sweep

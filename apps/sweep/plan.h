@@ -1,0 +1,93 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "apps/eval/result.h"
+#include "apps/run/settings.h"
+#include "apps/sweep/datasets.h"
+#include "apps/sweep/experiment.h"
+#include "apps/sweep/scale.h"
+
+namespace farfield::sweep {
+
+/// One measurement of a cell: `eval` with these options.
+struct Measurement {
+  std::string protocol;
+  std::string posenc = {};  ///< instead of the trained one; empty: as trained
+  bool drop_learned = false;
+  run::Settings options = {};  ///< of `eval`, lengths among them, but for --protocol
+
+  /// Names it; equal for equal ones.
+  std::string id() const;
+};
+
+/// A trained model and what is measured of it.
+struct Cell {
+  run::Settings training;  ///< of `train`, resolved; its data is the corpus's path
+  std::string corpus;      ///< name among the data sets
+  std::string corpus_hash;
+  std::vector<Measurement> measurements;
+  double work = 0;  ///< about the multiply-adds, to judge time left by
+
+  /// What training depends on: its identity without what has its default, and the corpus. Names the
+  /// cell, hash() its files.
+  run::Settings key() const;
+  std::string hash() const;
+  std::string label() const;  ///< "alibi on arxiv, seed 1": for people
+  /// Adds those that are not there yet.
+  void add(const std::vector<Measurement>& more);
+};
+
+/// An arm at a scale.
+struct PlannedArm {
+  Arm arm;                               ///< as the experiment has it
+  std::string posenc;                    ///< canonical, of this scale
+  std::map<std::string, double> values;  ///< Arm::values of this scale
+  const std::string& label() const { return arm.label; }
+};
+
+/// A data set of an experiment at a scale.
+struct PlannedDataset {
+  std::string name;    ///< the paper's: "arxiv"
+  std::string corpus;  ///< what stands for it: "latex"
+  std::string hash;    ///< of the corpus
+  bool is_synthetic = false;
+};
+
+/// An experiment at a scale: which cells it is made of.
+struct Plan {
+  const Experiment* experiment = nullptr;
+  Scale scale = Scale::tiny;
+  std::vector<PlannedArm> arms;
+  std::vector<PlannedDataset> datasets;
+  std::vector<uint64_t> seeds;
+  std::vector<Cell> cells;  ///< [dataset][arm][seed]
+
+  const Cell& cell(size_t dataset, size_t arm, size_t seed) const {
+    return cells[(dataset * arms.size() + arm) * seeds.size() + seed];
+  }
+  /// The measurement of that key for an arm.
+  Measurement measurement(const std::string& key, const PlannedArm& arm,
+                          const PlannedDataset& dataset) const;
+};
+
+/// What a sweep is asked for, beside the experiments.
+struct PlanOptions {
+  Scale scale = Scale::tiny;
+  std::optional<int64_t> seeds;  ///< empty: 1, at `paper` what the paper has
+  Datasets datasets;
+  std::string device = "cpu";
+  std::vector<std::string> only = {};  ///< labels or expressions of arms; empty: all
+};
+
+/// ConfigError for arms that this model cannot have.
+Plan plan_of(const Experiment& experiment, const PlanOptions& options);
+
+/// The cells of several plans, each once, with all that is measured of it.
+std::vector<Cell> cells_of(const std::vector<Plan>& plans);
+
+}  // namespace farfield::sweep

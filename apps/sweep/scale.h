@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "apps/run/config.h"
+
+namespace farfield::sweep {
+
+/// How large an experiment is run. Lengths are counted in units: the training length of the papers'
+/// main tables, 512 tokens there.
+enum class Scale {
+  smoke,  ///< seconds a model: whether all of it works
+  tiny,   ///< a minute a model on one core: experiments.md 2
+  small,  ///< a minute a model on one GPU, an hour for a table
+  paper,  ///< as published
+};
+
+std::string to_word(Scale scale);
+/// ConfigError, with the nearest, for another word.
+Scale scale_named(const std::string& word);
+
+/// The models of the papers, and what stands for them at other scales.
+enum class Size {
+  base,     ///< neox-162m
+  large,    ///< neox-1.3b
+  baevski,  ///< baevski-247m
+};
+
+/// What a scale makes of the papers' settings.
+struct Profile {
+  int64_t unit = 512;               ///< tokens
+  int64_t segments = 1000;          ///< predicted tokens of last-token and cached (P1)
+  int64_t long_segments = 2000;     ///< the same on synthetic text
+  int64_t max_tokens = 0;           ///< of a text that is read whole (P2, P3); 0: all
+  int64_t sequences = 256;          ///< of position-wise (P4)
+  int64_t gradient_segments = 100;  ///< of gradient (P6)
+  int64_t seeds = 5;                ///< where the paper has a spread
+};
+const Profile& profile_of(Scale scale);
+
+/// Tokens of so many units, at least 1.
+int64_t tokens_of(Scale scale, double units);
+
+/// The training of a model of the papers at a scale: preset, sizes, batch, steps, learning rate.
+/// Without encoding, data and seed. `steps` is a share of the steps, `train_len` in units. What is
+/// trained longer than a unit has the same tokens per step as long as that is a whole number of
+/// sequences.
+run::RunConfig training_of(Scale scale, Size size, double train_len = 1, double steps = 1);
+
+/// An expression of the papers' scale at another one, so that what it does to L_tr tokens stays.
+/// At `paper` the same text; else, with sigma = unit / 512:
+///
+///   alibi, alibi_shift   slope x L_tr stays: delta + log2(sigma) (geometric slopes, unless it says
+///                        others); slope_floor / sigma
+///   alibi_equal          h + log2(sigma); slope_floor / sigma
+///   alibi_learned        theta - ln(sigma), where it says none from the geometric slopes
+///   alibi_random         rate x sigma
+///   t5                   num_buckets = 16, max_distance = 16, unless it says others
+///   window, log_n, modulo, randomized, ...   arguments that are tokens: x sigma, at least 1
+///   logarithmic, rotary and sinusoidal ones, weights exp(-r d^p)   unchanged: they have no scale
+///
+/// Source    Chi et al. 2023, arXiv:2212.10356, for what the slopes, windows and fields are
+std::string expression_at(Scale scale, const std::string& expression);
+
+/// What training_of() and expression_at() do, in sentences for a report.
+std::string describe(Scale scale);
+
+}  // namespace farfield::sweep

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "apps/plot/plot.h"
+#include "apps/sweep/evidence.h"
+
+namespace farfield::sweep {
+
+/// A table of a report. Beside ours, never mixed with it, may stand the paper's.
+struct ReportTable {
+  std::string caption;
+  std::vector<std::string> header;
+  struct Field {
+    std::string text;
+    bool is_best = false;   ///< of its row or section: bold
+    std::string hint = {};  ///< more of it, for a tooltip and the CSV
+  };
+  std::vector<std::vector<Field>> rows;
+  bool is_papers = false;    ///< numbers that a paper printed
+  bool is_sortable = false;  ///< by a click on its header, in HTML
+};
+
+struct ReportFigure {
+  std::string caption;
+  plot::Plot plot;
+};
+
+/// What was found on a claim.
+struct Judgement {
+  std::string claim, statement, in_paper;  ///< in_paper: "holds", "partly", ... of claims.csv
+  std::string scope;                       ///< "both", "paper"
+  Evidence evidence;
+};
+
+/// One experiment in a report.
+struct Section {
+  std::string id, title, source;
+  std::string not_run;             ///< why; empty: it was run, maybe in part
+  std::vector<std::string> facts;  ///< scale, data, seeds, protocols with their hashes
+  std::vector<std::string> remarks;
+  std::vector<ReportTable> tables;
+  std::vector<ReportFigure> figures;
+  std::vector<Judgement> judgements;
+  int64_t n_cells = 0, n_done = 0;
+};
+
+}  // namespace farfield::sweep
