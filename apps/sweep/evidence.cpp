@@ -5,7 +5,7 @@
 #include <iomanip>
 #include <sstream>
 
-#include "engine/base/text.h"
+#include "engine/base/error.h"
 
 namespace farfield::sweep {
 namespace {
