@@ -40,7 +40,7 @@ class Measured {
   std::vector<const PlannedArm*> arms(const std::string& group) const;
   /// By label; null where this scale has none.
   const PlannedArm* arm(const std::string& label) const;
-  /// By what is swept: arm_at("delta", -3) in units of the scale's own values.
+  /// By what is swept, as the paper has it: arm_at("slope shift", "delta", -3).
   const PlannedArm* arm_at(const std::string& group, const std::string& name, double value) const;
 
   /// Perplexity of the first measurement that has one, at so many units.
@@ -63,6 +63,10 @@ class Measured {
                       double length = 0) const;
   std::vector<std::string> series_names(const PlannedArm& arm, const std::string& measure,
                                         double length = 0) const;
+  /// Protocol, parameters and protocol hash of a measurement, for a report; "" where not measured.
+  std::string parameters(const std::string& measure) const;
+  /// What is kept of one seed, by its place in Plan::seeds; null: not finished.
+  const CellResult* cell(const PlannedArm& arm, size_t seed) const;
   /// What failed there, "OOM", or "" .
   std::string failure(const PlannedArm& arm, const std::string& measure, double length) const;
   /// What the cells of this arm say of themselves: "parameters", "posenc_parameters", "step_ms",
@@ -70,6 +74,10 @@ class Measured {
   double fact(const PlannedArm& arm, const std::string& name) const;
 
  private:
+  int64_t tokens(const std::string& measure, double length) const;
+  const eval::ProtocolResult* result(const PlannedArm& arm, const std::string& measure,
+                                     size_t seed) const;
+
   const Plan& plan_;
   const PlannedDataset& dataset_;
   const Results& results_;

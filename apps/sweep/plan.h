@@ -20,10 +20,14 @@ struct Measurement {
   std::string posenc = {};  ///< instead of the trained one; empty: as trained
   bool drop_learned = false;
   run::Settings options = {};  ///< of `eval`, lengths among them, but for --protocol
+  double work = 0;             ///< multiply-adds, about: to judge time left by
 
   /// Names it; equal for equal ones.
   std::string id() const;
 };
+
+/// "64,128" in parts.
+std::vector<std::string> split_words(const std::string& text);
 
 /// A trained model and what is measured of it.
 struct Cell {
@@ -31,22 +35,24 @@ struct Cell {
   std::string corpus;      ///< name among the data sets
   std::string corpus_hash;
   std::vector<Measurement> measurements;
-  double work = 0;  ///< about the multiply-adds, to judge time left by
+  double training_work = 0;  ///< as Measurement::work
 
   /// What training depends on: its identity without what has its default, and the corpus. Names the
   /// cell, hash() its files.
   run::Settings key() const;
   std::string hash() const;
-  std::string label() const;  ///< "alibi on arxiv, seed 1": for people
+  uint64_t seed() const;
+  std::string label() const;  ///< "alibi on latex, seed 1": for people
+  double work() const;        ///< of all of it
   /// Adds those that are not there yet.
   void add(const std::vector<Measurement>& more);
 };
 
 /// An arm at a scale.
 struct PlannedArm {
-  Arm arm;                               ///< as the experiment has it
-  std::string posenc;                    ///< canonical, of this scale
-  std::map<std::string, double> values;  ///< Arm::values of this scale
+  Arm arm;                           ///< as the experiment has it
+  std::string posenc;                ///< canonical, of this scale
+  std::string measured_posenc = {};  ///< Arm::measured_posenc of this scale
   const std::string& label() const { return arm.label; }
 };
 
@@ -81,13 +87,15 @@ struct PlanOptions {
   std::optional<int64_t> seeds;  ///< empty: 1, at `paper` what the paper has
   Datasets datasets;
   std::string device = "cpu";
-  std::vector<std::string> only = {};  ///< labels or expressions of arms; empty: all
 };
 
-/// ConfigError for arms that this model cannot have.
+/// Of corpora that are not open yet the hash is empty. ConfigError, naming experiment and arm, for
+/// what this model cannot have.
 Plan plan_of(const Experiment& experiment, const PlanOptions& options);
 
-/// The cells of several plans, each once, with all that is measured of it.
-std::vector<Cell> cells_of(const std::vector<Plan>& plans);
+/// The cells of several plans, each once, with all that is measured of it. `only`: those of arms of
+/// these labels, expressions or encodings; empty: all. ConfigError for one that no arm is.
+std::vector<Cell> cells_of(const std::vector<Plan>& plans,
+                           const std::vector<std::string>& only = {});
 
 }  // namespace farfield::sweep

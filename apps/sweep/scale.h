@@ -36,6 +36,8 @@ struct Profile {
   int64_t max_tokens = 0;           ///< of a text that is read whole (P2, P3); 0: all
   int64_t sequences = 256;          ///< of position-wise (P4)
   int64_t gradient_segments = 100;  ///< of gradient (P6)
+  int64_t cached_segments = 1000;   ///< of cached (P9)
+  int64_t timed_steps = 200;        ///< of speed (P10), and forward passes
   int64_t seeds = 5;                ///< where the paper has a spread
 };
 const Profile& profile_of(Scale scale);
@@ -44,9 +46,8 @@ const Profile& profile_of(Scale scale);
 int64_t tokens_of(Scale scale, double units);
 
 /// The training of a model of the papers at a scale: preset, sizes, batch, steps, learning rate.
-/// Without encoding, data and seed. `steps` is a share of the steps, `train_len` in units. What is
-/// trained longer than a unit has the same tokens per step as long as that is a whole number of
-/// sequences.
+/// Without encoding, data and seed. `steps` is a share of the steps, `train_len` in units; the
+/// batch has as many sequences whatever their length.
 run::RunConfig training_of(Scale scale, Size size, double train_len = 1, double steps = 1);
 
 /// An expression of the papers' scale at another one, so that what it does to L_tr tokens stays.
@@ -56,13 +57,17 @@ run::RunConfig training_of(Scale scale, Size size, double train_len = 1, double 
 ///                        others); slope_floor / sigma
 ///   alibi_equal          h + log2(sigma); slope_floor / sigma
 ///   alibi_learned        theta - ln(sigma), where it says none from the geometric slopes
-///   alibi_random         rate x sigma
-///   t5                   num_buckets = 16, max_distance = 16, unless it says others
+///   alibi_random         what is drawn / sigma, by bias_scale
+///   t5                   max_distance = unit / 4 and num_buckets = unit / 16, at least 16 of each,
+///                        unless it says others
 ///   window, log_n, modulo, randomized, ...   arguments that are tokens: x sigma, at least 1
 ///   logarithmic, rotary and sinusoidal ones, weights exp(-r d^p)   unchanged: they have no scale
 ///
 /// Source    Chi et al. 2023, arXiv:2212.10356, for what the slopes, windows and fields are
 std::string expression_at(Scale scale, const std::string& expression);
+
+/// The same of an expression that is meant for a unit of 64 tokens.
+std::string shrunk_expression_at(Scale scale, const std::string& expression);
 
 /// What training_of() and expression_at() do, in sentences for a report.
 std::string describe(Scale scale);

@@ -1,0 +1,199 @@
+#include "apps/sweep/measured.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "apps/analysis/spread.h"
+#include "apps/eval/results.h"
+#include "engine/base/text.h"
+
+namespace farfield::sweep {
+namespace {
+
+// The result of one length; null where that was not measured.
+const eval::LengthResult* at(const eval::ProtocolResult* result, int64_t length) {
+  if (result == nullptr) return nullptr;
+  for (const eval::LengthResult& cell : result->lengths)
+    if (cell.length == length) return &cell;
+  return nullptr;
+}
+
+double mean(const std::vector<SeedNumber>& seeds) {
+  std::vector<double> values;
+  for (const SeedNumber& s : seeds) values.push_back(s.value);
+  return analysis::mean_of(values);
+}
+
+}  // namespace
+
+std::string length_text(double units) { return shortest(units) + " L"; }
+
+double Measured::pick(double published, double shrunk) const {
+  return scale() == Scale::paper || scale() == Scale::small ? published : shrunk;
+}
+
+const PlannedDataset* Measured::dataset_named(const std::string& name) const {
+  for (const PlannedDataset& d : plan_.datasets) {
+    const std::string names = ", " + d.name + ", ";
+    if (names.find(", " + name + ", ") != std::string::npos) return &d;
+  }
+  return nullptr;
+}
+
+std::vector<const PlannedArm*> Measured::arms(const std::string& group) const {
+  std::vector<const PlannedArm*> found;
+  for (const PlannedArm& arm : plan_.arms)
+    if (arm.arm.group == group) found.push_back(&arm);
+  return found;
+}
+
+const PlannedArm* Measured::arm(const std::string& label) const {
+  for (const PlannedArm& arm : plan_.arms)
+    if (arm.label() == label) return &arm;
+  return nullptr;
+}
+
+const PlannedArm* Measured::arm_at(const std::string& group, const std::string& name,
+                                   double value) const {
+  for (const PlannedArm* arm : arms(group)) {
+    const auto found = arm->arm.values.find(name);
+    if (found != arm->arm.values.end() && found->second == value) return arm;
+  }
+  return nullptr;
+}
+
+int64_t Measured::tokens(const std::string& measure, double length) const {
+  for (const Measure& m : experiment().measures) {
+    if (m.key != measure) continue;
+    if (m.lengths.empty()) return 0;
+    const double units =
+        length > 0 ? length : *std::max_element(m.lengths.begin(), m.lengths.end());
+    return tokens_of(scale(), units) + m.offset;
+  }
+  return 0;
+}
+
+const CellResult* Measured::cell(const PlannedArm& arm, size_t seed) const {
+  const auto index = static_cast<size_t>(&arm - plan_.arms.data());
+  const auto dataset = static_cast<size_t>(&dataset_ - plan_.datasets.data());
+  return results_.find(plan_.cell(dataset, index, seed).hash());
+}
+
+const eval::ProtocolResult* Measured::result(const PlannedArm& arm, const std::string& measure,
+                                             size_t seed) const {
+  const CellResult* const found = cell(arm, seed);
+  if (found == nullptr) return nullptr;
+  const auto one = found->measured.find(plan_.measurement(measure, arm, dataset_).id());
+  return one == found->measured.end() ? nullptr : &one->second;
+}
+
+std::vector<SeedNumber> Measured::seeds(const PlannedArm& arm, const std::string& measure,
+                                        const std::string& quantity, double length) const {
+  std::vector<SeedNumber> all;
+  for (size_t i = 0; i < plan_.seeds.size(); ++i) {
+    const eval::LengthResult* const found = at(result(arm, measure, i), tokens(measure, length));
+    if (found == nullptr) continue;
+    for (const eval::Quantity& q : eval::numbers_of(*found))
+      if (q.full_name() == quantity) {
+        all.push_back({plan_.seeds[i], q.value, found->tokens});
+        break;
+      }
+  }
+  return all;
+}
+
+double Measured::value(const PlannedArm& arm, const std::string& measure,
+                       const std::string& quantity, double length) const {
+  return mean(seeds(arm, measure, quantity, length));
+}
+
+double Measured::value(const std::string& label, const std::string& measure,
+                       const std::string& quantity, double length) const {
+  const PlannedArm* const found = arm(label);
+  return found == nullptr ? std::nan("") : value(*found, measure, quantity, length);
+}
+
+double Measured::perplexity(const PlannedArm& arm, double length) const {
+  for (const Measure& m : experiment().measures)
+    if (m.protocol == "last-token" || m.protocol == "non-overlapping" || m.protocol == "sliding" ||
+        m.protocol == "cached")
+      return value(arm, m.key, "perplexity", length);
+  return std::nan("");
+}
+
+double Measured::perplexity(const std::string& label, double length) const {
+  const PlannedArm* const found = arm(label);
+  return found == nullptr ? std::nan("") : perplexity(*found, length);
+}
+
+double Measured::ratio(const PlannedArm& arm, double length, double base) const {
+  return perplexity(arm, length) / perplexity(arm, base);
+}
+
+double Measured::ratio(const std::string& arm, double length, double base) const {
+  return perplexity(arm, length) / perplexity(arm, base);
+}
+
+eval::Series Measured::series(const PlannedArm& arm, const std::string& measure,
+                              const std::string& name, double length) const {
+  eval::Series sum;
+  double n = 0;
+  for (size_t i = 0; i < plan_.seeds.size(); ++i) {
+    const eval::LengthResult* const found = at(result(arm, measure, i), tokens(measure, length));
+    if (found == nullptr) continue;
+    for (const eval::Series& s : found->series) {
+      if (s.full_name() != name) continue;
+      if (n > 0 && s.x != sum.x) continue;
+      ++n;
+      if (n == 1) {
+        sum = s;
+      } else {
+        for (size_t k = 0; k < sum.y.size(); ++k) sum.y[k] += s.y[k];
+        sum.low.clear();
+        sum.high.clear();
+      }
+    }
+  }
+  for (double& y : sum.y) y /= n;
+  return sum;
+}
+
+std::vector<std::string> Measured::series_names(const PlannedArm& arm, const std::string& measure,
+                                                double length) const {
+  std::vector<std::string> names;
+  for (size_t i = 0; i < plan_.seeds.size() && names.empty(); ++i)
+    if (const eval::LengthResult* const found =
+            at(result(arm, measure, i), tokens(measure, length)))
+      for (const eval::Series& s : found->series) names.push_back(s.full_name());
+  return names;
+}
+
+std::string Measured::failure(const PlannedArm& arm, const std::string& measure,
+                              double length) const {
+  for (size_t i = 0; i < plan_.seeds.size(); ++i)
+    if (const eval::LengthResult* const found =
+            at(result(arm, measure, i), tokens(measure, length));
+        found != nullptr && !found->failure.empty())
+      return found->failure;
+  return "";
+}
+
+std::string Measured::parameters(const std::string& measure) const {
+  for (const PlannedArm& arm : plan_.arms)
+    for (size_t i = 0; i < plan_.seeds.size(); ++i)
+      if (const eval::ProtocolResult* const found = result(arm, measure, i))
+        return concat(found->protocol, ": ", found->parameters, " (protocol ", found->hash(), ')');
+  return "";
+}
+
+double Measured::fact(const PlannedArm& arm, const std::string& name) const {
+  std::vector<double> values;
+  for (size_t i = 0; i < plan_.seeds.size(); ++i)
+    if (const CellResult* const found = cell(arm, i)) {
+      const auto one = found->facts.find(name);
+      if (one != found->facts.end()) values.push_back(one->second);
+    }
+  return analysis::mean_of(values);
+}
+
+}  // namespace farfield::sweep

@@ -1,0 +1,290 @@
+#include "apps/sweep/plan.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "apps/eval/protocol.h"
+#include "apps/run/resolved_config.h"
+#include "engine/base/did_you_mean.h"
+#include "engine/base/error.h"
+#include "engine/base/hash.h"
+#include "engine/base/text.h"
+
+namespace farfield::sweep {
+namespace {
+
+constexpr std::string_view kWhere = "sweep";
+
+// {x} in an option's value as the tokens of x units.
+std::string with_tokens(Scale scale, const std::string& text) {
+  std::string result;
+  for (size_t i = 0; i < text.size();) {
+    const size_t open = text.find('{', i);
+    const size_t close = open == std::string::npos ? open : text.find('}', open);
+    if (close == std::string::npos) return result + text.substr(i);
+    const double units = std::strtod(text.c_str() + open + 1, nullptr);
+    result += text.substr(i, open - i) + std::to_string(tokens_of(scale, units));
+    i = close + 1;
+  }
+  return result;
+}
+
+std::vector<int64_t> lengths_of(const Measure& measure, Scale scale) {
+  std::vector<int64_t> lengths;
+  for (const double units : measure.lengths)
+    lengths.push_back(tokens_of(scale, units) + measure.offset);
+  return lengths;
+}
+
+// What a profile says of a protocol, for what its measure leaves open.
+run::Settings profile_options(const std::string& protocol, Scale scale, bool is_long) {
+  const Profile& p = profile_of(scale);
+  const auto of = [](const char* key, int64_t n) {
+    return run::Settings{{key, std::to_string(n)}};
+  };
+  if (protocol == "last-token") return of("segments", is_long ? p.long_segments : p.segments);
+  if (protocol == "cached") return of("segments", p.cached_segments);
+  if (protocol == "gradient") return of("gradient-segments", p.gradient_segments);
+  if (protocol == "position-wise") return of("sequences", p.sequences);
+  if (protocol == "non-overlapping" || protocol == "sliding") return of("max-tokens", p.max_tokens);
+  if (protocol == "speed")
+    return {{"timed-steps", std::to_string(p.timed_steps)},
+            {"timed-passes", std::to_string(p.timed_steps)}};
+  return {};
+}
+
+bool is_of(const Arm& arm, Scale scale) {
+  const bool is_published = scale == Scale::paper || scale == Scale::small;
+  return arm.scales == Arm::Scales::all || (arm.scales == Arm::Scales::published) == is_published;
+}
+
+// `shrunk` arms are meant for a unit of 64 tokens, the others for 512: theirs grow first.
+std::string expression_of(const Arm& arm, const std::string& expression, Scale scale) {
+  if (arm.scales != Arm::Scales::shrunk) return expression_at(scale, expression);
+  return scale == Scale::tiny ? expression : shrunk_expression_at(scale, expression);
+}
+
+std::vector<PlannedDataset> datasets_of(const Experiment& e, const PlanOptions& options) {
+  const bool is_whole = options.scale == Scale::paper || options.scale == Scale::small;
+  std::vector<std::string> names;
+  const auto take = [&](const std::string& name) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  };
+  if (is_whole) {
+    for (const std::string& name : e.datasets) take(name);
+  } else if (e.few.empty()) {
+    take(e.datasets.front());
+  }
+  for (const std::string& name : e.few)
+    if (!is_whole || (options.scale == Scale::small && is_synthetic(name))) take(name);
+  std::vector<PlannedDataset> all;
+  for (const std::string& name : names) {
+    const std::string corpus = options.datasets.corpus_of(name);
+    const auto same = std::find_if(all.begin(), all.end(), [&](const PlannedDataset& other) {
+      return other.corpus == corpus;
+    });
+    if (same != all.end()) {
+      same->name += ", " + name;
+      continue;
+    }
+    const auto& known = options.datasets.corpora();
+    const auto found = known.find(corpus);
+    all.push_back(
+        {name, corpus, found == known.end() ? "" : found->second.hash, is_synthetic(corpus)});
+  }
+  return all;
+}
+
+run::ResolvedConfig config_of(const PlannedArm& arm, const PlannedDataset& dataset,
+                              const PlanOptions& options, uint64_t seed) {
+  run::RunConfig c = training_of(options.scale, arm.arm.size, arm.arm.train_len, arm.arm.steps);
+  c.posenc = arm.posenc;
+  c.seed = seed;
+  c.device = options.device;
+  const auto& corpora = options.datasets.corpora();
+  const auto known = corpora.find(dataset.corpus);
+  c.data = {known == corpora.end() ? dataset.corpus : known->second.path};
+  if (!arm.arm.training.empty()) {
+    cli::Options more("train", "");
+    run::add_options(more, c);
+    run::Settings settings;
+    for (const auto& [key, value] : arm.arm.training)
+      settings.emplace_back(key, with_tokens(options.scale, value));
+    more.read_config("the arm's training", run::to_text(settings));
+  }
+  return run::resolve(c);
+}
+
+// Multiply-adds of a pass over n tokens in sequences of `length`, about.
+double work_of(const run::ResolvedConfig& c, double n, double length) {
+  const auto d = static_cast<double>(c.model.d_model);
+  const auto layers = static_cast<double>(c.model.n_layer);
+  return n * (layers * (12 * d * d + d * length) + 600 * d);
+}
+
+double work_of(const run::ResolvedConfig& c, const Measurement& m) {
+  const auto number = [&](const char* key, double other) {
+    const std::string text = run::value_of(m.options, key);
+    return text.empty() ? other : std::strtod(text.c_str(), nullptr);
+  };
+  double sum = 0;
+  for (const std::string& text : split_words(run::value_of(m.options, "lengths"))) {
+    const double length = std::strtod(text.c_str(), nullptr);
+    const double n = m.protocol == "last-token" || m.protocol == "cached"
+                         ? number("segments", 1000) * length
+                     : m.protocol == "gradient"      ? 3 * number("gradient-segments", 100) * length
+                     : m.protocol == "position-wise" ? number("sequences", 256) * length
+                     : m.protocol == "sliding"       ? 4 * number("max-tokens", 1e6)
+                                                     : number("max-tokens", 1e6);
+    sum += work_of(c, n, length);
+  }
+  return sum;
+}
+
+}  // namespace
+
+std::vector<std::string> split_words(const std::string& text) {
+  std::vector<std::string> words;
+  for (size_t i = 0; i < text.size();) {
+    const size_t end = std::min(text.find(',', i), text.size());
+    words.push_back(text.substr(i, end - i));
+    i = end + 1;
+  }
+  return words;
+}
+
+std::string Measurement::id() const {
+  run::Settings all = {{"protocol", protocol}, {"posenc", posenc}};
+  if (drop_learned) all.emplace_back("drop-learned", "true");
+  all.insert(all.end(), options.begin(), options.end());
+  return hash_hex(run::to_text(all)).substr(0, 16);
+}
+
+run::Settings Cell::key() const {
+  // Options that are younger than a cell do not change its name.
+  static const run::Settings defaults = run::identity(run::resolve(run::RunConfig{}).settings);
+  run::Settings key;
+  for (const auto& [name, value] : run::identity(training))
+    if (run::value_of(defaults, name) != value) key.emplace_back(name, value);
+  key.emplace_back("corpus", corpus_hash);
+  return key;
+}
+
+std::string Cell::hash() const { return hash_hex(run::to_text(key())).substr(0, 16); }
+
+uint64_t Cell::seed() const {
+  return std::strtoull(run::value_of(training, "seed").c_str(), nullptr, 10);
+}
+
+std::string Cell::label() const {
+  return concat(run::value_of(training, "posenc"), " on ", corpus, ", L ",
+                run::value_of(training, "train-len"), ", seed ", seed());
+}
+
+void Cell::add(const std::vector<Measurement>& more) {
+  for (const Measurement& m : more)
+    if (std::none_of(measurements.begin(), measurements.end(),
+                     [&](const Measurement& own) { return own.id() == m.id(); }))
+      measurements.push_back(m);
+}
+
+Measurement Plan::measurement(const std::string& key, const PlannedArm& arm,
+                              const PlannedDataset& dataset) const {
+  const auto measure = std::find_if(experiment->measures.begin(), experiment->measures.end(),
+                                    [&](const Measure& m) { return m.key == key; });
+  require<Error>(measure != experiment->measures.end(), kWhere, experiment->id,
+                 ": expected a measure, got '", key, "'");
+  Measurement m;
+  m.protocol = measure->protocol;
+  m.posenc = arm.measured_posenc;
+  m.drop_learned = arm.arm.drop_learned;
+  if (!measure->lengths.empty())
+    m.options.emplace_back("lengths", joined(lengths_of(*measure, scale), ","));
+  for (const auto& [name, value] : measure->options)
+    m.options.emplace_back(name, with_tokens(scale, value));
+  const run::Settings usual = profile_options(m.protocol, scale, dataset.is_synthetic);
+  for (const auto& [name, value] : usual)
+    if (run::value_of(m.options, name).empty()) m.options.emplace_back(name, value);
+  if (eval::protocol_named(m.protocol).has_text) m.options.emplace_back("allow-fewer", "true");
+  return m;
+}
+
+Plan plan_of(const Experiment& experiment, const PlanOptions& options) {
+  Plan plan;
+  plan.experiment = &experiment;
+  plan.scale = options.scale;
+  if (experiment.arms.empty() || !experiment.not_run.empty()) return plan;
+  const int64_t usual = experiment.has_spread ? profile_of(options.scale).seeds : 1;
+  for (int64_t seed = 1; seed <= options.seeds.value_or(usual); ++seed)
+    plan.seeds.push_back(static_cast<uint64_t>(seed));
+  plan.datasets = datasets_of(experiment, options);
+  for (const Arm& arm : experiment.arms) {
+    if (!is_of(arm, options.scale)) continue;
+    PlannedArm planned = {arm, expression_of(arm, arm.posenc, options.scale)};
+    if (!arm.measured_posenc.empty())
+      planned.measured_posenc = expression_of(arm, arm.measured_posenc, options.scale);
+    plan.arms.push_back(std::move(planned));
+  }
+  for (const PlannedDataset& dataset : plan.datasets)
+    for (PlannedArm& arm : plan.arms)
+      for (const uint64_t seed : plan.seeds) try {
+          const run::ResolvedConfig config = config_of(arm, dataset, options, seed);
+          arm.posenc = config.posenc();
+          Cell cell;
+          cell.training = config.settings;
+          cell.corpus = dataset.corpus;
+          cell.corpus_hash = dataset.hash;
+          for (const Measure& m : experiment.measures)
+            cell.measurements.push_back(plan.measurement(m.key, arm, dataset));
+          cell.training_work =
+              3 * work_of(config,
+                          static_cast<double>(config.steps * config.batch * config.train_len()),
+                          static_cast<double>(config.train_len()));
+          for (Measurement& m : cell.measurements) m.work = work_of(config, m);
+          plan.cells.push_back(std::move(cell));
+        } catch (const ConfigError& error) {
+          fail<ConfigError>(kWhere, experiment.id, ", ", arm.label(), ": ", error.what());
+        }
+  return plan;
+}
+
+double Cell::work() const {
+  double sum = training_work;
+  for (const Measurement& m : measurements) sum += m.work;
+  return sum;
+}
+
+std::vector<Cell> cells_of(const std::vector<Plan>& plans, const std::vector<std::string>& only) {
+  std::vector<Cell> all;
+  std::map<std::string, size_t> places;
+  std::set<std::string> found, seen;
+  const auto is_wanted = [&](const PlannedArm& arm) {
+    bool is = only.empty();
+    for (const std::string& name : {arm.label(), arm.arm.posenc, arm.posenc,
+                                    arm.arm.posenc.substr(0, arm.arm.posenc.find('('))}) {
+      seen.insert(name);
+      if (std::find(only.begin(), only.end(), name) == only.end()) continue;
+      found.insert(name);
+      is = true;
+    }
+    return is;
+  };
+  for (const Plan& plan : plans)
+    for (size_t i = 0; i < plan.cells.size(); ++i) {
+      if (!is_wanted(plan.arms[i / plan.seeds.size() % plan.arms.size()])) continue;
+      const Cell& cell = plan.cells[i];
+      const auto [place, is_new] = places.emplace(cell.hash(), all.size());
+      if (is_new)
+        all.push_back(cell);
+      else
+        all[place->second].add(cell.measurements);
+    }
+  for (const std::string& name : only)
+    require<ConfigError>(found.count(name) != 0, kWhere, "--only: expected an arm, got '", name,
+                         "'",
+                         did_you_mean(name, std::vector<std::string>(seen.begin(), seen.end())));
+  return all;
+}
+
+}  // namespace farfield::sweep
