@@ -4,6 +4,7 @@
 
 #include "engine/kernels.h"
 #include "engine/kernels/adamw.h"
+#include "engine/kernels/nag.h"
 
 namespace farfield {
 
@@ -21,8 +22,59 @@ void clear_gradients(const std::vector<Parameter>& parameters) {
   for (const Parameter& p : parameters) p.value.set_grad({});
 }
 
+Optimizer::Optimizer(std::string_view where, std::vector<Parameter> parameters, int64_t t)
+    : where_(where), parameters_(std::move(parameters)), t_(t) {
+  std::set<std::string> names;
+  for (const Parameter& p : parameters_) {
+    require<ConfigError>(names.insert(p.name).second, where_, "expected parameters of ",
+                         "different names, got '", p.name, "' twice");
+    require<DTypeError>(p.value.dtype() == DType::f32 || p.value.dtype() == DType::f64, where_,
+                        "expected float32 or float64 for '", p.name, "', got ", p.value.dtype());
+  }
+}
+
+Device Optimizer::device() const {
+  return parameters_.empty() ? Device{} : parameters_.front().value.device();
+}
+
+void Optimizer::step(double lr, const StepGuard& guard) {
+  check(guard);
+  begin_update(lr);
+  update(guard);
+}
+
+void Optimizer::check(const StepGuard& guard) const {
+  require<ConfigError>(guard.max_norm >= 0, "clip",
+                       "expected a largest norm >= 0 (0: no clipping), got ", guard.max_norm);
+  for (const Tensor& x : {guard.loss, guard.grad_norm}) {
+    require<ShapeError>(x.numel() == 1, where_, "expected loss and norm as scalars, got ",
+                        x.shape());
+    require<DTypeError>(x.dtype() == DType::f64, where_, "expected loss and norm in float64, got ",
+                        x.dtype());
+    for (const Parameter& p : parameters_)
+      require<DeviceError>(p.value.device() == x.device(), where_, "expected loss and norm on ",
+                           p.value.device(), " like '", p.name, "', got ", x.device());
+  }
+}
+
+void Optimizer::load_state(const std::map<std::string, Tensor>& tensors, int64_t t) {
+  require<IoError>(t >= 0, "optimizer", "expected a count of updates >= 0, got ", t);
+  const auto own = state();
+  for (const auto& [name, target] : own) {
+    const auto found = tensors.find(name);
+    require<IoError>(found != tensors.end(), "optimizer", "expected a tensor '", name,
+                     "', got none of that name");
+    const Tensor& source = found->second;
+    require<IoError>(source.shape() == target.shape() && source.dtype() == target.dtype(),
+                     "optimizer", "expected '", name, "' of ", target.dtype(), " ", target.shape(),
+                     ", got ", source.dtype(), " ", source.shape(), "; is it of another model?");
+  }
+  for (auto [name, target] : own) target.assign(tensors.at(name));
+  t_ = t;
+}
+
 AdamW::AdamW(std::vector<Parameter> parameters, const AdamWOptions& options)
-    : parameters_(std::move(parameters)), options_(options), t_(options.adam_initial_step) {
+    : Optimizer("adamw", std::move(parameters), options.adam_initial_step), options_(options) {
   const auto check = [](bool ok, const char* name, const char* range, double value) {
     require<ConfigError>(ok, "adamw", "expected ", name, " ", range, ", got ", value);
   };
@@ -32,43 +84,17 @@ AdamW::AdamW(std::vector<Parameter> parameters, const AdamWOptions& options)
   check(options.weight_decay >= 0, "weight_decay", ">= 0", options.weight_decay);
   check(options.adam_initial_step >= 0, "adam_initial_step", ">= 0",
         static_cast<double>(options.adam_initial_step));
-  std::set<std::string> names;
   for (const Parameter& p : parameters_) {
-    require<ConfigError>(names.insert(p.name).second, "adamw", "expected parameters of ",
-                         "different names, got '", p.name, "' twice");
-    require<DTypeError>(p.value.dtype() == DType::f32 || p.value.dtype() == DType::f64, "adamw",
-                        "expected float32 or float64 for '", p.name, "', got ", p.value.dtype());
     m_.push_back(zeros_like(p.value));
     v_.push_back(zeros_like(p.value));
   }
-  const Device device = parameters_.empty() ? Device{} : parameters_.front().value.device();
-  rates_ = Tensor::zeros({3}, DType::f64, device);
-}
-
-void AdamW::step(double lr, const StepGuard& guard) {
-  check(guard);
-  begin_update(lr);
-  update(guard);
+  rates_ = Tensor::zeros({3}, DType::f64, device());
 }
 
 void AdamW::begin_update(double lr) {
   ++t_;
   const auto rates = adamw_rates(lr, options_.beta1, options_.beta2, options_.weight_decay, t_);
   rates_.assign(Tensor::from(rates, rates_.shape(), DType::f64));
-}
-
-void AdamW::check(const StepGuard& guard) const {
-  require<ConfigError>(guard.max_norm >= 0, "clip",
-                       "expected a largest norm >= 0 (0: no clipping), got ", guard.max_norm);
-  for (const Tensor& x : {guard.loss, guard.grad_norm}) {
-    require<ShapeError>(x.numel() == 1, "adamw", "expected loss and norm as scalars, got ",
-                        x.shape());
-    require<DTypeError>(x.dtype() == DType::f64, "adamw", "expected loss and norm in float64, got ",
-                        x.dtype());
-    for (const Parameter& p : parameters_)
-      require<DeviceError>(p.value.device() == x.device(), "adamw", "expected loss and norm on ",
-                           p.value.device(), " like '", p.name, "', got ", x.device());
-  }
 }
 
 void AdamW::update(const StepGuard& guard) {
@@ -97,20 +123,48 @@ std::vector<std::pair<std::string, Tensor>> AdamW::state() const {
   return tensors;
 }
 
-void AdamW::load_state(const std::map<std::string, Tensor>& tensors, int64_t t) {
-  require<IoError>(t >= 0, "optimizer", "expected a count of updates >= 0, got ", t);
-  const auto own = state();
-  for (const auto& [name, target] : own) {
-    const auto found = tensors.find(name);
-    require<IoError>(found != tensors.end(), "optimizer", "expected a tensor '", name,
-                     "', got none of that name");
-    const Tensor& source = found->second;
-    require<IoError>(source.shape() == target.shape() && source.dtype() == target.dtype(),
-                     "optimizer", "expected '", name, "' of ", target.dtype(), " ", target.shape(),
-                     ", got ", source.dtype(), " ", source.shape(), "; is it of another model?");
+Nag::Nag(std::vector<Parameter> parameters, const NagOptions& options)
+    : Optimizer("nag", std::move(parameters), 0), options_(options) {
+  require<ConfigError>(options.momentum >= 0 && options.momentum < 1, "nag",
+                       "expected momentum in [0, 1), got ", options.momentum);
+  require<ConfigError>(options.weight_decay >= 0, "nag", "expected weight_decay >= 0, got ",
+                       options.weight_decay);
+  for (const Parameter& p : parameters_) m_.push_back(zeros_like(p.value));
+  rates_ = Tensor::zeros({kNagRates}, DType::f64, device());
+  previous_lr_ = Tensor::zeros({1}, DType::f64);
+}
+
+void Nag::begin_update(double lr) {
+  ++t_;
+  lr_before_it_ = previous_lr_.item();
+  const auto rates = nag_rates(lr, lr_before_it_, options_.momentum, options_.weight_decay);
+  rates_.assign(Tensor::from(rates, rates_.shape(), DType::f64));
+  *previous_lr_.data<double>() = lr;
+}
+
+void Nag::take_back() {
+  Optimizer::take_back();
+  *previous_lr_.data<double>() = lr_before_it_;
+}
+
+void Nag::update(const StepGuard& guard) {
+  check(guard);
+  std::vector<NagTarget> targets;
+  for (size_t i = 0; i < parameters_.size(); ++i) {
+    const Parameter& p = parameters_[i];
+    if (Tensor gradient = p.value.grad(); gradient.defined())
+      targets.push_back({std::move(gradient), p.value, m_[i], p.decay});
   }
-  for (auto [name, target] : own) target.assign(tensors.at(name));
-  t_ = t;
+  if (targets.empty()) return;
+  const NagStep step{.rates = rates_, .guard = guard};
+  dispatch(targets.front().param.device(), [&](auto tag) { nag_step(tag, step, targets); });
+}
+
+std::vector<std::pair<std::string, Tensor>> Nag::state() const {
+  std::vector<std::pair<std::string, Tensor>> tensors{{"previous_lr", previous_lr_}};
+  for (size_t i = 0; i < parameters_.size(); ++i)
+    tensors.emplace_back(parameters_[i].name + ".momentum", m_[i]);
+  return tensors;
 }
 
 }  // namespace farfield

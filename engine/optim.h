@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -19,6 +20,55 @@ Tensor device_grad_norm(const std::vector<Parameter>& parameters);
 /// Sets every gradient to "none"; its memory goes back to the allocator.
 void clear_gradients(const std::vector<Parameter>& parameters);
 
+/// What turns gradients into updates of a list of parameters, with a state of its own.
+class Optimizer {
+ public:
+  virtual ~Optimizer() = default;
+
+  /// One update with gradients clipped to guard.max_norm, decided on the device: unless loss and
+  /// norm are finite it writes nothing. It counts all the same; whoever reads the two afterwards
+  /// takes the count back. Nobody waits. A parameter without a gradient stays as it is.
+  /// ConfigError for max_norm < 0, DTypeError, ShapeError and DeviceError for other than two
+  /// float64 scalars on the device of the parameters.
+  void step(double lr, const StepGuard& guard);
+  /// The same in two parts: what the host says of an update, which counts it, and the update. The
+  /// device's work of the second depends on nothing that changes from step to step but what the
+  /// first has put into its memory, so it can be recorded once and repeated (step_graph.h).
+  virtual void begin_update(double lr) = 0;
+  virtual void update(const StepGuard& guard) = 0;
+  /// The latest update wrote nothing.
+  virtual void take_back() { --t_; }
+  void zero_grad() { clear_gradients(parameters_); }
+
+  /// Updates made so far.
+  int64_t t() const { return t_; }
+  const std::vector<Parameter>& parameters() const { return parameters_; }
+
+  /// What a checkpoint keeps beside t(), by name, sharing storage with the optimizer.
+  virtual std::vector<std::pair<std::string, Tensor>> state() const = 0;
+  /// Copies such tensors in and sets t. IoError names a tensor that is missing or of another shape
+  /// or dtype; nothing has changed then. Other names in the map are ignored.
+  void load_state(const std::map<std::string, Tensor>& tensors, int64_t t);
+
+ protected:
+  /// `where` begins its messages. DTypeError unless parameters are float32 or float64, ConfigError
+  /// for two of one name.
+  Optimizer(std::string_view where, std::vector<Parameter> parameters, int64_t t);
+  Optimizer(const Optimizer&) = default;
+  Optimizer(Optimizer&&) = default;
+  Optimizer& operator=(const Optimizer&) = default;
+  Optimizer& operator=(Optimizer&&) = default;
+  void check(const StepGuard& guard) const;
+  Device device() const;
+
+ private:
+  std::string_view where_;
+
+ protected:
+  std::vector<Parameter> parameters_;
+  int64_t t_;
+};
+
 struct AdamWOptions {
   double beta1 = 0.9;             ///< decay of the running mean of gradients, per update
   double beta2 = 0.999;           ///< decay of the running mean of squared gradients, per update
@@ -31,46 +81,49 @@ struct AdamWOptions {
 /// Adam with decoupled weight decay (Loshchilov and Hutter 2019, arXiv:1711.05101):
 ///   m = beta1 m + (1 - beta1) g,  v = beta2 v + (1 - beta2) g^2
 ///   x = x - lr (weight_decay x + (m / (1 - beta1^t)) / (sqrt(v / (1 - beta2^t)) + eps))
-class AdamW {
+class AdamW final : public Optimizer {
  public:
   /// Moments start at zero. ConfigError for options out of range, DTypeError unless parameters are
-  /// float32 or float64, ConfigError for two parameters of one name.
+  /// float32 or float64, ConfigError for two parameters of one name. t() counts adam_initial_step
+  /// too: it is the t of the latest update.
   explicit AdamW(std::vector<Parameter> parameters, const AdamWOptions& options = {});
 
-  /// One update with gradients clipped to guard.max_norm, decided on the device: unless loss and
-  /// norm are finite it writes nothing. It counts all the same; whoever reads the two afterwards
-  /// takes the count back. Nobody waits. A parameter without a gradient stays as it is.
-  /// ConfigError for max_norm < 0, DTypeError, ShapeError and DeviceError for other than two
-  /// float64 scalars on the device of the parameters.
-  void step(double lr, const StepGuard& guard);
-  /// The same in two parts: what the host says of an update, which counts it, and the update. The
-  /// device's work of the second depends on nothing that changes from step to step but what the
-  /// first has put into its memory, so it can be recorded once and repeated (step_graph.h).
-  void begin_update(double lr);
-  void update(const StepGuard& guard);
-  /// The latest update wrote nothing.
-  void take_back() { --t_; }
-  void zero_grad() { clear_gradients(parameters_); }
-
-  /// Updates made so far, adam_initial_step included: the t of the latest one.
-  int64_t t() const { return t_; }
-  const std::vector<Parameter>& parameters() const { return parameters_; }
-
-  /// What a checkpoint keeps beside t(): "<parameter>.exp_avg" (m) and "<parameter>.exp_avg_sq"
-  /// (v), sharing storage with the optimizer.
-  std::vector<std::pair<std::string, Tensor>> state() const;
-  /// Copies moments in and sets t. IoError names a tensor that is missing or of another shape or
-  /// dtype; nothing has changed then. Other names in the map are ignored.
-  void load_state(const std::map<std::string, Tensor>& tensors, int64_t t);
+  void begin_update(double lr) override;
+  void update(const StepGuard& guard) override;
+  /// "<parameter>.exp_avg" (m) and "<parameter>.exp_avg_sq" (v).
+  std::vector<std::pair<std::string, Tensor>> state() const override;
 
  private:
-  void check(const StepGuard& guard) const;
-
-  std::vector<Parameter> parameters_;
   std::vector<Tensor> m_, v_;
   Tensor rates_;  // of the next update: adamw_rates()
   AdamWOptions options_;
-  int64_t t_;
+};
+
+struct NagOptions {
+  double momentum = 0.99;   ///< of the velocity, per update
+  double weight_decay = 0;  ///< decoupled: x -= lr weight_decay x, where Parameter::decay
+};
+
+/// Nesterov's accelerated gradient in the form of fairseq's optim/nag.py, whose velocity m is in
+/// the unit of the update: with c = lr / lr of the update before (1 for the first),
+///   x = x - lr weight_decay x + momentum^2 c m - (1 + momentum) lr g,  m = momentum c m - lr g
+class Nag final : public Optimizer {
+ public:
+  /// The velocity starts at zero. Errors as AdamW's.
+  explicit Nag(std::vector<Parameter> parameters, const NagOptions& options = {});
+
+  void begin_update(double lr) override;
+  void update(const StepGuard& guard) override;
+  void take_back() override;
+  /// "<parameter>.momentum" (m), and "previous_lr", float64 [1].
+  std::vector<std::pair<std::string, Tensor>> state() const override;
+
+ private:
+  std::vector<Tensor> m_;
+  Tensor rates_;             // of the next update: nag_rates()
+  Tensor previous_lr_;       // of the latest update; on the host
+  double lr_before_it_ = 0;  // of the update before that
+  NagOptions options_;
 };
 
 }  // namespace farfield

@@ -6,6 +6,7 @@
 
 #include "engine/base/parallel.h"
 #include "engine/kernels/adamw.h"
+#include "engine/kernels/nag.h"
 
 namespace farfield {
 namespace {
@@ -62,6 +63,36 @@ void update(const AdamWStep& step, double scale, AdamWTarget& target, int64_t be
 }
 
 template <class T>
+void update(const NagStep& step, double scale, NagTarget& target, int64_t begin, int64_t end) {
+  const T* const __restrict grad = target.grad.data<T>();
+  T* const __restrict param = target.param.data<T>();
+  T* const __restrict m = target.m.data<T>();
+  NagRule<T> rule;
+  rule.take(step.rates.data<double>(), target.decay);
+  rule.scale = static_cast<T>(scale);
+  for (int64_t i = begin; i < end; ++i) rule(grad[i], m[i], param[i]);
+}
+
+// All of a list, unless the guard forbids it.
+template <class Step, class Target>
+void update_all(const Step& step, std::span<Target> targets) {
+  const double loss = *step.guard.loss.template data<double>(),
+               norm = *step.guard.grad_norm.template data<double>();
+  if (!may_update(loss, norm)) return;
+  const double scale = clip_scale(norm, step.guard.max_norm);
+  Work work;
+  for (size_t i = 0; i < targets.size(); ++i) work.add(i, targets[i].param.numel());
+  work.close();
+  work.run([&](size_t, const Piece& piece) {
+    Target& target = targets[piece.index];
+    if (target.param.dtype() == DType::f64)
+      update<double>(step, scale, target, piece.begin, piece.end);
+    else
+      update<float>(step, scale, target, piece.begin, piece.end);
+  });
+}
+
+template <class T>
 double sum_squares_of(const T* x, int64_t n) {
   double lanes[8] = {};  // a fixed order that fits vector registers
   int64_t i = 0;
@@ -78,20 +109,10 @@ double sum_squares_of(const T* x, int64_t n) {
 }  // namespace
 
 void adamw_step(Cpu, const AdamWStep& step, std::span<AdamWTarget> targets) {
-  const double loss = *step.guard.loss.data<double>(), norm = *step.guard.grad_norm.data<double>();
-  if (!may_update(loss, norm)) return;
-  const double scale = clip_scale(norm, step.guard.max_norm);
-  Work work;
-  for (size_t i = 0; i < targets.size(); ++i) work.add(i, targets[i].param.numel());
-  work.close();
-  work.run([&](size_t, const Piece& piece) {
-    AdamWTarget& target = targets[piece.index];
-    if (target.param.dtype() == DType::f64)
-      update<double>(step, scale, target, piece.begin, piece.end);
-    else
-      update<float>(step, scale, target, piece.begin, piece.end);
-  });
+  update_all(step, targets);
 }
+
+void nag_step(Cpu, const NagStep& step, std::span<NagTarget> targets) { update_all(step, targets); }
 
 void global_norm(Cpu, std::span<const Tensor> tensors, Tensor& norm) {
   Work work;

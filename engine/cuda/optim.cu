@@ -2,6 +2,7 @@
 #include "engine/cuda/chunks.cuh"
 #include "engine/cuda/context.h"
 #include "engine/kernels/adamw.h"
+#include "engine/kernels/nag.h"
 #include "engine/kernels/optim.h"
 #include "engine/storage.h"
 
@@ -40,6 +41,31 @@ __global__ void __launch_bounds__(kThreads)
         for (int i = 0; i < kN; ++i) own(grad.at[i], m.at[i], v.at[i], param.at[i]);
         store(m, piece, update.m);
         store(v, piece, update.v);
+        store(param, piece, update.param);
+      });
+}
+
+struct NagUpdate {
+  const float* grad;
+  float *param, *m;
+  bool decay;
+};
+
+__global__ void __launch_bounds__(kThreads)
+    nag_kernel(Chunks<NagUpdate> chunks, const double* rates, Guard guard) {
+  if (!may_update(*guard.loss, *guard.grad_norm)) return;
+  NagRule<float> rule;
+  rule.scale = static_cast<float>(clip_scale(*guard.grad_norm, guard.max_norm));
+  rule.take(rates, /*decay=*/true);
+  chunks.for_each_piece<kN>(
+      [](const NagUpdate& update) { return is_aligned(update.grad, update.param, update.m); },
+      [&](const NagUpdate& update, const Piece<kN>& piece) {
+        const Vector<float, kN> grad = load(update.grad, piece);
+        Vector<float, kN> m = load(update.m, piece), param = load(update.param, piece);
+        NagRule<float> own = rule;
+        if (!update.decay) own.keep = 1;
+        for (int i = 0; i < kN; ++i) own(grad.at[i], m.at[i], param.at[i]);
+        store(m, piece, update.m);
         store(param, piece, update.param);
       });
 }
@@ -86,6 +112,24 @@ void adamw_step(Cuda device, const AdamWStep& step, std::span<AdamWTarget> targe
       },
       [&](const Chunks<Update>& chunks) {
         launch(adamw_kernel, chunks.n_chunks(), kThreads, 0, stream_of(device), chunks, rule,
+               step.rates.data<double>(), guard);
+      });
+}
+
+void nag_step(Cuda device, const NagStep& step, std::span<NagTarget> targets) {
+  const Guard guard{step.guard.loss.data<double>(), step.guard.grad_norm.data<double>(),
+                    step.guard.max_norm};
+  in_chunks<NagUpdate>(
+      [&](const auto& add) {
+        for (NagTarget& target : targets) {
+          require_device_float(target.param.dtype());
+          add({target.grad.data<float>(), target.param.data<float>(), target.m.data<float>(),
+               target.decay},
+              target.param.numel());
+        }
+      },
+      [&](const Chunks<NagUpdate>& chunks) {
+        launch(nag_kernel, chunks.n_chunks(), kThreads, 0, stream_of(device), chunks,
                step.rates.data<double>(), guard);
       });
 }

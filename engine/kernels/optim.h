@@ -26,6 +26,20 @@ struct AdamWTarget {
 void adamw_step(Cpu, const AdamWStep& step, std::span<AdamWTarget> targets);
 void adamw_step(Cuda, const AdamWStep& step, std::span<AdamWTarget> targets);
 
+struct NagStep {
+  Tensor rates;  ///< float64 [kNagRates] on the device, see nag_rates()
+  StepGuard guard;
+};
+/// One parameter of an update: all three of one shape and dtype, float32 or float64.
+struct NagTarget {
+  Tensor grad, param;
+  Tensor m;    ///< the velocity
+  bool decay;  ///< weight_decay applies
+};
+/// One update in place of every target, as adamw_step().
+void nag_step(Cpu, const NagStep& step, std::span<NagTarget> targets);
+void nag_step(Cuda, const NagStep& step, std::span<NagTarget> targets);
+
 /// norm float64 [] = the root of the sum of squares of all elements of all tensors (float32 or
 /// float64), summed in float64 in the order of the list.
 void global_norm(Cpu, std::span<const Tensor> tensors, Tensor& norm);

@@ -7,6 +7,7 @@
 #include "engine/cuda/context.h"
 #include "engine/dispatch.h"
 #include "engine/kernels/adamw.h"
+#include "engine/kernels/nag.h"
 #include "engine/optim.h"
 #include "tests/support/both_devices.h"
 #include "tests/support/clipped_step.h"
@@ -145,6 +146,31 @@ BOOST_AUTO_TEST_CASE(guarded_updates_of_many_parameters_agree) {
         BOOST_TEST(all_close(got, want, tolerance(DType::f32, Work::pointwise)));
         if (is_bad) BOOST_TEST(same_bits(got, start.targets[i].*part));
       }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(nag_agrees) {
+  const auto run = [](const Device& device, double loss, double max_norm) {
+    std::vector<NagTarget> targets;
+    uint64_t seed = 0;
+    for (const int64_t size : many_sizes()) {
+      const auto values = [&] {
+        return random_at(static_cast<int64_t>(seed % 4), size, ++seed, -1, 1, device);
+      };
+      targets.push_back({values(), values(), values(), seed % 2 == 0});
+    }
+    const NagStep step{
+        Tensor::from(nag_rates(0.5, 0.25, 0.99, 0.1), {kNagRates}, DType::f64, device),
+        guard_on(device, loss, 3, max_norm)};
+    dispatch(device, [&](auto tag) { nag_step(tag, step, targets); });
+    return targets;
+  };
+  for (const auto& [loss, max_norm] : {std::pair<double, double>{2, 0.1}, {std::nan(""), 1}}) {
+    const auto there = run(kCuda, loss, max_norm), here = run({}, loss, max_norm);
+    for (size_t i = 0; i < here.size(); ++i)
+      for (Tensor NagTarget::*const part : {&NagTarget::param, &NagTarget::m})
+        BOOST_TEST(all_close((there[i].*part).to(Device{}), here[i].*part,
+                             tolerance(DType::f32, Work::pointwise)));
   }
 }
 
