@@ -1,16 +1,25 @@
 #include "layers/attention.h"
 
+#include <cmath>
+
 #include "engine/ops/attention.h"
 #include "engine/ops/split_heads.h"
 #include "engine/ops/view.h"
 
 namespace farfield {
 
-Attention Attention::make(const Initializer& init, const std::string& name, int64_t d_model,
-                          int64_t n_head, double qkv_std, double dense_std) {
-  return {.qkv = Linear::make(init, name + ".query_key_value", d_model, 3 * d_model, qkv_std),
-          .dense = Linear::make(init, name + ".dense", d_model, d_model, dense_std),
-          .n_head = n_head};
+Attention Attention::make(const Initializer& init, const std::string& name,
+                          const ModelConfig& config) {
+  const std::string qkv = name + ".query_key_value", dense = name + ".dense";
+  const int64_t d = config.d_model;
+  if (config.init == InitScheme::neox)
+    return {.qkv = Linear::make(init, qkv, d, 3 * d, config.init_std),
+            .dense = Linear::make(init, dense, d, d, scaled_std(config.init_std, config.n_layer)),
+            .n_head = config.n_head};
+  return {.qkv = Linear::make_uniform(init, qkv, d, 3 * d, xavier_bound(d, d, std::sqrt(0.5)),
+                                      fan_in_bound(d)),
+          .dense = Linear::make_uniform(init, dense, d, d, xavier_bound(d, d), 0),
+          .n_head = config.n_head};
 }
 
 Tensor Attention::operator()(const Tensor& x, const posenc::Composition::Layer& position) const {

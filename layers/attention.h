@@ -1,6 +1,7 @@
 #pragma once
 
 #include "layers/cache.h"
+#include "layers/config.h"
 #include "layers/linear.h"
 #include "posenc/composition.h"
 
@@ -13,8 +14,8 @@ struct Attention {
   Linear dense;  ///< [D, D]
   int64_t n_head = 1;
 
-  static Attention make(const Initializer& init, const std::string& name, int64_t d_model,
-                        int64_t n_head, double qkv_std, double dense_std);
+  static Attention make(const Initializer& init, const std::string& name,
+                        const ModelConfig& config);
   /// x [B, T, D] -> [B, T, D]
   Tensor operator()(const Tensor& x, const posenc::Composition::Layer& position) const;
   /// The last n_row rows of that alone: [B, T, D] -> [B, n_row, D]. With a cache, x is what comes

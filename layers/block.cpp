@@ -8,12 +8,10 @@
 namespace farfield {
 
 Block Block::make(const Initializer& init, const std::string& name, const ModelConfig& config) {
-  const double std = config.init_std, out_std = scaled_std(config.init_std, config.n_layer);
   return {.attention_norm = LayerNorm::make(init, config.d_model, config.ln_eps),
-          .attention = Attention::make(init, name + ".attention", config.d_model, config.n_head,
-                                       std, out_std),
+          .attention = Attention::make(init, name + ".attention", config),
           .mlp_norm = LayerNorm::make(init, config.d_model, config.ln_eps),
-          .mlp = Mlp::make(init, name + ".mlp", config.d_model, config.d_ff, std, out_std)};
+          .mlp = Mlp::make(init, name + ".mlp", config)};
 }
 
 Residual Block::operator()(Residual stream, const posenc::Composition::Layer& position,

@@ -60,7 +60,7 @@ int64_t parameter_count(const ModelConfig& config) {
   const int64_t block =
       2 * norm + linear(d, 3 * d) + linear(d, d) + linear(d, config.d_ff) + linear(config.d_ff, d);
   const int64_t table = config.vocab_size * d;
-  return 2 * table + config.n_layer * block + norm;
+  return 2 * table + config.n_layer * block + (config.has_final_norm ? norm : 0);
 }
 
 const std::vector<Preset>& presets() {

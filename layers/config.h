@@ -5,7 +5,15 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/schedule.h"
+
 namespace farfield {
+
+/// What is between the two products of the MLP: GELU in its erf form, or ReLU.
+enum class MlpActivation { gelu, relu };
+
+/// How initial weights are drawn; the table is in layers/init.h.
+enum class InitScheme { neox, fairseq };
 
 /// Everything that decides the shape and the meaning of a model's weights.
 struct ModelConfig {
@@ -16,9 +24,14 @@ struct ModelConfig {
   int64_t vocab_size = 320;   ///< rows of embedding and head, padding included (bytes: 257 to 320)
   int64_t train_len = 128;    ///< tokens per training sequence
   double ln_eps = 1e-5;       ///< added to the variance in layer norms
-  double init_std = 0.02;     ///< standard deviation of initial weights
+  double init_std = 0.02;     ///< standard deviation of initial weights, of the neox scheme
   double hidden_dropout = 0;  ///< in training, share of the embedding and of each residual branch
   std::string posenc = "none";  ///< positional encoding, an expression of posenc/expression.h
+  MlpActivation activation = MlpActivation::gelu;
+  bool has_final_norm = true;     ///< a layer norm between the last block and the head
+  bool scales_embedding = false;  ///< token embeddings are multiplied by sqrt(d_model), unless
+                                  ///< the encoding asks for a factor of its own
+  InitScheme init = InitScheme::neox;
 
   int64_t head_dim() const { return d_model / n_head; }
 };
@@ -30,6 +43,8 @@ void validate(const ModelConfig& config);
 /// Trained numbers of the decoder; those of the positional encoding are not counted.
 int64_t parameter_count(const ModelConfig& config);
 
+enum class OptimizerKind { adamw, nag };
+
 /// How a preset is trained unless told otherwise. The rates follow engine/schedule.h.
 struct TrainDefaults {
   int64_t batch_size = 32;        ///< sequences of train_len tokens per update
@@ -38,6 +53,11 @@ struct TrainDefaults {
   double warmup_fraction = 0.02;  ///< share of steps spent warming up
   double max_grad_norm = 1;  ///< global L2 norm above which gradients are scaled down; 0: never
   double weight_decay = 0;   ///< decoupled, for matrices only
+  OptimizerKind optimizer = OptimizerKind::adamw;
+  double momentum = 0.99;  ///< of nag
+  Schedule::Form schedule = Schedule::Form::neox;
+  double start_lr = 0;  ///< learning rate of the first update
+  double end_lr = 0;    ///< what it falls to
 };
 
 struct Preset {

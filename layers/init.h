@@ -16,11 +16,30 @@ struct Initializer {
 
   /// N(0, std^2), rounded to float32 whatever the dtype.
   Tensor normal(std::string_view name, const Shape& shape, double std) const;
+  /// Uniform in [-bound, bound), rounded to float32 whatever the dtype.
+  Tensor uniform(std::string_view name, const Shape& shape, double bound) const;
   Tensor constant(const Shape& shape, double value) const;
 };
 
 /// Standard deviation of what writes into the residual stream: init_std / sqrt(2 n_layer), as in
 /// GPT-NeoX's scaled_normal.
 double scaled_std(double init_std, int64_t n_layer);
+
+// The fairseq scheme (transformer_lm in ofirpress/attention_with_linear_biases) against the neox
+// one:
+//                      neox                    fairseq
+//   embedding, head    N(0, init_std^2)        N(0, 1 / d_model)
+//   q, k, v            N(0, init_std^2)        Xavier uniform with gain 1 / sqrt(2), each for
+//   itself attention out      N(0, scaled_std()^2)    Xavier uniform MLP in             N(0,
+//   init_std^2)        uniform in +- fan_in_bound() MLP out            N(0, scaled_std()^2) uniform
+//   in +- fan_in_bound() biases             0                       attention out 0, others uniform
+//   in +- fan_in_bound()
+
+/// 1 / sqrt(in), of a linear layer with `in` inputs.
+double fan_in_bound(int64_t in);
+/// gain sqrt(6 / (in + out)), of a matrix [out, in].
+/// Source    Glorot and Bengio 2010, "Understanding the difficulty of training deep feedforward
+///           neural networks", equation 16
+double xavier_bound(int64_t in, int64_t out, double gain = 1);
 
 }  // namespace farfield

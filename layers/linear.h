@@ -14,6 +14,9 @@ struct Linear {
   /// Weight N(0, std^2), bias 0.
   static Linear make(const Initializer& init, const std::string& name, int64_t in, int64_t out,
                      double std, bool has_bias = true);
+  /// Uniform in +- these bounds; a bias_bound of 0: bias 0.
+  static Linear make_uniform(const Initializer& init, const std::string& name, int64_t in,
+                             int64_t out, double weight_bound, double bias_bound);
   /// x [..., in] -> [..., out] in the dtype of x.
   Tensor operator()(const Tensor& x, Activation activation = Activation::none) const;
   void visit(const std::string& name, const Visit& f) const;

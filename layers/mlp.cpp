@@ -1,11 +1,25 @@
 #include "layers/mlp.h"
 
+#include "engine/ops/pointwise.h"
+
 namespace farfield {
 
-Mlp Mlp::make(const Initializer& init, const std::string& name, int64_t d_model, int64_t d_ff,
-              double up_std, double down_std) {
-  return {.up = Linear::make(init, name + ".dense_h_to_4h", d_model, d_ff, up_std),
-          .down = Linear::make(init, name + ".dense_4h_to_h", d_ff, d_model, down_std)};
+Mlp Mlp::make(const Initializer& init, const std::string& name, const ModelConfig& config) {
+  const std::string up = name + ".dense_h_to_4h", down = name + ".dense_4h_to_h";
+  const int64_t d = config.d_model, d_ff = config.d_ff;
+  if (config.init == InitScheme::neox)
+    return {.up = Linear::make(init, up, d, d_ff, config.init_std),
+            .down = Linear::make(init, down, d_ff, d, scaled_std(config.init_std, config.n_layer)),
+            .activation = config.activation};
+  return {.up = Linear::make_uniform(init, up, d, d_ff, fan_in_bound(d), fan_in_bound(d)),
+          .down = Linear::make_uniform(init, down, d_ff, d, fan_in_bound(d_ff), fan_in_bound(d_ff)),
+          .activation = config.activation};
+}
+
+Tensor Mlp::operator()(const Tensor& x) const {
+  // GELU is part of the product; ReLU keeps its output alone, not its input too.
+  if (activation == MlpActivation::gelu) return down(up(x, Activation::gelu));
+  return down(relu(up(x)));
 }
 
 void Mlp::visit(const std::string& name, const Visit& f) const {

@@ -1,18 +1,19 @@
 #pragma once
 
+#include "layers/config.h"
 #include "layers/linear.h"
 
 namespace farfield {
 
-/// down(gelu(up(x))), GELU in its erf form.
+/// down(activation(up(x))).
 struct Mlp {
   Linear up;    ///< [d_ff, D]
   Linear down;  ///< [D, d_ff]
+  MlpActivation activation = MlpActivation::gelu;
 
-  static Mlp make(const Initializer& init, const std::string& name, int64_t d_model, int64_t d_ff,
-                  double up_std, double down_std);
+  static Mlp make(const Initializer& init, const std::string& name, const ModelConfig& config);
   /// x [..., D] -> [..., D]
-  Tensor operator()(const Tensor& x) const { return down(up(x, Activation::gelu)); }
+  Tensor operator()(const Tensor& x) const;
   void visit(const std::string& name, const Visit& f) const;
 };
 

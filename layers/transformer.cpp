@@ -1,5 +1,8 @@
 #include "layers/transformer.h"
 
+#include <cmath>
+#include <utility>
+
 #include "engine/autograd.h"
 #include "engine/ops/cross_entropy.h"
 #include "engine/ops/pointwise.h"
@@ -48,12 +51,15 @@ Transformer::Transformer(const ModelConfig& config, uint64_t seed, DType compute
       compute_(compute),
       encoding_(config.posenc, encoding_config(config, seed, compute, device)) {
   const Initializer init{.seed = seed, .dtype = parameter_dtype(compute), .device = device};
-  embed_in_ = Embedding::make(init, "gpt_neox.embed_in", config.vocab_size, config.d_model,
-                              config.init_std);
+  const double table_std = config.init == InitScheme::neox
+                               ? config.init_std
+                               : 1 / std::sqrt(static_cast<double>(config.d_model));
+  embed_in_ =
+      Embedding::make(init, "gpt_neox.embed_in", config.vocab_size, config.d_model, table_std);
   for (int64_t i = 0; i < config.n_layer; ++i)
     blocks_.push_back(Block::make(init, concat("gpt_neox.layers.", i), config));
-  final_norm_ = LayerNorm::make(init, config.d_model, config.ln_eps);
-  embed_out_ = Linear::make(init, "embed_out", config.d_model, config.vocab_size, config.init_std,
+  if (config.has_final_norm) final_norm_ = LayerNorm::make(init, config.d_model, config.ln_eps);
+  embed_out_ = Linear::make(init, "embed_out", config.d_model, config.vocab_size, table_std,
                             /*has_bias=*/false);
 }
 
@@ -71,10 +77,18 @@ posenc::Composition::Plan Transformer::plan(const Tensor& ids, posenc::Phase pha
 Residual Transformer::enter(const Tensor& embedded, const posenc::Composition::Plan& plan,
                             int64_t first) const {
   Tensor x = embedded;
-  if (plan.token_scale != 1) x = x * plan.token_scale;
+  const double scale = plan.token_scale == 1 && config_.scales_embedding
+                           ? std::sqrt(static_cast<double>(config_.d_model))
+                           : plan.token_scale;
+  if (scale != 1) x = x * scale;
   if (plan.embedding.defined())
     x = x + cast(part_of(plan.embedding, first, first + x.dim(1)), compute_);
   return {.x = x, .branch = {}};
+}
+
+Tensor Transformer::leave(Residual stream) const {
+  if (config_.has_final_norm) return final_norm_(std::move(stream)).normed;
+  return stream.branch.defined() ? stream.x + stream.branch : stream.x;
 }
 
 Tensor Transformer::hidden(const Tensor& embedded, const posenc::Composition::Plan& plan,
@@ -88,7 +102,7 @@ Tensor Transformer::hidden(const Tensor& embedded, const posenc::Composition::Pl
              : checkpointed ? blocks_[i].checkpointed(stream, plan.layers[i], drop)
                             : blocks_[i](std::move(stream), plan.layers[i], drop);
   }
-  return final_norm_(std::move(stream)).normed;
+  return leave(std::move(stream));
 }
 
 Tensor Transformer::loss(const Tensor& ids, const Tensor& targets, uint64_t draw) const {
@@ -179,7 +193,7 @@ Tensor Transformer::extend(const Tensor& ids, KeyValueCache& cache, int64_t n_ro
   for (size_t i = 0; i < blocks_.size(); ++i)
     stream = blocks_[i].last_rows(std::move(stream), cache.plan().layers[i],
                                   i + 1 == blocks_.size() ? n_row : n, &cache.layers()[i]);
-  return final_norm_(std::move(stream)).normed;
+  return leave(std::move(stream));
 }
 
 Tensor Transformer::next_logits(const Tensor& hidden) const {
@@ -197,7 +211,7 @@ std::vector<Parameter> Transformer::parameters() const {
   const Visit add = [&](const Parameter& p) { all.push_back(p); };
   embed_in_.visit("gpt_neox.embed_in", add);
   for (size_t i = 0; i < blocks_.size(); ++i) blocks_[i].visit(concat("gpt_neox.layers.", i), add);
-  final_norm_.visit("gpt_neox.final_layer_norm", add);
+  if (config_.has_final_norm) final_norm_.visit("gpt_neox.final_layer_norm", add);
   embed_out_.visit("embed_out", add);
   for (Parameter p : encoding_.parameters()) {
     p.name = posenc::checkpoint_name(p.name);

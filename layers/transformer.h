@@ -15,7 +15,8 @@
 namespace farfield {
 
 /// The decoder of the GPT-NeoX code base: sequential pre-norm blocks, GELU in its erf form, biases
-/// everywhere but in the head, which has a matrix of its own.
+/// everywhere but in the head, which has a matrix of its own. ModelConfig can have parts of it
+/// otherwise.
 ///
 /// Parameters are float32 whatever the compute dtype (float64 when that is float64); bfloat16
 /// rounds activations and, on their way into a product, weights. Names and layouts are those of
@@ -105,6 +106,8 @@ class Transformer {
   /// The residual stream [B, T, D] from token embeddings of positions first .. first + T - 1.
   Residual enter(const Tensor& embedded, const posenc::Composition::Plan& plan,
                  int64_t first) const;
+  /// What the head reads of the stream after the last block.
+  Tensor leave(Residual stream) const;
   /// What the head reads of the last n_row positions, [B, n_row, D], from token embeddings [B, T,
   /// D]. `checkpointed` says what set_checkpointing() says; dropout needs all positions.
   Tensor hidden(const Tensor& embedded, const posenc::Composition::Plan& plan, int64_t n_row,
@@ -117,7 +120,7 @@ class Transformer {
   posenc::Composition encoding_;
   Embedding embed_in_;
   std::vector<Block> blocks_;
-  LayerNorm final_norm_;
+  LayerNorm final_norm_;  // unless the config has none
   Linear embed_out_;
 };
 

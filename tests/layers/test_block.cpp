@@ -74,7 +74,7 @@ BOOST_AUTO_TEST_CASE(the_mlp_has_the_exact_gelu_between_its_two_products) {
 // row (h * 3 + 2) * K + c.
 BOOST_AUTO_TEST_CASE(attention_of_one_token_is_its_value_out_of_grouped_rows) {
   const int64_t d = 4, n_head = 2, k = 2;
-  Attention attention = Attention::make(kInit, "a", d, n_head, 0.02, 0.02);
+  Attention attention = Attention::make(kInit, "a", {.n_head = n_head, .d_model = d});
   for (int64_t row = 0; row < 3 * d; ++row)
     attention.qkv.bias.data<double>()[row] = static_cast<double>(100 * row);
   Tensor& dense = attention.dense.weight;

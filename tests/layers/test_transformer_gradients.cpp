@@ -9,8 +9,9 @@ BOOST_AUTO_TEST_SUITE(test_transformer_gradients)  // ctest: on_cuda
 namespace {
 
 // A few entries of each parameter against central differences of the whole model in float64.
-void check_gradients(const std::string& posenc) {
-  const Transformer model(tiny_config(posenc), 3, DType::f64);
+void check_gradients(const ModelConfig& config) {
+  const std::string& posenc = config.posenc;
+  const Transformer model(config, 3, DType::f64);
   shake(model);
   const Tensor ids = random_ids({2, 9}, 1, 13), targets = random_ids({2, 9}, 2, 13);
   backward(model.loss(ids, targets));
@@ -37,6 +38,16 @@ void check_gradients(const std::string& posenc) {
   }
 }
 
+void check_gradients(const std::string& posenc) { check_gradients(tiny_config(posenc)); }
+
+BOOST_AUTO_TEST_CASE(relu_without_a_final_norm_and_with_a_scale) {
+  ModelConfig config = tiny_config("kerple_log");
+  config.activation = MlpActivation::relu;
+  config.has_final_norm = false;
+  config.scales_embedding = true;
+  config.init = InitScheme::fairseq;
+  check_gradients(config);
+}
 BOOST_AUTO_TEST_CASE(none) { check_gradients("none"); }
 BOOST_AUTO_TEST_CASE(alibi_with_a_window) { check_gradients("alibi + window(4)"); }
 BOOST_AUTO_TEST_CASE(kerple_log) { check_gradients("kerple_log"); }
