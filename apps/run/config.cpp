@@ -39,12 +39,22 @@ void add_options(cli::Options& options, RunConfig& c) {
       .add("lr", c.lr, "X", "peak learning rate (default: from the preset)")
       .add("warmup", c.warmup, "X",
            "share of the steps spent warming up (default: from the preset)")
+      .add("lr-start", c.lr_start, "X",
+           "learning rate of the first step, where steps warm up (default: from the preset)")
+      .add("lr-end", c.lr_end, "X", "what the learning rate falls to (default: from the preset)")
+      .add("schedule", c.schedule, "neox|fairseq",
+           "after the warm-up a cosine: neox's has the period of all steps and stops short of its "
+           "end, fairseq's ends with the last step (default: from the preset)")
+      .add("optimizer", c.optimizer, "adamw|nag",
+           "AdamW, or Nesterov's accelerated gradient (default: from the preset)")
+      .add("momentum", c.momentum, "X", "of nag (default: 0.99)")
       .add("weight-decay", c.weight_decay, "X", "decoupled, of matrices (default: from the preset)")
       .add("clip", c.clip, "X",
            "gradient norm above which gradients are scaled down, 0: never (default: from the "
            "preset)")
       .add("hidden-dropout", c.hidden_dropout, "X",
-           "share of the embedding and of each residual branch that is set to 0 in training")
+           "share of the embedding and of each residual branch that is set to 0 in training "
+           "(default: from the preset)")
       .add("nonfinite", c.nonfinite, "POLICY",
            "when a loss or gradient is not finite: stop, skip the batch, or rewind to the last "
            "checkpoint and leave the batch out");
@@ -96,7 +106,9 @@ void refuse_config_file(const std::string& file, const ConfigError& error) {
 }
 
 Settings identity(const Settings& settings) {
-  const Settings all = to_settings(to_run_config("config", settings));
+  RunConfig config = to_run_config("config", settings);
+  if (!config.hidden_dropout) config.hidden_dropout = 0;  // what runs from before the option have
+  const Settings all = to_settings(config);
   return without(
       all, {"name", "data", "tokenizer", "cuda-graph", "checkpoint-activations", "threads",
             "log-every", "valid-every", "valid-windows", "checkpoint-every", "keep", "nonfinite"});

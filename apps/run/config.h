@@ -28,8 +28,9 @@ struct RunConfig {
   uint64_t seed = 1;             ///< of initial weights and the order of the data
 
   std::optional<int64_t> steps;
-  std::optional<double> lr, warmup, weight_decay, clip;
-  double hidden_dropout = 0;
+  std::optional<double> lr, warmup, lr_start, lr_end, weight_decay, clip, momentum;
+  std::optional<std::string> schedule, optimizer;
+  std::optional<double> hidden_dropout;
   std::string nonfinite = "stop";
 
   std::optional<std::string> precision;  ///< empty: fp32 on the CPU, bf16 on CUDA

@@ -62,6 +62,29 @@ void check_name(const std::string& name) {
                        name, "', ", name.size(), " bytes");
 }
 
+// A setting that config.conf holds only where it, or its preset, is not as usual: it is younger
+// than many a run, and theirs are to stay what they were.
+template <class T>
+T young_setting(std::optional<T>& value, const T& of_preset, const T& usual) {
+  const T result = value.value_or(of_preset);
+  value = result;
+  if (result == usual && of_preset == usual) value.reset();
+  return result;
+}
+
+// The same of one that is given as a word.
+template <class T>
+T young_setting(const char* name, std::optional<std::string>& word, T of_preset, T usual,
+                const std::vector<Word<T>>& words) {
+  std::optional<T> value;
+  if (word) value = value_of_word(name, *word, words);
+  const T result = young_setting(value, of_preset, usual);
+  word.reset();
+  for (const Word<T>& one : words)
+    if (value && one.value == *value) word = one.word;
+  return result;
+}
+
 void fill_from_preset(RunConfig& c) {
   const Preset& preset = find_preset(c.preset);
   const ModelConfig& model = preset.model;
@@ -80,7 +103,25 @@ void fill_from_preset(RunConfig& c) {
   fill(c.warmup, train.warmup_fraction);
   fill(c.weight_decay, train.weight_decay);
   fill(c.clip, train.max_grad_norm);
+  fill(c.hidden_dropout, model.hidden_dropout);
   fill(c.precision, parse_device(c.device).kind == Device::Kind::cuda ? "bf16" : "fp32");
+}
+
+// What is younger than the other options of optimisation.
+void fill_optimisation(RunConfig& from, ResolvedConfig& c) {
+  const TrainDefaults usual, &of_preset = train_defaults(from.preset);
+  const bool is_momentum_given = from.momentum.has_value();
+  c.lr_start = young_setting(from.lr_start, of_preset.start_lr, usual.start_lr);
+  c.lr_end = young_setting(from.lr_end, of_preset.end_lr, usual.end_lr);
+  c.momentum = young_setting(from.momentum, of_preset.momentum, usual.momentum);
+  c.schedule = young_setting<Schedule::Form>(
+      "--schedule", from.schedule, of_preset.schedule, usual.schedule,
+      {{"neox", Schedule::Form::neox}, {"fairseq", Schedule::Form::fairseq}});
+  c.optimizer = young_setting<OptimizerKind>(
+      "--optimizer", from.optimizer, of_preset.optimizer, usual.optimizer,
+      {{"adamw", OptimizerKind::adamw}, {"nag", OptimizerKind::nag}});
+  require<ConfigError>(!is_momentum_given || c.optimizer == OptimizerKind::nag, kWhere,
+                       "--momentum: expected --optimizer nag beside it, got adamw");
 }
 
 void check_values(const ResolvedConfig& c) {
@@ -101,6 +142,10 @@ void check_values(const ResolvedConfig& c) {
   check_at_least("--keep", c.keep, 1);
   check("--lr", c.lr, std::isfinite(c.lr) && c.lr >= 0, "a finite number >= 0");
   check("--warmup", c.warmup, c.warmup >= 0 && c.warmup <= 0.5, "a share from 0 to 0.5");
+  for (const auto& [name, lr] :
+       {std::pair<const char*, double>{"--lr-start", c.lr_start}, {"--lr-end", c.lr_end}})
+    check(name, lr, lr >= 0 && lr <= c.lr, "a number from 0 to that of --lr");
+  check("--momentum", c.momentum, c.momentum >= 0 && c.momentum < 1, "a number from 0 to below 1");
   check("--weight-decay", c.weight_decay, std::isfinite(c.weight_decay) && c.weight_decay >= 0,
         "a finite number >= 0");
   check("--clip", c.clip, std::isfinite(c.clip) && c.clip >= 0, "a finite number >= 0");
@@ -133,7 +178,7 @@ ResolvedConfig resolve(const RunConfig& request) {
   c.model.d_model = *filled.d_model;
   c.model.d_ff = *filled.d_ff;
   c.model.train_len = *filled.train_len;
-  c.model.hidden_dropout = filled.hidden_dropout;
+  c.model.hidden_dropout = *filled.hidden_dropout;
   c.model.posenc = filled.posenc;
   c.name = filled.name;
   for (const std::string& use : filled.data) c.data.push_back(parse_data_use(use));
@@ -146,6 +191,7 @@ ResolvedConfig resolve(const RunConfig& request) {
   c.steps = *filled.steps;
   c.lr = *filled.lr;
   c.warmup = *filled.warmup;
+  fill_optimisation(filled, c);
   c.weight_decay = *filled.weight_decay;
   c.clip = *filled.clip;
   c.device = parse_device(filled.device);

@@ -30,7 +30,10 @@ struct ResolvedConfig {
   int64_t batch = 1, accumulate = 1;
   uint64_t seed = 1;
   int64_t steps = 1;
-  double lr = 0, warmup = 0, weight_decay = 0, clip = 0;
+  double lr = 0, warmup = 0, lr_start = 0, lr_end = 0, weight_decay = 0, clip = 0;
+  Schedule::Form schedule = Schedule::Form::neox;
+  OptimizerKind optimizer = OptimizerKind::adamw;
+  double momentum = 0;  ///< of nag
   OnNonfinite nonfinite = OnNonfinite::stop;
   DType dtype = DType::f32;
   Device device = {};

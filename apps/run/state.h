@@ -20,7 +20,7 @@ struct FileRecord {
 struct TrainState {
   int64_t step = 0;              ///< steps done
   int64_t tokens = 0;            ///< targets scored so far
-  int64_t optimizer_t = 0;       ///< AdamW::t()
+  int64_t optimizer_t = 0;       ///< Optimizer::t()
   double time_s = 0;             ///< spent training so far
   std::vector<int64_t> skipped;  ///< steps left out because they were not finite
   std::string data_hash;         ///< of the corpus

@@ -16,7 +16,11 @@ namespace {
 StepOptions step_options(const run::ResolvedConfig& config) {
   StepOptions options;
   options.shape = shape_of(config);
-  options.optimizer.weight_decay = config.weight_decay;
+  if (config.optimizer == OptimizerKind::nag)
+    options.optimizer =
+        NagOptions{.momentum = config.momentum, .weight_decay = config.weight_decay};
+  else
+    options.optimizer = AdamWOptions{.weight_decay = config.weight_decay};
   options.max_norm = config.clip;
   options.uses_graph = config.uses_cuda_graph;
   return options;
@@ -88,9 +92,13 @@ StepResult Trainer::step() {
   const auto start = std::chrono::steady_clock::now();
   StepResult result;
   result.step = done_ + 1;
-  result.lr = learning_rate(
-      {.peak_lr = config_.lr, .decay_steps = config_.steps, .warmup_fraction = config_.warmup},
-      result.step);
+  result.lr = learning_rate({.peak_lr = config_.lr,
+                             .decay_steps = config_.steps,
+                             .warmup_fraction = config_.warmup,
+                             .start_lr = config_.lr_start,
+                             .end_lr = config_.lr_end,
+                             .form = config_.schedule},
+                            result.step);
   const Tokens tokens = next_ && next_->step == done_ ? *std::move(next_) : tokens_of(done_);
   next_.reset();
   step_.take(tokens.inputs, tokens.targets, done_);

@@ -27,6 +27,13 @@ void check_pieces(const StepShape& shape, const posenc::Composition& encoding) {
                          shape.accumulate);
 }
 
+std::unique_ptr<Optimizer> make_optimizer(std::vector<Parameter> parameters,
+                                          const StepOptions& options) {
+  if (const auto* const nag = std::get_if<NagOptions>(&options.optimizer))
+    return std::make_unique<Nag>(std::move(parameters), *nag);
+  return std::make_unique<AdamW>(std::move(parameters), std::get<AdamWOptions>(options.optimizer));
+}
+
 }  // namespace
 
 bool StepOutcome::is_finite() const { return std::isfinite(loss) && std::isfinite(grad_norm); }
@@ -35,7 +42,7 @@ TrainingStep::TrainingStep(Transformer model, const StepOptions& options)
     : options_(options),
       device_(model.encoding().config().device),
       model_(std::move(model)),
-      optimizer_(model_.parameters(), options.optimizer),
+      optimizer_(make_optimizer(model_.parameters(), options)),
       graph_(device_) {
   check_pieces(options.shape, model_.encoding());
   model_.set_checkpointing(options.shape.checkpointing);
@@ -84,18 +91,18 @@ Tensor TrainingStep::forward_backward() const {
 
 void TrainingStep::update(const Tensor& mean_loss) {
   const Tensor norm = device_grad_norm(parameters());
-  optimizer_.update({.loss = mean_loss, .grad_norm = norm, .max_norm = options_.max_norm});
+  optimizer_->update({.loss = mean_loss, .grad_norm = norm, .max_norm = options_.max_norm});
   model_.project();  // changes nothing where there was no update
   outcome_ = concat({reshape(mean_loss, {1}), reshape(norm, {1})}, 0);
 }
 
 void TrainingStep::update(double lr, const Tensor& mean_loss) {
-  optimizer_.begin_update(lr);
+  optimizer_->begin_update(lr);
   update(mean_loss);
 }
 
 void TrainingStep::compute() {
-  optimizer_.zero_grad();
+  optimizer_->zero_grad();
   const Tensor loss = forward_backward();
   if (after_backward) after_backward(index_, parameters());
   update(loss);
@@ -116,15 +123,15 @@ void TrainingStep::run_graph() {
 }
 
 void TrainingStep::run(double lr) {
-  optimizer_.begin_update(lr);
+  optimizer_->begin_update(lr);
   try {
     if (after_backward)
       compute();
     else
       run_graph();
   } catch (...) {  // before the update
-    optimizer_.take_back();
-    optimizer_.zero_grad();
+    optimizer_->take_back();
+    optimizer_->zero_grad();
     throw;
   }
 }
@@ -133,7 +140,7 @@ StepOutcome TrainingStep::outcome() {
   const std::vector<double> seen = outcome_.to_vector();
   const StepOutcome outcome{seen[0], seen[1]};
   if (outcome.is_finite()) return outcome;
-  optimizer_.take_back();
+  optimizer_->take_back();
   if (!after_backward)
     for (size_t i = 0; i < recorded_gradients_.size(); ++i)
       parameters()[i].value.set_grad(recorded_gradients_[i]);
@@ -145,8 +152,8 @@ void TrainingStep::restore(const std::map<std::string, Tensor>& weights,
   graph_.forget();  // it updates the moments that are replaced
   recorded_gradients_.clear();
   std::vector<Parameter> own = parameters();
-  AdamW optimizer(own, options_.optimizer);
-  optimizer.load_state(moments, t);
+  std::unique_ptr<Optimizer> optimizer = make_optimizer(own, options_);
+  optimizer->load_state(moments, t);
   run::load_weights(own, weights);
   optimizer_ = std::move(optimizer);
 }

@@ -3,7 +3,9 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "apps/train/step_shape.h"
@@ -16,7 +18,7 @@ namespace farfield::train {
 
 struct StepOptions {
   StepShape shape;
-  AdamWOptions optimizer = {};
+  std::variant<AdamWOptions, NagOptions> optimizer = {};
   double max_norm = 1;     ///< gradients are clipped to this norm; 0: never
   bool uses_graph = true;  ///< a step is recorded once and repeated where the device can
 };
@@ -29,7 +31,8 @@ struct StepOutcome {
 };
 
 /// One optimizer step of a model on one batch: forward and backward in pieces, gradient norm,
-/// clipping, AdamW, the encoding's bounds. What training does, and what is timed as a step of it.
+/// clipping, the update, the encoding's bounds. What training does, and what is timed as a step of
+/// it.
 ///
 /// take(), run() and outcome() in turn. The device is given all of a step and decides itself
 /// whether there is an update, before the host first looks at a number: it never stands still
@@ -49,7 +52,7 @@ class TrainingStep {
   /// Waits for the step. Where a number is not finite there was no update, weights and t() are as
   /// before the step, and the gradients stay until clear_gradients().
   StepOutcome outcome();
-  void clear_gradients() { optimizer_.zero_grad(); }
+  void clear_gradients() { optimizer_->zero_grad(); }
 
   /// The parts of run(), none recorded. Of piece i of the batch: its mean loss; its gradient, which
   /// is added up; the update by the mean loss of the batch, float64 [].
@@ -65,8 +68,8 @@ class TrainingStep {
                const std::map<std::string, Tensor>& moments, int64_t t);
 
   const Transformer& model() const { return model_; }
-  const std::vector<Parameter>& parameters() const { return optimizer_.parameters(); }
-  const AdamW& optimizer() const { return optimizer_; }
+  const std::vector<Parameter>& parameters() const { return optimizer_->parameters(); }
+  const Optimizer& optimizer() const { return *optimizer_; }
   const StepShape& shape() const { return options_.shape; }
   /// How the device is given a step.
   const StepGraph& graph() const { return graph_; }
@@ -87,7 +90,7 @@ class TrainingStep {
   StepOptions options_;
   Device device_;
   Transformer model_;
-  AdamW optimizer_;
+  std::unique_ptr<Optimizer> optimizer_;
   StepGraph graph_;
   int64_t index_ = 0;
   Tensor inputs_, targets_;                 // [batch_size, train_len], always the same ones

@@ -98,6 +98,34 @@ BOOST_AUTO_TEST_CASE(a_run_from_before_an_option_has_its_default) {
   BOOST_TEST(resolve(to_run_config("x", dropping)).model.hidden_dropout == 0.25);
 }
 
+BOOST_AUTO_TEST_CASE(what_is_younger_than_a_run_is_no_part_of_it_unless_it_is_not_as_usual) {
+  const ResolvedConfig plain = resolved([](RunConfig&) {});
+  BOOST_CHECK((plain.optimizer == OptimizerKind::adamw));
+  BOOST_CHECK((plain.schedule == Schedule::Form::neox));
+  BOOST_TEST(plain.lr_start == 0);
+  for (const char* key : {"optimizer", "momentum", "schedule", "lr-start", "lr-end"})
+    for (const auto& item : plain.settings) BOOST_TEST(item.first != key);
+  const ResolvedConfig said = resolved([](RunConfig& r) {
+    r.optimizer = "adamw";
+    r.schedule = "neox";
+    r.lr_start = 0;
+  });
+  BOOST_CHECK(said.settings == plain.settings);
+  const ResolvedConfig other = resolved([](RunConfig& r) {
+    r.optimizer = "nag";
+    r.momentum = 0.9;
+    r.schedule = "fairseq";
+    r.lr_end = 1e-4;
+  });
+  BOOST_TEST(first_difference(identity(plain.settings), identity(other.settings)) == "lr-end");
+  const ResolvedConfig again = resolve(to_run_config("x", other.settings));
+  BOOST_CHECK(again.settings == other.settings);
+  BOOST_CHECK((again.optimizer == OptimizerKind::nag));
+  BOOST_CHECK((again.schedule == Schedule::Form::fairseq));
+  BOOST_TEST(again.momentum == 0.9);
+  BOOST_TEST(again.lr_end == 1e-4);
+}
+
 BOOST_AUTO_TEST_CASE(values_out_of_range_are_named) {
   const auto refuses = [](auto change, const char* text) {
     BOOST_CHECK_EXCEPTION(resolved(change), ConfigError, says(text));
@@ -109,6 +137,18 @@ BOOST_AUTO_TEST_CASE(values_out_of_range_are_named) {
           "--accumulate: expected a divisor of the batch, 32, got 3");
   refuses([](RunConfig& r) { r.lr = -1; }, "--lr: expected a finite number >= 0, got -1");
   refuses([](RunConfig& r) { r.warmup = 0.6; }, "--warmup: expected a share from 0 to 0.5");
+  refuses([](RunConfig& r) { r.lr_end = 1; },
+          "--lr-end: expected a number from 0 to that of --lr, got 1");
+  refuses([](RunConfig& r) { r.lr_start = -1; }, "--lr-start: expected a number from 0");
+  refuses([](RunConfig& r) { r.momentum = 0.5; }, "--momentum: expected --optimizer nag");
+  refuses(
+      [](RunConfig& r) {
+        r.optimizer = "nag";
+        r.momentum = 1;
+      },
+      "--momentum: expected a number from 0 to below 1, got 1");
+  refuses([](RunConfig& r) { r.optimizer = "adam"; }, "--optimizer: expected one of adamw, nag");
+  refuses([](RunConfig& r) { r.schedule = "linear"; }, "--schedule: expected one of neox, fairseq");
   refuses([](RunConfig& r) { r.hidden_dropout = 1; },
           "--hidden-dropout: expected a share from 0 to below 1, got 1");
   refuses([](RunConfig& r) { r.nonfinite = "rewnd"; }, "got 'rewnd'; did you mean 'rewind'?");

@@ -138,6 +138,29 @@ BOOST_AUTO_TEST_CASE(a_restored_run_goes_on_bit_for_bit) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(a_run_by_nag_learns_and_goes_on_bit_for_bit) {
+  run::RunConfig config = toy().config();
+  config.steps = 60;
+  config.optimizer = "nag";
+  config.momentum = 0.9;
+  config.schedule = "fairseq";
+  config.lr = 0.5;
+  config.lr_start = 1e-7;
+  config.lr_end = 1e-4;
+  config.clip = 0.1;
+  Trainer whole = trainer(config);
+  const std::vector<double> begin = losses(whole, 30);
+  const run::Checkpoint middle = snapshot(whole);
+  const std::vector<double> rest = losses(whole, 30);
+  BOOST_TEST(begin.front() > 5.5);
+  BOOST_TEST(rest.back() < 4);
+  Trainer resumed = trainer(config);
+  resumed.restore(middle);
+  BOOST_TEST(losses(resumed, 30) == rest, boost::test_tools::per_element());
+  BOOST_TEST(same_bits(whole.model_tensors(), resumed.model_tensors()));
+  BOOST_TEST(same_bits(whole.optimizer_tensors(), resumed.optimizer_tensors()));
+}
+
 BOOST_AUTO_TEST_CASE(dropout_acts_in_training_and_not_in_validation) {
   run::RunConfig config = toy().config();
   config.lr = 0;  // the weights stay, so what differs is the mask
