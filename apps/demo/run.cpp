@@ -10,6 +10,7 @@
 #include "apps/demo/page.h"
 #include "apps/eval/measure.h"
 #include "apps/eval/protocols/last_token.h"
+#include "apps/run/found_text.h"
 #include "apps/run/load_run.h"
 #include "apps/run/settings.h"
 #include "apps/train/training_run.h"
@@ -28,7 +29,7 @@ namespace {
 constexpr std::string_view kWhere = "demo";
 
 std::string describe_input(const DemoOptions& demo) {
-  return demo.input.empty() ? "the C and C++ headers in /usr/include" : demo.input;
+  return demo.input.empty() ? run::kFoundText : demo.input;
 }
 
 // Refuses a folder of a demo with other options; notes those of a new one.
@@ -62,10 +63,9 @@ data::Corpus corpus_of(const DemoOptions& demo, cli::Progress& progress) {
   const fs::path folder = fs::path(demo.out) / "corpus";
   if (!data::is_corpus_folder(folder)) {
     data::PrepareOptions prepare;
+    if (demo.input.empty()) prepare = run::found_text();
+    if (!demo.input.empty()) prepare.source.inputs = {demo.input};
     prepare.output = folder;
-    prepare.source.inputs = {demo.input.empty() ? "/usr/include" : demo.input};
-    if (demo.input.empty())
-      prepare.source.endings = {"h", "hh", "hpp", "hxx", "h++", "ipp", "inl", "tcc", "none"};
     prepare.source.drop_duplicates = true;
     prepare.source.max_bytes = demo.max_bytes;
     data::prepare(prepare, [&](const data::PrepareProgress& p) {

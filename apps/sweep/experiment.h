@@ -34,6 +34,7 @@ struct Arm {
   /// `published`: only at paper and small. `shrunk`: only below, and then posenc is meant for a
   /// unit of 64 tokens, not 512.
   Scales scales = Scales::all;
+  bool is_scaled = true;  ///< posenc and measured_posenc change with the scale
   /// Only measured and shown where others are too: "the models of table 3 plus power".
   bool is_extra = false;
 };

@@ -61,6 +61,7 @@ bool is_of(const Arm& arm, Scale scale) {
 
 // `shrunk` arms are meant for a unit of 64 tokens, the others for 512: theirs grow first.
 std::string expression_of(const Arm& arm, const std::string& expression, Scale scale) {
+  if (!arm.is_scaled) return expression;
   if (arm.scales != Arm::Scales::shrunk) return expression_at(scale, expression);
   return scale == Scale::tiny ? expression : shrunk_expression_at(scale, expression);
 }

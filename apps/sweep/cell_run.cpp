@@ -1,0 +1,146 @@
+#include "apps/sweep/cell_run.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+#include <system_error>
+
+#include "apps/cli/csv.h"
+#include "apps/cli/progress.h"
+#include "apps/cli/signals.h"
+#include "apps/cli/version.h"
+#include "apps/eval/batch_memory.h"
+#include "apps/eval/measure.h"
+#include "apps/eval/protocol.h"
+#include "apps/run/load_run.h"
+#include "apps/run/machine.h"
+#include "apps/run/training_data.h"
+#include "apps/sweep/results.h"
+#include "apps/train/training_run.h"
+#include "engine/base/error.h"
+#include "engine/base/file.h"
+#include "engine/base/interrupt.h"
+
+namespace fs = std::filesystem;
+
+namespace farfield::sweep {
+namespace {
+
+constexpr std::string_view kWhere = "sweep";
+
+data::Corpus corpus_of(const run::ResolvedConfig& config, const Cell& cell) {
+  const run::TrainingData data = run::open_data(config);
+  require<IoError>(data.hash() == cell.corpus_hash, kWhere, config.data.front().path,
+                   ": expected the corpus that the sweep was planned with (hash ", cell.corpus_hash,
+                   "), got another (hash ", data.hash(), ')');
+  return data.corpora().front();
+}
+
+cli::ExitCode train(const run::ResolvedConfig& config, const fs::path& path,
+                    cli::Progress& progress) {
+  std::error_code status;
+  train::TrainingRun run = fs::exists(path, status)
+                               ? train::TrainingRun::resume(config, path.string())
+                               : train::TrainingRun::start(config, path.string());
+  return run.trainer().is_done() ? cli::kDone : run.go(progress);
+}
+
+int64_t count(const std::vector<Parameter>& parameters) {
+  int64_t n = 0;
+  for (const Parameter& p : parameters) n += p.value.numel();
+  return n;
+}
+
+// What training was like: the last row of metrics.csv, and the model.
+void add_facts(CellResult& result, const run::LoadedRun& run) {
+  result.facts["parameters"] = static_cast<double>(count(run.model.parameters()));
+  result.facts["posenc_parameters"] = static_cast<double>(count(run.model.encoding().parameters()));
+  const fs::path file = run.folder.metrics();
+  const auto rows = cli::parse_csv(file.string(), read_file(file));
+  if (rows.size() < 2) return;
+  const auto number = [&](const std::string& column) {
+    for (size_t i = 0; i < rows.front().size() && i < rows.back().size(); ++i)
+      if (rows.front()[i] == column) return std::strtod(rows.back()[i].c_str(), nullptr);
+    return std::nan("");
+  };
+  result.facts["train_loss"] = number("loss");
+  result.facts["train_seconds"] = number("time_s");
+  result.facts["step_ms"] = 1000 * number("time_s") / static_cast<double>(run.state.step);
+}
+
+void add_words(CellResult& result, const run::ResolvedConfig& config) {
+  for (const auto& [name, value] : cli::build_facts())
+    if (name == "commit" || name == "version") result.words[name] = value;
+  result.words["processor"] = run::processor_name();
+  result.words["device"] = concat(config.device);
+  result.words["precision"] = std::string(name(config.dtype));
+}
+
+eval::ProtocolResult measure(const fs::path& path, const data::Corpus& corpus, const Measurement& m,
+                             int64_t workers) {
+  cli::Options options("eval", "");
+  eval::EvalOptions eval;
+  eval::add_options(options, eval);
+  options.read_config(m.protocol,
+                      run::to_text(run::without(m.options, {"document-order", "split"})));
+  eval::check(eval);
+  require<ConfigError>(eval.baselines.size() == 1, kWhere, m.protocol,
+                       ": --baseline: expected one in a measurement, got ", eval.baselines.size());
+  const eval::Baseline baseline = eval::parse_baseline(eval.baselines.front());
+  run::LoadOptions load;
+  if (!m.posenc.empty()) load.posenc = m.posenc;
+  load.drop_learned = m.drop_learned;
+  load.window = baseline.kind == eval::Baseline::Kind::masked ? baseline.window : 0;
+  const run::LoadedRun run = run::load_run(path.string(), load);
+  if (eval.common.batch_tokens == 0)
+    eval.common.batch_tokens =
+        eval::choose_batch_tokens(run.model.config(), run.model.compute_dtype(),
+                                  run::available_bytes(run.config.device) / workers);
+  const std::string split = run::value_of(m.options, "split");
+  const Interruptible interruptible(cli::stop_requested);
+  return eval::measure(run, corpus, split.empty() ? "test" : split, m.protocol, eval,
+                       {.baseline = baseline,
+                        .in_file_order = run::value_of(m.options, "document-order") == "file",
+                        .watch = [](int64_t) { throw_if(cli::stop_requested); }})
+      .result;
+}
+
+}  // namespace
+
+cli::ExitCode run_cell(const SweepFolder& folder, const Cell& cell, const CellRunOptions& options,
+                       std::ostream& out) {
+  const fs::path path = folder.runs() / cell.hash();
+  const fs::path file = result_path(folder.results(), cell.hash());
+  CellResult result;
+  std::error_code status;
+  if (fs::exists(file, status)) result = read_result(file);
+  result.hash = cell.hash();
+  result.key = cell.key();
+  result.corpus = cell.corpus;
+  if (result.covers(cell)) return cli::kDone;
+
+  const run::ResolvedConfig config =
+      run::config_of_file((folder.cells() / (cell.hash() + ".json")).string(), cell.training);
+  const cli::StopSignals signals("sweep: this cell stops after its step");
+  cli::Progress progress(out, false);
+  try {
+    const data::Corpus corpus = corpus_of(config, cell);
+    out << "cell " << cell.hash() << ": " << cell.label() << std::endl;
+    if (train(config, path, progress) == cli::kStopped) return cli::kStopped;
+    add_facts(result, run::load_run(path.string()));
+    add_words(result, config);
+    result.facts["peak_mib"] = static_cast<double>(run::peak_resident_bytes()) / (1 << 20);
+    for (const Measurement& m : cell.measurements) {
+      if (result.measured.count(m.id()) != 0) continue;
+      out << "measuring " << m.protocol << ' ' << run::value_of(m.options, "lengths") << std::endl;
+      result.measured[m.id()] = measure(path, corpus, m, options.workers);
+      write_result(folder.results(), result);
+    }
+  } catch (const Interrupted&) {
+    return cli::kStopped;
+  }
+  if (!options.keep_weights) fs::remove_all(path, status);
+  return cli::kDone;
+}
+
+}  // namespace farfield::sweep

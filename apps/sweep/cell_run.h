@@ -1,0 +1,21 @@
+#pragma once
+
+#include <ostream>
+
+#include "apps/cli/options.h"
+#include "apps/sweep/folder.h"
+
+namespace farfield::sweep {
+
+struct CellRunOptions {
+  int64_t workers = 1;        ///< that share the memory
+  bool keep_weights = false;  ///< leave the run folder when all is measured
+};
+
+/// Trains the model of a cell, or goes on with it, and measures what is not measured yet; each
+/// measurement is kept at once. kStopped after a signal, with nothing lost. What goes wrong is
+/// thrown.
+cli::ExitCode run_cell(const SweepFolder& folder, const Cell& cell, const CellRunOptions& options,
+                       std::ostream& out);
+
+}  // namespace farfield::sweep

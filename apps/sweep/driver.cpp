@@ -1,0 +1,212 @@
+#include "apps/sweep/driver.h"
+
+#include <signal.h>
+
+#include <algorithm>
+#include <chrono>
+#include <deque>
+#include <list>
+#include <system_error>
+#include <thread>
+
+#include "apps/cli/progress.h"
+#include "apps/cli/signals.h"
+#include "apps/sweep/worker.h"
+#include "engine/base/error.h"
+#include "engine/base/file.h"
+
+namespace fs = std::filesystem;
+
+namespace farfield::sweep {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr auto kLook = std::chrono::milliseconds(50);
+// A stopped worker finishes its step, or gives it up after 10 s, and writes a checkpoint.
+constexpr auto kPatience = std::chrono::seconds(60);
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+std::string last_lines(const fs::path& file, size_t most) {
+  std::error_code status;
+  if (!fs::exists(file, status)) return "";
+  std::string text = read_file(file);
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  return text.size() > most ? text.substr(text.size() - most) : text;
+}
+
+std::string how_it_ended(int status) {
+  if (status == 128 + SIGKILL) return "killed (signal 9; was there enough memory?)";
+  if (status > 128) return concat("killed by signal ", status - 128);
+  return concat("exit status ", status);
+}
+
+struct Running {
+  Cell cell;
+  Worker worker;
+};
+
+// One call of drive().
+class Drive {
+ public:
+  Drive(const SweepFolder& folder, const DriverOptions& options, std::ostream& out)
+      : folder_(folder), options_(options), out_(out) {}
+  cli::ExitCode run(const std::vector<Cell>& cells);
+
+ private:
+  void start(Cell cell);
+  void look();
+  void finish(const Running& running);
+  void stop();
+  std::string state() const;
+
+  const SweepFolder& folder_;
+  const DriverOptions& options_;
+  std::ostream& out_;
+  std::list<Running> running_;
+  size_t n_done_ = 0, n_failed_ = 0, n_all_ = 0;
+  double work_done_ = 0, work_left_ = 0;
+  Clock::time_point start_ = Clock::now();
+};
+
+std::string Drive::state() const {
+  std::string text = concat(n_done_, " of ", n_all_, " cells done");
+  if (n_failed_ > 0) text += concat(", ", n_failed_, " failed");
+  if (work_done_ > 0 && work_left_ > 0)
+    text += ", " + cli::duration(seconds_since(start_) * work_left_ / work_done_) + " left";
+  return text;
+}
+
+void Drive::start(Cell cell) {
+  write_cell(folder_.cells(), cell);
+  std::error_code status;
+  fs::remove(folder_.failed() / (cell.hash() + ".txt"), status);
+  Worker worker(command_of(folder_, cell, options_), folder_.logs() / (cell.hash() + ".log"));
+  running_.push_back({std::move(cell), std::move(worker)});
+}
+
+void Drive::finish(const Running& running) {
+  const Cell& cell = running.cell;
+  const int status = running.worker.status();
+  work_left_ -= cell.work();
+  if (status == cli::kDone) {
+    ++n_done_;
+    work_done_ += cell.work();
+    out_ << cell.label() << ": done; " << state() << std::endl;
+    return;
+  }
+  ++n_failed_;
+  const std::string said = last_lines(folder_.logs() / (cell.hash() + ".log"), 2000);
+  write_file_atomic(folder_.failed() / (cell.hash() + ".txt"),
+                    concat(cell.label(), ": ", how_it_ended(status), '\n', said, '\n'));
+  out_ << cell.label() << ": failed, " << how_it_ended(status) << ": "
+       << said.substr(said.rfind('\n') + 1) << "; " << state() << std::endl;
+}
+
+void Drive::look() {
+  for (auto i = running_.begin(); i != running_.end();) {
+    if (!i->worker.has_ended()) {
+      ++i;
+      continue;
+    }
+    finish(*i);
+    i = running_.erase(i);
+  }
+}
+
+// Passes the signal on and waits for the checkpoints.
+void Drive::stop() {
+  for (const Running& r : running_) r.worker.signal(SIGTERM);
+  const Clock::time_point since = Clock::now();
+  while (!running_.empty() && Clock::now() - since < kPatience) {
+    for (auto i = running_.begin(); i != running_.end();)
+      if (!i->worker.has_ended())
+        ++i;
+      else if (i->worker.status() == cli::kDone) {
+        finish(*i);
+        i = running_.erase(i);
+      } else {
+        i = running_.erase(i);
+      }
+    std::this_thread::sleep_for(kLook);
+  }
+  running_.clear();
+}
+
+cli::ExitCode Drive::run(const std::vector<Cell>& cells) {
+  const CellStates states = states_of(folder_, cells);
+  n_all_ = cells.size();
+  n_done_ = states.done.size();
+  std::deque<Cell> waiting(states.open.begin(), states.open.end());
+  if (options_.retry_failed)
+    waiting.insert(waiting.end(), states.failed.begin(), states.failed.end());
+  else
+    n_failed_ = states.failed.size();
+  for (const Cell& cell : waiting) work_left_ += cell.work();
+  out_ << state() << ", " << waiting.size() << " to be made by " << options_.jobs << " worker"
+       << (options_.jobs == 1 ? "" : "s") << std::endl;
+  const cli::StopSignals signals(
+      "sweep: stopping; every cell leaves a checkpoint. A second signal ends at once");
+  while (!waiting.empty() || !running_.empty()) {
+    if (cli::stop_requested()) {
+      stop();
+      out_ << "stopped on request; " << state() << "; run the same command to continue"
+           << std::endl;
+      return cli::kStopped;
+    }
+    while (!waiting.empty() && running_.size() < static_cast<size_t>(options_.jobs)) {
+      start(std::move(waiting.front()));
+      waiting.pop_front();
+    }
+    look();
+    std::this_thread::sleep_for(kLook);
+  }
+  return n_failed_ == 0 ? cli::kDone : cli::kFailed;
+}
+
+}  // namespace
+
+CellStates states_of(const SweepFolder& folder, const std::vector<Cell>& cells) {
+  std::vector<fs::path> damaged;
+  const Results results = Results::read({folder.results()}, &damaged);
+  CellStates states;
+  for (const Cell& cell : cells) {
+    const CellResult* const found = results.find(cell.hash());
+    std::error_code status;
+    if (found != nullptr && found->covers(cell))
+      states.done.push_back(cell);
+    else if (fs::exists(folder.failed() / (cell.hash() + ".txt"), status))
+      states.failed.push_back(cell);
+    else
+      states.open.push_back(cell);
+  }
+  return states;
+}
+
+std::string failure_of(const SweepFolder& folder, const std::string& hash) {
+  return last_lines(folder.failed() / (hash + ".txt"), 2000);
+}
+
+std::vector<std::string> command_of(const SweepFolder& folder, const Cell& cell,
+                                    const DriverOptions& options) {
+  std::vector<std::string> command = {
+      own_program(),
+      "cell",
+      fs::absolute(folder.path()).string(),
+      cell.hash(),
+      "--threads",
+      std::to_string(std::max<int64_t>(1, options.threads / options.jobs)),
+      "--workers",
+      std::to_string(options.jobs)};
+  if (options.keep_weights) command.emplace_back("--keep-weights");
+  return command;
+}
+
+cli::ExitCode drive(const SweepFolder& folder, const std::vector<Cell>& cells,
+                    const DriverOptions& options, std::ostream& out) {
+  return Drive(folder, options, out).run(cells);
+}
+
+}  // namespace farfield::sweep

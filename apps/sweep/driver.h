@@ -1,0 +1,38 @@
+#pragma once
+
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "apps/cli/options.h"
+#include "apps/sweep/folder.h"
+#include "apps/sweep/results.h"
+
+namespace farfield::sweep {
+
+struct DriverOptions {
+  int64_t jobs = 1;     ///< workers at a time
+  int64_t threads = 1;  ///< of all of them
+  bool keep_weights = false;
+  bool retry_failed = false;  ///< make cells anew that ended with an error
+};
+
+/// What is known of the cells of a sweep.
+struct CellStates {
+  std::vector<Cell> done, open, failed;
+};
+CellStates states_of(const SweepFolder& folder, const std::vector<Cell>& cells);
+/// Why a cell failed: the last lines of its worker; "" where it did not.
+std::string failure_of(const SweepFolder& folder, const std::string& hash);
+
+/// The command that makes a cell, as a worker or a job array calls it.
+std::vector<std::string> command_of(const SweepFolder& folder, const Cell& cell,
+                                    const DriverOptions& options);
+
+/// Makes the cells that are open, several at a time, each in a process of its own. kDone when all
+/// have results, kFailed when some failed, kStopped after a signal: every worker has then left a
+/// checkpoint.
+cli::ExitCode drive(const SweepFolder& folder, const std::vector<Cell>& cells,
+                    const DriverOptions& options, std::ostream& out);
+
+}  // namespace farfield::sweep

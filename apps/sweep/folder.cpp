@@ -1,0 +1,176 @@
+#include "apps/sweep/folder.h"
+
+#include <algorithm>
+#include <system_error>
+
+#include "apps/sweep/grid.h"
+#include "engine/base/error.h"
+#include "engine/base/file.h"
+#include "engine/base/json.h"
+
+namespace fs = std::filesystem;
+
+namespace farfield::sweep {
+namespace {
+
+constexpr std::string_view kWhere = "sweep";
+constexpr int kFormat = 1;
+
+Json settings_json(const run::Settings& settings) {
+  Json json = Json::object();
+  for (const auto& [key, value] : settings) json[key] = value;
+  return json;
+}
+
+run::Settings settings_of(const Json& json) {
+  run::Settings settings;
+  for (const auto& [key, value] : json.items()) settings.emplace_back(key, value);
+  return settings;
+}
+
+// Reads a file of ours and gives its tree to `take`; IoError for one of another shape.
+template <class F>
+void read_tree(const fs::path& file, const F& take) {
+  const std::string text = read_file(file);
+  const Json json = read_json({kWhere, file.string(), text});
+  try {
+    require<IoError>(json.at("format") == kFormat, kWhere, file.string(), ": expected format ",
+                     kFormat, ", got ", json.at("format").dump());
+    take(json);
+  } catch (const Json::exception& error) {
+    fail<IoError>(kWhere, file.string(), ": the file is damaged: ", error.what());
+  }
+}
+
+}  // namespace
+
+SweepFolder::SweepFolder(fs::path path) : path_(std::move(path)) {
+  require<IoError>(fs::exists(path_ / "sweep.json"), kWhere, path_.string(),
+                   ": expected the folder of a sweep, got none (no sweep.json); sweep run ... "
+                   "--out ",
+                   path_.string());
+  read();
+}
+
+SweepFolder::SweepFolder(fs::path path, const PlanOptions& options)
+    : path_(std::move(path)), options_(options) {
+  std::error_code status;
+  if (!fs::exists(path_ / "sweep.json", status)) {
+    require<ConfigError>(!fs::exists(path_, status) || fs::is_empty(path_, status), kWhere,
+                         path_.string(),
+                         ": expected a new folder or that of an earlier sweep, got something else; "
+                         "choose another --out");
+    return;
+  }
+  read();
+  require<ConfigError>(options_.scale == options.scale, kWhere, path_.string(),
+                       ": holds a sweep at scale ", to_word(options_.scale), ", not ",
+                       to_word(options.scale), "; choose another --out");
+  require<ConfigError>(options_.device == options.device, kWhere, path_.string(),
+                       ": holds a sweep on ", options_.device, ", not ", options.device,
+                       "; choose another --out");
+  for (const auto& [name, corpus] : options.datasets.names()) {
+    const KnownCorpus& known = options.datasets.corpus(corpus);
+    const auto own = options_.datasets.names().find(name);
+    require<ConfigError>(own == options_.datasets.names().end() ||
+                             options_.datasets.corpus(own->second).hash == known.hash,
+                         kWhere, path_.string(), ": holds a sweep with another corpus for ", name,
+                         "; choose another --out");
+    options_.datasets.set(name, corpus, known);
+  }
+}
+
+void SweepFolder::read() {
+  read_tree(path_ / "sweep.json", [&](const Json& json) {
+    options_.scale = scale_named(json.at("scale"));
+    options_.device = json.at("device");
+    if (json.contains("seeds")) options_.seeds = json["seeds"].get<int64_t>();
+    json.at("experiments").get_to(ids_);
+    for (const auto& [name, text] : json.at("grids").items()) add_grid(name, text);
+    for (const auto& [name, of] : json.at("datasets").items())
+      options_.datasets.set(name, of.at("corpus"), {of.at("path"), of.at("hash"), of.at("is")});
+  });
+}
+
+void SweepFolder::save() const {
+  Json json;
+  json["format"] = kFormat;
+  json["scale"] = to_word(options_.scale);
+  json["device"] = options_.device;
+  if (options_.seeds) json["seeds"] = *options_.seeds;
+  json["experiments"] = ids_;
+  json["grids"] = Json::object();
+  for (const auto& [name, text] : grids_) json["grids"][name] = text;
+  json["datasets"] = Json::object();
+  for (const auto& [name, corpus] : options_.datasets.names()) {
+    const KnownCorpus& known = options_.datasets.corpus(corpus);
+    json["datasets"][name] = {
+        {"corpus", corpus}, {"path", known.path}, {"hash", known.hash}, {"is", known.description}};
+  }
+  for (const fs::path& folder : {path_, results(), cells(), runs(), logs(), failed()})
+    require_writable_folder(folder);
+  write_file_atomic(path_ / "sweep.json", json.dump(1) + "\n");
+}
+
+void SweepFolder::add(const std::vector<const Experiment*>& experiments,
+                      std::optional<int64_t> seeds) {
+  for (const Experiment* e : experiments)
+    if (std::find(ids_.begin(), ids_.end(), e->id) == ids_.end()) ids_.push_back(e->id);
+  if (seeds) options_.seeds = std::max(*seeds, options_.seeds.value_or(1));
+}
+
+void SweepFolder::add_grid(const std::string& name, const std::string& text) {
+  const auto [place, is_new] = grids_.emplace(name, text);
+  require<ConfigError>(is_new || place->second == text, kWhere, path_.string(),
+                       ": holds another experiment of the name ", name,
+                       "; rename the file or choose another --out");
+  if (is_new) own_.push_back(parse_grid(name, text));
+}
+
+std::vector<const Experiment*> SweepFolder::experiments() const {
+  std::vector<const Experiment*> all;
+  for (const Experiment& e : sweep::experiments())
+    if (std::find(ids_.begin(), ids_.end(), e.id) != ids_.end()) all.push_back(&e);
+  for (const Experiment& e : own_) all.push_back(&e);
+  return all;
+}
+
+std::vector<Plan> SweepFolder::plans() const {
+  std::vector<Plan> all;
+  for (const Experiment* e : experiments()) all.push_back(plan_of(*e, options_));
+  return all;
+}
+
+void write_cell(const fs::path& folder, const Cell& cell) {
+  Json json;
+  json["format"] = kFormat;
+  json["corpus"] = cell.corpus;
+  json["corpus_hash"] = cell.corpus_hash;
+  json["training"] = settings_json(cell.training);
+  for (const Measurement& m : cell.measurements)
+    json["measurements"].push_back({{"protocol", m.protocol},
+                                    {"posenc", m.posenc},
+                                    {"drop_learned", m.drop_learned},
+                                    {"options", settings_json(m.options)}});
+  write_file_atomic(folder / (cell.hash() + ".json"), json.dump(1) + "\n");
+}
+
+Cell read_cell(const fs::path& file) {
+  Cell cell;
+  read_tree(file, [&](const Json& json) {
+    cell.corpus = json.at("corpus");
+    cell.corpus_hash = json.at("corpus_hash");
+    cell.training = settings_of(json.at("training"));
+    if (json.contains("measurements"))
+      for (const Json& m : json["measurements"])
+        cell.measurements.push_back({.protocol = m.at("protocol"),
+                                     .posenc = m.at("posenc"),
+                                     .drop_learned = m.at("drop_learned"),
+                                     .options = settings_of(m.at("options"))});
+  });
+  require<IoError>(cell.hash() == file.stem().string(), kWhere, file.string(),
+                   ": expected this cell, got ", cell.hash(), "; the file was renamed or changed");
+  return cell;
+}
+
+}  // namespace farfield::sweep

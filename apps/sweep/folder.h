@@ -1,0 +1,68 @@
+#pragma once
+
+#include <deque>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "apps/sweep/experiment.h"
+#include "apps/sweep/plan.h"
+
+namespace farfield::sweep {
+
+/// The folder of a sweep:
+///
+///   sweep.json         what was asked for, so that every command rebuilds the same plans
+///   results/HASH.json  of each finished cell: all that a report needs, and all that has to move
+///   cells/HASH.json    what a cell is, for a worker
+///   runs/HASH/         the run folder of a cell that is being made, or whose weights are kept
+///   logs/HASH.log      what its worker said; failed/HASH.txt of one that ended without results
+///   corpora/NAME/      text that was made for it
+///   report/            what `sweep report` wrote
+class SweepFolder {
+ public:
+  /// A new sweep, or an existing one, which must be of the same scale, device and corpora:
+  /// ConfigError names what differs.
+  SweepFolder(std::filesystem::path path, const PlanOptions& options);
+  /// An existing one. IoError where there is none.
+  explicit SweepFolder(std::filesystem::path path);
+
+  const std::filesystem::path& path() const { return path_; }
+  std::filesystem::path results() const { return path_ / "results"; }
+  std::filesystem::path cells() const { return path_ / "cells"; }
+  std::filesystem::path runs() const { return path_ / "runs"; }
+  std::filesystem::path logs() const { return path_ / "logs"; }
+  std::filesystem::path failed() const { return path_ / "failed"; }
+  std::filesystem::path corpora() const { return path_ / "corpora"; }
+  std::filesystem::path report() const { return path_ / "report"; }
+
+  /// Adds experiments to those that the sweep is of, by id, and seeds where there were fewer.
+  void add(const std::vector<const Experiment*>& experiments, std::optional<int64_t> seeds);
+  /// Adds an experiment of the user's own, as parse_grid() reads it.
+  void add_grid(const std::string& name, const std::string& text);
+  void save() const;
+
+  PlanOptions& options() { return options_; }
+  const PlanOptions& options() const { return options_; }
+  /// All experiments of the sweep, in the order of experiments(), then the user's own.
+  std::vector<const Experiment*> experiments() const;
+  std::vector<Plan> plans() const;
+
+ private:
+  void read();
+
+  std::filesystem::path path_;
+  PlanOptions options_;
+  std::vector<std::string> ids_;
+  std::map<std::string, std::string> grids_;  // text by name
+  std::deque<Experiment> own_;                // of grids_
+};
+
+/// What a worker is told of a cell.
+void write_cell(const std::filesystem::path& folder, const Cell& cell);
+/// IoError for what is damaged.
+Cell read_cell(const std::filesystem::path& file);
+
+}  // namespace farfield::sweep

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <string>
+
+#include "apps/sweep/experiment.h"
+
+namespace farfield::sweep {
+
+/// An experiment of the user's own, of `key = value` lines:
+///
+///   title = does a window help ALiBi?
+///   encoding = alibi                    one line each; taken as written, at every scale
+///   encoding = alibi + window(32)
+///   dataset = github                    text unless said
+///   train-len = 64                      tokens; a unit of the scale unless said
+///   lengths = 64, 128, 256, 512         tokens
+///   protocols = last-token, gradient
+///   train.steps = 400                   any option of `train`
+///   eval.segments = 256                 any option of `eval`, for the protocols that have it
+///
+/// Its id is "own/<name>". ConfigError, naming the line's key, for what is not known or not a
+/// number.
+Experiment parse_grid(const std::string& name, const std::string& text);
+
+}  // namespace farfield::sweep

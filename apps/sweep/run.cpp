@@ -1,0 +1,159 @@
+// The commands `run` and `cell` of sweep.
+
+#include <algorithm>
+#include <filesystem>
+
+#include "apps/cli/options.h"
+#include "apps/cli/progress.h"
+#include "apps/sweep/cell_run.h"
+#include "apps/sweep/commands.h"
+#include "apps/sweep/driver.h"
+#include "apps/sweep/folder.h"
+#include "apps/sweep/text.h"
+#include "engine/base/error.h"
+#include "engine/base/file.h"
+#include "engine/base/parallel.h"
+#include "engine/base/text.h"
+
+namespace fs = std::filesystem;
+
+namespace farfield::sweep {
+namespace {
+
+constexpr std::string_view kWhere = "sweep";
+
+struct RunRequest {
+  std::vector<std::string> words, datasets, only;
+  std::string scale = "tiny", out, device = "cpu";
+  std::optional<int64_t> seeds, threads;
+  int64_t jobs = 1;
+  bool keep_weights = false, retry_failed = false, dry_run = false;
+};
+
+bool is_grid_file(const std::string& word) { return word.ends_with(".conf"); }
+
+// Of the experiments asked for alone, not of all that the folder ever held.
+std::vector<Plan> plans_of(const SweepFolder& folder, const RunRequest& request) {
+  std::vector<std::string> ids;
+  for (const std::string& word : request.words)
+    if (is_grid_file(word))
+      ids.push_back("own/" + fs::path(word).stem().string());
+    else
+      for (const Experiment* e : experiments_matching({word})) ids.push_back(e->id);
+  std::vector<Plan> plans;
+  for (const Experiment* e : folder.experiments())
+    if (std::find(ids.begin(), ids.end(), e->id) != ids.end())
+      plans.push_back(plan_of(*e, folder.options()));
+  return plans;
+}
+
+std::string shell_word(const std::string& word) {
+  if (word.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                             "_-./=:,+@%") == std::string::npos &&
+      !word.empty())
+    return word;
+  std::string quoted = "'";
+  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
+}  // namespace
+
+int sweep_run_command(int argc, const char* const* argv, std::ostream& out) {
+  RunRequest request;
+  cli::Options options("sweep run",
+                       "Trains and measures what experiments need. What is finished is never made "
+                       "again; after Ctrl-C or a\ncrash the same command goes on.");
+  options.add_positional("ID|GLOB|CLAIM|FILE.conf", request.words,
+                         "experiments by id (sandwich/table1), glob ('sandwich/fig*') or claim "
+                         "(S-T1-4), or a file with a grid of your own");
+  options.group("What to run")
+      .add("scale", request.scale, "NAME", "smoke, tiny, small or paper")
+      .add("seeds", request.seeds, "N",
+           "seeds 1 to N of each model (default: 1, at paper scale those of the paper)")
+      .add_paths("dataset", request.datasets, "NAME=CORPUS",
+                 "the corpus that stands for openwebtext2, github, arxiv, wikitext103 or text; may "
+                 "be repeated. Without any, text is found on this machine")
+      .add("only", request.only, "NAME,...", "only models of these labels or encodings")
+      .add("out", request.out, "FOLDER", "the sweep's folder (default: sweeps/SCALE)");
+  options.group("How")
+      .add("jobs", request.jobs, "N", "cells at a time, each in a process of its own")
+      .add("threads", request.threads, "N",
+           "threads of all of them (default: FARFIELD_THREADS, or all processors)")
+      .add("device", request.device, "NAME", "where to compute: cpu, cuda, cuda:N")
+      .add("keep-weights", request.keep_weights,
+           "keep the run folders of finished cells (default: results alone)")
+      .add("retry-failed", request.retry_failed, "make cells again that failed before")
+      .add("dry-run", request.dry_run, "print the commands of the cells that are open, and exit");
+  if (!options.parse(argc, argv, out)) return cli::kDone;
+  require<ConfigError>(!request.words.empty(), kWhere,
+                       "expected an experiment, got none; sweep list shows all");
+  require<ConfigError>(request.jobs >= 1 && request.jobs <= 1024, kWhere,
+                       "--jobs: expected 1 to 1024, got ", request.jobs);
+  require<ConfigError>(!request.seeds || *request.seeds >= 1, kWhere,
+                       "--seeds: expected at least 1, got ", request.seeds.value_or(0));
+  if (request.threads) set_thread_count(*request.threads);
+
+  PlanOptions plan;
+  plan.scale = scale_named(request.scale);
+  plan.device = request.device;
+  for (const std::string& assignment : request.datasets) plan.datasets.map(assignment);
+  if (request.out.empty()) request.out = "sweeps/" + request.scale;
+  SweepFolder folder(request.out, plan);
+  std::vector<std::string> named;
+  for (const std::string& word : request.words)
+    if (is_grid_file(word))
+      folder.add_grid(fs::path(word).stem().string(), read_file(word));
+    else
+      named.push_back(word);
+  folder.add(experiments_matching(named), request.seeds);
+  folder.save();
+  ensure_corpora(folder, out);
+  folder.save();
+
+  const std::vector<Plan> plans = plans_of(folder, request);
+  for (const Plan& p : plans)
+    if (!p.experiment->not_run.empty())
+      out << p.experiment->id << ": not run: " << p.experiment->not_run << '\n';
+  const std::vector<Cell> cells = cells_of(plans, request.only);
+  const DriverOptions how = {.jobs = request.jobs,
+                             .threads = thread_count(),
+                             .keep_weights = request.keep_weights,
+                             .retry_failed = request.retry_failed};
+  if (request.dry_run) {
+    const CellStates states = states_of(folder, cells);
+    for (const Cell& cell : states.open) {
+      write_cell(folder.cells(), cell);
+      out << joined(command_of(folder, cell, how), " ", shell_word) << "  # " << cell.label()
+          << '\n';
+    }
+    return cli::kDone;
+  }
+  const cli::ExitCode code = drive(folder, cells, how, out);
+  if (code == cli::kDone) out << "sweep report " << request.out << " writes the report\n";
+  if (code == cli::kFailed)
+    out << "some cells failed: sweep status " << request.out
+        << " says why, --retry-failed makes them again\n";
+  return code;
+}
+
+int cell_command(int argc, const char* const* argv, std::ostream& out) {
+  std::string path, hash;
+  std::optional<int64_t> threads;
+  CellRunOptions how;
+  cli::Options options("sweep cell", "Makes one cell of a sweep that `sweep run` has planned.");
+  options.add_positional("FOLDER", path, "the sweep's folder");
+  options.add_positional("CELL", hash, "the name of a file in its cells/, without .json");
+  options.group("How")
+      .add("threads", threads, "N", "threads (default: FARFIELD_THREADS, or all processors)")
+      .add("workers", how.workers, "N", "processes that share this machine's memory")
+      .add("keep-weights", how.keep_weights, "keep the run folder when all is measured");
+  if (!options.parse(argc, argv, out)) return cli::kDone;
+  require<ConfigError>(how.workers >= 1, kWhere, "--workers: expected at least 1, got ",
+                       how.workers);
+  if (threads) set_thread_count(*threads);
+  const SweepFolder folder(path);
+  return run_cell(folder, read_cell(folder.cells() / (hash + ".json")), how, out);
+}
+
+}  // namespace farfield::sweep

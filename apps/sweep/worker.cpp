@@ -1,0 +1,77 @@
+#include "apps/sweep/worker.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <system_error>
+#include <utility>
+
+#include "engine/base/error.h"
+
+extern char** environ;
+
+namespace farfield::sweep {
+
+Worker::Worker(const std::vector<std::string>& command, const std::filesystem::path& log) {
+  std::vector<std::string> words = command;
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  posix_spawn_file_actions_t files;
+  ::posix_spawn_file_actions_init(&files);
+  ::posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  ::posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, log.c_str(),
+                                     O_WRONLY | O_CREAT | O_APPEND, 0666);
+  ::posix_spawn_file_actions_adddup2(&files, STDOUT_FILENO, STDERR_FILENO);
+  posix_spawnattr_t attributes;
+  ::posix_spawnattr_init(&attributes);
+  ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+  const int error =
+      ::posix_spawn(&process_, argv.front(), &files, &attributes, argv.data(), environ);
+  ::posix_spawnattr_destroy(&attributes);
+  ::posix_spawn_file_actions_destroy(&files);
+  if (error != 0) process_ = -1;
+  require<IoError>(error == 0, "sweep", log.string(),
+                   ": cannot start a worker: ", std::strerror(error));
+}
+
+Worker::Worker(Worker&& other) noexcept
+    : process_(std::exchange(other.process_, -1)), status_(other.status_) {}
+
+Worker::~Worker() {
+  if (process_ < 0) return;
+  ::kill(process_, SIGKILL);
+  while (::waitpid(process_, nullptr, 0) < 0 && errno == EINTR) {
+  }
+}
+
+bool Worker::has_ended() {
+  if (process_ < 0) return true;
+  int status = 0;
+  const pid_t ended = ::waitpid(process_, &status, WNOHANG);
+  if (ended == 0 || (ended < 0 && errno == EINTR)) return false;
+  status_ = ended < 0             ? 1
+            : WIFEXITED(status)   ? WEXITSTATUS(status)
+            : WIFSIGNALED(status) ? 128 + WTERMSIG(status)
+                                  : 1;
+  process_ = -1;
+  return true;
+}
+
+void Worker::signal(int number) const {
+  if (process_ > 0) ::kill(process_, number);
+}
+
+std::string own_program() {
+  std::error_code status;
+  const std::filesystem::path path = std::filesystem::read_symlink("/proc/self/exe", status);
+  require<IoError>(!status, "sweep", "cannot find this program's own file: ", status.message());
+  return path.string();
+}
+
+}  // namespace farfield::sweep
