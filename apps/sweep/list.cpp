@@ -15,7 +15,7 @@ namespace farfield::sweep {
 namespace {
 
 // Multiply-adds a second that a cell is likely to get, to judge cost by: of one core, one GPU.
-constexpr double kCore = 1.2e10, kCard = 1.5e14;
+constexpr double kCore = 3.5e10, kCard = 1.5e14;
 
 std::string cost_text(const Plan& plan) {
   if (plan.cells.empty()) return "no training";

@@ -137,7 +137,9 @@ std::string text_of(const ParsedTerm& term) {
     text += '(' +
             joined(term.arguments, ", ",
                    [](const ParsedArgument& a) {
-                     return (a.name.empty() ? "" : a.name + '=') + posenc::to_text(a.value);
+                     const bool has_equals =
+                         !a.name.empty() && a.value.kind != Value::Kind::declaration;
+                     return a.name + (has_equals ? "=" : "") + posenc::to_text(a.value);
                    }) +
             ')';
   if (term.layers) {

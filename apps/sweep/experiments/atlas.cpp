@@ -1,0 +1,207 @@
+// Every encoding of the registry, trained the same way: a question of our own.
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "apps/analysis/t_test.h"
+#include "apps/eval/results.h"
+#include "apps/sweep/experiment.h"
+#include "apps/sweep/measured.h"
+#include "apps/sweep/section.h"
+#include "engine/base/error.h"
+#include "engine/base/text.h"
+#include "posenc/registry.h"
+
+namespace farfield::sweep {
+namespace {
+
+constexpr const char* kReference = "kerple_log";
+const std::vector<double> kLengths = {1, 2, 4, 8, 16};
+
+// Encodings that need arguments or another term, at the papers' scale; those that act in a test
+// alone are trained as rope. The others are what training_example_of() says.
+struct Special {
+  const char *trained, *measured = "";
+};
+const std::map<std::string, Special>& specials() {
+  static const std::map<std::string, Special> all = {
+      {"alibi_equal", {"alibi_equal(h=2)"}},
+      {"alibi_shift", {"alibi_shift(delta=3)"}},
+      {"block_repeat", {"rope", "rope + block_repeat(repeat=4, at=eval)"}},
+      {"cape", {"cape + sinusoidal"}},
+      {"front_padding", {"front_padding(max_positions=8192) + sinusoidal"}},
+      {"interpolation", {"rope", "rope + interpolation(scale=auto, at=eval)"}},
+      {"kernel", {"kernel(bias=-r1*sqrt(d), r1>0~U(0,2))"}},
+      {"leaky_rerope", {"rope", "leaky_rerope"}},
+      {"lm_infinite", {"rope", "lm_infinite"}},
+      {"log_n", {"rope", "rope + log_n(mode=clipped)"}},
+      {"logit_clamp", {"rope", "rope + logit_clamp(tau=8, at=eval)"}},
+      {"modulo", {"rope", "rope + modulo"}},
+      {"positional_jumps", {"positional_jumps(p_jump=4, block=128) + rope"}},
+      {"randomized", {"randomized(max_positions=8192) + rope"}},
+      {"relu_attention", {"relu_attention + rope"}},
+      {"rerope", {"rope", "rerope"}},
+      {"rope_dynamic_ntk", {"rope", "rope_dynamic_ntk"}},
+      {"rope_linear", {"rope", "rope_linear(scale=auto)"}},
+      {"rope_llama3", {"rope", "rope_llama3(scale=16)"}},
+      {"rope_ntk", {"rope", "rope_ntk(scale=16)"}},
+      {"rope_yarn", {"rope", "rope_yarn(scale=auto)"}},
+      {"self_extend", {"rope", "self_extend"}},
+      {"shape", {"shape + sinusoidal"}},
+      {"shifted", {"shifted + sinusoidal"}},
+      {"streaming", {"rope", "streaming"}},
+      {"window", {"window(w=128)"}},
+  };
+  return all;
+}
+
+// Families that share a picture: classes of posenc/README.md, the many of T-b by what they are.
+std::string family_of(const posenc::Row& row) {
+  const auto begins = [&](const char* word) { return row.name.rfind(word, 0) == 0; };
+  if (begins("alibi") || row.name == "none") return "linear biases, and none";
+  if (begins("kerple") || begins("bias_") || row.name == "kernel") return "KERPLE";
+  if (begins("gauss")) return "Gaussian kernels";
+  if (begins("sandwich") || row.name == "t5" || row.name == "fire") return "Sandwich, T5, FIRE";
+  if (begins("rope") || row.name == "xpos") return "rotary and its rescalings";
+  if (row.classes.find("P2") != std::string::npos || row.classes == "LY" || row.classes == "M")
+    return "windows and far distances";
+  if (row.classes == "I" || row.classes == "P") return "absolute and position maps";
+  return "score rules";
+}
+
+Arm arm_of(const posenc::Row& row) {
+  const auto found = specials().find(row.name);
+  Arm arm;
+  arm.label = row.name;
+  arm.group = family_of(row);
+  arm.encoding = row.name;
+  if (found == specials().end()) {
+    arm.posenc = posenc::training_example_of(row);
+  } else {
+    arm.posenc = found->second.trained;
+    arm.measured_posenc = found->second.measured;
+  }
+  return arm;
+}
+
+// The first length at which perplexity is 10 % above its least so far; 0: none.
+double breakdown(const Measured& m, const PlannedArm& arm) {
+  double least = INFINITY;
+  for (const double length : kLengths) {
+    const double x = m.perplexity(arm, length);
+    if (!(x < 1.1 * least) && std::isfinite(least)) return length;
+    least = std::min(least, x);
+  }
+  return 0;
+}
+
+std::string marked(const Measured& m, const PlannedArm& arm, double length) {
+  const PlannedArm* const reference = m.arm(kReference);
+  const std::vector<SeedNumber> own = m.seeds(arm, "P1", "perplexity", length);
+  if (own.empty()) {
+    const std::string failure = m.failure(arm, "P1", length);
+    return failure.empty() ? "–" : failure;
+  }
+  std::string text = eval::short_number(m.perplexity(arm, length));
+  if (reference == nullptr || own.size() < 2) return text;
+  const std::vector<SeedNumber> other = m.seeds(*reference, "P1", "perplexity", length);
+  std::vector<double> a, b;
+  for (size_t i = 0; i < own.size() && i < other.size(); ++i)
+    if (own[i].seed == other[i].seed && own[i].tokens == other[i].tokens) {
+      a.push_back(other[i].value);
+      b.push_back(own[i].value);
+    }
+  if (a.size() < 2) return text;
+  switch (analysis::sandwich_mark(analysis::paired_t_test(a, b))) {
+    case analysis::Mark::dagger:
+      return text + " †";
+    case analysis::Mark::star:
+      return text + " *";
+    case analysis::Mark::none:
+      break;
+  }
+  return text;
+}
+
+std::string number(double x, int digits) { return std::isnan(x) ? "–" : fixed(x, digits); }
+
+void compute(const Measured& m, Section& section) {
+  ReportTable table;
+  table.caption = concat("All encodings on ", m.dataset().corpus, ", by perplexity at 16 L");
+  table.is_sortable = true;
+  table.header = {"encoding", "acts on"};
+  for (const double length : kLengths) table.header.push_back(length_text(length));
+  for (const char* name :
+       {"breaks down at", "ERF (tokens)", "reach (tokens)", "ms / step", "peak MiB", "parameters"})
+    table.header.emplace_back(name);
+  std::vector<const PlannedArm*> arms;
+  for (const PlannedArm& arm : m.arms()) arms.push_back(&arm);
+  const auto last = [&](const PlannedArm* arm) {
+    const double x = m.perplexity(*arm, 16);
+    return std::isnan(x) ? INFINITY : x;
+  };
+  std::stable_sort(arms.begin(), arms.end(),
+                   [&](const PlannedArm* a, const PlannedArm* b) { return last(a) < last(b); });
+  std::map<std::string, plot::Plot> plots;
+  for (const PlannedArm* arm : arms) {
+    const posenc::Row* const row = posenc::find(arm->label());
+    const double breaks = breakdown(m, *arm);
+    const bool is_changed = !arm->measured_posenc.empty();
+    std::vector<ReportTable::Field> fields = {
+        {arm->label(), false,
+         is_changed ? concat(arm->measured_posenc, ", trained as ", arm->posenc) : arm->posenc},
+        {row == nullptr ? "" : row->classes}};
+    for (const double length : kLengths) fields.push_back({marked(m, *arm, length)});
+    fields.push_back({breaks > 0 ? length_text(breaks) : "–"});
+    fields.push_back({number(m.value(*arm, "P6", "erf"), 0)});
+    fields.push_back({number(m.value(*arm, "P7", "trf_exact"), 0)});
+    fields.push_back({number(m.fact(*arm, "step_ms"), 1)});
+    fields.push_back({number(m.fact(*arm, "peak_mib"), 0)});
+    fields.push_back({number(m.fact(*arm, "posenc_parameters"), 0)});
+    table.rows.push_back(std::move(fields));
+
+    plot::Plot& plot = plots[arm->arm.group];
+    plot::Curve curve = {.label = arm->label()};
+    for (const double length : kLengths)
+      if (const double x = m.perplexity(*arm, length); std::isfinite(x))
+        curve.points.push_back({.x = static_cast<double>(tokens_of(m.scale(), length)), .y = x});
+    plot.curves.push_back(std::move(curve));
+  }
+  section.tables.push_back(std::move(table));
+  for (auto& [family, plot] : plots) {
+    plot.title = concat(family, " on ", m.dataset().corpus);
+    plot.x_label = "evaluation length (tokens)";
+    plot.y_label = "perplexity";
+    plot.marked_x = static_cast<double>(tokens_of(m.scale(), 1));
+    plot.marked_label = "L";
+    section.figures.push_back({plot.title, plot});
+  }
+}
+
+}  // namespace
+
+std::vector<Experiment> atlas_rows() {
+  Experiment atlas = {
+      .place = 900,
+      .id = "atlas",
+      .title = "every encoding, trained and measured the same way",
+      .source = "our own",
+      .datasets = {"text", "topic"},
+      .few = {"text", "topic"},
+      .measures = {{.key = "P1", .protocol = "last-token", .lengths = kLengths},
+                   {.key = "P6", .protocol = "gradient", .lengths = {4}, .offset = -1},
+                   {.key = "P7", .protocol = "reach"}},
+      .reference_arm = kReference,
+      .compute = compute,
+      .remarks = {
+          "Each encoding has the arguments that its authors suggest, scaled as above; none was "
+          "tuned. Those that act in a test alone are measured on the model of rope.",
+          "ms / step and peak MiB were measured beside other work on the same machine: they say "
+          "what is slow, not by how much.",
+          "Marks need two seeds: † kerple_log is significantly better, * significantly worse."}};
+  for (const posenc::Row& row : posenc::registry()) atlas.arms.push_back(arm_of(row));
+  return {atlas};
+}
+
+}  // namespace farfield::sweep
