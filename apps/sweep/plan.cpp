@@ -81,6 +81,9 @@ std::vector<PlannedDataset> datasets_of(const Experiment& e, const PlanOptions& 
     if (!is_whole || (options.scale == Scale::small && is_synthetic(name))) take(name);
   std::vector<PlannedDataset> all;
   for (const std::string& name : names) {
+    const bool is_wanted = options.on.empty() || std::find(options.on.begin(), options.on.end(),
+                                                           name) != options.on.end();
+    if (!is_wanted) continue;
     const std::string corpus = options.datasets.corpus_of(name);
     const auto same = std::find_if(all.begin(), all.end(), [&](const PlannedDataset& other) {
       return other.corpus == corpus;

@@ -87,6 +87,7 @@ struct PlanOptions {
   std::optional<int64_t> seeds;  ///< empty: 1, at `paper` what the paper has
   Datasets datasets;
   std::string device = "cpu";
+  std::vector<std::string> on = {};  ///< only these data sets; empty: all. Not kept by a folder
 };
 
 /// Of corpora that are not open yet the hash is empty. ConfigError, naming experiment and arm, for

@@ -23,7 +23,7 @@ namespace {
 constexpr std::string_view kWhere = "sweep";
 
 struct RunRequest {
-  std::vector<std::string> words, datasets, only;
+  std::vector<std::string> words, datasets, only, on;
   std::string scale = "tiny", out, device = "cpu";
   std::optional<int64_t> seeds, threads;
   int64_t jobs = 1;
@@ -40,10 +40,12 @@ std::vector<Plan> plans_of(const SweepFolder& folder, const RunRequest& request)
       ids.push_back("own/" + fs::path(word).stem().string());
     else
       for (const Experiment* e : experiments_matching({word})) ids.push_back(e->id);
+  PlanOptions options = folder.options();
+  options.on = request.on;
   std::vector<Plan> plans;
   for (const Experiment* e : folder.experiments())
     if (std::find(ids.begin(), ids.end(), e->id) != ids.end())
-      plans.push_back(plan_of(*e, folder.options()));
+      plans.push_back(plan_of(*e, options));
   return plans;
 }
 
@@ -74,6 +76,7 @@ int sweep_run_command(int argc, const char* const* argv, std::ostream& out) {
       .add_paths("dataset", request.datasets, "NAME=CORPUS",
                  "the corpus that stands for openwebtext2, github, arxiv, wikitext103 or text; may "
                  "be repeated. Without any, text is found on this machine")
+      .add("on", request.on, "NAME,...", "only these data sets of the experiments (default: all)")
       .add("only", request.only, "NAME,...", "only models of these labels or encodings")
       .add("out", request.out, "FOLDER", "the sweep's folder (default: sweeps/SCALE)");
   options.group("How")
@@ -108,7 +111,7 @@ int sweep_run_command(int argc, const char* const* argv, std::ostream& out) {
       named.push_back(word);
   folder.add(experiments_matching(named), request.seeds);
   folder.save();
-  ensure_corpora(folder, out);
+  ensure_corpora(folder, plans_of(folder, request), out);
   folder.save();
 
   const std::vector<Plan> plans = plans_of(folder, request);

@@ -25,10 +25,10 @@ void make(const std::string& name, const fs::path& folder) {
 
 }  // namespace
 
-void ensure_corpora(SweepFolder& folder, std::ostream& out) {
+void ensure_corpora(SweepFolder& folder, const std::vector<Plan>& plans, std::ostream& out) {
   Datasets& datasets = folder.options().datasets;
   std::set<std::string> wanted;
-  for (const Plan& plan : folder.plans())
+  for (const Plan& plan : plans)
     for (const PlannedDataset& dataset : plan.datasets)
       if (dataset.hash.empty()) wanted.insert(dataset.corpus);
   for (const std::string& name : wanted) {

@@ -6,8 +6,9 @@
 
 namespace farfield::sweep {
 
-/// Opens or makes the corpora that experiments read and that no --dataset names: `text` of what
-/// this machine has, `topic` and `induction` as data/synthetic makes them, in the sweep's folder.
-void ensure_corpora(SweepFolder& folder, std::ostream& out);
+/// Opens or makes the corpora that plans read and that no --dataset names: `text` of what this
+/// machine has, `topic` and `induction` as data/synthetic makes them, in the sweep's folder. Plans
+/// have to be made again afterwards.
+void ensure_corpora(SweepFolder& folder, const std::vector<Plan>& plans, std::ostream& out);
 
 }  // namespace farfield::sweep

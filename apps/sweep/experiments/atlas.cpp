@@ -191,7 +191,7 @@ std::vector<Experiment> atlas_rows() {
       .few = {"text", "topic"},
       .measures = {{.key = "P1", .protocol = "last-token", .lengths = kLengths},
                    {.key = "P6", .protocol = "gradient", .lengths = {4}, .offset = -1},
-                   {.key = "P7", .protocol = "reach"}},
+                   {.key = "P7", .protocol = "reach", .lengths = {4}}},
       .reference_arm = kReference,
       .compute = compute,
       .remarks = {
