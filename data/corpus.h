@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -40,6 +41,9 @@ struct CorpusParts {
   TokenizerPtr tokenizer;
   std::array<Split, 3> splits;  ///< in the order of kSplits; no tokens: the format has none
   std::string split_rule;       ///< how documents came to their split, in words
+  /// Corpus::document_tokens() and Corpus::floor().
+  int64_t document_tokens = 0;
+  std::optional<double> floor;
   /// Tells corpora apart: by all tokens where the format records their hash, otherwise by sizes,
   /// index and a sample of the tokens.
   std::string hash;
@@ -93,6 +97,13 @@ class Corpus {
   const std::string& format() const { return parts_.format; }
   const std::string& split_rule() const { return parts_.split_rule; }
   DocumentMark mark() const { return parts_.mark; }
+  /// Where nothing that is read at once, in training or evaluation, may leave a document: the
+  /// length of the documents, which is the same for all, without the id that ends each. 0: a
+  /// window may hold parts of several documents.
+  int64_t document_tokens() const { return parts_.document_tokens; }
+  /// Of synthetic text: the cross-entropy of its test split for one who knows how each document
+  /// was drawn, in nats per token but the first of each document.
+  const std::optional<double>& floor() const { return parts_.floor; }
   /// CorpusParts::notes: for programs to print.
   const std::vector<std::string>& notes() const { return parts_.notes; }
 

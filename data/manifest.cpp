@@ -13,6 +13,7 @@ namespace fs = std::filesystem;
 constexpr std::string_view kWhere = "corpus";
 constexpr std::string_view kFormat = "farfield corpus";
 constexpr int kVersion = 1;
+constexpr std::string_view kWithin = "within documents";
 
 fs::path manifest_path(const fs::path& folder) { return folder / "manifest.json"; }
 
@@ -48,6 +49,24 @@ Json read_json_of(const fs::path& folder) {
   return manifest;
 }
 
+// Members that a corpus of text has not.
+void read_windows(const Json& manifest, const std::string& file, RecordedManifest& to) {
+  if (manifest.contains("windows")) {
+    const auto windows = member<std::string>(manifest, "windows", file);
+    require<IoError>(windows == kWithin, kWhere, file, ": expected windows '", kWithin, "', got '",
+                     windows, "'; this version does not know how to read the corpus");
+    to.document_tokens = member<int64_t>(manifest, "document_tokens", file);
+    require<IoError>(to.document_tokens > 0 && to.document_tokens < INT64_MAX, kWhere, file,
+                     ": expected document_tokens above 0, got ", to.document_tokens);
+  }
+  if (manifest.contains("floor")) {
+    const Json& floor = manifest["floor"];
+    require<IoError>(floor.is_number() && floor.get<double>() >= 0, kWhere, file,
+                     ": expected a floor of at least 0 nats, got something else");
+    to.floor = floor.get<double>();
+  }
+}
+
 }  // namespace
 
 fs::path split_path(const fs::path& folder, std::string_view split) {
@@ -55,14 +74,17 @@ fs::path split_path(const fs::path& folder, std::string_view split) {
 }
 
 std::string manifest_hash(const std::string& tokenizer_hash,
-                          const std::array<Manifest::Split, 3>& splits) {
+                          const std::array<Manifest::Split, 3>& splits, int64_t document_tokens) {
   Hasher hasher;
   hasher.update(tokenizer_hash);
   for (const Manifest::Split& split : splits) hasher.update(split.hash);
+  if (document_tokens > 0) hasher.update(concat(kWithin, ' ', document_tokens));
   return hasher.hex();
 }
 
-std::string Manifest::hash() const { return manifest_hash(tokenizer->hash(), splits); }
+std::string Manifest::hash() const {
+  return manifest_hash(tokenizer->hash(), splits, document_tokens);
+}
 
 void write_manifest(const fs::path& folder, const Manifest& manifest) {
   Json j;
@@ -83,6 +105,11 @@ void write_manifest(const fs::path& folder, const Manifest& manifest) {
                                             {"bytes", split.counts.bytes},
                                             {"hash", split.hash}};
   }
+  if (manifest.document_tokens > 0) {
+    j["windows"] = kWithin;
+    j["document_tokens"] = manifest.document_tokens;
+  }
+  if (manifest.floor) j["floor"] = *manifest.floor;
   j["sources"] = Json::array();
   for (const SourceRecord& source : manifest.sources)
     j["sources"].push_back({{"path", source.path},
@@ -117,6 +144,7 @@ RecordedManifest read_manifest(const fs::path& folder) {
          member<int64_t>(split, "bytes", file)},
         member<std::string>(split, "hash", file)};
   }
+  read_windows(manifest, file, read);
   return read;
 }
 
@@ -127,6 +155,21 @@ bool is_corpus_folder(const fs::path& folder) {
   } catch (const IoError&) {
     return false;
   }
+}
+
+void require_corpus_output(const fs::path& output, bool force) {
+  require<ConfigError>(!output.empty(), "prepare",
+                       "expected a folder for the corpus; name it with --output");
+  std::error_code error;
+  if (!fs::exists(output, error) ||
+      (fs::is_directory(output, error) && fs::is_empty(output, error)))
+    return;
+  require<ConfigError>(is_corpus_folder(output), "prepare", output.string(),
+                       ": expected a new folder for the corpus, got one with other things in it; "
+                       "choose another --output");
+  require<ConfigError>(force, "prepare", output.string(),
+                       ": expected a new folder for the corpus, got one that holds a corpus; "
+                       "--force replaces it");
 }
 
 }  // namespace farfield::data

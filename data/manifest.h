@@ -2,6 +2,7 @@
 
 #include <array>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -29,11 +30,13 @@ struct Manifest {
   TokenizerPtr tokenizer;
   std::string split_rule;       ///< how documents came to their split, in words
   std::array<Split, 3> splits;  ///< in the order of kSplits
+  int64_t document_tokens = 0;  ///< Corpus::document_tokens()
+  std::optional<double> floor;  ///< Corpus::floor()
   std::vector<SourceRecord> sources;
   Skipped skipped;
   std::vector<std::pair<std::string, std::string>> options;
 
-  /// Equal for equal tokens from an equal tokenizer, wherever they came from.
+  /// Equal for equal tokens from an equal tokenizer that are read alike, wherever they came from.
   std::string hash() const;
 };
 
@@ -46,12 +49,19 @@ struct RecordedManifest {
   TokenizerRecord tokenizer;
   std::string hash, split_rule;
   std::array<Manifest::Split, 3> splits;
+  int64_t document_tokens = 0;
+  std::optional<double> floor;
 };
 RecordedManifest read_manifest(const std::filesystem::path& folder);
 
 /// The Manifest::hash() of these parts.
 std::string manifest_hash(const std::string& tokenizer_hash,
-                          const std::array<Manifest::Split, 3>& splits);
+                          const std::array<Manifest::Split, 3>& splits,
+                          int64_t document_tokens = 0);
+
+/// ConfigError unless a corpus may be made in the folder: it is new or empty, or holds a corpus
+/// that `force` replaces.
+void require_corpus_output(const std::filesystem::path& output, bool force);
 
 /// Whether the folder holds a corpus, whole or damaged.
 bool is_corpus_folder(const std::filesystem::path& folder);

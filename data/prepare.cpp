@@ -321,19 +321,6 @@ void check_shares(const Shares& shares) {
                          "; each split of a corpus has text");
 }
 
-void check_output(const fs::path& output, bool force) {
-  std::error_code error;
-  if (!fs::exists(output, error) ||
-      (fs::is_directory(output, error) && fs::is_empty(output, error)))
-    return;
-  require<ConfigError>(is_corpus_folder(output), kWhere, output.string(),
-                       ": expected a new folder for the corpus, got one with other things in it; "
-                       "choose another --output");
-  require<ConfigError>(force, kWhere, output.string(),
-                       ": expected a new folder for the corpus, got one that holds a corpus; "
-                       "--force replaces it");
-}
-
 // A pass over the inputs for their words; all of them, since what will be train is not known yet.
 TokenizerPtr learn_words_of(const PrepareOptions& options, const Progress& progress) {
   const auto& inputs = options.source.inputs;
@@ -359,15 +346,13 @@ TokenizerPtr learn_words_of(const PrepareOptions& options, const Progress& progr
 }  // namespace
 
 Manifest prepare(const PrepareOptions& options, const Progress& progress) {
-  require<ConfigError>(!options.output.empty(), kWhere,
-                       "expected a folder for the corpus; name it with --output");
   require<ConfigError>(options.source.max_bytes >= 0, kWhere,
                        "expected a limit of at least 0 bytes, got ", options.source.max_bytes);
   require<ConfigError>(options.source.jsonl.max_line_bytes >= 0, kWhere,
                        "--max-line: expected at least 0 bytes, got ",
                        options.source.jsonl.max_line_bytes);
   check_shares(options.shares);
-  check_output(options.output, options.force);
+  require_corpus_output(options.output, options.force);
   const TokenizerPtr tokenizer = options.tokenizer == kWordsTokenizer
                                      ? learn_words_of(options, progress)
                                      : make_tokenizer(options.tokenizer, options.tokenizer_options);

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "data/grid.h"
 #include "data/tokens.h"
 
 namespace farfield::data {
@@ -31,20 +32,23 @@ class Sequences {
 /// Our own order: the row, documents one after another, is cut into windows of seq_len + 1 tokens
 /// with stride seq_len (the last token of one is the first of the next). An epoch takes every
 /// window once, in a pseudo-random order of its own that is computed, not stored. data/README.md
-/// spells it out. Source    the sampling of GPT-NeoX, megatron/data/gpt2_dataset.py, with a
+/// spells it out. Where windows must stay within documents, each document is cut by itself.
+/// Source    the sampling of GPT-NeoX, megatron/data/gpt2_dataset.py, with a
 /// computed order
 class ShuffledWindows final : public Sequences {
  public:
-  /// ConfigError when the tokens do not fill one window.
-  ShuffledWindows(Tokens tokens, int64_t seq_len, uint64_t seed);
+  /// `document_tokens` as Corpus::document_tokens() has it. ConfigError when the tokens, or those
+  /// of a document, do not fill one window.
+  ShuffledWindows(Tokens tokens, int64_t seq_len, uint64_t seed, int64_t document_tokens = 0);
 
   Place place(int64_t i) const override;
   void copy(int64_t i, int32_t* out) const override;
-  int64_t per_epoch() const override { return n_windows_; }
+  int64_t per_epoch() const override { return windows_.size(); }
 
  private:
   Tokens tokens_;
-  int64_t seq_len_, n_windows_ = 0;
+  int64_t seq_len_;
+  Grid windows_;
   uint64_t seed_;
 };
 

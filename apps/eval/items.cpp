@@ -28,7 +28,12 @@ int64_t n_inputs_of(const ProtocolResult& of, int64_t length) {
 }
 
 int64_t first_token_of(const ProtocolResult& of, const LengthResult& cell, size_t item) {
-  return item < of.starts.size() ? of.starts[item] : static_cast<int64_t>(item) * cell.length;
+  if (item < of.starts.size()) return of.starts[item];
+  const auto chunk = static_cast<int64_t>(item);
+  const int64_t document_tokens = number_in(of, "documents", 0);
+  if (document_tokens == 0) return chunk * cell.length;
+  // of a text of as many documents as it takes
+  return data::Grid::windows(INT64_MAX, document_tokens, cell.length)[chunk];
 }
 
 ItemTokens predicted_by_segment(const ProtocolResult& of, const LengthResult& cell, size_t item) {

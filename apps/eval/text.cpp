@@ -24,7 +24,26 @@ void check_tokens(std::string_view protocol, const TokenStream& text, int64_t vo
     read_tokens(protocol, text, vocab_size, begin, std::min(end - begin, kPiece), piece.data());
 }
 
-void TokenSet::add(int64_t begin, int64_t n) { ranges_.emplace_back(begin, begin + n); }
+data::Grid windows_of(const TokenStream& text, int64_t size, int64_t length) {
+  return data::Grid::windows(size, text.document_tokens, length);
+}
+
+std::string documents_text(const TokenStream& text) {
+  return text.document_tokens > 0 ? concat(" documents=", text.document_tokens) : "";
+}
+
+std::string size_text(const TokenStream& text) {
+  return text.document_tokens > 0
+             ? concat(text.size, " in documents of ", text.document_tokens, ", which none leaves")
+             : std::to_string(text.size);
+}
+
+void TokenSet::add(int64_t begin, int64_t n) {
+  if (!ranges_.empty() && ranges_.back().second == begin)
+    ranges_.back().second += n;
+  else
+    ranges_.emplace_back(begin, begin + n);
+}
 
 void TokenSet::merge() const {
   std::sort(ranges_.begin(), ranges_.end());

@@ -30,6 +30,7 @@ TokenStream stream_of_split(const data::Corpus& corpus, const std::string& split
   TokenStream stream;
   stream.id = concat(corpus.hash(), '/', split);
   stream.size = file.size();
+  stream.document_tokens = corpus.document_tokens();
   stream.copy = [file](int64_t begin, int64_t n, int32_t* out) { file.copy(begin, n, out); };
   stream.place = [](int64_t i) { return i; };
   if (order_seed) {

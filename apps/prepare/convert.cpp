@@ -1,12 +1,11 @@
 #include "data/convert.h"
 
-#include <iomanip>
-
 #include "apps/cli/options.h"
 #include "apps/cli/printable.h"
 #include "apps/cli/progress.h"
 #include "apps/cli/signals.h"
 #include "apps/prepare/program.h"
+#include "apps/prepare/splits_table.h"
 #include "data/document_split.h"
 #include "data/formats/writer.h"
 #include "engine/base/error.h"
@@ -15,19 +14,8 @@
 namespace farfield::prepare {
 namespace {
 
-std::string shown(int64_t count) {
-  return count == data::kUnknown ? "unknown" : std::to_string(count);
-}
-
 void print_summary(const data::Conversion& made, const data::ConvertOptions& o, std::ostream& out) {
-  out << std::left << std::setw(8) << "split" << std::right << std::setw(12) << "documents"
-      << std::setw(14) << "tokens" << std::setw(14) << "bytes" << '\n';
-  for (size_t i = 0; i < data::kSplits.size(); ++i) {
-    const data::TokenCounts& counts = made.counts[i];
-    out << std::left << std::setw(8) << data::kSplits[i] << std::right << std::setw(12)
-        << shown(counts.documents) << std::setw(14) << counts.tokens << std::setw(14)
-        << shown(counts.bytes) << '\n';
-  }
+  print_splits(made.counts, out);
   out << "split " << made.split_rule << '\n';
   for (const std::string& note : made.notes) out << "note: " << cli::printable(note) << '\n';
   out << cli::printable(o.output.string()) << ": " << o.format << " corpus "

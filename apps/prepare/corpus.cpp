@@ -2,13 +2,13 @@
 #include <array>
 #include <chrono>
 #include <functional>
-#include <iomanip>
 
 #include "apps/cli/options.h"
 #include "apps/cli/printable.h"
 #include "apps/cli/progress.h"
 #include "apps/cli/signals.h"
 #include "apps/prepare/program.h"
+#include "apps/prepare/splits_table.h"
 #include "apps/prepare/text_options.h"
 #include "data/prepare.h"
 #include "data/tokenizers/make.h"
@@ -20,14 +20,7 @@ namespace {
 
 void print_summary(const data::Manifest& manifest, const std::string& output,
                    const data::JsonlOptions& jsonl, std::ostream& out) {
-  out << std::left << std::setw(8) << "split" << std::right << std::setw(12) << "documents"
-      << std::setw(14) << "tokens" << std::setw(14) << "bytes" << '\n';
-  for (size_t i = 0; i < data::kSplits.size(); ++i) {
-    const data::TokenCounts& counts = manifest.splits[i].counts;
-    out << std::left << std::setw(8) << data::kSplits[i] << std::right << std::setw(12)
-        << counts.documents << std::setw(14) << counts.tokens << std::setw(14) << counts.bytes
-        << '\n';
-  }
+  print_splits(manifest, out);
   out << "split " << manifest.split_rule << '\n';
   for (const auto& [name, count] : data::named_counts(manifest.skipped))
     if (count > 0) out << name << ": " << count << '\n';

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "data/grid.h"
 #include "engine/autograd.h"
 #include "engine/base/error.h"
 #include "engine/ops/reduce.h"
@@ -26,13 +27,10 @@ StepOptions step_options(const run::ResolvedConfig& config) {
   return options;
 }
 
-std::vector<data::Tokens> valid_splits(const run::TrainingData& data) {
-  std::vector<data::Tokens> splits;
-  for (const data::Corpus& corpus : data.corpora()) {
+std::vector<data::Corpus> with_valid_splits(const run::TrainingData& data) {
+  for (const data::Corpus& corpus : data.corpora())
     if (!corpus.has_split("valid")) return {};
-    splits.push_back(corpus.split("valid"));
-  }
-  return splits;
+  return data.corpora();
 }
 
 }  // namespace
@@ -40,7 +38,7 @@ std::vector<data::Tokens> valid_splits(const run::TrainingData& data) {
 Trainer::Trainer(const run::ResolvedConfig& config, const run::TrainingData& data)
     : config_(config),
       data_hash_(data.hash()),
-      valid_(valid_splits(data)),
+      valid_(with_valid_splits(data)),
       weights_(data.weights()),
       batches_(run::loader_of(config, data)),
       step_(
@@ -157,7 +155,10 @@ std::optional<double> Trainer::valid_loss() {
   for (size_t i = 0; i < valid_.size(); ++i) {
     const auto share = static_cast<int64_t>(
         std::round(static_cast<double>(config_.valid_windows) * weights_[i] / total));
-    const int64_t n = std::min(std::max(share, int64_t{1}), (valid_[i].size() - 1) / length);
+    const int64_t n = std::min(
+        std::max(share, int64_t{1}),
+        data::Grid::windows(valid_[i].split("valid").size(), valid_[i].document_tokens(), length)
+            .size());
     if (n < 1) return std::nullopt;
     sum += sum_of_losses(valid_[i], n);
     n_sum += n;
@@ -166,17 +167,19 @@ std::optional<double> Trainer::valid_loss() {
   return sum / static_cast<double>(n_sum * length);
 }
 
-// Over n windows, the first at the tokens' start and the last at their end.
-double Trainer::sum_of_losses(const data::Tokens& tokens, int64_t n) {
+// Over n windows of the valid split, the first at its start and the last at its end.
+double Trainer::sum_of_losses(const data::Corpus& corpus, int64_t n) {
   const int64_t length = config_.train_len();
-  const int64_t spread = tokens.size() - 1 - length;  // begin of the last window
+  const data::Tokens& tokens = corpus.split("valid");
+  const data::Grid begins(tokens.size(), corpus.document_tokens(), length + 1, 1);
+  const int64_t last = begins.size() - 1;
   const int64_t most = config_.batch / config_.accumulate;
   double sum = 0;
   for (int64_t first = 0; first < n; first += most) {
     const int64_t count = std::min(most, n - first);
     std::vector<int32_t> ids, targets, window(static_cast<size_t>(length + 1));
     for (int64_t i = first; i < first + count; ++i) {
-      tokens.copy(n == 1 ? 0 : spread / (n - 1) * i, length + 1, window.data());
+      tokens.copy(begins[n == 1 ? 0 : last / (n - 1) * i], length + 1, window.data());
       ids.insert(ids.end(), window.begin(), window.end() - 1);
       targets.insert(targets.end(), window.begin() + 1, window.end());
     }

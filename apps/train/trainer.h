@@ -81,12 +81,12 @@ class Trainer {
     Tensor inputs, targets;  // [batch_size, train_len]
   };
   Tokens tokens_of(int64_t step);
-  double sum_of_losses(const data::Tokens& tokens, int64_t n_windows);
+  double sum_of_losses(const data::Corpus& corpus, int64_t n_windows);
   std::string describe(const Tokens& tokens, const StepOutcome& outcome);
 
   run::ResolvedConfig config_;
   std::string data_hash_;
-  std::vector<data::Tokens> valid_;  // of each corpus; none where one has none
+  std::vector<data::Corpus> valid_;  // those of the run; none where one has no valid split
   std::vector<double> weights_;      // of the corpora
   data::Prefetcher batches_;
   TrainingStep step_;

@@ -15,6 +15,14 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kWhere = "corpus";
 
+// Whether that many documents can be so long each; 0: they need not be.
+bool are_equal_documents(const Split& split, int64_t document_tokens) {
+  int64_t size = 0;
+  return document_tokens == 0 ||
+         (!__builtin_mul_overflow(split.counts.documents, document_tokens + 1, &size) &&
+          size == split.tokens.size());
+}
+
 }  // namespace
 
 CorpusParts open_corpus_folder(const fs::path& folder) {
@@ -46,10 +54,16 @@ CorpusParts open_corpus_folder(const fs::path& folder) {
       require<IoError>(wanted == count, kWhere, path.string(), ": expected ", wanted, ' ', name,
                        " as in ", file, ", got ", count,
                        "; one of the two is damaged, make the corpus again with prepare");
+    require<IoError>(are_equal_documents(split, manifest.document_tokens), kWhere, path.string(),
+                     ": expected documents of ", manifest.document_tokens,
+                     " tokens and the id that ends each, as in ", file, ", got ",
+                     split.counts.documents, " documents in ", split.tokens.size(), " tokens");
     found[i].hash = hash;
     parts.splits[i] = std::move(split);
   }
-  parts.hash = manifest_hash(manifest.tokenizer.hash, found);
+  parts.document_tokens = manifest.document_tokens;
+  parts.floor = manifest.floor;
+  parts.hash = manifest_hash(manifest.tokenizer.hash, found, manifest.document_tokens);
   require<IoError>(manifest.hash == parts.hash, kWhere, file, ": expected the hash ", parts.hash,
                    " of its tokenizer and splits, got ", manifest.hash, "; the file is damaged");
   return parts;

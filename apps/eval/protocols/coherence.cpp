@@ -187,14 +187,14 @@ ProtocolResult measure_coherence(const Subject& subject, const CommonOptions& co
   prompts.n = static_cast<int64_t>(std::lround(kPromptLength * static_cast<double>(train_len)));
   ProtocolResult result;
   result.protocol = kName;
-  result.starts = draw_segments(kName, subject.text.size, length + 1, own.sequences,
-                                subject.model.seed, common.allow_fewer);
-  prompts.starts = draw_segments(kName, subject.text.size, prompts.n, own.prompts,
-                                 subject.model.seed, common.allow_fewer);
-  result.parameters =
-      concat("sequences=", result.starts.size(), " positions=", length,
-             " prompts=", prompts.starts.size(), " of ", prompts.n, " new=", own.n_new,
-             " temperature=", kTemperature, " reread=each after ", train_len);
+  result.starts = draw_segments(kName, subject.text, length + 1, own.sequences, subject.model.seed,
+                                common.allow_fewer);
+  prompts.starts = draw_segments(kName, subject.text, prompts.n, own.prompts, subject.model.seed,
+                                 common.allow_fewer);
+  result.parameters = concat("sequences=", result.starts.size(), " positions=", length,
+                             " prompts=", prompts.starts.size(), " of ", prompts.n,
+                             " new=", own.n_new, " temperature=", kTemperature,
+                             " reread=each after ", train_len, documents_text(subject.text));
   prompts.ids.resize(prompts.starts.size() * static_cast<size_t>(prompts.n));
   for (size_t i = 0; i < prompts.starts.size(); ++i)
     read_tokens(kName, subject.text, subject.model.scorer.vocab_size, prompts.starts[i], prompts.n,

@@ -110,10 +110,10 @@ ProtocolResult gradient(const Subject& subject, const CommonOptions& common,
   ProtocolResult result;
   result.protocol = kName;
   result.starts =
-      draw_segments(kName, text.size, span, own.segments, subject.model.seed, common.allow_fewer);
+      draw_segments(kName, text, span, own.segments, subject.model.seed, common.allow_fewer);
   const auto n = static_cast<int64_t>(result.starts.size());
-  result.parameters =
-      concat("segments=", n, " longest=", span, " tau=", own.tau, " scalar=", own.scalar);
+  result.parameters = concat("segments=", n, " longest=", span, " tau=", own.tau,
+                             " scalar=", own.scalar, documents_text(text));
 
   std::vector<int32_t> tokens(static_cast<size_t>(n * span));  // [n, span]
   TokenSet predicted;

@@ -33,18 +33,20 @@ std::vector<int64_t> draw_without_replacement(int64_t size, int64_t n, uint64_t 
 
 }  // namespace
 
-std::vector<int64_t> draw_segments(std::string_view protocol, int64_t size, int64_t span, int64_t n,
-                                   uint64_t seed, bool allow_fewer) {
+std::vector<int64_t> draw_segments(std::string_view protocol, const TokenStream& text, int64_t span,
+                                   int64_t n, uint64_t seed, bool allow_fewer) {
   const std::string where = concat("eval:", protocol);
-  const int64_t n_slots = size / span, n_starts = size - span + 1;
-  require<IoError>(n_starts >= 1, where, "not_enough_data: expected at least ", span,
-                   " tokens for one segment, got ", size);
-  require<IoError>(n_starts >= n || allow_fewer, where, "not_enough_data: expected ", n,
-                   " segments of ", span, " tokens, got ", n_starts, " in ", size,
+  const data::Grid slots(text.size, text.document_tokens, span, span);
+  const data::Grid places(text.size, text.document_tokens, span, 1);
+  require<IoError>(places.size() >= 1, where, "not_enough_data: expected at least ", span,
+                   " tokens for one segment, got ", size_text(text));
+  require<IoError>(places.size() >= n || allow_fewer, where, "not_enough_data: expected ", n,
+                   " segments of ", span, " tokens, got ", places.size(), " in ", size_text(text),
                    " tokens; --allow-fewer takes those");
-  if (n_slots < n) return draw_without_replacement(n_starts, std::min(n, n_starts), seed);
-  std::vector<int64_t> starts = draw_without_replacement(n_slots, n, seed);
-  for (int64_t& start : starts) start *= span;
+  const data::Grid& grid = slots.size() < n ? places : slots;
+  std::vector<int64_t> starts =
+      draw_without_replacement(grid.size(), std::min(n, grid.size()), seed);
+  for (int64_t& start : starts) start = grid[start];
   return starts;
 }
 
@@ -92,11 +94,11 @@ Segments read_segments(std::string_view protocol, const Subject& subject,
   segments.n_short = own.context == "L" ? 0 : 1;
   segments.span = segments.n_inputs(longest) + 1;
   segments.starts =
-      draw_segments(protocol, text.size, segments.span, own.segments,
+      draw_segments(protocol, text, segments.span, own.segments,
                     own.segment_set == "common" ? 0 : subject.model.seed, common.allow_fewer);
   const auto n = static_cast<int64_t>(segments.starts.size());
   segments.parameters = concat("segments=", n, " set=", own.segment_set, " longest=", longest,
-                               " context=", own.context);
+                               " context=", own.context, documents_text(text));
   segments.tokens.resize(static_cast<size_t>(n * segments.span));
   for (int64_t i = 0; i < n; ++i) {
     const int64_t start = segments.starts[static_cast<size_t>(i)];

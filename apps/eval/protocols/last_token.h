@@ -29,12 +29,13 @@ void check(const LastTokenOptions& own);
 ProtocolResult last_token(const Subject& subject, const CommonOptions& common,
                           const LastTokenOptions& own);
 
-/// First tokens of n >= 1 different segments of `span` tokens in a text of `size`: uniform without
+/// First tokens of n >= 1 different segments of `span` tokens in a text: uniform without
 /// replacement over the slots [0, span), [span, 2 span), ... when there are n of them, otherwise
-/// over all starting places. `protocol` is used in messages.
+/// over all starting places. Where no segment may leave a document, slots count from the begin of
+/// each. `protocol` is used in messages.
 /// Throws    IoError not_enough_data, unless allow_fewer and there is one
-std::vector<int64_t> draw_segments(std::string_view protocol, int64_t size, int64_t span, int64_t n,
-                                   uint64_t seed, bool allow_fewer);
+std::vector<int64_t> draw_segments(std::string_view protocol, const TokenStream& text, int64_t span,
+                                   int64_t n, uint64_t seed, bool allow_fewer);
 
 /// The segments whose last tokens are predicted, with their text.
 struct Segments {

@@ -18,28 +18,32 @@ constexpr std::string_view kWhere = "eval:position-wise";
 
 using Rows = std::vector<std::vector<double>>;  // nll of each sequence and measured position
 
-int64_t count_sequences(int64_t size, int64_t length, const CommonOptions& common,
+int64_t count_sequences(const TokenStream& text, int64_t length, const CommonOptions& common,
                         const PositionWiseOptions& own) {
-  const int64_t available = (size - 1) / length;
+  const int64_t available = windows_of(text, text.size, length).size();
   require<IoError>(available >= 1, kWhere, "not_enough_data: expected at least ", length + 1,
-                   " tokens for one sequence of ", length, ", got ", size);
+                   " tokens for one sequence of ", length, ", got ", size_text(text));
   require<IoError>(available >= own.sequences || common.allow_fewer, kWhere,
                    "not_enough_data: expected ", own.sequences, " sequences of ", length,
                    " tokens, got ", available, "; --allow-fewer takes those");
   return std::min(available, own.sequences);
 }
 
-// The nll of the first n sequences at positions every, 2 every, ... alone, a pass for each.
-Rows score_positions(LengthResult& to, const Subject& subject, int64_t n, int64_t every) {
-  const int64_t length = to.length;
-  std::vector<int32_t> tokens(static_cast<size_t>(n * length + 1));
-  read_tokens(kName, subject.text, subject.model.scorer.vocab_size, 0, n * length + 1,
-              tokens.data());
+// The nll of the sequences that begin at these tokens at positions every, 2 every, ... alone, a
+// pass for each.
+Rows score_positions(LengthResult& to, const Subject& subject, const std::vector<int64_t>& starts,
+                     int64_t every) {
+  const int64_t length = to.length, span = length + 1;
+  const auto n = static_cast<int64_t>(starts.size());
+  std::vector<int32_t> tokens(static_cast<size_t>(n * span));
+  for (int64_t row = 0; row < n; ++row)
+    read_tokens(kName, subject.text, subject.model.scorer.vocab_size,
+                starts[static_cast<size_t>(row)], span, tokens.data() + row * span);
   Rows rows(static_cast<size_t>(n));
   for (int64_t t = every; t <= length; t += every) {
     Scorer::Ids ids, targets;
     for (int64_t row = 0; row < n; ++row) {
-      const auto begin = tokens.begin() + row * length;
+      const auto begin = tokens.begin() + row * span;
       ids.insert(ids.end(), begin, begin + t);
       targets.push_back(begin[t]);
     }
@@ -137,12 +141,11 @@ ProtocolResult position_wise(const Subject& subject, const CommonOptions& common
                              const PositionWiseOptions& own) {
   const TokenStream& text = subject.text;
   const int64_t every = subject.model.is_truncated() ? own.truncated_every : 1;
-  const auto count_at = [&](int64_t length) {
-    return count_sequences(text.size, length, common, own);
-  };
+  const auto count_at = [&](int64_t length) { return count_sequences(text, length, common, own); };
   int64_t n_read = 0;
   for (const int64_t length : common.lengths) {
-    n_read = std::max(n_read, count_at(length) * length + 1);
+    n_read =
+        std::max(n_read, windows_of(text, text.size, length)[count_at(length) - 1] + length + 1);
     require<ConfigError>(every <= length, kWhere, "bad_argument: expected truncated-every of at ",
                          "most the length ", length, ", got ", every);
   }
@@ -153,19 +156,21 @@ ProtocolResult position_wise(const Subject& subject, const CommonOptions& common
   result.parameters =
       concat("sequences=", counts_text(common.lengths, count_at), " smoothing=", own.smoothing);
   if (every > 1) result.parameters += concat(" every=", every);
+  result.parameters += documents_text(text);
 
   const auto score_length = [&](LengthResult& to) {
     const int64_t length = to.length, n = count_at(length);
+    const data::Grid sequences = windows_of(text, text.size, length);
     TokenSet predicted;
     std::vector<int64_t> starts;
     for (int64_t row = 0; row < n; ++row) {
-      starts.push_back(row * length);
-      if (every == 1) predicted.add(row * length + 1, length);
+      starts.push_back(sequences[row]);
+      if (every == 1) predicted.add(sequences[row] + 1, length);
       for (int64_t t = every; every > 1 && t <= length; t += every)
-        predicted.add(row * length + t, 1);
+        predicted.add(sequences[row] + t, 1);
     }
     set_predicted(to, predicted, text);
-    Rows rows = every > 1 ? score_positions(to, subject, n, every)
+    Rows rows = every > 1 ? score_positions(to, subject, starts, every)
                           : score_sequences(kName, subject, common, starts, length, to);
     if (!to.failure.empty()) return;
     const analysis::PositionCurve curve = analysis::position_curve(rows);

@@ -15,6 +15,26 @@ int64_t stride_of(const SlidingOptions& own, int64_t length) {
   return own.stride.value_or(std::max<int64_t>(1, length / 4));
 }
 
+// Tokens that windows slide over by themselves.
+struct Stretch {
+  int64_t begin, size;
+};
+
+// The whole text; or where no window may leave a document, of each document as many tokens as
+// windows of this length that do not overlap have.
+std::vector<Stretch> stretches_of(const TokenStream& text, int64_t size, int64_t length) {
+  if (text.document_tokens == 0) return {{0, size}};
+  const data::Grid windows = windows_of(text, size, length);
+  std::vector<Stretch> stretches;
+  for (int64_t i = 0; i < windows.size(); ++i) {
+    if (i > 0 && windows[i] == windows[i - 1] + length)
+      stretches.back().size += length;
+    else
+      stretches.push_back({windows[i], length + 1});
+  }
+  return stretches;
+}
+
 }  // namespace
 
 void add_options(cli::Options& options, SlidingOptions& own) {
@@ -36,29 +56,31 @@ ProtocolResult sliding(const Subject& subject, const CommonOptions& common,
     require<ConfigError>(stride_of(own, length) <= length, kWhere,
                          "bad_stride: expected a stride of at most the length ", length,
                          ", or targets are left out, got ", stride_of(own, length));
-    require<IoError>(size >= length + 1, kWhere, "not_enough_data: expected at least ", length + 1,
-                     " tokens for one window of ", length, ", got ", size);
+    require<IoError>(windows_of(text, size, length).size() > 0, kWhere,
+                     "not_enough_data: expected at least ", length + 1,
+                     " tokens for one window of ", length, ", got ",
+                     size < text.size ? std::to_string(size) : size_text(text));
   }
   check_tokens(kName, text, subject.model.scorer.vocab_size, 0, size);
 
   ProtocolResult result;
   result.protocol = kName;
-  result.parameters =
-      concat("stride=", own.stride ? std::to_string(*own.stride) : "L/4", " tokens=", size);
+  result.parameters = concat("stride=", own.stride ? std::to_string(*own.stride) : "L/4",
+                             " tokens=", size, documents_text(text));
 
   const auto score_length = [&](LengthResult& to) {
     const int64_t length = to.length, stride = stride_of(own, length);
-    const int64_t last = size - 1 - length;  // where the last window begins
+    const std::vector<Stretch> stretches = stretches_of(text, size, length);
     TokenSet predicted;
-    predicted.add(1, size - 1);
+    for (const Stretch& s : stretches) predicted.add(s.begin + 1, s.size - 1);
     set_predicted(to, predicted, text);
-    double total = 0, stretch = 0;  // of all targets, and of those of the item that is not whole
+    double total = 0, part = 0;  // of all targets, and of those of the item that is not whole
     const auto take = [&](double nll) {
       total += nll;
-      stretch += nll;
+      part += nll;
       if (++to.n_scored % length != 0) return;
-      to.items.push_back(stretch / static_cast<double>(length));
-      stretch = 0;
+      to.items.push_back(part / static_cast<double>(length));
+      part = 0;
     };
     // Scores the last n targets of `batch` windows from token `begin` on, n apart.
     const auto score = [&](int64_t begin, int64_t batch, int64_t n) {
@@ -80,14 +102,18 @@ ProtocolResult sliding(const Subject& subject, const CommonOptions& common,
         take(nll[i]);
       }
     };
-    score(0, 1, length);
-    const int64_t n_later = last / stride, rest = last % stride;
-    in_batches(n_later, length, common,
-               [&](int64_t first, int64_t batch) { score((first + 1) * stride, batch, stride); });
-    if (rest > 0) score(last, 1, rest);
+    for (const Stretch& s : stretches) {
+      score(s.begin, 1, length);
+      const int64_t last = s.size - 1 - length;  // where the last window begins
+      const int64_t n_later = last / stride, rest = last % stride;
+      in_batches(n_later, length, common, [&](int64_t first, int64_t batch) {
+        score(s.begin + (first + 1) * stride, batch, stride);
+      });
+      if (rest > 0) score(s.begin + last, 1, rest);
+    }
     if (!to.failure.empty()) return;
     const int64_t n_left = to.n_scored % length;
-    if (n_left > 0) to.items.push_back(stretch / static_cast<double>(n_left));
+    if (n_left > 0) to.items.push_back(part / static_cast<double>(n_left));
     to.mean_nll = total / static_cast<double>(to.n_scored);
     to.quantities.push_back({"stride", static_cast<double>(stride)});
   };

@@ -241,7 +241,7 @@ BOOST_AUTO_TEST_CASE(scores_that_are_not_finite_fail_the_cell_and_name_the_segme
       if (p.name == "gpt_neox.embed_in.weight")
         std::fill_n(p.value.data<float>() + 12 * 8, 8, std::nanf(""));
     const Asked asked = options({8, 40}, 30);
-    const int64_t start = draw_segments("cached", 40000, 40, 6, 5, false).at(3);
+    const int64_t start = draw_segments("cached", test::toy_text(40000), 40, 6, 5, false).at(3);
     TokenStream text = test::toy_text(40000);
     text.copy = [bad = start + 19](int64_t begin, int64_t n, int32_t* out) {
       test::toy_text(40000).copy(begin, n, out);

@@ -147,7 +147,7 @@ BOOST_AUTO_TEST_CASE(a_continuation_is_read_again_and_its_repetitions_counted) {
   BOOST_TEST(got.notes[1].rfind("sampled: \"x", 0) == 0u);
 
   // By hand: the same prompts, continued, and each new token read after the 32 before it.
-  const std::vector<int64_t> starts = draw_segments("coherence", 4000, 44, 2, 5, false);
+  const std::vector<int64_t> starts = draw_segments("coherence", test::toy_text(4000), 44, 2, 5, false);
   double nll = 0, distinct = 0;
   for (size_t i = 0; i < 2; ++i) {
     std::vector<int32_t> text(44);
@@ -218,7 +218,7 @@ BOOST_AUTO_TEST_CASE(scores_that_are_not_finite_as_text_is_written_fail_the_cell
   for (Parameter p : writer.model.parameters())
     if (p.name == "gpt_neox.embed_in.weight")
       std::fill_n(p.value.data<double>() + 12 * 8, 8, std::nan(""));
-  const int64_t start = draw_segments("coherence", 4000, 44, 2, 5, false).at(1);
+  const int64_t start = draw_segments("coherence", test::toy_text(4000), 44, 2, 5, false).at(1);
   writer.subject.text.copy = [start](int64_t begin, int64_t n, int32_t* out) {
     test::toy_text(4000).copy(begin, n, out);
     if (begin <= start + 10 && start + 10 < begin + n) out[start + 10 - begin] = 12;

@@ -32,7 +32,7 @@ ProtocolResult last_token(const Scorer& model, const TokenStream& text, const As
 
 std::vector<int64_t> draw_segments(int64_t size, int64_t span, int64_t n, uint64_t seed,
                                    bool allow_fewer) {
-  return eval::draw_segments("last-token", size, span, n, seed, allow_fewer);
+  return eval::draw_segments("last-token", toy_text(size), span, n, seed, allow_fewer);
 }
 }  // namespace
 

@@ -1,0 +1,98 @@
+#include <algorithm>
+#include <cmath>
+
+#include "apps/cli/commands.h"
+#include "apps/cli/options.h"
+#include "apps/cli/printable.h"
+#include "apps/cli/progress.h"
+#include "apps/cli/signals.h"
+#include "apps/prepare/program.h"
+#include "apps/prepare/splits_table.h"
+#include "data/synthetic/synthesize.h"
+#include "engine/base/error.h"
+#include "engine/base/text.h"
+
+namespace farfield::prepare {
+namespace {
+
+constexpr const char* kTopic =
+    "Makes a corpus of symbols that rewards a long context: each document has a distribution of "
+    "its own, which\nis estimated the better the more of the document is read.";
+constexpr const char* kInduction =
+    "Makes the topic corpus with repetition: now and then some symbols are copied from an earlier "
+    "place of the\ndocument, which rewards looking up where the last few symbols stood before.";
+
+int make(const std::string& task, const char* summary, int argc, const char* const* argv,
+         std::ostream& out) {
+  data::SyntheticOptions o = data::synthetic_options(task);
+  const bool has_copies = o.copies.probability > 0;
+  std::string output;
+  std::vector<int64_t> documents(o.documents.begin(), o.documents.end());
+  cli::Options options("prepare synthetic " + task, summary);
+  options.group("Corpus")
+      .add("output", output, "FOLDER", "the corpus to make")
+      .add("documents", documents, "A,B,C", "documents of train, valid and test")
+      .add("document-tokens", o.document_tokens, "N",
+           "symbols of each document; no window of training or evaluation leaves one")
+      .add("seed", o.topic.seed, "N",
+           "of the corpus: chooses successors and documents, the same on every machine")
+      .add("force", o.force, "replace a corpus that is there");
+  options.group("Text")
+      .add("alphabet", o.topic.alphabet, "N", "symbols, each a printable character; at most 94")
+      .add("local", o.topic.local, "P",
+           "probability that a symbol is one of four successors of the symbol before it, which are "
+           "the same in all documents; else it is drawn from the document's own distribution")
+      .add("alpha", o.topic.alpha, "X",
+           "concentration of the Dirichlet distribution that a document's own is drawn from: the "
+           "smaller, the fewer symbols are frequent in a document");
+  if (has_copies)
+    options.add("copy", o.copies.probability, "P", "probability with which a symbol begins a copy")
+        .add("copy-length", o.copies.length, "N", "symbols of a copy");
+  if (!options.parse(argc, argv, out)) return cli::kDone;
+  require<ConfigError>(documents.size() == o.documents.size(), "prepare",
+                       "--documents: expected three numbers, of train, valid and test, such as "
+                       "2048,128,512, got ",
+                       joined(documents, ","));
+  std::copy(documents.begin(), documents.end(), o.documents.begin());
+  require<ConfigError>(!has_copies || o.copies.probability > 0, "prepare",
+                       "--copy: expected a probability above 0, got ", o.copies.probability,
+                       "; without copies it is `prepare synthetic topic`");
+  o.output = output;
+
+  const cli::StopSignals signals;
+  data::Manifest manifest;
+  {
+    cli::Progress progress = cli::Progress::on_stdout();
+    manifest = data::synthesize(o, [&](const data::SynthesisProgress& p) {
+      if (cli::stop_requested()) fail<Error>("prepare", "stopped on request; nothing was written");
+      progress.update(p.documents, p.documents_total,
+                      concat("made ", p.documents, " of ", p.documents_total, " documents"),
+                      /*keep=*/false);
+    });
+  }
+  print_splits(manifest, out);
+  out << "floor of test " << fixed(*manifest.floor, 4) << " nats per symbol, perplexity "
+      << fixed(std::exp(*manifest.floor), 3) << ": for one who knows how each document was drawn\n"
+      << cli::printable(output) << ": corpus " << manifest.hash() << std::endl;
+  return cli::kDone;
+}
+
+int topic(int argc, const char* const* argv, std::ostream& out) {
+  return make("topic", kTopic, argc, argv, out);
+}
+
+int induction(int argc, const char* const* argv, std::ostream& out) {
+  return make("induction", kInduction, argc, argv, out);
+}
+
+}  // namespace
+
+int prepare_synthetic(int argc, const char* const* argv, std::ostream& out) {
+  return cli::run_command("prepare synthetic",
+                          "Makes a corpus that needs no text: documents of symbols.",
+                          {{"induction", "a topic for each document, and repetition", induction},
+                           {"topic", "a topic for each document", topic}},
+                          argc, argv, out);
+}
+
+}  // namespace farfield::prepare
