@@ -15,16 +15,16 @@ Block Block::make(const Initializer& init, const std::string& name, const ModelC
 }
 
 Residual Block::operator()(Residual stream, const posenc::Composition::Layer& position,
-                           const HiddenDropout& drop) const {
+                           const LayerDropout& drop) const {
   // Moved on, so that nothing is kept longer than a gradient needs it.
   SumAndNorm at = attention_norm(std::move(stream));
   Tensor branch = drop(attention(at.normed, position), "attention");
   at = mlp_norm({.x = std::move(at.sum), .branch = std::move(branch)});
-  return {.x = std::move(at.sum), .branch = drop(mlp(at.normed), "mlp")};
+  return {.x = std::move(at.sum), .branch = drop(mlp(at.normed, drop), "mlp")};
 }
 
 Residual Block::checkpointed(const Residual& stream, const posenc::Composition::Layer& position,
-                             const HiddenDropout& drop) const {
+                             const LayerDropout& drop) const {
   // The tables may have a history of their own, so they are inputs like the stream.
   const auto run = [block = *this, position, drop](const std::vector<Tensor>& inputs) {
     posenc::Composition::Layer layer = position;

@@ -19,10 +19,10 @@ struct Block {
   static Block make(const Initializer& init, const std::string& name, const ModelConfig& config);
   /// [B, T, D] -> [B, T, D]; the MLP's output is left to the next norm to add.
   Residual operator()(Residual stream, const posenc::Composition::Layer& position,
-                      const HiddenDropout& drop = {}) const;
+                      const LayerDropout& drop = {}) const;
   /// The same, keeping only its inputs: backward() computes the block again. Same bits.
   Residual checkpointed(const Residual& stream, const posenc::Composition::Layer& position,
-                        const HiddenDropout& drop = {}) const;
+                        const LayerDropout& drop = {}) const;
   /// The last n_row positions alone, [B, n_row, D], for a last block; with a cache, as attention's.
   Residual last_rows(Residual stream, const posenc::Composition::Layer& position, int64_t n_row,
                      CachedLayer* cache = nullptr) const;

@@ -26,14 +26,25 @@ struct ModelConfig {
   double ln_eps = 1e-5;       ///< added to the variance in layer norms
   double init_std = 0.02;     ///< standard deviation of initial weights, of the neox scheme
   double hidden_dropout = 0;  ///< in training, share of the embedding and of each residual branch
-  std::string posenc = "none";  ///< positional encoding, an expression of posenc/expression.h
+  double activation_dropout = 0;  ///< in training, share of the MLP's inner layer
+  std::string posenc = "none";    ///< positional encoding, an expression of posenc/expression.h
   MlpActivation activation = MlpActivation::gelu;
   bool has_final_norm = true;     ///< a layer norm between the last block and the head
   bool scales_embedding = false;  ///< token embeddings are multiplied by sqrt(d_model), unless
                                   ///< the encoding asks for a factor of its own
   InitScheme init = InitScheme::neox;
+  /// The ids at which narrower bands of the vocabulary begin, rising; none: one embedding and one
+  /// head. With some, input and softmax are adaptive and tied (layers/adaptive_softmax.h).
+  std::vector<int64_t> cutoffs = {};
+  int64_t band_divisor = 4;  ///< a band's width is that of the band before divided by it
+  double tail_dropout = 0;   ///< in training, share of what a tail of the adaptive softmax reads
 
   int64_t head_dim() const { return d_model / n_head; }
+  bool is_adaptive() const { return !cutoffs.empty(); }
+  int64_t n_band() const { return static_cast<int64_t>(cutoffs.size()) + 1; }
+  /// Ids of a band, and their width; the one band of a model without cutoffs has all.
+  int64_t band_size(int64_t band) const;
+  int64_t band_width(int64_t band) const;
 };
 
 /// ConfigError "[model] expected ..., got ..." for a size that is not positive or too large to
@@ -65,7 +76,7 @@ struct Preset {
   ModelConfig model;
   TrainDefaults train;
 };
-/// smoke, tiny, mini, small, then neox-162m and neox-1.3b, the published models.
+/// smoke, tiny, mini, small, then the published models: neox-162m, neox-1.3b and baevski-247m.
 const std::vector<Preset>& presets();
 /// ConfigError with the nearest known name for an unknown one.
 const Preset& find_preset(std::string_view name);

@@ -6,9 +6,9 @@
 
 namespace farfield {
 
-Tensor HiddenDropout::operator()(const Tensor& x, std::string_view place) const {
-  if (p == 0) return x;
-  return dropout(x, p, {seed, stream_of(concat("dropout ", draw, ' ', layer, ' ', place))});
+Tensor LayerDropout::masked(const Tensor& x, double share, std::string_view place) const {
+  if (share == 0) return x;
+  return dropout(x, share, {seed, stream_of(concat("dropout ", draw, ' ', layer, ' ', place))});
 }
 
 }  // namespace farfield

@@ -16,10 +16,10 @@ Mlp Mlp::make(const Initializer& init, const std::string& name, const ModelConfi
           .activation = config.activation};
 }
 
-Tensor Mlp::operator()(const Tensor& x) const {
+Tensor Mlp::operator()(const Tensor& x, const LayerDropout& drop) const {
   // GELU is part of the product; ReLU keeps its output alone, not its input too.
-  if (activation == MlpActivation::gelu) return down(up(x, Activation::gelu));
-  return down(relu(up(x)));
+  const Tensor inner = activation == MlpActivation::gelu ? up(x, Activation::gelu) : relu(up(x));
+  return down(drop.masked(inner, drop.activation, "activation"));
 }
 
 void Mlp::visit(const std::string& name, const Visit& f) const {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "layers/config.h"
+#include "layers/dropout.h"
 #include "layers/linear.h"
 
 namespace farfield {
@@ -13,7 +14,7 @@ struct Mlp {
 
   static Mlp make(const Initializer& init, const std::string& name, const ModelConfig& config);
   /// x [..., D] -> [..., D]
-  Tensor operator()(const Tensor& x) const;
+  Tensor operator()(const Tensor& x, const LayerDropout& drop = {}) const;
   void visit(const std::string& name, const Visit& f) const;
 };
 

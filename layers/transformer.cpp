@@ -54,24 +54,36 @@ Transformer::Transformer(const ModelConfig& config, uint64_t seed, DType compute
   const double table_std = config.init == InitScheme::neox
                                ? config.init_std
                                : 1 / std::sqrt(static_cast<double>(config.d_model));
-  embed_in_ =
-      Embedding::make(init, "gpt_neox.embed_in", config.vocab_size, config.d_model, table_std);
+  if (config.is_adaptive())
+    adaptive_in_ = AdaptiveInput::make(init, "gpt_neox.embed_in", config);
+  else
+    embed_in_ =
+        Embedding::make(init, "gpt_neox.embed_in", config.vocab_size, config.d_model, table_std);
   for (int64_t i = 0; i < config.n_layer; ++i)
     blocks_.push_back(Block::make(init, concat("gpt_neox.layers.", i), config));
   if (config.has_final_norm) final_norm_ = LayerNorm::make(init, config.d_model, config.ln_eps);
-  embed_out_ = Linear::make(init, "embed_out", config.d_model, config.vocab_size, table_std,
-                            /*has_bias=*/false);
+  if (config.is_adaptive())
+    adaptive_out_ = AdaptiveSoftmax::make(init, "embed_out", adaptive_in_, config);
+  else
+    embed_out_ = Linear::make(init, "embed_out", config.d_model, config.vocab_size, table_std,
+                              /*has_bias=*/false);
 }
 
 bool Transformer::is_random(posenc::Phase phase) const {
   return encoding_.is_random(phase) ||
-         (phase == posenc::Phase::train && config_.hidden_dropout > 0);
+         (phase == posenc::Phase::train &&
+          (config_.hidden_dropout > 0 || config_.activation_dropout > 0 ||
+           config_.tail_dropout > 0));
 }
 
 posenc::Composition::Plan Transformer::plan(const Tensor& ids, posenc::Phase phase,
                                             uint64_t draw) const {
   const int64_t seq_len = ids.dim(1);
   return encoding_.plan(seq_len, seq_len, phase, {ids.dim(0), draw});
+}
+
+Tensor Transformer::embed(const Tensor& ids) const {
+  return config_.is_adaptive() ? adaptive_in_(ids, compute_) : embed_in_(ids, compute_);
 }
 
 Residual Transformer::enter(const Tensor& embedded, const posenc::Composition::Plan& plan,
@@ -92,7 +104,7 @@ Tensor Transformer::leave(Residual stream) const {
 }
 
 Tensor Transformer::hidden(const Tensor& embedded, const posenc::Composition::Plan& plan,
-                           int64_t n_row, bool checkpointed, HiddenDropout drop) const {
+                           int64_t n_row, bool checkpointed, LayerDropout drop) const {
   Residual stream = enter(embedded, plan, 0);
   stream.x = drop(stream.x, "embedding");
   for (size_t i = 0; i < blocks_.size(); ++i) {
@@ -108,10 +120,15 @@ Tensor Transformer::hidden(const Tensor& embedded, const posenc::Composition::Pl
 Tensor Transformer::loss(const Tensor& ids, const Tensor& targets, uint64_t draw) const {
   check_ids(ids);
   check_targets(targets, ids.shape());
-  const Tensor x = hidden(embed_in_(ids, compute_), plan(ids, posenc::Phase::train, draw),
-                          ids.dim(1), checkpointing_ && grad_enabled(),
-                          {.p = config_.hidden_dropout, .seed = seed_, .draw = draw});
-  return linear_cross_entropy(rows(x), embed_out_.weight, targets.view({targets.numel()}));
+  const LayerDropout drop{.hidden = config_.hidden_dropout,
+                          .activation = config_.activation_dropout,
+                          .seed = seed_,
+                          .draw = draw};
+  const Tensor x = rows(hidden(embed(ids), plan(ids, posenc::Phase::train, draw), ids.dim(1),
+                               checkpointing_ && grad_enabled(), drop));
+  const Tensor all = targets.view({targets.numel()});
+  return config_.is_adaptive() ? adaptive_out_.loss(x, all, drop)
+                               : linear_cross_entropy(x, embed_out_.weight, all);
 }
 
 Tensor Transformer::nll(const Tensor& ids, const Tensor& targets, uint64_t draw) const {
@@ -127,8 +144,8 @@ Tensor Transformer::tail_nll(const Tensor& ids, const Tensor& targets, uint64_t 
                       "model", "expected targets of shape [", ids.dim(0), ", n], n from 1 to ",
                       ids.dim(1), ", got ", targets.shape());
   const NoGrad no_grad;
-  const Tensor x = hidden(embed_in_(ids, compute_), plan(ids, posenc::Phase::eval, draw),
-                          targets.dim(1), /*checkpointed=*/false);
+  const Tensor x = hidden(embed(ids), plan(ids, posenc::Phase::eval, draw), targets.dim(1),
+                          /*checkpointed=*/false);
   return next_nll(x, targets);
 }
 
@@ -145,7 +162,7 @@ Tensor Transformer::input_gradient(const Tensor& ids, const Tensor& targets, Inp
   check_targets(targets, {ids.dim(0)});
   const FrozenParameters frozen(parameters());
   const EnableGrad enable;
-  Tensor embedded = embed_in_(ids, compute_);
+  Tensor embedded = embed(ids);
   embedded.set_requires_grad();
   const Tensor x = hidden(embedded, plan(ids, posenc::Phase::eval, draw), 1, /*checkpointed=*/true);
   // Rows do not depend on each other, so the gradient of their sum is that of each.
@@ -155,14 +172,15 @@ Tensor Transformer::input_gradient(const Tensor& ids, const Tensor& targets, Inp
 
 Tensor Transformer::logits(const Tensor& ids) const {
   check_ids(ids);
-  return embed_out_(hidden(embed_in_(ids, compute_), plan(ids, posenc::Phase::eval, /*draw=*/0),
-                           ids.dim(1), checkpointing_ && grad_enabled()));
+  const Tensor x = hidden(embed(ids), plan(ids, posenc::Phase::eval, /*draw=*/0), ids.dim(1),
+                          checkpointing_ && grad_enabled());
+  return config_.is_adaptive() ? next_logits(x) : embed_out_(x);
 }
 
 Tensor Transformer::last_logits(const Tensor& ids, uint64_t draw) const {
   check_ids(ids);
   const NoGrad no_grad;
-  return next_logits(rows(hidden(embed_in_(ids, compute_), plan(ids, posenc::Phase::eval, draw),
+  return next_logits(rows(hidden(embed(ids), plan(ids, posenc::Phase::eval, draw),
                                  /*n_row=*/1, /*checkpointed=*/false)));
 }
 
@@ -189,7 +207,7 @@ Tensor Transformer::extend(const Tensor& ids, KeyValueCache& cache, int64_t n_ro
       "expected a cache of this model that no call has left half done; "
       "reset() it");
   const NoGrad no_grad;
-  Residual stream = enter(embed_in_(ids, compute_), cache.plan(), n_seen);
+  Residual stream = enter(embed(ids), cache.plan(), n_seen);
   for (size_t i = 0; i < blocks_.size(); ++i)
     stream = blocks_[i].last_rows(std::move(stream), cache.plan().layers[i],
                                   i + 1 == blocks_.size() ? n_row : n, &cache.layers()[i]);
@@ -198,21 +216,36 @@ Tensor Transformer::extend(const Tensor& ids, KeyValueCache& cache, int64_t n_ro
 
 Tensor Transformer::next_logits(const Tensor& hidden) const {
   // A logit rounded to bfloat16 has lost its small differences.
-  return embed_out_(cast(hidden, embed_out_.weight.dtype()));
+  const Tensor x = cast(hidden, parameter_dtype(compute_));
+  return config_.is_adaptive() ? adaptive_out_.log_probabilities(x) : embed_out_(x);
 }
 
 Tensor Transformer::next_nll(const Tensor& hidden, const Tensor& targets) const {
-  return linear_nll(rows(hidden), embed_out_.weight, targets.view({targets.numel()}))
-      .view(targets.shape());
+  const Tensor all = targets.view({targets.numel()});
+  const Tensor nll = config_.is_adaptive() ? adaptive_out_.nll(rows(hidden), all)
+                                           : linear_nll(rows(hidden), embed_out_.weight, all);
+  return nll.view(targets.shape());
+}
+
+VocabularyTensor vocabulary_tensor(const ModelConfig& config) {
+  if (!config.is_adaptive()) return {"embed_out.weight", 0};
+  return {concat("gpt_neox.embed_in.bands.", config.n_band() - 1, ".weight"),
+          config.cutoffs.back()};
 }
 
 std::vector<Parameter> Transformer::parameters() const {
   std::vector<Parameter> all;
   const Visit add = [&](const Parameter& p) { all.push_back(p); };
-  embed_in_.visit("gpt_neox.embed_in", add);
+  if (config_.is_adaptive())
+    adaptive_in_.visit("gpt_neox.embed_in", add);
+  else
+    embed_in_.visit("gpt_neox.embed_in", add);
   for (size_t i = 0; i < blocks_.size(); ++i) blocks_[i].visit(concat("gpt_neox.layers.", i), add);
   if (config_.has_final_norm) final_norm_.visit("gpt_neox.final_layer_norm", add);
-  embed_out_.visit("embed_out", add);
+  if (config_.is_adaptive())
+    adaptive_out_.visit("embed_out", add);
+  else
+    embed_out_.visit("embed_out", add);
   for (Parameter p : encoding_.parameters()) {
     p.name = posenc::checkpoint_name(p.name);
     all.push_back(p);

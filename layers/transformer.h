@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "layers/adaptive_softmax.h"
 #include "layers/block.h"
 #include "layers/cache.h"
 #include "layers/config.h"
@@ -56,7 +57,8 @@ class Transformer {
   ///           Receptive Field Analysis", arXiv:2212.10356, section 5.1
   Tensor input_gradient(const Tensor& ids, const Tensor& targets,
                         InputScalar what = InputScalar::nll, uint64_t draw = 0) const;
-  /// Scores before the softmax, [B, T, V]: for tests and short texts.
+  /// Scores before the softmax, [B, T, V]: for tests and short texts. Those of an adaptive softmax
+  /// are the logs of probabilities, here and below.
   Tensor logits(const Tensor& ids) const;
   /// The scores after the whole of each row alone, unrounded, as next_logits(): [B, T] -> [B, V].
   /// Not differentiable.
@@ -90,6 +92,9 @@ class Transformer {
 
   const ModelConfig& config() const { return config_; }
   DType compute_dtype() const { return compute_; }
+  /// Whether a pass looks at its tokens on the host, which waits for their device, and takes them
+  /// apart: what it gives the device changes from batch to batch.
+  bool reads_tokens() const { return config_.is_adaptive(); }
   /// Whether a pass depends on its draw, so that what it gives the device changes from batch to
   /// batch.
   bool is_random(posenc::Phase phase) const;
@@ -103,6 +108,8 @@ class Transformer {
 
  private:
   posenc::Composition::Plan plan(const Tensor& ids, posenc::Phase phase, uint64_t draw) const;
+  /// Token embeddings: ids [B, T] -> [B, T, D].
+  Tensor embed(const Tensor& ids) const;
   /// The residual stream [B, T, D] from token embeddings of positions first .. first + T - 1.
   Residual enter(const Tensor& embedded, const posenc::Composition::Plan& plan,
                  int64_t first) const;
@@ -111,17 +118,27 @@ class Transformer {
   /// What the head reads of the last n_row positions, [B, n_row, D], from token embeddings [B, T,
   /// D]. `checkpointed` says what set_checkpointing() says; dropout needs all positions.
   Tensor hidden(const Tensor& embedded, const posenc::Composition::Plan& plan, int64_t n_row,
-                bool checkpointed, HiddenDropout drop = {}) const;
+                bool checkpointed, LayerDropout drop = {}) const;
 
   ModelConfig config_;
   uint64_t seed_;
   DType compute_;
   bool checkpointing_ = false;
   posenc::Composition encoding_;
-  Embedding embed_in_;
+  Embedding embed_in_;  // and embed_out_: unless input and softmax are adaptive
   std::vector<Block> blocks_;
   LayerNorm final_norm_;  // unless the config has none
   Linear embed_out_;
+  AdaptiveInput adaptive_in_;
+  AdaptiveSoftmax adaptive_out_;
 };
+
+/// Where stored weights of a model say how large its vocabulary is: as many rows as this tensor
+/// has, and n_before.
+struct VocabularyTensor {
+  std::string name;
+  int64_t n_before = 0;
+};
+VocabularyTensor vocabulary_tensor(const ModelConfig& config);
 
 }  // namespace farfield

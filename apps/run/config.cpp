@@ -15,7 +15,11 @@ void add_options(cli::Options& options, RunConfig& c) {
       .add("n-layer", c.n_layer, "N", "blocks (default: from the preset)")
       .add("n-head", c.n_head, "N", "attention heads (default: from the preset)")
       .add("d-model", c.d_model, "N", "width (default: from the preset)")
-      .add("d-ff", c.d_ff, "N", "inner width of the MLP (default: from the preset, or 4 d-model)");
+      .add("d-ff", c.d_ff, "N", "inner width of the MLP (default: from the preset, or 4 d-model)")
+      .add("cutoffs", c.cutoffs, "N,N,...|none",
+           "token ids at which bands of the vocabulary begin, each a quarter as wide as the one "
+           "before: adaptive input and softmax, for ids by falling frequency (default: from the "
+           "preset)");
   options.group("Data")
       .add_paths(
           "data", c.data, "PATH[:WEIGHT]",
@@ -55,6 +59,10 @@ void add_options(cli::Options& options, RunConfig& c) {
       .add("hidden-dropout", c.hidden_dropout, "X",
            "share of the embedding and of each residual branch that is set to 0 in training "
            "(default: from the preset)")
+      .add("activation-dropout", c.activation_dropout, "X",
+           "share of the MLP's inner layer that is set to 0 in training (default: from the preset)")
+      .add("tail-dropout", c.tail_dropout, "X",
+           "the same of what the tails of an adaptive softmax read (default: from the preset)")
       .add("nonfinite", c.nonfinite, "POLICY",
            "when a loss or gradient is not finite: stop, skip the batch, or rewind to the last "
            "checkpoint and leave the batch out");

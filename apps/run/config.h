@@ -15,6 +15,7 @@ namespace farfield::run {
 struct RunConfig {
   std::string preset = "mini";
   std::optional<int64_t> n_layer, n_head, d_model, d_ff;
+  std::optional<std::string> cutoffs;  ///< numbers between commas, or "none"
   std::string posenc = "none";
   std::string name;  ///< what people call the run; empty: it goes by its encoding
 
@@ -30,7 +31,7 @@ struct RunConfig {
   std::optional<int64_t> steps;
   std::optional<double> lr, warmup, lr_start, lr_end, weight_decay, clip, momentum;
   std::optional<std::string> schedule, optimizer;
-  std::optional<double> hidden_dropout;
+  std::optional<double> hidden_dropout, activation_dropout, tail_dropout;
   std::string nonfinite = "stop";
 
   std::optional<std::string> precision;  ///< empty: fp32 on the CPU, bf16 on CUDA

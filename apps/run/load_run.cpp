@@ -36,10 +36,11 @@ LoadedRun load_run(const std::string& path, const LoadOptions& options) {
   ResolvedConfig config = config_of_file(file, folder.config(), options.device);
   const Checkpoint checkpoint = choose(folder, options.step);
   check_same_config(checkpoint.state, file, folder.config(), /*same_device=*/false);
-  const auto head = checkpoint.model.find("embed_out.weight");
+  const VocabularyTensor last = vocabulary_tensor(config.model);
+  const auto head = checkpoint.model.find(last.name);
   require<IoError>(head != checkpoint.model.end() && head->second.rank() == 2, "checkpoint", path,
-                   ": expected a matrix 'embed_out.weight', got none");
-  ModelConfig shape = config.model_of(head->second.dim(0));
+                   ": expected a matrix '", last.name, "', got none");
+  ModelConfig shape = config.model_of(last.n_before + head->second.dim(0));
   if (options.posenc) shape.posenc = canonical_posenc(*options.posenc, config);
   std::string posenc = shape.posenc;
   if (options.window > 0)

@@ -1,6 +1,9 @@
 #include "apps/run/resolved_config.h"
 
+#include <charconv>
 #include <cmath>
+#include <system_error>
+#include <utility>
 
 #include "apps/cli/printable.h"
 #include "engine/base/did_you_mean.h"
@@ -124,6 +127,40 @@ void fill_optimisation(RunConfig& from, ResolvedConfig& c) {
                        "--momentum: expected --optimizer nag beside it, got adamw");
 }
 
+// "20000,60000", or "none".
+std::vector<int64_t> parse_cutoffs(const std::string& text) {
+  std::vector<int64_t> cutoffs;
+  if (text == "none") return cutoffs;
+  const char* const end = text.data() + text.size();
+  for (const char* at = text.data();; ++at) {
+    int64_t value = 0;
+    const auto read = std::from_chars(at, end, value);
+    require<ConfigError>(read.ec == std::errc() && value > (cutoffs.empty() ? 0 : cutoffs.back()) &&
+                             (read.ptr == end || *read.ptr == ','),
+                         kWhere,
+                         "--cutoffs: expected rising numbers from 1 on between commas, or "
+                         "none, got '",
+                         text, "'");
+    cutoffs.push_back(value);
+    at = read.ptr;
+    if (at == end) return cutoffs;
+  }
+}
+
+// What is younger than the other options of a model.
+void fill_model(RunConfig& from, ModelConfig& c) {
+  const ModelConfig usual, of_preset = preset(from.preset);
+  const auto word = [](const std::vector<int64_t>& cutoffs) {
+    return cutoffs.empty() ? "none" : joined(cutoffs, ",");
+  };
+  if (from.cutoffs) from.cutoffs = word(parse_cutoffs(*from.cutoffs));
+  c.cutoffs =
+      parse_cutoffs(young_setting(from.cutoffs, word(of_preset.cutoffs), word(usual.cutoffs)));
+  c.activation_dropout = young_setting(from.activation_dropout, of_preset.activation_dropout,
+                                       usual.activation_dropout);
+  c.tail_dropout = young_setting(from.tail_dropout, of_preset.tail_dropout, usual.tail_dropout);
+}
+
 void check_values(const ResolvedConfig& c) {
   check_at_least("--train-len", c.train_len(), 1);
   check_at_least("--batch", c.batch, 1);
@@ -149,8 +186,11 @@ void check_values(const ResolvedConfig& c) {
   check("--weight-decay", c.weight_decay, std::isfinite(c.weight_decay) && c.weight_decay >= 0,
         "a finite number >= 0");
   check("--clip", c.clip, std::isfinite(c.clip) && c.clip >= 0, "a finite number >= 0");
-  check("--hidden-dropout", c.model.hidden_dropout,
-        c.model.hidden_dropout >= 0 && c.model.hidden_dropout < 1, "a share from 0 to below 1");
+  for (const auto& [name, share] :
+       {std::pair<const char*, double>{"--hidden-dropout", c.model.hidden_dropout},
+        {"--activation-dropout", c.model.activation_dropout},
+        {"--tail-dropout", c.model.tail_dropout}})
+    check(name, share, share >= 0 && share < 1, "a share from 0 to below 1");
   check_name(c.name);
 }
 
@@ -179,6 +219,7 @@ ResolvedConfig resolve(const RunConfig& request) {
   c.model.d_ff = *filled.d_ff;
   c.model.train_len = *filled.train_len;
   c.model.hidden_dropout = *filled.hidden_dropout;
+  fill_model(filled, c.model);
   c.model.posenc = filled.posenc;
   c.name = filled.name;
   for (const std::string& use : filled.data) c.data.push_back(parse_data_use(use));
@@ -223,7 +264,8 @@ ResolvedConfig resolve(const RunConfig& request) {
 }
 
 std::string canonical_posenc(const std::string& expression, const ResolvedConfig& trained) {
-  const ModelConfig shape = trained.model_of(1);
+  const std::vector<int64_t>& cutoffs = trained.model.cutoffs;
+  const ModelConfig shape = trained.model_of(cutoffs.empty() ? 1 : cutoffs.back() + 1);
   validate(shape);
   posenc::Config at{.n_head = shape.n_head,
                     .head_dim = shape.head_dim(),

@@ -54,7 +54,10 @@ TrainingStep::TrainingStep(Transformer model, const StepOptions& options)
     graph_.turn_off(
         model_.encoding().is_random(posenc::Phase::train)
             ? concat("'", model_.encoding().canonical(), "' draws other positions for each batch")
-            : "--hidden-dropout draws other masks for each batch");
+        : model_.config().hidden_dropout > 0 ? "--hidden-dropout draws other masks for each batch"
+                                             : "dropout draws other masks for each batch");
+  if (model_.reads_tokens())
+    graph_.turn_off("the adaptive input and softmax take each batch apart by its tokens");
 }
 
 void TrainingStep::take(const Tensor& inputs, const Tensor& targets, int64_t index) {

@@ -115,7 +115,7 @@ BOOST_AUTO_TEST_CASE(the_last_rows_alone_are_the_last_rows_of_all) {
 
 BOOST_AUTO_TEST_CASE(each_branch_is_dropped_before_it_is_added) {
   const Block block = Block::make(kInit, "b", tiny_config("none"));
-  const HiddenDropout drop{.p = 0.5, .seed = 1, .draw = 2, .layer = 3};
+  const LayerDropout drop{.hidden = 0.5, .seed = 1, .draw = 2, .layer = 3};
   const Tensor x = random_tensor({2, 5, 8}, 1);
   const NoGrad no_grad;
   const Tensor a = block.attention(block.attention_norm({.x = x, .branch = {}}).normed, {});
@@ -132,7 +132,7 @@ BOOST_AUTO_TEST_CASE(each_branch_is_dropped_before_it_is_added) {
 BOOST_AUTO_TEST_CASE(each_seed_draw_layer_and_place_has_a_mask_of_its_own) {
   const Tensor ones = Tensor::full({64}, 1, DType::f32);
   const auto mask = [&](uint64_t seed, uint64_t draw, int64_t layer, const char* place) {
-    const HiddenDropout drop{.p = 0.5, .seed = seed, .draw = draw, .layer = layer};
+    const LayerDropout drop{.hidden = 0.5, .seed = seed, .draw = draw, .layer = layer};
     return drop(ones, place).to_vector();
   };
   const std::vector<double> one = mask(1, 12, 3, "mlp");
@@ -140,7 +140,7 @@ BOOST_AUTO_TEST_CASE(each_seed_draw_layer_and_place_has_a_mask_of_its_own) {
   for (const auto& other : {mask(2, 12, 3, "mlp"), mask(1, 13, 3, "mlp"), mask(1, 12, 4, "mlp"),
                             mask(1, 12, 3, "attention"), mask(1, 1, 23, "mlp")})
     BOOST_TEST((other != one));
-  const Tensor same = HiddenDropout{.p = 0}(ones, "mlp");
+  const Tensor same = LayerDropout{.hidden = 0}(ones, "mlp");
   BOOST_TEST(same.raw_data() == ones.raw_data());
 }
 
@@ -149,7 +149,7 @@ BOOST_AUTO_TEST_CASE(each_seed_draw_layer_and_place_has_a_mask_of_its_own) {
 BOOST_AUTO_TEST_CASE(a_checkpointed_block_has_the_same_outputs_and_gradients) {
   const ModelConfig config = tiny_config("none");
   const Block block = Block::make(kInit, "b", config);
-  const HiddenDropout drop{.p = 0.3, .seed = 5, .draw = 6, .layer = 1};
+  const LayerDropout drop{.hidden = 0.3, .seed = 5, .draw = 6, .layer = 1};
   std::vector<std::vector<Tensor>> results;
   for (const bool on : {false, true}) {
     Tensor x = random_tensor({2, 5, 8}, 1), bias = random_tensor({config.n_head, 5}, 2),

@@ -17,6 +17,7 @@ BOOST_AUTO_TEST_CASE(the_published_models_have_the_published_numbers_of_paramete
   BOOST_TEST(parameter_count(preset("neox-1.3b")) ==
              counts["1.3B_vocab_multiple_256"]["total"].get<int64_t>());
   BOOST_TEST(parameter_count(preset("neox-1.3b")) == 1'415'172'096);
+  BOOST_TEST(parameter_count(preset("baevski-247m")) == 246'933'504);
   ModelConfig other = preset("neox-1.3b");
   other.vocab_size = 50304;
   BOOST_TEST(parameter_count(other) == counts["1.3B_vocab_multiple_128"]["total"].get<int64_t>());
@@ -34,7 +35,7 @@ BOOST_AUTO_TEST_CASE(the_presets_have_their_sizes_and_training_recipes) {
                       {"small", 4, 4, 256, 320, 128, 1500, 1e-3, 0.02},
                       {"neox-162m", 12, 12, 768, 50304, 512, 50000, 6e-4, 0.01},
                       {"neox-1.3b", 24, 16, 2048, 50432, 512, 150000, 2e-4, 0.01}};
-  BOOST_TEST(presets().size() == std::size(rows));
+  BOOST_TEST(presets().size() == std::size(rows) + 1);  // and that of the next case
   for (const Row& row : rows) {
     const ModelConfig& model = preset(row.name);
     const TrainDefaults& train = train_defaults(row.name);
@@ -56,10 +57,43 @@ BOOST_AUTO_TEST_CASE(the_presets_have_their_sizes_and_training_recipes) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(baevski_has_the_sizes_and_the_recipe_of_wikitext_103) {
+  const ModelConfig& model = preset("baevski-247m");
+  const TrainDefaults& train = train_defaults("baevski-247m");
+  BOOST_TEST(model.n_layer == 16);
+  BOOST_TEST(model.n_head == 8);
+  BOOST_TEST(model.head_dim() == 128);
+  BOOST_TEST(model.d_ff == 4096);
+  BOOST_TEST(model.vocab_size == 267'744);
+  const int64_t sizes[] = {20'000, 40'000, 207'744}, widths[] = {1024, 256, 64};
+  for (int64_t i = 0; i < 3; ++i) {
+    BOOST_TEST(model.band_size(i) == sizes[i]);
+    BOOST_TEST(model.band_width(i) == widths[i]);
+  }
+  BOOST_CHECK(model.activation == MlpActivation::relu);
+  BOOST_CHECK(model.init == InitScheme::fairseq);
+  BOOST_TEST(!model.has_final_norm);
+  BOOST_TEST(model.scales_embedding);
+  BOOST_TEST(model.hidden_dropout == 0.3);
+  BOOST_TEST(model.activation_dropout == 0.1);
+  BOOST_TEST(model.tail_dropout == 0.2);
+  BOOST_TEST(train.batch_size * model.train_len == 73'728);  // 8 devices of 9216
+  BOOST_TEST(train.steps == 286'000);
+  BOOST_CHECK(train.optimizer == OptimizerKind::nag);
+  BOOST_TEST(train.momentum == 0.99);
+  BOOST_TEST(train.max_grad_norm == 0.1);
+  const Schedule schedule{train.peak_lr,  train.steps,  train.warmup_fraction,
+                          train.start_lr, train.end_lr, train.schedule};
+  BOOST_TEST(learning_rate(schedule, 1) == 1e-7);
+  BOOST_TEST(learning_rate(schedule, 16'001) == 1);
+  BOOST_TEST(std::abs(learning_rate(schedule, 286'001) - 1e-4) < 1e-15);
+  validate(model);
+}
+
 BOOST_AUTO_TEST_CASE(an_unknown_preset_is_answered_with_the_nearest_known_one) {
   BOOST_TEST(message_of<ConfigError>([] { preset("smal"); }) ==
-             "[model] expected a preset out of smoke, tiny, mini, small, neox-162m, neox-1.3b, got "
-             "'smal'; did you mean 'small'?");
+             "[model] expected a preset out of smoke, tiny, mini, small, neox-162m, neox-1.3b, "
+             "baevski-247m, got 'smal'; did you mean 'small'?");
 }
 
 BOOST_AUTO_TEST_CASE(sizes_that_make_no_sense_are_refused) {

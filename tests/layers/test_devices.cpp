@@ -91,8 +91,7 @@ struct Result {
   double loss;
   std::vector<std::pair<std::string, std::vector<double>>> gradients;
 };
-Result one_batch(const Device& device, const std::string& posenc) {
-  ModelConfig config = smoke(posenc);
+Result one_batch(const Device& device, ModelConfig config) {
   config.hidden_dropout = 0.1;
   const Transformer model(config, 1, DType::f32, device);
   const Batch batch = batch_on(device, 40, 0);
@@ -104,24 +103,46 @@ Result one_batch(const Device& device, const std::string& posenc) {
   return result;
 }
 
+void check_one_batch(const ModelConfig& config) {
+  const Result want = one_batch(Device{}, config), got = one_batch(kCuda, config);
+  BOOST_TEST(std::abs(got.loss - want.loss) < 2e-5);
+  BOOST_REQUIRE_EQUAL(got.gradients.size(), want.gradients.size());
+  for (size_t i = 0; i < want.gradients.size(); ++i) {
+    const auto& [name, values] = want.gradients[i];
+    double largest = 0, worst = 0;
+    for (const double x : values) largest = std::max(largest, std::abs(x));
+    for (size_t j = 0; j < values.size(); ++j)
+      worst = std::max(worst, std::abs(got.gradients[i].second[j] - values[j]));
+    BOOST_TEST(worst <= 2e-5 + 2e-3 * largest,
+               name << " is off by " << worst << ", its largest entry is " << largest);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(every_encoding_trains_the_same_on_both_devices) {
   for (const posenc::Row& row : posenc::registry()) {
     const std::string posenc = posenc::example_of(row);
-    BOOST_TEST_CONTEXT(posenc) {
-      const Result want = one_batch(Device{}, posenc), got = one_batch(kCuda, posenc);
-      BOOST_TEST(std::abs(got.loss - want.loss) < 2e-5);
-      BOOST_REQUIRE_EQUAL(got.gradients.size(), want.gradients.size());
-      for (size_t i = 0; i < want.gradients.size(); ++i) {
-        const auto& [name, values] = want.gradients[i];
-        double largest = 0, worst = 0;
-        for (const double x : values) largest = std::max(largest, std::abs(x));
-        for (size_t j = 0; j < values.size(); ++j)
-          worst = std::max(worst, std::abs(got.gradients[i].second[j] - values[j]));
-        BOOST_TEST(worst <= 2e-5 + 2e-3 * largest,
-                   name << " is off by " << worst << ", its largest entry is " << largest);
-      }
-    }
+    BOOST_TEST_CONTEXT(posenc) check_one_batch(smoke(posenc));
   }
+}
+
+BOOST_AUTO_TEST_CASE(an_adaptive_model_trains_and_is_tested_the_same_on_both_devices) {
+  ModelConfig config = smoke("kerple_log");
+  config.activation = MlpActivation::relu;
+  config.has_final_norm = false;
+  config.scales_embedding = true;
+  config.cutoffs = {60, 150};
+  config.tail_dropout = 0.2;
+  config.activation_dropout = 0.1;
+  check_one_batch(config);
+  const NoGrad no_grad;
+  const auto result = [&](const Device& device) {
+    const Transformer model(config, 1, DType::f32, device);
+    const Batch batch = batch_on(device, 75, 0);
+    std::vector<double> all = model.nll(batch.ids, batch.targets).to_vector();
+    for (const double log_p : model.last_logits(batch.ids).to_vector()) all.push_back(log_p);
+    return all;
+  };
+  BOOST_TEST(all_close(result(kCuda), result(Device{}), Tolerance{5e-5, 5e-5}));
 }
 
 BOOST_AUTO_TEST_CASE(every_encoding_is_tested_the_same_beyond_its_training_length) {

@@ -48,6 +48,14 @@ BOOST_AUTO_TEST_CASE(relu_without_a_final_norm_and_with_a_scale) {
   config.init = InitScheme::fairseq;
   check_gradients(config);
 }
+BOOST_AUTO_TEST_CASE(adaptive_input_and_softmax_with_their_dropout) {
+  ModelConfig config = tiny_config("kerple_log");
+  config.cutoffs = {4, 9};
+  config.band_divisor = 2;
+  config.tail_dropout = 0.25;
+  config.activation_dropout = 0.25;
+  check_gradients(config);
+}
 BOOST_AUTO_TEST_CASE(none) { check_gradients("none"); }
 BOOST_AUTO_TEST_CASE(alibi_with_a_window) { check_gradients("alibi + window(4)"); }
 BOOST_AUTO_TEST_CASE(kerple_log) { check_gradients("kerple_log"); }

@@ -103,12 +103,15 @@ BOOST_AUTO_TEST_CASE(what_is_younger_than_a_run_is_no_part_of_it_unless_it_is_no
   BOOST_CHECK((plain.optimizer == OptimizerKind::adamw));
   BOOST_CHECK((plain.schedule == Schedule::Form::neox));
   BOOST_TEST(plain.lr_start == 0);
-  for (const char* key : {"optimizer", "momentum", "schedule", "lr-start", "lr-end"})
+  for (const char* key : {"optimizer", "momentum", "schedule", "lr-start", "lr-end", "cutoffs",
+                          "activation-dropout", "tail-dropout"})
     for (const auto& item : plain.settings) BOOST_TEST(item.first != key);
   const ResolvedConfig said = resolved([](RunConfig& r) {
     r.optimizer = "adamw";
     r.schedule = "neox";
     r.lr_start = 0;
+    r.cutoffs = "none";
+    r.activation_dropout = 0;
   });
   BOOST_CHECK(said.settings == plain.settings);
   const ResolvedConfig other = resolved([](RunConfig& r) {
@@ -124,6 +127,34 @@ BOOST_AUTO_TEST_CASE(what_is_younger_than_a_run_is_no_part_of_it_unless_it_is_no
   BOOST_CHECK((again.schedule == Schedule::Form::fairseq));
   BOOST_TEST(again.momentum == 0.9);
   BOOST_TEST(again.lr_end == 1e-4);
+}
+
+BOOST_AUTO_TEST_CASE(baevskis_recipe_is_all_in_the_settings_and_any_of_it_can_be_otherwise) {
+  const ResolvedConfig c = resolved([](RunConfig& r) { r.preset = "baevski-247m"; });
+  BOOST_TEST(value_of(c.settings, "cutoffs") == "20000,60000");
+  BOOST_TEST(value_of(c.settings, "optimizer") == "nag");
+  BOOST_TEST(value_of(c.settings, "hidden-dropout") == "0.3");
+  BOOST_TEST(value_of(c.settings, "tail-dropout") == "0.2");
+  BOOST_CHECK(resolve(to_run_config("x", c.settings)).settings == c.settings);
+  const ResolvedConfig other = resolved([](RunConfig& r) {
+    r.preset = "baevski-247m";
+    r.cutoffs = "none";
+    r.optimizer = "adamw";
+    r.hidden_dropout = 0;
+    r.tail_dropout = 0;
+  });
+  BOOST_TEST(value_of(other.settings, "optimizer") == "adamw");
+  BOOST_TEST(value_of(other.settings, "cutoffs") == "none");
+  const ResolvedConfig again = resolve(to_run_config("x", other.settings));
+  BOOST_CHECK(again.settings == other.settings);
+  BOOST_TEST(!again.model.is_adaptive());
+  BOOST_TEST(again.model.hidden_dropout == 0);
+  BOOST_CHECK((again.optimizer == OptimizerKind::adamw));
+  const ResolvedConfig small = resolved([](RunConfig& r) { r.cutoffs = "50,100"; });
+  BOOST_TEST(small.model.cutoffs == std::vector<int64_t>({50, 100}));
+  for (const char* bad : {"", "0", "5,5", "5,", ",5", "5;6", "5 ,6", "-1", "99999999999999999999"})
+    BOOST_CHECK_EXCEPTION(resolved([&](RunConfig& r) { r.cutoffs = bad; }), ConfigError,
+                          says("[config] --cutoffs: expected rising numbers"));
 }
 
 BOOST_AUTO_TEST_CASE(values_out_of_range_are_named) {

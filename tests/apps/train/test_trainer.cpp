@@ -161,6 +161,33 @@ BOOST_AUTO_TEST_CASE(a_run_by_nag_learns_and_goes_on_bit_for_bit) {
   BOOST_TEST(same_bits(whole.optimizer_tensors(), resumed.optimizer_tensors()));
 }
 
+BOOST_AUTO_TEST_CASE(a_miniature_of_baevskis_model_learns_and_goes_on_bit_for_bit) {
+  run::RunConfig config = toy().config();
+  config.preset = "baevski-247m";
+  config.n_head = 2;
+  config.d_model = 32;
+  config.cutoffs = "100,112";  // letters from 97 on: all bands are in use
+  config.batch = 8;
+  config.accumulate = 2;
+  config.checkpoint_activations = true;
+  config.steps = 80;
+  config.momentum = 0.9;
+  for (const char* precision : {"fp32", "bf16"}) {
+    config.precision = precision;
+    Trainer whole = trainer(config);
+    const std::vector<double> begin = losses(whole, 40);
+    const run::Checkpoint middle = snapshot(whole);
+    const std::vector<double> rest = losses(whole, 40);
+    BOOST_TEST(begin.front() > 5.5);
+    BOOST_TEST(*whole.valid_loss() < 3.7);
+    Trainer resumed = trainer(config);
+    resumed.restore(middle);
+    BOOST_TEST(losses(resumed, 40) == rest, boost::test_tools::per_element());
+    BOOST_TEST(same_bits(whole.model_tensors(), resumed.model_tensors()));
+    BOOST_TEST(same_bits(whole.optimizer_tensors(), resumed.optimizer_tensors()));
+  }
+}
+
 BOOST_AUTO_TEST_CASE(dropout_acts_in_training_and_not_in_validation) {
   run::RunConfig config = toy().config();
   config.lr = 0;  // the weights stay, so what differs is the mask
