@@ -155,7 +155,8 @@ BOOST_AUTO_TEST_CASE(nag_agrees) {
     uint64_t seed = 0;
     for (const int64_t size : many_sizes()) {
       const auto values = [&] {
-        return random_at(static_cast<int64_t>(seed % 4), size, ++seed, -1, 1, device);
+        const auto offset = static_cast<int64_t>(seed % 4);
+        return random_at(offset, size, ++seed, -1, 1, device);
       };
       targets.push_back({values(), values(), values(), seed % 2 == 0});
     }
