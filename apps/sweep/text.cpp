@@ -6,6 +6,7 @@
 #include "apps/run/found_text.h"
 #include "data/corpus.h"
 #include "data/prepare.h"
+#include "data/synthetic/synthesize.h"
 #include "engine/base/error.h"
 
 namespace fs = std::filesystem;
@@ -13,14 +14,19 @@ namespace fs = std::filesystem;
 namespace farfield::sweep {
 namespace {
 
+void check_stop() { require<Error>(!cli::stop_requested(), "sweep", "stopped on request"); }
+
 void make(const std::string& name, const fs::path& folder) {
-  require<Error>(!is_synthetic(name), "sweep", name, ": not there yet");
-  data::PrepareOptions prepare = run::found_text();
-  prepare.output = folder;
-  prepare.source.max_bytes = 16'000'000;
-  data::prepare(prepare, [](const data::PrepareProgress&) {
-    require<Error>(!cli::stop_requested(), "sweep", "stopped on request");
-  });
+  if (is_synthetic(name)) {
+    data::SyntheticOptions options = data::synthetic_options(name);
+    options.output = folder;
+    data::synthesize(options, [](const data::SynthesisProgress&) { check_stop(); });
+    return;
+  }
+  data::PrepareOptions options = run::found_text();
+  options.output = folder;
+  options.source.max_bytes = 16'000'000;
+  data::prepare(options, [](const data::PrepareProgress&) { check_stop(); });
 }
 
 }  // namespace
@@ -31,6 +37,7 @@ void ensure_corpora(SweepFolder& folder, const std::vector<Plan>& plans, std::os
   for (const Plan& plan : plans)
     for (const PlannedDataset& dataset : plan.datasets)
       if (dataset.hash.empty()) wanted.insert(dataset.corpus);
+  const cli::StopSignals signals;
   for (const std::string& name : wanted) {
     const fs::path path = folder.corpora() / name;
     if (!data::is_corpus_folder(path)) {
