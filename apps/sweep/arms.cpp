@@ -1,0 +1,33 @@
+#include "apps/sweep/arms.h"
+
+namespace farfield::sweep {
+
+Arm arm_of(const std::string& label, const std::string& posenc, const std::string& encoding) {
+  Arm arm;
+  arm.label = label;
+  arm.posenc = posenc;
+  arm.encoding = encoding;
+  return arm;
+}
+
+Arm geometric_alibi() { return arm_of("ALiBi", "alibi_shift(delta=0)", "alibi"); }
+Arm alibi() { return arm_of("ALiBi", "alibi", "alibi"); }
+Arm sandwich() { return arm_of("Sandwich", "sandwich", "sandwich"); }
+Arm smoothed() { return arm_of("Smoothed", "sandwich_smoothed", "sandwich_smoothed"); }
+Arm sinusoidal() { return arm_of("Sinusoidal", "sinusoidal", "sinusoidal"); }
+Arm rotary() { return arm_of("Rotary", "rope", "rope"); }
+Arm t5() { return arm_of("T5", "t5", "t5"); }
+Arm kerple_log() { return arm_of("KERPLE-log", "kerple_log", "kerple_log"); }
+Arm kerple_power() { return arm_of("KERPLE-power", "kerple_power", "kerple_power"); }
+
+Measure last_token() {
+  return {.key = "P1", .protocol = "last-token", .lengths = {1, 2, 4, 8, 16}};
+}
+
+bool is_of(const PrintedNumber& number, const Arm& arm) {
+  return !arm.encoding.empty() && number.encoding == arm.encoding &&
+         (arm.variant.empty() || number.variant == arm.variant) &&
+         (arm.param.empty() || number.param == arm.param);
+}
+
+}  // namespace farfield::sweep

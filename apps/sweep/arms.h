@@ -1,0 +1,36 @@
+#pragma once
+
+#include <string>
+
+#include "apps/sweep/experiment.h"
+#include "apps/sweep/reference.h"
+
+namespace farfield::sweep {
+
+// Models that several papers share. One model has one expression everywhere, so that its cells are
+// shared.
+
+/// With the label as its name in the paper's numbers' column `encoding`.
+Arm arm_of(const std::string& label, const std::string& posenc, const std::string& encoding);
+
+/// Slopes of 2^(-8 n / H), as the texts have it: Sandwich's tables.
+Arm geometric_alibi();
+/// Slopes as the released code interleaves them: KERPLE's tables, the notes on ALiBi. The same
+/// model where the number of heads is a power of two.
+Arm alibi();
+Arm sandwich();
+Arm smoothed();
+Arm sinusoidal();
+Arm rotary();
+Arm t5();
+Arm kerple_log();
+Arm kerple_power();
+
+/// P1 of the tables at 1, 2, 4, 8 and 16 L.
+Measure last_token();
+
+/// Whether a printed number is of this arm: by encoding, and by variant and param where the arm
+/// has them.
+bool is_of(const PrintedNumber& number, const Arm& arm);
+
+}  // namespace farfield::sweep
