@@ -24,6 +24,8 @@ Measure last_token() {
   return {.key = "P1", .protocol = "last-token", .lengths = {1, 2, 4, 8, 16}};
 }
 
+Measure gradient() { return {.key = "P6", .protocol = "gradient", .lengths = {4}}; }
+
 bool is_of(const PrintedNumber& number, const Arm& arm) {
   return !arm.encoding.empty() && number.encoding == arm.encoding &&
          (arm.variant.empty() || number.variant == arm.variant) &&

@@ -28,6 +28,8 @@ Arm kerple_power();
 
 /// P1 of the tables at 1, 2, 4, 8 and 16 L.
 Measure last_token();
+/// P6 of the token at 4 L: 4 L - 1 inputs.
+Measure gradient();
 
 /// Whether a printed number is of this arm: by encoding, and by variant and param where the arm
 /// has them.

@@ -6,6 +6,7 @@
 
 #include "apps/analysis/t_test.h"
 #include "apps/eval/results.h"
+#include "apps/sweep/arms.h"
 #include "apps/sweep/experiment.h"
 #include "apps/sweep/measured.h"
 #include "apps/sweep/section.h"
@@ -189,9 +190,7 @@ std::vector<Experiment> atlas_rows() {
       .source = "our own",
       .datasets = {"text", "topic"},
       .few = {"text", "topic"},
-      .measures = {{.key = "P1", .protocol = "last-token", .lengths = kLengths},
-                   {.key = "P6", .protocol = "gradient", .lengths = {4}, .offset = -1},
-                   {.key = "P7", .protocol = "reach", .lengths = {4}}},
+      .measures = {last_token(), gradient(), {.key = "P7", .protocol = "reach", .lengths = {4}}},
       .reference_arm = kReference,
       .compute = compute,
       .remarks = {

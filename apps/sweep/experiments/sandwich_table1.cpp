@@ -1,44 +1,405 @@
-// Slopes and windows: tables 1 and 4 of the Sandwich paper.
+// Slopes and windows: tables 1, 2 and 4 of the Sandwich paper, and the fields of their models in
+// figures 4, 5, 12 and 13.
 
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "apps/run/resolved_config.h"
+#include "apps/sweep/arms.h"
 #include "apps/sweep/evidence.h"
-#include "apps/sweep/experiment.h"
 #include "apps/sweep/measured.h"
 #include "engine/base/error.h"
+#include "engine/base/text.h"
 
 namespace farfield::sweep {
 namespace {
 
-Arm shift(int64_t delta) {
-  return {.label = concat("δ = ", delta),
-          .posenc = concat("alibi_shift(delta=", delta, ")"),
-          .group = "slope shift",
-          .encoding = "alibi_shift",
-          .variant = "slope-shift",
-          .param = concat("delta=", delta),
-          .values = {{"delta", static_cast<double>(delta)}}};
+constexpr const char *kShift = "slope shift", *kEqual = "equal slopes", *kWindow = "window";
+
+Arm swept(const char* group, const char* symbol, const char* name, double value,
+          const std::string& posenc) {
+  Arm arm = arm_of(concat(symbol, " = ", shortest(value)), posenc, "");
+  arm.group = group;
+  arm.param = concat(name, '=', shortest(value));
+  arm.values = {{name, value}};
+  return arm;
 }
 
-// S-T1-4
-void is_constant_from_8(const Measured& m, Evidence& e) {
+Arm shift(double delta) {
+  Arm arm = swept(kShift, "δ", "delta", delta, concat("alibi_shift(delta=", delta, ")"));
+  arm.encoding = "alibi_shift";
+  return arm;
+}
+
+Arm equal(double h) {
+  Arm arm = swept(kEqual, "h", "h", h, concat("alibi_equal(h=", h, ")"));
+  arm.encoding = "alibi_equal";
+  return arm;
+}
+
+// A window's field over L depends on the depth, so at 4 layers others are looked at:
+// experiments.md 2.5.
+Arm window(double w, Arm::Scales scales) {
+  Arm arm = swept(kWindow, "w", "w", w, concat("window(w=", w, ")"));
+  arm.encoding = scales == Arm::Scales::shrunk ? "" : "window";
+  arm.scales = scales;
+  return arm;
+}
+
+template <class Make>
+std::vector<Arm> arms_of(const std::vector<double>& values, const Make& make) {
+  std::vector<Arm> arms;
+  for (const double value : values) arms.push_back(make(value));
+  return arms;
+}
+
+std::vector<Arm> shifts() { return arms_of({-3, 0, 2, 4, 6, 8}, shift); }
+std::vector<Arm> equals() { return arms_of({0, 2, 4, 6, 8}, equal); }
+std::vector<Arm> windows() {
+  std::vector<Arm> arms = arms_of({40, 80, 100, 120, 160, 320},
+                                  [](double w) { return window(w, Arm::Scales::published); });
+  for (Arm& arm :
+       arms_of({4, 8, 12, 16, 24, 32, 48}, [](double w) { return window(w, Arm::Scales::shrunk); }))
+    arms.push_back(std::move(arm));
+  return arms;
+}
+
+std::vector<Arm> operator+(std::vector<Arm> a, const std::vector<Arm>& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+double value_of(const PlannedArm& arm, const char* name) { return arm.arm.values.at(name); }
+
+// In tokens, of this scale.
+double erf(const Measured& m, const PlannedArm& arm) { return m.value(arm, "P6", "erf"); }
+double unit(const Measured& m) { return static_cast<double>(tokens_of(m.scale(), 1)); }
+
+// The six windows of the paper, by what figure 4 says of their fields; at smaller scales by what
+// they measure.
+bool is_short(const Measured& m, const PlannedArm& arm) {
+  return m.scale() == Scale::paper ? value_of(arm, "w") <= 100 : erf(m, arm) <= unit(m);
+}
+
+void field_known(const Measured& m, Evidence& e, const PlannedArm& arm) {
+  if (m.scale() != Scale::paper && std::isnan(erf(m, arm))) e.missing(arm.label() + ": ERF");
+}
+
+void s_t1_1(const Measured& m, Evidence& e) {
+  for (const PlannedArm* arm : m.arms(kWindow)) {
+    field_known(m, e, *arm);
+    if (is_short(m, *arm))
+      e.within(arm->label() + ": PPL 16 L / PPL L", m.ratio(*arm, 16), 1, 0.01);
+  }
+}
+
+void s_t1_2(const Measured& m, Evidence& e) {
+  for (const PlannedArm* arm : m.arms(kWindow)) {
+    field_known(m, e, *arm);
+    const bool is_long = m.scale() == Scale::paper ? !is_short(m, *arm) : erf(m, *arm) > unit(m);
+    if (is_long)
+      e.at_least(arm->label() + ": PPL 2 L / PPL L", m.ratio(*arm, 2), m.pick(1.3, 1.05));
+  }
+}
+
+// `what` grows, or falls, from one arm to the next.
+void falls(const std::vector<const PlannedArm*>& arms, const std::string& what, Evidence& e,
+           const std::function<double(const PlannedArm&)>& of) {
+  for (size_t i = 1; i < arms.size(); ++i)
+    e.below(concat(arms[i]->label(), " after ", arms[i - 1]->label(), ": ", what), of(*arms[i]),
+            of(*arms[i - 1]));
+}
+void does_not_decrease(const std::vector<const PlannedArm*>& arms, const std::string& what,
+                       Evidence& e, const std::function<double(const PlannedArm&)>& of,
+                       double tolerance) {
+  for (size_t i = 1; i < arms.size(); ++i)
+    e.at_least(concat(arms[i]->label(), " after ", arms[i - 1]->label(), ": ", what), of(*arms[i]),
+               of(*arms[i - 1]) * (1 - tolerance));
+}
+
+void s_t1_3(const Measured& m, Evidence& e) {
+  falls(m.arms(kWindow), "PPL L", e, [&](const PlannedArm& a) { return m.perplexity(a, 1); });
+}
+
+void s_t1_4(const Measured& m, Evidence& e) {
   for (const PlannedArm& arm : m.arms())
     e.within(arm.label() + ": PPL 16 L / PPL 8 L", m.ratio(arm, 16, 8), 1, 0.005);
+}
+
+void s_t1_5(const Measured& m, Evidence& e) {
+  e.above("δ = 0: PPL 2 L / PPL L", m.ratio("δ = 0", 2), 1);
+  for (const double length : {8.0, 16.0})
+    e.within(concat("δ = 0: PPL ", length_text(length), " / PPL 4 L"), m.ratio("δ = 0", length, 4),
+             1, 0.005);
+}
+
+void s_t1_6(const Measured& m, Evidence& e) {
+  for (const char* arm : {"δ = 6", "δ = 8"})
+    if (m.pick(1, 0) > 0)
+      e.at_least(concat(arm, ": PPL 2 L / PPL L"), m.ratio(arm, 2), 9);
+    else
+      e.at_least(concat(arm, ": PPL 8 L / PPL L"), m.ratio(arm, 8), 1.15);
+}
+
+void s_t1_7(const Measured& m, Evidence& e) {
+  e.within("δ = -3: PPL 16 L / PPL 2 L", m.ratio("δ = -3", 16, 2), 1, 0.005);
+}
+
+// Monotone means up to the rounding of the printed numbers at paper scale, 2 % below it.
+void s_t1_8(const Measured& m, Evidence& e) {
+  does_not_decrease(
+      m.arms(kEqual), "PPL 16 L / PPL L", e, [&](const PlannedArm& a) { return m.ratio(a, 16); },
+      m.pick(0, 0.02));
+}
+
+void s_t1_9(const Measured& m, Evidence& e) {
+  for (const char* arm : {"h = 0", "h = 2"})
+    e.within(concat(arm, ": PPL 16 L / PPL L"), m.ratio(arm, 16), 1, 0.1);
+  for (const char* arm : {"h = 6", "h = 8"})
+    e.at_least(concat(arm, ": PPL 16 L / PPL L"), m.ratio(arm, 16), 5);
+}
+
+void s_t1_10(const Measured& m, Evidence& e) {
+  std::vector<const PlannedArm*> arms = m.arms(kShift);
+  std::erase_if(arms, [](const PlannedArm* arm) { return value_of(*arm, "delta") < 0; });
+  does_not_decrease(
+      arms, "PPL 16 L / PPL L", e, [&](const PlannedArm& a) { return m.ratio(a, 16); },
+      m.pick(0, 0.02));
+}
+
+void s_t1_11(const Measured& m, Evidence& e) {
+  for (const double length : {1.0, 2.0, 4.0, 8.0, 16.0})
+    for (const char* other : {"δ = 8", "h = 8"})
+      e.within(concat(other, " against δ = 6: PPL ", length_text(length)),
+               m.perplexity(other, length), m.perplexity("δ = 6", length), 0);
+}
+
+void windows_exact(const Measured& m, Evidence& e) {
+  const auto layers =
+      static_cast<double>(run::resolve(training_of(m.scale(), Size::base)).model.n_layer);
+  for (const PlannedArm* arm : m.arms(kWindow))
+    if ((value_of(*arm, "w") - 1) * layers + 1 <= unit(m) - 1)
+      e.within(arm->label() + ": PPL 16 L / PPL L", m.ratio(*arm, 16), 1, 1e-5);
+}
+
+void flat_steep(const Measured& m, Evidence& e) {
+  for (const char* arm : {"δ = -3", "δ = 0"})
+    e.within(concat(arm, ": PPL 8 L / PPL L"), m.ratio(arm, 8), 1, 0.01);
+}
+
+void s_t2_1(const Measured& m, Evidence& e) {
+  for (const PlannedArm* arm : m.arms("repaired"))
+    e.within(arm->label() + ": PPL 16 L / PPL 8 L", m.ratio(*arm, 16, 8), 1, 0.01);
+}
+
+void s_t2_2(const Measured& m, Evidence& e) {
+  for (const PlannedArm* arm : m.arms("repaired"))
+    if (arm->arm.values.count("w") != 0)
+      for (const double length : {8.0, 16.0})
+        e.within(concat(arm->label(), ": PPL ", length_text(length), " / PPL 4 L"),
+                 m.ratio(*arm, length, 4), 1, 0.01);
+}
+
+const PlannedArm* slope(const Measured& m, const char* group) {
+  for (const PlannedArm* arm : m.arms(group))
+    if (arm->arm.values.count("delta") != 0) return arm;
+  return nullptr;
+}
+
+void s_t2_3(const Measured& m, Evidence& e) {
+  const PlannedArm *repaired = slope(m, "repaired"), *failing = slope(m, "failing");
+  e.above("δ = 6 at 16 L: PPL trained at L / PPL trained at 4 L",
+          m.perplexity(*failing, 16) / m.perplexity(*repaired, 16), 10);
+}
+
+void s_t2_4(const Measured& m, Evidence& e) {
+  e.within("δ = 6 trained at 4 L: PPL 8 L / PPL 4 L", m.ratio(*slope(m, "repaired"), 8, 4), 1,
+           0.05);
+}
+
+void repair(const Measured& m, Evidence& e) {
+  for (const PlannedArm* arm : m.arms("failing"))
+    if (arm->arm.values.count("w") != 0)
+      e.at_least(arm->label() + ": PPL 16 L / PPL L", m.ratio(*arm, 16), 1.05);
+  for (const PlannedArm* arm : m.arms("repaired")) {
+    if (arm->arm.values.count("w") == 0) continue;
+    e.at_most(arm->label() + ": PPL 16 L / PPL 2 L", m.ratio(*arm, 16, 2), 1.01);
+    e.at_most(arm->label() + ": ERF over its training length",
+              erf(m, *arm) / (unit(m) * arm->arm.train_len), 1);
+  }
+}
+
+void s_f4_1(const Measured& m, Evidence& e) {
+  for (const PlannedArm* arm : m.arms(kWindow)) {
+    const double w = value_of(*arm, "w");
+    const bool is_below = m.scale() == Scale::paper ? w <= 100 : w <= 16;
+    const bool is_beside = m.scale() != Scale::paper && w == 24;  // at the boundary
+    if (is_below)
+      e.at_most(arm->label() + ": ERF / L", erf(m, *arm) / unit(m), 1);
+    else if (!is_beside)
+      e.above(arm->label() + ": ERF / L", erf(m, *arm) / unit(m), 1);
+  }
+}
+
+void s_f4_2(const Measured& m, Evidence& e) {
+  const std::vector<const PlannedArm*> arms = m.arms(kWindow);
+  for (size_t i = 0; i < arms.size(); ++i) {
+    e.at_most(arms[i]->label() + ": ERF", erf(m, *arms[i]), m.value(*arms[i], "P6", "trf_exact"));
+    if (i > 0) e.above(arms[i]->label() + ": ERF", erf(m, *arms[i]), erf(m, *arms[i - 1]));
+  }
+}
+
+// One window beside the boundary may be on either side.
+void s_f4_3(const Measured& m, Evidence& e) {
+  int n_exceptions = 0;
+  for (const PlannedArm* arm : m.arms(kWindow)) {
+    const double field = erf(m, *arm), rise = m.ratio(*arm, 16);
+    if (std::isnan(field) || std::isnan(rise)) {
+      e.missing(arm->label() + ": ERF and perplexity");
+      continue;
+    }
+    if ((field <= unit(m)) == (std::abs(rise - 1) <= 0.01)) continue;
+    ++n_exceptions;
+    e.note(concat(arm->label(), ": ERF ", field, " of L = ", unit(m),
+                  ", PPL 16 L / PPL L = ", fixed(rise, 3)));
+  }
+  e.at_most("windows that are flat with a longer field, or rise with a shorter one", n_exceptions,
+            1);
+}
+
+void s_f5_1(const Measured& m, Evidence& e) {
+  double least = INFINITY;
+  for (const PlannedArm* arm : m.arms(kShift)) {
+    e.above(arm->label() + ": ERF / L", erf(m, *arm) / unit(m), 1);
+    least = std::min(least, erf(m, *arm));
+  }
+  e.at_most("δ = -3: ERF", m.value("δ = -3", "P6", "erf"), least);
+}
+
+void long_fields(const Measured& m, Evidence& e) {
+  for (const PlannedArm* arm : m.arms(kShift))
+    if (value_of(*arm, "delta") >= 2)
+      e.above(arm->label() + ": ERF / L", erf(m, *arm) / unit(m), 3);
+}
+
+const std::vector<Finding>& table_findings() {
+  static const std::vector<Finding> all = {
+      {.claim = "S-T1-1", .check = s_t1_1},
+      {.claim = "S-T1-2", .check = s_t1_2},
+      {.claim = "S-T1-3", .check = s_t1_3},
+      {.claim = "S-T1-4", .check = s_t1_4},
+      {.claim = "S-T1-5", .check = s_t1_5},
+      {.claim = "S-T1-6", .check = s_t1_6},
+      {.claim = "S-T1-7", .check = s_t1_7},
+      {.claim = "S-T1-8", .check = s_t1_8},
+      {.claim = "S-T1-9", .check = s_t1_9},
+      {.claim = "S-T1-10", .check = s_t1_10},
+      {.claim = "S-T1-11", .check = s_t1_11},
+      {.claim = "sandwich/table1/windows-exact",
+       .check = windows_exact,
+       .statement = "a window with (w - 1) layers + 1 <= L - 1 changes by less than 1e-5: its last "
+                    "output is the same number"},
+      {.claim = "sandwich/table1/steep-flat",
+       .check = flat_steep,
+       .statement = "slope shifts -3 and 0 are flat within 1 percent from L to 8 L"}};
+  return all;
+}
+
+Experiment table(const char* id, int place, const char* number, const char* dataset) {
+  return {.place = place,
+          .id = id,
+          .title = "slope diversity or slope size, and does an explicit window behave alike?",
+          .source = concat("Sandwich (arXiv:2212.10356) table ", number),
+          .datasets = {dataset},
+          .arms = shifts() + equals() + windows(),
+          .measures = {last_token(), gradient()},
+          .outputs = {{.form = Output::Form::table, .measure = "P1"}},
+          .findings = table_findings(),
+          .reference = id,
+          .remarks = {"At fewer layers than the paper's 12 the windows are others: a model's field "
+                      "over its training length depends on its depth."}};
+}
+
+Experiment fields(const char* id, int place, const char* figure, const char* dataset,
+                  std::vector<Arm> arms, const char* of) {
+  Experiment e = {.place = place,
+                  .id = id,
+                  .title = concat("how far back does the prediction of the token at 4 L depend on "
+                                  "its inputs? (",
+                                  of, ')'),
+                  .source = concat("Sandwich (arXiv:2212.10356) figure ", figure),
+                  .datasets = {dataset},
+                  .arms = std::move(arms),
+                  .measures = {gradient(), last_token()},
+                  .outputs = {{.form = Output::Form::series,
+                               .measure = "P6",
+                               .quantity = "cumulative gradient",
+                               .caption = "share of the gradient on the inputs up to a position",
+                               .is_log_x = false,
+                               .may_log_y = false},
+                              {.form = Output::Form::rows,
+                               .measure = "P6",
+                               .quantities = {"erf", "erf_rounded", "trf_exact", "recent_share"}}}};
+  return e;
+}
+
+Experiment repairs() {
+  std::vector<Arm> arms;
+  for (Arm arm : {shift(6), window(160, Arm::Scales::published), window(32, Arm::Scales::shrunk)}) {
+    const bool is_window = arm.values.count("w") != 0;
+    Arm failing = arm, repaired = arm;
+    failing.group = "failing";
+    failing.label += ", trained at L";
+    failing.encoding = "";
+    repaired.group = "repaired";
+    repaired.train_len = is_window ? 2 : 4;
+    repaired.label += is_window ? ", trained at 2 L" : ", trained at 4 L";
+    arms.push_back(repaired);
+    arms.push_back(failing);
+  }
+  return {.place = 120,
+          .id = "sandwich/table2",
+          .title = "does longer training repair the failed cases?",
+          .source = "Sandwich (arXiv:2212.10356) table 2",
+          .datasets = {"arxiv", "openwebtext2"},
+          .few = {"arxiv"},
+          .arms = arms,
+          .measures = {last_token(), gradient()},
+          .outputs = {{.form = Output::Form::table, .measure = "P1"},
+                      {.form = Output::Form::rows,
+                       .measure = "P6",
+                       .quantities = {"erf", "trf_exact", "recent_share"}}},
+          .findings = {{.claim = "S-T2-1", .check = s_t2_1},
+                       {.claim = "S-T2-2", .check = s_t2_2},
+                       {.claim = "S-T2-3", .check = s_t2_3},
+                       {.claim = "S-T2-4", .check = s_t2_4},
+                       {.claim = "sandwich/table2/repair",
+                        .check = repair,
+                        .statement = "the window that fails when trained at L is flat when trained "
+                                     "at 2 L, where its field fits"}},
+          .reference = "sandwich/table2"};
 }
 
 }  // namespace
 
 std::vector<Experiment> sandwich_table1_rows() {
-  Experiment table1 = {
-      .place = 110,
-      .id = "sandwich/table1",
-      .title = "slope diversity or slope size, and does an explicit window behave alike?",
-      .source = "Sandwich (arXiv:2212.10356) table 1",
-      .datasets = {"arxiv"},
-      .arms = {shift(-3)},
-      .measures = {{.key = "P1", .protocol = "last-token", .lengths = {1, 2, 4, 8, 16}}},
-      .outputs = {{.form = Output::Form::table, .measure = "P1"}},
-      .findings = {{.claim = "S-T1-4", .check = is_constant_from_8}},
-      .reference = "sandwich/table1"};
-  return {table1};
+  Experiment fig4 = fields("sandwich/fig4", 140, "4", "arxiv", windows(), "windows");
+  fig4.findings = {{.claim = "S-F4-1", .check = s_f4_1},
+                   {.claim = "S-F4-2", .check = s_f4_2},
+                   {.claim = "S-F4-3", .check = s_f4_3}};
+  Experiment fig5 = fields("sandwich/fig5", 150, "5", "arxiv", shifts(), "slope shifts");
+  fig5.findings = {{.claim = "S-F5-1", .check = s_f5_1},
+                   {.claim = "sandwich/fig5/long-fields",
+                    .check = long_fields,
+                    .statement = "slope shifts of 2 and more have a field of more than 3 L"}};
+  return {table("sandwich/table1", 110, "1", "arxiv"),
+          table("sandwich/table4", 130, "4", "openwebtext2"),
+          repairs(),
+          fig4,
+          fig5,
+          fields("sandwich/fig12", 220, "12", "openwebtext2", windows(), "windows"),
+          fields("sandwich/fig13", 230, "13", "openwebtext2", shifts(), "slope shifts")};
 }
 
 }  // namespace farfield::sweep
