@@ -141,6 +141,8 @@ Conversion convert(const ConvertOptions& options,
 
   WrittenCorpus written;
   written.split_rule = result.split_rule = corpus.split_rule();
+  written.document_tokens = corpus.document_tokens();
+  written.floor = corpus.floor();
   Job job(corpus, *writer, progress);
   int64_t size_bytes = 0;
   for (size_t i = 0; i < kSplits.size(); ++i) {
@@ -153,6 +155,10 @@ Conversion convert(const ConvertOptions& options,
   writer->commit(written);
   result.counts = writer->counts();
   add_notes(job, options, result);
+  if (corpus.document_tokens() > 0 && options.format != "farfield")
+    result.notes.push_back(concat(options.format,
+                                  " does not record that windows stay within documents: of the "
+                                  "result they do not"));
   return result;
 }
 

@@ -90,13 +90,23 @@ std::vector<int64_t> Corpus::document_begins(std::string_view name) const {
 }
 
 std::string Corpus::verify(std::string_view name, const Tokens::Watch& watch) const {
-  return data::verify(parts_.splits[index_of(name)], watch);
+  const Tokens& tokens = parts_.splits[index_of(name)].tokens;
+  std::string hash = data::verify(parts_.splits[index_of(name)], watch);
+  const int64_t period = parts_.document_tokens + 1;
+  if (period == 1) return hash;
+  const std::vector<int64_t> begins = document_begins(name);
+  for (size_t i = 0; i < begins.size(); ++i)
+    require<IoError>(begins[i] == static_cast<int64_t>(i) * period, kWhere, tokens.place(0).file,
+                     ": expected documents of ", parts_.document_tokens,
+                     " tokens, as the manifest says, got document ", i, " at token ", begins[i],
+                     "; make the corpus again with prepare");
+  return hash;
 }
 
 std::array<std::string, 3> Corpus::verify(const Tokens::Watch& watch) const {
   std::array<std::string, 3> hashes;
   for (size_t i = 0; i < kSplits.size(); ++i)
-    if (parts_.splits[i].tokens.size() > 0) hashes[i] = data::verify(parts_.splits[i], watch);
+    if (parts_.splits[i].tokens.size() > 0) hashes[i] = verify(kSplits[i], watch);
   return hashes;
 }
 

@@ -98,7 +98,8 @@ NeoxOrder::Begin NeoxOrder::begin(int64_t s) const {
 Sequences::Place NeoxOrder::place(int64_t i) const {
   const Begin begin = begin_of(sample(i) * seq_len_);
   const uint32_t document = documents_[static_cast<size_t>(begin.entry)];
-  return {i * seq_len_ / begins_.back(), begins_[document] + begin.offset};
+  const int64_t at = begins_[document] + begin.offset;
+  return {i * seq_len_ / begins_.back(), at, at / seq_len_};
 }
 
 void NeoxOrder::copy(int64_t i, int32_t* out) const {

@@ -27,7 +27,8 @@ Sequences::Place ShuffledWindows::place(int64_t i) const {
   const int64_t epoch = i / windows_.size();
   const Permutation order(windows_.size(), seed_,
                           stream_of("window order") + static_cast<uint64_t>(epoch));
-  return {epoch, windows_[order[i % windows_.size()]]};
+  const int64_t window = order[i % windows_.size()];
+  return {epoch, windows_[window], window};
 }
 
 void ShuffledWindows::copy(int64_t i, int32_t* out) const {

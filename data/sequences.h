@@ -16,8 +16,9 @@ class Sequences {
   Sequences& operator=(const Sequences&) = delete;
 
   struct Place {
-    int64_t epoch = 0;  ///< how many times all of the row was read before
-    int64_t begin = 0;  ///< its first token in the row
+    int64_t epoch = 0;   ///< how many times all of the row was read before
+    int64_t begin = 0;   ///< its first token in the row
+    int64_t window = 0;  ///< its number among the row's, in the order of their places
   };
   virtual Place place(int64_t i) const = 0;
   /// seq_len + 1 tokens to out.

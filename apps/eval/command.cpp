@@ -216,6 +216,7 @@ void Call::measure_model(const Candidate& candidate, EvalProgress& progress, cli
   progress.begin({.text_size = corpus.split(request_.split).size(),
                   .train_len = run.config.train_len(),
                   .step_tokens = run.config.batch * run.config.train_len(),
+                  .document_tokens = corpus.document_tokens(),
                   .baseline = baseline,
                   .n_draws = is_random ? request_.eval.common.draws : 1});
   const std::string label =

@@ -64,8 +64,9 @@ double WorkSubject::tokens_of_rows(double n_row, int64_t n, int64_t scored) cons
   return n_row * static_cast<double>(scored) * static_cast<double>(std::min(n, baseline.window));
 }
 
-double WorkSubject::n_chunks(int64_t size, int64_t length, int64_t most) {
-  return static_cast<double>(std::min(most, std::max<int64_t>(0, size - 1) / length));
+double WorkSubject::n_chunks(int64_t size, int64_t length, int64_t most) const {
+  return static_cast<double>(std::min(
+      most, data::Grid::windows(std::max<int64_t>(0, size), document_tokens, length).size()));
 }
 
 void add_options(cli::Options& options, EvalOptions& eval) {

@@ -12,17 +12,18 @@ namespace farfield::eval {
 
 /// What the work of a measurement depends on, beside its options.
 struct WorkSubject {
-  int64_t text_size = 0;    ///< tokens of the split
-  int64_t train_len = 0;    ///< tokens of a training sequence
-  int64_t step_tokens = 0;  ///< of a training step
+  int64_t text_size = 0;        ///< tokens of the split
+  int64_t train_len = 0;        ///< tokens of a training sequence
+  int64_t step_tokens = 0;      ///< of a training step
+  int64_t document_tokens = 0;  ///< Corpus::document_tokens()
   Baseline baseline = {};
   int64_t n_draws = 1;  ///< that are measured; 1 for what draws nothing
 
   /// Tokens of n_row rows of n inputs that score `scored` targets each: a truncated model makes a
   /// pass over its window for each target instead.
   double tokens_of_rows(double n_row, int64_t n, int64_t scored) const;
-  /// Chunks of a length that a text of `size` tokens has, at most so many.
-  static double n_chunks(int64_t size, int64_t length, int64_t most);
+  /// Chunks of a length that the first `size` tokens of the text have, at most so many.
+  double n_chunks(int64_t size, int64_t length, int64_t most) const;
 };
 
 /// A way of measuring a model: what it is called, what it does and what it is made of. It stands in

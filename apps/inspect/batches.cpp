@@ -114,7 +114,7 @@ std::vector<std::vector<std::string>> rows_of(const Source& source, int64_t step
     std::vector<std::string> fields;
     for (const int64_t value :
          {step, piece, row, (step - 1) * config.accumulate + piece, at.place.epoch,
-          at.index % loader.per_epoch(at.source), begin / length, begin, file.place(begin).byte,
+          at.index % loader.per_epoch(at.source), at.place.window, begin, file.place(begin).byte,
           documents[static_cast<size_t>(row)]})
       fields.push_back(std::to_string(value));
     const auto first = batch.inputs.begin() + row * length;

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <numeric>
 
 #include "apps/cli/options.h"
@@ -168,8 +169,14 @@ void print(const Request& request, const data::Corpus& corpus, std::ostream& out
       << "tokenizer " << cli::printable(tokenizer.name()) << ": " << tokenizer.n_vocab()
       << " ids, in models " << corpus.vocab_size() << ", " << tokenizer.end_of_document()
       << " ends a document, hash " << tokenizer.hash() << '\n'
-      << "split " << cli::printable(corpus.split_rule()) << "\n\n"
-      << splits_table(corpus) << '\n';
+      << "split " << cli::printable(corpus.split_rule()) << '\n';
+  if (corpus.document_tokens() > 0)
+    out << "windows stay within documents, of " << corpus.document_tokens() << " tokens each\n";
+  if (corpus.floor())
+    out << "floor of test " << fixed(*corpus.floor(), 4) << " nats per token, perplexity "
+        << fixed(std::exp(*corpus.floor()), 3)
+        << ": for one who knows how each document was drawn\n";
+  out << '\n' << splits_table(corpus) << '\n';
   const std::vector<std::string> splits = splits_of(corpus);
   std::vector<std::vector<int64_t>> lengths;
   for (const std::string& name : splits) lengths.push_back(document_lengths(corpus, name));

@@ -38,6 +38,8 @@ class FarfieldWriter final : public DocumentWriter {
     manifest.tokenizer = shared_tokenizer();
     manifest.split_rule = corpus.split_rule;
     manifest.sources = corpus.sources;
+    manifest.document_tokens = corpus.document_tokens;
+    manifest.floor = corpus.floor;
     for (size_t i = 0; i < kSplits.size(); ++i) {
       counts_[i].documents += is_open_[i];
       counts_[i].bytes = corpus.bytes[i];

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -20,6 +21,9 @@ struct WrittenCorpus {
   std::array<int64_t, 3> bytes = {};  ///< of the text of each split
   std::array<bool, 3> is_cut = {};    ///< CorpusParts::is_cut
   std::vector<SourceRecord> sources;
+  /// Corpus::document_tokens() and Corpus::floor(), for formats that have a place for them.
+  int64_t document_tokens = 0;
+  std::optional<double> floor;
 };
 
 /// A corpus in the making, in one format: the documents of train, then those of valid and of test.

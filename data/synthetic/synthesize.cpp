@@ -38,7 +38,7 @@ void check(const SyntheticOptions& options) {
   check_range("local", topic.local, 0.0, 1.0);
   check_range("alpha", topic.alpha, 1e-6, 1e6);
   check_range("copy", options.copies.probability, 0.0, 1.0);
-  check_range<int64_t>("document", options.document_tokens, 2, kMostDocumentTokens);
+  check_range<int64_t>("document-tokens", options.document_tokens, 2, kMostDocumentTokens);
   check_range<int64_t>("copy-length", options.copies.length, 1, options.document_tokens);
   const int64_t most = kMostTokens / (options.document_tokens + 1);
   for (const int64_t documents : options.documents)

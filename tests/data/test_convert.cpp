@@ -1,9 +1,11 @@
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <fstream>
 
 #include "data/convert.h"
 #include "data/formats/writers.h"
 #include "data/prepare.h"
+#include "data/synthetic/synthesize.h"
 #include "engine/base/error.h"
 #include "tests/support/corpus_files.h"
 #include "tests/support/file_size_limit.h"
@@ -268,6 +270,26 @@ BOOST_AUTO_TEST_CASE(a_split_without_tokens_to_train_on_is_refused) {
   put(folder / "a.bin", bytes_of(std::vector<uint16_t>{1, 256}));
   BOOST_CHECK_EXCEPTION(to(folder / "a", "nanogpt", folder / "out", options), ConfigError,
                         says("a train split without any", "0,0,1"));
+}
+
+BOOST_AUTO_TEST_CASE(that_windows_stay_within_documents_is_kept_or_said_to_be_lost) {
+  SyntheticOptions made = synthetic_options("topic");
+  made.output = own;
+  made.document_tokens = 50;
+  made.documents = {3, 2, 2};
+  synthesize(made);
+  for (const std::string& format : writer_names()) {
+    const Conversion result = to(own, format, folder / format);
+    const bool is_own = format == "farfield";
+    const Corpus corpus = Corpus::open(folder / format);
+    BOOST_TEST(corpus.document_tokens() == (is_own ? 50 : 0));
+    BOOST_TEST(corpus.floor().has_value() == is_own);
+    BOOST_TEST((corpus.hash() == Corpus::open(own).hash()) == is_own);
+    const bool is_said = std::any_of(result.notes.begin(), result.notes.end(), [](const auto& n) {
+      return n.find("does not record that windows stay within documents") != std::string::npos;
+    });
+    BOOST_TEST(is_said != is_own);
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -35,6 +35,17 @@ std::vector<Stretch> stretches_of(const TokenStream& text, int64_t size, int64_t
   return stretches;
 }
 
+// How many windows that takes, about.
+double count_windows(const WorkSubject& text, int64_t size, int64_t length, int64_t stride) {
+  const auto in = [&](int64_t n) {
+    return static_cast<double>(std::max<int64_t>(0, n - 1 - length) / stride + 1);
+  };
+  if (text.document_tokens == 0) return in(size);
+  const int64_t n_chunk = (text.document_tokens - 1) / length;
+  const int64_t n_document = size / (text.document_tokens + 1);
+  return n_chunk == 0 ? 0 : static_cast<double>(n_document) * in(n_chunk * length + 1);
+}
+
 }  // namespace
 
 void add_options(cli::Options& options, SlidingOptions& own) {
@@ -141,8 +152,8 @@ Protocol sliding_row() {
           .work =
               [](const EvalOptions& eval, const WorkSubject& subject, int64_t length) {
                 const int64_t stride = stride_of(eval.own<SlidingOptions>(), length);
-                const int64_t last = whole_text(subject.text_size, eval.common) - 1 - length;
-                const auto n_window = static_cast<double>(std::max<int64_t>(0, last) / stride + 1);
+                const int64_t size = whole_text(subject.text_size, eval.common);
+                const double n_window = count_windows(subject, size, length, stride);
                 return subject.tokens_of_rows(n_window, length, stride);
               },
           .conventions =

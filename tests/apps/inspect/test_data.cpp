@@ -4,6 +4,7 @@
 #include "apps/cli/options.h"
 #include "apps/inspect/commands.h"
 #include "data/prepare.h"
+#include "data/synthetic/synthesize.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 #include "tests/support/messages.h"
@@ -79,6 +80,19 @@ BOOST_AUTO_TEST_CASE(verify_says_so_and_damage_is_bad_data) {
                         says("valid.tokens: the tokens do not have the hash of the header"));
   has(run({corpus}), "--verify does");
   BOOST_CHECK_EXCEPTION(run({}), ConfigError, says("expected a corpus, got none"));
+}
+
+BOOST_AUTO_TEST_CASE(windows_within_documents_and_the_floor_are_told_where_there_are_some) {
+  data::SyntheticOptions o = data::synthetic_options("topic");
+  o.output = folder / "made";
+  o.document_tokens = 50;
+  o.documents = {3, 2, 2};
+  data::synthesize(o);
+  const std::string text = run({o.output.string(), "--verify"});
+  has(text, "windows stay within documents, of 50 tokens each\nfloor of test ");
+  has(text, " nats per token, perplexity ");
+  BOOST_TEST(run({corpus}).find("floor") == std::string::npos);
+  BOOST_TEST(run({corpus}).find("windows") == std::string::npos);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
