@@ -10,7 +10,7 @@ namespace farfield::data {
 /// near 1.
 double portable_log(double x);
 
-/// e^x for -700 <= x <= 700; 0 below. Accuracy: 4e-16 relative for |x| <= 1, 1e-13 to 700.
+/// e^x for -700 <= x <= 700; 0 below. Accuracy: 5e-16 relative for |x| <= 1, 1e-13 to 700.
 double portable_exp(double x);
 
 }  // namespace farfield::data
