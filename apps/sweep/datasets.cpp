@@ -27,6 +27,9 @@ std::string described(const std::string& name, const data::Corpus& corpus) {
     text += concat(", ", split, ' ', fixed(static_cast<double>(n.tokens) / 1e6, 1), " M in ",
                    n.documents, " documents");
   }
+  if (corpus.floor())
+    text += concat(", floor ", fixed(*corpus.floor(), 4),
+                   " nats per token for one who knows how each document was drawn");
   return text + ", hash " + corpus.hash();
 }
 

@@ -73,7 +73,8 @@ struct Output {
 struct Finding {
   std::string claim;  ///< id in claims.csv, or of our own: "truth/bf16-1"
   void (*check)(const Measured&, Evidence&) = nullptr;
-  enum class On { any, text, synthetic };
+  /// `far`: text that rewards a long context, synthetic below `small`, any at `small` and `paper`.
+  enum class On { any, text, synthetic, far };
   On on = On::any;
   std::string statement = {};  ///< of one that claims.csv does not have
 };

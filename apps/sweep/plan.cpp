@@ -16,15 +16,18 @@ namespace {
 
 constexpr std::string_view kWhere = "sweep";
 
-// {x} in an option's value as the tokens of x units.
+// {x} in an option's value as the tokens of x units, {cached segments} as the profile has them.
 std::string with_tokens(Scale scale, const std::string& text) {
   std::string result;
   for (size_t i = 0; i < text.size();) {
     const size_t open = text.find('{', i);
     const size_t close = open == std::string::npos ? open : text.find('}', open);
     if (close == std::string::npos) return result + text.substr(i);
-    const double units = std::strtod(text.c_str() + open + 1, nullptr);
-    result += text.substr(i, open - i) + std::to_string(tokens_of(scale, units));
+    const std::string inside = text.substr(open + 1, close - open - 1);
+    result += text.substr(i, open - i) +
+              std::to_string(inside == "cached segments"
+                                 ? profile_of(scale).cached_segments
+                                 : tokens_of(scale, std::strtod(inside.c_str(), nullptr)));
     i = close + 1;
   }
   return result;
@@ -212,6 +215,20 @@ Measurement Plan::measurement(const std::string& key, const PlannedArm& arm,
     if (run::value_of(m.options, name).empty()) m.options.emplace_back(name, value);
   if (eval::protocol_named(m.protocol).has_text) m.options.emplace_back("allow-fewer", "true");
   return m;
+}
+
+bool is_judged_on(const Finding& finding, const Plan& plan, const PlannedDataset& dataset) {
+  switch (finding.on) {
+    case Finding::On::any:
+      break;
+    case Finding::On::text:
+      return !dataset.is_synthetic;
+    case Finding::On::synthetic:
+      return dataset.is_synthetic;
+    case Finding::On::far:
+      return dataset.is_synthetic || plan.scale == Scale::paper || plan.scale == Scale::small;
+  }
+  return true;
 }
 
 Plan plan_of(const Experiment& experiment, const PlanOptions& options) {

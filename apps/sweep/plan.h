@@ -81,6 +81,9 @@ struct Plan {
                           const PlannedDataset& dataset) const;
 };
 
+/// Whether a finding speaks of this data set.
+bool is_judged_on(const Finding& finding, const Plan& plan, const PlannedDataset& dataset);
+
 /// What a sweep is asked for, beside the experiments.
 struct PlanOptions {
   Scale scale = Scale::tiny;
