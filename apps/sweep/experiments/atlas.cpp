@@ -175,7 +175,7 @@ void compute(const Measured& m, Section& section) {
     plot.x_label = "evaluation length (tokens)";
     plot.y_label = "perplexity";
     plot.marked_x = static_cast<double>(tokens_of(m.scale(), 1));
-    plot.marked_label = "L";
+    plot.marked_label = "training length";
     section.figures.push_back({plot.title, plot});
   }
 }

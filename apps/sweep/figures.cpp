@@ -1,0 +1,115 @@
+// figures_of() of sections.h.
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "apps/sweep/sections.h"
+#include "engine/base/error.h"
+
+namespace farfield::sweep {
+namespace {
+
+// An encoding looks the same in every figure.
+constexpr std::array kLooks = {"alibi",      "kerple_log", "sandwich",     "rope",
+                               "sinusoidal", "t5",         "kerple_power", "sandwich_smoothed"};
+
+// Beyond this many there is nothing to tell apart by colours and dashes: a ramp of the swept value.
+constexpr size_t kMostLooks = kLooks.size();
+
+bool is_wanted(const Output& output, const PlannedArm& arm) {
+  return output.groups.empty() || std::find(output.groups.begin(), output.groups.end(),
+                                            arm.arm.group) != output.groups.end();
+}
+
+std::string on(const Measured& m) { return concat(" on ", m.dataset().corpus); }
+
+plot::Plot by_length(const Measured& m, const Output& output,
+                     const std::vector<const PlannedArm*>& arms) {
+  plot::Plot plot;
+  plot.x_label = "evaluation length (tokens)";
+  plot.y_label = output.quantity;
+  plot.marked_x = static_cast<double>(tokens_of(m.scale(), 1));
+  plot.marked_label = "training length";
+  for (const Measure& measure : m.experiment().measures) {
+    if (measure.key != output.measure) continue;
+    for (size_t i = 0; i < arms.size(); ++i) {
+      plot::Curve curve = curve_of(*arms[i], i, arms.size());
+      for (const double length : measure.lengths)
+        if (const double y = m.value(*arms[i], output.measure, output.quantity, length);
+            std::isfinite(y))
+          curve.points.push_back(
+              {.x = static_cast<double>(tokens_of(m.scale(), length) + measure.offset), .y = y});
+      plot.curves.push_back(std::move(curve));
+    }
+  }
+  return plot;
+}
+
+plot::Plot of_series(const Measured& m, const Output& output,
+                     const std::vector<const PlannedArm*>& arms) {
+  plot::Plot plot;
+  plot.y_label = output.quantity;
+  for (size_t i = 0; i < arms.size(); ++i)
+    for (const std::string& name : m.series_names(*arms[i], output.measure, output.length)) {
+      // "kernel h3" is one of several curves of the series "kernel".
+      if (name != output.quantity && name.rfind(output.quantity + ' ', 0) != 0) continue;
+      const eval::Series series = m.series(*arms[i], output.measure, name, output.length);
+      plot::Curve curve = curve_of(*arms[i], i, arms.size());
+      curve.has_markers = false;
+      if (name != output.quantity) curve.label += name.substr(output.quantity.size());
+      plot.x_label = series.axis;
+      for (size_t k = 0; k < series.y.size(); ++k)
+        if (!output.is_log_x || series.x[k] > 0)
+          curve.points.push_back({.x = series.x[k], .y = series.y[k]});
+      plot.curves.push_back(std::move(curve));
+    }
+  return plot;
+}
+
+}  // namespace
+
+plot::Curve curve_of(const PlannedArm& arm, size_t place, size_t n) {
+  plot::Curve curve = {.label = arm.label()};
+  const auto look = std::find(kLooks.begin(), kLooks.end(), arm.arm.encoding);
+  if (!arm.arm.values.empty() || n > kMostLooks) {
+    curve.style = static_cast<int>(place);
+    curve.colour = plot::ramp_colour(place, n);
+  } else if (look != kLooks.end()) {
+    curve.style = static_cast<int>(look - kLooks.begin());
+  } else {
+    curve.style = static_cast<int>(kMostLooks + place);
+  }
+  return curve;
+}
+
+std::vector<ReportFigure> figures_of(const Measured& m, const Output& output) {
+  if (output.form == Output::Form::rows) return {};
+  std::vector<const PlannedArm*> arms;
+  std::vector<std::string> groups;
+  for (const PlannedArm& arm : m.arms()) {
+    if (!is_wanted(output, arm)) continue;
+    arms.push_back(&arm);
+    if (std::find(groups.begin(), groups.end(), arm.arm.group) == groups.end())
+      groups.push_back(arm.arm.group);
+  }
+  // Many arms are drawn in a picture for each of their groups.
+  const bool is_split = arms.size() > kMostLooks && groups.size() > 1;
+  if (!is_split) groups = {""};
+  std::vector<ReportFigure> figures;
+  for (const std::string& group : groups) {
+    std::vector<const PlannedArm*> some;
+    for (const PlannedArm* arm : arms)
+      if (!is_split || arm->arm.group == group) some.push_back(arm);
+    plot::Plot plot = output.form == Output::Form::series ? of_series(m, output, some)
+                                                          : by_length(m, output, some);
+    plot.is_log_x = output.is_log_x;
+    plot.may_log_y = output.may_log_y;
+    plot.title = concat(output.caption.empty() ? output.quantity : output.caption,
+                        is_split ? ", " : "", is_split ? group : "", on(m));
+    if (plot::has_points(plot)) figures.push_back({plot.title, std::move(plot)});
+  }
+  return figures;
+}
+
+}  // namespace farfield::sweep

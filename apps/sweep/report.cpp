@@ -1,0 +1,182 @@
+#include "apps/sweep/report.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <system_error>
+
+#include "apps/cli/csv.h"
+#include "apps/cli/options.h"
+#include "apps/eval/results.h"
+#include "apps/sweep/arms.h"
+#include "apps/sweep/sections.h"
+#include "engine/base/error.h"
+#include "engine/base/file.h"
+#include "engine/base/text.h"
+
+namespace fs = std::filesystem;
+
+namespace farfield::sweep {
+namespace {
+
+std::string words_of(const Results& results, const std::string& name) {
+  std::set<std::string> all;
+  for (const auto& [hash, result] : results.all()) {
+    const auto found = result.words.find(name);
+    if (found != result.words.end()) all.insert(found->second);
+  }
+  return joined(all);
+}
+
+// How near a number is to what it had to be is not known in general: those that fail come first.
+std::vector<const Evidence::Item*> deciding(const Evidence& evidence, size_t most) {
+  std::vector<const Evidence::Item*> found;
+  const bool has_failed = evidence.verdict() == Verdict::fail;
+  for (const Evidence::Item& item : evidence.items())
+    if (!item.is_missing && item.holds != has_failed) found.push_back(&item);
+  if (found.size() > most) found.resize(most);
+  return found;
+}
+
+std::string shown(double value) { return eval::short_number(value); }
+
+}  // namespace
+
+Report report_of(const SweepFolder& folder, const Results& results) {
+  Report report;
+  report.title =
+      concat("Length extrapolation, measured again: scale ", to_word(folder.options().scale));
+  report.facts.emplace_back("scale", describe(folder.options().scale));
+  for (const auto& [name, corpus] : folder.options().datasets.names())
+    report.facts.emplace_back(concat("text for ", name),
+                              folder.options().datasets.corpus(corpus).description);
+  report.facts.emplace_back("program", concat("Farfield, commit ", words_of(results, "commit")));
+  report.facts.emplace_back(
+      "machine", concat(words_of(results, "processor"), "; ", words_of(results, "device"), ", ",
+                        words_of(results, "precision")));
+  for (const Plan& plan : folder.plans()) report.sections.push_back(section_of(plan, results));
+  return report;
+}
+
+std::string summary_of(const Evidence& evidence) {
+  size_t n_hold = 0, n_missing = 0;
+  for (const Evidence::Item& item : evidence.items()) {
+    n_hold += item.holds ? 1 : 0;
+    n_missing += item.is_missing ? 1 : 0;
+  }
+  std::string text;
+  if (!evidence.items().empty()) text = concat(n_hold, " of ", evidence.items().size(), " hold");
+  if (n_missing > 0) text += concat(", ", n_missing, " not measured");
+  const std::vector<const Evidence::Item*> items = deciding(evidence, 3);
+  if (!items.empty())
+    text +=
+        concat(": ", joined(items, "; ", [](const Evidence::Item* item) {
+                 return concat(item->what, " = ", shown(item->value), " (", item->condition, ')');
+               }));
+  for (const std::string& note : evidence.notes()) text += concat(text.empty() ? "" : ". ", note);
+  return text;
+}
+
+std::string figure_name(const Section& section, size_t i) {
+  std::string name = section.id;
+  for (char& c : name)
+    if (!std::isalnum(static_cast<unsigned char>(c)) && c != '_') c = '-';
+  return concat(name, '-', i + 1, ".svg");
+}
+
+std::vector<std::vector<std::string>> drawn_figures(const Report& report,
+                                                    const plot::PlotSize& size, std::string& why) {
+  std::vector<std::vector<std::string>> all;
+  for (const Section& section : report.sections) {
+    std::vector<std::string>& drawn = all.emplace_back();
+    for (const ReportFigure& figure : section.figures)
+      drawn.push_back(plot::draw_or_say([&] { return plot::draw_svg(figure.plot, size); }, why));
+  }
+  return all;
+}
+
+std::string claims_csv(const Report& report) {
+  std::string text = cli::csv_row({"claim", "experiment", "scope", "in_paper", "verdict",
+                                   "statement", "number", "value", "condition", "holds"});
+  for (const Section& section : report.sections)
+    for (const Judgement& j : section.judgements) {
+      const std::vector<std::string> begin = {
+          j.claim, section.id, j.scope, j.in_paper, to_word(j.evidence.verdict()), j.statement};
+      const auto add = [&](const std::vector<std::string>& more) {
+        std::vector<std::string> row = begin;
+        row.insert(row.end(), more.begin(), more.end());
+        text += cli::csv_row(row);
+      };
+      if (j.evidence.items().empty()) add({"", "", "", ""});
+      for (const Evidence::Item& item : j.evidence.items())
+        add({item.what, cli::number(item.value), item.condition,
+             item.is_missing ? "not measured"
+             : item.holds    ? "yes"
+                             : "no"});
+    }
+  return text;
+}
+
+std::string report_csv(const SweepFolder& folder, const Results& results) {
+  std::string text = cli::csv_row({"experiment", "dataset", "text", "model", "posenc",
+                                   "trained_posenc", "seed", "measure", "protocol", "parameters",
+                                   "length", "quantity", "value", "printed_mean", "printed_std"});
+  for (const Plan& plan : folder.plans()) {
+    const Experiment& e = *plan.experiment;
+    const std::vector<PrintedNumber> printed = printed_numbers_of(e.reference);
+    for (const PlannedDataset& dataset : plan.datasets) {
+      const Measured m(plan, dataset, results);
+      for (const PlannedArm& arm : plan.arms)
+        for (size_t s = 0; s < plan.seeds.size(); ++s) {
+          const CellResult* const cell = m.cell(arm, s);
+          if (cell == nullptr) continue;
+          for (const Measure& measure : e.measures) {
+            const auto found =
+                cell->measured.find(plan.measurement(measure.key, arm, dataset).id());
+            if (found == cell->measured.end()) continue;
+            for (size_t i = 0; i < found->second.lengths.size(); ++i) {
+              const eval::LengthResult& of = found->second.lengths[i];
+              std::string mean, std;
+              if (i < measure.lengths.size())
+                for (const PrintedNumber& n : printed)
+                  if (is_of(n, arm.arm) && m.dataset_named(n.dataset) == &dataset &&
+                      n.length == concat(tokens_of(Scale::paper, measure.lengths[i]))) {
+                    mean = n.mean;
+                    std = n.std;
+                  }
+              for (const eval::Quantity& q : eval::numbers_of(of)) {
+                const bool is_main = q.full_name() == "perplexity";
+                text += cli::csv_row(
+                    {e.id, dataset.name, dataset.corpus, arm.label(),
+                     arm.measured_posenc.empty() ? arm.posenc : arm.measured_posenc, arm.posenc,
+                     concat(plan.seeds[s]), measure.key, found->second.protocol,
+                     found->second.parameters, concat(of.length), q.full_name(),
+                     cli::number(q.value), is_main ? mean : "", is_main ? std : ""});
+              }
+            }
+          }
+        }
+    }
+  }
+  return text;
+}
+
+void write_report(const fs::path& to, const SweepFolder& folder, const Results& results,
+                  std::string& why) {
+  const Report report = report_of(folder, results);
+  std::error_code status;
+  fs::remove_all(to / "figures", status);
+  require_writable_folder(to / "figures");
+  const auto figures = drawn_figures(report, {720, 400, 14, true}, why);
+  for (size_t s = 0; s < figures.size(); ++s)
+    for (size_t i = 0; i < figures[s].size(); ++i)
+      if (!figures[s][i].empty())
+        write_file_atomic(to / "figures" / figure_name(report.sections[s], i), figures[s][i]);
+  write_file_atomic(to / "report.md", report_markdown(report, figures));
+  write_file_atomic(to / "index.html",
+                    report_html(report, drawn_figures(report, plot::kPagePlot, why)));
+  write_file_atomic(to / "report.csv", report_csv(folder, results));
+  write_file_atomic(to / "claims.csv", claims_csv(report));
+}
+
+}  // namespace farfield::sweep

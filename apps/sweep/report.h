@@ -1,0 +1,51 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "apps/sweep/folder.h"
+#include "apps/sweep/results.h"
+#include "apps/sweep/section.h"
+
+namespace farfield::sweep {
+
+/// What a sweep has to show.
+struct Report {
+  std::string title;
+  /// Scale, data, program, machine, as name and value.
+  std::vector<std::pair<std::string, std::string>> facts;
+  std::vector<Section> sections;
+};
+
+/// Of all experiments of a sweep. `results`: those of its folder, and of others maybe.
+Report report_of(const SweepFolder& folder, const Results& results);
+
+/// Each figure as SVG, in the order of the sections; empty for one that cannot be drawn, and `why`
+/// says the reason.
+std::vector<std::vector<std::string>> drawn_figures(const Report& report,
+                                                    const plot::PlotSize& size, std::string& why);
+/// The name of a figure's file: "sandwich-table1-1.svg".
+std::string figure_name(const Section& section, size_t i);
+
+/// Figures are links to figures/NAME beside it. Those without an SVG are left out.
+std::string report_markdown(const Report& report,
+                            const std::vector<std::vector<std::string>>& figures);
+/// One page that needs no other file and no script; with scripts its sortable tables can be sorted.
+std::string report_html(const Report& report, const std::vector<std::vector<std::string>>& figures);
+/// Every number of every cell, a row each: experiment, text, model, expression, measure, tokens,
+/// quantity, mean, deviation, seeds, and what the paper printed.
+std::string report_csv(const SweepFolder& folder, const Results& results);
+/// Claims with their verdict and the numbers that decided, a row for each number.
+std::string claims_csv(const Report& report);
+
+/// Writes report.md, figures/, index.html, report.csv and claims.csv into a folder. `why` gets the
+/// reason where figures cannot be drawn. IoError.
+void write_report(const std::filesystem::path& to, const SweepFolder& folder,
+                  const Results& results, std::string& why);
+
+/// A verdict in a few words with the numbers nearest to their threshold, or those that failed.
+std::string summary_of(const Evidence& evidence);
+
+}  // namespace farfield::sweep

@@ -1,0 +1,51 @@
+// The command `report` of sweep.
+
+#include <filesystem>
+
+#include "apps/cli/options.h"
+#include "apps/sweep/commands.h"
+#include "apps/sweep/report.h"
+#include "engine/base/error.h"
+
+namespace fs = std::filesystem;
+
+namespace farfield::sweep {
+
+int report_command(int argc, const char* const* argv, std::ostream& out) {
+  std::string path, to;
+  std::vector<std::string> more;
+  cli::Options options("sweep report",
+                       "Writes what a sweep has measured so far beside the papers' numbers: "
+                       "Markdown with figures,\nCSV, and one HTML page.");
+  options.add_positional("FOLDER", path, "the sweep's folder");
+  options.group("Report")
+      .add_paths("results", more, "FOLDER",
+                 "more folders of results, of other machines; may be repeated")
+      .add("out", to, "FOLDER", "where it goes (default: report/ in the sweep's folder)");
+  if (!options.parse(argc, argv, out)) return cli::kDone;
+  require<ConfigError>(!path.empty(), "sweep", "expected the folder of a sweep, got none");
+  const SweepFolder folder(path);
+  std::vector<fs::path> folders = {folder.results()};
+  for (const std::string& one : more) {
+    require<IoError>(fs::is_directory(one), "sweep", one,
+                     ": expected a folder of results, got none");
+    folders.emplace_back(one);
+  }
+  std::vector<fs::path> damaged;
+  const Results results = Results::read(folders, &damaged);
+  for (const fs::path& file : damaged)
+    out << "warning: " << file.string()
+        << ": not the results of a cell; left out; remove it and run the sweep again\n";
+  const fs::path target = to.empty() ? folder.report() : fs::path(to);
+  std::string why;
+  write_report(target, folder, results, why);
+  if (!why.empty()) out << "no figures: " << why << '\n';
+  for (const Section& section : report_of(folder, results).sections)
+    for (const Judgement& j : section.judgements)
+      out << to_word(j.evidence.verdict()) << "  " << j.claim << ": " << j.statement << '\n';
+  out << "written: " << (target / "report.md").string() << ", " << (target / "index.html").string()
+      << ", report.csv, claims.csv\n";
+  return cli::kDone;
+}
+
+}  // namespace farfield::sweep

@@ -1,0 +1,179 @@
+// report_html() of report.h.
+
+#include <array>
+#include <map>
+
+#include "apps/plot/page.h"
+#include "apps/plot/svg.h"
+#include "apps/sweep/report.h"
+#include "engine/base/error.h"
+
+namespace farfield::sweep {
+namespace {
+
+using plot::escaped;
+
+constexpr const char* kStyle = R"(
+body { max-width: 80rem; }
+section { border-top: 1px solid var(--line); margin-top: 2.5rem; }
+.pair { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 30rem), 1fr));
+        gap: 0 2rem; }
+.wide { max-width: 100%; }
+caption { text-align: left; font-weight: 600; padding: .8rem 0 .3rem; }
+.printed caption { font-weight: 400; font-style: italic; }
+.printed td, .printed th { color: var(--soft); }
+td.best { font-weight: 700; }
+.claims td { text-align: left; white-space: normal; vertical-align: top; }
+.claims { width: 100%; }
+.numbers { color: var(--soft); font-size: .85rem; }
+.pass, .fail, .notrun { font-weight: 700; white-space: nowrap; padding: .05rem .45rem;
+                        border-radius: .3rem; }
+.pass { background: var(--improves); }
+.fail { background: var(--explodes); }
+.notrun { border: 1px solid var(--line); color: var(--soft); font-weight: 400; }
+.counts { font-size: 1.1rem; }
+.source { color: var(--soft); }
+th[aria-sort] { cursor: pointer; text-decoration: underline dotted; }
+@media (max-width: 40rem) {
+  .claims thead { display: none; }
+  .claims tr { display: block; border-bottom: 1px solid var(--line); padding: .5rem 0; }
+  .claims td { display: block; border: 0; padding: .1rem 0; }
+}
+)";
+
+// Sorts a table by the column that is clicked; without it the page says the same.
+constexpr const char* kScript = R"(<script>
+document.querySelectorAll('table.sortable thead th').forEach((head, column) => {
+  const index = head.cellIndex;
+  head.setAttribute('aria-sort', 'none');
+  head.addEventListener('click', () => {
+    const body = head.closest('table').tBodies[0];
+    const up = head.getAttribute('aria-sort') !== 'ascending';
+    const key = row => { const t = row.cells[index].textContent, x = parseFloat(t);
+                         return isNaN(x) ? t : x; };
+    const rows = [...body.rows].sort((a, b) => {
+      const x = key(a), y = key(b);
+      if (typeof x !== typeof y) return typeof x === 'number' ? -1 : 1;
+      return (x < y ? -1 : x > y ? 1 : 0) * (up ? 1 : -1); });
+    rows.forEach(row => body.append(row));
+    head.parentNode.querySelectorAll('th').forEach(h => h.setAttribute('aria-sort', 'none'));
+    head.setAttribute('aria-sort', up ? 'ascending' : 'descending');
+  });
+});
+</script>
+)";
+
+std::string badge(Verdict verdict) {
+  const char* const css = verdict == Verdict::pass   ? "pass"
+                          : verdict == Verdict::fail ? "fail"
+                                                     : "notrun";
+  return concat("<span class=\"", css, "\">", to_word(verdict), "</span>");
+}
+
+std::string anchor(const std::string& id) {
+  std::string name = id;
+  for (char& c : name)
+    if (!std::isalnum(static_cast<unsigned char>(c))) c = '-';
+  return name;
+}
+
+std::string table_html(const ReportTable& table) {
+  std::string html =
+      concat("<div class=\"wide\" tabindex=\"0\"><table class=\"",
+             table.is_papers ? "printed" : "ours", table.is_sortable ? " sortable" : "",
+             "\">\n<caption>", escaped(table.caption), "</caption>\n<thead><tr>");
+  for (const std::string& name : table.header)
+    html += concat("<th scope=\"col\">", escaped(name), "</th>");
+  html += "</tr></thead>\n<tbody>\n";
+  for (const auto& row : table.rows) {
+    html += "<tr>";
+    for (size_t i = 0; i < row.size(); ++i) {
+      const std::string hint =
+          row[i].hint.empty() ? "" : concat(" title=\"", escaped(row[i].hint), '"');
+      html += i == 0 ? concat("<th scope=\"row\"", hint, '>', escaped(row[i].text), "</th>")
+                     : concat("<td", row[i].is_best ? " class=\"best\"" : "", hint, '>',
+                              escaped(row[i].text), "</td>");
+    }
+    html += "</tr>\n";
+  }
+  return html + "</tbody>\n</table></div>\n";
+}
+
+std::string claims_html(const Report& report) {
+  std::map<Verdict, int> counts;
+  std::string rows;
+  for (const Section& section : report.sections)
+    for (const Judgement& j : section.judgements) {
+      ++counts[j.evidence.verdict()];
+      rows += concat("<tr><td><a href=\"#", anchor(section.id), "\">", escaped(j.claim),
+                     "</a></td><td>", badge(j.evidence.verdict()), "</td><td>",
+                     escaped(j.statement), "<br><span class=\"numbers\">",
+                     escaped(summary_of(j.evidence)), "</span></td><td>",
+                     j.in_paper.empty() ? "" : "paper: ", escaped(j.in_paper), "</td></tr>\n");
+    }
+  return concat("<h2 id=\"findings\">Findings</h2>\n<p class=\"counts\">", counts[Verdict::pass],
+                ' ', badge(Verdict::pass), " &nbsp; ", counts[Verdict::fail], ' ',
+                badge(Verdict::fail), " &nbsp; ", counts[Verdict::not_run], ' ',
+                badge(Verdict::not_run),
+                "</p>\n<table class=\"claims\">\n<thead><tr><th scope=\"col\">finding</th>"
+                "<th scope=\"col\">here</th><th scope=\"col\" class=\"word\">statement and numbers"
+                "</th><th scope=\"col\">in the paper's own numbers</th></tr></thead>\n<tbody>\n",
+                rows, "</tbody>\n</table>\n");
+}
+
+std::string section_html(const Section& section, const std::vector<std::string>& figures) {
+  std::string html = concat("<section id=\"", anchor(section.id), "\">\n<h2>", escaped(section.id),
+                            "</h2>\n<p>", escaped(section.title), "</p>\n<p class=\"source\">",
+                            escaped(section.source), "</p>\n");
+  if (!section.not_run.empty())
+    html += concat("<p>", badge(Verdict::not_run), ' ', escaped(section.not_run), "</p>\n");
+  for (const std::string& remark : section.remarks)
+    html += concat("<p>", escaped(remark), "</p>\n");
+  // The paper's table stands beside ours, which comes before it.
+  for (size_t i = 0; i < section.tables.size(); ++i) {
+    html += "<div class=\"pair\">\n" + table_html(section.tables[i]);
+    while (i + 1 < section.tables.size() && section.tables[i + 1].is_papers)
+      html += table_html(section.tables[++i]);
+    html += "</div>\n";
+  }
+  html += "<div class=\"figures\">\n";
+  for (size_t i = 0; i < section.figures.size(); ++i)
+    if (!figures[i].empty())
+      html += concat("<figure>\n<figcaption>", escaped(section.figures[i].caption),
+                     "</figcaption>\n", plot::inlined(figures[i]), "</figure>\n");
+  html += "</div>\n";
+  if (!section.judgements.empty()) {
+    html += "<ul>\n";
+    for (const Judgement& j : section.judgements)
+      html += concat("<li>", badge(j.evidence.verdict()), ' ', escaped(j.claim), ": ",
+                     escaped(j.statement), ". <span class=\"numbers\">",
+                     escaped(summary_of(j.evidence)), "</span></li>\n");
+    html += "</ul>\n";
+  }
+  if (!section.facts.empty()) {
+    html += "<ul class=\"numbers\">\n";
+    for (const std::string& fact : section.facts) html += concat("<li>", escaped(fact), "</li>\n");
+    html += "</ul>\n";
+  }
+  return html + "</section>\n";
+}
+
+}  // namespace
+
+std::string report_html(const Report& report,
+                        const std::vector<std::vector<std::string>>& figures) {
+  std::string html = plot::page_head("Farfield: " + report.title, kStyle);
+  html += concat("<h1>", escaped(report.title), "</h1>\n<table class=\"facts\">\n<tbody>\n");
+  for (const auto& [name, value] : report.facts)
+    html += concat("<tr><th scope=\"row\">", escaped(name), "</th><td>", escaped(value),
+                   "</td></tr>\n");
+  html +=
+      "</tbody>\n</table>\n<p>Tables in grey with an italic caption are the papers' own numbers: "
+      "other text, larger models. Ratios can be compared, absolute values cannot.</p>\n";
+  html += claims_html(report);
+  for (size_t s = 0; s < report.sections.size(); ++s)
+    html += section_html(report.sections[s], figures[s]);
+  return html + kScript + "</body>\n</html>\n";
+}
+
+}  // namespace farfield::sweep

@@ -1,0 +1,92 @@
+#include "apps/sweep/sections.h"
+
+#include <algorithm>
+
+#include "apps/sweep/reference.h"
+#include "engine/base/error.h"
+#include "engine/base/text.h"
+
+namespace farfield::sweep {
+namespace {
+
+// An experiment without models is looked at on no data set.
+const PlannedDataset kNone = {};
+
+std::vector<std::string> facts_of(const Plan& plan, const Section& section,
+                                  const Results& results) {
+  std::vector<std::string> facts;
+  if (plan.arms.empty()) return facts;
+  for (const PlannedDataset& d : plan.datasets)
+    facts.push_back(d.name == d.corpus ? concat("text: ", d.corpus)
+                                       : concat("text: ", d.corpus, " stands for ", d.name));
+  facts.push_back(concat(plan.seeds.size(), plan.seeds.size() == 1 ? " seed" : " seeds", ", ",
+                         section.n_done, " of ", section.n_cells, " models trained"));
+  const Measured m(plan, plan.datasets.front(), results);
+  for (const Measure& measure : plan.experiment->measures)
+    if (const std::string parameters = m.parameters(measure.key); !parameters.empty())
+      facts.push_back(parameters);
+  return facts;
+}
+
+}  // namespace
+
+std::vector<Judgement> judgements_of(const Plan& plan, const Results& results) {
+  const Experiment& e = *plan.experiment;
+  std::vector<Judgement> all;
+  for (const Finding& finding : e.findings) {
+    Judgement& j = all.emplace_back();
+    j.claim = finding.claim;
+    j.statement = finding.statement;
+    j.scope = "both";
+    if (const Claim* const claim = find_claim(finding.claim)) {
+      j.statement = claim->statement;
+      j.scope = claim->scope;
+      j.in_paper = claim->in_paper;
+    }
+    const bool is_out_of_scope = j.scope == "paper" && plan.scale != Scale::paper;
+    if (is_out_of_scope)
+      j.evidence.note("meant for the published size alone");
+    else if (!e.not_run.empty())
+      j.evidence.note(e.not_run);
+    else if (plan.arms.empty() && finding.check != nullptr)
+      finding.check(Measured(plan, kNone, results), j.evidence);
+    else if (finding.check != nullptr)
+      for (const PlannedDataset& dataset : plan.datasets) {
+        if (!is_judged_on(finding, plan, dataset)) continue;
+        j.evidence.set_prefix(plan.datasets.size() > 1 ? dataset.corpus + ", " : "");
+        finding.check(Measured(plan, dataset, results), j.evidence);
+      }
+  }
+  return all;
+}
+
+Section section_of(const Plan& plan, const Results& results) {
+  const Experiment& e = *plan.experiment;
+  Section section;
+  section.id = e.id;
+  section.title = e.title;
+  section.source = e.source;
+  section.not_run = e.not_run;
+  section.remarks = e.remarks;
+  section.n_cells = static_cast<int64_t>(plan.cells.size());
+  for (const Cell& cell : plan.cells) {
+    const CellResult* const found = results.find(cell.hash());
+    if (found != nullptr && found->covers(cell)) ++section.n_done;
+  }
+  section.facts = facts_of(plan, section, results);
+  section.judgements = judgements_of(plan, results);
+  if (!e.not_run.empty()) return section;
+  const auto fill = [&](const Measured& m) {
+    for (const Output& output : e.outputs) {
+      for (ReportTable& table : tables_of(m, output)) section.tables.push_back(std::move(table));
+      for (ReportFigure& figure : figures_of(m, output))
+        section.figures.push_back(std::move(figure));
+    }
+    if (e.compute != nullptr) e.compute(m, section);
+  };
+  if (plan.arms.empty()) fill(Measured(plan, kNone, results));
+  for (const PlannedDataset& dataset : plan.datasets) fill(Measured(plan, dataset, results));
+  return section;
+}
+
+}  // namespace farfield::sweep

@@ -1,0 +1,189 @@
+// tables_of() of sections.h.
+
+#include <algorithm>
+#include <cmath>
+
+#include "apps/analysis/spread.h"
+#include "apps/analysis/t_test.h"
+#include "apps/eval/results.h"
+#include "apps/sweep/arms.h"
+#include "apps/sweep/sections.h"
+#include "engine/base/error.h"
+#include "engine/base/text.h"
+
+namespace farfield::sweep {
+namespace {
+
+constexpr const char* kMissing = "–";
+
+bool is_in(const std::vector<std::string>& groups, const PlannedArm& arm) {
+  return groups.empty() || std::find(groups.begin(), groups.end(), arm.arm.group) != groups.end();
+}
+
+std::vector<const PlannedArm*> arms_of(const Measured& m, const Output& output) {
+  std::vector<const PlannedArm*> arms;
+  for (const PlannedArm& arm : m.arms())
+    if (is_in(output.groups, arm)) arms.push_back(&arm);
+  return arms;
+}
+
+const Measure* measure_of(const Measured& m, const std::string& key) {
+  for (const Measure& measure : m.experiment().measures)
+    if (measure.key == key) return &measure;
+  return nullptr;
+}
+
+std::string mark_of(const Measured& m, const Output& output, const PlannedArm& arm, double length) {
+  const PlannedArm* const reference = m.arm(m.experiment().reference_arm);
+  if (reference == nullptr || reference == &arm || output.quantity != "perplexity") return "";
+  std::vector<double> theirs, ours;
+  for (const SeedNumber& a : m.seeds(*reference, output.measure, output.quantity, length))
+    for (const SeedNumber& b : m.seeds(arm, output.measure, output.quantity, length))
+      if (a.seed == b.seed && a.tokens == b.tokens) {
+        theirs.push_back(a.value);
+        ours.push_back(b.value);
+      }
+  if (ours.size() < 2) return "";
+  const analysis::TTest test = analysis::paired_t_test(theirs, ours);
+  const analysis::Mark mark =
+      m.experiment().marks == "K" ? analysis::kerple_mark(test) : analysis::sandwich_mark(test);
+  return mark == analysis::Mark::dagger ? " †" : mark == analysis::Mark::star ? " *" : "";
+}
+
+// "12.3 ± 0.4 †"; of a cell that is not there "–", of one that failed its code.
+ReportTable::Field field_of(const Measured& m, const Output& output, const PlannedArm& arm,
+                            double length, const std::string& quantity) {
+  std::vector<double> values;
+  for (const SeedNumber& s : m.seeds(arm, output.measure, quantity, length))
+    values.push_back(s.value);
+  const std::string failure = m.failure(arm, output.measure, length);
+  if (values.empty() || (!failure.empty() && std::isnan(analysis::mean_of(values))))
+    return {failure.empty() ? kMissing : failure};
+  ReportTable::Field field = {eval::short_number(analysis::mean_of(values))};
+  if (values.size() > 1) {
+    field.text += concat(" ± ", eval::short_number(analysis::deviation_of(values)));
+    field.hint = concat(values.size(), " seeds");
+  }
+  field.text += mark_of(m, output, arm, length);
+  return field;
+}
+
+// The lowest perplexity of a row.
+void set_best(const Measured& m, const Output& output, const std::vector<const PlannedArm*>& arms,
+              double length, std::vector<ReportTable::Field>& row) {
+  size_t best = 0;
+  double least = INFINITY;
+  for (size_t i = 0; i < arms.size(); ++i) {
+    const double x = m.value(*arms[i], output.measure, "perplexity", length);
+    if (x < least) {
+      least = x;
+      best = i + 1;
+    }
+  }
+  if (best > 0 && arms.size() > 1) row[best].is_best = true;
+}
+
+std::string on(const Measured& m) {
+  const PlannedDataset& d = m.dataset();
+  return d.name == d.corpus ? d.corpus : concat(d.corpus, ", for ", d.name);
+}
+
+ReportTable by_length(const Measured& m, const Output& output) {
+  const std::vector<const PlannedArm*> arms = arms_of(m, output);
+  ReportTable table;
+  table.caption = concat(output.caption.empty() ? output.quantity : output.caption, " on ", on(m));
+  table.header = {"tokens"};
+  for (const PlannedArm* arm : arms) table.header.push_back(arm->label());
+  const Measure* const measure = measure_of(m, output.measure);
+  if (measure == nullptr) return table;
+  for (const double length : measure->lengths) {
+    std::vector<ReportTable::Field> row = {
+        {concat(tokens_of(m.scale(), length) + measure->offset), false, length_text(length)}};
+    for (const PlannedArm* arm : arms)
+      row.push_back(field_of(m, output, *arm, length, output.quantity));
+    if (output.quantity == "perplexity") set_best(m, output, arms, length, row);
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+ReportTable by_arm(const Measured& m, const Output& output) {
+  ReportTable table;
+  table.caption =
+      concat(output.caption.empty() ? "what was measured" : output.caption, " on ", on(m));
+  table.is_sortable = true;
+  table.header = {"model"};
+  for (const std::string& quantity : output.quantities) table.header.push_back(quantity);
+  for (const PlannedArm* arm : arms_of(m, output)) {
+    std::vector<ReportTable::Field> row = {{arm->label(), false, arm->posenc}};
+    for (const std::string& quantity : output.quantities)
+      row.push_back(field_of(m, output, *arm, output.length, quantity));
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+// What a paper printed on one of its data sets, for the arms that it has.
+ReportTable printed(const Measured& m, const Output& output, const std::string& dataset) {
+  const Experiment& e = m.experiment();
+  ReportTable table;
+  table.is_papers = true;
+  table.caption = concat("printed: ", e.source, ", ", dataset);
+  table.header = {"tokens"};
+  std::vector<const Arm*> arms;
+  std::vector<std::string> lengths;
+  const std::vector<PrintedNumber> numbers = printed_numbers_of(e.reference);
+  for (const PrintedNumber& number : numbers)
+    if (number.dataset == dataset &&
+        std::find(lengths.begin(), lengths.end(), number.length) == lengths.end())
+      lengths.push_back(number.length);
+  for (const Arm& arm : e.arms) {
+    const bool is_there = std::any_of(numbers.begin(), numbers.end(), [&](const PrintedNumber& n) {
+      return n.dataset == dataset && is_of(n, arm);
+    });
+    const bool is_wanted =
+        output.groups.empty() ||
+        std::find(output.groups.begin(), output.groups.end(), arm.group) != output.groups.end();
+    if (!is_there || !is_wanted) continue;
+    arms.push_back(&arm);
+    table.header.push_back(arm.label);
+  }
+  for (const std::string& length : lengths) {
+    std::vector<ReportTable::Field> row = {{length}};
+    for (const Arm* arm : arms) {
+      ReportTable::Field field = {kMissing};
+      for (const PrintedNumber& n : numbers) {
+        if (n.dataset != dataset || n.length != length || !is_of(n, *arm) || n.mean.empty())
+          continue;
+        field.text = concat(n.mean, n.std.empty() ? "" : " ± ", n.std,
+                            n.mark == "dagger" ? " †"
+                            : n.mark == "star" ? " *"
+                                               : "");
+        field.is_best = n.bold == "1";
+        field.hint = n.note;
+        break;
+      }
+      row.push_back(std::move(field));
+    }
+    if (!arms.empty()) table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+}  // namespace
+
+std::vector<ReportTable> tables_of(const Measured& m, const Output& output) {
+  if (output.form == Output::Form::rows) return {by_arm(m, output)};
+  if (output.form != Output::Form::table) return {};
+  std::vector<ReportTable> tables = {by_length(m, output)};
+  const Experiment& e = m.experiment();
+  if (e.reference.empty() || &output != &e.outputs.front()) return tables;
+  for (const std::string& dataset : e.datasets) {
+    if (m.dataset_named(dataset) != &m.dataset()) continue;
+    ReportTable table = printed(m, output, dataset);
+    if (!table.rows.empty()) tables.push_back(std::move(table));
+  }
+  return tables;
+}
+
+}  // namespace farfield::sweep
