@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "engine/base/random.h"
 #include "engine/host_device.h"
 #include "engine/tensor.h"
 
@@ -39,6 +40,15 @@ struct Normalizer {
   bool is_clamped() const { return kind == Kind::clamp_absolute || kind == Kind::clamp_relative; }
 };
 
+/// In training, which P become 0; the others are divided by 1 - p. Pair (query i, key n) of head h
+/// of sequence b is decided by 16 bits of its own, half n % 8 of block ((b H + h) T + i) ceil(S /
+/// 8)
+/// + n / 8 of `random`: the same on every device, and in the backward pass, without memory.
+struct AttentionDropout {
+  double p = 0;  ///< rounded to a multiple of 2^-16, the largest 1 - 2^-16; 0: nothing is done
+  Random random = {};
+};
+
 /// What attention adds to the plain dot product; the formula is in ops/attention.h.
 struct AttentionRule {
   Tensor bias = {};    ///< [H, L] in acc, added; or undefined
@@ -59,6 +69,7 @@ struct AttentionRule {
 
   RowBias row_bias = {};
   Normalizer normalizer = {};
+  AttentionDropout dropout = {};
 };
 
 /// Keys that the query at position m sees, by the mask of a rule.

@@ -22,9 +22,12 @@ Attention Attention::make(const Initializer& init, const std::string& name,
           .n_head = config.n_head};
 }
 
-Tensor Attention::operator()(const Tensor& x, const posenc::Composition::Layer& position) const {
+Tensor Attention::operator()(const Tensor& x, const posenc::Composition::Layer& position,
+                             const LayerDropout& drop) const {
   const auto heads = split_heads(qkv(x), n_head, position.rotation);  // q, k, v [B, H, T, K]
-  return dense(attention(heads.q, heads.k, heads.v, position.rule, heads.far));
+  AttentionRule rule = position.rule;
+  rule.dropout = {.p = drop.attention, .random = drop.random("attention weights")};
+  return dense(attention(heads.q, heads.k, heads.v, rule, heads.far));
 }
 
 Tensor Attention::last_rows(const Tensor& x, const posenc::Composition::Layer& position,

@@ -2,6 +2,7 @@
 
 #include "layers/cache.h"
 #include "layers/config.h"
+#include "layers/dropout.h"
 #include "layers/linear.h"
 #include "posenc/composition.h"
 
@@ -17,7 +18,8 @@ struct Attention {
   static Attention make(const Initializer& init, const std::string& name,
                         const ModelConfig& config);
   /// x [B, T, D] -> [B, T, D]
-  Tensor operator()(const Tensor& x, const posenc::Composition::Layer& position) const;
+  Tensor operator()(const Tensor& x, const posenc::Composition::Layer& position,
+                    const LayerDropout& drop = {}) const;
   /// The last n_row rows of that alone: [B, T, D] -> [B, n_row, D]. With a cache, x is what comes
   /// after the tokens that it has seen, and position is planned for the whole sequence; the cache
   /// has seen x too then.

@@ -18,7 +18,7 @@ Residual Block::operator()(Residual stream, const posenc::Composition::Layer& po
                            const LayerDropout& drop) const {
   // Moved on, so that nothing is kept longer than a gradient needs it.
   SumAndNorm at = attention_norm(std::move(stream));
-  Tensor branch = drop(attention(at.normed, position), "attention");
+  Tensor branch = drop(attention(at.normed, position, drop), "attention");
   at = mlp_norm({.x = std::move(at.sum), .branch = std::move(branch)});
   return {.x = std::move(at.sum), .branch = drop(mlp(at.normed, drop), "mlp")};
 }

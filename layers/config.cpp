@@ -35,6 +35,7 @@ TrainDefaults training(int64_t steps, double peak_lr, double warmup_fraction) {
 Preset baevski() {
   ModelConfig c = model(16, 8, 1024, 267'744, 512);
   c.hidden_dropout = 0.3;
+  c.attention_dropout = 0.1;
   c.activation_dropout = 0.1;
   c.activation = MlpActivation::relu;
   c.has_final_norm = false;
@@ -98,7 +99,8 @@ void validate(const ModelConfig& config) {
     before = cutoff;
   }
   for (const auto& [name, share] :
-       {std::pair<const char*, double>{"activation_dropout", config.activation_dropout},
+       {std::pair<const char*, double>{"attention_dropout", config.attention_dropout},
+        {"activation_dropout", config.activation_dropout},
         {"tail_dropout", config.tail_dropout}})
     require<ConfigError>(share >= 0 && share < 1, "model", "expected ", name,
                          " from 0 to below 1, got ", share);

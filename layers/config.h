@@ -26,6 +26,7 @@ struct ModelConfig {
   double ln_eps = 1e-5;       ///< added to the variance in layer norms
   double init_std = 0.02;     ///< standard deviation of initial weights, of the neox scheme
   double hidden_dropout = 0;  ///< in training, share of the embedding and of each residual branch
+  double attention_dropout = 0;   ///< in training, share of the probabilities of attention
   double activation_dropout = 0;  ///< in training, share of the MLP's inner layer
   std::string posenc = "none";    ///< positional encoding, an expression of posenc/expression.h
   MlpActivation activation = MlpActivation::gelu;

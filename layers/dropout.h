@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "engine/base/random.h"
 #include "engine/tensor.h"
 
 namespace farfield {
@@ -13,6 +14,7 @@ namespace farfield {
 struct LayerDropout {
   double hidden = 0;      ///< share of the embedding and of each residual branch that becomes 0
   double activation = 0;  ///< of the MLP's inner layer
+  double attention = 0;   ///< of the probabilities of attention
   uint64_t seed = 0;      ///< of the model
   uint64_t draw = 0;      ///< number of the batch
   int64_t layer = -1;     ///< number of the block; -1 outside of them
@@ -21,6 +23,8 @@ struct LayerDropout {
   Tensor operator()(const Tensor& x, std::string_view place) const {
     return masked(x, hidden, place);
   }
+  /// The random numbers of a place.
+  Random random(std::string_view place) const;
   /// The same with another share.
   Tensor masked(const Tensor& x, double share, std::string_view place) const;
 };

@@ -72,8 +72,8 @@ Transformer::Transformer(const ModelConfig& config, uint64_t seed, DType compute
 bool Transformer::is_random(posenc::Phase phase) const {
   return encoding_.is_random(phase) ||
          (phase == posenc::Phase::train &&
-          (config_.hidden_dropout > 0 || config_.activation_dropout > 0 ||
-           config_.tail_dropout > 0));
+          (config_.hidden_dropout > 0 || config_.attention_dropout > 0 ||
+           config_.activation_dropout > 0 || config_.tail_dropout > 0));
 }
 
 posenc::Composition::Plan Transformer::plan(const Tensor& ids, posenc::Phase phase,
@@ -122,6 +122,7 @@ Tensor Transformer::loss(const Tensor& ids, const Tensor& targets, uint64_t draw
   check_targets(targets, ids.shape());
   const LayerDropout drop{.hidden = config_.hidden_dropout,
                           .activation = config_.activation_dropout,
+                          .attention = config_.attention_dropout,
                           .seed = seed_,
                           .draw = draw};
   const Tensor x = rows(hidden(embed(ids), plan(ids, posenc::Phase::train, draw), ids.dim(1),

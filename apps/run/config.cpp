@@ -59,6 +59,10 @@ void add_options(cli::Options& options, RunConfig& c) {
       .add("hidden-dropout", c.hidden_dropout, "X",
            "share of the embedding and of each residual branch that is set to 0 in training "
            "(default: from the preset)")
+      .add(
+          "attention-dropout", c.attention_dropout, "X",
+          "share of the probabilities of attention that is set to 0 in training (default: from the "
+          "preset)")
       .add("activation-dropout", c.activation_dropout, "X",
            "share of the MLP's inner layer that is set to 0 in training (default: from the preset)")
       .add("tail-dropout", c.tail_dropout, "X",

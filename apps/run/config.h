@@ -31,7 +31,7 @@ struct RunConfig {
   std::optional<int64_t> steps;
   std::optional<double> lr, warmup, lr_start, lr_end, weight_decay, clip, momentum;
   std::optional<std::string> schedule, optimizer;
-  std::optional<double> hidden_dropout, activation_dropout, tail_dropout;
+  std::optional<double> hidden_dropout, attention_dropout, activation_dropout, tail_dropout;
   std::string nonfinite = "stop";
 
   std::optional<std::string> precision;  ///< empty: fp32 on the CPU, bf16 on CUDA

@@ -156,6 +156,8 @@ void fill_model(RunConfig& from, ModelConfig& c) {
   if (from.cutoffs) from.cutoffs = word(parse_cutoffs(*from.cutoffs));
   c.cutoffs =
       parse_cutoffs(young_setting(from.cutoffs, word(of_preset.cutoffs), word(usual.cutoffs)));
+  c.attention_dropout =
+      young_setting(from.attention_dropout, of_preset.attention_dropout, usual.attention_dropout);
   c.activation_dropout = young_setting(from.activation_dropout, of_preset.activation_dropout,
                                        usual.activation_dropout);
   c.tail_dropout = young_setting(from.tail_dropout, of_preset.tail_dropout, usual.tail_dropout);
@@ -188,6 +190,7 @@ void check_values(const ResolvedConfig& c) {
   check("--clip", c.clip, std::isfinite(c.clip) && c.clip >= 0, "a finite number >= 0");
   for (const auto& [name, share] :
        {std::pair<const char*, double>{"--hidden-dropout", c.model.hidden_dropout},
+        {"--attention-dropout", c.model.attention_dropout},
         {"--activation-dropout", c.model.activation_dropout},
         {"--tail-dropout", c.model.tail_dropout}})
     check(name, share, share >= 0 && share < 1, "a share from 0 to below 1");

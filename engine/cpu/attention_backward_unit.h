@@ -1,5 +1,8 @@
 #pragma once
 
+#include <optional>
+
+#include "engine/cpu/attention_dropped_pairs.h"
 #include "engine/cpu/attention_gradient.h"
 #include "engine/cpu/attention_table_sums.h"
 
@@ -171,8 +174,14 @@ void backward_unit(const Backward<T>& b, int64_t head, int64_t c, int64_t round)
                       tiles.prob + at, far_tile, kScoreStride);
         tile_scores(strip, dout_i + r * width, width, value_cols, p.head_dim, tiles.grad + at,
                     kScoreStride);
+        std::optional<DroppedPairs<kTile>> dropped;
+        if (p.mask.is_on()) {
+          dropped.emplace(p.mask, strip, head, begin + i + r);
+          dropped->apply(tiles.grad + at, kScoreStride);
+        }
         gradient_strip<T>(p, strip, row_values.from(i + r), begin + i + r, terms, tiles.from(at),
                           row_bias);
+        if (dropped) dropped->apply(tiles.prob + at, kScoreStride);
       }
       if (dbias) dbias.add(view, entries, tiles.dbias);
       if (dweight) dweight.add(view, entries, tiles.dweight);

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "engine/base/parallel.h"
+#include "engine/cpu/attention_dropped_pairs.h"
 #include "engine/cpu/attention_normalizer.h"
 #include "engine/cpu/attention_terms.h"
 #include "engine/cpu/flush_denormals.h"
@@ -213,6 +214,8 @@ class Group {
 
   // Adds the values, weighed by what is in the place of the scores.
   void add_values(const TileView& view, int64_t i, const Rows<A>& v) {
+    if (p_.mask.is_on())
+      DroppedPairs<kKeys>(p_.mask, view, head_, first_ + i).apply(scores_, kScoreStride);
     add_over_keys(view, scores_, kScoreStride, v.data, v.stride, p_.width, A{1},
                   out_ + i * p_.width, p_.width);
   }

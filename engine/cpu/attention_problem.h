@@ -7,6 +7,7 @@
 #include "engine/cpu/attention_terms.h"
 #include "engine/cpu/attention_tile.h"
 #include "engine/kernels/attention.h"
+#include "engine/kernels/attention_dropout.h"
 #include "engine/kernels/attention_normalizer.h"
 
 namespace farfield::attention_cpu {
@@ -49,7 +50,8 @@ struct Problem {
                 : rule.weight.defined() ? rule.weight.dim(1)
                                         : n_key),
         row_bias(rule.row_bias, n_query, n_key),
-        normalizer(rule.normalizer) {}
+        normalizer(rule.normalizer),
+        mask(rule.dropout, n_query, n_key) {}
 
   int64_t n_batch, n_head, n_query, n_key, head_dim;
   int64_t width;  ///< head_dim in whole vectors
@@ -64,6 +66,7 @@ struct Problem {
   int64_t n_entry;  ///< of bias and weight, per head
   RowBiasTables<A> row_bias;
   Normalizer normalizer;
+  AttentionMask mask;
 
   int64_t heads() const { return n_batch * n_head; }
   /// Position of the first query.

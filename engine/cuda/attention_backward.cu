@@ -154,6 +154,7 @@ class BackwardPass {
   bool is_plain() const { return std::is_same_v<T, BFloat16> && p_.is_plain(); }
   template <Side kOwn>
   void run(const BackwardArguments<T>& args) const {
+    if (p_.mask.is_on()) return run_backward<kOwn, T, DroppingScores<T>>(device_, p_, args);
     if constexpr (std::is_same_v<T, BFloat16>)
       if (is_plain()) return run_backward<kOwn, T, PlainScores<T>>(device_, p_, args);
     run_backward<kOwn, T, GeneralScores<T>>(device_, p_, args);

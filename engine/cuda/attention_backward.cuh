@@ -179,6 +179,11 @@ __device__ void take_gradients(const Problem<T>& p, const BackwardArguments<T>& 
       const float probability_of_pair =
           probability<Scores>(p, score.value, of_query.shift, of_query.threshold);
       s[n][x] = probability_of_pair;
+      if constexpr (Scores::kDrops) {
+        const float kept = scores.kept(i, j);
+        s[n][x] *= kept;
+        if constexpr (kMakesDx) dp[n][x] *= kept;
+      }
       if constexpr (!kMakesDx) continue;
       const float ds =
           score_gradient<Scores>(p, score.value, probability_of_pair, dp[n][x], of_query);
@@ -259,7 +264,8 @@ __global__ void __launch_bounds__(kBlock, kBlocks<D, Scores>)
                                      : p.template key_tiles<kTileRows, kLoop>(own);
     const auto load_loop = [&](int t, int stage) {
       const int loop = tiles.at(t) * kLoop;
-      scores.load(shared.scores[stage], kOwnsKeys ? loop : own, kOwnsKeys ? own : loop);
+      scores.load(shared.scores[stage], kOwnsKeys ? loop : own, kOwnsKeys ? kLoop : kTileRows,
+                  kOwnsKeys ? own : loop, kOwnsKeys ? kTileRows : kLoop);
       if constexpr (kOwnsKeys) {
         load_tile<kIsPlain>(shared.loop_x[stage], queries(p.q, loop));
         load_tile<kIsPlain>(shared.loop_y[stage], p.token_rows(args.dout, head, loop));
@@ -373,6 +379,14 @@ extern template void run_backward<Side::queries, BFloat16, GeneralScores<BFloat1
 extern template void run_backward<Side::keys, float, GeneralScores<float>>(
     Cuda, const Problem<float>&, const BackwardArguments<float>&);
 extern template void run_backward<Side::queries, float, GeneralScores<float>>(
+    Cuda, const Problem<float>&, const BackwardArguments<float>&);
+extern template void run_backward<Side::keys, BFloat16, DroppingScores<BFloat16>>(
+    Cuda, const Problem<BFloat16>&, const BackwardArguments<BFloat16>&);
+extern template void run_backward<Side::queries, BFloat16, DroppingScores<BFloat16>>(
+    Cuda, const Problem<BFloat16>&, const BackwardArguments<BFloat16>&);
+extern template void run_backward<Side::keys, float, DroppingScores<float>>(
+    Cuda, const Problem<float>&, const BackwardArguments<float>&);
+extern template void run_backward<Side::queries, float, DroppingScores<float>>(
     Cuda, const Problem<float>&, const BackwardArguments<float>&);
 
 }  // namespace farfield::attention_cuda

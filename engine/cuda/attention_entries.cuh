@@ -58,7 +58,9 @@ __global__ void attention_entries_kernel(Problem<T> p, EntryArguments<T> args) {
         const Score score = scores(
             dot_product((copies ? p.far_q : p.q) + q, (copies ? p.far_k : p.k) + k, p.head_dim),
             row.factor, i, n);
-        const float dp = dot_product(p.token_rows(args.dout, head, i).first, p.v + k, p.head_dim);
+        float dp = dot_product(p.token_rows(args.dout, head, i).first, p.v + k, p.head_dim);
+        if (p.mask.is_on())
+          dp *= p.mask.keeps(head, i, n) ? static_cast<float>(p.mask.scale()) : 0.0f;
         const float ds = score_gradient<GeneralScores<T>>(
             p, score.value, probability<GeneralScores<T>>(p, score.value, row.shift, row.threshold),
             dp, row);

@@ -113,6 +113,15 @@ class ForwardRows {
       }
   }
 
+  /// Dropout, of the pairs of a tile.
+  __device__ void drop(Scores& scores, float (&probabilities)[kPieces][4]) const {
+#pragma unroll
+    for (int n = 0; n < kPieces; ++n)
+#pragma unroll
+      for (int i = 0; i < 4; ++i)
+        probabilities[n][i] *= scores.kept(row_ + i / 2 * 8, 8 * n + column() + i % 2);
+  }
+
   __device__ void add_values(const float (&probabilities)[kPieces][4],
                              const Tile<T, D, S::kKeys>& values) {
     add_weighted_rows<S::kColumns>(out_, probabilities, values, S::first_column());
@@ -166,7 +175,7 @@ __global__ void __launch_bounds__(kBlock, kBlocks<D, Scores>)
   const TileList tiles = p.template key_tiles<S::kOwn, S::kKeys>(query);
   const auto load_keys = [&](int t, int stage) {
     const int key = tiles.at(t) * S::kKeys;
-    scores.load(shared.scores[stage], query, key);
+    scores.load(shared.scores[stage], query, S::kOwn, key, S::kKeys);
     load_tile<kIsPlain>(shared.k[stage], p.rows(p.k, head, p.n_key, key));
     load_tile<kIsPlain>(shared.v[stage], p.rows(p.v, head, p.n_key, key));
   };
@@ -202,6 +211,7 @@ __global__ void __launch_bounds__(kBlock, kBlocks<D, Scores>)
       } else {
         auto& k_tile = shared.k[0];
         __syncthreads();  // all have read the tile before
+        scores.load(shared.scores[0], query, S::kOwn, key, S::kKeys);
         if (pass == 1) load_tile(shared.v[0], p.rows(p.v, head, p.n_key, key));
         if (scores.has_near()) {
           load_tile(k_tile, p.rows(p.k, head, p.n_key, key));
@@ -226,6 +236,7 @@ __global__ void __launch_bounds__(kBlock, kBlocks<D, Scores>)
         continue;
       }
       rows.normalize(s, largest);
+      if constexpr (Scores::kDrops) rows.drop(scores, s);
       // The matrix instructions need the lanes together; general scores go ways of their own.
       if constexpr (Scores::kIsGeneral) __syncwarp();
       rows.add_values(s, shared.v[stage]);
@@ -254,5 +265,9 @@ extern template void run_forward<BFloat16, GeneralScores<BFloat16>>(
     Cuda, const Problem<BFloat16>&, const ForwardOutputs<BFloat16>&);
 extern template void run_forward<float, GeneralScores<float>>(Cuda, const Problem<float>&,
                                                               const ForwardOutputs<float>&);
+extern template void run_forward<BFloat16, DroppingScores<BFloat16>>(
+    Cuda, const Problem<BFloat16>&, const ForwardOutputs<BFloat16>&);
+extern template void run_forward<float, DroppingScores<float>>(Cuda, const Problem<float>&,
+                                                               const ForwardOutputs<float>&);
 
 }  // namespace farfield::attention_cuda

@@ -5,6 +5,7 @@
 
 #include "engine/cuda/attention_tile.cuh"
 #include "engine/kernels/attention.h"
+#include "engine/kernels/attention_dropout.h"
 
 namespace farfield::attention_cuda {
 
@@ -96,7 +97,8 @@ struct Problem {
         is_relu(rule.normalizer.is_relu()),
         is_clamped(rule.normalizer.is_clamped()),
         parameter(rule.normalizer.parameter),
-        penalty(rule.normalizer.penalty) {}
+        penalty(rule.normalizer.penalty),
+        mask(rule.dropout, n_query, n_key) {}
 
   int n_batch, n_head, n_query, n_key, head_dim;
   int window, sinks;
@@ -112,10 +114,12 @@ struct Problem {
   Normalizer::Kind kind;
   bool is_relu, is_clamped;
   double parameter, penalty;
+  AttentionMask mask;
 
-  /// Scores that need no more than a table by distance and the mask, and softmax.
+  /// Scores that need no more than a table by distance and the mask, and softmax without dropout.
   bool is_plain() const {
-    return !far_q && !ids && !far_ids_q && !row_bias.feature && !is_relu && !is_clamped;
+    return !far_q && !ids && !far_ids_q && !row_bias.feature && !is_relu && !is_clamped &&
+           !mask.is_on();
   }
   FARFIELD_HD int heads() const { return n_batch * n_head; }
   /// Position of query 0.

@@ -1,6 +1,7 @@
 #pragma once
-// Dot products to scores, pair by pair. Two kinds with one interface: PlainScores for what is
-// common, a table by distance at most, and GeneralScores for everything.
+// Dot products to scores, pair by pair. Three kinds with one interface: PlainScores for what is
+// common, a table by distance at most, GeneralScores for everything but dropout, and DroppingScores
+// with that too.
 
 #include "engine/cuda/attention_problem.cuh"
 
@@ -19,7 +20,7 @@ struct Score {
 template <class T>
 class PlainScores {
  public:
-  static constexpr bool kIsGeneral = false;
+  static constexpr bool kIsGeneral = false, kDrops = false;
   static constexpr float kUnit = 1.44269504089f;
   /// The part of the head's tables that a tile reads, by distance from kTile - 1 below that of its
   /// first query and key.
@@ -31,7 +32,7 @@ class PlainScores {
       : p_(p), table_(int64_t{head % p.n_head} * p.n_entry) {}
 
   /// Begins to load what the tile of queries from `query` and keys from `key` on reads.
-  __device__ void load(Shared& shared, int query, int key) const {
+  __device__ void load(Shared& shared, int query, int /*n_query*/, int key, int /*n_key*/) const {
     static_assert(2 * kTile == kBlock, "a thread for each distance");
     const int x = static_cast<int>(threadIdx.x);
     const int d = p_.first_position() + query - key - (kTile - 1) + x;
@@ -76,7 +77,7 @@ class PlainScores {
 template <class T>
 class GeneralScores {
  public:
-  static constexpr bool kIsGeneral = true;
+  static constexpr bool kIsGeneral = true, kDrops = false;
   static constexpr float kUnit = 1;
   struct Shared {};
 
@@ -86,7 +87,7 @@ class GeneralScores {
         ids_(p.ids ? p.ids + (p.ids_per_sequence ? int64_t{head / p.n_head} * p.n_key : 0)
                    : nullptr) {}
 
-  __device__ void load(Shared&, int, int) const {}
+  __device__ void load(Shared&, int, int, int, int) const {}
   __device__ void start_tile(const Shared&, int query, int n_query, int key, int n_key) {
     query_ = query;
     key_ = key;
@@ -143,12 +144,57 @@ class GeneralScores {
   __device__ static float exp(float x) { return std::exp(x); }
   __device__ static float log(float x) { return std::log(x); }
 
- private:
+ protected:
   const Problem<T>& p_;
+
+ private:
   int h_;
   const int* ids_;
   int query_ = 0, key_ = 0, segment_ = 0;
   bool has_near_ = true, has_far_ = false;
+};
+
+/// The same where P is dropped: kernels of their own, so that the others have their registers.
+template <class T>
+class DroppingScores : public GeneralScores<T> {
+ public:
+  static constexpr bool kDrops = true;
+  static constexpr int kGroup = DropoutMask::kGroup;
+  /// Which pairs of a tile stay: bit j % kGroup of a query and key j.
+  struct alignas(16) Shared {
+    uint8_t kept[kTile][kTile / kGroup];
+  };
+
+  __device__ DroppingScores(const Problem<T>& p, int head)
+      : GeneralScores<T>(p, head), head_(head), scale_(static_cast<float>(p.mask.scale())) {}
+
+  /// By all threads, who wait for each other then.
+  __device__ void load(Shared& shared, int query, int n_query, int key, int n_key) const {
+    const int n_group = n_key / kGroup;
+#pragma unroll 1
+    for (int x = static_cast<int>(threadIdx.x); x < n_query * n_group; x += kBlock) {
+      const int i = x / n_group, group = x % n_group;
+      const PhiloxBlock bits = this->p_.mask.bits(head_, query + i, key / kGroup + group);
+      unsigned kept = 0;
+#pragma unroll
+      for (int j = 0; j < kGroup; ++j)
+        kept |= static_cast<unsigned>(this->p_.mask.keeps(bits, j)) << j;
+      shared.kept[i][group] = static_cast<uint8_t>(kept);
+    }
+  }
+  __device__ void start_tile(const Shared& shared, int query, int n_query, int key, int n_key) {
+    shared_ = &shared;
+    GeneralScores<T>::start_tile({}, query, n_query, key, n_key);
+  }
+  /// What P of a pair is multiplied by.
+  __device__ float kept(int i, int j) const {
+    return shared_->kept[i][j / kGroup] >> j % kGroup & 1 ? scale_ : 0;
+  }
+
+ private:
+  int head_;
+  float scale_;
+  const Shared* shared_ = nullptr;
 };
 
 /// Blocks that a multiprocessor is to hold at once: what limits a thread's registers.

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 
 #include "engine/base/random.h"
@@ -18,6 +20,10 @@ struct DropoutMask {
   Random random;
   uint32_t n_dropped = 0;  ///< out of kAll, on average
 
+  /// n_dropped for a share from 0 to below 1.
+  static uint32_t dropped_of(double p) {
+    return std::min(static_cast<uint32_t>(std::lround(p * kAll)), kAll - 1);
+  }
   /// What the others are multiplied by.
   double scale() const { return static_cast<double>(kAll) / (kAll - n_dropped); }
   /// Bits of the elements group * kGroup and those after it.

@@ -42,6 +42,9 @@ namespace farfield {
 /// Pairs that a clamp leaves out have no gradient, nor has the threshold; at score 0 the gradient
 /// of relu is 0. With a penalty, backward() adds the gradient of Normalizer::penalty's term.
 ///
+/// With rule.dropout, P of the pairs that it chooses is 0 in out, and that of the others divided by
+/// 1 - p; the normaliser and its penalty act on P before that.
+///
 /// row_scale is [T]; all tables are float64 for float64 inputs, else float32. Gradients go to q, k,
 /// v, far.q and far.k (near pairs give theirs to q and k, far pairs to the copies), and to bias,
 /// weight, feature, row_factor, slope and offset where these need one; row_scale and knots are

@@ -138,6 +138,8 @@ void check_attention(const Heads& heads, const AttentionRule& rule) {
   check_attention_ids(heads, rule);
   check_row_bias(heads, rule.row_bias);
   check_normalizer(rule.normalizer);
+  require<ConfigError>(rule.dropout.p >= 0 && rule.dropout.p < 1, kWhere,
+                       "expected a dropout of a share from 0 to below 1, got ", rule.dropout.p);
 }
 
 }  // namespace farfield

@@ -1,8 +1,5 @@
 #include "engine/ops/dropout.h"
 
-#include <algorithm>
-#include <cmath>
-
 #include "engine/autograd.h"
 #include "engine/kernels.h"
 
@@ -12,8 +9,7 @@ Tensor dropout(const Tensor& x, double p, const Random& random) {
   require<ConfigError>(p >= 0 && p < 1, "dropout",
                        "expected a share of elements from 0 to below 1, got ", p);
   require<DTypeError>(is_float(x.dtype()), "dropout", "expected a floating type, got ", x.dtype());
-  const auto n_dropped = static_cast<uint32_t>(std::lround(p * DropoutMask::kAll));
-  const DropoutMask mask{random, std::min(n_dropped, DropoutMask::kAll - 1)};
+  const DropoutMask mask{random, DropoutMask::dropped_of(p)};
   if (mask.n_dropped == 0) return x;
   const auto masked = [mask](const Tensor& from) {
     Tensor to = empty_like(from);

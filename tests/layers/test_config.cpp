@@ -75,6 +75,7 @@ BOOST_AUTO_TEST_CASE(baevski_has_the_sizes_and_the_recipe_of_wikitext_103) {
   BOOST_TEST(!model.has_final_norm);
   BOOST_TEST(model.scales_embedding);
   BOOST_TEST(model.hidden_dropout == 0.3);
+  BOOST_TEST(model.attention_dropout == 0.1);
   BOOST_TEST(model.activation_dropout == 0.1);
   BOOST_TEST(model.tail_dropout == 0.2);
   BOOST_TEST(train.batch_size * model.train_len == 73'728);  // 8 devices of 9216

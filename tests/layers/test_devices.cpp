@@ -133,6 +133,7 @@ BOOST_AUTO_TEST_CASE(an_adaptive_model_trains_and_is_tested_the_same_on_both_dev
   config.cutoffs = {60, 150};
   config.tail_dropout = 0.2;
   config.activation_dropout = 0.1;
+  config.attention_dropout = 0.1;
   check_one_batch(config);
   const NoGrad no_grad;
   const auto result = [&](const Device& device) {

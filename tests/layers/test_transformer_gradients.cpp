@@ -54,6 +54,7 @@ BOOST_AUTO_TEST_CASE(adaptive_input_and_softmax_with_their_dropout) {
   config.band_divisor = 2;
   config.tail_dropout = 0.25;
   config.activation_dropout = 0.25;
+  config.attention_dropout = 0.25;
   check_gradients(config);
 }
 BOOST_AUTO_TEST_CASE(none) { check_gradients("none"); }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "engine/base/random.h"
 #include "tests/support/dot.h"
 
 namespace farfield::test {
@@ -14,6 +15,7 @@ struct Pair {
   int64_t entry = 0, segment = 0;
   double x = 0;  // of the row bias
   double content = 0, weight = 1, score = 0, probability = 0;
+  double kept = 1;  // what dropout multiplies the probability by
 };
 
 }  // namespace
@@ -87,6 +89,18 @@ int64_t AttentionReference::entry_of(int64_t b, int64_t i, int64_t m, int64_t n,
   return static_cast<int64_t>(ids_[at + m] - ids_[at + n]);
 }
 
+// What engine/attention_rule.h says of dropout.
+double AttentionReference::kept(int64_t b, int64_t h, int64_t i, int64_t n) const {
+  const auto& [p, random] = rule_.dropout;
+  const double dropped = std::floor(p * 65536 + 0.5);
+  if (dropped == 0) return 1;
+  const int64_t row = (b * n_head_ + h) * n_query_ + i, groups = (n_key_ + 7) / 8;
+  const PhiloxBlock block =
+      philox(random.seed, random.stream, static_cast<uint64_t>(row * groups + n / 8));
+  const uint64_t four = n % 8 < 4 ? block.low() : block.high();
+  return static_cast<uint16_t>(four >> (16 * (n % 4))) >= dropped ? 65536 / (65536 - dropped) : 0;
+}
+
 // Row i of head h of sequence b, and its part in all gradients.
 void AttentionReference::row(int64_t b, int64_t h, int64_t i) {
   const int64_t m = n_key_ - n_query_ + i;
@@ -145,9 +159,10 @@ void AttentionReference::row(int64_t b, int64_t h, int64_t i) {
   for (int64_t n = 0; n <= m; ++n) {
     Pair& p = pairs[static_cast<size_t>(n)];
     p.probability /= divisor;
-    add(out_.grad, out_at, p.probability, v_, k_at(n));
-    add(v_.grad, k_at(n), p.probability, out_, out_at);
-    mean += p.probability * dot(out_, out_at, v_, k_at(n));
+    p.kept = kept(b, h, i, n);
+    add(out_.grad, out_at, p.probability * p.kept, v_, k_at(n));
+    add(v_.grad, k_at(n), p.probability * p.kept, out_, out_at);
+    mean += p.probability * p.kept * dot(out_, out_at, v_, k_at(n));
   }
   // Of penalty * mean over rows of (sum of P - 1)^2.
   const double dpenalty = 2 * rule_.normalizer.penalty * (total / divisor - 1) /
@@ -155,7 +170,7 @@ void AttentionReference::row(int64_t b, int64_t h, int64_t i) {
   for (int64_t n = 0; n <= m; ++n) {
     const Pair& p = pairs[static_cast<size_t>(n)];
     if (!p.is_visible) continue;
-    const double dp = dot(out_, out_at, v_, k_at(n));
+    const double dp = p.kept * dot(out_, out_at, v_, k_at(n));
     const double ds = is_softmax    ? p.probability * (dp - mean)
                       : p.score > 0 ? (dp + dpenalty) / divisor
                                     : 0;

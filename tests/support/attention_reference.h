@@ -37,6 +37,7 @@ class AttentionReference {
   void add(std::vector<double>& to, int64_t to_at, double by, const Values& from,
            int64_t from_at) const;
   int64_t entry_of(int64_t b, int64_t i, int64_t m, int64_t n, bool is_far) const;
+  double kept(int64_t b, int64_t h, int64_t i, int64_t n) const;
   void row(int64_t b, int64_t h, int64_t i);
 
   AttentionRule rule_;

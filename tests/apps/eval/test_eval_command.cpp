@@ -100,6 +100,28 @@ std::vector<int64_t> passes(const std::string& run, size_t stop_at, bool again =
 
 }  // namespace
 
+// Its vocabulary is in bands, so it has no matrix of a head to count rows of, and its scores are
+// log-probabilities.
+BOOST_AUTO_TEST_CASE(a_model_with_an_adaptive_softmax_is_measured_like_any_other) {
+  const ToyRun& toy = trained().toy;
+  run::RunConfig config = toy.config("kerple_log");
+  config.preset = "baevski-247m";
+  config.cutoffs = "100,112";
+  const std::string path = toy.path("adaptive");
+  train::TrainingRun run = train::TrainingRun::start(run::resolve(config), path);
+  std::ostringstream nowhere;
+  cli::Progress progress(nowhere, false);
+  BOOST_TEST_REQUIRE(run.go(progress) == cli::kDone);
+  for (const char* protocol :
+       {"last-token", "non-overlapping", "gradient", "coherence", "cached"}) {
+    std::string said;
+    BOOST_TEST(call_eval(with_short({"--run", path, "--protocol", protocol}), &said) == 0,
+               protocol);
+    BOOST_TEST(said.find("kerple_log") != std::string::npos, said);
+    BOOST_TEST(said.find("nan") == std::string::npos, said);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(the_list_explains_every_protocol_and_measures_nothing) {
   std::string said;
   BOOST_TEST(call_eval({"--list"}, &said) == cli::kDone);

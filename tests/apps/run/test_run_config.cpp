@@ -104,7 +104,7 @@ BOOST_AUTO_TEST_CASE(what_is_younger_than_a_run_is_no_part_of_it_unless_it_is_no
   BOOST_CHECK((plain.schedule == Schedule::Form::neox));
   BOOST_TEST(plain.lr_start == 0);
   for (const char* key : {"optimizer", "momentum", "schedule", "lr-start", "lr-end", "cutoffs",
-                          "activation-dropout", "tail-dropout"})
+                          "attention-dropout", "activation-dropout", "tail-dropout"})
     for (const auto& item : plain.settings) BOOST_TEST(item.first != key);
   const ResolvedConfig said = resolved([](RunConfig& r) {
     r.optimizer = "adamw";

@@ -193,14 +193,15 @@ bool is_small_device() {
   return most < 163 << 10;
 }
 
-BOOST_AUTO_TEST_CASE(every_feature_equals_the_reference) {
+void check_all(double dropout) {
   for (const Case& c : kCases)
     for (const DType dtype : kFloats) {
       AttentionProblem p = make_problem(c.sizes, dtype);
       c.change(p);
+      p.rule.dropout = {.p = dropout, .random = {3, 5}};
       BOOST_TEST_CHECKPOINT(c.name);
       try {
-        check(p, concat(c.name, ' ', c.sizes));
+        check(p, concat(c.name, ' ', c.sizes, ", dropout ", dropout));
       } catch (const BackendError& error) {  // test_attention_limits says what fits everywhere
         const bool is_too_large =
             std::string_view(error.what()).find("bytes of shared memory") != std::string_view::npos;
@@ -209,6 +210,9 @@ BOOST_AUTO_TEST_CASE(every_feature_equals_the_reference) {
       }
     }
 }
+
+BOOST_AUTO_TEST_CASE(every_feature_equals_the_reference) { check_all(0); }
+BOOST_AUTO_TEST_CASE(every_feature_with_dropout_equals_the_reference) { check_all(0.3); }
 
 // A bias of -inf but for one distance, so that rows see one key or none.
 AttentionProblem with_hidden_pairs(DType dtype) {

@@ -1,0 +1,38 @@
+#pragma once
+
+#include "engine/attention_rule.h"
+#include "engine/kernels/dropout.h"
+
+namespace farfield {
+
+/// Which pairs of a call stay: AttentionDropout with its sizes, for both devices. A "head" is one
+/// of B * H.
+class AttentionMask {
+ public:
+  AttentionMask(const AttentionDropout& dropout, int64_t n_query, int64_t n_key)
+      : mask_{dropout.random, DropoutMask::dropped_of(dropout.p)},
+        scale_(mask_.scale()),
+        n_query_(n_query),
+        n_group_((n_key + DropoutMask::kGroup - 1) / DropoutMask::kGroup) {}
+
+  FARFIELD_HD bool is_on() const { return mask_.n_dropped > 0; }
+  /// What the P that stay are multiplied by.
+  FARFIELD_HD double scale() const { return scale_; }
+  /// Bits of keys [group * kGroup, group * kGroup + kGroup) for a query.
+  FARFIELD_HD PhiloxBlock bits(int64_t head, int64_t query, int64_t group) const {
+    return mask_.bits((head * n_query_ + query) * n_group_ + group);
+  }
+  FARFIELD_HD bool keeps(const PhiloxBlock& bits, int64_t key) const {
+    return mask_.keeps(bits, static_cast<int>(key % DropoutMask::kGroup));
+  }
+  FARFIELD_HD bool keeps(int64_t head, int64_t query, int64_t key) const {
+    return keeps(bits(head, query, key / DropoutMask::kGroup), key);
+  }
+
+ private:
+  DropoutMask mask_;
+  double scale_;
+  int64_t n_query_, n_group_;
+};
+
+}  // namespace farfield
