@@ -1,0 +1,127 @@
+#include <boost/test/unit_test.hpp>
+#include <filesystem>
+#include <map>
+
+#include "apps/sweep/reference.h"
+#include "apps/sweep/report.h"
+#include "apps/sweep/sections.h"
+#include "engine/base/file.h"
+#include "tests/apps/sweep/sweep_fixture.h"
+#include "tests/support/markup.h"
+#include "tests/support/temp_folder.h"
+
+using namespace farfield;
+using namespace farfield::sweep;
+
+namespace {
+
+Results results_of(const Plan& plan, const std::map<std::string, std::vector<double>>& nll) {
+  Results results;
+  for (size_t a = 0; a < plan.arms.size(); ++a)
+    for (size_t s = 0; s < plan.seeds.size(); ++s) {
+      const auto found = nll.find(plan.arms[a].label());
+      if (found == nll.end()) continue;
+      std::vector<double> values = found->second;
+      for (double& x : values) x += 0.001 * static_cast<double>(s);
+      results.add(made_up_result(plan, plan.cell(0, a, s), "P1", values));
+    }
+  return results;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(test_report)
+
+BOOST_AUTO_TEST_CASE(the_papers_numbers_are_all_there) {
+  std::map<std::string, int> rows;
+  for (const PrintedNumber& n : printed_numbers()) ++rows[n.experiment];
+  BOOST_TEST(rows["sandwich/table1"] == 85);
+  BOOST_TEST(rows["sandwich/table3"] == 105);
+  BOOST_TEST(rows["kerple/table3"] == 108);
+  BOOST_TEST(rows["kerple/table10"] == 14);
+  BOOST_TEST(claims().size() == 104U);
+  BOOST_TEST(find_claim("S-T2-4")->in_paper == "fails");
+  BOOST_TEST(printed_scalar("sandwich/fig4", "ERF w=120") == "768");
+}
+
+BOOST_AUTO_TEST_CASE(numbers_stand_under_their_model_and_missing_ones_are_shown) {
+  const Experiment e = two_models();
+  const Plan plan = plan_of(e, made_up_options(Scale::tiny));
+  const Section section = section_of(plan, results_of(plan, {{"ALiBi", {std::log(4.0), 1.6}}}));
+  const ReportTable& table = section.tables.front();
+  BOOST_TEST(table.header[1] == "ALiBi");
+  BOOST_TEST(table.rows[0][0].text == "64");
+  BOOST_TEST(table.rows[0][1].text == "4");
+  BOOST_TEST(table.rows[0][2].text == "–");
+  BOOST_TEST(table.rows[0][1].is_best);
+  BOOST_TEST(section.n_done == 1);
+  BOOST_TEST(section.n_cells == 2);
+}
+
+BOOST_AUTO_TEST_CASE(marks_come_with_two_seeds) {
+  const Experiment e = two_models();
+  PlanOptions options = made_up_options(Scale::tiny);
+  options.seeds = 3;
+  const Plan plan = plan_of(e, options);
+  const Section section =
+      section_of(plan, results_of(plan, {{"ALiBi", {1.5, 1.5}}, {"Rotary", {1.5, 3}}}));
+  const ReportTable& table = section.tables.front();
+  BOOST_TEST(table.rows[1][2].text.find("†") != std::string::npos);
+  BOOST_TEST(table.rows[1][2].text.find("±") != std::string::npos);
+  BOOST_TEST(table.rows[1][1].text.find("†") == std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(the_papers_table_stands_beside_ours) {
+  const Plan plan = plan_of(experiment_named("sandwich/table3"), made_up_options(Scale::tiny));
+  const Section section = section_of(plan, {});
+  std::vector<const ReportTable*> printed;
+  for (const ReportTable& table : section.tables)
+    if (table.is_papers) printed.push_back(&table);
+  BOOST_TEST(printed.size() == 2U);  // arxiv and github; topic was never printed
+  const ReportTable& arxiv = *printed.front();
+  BOOST_TEST(arxiv.header[1] == "Sandwich");
+  BOOST_TEST(arxiv.rows[0][0].text == "512");
+  BOOST_TEST(arxiv.rows[0][1].text.rfind("5.27 ± 0.33", 0) == 0);
+}
+
+BOOST_AUTO_TEST_CASE(claims_for_the_published_size_are_not_judged_below_it) {
+  const Plan plan = plan_of(experiment_named("sandwich/table1"), made_up_options(Scale::tiny));
+  for (const Judgement& j : judgements_of(plan, {})) {
+    BOOST_TEST((j.evidence.verdict() == Verdict::not_run), j.claim);
+    BOOST_TEST(!j.statement.empty(), j.claim);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_page_is_whole_by_itself_and_takes_hostile_names) {
+  const TempFolder temp;
+  const auto path = temp.path() / "sweep";
+  PlanOptions options = made_up_options(Scale::tiny);
+  options.datasets.set("arxiv", "<b>&\"x|y", {"p", "hash of arxiv", "<script>alert(1)</script>"});
+  SweepFolder folder(path, options);
+  folder.add({&experiment_named("sandwich/table3")}, {});
+  folder.add_grid("mine", "encoding = alibi\n");
+  folder.save();
+  const std::vector<Plan> plans = folder.plans();
+  Results results;
+  results.add(made_up_result(plans[0], plans[0].cells.front(), "P1", {1, 1.1, 1.2, 1.3, 1.4}));
+  const auto to = temp.path() / "report";
+  std::string why;
+  write_report(to, folder, results, why);
+  const std::string html = read_file(to / "index.html");
+  // The script at the end is no markup.
+  const size_t script = html.find("<script>"), after = html.find("</script>");
+  BOOST_TEST(test::parse_markup(html.substr(0, script) + html.substr(after + 9)).fault == "");
+  BOOST_TEST(html.find("<script>alert") == std::string::npos);
+  BOOST_TEST(html.find("<b>&\"x") == std::string::npos);
+  BOOST_TEST(html.find("src=") == std::string::npos);
+  BOOST_TEST(html.find("<link") == std::string::npos);
+  BOOST_TEST(html.find("NOT RUN") != std::string::npos);
+  const std::string markdown = read_file(to / "report.md");
+  BOOST_TEST(markdown.find("| S-T3-1 |") != std::string::npos);
+  const std::string csv = read_file(to / "report.csv");
+  BOOST_TEST(csv.find("sandwich/table3") != std::string::npos);
+  BOOST_TEST(csv.find("5.27,0.33") != std::string::npos);  // beside ours at 512 tokens
+  BOOST_TEST(read_file(to / "claims.csv").find("NOT RUN") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
