@@ -74,9 +74,9 @@ Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const Attent
     //   dweight[e] = the same sum of dscore * c, c = row_scale (q . k) / sqrt(K),
     //   dq = row_scale / sqrt(K) * (dscore weight) k,  dk likewise with q; far pairs give theirs to
     //   far.q and far.k, from these.
-    // Dropout multiplies P by a mask M in out = (M P) v, so dv takes M P in the place of P, and dP is
-    // M (dout v^T); D stays the sum of P dP.
-    // Row bias slope_s x + offset_s, x = feature[d] row_factor[i], s the segment of x:
+    // Dropout multiplies P by a mask M in out = (M P) v, so dv takes M P in the place of P, and dP
+    // is M (dout v^T); D stays the sum of P dP. Row bias slope_s x + offset_s, x = feature[d]
+    // row_factor[i], s the segment of x:
     //   dslope[s] = sum of dscore x over its pairs,  doffset[s] = the same sum of dscore,
     //   dx = dscore slope_s, and from it dfeature by diagonals, drow_factor by rows.
     AttentionGrads grads = like;

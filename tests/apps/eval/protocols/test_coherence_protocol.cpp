@@ -147,7 +147,8 @@ BOOST_AUTO_TEST_CASE(a_continuation_is_read_again_and_its_repetitions_counted) {
   BOOST_TEST(got.notes[1].rfind("sampled: \"x", 0) == 0u);
 
   // By hand: the same prompts, continued, and each new token read after the 32 before it.
-  const std::vector<int64_t> starts = draw_segments("coherence", test::toy_text(4000), 44, 2, 5, false);
+  const std::vector<int64_t> starts =
+      draw_segments("coherence", test::toy_text(4000), 44, 2, 5, false);
   double nll = 0, distinct = 0;
   for (size_t i = 0; i < 2; ++i) {
     std::vector<int32_t> text(44);
