@@ -90,7 +90,12 @@ std::vector<std::vector<std::string>> drawn_figures(const Report& report,
   for (const Section& section : report.sections) {
     std::vector<std::string>& drawn = all.emplace_back();
     for (const ReportFigure& figure : section.figures)
-      drawn.push_back(plot::draw_or_say([&] { return plot::draw_svg(figure.plot, size); }, why));
+      drawn.push_back(plot::draw_or_say(
+          [&] {
+            return figure.picture.n > 0 ? plot::draw_svg(figure.picture)
+                                        : plot::draw_svg(figure.plot, size);
+          },
+          why));
   }
   return all;
 }

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/plot/picture.h"
 #include "apps/plot/plot.h"
 #include "apps/sweep/evidence.h"
 
@@ -24,7 +25,8 @@ struct ReportTable {
 
 struct ReportFigure {
   std::string caption;
-  plot::Plot plot;
+  plot::Plot plot = {};
+  plot::Picture picture = {};  ///< shown instead of the plot where it has rows
 };
 
 /// What was found on a claim.

@@ -19,7 +19,7 @@ set(rows
   "apps/train/"     "^(apps/(train|run|cli|analysis)|${libraries})/"
   "apps/eval/"      "^(apps/(eval|train|run|plot|cli|analysis)|${libraries})/"
   "apps/compare/"   "^(apps/(compare|eval|run|plot|cli|analysis)|${libraries})/"
-  "apps/sweep/"     "^(apps/(sweep|compare|eval|train|run|plot|cli|analysis)|${libraries})/"
+  "apps/sweep/"     "^(apps/(sweep|compare|eval|train|run|plot|cli|analysis|inspect)|${libraries})/"
   "apps/inspect/"   "^(apps/(inspect|train|run|plot|cli)|${libraries})/"
   "apps/bench/"     "^(apps/(bench|train|run|cli|analysis)|${libraries})/"
   "apps/prepare/"   "^(apps/(prepare|cli)|${libraries})/"

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+
+#include "apps/sweep/section.h"
+
+namespace farfield::sweep {
+
+/// The settings of a preset beside those that a paper printed: rows of configs.csv of that source,
+/// table and model.
+ReportTable settings_table(const std::string& source, const std::string& table,
+                           const std::string& model, const std::string& preset);
+/// Whether each printed setting that the preset has is the preset's.
+void settings_agree(const std::string& source, const std::string& table, const std::string& model,
+                    const std::string& preset, Evidence& evidence);
+/// The data sets that a paper printed, with their sizes.
+ReportTable datasets_table(const std::string& source, const std::string& table);
+
+}  // namespace farfield::sweep
