@@ -8,6 +8,7 @@
 
 #include "apps/run/settings.h"
 #include "apps/sweep/scale.h"
+#include "layers/config.h"
 
 namespace farfield::sweep {
 
@@ -27,14 +28,17 @@ struct Arm {
   std::map<std::string, double> values = {};  ///< what is swept: {{"w", 40}}
   Size size = Size::base;
   double steps = 1;                  ///< share of the recipe's
+  double batch = 1;                  ///< share of the recipe's sequences
+  uint64_t draw = 0;                 ///< added to the seeds, for arms that differ in these alone
   run::Settings training = {};       ///< more options of `train`, such as {"clip", "0.1"}
   std::string measured_posenc = {};  ///< measured under this one; empty: as trained
   bool drop_learned = false;         ///< of measured_posenc: as `eval --drop-learned`
   enum class Scales { all, published, shrunk };
-  /// `published`: only at paper and small. `shrunk`: only below, and then posenc is meant for a
-  /// unit of 64 tokens, not 512.
-  Scales scales = Scales::all;
-  bool is_scaled = true;  ///< posenc and measured_posenc change with the scale
+  Scales scales = Scales::all;     ///< `published`: only at paper and small; `shrunk`: only below
+  Scale meant_for = Scale::paper;  ///< what posenc and measured_posenc are written for
+  bool is_scaled = true;           ///< they change with the scale
+  /// Instead of posenc, where it depends on the model's heads.
+  std::string (*posenc_for)(const ModelConfig& model) = nullptr;
   /// Only measured and shown where others are too: "the models of table 3 plus power".
   bool is_extra = false;
 };

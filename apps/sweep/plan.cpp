@@ -62,11 +62,8 @@ bool is_of(const Arm& arm, Scale scale) {
   return arm.scales == Arm::Scales::all || (arm.scales == Arm::Scales::published) == is_published;
 }
 
-// `shrunk` arms are meant for a unit of 64 tokens, the others for 512: theirs grow first.
 std::string expression_of(const Arm& arm, const std::string& expression, Scale scale) {
-  if (!arm.is_scaled) return expression;
-  if (arm.scales != Arm::Scales::shrunk) return expression_at(scale, expression);
-  return scale == Scale::tiny ? expression : shrunk_expression_at(scale, expression);
+  return arm.is_scaled ? expression_at(scale, expression, arm.meant_for) : expression;
 }
 
 std::vector<PlannedDataset> datasets_of(const Experiment& e, const PlanOptions& options) {
@@ -106,8 +103,9 @@ std::vector<PlannedDataset> datasets_of(const Experiment& e, const PlanOptions& 
 run::ResolvedConfig config_of(const PlannedArm& arm, const PlannedDataset& dataset,
                               const PlanOptions& options, uint64_t seed) {
   run::RunConfig c = training_of(options.scale, arm.arm.size, arm.arm.train_len, arm.arm.steps);
+  c.batch = std::max<int64_t>(1, std::llround(static_cast<double>(*c.batch) * arm.arm.batch));
   c.posenc = arm.posenc;
-  c.seed = seed;
+  c.seed = seed + arm.arm.draw;
   c.device = options.device;
   const auto& corpora = options.datasets.corpora();
   const auto known = corpora.find(dataset.corpus);
@@ -240,8 +238,10 @@ Plan plan_of(const Experiment& experiment, const PlanOptions& options) {
   for (int64_t seed = 1; seed <= options.seeds.value_or(usual); ++seed)
     plan.seeds.push_back(static_cast<uint64_t>(seed));
   plan.datasets = datasets_of(experiment, options);
-  for (const Arm& arm : experiment.arms) {
+  for (Arm arm : experiment.arms) {
     if (!is_of(arm, options.scale)) continue;
+    if (arm.posenc_for != nullptr)
+      arm.posenc = arm.posenc_for(run::resolve(training_of(options.scale, arm.size)).model);
     PlannedArm planned = {arm, expression_of(arm, arm.posenc, options.scale)};
     if (!arm.measured_posenc.empty())
       planned.measured_posenc = expression_of(arm, arm.measured_posenc, options.scale);

@@ -50,8 +50,8 @@ int64_t tokens_of(Scale scale, double units);
 /// batch has as many sequences whatever their length.
 run::RunConfig training_of(Scale scale, Size size, double train_len = 1, double steps = 1);
 
-/// An expression of the papers' scale at another one, so that what it does to L_tr tokens stays.
-/// At `paper` the same text; else, with sigma = unit / 512:
+/// An expression of one scale at another, so that what it does to L_tr tokens stays. At its own the
+/// same text; else, with sigma the ratio of their units:
 ///
 ///   alibi, alibi_shift   slope x L_tr stays: delta + log2(sigma) (geometric slopes, unless it says
 ///                        others); slope_floor / sigma
@@ -64,10 +64,8 @@ run::RunConfig training_of(Scale scale, Size size, double train_len = 1, double 
 ///   logarithmic, rotary and sinusoidal ones, weights exp(-r d^p)   unchanged: they have no scale
 ///
 /// Source    Chi et al. 2023, arXiv:2212.10356, for what the slopes, windows and fields are
-std::string expression_at(Scale scale, const std::string& expression);
-
-/// The same of an expression that is meant for a unit of 64 tokens.
-std::string shrunk_expression_at(Scale scale, const std::string& expression);
+std::string expression_at(Scale scale, const std::string& expression,
+                          Scale meant_for = Scale::paper);
 
 /// What training_of() and expression_at() do, in sentences for a report.
 std::string describe(Scale scale);

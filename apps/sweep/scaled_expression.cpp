@@ -165,12 +165,8 @@ std::string scaled(Scale scale, const std::string& expression, int64_t from) {
 
 }  // namespace
 
-std::string expression_at(Scale scale, const std::string& expression) {
-  return scaled(scale, expression, profile_of(Scale::paper).unit);
-}
-
-std::string shrunk_expression_at(Scale scale, const std::string& expression) {
-  return scaled(scale, expression, profile_of(Scale::tiny).unit);
+std::string expression_at(Scale scale, const std::string& expression, Scale meant_for) {
+  return scaled(scale, expression, profile_of(meant_for).unit);
 }
 
 }  // namespace farfield::sweep

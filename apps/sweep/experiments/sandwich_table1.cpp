@@ -44,6 +44,7 @@ Arm window(double w, Arm::Scales scales) {
   Arm arm = swept(kWindow, "w", "w", w, concat("window(w=", w, ")"));
   arm.encoding = scales == Arm::Scales::shrunk ? "" : "window";
   arm.scales = scales;
+  if (scales == Arm::Scales::shrunk) arm.meant_for = Scale::tiny;
   return arm;
 }
 

@@ -35,8 +35,8 @@ BOOST_AUTO_TEST_CASE(tokens_shrink_and_stay_at_least_one) {
   BOOST_TEST(expression_at(Scale::tiny, "rope + window(160)@0..-2") == "rope + window(w=20)@0..-2");
   BOOST_TEST(expression_at(Scale::tiny, "window(w=2)") == "window(w=1)");
   BOOST_TEST(expression_at(Scale::tiny, "shape + sinusoidal") == "shape(k=63) + sinusoidal");
-  BOOST_TEST(shrunk_expression_at(Scale::smoke, "window(w=24)") == "window(w=12)");
-  BOOST_TEST(shrunk_expression_at(Scale::tiny, "window(w=24)") == "window(w=24)");
+  BOOST_TEST(expression_at(Scale::smoke, "window(w=24)", Scale::tiny) == "window(w=12)");
+  BOOST_TEST(expression_at(Scale::tiny, "window(w=24)", Scale::tiny) == "window(w=24)");
 }
 
 BOOST_AUTO_TEST_CASE(t5_has_smaller_buckets) {

@@ -1,0 +1,329 @@
+// Notes on ALiBi: how far four encodings extrapolate, what they cost, and what a short context
+// costs.
+
+#include <algorithm>
+#include <cmath>
+
+#include "apps/sweep/arms.h"
+#include "apps/sweep/evidence.h"
+#include "apps/sweep/measured.h"
+#include "apps/sweep/section.h"
+#include "engine/base/error.h"
+#include "engine/base/text.h"
+
+namespace farfield::sweep {
+namespace {
+
+constexpr const char* kPaper = "ALiBi (arXiv:2108.12409) ";
+const std::vector<double> kLengths = {1, 2, 4, 8, 16, 32};
+
+std::vector<Arm> four() { return {sinusoidal(), rotary(), t5(), alibi()}; }
+
+std::string trained_at(double length) { return "trained at " + length_text(length); }
+
+// The four, trained at each of these lengths: a group for each.
+std::vector<Arm> four_at(const std::vector<double>& train_lens,
+                         Arm::Scales scales = Arm::Scales::all) {
+  std::vector<Arm> arms;
+  for (const double length : train_lens)
+    for (Arm arm : four()) {
+      arm.group = trained_at(length);
+      if (length != 1) arm.label += ", " + arm.group;
+      arm.train_len = length;
+      arm.scales = scales;
+      arms.push_back(arm);
+    }
+  return arms;
+}
+
+const PlannedArm* in_group(const Measured& m, const std::string& group, const char* encoding) {
+  for (const PlannedArm* arm : m.arms(group))
+    if (arm->arm.encoding == encoding) return arm;
+  return nullptr;
+}
+
+// The first length at which perplexity is 10 % above its least before; infinite where there is none
+// and NaN where something is missing.
+double breakdown(const Measured& m, const PlannedArm& arm, const std::string& measure) {
+  double least = INFINITY;
+  for (const double length : kLengths) {
+    if (length < arm.arm.train_len) continue;
+    const double x = m.value(arm, measure, "perplexity", length);
+    if (std::isnan(x)) return x;
+    if (x > 1.1 * least) return length;
+    least = std::min(least, x);
+  }
+  return INFINITY;
+}
+
+void a_f1_1(const Measured& m, Evidence& e) {
+  constexpr const char* kOrder[] = {"sinusoidal", "rope", "t5", "alibi"};
+  for (const double train_len : {1.0, 2.0})
+    for (const char* measure : {"P2", "P3"}) {
+      const std::string what = concat(trained_at(train_len), ", ", measure, ": ");
+      double before = 0;
+      for (const char* encoding : kOrder) {
+        const PlannedArm* const arm = in_group(m, trained_at(train_len), encoding);
+        const double at = breakdown(m, *arm, measure);
+        e.at_least(concat(what, encoding, ": first length, in L, 10 % above the least before"), at,
+                   before);
+        before = at;
+      }
+      e.at_least(what + "alibi: that length", before, INFINITY);
+    }
+}
+
+Experiment fig1() {
+  return {.place = 510,
+          .id = "alibi/fig1",
+          .title = "how far do four encodings extrapolate?",
+          .source = concat(kPaper, "figure 1"),
+          .datasets = {"wikitext103"},
+          .arms = four_at({1, 2}),
+          .measures = {{.key = "P2", .protocol = "non-overlapping", .lengths = kLengths},
+                       {.key = "P3",
+                        .protocol = "sliding",
+                        .lengths = kLengths,
+                        .options = {{"max-tokens", "{800}"}}}},
+          .outputs = {{.form = Output::Form::table,
+                       .measure = "P2",
+                       .caption = "perplexity, non-overlapping"},
+                      {.form = Output::Form::curves,
+                       .measure = "P2",
+                       .caption = "perplexity, non-overlapping",
+                       .groups = {trained_at(1)}},
+                      {.form = Output::Form::curves,
+                       .measure = "P2",
+                       .caption = "perplexity, non-overlapping, " + trained_at(2),
+                       .groups = {trained_at(2)}},
+                      {.form = Output::Form::table,
+                       .measure = "P3",
+                       .caption = "perplexity, windows that move on by a quarter"},
+                      {.form = Output::Form::curves,
+                       .measure = "P3",
+                       .caption = "perplexity, windows that move on by a quarter",
+                       .groups = {trained_at(1)}}},
+          .findings = {{.claim = "A-F1-1", .check = a_f1_1}},
+          .remarks = {"The notes have the figure without numbers. Non-overlapping perplexity falls "
+                      "with the length for every model, since fewer tokens have a short context."}};
+}
+
+// Models of a few steps, since only their cost is looked at.
+std::vector<Arm> timed() {
+  std::vector<Arm> arms = four_at({1, 2, 6});
+  for (Arm& arm : arms) arm.steps = 0.01;
+  return arms;
+}
+
+double steps_per_second(const Measured& m, double length, const char* encoding) {
+  const PlannedArm* const arm = in_group(m, trained_at(length), encoding);
+  return 1 / m.value(*arm, "P10", "train_step_s", 0);
+}
+
+void a_f2_1(const Measured& m, Evidence& e) {
+  for (const double length : {1.0, 2.0, 6.0}) {
+    const std::string what = trained_at(length) + ": speed of training, ";
+    e.at_least(what + "ALiBi / Sinusoidal",
+               steps_per_second(m, length, "alibi") / steps_per_second(m, length, "sinusoidal"),
+               0.97);
+    for (const char* other : {"sinusoidal", "rope", "alibi"})
+      e.below(concat(what, "T5 / ", other),
+              steps_per_second(m, length, "t5") / steps_per_second(m, length, other), 1);
+  }
+}
+
+Experiment fig2() {
+  return {.place = 520,
+          .id = "alibi/fig2",
+          .title = "what do four encodings cost in time and memory?",
+          .source = concat(kPaper, "figure 2"),
+          .datasets = {"wikitext103"},
+          .arms = timed(),
+          .measures = {{.key = "P10", .protocol = "speed", .lengths = {1, 2, 6}}},
+          .outputs = {{.form = Output::Form::rows,
+                       .measure = "P10",
+                       .quantities = {"train_step_s", "train_step_s_p10", "train_step_s_p90",
+                                      "train_tokens_per_s", "train_peak_mib"},
+                       .caption = "training"},
+                      {.form = Output::Form::rows,
+                       .measure = "P10",
+                       .quantities = {"infer_tokens_per_s", "infer_peak_mib"},
+                       .caption = "inference at 6 L",
+                       .length = 6}},
+          .findings = {{.claim = "A-F2-1", .check = a_f2_1}},
+          .remarks = {"Measured on models of a few steps. Where one kernel reads every table, all "
+                      "encodings may cost the same."}};
+}
+
+Arm large(Arm arm, double train_len, Arm::Scales scales) {
+  arm.group = arm.label;
+  arm.label += ", " + trained_at(train_len);
+  arm.train_len = train_len;
+  arm.scales = scales;
+  arm.size = scales == Arm::Scales::published ? Size::large : Size::base;
+  return arm;
+}
+
+void a_13_1(const Measured& m, Evidence& e) {
+  const PlannedArm *shorter = m.arms("ALiBi").front(), *longer = m.arms("Sinusoidal").front();
+  const double length = longer->arm.train_len;
+  e.at_most(
+      concat("PPL ", length_text(length), ", ALiBi ", trained_at(shorter->arm.train_len),
+             " / Sinusoidal ", trained_at(length)),
+      m.value(*shorter, "P2", "perplexity", length) / m.value(*longer, "P2", "perplexity", length),
+      1.01);
+  const auto ratio = [&](const char* quantity) {
+    return m.value(*shorter, "P10", quantity, 0) / m.value(*longer, "P10", quantity, 0);
+  };
+  e.below("seconds per step, ALiBi / Sinusoidal", ratio("train_step_s"), 1);
+  e.below("memory of training, ALiBi / Sinusoidal", ratio("train_peak_mib"), 1);
+}
+
+Experiment half_as_long() {
+  Experiment e = {
+      .place = 530,
+      .id = "alibi/1.3b",
+      .title = "is ALiBi trained on half the length as good as sinusoidal?",
+      .source = concat(kPaper, "1.3B parameters"),
+      .datasets = {"openwebtext2"},
+      .measures = {{.key = "P2", .protocol = "non-overlapping", .lengths = {1, 2, 4}},
+                   {.key = "P10", .protocol = "speed", .lengths = {1}}},
+      .outputs = {{.form = Output::Form::table, .measure = "P2"},
+                  {.form = Output::Form::rows,
+                   .measure = "P10",
+                   .quantities = {"train_step_s", "train_tokens_per_s", "train_peak_mib"}}},
+      .findings = {{.claim = "A-13-1", .check = a_13_1}},
+      .remarks = {"Equal tokens per update. Printed: 1.11 times the speed, 0.89 of the memory."}};
+  for (const auto scales : {Arm::Scales::published, Arm::Scales::shrunk}) {
+    const double shorter = scales == Arm::Scales::published ? 2 : 1;
+    e.arms.push_back(large(alibi(), shorter, scales));
+    e.arms.push_back(large(sinusoidal(), 2 * shorter, scales));
+    e.arms.back().batch = 0.5;
+  }
+  return e;
+}
+
+Measure strided(double length, double stride) {
+  return {.key = concat("P3 ", length_text(length), ", stride ", length_text(stride)),
+          .protocol = "sliding",
+          .lengths = {length},
+          .options = {{"stride", concat('{', stride, '}')}, {"max-tokens", "{50}"}}};
+}
+Measure by_token(double length) {
+  return {.key = concat("P3 ", length_text(length), ", stride 1"),
+          .protocol = "sliding",
+          .lengths = {length},
+          .options = {{"stride", "1"}, {"max-tokens", "{50}"}}};
+}
+
+const std::vector<double> kWindows = {1, 4};
+
+std::vector<Measure> strides(double length) {
+  return {strided(length, length), strided(length, length / 2), strided(length, length / 4),
+          by_token(length)};
+}
+
+double perplexity(const Measured& m, const PlannedArm& arm, const Measure& measure) {
+  return m.value(arm, measure.key, "perplexity", measure.lengths.front());
+}
+
+void strides_table(const Measured& m, Section& section) {
+  for (const double length : kWindows) {
+    ReportTable table;
+    table.caption = concat("perplexity with windows of ", length_text(length), " by stride, on ",
+                           m.dataset().corpus);
+    table.header = {"stride", "least context"};
+    for (const PlannedArm& arm : m.arms()) table.header.push_back(arm.label());
+    for (const Measure& measure : strides(length)) {
+      const std::string stride = measure.options.front().second;
+      const int64_t tokens = stride == "1" ? 1 : tokens_of(m.scale(), std::stod(stride.substr(1)));
+      std::vector<ReportTable::Field> row = {{concat(tokens)},
+                                             {concat(tokens_of(m.scale(), length) - tokens + 1)}};
+      for (const PlannedArm& arm : m.arms()) {
+        const double x = perplexity(m, arm, measure);
+        row.push_back({std::isnan(x) ? "–" : fixed(x, 4)});
+      }
+      table.rows.push_back(std::move(row));
+    }
+    section.tables.push_back(std::move(table));
+  }
+}
+
+void falls_with_stride(const Measured& m, Evidence& e) {
+  for (const PlannedArm& arm : m.arms())
+    for (const double length : kWindows) {
+      const std::vector<Measure> all = strides(length);
+      for (size_t i = 1; i < all.size(); ++i)
+        e.at_most(concat(arm.label(), ": ", all[i].key, " / the stride before"),
+                  perplexity(m, arm, all[i]) / perplexity(m, arm, all[i - 1]), 1);
+    }
+}
+
+void gap_shrinks(const Measured& m, Evidence& e) {
+  for (const PlannedArm& arm : m.arms()) {
+    const auto gap = [&](double length) {
+      const std::vector<Measure> all = strides(length);
+      return perplexity(m, arm, all.front()) - perplexity(m, arm, all.back());
+    };
+    e.below(arm.label() + ": non-overlapping less stride 1, at 4 L / at L", gap(4) / gap(1), 1);
+  }
+}
+
+Experiment early_token() {
+  Experiment e = {.place = 560,
+                  .id = "alibi/early-token",
+                  .title = "what does a short context cost?",
+                  .source = concat(kPaper, "the early token curse"),
+                  .datasets = {"wikitext103"},
+                  .arms = {alibi(), kerple_log()},
+                  .findings = {{.claim = "alibi/early-token/stride",
+                                .check = falls_with_stride,
+                                .statement = "perplexity does not rise as the stride falls"},
+                               {.claim = "alibi/early-token/gap",
+                                .check = gap_shrinks,
+                                .statement = "what stride 1 gains over windows that do not overlap "
+                                             "shrinks with their length"}},
+                  .compute = strides_table};
+  for (const double length : kWindows)
+    for (Measure& measure : strides(length)) e.measures.push_back(std::move(measure));
+  return e;
+}
+
+void as_good_as_sinusoidal(const Measured& m, Evidence& e) {
+  for (const PlannedArm& arm : m.arms()) {
+    if (arm.arm.encoding != "alibi") continue;
+    const double length = arm.arm.train_len;
+    e.at_most(
+        concat("PPL ", length_text(length), " of those ", arm.arm.group, ", ALiBi / Sinusoidal"),
+        m.value(arm, "P2", "perplexity", length) /
+            m.value(*in_group(m, arm.arm.group, "sinusoidal"), "P2", "perplexity", length),
+        1);
+  }
+}
+
+Experiment wikitext() {
+  Experiment e = {
+      .place = 570,
+      .id = "alibi/wikitext103",
+      .title = "is ALiBi as good as others at the length of training, whatever that is?",
+      .source = concat(kPaper, "WikiText-103"),
+      .datasets = {"wikitext103"},
+      .arms = four_at({1, 2, 4, 6}, Arm::Scales::published),
+      .measures = {{.key = "P2", .protocol = "non-overlapping", .lengths = {0.5, 1, 2, 4, 6, 8}}},
+      .outputs = {{.form = Output::Form::table, .measure = "P2"},
+                  {.form = Output::Form::curves, .measure = "P2"}},
+      .findings = {{.claim = "alibi/wikitext103/train-length",
+                    .check = as_good_as_sinusoidal,
+                    .statement = "ALiBi is at least as good as sinusoidal at each training "
+                                 "length"}}};
+  for (Arm& arm : four_at({0.5, 1, 2}, Arm::Scales::shrunk)) e.arms.push_back(std::move(arm));
+  return e;
+}
+
+}  // namespace
+
+std::vector<Experiment> alibi_fig1_rows() {
+  return {fig1(), fig2(), half_as_long(), early_token(), wikitext()};
+}
+
+}  // namespace farfield::sweep

@@ -1,0 +1,200 @@
+// Notes on ALiBi: which slopes, trained or drawn, and where the bias is added.
+
+#include <cmath>
+
+#include "apps/analysis/spread.h"
+#include "apps/sweep/arms.h"
+#include "apps/sweep/evidence.h"
+#include "apps/sweep/measured.h"
+#include "engine/base/error.h"
+#include "engine/base/text.h"
+
+namespace farfield::sweep {
+namespace {
+
+constexpr const char* kPaper = "ALiBi (arXiv:2108.12409) ";
+
+std::vector<Output> shown() {
+  return {{.form = Output::Form::table, .measure = "P1"},
+          {.form = Output::Form::curves, .measure = "P1"}};
+}
+
+Arm fixed_slopes() {
+  Arm arm = alibi();
+  arm.label = "fixed";
+  return arm;
+}
+
+void a_ts_1(const Measured& m, Evidence& e) {
+  for (const PlannedArm* arm : m.arms("trained"))
+    e.at_least(concat("PPL 8 L, ", arm->label(), " / fixed"),
+               m.perplexity(*arm, 8) / m.perplexity("fixed", 8), 0.99);
+}
+
+void trains_slower(const Measured& m, Evidence& e) {
+  for (const PlannedArm* arm : m.arms("trained"))
+    e.above(concat("seconds per step, ", arm->label(), " / fixed"),
+            m.value(*arm, "P10", "train_step_s") / m.value("fixed", "P10", "train_step_s"), 1);
+}
+
+Experiment trainable() {
+  Experiment e = {
+      .place = 540,
+      .id = "alibi/trainable-slopes",
+      .title = "do trained slopes extrapolate better than fixed ones?",
+      .source = concat(kPaper, "trainable slopes"),
+      .datasets = {"wikitext103"},
+      .arms = {fixed_slopes(), arm_of("trained", "alibi_learned", ""),
+               arm_of("trained from 1", "alibi_learned(theta=0)", "")},
+      .measures = {last_token(), {.key = "P10", .protocol = "speed", .lengths = {1}}},
+      .outputs = shown(),
+      .findings = {{.claim = "A-TS-1", .check = a_ts_1},
+                   {.claim = "alibi/trainable-slopes/speed",
+                    .check = trains_slower,
+                    .statement = "trainable slopes train slower than fixed ones (printed: 3 "
+                                 "percent)"}},
+      .remarks = {"A slope is e^theta, so that no floor is needed to keep it above 0."}};
+  for (size_t i = 1; i < e.arms.size(); ++i) e.arms[i].group = "trained";
+  return e;
+}
+
+constexpr int kDraws = 5;
+
+// Each with a seed of its own, of the draw and of the training; the fixed ones differ in the
+// training alone.
+std::vector<Arm> draws(const Arm& of, const std::string& name, const std::string& group) {
+  std::vector<Arm> arms;
+  for (int draw = 0; draw < kDraws; ++draw) {
+    Arm arm = of;
+    arm.label = concat(name, ' ', draw + 1);
+    arm.group = group;
+    arm.draw = static_cast<uint64_t>(draw);
+    arms.push_back(arm);
+  }
+  return arms;
+}
+
+double spread(const Measured& m, const char* group, double length) {
+  std::vector<double> ratios;
+  for (const PlannedArm* arm : m.arms(group))
+    ratios.push_back(std::log(m.perplexity(*arm, length)));
+  return analysis::deviation_of(ratios);
+}
+
+void a_rs_1(const Measured& m, Evidence& e) {
+  for (const double length : {1.0, 8.0})
+    e.above(concat("standard deviation of ln PPL ", length_text(length),
+                   ", over draws / over seeds of the fixed slopes"),
+            spread(m, "drawn", length) / spread(m, "fixed", length), 1);
+  double best = INFINITY, worst = 0, fixed = 0;
+  for (const PlannedArm* arm : m.arms("drawn")) {
+    best = std::min(best, m.perplexity(*arm, 8));
+    worst = std::max(worst, m.perplexity(*arm, 8));
+  }
+  for (const PlannedArm* arm : m.arms("fixed")) fixed += m.perplexity(*arm, 8) / kDraws;
+  e.at_most("PPL 8 L, the best draw / the mean of the fixed slopes", best / fixed, 1.02);
+  e.above("PPL 8 L, the worst draw / the mean of the fixed slopes", worst / fixed, 1);
+}
+
+Experiment random() {
+  Experiment e = {.place = 545,
+                  .id = "alibi/random-slopes",
+                  .title = "do slopes drawn at random work?",
+                  .source = concat(kPaper, "slopes from an exponential distribution"),
+                  .datasets = {"wikitext103"},
+                  .arms = draws(arm_of("", "alibi_random", ""), "draw", "drawn"),
+                  .measures = {last_token()},
+                  .outputs = shown(),
+                  .findings = {{.claim = "A-RS-1", .check = a_rs_1}},
+                  .remarks = {"The notes name the distribution without its rate; slopes have the "
+                              "mean 1/8, that of ALiBi with 8 heads."}};
+  for (Arm& arm : draws(alibi(), "fixed, seed", "fixed")) e.arms.push_back(std::move(arm));
+  return e;
+}
+
+// -log2 of a slope for each head, by its place between 0 and 1.
+std::string slopes(const ModelConfig& model, double (*slope)(double place)) {
+  std::string list;
+  for (int64_t head = 1; head <= model.n_head; ++head) {
+    const double place = static_cast<double>(head) / static_cast<double>(model.n_head + 1);
+    list += concat(list.empty() ? "" : ", ", shortest(-std::log2(slope(place))));
+  }
+  return concat("alibi_equal(h=[", list, "])");
+}
+std::string even(const ModelConfig& model) {
+  return slopes(model, [](double x) { return x; });
+}
+std::string above_one(const ModelConfig& model) {
+  return slopes(model, [](double x) { return 1 + x; });
+}
+std::string dense(const ModelConfig& model) {
+  return slopes(model, [](double x) { return x * x * x; });
+}
+
+Arm slopes_arm(const char* label, decltype(Arm::posenc_for) posenc) {
+  Arm arm = arm_of(label, "", "");
+  arm.posenc_for = posenc;
+  return arm;
+}
+
+void best_ranges(const Measured& m, Evidence& e) {
+  const auto below = [&](const char* better, const char* worse) {
+    e.below(concat("PPL 8 L, ", better, " / ", worse),
+            m.perplexity(better, 8) / m.perplexity(worse, 8), 1);
+  };
+  below("even in (0, 1)", "even in (1, 2)");
+  below("dense near 0", "even in (0, 1)");
+  below("geometric", "even in (0, 1)");
+}
+
+Experiment range() {
+  Arm geometric = fixed_slopes();
+  geometric.label = "geometric";
+  return {.place = 550,
+          .id = "alibi/slope-range",
+          .title = "in which range are good slopes?",
+          .source = concat(kPaper, "section 3"),
+          .datasets = {"wikitext103"},
+          .arms = {geometric, slopes_arm("even in (0, 1)", even),
+                   slopes_arm("even in (1, 2)", above_one), slopes_arm("dense near 0", dense)},
+          .measures = {last_token()},
+          .outputs = shown(),
+          .findings = {{.claim = "alibi/slope-range/best",
+                        .check = best_ranges,
+                        .statement = "the best slopes lie between 0 and 1 and are denser towards "
+                                     "0"}},
+          .remarks = {"Dense near 0: the third power of the even ones."}};
+}
+
+std::string inside(const ModelConfig& model) {
+  return concat("alibi(bias_scale=", shortest(1 / std::sqrt(static_cast<double>(model.head_dim()))),
+                ')');
+}
+
+Experiment no_scaling() {
+  Arm outside = alibi();
+  outside.label = "after the division";
+  return {.place = 555,
+          .id = "alibi/no-scaling",
+          .title = "is the bias added before or after the division by sqrt(head width)?",
+          .source = concat(kPaper, "section 3"),
+          .datasets = {"wikitext103"},
+          .arms = {outside, slopes_arm("before the division", inside)},
+          .measures = {last_token()},
+          .outputs = shown(),
+          .remarks = {"Before it, the slopes are sqrt(head width) times weaker."}};
+}
+
+}  // namespace
+
+std::vector<Experiment> alibi_slopes_rows() {
+  const Experiment value_separation = {
+      .place = 580,
+      .id = "alibi/value-separation",
+      .title = "does it help that values hold no position?",
+      .source = concat(kPaper, "a hypothesis of the notes"),
+      .not_run = "its encoding, rotary with rotated values, is not there yet"};
+  return {trainable(), random(), range(), no_scaling(), value_separation};
+}
+
+}  // namespace farfield::sweep
