@@ -226,7 +226,7 @@ std::string file_stem(const std::vector<RunResult>& results) {
 std::string short_number(double value) {
   char text[32];
   if (!std::isfinite(value)) {
-    std::snprintf(text, sizeof text, "%s", std::isnan(value) ? "nan" : "inf");
+    std::snprintf(text, sizeof text, "%s", std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf");
   } else if (value >= 1000 && value < 1e6) {
     std::snprintf(text, sizeof text, "%.0f", value);
   } else {

@@ -17,6 +17,10 @@ std::string shown(double x) {
   return text.str();
 }
 
+double share(double distance, double limit) {
+  return limit == 0 ? distance : distance / std::abs(limit);
+}
+
 }  // namespace
 
 std::string to_word(Verdict verdict) {
@@ -31,34 +35,38 @@ std::string to_word(Verdict verdict) {
   return "NOT RUN";
 }
 
-void Evidence::add(const std::string& what, double value, const std::string& condition,
-                   bool holds) {
+void Evidence::add(const std::string& what, double value, const std::string& condition, bool holds,
+                   double margin) {
   const bool is_missing = std::isnan(value);
-  items_.push_back({prefix_ + what, value, condition, is_missing, !is_missing && holds});
+  items_.push_back({prefix_ + what, value, condition, is_missing, !is_missing && holds,
+                    std::isnan(margin) ? 0 : margin});
 }
 
 void Evidence::at_most(const std::string& what, double value, double limit) {
-  add(what, value, "at most " + shown(limit), value <= limit);
+  add(what, value, "at most " + shown(limit), value <= limit, share(limit - value, limit));
 }
 void Evidence::at_least(const std::string& what, double value, double limit) {
-  add(what, value, "at least " + shown(limit), value >= limit);
+  add(what, value, "at least " + shown(limit), value >= limit, share(value - limit, limit));
 }
 void Evidence::below(const std::string& what, double value, double limit) {
-  add(what, std::isnan(limit) ? limit : value, "below " + shown(limit), value < limit);
+  add(what, std::isnan(limit) ? limit : value, "below " + shown(limit), value < limit,
+      share(limit - value, limit));
 }
 void Evidence::above(const std::string& what, double value, double limit) {
-  add(what, std::isnan(limit) ? limit : value, "above " + shown(limit), value > limit);
+  add(what, std::isnan(limit) ? limit : value, "above " + shown(limit), value > limit,
+      share(value - limit, limit));
 }
 void Evidence::within(const std::string& what, double value, double target, double tolerance) {
+  const double off = std::abs(value / target - 1);
   add(what, std::isnan(target) ? target : value,
-      concat("within ", shown(100 * tolerance), " % of ", shown(target)),
-      std::abs(value / target - 1) <= tolerance);
+      concat("within ", shown(100 * tolerance), " % of ", shown(target)), off <= tolerance,
+      tolerance - off);
 }
 void Evidence::holds(const std::string& what, bool is_so, double value,
                      const std::string& condition) {
-  add(what, value, condition, is_so);
+  add(what, value, condition, is_so, is_so ? INFINITY : -INFINITY);
 }
-void Evidence::missing(const std::string& what) { add(what, std::nan(""), "measured", false); }
+void Evidence::missing(const std::string& what) { add(what, std::nan(""), "measured", false, 0); }
 void Evidence::note(const std::string& sentence) { notes_.push_back(prefix_ + sentence); }
 
 Verdict Evidence::verdict() const {

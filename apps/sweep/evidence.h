@@ -17,6 +17,7 @@ class Evidence {
     double value = 0;
     std::string condition;  ///< "at most 1.01"
     bool is_missing = false, holds = false;
+    double margin = 0;  ///< to the threshold, as a share of that; below 0 where it does not hold
   };
 
   void at_most(const std::string& what, double value, double limit);
@@ -40,7 +41,8 @@ class Evidence {
   Verdict verdict() const;
 
  private:
-  void add(const std::string& what, double value, const std::string& condition, bool holds);
+  void add(const std::string& what, double value, const std::string& condition, bool holds,
+           double margin);
   std::string prefix_;
   std::vector<Item> items_;
   std::vector<std::string> notes_;

@@ -107,7 +107,7 @@ std::vector<ReportFigure> figures_of(const Measured& m, const Output& output) {
     plot.may_log_y = output.may_log_y;
     plot.title = concat(output.caption.empty() ? output.quantity : output.caption,
                         is_split ? ", " : "", is_split ? group : "", on(m));
-    if (plot::has_points(plot)) figures.push_back({plot.title, std::move(plot)});
+    figures.push_back({plot.title, std::move(plot)});
   }
   return figures;
 }

@@ -28,12 +28,14 @@ std::string words_of(const Results& results, const std::string& name) {
   return joined(all);
 }
 
-// How near a number is to what it had to be is not known in general: those that fail come first.
+// Those nearest to what they had to be; of what failed the ones that are farthest from it.
 std::vector<const Evidence::Item*> deciding(const Evidence& evidence, size_t most) {
   std::vector<const Evidence::Item*> found;
   const bool has_failed = evidence.verdict() == Verdict::fail;
   for (const Evidence::Item& item : evidence.items())
     if (!item.is_missing && item.holds != has_failed) found.push_back(&item);
+  std::stable_sort(found.begin(), found.end(),
+                   [](const auto* a, const auto* b) { return a->margin < b->margin; });
   if (found.size() > most) found.resize(most);
   return found;
 }
@@ -50,10 +52,12 @@ Report report_of(const SweepFolder& folder, const Results& results) {
   for (const auto& [name, corpus] : folder.options().datasets.names())
     report.facts.emplace_back(concat("text for ", name),
                               folder.options().datasets.corpus(corpus).description);
-  report.facts.emplace_back("program", concat("Farfield, commit ", words_of(results, "commit")));
-  report.facts.emplace_back(
-      "machine", concat(words_of(results, "processor"), "; ", words_of(results, "device"), ", ",
-                        words_of(results, "precision")));
+  if (!results.all().empty()) {
+    report.facts.emplace_back("program", concat("Farfield, commit ", words_of(results, "commit")));
+    report.facts.emplace_back(
+        "machine", concat(words_of(results, "processor"), "; ", words_of(results, "device"), ", ",
+                          words_of(results, "precision")));
+  }
   for (const Plan& plan : folder.plans()) report.sections.push_back(section_of(plan, results));
   return report;
 }

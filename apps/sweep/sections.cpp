@@ -86,6 +86,9 @@ Section section_of(const Plan& plan, const Results& results) {
   };
   if (plan.arms.empty()) fill(Measured(plan, kNone, results));
   for (const PlannedDataset& dataset : plan.datasets) fill(Measured(plan, dataset, results));
+  std::erase_if(section.figures, [](const ReportFigure& figure) {
+    return figure.picture.n == 0 && !plot::has_points(figure.plot);
+  });
   return section;
 }
 

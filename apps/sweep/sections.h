@@ -11,7 +11,7 @@ Section section_of(const Plan& plan, const Results& results);
 
 /// Of one data set and output: ours, and the paper's where it printed one.
 std::vector<ReportTable> tables_of(const Measured& m, const Output& output);
-/// Of one data set and output; without points when nothing is measured.
+/// Of one data set and output; a plot has no points when nothing is measured.
 std::vector<ReportFigure> figures_of(const Measured& m, const Output& output);
 /// What is found on every claim of the experiment, over all its data sets.
 std::vector<Judgement> judgements_of(const Plan& plan, const Results& results);

@@ -52,4 +52,16 @@ BOOST_AUTO_TEST_CASE(items_say_the_data_set_and_the_threshold) {
   BOOST_TEST(e.items().front().condition == "at most 1.01");
 }
 
+BOOST_AUTO_TEST_CASE(margins_say_how_near_a_number_is_to_its_threshold) {
+  Evidence e;
+  e.at_most("a", 0.9, 1);
+  e.above("b", 1, 2);
+  e.within("c", 1.01, 1, 0.03);
+  e.at_least("d", INFINITY, INFINITY);
+  BOOST_TEST(e.items()[0].margin == 0.1, boost::test_tools::tolerance(1e-9));
+  BOOST_TEST(e.items()[1].margin == -0.5);
+  BOOST_TEST(e.items()[2].margin == 0.02, boost::test_tools::tolerance(1e-9));
+  BOOST_TEST(e.items()[3].margin == 0);
+}
+
 BOOST_AUTO_TEST_SUITE_END()
