@@ -27,7 +27,9 @@ Measure last_token() {
 Measure gradient() { return {.key = "P6", .protocol = "gradient", .lengths = {4}}; }
 
 bool is_of(const PrintedNumber& number, const Arm& arm) {
+  const std::string train_len = std::to_string(tokens_of(Scale::paper, arm.train_len));
   return !arm.encoding.empty() && number.encoding == arm.encoding &&
+         (number.train_len.empty() || number.train_len == train_len) &&
          (arm.variant.empty() || number.variant == arm.variant) &&
          (arm.param.empty() || number.param == arm.param);
 }

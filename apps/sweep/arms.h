@@ -31,8 +31,8 @@ Measure last_token();
 /// P6 of the token at 4 L: 4 L - 1 inputs.
 Measure gradient();
 
-/// Whether a printed number is of this arm: by encoding, and by variant and param where the arm
-/// has them.
+/// Whether a printed number is of this arm: by encoding and training length, and by variant and
+/// param where the arm has them.
 bool is_of(const PrintedNumber& number, const Arm& arm);
 
 }  // namespace farfield::sweep

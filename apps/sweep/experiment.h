@@ -69,6 +69,7 @@ struct Output {
   std::string caption = {};
   bool is_log_x = true, may_log_y = true;
   double length = 0;                     ///< of series: at this one, in units; 0: the longest
+  double most_x = 0;                     ///< of series: the end of the axis, in units; 0: all
   std::vector<std::string> groups = {};  ///< only arms of these; empty: all
 };
 

@@ -46,24 +46,53 @@ plot::Plot by_length(const Measured& m, const Output& output,
   return plot;
 }
 
+// The curves of a quantity that an arm has: "kernel h3" is one of several of the series "kernel".
+std::vector<std::string> names_of(const Measured& m, const Output& output, const PlannedArm& arm) {
+  std::vector<std::string> names = m.series_names(arm, output.measure, output.length);
+  std::erase_if(names, [&](const std::string& name) {
+    return name != output.quantity && name.rfind(output.quantity + ' ', 0) != 0;
+  });
+  return names;
+}
+
+// The points of a series that are on the axis, and where it crosses the end of it.
+std::vector<plot::PlotPoint> points_of(const Measured& m, const Output& output,
+                                       const eval::Series& series) {
+  const double end =
+      output.most_x > 0 ? static_cast<double>(tokens_of(m.scale(), output.most_x)) : INFINITY;
+  std::vector<plot::PlotPoint> points;
+  for (size_t k = 0; k < series.y.size(); ++k) {
+    const double x = series.x[k], y = series.y[k];
+    if (x > end) {
+      if (k > 0 && series.x[k - 1] < end) points.push_back({.x = end, .y = value_at(series, end)});
+      break;
+    }
+    if (!output.is_log_x || x > 0) points.push_back({.x = x, .y = y});
+  }
+  return points;
+}
+
 plot::Plot of_series(const Measured& m, const Output& output,
                      const std::vector<const PlannedArm*>& arms) {
   plot::Plot plot;
   plot.y_label = output.quantity;
-  for (size_t i = 0; i < arms.size(); ++i)
-    for (const std::string& name : m.series_names(*arms[i], output.measure, output.length)) {
-      // "kernel h3" is one of several curves of the series "kernel".
-      if (name != output.quantity && name.rfind(output.quantity + ' ', 0) != 0) continue;
+  for (size_t i = 0; i < arms.size(); ++i) {
+    const std::vector<std::string> names = names_of(m, output, *arms[i]);
+    for (size_t part = 0; part < names.size(); ++part) {
+      const std::string& name = names[part];
       const eval::Series series = m.series(*arms[i], output.measure, name, output.length);
       plot::Curve curve = curve_of(*arms[i], i, arms.size());
       curve.has_markers = false;
-      if (name != output.quantity) curve.label += name.substr(output.quantity.size());
+      curve.label += name.substr(output.quantity.size());
+      if (names.size() > 1 && arms.size() == 1) {  // the heads of one model, in order
+        curve.style = static_cast<int>(part);
+        curve.colour = plot::ramp_colour(part, names.size());
+      }
       plot.x_label = series.axis;
-      for (size_t k = 0; k < series.y.size(); ++k)
-        if (!output.is_log_x || series.x[k] > 0)
-          curve.points.push_back({.x = series.x[k], .y = series.y[k]});
+      curve.points = points_of(m, output, series);
       plot.curves.push_back(std::move(curve));
     }
+  }
   return plot;
 }
 

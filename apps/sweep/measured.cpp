@@ -28,6 +28,16 @@ double mean(const std::vector<SeedNumber>& seeds) {
 
 std::string length_text(double units) { return shortest(units) + " L"; }
 
+double value_at(const eval::Series& series, double x) {
+  const auto after = std::lower_bound(series.x.begin(), series.x.end(), x);
+  if (after == series.x.end()) return std::nan("");
+  const auto k = static_cast<size_t>(after - series.x.begin());
+  if (*after == x) return series.y[k];
+  if (k == 0) return std::nan("");
+  const double part = (x - series.x[k - 1]) / (series.x[k] - series.x[k - 1]);
+  return series.y[k - 1] + part * (series.y[k] - series.y[k - 1]);
+}
+
 double Measured::pick(double published, double shrunk) const {
   return scale() == Scale::paper || scale() == Scale::small ? published : shrunk;
 }

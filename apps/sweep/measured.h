@@ -83,6 +83,9 @@ class Measured {
   const Results& results_;
 };
 
+/// A series between its points, by straight lines; NaN outside of them.
+double value_at(const eval::Series& series, double x);
+
 /// "1 L", "16 L", "0.5 L".
 std::string length_text(double units);
 

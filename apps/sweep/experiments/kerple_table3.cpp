@@ -1,0 +1,415 @@
+// Perplexities of the KERPLE paper: the main comparison, other kernels, a longer training length
+// and a larger model, and WikiText-103. Tables 3, 5, 6, 9 and 10.
+
+#include <algorithm>
+
+#include "apps/sweep/arms.h"
+#include "apps/sweep/evidence.h"
+#include "apps/sweep/measured.h"
+#include "engine/base/error.h"
+#include "engine/base/text.h"
+
+namespace farfield::sweep {
+namespace {
+
+constexpr const char* kPaper = "KERPLE (arXiv:2205.09921) ";
+constexpr const char* kFalls =
+    "Perplexity of chunks falls with length for every encoding that does not fail, since a smaller "
+    "share of the tokens stands near the start of a chunk. Whether a model makes use of more text "
+    "than it was trained with is seen by its last token.";
+
+const std::vector<double> kLengths = {1, 2, 4, 8, 16, 32};
+const std::vector<std::string> kTexts = {"openwebtext2", "github", "arxiv"};
+
+Measure non_overlapping(const std::vector<double>& lengths) {
+  return {.key = "P2", .protocol = "non-overlapping", .lengths = lengths};
+}
+
+Arm bias_wht() { return arm_of("bias+wht", "bias_wht", "bias_wht"); }
+Arm log3() { return arm_of("3-para-log", "kerple_log3", "kerple_log3"); }
+Arm wht1() { return arm_of("1-para-wht", "gauss_wht1", "gauss_wht1"); }
+Arm wht2() { return arm_of("2-para-wht", "gauss_wht2", "gauss_wht2"); }
+Arm bias2() { return arm_of("2-para-bias", "gauss_bias2", "gauss_bias2"); }
+Arm bias3() { return arm_of("3-para-bias", "gauss_bias3", "gauss_bias3"); }
+
+bool is_published(const Measured& m) { return m.pick(1, 0) > 0; }
+bool is_named(const Measured& m, const char* name) { return m.dataset_named(name) == &m.dataset(); }
+
+// Where encodings are compared with each other. Below `small` only beyond the training length: up
+// to it short training favours those that see little more than the neighbours.
+std::vector<double> compared(const Measured& m, std::vector<double> lengths, double train_len = 1) {
+  if (!is_published(m)) std::erase_if(lengths, [&](double length) { return length <= train_len; });
+  return lengths;
+}
+
+std::string against(const std::string& a, const std::string& b, double length) {
+  return concat("PPL ", length_text(length), ", ", a, " / ", b);
+}
+double quotient(const Measured& m, const std::string& a, const std::string& b, double length) {
+  return m.perplexity(a, length) / m.perplexity(b, length);
+}
+void below(const Measured& m, Evidence& e, const char* a, const char* b, double length) {
+  e.below(against(a, b, length), quotient(m, a, b, length), 1);
+}
+void not_above(const Measured& m, Evidence& e, const char* a, const char* b, double length) {
+  e.at_most(against(a, b, length), quotient(m, a, b, length), 1);
+}
+
+void k_t3_1(const Measured& m, Evidence& e) {
+  const char* const what = "Sinusoidal: PPL 2 L / PPL L";
+  if (is_published(m))
+    e.above(what, m.ratio("Sinusoidal", 2), 10);
+  else
+    e.at_least(what, m.ratio("Sinusoidal", 2), 1.3);
+}
+
+void k_t3_2(const Measured& m, Evidence& e) {
+  if (is_published(m)) e.above("Rotary: PPL 32 L / PPL L", m.ratio("Rotary", 32), 9);
+  for (const double length : {2.0, 4.0, 8.0, 16.0, 32.0})
+    e.above(concat("Rotary: PPL ", length_text(length), " / PPL ", length_text(length / 2)),
+            m.ratio("Rotary", length, length / 2), 1);
+}
+
+void k_t3_3(const Measured& m, Evidence& e) {
+  for (const double length : compared(m, kLengths))
+    not_above(m, e, "KERPLE-log", "KERPLE-power", length);
+}
+
+// Below `small`: ALiBi from 8 L on, on text that rewards a long context; the others on the rest,
+// for on synthetic text they do not fail.
+void k_t3_4(const Measured& m, Evidence& e) {
+  for (const double length : compared(m, kLengths)) {
+    if (is_published(m) || (m.dataset().is_synthetic && length >= 8))
+      not_above(m, e, "KERPLE-log", "ALiBi", length);
+    if (m.dataset().is_synthetic) continue;
+    not_above(m, e, "KERPLE-log", "Rotary", length);
+    not_above(m, e, "KERPLE-log", "Sinusoidal", length);
+  }
+}
+
+void k_t3_5(const Measured& m, Evidence& e) {
+  for (const double length : {1.0, 2.0}) below(m, e, "T5", "KERPLE-log", length);
+  for (const double length : {8.0, 16.0, 32.0}) below(m, e, "KERPLE-log", "T5", length);
+}
+
+void k_t3_6(const Measured& m, Evidence& e) {
+  e.below("KERPLE-log: PPL 32 L / PPL L", m.ratio("KERPLE-log", 32), 1);
+}
+
+void k_t3_7(const Measured& m, Evidence& e) {
+  for (const double length : {8.0, 16.0, 32.0})
+    e.within(concat("ALiBi: PPL ", length_text(length), " / PPL 4 L"), m.ratio("ALiBi", length, 4),
+             1, 0.04);
+}
+
+void k_t3_8(const Measured& m, Evidence& e) {
+  e.above("T5: PPL 32 L / PPL 8 L", m.ratio("T5", 32, 8), 1.1);
+}
+
+void early_tokens(const Measured& m, Evidence& e) {
+  for (const char* arm : {"KERPLE-log", "KERPLE-power", "ALiBi"})
+    e.below(concat(arm, ": PPL 4 L / PPL L, of chunks / of the last token"),
+            m.ratio(arm, 4) /
+                (m.value(arm, "P1", "perplexity", 4) / m.value(arm, "P1", "perplexity", 1)),
+            1);
+}
+
+// Up to 16 L: the paper had no memory for more.
+void k_t5_1(const Measured& m, Evidence& e) {
+  for (const double length : {1.0, 2.0, 4.0, 8.0, 16.0})
+    e.within(against("3-para-log", "KERPLE-log", length),
+             quotient(m, "3-para-log", "KERPLE-log", length), 1, m.pick(0.015, 0.03));
+}
+
+void k_t5_2(const Measured& m, Evidence& e) {
+  for (const double length : {1.0, 2.0, 4.0, 8.0, 16.0})
+    not_above(m, e, "KERPLE-log", "bias+wht", length);
+}
+
+void weight_is_no_gain(const Measured& m, Evidence& e) {
+  for (const double length : {1.0, 2.0, 4.0, 8.0, 16.0})
+    e.at_least(against("bias+wht", "KERPLE-log", length),
+               quotient(m, "bias+wht", "KERPLE-log", length), 0.99);
+}
+
+constexpr const char* kGaussian[] = {"1-para-wht", "2-para-wht", "2-para-bias", "3-para-bias"};
+
+void k_t6_1(const Measured& m, Evidence& e) {
+  for (const double length : {4.0, 8.0, 16.0}) {
+    if (!is_published(m) && length != 8) continue;
+    below(m, e, "1-para-wht", "2-para-bias", length);
+    below(m, e, "2-para-wht", "3-para-bias", length);
+  }
+}
+
+void k_t6_2(const Measured& m, Evidence& e) {
+  for (const double length : compared(m, {1, 2, 4, 8, 16}))
+    below(m, e, "2-para-wht", "1-para-wht", length);
+}
+
+void k_t6_3(const Measured& m, Evidence& e) {
+  for (const double length : compared(m, {1, 2, 4, 8, 16}))
+    for (const char* other : kGaussian) below(m, e, "KERPLE-log", other, length);
+}
+
+void k_t6_4(const Measured& m, Evidence& e) {
+  for (const char* arm : {"2-para-bias", "3-para-bias"})
+    if (is_published(m))
+      e.above(concat(arm, ": PPL 16 L / PPL L"), m.ratio(arm, 16), 10);
+    else
+      e.at_least(concat(arm, ": PPL 8 L / PPL L"), m.ratio(arm, 8), 1.3);
+}
+
+void k_t6_5(const Measured& m, Evidence& e) {
+  for (const double length : {1.0, 2.0, 4.0, 8.0, 16.0})
+    for (const char* arm : kGaussian)
+      e.above(against(arm, "KERPLE-log", length), quotient(m, arm, "KERPLE-log", length), 1.1);
+}
+
+// 8 times the training length is 16 L.
+void k_t9_1(const Measured& m, Evidence& e) {
+  for (const double length : {2.0, 4.0, 8.0, 16.0, 32.0})
+    if (is_published(m) || length == 16) below(m, e, "KERPLE-log", "ALiBi", length);
+}
+
+void k_t9_2(const Measured& m, Evidence& e) {
+  for (const double length : {2.0, 4.0}) below(m, e, "T5", "KERPLE-log", length);
+  for (const double length : {8.0, 16.0, 32.0}) below(m, e, "KERPLE-log", "T5", length);
+}
+
+void k_t9_3(const Measured& m, Evidence& e) {
+  if (!is_named(m, "github") && !is_named(m, "arxiv")) return;
+  for (const double length : kLengths) not_above(m, e, "KERPLE-log", "ALiBi", length);
+}
+
+void k_t9_4(const Measured& m, Evidence& e) {
+  for (const double length : kLengths) below(m, e, "KERPLE-log", "T5", length);
+}
+
+void k_t9_5(const Measured& m, Evidence& e) {
+  for (const double length : kLengths) below(m, e, "ALiBi", "T5", length);
+}
+
+void k_t9_6(const Measured& m, Evidence& e) {
+  if (!is_named(m, "openwebtext2")) return;
+  for (const double length : {16.0, 32.0}) below(m, e, "ALiBi", "KERPLE-log", length);
+}
+
+// Lengths of table 10 for a model trained at so many units.
+std::vector<double> lengths_of_table10(double train_len) {
+  return train_len > 1 ? std::vector<double>{4, 6} : std::vector<double>{1, 2, 3, 4, 6};
+}
+
+void k_t10_1(const Measured& m, Evidence& e) {
+  for (const PlannedArm* log : m.arms("KERPLE-log"))
+    for (const PlannedArm* alibi : m.arms("ALiBi")) {
+      const double train_len = log->arm.train_len;
+      if (alibi->arm.train_len != train_len) continue;
+      for (const double length : compared(m, lengths_of_table10(train_len), train_len))
+        e.below(against(log->label(), alibi->label(), length),
+                m.perplexity(*log, length) / m.perplexity(*alibi, length), 1);
+    }
+}
+
+void k_t10_2(const Measured& m, Evidence& e) {
+  for (const PlannedArm& arm : m.arms()) {
+    const std::vector<double> lengths = lengths_of_table10(arm.arm.train_len);
+    for (size_t i = 1; i < lengths.size(); ++i)
+      e.below(concat(arm.label(), ": PPL ", length_text(lengths[i]), " / PPL ",
+                     length_text(lengths[i - 1])),
+              m.ratio(arm, lengths[i], lengths[i - 1]), 1);
+  }
+}
+
+const Output kChunks = {
+    .form = Output::Form::table, .measure = "P2", .caption = "perplexity of chunks"};
+const Output kLastToken = {
+    .form = Output::Form::table, .measure = "P1", .caption = "perplexity of the last token"};
+
+Experiment table3() {
+  using On = Finding::On;
+  std::vector<Arm> arms = {kerple_log(), kerple_power(), alibi(), t5(), rotary(), sinusoidal()};
+  for (Arm arm : {sandwich(), smoothed()}) {
+    arm.scales = Arm::Scales::shrunk;  // not in the paper; at these scales they cost nothing more
+    arms.push_back(arm);
+  }
+  return {.place = 310,
+          .id = "kerple/table3",
+          .title = "the main comparison",
+          .source = concat(kPaper, "table 3"),
+          .datasets = kTexts,
+          .few = {"github", "topic"},
+          .has_spread = true,
+          .arms = arms,
+          .measures = {non_overlapping(kLengths),
+                       last_token(),
+                       {.key = "P2 chunks",
+                        .protocol = "non-overlapping",
+                        .lengths = kLengths,
+                        .options = {{"budget", "same-chunks"}, {"chunks", "320"}}}},
+          .outputs = {kChunks,
+                      kLastToken,
+                      {.form = Output::Form::table,
+                       .measure = "P2 chunks",
+                       .caption = "perplexity of as many chunks at every length, 320, as the "
+                                  "released code has it"}},
+          .findings = {{"K-T3-1", k_t3_1, On::text},
+                       {"K-T3-2", k_t3_2, On::text},
+                       {"K-T3-3", k_t3_3},
+                       {"K-T3-4", k_t3_4},
+                       {"K-T3-5", k_t3_5},
+                       {"K-T3-6", k_t3_6},
+                       {"K-T3-7", k_t3_7},
+                       {"K-T3-8", k_t3_8, On::text},
+                       {"kerple/table3/early-tokens", early_tokens, On::any,
+                        "from L to 4 L perplexity of chunks gains more than that of the last "
+                        "token, also for encodings that make no use of distant tokens"}},
+          .reference = "kerple/table3",
+          .reference_arm = "KERPLE-log",
+          .marks = "K",
+          .remarks = {kFalls,
+                      "The paper's marks of significance are lost; those beside our "
+                      "numbers are our own."}};
+}
+
+Experiment table5() {
+  return {.place = 330,
+          .id = "kerple/table5",
+          .title = "do more complicated kernels help?",
+          .source = concat(kPaper, "table 5"),
+          .datasets = kTexts,
+          .few = {"github", "topic"},
+          .has_spread = true,
+          .arms = {bias_wht(), log3(), kerple_log()},
+          .measures = {non_overlapping(kLengths), last_token()},
+          .outputs = {kChunks, kLastToken},
+          .findings = {{.claim = "K-T5-1", .check = k_t5_1},
+                       {.claim = "K-T5-2", .check = k_t5_2},
+                       {.claim = "kerple/table5/weight",
+                        .check = weight_is_no_gain,
+                        .statement = "a weight beside the bias is no more than 1 percent better "
+                                     "than the log kernel"}},
+          .reference = "kerple/table5",
+          .reference_arm = "KERPLE-log",
+          .marks = "K",
+          .remarks = {kFalls}};
+}
+
+Experiment table6() {
+  return {.place = 340,
+          .id = "kerple/table6",
+          .title = "Gaussian-like kernels: as a weight or as a bias?",
+          .source = concat(kPaper, "table 6"),
+          .datasets = kTexts,
+          .few = {"github", "topic"},
+          .has_spread = true,
+          .arms = {wht1(), wht2(), bias2(), bias3(), kerple_log()},
+          .measures = {non_overlapping({1, 2, 4, 8, 16}), last_token()},
+          .outputs = {kChunks, kLastToken},
+          .findings = {{.claim = "K-T6-1", .check = k_t6_1, .on = Finding::On::text},
+                       {.claim = "K-T6-2", .check = k_t6_2},
+                       {.claim = "K-T6-3", .check = k_t6_3},
+                       {.claim = "K-T6-4", .check = k_t6_4, .on = Finding::On::text},
+                       {.claim = "K-T6-5", .check = k_t6_5}},
+          .reference = "kerple/table6",
+          .reference_arm = "KERPLE-log",
+          .marks = "K",
+          .remarks = {"The weight exp(-r d^2) starts with r from 0 to 1 and is never below 0.01: a "
+                      "few tokens at any training length.",
+                      kFalls}};
+}
+
+// The models of table 9; the paper has a name for each size.
+std::vector<Arm> arms_of_table9(const char* variant, Size size, double train_len) {
+  std::vector<Arm> arms = {kerple_log(), alibi(), t5()};
+  for (Arm& arm : arms) {
+    arm.variant = variant;
+    arm.size = size;
+    arm.train_len = train_len;
+  }
+  return arms;
+}
+
+Experiment table9() {
+  return {.place = 350,
+          .id = "kerple/table9",
+          .title = "trained at 2 L",
+          .source = concat(kPaper, "table 9, 162M"),
+          .datasets = kTexts,
+          .few = {"github", "topic"},
+          .has_spread = true,
+          .arms = arms_of_table9("162M", Size::base, 2),
+          .measures = {non_overlapping({2, 4, 8, 16, 32}), last_token()},
+          .outputs = {kChunks, kLastToken},
+          .findings = {{.claim = "K-T9-1", .check = k_t9_1, .on = Finding::On::far},
+                       {.claim = "K-T9-2", .check = k_t9_2}},
+          .reference = "kerple/table9",
+          .reference_arm = "KERPLE-log",
+          .marks = "K",
+          .remarks = {kFalls}};
+}
+
+Experiment table9_large() {
+  return {.place = 360,
+          .id = "kerple/table9-1.3b",
+          .title = "a larger model",
+          .source = concat(kPaper, "table 9, 1.3B"),
+          .datasets = kTexts,
+          .few = {"github"},
+          .has_spread = true,
+          .arms = arms_of_table9("1.3B", Size::large, 1),
+          .measures = {non_overlapping(kLengths), last_token()},
+          .outputs = {kChunks, kLastToken},
+          .findings = {{.claim = "K-T9-3", .check = k_t9_3},
+                       {.claim = "K-T9-4", .check = k_t9_4},
+                       {.claim = "K-T9-5", .check = k_t9_5},
+                       {.claim = "K-T9-6", .check = k_t9_6}},
+          .reference = "kerple/table9",
+          .reference_arm = "KERPLE-log",
+          .marks = "K",
+          .remarks = {"The paper explains its order by learned biases that overfit with a larger "
+                      "model and noisier text.",
+                      kFalls}};
+}
+
+Experiment table10() {
+  std::vector<Arm> arms;
+  for (const double train_len : {1.0, 4.0})
+    for (Arm arm : {alibi(), kerple_log()}) {
+      arm.group = arm.label;
+      arm.size = Size::baevski;
+      arm.train_len = train_len;
+      if (train_len > 1) arm.label += ", trained at " + length_text(train_len);
+      arms.push_back(arm);
+    }
+  const std::vector<double> lengths = lengths_of_table10(1);
+  return {
+      .place = 370,
+      .id = "kerple/table10",
+      .title = "WikiText-103",
+      .source = concat(kPaper, "table 10"),
+      .datasets = {"wikitext103"},
+      .arms = arms,
+      .measures = {non_overlapping(lengths),
+                   {.key = "P3",
+                    .protocol = "sliding",
+                    .lengths = lengths,
+                    .options = {{"stride", "1"}, {"max-tokens", "{32}"}}}},
+      .outputs = {kChunks,
+                  {.form = Output::Form::table,
+                   .measure = "P3",
+                   .caption = "perplexity with as much context as there is for each token, "
+                              "of a part of the text"}},
+      .findings = {{.claim = "K-T10-1", .check = k_t10_1}, {.claim = "K-T10-2", .check = k_t10_2}},
+      .reference = "kerple/table10",
+      .remarks = {"The paper does not say how it measured this table; falling numbers speak "
+                  "for chunks."}};
+}
+
+}  // namespace
+
+std::vector<Experiment> kerple_table3_rows() {
+  return {table3(), table5(), table6(), table9(), table9_large(), table10()};
+}
+
+}  // namespace farfield::sweep
