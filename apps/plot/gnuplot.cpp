@@ -1,19 +1,12 @@
 #include "apps/plot/gnuplot.h"
 
-#include <fcntl.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <cerrno>
 #include <filesystem>
 #include <vector>
 
+#include "apps/cli/process.h"
 #include "apps/cli/scratch_folder.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
-
-extern char** environ;
 
 namespace fs = std::filesystem;
 
@@ -26,22 +19,11 @@ constexpr std::string_view kWhere = "plot";
 // no such program.
 int run(std::vector<std::string> arguments, const std::string& log) {
   arguments.insert(arguments.begin(), "gnuplot");
-  std::vector<char*> argv;
-  for (std::string& argument : arguments) argv.push_back(argument.data());
-  argv.push_back(nullptr);
-  posix_spawn_file_actions_t files;
-  ::posix_spawn_file_actions_init(&files);
-  ::posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, log.c_str(),
-                                     O_WRONLY | O_CREAT | O_TRUNC, 0600);
-  ::posix_spawn_file_actions_adddup2(&files, STDOUT_FILENO, STDERR_FILENO);
-  pid_t child = 0;
-  const int error = ::posix_spawnp(&child, "gnuplot", &files, nullptr, argv.data(), environ);
-  ::posix_spawn_file_actions_destroy(&files);
-  if (error != 0) return -1;
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  try {
+    return cli::Process(arguments, log).wait();
+  } catch (const IoError&) {
+    return -1;
   }
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }
 
 }  // namespace

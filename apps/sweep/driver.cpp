@@ -9,9 +9,9 @@
 #include <system_error>
 #include <thread>
 
+#include "apps/cli/process.h"
 #include "apps/cli/progress.h"
 #include "apps/cli/signals.h"
-#include "apps/sweep/worker.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 
@@ -45,7 +45,7 @@ std::string how_it_ended(int status) {
 
 struct Running {
   Cell cell;
-  Worker worker;
+  cli::Process worker;
 };
 
 // One call of drive().
@@ -83,7 +83,7 @@ void Drive::start(Cell cell) {
   write_cell(folder_.cells(), cell);
   std::error_code status;
   fs::remove(folder_.failed() / (cell.hash() + ".txt"), status);
-  Worker worker(command_of(folder_, cell, options_), folder_.logs() / (cell.hash() + ".log"));
+  cli::Process worker(command_of(folder_, cell, options_), folder_.logs() / (cell.hash() + ".log"));
   running_.push_back({std::move(cell), std::move(worker)});
 }
 
@@ -192,7 +192,7 @@ std::string failure_of(const SweepFolder& folder, const std::string& hash) {
 std::vector<std::string> command_of(const SweepFolder& folder, const Cell& cell,
                                     const DriverOptions& options) {
   std::vector<std::string> command = {
-      own_program(),
+      cli::own_program(),
       "cell",
       fs::absolute(folder.path()).string(),
       cell.hash(),

@@ -19,6 +19,7 @@ namespace farfield::sweep {
 ///   cells/HASH.json    what a cell is, for a worker
 ///   runs/HASH/         the run folder of a cell that is being made, or whose weights are kept
 ///   logs/HASH.log      what its worker said; failed/HASH.txt of one that ended without results
+///   slurm/N.sh         a job array, with its cells in N.cells and its number in N.job
 ///   corpora/NAME/      text that was made for it
 ///   report/            what `sweep report` wrote
 class SweepFolder {

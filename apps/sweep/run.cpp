@@ -5,10 +5,12 @@
 
 #include "apps/cli/options.h"
 #include "apps/cli/progress.h"
+#include "apps/cli/shell_word.h"
 #include "apps/sweep/cell_run.h"
 #include "apps/sweep/commands.h"
 #include "apps/sweep/driver.h"
 #include "apps/sweep/folder.h"
+#include "apps/sweep/slurm.h"
 #include "apps/sweep/text.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
@@ -24,7 +26,8 @@ constexpr std::string_view kWhere = "sweep";
 
 struct RunRequest {
   std::vector<std::string> words, datasets, only, on;
-  std::string scale = "tiny", out, device = "cpu";
+  std::string scale = "tiny", out, device = "cpu", launcher = "local";
+  SlurmOptions slurm;
   std::optional<int64_t> seeds, threads;
   int64_t jobs = 1;
   bool keep_weights = false, retry_failed = false, dry_run = false;
@@ -47,16 +50,6 @@ std::vector<Plan> plans_of(const SweepFolder& folder, const RunRequest& request)
     if (std::find(ids.begin(), ids.end(), e->id) != ids.end())
       plans.push_back(plan_of(*e, options));
   return plans;
-}
-
-std::string shell_word(const std::string& word) {
-  if (word.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                             "_-./=:,+@%") == std::string::npos &&
-      !word.empty())
-    return word;
-  std::string quoted = "'";
-  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted + "'";
 }
 
 }  // namespace
@@ -82,8 +75,13 @@ int sweep_run_command(int argc, const char* const* argv, std::ostream& out) {
   options.group("How")
       .add("jobs", request.jobs, "N", "cells at a time, each in a process of its own")
       .add("threads", request.threads, "N",
-           "threads of all of them (default: FARFIELD_THREADS, or all processors)")
+           "threads of all of them (default: FARFIELD_THREADS, or all processors); with slurm of "
+           "each (default: 1)")
       .add("device", request.device, "NAME", "where to compute: cpu, cuda, cuda:N")
+      .add("launcher", request.launcher, "local|slurm",
+           "make the cells here, or submit them as a job array of Slurm")
+      .add("slurm-options", request.slurm.options, "WORDS",
+           "with slurm: options of sbatch, such as '--partition=gpu --time=8:00:00'")
       .add("keep-weights", request.keep_weights,
            "keep the run folders of finished cells (default: results alone)")
       .add("retry-failed", request.retry_failed, "make cells again that failed before")
@@ -95,6 +93,11 @@ int sweep_run_command(int argc, const char* const* argv, std::ostream& out) {
                        "--jobs: expected 1 to 1024, got ", request.jobs);
   require<ConfigError>(!request.seeds || *request.seeds >= 1, kWhere,
                        "--seeds: expected at least 1, got ", request.seeds.value_or(0));
+  const bool is_slurm = request.launcher == "slurm";
+  require<ConfigError>(is_slurm || request.launcher == "local", kWhere,
+                       "--launcher: expected local or slurm, got '", request.launcher, "'");
+  require<ConfigError>(is_slurm || request.slurm.options.empty(), kWhere,
+                       "--slurm-options: expected --launcher slurm with it");
   if (request.threads) set_thread_count(*request.threads);
 
   PlanOptions plan;
@@ -119,15 +122,22 @@ int sweep_run_command(int argc, const char* const* argv, std::ostream& out) {
     if (!p.experiment->not_run.empty())
       out << p.experiment->id << ": not run: " << p.experiment->not_run << '\n';
   const std::vector<Cell> cells = cells_of(plans, request.only);
-  const DriverOptions how = {.jobs = request.jobs,
-                             .threads = thread_count(),
-                             .keep_weights = request.keep_weights,
-                             .retry_failed = request.retry_failed};
+  const DriverOptions how = {
+      .jobs = request.jobs,
+      .threads = is_slurm ? request.threads.value_or(1) * request.jobs : thread_count(),
+      .keep_weights = request.keep_weights,
+      .retry_failed = request.retry_failed};
+  request.slurm.has_card = request.device != "cpu";
+  if (is_slurm && !request.dry_run) return submit(folder, cells, how, request.slurm, out);
+  if (is_slurm) {
+    show_submission(folder, cells, how, request.slurm, out);
+    return cli::kDone;
+  }
   if (request.dry_run) {
     const CellStates states = states_of(folder, cells);
     for (const Cell& cell : states.open) {
       write_cell(folder.cells(), cell);
-      out << joined(command_of(folder, cell, how), " ", shell_word) << "  # " << cell.label()
+      out << joined(command_of(folder, cell, how), " ", cli::shell_word) << "  # " << cell.label()
           << '\n';
     }
     return cli::kDone;

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace farfield::cli {
+
+/// Another program that runs beside this one, with nothing to read. It has a process group of its
+/// own, so that Ctrl-C on a terminal does not reach it.
+class Process {
+ public:
+  /// Starts the program `command.front()`, by path or by name, with both outputs at the end of
+  /// `output`. IoError where there is no such program, or no such place.
+  Process(const std::vector<std::string>& command, const std::filesystem::path& output);
+  Process(Process&& other) noexcept;
+  Process& operator=(Process&&) = delete;
+  /// Kills it where it still runs.
+  ~Process();
+
+  /// Whether it has ended; never waits.
+  bool has_ended();
+  /// Waits for it, and returns status().
+  int wait();
+  /// What it ended with: its exit status, or 128 and the signal that killed it.
+  int status() const { return status_; }
+  void signal(int number) const;
+
+ private:
+  void take(int status);
+
+  pid_t process_ = -1;
+  int status_ = 0;
+};
+
+/// This program's own file.
+std::string own_program();
+
+}  // namespace farfield::cli

@@ -1,0 +1,196 @@
+#include "apps/sweep/slurm.h"
+
+#include <algorithm>
+#include <cctype>
+#include <set>
+#include <sstream>
+#include <system_error>
+
+#include "apps/cli/process.h"
+#include "apps/cli/scratch_folder.h"
+#include "apps/cli/shell_word.h"
+#include "engine/base/error.h"
+#include "engine/base/file.h"
+#include "engine/base/text.h"
+
+namespace fs = std::filesystem;
+
+namespace farfield::sweep {
+namespace {
+
+constexpr std::string_view kWhere = "sweep";
+
+struct Said {
+  int status = 0;
+  std::string text;
+};
+
+// Runs a program of Slurm to its end.
+Said run(const std::vector<std::string>& command) {
+  const cli::ScratchFolder scratch(kWhere);
+  const std::string file = scratch / "output";
+  Said said;
+  try {
+    said.status = cli::Process(command, file).wait();
+  } catch (const IoError& error) {
+    fail<IoError>(kWhere,
+                  "--launcher slurm: expected Slurm's programs on this machine: ", error.what());
+  }
+  said.text = read_file(file);
+  return said;
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+fs::path folder_of(const SweepFolder& folder) { return folder.path() / "slurm"; }
+
+// The places in its list, from 1, of the tasks of a job that wait or run; none of one that is over.
+std::set<size_t> live_tasks(const std::string& job) {
+  const Said said = run({"squeue", "--noheader", "--array", "--format=%K", "--job=" + job});
+  std::set<size_t> tasks;
+  if (said.status != 0) return tasks;  // forgotten by now
+  for (const std::string& line : lines_of(said.text))
+    if (const std::string word(trimmed(line));
+        !word.empty() &&
+        std::all_of(word.begin(), word.end(), [](unsigned char c) { return std::isdigit(c) != 0; }))
+      tasks.insert(std::stoul(word));
+  return tasks;
+}
+
+// Hashes of the cells that jobs of this folder have or will have.
+std::set<std::string> live_cells(const SweepFolder& folder) {
+  std::set<std::string> cells;
+  std::error_code status;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder_of(folder), status)) {
+    if (entry.path().extension() != ".job") continue;
+    fs::path list = entry.path();
+    list.replace_extension(".cells");
+    const std::vector<std::string> hashes = lines_of(read_file(list));
+    for (const size_t task : live_tasks(std::string(trimmed(read_file(entry.path())))))
+      if (task >= 1 && task <= hashes.size())
+        cells.insert(hashes[task - 1].substr(0, hashes[task - 1].find('\t')));
+  }
+  return cells;
+}
+
+// Cells that are open, and those that failed where they are to be made again.
+std::vector<Cell> wanted(const SweepFolder& folder, const std::vector<Cell>& cells,
+                         const DriverOptions& options) {
+  CellStates states = states_of(folder, cells);
+  if (options.retry_failed)
+    states.open.insert(states.open.end(), states.failed.begin(), states.failed.end());
+  return std::move(states.open);
+}
+
+// The first name that is free: slurm/1, slurm/2, ...
+fs::path next_name(const SweepFolder& folder) {
+  for (int n = 1;; ++n) {
+    const fs::path name = folder_of(folder) / std::to_string(n);
+    std::error_code status;
+    if (!fs::exists(name.string() + ".cells", status)) return name;
+  }
+}
+
+std::vector<std::string> sbatch_command(const SlurmOptions& slurm, const std::string& script) {
+  std::vector<std::string> command = {"sbatch", "--parsable"};
+  std::istringstream words(slurm.options);
+  for (std::string word; words >> word;) command.push_back(word);
+  command.push_back(script);
+  return command;
+}
+
+std::string list_text(const std::vector<Cell>& cells) {
+  std::string text;
+  for (const Cell& cell : cells) text += concat(cell.hash(), '\t', cell.label(), '\n');
+  return text;
+}
+
+}  // namespace
+
+std::string array_script(const SweepFolder& folder, const std::vector<Cell>& cells,
+                         const fs::path& list, const DriverOptions& options,
+                         const SlurmOptions& slurm) {
+  const fs::path root = fs::absolute(folder.path());
+  const std::string threads = std::to_string(std::max<int64_t>(1, options.threads / options.jobs));
+  return concat(
+      "#!/bin/bash\n"
+      "#SBATCH --job-name=sweep\n"
+      "#SBATCH --array=1-",
+      cells.size(), '%', options.jobs, "\n#SBATCH --cpus-per-task=", threads,
+      slurm.has_card ? "\n#SBATCH --gres=gpu:1" : "",
+      "\n#SBATCH --output=", cli::shell_word((root / "slurm" / "%A_%a.out").string()),
+      "\n"
+      "# A minute before the time is over the cell is told to leave a checkpoint.\n"
+      "#SBATCH --signal=B:TERM@60\n"
+      "cd ",
+      cli::shell_word(root.string()), " || exit 1\nIFS=$'\\t' read -r hash label < <(sed -n ",
+      "\"${SLURM_ARRAY_TASK_ID}p\" ", cli::shell_word(fs::absolute(list).string()),
+      ")\n"
+      "rm -f \"failed/$hash.txt\"\n",
+      cli::shell_word(cli::own_program()), " cell . \"$hash\" --threads ", threads,
+      options.keep_weights ? " --keep-weights" : "",
+      " >>\"logs/$hash.log\" 2>&1 &\n"
+      "trap 'kill -TERM $!' TERM\n"
+      "wait $!\n"
+      "status=$?\n"
+      "# A signal ends the wait, not the cell.\n"
+      "while kill -0 $! 2>/dev/null; do wait $!; status=$?; done\n"
+      "if ((status != ",
+      static_cast<int>(cli::kDone), " && status != ", static_cast<int>(cli::kStopped),
+      ")); then\n"
+      "  { echo \"$label: exit status $status\"; tail -c 2000 \"logs/$hash.log\"; } "
+      ">\"failed/$hash.txt\"\n"
+      "fi\n"
+      "exit $status\n");
+}
+
+cli::ExitCode submit(const SweepFolder& folder, const std::vector<Cell>& cells,
+                     const DriverOptions& options, const SlurmOptions& slurm, std::ostream& out) {
+  std::vector<Cell> waiting = wanted(folder, cells, options);
+  const std::set<std::string> live = live_cells(folder);
+  const size_t n_open = waiting.size();
+  std::erase_if(waiting, [&](const Cell& cell) { return live.count(cell.hash()) != 0; });
+  out << cells.size() - n_open << " of " << cells.size() << " cells done or failed, "
+      << n_open - waiting.size() << " in jobs that wait or run, " << waiting.size()
+      << " to be submitted\n";
+  if (waiting.empty()) return cli::kDone;
+  require_writable_folder(folder_of(folder));
+  for (const Cell& cell : waiting) write_cell(folder.cells(), cell);
+  const std::string name = next_name(folder).string();
+  write_file_atomic(name + ".cells", list_text(waiting));
+  write_file_atomic(name + ".sh", array_script(folder, waiting, name + ".cells", options, slurm));
+  const Said said = run(sbatch_command(slurm, name + ".sh"));
+  const std::string job = said.text.substr(0, said.text.find_first_of(";\n"));
+  const bool is_number = !job.empty() && std::all_of(job.begin(), job.end(), [](unsigned char c) {
+    return std::isdigit(c) != 0;
+  });
+  require<IoError>(said.status == 0 && is_number, kWhere,
+                   "--launcher slurm: sbatch refused the job: ", trimmed(said.text));
+  write_file_atomic(name + ".job", job + '\n');
+  out << "submitted: job " << job << ", " << waiting.size() << " cells, " << options.jobs
+      << " at a time\nsqueue --job=" << job << " shows the tasks, sweep status "
+      << folder.path().string() << " the cells\n";
+  return cli::kDone;
+}
+
+void show_submission(const SweepFolder& folder, const std::vector<Cell>& cells,
+                     const DriverOptions& options, const SlurmOptions& slurm, std::ostream& out) {
+  const std::vector<Cell> waiting = wanted(folder, cells, options);
+  if (waiting.empty()) {
+    out << "nothing to submit\n";
+    return;
+  }
+  const std::string name = next_name(folder).string();
+  out << joined(sbatch_command(slurm, name + ".sh"), " ", cli::shell_word) << "\n\n"
+      << name << ".sh:\n"
+      << array_script(folder, waiting, name + ".cells", options, slurm) << '\n'
+      << name << ".cells:\n"
+      << list_text(waiting);
+}
+
+}  // namespace farfield::sweep
