@@ -19,6 +19,12 @@ Arm rotary() { return arm_of("Rotary", "rope", "rope"); }
 Arm t5() { return arm_of("T5", "t5", "t5"); }
 Arm kerple_log() { return arm_of("KERPLE-log", "kerple_log", "kerple_log"); }
 Arm kerple_power() { return arm_of("KERPLE-power", "kerple_power", "kerple_power"); }
+Arm kerple_log3() { return arm_of("3-para-log", "kerple_log3", "kerple_log3"); }
+Arm bias_wht() { return arm_of("bias+wht", "bias_wht", "bias_wht"); }
+Arm gauss_wht1() { return arm_of("1-para-wht", "gauss_wht1", "gauss_wht1"); }
+Arm gauss_wht2() { return arm_of("2-para-wht", "gauss_wht2", "gauss_wht2"); }
+Arm gauss_bias2() { return arm_of("2-para-bias", "gauss_bias2", "gauss_bias2"); }
+Arm gauss_bias3() { return arm_of("3-para-bias", "gauss_bias3", "gauss_bias3"); }
 
 Measure last_token() {
   return {.key = "P1", .protocol = "last-token", .lengths = {1, 2, 4, 8, 16}};

@@ -25,6 +25,12 @@ Arm rotary();
 Arm t5();
 Arm kerple_log();
 Arm kerple_power();
+Arm kerple_log3();
+Arm bias_wht();
+Arm gauss_wht1();
+Arm gauss_wht2();
+Arm gauss_bias2();
+Arm gauss_bias3();
 
 /// P1 of the tables at 1, 2, 4, 8 and 16 L.
 Measure last_token();

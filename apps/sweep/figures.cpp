@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <set>
 
 #include "apps/sweep/sections.h"
 #include "engine/base/error.h"
@@ -24,6 +25,26 @@ bool is_wanted(const Output& output, const PlannedArm& arm) {
 
 std::string on(const Measured& m) { return concat(" on ", m.dataset().corpus); }
 
+// The lines of a figure, without points. An arm looks like its encoding, unless one before it does;
+// then, and without a look of its own, it takes what the others leave.
+std::vector<plot::Curve> curves_of(const std::vector<const PlannedArm*>& arms) {
+  std::vector<plot::Curve> curves;
+  for (size_t i = 0; i < arms.size(); ++i) curves.push_back(curve_of(*arms[i], i, arms.size()));
+  std::set<int> taken;
+  std::vector<plot::Curve*> others;
+  for (plot::Curve& curve : curves) {
+    if (!curve.colour.empty()) continue;
+    const bool has_look = curve.style < static_cast<int>(kMostLooks);
+    if (!has_look || !taken.insert(curve.style).second) others.push_back(&curve);
+  }
+  int free = 0;
+  for (plot::Curve* const curve : others) {
+    while (taken.count(free) != 0) ++free;
+    curve->style = free++;
+  }
+  return curves;
+}
+
 plot::Plot by_length(const Measured& m, const Output& output,
                      const std::vector<const PlannedArm*>& arms) {
   plot::Plot plot;
@@ -33,14 +54,13 @@ plot::Plot by_length(const Measured& m, const Output& output,
   plot.marked_label = "training length";
   for (const Measure& measure : m.experiment().measures) {
     if (measure.key != output.measure) continue;
+    plot.curves = curves_of(arms);
     for (size_t i = 0; i < arms.size(); ++i) {
-      plot::Curve curve = curve_of(*arms[i], i, arms.size());
       for (const double length : measure.lengths)
         if (const double y = m.value(*arms[i], output.measure, output.quantity, length);
             std::isfinite(y))
-          curve.points.push_back(
+          plot.curves[i].points.push_back(
               {.x = static_cast<double>(tokens_of(m.scale(), length) + measure.offset), .y = y});
-      plot.curves.push_back(std::move(curve));
     }
   }
   return plot;
@@ -76,12 +96,18 @@ plot::Plot of_series(const Measured& m, const Output& output,
                      const std::vector<const PlannedArm*>& arms) {
   plot::Plot plot;
   plot.y_label = output.quantity;
+  for (const Measure& measure : m.experiment().measures) {
+    if (measure.key != output.measure || measure.protocol != "position-wise") continue;
+    plot.marked_x = static_cast<double>(tokens_of(m.scale(), 1));
+    plot.marked_label = "training length";
+  }
+  const std::vector<plot::Curve> looks = curves_of(arms);
   for (size_t i = 0; i < arms.size(); ++i) {
     const std::vector<std::string> names = names_of(m, output, *arms[i]);
     for (size_t part = 0; part < names.size(); ++part) {
       const std::string& name = names[part];
       const eval::Series series = m.series(*arms[i], output.measure, name, output.length);
-      plot::Curve curve = curve_of(*arms[i], i, arms.size());
+      plot::Curve curve = looks[i];
       curve.has_markers = false;
       curve.label += name.substr(output.quantity.size());
       if (names.size() > 1 && arms.size() == 1) {  // the heads of one model, in order

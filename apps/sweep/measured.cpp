@@ -38,10 +38,6 @@ double value_at(const eval::Series& series, double x) {
   return series.y[k - 1] + part * (series.y[k] - series.y[k - 1]);
 }
 
-double Measured::pick(double published, double shrunk) const {
-  return scale() == Scale::paper || scale() == Scale::small ? published : shrunk;
-}
-
 const PlannedDataset* Measured::dataset_named(const std::string& name) const {
   for (const PlannedDataset& d : plan_.datasets) {
     const std::string names = ", " + d.name + ", ";

@@ -28,9 +28,13 @@ class Measured {
   const Plan& plan() const { return plan_; }
   const Experiment& experiment() const { return *plan_.experiment; }
   Scale scale() const { return plan_.scale; }
+  /// At `paper` and `small`, whose thresholds are those of the papers.
+  bool is_published() const { return scale() == Scale::paper || scale() == Scale::small; }
   /// A threshold that differs below `small`.
-  double pick(double published, double shrunk) const;
+  double pick(double published, double shrunk) const { return is_published() ? published : shrunk; }
   const PlannedDataset& dataset() const { return dataset_; }
+  /// Whether it stands for that of the paper.
+  bool is_on(const std::string& name) const { return dataset_named(name) == &dataset_; }
   /// The same experiment on another of its data sets; null where it is not run on that.
   const PlannedDataset* dataset_named(const std::string& name) const;
   Measured on(const PlannedDataset& dataset) const { return {plan_, dataset, results_}; }

@@ -23,8 +23,7 @@ const Measure kKernels = {.key = "P8", .protocol = "effective-length"};
 double tokens(const Measured& m, double units) {
   return static_cast<double>(tokens_of(m.scale(), units));
 }
-bool is_published(const Measured& m) { return m.pick(1, 0) > 0; }
-bool is_far(const Measured& m) { return m.dataset().is_synthetic || is_published(m); }
+bool is_far(const Measured& m) { return m.dataset().is_synthetic || m.is_published(); }
 
 Arm in_group(Arm arm) {
   arm.group = arm.label;
@@ -163,7 +162,7 @@ constexpr double kAlmostAll = 0.95;
 
 // Below `small` as a mean, of differences on the same sequences.
 void k_f5_1(const Measured& m, Evidence& e) {
-  if (is_published(m))
+  if (m.is_published())
     e.above("positions beyond L where log is below masked", share_below(m, kLog, kMasked, 1, 8),
             kAlmostAll);
   else
@@ -177,7 +176,7 @@ void k_f5_2(const Measured& m, Evidence& e) {
 }
 
 void k_f5_3(const Measured& m, Evidence& e) {
-  if (is_published(m))
+  if (m.is_published())
     e.above("positions where ALiBi is above masked", share_below(m, kMasked, kAlibi, 0, 8),
             kAlmostAll);
   else

@@ -25,20 +25,10 @@ Measure non_overlapping(const std::vector<double>& lengths) {
   return {.key = "P2", .protocol = "non-overlapping", .lengths = lengths};
 }
 
-Arm bias_wht() { return arm_of("bias+wht", "bias_wht", "bias_wht"); }
-Arm log3() { return arm_of("3-para-log", "kerple_log3", "kerple_log3"); }
-Arm wht1() { return arm_of("1-para-wht", "gauss_wht1", "gauss_wht1"); }
-Arm wht2() { return arm_of("2-para-wht", "gauss_wht2", "gauss_wht2"); }
-Arm bias2() { return arm_of("2-para-bias", "gauss_bias2", "gauss_bias2"); }
-Arm bias3() { return arm_of("3-para-bias", "gauss_bias3", "gauss_bias3"); }
-
-bool is_published(const Measured& m) { return m.pick(1, 0) > 0; }
-bool is_named(const Measured& m, const char* name) { return m.dataset_named(name) == &m.dataset(); }
-
 // Where encodings are compared with each other. Below `small` only beyond the training length: up
 // to it short training favours those that see little more than the neighbours.
 std::vector<double> compared(const Measured& m, std::vector<double> lengths, double train_len = 1) {
-  if (!is_published(m)) std::erase_if(lengths, [&](double length) { return length <= train_len; });
+  if (!m.is_published()) std::erase_if(lengths, [&](double length) { return length <= train_len; });
   return lengths;
 }
 
@@ -57,14 +47,14 @@ void not_above(const Measured& m, Evidence& e, const char* a, const char* b, dou
 
 void k_t3_1(const Measured& m, Evidence& e) {
   const char* const what = "Sinusoidal: PPL 2 L / PPL L";
-  if (is_published(m))
+  if (m.is_published())
     e.above(what, m.ratio("Sinusoidal", 2), 10);
   else
     e.at_least(what, m.ratio("Sinusoidal", 2), 1.3);
 }
 
 void k_t3_2(const Measured& m, Evidence& e) {
-  if (is_published(m)) e.above("Rotary: PPL 32 L / PPL L", m.ratio("Rotary", 32), 9);
+  if (m.is_published()) e.above("Rotary: PPL 32 L / PPL L", m.ratio("Rotary", 32), 9);
   for (const double length : {2.0, 4.0, 8.0, 16.0, 32.0})
     e.above(concat("Rotary: PPL ", length_text(length), " / PPL ", length_text(length / 2)),
             m.ratio("Rotary", length, length / 2), 1);
@@ -79,7 +69,7 @@ void k_t3_3(const Measured& m, Evidence& e) {
 // for on synthetic text they do not fail.
 void k_t3_4(const Measured& m, Evidence& e) {
   for (const double length : compared(m, kLengths)) {
-    if (is_published(m) || (m.dataset().is_synthetic && length >= 8))
+    if (m.is_published() || (m.dataset().is_synthetic && length >= 8))
       not_above(m, e, "KERPLE-log", "ALiBi", length);
     if (m.dataset().is_synthetic) continue;
     not_above(m, e, "KERPLE-log", "Rotary", length);
@@ -136,7 +126,7 @@ constexpr const char* kGaussian[] = {"1-para-wht", "2-para-wht", "2-para-bias", 
 
 void k_t6_1(const Measured& m, Evidence& e) {
   for (const double length : {4.0, 8.0, 16.0}) {
-    if (!is_published(m) && length != 8) continue;
+    if (!m.is_published() && length != 8) continue;
     below(m, e, "1-para-wht", "2-para-bias", length);
     below(m, e, "2-para-wht", "3-para-bias", length);
   }
@@ -154,7 +144,7 @@ void k_t6_3(const Measured& m, Evidence& e) {
 
 void k_t6_4(const Measured& m, Evidence& e) {
   for (const char* arm : {"2-para-bias", "3-para-bias"})
-    if (is_published(m))
+    if (m.is_published())
       e.above(concat(arm, ": PPL 16 L / PPL L"), m.ratio(arm, 16), 10);
     else
       e.at_least(concat(arm, ": PPL 8 L / PPL L"), m.ratio(arm, 8), 1.3);
@@ -169,7 +159,7 @@ void k_t6_5(const Measured& m, Evidence& e) {
 // 8 times the training length is 16 L.
 void k_t9_1(const Measured& m, Evidence& e) {
   for (const double length : {2.0, 4.0, 8.0, 16.0, 32.0})
-    if (is_published(m) || length == 16) below(m, e, "KERPLE-log", "ALiBi", length);
+    if (m.is_published() || length == 16) below(m, e, "KERPLE-log", "ALiBi", length);
 }
 
 void k_t9_2(const Measured& m, Evidence& e) {
@@ -178,7 +168,7 @@ void k_t9_2(const Measured& m, Evidence& e) {
 }
 
 void k_t9_3(const Measured& m, Evidence& e) {
-  if (!is_named(m, "github") && !is_named(m, "arxiv")) return;
+  if (!m.is_on("github") && !m.is_on("arxiv")) return;
   for (const double length : kLengths) not_above(m, e, "KERPLE-log", "ALiBi", length);
 }
 
@@ -191,7 +181,7 @@ void k_t9_5(const Measured& m, Evidence& e) {
 }
 
 void k_t9_6(const Measured& m, Evidence& e) {
-  if (!is_named(m, "openwebtext2")) return;
+  if (!m.is_on("openwebtext2")) return;
   for (const double length : {16.0, 32.0}) below(m, e, "ALiBi", "KERPLE-log", length);
 }
 
@@ -280,7 +270,7 @@ Experiment table5() {
           .datasets = kTexts,
           .few = {"github", "topic"},
           .has_spread = true,
-          .arms = {bias_wht(), log3(), kerple_log()},
+          .arms = {bias_wht(), kerple_log3(), kerple_log()},
           .measures = {non_overlapping(kLengths), last_token()},
           .outputs = {kChunks, kLastToken},
           .findings = {{.claim = "K-T5-1", .check = k_t5_1},
@@ -303,7 +293,7 @@ Experiment table6() {
           .datasets = kTexts,
           .few = {"github", "topic"},
           .has_spread = true,
-          .arms = {wht1(), wht2(), bias2(), bias3(), kerple_log()},
+          .arms = {gauss_wht1(), gauss_wht2(), gauss_bias2(), gauss_bias3(), kerple_log()},
           .measures = {non_overlapping({1, 2, 4, 8, 16}), last_token()},
           .outputs = {kChunks, kLastToken},
           .findings = {{.claim = "K-T6-1", .check = k_t6_1, .on = Finding::On::text},

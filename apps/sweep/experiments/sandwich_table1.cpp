@@ -137,7 +137,7 @@ void s_t1_5(const Measured& m, Evidence& e) {
 
 void s_t1_6(const Measured& m, Evidence& e) {
   for (const char* arm : {"δ = 6", "δ = 8"})
-    if (m.pick(1, 0) > 0)
+    if (m.is_published())
       e.at_least(concat(arm, ": PPL 2 L / PPL L"), m.ratio(arm, 2), 9);
     else
       e.at_least(concat(arm, ": PPL 8 L / PPL L"), m.ratio(arm, 8), 1.15);

@@ -28,10 +28,6 @@ std::vector<Arm> main_arms() {
 
 const std::vector<double> kBeyond = {2, 4, 8, 16};
 
-bool is_named(const Measured& m, const std::string& name) {
-  return m.dataset_named(name) == &m.dataset();
-}
-
 // `lower` is below `higher` at a length.
 void below(const Measured& m, Evidence& e, const char* lower, const char* higher, double length) {
   e.below(concat("PPL ", length_text(length), ", ", lower, " / ", higher),
@@ -50,7 +46,7 @@ void s_t3_2(const Measured& m, Evidence& e) {
 }
 
 void s_t3_3(const Measured& m, Evidence& e) {
-  if (m.pick(1, 0) > 0) e.above("ALiBi: PPL 2 L / PPL L", m.ratio("ALiBi", 2), 1);
+  if (m.is_published()) e.above("ALiBi: PPL 2 L / PPL L", m.ratio("ALiBi", 2), 1);
   for (const double length : {8.0, 16.0})
     e.within(concat("ALiBi: PPL ", length_text(length), " / PPL 4 L"), m.ratio("ALiBi", length, 4),
              1, 0.01);
@@ -67,13 +63,13 @@ void s_t3_4(const Measured& m, Evidence& e) {
 }
 
 void s_t3_5(const Measured& m, Evidence& e) {
-  if (!is_named(m, "arxiv") && !is_named(m, "github")) return;
+  if (!m.is_on("arxiv") && !m.is_on("github")) return;
   for (const char* other : {"ALiBi", "Sinusoidal", "Rotary"})
     for (const double length : kBeyond) below(m, e, "Sandwich", other, length);
 }
 
 void s_t3_6(const Measured& m, Evidence& e) {
-  if (!is_named(m, "openwebtext2")) return;
+  if (!m.is_on("openwebtext2")) return;
   for (const double length : {2.0, 4.0}) below(m, e, "Sandwich", "ALiBi", length);
   for (const double length : {8.0, 16.0}) below(m, e, "ALiBi", "Sandwich", length);
 }
