@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -76,6 +77,11 @@ int Process::wait() {
 
 void Process::signal(int number) const {
   if (process_ > 0) ::kill(process_, number);
+}
+
+void stop_with_parent(int64_t parent) {
+  ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+  if (::getppid() != parent) ::raise(SIGTERM);
 }
 
 std::string own_program() {

@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -34,6 +35,10 @@ class Process {
   pid_t process_ = -1;
   int status_ = 0;
 };
+
+/// Sends SIGTERM to this process as soon as its parent ends; at once where `parent` has ended
+/// already.
+void stop_with_parent(int64_t parent);
 
 /// This program's own file.
 std::string own_program();

@@ -1,6 +1,7 @@
 #include "apps/sweep/driver.h"
 
 #include <signal.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -83,7 +84,9 @@ void Drive::start(Cell cell) {
   write_cell(folder_.cells(), cell);
   std::error_code status;
   fs::remove(folder_.failed() / (cell.hash() + ".txt"), status);
-  cli::Process worker(command_of(folder_, cell, options_), folder_.logs() / (cell.hash() + ".log"));
+  std::vector<std::string> command = command_of(folder_, cell, options_);
+  command.insert(command.end(), {"--parent", std::to_string(::getpid())});
+  cli::Process worker(command, folder_.logs() / (cell.hash() + ".log"));
   running_.push_back({std::move(cell), std::move(worker)});
 }
 

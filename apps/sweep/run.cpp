@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "apps/cli/options.h"
+#include "apps/cli/process.h"
 #include "apps/cli/progress.h"
 #include "apps/cli/shell_word.h"
 #include "apps/sweep/cell_run.h"
@@ -152,7 +153,7 @@ int sweep_run_command(int argc, const char* const* argv, std::ostream& out) {
 
 int cell_command(int argc, const char* const* argv, std::ostream& out) {
   std::string path, hash;
-  std::optional<int64_t> threads;
+  std::optional<int64_t> threads, parent;
   CellRunOptions how;
   cli::Options options("sweep cell", "Makes one cell of a sweep that `sweep run` has planned.");
   options.add_positional("FOLDER", path, "the sweep's folder");
@@ -160,11 +161,13 @@ int cell_command(int argc, const char* const* argv, std::ostream& out) {
   options.group("How")
       .add("threads", threads, "N", "threads (default: FARFIELD_THREADS, or all processors)")
       .add("workers", how.workers, "N", "processes that share this machine's memory")
+      .add("parent", parent, "PID", "stop, with a checkpoint, when this process ends")
       .add("keep-weights", how.keep_weights, "keep the run folder when all is measured");
   if (!options.parse(argc, argv, out)) return cli::kDone;
   require<ConfigError>(how.workers >= 1, kWhere, "--workers: expected at least 1, got ",
                        how.workers);
   if (threads) set_thread_count(*threads);
+  if (parent) cli::stop_with_parent(*parent);
   const SweepFolder folder(path);
   return run_cell(folder, read_cell(folder.cells() / (hash + ".json")), how, out);
 }

@@ -1,0 +1,172 @@
+#!/bin/bash
+# sweep_program.sh SWEEP PREPARE: a sweep as its user sees it: dry run, killed workers and drivers,
+# failures, status, report, bad input. Exit status 0 when all of it is as said.
+set -u
+sweep=$1 prepare=$2
+folder=$(mktemp -d) || exit 1
+trap 'kill $(jobs -p) 2>/dev/null; rm -rf "$folder"' EXIT
+cd "$folder" || exit 1
+failed=0
+
+# expect WHAT WANTED GOT
+expect() {
+  [[ $2 == "$3" ]] && return
+  echo "$1: expected '$2', got '$3'" >&2
+  cat said >&2
+  failed=1
+}
+# status COMMAND...: its exit status, in $got; all it said, in the file said
+status() {
+  "$@" >said 2>&1
+  got=$?
+}
+# says WHAT TEXT: the last command has said it
+says() {
+  grep -qF -- "$2" said && return
+  echo "$1: expected '$2' in what it says:" >&2
+  cat said >&2
+  failed=1
+}
+# until_there WHAT COMMAND...: waits for a condition, a minute at most
+until_there() {
+  local what=$1 i
+  shift
+  for ((i = 0; i < 1200; ++i)); do
+    "$@" >/dev/null 2>&1 && return
+    sleep 0.05
+  done
+  echo "$what: waited in vain" >&2
+  failed=1
+}
+
+for i in {1..60}; do
+  for j in {1..40}; do echo "the $i words of line $((i * j % 97)) follow one another"; done >"$i.txt"
+done
+status "$prepare" --input . --ext txt --split 60,20,20 --output corpus
+expect prepare 0 "$got"
+
+grid() {  # STEPS ENCODING...
+  local steps=$1 encoding
+  shift
+  echo 'title = what is flat?'
+  for encoding; do echo "encoding = $encoding"; done
+  printf '%s\n' 'dataset = github' 'train-len = 32' 'lengths = 32, 64' "train.steps = $steps" \
+    'train.batch = 4' 'train.checkpoint-every = 20' 'eval.segments = 20'
+}
+grid 20 alibi rope >two.conf
+with=(--scale smoke --dataset github=corpus --threads 2)
+
+# --- what would be done
+status "$sweep" run two.conf "${with[@]}" --out a --dry-run
+expect 'dry run' 0 "$got"
+expect 'commands of a dry run' 2 "$(grep -c ' cell .*--threads 2.*# ' said)"
+expect 'results of a dry run' '' "$(ls a/results)"
+
+# --- done, and never again
+status "$sweep" run two.conf "${with[@]}" --out a --jobs 2
+expect 'run' 0 "$got"
+says 'run' '2 of 2 cells done'
+expect 'runs that are kept' '' "$(ls a/runs)"
+before=$(stat -c '%n %Y %i' a/results/*)
+status "$sweep" run two.conf "${with[@]}" --out a
+expect 'run again' 0 "$got"
+expect 'results of a second run' "$before" "$(stat -c '%n %Y %i' a/results/*)"
+status "$sweep" status a
+says 'status' 'own/two: 2 done, 0 open, 0 failed'
+
+# --- a worker is killed
+grid 4000 alibi >long.conf
+"$sweep" run long.conf "${with[@]}" --out b >said 2>&1 &
+driver=$!
+until_there 'a worker that trains' grep -q 'step ' b/logs/*.log
+pkill -KILL -P "$driver"
+wait "$driver"
+expect 'run whose worker is killed' 1 $?
+says 'run whose worker is killed' 'killed (signal 9'
+status "$sweep" status b
+says 'status of a failed cell' '0 done, 0 open, 1 failed'
+status "$sweep" run long.conf "${with[@]}" --out b
+expect 'run with a failed cell' 1 "$got"
+says 'run with a failed cell' '--retry-failed'
+
+# --- the driver is killed: its worker leaves a checkpoint
+"$sweep" run long.conf "${with[@]}" --out b --retry-failed >said 2>&1 &
+driver=$!
+until_there 'a worker' pgrep -P "$driver"
+worker=$(pgrep -P "$driver")
+until_there 'a checkpoint' ls b/runs/*/checkpoints/step-*/manifest.json
+kill -KILL "$driver"
+wait "$driver" 2>/dev/null
+until_there 'the end of a worker without a driver' eval "! kill -0 $worker"
+
+# --- Ctrl-C, and on it goes
+"$sweep" run long.conf "${with[@]}" --out b >said 2>&1 &
+driver=$!
+until_there 'a worker' pgrep -P "$driver"
+kill -INT "$driver"
+wait "$driver"
+expect 'run that is stopped' 75 $?
+grep -q 'resum' b/logs/*.log || { echo 'expected a cell that was resumed' >&2; cat b/logs/*.log >&2; failed=1; }
+
+# --- results move alone
+status "$sweep" run two.conf "${with[@]}" --out c --dry-run
+cp a/results/* c/results/
+status "$sweep" run two.conf "${with[@]}" --out c
+says 'run with the results of another machine' '2 of 2 cells done, 0 to be made'
+
+# --- the report
+status "$sweep" report a
+expect 'report' 0 "$got"
+for file in report.md report.csv claims.csv index.html; do
+  [[ -s a/report/$file ]] || expect "a/report/$file" 'a file' none
+done
+grep -q '^| 64 |' a/report/report.md || expect 'report.md' 'a row for 64 tokens' "$(cat a/report/report.md)"
+grep -Eq '(src|href)="?http' a/report/index.html && expect 'index.html' 'nothing from elsewhere' http
+
+# --- damage
+echo '{' >"$(ls a/results/* | head -n 1)"
+status "$sweep" report a
+expect 'report with a damaged result' 0 "$got"
+says 'report with a damaged result' 'not the results of a cell'
+status "$sweep" run two.conf "${with[@]}" --out a
+expect 'run with a damaged result' 0 "$got"
+says 'run with a damaged result' '1 of 2 cells done'
+cp a/sweep.json kept
+head -c 40 kept >a/sweep.json
+status "$sweep" status a
+expect 'damaged sweep.json' 3 "$got"
+says 'damaged sweep.json' 'sweep.json'
+cp kept a/sweep.json
+
+# --- bad input
+refuses() {  # WHAT STATUS MESSAGE COMMAND...
+  local what=$1 wanted=$2 message=$3
+  shift 3
+  status "$sweep" "$@"
+  expect "$what" "$wanted" "$got"
+  says "$what" "$message"
+}
+refuses 'no experiment' 2 'expected an experiment' run --scale smoke
+refuses 'an unknown id' 2 'sandwich/table1' run sandwich/tabel1 --out x
+refuses 'an unknown scale' 2 'smoke, tiny, small or paper' run sandwich/fig1 --scale large --out x
+refuses 'an unknown text' 2 'github' run two.conf --dataset gitub=corpus --out x
+refuses 'no corpus' 3 'nowhere' run two.conf --dataset github=nowhere --out x
+refuses 'another scale' 2 'scale' run two.conf --scale tiny --dataset github=corpus --out a
+refuses 'no sweep' 3 'expected the folder of a sweep' status corpus
+refuses 'no file' 3 'none.conf' run none.conf --out x
+refuses 'a launcher' 2 'local or slurm' run two.conf --launcher pbs --out x
+echo 'encodings = alibi' >bad.conf
+refuses 'an unknown key' 2 'encoding' run bad.conf --out x
+refuses 'an unknown model' 2 'expected an arm' run two.conf "${with[@]}" --out a --only kerple
+
+# --- experiments of the papers
+ids=(sandwich/fig1 sandwich/fig9 sandwich/table7 sandwich/parity sandwich/fig7)
+with=(--scale smoke --dataset arxiv=corpus --dataset text=corpus --threads 2)
+status "$sweep" run "${ids[@]}" "${with[@]}" --out papers --jobs 2
+expect 'run of experiments' 0 "$got"
+says 'run of experiments' 'sandwich/parity: not run'
+status "$sweep" report papers
+expect 'report of experiments' 0 "$got"
+says 'report of experiments' 'PASS  S-F9-1'
+grep -Eq '^(PASS|FAIL)  S-F7-1' said || expect 'S-F7-1' 'a verdict' "$(cat said)"
+exit $failed
