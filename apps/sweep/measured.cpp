@@ -96,14 +96,19 @@ const eval::ProtocolResult* Measured::result(const PlannedArm& arm, const std::s
 std::vector<SeedNumber> Measured::seeds(const PlannedArm& arm, const std::string& measure,
                                         const std::string& quantity, double length) const {
   std::vector<SeedNumber> all;
-  for (size_t i = 0; i < plan_.seeds.size(); ++i) {
-    const eval::LengthResult* const found = at(result(arm, measure, i), tokens(measure, length));
-    if (found == nullptr) continue;
+  const auto take = [&](const eval::LengthResult* found, uint64_t seed) {
+    if (found == nullptr) return false;
     for (const eval::Quantity& q : eval::numbers_of(*found))
       if (q.full_name() == quantity) {
-        all.push_back({plan_.seeds[i], q.value, found->tokens});
-        break;
+        all.push_back({seed, q.value, found->tokens});
+        return true;
       }
+    return false;
+  };
+  for (size_t i = 0; i < plan_.seeds.size(); ++i) {
+    const eval::ProtocolResult* const of = result(arm, measure, i);
+    const bool is_found = take(at(of, tokens(measure, length)), plan_.seeds[i]);
+    if (!is_found && length <= 0) take(at(of, 0), plan_.seeds[i]);
   }
   return all;
 }

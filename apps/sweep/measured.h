@@ -53,8 +53,8 @@ class Measured {
   /// Perplexity at `length` over that at `base`.
   double ratio(const PlannedArm& arm, double length, double base = 1) const;
   double ratio(const std::string& arm, double length, double base = 1) const;
-  /// Any quantity of a measurement: "perplexity", "nll", "erf", "eff h3", ...; length 0: the
-  /// longest.
+  /// Any quantity of a measurement: "perplexity", "nll", "erf", "eff h3", ...; length 0: of the
+  /// longest, or of none, as seconds of a training step are.
   double value(const PlannedArm& arm, const std::string& measure, const std::string& quantity,
                double length = 0) const;
   double value(const std::string& arm, const std::string& measure, const std::string& quantity,
