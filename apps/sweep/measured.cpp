@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "apps/analysis/spread.h"
 #include "apps/eval/results.h"
@@ -16,6 +17,13 @@ const eval::LengthResult* at(const eval::ProtocolResult* result, int64_t length)
   for (const eval::LengthResult& cell : result->lengths)
     if (cell.length == length) return &cell;
   return nullptr;
+}
+
+std::optional<double> number_in(const eval::LengthResult* cell, const std::string& quantity) {
+  if (cell == nullptr) return std::nullopt;
+  for (const eval::Quantity& q : eval::numbers_of(*cell))
+    if (q.full_name() == quantity) return q.value;
+  return std::nullopt;
 }
 
 double mean(const std::vector<SeedNumber>& seeds) {
@@ -101,13 +109,11 @@ std::vector<SeedNumber> Measured::seeds(const PlannedArm& arm, const std::string
                                         const std::string& quantity, double length) const {
   std::vector<SeedNumber> all;
   for (size_t i = 0; i < plan_.seeds.size(); ++i) {
-    const eval::LengthResult* const found = at(result(arm, measure, i), tokens(measure, length));
-    if (found == nullptr) continue;
-    for (const eval::Quantity& q : eval::numbers_of(*found))
-      if (q.full_name() == quantity) {
-        all.push_back({plan_.seeds[i], q.value, found->tokens});
-        break;
-      }
+    const eval::ProtocolResult* const measured = result(arm, measure, i);
+    const eval::LengthResult* found = at(measured, tokens(measure, length));
+    std::optional<double> number = number_in(found, quantity);
+    if (!number && length == 0) number = number_in(found = at(measured, 0), quantity);
+    if (number) all.push_back({plan_.seeds[i], *number, found->tokens});
   }
   return all;
 }

@@ -50,7 +50,7 @@ class Measured {
   double ratio(const PlannedArm& arm, double length, double base = 1) const;
   double ratio(const std::string& arm, double length, double base = 1) const;
   /// Any quantity of a measurement: "perplexity", "nll", "erf", "eff h3", ...; length 0: the
-  /// longest.
+  /// longest, or what goes with no length, such as "train_step_s".
   double value(const PlannedArm& arm, const std::string& measure, const std::string& quantity,
                double length = 0) const;
   double value(const std::string& arm, const std::string& measure, const std::string& quantity,
