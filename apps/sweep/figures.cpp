@@ -50,8 +50,12 @@ plot::Plot by_length(const Measured& m, const Output& output,
   plot::Plot plot;
   plot.x_label = "evaluation length (tokens)";
   plot.y_label = output.quantity;
-  plot.marked_x = static_cast<double>(tokens_of(m.scale(), 1));
-  plot.marked_label = "training length";
+  const double train_len = arms.empty() ? 0 : arms.front()->arm.train_len;
+  if (std::all_of(arms.begin(), arms.end(),
+                  [&](const PlannedArm* arm) { return arm->arm.train_len == train_len; })) {
+    plot.marked_x = static_cast<double>(tokens_of(m.scale(), train_len));
+    plot.marked_label = "training length";
+  }
   for (const Measure& measure : m.experiment().measures) {
     if (measure.key != output.measure) continue;
     plot.curves = curves_of(arms);

@@ -1,5 +1,6 @@
 // Notes on ALiBi: which slopes, trained or drawn, and where the bias is added.
 
+#include <algorithm>
 #include <cmath>
 
 #include "apps/analysis/spread.h"
@@ -14,48 +15,60 @@ namespace {
 
 constexpr const char* kPaper = "ALiBi (arXiv:2108.12409) ";
 
-std::vector<Output> shown() {
-  return {{.form = Output::Form::table, .measure = "P1"},
-          {.form = Output::Form::curves, .measure = "P1"}};
-}
+std::vector<Output> shown() { return {{.form = Output::Form::table, .measure = "P1"}}; }
 
-Arm fixed_slopes() {
-  Arm arm = alibi();
-  arm.label = "fixed";
+Arm named(const std::string& label, Arm arm) {
+  arm.label = label;
+  arm.size = Size::baevski;
   return arm;
 }
 
-void a_ts_1(const Measured& m, Evidence& e) {
+Arm trained(const char* label, const char* posenc, Arm::Scales scales = Arm::Scales::all) {
+  Arm arm = named(label, arm_of("", posenc, ""));
+  arm.group = "trained";
+  arm.scales = scales;
+  return arm;
+}
+
+void extrapolate_no_better(const Measured& m, Evidence& e) {
   for (const PlannedArm* arm : m.arms("trained"))
     e.at_least(concat("PPL 8 L, ", arm->label(), " / fixed"),
                m.perplexity(*arm, 8) / m.perplexity("fixed", 8), 0.99);
 }
 
-void trains_slower(const Measured& m, Evidence& e) {
+void a_ts_1(const Measured& m, Evidence& e) {
+  extrapolate_no_better(m, e);
   for (const PlannedArm* arm : m.arms("trained"))
     e.above(concat("seconds per step, ", arm->label(), " / fixed"),
             m.value(*arm, "P10", "train_step_s") / m.value("fixed", "P10", "train_step_s"), 1);
 }
 
 Experiment trainable() {
-  Experiment e = {
+  return {
       .place = 540,
       .id = "alibi/trainable-slopes",
       .title = "do trained slopes extrapolate better than fixed ones?",
       .source = concat(kPaper, "trainable slopes"),
       .datasets = {"wikitext103"},
-      .arms = {fixed_slopes(), arm_of("trained", "alibi_learned", ""),
-               arm_of("trained from 1", "alibi_learned(theta=0)", "")},
+      .arms = {named("fixed", alibi()), trained("trained", "alibi_learned"),
+               trained("trained from 1", "alibi_learned(theta=0)"),
+               trained("trained above a floor", "kernel(bias=-r*2^(-8*h/n_head)*d, r>0=1)",
+                       Arm::Scales::published),
+               trained("trained above a floor", "kernel(bias=-r*2^(3-8*h/n_head)*d, r>0=1)",
+                       Arm::Scales::shrunk)},
       .measures = {last_token(), {.key = "P10", .protocol = "speed", .lengths = {1}}},
-      .outputs = shown(),
+      .outputs = {{.form = Output::Form::table, .measure = "P1"},
+                  {.form = Output::Form::rows,
+                   .measure = "P10",
+                   .quantities = {"train_step_s", "train_step_s_p10", "train_step_s_p90"}}},
       .findings = {{.claim = "A-TS-1", .check = a_ts_1},
-                   {.claim = "alibi/trainable-slopes/speed",
-                    .check = trains_slower,
-                    .statement = "trainable slopes train slower than fixed ones (printed: 3 "
-                                 "percent)"}},
-      .remarks = {"A slope is e^theta, so that no floor is needed to keep it above 0."}};
-  for (size_t i = 1; i < e.arms.size(); ++i) e.arms[i].group = "trained";
-  return e;
+                   {.claim = "alibi/trainable-slopes/extrapolation",
+                    .check = extrapolate_no_better,
+                    .statement = "at 8 L trainable slopes are no more than 1 percent better than "
+                                 "fixed ones"}},
+      .remarks = {"The notes do not say how slopes were trained: here e^theta, which needs no "
+                  "floor, and a factor on each geometric slope that stays at or above 0.01. They "
+                  "print 3 percent of speed."}};
 }
 
 constexpr int kDraws = 5;
@@ -65,8 +78,7 @@ constexpr int kDraws = 5;
 std::vector<Arm> draws(const Arm& of, const std::string& name, const std::string& group) {
   std::vector<Arm> arms;
   for (int draw = 0; draw < kDraws; ++draw) {
-    Arm arm = of;
-    arm.label = concat(name, ' ', draw + 1);
+    Arm arm = named(concat(name, ' ', draw + 1), of);
     arm.group = group;
     arm.draw = static_cast<uint64_t>(draw);
     arms.push_back(arm);
@@ -75,10 +87,23 @@ std::vector<Arm> draws(const Arm& of, const std::string& name, const std::string
 }
 
 double spread(const Measured& m, const char* group, double length) {
-  std::vector<double> ratios;
+  std::vector<double> losses;
   for (const PlannedArm* arm : m.arms(group))
-    ratios.push_back(std::log(m.perplexity(*arm, length)));
-  return analysis::deviation_of(ratios);
+    losses.push_back(std::log(m.perplexity(*arm, length)));
+  return analysis::deviation_of(losses);
+}
+
+// 1 for a draw that works up to 16 L, never 10 % above its least perplexity before; NaN where
+// something is missing.
+double works(const Measured& m, const PlannedArm& arm) {
+  double least = INFINITY;
+  for (const double length : last_token().lengths) {
+    const double x = m.perplexity(arm, length);
+    if (std::isnan(x)) return x;
+    if (x > 1.1 * least) return 0;
+    least = std::min(least, x);
+  }
+  return 1;
 }
 
 void a_rs_1(const Measured& m, Evidence& e) {
@@ -86,14 +111,16 @@ void a_rs_1(const Measured& m, Evidence& e) {
     e.above(concat("standard deviation of ln PPL ", length_text(length),
                    ", over draws / over seeds of the fixed slopes"),
             spread(m, "drawn", length) / spread(m, "fixed", length), 1);
-  double best = INFINITY, worst = 0, fixed = 0;
-  for (const PlannedArm* arm : m.arms("drawn")) {
-    best = std::min(best, m.perplexity(*arm, 8));
-    worst = std::max(worst, m.perplexity(*arm, 8));
-  }
-  for (const PlannedArm* arm : m.arms("fixed")) fixed += m.perplexity(*arm, 8) / kDraws;
-  e.at_most("PPL 8 L, the best draw / the mean of the fixed slopes", best / fixed, 1.02);
-  e.above("PPL 8 L, the worst draw / the mean of the fixed slopes", worst / fixed, 1);
+  double n_working = 0;
+  for (const PlannedArm* arm : m.arms("drawn")) n_working += works(m, *arm);
+  e.at_least("draws that are nowhere 10 % above their least before, up to 16 L", n_working, 1);
+}
+
+// All predict the same tokens of one text, so that a spread is one of models alone.
+Measure same_tokens() {
+  Measure measure = last_token();
+  measure.options = {{"segment-set", "common"}, {"document-order", "file"}};
+  return measure;
 }
 
 Experiment random() {
@@ -103,7 +130,7 @@ Experiment random() {
                   .source = concat(kPaper, "slopes from an exponential distribution"),
                   .datasets = {"wikitext103"},
                   .arms = draws(arm_of("", "alibi_random", ""), "draw", "drawn"),
-                  .measures = {last_token()},
+                  .measures = {same_tokens()},
                   .outputs = shown(),
                   .findings = {{.claim = "A-RS-1", .check = a_rs_1}},
                   .remarks = {"The notes name the distribution without its rate; slopes have the "
@@ -132,7 +159,7 @@ std::string dense(const ModelConfig& model) {
 }
 
 Arm slopes_arm(const char* label, decltype(Arm::posenc_for) posenc) {
-  Arm arm = arm_of(label, "", "");
+  Arm arm = named(label, {});
   arm.posenc_for = posenc;
   return arm;
 }
@@ -148,14 +175,12 @@ void best_ranges(const Measured& m, Evidence& e) {
 }
 
 Experiment range() {
-  Arm geometric = fixed_slopes();
-  geometric.label = "geometric";
   return {.place = 550,
           .id = "alibi/slope-range",
           .title = "in which range are good slopes?",
           .source = concat(kPaper, "section 3"),
           .datasets = {"wikitext103"},
-          .arms = {geometric, slopes_arm("even in (0, 1)", even),
+          .arms = {named("geometric", alibi()), slopes_arm("even in (0, 1)", even),
                    slopes_arm("even in (1, 2)", above_one), slopes_arm("dense near 0", dense)},
           .measures = {last_token()},
           .outputs = shown(),
@@ -172,14 +197,12 @@ std::string inside(const ModelConfig& model) {
 }
 
 Experiment no_scaling() {
-  Arm outside = alibi();
-  outside.label = "after the division";
   return {.place = 555,
           .id = "alibi/no-scaling",
           .title = "is the bias added before or after the division by sqrt(head width)?",
           .source = concat(kPaper, "section 3"),
           .datasets = {"wikitext103"},
-          .arms = {outside, slopes_arm("before the division", inside)},
+          .arms = {named("after the division", alibi()), slopes_arm("before the division", inside)},
           .measures = {last_token()},
           .outputs = shown(),
           .remarks = {"Before it, the slopes are sqrt(head width) times weaker."}};

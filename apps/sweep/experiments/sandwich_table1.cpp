@@ -352,7 +352,6 @@ Experiment repairs() {
     Arm failing = arm, repaired = arm;
     failing.group = "failing";
     failing.label += ", trained at L";
-    failing.encoding = "";
     repaired.group = "repaired";
     repaired.train_len = is_window ? 2 : 4;
     repaired.label += is_window ? ", trained at 2 L" : ", trained at 4 L";

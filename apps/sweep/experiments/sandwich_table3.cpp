@@ -95,9 +95,10 @@ void s_t3_10(const Measured& m, Evidence& e) {
 }
 
 // Of what the paper printed: its own marks beside its own means.
-void s_t3_11(const Measured&, Evidence& e) {
+void s_t3_11(const Measured& m, Evidence& e) {
   const std::vector<PrintedNumber> all = printed_numbers_of("sandwich/table3");
   for (const PrintedNumber& number : all) {
+    if (!is_named(m, number.dataset)) continue;
     if (number.mark != "dagger" && number.mark != "star") continue;
     for (const PrintedNumber& own : all) {
       if (own.encoding != "sandwich" || own.dataset != number.dataset ||

@@ -1,0 +1,53 @@
+#include <boost/test/unit_test.hpp>
+#include <cmath>
+
+#include "apps/sweep/measured.h"
+#include "tests/apps/sweep/sweep_fixture.h"
+
+using namespace farfield;
+using namespace farfield::sweep;
+
+namespace {
+
+// As `speed` has it: training goes with no length, inference with several.
+struct TimedModels {
+  Experiment experiment = [] {
+    Experiment e = two_models();
+    e.measures = {{.key = "P10", .protocol = "speed", .lengths = {1, 2}}};
+    return e;
+  }();
+  Plan plan = plan_of(experiment, made_up_options(Scale::tiny));
+  Results results;
+
+  TimedModels() {
+    const Cell& cell = plan.cell(0, 0, 0);
+    CellResult result;
+    result.hash = cell.hash();
+    std::vector<eval::LengthResult>& lengths =
+        result.measured[cell.measurements.front().id()].lengths;
+    lengths.resize(3);
+    lengths[0].quantities = {{"train_step_s", 0.5}};
+    for (const size_t i : {1, 2}) {
+      lengths[i].length = 64 * static_cast<int64_t>(i);
+      lengths[i].quantities = {{"infer_pass_s", static_cast<double>(i)}};
+    }
+    results.add(result);
+  }
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(test_measured)
+
+BOOST_AUTO_TEST_CASE(what_goes_with_no_length_is_found_without_one) {
+  const TimedModels models;
+  const Measured m(models.plan, models.plan.datasets.front(), models.results);
+  BOOST_TEST(m.value("ALiBi", "P10", "train_step_s") == 0.5);
+  BOOST_TEST(std::isnan(m.value("ALiBi", "P10", "train_step_s", 2)));
+  BOOST_TEST(m.value("ALiBi", "P10", "infer_pass_s") == 2);
+  BOOST_TEST(m.value("ALiBi", "P10", "infer_pass_s", 1) == 1);
+  BOOST_TEST(std::isnan(m.value("ALiBi", "P10", "infer_pass", 1)));
+  BOOST_TEST(std::isnan(m.value("Rotary", "P10", "train_step_s")));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
