@@ -41,7 +41,6 @@ until_there() {  # WHAT COMMAND...: a minute and a half at most
   done
   return 1
 }
-free_port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
 
 # --- keys, one controller, one node
 chmod 755 "$folder"
