@@ -1,5 +1,6 @@
 #pragma once
 
+#include <set>
 #include <string>
 
 #include "apps/sweep/section.h"
@@ -10,9 +11,10 @@ namespace farfield::sweep {
 /// table and model.
 ReportTable settings_table(const std::string& source, const std::string& table,
                            const std::string& model, const std::string& preset);
-/// Whether each printed setting that the preset has is the preset's.
+/// Whether each printed setting that the preset has is the preset's, but for some keys.
 void settings_agree(const std::string& source, const std::string& table, const std::string& model,
-                    const std::string& preset, Evidence& evidence);
+                    const std::string& preset, Evidence& evidence,
+                    const std::set<std::string>& but_for = {});
 /// The data sets that a paper printed, with their sizes.
 ReportTable datasets_table(const std::string& source, const std::string& table);
 
