@@ -109,6 +109,14 @@ struct Experiment {
   std::vector<std::string> remarks = {};  ///< what a reader has to know
 };
 
+/// A finding of our own.
+Finding own_finding(const std::string& id, decltype(Finding::check) check,
+                    const std::string& statement);
+/// An experiment without models: what `compute` shows.
+Experiment without_models(int place, const std::string& id, const std::string& title,
+                          const std::string& source, decltype(Experiment::compute) compute,
+                          std::vector<Finding> findings = {});
+
 /// All of them, by place.
 const std::vector<Experiment>& experiments();
 /// ConfigError with the nearest id.

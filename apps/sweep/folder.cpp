@@ -69,6 +69,7 @@ SweepFolder::SweepFolder(fs::path path, const PlanOptions& options)
   require<ConfigError>(options_.device == options.device, kWhere, path_.string(),
                        ": holds a sweep on ", options_.device, ", not ", options.device,
                        "; choose another --out");
+  options_.document_order = options.document_order;
   for (const auto& [name, corpus] : options.datasets.names()) {
     const KnownCorpus& known = options.datasets.corpus(corpus);
     const auto own = options_.datasets.names().find(name);
@@ -84,6 +85,7 @@ void SweepFolder::read() {
   read_tree(path_ / "sweep.json", [&](const Json& json) {
     options_.scale = scale_named(json.at("scale"));
     options_.device = json.at("device");
+    options_.document_order = json.value("document_order", options_.document_order);
     if (json.contains("seeds")) options_.seeds = json["seeds"].get<int64_t>();
     json.at("experiments").get_to(ids_);
     for (const auto& [name, text] : json.at("grids").items()) add_grid(name, text);
@@ -97,6 +99,7 @@ void SweepFolder::save() const {
   json["format"] = kFormat;
   json["scale"] = to_word(options_.scale);
   json["device"] = options_.device;
+  json["document_order"] = options_.document_order;
   if (options_.seeds) json["seeds"] = *options_.seeds;
   json["experiments"] = ids_;
   json["grids"] = Json::object();

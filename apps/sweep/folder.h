@@ -25,7 +25,7 @@ namespace farfield::sweep {
 class SweepFolder {
  public:
   /// A new sweep, or an existing one, which must be of the same scale, device and corpora:
-  /// ConfigError names what differs.
+  /// ConfigError names what differs. The order of documents is that of `options`.
   SweepFolder(std::filesystem::path path, const PlanOptions& options);
   /// An existing one. IoError where there is none.
   explicit SweepFolder(std::filesystem::path path);

@@ -211,7 +211,11 @@ Measurement Plan::measurement(const std::string& key, const PlannedArm& arm,
   const run::Settings usual = profile_options(m.protocol, scale, dataset.is_synthetic);
   for (const auto& [name, value] : usual)
     if (run::value_of(m.options, name).empty()) m.options.emplace_back(name, value);
-  if (eval::protocol_named(m.protocol).has_text) m.options.emplace_back("allow-fewer", "true");
+  if (eval::protocol_named(m.protocol).has_text) {
+    m.options.emplace_back("allow-fewer", "true");
+    if (document_order != "seed" && run::value_of(m.options, "document-order").empty())
+      m.options.emplace_back("document-order", document_order);
+  }
   return m;
 }
 
@@ -233,6 +237,7 @@ Plan plan_of(const Experiment& experiment, const PlanOptions& options) {
   Plan plan;
   plan.experiment = &experiment;
   plan.scale = options.scale;
+  plan.document_order = options.document_order;
   if (experiment.arms.empty() || !experiment.not_run.empty()) return plan;
   const int64_t usual = experiment.has_spread ? profile_of(options.scale).seeds : 1;
   for (int64_t seed = 1; seed <= options.seeds.value_or(usual); ++seed)

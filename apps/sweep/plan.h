@@ -71,7 +71,8 @@ struct Plan {
   std::vector<PlannedArm> arms;
   std::vector<PlannedDataset> datasets;
   std::vector<uint64_t> seeds;
-  std::vector<Cell> cells;  ///< [dataset][arm][seed]
+  std::string document_order = "seed";  ///< as in PlanOptions
+  std::vector<Cell> cells;              ///< [dataset][arm][seed]
 
   const Cell& cell(size_t dataset, size_t arm, size_t seed) const {
     return cells[(dataset * arms.size() + arm) * seeds.size() + seed];
@@ -90,6 +91,9 @@ struct PlanOptions {
   std::optional<int64_t> seeds;  ///< empty: 1, at `paper` what the paper has
   Datasets datasets;
   std::string device = "cpu";
+  /// Of tests, as `eval --document-order`: "seed", as the papers have it, or "file". A measurement
+  /// that says its own keeps it.
+  std::string document_order = "seed";
   std::vector<std::string> on = {};  ///< only these data sets; empty: all. Not kept by a folder
 };
 

@@ -27,7 +27,7 @@ constexpr std::string_view kWhere = "sweep";
 
 struct RunRequest {
   std::vector<std::string> words, datasets, only, on;
-  std::string scale = "tiny", out, device = "cpu", launcher = "local";
+  std::string scale = "tiny", out, device = "cpu", launcher = "local", document_order = "seed";
   SlurmOptions slurm;
   std::optional<int64_t> seeds, threads;
   int64_t jobs = 1;
@@ -71,6 +71,10 @@ int sweep_run_command(int argc, const char* const* argv, std::ostream& out) {
                  "the corpus that stands for openwebtext2, github, arxiv, wikitext103 or text; may "
                  "be repeated. Without any, text is found on this machine")
       .add("on", request.on, "NAME,...", "only these data sets of the experiments (default: all)")
+      .add(
+          "document-order", request.document_order, "seed|file",
+          "of tests: shuffled by the seed of a run, as the papers have it, or as prepared, so that "
+          "all seeds are measured on one text")
       .add("only", request.only, "NAME,...", "only models of these labels or encodings")
       .add("out", request.out, "FOLDER", "the sweep's folder (default: sweeps/SCALE)");
   options.group("How")
@@ -104,6 +108,10 @@ int sweep_run_command(int argc, const char* const* argv, std::ostream& out) {
   PlanOptions plan;
   plan.scale = scale_named(request.scale);
   plan.device = request.device;
+  require<ConfigError>(request.document_order == "seed" || request.document_order == "file", kWhere,
+                       "--document-order: expected seed or file, got '", request.document_order,
+                       "'");
+  plan.document_order = request.document_order;
   for (const std::string& assignment : request.datasets) plan.datasets.map(assignment);
   if (request.out.empty()) request.out = "sweeps/" + request.scale;
   SweepFolder folder(request.out, plan);

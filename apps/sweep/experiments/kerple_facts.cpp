@@ -307,56 +307,51 @@ void softmax_invariance(const Measured&, Evidence& e) {
 
 Experiment fact(int place, const char* id, const char* title, const char* where,
                 decltype(Experiment::compute) compute, std::vector<Finding> findings = {}) {
-  Experiment e;
-  e.place = place;
-  e.id = concat("kerple/", id);
-  e.title = title;
-  e.source = concat(kPaper, where);
-  e.datasets = {};
-  e.findings = std::move(findings);
-  e.compute = compute;
-  return e;
-}
-
-Finding own(const char* claim, decltype(Finding::check) check, const char* statement) {
-  return {.claim = claim, .check = check, .statement = statement};
+  return without_models(place, concat("kerple/", id), title, concat(kPaper, where), compute,
+                        std::move(findings));
 }
 
 }  // namespace
 
 std::vector<Experiment> kerple_facts_rows() {
   return {
-      fact(290, "fig1", "what becomes of a kernel on a longer text", "figure 1", fig1,
-           {own("kerple/fig1/rows", fig1_rows,
-                "the rows of a length stay as they are at a longer one, which adds a row")}),
+      fact(
+          290, "fig1", "what becomes of a kernel on a longer text", "figure 1", fig1,
+          {own_finding("kerple/fig1/rows", fig1_rows,
+                       "the rows of a length stay as they are at a longer one, which adds a row")}),
       fact(292, "table1", "the data sets", "table 1", table1),
       fact(294, "table2", "the model", "table 2", table2,
-           {own("kerple/table2/settings", table2_settings,
-                "the preset neox-162m has the printed settings")}),
-      fact(296, "param-count", "how many numbers an encoding learns", "sections 4 and 5.1, table 8",
-           param_count,
-           {own("kerple/param-count/kernels", param_counts,
-                "with 12 heads the log and power kernels have 24 parameters, 3-para-log 36, "
-                "bias+wht 48 and T5 384")}),
+           {own_finding("kerple/table2/settings", table2_settings,
+                        "the preset neox-162m has the printed settings")}),
+      fact(
+          296, "param-count", "how many numbers an encoding learns", "sections 4 and 5.1, table 8",
+          param_count,
+          {own_finding("kerple/param-count/kernels", param_counts,
+                       "with 12 heads the log and power kernels have 24 parameters, 3-para-log 36, "
+                       "bias+wht 48 and T5 384")}),
       fact(298, "t5-buckets", "the buckets of T5", "section 4", t5_buckets,
-           {own("kerple/t5-buckets/numbers", t5_bucket_numbers,
-                "of 32 buckets 16 hold a distance each, and the last begins at 113")}),
+           {own_finding("kerple/t5-buckets/numbers", t5_bucket_numbers,
+                        "of 32 buckets 16 hold a distance each, and the last begins at 113")}),
       fact(460, "table8", "the larger model", "table 8", table8,
-           {own("kerple/table8/settings", table8_settings,
+           {own_finding(
+                "kerple/table8/settings", table8_settings,
                 "the preset neox-1.3b has the printed settings but for the number of parameters"),
-            own("kerple/table8/parameters", large_count,
+            own_finding(
+                "kerple/table8/parameters", large_count,
                 "the preset neox-1.3b has 1,415,172,096 parameters, and 1.3 billion with one "
                 "matrix for embedding and head")}),
       fact(470, "cpd-shift", "does a constant make a kernel positive semidefinite?",
            "lemma 1, section 3, appendices A.1 and A.2", cpd_shift,
            {{.claim = "K-L1-1", .check = k_l1_1},
-            own("kerple/cpd-shift/shifts", smallest_shifts,
+            own_finding(
+                "kerple/cpd-shift/shifts", smallest_shifts,
                 "on 64 whole points the power kernels of exponents 0.5, 1 and 1.5 need shifts of "
                 "4.74, 31.5 and 327: the shift grows with the text, so no constant serves all "
                 "lengths"),
-            own("kerple/cpd-shift/exponentials", exponentials,
-                "exp(-d^p) is positive definite for p up to 2 and not beyond"),
-            own("kerple/cpd-shift/softmax", softmax_invariance,
+            own_finding("kerple/cpd-shift/exponentials", exponentials,
+                        "exp(-d^p) is positive definite for p up to 2 and not beyond"),
+            own_finding(
+                "kerple/cpd-shift/softmax", softmax_invariance,
                 "a constant on all scores of a query leaves its attention as it is, to 1e-6")}),
   };
 }

@@ -308,19 +308,8 @@ void table7_settings(const Measured&, Evidence& e) {
 
 Experiment fact(int place, const char* id, const char* title, const char* where,
                 decltype(Experiment::compute) compute, std::vector<Finding> findings = {}) {
-  Experiment e;
-  e.place = place;
-  e.id = concat("sandwich/", id);
-  e.title = title;
-  e.source = concat(kPaper, where);
-  e.datasets = {};
-  e.findings = std::move(findings);
-  e.compute = compute;
-  return e;
-}
-
-Finding own(const char* claim, decltype(Finding::check) check, const char* statement) {
-  return {.claim = claim, .check = check, .statement = statement};
+  return without_models(place, concat("sandwich/", id), title, concat(kPaper, where), compute,
+                        std::move(findings));
 }
 
 }  // namespace
@@ -328,35 +317,39 @@ Finding own(const char* claim, decltype(Finding::check) check, const char* state
 std::vector<Experiment> sandwich_facts_rows() {
   return {
       fact(10, "fig1", "what ALiBi takes from the scores", "figure 1", fig1,
-           {own("sandwich/fig1/matrix", fig1_matrix,
-                "ALiBi takes slope x distance from the score of a key")}),
+           {own_finding("sandwich/fig1/matrix", fig1_matrix,
+                        "ALiBi takes slope x distance from the score of a key")}),
       fact(20, "fig2", "what a window does to the scores", "figure 2", fig2,
-           {own("sandwich/fig2/matrix", fig2_matrix,
-                "a window of 2 leaves the token itself and the one before")}),
+           {own_finding("sandwich/fig2/matrix", fig2_matrix,
+                        "a window of 2 leaves the token itself and the one before")}),
       fact(30, "fig3", "which tokens are predicted after how many", "figure 3", fig3,
-           {own("sandwich/fig3/words", fig3_words,
-                "of nine words the fifth to the ninth are predicted, at every length")}),
+           {own_finding("sandwich/fig3/words", fig3_words,
+                        "of nine words the fifth to the ninth are predicted, at every length")}),
       fact(40, "fig8", "the bias of Sandwich", "figure 8", fig8,
-           {own("sandwich/fig8/shape", fig8_shape,
-                "the bias is 0 at distance 0, never above, not monotone, at least -9.698; other "
-                "heads have 8 / h times it")}),
+           {own_finding(
+               "sandwich/fig8/shape", fig8_shape,
+               "the bias is 0 at distance 0, never above, not monotone, at least -9.698; other "
+               "heads have 8 / h times it")}),
       fact(50, "fig9", "is the bias of Sandwich a logarithm?", "figure 9", fig9,
            {{.claim = "S-F9-1", .check = s_f9_1}}),
       fact(60, "fig10", "the bias of Sandwich by the width of its vectors", "figure 10", fig10,
            {{.claim = "S-F10-1", .check = s_f10_1}}),
       fact(70, "appendixE", "is the listing of the paper its equation (6)?", "appendix E", nullptr,
-           {own("sandwich/appendixE/softmax", listing,
-                "the listing, which does not take bar_d / 2 off, gives the softmax of equation (6) "
-                "over 512 keys, to 1e-6")}),
+           {own_finding(
+               "sandwich/appendixE/softmax", listing,
+               "the listing, which does not take bar_d / 2 off, gives the softmax of equation (6) "
+               "over 512 keys, to 1e-6")}),
       fact(80, "kerple-special-case", "is the smoothed Sandwich a kernel of KERPLE?", "section 6.3",
            special_case_curves,
-           {own("sandwich/kerple-special-case/softmax", special_case,
-                "the published logarithm gives the attention of KERPLE-log with r1 = 6.6 / h and "
-                "r2 = 1, to 1e-6")}),
+           {own_finding(
+               "sandwich/kerple-special-case/softmax", special_case,
+               "the published logarithm gives the attention of KERPLE-log with r1 = 6.6 / h and "
+               "r2 = 1, to 1e-6")}),
       fact(90, "table6", "the data sets", "table 6", table6),
       fact(100, "table7", "the model", "table 7", table7,
-           {own("sandwich/table7/settings", table7_settings,
-                "the preset neox-162m has the printed settings, and 162,322,944 parameters")}),
+           {own_finding(
+               "sandwich/table7/settings", table7_settings,
+               "the preset neox-162m has the printed settings, and 162,322,944 parameters")}),
   };
 }
 
