@@ -23,6 +23,7 @@ caption { text-align: left; font-weight: 600; padding: .8rem 0 .3rem; }
 .printed caption { font-weight: 400; font-style: italic; }
 .printed td, .printed th { color: var(--soft); }
 td.best { font-weight: 700; }
+.groups th { text-align: left; font-weight: 400; border-left: 1px solid var(--line); }
 .claims td { text-align: left; white-space: normal; vertical-align: top; }
 .claims { width: 100%; }
 .numbers { color: var(--soft); font-size: .85rem; }
@@ -81,7 +82,14 @@ std::string table_html(const ReportTable& table) {
   std::string html =
       concat("<div class=\"wide\" tabindex=\"0\"><table class=\"",
              table.is_papers ? "printed" : "ours", table.is_sortable ? " sortable" : "",
-             "\">\n<caption>", escaped(table.caption), "</caption>\n<thead><tr>");
+             "\">\n<caption>", escaped(table.caption), "</caption>\n<thead>");
+  for (size_t i = 0, n = 1; i < table.groups.size(); i += n, n = 1) {
+    while (i + n < table.groups.size() && table.groups[i + n] == table.groups[i]) ++n;
+    html +=
+        concat(i == 0 ? "<tr class=\"groups\">" : "", "<th colspan=\"", n, "\" scope=\"colgroup\">",
+               escaped(table.groups[i]), "</th>", i + n == table.groups.size() ? "</tr>" : "");
+  }
+  html += "<tr>";
   for (const std::string& name : table.header)
     html += concat("<th scope=\"col\">", escaped(name), "</th>");
   html += "</tr></thead>\n<tbody>\n";

@@ -27,6 +27,13 @@ void add_table(const ReportTable& table, std::string& text) {
   text += "\n|";
   for (size_t i = 0; i < table.header.size(); ++i) text += i == 0 ? "---|" : "---:|";
   text += '\n';
+  for (size_t i = 0; i < table.groups.size(); ++i) {
+    const bool begins = i > 0 && table.groups[i] != table.groups[i - 1];
+    text += concat(
+        i == 0 ? "|" : "",
+        begins && !table.groups[i].empty() ? concat(" *", field_text(table.groups[i]), "*") : "",
+        " |", i + 1 == table.groups.size() ? "\n" : "");
+  }
   for (const auto& row : table.rows) {
     text += '|';
     for (const ReportTable::Field& field : row) {

@@ -13,6 +13,7 @@ namespace farfield::sweep {
 struct ReportTable {
   std::string caption;
   std::vector<std::string> header;
+  std::vector<std::string> groups = {};  ///< of each column; empty: columns have none
   struct Field {
     std::string text;
     bool is_best = false;   ///< of its row or section: bold

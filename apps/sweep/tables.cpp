@@ -88,12 +88,25 @@ std::string on(const Measured& m) {
   return d.name == d.corpus ? d.corpus : concat(d.corpus, ", for ", d.name);
 }
 
+// Groups that tell no columns apart are not shown.
+void drop_single_group(ReportTable& table) {
+  const auto differs = [&](const std::string& group) { return group != table.groups[1]; };
+  if (table.groups.size() < 2 ||
+      std::none_of(table.groups.begin() + 1, table.groups.end(), differs))
+    table.groups.clear();
+}
+
 ReportTable by_length(const Measured& m, const Output& output) {
   const std::vector<const PlannedArm*> arms = arms_of(m, output);
   ReportTable table;
   table.caption = concat(output.caption.empty() ? output.quantity : output.caption, " on ", on(m));
   table.header = {"tokens"};
-  for (const PlannedArm* arm : arms) table.header.push_back(arm->label());
+  table.groups = {""};
+  for (const PlannedArm* arm : arms) {
+    table.header.push_back(arm->label());
+    table.groups.push_back(arm->arm.group);
+  }
+  drop_single_group(table);
   const Measure* const measure = measure_of(m, output.measure);
   if (measure == nullptr) return table;
   for (const double length : measure->lengths) {
@@ -130,6 +143,7 @@ ReportTable printed(const Measured& m, const Output& output, const std::string& 
   table.is_papers = true;
   table.caption = concat("printed: ", e.source, ", ", dataset);
   table.header = {"tokens"};
+  table.groups = {""};
   std::vector<const Arm*> arms;
   std::vector<std::string> lengths;
   const std::vector<PrintedNumber> numbers = printed_numbers_of(e.reference);
@@ -147,7 +161,9 @@ ReportTable printed(const Measured& m, const Output& output, const std::string& 
     if (!is_there || !is_wanted) continue;
     arms.push_back(&arm);
     table.header.push_back(arm.label);
+    table.groups.push_back(arm.group);
   }
+  drop_single_group(table);
   for (const std::string& length : lengths) {
     std::vector<ReportTable::Field> row = {{length}};
     for (const Arm* arm : arms) {
