@@ -98,7 +98,7 @@ void s_t3_10(const Measured& m, Evidence& e) {
 void s_t3_11(const Measured& m, Evidence& e) {
   const std::vector<PrintedNumber> all = printed_numbers_of("sandwich/table3");
   for (const PrintedNumber& number : all) {
-    if (!is_named(m, number.dataset)) continue;
+    if (!m.is_on(number.dataset)) continue;
     if (number.mark != "dagger" && number.mark != "star") continue;
     for (const PrintedNumber& own : all) {
       if (own.encoding != "sandwich" || own.dataset != number.dataset ||
