@@ -50,4 +50,37 @@ BOOST_AUTO_TEST_CASE(what_goes_with_no_length_is_found_without_one) {
   BOOST_TEST(std::isnan(m.value("Rotary", "P10", "train_step_s")));
 }
 
+BOOST_AUTO_TEST_CASE(a_series_is_read_between_its_points_and_nowhere_else) {
+  eval::Series s;
+  s.x = {1, 2, 6};
+  s.y = {0, 10, 30};
+  BOOST_TEST(value_at(s, 1) == 0);
+  BOOST_TEST(value_at(s, 6) == 30);
+  BOOST_TEST(value_at(s, 3) == 15);
+  BOOST_TEST(std::isnan(value_at(s, 0.5)));
+  BOOST_TEST(std::isnan(value_at(s, 6.5)));
+  BOOST_TEST(std::isnan(value_at({}, 1)));
+}
+
+BOOST_AUTO_TEST_CASE(thresholds_are_the_papers_from_small_on) {
+  TimedModels models;
+  const Measured tiny(models.plan, models.plan.datasets.front(), models.results);
+  BOOST_TEST(!tiny.is_published());
+  BOOST_TEST(tiny.pick(10, 1.3) == 1.3);
+  Plan small = models.plan;
+  small.scale = Scale::small;
+  const Measured m(small, small.datasets.front(), models.results);
+  BOOST_TEST(m.is_published());
+  BOOST_TEST(m.pick(10, 1.3) == 10);
+}
+
+BOOST_AUTO_TEST_CASE(a_data_set_stands_for_those_that_share_its_corpus) {
+  TimedModels models;
+  models.plan.datasets.front().name = "arxiv, github";
+  const Measured m(models.plan, models.plan.datasets.front(), models.results);
+  BOOST_TEST(m.is_on("arxiv"));
+  BOOST_TEST(m.is_on("github"));
+  BOOST_TEST(!m.is_on("openwebtext2"));
+}
+
 BOOST_AUTO_TEST_SUITE_END()
