@@ -188,6 +188,14 @@ CellStates states_of(const SweepFolder& folder, const std::vector<Cell>& cells) 
   return states;
 }
 
+std::vector<Cell> cells_to_make(const SweepFolder& folder, const std::vector<Cell>& cells,
+                                const DriverOptions& options) {
+  CellStates states = states_of(folder, cells);
+  if (options.retry_failed)
+    states.open.insert(states.open.end(), states.failed.begin(), states.failed.end());
+  return std::move(states.open);
+}
+
 std::string failure_of(const SweepFolder& folder, const std::string& hash) {
   return last_lines(folder.failed() / (hash + ".txt"), 2000);
 }

@@ -22,6 +22,9 @@ struct CellStates {
   std::vector<Cell> done, open, failed;
 };
 CellStates states_of(const SweepFolder& folder, const std::vector<Cell>& cells);
+/// Those that are open, and with retry_failed those that failed.
+std::vector<Cell> cells_to_make(const SweepFolder& folder, const std::vector<Cell>& cells,
+                                const DriverOptions& options);
 /// Why a cell failed: the last lines of its worker; "" where it did not.
 std::string failure_of(const SweepFolder& folder, const std::string& hash);
 

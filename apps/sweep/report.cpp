@@ -70,7 +70,10 @@ std::string summary_of(const Evidence& evidence) {
   }
   std::string text;
   if (!evidence.items().empty()) text = concat(n_hold, " of ", evidence.items().size(), " hold");
-  if (n_missing > 0) text += concat(", ", n_missing, " not measured");
+  if (n_missing > 0 && n_missing == evidence.items().size())
+    text = "not measured";
+  else if (n_missing > 0)
+    text += concat(", ", n_missing, " not measured");
   const std::vector<const Evidence::Item*> items = deciding(evidence, 3);
   if (!items.empty())
     text +=

@@ -143,8 +143,7 @@ int sweep_run_command(int argc, const char* const* argv, std::ostream& out) {
     return cli::kDone;
   }
   if (request.dry_run) {
-    const CellStates states = states_of(folder, cells);
-    for (const Cell& cell : states.open) {
+    for (const Cell& cell : cells_to_make(folder, cells, how)) {
       write_cell(folder.cells(), cell);
       out << joined(command_of(folder, cell, how), " ", cli::shell_word) << "  # " << cell.label()
           << '\n';

@@ -78,15 +78,6 @@ std::set<std::string> live_cells(const SweepFolder& folder) {
   return cells;
 }
 
-// Cells that are open, and those that failed where they are to be made again.
-std::vector<Cell> wanted(const SweepFolder& folder, const std::vector<Cell>& cells,
-                         const DriverOptions& options) {
-  CellStates states = states_of(folder, cells);
-  if (options.retry_failed)
-    states.open.insert(states.open.end(), states.failed.begin(), states.failed.end());
-  return std::move(states.open);
-}
-
 // The first name that is free: slurm/1, slurm/2, ...
 fs::path next_name(const SweepFolder& folder) {
   for (int n = 1;; ++n) {
@@ -151,7 +142,7 @@ std::string array_script(const SweepFolder& folder, const std::vector<Cell>& cel
 
 cli::ExitCode submit(const SweepFolder& folder, const std::vector<Cell>& cells,
                      const DriverOptions& options, const SlurmOptions& slurm, std::ostream& out) {
-  std::vector<Cell> waiting = wanted(folder, cells, options);
+  std::vector<Cell> waiting = cells_to_make(folder, cells, options);
   const std::set<std::string> live = live_cells(folder);
   const size_t n_open = waiting.size();
   std::erase_if(waiting, [&](const Cell& cell) { return live.count(cell.hash()) != 0; });
@@ -180,7 +171,7 @@ cli::ExitCode submit(const SweepFolder& folder, const std::vector<Cell>& cells,
 
 void show_submission(const SweepFolder& folder, const std::vector<Cell>& cells,
                      const DriverOptions& options, const SlurmOptions& slurm, std::ostream& out) {
-  const std::vector<Cell> waiting = wanted(folder, cells, options);
+  const std::vector<Cell> waiting = cells_to_make(folder, cells, options);
   if (waiting.empty()) {
     out << "nothing to submit\n";
     return;

@@ -124,8 +124,13 @@ void s_t1_3(const Measured& m, Evidence& e) {
 }
 
 void s_t1_4(const Measured& m, Evidence& e) {
-  for (const PlannedArm& arm : m.arms())
+  for (const PlannedArm& arm : m.arms()) {
+    const double change = std::abs(m.ratio(arm, 16, 8) - 1);
     e.within(arm.label() + ": PPL 16 L / PPL 8 L", m.ratio(arm, 16, 8), 1, 0.005);
+    if (change > 0.005 && std::isfinite(erf(m, arm)))
+      e.note(concat(arm.label(), " looks back over ", erf(m, arm), " of ", 4 * unit(m) - 1,
+                    " inputs, so nothing has ended its field by 8 L"));
+  }
 }
 
 void s_t1_5(const Measured& m, Evidence& e) {
@@ -275,7 +280,12 @@ void s_f5_1(const Measured& m, Evidence& e) {
     e.above(arm->label() + ": ERF / L", erf(m, *arm) / unit(m), 1);
     least = std::min(least, erf(m, *arm));
   }
-  e.at_most("δ = -3: ERF", m.value("δ = -3", "P6", "erf"), least);
+  const double steepest = m.value("δ = -3", "P6", "erf");
+  e.at_most("δ = -3: ERF", steepest, least);
+  if (steepest <= unit(m))
+    e.note(concat("the field of δ = -3 is ", steepest, " tokens with ",
+                  run::resolve(training_of(m.scale(), Size::base)).model.n_layer,
+                  " layers; it grows with the depth, and the paper has 12"));
 }
 
 void long_fields(const Measured& m, Evidence& e) {

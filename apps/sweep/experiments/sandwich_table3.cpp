@@ -66,6 +66,15 @@ void s_t3_5(const Measured& m, Evidence& e) {
   if (!m.is_on("arxiv") && !m.is_on("github")) return;
   for (const char* other : {"ALiBi", "Sinusoidal", "Rotary"})
     for (const double length : kBeyond) below(m, e, "Sandwich", other, length);
+  const PlannedDataset* const topic = m.dataset_named("topic");
+  if (topic == nullptr || !(m.perplexity("Sandwich", 16) > m.perplexity("ALiBi", 16))) return;
+  const Measured far = m.on(*topic);
+  if (const double x = far.perplexity("Sandwich", 16) / far.perplexity("ALiBi", 16);
+      std::isfinite(x))
+    e.note(
+        concat("on topic, which rewards a long context as this text hardly does, PPL 16 L of "
+               "Sandwich / ALiBi = ",
+               fixed(x, 3)));
 }
 
 void s_t3_6(const Measured& m, Evidence& e) {
