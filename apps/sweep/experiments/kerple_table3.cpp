@@ -190,15 +190,22 @@ std::vector<double> lengths_of_table10(double train_len) {
   return train_len > 1 ? std::vector<double>{4, 6} : std::vector<double>{1, 2, 3, 4, 6};
 }
 
+std::string trained_at(double length) { return concat("trained at ", length_text(length)); }
+
+const PlannedArm* arm_of_table10(const Measured& m, double train_len, const char* encoding) {
+  for (const PlannedArm* arm : m.arms(trained_at(train_len)))
+    if (arm->arm.encoding == encoding) return arm;
+  return nullptr;
+}
+
 void k_t10_1(const Measured& m, Evidence& e) {
-  for (const PlannedArm* log : m.arms("KERPLE-log"))
-    for (const PlannedArm* alibi : m.arms("ALiBi")) {
-      const double train_len = log->arm.train_len;
-      if (alibi->arm.train_len != train_len) continue;
-      for (const double length : compared(m, lengths_of_table10(train_len), train_len))
-        e.below(against(log->label(), alibi->label(), length),
-                m.perplexity(*log, length) / m.perplexity(*alibi, length), 1);
-    }
+  for (const double train_len : {1.0, 4.0}) {
+    const PlannedArm& log = *arm_of_table10(m, train_len, "kerple_log");
+    const PlannedArm& alibi = *arm_of_table10(m, train_len, "alibi");
+    for (const double length : compared(m, lengths_of_table10(train_len), train_len))
+      e.below(against(log.label(), alibi.label(), length),
+              m.perplexity(log, length) / m.perplexity(alibi, length), 1);
+  }
 }
 
 void k_t10_2(const Measured& m, Evidence& e) {
@@ -366,10 +373,10 @@ Experiment table10() {
   std::vector<Arm> arms;
   for (const double train_len : {1.0, 4.0})
     for (Arm arm : {alibi(), kerple_log()}) {
-      arm.group = arm.label;
+      arm.group = trained_at(train_len);
       arm.size = Size::baevski;
       arm.train_len = train_len;
-      if (train_len > 1) arm.label += ", trained at " + length_text(train_len);
+      if (train_len > 1) arm.label += ", " + arm.group;
       arms.push_back(arm);
     }
   const std::vector<double> lengths = lengths_of_table10(1);
