@@ -37,6 +37,10 @@ Measure last_token();
 /// P6 of the token at 4 L: 4 L - 1 inputs.
 Measure gradient();
 
+/// A remark on measured times.
+inline constexpr const char* kTimed =
+    "Timed beside whatever else the machine did: one worker (--jobs 1) gives the fairest numbers.";
+
 /// Whether a printed number is of this arm: by encoding and training length, and by variant and
 /// param where the arm has them.
 bool is_of(const PrintedNumber& number, const Arm& arm);
