@@ -105,15 +105,26 @@ eval::ProtocolResult measure(const fs::path& path, const data::Corpus& corpus, c
       .result;
 }
 
+// What is finished of a cell. A damaged file is put aside, and the cell made anew.
+CellResult earlier_result(const fs::path& file, std::ostream& out) {
+  std::error_code status;
+  if (!fs::exists(file, status)) return {};
+  try {
+    return read_result(file);
+  } catch (const IoError& error) {
+    fs::rename(file, file.string() + ".damaged");
+    out << error.what() << "; it is now " << file.filename().string() << ".damaged" << std::endl;
+    return {};
+  }
+}
+
 }  // namespace
 
 cli::ExitCode run_cell(const SweepFolder& folder, const Cell& cell, const CellRunOptions& options,
                        std::ostream& out) {
   const fs::path path = folder.runs() / cell.hash();
   const fs::path file = result_path(folder.results(), cell.hash());
-  CellResult result;
-  std::error_code status;
-  if (fs::exists(file, status)) result = read_result(file);
+  CellResult result = earlier_result(file, out);
   result.hash = cell.hash();
   result.key = cell.key();
   result.corpus = cell.corpus;
@@ -139,6 +150,7 @@ cli::ExitCode run_cell(const SweepFolder& folder, const Cell& cell, const CellRu
   } catch (const Interrupted&) {
     return cli::kStopped;
   }
+  std::error_code status;
   if (!options.keep_weights) fs::remove_all(path, status);
   return cli::kDone;
 }

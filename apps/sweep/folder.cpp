@@ -127,7 +127,7 @@ void SweepFolder::add_grid(const std::string& name, const std::string& text) {
   require<ConfigError>(is_new || place->second == text, kWhere, path_.string(),
                        ": holds another experiment of the name ", name,
                        "; rename the file or choose another --out");
-  if (is_new) own_.push_back(parse_grid(name, text));
+  if (is_new) own_.push_back(parse_grid(name, text, options_.scale));
 }
 
 std::vector<const Experiment*> SweepFolder::experiments() const {

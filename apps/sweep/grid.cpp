@@ -36,7 +36,7 @@ void check_eval(const std::string& name, const run::Settings& settings) {
 
 }  // namespace
 
-Experiment parse_grid(const std::string& name, const std::string& text) {
+Experiment parse_grid(const std::string& name, const std::string& text, Scale scale) {
   run::Settings rest, lines;
   const run::Settings training = take_prefixed(run::parse_settings(name, text), kTrain, rest);
   const run::Settings measuring = take_prefixed(rest, kEval, lines);
@@ -64,6 +64,12 @@ Experiment parse_grid(const std::string& name, const std::string& text) {
   for (const int64_t length : lengths)
     require<ConfigError>(length >= 2, "sweep", name, ": lengths: expected at least 2, got ",
                          length);
+  const auto unit = static_cast<double>(tokens_of(scale, 1));
+  const double train_units = train_len > 0 ? static_cast<double>(train_len) / unit : 1;
+  std::vector<double> units;
+  for (const int64_t length : lengths) units.push_back(static_cast<double>(length) / unit);
+  if (units.empty())
+    for (const double multiple : {1, 2, 4, 8}) units.push_back(multiple * train_units);
   if (e.title.empty()) e.title = name;
   if (datasets.empty()) datasets = {"text"};
   e.datasets = e.few = datasets;
@@ -71,20 +77,15 @@ Experiment parse_grid(const std::string& name, const std::string& text) {
     Arm arm;
     arm.label = arm.posenc = encoding;
     arm.is_scaled = false;
+    arm.train_len = train_units;
     arm.training = training;
-    if (train_len > 0) arm.training.emplace_back("train-len", std::to_string(train_len));
     e.arms.push_back(std::move(arm));
   }
   for (const std::string& protocol : protocols) {
     const eval::Protocol& p = eval::protocol_named(protocol);
     Measure m = {.key = protocol, .protocol = protocol};
     m.options = measuring;
-    if (p.has_lengths) {
-      if (!lengths.empty())
-        m.options.insert(m.options.begin(), {"lengths", joined(lengths, ",")});
-      else
-        m.lengths = {1, 2, 4, 8};
-    }
+    if (p.has_lengths) m.lengths = units;
     e.measures.push_back(std::move(m));
     e.outputs.push_back(
         {.form = p.has_perplexity ? Output::Form::table : Output::Form::rows, .measure = protocol});

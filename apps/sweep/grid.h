@@ -3,6 +3,7 @@
 #include <string>
 
 #include "apps/sweep/experiment.h"
+#include "apps/sweep/scale.h"
 
 namespace farfield::sweep {
 
@@ -12,14 +13,14 @@ namespace farfield::sweep {
 ///   encoding = alibi                    one line each; taken as written, at every scale
 ///   encoding = alibi + window(32)
 ///   dataset = github                    text unless said
-///   train-len = 64                      tokens; a unit of the scale unless said
-///   lengths = 64, 128, 256, 512         tokens
+///   train-len = 64                      tokens; L of the scale unless said
+///   lengths = 64, 128, 256, 512         tokens; 1, 2, 4, 8 times train-len unless said
 ///   protocols = last-token, gradient
 ///   train.steps = 400                   any option of `train`
 ///   eval.segments = 256                 any option of `eval`, for the protocols that have it
 ///
-/// Its id is "own/<name>". ConfigError, naming the line's key, for what is not known or not a
-/// number.
-Experiment parse_grid(const std::string& name, const std::string& text);
+/// Its id is "own/<name>"; its lengths are in units of `scale`, as those of all experiments.
+/// ConfigError, naming the line's key, for what is not known or not a number.
+Experiment parse_grid(const std::string& name, const std::string& text, Scale scale);
 
 }  // namespace farfield::sweep

@@ -147,8 +147,8 @@ void write_result(const fs::path& folder, const CellResult& result) {
 CellResult read_result(const fs::path& file) {
   const std::string text = read_file(file);
   const char* const expected =
-      ": expected the results of a cell, got something else; the file is damaged: remove it and "
-      "run the sweep again";
+      ": expected the results of a cell, got something else; the file is damaged: run the "
+      "sweep again";
   try {
     ordered_json json = read_json({kWhere, file.string(), text});
     require<IoError>(json.is_object() && json.contains("hash") && json["hash"].is_string(), kWhere,

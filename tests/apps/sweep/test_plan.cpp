@@ -121,7 +121,8 @@ BOOST_AUTO_TEST_CASE(a_grid_of_the_users_own_is_taken_as_written) {
                                   "title = why\nencoding = alibi\nencoding = rope + window(16)\n"
                                   "dataset = github\ntrain-len = 32\nlengths = 32,64\n"
                                   "protocols = last-token,reach\ntrain.steps = 7\n"
-                                  "eval.segments = 5\n");
+                                  "eval.segments = 5\n",
+                                  Scale::tiny);
   BOOST_TEST(e.id == "own/mine");
   const Plan plan = plan_of(e, made_up_options(Scale::tiny));
   BOOST_TEST(plan.cells.size() == 2U);
@@ -131,13 +132,21 @@ BOOST_AUTO_TEST_CASE(a_grid_of_the_users_own_is_taken_as_written) {
   BOOST_TEST(run::value_of(cell.training, "train-len") == "32");
   BOOST_TEST(run::value_of(cell.measurements.front().options, "lengths") == "32,64");
   BOOST_TEST(run::value_of(cell.measurements.front().options, "segments") == "5");
-  BOOST_CHECK_EXCEPTION(parse_grid("mine", "encodings = alibi\n"), ConfigError,
+  BOOST_TEST(e.measures.front().lengths == (std::vector<double>{0.5, 1}));
+  BOOST_TEST(e.arms.front().train_len == 0.5);
+  const Experiment silent = parse_grid("mine", "encoding = alibi\ntrain-len = 48\n", Scale::tiny);
+  BOOST_TEST(
+      run::value_of(
+          plan_of(silent, made_up_options(Scale::tiny)).cells.front().measurements.front().options,
+          "lengths") == "48,96,192,384");
+  BOOST_CHECK_EXCEPTION(parse_grid("mine", "encodings = alibi\n", Scale::tiny), ConfigError,
                         says("did you mean"));
-  BOOST_CHECK_EXCEPTION(parse_grid("mine", "title = x\n"), ConfigError, says("encoding"));
-  BOOST_CHECK_EXCEPTION(parse_grid("mine", "encoding = alibi\nlengths = 1\n"), ConfigError,
-                        says("lengths"));
-  BOOST_CHECK_EXCEPTION(parse_grid("mine", "encoding = alibi\neval.segmnts = 1\n"), ConfigError,
-                        says("segments"));
+  BOOST_CHECK_EXCEPTION(parse_grid("mine", "title = x\n", Scale::tiny), ConfigError,
+                        says("encoding"));
+  BOOST_CHECK_EXCEPTION(parse_grid("mine", "encoding = alibi\nlengths = 1\n", Scale::tiny),
+                        ConfigError, says("lengths"));
+  BOOST_CHECK_EXCEPTION(parse_grid("mine", "encoding = alibi\neval.segmnts = 1\n", Scale::tiny),
+                        ConfigError, says("segments"));
 }
 
 BOOST_AUTO_TEST_SUITE_END()
