@@ -90,8 +90,19 @@ void SweepFolder::read() {
     json.at("experiments").get_to(ids_);
     for (const auto& [name, text] : json.at("grids").items()) add_grid(name, text);
     for (const auto& [name, of] : json.at("datasets").items())
-      options_.datasets.set(name, of.at("corpus"), {of.at("path"), of.at("hash"), of.at("is")});
+      options_.datasets.set(name, of.at("corpus"),
+                            {of_folder(of.at("path")), of.at("hash"), of.at("is")});
   });
+}
+
+// Corpora of the sweep's own folder move with it.
+std::string SweepFolder::in_folder(const std::string& path) const {
+  const std::string folder = (fs::absolute(path_) / "").lexically_normal().string();
+  return path.starts_with(folder) ? path.substr(folder.size()) : path;
+}
+
+std::string SweepFolder::of_folder(const std::string& path) const {
+  return fs::absolute(path_ / path).lexically_normal().string();
 }
 
 void SweepFolder::save() const {
@@ -107,8 +118,10 @@ void SweepFolder::save() const {
   json["datasets"] = Json::object();
   for (const auto& [name, corpus] : options_.datasets.names()) {
     const KnownCorpus& known = options_.datasets.corpus(corpus);
-    json["datasets"][name] = {
-        {"corpus", corpus}, {"path", known.path}, {"hash", known.hash}, {"is", known.description}};
+    json["datasets"][name] = {{"corpus", corpus},
+                              {"path", in_folder(known.path)},
+                              {"hash", known.hash},
+                              {"is", known.description}};
   }
   for (const fs::path& folder : {path_, results(), cells(), runs(), logs(), failed()})
     require_writable_folder(folder);

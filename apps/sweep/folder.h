@@ -53,6 +53,8 @@ class SweepFolder {
 
  private:
   void read();
+  std::string in_folder(const std::string& path) const;
+  std::string of_folder(const std::string& path) const;
 
   std::filesystem::path path_;
   PlanOptions options_;

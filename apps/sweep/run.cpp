@@ -136,6 +136,8 @@ int sweep_run_command(int argc, const char* const* argv, std::ostream& out) {
       .threads = is_slurm ? request.threads.value_or(1) * request.jobs : thread_count(),
       .keep_weights = request.keep_weights,
       .retry_failed = request.retry_failed};
+  const std::vector<Cell> open = cells_to_make(folder, cells, how);
+  require_corpora(folder, open);
   request.slurm.has_card = request.device != "cpu";
   if (is_slurm && !request.dry_run) return submit(folder, cells, how, request.slurm, out);
   if (is_slurm) {
@@ -143,7 +145,7 @@ int sweep_run_command(int argc, const char* const* argv, std::ostream& out) {
     return cli::kDone;
   }
   if (request.dry_run) {
-    for (const Cell& cell : cells_to_make(folder, cells, how)) {
+    for (const Cell& cell : open) {
       write_cell(folder.cells(), cell);
       out << joined(command_of(folder, cell, how), " ", cli::shell_word) << "  # " << cell.label()
           << '\n';

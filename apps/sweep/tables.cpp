@@ -33,12 +33,13 @@ const Measure* measure_of(const Measured& m, const std::string& key) {
   return nullptr;
 }
 
-std::string mark_of(const Measured& m, const Output& output, const PlannedArm& arm, double length) {
+std::string mark_of(const Measured& m, const PlannedArm& arm, const std::string& measure,
+                    const std::string& quantity, double length) {
   const PlannedArm* const reference = m.arm(m.experiment().reference_arm);
-  if (reference == nullptr || reference == &arm || output.quantity != "perplexity") return "";
+  if (reference == nullptr || reference == &arm || quantity != "perplexity") return "";
   std::vector<double> theirs, ours;
-  for (const SeedNumber& a : m.seeds(*reference, output.measure, output.quantity, length))
-    for (const SeedNumber& b : m.seeds(arm, output.measure, output.quantity, length))
+  for (const SeedNumber& a : m.seeds(*reference, measure, quantity, length))
+    for (const SeedNumber& b : m.seeds(arm, measure, quantity, length))
       if (a.seed == b.seed && a.tokens == b.tokens) {
         theirs.push_back(a.value);
         ours.push_back(b.value);
@@ -48,24 +49,6 @@ std::string mark_of(const Measured& m, const Output& output, const PlannedArm& a
   const analysis::Mark mark =
       m.experiment().marks == "K" ? analysis::kerple_mark(test) : analysis::sandwich_mark(test);
   return mark == analysis::Mark::dagger ? " †" : mark == analysis::Mark::star ? " *" : "";
-}
-
-// "12.3 ± 0.4 †"; of a cell that is not there "–", of one that failed its code.
-ReportTable::Field field_of(const Measured& m, const Output& output, const PlannedArm& arm,
-                            double length, const std::string& quantity) {
-  std::vector<double> values;
-  for (const SeedNumber& s : m.seeds(arm, output.measure, quantity, length))
-    values.push_back(s.value);
-  const std::string failure = m.failure(arm, output.measure, length);
-  if (values.empty() || (!failure.empty() && std::isnan(analysis::mean_of(values))))
-    return {failure.empty() ? kMissing : failure};
-  ReportTable::Field field = {eval::short_number(analysis::mean_of(values))};
-  if (values.size() > 1) {
-    field.text += concat(" ± ", eval::short_number(analysis::deviation_of(values)));
-    field.hint = concat(values.size(), " seeds");
-  }
-  field.text += mark_of(m, output, arm, length);
-  return field;
 }
 
 // The lowest perplexity of a row.
@@ -113,7 +96,7 @@ ReportTable by_length(const Measured& m, const Output& output) {
     std::vector<ReportTable::Field> row = {
         {concat(tokens_of(m.scale(), length) + measure->offset), false, length_text(length)}};
     for (const PlannedArm* arm : arms)
-      row.push_back(field_of(m, output, *arm, length, output.quantity));
+      row.push_back(field_of(m, *arm, output.measure, output.quantity, length));
     if (output.quantity == "perplexity") set_best(m, output, arms, length, row);
     table.rows.push_back(std::move(row));
   }
@@ -130,7 +113,7 @@ ReportTable by_arm(const Measured& m, const Output& output) {
   for (const PlannedArm* arm : arms_of(m, output)) {
     std::vector<ReportTable::Field> row = {{arm->label(), false, arm->posenc}};
     for (const std::string& quantity : output.quantities)
-      row.push_back(field_of(m, output, *arm, output.length, quantity));
+      row.push_back(field_of(m, *arm, output.measure, quantity, output.length));
     table.rows.push_back(std::move(row));
   }
   return table;
@@ -187,6 +170,22 @@ ReportTable printed(const Measured& m, const Output& output, const std::string& 
 }
 
 }  // namespace
+
+ReportTable::Field field_of(const Measured& m, const PlannedArm& arm, const std::string& measure,
+                            const std::string& quantity, double length) {
+  std::vector<double> values;
+  for (const SeedNumber& s : m.seeds(arm, measure, quantity, length)) values.push_back(s.value);
+  const std::string failure = m.failure(arm, measure, length);
+  if (values.empty() || (!failure.empty() && std::isnan(analysis::mean_of(values))))
+    return {failure.empty() ? kMissing : failure};
+  ReportTable::Field field = {eval::short_number(analysis::mean_of(values))};
+  if (values.size() > 1) {
+    field.text += concat(" ± ", eval::short_number(analysis::deviation_of(values)));
+    field.hint = concat(values.size(), " seeds");
+  }
+  field.text += mark_of(m, arm, measure, quantity, length);
+  return field;
+}
 
 std::vector<ReportTable> tables_of(const Measured& m, const Output& output) {
   if (output.form == Output::Form::rows) return {by_arm(m, output)};

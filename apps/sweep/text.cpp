@@ -14,7 +14,9 @@ namespace fs = std::filesystem;
 namespace farfield::sweep {
 namespace {
 
-void check_stop() { require<Error>(!cli::stop_requested(), "sweep", "stopped on request"); }
+constexpr std::string_view kWhere = "sweep";
+
+void check_stop() { require<Error>(!cli::stop_requested(), kWhere, "stopped on request"); }
 
 void make(const std::string& name, const fs::path& folder) {
   if (is_synthetic(name)) {
@@ -29,6 +31,15 @@ void make(const std::string& name, const fs::path& folder) {
   data::prepare(options, [](const data::PrepareProgress&) { check_stop(); });
 }
 
+// Whether the sweep made this corpus itself, and it was not moved along with sweep.json.
+bool is_lost(const SweepFolder& folder, const PlannedDataset& dataset) {
+  const auto known = folder.options().datasets.corpora().find(dataset.corpus);
+  if (known == folder.options().datasets.corpora().end()) return true;
+  const fs::path own = fs::absolute(folder.corpora() / dataset.corpus).lexically_normal();
+  return is_synthetic(dataset.corpus) && known->second.path == own.string() &&
+         !data::is_corpus_folder(own);
+}
+
 }  // namespace
 
 void ensure_corpora(SweepFolder& folder, const std::vector<Plan>& plans, std::ostream& out) {
@@ -36,7 +47,7 @@ void ensure_corpora(SweepFolder& folder, const std::vector<Plan>& plans, std::os
   std::set<std::string> wanted;
   for (const Plan& plan : plans)
     for (const PlannedDataset& dataset : plan.datasets)
-      if (dataset.hash.empty()) wanted.insert(dataset.corpus);
+      if (is_lost(folder, dataset)) wanted.insert(dataset.corpus);
   const cli::StopSignals signals;
   for (const std::string& name : wanted) {
     const fs::path path = folder.corpora() / name;
@@ -45,7 +56,24 @@ void ensure_corpora(SweepFolder& folder, const std::vector<Plan>& plans, std::os
           << (is_synthetic(name) ? "" : concat(" from ", run::kFoundText)) << std::endl;
       make(name, path);
     }
+    const auto known = datasets.corpora().find(name);
+    const std::string hash = known == datasets.corpora().end() ? "" : known->second.hash;
     datasets.map(name + '=' + path.string());
+    require<ConfigError>(hash.empty() || hash == datasets.corpus(name).hash, kWhere, path.string(),
+                         ": expected the corpus of this sweep again (hash ", hash, "), made hash ",
+                         datasets.corpus(name).hash, "; choose another --out");
+  }
+}
+
+void require_corpora(const SweepFolder& folder, const std::vector<Cell>& open) {
+  const Datasets& datasets = folder.options().datasets;
+  std::set<std::string> checked;
+  for (const Cell& cell : open) {
+    if (!checked.insert(cell.corpus).second) continue;
+    const KnownCorpus& known = datasets.corpus(cell.corpus);
+    require<IoError>(data::is_corpus_folder(known.path), kWhere, known.path,
+                     ": expected the corpus ", cell.corpus, " (hash ", known.hash,
+                     "), got none; --dataset NAME=CORPUS says where it is now");
   }
 }
 

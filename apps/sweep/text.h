@@ -11,4 +11,8 @@ namespace farfield::sweep {
 /// have to be made again afterwards.
 void ensure_corpora(SweepFolder& folder, const std::vector<Plan>& plans, std::ostream& out);
 
+/// IoError, saying what to do, where the corpus of an open cell is not there: results may have come
+/// from another machine without it.
+void require_corpora(const SweepFolder& folder, const std::vector<Cell>& open);
+
 }  // namespace farfield::sweep

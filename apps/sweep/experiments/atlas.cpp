@@ -4,12 +4,11 @@
 #include <cmath>
 #include <map>
 
-#include "apps/analysis/t_test.h"
-#include "apps/eval/results.h"
 #include "apps/sweep/arms.h"
 #include "apps/sweep/experiment.h"
 #include "apps/sweep/measured.h"
 #include "apps/sweep/section.h"
+#include "apps/sweep/sections.h"
 #include "engine/base/error.h"
 #include "engine/base/text.h"
 #include "posenc/registry.h"
@@ -97,34 +96,6 @@ double breakdown(const Measured& m, const PlannedArm& arm) {
   return 0;
 }
 
-std::string marked(const Measured& m, const PlannedArm& arm, double length) {
-  const PlannedArm* const reference = m.arm(kReference);
-  const std::vector<SeedNumber> own = m.seeds(arm, "P1", "perplexity", length);
-  if (own.empty()) {
-    const std::string failure = m.failure(arm, "P1", length);
-    return failure.empty() ? "–" : failure;
-  }
-  std::string text = eval::short_number(m.perplexity(arm, length));
-  if (reference == nullptr || own.size() < 2) return text;
-  const std::vector<SeedNumber> other = m.seeds(*reference, "P1", "perplexity", length);
-  std::vector<double> a, b;
-  for (size_t i = 0; i < own.size() && i < other.size(); ++i)
-    if (own[i].seed == other[i].seed && own[i].tokens == other[i].tokens) {
-      a.push_back(other[i].value);
-      b.push_back(own[i].value);
-    }
-  if (a.size() < 2) return text;
-  switch (analysis::sandwich_mark(analysis::paired_t_test(a, b))) {
-    case analysis::Mark::dagger:
-      return text + " †";
-    case analysis::Mark::star:
-      return text + " *";
-    case analysis::Mark::none:
-      break;
-  }
-  return text;
-}
-
 std::string number(double x, int digits) { return std::isnan(x) ? "–" : fixed(x, digits); }
 
 void compute(const Measured& m, Section& section) {
@@ -144,7 +115,6 @@ void compute(const Measured& m, Section& section) {
   };
   std::stable_sort(arms.begin(), arms.end(),
                    [&](const PlannedArm* a, const PlannedArm* b) { return last(a) < last(b); });
-  std::map<std::string, plot::Plot> plots;
   for (const PlannedArm* arm : arms) {
     const posenc::Row* const row = posenc::find(arm->label());
     const double breaks = breakdown(m, *arm);
@@ -153,7 +123,8 @@ void compute(const Measured& m, Section& section) {
         {arm->label(), false,
          is_changed ? concat(arm->measured_posenc, ", trained as ", arm->posenc) : arm->posenc},
         {row == nullptr ? "" : row->classes}};
-    for (const double length : kLengths) fields.push_back({marked(m, *arm, length)});
+    for (const double length : kLengths)
+      fields.push_back(field_of(m, *arm, "P1", "perplexity", length));
     fields.push_back({breaks > 0 ? length_text(breaks) : "–"});
     fields.push_back({number(m.value(*arm, "P6", "erf"), 0)});
     fields.push_back({number(m.value(*arm, "P7", "trf_exact"), 0)});
@@ -161,23 +132,8 @@ void compute(const Measured& m, Section& section) {
     fields.push_back({number(m.fact(*arm, "peak_mib"), 0)});
     fields.push_back({number(m.fact(*arm, "posenc_parameters"), 0)});
     table.rows.push_back(std::move(fields));
-
-    plot::Plot& plot = plots[arm->arm.group];
-    plot::Curve curve = {.label = arm->label()};
-    for (const double length : kLengths)
-      if (const double x = m.perplexity(*arm, length); std::isfinite(x))
-        curve.points.push_back({.x = static_cast<double>(tokens_of(m.scale(), length)), .y = x});
-    plot.curves.push_back(std::move(curve));
   }
   section.tables.push_back(std::move(table));
-  for (auto& [family, plot] : plots) {
-    plot.title = concat(family, " on ", m.dataset().corpus);
-    plot.x_label = "evaluation length (tokens)";
-    plot.y_label = "perplexity";
-    plot.marked_x = static_cast<double>(tokens_of(m.scale(), 1));
-    plot.marked_label = "training length";
-    section.figures.push_back({plot.title, plot});
-  }
 }
 
 }  // namespace
@@ -191,6 +147,7 @@ std::vector<Experiment> atlas_rows() {
       .datasets = {"text", "topic"},
       .few = {"text", "topic"},
       .measures = {last_token(), gradient(), {.key = "P7", .protocol = "reach", .lengths = {4}}},
+      .outputs = {{.form = Output::Form::curves, .measure = "P1"}},
       .reference_arm = kReference,
       .compute = compute,
       .remarks = {

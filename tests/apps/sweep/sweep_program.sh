@@ -116,6 +116,19 @@ status "$sweep" run two.conf "${with[@]}" --out c --dry-run
 cp a/results/* c/results/
 status "$sweep" run two.conf "${with[@]}" --out c
 says 'run with the results of another machine' '2 of 2 cells done, 0 to be made'
+mkdir d
+cp -r a/sweep.json a/results d
+mv corpus elsewhere
+status "$sweep" run two.conf --scale smoke --out d
+expect 'run of what is finished, without its corpus' 0 "$got"
+sed 's/rope/kerple_log/' two.conf >more.conf
+status "$sweep" run more.conf --scale smoke --out d
+expect 'run without its corpus' 3 "$got"
+says 'run without its corpus' '--dataset NAME=CORPUS says where it is now'
+status "$sweep" run more.conf --scale smoke --dataset github=elsewhere --out d
+expect 'run with its corpus elsewhere' 0 "$got"
+says 'run with its corpus elsewhere' '2 of 2 cells done'
+mv elsewhere corpus
 
 # --- the report
 status "$sweep" report a
