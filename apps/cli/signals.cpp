@@ -25,6 +25,7 @@ static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int64_t>::is
 // Set while no handler is there.
 std::string notice_text;
 int64_t grace_ns = 0;
+bool does_second_end = true;
 std::array<struct sigaction, kSignals.size()> before;
 struct sigaction before_pipe = {};
 
@@ -48,6 +49,7 @@ int64_t now_ns() {
 }
 
 void on_signal(int which) {
+  if (requested.load() && !does_second_end) return;
   if (requested.load()) ::_exit(128 + which);
   const int reason = errno;
   due_ns.store(now_ns() + grace_ns);
@@ -60,9 +62,11 @@ void on_signal(int which) {
 
 }  // namespace
 
-StopSignals::StopSignals(const std::string& notice, std::chrono::duration<double> grace) {
+StopSignals::StopSignals(const std::string& notice, std::chrono::duration<double> grace,
+                         bool second_ends) {
   requested.store(false);
   grace_ns = static_cast<int64_t>(grace.count() * 1e9);
+  does_second_end = second_ends;
   // A terminal shows "^C" and perhaps a line that is being rewritten.
   const char* const begin = ::isatty(STDERR_FILENO) == 1 ? "\n" : "";
   notice_text = notice.empty() ? "" : concat(begin, notice, '\n');

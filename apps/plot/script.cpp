@@ -170,12 +170,13 @@ struct KeyBelow {
 KeyBelow key_below(const Plot& plot, const PlotSize& size) {
   size_t longest = plot.band_label.size();
   for (const Curve& curve : plot.curves) longest = std::max(longest, curve.label.size());
-  // A letter is about 0.6 of the size of the text wide, a sample and the gaps 6 letters.
-  const double width = 0.6 * size.font * static_cast<double>(longest + 6);
+  // A letter is about 0.6 of the size of the text wide, a sample and the gaps 8 letters. The key is
+  // centred below the axes, which begin 7 letters from the edge.
+  const double letter = 0.6 * size.font, width = letter * static_cast<double>(longest + 8);
   const size_t n = plot.curves.size() + (plot.band_label.empty() ? 0 : 1);
   KeyBelow key;
-  key.columns =
-      std::clamp<size_t>(static_cast<size_t>(size.width / width), 1, std::max(n, size_t{1}));
+  key.columns = std::clamp<size_t>(static_cast<size_t>((size.width - 7 * letter) / width), 1,
+                                   std::max(n, size_t{1}));
   key.height = static_cast<int>(std::lround(1.45 * size.font)) *
                static_cast<int>((n + key.columns - 1) / key.columns);
   return key;

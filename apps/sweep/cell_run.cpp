@@ -1,5 +1,6 @@
 #include "apps/sweep/cell_run.h"
 
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
@@ -15,6 +16,7 @@
 #include "apps/run/load_run.h"
 #include "apps/run/machine.h"
 #include "apps/run/training_data.h"
+#include "apps/sweep/cell_lock.h"
 #include "apps/sweep/results.h"
 #include "apps/train/training_run.h"
 #include "engine/base/error.h"
@@ -124,27 +126,41 @@ cli::ExitCode run_cell(const SweepFolder& folder, const Cell& cell, const CellRu
                        std::ostream& out) {
   const fs::path path = folder.runs() / cell.hash();
   const fs::path file = result_path(folder.results(), cell.hash());
+  const std::optional<CellLock> lock = CellLock::take(folder.lock(cell.hash()));
+  require<ConfigError>(lock.has_value(), kWhere, "another process makes cell ", cell.hash(),
+                       "; wait for it or stop it");
+  const auto begin = std::chrono::steady_clock::now();
   CellResult result = earlier_result(file, out);
   result.hash = cell.hash();
   result.key = cell.key();
   result.corpus = cell.corpus;
   if (result.covers(cell)) return cli::kDone;
+  const double earlier_seconds = result.facts["seconds"];
 
   const run::ResolvedConfig config =
-      run::config_of_file((folder.cells() / (cell.hash() + ".json")).string(), cell.training);
-  const cli::StopSignals signals("sweep: this cell stops after its step");
+      run::config_of_file(folder.cell(cell.hash()).string(), cell.training);
+  // Its driver's signal may come beside the one that a batch system sends to all processes of a
+  // job.
+  const cli::StopSignals signals("sweep: this cell stops after its step", std::chrono::seconds(10),
+                                 false);
   cli::Progress progress(out, false);
   try {
     const data::Corpus corpus = corpus_of(config, cell);
     out << "cell " << cell.hash() << ": " << cell.label() << std::endl;
     if (train(config, path, progress) == cli::kStopped) return cli::kStopped;
-    add_facts(result, run::load_run(path.string()));
-    add_words(result, config);
-    result.facts["peak_mib"] = static_cast<double>(run::peak_resident_bytes()) / (1 << 20);
+    if (result.facts.count("parameters") == 0) {
+      add_facts(result, run::load_run(path.string()));
+      add_words(result, config);
+      result.facts["peak_mib"] = static_cast<double>(run::peak_resident_bytes()) / (1 << 20);
+      write_result(folder.results(), result);
+    }
     for (const Measurement& m : cell.measurements) {
       if (result.measured.count(m.id()) != 0) continue;
       out << "measuring " << m.protocol << ' ' << run::value_of(m.options, "lengths") << std::endl;
       result.measured[m.id()] = measure(path, corpus, m, options.workers);
+      result.facts["seconds"] =
+          earlier_seconds +
+          std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
       write_result(folder.results(), result);
     }
   } catch (const Interrupted&) {

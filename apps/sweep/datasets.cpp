@@ -1,5 +1,6 @@
 #include "apps/sweep/datasets.h"
 
+#include <algorithm>
 #include <filesystem>
 
 #include "data/corpus.h"
@@ -39,19 +40,29 @@ bool is_synthetic(const std::string& dataset) {
   return dataset == "topic" || dataset == "induction";
 }
 
+void require_dataset(const std::string& where, const std::string& name) {
+  const std::vector<std::string>& all = known_names();
+  require<ConfigError>(std::find(all.begin(), all.end(), name) != all.end(), kWhere, where,
+                       ": expected one of ", joined(all), ", got '", name, "'",
+                       did_you_mean(name, all));
+}
+
 void Datasets::map(const std::string& assignment) {
   const size_t equals = assignment.find('=');
   require<ConfigError>(equals != std::string::npos && equals + 1 < assignment.size(), kWhere,
                        "--dataset: expected NAME=CORPUS, got '", assignment, "'");
   const std::string name = assignment.substr(0, equals), path = assignment.substr(equals + 1);
-  bool is_known = false;
-  for (const std::string& known : known_names()) is_known = is_known || known == name;
-  require<ConfigError>(is_known, kWhere, "--dataset: expected one of ", joined(known_names()),
-                       ", got '", name, "'", did_you_mean(name, known_names()));
+  require_dataset("--dataset", name);
   const data::Corpus corpus = data::Corpus::open(path, {});
   fs::path place = fs::path(path).lexically_normal();
   if (!place.has_filename()) place = place.parent_path();
   const std::string called = place.filename().string();
+  // What is not named falls back to corpora of these names.
+  const bool is_reserved = called == "text" || is_synthetic(called);
+  require<ConfigError>(!is_reserved || called == name || names_.count(called) != 0, kWhere,
+                       "--dataset ", assignment, ": expected a corpus of another name, since ",
+                       called, " is a data set; give it first, --dataset ", called,
+                       "=CORPUS, or rename the folder");
   const auto found = corpora_.find(called);
   require<ConfigError>(found == corpora_.end() || found->second.hash == corpus.hash(), kWhere,
                        "--dataset: expected one corpus of the name ", called,

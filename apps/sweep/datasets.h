@@ -23,7 +23,6 @@ class Datasets {
   /// As a sweep's folder keeps it.
   void set(const std::string& name, const std::string& corpus, const KnownCorpus& known);
 
-  bool is_mapped(const std::string& name) const { return names_.count(name) != 0; }
   /// The corpus that stands for a data set: what it was mapped to, else "text"; "topic" and
   /// "induction" stand for themselves.
   std::string corpus_of(const std::string& name) const;
@@ -37,6 +36,8 @@ class Datasets {
   std::map<std::string, KnownCorpus> corpora_;  // by name
 };
 
+/// ConfigError, naming `where` it stands, for what is no data set's name.
+void require_dataset(const std::string& where, const std::string& name);
 /// Whether text of this name is made, not read: topic, induction.
 bool is_synthetic(const std::string& dataset);
 

@@ -13,6 +13,7 @@
 #include "apps/cli/process.h"
 #include "apps/cli/progress.h"
 #include "apps/cli/signals.h"
+#include "apps/sweep/cell_lock.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 
@@ -58,6 +59,8 @@ class Drive {
 
  private:
   void start(Cell cell);
+  bool is_done(const Cell& cell) const;
+  void start_some(std::deque<Cell>& waiting);
   void look();
   void finish(const Running& running);
   void stop();
@@ -88,6 +91,36 @@ void Drive::start(Cell cell) {
   command.insert(command.end(), {"--parent", std::to_string(::getpid())});
   cli::Process worker(command, folder_.logs() / (cell.hash() + ".log"));
   running_.push_back({std::move(cell), std::move(worker)});
+}
+
+bool Drive::is_done(const Cell& cell) const {
+  std::error_code status;
+  const fs::path file = result_path(folder_.results(), cell.hash());
+  if (!fs::exists(file, status)) return false;
+  try {
+    return read_result(file).covers(cell);
+  } catch (const IoError&) {
+    return false;  // damaged: its worker puts it aside
+  }
+}
+
+// Those that no other driver's workers make; of these the results are waited for.
+void Drive::start_some(std::deque<Cell>& waiting) {
+  while (!waiting.empty() && running_.size() < static_cast<size_t>(options_.jobs)) {
+    const auto next = std::find_if(waiting.begin(), waiting.end(), [&](const Cell& cell) {
+      return !is_being_made(folder_.lock(cell.hash()));
+    });
+    if (next == waiting.end()) return;
+    Cell cell = std::move(*next);
+    waiting.erase(next);
+    if (is_done(cell)) {
+      ++n_done_;
+      work_left_ -= cell.work();
+      out_ << cell.label() << ": done by another process; " << state() << std::endl;
+    } else {
+      start(std::move(cell));
+    }
+  }
 }
 
 void Drive::finish(const Running& running) {
@@ -147,9 +180,13 @@ cli::ExitCode Drive::run(const std::vector<Cell>& cells) {
     waiting.insert(waiting.end(), states.failed.begin(), states.failed.end());
   else
     n_failed_ = states.failed.size();
-  for (const Cell& cell : waiting) work_left_ += cell.work();
   out_ << state() << ", " << waiting.size() << " to be made by " << options_.jobs << " worker"
-       << (options_.jobs == 1 ? "" : "s") << std::endl;
+       << (options_.jobs == 1 ? "" : "s");
+  if (!states.running.empty())
+    out_ << ", " << states.running.size() << " being made by another process";
+  out_ << std::endl;
+  waiting.insert(waiting.end(), states.running.begin(), states.running.end());
+  for (const Cell& cell : waiting) work_left_ += cell.work();
   const cli::StopSignals signals(
       "sweep: stopping; every cell leaves a checkpoint. A second signal ends at once");
   while (!waiting.empty() || !running_.empty()) {
@@ -159,10 +196,7 @@ cli::ExitCode Drive::run(const std::vector<Cell>& cells) {
            << std::endl;
       return cli::kStopped;
     }
-    while (!waiting.empty() && running_.size() < static_cast<size_t>(options_.jobs)) {
-      start(std::move(waiting.front()));
-      waiting.pop_front();
-    }
+    start_some(waiting);
     look();
     std::this_thread::sleep_for(kLook);
   }
@@ -180,6 +214,8 @@ CellStates states_of(const SweepFolder& folder, const std::vector<Cell>& cells) 
     std::error_code status;
     if (found != nullptr && found->covers(cell))
       states.done.push_back(cell);
+    else if (is_being_made(folder.lock(cell.hash())))
+      states.running.push_back(cell);
     else if (fs::exists(folder.failed() / (cell.hash() + ".txt"), status))
       states.failed.push_back(cell);
     else

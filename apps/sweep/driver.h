@@ -19,7 +19,7 @@ struct DriverOptions {
 
 /// What is known of the cells of a sweep.
 struct CellStates {
-  std::vector<Cell> done, open, failed;
+  std::vector<Cell> done, running, open, failed;
 };
 CellStates states_of(const SweepFolder& folder, const std::vector<Cell>& cells);
 /// Those that are open, and with retry_failed those that failed.

@@ -43,10 +43,12 @@ void Evidence::add(const std::string& what, double value, const std::string& con
 }
 
 void Evidence::at_most(const std::string& what, double value, double limit) {
-  add(what, value, "at most " + shown(limit), value <= limit, share(limit - value, limit));
+  add(what, std::isnan(limit) ? limit : value, "at most " + shown(limit), value <= limit,
+      share(limit - value, limit));
 }
 void Evidence::at_least(const std::string& what, double value, double limit) {
-  add(what, value, "at least " + shown(limit), value >= limit, share(value - limit, limit));
+  add(what, std::isnan(limit) ? limit : value, "at least " + shown(limit), value >= limit,
+      share(value - limit, limit));
 }
 void Evidence::below(const std::string& what, double value, double limit) {
   add(what, std::isnan(limit) ? limit : value, "below " + shown(limit), value < limit,

@@ -12,6 +12,10 @@ namespace farfield::sweep {
 
 std::vector<std::vector<Experiment>> experiment_rows();  // made by CMake
 
+bool Output::shows(const Arm& arm) const {
+  return groups.empty() || std::find(groups.begin(), groups.end(), arm.group) != groups.end();
+}
+
 Finding own_finding(const std::string& id, decltype(Finding::check) check,
                     const std::string& statement) {
   return {.claim = id, .check = check, .statement = statement};

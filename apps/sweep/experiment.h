@@ -29,7 +29,7 @@ struct Arm {
   Size size = Size::base;
   double steps = 1;                  ///< share of the recipe's
   double batch = 1;                  ///< share of the recipe's sequences
-  uint64_t draw = 0;                 ///< added to the seeds, for arms that differ in these alone
+  uint64_t draw = 0;                 ///< of arms that differ in the seed alone: a seed of its own
   run::Settings training = {};       ///< more options of `train`, such as {"clip", "0.1"}
   std::string measured_posenc = {};  ///< measured under this one; empty: as trained
   bool drop_learned = false;         ///< of measured_posenc: as `eval --drop-learned`
@@ -39,8 +39,6 @@ struct Arm {
   bool is_scaled = true;           ///< they change with the scale
   /// Instead of posenc, where it depends on the model's heads.
   std::string (*posenc_for)(const ModelConfig& model) = nullptr;
-  /// Only measured and shown where others are too: "the models of table 3 plus power".
-  bool is_extra = false;
 };
 
 /// A measurement of every arm: a protocol of `eval` and its options.
@@ -65,12 +63,15 @@ struct Output {
   Form form = Form::table;
   std::string measure;                       ///< Measure::key
   std::string quantity = "perplexity";       ///< of table and curves; of series the name of that
-  std::vector<std::string> quantities = {};  ///< of rows
+  std::vector<std::string> quantities = {};  ///< of rows; empty: all
   std::string caption = {};
   bool is_log_x = true, may_log_y = true;
   double length = 0;                     ///< of series: at this one, in units; 0: the longest
   double most_x = 0;                     ///< of series: the end of the axis, in units; 0: all
   std::vector<std::string> groups = {};  ///< only arms of these; empty: all
+  bool is_of_one_seed = false;           ///< of the first, for what has no mean
+
+  bool shows(const Arm& arm) const;  ///< by its group
 };
 
 /// A checkable statement over measured numbers. `check` is called for each data set of the

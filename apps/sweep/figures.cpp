@@ -18,11 +18,6 @@ constexpr std::array kLooks = {"alibi",      "kerple_log", "sandwich",     "rope
 // Beyond this many there is nothing to tell apart by colours and dashes: a ramp of the swept value.
 constexpr size_t kMostLooks = kLooks.size();
 
-bool is_wanted(const Output& output, const PlannedArm& arm) {
-  return output.groups.empty() || std::find(output.groups.begin(), output.groups.end(),
-                                            arm.arm.group) != output.groups.end();
-}
-
 std::string on(const Measured& m) { return concat(" on ", m.dataset().corpus); }
 
 // The lines of a figure, without points. An arm looks like its encoding, unless one before it does;
@@ -147,7 +142,7 @@ std::vector<ReportFigure> figures_of(const Measured& m, const Output& output) {
   std::vector<const PlannedArm*> arms;
   std::vector<std::string> groups;
   for (const PlannedArm& arm : m.arms()) {
-    if (!is_wanted(output, arm)) continue;
+    if (!output.shows(arm.arm)) continue;
     arms.push_back(&arm);
     if (std::find(groups.begin(), groups.end(), arm.arm.group) == groups.end())
       groups.push_back(arm.arm.group);

@@ -54,6 +54,7 @@ SweepFolder::SweepFolder(fs::path path) : path_(std::move(path)) {
 
 SweepFolder::SweepFolder(fs::path path, const PlanOptions& options)
     : path_(std::move(path)), options_(options) {
+  if (options_.document_order.empty()) options_.document_order = "seed";
   std::error_code status;
   if (!fs::exists(path_ / "sweep.json", status)) {
     require<ConfigError>(!fs::exists(path_, status) || fs::is_empty(path_, status), kWhere,
@@ -69,16 +70,33 @@ SweepFolder::SweepFolder(fs::path path, const PlanOptions& options)
   require<ConfigError>(options_.device == options.device, kWhere, path_.string(),
                        ": holds a sweep on ", options_.device, ", not ", options.device,
                        "; choose another --out");
-  options_.document_order = options.document_order;
-  for (const auto& [name, corpus] : options.datasets.names()) {
-    const KnownCorpus& known = options.datasets.corpus(corpus);
-    const auto own = options_.datasets.names().find(name);
-    require<ConfigError>(own == options_.datasets.names().end() ||
-                             options_.datasets.corpus(own->second).hash == known.hash,
-                         kWhere, path_.string(), ": holds a sweep with another corpus for ", name,
-                         "; choose another --out");
-    options_.datasets.set(name, corpus, known);
+  require<ConfigError>(
+      options.document_order.empty() || options_.document_order == options.document_order, kWhere,
+      path_.string(), ": holds a sweep with --document-order ", options_.document_order,
+      "; choose another --out");
+  take_datasets(options.datasets);
+}
+
+// More data sets, if what is planned already stays as it is.
+void SweepFolder::take_datasets(const Datasets& more) {
+  const std::vector<Plan> before = plans();
+  Datasets all = options_.datasets;
+  for (const auto& [name, corpus] : more.names()) {
+    const KnownCorpus& known = more.corpus(corpus);
+    const auto own = all.corpora().find(corpus);
+    require<ConfigError>(own == all.corpora().end() || own->second.hash == known.hash, kWhere,
+                         path_.string(), ": holds a sweep with another corpus of the name ", corpus,
+                         "; rename the folder or choose another --out");
+    all.set(name, corpus, known);
   }
+  std::swap(options_.datasets, all);
+  const std::vector<Plan> after = plans();
+  for (size_t p = 0; p < before.size(); ++p)
+    for (size_t i = 0; i < before[p].cells.size(); ++i)
+      require<ConfigError>(
+          i < after[p].cells.size() && before[p].cells[i].hash() == after[p].cells[i].hash(),
+          kWhere, path_.string(), ": holds a sweep of ", before[p].experiment->id, " on ",
+          before[p].cells[i].corpus, "; choose another --out for other text");
 }
 
 void SweepFolder::read() {
@@ -136,11 +154,10 @@ void SweepFolder::add(const std::vector<const Experiment*>& experiments,
 }
 
 void SweepFolder::add_grid(const std::string& name, const std::string& text) {
-  const auto [place, is_new] = grids_.emplace(name, text);
-  require<ConfigError>(is_new || place->second == text, kWhere, path_.string(),
-                       ": holds another experiment of the name ", name,
-                       "; rename the file or choose another --out");
-  if (is_new) own_.push_back(parse_grid(name, text, options_.scale));
+  Experiment own = parse_grid(name, text, options_.scale);
+  std::erase_if(own_, [&](const Experiment& e) { return e.id == own.id; });
+  own_.push_back(std::move(own));
+  grids_[name] = text;
 }
 
 std::vector<const Experiment*> SweepFolder::experiments() const {
@@ -157,7 +174,13 @@ std::vector<Plan> SweepFolder::plans() const {
   return all;
 }
 
-void write_cell(const fs::path& folder, const Cell& cell) {
+void write_cell(const fs::path& folder, Cell cell) {
+  const fs::path file = folder / (cell.hash() + ".json");
+  std::error_code status;
+  if (fs::exists(file, status)) try {
+      cell.add(read_cell(file).measurements);
+    } catch (const IoError&) {  // damaged: written anew
+    }
   Json json;
   json["format"] = kFormat;
   json["corpus"] = cell.corpus;
@@ -168,7 +191,7 @@ void write_cell(const fs::path& folder, const Cell& cell) {
                                     {"posenc", m.posenc},
                                     {"drop_learned", m.drop_learned},
                                     {"options", settings_json(m.options)}});
-  write_file_atomic(folder / (cell.hash() + ".json"), json.dump(1) + "\n");
+  write_file_atomic(file, json.dump(1) + "\n");
 }
 
 Cell read_cell(const fs::path& file) {

@@ -24,8 +24,8 @@ namespace farfield::sweep {
 ///   report/            what `sweep report` wrote
 class SweepFolder {
  public:
-  /// A new sweep, or an existing one, which must be of the same scale, device and corpora:
-  /// ConfigError names what differs. The order of documents is that of `options`.
+  /// A new sweep, or an existing one, which must be of the same scale, device, order of documents
+  /// (where `options` has one) and corpora: ConfigError names what differs.
   SweepFolder(std::filesystem::path path, const PlanOptions& options);
   /// An existing one. IoError where there is none.
   explicit SweepFolder(std::filesystem::path path);
@@ -36,12 +36,15 @@ class SweepFolder {
   std::filesystem::path runs() const { return path_ / "runs"; }
   std::filesystem::path logs() const { return path_ / "logs"; }
   std::filesystem::path failed() const { return path_ / "failed"; }
+  std::filesystem::path cell(const std::string& hash) const { return cells() / (hash + ".json"); }
+  std::filesystem::path lock(const std::string& hash) const { return cells() / (hash + ".lock"); }
   std::filesystem::path corpora() const { return path_ / "corpora"; }
   std::filesystem::path report() const { return path_ / "report"; }
 
   /// Adds experiments to those that the sweep is of, by id, and seeds where there were fewer.
   void add(const std::vector<const Experiment*>& experiments, std::optional<int64_t> seeds);
-  /// Adds an experiment of the user's own, as parse_grid() reads it.
+  /// Adds an experiment of the user's own, as parse_grid() reads it, in the place of one of that
+  /// name. What was finished of that stays.
   void add_grid(const std::string& name, const std::string& text);
   void save() const;
 
@@ -53,6 +56,7 @@ class SweepFolder {
 
  private:
   void read();
+  void take_datasets(const Datasets& more);
   std::string in_folder(const std::string& path) const;
   std::string of_folder(const std::string& path) const;
 
@@ -63,8 +67,8 @@ class SweepFolder {
   std::deque<Experiment> own_;                // of grids_
 };
 
-/// What a worker is told of a cell.
-void write_cell(const std::filesystem::path& folder, const Cell& cell);
+/// What a worker is told of a cell, beside what it was told before: a job may still wait for that.
+void write_cell(const std::filesystem::path& folder, Cell cell);
 /// IoError for what is damaged.
 Cell read_cell(const std::filesystem::path& file);
 

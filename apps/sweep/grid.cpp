@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <sstream>
 
+#include "apps/cli/option.h"
 #include "apps/cli/options.h"
 #include "apps/eval/protocol.h"
+#include "apps/sweep/datasets.h"
 #include "engine/base/error.h"
 #include "engine/base/text.h"
 
@@ -25,8 +28,25 @@ run::Settings take_prefixed(const run::Settings& all, std::string_view prefix,
   return taken;
 }
 
-// Refuses options that a protocol does not have.
+// Without comments and empty lines.
+run::Settings lines_of(const std::string& name, const std::string& text) {
+  std::istringstream in(text);
+  std::string kept;
+  for (std::string line; std::getline(in, line);)
+    if (const std::string_view plain = cli::trimmed(line); !plain.empty() && plain[0] != '#')
+      kept.append(plain) += '\n';
+  try {
+    return run::parse_settings(name, kept);
+  } catch (const IoError& error) {
+    fail<ConfigError>("sweep", error.what());
+  }
+}
+
+// Refuses options that a protocol does not have, and those that a sweep gives itself.
 void check_eval(const std::string& name, const run::Settings& settings) {
+  for (const char* own : {"lengths", "protocol", "allow-fewer", "output", "format"})
+    require<ConfigError>(run::value_of(settings, own).empty(), "sweep", name, ": eval.", own,
+                         ": a sweep sets it; lengths and protocols have lines of their own");
   cli::Options options("eval", "");
   eval::EvalOptions eval;
   eval::add_options(options, eval);
@@ -38,7 +58,7 @@ void check_eval(const std::string& name, const run::Settings& settings) {
 
 Experiment parse_grid(const std::string& name, const std::string& text, Scale scale) {
   run::Settings rest, lines;
-  const run::Settings training = take_prefixed(run::parse_settings(name, text), kTrain, rest);
+  const run::Settings training = take_prefixed(lines_of(name, text), kTrain, rest);
   const run::Settings measuring = take_prefixed(rest, kEval, lines);
   check_eval(name, measuring);
 
@@ -72,6 +92,7 @@ Experiment parse_grid(const std::string& name, const std::string& text, Scale sc
     for (const double multiple : {1, 2, 4, 8}) units.push_back(multiple * train_units);
   if (e.title.empty()) e.title = name;
   if (datasets.empty()) datasets = {"text"};
+  for (const std::string& dataset : datasets) require_dataset(name + ": dataset", dataset);
   e.datasets = e.few = datasets;
   for (const std::string& encoding : encodings) {
     Arm arm;

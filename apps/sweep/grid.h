@@ -7,7 +7,7 @@
 
 namespace farfield::sweep {
 
-/// An experiment of the user's own, of `key = value` lines:
+/// An experiment of the user's own, of `key = value` lines, empty ones and comments (#):
 ///
 ///   title = does a window help ALiBi?
 ///   encoding = alibi                    one line each; taken as written, at every scale

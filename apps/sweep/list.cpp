@@ -17,10 +17,15 @@ namespace {
 // Multiply-adds a second that a cell is likely to get, to judge cost by: of one core, one GPU.
 constexpr double kCore = 3.5e10, kCard = 1.5e14;
 
+double work_of(const std::vector<Cell>& cells) {
+  double sum = 0;
+  for (const Cell& cell : cells) sum += cell.work();
+  return sum;
+}
+
 std::string cost_text(const Plan& plan) {
   if (plan.cells.empty()) return "no training";
-  double work = 0;
-  for (const Cell& cell : plan.cells) work += cell.work();
+  const double work = work_of(plan.cells);
   const bool is_card = plan.scale == Scale::small || plan.scale == Scale::paper;
   return concat(plan.arms.size(), " models x ", plan.datasets.size(), " data sets x ",
                 plan.seeds.size(), " seeds = ", plan.cells.size(), " cells, about ",
@@ -30,6 +35,27 @@ std::string cost_text(const Plan& plan) {
 
 std::string grid_text(const Plan& plan) {
   return joined(plan.arms, ", ", [](const PlannedArm& arm) { return arm.posenc; });
+}
+
+std::string counts(const CellStates& states) {
+  return concat(states.done.size(), " done, ", states.running.size(), " running, ",
+                states.open.size(), " open, ", states.failed.size(), " failed");
+}
+
+// At the pace of the cells that are done, as many at a time as run now.
+double seconds_left(const SweepFolder& folder, const CellStates& states) {
+  const Results results = Results::read({folder.results()});
+  double seconds = 0, work = 0;
+  for (const Cell& cell : states.done) {
+    const CellResult* const found = results.find(cell.hash());
+    const auto took = found->facts.find("seconds");
+    if (took == found->facts.end()) continue;
+    seconds += took->second;
+    work += cell.work();
+  }
+  const double pace = work > 0 ? seconds / work : 1 / kCore;
+  const double workers = std::max<double>(1, static_cast<double>(states.running.size()));
+  return pace * (work_of(states.open) + work_of(states.running)) / workers;
 }
 
 }  // namespace
@@ -54,6 +80,8 @@ int list_command(int argc, const char* const* argv, std::ostream& out) {
       out << "    NOT RUN: " << e->not_run << '\n';
       continue;
     }
+    for (const auto* names : {&e->datasets, &e->few})  // as if each had text of its own
+      for (const std::string& name : *names) plan.datasets.set(name, name, {name, "", ""});
     const Plan planned = plan_of(*e, plan);
     out << "    " << cost_text(planned) << '\n';
     if (is_long && !planned.arms.empty()) out << "    " << grid_text(planned) << '\n';
@@ -65,30 +93,27 @@ int list_command(int argc, const char* const* argv, std::ostream& out) {
 
 int status_command(int argc, const char* const* argv, std::ostream& out) {
   std::string path;
-  cli::Options options("sweep status", "Cells of a sweep that are done, open and failed.");
+  cli::Options options("sweep status",
+                       "Cells of a sweep that are done, running, open and failed, and the time "
+                       "left at their pace.");
   options.add_positional("FOLDER", path, "the sweep's folder");
   if (!options.parse(argc, argv, out)) return cli::kDone;
   require<ConfigError>(!path.empty(), "sweep", "expected the folder of a sweep, got none");
   const SweepFolder folder(path);
   const std::vector<Plan> plans = folder.plans();
   for (const Plan& plan : plans) {
-    const CellStates states = states_of(folder, cells_of({plan}));
     out << plan.experiment->id << ": ";
     if (!plan.experiment->not_run.empty())
       out << "not run: " << plan.experiment->not_run << '\n';
     else if (plan.cells.empty())
       out << "no training\n";
     else
-      out << states.done.size() << " done, " << states.open.size() << " open, "
-          << states.failed.size() << " failed\n";
+      out << counts(states_of(folder, cells_of({plan}))) << '\n';
   }
   const CellStates all = states_of(folder, cells_of(plans));
-  double done = 0, open = 0;
-  for (const Cell& cell : all.done) done += cell.work();
-  for (const Cell& cell : all.open) open += cell.work();
-  out << "all: " << all.done.size() << " done, " << all.open.size() << " open, "
-      << all.failed.size() << " failed";
-  if (open > 0) out << "; about " << fixed(100 * done / (done + open), 0) << " % of the work";
+  out << "all: " << counts(all);
+  if (!all.open.empty() || !all.running.empty())
+    out << "; about " << cli::duration(seconds_left(folder, all)) << " left";
   out << '\n';
   for (const Cell& cell : all.failed)
     out << "\nfailed: " << failure_of(folder, cell.hash()) << '\n';

@@ -98,6 +98,10 @@ std::vector<SeedNumber> Measured::seeds(const PlannedArm& arm, const std::string
   std::vector<SeedNumber> all;
   const auto take = [&](const eval::LengthResult* found, uint64_t seed) {
     if (found == nullptr) return false;
+    if (quantity == "perplexity" && found->failure == "nonfinite_logits") {  // it diverged
+      all.push_back({seed, INFINITY, found->tokens});
+      return true;
+    }
     for (const eval::Quantity& q : eval::numbers_of(*found))
       if (q.full_name() == quantity) {
         all.push_back({seed, q.value, found->tokens});
@@ -105,12 +109,25 @@ std::vector<SeedNumber> Measured::seeds(const PlannedArm& arm, const std::string
       }
     return false;
   };
-  for (size_t i = 0; i < plan_.seeds.size(); ++i) {
+  for (size_t i = 0; i < n_seeds_; ++i) {
     const eval::ProtocolResult* const of = result(arm, measure, i);
     const bool is_found = take(at(of, tokens(measure, length)), plan_.seeds[i]);
     if (!is_found && length <= 0) take(at(of, 0), plan_.seeds[i]);
   }
   return all;
+}
+
+std::vector<std::string> Measured::quantities(const std::string& measure, double length) const {
+  std::vector<std::string> names;
+  for (const PlannedArm& arm : plan_.arms)
+    for (size_t i = 0; i < n_seeds_; ++i)
+      if (const eval::LengthResult* const found =
+              at(result(arm, measure, i), tokens(measure, length)))
+        for (const eval::Quantity& q : eval::numbers_of(*found))
+          if (q.name != "items" &&
+              std::find(names.begin(), names.end(), q.full_name()) == names.end())
+            names.push_back(q.full_name());
+  return names;
 }
 
 double Measured::value(const PlannedArm& arm, const std::string& measure,
@@ -149,7 +166,7 @@ eval::Series Measured::series(const PlannedArm& arm, const std::string& measure,
                               const std::string& name, double length) const {
   eval::Series sum;
   double n = 0;
-  for (size_t i = 0; i < plan_.seeds.size(); ++i) {
+  for (size_t i = 0; i < n_seeds_; ++i) {
     const eval::LengthResult* const found = at(result(arm, measure, i), tokens(measure, length));
     if (found == nullptr) continue;
     for (const eval::Series& s : found->series) {
@@ -172,7 +189,7 @@ eval::Series Measured::series(const PlannedArm& arm, const std::string& measure,
 std::vector<std::string> Measured::series_names(const PlannedArm& arm, const std::string& measure,
                                                 double length) const {
   std::vector<std::string> names;
-  for (size_t i = 0; i < plan_.seeds.size() && names.empty(); ++i)
+  for (size_t i = 0; i < n_seeds_ && names.empty(); ++i)
     if (const eval::LengthResult* const found =
             at(result(arm, measure, i), tokens(measure, length)))
       for (const eval::Series& s : found->series) names.push_back(s.full_name());
@@ -181,7 +198,7 @@ std::vector<std::string> Measured::series_names(const PlannedArm& arm, const std
 
 std::string Measured::failure(const PlannedArm& arm, const std::string& measure,
                               double length) const {
-  for (size_t i = 0; i < plan_.seeds.size(); ++i)
+  for (size_t i = 0; i < n_seeds_; ++i)
     if (const eval::LengthResult* const found =
             at(result(arm, measure, i), tokens(measure, length));
         found != nullptr && !found->failure.empty())
@@ -191,7 +208,7 @@ std::string Measured::failure(const PlannedArm& arm, const std::string& measure,
 
 std::string Measured::parameters(const std::string& measure) const {
   for (const PlannedArm& arm : plan_.arms)
-    for (size_t i = 0; i < plan_.seeds.size(); ++i)
+    for (size_t i = 0; i < n_seeds_; ++i)
       if (const eval::ProtocolResult* const found = result(arm, measure, i))
         return concat(found->protocol, ": ", found->parameters, " (protocol ", found->hash(), ')');
   return "";
@@ -199,7 +216,7 @@ std::string Measured::parameters(const std::string& measure) const {
 
 double Measured::fact(const PlannedArm& arm, const std::string& name) const {
   std::vector<double> values;
-  for (size_t i = 0; i < plan_.seeds.size(); ++i)
+  for (size_t i = 0; i < n_seeds_; ++i)
     if (const CellResult* const found = cell(arm, i)) {
       const auto one = found->facts.find(name);
       if (one != found->facts.end()) values.push_back(one->second);

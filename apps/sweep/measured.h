@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -23,7 +24,7 @@ struct SeedNumber {
 class Measured {
  public:
   Measured(const Plan& plan, const PlannedDataset& dataset, const Results& results)
-      : plan_(plan), dataset_(dataset), results_(results) {}
+      : plan_(plan), dataset_(dataset), results_(results), n_seeds_(plan.seeds.size()) {}
 
   const Plan& plan() const { return plan_; }
   const Experiment& experiment() const { return *plan_.experiment; }
@@ -38,6 +39,12 @@ class Measured {
   /// The same experiment on another of its data sets; null where it is not run on that.
   const PlannedDataset* dataset_named(const std::string& name) const;
   Measured on(const PlannedDataset& dataset) const { return {plan_, dataset, results_}; }
+  /// The same of the first seed alone, for what has no mean: heads that start at random.
+  Measured first_seed() const {
+    Measured one = *this;
+    one.n_seeds_ = std::min<size_t>(1, n_seeds_);
+    return one;
+  }
 
   /// In the order of the experiment, of this scale.
   const std::vector<PlannedArm>& arms() const { return plan_.arms; }
@@ -59,6 +66,8 @@ class Measured {
                double length = 0) const;
   double value(const std::string& arm, const std::string& measure, const std::string& quantity,
                double length = 0) const;
+  /// The names of all that a measurement gives a length, in its order.
+  std::vector<std::string> quantities(const std::string& measure, double length = 0) const;
   std::vector<SeedNumber> seeds(const PlannedArm& arm, const std::string& measure,
                                 const std::string& quantity, double length = 0) const;
   /// The series of that full name, averaged over the seeds where they have the same x; empty y
@@ -85,6 +94,7 @@ class Measured {
   const Plan& plan_;
   const PlannedDataset& dataset_;
   const Results& results_;
+  size_t n_seeds_;
 };
 
 /// A series between its points, by straight lines; NaN outside of them.

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <set>
 
+#include "apps/cli/option.h"
 #include "apps/eval/protocol.h"
 #include "apps/run/resolved_config.h"
 #include "engine/base/did_you_mean.h"
@@ -95,7 +96,7 @@ std::vector<PlannedDataset> datasets_of(const Experiment& e, const PlanOptions& 
     const auto& known = options.datasets.corpora();
     const auto found = known.find(corpus);
     all.push_back(
-        {name, corpus, found == known.end() ? "" : found->second.hash, is_synthetic(corpus)});
+        {name, corpus, found == known.end() ? "" : found->second.hash, is_synthetic(name)});
   }
   return all;
 }
@@ -105,7 +106,7 @@ run::ResolvedConfig config_of(const PlannedArm& arm, const PlannedDataset& datas
   run::RunConfig c = training_of(options.scale, arm.arm.size, arm.arm.train_len, arm.arm.steps);
   c.batch = std::max<int64_t>(1, std::llround(static_cast<double>(*c.batch) * arm.arm.batch));
   c.posenc = arm.posenc;
-  c.seed = seed + arm.arm.draw;
+  c.seed = seed + 1000 * arm.arm.draw;  // draws of no two seeds are the same
   c.device = options.device;
   const auto& corpora = options.datasets.corpora();
   const auto known = corpora.find(dataset.corpus);
@@ -134,7 +135,8 @@ double work_of(const run::ResolvedConfig& c, const Measurement& m) {
     return text.empty() ? other : std::strtod(text.c_str(), nullptr);
   };
   double sum = 0;
-  for (const std::string& text : split_words(run::value_of(m.options, "lengths"))) {
+  for (const std::string& text : cli::split_list(run::value_of(m.options, "lengths"))) {
+    if (text.empty()) continue;
     const double length = std::strtod(text.c_str(), nullptr);
     const double n = m.protocol == "last-token" || m.protocol == "cached"
                          ? number("segments", 1000) * length
@@ -148,16 +150,6 @@ double work_of(const run::ResolvedConfig& c, const Measurement& m) {
 }
 
 }  // namespace
-
-std::vector<std::string> split_words(const std::string& text) {
-  std::vector<std::string> words;
-  for (size_t i = 0; i < text.size();) {
-    const size_t end = std::min(text.find(',', i), text.size());
-    words.push_back(text.substr(i, end - i));
-    i = end + 1;
-  }
-  return words;
-}
 
 std::string Measurement::id() const {
   run::Settings all = {{"protocol", protocol}, {"posenc", posenc}};

@@ -26,9 +26,6 @@ struct Measurement {
   std::string id() const;
 };
 
-/// "64,128" in parts.
-std::vector<std::string> split_words(const std::string& text);
-
 /// A trained model and what is measured of it.
 struct Cell {
   run::Settings training;  ///< of `train`, resolved; its data is the corpus's path

@@ -157,6 +157,7 @@ std::string report_csv(const SweepFolder& folder, const Results& results) {
                     std = n.std;
                   }
               for (const eval::Quantity& q : eval::numbers_of(of)) {
+                if (q.name == "items") continue;  // results have none
                 const bool is_main = q.full_name() == "perplexity";
                 text += cli::csv_row(
                     {e.id, dataset.name, dataset.corpus, arm.label(),
@@ -177,7 +178,9 @@ void write_report(const fs::path& to, const SweepFolder& folder, const Results& 
                   std::string& why) {
   const Report report = report_of(folder, results);
   std::error_code status;
-  fs::remove_all(to / "figures", status);
+  if (fs::exists(to / "report.md", status))  // figures of an earlier report
+    for (const auto& entry : fs::directory_iterator(to / "figures", status))
+      if (entry.path().extension() == ".svg") fs::remove(entry.path(), status);
   require_writable_folder(to / "figures");
   const auto figures = drawn_figures(report, {720, 400, 14, true}, why);
   for (size_t s = 0; s < figures.size(); ++s)

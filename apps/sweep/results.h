@@ -18,7 +18,7 @@ struct CellResult {
   run::Settings key;   ///< Cell::key()
   std::string corpus;  ///< name of the corpus
   /// Of the training and the machine: "parameters", "posenc_parameters", "train_seconds",
-  /// "step_ms", "peak_mib", "train_loss".
+  /// "step_ms", "peak_mib", "train_loss"; "seconds" of its processes, with measuring.
   std::map<std::string, double> facts;
   std::map<std::string, std::string> words;  ///< "commit", "processor", "device", "precision"
   /// By Measurement::id(). Lengths have no items or places; series are thinned to 512 points and

@@ -15,6 +15,7 @@
 #include "apps/sweep/text.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
+#include "engine/base/interrupt.h"
 #include "engine/base/parallel.h"
 #include "engine/base/text.h"
 
@@ -27,7 +28,7 @@ constexpr std::string_view kWhere = "sweep";
 
 struct RunRequest {
   std::vector<std::string> words, datasets, only, on;
-  std::string scale = "tiny", out, device = "cpu", launcher = "local", document_order = "seed";
+  std::string scale = "tiny", out, device = "cpu", launcher = "local", document_order;
   SlurmOptions slurm;
   std::optional<int64_t> seeds, threads;
   int64_t jobs = 1;
@@ -66,7 +67,8 @@ int sweep_run_command(int argc, const char* const* argv, std::ostream& out) {
   options.group("What to run")
       .add("scale", request.scale, "NAME", "smoke, tiny, small or paper")
       .add("seeds", request.seeds, "N",
-           "seeds 1 to N of each model (default: 1, at paper scale those of the paper)")
+           "seeds 1 to N of each model, and never fewer than the folder had (default: 1, at paper "
+           "scale those of the paper)")
       .add_paths("dataset", request.datasets, "NAME=CORPUS",
                  "the corpus that stands for openwebtext2, github, arxiv, wikitext103 or text; may "
                  "be repeated. Without any, text is found on this machine")
@@ -74,7 +76,7 @@ int sweep_run_command(int argc, const char* const* argv, std::ostream& out) {
       .add(
           "document-order", request.document_order, "seed|file",
           "of tests: shuffled by the seed of a run, as the papers have it, or as prepared, so that "
-          "all seeds are measured on one text")
+          "all seeds are measured on one text (default: seed)")
       .add("only", request.only, "NAME,...", "only models of these labels or encodings")
       .add("out", request.out, "FOLDER", "the sweep's folder (default: sweeps/SCALE)");
   options.group("How")
@@ -90,7 +92,8 @@ int sweep_run_command(int argc, const char* const* argv, std::ostream& out) {
       .add("keep-weights", request.keep_weights,
            "keep the run folders of finished cells (default: results alone)")
       .add("retry-failed", request.retry_failed, "make cells again that failed before")
-      .add("dry-run", request.dry_run, "print the commands of the cells that are open, and exit");
+      .add("dry-run", request.dry_run,
+           "make what text is missing, print the commands of the cells that are open, and exit");
   if (!options.parse(argc, argv, out)) return cli::kDone;
   require<ConfigError>(!request.words.empty(), kWhere,
                        "expected an experiment, got none; sweep list shows all");
@@ -108,9 +111,10 @@ int sweep_run_command(int argc, const char* const* argv, std::ostream& out) {
   PlanOptions plan;
   plan.scale = scale_named(request.scale);
   plan.device = request.device;
-  require<ConfigError>(request.document_order == "seed" || request.document_order == "file", kWhere,
-                       "--document-order: expected seed or file, got '", request.document_order,
-                       "'");
+  const std::string& order = request.document_order;
+  require<ConfigError>(order.empty() || order == "seed" || order == "file", kWhere,
+                       "--document-order: expected seed or file, got '", order, "'");
+  for (const std::string& name : request.on) require_dataset("--on", name);
   plan.document_order = request.document_order;
   for (const std::string& assignment : request.datasets) plan.datasets.map(assignment);
   if (request.out.empty()) request.out = "sweeps/" + request.scale;
@@ -122,8 +126,14 @@ int sweep_run_command(int argc, const char* const* argv, std::ostream& out) {
     else
       named.push_back(word);
   folder.add(experiments_matching(named), request.seeds);
+  const std::vector<Plan> wanted = plans_of(folder, request);  // refuses before anything is kept
   folder.save();
-  ensure_corpora(folder, plans_of(folder, request), out);
+  try {
+    ensure_corpora(folder, wanted, out);
+  } catch (const Interrupted&) {
+    out << "stopped on request; run the same command to continue" << std::endl;
+    return cli::kStopped;
+  }
   folder.save();
 
   const std::vector<Plan> plans = plans_of(folder, request);
@@ -178,7 +188,7 @@ int cell_command(int argc, const char* const* argv, std::ostream& out) {
   if (threads) set_thread_count(*threads);
   if (parent) cli::stop_with_parent(*parent);
   const SweepFolder folder(path);
-  return run_cell(folder, read_cell(folder.cells() / (hash + ".json")), how, out);
+  return run_cell(folder, read_cell(folder.cell(hash)), how, out);
 }
 
 }  // namespace farfield::sweep

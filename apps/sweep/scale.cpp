@@ -118,6 +118,8 @@ run::RunConfig training_of(Scale scale, Size size, double train_len, double step
                                        : "baevski-247m";
       const TrainDefaults& recipe = train_defaults(c.preset);
       batch = recipe.batch_size;
+      if (size == Size::baevski)  // as many tokens, whatever their length
+        batch = std::max<int64_t>(1, std::llround(static_cast<double>(batch) / train_len));
       n_steps = recipe.steps;
       break;
   }

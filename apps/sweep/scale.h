@@ -34,7 +34,7 @@ struct Profile {
   int64_t segments = 1000;          ///< predicted tokens of last-token and cached (P1)
   int64_t long_segments = 2000;     ///< the same on synthetic text
   int64_t max_tokens = 0;           ///< of a text that is read whole (P2, P3); 0: all
-  int64_t sequences = 256;          ///< of position-wise (P4)
+  int64_t sequences = 320;          ///< of position-wise (P4)
   int64_t gradient_segments = 100;  ///< of gradient (P6)
   int64_t cached_segments = 1000;   ///< of cached (P9)
   int64_t timed_steps = 200;        ///< of speed (P10), and forward passes
@@ -47,7 +47,7 @@ int64_t tokens_of(Scale scale, double units);
 
 /// The training of a model of the papers at a scale: preset, sizes, batch, steps, learning rate.
 /// Without encoding, data and seed. `steps` is a share of the steps, `train_len` in units; the
-/// batch has as many sequences whatever their length.
+/// batch has as many sequences whatever their length, at `paper` of baevski as many tokens.
 run::RunConfig training_of(Scale scale, Size size, double train_len = 1, double steps = 1);
 
 /// An expression of one scale at another, so that what it does to L_tr tokens stays. At its own the

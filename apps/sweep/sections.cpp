@@ -21,10 +21,11 @@ std::vector<std::string> facts_of(const Plan& plan, const Section& section,
                                        : concat("text: ", d.corpus, " stands for ", d.name));
   facts.push_back(concat(plan.seeds.size(), plan.seeds.size() == 1 ? " seed" : " seeds", ", ",
                          section.n_done, " of ", section.n_cells, " models trained"));
-  const Measured m(plan, plan.datasets.front(), results);
   for (const Measure& measure : plan.experiment->measures)
-    if (const std::string parameters = m.parameters(measure.key); !parameters.empty())
-      facts.push_back(parameters);
+    for (const PlannedDataset& d : plan.datasets)
+      if (const std::string parameters = Measured(plan, d, results).parameters(measure.key);
+          !parameters.empty() && std::find(facts.begin(), facts.end(), parameters) == facts.end())
+        facts.push_back(parameters);
   return facts;
 }
 
@@ -78,8 +79,9 @@ Section section_of(const Plan& plan, const Results& results) {
   if (!e.not_run.empty()) return section;
   const auto fill = [&](const Measured& m) {
     for (const Output& output : e.outputs) {
-      for (ReportTable& table : tables_of(m, output)) section.tables.push_back(std::move(table));
-      for (ReportFigure& figure : figures_of(m, output))
+      const Measured of = output.is_of_one_seed ? m.first_seed() : m;
+      for (ReportTable& table : tables_of(of, output)) section.tables.push_back(std::move(table));
+      for (ReportFigure& figure : figures_of(of, output))
         section.figures.push_back(std::move(figure));
     }
     if (e.compute != nullptr) e.compute(m, section);

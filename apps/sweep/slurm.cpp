@@ -53,7 +53,11 @@ fs::path folder_of(const SweepFolder& folder) { return folder.path() / "slurm"; 
 std::set<size_t> live_tasks(const std::string& job) {
   const Said said = run({"squeue", "--noheader", "--array", "--format=%K", "--job=" + job});
   std::set<size_t> tasks;
-  if (said.status != 0) return tasks;  // forgotten by now
+  const bool is_forgotten = said.text.find("Invalid job id") != std::string::npos;
+  require<IoError>(said.status == 0 || is_forgotten, kWhere, "squeue of job ", job,
+                   ": expected the tasks that wait or run, got: ", trimmed(said.text),
+                   "; try again when Slurm answers");
+  if (is_forgotten) return tasks;
   for (const std::string& line : lines_of(said.text))
     if (const std::string word(trimmed(line));
         !word.empty() &&

@@ -16,14 +16,10 @@ namespace {
 
 constexpr const char* kMissing = "–";
 
-bool is_in(const std::vector<std::string>& groups, const PlannedArm& arm) {
-  return groups.empty() || std::find(groups.begin(), groups.end(), arm.arm.group) != groups.end();
-}
-
 std::vector<const PlannedArm*> arms_of(const Measured& m, const Output& output) {
   std::vector<const PlannedArm*> arms;
   for (const PlannedArm& arm : m.arms())
-    if (is_in(output.groups, arm)) arms.push_back(&arm);
+    if (output.shows(arm.arm)) arms.push_back(&arm);
   return arms;
 }
 
@@ -109,10 +105,12 @@ ReportTable by_arm(const Measured& m, const Output& output) {
       concat(output.caption.empty() ? "what was measured" : output.caption, " on ", on(m));
   table.is_sortable = true;
   table.header = {"model"};
-  for (const std::string& quantity : output.quantities) table.header.push_back(quantity);
+  const std::vector<std::string> quantities =
+      output.quantities.empty() ? m.quantities(output.measure, output.length) : output.quantities;
+  for (const std::string& quantity : quantities) table.header.push_back(quantity);
   for (const PlannedArm* arm : arms_of(m, output)) {
     std::vector<ReportTable::Field> row = {{arm->label(), false, arm->posenc}};
-    for (const std::string& quantity : output.quantities)
+    for (const std::string& quantity : quantities)
       row.push_back(field_of(m, *arm, output.measure, quantity, output.length));
     table.rows.push_back(std::move(row));
   }
@@ -138,10 +136,7 @@ ReportTable printed(const Measured& m, const Output& output, const std::string& 
     const bool is_there = std::any_of(numbers.begin(), numbers.end(), [&](const PrintedNumber& n) {
       return n.dataset == dataset && is_of(n, arm);
     });
-    const bool is_wanted =
-        output.groups.empty() ||
-        std::find(output.groups.begin(), output.groups.end(), arm.group) != output.groups.end();
-    if (!is_there || !is_wanted) continue;
+    if (!is_there || !output.shows(arm)) continue;
     arms.push_back(&arm);
     table.header.push_back(arm.label);
     table.groups.push_back(arm.group);
@@ -176,8 +171,8 @@ ReportTable::Field field_of(const Measured& m, const PlannedArm& arm, const std:
   std::vector<double> values;
   for (const SeedNumber& s : m.seeds(arm, measure, quantity, length)) values.push_back(s.value);
   const std::string failure = m.failure(arm, measure, length);
-  if (values.empty() || (!failure.empty() && std::isnan(analysis::mean_of(values))))
-    return {failure.empty() ? kMissing : failure};
+  if (!failure.empty()) return {failure};
+  if (values.empty()) return {kMissing};
   ReportTable::Field field = {eval::short_number(analysis::mean_of(values))};
   if (values.size() > 1) {
     field.text += concat(" ± ", eval::short_number(analysis::deviation_of(values)));

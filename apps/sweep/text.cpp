@@ -8,6 +8,7 @@
 #include "data/prepare.h"
 #include "data/synthetic/synthesize.h"
 #include "engine/base/error.h"
+#include "engine/base/interrupt.h"
 
 namespace fs = std::filesystem;
 
@@ -16,7 +17,7 @@ namespace {
 
 constexpr std::string_view kWhere = "sweep";
 
-void check_stop() { require<Error>(!cli::stop_requested(), kWhere, "stopped on request"); }
+void check_stop() { require<Interrupted>(!cli::stop_requested(), kWhere, "stopped on request"); }
 
 void make(const std::string& name, const fs::path& folder) {
   if (is_synthetic(name)) {

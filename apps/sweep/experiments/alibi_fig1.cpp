@@ -48,7 +48,7 @@ const PlannedArm* in_group(const Measured& m, const std::string& group, const ch
 double breakdown(const Measured& m, const PlannedArm& arm, const std::string& measure) {
   double least = INFINITY;
   for (const double length : kLengths) {
-    if (length < arm.arm.train_len) continue;
+    if (length < arm.arm.train_len || length > 16 * arm.arm.train_len) continue;
     const double x = m.value(arm, measure, "perplexity", length);
     if (std::isnan(x)) return x;
     if (x > 1.1 * least) return length;
@@ -188,6 +188,7 @@ void as_good_at_half(const Measured& m, Evidence& e) {
 
 void a_13_1(const Measured& m, Evidence& e) {
   as_good_at_half(m, e);
+  if (!m.is_published()) return;  // attention is too small a part of a small model
   const auto ratio = [&](const char* quantity) {
     return m.value(*m.arms("ALiBi").front(), "P10", quantity) /
            m.value(*m.arms("Sinusoidal").front(), "P10", quantity);
@@ -313,7 +314,12 @@ Experiment early_token() {
   return e;
 }
 
+// The order at the training length, which short trainings do not show.
 void as_good_as_sinusoidal(const Measured& m, Evidence& e) {
+  if (!m.is_published()) {
+    e.note("meant for the published size alone");
+    return;
+  }
   for (const PlannedArm& arm : m.arms()) {
     if (arm.arm.encoding != "alibi") continue;
     const double length = arm.arm.train_len;

@@ -49,6 +49,7 @@ void extrapolate_no_better(const Measured& m, Evidence& e) {
 
 void a_ts_1(const Measured& m, Evidence& e) {
   extrapolate_no_better(m, e);
+  if (!m.is_published()) return;  // a small model's seconds are those of its other parts
   for (const PlannedArm* arm : m.arms("trained"))
     e.above(concat("seconds per step, ", arm->label(), " / fixed"),
             m.value(*arm, "P10", "train_step_s") / m.value("fixed", "P10", "train_step_s"), 1);

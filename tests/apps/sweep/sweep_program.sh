@@ -72,7 +72,7 @@ status "$sweep" run two.conf "${with[@]}" --out a
 expect 'run again' 0 "$got"
 expect 'results of a second run' "$before" "$(stat -c '%n %Y %i' a/results/*)"
 status "$sweep" status a
-says 'status' 'own/two: 2 done, 0 open, 0 failed'
+says 'status' 'own/two: 2 done, 0 running, 0 open, 0 failed'
 
 # --- a worker is killed
 grid 8000 alibi >long.conf
@@ -84,7 +84,7 @@ wait "$driver"
 expect 'run whose worker is killed' 1 $?
 says 'run whose worker is killed' 'killed (signal 9'
 status "$sweep" status b
-says 'status of a failed cell' '0 done, 0 open, 1 failed'
+says 'status of a failed cell' '0 done, 0 running, 0 open, 1 failed'
 status "$sweep" run long.conf "${with[@]}" --out b
 expect 'run with a failed cell' 1 "$got"
 says 'run with a failed cell' '--retry-failed'

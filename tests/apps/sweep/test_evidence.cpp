@@ -27,6 +27,8 @@ BOOST_AUTO_TEST_CASE(a_number_that_is_missing_is_no_failure) {
   Evidence e;
   e.at_most("a", std::nan(""), 1);
   e.above("b", 2, std::nan(""));
+  e.at_least("c", 2, std::nan(""));
+  e.at_most("d", 2, std::nan(""));
   BOOST_TEST((e.verdict() == Verdict::not_run));
   BOOST_TEST(e.items()[1].is_missing);
 }
