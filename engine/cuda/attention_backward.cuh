@@ -17,8 +17,9 @@ enum class Side { keys, queries };
 enum class Sums { all, dx, dv };
 
 /// Whether a thread has no registers for dk and dv at once: then each has a pass.
-template <Side kOwn, class T, int D>
-inline constexpr bool kIsSplit = (kOwn == Side::keys) && (sizeof(T) * D > 512);
+template <Side kOwn, class T, int D, class Scores>
+inline constexpr bool kIsSplit = (kOwn == Side::keys) &&
+                                 (sizeof(T) * D >= (Scores::kDrops ? 512 : 513));
 
 /// What the passes read besides the problem, and what they write.
 template <class T>
@@ -360,7 +361,7 @@ void run_backward(Cuda device, const Problem<T>& p, const BackwardArguments<T>& 
       launch(attention_backward_kernel<kOwn, sums(), T, size(), Scores>, grid, kBlock,
              shared_bytes<kOwn, T, size(), Scores>(parts), stream_of(device), p, args);
     };
-    if constexpr (kIsSplit<kOwn, T, size()>) {
+    if constexpr (kIsSplit<kOwn, T, size(), Scores>) {
       if (args.dv) pass(std::integral_constant<Sums, Sums::dv>());
       pass(std::integral_constant<Sums, Sums::dx>());
     } else {
