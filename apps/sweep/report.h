@@ -34,8 +34,8 @@ std::string report_markdown(const Report& report,
                             const std::vector<std::vector<std::string>>& figures);
 /// One page that needs no other file and no script; with scripts its sortable tables can be sorted.
 std::string report_html(const Report& report, const std::vector<std::vector<std::string>>& figures);
-/// Every number of every cell, a row each: experiment, text, model, expression, measure, tokens,
-/// quantity, mean, deviation, seeds, and what the paper printed.
+/// Every number of every cell, a row each: experiment, text, model, expression, seed, measure,
+/// tokens, quantity, value, and what the paper printed.
 std::string report_csv(const SweepFolder& folder, const Results& results);
 /// Claims with their verdict and the numbers that decided, a row for each number.
 std::string claims_csv(const Report& report);

@@ -12,7 +12,7 @@
 #include "apps/sweep/driver.h"
 #include "apps/sweep/folder.h"
 #include "apps/sweep/slurm.h"
-#include "apps/sweep/text.h"
+#include "apps/sweep/corpora.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 #include "engine/base/interrupt.h"

@@ -99,6 +99,21 @@ kill -KILL "$driver"
 wait "$driver" 2>/dev/null
 until_there 'the end of a worker without a driver' '! kill -0 $worker'
 
+# --- two drivers at once: the second waits for the cell of the first
+"$sweep" run long.conf "${with[@]}" --out b >first 2>&1 &
+driver=$!
+until_there 'a worker' 'pgrep -P $driver'
+until_there 'a cell that is being made' '"$sweep" status b | grep -q "0 done, 1 running, 0 open, 0 failed; about"'
+"$sweep" run long.conf "${with[@]}" --out b >said 2>&1 &
+second=$!
+until_there 'a second driver' 'grep -q "1 being made by another process" said'
+kill -INT "$second"
+wait "$second"
+expect 'second driver that is stopped' 75 $?
+kill -INT "$driver"
+wait "$driver"
+expect 'first driver that is stopped' 75 $?
+
 # --- Ctrl-C: the cell goes on from its checkpoint, and leaves another
 kept=$(ls -d b/runs/*/checkpoints/step-* | sed 's/.*step-0*//' | sort -n | tail -n 1)
 lines=$(cat b/logs/*.log | wc -l)
@@ -111,9 +126,20 @@ expect 'run that is stopped' 75 $?
 first=$(tail -n +$((lines + 1)) b/logs/*.log | sed -n 's/^step \([0-9]*\) .*/\1/p' | head -n 1)
 ((first > kept)) || expect 'first step of a cell that goes on' "more than $kept" "$first"
 
+# --- a grid may grow, and have comments
+{ echo '# two more'; echo; sed 's/encoding = rope/encoding = rope\nencoding = kerple_log/' two.conf; } >grown
+cp two.conf kept.conf
+cp grown two.conf
+status "$sweep" run two.conf "${with[@]}" --out a
+expect 'run of a grid that has grown' 0 "$got"
+says 'run of a grid that has grown' '2 of 3 cells done, 1 to be made'
+cp kept.conf two.conf
+status "$sweep" run two.conf "${with[@]}" --out a
+says 'run of the grid as it was' '2 of 2 cells done'
+
 # --- results move alone
 status "$sweep" run two.conf "${with[@]}" --out c --dry-run
-cp a/results/* c/results/
+cp a/results/* c/results/  # of three cells
 status "$sweep" run two.conf "${with[@]}" --out c
 says 'run with the results of another machine' '2 of 2 cells done, 0 to be made'
 mkdir d
@@ -121,7 +147,7 @@ cp -r a/sweep.json a/results d
 mv corpus elsewhere
 status "$sweep" run two.conf --scale smoke --out d
 expect 'run of what is finished, without its corpus' 0 "$got"
-sed 's/rope/kerple_log/' two.conf >more.conf
+sed 's/rope/sandwich/' two.conf >more.conf
 status "$sweep" run more.conf --scale smoke --out d
 expect 'run without its corpus' 3 "$got"
 says 'run without its corpus' '--dataset NAME=CORPUS says where it is now'
@@ -136,11 +162,11 @@ expect 'report' 0 "$got"
 for file in report.md report.csv claims.csv index.html; do
   [[ -s a/report/$file ]] || expect "a/report/$file" 'a file' none
 done
-grep -q '^| 64 |' a/report/report.md || expect 'report.md' 'a row for 64 tokens' "$(cat a/report/report.md)"
+grep -Eq '^\| 64 \| [*0-9]' a/report/report.md || expect 'report.md' 'a row for 64 tokens' "$(cat a/report/report.md)"
 grep -Eq '(src|href)="?http' a/report/index.html && expect 'index.html' 'nothing from elsewhere' http
 
 # --- damage
-echo '{' >"$(ls a/results/* | head -n 1)"
+echo '{' >"$(grep -l '"posenc":"rope"' a/results/*)"
 status "$sweep" report a
 expect 'report with a damaged result' 0 "$got"
 says 'report with a damaged result' 'not the results of a cell'
@@ -174,6 +200,23 @@ refuses 'no file' 3 'none.conf' run none.conf --out x
 refuses 'a launcher' 2 'local or slurm' run two.conf --launcher pbs --out x
 echo 'encodings = alibi' >bad.conf
 refuses 'an unknown key' 2 'encoding' run bad.conf --out x
+refuses 'an unknown data set of --on' 2 'did you mean' run two.conf "${with[@]}" --out a --on gitub
+sed 's/^dataset.*/dataset = gitub/' two.conf >bad.conf
+refuses 'an unknown data set of a grid' 2 'did you mean' run bad.conf --out x
+sed '$a eval.lengths = 64' two.conf >bad.conf
+refuses 'lengths given twice' 2 'lengths and protocols have lines of their own' run bad.conf --out x
+echo 'encoding: alibi' >bad.conf
+refuses 'no key' 2 'key = value' run bad.conf --out x
+sed 's/rope/roope/' two.conf >bad.conf
+refuses 'an unknown encoding' 2 'rope' run bad.conf "${with[@]}" --out y
+expect 'folder of what cannot be planned' '' "$(ls y 2>/dev/null)"
+cp -r corpus other
+mkdir elsewhere
+"$prepare" --split 20,20,60 --input . --ext txt --output elsewhere/corpus >said 2>&1
+refuses 'another corpus of that name' 2 'another corpus of the name corpus' \
+  run two.conf --scale smoke --dataset arxiv=elsewhere/corpus --out a
+refuses 'another order of documents' 2 'document-order seed' \
+  run two.conf "${with[@]}" --document-order file --out a
 refuses 'an unknown model' 2 'expected an arm' run two.conf "${with[@]}" --out a --only kerple
 
 # --- experiments of the papers

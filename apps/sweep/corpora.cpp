@@ -1,4 +1,4 @@
-#include "apps/sweep/text.h"
+#include "apps/sweep/corpora.h"
 
 #include <set>
 
