@@ -55,10 +55,6 @@ Range kernels_at(const Measured& m, const char* label, double distance) {
   return range;
 }
 
-void k_f2_1(const Measured& m, Evidence& e) {
-  e.above("KERPLE-log: the flattest head at 4 L", kernels_at(m, kLog, 4).most, -2);
-}
-
 void k_f3_1(const Measured& m, Evidence& e) {
   const double log = kernels_at(m, kLog, 8).least;
   for (const char* arm : {kPower, kAlibi})
@@ -77,6 +73,14 @@ std::vector<double> effective_lengths(const Measured& all_seeds, const char* lab
   }
   std::sort(lengths.begin(), lengths.end());
   return lengths;
+}
+
+void k_f2_1(const Measured& m, Evidence& e) {
+  const double flattest = kernels_at(m, kLog, 4).most;
+  e.above("KERPLE-log: the flattest head at 4 L", flattest, -2);
+  const std::vector<double> lengths = effective_lengths(m, kLog);
+  if (flattest <= -2 && !lengths.empty())
+    e.note(concat("its flattest head is at -2 after ", lengths.back(), " tokens"));
 }
 
 double count(const std::vector<double>& lengths, double most) {

@@ -43,6 +43,9 @@ void s_t3_2(const Measured& m, Evidence& e) {
   for (const double length : {4.0, 8.0, 16.0})
     e.above(concat("Rotary: PPL ", length_text(length), " / PPL ", length_text(length / 2)),
             m.ratio("Rotary", length, length / 2), 1);
+  if (m.ratio("Rotary", 16, 8) <= 1)
+    e.note(concat("it levels off: PPL 8 L / PPL L = ", fixed(m.ratio("Rotary", 8), 2),
+                  ", PPL 16 L / PPL L = ", fixed(m.ratio("Rotary", 16), 2)));
 }
 
 void s_t3_3(const Measured& m, Evidence& e) {
@@ -165,8 +168,8 @@ void s_f7_1(const Measured& m, Evidence& e) {
       e.missing(concat(label, ": spike"));
       continue;
     }
-    e.holds(concat(label, ": largest gradient near its training length"), found == 1, peak,
-            concat("a spike at position ", at));
+    e.holds(concat(label, ": position of the largest gradient, the last L / 8 left out"),
+            found == 1, peak, concat("a spike at position ", at));
   }
 }
 
