@@ -200,8 +200,13 @@ PlotScript plot_script(const Plot& plot, const PlotSize& size) {
                    panel(plot, size, "")),
             size.height + key.height};
   }
-  return {concat(kKey, "outside right center spacing ", plot.curves.size() > 10 ? 1.1 : 1.6, '\n',
-                 panel(plot, size, "")),
+  // So many lines that all stand in one column.
+  const size_t n = plot.curves.size();
+  return {concat(kKey, "outside right center spacing ",
+                 n > 10  ? 1.1
+                 : n > 7 ? 1.3
+                         : 1.6,
+                 '\n', panel(plot, size, "")),
           size.height};
 }
 
