@@ -61,6 +61,13 @@ std::vector<PrintedNumber> printed_numbers_of(const std::string& experiment) {
   return found;
 }
 
+std::vector<PrintedScalar> printed_scalars_of(const std::string& experiment) {
+  std::vector<PrintedScalar> found;
+  for (const Row& row : scalars())
+    if (row[2] == experiment) found.push_back({row[1], row[3], row[4], row[5], row[6]});
+  return found;
+}
+
 std::string printed_scalar(const std::string& experiment, const std::string& quantity) {
   for (const Row& row : scalars())
     if (row[2] == experiment && row[3] == quantity) return row[4];

@@ -20,6 +20,12 @@ struct Claim {
 const std::vector<PrintedNumber>& printed_numbers();
 /// Those of one experiment, in the order of the paper.
 std::vector<PrintedNumber> printed_numbers_of(const std::string& experiment);
+/// What a paper's text or a figure says in numbers: a row of scalars.csv.
+struct PrintedScalar {
+  std::string place;  ///< section of the paper
+  std::string quantity, value, unit, note;
+};
+std::vector<PrintedScalar> printed_scalars_of(const std::string& experiment);
 /// A number of a paper's text or configuration: scalars.csv, configs.csv; "" where there is none.
 std::string printed_scalar(const std::string& experiment, const std::string& quantity);
 std::string printed_setting(const std::string& source, const std::string& table,

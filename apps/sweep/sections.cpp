@@ -88,6 +88,8 @@ Section section_of(const Plan& plan, const Results& results) {
   };
   if (plan.arms.empty()) fill(Measured(plan, kNone, results));
   for (const PlannedDataset& dataset : plan.datasets) fill(Measured(plan, dataset, results));
+  if (ReportTable printed = printed_scalars_table(e); !printed.rows.empty())
+    section.tables.push_back(std::move(printed));
   std::erase_if(section.figures, [](const ReportFigure& figure) {
     return figure.picture.n == 0 && !plot::has_points(figure.plot);
   });

@@ -15,6 +15,8 @@ ReportTable::Field field_of(const Measured& m, const PlannedArm& arm, const std:
                             const std::string& quantity, double length);
 /// Of one data set and output: ours, and the paper's where it printed one.
 std::vector<ReportTable> tables_of(const Measured& m, const Output& output);
+/// What the paper's text and figures say in numbers; no rows where they say none.
+ReportTable printed_scalars_table(const Experiment& e);
 /// Of one data set and output; a plot has no points when nothing is measured.
 std::vector<ReportFigure> figures_of(const Measured& m, const Output& output);
 /// What is found on every claim of the experiment, over all its data sets.

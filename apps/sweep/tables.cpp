@@ -182,6 +182,16 @@ ReportTable::Field field_of(const Measured& m, const PlannedArm& arm, const std:
   return field;
 }
 
+ReportTable printed_scalars_table(const Experiment& e) {
+  ReportTable table;
+  table.is_papers = true;
+  table.caption = concat("printed: ", e.source, ", in its text and figures");
+  table.header = {"quantity", "printed", "unit"};
+  for (const PrintedScalar& of : printed_scalars_of(e.id))
+    table.rows.push_back({{of.quantity, false, of.note}, {of.value}, {of.unit}});
+  return table;
+}
+
 std::vector<ReportTable> tables_of(const Measured& m, const Output& output) {
   if (output.form == Output::Form::rows) return {by_arm(m, output)};
   if (output.form != Output::Form::table) return {};

@@ -77,11 +77,12 @@ BOOST_AUTO_TEST_CASE(the_papers_table_stands_beside_ours) {
   std::vector<const ReportTable*> printed;
   for (const ReportTable& table : section.tables)
     if (table.is_papers) printed.push_back(&table);
-  BOOST_TEST(printed.size() == 2U);  // arxiv and github; topic was never printed
+  BOOST_TEST(printed.size() == 3U);  // arxiv, github (topic was never printed), and the text
   const ReportTable& arxiv = *printed.front();
   BOOST_TEST(arxiv.header[1] == "Sandwich");
   BOOST_TEST(arxiv.rows[0][0].text == "512");
   BOOST_TEST(arxiv.rows[0][1].text.rfind("5.27 ± 0.33", 0) == 0);
+  BOOST_TEST(printed.back()->rows.size() == printed_scalars_of("sandwich/table3").size());
 }
 
 BOOST_AUTO_TEST_CASE(claims_for_the_published_size_are_not_judged_below_it) {
