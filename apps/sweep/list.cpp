@@ -25,10 +25,11 @@ double work_of(const std::vector<Cell>& cells) {
 
 std::string cost_text(const Plan& plan) {
   if (plan.cells.empty()) return "no training";
-  const double work = work_of(plan.cells);
+  const std::vector<Cell> cells = cells_of({plan});  // equal trainings happen once
+  const double work = work_of(cells);
   const bool is_card = plan.scale == Scale::small || plan.scale == Scale::paper;
   return concat(plan.arms.size(), " models x ", plan.datasets.size(), " data sets x ",
-                plan.seeds.size(), " seeds = ", plan.cells.size(), " cells, about ",
+                plan.seeds.size(), " seeds: ", cells.size(), " cells, about ",
                 cli::duration(work / (is_card ? kCard : kCore)),
                 is_card ? " on one H100" : " on one core");
 }
