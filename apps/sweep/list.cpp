@@ -82,7 +82,7 @@ int list_command(int argc, const char* const* argv, std::ostream& out) {
       continue;
     }
     for (const auto* names : {&e->datasets, &e->few})  // as if each had text of its own
-      for (const std::string& name : *names) plan.datasets.set(name, name, {name, "", ""});
+      for (const std::string& name : *names) plan.datasets.set(name, name, {name, name, ""});
     const Plan planned = plan_of(*e, plan);
     out << "    " << cost_text(planned) << '\n';
     if (is_long && !planned.arms.empty()) out << "    " << grid_text(planned) << '\n';
