@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <utility>
 
 #include "apps/analysis/spread.h"
 #include "apps/analysis/t_test.h"
@@ -47,19 +49,20 @@ std::string mark_of(const Measured& m, const PlannedArm& arm, const std::string&
   return mark == analysis::Mark::dagger ? " †" : mark == analysis::Mark::star ? " *" : "";
 }
 
-// The lowest perplexity of a row.
+// The lowest perplexity of a row, in each part of the table.
 void set_best(const Measured& m, const Output& output, const std::vector<const PlannedArm*>& arms,
               double length, std::vector<ReportTable::Field>& row) {
-  size_t best = 0;
-  double least = INFINITY;
+  std::map<std::string, std::pair<double, size_t>> least;  // of each group, with its column
+  if (arms.size() < 2) return;
   for (size_t i = 0; i < arms.size(); ++i) {
     const double x = m.value(*arms[i], output.measure, "perplexity", length);
-    if (x < least) {
-      least = x;
-      best = i + 1;
-    }
+    auto& [value, column] = least.try_emplace(arms[i]->arm.group, INFINITY, 0).first->second;
+    if (!(x < value)) continue;
+    value = x;
+    column = i + 1;
   }
-  if (best > 0 && arms.size() > 1) row[best].is_best = true;
+  for (const auto& [group, best] : least)
+    if (best.second > 0) row[best.second].is_best = true;
 }
 
 std::string on(const Measured& m) {
