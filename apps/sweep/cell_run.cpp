@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <optional>
 #include <system_error>
+#include <thread>
 
 #include "apps/cli/csv.h"
 #include "apps/cli/progress.h"
@@ -107,6 +108,15 @@ eval::ProtocolResult measure(const fs::path& path, const data::Corpus& corpus, c
       .result;
 }
 
+// One that only looks whether a cell is being made has its lock for a moment.
+std::optional<CellLock> lock_of(const fs::path& file) {
+  for (int i = 0; i < 20; ++i) {
+    if (std::optional<CellLock> lock = CellLock::take(file)) return lock;
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  return std::nullopt;
+}
+
 // What is finished of a cell. A damaged file is put aside, and the cell made anew.
 CellResult earlier_result(const fs::path& file, std::ostream& out) {
   std::error_code status;
@@ -126,7 +136,7 @@ cli::ExitCode run_cell(const SweepFolder& folder, const Cell& cell, const CellRu
                        std::ostream& out) {
   const fs::path path = folder.runs() / cell.hash();
   const fs::path file = result_path(folder.results(), cell.hash());
-  const std::optional<CellLock> lock = CellLock::take(folder.lock(cell.hash()));
+  const std::optional<CellLock> lock = lock_of(folder.lock(cell.hash()));
   require<ConfigError>(lock.has_value(), kWhere, "another process makes cell ", cell.hash(),
                        "; wait for it or stop it");
   const auto begin = std::chrono::steady_clock::now();
