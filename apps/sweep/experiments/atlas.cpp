@@ -153,6 +153,9 @@ std::vector<Experiment> atlas_rows() {
       .remarks = {
           "Each encoding has the arguments that its authors suggest, scaled as above; none was "
           "tuned. Those that act in a test alone are measured on the model of rope.",
+          "Reach counts the inputs of the last token at 4 L that masks leave visible; ERF is a "
+          "distance, "
+          "and larger than that where the first tokens are always kept (streaming).",
           "ms / step and peak MiB were measured beside other work on the same machine: they say "
           "what is slow, not by how much.",
           "Marks need two seeds: † kerple_log is significantly better, * significantly worse."}};
