@@ -6,6 +6,7 @@
 #include "apps/sweep/arms.h"
 #include "apps/sweep/evidence.h"
 #include "apps/sweep/measured.h"
+#include "apps/sweep/order.h"
 #include "engine/base/error.h"
 #include "engine/base/text.h"
 
@@ -43,16 +44,6 @@ void below(const Measured& m, Evidence& e, const char* a, const char* b, double 
 }
 void not_above(const Measured& m, Evidence& e, const char* a, const char* b, double length) {
   e.at_most(against(a, b, length), quotient(m, a, b, length), 1);
-}
-
-// Of an order that does not hold below `small`: whether most of it is there at L, where nothing is
-// extrapolated.
-void explain_order(const Measured& m, Evidence& e, const char* a, const char* b) {
-  const double near = std::log(quotient(m, a, b, 1)), far = std::log(quotient(m, a, b, 16));
-  if (!m.is_published() && e.verdict() == Verdict::fail && std::abs(near) > std::abs(far - near))
-    e.note(concat("at L, where nothing is extrapolated, ", a, " / ", b, " is ",
-                  fixed(std::exp(near), 3), " already; from L to 16 L it changes by a factor of ",
-                  fixed(std::exp(far - near), 3)));
 }
 
 void k_t3_1(const Measured& m, Evidence& e) {

@@ -8,6 +8,7 @@
 #include "apps/sweep/arms.h"
 #include "apps/sweep/evidence.h"
 #include "apps/sweep/measured.h"
+#include "apps/sweep/order.h"
 #include "engine/base/error.h"
 #include "engine/base/text.h"
 
@@ -69,6 +70,7 @@ void s_t3_5(const Measured& m, Evidence& e) {
   if (!m.is_on("arxiv") && !m.is_on("github")) return;
   for (const char* other : {"ALiBi", "Sinusoidal", "Rotary"})
     for (const double length : kBeyond) below(m, e, "Sandwich", other, length);
+  explain_order(m, e, "Sandwich", "ALiBi");
   const PlannedDataset* const topic = m.dataset_named("topic");
   if (topic == nullptr || !(m.perplexity("Sandwich", 16) > m.perplexity("ALiBi", 16))) return;
   const Measured far = m.on(*topic);
