@@ -70,9 +70,10 @@ void s_t3_5(const Measured& m, Evidence& e) {
   if (!m.is_on("arxiv") && !m.is_on("github")) return;
   for (const char* other : {"ALiBi", "Sinusoidal", "Rotary"})
     for (const double length : kBeyond) below(m, e, "Sandwich", other, length);
+  if (!(m.perplexity("Sandwich", 16) > m.perplexity("ALiBi", 16))) return;
   explain_order(m, e, "Sandwich", "ALiBi");
   const PlannedDataset* const topic = m.dataset_named("topic");
-  if (topic == nullptr || !(m.perplexity("Sandwich", 16) > m.perplexity("ALiBi", 16))) return;
+  if (topic == nullptr) return;
   const Measured far = m.on(*topic);
   if (const double x = far.perplexity("Sandwich", 16) / far.perplexity("ALiBi", 16);
       std::isfinite(x))
