@@ -101,7 +101,8 @@ BOOST_AUTO_TEST_CASE(a_folder_remembers_what_it_is_a_sweep_of) {
                         says("scale smoke"));
   PlanOptions other = made_up_options(Scale::smoke);
   other.datasets.set("arxiv", "other", {"x", "another hash", "x"});
-  BOOST_CHECK_EXCEPTION(SweepFolder(path, other), ConfigError, says("a sweep of sandwich/table1 on arxiv"));
+  BOOST_CHECK_EXCEPTION(SweepFolder(path, other), ConfigError,
+                        says("a sweep of sandwich/table1 on arxiv"));
   BOOST_CHECK_EXCEPTION(SweepFolder(temp.path() / "nothing"), IoError, says("sweep.json"));
   BOOST_CHECK_EXCEPTION(SweepFolder(temp.path(), made_up_options(Scale::smoke)), ConfigError,
                         says("something else"));
