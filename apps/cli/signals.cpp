@@ -49,8 +49,10 @@ int64_t now_ns() {
 }
 
 void on_signal(int which) {
-  if (requested.load() && !does_second_end) return;
-  if (requested.load()) ::_exit(128 + which);
+  if (requested.load()) {
+    if (does_second_end) ::_exit(128 + which);
+    return;
+  }
   const int reason = errno;
   due_ns.store(now_ns() + grace_ns);
   requested.store(true);

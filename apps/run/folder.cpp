@@ -1,13 +1,8 @@
 #include "apps/run/folder.h"
 
-#include <fcntl.h>
-#include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <system_error>
 #include <utility>
 
@@ -96,36 +91,11 @@ RunFolder RunFolder::open(const fs::path& path) {
   return run;
 }
 
-RunFolder::RunFolder(RunFolder&& other) noexcept
-    : path_(std::move(other.path_)),
-      config_(std::move(other.config_)),
-      lock_(std::exchange(other.lock_, -1)) {}
-
-RunFolder::~RunFolder() {
-  if (lock_ >= 0) ::close(lock_);  // gives the lock back
-}
-
 void RunFolder::lock(const fs::path& folder) {
-  const std::string file = (folder / "lock").string();
-  // What is behind a link or a pipe is not ours to write to, or to wait for.
-  lock_ = ::open(file.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
-  require<IoError>(lock_ >= 0 || errno != ELOOP, kWhere, file,
-                   ": expected a regular file, got a symbolic link; remove it");
-  require<IoError>(lock_ >= 0, kWhere, file, ": cannot open: ", std::strerror(errno));
-  struct stat info {};
-  require<IoError>(::fstat(lock_, &info) == 0 && S_ISREG(info.st_mode), kWhere, file,
-                   ": expected a regular file, got something else; remove it");
-  if (::flock(lock_, LOCK_EX | LOCK_NB) != 0) {
-    require<IoError>(errno == EWOULDBLOCK, kWhere, file, ": cannot lock: ", std::strerror(errno),
-                     "; put the run on a file system that has locks");
-    char owner[24] = {};
-    if (::read(lock_, owner, sizeof owner - 1) <= 0) std::strcpy(owner, "unknown");
-    fail<ConfigError>(kWhere, path_.string(), ": another process (", owner,
-                      ") is training this run; wait for it or stop it");
-  }
-  // The number only helps the message above; the lock is what counts, so a full disk is no matter.
-  const std::string self = std::to_string(::getpid());
-  if (::ftruncate(lock_, 0) == 0) (void)!::pwrite(lock_, self.data(), self.size(), 0);
+  const fs::path file = folder / "lock";
+  lock_ = FileLock::take(file, kWhere);
+  require<ConfigError>(lock_.has_value(), kWhere, path_.string(), ": another process (",
+                       FileLock::owner(file), ") is training this run; wait for it or stop it");
 }
 
 void RunFolder::remove() {

@@ -3,10 +3,12 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "apps/run/settings.h"
+#include "engine/base/file_lock.h"
 
 namespace farfield::run {
 
@@ -34,10 +36,6 @@ class RunFolder {
   /// An existing run, to read.
   static RunFolder open(const std::filesystem::path& path);
 
-  RunFolder(RunFolder&& other) noexcept;
-  RunFolder& operator=(RunFolder&& other) = delete;
-  ~RunFolder();
-
   const std::filesystem::path& path() const { return path_; }
   std::filesystem::path metrics() const { return path_ / "metrics.csv"; }
   std::filesystem::path manifest() const { return path_ / "manifest.json"; }
@@ -58,7 +56,7 @@ class RunFolder {
 
   std::filesystem::path path_;
   Settings config_;
-  int lock_ = -1;
+  std::optional<FileLock> lock_;
 };
 
 }  // namespace farfield::run

@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <optional>
 #include <system_error>
-#include <thread>
 
 #include "apps/cli/csv.h"
 #include "apps/cli/progress.h"
@@ -17,11 +16,11 @@
 #include "apps/run/load_run.h"
 #include "apps/run/machine.h"
 #include "apps/run/training_data.h"
-#include "apps/sweep/cell_lock.h"
 #include "apps/sweep/results.h"
 #include "apps/train/training_run.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
+#include "engine/base/file_lock.h"
 #include "engine/base/interrupt.h"
 
 namespace fs = std::filesystem;
@@ -108,15 +107,6 @@ eval::ProtocolResult measure(const fs::path& path, const data::Corpus& corpus, c
       .result;
 }
 
-// One that only looks whether a cell is being made has its lock for a moment.
-std::optional<CellLock> lock_of(const fs::path& file) {
-  for (int i = 0; i < 20; ++i) {
-    if (std::optional<CellLock> lock = CellLock::take(file)) return lock;
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
-  }
-  return std::nullopt;
-}
-
 // What is finished of a cell. A damaged file is put aside, and the cell made anew.
 CellResult earlier_result(const fs::path& file, std::ostream& out) {
   std::error_code status;
@@ -136,7 +126,9 @@ cli::ExitCode run_cell(const SweepFolder& folder, const Cell& cell, const CellRu
                        std::ostream& out) {
   const fs::path path = folder.runs() / cell.hash();
   const fs::path file = result_path(folder.results(), cell.hash());
-  const std::optional<CellLock> lock = lock_of(folder.lock(cell.hash()));
+  // Who only looks whether a cell is being made has its lock for a moment: some patience.
+  const std::optional<FileLock> lock =
+      FileLock::take(folder.lock(cell.hash()), kWhere, std::chrono::seconds(1));
   require<ConfigError>(lock.has_value(), kWhere, "another process makes cell ", cell.hash(),
                        "; wait for it or stop it");
   const auto begin = std::chrono::steady_clock::now();
@@ -146,6 +138,12 @@ cli::ExitCode run_cell(const SweepFolder& folder, const Cell& cell, const CellRu
   result.corpus = cell.corpus;
   if (result.covers(cell)) return cli::kDone;
   const double earlier_seconds = result.facts["seconds"];
+  const auto keep = [&] {
+    result.facts["seconds"] =
+        earlier_seconds +
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    write_result(folder.results(), result);
+  };
 
   const run::ResolvedConfig config =
       run::config_of_file(folder.cell(cell.hash()).string(), cell.training);
@@ -162,16 +160,13 @@ cli::ExitCode run_cell(const SweepFolder& folder, const Cell& cell, const CellRu
       add_facts(result, run::load_run(path.string()));
       add_words(result, config);
       result.facts["peak_mib"] = static_cast<double>(run::peak_resident_bytes()) / (1 << 20);
-      write_result(folder.results(), result);
+      keep();
     }
     for (const Measurement& m : cell.measurements) {
       if (result.measured.count(m.id()) != 0) continue;
       out << "measuring " << m.protocol << ' ' << run::value_of(m.options, "lengths") << std::endl;
       result.measured[m.id()] = measure(path, corpus, m, options.workers);
-      result.facts["seconds"] =
-          earlier_seconds +
-          std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-      write_result(folder.results(), result);
+      keep();
     }
   } catch (const Interrupted&) {
     return cli::kStopped;

@@ -13,15 +13,16 @@
 #include "apps/cli/process.h"
 #include "apps/cli/progress.h"
 #include "apps/cli/signals.h"
-#include "apps/sweep/cell_lock.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
+#include "engine/base/file_lock.h"
 
 namespace fs = std::filesystem;
 
 namespace farfield::sweep {
 namespace {
 
+constexpr std::string_view kWhere = "sweep";
 using Clock = std::chrono::steady_clock;
 constexpr auto kLook = std::chrono::milliseconds(50);
 // A stopped worker finishes its step, or gives it up after 10 s, and writes a checkpoint.
@@ -108,7 +109,7 @@ bool Drive::is_done(const Cell& cell) const {
 void Drive::start_some(std::deque<Cell>& waiting) {
   while (!waiting.empty() && running_.size() < static_cast<size_t>(options_.jobs)) {
     const auto next = std::find_if(waiting.begin(), waiting.end(), [&](const Cell& cell) {
-      return !is_being_made(folder_.lock(cell.hash()));
+      return !FileLock::is_held(folder_.lock(cell.hash()), kWhere);
     });
     if (next == waiting.end()) return;
     Cell cell = std::move(*next);
@@ -214,7 +215,7 @@ CellStates states_of(const SweepFolder& folder, const std::vector<Cell>& cells) 
     std::error_code status;
     if (found != nullptr && found->covers(cell))
       states.done.push_back(cell);
-    else if (is_being_made(folder.lock(cell.hash())))
+    else if (FileLock::is_held(folder.lock(cell.hash()), kWhere))
       states.running.push_back(cell);
     else if (fs::exists(folder.failed() / (cell.hash() + ".txt"), status))
       states.failed.push_back(cell);

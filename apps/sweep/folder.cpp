@@ -1,11 +1,13 @@
 #include "apps/sweep/folder.h"
 
 #include <algorithm>
+#include <chrono>
 #include <system_error>
 
 #include "apps/sweep/grid.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
+#include "engine/base/file_lock.h"
 #include "engine/base/json.h"
 
 namespace fs = std::filesystem;
@@ -57,8 +59,9 @@ SweepFolder::SweepFolder(fs::path path, const PlanOptions& options)
   if (options_.document_order.empty()) options_.document_order = "seed";
   std::error_code status;
   if (!fs::exists(path_ / "sweep.json", status)) {
-    require<ConfigError>(!fs::exists(path_, status) || fs::is_empty(path_, status), kWhere,
-                         path_.string(),
+    const bool is_new = !fs::exists(path_, status) || fs::is_empty(path_, status) ||
+                        fs::exists(path_ / "sweep.lock", status);  // another process makes it
+    require<ConfigError>(is_new, kWhere, path_.string(),
                          ": expected a new folder or that of an earlier sweep, got something else; "
                          "choose another --out");
     return;
@@ -123,7 +126,30 @@ std::string SweepFolder::of_folder(const std::string& path) const {
   return fs::absolute(path_ / path).lexically_normal().string();
 }
 
-void SweepFolder::save() const {
+// By a process that opened the folder when this one did, and saved it first.
+void SweepFolder::take_what_others_added() {
+  std::error_code status;
+  if (!fs::exists(path_ / "sweep.json", status)) return;
+  const SweepFolder now(path_, options_);
+  for (const std::string& id : now.ids_)
+    if (std::find(ids_.begin(), ids_.end(), id) == ids_.end()) ids_.push_back(id);
+  for (const auto& [name, text] : now.grids_)
+    if (grids_.count(name) == 0) add_grid(name, text);
+  if (now.options_.seeds)
+    options_.seeds = std::max(*now.options_.seeds, options_.seeds.value_or(1));
+  options_.datasets = now.options_.datasets;
+}
+
+void SweepFolder::save() {
+  std::error_code status;
+  fs::create_directories(path_, status);
+  const fs::path file = path_ / "sweep.lock";
+  const std::optional<FileLock> lock = FileLock::take(file, kWhere, std::chrono::seconds(10));
+  require<ConfigError>(lock.has_value(), kWhere, path_.string(), ": another process (",
+                       FileLock::owner(file), ") is writing sweep.json; wait for it or stop it");
+  take_what_others_added();
+  for (const fs::path& folder : {results(), cells(), runs(), logs(), failed()})
+    require_writable_folder(folder);
   Json json;
   json["format"] = kFormat;
   json["scale"] = to_word(options_.scale);
@@ -141,8 +167,6 @@ void SweepFolder::save() const {
                               {"hash", known.hash},
                               {"is", known.description}};
   }
-  for (const fs::path& folder : {path_, results(), cells(), runs(), logs(), failed()})
-    require_writable_folder(folder);
   write_file_atomic(path_ / "sweep.json", json.dump(1) + "\n");
 }
 

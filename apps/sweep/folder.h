@@ -14,9 +14,10 @@ namespace farfield::sweep {
 
 /// The folder of a sweep:
 ///
-///   sweep.json         what was asked for, so that every command rebuilds the same plans
+///   sweep.json         what was asked for, so that every command rebuilds the same plans;
+///                      sweep.lock while it is written
 ///   results/HASH.json  of each finished cell: all that a report needs, and all that has to move
-///   cells/HASH.json    what a cell is, for a worker
+///   cells/HASH.json    what a cell is, for a worker, which holds cells/HASH.lock
 ///   runs/HASH/         the run folder of a cell that is being made, or whose weights are kept
 ///   logs/HASH.log      what its worker said; failed/HASH.txt of one that ended without results
 ///   slurm/N.sh         a job array, with its cells in N.cells and its number in N.job
@@ -46,7 +47,9 @@ class SweepFolder {
   /// Adds an experiment of the user's own, as parse_grid() reads it, in the place of one of that
   /// name. What was finished of that stays.
   void add_grid(const std::string& name, const std::string& text);
-  void save() const;
+  /// Writes it all down, with what another process has added in the meantime. ConfigError where
+  /// that excludes this one.
+  void save();
 
   PlanOptions& options() { return options_; }
   const PlanOptions& options() const { return options_; }
@@ -56,6 +59,7 @@ class SweepFolder {
 
  private:
   void read();
+  void take_what_others_added();
   void take_datasets(const Datasets& more);
   std::string in_folder(const std::string& path) const;
   std::string of_folder(const std::string& path) const;

@@ -9,8 +9,8 @@ namespace farfield::sweep {
 /// are missing are shown as missing.
 Section section_of(const Plan& plan, const Results& results);
 
-/// A number of an arm: "12.3 ± 0.4 †", with the mark against the experiment's reference arm; of a
-/// cell that is not there "–", of one that failed its code.
+/// A number of an arm: "12.3 ± 0.4 †", with the mark against the experiment's reference arm; "–"
+/// where none was measured; the code of a failure, behind the number where other seeds have one.
 ReportTable::Field field_of(const Measured& m, const PlannedArm& arm, const std::string& measure,
                             const std::string& quantity, double length);
 /// Of one data set and output: ours, and the paper's where it printed one.

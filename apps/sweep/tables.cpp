@@ -172,16 +172,17 @@ ReportTable printed(const Measured& m, const Output& output, const std::string& 
 ReportTable::Field field_of(const Measured& m, const PlannedArm& arm, const std::string& measure,
                             const std::string& quantity, double length) {
   std::vector<double> values;
-  for (const SeedNumber& s : m.seeds(arm, measure, quantity, length)) values.push_back(s.value);
+  for (const SeedNumber& s : m.seeds(arm, measure, quantity, length))
+    if (std::isfinite(s.value)) values.push_back(s.value);
   const std::string failure = m.failure(arm, measure, length);
-  if (!failure.empty()) return {failure};
-  if (values.empty()) return {kMissing};
+  if (values.empty()) return {failure.empty() ? kMissing : failure};
   ReportTable::Field field = {eval::short_number(analysis::mean_of(values))};
   if (values.size() > 1) {
     field.text += concat(" ± ", eval::short_number(analysis::deviation_of(values)));
     field.hint = concat(values.size(), " seeds");
   }
   field.text += mark_of(m, arm, measure, quantity, length);
+  if (!failure.empty()) field.text += concat(" (others ", failure, ')');
   return field;
 }
 

@@ -16,15 +16,10 @@ constexpr std::string_view kWhere = "corpus";
 constexpr std::string_view kFormat = "farfield meta";
 constexpr std::string_view kAgain = "; the file is damaged, write it again with prepare convert";
 
-// A member of a JSON object, of the type that T is; IoError otherwise. Numbers are whole ones: to
-// make one of 1e64 is undefined.
+// IoError where there is no such member.
 template <class T>
 T member(const Json& object, const std::string& key, const std::string& file) {
-  try {
-    const Json& value = object.at(key);
-    if (!value.is_number_float()) return value.get<T>();
-  } catch (const Json::exception&) {
-  }
+  if (std::optional<T> value = whole_member<T>(object, key)) return *std::move(value);
   fail<IoError>(kWhere, file, ": expected a proper '", key, "', got none", kAgain);
 }
 

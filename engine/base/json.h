@@ -1,6 +1,7 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -32,5 +33,17 @@ void read_json(const JsonSource& source, nlohmann::json_sax<Json>& handler);
 
 /// The whole text as a tree. Throws as above.
 Json read_json(const JsonSource& source);
+
+/// A member of an object, of the type that T is; nothing where there is no such. Numbers are whole
+/// ones: to make an integer of 1e64 is undefined.
+template <class T>
+std::optional<T> whole_member(const Json& object, const std::string& key) {
+  try {
+    const Json& value = object.at(key);
+    if (!value.is_number_float()) return value.get<T>();
+  } catch (const Json::exception&) {
+  }
+  return std::nullopt;
+}
 
 }  // namespace farfield

@@ -219,7 +219,7 @@ std::vector<Experiment> alibi_slopes_rows() {
       .id = "alibi/value-separation",
       .title = "does it help that values hold no position?",
       .source = concat(kPaper, "a hypothesis of the notes"),
-      .not_run = "its encoding, rotary with rotated values, is not there yet"};
+      .not_run = "its encoding, rotary with rotated values, is not implemented"};
   return {trainable(), random(), range(), no_scaling(), value_separation};
 }
 

@@ -1,10 +1,9 @@
-// The main comparison of the Sandwich paper, the gradients of its models, and cached inference:
-// tables 3 and 5, figures 6, 7 and 11.
+// The main comparison of the Sandwich paper, table 3, and its variants: the width of the vectors,
+// trained compression ratios.
 
 #include <algorithm>
 #include <cmath>
 
-#include "apps/analysis/line_fit.h"
 #include "apps/sweep/arms.h"
 #include "apps/sweep/evidence.h"
 #include "apps/sweep/measured.h"
@@ -144,166 +143,12 @@ void gain(const Measured& m, Evidence& e) {
              1, 0.005);
 }
 
-double share(const Measured& m, const char* arm) { return m.value(arm, "P6", "recent_share"); }
-double field(const Measured& m, const char* arm) {
-  return m.value(arm, "P6", "erf") / static_cast<double>(tokens_of(m.scale(), 1));
-}
-
-void s_f6_1(const Measured& m, Evidence& e) {
-  for (const char* other : {"ALiBi", "Sandwich", "Smoothed", "KERPLE-log", "T5"})
-    e.below(concat("share of the last L inputs, Rotary against ", other), share(m, "Rotary"),
-            share(m, other));
-}
-
-void shares(const Measured& m, Evidence& e, const char* failing) {
-  e.below(concat(failing, ": share of the last L inputs"), share(m, failing), 0.5);
-  e.above("ALiBi: share of the last L inputs", share(m, "ALiBi"), 0.85);
-}
-void rotary_share(const Measured& m, Evidence& e) { shares(m, e, "Rotary"); }
-void sinusoidal_share(const Measured& m, Evidence& e) { shares(m, e, "Sinusoidal"); }
-
-void s_f7_1(const Measured& m, Evidence& e) {
-  for (const char* label : {"Sinusoidal", "Sinusoidal, L / 4"}) {
-    const PlannedArm* const arm = m.arm(label);
-    const double found = m.value(label, "P6", "jump"), peak = m.value(label, "P6", "jump_peak");
-    const int64_t at = tokens_of(m.scale(), arm->arm.train_len);
-    if (std::isnan(found)) {
-      e.missing(concat(label, ": spike"));
-      continue;
-    }
-    e.holds(concat(label, ": position of the largest gradient, the last L / 8 left out"),
-            found == 1, peak, concat("a spike at position ", at));
-  }
-}
-
-constexpr const char* kExtrapolating[] = {"Sandwich", "Smoothed", "KERPLE-log", "T5"};
-
-void s_f11_1(const Measured& m, Evidence& e) {
-  e.at_least("Sandwich: share of the last L inputs", share(m, "Sandwich"), 0.5);
-  e.at_most("Sandwich: share of the last L inputs", share(m, "Sandwich"), m.pick(0.7, 0.9));
-  e.below("share of the last L inputs, Sandwich against ALiBi", share(m, "Sandwich"),
-          share(m, "ALiBi"));
-}
-
-void s_f11_2(const Measured& m, Evidence& e) {
-  for (const char* a : kExtrapolating)
-    for (const char* b : kExtrapolating) {
-      if (std::string(a) >= b) continue;
-      const eval::Series x = m.series(*m.arm(a), "P6", "cumulative gradient"),
-                         y = m.series(*m.arm(b), "P6", "cumulative gradient");
-      const std::string what = concat(a, " and ", b, ": largest difference");
-      if (x.y.empty() || x.y.size() != y.y.size()) {
-        e.missing(what);
-        continue;
-      }
-      double most = 0;
-      for (size_t i = 0; i < x.y.size(); ++i) most = std::max(most, std::abs(x.y[i] - y.y[i]));
-      e.below(what, most, m.pick(0.2, 0.3));
-    }
-}
-
-void s_f11_linear(const Measured& m, Evidence& e) {
-  const eval::Series s = m.series(*m.arm("Sandwich"), "P6", "cumulative gradient");
-  const auto unit = static_cast<double>(tokens_of(m.scale(), 1));
-  std::vector<double> x, y;
-  for (size_t i = 0; i < s.y.size(); ++i)
-    if (s.x[i] >= 3 * unit && s.x[i] <= 3.5 * unit) {
-      x.push_back(s.x[i]);
-      y.push_back(s.y[i]);
-    }
-  if (x.size() < 3) return e.missing("Sandwich: cumulative gradient from 3 L to 3.5 L");
-  double mean = 0, variance = 0;
-  for (const double v : y) mean += v / static_cast<double>(y.size());
-  for (const double v : y) variance += (v - mean) * (v - mean) / static_cast<double>(y.size());
-  const double residual = analysis::fit_line(x, y).residual;
-  e.above("Sandwich: R2 of a line over 3 L to 3.5 L", 1 - residual * residual / variance, 0.98);
-}
-
-void fields_beyond(const Measured& m, Evidence& e) {
-  for (const char* arm : kExtrapolating) {
-    e.at_least(concat("share of the last L inputs, ALiBi - ", arm),
-               share(m, "ALiBi") - share(m, arm), 0.02);
-    e.above(concat(arm, ": ERF / L"), field(m, arm), 3);
-  }
-  e.below("ALiBi: ERF / L", field(m, "ALiBi"), 3);
-}
-
-double cached(const Measured& m, const char* arm, double length) {
-  return m.value(arm, "P9", "perplexity", length);
-}
-
-void s_t5_1(const Measured& m, Evidence& e) {
-  for (const char* arm : {"Sandwich", "ALiBi"})
-    e.within(concat(arm, ", cached: PPL 32 L / PPL 16 L"), cached(m, arm, 32) / cached(m, arm, 16),
-             1, m.pick(0.001, 0.005));
-}
-
-void s_t5_2(const Measured& m, Evidence& e) {
-  for (const double length : {8.0, 16.0, 32.0})
-    if (!m.is_published() || length <= 16)
-      e.within("ALiBi, cached: PPL " + length_text(length), cached(m, "ALiBi", length),
-               m.value("ALiBi", "P1 same", "perplexity", length), 0.005);
-}
-
-void slightly_worse(const Measured& m, Evidence& e, double length) {
-  e.above(concat("Sandwich: PPL ", length_text(length), ", cached / not cached"),
-          cached(m, "Sandwich", length) / m.value("Sandwich", "P1 same", "perplexity", length), 1);
-}
-void s_t5_3(const Measured& m, Evidence& e) { slightly_worse(m, e, 8); }
-void s_t5_4(const Measured& m, Evidence& e) { slightly_worse(m, e, 16); }
-
-void s_c_1(const Measured& m, Evidence& e) {
-  const double w = static_cast<double>(tokens_of(m.scale(), 4));
-  for (const char* arm : {"Sandwich", "ALiBi"})
-    for (const double length : {8.0, 16.0, 32.0}) {
-      const double n = static_cast<double>(tokens_of(m.scale(), length)) - 1;
-      e.within(concat(arm, ": score evaluations of a head at ", length_text(length)),
-               m.value(arm, "P9", "score_evaluations", length), w * (w + 1) / 2 + (n - w) * w, 0);
-      e.within(concat(arm, ": those without a cache at ", length_text(length)),
-               m.value(arm, "P9", "score_evaluations", length) *
-                   m.value(arm, "P9", "full_ratio", length),
-               n * (n + 1) / 2, 1e-6);
-    }
-}
-
-void identity(const Measured& m, Evidence& e) {
-  for (const char* arm : {"Sandwich", "ALiBi"})
-    for (const double length : {8.0, 16.0, 32.0})
-      e.at_most(concat(arm, ": error of the cache at ", length_text(length)),
-                m.value(arm, "P9", "cache_error", length), 1e-4);
-}
-
 void s_d_1(const Measured& m, Evidence& e) {
   for (const PlannedArm& arm : m.arms())
     if (arm.label() != "Sandwich")
       for (const double length : {1.0, 2.0, 4.0, 8.0, 16.0})
         e.above(concat(arm.label(), ": PPL ", length_text(length), " / that of 128"),
                 m.perplexity(arm, length) / m.perplexity("Sandwich", length), 1);
-}
-
-// A small model's seconds say nothing of the papers': there the ratio is told alone.
-void s_sp_1(const Measured& m, Evidence& e) {
-  const double ratio =
-      m.value("T5", "P10", "train_step_s") / m.value("Sandwich", "P10", "train_step_s");
-  if (m.is_published())
-    e.above("seconds per step, T5 / Sandwich", ratio, 1);
-  else if (std::isfinite(ratio))
-    e.note(concat("seconds per step, T5 / Sandwich: ", fixed(ratio, 2),
-                  "; judged at the published size alone"));
-}
-
-Output field_curves() {
-  return {.form = Output::Form::series,
-          .measure = "P6",
-          .quantity = "cumulative gradient",
-          .caption = "share of the gradient on the inputs up to a position",
-          .is_log_x = false,
-          .may_log_y = false};
-}
-Output field_rows() {
-  return {.form = Output::Form::rows,
-          .measure = "P6",
-          .quantities = {"erf", "erf_rounded", "recent_share", "jump_peak", "jump_height"}};
 }
 
 Experiment table3() {
@@ -342,118 +187,6 @@ Experiment table3() {
                       "symbol is of no use, and is not judged there."}};
 }
 
-Experiment fig6() {
-  return {.place = 190,
-          .id = "sandwich/fig6",
-          .title = "the gradient of rotary, which fails",
-          .source = concat(kPaper, "figure 6"),
-          .arms = {rotary(), geometric_alibi(), sandwich(), smoothed(), kerple_log(), t5()},
-          .measures = {gradient()},
-          .outputs = {field_curves(), field_rows()},
-          .findings = {{.claim = "S-F6-1", .check = s_f6_1},
-                       {.claim = "sandwich/fig6/share",
-                        .check = rotary_share,
-                        .statement = "the last L inputs hold less than half of rotary's gradient, "
-                                     "and more than 0.85 of ALiBi's"}}};
-}
-
-Experiment fig7() {
-  Arm quarter = sinusoidal();
-  quarter.label = "Sinusoidal, L / 4";
-  quarter.train_len = 0.25;
-  return {.place = 200,
-          .id = "sandwich/fig7",
-          .title = "the gradient of sinusoidal, which fails",
-          .source = concat(kPaper, "figure 7"),
-          .arms = {sinusoidal(), quarter, geometric_alibi()},
-          .measures = {gradient()},
-          .outputs = {field_curves(),
-                      {.form = Output::Form::series,
-                       .measure = "P6",
-                       .quantity = "normalised gradient",
-                       .caption = "share of the gradient at a position",
-                       .is_log_x = false},
-                      field_rows()},
-          .findings = {{.claim = "S-F7-1", .check = s_f7_1},
-                       {.claim = "sandwich/fig7/share",
-                        .check = sinusoidal_share,
-                        .statement = "the last L inputs hold less than half of sinusoidal's "
-                                     "gradient, and more than 0.85 of ALiBi's"}}};
-}
-
-Experiment fig11() {
-  return {.place = 210,
-          .id = "sandwich/fig11",
-          .title = "gradients of encodings that extrapolate",
-          .source = concat(kPaper, "figure 11"),
-          .few = {"arxiv", "topic"},
-          .arms = {sandwich(), smoothed(), kerple_log(), t5(), geometric_alibi()},
-          .measures = {gradient()},
-          .outputs = {field_curves(), field_rows()},
-          .findings = {{.claim = "S-F11-1", .check = s_f11_1},
-                       {.claim = "S-F11-2", .check = s_f11_2},
-                       {.claim = "sandwich/fig11/linear",
-                        .check = s_f11_linear,
-                        .statement = "the cumulative gradient of Sandwich is a line from 3 L to "
-                                     "3.5 L: R2 above 0.98"},
-                       {.claim = "sandwich/fig11/fields",
-                        .check = fields_beyond,
-                        .statement = "each puts at least 0.02 less of the gradient on the last L "
-                                     "inputs than ALiBi, and its field exceeds 3 L, ALiBi's not"}}};
-}
-
-Experiment table5() {
-  return {.place = 240,
-          .id = "sandwich/table5",
-          .title = "inference with a cache of 4 L tokens",
-          .source = concat(kPaper, "table 5, appendix B"),
-          .datasets = {"openwebtext2", "arxiv", "github"},
-          .few = {"arxiv"},
-          .arms = {sandwich(), geometric_alibi()},
-          .measures = {{.key = "P9",
-                        .protocol = "cached",
-                        .lengths = {8, 16, 32},
-                        .options = {{"cache", "{4}"}}},
-                       {.key = "P1 same",
-                        .protocol = "last-token",
-                        .lengths = {8, 16, 32},
-                        .options = {{"segments", "{cached segments}"}}}},
-          .outputs = {{.form = Output::Form::table, .measure = "P9", .caption = "with the cache"},
-                      {.form = Output::Form::table,
-                       .measure = "P1 same",
-                       .caption = "the same tokens without it"},
-                      {.form = Output::Form::rows,
-                       .measure = "P9",
-                       .quantities = {"cache_bytes", "score_evaluations", "full_ratio",
-                                      "cache_error"}}},
-          .findings = {{.claim = "S-T5-1", .check = s_t5_1},
-                       {.claim = "S-T5-2", .check = s_t5_2},
-                       {.claim = "S-T5-3", .check = s_t5_3},
-                       {.claim = "S-T5-4", .check = s_t5_4},
-                       {.claim = "sandwich/table5/identity",
-                        .check = identity,
-                        .statement = "the cache gives the scores of one pass under a window of its "
-                                     "size, to 1e-4"}},
-          .reference = "sandwich/table5"};
-}
-
-Experiment complexity() {
-  Experiment e = table5();
-  e.place = 250;
-  e.id = "sandwich/complexity";
-  e.title = "how many scores cached inference computes";
-  e.source = concat(kPaper, "appendix B");
-  e.reference.clear();
-  e.outputs = {{.form = Output::Form::rows,
-                .measure = "P9",
-                .quantities = {"score_evaluations", "full_ratio", "cache_bytes"}}};
-  e.findings = {{.claim = "S-C-1", .check = s_c_1}};
-  e.remarks = {
-      "Cached: w (w + 1) / 2 + (n - w) w scores of a head over n inputs, w = 4 L the "
-      "cache. Without it: n (n + 1) / 2."};
-  return e;
-}
-
 Experiment bar_d() {
   Experiment e = {.place = 170,
                   .id = "sandwich/bar_d-sweep",
@@ -488,23 +221,6 @@ Experiment learnable() {
   return e;
 }
 
-Experiment speed() {
-  return {.place = 260,
-          .id = "sandwich/speed",
-          .title = "what T5 costs against Sandwich",
-          .source = concat(kPaper, "section 6.3"),
-          .datasets = {"arxiv"},
-          .arms = {sandwich(), t5()},
-          .measures = {{.key = "P10", .protocol = "speed", .lengths = {1}}},
-          .outputs = {{.form = Output::Form::rows,
-                       .measure = "P10",
-                       .quantities = {"train_step_s", "train_step_s_p10", "train_step_s_p90",
-                                      "train_tokens_per_s", "train_peak_mib"}}},
-          .findings = {{.claim = "S-SP-1", .check = s_sp_1}},
-          .remarks = {"Informative: where one kernel reads every table, all encodings may cost the "
-                      "same."}};
-}
-
 }  // namespace
 
 std::vector<Experiment> sandwich_table3_rows() {
@@ -513,9 +229,8 @@ std::vector<Experiment> sandwich_table3_rows() {
                        .title = "can any of them count modulo 2 beyond its training length?",
                        .source = concat(kPaper, "limitations"),
                        .findings = {{.claim = "S-P-1"}},
-                       .not_run = "its task, parity of bits, is not there yet"};
-  return {table3(),     fig6(),  fig7(),      fig11(), table5(),
-          complexity(), bar_d(), learnable(), speed(), parity};
+                       .not_run = "its task, parity of bits, is not implemented"};
+  return {table3(), bar_d(), learnable(), parity};
 }
 
 }  // namespace farfield::sweep

@@ -103,6 +103,17 @@ BOOST_AUTO_TEST_CASE(the_second_signal_leaves_at_once) {
   BOOST_TEST(WEXITSTATUS(ended.status) == 128 + SIGINT);
 }
 
+BOOST_AUTO_TEST_CASE(the_second_signal_is_ignored_on_request) {
+  const Ended ended = in_a_child([] {
+    const StopSignals watch("stopping", std::chrono::hours(1), false);
+    ::raise(SIGTERM);
+    ::raise(SIGINT);
+    if (!stop_requested()) ::_exit(7);
+  });
+  BOOST_TEST(ended.status == 0);
+  BOOST_TEST(ended.said == "stopping\n");
+}
+
 BOOST_AUTO_TEST_CASE(a_handler_does_not_write_to_the_stack_of_a_computation) {
   const StopSignals watch;
   for (const int which : {SIGINT, SIGTERM, SIGUSR1}) {

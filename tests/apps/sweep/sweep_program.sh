@@ -107,12 +107,13 @@ until_there 'a cell that is being made' '"$sweep" status b | grep -q "0 done, 1 
 "$sweep" run long.conf "${with[@]}" --out b >said 2>&1 &
 second=$!
 until_there 'a second driver' 'grep -q "1 being made by another process" said'
-kill -INT "$second"
-wait "$second"
-expect 'second driver that is stopped' 75 $?
 kill -INT "$driver"
 wait "$driver"
 expect 'first driver that is stopped' 75 $?
+until_there 'a cell that the second driver goes on with' 'pgrep -P $second'
+kill -INT "$second"
+wait "$second"
+expect 'second driver that is stopped' 75 $?
 
 # --- Ctrl-C: the cell goes on from its checkpoint, and leaves another
 kept=$(ls -d b/runs/*/checkpoints/step-* | sed 's/.*step-0*//' | sort -n | tail -n 1)
@@ -126,8 +127,18 @@ expect 'run that is stopped' 75 $?
 first=$(tail -n +$((lines + 1)) b/logs/*.log | sed -n 's/^step \([0-9]*\) .*/\1/p' | head -n 1)
 ((first > kept)) || expect 'first step of a cell that goes on' "more than $kept" "$first"
 
+# --- two at once lose nothing of each other
+grid 20 alibi >one.conf
+for name in one two; do
+  "$sweep" run $name.conf "${with[@]}" --out e --dry-run >"said.$name" 2>&1 &
+done
+wait
+status "$sweep" status e
+says 'the first of two at once' 'own/one: 0 done, 0 running, 1 open'
+says 'the second of two at once' 'own/two: 0 done, 0 running, 2 open'
+
 # --- a grid may grow, and have comments
-{ echo '# two more'; echo; sed 's/encoding = rope/encoding = rope\nencoding = kerple_log/' two.conf; } >grown
+{ echo '# one more'; echo; sed 's/encoding = rope/encoding = rope\nencoding = kerple_log/' two.conf; } >grown
 cp two.conf kept.conf
 cp grown two.conf
 status "$sweep" run two.conf "${with[@]}" --out a
@@ -210,7 +221,6 @@ refuses 'no key' 2 'key = value' run bad.conf --out x
 sed 's/rope/roope/' two.conf >bad.conf
 refuses 'an unknown encoding' 2 'rope' run bad.conf "${with[@]}" --out y
 expect 'folder of what cannot be planned' '' "$(ls y 2>/dev/null)"
-cp -r corpus other
 mkdir elsewhere
 "$prepare" --split 20,20,60 --input . --ext txt --output elsewhere/corpus >said 2>&1
 refuses 'another corpus of that name' 2 'another corpus of the name corpus' \

@@ -1,0 +1,76 @@
+#include "engine/base/file_lock.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <thread>
+
+#include "engine/base/error.h"
+
+namespace fs = std::filesystem;
+
+namespace farfield {
+namespace {
+
+// What is behind a link or a pipe is not ours to write to, or to wait for.
+int open_lock(const std::string& file, std::string_view where) {
+  const int descriptor =
+      ::open(file.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
+  require<IoError>(descriptor >= 0 || errno != ELOOP, where, file,
+                   ": expected a regular file, got a symbolic link; remove it");
+  require<IoError>(descriptor >= 0, where, file, ": cannot open: ", std::strerror(errno));
+  struct stat info {};
+  if (::fstat(descriptor, &info) == 0 && S_ISREG(info.st_mode)) return descriptor;
+  ::close(descriptor);
+  fail<IoError>(where, file, ": expected a regular file, got something else; remove it");
+}
+
+bool try_lock(int descriptor, const std::string& file, std::string_view where) {
+  if (::flock(descriptor, LOCK_EX | LOCK_NB) == 0) return true;
+  require<IoError>(errno == EWOULDBLOCK, where, file, ": cannot lock: ", std::strerror(errno),
+                   "; use a file system that has locks");
+  return false;
+}
+
+}  // namespace
+
+std::optional<FileLock> FileLock::take(const fs::path& file, std::string_view where,
+                                       std::chrono::milliseconds patience) {
+  constexpr std::chrono::milliseconds kLook(20);
+  FileLock lock(open_lock(file.string(), where));
+  while (!try_lock(lock.descriptor_, file.string(), where)) {
+    if (patience.count() <= 0) return std::nullopt;
+    std::this_thread::sleep_for(kLook);
+    patience -= kLook;
+  }
+  // The number only helps messages; the lock is what counts, so a full disk is no matter.
+  const std::string self = std::to_string(::getpid());
+  if (::ftruncate(lock.descriptor_, 0) == 0)
+    (void)!::pwrite(lock.descriptor_, self.data(), self.size(), 0);
+  return lock;
+}
+
+FileLock::~FileLock() {
+  if (descriptor_ >= 0) ::close(descriptor_);  // gives the lock back
+}
+
+bool FileLock::is_held(const fs::path& file, std::string_view where) {
+  std::error_code status;
+  if (!fs::exists(file, status)) return false;
+  const FileLock lock(open_lock(file.string(), where));
+  return !try_lock(lock.descriptor_, file.string(), where);
+}
+
+std::string FileLock::owner(const fs::path& file) {
+  char owner[24] = {};
+  const int descriptor = ::open(file.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  const bool is_there = descriptor >= 0 && ::read(descriptor, owner, sizeof owner - 1) > 0;
+  if (descriptor >= 0) ::close(descriptor);
+  return is_there ? owner : "unknown";
+}
+
+}  // namespace farfield
