@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "apps/plot/compact_svg.h"
 #include "engine/base/error.h"
 #include "engine/base/hash.h"
 
@@ -175,7 +176,7 @@ std::string on_dark(const std::string& colour) {
 std::string finished_svg(const std::string& drawn, const SvgText& text) {
   const std::string id = 'f' + hash_hex(drawn + text.title).substr(0, 10), prefix = id + '-';
   Colours colours;
-  std::string svg = drawn;
+  std::string svg = compact_svg(drawn);
   // Filters that nothing uses, titles of lines that have none, and gnuplot's own.
   remove_elements(svg, "<filter ", "</filter>");
   remove_elements(svg, "<title>gnuplot_plot_", "</title>");
