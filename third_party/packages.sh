@@ -5,6 +5,7 @@
 build_packages=(
   g++ cmake ninja-build ccache git
   libeigen3-dev libdnnl-dev libboost-program-options-dev libboost-test-dev libboost-context-dev
+  libopenmpi-dev openmpi-bin
   nlohmann-json3-dev libzstd-dev zlib1g-dev libutf8proc-dev libxxhash-dev gnuplot-nox
 )
 check_packages=(clang-format)

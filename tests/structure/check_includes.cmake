@@ -8,6 +8,7 @@ set(libraries "data|layers|posenc|engine")
 # first row that fits a file holds. host_device.h is one macro, which random.h needs.
 set(rows
   "engine/base/"    "^engine/(base/|host_device\\.h$)"
+  "engine/comm/"    "^engine/(comm|base)/"
   "engine/"         "^engine/"
   "posenc/"         "^(posenc|engine)/"
   "layers/"         "^(layers|posenc|engine)/"
@@ -37,6 +38,7 @@ set(reserved
   "^(oneapi/|dnnl)"                                          "^engine/cpu/gemm"
   "^(Eigen/|unsupported/Eigen/)"                             "^(engine/cpu/gemm|apps/analysis/definiteness\\.cpp$)"
   "^(cuda|cublas|nccl|mma\\.h|cooperative_groups)"           "^engine/cuda/"
+  "^mpi\\.h$"                                                 "^engine/comm/mpi_transport\\.cpp$"
   "^boost/(test|mpl)"                                        "^tests/"
   "^boost/math"                                              "^apps/analysis/student\\.cpp$"
   "^boost/context"                                           "^tests/support/cuda/fibers"

@@ -1,0 +1,91 @@
+#include "engine/comm/mpi_transport.h"
+
+#include <mpi.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <array>
+
+#include "engine/base/error.h"
+
+namespace farfield::comm {
+namespace {
+
+constexpr std::string_view kWhere = "mpi";
+
+void check(int status) {
+  if (status == MPI_SUCCESS) return;
+  char text[MPI_MAX_ERROR_STRING] = {};
+  int size = 0;
+  MPI_Error_string(status, text, &size);
+  fail<BackendError>(kWhere, text);
+}
+
+int rank_in_world() {
+  int rank = 0;
+  check(MPI_Comm_rank(MPI_COMM_WORLD, &rank));
+  return rank;
+}
+
+int size_of_world() {
+  int size = 1;
+  check(MPI_Comm_size(MPI_COMM_WORLD, &size));
+  return size;
+}
+
+class MpiTransport final : public Transport {
+ public:
+  MpiTransport() : Transport(rank_in_world(), size_of_world()) {
+    check(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
+  }
+  ~MpiTransport() override { MPI_Finalize(); }
+
+  std::string name() const override;
+  void exchange(const Outgoing& out, const Incoming& in) override;
+};
+
+std::string MpiTransport::name() const {
+  char text[MPI_MAX_LIBRARY_VERSION_STRING] = {};
+  int size = 0;
+  MPI_Get_library_version(text, &size);
+  const std::string version(text, static_cast<size_t>(size));  // "Open MPI v4.1.4, package: ..."
+  return concat("MPI (", version.substr(0, version.find_first_of(",\n")), ')');
+}
+
+// Messages of at most 1 GiB, as MPI counts in an int. Between looks the processor goes to whoever
+// else wants it: more processes than processors are no disaster then.
+void MpiTransport::exchange(const Outgoing& out, const Incoming& in) {
+  constexpr size_t kMost = size_t{1} << 30;
+  const size_t n_out = out.to == kNobody ? 0 : out.bytes.size(),
+               n_in = in.from == kNobody ? 0 : in.bytes.size();
+  for (size_t at = 0; at < std::max(n_out, n_in); at += kMost) {
+    std::array<MPI_Request, 2> requests = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+    if (at < n_in)
+      check(MPI_Irecv(in.bytes.data() + at, static_cast<int>(std::min(kMost, n_in - at)), MPI_BYTE,
+                      in.from, 0, MPI_COMM_WORLD, &requests[0]));
+    if (at < n_out)
+      check(MPI_Isend(out.bytes.data() + at, static_cast<int>(std::min(kMost, n_out - at)),
+                      MPI_BYTE, out.to, 0, MPI_COMM_WORLD, &requests[1]));
+    for (int is_done = 0;;) {
+      check(MPI_Testall(2, requests.data(), &is_done, MPI_STATUSES_IGNORE));
+      if (is_done) break;
+      ::sched_yield();
+    }
+  }
+}
+
+}  // namespace
+
+bool has_mpi() { return true; }
+
+std::unique_ptr<Transport> start_mpi() {
+  int provided = 0;
+  check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided));
+  require<BackendError>(provided >= MPI_THREAD_SERIALIZED, kWhere,
+                        "expected an MPI that any thread may call (MPI_THREAD_SERIALIZED), got "
+                        "level ",
+                        provided);
+  return std::make_unique<MpiTransport>();
+}
+
+}  // namespace farfield::comm

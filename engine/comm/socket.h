@@ -1,0 +1,53 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+
+namespace farfield::comm {
+
+using Clock = std::chrono::steady_clock;
+
+/// A TCP socket of IPv4 or IPv6, which does not block. Errors are BackendErrors with the system's
+/// reason.
+class Socket {
+ public:
+  Socket() = default;
+  explicit Socket(int descriptor) : descriptor_(descriptor) {}
+  Socket(Socket&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
+  Socket& operator=(Socket&& other) noexcept {
+    std::swap(descriptor_, other.descriptor_);
+    return *this;
+  }
+  ~Socket();
+
+  int descriptor() const { return descriptor_; }
+  bool is_open() const { return descriptor_ >= 0; }
+
+  /// Listens on `port`, 0: any. On `host` where that is an address of this machine, else (and
+  /// where it is "") on all.
+  static Socket listen(const std::string& host, uint16_t port);
+  uint16_t port() const;
+  /// The next who connects; nothing when nobody does until then.
+  std::optional<Socket> accept(Clock::time_point until) const;
+  /// A connection, tried again until then: who listens may come later. BackendError.
+  static Socket connect(const std::string& host, uint16_t port, Clock::time_point until);
+  /// The address of the other end.
+  std::string peer() const;
+
+  /// What can be sent, or received, now; 0: nothing. BackendError "the connection is closed".
+  size_t send_some(std::span<const std::byte> bytes) const;
+  size_t receive_some(std::span<std::byte> bytes) const;
+  /// All of it until then. BackendError.
+  void send(std::span<const std::byte> bytes, Clock::time_point until) const;
+  void receive(std::span<std::byte> bytes, Clock::time_point until) const;
+
+ private:
+  int descriptor_ = -1;
+};
+
+}  // namespace farfield::comm

@@ -1,0 +1,191 @@
+#include "engine/comm/tcp_transport.h"
+
+#include <poll.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include "engine/base/error.h"
+#include "engine/comm/socket.h"
+
+namespace farfield::comm {
+namespace {
+
+constexpr std::string_view kWhere = "tcp";
+
+// What a process says of itself when it connects. Its fields are in the order of bytes of this
+// machine: `magic` is another number to one of the other order.
+struct Hello {
+  uint64_t magic = 0x31706c6569667266;
+  int32_t rank = 0, size = 0;
+  uint32_t port = 0;  // that it listens on itself
+};
+
+// Where a process listens, as process 0 sees it; or why it may not join.
+struct Address {
+  std::array<char, 64> host = {};
+  uint32_t port = 0;
+};
+struct Reply {
+  std::array<char, 128> refusal = {};
+};
+
+template <class T>
+std::span<const std::byte> bytes_of(const T& value) {
+  return std::as_bytes(std::span(&value, 1));
+}
+template <class T>
+std::span<std::byte> writable(T& value) {
+  return std::as_writable_bytes(std::span(&value, 1));
+}
+
+template <size_t n>
+void copy_text(const std::string& text, std::array<char, n>& to) {
+  std::strncpy(to.data(), text.c_str(), n - 1);
+}
+
+class TcpTransport final : public Transport {
+ public:
+  TcpTransport(int rank, int size, std::vector<Socket> peers)
+      : Transport(rank, size), peers_(std::move(peers)) {}
+
+  std::string name() const override { return "TCP"; }
+  void exchange(const Outgoing& out, const Incoming& in) override;
+
+ private:
+  template <class Move>
+  void move(int peer, const Move& move);
+
+  std::vector<Socket> peers_;  // by rank; none at our own
+};
+
+// A step of sending or receiving; what fails is told with who is at the other end.
+template <class Move>
+void TcpTransport::move(int peer, const Move& step) {
+  try {
+    step(peers_[static_cast<size_t>(peer)]);
+  } catch (const BackendError& error) {
+    fail<BackendError>(kWhere, "process ", peer, " of ", size(),
+                       " has ended or cannot be reached any more: ", error.what());
+  }
+}
+
+void TcpTransport::exchange(const Outgoing& out, const Incoming& in) {
+  std::span<const std::byte> to_send = out.to == kNobody ? out.bytes.first(0) : out.bytes;
+  std::span<std::byte> to_receive = in.from == kNobody ? in.bytes.first(0) : in.bytes;
+  while (!to_send.empty() || !to_receive.empty()) {
+    std::array<pollfd, 2> waits = {};
+    nfds_t n = 0;
+    if (!to_send.empty()) {
+      move(out.to, [&](const Socket& s) { to_send = to_send.subspan(s.send_some(to_send)); });
+      if (!to_send.empty())
+        waits[n++] = {peers_[static_cast<size_t>(out.to)].descriptor(), POLLOUT, 0};
+    }
+    if (!to_receive.empty()) {
+      move(in.from,
+           [&](const Socket& s) { to_receive = to_receive.subspan(s.receive_some(to_receive)); });
+      if (!to_receive.empty())
+        waits[n++] = {peers_[static_cast<size_t>(in.from)].descriptor(), POLLIN, 0};
+    }
+    if (n > 0) ::poll(waits.data(), n, -1);
+  }
+}
+
+// Of process 0: all others, by rank, with where they listen.
+std::vector<Socket> gather(const Meeting& meeting, const Socket& listener, Clock::time_point until,
+                           std::vector<Address>& addresses) {
+  std::vector<Socket> peers(static_cast<size_t>(meeting.size));
+  for (int n_there = 1; n_there < meeting.size;) {
+    std::optional<Socket> socket = listener.accept(until);
+    if (!socket) {
+      std::string missing;
+      for (int rank = 1; rank < meeting.size; ++rank)
+        if (!peers[static_cast<size_t>(rank)].is_open())
+          missing += concat(missing.empty() ? "" : ", ", rank);
+      fail<BackendError>(kWhere, "waited ", meeting.patience.count(), " s on port ", meeting.port,
+                         " for ", meeting.size, " processes; missing: ", missing,
+                         "; are all started, with this MASTER_ADDR and MASTER_PORT?");
+    }
+    Hello hello;
+    try {
+      socket->receive(writable(hello), std::min(until, Clock::now() + std::chrono::seconds(5)));
+    } catch (const BackendError&) {
+      continue;  // somebody else who looked at the port
+    }
+    if (hello.magic != Hello().magic) continue;
+    Reply reply;
+    if (hello.size != meeting.size)
+      copy_text(concat("expected ", meeting.size, " processes, as process 0 does, got ", hello.size,
+                       " of process ", hello.rank),
+                reply.refusal);
+    else if (hello.rank < 1 || hello.rank >= meeting.size ||
+             peers[static_cast<size_t>(hello.rank)].is_open())
+      copy_text(concat("expected processes 1 to ", meeting.size - 1, " once each, got another ",
+                       hello.rank),
+                reply.refusal);
+    if (reply.refusal[0] != '\0') {
+      socket->send(bytes_of(reply), until);
+      fail<ConfigError>(kWhere, reply.refusal.data());
+    }
+    const auto rank = static_cast<size_t>(hello.rank);
+    copy_text(socket->peer(), addresses[rank].host);
+    addresses[rank].port = hello.port;
+    peers[rank] = *std::move(socket);
+    ++n_there;
+  }
+  for (size_t rank = 1; rank < peers.size(); ++rank) {
+    peers[rank].send(bytes_of(Reply()), until);
+    peers[rank].send(std::as_bytes(std::span(addresses)), until);
+  }
+  return peers;
+}
+
+// Of the others: connections to those before, and from those behind.
+std::vector<Socket> join(const Meeting& meeting, const Socket& listener, Clock::time_point until,
+                         std::vector<Address>& addresses) {
+  std::vector<Socket> peers(static_cast<size_t>(meeting.size));
+  const Hello own = {.rank = meeting.rank, .size = meeting.size, .port = listener.port()};
+  peers[0] = Socket::connect(meeting.host, meeting.port, until);
+  peers[0].send(bytes_of(own), until);
+  Reply reply;
+  peers[0].receive(writable(reply), until);
+  require<ConfigError>(reply.refusal[0] == '\0', kWhere, reply.refusal.data());
+  peers[0].receive(std::as_writable_bytes(std::span(addresses)), until);
+  for (int rank = 1; rank < meeting.rank; ++rank) {
+    const Address& at = addresses[static_cast<size_t>(rank)];
+    Socket& peer = peers[static_cast<size_t>(rank)];
+    peer = Socket::connect(at.host.data(), static_cast<uint16_t>(at.port), until);
+    peer.send(bytes_of(own), until);
+  }
+  for (int n = meeting.rank + 1; n < meeting.size;) {
+    std::optional<Socket> socket = listener.accept(until);
+    require<BackendError>(socket.has_value(), kWhere, "waited ", meeting.patience.count(),
+                          " s for the processes behind ", meeting.rank);
+    Hello hello;
+    socket->receive(writable(hello), until);
+    if (hello.magic != own.magic || hello.rank <= meeting.rank || hello.rank >= meeting.size)
+      continue;
+    peers[static_cast<size_t>(hello.rank)] = *std::move(socket);
+    ++n;
+  }
+  return peers;
+}
+
+}  // namespace
+
+std::unique_ptr<Transport> meet_by_tcp(const Meeting& meeting) {
+  require<ConfigError>(meeting.size >= 1 && meeting.rank >= 0 && meeting.rank < meeting.size,
+                       kWhere, "expected a rank below the number of processes, got ", meeting.rank,
+                       " of ", meeting.size);
+  const Clock::time_point until = Clock::now() + meeting.patience;
+  std::vector<Address> addresses(static_cast<size_t>(meeting.size));
+  const bool is_first = meeting.rank == 0;
+  const Socket listener =
+      is_first ? Socket::listen(meeting.host, meeting.port) : Socket::listen("", 0);
+  return std::make_unique<TcpTransport>(meeting.rank, meeting.size,
+                                        is_first ? gather(meeting, listener, until, addresses)
+                                                 : join(meeting, listener, until, addresses));
+}
+
+}  // namespace farfield::comm

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/comm/transport.h"
+
+namespace farfield::comm {
+
+/// Where the processes of a job find each other.
+struct Meeting {
+  int rank = 0, size = 1;
+  std::string host;   ///< of process 0: MASTER_ADDR
+  uint16_t port = 0;  ///< that process 0 listens on: MASTER_PORT
+  std::chrono::seconds patience{30};
+};
+
+/// Connects every two processes of a job by TCP. Anyone who reaches the port can join: for networks
+/// whose users are trusted, as MPI's are.
+///
+/// ConfigError when the processes differ in size or two have one rank; BackendError, saying who is
+/// missing, when not all are there in time.
+std::unique_ptr<Transport> meet_by_tcp(const Meeting& meeting);
+
+}  // namespace farfield::comm

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "engine/comm/communicator.h"
+
+namespace farfield::test {
+
+/// How a process ended, and what it said.
+struct EndedProcess {
+  int status = 0;  ///< its exit status, 128 + n for signal n
+  std::string said;
+};
+
+/// Runs `work` in `size` processes that have met by TCP, on this machine. What it returns, or the
+/// message of what it throws (with status 1), is what the process said.
+std::vector<EndedProcess> in_processes(int size,
+                                       const std::function<std::string(comm::Communicator&)>& work);
+/// The same before they have met: `work` of a rank, which is told a port that was free.
+std::vector<EndedProcess> in_processes(
+    int size, const std::function<std::string(int rank, uint16_t port)>& work);
+
+}  // namespace farfield::test

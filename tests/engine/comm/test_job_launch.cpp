@@ -1,0 +1,98 @@
+#include <boost/test/unit_test.hpp>
+#include <map>
+#include <string>
+
+#include "engine/base/error.h"
+#include "engine/comm/launch.h"
+#include "engine/comm/mpi_transport.h"
+#include "tests/support/messages.h"
+
+BOOST_AUTO_TEST_SUITE(test_job_launch)
+
+using namespace farfield;
+using namespace farfield::comm;
+using Handshake = Launch::Handshake;
+
+namespace {
+
+Launch launch_with(const std::map<std::string, std::string>& variables) {
+  return launch_of([&](const std::string& name) -> std::optional<std::string> {
+    const auto found = variables.find(name);
+    if (found == variables.end()) return std::nullopt;
+    return found->second;
+  });
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(alone) {
+  const Launch launch = launch_with({});
+  BOOST_CHECK(launch.handshake == Handshake::none);
+  BOOST_TEST(launch.size == 1);
+  BOOST_CHECK(launch_with({{"RANK", "0"}, {"WORLD_SIZE", "1"}}).handshake == Handshake::none);
+}
+
+BOOST_AUTO_TEST_CASE(as_torchrun_does) {
+  std::map<std::string, std::string> variables = {{"RANK", "5"},
+                                                  {"WORLD_SIZE", "8"},
+                                                  {"LOCAL_RANK", "1"},
+                                                  {"LOCAL_WORLD_SIZE", "4"},
+                                                  {"MASTER_ADDR", "node1"},
+                                                  {"MASTER_PORT", "29500"}};
+  const Launch launch = launch_with(variables);
+  BOOST_CHECK(launch.handshake == Handshake::tcp);
+  BOOST_TEST(launch.rank == 5);
+  BOOST_TEST(launch.size == 8);
+  BOOST_TEST(launch.local_rank == 1);
+  BOOST_TEST(launch.local_size == 4);
+  BOOST_TEST(launch.host == "node1");
+  BOOST_TEST(launch.port == 29500);
+  for (const char* name : {"RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT"}) {
+    std::map<std::string, std::string> fewer = variables;
+    fewer.erase(name);
+    BOOST_CHECK_EXCEPTION(launch_with(fewer), ConfigError, says(name, ": expected it to be set"));
+  }
+  variables["RANK"] = "8";
+  BOOST_CHECK_EXCEPTION(launch_with(variables), ConfigError,
+                        says("RANK: expected a number from 0 to 7, got '8'"));
+}
+
+BOOST_AUTO_TEST_CASE(as_mpirun_does) {
+  const std::map<std::string, std::string> variables = {{"OMPI_COMM_WORLD_RANK", "1"},
+                                                        {"OMPI_COMM_WORLD_SIZE", "2"},
+                                                        {"OMPI_COMM_WORLD_LOCAL_RANK", "1"},
+                                                        {"OMPI_COMM_WORLD_LOCAL_SIZE", "2"}};
+  if (!has_mpi()) {
+    BOOST_CHECK_EXCEPTION(launch_with(variables), ConfigError, says("built with MPI"));
+    return;
+  }
+  const Launch launch = launch_with(variables);
+  BOOST_CHECK(launch.handshake == Handshake::mpi);
+  BOOST_TEST(launch.rank == 1);
+  BOOST_TEST(launch.local_size == 2);
+  BOOST_TEST(launch.starter == "mpirun");
+}
+
+BOOST_AUTO_TEST_CASE(as_srun_does) {
+  std::map<std::string, std::string> variables = {{"SLURM_PROCID", "3"},
+                                                  {"SLURM_STEP_NUM_TASKS", "6"},
+                                                  {"SLURM_LOCALID", "0"},
+                                                  {"SLURM_STEP_TASKS_PER_NODE", "3(x2)"},
+                                                  {"SLURM_JOB_ID", "1234"},
+                                                  {"SLURM_STEP_ID", "0"},
+                                                  {"SLURM_STEP_NODELIST", "gpu[017-018]"}};
+  Launch launch = launch_with(variables);
+  BOOST_CHECK(launch.handshake == Handshake::tcp);
+  BOOST_TEST(launch.host == "gpu017");
+  BOOST_TEST(launch.local_size == 3);
+  BOOST_TEST(launch.starter == "srun");
+  variables["SLURM_STEP_NODELIST"] = "a1,b2";
+  BOOST_TEST(launch_with(variables).host == "a1");
+  variables["PMIX_RANK"] = "3";
+  BOOST_CHECK((launch_with(variables).handshake == Handshake::mpi) == has_mpi());
+  // A script of sbatch is one process, whatever the job has.
+  BOOST_CHECK(launch_with({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "4"}}).handshake ==
+              Handshake::none);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

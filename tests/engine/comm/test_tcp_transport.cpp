@@ -1,0 +1,98 @@
+#include <boost/test/unit_test.hpp>
+#include <chrono>
+#include <string>
+#include <thread>
+
+#include "engine/base/error.h"
+#include "engine/comm/communicator.h"
+#include "engine/comm/socket.h"
+#include "engine/comm/tcp_transport.h"
+#include "tests/engine/comm/processes.h"
+#include "tests/support/messages.h"
+
+BOOST_AUTO_TEST_SUITE(test_tcp_transport)
+
+using namespace farfield;
+using namespace farfield::comm;
+using test::EndedProcess;
+using test::in_processes;
+using namespace std::chrono_literals;
+
+namespace {
+
+Meeting meeting(int rank, int size, uint16_t port, std::chrono::seconds patience = 30s) {
+  return {.rank = rank, .size = size, .host = "127.0.0.1", .port = port, .patience = patience};
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(the_first_may_come_last) {
+  const auto ended = in_processes(3, [](int rank, uint16_t port) {
+    if (rank == 0) std::this_thread::sleep_for(300ms);
+    Communicator processes(meet_by_tcp(meeting(rank, 3, port)));
+    return std::to_string(processes.maximum(rank)) + processes.description();
+  });
+  for (const EndedProcess& process : ended) BOOST_TEST(process.said == "23 processes by TCP");
+}
+
+BOOST_AUTO_TEST_CASE(strangers_at_the_port_are_left_alone) {
+  const auto ended = in_processes(3, [](int rank, uint16_t port) {
+    if (rank == 2) {
+      const Socket stranger = Socket::connect("127.0.0.1", port, Clock::now() + 10s);
+      const std::string text = "GET / HTTP/1.0\r\n\r\n and more of it";
+      stranger.send(std::as_bytes(std::span(text)), Clock::now() + 10s);
+      return std::string();
+    }
+    if (rank == 1) std::this_thread::sleep_for(100ms);
+    Communicator processes(meet_by_tcp(meeting(rank, 2, port)));
+    return std::to_string(processes.maximum(rank));
+  });
+  BOOST_TEST(ended[0].said == "1");
+  BOOST_TEST(ended[1].said == "1");
+}
+
+BOOST_AUTO_TEST_CASE(who_is_missing_is_named) {
+  const auto ended = in_processes(2, [](int rank, uint16_t port) {
+    Communicator processes(meet_by_tcp(meeting(rank == 0 ? 0 : 2, 4, port, 1s)));
+    return std::string();
+  });
+  BOOST_TEST(ended[0].status == 1);
+  BOOST_TEST(
+      ended[0].said.find("for 4 processes; missing: 1, 3; are all started") != std::string::npos,
+      ended[0].said);
+  BOOST_TEST(ended[1].status == 1);
+}
+
+BOOST_AUTO_TEST_CASE(nobody_at_the_address) {
+  const uint16_t port = Socket::listen("127.0.0.1", 0).port();
+  BOOST_CHECK_EXCEPTION(
+      meet_by_tcp(meeting(1, 2, port, 1s)), BackendError,
+      says("cannot connect to 127.0.0.1, port ", std::to_string(port), ": Connection refused"));
+  BOOST_CHECK_THROW(
+      meet_by_tcp(
+          {.rank = 1, .size = 2, .host = "no.such.host.invalid", .port = port, .patience = 1s}),
+      BackendError);
+}
+
+BOOST_AUTO_TEST_CASE(two_of_one_rank_and_other_sizes_are_refused) {
+  const auto twice = in_processes(3, [](int rank, uint16_t port) {
+    Communicator processes(meet_by_tcp(meeting(std::min(rank, 1), 3, port, 5s)));
+    return std::string();
+  });
+  BOOST_TEST(twice[0].said == "[tcp] expected processes 1 to 2 once each, got another 1");
+  const auto sizes = in_processes(2, [](int rank, uint16_t port) {
+    Communicator processes(meet_by_tcp(meeting(rank, 2 + rank, port, 5s)));
+    return std::string();
+  });
+  for (const EndedProcess& process : sizes)
+    BOOST_TEST(process.said == "[tcp] expected 2 processes, as process 0 does, got 3 of process 1");
+}
+
+BOOST_AUTO_TEST_CASE(a_port_in_use_is_an_error) {
+  const Socket other = Socket::listen("127.0.0.1", 0);
+  BOOST_CHECK_EXCEPTION(
+      meet_by_tcp(meeting(0, 2, other.port(), 1s)), BackendError,
+      says("cannot listen on port ", std::to_string(other.port()), ": Address already in use"));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
