@@ -173,7 +173,7 @@ void resume(const std::string& expression, const std::string& corpus, const std:
   step(trainer);
   step(trainer);
   run::save_checkpoint(folder, trainer.state(), trainer.model_tensors(),
-                       trainer.optimizer_tensors(), 1);
+                       trainer.optimizer_tensors(), {.last = 1});
   resumed.restore(run::load_newest_checkpoint(folder));
   for (train::Trainer* t : {&trainer, &resumed}) {
     step(*t);

@@ -55,9 +55,10 @@ std::map<std::string, Tensor> read_tensors(const fs::path& folder, const char* n
 
 }  // namespace
 
-void save_checkpoint(const fs::path& folder, const TrainState& state, const NamedTensors& model,
-                     const NamedTensors& optimizer, int64_t keep) {
-  require<ConfigError>(keep >= 1, kWhere, "expected to keep at least 1 checkpoint, got ", keep);
+int64_t save_checkpoint(const fs::path& folder, const TrainState& state, const NamedTensors& model,
+                        const NamedTensors& optimizer, const KeptCheckpoints& keep) {
+  require<ConfigError>(keep.last >= 1, kWhere, "expected to keep at least 1 checkpoint, got ",
+                       keep.last);
   AtomicFolder made(folder / folder_name(state.step));
   std::map<std::string, FileRecord> files;
   const auto write = [&](const char* name, const NamedTensors& tensors) {
@@ -67,17 +68,22 @@ void save_checkpoint(const fs::path& folder, const TrainState& state, const Name
   };
   write(kModelFile, model);
   write(kOptimizerFile, optimizer);
-  write_file_atomic(made.folder() / kStateFile, train_state_text(state, files));
+  const std::string state_text = train_state_text(state, files);
+  write_file_atomic(made.folder() / kStateFile, state_text);
   made.commit(/*replace=*/true);
 
   std::vector<fs::path> all = list_checkpoints(folder);
   std::error_code ignored;  // an old checkpoint that cannot be removed is no reason to stop
-  for (size_t i = 0; i + static_cast<size_t>(keep) < all.size(); ++i) {
+  for (size_t i = 0; i + static_cast<size_t>(keep.last) < all.size(); ++i) {
+    if (keep.every > 0 && step_of(all[i].filename().string()) % keep.every == 0) continue;
     // Never a half-removed step-...; what a killed process leaves of it the next one removes.
     const fs::path aside = all[i].string() + ".tmp-old";
     fs::rename(all[i], aside, ignored);
     fs::remove_all(aside, ignored);
   }
+  auto bytes = static_cast<int64_t>(state_text.size());
+  for (const auto& [name, record] : files) bytes += record.bytes;
+  return bytes;
 }
 
 std::vector<fs::path> list_checkpoints(const fs::path& folder) {

@@ -21,12 +21,19 @@ struct Checkpoint {
   std::string model_hash;                   ///< of the file that the model came from
 };
 
+/// Which checkpoints of a run stay.
+struct KeptCheckpoints {
+  int64_t last = 1;   ///< so many of the newest, at least 1
+  int64_t every = 0;  ///< and those of every so many steps from here on; 0: no others
+};
+
 /// Writes folder/step-<8 digits>/{model.safetensors, optimizer.safetensors, state.json}: complete
-/// or absent, with the hash of each file in state.json. Afterwards only the last `keep` (>= 1)
-/// stay. A checkpoint of that step that is there already is replaced. IoError leaves the others as
-/// they were.
-void save_checkpoint(const std::filesystem::path& folder, const TrainState& state,
-                     const NamedTensors& model, const NamedTensors& optimizer, int64_t keep);
+/// or absent, with the hash of each file in state.json, which is written last. Files and folders
+/// are flushed to the disk. Afterwards only `keep` stay. A checkpoint of that step that is there
+/// already is replaced. Returns the bytes of its files. IoError leaves the others as they were.
+int64_t save_checkpoint(const std::filesystem::path& folder, const TrainState& state,
+                        const NamedTensors& model, const NamedTensors& optimizer,
+                        const KeptCheckpoints& keep);
 
 /// The checkpoints in a folder, oldest first, complete or not.
 std::vector<std::filesystem::path> list_checkpoints(const std::filesystem::path& folder);

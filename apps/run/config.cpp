@@ -88,7 +88,12 @@ void add_options(cli::Options& options, RunConfig& c) {
       .add("valid-every", c.valid_every, "N", "steps between losses on the valid split, 0: never")
       .add("valid-windows", c.valid_windows, "N", "sequences of the valid split to measure on")
       .add("checkpoint-every", c.checkpoint_every, "N", "steps between checkpoints, 0: at the end")
-      .add("keep", c.keep, "N", "checkpoints to keep, the newest ones");
+      .add("keep", c.keep, "N", "checkpoints to keep, the newest ones")
+      .add("keep-every", c.keep_every, "N",
+           "and those of every N-th step, for good (default: no others)")
+      .add("async-save", c.async_save, "on|off",
+           "write checkpoints beside the steps that follow, from a copy in host memory (default: "
+           "on)");
 }
 
 Settings to_settings(const RunConfig& config) {
@@ -121,9 +126,9 @@ Settings identity(const Settings& settings) {
   RunConfig config = to_run_config("config", settings);
   if (!config.hidden_dropout) config.hidden_dropout = 0;  // what runs from before the option have
   const Settings all = to_settings(config);
-  return without(
-      all, {"name", "data", "tokenizer", "cuda-graph", "checkpoint-activations", "threads",
-            "log-every", "valid-every", "valid-windows", "checkpoint-every", "keep", "nonfinite"});
+  return without(all, {"name", "data", "tokenizer", "cuda-graph", "checkpoint-activations",
+                       "threads", "log-every", "valid-every", "valid-windows", "checkpoint-every",
+                       "keep", "keep-every", "async-save", "nonfinite"});
 }
 
 }  // namespace farfield::run

@@ -45,6 +45,8 @@ struct RunConfig {
   int64_t valid_windows = 64;
   int64_t checkpoint_every = 500;
   int64_t keep = 3;
+  std::optional<int64_t> keep_every;      ///< empty: none
+  std::optional<std::string> async_save;  ///< empty: on
 };
 
 /// Declares every field as an option.

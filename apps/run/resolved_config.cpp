@@ -179,6 +179,7 @@ void check_values(const ResolvedConfig& c) {
   check_at_least("--valid-windows", c.valid_windows, 1);
   check_at_least("--checkpoint-every", c.checkpoint_every, 0);
   check_at_least("--keep", c.keep, 1);
+  check_at_least("--keep-every", c.keep_every, 0);
   check("--lr", c.lr, std::isfinite(c.lr) && c.lr >= 0, "a finite number >= 0");
   check("--warmup", c.warmup, c.warmup >= 0 && c.warmup <= 0.5, "a share from 0 to 0.5");
   for (const auto& [name, lr] :
@@ -246,6 +247,9 @@ ResolvedConfig resolve(const RunConfig& request) {
   c.valid_windows = filled.valid_windows;
   c.checkpoint_every = filled.checkpoint_every;
   c.keep = filled.keep;
+  c.keep_every = filled.keep_every.value_or(0);
+  c.saves_beside = value_of_word<bool>("--async-save", filled.async_save.value_or("on"),
+                                       {{"on", true}, {"off", false}});
   check_values(c);
   c.nonfinite = value_of_word<OnNonfinite>(
       "--nonfinite", filled.nonfinite,

@@ -39,7 +39,9 @@ struct ResolvedConfig {
   Device device = {};
   bool uses_cuda_graph = true, checkpoint_activations = false;
   std::optional<int64_t> threads;  ///< empty: as many as there are
-  int64_t log_every = 1, valid_every = 0, valid_windows = 1, checkpoint_every = 0, keep = 1;
+  int64_t log_every = 1, valid_every = 0, valid_windows = 1, checkpoint_every = 0, keep = 1,
+          keep_every = 0;
+  bool saves_beside = true;
   Settings settings;  ///< all of it, as config.conf holds it
 
   const std::string& posenc() const { return model.posenc; }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "apps/analysis/spread.h"
 #include "apps/eval/results.h"
@@ -25,6 +26,26 @@ double mean(const std::vector<SeedNumber>& seeds) {
 }
 
 }  // namespace
+
+Measured::Measured(const Plan& plan, const PlannedDataset& dataset, const Results& results)
+    : plan_(plan), dataset_(dataset), results_(results) {
+  const auto has = [&](const PlannedArm& arm, size_t seed) { return cell(arm, seed) != nullptr; };
+  std::vector<size_t> all(plan.seeds.size());
+  std::iota(all.begin(), all.end(), size_t{0});
+  for (const size_t seed : all)
+    if (std::all_of(plan.arms.begin(), plan.arms.end(), [&](const PlannedArm& arm) {
+          return has(arm, seed) || std::none_of(all.begin(), all.end(),
+                                                [&](size_t other) { return has(arm, other); });
+        }))
+      seeds_.push_back(seed);
+  if (seeds_.empty()) seeds_ = all;
+}
+
+std::vector<uint64_t> Measured::seeds_used() const {
+  std::vector<uint64_t> used;
+  for (const size_t i : seeds_) used.push_back(plan_.seeds[i]);
+  return used;
+}
 
 std::string length_text(double units) { return shortest(units) + " L"; }
 
@@ -109,7 +130,7 @@ std::vector<SeedNumber> Measured::seeds(const PlannedArm& arm, const std::string
       }
     return false;
   };
-  for (size_t i = 0; i < n_seeds_; ++i) {
+  for (const size_t i : seeds_) {
     const eval::ProtocolResult* const of = result(arm, measure, i);
     const bool is_found = take(at(of, tokens(measure, length)), plan_.seeds[i]);
     if (!is_found && length <= 0) take(at(of, 0), plan_.seeds[i]);
@@ -120,7 +141,7 @@ std::vector<SeedNumber> Measured::seeds(const PlannedArm& arm, const std::string
 std::vector<std::string> Measured::quantities(const std::string& measure, double length) const {
   std::vector<std::string> names;
   for (const PlannedArm& arm : plan_.arms)
-    for (size_t i = 0; i < n_seeds_; ++i)
+    for (const size_t i : seeds_)
       if (const eval::LengthResult* const found =
               at(result(arm, measure, i), tokens(measure, length)))
         for (const eval::Quantity& q : eval::numbers_of(*found))
@@ -166,7 +187,7 @@ eval::Series Measured::series(const PlannedArm& arm, const std::string& measure,
                               const std::string& name, double length) const {
   eval::Series sum;
   double n = 0;
-  for (size_t i = 0; i < n_seeds_; ++i) {
+  for (const size_t i : seeds_) {
     const eval::LengthResult* const found = at(result(arm, measure, i), tokens(measure, length));
     if (found == nullptr) continue;
     for (const eval::Series& s : found->series) {
@@ -189,16 +210,18 @@ eval::Series Measured::series(const PlannedArm& arm, const std::string& measure,
 std::vector<std::string> Measured::series_names(const PlannedArm& arm, const std::string& measure,
                                                 double length) const {
   std::vector<std::string> names;
-  for (size_t i = 0; i < n_seeds_ && names.empty(); ++i)
+  for (const size_t i : seeds_)
     if (const eval::LengthResult* const found =
-            at(result(arm, measure, i), tokens(measure, length)))
+            at(result(arm, measure, i), tokens(measure, length))) {
       for (const eval::Series& s : found->series) names.push_back(s.full_name());
+      if (!names.empty()) break;
+    }
   return names;
 }
 
 std::string Measured::failure(const PlannedArm& arm, const std::string& measure,
                               double length) const {
-  for (size_t i = 0; i < n_seeds_; ++i)
+  for (const size_t i : seeds_)
     if (const eval::LengthResult* const found =
             at(result(arm, measure, i), tokens(measure, length));
         found != nullptr && !found->failure.empty())
@@ -208,7 +231,7 @@ std::string Measured::failure(const PlannedArm& arm, const std::string& measure,
 
 std::string Measured::parameters(const std::string& measure) const {
   for (const PlannedArm& arm : plan_.arms)
-    for (size_t i = 0; i < n_seeds_; ++i)
+    for (const size_t i : seeds_)
       if (const eval::ProtocolResult* const found = result(arm, measure, i))
         return concat(found->protocol, ": ", found->parameters, " (protocol ", found->hash(), ')');
   return "";
@@ -216,7 +239,7 @@ std::string Measured::parameters(const std::string& measure) const {
 
 double Measured::fact(const PlannedArm& arm, const std::string& name) const {
   std::vector<double> values;
-  for (size_t i = 0; i < n_seeds_; ++i)
+  for (const size_t i : seeds_)
     if (const CellResult* const found = cell(arm, i)) {
       const auto one = found->facts.find(name);
       if (one != found->facts.end()) values.push_back(one->second);

@@ -20,11 +20,11 @@ struct SeedNumber {
 };
 
 /// What was measured of an experiment on one of its data sets. Lengths are in units of the scale;
-/// what was not measured is NaN or empty. Numbers are means over the seeds.
+/// what was not measured is NaN or empty. Numbers are means over the same seeds for all models:
+/// those that every model has of which there is any, else all.
 class Measured {
  public:
-  Measured(const Plan& plan, const PlannedDataset& dataset, const Results& results)
-      : plan_(plan), dataset_(dataset), results_(results), n_seeds_(plan.seeds.size()) {}
+  Measured(const Plan& plan, const PlannedDataset& dataset, const Results& results);
 
   const Plan& plan() const { return plan_; }
   const Experiment& experiment() const { return *plan_.experiment; }
@@ -42,9 +42,11 @@ class Measured {
   /// The same of the first seed alone, for what has no mean: heads that start at random.
   Measured first_seed() const {
     Measured one = *this;
-    one.n_seeds_ = std::min<size_t>(1, n_seeds_);
+    one.seeds_.resize(std::min<size_t>(1, seeds_.size()));
     return one;
   }
+  /// The seeds that numbers are means over.
+  std::vector<uint64_t> seeds_used() const;
 
   /// In the order of the experiment, of this scale.
   const std::vector<PlannedArm>& arms() const { return plan_.arms; }
@@ -94,7 +96,7 @@ class Measured {
   const Plan& plan_;
   const PlannedDataset& dataset_;
   const Results& results_;
-  size_t n_seeds_;
+  std::vector<size_t> seeds_;  // places in Plan::seeds
 };
 
 /// A series between its points, by straight lines; NaN outside of them.

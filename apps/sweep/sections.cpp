@@ -16,9 +16,14 @@ std::vector<std::string> facts_of(const Plan& plan, const Section& section,
                                   const Results& results) {
   std::vector<std::string> facts;
   if (plan.arms.empty()) return facts;
-  for (const PlannedDataset& d : plan.datasets)
-    facts.push_back(d.name == d.corpus ? concat("text: ", d.corpus)
-                                       : concat("text: ", d.corpus, " stands for ", d.name));
+  for (const PlannedDataset& d : plan.datasets) {
+    std::string fact = concat("text: ", d.corpus);
+    if (d.name != d.corpus) fact += " stands for " + d.name;
+    const std::vector<uint64_t> used = Measured(plan, d, results).seeds_used();
+    if (used.size() < plan.seeds.size())
+      fact += "; means over the seeds that all models have: " + joined(used);
+    facts.push_back(fact);
+  }
   facts.push_back(concat(plan.seeds.size(), plan.seeds.size() == 1 ? " seed" : " seeds", ", ",
                          section.n_done, " of ", section.n_cells, " models trained"));
   for (const Measure& measure : plan.experiment->measures)

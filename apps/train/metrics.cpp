@@ -30,19 +30,30 @@ int64_t step_of(std::string_view row) {
   return is_complete && row.back() == '\n' ? step : -1;
 }
 
-const std::vector<std::string> kColumns = {"step",         "tokens", "loss",
-                                           "valid_loss",   "lr",     "grad_norm",
-                                           "tokens_per_s", "time_s", "wait_share"};
+const std::vector<std::string> kColumns = {
+    "step",         "tokens", "loss",       "valid_loss",  "lr",     "grad_norm",
+    "tokens_per_s", "time_s", "wait_share", "save_wait_s", "save_s", "save_mib"};
+// Runs that began before there was a column go on without it.
+constexpr size_t kFewestColumns = 8;
 
-// Of runs that began before there was a wait_share.
-std::string old_header() { return cli::csv_row({kColumns.begin(), kColumns.end() - 1}); }
+std::string header_of(size_t n_columns) {
+  return cli::csv_row({kColumns.begin(), kColumns.begin() + static_cast<ptrdiff_t>(n_columns)});
+}
+
+// Those of a file with this text; 0 when its header is none of ours.
+size_t columns_of(const std::string& text) {
+  for (size_t n = kColumns.size(); n >= kFewestColumns; --n)
+    if (text.starts_with(header_of(n))) return n;
+  return 0;
+}
 
 // The header and the rows up to a step.
 std::string rows_to(int64_t step, const std::string& file, const std::string& text) {
-  const std::string now = MetricsFile::header(),
-                    first = text.starts_with(old_header()) ? old_header() : now;
-  require<IoError>(text.starts_with(first), kWhere, file, ": expected the header ",
+  const std::string now = MetricsFile::header();
+  const size_t n_columns = columns_of(text);
+  require<IoError>(n_columns > 0, kWhere, file, ": expected the header ",
                    now.substr(0, now.size() - 1), ", got another", kWayOut);
+  const std::string first = header_of(n_columns);
   std::string kept = first;
   for (size_t begin = first.size(); begin < text.size();) {
     const size_t end = std::min(text.find('\n', begin), text.size() - 1) + 1;
@@ -66,7 +77,7 @@ std::string rows_of(const run::FileRecord& recorded, const std::string& file,
 
 }  // namespace
 
-std::string MetricsFile::header() { return cli::csv_row(kColumns); }
+std::string MetricsFile::header() { return header_of(kColumns.size()); }
 
 run::FileRecord MetricsFile::empty_record() {
   const std::string text = header();
@@ -83,7 +94,7 @@ MetricsFile::MetricsFile(std::filesystem::path path, int64_t step, const run::Fi
   const std::string kept = recorded.hash.empty() || is_new_
                                ? rows_to(step, path_.string(), text)
                                : rows_of(recorded, path_.string(), text);
-  has_wait_share_ = !kept.starts_with(old_header());
+  n_columns_ = columns_of(kept);
   if (kept != text) write_file_atomic(path_, kept);
   bytes_ = static_cast<int64_t>(kept.size());
   hasher_.update(kept);
@@ -94,8 +105,10 @@ void MetricsFile::append(const Metrics& m) {
       std::to_string(m.step),      std::to_string(m.tokens),
       cli::number(m.loss),         m.valid_loss ? cli::number(*m.valid_loss) : "",
       cli::number(m.lr),           cli::number(m.grad_norm),
-      cli::number(m.tokens_per_s), cli::number(m.time_s)};
-  if (has_wait_share_) fields.push_back(fixed(m.wait_share, 4));
+      cli::number(m.tokens_per_s), cli::number(m.time_s),
+      fixed(m.wait_share, 4),      fixed(m.saves.waited_s, 4),
+      fixed(m.saves.write_s, 4),   fixed(static_cast<double>(m.saves.bytes) / (1 << 20), 2)};
+  fields.resize(n_columns_);
   const std::string row = cli::csv_row(fields);
   const int file = ::open(path_.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
   require<IoError>(file >= 0, kWhere, path_.string(), ": cannot open: ", std::strerror(errno));
@@ -111,14 +124,13 @@ void MetricsFile::append(const Metrics& m) {
   hasher_.update(row);
 }
 
-run::FileRecord MetricsFile::record() const {
-  const int file = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
+void MetricsFile::flush(const std::filesystem::path& path) {
+  const int file = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
   const bool is_kept = file >= 0 && ::fsync(file) == 0;
   const int reason = errno;
   if (file >= 0) ::close(file);
-  require<IoError>(is_kept, kWhere, path_.string(),
+  require<IoError>(is_kept, kWhere, path.string(),
                    ": cannot flush to disk: ", std::strerror(reason));
-  return {bytes_, hasher_.hex()};
 }
 
 }  // namespace farfield::train

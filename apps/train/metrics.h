@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "apps/run/checkpoint_saver.h"
 #include "apps/run/state.h"
 #include "engine/base/hash.h"
 
@@ -21,6 +22,7 @@ struct Metrics {
   double tokens_per_s = 0;  ///< since the row before
   double time_s = 0;        ///< spent training, since the start of the run
   double wait_share = 0;    ///< of the time since the row before: waiting for the data
+  run::SaveFigures saves;   ///< of checkpoints finished since the row before
 };
 
 /// Appends rows to metrics.csv.
@@ -38,15 +40,17 @@ class MetricsFile {
 
   /// IoError when the row cannot be written whole; what was there stays.
   void append(const Metrics& row);
-  /// All rows so far, for the checkpoint to be written: they are on the disk before it is.
-  run::FileRecord record() const;
+  /// All rows so far, for the checkpoint to be written, which flush() goes before.
+  run::FileRecord record() const { return {bytes_, hasher_.hex()}; }
+  /// Puts the rows of a file on the disk. Any thread. IoError.
+  static void flush(const std::filesystem::path& path);
   /// Whether there was no file.
   bool is_new() const { return is_new_; }
 
  private:
   std::filesystem::path path_;
   bool is_new_ = false;
-  bool has_wait_share_ = true;  // runs of before have no such column
+  size_t n_columns_ = 0;  // runs of before have fewer
   int64_t bytes_ = 0;
   Hasher hasher_;  // of all rows
 };

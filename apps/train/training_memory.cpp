@@ -26,7 +26,11 @@ double training_bytes(const ModelConfig& c, const StepShape& shape, DType comput
 
 std::string memory_warning(const run::ResolvedConfig& config, int64_t vocab_size,
                            int64_t available_bytes) {
-  const double needed = training_bytes(config.model_of(vocab_size), shape_of(config), config.dtype);
+  const ModelConfig model = config.model_of(vocab_size);
+  // A checkpoint is written from a copy of weights and moments, in host memory.
+  const bool has_copy = config.saves_beside && config.device.kind == Device::Kind::cpu;
+  const double copy = has_copy ? 3.0 * 4.0 * static_cast<double>(parameter_count(model)) : 0;
+  const double needed = training_bytes(model, shape_of(config), config.dtype) + copy;
   if (available_bytes <= 0 || needed <= static_cast<double>(available_bytes)) return "";
   std::vector<std::string> ways;
   const auto offer = [&](const std::string& way, bool is_open) {
@@ -37,6 +41,7 @@ std::string memory_warning(const run::ResolvedConfig& config, int64_t vocab_size
   offer("--accumulate, which computes a batch in pieces", config.accumulate < config.batch);
   offer("--checkpoint-activations", !config.checkpoint_activations);
   offer("--precision bf16", config.dtype != DType::bf16);
+  offer("--async-save off", has_copy);
   return concat("a training step of ", config.batch, " x ", config.train_len(),
                 " tokens takes about ", gib(needed), " of memory, and ",
                 gib(static_cast<double>(available_bytes)),

@@ -51,6 +51,10 @@ int64_t count(const run::NamedTensors& tensors) {
   return n;
 }
 
+run::KeptCheckpoints kept_by(const run::ResolvedConfig& config) {
+  return {.last = config.keep, .every = config.keep_every};
+}
+
 std::string rate(double per_second) {
   return per_second < 10'000 ? fixed(per_second, 0) : fixed(per_second / 1000, 1) + "k";
 }
@@ -62,7 +66,9 @@ TrainingRun::TrainingRun(run::RunFolder folder, std::unique_ptr<DataCheck> check
     : folder_(std::move(folder)),
       check_(std::move(check)),
       trainer_(std::move(trainer)),
-      metrics_(folder_.metrics(), trainer_->state().step, metrics) {
+      metrics_(folder_.metrics(), trainer_->state().step, metrics),
+      saver_(std::make_unique<run::CheckpointSaver>(
+          folder_.checkpoints(), kept_by(trainer_->config()), trainer_->config().saves_beside)) {
   const run::TrainState state = trainer_->state();
   logged_tokens_ = state.tokens;
   logged_time_s_ = state.time_s;
@@ -81,7 +87,7 @@ TrainingRun TrainingRun::start(const run::ResolvedConfig& config, const std::str
       MetricsFile::header(), opened.data.tokenizer().file()};
   run::RunFolder folder = run::RunFolder::create(out, files, [&](const auto& checkpoints) {
     run::save_checkpoint(checkpoints, state, trainer->model_tensors(), trainer->optimizer_tensors(),
-                         config.keep);
+                         kept_by(config));
   });
   TrainingRun run(std::move(folder), std::move(opened.check), std::move(trainer), state.metrics);
   run.saved_step_ = 0;
@@ -147,7 +153,7 @@ cli::ExitCode TrainingRun::make_steps(cli::Progress& progress, std::optional<int
   while (!trainer_->is_done()) {
     const int64_t done = trainer_->state().step;
     if (cli::stop_requested() || (stop_after && done >= *stop_after)) {
-      if (saved_step_ != done) save();
+      save_and_wait();
       progress.say(concat(cli::stop_requested() ? "stopped on request" : "stopped", " after step ",
                           done, " of ", config.steps, "; continue with --resume ",
                           folder_.path().string()));
@@ -168,6 +174,7 @@ cli::ExitCode TrainingRun::make_steps(cli::Progress& progress, std::optional<int
         continue;
       }
       check_->report();
+      saver_->report();
       good_step_ = step.step;
       say_how(progress);
       log(step, trainer_->is_done(), progress);
@@ -176,7 +183,7 @@ cli::ExitCode TrainingRun::make_steps(cli::Progress& progress, std::optional<int
     if (config.checkpoint_every > 0 && now % config.checkpoint_every == 0) save();
   }
   check_->wait();  // a run that is finished has read sound data
-  if (saved_step_ != trainer_->state().step) save();
+  save_and_wait();
   return cli::kDone;
 }
 
@@ -208,7 +215,8 @@ void TrainingRun::log(const StepResult& step, bool is_last, cli::Progress& progr
          .grad_norm = step.grad_norm,
          .tokens_per_s = speed,
          .time_s = state.time_s,
-         .wait_share = seconds > 0 ? (trainer_->waited_s() - logged_wait_s_) / seconds : 0});
+         .wait_share = seconds > 0 ? (trainer_->waited_s() - logged_wait_s_) / seconds : 0,
+         .saves = saver_->take_figures()});
     logged_tokens_ = state.tokens;
     logged_time_s_ = state.time_s;
     logged_wait_s_ = trainer_->waited_s();
@@ -232,9 +240,15 @@ void TrainingRun::say_how(cli::Progress& progress) {
 void TrainingRun::save() {
   run::TrainState state = trainer_->state();
   state.metrics = metrics_.record();
-  run::save_checkpoint(folder_.checkpoints(), state, trainer_->model_tensors(),
-                       trainer_->optimizer_tensors(), trainer_->config().keep);
+  saver_->save(state, trainer_->model_tensors(), trainer_->optimizer_tensors(),
+               [file = folder_.metrics()] { MetricsFile::flush(file); });
   saved_step_ = state.step;
+}
+
+// The state as it is, on the disk.
+void TrainingRun::save_and_wait() {
+  if (saved_step_ != trainer_->state().step) save();
+  saver_->wait();
 }
 
 void TrainingRun::handle(const StepResult& bad, cli::Progress& progress) {
@@ -252,7 +266,7 @@ void TrainingRun::handle(const StepResult& bad, cli::Progress& progress) {
   if (policy == run::OnNonfinite::rewind) return rewind(bad, progress);
   require<Error>(!is_unused(), kWhere, bad.problem,
                  "; nothing is kept of this run; --nonfinite skip or rewind leaves the batch out");
-  if (saved_step_ != bad.step - 1) save();
+  save_and_wait();
   fail<Error>(kWhere, bad.problem, "; the weights of step ", bad.step - 1, " are in ",
               folder_.checkpoints().string(),
               ", and --resume with --nonfinite skip or rewind leaves the batch out");
@@ -262,6 +276,7 @@ void TrainingRun::rewind(const StepResult& bad, cli::Progress& progress) {
   progress.say(
       concat("[train] ", bad.problem, "; back to step ", saved_step_, ", without that batch"));
   trainer_->leave_out(bad.step);
+  saver_->wait();
   const run::Checkpoint checkpoint = run::load_newest_checkpoint(folder_.checkpoints());
   trainer_->restore(checkpoint);
   const run::TrainState state = trainer_->state();

@@ -7,6 +7,7 @@
 
 #include "apps/cli/options.h"
 #include "apps/cli/progress.h"
+#include "apps/run/checkpoint_saver.h"
 #include "apps/run/folder.h"
 #include "apps/train/data_check.h"
 #include "apps/train/metrics.h"
@@ -52,6 +53,7 @@ class TrainingRun {
   void log(const StepResult& step, bool is_last, cli::Progress& progress);
   void say_how(cli::Progress& progress);
   void save();
+  void save_and_wait();
   void handle(const StepResult& bad, cli::Progress& progress);
   void rewind(const StepResult& bad, cli::Progress& progress);
 
@@ -59,8 +61,9 @@ class TrainingRun {
   std::unique_ptr<DataCheck> check_;
   std::unique_ptr<Trainer> trainer_;
   MetricsFile metrics_;
+  std::unique_ptr<run::CheckpointSaver> saver_;
   bool is_new_ = false;        // made by this object
-  int64_t saved_step_ = -1;    // of the newest checkpoint
+  int64_t saved_step_ = -1;    // of the newest checkpoint, which may still be written
   int64_t good_step_ = 0;      // the latest that was finite
   int64_t bad_step_ = 0;       // the latest that was not
   int64_t bad_in_a_row_ = 0;   // such steps without a finite one beyond them

@@ -42,7 +42,7 @@ void alter(const std::string& run, const F& change) {
   run::Checkpoint checkpoint = run::load_newest_checkpoint(folder);
   change(checkpoint.model);
   run::save_checkpoint(folder, checkpoint.state, {checkpoint.model.begin(), checkpoint.model.end()},
-                       {checkpoint.optimizer.begin(), checkpoint.optimizer.end()}, /*keep=*/100);
+                       {checkpoint.optimizer.begin(), checkpoint.optimizer.end()}, {.last = 100});
 }
 
 void set(const std::string& run, const std::string& name, const std::vector<double>& values) {

@@ -176,7 +176,7 @@ BOOST_AUTO_TEST_CASE(a_step_that_was_left_out_is_said_to_be) {
   run::Checkpoint checkpoint = run::load_newest_checkpoint(folder);
   checkpoint.state.skipped = {4};
   run::save_checkpoint(folder, checkpoint.state, {checkpoint.model.begin(), checkpoint.model.end()},
-                       {checkpoint.optimizer.begin(), checkpoint.optimizer.end()}, /*keep=*/1);
+                       {checkpoint.optimizer.begin(), checkpoint.optimizer.end()}, {.last = 1});
   const auto says_so = [&](const std::string& step) {
     return inspect_text({run, "--step", step}).find("left out of the training") !=
            std::string::npos;

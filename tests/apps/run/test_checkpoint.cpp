@@ -32,7 +32,7 @@ TrainState state(int64_t step) {
 }
 
 void save(const fs::path& folder, int64_t step, int64_t keep = 10) {
-  save_checkpoint(folder, state(step), kModel, kOptimizer, keep);
+  save_checkpoint(folder, state(step), kModel, kOptimizer, {.last = keep});
 }
 
 std::vector<std::string> names(const fs::path& folder) {
@@ -73,7 +73,7 @@ BOOST_AUTO_TEST_CASE(the_last_k_are_kept_and_nothing_else_is_left) {
 BOOST_AUTO_TEST_CASE(a_step_that_is_saved_again_is_replaced) {
   const TempFolder folder;
   save(folder.path(), 1);
-  save_checkpoint(folder.path(), state(1), {{"w", Tensor::from({9}, {1})}}, {}, 2);
+  save_checkpoint(folder.path(), state(1), {{"w", Tensor::from({9}, {1})}}, {}, {.last = 2});
   BOOST_TEST(load_newest_checkpoint(folder.path()).model.at("w").item() == 9);
   BOOST_TEST(folder.entries() == 1);
 }

@@ -50,6 +50,46 @@ BOOST_AUTO_TEST_CASE(what_goes_with_no_length_is_found_without_one) {
   BOOST_TEST(std::isnan(m.value("Rotary", "P10", "train_step_s")));
 }
 
+BOOST_AUTO_TEST_CASE(means_are_over_the_seeds_that_all_models_have) {
+  const Experiment experiment = two_models();
+  PlanOptions options = made_up_options(Scale::tiny);
+  options.seeds = 3;
+  const Plan plan = plan_of(experiment, options);
+  Results results;
+  const auto add = [&](size_t arm, size_t seed) {
+    const auto nll = static_cast<double>(1 + seed);
+    results.add(made_up_result(plan, plan.cell(0, arm, seed), "P1", {nll, nll}));
+  };
+  const auto used = [&] { return Measured(plan, plan.datasets.front(), results).seeds_used(); };
+  const std::vector<uint64_t> all = {1, 2, 3}, second = {2}, third = {2, 3};
+  add(0, 1);
+  add(0, 2);
+  BOOST_TEST(used() == third, boost::test_tools::per_element());  // of Rotary there is none
+  add(1, 1);
+  BOOST_TEST(used() == second, boost::test_tools::per_element());
+  const Measured m(plan, plan.datasets.front(), results);
+  BOOST_TEST(m.perplexity("ALiBi", 1) == std::exp(2.0));
+  BOOST_TEST(m.seeds(*m.arm("ALiBi"), "P1", "perplexity", 1).size() == 1u);
+  add(1, 0);
+  BOOST_TEST(used() == second, boost::test_tools::per_element());
+  add(1, 2);
+  add(0, 0);
+  BOOST_TEST(used() == all, boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(no_seed_of_all_models_means_all_seeds) {
+  const Experiment experiment = two_models();
+  PlanOptions options = made_up_options(Scale::tiny);
+  options.seeds = 2;
+  const Plan plan = plan_of(experiment, options);
+  Results results;
+  results.add(made_up_result(plan, plan.cell(0, 0, 0), "P1", {1, 1}));
+  results.add(made_up_result(plan, plan.cell(0, 1, 1), "P1", {2, 2}));
+  const Measured m(plan, plan.datasets.front(), results);
+  BOOST_TEST(m.seeds_used().size() == 2u);
+  BOOST_TEST(m.perplexity("Rotary", 1) == std::exp(2.0));
+}
+
 BOOST_AUTO_TEST_CASE(a_series_is_read_between_its_points_and_nowhere_else) {
   eval::Series s;
   s.x = {1, 2, 6};

@@ -29,9 +29,10 @@ Metrics row(int64_t step) {
           .grad_norm = 2,
           .tokens_per_s = 5e4,
           .time_s = 0.5,
-          .wait_share = 0.01};
+          .wait_share = 0.01,
+          .saves = {.n = 1, .waited_s = 0.125, .write_s = 2, .bytes = 3 << 19}};
 }
-constexpr int64_t kRowBytes = 36;
+constexpr int64_t kRowBytes = 55;
 
 }  // namespace
 
@@ -42,20 +43,23 @@ BOOST_FIXTURE_TEST_CASE(rows_are_appended_in_the_shortest_form, Fixture) {
   second.valid_loss = 1.0 / 3;
   file.append(second);
   BOOST_TEST(read_file(path) ==
-             "step,tokens,loss,valid_loss,lr,grad_norm,tokens_per_s,time_s,wait_share\n"
-             "1,128,0.1,,0.001,2,50000,0.5,0.0100\n"
-             "2,256,0.1,0.3333333333333333,0.001,2,50000,0.5,0.0100\n");
+             "step,tokens,loss,valid_loss,lr,grad_norm,tokens_per_s,time_s,wait_share,save_wait_s,"
+             "save_s,save_mib\n"
+             "1,128,0.1,,0.001,2,50000,0.5,0.0100,0.1250,2.0000,1.50\n"
+             "2,256,0.1,0.3333333333333333,0.001,2,50000,0.5,0.0100,0.1250,2.0000,1.50\n");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_run_that_began_without_wait_share_goes_on_without_it, Fixture) {
-  const std::string old =
-      "step,tokens,loss,valid_loss,lr,grad_norm,tokens_per_s,time_s\n"
-      "1,128,0.1,,0.001,2,50000,0.5\n";
-  for (const run::FileRecord& record :
-       {run::FileRecord{}, {static_cast<int64_t>(old.size()), hash_hex(old)}}) {
-    write_file_atomic(path, old);
-    MetricsFile(path, 1, record).append(row(2));
-    BOOST_TEST(read_file(path) == old + "2,256,0.1,,0.001,2,50000,0.5\n");
+BOOST_FIXTURE_TEST_CASE(a_run_that_began_without_a_column_goes_on_without_it, Fixture) {
+  const std::string first = "step,tokens,loss,valid_loss,lr,grad_norm,tokens_per_s,time_s";
+  for (const auto& [column, value] :
+       std::vector<std::pair<std::string, std::string>>{{"", ""}, {",wait_share", ",0.0100"}}) {
+    const std::string old = first + column + "\n1,128,0.1,,0.001,2,50000,0.5" + value + '\n';
+    for (const run::FileRecord& record :
+         {run::FileRecord{}, {static_cast<int64_t>(old.size()), hash_hex(old)}}) {
+      write_file_atomic(path, old);
+      MetricsFile(path, 1, record).append(row(2));
+      BOOST_TEST(read_file(path) == old + "2,256,0.1,,0.001,2,50000,0.5" + value + '\n');
+    }
   }
 }
 

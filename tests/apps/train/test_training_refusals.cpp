@@ -182,7 +182,7 @@ BOOST_AUTO_TEST_CASE(learned_values_out_of_their_bounds_are_refused_before_a_ste
       is_forged = true;
     }
   BOOST_TEST_REQUIRE(is_forged);
-  run::save_checkpoint(fs::path(path) / "checkpoints", state, model, optimizer, 9);
+  run::save_checkpoint(fs::path(path) / "checkpoints", state, model, optimizer, {.last = 9});
   BOOST_CHECK_EXCEPTION(TrainingRun::resume(run::resolve(toy().config("kerple_log")), path),
                         IoError,
                         says("[checkpoint] bad_parameter: ", "step-00000002/model.safetensors",

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+
+#include "apps/run/checkpoint.h"
+#include "engine/base/background.h"
+
+namespace farfield::run {
+
+/// What saving came to.
+struct SaveFigures {
+  int64_t n = 0;        ///< checkpoints
+  double waited_s = 0;  ///< that save() took: the copy, and the end of the save before
+  double write_s = 0;   ///< until all was on the disk
+  int64_t bytes = 0;    ///< of their files
+};
+
+/// Saves checkpoints beside the training: save() copies the tensors to host memory and returns, and
+/// a thread of its own writes them. One at a time.
+class CheckpointSaver {
+ public:
+  /// is_beside  false: save() writes them itself, and nothing is copied
+  CheckpointSaver(std::filesystem::path folder, const KeptCheckpoints& keep, bool is_beside);
+  /// Waits for the end; what goes wrong then is lost.
+  ~CheckpointSaver() = default;
+
+  /// As save_checkpoint(); `first`, if any, is called before it, by the thread that writes. Waits
+  /// for the save before, and throws what that came to: then this one was not begun.
+  void save(TrainState state, const NamedTensors& model, const NamedTensors& optimizer,
+            std::function<void()> first = {});
+  /// Throws what the latest save came to, if that is known by now. Does not wait.
+  void report();
+  /// Waits until the latest is on the disk. Throws what it came to.
+  void wait();
+
+  /// Of the checkpoints that were finished since the last call of this.
+  SaveFigures take_figures();
+
+ private:
+  std::filesystem::path folder_;
+  KeptCheckpoints keep_;
+  bool is_beside_;
+  SaveFigures figures_, running_;  // of those known to be finished; of the one that is written
+  Background background_;          // the last member: its thread uses the others
+};
+
+}  // namespace farfield::run
