@@ -199,16 +199,17 @@ void TrainingRun::log(const StepResult& step, bool is_last, cli::Progress& progr
   if (valid) text += ", valid " + fixed(*valid, 4);
   text += ", " + rate(speed) + " tokens/s";
   if (keep) {
-    metrics_.append(
-        {.step = step.step,
-         .tokens = state.tokens,
-         .loss = step.loss,
-         .valid_loss = valid,
-         .lr = step.lr,
-         .grad_norm = step.grad_norm,
-         .tokens_per_s = speed,
-         .time_s = state.time_s,
-         .wait_share = seconds > 0 ? (trainer_->waited_s() - logged_wait_s_) / seconds : 0});
+    const Metrics row = {
+        .step = step.step,
+        .tokens = state.tokens,
+        .loss = step.loss,
+        .valid_loss = valid,
+        .lr = step.lr,
+        .grad_norm = step.grad_norm,
+        .tokens_per_s = speed,
+        .time_s = state.time_s,
+        .wait_share = seconds > 0 ? (trainer_->waited_s() - logged_wait_s_) / seconds : 0};
+    or_say_how_to_go_on([&] { metrics_.append(row); });
     logged_tokens_ = state.tokens;
     logged_time_s_ = state.time_s;
     logged_wait_s_ = trainer_->waited_s();
@@ -231,10 +232,22 @@ void TrainingRun::say_how(cli::Progress& progress) {
 
 void TrainingRun::save() {
   run::TrainState state = trainer_->state();
-  state.metrics = metrics_.record();
-  run::save_checkpoint(folder_.checkpoints(), state, trainer_->model_tensors(),
-                       trainer_->optimizer_tensors(), trainer_->config().keep);
+  or_say_how_to_go_on([&] {
+    state.metrics = metrics_.record();
+    run::save_checkpoint(folder_.checkpoints(), state, trainer_->model_tensors(),
+                         trainer_->optimizer_tensors(), trainer_->config().keep);
+  });
   saved_step_ = state.step;
+}
+
+void TrainingRun::or_say_how_to_go_on(const std::function<void()>& write) const {
+  try {
+    write();
+  } catch (const IoError& error) {
+    if (is_unused()) throw;
+    throw IoError(concat(error.what(), "; step ", saved_step_, " is saved, continue with --resume ",
+                         folder_.path().string()));
+  }
 }
 
 void TrainingRun::handle(const StepResult& bad, cli::Progress& progress) {

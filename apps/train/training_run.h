@@ -52,6 +52,8 @@ class TrainingRun {
   void log(const StepResult& step, bool is_last, cli::Progress& progress);
   void say_how(cli::Progress& progress);
   void save();
+  /// write(), whose IoError then says from where the run goes on too.
+  void or_say_how_to_go_on(const std::function<void()>& write) const;
   void handle(const StepResult& bad, cli::Progress& progress);
   void rewind(const StepResult& bad, cli::Progress& progress);
 
