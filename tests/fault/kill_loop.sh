@@ -122,6 +122,7 @@ while true; do
   fi
   ((got == 137 && kills < n)) || failed "exit status $got"
   kills=$((kills + 1))
+  ((kills % 100)) || echo "kill_loop: seed $seed: $kills kills, $SECONDS s" >&2
   look_at_run
   ((newest >= newest_before)) || failed "the checkpoint of step $newest_before is lost"
   ((logged >= newest)) || failed "rows up to step $logged, but a checkpoint of step $newest"
