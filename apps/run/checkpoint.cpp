@@ -100,6 +100,15 @@ std::vector<fs::path> list_checkpoints(const fs::path& folder) {
   return paths;
 }
 
+std::optional<int64_t> newest_step(const fs::path& folder) {
+  try {
+    const std::vector<fs::path> all = list_checkpoints(folder);
+    if (!all.empty()) return step_of(all.back().filename().string());
+  } catch (const IoError&) {
+  }
+  return std::nullopt;
+}
+
 Checkpoint load_checkpoint(const fs::path& path, bool with_optimizer) {
   StateFile read = read_train_state(path / kStateFile);
   const int64_t step = step_of(path.filename().string());

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -37,6 +38,9 @@ int64_t save_checkpoint(const std::filesystem::path& folder, const TrainState& s
 
 /// The checkpoints in a folder, oldest first, complete or not.
 std::vector<std::filesystem::path> list_checkpoints(const std::filesystem::path& folder);
+
+/// The step that the newest one is called by; nothing where none is there.
+std::optional<int64_t> newest_step(const std::filesystem::path& folder);
 
 /// The newest checkpoint in a folder. IoError when there is none, and when it is damaged: the text
 /// names the file at fault and the older checkpoints that are whole. It never takes an older one by

@@ -6,13 +6,13 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
-#include <cstring>
 #include <vector>
 
 #include "apps/cli/csv.h"
 #include "apps/cli/options.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
+#include "engine/base/file_error.h"
 #include "engine/base/text.h"
 
 namespace farfield::train {
@@ -111,16 +111,23 @@ void MetricsFile::append(const Metrics& m) {
   fields.resize(n_columns_);
   const std::string row = cli::csv_row(fields);
   const int file = ::open(path_.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
-  require<IoError>(file >= 0, kWhere, path_.string(), ": cannot open: ", std::strerror(errno));
+  if (file < 0) fail_errno(path_, "open");
   const off_t before = ::lseek(file, 0, SEEK_END);
-  const ssize_t written = ::write(file, row.data(), row.size());
-  const int reason = errno;
-  const bool is_whole = written == static_cast<ssize_t>(row.size());
-  if (!is_whole && before >= 0) (void)!::ftruncate(file, before);
+  // What a full disk has room for is taken, and only the next bytes tell why it is no more.
+  size_t done = 0;
+  int reason = 0;
+  while (done < row.size() && reason == 0) {
+    const ssize_t written = ::write(file, row.data() + done, row.size() - done);
+    if (written >= 0)
+      done += static_cast<size_t>(written);
+    else if (errno != EINTR)
+      reason = errno;
+  }
+  if (reason != 0 && before >= 0) (void)!::ftruncate(file, before);
   ::close(file);
-  require<IoError>(is_whole, kWhere, path_.string(),
-                   ": cannot write: ", written < 0 ? std::strerror(reason) : "disk full");
-  bytes_ += written;
+  errno = reason;
+  if (reason != 0) fail_errno(path_, "write");
+  bytes_ += static_cast<int64_t>(row.size());
   hasher_.update(row);
 }
 
@@ -129,8 +136,8 @@ void MetricsFile::flush(const std::filesystem::path& path) {
   const bool is_kept = file >= 0 && ::fsync(file) == 0;
   const int reason = errno;
   if (file >= 0) ::close(file);
-  require<IoError>(is_kept, kWhere, path.string(),
-                   ": cannot flush to disk: ", std::strerror(reason));
+  errno = reason;
+  if (!is_kept) fail_errno(path, "flush to disk");
 }
 
 }  // namespace farfield::train

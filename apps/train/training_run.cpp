@@ -174,7 +174,7 @@ cli::ExitCode TrainingRun::make_steps(cli::Progress& progress, std::optional<int
         continue;
       }
       check_->report();
-      saver_->report();
+      or_say_how_to_go_on([&] { saver_->report(); });
       good_step_ = step.step;
       say_how(progress);
       log(step, trainer_->is_done(), progress);
@@ -206,17 +206,19 @@ void TrainingRun::log(const StepResult& step, bool is_last, cli::Progress& progr
   if (valid) text += ", valid " + fixed(*valid, 4);
   text += ", " + rate(speed) + " tokens/s";
   if (keep) {
-    metrics_.append(
-        {.step = step.step,
-         .tokens = state.tokens,
-         .loss = step.loss,
-         .valid_loss = valid,
-         .lr = step.lr,
-         .grad_norm = step.grad_norm,
-         .tokens_per_s = speed,
-         .time_s = state.time_s,
-         .wait_share = seconds > 0 ? (trainer_->waited_s() - logged_wait_s_) / seconds : 0,
-         .saves = saver_->take_figures()});
+    or_say_how_to_go_on([&] {
+      metrics_.append(
+          {.step = step.step,
+           .tokens = state.tokens,
+           .loss = step.loss,
+           .valid_loss = valid,
+           .lr = step.lr,
+           .grad_norm = step.grad_norm,
+           .tokens_per_s = speed,
+           .time_s = state.time_s,
+           .wait_share = seconds > 0 ? (trainer_->waited_s() - logged_wait_s_) / seconds : 0,
+           .saves = saver_->take_figures()});
+    });
     logged_tokens_ = state.tokens;
     logged_time_s_ = state.time_s;
     logged_wait_s_ = trainer_->waited_s();
@@ -240,15 +242,28 @@ void TrainingRun::say_how(cli::Progress& progress) {
 void TrainingRun::save() {
   run::TrainState state = trainer_->state();
   state.metrics = metrics_.record();
-  saver_->save(state, trainer_->model_tensors(), trainer_->optimizer_tensors(),
-               [file = folder_.metrics()] { MetricsFile::flush(file); });
+  or_say_how_to_go_on([&] {
+    saver_->save(state, trainer_->model_tensors(), trainer_->optimizer_tensors(),
+                 [file = folder_.metrics()] { MetricsFile::flush(file); });
+  });
   saved_step_ = state.step;
 }
 
 // The state as it is, on the disk.
 void TrainingRun::save_and_wait() {
   if (saved_step_ != trainer_->state().step) save();
-  saver_->wait();
+  or_say_how_to_go_on([&] { saver_->wait(); });
+}
+
+void TrainingRun::or_say_how_to_go_on(const std::function<void()>& write) const {
+  try {
+    write();
+  } catch (const IoError& error) {
+    const std::optional<int64_t> saved = run::newest_step(folder_.checkpoints());
+    if (is_unused() || !saved) throw;
+    throw IoError(concat(error.what(), "; step ", *saved, " is saved, continue with --resume ",
+                         folder_.path().string()));
+  }
 }
 
 void TrainingRun::handle(const StepResult& bad, cli::Progress& progress) {

@@ -54,6 +54,8 @@ class TrainingRun {
   void say_how(cli::Progress& progress);
   void save();
   void save_and_wait();
+  /// write(), whose IoError then says from where the run goes on too.
+  void or_say_how_to_go_on(const std::function<void()>& write) const;
   void handle(const StepResult& bad, cli::Progress& progress);
   void rewind(const StepResult& bad, cli::Progress& progress);
 

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "engine/base/error.h"
+#include "engine/base/file_error.h"
 
 namespace fs = std::filesystem;
 
@@ -22,7 +23,7 @@ int open_lock(const std::string& file, std::string_view where) {
       ::open(file.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
   require<IoError>(descriptor >= 0 || errno != ELOOP, where, file,
                    ": expected a regular file, got a symbolic link; remove it");
-  require<IoError>(descriptor >= 0, where, file, ": cannot open: ", std::strerror(errno));
+  if (descriptor < 0) fail_errno(file, "open");
   struct stat info {};
   if (::fstat(descriptor, &info) == 0 && S_ISREG(info.st_mode)) return descriptor;
   ::close(descriptor);

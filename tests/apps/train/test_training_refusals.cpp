@@ -75,7 +75,9 @@ BOOST_AUTO_TEST_CASE(a_full_disk_is_an_error_and_the_older_checkpoint_stays) {
   TrainingRun run = TrainingRun::start(run::resolve(toy().config()), path);
   {
     const FileSizeLimit full(4000);
-    BOOST_CHECK_EXCEPTION(go(run), IoError, says("File too large"));
+    BOOST_CHECK_EXCEPTION(
+        go(run), IoError,
+        says("File too large", "; step 0 is saved, continue with --resume " + path));
   }
   BOOST_TEST(run::load_newest_checkpoint(run.folder().checkpoints()).state.step == 0);
   {
