@@ -10,8 +10,13 @@ if ! command -v clang++ >/dev/null; then
   exit 2
 fi
 cmake --preset cpu-fuzz >/dev/null
-cmake --build --preset cpu-fuzz --target fuzzers
+if (($#)); then
+  cmake --build --preset cpu-fuzz --target "${@/#/fuzz_}"
+else
+  cmake --build --preset cpu-fuzz --target fuzzers
+fi
 
+export FARFIELD_THREADS=1  # two fuzzers at once, of small inputs
 if [[ -d /dev/shm ]]; then export TMPDIR=/dev/shm; fi  # most readers want a file
 
 one() {
@@ -23,7 +28,7 @@ one() {
   FARFIELD_SOUND=$corpus/sound build/cpu-fuzz/bin/fuzz_"$name" -runs=0 >/dev/null 2>&1
   build/cpu-fuzz/bin/fuzz_"$name" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=3000 \
     -max_len=65536 -artifact_prefix="$found/" "$corpus" $known >"$log" 2>&1 || status=FOUND
-  printf '%-18s %-6s %s executions, %s edges\n' "$name" "$status" \
+  printf '%-20s %-6s %s executions, %s edges\n' "$name" "$status" \
     "$(grep -oP 'stat::number_of_executed_units: *\K[0-9]+|^#\K[0-9]+' "$log" | sort -n | tail -n 1)" \
     "$(grep -oP 'cov: \K[0-9]+' "$log" | tail -n 1)"
   [[ $status == ok ]]

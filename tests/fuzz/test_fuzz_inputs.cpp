@@ -15,6 +15,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
+const std::vector<FuzzedReader>& fuzzed_readers() {
+  static const std::vector<FuzzedReader> all = [] {
+    std::vector<FuzzedReader> readers;
+    for (const auto& list : {data_readers(), run_readers(), sweep_readers()})
+      readers.insert(readers.end(), list.begin(), list.end());
+    return readers;
+  }();
+  return all;
+}
+
 BOOST_AUTO_TEST_CASE(what_was_found_once_is_refused_or_read) {
   for (const FuzzedReader& reader : fuzzed_readers()) {
     const fs::path folder = source_dir() / "tests/fuzz/inputs" / reader.name;

@@ -1,10 +1,7 @@
-#include "tests/fuzz/readers.h"
-
 #include <zlib.h>
 #include <zstd.h>
 
 #include <algorithm>
-#include <fstream>
 #include <initializer_list>
 #include <memory>
 #include <utility>
@@ -25,35 +22,15 @@
 #include "engine/base/file.h"
 #include "engine/base/json.h"
 #include "engine/base/utf8.h"
+#include "tests/fuzz/readers.h"
+#include "tests/fuzz/scratch.h"
 #include "tests/support/string_reader.h"
-#include "tests/support/temp_folder.h"
 
 namespace farfield::test {
 namespace {
 
 namespace fs = std::filesystem;
 using data::Corpus;
-
-// A folder in memory where there is one: a fuzzer writes some thousand files a second.
-const fs::path& scratch() {
-  static const TempFolder folder;
-  return folder.path();
-}
-
-// A new file each time: ext4 flushes one that is written over.
-void write(const fs::path& path, std::string_view bytes) {
-  fs::remove(path);
-  std::ofstream(path, std::ios::binary)
-      .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-}
-
-template <class F>
-void refuse(const F& read) {
-  try {
-    read();
-  } catch (const Error&) {
-  }
-}
 
 // Opens the corpus and uses all of what it says of itself.
 void use_corpus(const fs::path& path, const data::CorpusOptions& options = {}) {
@@ -293,7 +270,7 @@ constexpr const char* kText =
 
 }  // namespace
 
-const std::vector<FuzzedReader>& fuzzed_readers() {
+const std::vector<FuzzedReader>& data_readers() {
   static const std::vector<FuzzedReader> all = {
       {"corpus_manifest", [](std::string_view b) { read_corpus_file("manifest.json", b); },
        [] { return read_back(sound_corpus() / "manifest.json"); }},
