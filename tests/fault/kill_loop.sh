@@ -34,6 +34,11 @@ call() {
   "${launcher[@]}" "$train" "$@" >said 2>&1 9>&- &
   pid=$!
 }
+# Not by kill -0, which finds a process that has ended until it is waited for.
+is_running() {
+  local stat
+  { read -r stat <"/proc/$pid/stat"; } 2>/dev/null && [[ $stat != *') Z '* ]]
+}
 # The exit status of the call in $got, once nobody of its group is left.
 await() {
   wait "$pid" 2>/dev/null  # where bash says who was killed
@@ -85,9 +90,10 @@ kill_at_random() {
     2)  # from the beginning of a save on, soon after it more often than later
       wait_us=$((whole_us * every / last * r / 1000 * r / 1000 * r / 1000))
       before=$(echo run/checkpoints/*.tmp-*)
-      while kill -0 "$pid" 2>/dev/null; do
+      while is_running; do
         saving=(run/checkpoints/*.tmp-*)
         [[ ${saving[*]} == "$before" || ${#saving[@]} == 0 ]] || break
+        pause 0.0002
       done
       ;;
   esac
