@@ -74,7 +74,7 @@ const SoundRun& sound_run() {
                       .data_hash = std::string(32, 'a'),
                       .config = config.settings,
                       .metrics = {77, std::string(32, 'b')}};
-        run::save_checkpoint(checkpoints, made.state, weights, optimizer.state(), 2);
+        run::save_checkpoint(checkpoints, made.state, weights, optimizer.state(), {.last = 2});
       }
     };
     run::RunFolder::create(made.folder, {config.settings, "{}\n", "step\n", ""}, fill);
