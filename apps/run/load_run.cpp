@@ -40,6 +40,11 @@ LoadedRun load_run(const std::string& path, const LoadOptions& options) {
   const auto head = checkpoint.model.find(last.name);
   require<IoError>(head != checkpoint.model.end() && head->second.rank() == 2, "checkpoint", path,
                    ": expected a matrix '", last.name, "', got none");
+  // Otherwise a matrix without columns, of no bytes, could ask for any number of tokens.
+  const int64_t width = config.model.band_width(config.model.n_band() - 1);
+  require<IoError>(head->second.dim(1) == width, "checkpoint", path, ": expected ", width,
+                   " columns in '", last.name, "', got ", head->second.shape(),
+                   "; it is of another model");
   ModelConfig shape = config.model_of(last.n_before + head->second.dim(0));
   if (options.posenc) shape.posenc = canonical_posenc(*options.posenc, config);
   std::string posenc = shape.posenc;

@@ -1,5 +1,6 @@
 #include "apps/run/resolved_config.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <system_error>
@@ -97,7 +98,9 @@ void fill_from_preset(RunConfig& c) {
   };
   fill(c.n_layer, model.n_layer);
   fill(c.n_head, model.n_head);
-  fill(c.d_ff, c.d_model ? 4 * *c.d_model : model.d_ff);
+  // validate() refuses a width that does not fit here.
+  constexpr int64_t kMost = int64_t{1} << 32;
+  fill(c.d_ff, c.d_model ? 4 * std::clamp(*c.d_model, -kMost, kMost) : model.d_ff);
   fill(c.d_model, model.d_model);
   fill(c.train_len, model.train_len);
   fill(c.batch, train.batch_size);

@@ -30,7 +30,8 @@ run::Settings settings_of(const Json& json) {
   return settings;
 }
 
-// Reads a file of ours and gives its tree to `take`; IoError for one of another shape.
+// Reads a file of ours and gives its tree to `take`; IoError for one of another shape, and for what
+// no command would have written.
 template <class F>
 void read_tree(const fs::path& file, const F& take) {
   const std::string text = read_file(file);
@@ -40,6 +41,8 @@ void read_tree(const fs::path& file, const F& take) {
                      kFormat, ", got ", json.at("format").dump());
     take(json);
   } catch (const Json::exception& error) {
+    fail<IoError>(kWhere, file.string(), ": the file is damaged: ", error.what());
+  } catch (const ConfigError& error) {
     fail<IoError>(kWhere, file.string(), ": the file is damaged: ", error.what());
   }
 }
@@ -107,7 +110,12 @@ void SweepFolder::read() {
     options_.scale = scale_named(json.at("scale"));
     options_.device = json.at("device");
     options_.document_order = json.value("document_order", options_.document_order);
-    if (json.contains("seeds")) options_.seeds = json["seeds"].get<int64_t>();
+    if (json.contains("seeds")) {
+      options_.seeds = whole_member<int64_t>(json, "seeds").value_or(0);
+      require<IoError>(*options_.seeds >= 1 && *options_.seeds <= kMostSeeds, kWhere,
+                       (path_ / "sweep.json").string(), ": expected 1 to ", kMostSeeds,
+                       " seeds, got ", json["seeds"].dump(), "; the file is damaged");
+    }
     json.at("experiments").get_to(ids_);
     for (const auto& [name, text] : json.at("grids").items()) add_grid(name, text);
     for (const auto& [name, of] : json.at("datasets").items())
@@ -231,8 +239,15 @@ Cell read_cell(const fs::path& file) {
                                      .drop_learned = m.at("drop_learned"),
                                      .options = settings_of(m.at("options"))});
   });
-  require<IoError>(cell.hash() == file.stem().string(), kWhere, file.string(),
-                   ": expected this cell, got ", cell.hash(), "; the file was renamed or changed");
+  const std::string hash = [&] {
+    try {
+      return cell.hash();
+    } catch (const IoError& error) {  // settings that are none; it does not say where they stand
+      fail<IoError>(kWhere, file.string(), ": the file is damaged: ", error.what());
+    }
+  }();
+  require<IoError>(hash == file.stem().string(), kWhere, file.string(),
+                   ": expected this cell, got ", hash, "; the file was renamed or changed");
   return cell;
 }
 

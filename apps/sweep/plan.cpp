@@ -106,7 +106,7 @@ run::ResolvedConfig config_of(const PlannedArm& arm, const PlannedDataset& datas
   run::RunConfig c = training_of(options.scale, arm.arm.size, arm.arm.train_len, arm.arm.steps);
   c.batch = std::max<int64_t>(1, std::llround(static_cast<double>(*c.batch) * arm.arm.batch));
   c.posenc = arm.posenc;
-  c.seed = seed + 1000 * arm.arm.draw;  // draws of no two seeds are the same
+  c.seed = seed + uint64_t{kMostSeeds} * arm.arm.draw;  // draws of no two seeds are the same
   c.device = options.device;
   const auto& corpora = options.datasets.corpora();
   const auto known = corpora.find(dataset.corpus);
@@ -257,7 +257,8 @@ Plan plan_of(const Experiment& experiment, const PlanOptions& options) {
             cell.measurements.push_back(plan.measurement(m.key, arm, dataset));
           cell.training_work =
               3 * work_of(config,
-                          static_cast<double>(config.steps * config.batch * config.train_len()),
+                          static_cast<double>(config.steps) * static_cast<double>(config.batch) *
+                              static_cast<double>(config.train_len()),
                           static_cast<double>(config.train_len()));
           for (Measurement& m : cell.measurements) m.work = work_of(config, m);
           plan.cells.push_back(std::move(cell));

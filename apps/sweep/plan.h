@@ -82,6 +82,9 @@ struct Plan {
 /// Whether a finding speaks of this data set.
 bool is_judged_on(const Finding& finding, const Plan& plan, const PlannedDataset& dataset);
 
+/// The most seeds that a sweep may have: an arm's draw d has those from 1000 d on.
+inline constexpr int64_t kMostSeeds = 1000;
+
 /// What a sweep is asked for, beside the experiments.
 struct PlanOptions {
   Scale scale = Scale::tiny;

@@ -77,14 +77,20 @@ ordered_json json_of(const eval::LengthResult& cell) {
   return json;
 }
 
+// A fraction is refused like a word in its place: to make an integer of 1e64 is undefined.
+int64_t count_of(const ordered_json& json, const char* name) {
+  const ordered_json& value = json.at(name);
+  return (value.is_number_float() ? ordered_json() : value).get<int64_t>();
+}
+
 eval::LengthResult length_of(const ordered_json& json) {
   eval::LengthResult cell;
-  json.at("length").get_to(cell.length);
+  cell.length = count_of(json, "length");
   cell.failure = json.value("failure", "");
   cell.message = json.value("message", "");
   cell.tokens = json.value("tokens", "");
   if (json.contains("n_scored")) {
-    json["n_scored"].get_to(cell.n_scored);
+    cell.n_scored = count_of(json, "n_scored");
     cell.mean_nll = cli::to_double(json.at("mean_nll"));
     cell.nll_error = cli::to_double(json.at("nll_error"));
     cell.bytes_per_token = cli::to_double(json.at("bytes_per_token"));

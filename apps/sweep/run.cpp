@@ -99,8 +99,9 @@ int sweep_run_command(int argc, const char* const* argv, std::ostream& out) {
                        "expected an experiment, got none; sweep list shows all");
   require<ConfigError>(request.jobs >= 1 && request.jobs <= 1024, kWhere,
                        "--jobs: expected 1 to 1024, got ", request.jobs);
-  require<ConfigError>(!request.seeds || *request.seeds >= 1, kWhere,
-                       "--seeds: expected at least 1, got ", request.seeds.value_or(0));
+  const int64_t seeds = request.seeds.value_or(1);
+  require<ConfigError>(seeds >= 1 && seeds <= kMostSeeds, kWhere, "--seeds: expected 1 to ",
+                       kMostSeeds, ", got ", seeds);
   const bool is_slurm = request.launcher == "slurm";
   require<ConfigError>(is_slurm || request.launcher == "local", kWhere,
                        "--launcher: expected local or slurm, got '", request.launcher, "'");

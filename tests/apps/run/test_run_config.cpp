@@ -31,6 +31,12 @@ BOOST_AUTO_TEST_CASE(what_is_not_given_comes_from_the_preset) {
   BOOST_TEST(wide.model.d_ff == 128);
 }
 
+BOOST_AUTO_TEST_CASE(a_width_whose_multiple_has_no_number_is_refused_as_a_width) {
+  for (const int64_t width : {INT64_MIN, INT64_MAX})
+    BOOST_CHECK_EXCEPTION(resolved([&](RunConfig& r) { r.d_model = width; }), ConfigError,
+                          says("expected d_model from 1 to ", "got " + std::to_string(width)));
+}
+
 BOOST_AUTO_TEST_CASE(the_encoding_is_brought_into_its_canonical_form) {
   const ResolvedConfig a = resolved([](RunConfig& r) { r.posenc = "window( 5 )+rope"; });
   const ResolvedConfig b = resolved([](RunConfig& r) { r.posenc = "rope + window(w=5)"; });

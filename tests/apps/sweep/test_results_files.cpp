@@ -84,6 +84,21 @@ BOOST_AUTO_TEST_CASE(a_cell_is_told_to_a_worker_by_a_file) {
   BOOST_CHECK_EXCEPTION(read_cell(file), IoError, says("changed"));
 }
 
+BOOST_AUTO_TEST_CASE(a_sweep_that_no_command_wrote_is_refused_by_name) {
+  const TempFolder temp;
+  const auto file = temp.path() / "sweep.json";
+  const auto refused = [&](const std::string& scale, const std::string& seeds,
+                           const std::string& message) {
+    write_file_atomic(file, R"({"format": 1, "scale": ")" + scale + R"(", "device": "cpu", )" +
+                                R"("seeds": )" + seeds +
+                                R"(, "experiments": [], "grids": {}, "datasets": {}})");
+    BOOST_CHECK_EXCEPTION(SweepFolder(temp.path()), IoError, says(file.string(), message));
+  };
+  for (const char* seeds : {"0", "-1", "1001", "1000000000000000", "1e64", "2.5"})
+    refused("smoke", seeds, "expected 1 to 1000 seeds, got ");
+  refused("large", "1", "the file is damaged: [sweep] --scale: expected ");
+}
+
 BOOST_AUTO_TEST_CASE(a_folder_remembers_what_it_is_a_sweep_of) {
   const TempFolder temp;
   const auto path = temp.path() / "sweep";
