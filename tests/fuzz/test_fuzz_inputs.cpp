@@ -4,8 +4,10 @@
 #include <boost/test/unit_test.hpp>
 #include <cstring>
 #include <filesystem>
+#include <set>
 
 #include "engine/base/file.h"
+#include "engine/base/json.h"
 #include "tests/fuzz/readers.h"
 #include "tests/support/source_dir.h"
 
@@ -65,6 +67,31 @@ BOOST_AUTO_TEST_CASE(a_sound_file_cut_or_with_a_number_replaced_does_no_harm) {
       }
       BOOST_CHECK_NO_THROW(reader.read(sound));
     }
+  }
+}
+
+// Damaged bytes are seldom JSON: what is behind the parser sees such values alone.
+BOOST_AUTO_TEST_CASE(json_with_another_value_in_a_place_does_no_harm) {
+  const char* const kValues[] = {"null", "-1", "1e64", "18446744073709551615", "\"x\"", "[]", "{}"};
+  for (const FuzzedReader& reader : fuzzed_readers()) {
+    const std::string sound = reader.sound();
+    if (!sound.starts_with('{') || reader.name == "jsonl") continue;
+    const Json json = read_json({"test", reader.name, sound});
+    const Json leaves = json.flatten();
+    std::set<std::string> places;  // of values, and of what holds them
+    for (const auto& leaf : leaves.items()) {
+      if (places.size() >= 60) break;
+      Json::json_pointer place(leaf.key());
+      for (; !place.empty(); place.pop_back()) places.insert(place.to_string());
+    }
+    for (const std::string& place : places)
+      for (const char* value : kValues) {
+        Json damaged = json;
+        damaged.at(Json::json_pointer(place)) = Json::parse(value);
+        BOOST_TEST_CONTEXT(reader.name << ", " << place << " is " << value) {
+          BOOST_CHECK_NO_THROW(reader.read(damaged.dump()));
+        }
+      }
   }
 }
 
