@@ -16,6 +16,8 @@ struct FuzzedReader {
   std::string (*sound)();
   /// More of them, for a fuzzer alone.
   std::vector<std::string> (*more)() = nullptr;
+  /// Places of the sound file that the test damages: fewer where a read takes milliseconds.
+  size_t n_places = 80;
 };
 
 // By name: ROOM_readers() are of ROOM_readers.cpp, from which CMake takes the names.

@@ -228,11 +228,13 @@ std::vector<std::string> example_expressions() {
 }  // namespace
 
 const std::vector<FuzzedReader>& run_readers() {
+  constexpr size_t kFew = 8;
   static const std::vector<FuzzedReader> all = {
-      {"checkpoint", read_checkpoint, [] { return sound_run().files.at(kState); }},
-      {"checkpoint_model", read_checkpoint_model, [] { return sound_run().files.at(kModel); }},
+      {"checkpoint", read_checkpoint, [] { return sound_run().files.at(kState); }, nullptr, kFew},
+      {"checkpoint_model", read_checkpoint_model, [] { return sound_run().files.at(kModel); },
+       nullptr, kFew},
       {"checkpoint_optimizer", read_checkpoint_optimizer,
-       [] { return sound_run().files.at(kOptimizer); }},
+       [] { return sound_run().files.at(kOptimizer); }, nullptr, kFew},
       {"config", read_config, [] { return run::to_text(small_config().settings); }},
       {"expression", read_expression, [] { return std::string(kExpression); }, example_expressions},
       {"safetensors", read_weights, sound_weights},

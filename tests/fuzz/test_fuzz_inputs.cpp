@@ -55,7 +55,7 @@ BOOST_AUTO_TEST_CASE(a_sound_file_cut_or_with_a_number_replaced_does_no_harm) {
       const std::string sound = reader.sound();
       BOOST_TEST(!sound.empty());
       const size_t n = std::min<size_t>(sound.size(), 160);  // headers are at the beginning
-      for (size_t at = 0; at < n; at += 1 + n / 80) {
+      for (size_t at = 0; at < n; at += 1 + n / reader.n_places) {
         BOOST_CHECK_NO_THROW(reader.read(sound.substr(0, at)));
         for (const uint64_t number : kNumbers)
           for (const size_t size : {4, 8}) {
@@ -80,7 +80,7 @@ BOOST_AUTO_TEST_CASE(json_with_another_value_in_a_place_does_no_harm) {
     const Json leaves = json.flatten();
     std::set<std::string> places;  // of values, and of what holds them
     for (const auto& leaf : leaves.items()) {
-      if (places.size() >= 60) break;
+      if (places.size() >= reader.n_places) break;
       Json::json_pointer place(leaf.key());
       for (; !place.empty(); place.pop_back()) places.insert(place.to_string());
     }
