@@ -27,16 +27,25 @@ struct Tree {
   int p, n_pairs;
 };
 
-// The part of n elements that `place` has after `level` halvings: neighbours halve first, so that
-// sums are added in the order of the tree.
-Range part_of(int64_t n, int place, int level) {
-  Range range = {0, n};
-  for (int i = 0; i < level; ++i) {
-    const int64_t middle = range.begin + range.size() / 2;
-    ((place >> i) & 1 ? range.begin : range.end) = middle;
+// Elements in units, of which the last may be smaller.
+struct Units {
+  Range elements(const Range& units) const {
+    return {std::min(n, units.begin * unit), std::min(n, units.end * unit)};
   }
-  return range;
-}
+  // Those that `place` has after `level` halvings: neighbours halve first, so that sums are added
+  // in the order of the tree.
+  Range units_of(int place, int level) const {
+    Range range = {0, (n + unit - 1) / unit};
+    for (int i = 0; i < level; ++i) {
+      const int64_t middle = range.begin + range.size() / 2;
+      ((place >> i) & 1 ? range.begin : range.end) = middle;
+    }
+    return range;
+  }
+  Range part_of(int place, int level) const { return elements(units_of(place, level)); }
+
+  int64_t n, unit;
+};
 
 template <class T>
 std::span<T> of(std::span<T> values, const Range& range) {
@@ -57,14 +66,14 @@ void receive_and_add(Transport& transport, int from, std::span<T> values) {
 
 // Halves with one partner after the other: at the end `place` has the sum of its part.
 template <class T>
-void halve(Transport& transport, const Tree& tree, std::span<T> values) {
+void halve(Transport& transport, const Tree& tree, std::span<T> values, int64_t unit) {
   const int place = tree.place(transport.rank());
-  const auto n = static_cast<int64_t>(values.size());
+  const Units units{static_cast<int64_t>(values.size()), unit};
   std::vector<T> more;
   for (int level = 0; level < tree.levels(); ++level) {
     const int other = place ^ (1 << level), partner = tree.rank(other);
-    const std::span<T> own = of(values, part_of(n, place, level + 1)),
-                       theirs = of(values, part_of(n, other, level + 1));
+    const std::span<T> own = of(values, units.part_of(place, level + 1)),
+                       theirs = of(values, units.part_of(other, level + 1));
     more.resize(own.size());
     transport.exchange({partner, std::as_bytes(theirs)},
                        {partner, std::as_writable_bytes(std::span(more))});
@@ -74,13 +83,14 @@ void halve(Transport& transport, const Tree& tree, std::span<T> values) {
 
 // The way back: each has its part at first, and all in the end.
 template <class T>
-void double_up(Transport& transport, const Tree& tree, std::span<T> values) {
+void double_up(Transport& transport, const Tree& tree, std::span<T> values, int64_t unit) {
   const int place = tree.place(transport.rank());
-  const auto n = static_cast<int64_t>(values.size());
+  const Units units{static_cast<int64_t>(values.size()), unit};
   for (int level = tree.levels() - 1; level >= 0; --level) {
     const int other = place ^ (1 << level), partner = tree.rank(other);
-    transport.exchange({partner, std::as_bytes(of(values, part_of(n, place, level + 1)))},
-                       {partner, std::as_writable_bytes(of(values, part_of(n, other, level + 1)))});
+    transport.exchange(
+        {partner, std::as_bytes(of(values, units.part_of(place, level + 1)))},
+        {partner, std::as_writable_bytes(of(values, units.part_of(other, level + 1)))});
   }
 }
 
@@ -102,52 +112,53 @@ void Communicator::sum_of(std::span<T> values) {
     return;
   }
   if (tree.takes(own)) receive_and_add(transport, own + 1, values);
-  halve(transport, tree, values);
-  double_up(transport, tree, values);
+  halve(transport, tree, values, 1);
+  double_up(transport, tree, values, 1);
   if (tree.takes(own)) transport.exchange({own + 1, std::as_bytes(values)}, {});
 }
 
 void Communicator::sum(std::span<float> values) { sum_of(values); }
 void Communicator::sum(std::span<double> values) { sum_of(values); }
 
-void Communicator::reduce_scatter(std::span<float> values) {
+void Communicator::reduce_scatter(std::span<float> values, int64_t unit) {
   if (is_alone()) return;
   const Tree tree(size());
   const int own = rank();
   const auto n = static_cast<int64_t>(values.size());
   if (tree.gives(own)) {
     transport_->exchange({own - 1, std::as_bytes(values)}, {});
-    transport_->exchange({}, {own - 1, std::as_writable_bytes(of(values, own_part(n)))});
+    transport_->exchange({}, {own - 1, std::as_writable_bytes(of(values, own_part(n, unit)))});
     return;
   }
   if (tree.takes(own)) receive_and_add(*transport_, own + 1, values);
-  halve(*transport_, tree, values);
+  halve(*transport_, tree, values, unit);
   if (tree.takes(own))
-    transport_->exchange({own + 1, std::as_bytes(of(values, part(n, own + 1)))}, {});
+    transport_->exchange({own + 1, std::as_bytes(of(values, part(n, own + 1, unit)))}, {});
 }
 
-void Communicator::all_gather(std::span<float> values) {
+void Communicator::all_gather(std::span<float> values, int64_t unit) {
   if (is_alone()) return;
   const Tree tree(size());
   const int own = rank();
   const auto n = static_cast<int64_t>(values.size());
   if (tree.gives(own)) {
-    transport_->exchange({own - 1, std::as_bytes(of(values, own_part(n)))}, {});
+    transport_->exchange({own - 1, std::as_bytes(of(values, own_part(n, unit)))}, {});
     transport_->exchange({}, {own - 1, std::as_writable_bytes(values)});
     return;
   }
   if (tree.takes(own))
-    transport_->exchange({}, {own + 1, std::as_writable_bytes(of(values, part(n, own + 1)))});
-  double_up(*transport_, tree, values);
+    transport_->exchange({}, {own + 1, std::as_writable_bytes(of(values, part(n, own + 1, unit)))});
+  double_up(*transport_, tree, values, unit);
   if (tree.takes(own)) transport_->exchange({own + 1, std::as_bytes(values)}, {});
 }
 
-Range Communicator::part(int64_t n, int rank) const {
+Range Communicator::part(int64_t n, int rank, int64_t unit) const {
   const Tree tree(size());
-  Range range = part_of(n, tree.place(rank), tree.levels());
+  const Units units{n, unit};
+  Range range = units.units_of(tree.place(rank), tree.levels());
   if (tree.takes(rank)) range.end = range.begin + (range.size() + 1) / 2;
   if (tree.gives(rank)) range.begin += (range.size() + 1) / 2;
-  return range;
+  return units.elements(range);
 }
 
 void Communicator::broadcast(std::span<std::byte> bytes, int root) {

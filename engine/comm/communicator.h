@@ -41,13 +41,14 @@ class Communicator {
   void sum(std::span<double> values);
   /// The sum over all processes, of which each has its own part afterwards; the rest of `values`
   /// is spoilt.
-  void reduce_scatter(std::span<float> values);
+  void reduce_scatter(std::span<float> values, int64_t unit = 1);
   /// From each its own part, in all.
-  void all_gather(std::span<float> values);
-  /// The part of n elements that a process has of reduce_scatter() and all_gather(). Parts differ
-  /// by one in size, and not each is behind that of the rank before.
-  Range part(int64_t n, int rank) const;
-  Range own_part(int64_t n) const { return part(n, rank()); }
+  void all_gather(std::span<float> values, int64_t unit = 1);
+  /// The part of n elements that a process has of reduce_scatter() and all_gather(). Parts are
+  /// whole units, but for the end of the last, differ by one of them in size, and not each is
+  /// behind that of the rank before.
+  Range part(int64_t n, int rank, int64_t unit = 1) const;
+  Range own_part(int64_t n, int64_t unit = 1) const { return part(n, rank(), unit); }
 
   /// What `root` has, in all.
   void broadcast(std::span<std::byte> bytes, int root = 0);

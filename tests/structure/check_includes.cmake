@@ -31,10 +31,10 @@ set(rows
 # Headers that are not for all who may reach them, and the files that may include them: those below
 # the engine's ops, and those of vendors. Kernels and devices do not reach up to ops.
 set(reserved
-  "^engine/(kernels[/.]|dispatch\\.h$)"                       "^(engine/(kernels[/.]|cpu/|cuda/|(ops/)?[^/]*\\.cpp$)|tests/)"
+  "^engine/(kernels[/.]|dispatch\\.h$)"                       "^(engine/(kernels[/.]|cpu/|cuda/|(ops/|distributed/)?[^/]*\\.cpp$)|tests/)"
   "^engine/cpu/"                                             "^(engine/cpu/|tests/)"
   "^engine/cuda/"                                            "^(engine/cuda/|tests/)"
-  "^engine/ops[/.]"                                          "^(engine/(ops[/.]|[^/]*\\.cpp$)|posenc/|layers/|apps/|tests/)"
+  "^engine/ops[/.]"                                          "^(engine/(ops[/.]|distributed/|[^/]*\\.cpp$)|posenc/|layers/|apps/|tests/)"
   "^(oneapi/|dnnl)"                                          "^engine/cpu/gemm"
   "^(Eigen/|unsupported/Eigen/)"                             "^(engine/cpu/gemm|apps/analysis/definiteness\\.cpp$)"
   "^(cuda|cublas|nccl|mma\\.h|cooperative_groups)"           "^engine/cuda/"

@@ -69,6 +69,31 @@ BOOST_AUTO_TEST_CASE(sums_are_those_of_a_tree_to_the_bit) {
                 text_of(tree_sum(0, size, n)));
 }
 
+BOOST_AUTO_TEST_CASE(parts_are_whole_units) {
+  for (const int size : {2, 3, 4, 5}) {
+    const std::vector<EndedProcess> ended = in_processes(size, [&](Communicator& processes) {
+      constexpr int64_t kN = 1003, kUnit = 64;  // 16 units, the last of 43
+      int64_t end = 0, n = 0;
+      std::vector<bool> is_taken(kN);
+      for (int rank = 0; rank < processes.size(); ++rank) {
+        const comm::Range part = processes.part(kN, rank, kUnit);
+        require<Error>(part.begin % kUnit == 0 && (part.end % kUnit == 0 || part.end == kN), "part",
+                       part.begin, " to ", part.end);
+        for (int64_t i = part.begin; i < part.end; ++i) is_taken[static_cast<size_t>(i)] = true;
+        end = std::max(end, part.end);
+        n += part.size();
+      }
+      require<Error>(end == kN && n == kN, "parts", "not all once");
+      std::vector<float> values = values_of(processes.rank(), kN), all = values;
+      processes.sum(all);
+      processes.reduce_scatter(values, kUnit);
+      processes.all_gather(values, kUnit);
+      return text_of(values) == text_of(all) ? "equal" : "different";
+    });
+    check_all(ended, "equal");
+  }
+}
+
 BOOST_AUTO_TEST_CASE(sums_of_any_number_of_processes_are_equal_everywhere) {
   for (const int size : {3, 5, 6, 7}) {
     const std::vector<EndedProcess> ended = in_processes(size, [&](Communicator& processes) {

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "engine/comm/communicator.h"
+#include "engine/tensor.h"
+
+namespace farfield {
+
+/// The processes that share work on tensors, and what they do with those together. Every process
+/// makes the same calls in the same order with tensors of one size, on its own device.
+///
+/// Tensors are without gradient history. A sum is that of comm::Communicator: in the order of a
+/// tree, the same bits in every process.
+class Group {
+ public:
+  /// One process.
+  Group() = default;
+  explicit Group(std::shared_ptr<comm::Communicator> communicator);
+
+  int rank() const { return communicator_->rank(); }
+  int size() const { return communicator_->size(); }
+  bool is_alone() const { return size() == 1; }
+  bool is_first() const { return rank() == 0; }
+  /// Of the host: texts, agreement.
+  comm::Communicator& communicator() const { return *communicator_; }
+
+  /// x becomes the sum over all processes: float32 or float64.
+  void sum(Tensor x) const;
+  /// The sum over all processes of a float32 tensor, of which each has its own part afterwards; the
+  /// rest of it is spoilt. Parts and units are those of Communicator::part().
+  void reduce_scatter(Tensor flat, int64_t unit) const;
+  /// From each its own part, in all.
+  void all_gather(Tensor flat, int64_t unit) const;
+  comm::Range own_part(int64_t n, int64_t unit) const { return communicator_->own_part(n, unit); }
+
+ private:
+  std::shared_ptr<comm::Communicator> communicator_ = std::make_shared<comm::Communicator>();
+};
+
+}  // namespace farfield
