@@ -4,6 +4,8 @@
 #include <atomic>
 #include <map>
 #include <memory>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "engine/base/interrupt.h"
 #include "engine/kernels.h"
@@ -23,7 +25,8 @@ struct Node {
   uint64_t number = 0;  // order of creation: larger than that of every node it depends on
   std::vector<Edge> edges;
   std::vector<Shape> output_shapes;
-  std::vector<Tensor> dys;  // gradients that arrived so far, one per output
+  std::vector<Tensor> dys;    // gradients that arrived so far, one per output
+  bool hides_leaves = false;  // its backward reaches leaves that no edge leads to
   MultiBackwardFn backward;
 
   ~Node() { release(std::move(edges)); }
@@ -63,6 +66,40 @@ void accumulate(Tensor& total, const Tensor& x) {
   if (!total.is_sole_owner()) total = total.clone();
   dispatch(total.device(), [&](auto tag) { add_in_place(tag, x, total); });
 }
+
+// How often each leaf is still to be added to.
+class LeafUses {
+ public:
+  LeafUses(const Tensor& y, const OnLeafDone& on_leaf_done) : on_leaf_done_(on_leaf_done) {
+    std::vector<const Node*> pending;
+    std::unordered_set<const Node*> seen;
+    const auto meet = [&](const Node* node) {
+      if (node != nullptr && seen.insert(node).second) pending.push_back(node);
+    };
+    meet(y.node().get());
+    while (!pending.empty()) {
+      const Node* const node = pending.back();
+      pending.pop_back();
+      is_told_ = is_told_ && !node->hides_leaves;
+      for (const Node::Edge& edge : node->edges) {
+        meet(edge.node.get());
+        if (edge.leaf.defined()) ++left_[edge.leaf.raw_data()];
+      }
+    }
+  }
+
+  // An edge to the leaf has been followed, whether or not it brought a gradient.
+  void count(const Tensor& leaf) {
+    if (--left_[leaf.raw_data()] == 0 && is_told_ && leaf.grad().defined()) on_leaf_done_(leaf);
+  }
+
+ private:
+  const OnLeafDone& on_leaf_done_;
+  std::unordered_map<const void*, int64_t> left_;
+  bool is_told_ = true;
+};
+
+void run_backward(const std::vector<Tensor>& ys, const std::vector<Tensor>& dys, LeafUses* uses);
 
 }  // namespace
 
@@ -131,6 +168,17 @@ void backward(const Tensor& y, Tensor dy) {
 }
 
 void backward(const std::vector<Tensor>& ys, const std::vector<Tensor>& dys) {
+  run_backward(ys, dys, nullptr);
+}
+
+void backward(const Tensor& y, const Tensor& dy, const OnLeafDone& on_leaf_done) {
+  LeafUses uses(y, on_leaf_done);
+  run_backward({y}, {dy}, &uses);
+}
+
+namespace {
+
+void run_backward(const std::vector<Tensor>& ys, const std::vector<Tensor>& dys, LeafUses* uses) {
   require<ShapeError>(ys.size() == dys.size(), "backward", "expected a dy for each of ", ys.size(),
                       " tensors, got ", dys.size());
   // Creation order is a topological order, so the pending node with the largest number has all its
@@ -173,20 +221,23 @@ void backward(const std::vector<Tensor>& ys, const std::vector<Tensor>& dys) {
     require<ShapeError>(grads.size() == node->edges.size(), "backward", node->op, " has ",
                         node->edges.size(), " inputs and gave ", grads.size(), " gradients");
     for (size_t i = 0; i < grads.size(); ++i) {
-      if (!grads[i].defined()) continue;
-      FiniteCheck::run(grads[i], "gradient from ", node->op, ", input ", i, ", shape ",
-                       grads[i].shape());
       Node::Edge& edge = node->edges[i];
-      if (edge.leaf.defined()) {
-        add_to_leaf(edge.leaf, grads[i]);
-      } else if (edge.node != nullptr) {
-        send(edge.node, edge.output_index, std::move(grads[i]));
+      if (grads[i].defined()) {
+        FiniteCheck::run(grads[i], "gradient from ", node->op, ", input ", i, ", shape ",
+                         grads[i].shape());
+        if (edge.leaf.defined())
+          add_to_leaf(edge.leaf, grads[i]);
+        else if (edge.node != nullptr)
+          send(edge.node, edge.output_index, std::move(grads[i]));
       }
+      if (uses != nullptr && edge.leaf.defined()) uses->count(edge.leaf);
     }
     Node::release(std::move(node->edges));
     node->edges.clear();
   }
 }
+
+}  // namespace
 
 std::vector<Tensor> checkpoint(
     const std::function<std::vector<Tensor>(const std::vector<Tensor>&)>& f,
@@ -220,6 +271,8 @@ std::vector<Tensor> checkpoint(
       if (wanted[i]) grads[i] = fresh[i].grad();
     return grads;
   });
+  for (const Tensor& y : ys)
+    if (y.node() != nullptr) y.node()->hides_leaves = true;
   return ys;
 }
 

@@ -33,6 +33,12 @@ void backward(const Tensor& y, Tensor dy = {});
 /// The same for sum over i of sum(ys[i] * dys[i]); an undefined dy leaves its y out.
 void backward(const std::vector<Tensor>& ys, const std::vector<Tensor>& dys);
 
+/// Told of a leaf when its gradient is complete, before backward() goes on to the rest.
+using OnLeafDone = std::function<void(const Tensor& leaf)>;
+/// backward() of a scalar that tells of each leaf with a gradient, once. Of none where checkpoint()
+/// hides which leaves are used.
+void backward(const Tensor& y, const Tensor& dy, const OnLeafDone& on_leaf_done);
+
 /// While one lives, ops on this thread are not recorded.
 class NoGrad {
  public:

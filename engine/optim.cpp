@@ -10,8 +10,10 @@ namespace farfield {
 
 Tensor device_grad_norm(const std::vector<Parameter>& parameters) {
   std::vector<Tensor> gradients;
-  for (const Parameter& p : parameters)
-    if (const Tensor gradient = p.value.grad(); gradient.defined()) gradients.push_back(gradient);
+  for (const Parameter& p : parameters) {
+    const Tensor gradient = p.value.grad();
+    gradients.push_back(gradient.defined() ? gradient : zeros_like(p.value));
+  }
   const Device device = parameters.empty() ? Device{} : parameters.front().value.device();
   Tensor norm = Tensor::empty({}, DType::f64, device);
   dispatch(device, [&](auto tag) { global_norm(tag, gradients, norm); });
@@ -57,18 +59,30 @@ void Optimizer::check(const StepGuard& guard) const {
   }
 }
 
+const Tensor& find_state(const std::map<std::string, Tensor>& tensors, const std::string& name,
+                         const Tensor& own) {
+  const auto found = tensors.find(name);
+  require<IoError>(found != tensors.end(), "optimizer", "expected a tensor '", name,
+                   "', got none of that name");
+  const Tensor& source = found->second;
+  require<IoError>(source.shape() == own.shape() && source.dtype() == own.dtype(), "optimizer",
+                   "expected '", name, "' of ", own.dtype(), " ", own.shape(), ", got ",
+                   source.dtype(), " ", source.shape(), "; is it of another model?");
+  return source;
+}
+
+std::vector<std::pair<std::string, Tensor>> Optimizer::state() const {
+  std::vector<std::pair<std::string, Tensor>> tensors = scalars();
+  for (size_t i = 0; i < parameters_.size(); ++i)
+    for (const Moment& moment : moments())
+      tensors.emplace_back(parameters_[i].name + '.' + moment.name, moment.of[i]);
+  return tensors;
+}
+
 void Optimizer::load_state(const std::map<std::string, Tensor>& tensors, int64_t t) {
   require<IoError>(t >= 0, "optimizer", "expected a count of updates >= 0, got ", t);
   const auto own = state();
-  for (const auto& [name, target] : own) {
-    const auto found = tensors.find(name);
-    require<IoError>(found != tensors.end(), "optimizer", "expected a tensor '", name,
-                     "', got none of that name");
-    const Tensor& source = found->second;
-    require<IoError>(source.shape() == target.shape() && source.dtype() == target.dtype(),
-                     "optimizer", "expected '", name, "' of ", target.dtype(), " ", target.shape(),
-                     ", got ", source.dtype(), " ", source.shape(), "; is it of another model?");
-  }
+  for (const auto& [name, target] : own) find_state(tensors, name, target);
   for (auto [name, target] : own) target.assign(tensors.at(name));
   t_ = t;
 }
@@ -114,13 +128,8 @@ void AdamW::update(const StepGuard& guard) {
   dispatch(targets.front().param.device(), [&](auto tag) { adamw_step(tag, step, targets); });
 }
 
-std::vector<std::pair<std::string, Tensor>> AdamW::state() const {
-  std::vector<std::pair<std::string, Tensor>> tensors;
-  for (size_t i = 0; i < parameters_.size(); ++i) {
-    tensors.emplace_back(parameters_[i].name + ".exp_avg", m_[i]);
-    tensors.emplace_back(parameters_[i].name + ".exp_avg_sq", v_[i]);
-  }
-  return tensors;
+std::vector<Optimizer::Moment> AdamW::moments() const {
+  return {{"exp_avg", m_}, {"exp_avg_sq", v_}};
 }
 
 Nag::Nag(std::vector<Parameter> parameters, const NagOptions& options)
@@ -160,11 +169,10 @@ void Nag::update(const StepGuard& guard) {
   dispatch(targets.front().param.device(), [&](auto tag) { nag_step(tag, step, targets); });
 }
 
-std::vector<std::pair<std::string, Tensor>> Nag::state() const {
-  std::vector<std::pair<std::string, Tensor>> tensors{{"previous_lr", previous_lr_}};
-  for (size_t i = 0; i < parameters_.size(); ++i)
-    tensors.emplace_back(parameters_[i].name + ".momentum", m_[i]);
-  return tensors;
+std::vector<Optimizer::Moment> Nag::moments() const { return {{"momentum", m_}}; }
+
+std::vector<std::pair<std::string, Tensor>> Nag::scalars() const {
+  return {{"previous_lr", previous_lr_}};
 }
 
 }  // namespace farfield

@@ -14,7 +14,7 @@ namespace farfield {
 
 /// L2 norm of all gradients together, float64 [] on the device of the parameters, which is not
 /// waited for. Summed in the order of the list, so the same bits for any number of threads. A
-/// parameter without a gradient counts as zero. NaN or infinite when a gradient is.
+/// parameter without a gradient counts as zeros. NaN or infinite when a gradient is.
 Tensor device_grad_norm(const std::vector<Parameter>& parameters);
 
 /// Sets every gradient to "none"; its memory goes back to the allocator.
@@ -44,8 +44,17 @@ class Optimizer {
   int64_t t() const { return t_; }
   const std::vector<Parameter>& parameters() const { return parameters_; }
 
-  /// What a checkpoint keeps beside t(), by name, sharing storage with the optimizer.
-  virtual std::vector<std::pair<std::string, Tensor>> state() const = 0;
+  /// What a checkpoint keeps beside t(), by name, sharing storage with the optimizer: scalars(),
+  /// and "<parameter>.<moment>" of each parameter.
+  std::vector<std::pair<std::string, Tensor>> state() const;
+  /// A tensor that is kept for each parameter, of its shape.
+  struct Moment {
+    std::string name;
+    const std::vector<Tensor>& of;  ///< in the order of the parameters
+  };
+  virtual std::vector<Moment> moments() const = 0;
+  /// What is kept once.
+  virtual std::vector<std::pair<std::string, Tensor>> scalars() const { return {}; }
   /// Copies such tensors in and sets t. IoError names a tensor that is missing or of another shape
   /// or dtype; nothing has changed then. Other names in the map are ignored.
   void load_state(const std::map<std::string, Tensor>& tensors, int64_t t);
@@ -69,6 +78,10 @@ class Optimizer {
   int64_t t_;
 };
 
+/// The tensor of this name in a checkpoint, like `own` in shape and dtype; IoError otherwise.
+const Tensor& find_state(const std::map<std::string, Tensor>& tensors, const std::string& name,
+                         const Tensor& own);
+
 struct AdamWOptions {
   double beta1 = 0.9;             ///< decay of the running mean of gradients, per update
   double beta2 = 0.999;           ///< decay of the running mean of squared gradients, per update
@@ -90,8 +103,8 @@ class AdamW final : public Optimizer {
 
   void begin_update(double lr) override;
   void update(const StepGuard& guard) override;
-  /// "<parameter>.exp_avg" (m) and "<parameter>.exp_avg_sq" (v).
-  std::vector<std::pair<std::string, Tensor>> state() const override;
+  /// "exp_avg" (m) and "exp_avg_sq" (v).
+  std::vector<Moment> moments() const override;
 
  private:
   std::vector<Tensor> m_, v_;
@@ -115,8 +128,10 @@ class Nag final : public Optimizer {
   void begin_update(double lr) override;
   void update(const StepGuard& guard) override;
   void take_back() override;
-  /// "<parameter>.momentum" (m), and "previous_lr", float64 [1].
-  std::vector<std::pair<std::string, Tensor>> state() const override;
+  /// "momentum" (m).
+  std::vector<Moment> moments() const override;
+  /// "previous_lr", float64 [1].
+  std::vector<std::pair<std::string, Tensor>> scalars() const override;
 
  private:
   std::vector<Tensor> m_;

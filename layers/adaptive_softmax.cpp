@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "engine/ops/cross_entropy.h"
+#include "engine/ops/dropout.h"
 #include "engine/ops/matmul.h"
 #include "engine/ops/pointwise.h"
 #include "engine/ops/softmax.h"
@@ -33,8 +34,8 @@ Tensor AdaptiveSoftmax::loss(const Tensor& x, const Tensor& targets,
   for (size_t i = 1; i < input.bands.size(); ++i) {
     const IdsOfBand& tail = banded.bands[i];
     if (tail.size() == 0) continue;
-    const Tensor own =
-        drop.masked(project(take_rows(x, tail.rows), i), tail_dropout, concat("tail ", i));
+    const Tensor own = dropout(project(take_rows(x, tail.rows), i), tail_dropout,
+                               drop.random(concat("tail ", i, " from ", drop.first)));
     const double share = static_cast<double>(tail.size()) / static_cast<double>(x.dim(0));
     total = total + linear_cross_entropy(own, input.bands[i].embedding, tail.ids) * share;
   }

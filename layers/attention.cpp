@@ -26,7 +26,9 @@ Tensor Attention::operator()(const Tensor& x, const posenc::Composition::Layer& 
                              const LayerDropout& drop) const {
   const auto heads = split_heads(qkv(x), n_head, position.rotation);  // q, k, v [B, H, T, K]
   AttentionRule rule = position.rule;
-  rule.dropout = {.p = drop.attention, .random = drop.random("attention weights")};
+  rule.dropout = {.p = drop.attention,
+                  .random = drop.random("attention weights"),
+                  .first_head = drop.first * n_head};
   return dense(attention(heads.q, heads.k, heads.v, rule, heads.far));
 }
 

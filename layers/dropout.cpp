@@ -11,7 +11,7 @@ Random LayerDropout::random(std::string_view place) const {
 
 Tensor LayerDropout::masked(const Tensor& x, double share, std::string_view place) const {
   if (share == 0) return x;
-  return dropout(x, share, random(place));
+  return dropout(x, share, random(place), x.numel() / n_sequence * first);
 }
 
 }  // namespace farfield

@@ -8,8 +8,9 @@
 
 namespace farfield {
 
-/// Dropout in one forward pass, for one layer. A mask is a pure function of seed, draw, layer and
-/// place, so a resumed run and a block that is computed again repeat it. A share of 0: nothing is
+/// Dropout in one forward pass, for one layer. A mask is a pure function of seed, draw, layer,
+/// place and the sequence's number in its batch, so a resumed run and a block that is computed
+/// again repeat it, and a batch in pieces has the masks of the whole. A share of 0: nothing is
 /// done.
 struct LayerDropout {
   double hidden = 0;      ///< share of the embedding and of each residual branch that becomes 0
@@ -18,6 +19,8 @@ struct LayerDropout {
   uint64_t seed = 0;      ///< of the model
   uint64_t draw = 0;      ///< number of the batch
   int64_t layer = -1;     ///< number of the block; -1 outside of them
+  /// The sequences that a pass computes, of a batch in pieces: their number and the first's place.
+  int64_t n_sequence = 1, first = 0;
 
   /// x with a share of `hidden` dropped; `place` tells two of one layer apart.
   Tensor operator()(const Tensor& x, std::string_view place) const {

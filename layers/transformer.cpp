@@ -76,10 +76,11 @@ bool Transformer::is_random(posenc::Phase phase) const {
            config_.activation_dropout > 0 || config_.tail_dropout > 0));
 }
 
-posenc::Composition::Plan Transformer::plan(const Tensor& ids, posenc::Phase phase,
-                                            uint64_t draw) const {
+posenc::Composition::Plan Transformer::plan(const Tensor& ids, posenc::Phase phase, uint64_t draw,
+                                            int64_t first) const {
   const int64_t seq_len = ids.dim(1);
-  return encoding_.plan(seq_len, seq_len, phase, {ids.dim(0), draw});
+  return encoding_.plan(seq_len, seq_len, phase,
+                        {.n_sequence = ids.dim(0), .index = draw, .first = first});
 }
 
 Tensor Transformer::embed(const Tensor& ids) const {
@@ -117,16 +118,24 @@ Tensor Transformer::hidden(const Tensor& embedded, const posenc::Composition::Pl
   return leave(std::move(stream));
 }
 
-Tensor Transformer::loss(const Tensor& ids, const Tensor& targets, uint64_t draw) const {
+Tensor Transformer::loss(const Tensor& ids, const Tensor& targets, uint64_t draw,
+                         const BatchPiece& piece) const {
   check_ids(ids);
   check_targets(targets, ids.shape());
   const LayerDropout drop{.hidden = config_.hidden_dropout,
                           .activation = config_.activation_dropout,
                           .attention = config_.attention_dropout,
                           .seed = seed_,
-                          .draw = draw};
-  const Tensor x = rows(hidden(embed(ids), plan(ids, posenc::Phase::train, draw), ids.dim(1),
-                               checkpointing_ && grad_enabled(), drop));
+                          .draw = draw,
+                          .n_sequence = ids.dim(0),
+                          .first = piece.first};
+  posenc::Composition::Plan parts = plan(ids, posenc::Phase::train, draw, piece.first);
+  if (piece.n_batch > 0)  // its penalty is not scaled by the caller's share of the loss
+    for (posenc::Composition::Layer& layer : parts.layers)
+      layer.rule.normalizer.penalty *=
+          static_cast<double>(ids.dim(0)) / static_cast<double>(piece.n_batch);
+  const Tensor x =
+      rows(hidden(embed(ids), parts, ids.dim(1), checkpointing_ && grad_enabled(), drop));
   const Tensor all = targets.view({targets.numel()});
   return config_.is_adaptive() ? adaptive_out_.loss(x, all, drop)
                                : linear_cross_entropy(x, embed_out_.weight, all);

@@ -15,6 +15,12 @@
 
 namespace farfield {
 
+/// Where the sequences of a pass are in their batch, when it is computed in pieces.
+struct BatchPiece {
+  int64_t first = 0;    ///< number of the first
+  int64_t n_batch = 0;  ///< sequences of the whole batch; 0: those of the pass are all
+};
+
 /// The decoder of the GPT-NeoX code base: sequential pre-norm blocks, GELU in its erf form, biases
 /// everywhere but in the head, which has a matrix of its own. ModelConfig can have parts of it
 /// otherwise.
@@ -34,9 +40,11 @@ class Transformer {
   // and dropout: a result is a pure function of it and of the seed.
 
   /// Mean negative log likelihood, in nats per token, of targets[b, t] after ids[b, 0 .. t], as it
-  /// is trained: the only one with dropout.
+  /// is trained: the only one with dropout. A piece has the positions and masks that its sequences
+  /// have in the whole batch, of whose loss it is a mean's part.
   /// Shapes    ids, targets int32 [B, T] -> scalar in float32 (float64 when computing in it)
-  Tensor loss(const Tensor& ids, const Tensor& targets, uint64_t draw = 0) const;
+  Tensor loss(const Tensor& ids, const Tensor& targets, uint64_t draw = 0,
+              const BatchPiece& piece = {}) const;
   /// The same for each token: [B, T]. Not differentiable; keeps no activations.
   Tensor nll(const Tensor& ids, const Tensor& targets, uint64_t draw = 0) const;
   /// The last n columns of that alone: ids int32 [B, T], targets int32 [B, n], 1 <= n <= T -> [B,
@@ -107,7 +115,8 @@ class Transformer {
   bool checkpointing() const { return checkpointing_; }
 
  private:
-  posenc::Composition::Plan plan(const Tensor& ids, posenc::Phase phase, uint64_t draw) const;
+  posenc::Composition::Plan plan(const Tensor& ids, posenc::Phase phase, uint64_t draw,
+                                 int64_t first = 0) const;
   /// Token embeddings: ids [B, T] -> [B, T, D].
   Tensor embed(const Tensor& ids) const;
   /// The residual stream [B, T, D] from token embeddings of positions first .. first + T - 1.

@@ -43,6 +43,7 @@ enum class Phase { train, eval };
 struct Draw {
   int64_t n_sequence = 1;  ///< sequences of the batch: some encodings draw for each
   uint64_t index = 0;      ///< number of the batch
+  int64_t first = 0;       ///< of the sequences, in a batch that is computed in pieces
 };
 
 /// Where the queries and keys of one call are. The queries are the last n_query of the n_key

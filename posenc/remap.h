@@ -29,12 +29,13 @@ std::vector<double> jump_ids(int64_t n, int64_t block, std::span<const int64_t> 
 /// `who` when a table would have more than 2^24 entries.
 Positions looked_up_by_ids(Positions p, std::string_view who);
 
-/// Positions of which row b is row_of(b), for each sequence of the draw.
+/// Positions of which row b is row_of(number of the sequence in its batch), for each sequence of
+/// the draw.
 template <class F>
 Positions with_row_per_sequence(Positions p, const F& row_of) {
   p.ids.clear();
   for (int64_t sequence = 0; sequence < p.draw.n_sequence; ++sequence) {
-    const std::vector<double> row = row_of(sequence);
+    const std::vector<double> row = row_of(p.draw.first + sequence);
     p.ids.insert(p.ids.end(), row.begin(), row.end());
   }
   return p;

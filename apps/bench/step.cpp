@@ -96,7 +96,10 @@ int bench_step(int argc, const char* const* argv, std::ostream& out) {
   const auto make = [&](const std::string& expression) {
     config.posenc = expression;
     return std::make_unique<train::TimedStep>(
-        config, train::StepShape{.batch_size = batch_size, .checkpointing = checkpointing},
+        config,
+        train::StepShape{.batch_size = batch_size,
+                         .checkpointing = checkpointing,
+                         .deterministic_reduce = common.where().kind == Device::Kind::cpu},
         common.dtype(), common.where(), cuda_graph == "auto");
   };
   std::vector<std::string> parts, given;

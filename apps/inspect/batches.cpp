@@ -11,6 +11,7 @@
 #include "apps/run/folder.h"
 #include "apps/run/resolved_config.h"
 #include "apps/run/training_data.h"
+#include "apps/train/step_shape.h"
 #include "engine/base/error.h"
 #include "engine/base/text.h"
 #include "engine/base/utf8.h"
@@ -99,7 +100,8 @@ std::vector<int64_t> documents_before(const Source& source,
 template <class F>
 std::vector<std::vector<std::string>> rows_of(const Source& source, int64_t step, const F& tokens) {
   const run::ResolvedConfig& config = source.config;
-  const int64_t n_rows = config.batch, length = config.train_len();
+  const int64_t n_rows = config.batch, length = config.train_len(),
+                n_piece = train::shape_of(config).n_piece();
   const bool is_mixture = source.data.corpora().size() > 1;
   const data::Loader loader = run::loader_of(config, source.data);
   const data::Batch batch = loader.batch(step - 1);
@@ -110,12 +112,11 @@ std::vector<std::vector<std::string>> rows_of(const Source& source, int64_t step
   for (int64_t row = 0; row < n_rows; ++row) {
     const data::Batch::Row& at = batch.rows[static_cast<size_t>(row)];
     const data::Tokens& file = source.data.corpora()[at.source].split("train");
-    const int64_t begin = at.place.begin, piece = row / (n_rows / config.accumulate);
+    const int64_t begin = at.place.begin, piece = row / (n_rows / n_piece);
     std::vector<std::string> fields;
     for (const int64_t value :
-         {step, piece, row, (step - 1) * config.accumulate + piece, at.place.epoch,
-          at.index % loader.per_epoch(at.source), at.place.window, begin, file.place(begin).byte,
-          documents[static_cast<size_t>(row)]})
+         {step, piece, row, step - 1, at.place.epoch, at.index % loader.per_epoch(at.source),
+          at.place.window, begin, file.place(begin).byte, documents[static_cast<size_t>(row)]})
       fields.push_back(std::to_string(value));
     const auto first = batch.inputs.begin() + row * length;
     std::vector<int32_t> ids(first, first + length);
@@ -148,8 +149,8 @@ void print_text(const Source& source, int64_t step, std::ostream& out) {
   out << cli::printable(source.run) << ", step " << step << " of " << config.steps << ": "
       << config.batch << " sequences of " << config.train_len()
       << " inputs and as many targets, seed " << config.seed;
-  if (config.accumulate > 1)
-    out << ", in " << config.accumulate << " pieces of " << config.batch / config.accumulate;
+  if (const int64_t n_piece = train::shape_of(config).n_piece(); n_piece > 1)
+    out << ", in " << n_piece << " pieces of " << config.batch / n_piece;
   out << '\n';
   for (size_t i = 0; i < source.data.corpora().size(); ++i) {
     const data::Corpus& corpus = source.data.corpora()[i];

@@ -77,6 +77,10 @@ void add_options(cli::Options& options, RunConfig& c) {
       .add("cuda-graph", c.cuda_graph, "auto|off",
            "on CUDA, record a step once and repeat it by one call, where the encoding allows it: "
            "the same numbers")
+      .add("deterministic-reduce", c.deterministic_reduce, "on|off",
+           "sum gradients in pieces of the batch and an order that do not depend on the number of "
+           "processes: 1, 2, 4 or 8 of them train the same bits (default: on on the CPU, off on "
+           "CUDA)")
       .add("checkpoint-activations", c.checkpoint_activations,
            "keep only the input of each block: less memory, a third more time")
       .add("threads", c.threads, "N", "threads (default: FARFIELD_THREADS, or all processors)");

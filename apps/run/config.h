@@ -24,9 +24,10 @@ struct RunConfig {
   std::optional<std::string> tokenizer, data_type, data_split;
   std::optional<std::string> order;  ///< empty: our own
   std::optional<int64_t> train_len;
-  std::optional<int64_t> batch;  ///< sequences per step
-  int64_t accumulate = 1;        ///< pieces that a batch is computed in
-  uint64_t seed = 1;             ///< of initial weights and the order of the data
+  std::optional<int64_t> batch;                     ///< sequences per step
+  int64_t accumulate = 1;                           ///< pieces that a batch is computed in
+  std::optional<std::string> deterministic_reduce;  ///< empty: on where the device is the CPU
+  uint64_t seed = 1;  ///< of initial weights and the order of the data
 
   std::optional<int64_t> steps;
   std::optional<double> lr, warmup, lr_start, lr_end, weight_decay, clip, momentum;

@@ -244,6 +244,10 @@ ResolvedConfig resolve(const RunConfig& request) {
   c.clip = *filled.clip;
   c.device = parse_device(filled.device);
   c.checkpoint_activations = filled.checkpoint_activations;
+  c.deterministic_reduce = value_of_word<bool>(
+      "--deterministic-reduce",
+      filled.deterministic_reduce.value_or(c.device.kind == Device::Kind::cpu ? "on" : "off"),
+      {{"on", true}, {"off", false}});
   c.threads = filled.threads;
   c.log_every = filled.log_every;
   c.valid_every = filled.valid_every;

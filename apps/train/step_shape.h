@@ -8,16 +8,31 @@ namespace farfield::train {
 
 /// What a step of training is made of, beside the model.
 struct StepShape {
-  int64_t batch_size = 1;      ///< sequences of the model's training length
-  int64_t accumulate = 1;      ///< pieces that they are computed in, a divisor of batch_size
+  int64_t batch_size = 1;  ///< sequences of the model's training length, of all processes
+  int64_t accumulate = 1;  ///< pieces that they are computed in at least, a divisor of batch_size
   bool checkpointing = false;  ///< keeps block inputs only and computes blocks again
+  /// Gradients are summed in n_piece() pieces that follow from the numbers above, in the order of a
+  /// tree: the same bits for any number of processes that share the pieces evenly.
+  bool deterministic_reduce = false;
+
+  /// Pieces of the batch, in all processes together: accumulate, or its largest multiple by a power
+  /// of two that divides the batch and is at most kPieces.
+  int64_t n_piece() const {
+    int64_t n = accumulate;
+    while (deterministic_reduce && 2 * n <= kPieces && batch_size % (2 * n) == 0) n *= 2;
+    return n;
+  }
+  /// Of a batch that is not accumulated. Smaller ones take less memory and no more time, measured
+  /// on the CPU with 4 of 32 sequences (apps/BENCHMARKS.md).
+  static constexpr int64_t kPieces = 8;
 };
 
 /// Of the steps of a run.
 inline StepShape shape_of(const run::ResolvedConfig& config) {
   return {.batch_size = config.batch,
           .accumulate = config.accumulate,
-          .checkpointing = config.checkpoint_activations};
+          .checkpointing = config.checkpoint_activations,
+          .deterministic_reduce = config.deterministic_reduce};
 }
 
 }  // namespace farfield::train

@@ -59,7 +59,7 @@ std::array<double, 3> TimedStep::run_parts() {
     });
   };
   Tensor loss;
-  for (int64_t piece = 0; piece < step_.shape().accumulate; ++piece) {
+  for (int64_t piece = 0; piece < step_.pieces().n; ++piece) {
     add(0, [&] { loss = step_.forward(piece); });
     add(1, [&] { step_.backward(loss); });
   }

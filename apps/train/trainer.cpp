@@ -173,7 +173,7 @@ double Trainer::sum_of_losses(const data::Corpus& corpus, int64_t n) {
   const data::Tokens& tokens = corpus.split("valid");
   const data::Grid begins(tokens.size(), corpus.document_tokens(), length + 1, 1);
   const int64_t last = begins.size() - 1;
-  const int64_t most = config_.batch / config_.accumulate;
+  const int64_t most = config_.batch / shape_of(config_).n_piece();
   double sum = 0;
   for (int64_t first = 0; first < n; first += most) {
     const int64_t count = std::min(most, n - first);
@@ -194,7 +194,7 @@ double Trainer::sum_of_losses(const data::Corpus& corpus, int64_t n) {
 run::TrainState Trainer::state() const {
   return {.step = done_,
           .tokens = tokens_,
-          .optimizer_t = step_.optimizer().t(),
+          .optimizer_t = step_.t(),
           .time_s = time_s_,
           .skipped = {left_out_.begin(), left_out_.end()},
           .data_hash = data_hash_,

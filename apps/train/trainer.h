@@ -59,7 +59,7 @@ class Trainer {
   run::TrainState state() const;
   /// Sharing storage with the weights.
   run::NamedTensors model_tensors() const;
-  run::NamedTensors optimizer_tensors() const { return step_.optimizer().state(); }
+  run::NamedTensors optimizer_tensors() const { return step_.optimizer_state(); }
   const Transformer& model() const { return step_.model(); }
   /// Seconds of state().time_s in which the device had nothing to do for want of data.
   double waited_s() const { return batches_.waited_s(); }

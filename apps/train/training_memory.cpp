@@ -1,5 +1,7 @@
 #include "apps/train/training_memory.h"
 
+#include <cmath>
+
 #include "engine/base/error.h"
 #include "engine/base/text.h"
 
@@ -14,13 +16,17 @@ double training_bytes(const ModelConfig& c, const StepShape& shape, DType comput
   const auto d = static_cast<double>(c.d_model), ff = static_cast<double>(c.d_ff),
              n_layer = static_cast<double>(c.n_layer);
   const double piece = static_cast<double>(shape.batch_size) /
-                       static_cast<double>(shape.accumulate) * static_cast<double>(c.train_len);
+                       static_cast<double>(shape.n_piece()) * static_cast<double>(c.train_len);
   // A block keeps two sums of the residual stream and the norms of both, queries, keys, values,
   // what attention makes of them, and the inner layer of the MLP before and after its activation.
   const double block = 8 * d + 2 * ff;
   const double kept = shape.checkpointing ? n_layer * 2 * d + block : n_layer * block;
   const double passing = 3 * d + 2 * ff;  // gradients on their way, of one block at a time
-  const double weights = 4.0 * 4.0 * static_cast<double>(parameter_count(c));  // all in float32
+  // In float32: weights, gradients and two moments, and the sums of earlier pieces.
+  const double kinds = shape.deterministic_reduce
+                           ? 4 + std::ceil(std::log2(static_cast<double>(shape.n_piece())))
+                           : 4;
+  const double weights = 4.0 * kinds * static_cast<double>(parameter_count(c));
   return weights + piece * (kept + passing) * static_cast<double>(size_of(compute));
 }
 
@@ -38,7 +44,8 @@ std::string memory_warning(const run::ResolvedConfig& config, int64_t vocab_size
   };
   offer("a shorter --train-len", config.train_len() > 1);
   offer("a smaller --batch", config.batch > 1);
-  offer("--accumulate, which computes a batch in pieces", config.accumulate < config.batch);
+  offer("--accumulate, which computes a batch in pieces",
+        shape_of(config).n_piece() < config.batch);
   offer("--checkpoint-activations", !config.checkpoint_activations);
   offer("--precision bf16", config.dtype != DType::bf16);
   offer("--async-save off", has_copy);

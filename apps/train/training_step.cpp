@@ -5,8 +5,8 @@
 #include "apps/run/weights.h"
 #include "engine/autograd.h"
 #include "engine/base/error.h"
+#include "engine/distributed/tree_sum.h"
 #include "engine/ops/pointwise.h"
-#include "engine/ops/reduce.h"
 #include "engine/ops/view.h"
 
 namespace farfield::train {
@@ -14,42 +14,63 @@ namespace {
 
 constexpr std::string_view kWhere = "train";
 
-void check_pieces(const StepShape& shape, const posenc::Composition& encoding) {
-  require<ConfigError>(
-      shape.batch_size >= 1 && shape.accumulate >= 1 && shape.batch_size % shape.accumulate == 0,
-      kWhere, "expected a batch of sequences in equal pieces, got ", shape.batch_size, " in ",
-      shape.accumulate);
-  if (shape.accumulate == 1) return;
-  for (const auto& layer : encoding.plan(1, 1, posenc::Phase::train).layers)
-    require<ConfigError>(layer.rule.normalizer.penalty == 0, kWhere,
-                         "expected accumulate 1 with a penalty on the rows of attention, which is "
-                         "a mean over the whole batch, got ",
-                         shape.accumulate);
+ShardedOptimizer::Make maker(const StepOptions& options) {
+  return
+      [kind = options.optimizer](std::vector<Parameter> parameters) -> std::unique_ptr<Optimizer> {
+        if (const auto* const nag = std::get_if<NagOptions>(&kind))
+          return std::make_unique<Nag>(std::move(parameters), *nag);
+        return std::make_unique<AdamW>(std::move(parameters), std::get<AdamWOptions>(kind));
+      };
 }
 
-std::unique_ptr<Optimizer> make_optimizer(std::vector<Parameter> parameters,
-                                          const StepOptions& options) {
-  if (const auto* const nag = std::get_if<NagOptions>(&options.optimizer))
-    return std::make_unique<Nag>(std::move(parameters), *nag);
-  return std::make_unique<AdamW>(std::move(parameters), std::get<AdamWOptions>(options.optimizer));
-}
+bool is_power_of_two(int64_t n) { return (n & (n - 1)) == 0; }
 
 }  // namespace
 
 bool StepOutcome::is_finite() const { return std::isfinite(loss) && std::isfinite(grad_norm); }
 
+OwnPieces OwnPieces::of(const StepShape& shape, int rank, int n_process) {
+  require<ConfigError>(
+      shape.batch_size >= 1 && shape.accumulate >= 1 && shape.batch_size % shape.accumulate == 0,
+      kWhere, "expected a batch of sequences in equal pieces, got ", shape.batch_size, " in ",
+      shape.accumulate);
+  require<ConfigError>(shape.batch_size % n_process == 0, kWhere, "expected a batch that ",
+                       n_process, " processes can share evenly, got ", shape.batch_size,
+                       " sequences; change --batch or the number of processes");
+  const int64_t all = shape.n_piece(), own_batch = shape.batch_size / n_process;
+  OwnPieces own{.n_process = n_process};
+  if (shape.deterministic_reduce) {
+    require<ConfigError>(
+        is_power_of_two(n_process) && all % n_process == 0, kWhere,
+        "expected a power of two of processes that divides the ", all, " pieces that the batch of ",
+        shape.batch_size, " is summed in, got ", n_process,
+        "; --accumulate N with a multiple of them makes more pieces, --deterministic-reduce off "
+        "sums without that order, equal to rounding");
+    own.n = all / n_process;
+  } else {
+    own.n = (all + n_process - 1) / n_process;
+    while (own_batch % own.n != 0) ++own.n;
+  }
+  own.n_sequence = own_batch / own.n;
+  own.first = rank * own_batch;
+  return own;
+}
+
 TrainingStep::TrainingStep(Transformer model, const StepOptions& options)
     : options_(options),
+      pieces_(OwnPieces::of(options.shape, options.group.rank(), options.group.size())),
       device_(model.encoding().config().device),
       model_(std::move(model)),
-      optimizer_(make_optimizer(model_.parameters(), options)),
+      optimizer_(
+          std::make_unique<ShardedOptimizer>(model_.parameters(), options.group, maker(options))),
       graph_(device_) {
-  check_pieces(options.shape, model_.encoding());
   model_.set_checkpointing(options.shape.checkpointing);
-  const Shape shape{options.shape.batch_size, model_.config().train_len};
+  const Shape shape{pieces_.batch_size(), model_.config().train_len};
   inputs_ = Tensor::empty(shape, DType::i32, device_);
   targets_ = Tensor::empty(shape, DType::i32, device_);
+  for (size_t i = 0; i < parameters().size(); ++i) number_of_[parameters()[i].value.raw_data()] = i;
   if (!options.uses_graph) graph_.turn_off("--cuda-graph is off");
+  if (!group().is_alone()) graph_.turn_off("several processes train together");
   if (model_.is_random(posenc::Phase::train))
     graph_.turn_off(
         model_.encoding().is_random(posenc::Phase::train)
@@ -60,6 +81,10 @@ TrainingStep::TrainingStep(Transformer model, const StepOptions& options)
     graph_.turn_off("the adaptive input and softmax take each batch apart by its tokens");
 }
 
+double TrainingStep::waited_s() const {
+  return optimizer_->is_sharded() ? optimizer_->buckets().waited_s() : 0;
+}
+
 void TrainingStep::take(const Tensor& inputs, const Tensor& targets, int64_t index) {
   inputs_.assign(inputs);
   targets_.assign(targets);
@@ -67,48 +92,111 @@ void TrainingStep::take(const Tensor& inputs, const Tensor& targets, int64_t ind
 }
 
 Tensor TrainingStep::forward(int64_t piece) const {
-  const int64_t pieces = options_.shape.accumulate;
-  const Shape shape{options_.shape.batch_size / pieces, inputs_.dim(1)};
+  const Shape shape{pieces_.n_sequence, inputs_.dim(1)};
   const int64_t begin = piece * shape.numel();
-  return model_.loss(inputs_.view(shape, begin), targets_.view(shape, begin),
-                     static_cast<uint64_t>(index_ * pieces + piece));
+  return model_.loss(
+      inputs_.view(shape, begin), targets_.view(shape, begin), static_cast<uint64_t>(index_),
+      {.first = pieces_.first + piece * pieces_.n_sequence, .n_batch = options_.shape.batch_size});
 }
 
 void TrainingStep::backward(const Tensor& loss) const {
-  const double share = 1.0 / static_cast<double>(options_.shape.accumulate);
-  farfield::backward(loss, Tensor::full({}, share, loss.dtype(), device_));
+  farfield::backward(loss, Tensor::full({}, pieces_.share(), loss.dtype(), device_));
 }
 
-Tensor TrainingStep::forward_backward() const {
+Tensor TrainingStep::forward_backward(bool sends) {
   const Interruptible interruptible(is_due);  // the update that follows is not
-  const int64_t pieces = options_.shape.accumulate;
-  Tensor sum;
-  for (int64_t piece = 0; piece < pieces; ++piece) {
+  const PieceTree tree(pieces_.n);
+  TreeSum loss_sum;
+  std::vector<TreeSum> sums(parameters().size());
+  Tensor total;
+  for (int64_t piece = 0; piece < tree.size(); ++piece) {
+    std::vector<bool> is_added(sums.size());
+    const auto add = [&](size_t i) {
+      if (is_added[i]) return;
+      is_added[i] = true;
+      const Tensor& leaf = parameters()[i].value;
+      if (options_.shape.deterministic_reduce) {  // otherwise backward() adds one to the other
+        Tensor gradient = leaf.grad();
+        leaf.set_grad({});
+        leaf.set_grad(sums[i].add(tree, piece, std::move(gradient)));
+      }
+      if (sends && tree.is_last(piece)) send(i, leaf.grad());
+    };
     const Tensor loss = forward(piece);
-    backward(loss);
-    const Tensor wide = cast(loss.detach(), DType::f64);
-    sum = sum.defined() ? sum + wide : wide;
+    if (sends && tree.is_last(piece))
+      farfield::backward(loss, Tensor::full({}, pieces_.share(), loss.dtype(), device_),
+                         [&](const Tensor& leaf) { add(number_of_.at(leaf.raw_data())); });
+    else
+      backward(loss);
+    for (size_t i = 0; i < sums.size(); ++i) add(i);
+    total = loss_sum.add(tree, piece, cast(loss.detach(), DType::f64));
   }
-  return pieces == 1 ? sum : sum / static_cast<double>(pieces);
+  return total;
 }
 
-void TrainingStep::update(const Tensor& mean_loss) {
-  const Tensor norm = device_grad_norm(parameters());
-  optimizer_->update({.loss = mean_loss, .grad_norm = norm, .max_norm = options_.max_norm});
+void TrainingStep::send(size_t i, const Tensor& gradient) {
+  if (is_sent_[i]) return;
+  is_sent_[i] = true;
+  has_gradient_[i] = gradient.defined();
+  optimizer_->buckets().put(i, gradient);
+}
+
+std::pair<double, std::vector<bool>> TrainingStep::agree(double own_losses, bool has_given_up) {
+  std::vector<double> sums = {own_losses, has_given_up ? 1.0 : 0.0};
+  for (const bool has : has_gradient_) sums.push_back(has ? 1 : 0);
+  group().communicator().sum(sums);
+  if (sums[1] > 0)
+    fail<Interrupted>(kWhere, "stopped on request in the middle of a step, by ", sums[1], " of ",
+                      group().size(), " processes");
+  std::vector<bool> have_gradient;
+  for (size_t i = 2; i < sums.size(); ++i) have_gradient.push_back(sums[i] > 0);
+  return {sums[0], have_gradient};
+}
+
+void TrainingStep::update(const Tensor& mean_loss, const std::vector<bool>& have_gradient) {
+  const Tensor norm = optimizer_->grad_norm();
+  optimizer_->update({.loss = mean_loss, .grad_norm = norm, .max_norm = options_.max_norm},
+                     have_gradient);
   model_.project();  // changes nothing where there was no update
   outcome_ = concat({reshape(mean_loss, {1}), reshape(norm, {1})}, 0);
 }
 
 void TrainingStep::update(double lr, const Tensor& mean_loss) {
   optimizer_->begin_update(lr);
-  update(mean_loss);
+  update(mean_loss, {});
 }
 
 void TrainingStep::compute() {
   optimizer_->zero_grad();
-  const Tensor loss = forward_backward();
+  const Tensor losses = forward_backward(/*sends=*/false);
   if (after_backward) after_backward(index_, parameters());
-  update(loss);
+  update(losses * pieces_.share(), {});
+}
+
+// The same of several processes. One that gives up sends zeros for what it has not computed, so
+// that no other waits for it.
+void TrainingStep::compute_with_others() {
+  optimizer_->zero_grad();
+  is_sent_.assign(parameters().size(), false);
+  has_gradient_.assign(parameters().size(), false);
+  GradientBuckets& buckets = optimizer_->buckets();
+  buckets.begin();
+  double losses = 0;
+  bool has_given_up = false;
+  try {
+    losses = forward_backward(/*sends=*/!after_backward).item();
+    if (after_backward) after_backward(index_, parameters());
+  } catch (const Interrupted&) {
+    has_given_up = true;
+    optimizer_->zero_grad();
+  } catch (...) {
+    buckets.give_up();
+    throw;
+  }
+  for (size_t i = 0; i < parameters().size(); ++i) send(i, parameters()[i].value.grad());
+  buckets.finish();
+  const auto [sum, have_gradient] = agree(losses, has_given_up);
+  update(Tensor::full({}, sum * pieces_.share(), DType::f64, device_), have_gradient);
 }
 
 void TrainingStep::run_graph() {
@@ -118,7 +206,7 @@ void TrainingStep::run_graph() {
     const NoGrad no_grad;
     const int64_t length = inputs_.dim(1);
     model_.encoding().plan(length, length, posenc::Phase::train,
-                           {options_.shape.batch_size / options_.shape.accumulate, 0});
+                           {.n_sequence = pieces_.n_sequence});
   }
   graph_.run([this] { compute(); });
   if (graph_.is_recorded() && recorded_gradients_.empty())
@@ -128,7 +216,9 @@ void TrainingStep::run_graph() {
 void TrainingStep::run(double lr) {
   optimizer_->begin_update(lr);
   try {
-    if (after_backward)
+    if (!group().is_alone())
+      compute_with_others();
+    else if (after_backward)
       compute();
     else
       run_graph();
@@ -155,7 +245,7 @@ void TrainingStep::restore(const std::map<std::string, Tensor>& weights,
   graph_.forget();  // it updates the moments that are replaced
   recorded_gradients_.clear();
   std::vector<Parameter> own = parameters();
-  std::unique_ptr<Optimizer> optimizer = make_optimizer(own, options_);
+  auto optimizer = std::make_unique<ShardedOptimizer>(own, group(), maker(options_));
   optimizer->load_state(moments, t);
   run::load_weights(own, weights);
   optimizer_ = std::move(optimizer);

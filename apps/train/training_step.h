@@ -5,12 +5,14 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <unordered_map>
+#include <utility>
 #include <variant>
 #include <vector>
 
 #include "apps/train/step_shape.h"
 #include "engine/base/interrupt.h"
-#include "engine/optim.h"
+#include "engine/distributed/sharded_optimizer.h"
 #include "engine/step_graph.h"
 #include "layers/transformer.h"
 
@@ -21,6 +23,7 @@ struct StepOptions {
   std::variant<AdamWOptions, NagOptions> optimizer = {};
   double max_norm = 1;     ///< gradients are clipped to this norm; 0: never
   bool uses_graph = true;  ///< a step is recorded once and repeated where the device can
+  Group group = {};        ///< the processes that share the batch
 };
 
 /// What a step came to, before its update.
@@ -30,37 +33,51 @@ struct StepOutcome {
   bool is_finite() const;
 };
 
+/// The pieces of a batch that one process computes: those of all, in the order of the ranks.
+struct OwnPieces {
+  int64_t n = 1;           ///< pieces
+  int64_t n_sequence = 1;  ///< of a piece
+  int64_t first = 0;       ///< number of the first sequence
+  int64_t n_process = 1;   ///< that have as many
+
+  int64_t batch_size() const { return n * n_sequence; }
+  double share() const { return 1.0 / static_cast<double>(n * n_process); }
+  /// ConfigError for a batch that the processes cannot share, or not with the same bits.
+  static OwnPieces of(const StepShape& shape, int rank, int n_process);
+};
+
 /// One optimizer step of a model on one batch: forward and backward in pieces, gradient norm,
 /// clipping, the update, the encoding's bounds. What training does, and what is timed as a step of
-/// it.
+/// it. The processes of a group have equal parts of the batch, and the same weights after each
+/// step; gradients are summed while backward still runs.
 ///
-/// take(), run() and outcome() in turn. The device is given all of a step and decides itself
-/// whether there is an update, before the host first looks at a number: it never stands still
-/// within a step.
+/// take(), run() and outcome() in turn, in all processes. The device is given all of a step and
+/// decides itself whether there is an update, before the host first looks at a number: it never
+/// stands still within a step of one process.
 class TrainingStep {
  public:
-  /// ConfigError for a shape whose pieces are not equal, and for several pieces with a penalty on
-  /// the rows of attention, which is a mean over the whole batch.
+  /// ConfigError for a shape whose pieces are not equal.
   TrainingStep(Transformer model, const StepOptions& options);
 
-  /// The batch of the next run(), which is copied: ids int32 [batch_size, train_len]. `index` is
-  /// its number, which random positions and masks depend on.
+  /// This process's part of the batch of the next run(), which is copied: ids int32
+  /// [pieces().batch_size(), train_len]. `index` is the batch's number, which random positions and
+  /// masks depend on.
   void take(const Tensor& inputs, const Tensor& targets, int64_t index);
   /// Has the device make the step; does not wait for it. When it throws (Interrupted, when is_due
-  /// says so before the update) nothing has changed.
+  /// says so before the update, in all processes if in one) nothing has changed.
   void run(double lr);
   /// Waits for the step. Where a number is not finite there was no update, weights and t() are as
   /// before the step, and the gradients stay until clear_gradients().
   StepOutcome outcome();
   void clear_gradients() { optimizer_->zero_grad(); }
 
-  /// The parts of run(), none recorded. Of piece i of the batch: its mean loss; its gradient, which
-  /// is added up; the update by the mean loss of the batch, float64 [].
+  /// The parts of run() of one process, none recorded. Of piece i of its part: its mean loss; its
+  /// gradient, which is added up; the update by the mean loss of the batch, float64 [].
   Tensor forward(int64_t piece) const;
   void backward(const Tensor& loss) const;
   void update(double lr, const Tensor& mean_loss);
-  /// forward() and backward() of all pieces: the mean loss, float64 []. Interrupted as run().
-  Tensor forward_backward() const;
+  /// forward() and backward() of all of its pieces. Interrupted as run().
+  void forward_backward() { forward_backward(/*sends=*/false); }
 
   /// Takes over the weights, the moments of the optimizer and their count. IoError, with nothing
   /// changed, names a tensor that is missing, not known, or of another shape.
@@ -69,33 +86,51 @@ class TrainingStep {
 
   const Transformer& model() const { return model_; }
   const std::vector<Parameter>& parameters() const { return optimizer_->parameters(); }
-  const Optimizer& optimizer() const { return *optimizer_; }
-  const StepShape& shape() const { return options_.shape; }
+  /// Of the optimizer, as ShardedOptimizer's.
+  int64_t t() const { return optimizer_->t(); }
+  std::vector<std::pair<std::string, Tensor>> optimizer_state() const {
+    return optimizer_->state();
+  }
+  const Group& group() const { return options_.group; }
+  const OwnPieces& pieces() const { return pieces_; }
+  /// Seconds in which the process has waited for gradients of others, in all steps.
+  double waited_s() const;
   /// How the device is given a step.
   const StepGraph& graph() const { return graph_; }
 
   /// Whether what is being computed is to be given up; nullptr: never. What a device has been given
   /// already it finishes.
   Interruptible::IsDue is_due = nullptr;
-  /// For tests: called when the gradients of the step with this index are there, before they are
-  /// looked at. Such a step is not a recorded one.
+  /// For tests: called when the gradients of this process are there in the step with this index,
+  /// before they are looked at. Such a step is not a recorded one.
   std::function<void(int64_t index, const std::vector<Parameter>& parameters)> after_backward;
 
  private:
   /// All that the device does in a step, which can be recorded: it reads what take() left.
   void compute();
+  void compute_with_others();
+  /// The sum of the losses of this process's pieces, float64 [].
+  Tensor forward_backward(bool sends);
+  /// Puts the gradient of parameter i on its way to the others, once.
+  void send(size_t i, const Tensor& gradient);
+  /// What all have come to: the sum of the losses, and which parameters have a gradient.
+  /// Interrupted when one of them has given up.
+  std::pair<double, std::vector<bool>> agree(double own_losses, bool has_given_up);
   void run_graph();
-  void update(const Tensor& mean_loss);
+  void update(const Tensor& mean_loss, const std::vector<bool>& have_gradient);
 
   StepOptions options_;
+  OwnPieces pieces_;
   Device device_;
   Transformer model_;
-  std::unique_ptr<Optimizer> optimizer_;
+  std::unique_ptr<ShardedOptimizer> optimizer_;
+  std::unordered_map<const void*, size_t> number_of_;  // of a parameter, by its elements
   StepGraph graph_;
   int64_t index_ = 0;
-  Tensor inputs_, targets_;                 // [batch_size, train_len], always the same ones
+  Tensor inputs_, targets_;                 // [pieces_.batch_size(), train_len], always the same
   Tensor outcome_;                          // loss and gradient norm, float64 [2]
   std::vector<Tensor> recorded_gradients_;  // of the parameters, where a recorded step leaves them
+  std::vector<bool> is_sent_, has_gradient_;  // by parameter, in this step
 };
 
 }  // namespace farfield::train

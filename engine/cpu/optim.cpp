@@ -92,19 +92,40 @@ void update_all(const Step& step, std::span<Target> targets) {
   });
 }
 
-template <class T>
-double sum_squares_of(const T* x, int64_t n) {
-  double lanes[8] = {};  // a fixed order that fits vector registers
-  int64_t i = 0;
-  for (; i + 8 <= n; i += 8)
-    for (int lane = 0; lane < 8; ++lane) {
-      const auto value = static_cast<double>(x[i + lane]);
-      lanes[lane] += value * value;
-    }
-  for (; i < n; ++i) lanes[i & 7] += static_cast<double>(x[i]) * static_cast<double>(x[i]);
-  return ((lanes[0] + lanes[1]) + (lanes[2] + lanes[3])) +
-         ((lanes[4] + lanes[5]) + (lanes[6] + lanes[7]));
-}
+// A sum of squares in a fixed order that fits vector registers, of elements that come bit by bit.
+class SquareSum {
+ public:
+  void add(const Tensor& x, int64_t begin, int64_t n) {
+    if (x.dtype() == DType::f64)
+      add(x.data<double>() + begin, n);
+    else
+      add(x.data<float>() + begin, n);
+  }
+  double total() const {
+    return ((lanes_[0] + lanes_[1]) + (lanes_[2] + lanes_[3])) +
+           ((lanes_[4] + lanes_[5]) + (lanes_[6] + lanes_[7]));
+  }
+
+ private:
+  template <class T>
+  void add(const T* x, int64_t n) {
+    int64_t i = 0;
+    for (; i < n && seen_ % 8 != 0; ++i) add_one(x[i]);
+    for (; i + 8 <= n; i += 8)
+      for (int lane = 0; lane < 8; ++lane) {
+        const auto value = static_cast<double>(x[i + lane]);
+        lanes_[lane] += value * value;
+      }
+    for (; i < n; ++i) add_one(x[i]);
+  }
+  template <class T>
+  void add_one(T x) {
+    lanes_[seen_++ % 8] += static_cast<double>(x) * static_cast<double>(x);
+  }
+
+  double lanes_[8] = {};
+  int64_t seen_ = 0;  // of them, those that did not come in eights
+};
 
 }  // namespace
 
@@ -114,19 +135,35 @@ void adamw_step(Cpu, const AdamWStep& step, std::span<AdamWTarget> targets) {
 
 void nag_step(Cpu, const NagStep& step, std::span<NagTarget> targets) { update_all(step, targets); }
 
-void global_norm(Cpu, std::span<const Tensor> tensors, Tensor& norm) {
-  Work work;
-  for (size_t i = 0; i < tensors.size(); ++i) work.add(i, tensors[i].numel());
-  work.close();
-  std::vector<double> partial(work.pieces.size());
-  work.run([&](size_t number, const Piece& piece) {
-    const Tensor& x = tensors[piece.index];
-    const int64_t n = piece.end - piece.begin;
-    partial[number] = x.dtype() == DType::f64 ? sum_squares_of(x.data<double>() + piece.begin, n)
-                                              : sum_squares_of(x.data<float>() + piece.begin, n);
+void square_sums(Cpu, std::span<const Tensor> tensors, Tensor& sums) {
+  std::vector<int64_t> begins;  // of the tensors, behind one another
+  int64_t n = 0;
+  for (const Tensor& x : tensors) {
+    begins.push_back(n);
+    n += x.numel();
+  }
+  parallel_for(sums.numel(), [&](int64_t block) {
+    const int64_t end = std::min(n, (block + 1) * kSquareBlock);
+    int64_t at = block * kSquareBlock;
+    auto i = static_cast<size_t>(std::upper_bound(begins.begin(), begins.end(), at) -
+                                 begins.begin() - 1);
+    SquareSum sum;
+    for (; at < end; ++i) {
+      const int64_t part = std::min(end, begins[i] + tensors[i].numel()) - at;
+      sum.add(tensors[i], at - begins[i], part);
+      at += part;
+    }
+    sums.data<double>()[block] = sum.total();
   });
+}
+
+void global_norm(Cpu cpu, std::span<const Tensor> tensors, Tensor& norm) {
+  int64_t n = 0;
+  for (const Tensor& x : tensors) n += x.numel();
+  Tensor sums = Tensor::empty({(n + kSquareBlock - 1) / kSquareBlock}, DType::f64);
+  square_sums(cpu, tensors, sums);
   double total = 0;
-  for (const double value : partial) total += value;
+  for (int64_t i = 0; i < sums.numel(); ++i) total += sums.data<double>()[i];
   *norm.data<double>() = std::sqrt(total);
 }
 

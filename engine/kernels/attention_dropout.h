@@ -10,10 +10,11 @@ namespace farfield {
 class AttentionMask {
  public:
   AttentionMask(const AttentionDropout& dropout, int64_t n_query, int64_t n_key)
-      : mask_{dropout.random, DropoutMask::dropped_of(dropout.p)},
-        scale_(mask_.scale()),
-        n_query_(n_query),
-        n_group_((n_key + DropoutMask::kGroup - 1) / DropoutMask::kGroup) {}
+      : n_query_(n_query),
+        n_group_((n_key + DropoutMask::kGroup - 1) / DropoutMask::kGroup),
+        mask_{dropout.random, DropoutMask::dropped_of(dropout.p),
+              static_cast<uint64_t>(dropout.first_head * n_query_ * n_group_)},
+        scale_(mask_.scale()) {}
 
   FARFIELD_HD bool is_on() const { return mask_.n_dropped > 0; }
   /// What the P that stay are multiplied by.
@@ -30,9 +31,9 @@ class AttentionMask {
   }
 
  private:
+  int64_t n_query_, n_group_;
   DropoutMask mask_;
   double scale_;
-  int64_t n_query_, n_group_;
 };
 
 }  // namespace farfield

@@ -18,7 +18,8 @@ struct DropoutMask {
   static constexpr uint32_t kAll = uint32_t{1} << 16;
 
   Random random;
-  uint32_t n_dropped = 0;  ///< out of kAll, on average
+  uint32_t n_dropped = 0;    ///< out of kAll, on average
+  uint64_t first_group = 0;  ///< of the whole array that these elements are a part of
 
   /// n_dropped for a share from 0 to below 1.
   static uint32_t dropped_of(double p) {
@@ -28,7 +29,7 @@ struct DropoutMask {
   double scale() const { return static_cast<double>(kAll) / (kAll - n_dropped); }
   /// Bits of the elements group * kGroup and those after it.
   FARFIELD_HD PhiloxBlock bits(int64_t group) const {
-    return philox(random.seed, random.stream, static_cast<uint64_t>(group));
+    return philox(random.seed, random.stream, first_group + static_cast<uint64_t>(group));
   }
   /// Whether element i % kGroup of its group stays.
   FARFIELD_HD bool keeps(const PhiloxBlock& bits, int i) const {

@@ -40,8 +40,15 @@ struct NagTarget {
 void nag_step(Cpu, const NagStep& step, std::span<NagTarget> targets);
 void nag_step(Cuda, const NagStep& step, std::span<NagTarget> targets);
 
+/// Elements of one sum of square_sums().
+inline constexpr int64_t kSquareBlock = int64_t{1} << 14;
+/// sums float64 [blocks]: of the squares of each kSquareBlock elements of all tensors behind one
+/// another (float32 or float64). A sum has the same bits whoever has the other blocks.
+void square_sums(Cpu, std::span<const Tensor> tensors, Tensor& sums);
+
 /// norm float64 [] = the root of the sum of squares of all elements of all tensors (float32 or
-/// float64), summed in float64 in the order of the list.
+/// float64), summed in float64 in the order of the list; on the CPU of square_sums(), one after the
+/// other.
 void global_norm(Cpu, std::span<const Tensor> tensors, Tensor& norm);
 void global_norm(Cuda, std::span<const Tensor> tensors, Tensor& norm);
 

@@ -5,11 +5,16 @@
 
 namespace farfield {
 
-Tensor dropout(const Tensor& x, double p, const Random& random) {
+Tensor dropout(const Tensor& x, double p, const Random& random, int64_t first) {
   require<ConfigError>(p >= 0 && p < 1, "dropout",
                        "expected a share of elements from 0 to below 1, got ", p);
   require<DTypeError>(is_float(x.dtype()), "dropout", "expected a floating type, got ", x.dtype());
-  const DropoutMask mask{random, DropoutMask::dropped_of(p)};
+  require<ConfigError>(first >= 0 && first % DropoutMask::kGroup == 0, "dropout",
+                       "expected a part that begins at a multiple of ", DropoutMask::kGroup,
+                       " elements, got ", first,
+                       "; is the model's width times its training length no such multiple?");
+  const DropoutMask mask{random, DropoutMask::dropped_of(p),
+                         static_cast<uint64_t>(first / DropoutMask::kGroup)};
   if (mask.n_dropped == 0) return x;
   const auto masked = [mask](const Tensor& from) {
     Tensor to = empty_like(from);

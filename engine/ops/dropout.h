@@ -12,9 +12,12 @@ namespace farfield {
 /// p is rounded to a multiple of 2^-16, the largest is 1 - 2^-16; where that is 0 this is x itself.
 /// p is the rounded one in 1 - p.
 ///
-/// Throws    ConfigError unless 0 <= p < 1, DTypeError for int32
+/// `first` is the index of x's first element in the larger array that x is a part of, whose mask is
+/// taken then.
+///
+/// Throws    ConfigError unless 0 <= p < 1 and first is a multiple of 8, DTypeError for int32
 /// Source    Srivastava et al. 2014, "Dropout: a simple way to prevent neural networks from
 ///           overfitting"
-Tensor dropout(const Tensor& x, double p, const Random& random);
+Tensor dropout(const Tensor& x, double p, const Random& random, int64_t first = 0);
 
 }  // namespace farfield

@@ -204,12 +204,12 @@ ProtocolResult speed(const Subject& subject, const CommonOptions& common, const 
   if (shape.batch_size % shape.accumulate != 0) shape.accumulate = 1;
   ProtocolResult result;
   result.protocol = kName;
-  result.parameters = concat("batch=", shape.batch_size, " accumulate=", shape.accumulate,
-                             " checkpointing=", shape.checkpointing ? "on" : "off",
-                             " warmup=", own.warmup, " steps=", own.timed_steps,
-                             " passes=", own.timed_passes, " batch_tokens=", common.batch_tokens,
-                             " machine=", run::machine_name(subject.model.device),
-                             " device=", subject.model.device, " threads=", thread_count());
+  result.parameters = concat(
+      "batch=", shape.batch_size, " accumulate=", shape.accumulate, " pieces=", shape.n_piece(),
+      " checkpointing=", shape.checkpointing ? "on" : "off", " warmup=", own.warmup,
+      " steps=", own.timed_steps, " passes=", own.timed_passes,
+      " batch_tokens=", common.batch_tokens, " machine=", run::machine_name(subject.model.device),
+      " device=", subject.model.device, " threads=", thread_count());
   const Deadline deadline(own.time_limit);
   measure_lengths(result, subject, {0},
                   [&](LengthResult& to) { time_training(subject, own, shape, deadline, to); });

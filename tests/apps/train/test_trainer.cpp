@@ -213,25 +213,62 @@ BOOST_AUTO_TEST_CASE(the_number_of_threads_does_not_change_a_bit) {
   set_thread_count(before);
 }
 
-BOOST_AUTO_TEST_CASE(accumulation_gives_the_same_step_up_to_rounding) {
-  run::RunConfig config = toy().config();
-  Trainer one = trainer(config);
-  config.accumulate = 4;
-  Trainer four = trainer(config);
-  for (int i = 0; i < 3; ++i) {
-    const StepResult a = one.step(), b = four.step();
-    BOOST_TEST(a.loss == b.loss, boost::test_tools::tolerance(1e-5));
-    BOOST_TEST(a.grad_norm == b.grad_norm, boost::test_tools::tolerance(1e-4));
-  }
+BOOST_AUTO_TEST_CASE(pieces_give_the_same_step_up_to_rounding) {
+  const auto compare = [](run::RunConfig config) {
+    config.batch = 8;
+    config.deterministic_reduce = "off";
+    Trainer whole = trainer(config);
+    config.accumulate = 4;
+    Trainer accumulated = trainer(config);
+    config.accumulate = 1;
+    config.deterministic_reduce = "on";
+    Trainer pieces = trainer(config);
+    for (int i = 0; i < 3; ++i) {
+      const StepResult want = whole.step();
+      for (Trainer* const other : {&accumulated, &pieces}) {
+        const StepResult got = other->step();
+        BOOST_TEST(got.loss == want.loss, boost::test_tools::tolerance(1e-5));
+        BOOST_TEST(got.grad_norm == want.grad_norm, boost::test_tools::tolerance(1e-4));
+      }
+    }
+  };
+  // Positions of a draw for the batch, of one for each sequence, and a penalty on each row.
+  for (const char* posenc : {"kerple_log", "sinusoidal + randomized(64)", "rope + shape(64)",
+                             "cape", "relu_attention(penalty=0.1)"})
+    BOOST_TEST_CONTEXT(posenc) { compare(toy().config(posenc)); }
+  run::RunConfig dropping = toy().config();  // masks are those of the whole batch
+  dropping.hidden_dropout = dropping.attention_dropout = dropping.activation_dropout = 0.3;
+  compare(dropping);
 }
 
-BOOST_AUTO_TEST_CASE(a_penalty_over_the_batch_is_refused_with_a_batch_in_pieces) {
-  run::RunConfig config = toy().config();
-  config.posenc = "relu_attention(penalty=0.1)";
-  BOOST_TEST(trainer(config).step().problem.empty());
-  config.accumulate = 2;
-  BOOST_CHECK_EXCEPTION(trainer(config), ConfigError,
-                        says("expected accumulate 1 with a penalty on the rows of attention"));
+BOOST_AUTO_TEST_CASE(a_batch_is_cut_into_pieces_by_its_shape_alone) {
+  const auto n_piece = [](int64_t batch, int64_t accumulate, bool is_deterministic) {
+    return StepShape{
+        .batch_size = batch, .accumulate = accumulate, .deterministic_reduce = is_deterministic}
+        .n_piece();
+  };
+  BOOST_TEST(n_piece(32, 1, true) == 8);
+  BOOST_TEST(n_piece(4, 1, true) == 4);
+  BOOST_TEST(n_piece(6, 1, true) == 2);
+  BOOST_TEST(n_piece(12, 3, true) == 6);
+  BOOST_TEST(n_piece(64, 16, true) == 16);
+  BOOST_TEST(n_piece(32, 1, false) == 1);
+  BOOST_TEST(n_piece(32, 4, false) == 4);
+  const auto own = [](StepShape shape, int rank, int n_process) {
+    const OwnPieces pieces = OwnPieces::of(shape, rank, n_process);
+    return std::vector<int64_t>{pieces.n, pieces.n_sequence, pieces.first};
+  };
+  const StepShape shape{.batch_size = 24, .accumulate = 4, .deterministic_reduce = true};
+  BOOST_TEST(own(shape, 1, 4) == (std::vector<int64_t>{2, 3, 6}));
+  StepShape free = shape;
+  free.deterministic_reduce = false;
+  BOOST_TEST(own(free, 2, 3) == (std::vector<int64_t>{2, 4, 16}));
+  BOOST_TEST(own(free, 7, 8) == (std::vector<int64_t>{1, 3, 21}));
+  BOOST_CHECK_EXCEPTION(own(shape, 0, 3), ConfigError,
+                        says("expected a power of two of processes that divides the 8 pieces that "
+                             "the batch of 24 is summed in, got 3"));
+  BOOST_CHECK_EXCEPTION(own(free, 0, 5), ConfigError,
+                        says("expected a batch that 5 processes can share evenly, got 24"));
 }
 
 BOOST_AUTO_TEST_CASE(checkpointed_activations_give_the_same_bits) {

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+#include "engine/base/background.h"
+#include "engine/distributed/flat_layout.h"
+#include "engine/distributed/group.h"
+
+namespace farfield {
+
+/// The gradients of a list of parameters, float32, as one array that a group sums bucket by bucket,
+/// from the last one on, while the others are still computed: on the CPU a thread beside the
+/// caller's does it. Each process has its own part of each bucket afterwards.
+class GradientBuckets {
+ public:
+  /// `parameters` and `layout` are those of all steps.
+  GradientBuckets(const FlatLayout& layout, const Group& group, const Device& device);
+  /// Gives up what has begun.
+  ~GradientBuckets();
+
+  /// A new step: no gradient is there.
+  void begin();
+  /// The gradient of parameter i, once; undefined: none, zeros for the others.
+  void put(size_t i, const Tensor& gradient);
+  /// Waits for the sums of all buckets, once each parameter has been put. Rethrows what went wrong
+  /// with them.
+  void finish();
+  /// Instead of finish(): the other processes wait for this one until it ends.
+  void give_up();
+
+  /// [layout.numel()]
+  const Tensor& flat() const { return flat_; }
+  /// Seconds that finish() has waited, in all steps.
+  double waited_s() const { return waited_s_; }
+
+ private:
+  void reduce_all();
+  bool wait_until_complete(int64_t bucket);
+
+  const FlatLayout& layout_;
+  Group group_;
+  Tensor flat_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<int64_t> missing_;  // parameters that a bucket waits for
+  bool is_given_up_ = false, is_running_ = false;
+  double waited_s_ = 0;
+  Background background_;
+};
+
+}  // namespace farfield
