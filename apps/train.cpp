@@ -8,7 +8,9 @@
 #include "apps/cli/signals.h"
 #include "apps/run/corpus.h"
 #include "apps/run/labels.h"
+#include "apps/run/processes.h"
 #include "apps/run/resolved_config.h"
+#include "apps/train/together.h"
 #include "apps/train/training_run.h"
 #include "engine/base/error.h"
 #include "engine/base/interrupt.h"
@@ -64,28 +66,34 @@ int train_program(int argc, char** argv) {
   }
   const run::ResolvedConfig config = run::resolve(request);
   if (out.empty()) out = default_folder(request.preset, config);
+  const run::Processes processes = run::Processes::meet(config);
 
   const cli::StopSignals signals(
       concat("train: stopping after this step, which is given up after ", cli::number(stop_grace),
              " s; a second signal ends at once"),
       std::chrono::duration<double>(stop_grace));
+  std::ostream& to = processes.out();
   try {
-    const auto warn = [](const std::string& warning) {
-      std::cout << "warning: " << warning << std::endl;
+    const auto warn = [&](const std::string& warning) {
+      to << "warning: " << warning << std::endl;
     };
-    train::TrainingRun run = is_new ? train::TrainingRun::start(config, out, warn)
-                                    : train::TrainingRun::resume(config, resume, warn);
-    std::cout << cli::printable(run::to_text(config.settings)) << '\n'
-              << (is_new ? "training in "
-                  : run.trainer().is_done()
-                      ? "finished: "
-                      : concat("resuming at step ", run.trainer().state().step, " in "))
-              << cli::printable(run.folder().path().string()) << std::endl;
-    cli::Progress progress = cli::Progress::on_stdout();
+    const Group& group = processes.group();
+    train::TrainingRun run = is_new ? train::TrainingRun::start(config, out, warn, group)
+                                    : train::TrainingRun::resume(config, resume, warn, group);
+    to << cli::printable(run::to_text(config.settings)) << '\n'
+       << (is_new ? "training in "
+           : run.trainer().is_done()
+               ? "finished: "
+               : concat("resuming at step ", run.trainer().state().step, " in "))
+       << cli::printable(run.folder().path().string()) << std::endl;
+    if (!group.is_alone()) to << processes.description() << std::endl;
+    cli::Progress progress = processes.progress();
     return run.go(progress, stop_after);
   } catch (const Interrupted&) {  // before there was a run to save
-    std::cout << "stopped on request before training; the same command starts again\n";
+    to << "stopped on request before training; the same command starts again\n";
     return cli::kStopped;
+  } catch (const train::OtherFailed&) {
+    return cli::kFailed;  // process 0 says why
   }
 }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "apps/train/together.h"
 #include "data/grid.h"
 #include "engine/autograd.h"
 #include "engine/base/error.h"
@@ -14,8 +15,9 @@
 namespace farfield::train {
 namespace {
 
-StepOptions step_options(const run::ResolvedConfig& config) {
+StepOptions step_options(const run::ResolvedConfig& config, const Group& group) {
   StepOptions options;
+  options.group = group;
   options.shape = shape_of(config);
   if (config.optimizer == OptimizerKind::nag)
     options.optimizer =
@@ -35,7 +37,8 @@ std::vector<data::Corpus> with_valid_splits(const run::TrainingData& data) {
 
 }  // namespace
 
-Trainer::Trainer(const run::ResolvedConfig& config, const run::TrainingData& data)
+Trainer::Trainer(const run::ResolvedConfig& config, const run::TrainingData& data,
+                 const Group& group)
     : config_(config),
       data_hash_(data.hash()),
       valid_(with_valid_splits(data)),
@@ -43,7 +46,7 @@ Trainer::Trainer(const run::ResolvedConfig& config, const run::TrainingData& dat
       batches_(run::loader_of(config, data)),
       step_(
           Transformer(config.model_of(data.vocab_size()), config.seed, config.dtype, config.device),
-          step_options(config)) {}
+          step_options(config, group)) {}
 
 void Trainer::call_after_backward(
     std::function<void(int64_t, const std::vector<Parameter>&)> call) {
@@ -80,9 +83,16 @@ Trainer::Tokens Trainer::tokens_of(int64_t step) {
   Tokens tokens;
   tokens.step = step;
   tokens.batch = batches_.take(step);
-  const Shape shape{config_.batch, config_.train_len()};
-  tokens.inputs = Tensor::from(tokens.batch.inputs, shape, config_.device);
-  tokens.targets = Tensor::from(tokens.batch.targets, shape, config_.device);
+  const OwnPieces& own = step_.pieces();
+  const Shape shape{own.batch_size(), config_.train_len()};
+  const auto part = [&](const std::vector<int32_t>& ids) {
+    const std::span<const int32_t> all(ids);
+    return Tensor::from(all.subspan(static_cast<size_t>(own.first * config_.train_len()),
+                                    static_cast<size_t>(shape.numel())),
+                        shape, config_.device);
+  };
+  tokens.inputs = part(tokens.batch.inputs);
+  tokens.targets = part(tokens.batch.targets);
   return tokens;
 }
 
@@ -131,11 +141,17 @@ std::string Trainer::describe(const Tokens& tokens, const StepOutcome& outcome) 
       first = concat("gradient of '", p.name, "'");
   }
   step_.clear_gradients();
-  {
+  try {
     const FindNonfinite find;
     step_.forward_backward();
     if (!find.found().empty()) first = find.found();
+  } catch (const Interrupted&) {
+    // What is known by now has to do.
   }
+  const std::vector<std::string> of_all = group().communicator().gather(first);
+  for (size_t rank = of_all.size(); rank-- > 0;)
+    if (!of_all[rank].empty())
+      first = of_all.size() == 1 ? of_all[rank] : concat(of_all[rank], " in process ", rank);
   const std::vector<data::Batch::Row>& rows = tokens.batch.rows;
   const auto [least, most] = std::minmax_element(
       rows.begin(), rows.end(),
@@ -160,22 +176,24 @@ std::optional<double> Trainer::valid_loss() {
         data::Grid::windows(valid_[i].split("valid").size(), valid_[i].document_tokens(), length)
             .size());
     if (n < 1) return std::nullopt;
-    sum += sum_of_losses(valid_[i], n);
+    for (const double loss : window_losses(valid_[i], n)) sum += loss;
     n_sum += n;
   }
   if (n_sum == 0) return std::nullopt;
   return sum / static_cast<double>(n_sum * length);
 }
 
-// Over n windows of the valid split, the first at its start and the last at its end.
-double Trainer::sum_of_losses(const data::Corpus& corpus, int64_t n) {
+// Passes of so many windows as a piece has sequences; processes take turns with them.
+std::vector<double> Trainer::window_losses(const data::Corpus& corpus, int64_t n) {
   const int64_t length = config_.train_len();
   const data::Tokens& tokens = corpus.split("valid");
   const data::Grid begins(tokens.size(), corpus.document_tokens(), length + 1, 1);
   const int64_t last = begins.size() - 1;
   const int64_t most = config_.batch / shape_of(config_).n_piece();
-  double sum = 0;
+  std::vector<double> losses(static_cast<size_t>(n));
+  bool has_given_up = false;
   for (int64_t first = 0; first < n; first += most) {
+    if (first / most % group().size() != group().rank()) continue;
     const int64_t count = std::min(most, n - first);
     std::vector<int32_t> ids, targets, window(static_cast<size_t>(length + 1));
     for (int64_t i = first; i < first + count; ++i) {
@@ -184,11 +202,21 @@ double Trainer::sum_of_losses(const data::Corpus& corpus, int64_t n) {
       targets.insert(targets.end(), window.begin() + 1, window.end());
     }
     const Shape shape{count, length};
-    const Tensor nll = model().nll(Tensor::from(ids, shape, config_.device),
-                                   Tensor::from(targets, shape, config_.device));
-    for (const double value : nll.to_vector()) sum += value;
+    try {
+      const Tensor nll = model().nll(Tensor::from(ids, shape, config_.device),
+                                     Tensor::from(targets, shape, config_.device));
+      auto at = static_cast<size_t>(first * length);
+      for (const double value : nll.to_vector())
+        losses[at++ / static_cast<size_t>(length)] += value;
+    } catch (const Interrupted&) {
+      has_given_up = true;
+      break;
+    }
   }
-  return sum;
+  if (in_any(group().communicator(), has_given_up))
+    fail<Interrupted>("train", "stopped on request in the middle of a validation");
+  group().communicator().sum(losses);  // zeros but for one process
+  return losses;
 }
 
 run::TrainState Trainer::state() const {

@@ -27,12 +27,14 @@ struct StepResult {
 };
 
 /// The computation of a run: weights, optimizer, data, one step after the other. What it does next
-/// is a pure function of (config, data, state()) and the tensors below. No files.
+/// is a pure function of (config, data, state()) and the tensors below. No files. The processes of
+/// a group make each call together, and all have its result.
 class Trainer {
  public:
   /// At step 0, with initial weights. ConfigError when the train split is shorter than one
   /// sequence.
-  Trainer(const run::ResolvedConfig& config, const run::TrainingData& data);
+  Trainer(const run::ResolvedConfig& config, const run::TrainingData& data,
+          const Group& group = {});
 
   /// Takes over what a checkpoint holds. IoError names a tensor that is missing, not known, or of
   /// another shape; ConfigError names the first setting that differs, or other data. Nothing has
@@ -59,10 +61,14 @@ class Trainer {
   run::TrainState state() const;
   /// Sharing storage with the weights.
   run::NamedTensors model_tensors() const;
+  /// Of several processes, collected from all: in the first alone.
   run::NamedTensors optimizer_tensors() const { return step_.optimizer_state(); }
   const Transformer& model() const { return step_.model(); }
   /// Seconds of state().time_s in which the device had nothing to do for want of data.
   double waited_s() const { return batches_.waited_s(); }
+  /// Seconds of it in which this process waited for gradients of others.
+  double reduce_wait_s() const { return step_.waited_s(); }
+  const Group& group() const { return step_.group(); }
   /// How the device is given a step.
   const StepGraph& graph() const { return step_.graph(); }
 
@@ -74,14 +80,15 @@ class Trainer {
   void call_after_backward(std::function<void(int64_t, const std::vector<Parameter>&)> call);
 
  private:
-  /// The batch of a step, its tokens on the device too.
+  /// The batch of a step, this process's tokens on the device too.
   struct Tokens {
     int64_t step = 0;  ///< steps before it
     data::Batch batch;
-    Tensor inputs, targets;  // [batch_size, train_len]
+    Tensor inputs, targets;  // [step_.pieces().batch_size(), train_len]
   };
   Tokens tokens_of(int64_t step);
-  double sum_of_losses(const data::Corpus& corpus, int64_t n_windows);
+  /// Of each of n windows of its valid split, the first at its start and the last at its end.
+  std::vector<double> window_losses(const data::Corpus& corpus, int64_t n);
   std::string describe(const Tokens& tokens, const StepOutcome& outcome);
 
   run::ResolvedConfig config_;

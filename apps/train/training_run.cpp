@@ -7,6 +7,7 @@
 #include "apps/run/machine.h"
 #include "apps/run/parameter_bounds.h"
 #include "apps/train/manifest.h"
+#include "apps/train/together.h"
 #include "apps/train/training_memory.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
@@ -26,7 +27,7 @@ struct Opened {
   std::unique_ptr<Trainer> trainer;
 };
 
-Opened open(const run::ResolvedConfig& config, const TrainingRun::Warn& warn,
+Opened open(const run::ResolvedConfig& config, const TrainingRun::Warn& warn, const Group& group,
             const data::TokenizerPtr& model_tokenizer = nullptr) {
   require<ConfigError>(!config.data.empty(), kWhere,
                        "expected --data PATH, a corpus made by `prepare`");
@@ -40,7 +41,7 @@ Opened open(const run::ResolvedConfig& config, const TrainingRun::Warn& warn,
       memory_warning(config, data.vocab_size(), run::available_bytes(config.device));
   if (warn && !warning.empty()) warn(warning);
   auto check = std::make_unique<DataCheck>(data);
-  auto trainer = std::make_unique<Trainer>(config, data);
+  auto trainer = std::make_unique<Trainer>(config, data, group);
   if (check->is_short()) check->wait();
   return {std::move(data), std::move(check), std::move(trainer)};
 }
@@ -63,12 +64,12 @@ std::string rate(double per_second) {
 
 TrainingRun::TrainingRun(run::RunFolder folder, std::unique_ptr<DataCheck> check,
                          std::unique_ptr<Trainer> trainer, const run::FileRecord& metrics)
-    : folder_(std::move(folder)),
-      check_(std::move(check)),
-      trainer_(std::move(trainer)),
-      metrics_(folder_.metrics(), trainer_->state().step, metrics),
-      saver_(std::make_unique<run::CheckpointSaver>(
-          folder_.checkpoints(), kept_by(trainer_->config()), trainer_->config().saves_beside)) {
+    : folder_(std::move(folder)), check_(std::move(check)), trainer_(std::move(trainer)) {
+  if (is_first()) {
+    metrics_.emplace(folder_.metrics(), trainer_->state().step, metrics);
+    saver_ = std::make_unique<run::CheckpointSaver>(
+        folder_.checkpoints(), kept_by(trainer_->config()), trainer_->config().saves_beside);
+  }
   const run::TrainState state = trainer_->state();
   logged_tokens_ = state.tokens;
   logged_time_s_ = state.time_s;
@@ -76,28 +77,36 @@ TrainingRun::TrainingRun(run::RunFolder folder, std::unique_ptr<DataCheck> check
 }
 
 TrainingRun TrainingRun::start(const run::ResolvedConfig& config, const std::string& out,
-                               const Warn& warn) {
-  Opened opened = open(config, warn);
+                               const Warn& warn, const Group& group) {
+  Opened opened = open(config, warn, group);
   std::unique_ptr<Trainer> trainer = std::move(opened.trainer);
   run::TrainState state = trainer->state();
   state.metrics = MetricsFile::empty_record();
-  throw_if(cli::stop_is_due);
+  if (in_any(group.communicator(), cli::stop_is_due()))
+    fail<Interrupted>(kWhere, "stopped on request before the first step");
+  const run::NamedTensors moments = trainer->optimizer_tensors();
   const run::RunFolder::Files files = {
       config.settings, run_manifest(config, opened.data, count(trainer->model_tensors()), out),
       MetricsFile::header(), opened.data.tokenizer().file()};
-  run::RunFolder folder = run::RunFolder::create(out, files, [&](const auto& checkpoints) {
-    run::save_checkpoint(checkpoints, state, trainer->model_tensors(), trainer->optimizer_tensors(),
-                         kept_by(config));
+  std::optional<run::RunFolder> folder;
+  in_first(group.communicator(), [&] {
+    folder = run::RunFolder::create(out, files, [&](const auto& checkpoints) {
+      run::save_checkpoint(checkpoints, state, trainer->model_tensors(), moments, kept_by(config));
+    });
   });
-  TrainingRun run(std::move(folder), std::move(opened.check), std::move(trainer), state.metrics);
+  if (!folder) folder = run::RunFolder::open(out);
+  TrainingRun run(std::move(*folder), std::move(opened.check), std::move(trainer), state.metrics);
   run.saved_step_ = 0;
   run.is_new_ = true;
   return run;
 }
 
 TrainingRun TrainingRun::resume(const run::ResolvedConfig& config, const std::string& path,
-                                const Warn& warn) {
-  run::RunFolder folder = run::RunFolder::open_for_training(path);
+                                const Warn& warn, const Group& group) {
+  std::optional<run::RunFolder> opened_folder;
+  in_first(group.communicator(), [&] { opened_folder = run::RunFolder::open_for_training(path); });
+  if (!opened_folder) opened_folder = run::RunFolder::open(path);
+  run::RunFolder& folder = *opened_folder;
   const run::Settings mine = run::identity(config.settings),
                       theirs = run::identity(folder.config());
   const std::string key = run::first_difference(theirs, mine);
@@ -109,17 +118,17 @@ TrainingRun TrainingRun::resume(const run::ResolvedConfig& config, const std::st
   const run::Checkpoint checkpoint = run::load_newest_checkpoint(folder.checkpoints());
   run::check_same_config(checkpoint.state, folder.path() / "config.conf", folder.config(),
                          /*same_device=*/true);
-  Opened opened = open(config, warn, run::tokenizer_of(folder));
+  Opened opened = open(config, warn, group, run::tokenizer_of(folder));
   std::unique_ptr<Trainer> trainer = std::move(opened.trainer);
   trainer->restore(checkpoint);
   run::check_parameter_bounds(
       trainer->model().encoding(),
       (run::list_checkpoints(folder.checkpoints()).back() / "model.safetensors").string());
   std::string manifest;
-  if (!trainer->is_done())  // a finished run stays as it is
+  if (group.is_first() && !trainer->is_done())  // a finished run stays as it is
     manifest = manifest_resumed(folder.manifest().string(), read_file(folder.manifest()),
                                 checkpoint.state.step, config, path);
-  folder.rename(config.name);
+  if (group.is_first()) folder.rename(config.name);
   TrainingRun run(std::move(folder), std::move(opened.check), std::move(trainer),
                   checkpoint.state.metrics);
   // Once nothing can be refused any more.
@@ -132,7 +141,7 @@ cli::ExitCode TrainingRun::go(cli::Progress& progress, std::optional<int64_t> st
   try {
     return make_steps(progress, stop_after);
   } catch (...) {
-    if (is_unused()) folder_.remove();
+    if (is_first() && is_unused()) folder_.remove();
     throw;
   }
 }
@@ -148,14 +157,15 @@ cli::ExitCode TrainingRun::make_steps(cli::Progress& progress, std::optional<int
                         folder_.path().string()));
     return cli::kDone;
   }
-  if (metrics_.is_new())
+  if (metrics_ && metrics_->is_new())
     progress.say(concat("[train] ", folder_.metrics().string(), " was gone; its rows begin anew"));
   while (!trainer_->is_done()) {
     const int64_t done = trainer_->state().step;
-    if (cli::stop_requested() || (stop_after && done >= *stop_after)) {
+    const bool is_requested = in_any(processes(), cli::stop_requested());
+    if (is_requested || (stop_after && done >= *stop_after)) {
       save_and_wait();
-      progress.say(concat(cli::stop_requested() ? "stopped on request" : "stopped", " after step ",
-                          done, " of ", config.steps, "; continue with --resume ",
+      progress.say(concat(is_requested ? "stopped on request" : "stopped", " after step ", done,
+                          " of ", config.steps, "; continue with --resume ",
                           folder_.path().string()));
       return cli::kStopped;
     }
@@ -174,7 +184,7 @@ cli::ExitCode TrainingRun::make_steps(cli::Progress& progress, std::optional<int
         continue;
       }
       check_->report();
-      or_say_how_to_go_on([&] { saver_->report(); });
+      if (saver_) or_say_how_to_go_on([&] { saver_->report(); });
       good_step_ = step.step;
       say_how(progress);
       log(step, trainer_->is_done(), progress);
@@ -205,9 +215,9 @@ void TrainingRun::log(const StepResult& step, bool is_last, cli::Progress& progr
       concat("step ", step.step, " of ", config.steps, ": loss ", fixed(step.loss, 4));
   if (valid) text += ", valid " + fixed(*valid, 4);
   text += ", " + rate(speed) + " tokens/s";
-  if (keep) {
+  if (keep && metrics_) {
     or_say_how_to_go_on([&] {
-      metrics_.append(
+      metrics_->append(
           {.step = step.step,
            .tokens = state.tokens,
            .loss = step.loss,
@@ -241,9 +251,11 @@ void TrainingRun::say_how(cli::Progress& progress) {
 
 void TrainingRun::save() {
   run::TrainState state = trainer_->state();
-  state.metrics = metrics_.record();
+  const run::NamedTensors moments = trainer_->optimizer_tensors();
+  if (saver_) state.metrics = metrics_->record();
   or_say_how_to_go_on([&] {
-    saver_->save(state, trainer_->model_tensors(), trainer_->optimizer_tensors(),
+    if (!saver_) return;
+    saver_->save(state, trainer_->model_tensors(), moments,
                  [file = folder_.metrics()] { MetricsFile::flush(file); });
   });
   saved_step_ = state.step;
@@ -252,7 +264,7 @@ void TrainingRun::save() {
 // The state as it is, on the disk.
 void TrainingRun::save_and_wait() {
   if (saved_step_ != trainer_->state().step) save();
-  or_say_how_to_go_on([&] { saver_->wait(); });
+  or_say_how_to_go_on([&] { in_first(processes(), [&] { saver_->wait(); }); });
 }
 
 void TrainingRun::or_say_how_to_go_on(const std::function<void()>& write) const {
@@ -291,11 +303,11 @@ void TrainingRun::rewind(const StepResult& bad, cli::Progress& progress) {
   progress.say(
       concat("[train] ", bad.problem, "; back to step ", saved_step_, ", without that batch"));
   trainer_->leave_out(bad.step);
-  saver_->wait();
+  in_first(processes(), [&] { saver_->wait(); });
   const run::Checkpoint checkpoint = run::load_newest_checkpoint(folder_.checkpoints());
   trainer_->restore(checkpoint);
   const run::TrainState state = trainer_->state();
-  metrics_ = MetricsFile(folder_.metrics(), state.step, checkpoint.state.metrics);
+  if (metrics_) metrics_.emplace(folder_.metrics(), state.step, checkpoint.state.metrics);
   logged_tokens_ = state.tokens;
   logged_time_s_ = state.time_s;
 }

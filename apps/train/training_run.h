@@ -16,7 +16,8 @@
 namespace farfield::train {
 
 /// A trainer and its run folder: steps, metrics, checkpoints, signals, and what to do about numbers
-/// that are not finite.
+/// that are not finite. Of a group of processes the first alone writes to the folder; each makes
+/// the same calls, and a signal to one stops all.
 class TrainingRun {
  public:
   using Warn = std::function<void(const std::string&)>;
@@ -27,11 +28,11 @@ class TrainingRun {
   ///
   /// warn  told what speaks against this call once the corpus is open: memory_warning()
   static TrainingRun start(const run::ResolvedConfig& config, const std::string& out,
-                           const Warn& warn = {});
+                           const Warn& warn = {}, const Group& group = {});
   /// Goes on with a run at its newest checkpoint. `config` is the run's own, with what
   /// this call changes; ConfigError names the first setting that must not change.
   static TrainingRun resume(const run::ResolvedConfig& config, const std::string& path,
-                            const Warn& warn = {});
+                            const Warn& warn = {}, const Group& group = {});
 
   /// Trains until the last step (kDone), or until `stop_after` or a signal (signals.h) asks for a
   /// stop (kStopped); both end with a checkpoint. A step that is not done when stop_is_due() is
@@ -47,6 +48,8 @@ class TrainingRun {
   TrainingRun(run::RunFolder folder, std::unique_ptr<DataCheck> check,
               std::unique_ptr<Trainer> trainer, const run::FileRecord& metrics);
 
+  bool is_first() const { return trainer_->group().is_first(); }
+  comm::Communicator& processes() const { return trainer_->group().communicator(); }
   cli::ExitCode make_steps(cli::Progress& progress, std::optional<int64_t> stop_after);
   /// Whether all that this run has is the state that it was started with.
   bool is_unused() const { return is_new_ && good_step_ == 0 && saved_step_ == 0; }
@@ -62,15 +65,15 @@ class TrainingRun {
   run::RunFolder folder_;
   std::unique_ptr<DataCheck> check_;
   std::unique_ptr<Trainer> trainer_;
-  MetricsFile metrics_;
-  std::unique_ptr<run::CheckpointSaver> saver_;
-  bool is_new_ = false;        // made by this object
+  std::optional<MetricsFile> metrics_;           // in the first process
+  std::unique_ptr<run::CheckpointSaver> saver_;  // likewise
+  bool is_new_ = false;                          // made by this object
   int64_t saved_step_ = -1;    // of the newest checkpoint, which may still be written
   int64_t good_step_ = 0;      // the latest that was finite
   int64_t bad_step_ = 0;       // the latest that was not
   int64_t bad_in_a_row_ = 0;   // such steps without a finite one beyond them
   int64_t logged_tokens_ = 0;  // at the row before
-  double logged_time_s_ = 0, logged_wait_s_ = 0;
+  double logged_time_s_ = 0, logged_wait_s_ = 0, logged_reduce_wait_s_ = 0;
   bool has_said_how_ = false;  // the device is given its steps
 };
 

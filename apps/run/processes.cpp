@@ -1,0 +1,65 @@
+#include "apps/run/processes.h"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <iostream>
+
+#include "apps/cli/version.h"
+#include "engine/base/error.h"
+#include "engine/base/parallel.h"
+
+namespace farfield::run {
+namespace {
+
+int64_t n_processor() { return std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN)); }
+
+// Those that the system lets this process run on.
+int64_t n_own_processor() {
+  cpu_set_t set;
+  return ::sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : n_processor();
+}
+
+}  // namespace
+
+Processes Processes::meet(const ResolvedConfig& config) {
+  Processes processes;
+  processes.launch_ = comm::launch_of(comm::environment_of_process());
+  const comm::Launch& launch = processes.launch_;
+  processes.group_ = Group(std::make_shared<comm::Communicator>(comm::meet(launch)));
+  if (processes.group_.is_alone()) return processes;
+  comm::Communicator& all = processes.group_.communicator();
+  all.require_equal("build", cli::version_text());
+  all.require_equal("configuration", to_text(config.settings));
+  // What a starter has bound to processors of its own has them.
+  const bool is_bound = n_own_processor() < n_processor();
+  if (!config.threads && std::getenv("FARFIELD_THREADS") == nullptr)
+    set_thread_count(
+        std::max(int64_t{1}, is_bound ? n_own_processor() : n_processor() / launch.local_size));
+  return processes;
+}
+
+std::ostream& Processes::out() const {
+  static std::ostream nowhere(nullptr);
+  return group_.is_first() ? std::cout : nowhere;
+}
+
+// mpirun passes output through a terminal of its own making.
+cli::Progress Processes::progress() const {
+  return {out(), group_.is_alone() && ::isatty(STDOUT_FILENO) == 1};
+}
+
+std::string Processes::description() const {
+  std::string text =
+      concat(group_.communicator().description(), ", started by ", launch_.starter, ": ",
+             thread_count(), thread_count() == 1 ? " thread" : " threads", " each");
+  const int64_t n_used = n_own_processor() * launch_.local_size;
+  if (n_used < n_processor())
+    text += concat("; ", launch_.starter, " has bound them to ", n_used, " of ", n_processor(),
+                   " processors", launch_.starter == "mpirun" ? ", --bind-to none frees them" : "");
+  return text;
+}
+
+}  // namespace farfield::run

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <functional>
+
+#include "engine/base/error.h"
+#include "engine/comm/communicator.h"
+
+namespace farfield::train {
+
+/// What another process of the group came to, which says so itself.
+struct OtherFailed : Error {
+  using Error::Error;
+};
+
+/// Has the first process do what only one can do, as writing a file, while the others wait. They
+/// throw OtherFailed when it throws.
+void in_first(comm::Communicator& processes, const std::function<void()>& work);
+
+/// Whether it holds in one of the processes at least.
+bool in_any(comm::Communicator& processes, bool here);
+
+}  // namespace farfield::train
