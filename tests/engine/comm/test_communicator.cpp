@@ -10,7 +10,7 @@
 #include "engine/base/error.h"
 #include "engine/base/random.h"
 #include "engine/comm/communicator.h"
-#include "tests/engine/comm/processes.h"
+#include "tests/support/processes.h"
 
 BOOST_AUTO_TEST_SUITE(test_communicator)
 

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,9 @@ struct EndedProcess {
 /// message of what it throws (with status 1), is what the process said.
 std::vector<EndedProcess> in_processes(int size,
                                        const std::function<std::string(comm::Communicator&)>& work);
+/// The same for work that keeps it.
+std::vector<EndedProcess> in_processes(
+    int size, const std::function<std::string(std::shared_ptr<comm::Communicator>)>& work);
 /// The same before they have met: `work` of a rank, which is told a port that was free.
 std::vector<EndedProcess> in_processes(
     int size, const std::function<std::string(int rank, uint16_t port)>& work);

@@ -1,4 +1,4 @@
-#include "tests/engine/comm/processes.h"
+#include "tests/support/processes.h"
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -6,6 +6,7 @@
 #include <exception>
 
 #include "engine/base/file.h"
+#include "engine/base/parallel.h"
 #include "engine/comm/socket.h"
 #include "engine/comm/tcp_transport.h"
 #include "tests/support/temp_folder.h"
@@ -17,6 +18,8 @@ std::vector<EndedProcess> in_processes(
   const TempFolder folder;
   const uint16_t port = comm::Socket::listen("127.0.0.1", 0).port();
   const auto file = [&](int rank) { return folder / std::to_string(rank); };
+  const int n_thread = thread_count();
+  set_thread_count(1);  // a child would have the pool without its threads
   std::vector<pid_t> children;
   for (int rank = 0; rank < size; ++rank) {
     const pid_t child = ::fork();
@@ -43,15 +46,20 @@ std::vector<EndedProcess> in_processes(
     ended.push_back({WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status),
                      has_said ? read_file(file(rank)) : ""});
   }
+  set_thread_count(n_thread);
   return ended;
 }
 
 std::vector<EndedProcess> in_processes(
     int size, const std::function<std::string(comm::Communicator&)>& work) {
+  return in_processes(size, [&](std::shared_ptr<comm::Communicator> all) { return work(*all); });
+}
+
+std::vector<EndedProcess> in_processes(
+    int size, const std::function<std::string(std::shared_ptr<comm::Communicator>)>& work) {
   return in_processes(size, [&](int rank, uint16_t port) {
-    comm::Communicator processes(
-        comm::meet_by_tcp({.rank = rank, .size = size, .host = "127.0.0.1", .port = port}));
-    return work(processes);
+    return work(std::make_shared<comm::Communicator>(
+        comm::meet_by_tcp({.rank = rank, .size = size, .host = "127.0.0.1", .port = port})));
   });
 }
 
