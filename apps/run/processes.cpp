@@ -8,6 +8,7 @@
 #include <iostream>
 
 #include "apps/cli/version.h"
+#include "apps/run/together.h"
 #include "engine/base/error.h"
 #include "engine/base/parallel.h"
 
@@ -24,26 +25,34 @@ int64_t n_own_processor() {
 
 }  // namespace
 
-Processes Processes::meet(const ResolvedConfig& config) {
-  Processes processes;
-  processes.launch_ = comm::launch_of(comm::environment_of_process());
-  const comm::Launch& launch = processes.launch_;
-  processes.group_ = Group(std::make_shared<comm::Communicator>(comm::meet(launch)));
-  if (processes.group_.is_alone()) return processes;
-  comm::Communicator& all = processes.group_.communicator();
+Processes::Processes() : launch_(comm::launch_of(comm::environment_of_process())) {}
+
+void Processes::before_meeting(const std::function<void()>& work) const {
+  try {
+    work();
+  } catch (const ConfigError& error) {
+    if (launch_.rank == 0) throw;
+    throw OtherFailed(error.what());
+  }
+}
+
+void Processes::meet(const std::string& config, std::optional<int64_t> threads) {
+  group_ = Group(std::make_shared<comm::Communicator>(comm::meet(launch_)));
+  if (threads) set_thread_count(*threads);
+  if (group_.is_alone()) return;
+  comm::Communicator& all = group_.communicator();
   all.require_equal("build", cli::version_text());
-  all.require_equal("configuration", to_text(config.settings));
+  all.require_equal("configuration", config);
   // What a starter has bound to processors of its own has them.
   const bool is_bound = n_own_processor() < n_processor();
-  if (!config.threads && std::getenv("FARFIELD_THREADS") == nullptr)
+  if (!threads && std::getenv("FARFIELD_THREADS") == nullptr)
     set_thread_count(
-        std::max(int64_t{1}, is_bound ? n_own_processor() : n_processor() / launch.local_size));
-  return processes;
+        std::max(int64_t{1}, is_bound ? n_own_processor() : n_processor() / launch_.local_size));
 }
 
 std::ostream& Processes::out() const {
   static std::ostream nowhere(nullptr);
-  return group_.is_first() ? std::cout : nowhere;
+  return launch_.rank == 0 ? std::cout : nowhere;
 }
 
 // mpirun passes output through a terminal of its own making.

@@ -1,10 +1,11 @@
 #pragma once
 
+#include <functional>
+#include <optional>
 #include <ostream>
 #include <string>
 
 #include "apps/cli/progress.h"
-#include "apps/run/resolved_config.h"
 #include "engine/comm/launch.h"
 #include "engine/distributed/group.h"
 
@@ -14,13 +15,19 @@ namespace farfield::run {
 /// where none of them did. Those of a machine share its processors.
 class Processes {
  public:
+  /// By the environment. ConfigError as comm::launch_of().
+  Processes();
+
+  /// Does what depends on the command line alone, before they meet: what is wrong with that is the
+  /// first process's to tell, and OtherFailed in the others.
+  void before_meeting(const std::function<void()>& work) const;
   /// Meets the others of the job, which must have this configuration and be of this build:
-  /// ConfigError names the first that differs. Sets thread_count(), unless the configuration or
-  /// FARFIELD_THREADS says it.
-  static Processes meet(const ResolvedConfig& config);
+  /// ConfigError names the first that differs. `threads` of each, if it is said; else, unless
+  /// FARFIELD_THREADS says it, those of a machine share its processors.
+  void meet(const std::string& config, std::optional<int64_t> threads);
 
   const Group& group() const { return group_; }
-  /// stdout in the first process, nothing in the others.
+  /// stdout in the first process, nothing in the others, also before they have met.
   std::ostream& out() const;
   /// On it; in plain lines where a starter passes it on.
   cli::Progress progress() const;

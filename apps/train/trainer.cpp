@@ -5,7 +5,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "apps/train/together.h"
+#include "apps/run/together.h"
 #include "data/grid.h"
 #include "engine/autograd.h"
 #include "engine/base/error.h"
@@ -213,7 +213,7 @@ std::vector<double> Trainer::window_losses(const data::Corpus& corpus, int64_t n
       break;
     }
   }
-  if (in_any(group().communicator(), has_given_up))
+  if (run::in_any(group().communicator(), has_given_up))
     fail<Interrupted>("train", "stopped on request in the middle of a validation");
   group().communicator().sum(losses);  // zeros but for one process
   return losses;

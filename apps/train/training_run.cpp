@@ -6,8 +6,8 @@
 #include "apps/run/corpus.h"
 #include "apps/run/machine.h"
 #include "apps/run/parameter_bounds.h"
+#include "apps/run/together.h"
 #include "apps/train/manifest.h"
-#include "apps/train/together.h"
 #include "apps/train/training_memory.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
@@ -82,14 +82,14 @@ TrainingRun TrainingRun::start(const run::ResolvedConfig& config, const std::str
   std::unique_ptr<Trainer> trainer = std::move(opened.trainer);
   run::TrainState state = trainer->state();
   state.metrics = MetricsFile::empty_record();
-  if (in_any(group.communicator(), cli::stop_is_due()))
+  if (run::in_any(group.communicator(), cli::stop_is_due()))
     fail<Interrupted>(kWhere, "stopped on request before the first step");
   const run::NamedTensors moments = trainer->optimizer_tensors();
   const run::RunFolder::Files files = {
       config.settings, run_manifest(config, opened.data, count(trainer->model_tensors()), out),
       MetricsFile::header(), opened.data.tokenizer().file()};
   std::optional<run::RunFolder> folder;
-  in_first(group.communicator(), [&] {
+  run::in_first(group.communicator(), [&] {
     folder = run::RunFolder::create(out, files, [&](const auto& checkpoints) {
       run::save_checkpoint(checkpoints, state, trainer->model_tensors(), moments, kept_by(config));
     });
@@ -104,7 +104,8 @@ TrainingRun TrainingRun::start(const run::ResolvedConfig& config, const std::str
 TrainingRun TrainingRun::resume(const run::ResolvedConfig& config, const std::string& path,
                                 const Warn& warn, const Group& group) {
   std::optional<run::RunFolder> opened_folder;
-  in_first(group.communicator(), [&] { opened_folder = run::RunFolder::open_for_training(path); });
+  run::in_first(group.communicator(),
+                [&] { opened_folder = run::RunFolder::open_for_training(path); });
   if (!opened_folder) opened_folder = run::RunFolder::open(path);
   run::RunFolder& folder = *opened_folder;
   const run::Settings mine = run::identity(config.settings),
@@ -161,7 +162,7 @@ cli::ExitCode TrainingRun::make_steps(cli::Progress& progress, std::optional<int
     progress.say(concat("[train] ", folder_.metrics().string(), " was gone; its rows begin anew"));
   while (!trainer_->is_done()) {
     const int64_t done = trainer_->state().step;
-    const bool is_requested = in_any(processes(), cli::stop_requested());
+    const bool is_requested = run::in_any(processes(), cli::stop_requested());
     if (is_requested || (stop_after && done >= *stop_after)) {
       save_and_wait();
       progress.say(concat(is_requested ? "stopped on request" : "stopped", " after step ", done,
@@ -264,7 +265,7 @@ void TrainingRun::save() {
 // The state as it is, on the disk.
 void TrainingRun::save_and_wait() {
   if (saved_step_ != trainer_->state().step) save();
-  or_say_how_to_go_on([&] { in_first(processes(), [&] { saver_->wait(); }); });
+  or_say_how_to_go_on([&] { run::in_first(processes(), [&] { saver_->wait(); }); });
 }
 
 void TrainingRun::or_say_how_to_go_on(const std::function<void()>& write) const {
@@ -303,7 +304,7 @@ void TrainingRun::rewind(const StepResult& bad, cli::Progress& progress) {
   progress.say(
       concat("[train] ", bad.problem, "; back to step ", saved_step_, ", without that batch"));
   trainer_->leave_out(bad.step);
-  in_first(processes(), [&] { saver_->wait(); });
+  run::in_first(processes(), [&] { saver_->wait(); });
   const run::Checkpoint checkpoint = run::load_newest_checkpoint(folder_.checkpoints());
   trainer_->restore(checkpoint);
   const run::TrainState state = trainer_->state();

@@ -39,11 +39,23 @@ is_running() {
   local stat
   { read -r stat <"/proc/$pid/stat"; } 2>/dev/null && [[ $stat != *') Z '* ]]
 }
+# Whether one of its group still runs. Those whose parent was killed too may stay for seconds, until
+# the system's first process looks at them.
+is_group_running() {
+  local file stat
+  kill -0 -- "-$pid" 2>/dev/null || return 1
+  for file in /proc/[0-9]*/stat; do
+    { read -r stat <"$file"; } 2>/dev/null || continue
+    read -r state _ group _ <<<"${stat##*) }"
+    [[ $group == "$pid" && $state != [ZX] ]] && return
+  done
+  return 1
+}
 # The exit status of the call in $got, once nobody of its group is left.
 await() {
   wait "$pid" 2>/dev/null  # where bash says who was killed
   got=$?
-  while kill -0 -- "-$pid" 2>/dev/null; do pause 0.001; done
+  while is_group_running; do pause 0.001; done
   pid=
 }
 

@@ -5,7 +5,7 @@
 #include <sstream>
 
 #include "apps/cli/progress.h"
-#include "apps/train/together.h"
+#include "apps/run/together.h"
 #include "apps/train/training_run.h"
 #include "engine/base/error.h"
 #include "engine/base/hash.h"

@@ -1,9 +1,9 @@
-#include "apps/train/together.h"
+#include "apps/run/together.h"
 
 #include <exception>
 #include <span>
 
-namespace farfield::train {
+namespace farfield::run {
 
 void in_first(comm::Communicator& processes, const std::function<void()>& work) {
   std::exception_ptr error;
@@ -25,4 +25,4 @@ bool in_any(comm::Communicator& processes, bool here) {
   return n > 0;
 }
 
-}  // namespace farfield::train
+}  // namespace farfield::run

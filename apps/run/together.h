@@ -5,9 +5,9 @@
 #include "engine/base/error.h"
 #include "engine/comm/communicator.h"
 
-namespace farfield::train {
+namespace farfield::run {
 
-/// What another process of the group came to, which says so itself.
+/// What another process of the group came to, which says so itself: nothing is to be printed.
 struct OtherFailed : Error {
   using Error::Error;
 };
@@ -19,4 +19,4 @@ void in_first(comm::Communicator& processes, const std::function<void()>& work);
 /// Whether it holds in one of the processes at least.
 bool in_any(comm::Communicator& processes, bool here);
 
-}  // namespace farfield::train
+}  // namespace farfield::run

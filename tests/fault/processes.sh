@@ -1,0 +1,156 @@
+#!/bin/bash
+# processes.sh TRAIN PREPARE: what becomes of a run of several processes when one of them, or what they
+# were started with, fails: each of the others ends within 30 seconds with a sentence that says why, and
+# the run goes on from its newest checkpoint as if nothing had happened.
+set -u
+export LC_ALL=C OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1  # for containers
+train=$(realpath "$1") prepare=$(realpath "$2")
+source "$(dirname "$0")/small_run.sh"
+folder=$(mktemp -d) || exit 1
+cd "$folder" || exit 1
+trap 'kill $(jobs -p) 2>/dev/null; rm -rf "$folder"' EXIT
+long="${config/--steps $last/--steps 100000}"
+
+# start RANK SIZE ARGUMENT...: a process of a job, in the background, called RANK or `name`; what it
+# says is in said.NAME
+start() {
+  local rank=$1 size=$2 as=${name:-$1}
+  shift 2
+  RANK=$rank WORLD_SIZE=$size LOCAL_RANK=$rank LOCAL_WORLD_SIZE=$size \
+    MASTER_ADDR=${address:-127.0.0.1} MASTER_PORT=$port timeout 100 "$train" "$@" >"said.$as" 2>&1 &
+  pids[as]=$!
+}
+pids=()
+new_job() { port=$((20000 + RANDOM % 12000)) begin=$SECONDS; }
+# ends NAME: within 30 seconds of new_job or killing; its exit status in $got, what it says in said
+ends() {
+  wait "${pids[$1]}" 2>/dev/null
+  got=$?
+  cp "said.$1" said
+  ((SECONDS - begin <= 35)) || expect "process $1" 'an end within 30 s' "$((SECONDS - begin)) s"
+}
+# until_step N RUN: it has that checkpoint
+until_step() {
+  local name i
+  printf -v name '%s/checkpoints/step-%08d' "$2" "$1"
+  for ((i = 0; i < 3000; ++i)); do
+    [[ -d $name ]] && return
+    sleep 0.01
+  done
+  expect "$2" "a checkpoint of step $1" none
+}
+
+make_corpus "$prepare" || exit 1
+status "$train" $config --out whole
+expect 'the undisturbed run' 0 "$got"
+
+# Nobody is where MASTER_ADDR says, or it is no address; half of the processes are missing: they wait
+# for half a minute, beside what follows.
+first=$SECONDS
+new_job
+name=5 start 1 2 $config --out nobody
+new_job
+name=6 address=nowhere.invalid start 1 2 $config --out nobody
+new_job
+name=7 start 0 2 $config --out nobody
+
+# One of three is killed; the run goes on with two.
+new_job
+for rank in 0 1 2; do
+  start $rank 3 ${long/--batch 4/--batch 6} --deterministic-reduce off --out killed
+done
+until_step 3 killed
+kill -KILL "$(pgrep -P "${pids[2]}")" 2>/dev/null
+begin=$SECONDS
+for rank in 0 1; do
+  ends $rank
+  expect "process $rank of which another was killed" 1 "$got"
+  # Who notices first ends, and is missed in turn.
+  says "process $rank of which another was killed" 'of 3 has ended or cannot be reached any more'
+done
+new_job
+for rank in 0 1; do start $rank 2 --resume killed --stop-after 1; done
+ends 1
+ends 0
+expect 'the rest of a run that lost a process' 75 "$got"
+
+# A signal to one stops all, with a checkpoint; what four began one ends, bit for bit.
+new_job
+for rank in 0 1 2 3; do start $rank 4 $config --out stopped; done
+until_step 3 stopped
+kill -USR1 "$(pgrep -P "${pids[3]}")"
+for rank in 0 1 2 3; do
+  ends $rank
+  expect "process $rank of which one was asked to stop" 75 "$got"
+done
+status "$train" --resume stopped
+expect 'one process goes on with what four began' 0 "$got"
+same_end whole stopped || expect 'a run of four and of one' 'the undisturbed one' "$(<difference)"
+
+# Other configurations.
+new_job
+start 0 2 $config --out other
+start 1 2 $config --seed 2 --out other
+for rank in 0 1; do
+  ends $rank
+  expect "process $rank of another configuration" 2 "$got"
+  says "process $rank of another configuration" 'expected the same configuration in all processes'
+done
+expect 'a run of two configurations' no "$([[ -e other ]] && echo yes || echo no)"
+
+# What is wrong with the command line is said once.
+new_job
+for rank in 0 1; do start $rank 2 $config --steps none --out wrong; done
+ends 1
+expect 'the second process of a wrong command' '' "$(<said)"
+ends 0
+expect 'a wrong command' 2 "$got"
+says 'a wrong command' '--steps'
+
+# A folder that the first cannot make.
+new_job
+for rank in 0 1; do start $rank 2 $config --out whole; done
+ends 1
+expect 'the second process where the first cannot begin' '' "$(<said)"
+ends 0
+says 'a folder that is there' 'expected a new folder'
+
+# Those that wait for others.
+begin=$first
+ends 7
+expect 'a process that waits for another' 1 "$got"
+says 'a process that waits for another' \
+  'for 2 processes; missing: 1; are all started, with this MASTER_ADDR and MASTER_PORT?'
+ends 5
+expect 'a wrong MASTER_ADDR' 1 "$got"
+says 'a wrong MASTER_ADDR' 'cannot connect to 127.0.0.1, port'
+ends 6
+expect 'no address' 1 "$got"
+says 'no address' 'nowhere.invalid'
+expect 'a run without its processes' no "$([[ -e nobody ]] && echo yes || echo no)"
+
+# The same by mpirun.
+if ! command -v mpirun >/dev/null || ! ldd "$train" | grep -q libmpi; then
+  echo 'mpirun: not tested, there is none here or the programs were built without MPI'
+  exit $failed
+fi
+timeout 100 mpirun --oversubscribe -n 2 "$train" $config --out by_mpi >said 2>&1
+expect 'two by mpirun' 0 $?
+says 'two by mpirun' '2 processes by MPI'
+same_end whole by_mpi || expect 'a run by mpirun' 'the undisturbed one' "$(<difference)"
+timeout 100 mpirun --oversubscribe -n 2 "$train" $long --out killed_mpi >said 2>&1 &
+job=$!
+until_step 3 killed_mpi
+begin=$SECONDS
+kill -KILL "$(pgrep -f -- "$train.*--out killed_mpi" | tail -n 1)"
+wait $job
+expect 'one of mpirun is killed' 1 $(($? != 0 && $? != 124))
+((SECONDS - begin <= 30)) || expect 'one of mpirun is killed' 'an end within 30 s' "$((SECONDS - begin)) s"
+timeout 100 mpirun --oversubscribe -n 2 "$train" --resume killed_mpi >said 2>&1 &
+job=$!
+sleep 1
+pkill -USR1 -P $job  # it passes this on
+wait $job
+expect 'mpirun is asked to stop' 75 $?
+says 'mpirun is asked to stop' 'stopped on request after step'
+exit $failed
