@@ -16,6 +16,8 @@
 #include "apps/run/labels.h"
 #include "apps/run/load_run.h"
 #include "apps/run/machine.h"
+#include "apps/run/processes.h"
+#include "apps/run/together.h"
 #include "apps/run/training_data.h"
 #include "data/corpus.h"
 #include "engine/base/error.h"
@@ -112,14 +114,21 @@ run::ResolvedConfig with_found_data(const run::LoadedRun& run) {
 // One call that measures.
 class Call {
  public:
-  Call(const Request& request, std::ostream& out)
-      : request_(request), out_(out), candidates_(candidates_of(request)) {}
+  Call(const Request& request, std::ostream& out, const run::Processes& processes)
+      : request_(request),
+        out_(out),
+        processes_(processes),
+        sharing_(processes.group().communicator()),
+        candidates_(candidates_of(request)) {}
   cli::ExitCode run();
 
  private:
   void load(Candidate& candidate) const;
   void refuse_early();
   void measure_model(const Candidate& candidate, EvalProgress& progress, cli::Progress& lines);
+  /// What cannot be shared, as a time, while the others wait: refused in all when it is in the
+  /// first.
+  void in_first_alone(const std::function<void()>& work) const;
   void write(const run::LoadedRun& run, const RunResult& measured, cli::Progress& lines);
   const data::Corpus& corpus_of(const run::LoadedRun& run);
 
@@ -144,6 +153,8 @@ class Call {
 
   const Request& request_;
   std::ostream& out_;
+  const run::Processes& processes_;  // the first alone writes files
+  Sharing sharing_;
   std::vector<Candidate> candidates_;
   size_t n_refused_ = 0;
   std::optional<ConfigError> first_refusal_;
@@ -210,8 +221,10 @@ void Call::measure_model(const Candidate& candidate, EvalProgress& progress, cli
   const Baseline& baseline = candidate.baseline;
   if (candidate.is_first) say(out_, candidate.path, run, !request_.map.empty());
   const data::Corpus& corpus = corpus_of(run);
-  remove_leftovers_in(run.folder.eval());
-  remove_leftovers_in(run.folder.eval() / "cells");
+  if (processes_.group().is_first()) {
+    remove_leftovers_in(run.folder.eval());
+    remove_leftovers_in(run.folder.eval() / "cells");
+  }
   const bool is_random = run.model.is_random(posenc::Phase::eval);
   progress.begin({.text_size = corpus.split(request_.split).size(),
                   .train_len = run.config.train_len(),
@@ -225,7 +238,7 @@ void Call::measure_model(const Candidate& candidate, EvalProgress& progress, cli
   const MeasureOptions options = {
       .baseline = baseline,
       .again = request_.again,
-      .keep = read_only_.count(candidate.path) == 0,
+      .keep = processes_.group().is_first() && read_only_.count(candidate.path) == 0,
       .in_file_order = request_.order == "file",
       .watch =
           [&](int64_t n) {
@@ -233,16 +246,38 @@ void Call::measure_model(const Candidate& candidate, EvalProgress& progress, cli
             progress.pass(n);
           },
       .finished = [&](const LengthResult& cell) { progress.finish(cell.length); },
-      .memory = request_.eval.protocols.size() > 1 ? &memory : nullptr};
+      .memory = request_.eval.protocols.size() > 1 ? &memory : nullptr,
+      .sharing = processes_.group().is_alone() ? nullptr : &sharing_};
   for (const std::string& protocol : request_.eval.protocols) {
     progress.begin(protocol, label + ", " + protocol);
     const Interruptible interruptible(cli::stop_requested);  // finished cells are kept
-    RunResult measured = measure(run, corpus, request_.split, protocol, request_.eval, options);
+    RunResult measured;
+    const auto measure_it = [&] {
+      measured = measure(run, corpus, request_.split, protocol, request_.eval, options);
+    };
+    if (options.sharing == nullptr || protocol_named(protocol).is_shared)
+      measure_it();
+    else
+      in_first_alone(measure_it);
     for (const LengthResult& cell : measured.result.lengths)
       has_failed_ = has_failed_ || !cell.failure.empty();
     if (options.keep) write(run, measured, lines);
     results_[protocol].push_back(std::move(measured));
   }
+}
+
+void Call::in_first_alone(const std::function<void()>& work) const {
+  std::optional<ConfigError> refusal;
+  run::in_first(processes_.group().communicator(), [&] {
+    try {
+      work();
+    } catch (const ConfigError& error) {
+      refusal = error;
+    }
+  });
+  const std::string text =
+      processes_.group().communicator().broadcast(refusal ? refusal->what() : "");
+  if (!text.empty()) throw ConfigError(text);
 }
 
 void Call::write(const run::LoadedRun& run, const RunResult& measured, cli::Progress& lines) {
@@ -261,8 +296,10 @@ cli::ExitCode Call::run() {
   }
   if (!request_.out.empty()) require_writable_folder(request_.out);
   read_only_ = read_only_runs(request_, out_);
-  const cli::StopSignals signals("eval: stopping; a second signal ends at once");
-  cli::Progress lines = cli::Progress::on_stdout();
+  const cli::StopSignals signals(
+      processes_.group().is_first() ? "eval: stopping; a second signal ends at once" : "");
+  if (!processes_.group().is_alone()) out_ << processes_.description() << std::endl;
+  cli::Progress lines = processes_.progress();
   EvalProgress progress(lines, request_.eval,
                         static_cast<int64_t>(candidates_.size() - n_refused_));
   for_each_candidate([&](Candidate& candidate) {
@@ -271,6 +308,7 @@ cli::ExitCode Call::run() {
     candidate.run.reset();
   });
   for (const std::string& protocol : request_.eval.protocols) {
+    if (!processes_.group().is_first()) continue;
     if (!request_.out.empty())
       out_ << "written: " << write_results(request_.out, results_[protocol], &no_plot_).string()
            << '\n';
@@ -286,7 +324,9 @@ cli::ExitCode Call::run() {
 
 }  // namespace
 
-int eval_command(int argc, const char* const* argv, std::ostream& out) {
+namespace {
+
+int command(int argc, const char* const* argv, std::ostream& out, run::Processes& processes) {
   Request request;
   cli::Options options(
       "eval",
@@ -344,14 +384,32 @@ int eval_command(int argc, const char* const* argv, std::ostream& out) {
                        "of trained values");
   check_word("document-order", request.order, {"seed", "file"});
   check(request.eval);
-  if (request.threads) set_thread_count(*request.threads);
+  std::string words;
+  for (int i = 1; i < argc; ++i) words.append(argv[i]).append(" ");
+  processes.meet(words, request.threads);
   try {
-    return Call(request, out).run();
+    return Call(request, out, processes).run();
   } catch (const Interrupted&) {
     out << "[eval] stopped on request; run the same command to continue\n";
     return cli::kStopped;
   } catch (const ConfigError& error) {
     rethrow_with_code(error, "eval");
+  }
+}
+
+}  // namespace
+
+// What is wrong with the call is the same in all processes, and the first one's to tell.
+int eval_command(int argc, const char* const* argv, std::ostream& out) {
+  run::Processes processes;
+  if (processes.is_first()) return command(argc, argv, out, processes);
+  std::ostream nowhere(nullptr);
+  try {
+    return command(argc, argv, nowhere, processes);
+  } catch (const ConfigError&) {
+    return cli::kUsage;
+  } catch (const run::OtherFailed&) {
+    return cli::kFailed;
   }
 }
 

@@ -1,5 +1,7 @@
 #include "apps/eval/evaluator.h"
 
+#include <string>
+
 #include "apps/eval/batch_memory.h"
 #include "apps/eval/draws.h"
 #include "apps/eval/truncated.h"
@@ -13,6 +15,8 @@ Scorer make_scorer(const Subject& subject, const Protocol& protocol, const EvalO
   const Model& model = subject.model;
   const Session& session = subject.session;
   Scorer scorer = scorer_of(*model.transformer, model.device, model.draw, session.watch);
+  if (session.sharing != nullptr && protocol.is_shared)
+    scorer = shared(scorer, *session.sharing, session.watch);
   if (model.is_truncated())
     scorer = truncated(scorer, model.baseline.window, eval.common.batch_tokens);
   // What reads no text has no rows that others asked for, and speed must run what it times.
@@ -31,6 +35,11 @@ ProtocolResult evaluate(const std::string& name, const Subject& subject, EvalOpt
     eval.common.batch_tokens = choose_batch_tokens(model->config(), model->compute_dtype(),
                                                    run::available_bytes(subject.model.device));
   Subject drawn = subject;
+  if (!protocol.is_shared) drawn.session.sharing = nullptr;
+  if (drawn.session.sharing != nullptr) {
+    int64_t& tokens = eval.common.batch_tokens;  // that of the first: memory may differ
+    tokens = std::stoll(drawn.session.sharing->processes().broadcast(std::to_string(tokens)));
+  }
   std::vector<ProtocolResult> draws;
   for (int64_t n = subject.model.is_random() ? eval.common.draws : 1; n > 0; --n) {
     drawn.model.scorer = make_scorer(drawn, protocol, eval);

@@ -89,6 +89,7 @@ RunResult measure(const run::LoadedRun& run, const data::Corpus& corpus, const s
   subject.session.cells.emplace(run.folder.eval() / "cells", std::move(key),
                                 CellFiles::Use{.find = !options.again, .keep = options.keep});
   subject.session.rows = options.memory;
+  subject.session.sharing = options.sharing;
   subject.session.finished = options.finished;
   measured.result = evaluate(protocol, subject, eval);
   return measured;

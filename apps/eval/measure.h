@@ -22,6 +22,7 @@ struct MeasureOptions {
   /// Rows that other protocols have scored, of the same run as loaded, split and baseline; may be
   /// null.
   RowMemory* memory = nullptr;
+  Sharing* sharing = nullptr;  ///< Session::sharing
 };
 
 /// Runs one protocol on a split of a corpus, under the encoding that the run was loaded with and

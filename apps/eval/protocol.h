@@ -39,6 +39,7 @@ struct Protocol {
   bool has_text = false;        ///< reads a text
   bool has_perplexity = false;  ///< gives one at each length
   bool needs_model = false;     ///< looks inside a model: Model::inside()
+  bool is_shared = false;       ///< its passes can be shared by processes: Session::sharing
 
   /// Declares its own options, and refuses words and numbers among them that make no sense, by
   /// ConfigError. Null: it has none.

@@ -6,6 +6,7 @@
 
 #include "apps/analysis/spread.h"
 #include "apps/eval/batch_memory.h"
+#include "apps/run/together.h"
 #include "engine/base/error.h"
 #include "layers/transformer.h"
 #include "posenc/encoding.h"
@@ -65,6 +66,15 @@ void measure_lengths(ProtocolResult& result, const Subject& subject,
   for (const int64_t length : lengths) {
     std::optional<LengthResult> kept;
     if (session.cells) kept = session.cells->find(draw, result, length);
+    if (session.sharing != nullptr) {
+      if (run::in_any(session.sharing->processes(), !kept)) kept.reset();
+      if (!kept)
+        session.sharing->share([&] {
+          LengthResult once;
+          once.length = length;
+          measure_cell(once, result.protocol, score);
+        });
+    }
     LengthResult& cell = result.lengths.emplace_back(kept ? std::move(*kept) : LengthResult());
     cell.length = length;
     if (!kept) measure_cell(cell, result.protocol, score);

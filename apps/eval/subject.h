@@ -13,6 +13,7 @@
 #include "apps/eval/remembering.h"
 #include "apps/eval/result.h"
 #include "apps/eval/scorer.h"
+#include "apps/eval/sharing.h"
 #include "apps/eval/text.h"
 #include "apps/train/step_shape.h"
 
@@ -44,6 +45,7 @@ struct Model {
 struct Session {
   std::optional<CellFiles> cells;  ///< finished ones, so that a later call goes on; empty: nowhere
   RowMemory* rows = nullptr;       ///< what several protocols ask of one model; null: nothing
+  Sharing* sharing = nullptr;      ///< with other processes; null: there are none
   /// Told of work in tokens before it is done; throws to stop. May be empty.
   std::function<void(int64_t n_tokens)> watch;
   /// Told of each cell that is there, found or measured, failed ones too. May be empty.

@@ -31,7 +31,7 @@ void Processes::before_meeting(const std::function<void()>& work) const {
   try {
     work();
   } catch (const ConfigError& error) {
-    if (launch_.rank == 0) throw;
+    if (is_first()) throw;
     throw OtherFailed(error.what());
   }
 }
@@ -52,7 +52,7 @@ void Processes::meet(const std::string& config, std::optional<int64_t> threads) 
 
 std::ostream& Processes::out() const {
   static std::ostream nowhere(nullptr);
-  return launch_.rank == 0 ? std::cout : nowhere;
+  return is_first() ? std::cout : nowhere;
 }
 
 // mpirun passes output through a terminal of its own making.

@@ -26,6 +26,8 @@ class Processes {
   /// FARFIELD_THREADS says it, those of a machine share its processors.
   void meet(const std::string& config, std::optional<int64_t> threads);
 
+  /// Whether this is the first of them, also before they have met.
+  bool is_first() const { return launch_.rank == 0; }
   const Group& group() const { return group_; }
   /// stdout in the first process, nothing in the others, also before they have met.
   std::ostream& out() const;

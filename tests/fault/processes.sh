@@ -1,10 +1,11 @@
 #!/bin/bash
-# processes.sh TRAIN PREPARE: what becomes of a run of several processes when one of them, or what they
+# processes.sh TRAIN PREPARE EVAL: what becomes of a run of several processes when one of them, or what they
 # were started with, fails: each of the others ends within 30 seconds with a sentence that says why, and
 # the run goes on from its newest checkpoint as if nothing had happened.
 set -u
 export LC_ALL=C OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1  # for containers
-train=$(realpath "$1") prepare=$(realpath "$2")
+train=$(realpath "$1") prepare=$(realpath "$2") eval=$(realpath "$3")
+several="bash $(realpath "$(dirname "$0")")/several.sh"
 source "$(dirname "$0")/small_run.sh"
 folder=$(mktemp -d) || exit 1
 cd "$folder" || exit 1
@@ -114,6 +115,20 @@ ends 1
 expect 'the second process where the first cannot begin' '' "$(<said)"
 ends 0
 says 'a folder that is there' 'expected a new folder'
+
+# Several measure what one measures, to the last digit; the first writes it.
+cp -r whole shared
+asked='--protocol last-token,non-overlapping,sliding,gradient,reach --lengths 64,128,200 --segments 20'
+asked+=' --batch-tokens 1000'
+status "$eval" whole $asked
+expect 'eval by one process' 0 "$got"
+status $several 3 "$eval" shared $asked
+expect 'eval by three processes' 0 "$got"
+says 'eval by three processes' '3 processes by TCP'
+for file in whole/eval/*.csv; do
+  cmp -s <(sed 's/^whole//' "$file") <(sed 's/^shared//' "shared/eval/${file##*/}") ||
+    expect "${file##*/} by three processes" 'that of one' 'another'
+done
 
 # Those that wait for others.
 begin=$first

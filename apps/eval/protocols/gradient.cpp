@@ -1,6 +1,7 @@
 #include "apps/eval/protocols/gradient.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 #include "apps/analysis/gradient_norms.h"
@@ -40,9 +41,18 @@ InputScalar scalar_named(const std::string& name) {
       ->second;
 }
 
-// The share of each input, of one gradient [T, width].
-std::vector<double> shares_of(std::span<const double> gradient, int64_t width) {
-  return analysis::normalized_gradient(analysis::gradient_norms(gradient, width));
+// Of each row of gradients [n, width]; NaN for one that is not finite.
+std::vector<double> norms_of(std::span<const double> gradients, int64_t width) {
+  try {
+    return analysis::gradient_norms(gradients, width);
+  } catch (const Error&) {
+    if (static_cast<int64_t>(gradients.size()) <= width)
+      return {std::numeric_limits<double>::quiet_NaN()};
+  }
+  std::vector<double> norms;
+  for (size_t at = 0; at < gradients.size(); at += static_cast<size_t>(width))
+    norms.push_back(norms_of(gradients.subspan(at, static_cast<size_t>(width)), width).front());
+  return norms;
 }
 
 Series by_position(const char* name, const std::vector<double>& y) {
@@ -135,17 +145,25 @@ ProtocolResult gradient(const Subject& subject, const CommonOptions& common,
         ids.insert(ids.end(), end - 1 - n_inputs, end - 1);
         targets.push_back(end[-1]);
       }
-      subject.session.pass(batch * n_inputs);
-      const std::vector<double> gradients =
-          model
-              .input_gradient(tensor_of(ids, batch, subject.model.device),
-                              Tensor::from(targets, {batch}, subject.model.device), scalar, draw)
-              .to_vector();
+      const auto compute = [&] {
+        subject.session.pass(batch * n_inputs);
+        return norms_of(
+            model
+                .input_gradient(tensor_of(ids, batch, subject.model.device),
+                                Tensor::from(targets, {batch}, subject.model.device), scalar, draw)
+                .to_vector(),
+            width);
+      };
+      const std::vector<double> norms =
+          subject.session.sharing == nullptr
+              ? compute()
+              : subject.session.sharing->values(ids, targets, batch, ids.size(), compute,
+                                                subject.session.watch);
       for (int64_t i = 0; i < batch; ++i) {
-        const size_t segment = shares.size(), size = static_cast<size_t>(n_inputs * width);
+        const size_t segment = shares.size(), size = static_cast<size_t>(n_inputs);
         try {
-          shares.push_back(
-              shares_of(std::span(gradients).subspan(static_cast<size_t>(i) * size, size), width));
+          shares.push_back(analysis::normalized_gradient(
+              std::span(norms).subspan(static_cast<size_t>(i) * size, size)));
         } catch (const Error& error) {
           const std::string code = code_of(error);
           if (code != "nonfinite_gradient" && code != "zero_gradient") throw;
@@ -173,6 +191,7 @@ Protocol gradient_row() {
           .has_lengths = true,
           .has_text = true,
           .needs_model = true,
+          .is_shared = true,
           .add_options = add_own<GradientOptions>,
           .check = check_own<GradientOptions>,
           .run =

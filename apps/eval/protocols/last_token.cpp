@@ -146,6 +146,7 @@ Protocol last_token_row() {
           .has_lengths = true,
           .has_text = true,
           .has_perplexity = true,
+          .is_shared = true,
           .add_options = add_own<LastTokenOptions>,
           .check = check_own<LastTokenOptions>,
           .run =

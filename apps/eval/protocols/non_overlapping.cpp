@@ -122,6 +122,7 @@ Protocol non_overlapping_row() {
           .has_lengths = true,
           .has_text = true,
           .has_perplexity = true,
+          .is_shared = true,
           .add_options = add_own<NonOverlappingOptions>,
           .check = check_own<NonOverlappingOptions>,
           .run =

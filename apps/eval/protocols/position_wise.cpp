@@ -203,6 +203,7 @@ Protocol position_wise_row() {
           .has_lengths = true,
           .has_text = true,
           .has_perplexity = true,
+          .is_shared = true,
           .add_options = add_own<PositionWiseOptions>,
           .check = check_own<PositionWiseOptions>,
           .run =

@@ -143,6 +143,7 @@ Protocol sliding_row() {
           .has_lengths = true,
           .has_text = true,
           .has_perplexity = true,
+          .is_shared = true,
           .add_options = add_own<SlidingOptions>,
           .check = check_own<SlidingOptions>,
           .run =
