@@ -2,7 +2,8 @@
 # runs are the same; and what is expected of a command.
 source "${BASH_SOURCE%/*}/../support/expect.sh"
 
-readonly last=42 every=3  # steps; between checkpoints
+# Steps, and between checkpoints; a test may have more of them.
+readonly last=${last:-42} every=${every:-3}
 # Dropout and a learned encoding: both have a state that a resumed run could lose.
 readonly config="--preset smoke --posenc kerple_log --data corpus --train-len 64 --batch 4
   --n-layer 2 --n-head 2 --d-model 16 --hidden-dropout 0.1 --steps $last --threads 1

@@ -64,6 +64,10 @@ CONF
     skip_slurm 'Slurm does not start'
 }
 stop_slurm() {
+  if ((${#pids[@]} == 3)); then  # what runs jobs would outlive slurmd
+    scancel --user="$(id -un)"
+    until_there 'the end of all jobs' '[[ -z $(squeue --noheader) ]]'
+  fi
   ((${#pids[@]})) && kill "${pids[@]}" 2>/dev/null
   wait 2>/dev/null
 }
