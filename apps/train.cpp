@@ -1,7 +1,9 @@
 // train: trains a model, or resumes one.
 
 #include <chrono>
+#include <filesystem>
 #include <iostream>
+#include <system_error>
 
 #include "apps/cli/options.h"
 #include "apps/cli/printable.h"
@@ -11,6 +13,7 @@
 #include "apps/run/processes.h"
 #include "apps/run/resolved_config.h"
 #include "apps/run/together.h"
+#include "apps/train/requeue.h"
 #include "apps/train/training_run.h"
 #include "engine/base/error.h"
 #include "engine/base/interrupt.h"
@@ -32,9 +35,27 @@ std::string default_folder(const std::string& preset, const run::ResolvedConfig&
 struct Request {
   run::RunConfig config;
   std::string out, resume;
+  bool auto_resume = false, requeue = false;
   std::optional<int64_t> stop_after;
   double stop_grace = 10;
 };
+
+bool is_there(const std::string& path) {
+  std::error_code status;
+  return std::filesystem::exists(path, status);
+}
+
+// What is not given to a call that resumes is as the run was started.
+void read_run(const std::string& path, cli::Options& options, run::RunConfig& request) {
+  const bool is_data_given = options.given("data");
+  const run::RunFolder folder = run::RunFolder::open(path);  // says what it is where it is none
+  const std::string file = (folder.path() / "config.conf").string();
+  run::config_of_file(file, folder.config());  // alone first: its mistakes are not the caller's
+  options.read_config(file, run::to_text(folder.config()));
+  if (is_data_given) return;
+  request.data.clear();
+  for (const run::DataUse& use : run::find_data(folder)) request.data.push_back(run::to_text(use));
+}
 
 // False when that was a question, which is answered to `to`.
 bool read_request(int argc, char** argv, Request& request, std::ostream& to) {
@@ -44,6 +65,11 @@ bool read_request(int argc, char** argv, Request& request, std::ostream& to) {
       .add("out", request.out, "FOLDER",
            "the new run's folder (default: runs/NAME, without one runs/PRESET-ENCODING-sSEED)")
       .add("resume", request.resume, "FOLDER", "resume this run from its newest checkpoint")
+      .add("auto-resume", request.auto_resume,
+           "resume the run in the folder of --out if it is there, start it if it is not")
+      .add("requeue", request.requeue,
+           "--auto-resume, and in a Slurm job that a signal stops: scontrol requeue, so that the "
+           "job goes on from the checkpoint")
       .add("stop-after", request.stop_after, "N",
            "write a checkpoint after step N and exit with status 75; --resume continues")
       .add("stop-grace", request.stop_grace, "S",
@@ -51,39 +77,27 @@ bool read_request(int argc, char** argv, Request& request, std::ostream& to) {
            "up and the state before it saved");
   run::add_options(options, request.config);
   if (!options.parse(argc, argv, to)) return false;
-  const std::string& resume = request.resume;
-  require<ConfigError>(request.out.empty() || resume.empty(), "train",
-                       "expected --out for a new run or --resume for an old one, got both");
+  require<ConfigError>(request.out.empty() || request.resume.empty(), "train",
+                       "expected --out for a new run or --resume for an old one, got both; "
+                       "--auto-resume with --out starts it or resumes it");
   require<ConfigError>(request.stop_grace >= 0 && request.stop_grace <= 1e6, "train",
                        "expected --stop-grace from 0 to 1e6 seconds, got ", request.stop_grace);
-  if (resume.empty()) return true;
-  // What is not given here is as the run was started.
-  const bool is_data_given = options.given("data");
-  const run::RunFolder folder = run::RunFolder::open(resume);  // says what it is where it is none
-  const std::string file = (folder.path() / "config.conf").string();
-  run::config_of_file(file, folder.config());  // alone first: its mistakes are not the caller's
-  options.read_config(file, run::to_text(folder.config()));
-  if (!is_data_given) {
-    request.config.data.clear();
-    for (const run::DataUse& use : run::find_data(folder))
-      request.config.data.push_back(run::to_text(use));
-  }
+  std::string &out = request.out, &resume = request.resume;
+  if (out.empty() && resume.empty())
+    out = default_folder(request.config.preset, run::resolve(request.config));
+  if ((request.auto_resume || request.requeue) && resume.empty() && is_there(out)) resume = out;
+  if (!resume.empty()) read_run(resume, options, request.config);
   return true;
 }
 
-int train(const Request& request, const run::ResolvedConfig& config,
-          const run::Processes& processes) {
+cli::ExitCode start_or_resume(const Request& request, const run::ResolvedConfig& config,
+                              const run::Processes& processes) {
   std::ostream& out = processes.out();
-  const Group& group = processes.group();
-  const cli::StopSignals signals(
-      group.is_first() ? concat("train: stopping after this step, which is given up after ",
-                                cli::number(request.stop_grace), " s; a second signal ends at once")
-                       : "",
-      std::chrono::duration<double>(request.stop_grace));
   try {
     const auto warn = [&](const std::string& warning) {
       out << "warning: " << warning << std::endl;
     };
+    const Group& group = processes.group();
     const bool is_new = request.resume.empty();
     train::TrainingRun run = is_new
                                  ? train::TrainingRun::start(config, request.out, warn, group)
@@ -103,6 +117,27 @@ int train(const Request& request, const run::ResolvedConfig& config,
   }
 }
 
+// Under the signals that stop it.
+cli::ExitCode train(const Request& request, const run::ResolvedConfig& config,
+                    const run::Processes& processes) {
+  cli::ExitCode status = cli::kDone;
+  bool is_signalled = false;
+  {
+    const cli::StopSignals signals(
+        processes.is_first()
+            ? concat("train: stopping after this step, which is given up after ",
+                     cli::number(request.stop_grace), " s; a second signal ends at once")
+            : "",
+        std::chrono::duration<double>(request.stop_grace));
+    status = start_or_resume(request, config, processes);
+    is_signalled = run::in_any(processes.group().communicator(), cli::stop_requested());
+  }
+  if (request.requeue && is_signalled && status == cli::kStopped && processes.is_first())
+    if (const std::string said = train::requeue_job(); !said.empty())
+      std::cout << cli::printable(said) << std::endl;
+  return status;
+}
+
 int train_program(int argc, char** argv) {
   run::Processes processes;
   try {
@@ -114,7 +149,6 @@ int train_program(int argc, char** argv) {
       if (is_asked) config = run::resolve(request.config);
     });
     if (!is_asked) return cli::kDone;
-    if (request.out.empty()) request.out = default_folder(request.config.preset, config);
     processes.meet(run::to_text(config.settings), config.threads);
     return train(request, config, processes);
   } catch (const run::OtherFailed&) {

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "engine/base/clock.h"
+
 namespace farfield::analysis {
 
 /// Seconds that f takes, once.
@@ -13,7 +15,7 @@ template <class F>
 double seconds(const F& f) {
   const auto start = std::chrono::steady_clock::now();
   f();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return seconds_since(start);
 }
 
 /// Measurements of one thing.

@@ -12,7 +12,9 @@
 #include <system_error>
 #include <utility>
 
+#include "apps/cli/scratch_folder.h"
 #include "engine/base/error.h"
+#include "engine/base/file.h"
 
 extern char** environ;
 
@@ -77,6 +79,13 @@ int Process::wait() {
 
 void Process::signal(int number) const {
   if (process_ > 0) ::kill(process_, number);
+}
+
+Ended run_to_end(const std::vector<std::string>& command) {
+  const ScratchFolder scratch("process");
+  const std::string file = scratch / "output";
+  const int status = Process(command, file).wait();
+  return {status, read_file(file)};
 }
 
 void stop_with_parent(int64_t parent) {

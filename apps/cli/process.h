@@ -36,6 +36,15 @@ class Process {
   int status_ = 0;
 };
 
+/// How a program ended, and what it said on both outputs.
+struct Ended {
+  int status = 0;  ///< as Process::status()
+  std::string said;
+};
+/// Runs a program to its end. IoError where there is no such program, or no folder for what it
+/// says.
+Ended run_to_end(const std::vector<std::string>& command);
+
 /// Sends SIGTERM to this process as soon as its parent ends; at once where `parent` has ended
 /// already.
 void stop_with_parent(int64_t parent);

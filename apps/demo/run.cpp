@@ -15,6 +15,7 @@
 #include "apps/run/settings.h"
 #include "apps/train/training_run.h"
 #include "data/prepare.h"
+#include "engine/base/clock.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 #include "engine/base/interrupt.h"
@@ -223,8 +224,7 @@ cli::ExitCode run_demo(const DemoOptions& demo, std::ostream& out) {
       line += concat("  ", cell.length, ": ", eval::cell_text(cell, false));
     progress.say(line);
   }
-  const double seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const double seconds = seconds_since(start);
 
   const fs::path folder = demo.out;
   write_file_atomic(folder / "last-token.csv", eval::results_csv(results));

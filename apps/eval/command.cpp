@@ -317,8 +317,9 @@ cli::ExitCode Call::run() {
   if (!no_plot_.empty()) out_ << "no plot: " << no_plot_ << '\n';
   // At the end, so that the program does not exit as if all had been done.
   if (first_refusal_)
-    fail<ConfigError>("eval", "bad_argument: ", n_refused_, " of ", candidates_.size(),
-                      " measurements left out, the others are done: ", first_refusal_->what());
+    fail<ConfigError>(
+        "eval", "bad_argument: ", n_refused_, " of ", candidates_.size(),
+        " measurements left out, the others are done: ", without_brackets(first_refusal_->what()));
   return has_failed_ ? cli::kFailed : cli::kDone;
 }
 

@@ -20,6 +20,12 @@ void set_failure(LengthResult& result, const std::string& code, const std::strin
   result = failed;
 }
 
+std::string without_brackets(std::string_view message) {
+  const size_t bracket = message.find("] ");
+  if (message.substr(0, 1) != "[" || bracket == std::string_view::npos) return std::string(message);
+  return concat(message.substr(1, bracket - 1), ": ", message.substr(bracket + 2));
+}
+
 std::string code_of(const std::exception& error) {
   const std::string_view text = error.what();
   const size_t bracket = text.find("] ");
@@ -34,7 +40,7 @@ std::string code_of(const std::exception& error) {
 void rethrow_with_code(const ConfigError& error, std::string_view where) {
   constexpr std::string_view kCodes[] = {"bad_argument", "bad_stride", "length_too_short"};
   if (std::find(std::begin(kCodes), std::end(kCodes), code_of(error)) != std::end(kCodes)) throw;
-  fail<ConfigError>(where, "bad_argument: ", error.what());
+  fail<ConfigError>(where, "bad_argument: ", without_brackets(error.what()));
 }
 
 }  // namespace farfield::eval

@@ -84,14 +84,17 @@ struct ProtocolResult {
 /// Throws away what was measured and says why.
 void set_failure(LengthResult& result, const std::string& code, const std::string& message);
 
+/// A message as a part of another, which has the brackets: "[posenc] too far" is "posenc: too far".
+std::string without_brackets(std::string_view message);
+
 /// The first word of the sentence of an error: "zero_gradient" of "[eval:gradient] zero_gradient:
 /// ..."; empty for a message of another form.
 std::string code_of(const std::exception& error);
 
 /// To be called where `error` has been caught: throws it again with the code of a bad request as
 /// the first word. That is the error as it is where it has one (bad_argument, bad_stride,
-/// length_too_short), else a ConfigError "[<where>] bad_argument: " and its text: libraries that
-/// serve other programs too know no codes.
+/// length_too_short), else a ConfigError "[<where>] bad_argument: " and its text, without brackets:
+/// libraries that serve other programs too know no codes.
 [[noreturn]] void rethrow_with_code(const ConfigError& error, std::string_view where);
 
 }  // namespace farfield::eval

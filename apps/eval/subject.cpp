@@ -47,9 +47,9 @@ void measure_cell(LengthResult& result, std::string_view protocol,
     failed("OOM", concat("length ", result.length));
   } catch (const BackendError& error) {
     if (!is_out_of_memory(error)) throw;
-    failed("OOM", error.what());
+    failed("OOM", without_brackets(error.what()));
   } catch (const posenc::PositionError& error) {
-    failed("position_out_of_range", error.what());
+    failed("position_out_of_range", without_brackets(error.what()));
   } catch (const ConfigError& error) {
     rethrow_with_code(error, concat("eval:", protocol));
   }

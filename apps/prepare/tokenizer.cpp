@@ -14,6 +14,7 @@
 #include "data/tokenizers/bpe.h"
 #include "data/tokenizers/train.h"
 #include "data/tokenizers/words.h"
+#include "engine/base/clock.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 #include "engine/base/temporary.h"
@@ -58,8 +59,7 @@ class Watch {
                       /*keep=*/false);
       return;
     }
-    const double seconds =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+    const double seconds = seconds_since(begin_);
     const bool is_known = p.bytes_total > 0;  // not of a pipe
     reading_.update(is_known ? p.bytes_read : 0, is_known ? p.bytes_total : 1,
                     concat("read ", megabytes(static_cast<double>(p.bytes_read)),

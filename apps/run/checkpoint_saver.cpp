@@ -3,14 +3,12 @@
 #include <chrono>
 #include <utility>
 
+#include "engine/base/clock.h"
+
 namespace farfield::run {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 NamedTensors copied(const NamedTensors& tensors) {
   NamedTensors copies;

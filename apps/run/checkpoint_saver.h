@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
-#include <optional>
 
 #include "apps/run/checkpoint.h"
 #include "engine/base/background.h"

@@ -18,6 +18,7 @@
 #include "apps/run/training_data.h"
 #include "apps/sweep/results.h"
 #include "apps/train/training_run.h"
+#include "engine/base/clock.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 #include "engine/base/file_lock.h"
@@ -139,9 +140,7 @@ cli::ExitCode run_cell(const SweepFolder& folder, const Cell& cell, const CellRu
   if (result.covers(cell)) return cli::kDone;
   const double earlier_seconds = result.facts["seconds"];
   const auto keep = [&] {
-    result.facts["seconds"] =
-        earlier_seconds +
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    result.facts["seconds"] = earlier_seconds + seconds_since(begin);
     write_result(folder.results(), result);
   };
 

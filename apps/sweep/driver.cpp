@@ -13,6 +13,7 @@
 #include "apps/cli/process.h"
 #include "apps/cli/progress.h"
 #include "apps/cli/signals.h"
+#include "engine/base/clock.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 #include "engine/base/file_lock.h"
@@ -27,10 +28,6 @@ using Clock = std::chrono::steady_clock;
 constexpr auto kLook = std::chrono::milliseconds(50);
 // A stopped worker finishes its step, or gives it up after 10 s, and writes a checkpoint.
 constexpr auto kPatience = std::chrono::seconds(60);
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 std::string last_lines(const fs::path& file, size_t most) {
   std::error_code status;

@@ -29,7 +29,11 @@ double mean(const std::vector<SeedNumber>& seeds) {
 
 Measured::Measured(const Plan& plan, const PlannedDataset& dataset, const Results& results)
     : plan_(plan), dataset_(dataset), results_(results) {
-  const auto has = [&](const PlannedArm& arm, size_t seed) { return cell(arm, seed) != nullptr; };
+  // A cell may be there for the sake of another experiment, without the measurements of this one.
+  const auto has = [&](const PlannedArm& arm, size_t seed) {
+    const CellResult* const found = cell(arm, seed);
+    return found != nullptr && found->covers(planned_cell(arm, seed));
+  };
   std::vector<size_t> all(plan.seeds.size());
   std::iota(all.begin(), all.end(), size_t{0});
   for (const size_t seed : all)
@@ -101,9 +105,13 @@ int64_t Measured::tokens(const std::string& measure, double length) const {
 }
 
 const CellResult* Measured::cell(const PlannedArm& arm, size_t seed) const {
+  return results_.find(planned_cell(arm, seed).hash());
+}
+
+const Cell& Measured::planned_cell(const PlannedArm& arm, size_t seed) const {
   const auto index = static_cast<size_t>(&arm - plan_.arms.data());
   const auto dataset = static_cast<size_t>(&dataset_ - plan_.datasets.data());
-  return results_.find(plan_.cell(dataset, index, seed).hash());
+  return plan_.cell(dataset, index, seed);
 }
 
 const eval::ProtocolResult* Measured::result(const PlannedArm& arm, const std::string& measure,

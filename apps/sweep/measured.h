@@ -21,7 +21,7 @@ struct SeedNumber {
 
 /// What was measured of an experiment on one of its data sets. Lengths are in units of the scale;
 /// what was not measured is NaN or empty. Numbers are means over the same seeds for all models:
-/// those that every model has of which there is any, else all.
+/// those with all measurements of every model that has any such seed, else all.
 class Measured {
  public:
   Measured(const Plan& plan, const PlannedDataset& dataset, const Results& results);
@@ -90,6 +90,7 @@ class Measured {
 
  private:
   int64_t tokens(const std::string& measure, double length) const;
+  const Cell& planned_cell(const PlannedArm& arm, size_t seed) const;
   const eval::ProtocolResult* result(const PlannedArm& arm, const std::string& measure,
                                      size_t seed) const;
 

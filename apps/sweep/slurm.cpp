@@ -7,7 +7,6 @@
 #include <system_error>
 
 #include "apps/cli/process.h"
-#include "apps/cli/scratch_folder.h"
 #include "apps/cli/shell_word.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
@@ -20,24 +19,14 @@ namespace {
 
 constexpr std::string_view kWhere = "sweep";
 
-struct Said {
-  int status = 0;
-  std::string text;
-};
-
 // Runs a program of Slurm to its end.
-Said run(const std::vector<std::string>& command) {
-  const cli::ScratchFolder scratch(kWhere);
-  const std::string file = scratch / "output";
-  Said said;
+cli::Ended run(const std::vector<std::string>& command) {
   try {
-    said.status = cli::Process(command, file).wait();
+    return cli::run_to_end(command);
   } catch (const IoError& error) {
     fail<IoError>(kWhere,
                   "--launcher slurm: expected Slurm's programs on this machine: ", error.what());
   }
-  said.text = read_file(file);
-  return said;
 }
 
 std::vector<std::string> lines_of(const std::string& text) {
@@ -51,14 +40,14 @@ fs::path folder_of(const SweepFolder& folder) { return folder.path() / "slurm"; 
 
 // The places in its list, from 1, of the tasks of a job that wait or run; none of one that is over.
 std::set<size_t> live_tasks(const std::string& job) {
-  const Said said = run({"squeue", "--noheader", "--array", "--format=%K", "--job=" + job});
+  const cli::Ended answer = run({"squeue", "--noheader", "--array", "--format=%K", "--job=" + job});
   std::set<size_t> tasks;
-  const bool is_forgotten = said.text.find("Invalid job id") != std::string::npos;
-  require<IoError>(said.status == 0 || is_forgotten, kWhere, "squeue of job ", job,
-                   ": expected the tasks that wait or run, got: ", trimmed(said.text),
+  const bool is_forgotten = answer.said.find("Invalid job id") != std::string::npos;
+  require<IoError>(answer.status == 0 || is_forgotten, kWhere, "squeue of job ", job,
+                   ": expected the tasks that wait or run, got: ", trimmed(answer.said),
                    "; try again when Slurm answers");
   if (is_forgotten) return tasks;
-  for (const std::string& line : lines_of(said.text))
+  for (const std::string& line : lines_of(answer.said))
     if (const std::string word(trimmed(line));
         !word.empty() &&
         std::all_of(word.begin(), word.end(), [](unsigned char c) { return std::isdigit(c) != 0; }))
@@ -159,13 +148,13 @@ cli::ExitCode submit(const SweepFolder& folder, const std::vector<Cell>& cells,
   const std::string name = next_name(folder).string();
   write_file_atomic(name + ".cells", list_text(waiting));
   write_file_atomic(name + ".sh", array_script(folder, waiting, name + ".cells", options, slurm));
-  const Said said = run(sbatch_command(slurm, name + ".sh"));
-  const std::string job = said.text.substr(0, said.text.find_first_of(";\n"));
+  const cli::Ended answer = run(sbatch_command(slurm, name + ".sh"));
+  const std::string job = answer.said.substr(0, answer.said.find_first_of(";\n"));
   const bool is_number = !job.empty() && std::all_of(job.begin(), job.end(), [](unsigned char c) {
     return std::isdigit(c) != 0;
   });
-  require<IoError>(said.status == 0 && is_number, kWhere,
-                   "--launcher slurm: sbatch refused the job: ", trimmed(said.text));
+  require<IoError>(answer.status == 0 && is_number, kWhere,
+                   "--launcher slurm: sbatch refused the job: ", trimmed(answer.said));
   write_file_atomic(name + ".job", job + '\n');
   out << "submitted: job " << job << ", " << waiting.size() << " cells, " << options.jobs
       << " at a time\nsqueue --job=" << job << " shows the tasks, sweep status "

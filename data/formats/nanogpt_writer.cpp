@@ -1,6 +1,7 @@
 #include <utility>
 
 #include "data/formats/id_file.h"
+#include "data/formats/marked_end_writer.h"
 #include "data/formats/meta.h"
 #include "data/formats/writers.h"
 
@@ -11,34 +12,15 @@ namespace fs = std::filesystem;
 
 constexpr std::array<const char*, 3> kFiles = {"train.bin", "val.bin", "test.bin"};
 
-class NanogptWriter final : public DocumentWriter {
+class NanogptWriter final : public MarkedEndWriter {
  public:
   NanogptWriter(const fs::path& folder, TokenizerPtr tokenizer, bool force)
-      : DocumentWriter(std::move(tokenizer)), folder_(folder), force_(force) {}
-
-  void append(size_t split, std::span<const int32_t> ids) override {
-    if (ids.empty()) return;
-    if (files_[split] == nullptr)
-      files_[split] = std::make_unique<IdFile>(folder_.folder() / kFiles[split], IdType::u16);
-    files_[split]->append(ids);
-    counts_[split].tokens += static_cast<int64_t>(ids.size());
-    is_open_[split] = true;
-  }
-
-  void end_document(size_t split, bool has_end) override {
-    if (!has_end) return;  // it goes on with the next, where there is one
-    const int32_t end = tokenizer().end_of_document();
-    append(split, {&end, 1});
-    ++counts_[split].documents;
-    is_open_[split] = false;
-  }
+      : MarkedEndWriter(std::move(tokenizer)), folder_(folder), force_(force) {}
 
   void commit(const WrittenCorpus& corpus) override {
-    for (size_t i = 0; i < kSplits.size(); ++i) {
-      counts_[i].documents += is_open_[i];
-      counts_[i].bytes = corpus.bytes[i];
-      if (files_[i] != nullptr) files_[i]->commit();
-    }
+    count(corpus);
+    for (const auto& file : files_)
+      if (file != nullptr) file->commit();
     write_meta(
         meta_in(folder_.folder()),
         {record_of(tokenizer()), name_of(IdType::u16), corpus.split_rule, counts_, corpus.is_cut},
@@ -47,10 +29,15 @@ class NanogptWriter final : public DocumentWriter {
   }
 
  private:
+  void write(size_t split, std::span<const int32_t> ids) override {
+    if (files_[split] == nullptr)
+      files_[split] = std::make_unique<IdFile>(folder_.folder() / kFiles[split], IdType::u16);
+    files_[split]->append(ids);
+  }
+
   AtomicFolder folder_;
   bool force_;
   std::array<std::unique_ptr<IdFile>, 3> files_;  // of the splits that have tokens
-  std::array<bool, 3> is_open_ = {};              // tokens behind the last end
 };
 
 }  // namespace

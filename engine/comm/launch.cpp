@@ -74,9 +74,27 @@ Launch by_variables(const Variables& v) {
   return launch;
 }
 
-// The number of the first entry of "2(x3),1": tasks of each node.
-int tasks_of_node(const std::string& text) {
-  return number_of("SLURM_STEP_TASKS_PER_NODE", text.substr(0, text.find_first_of("(,")), 1, kMost);
+// Tasks of the node of that number, from 0: "2(x3),1" are 2, 2, 2 and 1.
+int tasks_of_node(const std::string& text, int node) {
+  const std::string name = "SLURM_STEP_TASKS_PER_NODE";
+  for (size_t begin = 0, end = 0; end != std::string::npos; begin = end + 1) {
+    end = text.find(',', begin);
+    const std::string entry = text.substr(begin, end - begin);
+    const size_t times = entry.find("(x");
+    const int n_tasks = number_of(name, entry.substr(0, times), 1, kMost);
+    if (times == std::string::npos) {
+      if (node-- == 0) return n_tasks;
+      continue;
+    }
+    require<ConfigError>(entry.back() == ')', kWhere, name, ": expected 2(x3),1 or the like, got '",
+                         text, "'");
+    const int n_nodes =
+        number_of(name, entry.substr(times + 2, entry.size() - times - 3), 1, kMost);
+    if (node < n_nodes) return n_tasks;
+    node -= n_nodes;
+  }
+  fail<ConfigError>(kWhere, name, ": expected an entry for the node SLURM_NODEID, got '", text,
+                    "'");
 }
 
 Launch by_srun(const Variables& v) {
@@ -86,7 +104,8 @@ Launch by_srun(const Variables& v) {
                    .size = size,
                    .local_rank = v.number_or("SLURM_LOCALID", 0, size - 1),
                    .local_size = v.has("SLURM_STEP_TASKS_PER_NODE")
-                                     ? tasks_of_node(v.text("SLURM_STEP_TASKS_PER_NODE"))
+                                     ? tasks_of_node(v.text("SLURM_STEP_TASKS_PER_NODE"),
+                                                     v.number_or("SLURM_NODEID", 0, kMost))
                                      : 1,
                    .host = {},
                    .port = 0,
@@ -105,9 +124,9 @@ Launch by_srun(const Variables& v) {
                     : nodes.substr(0, open) +
                           nodes.substr(open + 1, nodes.find_first_of(",-]", open) - open - 1);
   constexpr int kFirstPort = 20'000, kPorts = 10'000;
-  launch.port = static_cast<uint16_t>(kFirstPort + (v.number("SLURM_JOB_ID", 0, INT32_MAX) * 7 +
-                                                    v.number_or("SLURM_STEP_ID", 0, INT32_MAX)) %
-                                                       kPorts);
+  const int64_t job = v.number("SLURM_JOB_ID", 0, INT32_MAX);
+  const int64_t step = v.number_or("SLURM_STEP_ID", 0, INT32_MAX);
+  launch.port = static_cast<uint16_t>(kFirstPort + (job * 7 + step) % kPorts);
   return launch;
 }
 

@@ -60,6 +60,28 @@ case $(cat closed/lock) in *[!0-9]*) expect 'lock of train >&-' 'a number' "$(ca
 status "$train" --resume closed >/dev/null
 expect 'train --resume of a finished run' 0 "$got"
 
+# --- one command that starts and resumes
+for step in 1 2; do
+  status "$train" $small --steps 3 --auto-resume --out auto --stop-after $step >out
+  expect "train --auto-resume --stop-after $step" 75 "$got"
+done
+grep -q 'resuming at step 1 in auto' out || expect 'the second --auto-resume' 'resuming at step 1' "$(cat out)"
+status "$train" $small --steps 3 --requeue --out auto >out
+expect 'train --requeue without a signal' 0 "$got"
+status "$train" $small --steps 3 --requeue --out auto >out
+expect 'train --requeue of a finished run' 0 "$got"
+status "$train" $small --steps 4 --auto-resume --out auto >out
+expect 'train --auto-resume with other steps' 2 "$got"
+status "$train" $small --steps 3 --auto-resume --out corpus >out
+expect 'train --auto-resume of what is no run' 3 "$got"
+env -u SLURM_JOB_ID "$train" $small --steps 100000000 --requeue --out loop >out 2>&1 &
+pid=$!
+until grep -q '^step ' out; do sleep 0.05; done
+kill -USR1 $pid
+wait $pid
+expect 'train --requeue without Slurm, signalled' 75 $?
+grep -q 'not in a Slurm job' out || expect 'train --requeue without Slurm' 'why not' "$(cat out)"
+
 # --- SIGTERM at any moment of the start: a run to resume with status 75, or nothing at all.
 for delay in 0 0.01 0.02 0.04 0.08 0.15; do
   rm -rf run

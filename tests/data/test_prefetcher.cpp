@@ -9,7 +9,7 @@
 #include "tests/support/temp_folder.h"
 
 namespace farfield::data {
-BOOST_AUTO_TEST_SUITE(test_prefetcher)
+BOOST_AUTO_TEST_SUITE(test_prefetcher)  // ctest: threads
 namespace {
 
 struct Fixture {

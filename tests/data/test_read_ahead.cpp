@@ -7,7 +7,7 @@
 #include "tests/support/temp_folder.h"
 
 namespace farfield::data {
-BOOST_AUTO_TEST_SUITE(test_read_ahead)
+BOOST_AUTO_TEST_SUITE(test_read_ahead)  // ctest: threads
 namespace {
 
 struct Fixture {

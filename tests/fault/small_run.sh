@@ -1,7 +1,9 @@
 # Sourced by the scripts here: a corpus, a run small enough to be made again and again, and whether two
-# runs are the same.
+# runs are the same; and what is expected of a command.
+source "${BASH_SOURCE%/*}/../support/expect.sh"
 
-readonly last=42 every=3  # steps; between checkpoints
+# Steps, and between checkpoints; a test may have more of them.
+readonly last=${last:-42} every=${every:-3}
 # Dropout and a learned encoding: both have a state that a resumed run could lose.
 readonly config="--preset smoke --posenc kerple_log --data corpus --train-len 64 --batch 4
   --n-layer 2 --n-head 2 --d-model 16 --hidden-dropout 0.1 --steps $last --threads 1
@@ -31,27 +33,6 @@ same_end() {
   same_checkpoint "$1/$step" "$2/$step" && same_rows "$1" "$2"
 }
 
-# --- what is expected
-failed=0
-# expect WHAT WANTED GOT
-expect() {
-  [[ $2 == "$3" ]] && return
-  echo "$1: expected '$2', got '$3'" >&2
-  tail -n 3 said >&2
-  failed=1
-}
-# status COMMAND...: its exit status, in $got; all it said, in the file said
-status() {
-  "$@" >said 2>&1
-  got=$?
-}
-# says WHAT TEXT: the last command has said it
-says() {
-  grep -qF -- "$2" said && return
-  echo "$1: expected '$2' in what it says:" >&2
-  tail -n 3 said >&2
-  failed=1
-}
 # contents RUN: names and hashes of its files, but for the number of the process in its lock
 contents() {
   (cd "$1" && find . -type d && find . ! -name lock -type f -exec md5sum {} + | sort)

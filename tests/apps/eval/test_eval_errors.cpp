@@ -68,10 +68,10 @@ BOOST_AUTO_TEST_CASE(a_bad_request_begins_with_its_code_and_leaves_with_two) {
           "[eval:sliding] bad_stride: ");
   // What posenc refuses for every program has its code here, and nowhere else.
   refused({"--run", alibi(), "--posenc", "rope(rotary_pct=0.4)", "--drop-learned"},
-          "[eval] bad_argument: [posenc] rope(rotary_pct): expected an even number of rotated "
+          "[eval] bad_argument: posenc: rope(rotary_pct): expected an even number of rotated "
           "components, at least 2, got 3");
   refused({"--run", alibi(), "--posenc", "sandwich(bar_d=127)"},
-          "[eval] bad_argument: [posenc] sandwich(bar_d): expected an even number, got 127");
+          "[eval] bad_argument: posenc: sandwich(bar_d): expected an even number, got 127");
 }
 
 BOOST_AUTO_TEST_CASE(more_positions_than_there_are_to_draw_from_are_a_bad_request) {
@@ -79,7 +79,7 @@ BOOST_AUTO_TEST_CASE(more_positions_than_there_are_to_draw_from_are_a_bad_reques
   const Said said = run_eval(short_eval(run, "16,64"));
   BOOST_TEST(said.code == cli::kUsage);
   BOOST_TEST(has(said.err,
-                 "eval: [eval:last-token] bad_argument: [posenc] expected at most the 32 "
+                 "eval: [eval:last-token] bad_argument: posenc: expected at most the 32 "
                  "tokens that randomized has positions for, got 63"),
              said.err);
   BOOST_TEST(run_eval(short_eval(run, "16,33")).code == cli::kDone);  // 32 inputs
@@ -90,7 +90,7 @@ BOOST_AUTO_TEST_CASE(a_length_beyond_a_learned_table_fails_its_cell_and_the_othe
   BOOST_TEST(said.code == cli::kFailed);
   BOOST_TEST(said.err == "");
   BOOST_TEST(has(said.out,
-                 "at 64: [eval:last-token] position_out_of_range: [posenc] expected "
+                 "at 64: [eval:last-token] position_out_of_range: posenc: expected "
                  "positions below the 16 rows of learned_abs"),
              said.out);
   BOOST_TEST(has(said.out, " ± "), said.out);  // the perplexity at 16

@@ -60,7 +60,7 @@ BOOST_AUTO_TEST_CASE(one_bad_expression_does_not_cancel_the_others) {
   for (const char* row : {"\nalibi ", "\nalibi + window(w=8) (trained: alibi) "})
     BOOST_TEST(has(said.out.substr(said.out.find("standard error")), row), said.out);
   BOOST_TEST(said.err.rfind("eval: [eval] bad_argument: 2 of 4 measurements left out, the others "
-                            "are done: [posenc] expected an encoding, got 'alib'",
+                            "are done: posenc: expected an encoding, got 'alib'",
                             0) == 0u,
              said.err);
   // Where none is left, and of one alone, nothing is measured.
@@ -68,7 +68,8 @@ BOOST_AUTO_TEST_CASE(one_bad_expression_does_not_cancel_the_others) {
     const Said none = call_eval(run, bad);
     BOOST_TEST(none.code == cli::kUsage);
     BOOST_TEST(!has(none.out, "standard error"), none.out);
-    BOOST_TEST(has(none.err, "[posenc] expected an encoding, got 'alib'"), none.err);
+    BOOST_TEST(has(none.err, "[eval] bad_argument: posenc: expected an encoding, got 'alib'"),
+               none.err);
   }
 }
 
@@ -112,7 +113,7 @@ BOOST_AUTO_TEST_CASE(a_kernel_without_values_at_a_length_fails_that_cell_alone) 
   const Said said = call_eval(run, "kernel(bias=-exp(d/4))", {}, "16,512");
   BOOST_TEST(said.code == cli::kFailed);
   BOOST_TEST(has(said.out,
-                 "at 512: [eval:last-token] position_out_of_range: [posenc] kernel(bias): "
+                 "at 512: [eval:last-token] position_out_of_range: posenc: kernel(bias): "
                  "expected a finite number at every distance, got -"),
              said.out);
   BOOST_TEST(has(said.out, " ± "), said.out);

@@ -8,7 +8,7 @@
 #include "tests/support/file_size_limit.h"
 #include "tests/support/temp_folder.h"
 
-BOOST_AUTO_TEST_SUITE(test_checkpoint_saver)
+BOOST_AUTO_TEST_SUITE(test_checkpoint_saver)  // ctest: threads
 
 using namespace farfield;
 using namespace farfield::run;

@@ -3,42 +3,10 @@
 # failures, status, report, bad input. Exit status 0 when all of it is as said.
 set -u
 sweep=$1 prepare=$2
+source "$(dirname "$0")/../../support/expect.sh"
 folder=$(mktemp -d) || exit 1
 trap 'kill $(jobs -p) 2>/dev/null; rm -rf "$folder"' EXIT
 cd "$folder" || exit 1
-failed=0
-
-# expect WHAT WANTED GOT
-expect() {
-  [[ $2 == "$3" ]] && return
-  echo "$1: expected '$2', got '$3'" >&2
-  cat said >&2
-  failed=1
-}
-# status COMMAND...: its exit status, in $got; all it said, in the file said
-status() {
-  "$@" >said 2>&1
-  got=$?
-}
-# says WHAT TEXT: the last command has said it
-says() {
-  grep -qF -- "$2" said && return
-  echo "$1: expected '$2' in what it says:" >&2
-  cat said >&2
-  failed=1
-}
-# until_there WHAT COMMAND: waits for a condition, a minute at most; patterns in it are of files that
-# may not be there yet, so it is one word
-until_there() {
-  local what=$1 i
-  for ((i = 0; i < 1200; ++i)); do
-    eval "$2" >/dev/null 2>&1 && return
-    sleep 0.05
-  done
-  echo "$what: waited in vain" >&2
-  failed=1
-}
-
 for i in {1..60}; do
   for j in {1..40}; do echo "the $i words of line $((i * j % 97)) follow one another"; done >"$i.txt"
 done

@@ -77,6 +77,24 @@ BOOST_AUTO_TEST_CASE(means_are_over_the_seeds_that_all_models_have) {
   BOOST_TEST(used() == all, boost::test_tools::per_element());
 }
 
+BOOST_AUTO_TEST_CASE(a_seed_that_another_experiment_made_has_no_numbers_of_this_one) {
+  const Experiment experiment = two_models();
+  PlanOptions options = made_up_options(Scale::tiny);
+  options.seeds = 2;
+  const Plan plan = plan_of(experiment, options);
+  Results results;
+  for (const auto& [arm, seed] : {std::pair(0, 0), {0, 1}, {1, 0}})
+    results.add(made_up_result(plan, plan.cell(0, arm, seed), "P1", {1, 1}));
+  CellResult other = made_up_result(plan, plan.cell(0, 1, 1), "P1", {1, 1});
+  other.measured.clear();
+  results.add(other);
+  const Measured m(plan, plan.datasets.front(), results);
+  const std::vector<uint64_t> first = {1};
+  BOOST_TEST(m.seeds_used() == first, boost::test_tools::per_element());
+  BOOST_TEST(m.seeds(*m.arm("ALiBi"), "P1", "perplexity", 1).size() == 1u);
+  BOOST_TEST(m.seeds(*m.arm("Rotary"), "P1", "perplexity", 1).size() == 1u);
+}
+
 BOOST_AUTO_TEST_CASE(no_seed_of_all_models_means_all_seeds) {
   const Experiment experiment = two_models();
   PlanOptions options = made_up_options(Scale::tiny);

@@ -12,7 +12,7 @@
 #include "tests/apps/toy_run.h"
 #include "tests/support/processes.h"
 
-BOOST_AUTO_TEST_SUITE(test_processes)
+BOOST_AUTO_TEST_SUITE(test_processes)  // ctest: threads
 
 using namespace farfield;
 using namespace farfield::train;

@@ -17,7 +17,7 @@
 #include "tests/support/messages.h"
 #include "tests/support/on_cuda.h"
 
-BOOST_AUTO_TEST_SUITE(test_training_run)  // ctest: on_cuda
+BOOST_AUTO_TEST_SUITE(test_training_run)  // ctest: threads on_cuda
 
 using namespace farfield;
 using namespace farfield::train;

@@ -7,7 +7,7 @@
 #include "engine/base/error.h"
 
 namespace farfield {
-BOOST_AUTO_TEST_SUITE(test_background)
+BOOST_AUTO_TEST_SUITE(test_background)  // ctest: threads
 namespace {
 
 BOOST_AUTO_TEST_CASE(work_is_done_beside_the_caller_one_piece_after_another) {

@@ -17,7 +17,7 @@
 #include "tests/support/messages.h"
 
 namespace farfield {
-BOOST_AUTO_TEST_SUITE(test_parallel)
+BOOST_AUTO_TEST_SUITE(test_parallel)  // ctest: threads
 namespace {
 
 const int kThreads[] = {1, 2, 3, 7};
@@ -136,8 +136,8 @@ BOOST_AUTO_TEST_CASE(two_threads_may_call_at_once) {
 
 // Stands for a machine with little left: each thread wants a stack of its own.
 BOOST_AUTO_TEST_CASE(threads_that_the_system_does_not_give_are_an_error_and_change_nothing) {
-#if defined(__SANITIZE_ADDRESS__)
-  BOOST_TEST_MESSAGE("skipped: the address sanitizer needs its address space");
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  BOOST_TEST_MESSAGE("skipped: the sanitizer needs its address space");
 #else
   set_thread_count(2);
   rlimit before{};

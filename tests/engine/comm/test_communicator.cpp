@@ -12,7 +12,7 @@
 #include "engine/comm/communicator.h"
 #include "tests/support/processes.h"
 
-BOOST_AUTO_TEST_SUITE(test_communicator)
+BOOST_AUTO_TEST_SUITE(test_communicator)  // ctest: threads
 
 using namespace farfield;
 using comm::Communicator;

@@ -1,6 +1,7 @@
 #include <boost/test/unit_test.hpp>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "engine/base/error.h"
 #include "engine/comm/launch.h"
@@ -86,6 +87,9 @@ BOOST_AUTO_TEST_CASE(as_srun_does) {
   BOOST_TEST(launch.host == "gpu017");
   BOOST_TEST(launch.local_size == 3);
   BOOST_TEST(launch.starter == "srun");
+  BOOST_TEST(launch.port == 20000 + 1234 * 7);
+  variables["SLURM_JOB_ID"] = "1000000000";  // times 7 it is no int any more
+  BOOST_TEST(launch_with(variables).port == 20000);
   variables["SLURM_STEP_NODELIST"] = "a1,b2";
   BOOST_TEST(launch_with(variables).host == "a1");
   variables["PMIX_RANK"] = "3";
@@ -93,6 +97,25 @@ BOOST_AUTO_TEST_CASE(as_srun_does) {
   // A script of sbatch is one process, whatever the job has.
   BOOST_CHECK(launch_with({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "4"}}).handshake ==
               Handshake::none);
+}
+
+BOOST_AUTO_TEST_CASE(srun_says_how_many_processes_each_node_has) {
+  std::map<std::string, std::string> variables = {
+      {"SLURM_PROCID", "6"},  {"SLURM_STEP_NUM_TASKS", "10"},
+      {"SLURM_LOCALID", "0"}, {"SLURM_STEP_TASKS_PER_NODE", "2(x3),1,3"},
+      {"SLURM_JOB_ID", "7"},  {"SLURM_STEP_NODELIST", "n[1-5]"}};
+  const std::vector<int> wanted = {2, 2, 2, 1, 3};
+  for (size_t node = 0; node < wanted.size(); ++node) {
+    variables["SLURM_NODEID"] = std::to_string(node);
+    BOOST_TEST(launch_with(variables).local_size == wanted[node]);
+  }
+  variables["SLURM_NODEID"] = "5";
+  BOOST_CHECK_EXCEPTION(launch_with(variables), ConfigError,
+                        says("expected an entry for the node SLURM_NODEID, got '2(x3),1,3'"));
+  for (const char* bad : {"2(x3", "2(x)", "2(x0),1", "x", ",1"}) {
+    variables["SLURM_STEP_TASKS_PER_NODE"] = bad;
+    BOOST_CHECK_EXCEPTION(launch_with(variables), ConfigError, says("SLURM_STEP_TASKS_PER_NODE"));
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

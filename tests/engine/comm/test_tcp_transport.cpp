@@ -10,7 +10,7 @@
 #include "tests/support/processes.h"
 #include "tests/support/messages.h"
 
-BOOST_AUTO_TEST_SUITE(test_tcp_transport)
+BOOST_AUTO_TEST_SUITE(test_tcp_transport)  // ctest: threads
 
 using namespace farfield;
 using namespace farfield::comm;

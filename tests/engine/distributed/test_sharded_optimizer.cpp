@@ -8,7 +8,7 @@
 #include "tests/support/messages.h"
 #include "tests/support/processes.h"
 
-BOOST_AUTO_TEST_SUITE(test_sharded_optimizer)
+BOOST_AUTO_TEST_SUITE(test_sharded_optimizer)  // ctest: threads
 
 using namespace farfield;
 using test::EndedProcess;

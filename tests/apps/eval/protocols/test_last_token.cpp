@@ -156,7 +156,7 @@ BOOST_AUTO_TEST_CASE(a_cell_that_fails_does_not_end_the_table) {
   BOOST_TEST(std::isnan(got.lengths[1].perplexity()));
   BOOST_TEST(got.lengths[2].failure == "position_out_of_range");
   BOOST_TEST(got.lengths[2].message ==
-             "[eval:last-token] position_out_of_range: [posenc:toy] too long");
+             "[eval:last-token] position_out_of_range: posenc:toy: too long");
   BOOST_TEST(got.lengths[3].failure == "OOM");
 }
 

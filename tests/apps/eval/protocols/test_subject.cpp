@@ -116,7 +116,7 @@ BOOST_AUTO_TEST_CASE(only_positions_without_values_fail_their_cell_other_bad_req
   LengthResult cell;
   measure_cell(cell, "x", [](LengthResult&) { fail<posenc::PositionError>("posenc", "too far"); });
   BOOST_TEST(cell.failure == "position_out_of_range");
-  BOOST_TEST(cell.message == "[eval:x] position_out_of_range: [posenc] too far");
+  BOOST_TEST(cell.message == "[eval:x] position_out_of_range: posenc: too far");
   const auto ends_with = [](const std::string& where, const std::string& text,
                             const std::string& message) {
     LengthResult other;
@@ -125,7 +125,7 @@ BOOST_AUTO_TEST_CASE(only_positions_without_values_fail_their_cell_other_bad_req
         ConfigError, says_exactly(message));
   };
   ends_with("posenc", "rope(base): expected another",  // a name is no code
-            "[eval:x] bad_argument: [posenc] rope(base): expected another");
+            "[eval:x] bad_argument: posenc: rope(base): expected another");
   for (const char* code : {"bad_argument", "bad_stride", "length_too_short"})
     ends_with("curve", concat(code, ": expected more"),
               concat("[curve] ", code, ": expected more"));
@@ -137,7 +137,7 @@ BOOST_AUTO_TEST_CASE(errors_of_the_data_end_the_measurement) {
                     IoError);
   measure_cell(cell, "x", [](LengthResult&) { no_device_memory(); });
   BOOST_TEST(cell.failure == "OOM");
-  BOOST_TEST(cell.message == "[eval:x] OOM: [memory] expected 4 GiB, got none");
+  BOOST_TEST(cell.message == "[eval:x] OOM: memory: expected 4 GiB, got none");
 }
 
 BOOST_AUTO_TEST_SUITE_END()
