@@ -23,15 +23,15 @@ std::vector<int32_t> made_up_tokens(int64_t n, int64_t vocab_size) {
 }
 
 TimedStep::TimedStep(const ModelConfig& config, const StepShape& shape, DType dtype,
-                     const Device& device, bool uses_graph)
+                     const Device& device, bool uses_graph, const Group& group)
     : device_(device),
       before_(memory_stats(device).current_bytes),
       step_(Transformer(config, /*seed=*/1, dtype, device),
-            {.shape = shape, .uses_graph = uses_graph}),
+            {.shape = shape, .uses_graph = uses_graph, .group = group}),
       own_bytes_(memory_stats(device).current_bytes - before_) {
-  const Tensor ids =
-      Tensor::from(made_up_tokens(shape.batch_size * config.train_len, config.vocab_size),
-                   {shape.batch_size, config.train_len}, device);
+  const int64_t n_sequence = step_.pieces().batch_size();
+  const Tensor ids = Tensor::from(made_up_tokens(n_sequence * config.train_len, config.vocab_size),
+                                  {n_sequence, config.train_len}, device);
   step_.take(ids, ids, 0);
 }
 
@@ -46,6 +46,7 @@ double TimedStep::run() {
   });
   // What a recorded step uses is held from then on.
   peak_bytes_ = std::max(peak_bytes_, own_bytes_ + memory_stats(device_).peak_bytes - held);
+  run_s_ += time;
   return time;
 }
 

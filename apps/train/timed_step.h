@@ -14,9 +14,9 @@ std::vector<int32_t> made_up_tokens(int64_t n, int64_t vocab_size);
 /// A training step on made-up tokens, from initial weights: for measuring what a step takes.
 class TimedStep {
  public:
-  /// uses_graph  as in StepOptions
+  /// uses_graph, group  as in StepOptions
   TimedStep(const ModelConfig& config, const StepShape& shape, DType dtype, const Device& device,
-            bool uses_graph = true);
+            bool uses_graph = true, const Group& group = {});
 
   /// A step. Seconds, the device being waited for before each look at the clock.
   double run();
@@ -27,12 +27,17 @@ class TimedStep {
   /// allocator's.
   int64_t peak_bytes() const { return peak_bytes_; }
   const StepGraph& graph() const { return step_.graph(); }
+  /// Of the time of all run(): in which gradients of several processes were summed, and in which
+  /// this was waited for.
+  double reduce_share() const { return step_.reduced_s() / run_s_; }
+  double wait_share() const { return step_.waited_s() / run_s_; }
 
  private:
   Device device_;
   int64_t before_;
   TrainingStep step_;
   int64_t own_bytes_, peak_bytes_ = 0;
+  double run_s_ = 0;
 };
 
 }  // namespace farfield::train

@@ -85,6 +85,10 @@ double TrainingStep::waited_s() const {
   return optimizer_->is_sharded() ? optimizer_->buckets().waited_s() : 0;
 }
 
+double TrainingStep::reduced_s() const {
+  return optimizer_->is_sharded() ? optimizer_->buckets().reduced_s() : 0;
+}
+
 void TrainingStep::take(const Tensor& inputs, const Tensor& targets, int64_t index) {
   inputs_.assign(inputs);
   targets_.assign(targets);

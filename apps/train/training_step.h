@@ -95,6 +95,8 @@ class TrainingStep {
   const OwnPieces& pieces() const { return pieces_; }
   /// Seconds in which the process has waited for gradients of others, in all steps.
   double waited_s() const;
+  /// Seconds that summing them has taken, also behind backward, in all steps.
+  double reduced_s() const;
   /// How the device is given a step.
   const StepGraph& graph() const { return graph_; }
 

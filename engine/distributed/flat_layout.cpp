@@ -17,8 +17,12 @@ int64_t FlatLayout::unit() { return kSquareBlock; }
 
 FlatLayout::FlatLayout(const std::vector<Parameter>& parameters) {
   for (const Parameter& p : parameters) begins_.push_back(begins_.back() + p.value.numel());
-  const int64_t wanted = std::clamp(numel() / kMany, kLeast, kMost);
-  bucket_ = (wanted + unit() - 1) / unit() * unit();
+  bucket_ = bucket_of(numel());
+}
+
+int64_t FlatLayout::bucket_of(int64_t n) {
+  const int64_t wanted = std::clamp(n / kMany, kLeast, kMost);
+  return (wanted + unit() - 1) / unit() * unit();
 }
 
 comm::Range FlatLayout::bucket(int64_t k) const {

@@ -23,6 +23,8 @@ class FlatLayout {
   comm::Range bucket(int64_t k) const;
   /// The buckets that parameter i has elements in, k.begin to k.end - 1.
   comm::Range buckets_of(size_t i) const;
+  /// Elements of a bucket of n elements in all.
+  static int64_t bucket_of(int64_t n);
   /// Buckets, and parts of them, begin at multiples of it.
   static int64_t unit();
 

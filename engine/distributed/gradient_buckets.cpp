@@ -1,7 +1,10 @@
 #include "engine/distributed/gradient_buckets.h"
 
+#include <algorithm>
 #include <chrono>
+#include <utility>
 
+#include "engine/base/clock.h"
 #include "engine/base/error.h"
 
 namespace farfield {
@@ -49,7 +52,7 @@ void GradientBuckets::finish() {
     background_.wait();
   else
     reduce_all();
-  waited_s_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  waited_s_ += seconds_since(start);
 }
 
 void GradientBuckets::give_up() {
@@ -77,8 +80,10 @@ bool GradientBuckets::wait_until_complete(int64_t bucket) {
 void GradientBuckets::reduce_all() {
   for (int64_t k = layout_.n_bucket() - 1; k >= 0; --k) {
     if (!wait_until_complete(k)) return;
+    const auto start = std::chrono::steady_clock::now();
     const comm::Range range = layout_.bucket(k);
     group_.reduce_scatter(flat_.view({range.size()}, range.begin), FlatLayout::unit());
+    reduced_s_ += seconds_since(start);
   }
 }
 

@@ -35,6 +35,9 @@ class GradientBuckets {
   const Tensor& flat() const { return flat_; }
   /// Seconds that finish() has waited, in all steps.
   double waited_s() const { return waited_s_; }
+  /// Seconds that sums have taken, from a bucket being complete here to its sum being there, in all
+  /// steps.
+  double reduced_s() const { return reduced_s_; }
 
  private:
   void reduce_all();
@@ -47,7 +50,7 @@ class GradientBuckets {
   std::condition_variable changed_;
   std::vector<int64_t> missing_;  // parameters that a bucket waits for
   bool is_given_up_ = false, is_running_ = false;
-  double waited_s_ = 0;
+  double waited_s_ = 0, reduced_s_ = 0;
   Background background_;
 };
 

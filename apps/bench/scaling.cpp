@@ -1,0 +1,254 @@
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <thread>
+
+#include "apps/analysis/timing.h"
+#include "apps/bench/commands.h"
+#include "apps/bench/options.h"
+#include "apps/bench/report.h"
+#include "apps/bench/scaling_model.h"
+#include "apps/run/processes.h"
+#include "apps/run/together.h"
+#include "apps/train/timed_step.h"
+#include "engine/base/error.h"
+#include "engine/base/parallel.h"
+#include "engine/distributed/flat_layout.h"
+
+namespace farfield::bench {
+namespace {
+
+struct Request {
+  BenchOptions common;
+  ModelOptions model;
+  std::vector<int64_t> processes = {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024};
+  std::optional<double> compute_ms;
+  double update_ms = 0;
+  double bandwidth = 1, latency = 50, node_bandwidth = 0, node_latency = 0;  // GB/s, us
+  int64_t per_node = 1;
+  bool is_weak = false;
+};
+
+Cluster cluster_of(const Request& r) {
+  const Link between = {r.latency * 1e-6, r.bandwidth * 1e9};
+  const double inside = r.node_bandwidth > 0 ? r.node_bandwidth : r.bandwidth;
+  return {.inside = {(r.node_latency > 0 ? r.node_latency : r.latency) * 1e-6, inside * 1e9},
+          .between = between,
+          .per_node = r.per_node};
+}
+
+double n_bucket_of(int64_t n_parameter) {
+  const int64_t bucket = FlatLayout::bucket_of(n_parameter);
+  return static_cast<double>((n_parameter + bucket - 1) / bucket);
+}
+
+void print_formula(const SharedStep& step, const Cluster& c, std::ostream& out) {
+  out << "step = compute / P + exposed + update / P + gather\n"
+         "reduce = gather = buckets x messages x latency + (P - 1) / P x 4 bytes x parameters / "
+         "bandwidth\nmessages = log2 P (tree) or P - 1 (ring)";
+  if (c.per_node > 1)
+    out << "; first among the " << c.per_node << " of a node, then a " << c.per_node
+        << "th of the bytes between nodes";
+  out << "\nexposed = "
+      << (step.overlaps
+              ? "what of reduce is not behind backward (2/3 of compute), at least a bucket"
+              : "reduce: the processes have no processor left to hide it on")
+      << "\ncompute " << milliseconds(step.compute_s) << " ms, update "
+      << milliseconds(step.update_s) << " ms, " << fixed(step.n_parameter * 1e-6, 1)
+      << "M parameters in " << step.n_bucket << " buckets; "
+      << fixed(c.between.bytes_per_s * 1e-9, 2) << " GB/s and "
+      << fixed(c.between.latency_s * 1e6, 1) << " us between processes";
+  if (c.per_node > 1)
+    out << " of other nodes, " << fixed(c.inside.bytes_per_s * 1e-9, 2) << " GB/s and "
+        << fixed(c.inside.latency_s * 1e6, 1) << " us within";
+  out << "\n\n";
+}
+
+void print_table(const Request& request, const SharedStep& step, double n_token,
+                 std::ostream& out) {
+  const Cluster cluster = cluster_of(request);
+  Report report(out,
+                {"processes", "pattern", "compute ms", "reduce ms", "exposed ms", "gather ms",
+                 "step ms", "tokens/s", "efficiency"},
+                10);
+  int64_t half = 0, left_out = 0;
+  for (const int64_t n : request.processes) {
+    SharedStep own = step;
+    const double growth = request.is_weak ? static_cast<double>(n) : 1;
+    own.compute_s *= growth;
+    if (!request.is_weak && request.model.batch_size() % n != 0) {
+      if (left_out == 0) left_out = n;
+      continue;
+    }
+    for (const Pattern pattern : {Pattern::tree, Pattern::ring}) {
+      const SharedTime time = predict(own, n, cluster, pattern);
+      const double efficiency =
+          growth * (step.compute_s + step.update_s) / time.total() / static_cast<double>(n);
+      if (pattern == Pattern::tree && efficiency < 0.5 && half == 0) half = n;
+      report.add({std::to_string(n), pattern == Pattern::tree ? "tree" : "ring",
+                  milliseconds(time.compute), milliseconds(time.reduce), milliseconds(time.exposed),
+                  milliseconds(time.gather), milliseconds(time.total()),
+                  fixed(growth * n_token / time.total(), 0), percent(efficiency)});
+    }
+  }
+  if (left_out > 0)
+    out << "\nleft out: " << left_out << " processes and others that cannot share a batch of "
+        << request.model.batch_size() << " evenly; --weak lets it grow with them\n";
+  if (half > 0)
+    out << "\nless than half of the processes' time is computing from " << half
+        << " on (tree): a larger batch, or fewer of them\n";
+  report.write_csv(request.common.csv);
+}
+
+// The most that any process says.
+double most(comm::Communicator& processes, double here) {
+  double all = here;
+  for (const std::string& text : processes.gather(shortest(here)))
+    all = std::max(all, std::stod(text));
+  return all;
+}
+
+// Seconds of a sum of n float32 values and of the way back.
+double sum_s(const Group& group, int64_t n, int64_t rounds) {
+  const Tensor values = Tensor::zeros({n});
+  analysis::Samples time_s;
+  for (int64_t i = 0; i < rounds; ++i) {
+    group.communicator().wait_for_all();
+    time_s.add(analysis::seconds([&] {
+      group.reduce_scatter(values, FlatLayout::unit());
+      group.all_gather(values, FlatLayout::unit());
+    }));
+  }
+  return most(group.communicator(), time_s.median());
+}
+
+train::StepShape shape_of(const Request& request) {
+  return {.batch_size = request.model.batch_size(), .deterministic_reduce = true};
+}
+
+double median_s(train::TimedStep& step, int64_t rounds, comm::Communicator& processes) {
+  analysis::Samples time_s;
+  step.run();
+  for (int64_t i = 0; i < rounds; ++i) {
+    processes.wait_for_all();
+    time_s.add(step.run());
+  }
+  return most(processes, time_s.median());
+}
+
+// Of the processes of this call: what the formula says from their own times, and what they take.
+void measure_here(const Request& request, const run::Processes& processes, std::ostream& out) {
+  const Group& group = processes.group();
+  comm::Communicator& all = group.communicator();
+  const ModelConfig config = request.model.config();
+  const int64_t rounds = request.common.rounds, n = group.size();
+  const train::StepShape shape = shape_of(request);
+  const train::OwnPieces own = train::OwnPieces::of(shape, group.rank(), group.size());
+  SharedStep step = {.n_parameter = static_cast<double>(parameter_count(config))};
+  step.n_bucket = n_bucket_of(parameter_count(config));
+  {
+    train::TimedStep alone(config, {.batch_size = own.batch_size(), .accumulate = own.n},
+                           request.common.dtype(), request.common.where());
+    const double whole_s = median_s(alone, rounds, all);
+    analysis::Samples update_s;
+    for (int64_t i = 0; i < rounds; ++i) update_s.add(alone.run_parts()[2]);
+    step.update_s = most(all, update_s.median());
+    step.compute_s = (whole_s - step.update_s) * static_cast<double>(n);
+  }
+  const int64_t bucket =
+      std::min(FlatLayout::bucket_of(parameter_count(config)), parameter_count(config));
+  constexpr int64_t kMany = 20;
+  const double small_s = sum_s(group, 1, kMany), large_s = sum_s(group, bucket, kMany);
+  const double share = static_cast<double>(n - 1) / static_cast<double>(n);
+  const Link link = {
+      small_s / 2 / std::log2(static_cast<double>(n)),
+      2 * share * 4 * static_cast<double>(bucket) / std::max(1e-9, large_s - small_s)};
+  // Where every processor computes, sums take their time from it.
+  const int64_t n_processor = std::max(1u, std::thread::hardware_concurrency());
+  step.overlaps = n * thread_count() < n_processor;
+  const Cluster cluster = {.inside = link, .between = link, .per_node = 1};
+  const double predicted_s = predict(step, n, cluster, Pattern::tree).total();
+  train::TimedStep together(config, shape, request.common.dtype(), request.common.where(),
+                            /*uses_graph=*/true, group);
+  const double measured_s = median_s(together, rounds, all);
+  out << processes.description() << '\n';
+  print_formula(step, cluster, out);
+  out << "a step of " << n << " processes: predicted " << milliseconds(predicted_s)
+      << " ms, measured " << milliseconds(measured_s) << " ms, "
+      << fixed(measured_s / predicted_s, 3)
+      << " of it; in the measured steps sums of gradients took " << percent(together.reduce_share())
+      << " of the time, and were waited for in " << percent(together.wait_share()) << '\n';
+}
+
+}  // namespace
+
+int bench_scaling(int argc, const char* const* argv, std::ostream& out) {
+  Request request;
+  run::Processes processes;
+  std::ostream& to = processes.is_first() ? out : processes.out();
+  cli::Options options(
+      "bench scaling",
+      "Predicts what a step of data-parallel training takes for any number of processes or GPUs, "
+      "from the time of one, the size of the model, and bandwidth and latency between them, and "
+      "prints the formula. Started by mpirun, srun or the variables of torchrun it measures these "
+      "times and holds a step of those processes against the prediction. The batch stays the same: "
+      "strong scaling, unless --weak.");
+  request.model.add_to(options);
+  options.group("Prediction")
+      .add("processes", request.processes, "N,...", "for how many")
+      .add("weak", request.is_weak,
+           "the batch grows with the processes: --batch is of each (default: they share it)")
+      .add("compute-ms", request.compute_ms, "X",
+           "forward and backward of the whole batch on one (default: measured here)")
+      .add("update-ms", request.update_ms, "X", "with --compute-ms: the optimizer's time on one")
+      .add("bandwidth", request.bandwidth, "GB/S", "of each process, to one other at a time")
+      .add("latency", request.latency, "US", "of a message")
+      .add("per-node", request.per_node, "N", "processes of a node, which have links of their own")
+      .add("node-bandwidth", request.node_bandwidth, "GB/S",
+           "of these links (default: as --bandwidth)")
+      .add("node-latency", request.node_latency, "US", "of these links (default: as --latency)");
+  request.common.add_to(options);
+  if (!options.parse(argc, argv, to)) return cli::kDone;
+  const auto check = [](bool ok, const char* name, double value) {
+    require<ConfigError>(ok && std::isfinite(value), "config", "--", name,
+                         ": expected a number above 0, got ", value);
+  };
+  check(request.bandwidth > 0, "bandwidth", request.bandwidth);
+  check(request.latency > 0, "latency", request.latency);
+  check(request.per_node > 0, "per-node", static_cast<double>(request.per_node));
+  check(request.node_bandwidth >= 0, "node-bandwidth", request.node_bandwidth);
+  check(request.node_latency >= 0, "node-latency", request.node_latency);
+  check(request.update_ms >= 0, "update-ms", request.update_ms);
+  if (request.compute_ms) check(*request.compute_ms > 0, "compute-ms", *request.compute_ms);
+  check_lengths(request.processes);
+  std::string words;
+  for (int i = 1; i < argc; ++i) words.append(argv[i]).append(" ");
+  processes.meet(words, request.common.threads);
+  const int64_t n_thread = thread_count();
+  request.common.apply();
+  if (!processes.group().is_alone()) {
+    if (!request.common.threads) set_thread_count(n_thread);
+    measure_here(request, processes, to);
+    return cli::kDone;
+  }
+  const ModelConfig config = request.model.config();
+  SharedStep step = {.compute_s = request.compute_ms.value_or(0) * 1e-3,
+                     .update_s = request.update_ms * 1e-3,
+                     .n_parameter = static_cast<double>(parameter_count(config)),
+                     .n_bucket = n_bucket_of(parameter_count(config))};
+  if (!request.compute_ms) {
+    train::TimedStep alone(config, shape_of(request), request.common.dtype(),
+                           request.common.where());
+    const double whole_s = median_s(alone, request.common.rounds, processes.group().communicator());
+    step.update_s = alone.run_parts()[2];
+    step.compute_s = whole_s - step.update_s;
+  }
+  const double n_token = static_cast<double>(request.model.batch_size() * config.train_len);
+  out << request.model.preset << ", batch of " << request.model.batch_size() << " x "
+      << config.train_len << " tokens\n";
+  print_formula(step, cluster_of(request), out);
+  print_table(request, step, n_token, out);
+  return cli::kDone;
+}
+
+}  // namespace farfield::bench
