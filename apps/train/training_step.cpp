@@ -64,6 +64,9 @@ TrainingStep::TrainingStep(Transformer model, const StepOptions& options)
       optimizer_(
           std::make_unique<ShardedOptimizer>(model_.parameters(), options.group, maker(options))),
       graph_(device_) {
+  require<DeviceError>(group().is_alone() || device_.kind == Device::Kind::cpu, kWhere,
+                       "expected one process on ", device_, ", got ", group().size(),
+                       ": several train together on the CPU alone");
   model_.set_checkpointing(options.shape.checkpointing);
   const Shape shape{pieces_.batch_size(), model_.config().train_len};
   inputs_ = Tensor::empty(shape, DType::i32, device_);
