@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "engine/base/error.h"
+#include "engine/comm/sub_transport.h"
 
 namespace farfield::comm {
 namespace {
@@ -96,6 +97,11 @@ void double_up(Transport& transport, const Tree& tree, std::span<T> values, int6
 
 }  // namespace
 
+Communicator Communicator::among(const std::vector<int>& ranks) const {
+  if (is_alone() || ranks == std::vector<int>{rank()}) return {};
+  return Communicator(std::make_shared<SubTransport>(transport_, ranks));
+}
+
 std::string Communicator::description() const {
   return is_alone() ? "one process" : concat(size(), " processes by ", transport_->name());
 }
@@ -159,6 +165,13 @@ Range Communicator::part(int64_t n, int rank, int64_t unit) const {
   if (tree.takes(rank)) range.end = range.begin + (range.size() + 1) / 2;
   if (tree.gives(rank)) range.begin += (range.size() + 1) / 2;
   return units.elements(range);
+}
+
+void Communicator::send(std::span<const std::byte> bytes, int to) {
+  transport_->exchange({to, bytes}, {});
+}
+void Communicator::receive(std::span<std::byte> bytes, int from) {
+  transport_->exchange({}, {from, bytes});
 }
 
 void Communicator::broadcast(std::span<std::byte> bytes, int root) {

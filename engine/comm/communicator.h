@@ -27,7 +27,10 @@ struct Range {
 class Communicator {
  public:
   Communicator() = default;
-  explicit Communicator(std::unique_ptr<Transport> transport) : transport_(std::move(transport)) {}
+  explicit Communicator(std::shared_ptr<Transport> transport) : transport_(std::move(transport)) {}
+  /// The processes of these ranks alone, in this order, of which this is one; nobody waits. Groups
+  /// without a pair of processes in common may be used by two threads at once.
+  Communicator among(const std::vector<int>& ranks) const;
 
   int rank() const { return transport_ ? transport_->rank() : 0; }
   int size() const { return transport_ ? transport_->size() : 1; }
@@ -50,6 +53,9 @@ class Communicator {
   Range part(int64_t n, int rank, int64_t unit = 1) const;
   Range own_part(int64_t n, int64_t unit = 1) const { return part(n, rank(), unit); }
 
+  /// To one process, which receives it, and the other way round.
+  void send(std::span<const std::byte> bytes, int to);
+  void receive(std::span<std::byte> bytes, int from);
   /// What `root` has, in all.
   void broadcast(std::span<std::byte> bytes, int root = 0);
   std::string broadcast(const std::string& text, int root = 0);
@@ -67,7 +73,7 @@ class Communicator {
   template <class T>
   void sum_of(std::span<T> values);
 
-  std::unique_ptr<Transport> transport_;
+  std::shared_ptr<Transport> transport_;
 };
 
 }  // namespace farfield::comm

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <mutex>
 
 #include "engine/base/error.h"
 
@@ -42,6 +43,16 @@ class MpiTransport final : public Transport {
 
   std::string name() const override;
   void exchange(const Outgoing& out, const Incoming& in) override;
+
+ private:
+  // A call of MPI, one at a time (MPI_THREAD_SERIALIZED): none of them waits.
+  template <class Call>
+  void one_at_a_time(const Call& call) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    check(call());
+  }
+
+  std::mutex mutex_;
 };
 
 std::string MpiTransport::name() const {
@@ -61,13 +72,17 @@ void MpiTransport::exchange(const Outgoing& out, const Incoming& in) {
   for (size_t at = 0; at < std::max(n_out, n_in); at += kMost) {
     std::array<MPI_Request, 2> requests = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
     if (at < n_in)
-      check(MPI_Irecv(in.bytes.data() + at, static_cast<int>(std::min(kMost, n_in - at)), MPI_BYTE,
-                      in.from, 0, MPI_COMM_WORLD, &requests[0]));
+      one_at_a_time([&] {
+        return MPI_Irecv(in.bytes.data() + at, static_cast<int>(std::min(kMost, n_in - at)),
+                         MPI_BYTE, in.from, 0, MPI_COMM_WORLD, &requests[0]);
+      });
     if (at < n_out)
-      check(MPI_Isend(out.bytes.data() + at, static_cast<int>(std::min(kMost, n_out - at)),
-                      MPI_BYTE, out.to, 0, MPI_COMM_WORLD, &requests[1]));
+      one_at_a_time([&] {
+        return MPI_Isend(out.bytes.data() + at, static_cast<int>(std::min(kMost, n_out - at)),
+                         MPI_BYTE, out.to, 0, MPI_COMM_WORLD, &requests[1]);
+      });
     for (int is_done = 0;;) {
-      check(MPI_Testall(2, requests.data(), &is_done, MPI_STATUSES_IGNORE));
+      one_at_a_time([&] { return MPI_Testall(2, requests.data(), &is_done, MPI_STATUSES_IGNORE); });
       if (is_done) break;
       ::sched_yield();
     }

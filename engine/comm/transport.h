@@ -17,7 +17,8 @@ struct Incoming {
   std::span<std::byte> bytes = {};
 };
 
-/// Bytes between the processes of one job, numbered from 0. Calls of one thread at a time.
+/// Bytes between the processes of one job, numbered from 0. Two threads may call at once
+/// when none of the processes that they name is the same.
 class Transport {
  public:
   virtual ~Transport() = default;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "engine/base/error.h"
@@ -190,6 +191,78 @@ BOOST_AUTO_TEST_CASE(one_that_ends_is_named_by_all_who_wait_for_it) {
       BOOST_TEST(process.said.find("has ended or cannot be reached any more") != std::string::npos,
                  process.said);
   }
+}
+
+// 6 processes as 3 rows of 2: sums of a row and of a column, by two threads at once.
+BOOST_AUTO_TEST_CASE(groups_without_a_pair_in_common_work_at_once) {
+  const std::vector<EndedProcess> ended = in_processes(6, [](Communicator& all) {
+    const int rank = all.rank(), row = rank / 2, column = rank % 2;
+    Communicator neighbours = all.among({2 * row, 2 * row + 1});
+    Communicator across = all.among({column, column + 2, column + 4});
+    require<Error>(neighbours.size() == 2 && neighbours.rank() == column, "test", "row");
+    require<Error>(across.size() == 3 && across.rank() == row, "test", "column");
+    constexpr int kTimes = 200;
+    const auto sums = [rank](Communicator& group, size_t n) {
+      float total = 0;
+      for (int i = 0; i < kTimes; ++i) {
+        std::vector<float> values(n, static_cast<float>(rank + i));
+        group.sum(values);
+        for (const float value : values) require<Error>(value == values[0], "test", "mixed up");
+        total += values[0];
+      }
+      return total;
+    };
+    float of_row = 0;
+    std::thread other([&] { of_row = sums(neighbours, 3000); });
+    const float of_column = sums(across, 10'000);
+    other.join();
+    const float i = kTimes * (kTimes - 1) / 2;
+    require<Error>(of_row == 2 * i + kTimes * static_cast<float>(4 * row + 1), "test", of_row);
+    require<Error>(of_column == 3 * i + kTimes * static_cast<float>(3 * column + 6), "test",
+                   of_column);
+    all.wait_for_all();
+    return std::string("right");
+  });
+  check_all(ended, "right");
+}
+
+BOOST_AUTO_TEST_CASE(groups_of_groups_and_of_one_and_in_another_order) {
+  const std::vector<EndedProcess> ended = in_processes(4, [](Communicator& all) {
+    Communicator alone = all.among({all.rank()});
+    require<Error>(alone.is_alone() && alone.is_first(), "test", "alone");
+    if (all.rank() == 0) return std::string("right");
+    Communicator three = all.among({3, 1, 2});
+    require<Error>(three.rank() == (all.rank() == 3 ? 0 : all.rank()), "test", "order");
+    if (three.rank() == 0) return std::string("right");
+    Communicator two = three.among({1, 2});  // 1 and 2 of all
+    require<Error>(two.gather(std::to_string(all.rank())) == std::vector<std::string>{"1", "2"},
+                   "test", "a group of a group");
+    int64_t number = 0;
+    if (two.is_first()) {
+      number = 7;
+      two.send(std::as_bytes(std::span(&number, 1)), 1);
+    } else {
+      two.receive(std::as_writable_bytes(std::span(&number, 1)), 0);
+    }
+    require<Error>(number == 7, "test", number);
+    return std::string("right");
+  });
+  check_all(ended, "right");
+}
+
+BOOST_AUTO_TEST_CASE(a_group_has_different_processes_that_are_there) {
+  const auto message = [](const std::vector<int>& ranks) {
+    const std::vector<EndedProcess> ended = in_processes(2, [&](Communicator& all) {
+      all.among(ranks);
+      return std::string();
+    });
+    return ended[0].said;
+  };
+  const std::string begins =
+      "[processes] expected a group of different ranks below 2 with 0 among them, got ";
+  BOOST_TEST(message({0, 2}) == begins + "0, 2");
+  BOOST_TEST(message({0, 0}) == begins + "0, 0");
+  BOOST_TEST(message({1}) == begins + "1");
 }
 
 BOOST_AUTO_TEST_CASE(one_process_needs_no_others) {
