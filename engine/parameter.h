@@ -3,6 +3,7 @@
 #include <limits>
 #include <string>
 
+#include "engine/shard.h"
 #include "engine/tensor.h"
 
 namespace farfield {
@@ -23,6 +24,9 @@ struct Parameter {
   /// Of every element, as its dtype has them; an optimizer's step may leave them, project() puts
   /// the values back.
   Bounds bounds = {};
+  /// What `value` is of the tensor that a checkpoint keeps, where several processes have a model
+  /// together; a whole one they all have, with the same bits.
+  Shard shard = {};
 };
 
 }  // namespace farfield
