@@ -5,6 +5,7 @@
 #include "engine/ops/cross_entropy.h"
 #include "engine/ops/dropout.h"
 #include "engine/ops/embedding.h"
+#include "engine/ops/group_sum.h"
 #include "engine/ops/matmul.h"
 #include "engine/ops/norm.h"
 #include "engine/ops/pointwise.h"
