@@ -49,16 +49,32 @@ void scaled_softmax(const A* x, int64_t n, A shift, A factor, T* to) {
   }
 }
 
+void check_targets(const Tensor& targets, int64_t n) {
+  const int32_t* const target = targets.data<int32_t>();
+  for (int64_t i = 0; i < targets.numel(); ++i)
+    require<ShapeError>(target[i] >= 0 && target[i] < n, "cross_entropy",
+                        "expected targets from 0 to ", n - 1, ", got ", target[i]);
+}
+
+// f(acc, type): the types of logits and of their gradient, which may be undefined.
+template <class F>
+void dispatch_types(const Tensor& logits, const Tensor& dlogits, const F& f) {
+  if (logits.dtype() == DType::f64)
+    f(double{}, double{});
+  else if (dlogits.defined() && dlogits.dtype() == DType::bf16)
+    f(float{}, BFloat16{});
+  else
+    f(float{}, float{});
+}
+
 }  // namespace
 
 void cross_entropy_rows(Cpu, const Tensor& logits, const Tensor& targets, double scale, Tensor& nll,
                         Tensor& dlogits) {
   const int64_t n_rows = logits.dim(0), n = logits.dim(1);
   const int32_t* const target = targets.data<int32_t>();
-  for (int64_t i = 0; i < n_rows; ++i)
-    require<ShapeError>(target[i] >= 0 && target[i] < n, "cross_entropy",
-                        "expected targets from 0 to ", n - 1, ", got ", target[i]);
-  const auto run = [&](auto acc, auto type) {
+  check_targets(targets, n);
+  dispatch_types(logits, dlogits, [&](auto acc, auto type) {
     using A = decltype(acc);
     using T = decltype(type);
     const A* const from = logits.data<A>();
@@ -78,13 +94,52 @@ void cross_entropy_rows(Cpu, const Tensor& logits, const Tensor& targets, double
         dx[target[row]] = static_cast<T>(at_target - factor);
       }
     });
-  };
-  if (logits.dtype() == DType::f64)
-    run(double{}, double{});
-  else if (dlogits.defined() && dlogits.dtype() == DType::bf16)
-    run(float{}, BFloat16{});
-  else
-    run(float{}, float{});
+  });
+}
+
+void cross_entropy_part(Cpu, const Tensor& logits, int64_t first, int64_t vocab_size,
+                        const Tensor& targets, Tensor& log_sum, Tensor& at_target) {
+  const int64_t n_rows = logits.dim(0), n = logits.dim(1);
+  const int32_t* const target = targets.data<int32_t>();
+  check_targets(targets, vocab_size);
+  dispatch_types(logits, {}, [&](auto acc, auto) {
+    using A = decltype(acc);
+    const A* const from = logits.data<A>();
+    A *const to_sum = log_sum.data<A>(), *const to_target = at_target.data<A>();
+    parallel_chunks(n_rows, 8, [&](int64_t begin, int64_t end) {
+      for (int64_t row = begin; row < end; ++row) {
+        const A* const x = from + row * n;
+        const A shift = row_max(x, n);
+        to_sum[row] = std::log(sum_exp(x, n, shift)) + shift;
+        const int64_t own = target[row] - first;
+        to_target[row] = own >= 0 && own < n ? x[own] : A(0);
+      }
+    });
+  });
+}
+
+void cross_entropy_part_backward(Cpu, const Tensor& logits, int64_t first, const Tensor& targets,
+                                 const Tensor& log_sum, double scale, Tensor& dlogits) {
+  const int64_t n_rows = logits.dim(0), n = logits.dim(1);
+  const int32_t* const target = targets.data<int32_t>();
+  dispatch_types(logits, dlogits, [&](auto acc, auto type) {
+    using A = decltype(acc);
+    using T = decltype(type);
+    const A *const from = logits.data<A>(), *const shift = log_sum.data<A>();
+    T* const to = dlogits.data<T>();
+    parallel_chunks(n_rows, 8, [&](int64_t begin, int64_t end) {
+      for (int64_t row = begin; row < end; ++row) {
+        const A* const x = from + row * n;
+        T* const dx = to + row * n;
+        const A factor = static_cast<A>(scale);
+        const int64_t own = target[row] - first;
+        const bool has_target = own >= 0 && own < n;
+        const A at_target = has_target ? factor * fast_exp(x[own] - shift[row]) - factor : A(0);
+        scaled_softmax(x, n, shift[row], factor, dx);
+        if (has_target) dx[own] = static_cast<T>(at_target);
+      }
+    });
+  });
 }
 
 void mean_nll(Cpu device, const Tensor& nll, Tensor& loss) {

@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "engine/cuda/context.h"
+#include "engine/cuda/elements.cuh"
 #include "engine/cuda/exp_sum.cuh"
 #include "engine/kernels/cross_entropy.h"
 
@@ -36,6 +37,37 @@ __global__ void __launch_bounds__(Size::kBlock)
     }
     store(out, piece, dlogits + i * n);
   });
+}
+
+// Of each row the log of the sum of exponentials, and the target's logit where it is here.
+template <class Size>
+__global__ void __launch_bounds__(Size::kBlock)
+    cross_entropy_part_kernel(int64_t rows, int n, bool is_aligned, int64_t first,
+                              int64_t vocab_size, const float* logits, const int* targets,
+                              float* log_sum, float* at_target) {
+  constexpr int kN = kPieceSize<float>;
+  const int64_t i = this_row<Size>();
+  if (i >= rows) return;
+  const auto row = row_for_exp_sum(logits + i * n, RowPieces<Size, kN>{n, is_aligned});
+  const ExpSum of_row = exp_sum(row);
+  if (threadIdx.x % Size::kThreads != 0) return;
+  log_sum[i] = std::log(of_row.sum) + of_row.max;
+  const int64_t target = targets[i], own = target - first;
+  at_target[i] = target < 0 || target >= vocab_size ? std::numeric_limits<float>::quiet_NaN()
+                 : own >= 0 && own < n              ? logits[i * n + own]
+                                                    : 0;
+}
+
+// A thread takes an element, which may be overwritten.
+template <class Gradient>
+__global__ void __launch_bounds__(kThreads)
+    cross_entropy_part_backward_kernel(int64_t rows, int64_t n, int64_t first, float scale,
+                                       const float* logits, const int* targets,
+                                       const float* log_sum, Gradient* dlogits) {
+  const int64_t at = thread_index(), i = at / n;
+  if (i >= rows) return;
+  const float softmax = scale * fast_exp(logits[at] - log_sum[i]);
+  dlogits[at] = narrow<Gradient>(first + at % n == targets[i] ? softmax - scale : softmax);
 }
 
 constexpr int kMeanBlock = 1024;
@@ -80,6 +112,32 @@ void cross_entropy_rows(Cuda device, const Tensor& logits, const Tensor& targets
         using Gradient = decltype(gradient);
         run<T>(device, logits, targets, scale, nll, dlogits.data<Gradient>());
       });
+  });
+}
+
+void cross_entropy_part(Cuda device, const Tensor& logits, int64_t first, int64_t vocab_size,
+                        const Tensor& targets, Tensor& log_sum, Tensor& at_target) {
+  require_device_float(log_sum.dtype());
+  const int64_t rows = logits.dim(0), n = logits.dim(1);
+  const float* const from = logits.data<float>();
+  dispatch_row_size(n, [&](auto size) {
+    using Size = decltype(size);
+    launch(cross_entropy_part_kernel<Size>, blocks_for_rows<Size>(rows), Size::kBlock, 0,
+           stream_of(device), rows, static_cast<int>(n),
+           n % kPieceSize<float> == 0 && is_aligned(from), first, vocab_size, from,
+           targets.data<int32_t>(), log_sum.data<float>(), at_target.data<float>());
+  });
+}
+
+void cross_entropy_part_backward(Cuda device, const Tensor& logits, int64_t first,
+                                 const Tensor& targets, const Tensor& log_sum, double scale,
+                                 Tensor& dlogits) {
+  dispatch_device_float(dlogits.dtype(), [&](auto gradient) {
+    using Gradient = decltype(gradient);
+    launch(cross_entropy_part_backward_kernel<Gradient>, blocks_for(logits.numel()), kThreads, 0,
+           stream_of(device), logits.dim(0), logits.dim(1), first, static_cast<float>(scale),
+           logits.data<float>(), targets.data<int32_t>(), log_sum.data<float>(),
+           dlogits.data<Gradient>());
   });
 }
 

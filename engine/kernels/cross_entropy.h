@@ -13,6 +13,19 @@ void cross_entropy_rows(Cpu, const Tensor& logits, const Tensor& targets, double
                         Tensor& dlogits);
 void cross_entropy_rows(Cuda, const Tensor& logits, const Tensor& targets, double scale,
                         Tensor& nll, Tensor& dlogits);
+/// Of logits that are those of ids first .. first + V - 1 out of vocab_size: log_sum[i] =
+/// logsumexp(logits[i, :]) and at_target[i] = the logit of target[i], 0 where another process has
+/// it, both [n] in acc. A target outside of the vocabulary as above.
+void cross_entropy_part(Cpu, const Tensor& logits, int64_t first, int64_t vocab_size,
+                        const Tensor& targets, Tensor& log_sum, Tensor& at_target);
+void cross_entropy_part(Cuda, const Tensor& logits, int64_t first, int64_t vocab_size,
+                        const Tensor& targets, Tensor& log_sum, Tensor& at_target);
+/// dlogits, which may be logits itself, of such a part, with the log_sum of all: scale (exp(logits
+/// - log_sum) - onehot(target)).
+void cross_entropy_part_backward(Cpu, const Tensor& logits, int64_t first, const Tensor& targets,
+                                 const Tensor& log_sum, double scale, Tensor& dlogits);
+void cross_entropy_part_backward(Cuda, const Tensor& logits, int64_t first, const Tensor& targets,
+                                 const Tensor& log_sum, double scale, Tensor& dlogits);
 /// loss [] = the mean of nll [n], summed in float64.
 void mean_nll(Cpu, const Tensor& nll, Tensor& loss);
 void mean_nll(Cuda, const Tensor& nll, Tensor& loss);

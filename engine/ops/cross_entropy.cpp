@@ -1,9 +1,12 @@
 #include "engine/ops/cross_entropy.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "engine/autograd.h"
 #include "engine/kernels.h"
+#include "engine/ops/pointwise.h"
+#include "engine/ops/reduce.h"
 
 namespace farfield {
 namespace {
@@ -25,11 +28,23 @@ void check(const Tensor& x, const Tensor& w, const Tensor& targets) {
                        targets.device());
 }
 
-// Fills nll [N] and, where they are defined, dx and dw with the gradients of its mean.
-void run(const Tensor& x, const Tensor& w, const Tensor& targets, Tensor& nll, Tensor& dx,
-         Tensor& dw) {
-  const int64_t n = x.dim(0), vocab_size = w.dim(0);
-  const int64_t rows = cross_entropy_chunk(n, vocab_size, x.device().kind);
+void check(const Tensor& x, const Tensor& w, const Tensor& targets, const VocabularyPart& part) {
+  check(x, w, targets);
+  require<ShapeError>(part.first >= 0 && part.first + w.dim(0) <= part.vocab_size, "cross_entropy",
+                      "expected rows of a vocabulary of ", part.vocab_size, ", got w", w.shape(),
+                      " from row ", part.first, " on");
+}
+
+// What each row of the logits comes to: nll and, where it is defined, dlogits, of a loss that is
+// `scale` times the sum of the nll.
+using RowsWork = std::function<void(Tensor& logits, const Tensor& targets, double scale,
+                                    Tensor& nll, Tensor& dlogits)>;
+
+// Fills nll [N] and, where they are defined, dx and dw with the gradients of its mean. `rows` are
+// taken at a time.
+void run(const Tensor& x, const Tensor& w, const Tensor& targets, int64_t rows,
+         const RowsWork& work, Tensor& nll, Tensor& dx, Tensor& dw) {
+  const int64_t n = x.dim(0), n_logit = w.dim(0);
   const bool with_gradient = dx.defined() || dw.defined();
   dispatch(x.device(), [&](auto tag) {
     Tensor w_compute = w.detach();
@@ -37,7 +52,7 @@ void run(const Tensor& x, const Tensor& w, const Tensor& targets, Tensor& nll, T
       w_compute = Tensor::empty(w.shape(), x.dtype(), x.device());
       cast(tag, w, w_compute);
     }
-    const Tensor logits_all = Tensor::empty({std::min(rows, n), vocab_size}, w.dtype(), x.device());
+    const Tensor logits_all = Tensor::empty({std::min(rows, n), n_logit}, w.dtype(), x.device());
     const Tensor dlogits_all = !with_gradient ? Tensor()
                                : x.dtype() == w.dtype()
                                    ? logits_all
@@ -48,12 +63,11 @@ void run(const Tensor& x, const Tensor& w, const Tensor& targets, Tensor& nll, T
         return all.view(all.shape().with(0, size), begin * all.shape().product(1, all.rank()));
       };
       const Tensor x_part = part(x);
-      Tensor logits = logits_all.view({size, vocab_size});
-      Tensor dlogits = with_gradient ? dlogits_all.view({size, vocab_size}) : Tensor();
+      Tensor logits = logits_all.view({size, n_logit});
+      Tensor dlogits = with_gradient ? dlogits_all.view({size, n_logit}) : Tensor();
       Tensor nll_part = part(nll);
       gemm(tag, product_of({x_part}, {w_compute, true}, logits));
-      cross_entropy_rows(tag, logits, part(targets), 1.0 / static_cast<double>(n), nll_part,
-                         dlogits);
+      work(logits, part(targets), 1.0 / static_cast<double>(n), nll_part, dlogits);
       if (dx.defined()) {
         Tensor dx_part = part(dx);
         gemm(tag, product_of({dlogits}, {w_compute}, dx_part));
@@ -65,6 +79,67 @@ void run(const Tensor& x, const Tensor& w, const Tensor& targets, Tensor& nll, T
       }
     }
   });
+}
+
+// With all of the vocabulary here.
+void run(const Tensor& x, const Tensor& w, const Tensor& targets, Tensor& nll, Tensor& dx,
+         Tensor& dw) {
+  const int64_t rows = cross_entropy_chunk(x.dim(0), w.dim(0), x.device().kind);
+  run(
+      x, w, targets, rows,
+      [](Tensor& logits, const Tensor& of_rows, double scale, Tensor& to, Tensor& dlogits) {
+        dispatch(logits.device(),
+                 [&](auto tag) { cross_entropy_rows(tag, logits, of_rows, scale, to, dlogits); });
+      },
+      nll, dx, dw);
+}
+
+// With rows of the vocabulary. The sum over the group has each process's numbers in a place of
+// their own, beside zeros: no order of adding them and no maximum matters. dx is in the type of w.
+void run(const Tensor& x, const Tensor& w, const Tensor& targets, const VocabularyPart& part,
+         Tensor& nll, Tensor& dx, Tensor& dw) {
+  const Group& group = part.group;
+  const int64_t n_process = group.size(), rank = group.rank();
+  // As many in all processes, whose parts may differ by a row.
+  const int64_t rows =
+      cross_entropy_chunk(x.dim(0), (part.vocab_size + n_process - 1) / n_process, x.device().kind);
+  run(
+      x, w, targets, rows,
+      [&](Tensor& logits, const Tensor& of_rows, double scale, Tensor& to, Tensor& dlogits) {
+        const NoGrad no_grad;
+        const int64_t n = logits.dim(0);
+        Tensor told = Tensor::zeros({2, n_process, n}, logits.dtype(), logits.device());
+        Tensor log_sum = told.view({n}, rank * n),
+               at_target = told.view({n}, (n_process + rank) * n);
+        dispatch(logits.device(), [&](auto tag) {
+          cross_entropy_part(tag, logits, part.first, part.vocab_size, of_rows, log_sum, at_target);
+        });
+        group.sum(told);
+        const Tensor log_sum_of_all = logsumexp(told.view({n_process, n}), 0);
+        to.assign(log_sum_of_all - sum(told.view({n_process, n}, n_process * n), 0));
+        if (!dlogits.defined()) return;
+        dispatch(logits.device(), [&](auto tag) {
+          cross_entropy_part_backward(tag, logits, part.first, of_rows, log_sum_of_all, scale,
+                                      dlogits);
+        });
+      },
+      nll, dx, dw);
+  if (dx.defined()) group.sum(dx);
+}
+
+// The mean of nll, with gradients that have been computed for it.
+Tensor mean_of(const Tensor& nll, const Tensor& x, const Tensor& w, const Tensor& dx,
+               const Tensor& dw) {
+  Tensor loss = Tensor::empty({}, w.dtype(), x.device());
+  dispatch(x.device(), [&](auto tag) { mean_nll(tag, nll, loss); });
+  record("cross_entropy", loss, {x, w}, [dx, dw](const Tensor& dloss) {
+    Grads grads{dx, dw};  // for a dloss of 1
+    for (Tensor& grad : grads)
+      if (grad.defined())
+        dispatch(grad.device(), [&](auto tag) { scale_in_place(tag, dloss, grad); });
+    return grads;
+  });
+  return loss;
 }
 
 }  // namespace
@@ -86,16 +161,25 @@ Tensor linear_cross_entropy(const Tensor& x, const Tensor& w, const Tensor& targ
   Tensor dx = recording && x.needs_grad() ? empty_like(x) : Tensor();
   Tensor dw = recording && w.needs_grad() ? empty_like(w) : Tensor();
   run(x, w, targets, nll, dx, dw);
-  Tensor loss = Tensor::empty({}, w.dtype(), x.device());
-  dispatch(x.device(), [&](auto tag) { mean_nll(tag, nll, loss); });
-  record("cross_entropy", loss, {x, w}, [dx, dw](const Tensor& dloss) {
-    Grads grads{dx, dw};  // for a dloss of 1
-    for (Tensor& grad : grads)
-      if (grad.defined())
-        dispatch(grad.device(), [&](auto tag) { scale_in_place(tag, dloss, grad); });
-    return grads;
-  });
-  return loss;
+  return mean_of(nll, x, w, dx, dw);
+}
+
+Tensor linear_cross_entropy(const Tensor& x, const Tensor& w, const Tensor& targets,
+                            const VocabularyPart& part) {
+  if (part.group.is_alone()) return linear_cross_entropy(x, w, targets);
+  check(x, w, targets, part);
+  const bool recording = will_record({x, w});
+  Tensor nll = Tensor::empty({x.dim(0)}, w.dtype(), w.device());
+  // Not rounded before it is summed.
+  Tensor dx =
+      recording && x.needs_grad() ? Tensor::empty(x.shape(), w.dtype(), w.device()) : Tensor();
+  Tensor dw = recording && w.needs_grad() ? empty_like(w) : Tensor();
+  run(x, w, targets, part, nll, dx, dw);
+  if (dx.defined()) {
+    const NoGrad no_grad;
+    dx = cast(dx, x.dtype());
+  }
+  return mean_of(nll, x, w, dx, dw);
 }
 
 Tensor linear_nll(const Tensor& x, const Tensor& w, const Tensor& targets) {
@@ -103,6 +187,16 @@ Tensor linear_nll(const Tensor& x, const Tensor& w, const Tensor& targets) {
   Tensor nll = Tensor::empty({x.dim(0)}, w.dtype(), w.device());
   Tensor none;
   run(x, w, targets, nll, none, none);
+  return nll;
+}
+
+Tensor linear_nll(const Tensor& x, const Tensor& w, const Tensor& targets,
+                  const VocabularyPart& part) {
+  if (part.group.is_alone()) return linear_nll(x, w, targets);
+  check(x, w, targets, part);
+  Tensor nll = Tensor::empty({x.dim(0)}, w.dtype(), w.device());
+  Tensor none;
+  run(x, w, targets, part, nll, none, none);
   return nll;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "engine/distributed/group.h"
 #include "engine/tensor.h"
 
 namespace farfield {
@@ -16,6 +17,22 @@ namespace farfield {
 ///           is NaN on cuda: to read the targets back would stall the device
 /// A row with logits that are not finite gives a loss that is not finite.
 Tensor linear_cross_entropy(const Tensor& x, const Tensor& w, const Tensor& targets);
+
+/// The rows that a process has of a head whose vocabulary a group has together: first .. first + V
+/// - 1 of vocab_size.
+struct VocabularyPart {
+  Group group = {};
+  int64_t first = 0;
+  int64_t vocab_size = 0;
+};
+
+/// The same in all processes of a group, to rounding, each with its rows of w and all of x and of
+/// the targets, which count from 0 to vocab_size - 1. The gradient of x is that of all, with the
+/// same bits in all processes. What they tell each other of a token are two numbers and dx.
+Tensor linear_cross_entropy(const Tensor& x, const Tensor& w, const Tensor& targets,
+                            const VocabularyPart& part);
+Tensor linear_nll(const Tensor& x, const Tensor& w, const Tensor& targets,
+                  const VocabularyPart& part);
 
 /// Tokens that it takes at a time, of n_token in all.
 int64_t cross_entropy_chunk(int64_t n_token, int64_t vocab_size, Device::Kind device = {});
