@@ -42,12 +42,15 @@ struct Normalizer {
 
 /// In training, which P become 0; the others are divided by 1 - p. Pair (query i, key n) of head h
 /// of sequence b is decided by 16 bits of its own, half n % 8 of block
-/// ((first_head + b H + h) T + i) ceil(S / 8) + n / 8 of `random`: the same on every device, and in
-/// the backward pass, without memory.
+/// ((first_head + b H' + h) T + i) ceil(S / 8) + n / 8 of `random`, H' = n_head: the same on every
+/// device, and in the backward pass, without memory.
 struct AttentionDropout {
   double p = 0;  ///< rounded to a multiple of 2^-16, the largest 1 - 2^-16; 0: nothing is done
   Random random = {};
-  int64_t first_head = 0;  ///< b H of the first sequence, in a batch that is computed in pieces
+  /// b H' + h of the first head of the first sequence, where a call computes a part of a batch or
+  /// of the heads.
+  int64_t first_head = 0;
+  int64_t n_head = 0;  ///< of a sequence, those of other calls included; 0: the call has all
 };
 
 /// What attention adds to the plain dot product; the formula is in ops/attention.h.

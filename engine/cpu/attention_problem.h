@@ -51,7 +51,7 @@ struct Problem {
                                         : n_key),
         row_bias(rule.row_bias, n_query, n_key),
         normalizer(rule.normalizer),
-        mask(rule.dropout, n_query, n_key) {}
+        mask(rule.dropout, n_head, n_query, n_key) {}
 
   int64_t n_batch, n_head, n_query, n_key, head_dim;
   int64_t width;  ///< head_dim in whole vectors

@@ -98,7 +98,7 @@ struct Problem {
         is_clamped(rule.normalizer.is_clamped()),
         parameter(rule.normalizer.parameter),
         penalty(rule.normalizer.penalty),
-        mask(rule.dropout, n_query, n_key) {}
+        mask(rule.dropout, n_head, n_query, n_key) {}
 
   int n_batch, n_head, n_query, n_key, head_dim;
   int window, sinks;

@@ -8,19 +8,22 @@
 namespace farfield {
 namespace {
 
-// A thread converts a piece of a row.
+// A thread converts a piece of a row; the table begins with the row of id `first`.
 template <class From, class To>
-__global__ void gather_kernel(int64_t n_ids, int64_t d, bool is_aligned, const From* table,
-                              const int* ids, To* y) {
+__global__ void gather_kernel(int64_t n_ids, int64_t n_row, int64_t d, int64_t first,
+                              bool is_aligned, const From* table, const int* ids, To* y) {
   constexpr int kN = kPieceSize<From, To>;
   const int64_t pieces = (d + kN - 1) / kN;
   const int64_t i = thread_index() / pieces, begin = thread_index() % pieces * kN;
   if (i >= n_ids) return;
   const int own = d - begin < kN ? static_cast<int>(d - begin) : kN;
   const Piece<kN> piece{begin, own, is_aligned && own == kN};
-  const Vector<From, kN> in = load(table + ids[i] * d, piece);
-  Vector<To, kN> out;
-  for (int k = 0; k < kN; ++k) out.at[k] = narrow<To>(widen(in.at[k]));
+  const int64_t row = ids[i] - first;
+  Vector<To, kN> out{};
+  if (row >= 0 && row < n_row) {
+    const Vector<From, kN> in = load(table + row * d, piece);
+    for (int k = 0; k < kN; ++k) out.at[k] = narrow<To>(widen(in.at[k]));
+  }
   store(out, piece, y + i * d);
 }
 
@@ -46,18 +49,22 @@ __global__ void link_equal_ids_kernel(int n, const int* ids, int* next, int* is_
 
 // A thread sums one column over the positions of one id, in their order, from the first on.
 template <class From, class To>
-__global__ void sum_equal_ids_kernel(int n, int64_t d, const int* ids, const int* next,
-                                     const int* is_later, const From* dy, To* dtable) {
+__global__ void sum_equal_ids_kernel(int n, int64_t n_row, int64_t d, int64_t first, const int* ids,
+                                     const int* next, const int* is_later, const From* dy,
+                                     To* dtable) {
   const int64_t i = thread_index() / d, column = thread_index() % d;
   if (i >= n || is_later[i]) return;
+  const int64_t row = ids[i] - first;
+  if (row < 0 || row >= n_row) return;
   decltype(Accumulate<From>{} + Accumulate<To>{}) total = 0;
   for (int64_t j = i; j < n; j = next[j]) total += widen(dy[j * d + column]);
-  dtable[ids[i] * d + column] = narrow<To>(total);
+  dtable[row * d + column] = narrow<To>(total);
 }
 
 }  // namespace
 
-void embedding_forward(Cuda device, const Tensor& table, const Tensor& ids, Tensor& y) {
+void embedding_forward(Cuda device, const Tensor& table, int64_t first, const Tensor& ids,
+                       Tensor& y) {
   if (y.numel() == 0) return;
   const int64_t d = table.dim(1);
   dispatch_float(table.dtype(), [&](auto from_type) {
@@ -68,13 +75,14 @@ void embedding_forward(Cuda device, const Tensor& table, const Tensor& ids, Tens
       const From* const from = table.data<From>();
       To* const to = y.data<To>();
       launch(gather_kernel<From, To>, blocks_for(ids.numel() * ((d + kN - 1) / kN)), kThreads, 0,
-             stream_of(device), ids.numel(), d, is_aligned(from, to) && d % kN == 0, from,
-             ids.data<int32_t>(), to);
+             stream_of(device), ids.numel(), table.dim(0), d, first,
+             is_aligned(from, to) && d % kN == 0, from, ids.data<int32_t>(), to);
     });
   });
 }
 
-void embedding_backward(Cuda device, const Tensor& ids, const Tensor& dy, Tensor& dtable) {
+void embedding_backward(Cuda device, int64_t first, const Tensor& ids, const Tensor& dy,
+                        Tensor& dtable) {
   fill(device, 0, dtable);
   if (dy.numel() == 0) return;
   const int64_t d = dtable.dim(1);
@@ -89,8 +97,8 @@ void embedding_backward(Cuda device, const Tensor& ids, const Tensor& dy, Tensor
       using From = decltype(from_type);
       using To = decltype(to_type);
       launch(sum_equal_ids_kernel<From, To>, blocks_for(dy.numel()), kThreads, 0, stream_of(device),
-             n, d, id, next.data<int32_t>(), is_later.data<int32_t>(), dy.data<From>(),
-             dtable.data<To>());
+             n, dtable.dim(0), d, first, id, next.data<int32_t>(), is_later.data<int32_t>(),
+             dy.data<From>(), dtable.data<To>());
     });
   });
 }

@@ -6,11 +6,13 @@
 namespace farfield {
 
 /// Which pairs of a call stay: AttentionDropout with its sizes, for both devices. A "head" is one
-/// of B * H.
+/// of B * H of the call.
 class AttentionMask {
  public:
-  AttentionMask(const AttentionDropout& dropout, int64_t n_query, int64_t n_key)
-      : n_query_(n_query),
+  AttentionMask(const AttentionDropout& dropout, int64_t n_head, int64_t n_query, int64_t n_key)
+      : n_head_(n_head),
+        n_left_out_(dropout.n_head == 0 ? 0 : dropout.n_head - n_head),
+        n_query_(n_query),
         n_group_((n_key + DropoutMask::kGroup - 1) / DropoutMask::kGroup),
         mask_{dropout.random, DropoutMask::dropped_of(dropout.p),
               static_cast<uint64_t>(dropout.first_head * n_query_ * n_group_)},
@@ -21,6 +23,7 @@ class AttentionMask {
   FARFIELD_HD double scale() const { return scale_; }
   /// Bits of keys [group * kGroup, group * kGroup + kGroup) for a query.
   FARFIELD_HD PhiloxBlock bits(int64_t head, int64_t query, int64_t group) const {
+    if (n_left_out_ > 0) head += head / n_head_ * n_left_out_;
     return mask_.bits((head * n_query_ + query) * n_group_ + group);
   }
   FARFIELD_HD bool keeps(const PhiloxBlock& bits, int64_t key) const {
@@ -31,6 +34,7 @@ class AttentionMask {
   }
 
  private:
+  int64_t n_head_, n_left_out_;  // heads of a sequence, in the call and in none of its
   int64_t n_query_, n_group_;
   DropoutMask mask_;
   double scale_;

@@ -20,6 +20,8 @@ struct DropoutMask {
   Random random;
   uint32_t n_dropped = 0;    ///< out of kAll, on average
   uint64_t first_group = 0;  ///< of the whole array that these elements are a part of
+  /// Where the last dimension has columns first_column .. of n_column alone; 0: all of them.
+  int64_t n_column = 0, first_column = 0;
 
   /// n_dropped for a share from 0 to below 1.
   static uint32_t dropped_of(double p) {

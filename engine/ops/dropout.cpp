@@ -5,7 +5,8 @@
 
 namespace farfield {
 
-Tensor dropout(const Tensor& x, double p, const Random& random, int64_t first) {
+Tensor dropout(const Tensor& x, double p, const Random& random, int64_t first,
+               const Columns& columns) {
   require<ConfigError>(p >= 0 && p < 1, "dropout",
                        "expected a share of elements from 0 to below 1, got ", p);
   require<DTypeError>(is_float(x.dtype()), "dropout", "expected a floating type, got ", x.dtype());
@@ -13,8 +14,13 @@ Tensor dropout(const Tensor& x, double p, const Random& random, int64_t first) {
                        "expected a part that begins at a multiple of ", DropoutMask::kGroup,
                        " elements, got ", first,
                        "; is the model's width times its training length no such multiple?");
+  require<ShapeError>(columns.n_whole == 0 || (x.rank() > 0 && columns.begin >= 0 &&
+                                               columns.begin + x.dim(-1) <= columns.n_whole),
+                      "dropout", "expected columns of ", columns.n_whole, ", got ", x.shape(),
+                      " from column ", columns.begin, " on");
   const DropoutMask mask{random, DropoutMask::dropped_of(p),
-                         static_cast<uint64_t>(first / DropoutMask::kGroup)};
+                         static_cast<uint64_t>(first / DropoutMask::kGroup), columns.n_whole,
+                         columns.begin};
   if (mask.n_dropped == 0) return x;
   const auto masked = [mask](const Tensor& from) {
     Tensor to = empty_like(from);

@@ -5,6 +5,12 @@
 
 namespace farfield {
 
+/// The columns (of the last dimension) that a tensor has of a larger one.
+struct Columns {
+  int64_t begin = 0;
+  int64_t n_whole = 0;  ///< of the larger one; 0: there is no larger one
+};
+
 /// Each element is 0 with probability p, and else divided by 1 - p, so that its mean stays. Which
 /// ones is a pure function of (random, index of the element in row-major order): the same on every
 /// device, in every dtype and when it is repeated. No mask is kept for the way back.
@@ -13,11 +19,14 @@ namespace farfield {
 /// p is the rounded one in 1 - p.
 ///
 /// `first` is the index of x's first element in the larger array that x is a part of, whose mask is
-/// taken then.
+/// taken then. With `columns`, x has those of rows of that array, and first is the index of the
+/// first row's first element.
 ///
-/// Throws    ConfigError unless 0 <= p < 1 and first is a multiple of 8, DTypeError for int32
+/// Throws    ConfigError unless 0 <= p < 1 and first is a multiple of 8, DTypeError for int32,
+///           ShapeError for columns that the larger array does not have
 /// Source    Srivastava et al. 2014, "Dropout: a simple way to prevent neural networks from
 ///           overfitting"
-Tensor dropout(const Tensor& x, double p, const Random& random, int64_t first = 0);
+Tensor dropout(const Tensor& x, double p, const Random& random, int64_t first = 0,
+               const Columns& columns = {});
 
 }  // namespace farfield

@@ -21,6 +21,11 @@ void check_ids(const Tensor& ids, int64_t n) {
 }  // namespace
 
 Tensor embedding(const Tensor& table, const Tensor& ids, DType out) {
+  return embedding_part(table, ids, out, 0, table.rank() == 2 ? table.dim(0) : 0);
+}
+
+Tensor embedding_part(const Tensor& table, const Tensor& ids, DType out, int64_t first,
+                      int64_t n_row) {
   require<ShapeError>(table.rank() == 2, "embedding", "expected a table [V, D], got ",
                       table.shape());
   require<DTypeError>(is_float(table.dtype()) && is_float(out), "embedding",
@@ -29,17 +34,20 @@ Tensor embedding(const Tensor& table, const Tensor& ids, DType out) {
                       ids.dtype());
   require<DeviceError>(ids.device() == table.device(), "embedding", "expected ids on ",
                        table.device(), ", got ", ids.device());
-  check_ids(ids, table.dim(0));
+  require<ShapeError>(first >= 0 && first + table.dim(0) <= n_row, "embedding", "expected rows of ",
+                      n_row, ", got ", table.dim(0), " from row ", first, " on");
+  check_ids(ids, n_row);
   std::vector<int64_t> sizes(ids.shape().begin(), ids.shape().end());
   sizes.push_back(table.dim(1));
   Tensor y = Tensor::empty(Shape(sizes), out, table.device());
-  dispatch(table.device(), [&](auto tag) { embedding_forward(tag, table, ids, y); });
-  record("embedding", y, {table},
-         [ids = ids.detach(), shape = table.shape(), dtype = table.dtype()](const Tensor& dy) {
-           Tensor dtable = Tensor::empty(shape, dtype, dy.device());
-           dispatch(dy.device(), [&](auto tag) { embedding_backward(tag, ids, dy, dtable); });
-           return Grads{dtable};
-         });
+  dispatch(table.device(), [&](auto tag) { embedding_forward(tag, table, first, ids, y); });
+  record(
+      "embedding", y, {table},
+      [ids = ids.detach(), first, shape = table.shape(), dtype = table.dtype()](const Tensor& dy) {
+        Tensor dtable = Tensor::empty(shape, dtype, dy.device());
+        dispatch(dy.device(), [&](auto tag) { embedding_backward(tag, first, ids, dy, dtable); });
+        return Grads{dtable};
+      });
   return y;
 }
 

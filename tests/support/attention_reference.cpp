@@ -91,10 +91,11 @@ int64_t AttentionReference::entry_of(int64_t b, int64_t i, int64_t m, int64_t n,
 
 // What engine/attention_rule.h says of dropout.
 double AttentionReference::kept(int64_t b, int64_t h, int64_t i, int64_t n) const {
-  const auto& [p, random, first_head] = rule_.dropout;
+  const auto& [p, random, first_head, n_head_of_all] = rule_.dropout;
   const double dropped = std::floor(p * 65536 + 0.5);
   if (dropped == 0) return 1;
-  const int64_t row = (first_head + b * n_head_ + h) * n_query_ + i, groups = (n_key_ + 7) / 8;
+  const int64_t n_head = n_head_of_all == 0 ? n_head_ : n_head_of_all;
+  const int64_t row = (first_head + b * n_head + h) * n_query_ + i, groups = (n_key_ + 7) / 8;
   const PhiloxBlock block =
       philox(random.seed, random.stream, static_cast<uint64_t>(row * groups + n / 8));
   const uint64_t four = n % 8 < 4 ? block.low() : block.high();

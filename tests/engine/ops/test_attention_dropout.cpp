@@ -55,6 +55,16 @@ BOOST_AUTO_TEST_CASE(all_lengths_equal_the_reference) {
                       concat(queries, " of ", keys));
 }
 
+BOOST_AUTO_TEST_CASE(a_part_of_the_heads_has_its_part_of_the_masks) {
+  for (const DType dtype : kFloats)
+    for (const int64_t n_head : {2, 5}) {
+      AttentionProblem p = with_dropout({3, 2, 37, 45, 16}, dtype, 0.3);
+      p.rule.dropout.first_head = 7;
+      p.rule.dropout.n_head = n_head;
+      test::compare(p, concat("of ", n_head, " heads"));
+    }
+}
+
 BOOST_AUTO_TEST_CASE(gradients_equal_central_differences) {
   AttentionProblem p = with_dropout({2, 2, 5, 7, 3}, DType::f64, 0.4);
   p.add_bias();
@@ -99,6 +109,10 @@ BOOST_AUTO_TEST_CASE(a_share_out_of_range_is_refused) {
                  with_dropout({1, 1, 2, 2, 2}, DType::f32, p)();
                }) ==
                concat("[attention] expected a dropout of a share from 0 to below 1, got ", p));
+  AttentionProblem p = with_dropout({1, 2, 2, 2, 2}, DType::f32, 0.1);
+  p.rule.dropout.n_head = 1;
+  BOOST_TEST(message_of<ConfigError>([&] { p(); }) ==
+             "[attention] expected a dropout for at least the 2 heads of q, got one for 1");
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "engine/base/parallel.h"
 #include "engine/ops/dropout.h"
 #include "engine/ops/pointwise.h"
+#include "engine/ops/view.h"
 #include "tests/support/all_close.h"
 #include "tests/support/dropout_reference.h"
 #include "tests/support/grad_check.h"
@@ -78,6 +79,26 @@ BOOST_AUTO_TEST_CASE(the_share_is_p_and_neighbours_streams_and_seeds_are_indepen
     check("stream", both(a, dropped(p, {1, 3}), 0), p * p);
     check("seed", both(a, dropped(p, {2, 2}), 0), p * p);
   }
+}
+
+BOOST_AUTO_TEST_CASE(columns_have_the_mask_that_they_have_in_the_whole) {
+  for (const DType dtype : kFloats)
+    for (const int64_t width : {1, 7, 12, 40, 77}) {
+      const Tensor whole = random_tensor({2, 9, width}, 1, 1, 2, dtype);
+      const Tensor want = dropout(whole, 0.3, kRandom, 16);
+      for (const auto& [begin, end] : std::vector<std::pair<int64_t, int64_t>>{
+               {0, width}, {0, width / 2}, {width / 3, width}, {width / 2, width / 2}}) {
+        Tensor part = slice(whole, 2, begin, end);
+        part.set_requires_grad();
+        const Tensor y = dropout(part, 0.3, kRandom, 16, {begin, width});
+        BOOST_TEST(same_bits(y, slice(want, 2, begin, end)), dtype << ' ' << begin << ' ' << end);
+        backward(y, part.detach());  // y is linear in x
+        BOOST_TEST(same_bits(part.grad(), y));
+      }
+    }
+  BOOST_CHECK_EXCEPTION(
+      dropout(Tensor::zeros({2, 3}), 0.3, kRandom, 0, {2, 4}), ShapeError,
+      says_exactly("[dropout] expected columns of 4, got [2, 3] from column 2 on"));
 }
 
 BOOST_AUTO_TEST_CASE(with_p_zero_it_is_the_tensor_itself) {

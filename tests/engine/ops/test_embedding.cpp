@@ -4,6 +4,7 @@
 #include "engine/ops/embedding.h"
 #include "engine/ops/pointwise.h"
 #include "engine/ops/reduce.h"
+#include "engine/ops/view.h"
 #include "tests/support/all_close.h"
 #include "tests/support/grad_check.h"
 #include "tests/support/random_tensor.h"
@@ -52,6 +53,32 @@ BOOST_AUTO_TEST_CASE(gradients_of_equal_ids_add_up) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(parts_of_a_table_sum_to_the_whole) {
+  const Tensor whole = random_tensor({11, 5}, 1), dy = random_tensor({40, 5}, 2);
+  const Tensor ids = random_ids({40}, 3, 11);
+  for (const DType dtype : kFloats) {
+    const auto looked_up = [&](Tensor table, int64_t first, Tensor& gradient) {
+      table = cast(table, dtype).clone();
+      table.set_requires_grad();
+      const Tensor y = embedding_part(table, ids, dtype, first, 11);
+      backward(y, cast(dy, dtype));
+      gradient = table.grad();
+      return y;
+    };
+    Tensor want_gradient;
+    const Tensor want = looked_up(whole, 0, want_gradient);
+    Tensor sum = zeros_like(want);
+    std::vector<Tensor> gradients;
+    for (const auto& [begin, end] :
+         std::vector<std::pair<int64_t, int64_t>>{{0, 4}, {4, 5}, {5, 11}}) {
+      gradients.emplace_back();
+      sum = sum + looked_up(slice(whole, 0, begin, end), begin, gradients.back());
+    }
+    BOOST_TEST(same_bits(sum, want));
+    BOOST_TEST(same_bits(concat(gradients, 0), want_gradient));
+  }
+}
+
 BOOST_AUTO_TEST_CASE(results_do_not_depend_on_the_number_of_threads) {
   Tensor table = random_tensor({50, 96}, 2, -1, 1, DType::f32);
   table.set_requires_grad();
@@ -74,6 +101,10 @@ BOOST_AUTO_TEST_CASE(errors_name_the_op_and_what_came) {
                         says_exactly("[embedding] expected ids from 0 to 2, got 3 at position 1"));
   BOOST_CHECK_EXCEPTION(embedding(table, ids_of({-1}, {1}), DType::f32), ShapeError,
                         says_exactly("[embedding] expected ids from 0 to 2, got -1 at position 0"));
+  BOOST_CHECK_EXCEPTION(embedding_part(table, ids_of({4}, {1}), DType::f32, 1, 4), ShapeError,
+                        says_exactly("[embedding] expected ids from 0 to 3, got 4 at position 0"));
+  BOOST_CHECK_EXCEPTION(embedding_part(table, ids_of({0}, {1}), DType::f32, 2, 4), ShapeError,
+                        says_exactly("[embedding] expected rows of 4, got 3 from row 2 on"));
   BOOST_CHECK_EXCEPTION(embedding(table, table, DType::f32), DTypeError,
                         says_exactly("[embedding] expected int32 ids, got float32"));
   BOOST_CHECK_EXCEPTION(embedding(Tensor::zeros({3}), ids_of({0}, {1}), DType::f32), ShapeError,
