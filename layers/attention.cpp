@@ -5,37 +5,45 @@
 #include "engine/ops/attention.h"
 #include "engine/ops/split_heads.h"
 #include "engine/ops/view.h"
+#include "layers/own_heads.h"
 
 namespace farfield {
 
 Attention Attention::make(const Initializer& init, const std::string& name,
                           const ModelConfig& config) {
   const std::string qkv = name + ".query_key_value", dense = name + ".dense";
-  const int64_t d = config.d_model;
+  const int64_t d = config.d_model, n_head = config.n_head;
+  const Shard rows = init.shard_of(0, n_head, 3 * config.head_dim()),
+              columns = init.shard_of(1, n_head, config.head_dim());
+  const comm::Range own = own_heads(n_head, init.tensor);
   if (config.init == InitScheme::neox)
-    return {.qkv = Linear::make(init, qkv, d, 3 * d, config.init_std),
-            .dense = Linear::make(init, dense, d, d, scaled_std(config.init_std, config.n_layer)),
-            .n_head = config.n_head};
+    return {.qkv = Linear::make(init, qkv, d, 3 * d, config.init_std, /*has_bias=*/true, rows),
+            .dense = Linear::make(init, dense, d, d, scaled_std(config.init_std, config.n_layer),
+                                  /*has_bias=*/true, columns),
+            .n_head = n_head,
+            .own = own};
   return {.qkv = Linear::make_uniform(init, qkv, d, 3 * d, xavier_bound(d, d, std::sqrt(0.5)),
-                                      fan_in_bound(d)),
-          .dense = Linear::make_uniform(init, dense, d, d, xavier_bound(d, d), 0),
-          .n_head = config.n_head};
+                                      fan_in_bound(d), rows),
+          .dense = Linear::make_uniform(init, dense, d, d, xavier_bound(d, d), 0, columns),
+          .n_head = n_head,
+          .own = own};
 }
 
 Tensor Attention::operator()(const Tensor& x, const posenc::Composition::Layer& position,
                              const LayerDropout& drop) const {
-  const auto heads = split_heads(qkv(x), n_head, position.rotation);  // q, k, v [B, H, T, K]
+  const auto heads = split_heads(qkv(x), own.size(), position.rotation);  // q, k, v [B, H, T, K]
   AttentionRule rule = position.rule;
   rule.dropout = {.p = drop.attention,
                   .random = drop.random("attention weights"),
-                  .first_head = drop.first * n_head};
+                  .first_head = drop.first * n_head + own.begin,
+                  .n_head = n_head};
   return dense(attention(heads.q, heads.k, heads.v, rule, heads.far));
 }
 
 Tensor Attention::last_rows(const Tensor& x, const posenc::Composition::Layer& position,
                             int64_t n_row, CachedLayer* cache) const {
   const int64_t n = x.dim(1), first = cache != nullptr ? cache->n_seen() : 0;
-  auto heads = split_heads(qkv(x), n_head, part_of(position.rotation, first, first + n));
+  auto heads = split_heads(qkv(x), own.size(), part_of(position.rotation, first, first + n));
   SequencePart part = cache != nullptr ? cache->append(heads) : SequencePart{.end = n};
   part.first = part.end - n_row;
   const auto last = [&](const Tensor& q) {  // [B, H, n_row, K]

@@ -1,7 +1,6 @@
 #include "layers/dropout.h"
 
 #include "engine/base/error.h"
-#include "engine/ops/dropout.h"
 
 namespace farfield {
 
@@ -9,9 +8,12 @@ Random LayerDropout::random(std::string_view place) const {
   return {seed, stream_of(concat("dropout ", draw, ' ', layer, ' ', place))};
 }
 
-Tensor LayerDropout::masked(const Tensor& x, double share, std::string_view place) const {
+Tensor LayerDropout::masked(const Tensor& x, double share, std::string_view place,
+                            const Columns& columns) const {
   if (share == 0) return x;
-  return dropout(x, share, random(place), x.numel() / n_sequence * first);
+  const int64_t n_row = x.numel() / x.dim(-1) / n_sequence,
+                n_column = columns.n_whole == 0 ? x.dim(-1) : columns.n_whole;
+  return dropout(x, share, random(place), n_row * n_column * first, columns);
 }
 
 }  // namespace farfield

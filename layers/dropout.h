@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "engine/base/random.h"
+#include "engine/ops/dropout.h"
 #include "engine/tensor.h"
 
 namespace farfield {
@@ -28,8 +29,9 @@ struct LayerDropout {
   }
   /// The random numbers of a place.
   Random random(std::string_view place) const;
-  /// The same with another share.
-  Tensor masked(const Tensor& x, double share, std::string_view place) const;
+  /// The same with another share, of some columns.
+  Tensor masked(const Tensor& x, double share, std::string_view place,
+                const Columns& columns = {}) const;
 };
 
 }  // namespace farfield

@@ -5,9 +5,11 @@
 
 namespace farfield {
 
-/// A row of the table for each id.
+/// A row of the table for each id. Of several processes each has some of the rows.
 struct Embedding {
-  Tensor weight;  ///< [V, D]
+  Tensor weight;     ///< [V, D]
+  Shard shard = {};  ///< which rows are here
+  Group group = {};  ///< the processes that have the others
 
   static Embedding make(const Initializer& init, const std::string& name, int64_t vocab_size,
                         int64_t d_model, double std);

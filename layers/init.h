@@ -3,22 +3,35 @@
 #include <cstdint>
 #include <string_view>
 
+#include "engine/distributed/group.h"
+#include "engine/shard.h"
 #include "engine/tensor.h"
 
 namespace farfield {
 
 /// Makes initial values. Number i of a parameter is a pure function of (seed, name, i), so it
-/// depends neither on the order in which layers are made nor on what else the model contains.
+/// depends neither on the order in which layers are made nor on what else the model contains, nor
+/// on how many processes have the parameter together: each draws its own part.
 struct Initializer {
   uint64_t seed = 0;
   DType dtype = DType::f32;  ///< of the parameters: float32, or float64 in gradient checks
   Device device = {};
+  Group tensor = {};  ///< the processes that have the model together
+
+  // `shape` is that of the whole parameter, of which the result is a shard.
 
   /// N(0, std^2), rounded to float32 whatever the dtype.
-  Tensor normal(std::string_view name, const Shape& shape, double std) const;
+  Tensor normal(std::string_view name, const Shape& shape, double std,
+                const Shard& shard = {}) const;
   /// Uniform in [-bound, bound), rounded to float32 whatever the dtype.
-  Tensor uniform(std::string_view name, const Shape& shape, double bound) const;
-  Tensor constant(const Shape& shape, double value) const;
+  Tensor uniform(std::string_view name, const Shape& shape, double bound,
+                 const Shard& shard = {}) const;
+  Tensor constant(const Shape& shape, double value, const Shard& shard = {}) const;
+
+  /// The part of this process of n_unit units of `unit` elements along a dimension.
+  Shard shard_of(int dim, int64_t n_unit, int64_t unit = 1) const {
+    return Shard::of(dim, n_unit, unit, tensor.rank(), tensor.size());
+  }
 };
 
 /// Standard deviation of what writes into the residual stream: init_std / sqrt(2 n_layer), as in

@@ -7,16 +7,23 @@
 namespace farfield {
 
 /// y = f(x weight^T + bias) over the last dimension.
+///
+/// Of several processes each has some of the outputs (a shard of dimension 0), for which all have
+/// all of x, or some of the inputs (of dimension 1): then they sum their products, to which the
+/// bias, which all have, is added once.
 struct Linear {
-  Tensor weight;  ///< [out, in]
-  Tensor bias;    ///< [out], or undefined
+  Tensor weight;     ///< [out, in]
+  Tensor bias;       ///< [out], or undefined
+  Shard shard = {};  ///< which part of the weight is here
+  Group group = {};  ///< the processes that have the others
 
   /// Weight N(0, std^2), bias 0.
   static Linear make(const Initializer& init, const std::string& name, int64_t in, int64_t out,
-                     double std, bool has_bias = true);
+                     double std, bool has_bias = true, const Shard& shard = {});
   /// Uniform in +- these bounds; a bias_bound of 0: bias 0.
   static Linear make_uniform(const Initializer& init, const std::string& name, int64_t in,
-                             int64_t out, double weight_bound, double bias_bound);
+                             int64_t out, double weight_bound, double bias_bound,
+                             const Shard& shard = {});
   /// x [..., in] -> [..., out] in the dtype of x.
   Tensor operator()(const Tensor& x, Activation activation = Activation::none) const;
   void visit(const std::string& name, const Visit& f) const;

@@ -1,5 +1,6 @@
 #include "layers/module.h"
 
+#include "engine/distributed/gather.h"
 #include "engine/ops/reduce.h"
 
 namespace farfield {
@@ -19,11 +20,12 @@ void load_parameters(const std::vector<Parameter>& parameters,
     require<IoError>(found != tensors.end(), "model", "expected a tensor '", p.name,
                      "', got none of that name");
     const Tensor& source = found->second;
-    require<IoError>(source.shape() == p.value.shape() && is_float(source.dtype()), "model",
-                     "expected '", p.name, "' of shape ", p.value.shape(), ", got ", source.dtype(),
-                     " ", source.shape(), "; is it of another model?");
+    const Shape whole = p.shard.whole_of(p.value.shape());
+    require<IoError>(source.shape() == whole && is_float(source.dtype()), "model", "expected '",
+                     p.name, "' of shape ", whole, ", got ", source.dtype(), " ", source.shape(),
+                     "; is it of another model?");
   }
-  for (Parameter p : parameters) p.value.assign(tensors.at(p.name));
+  for (Parameter p : parameters) p.value.assign(own_shard(tensors.at(p.name), p.shard));
 }
 
 FrozenParameters::FrozenParameters(const std::vector<Parameter>& parameters) {

@@ -17,8 +17,9 @@ using Visit = std::function<void(const Parameter&)>;
 /// Name of the first parameter whose gradient has a NaN or an infinity; "" when all are finite.
 std::string first_nonfinite_gradient(const std::vector<Parameter>& parameters);
 
-/// Copies values into the parameters. Names that no parameter has are ignored.
-/// Throws    IoError that names a tensor that is missing, or of another shape, or not floating;
+/// Copies values, of which each process takes its own part, into the parameters. Names that no
+/// parameter has are ignored. Throws    IoError that names a tensor that is missing, or of another
+/// shape, or not floating;
 ///           nothing has changed then
 void load_parameters(const std::vector<Parameter>& parameters,
                      const std::map<std::string, Tensor>& tensors);

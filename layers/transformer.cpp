@@ -8,6 +8,7 @@
 #include "engine/ops/pointwise.h"
 #include "engine/ops/reduce.h"
 #include "engine/ops/view.h"
+#include "layers/own_heads.h"
 
 namespace farfield {
 namespace {
@@ -39,18 +40,37 @@ void check_targets(const Tensor& targets, const Shape& expected) {
                       ", got ", targets.shape());
 }
 
+void check_group(const ModelConfig& config, const Group& tensor) {
+  if (tensor.is_alone()) return;
+  const int64_t n = tensor.size();
+  require<ConfigError>(!config.is_adaptive(), "model",
+                       "expected one process for a model with cutoffs, whose adaptive input and "
+                       "softmax cannot be shared, got ",
+                       n);
+  const auto check = [n](bool fits, const char* what, int64_t size) {
+    require<ConfigError>(fits, "model", "expected a number of processes for each model that ", what,
+                         size, ", got ", n);
+  };
+  check(config.n_head % n == 0, "divides n_head = ", config.n_head);
+  check(n <= config.d_ff, "is at most d_ff = ", config.d_ff);
+  check(n <= config.vocab_size, "is at most vocab_size = ", config.vocab_size);
+}
+
 // The rows of [B, T, D] as [B * T, D].
 Tensor rows(const Tensor& x) { return reshape(x, {x.dim(0) * x.dim(1), x.dim(2)}); }
 
 }  // namespace
 
 Transformer::Transformer(const ModelConfig& config, uint64_t seed, DType compute,
-                         const Device& device)
+                         const Device& device, const Group& tensor)
     : config_(config),
       seed_(seed),
       compute_(compute),
+      tensor_(tensor),
       encoding_(config.posenc, encoding_config(config, seed, compute, device)) {
-  const Initializer init{.seed = seed, .dtype = parameter_dtype(compute), .device = device};
+  check_group(config, tensor);
+  const Initializer init{
+      .seed = seed, .dtype = parameter_dtype(compute), .device = device, .tensor = tensor};
   const double table_std = config.init == InitScheme::neox
                                ? config.init_std
                                : 1 / std::sqrt(static_cast<double>(config.d_model));
@@ -66,7 +86,17 @@ Transformer::Transformer(const ModelConfig& config, uint64_t seed, DType compute
     adaptive_out_ = AdaptiveSoftmax::make(init, "embed_out", adaptive_in_, config);
   else
     embed_out_ = Linear::make(init, "embed_out", config.d_model, config.vocab_size, table_std,
-                              /*has_bias=*/false);
+                              /*has_bias=*/false, init.shard_of(0, config.vocab_size));
+}
+
+void Transformer::require_whole(std::string_view what) const {
+  require<ConfigError>(
+      tensor_.is_alone(), "model", "expected one process with all of the model for ", what,
+      ", got ", tensor_.size(), " that have it together; load its checkpoint in one process");
+}
+
+VocabularyPart Transformer::vocabulary() const {
+  return {tensor_, embed_out_.shard.begin, config_.vocab_size};
 }
 
 bool Transformer::is_random(posenc::Phase phase) const {
@@ -79,8 +109,10 @@ bool Transformer::is_random(posenc::Phase phase) const {
 posenc::Composition::Plan Transformer::plan(const Tensor& ids, posenc::Phase phase, uint64_t draw,
                                             int64_t first) const {
   const int64_t seq_len = ids.dim(1);
-  return encoding_.plan(seq_len, seq_len, phase,
-                        {.n_sequence = ids.dim(0), .index = draw, .first = first});
+  posenc::Composition::Plan plan = encoding_.plan(
+      seq_len, seq_len, phase, {.n_sequence = ids.dim(0), .index = draw, .first = first});
+  keep_own_heads(plan, config_.n_head, tensor_);
+  return plan;
 }
 
 Tensor Transformer::embed(const Tensor& ids) const {
@@ -138,7 +170,7 @@ Tensor Transformer::loss(const Tensor& ids, const Tensor& targets, uint64_t draw
       rows(hidden(embed(ids), parts, ids.dim(1), checkpointing_ && grad_enabled(), drop));
   const Tensor all = targets.view({targets.numel()});
   return config_.is_adaptive() ? adaptive_out_.loss(x, all, drop)
-                               : linear_cross_entropy(x, embed_out_.weight, all);
+                               : linear_cross_entropy(x, embed_out_.weight, all, vocabulary());
 }
 
 Tensor Transformer::nll(const Tensor& ids, const Tensor& targets, uint64_t draw) const {
@@ -168,6 +200,7 @@ Tensor Transformer::last_nll(const Tensor& ids, const Tensor& targets, uint64_t 
 
 Tensor Transformer::input_gradient(const Tensor& ids, const Tensor& targets, InputScalar what,
                                    uint64_t draw) const {
+  require_whole("the gradient of an input");
   check_ids(ids);
   check_targets(targets, {ids.dim(0)});
   const FrozenParameters frozen(parameters());
@@ -181,6 +214,7 @@ Tensor Transformer::input_gradient(const Tensor& ids, const Tensor& targets, Inp
 }
 
 Tensor Transformer::logits(const Tensor& ids) const {
+  require_whole("logits");
   check_ids(ids);
   const Tensor x = hidden(embed(ids), plan(ids, posenc::Phase::eval, /*draw=*/0), ids.dim(1),
                           checkpointing_ && grad_enabled());
@@ -188,6 +222,7 @@ Tensor Transformer::logits(const Tensor& ids) const {
 }
 
 Tensor Transformer::last_logits(const Tensor& ids, uint64_t draw) const {
+  require_whole("logits");
   check_ids(ids);
   const NoGrad no_grad;
   return next_logits(rows(hidden(embed(ids), plan(ids, posenc::Phase::eval, draw),
@@ -203,7 +238,14 @@ std::string Transformer::cache_obstacle(int64_t seq_len, int64_t n_cached) const
   return "";
 }
 
+KeyValueCache Transformer::make_cache(int64_t n_sequence, int64_t seq_len, int64_t n_cached,
+                                      uint64_t draw) const {
+  require_whole("a cache");
+  return KeyValueCache(encoding_, n_sequence, seq_len, n_cached, draw);
+}
+
 Tensor Transformer::extend(const Tensor& ids, KeyValueCache& cache, int64_t n_row) const {
+  require_whole("a cache");
   check_ids(ids);
   const int64_t n = ids.dim(1), n_seen = cache.n_seen();
   require<ShapeError>(ids.dim(0) == cache.n_sequence() && n <= cache.seq_len() - n_seen, "extend",
@@ -225,6 +267,7 @@ Tensor Transformer::extend(const Tensor& ids, KeyValueCache& cache, int64_t n_ro
 }
 
 Tensor Transformer::next_logits(const Tensor& hidden) const {
+  require_whole("logits");
   // A logit rounded to bfloat16 has lost its small differences.
   const Tensor x = cast(hidden, parameter_dtype(compute_));
   return config_.is_adaptive() ? adaptive_out_.log_probabilities(x) : embed_out_(x);
@@ -232,8 +275,9 @@ Tensor Transformer::next_logits(const Tensor& hidden) const {
 
 Tensor Transformer::next_nll(const Tensor& hidden, const Tensor& targets) const {
   const Tensor all = targets.view({targets.numel()});
-  const Tensor nll = config_.is_adaptive() ? adaptive_out_.nll(rows(hidden), all)
-                                           : linear_nll(rows(hidden), embed_out_.weight, all);
+  const Tensor nll = config_.is_adaptive()
+                         ? adaptive_out_.nll(rows(hidden), all)
+                         : linear_nll(rows(hidden), embed_out_.weight, all, vocabulary());
   return nll.view(targets.shape());
 }
 

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/ops/cross_entropy.h"
 #include "layers/adaptive_softmax.h"
 #include "layers/block.h"
 #include "layers/cache.h"
@@ -31,10 +32,20 @@ struct BatchPiece {
 class Transformer {
  public:
   /// Initial weights are a pure function of (seed, name of the parameter, its shape).
-  /// Throws    ConfigError for a config that validate() or the positional encoding refuses, and for
-  ///           a compute dtype that is not floating
+  ///
+  /// The processes of a group have the model together (tensor parallel): each has a part of the
+  /// heads, of the inner layer of the MLPs and of the vocabulary, and all of what is small: norms,
+  /// biases of what is summed, parameters of the encoding. All of them make the same calls with the
+  /// same arguments; what these return equals one process's to rounding, with the same bits in all.
+  /// They have losses; what needs the scores of the whole vocabulary or a cache is ConfigError:
+  /// logits, generation, input_gradient().
+  ///
+  /// Throws    ConfigError for a config that validate() or the positional encoding refuses, for a
+  ///           compute dtype that is not floating, and for a group whose size does not divide the
+  ///           heads, or with adaptive input and softmax
+  /// Source    Shoeybi et al. 2019, "Megatron-LM", arXiv:1909.08053, section 3
   Transformer(const ModelConfig& config, uint64_t seed, DType compute = DType::f32,
-              const Device& device = {});
+              const Device& device = {}, const Group& tensor = {});
 
   // `draw` is the number of the batch, for what is drawn at random, the positions of some encodings
   // and dropout: a result is a pure function of it and of the seed.
@@ -75,9 +86,7 @@ class Transformer {
   /// Keeps what the next tokens need of the ones before. Arguments and errors are those of
   /// KeyValueCache.
   KeyValueCache make_cache(int64_t n_sequence, int64_t seq_len, int64_t n_cached = 0,
-                           uint64_t draw = 0) const {
-    return KeyValueCache(encoding_, n_sequence, seq_len, n_cached, draw);
-  }
+                           uint64_t draw = 0) const;
   /// Why make_cache() refuses this length and limit; "" when it does not.
   std::string cache_obstacle(int64_t seq_len, int64_t n_cached = 0) const;
   /// Feeds the next n tokens of each sequence to the cache: ids int32 [B, n] -> what the head reads
@@ -92,14 +101,16 @@ class Transformer {
   /// Negative log likelihood of the token after each row: [B, n, D], targets int32 [B, n] -> [B, n]
   Tensor next_nll(const Tensor& hidden, const Tensor& targets) const;
 
-  /// Every trained tensor, sharing storage with the model, under its GPT-NeoX name; those of the
-  /// encoding under that of posenc::checkpoint_name().
+  /// Every trained tensor, or this process's part of it, sharing storage with the model, under its
+  /// GPT-NeoX name; those of the encoding under that of posenc::checkpoint_name().
   std::vector<Parameter> parameters() const;
   /// Puts the encoding's parameters back into their bounds; to be called after each update.
   void project() { encoding_.project(); }
 
   const ModelConfig& config() const { return config_; }
   DType compute_dtype() const { return compute_; }
+  /// The processes that have the model together.
+  const Group& tensor_group() const { return tensor_; }
   /// Whether a pass looks at its tokens on the host, which waits for their device, and takes them
   /// apart: what it gives the device changes from batch to batch.
   bool reads_tokens() const { return config_.is_adaptive(); }
@@ -117,6 +128,10 @@ class Transformer {
  private:
   posenc::Composition::Plan plan(const Tensor& ids, posenc::Phase phase, uint64_t draw,
                                  int64_t first = 0) const;
+  /// ConfigError unless one process has all of the model.
+  void require_whole(std::string_view what) const;
+  /// The rows of the head that are here.
+  VocabularyPart vocabulary() const;
   /// Token embeddings: ids [B, T] -> [B, T, D].
   Tensor embed(const Tensor& ids) const;
   /// The residual stream [B, T, D] from token embeddings of positions first .. first + T - 1.
@@ -132,6 +147,7 @@ class Transformer {
   ModelConfig config_;
   uint64_t seed_;
   DType compute_;
+  Group tensor_;
   bool checkpointing_ = false;
   posenc::Composition encoding_;
   Embedding embed_in_;  // and embed_out_: unless input and softmax are adaptive
