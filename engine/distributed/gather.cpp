@@ -31,6 +31,23 @@ void put(const Tensor& own, const Shard& shard, Tensor& whole) {
   });
 }
 
+// Shards by the names of parameters.
+class Shards {
+ public:
+  explicit Shards(const std::vector<Parameter>& parameters) {
+    for (const Parameter& p : parameters) by_name_.emplace(p.name, p.shard);
+  }
+  Shard of(const std::string& name) const {
+    for (const std::string& parameter : {name, name.substr(0, name.rfind('.'))})
+      if (const auto found = by_name_.find(parameter); found != by_name_.end())
+        return found->second;
+    return {};
+  }
+
+ private:
+  std::map<std::string, Shard> by_name_;
+};
+
 }  // namespace
 
 Tensor gather_whole(const Tensor& own, const Shard& shard, const Group& group) {
@@ -74,6 +91,27 @@ Tensor own_shard(const Tensor& whole, const Shard& shard) {
     std::memcpy(bytes(own) + in_own, bytes(host) + in_whole, n);
   });
   return own.to(whole.device());
+}
+
+std::vector<std::pair<std::string, Tensor>> gather_whole(
+    const std::vector<std::pair<std::string, Tensor>>& own,
+    const std::vector<Parameter>& parameters, const Group& group) {
+  if (group.is_alone()) return own;
+  const Shards shards(parameters);
+  std::vector<std::pair<std::string, Tensor>> whole;
+  for (const auto& [name, x] : own) {
+    const Tensor all = gather_whole(x, shards.of(name), group);
+    if (group.is_first()) whole.emplace_back(name, all);
+  }
+  return whole;
+}
+
+std::map<std::string, Tensor> own_shards(const std::map<std::string, Tensor>& whole,
+                                         const std::vector<Parameter>& parameters) {
+  const Shards shards(parameters);
+  std::map<std::string, Tensor> own;
+  for (const auto& [name, x] : whole) own.emplace(name, own_shard(x, shards.of(name)));
+  return own;
 }
 
 }  // namespace farfield

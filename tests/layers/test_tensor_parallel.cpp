@@ -7,8 +7,10 @@
 #include "engine/autograd.h"
 #include "engine/base/hash.h"
 #include "engine/distributed/gather.h"
+#include "engine/distributed/grad_norm.h"
 #include "engine/distributed/process_grid.h"
 #include "engine/ops/view.h"
+#include "engine/optim.h"
 #include "posenc/registry.h"
 #include "tests/layers/tiny_model.h"
 #include "tests/support/all_close.h"
@@ -287,6 +289,88 @@ BOOST_AUTO_TEST_CASE(weights_move_between_numbers_of_processes) {
     load_parameters(of_one.parameters(), file);
     return wrong + same(values_of(of_one), whole);
   });
+}
+
+// Updates with clipped gradients and moments that decay, and then on with another number of
+// processes: 4, 2, 1 and 2 again.
+using Named = std::vector<std::pair<std::string, Tensor>>;
+struct Checkpoint {
+  Named weights, moments;
+  int64_t t = 0;
+};
+std::map<std::string, Tensor> by_name(const Named& tensors) {
+  return {tensors.begin(), tensors.end()};
+}
+// The state after two updates from a checkpoint on, whole in the first process; and whether it
+// gives away, before them, what it was given.
+Checkpoint trained(const ModelConfig& config, DType dtype, const Checkpoint& from,
+                   const Group& group, std::string& wrong) {
+  Transformer model(config, 3, dtype, {}, group);
+  const std::vector<Parameter> parameters = model.parameters();
+  AdamW optimizer(parameters, {.weight_decay = 0.1});
+  const auto checkpoint = [&] {
+    Named weights;
+    for (const Parameter& p : parameters) weights.emplace_back(p.name, p.value.clone());
+    Named moments;
+    for (const auto& [name, x] : optimizer.state()) moments.emplace_back(name, x.clone());
+    return Checkpoint{gather_whole(weights, parameters, group),
+                      gather_whole(moments, parameters, group), optimizer.t()};
+  };
+  if (from.t > 0) {
+    load_parameters(parameters, by_name(from.weights));
+    optimizer.load_state(own_shards(by_name(from.moments), parameters), from.t);
+    const Checkpoint back = checkpoint();
+    for (const auto& [got, want] :
+         {std::pair{&back.weights, &from.weights}, std::pair{&back.moments, &from.moments}})
+      for (size_t i = 0; i < got->size(); ++i)
+        if ((*got)[i].first != (*want)[i].first || !same_bits((*got)[i].second, (*want)[i].second))
+          wrong += concat((*got)[i].first, " is not what was resumed from\n");
+  }
+  for (int step = 0; step < 2; ++step) {
+    const auto index = static_cast<uint64_t>(optimizer.t());
+    const Tensor ids = random_ids({2, 8}, index, 13), targets = random_ids({2, 8}, index + 9, 13);
+    backward(model.loss(ids, targets, index));
+    optimizer.step(1e-2, {.loss = Tensor::zeros({}, DType::f64),
+                          .grad_norm = device_grad_norm(parameters, group),
+                          .max_norm = 0.1});
+    optimizer.zero_grad();
+    model.project();
+  }
+  return checkpoint();
+}
+
+BOOST_AUTO_TEST_CASE(training_goes_on_with_another_number_of_processes) {
+  const ModelConfig config = dropping(config_of("kerple_log + fire(share=layer, hidden=4)"));
+  for (const DType dtype : {DType::f64, DType::f32})
+    check_group(4, [&](const Group& four) {
+      const Group alone;
+      const Group two(std::make_shared<comm::Communicator>(
+          four.communicator().among(four.rank() < 2 ? std::vector{0, 1} : std::vector{2, 3})));
+      std::string wrong;
+      Checkpoint want, got;
+      for (const Group* group : {&four, &two, &alone, &two}) {
+        want = trained(config, dtype, want, alone, wrong);
+        got = trained(config, dtype, got, *group, wrong);
+        // From the first process of the job to all, as a file.
+        const auto send = [&](Named& tensors, const Named& like) {
+          if (!four.is_first()) tensors = like;
+          for (auto& [name, x] : tensors) {
+            x = x.clone();
+            four.communicator().broadcast(
+                {static_cast<std::byte*>(x.raw_data()), static_cast<size_t>(x.size_bytes())});
+          }
+        };
+        send(got.weights, want.weights);
+        send(got.moments, want.moments);
+        got.t = want.t;
+        const double most = dtype == DType::f64 ? 1e-10 : 2e-2;
+        for (size_t i = 0; i < want.weights.size(); ++i) {
+          const double error = distance(got.weights[i].second, want.weights[i].second);
+          if (!(error < most)) wrong += concat(want.weights[i].first, " is off by ", error, '\n');
+        }
+      }
+      return wrong;
+    });
 }
 
 BOOST_AUTO_TEST_CASE(a_group_of_one_changes_no_bit) {
