@@ -3,6 +3,8 @@
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 
+#include "engine/dispatch.h"
+#include "engine/kernels/cross_entropy.h"
 #include "engine/ops/cross_entropy.h"
 #include "engine/ops/pointwise.h"
 #include "tests/support/both_devices.h"
@@ -35,6 +37,30 @@ BOOST_AUTO_TEST_CASE(losses_and_gradients_over_several_chunks) {
                     [](const Inputs& in) { return linear_nll(in[0], in[1], in[2]); });
     }
   BOOST_TEST(cross_entropy_chunk(2100, 1100, Device::Kind::cuda) < 2100);
+}
+
+// The kernels of a process that has rows 100 .. of a vocabulary.
+BOOST_AUTO_TEST_CASE(a_part_of_the_vocabulary) {
+  for (const DType dtype : kFloats)
+    for (const Shape& size : {Shape{1, 1}, Shape{7, 33}, Shape{40, 264}, Shape{50, 5001}}) {
+      const int64_t n = size[0], n_logit = size[1], vocab_size = n_logit + 150;
+      const Tensor logits = random_tensor(size, 1, -5, 5, DType::f32),
+                   targets = random_ids({n}, 3, static_cast<int32_t>(vocab_size));
+      const auto parts = [&](auto tag, const Device& device) {
+        const Tensor from = logits.to(device), ids = targets.to(device);
+        Tensor log_sum = Tensor::empty({n}, DType::f32, device),
+               at_target = Tensor::empty({n}, DType::f32, device),
+               dlogits = Tensor::empty(size, dtype, device);
+        cross_entropy_part(tag, from, 100, vocab_size, ids, log_sum, at_target);
+        cross_entropy_part_backward(tag, from, 100, ids, log_sum, 1, dlogits);
+        return Inputs{log_sum.to({}), at_target.to({}), dlogits.to({})};
+      };
+      const Inputs want = parts(Cpu{}, {}), got = parts(cuda_tag(kCuda), kCuda);
+      for (size_t i = 0; i < want.size(); ++i)
+        BOOST_TEST(all_close(got[i], want[i],
+                             tolerance_between(i == 2 ? dtype : DType::f32, Work::reduction)),
+                   dtype << ' ' << size << ' ' << i);
+    }
 }
 
 BOOST_AUTO_TEST_CASE(a_target_outside_of_the_vocabulary_is_not_a_number) {

@@ -24,6 +24,20 @@ BOOST_AUTO_TEST_CASE(odd_sizes) {
       check_same_bits(random_tensor({n}, 1, -1, 1, dtype), concat(dtype, ' ', n));
 }
 
+BOOST_AUTO_TEST_CASE(columns_of_a_larger_array) {
+  for (const DType dtype : {DType::f32, DType::bf16, DType::f64})
+    for (const int64_t width : {1, 7, 8, 100})
+      for (const int64_t first : {0, 3, 16}) {
+        const auto f = [&](const std::vector<Tensor>& in) {
+          return dropout(in[0], 0.3, {3, 99}, 24, {first, first + width + 5});
+        };
+        const Tensor x = random_tensor({37, width}, 1, -1, 1, dtype);
+        const std::vector<Tensor> want = run_on(Device{}, {x}, f), got = run_on(kCuda, {x}, f);
+        for (const size_t i : {0, 1})
+          BOOST_TEST(same_bits(got.at(i), want.at(i)), dtype << ' ' << width << ' ' << first);
+      }
+}
+
 // The mask counts from the first element of the tensor, wherever that lies.
 BOOST_AUTO_TEST_CASE(arrays_that_begin_anywhere) {
   for (const DType dtype : {DType::f32, DType::bf16})
