@@ -7,8 +7,8 @@
 #include "engine/comm/communicator.h"
 #include "engine/comm/socket.h"
 #include "engine/comm/tcp_transport.h"
-#include "tests/support/processes.h"
 #include "tests/support/messages.h"
+#include "tests/support/processes.h"
 
 BOOST_AUTO_TEST_SUITE(test_tcp_transport)  // ctest: threads
 
