@@ -50,6 +50,7 @@ namespace {
 
 thread_local bool enabled = true;
 thread_local FindNonfinite* finder = nullptr;
+thread_local LeafGradients* leaf_gradients = nullptr;
 std::atomic<uint64_t> next_number{1};
 
 bool all_finite(const Tensor& x) {
@@ -118,6 +119,24 @@ EnableGrad::EnableGrad() : before_(std::exchange(enabled, true)) {}
 EnableGrad::~EnableGrad() { enabled = before_; }
 FindNonfinite::FindNonfinite() : before_(std::exchange(finder, this)) {}
 FindNonfinite::~FindNonfinite() { finder = before_; }
+bool FindNonfinite::is_active() { return finder != nullptr; }
+LeafGradients::LeafGradients(const Numbers& numbers)
+    : numbers_(numbers), gradients_(numbers.size()), before_(std::exchange(leaf_gradients, this)) {}
+LeafGradients::~LeafGradients() { leaf_gradients = before_; }
+
+struct LeafTarget {
+  static void add(const Tensor& leaf, const Tensor& grad) {
+    if (leaf_gradients != nullptr) {
+      const auto found = leaf_gradients->numbers_.find(leaf.raw_data());
+      if (found != leaf_gradients->numbers_.end())
+        return accumulate(leaf_gradients->gradients_[found->second], grad);
+    }
+    Tensor total = leaf.grad();
+    leaf.set_grad({});
+    accumulate(total, grad);
+    leaf.set_grad(std::move(total));
+  }
+};
 
 bool will_record(const std::vector<Tensor>& inputs) {
   return enabled &&
@@ -188,12 +207,6 @@ void run_backward(const std::vector<Tensor>& ys, const std::vector<Tensor>& dys,
     accumulate(node->dys[static_cast<size_t>(output)], grad);
     pending.emplace(node->number, node);
   };
-  const auto add_to_leaf = [](const Tensor& leaf, const Tensor& grad) {
-    Tensor total = leaf.grad();
-    leaf.set_grad({});
-    accumulate(total, grad);
-    leaf.set_grad(std::move(total));
-  };
   for (size_t i = 0; i < ys.size(); ++i) {
     const Tensor &y = ys[i], &dy = dys[i];
     if (!dy.defined()) continue;
@@ -204,7 +217,7 @@ void run_backward(const std::vector<Tensor>& ys, const std::vector<Tensor>& dys,
     if (y.node() != nullptr)
       send(y.node(), y.output_index(), dy);
     else
-      add_to_leaf(y, dy);
+      LeafTarget::add(y, dy);
   }
 
   const NoGrad no_grad;
@@ -226,7 +239,7 @@ void run_backward(const std::vector<Tensor>& ys, const std::vector<Tensor>& dys,
         FiniteCheck::run(grads[i], "gradient from ", node->op, ", input ", i, ", shape ",
                          grads[i].shape());
         if (edge.leaf.defined())
-          add_to_leaf(edge.leaf, grads[i]);
+          LeafTarget::add(edge.leaf, grads[i]);
         else if (edge.node != nullptr)
           send(edge.node, edge.output_index, std::move(grads[i]));
       }

@@ -3,6 +3,8 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "engine/tensor.h"
@@ -39,6 +41,27 @@ using OnLeafDone = std::function<void(const Tensor& leaf)>;
 /// hides which leaves are used.
 void backward(const Tensor& y, const Tensor& dy, const OnLeafDone& on_leaf_done);
 
+/// While one lives, backward() on this thread adds the gradients of these leaves up here, not in
+/// their grad(): so that threads can go back through several graphs of the same parameters.
+class LeafGradients {
+ public:
+  /// Where the elements of a leaf are, to its number from 0 on; must outlive this.
+  using Numbers = std::unordered_map<const void*, size_t>;
+  explicit LeafGradients(const Numbers& numbers);
+  ~LeafGradients();
+  LeafGradients(const LeafGradients&) = delete;
+  LeafGradients& operator=(const LeafGradients&) = delete;
+
+  /// By number; undefined where backward() has not come.
+  std::vector<Tensor> take() { return std::move(gradients_); }
+
+ private:
+  friend struct LeafTarget;
+  const Numbers& numbers_;
+  std::vector<Tensor> gradients_;
+  LeafGradients* before_;
+};
+
 /// While one lives, ops on this thread are not recorded.
 class NoGrad {
  public:
@@ -73,6 +96,8 @@ class FindNonfinite {
   FindNonfinite(const FindNonfinite&) = delete;
   FindNonfinite& operator=(const FindNonfinite&) = delete;
 
+  /// Whether one lives on this thread.
+  static bool is_active();
   /// For example "output of linear, shape [4, 128, 256]" or "gradient from attention, input 0"; ""
   /// while all was finite.
   const std::string& found() const { return found_; }

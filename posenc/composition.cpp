@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <mutex>
 
 #include "engine/autograd.h"
 #include "engine/base/hash.h"
@@ -193,6 +194,8 @@ bool Composition::is_random(Phase phase) const {
 
 Composition::Plan Composition::plan(int64_t n_query, int64_t n_key, Phase phase,
                                     const Draw& draw) const {
+  static std::mutex kept_tables;  // pieces of a batch ask at the same time
+  const std::lock_guard lock(kept_tables);
   const Positions plain = Positions::plain(n_query, n_key, phase, config_.device, draw);
   Plan plan;
   const Embedding embedding = embed(plain);

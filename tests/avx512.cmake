@@ -51,10 +51,12 @@ if(NOT FARFIELD_SOUND_HEAP_FRAMES)
   set(farfield_wide_frames "ASAN_OPTIONS=string_append::detect_stack_use_after_return=0")
 endif()
 
-# farfield_run_on_avx512(PROGRAM test_attention ...): runs these tests of a program once more,
-# NAME_avx512, with attention's kernels for AVX-512. The same objects are linked to these in place of
-# those of farfield::engine, whose members the linker then has no need of.
+# farfield_run_on_avx512(PROGRAM LIBRARIES library ... TESTS test_attention ...): runs these tests of a
+# program with these libraries once more, NAME_avx512, with attention's kernels for AVX-512. The same
+# objects are linked to these in place of those of farfield::engine, whose members the linker then has
+# no need of.
 function(farfield_run_on_avx512 program)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "LIBRARIES;TESTS")
   set(kernels
     "${PROJECT_SOURCE_DIR}/engine/cpu/attention_backward.cpp"
     "${PROJECT_SOURCE_DIR}/engine/cpu/attention_forward.cpp")
@@ -66,8 +68,8 @@ function(farfield_run_on_avx512 program)
   set(FARFIELD_IS_AVX512 TRUE)  # as far as these go
   add_executable(${program}_avx512
     $<TARGET_OBJECTS:${program}> $<TARGET_OBJECTS:farfield_attention_avx512>)
-  farfield_test_options(${program}_avx512 farfield_test_reference farfield::engine)
-  foreach(name IN LISTS ARGN)
+  farfield_test_options(${program}_avx512 ${arg_LIBRARIES})
+  foreach(name IN LISTS arg_TESTS)
     farfield_add_suite(${name}_avx512 ${program}_avx512 ${name} engine sanitize)
   endforeach()
   # This one looks at the vectors themselves. Its flags are not those of the precompiled header.

@@ -22,8 +22,8 @@ struct StepShape {
     while (deterministic_reduce && 2 * n <= kPieces && batch_size % (2 * n) == 0) n *= 2;
     return n;
   }
-  /// Of a batch that is not accumulated. Smaller ones take less memory and no more time, measured
-  /// on the CPU with 4 of 32 sequences (apps/BENCHMARKS.md).
+  /// What pieces are made for a batch that is not accumulated: as many processes, or threads, can
+  /// compute them.
   static constexpr int64_t kPieces = 8;
 };
 

@@ -66,8 +66,6 @@ class Trainer {
   const Transformer& model() const { return step_.model(); }
   /// Seconds of state().time_s in which the device had nothing to do for want of data.
   double waited_s() const { return batches_.waited_s(); }
-  /// Seconds of it in which this process waited for gradients of others.
-  double reduce_wait_s() const { return step_.waited_s(); }
   const Group& group() const { return step_.group(); }
   /// How the device is given a step.
   const StepGraph& graph() const { return step_.graph(); }

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "apps/train/training_step.h"
 #include "engine/base/error.h"
 #include "engine/base/text.h"
 
@@ -15,17 +16,20 @@ std::string gib(double bytes) { return fixed(bytes / (1 << 30), 1) + " GiB"; }
 double training_bytes(const ModelConfig& c, const StepShape& shape, DType compute) {
   const auto d = static_cast<double>(c.d_model), ff = static_cast<double>(c.d_ff),
              n_layer = static_cast<double>(c.n_layer);
-  const double piece = static_cast<double>(shape.batch_size) /
+  const OwnPieces pieces = OwnPieces::of(shape, 0, 1);
+  const auto n_at_once = static_cast<double>(pieces.at_once(shape));
+  const double piece = n_at_once * static_cast<double>(shape.batch_size) /
                        static_cast<double>(shape.n_piece()) * static_cast<double>(c.train_len);
   // A block keeps two sums of the residual stream and the norms of both, queries, keys, values,
   // what attention makes of them, and the inner layer of the MLP before and after its activation.
   const double block = 8 * d + 2 * ff;
   const double kept = shape.checkpointing ? n_layer * 2 * d + block : n_layer * block;
   const double passing = 3 * d + 2 * ff;  // gradients on their way, of one block at a time
-  // In float32: weights, gradients and two moments, and the sums of earlier pieces.
-  const double kinds = shape.deterministic_reduce
-                           ? 4 + std::ceil(std::log2(static_cast<double>(shape.n_piece())))
-                           : 4;
+  // In float32: weights, gradients, two moments; of pieces their gradients, and sums of earlier
+  // ones.
+  const double kinds =
+      4 + (n_at_once > 1 ? n_at_once : 0) +
+      (shape.deterministic_reduce ? std::ceil(std::log2(static_cast<double>(shape.n_piece()))) : 0);
   const double weights = 4.0 * kinds * static_cast<double>(parameter_count(c));
   return weights + piece * (kept + passing) * static_cast<double>(size_of(compute));
 }

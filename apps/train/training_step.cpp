@@ -1,10 +1,11 @@
 #include "apps/train/training_step.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "apps/run/weights.h"
-#include "engine/autograd.h"
 #include "engine/base/error.h"
+#include "engine/base/parallel.h"
 #include "engine/distributed/tree_sum.h"
 #include "engine/ops/pointwise.h"
 #include "engine/ops/view.h"
@@ -54,6 +55,16 @@ OwnPieces OwnPieces::of(const StepShape& shape, int rank, int n_process) {
   own.n_sequence = own_batch / own.n;
   own.first = rank * own_batch;
   return own;
+}
+
+int64_t OwnPieces::at_once(const StepShape& shape) const {
+  const int64_t n_thread = thread_count();
+  const int64_t most = std::min({n, n_thread, shape.n_piece() / shape.accumulate});
+  const int64_t n_round = (n + most - 1) / most;
+  // A thread that has no piece in a round has nothing to do.
+  constexpr double kLeastBusy = 0.6;
+  const double busy = static_cast<double>(n) / static_cast<double>(n_round * n_thread);
+  return shape.deterministic_reduce && busy >= kLeastBusy ? most : 1;
 }
 
 TrainingStep::TrainingStep(Transformer model, const StepOptions& options)
@@ -112,6 +123,9 @@ void TrainingStep::backward(const Tensor& loss) const {
 
 Tensor TrainingStep::forward_backward(bool sends) {
   const Interruptible interruptible(is_due);  // the update that follows is not
+  if (device_.kind == Device::Kind::cpu && !FindNonfinite::is_active())
+    if (const int64_t n = pieces_.at_once(options_.shape); n > 1)
+      return forward_backward_at_once(n);
   const PieceTree tree(pieces_.n);
   TreeSum loss_sum;
   std::vector<TreeSum> sums(parameters().size());
@@ -137,6 +151,34 @@ Tensor TrainingStep::forward_backward(bool sends) {
       backward(loss);
     for (size_t i = 0; i < sums.size(); ++i) add(i);
     total = loss_sum.add(tree, piece, cast(loss.detach(), DType::f64));
+  }
+  return total;
+}
+
+Tensor TrainingStep::forward_backward_at_once(int64_t n_at_once) {
+  const PieceTree tree(pieces_.n);
+  TreeSum loss_sum;
+  std::vector<TreeSum> sums(parameters().size());
+  Tensor total;
+  for (int64_t first = 0; first < pieces_.n; first += n_at_once) {
+    const int64_t n = std::min(n_at_once, pieces_.n - first);
+    std::vector<Tensor> losses(static_cast<size_t>(n));
+    std::vector<std::vector<Tensor>> gradients(losses.size());
+    parallel_for(n, [&](int64_t i) {
+      const Interruptible interruptible(is_due);
+      LeafGradients own(number_of_);
+      const Tensor loss = forward(first + i);
+      backward(loss);
+      losses[static_cast<size_t>(i)] = cast(loss.detach(), DType::f64);
+      gradients[static_cast<size_t>(i)] = own.take();
+    });
+    for (int64_t i = 0; i < n; ++i) {
+      std::vector<Tensor>& own = gradients[static_cast<size_t>(i)];
+      total = loss_sum.add(tree, first + i, losses[static_cast<size_t>(i)]);
+      for (size_t p = 0; p < sums.size(); ++p)
+        if (Tensor sum = sums[p].add(tree, first + i, std::move(own[p])); sum.defined())
+          parameters()[p].value.set_grad(std::move(sum));
+    }
   }
   return total;
 }

@@ -5,12 +5,12 @@
 #include <map>
 #include <memory>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <variant>
 #include <vector>
 
 #include "apps/train/step_shape.h"
+#include "engine/autograd.h"
 #include "engine/base/interrupt.h"
 #include "engine/distributed/sharded_optimizer.h"
 #include "engine/step_graph.h"
@@ -42,6 +42,9 @@ struct OwnPieces {
 
   int64_t batch_size() const { return n * n_sequence; }
   double share() const { return 1.0 / static_cast<double>(n * n_process); }
+  /// How many are best computed at the same time, each by a thread of its own, without taking the
+  /// memory of more than a batch that is accumulated; 1: one after the other, by all threads.
+  int64_t at_once(const StepShape& shape) const;
   /// ConfigError for a batch that the processes cannot share, or not with the same bits.
   static OwnPieces of(const StepShape& shape, int rank, int n_process);
 };
@@ -113,6 +116,8 @@ class TrainingStep {
   void compute_with_others();
   /// The sum of the losses of this process's pieces, float64 [].
   Tensor forward_backward(bool sends);
+  /// The same of pieces that threads compute at the same time, each alone; on the CPU.
+  Tensor forward_backward_at_once(int64_t n_at_once);
   /// Puts the gradient of parameter i on its way to the others, once.
   void send(size_t i, const Tensor& gradient);
   /// What all have come to: the sum of the losses, and which parameters have a gradient.
@@ -126,7 +131,7 @@ class TrainingStep {
   Device device_;
   Transformer model_;
   std::unique_ptr<ShardedOptimizer> optimizer_;
-  std::unordered_map<const void*, size_t> number_of_;  // of a parameter, by its elements
+  LeafGradients::Numbers number_of_;  // of a parameter
   StepGraph graph_;
   int64_t index_ = 0;
   Tensor inputs_, targets_;                 // [pieces_.batch_size(), train_len], always the same

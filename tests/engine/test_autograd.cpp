@@ -40,6 +40,51 @@ BOOST_AUTO_TEST_CASE(gradients_of_a_leaf_add_up_over_uses_and_calls) {
   BOOST_TEST(x.grad().item() == 4);
 }
 
+BOOST_AUTO_TEST_CASE(a_leaf_is_told_of_once_its_gradient_is_complete) {
+  Tensor first = Tensor::full({}, 2), late = Tensor::full({}, 3), unused = Tensor::full({}, 4);
+  for (Tensor* leaf : {&first, &late, &unused}) leaf->set_requires_grad();
+  // `first` is used by the earliest op and once more by the latest.
+  const Tensor y = identity(first) * late + first;
+  std::vector<const void*> told;
+  backward(y, Tensor::full({}, 1), [&](const Tensor& leaf) {
+    told.push_back(leaf.raw_data());
+    BOOST_TEST(leaf.grad().item() == (leaf.raw_data() == first.raw_data() ? 4 : 2));
+  });
+  BOOST_TEST((told == std::vector<const void*>{late.raw_data(), first.raw_data()}));
+}
+
+BOOST_AUTO_TEST_CASE(no_leaf_is_told_of_where_a_checkpoint_may_use_it) {
+  Tensor hidden = Tensor::full({}, 2), x = Tensor::full({}, 3);
+  for (Tensor* leaf : {&hidden, &x}) leaf->set_requires_grad();
+  const Tensor y = checkpoint(
+      [hidden](const std::vector<Tensor>& inputs) {
+        return std::vector<Tensor>{inputs[0] * hidden};
+      },
+      {x})[0];
+  int n_told = 0;
+  backward(y * x, Tensor::full({}, 1), [&](const Tensor&) { ++n_told; });
+  BOOST_TEST(n_told == 0);
+  BOOST_TEST(hidden.grad().item() == 9);
+  BOOST_TEST(x.grad().item() == 12);
+}
+
+BOOST_AUTO_TEST_CASE(gradients_of_leaves_can_be_kept_apart) {
+  Tensor x = Tensor::full({}, 2), other = Tensor::full({}, 3);
+  for (Tensor* leaf : {&x, &other}) leaf->set_requires_grad();
+  const LeafGradients::Numbers numbers = {{x.raw_data(), 0}};
+  {
+    LeafGradients own(numbers);
+    backward(x * x * other);
+    const std::vector<Tensor> gradients = own.take();
+    BOOST_TEST(gradients.size() == 1u);
+    BOOST_TEST(gradients[0].item() == 12);
+  }
+  BOOST_TEST(!x.grad().defined());
+  BOOST_TEST(other.grad().item() == 4);
+  backward(x * x);
+  BOOST_TEST(x.grad().item() == 4);
+}
+
 BOOST_AUTO_TEST_CASE(nothing_is_recorded_under_no_grad) {
   Tensor x = Tensor::full({}, 2);
   x.set_requires_grad();

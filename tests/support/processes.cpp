@@ -7,8 +7,8 @@
 
 #include "engine/base/file.h"
 #include "engine/base/parallel.h"
-#include "engine/comm/socket.h"
 #include "engine/comm/tcp_transport.h"
+#include "tests/support/held_port.h"
 #include "tests/support/temp_folder.h"
 
 namespace farfield::test {
@@ -16,7 +16,8 @@ namespace farfield::test {
 std::vector<EndedProcess> in_processes(
     int size, const std::function<std::string(int rank, uint16_t port)>& work) {
   const TempFolder folder;
-  const uint16_t port = comm::Socket::listen("127.0.0.1", 0).port();
+  const HeldPort held;
+  const uint16_t port = held.port();
   const auto file = [&](int rank) { return folder / std::to_string(rank); };
   const int n_thread = thread_count();
   set_thread_count(1);  // a child would have the pool without its threads

@@ -180,6 +180,17 @@ BOOST_AUTO_TEST_CASE(medians_and_ratios_are_those_of_the_middle) {
   BOOST_TEST(a.median() == 4);
 }
 
+BOOST_AUTO_TEST_CASE(scaling_is_predicted_for_numbers_that_are_given) {
+  std::ostringstream out;
+  const std::vector<const char*> words = {"bench",        "scaling", "--preset",    "neox-162m",
+                                          "--compute-ms", "43",      "--batch",     "32",
+                                          "--processes",  "1,8,64",  "--bandwidth", "50"};
+  BOOST_TEST(bench(static_cast<int>(words.size()), words.data(), out) == cli::kDone);
+  for (const char* part : {"162.3M parameters in 20 buckets", "reduce = gather = buckets",
+                           "left out: 64 processes and others that cannot share a batch of 32"})
+    BOOST_TEST(out.str().find(part) != std::string::npos, part << " in\n" << out.str());
+}
+
 BOOST_AUTO_TEST_CASE(requests_that_make_no_sense_are_refused) {
   const auto refused = [](std::vector<const char*> words, const std::string& message) {
     words.insert(words.begin(), "bench");
@@ -187,9 +198,10 @@ BOOST_AUTO_TEST_CASE(requests_that_make_no_sense_are_refused) {
     BOOST_CHECK_EXCEPTION(bench(static_cast<int>(words.size()), words.data(), out), ConfigError,
                           says(message));
   };
+  refused({"scaling", "--bandwidth", "0"}, "--bandwidth: expected a number above 0, got 0");
   refused({"matmull"},
-          "[bench] expected a command out of attention, bandwidth, forward, matmul, step, "
-          "tokenize, got "
+          "[bench] expected a command out of attention, bandwidth, forward, matmul, scaling, "
+          "step, tokenize, got "
           "'matmull'; "
           "did you mean "
           "'matmul'?");

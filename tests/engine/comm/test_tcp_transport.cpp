@@ -7,8 +7,9 @@
 #include "engine/comm/communicator.h"
 #include "engine/comm/socket.h"
 #include "engine/comm/tcp_transport.h"
-#include "tests/support/processes.h"
+#include "tests/support/held_port.h"
 #include "tests/support/messages.h"
+#include "tests/support/processes.h"
 
 BOOST_AUTO_TEST_SUITE(test_tcp_transport)  // ctest: threads
 
@@ -64,7 +65,8 @@ BOOST_AUTO_TEST_CASE(who_is_missing_is_named) {
 }
 
 BOOST_AUTO_TEST_CASE(nobody_at_the_address) {
-  const uint16_t port = Socket::listen("127.0.0.1", 0).port();
+  const test::HeldPort held;
+  const uint16_t port = held.port();
   BOOST_CHECK_EXCEPTION(
       meet_by_tcp(meeting(1, 2, port, 1s)), BackendError,
       says("cannot connect to 127.0.0.1, port ", std::to_string(port), ": Connection refused"));
