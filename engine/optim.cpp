@@ -60,14 +60,14 @@ void Optimizer::check(const StepGuard& guard) const {
 }
 
 const Tensor& find_state(const std::map<std::string, Tensor>& tensors, const std::string& name,
-                         const Tensor& own) {
+                         const Shape& shape, DType dtype) {
   const auto found = tensors.find(name);
   require<IoError>(found != tensors.end(), "optimizer", "expected a tensor '", name,
                    "', got none of that name");
   const Tensor& source = found->second;
-  require<IoError>(source.shape() == own.shape() && source.dtype() == own.dtype(), "optimizer",
-                   "expected '", name, "' of ", own.dtype(), " ", own.shape(), ", got ",
-                   source.dtype(), " ", source.shape(), "; is it of another model?");
+  require<IoError>(source.shape() == shape && source.dtype() == dtype, "optimizer", "expected '",
+                   name, "' of ", dtype, " ", shape, ", got ", source.dtype(), " ", source.shape(),
+                   "; is it of another model?");
   return source;
 }
 
@@ -82,7 +82,7 @@ std::vector<std::pair<std::string, Tensor>> Optimizer::state() const {
 void Optimizer::load_state(const std::map<std::string, Tensor>& tensors, int64_t t) {
   require<IoError>(t >= 0, "optimizer", "expected a count of updates >= 0, got ", t);
   const auto own = state();
-  for (const auto& [name, target] : own) find_state(tensors, name, target);
+  for (const auto& [name, target] : own) find_state(tensors, name, target.shape(), target.dtype());
   for (auto [name, target] : own) target.assign(tensors.at(name));
   t_ = t;
 }

@@ -80,7 +80,7 @@ class Optimizer {
 
 /// The tensor of this name in a checkpoint, like `own` in shape and dtype; IoError otherwise.
 const Tensor& find_state(const std::map<std::string, Tensor>& tensors, const std::string& name,
-                         const Tensor& own);
+                         const Shape& shape, DType dtype);
 
 struct AdamWOptions {
   double beta1 = 0.9;             ///< decay of the running mean of gradients, per update

@@ -169,7 +169,7 @@ void measure_here(const Request& request, const run::Processes& processes, std::
   const Cluster cluster = {.inside = link, .between = link, .per_node = 1};
   const double predicted_s = predict(step, n, cluster, Pattern::tree).total();
   train::TimedStep together(config, shape, request.common.dtype(), request.common.where(),
-                            /*uses_graph=*/true, group);
+                            /*uses_graph=*/true, ProcessGrid::of(group, 1));
   const double measured_s = median_s(together, rounds, all);
   out << processes.description() << '\n';
   print_formula(step, cluster, out);

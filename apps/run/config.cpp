@@ -81,6 +81,10 @@ void add_options(cli::Options& options, RunConfig& c) {
            "sum gradients in pieces of the batch and an order that do not depend on the number of "
            "processes: 1, 2, 4 or 8 of them train the same bits (default: on on the CPU, off on "
            "CUDA)")
+      .add("tensor-parallel", c.tensor_parallel, "N",
+           "of several processes, have so many compute each piece of the batch together, each with "
+           "a part of the heads, of the MLPs and of the vocabulary; it divides the heads and the "
+           "number of processes (default: 1)")
       .add("checkpoint-activations", c.checkpoint_activations,
            "keep only the input of each block: less memory, a third more time")
       .add("threads", c.threads, "N", "threads (default: FARFIELD_THREADS, or all processors)");
@@ -131,8 +135,8 @@ Settings identity(const Settings& settings) {
   if (!config.hidden_dropout) config.hidden_dropout = 0;  // what runs from before the option have
   const Settings all = to_settings(config);
   return without(all, {"name", "data", "tokenizer", "cuda-graph", "checkpoint-activations",
-                       "threads", "log-every", "valid-every", "valid-windows", "checkpoint-every",
-                       "keep", "keep-every", "async-save", "nonfinite"});
+                       "tensor-parallel", "threads", "log-every", "valid-every", "valid-windows",
+                       "checkpoint-every", "keep", "keep-every", "async-save", "nonfinite"});
 }
 
 }  // namespace farfield::run

@@ -27,6 +27,7 @@ struct RunConfig {
   std::optional<int64_t> batch;                     ///< sequences per step
   int64_t accumulate = 1;                           ///< pieces that a batch is computed in
   std::optional<std::string> deterministic_reduce;  ///< empty: on where the device is the CPU
+  std::optional<int64_t> tensor_parallel;           ///< processes that have a model together
   uint64_t seed = 1;  ///< of initial weights and the order of the data
 
   std::optional<int64_t> steps;

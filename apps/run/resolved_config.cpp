@@ -173,6 +173,16 @@ void check_values(const ResolvedConfig& c) {
   require<ConfigError>(c.batch % c.accumulate == 0, kWhere,
                        "--accumulate: expected a divisor of the batch, ", c.batch, ", got ",
                        c.accumulate);
+  check_at_least("--tensor-parallel", c.tensor_parallel, 1);
+  if (c.model.n_head > 0)  // else it is refused for itself
+    require<ConfigError>(c.model.n_head % c.tensor_parallel == 0, kWhere,
+                         "--tensor-parallel: expected a divisor of the heads, ", c.model.n_head,
+                         ", got ", c.tensor_parallel);
+  require<ConfigError>(
+      c.tensor_parallel == 1 || !c.model.is_adaptive(), kWhere,
+      "--tensor-parallel: expected 1 for a model with cutoffs, whose adaptive input "
+      "and softmax cannot be shared, got ",
+      c.tensor_parallel);
   check_at_least("--steps", c.steps, 1);
   if (c.threads)
     require<ConfigError>(*c.threads >= 1 && *c.threads <= kMostThreads, kWhere,
@@ -248,6 +258,7 @@ ResolvedConfig resolve(const RunConfig& request) {
       "--deterministic-reduce",
       filled.deterministic_reduce.value_or(c.device.kind == Device::Kind::cpu ? "on" : "off"),
       {{"on", true}, {"off", false}});
+  c.tensor_parallel = filled.tensor_parallel.value_or(1);
   c.threads = filled.threads;
   c.log_every = filled.log_every;
   c.valid_every = filled.valid_every;

@@ -27,7 +27,7 @@ struct ResolvedConfig {
   std::vector<DataUse> data;
   std::optional<std::string> tokenizer, data_type, data_split;  ///< see data::CorpusOptions
   DataOrder order = DataOrder::shuffled;
-  int64_t batch = 1, accumulate = 1;
+  int64_t batch = 1, accumulate = 1, tensor_parallel = 1;
   uint64_t seed = 1;
   int64_t steps = 1;
   double lr = 0, warmup = 0, lr_start = 0, lr_end = 0, weight_decay = 0, clip = 0;

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "engine/base/error.h"
+#include "engine/distributed/gather.h"
 
 namespace farfield::run {
 
@@ -16,14 +17,15 @@ void load_weights(std::vector<Parameter>& parameters,
     require<IoError>(found != tensors.end(), kWhere, "expected a tensor '", p.name,
                      "', got none of that name");
     const Tensor& from = found->second;
-    require<IoError>(from.shape() == p.value.shape() && from.dtype() == p.value.dtype(), kWhere,
-                     "'", p.name, "': expected ", p.value.dtype(), ' ', p.value.shape(), ", got ",
-                     from.dtype(), ' ', from.shape());
+    const Shape whole = p.shard.whole_of(p.value.shape());
+    require<IoError>(from.shape() == whole && from.dtype() == p.value.dtype(), kWhere, "'", p.name,
+                     "': expected ", p.value.dtype(), ' ', whole, ", got ", from.dtype(), ' ',
+                     from.shape());
   }
   for (const auto& item : tensors)
     require<IoError>(known.count(item.first) > 0, kWhere,
                      "expected tensors of this model alone, got '", item.first, "'");
-  for (Parameter& p : parameters) p.value.assign(tensors.at(p.name));
+  for (Parameter& p : parameters) p.value.assign(own_shard(tensors.at(p.name), p.shard));
 }
 
 }  // namespace farfield::run

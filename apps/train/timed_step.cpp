@@ -23,11 +23,11 @@ std::vector<int32_t> made_up_tokens(int64_t n, int64_t vocab_size) {
 }
 
 TimedStep::TimedStep(const ModelConfig& config, const StepShape& shape, DType dtype,
-                     const Device& device, bool uses_graph, const Group& group)
+                     const Device& device, bool uses_graph, const ProcessGrid& processes)
     : device_(device),
       before_(memory_stats(device).current_bytes),
-      step_(Transformer(config, /*seed=*/1, dtype, device),
-            {.shape = shape, .uses_graph = uses_graph, .group = group}),
+      step_(Transformer(config, /*seed=*/1, dtype, device, processes.tensor),
+            {.shape = shape, .uses_graph = uses_graph, .processes = processes}),
       own_bytes_(memory_stats(device).current_bytes - before_) {
   const int64_t n_sequence = step_.pieces().batch_size();
   const Tensor ids = Tensor::from(made_up_tokens(n_sequence * config.train_len, config.vocab_size),

@@ -14,9 +14,9 @@ std::vector<int32_t> made_up_tokens(int64_t n, int64_t vocab_size);
 /// A training step on made-up tokens, from initial weights: for measuring what a step takes.
 class TimedStep {
  public:
-  /// uses_graph, group  as in StepOptions
+  /// uses_graph, processes  as in StepOptions
   TimedStep(const ModelConfig& config, const StepShape& shape, DType dtype, const Device& device,
-            bool uses_graph = true, const Group& group = {});
+            bool uses_graph = true, const ProcessGrid& processes = {});
 
   /// A step. Seconds, the device being waited for before each look at the clock.
   double run();

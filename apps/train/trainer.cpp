@@ -9,15 +9,16 @@
 #include "data/grid.h"
 #include "engine/autograd.h"
 #include "engine/base/error.h"
+#include "engine/distributed/gather.h"
 #include "engine/ops/reduce.h"
 #include "engine/schedule.h"
 
 namespace farfield::train {
 namespace {
 
-StepOptions step_options(const run::ResolvedConfig& config, const Group& group) {
+StepOptions step_options(const run::ResolvedConfig& config, const ProcessGrid& processes) {
   StepOptions options;
-  options.group = group;
+  options.processes = processes;
   options.shape = shape_of(config);
   if (config.optimizer == OptimizerKind::nag)
     options.optimizer =
@@ -38,15 +39,19 @@ std::vector<data::Corpus> with_valid_splits(const run::TrainingData& data) {
 }  // namespace
 
 Trainer::Trainer(const run::ResolvedConfig& config, const run::TrainingData& data,
-                 const Group& group)
+                 const ProcessGrid& processes)
     : config_(config),
       data_hash_(data.hash()),
       valid_(with_valid_splits(data)),
       weights_(data.weights()),
       batches_(run::loader_of(config, data)),
-      step_(
-          Transformer(config.model_of(data.vocab_size()), config.seed, config.dtype, config.device),
-          step_options(config, group)) {}
+      step_(Transformer(config.model_of(data.vocab_size()), config.seed, config.dtype,
+                        config.device, processes.tensor),
+            step_options(config, processes)) {}
+
+Trainer::Trainer(const run::ResolvedConfig& config, const run::TrainingData& data,
+                 const Group& group)
+    : Trainer(config, data, ProcessGrid::of(group, config.tensor_parallel)) {}
 
 void Trainer::call_after_backward(
     std::function<void(int64_t, const std::vector<Parameter>&)> call) {
@@ -163,7 +168,9 @@ std::string Trainer::describe(const Tokens& tokens, const StepOutcome& outcome) 
 }
 
 std::optional<double> Trainer::valid_loss() {
-  const Interruptible interruptible(step_.is_due);
+  // A process that left in the middle of a pass would have those wait that have the model with it.
+  const bool is_whole = step_.processes().tensor.is_alone();
+  const Interruptible interruptible(is_whole ? step_.is_due : nullptr);
   const int64_t length = config_.train_len();
   const double total = std::accumulate(weights_.begin(), weights_.end(), 0.0);
   double sum = 0;
@@ -191,9 +198,13 @@ std::vector<double> Trainer::window_losses(const data::Corpus& corpus, int64_t n
   const int64_t last = begins.size() - 1;
   const int64_t most = config_.batch / shape_of(config_).n_piece();
   std::vector<double> losses(static_cast<size_t>(n));
+  const Group &data = step_.processes().data, &tensor = step_.processes().tensor;
   bool has_given_up = false;
   for (int64_t first = 0; first < n; first += most) {
-    if (first / most % group().size() != group().rank()) continue;
+    if (first / most % data.size() != data.rank()) continue;
+    has_given_up = !tensor.is_alone() && step_.is_due != nullptr &&
+                   run::in_any(tensor.communicator(), step_.is_due());
+    if (has_given_up) break;
     const int64_t count = std::min(most, n - first);
     std::vector<int32_t> ids, targets, window(static_cast<size_t>(length + 1));
     for (int64_t i = first; i < first + count; ++i) {
@@ -215,7 +226,7 @@ std::vector<double> Trainer::window_losses(const data::Corpus& corpus, int64_t n
   }
   if (run::in_any(group().communicator(), has_given_up))
     fail<Interrupted>("train", "stopped on request in the middle of a validation");
-  group().communicator().sum(losses);  // zeros but for one process
+  data.communicator().sum(losses);  // zeros but for one process
   return losses;
 }
 
@@ -229,10 +240,18 @@ run::TrainState Trainer::state() const {
           .config = run::identity(config_.settings)};
 }
 
+int64_t Trainer::n_parameter() const {
+  int64_t n = 0;
+  for (const Parameter& p : step_.parameters()) n += p.shard.whole_of(p.value.shape()).numel();
+  return n;
+}
+
 run::NamedTensors Trainer::model_tensors() const {
   run::NamedTensors tensors;
   for (const Parameter& p : step_.parameters()) tensors.emplace_back(p.name, p.value);
-  return tensors;
+  const ProcessGrid& processes = step_.processes();
+  return processes.data.is_first() ? gather_whole(tensors, step_.parameters(), processes.tensor)
+                                   : tensors;
 }
 
 }  // namespace farfield::train

@@ -28,11 +28,11 @@ struct StepResult {
 
 /// The computation of a run: weights, optimizer, data, one step after the other. What it does next
 /// is a pure function of (config, data, state()) and the tensors below. No files. The processes of
-/// a group make each call together, and all have its result.
+/// a group make each call together, and all have its result, unless said otherwise.
 class Trainer {
  public:
   /// At step 0, with initial weights. ConfigError when the train split is shorter than one
-  /// sequence.
+  /// sequence, or the group cannot be divided as config says.
   Trainer(const run::ResolvedConfig& config, const run::TrainingData& data,
           const Group& group = {});
 
@@ -59,14 +59,17 @@ class Trainer {
 
   const run::ResolvedConfig& config() const { return config_; }
   run::TrainState state() const;
-  /// Sharing storage with the weights.
+  /// Parameters of the whole model.
+  int64_t n_parameter() const;
+  /// Sharing storage with the weights; of processes that have the model together, collected from
+  /// all: in the first alone.
   run::NamedTensors model_tensors() const;
   /// Of several processes, collected from all: in the first alone.
   run::NamedTensors optimizer_tensors() const { return step_.optimizer_state(); }
   const Transformer& model() const { return step_.model(); }
   /// Seconds of state().time_s in which the device had nothing to do for want of data.
   double waited_s() const { return batches_.waited_s(); }
-  const Group& group() const { return step_.group(); }
+  const Group& group() const { return step_.processes().all; }
   /// How the device is given a step.
   const StepGraph& graph() const { return step_.graph(); }
 
@@ -78,6 +81,9 @@ class Trainer {
   void call_after_backward(std::function<void(int64_t, const std::vector<Parameter>&)> call);
 
  private:
+  Trainer(const run::ResolvedConfig& config, const run::TrainingData& data,
+          const ProcessGrid& processes);
+
   /// The batch of a step, this process's tokens on the device too.
   struct Tokens {
     int64_t step = 0;  ///< steps before it

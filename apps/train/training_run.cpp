@@ -46,12 +46,6 @@ Opened open(const run::ResolvedConfig& config, const TrainingRun::Warn& warn, co
   return {std::move(data), std::move(check), std::move(trainer)};
 }
 
-int64_t count(const run::NamedTensors& tensors) {
-  int64_t n = 0;
-  for (const auto& item : tensors) n += item.second.numel();
-  return n;
-}
-
 run::KeptCheckpoints kept_by(const run::ResolvedConfig& config) {
   return {.last = config.keep, .every = config.keep_every};
 }
@@ -84,14 +78,15 @@ TrainingRun TrainingRun::start(const run::ResolvedConfig& config, const std::str
   state.metrics = MetricsFile::empty_record();
   if (run::in_any(group.communicator(), cli::stop_is_due()))
     fail<Interrupted>(kWhere, "stopped on request before the first step");
-  const run::NamedTensors moments = trainer->optimizer_tensors();
+  const run::NamedTensors weights = trainer->model_tensors(),
+                          moments = trainer->optimizer_tensors();
   const run::RunFolder::Files files = {
-      config.settings, run_manifest(config, opened.data, count(trainer->model_tensors()), out),
+      config.settings, run_manifest(config, opened.data, trainer->n_parameter(), out),
       MetricsFile::header(), opened.data.tokenizer().file()};
   std::optional<run::RunFolder> folder;
   run::in_first(group.communicator(), [&] {
     folder = run::RunFolder::create(out, files, [&](const auto& checkpoints) {
-      run::save_checkpoint(checkpoints, state, trainer->model_tensors(), moments, kept_by(config));
+      run::save_checkpoint(checkpoints, state, weights, moments, kept_by(config));
     });
   });
   if (!folder) folder = run::RunFolder::open(out);
@@ -252,12 +247,12 @@ void TrainingRun::say_how(cli::Progress& progress) {
 
 void TrainingRun::save() {
   run::TrainState state = trainer_->state();
-  const run::NamedTensors moments = trainer_->optimizer_tensors();
+  const run::NamedTensors weights = trainer_->model_tensors(),
+                          moments = trainer_->optimizer_tensors();
   if (saver_) state.metrics = metrics_->record();
   or_say_how_to_go_on([&] {
     if (!saver_) return;
-    saver_->save(state, trainer_->model_tensors(), moments,
-                 [file = folder_.metrics()] { MetricsFile::flush(file); });
+    saver_->save(state, weights, moments, [file = folder_.metrics()] { MetricsFile::flush(file); });
   });
   saved_step_ = state.step;
 }

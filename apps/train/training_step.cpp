@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "apps/run/together.h"
 #include "apps/run/weights.h"
 #include "engine/base/error.h"
 #include "engine/base/parallel.h"
@@ -69,14 +70,15 @@ int64_t OwnPieces::at_once(const StepShape& shape) const {
 
 TrainingStep::TrainingStep(Transformer model, const StepOptions& options)
     : options_(options),
-      pieces_(OwnPieces::of(options.shape, options.group.rank(), options.group.size())),
+      pieces_(OwnPieces::of(options.shape, options.processes.data.rank(),
+                            options.processes.data.size())),
       device_(model.encoding().config().device),
       model_(std::move(model)),
-      optimizer_(
-          std::make_unique<ShardedOptimizer>(model_.parameters(), options.group, maker(options))),
+      optimizer_(std::make_unique<ShardedOptimizer>(model_.parameters(), options.processes,
+                                                    maker(options))),
       graph_(device_) {
-  require<DeviceError>(group().is_alone() || device_.kind == Device::Kind::cpu, kWhere,
-                       "expected one process on ", device_, ", got ", group().size(),
+  require<DeviceError>(processes().all.is_alone() || device_.kind == Device::Kind::cpu, kWhere,
+                       "expected one process on ", device_, ", got ", processes().all.size(),
                        ": several train together on the CPU alone");
   model_.set_checkpointing(options.shape.checkpointing);
   const Shape shape{pieces_.batch_size(), model_.config().train_len};
@@ -84,7 +86,7 @@ TrainingStep::TrainingStep(Transformer model, const StepOptions& options)
   targets_ = Tensor::empty(shape, DType::i32, device_);
   for (size_t i = 0; i < parameters().size(); ++i) number_of_[parameters()[i].value.raw_data()] = i;
   if (!options.uses_graph) graph_.turn_off("--cuda-graph is off");
-  if (!group().is_alone()) graph_.turn_off("several processes train together");
+  if (!processes().all.is_alone()) graph_.turn_off("several processes train together");
   if (model_.is_random(posenc::Phase::train))
     graph_.turn_off(
         model_.encoding().is_random(posenc::Phase::train)
@@ -121,9 +123,18 @@ void TrainingStep::backward(const Tensor& loss) const {
   farfield::backward(loss, Tensor::full({}, pieces_.share(), loss.dtype(), device_));
 }
 
+// A process that left in the middle of a piece would have the others wait for it.
+void TrainingStep::look_for_interrupt() const {
+  const Group& tensor = processes().tensor;
+  if (tensor.is_alone() || is_due == nullptr) return;
+  if (run::in_any(tensor.communicator(), is_due()))
+    fail<Interrupted>(kWhere, "stopped on request between pieces of a batch");
+}
+
 Tensor TrainingStep::forward_backward(bool sends) {
-  const Interruptible interruptible(is_due);  // the update that follows is not
-  if (device_.kind == Device::Kind::cpu && !FindNonfinite::is_active())
+  const bool is_whole = processes().tensor.is_alone();
+  const Interruptible interruptible(is_whole ? is_due : nullptr);  // the update that follows is not
+  if (device_.kind == Device::Kind::cpu && is_whole && !FindNonfinite::is_active())
     if (const int64_t n = pieces_.at_once(options_.shape); n > 1)
       return forward_backward_at_once(n);
   const PieceTree tree(pieces_.n);
@@ -131,6 +142,7 @@ Tensor TrainingStep::forward_backward(bool sends) {
   std::vector<TreeSum> sums(parameters().size());
   Tensor total;
   for (int64_t piece = 0; piece < tree.size(); ++piece) {
+    look_for_interrupt();
     std::vector<bool> is_added(sums.size());
     const auto add = [&](size_t i) {
       if (is_added[i]) return;
@@ -193,10 +205,10 @@ void TrainingStep::send(size_t i, const Tensor& gradient) {
 std::pair<double, std::vector<bool>> TrainingStep::agree(double own_losses, bool has_given_up) {
   std::vector<double> sums = {own_losses, has_given_up ? 1.0 : 0.0};
   for (const bool has : has_gradient_) sums.push_back(has ? 1 : 0);
-  group().communicator().sum(sums);
+  processes().data.communicator().sum(sums);
   if (sums[1] > 0)
     fail<Interrupted>(kWhere, "stopped on request in the middle of a step, by ", sums[1], " of ",
-                      group().size(), " processes");
+                      processes().data.size(), " processes");
   std::vector<bool> have_gradient;
   for (size_t i = 2; i < sums.size(); ++i) have_gradient.push_back(sums[i] > 0);
   return {sums[0], have_gradient};
@@ -222,8 +234,8 @@ void TrainingStep::compute() {
   update(losses * pieces_.share(), {});
 }
 
-// The same of several processes. One that gives up sends zeros for what it has not computed, so
-// that no other waits for it.
+// The same of processes that share the batch. One that gives up sends zeros for what it has not
+// computed, so that no other waits for it.
 void TrainingStep::compute_with_others() {
   optimizer_->zero_grad();
   is_sent_.assign(parameters().size(), false);
@@ -265,7 +277,7 @@ void TrainingStep::run_graph() {
 void TrainingStep::run(double lr) {
   optimizer_->begin_update(lr);
   try {
-    if (!group().is_alone())
+    if (!processes().data.is_alone())
       compute_with_others();
     else if (after_backward)
       compute();
@@ -294,7 +306,7 @@ void TrainingStep::restore(const std::map<std::string, Tensor>& weights,
   graph_.forget();  // it updates the moments that are replaced
   recorded_gradients_.clear();
   std::vector<Parameter> own = parameters();
-  auto optimizer = std::make_unique<ShardedOptimizer>(own, group(), maker(options_));
+  auto optimizer = std::make_unique<ShardedOptimizer>(own, processes(), maker(options_));
   optimizer->load_state(moments, t);
   run::load_weights(own, weights);
   optimizer_ = std::move(optimizer);

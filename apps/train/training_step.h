@@ -21,9 +21,9 @@ namespace farfield::train {
 struct StepOptions {
   StepShape shape;
   std::variant<AdamWOptions, NagOptions> optimizer = {};
-  double max_norm = 1;     ///< gradients are clipped to this norm; 0: never
-  bool uses_graph = true;  ///< a step is recorded once and repeated where the device can
-  Group group = {};        ///< the processes that share the batch
+  double max_norm = 1;         ///< gradients are clipped to this norm; 0: never
+  bool uses_graph = true;      ///< a step is recorded once and repeated where the device can
+  ProcessGrid processes = {};  ///< those that share the batch, those that have the model together
 };
 
 /// What a step came to, before its update.
@@ -51,15 +51,17 @@ struct OwnPieces {
 
 /// One optimizer step of a model on one batch: forward and backward in pieces, gradient norm,
 /// clipping, the update, the encoding's bounds. What training does, and what is timed as a step of
-/// it. The processes of a group have equal parts of the batch, and the same weights after each
-/// step; gradients are summed while backward still runs.
+/// it. The processes that share the batch have equal parts of it, and the same weights after each
+/// step; gradients are summed while backward still runs. Those that have a model together make each
+/// piece together.
 ///
 /// take(), run() and outcome() in turn, in all processes. The device is given all of a step and
 /// decides itself whether there is an update, before the host first looks at a number: it never
 /// stands still within a step of one process.
 class TrainingStep {
  public:
-  /// ConfigError for a shape whose pieces are not equal.
+  /// ConfigError for a shape whose pieces are not equal. The model's tensor group is that of
+  /// options.processes.
   TrainingStep(Transformer model, const StepOptions& options);
 
   /// This process's part of the batch of the next run(), which is copied: ids int32
@@ -94,7 +96,7 @@ class TrainingStep {
   std::vector<std::pair<std::string, Tensor>> optimizer_state() const {
     return optimizer_->state();
   }
-  const Group& group() const { return options_.group; }
+  const ProcessGrid& processes() const { return options_.processes; }
   const OwnPieces& pieces() const { return pieces_; }
   /// Seconds in which the process has waited for gradients of others, in all steps.
   double waited_s() const;
@@ -104,7 +106,8 @@ class TrainingStep {
   const StepGraph& graph() const { return graph_; }
 
   /// Whether what is being computed is to be given up; nullptr: never. What a device has been given
-  /// already it finishes.
+  /// already it finishes. Those that have a model together look at it between pieces alone, all at
+  /// the same one.
   Interruptible::IsDue is_due = nullptr;
   /// For tests: called when the gradients of this process are there in the step with this index,
   /// before they are looked at. Such a step is not a recorded one.
@@ -114,6 +117,8 @@ class TrainingStep {
   /// All that the device does in a step, which can be recorded: it reads what take() left.
   void compute();
   void compute_with_others();
+  /// Interrupted in all that have the model together when it is due in one of them.
+  void look_for_interrupt() const;
   /// The sum of the losses of this process's pieces, float64 [].
   Tensor forward_backward(bool sends);
   /// The same of pieces that threads compute at the same time, each alone; on the CPU.

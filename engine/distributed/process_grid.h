@@ -1,7 +1,5 @@
 #pragma once
 
-#include <memory>
-
 #include "engine/distributed/group.h"
 
 namespace farfield {
@@ -11,10 +9,10 @@ namespace farfield {
 /// the same place among those share the batch (data parallel). The two groups of a process have no
 /// other process in common, so two threads may use them at once.
 struct ProcessGrid {
-  Group data, tensor;
+  Group all, data, tensor;
 
   /// ConfigError unless n_tensor >= 1 divides the number of processes.
-  static ProcessGrid of(const std::shared_ptr<comm::Communicator>& all, int64_t n_tensor);
+  static ProcessGrid of(const Group& all, int64_t n_tensor);
 };
 
 }  // namespace farfield

@@ -8,25 +8,28 @@
 #include <vector>
 
 #include "engine/distributed/gradient_buckets.h"
+#include "engine/distributed/process_grid.h"
 #include "engine/optim.h"
 
 namespace farfield {
 
-/// An optimizer of a group of processes, of which each keeps the state and makes the update of its
-/// own part of the parameters and then gets the others' (ZeRO stage 1: Rajbhandari et al. 2020,
-/// arXiv:1910.02054, section 5.1). Alone, it is the optimizer itself.
+/// An optimizer of the processes that share a batch, of which each keeps the state and makes the
+/// update of its own part of the parameters and then gets the others' (ZeRO stage 1: Rajbhandari et
+/// al. 2020, arXiv:1910.02054, section 5.1). Alone, it is the optimizer itself. Where several
+/// processes have a model together, the parameters are the shards of each.
 ///
 /// On the CPU the gradient norm, and with it the update, have the same bits for any number of
-/// processes.
+/// processes that share the batch of a model which each has all of.
 class ShardedOptimizer {
  public:
   using Make = std::function<std::unique_ptr<Optimizer>(std::vector<Parameter>)>;
 
-  /// DTypeError unless the parameters of a group of several are float32.
-  ShardedOptimizer(std::vector<Parameter> parameters, const Group& group, const Make& make);
+  /// DTypeError unless the parameters of several that share a batch are float32.
+  ShardedOptimizer(std::vector<Parameter> parameters, const ProcessGrid& processes,
+                   const Make& make);
 
   const std::vector<Parameter>& parameters() const { return parameters_; }
-  const Group& group() const { return group_; }
+  const ProcessGrid& processes() const { return processes_; }
   bool is_sharded() const { return buckets_ != nullptr; }
   /// Where the gradients of a step go, when sharded: all of them have been put and summed before
   /// grad_norm() and update().
@@ -42,8 +45,8 @@ class ShardedOptimizer {
   void zero_grad() { clear_gradients(parameters_); }
   int64_t t() const { return own_->t(); }
 
-  /// What a checkpoint keeps, by the names of the whole parameters: of a group of several,
-  /// collected from all, which all call this; only the first has the result.
+  /// What a checkpoint keeps, by the names of the whole parameters: of several processes, collected
+  /// from all, which all call this; only the first has the result.
   std::vector<std::pair<std::string, Tensor>> state() const;
   /// Takes each process's part of such tensors. IoError as Optimizer::load_state().
   void load_state(const std::map<std::string, Tensor>& tensors, int64_t t);
@@ -55,9 +58,13 @@ class ShardedOptimizer {
     Tensor value;  // [n]
   };
   std::vector<comm::Range> own_ranges() const;
+  Device device() const;
+  Tensor grad_norm_of_shards() const;
+  /// state() of the parameters of this process, in the first that shares their batch.
+  std::vector<std::pair<std::string, Tensor>> own_state() const;
 
   std::vector<Parameter> parameters_;
-  Group group_;
+  ProcessGrid processes_;
   FlatLayout layout_;
   std::unique_ptr<GradientBuckets> buckets_;
   std::vector<Shard> shards_;

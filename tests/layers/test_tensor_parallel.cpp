@@ -229,7 +229,7 @@ BOOST_AUTO_TEST_CASE(narrower_types) {
 BOOST_AUTO_TEST_CASE(a_batch_is_shared_by_models_that_are_shared) {
   const ModelConfig config = dropping(config_of("kerple_log + relu_attention(penalty=0.5)"));
   const auto work = [&](std::shared_ptr<comm::Communicator> all) {
-    const ProcessGrid grid = ProcessGrid::of(all, 2);
+    const ProcessGrid grid = ProcessGrid::of(Group(all), 2);
     const Transformer whole(config, 3, DType::f64), shared(config, 3, DType::f64, {}, grid.tensor);
     const Tensor ids = random_ids({4, 8}, 1, 13), targets = random_ids({4, 8}, 2, 13);
     backward(whole.loss(ids, targets, 7));

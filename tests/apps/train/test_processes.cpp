@@ -164,46 +164,170 @@ BOOST_AUTO_TEST_CASE(a_step_that_one_gives_up_is_given_up_by_all_and_repeated) {
   BOOST_TEST(ended[0].said.size() > 40u);
 }
 
-// A run of 8 steps whose parts are made by other numbers of processes.
-BOOST_AUTO_TEST_CASE(a_run_goes_on_with_any_number_of_processes) {
-  run::RunConfig config = batch_of_eight();
-  const auto part = [&](const std::string& path, int64_t stop_after, const Group& group) {
-    std::ostringstream out;
-    cli::Progress progress(out, false);
-    const run::ResolvedConfig resolved = run::resolve(config);
-    TrainingRun run = stop_after == 3 ? TrainingRun::start(resolved, path, {}, group)
-                                      : TrainingRun::resume(resolved, path, {}, group);
-    return std::to_string(run.go(progress, stop_after));
-  };
-  const auto in_parts = [&](const std::string& name, const std::vector<int>& sizes) {
-    const std::string path = toy().path(name);
-    const int64_t stops[] = {3, 5, 8};
-    for (size_t i = 0; i < sizes.size(); ++i) {
-      const std::string wanted = stops[i] == 8 ? "0" : "75";
-      if (sizes[i] == 1)
-        BOOST_TEST(part(path, stops[i], {}) == wanted);
-      else
-        check_all(
-            in_processes(sizes[i], [&](Processes all) { return part(path, stops[i], Group(all)); }),
-            wanted);
+namespace {
+
+// The numbers of trained(): losses, norms and the loss of the valid split; then hashes.
+void check_to_rounding(const std::string& got, const std::string& wanted, int64_t n) {
+  std::istringstream a(got), b(wanted);
+  std::string x, y;
+  for (int64_t i = 0; i < n; ++i) {
+    BOOST_REQUIRE((a >> x && b >> y));
+    BOOST_TEST(std::stod(x) == std::stod(y), boost::test_tools::tolerance(1e-4));
+  }
+}
+
+}  // namespace
+
+// Processes in all, of which so many have each model together.
+BOOST_AUTO_TEST_CASE(processes_that_have_a_model_together_agree_with_one_to_rounding) {
+  for (const char* posenc : {"kerple_log", "rope + fire(share=layer)", "t5", "rope + cape"}) {
+    run::RunConfig config = batch_of_eight(posenc);
+    config.n_head = 4;
+    config.hidden_dropout = config.attention_dropout = 0.1;
+    const std::string wanted = trained(config, {});
+    for (const auto& [size, n_tensor] : {std::pair{2, 2}, {4, 2}, {4, 4}}) {
+      config.tensor_parallel = n_tensor;
+      const std::vector<EndedProcess> ended = in_processes(size, [&](Processes all) {
+        const std::string own = trained(config, Group(all)), said = all->broadcast(own);
+        // But for the weights, which the first alone knows.
+        const size_t n_same = said.find(' ', said.rfind('\n'));
+        return own.substr(0, n_same) == said.substr(0, n_same) ? said : "not the same: " + own;
+      });
+      for (const EndedProcess& process : ended)
+        BOOST_TEST_REQUIRE(process.status == 0, process.said);
+      check_all(ended, ended[0].said);
+      check_to_rounding(ended[0].said, wanted, 9);
     }
-    const run::Checkpoint end =
-        run::load_newest_checkpoint(run::RunFolder::open(path).checkpoints());
-    BOOST_TEST(end.state.step == 8);
-    std::string metrics = read_file(path + "/metrics.csv"), kept;
-    std::istringstream lines(metrics);
-    for (std::string line; std::getline(lines, line);)  // step, tokens, loss, valid_loss, lr, norm
-      for (size_t at = 0, i = 0; i < 6; ++i) {
-        const size_t next = line.find(',', at) + 1;
-        kept += line.substr(at, next - at);
-        at = next;
+  }
+}
+
+BOOST_AUTO_TEST_CASE(models_of_several_give_a_step_up_together) {
+  run::RunConfig config = batch_of_eight();
+  config.tensor_parallel = 2;
+  const std::vector<EndedProcess> ended = in_processes(4, [&](Processes all) {
+    const std::string wanted = trained(config, Group(all));
+    Trainer t = trainer(config, Group(all));
+    t.give_up_when(is_due);
+    std::string said;
+    for (int64_t step = 0; step < 4; ++step) {
+      for (const int64_t after : {0, 2}) {  // before the first piece, before the third
+        questions = 0;
+        due_after = all->rank() == step ? after : 1'000'000'000;
+        try {
+          t.step();
+          fail<Error>("test", "not given up");
+        } catch (const Interrupted&) {
+        }
       }
-    return kept + hash_of({end.model.begin(), end.model.end()}) +
-           hash_of({end.optimizer.begin(), end.optimizer.end()});
-  };
-  const std::string wanted = in_parts("alone", {1, 1, 1});
-  BOOST_TEST(in_parts("fewer", {4, 2, 1}) == wanted);
-  BOOST_TEST(in_parts("more", {1, 2, 4}) == wanted);
+      due_after = 1'000'000'000;
+      const StepResult result = t.step();
+      said += hex(result.loss) + ' ' + hex(result.grad_norm) + '\n';
+    }
+    return wanted.starts_with(said) ? std::string() : said + wanted;
+  });
+  check_all(ended, "");
+}
+
+namespace {
+
+// A part of a run: processes in all, those of each model.
+struct Part {
+  int size = 1;
+  int64_t n_tensor = 1;
+};
+
+std::string hash_of(const std::map<std::string, Tensor>& model,
+                    const std::map<std::string, Tensor>& optimizer) {
+  return hash_of({model.begin(), model.end()}) + hash_of({optimizer.begin(), optimizer.end()});
+}
+
+std::map<std::string, Tensor> by_name(const run::NamedTensors& tensors) {
+  return {tensors.begin(), tensors.end()};
+}
+
+// What a run comes to: what metrics.csv has in its columns before the times, its last checkpoint.
+struct Outcome {
+  std::string metrics, hash;
+  bool operator==(const Outcome&) const = default;
+
+  std::vector<double> numbers() const {
+    std::vector<double> all;
+    std::istringstream cells(metrics);
+    for (std::string cell; std::getline(cells, cell, ',');) {
+      char* end = nullptr;
+      const double number = std::strtod(cell.c_str(), &end);
+      if (end != cell.c_str() && *end == 0) all.push_back(number);
+    }
+    return all;
+  }
+};
+
+// The first part starts it. Resuming gives away again what was resumed from.
+std::string make_part(run::RunConfig config, const Part& part, const std::string& path,
+                      int64_t stop_after, const Group& group) {
+  std::ostringstream out;
+  cli::Progress progress(out, false);
+  config.tensor_parallel = part.n_tensor;
+  const run::ResolvedConfig resolved = run::resolve(config);
+  const bool is_new = stop_after == 3;
+  TrainingRun run = is_new ? TrainingRun::start(resolved, path, {}, group)
+                           : TrainingRun::resume(resolved, path, {}, group);
+  const run::Checkpoint before = run::load_newest_checkpoint(run.folder().checkpoints());
+  const std::string now =
+      hash_of(by_name(run.trainer().model_tensors()), by_name(run.trainer().optimizer_tensors()));
+  require<Error>(!group.is_first() || now == hash_of(before.model, before.optimizer), "test",
+                 "what was resumed from has changed");
+  return std::to_string(run.go(progress, stop_after));
+}
+
+// A run of 8 steps, in three parts.
+Outcome in_parts(const run::RunConfig& config, const std::string& name,
+                 const std::vector<Part>& parts) {
+  const std::string path = toy().path(name);
+  const int64_t stops[] = {3, 5, 8};
+  for (size_t i = 0; i < parts.size(); ++i) {
+    const std::string wanted = stops[i] == 8 ? "0" : "75";
+    if (parts[i].size == 1)
+      BOOST_TEST(make_part(config, parts[i], path, stops[i], {}) == wanted);
+    else
+      check_all(in_processes(parts[i].size,
+                             [&](Processes all) {
+                               return make_part(config, parts[i], path, stops[i], Group(all));
+                             }),
+                wanted);
+  }
+  const run::Checkpoint end = run::load_newest_checkpoint(run::RunFolder::open(path).checkpoints());
+  BOOST_TEST(end.state.step == 8);
+  std::string kept;
+  std::istringstream lines(read_file(path + "/metrics.csv"));
+  for (std::string line; std::getline(lines, line);)  // step, tokens, loss, valid_loss, lr, norm
+    for (size_t at = 0, i = 0; i < 6; ++i) {
+      const size_t next = line.find(',', at) + 1;
+      kept += line.substr(at, next - at);
+      at = next;
+    }
+  return {kept, hash_of(end.model, end.optimizer)};
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(a_run_goes_on_with_any_number_of_processes) {
+  const run::RunConfig config = batch_of_eight();
+  const Outcome wanted = in_parts(config, "alone", {{}, {}, {}});
+  BOOST_TEST((in_parts(config, "fewer", {{4}, {2}, {}}) == wanted));
+  BOOST_TEST((in_parts(config, "more", {{}, {2}, {4}}) == wanted));
+}
+
+BOOST_AUTO_TEST_CASE(a_run_goes_on_with_any_number_of_processes_for_a_model) {
+  run::RunConfig config = batch_of_eight("kerple_log + fire(share=layer)");
+  config.n_head = 4;
+  const std::vector<double> wanted = in_parts(config, "whole", {{}, {}, {}}).numbers();
+  BOOST_TEST(wanted.size() > 20u);
+  int64_t i = 0;
+  for (const std::vector<Part>& parts :
+       {std::vector<Part>{{4, 2}, {}, {4, 4}}, {{}, {2, 2}, {4, 2}}, {{4, 4}, {4, 2}, {2}}})
+    BOOST_TEST(in_parts(config, "shared" + std::to_string(i++), parts).numbers() == wanted,
+               boost::test_tools::tolerance(1e-4) << boost::test_tools::per_element());
 }
 
 BOOST_AUTO_TEST_CASE(what_the_first_cannot_do_ends_the_others) {

@@ -18,7 +18,7 @@ namespace {
 std::vector<std::string> groups_of(int size, int64_t n_tensor) {
   const std::vector<EndedProcess> ended =
       in_processes(size, [&](std::shared_ptr<comm::Communicator> all) {
-        const ProcessGrid grid = ProcessGrid::of(all, n_tensor);
+        const ProcessGrid grid = ProcessGrid::of(Group(all), n_tensor);
         const auto members = [&](const Group& group) {
           std::string text;
           for (const std::string& rank : group.communicator().gather(std::to_string(all->rank())))
@@ -44,13 +44,12 @@ BOOST_AUTO_TEST_CASE(neighbours_have_a_model_and_those_of_one_place_share_the_ba
 }
 
 BOOST_AUTO_TEST_CASE(the_number_for_a_model_divides_that_of_all) {
-  const auto alone = std::make_shared<comm::Communicator>();
   for (const int64_t n : {0, 2, -1})
     BOOST_CHECK_EXCEPTION(
-        ProcessGrid::of(alone, n), ConfigError,
+        ProcessGrid::of({}, n), ConfigError,
         says_exactly(concat("[processes] expected a number of processes for each model that "
                             "divides all of them, got ",
-                            n, " of 1")));
+                            n, " of 1; --tensor-parallel says it")));
 }
 
 }  // namespace

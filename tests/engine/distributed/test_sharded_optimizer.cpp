@@ -56,7 +56,7 @@ ShardedOptimizer::Make maker() {
 }
 
 void step(ShardedOptimizer& optimizer, int64_t index) {
-  const int n = optimizer.group().size();
+  const int n = optimizer.processes().data.size();
   const std::vector<Parameter>& all = optimizer.parameters();
   optimizer.begin_update(1e-2);
   std::vector<bool> have(all.size(), true);
@@ -78,7 +78,7 @@ void step(ShardedOptimizer& optimizer, int64_t index) {
 
 // Weights and state after some steps, with the state given away and taken back in the middle.
 std::string trained(const Group& group, const ShardedOptimizer::Make& make) {
-  ShardedOptimizer optimizer(parameters(), group, make);
+  ShardedOptimizer optimizer(parameters(), ProcessGrid::of(group, 1), make);
   for (int64_t i = 0; i < 2; ++i) step(optimizer, i);
   // As a checkpoint does: all read what the first has.
   std::map<std::string, Tensor> all;
@@ -92,7 +92,7 @@ std::string trained(const Group& group, const ShardedOptimizer::Make& make) {
     }
   }
   const std::vector<Parameter> weights = optimizer.parameters();
-  ShardedOptimizer other(weights, group, make);
+  ShardedOptimizer other(weights, ProcessGrid::of(group, 1), make);
   other.load_state(all, optimizer.t());
   for (int64_t i = 2; i < 4; ++i) step(other, i);
   const auto state = other.state();
@@ -121,7 +121,7 @@ BOOST_AUTO_TEST_CASE(any_number_of_processes_make_the_update_of_one_to_the_bit) 
 BOOST_AUTO_TEST_CASE(a_state_of_another_model_is_refused) {
   const std::vector<EndedProcess> ended =
       in_processes(2, [&](std::shared_ptr<comm::Communicator> processes) {
-        ShardedOptimizer optimizer(parameters(), Group(std::move(processes)),
+        ShardedOptimizer optimizer(parameters(), ProcessGrid::of(Group(std::move(processes)), 1),
                                    maker<AdamWOptions, AdamW>());
         std::string said;
         std::map<std::string, Tensor> tensors;
@@ -148,7 +148,8 @@ BOOST_AUTO_TEST_CASE(a_process_that_gives_up_does_not_wait) {
   const std::vector<EndedProcess> ended =
       in_processes(2, [&](std::shared_ptr<comm::Communicator> processes) -> std::string {
         const Group group(processes);
-        ShardedOptimizer optimizer(parameters(), group, maker<AdamWOptions, AdamW>());
+        ShardedOptimizer optimizer(parameters(), ProcessGrid::of(group, 1),
+                                   maker<AdamWOptions, AdamW>());
         optimizer.buckets().begin();
         if (group.rank() == 1) fail<Error>("test", "gone");
         for (size_t i = optimizer.parameters().size(); i-- > 0;) optimizer.buckets().put(i, {});
