@@ -109,6 +109,9 @@ cli::ExitCode start_or_resume(const Request& request, const run::ResolvedConfig&
                 : concat("resuming at step ", run.trainer().state().step, " in "))
         << cli::printable(run.folder().path().string()) << std::endl;
     if (!group.is_alone()) out << processes.description() << std::endl;
+    if (const int64_t n = config.tensor_parallel; n > 1)
+      out << "tensor parallel: " << n << " of them have each model together, " << group.size() / n
+          << (n == group.size() ? " has" : " share") << " the batch" << std::endl;
     cli::Progress progress = processes.progress();
     return run.go(progress, request.stop_after);
   } catch (const Interrupted&) {  // before there was a run to save
@@ -146,7 +149,11 @@ int train_program(int argc, char** argv) {
     bool is_asked = false;
     processes.before_meeting([&] {
       is_asked = read_request(argc, argv, request, processes.out());
-      if (is_asked) config = run::resolve(request.config);
+      if (!is_asked) return;
+      config = run::resolve(request.config);
+      require<ConfigError>(processes.size() % config.tensor_parallel == 0, "train",
+                           "--tensor-parallel: expected a divisor of the number of processes, ",
+                           processes.size(), ", got ", config.tensor_parallel);
     });
     if (!is_asked) return cli::kDone;
     processes.meet(run::to_text(config.settings), config.threads);

@@ -28,6 +28,8 @@ class Processes {
 
   /// Whether this is the first of them, also before they have met.
   bool is_first() const { return launch_.rank == 0; }
+  /// How many they are, also before they have met.
+  int64_t size() const { return launch_.size; }
   const Group& group() const { return group_; }
   /// stdout in the first process, nothing in the others, also before they have met.
   std::ostream& out() const;

@@ -10,7 +10,7 @@ ProcessGrid ProcessGrid::of(const Group& all, int64_t n_tensor) {
   require<ConfigError>(
       n_tensor >= 1 && all.size() % n_tensor == 0, "processes",
       "expected a number of processes for each model that divides all of them, got ", n_tensor,
-      " of ", all.size(), "; --tensor-parallel says it");
+      " of ", all.size());
   const int n = static_cast<int>(n_tensor), own = all.rank(), place = own % n;
   std::vector<int> tensor, data;
   for (int rank = own - place; rank < own - place + n; ++rank) tensor.push_back(rank);

@@ -45,6 +45,13 @@ make_corpus "$prepare" || exit 1
 status "$train" $config --out whole
 expect 'the undisturbed run' 0 "$got"
 
+# newest RUN: the step of its newest checkpoint
+newest() {
+  local name
+  name=$(ls "$1/checkpoints" | grep '^step-[0-9]*$' | tail -n 1)
+  echo $((10#${name#step-}))
+}
+
 # Nobody is where MASTER_ADDR says, or it is no address; half of the processes are missing: they wait
 # for half a minute, beside what follows.
 first=$SECONDS
@@ -87,6 +94,31 @@ done
 status "$train" --resume stopped
 expect 'one process goes on with what four began' 0 "$got"
 same_end whole stopped || expect 'a run of four and of one' 'the undisturbed one' "$(<difference)"
+
+# Of two that have the model together, one is killed; then one is asked to stop; then one process goes
+# on, which has to be said.
+new_job
+for rank in 0 1; do start $rank 2 $long --tensor-parallel 2 --out halves; done
+until_step 3 halves
+kill -KILL "$(pgrep -P "${pids[1]}")" 2>/dev/null
+begin=$SECONDS
+ends 0
+expect 'half of a model whose other half was killed' 1 "$got"
+says 'half of a model whose other half was killed' 'of 2 has ended or cannot be reached any more'
+new_job
+for rank in 0 1; do start $rank 2 --resume halves; done
+until_step $(($(newest halves) + 2 * every)) halves
+kill -USR1 "$(pgrep -P "${pids[1]}")"
+for rank in 0 1; do
+  ends $rank
+  expect "half $rank of a model of which one was asked to stop" 75 "$got"
+done
+status "$train" --resume halves
+expect 'a model of two in one process' 2 "$got"
+says 'a model of two in one process' \
+  '--tensor-parallel: expected a divisor of the number of processes, 1, got 2'
+status "$train" --resume halves --tensor-parallel 1 --stop-after 1
+expect 'a model of two in one process, as was said' 75 "$got"
 
 # Other configurations.
 new_job

@@ -49,7 +49,7 @@ BOOST_AUTO_TEST_CASE(the_number_for_a_model_divides_that_of_all) {
         ProcessGrid::of({}, n), ConfigError,
         says_exactly(concat("[processes] expected a number of processes for each model that "
                             "divides all of them, got ",
-                            n, " of 1; --tensor-parallel says it")));
+                            n, " of 1")));
 }
 
 }  // namespace
