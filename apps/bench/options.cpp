@@ -30,6 +30,12 @@ void BenchOptions::apply() {
   if (threads) set_thread_count(*threads);
 }
 
+void BenchOptions::meet(run::Processes& processes, int argc, const char* const* argv) {
+  processes.meet(run::words_of(argc, argv), threads);
+  apply();
+  if (!processes.is_first()) csv.clear();
+}
+
 void check_lengths(const std::vector<int64_t>& lengths) {
   for (const int64_t length : lengths)
     require<ConfigError>(length >= 1, "bench", "expected lengths from 1 on, got ", length);

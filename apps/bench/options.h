@@ -6,6 +6,7 @@
 
 #include "apps/bench/card.h"
 #include "apps/cli/options.h"
+#include "apps/run/processes.h"
 #include "engine/device.h"
 #include "engine/dtype.h"
 #include "layers/config.h"
@@ -24,6 +25,9 @@ struct BenchOptions {
   void add_to(cli::Options& options);
   /// Checks everything, fills what is empty and sets the number of threads. ConfigError.
   void apply();
+  /// apply() in the processes of a job, which meet and share the processors. ConfigError, in all of
+  /// them, unless they were called with the same words.
+  void meet(run::Processes& processes, int argc, const char* const* argv);
   /// After apply().
   Peak peak() const { return peak_of(where(), dtype(), peak_tflops); }
   Device where() const { return parse_device(device); }

@@ -176,16 +176,14 @@ void measure_here(const Request& request, const run::Processes& processes, std::
   out << "a step of " << n << " processes: predicted " << milliseconds(predicted_s)
       << " ms, measured " << milliseconds(measured_s) << " ms, "
       << fixed(measured_s / predicted_s, 3)
-      << " of it; in the measured steps sums of gradients took " << percent(together.reduce_share())
-      << " of the time, and were waited for in " << percent(together.wait_share()) << '\n';
+      << " of it; in the measured steps sums of gradients took "
+      << percent(together.times().reduced_s / together.run_s())
+      << " of the time, and were waited for in "
+      << percent(together.times().waited_s / together.run_s()) << '\n';
 }
 
-}  // namespace
-
-int bench_scaling(int argc, const char* const* argv, std::ostream& out) {
+int scaling(int argc, const char* const* argv, run::Processes& processes, std::ostream& out) {
   Request request;
-  run::Processes processes;
-  std::ostream& to = processes.is_first() ? out : processes.out();
   cli::Options options(
       "bench scaling",
       "Predicts what a step of data-parallel training takes for any number of processes or GPUs, "
@@ -208,7 +206,7 @@ int bench_scaling(int argc, const char* const* argv, std::ostream& out) {
            "of these links (default: as --bandwidth)")
       .add("node-latency", request.node_latency, "US", "of these links (default: as --latency)");
   request.common.add_to(options);
-  if (!options.parse(argc, argv, to)) return cli::kDone;
+  if (!options.parse(argc, argv, out)) return cli::kDone;
   const auto check = [](bool ok, const char* name, double value) {
     require<ConfigError>(ok && std::isfinite(value), "config", "--", name,
                          ": expected a number above 0, got ", value);
@@ -221,14 +219,9 @@ int bench_scaling(int argc, const char* const* argv, std::ostream& out) {
   check(request.update_ms >= 0, "update-ms", request.update_ms);
   if (request.compute_ms) check(*request.compute_ms > 0, "compute-ms", *request.compute_ms);
   check_lengths(request.processes);
-  std::string words;
-  for (int i = 1; i < argc; ++i) words.append(argv[i]).append(" ");
-  processes.meet(words, request.common.threads);
-  const int64_t n_thread = thread_count();
-  request.common.apply();
+  request.common.meet(processes, argc, argv);
   if (!processes.group().is_alone()) {
-    if (!request.common.threads) set_thread_count(n_thread);
-    measure_here(request, processes, to);
+    measure_here(request, processes, out);
     return cli::kDone;
   }
   const ModelConfig config = request.model.config();
@@ -249,6 +242,14 @@ int bench_scaling(int argc, const char* const* argv, std::ostream& out) {
   print_formula(step, cluster_of(request), out);
   print_table(request, step, n_token, out);
   return cli::kDone;
+}
+
+}  // namespace
+
+int bench_scaling(int argc, const char* const* argv, std::ostream& out) {
+  return run::run_as_job(out, [&](run::Processes& processes, std::ostream& to) {
+    return scaling(argc, argv, processes, to);
+  });
 }
 
 }  // namespace farfield::bench

@@ -7,6 +7,7 @@
 #include "apps/bench/options.h"
 #include "apps/bench/products.h"
 #include "apps/bench/report.h"
+#include "apps/run/processes.h"
 #include "apps/train/timed_step.h"
 #include "engine/step_graph.h"
 #include "layers/config.h"
@@ -29,8 +30,17 @@ std::string how_given(const StepGraph& graph) {
                              : concat("kernel by kernel: ", graph.why_not());
 }
 
-// Medians of the parts of a step: ": forward 3.1, backward 6.2, update 0.9".
+// Medians of the parts of a step: ": forward 3.1, backward 6.2, update 0.9". Of processes that
+// share the batch the means of what the first had, since their parts are not apart.
 std::string parts_of(train::TimedStep& timed, int64_t rounds) {
+  if (const train::StepTimes times = timed.times(); times.computed_s > 0) {
+    const auto mean = [n = static_cast<double>(timed.n_run())](double all_s) {
+      return milliseconds(all_s / n);
+    };
+    return concat(": forward and backward ", mean(times.computed_s), ", sums of gradients ",
+                  mean(times.reduced_s), ", of which ", mean(times.waited_s),
+                  " behind backward, update and new weights ", mean(times.updated_s));
+  }
   std::array<analysis::Samples, 3> parts;
   for (int64_t round = 0; round < rounds; ++round) {
     const auto times = timed.run_parts();
@@ -40,28 +50,32 @@ std::string parts_of(train::TimedStep& timed, int64_t rounds) {
                 milliseconds(parts[1].median()), ", update ", milliseconds(parts[2].median()));
 }
 
-}  // namespace
-
-int bench_step(int argc, const char* const* argv, std::ostream& out) {
+int step(int argc, const char* const* argv, run::Processes& processes, std::ostream& out) {
   BenchOptions common;
   ModelOptions model;
   std::vector<std::string> posenc = {"alibi"};
   bool checkpointing = false;
   std::string cuda_graph = "auto";
+  int64_t tensor_parallel = 1;
   cli::Options options(
       "bench step",
       "Times training steps: forward, backward, clipping, AdamW. Shares are of the rate of the "
       "model's own matrix products, measured first. Where `none` is among the encodings, each of "
       "the others takes turns with it; `against none` is the median over rounds of the ratio of "
-      "two neighbours, so that slow drifts of the machine do not count.");
+      "two neighbours, so that slow drifts of the machine do not count. Processes started by "
+      "mpirun, srun or the variables of torchrun share the batch.");
   model.add_to(options);
   options.add("posenc", posenc, "EXPR,...", "positional encodings, or all; may be repeated")
       .add("checkpoint", checkpointing, "keep block inputs only and compute blocks again")
       .add("cuda-graph", cuda_graph, "auto|off",
-           "on CUDA, record a step once and repeat it by one call, as `train` does");
+           "on CUDA, record a step once and repeat it by one call, as `train` does")
+      .add("tensor-parallel", tensor_parallel, "N",
+           "of several processes, so many have each model together, as with `train`");
   common.add_to(options);
   if (!options.parse(argc, argv, out)) return cli::kDone;
-  common.apply();
+  common.meet(processes, argc, argv);
+  const ProcessGrid grid = ProcessGrid::of(processes.group(), tensor_parallel);
+  const auto n_process = static_cast<double>(grid.all.size());
   require<ConfigError>(cuda_graph == "auto" || cuda_graph == "off", "config",
                        "--cuda-graph: expected auto or off, got '", cuda_graph, "'");
 
@@ -71,18 +85,24 @@ int bench_step(int argc, const char* const* argv, std::ostream& out) {
   ProductRunner products(step_products(config, n_token, checkpointing), common.dtype(),
                          common.where());
 
-  const Peak peak = common.peak();
+  Peak peak = common.peak();
+  peak.gflops *= n_process;
   out << model.preset << ", " << fixed(static_cast<double>(parameter_count(config)) * 1e-6, 1)
       << "M parameters, " << batch_size << " x " << config.train_len << " tokens, vocabulary "
       << config.vocab_size << ", " << *common.precision << (checkpointing ? ", checkpointing" : "")
       << "; " << peak.line << '\n';
+  if (!grid.all.is_alone()) {
+    out << processes.description() << "; rates and peaks are those of all, memory of the first";
+    if (tensor_parallel > 1) out << "; " << tensor_parallel << " have each model together";
+    out << '\n';
+  }
   analysis::Samples product_s;
   for (int64_t round = -1; round < common.rounds; ++round) {  // one to warm up
     const double time = products.run_all();
     if (round >= 0) product_s.add(time);
   }
 
-  const double product_rate = products.gflop() / product_s.median();
+  const double product_rate = n_process * products.gflop() / product_s.median();
   const double gflop = step_gflop(config, batch_size);
   out << "its matrix products alone: " << milliseconds(product_s.median()) << " ms, "
       << fixed(product_rate, 1) << " GFLOP/s";
@@ -100,7 +120,7 @@ int bench_step(int argc, const char* const* argv, std::ostream& out) {
         train::StepShape{.batch_size = batch_size,
                          .checkpointing = checkpointing,
                          .deterministic_reduce = common.where().kind == Device::Kind::cpu},
-        common.dtype(), common.where(), cuda_graph == "auto");
+        common.dtype(), common.where(), cuda_graph == "auto", grid);
   };
   std::vector<std::string> parts, given;
   const LeftOut left_out = measure_in_turn(
@@ -120,11 +140,19 @@ int bench_step(int argc, const char* const* argv, std::ostream& out) {
     out << "\nhow the device is given a step:\n";
     for (const std::string& line : given) out << line << '\n';
   }
-  out << "\nparts, each waited for, ms:\n";
+  out << (grid.data.is_alone() ? "\nparts, each waited for, ms:\n" : "\nparts, ms:\n");
   for (const std::string& line : parts) out << line << '\n';
   report.close(common.csv);
   left_out.rethrow();
   return cli::kDone;
+}
+
+}  // namespace
+
+int bench_step(int argc, const char* const* argv, std::ostream& out) {
+  return run::run_as_job(out, [&](run::Processes& processes, std::ostream& to) {
+    return step(argc, argv, processes, to);
+  });
 }
 
 }  // namespace farfield::bench

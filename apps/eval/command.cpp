@@ -385,9 +385,7 @@ int command(int argc, const char* const* argv, std::ostream& out, run::Processes
                        "of trained values");
   check_word("document-order", request.order, {"seed", "file"});
   check(request.eval);
-  std::string words;
-  for (int i = 1; i < argc; ++i) words.append(argv[i]).append(" ");
-  processes.meet(words, request.threads);
+  processes.meet(run::words_of(argc, argv), request.threads);
   try {
     return Call(request, out, processes).run();
   } catch (const Interrupted&) {
@@ -400,18 +398,10 @@ int command(int argc, const char* const* argv, std::ostream& out, run::Processes
 
 }  // namespace
 
-// What is wrong with the call is the same in all processes, and the first one's to tell.
 int eval_command(int argc, const char* const* argv, std::ostream& out) {
-  run::Processes processes;
-  if (processes.is_first()) return command(argc, argv, out, processes);
-  std::ostream nowhere(nullptr);
-  try {
-    return command(argc, argv, nowhere, processes);
-  } catch (const ConfigError&) {
-    return cli::kUsage;
-  } catch (const run::OtherFailed&) {
-    return cli::kFailed;
-  }
+  return run::run_as_job(out, [&](run::Processes& processes, std::ostream& to) {
+    return command(argc, argv, to, processes);
+  });
 }
 
 }  // namespace farfield::eval

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <iostream>
 
+#include "apps/cli/options.h"
 #include "apps/cli/version.h"
 #include "apps/run/together.h"
 #include "engine/base/error.h"
@@ -69,6 +70,25 @@ std::string Processes::description() const {
     text += concat("; ", launch_.starter, " has bound them to ", n_used, " of ", n_processor(),
                    " processors", launch_.starter == "mpirun" ? ", --bind-to none frees them" : "");
   return text;
+}
+
+int run_as_job(std::ostream& out, const std::function<int(Processes&, std::ostream&)>& work) {
+  Processes processes;
+  if (processes.is_first()) return work(processes, out);
+  std::ostream nowhere(nullptr);
+  try {
+    return work(processes, nowhere);
+  } catch (const ConfigError&) {
+    return cli::kUsage;
+  } catch (const OtherFailed&) {
+    return cli::kFailed;
+  }
+}
+
+std::string words_of(int argc, const char* const* argv) {
+  std::string words;
+  for (int i = 1; i < argc; ++i) words.append(argv[i]).append(" ");
+  return words;
 }
 
 }  // namespace farfield::run

@@ -44,4 +44,12 @@ class Processes {
   Group group_;
 };
 
+/// Runs a command, work(processes, out), in the processes that the program was started as, and
+/// returns its exit status. What it prints and what is wrong with the call, which is the same in
+/// all, is the first one's to say; the others are given an `out` that goes nowhere.
+int run_as_job(std::ostream& out, const std::function<int(Processes&, std::ostream&)>& work);
+
+/// The words of a call, for meet().
+std::string words_of(int argc, const char* const* argv);
+
 }  // namespace farfield::run

@@ -31,8 +31,9 @@ int64_t step_of(std::string_view row) {
 }
 
 const std::vector<std::string> kColumns = {
-    "step",         "tokens", "loss",       "valid_loss",  "lr",     "grad_norm",
-    "tokens_per_s", "time_s", "wait_share", "save_wait_s", "save_s", "save_mib"};
+    "step",      "tokens",       "loss",          "valid_loss", "lr",
+    "grad_norm", "tokens_per_s", "time_s",        "wait_share", "save_wait_s",
+    "save_s",    "save_mib",     "sum_wait_share"};
 // Runs that began before there was a column go on without it.
 constexpr size_t kFewestColumns = 8;
 
@@ -107,7 +108,8 @@ void MetricsFile::append(const Metrics& m) {
       cli::number(m.lr),           cli::number(m.grad_norm),
       cli::number(m.tokens_per_s), cli::number(m.time_s),
       fixed(m.wait_share, 4),      fixed(m.saves.waited_s, 4),
-      fixed(m.saves.write_s, 4),   fixed(static_cast<double>(m.saves.bytes) / (1 << 20), 2)};
+      fixed(m.saves.write_s, 4),   fixed(static_cast<double>(m.saves.bytes) / (1 << 20), 2),
+      fixed(m.sum_wait_share, 4)};
   fields.resize(n_columns_);
   const std::string row = cli::csv_row(fields);
   const int file = ::open(path_.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);

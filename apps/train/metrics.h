@@ -23,6 +23,8 @@ struct Metrics {
   double time_s = 0;        ///< spent training, since the start of the run
   double wait_share = 0;    ///< of the time since the row before: waiting for the data
   run::SaveFigures saves;   ///< of checkpoints finished since the row before
+  /// Of the time since the row before: waiting for the sums of several processes' gradients.
+  double sum_wait_share = 0;
 };
 
 /// Appends rows to metrics.csv.

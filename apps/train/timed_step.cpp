@@ -46,6 +46,7 @@ double TimedStep::run() {
   });
   // What a recorded step uses is held from then on.
   peak_bytes_ = std::max(peak_bytes_, own_bytes_ + memory_stats(device_).peak_bytes - held);
+  ++n_run_;
   run_s_ += time;
   return time;
 }

@@ -27,16 +27,17 @@ class TimedStep {
   /// allocator's.
   int64_t peak_bytes() const { return peak_bytes_; }
   const StepGraph& graph() const { return step_.graph(); }
-  /// Of the time of all run(): in which gradients of several processes were summed, and in which
-  /// this was waited for.
-  double reduce_share() const { return step_.reduced_s() / run_s_; }
-  double wait_share() const { return step_.waited_s() / run_s_; }
+  /// Of all run(): how many they were and what they took, of several processes also in parts.
+  int64_t n_run() const { return n_run_; }
+  double run_s() const { return run_s_; }
+  StepTimes times() const { return step_.times(); }
 
  private:
   Device device_;
   int64_t before_;
   TrainingStep step_;
   int64_t own_bytes_, peak_bytes_ = 0;
+  int64_t n_run_ = 0;
   double run_s_ = 0;
 };
 

@@ -69,6 +69,8 @@ class Trainer {
   const Transformer& model() const { return step_.model(); }
   /// Seconds of state().time_s in which the device had nothing to do for want of data.
   double waited_s() const { return batches_.waited_s(); }
+  /// Seconds of state().time_s in which gradients of other processes were waited for.
+  double waited_for_sums_s() const { return step_.times().waited_s; }
   const Group& group() const { return step_.processes().all; }
   /// How the device is given a step.
   const StepGraph& graph() const { return step_.graph(); }

@@ -212,6 +212,9 @@ void TrainingRun::log(const StepResult& step, bool is_last, cli::Progress& progr
   if (valid) text += ", valid " + fixed(*valid, 4);
   text += ", " + rate(speed) + " tokens/s";
   if (keep && metrics_) {
+    const auto share = [seconds](double waited_s, double before_s) {
+      return seconds > 0 ? (waited_s - before_s) / seconds : 0;
+    };
     or_say_how_to_go_on([&] {
       metrics_->append(
           {.step = step.step,
@@ -222,12 +225,14 @@ void TrainingRun::log(const StepResult& step, bool is_last, cli::Progress& progr
            .grad_norm = step.grad_norm,
            .tokens_per_s = speed,
            .time_s = state.time_s,
-           .wait_share = seconds > 0 ? (trainer_->waited_s() - logged_wait_s_) / seconds : 0,
-           .saves = saver_->take_figures()});
+           .wait_share = share(trainer_->waited_s(), logged_wait_s_),
+           .saves = saver_->take_figures(),
+           .sum_wait_share = share(trainer_->waited_for_sums_s(), logged_sum_wait_s_)});
     });
     logged_tokens_ = state.tokens;
     logged_time_s_ = state.time_s;
     logged_wait_s_ = trainer_->waited_s();
+    logged_sum_wait_s_ = trainer_->waited_for_sums_s();
   }
   progress.update(step.step, config.steps, text, keep);
 }
@@ -306,6 +311,7 @@ void TrainingRun::rewind(const StepResult& bad, cli::Progress& progress) {
   if (metrics_) metrics_.emplace(folder_.metrics(), state.step, checkpoint.state.metrics);
   logged_tokens_ = state.tokens;
   logged_time_s_ = state.time_s;
+  logged_sum_wait_s_ = trainer_->waited_for_sums_s();  // counts anew
 }
 
 }  // namespace farfield::train

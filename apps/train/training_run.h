@@ -73,7 +73,7 @@ class TrainingRun {
   int64_t bad_step_ = 0;       // the latest that was not
   int64_t bad_in_a_row_ = 0;   // such steps without a finite one beyond them
   int64_t logged_tokens_ = 0;  // at the row before
-  double logged_time_s_ = 0, logged_wait_s_ = 0;
+  double logged_time_s_ = 0, logged_wait_s_ = 0, logged_sum_wait_s_ = 0;
   bool has_said_how_ = false;  // the device is given its steps
 };
 

@@ -1,10 +1,12 @@
 #include "apps/train/training_step.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 
 #include "apps/run/together.h"
 #include "apps/run/weights.h"
+#include "engine/base/clock.h"
 #include "engine/base/error.h"
 #include "engine/base/parallel.h"
 #include "engine/distributed/tree_sum.h"
@@ -97,12 +99,10 @@ TrainingStep::TrainingStep(Transformer model, const StepOptions& options)
     graph_.turn_off("the adaptive input and softmax take each batch apart by its tokens");
 }
 
-double TrainingStep::waited_s() const {
-  return optimizer_->is_sharded() ? optimizer_->buckets().waited_s() : 0;
-}
-
-double TrainingStep::reduced_s() const {
-  return optimizer_->is_sharded() ? optimizer_->buckets().reduced_s() : 0;
+StepTimes TrainingStep::times() const {
+  if (!optimizer_->is_sharded()) return {};
+  const GradientBuckets& buckets = optimizer_->buckets();
+  return {computed_s_, buckets.reduced_s(), buckets.waited_s(), updated_s_};
 }
 
 void TrainingStep::take(const Tensor& inputs, const Tensor& targets, int64_t index) {
@@ -242,6 +242,7 @@ void TrainingStep::compute_with_others() {
   has_gradient_.assign(parameters().size(), false);
   GradientBuckets& buckets = optimizer_->buckets();
   buckets.begin();
+  const auto start = std::chrono::steady_clock::now();
   double losses = 0;
   bool has_given_up = false;
   try {
@@ -255,9 +256,12 @@ void TrainingStep::compute_with_others() {
     throw;
   }
   for (size_t i = 0; i < parameters().size(); ++i) send(i, parameters()[i].value.grad());
+  computed_s_ += seconds_since(start);
   buckets.finish();
   const auto [sum, have_gradient] = agree(losses, has_given_up);
+  const auto summed = std::chrono::steady_clock::now();
   update(Tensor::full({}, sum * pieces_.share(), DType::f64, device_), have_gradient);
+  updated_s_ += seconds_since(summed);
 }
 
 void TrainingStep::run_graph() {

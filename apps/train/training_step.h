@@ -49,6 +49,14 @@ struct OwnPieces {
   static OwnPieces of(const StepShape& shape, int rank, int n_process);
 };
 
+/// Seconds of the steps of processes that share the batch, all together.
+struct StepTimes {
+  double computed_s = 0;  ///< in forward and backward
+  double reduced_s = 0;   ///< in which gradients were summed, beside that and after it
+  double waited_s = 0;    ///< for these sums, after it
+  double updated_s = 0;   ///< in the update, which gives the new weights to all
+};
+
 /// One optimizer step of a model on one batch: forward and backward in pieces, gradient norm,
 /// clipping, the update, the encoding's bounds. What training does, and what is timed as a step of
 /// it. The processes that share the batch have equal parts of it, and the same weights after each
@@ -98,10 +106,7 @@ class TrainingStep {
   }
   const ProcessGrid& processes() const { return options_.processes; }
   const OwnPieces& pieces() const { return pieces_; }
-  /// Seconds in which the process has waited for gradients of others, in all steps.
-  double waited_s() const;
-  /// Seconds that summing them has taken, also behind backward, in all steps.
-  double reduced_s() const;
+  StepTimes times() const;
   /// How the device is given a step.
   const StepGraph& graph() const { return graph_; }
 
@@ -143,6 +148,7 @@ class TrainingStep {
   Tensor outcome_;                          // loss and gradient norm, float64 [2]
   std::vector<Tensor> recorded_gradients_;  // of the parameters, where a recorded step leaves them
   std::vector<bool> is_sent_, has_gradient_;  // by parameter, in this step
+  double computed_s_ = 0, updated_s_ = 0;     // as in StepTimes
 };
 
 }  // namespace farfield::train

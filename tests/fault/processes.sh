@@ -1,10 +1,11 @@
 #!/bin/bash
-# processes.sh TRAIN PREPARE EVAL: what becomes of a run of several processes when one of them, or what they
+# processes.sh TRAIN PREPARE EVAL BENCH JOB: what becomes of a run of several processes when one of them, or what they
 # were started with, fails: each of the others ends within 30 seconds with a sentence that says why, and
 # the run goes on from its newest checkpoint as if nothing had happened.
 set -u
 export LC_ALL=C OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1  # for containers
-train=$(realpath "$1") prepare=$(realpath "$2") eval=$(realpath "$3")
+train=$(realpath "$1") prepare=$(realpath "$2") eval=$(realpath "$3") bench=$(realpath "$4")
+job=$(realpath "$5")  # engine/comm/job.cpp
 several="bash $(realpath "$(dirname "$0")")/several.sh"
 source "$(dirname "$0")/small_run.sh"
 folder=$(mktemp -d) || exit 1
@@ -131,6 +132,16 @@ for rank in 0 1; do
 done
 expect 'a run of two configurations' no "$([[ -e other ]] && echo yes || echo no)"
 
+# Another build.
+new_job
+start 0 2 $config --out other
+train=$job start 1 2 build another
+for rank in 0 1; do
+  ends $rank
+  says "process $rank of another build" 'expected the same build in all processes'
+done
+expect 'a run of two builds' no "$([[ -e other ]] && echo yes || echo no)"
+
 # What is wrong with the command line is said once.
 new_job
 for rank in 0 1; do start $rank 2 $config --steps none --out wrong; done
@@ -160,6 +171,16 @@ says 'eval by three processes' '3 processes by TCP'
 for file in whole/eval/*.csv; do
   cmp -s <(sed 's/^whole//' "$file") <(sed 's/^shared//' "shared/eval/${file##*/}") ||
     expect "${file##*/} by three processes" 'that of one' 'another'
+done
+
+# A step that is timed, in its parts.
+tensor_parallel=
+asked='step --preset smoke --rounds 2 --threads 1 --posenc none,kerple_log'
+for parts in 'forward and backward .*, sums of gradients .* update' 'forward .*, update'; do
+  status $several 2 "$bench" $asked $tensor_parallel
+  expect 'a timed step of two processes' 0 "$got"
+  grep -Eq "^kerple_log: $parts" said || expect 'a timed step' "$parts" "$(<said)"
+  tensor_parallel='--tensor-parallel 2'
 done
 
 # Those that wait for others.

@@ -30,9 +30,10 @@ Metrics row(int64_t step) {
           .tokens_per_s = 5e4,
           .time_s = 0.5,
           .wait_share = 0.01,
-          .saves = {.n = 1, .waited_s = 0.125, .write_s = 2, .bytes = 3 << 19}};
+          .saves = {.n = 1, .waited_s = 0.125, .write_s = 2, .bytes = 3 << 19},
+          .sum_wait_share = 0.03};
 }
-constexpr int64_t kRowBytes = 55;
+constexpr int64_t kRowBytes = 62;
 
 }  // namespace
 
@@ -44,9 +45,9 @@ BOOST_FIXTURE_TEST_CASE(rows_are_appended_in_the_shortest_form, Fixture) {
   file.append(second);
   BOOST_TEST(read_file(path) ==
              "step,tokens,loss,valid_loss,lr,grad_norm,tokens_per_s,time_s,wait_share,save_wait_s,"
-             "save_s,save_mib\n"
-             "1,128,0.1,,0.001,2,50000,0.5,0.0100,0.1250,2.0000,1.50\n"
-             "2,256,0.1,0.3333333333333333,0.001,2,50000,0.5,0.0100,0.1250,2.0000,1.50\n");
+             "save_s,save_mib,sum_wait_share\n"
+             "1,128,0.1,,0.001,2,50000,0.5,0.0100,0.1250,2.0000,1.50,0.0300\n"
+             "2,256,0.1,0.3333333333333333,0.001,2,50000,0.5,0.0100,0.1250,2.0000,1.50,0.0300\n");
 }
 
 BOOST_FIXTURE_TEST_CASE(a_run_that_began_without_a_column_goes_on_without_it, Fixture) {

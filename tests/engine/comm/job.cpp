@@ -1,5 +1,5 @@
 // A job of several processes: adds up what all have, and says how they found each other. With
-// "kill RANK" that process kills itself half-way.
+// "kill RANK" that process kills itself half-way; with "build TEXT" they first compare that.
 
 #include <signal.h>
 
@@ -17,9 +17,11 @@ int main(int argc, char** argv) {
   try {
     const comm::Launch launch = comm::launch_of(comm::environment_of_process());
     comm::Communicator processes = comm::meet(launch);
+    const std::string asked = argc == 3 ? argv[1] : "";
+    if (asked == "build") processes.require_equal(asked, argv[2]);
     std::vector<float> values(1'000'000, static_cast<float>(processes.rank() + 1));
     processes.sum(values);
-    if (argc == 3 && std::atoi(argv[2]) == processes.rank()) ::raise(SIGKILL);
+    if (asked == "kill" && std::atoi(argv[2]) == processes.rank()) ::raise(SIGKILL);
     processes.sum(values);
     const auto n = static_cast<float>(processes.size());
     require<Error>(values.back() == n * (n + 1) / 2 * n, "job", "other sums: ", values.back());
