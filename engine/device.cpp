@@ -6,6 +6,16 @@
 #include "engine/base/error.h"
 
 namespace farfield {
+namespace {
+
+int& default_cuda() {
+  static int index = 0;
+  return index;
+}
+
+}  // namespace
+
+void set_default_cuda(int index) { default_cuda() = index; }
 
 std::ostream& operator<<(std::ostream& out, const Device& device) {
   if (device.kind == Device::Kind::cpu) return out << "cpu";
@@ -17,7 +27,7 @@ Device parse_device(std::string_view text) {
   std::string_view rest = text;
   if (rest.starts_with("cuda")) {
     rest.remove_prefix(4);
-    int index = 0;
+    int index = default_cuda();
     bool ok = rest.empty();
     if (rest.starts_with(":")) {
       const auto [end, error] = std::from_chars(rest.data() + 1, rest.data() + rest.size(), index);

@@ -12,6 +12,7 @@
 #include "apps/run/together.h"
 #include "engine/base/error.h"
 #include "engine/base/parallel.h"
+#include "engine/device.h"
 
 namespace farfield::run {
 namespace {
@@ -24,9 +25,17 @@ int64_t n_own_processor() {
   return ::sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : n_processor();
 }
 
+// As Slurm leaves it, with a GPU for each task.
+bool has_one_gpu(const comm::Environment& environment) {
+  const std::optional<std::string> visible = environment("CUDA_VISIBLE_DEVICES");
+  return visible && !visible->empty() && visible->find(',') == std::string::npos;
+}
+
 }  // namespace
 
-Processes::Processes() : launch_(comm::launch_of(comm::environment_of_process())) {}
+Processes::Processes() : launch_(comm::launch_of(comm::environment_of_process())) {
+  set_default_cuda(has_one_gpu(comm::environment_of_process()) ? 0 : launch_.local_rank);
+}
 
 void Processes::before_meeting(const std::function<void()>& work) const {
   try {

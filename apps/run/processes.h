@@ -12,7 +12,8 @@
 namespace farfield::run {
 
 /// The processes that a program was started as, by mpirun, srun or the variables of torchrun: one
-/// where none of them did. Those of a machine share its processors.
+/// where none of them did. Those of a machine share its processors; of its GPUs "cuda" is the one
+/// with the process's number on the machine, or the only one that CUDA_VISIBLE_DEVICES leaves it.
 class Processes {
  public:
   /// By the environment. ConfigError as comm::launch_of().

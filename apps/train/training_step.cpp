@@ -79,9 +79,11 @@ TrainingStep::TrainingStep(Transformer model, const StepOptions& options)
       optimizer_(std::make_unique<ShardedOptimizer>(model_.parameters(), options.processes,
                                                     maker(options))),
       graph_(device_) {
-  require<DeviceError>(processes().all.is_alone() || device_.kind == Device::Kind::cpu, kWhere,
-                       "expected one process on ", device_, ", got ", processes().all.size(),
-                       ": several train together on the CPU alone");
+  require<ConfigError>(processes().data.is_alone() || device_.kind == Device::Kind::cpu ||
+                           !options.shape.deterministic_reduce,
+                       kWhere, "expected --deterministic-reduce off of ", processes().data.size(),
+                       " processes that share a batch on ", device_,
+                       ", got on: the order in which NCCL adds is its own");
   model_.set_checkpointing(options.shape.checkpointing);
   const Shape shape{pieces_.batch_size(), model_.config().train_len};
   inputs_ = Tensor::empty(shape, DType::i32, device_);

@@ -25,7 +25,8 @@ void GradientBuckets::begin() {
   }
   is_given_up_ = false;
   is_running_ = true;
-  if (flat_.device().kind == Device::Kind::cpu) background_.start([this] { reduce_all(); });
+  n_left_ = layout_.n_bucket();
+  if (is_on_host()) background_.start([this] { reduce_all(); });
 }
 
 void GradientBuckets::put(size_t i, const Tensor& gradient) {
@@ -42,16 +43,20 @@ void GradientBuckets::put(size_t i, const Tensor& gradient) {
     for (int64_t k = buckets.begin; k < buckets.end; ++k)
       is_complete |= --missing_[static_cast<size_t>(k)] == 0;
   }
-  if (is_complete) changed_.notify_one();
+  if (!is_complete) return;
+  if (is_on_host())
+    changed_.notify_one();
+  else
+    begin_complete();
 }
 
 void GradientBuckets::finish() {
   const auto start = std::chrono::steady_clock::now();
   is_running_ = false;
-  if (flat_.device().kind == Device::Kind::cpu)
+  if (is_on_host())
     background_.wait();
   else
-    reduce_all();
+    group_.finish(flat_.device());
   waited_s_ += seconds_since(start);
 }
 
@@ -76,13 +81,23 @@ bool GradientBuckets::wait_until_complete(int64_t bucket) {
   return !is_given_up_;
 }
 
+Tensor GradientBuckets::bucket(int64_t k) const {
+  const comm::Range range = layout_.bucket(k);
+  return flat_.view({range.size()}, range.begin);
+}
+
+// In the same order in all processes, whatever each has complete.
+void GradientBuckets::begin_complete() {
+  for (; n_left_ > 0 && missing_[static_cast<size_t>(n_left_ - 1)] == 0; --n_left_)
+    group_.begin_reduce_scatter(bucket(n_left_ - 1), FlatLayout::unit());
+}
+
 // Backward comes to the last parameters first.
 void GradientBuckets::reduce_all() {
   for (int64_t k = layout_.n_bucket() - 1; k >= 0; --k) {
     if (!wait_until_complete(k)) return;
     const auto start = std::chrono::steady_clock::now();
-    const comm::Range range = layout_.bucket(k);
-    group_.reduce_scatter(flat_.view({range.size()}, range.begin), FlatLayout::unit());
+    group_.reduce_scatter(bucket(k), FlatLayout::unit());
     reduced_s_ += seconds_since(start);
   }
 }

@@ -12,8 +12,9 @@
 namespace farfield {
 
 /// The gradients of a list of parameters, float32, as one array that a group sums bucket by bucket,
-/// from the last one on, while the others are still computed: on the CPU a thread beside the
-/// caller's does it. Each process has its own part of each bucket afterwards.
+/// from the last one on, while the others are still computed: on the CPU by a thread beside the
+/// caller's, on a device beside what it computes. Each process has its own part of each bucket
+/// afterwards.
 class GradientBuckets {
  public:
   /// `parameters` and `layout` are those of all steps.
@@ -25,22 +26,26 @@ class GradientBuckets {
   void begin();
   /// The gradient of parameter i, once; undefined: none, zeros for the others.
   void put(size_t i, const Tensor& gradient);
-  /// Waits for the sums of all buckets, once each parameter has been put. Rethrows what went wrong
-  /// with them.
+  /// Waits for the sums of all buckets, once each parameter has been put; a device does, not the
+  /// host. Rethrows what went wrong with them.
   void finish();
   /// Instead of finish(): the other processes wait for this one until it ends.
   void give_up();
 
   /// [layout.numel()]
   const Tensor& flat() const { return flat_; }
-  /// Seconds that finish() has waited, in all steps.
+  /// Seconds that finish() has waited, in all steps, on the CPU.
   double waited_s() const { return waited_s_; }
   /// Seconds that sums have taken, from a bucket being complete here to its sum being there, in all
-  /// steps.
+  /// steps, on the CPU.
   double reduced_s() const { return reduced_s_; }
 
  private:
+  bool is_on_host() const { return flat_.device().kind == Device::Kind::cpu; }
+  Tensor bucket(int64_t k) const;
   void reduce_all();
+  /// Has the device sum the buckets whose turn it is.
+  void begin_complete();
   bool wait_until_complete(int64_t bucket);
 
   const FlatLayout& layout_;
@@ -49,6 +54,7 @@ class GradientBuckets {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<int64_t> missing_;  // parameters that a bucket waits for
+  int64_t n_left_ = 0;            // buckets that a device was not yet given
   bool is_given_up_ = false, is_running_ = false;
   double waited_s_ = 0, reduced_s_ = 0;
   Background background_;

@@ -4,15 +4,18 @@
 #include <memory>
 
 #include "engine/comm/communicator.h"
+#include "engine/distributed/device_group.h"
 #include "engine/tensor.h"
 
 namespace farfield {
 
 /// The processes that share work on tensors, and what they do with those together. Every process
-/// makes the same calls in the same order with tensors of one size, on its own device.
+/// makes the same calls in the same order with tensors of one size, on its own device: in host
+/// memory by comm::Communicator, on CUDA devices by NCCL.
 ///
-/// Tensors are without gradient history. A sum is that of comm::Communicator: in the order of a
-/// tree, the same bits in every process.
+/// Tensors are without gradient history. A sum has the same bits in every process; that of tensors
+/// on the CPU is in the order of a tree, as Communicator's. DeviceError for a device that this
+/// build has no way to others from.
 class Group {
  public:
   /// One process.
@@ -35,8 +38,17 @@ class Group {
   void all_gather(Tensor flat, int64_t unit) const;
   comm::Range own_part(int64_t n, int64_t unit) const { return communicator_->own_part(n, unit); }
 
+  /// reduce_scatter() that a device makes beside what it is given until finish(); the CPU at once.
+  void begin_reduce_scatter(Tensor flat, int64_t unit) const;
+  void finish(const Device& device) const;
+
  private:
+  /// Made by its first use, in all processes.
+  DeviceGroup& on(const Device& device) const;
+
   std::shared_ptr<comm::Communicator> communicator_ = std::make_shared<comm::Communicator>();
+  struct OnDevice;
+  std::shared_ptr<OnDevice> on_device_;
 };
 
 }  // namespace farfield

@@ -7,6 +7,7 @@
 #include "engine/distributed/grad_norm.h"
 #include "engine/kernels.h"
 #include "engine/ops/pointwise.h"
+#include "engine/ops/view.h"
 
 namespace farfield {
 namespace {
@@ -83,6 +84,7 @@ Tensor ShardedOptimizer::grad_norm() const {
     sums.assign((norm * norm).view({1}));
   }
   processes_.data.sum(sums);
+  if (!has_blocks) return sqrt(reshape(sums, {}));
   double total = 0;
   for (const double sum : sums.to_vector()) total += sum;
   return Tensor::full({}, std::sqrt(total), DType::f64, flat.device());

@@ -1,0 +1,123 @@
+// device_group.h by NCCL.
+
+#include <nccl.h>
+
+#include <algorithm>
+#include <exception>
+#include <span>
+
+#include "engine/cuda/check.h"
+#include "engine/cuda/context.h"
+#include "engine/cuda/stream.h"
+#include "engine/dispatch.h"
+#include "engine/distributed/device_group.h"
+
+namespace farfield {
+namespace {
+
+// BackendError "[nccl] what: the library's own words" unless all went well.
+template <class... Parts>
+void nccl_check(ncclResult_t status, const Parts&... what) {
+  if (status != ncclSuccess) [[unlikely]]
+    fail<BackendError>("nccl", what..., ": ", ncclGetErrorString(status));
+}
+
+ncclDataType_t type_of(DType dtype) {
+  require<DTypeError>(dtype == DType::f32 || dtype == DType::f64, "nccl",
+                      "expected float32 or float64, got ", dtype);
+  return dtype == DType::f64 ? ncclFloat64 : ncclFloat32;
+}
+
+class NcclGroup final : public DeviceGroup {
+ public:
+  NcclGroup(comm::Communicator& processes, const Device& device)
+      : processes_(processes), device_(device), stream_(stream_on(device)) {
+    processes_.wait_for_all();  // the library would wait for ever for one that has no device
+    ncclUniqueId id{};
+    if (processes_.is_first()) nccl_check(ncclGetUniqueId(&id), "a name for a group");
+    processes_.broadcast(std::as_writable_bytes(std::span(id.internal)));
+    nccl_check(ncclCommInitRank(&group_, processes_.size(), id, processes_.rank()), "a group of ",
+               processes_.size(), " processes, process ", processes_.rank(), " on ", device_,
+               " (each needs a device of its own)");
+  }
+  // After an error another process may be gone, for which the device would wait for ever.
+  ~NcclGroup() override {
+    if (std::uncaught_exceptions() > 0)
+      ncclCommAbort(group_);
+    else
+      ncclCommDestroy(group_);
+  }
+
+  void sum(const Tensor& x) override {
+    begin();
+    void* const data = const_cast<void*>(x.raw_data());
+    nccl_check(ncclAllReduce(data, data, static_cast<size_t>(x.numel()), type_of(x.dtype()),
+                             ncclSum, group_, stream_.get()),
+               "a sum of ", x.numel(), " elements");
+  }
+
+  void reduce_scatter(const Tensor& flat, int64_t unit) override {
+    for_each_part(flat, unit, [&](float* part, size_t n, int rank) {
+      return ncclReduce(part, part, n, ncclFloat32, ncclSum, rank, group_, stream_.get());
+    });
+  }
+
+  void all_gather(const Tensor& flat, int64_t unit) override {
+    for_each_part(flat, unit, [&](float* part, size_t n, int rank) {
+      return ncclBroadcast(part, part, n, ncclFloat32, rank, group_, stream_.get());
+    });
+  }
+
+  void join() override {
+    done_.record(stream_.get());
+    cuda_check(cudaStreamWaitEvent(stream_of(cuda_tag(device_)), done_.get(), 0),
+               "wait for other processes");
+    ncclResult_t status = ncclSuccess;
+    nccl_check(ncclCommGetAsyncError(group_, &status), "the state of a group");
+    nccl_check(status, "work of a group of ", processes_.size(), " processes");
+  }
+
+ private:
+  static Stream stream_on(const Device& device) {
+    cuda_tag(device);  // makes it the device of this thread
+    return {};
+  }
+
+  void begin() {
+    ready_.record(stream_of(cuda_tag(device_)));
+    stream_.wait_for(ready_);
+  }
+
+  // Parts differ in size and are not in the order of the ranks: one call for each, all of them one
+  // launch.
+  template <class Call>
+  void for_each_part(const Tensor& flat, int64_t unit, const Call& call) {
+    require<DTypeError>(flat.dtype() == DType::f32, "nccl", "expected float32, got ", flat.dtype());
+    begin();
+    nccl_check(ncclGroupStart(), "parts of ", flat.numel(), " elements");
+    ncclResult_t status = ncclSuccess;
+    for (int rank = 0; rank < processes_.size() && status == ncclSuccess; ++rank) {
+      const comm::Range range = processes_.part(flat.numel(), rank, unit);
+      if (range.size() == 0) continue;
+      float* const data = static_cast<float*>(const_cast<void*>(flat.raw_data()));
+      status = call(data + range.begin, static_cast<size_t>(range.size()), rank);
+    }
+    const ncclResult_t end = ncclGroupEnd();
+    nccl_check(status == ncclSuccess ? end : status, "parts of ", flat.numel(), " elements");
+  }
+
+  comm::Communicator& processes_;
+  Device device_;
+  Stream stream_;  // beside the one that tensors are computed in
+  Event ready_, done_;
+  ncclComm_t group_ = nullptr;
+};
+
+}  // namespace
+
+std::unique_ptr<DeviceGroup> make_device_group(comm::Communicator& processes,
+                                               const Device& device) {
+  return std::make_unique<NcclGroup>(processes, device);
+}
+
+}  // namespace farfield
