@@ -109,9 +109,11 @@ cli::ExitCode start_or_resume(const Request& request, const run::ResolvedConfig&
                 : concat("resuming at step ", run.trainer().state().step, " in "))
         << cli::printable(run.folder().path().string()) << std::endl;
     if (!group.is_alone()) out << processes.description() << std::endl;
-    if (const int64_t n = config.tensor_parallel; n > 1)
+    if (const int64_t n = config.tensor_parallel; n == group.size() && n > 1)
+      out << "tensor parallel: they have the model together" << std::endl;
+    else if (n > 1)
       out << "tensor parallel: " << n << " of them have each model together, " << group.size() / n
-          << (n == group.size() ? " has" : " share") << " the batch" << std::endl;
+          << " models share the batch" << std::endl;
     cli::Progress progress = processes.progress();
     return run.go(progress, request.stop_after);
   } catch (const Interrupted&) {  // before there was a run to save
