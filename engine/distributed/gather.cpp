@@ -18,7 +18,7 @@ void for_each_run(const Tensor& whole, const Shard& shard, const F& f) {
   const auto n_own = static_cast<size_t>(shard.end - shard.begin) * row,
              n_whole = static_cast<size_t>(shard.n_whole) * row,
              offset = static_cast<size_t>(shard.begin) * row;
-  const int64_t n = shape.product(0, shard.dim);
+  const int64_t n = n_own == 0 ? 0 : shape.product(0, shard.dim);  // an empty one has no address
   for (size_t i = 0; i < static_cast<size_t>(n); ++i) f(i * n_whole + offset, i * n_own, n_own);
 }
 
