@@ -214,9 +214,10 @@ kill -KILL "$(pgrep -f -- "$train.*--out killed_mpi" | tail -n 1)"
 wait $job
 expect 'one of mpirun is killed' 1 $(($? != 0 && $? != 124))
 ((SECONDS - begin <= 30)) || expect 'one of mpirun is killed' 'an end within 30 s' "$((SECONDS - begin)) s"
+later=$(($(newest killed_mpi) + 2 * every))
 timeout 100 mpirun --oversubscribe -n 2 "$train" --resume killed_mpi >said 2>&1 &
 job=$!
-sleep 1
+until_step $later killed_mpi
 pkill -USR1 -P $job  # it passes this on
 wait $job
 expect 'mpirun is asked to stop' 75 $?
