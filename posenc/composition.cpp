@@ -7,6 +7,7 @@
 
 #include "engine/autograd.h"
 #include "engine/base/hash.h"
+#include "engine/base/parallel.h"
 #include "engine/base/text.h"
 #include "engine/ops.h"
 #include "posenc/expression.h"
@@ -194,8 +195,10 @@ bool Composition::is_random(Phase phase) const {
 
 Composition::Plan Composition::plan(int64_t n_query, int64_t n_key, Phase phase,
                                     const Draw& draw) const {
-  static std::mutex kept_tables;  // pieces of a batch ask at the same time
-  const std::lock_guard lock(kept_tables);
+  // Pieces of a batch ask at the same time. Alone, it has no lock while it waits for other threads.
+  static std::mutex kept_tables;
+  const std::unique_lock<std::mutex> lock =
+      is_inside_parallel() ? std::unique_lock(kept_tables) : std::unique_lock<std::mutex>();
   const Positions plain = Positions::plain(n_query, n_key, phase, config_.device, draw);
   Plan plan;
   const Embedding embedding = embed(plain);

@@ -16,8 +16,8 @@ namespace farfield::posenc {
 /// The encodings of a model, as an expression such as "rope@0..-2 + window(16) + alibi" says.
 ///
 /// Per layer, biases add, weights multiply, masks intersect and row scales multiply; the order of
-/// the terms does not matter. The grammar is in expression.h and README.md. Not thread-safe: plan()
-/// keeps tables for later calls.
+/// the terms does not matter. The grammar is in expression.h and README.md. Not thread-safe, since
+/// plan() keeps tables for later calls, but for bodies of one parallel_for().
 class Composition {
  public:
   /// ConfigError, with the column and a caret, for an expression that cannot be parsed, an unknown

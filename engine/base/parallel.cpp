@@ -188,6 +188,8 @@ void set_thread_count(int64_t n) {
   all.count = static_cast<int>(n);
 }
 
+bool is_inside_parallel() { return inside_body; }
+
 void detail::run_parallel(int64_t n, Body body, const void* context) {
   if (n <= 0) return;
   if (n == 1 || inside_body || threads().count == 1) {

@@ -35,6 +35,9 @@ void parallel_for(int64_t n, const F& body) {
       std::addressof(body));
 }
 
+/// Whether this thread runs a body of parallel_for.
+bool is_inside_parallel();
+
 /// Cuts [0, n) into pieces of `grain` (the last may be shorter) and runs body(begin, end) on each.
 /// The pieces depend on n and grain alone, never on the number of threads.
 template <class F>
