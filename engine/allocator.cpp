@@ -40,7 +40,8 @@ void* Allocator::allocate(int64_t size_bytes) {
   void* data = open ? take(open->free_, size) : nullptr;
   if (data == nullptr) data = from_cache(size);
   if (data == nullptr) data = source_.get(size);
-  if (data == nullptr) {
+  // While work is recorded a device may not free memory.
+  if (data == nullptr && open == nullptr) {
     release_cached_locked();
     data = source_.get(size);
   }

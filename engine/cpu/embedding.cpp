@@ -36,7 +36,8 @@ void embedding_gradient(const Tensor& ids, int64_t first, const Tensor& dy, int6
 
 }  // namespace
 
-void embedding_forward(Cpu, const Tensor& table, int64_t first, const Tensor& ids, Tensor& y) {
+void embedding_forward(Cpu, const Tensor& table, int64_t first, int64_t, const Tensor& ids,
+                       Tensor& y) {
   const int64_t n_row = table.dim(0), d = table.dim(1);
   if (d == 0) return;
   const int32_t* const id = ids.data<int32_t>();

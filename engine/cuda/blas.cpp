@@ -11,6 +11,7 @@
 
 #include "engine/cuda/check.h"
 #include "engine/cuda/context.h"
+#include "engine/cuda/launch.h"
 #include "engine/cuda/per_device.h"
 #include "engine/storage.h"
 
@@ -178,6 +179,7 @@ class Blas {
                        plan.a.get(), &beta, p.c, plan.c.get(), p.c, plan.c.get(),
                        &plan.algorithm->algo, workspace, workspace_bytes, stream_of(device));
     if (status != CUBLAS_STATUS_SUCCESS) cublas_check(status, describe(product));
+    if (waits_for_each_launch()) wait_for_launch(stream_of(device), describe(product));
     return true;
   }
 

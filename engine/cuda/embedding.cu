@@ -1,3 +1,5 @@
+#include <limits>
+
 #include "engine/cuda/check.h"
 #include "engine/cuda/context.h"
 #include "engine/cuda/elements.cuh"
@@ -10,7 +12,7 @@ namespace {
 
 // A thread converts a piece of a row; the table begins with the row of id `first`.
 template <class From, class To>
-__global__ void gather_kernel(int64_t n_ids, int64_t n_row, int64_t d, int64_t first,
+__global__ void gather_kernel(int64_t n_ids, int64_t n_own, int64_t d, int64_t first, int64_t n_row,
                               bool is_aligned, const From* table, const int* ids, To* y) {
   constexpr int kN = kPieceSize<From, To>;
   const int64_t pieces = (d + kN - 1) / kN;
@@ -18,11 +20,13 @@ __global__ void gather_kernel(int64_t n_ids, int64_t n_row, int64_t d, int64_t f
   if (i >= n_ids) return;
   const int own = d - begin < kN ? static_cast<int>(d - begin) : kN;
   const Piece<kN> piece{begin, own, is_aligned && own == kN};
-  const int64_t row = ids[i] - first;
+  const int64_t id = ids[i], row = id - first;
   Vector<To, kN> out{};
-  if (row >= 0 && row < n_row) {
+  if (row >= 0 && row < n_own) {
     const Vector<From, kN> in = load(table + row * d, piece);
     for (int k = 0; k < kN; ++k) out.at[k] = narrow<To>(widen(in.at[k]));
+  } else if (id < 0 || id >= n_row) {
+    for (int k = 0; k < kN; ++k) out.at[k] = narrow<To>(std::numeric_limits<float>::quiet_NaN());
   }
   store(out, piece, y + i * d);
 }
@@ -39,8 +43,7 @@ __global__ void link_equal_ids_kernel(int n, const int* ids, int* next, int* is_
     const int j = begin + lane;
     const bool is_equal = j < n && ids[j] == id;
     const unsigned equal = __ballot_sync(kAllLanes, is_equal);
-    for (int k = 0; k < kWarp && found == n; ++k)
-      if (equal >> k & 1) found = begin + k;
+    if (equal != 0) found = begin + __ffs(static_cast<int>(equal)) - 1;
   }
   if (lane > 0) return;
   next[i] = found;
@@ -63,8 +66,8 @@ __global__ void sum_equal_ids_kernel(int n, int64_t n_row, int64_t d, int64_t fi
 
 }  // namespace
 
-void embedding_forward(Cuda device, const Tensor& table, int64_t first, const Tensor& ids,
-                       Tensor& y) {
+void embedding_forward(Cuda device, const Tensor& table, int64_t first, int64_t n_row,
+                       const Tensor& ids, Tensor& y) {
   if (y.numel() == 0) return;
   const int64_t d = table.dim(1);
   dispatch_float(table.dtype(), [&](auto from_type) {
@@ -75,7 +78,7 @@ void embedding_forward(Cuda device, const Tensor& table, int64_t first, const Te
       const From* const from = table.data<From>();
       To* const to = y.data<To>();
       launch(gather_kernel<From, To>, blocks_for(ids.numel() * ((d + kN - 1) / kN)), kThreads, 0,
-             stream_of(device), ids.numel(), table.dim(0), d, first,
+             stream_of(device), ids.numel(), table.dim(0), d, first, n_row,
              is_aligned(from, to) && d % kN == 0, from, ids.data<int32_t>(), to);
     });
   });

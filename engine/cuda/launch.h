@@ -5,6 +5,7 @@
 //   memory     shared<T>(), dynamic_shared<T>() (shared.cuh); no __shared__, no __constant__;
 //              store_whole (store.cuh)
 //   block      __syncthreads(); copy_async, wait_for_copies (copy_async.cuh)
+//   bits       __ffs
 //   warp       __shfl_sync, __shfl_up_sync, __shfl_down_sync, __shfl_xor_sync, __ballot_sync,
 //              __any_sync, __all_sync, __syncwarp, mma_m16n8k16 (mma.cuh),
 //              load_matrices (load_matrix.cuh), round_and_pack (pack.cuh)
@@ -16,6 +17,7 @@
 #include <cuda_runtime.h>
 
 #include <cstddef>
+#include <string>
 #include <tuple>
 #include <utility>
 
@@ -28,13 +30,22 @@ inline constexpr size_t kPlainSharedBytes = size_t{48} << 10;
 
 void allow_shared_bytes(const void* kernel, size_t shared_bytes);
 void check_launch(cudaError_t status, const void* kernel, dim3 grid, dim3 block,
-                  size_t shared_bytes);
+                  size_t shared_bytes, cudaStream_t stream);
 
 }  // namespace detail
 
+/// Whether each kernel and each product is waited for, so that what goes wrong while it runs is
+/// told with its name: FARFIELD_CUDA_SYNC=1 in the environment. Slow. A stream that is captured is
+/// not waited for.
+bool waits_for_each_launch();
+/// The same, whatever the environment says.
+void wait_for_each_launch(bool waits);
+/// Waits for a stream that is not captured. BackendError "[cuda] what: the runtime's own words".
+void wait_for_launch(cudaStream_t stream, const std::string& what);
+
 /// Puts a kernel into a stream. BackendError with the kernel's name and the configuration when the
 /// runtime refuses it, with both sizes when it wants more shared memory than the device has; what
-/// goes wrong while it runs is found where the stream is waited for.
+/// goes wrong while it runs is found where the stream is waited for (waits_for_each_launch()).
 ///
 /// The call behind <<<>>> and not <<<>>> itself: it returns the error of this launch alone, and
 /// needs no syntax of nvcc's.
@@ -51,7 +62,7 @@ void launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, size_t shared_
         return cudaLaunchKernel(kernel, grid, block, pointers, shared_bytes, stream);
       },
       values);
-  detail::check_launch(status, address, grid, block, shared_bytes);
+  detail::check_launch(status, address, grid, block, shared_bytes, stream);
 }
 
 }  // namespace farfield

@@ -5,14 +5,17 @@
 
 namespace farfield {
 
-// The table has rows first .. first + V - 1 of a larger one.
+// The table has rows first .. first + V - 1 of a larger one of n_row.
 
-/// y[i, :] = table[ids[i] - first, :], or 0 where there is no such row; table may be wider
-/// (float32) than y (bfloat16).
-void embedding_forward(Cpu, const Tensor& table, int64_t first, const Tensor& ids, Tensor& y);
-void embedding_forward(Cuda, const Tensor& table, int64_t first, const Tensor& ids, Tensor& y);
+/// y[i, :] = table[ids[i] - first, :], or 0 where another process has that row; table may be wider
+/// (float32) than y (bfloat16). An id that is none of n_row: NaN on cuda, where reading ids back
+/// would stall the device; on the CPU the caller has looked at them.
+void embedding_forward(Cpu, const Tensor& table, int64_t first, int64_t n_row, const Tensor& ids,
+                       Tensor& y);
+void embedding_forward(Cuda, const Tensor& table, int64_t first, int64_t n_row, const Tensor& ids,
+                       Tensor& y);
 /// dtable[v, :] = sum of dy[i, :] over i with ids[i] = first + v, in the order of i; dtable is
-/// zeroed first.
+/// zeroed first. Other ids are left out.
 void embedding_backward(Cpu, int64_t first, const Tensor& ids, const Tensor& dy, Tensor& dtable);
 void embedding_backward(Cuda, int64_t first, const Tensor& ids, const Tensor& dy, Tensor& dtable);
 

@@ -40,7 +40,7 @@ Tensor embedding_part(const Tensor& table, const Tensor& ids, DType out, int64_t
   std::vector<int64_t> sizes(ids.shape().begin(), ids.shape().end());
   sizes.push_back(table.dim(1));
   Tensor y = Tensor::empty(Shape(sizes), out, table.device());
-  dispatch(table.device(), [&](auto tag) { embedding_forward(tag, table, first, ids, y); });
+  dispatch(table.device(), [&](auto tag) { embedding_forward(tag, table, first, n_row, ids, y); });
   record(
       "embedding", y, {table},
       [ids = ids.detach(), first, shape = table.shape(), dtype = table.dtype()](const Tensor& dy) {

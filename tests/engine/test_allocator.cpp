@@ -157,6 +157,22 @@ BOOST_AUTO_TEST_CASE(a_reserve_keeps_what_was_there_when_it_was_opened) {
   BOOST_TEST(held == 0);
 }
 
+// Freeing memory while a stream is captured would end the capture.
+BOOST_AUTO_TEST_CASE(nothing_is_given_back_while_work_is_recorded) {
+  Allocator allocator = make(10'000);
+  allocator.free(allocator.allocate(8192), 8192);  // kept, in a size that is not asked for again
+  const int64_t before = held;
+  {
+    Allocator::Reserve reserve(allocator);
+    if (Allocator::kKeepsBlocks) BOOST_CHECK_THROW(allocator.allocate(4096), BackendError);
+    BOOST_TEST(held == before);
+  }
+  void* const data = allocator.allocate(4096);
+  allocator.free(data, 4096);
+  allocator.release_cached();
+  BOOST_TEST(held == 0);
+}
+
 BOOST_AUTO_TEST_CASE(two_reserves_keep_a_block_until_both_are_gone) {
   Allocator allocator = make(1 << 20);
   void* const early = allocator.allocate(1000);

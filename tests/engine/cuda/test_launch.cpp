@@ -2,10 +2,13 @@
 #include <stdexcept>
 
 #include "engine/base/error.h"
+#include "engine/cuda/graph.h"
 #include "engine/cuda/kernel_name.h"
 #include "engine/cuda/launch.h"
 #include "engine/cuda/shared.cuh"
+#include "engine/cuda/stream.h"
 #include "tests/support/cuda/block.h"
+#include "tests/support/cuda/copies.h"
 #include "tests/support/cuda/device_array.h"
 #include "tests/support/messages.h"
 
@@ -97,6 +100,30 @@ BOOST_AUTO_TEST_CASE(a_kernel_launches_no_kernel) {
   BOOST_CHECK_EXCEPTION(launch(launching_kernel, 1, 1, 0, nullptr), BackendError,
                         says_exactly("[cuda] expected launches by the host, got one inside of a "
                                      "kernel"));
+}
+
+// FARFIELD_CUDA_SYNC=1: an error is that of the launch after which it is found.
+BOOST_AUTO_TEST_CASE(each_launch_is_waited_for_when_asked_but_in_a_capture) {
+  struct Restore {
+    bool before = waits_for_each_launch();
+    ~Restore() { wait_for_each_launch(before); }
+  } restore;
+  const Stream stream;
+  const auto waits_of = [](const auto& work) {
+    const int64_t before = emulation::n_host_waits();
+    work();
+    return emulation::n_host_waits() - before;
+  };
+  const auto empty = [&] { launch(empty_kernel, 1, 32, 0, stream.get()); };
+  wait_for_each_launch(false);
+  BOOST_TEST(waits_of(empty) == 0);
+  wait_for_each_launch(true);
+  BOOST_TEST(waits_of(empty) == 1);
+  BOOST_TEST(waits_of([&] {
+               Capture capture(stream.get());
+               empty();
+               BOOST_TEST(capture.end().n_nodes() == 1);
+             }) == 0);
 }
 
 }  // namespace

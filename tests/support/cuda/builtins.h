@@ -8,3 +8,6 @@ inline constinit thread_local uint3 blockIdx = {};
 inline constinit thread_local dim3 blockDim = {};
 inline constinit thread_local dim3 gridDim = {};
 inline constexpr int warpSize = 32;
+
+/// The place of the lowest bit that is set, from 1 on; 0 for 0.
+inline int __ffs(int bits) { return __builtin_ffs(bits); }

@@ -37,6 +37,13 @@ int64_t n_graph_launches() { return launches; }
 
 }  // namespace farfield::emulation
 
+cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status) {
+  *status = !stream || !is_capturing(stream) ? cudaStreamCaptureStatusNone
+            : stream->capture->is_invalid    ? cudaStreamCaptureStatusInvalidated
+                                             : cudaStreamCaptureStatusActive;
+  return cudaSuccess;
+}
+
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode) {
   if (!stream) return cudaErrorStreamCaptureUnsupported;
   if (is_capturing(stream)) return cudaErrorIllegalState;

@@ -204,7 +204,10 @@ cudaError_t cudaFuncGetName(const char** name, const void* kernel) {
   return cudaSuccess;
 }
 
-cudaError_t cudaFuncSetAttribute(const void*, cudaFuncAttribute, int value) {
+cudaError_t cudaFuncSetAttribute(const void*, cudaFuncAttribute attribute, int value) {
+  if (attribute == cudaFuncAttributePreferredSharedMemoryCarveout)
+    return value >= -1 && value <= cudaSharedmemCarveoutMaxShared ? cudaSuccess
+                                                                  : cudaErrorInvalidValue;
   const bool is_allowed =
       value >= 0 && static_cast<size_t>(value) <= emulation::emulated_devices().shared_bytes;
   return is_allowed ? cudaSuccess : cudaErrorInvalidValue;
