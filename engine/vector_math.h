@@ -61,18 +61,53 @@ FARFIELD_HD inline float fast_erf(float x) {
 }
 FARFIELD_HD inline double fast_erf(double x) { return std::erf(x); }
 
+/// The standard normal distribution function at u, and its density.
+struct Normal {
+  float distribution, density;
+};
+/// From e = e^(-u^2 / 2) and t = 1 / (1 + 0.2316419 |u|), which a GPU has instructions for:
+/// Abramowitz and Stegun 1964, 26.2.17. Absolute error of the distribution function below 3e-7 with
+/// these exact.
+FARFIELD_HD inline Normal normal_at(float u, float e, float t) {
+  float p = 1.330274429f;
+  p = p * t - 1.821255978f;
+  p = p * t + 1.781477937f;
+  p = p * t - 0.356563782f;
+  p = p * t + 0.319381530f;
+  const float density = 0.39894228040f * e, tail = density * (p * t);
+  return {u < 0 ? tail : 1 - tail, density};
+}
+#ifdef __CUDA_ARCH__
+__device__ inline Normal normal_at(float u) {
+  float e, t;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(e) : "f"(u * u * -0.72134752f));
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(t) : "f"(fabsf(u) * 0.2316419f + 1));
+  return normal_at(u, e, t);
+}
+#endif
+
 /// u Phi(u), Phi the standard normal distribution function: GELU. Hendrycks and Gimpel 2016,
 /// arXiv:1606.08415. float: absolute error below 1e-6.
 template <class T>
 FARFIELD_HD inline T fast_gelu(T u) {
   return T(0.5) * u * (1 + fast_erf(u * T(0.70710678118654752440)));
 }
+#ifdef __CUDA_ARCH__
+__device__ inline float fast_gelu(float u) { return u * normal_at(u).distribution; }
+#endif
 /// Its derivative Phi(u) + u phi(u). float: absolute error below 1e-6.
 template <class T>
 FARFIELD_HD inline T fast_gelu_grad(T u) {
   return T(0.5) * (1 + fast_erf(u * T(0.70710678118654752440))) +
          u * T(0.39894228040143267794) * fast_exp(T(-0.5) * u * u);
 }
+
+#ifdef __CUDA_ARCH__
+__device__ inline float fast_gelu_grad(float u) {
+  const Normal normal = normal_at(u);
+  return normal.distribution + u * normal.density;
+}
+#endif
 
 /// The hyperbolic tangent. float: relative error below 3e-7.
 FARFIELD_HD inline float fast_tanh(float x) {

@@ -32,7 +32,7 @@ __global__ void __launch_bounds__(Size::kBlock)
   row.for_each([&](int, const Piece<kN>& piece, const Vector<float, kN>& x) {
     Vector<Gradient, kN> out;
     for (int k = 0; k < kN; ++k) {
-      const float softmax = share * fast_exp(x.at[k] - of_row.max);
+      const float softmax = share * exp_of_difference(x.at[k] - of_row.max);
       out.at[k] = narrow<Gradient>(piece.begin + k == target ? softmax - scale : softmax);
     }
     store(out, piece, dlogits + i * n);
@@ -66,7 +66,7 @@ __global__ void __launch_bounds__(kThreads)
                                        const float* log_sum, Gradient* dlogits) {
   const int64_t at = thread_index(), i = at / n;
   if (i >= rows) return;
-  const float softmax = scale * fast_exp(logits[at] - log_sum[i]);
+  const float softmax = scale * exp_of_difference(logits[at] - log_sum[i]);
   dlogits[at] = narrow<Gradient>(first + at % n == targets[i] ? softmax - scale : softmax);
 }
 

@@ -27,6 +27,19 @@ __device__ auto row_for_exp_sum(const T* from, const RowPieces<Size, kN>& pieces
   });
 }
 
+/// e^x of a difference from the largest element of a row: x <= 0, -infinity or NaN. Relative error
+/// below 1.5e-7 + 1.2e-7 |x|, a flush to 0 below -87.3.
+/// Source    PTX ISA, ex2.approx.ftz.f32: two instructions with the product
+__device__ inline float exp_of_difference(float x) {
+#ifdef __CUDA_ARCH__
+  float y;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x * 1.44269504f));
+  return y;
+#else
+  return fast_exp(x);
+#endif
+}
+
 /// The largest element of a row, and the sum of e^(x - max), in each thread that takes part of it.
 /// A NaN or +infinity in the row makes the sum NaN; a row of -infinity alone has sum 0.
 struct ExpSum {
@@ -45,13 +58,13 @@ __device__ ExpSum exp_sum(const Row<Size, kN, Load>& row) {
     float most = max;
     for (int i = 0; i < kN; ++i) most = x.at[i] > most ? x.at[i] : most;
     if (most > max) {
-      sum *= fast_exp(max - most);
+      sum *= exp_of_difference(max - most);
       max = most;
     }
-    for (int i = 0; i < kN; ++i) sum += fast_exp(x.at[i] - max);
+    for (int i = 0; i < kN; ++i) sum += exp_of_difference(x.at[i] - max);
   });
   const float most = row_max<Size>(max);
-  return {most, row_sum<Size>(sum * fast_exp(max - most))};
+  return {most, row_sum<Size>(sum * exp_of_difference(max - most))};
 }
 
 }  // namespace farfield

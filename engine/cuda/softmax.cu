@@ -21,7 +21,7 @@ __global__ void __launch_bounds__(Size::kBlock)
     Vector<T, kN> out;
     for (int k = 0; k < kN; ++k) {
       const float difference = values.at[k] - of_row.max;
-      out.at[k] = narrow<T>(log ? difference - shift : fast_exp(difference) * factor);
+      out.at[k] = narrow<T>(log ? difference - shift : exp_of_difference(difference) * factor);
     }
     store(out, piece, y + i * n);
   });

@@ -1,3 +1,6 @@
+#include <limits>
+#include <type_traits>
+
 #include "engine/cuda/context.h"
 #include "engine/cuda/elements.cuh"
 #include "engine/kernels/split_heads.h"
@@ -5,9 +8,10 @@
 namespace farfield {
 namespace {
 
-// A head of one position, by its place in q [B, H, T, K], and one component of it.
+// A head of one position, its number in q [B, H, T, K], and the first of the components of a
+// thread.
 struct Place {
-  int64_t b, h, t;
+  int64_t b, h, t, head;
   int c;
 };
 
@@ -25,13 +29,26 @@ struct Layout {
         half(rotation.cos.defined() ? static_cast<int>(rotation.cos.dim(-1)) : 0),
         interleaved(rotation.interleaved) {}
 
+  // Of the i-th piece of kN components; pieces are counted in 32 bits, whose divisions take a
+  // fraction of the time.
+  template <int kN>
   __device__ Place place(int64_t i) const {
-    const int64_t head = i / head_dim;
-    return {head / n_t / n_h, head / n_t % n_h, head % n_t, static_cast<int>(i % head_dim)};
+    using Index = std::conditional_t<kN == 1, int64_t, uint32_t>;
+    const auto piece = static_cast<Index>(i), pieces = static_cast<Index>(head_dim / kN);
+    const auto of_t = static_cast<Index>(n_t), of_h = static_cast<Index>(n_h);
+    const Index head = piece / pieces, row = head / of_t;
+    return {static_cast<int64_t>(row / of_h), static_cast<int64_t>(row % of_h),
+            static_cast<int64_t>(head % of_t), static_cast<int64_t>(head),
+            static_cast<int>(piece % pieces) * kN};
   }
   // Where q of that head begins in qkv; k and v follow.
   __device__ int64_t row(const Place& p) const {
     return ((p.b * n_t + p.t) * n_h + p.h) * 3 * head_dim;
+  }
+  // Whether threads can take kN components at once, of arrays that begin at multiples of 16 bytes.
+  bool fits(int n) const {
+    return head_dim % n == 0 && (interleaved ? 2 * half : half) % n == 0 &&
+           n_elements / n <= std::numeric_limits<uint32_t>::max();
   }
 };
 
@@ -59,20 +76,71 @@ struct AllAngles {
         far_k(r.far.cos_k, r.far.sin_k) {}
 };
 
-// Component c of a turned head; turned back when kIsBack.
-template <bool kIsBack, class T>
-__device__ float turned(const T* head, const Layout& layout, const Angles& angles, const Place& p) {
-  if (p.c >= 2 * layout.half) return widen(head[p.c]);
+template <int kN, class T>
+__device__ Vector<T, kN> load_whole(const T* from) {
+  return *reinterpret_cast<const Vector<T, kN>*>(from);
+}
+template <class T, int kN>
+__device__ Vector<float, kN> widened(const Vector<T, kN>& x) {
+  Vector<float, kN> y;
+  for (int i = 0; i < kN; ++i) y.at[i] = widen(x.at[i]);
+  return y;
+}
+template <class T, int kN>
+__device__ Vector<T, kN> narrowed(const Vector<float, kN>& x) {
+  Vector<T, kN> y;
+  for (int i = 0; i < kN; ++i) y.at[i] = narrow<T>(x.at[i]);
+  return y;
+}
+
+// Angles of kN pairs that follow each other.
+template <bool kIsBack, int kN>
+struct Turn {
+  Vector<float, kN> cos, sin;
+
+  __device__ Turn(const Angles& angles, int64_t at)
+      : cos(load_whole<kN>(angles.cos + at)), sin(load_whole<kN>(angles.sin + at)) {
+    const Vector<float, kN> scale = angles.scale ? load_whole<kN>(angles.scale + at) : ones();
+    for (int i = 0; i < kN; ++i) {
+      cos.at[i] = cos.at[i] * scale.at[i];
+      sin.at[i] = kIsBack ? -sin.at[i] * scale.at[i] : sin.at[i] * scale.at[i];
+    }
+  }
+  static __device__ Vector<float, kN> ones() {
+    Vector<float, kN> x;
+    for (int i = 0; i < kN; ++i) x.at[i] = 1;
+    return x;
+  }
+};
+
+// Components c to c + kN - 1 of a turned head; turned back when kIsBack.
+template <bool kIsBack, int kN, class T>
+__device__ Vector<float, kN> turned(const T* head, const Layout& layout, const Angles& angles,
+                                    const Place& p) {
+  const Vector<float, kN> own = widened(load_whole<kN>(head + p.c));
+  if (p.c >= 2 * layout.half) return own;
+  const int64_t row = p.b * angles.batch_stride + p.t * layout.half;
+  Vector<float, kN> y;
+  if constexpr (kN > 1)
+    if (layout.interleaved) {  // pairs are whole in a piece
+      const Turn<kIsBack, kN / 2> turn(angles, row + p.c / 2);
+      for (int i = 0; i < kN / 2; ++i) {
+        const float a = own.at[2 * i], b = own.at[2 * i + 1];
+        y.at[2 * i] = turned_first(a, b, turn.cos.at[i], turn.sin.at[i]);
+        y.at[2 * i + 1] = turned_second(a, b, turn.cos.at[i], turn.sin.at[i]);
+      }
+      return y;
+    }
   const bool is_second = layout.interleaved ? p.c % 2 == 1 : p.c >= layout.half;
-  const int pair = layout.interleaved ? p.c / 2 : p.c % layout.half;
-  const int first = layout.interleaved ? 2 * pair : pair;
-  const int second = layout.interleaved ? first + 1 : pair + layout.half;
-  const int64_t at = p.b * angles.batch_stride + p.t * layout.half + pair;
-  const float scale = angles.scale ? angles.scale[at] : 1;
-  const float cos = angles.cos[at] * scale;
-  const float sin = kIsBack ? -angles.sin[at] * scale : angles.sin[at] * scale;
-  const float a = widen(head[first]), b = widen(head[second]);
-  return is_second ? turned_second(a, b, cos, sin) : turned_first(a, b, cos, sin);
+  const int to_other = layout.interleaved ? 1 : layout.half;
+  const Vector<float, kN> other =
+      widened(load_whole<kN>(head + p.c + (is_second ? -to_other : to_other)));
+  const int pair = layout.interleaved ? p.c / 2 : is_second ? p.c - layout.half : p.c;
+  const Turn<kIsBack, kN> turn(angles, row + pair);
+  for (int i = 0; i < kN; ++i)
+    y.at[i] = is_second ? turned_second(other.at[i], own.at[i], turn.cos.at[i], turn.sin.at[i])
+                        : turned_first(own.at[i], other.at[i], turn.cos.at[i], turn.sin.at[i]);
+  return y;
 }
 
 // q, k and v by head, and the far copies, of gradients or values; null when there are none.
@@ -81,38 +149,50 @@ struct Pointers {
   T *q, *k, *v, *far_q = nullptr, *far_k = nullptr;
 };
 
-template <class T>
+// A thread takes kN components of each, at once.
+template <int kN, class T>
 __global__ void split_heads_kernel(Layout layout, AllAngles angles, const T* qkv, Pointers<T> to) {
   const int64_t i = thread_index();
-  if (i >= layout.n_elements) return;
-  const Place p = layout.place(i);
+  if (i >= layout.n_elements / kN) return;
+  const Place p = layout.place<kN>(i);
+  const int64_t at = p.head * layout.head_dim + p.c;
   const T* const q = qkv + layout.row(p);
   const T* const k = q + layout.head_dim;
-  to.q[i] = narrow<T>(turned<false>(q, layout, angles.q, p));
-  to.k[i] = narrow<T>(turned<false>(k, layout, angles.k, p));
-  to.v[i] = k[layout.head_dim + p.c];
+  const auto put = [at](const Vector<T, kN>& x, T* heads) {
+    *reinterpret_cast<Vector<T, kN>*>(heads + at) = x;
+  };
+  put(narrowed<T>(turned<false, kN>(q, layout, angles.q, p)), to.q);
+  put(narrowed<T>(turned<false, kN>(k, layout, angles.k, p)), to.k);
+  put(load_whole<kN>(k + layout.head_dim + p.c), to.v);
   if (!to.far_q) return;
-  to.far_q[i] = narrow<T>(turned<false>(q, layout, angles.far_q, p));
-  to.far_k[i] = narrow<T>(turned<false>(k, layout, angles.far_k, p));
+  put(narrowed<T>(turned<false, kN>(q, layout, angles.far_q, p)), to.far_q);
+  put(narrowed<T>(turned<false, kN>(k, layout, angles.far_k, p)), to.far_k);
 }
 
-template <class T>
+template <int kN, class T>
 __global__ void split_heads_backward_kernel(Layout layout, AllAngles angles, Pointers<const T> from,
                                             T* dqkv) {
   const int64_t i = thread_index();
-  if (i >= layout.n_elements) return;
-  const Place p = layout.place(i);
-  const int64_t head = i - p.c;
-  float dq = turned<true>(from.q + head, layout, angles.q, p);
-  float dk = turned<true>(from.k + head, layout, angles.k, p);
+  if (i >= layout.n_elements / kN) return;
+  const Place p = layout.place<kN>(i);
+  const int64_t head = p.head * layout.head_dim;
+  Vector<float, kN> dq = turned<true, kN>(from.q + head, layout, angles.q, p);
+  Vector<float, kN> dk = turned<true, kN>(from.k + head, layout, angles.k, p);
   if (from.far_q) {  // summed before they are rounded
-    dq += turned<true>(from.far_q + head, layout, angles.far_q, p);
-    dk += turned<true>(from.far_k + head, layout, angles.far_k, p);
+    const Vector<float, kN> far_q = turned<true, kN>(from.far_q + head, layout, angles.far_q, p);
+    const Vector<float, kN> far_k = turned<true, kN>(from.far_k + head, layout, angles.far_k, p);
+    for (int j = 0; j < kN; ++j) {
+      dq.at[j] += far_q.at[j];
+      dk.at[j] += far_k.at[j];
+    }
   }
   T* const to = dqkv + layout.row(p) + p.c;
-  to[0] = narrow<T>(dq);
-  to[layout.head_dim] = narrow<T>(dk);
-  to[2 * layout.head_dim] = from.v[i];
+  const auto put = [to, &layout](const Vector<T, kN>& x, int part) {
+    *reinterpret_cast<Vector<T, kN>*>(to + part * layout.head_dim) = x;
+  };
+  put(narrowed<T>(dq), 0);
+  put(narrowed<T>(dk), 1);
+  put(load_whole<kN>(from.v + head + p.c), 2);
 }
 
 // The pointers of `heads`, of Element or const Element.
@@ -128,6 +208,22 @@ Pointers<Element> pointers(SomeHeads& heads) {
   return result;
 }
 
+// Calls f with the number of components that a thread takes: as many as 16 bytes hold where every
+// array and every part of a head begin at a multiple of that, else 1.
+template <class T, class F>
+void dispatch_piece(const Layout& layout, const AllAngles& angles, const Pointers<const T>& heads,
+                    const T* qkv, const F& f) {
+  constexpr int kN = kPieceSize<T>;
+  bool fits =
+      layout.fits(kN) && is_aligned(qkv, heads.q, heads.k, heads.v, heads.far_q, heads.far_k);
+  for (const Angles* a : {&angles.q, &angles.k, &angles.far_q, &angles.far_k})
+    fits = fits && is_aligned(a->cos, a->sin, a->scale);
+  if (fits)
+    f(std::integral_constant<int, kN>{});
+  else
+    f(std::integral_constant<int, 1>{});
+}
+
 }  // namespace
 
 void split_heads_forward(Cuda device, const Tensor& qkv, const Rotation& rotation, Heads& heads) {
@@ -135,8 +231,12 @@ void split_heads_forward(Cuda device, const Tensor& qkv, const Rotation& rotatio
   const Layout layout(heads.q.shape(), rotation);
   dispatch_device_float(qkv.dtype(), [&](auto type) {
     using T = decltype(type);
-    launch(split_heads_kernel<T>, blocks_for(layout.n_elements), kThreads, 0, stream_of(device),
-           layout, AllAngles(rotation), qkv.data<T>(), pointers<T>(heads));
+    const AllAngles angles(rotation);
+    dispatch_piece<T>(layout, angles, pointers<const T>(heads), qkv.data<T>(), [&](auto size) {
+      constexpr int kN = decltype(size)::value;
+      launch(split_heads_kernel<kN, T>, blocks_for(layout.n_elements / kN), kThreads, 0,
+             stream_of(device), layout, angles, qkv.data<T>(), pointers<T>(heads));
+    });
   });
 }
 
@@ -146,9 +246,13 @@ void split_heads_backward(Cuda device, const Heads& dheads, const Rotation& rota
   const Layout layout(dheads.q.shape(), rotation);
   dispatch_device_float(dqkv.dtype(), [&](auto type) {
     using T = decltype(type);
-    launch(split_heads_backward_kernel<T>, blocks_for(layout.n_elements), kThreads, 0,
-           stream_of(device), layout, AllAngles(rotation), pointers<const T>(dheads),
-           dqkv.data<T>());
+    const AllAngles angles(rotation);
+    const Pointers<const T> from = pointers<const T>(dheads);
+    dispatch_piece<T>(layout, angles, from, dqkv.data<T>(), [&](auto size) {
+      constexpr int kN = decltype(size)::value;
+      launch(split_heads_backward_kernel<kN, T>, blocks_for(layout.n_elements / kN), kThreads, 0,
+             stream_of(device), layout, angles, from, dqkv.data<T>());
+    });
   });
 }
 

@@ -62,6 +62,27 @@ BOOST_AUTO_TEST_CASE(gelu_and_its_derivative_have_the_stated_errors) {
   BOOST_TEST(std::abs(fast_gelu_grad(0.7) - (phi(0.7) + 0.7 * density(0.7))) < 1e-15);
 }
 
+// What a GPU computes, whose e^x and 1 / x are off by up to 2^-22 and 2^-23.
+BOOST_AUTO_TEST_CASE(gelu_by_a_gpus_instructions_has_the_stated_errors) {
+  const auto phi = [](double u) { return 0.5 * std::erfc(-u * std::sqrt(0.5)); };
+  const auto density = [](double u) { return std::exp(-0.5 * u * u) / std::sqrt(2 * M_PI); };
+  for (const double off : {-1.0, 0.0, 1.0}) {
+    const auto normal = [off](float u) {
+      const auto exact = static_cast<double>(u * u * -0.72134752f);
+      const auto e = static_cast<float>(std::exp2(exact) * (1 + off * 0x1p-22));
+      const auto t = static_cast<float>(1 / (std::abs(u) * 0.2316419f + 1) * (1 + off * 0x1p-23));
+      return normal_at(u, e, t);
+    };
+    if (off == 0)
+      BOOST_TEST(worst([&](float u) { return normal(u).distribution; }, phi, -9, 9, false) <
+                 3e-7);
+    BOOST_TEST(worst([&](float u) { return u * normal(u).distribution; },
+                     [&](double u) { return u * phi(u); }, -9, 5, false) < 1e-6);
+    BOOST_TEST(worst([&](float u) { return normal(u).distribution + u * normal(u).density; },
+                     [&](double u) { return phi(u) + u * density(u); }, -9, 9, false) < 1e-6);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(tanh_has_the_stated_relative_error) {
   constexpr float kInf = std::numeric_limits<float>::infinity();
   const auto f = [](float x) { return fast_tanh(x); };
