@@ -71,11 +71,12 @@ class Allocator {
 /// nobody else may have it in between.
 ///
 /// It begins open, while work is recorded: blocks come from what the allocator has cached or from
-/// the device, to which none is given back meanwhile, and what is freed of them is handed out again in the same recording. Blocks that
-/// were there before are not handed out again once freed: what is recorded first may read what lies
-/// in them, each time. After close() the allocator is as ever to others, but every block that was
-/// in use by then, or was used by the recording, comes here when it is freed and stays. All count
-/// as bytes in tensors. The destructor gives them back; the work must not be repeated any more.
+/// the device, to which none is given back meanwhile, and what is freed of them is handed out again
+/// in the same recording. Blocks that were there before are not handed out again once freed: what
+/// is recorded first may read what lies in them, each time. After close() the allocator is as ever
+/// to others, but every block that was in use by then, or was used by the recording, comes here
+/// when it is freed and stays. All count as bytes in tensors. The destructor gives them back; the
+/// work must not be repeated any more.
 ///
 /// An allocator has one that is open at a time, and any number of closed ones.
 class Allocator::Reserve {

@@ -74,8 +74,7 @@ BOOST_AUTO_TEST_CASE(gelu_by_a_gpus_instructions_has_the_stated_errors) {
       return normal_at(u, e, t);
     };
     if (off == 0)
-      BOOST_TEST(worst([&](float u) { return normal(u).distribution; }, phi, -9, 9, false) <
-                 3e-7);
+      BOOST_TEST(worst([&](float u) { return normal(u).distribution; }, phi, -9, 9, false) < 3e-7);
     BOOST_TEST(worst([&](float u) { return u * normal(u).distribution; },
                      [&](double u) { return u * phi(u); }, -9, 5, false) < 1e-6);
     BOOST_TEST(worst([&](float u) { return normal(u).distribution + u * normal(u).density; },
