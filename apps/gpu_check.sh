@@ -18,7 +18,8 @@ PyTorch on the same card.
   sanitize   compute-sanitizer over test_cuda_*: memcheck, racecheck, initcheck
   bench      attention forward and backward, a training step of neox-162m, its forward pass over
              131072 tokens, which must fit into 80 GB, and memory-bound operations (norms, softmax,
-             optimizer) as a share of the card's copy bandwidth
+             optimizer) as a share of the card's copy bandwidth; a step that is not recorded as a
+             CUDA graph fails
   torch      attention, the step and memory-bound operations by PyTorch; skipped where python3,
              torch or its CUDA is missing
 
@@ -185,11 +186,18 @@ readonly most_mib=$((80 * 1000 * 1000 * 1000 / 1048576))
 
 part_bench() {
   need_tree || return
-  local status=0
+  local status=0 graphs
   measure attention attention --precision bf16 --heads 12 --head-dim 64 --tokens $tokens \
     --lengths $lengths --posenc none,kerple_log || status=1
   measure step step --precision bf16 --preset neox-162m --batch $batch --train-len 512 \
-    --posenc none,kerple_log || status=1
+    --posenc none,kerple_log >"$out/bench-step.log" || status=1
+  cat "$out/bench-step.log"
+  graphs=$(grep -c 'one CUDA graph of' "$out/bench-step.log") || true
+  if ((graphs != 2)); then  # a capture that fails costs time, not numbers
+    grep 'kernel by kernel' "$out/bench-step.log" || true
+    echo "step: expected a CUDA graph for both encodings, got $graphs"
+    status=1
+  fi
   measure step-without-graph step --precision bf16 --preset neox-162m --batch $batch \
     --train-len 512 --posenc none,kerple_log --cuda-graph off || status=1
   measure forward forward --precision bf16 --preset neox-162m --lengths $longest --rounds 3 \
