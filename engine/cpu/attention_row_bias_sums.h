@@ -40,9 +40,10 @@ struct RowBiasPart {
       Vec<A> plain{}, times_feature{};
       for (int64_t j = begin; j < end; j += kLanes<A>) {
         const Vec<A> all = load(ds + j);
-        const Vec<A> own = lanes_before<A>(end - j) ? all : Vec<A>{};
-        plain += own;
-        times_feature += own * load(features + j);
+        // What lies behind the end may be anything, a NaN too.
+        const auto is_own = lanes_before<A>(end - j);
+        plain += is_own ? all : Vec<A>{};
+        times_feature += is_own ? all * load(features + j) : Vec<A>{};
         if (dfeature) store<A>(dfeature + j, all * by);  // the next segment overwrites its part
       }
       A* const sum = sums + 2 * s * kLanes<A>;
