@@ -210,6 +210,12 @@ int64_t Communicator::maximum(int64_t value) {
   return most;
 }
 
+int Communicator::first_ended() const {
+  for (int other = 0; other < size(); ++other)
+    if (transport_ != nullptr && transport_->has_ended(other)) return other;
+  return kNobody;
+}
+
 void Communicator::require_equal(const std::string& what, const std::string& text) {
   const std::vector<std::string> all = gather(text);
   for (size_t rank = 1; rank < all.size(); ++rank)

@@ -65,6 +65,8 @@ class Communicator {
   int64_t maximum(int64_t value);
   /// Until all are there.
   void wait_for_all() { maximum(0); }
+  /// The first process that is known to have ended, or kNobody (Transport::has_ended).
+  int first_ended() const;
   /// ConfigError, in all of them, naming the first process that differs: for what must be equal, as
   /// the configuration and the build.
   void require_equal(const std::string& what, const std::string& text);

@@ -148,6 +148,11 @@ std::string Socket::peer() const {
   return host;
 }
 
+bool Socket::is_closed() const {
+  pollfd one = {descriptor_, POLLRDHUP, 0};
+  return ::poll(&one, 1, 0) > 0;
+}
+
 size_t Socket::send_some(std::span<const std::byte> bytes) const {
   return moved(::send(descriptor_, bytes.data(), bytes.size(), MSG_NOSIGNAL));
 }

@@ -39,6 +39,9 @@ class Socket {
   /// The address of the other end.
   std::string peer() const;
 
+  /// Whether the other end has closed the connection; there may still be something to receive.
+  bool is_closed() const;
+
   /// What can be sent, or received, now; 0: nothing. BackendError "the connection is closed".
   size_t send_some(std::span<const std::byte> bytes) const;
   size_t receive_some(std::span<std::byte> bytes) const;

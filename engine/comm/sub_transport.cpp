@@ -28,10 +28,7 @@ SubTransport::SubTransport(std::shared_ptr<Transport> parent, const std::vector<
       ranks_(ranks) {}
 
 void SubTransport::exchange(const Outgoing& out, const Incoming& in) {
-  const auto rank = [this](int place) {
-    return place == kNobody ? kNobody : ranks_[static_cast<size_t>(place)];
-  };
-  parent_->exchange({rank(out.to), out.bytes}, {rank(in.from), in.bytes});
+  parent_->exchange({parent_rank(out.to), out.bytes}, {parent_rank(in.from), in.bytes});
 }
 
 }  // namespace farfield::comm

@@ -16,8 +16,13 @@ class SubTransport final : public Transport {
 
   std::string name() const override { return parent_->name(); }
   void exchange(const Outgoing& out, const Incoming& in) override;
+  bool has_ended(int rank) const override { return parent_->has_ended(parent_rank(rank)); }
 
  private:
+  int parent_rank(int rank) const {
+    return rank == kNobody ? kNobody : ranks_[static_cast<size_t>(rank)];
+  }
+
   std::shared_ptr<Transport> parent_;
   std::vector<int> ranks_;
 };

@@ -52,6 +52,9 @@ class TcpTransport final : public Transport {
 
   std::string name() const override { return "TCP"; }
   void exchange(const Outgoing& out, const Incoming& in) override;
+  bool has_ended(int rank) const override {
+    return rank != this->rank() && peers_[static_cast<size_t>(rank)].is_closed();
+  }
 
  private:
   template <class Move>

@@ -33,6 +33,9 @@ class Transport {
   /// giving the processor away to whoever else wants it. BackendError, naming the process, when
   /// that has ended.
   virtual void exchange(const Outgoing& out, const Incoming& in) = 0;
+  /// Whether a process is known to have ended, without waiting; any thread may ask. Under MPI it is
+  /// not known: mpirun and srun end all processes when one fails.
+  virtual bool has_ended(int) const { return false; }
 
  protected:
   Transport(int rank, int size) : rank_(rank), size_(size) {}

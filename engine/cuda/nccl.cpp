@@ -2,15 +2,18 @@
 
 #include <nccl.h>
 
-#include <algorithm>
 #include <exception>
+#include <mutex>
+#include <optional>
 #include <span>
+#include <utility>
 
 #include "engine/cuda/check.h"
 #include "engine/cuda/context.h"
 #include "engine/cuda/stream.h"
 #include "engine/dispatch.h"
 #include "engine/distributed/device_group.h"
+#include "engine/distributed/peer_watch.h"
 
 namespace farfield {
 namespace {
@@ -39,16 +42,20 @@ class NcclGroup final : public DeviceGroup {
     nccl_check(ncclCommInitRank(&group_, processes_.size(), id, processes_.rank()), "a group of ",
                processes_.size(), " processes, process ", processes_.rank(), " on ", device_,
                " (each needs a device of its own)");
+    watch_.emplace(
+        processes_, [this] { return stream_.is_busy(); }, [this] { abort(); });
   }
   // After an error another process may be gone, for which the device would wait for ever.
   ~NcclGroup() override {
+    watch_.reset();
     if (std::uncaught_exceptions() > 0)
-      ncclCommAbort(group_);
-    else
+      abort();
+    else if (group_ != nullptr)
       ncclCommDestroy(group_);
   }
 
   void sum(const Tensor& x) override {
+    const std::lock_guard lock(mutex_);
     begin();
     void* const data = const_cast<void*>(x.raw_data());
     nccl_check(ncclAllReduce(data, data, static_cast<size_t>(x.numel()), type_of(x.dtype()),
@@ -69,6 +76,8 @@ class NcclGroup final : public DeviceGroup {
   }
 
   void join() override {
+    const std::lock_guard lock(mutex_);
+    watch_->check();
     done_.record(stream_.get());
     cuda_check(cudaStreamWaitEvent(stream_of(cuda_tag(device_)), done_.get(), 0),
                "wait for other processes");
@@ -83,9 +92,17 @@ class NcclGroup final : public DeviceGroup {
     return {};
   }
 
+  // Of a thread that has the lock.
   void begin() {
+    watch_->check();
     ready_.record(stream_of(cuda_tag(device_)));
     stream_.wait_for(ready_);
+  }
+
+  // What the device is at ends, with any result.
+  void abort() {
+    const std::lock_guard lock(mutex_);
+    if (group_ != nullptr) ncclCommAbort(std::exchange(group_, nullptr));
   }
 
   // Parts differ in size and are not in the order of the ranks: one call for each, all of them one
@@ -93,6 +110,7 @@ class NcclGroup final : public DeviceGroup {
   template <class Call>
   void for_each_part(const Tensor& flat, int64_t unit, const Call& call) {
     require<DTypeError>(flat.dtype() == DType::f32, "nccl", "expected float32, got ", flat.dtype());
+    const std::lock_guard lock(mutex_);
     begin();
     nccl_check(ncclGroupStart(), "parts of ", flat.numel(), " elements");
     ncclResult_t status = ncclSuccess;
@@ -110,7 +128,9 @@ class NcclGroup final : public DeviceGroup {
   Device device_;
   Stream stream_;  // beside the one that tensors are computed in
   Event ready_, done_;
+  std::mutex mutex_;  // of group_, which the watch may end
   ncclComm_t group_ = nullptr;
+  std::optional<PeerWatch> watch_;
 };
 
 }  // namespace

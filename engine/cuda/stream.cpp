@@ -36,6 +36,8 @@ Stream::Stream() {
 
 void Stream::synchronize() const { cuda_check(cudaStreamSynchronize(get()), "work of a stream"); }
 
+bool Stream::is_busy() const { return cudaStreamQuery(get()) == cudaErrorNotReady; }
+
 void Stream::wait_for(const Event& event) const {
   cuda_check(cudaStreamWaitEvent(get(), event.get()), "a stream that waits for an event");
 }

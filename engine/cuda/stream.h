@@ -34,6 +34,8 @@ class Stream {
   Stream();
   /// Waits until all its work is done; BackendError when some of it failed.
   void synchronize() const;
+  /// Whether some of its work is not done; false when some of it failed, which the next call tells.
+  bool is_busy() const;
   /// What it is given from now on begins after the event.
   void wait_for(const Event& event) const;
   cudaStream_t get() const { return stream_.get(); }

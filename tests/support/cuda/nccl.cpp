@@ -20,6 +20,7 @@
 #include "tests/support/cuda/capture.h"
 #include "tests/support/cuda/copies.h"
 #include "tests/support/cuda/device_memory.h"
+#include "tests/support/cuda/stuck.h"
 
 using namespace farfield::emulation;
 
@@ -134,9 +135,14 @@ ncclResult_t enqueue(const Call& call, const void* from, void* to, ncclComm_t gr
   const auto work = [=] {
     finish_copies();
     ++emulated_nccl().n_calls;
-    if (const ncclResult_t status = group->agree(call); status != ncclSuccess) return status;
-    return type == ncclFloat64 ? group->make<double>(call, from, to)
-                               : group->make<float>(call, from, to);
+    if (is_stuck()) return ncclSuccess;  // comes after what the device waits for
+    ncclResult_t status = group->agree(call);
+    if (status == ncclSuccess)
+      status = type == ncclFloat64 ? group->make<double>(call, from, to)
+                                   : group->make<float>(call, from, to);
+    if (status != ncclRemoteError) return status;
+    set_stuck(true);
+    return ncclSuccess;  // as far as the host can know
   };
   if (group_depth == 0) return work();
   waiting.push_back(work);
@@ -200,10 +206,16 @@ ncclResult_t ncclCommInitRank(ncclComm_t* group, int size, ncclUniqueId id, int 
 }
 
 ncclResult_t ncclCommDestroy(ncclComm_t group) {
+  if (!wait_while_stuck()) return ncclInternalError;
   delete group;
   return ncclSuccess;
 }
-ncclResult_t ncclCommAbort(ncclComm_t group) { return ncclCommDestroy(group); }
+
+ncclResult_t ncclCommAbort(ncclComm_t group) {
+  set_stuck(false);
+  delete group;
+  return ncclSuccess;
+}
 
 ncclResult_t ncclCommGetAsyncError(ncclComm_t, ncclResult_t* status) {
   *status = ncclSuccess;  // each call has told its own

@@ -1,9 +1,10 @@
 #pragma once
 // The part of NCCL that the engine uses, between processes of one machine, or threads of one
-// process: by shared memory, each call done when it returns. What the library would refuse is
-// refused here too, and some of what it would wait for without end: memory that is not the
-// device's, processes that call for different things or share a device, one that does not come
-// within a time. Names, parameters and values are those of NVIDIA's header.
+// process: by shared memory, each call done when it returns, unless a process does not come within
+// a time: then the device waits for it until the group is aborted (stuck.h). What the library would
+// refuse is refused here too, and some of what it would wait for without end: memory that is not
+// the device's, processes that call for different things or share a device. Names, parameters and
+// values are those of NVIDIA's header.
 
 #include <cstddef>
 
@@ -46,7 +47,7 @@ ncclResult_t ncclBroadcast(const void* from, void* to, size_t n, ncclDataType_t 
 namespace farfield::emulation {
 
 struct Nccl {
-  double limit_s = 60;  ///< that processes wait for each other
+  double limit_s = 60;  ///< that a call waits for the other processes
   int n_calls = 0;      ///< of collectives
 };
 Nccl& emulated_nccl();

@@ -8,6 +8,7 @@
 #include "tests/support/cuda/device_memory.h"
 #include "tests/support/cuda/devices.h"
 #include "tests/support/cuda/stream.h"
+#include "tests/support/cuda/stuck.h"
 #include "tests/support/cuda/symbol_name.h"
 
 namespace emulation = farfield::emulation;
@@ -24,6 +25,16 @@ struct CUevent_st {
   bool is_captured = false;
   std::weak_ptr<CUgraph_st> captured_in;
 };
+
+namespace {
+
+cudaError_t wait_for_device() {
+  emulation::count_host_wait();
+  emulation::finish_copies();
+  return emulation::wait_while_stuck() ? cudaSuccess : cudaErrorNotReady;
+}
+
+}  // namespace
 
 const char* cudaGetErrorString(cudaError_t error) {
   switch (error) {
@@ -67,9 +78,12 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
 
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   if (is_capturing(stream)) return refuse_to_capture(stream);
-  emulation::count_host_wait();
-  emulation::finish_copies();
-  return cudaSuccess;
+  return wait_for_device();
+}
+
+cudaError_t cudaStreamQuery(cudaStream_t stream) {
+  if (is_capturing(stream)) return refuse_to_capture(stream);
+  return emulation::is_stuck() ? cudaErrorNotReady : cudaSuccess;
 }
 
 cudaError_t cudaEventCreate(cudaEvent_t* event) {
@@ -98,15 +112,13 @@ cudaError_t cudaEventQuery(cudaEvent_t event) {
     if (const auto graph = event->captured_in.lock()) graph->is_invalid = true;
     return cudaErrorCapturedEvent;
   }
-  return event->n_copies <= emulation::n_copies_done() ? cudaSuccess : cudaErrorNotReady;
+  const bool has_come = event->n_copies <= emulation::n_copies_done() && !emulation::is_stuck();
+  return has_come ? cudaSuccess : cudaErrorNotReady;
 }
 
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
   const cudaError_t status = cudaEventQuery(event);
-  if (status != cudaErrorNotReady) return status;
-  emulation::count_host_wait();
-  emulation::finish_copies();
-  return cudaSuccess;
+  return status == cudaErrorNotReady ? wait_for_device() : status;
 }
 
 cudaError_t cudaEventElapsedTime(float* time_ms, cudaEvent_t begin, cudaEvent_t end) {
@@ -162,6 +174,7 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t size_bytes, cudaM
     if (!is_device_memory(from, size_bytes)) emulation::count_host_wait();
   }
   emulation::finish_copies();
+  if (!is_device_memory(to, size_bytes) && !emulation::wait_while_stuck()) return cudaErrorNotReady;
   if (kind == cudaMemcpyDefault) {
     std::memmove(to, from, size_bytes);
     return cudaSuccess;

@@ -49,6 +49,8 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags);
 cudaError_t cudaStreamDestroy(cudaStream_t stream);
 /// An error while the stream is captured, and the capture is then invalid.
 cudaError_t cudaStreamSynchronize(cudaStream_t stream);
+/// Not ready while the device waits for another process (nccl.h).
+cudaError_t cudaStreamQuery(cudaStream_t stream);
 
 /// What a stream is given between begin and end is not done, but becomes a graph. Stricter than the
 /// runtime: nothing waits for an event then, and a copy has ordinary memory of the host on neither

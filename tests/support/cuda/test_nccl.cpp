@@ -161,10 +161,15 @@ BOOST_AUTO_TEST_CASE(one_that_does_not_come_is_missed) {
     if (m.rank == 1) return "gone";
     emulation::emulated_nccl().limit_s = 0.2;
     const DeviceArray<float> x(4, 1.0f);
-    return ncclGetErrorString(
+    std::string asked = ncclGetErrorString(
         ncclAllReduce(x.data(), x.data(), 4, ncclFloat32, ncclSum, m.group, m.stream.get()));
+    asked += m.stream.is_busy() ? ", waits" : ", done";
+    std::thread other([&] { ncclCommAbort(std::exchange(m.group, nullptr)); });
+    m.stream.synchronize();
+    other.join();
+    return asked + (m.stream.is_busy() ? ", waits" : ", done");
   });
-  BOOST_TEST(said[0] == "remote process exited or there was a network error");
+  BOOST_TEST(said[0] == "no error, waits, done");
   BOOST_TEST(said[1] == "gone");
 }
 
