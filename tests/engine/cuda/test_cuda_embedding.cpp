@@ -10,13 +10,27 @@ namespace {
 
 using namespace test;
 
-// Ids that a warp finds in its first look and in later ones, next to each other and far apart.
+// In one chunk of positions and in several, the last of them not full.
 BOOST_AUTO_TEST_CASE(rows_and_sums_over_equal_ids) {
   const Tensor table = random_tensor({7, 33}, 1, -1, 1, DType::f32);
-  for (const int64_t n : {1, 31, 32, 33, 300})
+  for (const int64_t n : {1, 33, 1024, 1025, 2600})
     devices_agree(
         concat(n, " ids"), {table, random_ids({n}, 2, 7)}, Work::reduction,
         [](const std::vector<Tensor>& in) { return embedding(in[0], in[1], DType::f32); });
+}
+
+// In the order of the positions, as on the CPU: the same bits.
+BOOST_AUTO_TEST_CASE(sums_are_in_the_order_of_the_positions) {
+  constexpr int64_t kIds = 2600, kRows = 40, kWidth = 5;
+  const Tensor ids = random_ids({kIds}, 2, kRows),
+               dy = random_tensor({kIds, kWidth}, 3, -1, 1, DType::f32);
+  const auto gradient = [&](const Device& device) {
+    const Tensor table = Tensor::zeros({kRows, kWidth}, DType::f32, device).set_requires_grad();
+    backward(embedding(table, ids.to(device), DType::f32), dy.to(device));
+    return table.grad().to(Device{}).to_vector();
+  };
+  const std::vector<double> got = gradient(kCuda), want = gradient(Device{});
+  BOOST_TEST(got == want, boost::test_tools::per_element());
 }
 
 // Reading ids back would stall the device: what is none shows in the loss, and nothing is read or
