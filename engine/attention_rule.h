@@ -47,6 +47,7 @@ struct Normalizer {
 struct AttentionDropout {
   double p = 0;  ///< rounded to a multiple of 2^-16, the largest 1 - 2^-16; 0: nothing is done
   Random random = {};
+  Tensor stream = {};  ///< in place of random.stream, as dropout()'s (ops/dropout.h)
   /// b H' + h of the first head of the first sequence, where a call computes a part of a batch or
   /// of the heads.
   int64_t first_head = 0;

@@ -35,10 +35,10 @@ class StepGraph {
   /// Has all runs from now on call work(). `why` as why_not() says it.
   void turn_off(const std::string& why);
 
+  /// Whether this run or a later one is a recording's.
+  bool may_be_recorded() const { return device_.kind != Device::Kind::cpu && why_not_.empty(); }
   /// Whether the next run would have work() recorded.
-  bool is_next_recorded() const {
-    return device_.kind != Device::Kind::cpu && was_called_ && why_not_.empty() && !recording_;
-  }
+  bool is_next_recorded() const { return may_be_recorded() && was_called_ && !recording_; }
   bool is_recorded() const { return recording_ != nullptr; }
   /// Of the recording: kernels, copies and memsets; 0 without one.
   int64_t n_nodes() const;

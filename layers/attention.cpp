@@ -35,6 +35,7 @@ Tensor Attention::operator()(const Tensor& x, const posenc::Composition::Layer& 
   AttentionRule rule = position.rule;
   rule.dropout = {.p = drop.attention,
                   .random = drop.random("attention weights"),
+                  .stream = drop.stream("attention weights"),
                   .first_head = drop.first * n_head + own.begin,
                   .n_head = n_head};
   return dense(attention(heads.q, heads.k, heads.v, rule, heads.far));

@@ -6,6 +6,7 @@
 #include "engine/base/random.h"
 #include "engine/ops/dropout.h"
 #include "engine/tensor.h"
+#include "layers/dropout_streams.h"
 
 namespace farfield {
 
@@ -22,6 +23,8 @@ struct LayerDropout {
   int64_t layer = -1;     ///< number of the block; -1 outside of them
   /// The sequences that a pass computes, of a batch in pieces: their number and the first's place.
   int64_t n_sequence = 1, first = 0;
+  /// Those of this draw on the device, for a pass that is recorded; or null.
+  const DropoutStreams* streams = nullptr;
 
   /// x with a share of `hidden` dropped; `place` tells two of one layer apart.
   Tensor operator()(const Tensor& x, std::string_view place) const {
@@ -29,6 +32,8 @@ struct LayerDropout {
   }
   /// The random numbers of a place.
   Random random(std::string_view place) const;
+  /// Where the device finds their stream; undefined without `streams`.
+  Tensor stream(std::string_view place) const;
   /// The same with another share, of some columns.
   Tensor masked(const Tensor& x, double share, std::string_view place,
                 const Columns& columns = {}) const;

@@ -99,11 +99,9 @@ VocabularyPart Transformer::vocabulary() const {
   return {tensor_, embed_out_.shard.begin, config_.vocab_size};
 }
 
-bool Transformer::is_random(posenc::Phase phase) const {
-  return encoding_.is_random(phase) ||
-         (phase == posenc::Phase::train &&
-          (config_.hidden_dropout > 0 || config_.attention_dropout > 0 ||
-           config_.activation_dropout > 0 || config_.tail_dropout > 0));
+bool Transformer::has_dropout() const {
+  return config_.hidden_dropout > 0 || config_.attention_dropout > 0 ||
+         config_.activation_dropout > 0 || config_.tail_dropout > 0;
 }
 
 posenc::Composition::Plan Transformer::plan(const Tensor& ids, posenc::Phase phase, uint64_t draw,
@@ -160,7 +158,8 @@ Tensor Transformer::loss(const Tensor& ids, const Tensor& targets, uint64_t draw
                           .seed = seed_,
                           .draw = draw,
                           .n_sequence = ids.dim(0),
-                          .first = piece.first};
+                          .first = piece.first,
+                          .streams = piece.streams};
   posenc::Composition::Plan parts = plan(ids, posenc::Phase::train, draw, piece.first);
   if (piece.n_batch > 0)  // its penalty is not scaled by the caller's share of the loss
     for (posenc::Composition::Layer& layer : parts.layers)

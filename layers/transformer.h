@@ -8,6 +8,7 @@
 #include "layers/block.h"
 #include "layers/cache.h"
 #include "layers/config.h"
+#include "layers/dropout_streams.h"
 #include "layers/embedding.h"
 #include "layers/input_scalar.h"
 #include "layers/linear.h"
@@ -20,6 +21,9 @@ namespace farfield {
 struct BatchPiece {
   int64_t first = 0;    ///< number of the first
   int64_t n_batch = 0;  ///< sequences of the whole batch; 0: those of the pass are all
+  /// Of the pass's draw, for one that is recorded once and repeated with others; or null. A model
+  /// without adaptive input and softmax.
+  const DropoutStreams* streams = nullptr;
 };
 
 /// The decoder of the GPT-NeoX code base: sequential pre-norm blocks, GELU in its erf form, biases
@@ -114,9 +118,8 @@ class Transformer {
   /// Whether a pass looks at its tokens on the host, which waits for their device, and takes them
   /// apart: what it gives the device changes from batch to batch.
   bool reads_tokens() const { return config_.is_adaptive(); }
-  /// Whether a pass depends on its draw, so that what it gives the device changes from batch to
-  /// batch.
-  bool is_random(posenc::Phase phase) const;
+  /// Whether loss() has dropout of any kind.
+  bool has_dropout() const;
   posenc::Composition& encoding() { return encoding_; }
   const posenc::Composition& encoding() const { return encoding_; }
 

@@ -225,7 +225,7 @@ void Call::measure_model(const Candidate& candidate, EvalProgress& progress, cli
     remove_leftovers_in(run.folder.eval());
     remove_leftovers_in(run.folder.eval() / "cells");
   }
-  const bool is_random = run.model.is_random(posenc::Phase::eval);
+  const bool is_random = run.model.encoding().is_random(posenc::Phase::eval);
   progress.begin({.text_size = corpus.split(request_.split).size(),
                   .train_len = run.config.train_len(),
                   .step_tokens = run.config.batch * run.config.train_len(),

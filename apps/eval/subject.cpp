@@ -13,7 +13,7 @@
 
 namespace farfield::eval {
 bool Model::is_random() const {
-  return transformer != nullptr && transformer->is_random(posenc::Phase::eval);
+  return transformer != nullptr && transformer->encoding().is_random(posenc::Phase::eval);
 }
 
 const Transformer& Model::inside(std::string_view protocol) const {

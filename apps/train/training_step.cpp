@@ -91,14 +91,13 @@ TrainingStep::TrainingStep(Transformer model, const StepOptions& options)
   for (size_t i = 0; i < parameters().size(); ++i) number_of_[parameters()[i].value.raw_data()] = i;
   if (!options.uses_graph) graph_.turn_off("--cuda-graph is off");
   if (!processes().all.is_alone()) graph_.turn_off("several processes train together");
-  if (model_.is_random(posenc::Phase::train))
+  if (model_.encoding().is_random(posenc::Phase::train))
     graph_.turn_off(
-        model_.encoding().is_random(posenc::Phase::train)
-            ? concat("'", model_.encoding().canonical(), "' draws other positions for each batch")
-        : model_.config().hidden_dropout > 0 ? "--hidden-dropout draws other masks for each batch"
-                                             : "dropout draws other masks for each batch");
+        concat("'", model_.encoding().canonical(), "' draws other positions for each batch"));
   if (model_.reads_tokens())
     graph_.turn_off("the adaptive input and softmax take each batch apart by its tokens");
+  if (graph_.may_be_recorded() && model_.has_dropout())
+    streams_.emplace(model_.config().n_layer, device_);
 }
 
 StepTimes TrainingStep::times() const {
@@ -111,14 +110,17 @@ void TrainingStep::take(const Tensor& inputs, const Tensor& targets, int64_t ind
   inputs_.assign(inputs);
   targets_.assign(targets);
   index_ = index;
+  if (streams_) streams_->begin(static_cast<uint64_t>(index));
 }
 
 Tensor TrainingStep::forward(int64_t piece) const {
   const Shape shape{pieces_.n_sequence, inputs_.dim(1)};
   const int64_t begin = piece * shape.numel();
-  return model_.loss(
-      inputs_.view(shape, begin), targets_.view(shape, begin), static_cast<uint64_t>(index_),
-      {.first = pieces_.first + piece * pieces_.n_sequence, .n_batch = options_.shape.batch_size});
+  return model_.loss(inputs_.view(shape, begin), targets_.view(shape, begin),
+                     static_cast<uint64_t>(index_),
+                     {.first = pieces_.first + piece * pieces_.n_sequence,
+                      .n_batch = options_.shape.batch_size,
+                      .streams = streams_ ? &*streams_ : nullptr});
 }
 
 void TrainingStep::backward(const Tensor& loss) const {

@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -14,6 +15,7 @@
 #include "engine/base/interrupt.h"
 #include "engine/distributed/sharded_optimizer.h"
 #include "engine/step_graph.h"
+#include "layers/dropout_streams.h"
 #include "layers/transformer.h"
 
 namespace farfield::train {
@@ -141,7 +143,8 @@ class TrainingStep {
   Device device_;
   Transformer model_;
   std::unique_ptr<ShardedOptimizer> optimizer_;
-  LeafGradients::Numbers number_of_;  // of a parameter
+  LeafGradients::Numbers number_of_;       // of a parameter
+  std::optional<DropoutStreams> streams_;  // of a recorded step
   StepGraph graph_;
   int64_t index_ = 0;
   Tensor inputs_, targets_;                 // [pieces_.batch_size(), train_len], always the same

@@ -14,8 +14,12 @@ class AttentionMask {
         n_left_out_(dropout.n_head == 0 ? 0 : dropout.n_head - n_head),
         n_query_(n_query),
         n_group_((n_key + DropoutMask::kGroup - 1) / DropoutMask::kGroup),
-        mask_{dropout.random, DropoutMask::dropped_of(dropout.p),
-              static_cast<uint64_t>(dropout.first_head * n_query_ * n_group_)},
+        mask_{dropout.random,
+              DropoutMask::dropped_of(dropout.p),
+              static_cast<uint64_t>(dropout.first_head * n_query_ * n_group_),
+              0,
+              0,
+              dropout.stream.defined() ? dropout.stream.data<int32_t>() : nullptr},
         scale_(mask_.scale()) {}
 
   FARFIELD_HD bool is_on() const { return mask_.n_dropped > 0; }

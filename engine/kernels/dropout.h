@@ -22,6 +22,8 @@ struct DropoutMask {
   uint64_t first_group = 0;  ///< of the whole array that these elements are a part of
   /// Where the last dimension has columns first_column .. of n_column alone; 0: all of them.
   int64_t n_column = 0, first_column = 0;
+  /// Two words, the low one first, that are read in place of random.stream; or null.
+  const int32_t* stream = nullptr;
 
   /// n_dropped for a share from 0 to below 1.
   static uint32_t dropped_of(double p) {
@@ -31,13 +33,30 @@ struct DropoutMask {
   double scale() const { return static_cast<double>(kAll) / (kAll - n_dropped); }
   /// Bits of the elements group * kGroup and those after it.
   FARFIELD_HD PhiloxBlock bits(int64_t group) const {
-    return philox(random.seed, random.stream, first_group + static_cast<uint64_t>(group));
+    return philox(random.seed, stream == nullptr ? random.stream : join(stream[0], stream[1]),
+                  first_group + static_cast<uint64_t>(group));
   }
   /// Whether element i % kGroup of its group stays.
   FARFIELD_HD bool keeps(const PhiloxBlock& bits, int i) const {
     return (bits[i / 2] >> 16 * (i % 2) & 0xffffu) >= n_dropped;
   }
+
+ private:
+  FARFIELD_HD static uint64_t join(int32_t low, int32_t high) {
+    return static_cast<uint32_t>(low) | uint64_t{static_cast<uint32_t>(high)} << 32;
+  }
 };
+
+/// ShapeError, DTypeError and DeviceError unless a mask's stream is undefined or int32 [2] there.
+inline void check_stream(std::string_view where, const Tensor& stream, const Device& device) {
+  if (!stream.defined()) return;
+  require<DTypeError>(stream.dtype() == DType::i32, where, "expected a stream in int32, got ",
+                      stream.dtype());
+  require<ShapeError>(stream.shape() == Shape{2}, where, "expected a stream of two words, got ",
+                      stream.shape());
+  require<DeviceError>(stream.device() == device, where, "expected a stream on ", device,
+                       ", got one on ", stream.device());
+}
 
 /// y = x scale() where the mask keeps, else 0, whatever x is there. Also the way back, from dy.
 void dropout(Cpu, const DropoutMask& mask, const Tensor& x, Tensor& y);

@@ -6,6 +6,10 @@
 #include <string_view>
 #include <type_traits>
 
+#include "engine/kernels/dropout.h"
+
+#include "engine/kernels/dropout.h"
+
 namespace farfield {
 namespace {
 
@@ -140,6 +144,7 @@ void check_attention(const Heads& heads, const AttentionRule& rule) {
   check_normalizer(rule.normalizer);
   require<ConfigError>(rule.dropout.p >= 0 && rule.dropout.p < 1, kWhere,
                        "expected a dropout of a share from 0 to below 1, got ", rule.dropout.p);
+  check_stream(kWhere, rule.dropout.stream, heads.q.device());
   require<ConfigError>(rule.dropout.n_head == 0 || rule.dropout.n_head >= n_head, kWhere,
                        "expected a dropout for at least the ", n_head, " heads of q, got one for ",
                        rule.dropout.n_head);

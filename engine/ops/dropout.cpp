@@ -6,7 +6,7 @@
 namespace farfield {
 
 Tensor dropout(const Tensor& x, double p, const Random& random, int64_t first,
-               const Columns& columns) {
+               const Columns& columns, const Tensor& stream) {
   require<ConfigError>(p >= 0 && p < 1, "dropout",
                        "expected a share of elements from 0 to below 1, got ", p);
   require<DTypeError>(is_float(x.dtype()), "dropout", "expected a floating type, got ", x.dtype());
@@ -18,11 +18,15 @@ Tensor dropout(const Tensor& x, double p, const Random& random, int64_t first,
                                                columns.begin + x.dim(-1) <= columns.n_whole),
                       "dropout", "expected columns of ", columns.n_whole, ", got ", x.shape(),
                       " from column ", columns.begin, " on");
-  const DropoutMask mask{random, DropoutMask::dropped_of(p),
-                         static_cast<uint64_t>(first / DropoutMask::kGroup), columns.n_whole,
-                         columns.begin};
+  check_stream("dropout", stream, x.device());
+  const DropoutMask mask{random,
+                         DropoutMask::dropped_of(p),
+                         static_cast<uint64_t>(first / DropoutMask::kGroup),
+                         columns.n_whole,
+                         columns.begin,
+                         stream.defined() ? stream.data<int32_t>() : nullptr};
   if (mask.n_dropped == 0) return x;
-  const auto masked = [mask](const Tensor& from) {
+  const auto masked = [mask, stream](const Tensor& from) {  // keeps the words that it reads
     Tensor to = empty_like(from);
     dispatch(from.device(), [&](auto tag) { dropout(tag, mask, from, to); });
     return to;

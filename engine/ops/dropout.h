@@ -22,11 +22,15 @@ struct Columns {
 /// taken then. With `columns`, x has those of rows of that array, and first is the index of the
 /// first row's first element.
 ///
+/// With `stream`, int32 [2] on x's device, its words, the low one first, take the place of
+/// random.stream. They are read when the mask is made: work that is recorded once (step_graph.h)
+/// drops other elements when they have changed.
+///
 /// Throws    ConfigError unless 0 <= p < 1 and first is a multiple of 8, DTypeError for int32,
-///           ShapeError for columns that the larger array does not have
+///           ShapeError for columns that the larger array does not have, and for another stream
 /// Source    Srivastava et al. 2014, "Dropout: a simple way to prevent neural networks from
 ///           overfitting"
 Tensor dropout(const Tensor& x, double p, const Random& random, int64_t first = 0,
-               const Columns& columns = {});
+               const Columns& columns = {}, const Tensor& stream = {});
 
 }  // namespace farfield

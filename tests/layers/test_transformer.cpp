@@ -283,10 +283,8 @@ BOOST_AUTO_TEST_CASE(dropout_is_drawn_in_training_alone) {
   const Tensor next = random_ids({2}, 3, 13);
   BOOST_TEST(same_bits(dropping.last_nll(ids, next, 5), plain.last_nll(ids, next)));
 
-  BOOST_TEST(dropping.is_random(posenc::Phase::train));
-  BOOST_TEST(!dropping.is_random(posenc::Phase::eval));
-  BOOST_TEST(!plain.is_random(posenc::Phase::train));
-  BOOST_TEST(Transformer(tiny_config("rope + shape"), 1).is_random(posenc::Phase::train));
+  BOOST_TEST(dropping.has_dropout());
+  BOOST_TEST(!plain.has_dropout());
 
   // With weights that make every branch zero, what is left to drop is the embedding.
   for (const Transformer* model : {&dropping, &plain})

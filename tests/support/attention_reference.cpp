@@ -91,7 +91,8 @@ int64_t AttentionReference::entry_of(int64_t b, int64_t i, int64_t m, int64_t n,
 
 // What engine/attention_rule.h says of dropout.
 double AttentionReference::kept(int64_t b, int64_t h, int64_t i, int64_t n) const {
-  const auto& [p, random, first_head, n_head_of_all] = rule_.dropout;
+  const auto& [p, random, stream, first_head, n_head_of_all] = rule_.dropout;
+  require<Error>(!stream.defined(), "reference", "expected a mask by `random`");
   const double dropped = std::floor(p * 65536 + 0.5);
   if (dropped == 0) return 1;
   const int64_t n_head = n_head_of_all == 0 ? n_head_ : n_head_of_all;
