@@ -99,6 +99,17 @@ VocabularyPart Transformer::vocabulary() const {
   return {tensor_, embed_out_.shard.begin, config_.vocab_size};
 }
 
+void Transformer::set_logits(DType logits) {
+  if (logits != parameter_dtype(compute_)) {
+    require_whole("rounded logits");
+    require<ConfigError>(logits == DType::bf16 && compute_ == DType::bf16 && !config_.is_adaptive(),
+                         "model", "expected logits in ", parameter_dtype(compute_),
+                         config_.is_adaptive() ? " with an adaptive softmax" : "", ", got ",
+                         logits);
+  }
+  logits_ = logits;
+}
+
 bool Transformer::has_dropout() const {
   return config_.hidden_dropout > 0 || config_.attention_dropout > 0 ||
          config_.activation_dropout > 0 || config_.tail_dropout > 0;
@@ -168,8 +179,9 @@ Tensor Transformer::loss(const Tensor& ids, const Tensor& targets, uint64_t draw
   const Tensor x =
       rows(hidden(embed(ids), parts, ids.dim(1), checkpointing_ && grad_enabled(), drop));
   const Tensor all = targets.view({targets.numel()});
-  return config_.is_adaptive() ? adaptive_out_.loss(x, all, drop)
-                               : linear_cross_entropy(x, embed_out_.weight, all, vocabulary());
+  return config_.is_adaptive()
+             ? adaptive_out_.loss(x, all, drop)
+             : linear_cross_entropy(x, embed_out_.weight, all, vocabulary(), logits_);
 }
 
 Tensor Transformer::nll(const Tensor& ids, const Tensor& targets, uint64_t draw) const {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -127,6 +128,10 @@ class Transformer {
   /// a third more time for a fraction of the activation memory, and the same bits.
   void set_checkpointing(bool on) { checkpointing_ = on; }
   bool checkpointing() const { return checkpointing_; }
+  /// The type of the logits in loss() (linear_cross_entropy()); at first that of the parameters.
+  /// Evaluation never rounds them. ConfigError for an adaptive softmax, and unless it is the type
+  /// of the parameters or bfloat16 where the model computes in it and one process has all of it.
+  void set_logits(DType logits);
 
  private:
   posenc::Composition::Plan plan(const Tensor& ids, posenc::Phase phase, uint64_t draw,
@@ -152,6 +157,7 @@ class Transformer {
   DType compute_;
   Group tensor_;
   bool checkpointing_ = false;
+  std::optional<DType> logits_;
   posenc::Composition encoding_;
   Embedding embed_in_;  // and embed_out_: unless input and softmax are adaptive
   std::vector<Block> blocks_;

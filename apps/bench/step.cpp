@@ -56,6 +56,7 @@ int step(int argc, const char* const* argv, run::Processes& processes, std::ostr
   std::vector<std::string> posenc = {"alibi"};
   bool checkpointing = false;
   std::string cuda_graph = "auto";
+  std::string logits = "fp32";
   int64_t tensor_parallel = 1;
   cli::Options options(
       "bench step",
@@ -69,6 +70,7 @@ int step(int argc, const char* const* argv, run::Processes& processes, std::ostr
       .add("checkpoint", checkpointing, "keep block inputs only and compute blocks again")
       .add("cuda-graph", cuda_graph, "auto|off",
            "on CUDA, record a step once and repeat it by one call, as `train` does")
+      .add("logits", logits, "fp32|bf16", "of the head, as with `train`")
       .add("tensor-parallel", tensor_parallel, "N",
            "of several processes, so many have each model together, as with `train`");
   common.add_to(options);
@@ -78,6 +80,9 @@ int step(int argc, const char* const* argv, run::Processes& processes, std::ostr
   const auto n_process = static_cast<double>(grid.all.size());
   require<ConfigError>(cuda_graph == "auto" || cuda_graph == "off", "config",
                        "--cuda-graph: expected auto or off, got '", cuda_graph, "'");
+
+  require<ConfigError>(logits == "fp32" || logits == "bf16", "config",
+                       "--logits: expected fp32 or bf16, got '", logits, "'");
 
   ModelConfig config = model.config();
   const int64_t batch_size = model.batch_size();
@@ -90,7 +95,7 @@ int step(int argc, const char* const* argv, run::Processes& processes, std::ostr
   out << model.preset << ", " << fixed(static_cast<double>(parameter_count(config)) * 1e-6, 1)
       << "M parameters, " << batch_size << " x " << config.train_len << " tokens, vocabulary "
       << config.vocab_size << ", " << *common.precision << (checkpointing ? ", checkpointing" : "")
-      << "; " << peak.line << '\n';
+      << (logits == "bf16" ? ", logits in bf16" : "") << "; " << peak.line << '\n';
   if (!grid.all.is_alone()) {
     out << processes.description() << "; rates and peaks are those of all, memory of the first";
     if (tensor_parallel > 1) out << "; " << tensor_parallel << " have each model together";
@@ -119,7 +124,8 @@ int step(int argc, const char* const* argv, run::Processes& processes, std::ostr
         config,
         train::StepShape{.batch_size = batch_size,
                          .checkpointing = checkpointing,
-                         .deterministic_reduce = common.where().kind == Device::Kind::cpu},
+                         .deterministic_reduce = common.where().kind == Device::Kind::cpu,
+                         .rounds_logits = logits == "bf16"},
         common.dtype(), common.where(), cuda_graph == "auto", grid);
   };
   std::vector<std::string> parts, given;

@@ -74,6 +74,9 @@ void add_options(cli::Options& options, RunConfig& c) {
       .add("device", c.device, "cpu|cuda|cuda:N", "where to compute")
       .add("precision", c.precision, "fp32|bf16",
            "of activations and matrix products (default: fp32 on the CPU, bf16 on CUDA)")
+      .add("logits", c.logits, "fp32|bf16",
+           "of the head in training: bf16, with --precision bf16, halves the memory that its loss "
+           "reads and writes and moves the loss a little; evaluation has fp32 (default: fp32)")
       .add("cuda-graph", c.cuda_graph, "auto|off",
            "on CUDA, record a step once and repeat it by one call, where the encoding allows it: "
            "the same numbers")

@@ -37,6 +37,7 @@ struct RunConfig {
   std::string nonfinite = "stop";
 
   std::optional<std::string> precision;  ///< empty: fp32 on the CPU, bf16 on CUDA
+  std::optional<std::string> logits;     ///< empty: fp32
   std::string device = "cpu";
   std::string cuda_graph = "auto";
   bool checkpoint_activations = false;

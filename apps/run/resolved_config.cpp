@@ -166,6 +166,18 @@ void fill_model(RunConfig& from, ModelConfig& c) {
   c.tail_dropout = young_setting(from.tail_dropout, of_preset.tail_dropout, usual.tail_dropout);
 }
 
+void check_rounded_logits(const ResolvedConfig& c) {
+  require<ConfigError>(c.dtype == DType::bf16, kWhere,
+                       "--logits bf16: expected --precision bf16, got fp32");
+  require<ConfigError>(
+      !c.model.is_adaptive(), kWhere,
+      "--logits bf16: expected a model without cutoffs, whose adaptive softmax has "
+      "logits in fp32");
+  require<ConfigError>(c.tensor_parallel == 1, kWhere,
+                       "--logits bf16: expected --tensor-parallel 1, got ", c.tensor_parallel,
+                       "; processes that have the vocabulary together have logits in fp32");
+}
+
 void check_values(const ResolvedConfig& c) {
   check_at_least("--train-len", c.train_len(), 1);
   check_at_least("--batch", c.batch, 1);
@@ -282,6 +294,12 @@ ResolvedConfig resolve(const RunConfig& request) {
       value_of_word<bool>("--cuda-graph", filled.cuda_graph, {{"auto", true}, {"off", false}});
   c.dtype = value_of_word<DType>("--precision", *filled.precision,
                                  {{"fp32", DType::f32}, {"bf16", DType::bf16}});
+  c.rounds_logits = value_of_word<bool>("--logits", filled.logits.value_or("fp32"),
+                                        {{"fp32", false}, {"bf16", true}});
+  if (c.rounds_logits)
+    check_rounded_logits(c);
+  else
+    filled.logits.reset();
   c.model.posenc = canonical_posenc(filled.posenc, c);
   filled.posenc = c.model.posenc;
   c.settings = to_settings(filled);

@@ -14,6 +14,7 @@ struct StepShape {
   /// Gradients are summed in n_piece() pieces that follow from the numbers above, in the order of a
   /// tree: the same bits for any number of processes that share the pieces evenly.
   bool deterministic_reduce = false;
+  bool rounds_logits = false;  ///< to bfloat16 (Transformer::set_logits)
 
   /// Pieces of the batch, in all processes together: accumulate, or its largest multiple by a power
   /// of two that divides the batch and is at most kPieces.
@@ -32,7 +33,8 @@ inline StepShape shape_of(const run::ResolvedConfig& config) {
   return {.batch_size = config.batch,
           .accumulate = config.accumulate,
           .checkpointing = config.checkpoint_activations,
-          .deterministic_reduce = config.deterministic_reduce};
+          .deterministic_reduce = config.deterministic_reduce,
+          .rounds_logits = config.rounds_logits};
 }
 
 }  // namespace farfield::train

@@ -85,6 +85,7 @@ TrainingStep::TrainingStep(Transformer model, const StepOptions& options)
                        " processes that share a batch on ", device_,
                        ", got on: the order in which NCCL adds is its own");
   model_.set_checkpointing(options.shape.checkpointing);
+  if (options.shape.rounds_logits) model_.set_logits(DType::bf16);
   const Shape shape{pieces_.batch_size(), model_.config().train_len};
   inputs_ = Tensor::empty(shape, DType::i32, device_);
   targets_ = Tensor::empty(shape, DType::i32, device_);

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "engine/base/parallel.h"
+#include "engine/cpu/convert.h"
 #include "engine/kernels/pointwise.h"
 #include "engine/vector_math.h"
 
@@ -56,7 +58,8 @@ void check_targets(const Tensor& targets, int64_t n) {
                         "expected targets from 0 to ", n - 1, ", got ", target[i]);
 }
 
-// f(acc, type): the types of logits and of their gradient, which may be undefined.
+// f(acc, type): the types of logits that are not rounded and of their gradient, which may be
+// undefined.
 template <class F>
 void dispatch_types(const Tensor& logits, const Tensor& dlogits, const F& f) {
   if (logits.dtype() == DType::f64)
@@ -67,6 +70,20 @@ void dispatch_types(const Tensor& logits, const Tensor& dlogits, const F& f) {
     f(float{}, float{});
 }
 
+// Of one row of logits: its nll and, unless dx is null, its gradient, which may take their place.
+template <class A, class T>
+A nll_of_row(const A* x, int64_t n, int32_t target, A factor, T* dx) {
+  const A shift = row_max(x, n);
+  const A sum = sum_exp(x, n, shift);
+  const A nll = std::log(sum) + (shift - x[target]);
+  if (dx == nullptr) return nll;
+  const A share = factor / sum;
+  const A at_target = share * fast_exp(x[target] - shift);
+  scaled_softmax(x, n, shift, share, dx);
+  dx[target] = static_cast<T>(at_target - factor);
+  return nll;
+}
+
 }  // namespace
 
 void cross_entropy_rows(Cpu, const Tensor& logits, const Tensor& targets, double scale, Tensor& nll,
@@ -74,6 +91,20 @@ void cross_entropy_rows(Cpu, const Tensor& logits, const Tensor& targets, double
   const int64_t n_rows = logits.dim(0), n = logits.dim(1);
   const int32_t* const target = targets.data<int32_t>();
   check_targets(targets, n);
+  if (logits.dtype() == DType::bf16) {  // widened a row at a time
+    const BFloat16* const from = logits.data<BFloat16>();
+    BFloat16* const to = dlogits.defined() ? dlogits.data<BFloat16>() : nullptr;
+    float* const to_nll = nll.data<float>();
+    parallel_chunks(n_rows, 8, [&](int64_t begin, int64_t end) {
+      std::vector<float> x(static_cast<size_t>(n));
+      for (int64_t row = begin; row < end; ++row) {
+        convert(from + row * n, n, x.data());
+        to_nll[row] = nll_of_row(x.data(), n, target[row], static_cast<float>(scale),
+                                 to == nullptr ? to : to + row * n);
+      }
+    });
+    return;
+  }
   dispatch_types(logits, dlogits, [&](auto acc, auto type) {
     using A = decltype(acc);
     using T = decltype(type);
@@ -81,18 +112,9 @@ void cross_entropy_rows(Cpu, const Tensor& logits, const Tensor& targets, double
     A* const to_nll = nll.data<A>();
     T* const to = dlogits.defined() ? dlogits.data<T>() : nullptr;
     parallel_chunks(n_rows, 8, [&](int64_t begin, int64_t end) {
-      for (int64_t row = begin; row < end; ++row) {
-        const A* const x = from + row * n;
-        const A shift = row_max(x, n);
-        const A sum = sum_exp(x, n, shift);
-        to_nll[row] = std::log(sum) + (shift - x[target[row]]);
-        if (to == nullptr) continue;
-        const A factor = static_cast<A>(scale), share = factor / sum;
-        T* const dx = to + row * n;
-        const A at_target = share * fast_exp(x[target[row]] - shift);
-        scaled_softmax(x, n, shift, share, dx);
-        dx[target[row]] = static_cast<T>(at_target - factor);
-      }
+      for (int64_t row = begin; row < end; ++row)
+        to_nll[row] = nll_of_row(from + row * n, n, target[row], static_cast<A>(scale),
+                                 to == nullptr ? to : to + row * n);
     });
   });
 }

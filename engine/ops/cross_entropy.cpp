@@ -41,8 +41,8 @@ using RowsWork = std::function<void(Tensor& logits, const Tensor& targets, doubl
                                     Tensor& nll, Tensor& dlogits)>;
 
 // Fills nll [N] and, where they are defined, dx and dw with the gradients of its mean. `rows` are
-// taken at a time.
-void run(const Tensor& x, const Tensor& w, const Tensor& targets, int64_t rows,
+// taken at a time, with logits of this type.
+void run(const Tensor& x, const Tensor& w, const Tensor& targets, int64_t rows, DType logit_type,
          const RowsWork& work, Tensor& nll, Tensor& dx, Tensor& dw) {
   const int64_t n = x.dim(0), n_logit = w.dim(0);
   const bool with_gradient = dx.defined() || dw.defined();
@@ -52,9 +52,9 @@ void run(const Tensor& x, const Tensor& w, const Tensor& targets, int64_t rows,
       w_compute = Tensor::empty(w.shape(), x.dtype(), x.device());
       cast(tag, w, w_compute);
     }
-    const Tensor logits_all = Tensor::empty({std::min(rows, n), n_logit}, w.dtype(), x.device());
+    const Tensor logits_all = Tensor::empty({std::min(rows, n), n_logit}, logit_type, x.device());
     const Tensor dlogits_all = !with_gradient ? Tensor()
-                               : x.dtype() == w.dtype()
+                               : x.dtype() == logit_type
                                    ? logits_all
                                    : Tensor::empty(logits_all.shape(), x.dtype(), x.device());
     for (int64_t begin = 0; begin < n; begin += rows) {
@@ -82,11 +82,11 @@ void run(const Tensor& x, const Tensor& w, const Tensor& targets, int64_t rows,
 }
 
 // With all of the vocabulary here.
-void run(const Tensor& x, const Tensor& w, const Tensor& targets, Tensor& nll, Tensor& dx,
-         Tensor& dw) {
-  const int64_t rows = cross_entropy_chunk(x.dim(0), w.dim(0), x.device().kind);
+void run(const Tensor& x, const Tensor& w, const Tensor& targets, DType logit_type, Tensor& nll,
+         Tensor& dx, Tensor& dw) {
+  const int64_t rows = cross_entropy_chunk(x.dim(0), w.dim(0), x.device().kind, logit_type);
   run(
-      x, w, targets, rows,
+      x, w, targets, rows, logit_type,
       [](Tensor& logits, const Tensor& of_rows, double scale, Tensor& to, Tensor& dlogits) {
         dispatch(logits.device(),
                  [&](auto tag) { cross_entropy_rows(tag, logits, of_rows, scale, to, dlogits); });
@@ -104,7 +104,7 @@ void run(const Tensor& x, const Tensor& w, const Tensor& targets, const Vocabula
   const int64_t rows =
       cross_entropy_chunk(x.dim(0), (part.vocab_size + n_process - 1) / n_process, x.device().kind);
   run(
-      x, w, targets, rows,
+      x, w, targets, rows, w.dtype(),
       [&](Tensor& logits, const Tensor& of_rows, double scale, Tensor& to, Tensor& dlogits) {
         const NoGrad no_grad;
         const int64_t n = logits.dim(0);
@@ -144,30 +144,43 @@ Tensor mean_of(const Tensor& nll, const Tensor& x, const Tensor& w, const Tensor
 
 }  // namespace
 
-int64_t cross_entropy_chunk(int64_t n_token, int64_t vocab_size, Device::Kind device) {
+int64_t cross_entropy_chunk(int64_t n_token, int64_t vocab_size, Device::Kind device,
+                            DType logits) {
   // 8 MiB of float32 logits, but enough tokens that reading w and adding to dw cost little beside
-  // the products, which a device is faster at, more than at reading memory.
+  // the products, which a device is faster at, more than at reading memory. Rounded logits take a
+  // third of the memory of others, whose gradient has its own.
   constexpr int64_t kLogits = int64_t{1} << 21;
-  const int64_t least_rows = device == Device::Kind::cpu ? 512 : 2048;
+  const int64_t least_rows = device == Device::Kind::cpu ? 512
+                             : logits == DType::bf16     ? 8192
+                                                         : 2048;
   const int64_t most = std::max(least_rows, kLogits / vocab_size);
   const int64_t n_chunk = (n_token + most - 1) / most;
   return ((n_token + n_chunk - 1) / n_chunk + 15) / 16 * 16;
 }
 
-Tensor linear_cross_entropy(const Tensor& x, const Tensor& w, const Tensor& targets) {
+Tensor linear_cross_entropy(const Tensor& x, const Tensor& w, const Tensor& targets,
+                            std::optional<DType> logits) {
   check(x, w, targets);
+  const DType logit_type = logits.value_or(w.dtype());
+  require<DTypeError>(
+      logit_type == w.dtype() || (logit_type == DType::bf16 && x.dtype() == logit_type),
+      "cross_entropy", "expected logits in ", w.dtype(),
+      x.dtype() == DType::bf16 ? " or bfloat16" : "", ", got ", logit_type);
   const bool recording = will_record({x, w});
   Tensor nll = Tensor::empty({x.dim(0)}, w.dtype(), w.device());
   Tensor dx = recording && x.needs_grad() ? empty_like(x) : Tensor();
   Tensor dw = recording && w.needs_grad() ? empty_like(w) : Tensor();
-  run(x, w, targets, nll, dx, dw);
+  run(x, w, targets, logit_type, nll, dx, dw);
   return mean_of(nll, x, w, dx, dw);
 }
 
 Tensor linear_cross_entropy(const Tensor& x, const Tensor& w, const Tensor& targets,
-                            const VocabularyPart& part) {
-  if (part.group.is_alone()) return linear_cross_entropy(x, w, targets);
+                            const VocabularyPart& part, std::optional<DType> logits) {
+  if (part.group.is_alone()) return linear_cross_entropy(x, w, targets, logits);
   check(x, w, targets, part);
+  require<DTypeError>(logits.value_or(w.dtype()) == w.dtype(), "cross_entropy",
+                      "expected logits in ", w.dtype(),
+                      " of processes that have the vocabulary together, got ", *logits);
   const bool recording = will_record({x, w});
   Tensor nll = Tensor::empty({x.dim(0)}, w.dtype(), w.device());
   // Not rounded before it is summed.
@@ -186,7 +199,7 @@ Tensor linear_nll(const Tensor& x, const Tensor& w, const Tensor& targets) {
   check(x, w, targets);
   Tensor nll = Tensor::empty({x.dim(0)}, w.dtype(), w.device());
   Tensor none;
-  run(x, w, targets, nll, none, none);
+  run(x, w, targets, w.dtype(), nll, none, none);
   return nll;
 }
 

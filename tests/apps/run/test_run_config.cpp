@@ -110,7 +110,7 @@ BOOST_AUTO_TEST_CASE(what_is_younger_than_a_run_is_no_part_of_it_unless_it_is_no
   BOOST_CHECK((plain.schedule == Schedule::Form::neox));
   BOOST_TEST(plain.lr_start == 0);
   for (const char* key : {"optimizer", "momentum", "schedule", "lr-start", "lr-end", "cutoffs",
-                          "attention-dropout", "activation-dropout", "tail-dropout"})
+                          "attention-dropout", "activation-dropout", "tail-dropout", "logits"})
     for (const auto& item : plain.settings) BOOST_TEST(item.first != key);
   const ResolvedConfig said = resolved([](RunConfig& r) {
     r.optimizer = "adamw";
@@ -118,6 +118,7 @@ BOOST_AUTO_TEST_CASE(what_is_younger_than_a_run_is_no_part_of_it_unless_it_is_no
     r.lr_start = 0;
     r.cutoffs = "none";
     r.activation_dropout = 0;
+    r.logits = "fp32";
   });
   BOOST_CHECK(said.settings == plain.settings);
   const ResolvedConfig other = resolved([](RunConfig& r) {
@@ -133,6 +134,16 @@ BOOST_AUTO_TEST_CASE(what_is_younger_than_a_run_is_no_part_of_it_unless_it_is_no
   BOOST_CHECK((again.schedule == Schedule::Form::fairseq));
   BOOST_TEST(again.momentum == 0.9);
   BOOST_TEST(again.lr_end == 1e-4);
+  const auto rounded = [](const char* logits) {
+    return resolved([logits](RunConfig& r) {
+      r.precision = "bf16";
+      r.logits = logits;
+    });
+  };
+  BOOST_TEST(rounded("bf16").rounds_logits);
+  BOOST_TEST(first_difference(identity(rounded("bf16").settings),
+                              identity(rounded("fp32").settings)) == "logits");
+  BOOST_TEST(resolve(to_run_config("x", rounded("bf16").settings)).rounds_logits);
 }
 
 BOOST_AUTO_TEST_CASE(baevskis_recipe_is_all_in_the_settings_and_any_of_it_can_be_otherwise) {
@@ -191,6 +202,21 @@ BOOST_AUTO_TEST_CASE(values_out_of_range_are_named) {
   refuses([](RunConfig& r) { r.nonfinite = "rewnd"; }, "got 'rewnd'; did you mean 'rewind'?");
   refuses([](RunConfig& r) { r.cuda_graph = "on"; }, "--cuda-graph: expected one of auto, off");
   refuses([](RunConfig& r) { r.precision = "fp16"; }, "--precision: expected one of fp32, bf16");
+  refuses([](RunConfig& r) { r.logits = "half"; }, "--logits: expected one of fp32, bf16");
+  refuses([](RunConfig& r) { r.logits = "bf16"; },
+          "--logits bf16: expected --precision bf16, got fp32");
+  refuses(
+      [](RunConfig& r) {
+        r.precision = r.logits = "bf16";
+        r.cutoffs = "4,9";
+      },
+      "--logits bf16: expected a model without cutoffs");
+  refuses(
+      [](RunConfig& r) {
+        r.precision = r.logits = "bf16";
+        r.tensor_parallel = 2;
+      },
+      "--logits bf16: expected --tensor-parallel 1, got 2");
   refuses([](RunConfig& r) { r.device = "tpu"; }, "tpu");
   refuses([](RunConfig& r) { r.posenc = "alibbi"; }, "did you mean 'alibi'?");
   refuses([](RunConfig& r) { r.posenc = "rope + rope"; }, "rope");

@@ -188,6 +188,25 @@ BOOST_AUTO_TEST_CASE(a_miniature_of_baevskis_model_learns_and_goes_on_bit_for_bi
   }
 }
 
+BOOST_AUTO_TEST_CASE(logits_in_bfloat16_train_nearly_the_same) {
+  run::RunConfig config = toy().config();
+  config.precision = "bf16";
+  config.steps = 20;
+  const auto losses = [&](const std::optional<std::string>& logits) {
+    config.logits = logits;
+    Trainer t(run::resolve(config), data::Corpus::open(config.data.front()));
+    std::vector<double> all;
+    while (!t.is_done()) all.push_back(t.step().loss);
+    all.push_back(*t.valid_loss());  // of logits in float32
+    return all;
+  };
+  const std::vector<double> rounded = losses("bf16"), usual = losses({});
+  BOOST_TEST(losses("fp32") == usual, boost::test_tools::per_element());
+  BOOST_TEST((rounded != usual));
+  for (size_t i = 0; i < usual.size(); ++i)
+    BOOST_TEST(rounded[i] == usual[i], boost::test_tools::tolerance(0.01));
+}
+
 BOOST_AUTO_TEST_CASE(dropout_acts_in_training_and_not_in_validation) {
   run::RunConfig config = toy().config();
   config.lr = 0;  // the weights stay, so what differs is the mask

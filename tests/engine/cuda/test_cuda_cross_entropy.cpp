@@ -39,6 +39,28 @@ BOOST_AUTO_TEST_CASE(losses_and_gradients_over_several_chunks) {
   BOOST_TEST(cross_entropy_chunk(2100, 1100, Device::Kind::cuda) < 2100);
 }
 
+// Rounded logits, whose gradient takes their place: rows with and without whole pieces.
+BOOST_AUTO_TEST_CASE(rounded_logits) {
+  for (const Shape& size : {Shape{1, 1}, Shape{7, 33}, Shape{40, 264}, Shape{20, 5001}}) {
+    const int64_t n = size[0];
+    const Tensor logits = random_tensor(size, 1, -5, 5, DType::bf16),
+                 targets = random_ids({n}, 3, static_cast<int32_t>(size[1]));
+    const auto results = [&](auto tag, const Device& device) {
+      Tensor both = logits.to(device).clone(), nll = Tensor::empty({n}, DType::f32, device);
+      cross_entropy_rows(tag, both, targets.to(device), 1, nll, both);
+      return Inputs{nll.to({}), both.to({})};
+    };
+    const Inputs want = results(Cpu{}, {}), got = results(cuda_tag(kCuda), kCuda);
+    BOOST_TEST(all_close(got[0], want[0], tolerance_between(DType::f32, Work::reduction)), size);
+    BOOST_TEST(all_close(got[1], want[1], tolerance_between(DType::bf16, Work::reduction)), size);
+    Tensor exact = rounded(logits, DType::f64);
+    BOOST_TEST(
+        all_close(want[0], nll_in_place(exact, targets), tolerance(DType::f32, Work::reduction)),
+        size);
+    BOOST_TEST(all_close(want[1], exact, tolerance(DType::bf16, Work::reduction)), size);
+  }
+}
+
 // The kernels of a process that has rows 100 .. of a vocabulary.
 BOOST_AUTO_TEST_CASE(a_part_of_the_vocabulary) {
   for (const DType dtype : kFloats)

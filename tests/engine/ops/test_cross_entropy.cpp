@@ -5,6 +5,7 @@
 #include "engine/autograd.h"
 #include "engine/base/parallel.h"
 #include "engine/ops/cross_entropy.h"
+#include "engine/ops/view.h"
 #include "tests/support/all_close.h"
 #include "tests/support/grad_check.h"
 #include "tests/support/on_cuda.h"
@@ -85,6 +86,46 @@ BOOST_AUTO_TEST_CASE(gradients_in_float32_and_bfloat16_agree_with_float64) {
       BOOST_TEST(all_close(got[i], want[i], tolerance(dtype, Work::product)),
                  dtype << ", gradient " << i);
   }
+}
+
+// Rounded logits move a nll by some 2^-9 of the largest, which is below 8 here, and a probability
+// by as much of itself; chunks of rows are longer then.
+BOOST_AUTO_TEST_CASE(rounded_logits_cost_what_their_rounding_does) {
+  const Case c = make_case(1100, 24, 2400, DType::bf16);
+  const auto results = [&](DType type, std::optional<DType> logits) {
+    Tensor x = rounded(c.x, type), w = rounded(c.w, accumulate_dtype(type));
+    x.set_requires_grad();
+    w.set_requires_grad();
+    const Tensor loss = linear_cross_entropy(x, w, c.targets, logits);
+    backward(loss, Tensor::full({}, 1100, accumulate_dtype(type)));
+    return std::vector<Tensor>{reshape(loss.detach(), {1}), x.grad(), w.grad()};
+  };
+  const auto got = results(DType::bf16, DType::bf16), exact = results(DType::f64, {});
+  const auto unrounded = results(DType::bf16, {});
+  BOOST_TEST(std::abs(got[0].item() - exact[0].item()) < 2e-3);
+  BOOST_TEST(got[0].item() != unrounded[0].item());
+  for (size_t i = 1; i < 3; ++i) {
+    const auto a = got[i].to_vector(), b = exact[i].to_vector();
+    double error = 0, size = 0;
+    for (size_t j = 0; j < a.size(); ++j) {
+      error += (a[j] - b[j]) * (a[j] - b[j]);
+      size += b[j] * b[j];
+    }
+    BOOST_TEST(std::sqrt(error / size) < 0.01, "gradient " << i);
+  }
+  // What is asked for as the default is the default.
+  BOOST_TEST(same_bits(results(DType::bf16, DType::f32)[2], unrounded[2]));
+  BOOST_TEST(cross_entropy_chunk(1 << 16, 50'304, Device::Kind::cuda, DType::bf16) == 8192);
+  BOOST_TEST(cross_entropy_chunk(1 << 16, 50'304, Device::Kind::cuda) == 2048);
+}
+
+BOOST_AUTO_TEST_CASE(logits_are_in_the_type_of_w_or_rounded) {
+  const Case wide = make_case(4, 3, 6), narrow = make_case(4, 3, 6, DType::bf16);
+  BOOST_CHECK_EXCEPTION(linear_cross_entropy(wide.x, wide.w, wide.targets, DType::bf16), DTypeError,
+                        says("[cross_entropy] expected logits in float32, got bfloat16"));
+  BOOST_CHECK_EXCEPTION(
+      linear_cross_entropy(narrow.x, narrow.w, narrow.targets, DType::f64), DTypeError,
+      says("[cross_entropy] expected logits in float32 or bfloat16, got float64"));
 }
 
 BOOST_AUTO_TEST_CASE(only_wanted_gradients_are_computed) {
