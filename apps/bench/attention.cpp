@@ -5,21 +5,15 @@
 #include "apps/bench/commands.h"
 #include "apps/bench/encodings.h"
 #include "apps/bench/options.h"
+#include "apps/bench/random_tensor.h"
+#include "apps/bench/repeated.h"
 #include "apps/bench/report.h"
 #include "engine/autograd.h"
-#include "engine/base/random.h"
 #include "engine/device_info.h"
 #include "posenc/composition.h"
 
 namespace farfield::bench {
 namespace {
-
-Tensor random(const Shape& shape, std::string_view name, DType dtype, const Device& device) {
-  const Random source{1, stream_of(name)};
-  std::vector<double> values(static_cast<size_t>(shape.numel()));
-  for (size_t i = 0; i < values.size(); ++i) values[i] = source.normal(i);
-  return Tensor::from(values, shape, dtype, device);
-}
 
 // Sequences through the attention op, tables included.
 class Attention {
@@ -29,11 +23,13 @@ class Attention {
       : encoding_(expression, config(shape, device)),
         with_backward_(with_backward),
         length_(shape[2]) {
-    const auto made = [&](std::string_view name) { return random(shape, name, dtype, device); };
+    const auto made = [&](std::string_view name) {
+      return random_tensor(shape, name, dtype, device);
+    };
     q_ = made("q");
     k_ = made("k");
     v_ = made("v");
-    dout_ = random({shape[0], length_, shape[1] * shape[3]}, "dout", dtype, device);
+    dout_ = random_tensor({shape[0], length_, shape[1] * shape[3]}, "dout", dtype, device);
     // Two rotations mean two copies of q and k.
     if (encoding_.plan(1, length_, kPhase).layers[0].rotation.far.cos_q.defined())
       far_ = {made("far q"), made("far k")};
@@ -45,27 +41,27 @@ class Attention {
   /// learned tables.
   double run() {
     const Device& device = q_.device();
+    const double forward_s = with_backward_ ? seconds_each(device, [&] { forward(); }) : 0;
     const int64_t held = memory_stats(device).current_bytes;
     reset_peak_memory(device);
-    synchronize(device);
-    const double time = analysis::seconds([&] {
-      const auto plan = encoding_.plan(length_, length_, kPhase);
-      if (with_backward_) {
-        backward(attention(q_, k_, v_, plan.layers[0].rule, far_), dout_);
-      } else {
-        const NoGrad no_grad;
-        attention(q_, k_, v_, plan.layers[0].rule, far_);
-      }
-      synchronize(device);
+    const double time_s = seconds_each(device, [&] {
+      const Tensor y = forward();
+      if (with_backward_) backward(y, dout_);
+      clear_gradients();
     });
     // The output and the gradients of the inputs belong to the caller.
     const auto n_input = static_cast<int64_t>(inputs().size());
     const int64_t results = (with_backward_ ? n_input + 1 : 1) * q_.size_bytes();
     extra_bytes_ = memory_stats(device).peak_bytes - held - results;
-    for (const Tensor* x : inputs()) x->set_grad({});
-    for (const Parameter& parameter : encoding_.parameters()) parameter.value.set_grad({});
-    return time;
+    if (is_warm_) forward_s_.add(with_backward_ ? forward_s : time_s);
+    if (is_warm_) backward_s_.add(time_s - forward_s);
+    is_warm_ = true;
+    return time_s;
   }
+  /// Of all runs but the first: the forward pass apart, as it is recorded for a gradient, and what
+  /// the gradient takes beyond it.
+  const analysis::Samples& forward_s() const { return forward_s_; }
+  const analysis::Samples& backward_s() const { return backward_s_; }
   /// Of the latest run, beyond inputs, output and their gradients.
   int64_t extra_bytes() const { return extra_bytes_; }
 
@@ -81,6 +77,18 @@ class Attention {
     return c;
   }
 
+  Tensor forward() {
+    const auto plan = encoding_.plan(length_, length_, kPhase);
+    if (with_backward_) return attention(q_, k_, v_, plan.layers[0].rule, far_);
+    const NoGrad no_grad;
+    return attention(q_, k_, v_, plan.layers[0].rule, far_);
+  }
+
+  void clear_gradients() {
+    for (const Tensor* x : inputs()) x->set_grad({});
+    for (const Parameter& parameter : encoding_.parameters()) parameter.value.set_grad({});
+  }
+
   // What gets a gradient.
   std::vector<Tensor*> inputs() {
     if (far_.q.defined()) return {&q_, &k_, &v_, &far_.q, &far_.k};
@@ -88,8 +96,9 @@ class Attention {
   }
 
   posenc::Composition encoding_;
-  bool with_backward_;
+  bool with_backward_, is_warm_ = false;
   int64_t length_, extra_bytes_ = 0;
+  analysis::Samples forward_s_, backward_s_;
   Tensor q_, k_, v_, dout_;
   FarHeads far_;
 };
@@ -105,7 +114,8 @@ int bench_attention(int argc, const char* const* argv, std::ostream& out) {
   cli::Options options(
       "bench attention",
       "Times the fused attention op on causal sequences. Flop are counted for the causal half: 2 "
-      "products forward, 5 backward; shares are of the float32 FMA peak, on a card of its peak. "
+      "products forward, 5 backward; `forward` and `backward` are ms of each, the latter what the "
+      "gradient adds; shares are of the float32 FMA peak, on a card of its peak. "
       "`extra MiB` is the most "
       "memory beyond inputs, output and their gradients. Only what an encoding does to the scores "
       "is measured: a rotation costs its time elsewhere.");
@@ -128,10 +138,10 @@ int bench_attention(int argc, const char* const* argv, std::ostream& out) {
   const std::string peak_line = common.peak().line;
   out << n_head << " heads of " << head_dim << ", " << *common.precision << ", "
       << (forward_only ? "forward" : "forward and backward") << "; " << peak_line << "\n\n";
-  Report report(
-      out,
-      {"encoding", "length", "ms", "min", "max", "GFLOP/s", "share", "against none", "extra MiB"},
-      24);
+  Report report(out,
+                {"encoding", "length", "ms", "min", "max", "forward", "backward", "GFLOP/s",
+                 "share", "against none", "extra MiB"},
+                24);
   LeftOut left_out;
   for (const int64_t length : lengths) {
     analysis::Samples peak;
@@ -150,6 +160,8 @@ int bench_attention(int argc, const char* const* argv, std::ostream& out) {
           const double rate = gflop / one.time_s.median();
           report.add({one.posenc, std::to_string(length), milliseconds(one.time_s.median()),
                       milliseconds(one.time_s.min()), milliseconds(one.time_s.max()),
+                      milliseconds(one.subject->forward_s().median()),
+                      forward_only ? "" : milliseconds(one.subject->backward_s().median()),
                       fixed(rate, 1), Peak{peak.median(), {}}.share(rate), ratio(one.against_none),
                       mebibytes(one.subject->extra_bytes())});
         });

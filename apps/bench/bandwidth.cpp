@@ -4,9 +4,9 @@
 
 #include "apps/bench/commands.h"
 #include "apps/bench/options.h"
+#include "apps/bench/random_tensor.h"
 #include "apps/bench/report.h"
 #include "engine/autograd.h"
-#include "engine/base/random.h"
 #include "engine/device_info.h"
 #include "engine/ops.h"
 #include "engine/optim.h"
@@ -21,20 +21,14 @@ struct Work {
   std::function<void()> run;
 };
 
-Tensor random(const Shape& shape, uint64_t stream, DType dtype, const Device& device) {
-  const Random source{1, stream};
-  std::vector<double> values(static_cast<size_t>(shape.numel()));
-  for (size_t i = 0; i < values.size(); ++i) values[i] = source.normal(i);
-  return Tensor::from(values, shape, dtype, device);
-}
-
 // Activations of n_row tokens, logits of a sixteenth of them, and a parameter of n_weight elements.
 std::vector<Work> works(int64_t n_row, int64_t d, int64_t n_vocab, int64_t n_weight, DType dtype,
                         const Device& device) {
   const int64_t n_logit_row = std::max<int64_t>(1, n_row / 16);
   const auto size = [&](int64_t n, DType of) { return static_cast<double>(n * size_of(of)); };
   const double x_bytes = size(n_row * d, dtype), logit_bytes = size(n_logit_row * n_vocab, dtype);
-  const Tensor x = random({n_row, d}, 1, dtype, device), y = random({n_row, d}, 2, dtype, device);
+  const Tensor x = random_tensor({n_row, d}, "x", dtype, device),
+               y = random_tensor({n_row, d}, "y", dtype, device);
   const Tensor weight = Tensor::full({d}, 1, DType::f32, device),
                bias = Tensor::zeros({d}, DType::f32, device);
   Tensor leaf = x.clone(), w = weight.clone(), b = bias.clone();

@@ -20,8 +20,9 @@ int bench_matmul(int argc, const char* const* argv, std::ostream& out) {
   common.apply();
 
   const ModelConfig config = model.config();
-  const auto products = step_products(config, model.batch_size() * config.train_len, false);
-  ProductRunner runner(products, common.dtype(), common.where());
+  const auto products = step_products(config, model.batch_size() * config.train_len,
+                                      /*checkpointing=*/false, common.dtype(), common.where().kind);
+  ProductRunner runner(products, common.where());
   const Peak peak = common.peak();
   out << model.preset << ", " << model.batch_size() << " x " << config.train_len << " tokens, "
       << *common.precision << "; " << peak.line << "\n\n";

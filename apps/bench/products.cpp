@@ -2,49 +2,51 @@
 
 #include <algorithm>
 
-#include "apps/analysis/timing.h"
-#include "engine/device_info.h"
+#include "apps/bench/random_tensor.h"
+#include "apps/bench/repeated.h"
 #include "engine/ops/cross_entropy.h"
 #include "engine/ops/matmul.h"
 
 namespace farfield::bench {
 
 std::vector<ProductShape> step_products(const ModelConfig& config, int64_t n_token,
-                                        bool checkpointing) {
+                                        bool checkpointing, DType dtype, Device::Kind device) {
   using Kind = ProductShape::Kind;
   std::vector<ProductShape> products;
+  const DType wide = accumulate_dtype(dtype);  // of weights, their gradients and logits
   // A layer y[N, O] = x[N, I] w[O, I]^T in three products, each made `count` times; forward twice
   // where it is computed again.
   const auto layer = [&](const std::string& name, int64_t n, int64_t n_in, int64_t n_out,
-                         double count, double count_forward) {
-    products.push_back({name + " y", Kind::forward, n, n_out, n_in, count_forward});
-    products.push_back({name + " dx", Kind::input_gradient, n, n_in, n_out, count});
-    products.push_back({name + " dw", Kind::weight_gradient, n_out, n_in, n, count});
+                         double count, double count_forward, DType y) {
+    products.push_back({name + " y", Kind::forward, n, n_out, n_in, count_forward, dtype, y});
+    products.push_back({name + " dx", Kind::input_gradient, n, n_in, n_out, count, dtype, dtype});
+    products.push_back({name + " dw", Kind::weight_gradient, n_out, n_in, n, count, dtype, wide});
   };
   const int64_t d = config.d_model;
   const auto blocks = static_cast<double>(config.n_layer);
   const double again = checkpointing ? 2 : 1;
-  layer("qkv", n_token, d, 3 * d, blocks, again * blocks);
-  layer("attention out", n_token, d, d, blocks, again * blocks);
-  layer("mlp in", n_token, d, config.d_ff, blocks, again * blocks);
-  layer("mlp out", n_token, config.d_ff, d, blocks, again * blocks);
-  const int64_t rows = std::min(n_token, cross_entropy_chunk(n_token, config.vocab_size));
+  layer("qkv", n_token, d, 3 * d, blocks, again * blocks, dtype);
+  layer("attention out", n_token, d, d, blocks, again * blocks, dtype);
+  layer("mlp in", n_token, d, config.d_ff, blocks, again * blocks, dtype);
+  layer("mlp out", n_token, config.d_ff, d, blocks, again * blocks, dtype);
+  const int64_t rows = std::min(n_token, cross_entropy_chunk(n_token, config.vocab_size, device));
   const double chunks = static_cast<double>(n_token) / static_cast<double>(rows);
-  layer("head", rows, d, config.vocab_size, chunks, chunks);
+  layer("head", rows, d, config.vocab_size, chunks, chunks, wide);
   return products;
 }
 
-ProductRunner::ProductRunner(const std::vector<ProductShape>& products, DType dtype,
-                             const Device& device)
-    : products_(products), dtype_(dtype) {
+ProductRunner::ProductRunner(const std::vector<ProductShape>& products, const Device& device)
+    : products_(products) {
+  require<ShapeError>(!products.empty(), "bench", "expected products, got none");
   int64_t a = 0, b = 0, c = 0;
   for (const ProductShape& p : products) {
     a = std::max(a, p.m * p.k);
     b = std::max(b, p.k * p.n);
     c = std::max(c, p.m * p.n);
   }
-  a_ = Tensor::full({a}, 0.5, dtype, device);
-  b_ = Tensor::full({b}, 0.25, dtype, device);
+  const DType dtype = products[0].in;
+  a_ = random_tensor({a}, "a", dtype, device);
+  b_ = random_tensor({b}, "b", dtype, device);
   c_ = Tensor::zeros({c}, accumulate_dtype(dtype), device);
 }
 
@@ -61,17 +63,10 @@ double ProductRunner::run(const ProductShape& product) {
   p.lda = p.transpose_a ? p.m : p.k;
   p.ldb = p.transpose_b ? p.k : p.n;
   p.ldc = p.n;
-  p.in = dtype_;
-  p.out = product.kind == ProductShape::Kind::weight_gradient ? c_.dtype() : dtype_;
-  // The start of one on a card takes a good share of a short one: it is hidden behind others.
+  p.in = product.in;
+  p.out = product.out;
   const Device& device = a_.device();
-  const int n = device.kind == Device::Kind::cpu ? 1 : 10;
-  synchronize(device);
-  return analysis::seconds([&] {
-           for (int i = 0; i < n; ++i) gemm(device, p);
-           synchronize(device);
-         }) /
-         n;
+  return seconds_each(device, [&] { gemm(device, p); });
 }
 
 double ProductRunner::run_all() {

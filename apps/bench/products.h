@@ -17,21 +17,23 @@ struct ProductShape {
   std::string name;
   Kind kind = Kind::forward;
   int64_t m = 0, n = 0, k = 0;
-  double count = 1;  ///< times per step
+  double count = 1;                         ///< times per step
+  DType in = DType::f32, out = DType::f32;  ///< of A and B, and of C
 
   double gflop() const {
     return 2e-9 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
   }
 };
 
-/// The products of one training step of the decoder on n_token tokens, attention's left out.
+/// The products of one training step of the decoder on n_token tokens, attention's left out, as a
+/// device makes them of activations in dtype.
 std::vector<ProductShape> step_products(const ModelConfig& config, int64_t n_token,
-                                        bool checkpointing);
+                                        bool checkpointing, DType dtype, Device::Kind device);
 
-/// Operands for any of some products, made once.
+/// Random operands for any of some products, which are of one dtype, made once.
 class ProductRunner {
  public:
-  ProductRunner(const std::vector<ProductShape>& products, DType dtype, const Device& device = {});
+  explicit ProductRunner(const std::vector<ProductShape>& products, const Device& device = {});
   /// Seconds that one product takes.
   double run(const ProductShape& product);
   /// Seconds that all products of a step take, each run once and counted as often as it comes.
@@ -41,7 +43,6 @@ class ProductRunner {
 
  private:
   std::vector<ProductShape> products_;
-  DType dtype_;
   Tensor a_, b_, c_;
 };
 

@@ -87,8 +87,9 @@ int step(int argc, const char* const* argv, run::Processes& processes, std::ostr
   ModelConfig config = model.config();
   const int64_t batch_size = model.batch_size();
   const int64_t n_token = batch_size * config.train_len;
-  ProductRunner products(step_products(config, n_token, checkpointing), common.dtype(),
-                         common.where());
+  ProductRunner products(
+      step_products(config, n_token, checkpointing, common.dtype(), common.where().kind),
+      common.where());
 
   Peak peak = common.peak();
   peak.gflops *= n_process;

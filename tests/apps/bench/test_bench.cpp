@@ -9,10 +9,12 @@
 #include "apps/bench/encodings.h"
 #include "apps/bench/peak.h"
 #include "apps/bench/products.h"
+#include "apps/bench/random_tensor.h"
 #include "apps/bench/report.h"
 #include "apps/cli/csv.h"
 #include "apps/cli/options.h"
 #include "engine/base/file.h"
+#include "engine/ops/cross_entropy.h"
 #include "posenc/registry.h"
 #include "tests/support/messages.h"
 #include "tests/support/temp_folder.h"
@@ -65,10 +67,19 @@ BOOST_AUTO_TEST_CASE(attention_is_measured_in_both_precisions_with_and_without_g
                                         "2",         "--head-dim",  "8",      "--rounds",
                                         "1",         "--precision", precision};
       if (forward) words.push_back("--forward");
+      const TempFolder folder;
+      const std::string csv = (folder / "attention.csv").string();
+      words.insert(words.end(), {"--csv", csv.c_str()});
       const std::string text = run(words);
       BOOST_TEST(text.find("kerple_log") != std::string::npos);
       BOOST_TEST(text.find(forward ? ", forward; " : ", forward and backward; ") !=
                  std::string::npos);
+      const auto rows = cli::parse_csv(csv, read_file(csv));
+      BOOST_TEST((rows[0][5] == "forward" && rows[0][6] == "backward"));
+      for (size_t row = 1; row < rows.size(); ++row) {
+        BOOST_TEST(std::stod(rows[row][5]) > 0);
+        BOOST_TEST(rows[row][6].empty() == forward);
+      }
     }
 }
 
@@ -107,7 +118,7 @@ BOOST_AUTO_TEST_CASE(all_encodings_are_measured_against_none_and_what_cannot_be_
     ++n_left_out;
   BOOST_TEST(rows.size() - 1 + n_left_out == all.size(), text);
   BOOST_TEST(rows[1][0] == "none");
-  for (size_t row = 2; row < rows.size(); ++row) BOOST_TEST(std::stod(rows[row][7]) > 0);
+  for (size_t row = 2; row < rows.size(); ++row) BOOST_TEST(std::stod(rows[row][9]) > 0);
 
   const std::string steps = run({"step", "--preset", "smoke", "--train-len", "16", "--batch", "1",
                                  "--rounds", "1", "--posenc", "all"});
@@ -155,11 +166,41 @@ BOOST_AUTO_TEST_CASE(products_are_listed_with_a_total) {
 BOOST_AUTO_TEST_CASE(the_products_of_a_step_are_six_flop_for_each_weight_and_token) {
   const ModelConfig config = preset("mini");
   const int64_t n_token = 4096, d = config.d_model;
-  const auto products = step_products(config, n_token, false);
+  const auto products = step_products(config, n_token, false, DType::f32, Device::Kind::cpu);
   const int64_t weights =
       config.n_layer * (4 * d * d + 2 * d * config.d_ff) + config.vocab_size * d;
   const double want = 6e-9 * static_cast<double>(weights * n_token);
-  BOOST_TEST(std::abs(ProductRunner(products, DType::f32).gflop() - want) < 1e-9 * want);
+  BOOST_TEST(std::abs(ProductRunner(products).gflop() - want) < 1e-9 * want);
+}
+
+// As `linear` and `linear_cross_entropy` make them.
+BOOST_AUTO_TEST_CASE(the_products_of_a_step_have_the_types_and_rows_of_training) {
+  const ModelConfig config = preset("neox-162m");
+  constexpr int64_t kTokens = 32 * 512;
+  for (const auto kind : {Device::Kind::cpu, Device::Kind::cuda})
+    for (const ProductShape& p : step_products(config, kTokens, false, DType::bf16, kind)) {
+      const bool is_wide = p.kind == ProductShape::Kind::weight_gradient || p.name == "head y";
+      BOOST_TEST(p.in == DType::bf16);
+      BOOST_TEST(p.out == (is_wide ? DType::f32 : DType::bf16), p.name);
+      if (p.name == "head y")
+        BOOST_TEST(p.m == cross_entropy_chunk(kTokens, config.vocab_size, kind));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(operands_are_random_and_do_not_repeat_by_row) {
+  constexpr int64_t kRows = 2100, kWidth = 512;  // more than what is drawn
+  const auto x = random_tensor({kRows, kWidth}, "x", DType::f32, {}).to_vector();
+  double sum = 0, squares = 0;
+  for (const double value : x) {
+    sum += value;
+    squares += value * value;
+  }
+  const auto n = static_cast<double>(x.size());
+  BOOST_TEST(std::abs(sum / n) < 5e-3);
+  BOOST_TEST(std::abs(squares / n - 1) < 5e-3);
+  for (size_t row = 1; row < kRows; ++row) BOOST_TEST_REQUIRE(x[row * kWidth] != x[0], row);
+  BOOST_TEST(random_tensor({1}, "x", DType::f32, {}).item() == x[0]);
+  BOOST_TEST(random_tensor({1}, "y", DType::f32, {}).item() != x[0]);
 }
 
 BOOST_AUTO_TEST_CASE(the_peak_is_a_number_that_a_processor_can_have) {

@@ -1,0 +1,21 @@
+#pragma once
+
+#include "apps/analysis/timing.h"
+#include "engine/device_info.h"
+
+namespace farfield::bench {
+
+/// Seconds that work() takes: on a card the mean of ten in a row, where the start of one, a good
+/// share of a short one, is hidden behind others.
+template <class Work>
+double seconds_each(const Device& device, const Work& work) {
+  const int n = device.kind == Device::Kind::cpu ? 1 : 10;
+  synchronize(device);
+  return analysis::seconds([&] {
+           for (int i = 0; i < n; ++i) work();
+           synchronize(device);
+         }) /
+         n;
+}
+
+}  // namespace farfield::bench
