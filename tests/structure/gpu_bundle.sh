@@ -1,0 +1,78 @@
+#!/usr/bin/env bash
+# gpu_bundle.sh SOURCE: what third_party/gpu_bundle.sh packs and refuses, with a cmake of our own that
+# builds nothing.
+set -uo pipefail
+source_dir=$1
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder" || exit 1
+source "$source_dir/tests/support/expect.sh"
+mkdir -p bin tree/apps tree/third_party
+cp -r "$source_dir/apps/gpu_check.sh" "$source_dir/apps/gpu_check" tree/apps/
+cp "$source_dir/third_party/gpu_bundle.sh" tree/third_party/
+
+program() {  # FILE: one of bash with the text of standard input
+  { echo '#!/bin/bash'; cat; } >"$1"
+  chmod +x "$1"
+}
+program bin/cmake <<'TEXT'
+echo "cmake $*" >>"${0%/*}/calls"
+if [[ $1 == --preset ]]; then
+  mkdir -p build/cuda-portable/bin build/cuda-portable/tests
+  echo 'set_tests_properties([=[test_cuda_gemm]=] PROPERTIES  LABELS "engine;gpu" TIMEOUT "600")' \
+    >build/cuda-portable/tests/CTestTestfile.cmake
+  exit
+fi
+[[ -e ${0%/*}/broken ]] && exit 1
+cd build/cuda-portable || exit
+for one in bin/{bench,eval,inspect,prepare,train} tests/test_cuda_gemm; do
+  printf '#!/bin/bash\necho %s\n' "$one" >"$one"
+  chmod +x "$one"
+  if [[ -e ${0%/*}/large ]]; then head -c 11000000 /dev/urandom >>"$one"; fi
+done
+TEXT
+program bin/strip <<<'cp "$3" "$2"'  # -o TO FROM
+program bin/readelf <<'TEXT'
+for library in libcublasLt.so.13 libc.so.6 $(cat "${0%/*}/foreign" 2>/dev/null); do
+  echo " 0x0000000000000001 (NEEDED)             Shared library: [$library]"
+done
+TEXT
+for tool in ninja nvcc; do program bin/$tool <<<true; done
+export PATH="$folder/bin:$PATH"
+make_bundle() { status tree/third_party/gpu_bundle.sh "$@"; }
+
+make_bundle --out "$folder/there/bundle.tar.gz"
+expect "a bundle" 0 "$got"
+says "its size" "5 programs and 1 tests for 90-real: 0.0 MiB"
+grep -q -- '--preset cuda-portable -DCMAKE_CUDA_ARCHITECTURES=90-real' bin/calls || expect "the architecture" 90-real "$(cat bin/calls)"
+tar -C there -xzf there/bundle.tar.gz
+expect "a program there" bin/bench "$(there/farfield-gpu/build/bin/bench)"
+program bin/nvidia-smi <<<'echo "NVIDIA H200, 580.1, 143771 MiB"'
+status there/farfield-gpu/apps/gpu_check.sh --build there/farfield-gpu/build --out out --only tests
+expect "the tests there" 0 "$got"
+says "the tests there" "tests: 1 of 1 passed"
+
+echo libboost_filesystem.so.1.74.0 >bin/foreign
+make_bundle
+expect "a foreign library" 1 "$got"
+says "its name" "expected bench to need the libraries of CUDA and C alone, got libboost_filesystem.so.1.74.0"
+rm bin/foreign
+touch bin/large
+make_bundle
+expect "too large" 1 "$got"
+says "how large" "expected at most 60.0 MiB together with the source tree, got 6"
+rm bin/large
+touch bin/broken
+make_bundle
+expect "a build that fails" 1 "$got"
+make_bundle --arch 90,100
+expect "two architectures" 2 "$got"
+says "which" "got '90,100'"
+if [[ ! -e /usr/bin/nvcc && ! -e /bin/nvcc ]]; then
+  rm bin/nvcc
+  PATH=$folder/bin:/usr/bin:/bin make_bundle
+  expect "no nvcc" 2 "$got"
+  says "what is missing" "expected nvcc on PATH"
+fi
+((failed)) || echo "gpu_bundle: passed"
+exit $failed

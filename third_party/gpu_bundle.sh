@@ -1,0 +1,96 @@
+#!/usr/bin/env bash
+# What a machine with an NVIDIA card and no package manager is given: third_party/gpu_bundle.sh --help
+set -euo pipefail
+cd "$(dirname "$(readlink -f "$0")")/.."
+source apps/gpu_check/card_tests.sh
+
+usage() {
+  cat <<'TEXT'
+usage: third_party/gpu_bundle.sh [--arch ARCH] [--out FILE] [--jobs N]
+
+Builds the preset `cuda-portable` for one architecture, on a machine with nvcc and the packages of
+third_party/README.md, and packs what apps/gpu_check.sh needs where there is neither: programs and
+tests for a card, stripped, and the script itself. No card is needed here.
+
+  --arch ARCH   CMAKE_CUDA_ARCHITECTURES (default: 90-real, the H100 and the H200)
+  --out FILE    the archive (default: build/gpu_bundle.tar.gz)
+  --jobs N      compilers at once (default: as many as processors)
+  --help        this text
+
+There:  tar -xzf gpu_bundle.tar.gz && farfield-gpu/apps/gpu_check.sh --build farfield-gpu/build
+
+Exit codes: 0 done, 1 the build failed or the archive is too large, 2 usage error or a missing tool.
+TEXT
+}
+
+stop() {  # STATUS WORD...
+  echo "gpu_bundle: ${*:2}" >&2
+  exit "$1"
+}
+
+arch=90-real out=build/gpu_bundle.tar.gz jobs=$(nproc)
+while (($#)); do
+  case $1 in
+    -h | --help) usage; exit 0 ;;
+    --arch | --out | --jobs) (($# > 1)) || stop 2 "expected a value after $1" ;;&
+    --arch) arch=$2 ;;
+    --out) out=$2 ;;
+    --jobs) jobs=$2 ;;
+    *) usage >&2; stop 2 "unknown argument '$1'" ;;
+  esac
+  shift 2
+done
+[[ $arch =~ ^[1-9][0-9]+[a-z]?(-real|-virtual)?$ ]] ||
+  stop 2 "expected --arch with one architecture, 90-real say, got '$arch'"
+[[ $jobs =~ ^[1-9][0-9]*$ ]] || stop 2 "expected --jobs from 1 on, got '$jobs'"
+for tool in cmake ninja nvcc strip readelf; do
+  command -v "$tool" >/dev/null || stop 2 "expected $tool on PATH, got none; third_party/README.md says what is needed"
+done
+
+# ---- build
+
+readonly tree=build/cuda-portable
+readonly programs=(bench eval inspect prepare train)
+cmake --preset cuda-portable -DCMAKE_CUDA_ARCHITECTURES="$arch" -DFARFIELD_BUILD_TESTS=ON ||
+  stop 1 "the configuration failed: see above"
+mapfile -t tests < <(card_tests "$tree")
+((${#tests[@]})) || stop 1 "expected tests with the label gpu in $tree, got none"
+cmake --build "$tree" -j "$jobs" --target "${programs[@]}" "${tests[@]}" || stop 1 "the build failed: see above"
+
+# ---- pack
+
+stage=$(mktemp -d)
+trap 'rm -rf "$stage"' EXIT
+readonly root=$stage/farfield-gpu
+mkdir -p "$root/apps" "$root/build/bin" "$root/build/tests"
+for program in "${programs[@]}"; do strip -o "$root/build/bin/$program" "$tree/bin/$program"; done
+for test in "${tests[@]}"; do strip -o "$root/build/tests/$test" "$tree/tests/$test"; done
+cp "$tree/tests/CTestTestfile.cmake" "$root/build/tests/"
+cp -r apps/gpu_check.sh apps/gpu_check "$root/apps/"
+rm -rf "$root/apps/gpu_check/__pycache__"
+
+# Of shared libraries those of CUDA and of the C library alone are there.
+readonly allowed='^(libcublasLt|libcudart|libcuda|libc|libm|libdl|libpthread|librt|ld-linux-x86-64|libgcc_s|libstdc\+\+)\.so'
+for file in "$root"/build/bin/* "$root"/build/tests/test_*; do
+  foreign=$(readelf -d "$file" | sed -nE 's/.*\(NEEDED\).*\[(.*)\]/\1/p' | grep -vE "$allowed" | tr '\n' ' ') || true
+  [[ -z $foreign ]] || stop 1 "expected ${file##*/} to need the libraries of CUDA and C alone, got $foreign"
+done
+
+mkdir -p "$(dirname "$out")"
+tar -C "$stage" -czf "$out" farfield-gpu
+
+# ---- what it weighs
+
+mib() { awk -v n="$1" 'BEGIN { printf "%.1f MiB", n / 1048576 }'; }
+source_bytes=0
+if git rev-parse --is-inside-work-tree >/dev/null 2>&1; then
+  source_bytes=$(git ls-files -z | xargs -0 stat -c %s | awk '{ n += $1 } END { print n + 0 }')
+fi
+bytes=$(stat -c %s "$out")
+unpacked=$(du -sb "$root" | cut -f1)
+readonly most=$((60 * 1048576))
+echo "gpu_bundle: $out, ${#programs[@]} programs and ${#tests[@]} tests for $arch: $(mib "$bytes"), unpacked $(mib "$unpacked")"
+echo "gpu_bundle: with the source tree of $(mib "$source_bytes"): $(mib $((bytes + source_bytes)))"
+((bytes + source_bytes <= most)) ||
+  stop 1 "expected at most $(mib "$most") together with the source tree, got $(mib $((bytes + source_bytes)))"
+echo "gpu_bundle: there: tar -xzf ${out##*/} && farfield-gpu/apps/gpu_check.sh --build farfield-gpu/build"
