@@ -41,11 +41,11 @@ for tool in ninja nvcc; do program bin/$tool <<<true; done
 export PATH="$folder/bin:$PATH"
 make_bundle() { status tree/third_party/gpu_bundle.sh "$@"; }
 
-make_bundle --out "$folder/there/bundle.tar.gz"
+make_bundle --out there/bundle.tar.xz
 expect "a bundle" 0 "$got"
 says "its size" "5 programs and 1 tests for 90-real: 0.0 MiB"
 grep -q -- '--preset cuda-portable -DCMAKE_CUDA_ARCHITECTURES=90-real' bin/calls || expect "the architecture" 90-real "$(cat bin/calls)"
-tar -C there -xzf there/bundle.tar.gz
+tar -C there -xJf there/bundle.tar.xz
 expect "a program there" bin/bench "$(there/farfield-gpu/build/bin/bench)"
 program bin/nvidia-smi <<<'echo "NVIDIA H200, 580.1, 143771 MiB"'
 status there/farfield-gpu/apps/gpu_check.sh --build there/farfield-gpu/build --out out --only tests
