@@ -32,7 +32,7 @@ table. A part that fails does not stop the others.
   torch-step       the same step by PyTorch, compiled, in bf16
   torch-attention  the same attention by PyTorch: the backends of scaled_dot_product_attention and
                    of FlexAttention, compiled with dynamic=False
-  repeat           neox-162m trained twice as a CUDA graph and once kernel by kernel: the same
+  repeat           neox-162m on bytes, trained twice as a CUDA graph, once kernel by kernel: the same
                    metrics and weights, to the bit; products and attention repeated
   bandwidth        memory-bound operations as a share of the card's copy bandwidth, and a forward
                    pass of neox-162m over 131072 tokens, which must fit into 80 GB

@@ -30,7 +30,11 @@ counted() {
   limited "$@" >"$out/$name.log" 2>&1 || status=$?
   n_counted=$((n_counted + 1))
   if ((status == 124 || status == 137)); then late=124; fi
-  if ((status)); then failed+=("$name($status)"); fi
+  if ((status)); then
+    failed+=("$name($status)")
+    echo "-- $name: status $status"
+    tail -n 5 "$out/$name.log"
+  fi
 }
 count_of() {
   echo "$1: $((n_counted - ${#failed[@]})) of $n_counted passed${failed[*]:+; failed: ${failed[*]}}"
@@ -76,16 +80,19 @@ part_step() {
   need_tree || return
   local status=0 graphs asked
   measure step step "${model[@]}" --posenc $encodings --rounds 5 || status=$?
+  measure step-without-graph step "${model[@]}" --posenc $encodings --rounds 5 --cuda-graph off || status=$?
+  if ((status)); then
+    echo "step: status $status; see $out/bench-step*.log"
+    return $status
+  fi
   graphs=$(grep -c 'one CUDA graph of' "$out/bench-step.log") || true
   asked=$(tr , '\n' <<<"$encodings" | wc -l)
-  if ((status == 0 && graphs != asked)); then  # a capture that fails costs time, not numbers
+  if ((graphs != asked)); then  # a capture that fails costs time, not numbers
     grep 'kernel by kernel' "$out/bench-step.log" || true
-    echo "expected a CUDA graph for each of $asked encodings, got $graphs"
+    echo "step: expected a CUDA graph for each of $asked encodings, got $graphs"
     return 1
   fi
-  measure step-without-graph step "${model[@]}" --posenc $encodings --rounds 5 --cuda-graph off || status=$?
-  ((status)) && echo "step: status $status; see $out/bench-step*.log" || echo "step: $asked encodings, $graphs CUDA graphs"
-  return $status
+  echo "step: $asked encodings, $graphs CUDA graphs"
 }
 
 part_attention() {
@@ -142,7 +149,7 @@ same_training() {
 
 part_repeat() {
   need_tree || return
-  local status=0 test=''
+  local status=0 unfinished=0 test
   mkdir -p "$out/repeat"
   count_from_0
   # What cuBLASLt and attention give twice; test_devices trains twice, on the CPU too.
@@ -150,16 +157,18 @@ part_repeat() {
       test_cuda_linear:repeated_sums_have_the_same_bits; do
     counted "repeat-${test#*:}" "$tree/tests/${test%:*}" --color_output=no --run_test="*/${test#*:}"
   done
-  check "products and attention repeated" tests "$(count_of 'the same bits')" || true
-  ((${#failed[@]})) && status=1
+  check "products and attention repeated" tests "$(count_of 'the same bits')"
+  if ((${#failed[@]})); then status=1; fi
   limited "$tree/bin/prepare" synthetic topic --documents 64,8,8 --output "$out/repeat/corpus" || return
   train_again graph && train_again again && { same_training "training repeated" graph again || status=1; } &&
     train_again kernels --cuda-graph off && { same_training "with and without a CUDA graph" graph kernels || status=1; } ||
-    status=$?
+    unfinished=$?
   rm -rf "$out/repeat"  # weights: gigabytes
-  if [[ -s $out/checks-repeat.csv ]]; then
-    ((status)) && echo "repeat: not the same bits, or not finished" || echo "repeat: the same bits"
+  if ((unfinished)); then
+    echo "repeat: a training did not finish"
+    return $unfinished
   fi
+  ((status)) && echo "repeat: not the same bits" || echo "repeat: the same bits"
   return $status
 }
 
