@@ -1,0 +1,136 @@
+#include "tests/static_costs/costs.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <tuple>
+
+#include "apps/cli/text_table.h"
+#include "engine/base/error.h"
+#include "engine/base/file.h"
+#include "engine/base/parallel.h"
+
+namespace farfield::static_costs {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string output_of(const std::string& program, const char* option, const fs::path& object) {
+  const std::string line = concat('\'', program, "' ", option, " '", object.string(), "' 2>&1");
+  std::FILE* pipe = popen(line.c_str(), "r");
+  require<IoError>(pipe != nullptr, "static_costs", "expected to run ", line);
+  std::string output;
+  char buffer[1 << 16];
+  for (size_t n; (n = std::fread(buffer, 1, sizeof buffer, pipe)) > 0;) output.append(buffer, n);
+  require<IoError>(pclose(pipe) == 0, "static_costs", "expected ", line, " to succeed, got ",
+                   output.substr(0, 400));
+  return output;
+}
+
+void add_disassembly(std::vector<KernelCosts>& kernels, const std::vector<KernelKey>& keys,
+                     const std::string& cuobjdump, const fs::path& object) {
+  std::map<KernelKey, std::vector<Instruction>> code;
+  for (Code& one : read_sass(output_of(cuobjdump, "-sass", object)))
+    code[{std::move(one.function), one.sm}] = std::move(one.instructions);
+  const auto bounds = read_launch_bounds(output_of(cuobjdump, "-elf", object));
+  for (size_t i = 0; i < kernels.size(); ++i) {
+    const auto found = code.find(keys[i]);
+    require<IoError>(found != code.end() && !found->second.empty(), "static_costs",
+                     "expected the instructions of ", kernels[i].name, " for sm_", kernels[i].sm,
+                     " in ", object.string(), ", got none; is nvdisasm beside ", cuobjdump, '?');
+    kernels[i].code = code_costs(found->second);
+    kernels[i].has_dynamic_shared =
+        kernels[i].resources.shared_bytes == 0 &&
+        std::any_of(found->second.begin(), found->second.end(),
+                    [](const Instruction& x) { return kind_of(x.opcode) == Kind::shared; });
+    if (const auto bound = bounds.find(keys[i]); bound != bounds.end())
+      kernels[i].n_thread = bound->second;
+  }
+}
+
+std::vector<KernelCosts> kernels_of(const fs::path& report, const std::string& cuobjdump) {
+  const fs::path object = fs::path(report).replace_extension();  // without .ptxas
+  std::vector<KernelCosts> kernels;
+  std::vector<KernelKey> keys;
+  for (const auto& [key, resources] : read_ptxas(read_file(report))) {
+    kernels.push_back({.file = object.stem().string(),
+                       .name = short_name(key.first),
+                       .sm = key.second,
+                       .resources = resources});
+    keys.push_back(key);
+  }
+  if (!cuobjdump.empty() && !kernels.empty()) add_disassembly(kernels, keys, cuobjdump, object);
+  return kernels;
+}
+
+}  // namespace
+
+CodeCosts code_costs(const std::vector<Instruction>& code) {
+  CodeCosts costs;
+  const std::vector<Loop> loops = loops_of(code);
+  std::vector<bool> is_counted(code.size(), loops.empty());
+  for (const Loop& loop : loops) {
+    for (const size_t i : loop.body) is_counted[i] = true;
+    if (!loop.is_innermost) continue;
+    ++costs.n_innermost;
+    costs.innermost += static_cast<int64_t>(loop.body.size());
+  }
+  for (size_t i = 0; i < code.size(); ++i) {
+    if (code[i].opcode == "NOP") continue;  // what fills the end
+    ++costs.all;
+    if (is_counted[i]) ++costs.in_loops[static_cast<size_t>(kind_of(code[i].opcode))];
+  }
+  if (loops.empty()) costs.innermost = total(costs.in_loops);
+  return costs;
+}
+
+std::vector<KernelCosts> gather(const fs::path& folder, const std::string& cuobjdump) {
+  std::vector<fs::path> reports;
+  if (fs::is_directory(folder))
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder))
+      if (entry.path().string().ends_with(".cu.o.ptxas")) reports.push_back(entry.path());
+  std::sort(reports.begin(), reports.end());
+  std::vector<std::vector<KernelCosts>> of_file(reports.size());
+  parallel_for(static_cast<int64_t>(reports.size()), [&](int64_t i) {
+    const auto at = static_cast<size_t>(i);
+    of_file[at] = kernels_of(reports[at], cuobjdump);
+  });
+  std::vector<KernelCosts> all;
+  for (const auto& kernels : of_file) all.insert(all.end(), kernels.begin(), kernels.end());
+  require<IoError>(!all.empty(), "static_costs", "expected reports of ptxas in ", folder.string(),
+                   ", got none: build the target nvcc");
+  std::stable_sort(all.begin(), all.end(), [](const KernelCosts& a, const KernelCosts& b) {
+    return std::tie(a.file, a.name, a.sm) < std::tie(b.file, b.name, b.sm);
+  });
+  return all;
+}
+
+std::string table(const std::vector<KernelCosts>& kernels) {
+  std::vector<std::vector<std::string>> rows = {{"kernel", "sm", "registers", "spill", "shared",
+                                                 "threads", "blocks", "all", "loops", "innermost",
+                                                 "in loops"}};
+  for (int k = 0; k < kKinds; ++k) rows[0].push_back(name_of(static_cast<Kind>(k)));
+  for (const KernelCosts& kernel : kernels) {
+    const Resources& r = kernel.resources;
+    const auto& n_thread = kernel.n_thread;
+    // What a launch adds of shared memory may leave room for fewer.
+    const std::string blocks = n_thread ? concat(kernel.has_dynamic_shared ? "<=" : "",
+                                                 resident_blocks(kernel.sm, *n_thread, r))
+                                        : "-";
+    rows.push_back({concat(kernel.file, ": ", kernel.name), std::to_string(kernel.sm),
+                    std::to_string(r.registers), std::to_string(r.spill_bytes),
+                    concat(r.shared_bytes, kernel.has_dynamic_shared ? "+" : ""),
+                    n_thread ? std::to_string(*n_thread) : "-", blocks});
+    auto& row = rows.back();
+    if (kernel.code) {
+      row.push_back(std::to_string(kernel.code->all));
+      row.push_back(std::to_string(kernel.code->n_innermost));
+      row.push_back(std::to_string(kernel.code->innermost));
+      row.push_back(std::to_string(total(kernel.code->in_loops)));
+      for (const int64_t n : kernel.code->in_loops) row.push_back(std::to_string(n));
+    }
+    row.resize(rows[0].size(), "-");
+  }
+  return cli::text_table(rows, 2);
+}
+
+}  // namespace farfield::static_costs
