@@ -10,10 +10,12 @@
 namespace farfield::bench {
 
 std::vector<ProductShape> step_products(const ModelConfig& config, int64_t n_token,
-                                        bool checkpointing, DType dtype, Device::Kind device) {
+                                        bool checkpointing, DType dtype, Device::Kind device,
+                                        std::optional<DType> logits) {
   using Kind = ProductShape::Kind;
   std::vector<ProductShape> products;
-  const DType wide = accumulate_dtype(dtype);  // of weights, their gradients and logits
+  const DType wide = accumulate_dtype(dtype);  // of weights and their gradients
+  const DType logit = logits.value_or(wide);
   // A layer y[N, O] = x[N, I] w[O, I]^T in three products, each made `count` times; forward twice
   // where it is computed again.
   const auto layer = [&](const std::string& name, int64_t n, int64_t n_in, int64_t n_out,
@@ -29,9 +31,10 @@ std::vector<ProductShape> step_products(const ModelConfig& config, int64_t n_tok
   layer("attention out", n_token, d, d, blocks, again * blocks, dtype);
   layer("mlp in", n_token, d, config.d_ff, blocks, again * blocks, dtype);
   layer("mlp out", n_token, config.d_ff, d, blocks, again * blocks, dtype);
-  const int64_t rows = std::min(n_token, cross_entropy_chunk(n_token, config.vocab_size, device));
+  const int64_t rows =
+      std::min(n_token, cross_entropy_chunk(n_token, config.vocab_size, device, logit));
   const double chunks = static_cast<double>(n_token) / static_cast<double>(rows);
-  layer("head", rows, d, config.vocab_size, chunks, chunks, wide);
+  layer("head", rows, d, config.vocab_size, chunks, chunks, logit);
   return products;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,9 +27,10 @@ struct ProductShape {
 };
 
 /// The products of one training step of the decoder on n_token tokens, attention's left out, as a
-/// device makes them of activations in dtype.
+/// device makes them of activations in dtype; with `logits` those of the head in this type.
 std::vector<ProductShape> step_products(const ModelConfig& config, int64_t n_token,
-                                        bool checkpointing, DType dtype, Device::Kind device);
+                                        bool checkpointing, DType dtype, Device::Kind device,
+                                        std::optional<DType> logits = {});
 
 /// Random operands for any of some products, which are of one dtype, made once.
 class ProductRunner {

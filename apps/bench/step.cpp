@@ -88,7 +88,8 @@ int step(int argc, const char* const* argv, run::Processes& processes, std::ostr
   const int64_t batch_size = model.batch_size();
   const int64_t n_token = batch_size * config.train_len;
   ProductRunner products(
-      step_products(config, n_token, checkpointing, common.dtype(), common.where().kind),
+      step_products(config, n_token, checkpointing, common.dtype(), common.where().kind,
+                    logits == "bf16" ? std::optional(DType::bf16) : std::nullopt),
       common.where());
 
   Peak peak = common.peak();
