@@ -67,4 +67,9 @@ print_table() {
       for (i = 1; i <= n_check; ++i) { $0 = checks[i]; show("") }
     }
   ' "$out/peers.csv" "$out/ours.csv" "$out/checks.csv"
+  cat <<'TEXT'
+
+Attention: none, a fixed bias (alibi), a learned one (kerple_log), a learned bias and weight (bias_wht);
+flop are those of the causal half. `x ours`: ms against those of the first row of a figure.
+TEXT
 }
