@@ -28,7 +28,6 @@ cd build/cuda-portable || exit
 for one in bin/{bench,eval,inspect,prepare,train} tests/test_cuda_gemm; do
   printf '#!/bin/bash\necho %s\n' "$one" >"$one"
   chmod +x "$one"
-  if [[ -e ${0%/*}/large ]]; then head -c 11000000 /dev/urandom >>"$one"; fi
 done
 TEXT
 program bin/strip <<<'cp "$3" "$2"'  # -o TO FROM
@@ -57,11 +56,12 @@ make_bundle
 expect "a foreign library" 1 "$got"
 says "its name" "expected bench to need the libraries of CUDA and C alone, got libboost_filesystem.so.1.74.0"
 rm bin/foreign
-touch bin/large
+truncate -s 61M tree/large
+git -C tree init -q && git -C tree add -N large
 make_bundle
 expect "too large" 1 "$got"
-says "how large" "expected at most 60.0 MiB together with the source tree, got 6"
-rm bin/large
+says "how large" "expected at most 60.0 MiB together with the source tree, got 61.0 MiB"
+rm -rf tree/large tree/.git
 touch bin/broken
 make_bundle
 expect "a build that fails" 1 "$got"
