@@ -9,6 +9,8 @@ const std::vector<cli::Command>& bench_commands() {
        bench_bandwidth},
       {"forward", "a model's forward pass by length and encoding: time, memory", bench_forward},
       {"matmul", "the matrix products of a training step, one by one", bench_matmul},
+      {"roofline", "a training step on a card, part by part: predicted from its data sheet",
+       bench_roofline},
       {"scaling",
        "a training step of many processes: predicted, and measured on those that are here",
        bench_scaling},

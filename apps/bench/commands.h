@@ -16,6 +16,7 @@ int bench_attention(int argc, const char* const* argv, std::ostream& out);  // a
 int bench_bandwidth(int argc, const char* const* argv, std::ostream& out);  // bandwidth.cpp
 int bench_forward(int argc, const char* const* argv, std::ostream& out);    // forward.cpp
 int bench_matmul(int argc, const char* const* argv, std::ostream& out);     // matmul.cpp
+int bench_roofline(int argc, const char* const* argv, std::ostream& out);   // roofline.cpp
 int bench_scaling(int argc, const char* const* argv, std::ostream& out);    // scaling.cpp
 int bench_step(int argc, const char* const* argv, std::ostream& out);       // step.cpp
 int bench_tokenize(int argc, const char* const* argv, std::ostream& out);   // tokenize.cpp

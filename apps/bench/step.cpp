@@ -7,6 +7,7 @@
 #include "apps/bench/options.h"
 #include "apps/bench/products.h"
 #include "apps/bench/report.h"
+#include "apps/bench/step_flop.h"
 #include "apps/run/processes.h"
 #include "apps/train/timed_step.h"
 #include "engine/step_graph.h"
@@ -14,16 +15,6 @@
 
 namespace farfield::bench {
 namespace {
-
-// What rates are counted in: 6 for each weight and token, embedding rows being looked
-// up, not multiplied, and attention's two products and five of its gradient, causal half.
-double step_gflop(const ModelConfig& c, int64_t batch_size) {
-  const auto n_token = static_cast<double>(batch_size * c.train_len);
-  const auto d_model = static_cast<double>(c.d_model);
-  const double weights = static_cast<double>(parameter_count(c)) -
-                         (c.is_adaptive() ? 0 : static_cast<double>(c.vocab_size) * d_model);
-  return 1e-9 * 6 * n_token * (weights + static_cast<double>(c.n_layer * c.train_len) * d_model);
-}
 
 std::string how_given(const StepGraph& graph) {
   return graph.is_recorded() ? concat("one CUDA graph of ", graph.n_nodes(), " kernels and copies")

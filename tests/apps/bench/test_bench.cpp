@@ -36,7 +36,8 @@ BOOST_AUTO_TEST_CASE(help_names_every_command_and_every_command_has_help) {
     BOOST_TEST(help.find(command.name + " ") != std::string::npos);
     const std::string own = run({command.name.c_str(), "--help"});
     BOOST_TEST(own.find("usage: bench " + command.name) != std::string::npos);
-    BOOST_TEST(own.find("--rounds") != std::string::npos);
+    if (command.name != "roofline")  // which measures nothing
+      BOOST_TEST(own.find("--rounds") != std::string::npos);
     BOOST_TEST(own.find("--csv FILE") != std::string::npos);
   }
 }

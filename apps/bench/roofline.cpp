@@ -1,0 +1,109 @@
+#include <cmath>
+
+#include "apps/bench/commands.h"
+#include "apps/bench/options.h"
+#include "apps/bench/report.h"
+#include "apps/bench/roofline_model.h"
+#include "apps/bench/step_flop.h"
+#include "engine/base/error.h"
+#include "engine/base/file.h"
+#include "posenc/composition.h"
+
+namespace farfield::bench {
+namespace {
+
+// What attention computes in all layers. Its kernels for more than tables by distance are others,
+// whose instructions the model does not have.
+double score_pairs_of(const ModelConfig& config, int64_t batch_size) {
+  const posenc::Composition encoding(config.posenc, {.n_head = config.n_head,
+                                                     .head_dim = config.head_dim(),
+                                                     .d_model = config.d_model,
+                                                     .n_layer = config.n_layer,
+                                                     .train_len = config.train_len});
+  const int64_t n = config.train_len;
+  double pairs = 0;
+  for (const posenc::Composition::Layer& layer : encoding.plan(n, n, posenc::Phase::train).layers) {
+    const posenc::ScoreRule& rule = layer.rule;
+    require<ConfigError>(!rule.ids.defined() && !rule.far_ids_q.defined() &&
+                             !rule.row_bias.feature.defined() &&
+                             !layer.rotation.far.cos_q.defined() &&
+                             rule.normalizer.kind == Normalizer::Kind::softmax,
+                         "bench",
+                         "roofline: expected an encoding of rotations, input embeddings "
+                         "and tables by distance, whose attention the model has, got ",
+                         encoding.canonical());
+    pairs +=
+        static_cast<double>(batch_size * config.n_head) * tile_pairs(n, rule.window, rule.sinks);
+  }
+  return pairs;
+}
+
+void print_formula(const CardSheet& card, double efficiency, std::ostream& out) {
+  out << "a model, not a measurement: the step is the sum of its parts, a part the longest of\n"
+         "  memory = bytes / bandwidth\n  tensor = flop of tensor cores / (peak x "
+      << shortest(efficiency)
+      << ")\n  issue = instructions of threads / (SMs x 4 x 32 x clock)\n"
+         "  fp32 = those of float32 / (SMs x lanes x clock)\n"
+         "bytes: each array once for each kernel that reads or writes it. Instructions: elements x "
+         "those of one, by the\nmachine code for sm_90, branches not taken among them: at most. "
+         "Starts, ends and waits of kernels are not in it.\n"
+      << card.name << ": " << card.n_sm << " SMs, " << fixed(card.clock_hz * 1e-9, 2)
+      << " GHz, bf16 peak " << fixed(card.bf16_flop_per_s * 1e-12, 1) << " TFLOP/s, "
+      << fixed(card.bytes_per_s * 1e-9, 0) << " GB/s, " << card.fp32_lanes
+      << " float32 lanes of an SM\n\n";
+}
+
+}  // namespace
+
+int bench_roofline(int argc, const char* const* argv, std::ostream& out) {
+  ModelOptions model;
+  model.preset = "neox-162m";
+  model.batch = 32;
+  std::string posenc = "alibi", card_name = "H100", csv;
+  double efficiency = 0.6;
+  cli::Options options(
+      "bench roofline",
+      "Predicts what each part of a training step in bfloat16 takes on a card, from bytes, "
+      "operations of tensor cores and instructions, and prints the formula. Nothing is measured.");
+  model.add_to(options, "tokens of a sequence (default: the preset's)", "sequences of a step");
+  options.add("posenc", posenc, "EXPR", "positional encoding")
+      .group("Prediction")
+      .add("card", card_name, "NAME", "H100, H200, A100 or RTX4090, by its data sheet")
+      .add("efficiency", efficiency, "X", "share of the tensor cores' peak that products reach")
+      .add("csv", csv, "FILE", "write the table to a CSV file too");
+  if (!options.parse(argc, argv, out)) return cli::kDone;
+  require<ConfigError>(efficiency > 0 && efficiency <= 1, "config",
+                       "--efficiency: expected a number above 0, at most 1, got ", efficiency);
+  const CardSheet& card = card_sheet(card_name);
+  ModelConfig config = model.config();
+  config.posenc = posenc;
+  require<ConfigError>(!config.is_adaptive(), "bench", "roofline: expected a model with one head, ",
+                       model.preset, " has an adaptive softmax");
+  if (!csv.empty()) require_writable_file(csv);
+  const int64_t batch_size = model.batch_size(), n_token = batch_size * config.train_len;
+  const auto parts = step_parts(config, batch_size, score_pairs_of(config, batch_size));
+
+  out << model.preset << ", " << fixed(static_cast<double>(parameter_count(config)) * 1e-6, 1)
+      << "M parameters, " << batch_size << " x " << config.train_len << " tokens, vocabulary "
+      << config.vocab_size << ", bf16, " << config.posenc << '\n';
+  print_formula(card, efficiency, out);
+  double total_s = 0;
+  for (const StepPart& part : parts) total_s += time_of(part, card, efficiency).total();
+  Report report(out, {"part", "ms", "share", "bound by", "GB", "tensor TFLOP", "G instructions"},
+                20);
+  for (const StepPart& part : parts) {
+    const PartTime time = time_of(part, card, efficiency);
+    report.add({part.name, milliseconds(time.total()), percent(time.total() / total_s),
+                time.bound(), fixed(part.bytes * 1e-9, 2), fixed(part.tensor_flop * 1e-12, 2),
+                fixed(part.instructions * 1e-9, 1)});
+  }
+  const double gflop = step_gflop(config, batch_size);
+  out << "\nstep " << milliseconds(total_s) << " ms, "
+      << fixed(static_cast<double>(n_token) / total_s, 0) << " tokens/s, MFU "
+      << percent(gflop * 1e9 / total_s / card.bf16_flop_per_s) << " = " << fixed(gflop, 1)
+      << " GFLOP of a step / (time x peak), counted as by `bench step`\n";
+  report.write_csv(csv);
+  return cli::kDone;
+}
+
+}  // namespace farfield::bench

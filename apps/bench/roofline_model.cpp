@@ -1,0 +1,185 @@
+#include "apps/bench/roofline_model.h"
+
+#include <algorithm>
+
+#include "apps/bench/card.h"
+#include "engine/base/error.h"
+#include "engine/base/text.h"
+#include "engine/ops/cross_entropy.h"
+
+namespace farfield::bench {
+namespace {
+
+// What the loop of a thread over some elements issues, or all of a kernel without a loop.
+//
+// Source    machine code for sm_90 by nvcc 13.0.88 of the commit that added this table, counted as
+//           tests/static_costs does. Branches that are not taken are counted too, the piece at the
+//           end of a row and unaligned arrays among them: an upper bound.
+struct Work {
+  double n_element;  // that this is for
+  double instructions, fp32;
+};
+constexpr Work kCrossEntropy = {4, 69 + 97, 28 + 20};      // cross_entropy_kernel<float, BFloat16>,
+                                                           // sum of exponentials and gradient
+constexpr Work kAttentionForward = {32, 1740 + 170, 480};  // attention_forward_kernel, head_dim 64,
+                                                           // and its two loops that load a tile
+constexpr Work kAttentionKeys = {16, 1940 + 170, 665};     // attention_backward_kernel, Side 0
+constexpr Work kAttentionQueries = {16, 1288 + 170, 424};  // the same, Side 1
+constexpr Work kSplitHeads = {8, 806 + 824, 256 + 272};    // split_heads_kernel and its backward
+constexpr Work kGelu = {8, 255 + 310, 104 + 120};     // map_kernel<Gelu>; linear_backward_kernel
+constexpr Work kBiasGradient = {8, 115, 16};          // linear_backward_kernel<NoActivation>
+constexpr Work kNorm = {24, 1263 + 1157, 240 + 271};  // layer_norm_kernel and its backward
+constexpr Work kAdamW = {4, 362, 84};                 // adamw_kernel
+constexpr Work kSquares = {16, 290, 0};               // sum_squares_kernel
+constexpr Work kCast = {4, 60, 0};                    // map_kernel<Same, float, BFloat16>
+constexpr Work kGather = {4, 235, 0};                 // gather_kernel<float, BFloat16>
+constexpr Work kSumOfIds = {1, 191, 1};               // sum_equal_ids_kernel
+constexpr Work kLinkIds = {1, 18, 0};                 // link_equal_ids_kernel
+
+// bytes_each: that each of n elements moves.
+void add(StepPart& part, double n, double bytes_each, const Work& work) {
+  part.bytes += n * bytes_each;
+  part.instructions += n / work.n_element * work.instructions;
+  part.fp32 += n / work.n_element * work.fp32;
+}
+
+// The products of y = x w^T and of its gradients, of n rows in n_chunk parts: x, w, dy and dx in
+// bfloat16, dw in float32 and read again for each further part, y in bytes_y.
+void add_products(StepPart& part, double count, double n, double n_in, double n_out,
+                  double bytes_y = 2, double n_chunk = 1) {
+  part.tensor_flop += count * 6 * n * n_in * n_out;
+  const double x = 2 * n * n_in, dy = 2 * n * n_out, w = 2 * n_in * n_out;
+  const double forward = x + n_chunk * w + bytes_y * n * n_out;
+  const double to_x = dy + n_chunk * w + x, to_w = dy + x + (2 * n_chunk - 1) * 2 * w;
+  part.bytes += count * (forward + to_x + to_w);
+}
+
+StepPart head(double n, double d, double v) {
+  StepPart part = {.name = "head products"};
+  const auto rows = static_cast<double>(
+      cross_entropy_chunk(static_cast<int64_t>(n), static_cast<int64_t>(v), Device::Kind::cuda));
+  add_products(part, 1, n, d, v, /*bytes_y=*/4, std::max(1.0, n / rows));
+  return part;
+}
+
+// float32 logits, read again for their gradient where a row does not fit into registers; then the
+// gradients of x and w are multiplied by that of the loss.
+StepPart cross_entropy(double n, double d, double v) {
+  StepPart part = {.name = "cross entropy"};
+  constexpr double kMostInRegisters = 512 * 16;
+  add(part, n * v, (v > kMostInRegisters ? 8 : 4) + 2, kCrossEntropy);
+  part.bytes += 4 * n * d + 8 * v * d;
+  return part;
+}
+
+std::vector<StepPart> attention(double n, double d, double n_layer, double pairs, double head_dim) {
+  StepPart forward = {.name = "attention forward"}, backward = {.name = "attention backward"};
+  // q k^T and the sum of v; of the gradients q k^T and dy v^T twice, once over keys, which gives dk
+  // and dv, and once over queries, which gives dq.
+  forward.tensor_flop = 2 * 2 * head_dim * pairs;
+  backward.tensor_flop = 7 * 2 * head_dim * pairs;
+  add(forward, pairs, 0, kAttentionForward);
+  add(backward, pairs, 0, kAttentionKeys);
+  add(backward, pairs, 0, kAttentionQueries);
+  forward.bytes = n_layer * 2 * n * d * 4;                 // q, k, v, out
+  backward.bytes = n_layer * 2 * n * d * (2 + 2 * 4 + 3);  // sums of out dy; q, k, v, dy; gradients
+  return {forward, backward};
+}
+
+}  // namespace
+
+const std::vector<CardSheet>& card_sheets() {
+  const auto bf16 = [](const char* name) { return 1e12 * card_tflops(name, DType::bf16); };
+  // NVIDIA's data sheets and architecture papers: H100 and H200 SXM, A100 SXM of 80 GB.
+  static const std::vector<CardSheet> all = {
+      {"H100", 132, 1.83e9, bf16("H100"), 3.35e12, 128},
+      {"H200", 132, 1.83e9, bf16("H200"), 4.8e12, 128},
+      {"A100", 108, 1.41e9, bf16("A100"), 2.039e12, 64},
+      {"RTX4090", 128, 2.52e9, bf16("RTX 4090"), 1.008e12, 128},
+  };
+  return all;
+}
+
+const CardSheet& card_sheet(const std::string& name) {
+  std::vector<std::string> known;
+  for (const CardSheet& card : card_sheets()) {
+    if (card.name == name) return card;
+    known.push_back(card.name);
+  }
+  fail<ConfigError>("config", "--card: expected ", listed(known, " or "), ", got '", name, "'",
+                    did_you_mean(name, known));
+}
+
+double PartTime::total() const { return std::max({memory_s, tensor_s, issue_s, fp32_s}); }
+
+std::string PartTime::bound() const {
+  const double most = total();
+  return most == memory_s   ? "memory"
+         : most == tensor_s ? "tensor"
+         : most == issue_s  ? "issue"
+                            : "fp32";
+}
+
+PartTime time_of(const StepPart& part, const CardSheet& card, double efficiency) {
+  return {.memory_s = part.bytes / card.bytes_per_s,
+          .tensor_s = part.tensor_flop / (card.bf16_flop_per_s * efficiency),
+          .issue_s = part.instructions / card.issue_per_s(),
+          .fp32_s = part.fp32 / card.fp32_per_s()};
+}
+
+std::vector<StepPart> step_parts(const ModelConfig& config, int64_t batch_size,
+                                 double score_pairs) {
+  const auto n = static_cast<double>(batch_size * config.train_len);
+  const auto d = static_cast<double>(config.d_model), f = static_cast<double>(config.d_ff);
+  const auto v = static_cast<double>(config.vocab_size);
+  const auto n_layer = static_cast<double>(config.n_layer);
+  const auto n_parameter = static_cast<double>(parameter_count(config));
+
+  StepPart layers = {.name = "layer products"};
+  add_products(layers, n_layer, n, d, 3 * d);
+  add_products(layers, n_layer, n, d, d);
+  add_products(layers, n_layer, n, d, f);
+  add_products(layers, n_layer, n, f, d);
+
+  StepPart split = {.name = "split_heads"};  // q, k and v in and out, forward and backward
+  add(split, n_layer * n * d, 2 * 12, kSplitHeads);
+  StepPart gelu = {.name = "GELU"};  // u and y; u, dy and du, with the gradient of that bias
+  add(gelu, n_layer * n * f, 4 + 6, kGelu);
+  StepPart dbias = {.name = "dbias"};  // of the other three layers
+  add(dbias, n_layer * n * (3 * d + d + d), 2, kBiasGradient);
+  StepPart norm = {.name = "LayerNorm"};  // x, branch, sum, y; sum, dy, dsum, dx
+  add(norm, (2 * n_layer + (config.has_final_norm ? 1 : 0)) * n * d, 8 + 8, kNorm);
+  StepPart adamw = {.name = "AdamW"};  // gradient, weight, m, v in and the last three out
+  add(adamw, n_parameter, 28, kAdamW);
+  add(adamw, n_parameter, 4, kSquares);  // the norm of the gradient
+  StepPart casts = {.name = "weight casts"};
+  add(casts, n_layer * (4 * d * d + 2 * d * f) + v * d, 4 + 2, kCast);
+  StepPart embedding = {.name =
+                            "embedding"};  // and its gradient: zeros, then rows of ids that came
+  add(embedding, n * d, 4 + 2, kGather);
+  add(embedding, n * d, 2, kSumOfIds);
+  embedding.bytes += 4 * v * d + 4 * std::min(n, v) * d;
+  add(embedding, n * n / 2, 0, kLinkIds);  // each id looks through half of them on average
+
+  std::vector<StepPart> parts = {head(n, d, v), cross_entropy(n, d, v), layers};
+  for (StepPart& part :
+       attention(n, d, n_layer, score_pairs, static_cast<double>(config.head_dim())))
+    parts.push_back(std::move(part));
+  for (StepPart* part : {&split, &gelu, &dbias, &norm, &adamw, &casts, &embedding})
+    parts.push_back(std::move(*part));
+  return parts;
+}
+
+double tile_pairs(int64_t n, int64_t window, int64_t sinks) {
+  constexpr int64_t kTile = 64;
+  const auto tiles = [](int64_t keys) { return (keys + kTile - 1) / kTile; };
+  int64_t count = 0;
+  for (int64_t query = 0; query < n; query += kTile) {
+    const int64_t end = std::min(n, query + kTile);
+    const int64_t first = window > 0 ? std::max<int64_t>(0, query - window + 1) / kTile : 0;
+    count += tiles(end) - first + std::min(tiles(sinks), first);
+  }
+  return static_cast<double>(count * kTile * kTile);
+}
+
+}  // namespace farfield::bench

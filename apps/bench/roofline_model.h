@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "layers/config.h"
+
+namespace farfield::bench {
+
+/// What the data sheet of a card says.
+struct CardSheet {
+  std::string name;
+  double n_sm = 0;             ///< multiprocessors
+  double clock_hz = 0;         ///< at which the peak is given
+  double bf16_flop_per_s = 0;  ///< of tensor cores, dense, summed in float32
+  double bytes_per_s = 0;      ///< of its memory
+  double fp32_lanes = 0;       ///< of a multiprocessor
+
+  /// Instructions of a thread: four warps of each multiprocessor issue one in a cycle.
+  double issue_per_s() const { return n_sm * 4 * 32 * clock_hz; }
+  double fp32_per_s() const { return n_sm * fp32_lanes * clock_hz; }
+};
+/// H100, H200, A100, RTX4090.
+const std::vector<CardSheet>& card_sheets();
+/// ConfigError with the nearest known name for an unknown one.
+const CardSheet& card_sheet(const std::string& name);
+
+/// A part of a training step, which may be several kernels of one kind.
+struct StepPart {
+  std::string name;
+  double bytes = 0;         ///< moved between memory and chip
+  double tensor_flop = 0;   ///< of tensor cores
+  double instructions = 0;  ///< of threads
+  double fp32 = 0;          ///< of these, those of float32 lanes
+};
+
+/// What a part takes, by what alone would take so long; the longest holds.
+struct PartTime {
+  double memory_s = 0, tensor_s = 0, issue_s = 0, fp32_s = 0;
+  double total() const;
+  /// "memory", "tensor", "issue" or "fp32".
+  std::string bound() const;
+};
+PartTime time_of(const StepPart& part, const CardSheet& card, double efficiency);
+
+/// The parts of one training step in bfloat16 on a card.
+///
+/// score_pairs: pairs of a query and a key that attention computes, of all sequences, heads and
+/// layers together (tile_pairs()).
+std::vector<StepPart> step_parts(const ModelConfig& config, int64_t batch_size, double score_pairs);
+
+/// Pairs in the tiles of 64 queries and 64 keys that hold a visible one: of one head of one
+/// sequence of n tokens, causal, with a window (0: none) and sinks.
+double tile_pairs(int64_t n, int64_t window, int64_t sinks);
+
+}  // namespace farfield::bench

@@ -1,0 +1,117 @@
+#include <boost/test/unit_test.hpp>
+#include <map>
+#include <sstream>
+
+#include "apps/bench/commands.h"
+#include "apps/bench/roofline_model.h"
+#include "apps/cli/csv.h"
+#include "apps/cli/options.h"
+#include "engine/base/error.h"
+#include "engine/base/file.h"
+#include "tests/support/messages.h"
+#include "tests/support/temp_folder.h"
+
+BOOST_AUTO_TEST_SUITE(test_roofline)
+
+using namespace farfield;
+using namespace farfield::bench;
+
+namespace {
+
+std::string roofline(std::vector<const char*> words) {
+  words.insert(words.begin(), {"bench", "roofline"});
+  std::ostringstream out;
+  BOOST_TEST(bench::bench(static_cast<int>(words.size()), words.data(), out) == cli::kDone);
+  return out.str();
+}
+
+// One layer of width 64 with one head, an MLP of 256, a vocabulary of 128; 64 tokens.
+ModelConfig small_model() {
+  ModelConfig config;
+  config.n_layer = config.n_head = 1;
+  config.d_model = config.train_len = 64;
+  config.d_ff = 256;
+  config.vocab_size = 128;
+  return config;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(a_part_takes_the_longest_of_its_bounds) {
+  const CardSheet card = {"by hand", 10, 1e9, 1e12, 1e9, 64};
+  BOOST_TEST(card.issue_per_s() == 1.28e12);
+  BOOST_TEST(card.fp32_per_s() == 0.64e12);
+  StepPart part = {"part", 2e9, 1e12, 1.28e12, 0.64e12};
+  const PartTime by_memory = time_of(part, card, 1);
+  BOOST_TEST(by_memory.total() == 2);
+  BOOST_TEST(by_memory.bound() == "memory");
+  const PartTime by_tensor = time_of(part, card, 0.25);
+  BOOST_TEST(by_tensor.total() == 4);
+  BOOST_TEST(by_tensor.bound() == "tensor");
+  part.instructions *= 3;
+  BOOST_TEST(time_of(part, card, 1).bound() == "issue");
+  part.fp32 *= 5;
+  BOOST_TEST(time_of(part, card, 1).bound() == "fp32");
+  BOOST_TEST(time_of(part, card, 1).total() == 5);
+}
+
+BOOST_AUTO_TEST_CASE(the_parts_of_a_small_step_are_those_counted_by_hand) {
+  const ModelConfig config = small_model();
+  std::map<std::string, StepPart> parts;
+  for (const StepPart& part : step_parts(config, 1, tile_pairs(64, 0, 0))) parts[part.name] = part;
+  BOOST_TEST(parts.size() == 12u);
+  BOOST_TEST(parts["head products"].tensor_flop == 6. * 64 * 64 * 128);
+  BOOST_TEST(parts["head products"].bytes == 57344 + 40960 + 57344);
+  BOOST_TEST(parts["cross entropy"].bytes == 8192 * 6 + 4 * 4096 + 8 * 8192);
+  BOOST_TEST(parts["cross entropy"].instructions == 8192 / 4 * 166);
+  BOOST_TEST(parts["layer products"].tensor_flop == 6. * 64 * (4 * 4096 + 2 * 64 * 256));
+  BOOST_TEST(parts["layer products"].bytes == 196608 + 81920 + 2 * 253952);
+  BOOST_TEST(parts["attention forward"].tensor_flop == 4. * 64 * 4096);
+  BOOST_TEST(parts["attention forward"].bytes == 4. * 2 * 4096);
+  BOOST_TEST(parts["attention backward"].tensor_flop == 14. * 64 * 4096);
+  BOOST_TEST(parts["attention backward"].bytes == 13. * 2 * 4096);
+  BOOST_TEST(parts["split_heads"].bytes == 24. * 4096);
+  BOOST_TEST(parts["GELU"].bytes == 10. * 64 * 256);
+  BOOST_TEST(parts["dbias"].bytes == 2. * 64 * 320);
+  BOOST_TEST(parts["LayerNorm"].bytes == 3. * 16 * 4096);
+  BOOST_TEST(parts["AdamW"].bytes == 32. * static_cast<double>(parameter_count(config)));
+  BOOST_TEST(parts["weight casts"].bytes == 6. * (4 * 4096 + 2 * 64 * 256 + 8192));
+  BOOST_TEST(parts["embedding"].bytes == 8. * 4096 + 4 * 8192 + 4 * 4096);
+}
+
+BOOST_AUTO_TEST_CASE(attention_computes_the_tiles_with_a_visible_pair) {
+  constexpr double kTile = 64 * 64;
+  BOOST_TEST(tile_pairs(512, 0, 0) == 36 * kTile);
+  BOOST_TEST(tile_pairs(100, 0, 0) == 3 * kTile);
+  BOOST_TEST(tile_pairs(256, 64, 0) == 7 * kTile);
+  BOOST_TEST(tile_pairs(256, 64, 4) == 9 * kTile);
+}
+
+BOOST_AUTO_TEST_CASE(the_command_prints_parts_formula_and_that_nothing_was_measured) {
+  const TempFolder folder;
+  const std::string csv = (folder / "roofline.csv").string();
+  const std::string text =
+      roofline({"--preset", "smoke", "--batch", "2", "--train-len", "64", "--posenc",
+                "rope + window(16)", "--card", "A100", "--csv", csv.c_str()});
+  for (const char* part : {"a model, not a measurement", "memory = bytes / bandwidth",
+                           "A100: 108 SMs, 1.41 GHz, bf16 peak 312.0 TFLOP/s", "MFU"})
+    BOOST_TEST(text.find(part) != std::string::npos, part << " is not in " << text);
+  const auto rows = cli::parse_csv(csv, read_file(csv));
+  BOOST_TEST_REQUIRE(rows.size() == 13u);
+  BOOST_TEST(rows[0][0] == "part");
+  BOOST_TEST(rows[1][0] == "head products");
+}
+
+BOOST_AUTO_TEST_CASE(what_the_model_does_not_have_is_refused) {
+  const auto refused = [](std::vector<const char*> words, const char* why) {
+    BOOST_CHECK_EXCEPTION(roofline(std::move(words)), ConfigError, says(why));
+  };
+  refused({"--card", "H10"}, "--card: expected H100, H200, A100 or RTX4090, got 'H10'");
+  refused({"--efficiency", "0"}, "--efficiency: expected a number above 0, at most 1, got 0");
+  refused({"--batch", "0"}, "expected batch >= 1, got 0");
+  refused({"--posenc", "alibo"}, "alibo");
+  refused({"--preset", "smoke", "--posenc", "relu_attention"}, "tables by distance");
+  refused({"--preset", "baevski-247m"}, "adaptive softmax");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
