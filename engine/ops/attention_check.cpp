@@ -8,8 +8,6 @@
 
 #include "engine/kernels/dropout.h"
 
-#include "engine/kernels/dropout.h"
-
 namespace farfield {
 namespace {
 
