@@ -40,6 +40,19 @@ struct Request {
   double stop_grace = 10;
 };
 
+// What all processes of a job must be told alike: the configuration, and what else decides how many
+// steps they make, of which run.
+std::string told_alike(const Request& request, const run::ResolvedConfig& config) {
+  std::string text = run::to_text(config.settings);
+  const auto add = [&](std::string_view name, const std::string& value) {
+    if (!value.empty()) text += concat(name, " = ", value, '\n');
+  };
+  add("out", request.out);
+  add("resume", request.resume);
+  add("stop-after", request.stop_after ? concat(*request.stop_after) : "");
+  return text;
+}
+
 bool is_there(const std::string& path) {
   std::error_code status;
   return std::filesystem::exists(path, status);
@@ -158,7 +171,7 @@ int train_program(int argc, char** argv) {
                            processes.size(), ", got ", config.tensor_parallel);
     });
     if (!is_asked) return cli::kDone;
-    processes.meet(run::to_text(config.settings), config.threads);
+    processes.meet(told_alike(request, config), config.threads);
     return train(request, config, processes);
   } catch (const run::OtherFailed&) {
     return cli::kFailed;

@@ -43,6 +43,7 @@ Opened open(const run::ResolvedConfig& config, const TrainingRun::Warn& warn, co
   auto check = std::make_unique<DataCheck>(data);
   auto trainer = std::make_unique<Trainer>(config, data, group);
   if (check->is_short()) check->wait();
+  group.communicator().require_equal("training data", data.hash());  // each reads its own files
   return {std::move(data), std::move(check), std::move(trainer)};
 }
 
@@ -114,6 +115,8 @@ TrainingRun TrainingRun::resume(const run::ResolvedConfig& config, const std::st
   const run::Checkpoint checkpoint = run::load_newest_checkpoint(folder.checkpoints());
   run::check_same_config(checkpoint.state, folder.path() / "config.conf", folder.config(),
                          /*same_device=*/true);
+  group.communicator().require_equal(
+      "checkpoint", concat("step ", checkpoint.state.step, ", weights ", checkpoint.model_hash));
   Opened opened = open(config, warn, group, run::tokenizer_of(folder));
   std::unique_ptr<Trainer> trainer = std::move(opened.trainer);
   trainer->restore(checkpoint);

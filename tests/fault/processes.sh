@@ -13,13 +13,14 @@ cd "$folder" || exit 1
 trap 'kill $(jobs -p) 2>/dev/null; rm -rf "$folder"' EXIT
 long="${config/--steps $last/--steps 100000}"
 
-# start RANK SIZE ARGUMENT...: a process of a job, in the background, called RANK or `name`; what it
-# says is in said.NAME
+# start RANK SIZE ARGUMENT...: a process of a job, in the background and in the folder `folder_of`,
+# called RANK or `name`; what it says is in said.NAME
 start() {
   local rank=$1 size=$2 as=${name:-$1}
   shift 2
   RANK=$rank WORLD_SIZE=$size LOCAL_RANK=$rank LOCAL_WORLD_SIZE=$size \
-    MASTER_ADDR=${address:-127.0.0.1} MASTER_PORT=$port timeout 100 "$train" "$@" >"said.$as" 2>&1 &
+    MASTER_ADDR=${address:-127.0.0.1} MASTER_PORT=$port \
+    timeout 100 env --chdir="${folder_of:-.}" "$train" "$@" >"said.$as" 2>&1 &
   pids[as]=$!
 }
 pids=()
@@ -131,6 +132,38 @@ for rank in 0 1; do
   says "process $rank of another configuration" 'expected the same configuration in all processes'
 done
 expect 'a run of two configurations' no "$([[ -e other ]] && echo yes || echo no)"
+
+# One configuration, but one process is to stop earlier, or trains another run.
+for otherwise in '--stop-after 2 --out other' '--out another'; do
+  new_job
+  start 0 2 $config --out other
+  start 1 2 $config $otherwise
+  for rank in 0 1; do
+    ends $rank
+    expect "process $rank, one with $otherwise" 2 "$got"
+    says "process $rank, one with $otherwise" 'expected the same configuration in all processes'
+  done
+  expect 'a run of two calls' no "$([[ -e other || -e another ]] && echo yes || echo no)"
+done
+
+# Each has files of its own: a run at another step, or another text.
+mkdir first second
+cp -r corpus whole first
+cp -r whole second
+rm -r "$(ls -d second/whole/checkpoints/step-* | tail -n 1)"
+sed 's/words/lines/' text.txt >second/text.txt
+"$prepare" --input second/text.txt --output second/corpus >said 2>&1
+for what in checkpoint 'training data'; do
+  call='--resume whole --data corpus'
+  [[ $what == checkpoint ]] || call="$config --out new"
+  new_job
+  folder_of=first start 0 2 $call
+  folder_of=second start 1 2 $call
+  for rank in 0 1; do
+    ends $rank
+    says "process $rank, each with another $what" "expected the same $what in all processes"
+  done
+done
 
 # Another build.
 new_job
