@@ -23,16 +23,16 @@ bool& waits() {
 
 namespace detail {
 
+void prefer_shared_memory(const void* kernel) {
+  cuda_check(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
+                                  cudaSharedmemCarveoutMaxShared),
+             "the shared memory of ", kernel_name(kernel));
+}
+
 void allow_shared_bytes(const void* kernel, size_t shared_bytes) {
   const cudaError_t status = cudaFuncSetAttribute(
       kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared_bytes));
-  if (status == cudaSuccess) {
-    // What a multiprocessor has is shared memory before it is cache: more blocks fit.
-    cuda_check(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
-                                    cudaSharedmemCarveoutMaxShared),
-               "the shared memory of ", kernel_name(kernel));
-    return;
-  }
+  if (status == cudaSuccess) return;
   int index = 0, most = 0;
   cuda_check(cudaGetDevice(&index), "the device of this thread");
   cuda_check(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, index),

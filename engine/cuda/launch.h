@@ -25,9 +25,12 @@ namespace farfield {
 
 namespace detail {
 
-/// Dynamic shared memory above this must be asked for.
-inline constexpr size_t kPlainSharedBytes = size_t{48} << 10;
+/// Dynamic shared memory above this must be asked for; from kManySharedBytes on, so many blocks of
+/// a kernel fit on a multiprocessor as have room in its shared memory, which then is all of what
+/// could be cache as well.
+inline constexpr size_t kPlainSharedBytes = size_t{48} << 10, kManySharedBytes = size_t{16} << 10;
 
+void prefer_shared_memory(const void* kernel);
 void allow_shared_bytes(const void* kernel, size_t shared_bytes);
 void check_launch(cudaError_t status, const void* kernel, dim3 grid, dim3 block,
                   size_t shared_bytes, cudaStream_t stream);
@@ -54,6 +57,7 @@ void launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, size_t shared_
             cudaStream_t stream, Arguments&&... arguments) {
   static_assert(sizeof...(Parameters) == sizeof...(Arguments), "one argument for each parameter");
   const auto* address = reinterpret_cast<const void*>(kernel);
+  if (shared_bytes >= detail::kManySharedBytes) detail::prefer_shared_memory(address);
   if (shared_bytes > detail::kPlainSharedBytes) detail::allow_shared_bytes(address, shared_bytes);
   std::tuple<Parameters...> values(std::forward<Arguments>(arguments)...);
   const cudaError_t status = std::apply(

@@ -38,6 +38,7 @@ __global__ void throwing_kernel(unsigned thrower) {
 
 __global__ void launching_kernel() { launch(empty_kernel, 1, 1, 0, nullptr); }
 
+template <int N>  // tells kernels apart
 __global__ void last_byte_kernel(size_t size_bytes) {
   dynamic_shared<unsigned char>()[size_bytes - 1] = 1;
 }
@@ -76,13 +77,23 @@ BOOST_AUTO_TEST_CASE(an_empty_grid_is_refused) {
 
 BOOST_AUTO_TEST_CASE(shared_memory_above_48_kib_is_asked_for) {
   const size_t most = size_t{163} << 10;
-  BOOST_CHECK_NO_THROW(launch(last_byte_kernel, 2, 1, most, nullptr, most));
+  BOOST_CHECK_NO_THROW(launch(last_byte_kernel<0>, 2, 1, most, nullptr, most));
   BOOST_CHECK_EXCEPTION(
-      launch(last_byte_kernel, 2, 1, most + 1, nullptr, most), BackendError,
-      says_exactly("[cuda] launch of farfield::test_launch::(anonymous namespace)::"
-                   "last_byte_kernel: expected at most 166912 bytes of shared "
+      launch(last_byte_kernel<0>, 2, 1, most + 1, nullptr, most), BackendError,
+      says_exactly("[cuda] launch of void farfield::test_launch::(anonymous namespace)::"
+                   "last_byte_kernel<0>: expected at most 166912 bytes of shared "
                    "memory, all that a block of cuda:0 may have, got 166913; use "
                    "smaller sizes, a narrower type, or the device cpu"));
+}
+
+// So many blocks fit beside each other, also where 48 KiB are enough for one.
+BOOST_AUTO_TEST_CASE(kernels_with_much_shared_memory_want_all_of_it) {
+  const auto* const kernel = reinterpret_cast<const void*>(last_byte_kernel<1>);
+  const size_t many = detail::kManySharedBytes;
+  launch(last_byte_kernel<1>, 1, 1, many - 1, nullptr, many - 1);
+  BOOST_TEST(emulation::preferred_carveout(kernel) == -1);
+  launch(last_byte_kernel<1>, 1, 1, many, nullptr, many);
+  BOOST_TEST(emulation::preferred_carveout(kernel) == cudaSharedmemCarveoutMaxShared);
 }
 
 BOOST_AUTO_TEST_CASE(an_exception_comes_out_and_leaves_nothing_behind) {

@@ -2,6 +2,8 @@
 
 #include <chrono>
 #include <cstring>
+#include <map>
+#include <mutex>
 #include <optional>
 
 #include "tests/support/cuda/copies.h"
@@ -34,7 +36,23 @@ cudaError_t wait_for_device() {
   return emulation::wait_while_stuck() ? cudaSuccess : cudaErrorNotReady;
 }
 
+struct Carveouts {
+  std::mutex mutex;
+  std::map<const void*, int> of_kernel;
+};
+Carveouts& carveouts() {
+  static Carveouts all;
+  return all;
+}
+
 }  // namespace
+
+int emulation::preferred_carveout(const void* kernel) {
+  Carveouts& all = carveouts();
+  const std::lock_guard lock(all.mutex);
+  const auto found = all.of_kernel.find(kernel);
+  return found == all.of_kernel.end() ? -1 : found->second;
+}
 
 const char* cudaGetErrorString(cudaError_t error) {
   switch (error) {
@@ -217,10 +235,14 @@ cudaError_t cudaFuncGetName(const char** name, const void* kernel) {
   return cudaSuccess;
 }
 
-cudaError_t cudaFuncSetAttribute(const void*, cudaFuncAttribute attribute, int value) {
-  if (attribute == cudaFuncAttributePreferredSharedMemoryCarveout)
-    return value >= -1 && value <= cudaSharedmemCarveoutMaxShared ? cudaSuccess
-                                                                  : cudaErrorInvalidValue;
+cudaError_t cudaFuncSetAttribute(const void* kernel, cudaFuncAttribute attribute, int value) {
+  if (attribute == cudaFuncAttributePreferredSharedMemoryCarveout) {
+    if (value < -1 || value > cudaSharedmemCarveoutMaxShared) return cudaErrorInvalidValue;
+    Carveouts& all = carveouts();
+    const std::lock_guard lock(all.mutex);
+    all.of_kernel[kernel] = value;
+    return cudaSuccess;
+  }
   const bool is_allowed =
       value >= 0 && static_cast<size_t>(value) <= emulation::emulated_devices().shared_bytes;
   return is_allowed ? cudaSuccess : cudaErrorInvalidValue;

@@ -117,6 +117,9 @@ cudaError_t cudaFuncSetAttribute(const void* kernel, cudaFuncAttribute attribute
 
 namespace farfield::emulation {
 
+/// The percentage of a multiprocessor's memory that a kernel wants as shared memory; -1: as usual.
+int preferred_carveout(const void* kernel);
+
 template <class... Parameters, size_t... I>
 void call_kernel(void (*kernel)(Parameters...), void** arguments, std::index_sequence<I...>) {
   kernel(*static_cast<Parameters*>(arguments[I])...);
