@@ -5,7 +5,7 @@
 #include "tests/support/both_devices.h"
 
 namespace farfield {
-BOOST_AUTO_TEST_SUITE(test_cuda_embedding)
+BOOST_AUTO_TEST_SUITE(test_cuda_embedding)  // ctest: gpu
 namespace {
 
 using namespace test;
