@@ -127,6 +127,8 @@ for path in sys.path + site.getsitepackages(): print(path + "/nvidia/cu13/lib")'
 }
 if $is_prebuilt; then find_cublas; fi
 
+export PATH=$PATH:${CUDA_HOME:-/usr/local/cuda}/bin  # the sanitizer, where the toolkit is not on PATH
+
 first_match() { grep -oE "$1" | head -n 1 || true; }
 cuda_of_driver=$(nvidia-smi | first_match 'CUDA Version: [0-9.]+') || true
 nvcc_version=$(nvcc --version 2>/dev/null | first_match 'release [0-9.]+') || true

@@ -124,7 +124,10 @@ part_torch_step() {
   peer torch_step "${ours[@]}" --batch 32 --length 512
 }
 
-part_torch_attention() { peer torch_attention --tokens $tokens --lengths $lengths; }
+# The longest first: there time may run out.
+part_torch_attention() {
+  peer torch_attention --tokens $tokens --lengths "$(tr , '\n' <<<$lengths | tac | paste -sd ,)"
+}
 
 # train_again NAME ARGUMENT...: a short training of the same seed, in $out/repeat/NAME.
 train_again() {
