@@ -162,55 +162,59 @@ __device__ void multiply(
 
 /// s: scores to probabilities; dp: to gradients of the dot products but for 1 / kUnit, and with
 /// them what the tables get. Of a tile from `query` and `key` on, with the rows of its queries.
-template <Side kOwn, bool kMakesDx, class T, class Scores, class S, int kRows, int kPieces>
+template <Side kOwn, bool kMakesDx, bool kMakesTables, class T, class Scores, class S, int kRows,
+          int kPieces>
 __device__ void take_gradients(const Problem<T>& p, const BackwardArguments<T>& args,
                                Scores& scores, const Row (&rows)[kRows], int query, int key,
                                const Lane& lane, bool has_copies, float (&s)[kPieces][4],
                                [[maybe_unused]] float (&dp)[kPieces][4],
                                [[maybe_unused]] TableParts<S>& parts, SegmentShared<S>& segments) {
-  constexpr bool kOwnsKeys = kOwn == Side::keys, kMakesTables = kOwnsKeys && kMakesDx;
+  constexpr bool kOwnsKeys = kOwn == Side::keys;
 #pragma unroll
   for (int n = 0; n < kPieces; ++n)
+    scores.template for_tile<!kMakesTables>([&](auto&& score_of) {
 #pragma unroll
-    for (int x = 0; x < 4; ++x) {
-      const int r = lane.row + x / 2 * 8, c = lane.column + 8 * n + x % 2;
-      const int i = kOwnsKeys ? c : r, j = kOwnsKeys ? r : c;
-      const Row of_query = rows[i];
-      const Score score = scores(s[n][x], of_query.factor, i, j);
-      const float probability_of_pair =
-          probability<Scores>(p, score.value, of_query.shift, of_query.threshold);
-      s[n][x] = probability_of_pair;
-      if constexpr (Scores::kDrops) {
-        const float kept = scores.kept(i, j);
-        s[n][x] *= kept;
-        if constexpr (kMakesDx) dp[n][x] *= kept;
-      }
-      if constexpr (!kMakesDx) continue;
-      const float ds =
-          score_gradient<Scores>(p, score.value, probability_of_pair, dp[n][x], of_query);
-      dp[n][x] = ds * score.weight * of_query.factor;
-      if constexpr (kMakesTables) {
-        if (args.bias) parts.bias.add(n, x, ds);
-        if (args.weight) parts.weight.add(n, x, ds * score.content * (1 / Scores::kUnit));
-      }
-      if constexpr (Scores::kIsGeneral) {
-        if (has_copies && scores.is_far(i, j) != args.is_far) dp[n][x] = 0;
-        if constexpr (kOwnsKeys) {
-          if (args.feature && p.sees(query + i, key + j))
-            parts.feature.add(n, x, ds * scores.slope(i, j) * p.row_bias.row_factor[query + i]);
-        } else if (args.segments && lane.first_column == 0) {
-          segments.ds[r][c] = ds;
+      for (int x = 0; x < 4; ++x) {
+        const int r = lane.row + x / 2 * 8, c = lane.column + 8 * n + x % 2;
+        const int i = kOwnsKeys ? c : r, j = kOwnsKeys ? r : c;
+        const Row of_query = rows[i];
+        const Score score = score_of(s[n][x], of_query.factor, i, j);
+        const float probability_of_pair =
+            probability<Scores>(p, score.value, of_query.shift, of_query.threshold);
+        s[n][x] = probability_of_pair;
+        if constexpr (Scores::kDrops) {
+          const float kept = scores.kept(i, j);
+          s[n][x] *= kept;
+          if constexpr (kMakesDx) dp[n][x] *= kept;
+        }
+        if constexpr (!kMakesDx) continue;
+        const float ds =
+            score_gradient<Scores>(p, score.value, probability_of_pair, dp[n][x], of_query);
+        dp[n][x] = ds * score.weight * of_query.factor;
+        if constexpr (kMakesTables) {
+          if (args.bias) parts.bias.add(n, x, ds);
+          if (args.weight) parts.weight.add(n, x, ds * score.content * (1 / Scores::kUnit));
+        }
+        if constexpr (Scores::kIsGeneral) {
+          if (has_copies && scores.is_far(i, j) != args.is_far) dp[n][x] = 0;
+          if constexpr (kOwnsKeys) {
+            if (args.feature && p.sees(query + i, key + j))
+              parts.feature.add(n, x, ds * scores.slope(i, j) * p.row_bias.row_factor[query + i]);
+          } else if (args.segments && lane.first_column == 0) {
+            segments.ds[r][c] = ds;
+          }
         }
       }
-    }
+    });
 }
 
-template <Side kOwn, Sums kSums, class T, int D, class Scores>
+/// kMakesTables: with the gradients of those by distance that are wanted.
+template <Side kOwn, Sums kSums, bool kMakesTables, class T, int D, class Scores>
 __global__ void __launch_bounds__(kBlock, kBlocks<D, Scores>)
     attention_backward_kernel(Problem<T> p, BackwardArguments<T> args) {
   constexpr bool kOwnsKeys = kOwn == Side::keys, kIsPlain = !Scores::kIsGeneral;
   constexpr bool kMakesDx = kSums != Sums::dv, kMakesDv = kOwnsKeys && kSums != Sums::dx;
-  constexpr bool kMakesTables = kOwnsKeys && kMakesDx;
+  static_assert(!kMakesTables || (kOwnsKeys && kMakesDx));
   using S = Sizes<T, D, Scores::kIsGeneral>;
   constexpr int kTileRows = S::kOwn, kLoop = S::kLoop, kPieces = kLoop / 8;
   constexpr float kBack = 1 / Scores::kUnit;
@@ -301,8 +305,9 @@ __global__ void __launch_bounds__(kBlock, kBlocks<D, Scores>)
       [[maybe_unused]] float dp[kPieces][4] = {};
       multiply<kOwnsKeys, kMakesDx>(scores, shared, far, stage, has_near, has_far, lane, s, dp);
       [[maybe_unused]] TableParts<S> parts;
-      take_gradients<kOwn, kMakesDx>(p, args, scores, shared.rows[kOwnsKeys ? stage : 0], query,
-                                     key, lane, has_copies, s, dp, parts, segments);
+      take_gradients<kOwn, kMakesDx, kMakesTables>(p, args, scores,
+                                                   shared.rows[kOwnsKeys ? stage : 0], query, key,
+                                                   lane, has_copies, s, dp, parts, segments);
       if constexpr (kMakesTables) {
         dtables.add(parts, p.first_position() + query - key, p, args, tables);
       } else if (!kOwnsKeys && Scores::kIsGeneral && args.segments) {
@@ -358,8 +363,16 @@ void run_backward(Cuda device, const Problem<T>& p, const BackwardArguments<T>& 
     const auto pass = [&](auto sums) {
       const bool has_tables = sums() != Sums::dv && (args.bias || args.weight || args.feature);
       const BackwardParts parts{p.far_q != nullptr, has_tables, static_cast<bool>(args.segments)};
-      launch(attention_backward_kernel<kOwn, sums(), T, size(), Scores>, grid, kBlock,
-             shared_bytes<kOwn, T, size(), Scores>(parts), stream_of(device), p, args);
+      const auto run = [&](auto makes_tables) {
+        launch(attention_backward_kernel<kOwn, sums(), makes_tables(), T, size(), Scores>, grid,
+               kBlock, shared_bytes<kOwn, T, size(), Scores>(parts), stream_of(device), p, args);
+      };
+      if constexpr (!kOwnsKeys || sums() == Sums::dv)
+        run(std::false_type());
+      else if constexpr (Scores::kIsGeneral)  // which are not worth a kernel without
+        run(std::true_type());
+      else
+        has_tables ? run(std::true_type()) : run(std::false_type());
     };
     if constexpr (kIsSplit<kOwn, T, size(), Scores>) {
       if (args.dv) pass(std::integral_constant<Sums, Sums::dv>());

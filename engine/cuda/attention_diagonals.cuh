@@ -1,7 +1,7 @@
 #pragma once
 // Sums over the diagonals of tiles [keys, queries], on which the distance is the same: gradients of
-// tables by distance. No atomics: a block adds up its tiles in a slice of memory of its own, always
-// in the same order, and the slices are summed at the end.
+// tables by distance. A block adds up its tiles in a slice of memory of its own, always in the same
+// order, and the slices are summed at the end.
 
 #include "engine/cuda/attention_tile.cuh"
 
@@ -87,10 +87,11 @@ class DiagonalSums {
   static constexpr int kColumn = DiagonalShared<S>::kColumn;
   static constexpr int kDifference = DiagonalShared<S>::kDifference;
 
-  // Between two threads that add to the same distance lies a barrier.
+  // Between two threads that add to the same distance lies a barrier, so the order is fixed. Atomic
+  // all the same: the memory adds, and nobody waits for what was there.
   __device__ void flush(int offset, const DiagonalSlice& slice) const {
     const int d = offset + static_cast<int>(threadIdx.x) - (S::kOwn - 1);
-    if (d >= 0 && d < slice.n) slice.sums[d] += sum_;
+    if (d >= 0 && d < slice.n) atomicAdd(&slice.sums[d], sum_);
   }
 
   float sum_ = 0;  // of the last tile's diagonal `thread`, counted from the lowest distance on

@@ -62,14 +62,16 @@ class ForwardRows {
   __device__ void take_scores(Scores& scores, float (&s)[kPieces][4], float (&largest)[2]) const {
     largest[0] = max_[0];
     largest[1] = max_[1];
+    scores.template for_tile<true>([&](auto&& score) {
 #pragma unroll
-    for (int n = 0; n < kPieces; ++n)
+      for (int n = 0; n < kPieces; ++n)
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        const int r = i / 2;
-        s[n][i] = scores(s[n][i], factor_[r], row_ + 8 * r, 8 * n + column() + i % 2).value;
-        largest[r] = fmaxf(largest[r], s[n][i]);
-      }
+        for (int i = 0; i < 4; ++i) {
+          const int r = i / 2;
+          s[n][i] = score(s[n][i], factor_[r], row_ + 8 * r, 8 * n + column() + i % 2).value;
+          largest[r] = fmaxf(largest[r], s[n][i]);
+        }
+    });
     largest[0] = row_max(largest[0]);
     largest[1] = row_max(largest[1]);
   }

@@ -4,6 +4,7 @@
 // with that too.
 
 #include "engine/cuda/attention_problem.cuh"
+#include "engine/cuda/exp2.cuh"
 
 namespace farfield::attention_cuda {
 
@@ -14,6 +15,20 @@ struct Score {
   float value;    ///< content * weight + bias; -inf for a hidden pair
   float content;  ///< the scaled dot product
   float weight;
+};
+
+/// Which tables by distance there are, where that is known when a kernel is compiled.
+enum class Tables { none, bias, weight, both, unknown };
+
+/// The scores of PlainScores in a tile, where it is known which tables there are and whether a pair
+/// may be hidden.
+template <class Plain, bool kMasked, Tables kTables>
+struct TileScores {
+  const Plain& scores;
+
+  __device__ Score operator()(float dot, float factor, int i, int j) const {
+    return scores.template score<kMasked, kTables>(dot, factor, i, j);
+  }
 };
 
 /// Scores times log2(e), so that the exponential is one instruction. Only for Problem::is_plain().
@@ -49,23 +64,51 @@ class PlainScores {
     is_masked_ = offset_ - n_key + 1 < 0 || (p_.window > 0 && offset_ + n_query - 1 >= p_.window);
   }
 
+  /// f(TileScores) for the tile: what holds for all of its pairs is asked once. Of the tables only
+  /// when kAsksForTables: it takes registers.
+  template <bool kAsksForTables, class F>
+  __device__ void for_tile(const F& f) const {
+    if (is_masked_)
+      for_tables<kAsksForTables, true>(f);
+    else
+      for_tables<kAsksForTables, false>(f);
+  }
   /// Of query i and key j of the tile, from its dot product and Row::factor.
-  __device__ Score operator()(float dot, float factor, int i, int j) {
+  template <bool kMasked, Tables kTables>
+  __device__ Score score(float dot, float factor, int i, int j) const {
+    const auto has = [](Tables table, const float* values) {
+      return kTables == Tables::unknown ? values != nullptr
+                                        : kTables == table || kTables == Tables::both;
+    };
     const int x = i - j + kTile - 1;
     Score score{0, dot * factor, 1};
-    if (p_.weight) score.weight = shared_->weight[x];
+    if (has(Tables::weight, p_.weight)) score.weight = shared_->weight[x];
     score.value = score.content * score.weight;
-    if (p_.bias) score.value = std::fma(shared_->bias[x], kUnit, score.value);
-    if (is_masked_) {
+    if (has(Tables::bias, p_.bias)) score.value = std::fma(shared_->bias[x], kUnit, score.value);
+    if constexpr (kMasked) {
       const int d = offset_ + i - j;
       if (d < 0 || (p_.window > 0 && d >= p_.window && j >= open_sinks_)) score.value = -kInfinity;
     }
     return score;
   }
-  __device__ static float exp(float x) { return exp2f(x); }
+  __device__ static float exp(float x) { return approximate_exp2(x); }
   __device__ static float log(float x) { return log2f(x); }
 
  private:
+  template <bool kAsksForTables, bool kMasked, class F>
+  __device__ void for_tables(const F& f) const {
+    if constexpr (!kAsksForTables)
+      f(TileScores<PlainScores, kMasked, Tables::unknown>{*this});
+    else if (p_.weight && p_.bias)
+      f(TileScores<PlainScores, kMasked, Tables::both>{*this});
+    else if (p_.weight)
+      f(TileScores<PlainScores, kMasked, Tables::weight>{*this});
+    else if (p_.bias)
+      f(TileScores<PlainScores, kMasked, Tables::bias>{*this});
+    else
+      f(TileScores<PlainScores, kMasked, Tables::none>{*this});
+  }
+
   const Problem<T>& p_;
   int64_t table_;
   const Shared* shared_ = nullptr;
@@ -104,6 +147,11 @@ class GeneralScores {
     return p_.is_far(m, m - key_ - j);
   }
 
+  /// f(*this), as PlainScores has it.
+  template <bool kAsksForTables, class F>
+  __device__ void for_tile(const F& f) {
+    f(*this);
+  }
   __device__ Score operator()(float dot, float factor, int i, int j) {
     const int query = query_ + i, key = key_ + j;
     if (!p_.sees(query, key)) return {-kInfinity, 0, 1};

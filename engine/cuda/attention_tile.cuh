@@ -63,17 +63,32 @@ struct Rows {
   bool is_aligned;  ///< whether 16 bytes may be moved at once
 };
 
+/// threadIdx.x, read anew by each call: what follows from it is computed again for each tile, and
+/// takes no register of a kernel between two of them.
+__device__ inline int thread_read_anew() {
+#ifdef __CUDA_ARCH__
+  int thread;
+  asm volatile("mov.u32 %0, %%tid.x;" : "=r"(thread));
+  return thread;
+#else
+  return static_cast<int>(threadIdx.x);
+#endif
+}
+
 /// Fills a tile from rows [0, R), by all threads of a block; what is not there is 0. kIsAsync: all
 /// wait_for_copies(), and then for each other, before they look at it.
 template <bool kIsAsync = false, class T, int D, int R>
 __device__ void load_tile(Tile<T, D, R>& tile, const Rows<const T>& rows) {
   constexpr int kN = kPieceSize<T>, kPieces = D / kN;
-  const auto thread = static_cast<int>(threadIdx.x);
+  const int thread = thread_read_anew();
   if (rows.is_aligned) {
     using Piece = Vector<T, kN>;
+    constexpr int kAtOnce = kBlock / kPieces;  // rows; each thread has a column of its own
+    static_assert(kBlock % kPieces == 0 && R % kAtOnce == 0);
+    const int first = thread / kPieces, column = thread % kPieces * kN;
 #pragma unroll 4
-    for (int i = thread; i < R * kPieces; i += kBlock) {
-      const int row = i / kPieces, column = i % kPieces * kN;
+    for (int k = 0; k < R / kAtOnce; ++k) {
+      const int row = first + k * kAtOnce;
       const bool is_there = row < rows.count && column < rows.head_dim;
       const T* const from = rows.first + (is_there ? row * rows.stride + column : 0);
       auto* const to = reinterpret_cast<Piece*>(&tile.at[row][column]);

@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "engine/cuda/exp2.cuh"
 #include "engine/cuda/row.cuh"
 #include "engine/vector_math.h"
 
@@ -29,12 +30,10 @@ __device__ auto row_for_exp_sum(const T* from, const RowPieces<Size, kN>& pieces
 
 /// e^x of a difference from the largest element of a row: x <= 0, -infinity or NaN. Relative error
 /// below 1.5e-7 + 1.2e-7 |x|, a flush to 0 below -87.3.
-/// Source    PTX ISA, ex2.approx.ftz.f32: two instructions with the product
+/// approximate_exp2() and a product, where that is an instruction.
 __device__ inline float exp_of_difference(float x) {
 #ifdef __CUDA_ARCH__
-  float y;
-  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x * 1.44269504f));
-  return y;
+  return approximate_exp2(x * 1.44269504f);
 #else
   return fast_exp(x);
 #endif
