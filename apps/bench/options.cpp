@@ -68,4 +68,10 @@ int64_t ModelOptions::batch_size() const {
   return size;
 }
 
+bool rounds_logits_of(const std::string& logits) {
+  require<ConfigError>(logits == "fp32" || logits == "bf16", "config",
+                       "--logits: expected fp32 or bf16, got '", logits, "'");
+  return logits == "bf16";
+}
+
 }  // namespace farfield::bench

@@ -37,6 +37,9 @@ struct BenchOptions {
 /// ConfigError unless all are from 1 on.
 void check_lengths(const std::vector<int64_t>& lengths);
 
+/// Whether --logits asks for those of the head in bfloat16. ConfigError unless it is fp32 or bf16.
+bool rounds_logits_of(const std::string& logits);
+
 /// A model by preset, with what may be changed about it.
 struct ModelOptions {
   std::string preset = "small";

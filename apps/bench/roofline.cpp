@@ -45,8 +45,9 @@ void print_formula(const CardSheet& card, double efficiency, std::ostream& out) 
       << ")\n  issue = instructions of threads / (SMs x 4 x 32 x clock)\n"
          "  fp32 = those of float32 / (SMs x lanes x clock)\n"
          "bytes: each array once for each kernel that reads or writes it. Instructions: elements x "
-         "those of one, by the\nmachine code for sm_90, branches not taken among them: at most. "
-         "Starts, ends and waits of kernels are not in it.\n"
+         "those of one, by the\nmachine code for sm_90: of attention on the way of a tile with a "
+         "bias and no hidden pair,\nelsewhere with branches not taken, at most. Starts, ends and "
+         "waits of kernels are not in it.\n"
       << card.name << ": " << card.n_sm << " SMs, " << fixed(card.clock_hz * 1e-9, 2)
       << " GHz, bf16 peak " << fixed(card.bf16_flop_per_s * 1e-12, 1) << " TFLOP/s, "
       << fixed(card.bytes_per_s * 1e-9, 0) << " GB/s, " << card.fp32_lanes
@@ -59,7 +60,7 @@ int bench_roofline(int argc, const char* const* argv, std::ostream& out) {
   ModelOptions model;
   model.preset = "neox-162m";
   model.batch = 32;
-  std::string posenc = "alibi", card_name = "H100", csv;
+  std::string posenc = "alibi", logits = "fp32", card_name = "H100", csv;
   double efficiency = 0.6;
   cli::Options options(
       "bench roofline",
@@ -67,6 +68,7 @@ int bench_roofline(int argc, const char* const* argv, std::ostream& out) {
       "operations of tensor cores and instructions, and prints the formula. Nothing is measured.");
   model.add_to(options, "tokens of a sequence (default: the preset's)", "sequences of a step");
   options.add("posenc", posenc, "EXPR", "positional encoding")
+      .add("logits", logits, "fp32|bf16", "of the head, as with `train`")
       .group("Prediction")
       .add("card", card_name, "NAME", "H100, H200, A100 or RTX4090, by its data sheet")
       .add("efficiency", efficiency, "X", "share of the tensor cores' peak that products reach")
@@ -74,6 +76,7 @@ int bench_roofline(int argc, const char* const* argv, std::ostream& out) {
   if (!options.parse(argc, argv, out)) return cli::kDone;
   require<ConfigError>(efficiency > 0 && efficiency <= 1, "config",
                        "--efficiency: expected a number above 0, at most 1, got ", efficiency);
+  const bool rounds_logits = rounds_logits_of(logits);
   const CardSheet& card = card_sheet(card_name);
   ModelConfig config = model.config();
   config.posenc = posenc;
@@ -81,11 +84,13 @@ int bench_roofline(int argc, const char* const* argv, std::ostream& out) {
                        model.preset, " has an adaptive softmax");
   if (!csv.empty()) require_writable_file(csv);
   const int64_t batch_size = model.batch_size(), n_token = batch_size * config.train_len;
-  const auto parts = step_parts(config, batch_size, score_pairs_of(config, batch_size));
+  const auto parts =
+      step_parts(config, batch_size, score_pairs_of(config, batch_size), rounds_logits);
 
   out << model.preset << ", " << fixed(static_cast<double>(parameter_count(config)) * 1e-6, 1)
       << "M parameters, " << batch_size << " x " << config.train_len << " tokens, vocabulary "
-      << config.vocab_size << ", bf16, " << config.posenc << '\n';
+      << config.vocab_size << ", bf16, " << (rounds_logits ? "logits in bf16, " : "")
+      << config.posenc << '\n';
   print_formula(card, efficiency, out);
   double total_s = 0;
   for (const StepPart& part : parts) total_s += time_of(part, card, efficiency).total();

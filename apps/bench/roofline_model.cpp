@@ -1,6 +1,7 @@
 #include "apps/bench/roofline_model.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "apps/bench/card.h"
 #include "engine/base/error.h"
@@ -13,28 +14,30 @@ namespace {
 // What the loop of a thread over some elements issues, or all of a kernel without a loop.
 //
 // Source    machine code for sm_90 by nvcc 13.0.88 of the commit that added this table, counted as
-//           tests/static_costs does. Branches that are not taken are counted too, the piece at the
-//           end of a row and unaligned arrays among them: an upper bound.
+//           tests/static_costs does. Outside of attention branches that are not taken are counted
+//           too, the piece at the end of a row and unaligned arrays among them: an upper bound.
 struct Work {
   double n_element;  // that this is for
   double instructions, fp32;
 };
-constexpr Work kCrossEntropy = {4, 69 + 97, 28 + 20};      // cross_entropy_kernel<float, BFloat16>,
-                                                           // sum of exponentials and gradient
-constexpr Work kAttentionForward = {32, 1740 + 170, 480};  // attention_forward_kernel, head_dim 64,
-                                                           // and its two loops that load a tile
-constexpr Work kAttentionKeys = {16, 1940 + 170, 665};     // attention_backward_kernel, Side 0
-constexpr Work kAttentionQueries = {16, 1288 + 170, 424};  // the same, Side 1
-constexpr Work kSplitHeads = {8, 806 + 824, 256 + 272};    // split_heads_kernel and its backward
-constexpr Work kGelu = {8, 255 + 310, 104 + 120};     // map_kernel<Gelu>; linear_backward_kernel
-constexpr Work kBiasGradient = {8, 115, 16};          // linear_backward_kernel<NoActivation>
-constexpr Work kNorm = {24, 1263 + 1157, 240 + 271};  // layer_norm_kernel and its backward
-constexpr Work kAdamW = {4, 362, 84};                 // adamw_kernel
-constexpr Work kSquares = {16, 290, 0};               // sum_squares_kernel
-constexpr Work kCast = {4, 60, 0};                    // map_kernel<Same, float, BFloat16>
-constexpr Work kGather = {4, 235, 0};                 // gather_kernel<float, BFloat16>
-constexpr Work kSumOfIds = {1, 191, 1};               // sum_equal_ids_kernel
-constexpr Work kLinkIds = {1, 18, 0};                 // link_equal_ids_kernel
+constexpr Work kCrossEntropy = {4, 69 + 97, 28 + 20};  // cross_entropy_kernel<float, BFloat16>,
+                                                       // sum of exponentials and gradient
+constexpr Work kRoundedCrossEntropy = {8, 134 + 190, 44 + 32};  // the same of <BFloat16, BFloat16>
+// Of a tile without a hidden pair and with a bias, the way that is taken through it.
+constexpr Work kAttentionForward = {32, 596, 161};  // attention_forward_kernel, head_dim 64
+constexpr Work kAttentionKeys = {16, 534, 96};      // attention_backward_kernel, Side 0, no tables
+constexpr Work kAttentionQueries = {16, 434, 93};   // the same, Side 1
+constexpr Work kSplitHeads = {8, 806 + 824, 256 + 272};  // split_heads_kernel and its backward
+constexpr Work kGelu = {8, 255 + 310, 104 + 120};        // map_kernel<Gelu>; linear_backward_kernel
+constexpr Work kBiasGradient = {8, 115, 16};             // linear_backward_kernel<NoActivation>
+constexpr Work kNorm = {24, 1263 + 1157, 240 + 271};     // layer_norm_kernel and its backward
+constexpr Work kAdamW = {4, 362, 84};                    // adamw_kernel
+constexpr Work kSquares = {16, 290, 0};                  // sum_squares_kernel
+constexpr Work kCast = {4, 60, 0};                       // map_kernel<Same, float, BFloat16>
+constexpr Work kGather = {4, 235, 0};                    // gather_kernel<float, BFloat16>
+constexpr Work kSumOfIds = {16, 210, 16};                // sum_equal_ids_kernel<BFloat16, float>
+constexpr Work kRowOfIds = {4, 245, 4};                  // the same, before and after its loops
+constexpr Work kCountIds = {1, 26, 0};  // count_kernel: a pair of positions of a chunk
 
 // bytes_each: that each of n elements moves.
 void add(StepPart& part, double n, double bytes_each, const Work& work) {
@@ -54,20 +57,23 @@ void add_products(StepPart& part, double count, double n, double n_in, double n_
   part.bytes += count * (forward + to_x + to_w);
 }
 
-StepPart head(double n, double d, double v) {
+StepPart head(double n, double d, double v, bool rounds_logits) {
   StepPart part = {.name = "head products"};
-  const auto rows = static_cast<double>(
-      cross_entropy_chunk(static_cast<int64_t>(n), static_cast<int64_t>(v), Device::Kind::cuda));
-  add_products(part, 1, n, d, v, /*bytes_y=*/4, std::max(1.0, n / rows));
+  const DType logits = rounds_logits ? DType::bf16 : DType::f32;
+  const auto rows = static_cast<double>(cross_entropy_chunk(
+      static_cast<int64_t>(n), static_cast<int64_t>(v), Device::Kind::cuda, logits));
+  add_products(part, 1, n, d, v, static_cast<double>(size_of(logits)), std::max(1.0, n / rows));
   return part;
 }
 
-// float32 logits, read again for their gradient where a row does not fit into registers; then the
-// gradients of x and w are multiplied by that of the loss.
-StepPart cross_entropy(double n, double d, double v) {
+// Logits, read again for their gradient where a row does not fit into registers; then the gradients
+// of x and w are multiplied by that of the loss.
+StepPart cross_entropy(double n, double d, double v, bool rounds_logits) {
   StepPart part = {.name = "cross entropy"};
   constexpr double kMostInRegisters = 512 * 16;
-  add(part, n * v, (v > kMostInRegisters ? 8 : 4) + 2, kCrossEntropy);
+  const double bytes = rounds_logits ? 2 : 4;
+  add(part, n * v, (v > kMostInRegisters ? 2 : 1) * bytes + 2,
+      rounds_logits ? kRoundedCrossEntropy : kCrossEntropy);
   part.bytes += 4 * n * d + 8 * v * d;
   return part;
 }
@@ -127,8 +133,8 @@ PartTime time_of(const StepPart& part, const CardSheet& card, double efficiency)
           .fp32_s = part.fp32 / card.fp32_per_s()};
 }
 
-std::vector<StepPart> step_parts(const ModelConfig& config, int64_t batch_size,
-                                 double score_pairs) {
+std::vector<StepPart> step_parts(const ModelConfig& config, int64_t batch_size, double score_pairs,
+                                 bool rounds_logits) {
   const auto n = static_cast<double>(batch_size * config.train_len);
   const auto d = static_cast<double>(config.d_model), f = static_cast<double>(config.d_ff);
   const auto v = static_cast<double>(config.vocab_size);
@@ -158,10 +164,14 @@ std::vector<StepPart> step_parts(const ModelConfig& config, int64_t batch_size,
                             "embedding"};  // and its gradient: zeros, then rows of ids that came
   add(embedding, n * d, 4 + 2, kGather);
   add(embedding, n * d, 2, kSumOfIds);
-  embedding.bytes += 4 * v * d + 4 * std::min(n, v) * d;
-  add(embedding, n * n / 2, 0, kLinkIds);  // each id looks through half of them on average
+  add(embedding, std::min(n, v) * d, 4, kRowOfIds);
+  embedding.bytes += 4 * v * d;
+  const double n_chunk = std::ceil(n / 1024);  // positions_of_ids()
+  add(embedding, n * std::min(n, 1024.0), 0, kCountIds);
+  embedding.bytes += 3 * 4 * v * n_chunk;  // counts: zeros, sums
 
-  std::vector<StepPart> parts = {head(n, d, v), cross_entropy(n, d, v), layers};
+  std::vector<StepPart> parts = {head(n, d, v, rounds_logits),
+                                 cross_entropy(n, d, v, rounds_logits), layers};
   for (StepPart& part :
        attention(n, d, n_layer, score_pairs, static_cast<double>(config.head_dim())))
     parts.push_back(std::move(part));

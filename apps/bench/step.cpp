@@ -72,15 +72,14 @@ int step(int argc, const char* const* argv, run::Processes& processes, std::ostr
   require<ConfigError>(cuda_graph == "auto" || cuda_graph == "off", "config",
                        "--cuda-graph: expected auto or off, got '", cuda_graph, "'");
 
-  require<ConfigError>(logits == "fp32" || logits == "bf16", "config",
-                       "--logits: expected fp32 or bf16, got '", logits, "'");
+  const bool rounds_logits = rounds_logits_of(logits);
 
   ModelConfig config = model.config();
   const int64_t batch_size = model.batch_size();
   const int64_t n_token = batch_size * config.train_len;
   ProductRunner products(
       step_products(config, n_token, checkpointing, common.dtype(), common.where().kind,
-                    logits == "bf16" ? std::optional(DType::bf16) : std::nullopt),
+                    rounds_logits ? std::optional(DType::bf16) : std::nullopt),
       common.where());
 
   Peak peak = common.peak();
@@ -88,7 +87,7 @@ int step(int argc, const char* const* argv, run::Processes& processes, std::ostr
   out << model.preset << ", " << fixed(static_cast<double>(parameter_count(config)) * 1e-6, 1)
       << "M parameters, " << batch_size << " x " << config.train_len << " tokens, vocabulary "
       << config.vocab_size << ", " << *common.precision << (checkpointing ? ", checkpointing" : "")
-      << (logits == "bf16" ? ", logits in bf16" : "") << "; " << peak.line << '\n';
+      << (rounds_logits ? ", logits in bf16" : "") << "; " << peak.line << '\n';
   if (!grid.all.is_alone()) {
     out << processes.description() << "; rates and peaks are those of all, memory of the first";
     if (tensor_parallel > 1) out << "; " << tensor_parallel << " have each model together";
@@ -118,7 +117,7 @@ int step(int argc, const char* const* argv, run::Processes& processes, std::ostr
         train::StepShape{.batch_size = batch_size,
                          .checkpointing = checkpointing,
                          .deterministic_reduce = common.where().kind == Device::Kind::cpu,
-                         .rounds_logits = logits == "bf16"},
+                         .rounds_logits = rounds_logits},
         common.dtype(), common.where(), cuda_graph == "auto", grid);
   };
   std::vector<std::string> parts, given;

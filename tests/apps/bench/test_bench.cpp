@@ -242,11 +242,8 @@ BOOST_AUTO_TEST_CASE(requests_that_make_no_sense_are_refused) {
   };
   refused({"scaling", "--bandwidth", "0"}, "--bandwidth: expected a number above 0, got 0");
   refused({"matmull"},
-          "[bench] expected a command out of attention, bandwidth, forward, matmul, scaling, "
-          "step, tokenize, got "
-          "'matmull'; "
-          "did you mean "
-          "'matmul'?");
+          "[bench] expected a command out of attention, bandwidth, forward, matmul, roofline, "
+          "scaling, step, tokenize, got 'matmull'; did you mean 'matmul'?");
   refused({}, "[bench] expected a command");
   refused({"step", "--precision", "fp16"}, "[bench] expected precision fp32 or bf16, got 'fp16'");
   refused({"step", "--rounds", "0"}, "[bench] expected rounds >= 1, got 0");

@@ -76,7 +76,12 @@ BOOST_AUTO_TEST_CASE(the_parts_of_a_small_step_are_those_counted_by_hand) {
   BOOST_TEST(parts["LayerNorm"].bytes == 3. * 16 * 4096);
   BOOST_TEST(parts["AdamW"].bytes == 32. * static_cast<double>(parameter_count(config)));
   BOOST_TEST(parts["weight casts"].bytes == 6. * (4 * 4096 + 2 * 64 * 256 + 8192));
-  BOOST_TEST(parts["embedding"].bytes == 8. * 4096 + 4 * 8192 + 4 * 4096);
+  BOOST_TEST(parts["embedding"].bytes == 8. * 4096 + 4 * 8192 + 4 * 4096 + 12 * 128);
+  for (const StepPart& part : step_parts(config, 1, tile_pairs(64, 0, 0), /*rounds_logits=*/true))
+    parts[part.name] = part;
+  BOOST_TEST(parts["head products"].bytes == 40960 + 40960 + 57344);
+  BOOST_TEST(parts["cross entropy"].bytes == 8192 * 4 + 4 * 4096 + 8 * 8192);
+  BOOST_TEST(parts["cross entropy"].instructions == 8192 / 8 * 324);
 }
 
 BOOST_AUTO_TEST_CASE(attention_computes_the_tiles_with_a_visible_pair) {
@@ -108,6 +113,7 @@ BOOST_AUTO_TEST_CASE(what_the_model_does_not_have_is_refused) {
   };
   refused({"--card", "H10"}, "--card: expected H100, H200, A100 or RTX4090, got 'H10'");
   refused({"--efficiency", "0"}, "--efficiency: expected a number above 0, at most 1, got 0");
+  refused({"--logits", "fp16"}, "--logits: expected fp32 or bf16, got 'fp16'");
   refused({"--batch", "0"}, "expected batch >= 1, got 0");
   refused({"--posenc", "alibo"}, "alibo");
   refused({"--preset", "smoke", "--posenc", "relu_attention"}, "tables by distance");
