@@ -2,34 +2,20 @@
 
 #include <poll.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <optional>
 
 #include "engine/base/error.h"
+#include "engine/comm/handshake.h"
 #include "engine/comm/socket.h"
 
 namespace farfield::comm {
 namespace {
 
 constexpr std::string_view kWhere = "tcp";
-
-// What a process says of itself when it connects. Its fields are in the order of bytes of this
-// machine: `magic` is another number to one of the other order.
-struct Hello {
-  uint64_t magic = 0x31706c6569667266;
-  int32_t rank = 0, size = 0;
-  uint32_t port = 0;  // that it listens on itself
-};
-
-// Where a process listens, as process 0 sees it; or why it may not join.
-struct Address {
-  std::array<char, 64> host = {};
-  uint32_t port = 0;
-};
-struct Reply {
-  std::array<char, 128> refusal = {};
-};
 
 template <class T>
 std::span<const std::byte> bytes_of(const T& value) {
@@ -95,10 +81,22 @@ void TcpTransport::exchange(const Outgoing& out, const Incoming& in) {
   }
 }
 
-// Of process 0: all others, by rank, with where they listen.
-std::vector<Socket> gather(const Meeting& meeting, const Socket& listener, Clock::time_point until,
-                           std::vector<Address>& addresses) {
+// What one who has connected says; nothing when it is a stranger who looked at the port.
+std::optional<Hello> hello_of(const Socket& socket, Clock::time_point until) {
+  Hello hello;
+  try {
+    socket.receive(writable(hello), std::min(until, Clock::now() + std::chrono::seconds(5)));
+  } catch (const BackendError&) {
+    return std::nullopt;
+  }
+  return hello.magic == Hello().magic ? std::optional(hello) : std::nullopt;
+}
+
+// Of process 0: connections from all others, who are told where each of them listens.
+std::vector<Socket> gather(const Meeting& meeting, Clock::time_point until) {
+  const Socket listener = Socket::listen(meeting.host, meeting.port);
   std::vector<Socket> peers(static_cast<size_t>(meeting.size));
+  std::vector<Address> addresses(peers.size());
   for (int n_there = 1; n_there < meeting.size;) {
     std::optional<Socket> socket = listener.accept(until);
     if (!socket) {
@@ -110,30 +108,25 @@ std::vector<Socket> gather(const Meeting& meeting, const Socket& listener, Clock
                          " for ", meeting.size, " processes; missing: ", missing,
                          "; are all started, with this MASTER_ADDR and MASTER_PORT?");
     }
-    Hello hello;
-    try {
-      socket->receive(writable(hello), std::min(until, Clock::now() + std::chrono::seconds(5)));
-    } catch (const BackendError&) {
-      continue;  // somebody else who looked at the port
-    }
-    if (hello.magic != Hello().magic) continue;
+    const std::optional<Hello> hello = hello_of(*socket, until);
+    if (!hello) continue;
     Reply reply;
-    if (hello.size != meeting.size)
-      copy_text(concat("expected ", meeting.size, " processes, as process 0 does, got ", hello.size,
-                       " of process ", hello.rank),
+    if (hello->size != meeting.size)
+      copy_text(concat("expected ", meeting.size, " processes, as process 0 does, got ",
+                       hello->size, " of process ", hello->rank),
                 reply.refusal);
-    else if (hello.rank < 1 || hello.rank >= meeting.size ||
-             peers[static_cast<size_t>(hello.rank)].is_open())
+    else if (hello->rank < 1 || hello->rank >= meeting.size ||
+             peers[static_cast<size_t>(hello->rank)].is_open())
       copy_text(concat("expected processes 1 to ", meeting.size - 1, " once each, got another ",
-                       hello.rank),
+                       hello->rank),
                 reply.refusal);
     if (reply.refusal[0] != '\0') {
       socket->send(bytes_of(reply), until);
       fail<ConfigError>(kWhere, reply.refusal.data());
     }
-    const auto rank = static_cast<size_t>(hello.rank);
+    const auto rank = static_cast<size_t>(hello->rank);
     copy_text(socket->peer(), addresses[rank].host);
-    addresses[rank].port = hello.port;
+    addresses[rank].port = hello->port;
     peers[rank] = *std::move(socket);
     ++n_there;
   }
@@ -145,11 +138,12 @@ std::vector<Socket> gather(const Meeting& meeting, const Socket& listener, Clock
 }
 
 // Of the others: connections to those before, and from those behind.
-std::vector<Socket> join(const Meeting& meeting, const Socket& listener, Clock::time_point until,
-                         std::vector<Address>& addresses) {
+std::vector<Socket> join(const Meeting& meeting, Clock::time_point until) {
   std::vector<Socket> peers(static_cast<size_t>(meeting.size));
-  const Hello own = {.rank = meeting.rank, .size = meeting.size, .port = listener.port()};
+  std::vector<Address> addresses(peers.size());
   peers[0] = Socket::connect(meeting.host, meeting.port, until);
+  const Socket listener = Socket::listen("", 0);
+  const Hello own = {.rank = meeting.rank, .size = meeting.size, .port = listener.port()};
   peers[0].send(bytes_of(own), until);
   Reply reply;
   peers[0].receive(writable(reply), until);
@@ -165,11 +159,12 @@ std::vector<Socket> join(const Meeting& meeting, const Socket& listener, Clock::
     std::optional<Socket> socket = listener.accept(until);
     require<BackendError>(socket.has_value(), kWhere, "waited ", meeting.patience.count(),
                           " s for the processes behind ", meeting.rank);
-    Hello hello;
-    socket->receive(writable(hello), until);
-    if (hello.magic != own.magic || hello.rank <= meeting.rank || hello.rank >= meeting.size)
+    // Process 0 has let each in once: who comes again is a stranger too.
+    const std::optional<Hello> hello = hello_of(*socket, until);
+    if (!hello || hello->size != meeting.size || hello->rank <= meeting.rank ||
+        hello->rank >= meeting.size || peers[static_cast<size_t>(hello->rank)].is_open())
       continue;
-    peers[static_cast<size_t>(hello.rank)] = *std::move(socket);
+    peers[static_cast<size_t>(hello->rank)] = *std::move(socket);
     ++n;
   }
   return peers;
@@ -182,13 +177,9 @@ std::unique_ptr<Transport> meet_by_tcp(const Meeting& meeting) {
                        kWhere, "expected a rank below the number of processes, got ", meeting.rank,
                        " of ", meeting.size);
   const Clock::time_point until = Clock::now() + meeting.patience;
-  std::vector<Address> addresses(static_cast<size_t>(meeting.size));
-  const bool is_first = meeting.rank == 0;
-  const Socket listener =
-      is_first ? Socket::listen(meeting.host, meeting.port) : Socket::listen("", 0);
-  return std::make_unique<TcpTransport>(meeting.rank, meeting.size,
-                                        is_first ? gather(meeting, listener, until, addresses)
-                                                 : join(meeting, listener, until, addresses));
+  return std::make_unique<TcpTransport>(
+      meeting.rank, meeting.size,
+      meeting.rank == 0 ? gather(meeting, until) : join(meeting, until));
 }
 
 }  // namespace farfield::comm

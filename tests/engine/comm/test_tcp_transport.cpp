@@ -1,10 +1,15 @@
 #include <boost/test/unit_test.hpp>
 #include <chrono>
+#include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "engine/base/error.h"
 #include "engine/comm/communicator.h"
+#include "engine/comm/handshake.h"
 #include "engine/comm/socket.h"
 #include "engine/comm/tcp_transport.h"
 #include "tests/support/held_port.h"
@@ -50,6 +55,58 @@ BOOST_AUTO_TEST_CASE(strangers_at_the_port_are_left_alone) {
   });
   BOOST_TEST(ended[0].said == "1");
   BOOST_TEST(ended[1].said == "1");
+}
+
+// As processes 2 and 3 of a job meet process 0, by hand.
+BOOST_AUTO_TEST_CASE(strangers_at_the_port_of_another_are_left_alone) {
+  const auto ended = in_processes(3, [](int rank, uint16_t port) {
+    if (rank < 2) {
+      const std::unique_ptr<Transport> all = meet_by_tcp(meeting(rank, 4, port));
+      std::string said = "  ";
+      for (size_t i = 0; rank == 1 && i < said.size(); ++i)
+        all->exchange(
+            {}, {static_cast<int>(i) + 2, std::as_writable_bytes(std::span(said)).subspan(i, 1)});
+      return said;
+    }
+    const Clock::time_point until = Clock::now() + 20s;
+    const auto say = [&](const Socket& to, const auto& words) {
+      to.send(std::as_bytes(std::span(words)), until);
+    };
+    const auto greet = [&](const Socket& to, int as) {
+      say(to, std::vector<Hello>{{.rank = as, .size = 4, .port = 1}});
+    };
+    const Socket two = Socket::connect("127.0.0.1", port, until);
+    const Socket three = Socket::connect("127.0.0.1", port, until);
+    greet(two, 2);
+    greet(three, 3);
+    Reply reply;
+    two.receive(std::as_writable_bytes(std::span(&reply, 1)), until);
+    std::vector<Address> addresses(4);
+    two.receive(std::as_writable_bytes(std::span(addresses)), until);
+    const auto at_process_1 = [&] {
+      return Socket::connect(addresses[1].host.data(), static_cast<uint16_t>(addresses[1].port),
+                             until);
+    };
+    say(at_process_1(), std::string("SSH"));  // which is short, and closed
+    const Socket silent = at_process_1(), first = at_process_1(), again = at_process_1();
+    greet(first, 2);
+    say(first, std::string("b"));
+    greet(again, 2);
+    say(again, std::string("x"));
+    std::string end = " ";
+    try {
+      again.receive(std::as_writable_bytes(std::span(end)), until);
+    } catch (const BackendError&) {
+      end = "closed";
+    }
+    const Socket other = at_process_1();
+    greet(other, 3);
+    say(other, std::string("c"));
+    return end;
+  });
+  BOOST_TEST(ended[0].status == 0, ended[0].said);
+  BOOST_TEST(ended[1].said == "bc");
+  BOOST_TEST(ended[2].said == "closed");
 }
 
 BOOST_AUTO_TEST_CASE(who_is_missing_is_named) {
