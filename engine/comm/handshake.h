@@ -2,6 +2,9 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
+
+#include "engine/comm/tcp_transport.h"
 
 namespace farfield::comm {
 
@@ -23,5 +26,15 @@ struct Address {
   std::array<char, 64> host = {};
   uint32_t port = 0;
 };
+
+/// Where a process listens whose own address is `own`: there, so that nobody else can reach a job
+/// of one machine that meets at a loopback address; at all addresses, "", where that is a loopback
+/// address and some of the job are elsewhere. For process 0 it is MASTER_ADDR, of which its own
+/// /etc/hosts may say 127.0.1.1; for the others their end of the connection to process 0.
+std::string listening_host(const Meeting& meeting, const std::string& own);
+
+/// Where to find a process that process 0 sees at `seen`, for one that has reached process 0 at
+/// `first`: a loopback address is of the machine of process 0.
+std::string reachable_host(const std::string& seen, const std::string& first);
 
 }  // namespace farfield::comm

@@ -158,8 +158,11 @@ Launch launch_of(const Environment& environment) {
 Communicator meet(const Launch& launch) {
   if (launch.handshake == Launch::Handshake::none) return {};
   if (launch.handshake == Launch::Handshake::mpi) return Communicator(start_mpi());
-  return Communicator(meet_by_tcp(
-      {.rank = launch.rank, .size = launch.size, .host = launch.host, .port = launch.port}));
+  return Communicator(meet_by_tcp({.rank = launch.rank,
+                                   .size = launch.size,
+                                   .local_size = launch.local_size,
+                                   .host = launch.host,
+                                   .port = launch.port}));
 }
 
 }  // namespace farfield::comm

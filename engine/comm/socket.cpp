@@ -12,6 +12,7 @@
 #include <cstring>
 #include <memory>
 #include <thread>
+#include <vector>
 
 #include "engine/base/error.h"
 
@@ -22,8 +23,9 @@ constexpr std::string_view kWhere = "tcp";
 
 using Addresses = std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)>;
 
-Addresses addresses_of(const std::string& host, uint16_t port) {
+Addresses addresses_of(const std::string& host, uint16_t port, int family = AF_UNSPEC) {
   addrinfo hints = {}, *found = nullptr;
+  hints.ai_family = family;
   hints.ai_socktype = SOCK_STREAM;
   hints.ai_flags = AI_NUMERICSERV | (host.empty() ? AI_PASSIVE : 0);
   const int status = ::getaddrinfo(host.empty() ? nullptr : host.c_str(),
@@ -73,7 +75,32 @@ size_t moved(ssize_t n) {
   fail_of_system(errno);
 }
 
+bool is_loopback(const sockaddr& address) {
+  if (address.sa_family == AF_INET6)
+    return IN6_IS_ADDR_LOOPBACK(&reinterpret_cast<const sockaddr_in6&>(address).sin6_addr);
+  constexpr uint32_t kLoopbackNet = 127;  // the whole of 127.0.0.0/8
+  return address.sa_family == AF_INET &&
+         ntohl(reinterpret_cast<const sockaddr_in&>(address).sin_addr.s_addr) >> 24 == kLoopbackNet;
+}
+
+// One of IPv4 as such, also where a socket for both kinds has it.
+std::string text_of(const sockaddr_storage& address) {
+  char host[NI_MAXHOST] = {};
+  ::getnameinfo(reinterpret_cast<const sockaddr*>(&address), sizeof address, host, sizeof host,
+                nullptr, 0, NI_NUMERICHOST);
+  const std::string text = host, mapped = "::ffff:";
+  const bool is_mapped = text.starts_with(mapped) && text.find('.') != std::string::npos;
+  return is_mapped ? text.substr(mapped.size()) : text;
+}
+
 }  // namespace
+
+bool is_loopback(const std::string& host) {
+  const Addresses all = addresses_of(host, 0);
+  for (const addrinfo* a = all.get(); a != nullptr; a = a->ai_next)
+    if (is_loopback(*a->ai_addr)) return true;
+  return false;
+}
 
 Socket::~Socket() {
   if (descriptor_ >= 0) ::close(descriptor_);
@@ -81,11 +108,19 @@ Socket::~Socket() {
 
 Socket Socket::listen(const std::string& host, uint16_t port) {
   int reason = 0;
-  for (const std::string& at : {host, std::string()}) {
-    const Addresses all = addresses_of(at, port);
+  struct Place {
+    std::string host;
+    int family;
+  };
+  // The one for all addresses of IPv6 takes IPv4 too, where there is IPv6.
+  std::vector<Place> places = {{"", AF_INET6}, {"", AF_INET}};
+  if (!host.empty()) places.insert(places.begin(), {host, AF_UNSPEC});
+  for (const Place& at : places) {
+    const Addresses all = addresses_of(at.host, port, at.family);
     for (const addrinfo* a = all.get(); a != nullptr; a = a->ai_next) {
       Socket socket = socket_for(*a);
       set(socket, SOL_SOCKET, SO_REUSEADDR, 1);
+      if (at.family == AF_INET6) set(socket, IPPROTO_IPV6, IPV6_V6ONLY, 0);
       if (::bind(socket.descriptor(), a->ai_addr, a->ai_addrlen) == 0 &&
           ::listen(socket.descriptor(), SOMAXCONN) == 0)
         return socket;
@@ -141,11 +176,15 @@ Socket Socket::connect(const std::string& host, uint16_t port, Clock::time_point
 std::string Socket::peer() const {
   sockaddr_storage other = {};
   socklen_t size = sizeof other;
-  char host[NI_MAXHOST] = {};
   if (::getpeername(descriptor_, reinterpret_cast<sockaddr*>(&other), &size) != 0) return "";
-  ::getnameinfo(reinterpret_cast<sockaddr*>(&other), size, host, sizeof host, nullptr, 0,
-                NI_NUMERICHOST);
-  return host;
+  return text_of(other);
+}
+
+std::string Socket::own() const {
+  sockaddr_storage own = {};
+  socklen_t size = sizeof own;
+  if (::getsockname(descriptor_, reinterpret_cast<sockaddr*>(&own), &size) != 0) return "";
+  return text_of(own);
 }
 
 bool Socket::is_closed() const {

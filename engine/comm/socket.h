@@ -12,6 +12,10 @@ namespace farfield::comm {
 
 using Clock = std::chrono::steady_clock;
 
+/// Whether this machine knows a host, by its name or address, at a loopback address. BackendError
+/// where it does not know it.
+bool is_loopback(const std::string& host);
+
 /// A TCP socket of IPv4 or IPv6, which does not block. Errors are BackendErrors with the system's
 /// reason.
 class Socket {
@@ -29,15 +33,16 @@ class Socket {
   bool is_open() const { return descriptor_ >= 0; }
 
   /// Listens on `port`, 0: any. On `host` where that is an address of this machine, else (and
-  /// where it is "") on all.
+  /// where it is "") on all, of IPv4 and of IPv6.
   static Socket listen(const std::string& host, uint16_t port);
   uint16_t port() const;
   /// The next who connects; nothing when nobody does until then.
   std::optional<Socket> accept(Clock::time_point until) const;
   /// A connection, tried again until then: who listens may come later. BackendError.
   static Socket connect(const std::string& host, uint16_t port, Clock::time_point until);
-  /// The address of the other end.
+  /// The address of the other end, and of this one.
   std::string peer() const;
+  std::string own() const;
 
   /// Whether the other end has closed the connection; there may still be something to receive.
   bool is_closed() const;

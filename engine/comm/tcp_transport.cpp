@@ -94,7 +94,7 @@ std::optional<Hello> hello_of(const Socket& socket, Clock::time_point until) {
 
 // Of process 0: connections from all others, who are told where each of them listens.
 std::vector<Socket> gather(const Meeting& meeting, Clock::time_point until) {
-  const Socket listener = Socket::listen(meeting.host, meeting.port);
+  const Socket listener = Socket::listen(listening_host(meeting, meeting.host), meeting.port);
   std::vector<Socket> peers(static_cast<size_t>(meeting.size));
   std::vector<Address> addresses(peers.size());
   for (int n_there = 1; n_there < meeting.size;) {
@@ -142,7 +142,7 @@ std::vector<Socket> join(const Meeting& meeting, Clock::time_point until) {
   std::vector<Socket> peers(static_cast<size_t>(meeting.size));
   std::vector<Address> addresses(peers.size());
   peers[0] = Socket::connect(meeting.host, meeting.port, until);
-  const Socket listener = Socket::listen("", 0);
+  const Socket listener = Socket::listen(listening_host(meeting, peers[0].own()), 0);
   const Hello own = {.rank = meeting.rank, .size = meeting.size, .port = listener.port()};
   peers[0].send(bytes_of(own), until);
   Reply reply;
@@ -152,7 +152,8 @@ std::vector<Socket> join(const Meeting& meeting, Clock::time_point until) {
   for (int rank = 1; rank < meeting.rank; ++rank) {
     const Address& at = addresses[static_cast<size_t>(rank)];
     Socket& peer = peers[static_cast<size_t>(rank)];
-    peer = Socket::connect(at.host.data(), static_cast<uint16_t>(at.port), until);
+    peer = Socket::connect(reachable_host(at.host.data(), peers[0].peer()),
+                           static_cast<uint16_t>(at.port), until);
     peer.send(bytes_of(own), until);
   }
   for (int n = meeting.rank + 1; n < meeting.size;) {

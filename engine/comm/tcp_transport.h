@@ -13,8 +13,9 @@ namespace farfield::comm {
 /// Where the processes of a job find each other.
 struct Meeting {
   int rank = 0, size = 1;
-  std::string host;   ///< of process 0: MASTER_ADDR
-  uint16_t port = 0;  ///< that process 0 listens on: MASTER_PORT
+  int local_size = 1;  ///< processes on this machine, where that is known
+  std::string host;    ///< of process 0: MASTER_ADDR
+  uint16_t port = 0;   ///< that process 0 listens on: MASTER_PORT
   std::chrono::seconds patience{30};
 };
 

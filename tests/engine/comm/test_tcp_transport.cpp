@@ -109,6 +109,74 @@ BOOST_AUTO_TEST_CASE(strangers_at_the_port_of_another_are_left_alone) {
   BOOST_TEST(ended[2].said == "closed");
 }
 
+// As one machine has its name at 127.0.1.1 and the others have it at another address.
+BOOST_AUTO_TEST_CASE(a_job_of_several_machines_meets_at_a_loopback_address_of_the_first) {
+  const auto ended = in_processes(3, [](int rank, uint16_t port) {
+    Meeting at = meeting(rank, 3, port, 10s);
+    at.host = rank < 2 ? "127.0.1.1" : "127.0.0.1";
+    at.local_size = rank < 2 ? 2 : 1;
+    Communicator processes(meet_by_tcp(at));
+    return std::to_string(processes.maximum(rank));
+  });
+  for (const EndedProcess& process : ended) BOOST_TEST(process.said == "2");
+}
+
+BOOST_AUTO_TEST_CASE(a_job_of_one_machine_that_meets_at_a_loopback_address_is_only_there) {
+  const auto ended = in_processes(3, [](int rank, uint16_t port) {
+    Meeting at = meeting(rank, 2, port, 10s);
+    at.host = "127.0.1.1";
+    at.local_size = 2;
+    if (rank == 2) {
+      const Socket is_there = Socket::connect(at.host, port, Clock::now() + 10s);
+      Socket::connect("127.0.0.1", port, Clock::now() + 200ms);
+      return std::string("connected");
+    }
+    if (rank == 1) std::this_thread::sleep_for(500ms);
+    Communicator processes(meet_by_tcp(at));
+    return std::to_string(processes.maximum(rank));
+  });
+  BOOST_TEST(ended[0].said == "1");
+  BOOST_TEST(ended[1].said == "1");
+  BOOST_TEST(ended[2].said.find("Connection refused") != std::string::npos, ended[2].said);
+}
+
+BOOST_AUTO_TEST_CASE(one_listens_where_all_of_its_job_find_it) {
+  const auto listens = [](const std::string& host, int local_size, const std::string& own) {
+    return listening_host({.rank = 1, .size = 4, .local_size = local_size, .host = host}, own);
+  };
+  BOOST_TEST(listens("node1", 2, "192.0.2.1") == "192.0.2.1");
+  BOOST_TEST(listens("node1", 2, "fd00::1") == "fd00::1");
+  BOOST_TEST(listens("node1", 2, "127.0.1.1") == "");
+  BOOST_TEST(listens("node1", 2, "::1") == "");
+  BOOST_TEST(listens("node1", 4, "127.0.1.1") == "127.0.1.1");
+  // What is this machine on each machine: so all are here, whatever is known of their number.
+  for (const std::string host : {"localhost", "127.0.0.1", "::1"})
+    BOOST_TEST(listens(host, 1, host) == host);
+}
+
+BOOST_AUTO_TEST_CASE(a_loopback_address_is_of_the_machine_of_process_0) {
+  BOOST_TEST(reachable_host("127.0.0.1", "192.0.2.1") == "192.0.2.1");
+  BOOST_TEST(reachable_host("::1", "fd00::1") == "fd00::1");
+  BOOST_TEST(reachable_host("127.0.0.1", "127.0.1.1") == "127.0.0.1");
+  BOOST_TEST(reachable_host("::1", "::1") == "::1");
+  BOOST_TEST(reachable_host("192.0.2.2", "192.0.2.1") == "192.0.2.2");
+}
+
+BOOST_AUTO_TEST_CASE(all_addresses_are_those_of_both_kinds) {
+  const Socket listener = Socket::listen("", 0);
+  for (const std::string host : {"127.0.0.1", "::1"}) {
+    if (Socket::listen(host, 0).own() != host) {
+      BOOST_TEST_MESSAGE("skipped: there is no " << host << " here");
+      continue;
+    }
+    const Socket socket = Socket::connect(host, listener.port(), Clock::now() + 5s);
+    const std::optional<Socket> other = listener.accept(Clock::now() + 5s);
+    BOOST_REQUIRE(other.has_value());
+    BOOST_TEST(other->peer() == host);  // and not ::ffff:127.0.0.1
+    BOOST_TEST(other->own() == host);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(who_is_missing_is_named) {
   const auto ended = in_processes(2, [](int rank, uint16_t port) {
     Communicator processes(meet_by_tcp(meeting(rank == 0 ? 0 : 2, 4, port, 1s)));
