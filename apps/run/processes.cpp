@@ -1,9 +1,7 @@
 #include "apps/run/processes.h"
 
-#include <sched.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdlib>
 #include <iostream>
 
@@ -16,14 +14,6 @@
 
 namespace farfield::run {
 namespace {
-
-int64_t n_processor() { return std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN)); }
-
-// Those that the system lets this process run on.
-int64_t n_own_processor() {
-  cpu_set_t set;
-  return ::sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : n_processor();
-}
 
 // As Slurm leaves it, with a GPU for each task.
 bool has_one_gpu(const comm::Environment& environment) {
@@ -53,11 +43,12 @@ void Processes::meet(const std::string& config, std::optional<int64_t> threads) 
   comm::Communicator& all = group_.communicator();
   all.require_equal("build", cli::version_text());
   all.require_equal("configuration", config);
-  // What a starter has bound to processors of its own has them.
-  const bool is_bound = n_own_processor() < n_processor();
+  const Processors own = own_processors();
+  const std::vector<std::string> hosts = all.gather(own.host), masks = all.gather(own.mask);
+  for (size_t rank = 0; rank < hosts.size(); ++rank)
+    processors_.push_back({hosts[rank], masks[rank]});
   if (!threads && std::getenv("FARFIELD_THREADS") == nullptr)
-    set_thread_count(
-        std::max(int64_t{1}, is_bound ? n_own_processor() : n_processor() / launch_.local_size));
+    set_thread_count(processor_share(processors_, all.rank()));
 }
 
 std::ostream& Processes::out() const {
@@ -74,10 +65,12 @@ std::string Processes::description() const {
   std::string text =
       concat(group_.communicator().description(), ", started by ", launch_.starter, ": ",
              thread_count(), thread_count() == 1 ? " thread" : " threads", " each");
-  const int64_t n_used = n_own_processor() * launch_.local_size;
+  if (group_.is_alone()) return text;
+  // By the starter, or by what it runs in.
+  const int64_t n_used = n_used_processor(processors_, group_.rank());
   if (n_used < n_processor())
-    text += concat("; ", launch_.starter, " has bound them to ", n_used, " of ", n_processor(),
-                   " processors", launch_.starter == "mpirun" ? ", --bind-to none frees them" : "");
+    text += concat("; they are bound to ", n_used, " of ", n_processor(), " processors",
+                   launch_.starter == "mpirun" ? ", --bind-to none may free them" : "");
   return text;
 }
 

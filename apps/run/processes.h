@@ -4,16 +4,19 @@
 #include <optional>
 #include <ostream>
 #include <string>
+#include <vector>
 
 #include "apps/cli/progress.h"
+#include "apps/run/processor_share.h"
 #include "engine/comm/launch.h"
 #include "engine/distributed/group.h"
 
 namespace farfield::run {
 
 /// The processes that a program was started as, by mpirun, srun or the variables of torchrun: one
-/// where none of them did. Those of a machine share its processors; of its GPUs "cuda" is the one
-/// with the process's number on the machine, or the only one that CUDA_VISIBLE_DEVICES leaves it.
+/// where none of them did. Those of a machine share its processors (processor_share.h); of its GPUs
+/// "cuda" is the one with the process's number on the machine, or the only one that
+/// CUDA_VISIBLE_DEVICES leaves it.
 class Processes {
  public:
   /// By the environment. ConfigError as comm::launch_of().
@@ -24,7 +27,7 @@ class Processes {
   void before_meeting(const std::function<void()>& work) const;
   /// Meets the others of the job, which must have this configuration and be of this build:
   /// ConfigError names the first that differs. `threads` of each, if it is said; else, unless
-  /// FARFIELD_THREADS says it, those of a machine share its processors.
+  /// FARFIELD_THREADS says it, those of a machine share what each may run on.
   void meet(const std::string& config, std::optional<int64_t> threads);
 
   /// Whether this is the first of them, also before they have met.
@@ -43,6 +46,7 @@ class Processes {
  private:
   comm::Launch launch_;
   Group group_;
+  std::vector<Processors> processors_;  // by rank; none alone
 };
 
 /// Runs a command, work(processes, out), in the processes that the program was started as, and
