@@ -2,11 +2,11 @@
 
 #include <iostream>
 
-#include "apps/cli/options.h"
 #include "apps/compare/program.h"
+#include "apps/run/processes.h"
 
 int main(int argc, char** argv) {
-  return farfield::cli::run_main(argc, argv, [](int n, char** words) {
+  return farfield::run::run_main(argc, argv, [](int n, char** words) {
     return farfield::compare::eval_program(n, words, std::cout);
   });
 }

@@ -158,26 +158,22 @@ cli::ExitCode train(const Request& request, const run::ResolvedConfig& config,
 
 int train_program(int argc, char** argv) {
   run::Processes processes;
-  try {
-    Request request;
-    run::ResolvedConfig config;
-    bool is_asked = false;
-    processes.before_meeting([&] {
-      is_asked = read_request(argc, argv, request, processes.out());
-      if (!is_asked) return;
-      config = run::resolve(request.config);
-      require<ConfigError>(processes.size() % config.tensor_parallel == 0, "train",
-                           "--tensor-parallel: expected a divisor of the number of processes, ",
-                           processes.size(), ", got ", config.tensor_parallel);
-    });
-    if (!is_asked) return cli::kDone;
-    processes.meet(told_alike(request, config), config.threads);
-    return train(request, config, processes);
-  } catch (const run::OtherFailed&) {
-    return cli::kFailed;
-  }
+  Request request;
+  run::ResolvedConfig config;
+  bool is_asked = false;
+  processes.before_meeting([&] {
+    is_asked = read_request(argc, argv, request, processes.out());
+    if (!is_asked) return;
+    config = run::resolve(request.config);
+    require<ConfigError>(processes.size() % config.tensor_parallel == 0, "train",
+                         "--tensor-parallel: expected a divisor of the number of processes, ",
+                         processes.size(), ", got ", config.tensor_parallel);
+  });
+  if (!is_asked) return cli::kDone;
+  processes.meet(told_alike(request, config), config.threads);
+  return train(request, config, processes);
 }
 
 }  // namespace
 
-int main(int argc, char** argv) { return cli::run_main(argc, argv, train_program); }
+int main(int argc, char** argv) { return run::run_main(argc, argv, train_program); }

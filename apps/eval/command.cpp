@@ -307,13 +307,15 @@ cli::ExitCode Call::run() {
     measure_model(candidate, progress, lines);
     candidate.run.reset();
   });
-  for (const std::string& protocol : request_.eval.protocols) {
-    if (!processes_.group().is_first()) continue;
-    if (!request_.out.empty())
-      out_ << "written: " << write_results(request_.out, results_[protocol], &no_plot_).string()
-           << '\n';
-    out_ << '\n' << results_table(results_[protocol]);
-  }
+  // Nobody leaves with an error before they are written.
+  run::in_first(processes_.group().communicator(), [&] {
+    for (const std::string& protocol : request_.eval.protocols) {
+      if (!request_.out.empty())
+        out_ << "written: " << write_results(request_.out, results_[protocol], &no_plot_).string()
+             << '\n';
+      out_ << '\n' << results_table(results_[protocol]);
+    }
+  });
   if (!no_plot_.empty()) out_ << "no plot: " << no_plot_ << '\n';
   // At the end, so that the program does not exit as if all had been done.
   if (first_refusal_)

@@ -2,14 +2,17 @@
 
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <iostream>
 
 #include "apps/cli/options.h"
+#include "apps/cli/printable.h"
 #include "apps/cli/version.h"
 #include "apps/run/together.h"
 #include "engine/base/error.h"
 #include "engine/base/parallel.h"
+#include "engine/comm/mpi_transport.h"
 #include "engine/device.h"
 
 namespace farfield::run {
@@ -32,7 +35,7 @@ void Processes::before_meeting(const std::function<void()>& work) const {
     work();
   } catch (const ConfigError& error) {
     if (is_first()) throw;
-    throw OtherFailed(error.what());
+    throw OtherFailed(error.what(), cli::kUsage);
   }
 }
 
@@ -74,16 +77,31 @@ std::string Processes::description() const {
   return text;
 }
 
+int run_main(int argc, char** argv, const std::function<int(int argc, char** argv)>& program) {
+  std::string unsaid;
+  const int status = cli::run_main(argc, argv, [&](int n, char** words) -> int {
+    try {
+      return program(n, words);
+    } catch (const OtherFailed& error) {
+      unsaid = error.what();
+      return error.status;
+    }
+  });
+  std::optional<std::chrono::seconds> patience;  // who is done waits for the others' work
+  if (status != cli::kDone) patience.emplace(unsaid.empty() && status != cli::kStopped ? 5 : 20);
+  if (comm::end_mpi(patience)) return status;
+  if (!unsaid.empty()) std::cerr << cli::printable(unsaid) << std::endl;
+  comm::abort_mpi(status);
+}
+
 int run_as_job(std::ostream& out, const std::function<int(Processes&, std::ostream&)>& work) {
   Processes processes;
   if (processes.is_first()) return work(processes, out);
   std::ostream nowhere(nullptr);
   try {
     return work(processes, nowhere);
-  } catch (const ConfigError&) {
-    return cli::kUsage;
-  } catch (const OtherFailed&) {
-    return cli::kFailed;
+  } catch (const ConfigError& error) {
+    throw OtherFailed(error.what(), cli::kUsage);
   }
 }
 

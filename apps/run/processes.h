@@ -22,8 +22,8 @@ class Processes {
   /// By the environment. ConfigError as comm::launch_of().
   Processes();
 
-  /// Does what depends on the command line alone, before they meet: what is wrong with that is the
-  /// first process's to tell, and OtherFailed in the others.
+  /// Does what depends on the command line alone, before they meet: a ConfigError is the first
+  /// process's to tell, and OtherFailed in the others.
   void before_meeting(const std::function<void()>& work) const;
   /// Meets the others of the job, which must have this configuration and be of this build:
   /// ConfigError names the first that differs. `threads` of each, if it is said; else, unless
@@ -49,9 +49,18 @@ class Processes {
   std::vector<Processors> processors_;  // by rank; none alone
 };
 
+/// cli::run_main() of a program that may be several processes; the last that its main() calls, for
+/// that is where MPI ends. A process that is done waits for all others there. One that fails says
+/// why, then waits for them 5 seconds; 20 when that was another's to say (OtherFailed), or it was
+/// stopped on request. If by then one is not there, which may wait for a message of this process,
+/// mpirun or srun ends all of them with this exit status; before that, OtherFailed is said after
+/// all. Without MPI nobody waits.
+int run_main(int argc, char** argv, const std::function<int(int argc, char** argv)>& program);
+
 /// Runs a command, work(processes, out), in the processes that the program was started as, and
-/// returns its exit status. What it prints and what is wrong with the call, which is the same in
-/// all, is the first one's to say; the others are given an `out` that goes nowhere.
+/// returns its exit status. What it prints and what is wrong with the call (ConfigError), which is
+/// the same in all, is the first one's to say: the others are given an `out` that goes nowhere, and
+/// throw OtherFailed.
 int run_as_job(std::ostream& out, const std::function<int(Processes&, std::ostream&)>& work);
 
 /// The words of a call, for meet().

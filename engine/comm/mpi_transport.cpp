@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <mutex>
+#include <thread>
 
 #include "engine/base/error.h"
 
@@ -39,7 +41,6 @@ class MpiTransport final : public Transport {
   MpiTransport() : Transport(rank_in_world(), size_of_world()) {
     check(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
   }
-  ~MpiTransport() override { MPI_Finalize(); }
 
   std::string name() const override;
   void exchange(const Outgoing& out, const Incoming& in) override;
@@ -101,6 +102,30 @@ std::unique_ptr<Transport> start_mpi() {
                         "level ",
                         provided);
   return std::make_unique<MpiTransport>();
+}
+
+// MPI_Finalize waits for all, without an end: it is called when they are known to be there.
+bool end_mpi(std::optional<std::chrono::seconds> patience) {
+  int is_started = 0, is_ended = 0;
+  MPI_Initialized(&is_started);
+  MPI_Finalized(&is_ended);
+  if (!is_started || is_ended) return true;
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point start = Clock::now();
+  MPI_Request all_are_there = MPI_REQUEST_NULL;
+  if (MPI_Ibarrier(MPI_COMM_WORLD, &all_are_there) != MPI_SUCCESS) return false;
+  for (int is_done = 0;;) {
+    if (MPI_Test(&all_are_there, &is_done, MPI_STATUS_IGNORE) != MPI_SUCCESS) return false;
+    if (is_done) break;
+    if (patience && Clock::now() - start > *patience) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return MPI_Finalize() == MPI_SUCCESS;
+}
+
+void abort_mpi(int status) {
+  MPI_Abort(MPI_COMM_WORLD, status);
+  std::_Exit(status);
 }
 
 }  // namespace farfield::comm

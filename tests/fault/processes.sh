@@ -247,6 +247,45 @@ kill -KILL "$(pgrep -f -- "$train.*--out killed_mpi" | tail -n 1)"
 wait $job
 expect 'one of mpirun is killed' 1 $(($? != 0 && $? != 124))
 ((SECONDS - begin <= 30)) || expect 'one of mpirun is killed' 'an end within 30 s' "$((SECONDS - begin)) s"
+
+# alone WHAT STATUS TEXT: mpirun, since begin, has ended within 30 s with that status (in $got), and one
+# process has said this
+alone() {
+  expect "$1" "$2" "$got"
+  ((SECONDS - begin <= 30)) || expect "$1" 'an end within 30 s' "$((SECONDS - begin)) s"
+  expect "$1: processes that say '$3'" 1 "$(grep -cF -- "$3" said)"
+}
+by_mpi=(timeout 100 mpirun --oversubscribe)
+
+# The first cannot write a row any more, and the other waits for it.
+"${by_mpi[@]}" -n 2 "$train" ${long/--checkpoint-every $every/--checkpoint-every 0} --out limited >said 2>&1 &
+job=$!
+until_there 'rows of a run by mpirun' '(($(wc -l <limited/metrics.csv) > 3))'
+for pid in $(pgrep -f -- "$train.*--out limited"); do
+  grep -qzx OMPI_COMM_WORLD_RANK=0 "/proc/$pid/environ" && prlimit --pid "$pid" --fsize=1024
+done
+begin=$SECONDS
+wait $job
+got=$?
+alone 'a row beyond the limit' 3 'train: [file] limited/metrics.csv: cannot write: File too large'
+says 'a row beyond the limit' 'step 0 is saved, continue with --resume limited'
+
+# The second finds no corpus where it was started.
+mkdir elsewhere
+begin=$SECONDS
+status "${by_mpi[@]}" -n 1 "$train" $config --out none : -n 1 -wdir "$folder/elsewhere" "$train" $config --out none
+alone 'a process without a corpus' 3 'corpus'
+expect 'a run of which one has no corpus' no "$([[ -e none ]] && echo yes || echo no)"
+
+# What all come to ends without mpirun's ending them; what is wrong with the call is said once.
+begin=$SECONDS
+status "${by_mpi[@]}" -n 2 "$train" $config --steps none --out wrong
+alone 'a wrong command by mpirun' 2 '--steps'
+begin=$SECONDS
+status "${by_mpi[@]}" -n 2 "$eval" whole --lengths 64 --split nowhere
+alone 'a wrong command, after they have met' 2 nowhere
+expect 'a wrong command, after they have met' 0 "$(grep -c MPI_ABORT said)"
+
 later=$(($(newest killed_mpi) + 2 * every))
 timeout 100 mpirun --oversubscribe -n 2 "$train" --resume killed_mpi >said 2>&1 &
 job=$!

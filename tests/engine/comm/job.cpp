@@ -1,19 +1,25 @@
 // A job of several processes: adds up what all have, and says how they found each other. With
-// "kill RANK" that process kills itself half-way; with "build TEXT" they first compare that.
+// "kill RANK" that process kills itself half-way, with "throw RANK" it fails there, or all do where
+// that is "all"; with "build TEXT" they first compare that.
 
 #include <signal.h>
 
+#include <chrono>
 #include <cstdio>
-#include <cstdlib>
 #include <exception>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "engine/base/error.h"
 #include "engine/comm/launch.h"
+#include "engine/comm/mpi_transport.h"
 
-int main(int argc, char** argv) {
-  using namespace farfield;
+using namespace farfield;
+
+namespace {
+
+int work(int argc, char** argv) {
   try {
     const comm::Launch launch = comm::launch_of(comm::environment_of_process());
     comm::Communicator processes = comm::meet(launch);
@@ -21,7 +27,10 @@ int main(int argc, char** argv) {
     if (asked == "build") processes.require_equal(asked, argv[2]);
     std::vector<float> values(1'000'000, static_cast<float>(processes.rank() + 1));
     processes.sum(values);
-    if (asked == "kill" && std::atoi(argv[2]) == processes.rank()) ::raise(SIGKILL);
+    const bool is_own = argc == 3 && argv[2] == std::to_string(processes.rank());
+    if (asked == "kill" && is_own) ::raise(SIGKILL);
+    if (asked == "throw" && (is_own || argv[2] == std::string("all")))
+      fail<Error>("job", "process ", processes.rank(), " cannot go on");
     processes.sum(values);
     const auto n = static_cast<float>(processes.size());
     require<Error>(values.back() == n * (n + 1) / 2 * n, "job", "other sums: ", values.back());
@@ -31,6 +40,16 @@ int main(int argc, char** argv) {
     return 0;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s\n", error.what());
-    return 1;
+    return 3;
   }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const int status = work(argc, argv);
+  std::optional<std::chrono::seconds> patience;
+  if (status != 0) patience.emplace(3);
+  if (!comm::end_mpi(patience)) comm::abort_mpi(status);
+  return status;
 }

@@ -41,7 +41,12 @@ says 'three by variables' '3 processes by TCP, started by RANK and WORLD_SIZE'
 : >"$said"
 by_variables 3 kill 1
 says 'one of three is killed' 'process 1 of 3 has ended or cannot be reached any more'
-[[ $statuses == ' 1 137 1' ]] || { echo "statuses of one killed: $statuses" >&2; failed=1; }
+[[ $statuses == ' 3 137 3' ]] || { echo "statuses of one killed: $statuses" >&2; failed=1; }
+: >"$said"
+by_variables 3 throw 1
+says 'one of three fails' '[job] process 1 cannot go on'
+says 'one of three fails' 'process 1 of 3 has ended or cannot be reached any more'
+[[ $statuses == ' 3 3 3' ]] || { echo "statuses of one that fails: $statuses" >&2; failed=1; }
 
 command -v mpirun >/dev/null || {
   echo "skipped: no mpirun here (Debian: openmpi-bin)"
@@ -62,4 +67,24 @@ done
 timeout 120 mpirun --oversubscribe -n 3 "$job" kill 1 >"$said" 2>&1
 status=$?
 ((status != 0 && status != 124)) || { echo "mpirun of one killed: $status" >&2; failed=1; }
+# One fails, and the others wait for it: it says why, and ends them.
+for rank in 0 1; do
+  begin=$SECONDS
+  timeout 40 mpirun --oversubscribe -n 3 "$job" throw $rank >"$said" 2>&1
+  status=$?
+  says "process $rank of mpirun fails" "[job] process $rank cannot go on"
+  ((status == 3 && SECONDS - begin <= 30)) || {
+    echo "mpirun of one that fails: status $status after $((SECONDS - begin)) s" >&2
+    failed=1
+  }
+done
+# All fail: nobody has to be ended.
+timeout 40 mpirun --oversubscribe -n 3 "$job" throw all >"$said" 2>&1
+status=$?
+for rank in 0 1 2; do says 'all of mpirun fail' "[job] process $rank cannot go on"; done
+if ((status != 3)) || grep -q MPI_ABORT "$said"; then
+  echo "mpirun of three that fail: status $status" >&2
+  cat "$said" >&2
+  failed=1
+fi
 exit $failed
