@@ -286,21 +286,28 @@ void TrainingRun::handle(const StepResult& bad, cli::Progress& progress) {
   const run::OnNonfinite policy = trainer_->config().nonfinite;
   if (good_step_ > bad_step_) bad_in_a_row_ = 0;
   bad_step_ = bad.step;
-  require<Error>(policy == run::OnNonfinite::stop || ++bad_in_a_row_ <= kMaxBadInARow, kWhere,
-                 bad.problem, "; ", kMaxBadInARow,
-                 " batches before it were left out without one that went well");
+  if (policy != run::OnNonfinite::stop && ++bad_in_a_row_ > kMaxBadInARow)
+    fail_together(concat(bad.problem, "; ", kMaxBadInARow,
+                         " batches before it were left out without one that went well"));
   if (policy == run::OnNonfinite::skip) {
     progress.say(concat("[train] ", bad.problem, "; its batch is left out"));
     trainer_->leave_out(bad.step);
     return;
   }
   if (policy == run::OnNonfinite::rewind) return rewind(bad, progress);
-  require<Error>(!is_unused(), kWhere, bad.problem,
-                 "; nothing is kept of this run; --nonfinite skip or rewind leaves the batch out");
+  if (is_unused())
+    fail_together(
+        concat(bad.problem,
+               "; nothing is kept of this run; --nonfinite skip or rewind leaves the batch out"));
   save_and_wait();
-  fail<Error>(kWhere, bad.problem, "; the weights of step ", bad.step - 1, " are in ",
-              folder_.checkpoints().string(),
-              ", and --resume with --nonfinite skip or rewind leaves the batch out");
+  fail_together(concat(bad.problem, "; the weights of step ", bad.step - 1, " are in ",
+                       folder_.checkpoints().string(),
+                       ", and --resume with --nonfinite skip or rewind leaves the batch out"));
+}
+
+void TrainingRun::fail_together(const std::string& problem) const {
+  if (is_first()) fail<Error>(kWhere, problem);
+  fail<run::OtherFailed>(kWhere, problem);
 }
 
 void TrainingRun::rewind(const StepResult& bad, cli::Progress& progress) {

@@ -61,6 +61,8 @@ class TrainingRun {
   void or_say_how_to_go_on(const std::function<void()>& write) const;
   void handle(const StepResult& bad, cli::Progress& progress);
   void rewind(const StepResult& bad, cli::Progress& progress);
+  /// Of what is the same in all processes, for the first to say: Error, in the others OtherFailed.
+  [[noreturn]] void fail_together(const std::string& problem) const;
 
   run::RunFolder folder_;
   std::unique_ptr<DataCheck> check_;

@@ -184,6 +184,15 @@ ends 0
 expect 'a wrong command' 2 "$got"
 says 'a wrong command' '--steps'
 
+# A number that is not finite, which all come to, is said once.
+new_job
+for rank in 0 1; do start $rank 2 $config --lr 1e30 --out hot; done
+ends 1
+expect 'the second process where a number is not finite' '1: ' "$got: $(<said)"
+ends 0
+expect 'a number that is not finite' 1 "$got"
+says 'a number that is not finite' 'expected finite numbers, got loss'
+
 # A folder that the first cannot make.
 new_job
 for rank in 0 1; do start $rank 2 $config --out whole; done
@@ -255,7 +264,7 @@ alone() {
   ((SECONDS - begin <= 30)) || expect "$1" 'an end within 30 s' "$((SECONDS - begin)) s"
   expect "$1: processes that say '$3'" 1 "$(grep -cF -- "$3" said)"
 }
-by_mpi=(timeout 100 mpirun --oversubscribe)
+by_mpi=(timeout 60 mpirun --oversubscribe)
 
 # The first cannot write a row any more, and the other waits for it.
 "${by_mpi[@]}" -n 2 "$train" ${long/--checkpoint-every $every/--checkpoint-every 0} --out limited >said 2>&1 &
@@ -278,6 +287,10 @@ alone 'a process without a corpus' 3 'corpus'
 expect 'a run of which one has no corpus' no "$([[ -e none ]] && echo yes || echo no)"
 
 # What all come to ends without mpirun's ending them; what is wrong with the call is said once.
+begin=$SECONDS
+status "${by_mpi[@]}" -n 2 "$train" $config --lr 1e30 --out hot_mpi
+alone 'a number that is not finite' 1 'expected finite numbers, got loss'
+expect 'a number that is not finite' 0 "$(grep -c MPI_ABORT said)"
 begin=$SECONDS
 status "${by_mpi[@]}" -n 2 "$train" $config --steps none --out wrong
 alone 'a wrong command by mpirun' 2 '--steps'
