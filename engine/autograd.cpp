@@ -68,6 +68,34 @@ void accumulate(Tensor& total, const Tensor& x) {
   dispatch(total.device(), [&](auto tag) { add_in_place(tag, x, total); });
 }
 
+}  // namespace
+
+// Where the gradient of a leaf is added up.
+struct LeafTarget {
+  static void add(const Tensor& leaf, const Tensor& grad) {
+    if (Tensor* const own = own_of(leaf)) return accumulate(*own, grad);
+    Tensor total = leaf.grad();
+    leaf.set_grad({});
+    accumulate(total, grad);
+    leaf.set_grad(std::move(total));
+  }
+  static bool has_gradient(const Tensor& leaf) {
+    const Tensor* const own = own_of(leaf);
+    return own != nullptr ? own->defined() : leaf.grad().defined();
+  }
+
+ private:
+  // In the LeafGradients of this thread; nullptr: in the leaf.
+  static Tensor* own_of(const Tensor& leaf) {
+    if (leaf_gradients == nullptr) return nullptr;
+    const auto found = leaf_gradients->numbers_.find(leaf.raw_data());
+    return found == leaf_gradients->numbers_.end() ? nullptr
+                                                   : &leaf_gradients->gradients_[found->second];
+  }
+};
+
+namespace {
+
 // How often each leaf is still to be added to.
 class LeafUses {
  public:
@@ -91,7 +119,8 @@ class LeafUses {
 
   // An edge to the leaf has been followed, whether or not it brought a gradient.
   void count(const Tensor& leaf) {
-    if (--left_[leaf.raw_data()] == 0 && is_told_ && leaf.grad().defined()) on_leaf_done_(leaf);
+    if (--left_[leaf.raw_data()] == 0 && is_told_ && LeafTarget::has_gradient(leaf))
+      on_leaf_done_(leaf);
   }
 
  private:
@@ -123,20 +152,6 @@ bool FindNonfinite::is_active() { return finder != nullptr; }
 LeafGradients::LeafGradients(const Numbers& numbers)
     : numbers_(numbers), gradients_(numbers.size()), before_(std::exchange(leaf_gradients, this)) {}
 LeafGradients::~LeafGradients() { leaf_gradients = before_; }
-
-struct LeafTarget {
-  static void add(const Tensor& leaf, const Tensor& grad) {
-    if (leaf_gradients != nullptr) {
-      const auto found = leaf_gradients->numbers_.find(leaf.raw_data());
-      if (found != leaf_gradients->numbers_.end())
-        return accumulate(leaf_gradients->gradients_[found->second], grad);
-    }
-    Tensor total = leaf.grad();
-    leaf.set_grad({});
-    accumulate(total, grad);
-    leaf.set_grad(std::move(total));
-  }
-};
 
 bool will_record(const std::vector<Tensor>& inputs) {
   return enabled &&
@@ -242,6 +257,7 @@ void run_backward(const std::vector<Tensor>& ys, const std::vector<Tensor>& dys,
           LeafTarget::add(edge.leaf, grads[i]);
         else if (edge.node != nullptr)
           send(edge.node, edge.output_index, std::move(grads[i]));
+        grads[i] = {};  // who is told of the leaf may want its gradient alone
       }
       if (uses != nullptr && edge.leaf.defined()) uses->count(edge.leaf);
     }

@@ -35,7 +35,8 @@ void backward(const Tensor& y, Tensor dy = {});
 /// The same for sum over i of sum(ys[i] * dys[i]); an undefined dy leaves its y out.
 void backward(const std::vector<Tensor>& ys, const std::vector<Tensor>& dys);
 
-/// Told of a leaf when its gradient is complete, before backward() goes on to the rest.
+/// Told of a leaf when its gradient is complete, before backward() goes on to the rest: in the
+/// leaf's grad(), or in the LeafGradients of this thread, which it may be taken from.
 using OnLeafDone = std::function<void(const Tensor& leaf)>;
 /// backward() of a scalar that tells of each leaf with a gradient, once. Of none where checkpoint()
 /// hides which leaves are used.
@@ -52,7 +53,9 @@ class LeafGradients {
   LeafGradients(const LeafGradients&) = delete;
   LeafGradients& operator=(const LeafGradients&) = delete;
 
-  /// By number; undefined where backward() has not come.
+  /// Of one leaf, once; undefined where backward() has not come.
+  Tensor take(size_t number) { return std::exchange(gradients_[number], {}); }
+  /// Of all, by number.
   std::vector<Tensor> take() { return std::move(gradients_); }
 
  private:

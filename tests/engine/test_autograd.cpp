@@ -81,6 +81,18 @@ BOOST_AUTO_TEST_CASE(gradients_of_leaves_can_be_kept_apart) {
   }
   BOOST_TEST(!x.grad().defined());
   BOOST_TEST(other.grad().item() == 4);
+  other.set_grad({});
+  {
+    LeafGradients own(numbers);
+    std::vector<double> told;
+    backward(x * x * other, Tensor::full({}, 1), [&](const Tensor& leaf) {
+      const Tensor gradient = leaf.raw_data() == x.raw_data() ? own.take(0) : leaf.grad();
+      told.push_back(gradient.item());
+    });
+    BOOST_TEST((told == std::vector<double>{4, 12}));
+    BOOST_TEST(!own.take(0).defined());
+  }
+  BOOST_TEST(!x.grad().defined());
   backward(x * x);
   BOOST_TEST(x.grad().item() == 4);
 }
