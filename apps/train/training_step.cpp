@@ -1,6 +1,7 @@
 #include "apps/train/training_step.h"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cmath>
 
@@ -124,9 +125,11 @@ Tensor TrainingStep::forward(int64_t piece) const {
                       .streams = streams_ ? &*streams_ : nullptr});
 }
 
-void TrainingStep::backward(const Tensor& loss) const {
-  farfield::backward(loss, Tensor::full({}, pieces_.share(), loss.dtype(), device_));
+Tensor TrainingStep::share_of(const Tensor& loss) const {
+  return Tensor::full({}, pieces_.share(), loss.dtype(), device_);
 }
+
+void TrainingStep::backward(const Tensor& loss) const { farfield::backward(loss, share_of(loss)); }
 
 // A process that left in the middle of a piece would have the others wait for it.
 void TrainingStep::look_for_interrupt() const {
@@ -141,7 +144,7 @@ Tensor TrainingStep::forward_backward(bool sends) {
   const Interruptible interruptible(is_whole ? is_due : nullptr);  // the update that follows is not
   if (device_.kind == Device::Kind::cpu && is_whole && !FindNonfinite::is_active())
     if (const int64_t n = pieces_.at_once(options_.shape); n > 1)
-      return forward_backward_at_once(n);
+      return forward_backward_at_once(n, sends);
   const PieceTree tree(pieces_.n);
   TreeSum loss_sum;
   std::vector<TreeSum> sums(parameters().size());
@@ -162,7 +165,7 @@ Tensor TrainingStep::forward_backward(bool sends) {
     };
     const Tensor loss = forward(piece);
     if (sends && tree.is_last(piece))
-      farfield::backward(loss, Tensor::full({}, pieces_.share(), loss.dtype(), device_),
+      farfield::backward(loss, share_of(loss),
                          [&](const Tensor& leaf) { add(number_of_.at(leaf.raw_data())); });
     else
       backward(loss);
@@ -172,7 +175,10 @@ Tensor TrainingStep::forward_backward(bool sends) {
   return total;
 }
 
-Tensor TrainingStep::forward_backward_at_once(int64_t n_at_once) {
+// In the last round the thread that is the last to have the gradient of a parameter adds up those
+// of all pieces and sends the sum, while the others go on: in the order of the pieces, whoever it
+// is.
+Tensor TrainingStep::forward_backward_at_once(int64_t n_at_once, bool sends) {
   const PieceTree tree(pieces_.n);
   TreeSum loss_sum;
   std::vector<TreeSum> sums(parameters().size());
@@ -180,22 +186,39 @@ Tensor TrainingStep::forward_backward_at_once(int64_t n_at_once) {
   for (int64_t first = 0; first < pieces_.n; first += n_at_once) {
     const int64_t n = std::min(n_at_once, pieces_.n - first);
     std::vector<Tensor> losses(static_cast<size_t>(n));
-    std::vector<std::vector<Tensor>> gradients(losses.size());
+    std::vector<std::vector<Tensor>> gradients(losses.size(), std::vector<Tensor>(sums.size()));
+    std::vector<std::atomic<int64_t>> n_told(sums.size());  // pieces whose gradient is complete
+    const auto add = [&](size_t p) {
+      Tensor sum;
+      for (int64_t i = 0; i < n; ++i)
+        sum = sums[p].add(tree, first + i, std::move(gradients[static_cast<size_t>(i)][p]));
+      if (sum.defined()) parameters()[p].value.set_grad(std::move(sum));
+    };
+    const bool tells = sends && first + n == pieces_.n;
     parallel_for(n, [&](int64_t i) {
       const Interruptible interruptible(is_due);
       LeafGradients own(number_of_);
       const Tensor loss = forward(first + i);
-      backward(loss);
+      std::vector<Tensor>& mine = gradients[static_cast<size_t>(i)];
+      if (tells)
+        farfield::backward(loss, share_of(loss), [&](const Tensor& leaf) {
+          const size_t p = number_of_.at(leaf.raw_data());
+          Tensor gradient = own.take(p);  // alone, for another thread: backward goes on
+          mine[p] = gradient.is_sole_owner() ? std::move(gradient) : gradient.clone();
+          if (++n_told[p] < n) return;
+          add(p);
+          send(p, parameters()[p].value.grad());
+        });
+      else
+        backward(loss);
       losses[static_cast<size_t>(i)] = cast(loss.detach(), DType::f64);
-      gradients[static_cast<size_t>(i)] = own.take();
+      for (size_t p = 0; p < mine.size(); ++p)  // what has been told of is gone, maybe added up
+        if (Tensor rest = own.take(p); rest.defined()) mine[p] = std::move(rest);
     });
-    for (int64_t i = 0; i < n; ++i) {
-      std::vector<Tensor>& own = gradients[static_cast<size_t>(i)];
+    for (int64_t i = 0; i < n; ++i)
       total = loss_sum.add(tree, first + i, losses[static_cast<size_t>(i)]);
-      for (size_t p = 0; p < sums.size(); ++p)
-        if (Tensor sum = sums[p].add(tree, first + i, std::move(own[p])); sum.defined())
-          parameters()[p].value.set_grad(std::move(sum));
-    }
+    for (size_t p = 0; p < sums.size(); ++p)
+      if (n_told[p] < n) add(p);
   }
   return total;
 }

@@ -126,11 +126,14 @@ class TrainingStep {
   void compute_with_others();
   /// Interrupted in all that have the model together when it is due in one of them.
   void look_for_interrupt() const;
+  /// What the mean of the batch's losses changes by, for each change of a piece's.
+  Tensor share_of(const Tensor& loss) const;
   /// The sum of the losses of this process's pieces, float64 [].
   Tensor forward_backward(bool sends);
   /// The same of pieces that threads compute at the same time, each alone; on the CPU.
-  Tensor forward_backward_at_once(int64_t n_at_once);
-  /// Puts the gradient of parameter i on its way to the others, once.
+  Tensor forward_backward_at_once(int64_t n_at_once, bool sends);
+  /// Puts the gradient of parameter i on its way to the others, once. On the CPU threads may do so
+  /// at the same time, each for parameters of its own.
   void send(size_t i, const Tensor& gradient);
   /// What all have come to: the sum of the losses, and which parameters have a gradient.
   /// Interrupted when one of them has given up.
@@ -150,7 +153,7 @@ class TrainingStep {
   Tensor inputs_, targets_;                 // [pieces_.batch_size(), train_len], always the same
   Tensor outcome_;                          // loss and gradient norm, float64 [2]
   std::vector<Tensor> recorded_gradients_;  // of the parameters, where a recorded step leaves them
-  std::vector<bool> is_sent_, has_gradient_;  // by parameter, in this step
+  std::vector<char> is_sent_, has_gradient_;  // by parameter, in this step; bools of a byte each
   double computed_s_ = 0, updated_s_ = 0;     // as in StepTimes
 };
 

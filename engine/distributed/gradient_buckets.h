@@ -24,7 +24,8 @@ class GradientBuckets {
 
   /// A new step: no gradient is there.
   void begin();
-  /// The gradient of parameter i, once; undefined: none, zeros for the others.
+  /// The gradient of parameter i, once; undefined: none, zeros for the others. On the CPU any
+  /// thread may call it, and several at once.
   void put(size_t i, const Tensor& gradient);
   /// Waits for the sums of all buckets, once each parameter has been put; a device does, not the
   /// host. Rethrows what went wrong with them.

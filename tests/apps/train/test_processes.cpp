@@ -1,14 +1,18 @@
 #include <atomic>
 #include <boost/test/unit_test.hpp>
+#include <chrono>
 #include <cmath>
 #include <limits>
 #include <sstream>
+#include <thread>
 
 #include "apps/cli/progress.h"
 #include "apps/run/together.h"
 #include "apps/train/training_run.h"
 #include "engine/base/error.h"
 #include "engine/base/hash.h"
+#include "engine/base/parallel.h"
+#include "engine/comm/tcp_transport.h"
 #include "tests/apps/toy_run.h"
 #include "tests/support/processes.h"
 
@@ -68,6 +72,14 @@ run::RunConfig batch_of_eight(const std::string& posenc = "kerple_log") {
   return config;
 }
 
+// Of a model whose gradients are several buckets.
+run::RunConfig in_buckets(const std::string& posenc = "kerple_log") {
+  run::RunConfig config = batch_of_eight(posenc);
+  config.d_model = 128;
+  config.n_layer = 4;
+  return config;
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(any_number_of_processes_train_the_same_bits) {
@@ -88,6 +100,27 @@ BOOST_AUTO_TEST_CASE(any_number_of_processes_train_the_same_bits) {
     const std::string wanted = trained(config, {});
     for (const int size : {2, 4})
       check_all(in_processes(size, [&](Processes all) { return trained(config, Group(all)); }),
+                wanted);
+  }
+}
+
+// Threads compute pieces at the same time, and send what the last of them has.
+BOOST_AUTO_TEST_CASE(any_number_of_processes_of_any_number_of_threads_train_the_same_bits) {
+  std::vector<run::RunConfig> configs = {in_buckets()};
+  configs.push_back(batch_of_eight());  // bands without a target in some pieces
+  configs.back().preset = "baevski-247m";
+  configs.back().d_model = 32;
+  configs.back().cutoffs = "100,120";
+  configs.push_back(batch_of_eight("rope + cape"));  // of which backward does not tell
+  configs.back().checkpoint_activations = true;
+  for (const run::RunConfig& config : configs) {
+    const std::string wanted = trained(config, {});
+    for (const auto& [size, n_thread] : {std::pair{1, 1}, {1, 2}, {2, 2}, {2, 3}, {4, 2}})
+      check_all(in_processes(size,
+                             [&config, n_thread = n_thread](Processes all) {
+                               set_thread_count(n_thread);
+                               return trained(config, Group(all));
+                             }),
                 wanted);
   }
 }
@@ -138,30 +171,93 @@ bool is_due() { return ++questions > due_after; }
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(a_step_that_one_gives_up_is_given_up_by_all_and_repeated) {
-  const run::RunConfig config = batch_of_eight();
+  const run::RunConfig config = in_buckets();
   const std::string wanted = trained(config, {});
-  const std::vector<EndedProcess> ended = in_processes(2, [&](Processes all) {
-    Trainer t = trainer(config, Group(all));
-    t.give_up_when(is_due);
-    std::string said;
-    for (int64_t step = 0; step < 4; ++step) {
-      for (const int64_t after : {0, 7, 60}) {  // before, in and behind the first piece
-        questions = 0;
-        due_after = all->rank() == step % 2 ? after : 1'000'000'000;
-        try {
-          t.step();
-          fail<Error>("test", "not given up");
-        } catch (const Interrupted&) {
+  for (const int64_t n_thread : {1, 2}) {
+    const std::vector<EndedProcess> ended = in_processes(2, [&](Processes all) {
+      set_thread_count(n_thread);
+      Trainer t = trainer(config, Group(all));
+      t.give_up_when(is_due);
+      std::string said;
+      int64_t late = 60;
+      for (int64_t step = 0; step < 4; ++step) {
+        // Before, in and behind the first piece, and when some of the sums are there.
+        for (const int64_t after : {int64_t{0}, int64_t{7}, int64_t{60}, late}) {
+          questions = 0;
+          due_after = all->rank() == step % 2 ? after : 1'000'000'000;
+          try {
+            t.step();
+            fail<Error>("test", "not given up");
+          } catch (const Interrupted&) {
+          }
         }
+        questions = 0;
+        due_after = 1'000'000'000;
+        const StepResult result = t.step();
+        said += hex(result.loss) + ' ' + hex(result.grad_norm) + '\n';
+        late = questions * 97 / 100;
       }
-      due_after = 1'000'000'000;
-      const StepResult result = t.step();
-      said += hex(result.loss) + ' ' + hex(result.grad_norm) + '\n';
-    }
-    return said;
-  });
-  check_all(ended, wanted.substr(0, ended[0].said.size()));
-  BOOST_TEST(ended[0].said.size() > 40u);
+      return said;
+    });
+    check_all(ended, wanted.substr(0, ended[0].said.size()));
+    BOOST_TEST(ended[0].said.size() > 40u);
+  }
+}
+
+namespace {
+
+// Counts what threads beside the first send.
+class WatchedTransport final : public comm::Transport {
+ public:
+  explicit WatchedTransport(std::unique_ptr<comm::Transport> watched)
+      : Transport(watched->rank(), watched->size()), watched_(std::move(watched)) {}
+  std::string name() const override { return watched_->name(); }
+  void exchange(const comm::Outgoing& out, const comm::Incoming& in) override {
+    if (std::this_thread::get_id() != first_) is_used_beside = true;
+    watched_->exchange(out, in);
+  }
+  static inline std::atomic<bool> is_used_beside{false};
+
+ private:
+  std::unique_ptr<comm::Transport> watched_;
+  std::thread::id first_ = std::this_thread::get_id();
+};
+
+// Holds one thread in the middle of backward until something has been sent, for a minute at most.
+bool hold_until_sent() {
+  const bool is_behind_backward = thread_count() > 1 && !is_inside_parallel();
+  if (is_behind_backward || ++questions != due_after) return false;
+  const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+  while (!WatchedTransport::is_used_beside && std::chrono::steady_clock::now() < end)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  if (!WatchedTransport::is_used_beside) fail<Error>("test", "nothing is sent before the end");
+  return false;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(sums_of_gradients_begin_before_backward_has_ended) {
+  const run::RunConfig config = in_buckets("alibi");
+  for (const int64_t n_thread : {1, 2}) {
+    const std::vector<EndedProcess> ended = in_processes(2, [&](int rank, uint16_t port) {
+      set_thread_count(n_thread);
+      auto transport = std::make_unique<WatchedTransport>(
+          comm::meet_by_tcp({.rank = rank, .size = 2, .host = "127.0.0.1", .port = port}));
+      Trainer t =
+          trainer(config, Group(std::make_shared<comm::Communicator>(std::move(transport))));
+      t.give_up_when(hold_until_sent);
+      due_after = 0;
+      t.step();  // makes tables that stay
+      questions = 0;
+      t.step();
+      due_after = questions * 97 / 100;  // in the first block, on the way back
+      questions = 0;
+      WatchedTransport::is_used_beside = false;
+      t.step();
+      return questions > due_after ? "sent" : "not so many questions";
+    });
+    check_all(ended, "sent");
+  }
 }
 
 namespace {
