@@ -233,12 +233,16 @@ void TrainingStep::send(size_t i, const Tensor& gradient) {
 std::pair<double, std::vector<bool>> TrainingStep::agree(double own_losses, bool has_given_up) {
   std::vector<double> sums = {own_losses, has_given_up ? 1.0 : 0.0};
   for (const bool has : has_gradient_) sums.push_back(has ? 1 : 0);
+  GradientBuckets& buckets = optimizer_->buckets();
+  sums.insert(sums.end(), buckets.turns().begin(), buckets.turns().end());
   processes().data.communicator().sum(sums);
   if (sums[1] > 0)
     fail<Interrupted>(kWhere, "stopped on request in the middle of a step, by ", sums[1], " of ",
                       processes().data.size(), " processes");
+  const auto turns = sums.begin() + 2 + static_cast<std::ptrdiff_t>(has_gradient_.size());
   std::vector<bool> have_gradient;
-  for (size_t i = 2; i < sums.size(); ++i) have_gradient.push_back(sums[i] > 0);
+  for (auto sum = sums.begin() + 2; sum != turns; ++sum) have_gradient.push_back(*sum > 0);
+  buckets.set_order({turns, sums.end()});
   return {sums[0], have_gradient};
 }
 

@@ -135,8 +135,9 @@ class TrainingStep {
   /// Puts the gradient of parameter i on its way to the others, once. On the CPU threads may do so
   /// at the same time, each for parameters of its own.
   void send(size_t i, const Tensor& gradient);
-  /// What all have come to: the sum of the losses, and which parameters have a gradient.
-  /// Interrupted when one of them has given up.
+  /// What all have come to: the sum of the losses, and which parameters have a gradient; and the
+  /// order in which their buckets go on their way in the next step. Interrupted when one of them
+  /// has given up.
   std::pair<double, std::vector<bool>> agree(double own_losses, bool has_given_up);
   void run_graph();
   void update(const Tensor& mean_loss, const std::vector<bool>& have_gradient);

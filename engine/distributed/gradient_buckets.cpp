@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <numeric>
 #include <utility>
 
 #include "engine/base/clock.h"
@@ -13,7 +14,11 @@ GradientBuckets::GradientBuckets(const FlatLayout& layout, const Group& group, c
     : layout_(layout),
       group_(group),
       flat_(Tensor::zeros({layout.numel()}, DType::f32, device)),
-      missing_(static_cast<size_t>(layout.n_bucket())) {}
+      missing_(static_cast<size_t>(layout.n_bucket())),
+      turns_(missing_.size()),
+      order_(missing_.size()) {
+  set_order(turns_);
+}
 
 GradientBuckets::~GradientBuckets() { give_up(); }
 
@@ -25,7 +30,8 @@ void GradientBuckets::begin() {
   }
   is_given_up_ = false;
   is_running_ = true;
-  n_left_ = layout_.n_bucket();
+  n_complete_ = 0;
+  n_begun_ = 0;
   if (is_on_host()) background_.start([this] { reduce_all(); });
 }
 
@@ -40,8 +46,11 @@ void GradientBuckets::put(size_t i, const Tensor& gradient) {
   bool is_complete = false;
   {
     const std::lock_guard lock(mutex_);
-    for (int64_t k = buckets.begin; k < buckets.end; ++k)
-      is_complete |= --missing_[static_cast<size_t>(k)] == 0;
+    for (auto k = static_cast<size_t>(buckets.begin); k < static_cast<size_t>(buckets.end); ++k) {
+      if (--missing_[k] > 0) continue;
+      turns_[k] = n_complete_++;
+      is_complete = true;
+    }
   }
   if (!is_complete) return;
   if (is_on_host())
@@ -74,6 +83,13 @@ void GradientBuckets::give_up() {
   }
 }
 
+void GradientBuckets::set_order(const std::vector<double>& turns) {
+  std::iota(order_.rbegin(), order_.rend(), 0);
+  std::stable_sort(order_.begin(), order_.end(), [&](int64_t a, int64_t b) {
+    return turns[static_cast<size_t>(a)] < turns[static_cast<size_t>(b)];
+  });
+}
+
 // Whether it is complete: not when all is given up.
 bool GradientBuckets::wait_until_complete(int64_t bucket) {
   std::unique_lock lock(mutex_);
@@ -88,13 +104,15 @@ Tensor GradientBuckets::bucket(int64_t k) const {
 
 // In the same order in all processes, whatever each has complete.
 void GradientBuckets::begin_complete() {
-  for (; n_left_ > 0 && missing_[static_cast<size_t>(n_left_ - 1)] == 0; --n_left_)
-    group_.begin_reduce_scatter(bucket(n_left_ - 1), FlatLayout::unit());
+  for (; n_begun_ < order_.size(); ++n_begun_) {
+    const int64_t next = order_[n_begun_];
+    if (missing_[static_cast<size_t>(next)] > 0) return;
+    group_.begin_reduce_scatter(bucket(next), FlatLayout::unit());
+  }
 }
 
-// Backward comes to the last parameters first.
 void GradientBuckets::reduce_all() {
-  for (int64_t k = layout_.n_bucket() - 1; k >= 0; --k) {
+  for (const int64_t k : order_) {
     if (!wait_until_complete(k)) return;
     const auto start = std::chrono::steady_clock::now();
     group_.reduce_scatter(bucket(k), FlatLayout::unit());

@@ -12,8 +12,8 @@
 namespace farfield {
 
 /// The gradients of a list of parameters, float32, as one array that a group sums bucket by bucket,
-/// from the last one on, while the others are still computed: on the CPU by a thread beside the
-/// caller's, on a device beside what it computes. Each process has its own part of each bucket
+/// in an order that all keep to, while the others are still computed: on the CPU by a thread beside
+/// the caller's, on a device beside what it computes. Each process has its own part of each bucket
 /// afterwards.
 class GradientBuckets {
  public:
@@ -32,6 +32,13 @@ class GradientBuckets {
   void finish();
   /// Instead of finish(): the other processes wait for this one until it ends.
   void give_up();
+
+  /// Of each bucket, how many were complete before it here, in this step.
+  const std::vector<double>& turns() const { return turns_; }
+  /// The order of the next steps: by such numbers, which must be the same in all processes, the
+  /// later bucket first where they are equal. At first it is from the last bucket on, as backward
+  /// comes to the parameters; but what all layers use is complete with the first layer.
+  void set_order(const std::vector<double>& turns);
 
   /// [layout.numel()]
   const Tensor& flat() const { return flat_; }
@@ -55,7 +62,10 @@ class GradientBuckets {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<int64_t> missing_;  // parameters that a bucket waits for
-  int64_t n_left_ = 0;            // buckets that a device was not yet given
+  std::vector<double> turns_;
+  double n_complete_ = 0;
+  std::vector<int64_t> order_;  // buckets
+  size_t n_begun_ = 0;          // of these a device has been given
   bool is_given_up_ = false, is_running_ = false;
   double waited_s_ = 0, reduced_s_ = 0;
   Background background_;

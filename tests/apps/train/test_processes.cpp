@@ -237,25 +237,27 @@ bool hold_until_sent() {
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(sums_of_gradients_begin_before_backward_has_ended) {
-  const run::RunConfig config = in_buckets("alibi");
-  for (const int64_t n_thread : {1, 2}) {
-    const std::vector<EndedProcess> ended = in_processes(2, [&](int rank, uint16_t port) {
-      set_thread_count(n_thread);
-      auto transport = std::make_unique<WatchedTransport>(
-          comm::meet_by_tcp({.rank = rank, .size = 2, .host = "127.0.0.1", .port = port}));
-      Trainer t =
-          trainer(config, Group(std::make_shared<comm::Communicator>(std::move(transport))));
-      t.give_up_when(hold_until_sent);
-      due_after = 0;
-      t.step();  // makes tables that stay
-      questions = 0;
-      t.step();
-      due_after = questions * 97 / 100;  // in the first block, on the way back
-      questions = 0;
-      WatchedTransport::is_used_beside = false;
-      t.step();
-      return questions > due_after ? "sent" : "not so many questions";
-    });
+  // What each layer has, and what all layers share, which is complete at the end.
+  for (const auto& [posenc, n_thread] : {std::pair{"alibi", 1}, {"alibi", 2}, {"kerple_log", 2}}) {
+    const run::RunConfig config = in_buckets(posenc);
+    const std::vector<EndedProcess> ended =
+        in_processes(2, [&, n_thread = n_thread](int rank, uint16_t port) {
+          set_thread_count(n_thread);
+          auto transport = std::make_unique<WatchedTransport>(
+              comm::meet_by_tcp({.rank = rank, .size = 2, .host = "127.0.0.1", .port = port}));
+          Trainer t =
+              trainer(config, Group(std::make_shared<comm::Communicator>(std::move(transport))));
+          t.give_up_when(hold_until_sent);
+          due_after = 0;
+          t.step();  // makes tables that stay, and finds the order
+          questions = 0;
+          t.step();
+          due_after = questions * 97 / 100;  // in the first block, on the way back
+          questions = 0;
+          WatchedTransport::is_used_beside = false;
+          t.step();
+          return questions > due_after ? "sent" : "not so many questions";
+        });
     check_all(ended, "sent");
   }
 }
