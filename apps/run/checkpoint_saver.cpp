@@ -1,6 +1,5 @@
 #include "apps/run/checkpoint_saver.h"
 
-#include <chrono>
 #include <utility>
 
 #include "engine/base/clock.h"
@@ -8,14 +7,14 @@
 namespace farfield::run {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-NamedTensors copied(const NamedTensors& tensors) {
-  NamedTensors copies;
-  for (const auto& [name, tensor] : tensors)
-    copies.emplace_back(
-        name, tensor.device().kind == Device::Kind::cpu ? tensor.clone() : tensor.to(Device{}));
-  return copies;
+// As they are now, whatever becomes of them.
+NamedTensors kept(NamedTensors tensors) {
+  for (auto& [name, tensor] : tensors)
+    if (tensor.device().kind != Device::Kind::cpu)
+      tensor = tensor.to(Device{});
+    else if (!tensor.is_sole_owner())
+      tensor = tensor.clone();
+  return tensors;
 }
 
 }  // namespace
@@ -24,24 +23,23 @@ CheckpointSaver::CheckpointSaver(std::filesystem::path folder, const KeptCheckpo
                                  bool is_beside)
     : folder_(std::move(folder)), keep_(keep), is_beside_(is_beside) {}
 
-void CheckpointSaver::save(TrainState state, const NamedTensors& model,
-                           const NamedTensors& optimizer, std::function<void()> first) {
-  const Clock::time_point start = Clock::now();
+void CheckpointSaver::save(TrainState state, NamedTensors model, NamedTensors optimizer,
+                           std::function<void()> first, Clock::time_point begin) {
   wait();
   const auto write = [this, state = std::move(state), first = std::move(first)](
                          const NamedTensors& weights, const NamedTensors& moments) {
-    const Clock::time_point begin = Clock::now();
+    const Clock::time_point write_begin = Clock::now();
     if (first) first();
     running_.bytes = save_checkpoint(folder_, state, weights, moments, keep_);
-    running_.write_s = seconds_since(begin);
+    running_.write_s = seconds_since(write_begin);
     running_.n = 1;
   };
   if (is_beside_)
-    background_.start(
-        [write, weights = copied(model), moments = copied(optimizer)] { write(weights, moments); });
+    background_.start([write, weights = kept(std::move(model)),
+                       moments = kept(std::move(optimizer))] { write(weights, moments); });
   else
     write(model, optimizer);
-  figures_.waited_s += seconds_since(start);
+  figures_.waited_s += seconds_since(begin);
 }
 
 void CheckpointSaver::report() {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -12,7 +13,7 @@ namespace farfield::run {
 /// What saving came to.
 struct SaveFigures {
   int64_t n = 0;        ///< checkpoints
-  double waited_s = 0;  ///< that save() took: the copy, and the end of the save before
+  double waited_s = 0;  ///< until save() returned: the copy, and the end of the save before
   double write_s = 0;   ///< until all was on the disk
   int64_t bytes = 0;    ///< of their files
 };
@@ -21,15 +22,20 @@ struct SaveFigures {
 /// a thread of its own writes them. One at a time.
 class CheckpointSaver {
  public:
+  using Clock = std::chrono::steady_clock;
+
   /// is_beside  false: save() writes them itself, and nothing is copied
   CheckpointSaver(std::filesystem::path folder, const KeptCheckpoints& keep, bool is_beside);
   /// Waits for the end; what goes wrong then is lost.
   ~CheckpointSaver() = default;
 
   /// As save_checkpoint(); `first`, if any, is called before it, by the thread that writes. Waits
-  /// for the save before, and throws what that came to: then this one was not begun.
-  void save(TrainState state, const NamedTensors& model, const NamedTensors& optimizer,
-            std::function<void()> first = {});
+  /// for the save before, and throws what that came to: then this one was not begun. Tensors on the
+  /// host that nobody else holds are taken over, not copied.
+  ///
+  /// begin  when the training stopped for it, to collect the tensors
+  void save(TrainState state, NamedTensors model, NamedTensors optimizer,
+            std::function<void()> first = {}, Clock::time_point begin = Clock::now());
   /// Throws what the latest save came to, if that is known by now. Does not wait.
   void report();
   /// Waits until the latest is on the disk. Throws what it came to.

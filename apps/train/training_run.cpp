@@ -254,13 +254,15 @@ void TrainingRun::say_how(cli::Progress& progress) {
 }
 
 void TrainingRun::save() {
+  const auto begin = run::CheckpointSaver::Clock::now();
   run::TrainState state = trainer_->state();
-  const run::NamedTensors weights = trainer_->model_tensors(),
-                          moments = trainer_->optimizer_tensors();
+  run::NamedTensors weights = trainer_->model_tensors(), moments = trainer_->optimizer_tensors();
   if (saver_) state.metrics = metrics_->record();
   or_say_how_to_go_on([&] {
     if (!saver_) return;
-    saver_->save(state, weights, moments, [file = folder_.metrics()] { MetricsFile::flush(file); });
+    saver_->save(
+        state, std::move(weights), std::move(moments),
+        [file = folder_.metrics()] { MetricsFile::flush(file); }, begin);
   });
   saved_step_ = state.step;
 }

@@ -64,6 +64,34 @@ BOOST_AUTO_TEST_CASE(what_is_saved_is_what_was_there_at_the_call) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(what_nobody_else_holds_is_not_copied) {
+  const TempFolder folder;
+  CheckpointSaver saver(folder.path(), {}, true);
+  constexpr int64_t n = 1 << 20;
+  const Tensor held = Tensor::full({n}, 1);
+  for (const bool is_held : {false, true}) {
+    NamedTensors moments;
+    moments.emplace_back("w.exp_avg", is_held ? held : Tensor::full({n}, 1));
+    const int64_t before = memory_stats(Device{}).current_bytes;
+    std::promise<void> go;
+    saver.save(state(1), {}, std::move(moments), [&] { go.get_future().wait(); });
+    BOOST_TEST((memory_stats(Device{}).current_bytes - before >= 4 * n) == is_held);
+    go.set_value();
+    saver.wait();
+    const Checkpoint read = load_newest_checkpoint(folder.path());
+    BOOST_TEST(read.optimizer.at("w.exp_avg").to_vector()[n - 1] == 1);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(the_training_has_waited_since_it_began_to_collect) {
+  const TempFolder folder;
+  CheckpointSaver saver(folder.path(), {}, true);
+  const NamedTensors weights = {{"w", Tensor::zeros({1})}};
+  saver.save(state(1), weights, {}, {}, CheckpointSaver::Clock::now() - std::chrono::hours(1));
+  saver.wait();
+  BOOST_TEST(saver.take_figures().waited_s >= 3600);
+}
+
 BOOST_AUTO_TEST_CASE(the_last_stay_and_those_of_every_so_many_steps) {
   const TempFolder folder;
   CheckpointSaver saver(folder.path(), {.last = 2, .every = 4}, true);
