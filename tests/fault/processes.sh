@@ -225,6 +225,18 @@ for parts in 'forward and backward .*, sums of gradients .* update' 'forward .*,
   tensor_parallel='--tensor-parallel 2'
 done
 
+# A step of theirs against its prediction: a finite number above 0, whatever the machine does.
+# compared WHAT: said has it
+compared() {
+  local line='a step of 2 processes: predicted [0-9.]+ ms, measured [0-9.]+ ms, [0-9.]+ of it'
+  grep -Eo "$line" said | awk '{ found = $(NF - 2) > 0 } END { exit !found }' ||
+    expect "$1" 'a ratio of measured to predicted' "$(<said)"
+}
+asked='scaling --preset smoke --rounds 2 --threads 1'
+status $several 2 "$bench" $asked
+expect 'a prediction of two processes' 0 "$got"
+compared 'a prediction of two processes'
+
 # Those that wait for others.
 begin=$first
 ends 7
@@ -248,6 +260,9 @@ timeout 100 mpirun --oversubscribe -n 2 "$train" $config --out by_mpi >said 2>&1
 expect 'two by mpirun' 0 $?
 says 'two by mpirun' '2 processes by MPI'
 same_end whole by_mpi || expect 'a run by mpirun' 'the undisturbed one' "$(<difference)"
+timeout 100 mpirun --oversubscribe -n 2 "$bench" $asked >said 2>&1
+expect 'a prediction by mpirun' 0 $?
+compared 'a prediction by mpirun'
 timeout 100 mpirun --oversubscribe -n 2 "$train" $long --out killed_mpi >said 2>&1 &
 job=$!
 until_step 3 killed_mpi
