@@ -178,9 +178,9 @@ Tensor linear_cross_entropy(const Tensor& x, const Tensor& w, const Tensor& targ
                             const VocabularyPart& part, std::optional<DType> logits) {
   if (part.group.is_alone()) return linear_cross_entropy(x, w, targets, logits);
   check(x, w, targets, part);
-  require<DTypeError>(logits.value_or(w.dtype()) == w.dtype(), "cross_entropy",
-                      "expected logits in ", w.dtype(),
-                      " of processes that have the vocabulary together, got ", *logits);
+  const DType logit_type = logits.value_or(w.dtype());
+  require<DTypeError>(logit_type == w.dtype(), "cross_entropy", "expected logits in ", w.dtype(),
+                      " of processes that have the vocabulary together, got ", logit_type);
   const bool recording = will_record({x, w});
   Tensor nll = Tensor::empty({x.dim(0)}, w.dtype(), w.device());
   // Not rounded before it is summed.
