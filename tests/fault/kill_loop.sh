@@ -40,14 +40,16 @@ is_running() {
   { read -r stat <"/proc/$pid/stat"; } 2>/dev/null && [[ $stat != *') Z '* ]]
 }
 # Whether one of its group still runs. Those whose parent was killed too may stay for seconds, until
-# the system's first process looks at them.
+# the system's first process looks at them. The first thread of a process has ended (Z) before others
+# that still write, and keep the run's lock.
 is_group_running() {
-  local file stat
+  local file stat fields
   kill -0 -- "-$pid" 2>/dev/null || return 1
   for file in /proc/[0-9]*/stat; do
     { read -r stat <"$file"; } 2>/dev/null || continue
-    read -r state _ group _ <<<"${stat##*) }"
-    [[ $group == "$pid" && $state != [ZX] ]] && return
+    read -ra fields <<<"${stat##*) }"  # state, parent, group, ...; the 18th: threads
+    [[ ${fields[2]} == "$pid" ]] || continue
+    [[ ${fields[0]} != [ZX] ]] || ((fields[17] > 1)) && return
   done
   return 1
 }
