@@ -25,9 +25,8 @@ namespace farfield {
 
 namespace detail {
 
-/// Dynamic shared memory above this must be asked for; from kManySharedBytes on, so many blocks of
-/// a kernel fit on a multiprocessor as have room in its shared memory, which then is all of what
-/// could be cache as well.
+/// Dynamic shared memory above kPlainSharedBytes must be asked for. From kManySharedBytes on a
+/// kernel prefers shared memory to the cache that shares its space, so that more blocks fit.
 inline constexpr size_t kPlainSharedBytes = size_t{48} << 10, kManySharedBytes = size_t{16} << 10;
 
 void prefer_shared_memory(const void* kernel);
