@@ -20,7 +20,8 @@ struct BlasProduct {
 ///
 /// The algorithm is asked for once for each problem: sizes, strides, types, and to how many bytes
 /// the arrays are aligned. So the same problem gives the same bits, in this run and in the next on
-/// such a device with such a library.
+/// such a device with such a library. It is the one that the library proposes first, unless others
+/// were measured (tune_products(), use_product_choices()).
 bool blas_product(Cuda device, const BlasProduct& product);
 
 /// "product of 3 x 4 and 4 x 5, bfloat16 to float32", for messages.

@@ -111,7 +111,12 @@ struct Problem {
 };
 
 // What the words of an algorithm mean here.
-enum Word { fingerprint, workspace_bytes, alignment };
+enum Word { fingerprint, workspace_bytes, alignment, n_parts = alignment + 4 };
+
+bool is_of(const cublasLtMatmulAlgo_t& algorithm, const Problem& problem) {
+  const uint64_t n = algorithm.data[n_parts];
+  return algorithm.data[fingerprint] == problem.fingerprint() && n >= 1 && n <= 8;
+}
 
 bool is_aligned_to(const void* begin, uint64_t size_bytes) {
   return size_bytes != 0 && reinterpret_cast<uintptr_t>(begin) % size_bytes == 0;
@@ -140,8 +145,24 @@ void finish(const Problem& problem, const std::vector<float>& product, float alp
     }
 }
 
-void multiply(const Problem& problem, float alpha, const void* a, const void* b, float beta,
-              const void* c, void* d) {
+// The inner dimension in n parts, one after the other.
+void multiply_in_parts(const Gemm& whole, int64_t n) {
+  Gemm p = whole;
+  for (int64_t i = 0; i < n; ++i) {
+    const int64_t begin = whole.k * i / n, end = whole.k * (i + 1) / n;
+    const auto moved = [&](const void* base, int64_t elements) {
+      return static_cast<const char*>(base) + elements * size_of(whole.in);
+    };
+    p.k = end - begin;
+    p.a = moved(whole.a, whole.transpose_a ? begin * whole.lda : begin);
+    p.b = moved(whole.b, whole.transpose_b ? begin : begin * whole.ldb);
+    p.accumulate = i > 0;
+    if (p.k > 0 || i == 0) gemm(Cpu{}, p);
+  }
+}
+
+void multiply(const Problem& problem, int64_t n_part, float alpha, const void* a, const void* b,
+              float beta, const void* c, void* d) {
   const auto moved = [](const void* base, int64_t elements, const Layout& layout) {
     return static_cast<const char*>(base) + elements * layout.element_bytes();
   };
@@ -162,7 +183,7 @@ void multiply(const Problem& problem, float alpha, const void* a, const void* b,
   for (int64_t i = 0; i < problem.d.n_batch; ++i) {
     p.a = moved(b, i * problem.b.stride, problem.b);
     p.b = moved(a, i * problem.a.stride, problem.a);
-    gemm(Cpu{}, p);
+    multiply_in_parts(p, n_part);
     const void* const from = beta != 0 ? moved(c, i * problem.c.stride, problem.c) : nullptr;
     void* const to = const_cast<char*>(moved(d, i * problem.d.stride, problem.d));
     if (problem.d.type == CUDA_R_32F)
@@ -203,6 +224,8 @@ cublasStatus_t cublasLtDestroy(cublasLtHandle_t handle) {
   delete handle;
   return CUBLAS_STATUS_SUCCESS;
 }
+
+size_t cublasLtGetVersion() { return emulated_blas().version; }
 
 cublasStatus_t cublasLtMatrixLayoutCreate(cublasLtMatrixLayout_t* layout, cudaDataType_t type,
                                           uint64_t rows, uint64_t columns, int64_t ld) {
@@ -284,16 +307,35 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t handle, cublasLtM
   const Problem problem{*product, *a, *b, *c, *d};
   if (const cublasStatus_t status = problem.check(); status != CUBLAS_STATUS_SUCCESS) return status;
   const bool is_known = product->epilogue == CUBLASLT_EPILOGUE_DEFAULT || emulated_blas().adds_bias;
-  *n_found = is_known ? std::min(1, emulated_blas().n_algorithms) : 0;
+  *n_found = is_known ? std::min(n_asked, emulated_blas().n_algorithms) : 0;
   if (*n_found == 0) return CUBLAS_STATUS_NOT_SUPPORTED;
-  results[0] = {};
-  auto& words = results[0].algo.data;
-  words[fingerprint] = problem.fingerprint();
-  // some want a workspace, and none of them the same
-  const auto wanted = static_cast<uint64_t>(problem.inner() > 16 ? 64 * problem.inner() : 0);
-  words[workspace_bytes] = std::min(wanted, preference->most_workspace_bytes);
-  std::copy(preference->alignment, preference->alignment + 4, words + alignment);
-  results[0].workspaceSize = words[workspace_bytes];
+  for (int i = 0; i < *n_found; ++i) {
+    results[i] = {};
+    auto& words = results[i].algo.data;
+    words[fingerprint] = problem.fingerprint();
+    // some want a workspace, and none of them the same
+    const int64_t wanted = problem.inner() > 16 ? 64 * (i + 1) * problem.inner() : 0;
+    words[workspace_bytes] =
+        std::min(static_cast<uint64_t>(wanted), preference->most_workspace_bytes);
+    std::copy(preference->alignment, preference->alignment + 4, words + alignment);
+    words[n_parts] = static_cast<uint64_t>(i + 1);
+    results[i].workspaceSize = words[workspace_bytes];
+  }
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasLtMatmulAlgoCheck(cublasLtHandle_t handle, cublasLtMatmulDesc_t product,
+                                       cublasLtMatrixLayout_t a, cublasLtMatrixLayout_t b,
+                                       cublasLtMatrixLayout_t c, cublasLtMatrixLayout_t d,
+                                       const cublasLtMatmulAlgo_t* algorithm,
+                                       cublasLtMatmulHeuristicResult_t* result) {
+  if (!handle) return CUBLAS_STATUS_NOT_INITIALIZED;
+  if (!product || !a || !b || !c || !d || !algorithm || !result) return CUBLAS_STATUS_INVALID_VALUE;
+  const Problem problem{*product, *a, *b, *c, *d};
+  if (const cublasStatus_t status = problem.check(); status != CUBLAS_STATUS_SUCCESS) return status;
+  if (!is_of(*algorithm, problem)) return CUBLAS_STATUS_INVALID_VALUE;
+  *result = {};
+  result->workspaceSize = algorithm->data[workspace_bytes];
   return CUBLAS_STATUS_SUCCESS;
 }
 
@@ -311,7 +353,9 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t prod
   const Problem problem{*product, *a_layout, *b_layout, *c_layout, *d_layout};
   if (const cublasStatus_t status = problem.check(); status != CUBLAS_STATUS_SUCCESS) return status;
   const auto& words = algorithm->data;
-  if (words[fingerprint] != problem.fingerprint()) return CUBLAS_STATUS_INVALID_VALUE;
+  if (!is_of(*algorithm, problem)) return CUBLAS_STATUS_INVALID_VALUE;
+  const auto number = static_cast<int>(words[n_parts]) - 1;
+  if (number == emulated_blas().failing) return CUBLAS_STATUS_NOT_SUPPORTED;
 
   const float beta_value = *static_cast<const float*>(beta);
   const auto is_array = [&](const void* begin, const Layout& layout, uint64_t aligned_to) {
@@ -334,6 +378,11 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t prod
   if (emulated_blas().product_status != CUBLAS_STATUS_SUCCESS)
     return emulated_blas().product_status;
 
+  const bool changes = number == emulated_blas().changing;
+  const int64_t n_part = 1 + number + (changes ? emulated_blas().n_products % 2 : 0);
+  const auto& times_us = emulated_blas().times_us;
+  const double time_us =
+      static_cast<size_t>(number) < times_us.size() ? times_us[static_cast<size_t>(number)] : 0;
   // The objects may be changed as soon as the call returns.
   const auto work = [=, product = *product, a_layout = *a_layout, b_layout = *b_layout,
                      c_layout = *c_layout, d_layout = *d_layout,
@@ -341,7 +390,9 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t prod
     farfield::emulation::finish_copies();
     // Before the product is made: a workspace that is an operand too spoils the result.
     if (workspace_size > 0) fill(workspace, workspace_size, farfield::emulation::Poison::nan);
-    multiply({product, a_layout, b_layout, c_layout, d_layout}, alpha, a, b, beta_value, c, d);
+    multiply({product, a_layout, b_layout, c_layout, d_layout}, n_part, alpha, a, b, beta_value, c,
+             d);
+    farfield::emulation::device_takes(time_us);
   };
   if (farfield::emulation::is_capturing(stream))
     return farfield::emulation::capture(stream, work) == cudaSuccess

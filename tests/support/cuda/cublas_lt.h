@@ -2,11 +2,13 @@
 // The part of cuBLASLt that the engine uses: products in column-major order by the CPU's own, with
 // the epilogue that adds a bias. What the library would refuse is refused here too: sizes and
 // leading dimensions that do not fit, types that it does not multiply, an algorithm that was chosen
-// for another problem or for better aligned arrays, a workspace that is missing or too small.
+// for another problem or for better aligned arrays, a workspace that is missing or too small. The
+// algorithms that a search finds sum the inner dimension in one part, two, three and so on.
 // Names, parameters and values are those of NVIDIA's headers.
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "tests/support/cuda/runtime.h"
 
@@ -27,6 +29,7 @@ enum cublasComputeType_t { CUBLAS_COMPUTE_32F = 68, CUBLAS_COMPUTE_32F_FAST_TF32
 using cublasLtHandle_t = struct cublasLtContext*;
 cublasStatus_t cublasLtCreate(cublasLtHandle_t* handle);
 cublasStatus_t cublasLtDestroy(cublasLtHandle_t handle);
+size_t cublasLtGetVersion();
 
 enum cublasLtMatrixLayoutAttribute_t {
   CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT = 5,           // int32_t
@@ -93,6 +96,11 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t handle, cublasLtM
                                               cublasLtMatmulPreference_t preference, int n_asked,
                                               cublasLtMatmulHeuristicResult_t results[],
                                               int* n_found);
+cublasStatus_t cublasLtMatmulAlgoCheck(cublasLtHandle_t handle, cublasLtMatmulDesc_t product,
+                                       cublasLtMatrixLayout_t a, cublasLtMatrixLayout_t b,
+                                       cublasLtMatrixLayout_t c, cublasLtMatrixLayout_t d,
+                                       const cublasLtMatmulAlgo_t* algorithm,
+                                       cublasLtMatmulHeuristicResult_t* result);
 /// Stricter than the library in two things: an algorithm must be given, and it sums in full
 /// float32.
 cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t product,
@@ -107,10 +115,14 @@ namespace farfield::emulation {
 
 /// What was asked of the library, and what it is to answer, for tests.
 struct Blas {
-  int n_heuristics = 0, n_products = 0;                   ///< calls
-  uint32_t reduction_schemes = 0;                         ///< that the latest search allowed
-  int n_algorithms = 1;                                   ///< that a search finds
-  bool adds_bias = true;                                  ///< whether it finds one for the epilogue
+  size_t version = 130002;
+  int n_heuristics = 0, n_products = 0;  ///< calls
+  uint32_t reduction_schemes = 0;        ///< that the latest search allowed
+  int n_algorithms = 1;                  ///< that a search finds at most
+  std::vector<double> times_us = {};     ///< of a product by each of them, on the device's clock
+  int changing = -1;                     ///< one whose order of sums is another each time; -1: none
+  int failing = -1;                      ///< one that fails when it is used; -1: none
+  bool adds_bias = true;                 ///< whether it finds one for the epilogue
   cublasStatus_t product_status = CUBLAS_STATUS_SUCCESS;  ///< of a product that is well-formed
 };
 Blas& emulated_blas();

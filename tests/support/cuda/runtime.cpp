@@ -1,5 +1,6 @@
 #include "tests/support/cuda/runtime.h"
 
+#include <atomic>
 #include <chrono>
 #include <cstring>
 #include <map>
@@ -30,6 +31,12 @@ struct CUevent_st {
 
 namespace {
 
+std::atomic<int64_t> device_ahead_ns{0};
+
+CUevent_st::Clock::time_point device_time() {
+  return CUevent_st::Clock::now() + std::chrono::nanoseconds(device_ahead_ns);
+}
+
 cudaError_t wait_for_device() {
   emulation::count_host_wait();
   emulation::finish_copies();
@@ -52,6 +59,10 @@ int emulation::preferred_carveout(const void* kernel) {
   const std::lock_guard lock(all.mutex);
   const auto found = all.of_kernel.find(kernel);
   return found == all.of_kernel.end() ? -1 : found->second;
+}
+
+void emulation::device_takes(double time_us) {
+  device_ahead_ns += static_cast<int64_t>(1e3 * time_us);
 }
 
 const char* cudaGetErrorString(cudaError_t error) {
@@ -120,7 +131,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
     event->captured_in = stream->capture;
     return stream->capture->is_invalid ? cudaErrorStreamCaptureInvalidated : cudaSuccess;
   }
-  event->recorded = CUevent_st::Clock::now();
+  event->recorded = device_time();
   event->n_copies = emulation::n_copies_asked();
   return cudaSuccess;
 }

@@ -120,6 +120,9 @@ namespace farfield::emulation {
 /// The percentage of a multiprocessor's memory that a kernel wants as shared memory; -1: as usual.
 int preferred_carveout(const void* kernel);
 
+/// Moves the device's clock on, which events read; otherwise it is that of the host.
+void device_takes(double time_us);
+
 template <class... Parameters, size_t... I>
 void call_kernel(void (*kernel)(Parameters...), void** arguments, std::index_sequence<I...>) {
   kernel(*static_cast<Parameters*>(arguments[I])...);

@@ -1,0 +1,144 @@
+// Which algorithms products are made with, among those that the emulated library proposes: each
+// sums the inner dimension in parts of its own, so that their bits differ.
+
+#include <boost/test/unit_test.hpp>
+#include <limits>
+
+#include "engine/cuda/context.h"
+#include "engine/product_choices.h"
+#include "tests/engine/cuda/gemm_case.h"
+#include "tests/support/cuda/cublas_lt.h"
+
+namespace farfield::test {
+BOOST_AUTO_TEST_SUITE(test_blas_tuning)
+namespace {
+
+using emulation::emulated_blas;
+
+// A library that proposes several algorithms, of which the fastest is the third; and as it was, and
+// without choices, afterwards.
+struct SeveralAlgorithms {
+  emulation::Blas before = emulated_blas();
+  SeveralAlgorithms() {
+    emulated_blas().n_algorithms = 4;
+    emulated_blas().times_us = {3e6, 4e6, 1e6, 2e6};
+  }
+  SeveralAlgorithms(const SeveralAlgorithms&) = delete;
+  SeveralAlgorithms& operator=(const SeveralAlgorithms&) = delete;
+  ~SeveralAlgorithms() {
+    emulated_blas() = before;
+    use_product_choices(kCuda, {});
+  }
+};
+
+GemmOperands operands(bool accumulate = false) {
+  return {{9, 7, 300, false, true, 0, 0, 2}, DType::f32, DType::f32, accumulate};
+}
+
+// As the n-th algorithm alone would make it.
+Tensor made_by(int n, const GemmOperands& of) {
+  const emulation::Blas before = emulated_blas();
+  emulated_blas().times_us.assign(4, 2e6);
+  emulated_blas().times_us[static_cast<size_t>(n)] = 1e6;
+  emulated_blas().changing = -1;
+  Tensor result;
+  tune_products(kCuda, [&] { result = of.result(kCuda); });
+  emulated_blas() = before;
+  return result;
+}
+
+BOOST_AUTO_TEST_CASE(the_fastest_algorithm_is_chosen_and_used_again) {
+  const SeveralAlgorithms several;
+  const GemmOperands of = operands();
+  const Tensor first = made_by(0, of), third = made_by(2, of);
+  BOOST_TEST(!same_bits(first, third));
+  Tensor tuned;
+  const ProductChoices choices = tune_products(kCuda, [&] {
+    tuned = of.result(kCuda);
+    BOOST_TEST(same_bits(of.result(kCuda), tuned));
+  });
+  BOOST_TEST(same_bits(tuned, third));
+  BOOST_TEST(same_bits(of.result(kCuda), third));
+  BOOST_TEST(choices.device == device_info(kCuda).name);
+  BOOST_TEST(choices.library == "cuBLASLt 130002");
+  BOOST_REQUIRE(choices.of.size() == 1u);
+  const auto& [product, choice] = *choices.of.begin();
+  BOOST_TEST(product ==
+             "9 x 300 (ld 300, aligned to 16) by 300 x 7 transposed (ld 300, aligned to 16), "
+             "float32 to float32 (ld 9, aligned to 16)");
+  BOOST_TEST(choice.n_candidate == 4);
+  BOOST_TEST(choice.time_us == 1e6, boost::test_tools::tolerance(0.1));
+  BOOST_TEST(choice.first_us == 3e6, boost::test_tools::tolerance(0.1));
+
+  use_product_choices(kCuda, {});
+  BOOST_TEST(same_bits(of.result(kCuda), first));
+  emulated_blas().n_algorithms = 0;  // what a search would find no longer matters
+  use_product_choices(kCuda, parse_product_choices("f", to_text(choices)));
+  BOOST_TEST(same_bits(of.result(kCuda), third));
+}
+
+BOOST_AUTO_TEST_CASE(a_product_that_is_added_is_added_once) {
+  const SeveralAlgorithms several;
+  const GemmOperands of = operands(/*accumulate=*/true);
+  Tensor tuned;
+  tune_products(kCuda, [&] { tuned = of.result(kCuda); });
+  BOOST_TEST(same_bits(of.result(kCuda), tuned));
+}
+
+BOOST_AUTO_TEST_CASE(an_algorithm_whose_bits_change_is_not_chosen) {
+  const SeveralAlgorithms several;
+  emulated_blas().changing = 2;
+  const GemmOperands of = operands();
+  for (const bool accumulate : {false, true}) {
+    const GemmOperands one = operands(accumulate);
+    Tensor tuned;
+    const ProductChoices choices = tune_products(kCuda, [&] { tuned = one.result(kCuda); });
+    BOOST_TEST(same_bits(tuned, made_by(3, one)));
+    BOOST_TEST(choices.of.begin()->second.time_us == 2e6, boost::test_tools::tolerance(0.1));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(an_algorithm_that_fails_is_left_out) {
+  const SeveralAlgorithms several;
+  const GemmOperands of = operands();
+  emulated_blas().failing = 2;
+  Tensor tuned;
+  const ProductChoices choices = tune_products(kCuda, [&] { tuned = of.result(kCuda); });
+  BOOST_TEST(choices.of.begin()->second.n_candidate == 3);
+  emulated_blas().failing = -1;
+  BOOST_TEST(same_bits(tuned, made_by(3, of)));
+  emulated_blas().n_algorithms = 1;
+  emulated_blas().failing = 0;
+  BOOST_CHECK_EXCEPTION(tune_products(kCuda, [&] { of.result(kCuda); }), BackendError,
+                        says("[cuda] product of 9 x 300 and 300 x 7", "not supported"));
+}
+
+BOOST_AUTO_TEST_CASE(choices_of_another_device_or_library_are_refused) {
+  const SeveralAlgorithms several;
+  const GemmOperands of = operands();
+  const ProductChoices choices = tune_products(kCuda, [&] { of.result(kCuda); });
+  const auto refused = [](const ProductChoices& other) {
+    BOOST_CHECK_EXCEPTION(
+        use_product_choices(kCuda, other), ConfigError,
+        says("[products] expected choices that were made on ", "whose algorithms are others"));
+  };
+  ProductChoices other = choices;
+  other.device = "another";
+  refused(other);
+  other = choices;
+  other.library = "cuBLASLt 120000";
+  refused(other);
+
+  // An algorithm of another problem, where the file was written by hand.
+  other = choices;
+  auto node = other.of.extract(other.of.begin());
+  node.mapped().algorithm[0] ^= 1;
+  other.of.insert(std::move(node));
+  use_product_choices(kCuda, other);
+  BOOST_CHECK_EXCEPTION(of.result(kCuda), BackendError,
+                        says("[cuda] the algorithm that was chosen for a product of 9 x 300"));
+}
+
+}  // namespace
+BOOST_AUTO_TEST_SUITE_END()
+}  // namespace farfield::test
