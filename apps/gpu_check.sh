@@ -7,10 +7,11 @@ source apps/gpu_check/parts.sh
 source apps/gpu_check/table.sh
 
 # In the order of their worth: what a part leaves of its time is there for those after it.
-readonly all_parts=(build tests step attention torch-step torch-attention repeat bandwidth sanitize)
+readonly all_parts=(build tests step attention torch-step torch-attention repeat tuned bandwidth sanitize)
 # Seconds of 9 minutes; those of `build` count where there is one.
 declare -rA share=([build]=300 [tests]=60 [step]=80 [attention]=40 [torch-step]=90
-  [torch-attention]=110 [repeat]=50 [bandwidth]=35 [sanitize]=75)
+  [torch-attention]=110 [repeat]=50 [tuned]=60
+  [bandwidth]=35 [sanitize]=75)
 
 usage() {
   cat <<'TEXT'
@@ -34,6 +35,8 @@ table. A part that fails does not stop the others.
                    of FlexAttention, compiled with dynamic=False
   repeat           neox-162m on bytes, trained twice as a CUDA graph, once kernel by kernel: the same
                    metrics and weights, to the bit; products and attention repeated
+  tuned            the step under none, with the algorithms of its products measured (--tune on); and
+                   neox-162m trained with them, twice: the same metrics and weights, to the bit
   bandwidth        memory-bound operations as a share of the card's copy bandwidth, and a forward
                    pass of neox-162m over 131072 tokens, which must fit into 80 GB
   sanitize         compute-sanitizer on small shapes: memcheck, racecheck, initcheck, synccheck

@@ -47,7 +47,7 @@ int step(int argc, const char* const* argv, run::Processes& processes, std::ostr
   std::vector<std::string> posenc = {"alibi"};
   bool checkpointing = false;
   std::string cuda_graph = "auto";
-  std::string logits = "fp32";
+  std::string logits = "fp32", tune = "off";
   int64_t tensor_parallel = 1;
   cli::Options options(
       "bench step",
@@ -62,6 +62,8 @@ int step(int argc, const char* const* argv, run::Processes& processes, std::ostr
       .add("cuda-graph", cuda_graph, "auto|off",
            "on CUDA, record a step once and repeat it by one call, as `train` does")
       .add("logits", logits, "fp32|bf16", "of the head, as with `train`")
+      .add("tune", tune, "off|on",
+           "on CUDA, measure the algorithms of each matrix product first, as `train` does")
       .add("tensor-parallel", tensor_parallel, "N",
            "of several processes, so many have each model together, as with `train`");
   common.add_to(options);
@@ -71,7 +73,10 @@ int step(int argc, const char* const* argv, run::Processes& processes, std::ostr
   const auto n_process = static_cast<double>(grid.all.size());
   require<ConfigError>(cuda_graph == "auto" || cuda_graph == "off", "config",
                        "--cuda-graph: expected auto or off, got '", cuda_graph, "'");
-
+  require<ConfigError>(tune == "off" || tune == "on", "config", "--tune: expected off or on, got '",
+                       tune, "'");
+  require<ConfigError>(tune == "off" || common.where().kind == Device::Kind::cuda, "config",
+                       "--tune on: expected --device cuda, got ", common.where());
   const bool rounds_logits = rounds_logits_of(logits);
 
   ModelConfig config = model.config();
@@ -110,15 +115,18 @@ int step(int argc, const char* const* argv, run::Processes& processes, std::ostr
                 {"encoding", "ms/step", "min", "max", "tokens/s", "GFLOP/s", "of products", "MFU",
                  "against none", "peak MiB"},
                 24);
+  std::vector<std::string> chosen;
   const auto make = [&](const std::string& expression) {
     config.posenc = expression;
-    return std::make_unique<train::TimedStep>(
+    auto step = std::make_unique<train::TimedStep>(
         config,
         train::StepShape{.batch_size = batch_size,
                          .checkpointing = checkpointing,
                          .deterministic_reduce = common.where().kind == Device::Kind::cpu,
                          .rounds_logits = rounds_logits},
         common.dtype(), common.where(), cuda_graph == "auto", grid);
+    if (tune == "on") chosen.push_back(expression + ": " + summary(step->tune_products()));
+    return step;
   };
   std::vector<std::string> parts, given;
   const LeftOut left_out = measure_in_turn(
@@ -137,6 +145,8 @@ int step(int argc, const char* const* argv, run::Processes& processes, std::ostr
   if (common.where().kind != Device::Kind::cpu) {
     out << "\nhow the device is given a step:\n";
     for (const std::string& line : given) out << line << '\n';
+    if (!chosen.empty()) out << "\nits products:\n";
+    for (const std::string& line : chosen) out << line << '\n';
   }
   out << (grid.data.is_alone() ? "\nparts, each waited for, ms:\n" : "\nparts, ms:\n");
   for (const std::string& line : parts) out << line << '\n';

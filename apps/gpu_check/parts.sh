@@ -175,6 +175,21 @@ part_repeat() {
   return $status
 }
 
+part_tuned() {
+  need_tree || return
+  local status=0 unfinished=0
+  measure step-tuned step "${model[@]}" --posenc none --rounds 5 --tune on || return
+  mkdir -p "$out/repeat"
+  limited "$tree/bin/prepare" synthetic topic --documents 64,8,8 --output "$out/repeat/corpus" || return
+  train_again tuned --tune on && train_again copied --tune "$out/repeat/tuned/products.json" &&
+    { same_training "with the same products.json" tuned copied || status=1; } || unfinished=$?
+  cp "$out/repeat/tuned/products.json" "$out/products.json" || unfinished=1
+  rm -rf "$out/repeat"
+  ((unfinished)) && { echo "tuned: a training did not finish"; return $unfinished; }
+  grep '^none: [0-9]* measured' "$out/bench-step-tuned.log" || true
+  return $status
+}
+
 part_bandwidth() {
   need_tree || return
   local status=0

@@ -77,6 +77,11 @@ void add_options(cli::Options& options, RunConfig& c) {
       .add("logits", c.logits, "fp32|bf16",
            "of the head in training: bf16, with --precision bf16, halves the memory that its loss "
            "reads and writes and moves the loss a little; evaluation has fp32 (default: fp32)")
+      .add(
+          "tune", c.tune, "off|on|FILE",
+          "on CUDA, measure up to eight algorithms of cuBLASLt for each matrix product when the "
+          "run is started, and keep the fastest for all of it in its products.json; FILE: those of "
+          "another run, for the same bits (default: off, cuBLASLt's own choice)")
       .add("cuda-graph", c.cuda_graph, "auto|off",
            "on CUDA, record a step once and repeat it by one call, where the encoding allows it: "
            "the same numbers")

@@ -39,6 +39,7 @@ struct RunConfig {
   std::optional<std::string> precision;  ///< empty: fp32 on the CPU, bf16 on CUDA
   std::optional<std::string> logits;     ///< empty: fp32
   std::string device = "cpu";
+  std::optional<std::string> tune;  ///< "off", "on" or a file; empty: off
   std::string cuda_graph = "auto";
   bool checkpoint_activations = false;
   std::optional<int64_t> threads;

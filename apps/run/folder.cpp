@@ -57,6 +57,7 @@ RunFolder RunFolder::create(const fs::path& path, const Files& files,
   write_file_atomic(made.folder() / "metrics.csv", files.metrics_header);
   if (!files.tokenizer.empty())
     write_file_atomic(made.folder() / "tokenizer.json", files.tokenizer);
+  if (!files.products.empty()) write_file_atomic(made.folder() / "products.json", files.products);
   const fs::path checkpoints = made.folder() / "checkpoints";
   fs::create_directory(checkpoints, status);
   require<IoError>(!status, kWhere, path.string(), ": cannot write: ", status.message());

@@ -13,7 +13,7 @@
 namespace farfield::run {
 
 /// The folder of one training run: config.conf, manifest.json, metrics.csv, checkpoints/, eval/;
-/// tokenizer.json where the tokenizer is not built in.
+/// tokenizer.json where the tokenizer is not built in, products.json where products were measured.
 ///
 /// It is made complete or not at all. A folder opened for training is locked until this object
 /// goes, so that two processes never write to one run.
@@ -23,7 +23,8 @@ class RunFolder {
   struct Files {
     Settings config;
     std::string manifest, metrics_header;
-    std::string tokenizer;  ///< Tokenizer::file(); empty: none
+    std::string tokenizer = {};  ///< Tokenizer::file(); empty: none
+    std::string products = {};   ///< to_text(ProductChoices); empty: none
   };
   /// A new run with these files and what `fill` puts into its checkpoints/. ConfigError when
   /// something is there already; IoError, and nothing is there afterwards, when the folder cannot
@@ -40,6 +41,7 @@ class RunFolder {
   std::filesystem::path metrics() const { return path_ / "metrics.csv"; }
   std::filesystem::path manifest() const { return path_ / "manifest.json"; }
   std::filesystem::path tokenizer() const { return path_ / "tokenizer.json"; }
+  std::filesystem::path products() const { return path_ / "products.json"; }
   std::filesystem::path checkpoints() const { return path_ / "checkpoints"; }
   std::filesystem::path eval() const { return path_ / "eval"; }
   /// Removes the folder with everything in it. Nothing else of it may be used afterwards.

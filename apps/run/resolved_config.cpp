@@ -300,6 +300,15 @@ ResolvedConfig resolve(const RunConfig& request) {
     check_rounded_logits(c);
   else
     filled.logits.reset();
+  c.tune = filled.tune.value_or("off");
+  if (c.tune == "off" || c.tune.empty()) {
+    c.tune.clear();
+    filled.tune.reset();
+  }
+  require<ConfigError>(c.tune.empty() || c.device.kind == Device::Kind::cuda, kWhere,
+                       "--tune: expected --device cuda, whose library has algorithms to choose "
+                       "from, got ",
+                       c.device);
   c.model.posenc = canonical_posenc(filled.posenc, c);
   filled.posenc = c.model.posenc;
   c.settings = to_settings(filled);
@@ -330,7 +339,10 @@ std::string canonical_posenc(const std::string& expression, const ResolvedConfig
 ResolvedConfig config_of_file(const std::string& file, const Settings& settings,
                               const std::optional<std::string>& device) {
   RunConfig config = to_run_config(file, settings);
-  if (device) config.device = *device;
+  if (device) {
+    config.device = *device;
+    config.tune.reset();  // of the products of training, on its device
+  }
   if (device || is_cuda_name(config.device)) parse_device(config.device);
   try {
     return resolve(config);

@@ -38,6 +38,7 @@ struct ResolvedConfig {
   DType dtype = DType::f32;
   Device device = {};
   bool rounds_logits = false;  ///< in training, to bfloat16
+  std::string tune;            ///< "on", or the file of measured products; empty: none
   bool uses_cuda_graph = true, checkpoint_activations = false, deterministic_reduce = true;
   std::optional<int64_t> threads;  ///< empty: as many as there are
   int64_t log_every = 1, valid_every = 0, valid_windows = 1, checkpoint_every = 0, keep = 1,

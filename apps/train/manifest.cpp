@@ -67,10 +67,19 @@ Json describe(const run::ResolvedConfig& config, const run::TrainingData& data,
   return json;
 }
 
+void set_products(Json& json, const std::string& products) {
+  if (!products.empty()) json["products"] = {{"hash", hash_hex(products)}};
+}
+
+std::string text_of(const Json& json) {
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
 }  // namespace
 
 std::string run_manifest(const run::ResolvedConfig& config, const run::TrainingData& data,
-                         int64_t n_parameters, const std::string& run) {
+                         int64_t n_parameters, const std::string& products,
+                         const std::string& run) {
   Json json = {{"config_hash", hash_hex(run::to_text(run::identity(config.settings)))},
                {"data", describe(config, data, run)},
                {"tokenizer",
@@ -81,11 +90,13 @@ std::string run_manifest(const run::ResolvedConfig& config, const run::TrainingD
                {"parameters", n_parameters},
                {"started", call()},
                {"resumed", Json::array()}};
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  set_products(json, products);
+  return text_of(json);
 }
 
 std::string manifest_resumed(const std::string& name, const std::string& manifest, int64_t step,
-                             const run::ResolvedConfig& config, const std::string& run) {
+                             const run::ResolvedConfig& config, const std::string& products,
+                             const std::string& run) {
   Json json = read_json({"manifest", name, manifest});
   require<IoError>(json.is_object() && json.contains("resumed") && json["resumed"].is_array(),
                    "manifest", name, ": expected a JSON object with a list 'resumed'");
@@ -101,7 +112,15 @@ std::string manifest_resumed(const std::string& name, const std::string& manifes
         set_place(one, run::corpus_place(config.data[i].path, run));
     }
   }
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  set_products(json, products);
+  return text_of(json);
+}
+
+bool has_products(const std::string& name, const std::string& manifest,
+                  const std::string& products) {
+  const Json json = read_json({"manifest", name, manifest});
+  if (!json.is_object() || !json.contains("products")) return false;
+  return whole_member<std::string>(json["products"], "hash") == hash_hex(products);
 }
 
 }  // namespace farfield::train

@@ -9,13 +9,18 @@ namespace farfield::train {
 
 /// manifest.json of a new run: hashes of data, tokenizer and configuration; what the program was
 /// built from and with; the machine it runs on. `run` is its folder: where the corpora lie is
-/// recorded from there too.
+/// recorded from there too. `products`: its products.json, "" for none.
 std::string run_manifest(const run::ResolvedConfig& config, const run::TrainingData& data,
-                         int64_t n_parameters, const std::string& run);
+                         int64_t n_parameters, const std::string& products, const std::string& run);
 
-/// The manifest with one more entry in its list of resumed calls, and where the corpora lie now.
-/// IoError when it is no manifest.
+/// The manifest with one more entry in its list of resumed calls, and where the corpora lie now;
+/// `products` as they are from then on. IoError when it is no manifest.
 std::string manifest_resumed(const std::string& name, const std::string& manifest, int64_t step,
-                             const run::ResolvedConfig& config, const std::string& run);
+                             const run::ResolvedConfig& config, const std::string& products,
+                             const std::string& run);
+
+/// Whether that is the products.json that the manifest knows. IoError when it is no manifest.
+bool has_products(const std::string& name, const std::string& manifest,
+                  const std::string& products);
 
 }  // namespace farfield::train

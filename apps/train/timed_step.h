@@ -18,6 +18,7 @@ class TimedStep {
   TimedStep(const ModelConfig& config, const StepShape& shape, DType dtype, const Device& device,
             bool uses_graph = true, const ProcessGrid& processes = {});
 
+  ProductChoices tune_products() { return step_.tune_products(); }
   /// A step. Seconds, the device being waited for before each look at the clock.
   double run();
   /// The same in parts, each waited for and none recorded: seconds of forward, backward and update.

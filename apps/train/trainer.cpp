@@ -101,6 +101,12 @@ Trainer::Tokens Trainer::tokens_of(int64_t step) {
   return tokens;
 }
 
+ProductChoices Trainer::tune_products() {
+  if (!next_) next_ = tokens_of(done_);
+  step_.take(next_->inputs, next_->targets, done_);
+  return step_.tune_products();
+}
+
 StepResult Trainer::step() {
   const auto start = std::chrono::steady_clock::now();
   StepResult result;

@@ -57,6 +57,9 @@ class Trainer {
   /// step().
   std::optional<double> valid_loss();
 
+  /// Measures the products of the next step: TrainingStep::tune_products().
+  ProductChoices tune_products();
+
   const run::ResolvedConfig& config() const { return config_; }
   run::TrainState state() const;
   /// Parameters of the whole model.

@@ -9,6 +9,7 @@
 #include "apps/run/together.h"
 #include "apps/train/manifest.h"
 #include "apps/train/training_memory.h"
+#include "apps/train/tuned_products.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 #include "engine/base/interrupt.h"
@@ -81,9 +82,11 @@ TrainingRun TrainingRun::start(const run::ResolvedConfig& config, const std::str
     fail<Interrupted>(kWhere, "stopped on request before the first step");
   const run::NamedTensors weights = trainer->model_tensors(),
                           moments = trainer->optimizer_tensors();
+  const TunedProducts products = choose_products(*trainer);
   const run::RunFolder::Files files = {
-      config.settings, run_manifest(config, opened.data, trainer->n_parameter(), out),
-      MetricsFile::header(), opened.data.tokenizer().file()};
+      config.settings,
+      run_manifest(config, opened.data, trainer->n_parameter(), products.file, out),
+      MetricsFile::header(), opened.data.tokenizer().file(), products.file};
   std::optional<run::RunFolder> folder;
   run::in_first(group.communicator(), [&] {
     folder = run::RunFolder::create(out, files, [&](const auto& checkpoints) {
@@ -94,6 +97,7 @@ TrainingRun TrainingRun::start(const run::ResolvedConfig& config, const std::str
   TrainingRun run(std::move(*folder), std::move(opened.check), std::move(trainer), state.metrics);
   run.saved_step_ = 0;
   run.is_new_ = true;
+  run.products_said_ = products.said;
   return run;
 }
 
@@ -123,15 +127,22 @@ TrainingRun TrainingRun::resume(const run::ResolvedConfig& config, const std::st
   run::check_parameter_bounds(
       trainer->model().encoding(),
       (run::list_checkpoints(folder.checkpoints()).back() / "model.safetensors").string());
+  TunedProducts products;
   std::string manifest;
-  if (group.is_first() && !trainer->is_done())  // a finished run stays as it is
-    manifest = manifest_resumed(folder.manifest().string(), read_file(folder.manifest()),
-                                checkpoint.state.step, config, path);
+  if (!trainer->is_done()) {  // a finished run stays as it is
+    products = choose_products(*trainer, folder);
+    if (group.is_first())
+      manifest = manifest_resumed(folder.manifest().string(), read_file(folder.manifest()),
+                                  checkpoint.state.step, config, products.file, path);
+  }
   if (group.is_first()) folder.rename(config.name);
   TrainingRun run(std::move(folder), std::move(opened.check), std::move(trainer),
                   checkpoint.state.metrics);
-  // Once nothing can be refused any more.
+  // Once nothing can be refused any more; first what products.json is compared with.
   if (!manifest.empty()) write_file_atomic(run.folder().manifest(), manifest);
+  if (group.is_first() && !products.said.empty())
+    write_file_atomic(run.folder().products(), products.file);
+  run.products_said_ = products.said;
   run.saved_step_ = checkpoint.state.step;
   return run;
 }
@@ -158,6 +169,7 @@ cli::ExitCode TrainingRun::make_steps(cli::Progress& progress, std::optional<int
   }
   if (metrics_ && metrics_->is_new())
     progress.say(concat("[train] ", folder_.metrics().string(), " was gone; its rows begin anew"));
+  if (!products_said_.empty()) progress.say(std::exchange(products_said_, {}));
   while (!trainer_->is_done()) {
     const int64_t done = trainer_->state().step;
     const bool is_requested = run::in_any(processes(), cli::stop_requested());

@@ -77,6 +77,7 @@ class TrainingRun {
   int64_t logged_tokens_ = 0;  // at the row before
   double logged_time_s_ = 0, logged_wait_s_ = 0, logged_sum_wait_s_ = 0;
   bool has_said_how_ = false;  // the device is given its steps
+  std::string products_said_;  // what is still to be said of measured products
 };
 
 }  // namespace farfield::train

@@ -337,6 +337,23 @@ StepOutcome TrainingStep::outcome() {
   return outcome;
 }
 
+ProductChoices TrainingStep::tune_products() {
+  const auto work = [this] {
+    optimizer_->zero_grad();
+    forward_backward(/*sends=*/false);
+    optimizer_->zero_grad();
+  };
+  std::string chosen;
+  if (processes().all.is_first())
+    chosen = to_text(farfield::tune_products(device_, work));
+  else
+    work();
+  chosen = processes().all.communicator().broadcast(chosen);
+  ProductChoices choices = parse_product_choices("the first process's", chosen);
+  use_product_choices(device_, choices);
+  return choices;
+}
+
 void TrainingStep::restore(const std::map<std::string, Tensor>& weights,
                            const std::map<std::string, Tensor>& moments, int64_t t) {
   graph_.forget();  // it updates the moments that are replaced

@@ -14,6 +14,7 @@
 #include "engine/autograd.h"
 #include "engine/base/interrupt.h"
 #include "engine/distributed/sharded_optimizer.h"
+#include "engine/product_choices.h"
 #include "engine/step_graph.h"
 #include "layers/dropout_streams.h"
 #include "layers/transformer.h"
@@ -93,6 +94,11 @@ class TrainingStep {
   void update(double lr, const Tensor& mean_loss);
   /// forward() and backward() of all of its pieces. Interrupted as run().
   void forward_backward() { forward_backward(/*sends=*/false); }
+
+  /// Computes the gradients of the batch of the latest take() once, to measure the products on the
+  /// way (tune_products()), and drops them. The choices are in use from then on, in all processes
+  /// those of the first. Interrupted as run().
+  ProductChoices tune_products();
 
   /// Takes over the weights, the moments of the optimizer and their count. IoError, with nothing
   /// changed, names a tensor that is missing, not known, or of another shape.

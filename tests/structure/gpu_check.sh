@@ -28,6 +28,10 @@ while (($#)); do
     --tokens) words+=(--tokens 32) ;;
     --lengths) words+=(--lengths 16) ;;
     --rounds) ;;
+    --tune)
+      if [[ $2 != on && ! -s $2 ]]; then echo "--tune: no $2"; exit 1; fi
+      is_tuned=1
+      ;;
     bandwidth) words+=(bandwidth --rows 8 --width 16 --vocab-size 11 --weights 100); shift; continue ;;
     *) words+=("$1"); shift; continue ;;
   esac
@@ -40,11 +44,13 @@ source $folder/tiny.sh
 $bench "\${words[@]}" --rounds 1 --threads 1 | sed 's/^smoke, [0-9.]*M/neox-162m, 162.3M/' || exit
 [[ \${words[0]} == step && ! -e $folder/uncaptured ]] || exit 0
 for one in none alibi kerple_log bias_wht fire; do echo "\$one: one CUDA graph of 9 kernels and copies"; done
+if [[ \${is_tuned-} ]]; then echo "none: 26 measured, 9 faster"; fi
 TEXT
 program tree/build/bin/train <<TEXT
 [[ -e $folder/other_seed && "\$*" == */again* ]] && set -- "\${@/#3/4}"
 source $folder/tiny.sh
-exec $train "\${words[@]}" --threads 1
+$train "\${words[@]}" --threads 1 || exit
+if [[ "\$*" =~ --tune.*--out\ ([^ ]+) || "\$*" =~ --out\ ([^ ]+).*--tune ]]; then echo {} >"\${BASH_REMATCH[1]}/products.json"; fi
 TEXT
 program tree/build/bin/prepare <<<"exec $prepare \"\$@\""
 for test in test_cuda_gemm test_cuda_attention test_cuda_linear test_devices; do
@@ -83,7 +89,7 @@ row() { grep -E -- "$2" said >/dev/null || { expect "$1" "a line like '$2'" none
 
 check
 expect "a run in which all passes" 0 "$got"
-for part in tests step attention torch-step torch-attention repeat bandwidth sanitize; do
+for part in tests step attention torch-step torch-attention repeat tuned bandwidth sanitize; do
   row "$part" "^$part +passed +[0-9]+  "
 done
 says "the tests for a card, and no others" "tests: 4 of 4 passed"
@@ -101,6 +107,9 @@ row "what a peer cannot" '^attention bias_wht 16 +torch flash +skipped: it canno
 row "a repeated training" '^training repeated +train neox-162m +the same bits'
 row "a graph's training" '^with and without a CUDA graph +train neox-162m +the same bits'
 for tool in memcheck racecheck initcheck synccheck; do row "$tool" "^$tool +compute-sanitizer +7 of 7 passed"; done
+row "a tuned step" "^step none +CUDA graph, tuned +[0-9.]+ +[0-9.]+ +[0-9.]+ % +[0-9.]+"
+row "its products" '^tuned +passed .*none: 26 measured, 9 faster'
+row "a tuned training" '^with the same products.json +train neox-162m +the same bits'
 row "the forward pass" '^forward pass alibi 16 +farfield +[0-9.]+ +[0-9.]+ +[0-9.]+ tokens/s'
 row "what memory limits" '^AdamW +farfield .*of copy'
 grep -qx 'told 162.3M' out/torch-step.log || expect "the peer's model" "told 162.3M" "$(cat out/torch-step.log)"
@@ -120,7 +129,7 @@ row "what does not" '^with and without a CUDA graph +train neox-162m +the same b
 rm other_seed
 
 echo attention >hanging
-check --minutes 1 --skip repeat,sanitize
+check --minutes 1 --skip repeat,tuned,sanitize
 expect "a part that hangs" 1 "$got"
 row "its limit" '^attention +TIMED OUT'
 row "the next" '^torch-step +passed'

@@ -8,6 +8,7 @@
 #include "apps/bench/commands.h"
 #include "apps/cli/options.h"
 #include "engine/base/error.h"
+#include "engine/product_choices.h"
 #include "tests/support/cuda/capture.h"
 #include "tests/support/messages.h"
 
@@ -15,7 +16,7 @@ namespace farfield::bench {
 BOOST_AUTO_TEST_SUITE(test_bench_graph)  // ctest: emulated
 namespace {
 
-std::string run(const char* device, const char* cuda_graph) {
+std::string run(const char* device, const char* cuda_graph, const char* tune = "off") {
   const std::vector<const char*> words = {"bench",        "step",
                                           "--device",     device,
                                           "--preset",     "smoke",
@@ -23,6 +24,7 @@ std::string run(const char* device, const char* cuda_graph) {
                                           "--batch",      "2",
                                           "--rounds",     "2",
                                           "--posenc",     "alibi, fire, cape",
+                                          "--tune",       tune,
                                           "--cuda-graph", cuda_graph};
   std::ostringstream out;
   BOOST_TEST(bench(static_cast<int>(words.size()), words.data(), out) == cli::kDone);
@@ -51,6 +53,19 @@ BOOST_AUTO_TEST_CASE(no_step_is_repeated_where_that_is_turned_off_or_on_the_cpu)
   BOOST_TEST(emulation::n_graph_launches() == before);
   BOOST_CHECK_EXCEPTION(run("cuda", "on"), ConfigError,
                         says("--cuda-graph: expected auto or off, got 'on'"));
+}
+
+BOOST_AUTO_TEST_CASE(the_products_of_each_step_are_measured_first) {
+  const std::string text = run("cuda", "auto", "on");
+  BOOST_TEST(has(text, "its products:\nalibi: "), text);
+  BOOST_TEST(has(text, "fire: "), text);
+  BOOST_TEST(has(text, " measured, 0 faster by another algorithm than the one that cuBLASLt"),
+             text);
+  use_product_choices({Device::Kind::cuda, 0}, {});
+  BOOST_CHECK_EXCEPTION(run("cpu", "auto", "on"), ConfigError,
+                        says("--tune on: expected --device cuda, got cpu"));
+  BOOST_CHECK_EXCEPTION(run("cuda", "auto", "maybe"), ConfigError,
+                        says("--tune: expected off or on, got 'maybe'"));
 }
 
 }  // namespace

@@ -92,6 +92,7 @@ BOOST_AUTO_TEST_CASE(only_what_changes_the_weights_belongs_to_the_identity) {
   BOOST_CHECK(a == same);
   const Settings other = identity(resolved([](RunConfig& r) { r.seed = 2; }).settings);
   BOOST_TEST(first_difference(a, other) == "seed");
+  BOOST_CHECK(a == identity(resolved([](RunConfig& r) { r.tune = "off"; }).settings));
 }
 
 BOOST_AUTO_TEST_CASE(a_run_from_before_an_option_has_its_default) {
