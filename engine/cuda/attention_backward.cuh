@@ -144,20 +144,22 @@ __device__ void multiply(
     const Scores& scores,
     BackwardShared<kOwnsKeys ? Side::keys : Side::queries, T, D, Scores>& shared,
     BackwardFar<T, D>& far, int stage, bool has_near, bool has_far, const Lane& lane,
-    float (&s)[kPieces][4], [[maybe_unused]] float (&dp)[kPieces][4]) {
+    float (&s)[1][kPieces][4], [[maybe_unused]] float (&dp)[1][kPieces][4]) {
   if (has_near)
     multiply_by_rows<kOwnsKeys, D>(
-        s, [&](int k) { return load_left(shared.own_x, lane.first, k); }, shared.loop_x[stage], 0);
+        s, [&](int, int k) { return load_left(shared.own_x, lane.first, k); }, shared.loop_x[stage],
+        0);
   if constexpr (Scores::kIsGeneral)
     if (has_far) {
-      float other[kPieces][4] = {};
+      float other[1][kPieces][4] = {};
       multiply_by_rows<kOwnsKeys, D>(
-          other, [&](int k) { return load_left(far.own, lane.first, k); }, far.loop, 0);
-      take_far<kOwnsKeys>(scores, s, other, lane.row, lane.column);
+          other, [&](int, int k) { return load_left(far.own, lane.first, k); }, far.loop, 0);
+      take_far<kOwnsKeys>(scores, s[0], other[0], lane.row, lane.column);
     }
   if constexpr (kMakesDx)
     multiply_by_rows<kOwnsKeys, D>(
-        dp, [&](int k) { return load_left(shared.own_y, lane.first, k); }, shared.loop_y[stage], 0);
+        dp, [&](int, int k) { return load_left(shared.own_y, lane.first, k); },
+        shared.loop_y[stage], 0);
 }
 
 /// s: scores to probabilities; dp: to gradients of the dot products but for 1 / kUnit, and with
@@ -262,9 +264,8 @@ __global__ void __launch_bounds__(kBlock, kBlocks<D, Scores>)
     }
     Scores scores(p, head);
     SegmentWalk<S> walk(p.row_bias, args.segments, h, head, own, p.n_query, p.n_batch, p.n_head);
-    [[maybe_unused]] float dx[kMakesDx ? S::kColumns / 8 : 1][4] = {},
-                                                           dv[kMakesDv ? S::kColumns / 8 : 1][4] =
-                                                               {};
+    [[maybe_unused]] float dx[1][kMakesDx ? S::kColumns / 8 : 1][4] = {};
+    [[maybe_unused]] float dv[1][kMakesDv ? S::kColumns / 8 : 1][4] = {};
     const TileList tiles = kOwnsKeys ? p.template query_tiles<kTileRows, kLoop>(own)
                                      : p.template key_tiles<kTileRows, kLoop>(own);
     const auto load_loop = [&](int t, int stage) {
@@ -301,13 +302,13 @@ __global__ void __launch_bounds__(kBlock, kBlocks<D, Scores>)
         __syncthreads();
       }
 
-      float s[kPieces][4] = {};
-      [[maybe_unused]] float dp[kPieces][4] = {};
+      float s[1][kPieces][4] = {};  // of one group of rows
+      [[maybe_unused]] float dp[1][kPieces][4] = {};
       multiply<kOwnsKeys, kMakesDx>(scores, shared, far, stage, has_near, has_far, lane, s, dp);
       [[maybe_unused]] TableParts<S> parts;
       take_gradients<kOwn, kMakesDx, kMakesTables>(p, args, scores,
                                                    shared.rows[kOwnsKeys ? stage : 0], query, key,
-                                                   lane, has_copies, s, dp, parts, segments);
+                                                   lane, has_copies, s[0], dp[0], parts, segments);
       if constexpr (kMakesTables) {
         dtables.add(parts, p.first_position() + query - key, p, args, tables);
       } else if (!kOwnsKeys && Scores::kIsGeneral && args.segments) {
@@ -336,9 +337,9 @@ __global__ void __launch_bounds__(kBlock, kBlocks<D, Scores>)
       __syncthreads();
     }
     if constexpr (kMakesDx)
-      put_sums<S::kColumns>(dx, kBack, kBack, shared.own_x, lane.first, lane.first_column);
+      put_sums<S::kColumns>(dx[0], kBack, kBack, shared.own_x, lane.first, lane.first_column);
     if constexpr (kMakesDv)
-      if (args.dv) put_sums<S::kColumns>(dv, 1, 1, shared.own_y, lane.first, lane.first_column);
+      if (args.dv) put_sums<S::kColumns>(dv[0], 1, 1, shared.own_y, lane.first, lane.first_column);
     __syncwarp();
     const auto store = [&](const auto& sums, T* to) {
       store_warp_rows<S::kColumns>(sums, lane.first, lane.first_column,

@@ -1,6 +1,6 @@
 #pragma once
-// The forward pass: a block owns kOwn queries (Sizes) of one head and walks the tiles of keys that
-// they see, with the softmax by blocks of FlashAttention (Dao et al. 2022, arXiv:2205.14135).
+// The forward pass: a block owns kQueries queries (Sizes) of one head and walks the tiles of keys
+// that they see, with the softmax by blocks of FlashAttention (Dao et al. 2022, arXiv:2205.14135).
 
 #include "engine/cuda/attention_normalizer.cuh"
 #include "engine/cuda/context.h"
@@ -18,10 +18,23 @@ template <class T, int D, class Scores>
 struct ForwardShared {
   static constexpr int kStages = Scores::kIsGeneral ? 1 : 2;  // while one is read, one is loaded
   using S = Sizes<T, D, Scores::kIsGeneral>;
-  Tile<T, D, S::kOwn> q;
-  Tile<T, D, S::kKeys> k[kStages], v[kStages];
+  static_assert(S::kQueries <= 2 * kTile && S::kKeys <= kTile, "what the tables of a tile reach");
+  using Queries = Tile<T, D, S::kQueries>;
+  struct Stage {
+    Tile<T, D, S::kKeys> k, v;
+  };
+  // The block's queries, and later its sums for them, take the place of the second stage, if there
+  // is one: they are in registers before it is loaded, and complete when all has been read.
+  struct AfterStage {
+    Stage first;
+    Queries q;
+  };
+  union {
+    Stage stages[kStages];
+    AfterStage after;
+  };
   typename Scores::Shared scores[kStages];
-  Tile<T, D, S::kOwn> far_q;  // last: left out without far copies
+  Queries far_q;  // last: left out without far copies
 };
 
 /// The largest, and the sum, of the values of the four lanes that hold a row.
@@ -34,19 +47,24 @@ __device__ inline float row_sum(float x) {
   return x + __shfl_xor_sync(kAllLanes, x, 2);
 }
 
-/// One warp's 16 rows, and of their sums kColumns columns.
+/// One warp's rows, kGroups times 16, and of their sums kColumns columns. A lane holds rows 8
+/// apart, the first row() of the block's tile.
 template <class T, int D, class Scores>
 class ForwardRows {
  public:
   using S = Sizes<T, D, Scores::kIsGeneral>;
+  static constexpr int kGroups = S::kGroups, kRows = 2 * kGroups;  // of a lane
   static constexpr int kPieces = S::kKeys / 8;
+  using Pieces = float[kGroups][kPieces][4];
 
   __device__ ForwardRows(const Problem<T>& p, int query) : p_(p) {
     const int lane = static_cast<int>(threadIdx.x) % kWarp;
-    row_ = S::first_row() + lane / 4;
+    row_ = first() + lane / 4;
     query_ = query + row_;
-    for (int r = 0; r < 2; ++r) {
+#pragma unroll
+    for (int r = 0; r < kRows; ++r) {
       const int i = query_ + 8 * r;
+      max_[r] = -kInfinity;
       factor_[r] = p.scale * Scores::kUnit;
       if (p.row_scale && i < p.n_query) factor_[r] *= p.row_scale[i];
       if constexpr (Scores::kIsGeneral)
@@ -54,88 +72,110 @@ class ForwardRows {
     }
   }
 
+  /// The first of the warp's rows. Of the last tiles of keys the later half of a block's rows sees
+  /// more; in half of the blocks other warps have it, since a scheduler has the same warps of all.
+  __device__ static int first() {
+    const int first = S::first_row() * kGroups;
+    if constexpr (kGroups == 1) return first;
+    return first ^ (static_cast<int>(blockIdx.x) / 4 % 2 * (S::kQueries / 2));
+  }
   /// The first row and column of the block's tiles that this lane holds.
   __device__ int row() const { return row_; }
   __device__ static int column() { return static_cast<int>(threadIdx.x) % 4 * 2; }
 
   /// s: dot products to scores; and the largest of each row so far.
-  __device__ void take_scores(Scores& scores, float (&s)[kPieces][4], float (&largest)[2]) const {
-    largest[0] = max_[0];
-    largest[1] = max_[1];
-    scores.template for_tile<true>([&](auto&& score) {
+  __device__ void take_scores(Scores& scores, Pieces& s, float (&largest)[kRows]) const {
+    const auto take = [&](auto&& score) {
+#pragma unroll
+      for (int g = 0; g < kGroups; ++g)
+#pragma unroll
+        for (int n = 0; n < kPieces; ++n)
+#pragma unroll
+          for (int i = 0; i < 4; ++i) {
+            const int r = 2 * g + i / 2;
+            s[g][n][i] =
+                score(s[g][n][i], factor_[r], row_ + 8 * r, 8 * n + column() + i % 2).value;
+          }
+    };
+    if constexpr (Scores::kIsGeneral) {
+      scores.template for_tile<true>(take);
+    } else {
+      scores.for_tile_without_mask(take);
+      scores.hide(s, row_, column());
+    }
+#pragma unroll
+    for (int r = 0; r < kRows; ++r) {
+      largest[r] = max_[r];
 #pragma unroll
       for (int n = 0; n < kPieces; ++n)
 #pragma unroll
-        for (int i = 0; i < 4; ++i) {
-          const int r = i / 2;
-          s[n][i] = score(s[n][i], factor_[r], row_ + 8 * r, 8 * n + column() + i % 2).value;
-          largest[r] = fmaxf(largest[r], s[n][i]);
-        }
-    });
-    largest[0] = row_max(largest[0]);
-    largest[1] = row_max(largest[1]);
+        for (int i = 0; i < 2; ++i) largest[r] = fmaxf(largest[r], s[r / 2][n][r % 2 * 2 + i]);
+      largest[r] = row_max(largest[r]);
+    }
   }
 
-  __device__ void keep_largest(const float (&largest)[2]) {
-    max_[0] = largest[0];
-    max_[1] = largest[1];
+  __device__ void keep_largest(const float (&largest)[kRows]) {
+#pragma unroll
+    for (int r = 0; r < kRows; ++r) max_[r] = largest[r];
   }
 
   /// Scores to probabilities, relative to the largest score so far, and with it all that was summed
   /// before.
-  __device__ void normalize(float (&s)[kPieces][4], const float (&largest)[2]) {
-    float shift[2], threshold[2];
+  __device__ void normalize(Pieces& s, const float (&largest)[kRows]) {
 #pragma unroll
-    for (int r = 0; r < 2; ++r) {
+    for (int r = 0; r < kRows; ++r) {
+      const int g = r / 2, half = r % 2;
       // A row that has seen nothing yet: relative to 0, all its terms are 0.
-      shift[r] = largest[r] == -kInfinity ? 0 : largest[r];
-      threshold[r] = -kInfinity;
+      float shift = largest[r] == -kInfinity ? 0 : largest[r], threshold = -kInfinity;
+      bool is_relative = true;
       if constexpr (Scores::kIsGeneral) {
-        if (p_.is_clamped) threshold[r] = clamp_threshold(p_.kind, p_.parameter, largest[r]);
-        if (p_.is_relu) {
-          shift[r] = relu_factor_[r];
-          continue;
+        if (p_.is_clamped) threshold = clamp_threshold(p_.kind, p_.parameter, largest[r]);
+        is_relative = !p_.is_relu;
+        if (p_.is_relu) shift = relu_factor_[r];
+      }
+      if (is_relative) {
+        const float by = Scores::exp(max_[r] - shift);
+        max_[r] = largest[r];
+        sum_[r] *= by;
+#pragma unroll
+        for (int n = 0; n < S::kColumns / 8; ++n) {
+          out_[g][n][2 * half] *= by;
+          out_[g][n][2 * half + 1] *= by;
         }
       }
-      const float by = Scores::exp(max_[r] - shift[r]);
-      max_[r] = largest[r];
-      sum_[r] *= by;
 #pragma unroll
-      for (int n = 0; n < S::kColumns / 8; ++n) {
-        out_[n][2 * r] *= by;
-        out_[n][2 * r + 1] *= by;
-      }
+      for (int n = 0; n < kPieces; ++n)
+#pragma unroll
+        for (int i = 2 * half; i < 2 * half + 2; ++i) {
+          s[g][n][i] = probability<Scores>(p_, s[g][n][i], shift, threshold);
+          sum_[r] += s[g][n][i];
+        }
     }
-#pragma unroll
-    for (int n = 0; n < kPieces; ++n)
-#pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        s[n][i] = probability<Scores>(p_, s[n][i], shift[i / 2], threshold[i / 2]);
-        sum_[i / 2] += s[n][i];
-      }
   }
 
   /// Dropout, of the pairs of a tile.
-  __device__ void drop(Scores& scores, float (&probabilities)[kPieces][4]) const {
+  __device__ void drop(Scores& scores, Pieces& probabilities) const {
 #pragma unroll
-    for (int n = 0; n < kPieces; ++n)
+    for (int g = 0; g < kGroups; ++g)
 #pragma unroll
-      for (int i = 0; i < 4; ++i)
-        probabilities[n][i] *= scores.kept(row_ + i / 2 * 8, 8 * n + column() + i % 2);
+      for (int n = 0; n < kPieces; ++n)
+#pragma unroll
+        for (int i = 0; i < 4; ++i)
+          probabilities[g][n][i] *=
+              scores.kept(row_ + 16 * g + i / 2 * 8, 8 * n + column() + i % 2);
   }
 
-  __device__ void add_values(const float (&probabilities)[kPieces][4],
-                             const Tile<T, D, S::kKeys>& values) {
+  __device__ void add_values(const Pieces& probabilities, const Tile<T, D, S::kKeys>& values) {
     add_weighted_rows<S::kColumns>(out_, probabilities, values, S::first_column());
   }
 
   /// Through the warp's rows of a tile that nobody else uses.
   __device__ void store(const ForwardOutputs<T>& to, int head, int first_query,
-                        Tile<T, D, S::kOwn>& tile) {
-    const int first = S::first_row(), first_column = S::first_column();
-    float by[2];
+                        Tile<T, D, S::kQueries>& tile) {
+    const int first_column = S::first_column();
+    float by[kRows];
 #pragma unroll
-    for (int r = 0; r < 2; ++r) {
+    for (int r = 0; r < kRows; ++r) {
       const float sum = row_sum(sum_[r]);
       by[r] = p_.is_relu ? 1 : sum == 0 ? 0 : 1 / sum;
       const int i = query_ + 8 * r;
@@ -147,91 +187,106 @@ class ForwardRows {
       if (to.threshold) to.threshold[at] = clamp_threshold(p_.kind, p_.parameter, max_[r]);
       if (to.sum) to.sum[at] = sum;
     }
-    put_sums<S::kColumns>(out_, by[0], by[1], tile, first, first_column);
+#pragma unroll
+    for (int g = 0; g < kGroups; ++g)
+      put_sums<S::kColumns>(out_[g], by[2 * g], by[2 * g + 1], tile, first() + g * kWarpRows,
+                            first_column);
     __syncwarp();
-    store_warp_rows<S::kColumns>(tile, first, first_column,
-                                 p_.token_rows(to.out, head, first_query));
+#pragma unroll
+    for (int g = 0; g < kGroups; ++g)
+      store_warp_rows<S::kColumns>(tile, first() + g * kWarpRows, first_column,
+                                   p_.token_rows(to.out, head, first_query));
   }
 
  private:
   const Problem<T>& p_;
-  int row_, query_;  // of this lane; it holds row_ + 8, too
-  float factor_[2], relu_factor_[2] = {};
-  float max_[2] = {-kInfinity, -kInfinity}, sum_[2] = {};
-  float out_[S::kColumns / 8][4] = {};
+  int row_, query_;  // of this lane; it holds row_ + 8, ... too
+  float factor_[kRows], relu_factor_[kRows] = {};
+  float max_[kRows], sum_[kRows] = {};
+  float out_[kGroups][S::kColumns / 8][4] = {};
 };
 
+/// As kBlocks, in the forward pass: two groups of rows take more registers, and save enough work.
 template <class T, int D, class Scores>
-__global__ void __launch_bounds__(kBlock, kBlocks<D, Scores>)
+inline constexpr int kForwardBlocks =
+    Sizes<T, D, Scores::kIsGeneral>::kGroups > 1 ? 2 : kBlocks<D, Scores>;
+
+template <class T, int D, class Scores>
+__global__ void __launch_bounds__(kBlock, kForwardBlocks<T, D, Scores>)
     attention_forward_kernel(Problem<T> p, ForwardOutputs<T> to) {
   auto& shared = *dynamic_shared<ForwardShared<T, D, Scores>>();
   using S = Sizes<T, D, Scores::kIsGeneral>;
-  const int n_tiles = (p.n_query + S::kOwn - 1) / S::kOwn;
+  const int n_tiles = (p.n_query + S::kQueries - 1) / S::kQueries;
   const auto block = static_cast<int>(blockIdx.x);
   // The longest rows first: what is left for the end is short.
-  const int head = block % p.heads(), query = (n_tiles - 1 - block / p.heads()) * S::kOwn;
-  const int first = S::first_row();
+  const int head = block % p.heads(), query = (n_tiles - 1 - block / p.heads()) * S::kQueries;
 
+  using WarpRows = ForwardRows<T, D, Scores>;
+  constexpr int kGroups = WarpRows::kGroups;
   constexpr bool kIsPlain = !Scores::kIsGeneral;
   Scores scores(p, head);
-  const TileList tiles = p.template key_tiles<S::kOwn, S::kKeys>(query);
+  const TileList tiles = p.template key_tiles<S::kQueries, S::kKeys>(query);
   const auto load_keys = [&](int t, int stage) {
     const int key = tiles.at(t) * S::kKeys;
-    scores.load(shared.scores[stage], query, S::kOwn, key, S::kKeys);
-    load_tile<kIsPlain>(shared.k[stage], p.rows(p.k, head, p.n_key, key));
-    load_tile<kIsPlain>(shared.v[stage], p.rows(p.v, head, p.n_key, key));
+    scores.load(shared.scores[stage], query, S::kQueries, key, S::kKeys);
+    load_tile<kIsPlain>(shared.stages[stage].k, p.rows(p.k, head, p.n_key, key));
+    load_tile<kIsPlain>(shared.stages[stage].v, p.rows(p.v, head, p.n_key, key));
   };
-  load_tile<kIsPlain>(shared.q, p.rows(p.q, head, p.n_query, query));
-  [[maybe_unused]] Left<T> kept[kIsPlain ? D / 16 : 1];
+  load_tile<kIsPlain>(shared.after.q, p.rows(p.q, head, p.n_query, query));
+  const auto load_queries = [&](const auto& tile, int g, int k) {
+    return load_left(tile, WarpRows::first() + g * kWarpRows, k);
+  };
+  [[maybe_unused]] Left<T> kept[kGroups][kIsPlain ? D / 16 : 1];
   if constexpr (kIsPlain) {
     load_keys(0, 0);
     wait_for_copies();
     __syncthreads();
 #pragma unroll
-    for (int k = 0; k < D; k += 16) kept[k / 16] = load_left(shared.q, first, k);
+    for (int g = 0; g < kGroups; ++g)
+#pragma unroll
+      for (int k = 0; k < D; k += 16) kept[g][k / 16] = load_queries(shared.after.q, g, k);
   } else if (p.far_q) {
     load_tile(shared.far_q, p.rows(p.far_q, head, p.n_query, query));
   }
 
-  ForwardRows<T, D, Scores> rows(p, query);
-  constexpr int kPieces = ForwardRows<T, D, Scores>::kPieces;
+  WarpRows rows(p, query);
   // What a clamp leaves out depends on the largest score of the row: this comes first, in a pass of
   // its own.
   for (int pass = p.is_clamped ? 0 : 1; pass < 2; ++pass)
     for (int t = 0; t < tiles.count(); ++t) {
       const int key = tiles.at(t) * S::kKeys, stage = kIsPlain ? t % 2 : 0;
-      float s[kPieces][4] = {};
-      scores.start_tile(shared.scores[stage], query, S::kOwn, key, S::kKeys);
+      typename WarpRows::Pieces s = {};
+      scores.start_tile(shared.scores[stage], query, S::kQueries, key, S::kKeys);
       if constexpr (kIsPlain) {
-        if (t > 0) {
-          wait_for_copies();
-          __syncthreads();  // this tile is there for all, and all have read the one before
-        }
+        wait_for_copies();
+        __syncthreads();  // this tile is there for all, and all have read what was before it
         if (t + 1 < tiles.count()) load_keys(t + 1, 1 - stage);
+        if (!scores.start_rows(WarpRows::first(), kGroups * kWarpRows, S::kKeys)) continue;
+        if (query + WarpRows::first() >= p.n_query) continue;
         multiply_by_rows<false, D>(
-            s, [&](int k) { return kept[k / 16]; }, shared.k[stage], 0);
+            s, [&](int g, int k) { return kept[g][k / 16]; }, shared.stages[stage].k, 0);
       } else {
-        auto& k_tile = shared.k[0];
+        auto& k_tile = shared.stages[0].k;
         __syncthreads();  // all have read the tile before
-        scores.load(shared.scores[0], query, S::kOwn, key, S::kKeys);
-        if (pass == 1) load_tile(shared.v[0], p.rows(p.v, head, p.n_key, key));
+        scores.load(shared.scores[0], query, S::kQueries, key, S::kKeys);
+        if (pass == 1) load_tile(shared.stages[0].v, p.rows(p.v, head, p.n_key, key));
         if (scores.has_near()) {
           load_tile(k_tile, p.rows(p.k, head, p.n_key, key));
           __syncthreads();
           multiply_by_rows<false, D>(
-              s, [&](int k) { return load_left(shared.q, first, k); }, k_tile, 0);
+              s, [&](int g, int k) { return load_queries(shared.after.q, g, k); }, k_tile, 0);
         }
         if (scores.has_far()) {
-          float far[kPieces][4] = {};
+          typename WarpRows::Pieces far = {};
           __syncthreads();
           load_tile(k_tile, p.rows(p.far_k, head, p.n_key, key));
           __syncthreads();
           multiply_by_rows<false, D>(
-              far, [&](int k) { return load_left(shared.far_q, first, k); }, k_tile, 0);
-          take_far<false>(scores, s, far, rows.row(), rows.column());
+              far, [&](int g, int k) { return load_queries(shared.far_q, g, k); }, k_tile, 0);
+          take_far<false>(scores, s[0], far[0], rows.row(), rows.column());
         }
       }
-      float largest[2];
+      float largest[WarpRows::kRows];
       rows.take_scores(scores, s, largest);
       if (pass == 0) {
         rows.keep_largest(largest);
@@ -241,10 +296,10 @@ __global__ void __launch_bounds__(kBlock, kBlocks<D, Scores>)
       if constexpr (Scores::kDrops) rows.drop(scores, s);
       // The matrix instructions need the lanes together; general scores go ways of their own.
       if constexpr (Scores::kIsGeneral) __syncwarp();
-      rows.add_values(s, shared.v[stage]);
+      rows.add_values(s, shared.stages[stage].v);
     }
   __syncthreads();
-  rows.store(to, head, query, shared.q);
+  rows.store(to, head, query, shared.after.q);
 }
 
 /// Each instance is compiled in a file of its own: all together take minutes.
@@ -255,8 +310,9 @@ void run_forward(Cuda device, const Problem<T>& p, const ForwardOutputs<T>& to) 
     constexpr size_t kBytes = sizeof(Shared) - sizeof(Shared::far_q);
     static_assert(kBytes <= kSmallShared && sizeof(Shared) <= kLargeShared);
     const size_t bytes = p.far_q ? sizeof(Shared) : kBytes;
-    constexpr int kOwn = Shared::S::kOwn;
-    const int64_t n_blocks = static_cast<int64_t>((p.n_query + kOwn - 1) / kOwn) * p.heads();
+    constexpr int kQueries = Shared::S::kQueries;
+    const int64_t n_blocks =
+        static_cast<int64_t>((p.n_query + kQueries - 1) / kQueries) * p.heads();
     launch(attention_forward_kernel<T, size(), Scores>, static_cast<unsigned>(n_blocks), kBlock,
            bytes, stream_of(device), p, to);
   });

@@ -38,30 +38,73 @@ class PlainScores {
   static constexpr bool kIsGeneral = false, kDrops = false;
   static constexpr float kUnit = 1.44269504089f;
   /// The part of the head's tables that a tile reads, by distance from kTile - 1 below that of its
-  /// first query and key.
+  /// first query and key: at most 2 kTile queries by kTile keys.
   struct alignas(16) Shared {
-    float bias[2 * kTile], weight[2 * kTile];
+    static constexpr int kDistances = 3 * kTile;
+    float bias[kDistances], weight[kDistances];
   };
 
   __device__ PlainScores(const Problem<T>& p, int head)
       : p_(p), table_(int64_t{head % p.n_head} * p.n_entry) {}
 
   /// Begins to load what the tile of queries from `query` and keys from `key` on reads.
-  __device__ void load(Shared& shared, int query, int /*n_query*/, int key, int /*n_key*/) const {
-    static_assert(2 * kTile == kBlock, "a thread for each distance");
-    const int x = static_cast<int>(threadIdx.x);
-    const int d = p_.first_position() + query - key - (kTile - 1) + x;
-    const bool is_there = d >= 0 && d < p_.n_key;
-    const int64_t at = is_there ? table_ + d : 0;
-    if (p_.bias) copy_async<4>(&shared.bias[x], p_.bias + at, is_there);
-    if (p_.weight) copy_async<4>(&shared.weight[x], p_.weight + at, is_there);
+  __device__ void load(Shared& shared, int query, int n_query, int key, int /*n_key*/) const {
+    if (!p_.bias && !p_.weight) return;
+    static_assert(kBlock <= Shared::kDistances);
+    const int thread = thread_read_anew();
+#pragma unroll
+    for (int first = 0; first < n_query + kTile - 1; first += kBlock) {
+      const int x = first + thread;
+      if (first + kBlock > Shared::kDistances && x >= Shared::kDistances) continue;
+      const int d = p_.first_position() + query - key - (kTile - 1) + x;
+      const bool is_there = d >= 0 && d < p_.n_key;
+      const int64_t at = is_there ? table_ + d : 0;
+      if (p_.bias) copy_async<4>(&shared.bias[x], p_.bias + at, is_there);
+      if (p_.weight) copy_async<4>(&shared.weight[x], p_.weight + at, is_there);
+    }
   }
   /// From now on, of this tile, n_query by n_key.
   __device__ void start_tile(const Shared& shared, int query, int n_query, int key, int n_key) {
     shared_ = &shared;
     offset_ = p_.first_position() + query - key;
     open_sinks_ = p_.sinks - key;
-    is_masked_ = offset_ - n_key + 1 < 0 || (p_.window > 0 && offset_ + n_query - 1 >= p_.window);
+    start_rows(0, n_query, n_key);
+  }
+  /// From now on, of n rows of the tile alone. Whether they see any of its keys.
+  __device__ bool start_rows(int first, int n, int n_key) {
+    const int lowest = offset_ + first - n_key + 1, highest = offset_ + first + n - 1;
+    is_masked_ = lowest < 0 || (p_.window > 0 && highest >= p_.window);
+    return highest >= 0 && (p_.window == 0 || lowest < p_.window || open_sinks_ > 0);
+  }
+
+  /// f(TileScores) that take all pairs for seen; which of them hide() then.
+  template <class F>
+  __device__ void for_tile_without_mask(const F& f) const {
+    for_tables<true, false>(f);
+  }
+  /// s: the scores of pairs in this lane's rows from `row` on, 8 apart, and its columns from
+  /// `column` on; those of hidden pairs become -inf. As a step of its own it is the same whatever
+  /// tables there are, and takes few registers.
+  template <int kGroups, int kPieces>
+  __device__ void hide(float (&s)[kGroups][kPieces][4], int row, int column) const {
+    if (!is_masked_) return;
+    const int distance = offset_ + row - column, sinks = open_sinks_ - column;
+    const auto hide_if = [&](auto&& is_hidden) {
+#pragma unroll
+      for (int g = 0; g < kGroups; ++g)
+#pragma unroll
+        for (int n = 0; n < kPieces; ++n)
+#pragma unroll
+          for (int i = 0; i < 4; ++i) {
+            const int j = 8 * n + i % 2, back = j - 16 * g - 8 * (i / 2);
+            if (is_hidden(back, j)) s[g][n][i] = -kInfinity;
+          }
+    };
+    hide_if([&](int back, int) { return distance < back; });
+    if (p_.window > 0) {
+      const int out = distance - p_.window;
+      hide_if([&](int back, int j) { return out >= back && j >= sinks; });
+    }
   }
 
   /// f(TileScores) for the tile: what holds for all of its pairs is asked once. Of the tables only

@@ -30,6 +30,10 @@ struct Sizes {
   static constexpr int kRowWarps = kWarps * kColumns / D;  ///< the others take further columns
   static constexpr int kOwn = kRowWarps * kWarpRows;       ///< rows of a block's own tile
   static constexpr int kRowBytes = D * static_cast<int>(sizeof(T));
+  /// In the forward pass a warp holds this many times kWarpRows rows of the block's own tile, so
+  /// that a factor of keys or values, once read, serves as many products.
+  static constexpr int kGroups = !kIsGeneral && D <= 64 ? 2 : 1;
+  static constexpr int kQueries = kOwn * kGroups;  ///< rows of the own tile there
   /// Rows of the tiles of keys that a block walks in the forward pass.
   static constexpr int kKeys = kRowBytes <= 256 ? 64 : kRowBytes <= 512 ? 32 : 16;
   /// Rows of the tiles that a block walks in the backward pass.
@@ -233,40 +237,52 @@ __device__ void load_rights_transposed(Right<T> (&f)[2], const Tile<T, D, R>& ti
   }
 }
 
-/// sums[:, n] = or += dot products of 16 rows with rows `row` + n of a tile; left(k) is the piece
-/// of these 16 rows that begins with column k.
-template <bool kSwapped, int D, int kPieces, class F, class T, int R>
-__device__ void multiply_by_rows(float (&sums)[kPieces][4], const F& left,
+/// sums[g][:, n] = or += dot products of the 16 rows of group g with rows `row` + n of a tile;
+/// left(g, k) is the piece of these 16 rows that begins with column k.
+template <bool kSwapped, int D, int kGroups, int kPieces, class F, class T, int R>
+__device__ void multiply_by_rows(float (&sums)[kGroups][kPieces][4], const F& left,
                                  const Tile<T, D, R>& tile, int row) {
 #pragma unroll
   for (int k = 0; k < D; k += 16) {
-    const Left<T> a = left(k);
+    Left<T> a[kGroups];
+#pragma unroll
+    for (int g = 0; g < kGroups; ++g) a[g] = left(g, k);
 #pragma unroll
     for (int n = 0; n < kPieces; n += 2) {
       Right<T> b[2];
       load_rights(b, tile, row + 8 * n, k);
-      multiply<kSwapped>(sums[n], a, b[0]);
-      multiply<kSwapped>(sums[n + 1], a, b[1]);
+#pragma unroll
+      for (int g = 0; g < kGroups; ++g) {
+        multiply<kSwapped>(sums[g][n], a[g], b[0]);
+        multiply<kSwapped>(sums[g][n + 1], a[g], b[1]);
+      }
     }
   }
 }
 
-/// sums [16, kColumns] += x rows, x [16, 8 kPieces] as products leave it, rows those of a tile,
-/// their columns from `column` on.
-template <int kColumns, int kPieces, class T, int D, int R>
-__device__ void add_weighted_rows(float (&sums)[kColumns / 8][4], const float (&x)[kPieces][4],
-                                  const Tile<T, D, R>& tile, int column) {
+/// Of each group: sums [16, kColumns] += x rows, x [16, 8 kPieces] as products leave it, rows those
+/// of a tile, their columns from `column` on.
+template <int kColumns, int kGroups, int kPieces, class T, int D, int R>
+__device__ void add_weighted_rows(float (&sums)[kGroups][kColumns / 8][4],
+                                  const float (&x)[kGroups][kPieces][4], const Tile<T, D, R>& tile,
+                                  int column) {
 #pragma unroll
   for (int k = 0; k < kPieces; k += 2) {
-    Left<T> a;  // the layouts of sums and of left factors are the same
+    Left<T> a[kGroups];  // the layouts of sums and of left factors are the same
 #pragma unroll
-    for (int r = 0; r < 4; ++r) set(a, r, x[k + r / 2][r % 2 * 2], x[k + r / 2][r % 2 * 2 + 1]);
+    for (int g = 0; g < kGroups; ++g)
+#pragma unroll
+      for (int r = 0; r < 4; ++r)
+        set(a[g], r, x[g][k + r / 2][r % 2 * 2], x[g][k + r / 2][r % 2 * 2 + 1]);
 #pragma unroll
     for (int n = 0; n < kColumns; n += 16) {
       Right<T> b[2];
       load_rights_transposed(b, tile, 8 * k, column + n);
-      multiply(sums[n / 8], a, b[0]);
-      multiply(sums[n / 8 + 1], a, b[1]);
+#pragma unroll
+      for (int g = 0; g < kGroups; ++g) {
+        multiply(sums[g][n / 8], a[g], b[0]);
+        multiply(sums[g][n / 8 + 1], a[g], b[1]);
+      }
     }
   }
 }
