@@ -53,11 +53,6 @@ struct BackwardShared {
   Row rows[kOwn == Side::keys ? kStages : 1][kOwn == Side::keys ? S::kLoop : S::kOwn];
   typename Scores::Shared scores[kStages];
 };
-template <class S>
-struct alignas(16) TableShared {
-  DiagonalShared<S> parts;
-  typename DiagonalSums<S>::Shared bias, weight, feature;
-};
 
 /// Dynamic shared memory: BackwardShared, then what is needed of these, in this order.
 struct BackwardParts {
@@ -67,7 +62,7 @@ template <Side kOwn, class T, int D, class Scores>
 FARFIELD_HD constexpr size_t shared_bytes(const BackwardParts& parts) {
   return sizeof(BackwardShared<kOwn, T, D, Scores>) +
          (parts.has_far ? sizeof(BackwardFar<T, D>) : 0) +
-         (parts.has_tables ? sizeof(TableShared<Sizes<T, D, Scores::kIsGeneral>>) : 0) +
+         (parts.has_tables ? sizeof(DiagonalShared<Sizes<T, D, Scores::kIsGeneral>>) : 0) +
          (parts.has_segments ? sizeof(SegmentShared<Sizes<T, D, Scores::kIsGeneral>>) : 0);
 }
 
@@ -99,19 +94,15 @@ class TableGradients {
   /// A tile whose query 0 and key 0 are at distance `offset`.
   template <class T>
   __device__ void add(const TableParts<S>& parts, int offset, const Problem<T>& p,
-                      const BackwardArguments<T>& args, TableShared<S>& shared) {
-    if (args.bias)
-      bias_.add(parts.bias, offset, slice_of(args.bias, p.n_key, args.n_slot), shared.parts,
-                shared.bias);
+                      const BackwardArguments<T>& args, DiagonalShared<S>& shared) {
+    if (args.bias) bias_.add(parts.bias, offset, slice_of(args.bias, p.n_key, args.n_slot), shared);
     if (args.weight) {
       if (args.bias) __syncthreads();  // the parts have been read
-      weight_.add(parts.weight, offset, slice_of(args.weight, p.n_key, args.n_slot), shared.parts,
-                  shared.weight);
+      weight_.add(parts.weight, offset, slice_of(args.weight, p.n_key, args.n_slot), shared);
     }
     if (kHasFeature && args.feature) {
       if (args.bias || args.weight) __syncthreads();
-      feature_.add(parts.feature, offset, slice_of(args.feature, p.n_key, args.n_slot),
-                   shared.parts, shared.feature);
+      feature_.add(parts.feature, offset, slice_of(args.feature, p.n_key, args.n_slot), shared);
     }
   }
   template <class T>
@@ -227,7 +218,7 @@ __global__ void __launch_bounds__(kBlock, kBlocks<D, Scores>)
   };
   const bool has_copies = Scores::kIsGeneral && p.far_q;
   auto& far = *reinterpret_cast<BackwardFar<T, D>*>(after({false, false, false}));
-  auto& tables = *reinterpret_cast<TableShared<S>*>(after({has_copies, false, false}));
+  auto& tables = *reinterpret_cast<DiagonalShared<S>*>(after({has_copies, false, false}));
   auto& segments = *reinterpret_cast<SegmentShared<S>*>(after({has_copies, false, false}));
 
   const int in_warp = static_cast<int>(threadIdx.x) % kWarp;
@@ -236,6 +227,8 @@ __global__ void __launch_bounds__(kBlock, kBlocks<D, Scores>)
   const int n_own = kOwnsKeys ? p.n_key : p.n_query;
   const int n_tiles = (n_own + kTileRows - 1) / kTileRows, n_items = n_tiles * p.n_batch;
   TableGradients<S, Scores::kIsGeneral> dtables;
+  if constexpr (kMakesTables)
+    if (args.bias || args.weight || args.feature) tables.clear();
 
   for (int round = 0; round * args.n_slot < n_items; ++round) {
     const int item = round * args.n_slot + (round % 2 == 0 ? slot : args.n_slot - 1 - slot);

@@ -20,11 +20,21 @@ struct DiagonalParts {
   __device__ void add(int n, int x, float value) { at[n - x / 2 + 1][x % 2] += value; }
 };
 
+/// The parts of each warp, [diagonal][column % 8]: the sums of a diagonal's elements in these
+/// columns, all in one row % 8. Some diagonals have none in some columns: zeros at first, and
+/// always.
 template <class S>
-struct DiagonalShared {
-  // [warp][difference][column % 8][row % 8], the strides such that lanes meet different banks.
-  static constexpr int kColumn = 12, kDifference = 104;
-  float parts[S::kRowWarps][DiagonalParts<S>::kCount * kDifference];
+struct alignas(16) DiagonalShared {
+  // Strides such that lanes meet different banks, those that store and those that sum.
+  static constexpr int kColumnStride = S::kLoop + 19;
+  static constexpr int kWarpStride = (8 * kColumnStride + 15) / 32 * 32 + 16;
+  float parts[S::kRowWarps][kWarpStride];
+
+  /// By all threads, who wait for each other then.
+  __device__ void clear() {
+    for (int i = static_cast<int>(threadIdx.x); i < S::kRowWarps * kWarpStride; i += kBlock)
+      parts[i / kWarpStride][i % kWarpStride] = 0;
+  }
 };
 
 /// The slice of the table that a block sums, for distances [0, n).
@@ -33,16 +43,13 @@ struct DiagonalSlice {
   int n;
 };
 
-/// The sums of a block, for one table: a window of distances that moves with the tiles. All calls
-/// get the same slice and memory, which are not kept, nor is the offset: registers are short where
-/// this is used.
+/// The sums of a block, for one table. A thread sums the distances that are congruent to it, of
+/// each those diagonals of the tiles, while they reach it: so all warps have as much to do in the
+/// course of a few tiles, and nothing is handed on. All calls get the same slice and memory, which
+/// are not kept, nor is the offset: registers are short where this is used.
 template <class S>
 class DiagonalSums {
  public:
-  struct Shared {
-    float window[S::kOwn + S::kLoop];
-  };
-
   /// Before the first tile of some keys.
   __device__ void start() { sum_ = 0; }
 
@@ -50,51 +57,57 @@ class DiagonalSums {
   /// query 0 of it are at distance `offset`. By all threads, with a barrier between two calls; of
   /// warps that share rows the first one's parts count.
   __device__ void add(const DiagonalParts<S>& own, int offset, const DiagonalSlice& slice,
-                      DiagonalShared<S>& parts, Shared& shared) {
+                      DiagonalShared<S>& shared) {
     const auto thread = static_cast<int>(threadIdx.x);
     const int warp = thread / kWarp, group = thread % kWarp / 4, member = thread % 4;
     if (S::kRowWarps == kWarps || warp < S::kRowWarps) {
 #pragma unroll
-      for (int u = 0; u < kCount; ++u)
+      for (int u = 0; u < DiagonalParts<S>::kCount; ++u)
 #pragma unroll
-        for (int b = 0; b < 2; ++b)
-          parts.parts[warp][u * kDifference + (2 * member + b) * kColumn + group] = own.at[u][b];
+        for (int b = 0; b < 2; ++b) {
+          const int column = 2 * member + b, diagonal = 8 * (u - 1) + column - group;
+          shared.parts[warp][column * kColumnStride + diagonal + kWarpRows - 1] = own.at[u][b];
+        }
     }
-    if (thread < S::kOwn + S::kLoop) shared.window[thread] = sum_;
     __syncthreads();
-    const int diagonal = thread - (S::kOwn - 1);  // of the tile: column - row
-    sum_ = thread < S::kOwn ? shared.window[thread + S::kLoop] : 0;
+    const int slot = slot_at(offset), diagonal = slot - (S::kOwn - 1);  // column - row
+    if (slot >= S::kOwn) sum_ = 0;  // the first tile that reaches this distance
+    int w = (diagonal < 0 ? -diagonal : 0) / kWarpRows;  // the first warp that has it
+    const float* part = &shared.parts[w][diagonal + w * kWarpRows + kWarpRows - 1];
 #pragma unroll 1  // else the loads for all warps are in registers at once
-    for (int w = 0; w < S::kRowWarps; ++w) {
-      const int d = diagonal + w * kWarpRows;  // of the warp's 16 rows
-      if (d <= -kWarpRows || d >= S::kLoop) continue;
+    for (; w < S::kRowWarps && diagonal + w * kWarpRows < S::kLoop; ++w) {
 #pragma unroll
-      for (int column = 0; column < 8; ++column) {
-        const int row = (column - d) & 7, u = (d + row - column) / 8 + 1;
-        if (u >= 0 && u < kCount) sum_ += parts.parts[w][u * kDifference + column * kColumn + row];
-      }
+      for (int column = 0; column < 8; ++column) sum_ += part[column * kColumnStride];
+      part += DiagonalShared<S>::kWarpStride + kWarpRows;
     }
-    if (thread < S::kLoop) flush(offset, slice);  // the next tile does not reach these distances
+    if (slot < S::kLoop) flush(offset, slot, slice);  // the next tile does not reach it
   }
 
   /// After the last tile of some keys, if there was one, with its offset.
   __device__ void finish(int offset, const DiagonalSlice& slice) const {
-    if (static_cast<int>(threadIdx.x) >= S::kLoop) flush(offset, slice);
+    const int slot = slot_at(offset);
+    if (slot >= S::kLoop && slot < S::kOwn + S::kLoop) flush(offset, slot, slice);
   }
 
  private:
-  static constexpr int kCount = DiagonalParts<S>::kCount;
-  static constexpr int kColumn = DiagonalShared<S>::kColumn;
-  static constexpr int kDifference = DiagonalShared<S>::kDifference;
+  static constexpr int kColumnStride = DiagonalShared<S>::kColumnStride;
 
-  // Between two threads that add to the same distance lies a barrier, so the order is fixed. Atomic
-  // all the same: the memory adds, and nobody waits for what was there.
-  __device__ void flush(int offset, const DiagonalSlice& slice) const {
-    const int d = offset + static_cast<int>(threadIdx.x) - (S::kOwn - 1);
+  // Which diagonal of the tile the thread has, from the lowest distance on: a tile further, that
+  // with the same distance. The first of a warp, or half a warp, is a multiple of its size, so that
+  // its threads do the same.
+  __device__ static int slot_at(int offset) {
+    static_assert(S::kOwn + S::kLoop <= kBlock && (kBlock & (kBlock - 1)) == 0);
+    return (static_cast<int>(threadIdx.x) - (offset & -S::kLoop)) & (kBlock - 1);
+  }
+
+  // Of one thread for each distance, and between the keys lies a barrier, so the order is fixed.
+  // Atomic all the same: the memory adds, and nobody waits for what was there.
+  __device__ void flush(int offset, int slot, const DiagonalSlice& slice) const {
+    const int d = offset + slot - (S::kOwn - 1);
     if (d >= 0 && d < slice.n) atomicAdd(&slice.sums[d], sum_);
   }
 
-  float sum_ = 0;  // of the last tile's diagonal `thread`, counted from the lowest distance on
+  float sum_ = 0;
 };
 
 }  // namespace farfield::attention_cuda
