@@ -15,6 +15,20 @@ struct FarHeads {
 struct Heads {
   Tensor q = {}, k = {}, v = {};
   FarHeads far = {};  ///< undefined without Rotation::far
+  /// The output of a QKV projection, [B, T, 3 H K], where they lie in it. q, k and v then have
+  /// their shapes and begin at their first rows, but the rows of a head are 3 H K elements apart,
+  /// and those of two heads at a position 3 K: for kernels that know (attends_to_packed_heads()).
+  Tensor packed = {};
+
+  /// Those of qkv [B, T, 3 H K], laid out as [head][q | k | v][K].
+  static Heads in(const Tensor& qkv, int64_t n_head) {
+    const int64_t n_batch = qkv.dim(0), n = qkv.dim(1), head_dim = qkv.dim(2) / (3 * n_head);
+    const Shape by_head{n_batch, n_head, n, head_dim};
+    return {.q = qkv.view(by_head, 0),
+            .k = qkv.view(by_head, head_dim),
+            .v = qkv.view(by_head, 2 * head_dim),
+            .packed = qkv};
+  }
 };
 
 }  // namespace farfield

@@ -31,13 +31,15 @@ Attention Attention::make(const Initializer& init, const std::string& name,
 
 Tensor Attention::operator()(const Tensor& x, const posenc::Composition::Layer& position,
                              const LayerDropout& drop) const {
-  const auto heads = split_heads(qkv(x), own.size(), position.rotation);  // q, k, v [B, H, T, K]
   AttentionRule rule = position.rule;
   rule.dropout = {.p = drop.attention,
                   .random = drop.random("attention weights"),
                   .stream = drop.stream("attention weights"),
                   .first_head = drop.first * n_head + own.begin,
                   .n_head = n_head};
+  const Tensor projected = qkv(x);  // [B, T, 3 H K]
+  if (!position.rotation.cos.defined()) return dense(attention(projected, own.size(), rule));
+  const Heads heads = split_heads(projected, own.size(), position.rotation);
   return dense(attention(heads.q, heads.k, heads.v, rule, heads.far));
 }
 

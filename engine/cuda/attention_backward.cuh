@@ -236,8 +236,9 @@ __global__ void __launch_bounds__(kBlock, kBlocks<D, Scores>)
     const int head = item % p.n_batch * p.n_head + h;
     const int tile = item / p.n_batch;  // those with the most work first
     const int own = (kOwnsKeys ? tile : n_tiles - 1 - tile) * kTileRows;
-    const auto queries = [&](const T* x, int i) { return p.rows(x, head, p.n_query, i); };
-    const auto keys = [&](const T* x, int n) { return p.rows(x, head, p.n_key, n); };
+    const HeadRows of_query = p.rows_of(head, p.n_query), of_key = p.rows_of(head, p.n_key);
+    const auto queries = [&](const T* x, int i) { return p.rows(x, of_query, i); };
+    const auto keys = [&](const T* x, int n) { return p.rows(x, of_key, n); };
 
     const auto row_values = [&](int i) {
       return args.rows + (static_cast<int64_t>(head) * args.n_row + i);
@@ -336,7 +337,7 @@ __global__ void __launch_bounds__(kBlock, kBlocks<D, Scores>)
     __syncwarp();
     const auto store = [&](const auto& sums, T* to) {
       store_warp_rows<S::kColumns>(sums, lane.first, lane.first_column,
-                                   p.rows(to, head, n_own, own));
+                                   p.rows(to, p.rows_of(computed_anew(head), n_own), own));
     };
     if constexpr (kMakesDx) store(shared.own_x, args.dx);
     if constexpr (kMakesDv)

@@ -5,6 +5,7 @@ namespace farfield {
 void attention_forward(Cuda device, const Heads& heads, const AttentionRule& rule, Tensor& out,
                        AttentionRows& rows) {
   attention_cuda::check_head_dim(heads.q.dim(3));
+  attention_cuda::check_rows(heads);
   dispatch_device_float(heads.q.dtype(), [&](auto type) {
     using namespace attention_cuda;
     using T = decltype(type);

@@ -224,15 +224,16 @@ __global__ void __launch_bounds__(kBlock, kForwardBlocks<T, D, Scores>)
   using WarpRows = ForwardRows<T, D, Scores>;
   constexpr int kGroups = WarpRows::kGroups;
   constexpr bool kIsPlain = !Scores::kIsGeneral;
+  const HeadRows queries = p.rows_of(head, p.n_query), keys = p.rows_of(head, p.n_key);
   Scores scores(p, head);
   const TileList tiles = p.template key_tiles<S::kQueries, S::kKeys>(query);
   const auto load_keys = [&](int t, int stage) {
     const int key = tiles.at(t) * S::kKeys;
     scores.load(shared.scores[stage], query, S::kQueries, key, S::kKeys);
-    load_tile<kIsPlain>(shared.stages[stage].k, p.rows(p.k, head, p.n_key, key));
-    load_tile<kIsPlain>(shared.stages[stage].v, p.rows(p.v, head, p.n_key, key));
+    load_tile<kIsPlain>(shared.stages[stage].k, p.rows(p.k, keys, key));
+    load_tile<kIsPlain>(shared.stages[stage].v, p.rows(p.v, keys, key));
   };
-  load_tile<kIsPlain>(shared.after.q, p.rows(p.q, head, p.n_query, query));
+  load_tile<kIsPlain>(shared.after.q, p.rows(p.q, queries, query));
   const auto load_queries = [&](const auto& tile, int g, int k) {
     return load_left(tile, WarpRows::first() + g * kWarpRows, k);
   };
@@ -246,7 +247,7 @@ __global__ void __launch_bounds__(kBlock, kForwardBlocks<T, D, Scores>)
 #pragma unroll
       for (int k = 0; k < D; k += 16) kept[g][k / 16] = load_queries(shared.after.q, g, k);
   } else if (p.far_q) {
-    load_tile(shared.far_q, p.rows(p.far_q, head, p.n_query, query));
+    load_tile(shared.far_q, p.rows(p.far_q, queries, query));
   }
 
   WarpRows rows(p, query);
@@ -269,9 +270,9 @@ __global__ void __launch_bounds__(kBlock, kForwardBlocks<T, D, Scores>)
         auto& k_tile = shared.stages[0].k;
         __syncthreads();  // all have read the tile before
         scores.load(shared.scores[0], query, S::kQueries, key, S::kKeys);
-        if (pass == 1) load_tile(shared.stages[0].v, p.rows(p.v, head, p.n_key, key));
+        if (pass == 1) load_tile(shared.stages[0].v, p.rows(p.v, keys, key));
         if (scores.has_near()) {
-          load_tile(k_tile, p.rows(p.k, head, p.n_key, key));
+          load_tile(k_tile, p.rows(p.k, keys, key));
           __syncthreads();
           multiply_by_rows<false, D>(
               s, [&](int g, int k) { return load_queries(shared.after.q, g, k); }, k_tile, 0);
@@ -279,7 +280,7 @@ __global__ void __launch_bounds__(kBlock, kForwardBlocks<T, D, Scores>)
         if (scores.has_far()) {
           typename WarpRows::Pieces far = {};
           __syncthreads();
-          load_tile(k_tile, p.rows(p.far_k, head, p.n_key, key));
+          load_tile(k_tile, p.rows(p.far_k, keys, key));
           __syncthreads();
           multiply_by_rows<false, D>(
               far, [&](int g, int k) { return load_queries(shared.far_q, g, k); }, k_tile, 0);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "engine/cuda/attention_tile.cuh"
 #include "engine/kernels/attention.h"
@@ -23,6 +24,15 @@ inline void check_head_dim(int64_t head_dim) {
   require<BackendError>(head_dim <= 256, "attention",
                         "expected a head_dim of at most 256 on a CUDA device, got ", head_dim,
                         "; use more heads, or the CPU");
+}
+
+/// BackendError for more rows than are counted in 32 bits.
+inline void check_rows(const Heads& heads) {
+  const Tensor& most = heads.packed.defined() ? heads.packed : heads.k;
+  require<BackendError>(most.numel() / heads.k.dim(3) <= std::numeric_limits<int>::max(),
+                        "attention",
+                        "expected fewer than 2^31 rows of a head on a CUDA device, got ",
+                        most.numel() / heads.k.dim(3));
 }
 
 /// f(integral_constant<int, D>()), D the smallest size of tiles that holds head_dim.
@@ -62,6 +72,12 @@ struct TileList {
   __device__ int at(int i) const { return i < n_first ? i : begin + i - n_first; }
 };
 
+/// The rows of one head.
+struct HeadRows {
+  int begin;  ///< in rows of head_dim elements, 2^31 of which no tensor has (check_rows())
+  int count;
+};
+
 /// Sizes and pointers of one call. A "head" below is one of n_batch * n_head. Indices of positions
 /// and what is compared with them are capped to the number of keys, so that they are ints.
 template <class T>
@@ -76,6 +92,8 @@ struct Problem {
         sinks(capped(rule.sinks)),
         switch_distance(capped(rule.switch_distance)),
         switch_position(capped(rule.switch_position)),
+        row_step(heads.packed.defined() ? 3 * n_head : 1),
+        is_packed(heads.packed.defined()),
         scale(static_cast<float>(1 / std::sqrt(static_cast<double>(head_dim)))),
         q(heads.q.data<T>()),
         k(heads.k.data<T>()),
@@ -103,6 +121,8 @@ struct Problem {
   int n_batch, n_head, n_query, n_key, head_dim;
   int window, sinks;
   int switch_distance, switch_position;
+  int row_step;    ///< from a row of q, k or v to the next, in rows of head_dim elements
+  bool is_packed;  ///< Heads::packed
   float scale;
   const T *q, *k, *v;
   const T *far_q, *far_k;  ///< null: far pairs take q and k too
@@ -125,11 +145,16 @@ struct Problem {
   /// Position of query 0.
   FARFIELD_HD int first_position() const { return n_key - n_query; }
 
-  /// Rows i, i + 1, ... of a tensor like q, of n_rows rows per head.
+  /// Where the rows of a head begin in a tensor like q or k, of n_rows rows per head.
+  __device__ HeadRows rows_of(int head, int n_rows) const {
+    return {is_packed ? (head / n_head * n_rows * n_head + head % n_head) * 3 : head * n_rows,
+            n_rows};
+  }
+  /// Rows i, i + 1, ... of a head in a tensor like q or k.
   template <class X>
-  __device__ Rows<X> rows(X* x, int head, int n_rows, int i) const {
-    return {x + (static_cast<int64_t>(head) * n_rows + i) * head_dim, head_dim, n_rows - i,
-            head_dim, can_move_pieces(x)};
+  __device__ Rows<X> rows(X* x, const HeadRows& of, int i) const {
+    return {x + static_cast<int64_t>(of.begin + i * row_step) * head_dim, row_step * head_dim,
+            of.count - i, head_dim, can_move_pieces(x)};
   }
   /// The same of a tensor [B, T, H, K].
   template <class X>

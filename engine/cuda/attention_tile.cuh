@@ -79,6 +79,15 @@ __device__ inline int thread_read_anew() {
 #endif
 }
 
+/// x, of which the compiler knows nothing: what follows from it is computed again, and takes no
+/// register before.
+__device__ inline int computed_anew(int x) {
+#ifdef __CUDA_ARCH__
+  asm volatile("" : "+r"(x));
+#endif
+  return x;
+}
+
 /// Fills a tile from rows [0, R), by all threads of a block; what is not there is 0. kIsAsync: all
 /// wait_for_copies(), and then for each other, before they look at it.
 template <bool kIsAsync = false, class T, int D, int R>

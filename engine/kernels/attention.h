@@ -16,6 +16,10 @@ struct AttentionRows {
   Tensor sum = {};        ///< relu kinds with a penalty: the sum of P
 };
 
+/// Whether heads of this type may be packed.
+inline bool attends_to_packed_heads(Cpu, DType) { return false; }
+inline bool attends_to_packed_heads(Cuda, DType dtype) { return dtype != DType::f64; }
+
 /// q [B, H, T, K], k, v [B, H, S, K] of one dtype, S >= T; the queries are the last T of the S
 /// positions: query i is at position S - T + i. far is like q and k, or undefined. out [B, T, H,
 /// K].
@@ -25,7 +29,7 @@ void attention_forward(Cuda, const Heads& heads, const AttentionRule& rule, Tens
                        AttentionRows& rows);
 
 struct AttentionGrads {
-  Heads dheads;           ///< like the heads
+  Heads dheads;           ///< like the heads, packed as they are
   Tensor dbias, dweight;  ///< like bias, weight; undefined when not wanted
   RowBias drow_bias;      ///< each like its input, the knots left out; undefined when not wanted
 };

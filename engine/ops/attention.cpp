@@ -5,6 +5,7 @@
 #include "engine/autograd.h"
 #include "engine/kernels.h"
 #include "engine/ops/attention_check.h"
+#include "engine/ops/split_heads.h"
 
 namespace farfield {
 namespace {
@@ -24,8 +25,11 @@ AttentionRows rows_for(const Heads& heads, const Normalizer& normalizer) {
 // f(tensor) for each that has a gradient, in the order in which autograd has them.
 template <class F>
 void for_each_gradient(AttentionGrads& d, const F& f) {
-  for (Tensor* heads : {&d.dheads.q, &d.dheads.k, &d.dheads.v, &d.dheads.far.q, &d.dheads.far.k})
-    f(*heads);
+  Heads& heads = d.dheads;
+  if (heads.packed.defined())
+    f(heads.packed);
+  else
+    for (Tensor* head : {&heads.q, &heads.k, &heads.v, &heads.far.q, &heads.far.k}) f(*head);
   for (Tensor* table : {&d.dbias, &d.dweight, &d.drow_bias.feature, &d.drow_bias.row_factor,
                         &d.drow_bias.slope, &d.drow_bias.offset})
     f(*table);
@@ -37,12 +41,17 @@ std::vector<Tensor> listed(AttentionGrads d) {
   return all;
 }
 
-}  // namespace
+Heads detached(const Heads& heads) {
+  return {.q = heads.q.detach(),
+          .k = heads.k.detach(),
+          .v = heads.v.detach(),
+          .far = {heads.far.q.detach(), heads.far.k.detach()},
+          .packed = heads.packed.detach()};
+}
 
-Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionRule& rule,
-                 const FarHeads& far) {
-  const Heads heads{q, k, v, far};
+Tensor attention_to(const Heads& heads, const AttentionRule& rule) {
   check_attention(heads, rule);
+  const Tensor& q = heads.q;
   const int64_t n_batch = q.dim(0), n_head = q.dim(1), n_query = q.dim(2), head_dim = q.dim(3);
   Tensor out = Tensor::empty({n_batch, n_query, n_head, head_dim}, q.dtype(), q.device());
   AttentionRows rows = rows_for(heads, rule.normalizer);
@@ -50,7 +59,7 @@ Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const Attent
 
   Tensor y = out.view({n_batch, n_query, n_head * head_dim});
   const AttentionGrads inputs{heads, rule.bias, rule.weight, rule.row_bias};
-  const Heads kept{q.detach(), k.detach(), v.detach(), {far.q.detach(), far.k.detach()}};
+  const Heads kept = detached(heads);
   AttentionRule kept_rule = rule;
   for_each_table(kept_rule, [](Tensor& table) { table = table.detach(); });
   // Of each gradient what it is like. Those of tables are left out when nobody wants them.
@@ -81,12 +90,31 @@ Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const Attent
     //   dx = dscore slope_s, and from it dfeature by diagonals, drow_factor by rows.
     AttentionGrads grads = like;
     for_each_gradient(grads, [](Tensor& d) { d = d.defined() ? empty_like(d) : d; });
+    if (const Tensor dqkv = grads.dheads.packed; dqkv.defined())
+      grads.dheads = Heads::in(dqkv, kept.q.dim(1));
     const Tensor dout = dy.view(out.shape());
     dispatch(dy.device(),
              [&](auto tag) { attention_backward(tag, kept, kept_rule, out, rows, dout, grads); });
     return listed(grads);
   });
   return y;
+}
+
+}  // namespace
+
+Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionRule& rule,
+                 const FarHeads& far) {
+  return attention_to({.q = q, .k = k, .v = v, .far = far}, rule);
+}
+
+Tensor attention(const Tensor& qkv, int64_t n_head, const AttentionRule& rule) {
+  check_qkv("attention", qkv, n_head);
+  require<ShapeError>(qkv.numel() > 0, "attention",
+                      "expected qkv of shape [B, T, 3 H K], none of them 0, got ", qkv.shape());
+  if (dispatch(qkv.device(), [&](auto tag) { return attends_to_packed_heads(tag, qkv.dtype()); }))
+    return attention_to(Heads::in(qkv, n_head), rule);
+  const Heads heads = split_heads(qkv, n_head);
+  return attention(heads.q, heads.k, heads.v, rule);
 }
 
 }  // namespace farfield

@@ -74,4 +74,9 @@ namespace farfield {
 Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionRule& rule = {},
                  const FarHeads& far = {});
 
+/// The same of the output of the QKV projection, qkv [B, T, 3 H K] as split_heads() takes it, which
+/// it leaves unturned: the same bits. A CUDA device reads the heads where they lie, and keeps no
+/// copies.
+Tensor attention(const Tensor& qkv, int64_t n_head, const AttentionRule& rule = {});
+
 }  // namespace farfield

@@ -28,7 +28,7 @@ void check_table(std::string_view name, const Tensor& x, const Shape& shape, con
 }
 
 void check_heads(const Heads& heads) {
-  const auto& [q, k, v, far] = heads;
+  const Tensor &q = heads.q, &k = heads.k, &v = heads.v;
   require<ShapeError>(q.rank() == 4 && q.numel() > 0, kWhere,
                       "expected q of shape [B, H, T, K], none of them 0, got ", q.shape());
   require<DTypeError>(is_float(q.dtype()), kWhere, "expected q in a floating type, got ",

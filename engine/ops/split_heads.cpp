@@ -58,12 +58,14 @@ void check_rotation(const Rotation& r, const Tensor& qkv, int64_t head_dim) {
 
 }  // namespace
 
+void check_qkv(std::string_view where, const Tensor& qkv, int64_t n_head) {
+  require<ShapeError>(qkv.rank() == 3 && n_head > 0 && qkv.dim(2) % (3 * n_head) == 0, where,
+                      "expected qkv [B, T, 3 H K] with H = ", n_head, ", got ", qkv.shape());
+  require<DTypeError>(is_float(qkv.dtype()), where, "expected a floating type, got ", qkv.dtype());
+}
+
 Heads split_heads(const Tensor& qkv, int64_t n_head, const Rotation& rotation) {
-  require<ShapeError>(qkv.rank() == 3 && n_head > 0 && qkv.dim(2) % (3 * n_head) == 0,
-                      "split_heads", "expected qkv [B, T, 3 H K] with H = ", n_head, ", got ",
-                      qkv.shape());
-  require<DTypeError>(is_float(qkv.dtype()), "split_heads", "expected a floating type, got ",
-                      qkv.dtype());
+  check_qkv("split_heads", qkv, n_head);
   const int64_t head_dim = qkv.dim(2) / (3 * n_head);
   check_rotation(rotation, qkv, head_dim);
   const Shape shape{qkv.dim(0), n_head, qkv.dim(1), head_dim};

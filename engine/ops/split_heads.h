@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string_view>
+
 #include "engine/heads.h"
 #include "engine/rotation.h"
 #include "engine/tensor.h"
@@ -20,5 +22,8 @@ namespace farfield {
 /// Source    Su et al. 2021, "RoFormer", arXiv:2104.09864, section 3.2.2; scales: Sun et al. 2022,
 ///           arXiv:2212.10554
 Heads split_heads(const Tensor& qkv, int64_t n_head, const Rotation& rotation = {});
+
+/// Throws what split_heads() promises to when qkv is not what it takes.
+void check_qkv(std::string_view where, const Tensor& qkv, int64_t n_head);
 
 }  // namespace farfield
