@@ -2,12 +2,14 @@
 // Elements of a tensor, taken by each thread in pieces of 16 bytes where their place allows.
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 
 #include "engine/cuda/context.h"
 #include "engine/cuda/launch.h"
+#include "engine/cuda/pack.cuh"
 #include "engine/dtype.h"
 
 namespace farfield {
@@ -32,11 +34,23 @@ FARFIELD_HD bool is_aligned(const T*... begin) {
 
 /// The elements begin .. begin + n of an array, n <= kN; when is_whole, n = kN and they are loaded
 /// and stored at once.
-template <int kN>
+template <int kN, bool kIsAligned = false>
 struct Piece {
   int64_t begin;
   int n;
   bool is_whole;
+
+  __device__ bool has(int i) const { return i < n; }
+};
+/// Of arrays that begin where 16 bytes may be loaded at once and hold whole pieces alone: all of it
+/// is there, or nothing. What that saves is code for single elements, which costs the others
+/// registers even where it is not run.
+template <int kN>
+struct Piece<kN, true> {
+  int64_t begin;
+  bool is_whole;
+
+  __device__ bool has(int) const { return is_whole; }
 };
 
 /// The number of this thread in a grid of one dimension.
@@ -53,20 +67,28 @@ __device__ Piece<kN> this_piece(int64_t n, bool is_aligned) {
 }
 
 /// The elements beyond those of the piece are 0.
-template <class T, int kN>
-__device__ Vector<T, kN> load(const T* from, const Piece<kN>& piece) {
-  if (piece.is_whole) return *reinterpret_cast<const Vector<T, kN>*>(from + piece.begin);
-  Vector<T, kN> values{};
-  for (int i = 0; i < kN; ++i)
-    if (i < piece.n) values.at[i] = from[piece.begin + i];
-  return values;
+template <class T, int kN, bool kIsAligned>
+__device__ Vector<T, kN> load(const T* from, const Piece<kN, kIsAligned>& piece) {
+  if constexpr (kIsAligned) {
+    // As words: nvcc would make zeros, and choose, for each bfloat16 in a register of its own.
+    using Words = Vector<uint32_t, sizeof(Vector<T, kN>) / sizeof(uint32_t)>;
+    Words words{};
+    if (piece.is_whole) words = *reinterpret_cast<const Words*>(from + piece.begin);
+    return std::bit_cast<Vector<T, kN>>(words);
+  } else {
+    if (piece.is_whole) return *reinterpret_cast<const Vector<T, kN>*>(from + piece.begin);
+    Vector<T, kN> values{};
+    for (int i = 0; i < kN; ++i)
+      if (i < piece.n) values.at[i] = from[piece.begin + i];
+    return values;
+  }
 }
 
-template <class T, int kN>
-__device__ void store(const Vector<T, kN>& values, const Piece<kN>& piece, T* to) {
+template <class T, int kN, bool kIsAligned>
+__device__ void store(const Vector<T, kN>& values, const Piece<kN, kIsAligned>& piece, T* to) {
   if (piece.is_whole) {
     *reinterpret_cast<Vector<T, kN>*>(to + piece.begin) = values;
-  } else {
+  } else if constexpr (!kIsAligned) {
     for (int i = 0; i < kN; ++i)
       if (i < piece.n) to[piece.begin + i] = values.at[i];
   }
@@ -88,6 +110,29 @@ FARFIELD_HD T narrow(Value x) {
     return BFloat16(static_cast<float>(x));
   else
     return static_cast<T>(x);
+}
+
+/// The same of each: two bfloat16 of a word by one instruction each.
+template <class T, int kN>
+__device__ Vector<float, kN> widened(const Vector<T, kN>& x) {
+  Vector<float, kN> y;
+  if constexpr (std::is_same_v<T, BFloat16> && kN % 2 == 0) {
+    const auto words = std::bit_cast<Vector<uint32_t, kN / 2>>(x);
+    for (int i = 0; i < kN / 2; ++i) {
+      y.at[2 * i] = first_of(words.at[i]);
+      y.at[2 * i + 1] = second_of(words.at[i]);
+    }
+  } else {
+    for (int i = 0; i < kN; ++i) y.at[i] = widen(x.at[i]);
+  }
+  return y;
+}
+
+template <class T, int kN>
+__device__ Vector<T, kN> narrowed(const Vector<float, kN>& x) {
+  Vector<T, kN> y;
+  for (int i = 0; i < kN; ++i) y.at[i] = narrow<T>(x.at[i]);
+  return y;
 }
 
 /// f(T{}) with float32 or bfloat16; DTypeError for others.

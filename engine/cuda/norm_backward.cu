@@ -1,53 +1,31 @@
 #include <algorithm>
 
 #include "engine/cuda/context.h"
-#include "engine/cuda/row.cuh"
+#include "engine/cuda/norm_backward_rows.cuh"
 #include "engine/kernels/norm.h"
 #include "engine/kernels/row_formulas.h"
 
 namespace farfield {
 namespace {
 
+using namespace norm_cuda;
+
 // Threads that work at the same time, whatever the device: enough blocks for every multiprocessor,
 // and few enough that the partial sums that each leaves cost little.
 constexpr int64_t kThreadsAtOnce = int64_t{528} * 128;
 
-template <class T>
-struct Backward {
-  int64_t rows, rows_of_block;
-  int d;
-  bool is_aligned;
-  const T* s;
-  const float* weight;
-  const float* mean;
-  const float* rstd;
-  const T* dy;
-  const T* dsum;  // null: none
-  T* ds;
-  float* partial;  // [blocks, 2, d]: of each block's rows, the sums of dy n and dy
-};
-
-// What is kept of a row, as narrow as it is stored: registers decide how many warps work at once.
-template <class T, int kN>
-struct Kept {
-  Vector<T, kN> s, dy;
-};
-
-// What the warps of a block have summed, [warp, 2, column].
-template <class Size>
-struct WarpColumns {
-  float at[Size::kRows][2][Size::kThreads * Size::kValues];
-};
-
 // Sums over the rows of a thread for each column that it takes: in registers, or in memory for rows
 // of any length, where a block takes one row at a time.
-template <class Size, int kN>
+template <class Size, int kN, bool kIsAligned>
 class ColumnSums {
  public:
-  __device__ ColumnSums(const RowPieces<Size, kN>& pieces, float* partial)
+  using Pieces = RowPieces<Size, kN, kIsAligned>;
+  using Piece = typename Pieces::Piece;
+
+  __device__ ColumnSums(const Pieces& pieces, float* partial)
       : pieces_(pieces), partial_(partial) {}
 
-  __device__ void add(int p, const Piece<kN>& piece, const Vector<float, kN>& n,
+  __device__ void add(int p, const Piece& piece, const Vector<float, kN>& n,
                       const Vector<float, kN>& dy, bool is_first) {
     if constexpr (Size::kValues > 0) {
       for (int i = 0; i < kN; ++i) {
@@ -67,11 +45,12 @@ class ColumnSums {
   }
 
   // Leaves the sums of the block in memory; asked for by all of its threads.
-  __device__ void finish() const {
+  template <class Rows>
+  __device__ void finish(const Rows& rows) const {
     if constexpr (Size::kRows > 1) {
-      WarpColumns<Size>& columns = shared<WarpColumns<Size>>();
+      WarpColumns<Size>& columns = rows.columns();
       auto& own = columns.at[threadIdx.x / Size::kThreads];
-      pieces_.for_each([&](int p, const Piece<kN>& piece) {
+      pieces_.for_each([&](int p, const Piece& piece) {
         for (int i = 0; i < kN; ++i) {
           own[0][piece.begin + i] = dweight_[p].at[i];
           own[1][piece.begin + i] = dbias_[p].at[i];
@@ -85,7 +64,7 @@ class ColumnSums {
         partial_[i] = total;
       }
     } else if constexpr (Size::kValues > 0) {
-      pieces_.for_each([&](int p, const Piece<kN>& piece) {
+      pieces_.for_each([&](int p, const Piece& piece) {
         store(dweight_[p], piece, partial_);
         store(dbias_[p], piece, partial_ + pieces_.n);
       });
@@ -94,34 +73,42 @@ class ColumnSums {
 
  private:
   static constexpr int kKept = std::max(1, Size::kValues / kN);
-  RowPieces<Size, kN> pieces_;
+  Pieces pieces_;
   float* partial_;
   Vector<float, kN> dweight_[kKept] = {}, dbias_[kKept] = {};
 };
 
+// Blocks that registers have to leave room for: those of kThreadsAtOnce, or fewer rather than
+// spills.
+template <class Size, bool kIsAligned>
+inline constexpr int kBlocksAtOnce = std::max(1, (kIsAligned ? 512 : 384) / Size::kBlock);
+
 // ds of the rows of a block, one after the other, and on the way the block's share of dweight and
 // dbias: dy and s are read once for both.
-template <class T, class Size>
-__global__ void __launch_bounds__(Size::kBlock, std::max(1, 512 / Size::kBlock))
+template <class T, class Size, bool kIsAligned>
+__global__ void __launch_bounds__(Size::kBlock, kBlocksAtOnce<Size, kIsAligned>)
     layer_norm_backward_kernel(Backward<T> in) {
   constexpr int kN = kPieceSize<T>;
-  const RowPieces<Size, kN> pieces{in.d, in.is_aligned};
-  ColumnSums<Size, kN> columns(pieces, in.partial + int64_t{2} * in.d * blockIdx.x);
+  using Pieces = RowPieces<Size, kN, kIsAligned>;
+  using Piece = typename Pieces::Piece;
+  const Pieces pieces{in.d};
+  ColumnSums<Size, kN, kIsAligned> columns(pieces, in.partial + int64_t{2} * in.d * blockIdx.x);
   const int64_t begin = blockIdx.x * in.rows_of_block;
   const int64_t end = begin + in.rows_of_block < in.rows ? begin + in.rows_of_block : in.rows;
-  for (int64_t i = begin + threadIdx.x / Size::kThreads; i < end; i += Size::kRows) {
-    const int64_t at = i * in.d;
-    const float mean = in.mean[i], rstd = in.rstd[i];
-    const Row row(pieces, [&](const Piece<kN>& piece) {
-      return Kept<T, kN>{load(in.s + at, piece), load(in.dy + at, piece)};
-    });
+  const int64_t first = begin + threadIdx.x / Size::kThreads;
+  Rows<T, Size, kIsAligned> rows(in, pieces, first, end);
+  for (int64_t i = first; i < end; i += Size::kRows) {
+    rows.take(i);
+    const float mean = rows.mean(), rstd = rows.rstd();
     float sums[2] = {};  // of g and g n, g = dy weight, which is 0 beyond the row
-    row.for_each([&](int p, const Piece<kN>& piece, const Kept<T, kN>& kept) {
-      const Vector<float, kN> weight = load(in.weight, piece);
-      Vector<float, kN> n, dy;
+    pieces.for_each([&](int p, const Piece& piece) {
+      if (rows.skips(piece)) return;
+      const Kept<T, kN> kept = rows.kept(p, piece);
+      const Vector<float, kN> weight = rows.weight(piece), s = widened(kept.s),
+                              dy = widened(kept.dy);
+      Vector<float, kN> n;
       for (int k = 0; k < kN; ++k) {
-        n.at[k] = normalized(widen(kept.s.at[k]), mean, rstd);
-        dy.at[k] = widen(kept.dy.at[k]);
+        n.at[k] = normalized(s.at[k], mean, rstd);
         const float g = dy.at[k] * weight.at[k];
         sums[0] += g;
         sums[1] += g * n.at[k];
@@ -131,19 +118,23 @@ __global__ void __launch_bounds__(Size::kBlock, std::max(1, 512 / Size::kBlock))
     row_sum<Size>(sums);
     const float mean_g = sums[0] / static_cast<float>(in.d);
     const float mean_gn = sums[1] / static_cast<float>(in.d);
-    row.for_each([&](int, const Piece<kN>& piece, const Kept<T, kN>& kept) {
-      const Vector<float, kN> weight = load(in.weight, piece);
-      Vector<T, kN> dsum{}, ds;
-      if (in.dsum != nullptr) dsum = load(in.dsum + at, piece);
+    // What rows give is asked for again: kept as float32, it would take the registers of other
+    // warps.
+    asm volatile("" ::: "memory");
+    pieces.for_each([&](int p, const Piece& piece) {
+      if (rows.skips(piece)) return;
+      const Kept<T, kN> kept = rows.kept(p, piece);
+      const Vector<float, kN> weight = rows.weight(piece), s = widened(kept.s),
+                              dy = widened(kept.dy), dsum = widened(rows.dsum(piece));
+      Vector<T, kN> ds;
       for (int k = 0; k < kN; ++k) {
-        const float n = normalized(widen(kept.s.at[k]), mean, rstd);
-        const float g = widen(kept.dy.at[k]) * weight.at[k];
-        ds.at[k] = narrow<T>(normalized_grad(n, g, mean_g, mean_gn, rstd) + widen(dsum.at[k]));
+        const float n = normalized(s.at[k], mean, rstd), g = dy.at[k] * weight.at[k];
+        ds.at[k] = narrow<T>(normalized_grad(n, g, mean_g, mean_gn, rstd) + dsum.at[k]);
       }
-      store(ds, piece, in.ds + at);
+      store(ds, piece, in.ds + i * in.d);
     });
   }
-  columns.finish();
+  columns.finish(rows);
 }
 
 // dweight and dbias: the sums of partial [parts, 2 d] over its parts, 32 columns to a block. Warp w
@@ -178,7 +169,6 @@ void layer_norm_backward(Cuda device, const Tensor& s, const Tensor& weight, con
     Backward<T> in{mean.numel(),
                    0,
                    static_cast<int>(weight.numel()),
-                   false,
                    s.data<T>(),
                    weight.data<float>(),
                    mean.data<float>(),
@@ -187,7 +177,8 @@ void layer_norm_backward(Cuda device, const Tensor& s, const Tensor& weight, con
                    dsum.defined() ? dsum.data<T>() : nullptr,
                    ds.data<T>(),
                    nullptr};
-    in.is_aligned = in.d % kPieceSize<T> == 0 && is_aligned(in.s, in.weight, in.dy, in.dsum, in.ds);
+    const bool aligned =
+        in.d % kPieceSize<T> == 0 && is_aligned(in.s, in.weight, in.dy, in.dsum, in.ds);
     dispatch_row_size(in.d, [&](auto size) {
       using Size = decltype(size);
       const int64_t most = kThreadsAtOnce / Size::kBlock;
@@ -197,8 +188,9 @@ void layer_norm_backward(Cuda device, const Tensor& s, const Tensor& weight, con
       Tensor partial = Tensor::empty(shape, DType::f32, s.device());
       in.partial = partial.data<float>();
       if (blocks > 0)
-        launch(layer_norm_backward_kernel<T, Size>, static_cast<unsigned>(blocks), Size::kBlock, 0,
-               stream_of(device), in);
+        launch(aligned ? layer_norm_backward_kernel<T, Size, true>
+                       : layer_norm_backward_kernel<T, Size, false>,
+               static_cast<unsigned>(blocks), Size::kBlock, 0, stream_of(device), in);
       launch(sum_parts_kernel, blocks_for(int64_t{2} * in.d, kWarp), kWarp * kWarp, 0,
              stream_of(device), blocks, in.d, in.partial, dweight.data<float>(),
              dbias.data<float>());

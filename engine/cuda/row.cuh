@@ -73,19 +73,27 @@ __device__ float row_max(float value) {
     return block_max(value);
 }
 
-/// The elements of a row that a thread takes: of its pieces of kN each kThreads-th.
-template <class Size, int kN>
+/// The elements of a row that a thread takes: of its pieces of kN each kThreads-th. kIsAligned:
+/// rows are known to begin where 16 bytes may be loaded at once and to hold whole pieces alone.
+template <class Size, int kN, bool kIsAligned = false>
 struct RowPieces {
   static_assert(Size::kValues % kN == 0);
+  using Piece = farfield::Piece<kN, kIsAligned>;
 
   int n;
-  bool is_aligned;
+  bool is_aligned = kIsAligned;
 
-  __device__ Piece<kN> piece(int p) const {
+  __device__ Piece piece(int p) const {
     const int thread = static_cast<int>(threadIdx.x) % Size::kThreads;
-    const int begin = (p * Size::kThreads + thread) * kN, left = n - begin;
-    const int own = left <= 0 ? 0 : left < kN ? left : kN;
-    return {begin, own, is_aligned && own == kN};
+    if constexpr (kIsAligned) {
+      // In 64 bits, so that pieces of a thread differ by a number that an address may hold.
+      const int64_t begin = int64_t{p} * (Size::kThreads * kN) + int64_t{thread} * kN;
+      return {begin, begin < n};
+    } else {
+      const int begin = (p * Size::kThreads + thread) * kN, left = n - begin;
+      const int own = left <= 0 ? 0 : left < kN ? left : kN;
+      return {begin, own, is_aligned && own == kN};
+    }
   }
 
   /// f(p, piece) for each of them.
@@ -100,21 +108,22 @@ struct RowPieces {
 };
 
 /// What load(piece) gives for each piece of a row: kept, or loaded again whenever it is asked for.
-template <class Size, int kN, class Load>
+template <class Size, int kN, class Load, bool kIsAligned = false>
 class Row {
  public:
-  using Values = std::invoke_result_t<Load, const Piece<kN>&>;
+  using Pieces = RowPieces<Size, kN, kIsAligned>;
+  using Piece = typename Pieces::Piece;
+  using Values = std::invoke_result_t<Load, const Piece&>;
 
-  __device__ Row(const RowPieces<Size, kN>& pieces, const Load& load)
-      : pieces_(pieces), load_(load) {
+  __device__ Row(const Pieces& pieces, const Load& load) : pieces_(pieces), load_(load) {
     if constexpr (Size::kValues > 0)
-      pieces_.for_each([&](int p, const Piece<kN>& piece) { kept_[p] = load_(piece); });
+      pieces_.for_each([&](int p, const Piece& piece) { kept_[p] = load_(piece); });
   }
 
   /// f(p, piece, its values) for each piece.
   template <class F>
   __device__ void for_each(const F& f) const {
-    pieces_.for_each([&](int p, const Piece<kN>& piece) {
+    pieces_.for_each([&](int p, const Piece& piece) {
       if constexpr (Size::kValues > 0)
         f(p, piece, kept_[p]);
       else
@@ -123,9 +132,12 @@ class Row {
   }
 
  private:
-  RowPieces<Size, kN> pieces_;
+  Pieces pieces_;
   Load load_;
   Values kept_[std::max(1, Size::kValues / kN)];
 };
+
+template <class Size, int kN, bool kIsAligned, class Load>
+Row(const RowPieces<Size, kN, kIsAligned>&, const Load&) -> Row<Size, kN, Load, kIsAligned>;
 
 }  // namespace farfield

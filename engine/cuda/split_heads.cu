@@ -80,18 +80,6 @@ template <int kN, class T>
 __device__ Vector<T, kN> load_whole(const T* from) {
   return *reinterpret_cast<const Vector<T, kN>*>(from);
 }
-template <class T, int kN>
-__device__ Vector<float, kN> widened(const Vector<T, kN>& x) {
-  Vector<float, kN> y;
-  for (int i = 0; i < kN; ++i) y.at[i] = widen(x.at[i]);
-  return y;
-}
-template <class T, int kN>
-__device__ Vector<T, kN> narrowed(const Vector<float, kN>& x) {
-  Vector<T, kN> y;
-  for (int i = 0; i < kN; ++i) y.at[i] = narrow<T>(x.at[i]);
-  return y;
-}
 
 // Angles of kN pairs that follow each other.
 template <bool kIsBack, int kN>
