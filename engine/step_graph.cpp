@@ -5,6 +5,13 @@
 
 namespace farfield {
 
+StepInputs::StepInputs(const Device& device) : device_(device) {
+  dispatch(device_, [](auto tag) { set_step_inputs(tag, true); });
+}
+StepInputs::~StepInputs() {
+  dispatch(device_, [](auto tag) { set_step_inputs(tag, false); });
+}
+
 StepGraph::StepGraph(const Device& device) : device_(device) {}
 StepGraph::~StepGraph() = default;
 
@@ -19,6 +26,10 @@ void StepGraph::run(const std::function<void()>& work) {
   if (recording_) return recording_->repeat();
   work();
   was_called_ = true;
+}
+
+void StepGraph::refill(const std::function<void()>& inputs, const std::string& why) {
+  if (recording_ && !recording_->refill(inputs)) turn_off(why);
 }
 
 void StepGraph::forget() { recording_.reset(); }

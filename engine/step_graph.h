@@ -11,13 +11,27 @@ namespace farfield {
 
 class Recording;
 
+/// What goes from the host to a device while it lives is an input of the work of a StepGraph: it
+/// may be another each time, see StepGraph::refill(). On CUDA copies to the device; not what
+/// kernels are told, as shapes and numbers.
+class StepInputs {
+ public:
+  explicit StepInputs(const Device& device);
+  StepInputs(const StepInputs&) = delete;
+  StepInputs& operator=(const StepInputs&) = delete;
+  ~StepInputs();
+
+ private:
+  Device device_;
+};
+
 /// The same work again and again, which a device can record and repeat without the host: on CUDA a
 /// graph, so that the launch of hundreds of small kernels costs nothing.
 ///
 /// What is recorded is what the device was asked to do once, with the addresses and the numbers of
 /// that time. So work() must be the same each time but for what lies in device memory that outlives
-/// the recording, which the caller fills before run(). Tensors that work() leaves in its owner are
-/// the same ones after each repetition, with new elements.
+/// the recording, which the caller fills before run(), and for its inputs. Tensors that work()
+/// leaves in its owner are the same ones after each repetition, with new elements.
 class StepGraph {
  public:
   explicit StepGraph(const Device& device);
@@ -29,6 +43,10 @@ class StepGraph {
   /// device, or threw. It is then called once more in the same run, so it must begin anew and
   /// change nothing of the host that a second call would change again.
   void run(const std::function<void()>& work);
+  /// Before a run of a recording whose inputs are others: calls inputs(), which gives the device
+  /// all those of work() again, in the same order, and nothing else under StepInputs. When they do
+  /// not fit what was recorded, all runs from now on call work(), and why_not() ends with `why`.
+  void refill(const std::function<void()>& inputs, const std::string& why);
   /// The recording is no longer right, since the work has moved to other memory: the next run makes
   /// another.
   void forget();

@@ -8,6 +8,7 @@
 #include "engine/ops/pointwise.h"
 #include "engine/ops/reduce.h"
 #include "engine/ops/view.h"
+#include "engine/step_graph.h"
 #include "layers/own_heads.h"
 
 namespace farfield {
@@ -118,8 +119,11 @@ bool Transformer::has_dropout() const {
 posenc::Composition::Plan Transformer::plan(const Tensor& ids, posenc::Phase phase, uint64_t draw,
                                             int64_t first) const {
   const int64_t seq_len = ids.dim(1);
+  std::optional<StepInputs> inputs;
+  if (encoding_.is_random(phase)) inputs.emplace(ids.device());
   posenc::Composition::Plan plan = encoding_.plan(
       seq_len, seq_len, phase, {.n_sequence = ids.dim(0), .index = draw, .first = first});
+  inputs.reset();
   keep_own_heads(plan, config_.n_head, tensor_);
   return plan;
 }

@@ -93,9 +93,6 @@ TrainingStep::TrainingStep(Transformer model, const StepOptions& options)
   for (size_t i = 0; i < parameters().size(); ++i) number_of_[parameters()[i].value.raw_data()] = i;
   if (!options.uses_graph) graph_.turn_off("--cuda-graph is off");
   if (!processes().all.is_alone()) graph_.turn_off("several processes train together");
-  if (model_.encoding().is_random(posenc::Phase::train))
-    graph_.turn_off(
-        concat("'", model_.encoding().canonical(), "' draws other positions for each batch"));
   if (model_.reads_tokens())
     graph_.turn_off("the adaptive input and softmax take each batch apart by its tokens");
   if (graph_.may_be_recorded() && model_.has_dropout())
@@ -120,9 +117,15 @@ Tensor TrainingStep::forward(int64_t piece) const {
   const int64_t begin = piece * shape.numel();
   return model_.loss(inputs_.view(shape, begin), targets_.view(shape, begin),
                      static_cast<uint64_t>(index_),
-                     {.first = pieces_.first + piece * pieces_.n_sequence,
+                     {.first = draw_of(piece).first,
                       .n_batch = options_.shape.batch_size,
                       .streams = streams_ ? &*streams_ : nullptr});
+}
+
+posenc::Draw TrainingStep::draw_of(int64_t piece) const {
+  return {.n_sequence = pieces_.n_sequence,
+          .index = static_cast<uint64_t>(index_),
+          .first = pieces_.first + piece * pieces_.n_sequence};
 }
 
 Tensor TrainingStep::share_of(const Tensor& loss) const {
@@ -296,6 +299,21 @@ void TrainingStep::compute_with_others() {
   updated_s_ += seconds_since(summed);
 }
 
+// Those of the next batch, for a recording of another.
+void TrainingStep::draw_positions() {
+  const posenc::Composition& encoding = model_.encoding();
+  const int64_t length = inputs_.dim(1);
+  graph_.refill(
+      [&] {
+        const NoGrad no_grad;
+        const StepInputs inputs(device_);
+        for (int64_t piece = 0; piece < pieces_.n; ++piece)
+          encoding.plan(length, length, posenc::Phase::train, draw_of(piece));
+      },
+      concat("'", encoding.canonical(), "' has tables of another size for another batch"));
+  if (!graph_.is_recorded()) recorded_gradients_.clear();
+}
+
 void TrainingStep::run_graph() {
   if (graph_.is_next_recorded()) {
     // The tables that the encoding keeps must be there by then: a recording that fails would leave
@@ -305,6 +323,7 @@ void TrainingStep::run_graph() {
     model_.encoding().plan(length, length, posenc::Phase::train,
                            {.n_sequence = pieces_.n_sequence});
   }
+  if (graph_.is_recorded() && model_.encoding().is_random(posenc::Phase::train)) draw_positions();
   graph_.run([this] { compute(); });
   if (graph_.is_recorded() && recorded_gradients_.empty())
     for (const Parameter& p : parameters()) recorded_gradients_.push_back(p.value.grad());

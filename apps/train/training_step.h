@@ -145,6 +145,9 @@ class TrainingStep {
   /// order in which their buckets go on their way in the next step. Interrupted when one of them
   /// has given up.
   std::pair<double, std::vector<bool>> agree(double own_losses, bool has_given_up);
+  /// What the encoding draws for a piece.
+  posenc::Draw draw_of(int64_t piece) const;
+  void draw_positions();
   void run_graph();
   void update(const Tensor& mean_loss, const std::vector<bool>& have_gradient);
 

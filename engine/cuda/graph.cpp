@@ -40,12 +40,24 @@ class CudaRecording final : public Recording {
   ~CudaRecording() override { cudaStreamSynchronize(stream_of(device_)); }
 
   void repeat() override { graph_.launch(stream_of(device_)); }
+  bool refill(const std::function<void()>& work) override {
+    synchronize(device_);
+    Staging& staging = staging_of(device_);
+    staging.begin_refill(pinned_);
+    try {
+      work();
+    } catch (...) {
+      staging.end_refill();
+      throw;
+    }
+    return staging.end_refill();
+  }
   int64_t n_nodes() const override { return graph_.n_nodes(); }
 
  private:
   Cuda device_;
   Allocator::Reserve reserve_;
-  std::vector<PinnedMemory> pinned_;
+  std::vector<Staging::Recorded> pinned_;
   Graph graph_;
 };
 

@@ -4,6 +4,7 @@
 #include "engine/cuda/per_device.h"
 #include "engine/cuda/staging.h"
 #include "engine/kernels/pointwise.h"
+#include "engine/kernels/record_work.h"
 
 namespace farfield {
 namespace {
@@ -44,6 +45,8 @@ Staging& staging_of(Cuda device) {
   return all->at(device.index, [] { return std::make_unique<Staging>(); });
 }
 
+void set_step_inputs(Cuda device, bool are_inputs) { staging_of(device).set_inputs(are_inputs); }
+
 void copy_bytes(Cuda device, const Tensor& x, Tensor& y) {
   if (x.numel() == 0) return;
   const auto size_bytes = static_cast<size_t>(x.size_bytes());
@@ -51,7 +54,7 @@ void copy_bytes(Cuda device, const Tensor& x, Tensor& y) {
       x.device().kind == Device::Kind::cpu && y.device().kind == Device::Kind::cuda;
   if (is_upload)
     if (Staging& staging = staging_of(device);
-        size_bytes <= Staging::kMostBytes || staging.is_recording())
+        size_bytes <= Staging::kMostBytes || staging.takes_all())
       return staging.copy(x.raw_data(), y.raw_data(), size_bytes, stream_of(device));
   cuda_check(
       cudaMemcpyAsync(y.raw_data(), x.raw_data(), size_bytes, cudaMemcpyDefault, stream_of(device)),

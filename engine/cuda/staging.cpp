@@ -42,10 +42,13 @@ Staging::Block& Staging::idle_block(size_t size_bytes) {
 void Staging::copy(const void* from, void* to, size_t size_bytes, cudaStream_t stream) {
   const std::lock_guard lock(mutex_);
   if (is_recording_) {  // without an event: one of a captured stream must not be asked
-    recorded_.push_back(pinned_memory(size_bytes));
-    std::memcpy(recorded_.back().get(), from, size_bytes);
-    return enqueue(recorded_.back().get(), to, size_bytes, stream);
+    recorded_.push_back({pinned_memory(size_bytes), size_bytes, are_inputs_});
+    void* const data = recorded_.back().data.get();
+    std::memcpy(data, from, size_bytes);
+    return enqueue(data, to, size_bytes, stream);
   }
+  if (refilled_ && are_inputs_) refill(from, size_bytes);
+  if (size_bytes > kMostBytes) return enqueue(from, to, size_bytes, stream);
   Block& block = idle_block(size_bytes);
   std::memcpy(block.data.get(), from, size_bytes);
   enqueue(block.data.get(), to, size_bytes, stream);
@@ -57,15 +60,46 @@ void Staging::begin_recording() {
   is_recording_ = true;
 }
 
-bool Staging::is_recording() {
-  const std::lock_guard lock(mutex_);
-  return is_recording_;
-}
-
-std::vector<PinnedMemory> Staging::end_recording() {
+std::vector<Staging::Recorded> Staging::end_recording() {
   const std::lock_guard lock(mutex_);
   is_recording_ = false;
   return std::exchange(recorded_, {});
+}
+
+void Staging::set_inputs(bool are_inputs) {
+  const std::lock_guard lock(mutex_);
+  are_inputs_ = are_inputs;
+}
+
+size_t Staging::next_input(size_t i) const {
+  while (i < refilled_->size() && !(*refilled_)[i].is_input) ++i;
+  return i;
+}
+
+void Staging::refill(const void* from, size_t size_bytes) {
+  next_refilled_ = next_input(next_refilled_);
+  has_fitted_ = has_fitted_ && next_refilled_ < refilled_->size() &&
+                (*refilled_)[next_refilled_].size_bytes == size_bytes;
+  if (has_fitted_) std::memcpy((*refilled_)[next_refilled_++].data.get(), from, size_bytes);
+}
+
+void Staging::begin_refill(std::vector<Recorded>& recorded) {
+  const std::lock_guard lock(mutex_);
+  refilled_ = &recorded;
+  next_refilled_ = 0;
+  has_fitted_ = true;
+}
+
+bool Staging::end_refill() {
+  const std::lock_guard lock(mutex_);
+  const bool has_all = has_fitted_ && next_input(next_refilled_) == refilled_->size();
+  refilled_ = nullptr;
+  return has_all;
+}
+
+bool Staging::takes_all() {
+  const std::lock_guard lock(mutex_);
+  return is_recording_ || (refilled_ && are_inputs_);
 }
 
 }  // namespace farfield

@@ -25,16 +25,32 @@ class Staging {
   /// Of one copy. What is larger is rare (weights) and better copied as it is.
   static constexpr size_t kMostBytes = size_t{4} << 20;
 
-  /// Puts a copy to the device into its stream; size_bytes in 1 .. kMostBytes. `from` may be
-  /// changed as soon as the call returns. BackendError when there is no such memory.
+  /// Puts a copy to the device into its stream; size_bytes in 1 .. kMostBytes, or any when
+  /// takes_all(). `from` may be changed as soon as the call returns. BackendError when there is no
+  /// such memory.
   void copy(const void* from, void* to, size_t size_bytes, cudaStream_t stream);
 
+  /// What a graph reads at each launch, for whoever has the graph.
+  struct Recorded {
+    PinnedMemory data;
+    size_t size_bytes = 0;
+    bool is_input = false;  ///< StepInputs
+  };
   /// From here to end_recording() the stream is captured: each copy, of any size, has memory of its
-  /// own with what was to be copied, which a graph reads at each launch.
+  /// own with what was to be copied.
   void begin_recording();
-  bool is_recording();
-  /// That memory, for whoever has the graph.
-  std::vector<PinnedMemory> end_recording();
+  std::vector<Recorded> end_recording();
+
+  /// Whether what is copied now is an input of what is or was recorded.
+  void set_inputs(bool are_inputs);
+  /// From here to end_refill() each copy of an input goes to the memory of the next one of those
+  /// recorded, too. No launch may be reading them.
+  void begin_refill(std::vector<Recorded>& recorded);
+  /// Whether there was one copy of its size for each of them.
+  bool end_refill();
+
+  /// Whether copies of any size are to come here.
+  bool takes_all();
 
  private:
   static constexpr size_t kMostBlocks = 32, kLeastBytes = size_t{1} << 16;
@@ -47,11 +63,18 @@ class Staging {
   /// One of at least this size whose latest copy is done.
   Block& idle_block(size_t size_bytes);
 
+  void refill(const void* from, size_t size_bytes);
+  /// The first of the refilled ones from i on that is an input.
+  size_t next_input(size_t i) const;
+
   std::mutex mutex_;
   std::vector<Block> blocks_;
   size_t next_ = 0;  // the one to wait for when all are in use
-  bool is_recording_ = false;
-  std::vector<PinnedMemory> recorded_;
+  bool is_recording_ = false, are_inputs_ = false;
+  std::vector<Recorded> recorded_;
+  std::vector<Recorded>* refilled_ = nullptr;  // null: none
+  size_t next_refilled_ = 0;
+  bool has_fitted_ = true;
 };
 
 /// That of each device.

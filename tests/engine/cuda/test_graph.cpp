@@ -1,5 +1,6 @@
 // Recorded work of the device, and what becomes of work that cannot be recorded.
 
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <vector>
 
@@ -7,6 +8,7 @@
 #include "engine/device_info.h"
 #include "engine/ops/matmul.h"
 #include "engine/ops/pointwise.h"
+#include "engine/ops/view.h"
 #include "engine/step_graph.h"
 #include "tests/support/both_devices.h"
 #include "tests/support/cuda/capture.h"
@@ -109,6 +111,62 @@ BOOST_AUTO_TEST_CASE(what_is_recorded_keeps_the_memory_that_it_reads) {
     BOOST_TEST((result.to_vector() == want));
   }
   BOOST_TEST(graph.is_recorded());
+}
+
+// One input is larger than what is staged; a copy that is none stays as it was recorded.
+BOOST_AUTO_TEST_CASE(inputs_of_a_recording_are_those_of_its_run) {
+  StepGraph graph(kCuda);
+  int number = 0;
+  int64_t length = 3;
+  Tensor small, large, constant;
+  const auto upload = [&] {
+    const StepInputs inputs(kCuda);
+    small = Tensor::full({length}, number, DType::f32).to(kCuda);
+    large = Tensor::full({1200 * 1200}, 10 * number, DType::f32).to(kCuda);
+  };
+  Tensor y;
+  const auto work = [&] {
+    constant = Tensor::full({2}, number, DType::f32).to(kCuda);
+    upload();
+    y = concat({small + 1.0, large.view({2}), constant}, 0);
+  };
+  const auto run = [&] {
+    if (graph.is_recorded()) graph.refill(upload, "too long");
+    graph.run(work);
+    return y.to_vector();
+  };
+  for (number = 0; number < 5; ++number) {
+    const double n = number, recorded = std::min(number, 1);
+    const std::vector<double> want{n + 1, n + 1, n + 1, 10 * n, 10 * n, recorded, recorded};
+    BOOST_TEST(run() == want, boost::test_tools::per_element());
+    BOOST_TEST(graph.is_recorded() == (number > 0));
+  }
+  length = 4;
+  const std::vector<double> want{6, 6, 6, 6, 50, 50, 5, 5};
+  BOOST_TEST(run() == want, boost::test_tools::per_element());
+  BOOST_TEST(graph.why_not() == "too long");
+}
+
+BOOST_AUTO_TEST_CASE(inputs_that_are_not_as_many_as_were_recorded_do_not_fit) {
+  for (const int n : {1, 3}) {
+    StepGraph graph(kCuda);
+    Tensor x[3], y;
+    const auto upload = [&](int count) {
+      const StepInputs inputs(kCuda);
+      for (int i = 0; i < count; ++i) x[i] = Tensor::full({2}, i, DType::f32).to(kCuda);
+    };
+    const auto work = [&] {
+      upload(2);
+      y = x[0] + x[1];
+    };
+    for (int i = 0; i < 2; ++i) graph.run(work);
+    BOOST_TEST(graph.is_recorded());
+    graph.refill([&] { upload(n); }, "not as many");
+    BOOST_TEST(!graph.is_recorded());
+    BOOST_TEST(graph.why_not() == "not as many");
+    graph.run(work);
+    BOOST_TEST((y.to_vector() == std::vector<double>{1, 1}));
+  }
 }
 
 BOOST_AUTO_TEST_CASE(a_recording_that_is_forgotten_gives_its_memory_back) {
