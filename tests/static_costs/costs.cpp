@@ -62,6 +62,28 @@ std::vector<KernelCosts> kernels_of(const fs::path& report, const std::string& c
   return kernels;
 }
 
+// "4096", "0+41984", "0+41984..59392".
+std::string shared_of(const KernelCosts& kernel) {
+  std::string text = std::to_string(kernel.resources.shared_bytes);
+  if (!kernel.dynamic) return kernel.has_dynamic_shared ? text + '+' : text;
+  text += concat('+', kernel.dynamic->least);
+  if (kernel.dynamic->most > kernel.dynamic->least) text += concat("..", kernel.dynamic->most);
+  return text;
+}
+
+std::string blocks_of(const KernelCosts& kernel) {
+  if (!kernel.n_thread) return "-";
+  const auto with = [&](int64_t dynamic_bytes) {
+    Resources resources = kernel.resources;
+    resources.shared_bytes += dynamic_bytes;
+    return resident_blocks(kernel.sm, *kernel.n_thread, resources);
+  };
+  // What a launch adds of shared memory may leave room for fewer.
+  if (!kernel.dynamic) return concat(kernel.has_dynamic_shared ? "<=" : "", with(0));
+  const int64_t least = with(kernel.dynamic->most), most = with(kernel.dynamic->least);
+  return least == most ? std::to_string(most) : concat(least, "..", most);
+}
+
 }  // namespace
 
 CodeCosts code_costs(const std::vector<Instruction>& code) {
@@ -104,6 +126,12 @@ std::vector<KernelCosts> gather(const fs::path& folder, const std::string& cuobj
   return all;
 }
 
+void add_dynamic_shared(std::vector<KernelCosts>& kernels, const DynamicShared& bytes) {
+  for (KernelCosts& kernel : kernels)
+    if (const auto found = bytes.find(kernel.name); found != bytes.end())
+      kernel.dynamic = found->second;
+}
+
 std::string table(const std::vector<KernelCosts>& kernels) {
   std::vector<std::vector<std::string>> rows = {{"kernel", "sm", "registers", "spill", "shared",
                                                  "threads", "blocks", "all", "loops", "innermost",
@@ -111,15 +139,9 @@ std::string table(const std::vector<KernelCosts>& kernels) {
   for (int k = 0; k < kKinds; ++k) rows[0].push_back(name_of(static_cast<Kind>(k)));
   for (const KernelCosts& kernel : kernels) {
     const Resources& r = kernel.resources;
-    const auto& n_thread = kernel.n_thread;
-    // What a launch adds of shared memory may leave room for fewer.
-    const std::string blocks = n_thread ? concat(kernel.has_dynamic_shared ? "<=" : "",
-                                                 resident_blocks(kernel.sm, *n_thread, r))
-                                        : "-";
     rows.push_back({concat(kernel.file, ": ", kernel.name), std::to_string(kernel.sm),
-                    std::to_string(r.registers), std::to_string(r.spill_bytes),
-                    concat(r.shared_bytes, kernel.has_dynamic_shared ? "+" : ""),
-                    n_thread ? std::to_string(*n_thread) : "-", blocks});
+                    std::to_string(r.registers), std::to_string(r.spill_bytes), shared_of(kernel),
+                    kernel.n_thread ? std::to_string(*kernel.n_thread) : "-", blocks_of(kernel)});
     auto& row = rows.back();
     if (kernel.code) {
       row.push_back(std::to_string(kernel.code->all));

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/static_costs/dynamic_shared.h"
 #include "tests/static_costs/kinds.h"
 #include "tests/static_costs/reports.h"
 #include "tests/static_costs/sass.h"
@@ -27,9 +28,10 @@ struct KernelCosts {
   std::string name = {};  ///< short_name()
   int sm = 0;
   Resources resources = {};
-  std::optional<CodeCosts> code = {};    ///< where there is a disassembler
-  std::optional<int64_t> n_thread = {};  ///< of a block, where there is a launch bound
-  bool has_dynamic_shared = false;       ///< uses shared memory that the launch gives
+  std::optional<CodeCosts> code = {};        ///< where there is a disassembler
+  std::optional<int64_t> n_thread = {};      ///< of a block, where there is a launch bound
+  bool has_dynamic_shared = false;           ///< uses shared memory that the launch gives
+  std::optional<LeastAndMost> dynamic = {};  ///< how much, where that is known
 };
 
 /// The kernels of all objects *.cu.o in a folder, by what ptxas left of each in *.cu.o.ptxas, in
@@ -39,7 +41,10 @@ struct KernelCosts {
 ///           does not know
 std::vector<KernelCosts> gather(const std::filesystem::path& folder, const std::string& cuobjdump);
 
-/// The table for people.
+void add_dynamic_shared(std::vector<KernelCosts>& kernels, const DynamicShared& bytes);
+
+/// The table for people. Blocks are those of launches with the most shared memory, and with the
+/// least where these are more.
 std::string table(const std::vector<KernelCosts>& kernels);
 
 }  // namespace farfield::static_costs

@@ -19,13 +19,15 @@ void print(const char* title, const std::vector<std::string>& lines) {
 }
 
 int run(int argc, const char* const* argv) {
-  std::string objects, baseline_path, nvcc, cuobjdump, table_path, renewal = "--renew";
+  std::string objects, baseline_path, dynamic_path, nvcc, cuobjdump, table_path,
+      renewal = "--renew";
   bool renews = false;
   cli::Options options("static_costs",
                        "Registers, spills, shared memory and the instructions of the innermost "
                        "loops of each CUDA kernel, held against a baseline.");
   options.add("objects", objects, "FOLDER", "where *.cu.o and *.cu.o.ptxas are")
       .add("baseline", baseline_path, "FILE", "CSV to compare with")
+      .add("dynamic", dynamic_path, "FILE", "CSV of the shared memory that launches give")
       .add("nvcc", nvcc, "RELEASE", "what compiled them: 13.0.88")
       .add("cuobjdump", cuobjdump, "PATH",
            "of the disassembler, with nvdisasm beside it or on PATH; FARFIELD_CUOBJDUMP in the "
@@ -36,12 +38,15 @@ int run(int argc, const char* const* argv) {
   if (!options.parse(argc, argv, std::cout)) return cli::kDone;
   if (const char* const given = std::getenv("FARFIELD_CUOBJDUMP")) cuobjdump = given;
 
-  const std::vector<KernelCosts> kernels = gather(objects, cuobjdump);
+  std::vector<KernelCosts> kernels = gather(objects, cuobjdump);
+  if (!dynamic_path.empty())
+    add_dynamic_shared(kernels, dynamic_shared_of(dynamic_path, read_file(dynamic_path)));
   const std::string text = table(kernels);
   std::cout << text;
   if (!table_path.empty()) write_file_atomic(table_path, text);
   std::cout << "\nall: instructions of a kernel; in loops: those run more than once, by kind, or "
-               "all where there is no loop; +: and what the launch gives\n";
+               "all where there is no loop; +: and what a launch gives, the least and the most; "
+               "blocks: with them\n";
   if (renews) {
     require<ConfigError>(!cuobjdump.empty(), "static_costs",
                          "a baseline holds instructions: expected cuobjdump and nvdisasm on PATH "

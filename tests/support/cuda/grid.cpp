@@ -13,6 +13,7 @@ namespace farfield::emulation {
 namespace {
 
 constinit thread_local int n_race_checks = 0;
+constinit thread_local SharedBytesGiven* shared_bytes_given = nullptr;
 
 std::atomic<int64_t> launches = 0;
 
@@ -72,6 +73,13 @@ void run_grid(const Launch& launch) {
   require<BackendError>(!this_block().is_running(), "cuda",
                         "expected launches by the host, got one inside of a kernel");
   ++launches;
+  if (shared_bytes_given) {
+    const size_t bytes = launch.dynamic_shared_bytes;
+    auto& [least, most] =
+        shared_bytes_given->of_kernel.try_emplace(launch.kernel, bytes, bytes).first->second;
+    least = std::min(least, bytes);
+    most = std::max(most, bytes);
+  }
   if (n_race_checks > 0 || are_all_checked())
     run_both_orders(launch);
   else
@@ -87,5 +95,8 @@ int64_t n_launches() { return launches; }
 
 RaceCheck::RaceCheck() { ++n_race_checks; }
 RaceCheck::~RaceCheck() { --n_race_checks; }
+
+SharedBytesGiven::SharedBytesGiven() { shared_bytes_given = this; }
+SharedBytesGiven::~SharedBytesGiven() { shared_bytes_given = nullptr; }
 
 }  // namespace farfield::emulation

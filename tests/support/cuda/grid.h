@@ -1,5 +1,8 @@
 #pragma once
 
+#include <map>
+#include <utility>
+
 #include "tests/support/cuda/block.h"
 
 namespace farfield::emulation {
@@ -21,6 +24,18 @@ class RaceCheck {
   RaceCheck(const RaceCheck&) = delete;
   RaceCheck& operator=(const RaceCheck&) = delete;
   ~RaceCheck();
+};
+
+/// While it lives, the shared memory that launches by this thread of the host give: one at a time.
+class SharedBytesGiven {
+ public:
+  SharedBytesGiven();
+  SharedBytesGiven(const SharedBytesGiven&) = delete;
+  SharedBytesGiven& operator=(const SharedBytesGiven&) = delete;
+  ~SharedBytesGiven();
+
+  /// Least and most, by the kernel's address.
+  std::map<const void*, std::pair<size_t, size_t>> of_kernel = {};
 };
 
 }  // namespace farfield::emulation

@@ -1,0 +1,53 @@
+// The shared memory that launches of attention give, as tests/static_costs keeps it for its table.
+
+#include <boost/test/unit_test.hpp>
+
+#include "engine/base/file.h"
+#include "tests/static_costs/dynamic_shared.h"
+#include "tests/static_costs/reports.h"
+#include "tests/support/attention_problem.h"
+#include "tests/support/cuda/grid.h"
+#include "tests/support/cuda/symbol_name.h"
+#include "tests/support/source_dir.h"
+
+namespace farfield::test {
+BOOST_AUTO_TEST_SUITE(test_dynamic_shared)
+namespace {
+
+// Each part of a launch's shared memory with and without, in each kernel.
+void run_everything() {
+  for (const DType dtype : {DType::bf16, DType::f32})
+    for (const int64_t head_dim : {32, 64, 128, 256})
+      for (const double dropout : {0.0, 0.5})
+        for (const bool has_tables : {false, true})
+          for (const bool has_row_bias : {false, true})
+            for (const bool is_far : {false, true}) {
+              AttentionProblem p = make_problem({1, 1, 4, 4, head_dim}, dtype);
+              if (has_tables) p.add_bias();
+              if (has_row_bias) add_row_bias(p, {0.5});
+              if (is_far) {
+                p.add_far_heads();
+                p.rule.switch_distance = 2;
+              }
+              p.rule.dropout = {.p = dropout, .random = {3, 5}};
+              run(moved_to({Device::Kind::cuda, 0}, p));
+            }
+}
+
+BOOST_AUTO_TEST_CASE(what_launches_give_is_what_the_static_costs_take) {
+  const emulation::SharedBytesGiven given;
+  run_everything();
+  static_costs::DynamicShared found;
+  for (const auto& [kernel, bytes] : given.of_kernel)
+    if (bytes.second > 0)
+      found[static_costs::short_name(emulation::symbol_name(kernel))] = {
+          static_cast<int64_t>(bytes.first), static_cast<int64_t>(bytes.second)};
+  BOOST_TEST(found.size() > 40u);
+  const auto path = (source_dir() / "tests/static_costs/dynamic_shared.csv").string();
+  const std::string text = static_costs::to_csv(found);
+  BOOST_TEST((read_file(path) == text), path << " should be\n" << text);
+}
+
+}  // namespace
+BOOST_AUTO_TEST_SUITE_END()
+}  // namespace farfield::test
