@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "apps/bench/card.h"
+#include "apps/bench/kernel_work.h"
 #include "engine/base/error.h"
 #include "engine/base/text.h"
 #include "engine/ops/cross_entropy.h"
@@ -11,39 +12,17 @@
 namespace farfield::bench {
 namespace {
 
-// What the loop of a thread over some elements issues, or all of a kernel without a loop.
-//
-// Source    machine code for sm_90 by nvcc 13.0.88 of the commit that added this table, counted as
-//           tests/static_costs does. Outside of attention branches that are not taken are counted
-//           too, the piece at the end of a row and unaligned arrays among them: an upper bound.
-struct Work {
-  double n_element;  // that this is for
-  double instructions, fp32;
-};
-constexpr Work kCrossEntropy = {4, 69 + 97, 28 + 20};  // cross_entropy_kernel<float, BFloat16>,
-                                                       // sum of exponentials and gradient
-constexpr Work kRoundedCrossEntropy = {8, 134 + 190, 44 + 32};  // the same of <BFloat16, BFloat16>
-// Of a tile without a hidden pair and with a bias, the way that is taken through it.
-constexpr Work kAttentionForward = {32, 607, 162};  // attention_forward_kernel, head_dim 64
-constexpr Work kAttentionKeys = {16, 530, 96};      // attention_backward_kernel, Side 0, no tables
-constexpr Work kAttentionQueries = {16, 432, 96};   // the same, Side 1
-constexpr Work kSplitHeads = {8, 806 + 824, 256 + 272};  // split_heads_kernel and its backward
-constexpr Work kGelu = {8, 255 + 310, 104 + 120};        // map_kernel<Gelu>; linear_backward_kernel
-constexpr Work kBiasGradient = {8, 115, 16};             // linear_backward_kernel<NoActivation>
-constexpr Work kNorm = {24, 1263 + 1157, 240 + 271};     // layer_norm_kernel and its backward
-constexpr Work kAdamW = {4, 362, 84};                    // adamw_kernel
-constexpr Work kSquares = {16, 290, 0};                  // sum_squares_kernel
-constexpr Work kCast = {4, 60, 0};                       // map_kernel<Same, float, BFloat16>
-constexpr Work kGather = {4, 235, 0};                    // gather_kernel<float, BFloat16>
-constexpr Work kSumOfIds = {16, 210, 16};                // sum_equal_ids_kernel<BFloat16, float>
-constexpr Work kRowOfIds = {4, 245, 4};                  // the same, before and after its loops
-constexpr Work kCountIds = {1, 26, 0};  // count_kernel: a pair of positions of a chunk
-
-// bytes_each: that each of n elements moves.
-void add(StepPart& part, double n, double bytes_each, const Work& work) {
+// bytes_each: that each of n elements moves. work: a name of kKernelWork.
+void add(StepPart& part, double n, double bytes_each, std::string_view work) {
   part.bytes += n * bytes_each;
-  part.instructions += n / work.n_element * work.instructions;
-  part.fp32 += n / work.n_element * work.fp32;
+  bool is_known = false;
+  for (const KernelWork& row : kKernelWork) {
+    if (row.name != work) continue;
+    is_known = true;
+    part.instructions += n / row.n_element * row.instructions;
+    part.fp32 += n / row.n_element * row.fp32;
+  }
+  require<Error>(is_known, "bench", "expected a name of kKernelWork, got ", work);
 }
 
 // The products of y = x w^T and of its gradients, of n rows in n_chunk parts: x, w, dy and dx in
@@ -73,7 +52,7 @@ StepPart cross_entropy(double n, double d, double v, bool rounds_logits) {
   constexpr double kMostInRegisters = 512 * 16;
   const double bytes = rounds_logits ? 2 : 4;
   add(part, n * v, (v > kMostInRegisters ? 2 : 1) * bytes + 2,
-      rounds_logits ? kRoundedCrossEntropy : kCrossEntropy);
+      rounds_logits ? "cross entropy of bfloat16" : "cross entropy");
   part.bytes += 4 * n * d + 8 * v * d;
   return part;
 }
@@ -84,9 +63,8 @@ std::vector<StepPart> attention(double n, double d, double n_layer, double pairs
   // and dv, and once over queries, which gives dq.
   forward.tensor_flop = 2 * 2 * head_dim * pairs;
   backward.tensor_flop = 7 * 2 * head_dim * pairs;
-  add(forward, pairs, 0, kAttentionForward);
-  add(backward, pairs, 0, kAttentionKeys);
-  add(backward, pairs, 0, kAttentionQueries);
+  add(forward, pairs, 0, forward.name);
+  add(backward, pairs, 0, backward.name);
   forward.bytes = n_layer * 2 * n * d * 4;                 // q, k, v, out
   backward.bytes = n_layer * 2 * n * d * (2 + 2 * 4 + 3);  // sums of out dy; q, k, v, dy; gradients
   return {forward, backward};
@@ -148,26 +126,26 @@ std::vector<StepPart> step_parts(const ModelConfig& config, int64_t batch_size, 
   add_products(layers, n_layer, n, f, d);
 
   StepPart split = {.name = "split_heads"};  // q, k and v in and out, forward and backward
-  add(split, n_layer * n * d, 2 * 12, kSplitHeads);
+  add(split, n_layer * n * d, 2 * 12, split.name);
   StepPart gelu = {.name = "GELU"};  // u and y; u, dy and du, with the gradient of that bias
-  add(gelu, n_layer * n * f, 4 + 6, kGelu);
+  add(gelu, n_layer * n * f, 4 + 6, gelu.name);
   StepPart dbias = {.name = "dbias"};  // of the other three layers
-  add(dbias, n_layer * n * (3 * d + d + d), 2, kBiasGradient);
+  add(dbias, n_layer * n * (3 * d + d + d), 2, dbias.name);
   StepPart norm = {.name = "LayerNorm"};  // x, branch, sum, y; sum, dy, dsum, dx
-  add(norm, (2 * n_layer + (config.has_final_norm ? 1 : 0)) * n * d, 8 + 8, kNorm);
+  add(norm, (2 * n_layer + (config.has_final_norm ? 1 : 0)) * n * d, 8 + 8, norm.name);
   StepPart adamw = {.name = "AdamW"};  // gradient, weight, m, v in and the last three out
-  add(adamw, n_parameter, 28, kAdamW);
-  add(adamw, n_parameter, 4, kSquares);  // the norm of the gradient
+  add(adamw, n_parameter, 28, adamw.name);
+  add(adamw, n_parameter, 4, "squares");  // the norm of the gradient
   StepPart casts = {.name = "weight casts"};
-  add(casts, n_layer * (4 * d * d + 2 * d * f) + v * d, 4 + 2, kCast);
+  add(casts, n_layer * (4 * d * d + 2 * d * f) + v * d, 4 + 2, casts.name);
   StepPart embedding = {.name =
                             "embedding"};  // and its gradient: zeros, then rows of ids that came
-  add(embedding, n * d, 4 + 2, kGather);
-  add(embedding, n * d, 2, kSumOfIds);
-  add(embedding, std::min(n, v) * d, 4, kRowOfIds);
+  add(embedding, n * d, 4 + 2, embedding.name);
+  add(embedding, n * d, 2, "gradients of an id");
+  add(embedding, std::min(n, v) * d, 4, "row of an id");
   embedding.bytes += 4 * v * d;
   const double n_chunk = std::ceil(n / 1024);  // positions_of_ids()
-  add(embedding, n * std::min(n, 1024.0), 0, kCountIds);
+  add(embedding, n * std::min(n, 1024.0), 0, "pairs of ids");
   embedding.bytes += 3 * 4 * v * n_chunk;  // counts: zeros, sums
 
   std::vector<StepPart> parts = {head(n, d, v, rounds_logits),

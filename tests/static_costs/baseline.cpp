@@ -1,12 +1,14 @@
 #include "tests/static_costs/baseline.h"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <tuple>
 
 #include "apps/cli/csv.h"
 #include "engine/base/error.h"
+#include "engine/base/text.h"
+#include "tests/static_costs/elements.h"
+#include "tests/static_costs/fields.h"
 
 namespace farfield::static_costs {
 namespace {
@@ -17,8 +19,12 @@ std::vector<std::string> columns() {
   std::vector<std::string> names = {"file",   "kernel", "sm",    "registers", "spill",
                                     "shared", "all",    "loops", "innermost"};
   for (int k = 0; k < kKinds; ++k) names.push_back(name_of(static_cast<Kind>(k)));
+  names.insert(names.end(), {"whole", "each"});
   return names;
 }
+
+// "28:0:0:20:2:3:0:4:5", in the order of kinds.
+std::string text_of(const Counts& counts) { return joined(counts, ":"); }
 
 // A kernel's name is not enough: two overloads of a file have the same, and are told apart by their
 // order.
@@ -54,6 +60,9 @@ std::string to_csv(const Baseline& baseline) {
           kernel.resources.shared_bytes, code.all, code.n_innermost, code.innermost})
       row.push_back(std::to_string(n));
     for (const int64_t n : code.in_loops) row.push_back(std::to_string(n));
+    const bool is_kept = keeps_parts(kernel);
+    row.push_back(is_kept ? text_of(code.whole) : "");
+    row.push_back(is_kept ? joined(code.each, " ", text_of) : "");
     text += cli::csv_row(row);
   }
   return text;
@@ -69,19 +78,16 @@ Baseline baseline_of(const std::string& name, std::string_view csv) {
                    ": expected in line 2 the names of columns");
   for (size_t i = 1; i < rows.size(); ++i) {
     const auto& row = rows[i];
-    require<IoError>(row.size() == columns().size(), "static_costs", name, ": expected ",
-                     columns().size(), " fields in line ", i + 2, ", got ", row.size());
+    const Fields fields(name, i + 2, row, columns().size());
     std::vector<int64_t> numbers;
-    for (size_t k = 2; k < row.size(); ++k) {
-      int64_t value = 0;
-      const auto read = std::from_chars(row[k].data(), row[k].data() + row[k].size(), value);
-      require<IoError>(read.ec == std::errc() && read.ptr == row[k].data() + row[k].size(),
-                       "static_costs", name, ": expected a number in line ", i + 2, ", got '",
-                       row[k], "'");
-      numbers.push_back(value);
-    }
+    for (size_t k = 2; k + 2 < row.size(); ++k) numbers.push_back(fields.number(row[k]));
     CodeCosts code = {.all = numbers[4], .n_innermost = numbers[5], .innermost = numbers[6]};
     std::copy(numbers.begin() + 7, numbers.end(), code.in_loops.begin());
+    if (const std::string& whole = row[row.size() - 2]; !whole.empty())
+      code.whole = fields.counts(whole);
+    if (const std::string& each = row.back(); !each.empty())
+      for (const std::string_view loop : parts_of(each, ' '))
+        code.each.push_back(fields.counts(loop));
     result.kernels.push_back({.file = row[0],
                               .name = row[1],
                               .sm = static_cast<int>(numbers[0]),

@@ -14,7 +14,8 @@ struct Baseline {
   std::vector<KernelCosts> kernels = {};
 };
 
-/// A line "# nvcc 13.0.88", then CSV: a row for each kernel and architecture.
+/// A line "# nvcc 13.0.88", then CSV: a row for each kernel and architecture. By kind there are all
+/// instructions, and those of each innermost loop, of kernels that keeps_parts() names.
 std::string to_csv(const Baseline& baseline);
 /// Throws    IoError that names the line which is not one of to_csv()
 Baseline baseline_of(const std::string& name, std::string_view csv);

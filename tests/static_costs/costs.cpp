@@ -95,11 +95,15 @@ CodeCosts code_costs(const std::vector<Instruction>& code) {
     if (!loop.is_innermost) continue;
     ++costs.n_innermost;
     costs.innermost += static_cast<int64_t>(loop.body.size());
+    Counts& counts = costs.each.emplace_back();
+    for (const size_t i : loop.body) ++counts[static_cast<size_t>(kind_of(code[i].opcode))];
   }
   for (size_t i = 0; i < code.size(); ++i) {
     if (code[i].opcode == "NOP") continue;  // what fills the end
+    const auto kind = static_cast<size_t>(kind_of(code[i].opcode));
     ++costs.all;
-    if (is_counted[i]) ++costs.in_loops[static_cast<size_t>(kind_of(code[i].opcode))];
+    ++costs.whole[kind];
+    if (is_counted[i]) ++costs.in_loops[kind];
   }
   if (loops.empty()) costs.innermost = total(costs.in_loops);
   return costs;

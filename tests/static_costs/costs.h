@@ -19,6 +19,8 @@ struct CodeCosts {
   int64_t n_innermost = 0;  ///< loops that hold no other
   int64_t innermost = 0;    ///< instructions of these together
   Counts in_loops = {};     ///< of loops of any depth, each once; of all where there is no loop
+  Counts whole = {};        ///< all of them
+  std::vector<Counts> each = {};  ///< of each innermost loop, in the order of the code
 };
 CodeCosts code_costs(const std::vector<Instruction>& code);
 

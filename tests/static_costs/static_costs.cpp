@@ -7,6 +7,7 @@
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 #include "tests/static_costs/baseline.h"
+#include "tests/static_costs/elements.h"
 
 namespace farfield::static_costs {
 namespace {
@@ -41,12 +42,14 @@ int run(int argc, const char* const* argv) {
   std::vector<KernelCosts> kernels = gather(objects, cuobjdump);
   if (!dynamic_path.empty())
     add_dynamic_shared(kernels, dynamic_shared_of(dynamic_path, read_file(dynamic_path)));
-  const std::string text = table(kernels);
+  const std::string text = concat(table(kernels), '\n', element_table(kernels));
   std::cout << text;
   if (!table_path.empty()) write_file_atomic(table_path, text);
   std::cout << "\nall: instructions of a kernel; in loops: those run more than once, by kind, or "
                "all where there is no loop; +: and what a launch gives, the least and the most; "
-               "blocks: with them\n";
+               "blocks: with them; for an element: what a "
+               "thread issues in a part of a kernel, by the elements that apps/bench/kernel_work.h "
+               "says it takes there\n";
   if (renews) {
     require<ConfigError>(!cuobjdump.empty(), "static_costs",
                          "a baseline holds instructions: expected cuobjdump and nvdisasm on PATH "

@@ -97,6 +97,10 @@ BOOST_AUTO_TEST_CASE(instructions_in_loops_are_counted_once_by_kind) {
   BOOST_TEST(n_of(costs, Kind::global) == 1);
   BOOST_TEST(n_of(costs, Kind::shared) == 1);
   BOOST_TEST(n_of(costs, Kind::control) == 6);
+  BOOST_TEST(total(costs.whole) == costs.all);
+  BOOST_TEST_REQUIRE(costs.each.size() == 1u);
+  BOOST_TEST(total(costs.each[0]) == costs.innermost);
+  BOOST_TEST(costs.each[0][static_cast<size_t>(Kind::fp32)] == 1);
 }
 
 BOOST_AUTO_TEST_CASE(all_of_a_kernel_without_loops_is_counted) {

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace farfield::bench {
+
+/// Parts of a kernel's machine code. A number from 0 on is that of an innermost loop, in their
+/// order.
+inline constexpr int kWhole = -1;     ///< all of it, branches that are not taken among it
+inline constexpr int kOutside = -2;   ///< what lies in no innermost loop
+inline constexpr int kWayTaken = -3;  ///< the blocks that a tile runs through, added up by hand
+
+/// What a thread issues while it takes n_element elements: in one pass of a loop, or in all of a
+/// kernel without one.
+struct KernelWork {
+  std::string_view name;  ///< of what it is a part of; a name has one row or more
+  std::string_view file, kernel;
+  int part;
+  double n_element;  ///< pairs of a query and a key in attention
+  double instructions, fp32;
+};
+
+/// Source    machine code for sm_90 by nvcc 13.0.88, as tests/static_costs counts it: its test
+///           kernel_work holds every row against tests/static_costs/baseline.csv and prints the
+///           numbers that a row should have; n_element is what the kernel's source says. Branches
+///           that are not taken are counted: an upper bound. Not so in attention, whose tiles go
+///           one way of several through many loops: of a tile without a hidden pair and with a
+///           bias, counted at the commit that last changed the row, which nothing holds.
+inline constexpr KernelWork kKernelWork[] = {
+    // sum of exponentials and gradient
+    {"cross entropy", "cross_entropy.cu",
+     "cross_entropy_kernel<float, BFloat16, RowSize<1024, 0> >", 0, 4, 69, 28},
+    {"cross entropy", "cross_entropy.cu",
+     "cross_entropy_kernel<float, BFloat16, RowSize<1024, 0> >", 8, 4, 97, 20},
+    {"cross entropy of bfloat16", "cross_entropy.cu",
+     "cross_entropy_kernel<BFloat16, BFloat16, RowSize<1024, 0> >", 0, 8, 134, 44},
+    {"cross entropy of bfloat16", "cross_entropy.cu",
+     "cross_entropy_kernel<BFloat16, BFloat16, RowSize<1024, 0> >", 8, 8, 190, 32},
+    {"attention forward", "attention_forward_plain.cu",
+     "attention_forward_kernel<BFloat16, 64, PlainScores<BFloat16> >", kWayTaken, 32, 607, 162},
+    {"attention backward", "attention_backward_keys_plain.cu",
+     "attention_backward_kernel<(Side)0, (Sums)0, false, BFloat16, 64, PlainScores<BFloat16> >",
+     kWayTaken, 16, 530, 96},
+    {"attention backward", "attention_backward_queries_plain.cu",
+     "attention_backward_kernel<(Side)1, (Sums)0, false, BFloat16, 64, PlainScores<BFloat16> >",
+     kWayTaken, 16, 432, 96},
+    {"split_heads", "split_heads.cu", "split_heads_kernel<8, BFloat16>", kWhole, 8, 781, 256},
+    {"split_heads", "split_heads.cu", "split_heads_backward_kernel<8, BFloat16>", kWhole, 8, 805,
+     272},
+    {"GELU", "pointwise.cu", "map_kernel<Gelu, BFloat16, BFloat16>", kWhole, 8, 255, 104},
+    {"GELU", "linear.cu", "linear_backward_kernel<GeluSlope, BFloat16>", 0, 8, 310, 120},
+    {"dbias", "linear.cu", "linear_backward_kernel<NoActivation, BFloat16>", 0, 8, 115, 16},
+    // rows of 768: a warp takes one, a thread 24
+    {"LayerNorm", "norm.cu", "layer_norm_kernel<BFloat16, RowSize<32, 24>, true>", kWhole, 24, 712,
+     240},
+    {"LayerNorm", "norm_backward.cu", "layer_norm_backward_kernel<BFloat16, RowSize<32, 24>, true>",
+     2, 24, 703, 319},
+    {"AdamW", "optim.cu", "adamw_kernel", 1, 4, 362, 84},
+    {"squares", "optim.cu", "sum_squares_kernel", kWhole, 16, 290, 0},
+    {"weight casts", "pointwise.cu", "map_kernel<Same, float, BFloat16>", kWhole, 4, 60, 0},
+    {"embedding", "embedding.cu", "gather_kernel<float, BFloat16>", kWhole, 4, 235, 0},
+    {"gradients of an id", "embedding.cu", "sum_equal_ids_kernel<BFloat16, float>", 0, 16, 161, 16},
+    {"row of an id", "embedding.cu", "sum_equal_ids_kernel<BFloat16, float>", kOutside, 4, 245, 0},
+    {"pairs of ids", "positions_of_ids.cu", "count_kernel", 0, 4, 37, 0},
+};
+
+}  // namespace farfield::bench

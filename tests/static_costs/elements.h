@@ -1,0 +1,27 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "apps/bench/kernel_work.h"
+#include "tests/static_costs/costs.h"
+
+namespace farfield::static_costs {
+
+/// Whether the parts of a kernel are kept in the baseline: those that bench::kKernelWork says the
+/// elements of.
+bool keeps_parts(const KernelCosts& kernel);
+
+/// The instructions of a part of kernel, by kind; nothing for a loop that it does not have, and for
+/// what is counted by hand.
+std::optional<Counts> counts_of(const KernelCosts& kernel, int part);
+
+/// The kernel that a row is about, for sm_90; null when it is not there.
+const KernelCosts* kernel_of(const bench::KernelWork& work,
+                             const std::vector<KernelCosts>& kernels);
+
+/// What a thread issues for an element, by kind: the table for people.
+std::string element_table(const std::vector<KernelCosts>& kernels);
+
+}  // namespace farfield::static_costs
