@@ -137,8 +137,9 @@ struct Pointers {
   T *q, *k, *v, *far_q = nullptr, *far_k = nullptr;
 };
 
-// A thread takes kN components of each, at once.
-template <int kN, class T>
+// A thread takes kN components of each, at once. Without far copies half of the code is not there,
+// and the registers that it takes are not either.
+template <int kN, bool kHasFar, class T>
 __global__ void split_heads_kernel(Layout layout, AllAngles angles, const T* qkv, Pointers<T> to) {
   const int64_t i = thread_index();
   if (i >= layout.n_elements / kN) return;
@@ -152,12 +153,13 @@ __global__ void split_heads_kernel(Layout layout, AllAngles angles, const T* qkv
   put(narrowed<T>(turned<false, kN>(q, layout, angles.q, p)), to.q);
   put(narrowed<T>(turned<false, kN>(k, layout, angles.k, p)), to.k);
   put(load_whole<kN>(k + layout.head_dim + p.c), to.v);
-  if (!to.far_q) return;
-  put(narrowed<T>(turned<false, kN>(q, layout, angles.far_q, p)), to.far_q);
-  put(narrowed<T>(turned<false, kN>(k, layout, angles.far_k, p)), to.far_k);
+  if constexpr (kHasFar) {
+    put(narrowed<T>(turned<false, kN>(q, layout, angles.far_q, p)), to.far_q);
+    put(narrowed<T>(turned<false, kN>(k, layout, angles.far_k, p)), to.far_k);
+  }
 }
 
-template <int kN, class T>
+template <int kN, bool kHasFar, class T>
 __global__ void split_heads_backward_kernel(Layout layout, AllAngles angles, Pointers<const T> from,
                                             T* dqkv) {
   const int64_t i = thread_index();
@@ -166,7 +168,7 @@ __global__ void split_heads_backward_kernel(Layout layout, AllAngles angles, Poi
   const int64_t head = p.head * layout.head_dim;
   Vector<float, kN> dq = turned<true, kN>(from.q + head, layout, angles.q, p);
   Vector<float, kN> dk = turned<true, kN>(from.k + head, layout, angles.k, p);
-  if (from.far_q) {  // summed before they are rounded
+  if constexpr (kHasFar) {  // summed before they are rounded
     const Vector<float, kN> far_q = turned<true, kN>(from.far_q + head, layout, angles.far_q, p);
     const Vector<float, kN> far_k = turned<true, kN>(from.far_k + head, layout, angles.far_k, p);
     for (int j = 0; j < kN; ++j) {
@@ -222,8 +224,10 @@ void split_heads_forward(Cuda device, const Tensor& qkv, const Rotation& rotatio
     const AllAngles angles(rotation);
     dispatch_piece<T>(layout, angles, pointers<const T>(heads), qkv.data<T>(), [&](auto size) {
       constexpr int kN = decltype(size)::value;
-      launch(split_heads_kernel<kN, T>, blocks_for(layout.n_elements / kN), kThreads, 0,
-             stream_of(device), layout, angles, qkv.data<T>(), pointers<T>(heads));
+      launch(
+          heads.far.defined() ? split_heads_kernel<kN, true, T> : split_heads_kernel<kN, false, T>,
+          blocks_for(layout.n_elements / kN), kThreads, 0, stream_of(device), layout, angles,
+          qkv.data<T>(), pointers<T>(heads));
     });
   });
 }
@@ -238,8 +242,10 @@ void split_heads_backward(Cuda device, const Heads& dheads, const Rotation& rota
     const Pointers<const T> from = pointers<const T>(dheads);
     dispatch_piece<T>(layout, angles, from, dqkv.data<T>(), [&](auto size) {
       constexpr int kN = decltype(size)::value;
-      launch(split_heads_backward_kernel<kN, T>, blocks_for(layout.n_elements / kN), kThreads, 0,
-             stream_of(device), layout, angles, from, dqkv.data<T>());
+      launch(from.far_q ? split_heads_backward_kernel<kN, true, T>
+                        : split_heads_backward_kernel<kN, false, T>,
+             blocks_for(layout.n_elements / kN), kThreads, 0, stream_of(device), layout, angles,
+             from, dqkv.data<T>());
     });
   });
 }
