@@ -14,7 +14,7 @@ ours() {
       NR == 1 { for (i = 1; i <= NF; ++i) column[$i] = i; next }
       file == "step" { print "step " of("encoding"), "CUDA graph", of("ms/step"), "", "", tflops(), of("MFU"), of("peak MiB"), "" }
       file == "step-without-graph" { print "step " of("encoding"), "kernel by kernel", of("ms/step"), "", "", tflops(), of("MFU"), of("peak MiB"), "" }
-      file == "step-tuned" { print "step " of("encoding"), "CUDA graph, tuned", of("ms/step"), "", "", tflops(), of("MFU"), of("peak MiB"), "" }
+      file == "step-tuned" { print "step " of("encoding"), "CUDA graph tuned", of("ms/step"), "", "", tflops(), of("MFU"), of("peak MiB"), "" }
       file == "attention" { print "attention " of("encoding") " " of("length"), "farfield", of("ms"), of("forward"), of("backward"), tflops(), of("share"), "", "" }
       file == "forward" { print "forward pass " of("encoding") " " of("length"), "farfield", of("ms"), "", "", "", "", of("peak MiB"), of("tokens/s") " tokens/s" }
       file == "bandwidth" { print of("work"), "farfield", of("ms"), "", "", "", "", "", of("GB/s") " GB/s; " of("of copy") " of copy" }
