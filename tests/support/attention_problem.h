@@ -14,6 +14,7 @@
 #include "engine/ops/attention.h"
 #include "tests/support/all_close.h"
 #include "tests/support/attention_reference.h"
+#include "tests/support/on_cuda.h"
 
 namespace farfield::test {
 
@@ -24,6 +25,8 @@ inline double attention_tolerance(DType dtype, const std::string& name = "") {
   if (dtype == DType::bf16 &&
       (name == "dslope" || name == "doffset" || name == "dfeature" || name == "drow_factor"))
     return 5e-2;
+  // Nor do the few pairs that read one entry leave more (dbias of far ids: 0.0221).
+  if (dtype == DType::bf16 && name == "dbias") return 3e-2;
   return dtype == DType::f64 ? 1e-12 : dtype == DType::f32 ? 2e-5 : 2e-2;
 }
 
@@ -189,6 +192,15 @@ inline void compare(const AttentionProblem& p, const std::string& what) {
 
 inline bool same_or_absent(const Tensor& a, const Tensor& b) {
   return a.defined() || b.defined() ? bool(same_bits(a, b)) : true;
+}
+
+/// The same bits; on a device in bfloat16, where scores by distance alone have kernels of their own
+/// that take other steps, the same to rounding.
+inline bool same_whatever_the_kernel(const Tensor& a, const Tensor& b, DType dtype,
+                                     const std::string& name) {
+  if (!is_on_cuda() || !a.defined() || !b.defined() || dtype != DType::bf16)
+    return same_or_absent(a, b);
+  return relative_error(a.to_vector(), b.to_vector()) <= attention_tolerance(dtype, name);
 }
 
 /// 1, 2 and 3 threads give the same bits.
