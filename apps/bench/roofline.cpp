@@ -14,14 +14,14 @@ namespace {
 
 // What attention computes in all layers. Its kernels for more than tables by distance are others,
 // whose instructions the model does not have.
-double score_pairs_of(const ModelConfig& config, int64_t batch_size) {
+AttentionLoad attention_load(const ModelConfig& config, int64_t batch_size) {
   const posenc::Composition encoding(config.posenc, {.n_head = config.n_head,
                                                      .head_dim = config.head_dim(),
                                                      .d_model = config.d_model,
                                                      .n_layer = config.n_layer,
                                                      .train_len = config.train_len});
   const int64_t n = config.train_len;
-  double pairs = 0;
+  AttentionLoad load;
   for (const posenc::Composition::Layer& layer : encoding.plan(n, n, posenc::Phase::train).layers) {
     const posenc::ScoreRule& rule = layer.rule;
     require<ConfigError>(!rule.ids.defined() && !rule.far_ids_q.defined() &&
@@ -32,10 +32,11 @@ double score_pairs_of(const ModelConfig& config, int64_t batch_size) {
                          "roofline: expected an encoding of rotations, input embeddings "
                          "and tables by distance, whose attention the model has, got ",
                          encoding.canonical());
-    pairs +=
+    load.score_pairs +=
         static_cast<double>(batch_size * config.n_head) * tile_pairs(n, rule.window, rule.sinks);
+    load.n_turned_layer += layer.rotation.cos.defined();
   }
-  return pairs;
+  return load;
 }
 
 void print_formula(const CardSheet& card, double efficiency, std::ostream& out) {
@@ -85,7 +86,7 @@ int bench_roofline(int argc, const char* const* argv, std::ostream& out) {
   if (!csv.empty()) require_writable_file(csv);
   const int64_t batch_size = model.batch_size(), n_token = batch_size * config.train_len;
   const auto parts =
-      step_parts(config, batch_size, score_pairs_of(config, batch_size), rounds_logits);
+      step_parts(config, batch_size, attention_load(config, batch_size), rounds_logits);
 
   out << model.preset << ", " << fixed(static_cast<double>(parameter_count(config)) * 1e-6, 1)
       << "M parameters, " << batch_size << " x " << config.train_len << " tokens, vocabulary "

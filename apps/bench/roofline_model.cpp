@@ -45,15 +45,13 @@ StepPart head(double n, double d, double v, bool rounds_logits) {
   return part;
 }
 
-// Logits, read again for their gradient where a row does not fit into registers; then the gradients
-// of x and w are multiplied by that of the loss.
-StepPart cross_entropy(double n, double d, double v, bool rounds_logits) {
+// Logits, read again for their gradient where a row does not fit into registers.
+StepPart cross_entropy(double n, double v, bool rounds_logits) {
   StepPart part = {.name = "cross entropy"};
   constexpr double kMostInRegisters = 512 * 16;
   const double bytes = rounds_logits ? 2 : 4;
   add(part, n * v, (v > kMostInRegisters ? 2 : 1) * bytes + 2,
       rounds_logits ? "cross entropy of bfloat16" : "cross entropy");
-  part.bytes += 4 * n * d + 8 * v * d;
   return part;
 }
 
@@ -111,8 +109,8 @@ PartTime time_of(const StepPart& part, const CardSheet& card, double efficiency)
           .fp32_s = part.fp32 / card.fp32_per_s()};
 }
 
-std::vector<StepPart> step_parts(const ModelConfig& config, int64_t batch_size, double score_pairs,
-                                 bool rounds_logits) {
+std::vector<StepPart> step_parts(const ModelConfig& config, int64_t batch_size,
+                                 const AttentionLoad& load, bool rounds_logits) {
   const auto n = static_cast<double>(batch_size * config.train_len);
   const auto d = static_cast<double>(config.d_model), f = static_cast<double>(config.d_ff);
   const auto v = static_cast<double>(config.vocab_size);
@@ -126,7 +124,7 @@ std::vector<StepPart> step_parts(const ModelConfig& config, int64_t batch_size, 
   add_products(layers, n_layer, n, f, d);
 
   StepPart split = {.name = "split_heads"};  // q, k and v in and out, forward and backward
-  add(split, n_layer * n * d, 2 * 12, split.name);
+  add(split, load.n_turned_layer * n * d, 2 * 12, split.name);
   StepPart gelu = {.name = "GELU"};  // u and y; u, dy and du, with the gradient of that bias
   add(gelu, n_layer * n * f, 4 + 6, gelu.name);
   StepPart dbias = {.name = "dbias"};  // of the other three layers
@@ -148,10 +146,10 @@ std::vector<StepPart> step_parts(const ModelConfig& config, int64_t batch_size, 
   add(embedding, n * std::min(n, 1024.0), 0, "pairs of ids");
   embedding.bytes += 3 * 4 * v * n_chunk;  // counts: zeros, sums
 
-  std::vector<StepPart> parts = {head(n, d, v, rounds_logits),
-                                 cross_entropy(n, d, v, rounds_logits), layers};
+  std::vector<StepPart> parts = {head(n, d, v, rounds_logits), cross_entropy(n, v, rounds_logits),
+                                 layers};
   for (StepPart& part :
-       attention(n, d, n_layer, score_pairs, static_cast<double>(config.head_dim())))
+       attention(n, d, n_layer, load.score_pairs, static_cast<double>(config.head_dim())))
     parts.push_back(std::move(part));
   for (StepPart* part : {&split, &gelu, &dbias, &norm, &adamw, &casts, &embedding})
     parts.push_back(std::move(*part));

@@ -44,12 +44,19 @@ struct PartTime {
 };
 PartTime time_of(const StepPart& part, const CardSheet& card, double efficiency);
 
-/// The parts of one training step in bfloat16 on a card.
-///
-/// score_pairs: pairs of a query and a key that attention computes, of all sequences, heads and
-/// layers together (tile_pairs()). rounds_logits: `train --logits bf16`.
-std::vector<StepPart> step_parts(const ModelConfig& config, int64_t batch_size, double score_pairs,
-                                 bool rounds_logits = false);
+/// What a positional encoding has attention do in a step.
+struct AttentionLoad {
+  /// Pairs of a query and a key that are computed, of all sequences, heads and layers together
+  /// (tile_pairs()).
+  double score_pairs = 0;
+  /// Layers whose q and k are turned, by split_heads(): the others read them where they lie.
+  double n_turned_layer = 0;
+};
+
+/// The parts of one training step in bfloat16 on a card, of one process and a batch that is not
+/// accumulated. rounds_logits: `train --logits bf16`.
+std::vector<StepPart> step_parts(const ModelConfig& config, int64_t batch_size,
+                                 const AttentionLoad& load, bool rounds_logits = false);
 
 /// Pairs in the tiles of 64 queries and 64 keys that hold a visible one: of one head of one
 /// sequence of n tokens, causal, with a window (0: none) and sinks.
