@@ -45,7 +45,7 @@ class StepGraph {
   void run(const std::function<void()>& work);
   /// Before a run of a recording whose inputs are others: calls inputs(), which gives the device
   /// all those of work() again, in the same order, and nothing else under StepInputs. When they do
-  /// not fit what was recorded, all runs from now on call work(), and why_not() ends with `why`.
+  /// not fit what was recorded, all runs from now on call work(), and why_not() is `why`.
   void refill(const std::function<void()>& inputs, const std::string& why);
   /// The recording is no longer right, since the work has moved to other memory: the next run makes
   /// another.
