@@ -68,7 +68,8 @@ int exit_code(std::vector<std::string> words) {
   });
 }
 
-const std::vector<std::string> kShort = {"--lengths", "16,64", "--segments", "10", "--allow-fewer"};
+const std::vector<std::string> kShort = {"--lengths",     "16,64",        "--segments", "10",
+                                         "--allow-fewer", "--new-tokens", "24"};
 
 std::vector<std::string> with_short(std::vector<std::string> words) {
   words.insert(words.end(), kShort.begin(), kShort.end());

@@ -170,19 +170,19 @@ BOOST_AUTO_TEST_CASE(a_miniature_of_baevskis_model_learns_and_goes_on_bit_for_bi
   config.batch = 8;
   config.accumulate = 2;
   config.checkpoint_activations = true;
-  config.steps = 80;
+  config.steps = 40;
   config.momentum = 0.9;
   for (const char* precision : {"fp32", "bf16"}) {
     config.precision = precision;
     Trainer whole = trainer(config);
-    const std::vector<double> begin = losses(whole, 40);
+    const std::vector<double> begin = losses(whole, 30);
     const run::Checkpoint middle = snapshot(whole);
-    const std::vector<double> rest = losses(whole, 40);
+    const std::vector<double> rest = losses(whole, 10);
     BOOST_TEST(begin.front() > 5.5);
     BOOST_TEST(*whole.valid_loss() < 3.7);
     Trainer resumed = trainer(config);
     resumed.restore(middle);
-    BOOST_TEST(losses(resumed, 40) == rest, boost::test_tools::per_element());
+    BOOST_TEST(losses(resumed, 10) == rest, boost::test_tools::per_element());
     BOOST_TEST(same_bits(whole.model_tensors(), resumed.model_tensors()));
     BOOST_TEST(same_bits(whole.optimizer_tensors(), resumed.optimizer_tensors()));
   }
