@@ -92,7 +92,7 @@ void drop_kept_tables(const Trainer& t) {
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(twenty_recorded_steps_give_the_bits_of_twenty_that_are_not) {
+BOOST_AUTO_TEST_CASE(recorded_steps_give_the_bits_of_those_that_are_not) {
   const auto compare = [](int64_t steps, const auto& change) {
     run::RunConfig recorded = config_of("auto"), plain = config_of("off");
     recorded.steps = plain.steps = steps;
