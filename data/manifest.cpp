@@ -19,7 +19,7 @@ fs::path manifest_path(const fs::path& folder) { return folder / "manifest.json"
 
 // IoError where there is no such member.
 template <class T>
-T member(const Json& object, const std::string& key, const std::string& file) {
+T manifest_member(const Json& object, const std::string& key, const std::string& file) {
   if (std::optional<T> value = whole_member<T>(object, key)) return *std::move(value);
   fail<IoError>(kWhere, file, ": expected a corpus manifest with a proper '", key,
                 "', got one without; make the corpus again with prepare");
@@ -35,10 +35,10 @@ Json read_json_of(const fs::path& folder) {
   const Json manifest = read_json({kWhere, file, read_file(file)});
   require<IoError>(manifest.is_object(), kWhere, file,
                    ": expected a JSON object, got another value");
-  const auto format = member<std::string>(manifest, "format", file);
+  const auto format = manifest_member<std::string>(manifest, "format", file);
   require<IoError>(format == kFormat, kWhere, file, ": expected the format '", kFormat, "', got '",
                    format, "'");
-  const auto version = member<int64_t>(manifest, "version", file);
+  const auto version = manifest_member<int64_t>(manifest, "version", file);
   require<IoError>(version == kVersion, kWhere, file, ": expected version ", kVersion, ", got ",
                    version);
   return manifest;
@@ -47,10 +47,10 @@ Json read_json_of(const fs::path& folder) {
 // Members that a corpus of text has not.
 void read_windows(const Json& manifest, const std::string& file, RecordedManifest& to) {
   if (manifest.contains("windows")) {
-    const auto windows = member<std::string>(manifest, "windows", file);
+    const auto windows = manifest_member<std::string>(manifest, "windows", file);
     require<IoError>(windows == kWithin, kWhere, file, ": expected windows '", kWithin, "', got '",
                      windows, "'; this version does not know how to read the corpus");
-    to.document_tokens = member<int64_t>(manifest, "document_tokens", file);
+    to.document_tokens = manifest_member<int64_t>(manifest, "document_tokens", file);
     require<IoError>(to.document_tokens > 0 && to.document_tokens < INT64_MAX, kWhere, file,
                      ": expected document_tokens above 0, got ", to.document_tokens);
   }
@@ -124,20 +124,20 @@ RecordedManifest read_manifest(const fs::path& folder) {
   const std::string file = manifest_path(folder).string();
   const Json manifest = read_json_of(folder);
   RecordedManifest read;
-  const auto tokenizer = member<Json>(manifest, "tokenizer", file);
-  read.tokenizer = {member<std::string>(tokenizer, "name", file),
-                    member<std::string>(tokenizer, "hash", file),
-                    member<int64_t>(tokenizer, "end_of_document", file)};
-  read.hash = member<std::string>(manifest, "hash", file);
+  const auto tokenizer = manifest_member<Json>(manifest, "tokenizer", file);
+  read.tokenizer = {manifest_member<std::string>(tokenizer, "name", file),
+                    manifest_member<std::string>(tokenizer, "hash", file),
+                    manifest_member<int64_t>(tokenizer, "end_of_document", file)};
+  read.hash = manifest_member<std::string>(manifest, "hash", file);
   if (manifest.contains("split_rule"))
-    read.split_rule = member<std::string>(manifest, "split_rule", file);
-  const auto splits = member<Json>(manifest, "splits", file);
+    read.split_rule = manifest_member<std::string>(manifest, "split_rule", file);
+  const auto splits = manifest_member<Json>(manifest, "splits", file);
   for (size_t i = 0; i < kSplits.size(); ++i) {
-    const auto split = member<Json>(splits, std::string(kSplits[i]), file);
-    read.splits[i] = {
-        {member<int64_t>(split, "tokens", file), member<int64_t>(split, "documents", file),
-         member<int64_t>(split, "bytes", file)},
-        member<std::string>(split, "hash", file)};
+    const auto split = manifest_member<Json>(splits, std::string(kSplits[i]), file);
+    read.splits[i] = {{manifest_member<int64_t>(split, "tokens", file),
+                       manifest_member<int64_t>(split, "documents", file),
+                       manifest_member<int64_t>(split, "bytes", file)},
+                      manifest_member<std::string>(split, "hash", file)};
   }
   read_windows(manifest, file, read);
   return read;

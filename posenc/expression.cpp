@@ -15,7 +15,7 @@ bool is_bare_file(std::string_view text) {
   return !text.empty() && text[0] != '"' && std::all_of(text.begin(), text.end(), is_bare);
 }
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') out += '\\';
@@ -194,12 +194,12 @@ std::string to_text(const Value& value) {
     case Value::Kind::word:
       return value.text;
     case Value::Kind::text:
-      return quoted(value.text);
+      return in_quotes(value.text);
     case Value::Kind::formula:
     case Value::Kind::declaration:
       return value.text;
     case Value::Kind::file:
-      return '@' + (is_bare_file(value.text) ? value.text : quoted(value.text));
+      return '@' + (is_bare_file(value.text) ? value.text : in_quotes(value.text));
     case Value::Kind::list:
       break;
   }

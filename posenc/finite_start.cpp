@@ -10,7 +10,7 @@
 namespace farfield::posenc {
 namespace {
 
-constexpr double kMost = std::numeric_limits<float>::max();
+constexpr double kMostGradient = std::numeric_limits<float>::max();
 
 struct BadGradient {
   std::string parameter;
@@ -38,7 +38,7 @@ std::vector<BadGradient> bad_gradients(const Composition& encoding, int64_t n) {
     const std::vector<double> values = p.value.to_vector(), gradients = p.value.grad().to_vector();
     p.value.set_grad({});  // the next length begins anew
     for (size_t i = 0; i < values.size(); ++i)
-      if (!(std::abs(gradients[i]) <= kMost))  // a NaN too
+      if (!(std::abs(gradients[i]) <= kMostGradient))  // a NaN too
         bad.push_back({p.name, p.value.shape() == Shape{encoding.config().n_head}, i, values[i],
                        gradients[i]});
   }
@@ -61,8 +61,8 @@ void require_finite_start(const Composition& asked) {
   }
   const BadGradient bad = bad_gradients(encoding, shortest).front();
   fail<ConfigError>(
-      "posenc", "expected a gradient of at most ", kMost, ", which float32 can hold, ", "by ",
-      bad.parameter, bad.is_of_heads ? " of head " : " at element ", bad.at + 1,
+      "posenc", "expected a gradient of at most ", kMostGradient, ", which float32 can hold, ",
+      "by ", bad.parameter, bad.is_of_heads ? " of head " : " at element ", bad.at + 1,
       ", which starts at ", bad.value, "; got ", bad.gradient, " from a pair at distance ",
       shortest - 1, "; let it start elsewhere, change the formula, or add learn=false");
 }

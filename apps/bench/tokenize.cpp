@@ -33,7 +33,7 @@ Text read_text(data::SourceOptions source) {
 }
 
 // One thing that is measured, on so many threads.
-struct Work {
+struct TimedWork {
   std::string name;
   int64_t n_threads;
   std::function<void()> run;
@@ -101,15 +101,15 @@ int bench_tokenize(int argc, const char* const* argv, std::ostream& out) {
   }
 
   std::vector<int32_t> room;  // kept from document to document
-  std::vector<Work> works = {{"encode",
-                              1,
-                              [&] {
-                                for (const std::string& document : text.documents) {
-                                  room.clear();
-                                  tokenizer->encode(document, room);
-                                }
-                              },
-                              {}}};
+  std::vector<TimedWork> works = {{"encode",
+                                   1,
+                                   [&] {
+                                     for (const std::string& document : text.documents) {
+                                       room.clear();
+                                       tokenizer->encode(document, room);
+                                     }
+                                   },
+                                   {}}};
   if (n_threads > 1)
     works.push_back({"encode", n_threads, [&] { encode_on_all_threads(*tokenizer, text); }, {}});
   size_t n_pieces = 0;
@@ -131,7 +131,7 @@ int bench_tokenize(int argc, const char* const* argv, std::ostream& out) {
   analysis::Samples of_peer;
   if (!peer.empty()) of_peer = run_peer(peer, text.documents, rounds);
   for (int64_t round = 0; round < rounds; ++round)
-    for (Work& work : works) work.samples.add(analysis::seconds(work.run));
+    for (TimedWork& work : works) work.samples.add(analysis::seconds(work.run));
 
   out << text.documents.size() << " documents, "
       << fixed(static_cast<double>(text.size_bytes) / 1e6, 1) << " MB, " << n_tokens
@@ -149,7 +149,7 @@ int bench_tokenize(int argc, const char* const* argv, std::ostream& out) {
          megabytes_per_second(n_tokens, samples.median()),
          of_peer.empty() || what != "encode" ? "" : ratio(of_peer.median() / samples.median())});
   };
-  for (const Work& work : works) add(work.name, work.n_threads, work.samples);
+  for (const TimedWork& work : works) add(work.name, work.n_threads, work.samples);
   if (!of_peer.empty()) add("peer", 1, of_peer);
   report.write_csv(csv);
   return cli::kDone;

@@ -24,9 +24,9 @@ Row header_with(const Row& own) {
 }
 
 // The same of a row; what cells share is put together once for all rows of a cell.
-class Rows {
+class CsvRows {
  public:
-  Rows(const RunResult& r, const LengthResult& cell)
+  CsvRows(const RunResult& r, const LengthResult& cell)
       : first_({r.run, r.posenc, r.trained_posenc, r.baseline, std::to_string(r.seed),
                 std::to_string(r.train_len), std::to_string(r.step), r.data_hash, r.split,
                 r.result.protocol, r.result.parameters, r.result.hash(), cell.tokens,
@@ -63,7 +63,7 @@ std::string results_csv(const std::vector<RunResult>& results) {
   std::string text = cli::csv_row(header_with({"quantity", "value"}));
   for (const RunResult& r : results) {
     for (const LengthResult& cell : r.result.lengths) {
-      const Rows rows(r, cell);
+      const CsvRows rows(r, cell);
       const auto row = [&](const std::string& quantity, const std::string& value) {
         text += cli::csv_row(rows.with({quantity, value}));
       };
@@ -82,7 +82,7 @@ std::string series_csv(const std::vector<RunResult>& results) {
   std::string text = cli::csv_row(header_with({"quantity", "axis", "at", "value"}));
   for (const RunResult& r : results) {
     for (const LengthResult& cell : r.result.lengths) {
-      const Rows rows(r, cell);
+      const CsvRows rows(r, cell);
       for (const Series& series : cell.series) {
         if (series.is_drawn_alone) continue;
         const auto add = [&](const std::string& name, const std::vector<double>& y) {
@@ -105,7 +105,7 @@ std::string items_csv(const std::vector<RunResult>& results) {
   std::string text = cli::csv_row(header);
   for (const RunResult& r : results) {
     for (const LengthResult& cell : r.result.lengths) {
-      const Rows rows(r, cell);
+      const CsvRows rows(r, cell);
       for (size_t i = 0; i < cell.items.size(); ++i) {
         Row row = rows.with({std::to_string(i), std::to_string(first_token_of(r.result, cell, i)),
                              cli::number(cell.items[i])});

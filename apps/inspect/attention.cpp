@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view kWhere = "inspect";
 
-struct Request {
+struct AttentionRequest {
   std::string expression, input, output, phase = "eval";
   int64_t n_head = 2, length = 6, head_dim = 8, train_len = 512, n_layer = 1, layer = 0;
   std::optional<int64_t> d_model;
@@ -19,7 +19,7 @@ struct Request {
 
 // The problem of the file, or a random one; sizes that the command line gave must be those of the
 // file.
-AttentionCase problem_of(const Request& request, const cli::Options& given) {
+AttentionCase problem_of(const AttentionRequest& request, const cli::Options& given) {
   if (request.input.empty()) {
     const auto check = [](const char* name, int64_t value) {
       require<ConfigError>(value >= 1 && value <= (1 << 16), kWhere, name,
@@ -44,7 +44,7 @@ AttentionCase problem_of(const Request& request, const cli::Options& given) {
 }  // namespace
 
 int inspect_attention(int argc, const char* const* argv, std::ostream& out) {
-  Request request;
+  AttentionRequest request;
   cli::Options options(
       "inspect attention",
       "Test vectors for a port of an encoding: one causal attention problem with its gradients, by "

@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::string_view kWhere = "inspect";
 
-struct Request {
+struct BatchesRequest {
   std::string run, named;
   std::vector<std::string> data;
   std::optional<int64_t> step;
@@ -36,7 +36,7 @@ struct Source {
   run::TrainingData data;
 };
 
-Source open_source(const Request& request) {
+Source open_source(const BatchesRequest& request) {
   const run::RunFolder run = run::RunFolder::open(request.run);
   run::ResolvedConfig config =
       run::config_of_file((run.path() / "config.conf").string(), run.config());
@@ -179,7 +179,7 @@ void print_text(const Source& source, int64_t step, std::ostream& out) {
 }  // namespace
 
 int inspect_batches(int argc, const char* const* argv, std::ostream& out) {
-  Request request;
+  BatchesRequest request;
   cli::Options options(
       "inspect batches",
       "Prints what a run reads in one training step, in the order in which it is computed: windows "

@@ -18,7 +18,7 @@ namespace {
 constexpr std::string_view kWhere = "inspect";
 using Table = std::vector<std::vector<std::string>>;
 
-struct Request {
+struct DataRequest {
   std::string path, named;
   data::CorpusOptions corpus;
   int64_t n_first = 16;
@@ -140,7 +140,7 @@ std::string first_tokens(const data::Corpus& corpus, const std::string& split, i
 }
 
 // What verify() found, or how to ask for it.
-std::string verified(const Request& request, const data::Corpus& corpus) {
+std::string verified(const DataRequest& request, const data::Corpus& corpus) {
   if (!request.verify) return "tokens were not compared with their hashes; --verify does\n";
   const std::vector<std::string> splits = splits_of(corpus);
   int64_t total = 0, done = 0;
@@ -162,7 +162,7 @@ std::string verified(const Request& request, const data::Corpus& corpus) {
   return text + (without.empty() ? " and have the recorded hashes\n" : '\n' + without);
 }
 
-void print(const Request& request, const data::Corpus& corpus, std::ostream& out) {
+void print(const DataRequest& request, const data::Corpus& corpus, std::ostream& out) {
   const data::Tokenizer& tokenizer = corpus.tokenizer();
   out << cli::printable(request.path) << ": " << corpus.format() << " corpus, hash "
       << corpus.hash() << '\n'
@@ -189,7 +189,7 @@ void print(const Request& request, const data::Corpus& corpus, std::ostream& out
 }  // namespace
 
 int inspect_data(int argc, const char* const* argv, std::ostream& out) {
-  Request request;
+  DataRequest request;
   cli::Options options("inspect data",
                        "Prints what a corpus is, in any format that training reads: splits, "
                        "tokenizer, lengths of documents, first tokens.");

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view kWhere = "inspect";
 
-struct Request {
+struct EncodingRequest {
   SubjectOptions subject;
   std::vector<std::string> distances;
   std::optional<int64_t> length;
@@ -27,7 +27,7 @@ struct Request {
   std::string svg, table = "bias";
 };
 
-void check(const Request& r) {
+void check(const EncodingRequest& r) {
   const int n = r.list + r.matrix + r.positions + r.rotation + r.parameters;
   require<ConfigError>(n <= 1, kWhere,
                        "expected one of --list, --matrix, --positions, --rotation and "
@@ -71,7 +71,7 @@ void drop_empty_columns(Cells& cells) {
     for (auto& row : cells) row.pop_back();
 }
 
-void show_cells(const Request& request, std::vector<Subject>& subjects, std::ostream& out) {
+void show_cells(const EncodingRequest& request, std::vector<Subject>& subjects, std::ostream& out) {
   std::vector<std::string> header = {"position", "id", "distance"};
   std::function<Cells(const Subject&, Format)> cells_of = position_cells;
   if (request.rotation) {
@@ -96,7 +96,7 @@ void show_cells(const Request& request, std::vector<Subject>& subjects, std::ost
   }
 }
 
-void draw_image(const Request& request, std::vector<Subject>& subjects, std::ostream& out) {
+void draw_image(const EncodingRequest& request, std::vector<Subject>& subjects, std::ostream& out) {
   require<ConfigError>(subjects.size() == 1, kWhere, "--image: expected one expression, got ",
                        subjects.size());
   Subject& subject = subjects.front();
@@ -106,7 +106,7 @@ void draw_image(const Request& request, std::vector<Subject>& subjects, std::ost
 }
 
 // As asked for, or what suits the output and the length.
-std::vector<int64_t> distances_of(const Request& request, int64_t train_len) {
+std::vector<int64_t> distances_of(const EncodingRequest& request, int64_t train_len) {
   if (!request.distances.empty()) return cli::parse_distances(request.distances);
   std::vector<int64_t> distances = cli::usual_distances(train_len);
   if (!request.svg.empty())
@@ -118,7 +118,8 @@ std::vector<int64_t> distances_of(const Request& request, int64_t train_len) {
   return distances;
 }
 
-void show_tables(const Request& request, std::vector<Subject>& subjects, std::ostream& out) {
+void show_tables(const EncodingRequest& request, std::vector<Subject>& subjects,
+                 std::ostream& out) {
   const std::vector<int64_t> distances = distances_of(request, subjects[0].config().train_len);
   const int64_t needed = *std::max_element(distances.begin(), distances.end()) + 1;
   require<ConfigError>(request.length.value_or(needed) >= needed, kWhere,
@@ -142,7 +143,7 @@ void show_tables(const Request& request, std::vector<Subject>& subjects, std::os
 }  // namespace
 
 int inspect_encoding(int argc, const char* const* argv, std::ostream& out) {
-  Request request;
+  EncodingRequest request;
   SubjectOptions& subject = request.subject;
   cli::Options options(
       "inspect encoding",

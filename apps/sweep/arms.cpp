@@ -1,5 +1,7 @@
 #include "apps/sweep/arms.h"
 
+#include "apps/sweep/measured.h"
+
 namespace farfield::sweep {
 
 Arm arm_of(const std::string& label, const std::string& posenc, const std::string& encoding) {
@@ -25,6 +27,8 @@ Arm gauss_wht1() { return arm_of("1-para-wht", "gauss_wht1", "gauss_wht1"); }
 Arm gauss_wht2() { return arm_of("2-para-wht", "gauss_wht2", "gauss_wht2"); }
 Arm gauss_bias2() { return arm_of("2-para-bias", "gauss_bias2", "gauss_bias2"); }
 Arm gauss_bias3() { return arm_of("3-para-bias", "gauss_bias3", "gauss_bias3"); }
+
+std::string trained_at(double length) { return "trained at " + length_text(length); }
 
 Measure last_token() {
   return {.key = "P1", .protocol = "last-token", .lengths = {1, 2, 4, 8, 16}};

@@ -32,6 +32,9 @@ Arm gauss_wht2();
 Arm gauss_bias2();
 Arm gauss_bias3();
 
+/// "trained at 2 L": the group of arms of this training length, in units of the shortest.
+std::string trained_at(double length);
+
 /// P1 of the tables at 1, 2, 4, 8 and 16 L.
 Measure last_token();
 /// P6 of the token at 4 L: 4 L - 1 inputs.

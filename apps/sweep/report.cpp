@@ -40,7 +40,7 @@ std::vector<const Evidence::Item*> deciding(const Evidence& evidence, size_t mos
   return found;
 }
 
-std::string shown(double value) { return eval::short_number(value); }
+std::string shortened(double value) { return eval::short_number(value); }
 
 }  // namespace
 
@@ -76,10 +76,10 @@ std::string summary_of(const Evidence& evidence) {
     text += concat(", ", n_missing, " not measured");
   const std::vector<const Evidence::Item*> items = deciding(evidence, 3);
   if (!items.empty())
-    text +=
-        concat(": ", joined(items, "; ", [](const Evidence::Item* item) {
-                 return concat(item->what, " = ", shown(item->value), " (", item->condition, ')');
-               }));
+    text += concat(": ", joined(items, "; ", [](const Evidence::Item* item) {
+                     return concat(item->what, " = ", shortened(item->value), " (", item->condition,
+                                   ')');
+                   }));
   for (const std::string& note : evidence.notes()) text += concat(text.empty() ? "" : ". ", note);
   return text;
 }

@@ -65,7 +65,7 @@ void set_best(const Measured& m, const Output& output, const std::vector<const P
     if (best.second > 0) row[best.second].is_best = true;
 }
 
-std::string on(const Measured& m) {
+std::string corpus_text(const Measured& m) {
   const PlannedDataset& d = m.dataset();
   return d.name == d.corpus ? d.corpus : concat(d.corpus, ", for ", d.name);
 }
@@ -81,7 +81,8 @@ void drop_single_group(ReportTable& table) {
 ReportTable by_length(const Measured& m, const Output& output) {
   const std::vector<const PlannedArm*> arms = arms_of(m, output);
   ReportTable table;
-  table.caption = concat(output.caption.empty() ? output.quantity : output.caption, " on ", on(m));
+  table.caption =
+      concat(output.caption.empty() ? output.quantity : output.caption, " on ", corpus_text(m));
   table.header = {"tokens"};
   table.groups = {""};
   for (const PlannedArm* arm : arms) {
@@ -105,7 +106,7 @@ ReportTable by_length(const Measured& m, const Output& output) {
 ReportTable by_arm(const Measured& m, const Output& output) {
   ReportTable table;
   table.caption =
-      concat(output.caption.empty() ? "what was measured" : output.caption, " on ", on(m));
+      concat(output.caption.empty() ? "what was measured" : output.caption, " on ", corpus_text(m));
   table.is_sortable = true;
   table.header = {"model"};
   const std::vector<std::string> quantities =

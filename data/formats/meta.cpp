@@ -18,14 +18,14 @@ constexpr std::string_view kAgain = "; the file is damaged, write it again with 
 
 // IoError where there is no such member.
 template <class T>
-T member(const Json& object, const std::string& key, const std::string& file) {
+T meta_member(const Json& object, const std::string& key, const std::string& file) {
   if (std::optional<T> value = whole_member<T>(object, key)) return *std::move(value);
   fail<IoError>(kWhere, file, ": expected a proper '", key, "', got none", kAgain);
 }
 
 // A whole number, or null for what is not known.
 int64_t count(const Json& object, const std::string& key, const std::string& file) {
-  const auto value = member<Json>(object, key, file);
+  const auto value = meta_member<Json>(object, key, file);
   if (value.is_null()) return kUnknown;
   require<IoError>(value.is_number_integer() && value >= 0 && value <= INT64_MAX, kWhere, file,
                    ": expected '", key, "' to be a whole number of at least 0, got another value",
@@ -55,21 +55,21 @@ std::optional<CorpusMeta> read_meta(const fs::path& path) {
   const std::string file = path.string();
   const Json json = read_json({kWhere, file, read_file(path)});
   if (!json.is_object() || json.value("format", Json()) != kFormat) return std::nullopt;
-  const auto version = member<int64_t>(json, "version", file);
+  const auto version = meta_member<int64_t>(json, "version", file);
   require<IoError>(version == 1, kWhere, file, ": expected version 1, got ", version);
   CorpusMeta meta;
-  const auto tokenizer = member<Json>(json, "tokenizer", file);
-  meta.tokenizer = {member<std::string>(tokenizer, "name", file),
-                    member<std::string>(tokenizer, "hash", file),
-                    member<int64_t>(json, "end_of_text", file)};
-  meta.id_type = member<std::string>(json, "dtype", file);
-  meta.split_rule = member<std::string>(json, "split_rule", file);
-  const auto splits = member<Json>(json, "splits", file);
+  const auto tokenizer = meta_member<Json>(json, "tokenizer", file);
+  meta.tokenizer = {meta_member<std::string>(tokenizer, "name", file),
+                    meta_member<std::string>(tokenizer, "hash", file),
+                    meta_member<int64_t>(json, "end_of_text", file)};
+  meta.id_type = meta_member<std::string>(json, "dtype", file);
+  meta.split_rule = meta_member<std::string>(json, "split_rule", file);
+  const auto splits = meta_member<Json>(json, "splits", file);
   for (size_t i = 0; i < kSplits.size(); ++i) {
-    const auto split = member<Json>(splits, std::string(kSplits[i]), file);
+    const auto split = meta_member<Json>(splits, std::string(kSplits[i]), file);
     meta.counts[i] = {count(split, "tokens", file), count(split, "documents", file),
                       count(split, "bytes", file)};
-    meta.is_cut[i] = member<bool>(split, "last_is_cut", file);
+    meta.is_cut[i] = meta_member<bool>(split, "last_is_cut", file);
   }
   return meta;
 }

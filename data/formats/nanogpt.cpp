@@ -14,7 +14,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kWhere = "corpus";
-constexpr std::array<const char*, 3> kFiles = {"train.bin", "val.bin", "test.bin"};
 
 Tokens::Piece open_ids(const fs::path& path, IdType type) {
   auto file = std::make_shared<const MappedFile>(path);
@@ -52,7 +51,7 @@ CorpusParts open_nanogpt(const fs::path& path, const CorpusOptions& options) {
     row.meta = read_meta(row.paths.meta);
   }
   // Another's train.bin alone is cut as any single file.
-  row.is_split = is_folder && (row.meta.has_value() || is_there(path / kFiles[1]));
+  row.is_split = is_folder && (row.meta.has_value() || is_there(path / kNanogptFiles[1]));
   row.type = type_of(path.string(), row.meta, options.id_type);
   row.parts.format = "nanogpt";
   row.parts.tokenizer = tokenizer_of(path.string(), row.paths, row.meta, options);
@@ -60,13 +59,13 @@ CorpusParts open_nanogpt(const fs::path& path, const CorpusOptions& options) {
   if (row.is_split) {
     std::vector<std::string> names;
     for (size_t i = 0; i < 3; ++i) {
-      if (i > 0 && !is_there(path / kFiles[i])) continue;
-      row.pieces[i].push_back(open_ids(path / kFiles[i], row.type));
-      names.emplace_back(kFiles[i]);
+      if (i > 0 && !is_there(path / kNanogptFiles[i])) continue;
+      row.pieces[i].push_back(open_ids(path / kNanogptFiles[i], row.type));
+      names.emplace_back(kNanogptFiles[i]);
     }
     row.split_rule = concat("as its files say: ", listed(names, " and "));
   } else {
-    row.pieces[0].push_back(open_ids(is_folder ? path / kFiles[0] : path, row.type));
+    row.pieces[0].push_back(open_ids(is_folder ? path / kNanogptFiles[0] : path, row.type));
   }
   return open_row(std::move(row), path, options);
 }

@@ -1,10 +1,14 @@
 #pragma once
 
+#include <array>
 #include <filesystem>
 
 #include "data/corpus.h"
 
 namespace farfield::data {
+
+/// By split.
+inline constexpr std::array<const char*, 3> kNanogptFiles = {"train.bin", "val.bin", "test.bin"};
 
 /// nanoGPT's .bin: ids and nothing else, the end-of-text id behind each document. A folder with
 /// train.bin and val.bin, and test.bin where there is one; or a single file, which is cut by

@@ -3,14 +3,13 @@
 #include "data/formats/id_file.h"
 #include "data/formats/marked_end_writer.h"
 #include "data/formats/meta.h"
+#include "data/formats/nanogpt.h"
 #include "data/formats/writers.h"
 
 namespace farfield::data {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr std::array<const char*, 3> kFiles = {"train.bin", "val.bin", "test.bin"};
 
 class NanogptWriter final : public MarkedEndWriter {
  public:
@@ -31,7 +30,8 @@ class NanogptWriter final : public MarkedEndWriter {
  private:
   void write(size_t split, std::span<const int32_t> ids) override {
     if (files_[split] == nullptr)
-      files_[split] = std::make_unique<IdFile>(folder_.folder() / kFiles[split], IdType::u16);
+      files_[split] =
+          std::make_unique<IdFile>(folder_.folder() / kNanogptFiles[split], IdType::u16);
     files_[split]->append(ids);
   }
 

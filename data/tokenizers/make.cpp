@@ -26,7 +26,7 @@ constexpr std::array<const char*, 2> kVocabularies = {"vocab.json", "encoder.jso
 constexpr std::array<const char*, 2> kMerges = {"merges.txt", "vocab.bpe"};
 
 // What a file is, told from its text.
-enum class Kind { tokenizer_json, vocabulary, merges, tiktoken };
+enum class FileKind { tokenizer_json, vocabulary, merges, tiktoken };
 
 // Of an object in JSON, the first key that a tokenizer.json has at its top, or a vocabulary has
 // nowhere: a string with a number is an entry of a vocabulary.
@@ -37,14 +37,14 @@ bool is_vocabulary(std::string_view text) {
   return value != std::string_view::npos && text[value] >= '0' && text[value] <= '9';
 }
 
-Kind kind_of(const std::string& file, std::string_view text) {
+FileKind kind_of(const std::string& file, std::string_view text) {
   const size_t first = text.find_first_not_of(" \t\r\n");
   if (first != std::string_view::npos && text[first] == '{')
-    return is_vocabulary(text) ? Kind::vocabulary : Kind::tokenizer_json;
-  if (looks_like_tiktoken(text)) return Kind::tiktoken;
+    return is_vocabulary(text) ? FileKind::vocabulary : FileKind::tokenizer_json;
+  if (looks_like_tiktoken(text)) return FileKind::tiktoken;
   const std::string_view line = text.substr(0, std::min(text.find('\n'), text.size()));
   if (line.starts_with("#version") || (line.size() < 256 && line.find(' ') != line.npos))
-    return Kind::merges;
+    return FileKind::merges;
   fail<IoError>(kWhere, file,
                 ": expected a tokenizer.json, vocab.json, merges.txt or a tiktoken "
                 "file, got something else");
@@ -79,17 +79,17 @@ TokenizerPtr read_files(const std::string& name, const fs::path& path,
   }
   const std::string text = read_file(path);
   switch (kind_of(file, text)) {
-    case Kind::tokenizer_json:
+    case FileKind::tokenizer_json:
       return read_tokenizer(name, file, text, options);
-    case Kind::tiktoken:
+    case FileKind::tiktoken:
       return bpe(read_tiktoken(file, text, options.pattern));
-    case Kind::vocabulary: {
+    case FileKind::vocabulary: {
       const fs::path merges = partner(path.parent_path(), kMerges);
       require<ConfigError>(!merges.empty(), kWhere, file, ": expected ", listed(kMerges, " or "),
                            " beside this vocabulary, got none");
       return bpe(read_pair(path, merges));
     }
-    case Kind::merges:
+    case FileKind::merges:
       break;
   }
   const fs::path vocabulary = partner(path.parent_path(), kVocabularies);

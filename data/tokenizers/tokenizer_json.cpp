@@ -33,9 +33,9 @@ constexpr std::array<PatternText, 3> kPatterns = {{
 
 const Json kNull;
 
-class Reader {
+class TokenizerReader {
  public:
-  Reader(std::string_view file, std::string_view text)
+  TokenizerReader(std::string_view file, std::string_view text)
       : file_(file), root_(read_json({kWhere, file, text})) {}
 
   BpeDefinition read() {
@@ -314,7 +314,7 @@ bool follow_in_order(const BpeDefinition& d, int64_t n_others) {
 }  // namespace
 
 BpeDefinition read_tokenizer_json(std::string_view file, std::string_view text) {
-  return Reader(file, text).read();
+  return TokenizerReader(file, text).read();
 }
 
 std::string tokenizer_json_text(const BpeDefinition& d) {

@@ -30,9 +30,9 @@ bool has_white_space(std::string_view word) {
   return false;
 }
 
-class Reader {
+class WordsReader {
  public:
-  Reader(std::string_view file, std::string_view text)
+  WordsReader(std::string_view file, std::string_view text)
       : file_(file), root_(read_json({kWhere, file, text})) {}
 
   bool is_words() const { return member(member(root_, "model"), "type") == "WordLevel"; }
@@ -104,11 +104,11 @@ class Reader {
 }  // namespace
 
 bool is_words_json(std::string_view file, std::string_view text) {
-  return text.find("WordLevel") != text.npos && Reader(file, text).is_words();
+  return text.find("WordLevel") != text.npos && WordsReader(file, text).is_words();
 }
 
 std::vector<std::string> read_words_json(std::string_view file, std::string_view text) {
-  return Reader(file, text).read();
+  return WordsReader(file, text).read();
 }
 
 std::string words_json_text(const std::vector<std::string>& words) {

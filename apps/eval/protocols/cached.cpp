@@ -17,7 +17,7 @@
 namespace farfield::eval {
 namespace {
 
-constexpr std::string_view kName = "cached";
+constexpr std::string_view kProtocol = "cached";
 constexpr int64_t kTimedTokens = 8;  // produced one after another, to time one
 
 // Feeds all of ids [B, n] in pieces of at most `piece`; what the head reads of the last token.
@@ -166,7 +166,7 @@ void measure(const Subject& subject, const CommonOptions& common, const CachedOp
     last = is_cached ? read_cached(subject, segments, first, batch, n_inputs, window)
                      : read_afresh(subject, segments, first, batch, n_read);
     for (const double nll : last.nll) {
-      if (note_nonfinite(to, kName, nll, segments.name(to.items.size()))) return;
+      if (note_nonfinite(to, kProtocol, nll, segments.name(to.items.size()))) return;
       to.items.push_back(nll);
     }
   });
@@ -214,17 +214,17 @@ void add_options(cli::Options& options, CachedOptions& own) {
 }
 
 void check(const CachedOptions& own) {
-  if (own.cache) check_positive(kName, "cache", *own.cache);
+  if (own.cache) check_positive(kProtocol, "cache", *own.cache);
   require<ConfigError>(own.check_segments >= 0, "eval:cached",
                        "bad_argument: expected cached-check >= 0, got ", own.check_segments);
 }
 
 ProtocolResult cached(const Subject& subject, const CommonOptions& common,
                       const LastTokenOptions& segment_options, const CachedOptions& own) {
-  const int64_t window = own.cache.value_or(4 * subject.model.inside(kName).config().train_len);
-  const Segments segments = read_segments(kName, subject, common, segment_options);
+  const int64_t window = own.cache.value_or(4 * subject.model.inside(kProtocol).config().train_len);
+  const Segments segments = read_segments(kProtocol, subject, common, segment_options);
   ProtocolResult result;
-  result.protocol = kName;
+  result.protocol = kProtocol;
   result.starts = segments.starts;
   result.parameters = concat(segments.parameters, " cache=", window, " timed=", kTimedTokens);
   measure_lengths(
@@ -236,7 +236,7 @@ ProtocolResult cached(const Subject& subject, const CommonOptions& common,
 
 Protocol cached_row() {
   return {.place = 7,
-          .name = std::string(kName),
+          .name = std::string(kProtocol),
           .help =
               "perplexity of last-token's tokens while each layer keeps the keys and values of the "
               "last --cache tokens alone, checked against the masked pass; memory and work of "

@@ -19,7 +19,7 @@
 namespace farfield::eval {
 namespace {
 
-constexpr std::string_view kName = "coherence";
+constexpr std::string_view kProtocol = "coherence";
 constexpr double kPromptLength = 1.37;  // of train_len: 2800 of 2048
 constexpr double kTemperature = 0.8;
 
@@ -132,7 +132,7 @@ bool add_generated(const Subject& subject, const CommonOptions& common, const Pr
   try {
     texts = continuations(subject, common, prompts, n_new, temperature);
   } catch (const NonfiniteLogits& error) {
-    return !note_nonfinite(to, kName, error.score,
+    return !note_nonfinite(to, kProtocol, error.score,
                            concat("the ", name, " token at position ", error.position, " after ",
                                   prompts.name(error.sequence)));
   }
@@ -143,7 +143,7 @@ bool add_generated(const Subject& subject, const CommonOptions& common, const Pr
                texts[i]);
     for (size_t t = 0; t < all.size(); ++t)
       if (note_nonfinite(
-              to, kName, all[t],
+              to, kProtocol, all[t],
               concat("the ", name, " token at position ", prompts.n + static_cast<int64_t>(t),
                      " after ", prompts.name(i), ", read again")))
         return false;
@@ -170,8 +170,8 @@ void add_options(cli::Options& options, CoherenceOptions& own) {
 }
 
 void check(const CoherenceOptions& own) {
-  check_positive(kName, "coherence-sequences", own.sequences);
-  check_positive(kName, "prompts", own.prompts);
+  check_positive(kProtocol, "coherence-sequences", own.sequences);
+  check_positive(kProtocol, "prompts", own.prompts);
   require<ConfigError>(own.n_new >= 4, "eval:coherence",
                        "bad_argument: expected new-tokens >= 4, which 4-grams need, got ",
                        own.n_new);
@@ -186,28 +186,28 @@ ProtocolResult measure_coherence(const Subject& subject, const CommonOptions& co
   Prompts prompts;
   prompts.n = static_cast<int64_t>(std::lround(kPromptLength * static_cast<double>(train_len)));
   ProtocolResult result;
-  result.protocol = kName;
-  result.starts = draw_segments(kName, subject.text, length + 1, own.sequences, subject.model.seed,
-                                common.allow_fewer);
-  prompts.starts = draw_segments(kName, subject.text, prompts.n, own.prompts, subject.model.seed,
-                                 common.allow_fewer);
+  result.protocol = kProtocol;
+  result.starts = draw_segments(kProtocol, subject.text, length + 1, own.sequences,
+                                subject.model.seed, common.allow_fewer);
+  prompts.starts = draw_segments(kProtocol, subject.text, prompts.n, own.prompts,
+                                 subject.model.seed, common.allow_fewer);
   result.parameters = concat("sequences=", result.starts.size(), " positions=", length,
                              " prompts=", prompts.starts.size(), " of ", prompts.n,
                              " new=", own.n_new, " temperature=", kTemperature,
                              " reread=each after ", train_len, documents_text(subject.text));
   prompts.ids.resize(prompts.starts.size() * static_cast<size_t>(prompts.n));
   for (size_t i = 0; i < prompts.starts.size(); ++i)
-    read_tokens(kName, subject.text, subject.model.scorer.vocab_size, prompts.starts[i], prompts.n,
-                prompts.ids.data() + static_cast<int64_t>(i) * prompts.n);
+    read_tokens(kProtocol, subject.text, subject.model.scorer.vocab_size, prompts.starts[i],
+                prompts.n, prompts.ids.data() + static_cast<int64_t>(i) * prompts.n);
   TokenSet predicted;
   for (const int64_t start : result.starts) {
-    check_tokens(kName, subject.text, subject.model.scorer.vocab_size, start, length + 1);
+    check_tokens(kProtocol, subject.text, subject.model.scorer.vocab_size, start, length + 1);
     predicted.add(start + 1, length);
   }
 
   measure_lengths(result, subject, {0}, [&](LengthResult& to) {
     set_predicted(to, predicted, subject.text);
-    const auto nll = score_sequences(kName, subject, common, result.starts, length, to);
+    const auto nll = score_sequences(kProtocol, subject, common, result.starts, length, to);
     if (!to.failure.empty()) return;
     add_curve(nll, subject, result.starts, to);
     if (subject.model.transformer == nullptr) return;
@@ -220,7 +220,7 @@ ProtocolResult measure_coherence(const Subject& subject, const CommonOptions& co
 Protocol coherence_row() {
   return {
       .place = 12,
-      .name = std::string(kName),
+      .name = std::string(kProtocol),
       .help =
           "how far beyond the training length perplexity holds, and whether text that the "
           "model continues does",

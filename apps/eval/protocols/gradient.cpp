@@ -16,7 +16,7 @@
 namespace farfield::eval {
 namespace {
 
-constexpr std::string_view kName = "gradient";
+constexpr std::string_view kProtocol = "gradient";
 constexpr std::string_view kWhere = "eval:gradient";
 
 // Memory per token as a multiple of what scoring takes: measured 2.2 with 4 layers and 2.7 with 12
@@ -103,7 +103,7 @@ void add_options(cli::Options& options, GradientOptions& own) {
 }
 
 void check(const GradientOptions& own) {
-  check_positive(kName, "gradient-segments", own.segments);
+  check_positive(kProtocol, "gradient-segments", own.segments);
   require<ConfigError>(own.tau > 0 && own.tau < 1, kWhere,
                        "bad_argument: expected tau between 0 and 1, got ", own.tau);
   scalar_named(own.scalar);
@@ -111,16 +111,16 @@ void check(const GradientOptions& own) {
 
 ProtocolResult gradient(const Subject& subject, const CommonOptions& common,
                         const GradientOptions& own) {
-  const Transformer& model = subject.model.inside(kName);
+  const Transformer& model = subject.model.inside(kProtocol);
   const TokenStream& text = subject.text;
   const InputScalar scalar = scalar_named(own.scalar);
   const int64_t span = *std::max_element(common.lengths.begin(), common.lengths.end());
   const uint64_t draw = subject.model.transformer_draw();
 
   ProtocolResult result;
-  result.protocol = kName;
+  result.protocol = kProtocol;
   result.starts =
-      draw_segments(kName, text, span, own.segments, subject.model.seed, common.allow_fewer);
+      draw_segments(kProtocol, text, span, own.segments, subject.model.seed, common.allow_fewer);
   const auto n = static_cast<int64_t>(result.starts.size());
   result.parameters = concat("segments=", n, " longest=", span, " tau=", own.tau,
                              " scalar=", own.scalar, documents_text(text));
@@ -129,7 +129,7 @@ ProtocolResult gradient(const Subject& subject, const CommonOptions& common,
   TokenSet predicted;
   for (int64_t i = 0; i < n; ++i) {
     const int64_t start = result.starts[static_cast<size_t>(i)];
-    read_tokens(kName, text, model.config().vocab_size, start, span, tokens.data() + i * span);
+    read_tokens(kProtocol, text, model.config().vocab_size, start, span, tokens.data() + i * span);
     predicted.add(start + span - 1, 1);
   }
 
@@ -182,7 +182,7 @@ ProtocolResult gradient(const Subject& subject, const CommonOptions& common,
 
 Protocol gradient_row() {
   return {.place = 5,
-          .name = std::string(kName),
+          .name = std::string(kProtocol),
           .help =
               "how far back a model looks: the gradient of its prediction by each input, the "
               "empirical receptive field",

@@ -10,7 +10,7 @@
 namespace farfield::eval {
 namespace {
 
-constexpr std::string_view kName = "last-token";
+constexpr std::string_view kProtocol = "last-token";
 
 // n different numbers below `size`, uniform, in the order drawn: a shuffle that stores only the
 // places it has touched.
@@ -61,7 +61,7 @@ void add_options(cli::Options& options, LastTokenOptions& own) {
 }
 
 void check(const LastTokenOptions& own) {
-  check_positive(kName, "segments", own.segments);
+  check_positive(kProtocol, "segments", own.segments);
   check_word("segment-set", own.segment_set, {"per-seed", "common"});
   check_word("context", own.context, {"L-1", "L"});
 }
@@ -111,9 +111,9 @@ Segments read_segments(std::string_view protocol, const Subject& subject,
 
 ProtocolResult last_token(const Subject& subject, const CommonOptions& common,
                           const LastTokenOptions& own) {
-  const Segments segments = read_segments(kName, subject, common, own);
+  const Segments segments = read_segments(kProtocol, subject, common, own);
   ProtocolResult result;
-  result.protocol = kName;
+  result.protocol = kProtocol;
   result.starts = segments.starts;
   result.parameters = segments.parameters;
   const auto n = static_cast<int64_t>(segments.starts.size());
@@ -125,7 +125,7 @@ ProtocolResult last_token(const Subject& subject, const CommonOptions& common,
       if (!to.failure.empty()) return;
       for (const double nll : subject.model.scorer.score(segments.ids(first, batch, n_inputs),
                                                          segments.targets(first, batch), batch)) {
-        if (note_nonfinite(to, kName, nll, segments.name(to.items.size()))) return;
+        if (note_nonfinite(to, kProtocol, nll, segments.name(to.items.size()))) return;
         to.items.push_back(nll);
       }
     });
@@ -137,7 +137,7 @@ ProtocolResult last_token(const Subject& subject, const CommonOptions& common,
 
 Protocol last_token_row() {
   return {.place = 1,
-          .name = std::string(kName),
+          .name = std::string(kProtocol),
           .help =
               "perplexity of a fixed set of tokens, each after the L - 1 tokens before it: only "
               "the context changes with L",

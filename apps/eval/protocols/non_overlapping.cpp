@@ -8,7 +8,7 @@
 namespace farfield::eval {
 namespace {
 
-constexpr std::string_view kName = "non-overlapping";
+constexpr std::string_view kProtocol = "non-overlapping";
 constexpr std::string_view kWhere = "eval:non-overlapping";
 
 bool is_same_text(const NonOverlappingOptions& own) { return own.budget == "same-text"; }
@@ -38,7 +38,7 @@ void add_options(cli::Options& options, NonOverlappingOptions& own) {
 
 void check(const NonOverlappingOptions& own) {
   check_word("budget", own.budget, {"same-text", "same-chunks"});
-  check_positive(kName, "chunks", own.chunks);
+  check_positive(kProtocol, "chunks", own.chunks);
 }
 
 ProtocolResult non_overlapping(const Subject& subject, const CommonOptions& common,
@@ -58,10 +58,10 @@ ProtocolResult non_overlapping(const Subject& subject, const CommonOptions& comm
   for (const int64_t length : common.lengths)
     n_read = std::max(n_read, windows_of(text, size, length)[n_whole_at(length) - 1] + length +
                                   tail_at(length) + 1);
-  check_tokens(kName, text, subject.model.scorer.vocab_size, 0, n_read);
+  check_tokens(kProtocol, text, subject.model.scorer.vocab_size, 0, n_read);
 
   ProtocolResult result;
-  result.protocol = kName;
+  result.protocol = kProtocol;
   result.parameters =
       is_same_text(own)
           ? concat("budget=same-text tokens=", size, " tail=", own.keep_tail ? "scored" : "dropped")
@@ -84,7 +84,7 @@ ProtocolResult non_overlapping(const Subject& subject, const CommonOptions& comm
       };
       Scorer::Ids window(static_cast<size_t>(n + 1)), ids, targets;
       for (int64_t chunk = 0; chunk < batch; ++chunk) {
-        read_tokens(kName, text, subject.model.scorer.vocab_size, begin_of(chunk), n + 1,
+        read_tokens(kProtocol, text, subject.model.scorer.vocab_size, begin_of(chunk), n + 1,
                     window.data());
         ids.insert(ids.end(), window.begin(), window.end() - 1);
         targets.insert(targets.end(), window.begin() + 1, window.end());
@@ -94,7 +94,7 @@ ProtocolResult non_overlapping(const Subject& subject, const CommonOptions& comm
         double sum = 0;
         for (int64_t t = 0; t < n; ++t) sum += nll[static_cast<size_t>(chunk * n + t)];
         if (note_nonfinite(
-                to, kName, sum,
+                to, kProtocol, sum,
                 concat("chunk ", to.items.size(), " (from token ", begin_of(chunk), ")")))
           return;
         to.items.push_back(sum / static_cast<double>(n));
@@ -113,7 +113,7 @@ ProtocolResult non_overlapping(const Subject& subject, const CommonOptions& comm
 
 Protocol non_overlapping_row() {
   return {.place = 2,
-          .name = std::string(kName),
+          .name = std::string(kProtocol),
           .help =
               "perplexity of a text cut into chunks of L; falls with L even where distant tokens "
               "are of no use, since early tokens of a chunk have little context",

@@ -13,7 +13,7 @@
 namespace farfield::eval {
 namespace {
 
-constexpr std::string_view kName = "position-wise";
+constexpr std::string_view kProtocol = "position-wise";
 constexpr std::string_view kWhere = "eval:position-wise";
 
 using Rows = std::vector<std::vector<double>>;  // nll of each sequence and measured position
@@ -37,7 +37,7 @@ Rows score_positions(LengthResult& to, const Subject& subject, const std::vector
   const auto n = static_cast<int64_t>(starts.size());
   std::vector<int32_t> tokens(static_cast<size_t>(n * span));
   for (int64_t row = 0; row < n; ++row)
-    read_tokens(kName, subject.text, subject.model.scorer.vocab_size,
+    read_tokens(kProtocol, subject.text, subject.model.scorer.vocab_size,
                 starts[static_cast<size_t>(row)], span, tokens.data() + row * span);
   Rows rows(static_cast<size_t>(n));
   for (int64_t t = every; t <= length; t += every) {
@@ -50,7 +50,7 @@ Rows score_positions(LengthResult& to, const Subject& subject, const std::vector
     const std::vector<double> nll = subject.model.scorer.score(ids, targets, n);
     for (int64_t row = 0; row < n; ++row) {
       const double value = nll[static_cast<size_t>(row)];
-      if (note_nonfinite(to, kName, value, concat("sequence ", row, " at position ", t)))
+      if (note_nonfinite(to, kProtocol, value, concat("sequence ", row, " at position ", t)))
         return rows;
       rows[static_cast<size_t>(row)].push_back(value);
     }
@@ -131,8 +131,8 @@ void add_options(cli::Options& options, PositionWiseOptions& own) {
 }
 
 void check(const PositionWiseOptions& own) {
-  check_positive(kName, "sequences", own.sequences);
-  check_positive(kName, "truncated-every", own.truncated_every);
+  check_positive(kProtocol, "sequences", own.sequences);
+  check_positive(kProtocol, "truncated-every", own.truncated_every);
   require<ConfigError>(own.smoothing >= 0, kWhere, "bad_argument: expected smoothing >= 0, got ",
                        own.smoothing);
 }
@@ -149,10 +149,10 @@ ProtocolResult position_wise(const Subject& subject, const CommonOptions& common
     require<ConfigError>(every <= length, kWhere, "bad_argument: expected truncated-every of at ",
                          "most the length ", length, ", got ", every);
   }
-  check_tokens(kName, text, subject.model.scorer.vocab_size, 0, n_read);
+  check_tokens(kProtocol, text, subject.model.scorer.vocab_size, 0, n_read);
 
   ProtocolResult result;
-  result.protocol = kName;
+  result.protocol = kProtocol;
   result.parameters =
       concat("sequences=", counts_text(common.lengths, count_at), " smoothing=", own.smoothing);
   if (every > 1) result.parameters += concat(" every=", every);
@@ -171,7 +171,7 @@ ProtocolResult position_wise(const Subject& subject, const CommonOptions& common
     }
     set_predicted(to, predicted, text);
     Rows rows = every > 1 ? score_positions(to, subject, starts, every)
-                          : score_sequences(kName, subject, common, starts, length, to);
+                          : score_sequences(kProtocol, subject, common, starts, length, to);
     if (!to.failure.empty()) return;
     const analysis::PositionCurve curve = analysis::position_curve(rows);
     std::vector<int64_t> all(curve.mean_nll.size());
@@ -194,7 +194,7 @@ ProtocolResult position_wise(const Subject& subject, const CommonOptions& common
 
 Protocol position_wise_row() {
   return {.place = 4,
-          .name = std::string(kName),
+          .name = std::string(kProtocol),
           .help =
               "perplexity by position in a sequence of L tokens, with bands, and whether it still "
               "falls",

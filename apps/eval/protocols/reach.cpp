@@ -9,7 +9,7 @@
 namespace farfield::eval {
 namespace {
 
-constexpr std::string_view kName = "reach";
+constexpr std::string_view kProtocol = "reach";
 
 bool is_one_window(const ModelReach& reach) {
   const auto& windows = reach.window_of_layer;
@@ -51,9 +51,9 @@ ModelReach reach_of(const posenc::Composition& encoding, int64_t n_inputs, int64
 }
 
 ProtocolResult reach(const Subject& subject, const CommonOptions& common) {
-  const Transformer& model = subject.model.inside(kName);
+  const Transformer& model = subject.model.inside(kProtocol);
   ProtocolResult result;
-  result.protocol = kName;
+  result.protocol = kProtocol;
   result.parameters = "inputs=length";
   measure_lengths(result, subject, common.lengths, [&](LengthResult& to) {
     const ModelReach reach = reach_of(model.encoding(), to.length, model.config().train_len,
@@ -69,7 +69,7 @@ ProtocolResult reach(const Subject& subject, const CommonOptions& common) {
 
 Protocol reach_row() {
   return {.place = 6,
-          .name = std::string(kName),
+          .name = std::string(kProtocol),
           .help = "how far back its masks let a model look: the theoretical receptive field",
           .source = "Sandwich (arXiv:2212.10356) 1, 5",
           .synonyms = {"trf"},

@@ -8,7 +8,7 @@
 namespace farfield::eval {
 namespace {
 
-constexpr std::string_view kName = "sliding";
+constexpr std::string_view kProtocol = "sliding";
 constexpr std::string_view kWhere = "eval:sliding";
 
 int64_t stride_of(const SlidingOptions& own, int64_t length) {
@@ -56,7 +56,7 @@ void add_options(cli::Options& options, SlidingOptions& own) {
 }
 
 void check(const SlidingOptions& own) {
-  if (own.stride) check_positive(kName, "stride", *own.stride);
+  if (own.stride) check_positive(kProtocol, "stride", *own.stride);
 }
 
 ProtocolResult sliding(const Subject& subject, const CommonOptions& common,
@@ -72,10 +72,10 @@ ProtocolResult sliding(const Subject& subject, const CommonOptions& common,
                      " tokens for one window of ", length, ", got ",
                      size < text.size ? std::to_string(size) : size_text(text));
   }
-  check_tokens(kName, text, subject.model.scorer.vocab_size, 0, size);
+  check_tokens(kProtocol, text, subject.model.scorer.vocab_size, 0, size);
 
   ProtocolResult result;
-  result.protocol = kName;
+  result.protocol = kProtocol;
   result.parameters = concat("stride=", own.stride ? std::to_string(*own.stride) : "L/4",
                              " tokens=", size, documents_text(text));
 
@@ -98,7 +98,7 @@ ProtocolResult sliding(const Subject& subject, const CommonOptions& common,
       if (!to.failure.empty()) return;
       const int64_t span = (batch - 1) * n + length + 1;
       Scorer::Ids tokens(static_cast<size_t>(span)), ids, targets;
-      read_tokens(kName, text, subject.model.scorer.vocab_size, begin, span, tokens.data());
+      read_tokens(kProtocol, text, subject.model.scorer.vocab_size, begin, span, tokens.data());
       for (int64_t window = 0; window < batch; ++window) {
         const auto first = tokens.begin() + window * n;
         ids.insert(ids.end(), first, first + length);
@@ -107,7 +107,7 @@ ProtocolResult sliding(const Subject& subject, const CommonOptions& common,
       const std::vector<double> nll = subject.model.scorer.score(ids, targets, batch);
       for (size_t i = 0; i < nll.size(); ++i) {
         if (note_nonfinite(
-                to, kName, nll[i],
+                to, kProtocol, nll[i],
                 concat("the window from token ", begin + static_cast<int64_t>(i) / n * n)))
           return;
         take(nll[i]);
@@ -134,7 +134,7 @@ ProtocolResult sliding(const Subject& subject, const CommonOptions& common,
 
 Protocol sliding_row() {
   return {.place = 3,
-          .name = std::string(kName),
+          .name = std::string(kProtocol),
           .help =
               "perplexity of a text by windows of L that overlap by L - stride: every token "
               "has much context",

@@ -14,7 +14,7 @@
 namespace farfield::eval {
 namespace {
 
-constexpr std::string_view kName = "speed";
+constexpr std::string_view kProtocol = "speed";
 constexpr int64_t kFewestForPercentiles = 20;
 constexpr int64_t kMemorySteps = 10;
 
@@ -190,20 +190,20 @@ void add_options(cli::Options& options, SpeedOptions& own) {
 void check(const SpeedOptions& own) {
   require<ConfigError>(own.warmup >= 0, "eval:speed", "bad_argument: expected warmup >= 0, got ",
                        own.warmup);
-  check_positive(kName, "timed-steps", own.timed_steps);
-  check_positive(kName, "timed-passes", own.timed_passes);
-  if (own.batch) check_positive(kName, "train-batch", *own.batch);
+  check_positive(kProtocol, "timed-steps", own.timed_steps);
+  check_positive(kProtocol, "timed-passes", own.timed_passes);
+  if (own.batch) check_positive(kProtocol, "train-batch", *own.batch);
   require<ConfigError>(own.time_limit >= 0, "eval:speed",
                        "bad_argument: expected time-limit >= 0, got ", own.time_limit);
 }
 
 ProtocolResult speed(const Subject& subject, const CommonOptions& common, const SpeedOptions& own) {
-  subject.model.inside(kName);  // refuses a stand-in
+  subject.model.inside(kProtocol);  // refuses a stand-in
   train::StepShape shape = subject.model.step;
   if (own.batch) shape.batch_size = *own.batch;
   if (shape.batch_size % shape.accumulate != 0) shape.accumulate = 1;
   ProtocolResult result;
-  result.protocol = kName;
+  result.protocol = kProtocol;
   result.parameters = concat(
       "batch=", shape.batch_size, " accumulate=", shape.accumulate, " pieces=", shape.n_piece(),
       " checkpointing=", shape.checkpointing ? "on" : "off", " warmup=", own.warmup,
@@ -220,7 +220,7 @@ ProtocolResult speed(const Subject& subject, const CommonOptions& common, const 
 
 Protocol speed_row() {
   return {.place = 11,
-          .name = std::string(kName),
+          .name = std::string(kProtocol),
           .help =
               "time and memory of training steps and of forward passes on this machine, several "
               "runs against the first",

@@ -19,8 +19,6 @@ const std::vector<double> kLengths = {1, 2, 4, 8, 16, 32};
 
 std::vector<Arm> four() { return {sinusoidal(), rotary(), t5(), alibi()}; }
 
-std::string trained_at(double length) { return "trained at " + length_text(length); }
-
 // The four, trained at each of these lengths: a group for each.
 std::vector<Arm> four_at(const std::vector<double>& train_lens,
                          Arm::Scales scales = Arm::Scales::all) {
@@ -84,7 +82,7 @@ Output panel(const char* measure, double train_len) {
           .groups = {trained_at(train_len)}};
 }
 
-Experiment fig1() {
+Experiment alibi_fig1() {
   return {.place = 510,
           .id = "alibi/fig1",
           .title = "how far do four encodings extrapolate?",
@@ -139,7 +137,7 @@ void memory(const Measured& m, Evidence& e) {
   }
 }
 
-Experiment fig2() {
+Experiment alibi_fig2() {
   return {.place = 520,
           .id = "alibi/fig2",
           .title = "what do four encodings cost in time and memory?",
@@ -371,7 +369,7 @@ Experiment wikitext() {
 }  // namespace
 
 std::vector<Experiment> alibi_fig1_rows() {
-  return {fig1(), fig2(), half_as_long(), early_token(), wikitext()};
+  return {alibi_fig1(), alibi_fig2(), half_as_long(), early_token(), wikitext()};
 }
 
 }  // namespace farfield::sweep

@@ -70,7 +70,7 @@ std::string family_of(const posenc::Row& row) {
   return "score rules";
 }
 
-Arm arm_of(const posenc::Row& row) {
+Arm arm_of_row(const posenc::Row& row) {
   const auto found = specials().find(row.name);
   Arm arm;
   arm.label = row.name;
@@ -159,7 +159,7 @@ std::vector<Experiment> atlas_rows() {
           "ms / step and peak MiB were measured beside other work on the same machine: they say "
           "what is slow, not by how much.",
           "Marks need two seeds: † kerple_log is significantly better, * significantly worse."}};
-  for (const posenc::Row& row : posenc::registry()) atlas.arms.push_back(arm_of(row));
+  for (const posenc::Row& row : posenc::registry()) atlas.arms.push_back(arm_of_row(row));
   return {atlas};
 }
 

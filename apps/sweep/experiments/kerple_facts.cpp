@@ -30,7 +30,7 @@ std::string decimals(double x) { return fixed(x + 0.0, 4); }
 constexpr const char* kLog3 = "kerple_log3(r1=1, r2=0.5, r3=1.5)";
 std::vector<double> log3_over(int64_t n) { return bias_by_distance(kLog3, 1, 0, n); }
 
-void fig1(const Measured&, Section& section) {
+void kerple_fig1(const Measured&, Section& section) {
   for (const int64_t n : {3, 4}) {
     ReportTable table = causal_table(log3_over(n), decimals);
     table.caption = concat("-a ln(1 + b d^p) with a = 1, b = 0.5, p = 1.5 over ", n, " tokens, ",
@@ -39,7 +39,7 @@ void fig1(const Measured&, Section& section) {
   }
 }
 
-void fig1_rows(const Measured&, Evidence& e) {
+void kerple_fig1_rows(const Measured&, Evidence& e) {
   const std::vector<double> trained = log3_over(3), tested = log3_over(4);
   for (size_t d = 0; d < trained.size(); ++d)
     e.holds(concat("bias at distance ", d, " over 4 tokens"), tested[d] == trained[d], tested[d],
@@ -47,23 +47,23 @@ void fig1_rows(const Measured&, Evidence& e) {
   e.within("bias at distance 3", tested[3], -std::log1p(0.5 * std::pow(3, 1.5)), 1e-12);
 }
 
-void table1(const Measured&, Section& section) {
+void kerple_table1(const Measured&, Section& section) {
   section.tables.push_back(datasets_table("kerple", "1"));
 }
 
 constexpr const char *kBase = "neox-162m", *kLarge = "neox-1.3b";
 
-void table2(const Measured&, Section& section) {
+void kerple_table2(const Measured&, Section& section) {
   section.tables.push_back(settings_table("kerple", "2", "162M", kBase));
 }
-void table2_settings(const Measured&, Evidence& e) {
+void kerple_table2_settings(const Measured&, Evidence& e) {
   settings_agree("kerple", "2", "162M", kBase, e);
 }
 
-void table8(const Measured&, Section& section) {
+void kerple_table8(const Measured&, Section& section) {
   section.tables.push_back(settings_table("kerple", "8", "1.3B", kLarge));
 }
-void table8_settings(const Measured&, Evidence& e) {
+void kerple_table8_settings(const Measured&, Evidence& e) {
   settings_agree("kerple", "8", "1.3B", kLarge, e, {"params"});
   e.note(
       "1.3B is the size with one matrix for embedding and head; the released configuration has "
@@ -305,8 +305,8 @@ void softmax_invariance(const Measured&, Evidence& e) {
   }
 }
 
-Experiment fact(int place, const char* id, const char* title, const char* where,
-                decltype(Experiment::compute) compute, std::vector<Finding> findings = {}) {
+Experiment kerple_fact(int place, const char* id, const char* title, const char* where,
+                       decltype(Experiment::compute) compute, std::vector<Finding> findings = {}) {
   return without_models(place, concat("kerple/", id), title, concat(kPaper, where), compute,
                         std::move(findings));
 }
@@ -315,44 +315,47 @@ Experiment fact(int place, const char* id, const char* title, const char* where,
 
 std::vector<Experiment> kerple_facts_rows() {
   return {
-      fact(
-          290, "fig1", "what becomes of a kernel on a longer text", "figure 1", fig1,
-          {own_finding("kerple/fig1/rows", fig1_rows,
+      kerple_fact(
+          290, "fig1", "what becomes of a kernel on a longer text", "figure 1", kerple_fig1,
+          {own_finding("kerple/fig1/rows", kerple_fig1_rows,
                        "the rows of a length stay as they are at a longer one, which adds a row")}),
-      fact(292, "table1", "the data sets", "table 1", table1),
-      fact(294, "table2", "the model", "table 2", table2,
-           {own_finding("kerple/table2/settings", table2_settings,
-                        "the preset neox-162m has the printed settings")}),
-      fact(
+      kerple_fact(292, "table1", "the data sets", "table 1", kerple_table1),
+      kerple_fact(294, "table2", "the model", "table 2", kerple_table2,
+                  {own_finding("kerple/table2/settings", kerple_table2_settings,
+                               "the preset neox-162m has the printed settings")}),
+      kerple_fact(
           296, "param-count", "how many numbers an encoding learns", "sections 4 and 5.1, table 8",
           param_count,
           {own_finding("kerple/param-count/kernels", param_counts,
                        "with 12 heads the log and power kernels have 24 parameters, 3-para-log 36, "
                        "bias+wht 48 and T5 384")}),
-      fact(298, "t5-buckets", "the buckets of T5", "section 4", t5_buckets,
-           {own_finding("kerple/t5-buckets/numbers", t5_bucket_numbers,
-                        "of 32 buckets 16 hold a distance each, and the last begins at 113")}),
-      fact(460, "table8", "the larger model", "table 8", table8,
-           {own_finding(
-                "kerple/table8/settings", table8_settings,
-                "the preset neox-1.3b has the printed settings but for the number of parameters"),
-            own_finding(
-                "kerple/table8/parameters", large_count,
-                "the preset neox-1.3b has 1,415,172,096 parameters, and 1.3 billion with one "
-                "matrix for embedding and head")}),
-      fact(470, "cpd-shift", "does a constant make a kernel positive semidefinite?",
-           "lemma 1, section 3, appendices A.1 and A.2", cpd_shift,
-           {{.claim = "K-L1-1", .check = k_l1_1},
-            own_finding(
-                "kerple/cpd-shift/shifts", smallest_shifts,
-                "on 64 whole points the power kernels of exponents 0.5, 1 and 1.5 need shifts of "
-                "4.74, 31.5 and 327: the shift grows with the text, so no constant serves all "
-                "lengths"),
-            own_finding("kerple/cpd-shift/exponentials", exponentials,
-                        "exp(-d^p) is positive definite for p up to 2 and not beyond"),
-            own_finding(
-                "kerple/cpd-shift/softmax", softmax_invariance,
-                "a constant on all scores of a query leaves its attention as it is, to 1e-6")}),
+      kerple_fact(
+          298, "t5-buckets", "the buckets of T5", "section 4", t5_buckets,
+          {own_finding("kerple/t5-buckets/numbers", t5_bucket_numbers,
+                       "of 32 buckets 16 hold a distance each, and the last begins at 113")}),
+      kerple_fact(
+          460, "table8", "the larger model", "table 8", kerple_table8,
+          {own_finding(
+               "kerple/table8/settings", kerple_table8_settings,
+               "the preset neox-1.3b has the printed settings but for the number of parameters"),
+           own_finding(
+               "kerple/table8/parameters", large_count,
+               "the preset neox-1.3b has 1,415,172,096 parameters, and 1.3 billion with one "
+               "matrix for embedding and head")}),
+      kerple_fact(
+          470, "cpd-shift", "does a constant make a kernel positive semidefinite?",
+          "lemma 1, section 3, appendices A.1 and A.2", cpd_shift,
+          {{.claim = "K-L1-1", .check = k_l1_1},
+           own_finding(
+               "kerple/cpd-shift/shifts", smallest_shifts,
+               "on 64 whole points the power kernels of exponents 0.5, 1 and 1.5 need shifts of "
+               "4.74, 31.5 and 327: the shift grows with the text, so no constant serves all "
+               "lengths"),
+           own_finding("kerple/cpd-shift/exponentials", exponentials,
+                       "exp(-d^p) is positive definite for p up to 2 and not beyond"),
+           own_finding(
+               "kerple/cpd-shift/softmax", softmax_invariance,
+               "a constant on all scores of a query leaves its attention as it is, to 1e-6")}),
   };
 }
 

@@ -242,19 +242,19 @@ Experiment kernel_figure(const char* id, int place, const char* figure, std::vec
   return e;
 }
 
-Experiment fig2() {
+Experiment kerple_fig2() {
   Experiment e = kernel_figure("kerple/fig2", 380, "2", {kerple_log()});
   e.findings = {{.claim = "K-F2-1", .check = k_f2_1}};
   return e;
 }
 
-Experiment fig3() {
+Experiment kerple_fig3() {
   Experiment e = kernel_figure("kerple/fig3", 390, "3", {kerple_power(), kerple_log(), alibi()});
   e.findings = {{.claim = "K-F3-1", .check = k_f3_1}};
   return e;
 }
 
-Experiment fig4() { return kernel_figure("kerple/fig4", 400, "4", {alibi()}); }
+Experiment kerple_fig4() { return kernel_figure("kerple/fig4", 400, "4", {alibi()}); }
 
 Experiment position_figure(const char* id, int place, const char* figure, double length) {
   Arm masked = kerple_log();
@@ -283,7 +283,7 @@ Experiment position_figure(const char* id, int place, const char* figure, double
                       "further."}};
 }
 
-Experiment fig5() {
+Experiment kerple_fig5() {
   using On = Finding::On;
   Experiment e = position_figure("kerple/fig5", 410, "5", 8);
   e.findings = {{"K-F5-1", k_f5_1, On::far},
@@ -293,7 +293,7 @@ Experiment fig5() {
   return e;
 }
 
-Experiment fig6() {
+Experiment kerple_fig6() {
   return {.place = 430,
           .id = "kerple/fig6",
           .title = "how many heads attend how far?",
@@ -313,7 +313,7 @@ Experiment fig6() {
                        {.claim = "K-F6-3", .check = k_f6_3}}};
 }
 
-Experiment fig7() {
+Experiment kerple_fig7() {
   Experiment e = position_figure("kerple/fig7", 420, "7, appendix A.6", 32);
   e.findings = {{.claim = "K-F7-1", .check = k_f7_1}};
   return e;
@@ -322,7 +322,7 @@ Experiment fig7() {
 }  // namespace
 
 std::vector<Experiment> kerple_figures_rows() {
-  return {fig2(), fig3(), fig4(), fig5(), fig7(), fig6()};
+  return {kerple_fig2(), kerple_fig3(), kerple_fig4(), kerple_fig5(), kerple_fig7(), kerple_fig6()};
 }
 
 }  // namespace farfield::sweep

@@ -18,8 +18,6 @@ namespace {
 constexpr const char* kPaper = "KERPLE (arXiv:2205.09921) ";
 constexpr double kTrainLens[] = {1, 4};  // the longer one only below `small`
 
-std::string trained_at(double length) { return "trained at " + length_text(length); }
-
 // Models of a few steps, since only their cost is looked at.
 std::vector<Arm> timed(const std::vector<Arm>& encodings) {
   std::vector<Arm> arms;

@@ -197,8 +197,6 @@ std::vector<double> lengths_of_table10(double train_len) {
   return train_len > 1 ? std::vector<double>{4, 6} : std::vector<double>{1, 2, 3, 4, 6};
 }
 
-std::string trained_at(double length) { return concat("trained at ", length_text(length)); }
-
 const PlannedArm* arm_of_table10(const Measured& m, double train_len, const char* encoding) {
   for (const PlannedArm* arm : m.arms(trained_at(train_len)))
     if (arm->arm.encoding == encoding) return arm;
@@ -230,7 +228,7 @@ const Output kChunks = {
 const Output kLastToken = {
     .form = Output::Form::table, .measure = "P1", .caption = "perplexity of the last token"};
 
-Experiment table3() {
+Experiment kerple_table3() {
   using On = Finding::On;
   std::vector<Arm> arms = {kerple_log(), kerple_power(), alibi(), t5(), rotary(), sinusoidal()};
   for (Arm arm : {sandwich(), smoothed()}) {
@@ -276,7 +274,7 @@ Experiment table3() {
                       "numbers are our own."}};
 }
 
-Experiment table5() {
+Experiment kerple_table5() {
   return {.place = 330,
           .id = "kerple/table5",
           .title = "do more complicated kernels help?",
@@ -299,7 +297,7 @@ Experiment table5() {
           .remarks = {kFalls}};
 }
 
-Experiment table6() {
+Experiment kerple_table6() {
   return {.place = 340,
           .id = "kerple/table6",
           .title = "Gaussian-like kernels: as a weight or as a bias?",
@@ -334,7 +332,7 @@ std::vector<Arm> arms_of_table9(const char* variant, Size size, double train_len
   return arms;
 }
 
-Experiment table9() {
+Experiment kerple_table9() {
   return {.place = 350,
           .id = "kerple/table9",
           .title = "trained at 2 L",
@@ -353,7 +351,7 @@ Experiment table9() {
           .remarks = {kFalls}};
 }
 
-Experiment table9_large() {
+Experiment kerple_table9_large() {
   return {.place = 360,
           .id = "kerple/table9-1.3b",
           .title = "a larger model",
@@ -376,7 +374,7 @@ Experiment table9_large() {
                       kFalls}};
 }
 
-Experiment table10() {
+Experiment kerple_table10() {
   std::vector<Arm> arms;
   for (const double train_len : {1.0, 4.0})
     for (Arm arm : {alibi(), kerple_log()}) {
@@ -413,7 +411,8 @@ Experiment table10() {
 }  // namespace
 
 std::vector<Experiment> kerple_table3_rows() {
-  return {table3(), table5(), table6(), table9(), table9_large(), table10()};
+  return {kerple_table3(), kerple_table5(),       kerple_table6(),
+          kerple_table9(), kerple_table9_large(), kerple_table10()};
 }
 
 }  // namespace farfield::sweep

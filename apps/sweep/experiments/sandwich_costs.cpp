@@ -70,7 +70,7 @@ void s_sp_1(const Measured& m, Evidence& e) {
                   "; judged at the published size alone"));
 }
 
-Experiment table5() {
+Experiment sandwich_table5() {
   return {.place = 240,
           .id = "sandwich/table5",
           .title = "inference with a cache of 4 L tokens",
@@ -106,7 +106,7 @@ Experiment table5() {
 }
 
 Experiment complexity() {
-  Experiment e = table5();
+  Experiment e = sandwich_table5();
   e.place = 250;
   e.id = "sandwich/complexity";
   e.title = "how many scores cached inference computes";
@@ -141,6 +141,6 @@ Experiment speed() {
 
 }  // namespace
 
-std::vector<Experiment> sandwich_costs_rows() { return {table5(), complexity(), speed()}; }
+std::vector<Experiment> sandwich_costs_rows() { return {sandwich_table5(), complexity(), speed()}; }
 
 }  // namespace farfield::sweep

@@ -36,7 +36,7 @@ std::vector<double> distances_of_alibi() {
   return bias;
 }
 
-void fig1(const Measured&, Section& section) {
+void sandwich_fig1(const Measured&, Section& section) {
   ReportTable table = causal_table(distances_of_alibi(), whole);
   table.caption = "taken from the scores of a head, in units of its slope";
   section.tables.push_back(std::move(table));
@@ -51,7 +51,7 @@ void fig1(const Measured&, Section& section) {
   section.tables.push_back(std::move(slopes));
 }
 
-void fig1_matrix(const Measured&, Evidence& e) {
+void sandwich_fig1_matrix(const Measured&, Evidence& e) {
   const std::vector<double> got = distances_of_alibi();
   for (size_t d = 0; d < got.size(); ++d)
     e.within(concat("distance ", d, ": -bias / slope"), got[d] + 1, static_cast<double>(d) + 1,
@@ -60,13 +60,13 @@ void fig1_matrix(const Measured&, Evidence& e) {
 
 std::vector<double> window_of_two() { return bias_by_distance("window(w=2)", kHeads, 0, 4); }
 
-void fig2(const Measured&, Section& section) {
+void sandwich_fig2(const Measured&, Section& section) {
   ReportTable table = causal_table(window_of_two(), whole);
   table.caption = "added to the scores of every head by a window of 2";
   section.tables.push_back(std::move(table));
 }
 
-void fig2_matrix(const Measured&, Evidence& e) {
+void sandwich_fig2_matrix(const Measured&, Evidence& e) {
   const std::vector<double> got = window_of_two();
   for (size_t d = 0; d < got.size(); ++d)
     e.holds(concat("distance ", d), got[d] == (d < 2 ? 0.0 : -INFINITY), got[d],
@@ -84,7 +84,7 @@ std::vector<int64_t> predicted_words(int64_t longest) {
   return last;
 }
 
-void fig3(const Measured&, Section& section) {
+void sandwich_fig3(const Measured&, Section& section) {
   ReportTable table;
   table.caption = "words that each predicted word is read after";
   table.header = {"predicted", "5 tokens", "3 tokens"};
@@ -97,7 +97,7 @@ void fig3(const Measured&, Section& section) {
   section.tables.push_back(std::move(table));
 }
 
-void fig3_words(const Measured&, Evidence& e) {
+void sandwich_fig3_words(const Measured&, Evidence& e) {
   const std::vector<int64_t> words = predicted_words(5);
   e.holds("predicted words of nine", words == std::vector<int64_t>{5, 6, 7, 8, 9},
           static_cast<double>(words.size()), "the fifth to the ninth");
@@ -127,7 +127,7 @@ plot::Plot plot_of(std::vector<plot::Curve> curves) {
   return plot;
 }
 
-void fig8(const Measured&, Section& section) {
+void sandwich_fig8(const Measured&, Section& section) {
   ReportFigure figure;
   figure.caption = "the bias of Sandwich, h = 8, over query and key";
   figure.picture = inspect::bias_picture(encoding_at("sandwich(h=8)", 1, kRow), 1);
@@ -145,7 +145,7 @@ void fig8(const Measured&, Section& section) {
   section.tables.push_back(std::move(table));
 }
 
-void fig8_shape(const Measured&, Evidence& e) {
+void sandwich_fig8_shape(const Measured&, Evidence& e) {
   const std::vector<double> row = sandwich_row(128);
   e.within("1 + the bias at distance 0", 1 + row[0], 1, 0);
   e.at_most("largest bias", *std::max_element(row.begin(), row.end()), 0);
@@ -161,7 +161,7 @@ void fig8_shape(const Measured&, Evidence& e) {
   e.at_most("head 3 of 12 less 8 / h times the curve of h = 8, at most", most, 1e-9);
 }
 
-void fig9(const Measured&, Section& section) {
+void sandwich_fig9(const Measured&, Section& section) {
   const std::vector<double> row = sandwich_row(128);
   const analysis::LineFit whole_row = log_fit(row);
   const analysis::LineFit recent = log_fit({row.begin(), row.begin() + 50});
@@ -202,7 +202,7 @@ void s_f9_1(const Measured&, Evidence& e) {
 
 constexpr std::array kWidths = {64, 128, 256};
 
-void fig10(const Measured&, Section& section) {
+void sandwich_fig10(const Measured&, Section& section) {
   std::vector<plot::Curve> curves;
   ReportTable table;
   table.caption = "the bias of h = 8 by bar_d";
@@ -290,24 +290,25 @@ void special_case_curves(const Measured&, Section& section) {
                 bias_curve("-(bucket of T5) / 8", buckets)})});
 }
 
-void table6(const Measured&, Section& section) {
+void sandwich_table6(const Measured&, Section& section) {
   section.tables.push_back(datasets_table("sandwich", "6"));
 }
 
 constexpr const char* kPreset = "neox-162m";
 
-void table7(const Measured&, Section& section) {
+void sandwich_table7(const Measured&, Section& section) {
   section.tables.push_back(settings_table("sandwich", "7", "162M", kPreset));
 }
 
-void table7_settings(const Measured&, Evidence& e) {
+void sandwich_table7_settings(const Measured&, Evidence& e) {
   settings_agree("sandwich", "7", "162M", kPreset, e);
   e.within("parameters: 2 x 50304 x 768 + 12 x (12 x 768^2 + 13 x 768) + 2 x 768",
            static_cast<double>(parameter_count(preset(kPreset))), 162'322'944, 0);
 }
 
-Experiment fact(int place, const char* id, const char* title, const char* where,
-                decltype(Experiment::compute) compute, std::vector<Finding> findings = {}) {
+Experiment sandwich_fact(int place, const char* id, const char* title, const char* where,
+                         decltype(Experiment::compute) compute,
+                         std::vector<Finding> findings = {}) {
   return without_models(place, concat("sandwich/", id), title, concat(kPaper, where), compute,
                         std::move(findings));
 }
@@ -316,40 +317,45 @@ Experiment fact(int place, const char* id, const char* title, const char* where,
 
 std::vector<Experiment> sandwich_facts_rows() {
   return {
-      fact(10, "fig1", "what ALiBi takes from the scores", "figure 1", fig1,
-           {own_finding("sandwich/fig1/matrix", fig1_matrix,
-                        "ALiBi takes slope x distance from the score of a key")}),
-      fact(20, "fig2", "what a window does to the scores", "figure 2", fig2,
-           {own_finding("sandwich/fig2/matrix", fig2_matrix,
-                        "a window of 2 leaves the token itself and the one before")}),
-      fact(30, "fig3", "which tokens are predicted after how many", "figure 3", fig3,
-           {own_finding("sandwich/fig3/words", fig3_words,
-                        "of nine words the fifth to the ninth are predicted, at every length")}),
-      fact(40, "fig8", "the bias of Sandwich", "figure 8", fig8,
-           {own_finding(
-               "sandwich/fig8/shape", fig8_shape,
-               "the bias is 0 at distance 0, never above, not monotone, at least -9.698; other "
-               "heads have 8 / h times it")}),
-      fact(50, "fig9", "is the bias of Sandwich a logarithm?", "figure 9", fig9,
-           {{.claim = "S-F9-1", .check = s_f9_1}}),
-      fact(60, "fig10", "the bias of Sandwich by the width of its vectors", "figure 10", fig10,
-           {{.claim = "S-F10-1", .check = s_f10_1}}),
-      fact(70, "appendixE", "is the listing of the paper its equation (6)?", "appendix E", nullptr,
-           {own_finding(
-               "sandwich/appendixE/softmax", listing,
-               "the listing, which does not take bar_d / 2 off, gives the softmax of equation (6) "
-               "over 512 keys, to 1e-6")}),
-      fact(80, "kerple-special-case", "is the smoothed Sandwich a kernel of KERPLE?", "section 6.3",
-           special_case_curves,
-           {own_finding(
-               "sandwich/kerple-special-case/softmax", special_case,
-               "the published logarithm gives the attention of KERPLE-log with r1 = 6.6 / h and "
-               "r2 = 1, to 1e-6")}),
-      fact(90, "table6", "the data sets", "table 6", table6),
-      fact(100, "table7", "the model", "table 7", table7,
-           {own_finding(
-               "sandwich/table7/settings", table7_settings,
-               "the preset neox-162m has the printed settings, and 162,322,944 parameters")}),
+      sandwich_fact(10, "fig1", "what ALiBi takes from the scores", "figure 1", sandwich_fig1,
+                    {own_finding("sandwich/fig1/matrix", sandwich_fig1_matrix,
+                                 "ALiBi takes slope x distance from the score of a key")}),
+      sandwich_fact(20, "fig2", "what a window does to the scores", "figure 2", sandwich_fig2,
+                    {own_finding("sandwich/fig2/matrix", sandwich_fig2_matrix,
+                                 "a window of 2 leaves the token itself and the one before")}),
+      sandwich_fact(
+          30, "fig3", "which tokens are predicted after how many", "figure 3", sandwich_fig3,
+          {own_finding("sandwich/fig3/words", sandwich_fig3_words,
+                       "of nine words the fifth to the ninth are predicted, at every length")}),
+      sandwich_fact(
+          40, "fig8", "the bias of Sandwich", "figure 8", sandwich_fig8,
+          {own_finding(
+              "sandwich/fig8/shape", sandwich_fig8_shape,
+              "the bias is 0 at distance 0, never above, not monotone, at least -9.698; other "
+              "heads have 8 / h times it")}),
+      sandwich_fact(50, "fig9", "is the bias of Sandwich a logarithm?", "figure 9", sandwich_fig9,
+                    {{.claim = "S-F9-1", .check = s_f9_1}}),
+      sandwich_fact(60, "fig10", "the bias of Sandwich by the width of its vectors", "figure 10",
+                    sandwich_fig10, {{.claim = "S-F10-1", .check = s_f10_1}}),
+      sandwich_fact(
+          70, "appendixE", "is the listing of the paper its equation (6)?", "appendix E", nullptr,
+          {own_finding(
+              "sandwich/appendixE/softmax", listing,
+              "the listing, which does not take bar_d / 2 off, gives the softmax of equation (6) "
+              "over 512 keys, to 1e-6")}),
+      sandwich_fact(
+          80, "kerple-special-case", "is the smoothed Sandwich a kernel of KERPLE?", "section 6.3",
+          special_case_curves,
+          {own_finding(
+              "sandwich/kerple-special-case/softmax", special_case,
+              "the published logarithm gives the attention of KERPLE-log with r1 = 6.6 / h and "
+              "r2 = 1, to 1e-6")}),
+      sandwich_fact(90, "table6", "the data sets", "table 6", sandwich_table6),
+      sandwich_fact(
+          100, "table7", "the model", "table 7", sandwich_table7,
+          {own_finding(
+              "sandwich/table7/settings", sandwich_table7_settings,
+              "the preset neox-162m has the printed settings, and 162,322,944 parameters")}),
   };
 }
 

@@ -114,7 +114,7 @@ Output field_rows() {
           .quantities = {"erf", "erf_rounded", "recent_share", "jump_peak", "jump_height"}};
 }
 
-Experiment fig6() {
+Experiment sandwich_fig6() {
   return {.place = 190,
           .id = "sandwich/fig6",
           .title = "the gradient of rotary, which fails",
@@ -129,7 +129,7 @@ Experiment fig6() {
                                      "and more than 0.85 of ALiBi's"}}};
 }
 
-Experiment fig7() {
+Experiment sandwich_fig7() {
   Arm quarter = sinusoidal();
   quarter.label = "Sinusoidal, L / 4";
   quarter.train_len = 0.25;
@@ -153,7 +153,7 @@ Experiment fig7() {
                                      "gradient, and more than 0.85 of ALiBi's"}}};
 }
 
-Experiment fig11() {
+Experiment sandwich_fig11() {
   return {.place = 210,
           .id = "sandwich/fig11",
           .title = "gradients of encodings that extrapolate",
@@ -176,6 +176,8 @@ Experiment fig11() {
 
 }  // namespace
 
-std::vector<Experiment> sandwich_gradients_rows() { return {fig6(), fig7(), fig11()}; }
+std::vector<Experiment> sandwich_gradients_rows() {
+  return {sandwich_fig6(), sandwich_fig7(), sandwich_fig11()};
+}
 
 }  // namespace farfield::sweep

@@ -29,7 +29,8 @@ std::vector<Arm> main_arms() {
 const std::vector<double> kBeyond = {2, 4, 8, 16};
 
 // `lower` is below `higher` at a length.
-void below(const Measured& m, Evidence& e, const char* lower, const char* higher, double length) {
+void is_below(const Measured& m, Evidence& e, const char* lower, const char* higher,
+              double length) {
   e.below(concat("PPL ", length_text(length), ", ", lower, " / ", higher),
           m.perplexity(lower, length) / m.perplexity(higher, length), 1);
 }
@@ -68,7 +69,7 @@ void s_t3_4(const Measured& m, Evidence& e) {
 void s_t3_5(const Measured& m, Evidence& e) {
   if (!m.is_on("arxiv") && !m.is_on("github")) return;
   for (const char* other : {"ALiBi", "Sinusoidal", "Rotary"})
-    for (const double length : kBeyond) below(m, e, "Sandwich", other, length);
+    for (const double length : kBeyond) is_below(m, e, "Sandwich", other, length);
   if (!(m.perplexity("Sandwich", 16) > m.perplexity("ALiBi", 16))) return;
   explain_order(m, e, "Sandwich", "ALiBi");
   const PlannedDataset* const topic = m.dataset_named("topic");
@@ -84,8 +85,8 @@ void s_t3_5(const Measured& m, Evidence& e) {
 
 void s_t3_6(const Measured& m, Evidence& e) {
   if (!m.is_on("openwebtext2")) return;
-  for (const double length : {2.0, 4.0}) below(m, e, "Sandwich", "ALiBi", length);
-  for (const double length : {8.0, 16.0}) below(m, e, "ALiBi", "Sandwich", length);
+  for (const double length : {2.0, 4.0}) is_below(m, e, "Sandwich", "ALiBi", length);
+  for (const double length : {8.0, 16.0}) is_below(m, e, "ALiBi", "Sandwich", length);
 }
 
 void s_t3_7(const Measured& m, Evidence& e) {
@@ -101,7 +102,7 @@ void s_t3_8(const Measured& m, Evidence& e) {
 
 void s_t3_9(const Measured& m, Evidence& e) {
   for (const double length : {1.0, 2.0, 4.0, 8.0, 16.0})
-    below(m, e, "KERPLE-log", "Sandwich", length);
+    is_below(m, e, "KERPLE-log", "Sandwich", length);
 }
 
 void s_t3_10(const Measured& m, Evidence& e) {
@@ -151,7 +152,7 @@ void s_d_1(const Measured& m, Evidence& e) {
                 m.perplexity(arm, length) / m.perplexity("Sandwich", length), 1);
 }
 
-Experiment table3() {
+Experiment sandwich_table3() {
   using On = Finding::On;
   return {.place = 180,
           .id = "sandwich/table3",
@@ -207,7 +208,7 @@ Experiment bar_d() {
 }
 
 Experiment learnable() {
-  Experiment e = table3();
+  Experiment e = sandwich_table3();
   e.place = 270;
   e.id = "sandwich/learnable-compression";
   e.title = "Sandwich with trained compression ratios";
@@ -230,7 +231,7 @@ std::vector<Experiment> sandwich_table3_rows() {
                        .source = concat(kPaper, "limitations"),
                        .findings = {{.claim = "S-P-1"}},
                        .not_run = "its task, parity of bits, is not implemented"};
-  return {table3(), bar_d(), learnable(), parity};
+  return {sandwich_table3(), bar_d(), learnable(), parity};
 }
 
 }  // namespace farfield::sweep
