@@ -1,10 +1,11 @@
 #pragma once
 // The part of cuBLASLt that the engine uses: products in column-major order by the CPU's own, with
-// the epilogue that adds a bias. What the library would refuse is refused here too: sizes and
-// leading dimensions that do not fit, types that it does not multiply, an algorithm that was chosen
-// for another problem or for better aligned arrays, a workspace that is missing or too small. The
-// algorithms that a search finds sum the inner dimension in one part, two, three and so on.
-// Names, parameters and values are those of NVIDIA's headers.
+// the epilogues that add a bias or sum a factor. What the library would refuse is refused here too:
+// sizes and leading dimensions that do not fit, types that it does not multiply, a factor that it
+// does not sum, an algorithm that was chosen for another problem or for better aligned arrays, a
+// workspace that is missing or too small. The algorithms that a search finds sum the inner
+// dimension in one part, two, three and so on. Names, parameters and values are those of NVIDIA's
+// headers.
 
 #include <cstddef>
 #include <cstdint>
@@ -43,12 +44,18 @@ cublasStatus_t cublasLtMatrixLayoutSetAttribute(cublasLtMatrixLayout_t layout,
                                                 cublasLtMatrixLayoutAttribute_t attribute,
                                                 const void* value, size_t size_bytes);
 
-enum cublasLtEpilogue_t { CUBLASLT_EPILOGUE_DEFAULT = 1, CUBLASLT_EPILOGUE_BIAS = 4 };
+enum cublasLtEpilogue_t {
+  CUBLASLT_EPILOGUE_DEFAULT = 1,
+  CUBLASLT_EPILOGUE_BIAS = 4,
+  CUBLASLT_EPILOGUE_BGRADA = 256,  // the sums of op(a) over the inner dimension go to the bias
+  CUBLASLT_EPILOGUE_BGRADB = 512,  // those of op(b)
+};
 enum cublasLtMatmulDescAttributes_t {
-  CUBLASLT_MATMUL_DESC_TRANSA = 3,        // int32_t
-  CUBLASLT_MATMUL_DESC_TRANSB = 4,        // int32_t
-  CUBLASLT_MATMUL_DESC_EPILOGUE = 7,      // uint32_t
-  CUBLASLT_MATMUL_DESC_BIAS_POINTER = 8,  // const void*
+  CUBLASLT_MATMUL_DESC_TRANSA = 3,           // int32_t
+  CUBLASLT_MATMUL_DESC_TRANSB = 4,           // int32_t
+  CUBLASLT_MATMUL_DESC_EPILOGUE = 7,         // uint32_t
+  CUBLASLT_MATMUL_DESC_BIAS_POINTER = 8,     // void*, const void*
+  CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE = 26,  // int32_t, -1: that of d
 };
 using cublasLtMatmulDesc_t = struct cublasLtMatmulDescOpaque_t*;
 cublasStatus_t cublasLtMatmulDescCreate(cublasLtMatmulDesc_t* product, cublasComputeType_t compute,
@@ -120,9 +127,13 @@ struct Blas {
   uint32_t reduction_schemes = 0;        ///< that the latest search allowed
   int n_algorithms = 1;                  ///< that a search finds at most
   std::vector<double> times_us = {};     ///< of a product by each of them, on the device's clock
+  double sums_us = 0;                    ///< more, or less, of one that sums a factor
   int changing = -1;                     ///< one whose order of sums is another each time; -1: none
+  int changing_dbias = -1;               ///< the same, but of the sums of a factor alone
+  int omitting_dbias = -1;               ///< one that leaves these out
   int failing = -1;                      ///< one that fails when it is used; -1: none
-  bool adds_bias = true;                 ///< whether it finds one for the epilogue
+  bool adds_bias = true;                 ///< whether it finds one for this epilogue
+  bool sums_factors = true;              ///< and for this
   cublasStatus_t product_status = CUBLAS_STATUS_SUCCESS;  ///< of a product that is well-formed
 };
 Blas& emulated_blas();

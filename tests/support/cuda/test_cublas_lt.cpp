@@ -48,12 +48,24 @@ struct Product {
     cublasLtDestroy(handle);
   }
 
-  void set_bias(const void* pointer) {
-    const uint32_t epilogue = CUBLASLT_EPILOGUE_BIAS;
+  void set_bias(const void* pointer, uint32_t epilogue = CUBLASLT_EPILOGUE_BIAS) {
     cublasLtMatmulDescSetAttribute(product, CUBLASLT_MATMUL_DESC_EPILOGUE, &epilogue,
                                    sizeof epilogue);
     cublasLtMatmulDescSetAttribute(product, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &pointer,
                                    sizeof pointer);
+  }
+  // As that of its transpose, stored so: the same product.
+  void transpose_b() {
+    const int32_t transpose = CUBLAS_OP_T;
+    cublasLtMatmulDescSetAttribute(product, CUBLASLT_MATMUL_DESC_TRANSB, &transpose,
+                                   sizeof transpose);
+    cublasLtMatrixLayoutDestroy(b_layout);
+    cublasLtMatrixLayoutCreate(&b_layout, CUDA_R_32F, 3, 32, 3);
+  }
+  void set_bias_type(cudaDataType_t type) {
+    const int32_t value = type;
+    cublasLtMatmulDescSetAttribute(product, CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, &value,
+                                   sizeof value);
   }
   cublasStatus_t search() {
     int n_found = 0;
@@ -85,6 +97,55 @@ BOOST_AUTO_TEST_CASE(a_bias_must_be_there) {
   BOOST_TEST(p.run() == CUBLAS_STATUS_INVALID_VALUE);
 }
 
+BOOST_AUTO_TEST_CASE(rows_of_a_and_columns_of_b_are_summed) {
+  Product p;
+  DeviceArray<float> sums(std::vector<float>(4, 7));
+  p.set_bias(sums.data(), CUBLASLT_EPILOGUE_BGRADA);
+  BOOST_TEST(p.search() == CUBLAS_STATUS_SUCCESS);
+  BOOST_TEST(p.run() == CUBLAS_STATUS_SUCCESS);
+  const std::vector<float> product{64, 64, 96, 96, 128, 128, 0, 0}, of_a{32, 32, 7, 7};
+  BOOST_TEST(p.d.values() == product, boost::test_tools::per_element());
+  BOOST_TEST(sums.values() == of_a, boost::test_tools::per_element());
+
+  Product transposed;
+  std::vector<float> b;  // 2, 3, 4 and again
+  for (int i = 0; i < 96; ++i) b.push_back(static_cast<float>(2 + i % 3));
+  const DeviceArray<float> other_b(b);
+  cudaMemcpyAsync(transposed.b.data(), other_b.data(), other_b.size_bytes(),
+                  cudaMemcpyDeviceToDevice, nullptr);
+  transposed.transpose_b();
+  transposed.set_bias(sums.data(), CUBLASLT_EPILOGUE_BGRADB);
+  BOOST_TEST(transposed.search() == CUBLAS_STATUS_SUCCESS);
+  BOOST_TEST(transposed.run() == CUBLAS_STATUS_SUCCESS);
+  const std::vector<float> of_b{64, 96, 128, 7};
+  BOOST_TEST(transposed.d.values() == product, boost::test_tools::per_element());
+  BOOST_TEST(sums.values() == of_b, boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(a_factor_is_summed_only_as_the_library_does) {
+  Product p;
+  p.set_bias(p.bias.data(), CUBLASLT_EPILOGUE_BGRADB);
+  BOOST_TEST(p.search() == CUBLAS_STATUS_NOT_SUPPORTED);  // of B as it is stored here
+  p.transpose_b();
+  BOOST_TEST(p.search() == CUBLAS_STATUS_SUCCESS);
+  BOOST_TEST(p.run() == CUBLAS_STATUS_INVALID_VALUE);  // its 3 sums are more than there is room for
+  DeviceArray<float> sums(8);
+  p.set_bias(sums.data() + 1, CUBLASLT_EPILOGUE_BGRADB);
+  BOOST_TEST(p.run() == CUBLAS_STATUS_INVALID_VALUE);  // chosen for a better aligned one
+  BOOST_TEST(p.search() == CUBLAS_STATUS_SUCCESS);
+  BOOST_TEST(p.run() == CUBLAS_STATUS_SUCCESS);
+  std::vector<float> host(8);
+  for (float* const pointer : {static_cast<float*>(nullptr), host.data()}) {
+    p.set_bias(pointer, CUBLASLT_EPILOGUE_BGRADB);
+    BOOST_TEST(p.search() == CUBLAS_STATUS_SUCCESS);
+    BOOST_TEST(p.run() == CUBLAS_STATUS_INVALID_VALUE);
+  }
+  p.set_bias_type(CUDA_R_32F);
+  BOOST_TEST(p.search() == CUBLAS_STATUS_SUCCESS);
+  p.set_bias_type(CUDA_R_16BF);
+  BOOST_TEST(p.search() == CUBLAS_STATUS_NOT_SUPPORTED);
+}
+
 BOOST_AUTO_TEST_CASE(a_workspace_must_be_large_enough_and_on_the_device) {
   Product p;
   BOOST_TEST(p.search() == CUBLAS_STATUS_SUCCESS);
@@ -111,11 +172,7 @@ BOOST_AUTO_TEST_CASE(arrays_must_be_aligned_as_was_said) {
 BOOST_AUTO_TEST_CASE(an_algorithm_is_for_one_problem) {
   Product p, other;
   BOOST_TEST(p.search() == CUBLAS_STATUS_SUCCESS);
-  const int32_t transpose = CUBLAS_OP_T;
-  cublasLtMatmulDescSetAttribute(other.product, CUBLASLT_MATMUL_DESC_TRANSB, &transpose,
-                                 sizeof transpose);
-  cublasLtMatrixLayoutDestroy(other.b_layout);
-  cublasLtMatrixLayoutCreate(&other.b_layout, CUDA_R_32F, 3, 32, 3);
+  other.transpose_b();
   BOOST_TEST(other.search() == CUBLAS_STATUS_SUCCESS);
   BOOST_TEST(other.run() == CUBLAS_STATUS_SUCCESS);
   other.found = p.found;
