@@ -6,10 +6,9 @@
 #include "apps/run/load_run.h"
 #include "apps/train/training_run.h"
 #include "engine/base/error.h"
-#include "engine/product_choices.h"
 #include "tests/apps/toy_run.h"
 #include "tests/apps/train/training_calls.h"
-#include "tests/support/cuda/cublas_lt.h"
+#include "tests/support/cuda/other_blas.h"
 #include "tests/support/messages.h"
 
 BOOST_AUTO_TEST_SUITE(test_tuned_products)  // ctest: emulated
@@ -20,27 +19,13 @@ using farfield::emulation::emulated_blas;
 using farfield::test::bytes;
 using farfield::test::go;
 using farfield::test::metrics;
+using farfield::test::OtherBlas;
 using farfield::test::toy;
 namespace fs = std::filesystem;
 
 namespace {
 
-// A library whose third algorithm is the fastest, and then as before.
-struct SeveralAlgorithms {
-  emulation::Blas before = emulated_blas();
-  SeveralAlgorithms() { third_is_fastest(); }
-  SeveralAlgorithms(const SeveralAlgorithms&) = delete;
-  SeveralAlgorithms& operator=(const SeveralAlgorithms&) = delete;
-  ~SeveralAlgorithms() {
-    emulated_blas() = before;
-    use_product_choices({Device::Kind::cuda, 0}, {});
-  }
-  static void third_is_fastest() {
-    emulated_blas().n_algorithms = 3;
-    emulated_blas().times_us = {3e6, 2e6, 1e6};
-  }
-  static void second_is_fastest() { emulated_blas().times_us = {3e6, 1e6, 2e6}; }
-};
+const std::vector<double> kThirdIsFastest{3e6, 2e6, 1e6}, kSecondIsFastest{3e6, 1e6, 2e6};
 
 run::RunConfig config_of(const std::string& tune) {
   run::RunConfig config = toy().config();
@@ -78,7 +63,7 @@ std::string products_of(const std::string& run) { return run + "/products.json";
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(a_tuned_run_has_its_algorithms_to_its_end) {
-  const SeveralAlgorithms several;
+  const OtherBlas several(kThirdIsFastest);
   std::string said;
   const std::string tuned = train("tuned", "on", {}, &said);
   BOOST_TEST(said.find("[train] products: ") != std::string::npos, said);
@@ -89,7 +74,7 @@ BOOST_AUTO_TEST_CASE(a_tuned_run_has_its_algorithms_to_its_end) {
   BOOST_TEST(run::load_run(tuned, {.device = "cpu"}).config.tune.empty());
 
   const std::string halves = train("halves", "on", 3);
-  SeveralAlgorithms::second_is_fastest();
+  several.propose(kSecondIsFastest);
   BOOST_TEST(resume(halves, "on").find("products: ") == std::string::npos);
   BOOST_TEST(are_same(halves, tuned));
 
@@ -101,12 +86,12 @@ BOOST_AUTO_TEST_CASE(a_tuned_run_has_its_algorithms_to_its_end) {
   BOOST_TEST(!are_same(other, tuned));
   BOOST_TEST(!are_same(usual, tuned));
   BOOST_TEST(!fs::exists(products_of(usual)));
-  emulated_blas() = several.before;
+  several.as_before();
   BOOST_TEST(are_same(train("one", ""), usual));
 }
 
 BOOST_AUTO_TEST_CASE(a_run_goes_on_with_its_own_choices_alone) {
-  const SeveralAlgorithms several;
+  const OtherBlas several(kThirdIsFastest);
   const std::string path = train("own", "on", 2);
   const std::string text = read_file(products_of(path));
   const auto refused = [&](const std::string& tune, const auto& says_so) {
@@ -116,7 +101,7 @@ BOOST_AUTO_TEST_CASE(a_run_goes_on_with_its_own_choices_alone) {
                       "; leave it out, or start another run"));
   write_file_atomic(products_of(path), text.substr(0, text.size() / 2));
   refused("on", says("[products] ", products_of(path)));
-  SeveralAlgorithms::second_is_fastest();
+  several.propose(kSecondIsFastest);
   const std::string other = train("others", "on", 2);
   write_file_atomic(products_of(path), read_file(products_of(other)));
   refused("on", says("[train] ", products_of(path),

@@ -5,19 +5,13 @@
 #include "engine/cuda/context.h"
 #include "tests/engine/cuda/gemm_case.h"
 #include "tests/engine/cuda/linear_case.h"
-#include "tests/support/cuda/cublas_lt.h"
+#include "tests/support/cuda/other_blas.h"
 
 namespace farfield::test {
 BOOST_AUTO_TEST_SUITE(test_blas_calls)
 namespace {
 
 using emulation::emulated_blas;
-
-// Puts back what a test asks the library to answer.
-struct KeepBlas {
-  emulation::Blas before = emulated_blas();
-  ~KeepBlas() { emulated_blas() = before; }
-};
 
 BOOST_AUTO_TEST_CASE(a_long_batch_goes_in_parts) {
   const GemmOperands operands({1, 2, 1, false, false, 0, 0, 0, 65537}, DType::f32, DType::f32,
@@ -44,7 +38,7 @@ BOOST_AUTO_TEST_CASE(sums_have_one_order) {
 }
 
 BOOST_AUTO_TEST_CASE(a_product_that_fails_names_its_sizes) {
-  const KeepBlas keep;
+  const OtherBlas other;
   const GemmOperands operands({3, 5, 23, false, false}, DType::bf16, DType::f32, false);
   emulated_blas().product_status = CUBLAS_STATUS_EXECUTION_FAILED;
   BOOST_CHECK_EXCEPTION(
@@ -88,7 +82,7 @@ BOOST_AUTO_TEST_CASE(what_does_not_fit_is_refused) {
 }
 
 BOOST_AUTO_TEST_CASE(a_bias_that_the_library_does_not_add_is_added_after_it) {
-  const KeepBlas keep;
+  const OtherBlas other;
   emulated_blas().adds_bias = false;
   for (const DType dtype : {DType::f32, DType::bf16})
     linear_agrees({{6}, 11, 21}, dtype, true, Activation::gelu);

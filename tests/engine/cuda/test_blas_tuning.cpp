@@ -5,9 +5,8 @@
 #include <limits>
 
 #include "engine/cuda/context.h"
-#include "engine/product_choices.h"
 #include "tests/engine/cuda/gemm_case.h"
-#include "tests/support/cuda/cublas_lt.h"
+#include "tests/support/cuda/other_blas.h"
 
 namespace farfield::test {
 BOOST_AUTO_TEST_SUITE(test_blas_tuning)
@@ -15,21 +14,7 @@ namespace {
 
 using emulation::emulated_blas;
 
-// A library that proposes several algorithms, of which the fastest is the third; and as it was, and
-// without choices, afterwards.
-struct SeveralAlgorithms {
-  emulation::Blas before = emulated_blas();
-  SeveralAlgorithms() {
-    emulated_blas().n_algorithms = 4;
-    emulated_blas().times_us = {3e6, 4e6, 1e6, 2e6};
-  }
-  SeveralAlgorithms(const SeveralAlgorithms&) = delete;
-  SeveralAlgorithms& operator=(const SeveralAlgorithms&) = delete;
-  ~SeveralAlgorithms() {
-    emulated_blas() = before;
-    use_product_choices(kCuda, {});
-  }
-};
+const std::vector<double> kThirdIsFastest{3e6, 4e6, 1e6, 2e6};
 
 GemmOperands operands(bool accumulate = false) {
   return {{9, 7, 300, false, true, 0, 0, 2}, DType::f32, DType::f32, accumulate};
@@ -48,7 +33,7 @@ Tensor made_by(int n, const GemmOperands& of) {
 }
 
 BOOST_AUTO_TEST_CASE(the_fastest_algorithm_is_chosen_and_used_again) {
-  const SeveralAlgorithms several;
+  const OtherBlas several(kThirdIsFastest);
   const GemmOperands of = operands();
   const Tensor first = made_by(0, of), third = made_by(2, of);
   BOOST_TEST(!same_bits(first, third));
@@ -78,7 +63,7 @@ BOOST_AUTO_TEST_CASE(the_fastest_algorithm_is_chosen_and_used_again) {
 }
 
 BOOST_AUTO_TEST_CASE(a_product_that_is_added_is_added_once) {
-  const SeveralAlgorithms several;
+  const OtherBlas several(kThirdIsFastest);
   const GemmOperands of = operands(/*accumulate=*/true);
   Tensor tuned;
   tune_products(kCuda, [&] { tuned = of.result(kCuda); });
@@ -86,7 +71,7 @@ BOOST_AUTO_TEST_CASE(a_product_that_is_added_is_added_once) {
 }
 
 BOOST_AUTO_TEST_CASE(an_algorithm_whose_bits_change_is_not_chosen) {
-  const SeveralAlgorithms several;
+  const OtherBlas several(kThirdIsFastest);
   emulated_blas().changing = 2;
   const GemmOperands of = operands();
   for (const bool accumulate : {false, true}) {
@@ -99,7 +84,7 @@ BOOST_AUTO_TEST_CASE(an_algorithm_whose_bits_change_is_not_chosen) {
 }
 
 BOOST_AUTO_TEST_CASE(an_algorithm_that_fails_is_left_out) {
-  const SeveralAlgorithms several;
+  const OtherBlas several(kThirdIsFastest);
   const GemmOperands of = operands();
   emulated_blas().failing = 2;
   Tensor tuned;
@@ -114,7 +99,7 @@ BOOST_AUTO_TEST_CASE(an_algorithm_that_fails_is_left_out) {
 }
 
 BOOST_AUTO_TEST_CASE(choices_of_another_device_or_library_are_refused) {
-  const SeveralAlgorithms several;
+  const OtherBlas several(kThirdIsFastest);
   const GemmOperands of = operands();
   const ProductChoices choices = tune_products(kCuda, [&] { of.result(kCuda); });
   const auto refused = [](const ProductChoices& other) {
