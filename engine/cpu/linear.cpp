@@ -131,4 +131,9 @@ void linear_activation_backward(Cpu, const Tensor& u, const Tensor& dy, Activati
   });
 }
 
+void linear_weight_backward(Cpu device, const Tensor& x, const Tensor& du, Tensor& dw,
+                            Tensor& dbias) {
+  linear_weight_backward_apart(device, x, du, dw, dbias);
+}
+
 }  // namespace farfield

@@ -23,14 +23,15 @@ constexpr uint64_t kMostWorkspaceBytes = uint64_t{32} << 20;
 std::string library_version() { return concat("cuBLASLt ", cublasLtGetVersion()); }
 
 // The library on one device. Its only user at a time holds the mutex until the product is in the
-// stream: the workspace and the bias of a plan are those of the product that comes next.
+// stream: the workspace and the bias of a plan are those of the product that comes next. What is
+// measured instead of a product makes products too, meanwhile: so the mutex is recursive.
 class Blas {
  public:
   Blas() : context_(cublasLtCreate) {}
 
-  bool product(Cuda device, const BlasProduct& product) {
+  bool product(Cuda device, const BlasProduct& product, const std::function<void()>& instead) {
     const std::lock_guard lock(mutex_);
-    const Chosen& chosen = chosen_for(device, product);
+    const Chosen& chosen = chosen_for(device, product, instead);
     if (!chosen.algorithm) return false;
     chosen.plan.run(context_.get(), product, *chosen.algorithm, product.first.c,
                     workspace_.at_least(chosen.algorithm->workspace_bytes, product, device),
@@ -72,21 +73,26 @@ class Blas {
   };
   static constexpr size_t kMostChosen = 1024;  // a model has some dozens for each length
 
-  const Chosen& chosen_for(Cuda device, const BlasProduct& product) {
+  const Chosen& chosen_for(Cuda device, const BlasProduct& product,
+                           const std::function<void()>& instead) {
     const BlasProblem problem(product);
     if (const auto found = chosen_.find(problem); found != chosen_.end()) return found->second;
     if (chosen_.size() >= kMostChosen) chosen_.clear();
     Chosen chosen{BlasPlan(problem), {}};
-    chosen.algorithm = algorithm_for(device, product, chosen.plan, problem.text());
+    chosen.algorithm = algorithm_for(device, product, instead, chosen.plan, problem.text());
     return chosen_.emplace(problem, std::move(chosen)).first->second;
   }
 
   std::optional<BlasAlgorithm> algorithm_for(Cuda device, const BlasProduct& product,
+                                             const std::function<void()>& instead,
                                              const BlasPlan& plan, const std::string& text) {
-    if (const auto found = choices_.of.find(text); found != choices_.of.end())
+    if (const auto found = choices_.of.find(text); found != choices_.of.end()) {
+      if (instead && found->second.is_none()) return {};
       return plan.restored(context_.get(), product, found->second);
+    }
     if (is_tuning_) {
-      const auto tuned = fastest_algorithm(device, context_.get(), plan, product, workspace_);
+      const auto tuned =
+          fastest_algorithm(device, context_.get(), plan, product, instead, workspace_);
       if (!tuned) return {};
       choices_.of.emplace(text, tuned->choice);
       return tuned->algorithm;
@@ -97,7 +103,7 @@ class Blas {
   }
 
   BlasContext context_;
-  std::mutex mutex_;
+  std::recursive_mutex mutex_;
   std::map<BlasProblem, Chosen> chosen_;
   ProductChoices choices_;
   bool is_tuning_ = false;
@@ -111,8 +117,8 @@ Blas& blas_of(Cuda device) {
 
 }  // namespace
 
-bool blas_product(Cuda device, const BlasProduct& product) {
-  return blas_of(device).product(device, product);
+bool blas_product(Cuda device, const BlasProduct& product, const std::function<void()>& instead) {
+  return blas_of(device).product(device, product, instead);
 }
 
 ProductChoices tune_products(Cuda device, const std::function<void()>& work) {
@@ -131,6 +137,7 @@ void use_product_choices(Cuda device, const ProductChoices& choices) {
 std::string describe(const BlasProduct& product) {
   const Gemm& p = product.first;
   return concat("product of ", p.m, " x ", p.k, " and ", p.k, " x ", p.n, ", ", p.in, " to ", p.out,
+                product.dbias ? ", with dbias" : "",
                 product.n_batch == 1 ? "" : concat(", ", product.n_batch, " times"));
 }
 

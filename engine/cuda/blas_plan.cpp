@@ -21,6 +21,16 @@ uint32_t alignment_of(const void* begin, int64_t stride_bytes) {
   return static_cast<uint32_t>(bits & (~bits + 1));
 }
 
+BlasEpilogue epilogue_of(const BlasProduct& product) {
+  return product.bias    ? BlasEpilogue::bias
+         : product.dbias ? BlasEpilogue::dbias
+                         : BlasEpilogue::none;
+}
+
+const void* epilogue_array(const BlasProduct& product) {
+  return product.bias ? product.bias : product.dbias;
+}
+
 }  // namespace
 
 BlasProblem::BlasProblem(const BlasProduct& product)
@@ -34,7 +44,7 @@ BlasProblem::BlasProblem(const BlasProduct& product)
       transpose_b(product.first.transpose_b),
       in(product.first.in),
       out(product.first.out),
-      has_bias(product.bias != nullptr),
+      epilogue(epilogue_of(product)),
       n_batch(product.n_batch),
       stride_a(product.n_batch == 1 ? 0 : product.stride_a),
       stride_b(product.n_batch == 1 ? 0 : product.stride_b),
@@ -42,7 +52,7 @@ BlasProblem::BlasProblem(const BlasProduct& product)
       alignment_a(alignment_of(product.first.a, stride_a * size_of(in))),
       alignment_b(alignment_of(product.first.b, stride_b * size_of(in))),
       alignment_c(alignment_of(product.first.c, stride_c * size_of(out))),
-      alignment_bias(alignment_of(product.bias, 0)) {}
+      alignment_bias(alignment_of(epilogue_array(product), 0)) {}
 
 std::string BlasProblem::text() const {
   const auto matrix = [](int64_t rows, int64_t columns, bool is_transposed, int64_t ld,
@@ -53,7 +63,9 @@ std::string BlasProblem::text() const {
   std::string text = concat(matrix(m, k, transpose_a, lda, alignment_a), " by ",
                             matrix(k, n, transpose_b, ldb, alignment_b), ", ", in, " to ", out,
                             " (ld ", ldc, ", aligned to ", alignment_c, ")");
-  if (has_bias) text += concat(", bias (aligned to ", alignment_bias, ")");
+  if (epilogue != BlasEpilogue::none)
+    text += concat(epilogue == BlasEpilogue::bias ? ", bias" : ", dbias", " (aligned to ",
+                   alignment_bias, ")");
   if (n_batch > 1)
     text += concat(", ", n_batch, " times, ", stride_a, ", ", stride_b, " and ", stride_c,
                    " elements apart");
@@ -73,7 +85,8 @@ BlasPlan::Layout BlasPlan::layout(int64_t rows, int64_t columns, int64_t ld, DTy
 
 // The library's matrices are column-major, and what is row-major is then the transposed matrix: so
 // C^T = op(B)^T op(A)^T is what it computes, from our B and then our A, and our bias along a row of
-// C is its bias along a column.
+// C is its bias along a column. The sums of our op(A) are those of its second matrix, BGRADB, which
+// it has where that one is transposed.
 BlasPlan::BlasPlan(const BlasProblem& problem)
     : problem_(problem),
       description_(cublasLtMatmulDescCreate, CUBLAS_COMPUTE_32F, CUDA_R_32F),
@@ -90,12 +103,24 @@ BlasPlan::BlasPlan(const BlasProblem& problem)
   const auto op = [](bool transpose) -> int32_t { return transpose ? CUBLAS_OP_T : CUBLAS_OP_N; };
   set_description(CUBLASLT_MATMUL_DESC_TRANSA, op(problem.transpose_b));
   set_description(CUBLASLT_MATMUL_DESC_TRANSB, op(problem.transpose_a));
-  if (problem.has_bias)
+  if (problem.epilogue == BlasEpilogue::bias)
     set_description(CUBLASLT_MATMUL_DESC_EPILOGUE, uint32_t{CUBLASLT_EPILOGUE_BIAS});
+  if (problem.epilogue == BlasEpilogue::dbias) {
+    set_description(CUBLASLT_MATMUL_DESC_EPILOGUE, uint32_t{CUBLASLT_EPILOGUE_BGRADB});
+    set_description(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, int32_t{CUDA_R_32F});
+  }
+}
+
+// Before an algorithm is chosen, too: the library then takes the alignment from the address.
+void BlasPlan::set_epilogue_array(const BlasProduct& product) const {
+  if (problem_.epilogue != BlasEpilogue::none)
+    set(cublasLtMatmulDescSetAttribute, description_.get(), CUBLASLT_MATMUL_DESC_BIAS_POINTER,
+        epilogue_array(product));
 }
 
 std::vector<BlasAlgorithm> BlasPlan::proposed(cublasLtHandle_t context, const BlasProduct& product,
                                               int n, uint64_t most_workspace_bytes) const {
+  set_epilogue_array(product);
   const Preference preference(cublasLtMatmulPreferenceCreate);
   const auto prefer = [&](cublasLtMatmulPreferenceAttributes_t attribute, auto value) {
     set(cublasLtMatmulPreferenceSetAttribute, preference.get(), attribute, value);
@@ -126,6 +151,7 @@ std::vector<BlasAlgorithm> BlasPlan::proposed(cublasLtHandle_t context, const Bl
 
 BlasAlgorithm BlasPlan::restored(cublasLtHandle_t context, const BlasProduct& product,
                                  const ProductChoice& choice) const {
+  set_epilogue_array(product);
   BlasAlgorithm algorithm = {};
   static_assert(sizeof algorithm.words.data == sizeof choice.algorithm);
   std::copy(choice.algorithm.begin(), choice.algorithm.end(), algorithm.words.data);
@@ -140,9 +166,7 @@ BlasAlgorithm BlasPlan::restored(cublasLtHandle_t context, const BlasProduct& pr
 void BlasPlan::run(cublasLtHandle_t context, const BlasProduct& product,
                    const BlasAlgorithm& algorithm, void* c, void* workspace,
                    cudaStream_t stream) const {
-  if (product.bias)
-    set(cublasLtMatmulDescSetAttribute, description_.get(), CUBLASLT_MATMUL_DESC_BIAS_POINTER,
-        product.bias);
+  set_epilogue_array(product);
   const Gemm& p = product.first;
   const float alpha = 1, beta = p.accumulate ? 1 : 0;
   const cublasStatus_t status = cublasLtMatmul(

@@ -34,12 +34,15 @@ class BlasObject {
 };
 using BlasContext = BlasObject<cublasLtHandle_t, cublasLtDestroy>;
 
+/// What the library does beside a product.
+enum class BlasEpilogue { none, bias, dbias };
+
 /// All that an algorithm is chosen by.
 struct BlasProblem {
   int64_t m, n, k, lda, ldb, ldc;
   bool transpose_a, transpose_b;
   DType in, out;
-  bool has_bias;
+  BlasEpilogue epilogue;
   int64_t n_batch, stride_a, stride_b, stride_c;
   uint32_t alignment_a, alignment_b, alignment_c, alignment_bias;
 
@@ -76,6 +79,7 @@ class BlasPlan {
   using Description = BlasObject<cublasLtMatmulDesc_t, cublasLtMatmulDescDestroy>;
   static Layout layout(int64_t rows, int64_t columns, int64_t ld, DType dtype,
                        const BlasProblem& problem, int64_t stride);
+  void set_epilogue_array(const BlasProduct& product) const;
 
   BlasProblem problem_;
   Description description_;

@@ -37,35 +37,38 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
+using Candidate = std::optional<BlasAlgorithm>;  // empty: what is done instead of the product
+
 // One product with the place that its candidates write to.
 class Trial {
  public:
   Trial(Cuda device, cublasLtHandle_t context, const BlasPlan& plan, const BlasProduct& product,
-        BlasWorkspace& workspace)
+        const std::function<void()>& instead, BlasWorkspace& workspace)
       : device_(device),
         stream_(stream_of(device)),
         context_(context),
         plan_(plan),
         product_(product),
+        instead_(instead),
         workspace_(workspace) {
     if (product.first.accumulate)
       beside_.emplace(static_cast<int64_t>(bytes_of_c(product)),
                       Device{Device::Kind::cuda, device.index});
   }
 
-  double time_us(const BlasAlgorithm& algorithm, int n) {
+  double time_us(const Candidate& candidate, int n) {
     begin_.record(stream_);
-    for (int i = 0; i < n; ++i) run(algorithm);
+    for (int i = 0; i < n; ++i) run(candidate);
     end_.record(stream_);
     end_.synchronize();
     return 1e3 * static_cast<double>(end_.time_ms_since(begin_)) / n;
   }
 
-  bool has_the_same_bits_each_time(const BlasAlgorithm& algorithm) {
+  bool has_the_same_bits_each_time(const Candidate& candidate) {
     std::vector<std::byte> first, again;
     for (int i = 0; i < kRepeats; ++i) {
-      clear();
-      run(algorithm);
+      clear(i);
+      run(candidate);
       read(i == 0 ? first : again);
       if (i > 0 && again != first) return false;
     }
@@ -74,18 +77,31 @@ class Trial {
 
  private:
   void* c() { return beside_ ? beside_->data() : product_.first.c; }
-  void run(const BlasAlgorithm& algorithm) {
-    plan_.run(context_, product_, algorithm, c(),
-              workspace_.at_least(algorithm.workspace_bytes, product_, device_), stream_);
+  void run(const Candidate& candidate) {
+    if (!candidate) return instead_();
+    plan_.run(context_, product_, *candidate, c(),
+              workspace_.at_least(candidate->workspace_bytes, product_, device_), stream_);
   }
-  void clear() {
-    if (beside_)
-      cuda_check(cudaMemsetAsync(c(), 0, bytes_of_c(product_), stream_), "clearing of a product");
+  size_t bytes_of_dbias() const {
+    return product_.dbias ? static_cast<size_t>(product_.first.m) * sizeof(float) : 0;
+  }
+  // dbias to other numbers each time: sums that are left out, or added to what was there, change.
+  void clear(int repeat) {
+    const auto fill = [&](void* begin, int byte, size_t size) {
+      cuda_check(cudaMemsetAsync(begin, byte, size, stream_), "clearing of a product");
+    };
+    if (beside_) fill(c(), 0, bytes_of_c(product_));
+    if (product_.dbias) fill(product_.dbias, 0x40 + repeat, bytes_of_dbias());
   }
   void read(std::vector<std::byte>& to) {
-    to.resize(bytes_of_c(product_));
-    cuda_check(cudaMemcpyAsync(to.data(), c(), to.size(), cudaMemcpyDeviceToHost, stream_),
-               "copy of a ", describe(product_));
+    const size_t of_c = bytes_of_c(product_);
+    to.resize(of_c + bytes_of_dbias());
+    const auto copy = [&](std::byte* begin, const void* from, size_t size) {
+      cuda_check(cudaMemcpyAsync(begin, from, size, cudaMemcpyDeviceToHost, stream_), "copy of a ",
+                 describe(product_));
+    };
+    copy(to.data(), c(), of_c);
+    if (product_.dbias) copy(to.data() + of_c, product_.dbias, bytes_of_dbias());
     cuda_check(cudaStreamSynchronize(stream_), "wait for a ", describe(product_));
   }
 
@@ -94,6 +110,7 @@ class Trial {
   cublasLtHandle_t context_;
   const BlasPlan& plan_;
   const BlasProduct& product_;
+  const std::function<void()>& instead_;
   BlasWorkspace& workspace_;
   std::optional<Storage> beside_;  // where C is a term: the trials must not add to it
   Event begin_, end_;
@@ -103,23 +120,26 @@ class Trial {
 
 std::optional<TunedProduct> fastest_algorithm(Cuda device, cublasLtHandle_t context,
                                               const BlasPlan& plan, const BlasProduct& product,
+                                              const std::function<void()>& instead,
                                               BlasWorkspace& workspace) {
   const std::vector<BlasAlgorithm> proposed =
       plan.proposed(context, product, kCandidates, most_workspace_bytes(product));
   if (proposed.empty()) return {};
-  Trial trial(device, context, plan, product, workspace);
-  std::vector<BlasAlgorithm> candidates;
+  std::vector<Candidate> all(proposed.begin(), proposed.end());
+  if (instead) all.emplace_back();
+  Trial trial(device, context, plan, product, instead, workspace);
+  std::vector<Candidate> candidates;
   std::vector<int> n_in_round;
-  for (const BlasAlgorithm& algorithm : proposed) {
+  for (const Candidate& candidate : all) {
     try {
-      trial.time_us(algorithm, 1);  // loads its code
-      const double time = trial.time_us(algorithm, 1);
+      trial.time_us(candidate, 1);  // loads its code; tunes the products of `instead`
+      const double time = trial.time_us(candidate, 1);
       n_in_round.push_back(time * kMostInRound > kLeastTime_us
                                ? std::max(1, static_cast<int>(kLeastTime_us / time))
                                : kMostInRound);
-      candidates.push_back(algorithm);
+      candidates.push_back(candidate);
     } catch (const BackendError&) {  // no memory for it, or the library is mistaken
-      if (candidates.empty() && &algorithm == &proposed.back()) throw;
+      if (candidates.empty() && &candidate == &all.back()) throw;
     }
   }
   std::vector<std::vector<double>> times(candidates.size());
@@ -140,8 +160,12 @@ std::optional<TunedProduct> fastest_algorithm(Cuda device, cublasLtHandle_t cont
                      {.time_us = time_us[best],
                       .first_us = time_us[0],
                       .n_candidate = static_cast<int>(candidates.size())}};
-  const auto& words = candidates[best].words.data;
-  std::copy(std::begin(words), std::end(words), tuned.choice.algorithm.begin());
+  for (size_t i = 0; i < candidates.size(); ++i)
+    if (!candidates[i]) tuned.choice.instead_us = time_us[i];
+  if (tuned.algorithm) {
+    const auto& words = tuned.algorithm->words.data;
+    std::copy(std::begin(words), std::end(words), tuned.choice.algorithm.begin());
+  }
   return tuned;
 }
 

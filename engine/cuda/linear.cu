@@ -140,4 +140,17 @@ void linear_activation_backward(Cuda device, const Tensor& u, const Tensor& dy,
   if (dbias.defined() && n_chunks > 1) sum_forward(device, partial, 1, n_chunks, n, dbias);
 }
 
+// The product reads all of du, so that its sums cost no further pass over memory. Not for one
+// column: there the library of CUDA 11.6 read beyond its arrays (github.com/NVIDIA/apex, #1392).
+void linear_weight_backward(Cuda device, const Tensor& x, const Tensor& du, Tensor& dw,
+                            Tensor& dbias) {
+  require_device_float(du.dtype());
+  const auto apart = [&] { linear_weight_backward_apart(device, x, du, dw, dbias); };
+  const bool may_be_one =
+      dw.defined() && dbias.defined() && x.numel() > 0 && du.numel() > 0 && du.dim(-1) > 1;
+  if (!may_be_one) return apart();
+  const BlasProduct both{.first = product_of({du, true}, {x}, dw), .dbias = dbias.data<float>()};
+  if (!blas_product(device, both, apart)) apart();
+}
+
 }  // namespace farfield

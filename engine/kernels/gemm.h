@@ -50,5 +50,17 @@ void linear_activation_backward(Cpu, const Tensor& u, const Tensor& dy, Activati
                                 Tensor& du, Tensor& dbias);
 void linear_activation_backward(Cuda, const Tensor& u, const Tensor& dy, Activation activation,
                                 Tensor& du, Tensor& dbias);
+/// dw? [O, I] = du^T x and dbias? [O] = column sums of du, both in acc: x [N, I], du [N, O]. The
+/// Cuda overload gets both from one product, where its library has that.
+void linear_weight_backward(Cpu, const Tensor& x, const Tensor& du, Tensor& dw, Tensor& dbias);
+void linear_weight_backward(Cuda, const Tensor& x, const Tensor& du, Tensor& dw, Tensor& dbias);
+/// The same by a pass over du and a product.
+template <class D>
+void linear_weight_backward_apart(D device, const Tensor& x, const Tensor& du, Tensor& dw,
+                                  Tensor& dbias) {
+  Tensor same_du;
+  if (dbias.defined()) linear_activation_backward(device, {}, du, Activation::none, same_du, dbias);
+  if (dw.defined()) gemm(device, product_of({du, true}, {x}, dw));
+}
 
 }  // namespace farfield

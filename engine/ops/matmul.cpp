@@ -92,14 +92,17 @@ Tensor linear(const Tensor& x, const Tensor& w, const Tensor& bias, Activation a
            if (want_bias) grads[2] = Tensor::empty({o}, master, dy.device());
            // This runs once: du takes the place of u, which nothing else reads.
            Tensor du = kept_u.defined() ? kept_u : dy;
-           dispatch(dy.device(), [&](auto tag) {
-             linear_activation_backward(tag, kept_u, dy, activation, du, grads[2]);
-           });
-           const Tensor du_rows = du.view({rows.dim(0), o});
-           if (want_w) {  // dw = du^T x
-             grads[1] = Tensor::empty(w_compute.shape(), master, dy.device());
-             multiply({du_rows, true}, {rows}, grads[1]);
+           Tensor dbias = grads[2];
+           if (kept_u.defined()) {
+             dispatch(dy.device(), [&](auto tag) {
+               linear_activation_backward(tag, kept_u, dy, activation, du, dbias);
+             });
+             dbias = {};  // summed by the pass that made du
            }
+           const Tensor du_rows = du.view({rows.dim(0), o});
+           if (want_w) grads[1] = Tensor::empty(w_compute.shape(), master, dy.device());
+           dispatch(dy.device(),
+                    [&](auto tag) { linear_weight_backward(tag, rows, du_rows, grads[1], dbias); });
            if (want_x) {  // dx = du w
              grads[0] = Tensor::empty(shape, dy.dtype(), dy.device());
              Tensor dx = grads[0].view(rows.shape());

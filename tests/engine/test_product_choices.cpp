@@ -1,4 +1,5 @@
 #include <boost/test/unit_test.hpp>
+#include <regex>
 
 #include "engine/base/error.h"
 #include "engine/product_choices.h"
@@ -37,6 +38,24 @@ BOOST_AUTO_TEST_CASE(a_summary_says_what_was_gained) {
   BOOST_TEST(summary(some()) ==
              "2 measured, 1 faster by another algorithm than the one that cuBLASLt 130002 proposes "
              "first; one of each takes 4.500 ms instead of 5.250");
+}
+
+BOOST_AUTO_TEST_CASE(a_summary_says_what_dbias_costs) {
+  ProductChoices choices = some();
+  choices.of["2 x 3 by 3 x 4, dbias"] = {{1}, 1000, 1250, 9, 1500};
+  choices.of["4 x 4 by 4 x 4, dbias"] = {{}, 2000, 3000, 9, 2000};
+  BOOST_TEST(summary(choices) ==
+             "4 measured, 3 faster by another algorithm than the one that cuBLASLt 130002 proposes "
+             "first; one of each takes 7.500 ms instead of 9.500; 2 with dbias take 3.000 ms "
+             "instead of 3.500 with a pass for it, kept for 1");
+  BOOST_TEST((parse_product_choices("products.json", to_text(choices)) == choices));
+}
+
+BOOST_AUTO_TEST_CASE(files_without_what_was_measured_instead_are_read) {
+  const std::string text =
+      std::regex_replace(to_text(some()), std::regex(R"(,\s*"instead_us": 0\.0)"), "");
+  BOOST_TEST(text.find("instead") == std::string::npos);
+  BOOST_TEST((parse_product_choices("products.json", text) == some()));
 }
 
 BOOST_AUTO_TEST_CASE(a_damaged_file_is_refused) {

@@ -90,6 +90,20 @@ BOOST_AUTO_TEST_CASE(a_tuned_run_has_its_algorithms_to_its_end) {
   BOOST_TEST(are_same(train("one", ""), usual));
 }
 
+BOOST_AUTO_TEST_CASE(a_run_keeps_how_dbias_is_made) {
+  const OtherBlas several(kThirdIsFastest, /*sums_us=*/1e5);
+  std::string said;
+  const std::string whole = train("apart", "on", {}, &said);
+  BOOST_TEST(said.find("ms instead of ") != std::string::npos, said);
+  BOOST_TEST(said.find(" with a pass for it, kept for ") != std::string::npos, said);
+  BOOST_TEST(read_file(products_of(whole)).find(std::string(128, '0')) != std::string::npos);
+  const std::string halves = train("apart_halves", "on", 3);
+  emulated_blas().sums_us = -1e5;
+  resume(halves, "on");
+  BOOST_TEST(are_same(halves, whole));
+  BOOST_TEST(!are_same(train("within", "on"), whole));
+}
+
 BOOST_AUTO_TEST_CASE(a_run_goes_on_with_its_own_choices_alone) {
   const OtherBlas several(kThirdIsFastest);
   const std::string path = train("own", "on", 2);

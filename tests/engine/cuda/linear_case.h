@@ -4,6 +4,8 @@
 #include <boost/test/unit_test.hpp>
 #include <vector>
 
+#include "engine/dispatch.h"
+#include "engine/kernels/gemm.h"
 #include "engine/ops/matmul.h"
 #include "tests/support/both_devices.h"
 
@@ -40,6 +42,46 @@ inline void linear_agrees(const LinearSizes& sizes, DType dtype, bool has_bias,
                                      << (has_bias ? " with bias" : "")
                                      << (activation == Activation::gelu ? ", gelu" : "")
                                      << ", output " << i << ": " << close.message());
+  }
+}
+
+// x [N, I], du [N, O] and dbias, each behind so many further elements.
+struct WeightGradientCase {
+  int64_t n_rows, n_in, n_out;
+  int64_t offset = 0;
+};
+
+// dw and dbias, each where it is wanted, on the CPU.
+inline Inputs weight_gradients(const Device& device, const WeightGradientCase& of, DType dtype,
+                               bool wants_dw = true, bool wants_dbias = true) {
+  const auto factor = [&](uint64_t seed, int64_t columns) {
+    return random_tensor({of.n_rows * columns + of.offset}, seed, -2, 2, dtype)
+        .to(device)
+        .clone()
+        .view({of.n_rows, columns}, of.offset);
+  };
+  const Tensor x = factor(7, of.n_in), du = factor(8, of.n_out);
+  Tensor dw, dbias;
+  if (wants_dw) dw = Tensor::full({of.n_out, of.n_in}, 7, DType::f32, device);
+  if (wants_dbias)
+    dbias = Tensor::full({of.n_out + of.offset}, 7, DType::f32, device).view({of.n_out}, of.offset);
+  dispatch(device, [&](auto tag) { linear_weight_backward(tag, x, du, dw, dbias); });
+  Inputs results;
+  for (const Tensor& made : {dw, dbias})
+    if (made.defined()) results.push_back(made.to(Device{}));
+  return results;
+}
+
+// To the last bits of float32: dbias of bfloat16, too, is summed and kept in that.
+inline void weight_gradients_agree(const WeightGradientCase& of, DType dtype, bool wants_dw = true,
+                                   bool wants_dbias = true) {
+  const Inputs want = weight_gradients(Device{}, of, dtype, wants_dw, wants_dbias);
+  const Inputs got = weight_gradients(kCuda, of, dtype, wants_dw, wants_dbias);
+  BOOST_REQUIRE(got.size() == want.size());
+  for (size_t i = 0; i < got.size(); ++i) {
+    const auto close = all_close(got[i], want[i], tolerance(DType::f32, Work::product));
+    BOOST_CHECK_MESSAGE(close, dtype << ' ' << of.n_rows << " rows of " << of.n_in << " and "
+                                     << of.n_out << ", output " << i << ": " << close.message());
   }
 }
 

@@ -2,9 +2,11 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include "engine/cuda/blas_plan.h"
 #include "engine/cuda/context.h"
 #include "tests/engine/cuda/gemm_case.h"
 #include "tests/engine/cuda/linear_case.h"
+#include "tests/support/cuda/everywhere.h"
 #include "tests/support/cuda/other_blas.h"
 
 namespace farfield::test {
@@ -86,6 +88,85 @@ BOOST_AUTO_TEST_CASE(a_bias_that_the_library_does_not_add_is_added_after_it) {
   emulated_blas().adds_bias = false;
   for (const DType dtype : {DType::f32, DType::bf16})
     linear_agrees({{6}, 11, 21}, dtype, true, Activation::gelu);
+}
+
+// What the way back through a layer puts into the stream: products and kernels.
+std::pair<int, int64_t> work_of_backward(Activation activation) {
+  Tensor x = random_tensor({37, 13}, 1, -1, 1, DType::bf16).to(kCuda);
+  Tensor w = random_tensor({22, 13}, 2, -1, 1, DType::f32).to(kCuda);
+  Tensor bias = random_tensor({22}, 3, -1, 1, DType::f32).to(kCuda);
+  for (Tensor* input : {&x, &w, &bias}) input->set_requires_grad();
+  const Tensor y = linear(x, w, bias, activation);
+  const Tensor dy = random_tensor({37, 22}, 4, -1, 1, DType::bf16).to(kCuda);
+  const int n_products = emulated_blas().n_products;
+  const int64_t n_launches = emulation::n_launches();
+  backward(y, dy);
+  return {emulated_blas().n_products - n_products, emulation::n_launches() - n_launches};
+}
+
+BOOST_AUTO_TEST_CASE(dbias_comes_with_dw_where_the_library_sums_a_factor) {
+  const OtherBlas other;
+  const auto with = work_of_backward(Activation::none);
+  const auto of_gelu = work_of_backward(Activation::gelu);
+  BOOST_TEST(with.first == 2);
+  BOOST_TEST(of_gelu.first == 2);
+  emulated_blas().sums_factors = false;
+  use_product_choices(kCuda, {});
+  const auto without = work_of_backward(Activation::none);
+  BOOST_TEST(without.first == 2);
+  BOOST_TEST(without.second == with.second + 2);  // a pass over dy, and the sum of its parts
+  // Whose pass over dy sums it anyway.
+  BOOST_TEST((work_of_backward(Activation::gelu) == of_gelu));
+}
+
+BOOST_AUTO_TEST_CASE(dbias_that_the_library_does_not_sum_is_summed_before) {
+  const OtherBlas other;
+  emulated_blas().sums_factors = false;
+  for (const DType dtype : {DType::f32, DType::bf16}) {
+    linear_agrees({{43}, 11, 21}, dtype, true, Activation::none);
+    weight_gradients_agree({57, 12, 23}, dtype);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(one_column_is_never_summed_by_the_library) {
+  const int before = emulated_blas().n_heuristics;
+  weight_gradients_agree({59, 12, 1}, DType::bf16);
+  BOOST_TEST(emulated_blas().n_heuristics == before + 1);  // of dw alone
+}
+
+BOOST_AUTO_TEST_CASE(a_product_with_dbias_that_fails_says_so) {
+  const OtherBlas other;
+  emulated_blas().product_status = CUBLAS_STATUS_EXECUTION_FAILED;
+  BOOST_CHECK_EXCEPTION(
+      weight_gradients(kCuda, {61, 12, 23}, DType::bf16), BackendError,
+      says_exactly("[cuda] product of 23 x 61 and 61 x 12, bfloat16 to float32, with dbias: "
+                   "cuBLASLt: the function failed to launch on the GPU"));
+}
+
+BOOST_AUTO_TEST_CASE(each_problem_has_a_text) {
+  const Tensor x = Tensor::zeros({64}, DType::bf16, kCuda);
+  Tensor c = Tensor::zeros({64}, DType::f32, kCuda);
+  BlasProduct product{.first = {.m = 3,
+                                .n = 5,
+                                .k = 4,
+                                .transpose_a = true,
+                                .a = x.raw_data(),
+                                .lda = 3,
+                                .b = x.raw_data(),
+                                .ldb = 5,
+                                .c = c.raw_data(),
+                                .ldc = 5,
+                                .in = DType::bf16,
+                                .out = DType::f32}};
+  const std::string text =
+      "3 x 4 transposed (ld 3, aligned to 16) by 4 x 5 (ld 5, aligned to 16), bfloat16 to float32 "
+      "(ld 5, aligned to 16)";
+  BOOST_TEST(BlasProblem(product).text() == text);
+  product.dbias = c.data<float>() + 17;
+  BOOST_TEST(BlasProblem(product).text() == text + ", dbias (aligned to 4)");
+  product.dbias = nullptr;
+  product.bias = c.data<float>() + 18;
+  BOOST_TEST(BlasProblem(product).text() == text + ", bias (aligned to 8)");
 }
 
 }  // namespace

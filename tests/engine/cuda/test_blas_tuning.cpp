@@ -6,6 +6,7 @@
 
 #include "engine/cuda/context.h"
 #include "tests/engine/cuda/gemm_case.h"
+#include "tests/engine/cuda/linear_case.h"
 #include "tests/support/cuda/other_blas.h"
 
 namespace farfield::test {
@@ -96,6 +97,69 @@ BOOST_AUTO_TEST_CASE(an_algorithm_that_fails_is_left_out) {
   emulated_blas().failing = 0;
   BOOST_CHECK_EXCEPTION(tune_products(kCuda, [&] { of.result(kCuda); }), BackendError,
                         says("[cuda] product of 9 x 300 and 300 x 7", "not supported"));
+}
+
+constexpr WeightGradientCase kWeights{300, 9, 7};
+const std::string kWeightsText =
+    "7 x 300 transposed (ld 7, aligned to 16) by 300 x 9 (ld 9, aligned to 16), float32 to float32 "
+    "(ld 9, aligned to 16)";
+
+bool are_same(const Inputs& a, const Inputs& b) {
+  return same_bits(a[0], b[0]) && same_bits(a[1], b[1]);
+}
+Inputs gradients() { return weight_gradients(kCuda, kWeights, DType::f32); }
+
+BOOST_AUTO_TEST_CASE(dbias_is_given_by_the_fastest_that_has_the_same_sums_each_time) {
+  const OtherBlas several(kThirdIsFastest);
+  Inputs third;
+  const ProductChoices choices = tune_products(kCuda, [&] {
+    third = gradients();
+    BOOST_TEST(are_same(gradients(), third));
+  });
+  BOOST_TEST(are_same(gradients(), third));
+  BOOST_REQUIRE(choices.of.size() == 2u);  // dw alone was measured on the way
+  BOOST_TEST(choices.of.count(kWeightsText) == 1u);
+  const ProductChoice& choice = choices.of.at(kWeightsText + ", dbias (aligned to 16)");
+  BOOST_TEST(choice.n_candidate == 5);
+  BOOST_TEST(!choice.is_none());
+  BOOST_TEST(choice.time_us == 0.9e6, boost::test_tools::tolerance(0.05));
+  BOOST_TEST(choice.first_us == 2.9e6, boost::test_tools::tolerance(0.05));
+  BOOST_TEST(choice.instead_us == 1e6, boost::test_tools::tolerance(0.05));
+
+  for (int emulation::Blas::*mistake :
+       {&emulation::Blas::changing_dbias, &emulation::Blas::omitting_dbias}) {
+    emulated_blas().*mistake = 2;
+    Inputs apart;
+    const ProductChoices others = tune_products(kCuda, [&] { apart = gradients(); });
+    emulated_blas().*mistake = -1;
+    // By a pass and the third, whose dw is right.
+    BOOST_TEST(others.of.at(kWeightsText + ", dbias (aligned to 16)").is_none());
+    BOOST_TEST(same_bits(apart[0], third[0]));
+    BOOST_TEST(!same_bits(apart[1], third[1]));
+  }
+  emulated_blas().n_algorithms = 0;  // what a search would find no longer matters
+  use_product_choices(kCuda, parse_product_choices("f", to_text(choices)));
+  BOOST_TEST(are_same(gradients(), third));
+}
+
+BOOST_AUTO_TEST_CASE(dbias_is_summed_apart_where_that_is_faster) {
+  const OtherBlas several(kThirdIsFastest, /*sums_us=*/1e6);
+  Inputs apart;
+  const ProductChoices choices = tune_products(kCuda, [&] { apart = gradients(); });
+  const ProductChoice& choice = choices.of.at(kWeightsText + ", dbias (aligned to 16)");
+  BOOST_TEST(choice.is_none());
+  BOOST_TEST(choice.time_us == choice.instead_us);
+  BOOST_TEST(choice.first_us == 4e6, boost::test_tools::tolerance(0.05));
+  BOOST_TEST(are_same(gradients(), apart));
+
+  use_product_choices(kCuda, {});
+  BOOST_TEST(!are_same(gradients(), apart));
+  use_product_choices(kCuda, parse_product_choices("f", to_text(choices)));
+  BOOST_TEST(are_same(gradients(), apart));
+  emulated_blas().sums_factors = false;
+  Inputs plain;
+  tune_products(kCuda, [&] { plain = gradients(); });
+  BOOST_TEST(are_same(plain, apart));
 }
 
 BOOST_AUTO_TEST_CASE(choices_of_another_device_or_library_are_refused) {

@@ -2,8 +2,6 @@
 
 #include <boost/test/unit_test.hpp>
 
-#include "engine/dispatch.h"
-#include "engine/kernels/gemm.h"
 #include "tests/engine/cuda/linear_case.h"
 
 namespace farfield::test {
@@ -11,9 +9,9 @@ BOOST_AUTO_TEST_SUITE(test_cuda_linear)  // ctest: gpu
 namespace {
 
 BOOST_AUTO_TEST_CASE(linear_and_its_gradients_agree) {
-  const LinearSizes all[] = {{{5}, 7, 3},   {{1}, 1, 1},    {{2, 33}, 16, 40}, {{70}, 9, 300},
-                             {{0}, 4, 5},   {{4}, 5, 0},    {{}, 6, 8},        {{130}, 8, 264},
-                             {{32}, 24, 8}, {{33}, 24, 256}};
+  const LinearSizes all[] = {{{5}, 7, 3},   {{1}, 1, 1},     {{2, 33}, 16, 40}, {{70}, 9, 300},
+                             {{0}, 4, 5},   {{4}, 5, 0},     {{}, 6, 8},        {{130}, 8, 264},
+                             {{32}, 24, 8}, {{33}, 24, 256}, {{40}, 7, 1}};
   for (const DType dtype : {DType::f32, DType::bf16})
     for (const Activation activation : {Activation::none, Activation::gelu})
       for (const bool has_bias : {false, true})
@@ -80,6 +78,30 @@ BOOST_AUTO_TEST_CASE(repeated_sums_have_the_same_bits) {
     return dbias.to(Device{});
   };
   BOOST_TEST(same_bits(sums(), sums()));
+}
+
+BOOST_AUTO_TEST_CASE(gradients_of_weight_and_bias_agree) {
+  const WeightGradientCase all[] = {{1, 1, 1},  {1, 3, 2},      {7, 5, 3},       {33, 16, 40},
+                                    {64, 8, 1}, {300, 9, 70},   {1000, 24, 64},  {0, 4, 5},
+                                    {4, 5, 0},  {70, 9, 33, 1}, {96, 16, 24, 2}, {40, 32, 8, 4}};
+  for (const DType dtype : {DType::f32, DType::bf16})
+    for (const WeightGradientCase& one : all)
+      for (const bool wants_dw : {false, true})
+        for (const bool wants_dbias : {false, true})
+          weight_gradients_agree(one, dtype, wants_dw, wants_dbias);
+}
+
+// Long sums of few results, as for products.
+BOOST_AUTO_TEST_CASE(repeated_gradients_of_weight_and_bias_have_the_same_bits) {
+  for (const DType dtype : {DType::f32, DType::bf16})
+    for (const WeightGradientCase& one : {WeightGradientCase{4000, 16, 24}, {2048, 48, 64}}) {
+      const Inputs first = weight_gradients(kCuda, one, dtype);
+      for (int repeat = 0; repeat < 3; ++repeat) {
+        const Inputs again = weight_gradients(kCuda, one, dtype);
+        BOOST_TEST(same_bits(again[0], first[0]));
+        BOOST_TEST(same_bits(again[1], first[1]));
+      }
+    }
 }
 
 }  // namespace
