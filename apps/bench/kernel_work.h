@@ -51,7 +51,6 @@ inline constexpr KernelWork kKernelWork[] = {
      458, 128},
     {"GELU", "pointwise.cu", "map_kernel<Gelu, BFloat16, BFloat16>", kWhole, 8, 255, 104},
     {"GELU", "linear.cu", "linear_backward_kernel<GeluSlope, BFloat16>", 0, 8, 310, 120},
-    {"dbias", "linear.cu", "linear_backward_kernel<NoActivation, BFloat16>", 0, 8, 115, 16},
     // rows of 768: a warp takes one, a thread 24
     {"LayerNorm", "norm.cu", "layer_norm_kernel<BFloat16, RowSize<32, 24>, true>", kWhole, 24, 712,
      240},

@@ -26,7 +26,9 @@ void add(StepPart& part, double n, double bytes_each, std::string_view work) {
 }
 
 // The products of y = x w^T and of its gradients, of n rows in n_chunk parts: x, w, dy and dx in
-// bfloat16, dw in float32 and read again for each further part, y in bytes_y.
+// bfloat16, dw in float32 and read again for each further part, y in bytes_y. That of dw sums dy
+// for the gradient of the bias, while dy is there: as cuBLASLt can, which is assumed to have that
+// for these sizes. Where it has not, dy is read once more.
 void add_products(StepPart& part, double count, double n, double n_in, double n_out,
                   double bytes_y = 2, double n_chunk = 1) {
   part.tensor_flop += count * 6 * n * n_in * n_out;
@@ -127,8 +129,6 @@ std::vector<StepPart> step_parts(const ModelConfig& config, int64_t batch_size,
   add(split, load.n_turned_layer * n * d, 2 * 12, split.name);
   StepPart gelu = {.name = "GELU"};  // u and y; u, dy and du, with the gradient of that bias
   add(gelu, n_layer * n * f, 4 + 6, gelu.name);
-  StepPart dbias = {.name = "dbias"};  // of the other three layers
-  add(dbias, n_layer * n * (3 * d + d + d), 2, dbias.name);
   StepPart norm = {.name = "LayerNorm"};  // x, branch, sum, y; sum, dy, dsum, dx
   add(norm, (2 * n_layer + (config.has_final_norm ? 1 : 0)) * n * d, 8 + 8, norm.name);
   StepPart adamw = {.name = "AdamW"};  // gradient, weight, m, v in and the last three out
@@ -151,7 +151,7 @@ std::vector<StepPart> step_parts(const ModelConfig& config, int64_t batch_size,
   for (StepPart& part :
        attention(n, d, n_layer, load.score_pairs, static_cast<double>(config.head_dim())))
     parts.push_back(std::move(part));
-  for (StepPart* part : {&split, &gelu, &dbias, &norm, &adamw, &casts, &embedding})
+  for (StepPart* part : {&split, &gelu, &norm, &adamw, &casts, &embedding})
     parts.push_back(std::move(*part));
   return parts;
 }
