@@ -1,14 +1,29 @@
 #include "engine/tensor.h"
 
 #include <algorithm>
+#include <atomic>
 
 #include "engine/autograd.h"
 #include "engine/kernels.h"
 
 namespace farfield {
 
+namespace {
+
+// The memory of elements, which a tensor and all of its views share.
+struct Elements {
+  Elements(int64_t size_bytes, const Device& device) : storage(size_bytes, device) {}
+
+  Storage storage;
+  std::shared_ptr<Elements> rounded;  // the same in bfloat16, from the first keep_rounded() on
+  // Threads may ask for pointers, or read, at the same time.
+  std::atomic<bool> is_rounded_current{false};
+};
+
+}  // namespace
+
 struct Tensor::Impl {
-  std::shared_ptr<Storage> storage;
+  std::shared_ptr<Elements> elements;
   int64_t offset_bytes = 0;
   Shape shape;
   DType dtype = DType::f32;
@@ -48,7 +63,7 @@ Tensor Tensor::empty(const Shape& shape, DType dtype, const Device& device) {
   require<ShapeError>(!__builtin_mul_overflow(shape.numel(), size_of(dtype), &bytes), "tensor",
                       "the size in bytes of ", shape, " overflows 64 bits");
   try {
-    impl->storage = std::make_shared<Storage>(bytes, device);
+    impl->elements = std::make_shared<Elements>(bytes, device);
   } catch (const BackendError& error) {
     throw BackendError(concat(error.what(), "; it was for a tensor of ", dtype, ' ', shape));
   }
@@ -89,12 +104,48 @@ void Tensor::check_dtype(DType wanted) const {
 
 const Shape& Tensor::shape() const { return impl().shape; }
 DType Tensor::dtype() const { return impl().dtype; }
-const Device& Tensor::device() const { return impl().storage->device(); }
-void* Tensor::raw_data() {
-  return static_cast<char*>(impl().storage->data()) + impl().offset_bytes;
+const Device& Tensor::device() const { return impl().elements->storage.device(); }
+void* Tensor::address() const {
+  return static_cast<char*>(impl().elements->storage.data()) + impl().offset_bytes;
 }
-const void* Tensor::raw_data() const {
-  return static_cast<const char*>(impl().storage->data()) + impl().offset_bytes;
+void* Tensor::raw_data() {
+  std::atomic<bool>& is_current = impl().elements->is_rounded_current;
+  if (is_current.load(std::memory_order_relaxed))
+    is_current.store(false, std::memory_order_relaxed);
+  return address();
+}
+const void* Tensor::raw_data() const { return address(); }
+
+void Tensor::keep_rounded() const {
+  require<DTypeError>(dtype() == DType::f32, "tensor", "expected float32 to keep rounded, got ",
+                      dtype());
+  if (has_rounded()) return;
+  Elements& elements = *impl().elements;
+  const int64_t n = elements.storage.size_bytes() / size_of(DType::f32);
+  if (elements.rounded == nullptr)
+    elements.rounded = std::make_shared<Elements>(n * size_of(DType::bf16), device());
+  auto all = std::make_shared<Impl>();
+  all->elements = impl().elements;
+  all->shape = {n};
+  const Tensor from(std::move(all));
+  Tensor to = from.rounded();
+  dispatch(device(), [&](auto tag) { cast(tag, from, to); });
+  elements.is_rounded_current.store(true, std::memory_order_relaxed);
+}
+bool Tensor::has_rounded() const {
+  return impl().elements->is_rounded_current.load(std::memory_order_relaxed);
+}
+BFloat16* Tensor::rounded_address() const {
+  return static_cast<BFloat16*>(impl().elements->rounded->storage.data()) +
+         impl().offset_bytes / size_of(DType::f32);
+}
+Tensor Tensor::rounded() const {
+  auto result = std::make_shared<Impl>();
+  result->elements = impl().elements->rounded;
+  result->offset_bytes = impl().offset_bytes / size_of(DType::f32) * size_of(DType::bf16);
+  result->shape = shape();
+  result->dtype = DType::bf16;
+  return Tensor(std::move(result));
 }
 
 std::vector<double> Tensor::to_vector() const {
@@ -125,16 +176,29 @@ Tensor Tensor::to(const Device& device) const {
   return result;
 }
 
+Tensor Tensor::to(DType dtype) const {
+  if (dtype == this->dtype()) return detach();
+  if (dtype == DType::bf16 && has_rounded()) return rounded();
+  Tensor result = empty(shape(), dtype, device());
+  dispatch(device(), [&](auto tag) { cast(tag, *this, result); });
+  return result;
+}
+
 void Tensor::assign(const Tensor& x) {
   require<ShapeError>(x.shape() == shape(), "tensor", "expected values of shape ", shape(),
                       ", got ", x.shape());
+  if (x.dtype() == dtype() && x.address() == address()) return;
+  Tensor copy = has_rounded() ? rounded() : Tensor();
   if (x.dtype() != dtype()) {
     const Tensor here = x.to(device());
-    return dispatch(device(), [&](auto tag) { cast(tag, here, *this); });
+    dispatch(device(), [&](auto tag) { cast(tag, here, *this); });
+  } else {
+    const Device& other = device().kind == Device::Kind::cpu ? x.device() : device();
+    dispatch(other, [&](auto tag) { copy_bytes(tag, x, *this); });
   }
-  if (x.raw_data() == raw_data()) return;
-  const Device& other = device().kind == Device::Kind::cpu ? x.device() : device();
-  dispatch(other, [&](auto tag) { copy_bytes(tag, x, *this); });
+  if (!copy.defined()) return;
+  dispatch(device(), [&](auto tag) { cast(tag, *this, copy); });
+  impl().elements->is_rounded_current.store(true, std::memory_order_relaxed);
 }
 
 Tensor Tensor::clone() const {
@@ -153,7 +217,7 @@ Tensor Tensor::view(const Shape& shape, int64_t offset) const {
                       "a view of shape ", shape, " at element ", offset, " does not fit in ",
                       this->shape());
   auto result = std::make_shared<Impl>();
-  result->storage = impl().storage;
+  result->elements = impl().elements;
   result->offset_bytes = impl().offset_bytes + offset * size_of(dtype());
   result->shape = shape;
   result->dtype = dtype();
@@ -185,7 +249,7 @@ void Tensor::set_node(std::shared_ptr<Node> node, int output_index) {
   impl_->output_index = output_index;
 }
 bool Tensor::is_sole_owner() const {
-  return impl_ != nullptr && impl_.use_count() == 1 && impl_->storage.use_count() == 1;
+  return impl_ != nullptr && impl_.use_count() == 1 && impl_->elements.use_count() == 1;
 }
 
 Tensor empty_like(const Tensor& x) { return Tensor::empty(x.shape(), x.dtype(), x.device()); }

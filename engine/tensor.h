@@ -57,6 +57,27 @@ class Tensor {
   void* raw_data();
   const void* raw_data() const;
 
+  /// Has the elements, float32, a second time beside them, rounded to bfloat16, for ops that would
+  /// round them in every call. The copy is of all that shares the storage, and stays at its address
+  /// as long as they do. assign() keeps it, and so do kernels that write by data_and_rounded(). For
+  /// whatever else writes, a pointer by data() or raw_data() of a tensor that is not const ends it:
+  /// nobody reads it until the next keep_rounded(), which rounds again. (A pointer from before is
+  /// not seen: none may be kept.) DTypeError for another dtype. Not while others use the elements.
+  void keep_rounded() const;
+  /// Whether there is such a copy that is up to date.
+  bool has_rounded() const;
+  /// Where a kernel writes that gives every element that it changes to both.
+  template <class T>
+  struct DataAndRounded {
+    T* data;
+    BFloat16* rounded;  ///< nullptr unless has_rounded()
+  };
+  template <class T>
+  DataAndRounded<T> data_and_rounded() {
+    check_dtype(dtype_of<T>);
+    return {static_cast<T*>(address()), has_rounded() ? rounded_address() : nullptr};
+  }
+
   /// All elements, widened, on the host.
   std::vector<double> to_vector() const;
   /// The one element of a tensor with numel() == 1.
@@ -64,6 +85,10 @@ class Tensor {
   /// The same values on another device; the same tensor when it is there already. Not
   /// differentiable.
   Tensor to(const Device& device) const;
+  /// The same values, rounded to another floating dtype, without gradient history: these elements,
+  /// or those of keep_rounded(), where they are in it already. So it is not to be written. Not
+  /// differentiable.
+  Tensor to(DType dtype) const;
   /// Overwrites the elements by those of x, which may be on another device and of another dtype.
   /// ShapeError for another shape. Not differentiable.
   void assign(const Tensor& x);
@@ -96,6 +121,9 @@ class Tensor {
   explicit Tensor(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
   const Impl& impl() const;  // ConfigError-free access: throws ShapeError when undefined
   void check_dtype(DType wanted) const;
+  void* address() const;
+  BFloat16* rounded_address() const;
+  Tensor rounded() const;  // the elements of keep_rounded()
 
   std::shared_ptr<Impl> impl_;
 };

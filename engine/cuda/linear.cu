@@ -16,11 +16,7 @@ namespace {
 // pass of our own would read and write u once more. It wants the bias in the type of u, so that of
 // bfloat16 is rounded first, as the weights are.
 void product_and_bias(Cuda device, const Gemm& product, const Tensor& bias, Tensor& u) {
-  Tensor own = bias;
-  if (bias.dtype() != u.dtype()) {
-    own = Tensor::empty(bias.shape(), u.dtype(), bias.device());
-    cast(device, bias, own);
-  }
+  const Tensor own = bias.to(u.dtype());
   if (blas_product(device, {.first = product, .bias = own.raw_data()})) return;
   // It adds no bias to some shapes.
   gemm(device, product);

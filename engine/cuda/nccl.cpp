@@ -54,22 +54,22 @@ class NcclGroup final : public DeviceGroup {
       ncclCommDestroy(group_);
   }
 
-  void sum(const Tensor& x) override {
+  void sum(Tensor& x) override {
     const std::lock_guard lock(mutex_);
     begin();
-    void* const data = const_cast<void*>(x.raw_data());
+    void* const data = x.raw_data();
     nccl_check(ncclAllReduce(data, data, static_cast<size_t>(x.numel()), type_of(x.dtype()),
                              ncclSum, group_, stream_.get()),
                "a sum of ", x.numel(), " elements");
   }
 
-  void reduce_scatter(const Tensor& flat, int64_t unit) override {
+  void reduce_scatter(Tensor& flat, int64_t unit) override {
     for_each_part(flat, unit, [&](float* part, size_t n, int rank) {
       return ncclReduce(part, part, n, ncclFloat32, ncclSum, rank, group_, stream_.get());
     });
   }
 
-  void all_gather(const Tensor& flat, int64_t unit) override {
+  void all_gather(Tensor& flat, int64_t unit) override {
     for_each_part(flat, unit, [&](float* part, size_t n, int rank) {
       return ncclBroadcast(part, part, n, ncclFloat32, rank, group_, stream_.get());
     });
@@ -108,7 +108,7 @@ class NcclGroup final : public DeviceGroup {
   // Parts differ in size and are not in the order of the ranks: one call for each, all of them one
   // launch.
   template <class Call>
-  void for_each_part(const Tensor& flat, int64_t unit, const Call& call) {
+  void for_each_part(Tensor& flat, int64_t unit, const Call& call) {
     require<DTypeError>(flat.dtype() == DType::f32, "nccl", "expected float32, got ", flat.dtype());
     const std::lock_guard lock(mutex_);
     begin();
@@ -117,7 +117,7 @@ class NcclGroup final : public DeviceGroup {
     for (int rank = 0; rank < processes_.size() && status == ncclSuccess; ++rank) {
       const comm::Range range = processes_.part(flat.numel(), rank, unit);
       if (range.size() == 0) continue;
-      float* const data = static_cast<float*>(const_cast<void*>(flat.raw_data()));
+      auto* const data = flat.data<float>();
       status = call(data + range.begin, static_cast<size_t>(range.size()), rank);
     }
     const ncclResult_t end = ncclGroupEnd();

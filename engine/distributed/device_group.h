@@ -20,9 +20,9 @@ class DeviceGroup {
   DeviceGroup& operator=(const DeviceGroup&) = delete;
 
   // Each begins when the device has done what it was given so far; errors are BackendError.
-  virtual void sum(const Tensor& x) = 0;
-  virtual void reduce_scatter(const Tensor& flat, int64_t unit) = 0;
-  virtual void all_gather(const Tensor& flat, int64_t unit) = 0;
+  virtual void sum(Tensor& x) = 0;
+  virtual void reduce_scatter(Tensor& flat, int64_t unit) = 0;
+  virtual void all_gather(Tensor& flat, int64_t unit) = 0;
   /// What the device is given from now on begins when all of these are done. BackendError when one
   /// of them is known to have failed.
   virtual void join() = 0;

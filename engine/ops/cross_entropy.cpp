@@ -46,12 +46,8 @@ void run(const Tensor& x, const Tensor& w, const Tensor& targets, int64_t rows, 
          const RowsWork& work, Tensor& nll, Tensor& dx, Tensor& dw) {
   const int64_t n = x.dim(0), n_logit = w.dim(0);
   const bool with_gradient = dx.defined() || dw.defined();
+  const Tensor w_compute = w.to(x.dtype());
   dispatch(x.device(), [&](auto tag) {
-    Tensor w_compute = w.detach();
-    if (w.dtype() != x.dtype()) {
-      w_compute = Tensor::empty(w.shape(), x.dtype(), x.device());
-      cast(tag, w, w_compute);
-    }
     const Tensor logits_all = Tensor::empty({std::min(rows, n), n_logit}, logit_type, x.device());
     const Tensor dlogits_all = !with_gradient ? Tensor()
                                : x.dtype() == logit_type

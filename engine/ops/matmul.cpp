@@ -17,13 +17,6 @@ void multiply(const Factor& a, const Factor& b, Tensor& c) {
   });
 }
 
-Tensor cast_to(const Tensor& x, DType dtype) {
-  if (x.dtype() == dtype) return x.detach();
-  Tensor y = Tensor::empty(x.shape(), dtype, x.device());
-  dispatch(x.device(), [&](auto tag) { cast(tag, x, y); });
-  return y;
-}
-
 }  // namespace
 
 Tensor matmul(const Tensor& a, const Tensor& b) {
@@ -76,7 +69,7 @@ Tensor linear(const Tensor& x, const Tensor& w, const Tensor& bias, Activation a
   const int64_t n_rows = x.shape().product(0, x.rank() - 1);
   const bool has_activation = activation != Activation::none;
   const Tensor rows = x.view({n_rows, n_in});
-  const Tensor w_compute = cast_to(w, x.dtype());
+  const Tensor w_compute = w.to(x.dtype());
   Tensor u = Tensor::empty(x.shape().with(-1, n_out), x.dtype(), x.device());
   Tensor y = has_activation ? empty_like(u) : Tensor();
   dispatch(x.device(),

@@ -1,10 +1,13 @@
 #include <boost/test/unit_test.hpp>
 #include <cstdint>
+#include <limits>
 #include <type_traits>
+#include <utility>
 
 #include "engine/autograd.h"
 #include "engine/tensor.h"
 #include "tests/support/all_close.h"
+#include "tests/support/random_tensor.h"
 
 namespace farfield {
 BOOST_AUTO_TEST_SUITE(test_tensor)  // ctest: on_cuda
@@ -90,6 +93,87 @@ BOOST_AUTO_TEST_CASE(memory_follows_the_handles) {
   BOOST_TEST(memory_stats({}).current_bytes == before);
 }
 
+// Whether x is kept rounded, to the bits that a cast gives.
+bool is_kept(const Tensor& x) {
+  return x.has_rounded() && same_bits(x.to(DType::bf16), x.clone().to(DType::bf16));
+}
+
+BOOST_AUTO_TEST_CASE(the_same_values_in_another_type) {
+  const Tensor x = Tensor::from({1 + 0x1p-8, -3}, {2});
+  BOOST_TEST(same_bits(x.to(DType::bf16), Tensor::from({1, -3}, {2}, DType::bf16)));
+  BOOST_TEST(same_bits(x.to(DType::f64), Tensor::from({1 + 0x1p-8, -3}, {2}, DType::f64)));
+  BOOST_TEST(std::as_const(x).raw_data() == std::as_const(x).to(DType::f32).detach().raw_data());
+}
+
+BOOST_AUTO_TEST_CASE(what_is_kept_rounded_is_what_a_cast_gives) {
+  constexpr double kInf = std::numeric_limits<double>::infinity();
+  const Tensor x = Tensor::from({1 + 0x1p-8, 1 + 3 * 0x1p-8, 1 + 0x1p-8 + 0x1p-20, -0.0, 1e-40,
+                                 3.4e38, -kInf, std::numeric_limits<double>::quiet_NaN()},
+                                {2, 4});
+  BOOST_TEST(!x.has_rounded());
+  x.keep_rounded();
+  BOOST_TEST(is_kept(x));
+  BOOST_TEST(same_bits(x.to(DType::bf16), Tensor::from(x.to_vector(), {2, 4}, DType::bf16)));
+  BOOST_TEST(is_kept(x.detach()));
+  BOOST_TEST(is_kept(x.view({3}, 1)));
+  BOOST_TEST(!x.clone().has_rounded());
+  const Tensor large = random_tensor({70001}, 1, -1, 1, DType::f32), none = Tensor::zeros({0});
+  large.view({2}, 9).keep_rounded();  // of all that shares its storage
+  BOOST_TEST(is_kept(large));
+  none.keep_rounded();
+  BOOST_TEST(is_kept(none));
+}
+
+BOOST_AUTO_TEST_CASE(who_asks_where_to_write_ends_what_is_kept_rounded) {
+  Tensor x = random_tensor({4, 5}, 1, -1, 1, DType::f32);
+  x.keep_rounded();
+  const Tensor copy = x.to(DType::bf16);
+  const auto ended_by = [&](const auto& ask) {
+    BOOST_TEST(is_kept(x));
+    ask();
+    BOOST_TEST(!x.has_rounded());
+    BOOST_TEST(x.data_and_rounded<float>().rounded == nullptr);
+    BOOST_TEST(same_bits(x.to(DType::bf16), x.clone().to(DType::bf16)));
+    x.keep_rounded();
+    BOOST_TEST(x.to(DType::bf16).raw_data() == std::as_const(copy).raw_data());  // where it was
+  };
+  ended_by([&] { x.data<float>()[3] = 9; });
+  ended_by([&] { *static_cast<float*>(x.raw_data()) = 7; });
+  ended_by([&] { x.view({2}, 6).data<float>()[1] = 5; });
+  ended_by([&] { x.detach().data<float>()[1] = 5; });
+  ended_by([&] {
+    Tensor other = x;
+    other.data<float>()[2] = 8;
+  });
+  BOOST_TEST(is_kept(x));
+  BOOST_TEST(std::as_const(x).data<float>()[0] == 7);
+  BOOST_TEST(x.to_vector()[7] == 5);
+  BOOST_TEST(is_kept(x));  // reading leaves it
+}
+
+BOOST_AUTO_TEST_CASE(assigning_and_writing_both_keep_it) {
+  Tensor x = random_tensor({4, 5}, 1, -1, 1, DType::f32);
+  x.keep_rounded();
+  const void* const at = std::as_const(x).to(DType::bf16).raw_data();
+  x.assign(random_tensor({4, 5}, 2, -1, 1, DType::f32));
+  BOOST_TEST(is_kept(x));
+  x.assign(random_tensor({4, 5}, 3));  // of another type
+  BOOST_TEST(is_kept(x));
+  x.view({2, 3}, 7).assign(random_tensor({2, 3}, 4, -1, 1, DType::f32));
+  BOOST_TEST(is_kept(x));
+  x.assign(x);
+  BOOST_TEST(is_kept(x));
+  const auto [data, rounded] = x.view({5}, 5).data_and_rounded<float>();
+  data[1] = 3;
+  rounded[1] = BFloat16(3.0f);
+  BOOST_TEST(is_kept(x));
+  BOOST_TEST(x.to_vector()[6] == 3);
+  BOOST_TEST(at == std::as_const(x).to(DType::bf16).raw_data());
+  x.data<float>();
+  x.assign(random_tensor({4, 5}, 5, -1, 1, DType::f32));
+  BOOST_TEST(!x.has_rounded());  // a part may be assigned, which would leave the rest
+}
+
 BOOST_AUTO_TEST_CASE(misuse_is_refused_with_a_message) {
   const Tensor x = Tensor::zeros({2}), undefined;
   BOOST_CHECK_EXCEPTION(undefined.shape(), ShapeError,
@@ -103,6 +187,8 @@ BOOST_AUTO_TEST_CASE(misuse_is_refused_with_a_message) {
   BOOST_CHECK_EXCEPTION(
       Tensor::empty({INT64_MAX / 2}), ShapeError,
       says_exactly("[tensor] the size in bytes of [4611686018427387903] overflows 64 bits"));
+  BOOST_CHECK_EXCEPTION(Tensor::zeros({2}, DType::f64).keep_rounded(), DTypeError,
+                        says_exactly("[tensor] expected float32 to keep rounded, got float64"));
   Tensor ids = Tensor::zeros({2}, DType::i32);
   BOOST_CHECK_EXCEPTION(ids.set_requires_grad(), DTypeError,
                         says_exactly("[tensor] a gradient needs a floating type, got int32"));

@@ -48,7 +48,7 @@ BOOST_AUTO_TEST_CASE(rounded_logits) {
     const auto results = [&](auto tag, const Device& device) {
       Tensor both = logits.to(device).clone(), nll = Tensor::empty({n}, DType::f32, device);
       cross_entropy_rows(tag, both, targets.to(device), 1, nll, both);
-      return Inputs{nll.to({}), both.to({})};
+      return Inputs{nll.to(Device{}), both.to(Device{})};
     };
     const Inputs want = results(Cpu{}, {}), got = results(cuda_tag(kCuda), kCuda);
     BOOST_TEST(all_close(got[0], want[0], tolerance_between(DType::f32, Work::reduction)), size);
@@ -75,7 +75,7 @@ BOOST_AUTO_TEST_CASE(a_part_of_the_vocabulary) {
                dlogits = Tensor::empty(size, dtype, device);
         cross_entropy_part(tag, from, 100, vocab_size, ids, log_sum, at_target);
         cross_entropy_part_backward(tag, from, 100, ids, log_sum, 1, dlogits);
-        return Inputs{log_sum.to({}), at_target.to({}), dlogits.to({})};
+        return Inputs{log_sum.to(Device{}), at_target.to(Device{}), dlogits.to(Device{})};
       };
       const Inputs want = parts(Cpu{}, {}), got = parts(cuda_tag(kCuda), kCuda);
       for (size_t i = 0; i < want.size(); ++i)

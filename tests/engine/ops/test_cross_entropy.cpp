@@ -128,6 +128,30 @@ BOOST_AUTO_TEST_CASE(logits_are_in_the_type_of_w_or_rounded) {
       says("[cross_entropy] expected logits in float32 or bfloat16, got float64"));
 }
 
+// The same bits, forward and backward; and it is what was kept that is read.
+BOOST_AUTO_TEST_CASE(a_weight_that_is_kept_rounded_is_read) {
+  const Case c = make_case(1100, 8, 2500, DType::bf16);
+  const auto weight = [] {
+    Tensor w = random_tensor({2500, 8}, 2, -1, 1, DType::f32);
+    return w.set_requires_grad();
+  };
+  const auto run = [&](const Tensor& w) {
+    Tensor x = c.x.clone();
+    x.set_requires_grad();
+    const Tensor loss = linear_cross_entropy(x, w, c.targets);
+    backward(loss);
+    return std::vector<Tensor>{loss.detach(), x.grad(), w.grad(), linear_nll(c.x, w, c.targets)};
+  };
+  const Tensor plain = weight(), kept = weight();
+  kept.keep_rounded();
+  const std::vector<Tensor> want = run(plain), got = run(kept);
+  for (size_t i = 0; i < want.size(); ++i) BOOST_TEST(same_bits(got[i], want[i]));
+  BOOST_TEST(kept.has_rounded());
+  kept.to(DType::bf16).assign(Tensor::zeros({2500, 8}));
+  BOOST_TEST(linear_cross_entropy(c.x, kept, c.targets).item() == std::log(2500.0),
+             boost::test_tools::tolerance(1e-6));
+}
+
 BOOST_AUTO_TEST_CASE(only_wanted_gradients_are_computed) {
   Case c = make_case(4, 3, 6);
   c.w.set_requires_grad();

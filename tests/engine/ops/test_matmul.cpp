@@ -103,6 +103,32 @@ BOOST_AUTO_TEST_CASE(gradients_in_float32_and_bfloat16_agree_with_float64) {
     }
 }
 
+// The same bits, forward and backward; and it is what was kept that is read.
+BOOST_AUTO_TEST_CASE(linear_reads_a_weight_that_is_kept_rounded) {
+  const Tensor x = random_tensor({9, 24}, 1, -1, 1, DType::bf16);
+  const auto run = [&](const Tensor& w) {
+    Tensor own = x.clone();
+    own.set_requires_grad();
+    const Tensor bias = random_tensor({40}, 3, -1, 1, DType::f32);
+    if (w.has_rounded()) bias.keep_rounded();
+    const Tensor y = linear(own, w, bias, Activation::gelu);
+    backward(y, random_tensor(y.shape(), 4, -1, 1, DType::bf16));
+    return std::vector<Tensor>{y.detach(), own.grad(), w.grad()};
+  };
+  const auto weight = [] {
+    Tensor w = random_tensor({40, 24}, 2, -1, 1, DType::f32);
+    return w.set_requires_grad();
+  };
+  const Tensor plain = weight(), kept = weight();
+  kept.keep_rounded();
+  const std::vector<Tensor> want = run(plain), got = run(kept);
+  for (size_t i = 0; i < want.size(); ++i) BOOST_TEST(same_bits(got[i], want[i]));
+  BOOST_TEST(kept.has_rounded());
+  kept.to(DType::bf16).assign(Tensor::zeros({40, 24}));
+  BOOST_TEST(all_close(linear(x, kept), Tensor::zeros({9, 40}), 0.0));
+  BOOST_TEST(!all_close(linear(x.to(DType::f32), kept), Tensor::zeros({9, 40}), 0.0));
+}
+
 BOOST_AUTO_TEST_CASE(only_wanted_gradients_are_computed) {
   const Tensor x = random_tensor({4, 3}, 1);
   Tensor w = random_tensor({2, 3}, 2);
