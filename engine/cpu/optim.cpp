@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "engine/base/parallel.h"
+#include "engine/cpu/convert.h"
 #include "engine/kernels/adamw.h"
 #include "engine/kernels/nag.h"
 
@@ -50,27 +51,37 @@ struct Work {
   int64_t filled_ = 0;
 };
 
+// Of elements that were just written, while they are in cache.
+template <class T>
+void keep_rounded(const Tensor::DataAndRounded<T>& x, int64_t begin, int64_t end) {
+  if (x.rounded != nullptr) convert(x.data + begin, end - begin, x.rounded + begin);
+}
+
 template <class T>
 void update(const AdamWStep& step, double scale, AdamWTarget& target, int64_t begin, int64_t end) {
   const T* const __restrict grad = target.grad.data<T>();
-  T* const __restrict param = target.param.data<T>();
+  const auto written = target.param.data_and_rounded<T>();
+  T* const __restrict param = written.data;
   T* const __restrict m = target.m.data<T>();
   T* const __restrict v = target.v.data<T>();
   AdamWRule<T> rule(step);
   rule.take(step.rates.data<double>(), target.decay);
   rule.scale = static_cast<T>(scale);
   for (int64_t i = begin; i < end; ++i) rule(grad[i], m[i], v[i], param[i]);
+  keep_rounded(written, begin, end);
 }
 
 template <class T>
 void update(const NagStep& step, double scale, NagTarget& target, int64_t begin, int64_t end) {
   const T* const __restrict grad = target.grad.data<T>();
-  T* const __restrict param = target.param.data<T>();
+  const auto written = target.param.data_and_rounded<T>();
+  T* const __restrict param = written.data;
   T* const __restrict m = target.m.data<T>();
   NagRule<T> rule;
   rule.take(step.rates.data<double>(), target.decay);
   rule.scale = static_cast<T>(scale);
   for (int64_t i = begin; i < end; ++i) rule(grad[i], m[i], param[i]);
+  keep_rounded(written, begin, end);
 }
 
 // All of a list, unless the guard forbids it.

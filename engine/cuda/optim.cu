@@ -13,7 +13,8 @@ constexpr int kN = kPieceSize<float>;
 
 struct Update {
   const float* grad;
-  float *param, *m, *v;
+  Tensor::DataAndRounded<float> param;
+  float *m, *v;
   bool decay;
 };
 
@@ -23,6 +24,12 @@ struct Guard {
   double max_norm;
 };
 
+__device__ void store_param(const Vector<float, kN>& values, const Piece<kN>& piece,
+                            const Tensor::DataAndRounded<float>& param) {
+  store(values, piece, param.data);
+  if (param.rounded) store(narrowed<BFloat16>(values), piece, param.rounded);
+}
+
 __global__ void __launch_bounds__(kThreads)
     adamw_kernel(Chunks<Update> chunks, AdamWRule<float> rule, const double* rates, Guard guard) {
   if (!may_update(*guard.loss, *guard.grad_norm)) return;
@@ -30,24 +37,25 @@ __global__ void __launch_bounds__(kThreads)
   rule.take(rates, /*decay=*/true);
   chunks.for_each_piece<kN>(
       [](const Update& update) {
-        return is_aligned(update.grad, update.param, update.m, update.v);
+        return is_aligned(update.grad, update.param.data, update.param.rounded, update.m, update.v);
       },
       [&](const Update& update, const Piece<kN>& piece) {
         const Vector<float, kN> grad = load(update.grad, piece);
         Vector<float, kN> m = load(update.m, piece), v = load(update.v, piece),
-                          param = load(update.param, piece);
+                          param = load(update.param.data, piece);
         AdamWRule<float> own = rule;
         if (!update.decay) own.keep = 1;
         for (int i = 0; i < kN; ++i) own(grad.at[i], m.at[i], v.at[i], param.at[i]);
         store(m, piece, update.m);
         store(v, piece, update.v);
-        store(param, piece, update.param);
+        store_param(param, piece, update.param);
       });
 }
 
 struct NagUpdate {
   const float* grad;
-  float *param, *m;
+  Tensor::DataAndRounded<float> param;
+  float* m;
   bool decay;
 };
 
@@ -58,15 +66,17 @@ __global__ void __launch_bounds__(kThreads)
   rule.scale = static_cast<float>(clip_scale(*guard.grad_norm, guard.max_norm));
   rule.take(rates, /*decay=*/true);
   chunks.for_each_piece<kN>(
-      [](const NagUpdate& update) { return is_aligned(update.grad, update.param, update.m); },
+      [](const NagUpdate& update) {
+        return is_aligned(update.grad, update.param.data, update.param.rounded, update.m);
+      },
       [&](const NagUpdate& update, const Piece<kN>& piece) {
         const Vector<float, kN> grad = load(update.grad, piece);
-        Vector<float, kN> m = load(update.m, piece), param = load(update.param, piece);
+        Vector<float, kN> m = load(update.m, piece), param = load(update.param.data, piece);
         NagRule<float> own = rule;
         if (!update.decay) own.keep = 1;
         for (int i = 0; i < kN; ++i) own(grad.at[i], m.at[i], param.at[i]);
         store(m, piece, update.m);
-        store(param, piece, update.param);
+        store_param(param, piece, update.param);
       });
 }
 
@@ -105,8 +115,8 @@ void adamw_step(Cuda device, const AdamWStep& step, std::span<AdamWTarget> targe
       [&](const auto& add) {
         for (AdamWTarget& target : targets) {
           require_device_float(target.param.dtype());
-          add({target.grad.data<float>(), target.param.data<float>(), target.m.data<float>(),
-               target.v.data<float>(), target.decay},
+          add({target.grad.data<float>(), target.param.data_and_rounded<float>(),
+               target.m.data<float>(), target.v.data<float>(), target.decay},
               target.param.numel());
         }
       },
@@ -123,8 +133,8 @@ void nag_step(Cuda device, const NagStep& step, std::span<NagTarget> targets) {
       [&](const auto& add) {
         for (NagTarget& target : targets) {
           require_device_float(target.param.dtype());
-          add({target.grad.data<float>(), target.param.data<float>(), target.m.data<float>(),
-               target.decay},
+          add({target.grad.data<float>(), target.param.data_and_rounded<float>(),
+               target.m.data<float>(), target.decay},
               target.param.numel());
         }
       },

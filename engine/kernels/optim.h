@@ -15,7 +15,8 @@ struct AdamWStep {
   Tensor rates;
   StepGuard guard;
 };
-/// One parameter of an update: all four of one shape and dtype, float32 or float64.
+/// One parameter of an update: all four of one shape and dtype, float32 or float64. Where param
+/// keeps itself rounded (Tensor::keep_rounded()), that is written in the same pass.
 struct AdamWTarget {
   Tensor grad, param;
   Tensor m, v;  ///< running means of the gradient and of its square
@@ -30,7 +31,8 @@ struct NagStep {
   Tensor rates;  ///< float64 [kNagRates] on the device, see nag_rates()
   StepGuard guard;
 };
-/// One parameter of an update: all three of one shape and dtype, float32 or float64.
+/// One parameter of an update: all three of one shape and dtype, float32 or float64; param as that
+/// of AdamWTarget.
 struct NagTarget {
   Tensor grad, param;
   Tensor m;    ///< the velocity

@@ -2,12 +2,15 @@
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <limits>
+#include <memory>
 
 #include "engine/base/parallel.h"
 #include "engine/kernels/adamw.h"
 #include "engine/optim.h"
+#include "tests/support/all_close.h"
 #include "tests/support/clipped_step.h"
 #include "tests/support/golden.h"
+#include "tests/support/random_tensor.h"
 
 namespace farfield {
 BOOST_AUTO_TEST_SUITE(test_optim)  // ctest: on_cuda
@@ -284,6 +287,54 @@ BOOST_AUTO_TEST_CASE(state_of_another_model_is_refused_and_changes_nothing) {
       "[optimizer] expected a count of updates >= 0, got -1");
   BOOST_TEST(optimizer.state()[0].second.to_vector() == std::vector<double>({0, 0}));
   BOOST_TEST(optimizer.t() == 0);
+}
+
+// Sizes around a piece of work; the last is not kept rounded.
+template <class Make>
+void check_kept_rounded(const Make& make) {
+  std::vector<Parameter> parameters;
+  for (const int64_t size : {1, 37, 16384, 40001, 12}) {
+    Tensor x = random_tensor({size}, static_cast<uint64_t>(size), -2, 2, DType::f32);
+    if (size != 12) x.keep_rounded();
+    parameters.push_back({std::to_string(size), x.set_requires_grad(), size % 2 == 0});
+  }
+  const auto optimizer = make(parameters);
+  const auto step = [&](double loss) {
+    for (const Parameter& p : parameters)
+      p.value.set_grad(random_tensor(p.value.shape(), 7, -1, 1, DType::f32));
+    optimizer->step(0.1, {.loss = Tensor::full({}, loss, DType::f64),
+                          .grad_norm = device_grad_norm(parameters),
+                          .max_norm = 1});
+  };
+  const auto check = [&](bool is_first_kept) {
+    for (const Parameter& p : parameters) {
+      const Tensor want = p.value.clone().to(DType::bf16);
+      BOOST_TEST(same_bits(p.value.to(DType::bf16), want), p.name);
+      BOOST_TEST(p.value.has_rounded() ==
+                 (p.name != "12" && (is_first_kept || &p != parameters.data())));
+    }
+  };
+  for (int i = 0; i < 3; ++i) {
+    const Tensor before = parameters[3].value.clone();
+    step(i == 1 ? std::numeric_limits<double>::quiet_NaN() : 2);  // then neither is written
+    BOOST_TEST(!same_bits(parameters[3].value, before) == (i != 1));
+    check(true);
+  }
+  parameters[0].value.data<float>()[0] = 3;
+  step(2);  // writes all the same
+  check(false);
+  parameters[0].value.keep_rounded();
+  step(2);
+  check(true);
+}
+
+BOOST_AUTO_TEST_CASE(an_update_writes_what_is_kept_rounded) {
+  check_kept_rounded([](const std::vector<Parameter>& parameters) {
+    return std::make_unique<AdamW>(parameters, AdamWOptions{.weight_decay = 0.1});
+  });
+  check_kept_rounded([](const std::vector<Parameter>& parameters) {
+    return std::make_unique<Nag>(parameters, NagOptions{.momentum = 0.9, .weight_decay = 0.1});
+  });
 }
 
 BOOST_AUTO_TEST_CASE(options_out_of_range_are_refused) {

@@ -43,6 +43,7 @@ struct Lists {
       };
       targets.push_back(
           {values(-1, 1), values(-2, 2), values(-0.1, 0.1), values(0, 0.1), seed % 3 != 0});
+      if (seed % 5 != 0) targets.back().param.keep_rounded();
     }
   }
 };
@@ -62,6 +63,21 @@ AdamWStep step_of(const Device& device, double lr, double beta1, double beta2, d
           .guard = guard};
 }
 
+// What is kept of a parameter is the parameter, rounded.
+template <class Target>
+void check_rounded(const std::vector<Target>& targets) {
+  int64_t n_kept = 0;
+  for (size_t i = 0; i < targets.size(); ++i) {
+    const Tensor& param = targets[i].param;
+    n_kept += param.has_rounded();
+    BOOST_TEST(
+        same_bits(param.to(DType::bf16).to(Device{}), param.to(Device{}).clone().to(DType::bf16)),
+        "array " << i);
+  }
+  BOOST_TEST(n_kept > 100);
+  BOOST_TEST(n_kept < static_cast<int64_t>(targets.size()));
+}
+
 BOOST_AUTO_TEST_CASE(updates_of_many_parameters_agree) {
   for (const bool is_first : {true, false}) {
     const auto step = [&](const Device& device) {
@@ -71,6 +87,8 @@ BOOST_AUTO_TEST_CASE(updates_of_many_parameters_agree) {
     Lists there(many_sizes(), kCuda), here(many_sizes(), {});
     adamw_step(cuda_tag(kCuda), step(kCuda), there.targets);
     adamw_step(Cpu{}, step({}), here.targets);
+    check_rounded(there.targets);
+    check_rounded(here.targets);
     for (size_t i = 0; i < here.targets.size(); ++i) {
       const AdamWTarget &got = there.targets[i], &want = here.targets[i];
       const Tolerance tol = tolerance(DType::f32, Work::pointwise);
@@ -86,13 +104,17 @@ BOOST_AUTO_TEST_CASE(updates_of_many_parameters_agree) {
 
 BOOST_AUTO_TEST_CASE(nothing_beside_a_parameter_is_touched) {
   const Tensor memory = Tensor::full({64}, 9, DType::f32, kCuda);
+  memory.keep_rounded();
   const Tensor ones = Tensor::full({21}, 1, DType::f32, kCuda);
   std::vector<AdamWTarget> targets{{ones, memory.view({21}, 5), ones.clone(), ones.clone(), false}};
   adamw_step(cuda_tag(kCuda), step_of(kCuda, 1, 0.5, 0.5, 0, 0, 1, guard_on(kCuda, 2, 3, 0)),
              targets);
-  const std::vector<double> values = memory.to_vector();
-  for (size_t i = 0; i < values.size(); ++i)
-    BOOST_TEST((values[i] == 9) == (i < 5 || i >= 26), "element " << i << ": " << values[i]);
+  for (const DType dtype : {DType::f32, DType::bf16}) {
+    const std::vector<double> values = memory.to(dtype).to_vector();
+    for (size_t i = 0; i < values.size(); ++i)
+      BOOST_TEST((values[i] == 9) == (i < 5 || i >= 26), "element " << i << ": " << values[i]);
+  }
+  BOOST_TEST(memory.has_rounded());
 }
 
 BOOST_AUTO_TEST_CASE(norms_of_many_gradients_agree) {
@@ -159,6 +181,7 @@ BOOST_AUTO_TEST_CASE(nag_agrees) {
         return random_at(offset, size, ++seed, -1, 1, device);
       };
       targets.push_back({values(), values(), values(), seed % 2 == 0});
+      if (seed % 5 != 0) targets.back().param.keep_rounded();
     }
     const NagStep step{
         Tensor::from(nag_rates(0.5, 0.25, 0.99, 0.1), {kNagRates}, DType::f64, device),
@@ -168,6 +191,8 @@ BOOST_AUTO_TEST_CASE(nag_agrees) {
   };
   for (const auto& [loss, max_norm] : {std::pair<double, double>{2, 0.1}, {std::nan(""), 1}}) {
     const auto there = run(kCuda, loss, max_norm), here = run({}, loss, max_norm);
+    check_rounded(there);
+    check_rounded(here);
     for (size_t i = 0; i < here.size(); ++i)
       for (Tensor NagTarget::*const part : {&NagTarget::param, &NagTarget::m})
         BOOST_TEST(all_close((there[i].*part).to(Device{}), here[i].*part,
