@@ -27,6 +27,10 @@ struct Parameter {
   /// What `value` is of the tensor that a checkpoint keeps, where several processes have a model
   /// together; a whole one they all have, with the same bits.
   Shard shard = {};
+  /// The model reads all of it in the type of its activations, which rounds it, and not only what
+  /// was looked up or computed from it: who updates it in every step should keep it rounded
+  /// (Tensor::keep_rounded()).
+  bool is_rounded = false;
 };
 
 }  // namespace farfield

@@ -37,8 +37,14 @@ Tensor AdaptiveInput::operator()(const Tensor& ids, DType dtype) const {
 void AdaptiveInput::visit(const std::string& name, const Visit& f) const {
   for (size_t i = 0; i < bands.size(); ++i) {
     const std::string band = concat(name, ".bands.", i);
-    f({.name = band + ".weight", .value = bands[i].embedding, .decay = true});
-    f({.name = band + ".projection.weight", .value = bands[i].projection, .decay = true});
+    f({.name = band + ".weight",
+       .value = bands[i].embedding,
+       .decay = true,
+       .is_rounded = i > 0});  // by the adaptive softmax: that of the first is a part of its head
+    f({.name = band + ".projection.weight",
+       .value = bands[i].projection,
+       .decay = true,
+       .is_rounded = true});
   }
 }
 

@@ -40,9 +40,13 @@ Tensor Linear::operator()(const Tensor& x, Activation activation) const {
 }
 
 void Linear::visit(const std::string& name, const Visit& f) const {
-  f({.name = name + ".weight", .value = weight, .decay = true, .shard = shard});
+  f({.name = name + ".weight", .value = weight, .decay = true, .shard = shard, .is_rounded = true});
   if (bias.defined())
-    f({.name = name + ".bias", .value = bias, .decay = false, .shard = of_bias(shard)});
+    f({.name = name + ".bias",
+       .value = bias,
+       .decay = false,
+       .shard = of_bias(shard),
+       .is_rounded = true});
 }
 
 }  // namespace farfield

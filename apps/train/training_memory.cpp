@@ -26,11 +26,12 @@ double training_bytes(const ModelConfig& c, const StepShape& shape, DType comput
   const double kept = shape.checkpointing ? n_layer * 2 * d + block : n_layer * block;
   const double passing = 3 * d + 2 * ff;  // gradients on their way, of one block at a time
   // In float32: weights, gradients, two moments; of pieces their gradients, and sums of earlier
-  // ones.
+  // ones. Weights once more as products read them.
   const double kinds =
       4 + (n_at_once > 1 ? n_at_once : 0) +
       (shape.deterministic_reduce ? std::ceil(std::log2(static_cast<double>(shape.n_piece()))) : 0);
-  const double weights = 4.0 * kinds * static_cast<double>(parameter_count(c));
+  const double rounded = compute == DType::bf16 ? 2 : 0;
+  const double weights = (4.0 * kinds + rounded) * static_cast<double>(parameter_count(c));
   return weights + piece * (kept + passing) * static_cast<double>(size_of(compute));
 }
 

@@ -91,6 +91,11 @@ TrainingStep::TrainingStep(Transformer model, const StepOptions& options)
   inputs_ = Tensor::empty(shape, DType::i32, device_);
   targets_ = Tensor::empty(shape, DType::i32, device_);
   for (size_t i = 0; i < parameters().size(); ++i) number_of_[parameters()[i].value.raw_data()] = i;
+  // Where several processes update it, a weight comes in pieces from all of them.
+  if (model_.compute_dtype() == DType::bf16 && processes().data.is_alone())
+    for (const Parameter& p : parameters())
+      if (p.is_rounded) rounded_.push_back(p.value);
+  keep_rounded();
   if (!options.uses_graph) graph_.turn_off("--cuda-graph is off");
   if (!processes().all.is_alone()) graph_.turn_off("several processes train together");
   if (model_.reads_tokens())
@@ -325,11 +330,29 @@ void TrainingStep::run_graph() {
   }
   if (graph_.is_recorded() && model_.encoding().is_random(posenc::Phase::train)) draw_positions();
   graph_.run([this] { compute(); });
+  // Somebody has written weights in the middle of the step. A recording would write them again, and
+  // nobody would see it.
+  if (!are_rounded()) forget_recording();
   if (graph_.is_recorded() && recorded_gradients_.empty())
     for (const Parameter& p : parameters()) recorded_gradients_.push_back(p.value.grad());
 }
 
+void TrainingStep::keep_rounded() const {
+  for (const Tensor& x : rounded_) x.keep_rounded();
+}
+
+bool TrainingStep::are_rounded() const {
+  return std::all_of(rounded_.begin(), rounded_.end(),
+                     [](const Tensor& x) { return x.has_rounded(); });
+}
+
+void TrainingStep::forget_recording() {
+  graph_.forget();
+  recorded_gradients_.clear();
+}
+
 void TrainingStep::run(double lr) {
+  keep_rounded();  // not in a recording, which would do so each time
   optimizer_->begin_update(lr);
   try {
     if (!processes().data.is_alone())
@@ -375,8 +398,7 @@ ProductChoices TrainingStep::tune_products() {
 
 void TrainingStep::restore(const std::map<std::string, Tensor>& weights,
                            const std::map<std::string, Tensor>& moments, int64_t t) {
-  graph_.forget();  // it updates the moments that are replaced
-  recorded_gradients_.clear();
+  forget_recording();  // it updates the moments that are replaced
   std::vector<Parameter> own = parameters();
   auto optimizer = std::make_unique<ShardedOptimizer>(own, processes(), maker(options_));
   optimizer->load_state(moments, t);

@@ -145,10 +145,14 @@ class TrainingStep {
   /// order in which their buckets go on their way in the next step. Interrupted when one of them
   /// has given up.
   std::pair<double, std::vector<bool>> agree(double own_losses, bool has_given_up);
+  /// Brings all that is kept rounded up to date; and whether it is.
+  void keep_rounded() const;
+  bool are_rounded() const;
   /// What the encoding draws for a piece.
   posenc::Draw draw_of(int64_t piece) const;
   void draw_positions();
   void run_graph();
+  void forget_recording();
   void update(const Tensor& mean_loss, const std::vector<bool>& have_gradient);
 
   StepOptions options_;
@@ -157,6 +161,7 @@ class TrainingStep {
   Transformer model_;
   std::unique_ptr<ShardedOptimizer> optimizer_;
   LeafGradients::Numbers number_of_;       // of a parameter
+  std::vector<Tensor> rounded_;            // weights that are kept rounded, and updated so
   std::optional<DropoutStreams> streams_;  // of a recorded step
   StepGraph graph_;
   int64_t index_ = 0;
