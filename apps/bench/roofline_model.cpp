@@ -131,11 +131,12 @@ std::vector<StepPart> step_parts(const ModelConfig& config, int64_t batch_size,
   add(gelu, n_layer * n * f, 4 + 6, gelu.name);
   StepPart norm = {.name = "LayerNorm"};  // x, branch, sum, y; sum, dy, dsum, dx
   add(norm, (2 * n_layer + (config.has_final_norm ? 1 : 0)) * n * d, 8 + 8, norm.name);
-  StepPart adamw = {.name = "AdamW"};  // gradient, weight, m, v in and the last three out
+  // Gradient, weight, m, v in and the last three out; factors of products, and their biases, once
+  // more in bfloat16.
+  StepPart adamw = {.name = "AdamW"};
   add(adamw, n_parameter, 28, adamw.name);
+  adamw.bytes += 2 * (n_layer * (4 * d * d + 2 * d * f + 5 * d + f) + v * d);
   add(adamw, n_parameter, 4, "squares");  // the norm of the gradient
-  StepPart casts = {.name = "weight casts"};
-  add(casts, n_layer * (4 * d * d + 2 * d * f) + v * d, 4 + 2, casts.name);
   StepPart embedding = {.name =
                             "embedding"};  // and its gradient: zeros, then rows of ids that came
   add(embedding, n * d, 4 + 2, embedding.name);
@@ -151,7 +152,7 @@ std::vector<StepPart> step_parts(const ModelConfig& config, int64_t batch_size,
   for (StepPart& part :
        attention(n, d, n_layer, load.score_pairs, static_cast<double>(config.head_dim())))
     parts.push_back(std::move(part));
-  for (StepPart* part : {&split, &gelu, &norm, &adamw, &casts, &embedding})
+  for (StepPart* part : {&split, &gelu, &norm, &adamw, &embedding})
     parts.push_back(std::move(*part));
   return parts;
 }

@@ -54,10 +54,10 @@ BOOST_AUTO_TEST_CASE(a_part_is_all_a_loop_or_what_is_in_none) {
 
 BOOST_AUTO_TEST_CASE(the_table_has_instructions_of_an_element) {
   KernelCosts kernel = two_loops();
-  kernel.file = "pointwise.cu";
-  kernel.name = "map_kernel<Same, float, BFloat16>";  // of four elements, whole
+  kernel.file = "embedding.cu";
+  kernel.name = "gather_kernel<float, BFloat16>";  // of four elements, whole
   const std::string text = element_table({kernel});
-  const size_t at = text.find("weight casts: map_kernel<Same, float, BFloat16>");
+  const size_t at = text.find("embedding: gather_kernel<float, BFloat16>");
   BOOST_TEST_REQUIRE(at != std::string::npos);
   const std::string row = text.substr(at, text.find('\n', at) - at);
   for (const char* part : {"whole", " 4 ", " 15.75 ", " 5.00 ", " 7.50 "})
