@@ -27,7 +27,8 @@ class Optimizer {
 
   /// One update with gradients clipped to guard.max_norm, decided on the device: unless loss and
   /// norm are finite it writes nothing. It counts all the same; whoever reads the two afterwards
-  /// takes the count back. Nobody waits. A parameter without a gradient stays as it is.
+  /// takes the count back. Nobody waits. A parameter without a gradient stays as it is. One that
+  /// keeps itself rounded (Tensor::keep_rounded()) still does.
   /// ConfigError for max_norm < 0, DTypeError, ShapeError and DeviceError for other than two
   /// float64 scalars on the device of the parameters.
   void step(double lr, const StepGuard& guard);
