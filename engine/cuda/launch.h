@@ -4,7 +4,8 @@
 //   indices    threadIdx, blockIdx, blockDim, gridDim, warpSize
 //   memory     shared<T>(), dynamic_shared<T>() (shared.cuh); no __shared__, no __constant__;
 //              store_whole (store.cuh)
-//   block      __syncthreads(); copy_async, wait_for_copies (copy_async.cuh)
+//   block      __syncthreads(); copy_async, end_copy_group, wait_for_copy_groups, wait_for_copies
+//              (copy_async.cuh)
 //   bits       __ffs
 //   warp       __shfl_sync, __shfl_up_sync, __shfl_down_sync, __shfl_xor_sync, __ballot_sync,
 //              __any_sync, __all_sync, __syncwarp, mma_m16n8k16 (mma.cuh),

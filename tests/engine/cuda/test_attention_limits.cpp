@@ -16,7 +16,7 @@ using emulation::KeepDevices;
 // Compute capability 8.6 and 8.9 have 99 KiB, where the emulation has the 163 KiB of 8.0.
 BOOST_AUTO_TEST_CASE(attention_fits_into_99_kib_or_says_what_it_wanted) {
   const KeepDevices keep;
-  emulated_devices().shared_bytes = size_t{99} << 10;
+  emulated_devices().capabilities[0].shared_bytes = size_t{99} << 10;
   const auto run_on_device = [](DType dtype, int64_t head_dim, bool has_row_bias, bool is_far) {
     AttentionProblem p = make_problem({1, 1, 20, 40, head_dim}, dtype);
     p.add_bias();

@@ -8,6 +8,7 @@
 
 #include "engine/cuda/kernel_name.h"
 #include "tests/support/cuda/builtins.h"
+#include "tests/support/cuda/devices.h"
 
 namespace farfield::emulation {
 namespace {
@@ -64,9 +65,12 @@ void Block::run(const Launch& launch, uint3 index, Order order, Poison poison) {
   arrived_.assign(static_cast<size_t>(n_warps), 0u);
   n_at_barrier_ = 0;
   n_finished_ = 0;
-  shared_.begin(launch.dynamic_shared_bytes, poison);
+  shared_.begin(launch.dynamic_shared_bytes, most_shared_bytes(), poison);
   poison_ = poison;
-  for (auto& copies : copies_) copies.clear();
+  for (Copies& copies : copies_) {
+    copies.begun.clear();
+    copies.group_ends.clear();
+  }
   copies_.resize(threads_.size());
 
   // Comes back when no thread can go on: all have finished, one has thrown, or they wait in vain.
@@ -231,7 +235,7 @@ unsigned char* Block::shared_object(const void* key, size_t size_bytes, Where wh
   unsigned char* object = shared_.object(key, size_bytes);
   if (!object)
     fail_here("shared (", where, "): expected at most ", SharedMemory::kMaxStaticBytes,
-              " bytes of static shared memory, and ", SharedMemory::kMaxBytes,
+              " bytes of static shared memory, and ", most_shared_bytes(),
               " with the dynamic part, got ", size_bytes, " bytes more than fit");
   return object;
 }
@@ -249,18 +253,35 @@ void Block::copy_async(const Copy& copy) {
   if (!is_aligned(copy.to) || !is_aligned(copy.from))
     fail_here("cp.async: expected both sides aligned to ", copy.size_bytes, " bytes");
   fill(copy.to, copy.size_bytes, poison_);
-  copies_[static_cast<size_t>(current_)].push_back(copy);
+  copies_of_current().begun.push_back(copy);
+}
+
+void Block::end_copy_group() {
+  Copies& copies = copies_of_current();
+  copies.group_ends.push_back(copies.begun.size());
 }
 
 void Block::wait_for_copies() {
-  auto& copies = copies_[static_cast<size_t>(current_)];
-  for (const Copy& copy : copies) {
+  end_copy_group();
+  wait_for_copy_groups(0);
+}
+
+void Block::wait_for_copy_groups(size_t n_later) {
+  Copies& copies = copies_of_current();
+  auto& ends = copies.group_ends;
+  if (ends.size() <= n_later) return;
+  const auto later = ends.end() - static_cast<ptrdiff_t>(n_later);
+  const size_t n_copies = *(later - 1);
+  for (size_t i = 0; i < n_copies; ++i) {
+    const Copy& copy = copies.begun[i];
     if (copy.from)
       std::memcpy(copy.to, copy.from, copy.size_bytes);
     else
       std::memset(copy.to, 0, copy.size_bytes);
   }
-  copies.clear();
+  copies.begun.erase(copies.begun.begin(), copies.begun.begin() + static_cast<ptrdiff_t>(n_copies));
+  ends.erase(ends.begin(), later);
+  for (size_t& end : ends) end -= n_copies;
 }
 
 std::string Block::describe(const Thread& thread) const {

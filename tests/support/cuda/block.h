@@ -45,6 +45,11 @@ struct Copy {
   const void* from;
   size_t size_bytes;
 };
+/// Those that a thread has not waited for, and how many of them each group ends with.
+struct Copies {
+  std::vector<Copy> begun;
+  std::vector<size_t> group_ends;
+};
 
 class Block {
  public:
@@ -66,7 +71,9 @@ class Block {
   unsigned char* dynamic_shared(Where where);
   /// The copy is made when the thread waits; until then its target is poison.
   void copy_async(const Copy& copy);
+  void end_copy_group();
   void wait_for_copies();
+  void wait_for_copy_groups(size_t n_later);
 
   /// Threads that have started and not finished.
   int n_suspended() const { return fibers_.size() - 1 - static_cast<int>(idle_.size()); }
@@ -97,6 +104,7 @@ class Block {
   template <class... Parts>
   [[noreturn]] void fail_here(const Parts&... parts) const;
   std::string where() const;
+  Copies& copies_of_current() { return copies_[static_cast<size_t>(current_)]; }
   Thread& thread(int i) { return threads_[static_cast<size_t>(i)]; }
   const Thread& thread(int i) const { return threads_[static_cast<size_t>(i)]; }
 
@@ -114,7 +122,7 @@ class Block {
   bool is_ending_ = false;
   SharedMemory shared_;
   Poison poison_ = Poison::nan;
-  std::vector<std::vector<Copy>> copies_;  // of each thread, those that it has not waited for
+  std::vector<Copies> copies_;  // of each thread
   Fibers fibers_;
   std::vector<int> idle_;
 };

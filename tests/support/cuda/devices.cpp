@@ -25,6 +25,12 @@ bool is_device(int index) {
 
 }  // namespace
 
+size_t farfield::emulation::most_shared_bytes() {
+  int most = 0;
+  cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, current_device);
+  return static_cast<size_t>(most);
+}
+
 cudaError_t cudaGetDeviceCount(int* count) {
   const auto& devices = emulated_devices();
   if (devices.search == cudaSuccess) *count = static_cast<int>(devices.capabilities.size());
@@ -45,7 +51,8 @@ cudaError_t cudaGetDevice(int* index) {
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int index) {
   if (!is_device(index)) return cudaErrorInvalidDevice;
   if (attribute != cudaDevAttrMaxSharedMemoryPerBlockOptin) return cudaErrorInvalidValue;
-  *value = static_cast<int>(emulated_devices().shared_bytes);
+  *value =
+      static_cast<int>(emulated_devices().capabilities[static_cast<size_t>(index)].shared_bytes);
   return cudaSuccess;
 }
 

@@ -14,12 +14,14 @@ struct Devices {
   cudaError_t search = cudaSuccess;  ///< what comes of looking for them
   struct Capability {
     int major, minor;
+    size_t shared_bytes = SharedMemory::kMaxBytes;  ///< of a block; at most that
   };
   std::vector<Capability> capabilities = {{8, 0}};  ///< one for each device
   size_t total_bytes = size_t{1} << 36;
-  size_t shared_bytes = SharedMemory::kMaxBytes;  ///< of a block; at most that
 };
 Devices& emulated_devices();
+/// Of a block on the device that the thread of the host has chosen; 0 when it is not there.
+size_t most_shared_bytes();
 
 /// Puts the devices back as they were.
 class KeepDevices {

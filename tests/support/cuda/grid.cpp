@@ -7,6 +7,7 @@
 
 #include "engine/cuda/kernel_name.h"
 #include "tests/support/cuda/device_memory.h"
+#include "tests/support/cuda/devices.h"
 #include "tests/support/cuda/everywhere.h"
 
 namespace farfield::emulation {
@@ -66,7 +67,7 @@ bool is_valid(const Launch& launch) {
       n_threads > 0 && block.x <= 1024 && block.y <= 1024 && block.z <= 64 && n_threads <= 1024;
   const bool is_grid = grid.x > 0 && grid.y > 0 && grid.z > 0 && grid.x <= 0x7fffffffu &&
                        grid.y <= 65535 && grid.z <= 65535;
-  return is_block && is_grid && launch.dynamic_shared_bytes <= SharedMemory::kMaxBytes;
+  return is_block && is_grid && launch.dynamic_shared_bytes <= most_shared_bytes();
 }
 
 void run_grid(const Launch& launch) {

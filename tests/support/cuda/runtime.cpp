@@ -43,22 +43,38 @@ cudaError_t wait_for_device() {
   return emulation::wait_while_stuck() ? cudaSuccess : cudaErrorNotReady;
 }
 
-struct Carveouts {
+// What kernels were given by cudaFuncSetAttribute().
+struct Attributes {
   std::mutex mutex;
-  std::map<const void*, int> of_kernel;
+  std::map<const void*, int> carveout;
+  std::map<std::pair<int, const void*>, size_t> dynamic_bytes;  // of a device
 };
-Carveouts& carveouts() {
-  static Carveouts all;
+Attributes& attributes() {
+  static Attributes all;
   return all;
+}
+
+int current_device() {
+  int index = 0;
+  cudaGetDevice(&index);
+  return index;
 }
 
 }  // namespace
 
 int emulation::preferred_carveout(const void* kernel) {
-  Carveouts& all = carveouts();
+  Attributes& all = attributes();
   const std::lock_guard lock(all.mutex);
-  const auto found = all.of_kernel.find(kernel);
-  return found == all.of_kernel.end() ? -1 : found->second;
+  const auto found = all.carveout.find(kernel);
+  return found == all.carveout.end() ? -1 : found->second;
+}
+
+bool emulation::may_have_dynamic_bytes(const Launch& launch) {
+  if (launch.dynamic_shared_bytes <= SharedMemory::kPlainBytes) return true;
+  Attributes& all = attributes();
+  const std::lock_guard lock(all.mutex);
+  const auto asked = all.dynamic_bytes.find({current_device(), launch.kernel});
+  return asked != all.dynamic_bytes.end() && launch.dynamic_shared_bytes <= asked->second;
 }
 
 void emulation::device_takes(double time_us) {
@@ -247,14 +263,15 @@ cudaError_t cudaFuncGetName(const char** name, const void* kernel) {
 }
 
 cudaError_t cudaFuncSetAttribute(const void* kernel, cudaFuncAttribute attribute, int value) {
+  Attributes& all = attributes();
+  const std::lock_guard lock(all.mutex);
   if (attribute == cudaFuncAttributePreferredSharedMemoryCarveout) {
     if (value < -1 || value > cudaSharedmemCarveoutMaxShared) return cudaErrorInvalidValue;
-    Carveouts& all = carveouts();
-    const std::lock_guard lock(all.mutex);
-    all.of_kernel[kernel] = value;
+    all.carveout[kernel] = value;
     return cudaSuccess;
   }
-  const bool is_allowed =
-      value >= 0 && static_cast<size_t>(value) <= emulation::emulated_devices().shared_bytes;
-  return is_allowed ? cudaSuccess : cudaErrorInvalidValue;
+  if (value < 0 || static_cast<size_t>(value) > emulation::most_shared_bytes())
+    return cudaErrorInvalidValue;
+  all.dynamic_bytes[{current_device(), kernel}] = static_cast<size_t>(value);
+  return cudaSuccess;
 }

@@ -120,6 +120,10 @@ namespace farfield::emulation {
 /// The percentage of a multiprocessor's memory that a kernel wants as shared memory; -1: as usual.
 int preferred_carveout(const void* kernel);
 
+/// Whether the shared memory that a launch gives is no more than 48 KiB, or was asked for by
+/// cudaFuncSetAttribute().
+bool may_have_dynamic_bytes(const Launch& launch);
+
 /// Moves the device's clock on, which events read; otherwise it is that of the host.
 void device_takes(double time_us);
 
@@ -147,6 +151,7 @@ cudaError_t cudaLaunchKernel(void (*kernel)(Parameters...), dim3 grid, dim3 bloc
   const Launch launch{
       reinterpret_cast<const void*>(kernel), call, arguments, grid, block, shared_bytes};
   if (!is_valid(launch)) return cudaErrorInvalidConfiguration;
+  if (!may_have_dynamic_bytes(launch)) return cudaErrorInvalidValue;
   if (is_capturing(stream)) {
     const auto values =
         copy_arguments<Parameters...>(arguments, std::index_sequence_for<Parameters...>());

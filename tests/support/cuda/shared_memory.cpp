@@ -19,14 +19,15 @@ size_t round_up(size_t n) { return (n + kAlignment - 1) / kAlignment * kAlignmen
 }  // namespace
 
 SharedMemory::SharedMemory() : arena_(std::make_unique<unsigned char[]>(kArenaBytes)) {
-  begin(0, Poison::nan);
+  begin(0, kMaxBytes, Poison::nan);
 }
 
 SharedMemory::~SharedMemory() { allow(arena_.get(), kArenaBytes); }
 
-void SharedMemory::begin(size_t dynamic_bytes, Poison poison) {
+void SharedMemory::begin(size_t dynamic_bytes, size_t most_bytes, Poison poison) {
   forbid(arena_.get(), kArenaBytes);
   poison_ = poison;
+  most_bytes_ = most_bytes;
   objects_.clear();
   const size_t misaligned = reinterpret_cast<uintptr_t>(arena_.get()) % kAlignment;
   used_bytes_ = (kAlignment - misaligned) % kAlignment + kRedZone;
@@ -41,7 +42,7 @@ unsigned char* SharedMemory::object(const void* key, size_t size_bytes) {
     static_bytes += objects_[i].size_bytes;
   }
   const bool has_room = static_bytes <= kMaxStaticBytes && objects_.size() < kMaxObjects &&
-                        objects_.front().size_bytes + static_bytes <= kMaxBytes;
+                        objects_.front().size_bytes + static_bytes <= most_bytes_;
   return has_room ? add(key, size_bytes) : nullptr;
 }
 

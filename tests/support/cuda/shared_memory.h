@@ -14,17 +14,18 @@ namespace farfield::emulation {
 /// red zone is found when the block ends, and a read from it gives poison.
 class SharedMemory {
  public:
-  /// As on compute capability 8.0: of a block, and of it what static objects may take.
+  /// As on compute capability 8.0: of a block, of it what static objects may take, and what its
+  /// dynamic part may without being asked for.
   static constexpr size_t kMaxBytes = size_t{163} << 10;
-  static constexpr size_t kMaxStaticBytes = size_t{48} << 10;
+  static constexpr size_t kMaxStaticBytes = size_t{48} << 10, kPlainBytes = kMaxStaticBytes;
 
   SharedMemory();
   SharedMemory(const SharedMemory&) = delete;
   SharedMemory& operator=(const SharedMemory&) = delete;
   ~SharedMemory();
 
-  /// A new block: nothing but its dynamic part, all poison.
-  void begin(size_t dynamic_bytes, Poison poison);
+  /// A new block, which may have most_bytes: nothing but its dynamic part, all poison.
+  void begin(size_t dynamic_bytes, size_t most_bytes, Poison poison);
   unsigned char* dynamic() { return objects_.front().begin; }
   /// The static object of this key, made of poison when it is first asked for; null when the block
   /// has no room for it.
@@ -50,6 +51,7 @@ class SharedMemory {
   std::unique_ptr<unsigned char[]> arena_;
   std::vector<Object> objects_;  // the dynamic part first
   size_t used_bytes_ = 0;        // of the arena, red zones included
+  size_t most_bytes_ = kMaxBytes;
   Poison poison_ = Poison::nan;
 };
 

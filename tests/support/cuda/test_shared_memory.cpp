@@ -1,4 +1,5 @@
 // Shared memory that is read before it is written or accessed out of bounds, and such as is not.
+#include <algorithm>
 #include <bit>
 #include <boost/test/unit_test.hpp>
 #include <cmath>
@@ -9,6 +10,7 @@
 #include "engine/cuda/shared.cuh"
 #include "tests/support/cuda/asan.h"
 #include "tests/support/cuda/device_array.h"
+#include "tests/support/cuda/devices.h"
 #include "tests/support/cuda/report_of.h"
 #include "tests/support/messages.h"
 
@@ -38,6 +40,24 @@ __global__ void copy_kernel(const float* x, bool is_too_early, float* out) {
   if (is_too_early) *out = row.at[0];
   wait_for_copies();
   if (!is_too_early) *out = row.at[0];
+}
+
+// Copies 4 pieces as groups of one, none, two and one, and tells what it sees when all but the last
+// n_later groups must be there.
+template <int kLater>
+__global__ void group_kernel(const float* x, float* out) {
+  Row& row = shared<Row>();
+  const auto copy = [&](int piece) { copy_async<8>(row.at + 2 * piece, x + 2 * piece, true); };
+  copy(0);
+  end_copy_group();
+  end_copy_group();
+  copy(1);
+  copy(2);
+  end_copy_group();
+  copy(3);
+  end_copy_group();
+  wait_for_copy_groups<kLater>();
+  for (int i = 0; i < 8; ++i) out[i] = row.at[i];
 }
 
 __global__ void integer_kernel(int* out) { out[threadIdx.x] = dynamic_shared<int>()[threadIdx.x]; }
@@ -73,6 +93,8 @@ __global__ void large_kernel() {
   shared<Large<(30 << 10) + 1>>().bytes[0] = 1;
 }
 
+__global__ void unasked_kernel(int at) { shared<Row>().at[at] = 1; }
+
 __global__ void global_kernel(float* out, unsigned at) { out[at] = 1; }
 
 // A red zone was touched: by name where the emulation sees it, else by the sanitizer's report.
@@ -92,6 +114,50 @@ BOOST_AUTO_TEST_CASE(an_asynchronous_copy_is_not_there_before_the_wait) {
   BOOST_TEST(std::isnan(out.values()[0]));
   BOOST_CHECK_THROW(launch(copy_kernel, 1, 1, 0, nullptr, x.data() + 1, true, out.data()),
                     BackendError);
+}
+
+BOOST_AUTO_TEST_CASE(a_copy_is_there_once_its_group_was_waited_for) {
+  const auto n_there = [](auto* kernel) {
+    const DeviceArray<float> x(8, 1.5f), out(8);
+    launch(kernel, 1, 1, 0, nullptr, x.data(), out.data());
+    const std::vector<float> values = out.values();
+    const auto is_there = [](float value) { return value == 1.5f; };
+    const auto n = std::count_if(values.begin(), values.end(), is_there);
+    BOOST_TEST(std::all_of(values.begin(), values.begin() + n, is_there));
+    return n;
+  };
+  BOOST_TEST(n_there(group_kernel<0>) == 8);
+  BOOST_TEST(n_there(group_kernel<1>) == 6);
+  BOOST_TEST(n_there(group_kernel<2>) == 2);
+  BOOST_TEST(n_there(group_kernel<3>) == 2);
+  BOOST_TEST(n_there(group_kernel<4>) == 0);
+}
+
+BOOST_AUTO_TEST_CASE(more_than_48_kib_and_than_the_device_has_are_refused) {
+  const emulation::KeepDevices keep;
+  const auto launch_with = [](size_t bytes) {
+    int at = 0;
+    void* arguments[] = {&at, nullptr};
+    return cudaLaunchKernel(unasked_kernel, 1, 32, arguments, bytes);
+  };
+  const auto ask_for = [](int bytes) {
+    return cudaFuncSetAttribute(reinterpret_cast<const void*>(unasked_kernel),
+                                cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+  };
+  constexpr int kPlain = 48 << 10, kMost = 99 << 10;
+  emulation::emulated_devices().capabilities[0].shared_bytes = kMost;
+  BOOST_TEST(launch_with(kPlain) == cudaSuccess);
+  BOOST_TEST(launch_with(kPlain + 1) == cudaErrorInvalidValue);
+  BOOST_TEST(ask_for(kPlain + 1) == cudaSuccess);
+  BOOST_TEST(launch_with(kPlain + 1) == cudaSuccess);
+  BOOST_TEST(launch_with(kMost) == cudaErrorInvalidValue);
+  BOOST_TEST(ask_for(kMost + 1) == cudaErrorInvalidValue);
+  BOOST_TEST(ask_for(kMost - static_cast<int>(sizeof(Row))) == cudaSuccess);
+  BOOST_TEST(launch_with(kMost - sizeof(Row)) == cudaSuccess);
+  BOOST_TEST(ask_for(kMost) == cudaSuccess);
+  BOOST_CHECK_EXCEPTION(launch_with(kMost), BackendError,
+                        says("unasked_kernel", "and 101376 with the dynamic part, got 256"));
+  BOOST_TEST(launch_with(kMost + 1) == cudaErrorInvalidConfiguration);
 }
 
 BOOST_AUTO_TEST_CASE(what_was_not_written_is_nan) {
