@@ -48,6 +48,17 @@ Cuda cuda_tag(const Device& device) {
   return {index, stream.get()};
 }
 
+size_t most_shared_bytes(Cuda device) {
+  static auto* const all = new PerDevice<size_t>;
+  const int index = device.index;
+  return all->at(index, [index] {
+    int most = 0;
+    cuda_check(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, index),
+               "the shared memory of cuda:", index);
+    return std::make_unique<size_t>(static_cast<size_t>(most));
+  });
+}
+
 void synchronize(Cuda device) {
   cuda_check(cudaStreamSynchronize(stream_of(device)), "work of cuda:", device.index);
 }

@@ -2,6 +2,8 @@
 
 #include <cuda_runtime.h>
 
+#include <cstddef>
+
 #include "engine/device_info.h"
 #include "engine/dtype.h"
 
@@ -23,6 +25,10 @@ inline void require_device_float(DType dtype) {
   require<Float64Error>(dtype == DType::f32 || dtype == DType::bf16, "cuda",
                         "expected float32 or bfloat16, got ", dtype, "; compute that on the cpu");
 }
+
+/// Bytes of shared memory that a block of the device may have, its kernel's own among them. The
+/// runtime is asked once.
+size_t most_shared_bytes(Cuda device);
 
 inline cudaStream_t stream_of(Cuda device) { return static_cast<cudaStream_t>(device.stream); }
 

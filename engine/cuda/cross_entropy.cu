@@ -1,9 +1,11 @@
 #include <cmath>
 #include <limits>
+#include <type_traits>
 
 #include "engine/cuda/context.h"
 #include "engine/cuda/elements.cuh"
 #include "engine/cuda/exp_sum.cuh"
+#include "engine/cuda/store.cuh"
 #include "engine/kernels/cross_entropy.h"
 
 namespace farfield {
@@ -16,12 +18,13 @@ __global__ void __launch_bounds__(Size::kBlock)
     cross_entropy_kernel(int64_t rows, int n, bool is_aligned, float scale, const T* logits,
                          const int* targets, float* nll, Gradient* dlogits) {
   constexpr int kN = kPieceSize<T, Gradient>;
+  using Pieces = RowPieces<Size, kN, Size::kIsAligned>;
   const int64_t i = this_row<Size>();
   if (i >= rows) return;
   const int target = targets[i];
   const float at_target = target >= 0 && target < n ? widen(logits[i * n + target])
                                                     : std::numeric_limits<float>::quiet_NaN();
-  const auto row = row_for_exp_sum(logits + i * n, RowPieces<Size, kN>{n, is_aligned});
+  const auto row = row_for_exp_sum(logits + i * n, Pieces{n, is_aligned});
   const ExpSum of_row = exp_sum(row);
   if (threadIdx.x % Size::kThreads == 0) nll[i] = std::log(of_row.sum) + (of_row.max - at_target);
   if (dlogits == nullptr) return;
@@ -29,13 +32,19 @@ __global__ void __launch_bounds__(Size::kBlock)
   // barriers of exp_sum(), in a warp from here on.
   if constexpr (Size::kThreads == kWarp) __syncwarp();
   const float share = scale / of_row.sum;
-  row.for_each([&](int, const Piece<kN>& piece, const Vector<float, kN>& x) {
+  row.for_each([&](int, const typename Pieces::Piece& piece, const Vector<float, kN>& x) {
+    // 32 bits are compared at once; nvcc would hold all of them for a row in registers.
+    const auto begin =
+        static_cast<std::conditional_t<(Size::kValues > 0), int64_t, int>>(piece.begin);
     Vector<Gradient, kN> out;
     for (int k = 0; k < kN; ++k) {
       const float softmax = share * exp_of_difference(x.at[k] - of_row.max);
-      out.at[k] = narrow<Gradient>(piece.begin + k == target ? softmax - scale : softmax);
+      out.at[k] = narrow<Gradient>(begin + k == target ? softmax - scale : softmax);
     }
-    store(out, piece, dlogits + i * n);
+    if constexpr (Size::kIsAligned)
+      store_whole(out, dlogits + i * n + piece.begin);
+    else
+      store(out, piece, dlogits + i * n);
   });
 }
 
@@ -83,13 +92,18 @@ void run(Cuda device, const Tensor& logits, const Tensor& targets, double scale,
          Gradient* dlogits) {
   const int64_t rows = logits.dim(0), n = logits.dim(1);
   const T* const from = logits.data<T>();
-  dispatch_row_size(n, [&](auto size) {
+  constexpr int kN = kPieceSize<T, Gradient>;
+  const bool aligned = n % kN == 0 && is_aligned(from, dlogits);
+  const auto launch_with = [&](auto size, size_t shared_bytes) {
     using Size = decltype(size);
-    launch(cross_entropy_kernel<T, Gradient, Size>, blocks_for_rows<Size>(rows), Size::kBlock, 0,
-           stream_of(device), rows, static_cast<int>(n),
-           n % kPieceSize<T, Gradient> == 0 && is_aligned(from, dlogits), static_cast<float>(scale),
-           from, targets.data<int32_t>(), nll.data<float>(), dlogits);
-  });
+    launch(cross_entropy_kernel<T, Gradient, Size>, blocks_for_rows<Size>(rows), Size::kBlock,
+           shared_bytes, stream_of(device), rows, static_cast<int>(n), aligned,
+           static_cast<float>(scale), from, targets.data<int32_t>(), nll.data<float>(), dlogits);
+  };
+  if (dlogits == nullptr)  // looks at a row once
+    dispatch_row_size(n, [&](auto size) { launch_with(size, 0); });
+  else
+    dispatch_row_size<T, kN>(device, n, aligned, launch_with);
 }
 
 }  // namespace

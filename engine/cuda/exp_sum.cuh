@@ -4,28 +4,37 @@
 
 #include "engine/cuda/exp2.cuh"
 #include "engine/cuda/row.cuh"
+#include "engine/cuda/shared_row.cuh"
 #include "engine/vector_math.h"
 
 namespace farfield {
 
 /// Where the row ends, an element that counts for nothing in a maximum or a sum of exponentials.
-template <int kN>
-__device__ void fill_beyond(const Piece<kN>& piece, Vector<float, kN>& values) {
+template <int kN, bool kIsAligned>
+__device__ void fill_beyond(const Piece<kN, kIsAligned>& piece, Vector<float, kN>& values) {
   if (piece.is_whole) return;
   for (int i = 0; i < kN; ++i)
-    if (i >= piece.n) values.at[i] = -std::numeric_limits<float>::infinity();
+    if (!piece.has(i)) values.at[i] = -std::numeric_limits<float>::infinity();
 }
 
 /// The elements of a row as float32, with -infinity beyond its end.
-template <class Size, class T, int kN>
-__device__ auto row_for_exp_sum(const T* from, const RowPieces<Size, kN>& pieces) {
-  return Row(pieces, [from](const Piece<kN>& piece) {
-    const Vector<T, kN> in = load(from, piece);
-    Vector<float, kN> values;
-    for (int i = 0; i < kN; ++i) values.at[i] = widen(in.at[i]);
-    fill_beyond(piece, values);
-    return values;
-  });
+template <class Size, class T, int kN, bool kIsAligned>
+__device__ auto row_for_exp_sum(const T* from, const RowPieces<Size, kN, kIsAligned>& pieces) {
+  using Piece = farfield::Piece<kN, kIsAligned>;
+  if constexpr (kIsSharedRow<Size>)
+    return SharedRow(pieces, from, [](const Piece& piece, const Vector<T, kN>& in) {
+      Vector<float, kN> values = widened(in);  // by words, which takes fewer registers here
+      fill_beyond(piece, values);
+      return values;
+    });
+  else
+    return Row(pieces, [from](const Piece& piece) {
+      const Vector<T, kN> in = load(from, piece);
+      Vector<float, kN> values;
+      for (int i = 0; i < kN; ++i) values.at[i] = widen(in.at[i]);
+      fill_beyond(piece, values);
+      return values;
+    });
 }
 
 /// e^x of a difference from the largest element of a row: x <= 0, -infinity or NaN. Relative error
@@ -49,11 +58,14 @@ struct ExpSum {
 ///
 /// Source    Milakov and Gimelshein 2018, "Online normalizer calculation for softmax",
 ///           arXiv:1805.02867, algorithm 3
-template <class Size, int kN, class Load>
-__device__ ExpSum exp_sum(const Row<Size, kN, Load>& row) {
+template <class AnyRow>
+__device__ ExpSum exp_sum(const AnyRow& row) {
+  using Pieces = typename AnyRow::Pieces;
+  using Size = typename Pieces::Size;
+  constexpr int kN = Pieces::kN;
   // From a finite value on: the difference of two infinities would be NaN.
   float max = std::numeric_limits<float>::lowest(), sum = 0;
-  row.for_each([&](int, const Piece<kN>&, const Vector<float, kN>& x) {
+  row.for_each([&](int, const typename Pieces::Piece&, const Vector<float, kN>& x) {
     float most = max;
     for (int i = 0; i < kN; ++i) most = x.at[i] > most ? x.at[i] : most;
     if (most > max) {

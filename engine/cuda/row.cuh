@@ -1,6 +1,6 @@
 #pragma once
 // Rows of a matrix [rows, n], each taken by the threads of a warp or of a block: read once and kept
-// in registers where it fits.
+// in registers where it fits; in shared memory where that does, by shared_row.cuh.
 
 #include <algorithm>
 #include <type_traits>
@@ -12,10 +12,12 @@
 namespace farfield {
 
 /// kThreads threads take a row; each keeps up to kValues of its elements. None are kept when
-/// kValues is 0: such a row may have any length and is loaded each time it is looked at.
+/// kValues is 0: such a row may have any length and is loaded each time it is looked at, or kept in
+/// shared memory (shared_row.cuh).
 template <int kThreads_, int kValues_>
 struct RowSize {
   static constexpr int kThreads = kThreads_, kValues = kValues_;
+  static constexpr bool kIsAligned = false;  ///< whether its RowPieces are
   static constexpr int kBlock = std::max(kThreads, 128);
   static constexpr int kRows = kBlock / kThreads;  ///< of a block at a time
 };
@@ -75,8 +77,11 @@ __device__ float row_max(float value) {
 
 /// The elements of a row that a thread takes: of its pieces of kN each kThreads-th. kIsAligned:
 /// rows are known to begin where 16 bytes may be loaded at once and to hold whole pieces alone.
-template <class Size, int kN, bool kIsAligned = false>
+template <class Size_, int kN_, bool kIsAligned_ = false>
 struct RowPieces {
+  using Size = Size_;
+  static constexpr int kN = kN_;
+  static constexpr bool kIsAligned = kIsAligned_;
   static_assert(Size::kValues % kN == 0);
   using Piece = farfield::Piece<kN, kIsAligned>;
 

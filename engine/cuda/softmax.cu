@@ -2,6 +2,7 @@
 
 #include "engine/cuda/context.h"
 #include "engine/cuda/exp_sum.cuh"
+#include "engine/cuda/store.cuh"
 #include "engine/kernels/row_formulas.h"
 #include "engine/kernels/softmax.h"
 
@@ -12,18 +13,22 @@ template <class T, class Size>
 __global__ void __launch_bounds__(Size::kBlock)
     softmax_kernel(int64_t rows, int n, bool is_aligned, bool log, const T* x, T* y) {
   constexpr int kN = kPieceSize<T>;
+  using Pieces = RowPieces<Size, kN, Size::kIsAligned>;
   const int64_t i = this_row<Size>();
   if (i >= rows) return;
-  const auto row = row_for_exp_sum(x + i * n, RowPieces<Size, kN>{n, is_aligned});
+  const auto row = row_for_exp_sum(x + i * n, Pieces{n, is_aligned});
   const ExpSum of_row = exp_sum(row);
   const float shift = std::log(of_row.sum), factor = 1 / of_row.sum;
-  row.for_each([&](int, const Piece<kN>& piece, const Vector<float, kN>& values) {
+  row.for_each([&](int, const typename Pieces::Piece& piece, const Vector<float, kN>& values) {
     Vector<T, kN> out;
     for (int k = 0; k < kN; ++k) {
       const float difference = values.at[k] - of_row.max;
       out.at[k] = narrow<T>(log ? difference - shift : exp_of_difference(difference) * factor);
     }
-    store(out, piece, y + i * n);
+    if constexpr (Size::kIsAligned)
+      store_whole(out, y + i * n + piece.begin);
+    else
+      store(out, piece, y + i * n);
   });
 }
 
@@ -69,11 +74,12 @@ void softmax_forward(Cuda device, const Tensor& x, bool log, Tensor& y) {
     using T = decltype(type);
     const T* const from = x.data<T>();
     T* const to = y.data<T>();
-    dispatch_row_size(n, [&](auto size) {
+    constexpr int kN = kPieceSize<T>;
+    const bool aligned = n % kN == 0 && is_aligned(from, to);
+    dispatch_row_size<T, kN>(device, n, aligned, [&](auto size, size_t shared_bytes) {
       using Size = decltype(size);
-      launch(softmax_kernel<T, Size>, blocks_for_rows<Size>(rows), Size::kBlock, 0,
-             stream_of(device), rows, static_cast<int>(n),
-             n % kPieceSize<T> == 0 && is_aligned(from, to), log, from, to);
+      launch(softmax_kernel<T, Size>, blocks_for_rows<Size>(rows), Size::kBlock, shared_bytes,
+             stream_of(device), rows, static_cast<int>(n), aligned, log, from, to);
     });
   });
 }

@@ -8,17 +8,24 @@
 
 namespace farfield {
 
-/// Stores 16 bytes at once to device memory; `to` is a multiple of 16. For values that are used
-/// again afterwards: nvcc takes an ordinary store of those apart, into one for each element.
+/// Stores 8 or 16 bytes at once to device memory; `to` is a multiple of that. For values that are
+/// used again afterwards, or rounded one by one: nvcc takes an ordinary store of those apart, into
+/// one for each element.
 template <class T, int kN>
 __device__ inline void store_whole(const Vector<T, kN>& values, T* to) {
-  static_assert(sizeof(values) == 16);
+  static_assert(sizeof(values) == 8 || sizeof(values) == 16);
 #ifdef __CUDACC__
-  const auto words = std::bit_cast<Vector<uint32_t, 4>>(values);
-  asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};"
-               :
-               : "l"(to), "r"(words.at[0]), "r"(words.at[1]), "r"(words.at[2]), "r"(words.at[3])
-               : "memory");
+  const auto words = std::bit_cast<Vector<uint32_t, sizeof(values) / 4>>(values);
+  if constexpr (sizeof(values) == 8)
+    asm volatile("st.global.v2.b32 [%0], {%1, %2};"
+                 :
+                 : "l"(to), "r"(words.at[0]), "r"(words.at[1])
+                 : "memory");
+  else
+    asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};"
+                 :
+                 : "l"(to), "r"(words.at[0]), "r"(words.at[1]), "r"(words.at[2]), "r"(words.at[3])
+                 : "memory");
 #else
   *reinterpret_cast<Vector<T, kN>*>(to) = values;
 #endif

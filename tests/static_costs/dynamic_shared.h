@@ -8,7 +8,8 @@
 namespace farfield::static_costs {
 
 /// Bytes of shared memory that launches of a kernel give to a block: without what only some of them
-/// need, as far copies and gradients of tables in attention, and with all of it.
+/// need, as far copies and gradients of tables in attention, and with all of it; of rows the
+/// shortest and the longest that are kept on the emulated device.
 struct LeastAndMost {
   int64_t least = 0, most = 0;
 };

@@ -41,6 +41,16 @@ BOOST_AUTO_TEST_CASE(a_device_tells_what_it_is) {
   BOOST_TEST(device_info(Device{}).name == "cpu");
 }
 
+BOOST_AUTO_TEST_CASE(the_shared_memory_of_a_block_is_that_of_the_device_and_asked_for_once) {
+  const KeepDevices keep;
+  emulated_devices().capabilities = {{8, 0}, {8, 0}, {8, 9, size_t{99} << 10}};
+  const Cuda first = cuda_tag(kCuda), third = cuda_tag({Device::Kind::cuda, 2});
+  BOOST_TEST(most_shared_bytes(first) == size_t{163} << 10);
+  BOOST_TEST(most_shared_bytes(third) == size_t{99} << 10);
+  emulated_devices().capabilities[2].shared_bytes = 1;
+  BOOST_TEST(most_shared_bytes(third) == size_t{99} << 10);
+}
+
 BOOST_AUTO_TEST_CASE(what_is_missing_is_named) {
   const KeepDevices keep;
   const auto expect = [](const char* text) {

@@ -1,8 +1,12 @@
-// The shared memory that launches of attention give, as tests/static_costs keeps it for its table.
+// The shared memory that launches of attention and of long rows give, as tests/static_costs keeps
+// it for its table.
 
 #include <boost/test/unit_test.hpp>
 
 #include "engine/base/file.h"
+#include "engine/dispatch.h"
+#include "engine/kernels/cross_entropy.h"
+#include "engine/ops/softmax.h"
 #include "tests/static_costs/dynamic_shared.h"
 #include "tests/static_costs/reports.h"
 #include "tests/support/attention_problem.h"
@@ -15,7 +19,7 @@ BOOST_AUTO_TEST_SUITE(test_dynamic_shared)
 namespace {
 
 // Each part of a launch's shared memory with and without, in each kernel.
-void run_everything() {
+void run_attention() {
   for (const DType dtype : {DType::bf16, DType::f32})
     for (const int64_t head_dim : {32, 64, 128, 256})
       for (const double dropout : {0.0, 0.5})
@@ -34,9 +38,29 @@ void run_everything() {
             }
 }
 
+// The shortest and the longest rows that are kept in shared memory, in whole pieces and not.
+void run_rows() {
+  const NoGrad no_grad;
+  constexpr Device kCuda{Device::Kind::cuda, 0};
+  for (const DType dtype : {DType::bf16, DType::f32}) {
+    const int64_t most = ((int64_t{163} << 10) - 128) / static_cast<int64_t>(size_of(dtype));
+    for (const int64_t n : {int64_t{8200}, int64_t{8193}, most, most - 1}) {
+      const Tensor x = Tensor::zeros({1, n}, dtype, kCuda),
+                   targets = Tensor::zeros({1}, DType::i32, kCuda);
+      softmax(x);
+      Tensor nll = Tensor::empty({1}, DType::f32, kCuda);
+      for (const DType gradient : {DType::bf16, DType::f32}) {
+        Tensor dlogits = Tensor::empty({1, n}, gradient, kCuda);
+        cross_entropy_rows(cuda_tag(kCuda), x, targets, 1, nll, dlogits);
+      }
+    }
+  }
+}
+
 BOOST_AUTO_TEST_CASE(what_launches_give_is_what_the_static_costs_take) {
   const emulation::SharedBytesGiven given;
-  run_everything();
+  run_attention();
+  run_rows();
   static_costs::DynamicShared found;
   for (const auto& [kernel, bytes] : given.of_kernel)
     if (bytes.second > 0)
