@@ -87,7 +87,7 @@ int bench_roofline(int argc, const char* const* argv, std::ostream& out) {
   if (!csv.empty()) require_writable_file(csv);
   const int64_t batch_size = model.batch_size(), n_token = batch_size * config.train_len;
   const auto parts =
-      step_parts(config, batch_size, attention_load(config, batch_size), rounds_logits);
+      step_parts(config, batch_size, attention_load(config, batch_size), card, rounds_logits);
 
   out << model.preset << ", " << fixed(static_cast<double>(parameter_count(config)) * 1e-6, 1)
       << "M parameters, " << batch_size << " x " << config.train_len << " tokens, vocabulary "

@@ -47,13 +47,16 @@ StepPart head(double n, double d, double v, bool rounds_logits) {
   return part;
 }
 
-// Logits, read again for their gradient where a row does not fit into registers.
-StepPart cross_entropy(double n, double v, bool rounds_logits) {
+// Logits, read again for their gradient where a row fits neither into registers nor, beside what
+// the kernel has itself, into shared memory.
+StepPart cross_entropy(double n, double v, double shared_bytes, bool rounds_logits) {
   StepPart part = {.name = "cross entropy"};
-  constexpr double kMostInRegisters = 512 * 16;
+  constexpr double kMostInRegisters = 512 * 16, kOwnBytes = 128;
   const double bytes = rounds_logits ? 2 : 4;
-  add(part, n * v, (v > kMostInRegisters ? 2 : 1) * bytes + 2,
-      rounds_logits ? "cross entropy of bfloat16" : "cross entropy");
+  const bool is_long = v > kMostInRegisters, is_kept = v * bytes + kOwnBytes <= shared_bytes;
+  const std::string way = is_long && is_kept ? "kept cross entropy" : "cross entropy";
+  add(part, n * v, (is_long && !is_kept ? 2 : 1) * bytes + 2,
+      rounds_logits ? way + " of bfloat16" : way);
   return part;
 }
 
@@ -74,12 +77,14 @@ std::vector<StepPart> attention(double n, double d, double n_layer, double pairs
 
 const std::vector<CardSheet>& card_sheets() {
   const auto bf16 = [](const char* name) { return 1e12 * card_tflops(name, DType::bf16); };
-  // NVIDIA's data sheets and architecture papers: H100 and H200 SXM, A100 SXM of 80 GB.
+  constexpr double kKiB = 1024;
+  // NVIDIA's data sheets and architecture papers: H100 and H200 SXM, A100 SXM of 80 GB. Shared
+  // memory by compute capability: CUDA C++ Programming Guide, technical specifications.
   static const std::vector<CardSheet> all = {
-      {"H100", 132, 1.83e9, bf16("H100"), 3.35e12, 128},
-      {"H200", 132, 1.83e9, bf16("H200"), 4.8e12, 128},
-      {"A100", 108, 1.41e9, bf16("A100"), 2.039e12, 64},
-      {"RTX4090", 128, 2.52e9, bf16("RTX 4090"), 1.008e12, 128},
+      {"H100", 132, 1.83e9, bf16("H100"), 3.35e12, 128, 227 * kKiB},
+      {"H200", 132, 1.83e9, bf16("H200"), 4.8e12, 128, 227 * kKiB},
+      {"A100", 108, 1.41e9, bf16("A100"), 2.039e12, 64, 163 * kKiB},
+      {"RTX4090", 128, 2.52e9, bf16("RTX 4090"), 1.008e12, 128, 99 * kKiB},
   };
   return all;
 }
@@ -112,7 +117,8 @@ PartTime time_of(const StepPart& part, const CardSheet& card, double efficiency)
 }
 
 std::vector<StepPart> step_parts(const ModelConfig& config, int64_t batch_size,
-                                 const AttentionLoad& load, bool rounds_logits) {
+                                 const AttentionLoad& load, const CardSheet& card,
+                                 bool rounds_logits) {
   const auto n = static_cast<double>(batch_size * config.train_len);
   const auto d = static_cast<double>(config.d_model), f = static_cast<double>(config.d_ff);
   const auto v = static_cast<double>(config.vocab_size);
@@ -147,8 +153,8 @@ std::vector<StepPart> step_parts(const ModelConfig& config, int64_t batch_size,
   add(embedding, n * std::min(n, 1024.0), 0, "pairs of ids");
   embedding.bytes += 3 * 4 * v * n_chunk;  // counts: zeros, sums
 
-  std::vector<StepPart> parts = {head(n, d, v, rounds_logits), cross_entropy(n, v, rounds_logits),
-                                 layers};
+  std::vector<StepPart> parts = {head(n, d, v, rounds_logits),
+                                 cross_entropy(n, v, card.shared_bytes, rounds_logits), layers};
   for (StepPart& part :
        attention(n, d, n_layer, load.score_pairs, static_cast<double>(config.head_dim())))
     parts.push_back(std::move(part));

@@ -16,6 +16,7 @@ struct CardSheet {
   double bf16_flop_per_s = 0;  ///< of tensor cores, dense, summed in float32
   double bytes_per_s = 0;      ///< of its memory
   double fp32_lanes = 0;       ///< of a multiprocessor
+  double shared_bytes = 0;     ///< shared memory that a block may have
 
   /// Instructions of a thread: four warps of each multiprocessor issue one in a cycle.
   double issue_per_s() const { return n_sm * 4 * 32 * clock_hz; }
@@ -56,7 +57,8 @@ struct AttentionLoad {
 /// The parts of one training step in bfloat16 on a card, of one process and a batch that is not
 /// accumulated. rounds_logits: `train --logits bf16`.
 std::vector<StepPart> step_parts(const ModelConfig& config, int64_t batch_size,
-                                 const AttentionLoad& load, bool rounds_logits = false);
+                                 const AttentionLoad& load, const CardSheet& card,
+                                 bool rounds_logits = false);
 
 /// Pairs in the tiles of 64 queries and 64 keys that hold a visible one: of one head of one
 /// sequence of n tokens, causal, with a window (0: none) and sinks.

@@ -58,7 +58,8 @@ BOOST_AUTO_TEST_CASE(a_part_takes_the_longest_of_its_bounds) {
 BOOST_AUTO_TEST_CASE(the_parts_of_a_small_step_are_those_counted_by_hand) {
   const ModelConfig config = small_model();
   std::map<std::string, StepPart> parts;
-  for (const StepPart& part : step_parts(config, 1, {tile_pairs(64, 0, 0), 1}))
+  const CardSheet& card = card_sheet("H100");
+  for (const StepPart& part : step_parts(config, 1, {tile_pairs(64, 0, 0), 1}, card))
     parts[part.name] = part;
   BOOST_TEST(parts.size() == 11u);
   BOOST_TEST(parts["head products"].tensor_flop == 6. * 64 * 64 * 128);
@@ -78,11 +79,33 @@ BOOST_AUTO_TEST_CASE(the_parts_of_a_small_step_are_those_counted_by_hand) {
                                          2. * (4 * 4096 + 2 * 64 * 256 + 5 * 64 + 256 + 8192));
   BOOST_TEST(parts["embedding"].bytes == 8. * 4096 + 4 * 8192 + 4 * 4096 + 12 * 128);
   for (const StepPart& part :
-       step_parts(config, 1, {tile_pairs(64, 0, 0), 1}, /*rounds_logits=*/true))
+       step_parts(config, 1, {tile_pairs(64, 0, 0), 1}, card, /*rounds_logits=*/true))
     parts[part.name] = part;
   BOOST_TEST(parts["head products"].bytes == 40960 + 40960 + 57344);
   BOOST_TEST(parts["cross entropy"].bytes == 8192 * 4);
   BOOST_TEST(parts["cross entropy"].instructions == 8192 / 8 * 306);
+}
+
+// Rows of up to 512 x 16 logits stay in registers, others in shared memory where it has room: of a
+// vocabulary of 50304 that is 196.5 KiB in float32 and 98.25 KiB in bfloat16.
+BOOST_AUTO_TEST_CASE(logits_are_read_again_where_the_card_has_no_room_for_a_row) {
+  const auto bytes_of_logit = [](const char* card, int64_t vocab_size, bool rounds_logits) {
+    ModelConfig config = small_model();
+    config.vocab_size = vocab_size;
+    const auto parts = step_parts(config, 1, {}, card_sheet(card), rounds_logits);
+    BOOST_TEST_REQUIRE(parts[1].name == "cross entropy");
+    return parts[1].bytes / static_cast<double>(config.train_len * vocab_size);
+  };
+  for (const char* card : {"H100", "H200"}) BOOST_TEST(bytes_of_logit(card, 50304, false) == 4 + 2);
+  for (const char* card : {"A100", "RTX4090"})
+    BOOST_TEST(bytes_of_logit(card, 50304, false) == 4 + 4 + 2);
+  for (const CardSheet& card : card_sheets()) {
+    BOOST_TEST(bytes_of_logit(card.name.c_str(), 50304, true) == 2 + 2);
+    BOOST_TEST(bytes_of_logit(card.name.c_str(), 8192, false) == 4 + 2);
+  }
+  BOOST_TEST(bytes_of_logit("H100", 58080, false) == 4 + 2);
+  BOOST_TEST(bytes_of_logit("H100", 58112, false) == 4 + 4 + 2);
+  BOOST_TEST(bytes_of_logit("RTX4090", 51200, true) == 2 + 2 + 2);
 }
 
 BOOST_AUTO_TEST_CASE(attention_computes_the_tiles_with_a_visible_pair) {
