@@ -32,7 +32,7 @@ Arm gauss_wht2();
 Arm gauss_bias2();
 Arm gauss_bias3();
 
-/// "trained at 2 L": the group of arms of this training length, in units of the shortest.
+/// "trained at 2 L": the group of the arms of this training length, in units (scale.h).
 std::string trained_at(double length);
 
 /// P1 of the tables at 1, 2, 4, 8 and 16 L.

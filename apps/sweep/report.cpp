@@ -40,8 +40,6 @@ std::vector<const Evidence::Item*> deciding(const Evidence& evidence, size_t mos
   return found;
 }
 
-std::string shortened(double value) { return eval::short_number(value); }
-
 }  // namespace
 
 Report report_of(const SweepFolder& folder, const Results& results) {
@@ -77,8 +75,8 @@ std::string summary_of(const Evidence& evidence) {
   const std::vector<const Evidence::Item*> items = deciding(evidence, 3);
   if (!items.empty())
     text += concat(": ", joined(items, "; ", [](const Evidence::Item* item) {
-                     return concat(item->what, " = ", shortened(item->value), " (", item->condition,
-                                   ')');
+                     return concat(item->what, " = ", eval::short_number(item->value), " (",
+                                   item->condition, ')');
                    }));
   for (const std::string& note : evidence.notes()) text += concat(text.empty() ? "" : ". ", note);
   return text;

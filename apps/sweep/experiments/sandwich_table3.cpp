@@ -29,8 +29,8 @@ std::vector<Arm> main_arms() {
 const std::vector<double> kBeyond = {2, 4, 8, 16};
 
 // `lower` is below `higher` at a length.
-void is_below(const Measured& m, Evidence& e, const char* lower, const char* higher,
-              double length) {
+void perplexity_below(const Measured& m, Evidence& e, const char* lower, const char* higher,
+                      double length) {
   e.below(concat("PPL ", length_text(length), ", ", lower, " / ", higher),
           m.perplexity(lower, length) / m.perplexity(higher, length), 1);
 }
@@ -69,7 +69,7 @@ void s_t3_4(const Measured& m, Evidence& e) {
 void s_t3_5(const Measured& m, Evidence& e) {
   if (!m.is_on("arxiv") && !m.is_on("github")) return;
   for (const char* other : {"ALiBi", "Sinusoidal", "Rotary"})
-    for (const double length : kBeyond) is_below(m, e, "Sandwich", other, length);
+    for (const double length : kBeyond) perplexity_below(m, e, "Sandwich", other, length);
   if (!(m.perplexity("Sandwich", 16) > m.perplexity("ALiBi", 16))) return;
   explain_order(m, e, "Sandwich", "ALiBi");
   const PlannedDataset* const topic = m.dataset_named("topic");
@@ -85,8 +85,8 @@ void s_t3_5(const Measured& m, Evidence& e) {
 
 void s_t3_6(const Measured& m, Evidence& e) {
   if (!m.is_on("openwebtext2")) return;
-  for (const double length : {2.0, 4.0}) is_below(m, e, "Sandwich", "ALiBi", length);
-  for (const double length : {8.0, 16.0}) is_below(m, e, "ALiBi", "Sandwich", length);
+  for (const double length : {2.0, 4.0}) perplexity_below(m, e, "Sandwich", "ALiBi", length);
+  for (const double length : {8.0, 16.0}) perplexity_below(m, e, "ALiBi", "Sandwich", length);
 }
 
 void s_t3_7(const Measured& m, Evidence& e) {
@@ -102,7 +102,7 @@ void s_t3_8(const Measured& m, Evidence& e) {
 
 void s_t3_9(const Measured& m, Evidence& e) {
   for (const double length : {1.0, 2.0, 4.0, 8.0, 16.0})
-    is_below(m, e, "KERPLE-log", "Sandwich", length);
+    perplexity_below(m, e, "KERPLE-log", "Sandwich", length);
 }
 
 void s_t3_10(const Measured& m, Evidence& e) {
