@@ -1,5 +1,6 @@
 #pragma once
 
+#include "engine/rotation.h"
 #include "engine/tensor.h"
 
 namespace farfield {
@@ -19,6 +20,9 @@ struct Heads {
   /// their shapes and begin at their first rows, but the rows of a head are 3 H K elements apart,
   /// and those of two heads at a position 3 K: for kernels that know (attends_to_packed_heads()).
   Tensor packed = {};
+  /// What q and k of packed heads have been turned by, without far copies: gradients are those of
+  /// the heads before that.
+  Rotation turned_by = {};
 
   /// Those of qkv [B, T, 3 H K], laid out as [head][q | k | v][K].
   static Heads in(const Tensor& qkv, int64_t n_head) {

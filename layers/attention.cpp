@@ -37,10 +37,7 @@ Tensor Attention::operator()(const Tensor& x, const posenc::Composition::Layer& 
                   .stream = drop.stream("attention weights"),
                   .first_head = drop.first * n_head + own.begin,
                   .n_head = n_head};
-  const Tensor projected = qkv(x);  // [B, T, 3 H K]
-  if (!position.rotation.cos.defined()) return dense(attention(projected, own.size(), rule));
-  const Heads heads = split_heads(projected, own.size(), position.rotation);
-  return dense(attention(heads.q, heads.k, heads.v, rule, heads.far));
+  return dense(attention(qkv(x), own.size(), rule, position.rotation));
 }
 
 Tensor Attention::last_rows(const Tensor& x, const posenc::Composition::Layer& position,

@@ -58,10 +58,11 @@ inline constexpr KernelWork kKernelWork[] = {
     {"attention backward", "attention_backward_queries_plain.cu",
      "attention_backward_kernel<(Side)1, (Sums)0, false, BFloat16, 64, PlainScores<BFloat16> >",
      kWayTaken, 16, 431, 96},
-    {"split_heads", "split_heads.cu", "split_heads_kernel<8, false, BFloat16>", kWhole, 8, 450,
-     128},
-    {"split_heads", "split_heads.cu", "split_heads_backward_kernel<8, false, BFloat16>", kWhole, 8,
-     458, 128},
+    // a unit of q and one of k, of 16 components each; the gradient of either
+    {"turned heads", "split_heads.cu", "turn_heads_kernel<8, BFloat16>", kWhole, 16, 532, 144},
+    {"heads turned back", "attention_backward_keys_plain.cu",
+     "attention_backward_kernel<(Side)0, (Sums)0, false, BFloat16, 64, PlainScores<BFloat16> >", 6,
+     16, 251, 72},
     {"GELU", "pointwise.cu", "map_kernel<Gelu, BFloat16, BFloat16>", kWhole, 8, 255, 104},
     {"GELU", "linear.cu", "linear_backward_kernel<GeluSlope, BFloat16>", 0, 8, 310, 120},
     // rows of 768: a warp takes one, a thread 24

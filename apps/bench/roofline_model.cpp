@@ -60,7 +60,9 @@ StepPart cross_entropy(double n, double v, double shared_bytes, bool rounds_logi
   return part;
 }
 
-std::vector<StepPart> attention(double n, double d, double n_layer, double pairs, double head_dim) {
+std::vector<StepPart> attention(double n, double d, double n_layer, const AttentionLoad& load,
+                                double head_dim) {
+  const double pairs = load.score_pairs;
   StepPart forward = {.name = "attention forward"}, backward = {.name = "attention backward"};
   // q k^T and the sum of v; of the gradients q k^T and dy v^T twice, once over keys, which gives dk
   // and dv, and once over queries, which gives dq.
@@ -68,6 +70,8 @@ std::vector<StepPart> attention(double n, double d, double n_layer, double pairs
   backward.tensor_flop = 7 * 2 * head_dim * pairs;
   add(forward, pairs, 0, forward.name);
   add(backward, pairs, 0, backward.name);
+  // dq and dk, on their way from shared memory
+  add(backward, load.n_turned_layer * 2 * n * d, 0, "heads turned back");
   forward.bytes = n_layer * 2 * n * d * 4;                 // q, k, v, out
   backward.bytes = n_layer * 2 * n * d * (2 + 2 * 4 + 3);  // sums of out dy; q, k, v, dy; gradients
   return {forward, backward};
@@ -131,8 +135,8 @@ std::vector<StepPart> step_parts(const ModelConfig& config, int64_t batch_size,
   add_products(layers, n_layer, n, d, f);
   add_products(layers, n_layer, n, f, d);
 
-  StepPart split = {.name = "split_heads"};  // q, k and v in and out, forward and backward
-  add(split, load.n_turned_layer * n * d, 2 * 12, split.name);
+  StepPart turn = {.name = "turned heads"};  // q and k, in and out where they lie
+  add(turn, load.n_turned_layer * n * d, 2 * 4, turn.name);
   StepPart gelu = {.name = "GELU"};  // u and y; u, dy and du, with the gradient of that bias
   add(gelu, n_layer * n * f, 4 + 6, gelu.name);
   StepPart norm = {.name = "LayerNorm"};  // x, branch, sum, y; sum, dy, dsum, dx
@@ -155,10 +159,9 @@ std::vector<StepPart> step_parts(const ModelConfig& config, int64_t batch_size,
 
   std::vector<StepPart> parts = {head(n, d, v, rounds_logits),
                                  cross_entropy(n, v, card.shared_bytes, rounds_logits), layers};
-  for (StepPart& part :
-       attention(n, d, n_layer, load.score_pairs, static_cast<double>(config.head_dim())))
+  for (StepPart& part : attention(n, d, n_layer, load, static_cast<double>(config.head_dim())))
     parts.push_back(std::move(part));
-  for (StepPart* part : {&split, &gelu, &norm, &adamw, &embedding})
+  for (StepPart* part : {&turn, &gelu, &norm, &adamw, &embedding})
     parts.push_back(std::move(*part));
   return parts;
 }

@@ -50,7 +50,7 @@ struct AttentionLoad {
   /// Pairs of a query and a key that are computed, of all sequences, heads and layers together
   /// (tile_pairs()).
   double score_pairs = 0;
-  /// Layers whose q and k are turned, by split_heads(): the others read them where they lie.
+  /// Layers whose q and k are turned, by a rotation without far copies.
   double n_turned_layer = 0;
 };
 

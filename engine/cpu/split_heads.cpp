@@ -190,4 +190,23 @@ void split_heads_backward(Cpu, const Heads& dheads, const Rotation& rotation, Te
   });
 }
 
+void turn_heads(Cpu, int64_t n_head, const Rotation& rotation, Tensor& qkv) {
+  const Shape heads{qkv.dim(0), n_head, qkv.dim(1), qkv.dim(2) / (3 * n_head)};
+  dispatch_float(qkv.dtype(), [&](auto type) {
+    using T = decltype(type);
+    using A = Accumulate<T>;
+    T* const data = qkv.data<T>();
+    for_each_head<T>(
+        heads, rotation,
+        [&](int64_t row, int64_t, const HeadTurns<A>& turns, const Turner& turner, A* room) {
+          const auto turn = [&](T* head, const Turn<A>& by) {
+            turner.turn<false>(head, by, room);
+            convert(room, turner.head_dim, head);
+          };
+          turn(data + row, turns.q);
+          turn(data + row + turner.head_dim, turns.k);
+        });
+  });
+}
+
 }  // namespace farfield

@@ -60,9 +60,10 @@ template <class T>
 class BackwardPass {
  public:
   BackwardPass(Cuda device, const Problem<T>& p, const AttentionRows& rows, const Tensor& out,
-               const Tensor& dout)
+               const Tensor& dout, const Rotation& turned_by)
       : device_(device),
         p_(p),
+        turned_by_(turned_by),
         rows_(floats(device, shape_of(p.heads(), (p.n_query + kTile - 1) / kTile * kTile,
                                       sizeof(Row) / 4))) {
     auto* const to = reinterpret_cast<Row*>(rows_.data<float>());
@@ -81,6 +82,7 @@ class BackwardPass {
     BackwardArguments<T> args = args_;
     args.dx = grads.dheads.k.data<T>();
     args.dv = grads.dheads.v.data<T>();
+    args.turned_by = Angles::of_k(turned_by_);
     const bool by_distance = !p_.ids && !p_.far_ids_q;
     Tensor feature = grads.drow_bias.feature;
     const bool has_tables =
@@ -114,6 +116,7 @@ class BackwardPass {
   void queries(AttentionGrads& grads) const {
     BackwardArguments<T> args = args_;
     args.dx = grads.dheads.q.data<T>();
+    args.turned_by = Angles::of_q(turned_by_);
     args.n_slot = tiles_of<T>(p_.n_query, p_.head_dim) * p_.n_batch;
     RowBias& row_bias = grads.drow_bias;
     const int64_t n_segment = p_.row_bias.n_knot + 1;
@@ -169,6 +172,7 @@ class BackwardPass {
 
   Cuda device_;
   const Problem<T>& p_;
+  const Rotation& turned_by_;
   Tensor rows_;  // Row
   BackwardArguments<T> args_;
 };
@@ -183,7 +187,7 @@ void attention_backward(Cuda device, const Heads& heads, const AttentionRule& ru
   dispatch_device_float(heads.q.dtype(), [&](auto type) {
     using T = decltype(type);
     const attention_cuda::Problem<T> p(heads, rule);
-    const attention_cuda::BackwardPass<T> pass(device, p, rows, out, dout);
+    const attention_cuda::BackwardPass<T> pass(device, p, rows, out, dout, heads.turned_by);
     pass.keys(grads);
     pass.queries(grads);
     if (p.far_q) pass.far(grads);

@@ -7,6 +7,7 @@
 #include "engine/cuda/attention_diagonals.cuh"
 #include "engine/cuda/attention_normalizer.cuh"
 #include "engine/cuda/attention_row_bias_sums.cuh"
+#include "engine/cuda/attention_turn_back.cuh"
 #include "engine/cuda/context.h"
 
 namespace farfield::attention_cuda {
@@ -30,6 +31,7 @@ struct BackwardArguments {
 
   T *dx = nullptr, *dv = nullptr;  ///< dx: dk or dq; dv null: not now
   bool is_far = false;             ///< dx is that of the far copies
+  Angles turned_by = {};           ///< dx is of heads before they were turned by these
 
   int n_slot = 0;  ///< blocks of each head h; slot s of n walks items s, 2n - 1 - s, 2n + s, ...
   /// [H, n_slot, S]: gradients by distance of bias, weight and the row bias' features; or null.
@@ -225,17 +227,19 @@ __global__ void __launch_bounds__(kBlock, kBlocks<D, Scores>)
   const Lane lane{S::first_row(), S::first_column(), S::first_row() + in_warp / 4, in_warp % 4 * 2};
   const auto slot = static_cast<int>(blockIdx.x), h = static_cast<int>(blockIdx.y);
   const int n_own = kOwnsKeys ? p.n_key : p.n_query;
-  const int n_tiles = (n_own + kTileRows - 1) / kTileRows, n_items = n_tiles * p.n_batch;
+  // Not kept over an item, for want of registers.
+  const auto n_tiles = [&] { return (computed_anew(n_own) + kTileRows - 1) / kTileRows; };
+  const auto n_items = [&] { return n_tiles() * p.n_batch; };
   TableGradients<S, Scores::kIsGeneral> dtables;
   if constexpr (kMakesTables)
     if (args.bias || args.weight || args.feature) tables.clear();
 
-  for (int round = 0; round * args.n_slot < n_items; ++round) {
+  for (int round = 0; round * args.n_slot < n_items(); ++round) {
     const int item = round * args.n_slot + (round % 2 == 0 ? slot : args.n_slot - 1 - slot);
-    if (item >= n_items) continue;
+    if (item >= n_items()) continue;
     const int head = item % p.n_batch * p.n_head + h;
     const int tile = item / p.n_batch;  // those with the most work first
-    const int own = (kOwnsKeys ? tile : n_tiles - 1 - tile) * kTileRows;
+    const int own = (kOwnsKeys ? tile : n_tiles() - 1 - tile) * kTileRows;
     const HeadRows of_query = p.rows_of(head, p.n_query), of_key = p.rows_of(head, p.n_key);
     const auto queries = [&](const T* x, int i) { return p.rows(x, of_query, i); };
     const auto keys = [&](const T* x, int n) { return p.rows(x, of_key, n); };
@@ -260,8 +264,11 @@ __global__ void __launch_bounds__(kBlock, kBlocks<D, Scores>)
     SegmentWalk<S> walk(p.row_bias, args.segments, h, head, own, p.n_query, p.n_batch, p.n_head);
     [[maybe_unused]] float dx[1][kMakesDx ? S::kColumns / 8 : 1][4] = {};
     [[maybe_unused]] float dv[1][kMakesDv ? S::kColumns / 8 : 1][4] = {};
-    const TileList tiles = kOwnsKeys ? p.template query_tiles<kTileRows, kLoop>(own)
-                                     : p.template key_tiles<kTileRows, kLoop>(own);
+    const auto tiles_of = [&p](int first) {
+      return kOwnsKeys ? p.template query_tiles<kTileRows, kLoop>(first)
+                       : p.template key_tiles<kTileRows, kLoop>(first);
+    };
+    const TileList tiles = tiles_of(own);
     const auto load_loop = [&](int t, int stage) {
       const int loop = tiles.at(t) * kLoop;
       scores.load(shared.scores[stage], kOwnsKeys ? loop : own, kOwnsKeys ? kLoop : kTileRows,
@@ -322,8 +329,11 @@ __global__ void __launch_bounds__(kBlock, kBlocks<D, Scores>)
       }
     }
 
-    if (kMakesTables && tiles.count() > 0)
-      dtables.finish(p.first_position() + tiles.at(tiles.count() - 1) * kLoop - own, p, args);
+    if constexpr (kMakesTables) {
+      const TileList walked = tiles_of(computed_anew(own));
+      if (walked.count() > 0)
+        dtables.finish(p.first_position() + walked.at(walked.count() - 1) * kLoop - own, p, args);
+    }
     if (!kOwnsKeys && Scores::kIsGeneral && args.segments) walk.finish();
     // Through the warp's own part of the tiles, whose rows only it reads, or warps beside it too.
     if (S::kRowWarps < kWarps || tiles.count() == 0) {
@@ -335,11 +345,21 @@ __global__ void __launch_bounds__(kBlock, kBlocks<D, Scores>)
     if constexpr (kMakesDv)
       if (args.dv) put_sums<S::kColumns>(dv[0], 1, 1, shared.own_y, lane.first, lane.first_column);
     __syncwarp();
-    const auto store = [&](const auto& sums, T* to) {
-      store_warp_rows<S::kColumns>(sums, lane.first, lane.first_column,
-                                   p.rows(to, p.rows_of(computed_anew(head), n_own), own));
+    const auto rows_to = [&](T* to) {
+      return p.rows(to, p.rows_of(computed_anew(head), n_own), own);
     };
-    if constexpr (kMakesDx) store(shared.own_x, args.dx);
+    const auto store = [&](const auto& sums, T* to) {
+      store_warp_rows<S::kColumns>(sums, lane.first, lane.first_column, rows_to(to));
+    };
+    if constexpr (kMakesDx) {
+      if (args.turned_by.half == 0) {
+        store(shared.own_x, args.dx);
+      } else {
+        if constexpr (S::kRowWarps < kWarps) __syncthreads();  // pairs lie in columns of two warps
+        store_turned_back<S>(shared.own_x, lane.first, rows_to(args.dx), args.turned_by,
+                             args.turned_by.row(computed_anew(head) / p.n_head, own));
+      }
+    }
     if constexpr (kMakesDv)
       if (args.dv) store(shared.own_y, args.dv);
   }

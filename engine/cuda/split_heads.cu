@@ -1,45 +1,41 @@
+#include <algorithm>
+#include <initializer_list>
 #include <limits>
 #include <type_traits>
 
 #include "engine/cuda/context.h"
-#include "engine/cuda/elements.cuh"
-#include "engine/kernels/split_heads.h"
+#include "engine/cuda/turn.cuh"
 
 namespace farfield {
 namespace {
 
-// A head of one position, its number in q [B, H, T, K], and the first of the components of a
-// thread.
+// A head of one position, its number in q [B, H, T, K], and the unit of a thread.
 struct Place {
   int64_t b, h, t, head;
-  int c;
+  int unit;
 };
 
 struct Layout {
-  int64_t n_elements, n_h, n_t;
+  int64_t n_rows, n_h, n_t;  // rows: heads of all positions
   int head_dim;
-  int half;  // pairs that are turned
-  bool interleaved;
 
-  Layout(const Shape& heads, const Rotation& rotation)
-      : n_elements(heads.numel()),
+  explicit Layout(const Shape& heads)
+      : n_rows(heads[0] * heads[1] * heads[2]),
         n_h(heads[1]),
         n_t(heads[2]),
-        head_dim(static_cast<int>(heads[3])),
-        half(rotation.cos.defined() ? static_cast<int>(rotation.cos.dim(-1)) : 0),
-        interleaved(rotation.interleaved) {}
+        head_dim(static_cast<int>(heads[3])) {}
 
-  // Of the i-th piece of kN components; pieces are counted in 32 bits, whose divisions take a
-  // fraction of the time.
+  // Of thread i, of n_unit a row; threads are counted in 32 bits where kN > 1 (fits()), whose
+  // divisions take a fraction of the time.
   template <int kN>
-  __device__ Place place(int64_t i) const {
+  __device__ Place place(int64_t i, int n_unit) const {
     using Index = std::conditional_t<kN == 1, int64_t, uint32_t>;
-    const auto piece = static_cast<Index>(i), pieces = static_cast<Index>(head_dim / kN);
+    const auto thread = static_cast<Index>(i), units = static_cast<Index>(n_unit);
     const auto of_t = static_cast<Index>(n_t), of_h = static_cast<Index>(n_h);
-    const Index head = piece / pieces, row = head / of_t;
+    const Index head = thread / units, row = head / of_t;
     return {static_cast<int64_t>(row / of_h), static_cast<int64_t>(row % of_h),
             static_cast<int64_t>(head % of_t), static_cast<int64_t>(head),
-            static_cast<int>(piece % pieces) * kN};
+            static_cast<int>(thread % units)};
   }
   // Where q of that head begins in qkv; k and v follow.
   __device__ int64_t row(const Place& p) const {
@@ -47,22 +43,7 @@ struct Layout {
   }
   // Whether threads can take kN components at once, of arrays that begin at multiples of 16 bytes.
   bool fits(int n) const {
-    return head_dim % n == 0 && (interleaved ? 2 * half : half) % n == 0 &&
-           n_elements / n <= std::numeric_limits<uint32_t>::max();
-  }
-};
-
-// Tables of angles, in rows of `half` for each position.
-struct Angles {
-  const float *cos = nullptr, *sin = nullptr, *scale = nullptr;
-  int64_t batch_stride = 0;
-
-  Angles(const Tensor& of_cos, const Tensor& of_sin, const Tensor& of_scale = {}) {
-    if (!of_cos.defined()) return;
-    cos = of_cos.data<float>();
-    sin = of_sin.data<float>();
-    if (of_scale.defined()) scale = of_scale.data<float>();
-    if (of_cos.rank() == 3) batch_stride = of_cos.dim(1) * of_cos.dim(2);
+    return head_dim % n == 0 && n_rows * head_dim / n <= std::numeric_limits<uint32_t>::max();
   }
 };
 
@@ -70,66 +51,11 @@ struct AllAngles {
   Angles q, k, far_q, far_k;
 
   explicit AllAngles(const Rotation& r)
-      : q(r.cos, r.sin, r.scale_q),
-        k(r.cos, r.sin, r.scale_k),
-        far_q(r.far.cos_q, r.far.sin_q),
-        far_k(r.far.cos_k, r.far.sin_k) {}
+      : q(Angles::of_q(r)),
+        k(Angles::of_k(r)),
+        far_q(r, r.far.cos_q, r.far.sin_q),
+        far_k(r, r.far.cos_k, r.far.sin_k) {}
 };
-
-template <int kN, class T>
-__device__ Vector<T, kN> load_whole(const T* from) {
-  return *reinterpret_cast<const Vector<T, kN>*>(from);
-}
-
-// Angles of kN pairs that follow each other.
-template <bool kIsBack, int kN>
-struct Turn {
-  Vector<float, kN> cos, sin;
-
-  __device__ Turn(const Angles& angles, int64_t at)
-      : cos(load_whole<kN>(angles.cos + at)), sin(load_whole<kN>(angles.sin + at)) {
-    const Vector<float, kN> scale = angles.scale ? load_whole<kN>(angles.scale + at) : ones();
-    for (int i = 0; i < kN; ++i) {
-      cos.at[i] = cos.at[i] * scale.at[i];
-      sin.at[i] = kIsBack ? -sin.at[i] * scale.at[i] : sin.at[i] * scale.at[i];
-    }
-  }
-  static __device__ Vector<float, kN> ones() {
-    Vector<float, kN> x;
-    for (int i = 0; i < kN; ++i) x.at[i] = 1;
-    return x;
-  }
-};
-
-// Components c to c + kN - 1 of a turned head; turned back when kIsBack.
-template <bool kIsBack, int kN, class T>
-__device__ Vector<float, kN> turned(const T* head, const Layout& layout, const Angles& angles,
-                                    const Place& p) {
-  const Vector<float, kN> own = widened(load_whole<kN>(head + p.c));
-  if (p.c >= 2 * layout.half) return own;
-  const int64_t row = p.b * angles.batch_stride + p.t * layout.half;
-  Vector<float, kN> y;
-  if constexpr (kN > 1)
-    if (layout.interleaved) {  // pairs are whole in a piece
-      const Turn<kIsBack, kN / 2> turn(angles, row + p.c / 2);
-      for (int i = 0; i < kN / 2; ++i) {
-        const float a = own.at[2 * i], b = own.at[2 * i + 1];
-        y.at[2 * i] = turned_first(a, b, turn.cos.at[i], turn.sin.at[i]);
-        y.at[2 * i + 1] = turned_second(a, b, turn.cos.at[i], turn.sin.at[i]);
-      }
-      return y;
-    }
-  const bool is_second = layout.interleaved ? p.c % 2 == 1 : p.c >= layout.half;
-  const int to_other = layout.interleaved ? 1 : layout.half;
-  const Vector<float, kN> other =
-      widened(load_whole<kN>(head + p.c + (is_second ? -to_other : to_other)));
-  const int pair = layout.interleaved ? p.c / 2 : is_second ? p.c - layout.half : p.c;
-  const Turn<kIsBack, kN> turn(angles, row + pair);
-  for (int i = 0; i < kN; ++i)
-    y.at[i] = is_second ? turned_second(other.at[i], own.at[i], turn.cos.at[i], turn.sin.at[i])
-                        : turned_first(own.at[i], other.at[i], turn.cos.at[i], turn.sin.at[i]);
-  return y;
-}
 
 // q, k and v by head, and the far copies, of gradients or values; null when there are none.
 template <class T>
@@ -137,52 +63,68 @@ struct Pointers {
   T *q, *k, *v, *far_q = nullptr, *far_k = nullptr;
 };
 
-// A thread takes kN components of each, at once. Without far copies half of the code is not there,
+template <int kN, class T>
+__device__ void copy_unit(const T* from, T* to, const UnitColumns& at) {
+  *reinterpret_cast<Vector<T, kN>*>(to + at.first) = load_whole<kN>(from + at.first);
+  if (at.second >= 0)
+    *reinterpret_cast<Vector<T, kN>*>(to + at.second) = load_whole<kN>(from + at.second);
+}
+
+// A thread takes a unit of each of q, k and v. Without far copies half of the code is not there,
 // and the registers that it takes are not either.
 template <int kN, bool kHasFar, class T>
 __global__ void split_heads_kernel(Layout layout, AllAngles angles, const T* qkv, Pointers<T> to) {
+  const int n_unit = angles.q.n_unit<kN>(layout.head_dim);
   const int64_t i = thread_index();
-  if (i >= layout.n_elements / kN) return;
-  const Place p = layout.place<kN>(i);
-  const int64_t at = p.head * layout.head_dim + p.c;
+  if (i >= layout.n_rows * n_unit) return;
+  const Place p = layout.place<kN>(i, n_unit);
+  const UnitColumns at = UnitColumns::of<kN>(p.unit, angles.q);
+  const int64_t begin = p.head * layout.head_dim;
   const T* const q = qkv + layout.row(p);
   const T* const k = q + layout.head_dim;
-  const auto put = [at](const Vector<T, kN>& x, T* heads) {
-    *reinterpret_cast<Vector<T, kN>*>(heads + at) = x;
-  };
-  put(narrowed<T>(turned<false, kN>(q, layout, angles.q, p)), to.q);
-  put(narrowed<T>(turned<false, kN>(k, layout, angles.k, p)), to.k);
-  put(load_whole<kN>(k + layout.head_dim + p.c), to.v);
+  Unit<false, kN>(q, at, angles.q, angles.q.row(p.b, p.t)).put(to.q + begin, at);
+  Unit<false, kN>(k, at, angles.k, angles.k.row(p.b, p.t)).put(to.k + begin, at);
+  copy_unit<kN>(k + layout.head_dim, to.v + begin, at);
   if constexpr (kHasFar) {
-    put(narrowed<T>(turned<false, kN>(q, layout, angles.far_q, p)), to.far_q);
-    put(narrowed<T>(turned<false, kN>(k, layout, angles.far_k, p)), to.far_k);
+    Unit<false, kN>(q, at, angles.far_q, angles.far_q.row(p.b, p.t)).put(to.far_q + begin, at);
+    Unit<false, kN>(k, at, angles.far_k, angles.far_k.row(p.b, p.t)).put(to.far_k + begin, at);
   }
 }
 
 template <int kN, bool kHasFar, class T>
 __global__ void split_heads_backward_kernel(Layout layout, AllAngles angles, Pointers<const T> from,
                                             T* dqkv) {
+  const int n_unit = angles.q.n_unit<kN>(layout.head_dim);
   const int64_t i = thread_index();
-  if (i >= layout.n_elements / kN) return;
-  const Place p = layout.place<kN>(i);
-  const int64_t head = p.head * layout.head_dim;
-  Vector<float, kN> dq = turned<true, kN>(from.q + head, layout, angles.q, p);
-  Vector<float, kN> dk = turned<true, kN>(from.k + head, layout, angles.k, p);
-  if constexpr (kHasFar) {  // summed before they are rounded
-    const Vector<float, kN> far_q = turned<true, kN>(from.far_q + head, layout, angles.far_q, p);
-    const Vector<float, kN> far_k = turned<true, kN>(from.far_k + head, layout, angles.far_k, p);
-    for (int j = 0; j < kN; ++j) {
-      dq.at[j] += far_q.at[j];
-      dk.at[j] += far_k.at[j];
-    }
-  }
-  T* const to = dqkv + layout.row(p) + p.c;
-  const auto put = [to, &layout](const Vector<T, kN>& x, int part) {
-    *reinterpret_cast<Vector<T, kN>*>(to + part * layout.head_dim) = x;
+  if (i >= layout.n_rows * n_unit) return;
+  const Place p = layout.place<kN>(i, n_unit);
+  const UnitColumns at = UnitColumns::of<kN>(p.unit, angles.q);
+  const int64_t begin = p.head * layout.head_dim;
+  T* const to = dqkv + layout.row(p);
+  // Of both copies they are summed before they are rounded.
+  const auto put = [&](const T* near, const Angles& by, const T* far, const Angles& far_by,
+                       T* head) {
+    Unit<true, kN> dx(near + begin, at, by, by.row(p.b, p.t));
+    if constexpr (kHasFar) dx.add(Unit<true, kN>(far + begin, at, far_by, far_by.row(p.b, p.t)));
+    dx.put(head, at);
   };
-  put(narrowed<T>(dq), 0);
-  put(narrowed<T>(dk), 1);
-  put(load_whole<kN>(from.v + head + p.c), 2);
+  put(from.q, angles.q, from.far_q, angles.far_q, to);
+  put(from.k, angles.k, from.far_k, angles.far_k, to + layout.head_dim);
+  copy_unit<kN>(from.v + begin, to + 2 * layout.head_dim, at);
+}
+
+// A thread takes a unit that is turned of q and of k, where they lie.
+template <int kN, class T>
+__global__ void turn_heads_kernel(Layout layout, Angles of_q, Angles of_k, T* qkv) {
+  const int n_unit = of_q.n_turned_unit<kN>();
+  const int64_t i = thread_index();
+  if (i >= layout.n_rows * n_unit) return;
+  const Place p = layout.place<kN>(i, n_unit);
+  const UnitColumns at = UnitColumns::of<kN>(p.unit, of_q);
+  T* const q = qkv + layout.row(p);
+  T* const k = q + layout.head_dim;
+  Unit<false, kN>(q, at, of_q, of_q.row(p.b, p.t)).put(q, at);
+  Unit<false, kN>(k, at, of_k, of_k.row(p.b, p.t)).put(k, at);
 }
 
 // The pointers of `heads`, of Element or const Element.
@@ -201,24 +143,29 @@ Pointers<Element> pointers(SomeHeads& heads) {
 // Calls f with the number of components that a thread takes: as many as 16 bytes hold where every
 // array and every part of a head begin at a multiple of that, else 1.
 template <class T, class F>
-void dispatch_piece(const Layout& layout, const AllAngles& angles, const Pointers<const T>& heads,
-                    const T* qkv, const F& f) {
+void dispatch_piece(const Layout& layout, bool are_aligned,
+                    const std::initializer_list<Angles>& angles, const F& f) {
   constexpr int kN = kPieceSize<T>;
-  bool fits =
-      layout.fits(kN) && is_aligned(qkv, heads.q, heads.k, heads.v, heads.far_q, heads.far_k);
-  for (const Angles* a : {&angles.q, &angles.k, &angles.far_q, &angles.far_k})
-    fits = fits && is_aligned(a->cos, a->sin, a->scale);
-  if (fits)
+  const bool fit = std::all_of(angles.begin(), angles.end(),
+                               [](const Angles& a) { return a.fits(kPieceSize<T>); });
+  if (fit && are_aligned && layout.fits(kN))
     f(std::integral_constant<int, kN>{});
   else
     f(std::integral_constant<int, 1>{});
+}
+
+template <class T, class F>
+void dispatch_piece(const Layout& layout, const AllAngles& angles, const Pointers<const T>& heads,
+                    const T* qkv, const F& f) {
+  dispatch_piece<T>(layout, is_aligned(qkv, heads.q, heads.k, heads.v, heads.far_q, heads.far_k),
+                    {angles.q, angles.k, angles.far_q, angles.far_k}, f);
 }
 
 }  // namespace
 
 void split_heads_forward(Cuda device, const Tensor& qkv, const Rotation& rotation, Heads& heads) {
   if (qkv.numel() == 0) return;
-  const Layout layout(heads.q.shape(), rotation);
+  const Layout layout(heads.q.shape());
   dispatch_device_float(qkv.dtype(), [&](auto type) {
     using T = decltype(type);
     const AllAngles angles(rotation);
@@ -226,8 +173,8 @@ void split_heads_forward(Cuda device, const Tensor& qkv, const Rotation& rotatio
       constexpr int kN = decltype(size)::value;
       launch(
           heads.far.defined() ? split_heads_kernel<kN, true, T> : split_heads_kernel<kN, false, T>,
-          blocks_for(layout.n_elements / kN), kThreads, 0, stream_of(device), layout, angles,
-          qkv.data<T>(), pointers<T>(heads));
+          blocks_for(layout.n_rows * angles.q.n_unit<kN>(layout.head_dim)), kThreads, 0,
+          stream_of(device), layout, angles, qkv.data<T>(), pointers<T>(heads));
     });
   });
 }
@@ -235,7 +182,7 @@ void split_heads_forward(Cuda device, const Tensor& qkv, const Rotation& rotatio
 void split_heads_backward(Cuda device, const Heads& dheads, const Rotation& rotation,
                           Tensor& dqkv) {
   if (dqkv.numel() == 0) return;
-  const Layout layout(dheads.q.shape(), rotation);
+  const Layout layout(dheads.q.shape());
   dispatch_device_float(dqkv.dtype(), [&](auto type) {
     using T = decltype(type);
     const AllAngles angles(rotation);
@@ -244,8 +191,23 @@ void split_heads_backward(Cuda device, const Heads& dheads, const Rotation& rota
       constexpr int kN = decltype(size)::value;
       launch(from.far_q ? split_heads_backward_kernel<kN, true, T>
                         : split_heads_backward_kernel<kN, false, T>,
-             blocks_for(layout.n_elements / kN), kThreads, 0, stream_of(device), layout, angles,
-             from, dqkv.data<T>());
+             blocks_for(layout.n_rows * angles.q.n_unit<kN>(layout.head_dim)), kThreads, 0,
+             stream_of(device), layout, angles, from, dqkv.data<T>());
+    });
+  });
+}
+
+void turn_heads(Cuda device, int64_t n_head, const Rotation& rotation, Tensor& qkv) {
+  if (qkv.numel() == 0 || rotation.cos.numel() == 0) return;
+  const Layout layout({qkv.dim(0), n_head, qkv.dim(1), qkv.dim(2) / (3 * n_head)});
+  dispatch_device_float(qkv.dtype(), [&](auto type) {
+    using T = decltype(type);
+    const Angles of_q = Angles::of_q(rotation), of_k = Angles::of_k(rotation);
+    T* const data = qkv.data<T>();
+    dispatch_piece<T>(layout, is_aligned(data), {of_q, of_k}, [&](auto size) {
+      constexpr int kN = decltype(size)::value;
+      launch(turn_heads_kernel<kN, T>, blocks_for(layout.n_rows * of_q.n_turned_unit<kN>()),
+             kThreads, 0, stream_of(device), layout, of_q, of_k, data);
     });
   });
 }

@@ -26,5 +26,9 @@ void split_heads_forward(Cuda, const Tensor& qkv, const Rotation& rotation, Head
 /// The reverse: rotates the gradients of q, k and their far copies back, and gathers dqkv.
 void split_heads_backward(Cpu, const Heads& dheads, const Rotation& rotation, Tensor& dqkv);
 void split_heads_backward(Cuda, const Heads& dheads, const Rotation& rotation, Tensor& dqkv);
+/// Turns q and k of qkv [B, T, H, 3, K] where they lie, to the bits that split_heads_forward() has
+/// of them. The rotation has no far copies.
+void turn_heads(Cpu, int64_t n_head, const Rotation& rotation, Tensor& qkv);
+void turn_heads(Cuda, int64_t n_head, const Rotation& rotation, Tensor& qkv);
 
 }  // namespace farfield

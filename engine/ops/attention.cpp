@@ -42,14 +42,18 @@ std::vector<Tensor> listed(AttentionGrads d) {
 }
 
 Heads detached(const Heads& heads) {
+  Rotation turned_by = heads.turned_by;
+  for_each_angle(turned_by, [](Tensor& table) { table = table.detach(); });
   return {.q = heads.q.detach(),
           .k = heads.k.detach(),
           .v = heads.v.detach(),
           .far = {heads.far.q.detach(), heads.far.k.detach()},
-          .packed = heads.packed.detach()};
+          .packed = heads.packed.detach(),
+          .turned_by = turned_by};
 }
 
-Tensor attention_to(const Heads& heads, const AttentionRule& rule) {
+// `heads` that come from `source`: they themselves, or packed heads before they were turned.
+Tensor attention_to(const Heads& heads, const Heads& source, const AttentionRule& rule) {
   check_attention(heads, rule);
   const Tensor& q = heads.q;
   const int64_t n_batch = q.dim(0), n_head = q.dim(1), n_query = q.dim(2), head_dim = q.dim(3);
@@ -58,7 +62,7 @@ Tensor attention_to(const Heads& heads, const AttentionRule& rule) {
   dispatch(q.device(), [&](auto tag) { attention_forward(tag, heads, rule, out, rows); });
 
   Tensor y = out.view({n_batch, n_query, n_head * head_dim});
-  const AttentionGrads inputs{heads, rule.bias, rule.weight, rule.row_bias};
+  const AttentionGrads inputs{source, rule.bias, rule.weight, rule.row_bias};
   const Heads kept = detached(heads);
   AttentionRule kept_rule = rule;
   for_each_table(kept_rule, [](Tensor& table) { table = table.detach(); });
@@ -104,17 +108,31 @@ Tensor attention_to(const Heads& heads, const AttentionRule& rule) {
 
 Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionRule& rule,
                  const FarHeads& far) {
-  return attention_to({.q = q, .k = k, .v = v, .far = far}, rule);
+  const Heads heads{.q = q, .k = k, .v = v, .far = far};
+  return attention_to(heads, heads, rule);
 }
 
-Tensor attention(const Tensor& qkv, int64_t n_head, const AttentionRule& rule) {
+Tensor attention(Tensor qkv, int64_t n_head, const AttentionRule& rule, const Rotation& rotation) {
   check_qkv("attention", qkv, n_head);
   require<ShapeError>(qkv.numel() > 0, "attention",
                       "expected qkv of shape [B, T, 3 H K], none of them 0, got ", qkv.shape());
-  if (dispatch(qkv.device(), [&](auto tag) { return attends_to_packed_heads(tag, qkv.dtype()); }))
-    return attention_to(Heads::in(qkv, n_head), rule);
-  const Heads heads = split_heads(qkv, n_head);
-  return attention(heads.q, heads.k, heads.v, rule);
+  check_rotation("attention", rotation, qkv, n_head);
+  const bool takes_packed =
+      dispatch(qkv.device(), [&](auto tag) { return attends_to_packed_heads(tag, qkv.dtype()); });
+  if (!takes_packed || rotation.far.cos_q.defined()) {
+    const Heads heads = split_heads(qkv, n_head, rotation);
+    qkv = {};  // not needed beside its copies
+    return attention(heads.q, heads.k, heads.v, rule, heads.far);
+  }
+  if (!rotation.cos.defined()) {
+    const Heads heads = Heads::in(qkv, n_head);
+    return attention_to(heads, heads, rule);
+  }
+  Tensor turned = qkv.is_sole_owner() ? qkv.detach() : qkv.clone();
+  dispatch(qkv.device(), [&](auto tag) { turn_heads(tag, n_head, rotation, turned); });
+  Heads heads = Heads::in(turned, n_head);
+  heads.turned_by = rotation;
+  return attention_to(heads, {.packed = qkv}, rule);
 }
 
 }  // namespace farfield

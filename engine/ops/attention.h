@@ -2,6 +2,7 @@
 
 #include "engine/attention_rule.h"
 #include "engine/heads.h"
+#include "engine/rotation.h"
 #include "engine/tensor.h"
 
 namespace farfield {
@@ -74,9 +75,11 @@ namespace farfield {
 Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionRule& rule = {},
                  const FarHeads& far = {});
 
-/// The same of the output of the QKV projection, qkv [B, T, 3 H K] as split_heads() takes it, which
-/// it leaves unturned: the same bits. A CUDA device reads the heads where they lie, and keeps no
-/// copies.
-Tensor attention(const Tensor& qkv, int64_t n_head, const AttentionRule& rule = {});
+/// The same of the output of the QKV projection, qkv [B, T, 3 H K], taken apart and turned as
+/// split_heads() does: the same bits. A CUDA device reads the heads where they lie and keeps no
+/// copies, unless the rotation has far copies; it turns them there when nobody else holds qkv (hand
+/// it over), else in a copy.
+Tensor attention(Tensor qkv, int64_t n_head, const AttentionRule& rule = {},
+                 const Rotation& rotation = {});
 
 }  // namespace farfield

@@ -7,21 +7,19 @@
 #include "engine/kernels.h"
 
 namespace farfield {
-namespace {
-
-void check_rotation(const Rotation& r, const Tensor& qkv, int64_t head_dim) {
-  require<ShapeError>(r.cos.defined() == r.sin.defined(), "split_heads",
+void check_rotation(std::string_view where, const Rotation& r, const Tensor& qkv, int64_t n_head) {
+  const int64_t head_dim = qkv.dim(2) / (3 * n_head);
+  require<ShapeError>(r.cos.defined() == r.sin.defined(), where,
                       "expected cos and sin together, got one of them");
   const Rotation::Far& far = r.far;
   const bool has_far = far.cos_q.defined();
   require<ShapeError>(has_far == far.sin_q.defined() && has_far == far.cos_k.defined() &&
                           has_far == far.sin_k.defined(),
-                      "split_heads",
-                      "expected all four tables of the far copies, got some of them");
+                      where, "expected all four tables of the far copies, got some of them");
   if (!r.cos.defined()) {
-    require<ShapeError>(!r.scale_q.defined() && !r.scale_k.defined(), "split_heads",
+    require<ShapeError>(!r.scale_q.defined() && !r.scale_k.defined(), where,
                         "expected cos and sin with a scale, got a scale alone");
-    require<ShapeError>(!has_far, "split_heads",
+    require<ShapeError>(!has_far, where,
                         "expected cos and sin with the tables of far copies, got these alone");
     return;
   }
@@ -29,18 +27,18 @@ void check_rotation(const Rotation& r, const Tensor& qkv, int64_t head_dim) {
   const int64_t b = qkv.dim(0), t = qkv.dim(1);
   const bool fits =
       (shape.rank() == 2 && shape[0] == t) || (shape.rank() == 3 && shape[0] == b && shape[1] == t);
-  require<ShapeError>(fits && 2 * shape[-1] <= head_dim, "split_heads",
+  require<ShapeError>(fits && 2 * shape[-1] <= head_dim, where,
                       "expected cos of shape [T, R/2] or [B, T, R/2] with B = ", b, ", T = ", t,
                       " and R <= head_dim = ", head_dim, ", got ", shape);
   const DType acc = accumulate_dtype(qkv.dtype());
   const auto check_table = [&](const Tensor& table, const char* name, const char* of_shape,
                                const Shape& wanted) {
     if (!table.defined()) return;
-    require<ShapeError>(table.shape() == wanted, "split_heads", "expected ", name, of_shape, wanted,
+    require<ShapeError>(table.shape() == wanted, where, "expected ", name, of_shape, wanted,
                         ", got ", table.shape());
-    require<DTypeError>(table.dtype() == acc, "split_heads", "expected ", name, " in ", acc,
-                        ", got ", table.dtype());
-    require<DeviceError>(table.device() == qkv.device(), "split_heads", "expected ", name, " on ",
+    require<DTypeError>(table.dtype() == acc, where, "expected ", name, " in ", acc, ", got ",
+                        table.dtype());
+    require<DeviceError>(table.device() == qkv.device(), where, "expected ", name, " on ",
                          qkv.device(), ", got ", table.device());
   };
   check_table(r.cos, "cos", " of the shape of cos, ", shape);
@@ -52,11 +50,9 @@ void check_rotation(const Rotation& r, const Tensor& qkv, int64_t head_dim) {
   check_table(far.sin_q, "far.sin_q", " of shape [T, R/2], ", far_shape);
   check_table(far.cos_k, "far.cos_k", " of shape [T, R/2], ", far_shape);
   check_table(far.sin_k, "far.sin_k", " of shape [T, R/2], ", far_shape);
-  require<ShapeError>(!has_far || (!r.scale_q.defined() && !r.scale_k.defined()), "split_heads",
+  require<ShapeError>(!has_far || (!r.scale_q.defined() && !r.scale_k.defined()), where,
                       "expected no scales beside the tables of far copies, which have none");
 }
-
-}  // namespace
 
 void check_qkv(std::string_view where, const Tensor& qkv, int64_t n_head) {
   require<ShapeError>(qkv.rank() == 3 && n_head > 0 && qkv.dim(2) % (3 * n_head) == 0, where,
@@ -66,8 +62,8 @@ void check_qkv(std::string_view where, const Tensor& qkv, int64_t n_head) {
 
 Heads split_heads(const Tensor& qkv, int64_t n_head, const Rotation& rotation) {
   check_qkv("split_heads", qkv, n_head);
+  check_rotation("split_heads", rotation, qkv, n_head);
   const int64_t head_dim = qkv.dim(2) / (3 * n_head);
-  check_rotation(rotation, qkv, head_dim);
   const Shape shape{qkv.dim(0), n_head, qkv.dim(1), head_dim};
   const auto make = [&] { return Tensor::empty(shape, qkv.dtype(), qkv.device()); };
   Heads heads{make(), make(), make()};

@@ -25,5 +25,8 @@ Heads split_heads(const Tensor& qkv, int64_t n_head, const Rotation& rotation = 
 
 /// Throws what split_heads() promises to when qkv is not what it takes.
 void check_qkv(std::string_view where, const Tensor& qkv, int64_t n_head);
+/// And when a rotation does not fit it, which check_qkv() has seen.
+void check_rotation(std::string_view where, const Rotation& rotation, const Tensor& qkv,
+                    int64_t n_head);
 
 }  // namespace farfield

@@ -1,5 +1,5 @@
-// Attention to heads where they lie in the output of a QKV projection, beside attention to copies
-// of them: the same bits.
+// Attention to heads where they lie in the output of a QKV projection, turned or not, beside
+// attention to copies of them: the same bits.
 
 #include <boost/test/unit_test.hpp>
 #include <functional>
@@ -7,6 +7,7 @@
 #include <string>
 
 #include "engine/autograd.h"
+#include "engine/ops/pointwise.h"
 #include "engine/ops/split_heads.h"
 #include "tests/support/attention_problem.h"
 #include "tests/support/both_devices.h"
@@ -102,6 +103,100 @@ BOOST_AUTO_TEST_CASE(heads_where_they_lie_give_the_bits_of_copies) {
           BOOST_TEST(same_bits(packed.at(name).to(Device{}), x.to(Device{})),
                      name << " of " << c.name << ' ' << s << ' ' << dtype << " on " << device);
       }
+}
+
+// A rotation of the first 2 half components of heads at n positions, each sequence at its own when
+// n_batch > 0.
+Rotation rotation_of(int64_t half, int64_t n, int64_t n_batch, bool interleaved, bool has_scales) {
+  const Shape shape = n_batch > 0 ? Shape{n_batch, n, half} : Shape{n, half};
+  const auto table = [&](uint64_t stream) { return normal(shape, stream, DType::f32); };
+  Rotation r{.cos = table(20), .sin = table(21), .interleaved = interleaved};
+  if (has_scales) r.scale_q = table(22), r.scale_k = table(23);
+  return r;
+}
+
+struct TurnedCase {
+  const char* name;
+  Sizes sizes;
+  int64_t half;
+  bool interleaved, has_scales, per_batch;
+  void (*change)(AttentionProblem&);
+};
+
+const TurnedCase kTurnedCases[] = {
+    {"all of a head", {2, 3, 70, 70, 64}, 32, false, false, false, [](auto&) {}},
+    {"neighbours", {1, 2, 70, 70, 64}, 32, true, true, false, add_tables},
+    {"a part of a head", {2, 2, 70, 70, 32}, 8, false, true, true, add_tables},
+    {"a part of neighbours", {2, 1, 40, 40, 16}, 4, true, false, true, [](auto&) {}},
+    {"a single pair", {1, 2, 20, 20, 8}, 1, false, false, false, [](auto&) {}},
+    {"unaligned", {2, 2, 40, 40, 6}, 3, false, true, false, [](auto& p) { p.add_bias(); }},
+    {"unaligned neighbours", {1, 2, 33, 33, 7}, 2, true, false, false, [](auto&) {}},
+    {"a half that no piece holds", {1, 2, 40, 40, 40}, 12, false, false, false, [](auto&) {}},
+    {"head_dim 160", {1, 2, 40, 40, 160}, 80, false, true, false, add_tables},
+    {"head_dim 200, unaligned half", {1, 1, 40, 40, 200}, 99, false, false, false, [](auto&) {}},
+    {"ids", {2, 2, 60, 60, 8}, 4, false, false, false, add_ids},
+    {"dropout", {2, 2, 70, 70, 8}, 4, true, false, false, drop},
+};
+
+BOOST_AUTO_TEST_CASE(heads_turned_where_they_lie_give_the_bits_of_copies) {
+  for (const DType dtype : {DType::f32, DType::bf16})
+    for (const TurnedCase& c : kTurnedCases) {
+      AttentionProblem p = make_problem(c.sizes, dtype);
+      c.change(p);
+      p = moved_to(kCuda, p);
+      const Sizes& s = c.sizes;
+      Rotation r =
+          rotation_of(c.half, s.queries, c.per_batch ? s.batch : 0, c.interleaved, c.has_scales);
+      for_each_angle(r, [](Tensor& x) { x = x.defined() ? x.to(kCuda) : x; });
+      const Tensor qkv =
+          normal({s.batch, s.queries, 3 * s.heads * s.head_dim}, 12, dtype).to(kCuda);
+      // A leaf is its caller's too; what comes of an op is handed over, as layers do it.
+      const auto kept =
+          results(qkv, p.rule, p.dout, [&](const Tensor& x, const AttentionRule& rule) {
+            return attention(x, s.heads, rule, r);
+          });
+      const auto given =
+          results(qkv, p.rule, p.dout, [&](const Tensor& x, const AttentionRule& rule) {
+            return attention(x * 1.0, s.heads, rule, r);
+          });
+      const auto copied =
+          results(qkv, p.rule, p.dout, [&](const Tensor& x, const AttentionRule& rule) {
+            const Heads heads = split_heads(x, s.heads, r);
+            return attention(heads.q, heads.k, heads.v, rule);
+          });
+      for (const auto& [name, x] : copied)
+        for (const auto& [way, found] : {std::pair("kept", &kept), std::pair("given", &given)})
+          BOOST_TEST(same_bits(found->at(name).to(Device{}), x.to(Device{})),
+                     name << " of " << c.name << ", " << way << ", " << s << ' ' << dtype);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(only_who_hands_heads_over_has_them_turned) {
+  Rotation r = rotation_of(4, 5, 0, false, false);
+  for_each_angle(r, [](Tensor& x) { x = x.defined() ? x.to(kCuda) : x; });
+  const Tensor values = normal({1, 5, 24}, 12, DType::f32).to(kCuda);
+  Tensor qkv = values.clone();
+  attention(qkv, 1, {}, r);
+  BOOST_TEST(same_bits(qkv.to(Device{}), values.to(Device{})));
+
+  const int64_t before = memory_stats(kCuda).current_bytes;
+  reset_peak_memory(kCuda);
+  Tensor large = Tensor::zeros({1, 5, 24 * 4096}, DType::f32, kCuda);
+  Rotation turned = rotation_of(4, 5, 0, false, false);
+  for_each_angle(turned, [](Tensor& x) { x = x.defined() ? x.to(kCuda) : x; });
+  attention(std::move(large), 4096, {}, turned);
+  // qkv and the output, a third of it; no copy
+  const double most = static_cast<double>(memory_stats(kCuda).peak_bytes - before);
+  BOOST_TEST(most < 1.5 * 5 * 24 * 4096 * 4);
+}
+
+BOOST_AUTO_TEST_CASE(a_rotation_that_does_not_fit_is_refused) {
+  const Tensor qkv = Tensor::zeros({2, 5, 24}, DType::f32, kCuda);
+  Rotation r = rotation_of(2, 4, 0, false, false);
+  for_each_angle(r, [](Tensor& x) { x = x.defined() ? x.to(kCuda) : x; });
+  BOOST_CHECK_EXCEPTION(attention(qkv, 2, {}, r), ShapeError,
+                        says("[attention] expected cos of shape [T, R/2] or [B, T, R/2]",
+                             "T = 5 and R <= head_dim = 4, got [4, 2]"));
 }
 
 BOOST_AUTO_TEST_CASE(what_is_no_projection_is_refused) {
