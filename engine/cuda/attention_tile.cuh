@@ -191,6 +191,21 @@ __device__ void multiply(float (&sum)[4], const Left<T>& left, const Right<T>& r
   }
 }
 
+/// The same for a sum over many tiles. Tensor cores drop the bits that do not fit, and over a long
+/// sum of one sign that is a bias (8192 keys: 7e-5). So the product of float32 parts is made apart
+/// and added with rounding; a bfloat16 result does not show it.
+template <class T>
+__device__ void multiply_apart(float (&sum)[4], const Left<T>& left, const Right<T>& right) {
+  if constexpr (kParts<T> == 1) {
+    multiply(sum, left, right);
+  } else {
+    float product[4] = {};
+    multiply(product, left, right);
+#pragma unroll
+    for (int i = 0; i < 4; ++i) sum[i] += product[i];
+  }
+}
+
 /// The 16 x 16 piece of a tile whose first element is at [row][column].
 template <class T, int D, int R>
 __device__ Left<T> load_left(const Tile<T, D, R>& tile, int row, int column) {
@@ -289,8 +304,8 @@ __device__ void add_weighted_rows(float (&sums)[kGroups][kColumns / 8][4],
       load_rights_transposed(b, tile, 8 * k, column + n);
 #pragma unroll
       for (int g = 0; g < kGroups; ++g) {
-        multiply(sums[g][n / 8], a[g], b[0]);
-        multiply(sums[g][n / 8 + 1], a[g], b[1]);
+        multiply_apart(sums[g][n / 8], a[g], b[0]);
+        multiply_apart(sums[g][n / 8 + 1], a[g], b[1]);
       }
     }
   }

@@ -1,8 +1,10 @@
 #include "engine/cuda/blas.h"
 
+#include <cstdlib>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <string_view>
 #include <utility>
 
 #include "engine/cuda/blas_plan.h"
@@ -20,6 +22,14 @@ namespace {
 // compute capability 9.0.
 constexpr uint64_t kMostWorkspaceBytes = uint64_t{32} << 20;
 
+// It would have the library drop 13 bits of each float32, whatever the product asks for.
+void refuse_tf32_override() {
+  const char* const said = std::getenv("NVIDIA_TF32_OVERRIDE");
+  require<BackendError>(said == nullptr || std::string_view(said) != "1", "cuda",
+                        "expected products in full float32, got NVIDIA_TF32_OVERRIDE=1 in the "
+                        "environment, which has them in TF32; unset it");
+}
+
 std::string library_version() { return concat("cuBLASLt ", cublasLtGetVersion()); }
 
 // The library on one device. Its only user at a time holds the mutex until the product is in the
@@ -27,15 +37,18 @@ std::string library_version() { return concat("cuBLASLt ", cublasLtGetVersion())
 // measured instead of a product makes products too, meanwhile: so the mutex is recursive.
 class Blas {
  public:
-  Blas() : context_(cublasLtCreate) {}
+  Blas() : context_(cublasLtCreate) { refuse_tf32_override(); }
 
   bool product(Cuda device, const BlasProduct& product, const std::function<void()>& instead) {
     const std::lock_guard lock(mutex_);
-    const Chosen& chosen = chosen_for(device, product, instead);
+    Chosen& chosen = chosen_for(device, product, instead);
     if (!chosen.algorithm) return false;
-    chosen.plan.run(context_.get(), product, *chosen.algorithm, product.first.c,
-                    workspace_.at_least(chosen.algorithm->workspace_bytes, product, device),
-                    stream_of(device));
+    if (!chosen.plan.run(context_.get(), product, *chosen.algorithm, product.first.c,
+                         workspace_.at_least(chosen.algorithm->workspace_bytes, product, device),
+                         stream_of(device))) {
+      chosen.algorithm = {};
+      return false;
+    }
     if (waits_for_each_launch()) wait_for_launch(stream_of(device), describe(product));
     return true;
   }
@@ -73,8 +86,8 @@ class Blas {
   };
   static constexpr size_t kMostChosen = 1024;  // a model has some dozens for each length
 
-  const Chosen& chosen_for(Cuda device, const BlasProduct& product,
-                           const std::function<void()>& instead) {
+  Chosen& chosen_for(Cuda device, const BlasProduct& product,
+                     const std::function<void()>& instead) {
     const BlasProblem problem(product);
     if (const auto found = chosen_.find(problem); found != chosen_.end()) return found->second;
     if (chosen_.size() >= kMostChosen) chosen_.clear();

@@ -139,7 +139,7 @@ std::vector<BlasAlgorithm> BlasPlan::proposed(cublasLtHandle_t context, const Bl
   const cublasStatus_t status =
       cublasLtMatmulAlgoGetHeuristic(context, description_.get(), b_.get(), a_.get(), c_.get(),
                                      c_.get(), preference.get(), n, found.data(), &n_found);
-  if (status == CUBLAS_STATUS_NOT_SUPPORTED) return {};
+  if (is_refusal(status)) return {};
   if (status != CUBLAS_STATUS_SUCCESS)
     cublas_check(status, "choice of an algorithm for a ", describe(product));
   std::vector<BlasAlgorithm> algorithms;
@@ -163,7 +163,7 @@ BlasAlgorithm BlasPlan::restored(cublasLtHandle_t context, const BlasProduct& pr
   return algorithm;
 }
 
-void BlasPlan::run(cublasLtHandle_t context, const BlasProduct& product,
+bool BlasPlan::run(cublasLtHandle_t context, const BlasProduct& product,
                    const BlasAlgorithm& algorithm, void* c, void* workspace,
                    cudaStream_t stream) const {
   set_epilogue_array(product);
@@ -172,7 +172,16 @@ void BlasPlan::run(cublasLtHandle_t context, const BlasProduct& product,
   const cublasStatus_t status = cublasLtMatmul(
       context, description_.get(), &alpha, p.b, b_.get(), p.a, a_.get(), &beta, c, c_.get(), c,
       c_.get(), &algorithm.words, workspace, algorithm.workspace_bytes, stream);
+  if (problem_.epilogue != BlasEpilogue::none && is_refusal(status)) return false;
   if (status != CUBLAS_STATUS_SUCCESS) cublas_check(status, describe(product));
+  return true;
+}
+
+// Whether the library has nothing for this. Of types and epilogues that do not go together it says
+// that too, or that a value is invalid, by version; a product without an epilogue is always valid.
+bool BlasPlan::is_refusal(cublasStatus_t status) const {
+  return status == CUBLAS_STATUS_NOT_SUPPORTED ||
+         (status == CUBLAS_STATUS_INVALID_VALUE && problem_.epilogue != BlasEpilogue::none);
 }
 
 }  // namespace farfield

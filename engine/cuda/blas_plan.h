@@ -70,8 +70,9 @@ class BlasPlan {
   /// One that was chosen before. BackendError when the library will not use it for this.
   BlasAlgorithm restored(cublasLtHandle_t context, const BlasProduct& product,
                          const ProductChoice& choice) const;
-  /// Puts the product into the stream, to c instead of its own place.
-  void run(cublasLtHandle_t context, const BlasProduct& product, const BlasAlgorithm& algorithm,
+  /// Puts the product into the stream, to c instead of its own place. False, and nothing done, when
+  /// the library will not make it with its epilogue after all; BackendError when it fails.
+  bool run(cublasLtHandle_t context, const BlasProduct& product, const BlasAlgorithm& algorithm,
            void* c, void* workspace, cudaStream_t stream) const;
 
  private:
@@ -80,6 +81,7 @@ class BlasPlan {
   static Layout layout(int64_t rows, int64_t columns, int64_t ld, DType dtype,
                        const BlasProblem& problem, int64_t stride);
   void set_epilogue_array(const BlasProduct& product) const;
+  bool is_refusal(cublasStatus_t status) const;
 
   BlasProblem problem_;
   Description description_;

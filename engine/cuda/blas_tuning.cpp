@@ -79,8 +79,10 @@ class Trial {
   void* c() { return beside_ ? beside_->data() : product_.first.c; }
   void run(const Candidate& candidate) {
     if (!candidate) return instead_();
-    plan_.run(context_, product_, *candidate, c(),
-              workspace_.at_least(candidate->workspace_bytes, product_, device_), stream_);
+    require<BackendError>(
+        plan_.run(context_, product_, *candidate, c(),
+                  workspace_.at_least(candidate->workspace_bytes, product_, device_), stream_),
+        "cuda", describe(product_), ": expected cuBLASLt to make what it proposed, it refuses");
   }
   size_t bytes_of_dbias() const {
     return product_.dbias ? static_cast<size_t>(product_.first.m) * sizeof(float) : 0;

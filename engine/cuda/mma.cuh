@@ -13,7 +13,8 @@ namespace farfield {
 ///           dimension, the first in its lower half: a[r] row group + 8 (r % 2), columns
 ///           2 member + 8 (r / 2) and the next; b[r] column group, rows 2 member + 8 r and the
 ///           next. c[i], d[i]: row group + 8 (i / 2), column 2 member + i % 2.
-/// Accuracy  products exact, sums in float32 in an order of the hardware's own
+/// Accuracy  products exact, sums in float32 in an order of the hardware's own, which drops bits
+///           below the last in place of rounding (Fasi et al. 2021, PeerJ Computer Science 7:e330)
 /// Source    PTX ISA, mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32; from sm_80 on
 __device__ inline void mma_m16n8k16(float (&d)[4], const uint32_t (&a)[4], const uint32_t (&b)[2],
                                     const float (&c)[4]) {

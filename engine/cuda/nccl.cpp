@@ -2,6 +2,8 @@
 
 #include <nccl.h>
 
+#include <atomic>
+#include <chrono>
 #include <exception>
 #include <mutex>
 #include <optional>
@@ -39,11 +41,21 @@ class NcclGroup final : public DeviceGroup {
     ncclUniqueId id{};
     if (processes_.is_first()) nccl_check(ncclGetUniqueId(&id), "a name for a group");
     processes_.broadcast(std::as_writable_bytes(std::span(id.internal)));
-    nccl_check(ncclCommInitRank(&group_, processes_.size(), id, processes_.rank()), "a group of ",
+    ncclComm_t group = nullptr;
+    nccl_check(ncclCommInitRank(&group, processes_.size(), id, processes_.rank()), "a group of ",
                processes_.size(), " processes, process ", processes_.rank(), " on ", device_,
                " (each needs a device of its own)");
+    group_ = group;
     watch_.emplace(
-        processes_, [this] { return stream_.is_busy(); }, [this] { abort(); });
+        processes_,
+        [this] {
+          cuda_tag(device_);  // of the watch's thread too: else it would make a context on cuda:0
+          return stream_.is_busy();
+        },
+        [this] {
+          cuda_tag(device_);
+          abort();
+        });
   }
   // After an error another process may be gone, for which the device would wait for ever.
   ~NcclGroup() override {
@@ -99,10 +111,14 @@ class NcclGroup final : public DeviceGroup {
     stream_.wait_for(ready_);
   }
 
-  // What the device is at ends, with any result.
+  // What the device is at ends, with any result. A call that has the lock for long waits on the
+  // host for a process that has ended, as the library does when it first connects to one: it ends
+  // by this alone.
   void abort() {
-    const std::lock_guard lock(mutex_);
-    if (group_ != nullptr) ncclCommAbort(std::exchange(group_, nullptr));
+    constexpr std::chrono::seconds kMostOfCall(2);
+    std::unique_lock lock(mutex_, std::defer_lock);
+    static_cast<void>(lock.try_lock_for(kMostOfCall));
+    if (ncclComm_t const group = group_.exchange(nullptr); group != nullptr) ncclCommAbort(group);
   }
 
   // Parts differ in size and are not in the order of the ranks: one call for each, all of them one
@@ -128,8 +144,8 @@ class NcclGroup final : public DeviceGroup {
   Device device_;
   Stream stream_;  // beside the one that tensors are computed in
   Event ready_, done_;
-  std::mutex mutex_;  // of group_, which the watch may end
-  ncclComm_t group_ = nullptr;
+  std::timed_mutex mutex_;  // of calls of group_, which the watch may end
+  std::atomic<ncclComm_t> group_ = nullptr;
   std::optional<PeerWatch> watch_;
 };
 

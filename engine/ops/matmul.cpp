@@ -64,6 +64,8 @@ Tensor linear(const Tensor& x, const Tensor& w, const Tensor& bias, Activation a
                         "], got bias", bias.shape());
     require<DTypeError>(bias.dtype() == w.dtype(), "linear", "expected bias in ", w.dtype(),
                         ", got ", bias.dtype());
+    require<DeviceError>(bias.device() == x.device(), "linear", "expected bias on ", x.device(),
+                         " like x, got it on ", bias.device());
   }
   const int64_t n_in = w.dim(1), n_out = w.dim(0);
   const int64_t n_rows = x.shape().product(0, x.rank() - 1);

@@ -128,6 +128,32 @@ BOOST_AUTO_TEST_CASE(dbias_that_the_library_does_not_sum_is_summed_before) {
   }
 }
 
+// Some versions say "invalid value" of an epilogue that they do not have for these types, and a
+// search that finds an algorithm does not promise that the product is made.
+BOOST_AUTO_TEST_CASE(an_epilogue_that_is_refused_late_is_done_apart) {
+  const auto agree = [](int64_t n) {
+    for (const DType dtype : {DType::f32, DType::bf16}) {
+      linear_agrees({{n}, 11, 21}, dtype, true, Activation::none);
+      weight_gradients_agree({n, 12, 23}, dtype);
+    }
+  };
+  {
+    const OtherBlas other;
+    emulated_blas().epilogue_search_status = CUBLAS_STATUS_INVALID_VALUE;
+    agree(67);
+  }
+  for (const cublasStatus_t status : {CUBLAS_STATUS_NOT_SUPPORTED, CUBLAS_STATUS_INVALID_VALUE}) {
+    const OtherBlas other;
+    emulated_blas().epilogue_product_status = status;
+    use_product_choices(kCuda, {});
+    agree(71);
+    const int before = emulated_blas().n_products;
+    agree(71);
+    // The second time none of them is asked for with its epilogue again: y, dx and dw of each.
+    BOOST_TEST(emulated_blas().n_products - before == 2 * 4);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(one_column_is_never_summed_by_the_library) {
   const int before = emulated_blas().n_heuristics;
   weight_gradients_agree({59, 12, 1}, DType::bf16);

@@ -13,6 +13,7 @@
 #include "tests/support/attention_problem.h"
 #include "tests/support/both_devices.h"
 #include "tests/support/messages.h"
+#include "tests/support/random_tensor.h"
 
 namespace farfield::test {
 BOOST_AUTO_TEST_SUITE(test_cuda_attention)  // ctest: gpu sanitize:slow
@@ -334,6 +335,19 @@ BOOST_AUTO_TEST_CASE(a_value_that_is_not_a_number_is_not_hidden) {
       x = Tensor::from(values, x.shape(), dtype);
       BOOST_TEST(std::isnan(on_device(p)().to_vector()[20 * 8 + 3]));
     }
+}
+
+// Tensor cores drop what does not fit into a sum; of values of one sign that would be the same way
+// each time.
+BOOST_AUTO_TEST_CASE(long_sums_in_float32_have_no_bias) {
+  const int64_t n_key = 4096;
+  AttentionProblem p = make_problem({1, 1, 16, n_key, 8}, DType::f32);
+  p.heads.v = random_tensor(p.heads.v.shape(), 3, 1, 2, DType::f32);
+  const std::vector<double> got = on_device(p)().to_vector(), want = p().to_vector();
+  double bias = 0;
+  for (size_t i = 0; i < got.size(); ++i)
+    bias += (got[i] / want[i] - 1) / static_cast<double>(got.size());
+  BOOST_TEST(std::abs(bias) < 1e-6);
 }
 
 BOOST_AUTO_TEST_CASE(working_memory_is_linear_in_the_length) {

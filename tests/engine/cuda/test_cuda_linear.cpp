@@ -28,6 +28,13 @@ BOOST_AUTO_TEST_CASE(a_bias_of_more_bits_is_rounded_like_a_weight) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(a_bias_on_another_device_is_refused) {
+  BOOST_CHECK_EXCEPTION(linear(Tensor::zeros({1, 2}, DType::f32, kCuda),
+                               Tensor::zeros({3, 2}, DType::f32, kCuda), Tensor::zeros({3})),
+                        DeviceError,
+                        says_exactly("[linear] expected bias on cuda:0 like x, got it on cpu"));
+}
+
 // The kernel itself: what the op never asks for, in place over dy and over u.
 BOOST_AUTO_TEST_CASE(the_way_back_through_the_activation_agrees) {
   enum class To { own, dy, u };

@@ -148,6 +148,9 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t handle, cublasLtM
   emulated_blas().reduction_schemes = preference->reduction_schemes;
   const Problem problem{*product, *a, *b, *c, *d};
   if (const cublasStatus_t status = problem.check(); status != CUBLAS_STATUS_SUCCESS) return status;
+  if (product->epilogue != CUBLASLT_EPILOGUE_DEFAULT &&
+      emulated_blas().epilogue_search_status != CUBLAS_STATUS_SUCCESS)
+    return emulated_blas().epilogue_search_status;
   const bool is_known = problem.summed() ? emulated_blas().sums_factors
                                          : product->epilogue == CUBLASLT_EPILOGUE_DEFAULT ||
                                                emulated_blas().adds_bias;

@@ -135,6 +135,9 @@ struct Blas {
   bool adds_bias = true;                 ///< whether it finds one for this epilogue
   bool sums_factors = true;              ///< and for this
   cublasStatus_t product_status = CUBLAS_STATUS_SUCCESS;  ///< of a product that is well-formed
+  /// Of one with an epilogue: of the search, and of the product when an algorithm was found.
+  cublasStatus_t epilogue_search_status = CUBLAS_STATUS_SUCCESS;
+  cublasStatus_t epilogue_product_status = CUBLAS_STATUS_SUCCESS;
 };
 Blas& emulated_blas();
 

@@ -149,6 +149,9 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t prod
   if (!has_arrays || !has_bias || !has_workspace) return CUBLAS_STATUS_INVALID_VALUE;
   if (emulated_blas().product_status != CUBLAS_STATUS_SUCCESS)
     return emulated_blas().product_status;
+  if (product->epilogue != CUBLASLT_EPILOGUE_DEFAULT &&
+      emulated_blas().epilogue_product_status != CUBLAS_STATUS_SUCCESS)
+    return emulated_blas().epilogue_product_status;
 
   const int other = emulated_blas().n_products % 2;
   const bool changes = number == emulated_blas().changing;

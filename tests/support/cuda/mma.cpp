@@ -1,6 +1,7 @@
 #include "tests/support/cuda/mma.h"
 
 #include <bit>
+#include <cmath>
 
 #include "tests/support/cuda/block.h"
 
@@ -19,6 +20,14 @@ float half_of(uint32_t pair, int i) {
   return std::bit_cast<float>(i == 0 ? pair << 16 : pair & 0xffff0000u);
 }
 
+// As tensor cores leave a sum: without the bits that do not fit, infinite where it is too large.
+float toward_zero(double x) {
+  const auto rounded = static_cast<float>(x);
+  const bool is_beyond = std::abs(static_cast<double>(rounded)) > std::abs(x);
+  const auto bits = std::bit_cast<uint32_t>(rounded);
+  return is_beyond && !std::isinf(rounded) ? std::bit_cast<float>(bits - 1) : rounded;
+}
+
 // PTX ISA, "Matrix Fragments for mma.m16n8k16 with floating point type": lane = 4 group + member.
 // a[r] holds row group + 8 (r % 2), columns 2 member + 8 (r / 2) and the next; b[r] rows
 // 2 member + 8 r and the next of column group; c[i] row group + 8 (i / 2), column 2 member + i % 2.
@@ -35,11 +44,11 @@ void multiply(void* const* lanes) {
     for (int r = 0; r < 4; ++r) d[group + r / 2 * 8][2 * member + r % 2] = lane.c[r];
   }
   for (int m = 0; m < 16; ++m) {
-    float row[8];  // stays in a register
+    double row[8];  // stays in registers
     for (int n = 0; n < 8; ++n) row[n] = d[m][n];
     for (int k = 0; k < 16; ++k)
-      for (int n = 0; n < 8; ++n) row[n] += a[m][k] * b[k][n];
-    for (int n = 0; n < 8; ++n) d[m][n] = row[n];
+      for (int n = 0; n < 8; ++n) row[n] += static_cast<double>(a[m][k]) * b[k][n];
+    for (int n = 0; n < 8; ++n) d[m][n] = toward_zero(row[n]);
   }
   for (int i = 0; i < 32; ++i) {
     const auto& lane = *static_cast<const MmaLane*>(lanes[i]);
