@@ -21,7 +21,9 @@ enum class Work {
   pointwise,  ///< a few operations on each element
   reduction,  ///< a sum or a norm over up to a few thousand elements of size one
   product,    ///< a matrix product or attention, inner dimension up to a few hundred
-  gradient,   ///< a gradient in float64 against central differences of step 1e-5
+  /// products of bfloat16 summed by tensor cores into float32, over up to a few thousand
+  tensor_core_sum,
+  gradient,  ///< a gradient in float64 against central differences of step 1e-5
 };
 
 /// What a result computed in `dtype` may differ from the same computed in float64, when the inputs
@@ -30,6 +32,9 @@ inline Tolerance tolerance(DType dtype, Work work) {
   // Central differences: truncation h^2 f'''/6 is about 1e-10, rounding eps/h about 2e-11; the rest
   // is room for steep functions.
   if (work == Work::gradient) return {1e-7, 1e-7};
+  // Tensor cores drop the bits that do not fit into a sum in place of rounding: 1000 products of
+  // numbers up to 2, in one go, differ from the exact sum by up to 3e-5 + 3e-5 of it.
+  if (work == Work::tensor_core_sum) return {1e-4, 1e-4};
   switch (dtype) {
     case DType::f64:  // eps is 2.2e-16; sums of a thousand terms lose a few hundred of them at
                       // worst

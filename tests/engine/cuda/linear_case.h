@@ -72,14 +72,15 @@ inline Inputs weight_gradients(const Device& device, const WeightGradientCase& o
   return results;
 }
 
-// To the last bits of float32: dbias of bfloat16, too, is summed and kept in that.
+// As sums in float32: dbias of bfloat16, too, is summed and kept in that.
 inline void weight_gradients_agree(const WeightGradientCase& of, DType dtype, bool wants_dw = true,
                                    bool wants_dbias = true) {
   const Inputs want = weight_gradients(Device{}, of, dtype, wants_dw, wants_dbias);
   const Inputs got = weight_gradients(kCuda, of, dtype, wants_dw, wants_dbias);
   BOOST_REQUIRE(got.size() == want.size());
   for (size_t i = 0; i < got.size(); ++i) {
-    const auto close = all_close(got[i], want[i], tolerance(DType::f32, Work::product));
+    const Work work = dtype == DType::bf16 ? Work::tensor_core_sum : Work::product;
+    const auto close = all_close(got[i], want[i], tolerance(DType::f32, work));
     BOOST_CHECK_MESSAGE(close, dtype << ' ' << of.n_rows << " rows of " << of.n_in << " and "
                                      << of.n_out << ", output " << i << ": " << close.message());
   }
