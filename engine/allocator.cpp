@@ -2,21 +2,27 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstdlib>
+#include <string_view>
 
 namespace farfield {
-namespace {
+
+bool Allocator::keeps_blocks() {
+  static const bool keeps = [] {
+    const char* const said = std::getenv("FARFIELD_KEEP_BLOCKS");
+    return kKeepsBlocks && (said == nullptr || std::string_view(said) != "0");
+  }();
+  return keeps;
+}
 
 // Eight sizes between two powers of two, at least 64 bytes apart. Exact where blocks are not kept,
-// so that the address sanitizer sees the first byte beyond the end, and where nothing is that
-// large.
-int64_t round_up(int64_t size_bytes) {
-  if (!Allocator::kKeepsBlocks || size_bytes > int64_t{1} << 60) return size_bytes;
+// so that a sanitizer sees the first byte beyond the end, and where nothing is that large.
+int64_t Allocator::round_up(int64_t size_bytes) const {
+  if (!keeps_ || size_bytes > int64_t{1} << 60) return size_bytes;
   const auto power = static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(size_bytes)));
   const int64_t step = std::max<int64_t>(64, power / 8);
   return (size_bytes + step - 1) / step * step;
 }
-
-}  // namespace
 
 void* Allocator::take(Blocks& blocks, int64_t size) {
   const auto found = blocks.find(size);
@@ -77,7 +83,7 @@ void Allocator::put_back(void* data, int64_t size) noexcept {
     return;  // lost, since recorded work may still use it
   }
   stats_.current_bytes -= size;
-  if (!kKeepsBlocks) return source_.put(data, size);
+  if (!keeps_) return source_.put(data, size);
   try {
     free_blocks_[size].push_back(data);
     stats_.cached_bytes += size;

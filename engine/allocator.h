@@ -16,8 +16,12 @@ namespace farfield {
 /// every time. Block sizes are rounded up by at most an eighth, so that near sizes share blocks.
 class Allocator {
  public:
-  /// Under the address sanitizer blocks go back at once and have their exact size: use after free
-  /// and overruns are seen.
+  /// Where blocks are not kept they go back at once and have their exact size, so that use after
+  /// free and overruns are seen: by the address sanitizer, under which none are, and by a device's
+  /// own (compute-sanitizer), with FARFIELD_KEEP_BLOCKS=0 in the environment, which is read once.
+  static bool keeps_blocks();
+
+  /// False under the address sanitizer.
 #if defined(__SANITIZE_ADDRESS__)
   static constexpr bool kKeepsBlocks = false;
 #elif defined(__has_feature)
@@ -39,7 +43,8 @@ class Allocator {
     int64_t (*available)() = nullptr;
   };
 
-  explicit Allocator(Source source) : source_(std::move(source)) {}
+  explicit Allocator(Source source, bool keeps = keeps_blocks())
+      : source_(std::move(source)), keeps_(keeps && kKeepsBlocks) {}
 
   class Reserve;
 
@@ -53,6 +58,7 @@ class Allocator {
 
  private:
   using Blocks = std::map<int64_t, std::vector<void*>>;  // by rounded size
+  int64_t round_up(int64_t size_bytes) const;
   /// One of these sizes that is taken out, or nullptr.
   static void* take(Blocks& blocks, int64_t size);
   void* from_cache(int64_t size);
@@ -61,6 +67,7 @@ class Allocator {
   [[noreturn]] void fail_without_memory(int64_t size_bytes) const;
 
   Source source_;
+  const bool keeps_;
   std::mutex mutex_;
   Blocks free_blocks_;
   std::vector<Reserve*> reserves_;

@@ -34,7 +34,7 @@ BOOST_AUTO_TEST_CASE(the_peak_covers_what_has_gone) {
 BOOST_AUTO_TEST_CASE(freed_bytes_are_kept_until_released) {
   release_cached_memory({});
   { const Storage storage(4096, {}); }
-  BOOST_TEST(memory_stats({}).cached_bytes == (Allocator::kKeepsBlocks ? 4096 : 0));
+  BOOST_TEST(memory_stats({}).cached_bytes == (Allocator::keeps_blocks() ? 4096 : 0));
   release_cached_memory({});
   BOOST_TEST(memory_stats({}).cached_bytes == 0);
 }

@@ -88,7 +88,7 @@ BOOST_AUTO_TEST_CASE(memory_of_the_device_is_counted_and_kept) {
   { const Storage storage(4096, kCuda); }
   BOOST_TEST(memory_stats(kCuda).current_bytes == before);
   BOOST_TEST(memory_stats(kCuda).peak_bytes == before + 4096);
-  BOOST_TEST(memory_stats(kCuda).cached_bytes == (Allocator::kKeepsBlocks ? 4096 : 0));
+  BOOST_TEST(memory_stats(kCuda).cached_bytes == (Allocator::keeps_blocks() ? 4096 : 0));
   release_cached_memory(kCuda);
   BOOST_TEST(memory_stats(kCuda).cached_bytes == 0);
 }
