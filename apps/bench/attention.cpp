@@ -141,7 +141,7 @@ int bench_attention(int argc, const char* const* argv, std::ostream& out) {
   Report report(out,
                 {"encoding", "length", "ms", "min", "max", "forward", "backward", "GFLOP/s",
                  "share", "against none", "extra MiB"},
-                24);
+                24, common.csv);
   LeftOut left_out;
   for (const int64_t length : lengths) {
     analysis::Samples peak;
@@ -170,7 +170,7 @@ int bench_attention(int argc, const char* const* argv, std::ostream& out) {
     if (!left_out.refusal) left_out.refusal = here.refusal;
   }
   for (const std::string& line : left_out.lines) out << line;
-  report.close(common.csv);
+  report.print_memory();
   left_out.rethrow();
   return cli::kDone;
 }

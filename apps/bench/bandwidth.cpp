@@ -112,7 +112,7 @@ int bench_bandwidth(int argc, const char* const* argv, std::ostream& out) {
     });
     return 1e-9 * kTimes * work.n_bytes / time;
   };
-  Report report(out, {"work", "MB", "ms", "GB/s", "min", "max", "of copy"}, 26);
+  Report report(out, {"work", "MB", "ms", "GB/s", "min", "max", "of copy"}, 26, common.csv);
   for (const Work& work : all) {
     analysis::Samples rates, copies;
     for (int64_t round = -1; round < common.rounds; ++round) {  // one to warm up
@@ -126,7 +126,6 @@ int bench_bandwidth(int argc, const char* const* argv, std::ostream& out) {
                 fixed(rates.min(), 1), fixed(rates.max(), 1),
                 percent(analysis::median_ratio(rates, copies))});
   }
-  report.write_csv(common.csv);
   return cli::kDone;
 }
 

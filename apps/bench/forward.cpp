@@ -73,8 +73,9 @@ int bench_forward(int argc, const char* const* argv, std::ostream& out) {
   out << model.preset << ", " << fixed(static_cast<double>(parameter_count(config)) * 1e-6, 1)
       << "M parameters, " << batch_size << " at a time, vocabulary " << config.vocab_size << ", "
       << *common.precision << "; " << peak_line << "\n\n";
-  Report report(
-      out, {"encoding", "length", "ms", "min", "max", "tokens/s", "against none", "peak MiB"}, 24);
+  Report report(out,
+                {"encoding", "length", "ms", "min", "max", "tokens/s", "against none", "peak MiB"},
+                24, common.csv);
   LeftOut left_out;
   for (const int64_t length : lengths) {
     const auto make = [&](const std::string& expression) {
@@ -96,7 +97,7 @@ int bench_forward(int argc, const char* const* argv, std::ostream& out) {
     if (!left_out.refusal) left_out.refusal = here.refusal;
   }
   for (const std::string& line : left_out.lines) out << line;
-  report.close(common.csv);
+  report.print_memory();
   left_out.rethrow();
   return cli::kDone;
 }

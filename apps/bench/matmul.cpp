@@ -27,7 +27,7 @@ int bench_matmul(int argc, const char* const* argv, std::ostream& out) {
   out << model.preset << ", " << model.batch_size() << " x " << config.train_len << " tokens, "
       << *common.precision << "; " << peak.line << "\n\n";
   Report report(out, {"product", "m", "n", "k", "per step", "ms", "min", "max", "GFLOP/s", "share"},
-                18);
+                18, common.csv);
   double total_s = 0;
   for (const ProductShape& product : products) {
     runner.run(product);
@@ -43,7 +43,6 @@ int bench_matmul(int argc, const char* const* argv, std::ostream& out) {
   const double rate = runner.gflop() / total_s;
   report.add({"all of a step", "", "", "", "", milliseconds(total_s), "", "", fixed(rate, 1),
               peak.share(rate)});
-  report.write_csv(common.csv);
   return cli::kDone;
 }
 

@@ -9,8 +9,13 @@
 
 namespace farfield::bench {
 
-Report::Report(std::ostream& out, std::vector<std::string> columns, size_t first_width)
-    : out_(out), columns_(std::move(columns)), first_width_(first_width) {
+Report::Report(std::ostream& out, std::vector<std::string> columns, size_t first_width,
+               std::string csv_path)
+    : out_(out),
+      columns_(std::move(columns)),
+      first_width_(first_width),
+      csv_path_(std::move(csv_path)),
+      csv_(cli::csv_row(columns_)) {
   print(columns_);
 }
 
@@ -26,19 +31,13 @@ void Report::print(const std::vector<std::string>& row) const {
 
 void Report::add(const std::vector<std::string>& row) {
   print(row);
-  rows_.push_back(row);
+  if (csv_path_.empty()) return;
+  csv_ += cli::csv_row(row);
+  write_file_atomic(csv_path_, csv_);
 }
 
-void Report::write_csv(const std::string& path) const {
-  if (path.empty()) return;
-  std::string text = cli::csv_row(columns_);
-  for (const auto& row : rows_) text += cli::csv_row(row);
-  write_file_atomic(path, text);
-}
-
-void Report::close(const std::string& csv_path) const {
+void Report::print_memory() const {
   out_ << "\nresident memory at its most: " << mebibytes(run::peak_resident_bytes()) << " MiB\n";
-  write_csv(csv_path);
 }
 
 std::string milliseconds(double time_s) {

@@ -10,25 +10,27 @@
 
 namespace farfield::bench {
 
-/// A table that is printed as it grows and can be kept as CSV.
+/// A table that is printed as it grows, and kept as CSV after each row: what was measured is not
+/// lost when a later row fails or takes too long.
 class Report {
  public:
-  /// Columns are as wide as their heading, the first as wide as `first_width`.
-  Report(std::ostream& out, std::vector<std::string> columns, size_t first_width);
+  /// Columns are as wide as their heading, the first as wide as `first_width`. Without a path there
+  /// is no CSV.
+  Report(std::ostream& out, std::vector<std::string> columns, size_t first_width,
+         std::string csv_path);
 
+  /// IoError names the CSV that cannot be written.
   void add(const std::vector<std::string>& row);
-  /// Writes what has been added; nothing for an empty path. IoError names the path.
-  void write_csv(const std::string& path) const;
-  /// The same after a line with the most memory that this process has had.
-  void close(const std::string& csv_path) const;
+  /// A line with the most memory that this process has had.
+  void print_memory() const;
 
  private:
   void print(const std::vector<std::string>& row) const;
 
   std::ostream& out_;
   std::vector<std::string> columns_;
-  std::vector<std::vector<std::string>> rows_;
   size_t first_width_;
+  std::string csv_path_, csv_;
 };
 
 /// Milliseconds with three or four digits.

@@ -97,7 +97,7 @@ int bench_roofline(int argc, const char* const* argv, std::ostream& out) {
   double total_s = 0;
   for (const StepPart& part : parts) total_s += time_of(part, card, efficiency).total();
   Report report(out, {"part", "ms", "share", "bound by", "GB", "tensor TFLOP", "G instructions"},
-                20);
+                20, csv);
   for (const StepPart& part : parts) {
     const PartTime time = time_of(part, card, efficiency);
     report.add({part.name, milliseconds(time.total()), percent(time.total() / total_s),
@@ -109,7 +109,6 @@ int bench_roofline(int argc, const char* const* argv, std::ostream& out) {
       << fixed(static_cast<double>(n_token) / total_s, 0) << " tokens/s, MFU "
       << percent(gflop * 1e9 / total_s / card.bf16_flop_per_s) << " = " << fixed(gflop, 1)
       << " GFLOP of a step / (time x peak), counted as by `bench step`\n";
-  report.write_csv(csv);
   return cli::kDone;
 }
 

@@ -70,7 +70,7 @@ void print_table(const Request& request, const SharedStep& step, double n_token,
   Report report(out,
                 {"processes", "pattern", "compute ms", "reduce ms", "exposed ms", "gather ms",
                  "step ms", "tokens/s", "efficiency"},
-                10);
+                10, request.common.csv);
   int64_t half = 0, left_out = 0;
   for (const int64_t n : request.processes) {
     SharedStep own = step;
@@ -97,7 +97,6 @@ void print_table(const Request& request, const SharedStep& step, double n_token,
   if (half > 0)
     out << "\nless than half of the processes' time is computing from " << half
         << " on (tree): a larger batch, or fewer of them\n";
-  report.write_csv(request.common.csv);
 }
 
 // The most that any process says.

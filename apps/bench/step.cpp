@@ -114,7 +114,7 @@ int step(int argc, const char* const* argv, run::Processes& processes, std::ostr
   Report report(out,
                 {"encoding", "ms/step", "min", "max", "tokens/s", "GFLOP/s", "of products", "MFU",
                  "against none", "peak MiB"},
-                24);
+                24, common.csv);
   std::vector<std::string> chosen;
   const auto make = [&](const std::string& expression) {
     config.posenc = expression;
@@ -150,7 +150,7 @@ int step(int argc, const char* const* argv, run::Processes& processes, std::ostr
   }
   out << (grid.data.is_alone() ? "\nparts, each waited for, ms:\n" : "\nparts, ms:\n");
   for (const std::string& line : parts) out << line << '\n';
-  report.close(common.csv);
+  report.print_memory();
   left_out.rethrow();
   return cli::kDone;
 }

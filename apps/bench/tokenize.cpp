@@ -140,7 +140,8 @@ int bench_tokenize(int argc, const char* const* argv, std::ostream& out) {
       << " bytes per token";
   if (n_pieces > 0) out << ", " << n_pieces << " pieces";
   out << "\n\n";
-  Report report(out, {"work", "threads", "MB/s", "slowest", "fastest", "Mtokens/s", "x peer"}, 14);
+  Report report(out, {"work", "threads", "MB/s", "slowest", "fastest", "Mtokens/s", "x peer"}, 14,
+                csv);
   const auto add = [&](const std::string& what, int64_t on, const analysis::Samples& samples) {
     report.add(
         {what, std::to_string(on), megabytes_per_second(text.size_bytes, samples.median()),
@@ -151,7 +152,6 @@ int bench_tokenize(int argc, const char* const* argv, std::ostream& out) {
   };
   for (const TimedWork& work : works) add(work.name, work.n_threads, work.samples);
   if (!of_peer.empty()) add("peer", 1, of_peer);
-  report.write_csv(csv);
   return cli::kDone;
 }
 

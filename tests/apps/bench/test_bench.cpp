@@ -150,6 +150,17 @@ BOOST_AUTO_TEST_CASE(what_memory_limits_is_held_against_a_copy) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(a_table_is_kept_row_by_row) {
+  const TempFolder folder;
+  const std::string csv = (folder / "table.csv").string();
+  std::ostringstream out;
+  Report report(out, {"a", "b"}, 4, csv);
+  report.add({"1", "2"});
+  BOOST_TEST(read_file(csv) == "a,b\n1,2\n");
+  report.add({"3", "4"});
+  BOOST_TEST(read_file(csv) == "a,b\n1,2\n3,4\n");
+}
+
 BOOST_AUTO_TEST_CASE(the_peak_of_a_card_is_that_of_its_data_sheet) {
   BOOST_TEST(card_tflops("NVIDIA H200", DType::bf16) == 989.4);
   BOOST_TEST(card_tflops("NVIDIA H100 PCIe", DType::bf16) == 756);
