@@ -7,6 +7,7 @@
 #include "apps/bench/random_tensor.h"
 #include "apps/bench/report.h"
 #include "engine/autograd.h"
+#include "engine/base/random.h"
 #include "engine/device_info.h"
 #include "engine/ops.h"
 #include "engine/optim.h"
@@ -21,7 +22,17 @@ struct Work {
   std::function<void()> run;
 };
 
-// Activations of n_row tokens, logits of a sixteenth of them, and a parameter of n_weight elements.
+Tensor random_targets(int64_t n, int64_t n_vocab, const Device& device) {
+  const Random source{1, stream_of("targets")};
+  std::vector<int32_t> ids(static_cast<size_t>(n));
+  for (size_t i = 0; i < ids.size(); ++i)
+    ids[i] = static_cast<int32_t>(source.below(i, static_cast<uint64_t>(n_vocab)));
+  return Tensor::from(ids, {n}, device);
+}
+
+// Random as those of training are: data that a card need not switch for flatters it, and equal
+// targets are read from one place. Activations of n_row tokens, logits of a sixteenth of them, and
+// a parameter of n_weight elements.
 std::vector<Work> works(int64_t n_row, int64_t d, int64_t n_vocab, int64_t n_weight, DType dtype,
                         const Device& device) {
   const int64_t n_logit_row = std::max<int64_t>(1, n_row / 16);
@@ -33,12 +44,12 @@ std::vector<Work> works(int64_t n_row, int64_t d, int64_t n_vocab, int64_t n_wei
                bias = Tensor::zeros({d}, DType::f32, device);
   Tensor leaf = x.clone(), w = weight.clone(), b = bias.clone();
   for (Tensor* t : {&leaf, &w, &b}) t->set_requires_grad();
-  const Tensor logits = Tensor::full({n_logit_row, n_vocab}, 0.5, dtype, device);
+  const Tensor logits = random_tensor({n_logit_row, n_vocab}, "logits", dtype, device);
 
   Tensor to_change = cast(logits, DType::f32);  // as in training, whatever x is
-  const Tensor targets = Tensor::zeros({n_logit_row}, DType::i32, device);
-  Tensor parameter = Tensor::full({n_weight}, 1, DType::f32, device).set_requires_grad();
-  const Tensor gradient = Tensor::full({n_weight}, 1e-3, DType::f32, device);
+  const Tensor targets = random_targets(n_logit_row, n_vocab, device);
+  Tensor parameter = random_tensor({n_weight}, "parameter", DType::f32, device).set_requires_grad();
+  const Tensor gradient = random_tensor({n_weight}, "gradient", DType::f32, device);
   const auto optimizer = std::make_shared<AdamW>(std::vector<Parameter>{{"w", parameter, true}});
   const Tensor one = Tensor::full({}, 1, DType::f64, device);
   const StepGuard guard{.loss = one, .grad_norm = one, .max_norm = 1};
