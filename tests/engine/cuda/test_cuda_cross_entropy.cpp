@@ -39,9 +39,11 @@ BOOST_AUTO_TEST_CASE(losses_and_gradients_over_several_chunks) {
   BOOST_TEST(cross_entropy_chunk(2100, 1100, Device::Kind::cuda) < 2100);
 }
 
-// Rounded logits, whose gradient takes their place: rows with and without whole pieces.
+// Rounded logits, whose gradient takes their place: rows with and without whole pieces, and long
+// ones, which are kept in shared memory.
 BOOST_AUTO_TEST_CASE(rounded_logits) {
-  for (const Shape& size : {Shape{1, 1}, Shape{7, 33}, Shape{40, 264}, Shape{20, 5001}}) {
+  for (const Shape& size : {Shape{1, 1}, Shape{7, 33}, Shape{40, 264}, Shape{20, 5001},
+                            Shape{2, 20001}, Shape{1, 50304}}) {
     const int64_t n = size[0];
     const Tensor logits = random_tensor(size, 1, -5, 5, DType::bf16),
                  targets = random_ids({n}, 3, static_cast<int32_t>(size[1]));
@@ -64,7 +66,8 @@ BOOST_AUTO_TEST_CASE(rounded_logits) {
 // The kernels of a process that has rows 100 .. of a vocabulary.
 BOOST_AUTO_TEST_CASE(a_part_of_the_vocabulary) {
   for (const DType dtype : kFloats)
-    for (const Shape& size : {Shape{1, 1}, Shape{7, 33}, Shape{40, 264}, Shape{50, 5001}}) {
+    for (const Shape& size : {Shape{1, 1}, Shape{7, 33}, Shape{40, 264}, Shape{50, 5001},
+                              Shape{2, 20001}, Shape{1, 50304}}) {
       const int64_t n = size[0], n_logit = size[1], vocab_size = n_logit + 150;
       const Tensor logits = random_tensor(size, 1, -5, 5, DType::f32),
                    targets = random_ids({n}, 3, static_cast<int32_t>(vocab_size));

@@ -4,6 +4,7 @@
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 
+#include "engine/autograd.h"
 #include "engine/dispatch.h"
 #include "engine/kernels.h"
 #include "tests/support/all_close.h"

@@ -1,5 +1,5 @@
-#include <algorithm>
 #include <boost/test/unit_test.hpp>
+#include <vector>
 
 #include "engine/cuda/staging.h"
 #include "tests/support/cuda/copies.h"
@@ -11,30 +11,22 @@ namespace {
 
 using emulation::n_host_waits;
 
-// The emulated device reads pinned memory only with its next work, so memory that is written again
-// too early shows.
-BOOST_AUTO_TEST_CASE(what_was_given_arrives_however_soon_the_next_one_follows) {
-  constexpr int kCopies = 100, kSize = 20000;  // some more than 64 KiB
+// test_cuda_staging holds that they arrive.
+BOOST_AUTO_TEST_CASE(the_host_waits_when_there_is_no_more_memory) {
+  constexpr int kSize = 20000;  // some more than 64 KiB
   const Stream stream;
   Staging staging;
-  const DeviceArray<int> out(kCopies * kSize, -1);
-  const auto size_of_copy = [](int i) { return static_cast<size_t>(1 + i * 2711 % kSize); };
-  const auto give = [&](int i) {
-    std::vector<int> values(size_of_copy(i), i);
-    staging.copy(values.data(), out.data() + i * kSize, values.size() * sizeof(int), stream.get());
-    std::fill(values.begin(), values.end(), -2);
+  const DeviceArray<int> out(kSize, -1);
+  const std::vector<int> values(kSize, 1);
+  const auto give = [&] {
+    staging.copy(values.data(), out.data(), values.size() * sizeof(int), stream.get());
   };
   const int64_t before = n_host_waits();
-  for (int i = 0; i < 32; ++i) give(i);
+  for (int i = 0; i < 32; ++i) give();
   BOOST_TEST(n_host_waits() == before);
-  for (int i = 32; i < kCopies; ++i) give(i);
-  BOOST_TEST(n_host_waits() > before);  // no more memory: the host waits for a copy
+  for (int i = 32; i < 100; ++i) give();
+  BOOST_TEST(n_host_waits() > before);
   stream.synchronize();
-  const std::vector<int> values = out.values();
-  for (int i = 0; i < kCopies; ++i)
-    for (int j = 0; j < kSize; ++j)
-      BOOST_REQUIRE_EQUAL(values[static_cast<size_t>(i * kSize + j)],
-                          j < static_cast<int>(size_of_copy(i)) ? i : -1);
 }
 
 BOOST_AUTO_TEST_CASE(one_piece_of_memory_is_enough_for_a_device_that_keeps_up) {
