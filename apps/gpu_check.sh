@@ -3,15 +3,20 @@
 set -euo pipefail
 cd "$(dirname "$(readlink -f "$0")")/.."
 source apps/gpu_check/card_tests.sh
+source apps/gpu_check/results.sh
+source apps/gpu_check/commands.sh
 source apps/gpu_check/parts.sh
+source apps/gpu_check/trainings.sh
+source apps/gpu_check/peers.sh
+source apps/gpu_check/sanitize.sh
 source apps/gpu_check/table.sh
 
 # In the order of their worth: what a part leaves of its time is there for those after it.
-readonly all_parts=(build tests step attention torch-step torch-attention repeat tuned bandwidth sanitize)
+readonly all_parts=(build tests agree step attention torch-step torch-attention repeat tuned bandwidth
+  sanitize)
 # Seconds of 9 minutes; those of `build` count where there is one.
-declare -rA share=([build]=300 [tests]=60 [step]=80 [attention]=40 [torch-step]=90
-  [torch-attention]=110 [repeat]=50 [tuned]=60
-  [bandwidth]=35 [sanitize]=75)
+declare -rA share=([build]=300 [tests]=60 [agree]=30 [step]=75 [attention]=35 [torch-step]=75
+  [torch-attention]=90 [repeat]=50 [tuned]=45 [bandwidth]=30 [sanitize]=50)
 
 usage() {
   cat <<'TEXT'
@@ -23,29 +28,38 @@ table. A part that fails does not stop the others.
   build            configures and builds the preset `cuda` into build/cuda: needs the packages of
                    third_party/README.md; elsewhere unpack what third_party/gpu_bundle.sh makes, and
                    give it to --build
-  tests            every test that runs on the card
+  tests            every test that runs on the card, 20 s each at most
+  agree            20 steps of the preset smoke in fp32 on the CPU and on the card, under kerple_log,
+                   bias_wht, fire and rope + window(64): loss and norm of the gradient, step by step
   step             a training step of neox-162m in bf16, 32 x 512 tokens, under none, alibi,
-                   kerple_log, bias_wht and fire, as a CUDA graph and kernel by kernel: time, MFU,
-                   peak memory; a step that is not recorded as a CUDA graph fails
-  attention        forward and backward apart, 12 heads of 64, 16384 tokens in sequences of 512, 2048
-                   and 8192: no bias, a fixed bias (alibi), a learned one (kerple_log), bias and
-                   weight (bias_wht)
-  torch-step       the same step by PyTorch, compiled, in bf16
+                   kerple_log, bias_wht and fire, as a CUDA graph and kernel by kernel, and with
+                   logits in bf16: time, MFU, peak memory; a step that is not recorded as a CUDA
+                   graph fails
+  attention        forward and backward apart, 12 heads of 64, 131072 tokens in sequences of 512 and
+                   2048, 16384 in those of 8192: no bias, a fixed bias (alibi), a learned one
+                   (kerple_log), bias and weight (bias_wht)
+  torch-step       the step with logits in bf16 by PyTorch, compiled
   torch-attention  the same attention by PyTorch: the backends of scaled_dot_product_attention and
                    of FlexAttention, compiled with dynamic=False
   repeat           neox-162m on bytes, trained twice as a CUDA graph, once kernel by kernel: the same
-                   metrics and weights, to the bit; products and attention repeated
+                   metrics and weights, to the bit; products, not tuned, and attention repeated
   tuned            the step under none, with the algorithms of its products measured (--tune on); and
                    neox-162m trained with them, twice: the same metrics and weights, to the bit
-  bandwidth        memory-bound operations as a share of the card's copy bandwidth, and a forward
-                   pass of neox-162m over 131072 tokens, which must fit into 80 GB
-  sanitize         compute-sanitizer on small shapes: memcheck, racecheck, initcheck, synccheck
+  bandwidth        the matrix products of the step; memory-bound operations as a share of the card's
+                   copy bandwidth; a forward pass of neox-162m over 131072 tokens, which must fit into
+                   80 GB
+  sanitize         compute-sanitizer on small shapes and the tests of kernels: memcheck, racecheck,
+                   initcheck, synccheck. What there is no time for is listed as not run; alone
+                   (--only sanitize) it has the time of all
 
   --only, --skip   parts, separated by commas; the parts of torch are skipped where python3, torch or
                    its CUDA is missing
   --build DIR      a tree that is built already (the preset cuda-portable, say): no part `build`
-  --out DIR        where the logs and tables go (default: build/gpu_check)
-  --minutes N      limit of the whole run (default: 9). Each part has its share of what is left
+  --out DIR        summary.txt, the table in full, and results.tgz, all logs and tables (default:
+                   build/gpu_check). Parts that an earlier call has left there, of the same card and
+                   build, stay, and their figures stand in the table
+  --minutes N      limit of the whole run in minutes, all but 10 s of which are the parts' (default: 9,
+                   which fits where a command may take ten). Each part has its share of what is left
   --help           this text
 
 Exit codes: 0 all that ran passed, 1 a part failed, 2 usage error or no card.
@@ -59,7 +73,7 @@ stop() {
 
 # ---- arguments
 
-only=() skip=() out=build/gpu_check minutes=9 tree=build/cuda is_prebuilt=false
+only=() skip=() out=$PWD/build/gpu_check minutes=9 tree=build/cuda is_prebuilt=false
 from=$OLDPWD  # paths of --build and --out are the caller's
 
 is_part() { [[ " ${all_parts[*]} " == *" $1 "* ]]; }
@@ -109,64 +123,57 @@ done
 
 no_card="expected an NVIDIA card with its driver; ./check needs none"
 command -v nvidia-smi >/dev/null || stop "$no_card: got no nvidia-smi"
-card=$(nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader 2>&1) ||
+card=$(timeout 30 nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader 2>&1) ||
   stop "$no_card: nvidia-smi says '$(head -n 1 <<<"$card")'"
+card=$(head -n 1 <<<"$card")
 [[ -n $card ]] || stop "$no_card: nvidia-smi lists no card"
-
-# The folder of cuBLASLt, where the system's linker does not find it: the toolkit's or that of pip's
-# packages of torch.
-find_cublas() {
-  local folder
-  ! ldd "$tree/bin/bench" 2>/dev/null | grep -q 'libcublasLt.so.13 => not found' && return
-  for folder in "${CUDA_HOME:-/usr/local/cuda}/lib64" /usr/local/cuda*/lib64 \
-      "$(dirname "$(command -v nvcc || echo /nowhere/bin/nvcc)")/../lib64" \
-      $(python3 -c 'import site, sys
-for path in sys.path + site.getsitepackages(): print(path + "/nvidia/cu13/lib")' 2>/dev/null); do
-    [[ -e $folder/libcublasLt.so.13 ]] || continue
-    export LD_LIBRARY_PATH=$folder${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
-    return
-  done
-  stop "expected libcublasLt.so.13 of CUDA 13, found none; name its folder in LD_LIBRARY_PATH"
-}
+export PATH=$PATH:${CUDA_HOME:-/usr/local/cuda}/bin  # the sanitizer, where the toolkit is not on PATH
 if $is_prebuilt; then find_cublas; fi
 
-export PATH=$PATH:${CUDA_HOME:-/usr/local/cuda}/bin  # the sanitizer, where the toolkit is not on PATH
-
 first_match() { grep -oE "$1" | head -n 1 || true; }
-cuda_of_driver=$(nvidia-smi | first_match 'CUDA Version: [0-9.]+') || true
-nvcc_version=$(nvcc --version 2>/dev/null | first_match 'release [0-9.]+') || true
-echo "card, driver, memory: $(head -n 1 <<<"$card")"
-echo "driver's ${cuda_of_driver:-CUDA version: unknown}; nvcc: ${nvcc_version:-not here}"
-mkdir -p "$out"
-rm -rf "$out"/*.csv "$out"/*.log "$out"/*.txt "$out"/repeat
+cuda_of_driver=$(timeout 30 nvidia-smi | first_match 'CUDA Version: [0-9.]+') || true
+nvcc_version=$(timeout 30 nvcc --version 2>/dev/null | first_match 'release [0-9.]+') || true
+echo "card, driver, memory: $card; driver's ${cuda_of_driver:-CUDA version: unknown}; nvcc: ${nvcc_version:-not here}"
+open_results
+# Holds the driver loaded, too, and says later at what clocks something was measured.
+nvidia-smi --query-gpu=clocks.sm,power.draw,temperature.gpu --format=csv -l 1 >>"$work/clocks.txt" 2>&1 </dev/null &
+watcher=$!
+trap 'kill "$watcher" 2>/dev/null || true; pack_results' EXIT
 
 # ---- run: each part in its own time
 
-declare -A result=() time_s=() remark=()
 SECONDS=0
 end=$((minutes * 60 - 10))  # the table, and what must be killed, take some seconds
 is_failed=false
 for ((i = 0; i < ${#parts[@]}; ++i)); do
-  part=${parts[i]} rest=0
+  part=${parts[i]} rest=0 dir=$work/${parts[i]}
   for other in "${parts[@]:i}"; do rest=$((rest + share[$other])); done
   begin=$SECONDS
   part_end=$((SECONDS + (end - SECONDS) * share[$part] / rest))
-  printf '== %-15s ' "$part"
+  mkdir -p "$dir"
   status=0
-  "part_${part//-/_}" >"$out/$part.log" 2>&1 </dev/null || status=$?
+  "part_${part//-/_}" >"$dir/log" 2>&1 </dev/null || status=$?
   case $status in
-    0) result[$part]=passed ;;
-    "$skipped") result[$part]=SKIPPED ;;
-    124 | 137) result[$part]='TIMED OUT' ;;
-    *) result[$part]=FAILED ;;
+    0) result=passed ;;
+    "$skipped") result=SKIPPED ;;
+    "$partial") result='IN PART' ;;
+    124 | 137) result='TIMED OUT' is_failed=true ;;
+    *) result=FAILED is_failed=true ;;
   esac
-  if ((status != 0 && status != skipped)); then is_failed=true; fi
-  time_s[$part]=$((SECONDS - begin))
-  remark[$part]=$(grep -v '^$' "$out/$part.log" | tail -n 1 | cut -c1-200 || true)
-  printf '%-9s %4d s of %4d  %s\n' "${result[$part]}" "${time_s[$part]}" $((part_end - begin)) "${remark[$part]}"
+  remark=$(grep -v '^$' "$dir/log" | tail -n 1 | cut -c1-400 || true)
+  printf '%-16s %-9s %4d s of %4d  %s\n' "$part" "$result" $((SECONDS - begin)) $((part_end - begin)) "$remark" >"$dir/result"
+  cut -c1-150 "$dir/result"
+  if [[ $result == FAILED || $result == 'TIMED OUT' ]]; then
+    grep -v '^$' "$dir/log" | tail -n 4 | head -n 3 | cut -c1-130 | sed 's/^/    /'
+  fi
 done
 
-print_table | tee "$out/summary.txt"
-echo
-echo "logs and tables: $out; $SECONDS s in all"
+collect_rows
+print_rows short
+{
+  echo "$card"
+  print_results
+  print_rows long
+} >"$out/summary.txt"
+echo "in full: $out/summary.txt; logs and tables: $out/results.tgz; $SECONDS s in all"
 if $is_failed; then exit 1; fi

@@ -1,0 +1,40 @@
+# Sourced by apps/gpu_check.sh: parts that have PyTorch do the same.
+
+# Whether there is a torch with CUDA; 124: no time to find out.
+has_torch() {
+  command -v python3 >/dev/null || { echo "no python3 here"; return $skipped; }
+  local status=0
+  limited_other python3 -c 'import torch, sys; sys.exit(not torch.cuda.is_available())' >/dev/null 2>&1 || status=$?
+  case $status in
+    0) ;;
+    124 | 137) echo "no time to import torch"; return $partial ;;
+    *) echo "no torch with CUDA here"; return $skipped ;;
+  esac
+}
+
+# peer NAME ARGUMENT...: rows by PyTorch, in $dir/NAME.csv. It stops itself, some seconds before it
+# would be stopped: what it has no time for is a row that says so.
+peer() {
+  local name=$1 status=0 until
+  shift
+  has_torch || return
+  until=$(($(date +%s) + part_end - SECONDS - 8))
+  limited_other python3 -B "apps/gpu_check/$name.py" --csv "$dir/$name.csv" --rounds 5 --until "$until" "$@" || status=$?
+  if [[ -s $dir/$name.csv ]]; then
+    echo "$name: $(grep -c ',[0-9][0-9.]*,' "$dir/$name.csv") measured, $(grep -c 'no time left' "$dir/$name.csv") not begun or ended for time"
+    if ((status == 0)) && grep -q 'no time left' "$dir/$name.csv"; then status=$partial; fi
+  fi
+  return $status
+}
+
+part_torch_step() {
+  local parameters=()
+  # "neox-162m, 162.3M parameters, ...": that both measure the same model
+  mapfile -t parameters < <(sed -nE 's/^neox-162m, ([0-9.]+M) parameters.*/--parameters\n\1/p' "$work/step/step.log" 2>/dev/null)
+  peer torch_step "${parameters[@]}" --posenc none,kerple_log,alibi --batch 32 --length 512
+}
+
+# The longest first: there time may run out.
+part_torch_attention() {
+  peer torch_attention --sizes "$(printf '%s\n' "${sizes[@]}" | tac | paste -sd ,)" --posenc $attention_encodings
+}
