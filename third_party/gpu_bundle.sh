@@ -97,3 +97,4 @@ echo "gpu_bundle: with the source tree of $(mib "$source_bytes"): $(mib $((bytes
 ((bytes + source_bytes <= most)) ||
   stop 1 "expected at most $(mib "$most") together with the source tree, got $(mib $((bytes + source_bytes)))"
 echo "gpu_bundle: there: tar -xJf ${out##*/} && farfield-gpu/apps/gpu_check.sh --build farfield-gpu/build"
+echo "gpu_bundle: without xz there: python3 -m tarfile -e ${out##*/}"
