@@ -22,16 +22,12 @@
 #include <tuple>
 #include <utility>
 
+#include "engine/cuda/kernel_memory.h"
+
 namespace farfield {
 
 namespace detail {
 
-/// Dynamic shared memory above kPlainSharedBytes must be asked for. From kManySharedBytes on a
-/// kernel prefers shared memory to the cache that shares its space, so that more blocks fit.
-inline constexpr size_t kPlainSharedBytes = size_t{48} << 10, kManySharedBytes = size_t{16} << 10;
-
-void prefer_shared_memory(const void* kernel);
-void allow_shared_bytes(const void* kernel, size_t shared_bytes);
 void check_launch(cudaError_t status, const void* kernel, dim3 grid, dim3 block,
                   size_t shared_bytes, cudaStream_t stream);
 
@@ -57,8 +53,7 @@ void launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, size_t shared_
             cudaStream_t stream, Arguments&&... arguments) {
   static_assert(sizeof...(Parameters) == sizeof...(Arguments), "one argument for each parameter");
   const auto* address = reinterpret_cast<const void*>(kernel);
-  if (shared_bytes >= detail::kManySharedBytes) detail::prefer_shared_memory(address);
-  if (shared_bytes > detail::kPlainSharedBytes) detail::allow_shared_bytes(address, shared_bytes);
+  detail::prepare_shared_memory(address, shared_bytes);
   std::tuple<Parameters...> values(std::forward<Arguments>(arguments)...);
   const cudaError_t status = std::apply(
       [&](auto&... value) {

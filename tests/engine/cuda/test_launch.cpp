@@ -1,5 +1,8 @@
+#include <atomic>
 #include <boost/test/unit_test.hpp>
 #include <stdexcept>
+#include <thread>
+#include <vector>
 
 #include "engine/base/error.h"
 #include "engine/cuda/graph.h"
@@ -10,6 +13,8 @@
 #include "tests/support/cuda/block.h"
 #include "tests/support/cuda/copies.h"
 #include "tests/support/cuda/device_array.h"
+#include "tests/support/cuda/devices.h"
+#include "tests/support/cuda/kernel_attributes.h"
 #include "tests/support/messages.h"
 
 namespace farfield {
@@ -86,14 +91,82 @@ BOOST_AUTO_TEST_CASE(shared_memory_above_48_kib_is_asked_for) {
                    "smaller sizes, a narrower type, or the device cpu"));
 }
 
+struct Own {
+  unsigned char byte[size_t{12} << 10];
+};
+
+// Static shared memory, of which the runtime tells, and dynamic memory beside it.
+template <int N>
+__global__ void own_byte_kernel() {
+  shared<Own>().byte[threadIdx.x] = 1;
+}
+
+template <class Kernel>
+const void* address_of(Kernel* kernel) {
+  return reinterpret_cast<const void*>(kernel);
+}
+
 // So many blocks fit beside each other, also where 48 KiB are enough for one.
 BOOST_AUTO_TEST_CASE(kernels_with_much_shared_memory_want_all_of_it) {
-  const auto* const kernel = reinterpret_cast<const void*>(last_byte_kernel<1>);
   const size_t many = detail::kManySharedBytes;
+  const auto wants = [](const void* kernel) { return emulation::preferred_carveout(kernel); };
+  const auto* const dynamic = address_of(last_byte_kernel<1>);
   launch(last_byte_kernel<1>, 1, 1, many - 1, nullptr, many - 1);
-  BOOST_TEST(emulation::preferred_carveout(kernel) == -1);
+  BOOST_TEST(wants(dynamic) == -1);
   launch(last_byte_kernel<1>, 1, 1, many, nullptr, many);
-  BOOST_TEST(emulation::preferred_carveout(kernel) == cudaSharedmemCarveoutMaxShared);
+  BOOST_TEST(wants(dynamic) == cudaSharedmemCarveoutMaxShared);
+
+  const auto* const both = address_of(own_byte_kernel<0>);
+  emulation::set_static_shared_bytes(both, sizeof(Own));
+  launch(own_byte_kernel<0>, 1, 1, many - sizeof(Own) - 1, nullptr);
+  BOOST_TEST(wants(both) == -1);
+  launch(own_byte_kernel<0>, 1, 1, many - sizeof(Own), nullptr);
+  BOOST_TEST(wants(both) == cudaSharedmemCarveoutMaxShared);
+
+  const auto* const own = address_of(own_byte_kernel<1>);
+  emulation::set_static_shared_bytes(own, many);
+  launch(own_byte_kernel<1>, 1, 1, 0, nullptr);
+  BOOST_TEST(wants(own) == cudaSharedmemCarveoutMaxShared);
+}
+
+// A launch is no place for calls that say again what the runtime knows.
+BOOST_AUTO_TEST_CASE(the_runtime_is_asked_once_for_a_kernel_a_device_and_a_size) {
+  const emulation::KeepDevices keep;
+  emulation::emulated_devices().capabilities = {{8, 0}, {8, 0}};
+  const auto calls_of = [](size_t size_bytes) {
+    const int64_t before = emulation::n_attribute_calls();
+    launch(last_byte_kernel<2>, 1, 1, size_bytes, nullptr, size_bytes);
+    return emulation::n_attribute_calls() - before;
+  };
+  for (const auto& [device, n] : {std::pair(0, 1), std::pair(1, 1), std::pair(0, 0)}) {
+    cuda_check(cudaSetDevice(device), "device");
+    BOOST_TEST(calls_of(1) == n);                 // its own shared memory
+    BOOST_TEST(calls_of(size_t{32} << 10) == n);  // that it prefers it
+    BOOST_TEST(calls_of(size_t{64} << 10) == n);  // that it may have more
+    BOOST_TEST(calls_of(size_t{96} << 10) == n);  // and still more
+    BOOST_TEST(calls_of(size_t{64} << 10) == 0);
+    BOOST_TEST(calls_of(1) == 0);
+  }
+}
+
+// One that would ask for less must not take away what others count on.
+BOOST_AUTO_TEST_CASE(threads_that_launch_one_kernel_with_other_sizes_do_not_meet) {
+  std::atomic<int> n_failed = 0;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i)
+    threads.emplace_back([&n_failed, i] {
+      for (size_t n = 0; n < 50; ++n) {
+        const size_t size_bytes =
+            (size_t{49} << 10) + 1024 * ((n * 7 + static_cast<size_t>(i) * 13) % 100);
+        try {
+          launch(last_byte_kernel<3>, 1, 1, size_bytes, nullptr, size_bytes);
+        } catch (const std::exception&) {
+          ++n_failed;
+        }
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  BOOST_TEST(n_failed == 0);
 }
 
 BOOST_AUTO_TEST_CASE(an_exception_comes_out_and_leaves_nothing_behind) {

@@ -62,6 +62,8 @@ class Block {
   /// the stacks of the others are unwound. BackendError when threads wait for what cannot come.
   void run(const Launch& launch, uint3 index, Order order, Poison poison);
   bool is_running() const { return launch_ != nullptr; }
+  /// Of the block that ran last.
+  size_t static_shared_bytes() const { return shared_.static_bytes(); }
 
   /// For the thread that runs.
   void barrier(Where where);

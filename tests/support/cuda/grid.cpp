@@ -9,6 +9,7 @@
 #include "tests/support/cuda/device_memory.h"
 #include "tests/support/cuda/devices.h"
 #include "tests/support/cuda/everywhere.h"
+#include "tests/support/cuda/kernel_attributes.h"
 
 namespace farfield::emulation {
 namespace {
@@ -85,6 +86,7 @@ void run_grid(const Launch& launch) {
     run_both_orders(launch);
   else
     run_blocks(launch, Order::forward, Poison::nan);
+  check_static_shared_bytes(launch.kernel, this_block().static_shared_bytes());
 }
 
 bool is_cuda_everywhere() {

@@ -3,13 +3,10 @@
 #include <atomic>
 #include <chrono>
 #include <cstring>
-#include <map>
-#include <mutex>
 #include <optional>
 
 #include "tests/support/cuda/copies.h"
 #include "tests/support/cuda/device_memory.h"
-#include "tests/support/cuda/devices.h"
 #include "tests/support/cuda/stream.h"
 #include "tests/support/cuda/stuck.h"
 #include "tests/support/cuda/symbol_name.h"
@@ -43,39 +40,7 @@ cudaError_t wait_for_device() {
   return emulation::wait_while_stuck() ? cudaSuccess : cudaErrorNotReady;
 }
 
-// What kernels were given by cudaFuncSetAttribute().
-struct Attributes {
-  std::mutex mutex;
-  std::map<const void*, int> carveout;
-  std::map<std::pair<int, const void*>, size_t> dynamic_bytes;  // of a device
-};
-Attributes& attributes() {
-  static Attributes all;
-  return all;
-}
-
-int current_device() {
-  int index = 0;
-  cudaGetDevice(&index);
-  return index;
-}
-
 }  // namespace
-
-int emulation::preferred_carveout(const void* kernel) {
-  Attributes& all = attributes();
-  const std::lock_guard lock(all.mutex);
-  const auto found = all.carveout.find(kernel);
-  return found == all.carveout.end() ? -1 : found->second;
-}
-
-bool emulation::may_have_dynamic_bytes(const Launch& launch) {
-  if (launch.dynamic_shared_bytes <= SharedMemory::kPlainBytes) return true;
-  Attributes& all = attributes();
-  const std::lock_guard lock(all.mutex);
-  const auto asked = all.dynamic_bytes.find({current_device(), launch.kernel});
-  return asked != all.dynamic_bytes.end() && launch.dynamic_shared_bytes <= asked->second;
-}
 
 void emulation::device_takes(double time_us) {
   device_ahead_ns += static_cast<int64_t>(1e3 * time_us);
@@ -259,19 +224,5 @@ cudaError_t cudaFuncGetName(const char** name, const void* kernel) {
   thread_local std::string text;
   text = farfield::emulation::symbol_name(kernel);
   *name = text.c_str();
-  return cudaSuccess;
-}
-
-cudaError_t cudaFuncSetAttribute(const void* kernel, cudaFuncAttribute attribute, int value) {
-  Attributes& all = attributes();
-  const std::lock_guard lock(all.mutex);
-  if (attribute == cudaFuncAttributePreferredSharedMemoryCarveout) {
-    if (value < -1 || value > cudaSharedmemCarveoutMaxShared) return cudaErrorInvalidValue;
-    all.carveout[kernel] = value;
-    return cudaSuccess;
-  }
-  if (value < 0 || static_cast<size_t>(value) > emulation::most_shared_bytes())
-    return cudaErrorInvalidValue;
-  all.dynamic_bytes[{current_device(), kernel}] = static_cast<size_t>(value);
   return cudaSuccess;
 }

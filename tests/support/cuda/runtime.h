@@ -11,6 +11,7 @@
 #include "tests/support/cuda/capture.h"
 #include "tests/support/cuda/copies.h"
 #include "tests/support/cuda/grid.h"
+#include "tests/support/cuda/kernel_attributes.h"
 #include "tests/support/cuda/vector_types.h"
 
 enum cudaError_t : int {
@@ -108,6 +109,10 @@ cudaError_t cudaMemset2DAsync(void* begin, size_t pitch_bytes, int value, size_t
 
 cudaError_t cudaFuncGetName(const char** name, const void* kernel);
 
+struct cudaFuncAttributes {
+  size_t sharedSizeBytes;  // its own, kernel_attributes.h
+};
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* of, const void* kernel);
 enum cudaFuncAttribute {
   cudaFuncAttributeMaxDynamicSharedMemorySize = 8,
   cudaFuncAttributePreferredSharedMemoryCarveout = 9,
@@ -116,13 +121,6 @@ inline constexpr int cudaSharedmemCarveoutMaxShared = 100;
 cudaError_t cudaFuncSetAttribute(const void* kernel, cudaFuncAttribute attribute, int value);
 
 namespace farfield::emulation {
-
-/// The percentage of a multiprocessor's memory that a kernel wants as shared memory; -1: as usual.
-int preferred_carveout(const void* kernel);
-
-/// Whether the shared memory that a launch gives is no more than 48 KiB, or was asked for by
-/// cudaFuncSetAttribute().
-bool may_have_dynamic_bytes(const Launch& launch);
 
 /// Moves the device's clock on, which events read; otherwise it is that of the host.
 void device_takes(double time_us);

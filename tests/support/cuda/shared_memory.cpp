@@ -46,6 +46,12 @@ unsigned char* SharedMemory::object(const void* key, size_t size_bytes) {
   return has_room ? add(key, size_bytes) : nullptr;
 }
 
+size_t SharedMemory::static_bytes() const {
+  size_t total = 0;
+  for (size_t i = 1; i < objects_.size(); ++i) total += objects_[i].size_bytes;
+  return total;
+}
+
 unsigned char* SharedMemory::add(const void* key, size_t size_bytes) {
   unsigned char* begin = arena_.get() + used_bytes_;
   const size_t taken = round_up(size_bytes + kRedZone);

@@ -30,6 +30,8 @@ class SharedMemory {
   /// The static object of this key, made of poison when it is first asked for; null when the block
   /// has no room for it.
   unsigned char* object(const void* key, size_t size_bytes);
+  /// Of the static objects so far.
+  size_t static_bytes() const;
 
   /// A write to a red zone.
   struct Overwrite {

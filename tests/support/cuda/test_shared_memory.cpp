@@ -234,6 +234,20 @@ BOOST_AUTO_TEST_CASE(shared_memory_has_an_end) {
                              "expected a launch with shared_bytes > 0"));
 }
 
+BOOST_AUTO_TEST_CASE(what_the_runtime_says_of_static_objects_must_be_enough) {
+  const DeviceArray<int> out(3);
+  const auto* const kernel = reinterpret_cast<const void*>(same_kernel);
+  constexpr size_t size_bytes = 2 * sizeof(Row);
+  emulation::set_static_shared_bytes(kernel, size_bytes - 1);
+  BOOST_CHECK_EXCEPTION(launch(same_kernel, 1, 1, 64, nullptr, out.data()), BackendError,
+                        says("same_kernel: expected ", "bytes of static shared memory"));
+  emulation::set_static_shared_bytes(kernel, size_bytes);
+  BOOST_CHECK_NO_THROW(launch(same_kernel, 1, 1, 64, nullptr, out.data()));
+  cudaFuncAttributes attributes = {};
+  BOOST_TEST(cudaFuncGetAttributes(&attributes, kernel) == cudaSuccess);
+  BOOST_TEST(attributes.sharedSizeBytes == size_bytes);
+}
+
 }  // namespace
 BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield

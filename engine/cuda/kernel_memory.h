@@ -1,0 +1,19 @@
+#pragma once
+
+#include <cstddef>
+
+namespace farfield::detail {
+
+/// Dynamic shared memory above kPlainSharedBytes must be asked for. From kManySharedBytes on, those
+/// of its own objects and those that the launch gives together, a kernel prefers shared memory to
+/// the cache that shares its space, so that more blocks fit.
+inline constexpr size_t kPlainSharedBytes = size_t{48} << 10, kManySharedBytes = size_t{16} << 10;
+
+/// Sees to it that the kernel may be launched with so many bytes of dynamic shared memory on the
+/// device of this thread, and has room for several blocks. The runtime is asked once for each
+/// kernel and device, and once more where a launch gives more than any before; other calls cost a
+/// look into a table. Any thread.
+/// Throws    BackendError, naming the kernel, with both sizes when that is more than the device has
+void prepare_shared_memory(const void* kernel, size_t shared_bytes);
+
+}  // namespace farfield::detail
