@@ -68,7 +68,8 @@ struct AttentionRule {
   int64_t switch_distance = 0, switch_position = 0;
 
   /// Entry of bias and weight that a pair reads: ids[m] - ids[n], or its distance without ids (then
-  /// L = S); a far pair reads far_ids_q[m] - far_ids_k[n] when these are given.
+  /// L = S); a far pair reads far_ids_q[m] - far_ids_k[n] when these are given. An entry outside of
+  /// the tables is a ShapeError on the CPU; on a device the score of the pair is NaN.
   Tensor ids = {};                        ///< int32 [S] or [B, S], not falling; or undefined
   Tensor far_ids_q = {}, far_ids_k = {};  ///< int32 [T] and [S]; or both undefined
 

@@ -202,9 +202,11 @@ class GeneralScores {
     Score score{0, dot * factor, 1};
     float bias = 0;
     if (p_.bias || p_.weight) {
-      const int entry = p_.far_ids_q && p_.is_far(m, d) ? p_.far_ids_q[query] - p_.far_ids_k[key]
-                        : ids_                          ? ids_[m] - ids_[key]
-                                                        : d;
+      const int entry = p_.far_ids_q && p_.is_far(m, d)
+                            ? entry_of(p_.far_ids_q[query], p_.far_ids_k[key])
+                        : ids_ ? entry_of(ids_[m], ids_[key])
+                               : d;
+      if (entry < 0) return {std::numeric_limits<float>::quiet_NaN(), score.content, 1};
       const int64_t at = int64_t{h_} * p_.n_entry + entry;
       if (p_.weight) score.weight = p_.weight[at];
       if (p_.bias) bias = p_.bias[at];
@@ -239,6 +241,14 @@ class GeneralScores {
   const Problem<T>& p_;
 
  private:
+  // The entry of the tables for these ids, or -1 for one outside of them: nobody has looked at the
+  // ids, since reading them back would stall the device. The difference is exact where it is kept.
+  __device__ int entry_of(int of_query, int of_key) const {
+    const unsigned entry = static_cast<unsigned>(of_query) - static_cast<unsigned>(of_key);
+    const bool is_there = of_query >= of_key && entry < static_cast<unsigned>(p_.n_entry);
+    return is_there ? static_cast<int>(entry) : -1;
+  }
+
   int h_;
   const int* ids_;
   int query_ = 0, key_ = 0, segment_ = 0;
