@@ -15,7 +15,7 @@ namespace {
 // What the runtime said of a kernel on one device, and what it was told.
 struct Asked {
   size_t own_bytes;
-  size_t dynamic_bytes = kPlainSharedBytes;  // that a launch may give
+  size_t dynamic_bytes = kPlainSharedBytes - own_bytes;  // that a launch may give
   bool prefers_shared = false;
 };
 

@@ -4,9 +4,9 @@
 
 namespace farfield::detail {
 
-/// Dynamic shared memory above kPlainSharedBytes must be asked for. From kManySharedBytes on, those
-/// of its own objects and those that the launch gives together, a kernel prefers shared memory to
-/// the cache that shares its space, so that more blocks fit.
+/// Of its own objects and of what the launch gives together: above kPlainSharedBytes the latter
+/// must be asked for, and from kManySharedBytes on a kernel prefers shared memory to the cache that
+/// shares its space, so that more blocks fit.
 inline constexpr size_t kPlainSharedBytes = size_t{48} << 10, kManySharedBytes = size_t{16} << 10;
 
 /// Sees to it that the kernel may be launched with so many bytes of dynamic shared memory on the

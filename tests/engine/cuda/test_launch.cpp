@@ -130,6 +130,21 @@ BOOST_AUTO_TEST_CASE(kernels_with_much_shared_memory_want_all_of_it) {
 }
 
 // A launch is no place for calls that say again what the runtime knows.
+// Of what a launch may give without being allowed more, the kernel's own memory is a part.
+BOOST_AUTO_TEST_CASE(own_memory_counts_for_what_must_be_asked_for) {
+  constexpr size_t kPlain = size_t{48} << 10;
+  const auto* const kernel = address_of(own_byte_kernel<9>);
+  emulation::set_static_shared_bytes(kernel, sizeof(Own));
+  void* no_arguments[] = {nullptr};
+  const auto launched = [&](size_t size_bytes) {
+    return cudaLaunchKernel(own_byte_kernel<9>, 1, 1, no_arguments, size_bytes);
+  };
+  BOOST_TEST(launched(kPlain - sizeof(Own)) == cudaSuccess);
+  BOOST_TEST(launched(kPlain - sizeof(Own) + 1) == cudaErrorInvalidValue);
+  launch(own_byte_kernel<9>, 1, 1, kPlain, nullptr);
+  BOOST_TEST(launched(kPlain) == cudaSuccess);
+}
+
 BOOST_AUTO_TEST_CASE(the_runtime_is_asked_once_for_a_kernel_a_device_and_a_size) {
   const emulation::KeepDevices keep;
   emulation::emulated_devices().capabilities = {{8, 0}, {8, 0}};

@@ -41,9 +41,11 @@ int preferred_carveout(const void* kernel) {
 }
 
 bool may_have_dynamic_bytes(const Launch& launch) {
-  if (launch.dynamic_shared_bytes <= SharedMemory::kPlainBytes) return true;
   Attributes& all = attributes();
   const std::lock_guard lock(all.mutex);
+  const auto said = all.static_bytes.find(launch.kernel);
+  const size_t own_bytes = said == all.static_bytes.end() ? 0 : said->second;
+  if (launch.dynamic_shared_bytes + own_bytes <= SharedMemory::kPlainBytes) return true;
   const auto asked = all.dynamic_bytes.find(here(launch.kernel));
   return asked != all.dynamic_bytes.end() && launch.dynamic_shared_bytes <= asked->second;
 }
