@@ -166,7 +166,8 @@ class ForwardRows {
   }
 
   __device__ void add_values(const Pieces& probabilities, const Tile<T, D, S::kKeys>& values) {
-    add_weighted_rows<S::kColumns>(out_, probabilities, values, S::first_column());
+    // With dropout there are no registers for it.
+    add_weighted_rows<S::kColumns, !Scores::kDrops>(out_, probabilities, values, S::first_column());
   }
 
   /// Through the warp's rows of a tile that nobody else uses.

@@ -285,8 +285,8 @@ __device__ void multiply_by_rows(float (&sums)[kGroups][kPieces][4], const F& le
 }
 
 /// Of each group: sums [16, kColumns] += x rows, x [16, 8 kPieces] as products leave it, rows those
-/// of a tile, their columns from `column` on.
-template <int kColumns, int kGroups, int kPieces, class T, int D, int R>
+/// of a tile, their columns from `column` on. kIsApart: multiply_apart().
+template <int kColumns, bool kIsApart = true, int kGroups, int kPieces, class T, int D, int R>
 __device__ void add_weighted_rows(float (&sums)[kGroups][kColumns / 8][4],
                                   const float (&x)[kGroups][kPieces][4], const Tile<T, D, R>& tile,
                                   int column) {
@@ -304,8 +304,12 @@ __device__ void add_weighted_rows(float (&sums)[kGroups][kColumns / 8][4],
       load_rights_transposed(b, tile, 8 * k, column + n);
 #pragma unroll
       for (int g = 0; g < kGroups; ++g) {
-        multiply_apart(sums[g][n / 8], a[g], b[0]);
-        multiply_apart(sums[g][n / 8 + 1], a[g], b[1]);
+#pragma unroll
+        for (int i = 0; i < 2; ++i)
+          if constexpr (kIsApart)
+            multiply_apart(sums[g][n / 8 + i], a[g], b[i]);
+          else
+            multiply(sums[g][n / 8 + i], a[g], b[i]);
       }
     }
   }
