@@ -304,12 +304,13 @@ __device__ void add_weighted_rows(float (&sums)[kGroups][kColumns / 8][4],
       load_rights_transposed(b, tile, 8 * k, column + n);
 #pragma unroll
       for (int g = 0; g < kGroups; ++g) {
-#pragma unroll
-        for (int i = 0; i < 2; ++i)
-          if constexpr (kIsApart)
-            multiply_apart(sums[g][n / 8 + i], a[g], b[i]);
-          else
-            multiply(sums[g][n / 8 + i], a[g], b[i]);
+        if constexpr (kIsApart) {
+          multiply_apart(sums[g][n / 8], a[g], b[0]);
+          multiply_apart(sums[g][n / 8 + 1], a[g], b[1]);
+        } else {
+          multiply(sums[g][n / 8], a[g], b[0]);
+          multiply(sums[g][n / 8 + 1], a[g], b[1]);
+        }
       }
     }
   }
