@@ -192,8 +192,9 @@ __device__ void multiply(float (&sum)[4], const Left<T>& left, const Right<T>& r
 }
 
 /// The same for a sum over many tiles. Tensor cores drop the bits that do not fit, and over a long
-/// sum of one sign that is a bias (8192 keys: 7e-5). So the product of float32 parts is made apart
-/// and added with rounding; a bfloat16 result does not show it.
+/// sum of one sign that is a bias (3e-5 of it over 4096 keys, where each product is cut to
+/// float32). So the product of float32 parts is made apart and added with rounding; a bfloat16
+/// result does not show it.
 template <class T>
 __device__ void multiply_apart(float (&sum)[4], const Left<T>& left, const Right<T>& right) {
   if constexpr (kParts<T> == 1) {

@@ -109,7 +109,7 @@ BOOST_AUTO_TEST_CASE(heads_where_they_lie_give_the_bits_of_copies) {
 // n_batch > 0.
 Rotation rotation_of(int64_t half, int64_t n, int64_t n_batch, bool interleaved, bool has_scales) {
   const Shape shape = n_batch > 0 ? Shape{n_batch, n, half} : Shape{n, half};
-  const auto table = [&](uint64_t stream) { return normal(shape, stream, DType::f32); };
+  const auto table = [&](uint64_t stream) { return normal(shape, stream, DType::f32).to(kCuda); };
   Rotation r{.cos = table(20), .sin = table(21), .interleaved = interleaved};
   if (has_scales) r.scale_q = table(22), r.scale_k = table(23);
   return r;
@@ -145,9 +145,8 @@ BOOST_AUTO_TEST_CASE(heads_turned_where_they_lie_give_the_bits_of_copies) {
       c.change(p);
       p = moved_to(kCuda, p);
       const Sizes& s = c.sizes;
-      Rotation r =
+      const Rotation r =
           rotation_of(c.half, s.queries, c.per_batch ? s.batch : 0, c.interleaved, c.has_scales);
-      for_each_angle(r, [](Tensor& x) { x = x.defined() ? x.to(kCuda) : x; });
       const Tensor qkv =
           normal({s.batch, s.queries, 3 * s.heads * s.head_dim}, 12, dtype).to(kCuda);
       // A leaf is its caller's too; what comes of an op is handed over, as layers do it.
@@ -172,19 +171,16 @@ BOOST_AUTO_TEST_CASE(heads_turned_where_they_lie_give_the_bits_of_copies) {
 }
 
 BOOST_AUTO_TEST_CASE(only_who_hands_heads_over_has_them_turned) {
-  Rotation r = rotation_of(4, 5, 0, false, false);
-  for_each_angle(r, [](Tensor& x) { x = x.defined() ? x.to(kCuda) : x; });
+  const Rotation r = rotation_of(4, 5, 0, false, false);
   const Tensor values = normal({1, 5, 24}, 12, DType::f32).to(kCuda);
-  Tensor qkv = values.clone();
+  const Tensor qkv = values.clone();
   attention(qkv, 1, {}, r);
   BOOST_TEST(same_bits(qkv.to(Device{}), values.to(Device{})));
 
   const int64_t before = memory_stats(kCuda).current_bytes;
   reset_peak_memory(kCuda);
   Tensor large = Tensor::zeros({1, 5, 24 * 4096}, DType::f32, kCuda);
-  Rotation turned = rotation_of(4, 5, 0, false, false);
-  for_each_angle(turned, [](Tensor& x) { x = x.defined() ? x.to(kCuda) : x; });
-  attention(std::move(large), 4096, {}, turned);
+  attention(std::move(large), 4096, {}, r);
   // qkv and the output, a third of it; no copy
   const double most = static_cast<double>(memory_stats(kCuda).peak_bytes - before);
   BOOST_TEST(most < 1.5 * 5 * 24 * 4096 * 4);
@@ -192,8 +188,7 @@ BOOST_AUTO_TEST_CASE(only_who_hands_heads_over_has_them_turned) {
 
 BOOST_AUTO_TEST_CASE(a_rotation_that_does_not_fit_is_refused) {
   const Tensor qkv = Tensor::zeros({2, 5, 24}, DType::f32, kCuda);
-  Rotation r = rotation_of(2, 4, 0, false, false);
-  for_each_angle(r, [](Tensor& x) { x = x.defined() ? x.to(kCuda) : x; });
+  const Rotation r = rotation_of(2, 4, 0, false, false);
   BOOST_CHECK_EXCEPTION(attention(qkv, 2, {}, r), ShapeError,
                         says("[attention] expected cos of shape [T, R/2] or [B, T, R/2]",
                              "T = 5 and R <= head_dim = 4, got [4, 2]"));
