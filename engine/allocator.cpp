@@ -38,11 +38,14 @@ void* Allocator::from_cache(int64_t size) {
   return data;
 }
 
+Allocator::Reserve* Allocator::open_reserve() const {
+  return !reserves_.empty() && reserves_.back()->is_open_ ? reserves_.back() : nullptr;
+}
+
 void* Allocator::allocate(int64_t size_bytes) {
   const std::lock_guard<std::mutex> lock(mutex_);
   const int64_t size = round_up(size_bytes);
-  Reserve* const open =
-      !reserves_.empty() && reserves_.back()->is_open_ ? reserves_.back() : nullptr;
+  Reserve* const open = open_reserve();
   void* data = open ? take(open->free_, size) : nullptr;
   if (data == nullptr) data = from_cache(size);
   if (data == nullptr) data = source_.get(size);
@@ -95,7 +98,7 @@ void Allocator::put_back(void* data, int64_t size) noexcept {
 Allocator::Reserve::Reserve(Allocator& allocator) : allocator_(allocator) {
   const std::lock_guard<std::mutex> lock(allocator_.mutex_);
   auto& all = allocator_.reserves_;
-  require<BackendError>(all.empty() || !all.back()->is_open_, "memory", allocator_.source_.name,
+  require<BackendError>(allocator_.open_reserve() == nullptr, "memory", allocator_.source_.name,
                         ": expected one recording at a time, got a second one");
   all.push_back(this);
 }
@@ -133,7 +136,7 @@ Allocator::Reserve::~Reserve() {
 
 void Allocator::release_cached() {
   const std::lock_guard<std::mutex> lock(mutex_);
-  release_cached_locked();
+  if (open_reserve() == nullptr) release_cached_locked();
 }
 
 void Allocator::release_cached_locked() {

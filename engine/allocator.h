@@ -50,6 +50,7 @@ class Allocator {
 
   void* allocate(int64_t size_bytes);
   void free(void* data, int64_t size_bytes) noexcept;
+  /// Nothing while work is recorded (Reserve): a device may not free memory then.
   void release_cached();
   MemoryStats stats();
   void reset_peak();
@@ -62,6 +63,7 @@ class Allocator {
   /// One of these sizes that is taken out, or nullptr.
   static void* take(Blocks& blocks, int64_t size);
   void* from_cache(int64_t size);
+  Reserve* open_reserve() const;
   void put_back(void* data, int64_t size) noexcept;
   void release_cached_locked();
   [[noreturn]] void fail_without_memory(int64_t size_bytes) const;

@@ -17,7 +17,7 @@ struct MemoryStats {
 };
 MemoryStats memory_stats(const Device& device);
 void reset_peak_memory(const Device& device);
-/// Gives the cached blocks back to the system.
+/// Gives the cached blocks back to the system; not while work is recorded (step_graph.h).
 void release_cached_memory(const Device& device);
 
 /// Bytes on one device, the only owner of memory. 64-byte aligned on the CPU; not initialised.

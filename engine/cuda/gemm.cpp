@@ -5,6 +5,7 @@
 #include "engine/cuda/blas.h"
 #include "engine/cuda/check.h"
 #include "engine/cuda/context.h"
+#include "engine/cuda/launch.h"
 
 namespace farfield {
 namespace {
@@ -26,6 +27,7 @@ void clear(Cuda device, const Gemm& p) {
   cuda_check(cudaMemset2DAsync(p.c, bytes(p.ldc), 0, bytes(p.n), static_cast<size_t>(p.m),
                                stream_of(device)),
              "clearing of ", p.m, " x ", p.n, " elements");
+  wait_if_asked(stream_of(device), "clearing of ", p.m, " x ", p.n, " elements");
 }
 
 }  // namespace

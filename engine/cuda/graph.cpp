@@ -5,6 +5,7 @@
 #include "engine/allocator.h"
 #include "engine/cuda/check.h"
 #include "engine/cuda/context.h"
+#include "engine/cuda/launch.h"
 #include "engine/cuda/staging.h"
 #include "engine/kernels/record_work.h"
 
@@ -94,6 +95,9 @@ Graph Capture::end() {
 }
 
 std::unique_ptr<Recording> record_work(Cuda device, const std::function<void()>& work) {
+  require<BackendError>(!waits_for_each_launch(), "cuda",
+                        "FARFIELD_CUDA_SYNC=1 asks for each kernel to be waited for, which those "
+                        "of a graph cannot be");
   return std::make_unique<CudaRecording>(device, work);
 }
 

@@ -22,6 +22,7 @@
 #include <tuple>
 #include <utility>
 
+#include "engine/base/error.h"
 #include "engine/cuda/kernel_memory.h"
 
 namespace farfield {
@@ -33,14 +34,22 @@ void check_launch(cudaError_t status, const void* kernel, dim3 grid, dim3 block,
 
 }  // namespace detail
 
-/// Whether each kernel and each product is waited for, so that what goes wrong while it runs is
-/// told with its name: FARFIELD_CUDA_SYNC=1 in the environment. Slow. A stream that is captured is
-/// not waited for.
+/// Whether each thing that a device is given (kernel, product, copy, memset, sum over processes) is
+/// waited for, so that what goes wrong while it runs is told with its name: FARFIELD_CUDA_SYNC=1 in
+/// the environment, which is read once. Slow. A stream that is captured is not waited for, and
+/// record_work() refuses to record any.
 bool waits_for_each_launch();
 /// The same, whatever the environment says.
 void wait_for_each_launch(bool waits);
 /// Waits for a stream that is not captured. BackendError "[cuda] what: the runtime's own words".
 void wait_for_launch(cudaStream_t stream, const std::string& what);
+/// Behind what a stream was given beside kernels: the same, where each thing is waited for. The
+/// parts become one text only then.
+template <class... Parts>
+void wait_if_asked(cudaStream_t stream, const Parts&... what) {
+  if (waits_for_each_launch()) [[unlikely]]
+    wait_for_launch(stream, concat(what...));
+}
 
 /// Puts a kernel into a stream. BackendError with the kernel's name and the configuration when the
 /// runtime refuses it, with both sizes when it wants more shared memory than the device has; what

@@ -1,6 +1,7 @@
 #include "engine/allocator.h"
 #include "engine/cuda/check.h"
 #include "engine/cuda/context.h"
+#include "engine/cuda/launch.h"
 #include "engine/cuda/per_device.h"
 #include "engine/cuda/staging.h"
 #include "engine/kernels/pointwise.h"
@@ -59,6 +60,8 @@ void copy_bytes(Cuda device, const Tensor& x, Tensor& y) {
   cuda_check(
       cudaMemcpyAsync(y.raw_data(), x.raw_data(), size_bytes, cudaMemcpyDefault, stream_of(device)),
       "copy of ", x.size_bytes(), " bytes from ", x.device(), " to ", y.device());
+  wait_if_asked(stream_of(device), "copy of ", x.size_bytes(), " bytes from ", x.device(), " to ",
+                y.device());
   // Pageable memory of the host may be changed as soon as the call returns, but is read only after
   // the stream.
   if (y.device().kind == Device::Kind::cpu) synchronize(device);

@@ -12,6 +12,7 @@
 
 #include "engine/cuda/check.h"
 #include "engine/cuda/context.h"
+#include "engine/cuda/launch.h"
 #include "engine/cuda/stream.h"
 #include "engine/dispatch.h"
 #include "engine/distributed/device_group.h"
@@ -73,6 +74,7 @@ class NcclGroup final : public DeviceGroup {
     nccl_check(ncclAllReduce(data, data, static_cast<size_t>(x.numel()), type_of(x.dtype()),
                              ncclSum, group_, stream_.get()),
                "a sum of ", x.numel(), " elements");
+    wait_if_asked(stream_.get(), "a sum of ", x.numel(), " elements over processes");
   }
 
   void reduce_scatter(Tensor& flat, int64_t unit) override {
@@ -138,6 +140,7 @@ class NcclGroup final : public DeviceGroup {
     }
     const ncclResult_t end = ncclGroupEnd();
     nccl_check(status == ncclSuccess ? end : status, "parts of ", flat.numel(), " elements");
+    wait_if_asked(stream_.get(), "parts of ", flat.numel(), " elements between processes");
   }
 
   comm::Communicator& processes_;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "engine/cuda/check.h"
+#include "engine/cuda/launch.h"
 
 namespace farfield {
 namespace {
@@ -20,6 +21,7 @@ PinnedMemory pinned_memory(size_t size_bytes) {
 void enqueue(const void* pinned, void* to, size_t size_bytes, cudaStream_t stream) {
   cuda_check(cudaMemcpyAsync(to, pinned, size_bytes, cudaMemcpyDefault, stream), "copy of ",
              size_bytes, " bytes to the device");
+  wait_if_asked(stream, "copy of ", size_bytes, " bytes to the device");
 }
 
 }  // namespace

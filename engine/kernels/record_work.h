@@ -24,7 +24,8 @@ class Recording {
 
 /// Calls work(), of which the device does nothing yet. What it is given there goes on using the
 /// same memory, which is reserved for it. What work() throws is thrown here, and BackendError when
-/// it waited for the device; then nothing was done.
+/// it waited for the device; then nothing was done. BackendError, and work() is not called, where
+/// each kernel is to be waited for: FARFIELD_CUDA_SYNC=1 in the environment.
 std::unique_ptr<Recording> record_work(Cuda device, const std::function<void()>& work);
 /// The CPU records nothing: null, and work() is not called.
 inline std::unique_ptr<Recording> record_work(Cpu, const std::function<void()>&) { return nullptr; }

@@ -8,8 +8,10 @@
 #include "apps/train/trainer.h"
 #include "posenc/registry.h"
 #include "tests/apps/toy_run.h"
+#include "tests/apps/train/training_calls.h"
 #include "tests/support/cuda/capture.h"
 #include "tests/support/cuda/copies.h"
+#include "tests/support/cuda/fault_in.h"
 #include "tests/support/messages.h"
 
 BOOST_AUTO_TEST_SUITE(test_step_waits)  // ctest: emulated
@@ -68,6 +70,36 @@ BOOST_AUTO_TEST_CASE(it_waits_once_in_a_step_that_is_recorded_and_in_one_that_is
       BOOST_TEST(n_graph_launches() - launches == (config.cuda_graph == "auto"));
     }
   }
+}
+
+// FARFIELD_CUDA_SYNC=1: also in the steps that would be a graph.
+BOOST_AUTO_TEST_CASE(a_fault_of_a_later_step_is_named_when_each_launch_is_waited_for) {
+  for (const bool waits : {false, true}) {
+    const test::WaitsForEach each(waits);
+    Trainer t = trainer(config_on("cuda"));
+    for (int i = 0; i < 3; ++i) t.step();
+    BOOST_TEST(t.graph().is_recorded() == !waits);
+    const test::FaultIn fault(40);
+    const std::string message = message_of<BackendError>([&] { t.step(); });
+    const auto begins = [&](const std::string& with) { return message.rfind(with, 0) == 0; };
+    const bool is_named = begins("[cuda] work of void farfield::") ||
+                          begins("[cuda] product of ") || begins("[cuda] copy of ");
+    BOOST_TEST(is_named == waits, message);
+    BOOST_TEST(message.find(": an illegal memory access was encountered") != std::string::npos,
+               message);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_run_whose_launches_are_waited_for_says_why_it_has_no_graph) {
+  const test::WaitsForEach each(true);
+  std::string said;
+  TrainingRun run = TrainingRun::start(run::resolve(config_on("cuda")), toy().path("waited"));
+  BOOST_TEST((test::go(run, {}, &said) == cli::kDone));
+  const std::string line =
+      "[train] steps are not a CUDA graph: [cuda] FARFIELD_CUDA_SYNC=1 asks for each kernel";
+  const size_t first = said.find(line);
+  BOOST_REQUIRE_MESSAGE(first != std::string::npos, said);
+  BOOST_TEST(said.find("CUDA graph", first + line.size()) == std::string::npos, said);
 }
 
 BOOST_AUTO_TEST_CASE(no_encoding_makes_it_wait) {

@@ -7,8 +7,10 @@
 #include "engine/ops/pointwise.h"
 #include "tests/support/all_close.h"
 #include "tests/support/cuda/devices.h"
+#include "tests/support/cuda/fault_in.h"
 #include "tests/support/cuda/nccl.h"
 #include "tests/support/group_work.h"
+#include "tests/support/messages.h"
 #include "tests/support/random_tensor.h"
 
 namespace farfield {
@@ -45,6 +47,26 @@ BOOST_AUTO_TEST_CASE(sums_equal_those_of_the_host) {
         }
       return wrong;
     });
+}
+
+// FARFIELD_CUDA_SYNC=1
+BOOST_AUTO_TEST_CASE(a_fault_is_that_of_the_sum_when_each_is_waited_for) {
+  on_devices(
+      2,
+      [](const Group& group, const Device& device) {
+        const Tensor x = own_values({40}, group).to(device);
+        const test::WaitsForEach each(true);
+        const auto failure = [](const auto& work) {
+          const test::FaultIn fault(1);
+          return message_of<BackendError>(work) + '\n';
+        };
+        return failure([&] { group.sum(x); }) +
+               failure([&] { group.begin_reduce_scatter(x, 16); }) +
+               failure([&] { group.all_gather(x, 16); });
+      },
+      "[cuda] a sum of 40 elements over processes: an illegal memory access was encountered\n"
+      "[cuda] parts of 40 elements between processes: an illegal memory access was encountered\n"
+      "[cuda] parts of 40 elements between processes: an illegal memory access was encountered\n");
 }
 
 BOOST_AUTO_TEST_CASE(parts_equal_those_of_the_host) {

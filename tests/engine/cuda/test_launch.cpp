@@ -14,6 +14,7 @@
 #include "tests/support/cuda/copies.h"
 #include "tests/support/cuda/device_array.h"
 #include "tests/support/cuda/devices.h"
+#include "tests/support/cuda/fault_in.h"
 #include "tests/support/cuda/kernel_attributes.h"
 #include "tests/support/messages.h"
 
@@ -203,10 +204,7 @@ BOOST_AUTO_TEST_CASE(a_kernel_launches_no_kernel) {
 
 // FARFIELD_CUDA_SYNC=1: an error is that of the launch after which it is found.
 BOOST_AUTO_TEST_CASE(each_launch_is_waited_for_when_asked_but_in_a_capture) {
-  struct Restore {
-    bool before = waits_for_each_launch();
-    ~Restore() { wait_for_each_launch(before); }
-  } restore;
+  const test::WaitsForEach restore(false);
   const Stream stream;
   const auto waits_of = [](const auto& work) {
     const int64_t before = emulation::n_host_waits();
@@ -214,7 +212,6 @@ BOOST_AUTO_TEST_CASE(each_launch_is_waited_for_when_asked_but_in_a_capture) {
     return emulation::n_host_waits() - before;
   };
   const auto empty = [&] { launch(empty_kernel, 1, 32, 0, stream.get()); };
-  wait_for_each_launch(false);
   BOOST_TEST(waits_of(empty) == 0);
   wait_for_each_launch(true);
   BOOST_TEST(waits_of(empty) == 1);

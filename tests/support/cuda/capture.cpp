@@ -1,6 +1,9 @@
 #include "tests/support/cuda/capture.h"
 
 #include <atomic>
+#include <memory>
+#include <mutex>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -16,6 +19,16 @@ namespace farfield::emulation {
 namespace {
 
 std::atomic<int64_t> launches = 0;
+
+// Captures between begin and end.
+struct Captures {
+  std::mutex mutex;
+  std::set<std::shared_ptr<CUgraph_st>> all;
+};
+Captures& captures() {
+  static auto* const kept = new Captures;  // never destroyed: streams may outlive static objects
+  return *kept;
+}
 
 }  // namespace
 
@@ -33,6 +46,12 @@ cudaError_t refuse_to_capture(CUstream_st* stream) {
   return cudaErrorStreamCaptureUnsupported;
 }
 
+cudaError_t refuse_to_free() {
+  const std::lock_guard lock(captures().mutex);
+  for (const auto& graph : captures().all) graph->is_invalid = true;
+  return captures().all.empty() ? cudaSuccess : cudaErrorStreamCaptureUnsupported;
+}
+
 int64_t n_graph_launches() { return launches; }
 
 }  // namespace farfield::emulation
@@ -48,6 +67,8 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode) {
   if (!stream) return cudaErrorStreamCaptureUnsupported;
   if (is_capturing(stream)) return cudaErrorIllegalState;
   stream->capture = std::make_shared<CUgraph_st>();
+  const std::lock_guard lock(captures().mutex);
+  captures().all.insert(stream->capture);
   return cudaSuccess;
 }
 
@@ -55,6 +76,8 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
   *graph = nullptr;
   if (!is_capturing(stream)) return cudaErrorIllegalState;
   const auto captured = std::exchange(stream->capture, nullptr);
+  const std::lock_guard lock(captures().mutex);
+  captures().all.erase(captured);
   if (captured->is_invalid) return cudaErrorStreamCaptureInvalidated;
   *graph = new CUgraph_st(*captured);
   return cudaSuccess;

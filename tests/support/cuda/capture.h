@@ -17,6 +17,9 @@ cudaError_t capture(CUstream_st* stream, std::function<void()> work);
 /// What the runtime does when a captured stream is asked for what it cannot take: the answer, after
 /// which the capture is invalid.
 cudaError_t refuse_to_capture(CUstream_st* stream);
+/// Memory is not given back while any stream is captured: the runtime would wait for the device,
+/// whose work the captures stand in the way of. An error then, and all captures are invalid.
+cudaError_t refuse_to_free();
 
 /// Launches of graphs so far.
 int64_t n_graph_launches();

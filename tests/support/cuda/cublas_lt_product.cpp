@@ -167,6 +167,7 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t prod
   const auto work = [=, product = *product, a_layout = *a_layout, b_layout = *b_layout,
                      c_layout = *c_layout, d_layout = *d_layout,
                      alpha = *static_cast<const float*>(alpha)] {
+    if (farfield::emulation::begin_work() != cudaSuccess) return CUBLAS_STATUS_EXECUTION_FAILED;
     farfield::emulation::finish_copies();
     // Before the product is made: a workspace that is an operand too spoils the result.
     if (workspace_size > 0) fill(workspace, workspace_size, farfield::emulation::Poison::nan);
@@ -174,11 +175,11 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t prod
     multiply(own, n_part, alpha, a, b, beta_value, c, d);
     if (n_part_of_dbias > 0) sum_factor(own, n_part_of_dbias, a, b);
     farfield::emulation::device_takes(time_us);
+    return CUBLAS_STATUS_SUCCESS;
   };
   if (farfield::emulation::is_capturing(stream))
     return farfield::emulation::capture(stream, work) == cudaSuccess
                ? CUBLAS_STATUS_SUCCESS
                : CUBLAS_STATUS_EXECUTION_FAILED;
-  work();
-  return CUBLAS_STATUS_SUCCESS;
+  return work();
 }

@@ -133,6 +133,7 @@ ncclResult_t enqueue(const Call& call, const void* from, void* to, ncclComm_t gr
   if (!is_valid) return ncclInvalidArgument;
   if (is_capturing(stream)) return ncclInvalidUsage;
   const auto work = [=] {
+    if (begin_work() != cudaSuccess) return ncclUnhandledCudaError;
     finish_copies();
     ++emulated_nccl().n_calls;
     if (is_stuck()) return ncclSuccess;  // comes after what the device waits for

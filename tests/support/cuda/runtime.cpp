@@ -37,7 +37,7 @@ CUevent_st::Clock::time_point device_time() {
 cudaError_t wait_for_device() {
   emulation::count_host_wait();
   emulation::finish_copies();
-  return emulation::wait_while_stuck() ? cudaSuccess : cudaErrorNotReady;
+  return emulation::wait_while_stuck() ? emulation::find_fault() : cudaErrorNotReady;
 }
 
 }  // namespace
@@ -66,6 +66,8 @@ const char* cudaGetErrorString(cudaError_t error) {
       return "the operation cannot be performed in the present state";
     case cudaErrorNotReady:
       return "device not ready";
+    case cudaErrorIllegalAddress:
+      return "an illegal memory access was encountered";
     case cudaErrorStreamCaptureUnsupported:
       return "operation not permitted when stream is capturing";
     case cudaErrorStreamCaptureInvalidated:
@@ -93,7 +95,7 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
 
 cudaError_t cudaStreamQuery(cudaStream_t stream) {
   if (is_capturing(stream)) return refuse_to_capture(stream);
-  return emulation::is_stuck() ? cudaErrorNotReady : cudaSuccess;
+  return emulation::is_stuck() ? cudaErrorNotReady : emulation::find_fault();
 }
 
 cudaError_t cudaEventCreate(cudaEvent_t* event) {
@@ -123,7 +125,7 @@ cudaError_t cudaEventQuery(cudaEvent_t event) {
     return cudaErrorCapturedEvent;
   }
   const bool has_come = event->n_copies <= emulation::n_copies_done() && !emulation::is_stuck();
-  return has_come ? cudaSuccess : cudaErrorNotReady;
+  return has_come ? emulation::find_fault() : cudaErrorNotReady;
 }
 
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
@@ -151,6 +153,7 @@ cudaError_t cudaMalloc(void** begin, size_t size_bytes) {
 }
 
 cudaError_t cudaFree(void* begin) {
+  if (const cudaError_t status = emulation::refuse_to_free(); status != cudaSuccess) return status;
   emulation::finish_copies();
   const bool is_freed = !begin || farfield::emulation::free_device_memory(begin);
   return is_freed ? cudaSuccess : cudaErrorInvalidValue;
@@ -162,6 +165,7 @@ cudaError_t cudaHostAlloc(void** begin, size_t size_bytes, unsigned) {
 }
 
 cudaError_t cudaFreeHost(void* begin) {
+  if (const cudaError_t status = emulation::refuse_to_free(); status != cudaSuccess) return status;
   const bool is_freed = !begin || emulation::free_pinned_memory(begin);
   return is_freed ? cudaSuccess : cudaErrorInvalidValue;
 }
@@ -176,6 +180,7 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t size_bytes, cudaM
     if (!is_kept(to) || !is_kept(from)) return refuse_to_capture(stream);
     return capture(stream, [=] { cudaMemcpyAsync(to, from, size_bytes, kind); });
   }
+  if (const cudaError_t status = emulation::begin_work(); status != cudaSuccess) return status;
   if (is_device_memory(to, size_bytes)) {
     if (is_pinned_memory(from, size_bytes)) {
       emulation::copy_later(to, from, size_bytes);
@@ -202,6 +207,7 @@ cudaError_t cudaMemsetAsync(void* begin, int value, size_t size_bytes, cudaStrea
   if (!is_device_memory(begin, size_bytes)) return cudaErrorInvalidValue;
   if (is_capturing(stream))
     return capture(stream, [=] { cudaMemsetAsync(begin, value, size_bytes); });
+  if (const cudaError_t status = emulation::begin_work(); status != cudaSuccess) return status;
   emulation::finish_copies();
   std::memset(begin, value, size_bytes);
   return cudaSuccess;
@@ -214,6 +220,7 @@ cudaError_t cudaMemset2DAsync(void* begin, size_t pitch_bytes, int value, size_t
   if (row_bytes > pitch_bytes || !is_device_memory(begin, size_bytes)) return cudaErrorInvalidValue;
   if (is_capturing(stream))
     return capture(stream, [=] { cudaMemset2DAsync(begin, pitch_bytes, value, row_bytes, rows); });
+  if (const cudaError_t status = emulation::begin_work(); status != cudaSuccess) return status;
   emulation::finish_copies();
   for (size_t row = 0; row < rows; ++row)
     std::memset(static_cast<char*>(begin) + row * pitch_bytes, value, row_bytes);

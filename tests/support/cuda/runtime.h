@@ -10,6 +10,7 @@
 
 #include "tests/support/cuda/capture.h"
 #include "tests/support/cuda/copies.h"
+#include "tests/support/cuda/faults.h"
 #include "tests/support/cuda/grid.h"
 #include "tests/support/cuda/kernel_attributes.h"
 #include "tests/support/cuda/vector_types.h"
@@ -24,6 +25,7 @@ enum cudaError_t : int {
   cudaErrorInvalidDevice = 101,
   cudaErrorIllegalState = 401,
   cudaErrorNotReady = 600,
+  cudaErrorIllegalAddress = 700,
   cudaErrorStreamCaptureUnsupported = 900,
   cudaErrorStreamCaptureInvalidated = 901,
   cudaErrorCapturedEvent = 907,
@@ -95,6 +97,8 @@ enum cudaMemcpyKind {
   cudaMemcpyDefault = 4,  ///< told by the pointers
 };
 cudaError_t cudaMalloc(void** begin, size_t size_bytes);
+/// Stricter than the runtime, which would wait: this and cudaFreeHost() refuse while any stream is
+/// captured, by any thread (refuse_to_free()).
 cudaError_t cudaFree(void* begin);
 inline constexpr unsigned cudaHostAllocDefault = 0;
 cudaError_t cudaHostAlloc(void** begin, size_t size_bytes, unsigned flags);
@@ -162,6 +166,7 @@ cudaError_t cudaLaunchKernel(void (*kernel)(Parameters...), dim3 grid, dim3 bloc
           *values);
     });
   }
+  if (const cudaError_t status = begin_work(); status != cudaSuccess) return status;
   finish_copies();
   run_grid(launch);
   return cudaSuccess;

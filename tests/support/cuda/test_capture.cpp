@@ -102,6 +102,26 @@ BOOST_AUTO_TEST_CASE(a_captured_stream_is_not_waited_for_nor_read_by_the_host) {
   BOOST_TEST(cudaEventQuery(event.get()) == cudaSuccess);
 }
 
+// It may be had meanwhile.
+BOOST_AUTO_TEST_CASE(no_memory_is_given_back_while_a_stream_is_captured) {
+  const Stream stream, other;
+  const auto holds = [&](const auto& get, const auto& put) {
+    void* data = nullptr;
+    BOOST_TEST(begin(stream) == cudaSuccess);
+    BOOST_TEST(begin(other) == cudaSuccess);
+    BOOST_TEST(get(&data) == cudaSuccess);
+    BOOST_TEST(end(other) == cudaSuccess);
+    BOOST_TEST(begin(other) == cudaSuccess);
+    BOOST_TEST(put(data) == cudaErrorStreamCaptureUnsupported);
+    BOOST_TEST(end(stream) == cudaErrorStreamCaptureInvalidated);
+    BOOST_TEST(put(data) == cudaErrorStreamCaptureUnsupported);
+    BOOST_TEST(end(other) == cudaErrorStreamCaptureInvalidated);
+    BOOST_TEST(put(data) == cudaSuccess);
+  };
+  holds([](void** at) { return cudaMalloc(at, 4); }, cudaFree);
+  holds([](void** at) { return cudaHostAlloc(at, 4, cudaHostAllocDefault); }, cudaFreeHost);
+}
+
 }  // namespace
 BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield
