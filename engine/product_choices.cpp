@@ -1,5 +1,7 @@
 #include "engine/product_choices.h"
 
+#include <algorithm>
+
 #include "engine/base/error.h"
 #include "engine/base/hash.h"
 #include "engine/base/json.h"
@@ -59,13 +61,23 @@ std::string summary(const ProductChoices& choices) {
     n_dbias += 1;
     n_instead += choice.is_none();
   }
+  const std::string changing = text_of_changing(choices);
   return concat(choices.of.size(), " measured, ", n_other,
                 " faster by another algorithm than the one that ", choices.library,
                 " proposes first; one of each takes ", ms(time_us), " ms instead of ", ms(first_us),
                 n_dbias == 0
                     ? ""
                     : concat("; ", n_dbias, " with dbias take ", ms(dbias_us), " ms instead of ",
-                             ms(instead_us), " with a pass for it, kept for ", n_instead));
+                             ms(instead_us), " with a pass for it, kept for ", n_instead),
+                changing.empty() ? "" : "; ", changing);
+}
+
+std::string text_of_changing(const ProductChoices& choices) {
+  const auto n = std::count_if(choices.of.begin(), choices.of.end(),
+                               [](const auto& one) { return !one.second.repeats; });
+  if (n == 0) return "";
+  return concat(n, n == 1 ? " gives" : " give", " other bits each time, by whichever algorithm: a ",
+                "run with ", n == 1 ? "it" : "them", " does not repeat bit by bit");
 }
 
 std::string to_text(const ProductChoices& choices) {
@@ -76,7 +88,8 @@ std::string to_text(const ProductChoices& choices) {
                         {"time_us", choice.time_us},
                         {"first_us", choice.first_us},
                         {"candidates", choice.n_candidate},
-                        {"instead_us", choice.instead_us}});
+                        {"instead_us", choice.instead_us},
+                        {"repeats", choice.repeats}});
   const Json json = {{"version", kVersion},
                      {"device", choices.device},
                      {"library", choices.library},
@@ -114,7 +127,13 @@ ProductChoices parse_product_choices(const std::string& file, std::string_view t
     choice.time_us = number("time_us");
     choice.first_us = number("first_us");
     choice.n_candidate = whole_member<int>(one, "candidates").value_or(0);
+    // What files of before do not have.
     if (one.contains("instead_us")) choice.instead_us = number("instead_us");
+    if (one.contains("repeats")) {
+      const auto repeats = whole_member<bool>(one, "repeats");
+      expect(repeats.has_value(), "true or false as 'repeats'");
+      choice.repeats = *repeats;
+    }
     expect(choices.of.emplace(product, choice).second,
            concat("each product once, got '", product, "' twice"));
   }

@@ -20,6 +20,9 @@ struct ProductChoice {
   double first_us = 0;    ///< of the algorithm that the library proposes first, itself perhaps
   int n_candidate = 0;    ///< that were measured
   double instead_us = 0;  ///< of the other calls; 0: there are none
+  /// Whether it gave the same bits each time. Not only where none of those that were measured did;
+  /// then it is the library's first.
+  bool repeats = true;
   bool is_none() const { return algorithm == decltype(algorithm){}; }
   bool operator==(const ProductChoice&) const = default;
 };
@@ -34,8 +37,11 @@ struct ProductChoices {
 
 /// "26 measured, 9 faster by another algorithm than the one that cuBLASLt 130002 proposes first;
 /// one of each takes 7.912 ms instead of 8.807"; where products can give dbias "; 3 with dbias take
-/// 0.812 ms instead of 0.934 with a pass for it, kept for 1".
+/// 0.812 ms instead of 0.934 with a pass for it, kept for 1"; and "; " with what follows.
 std::string summary(const ProductChoices& choices);
+/// "2 give other bits each time, by whichever algorithm: a run with them does not repeat bit by
+/// bit"; empty: all repeat.
+std::string text_of_changing(const ProductChoices& choices);
 
 /// As a file of JSON, with a checksum.
 std::string to_text(const ProductChoices& choices);
@@ -44,10 +50,10 @@ ProductChoices parse_product_choices(const std::string& file, std::string_view t
 
 /// Calls work(), in which each product on the device that it has not met before is made by up to
 /// eight algorithms that the library proposes, in turn, and is given the fastest of those that give
-/// the same bits each time; where a product and a pass could do as one product does, by these too.
-/// Products of before are met anew; afterwards all of these choices hold.
-/// work() must not be recorded (StepGraph).
-/// Throws    ConfigError on the CPU, whose library chooses by itself
+/// the same bits each time, the library's first where none does; where a product and a pass could
+/// do as one product does, by these too. Products of before are met anew; afterwards all of these
+/// choices hold. work() must not be recorded (StepGraph). Throws    ConfigError on the CPU, whose
+/// library chooses by itself
 ProductChoices tune_products(const Device& device, const std::function<void()>& work);
 
 /// Has the products of a device made as the choices say, from now on; one that they do not name by

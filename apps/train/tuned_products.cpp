@@ -10,20 +10,25 @@
 namespace farfield::train {
 namespace {
 
+constexpr const char* kHead = "[train] products: ";
+
 TunedProducts measured(Trainer& trainer) {
   const ProductChoices choices = trainer.tune_products();
-  return {.file = to_text(choices), .said = "[train] products: " + summary(choices)};
+  return {.file = to_text(choices), .said = kHead + summary(choices)};
 }
 
 TunedProducts read(Trainer& trainer, const std::string& file) {
   const std::string text = read_file(file);
   trainer.group().communicator().require_equal("products of --tune", text);
+  const ProductChoices choices = parse_product_choices(file, text);
   try {
-    use_product_choices(trainer.config().device, parse_product_choices(file, text));
+    use_product_choices(trainer.config().device, choices);
   } catch (const ConfigError& error) {
     throw ConfigError(concat(error.what(), "; in ", file));
   }
-  return {.file = text, .said = ""};
+  const std::string changing = text_of_changing(choices);
+  return {.file = text,
+          .said = changing.empty() ? "" : concat(kHead, "of those in ", file, ", ", changing)};
 }
 
 // What another run of this program has left.

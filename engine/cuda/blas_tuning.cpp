@@ -161,7 +161,8 @@ std::optional<TunedProduct> fastest_algorithm(Cuda device, cublasLtHandle_t cont
   TunedProduct tuned{candidates[best],
                      {.time_us = time_us[best],
                       .first_us = time_us[0],
-                      .n_candidate = static_cast<int>(candidates.size())}};
+                      .n_candidate = static_cast<int>(candidates.size()),
+                      .repeats = found != order.end()}};
   for (size_t i = 0; i < candidates.size(); ++i)
     if (!candidates[i]) tuned.choice.instead_us = time_us[i];
   if (tuned.algorithm) {

@@ -51,10 +51,25 @@ BOOST_AUTO_TEST_CASE(a_summary_says_what_dbias_costs) {
   BOOST_TEST((parse_product_choices("products.json", to_text(choices)) == choices));
 }
 
-BOOST_AUTO_TEST_CASE(files_without_what_was_measured_instead_are_read) {
-  const std::string text =
-      std::regex_replace(to_text(some()), std::regex(R"(,\s*"instead_us": 0\.0)"), "");
+BOOST_AUTO_TEST_CASE(a_summary_says_what_does_not_repeat) {
+  BOOST_TEST(text_of_changing(some()) == "");
+  ProductChoices choices = some();
+  choices.of["4 x 4 by 4 x 4"].repeats = false;
+  const std::string one =
+      "1 gives other bits each time, by whichever algorithm: a run with it does not repeat bit by "
+      "bit";
+  BOOST_TEST(text_of_changing(choices) == one);
+  BOOST_TEST(summary(choices) == summary(some()) + "; " + one);
+  BOOST_TEST((parse_product_choices("products.json", to_text(choices)) == choices));
+  choices.of["2 x 3 by 3 x 4"].repeats = false;
+  BOOST_TEST(text_of_changing(choices).rfind("2 give other bits", 0) == 0);
+}
+
+BOOST_AUTO_TEST_CASE(files_of_before_are_read) {
+  const std::string text = std::regex_replace(
+      to_text(some()), std::regex(R"_(,\s*"(instead_us|repeats)": (0\.0|true))_"), "");
   BOOST_TEST(text.find("instead") == std::string::npos);
+  BOOST_TEST(text.find("repeats") == std::string::npos);
   BOOST_TEST((parse_product_choices("products.json", text) == some()));
 }
 
@@ -69,6 +84,7 @@ BOOST_AUTO_TEST_CASE(a_damaged_file_is_refused) {
   refuses(changed("fedc", "fed"), "expected 128 hexadecimal digits as the algorithm of '2 x 3");
   refuses(changed("4 x 4 by 4 x 4", "2 x 3 by 3 x 4"), "expected each product once");
   refuses(changed("1500.25", "\"1500.25\""), "expected a number 'time_us'");
+  refuses(changed("\"repeats\": true", "\"repeats\": 1"), "expected true or false as 'repeats'");
   refuses(changed("\"library\"", "\"librari\""), "expected a text 'library'");
   refuses(changed("\"version\": 1", "\"version\": 2"), "expected the choices of products");
   refuses("[]", "expected the choices of products, version 1");

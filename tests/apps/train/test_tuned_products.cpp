@@ -104,6 +104,22 @@ BOOST_AUTO_TEST_CASE(a_run_keeps_how_dbias_is_made) {
   BOOST_TEST(!are_same(train("within", "on"), whole));
 }
 
+BOOST_AUTO_TEST_CASE(a_run_says_that_its_products_do_not_repeat) {
+  const OtherBlas only({1e6});
+  emulated_blas().changing = 0;
+  const std::string text = " other bits each time, by whichever algorithm: a run with them";
+  std::string said;
+  const auto says_so = [&] { return said.find(text) != std::string::npos; };
+  const std::string path = train("changing", "on", 2, &said);
+  BOOST_TEST(says_so(), said);
+  train("changing too", products_of(path), 1, &said);
+  BOOST_TEST(said.find("[train] products: of those in " + products_of(path)) != std::string::npos,
+             said);
+  BOOST_TEST(says_so(), said);
+  said = resume(path, "on");
+  BOOST_TEST(says_so(), said);
+}
+
 BOOST_AUTO_TEST_CASE(a_run_goes_on_with_its_own_choices_alone) {
   const OtherBlas several(kThirdIsFastest);
   const std::string path = train("own", "on", 2);

@@ -84,6 +84,19 @@ BOOST_AUTO_TEST_CASE(an_algorithm_whose_bits_change_is_not_chosen) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(where_no_algorithm_repeats_the_first_stays_and_is_said_to_change) {
+  const OtherBlas several(kThirdIsFastest);
+  const GemmOperands of = operands();
+  const auto choice = [&] {
+    return tune_products(kCuda, [&] { of.result(kCuda); }).of.begin()->second;
+  };
+  BOOST_TEST(choice().repeats);
+  emulated_blas().n_algorithms = 1;
+  emulated_blas().changing = 0;
+  BOOST_TEST(!choice().repeats);
+  BOOST_TEST(choice().time_us == 3e6, boost::test_tools::tolerance(0.1));
+}
+
 BOOST_AUTO_TEST_CASE(an_algorithm_that_fails_is_left_out) {
   const OtherBlas several(kThirdIsFastest);
   const GemmOperands of = operands();
