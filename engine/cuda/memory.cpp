@@ -54,16 +54,12 @@ void copy_bytes(Cuda device, const Tensor& x, Tensor& y) {
   const bool is_upload =
       x.device().kind == Device::Kind::cpu && y.device().kind == Device::Kind::cuda;
   if (is_upload)
-    if (Staging& staging = staging_of(device);
-        size_bytes <= Staging::kMostBytes || staging.takes_all())
-      return staging.copy(x.raw_data(), y.raw_data(), size_bytes, stream_of(device));
+    return staging_of(device).copy(x.raw_data(), y.raw_data(), size_bytes, stream_of(device));
   cuda_check(
       cudaMemcpyAsync(y.raw_data(), x.raw_data(), size_bytes, cudaMemcpyDefault, stream_of(device)),
       "copy of ", x.size_bytes(), " bytes from ", x.device(), " to ", y.device());
   wait_if_asked(stream_of(device), "copy of ", x.size_bytes(), " bytes from ", x.device(), " to ",
                 y.device());
-  // Pageable memory of the host may be changed as soon as the call returns, but is read only after
-  // the stream.
   if (y.device().kind == Device::Kind::cpu) synchronize(device);
 }
 

@@ -18,8 +18,8 @@ PinnedMemory pinned_memory(size_t size_bytes) {
   return PinnedMemory(data);
 }
 
-void enqueue(const void* pinned, void* to, size_t size_bytes, cudaStream_t stream) {
-  cuda_check(cudaMemcpyAsync(to, pinned, size_bytes, cudaMemcpyDefault, stream), "copy of ",
+void enqueue(const void* from, void* to, size_t size_bytes, cudaStream_t stream) {
+  cuda_check(cudaMemcpyAsync(to, from, size_bytes, cudaMemcpyDefault, stream), "copy of ",
              size_bytes, " bytes to the device");
   wait_if_asked(stream, "copy of ", size_bytes, " bytes to the device");
 }
@@ -50,7 +50,11 @@ void Staging::copy(const void* from, void* to, size_t size_bytes, cudaStream_t s
     return enqueue(data, to, size_bytes, stream);
   }
   if (refilled_ && are_inputs_) refill(from, size_bytes);
-  if (size_bytes > kMostBytes) return enqueue(from, to, size_bytes, stream);
+  if (size_bytes > kMostBytes) {
+    enqueue(from, to, size_bytes, stream);
+    return cuda_check(cudaStreamSynchronize(stream), "wait for a copy of ", size_bytes,
+                      " bytes to the device");
+  }
   Block& block = idle_block(size_bytes);
   std::memcpy(block.data.get(), from, size_bytes);
   enqueue(block.data.get(), to, size_bytes, stream);
@@ -97,11 +101,6 @@ bool Staging::end_refill() {
   const bool has_all = has_fitted_ && next_input(next_refilled_) == refilled_->size();
   refilled_ = nullptr;
   return has_all;
-}
-
-bool Staging::takes_all() {
-  const std::lock_guard lock(mutex_);
-  return is_recording_ || (refilled_ && are_inputs_);
 }
 
 }  // namespace farfield

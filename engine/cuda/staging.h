@@ -22,12 +22,13 @@ using PinnedMemory = std::unique_ptr<void, FreePinned>;
 /// device stand still, as it may where a copy has to begin in ordinary memory.
 class Staging {
  public:
-  /// Of one copy. What is larger is rare (weights) and better copied as it is.
+  /// Of one copy that is not waited for. What is larger is rare (weights): it is copied as it is
+  /// and waited for, since CUDA does not promise to have read ordinary memory when the call
+  /// returns.
   static constexpr size_t kMostBytes = size_t{4} << 20;
 
-  /// Puts a copy to the device into its stream; size_bytes in 1 .. kMostBytes, or any when
-  /// takes_all(). `from` may be changed as soon as the call returns. BackendError when there is no
-  /// such memory.
+  /// Puts a copy to the device into its stream; at least one byte. `from` may be changed as soon as
+  /// the call returns. BackendError when there is no such memory.
   void copy(const void* from, void* to, size_t size_bytes, cudaStream_t stream);
 
   /// What a graph reads at each launch, for whoever has the graph.
@@ -48,9 +49,6 @@ class Staging {
   void begin_refill(std::vector<Recorded>& recorded);
   /// Whether there was one copy of its size for each of them.
   bool end_refill();
-
-  /// Whether copies of any size are to come here.
-  bool takes_all();
 
  private:
   static constexpr size_t kMostBlocks = 32, kLeastBytes = size_t{1} << 16;

@@ -30,6 +30,18 @@ BOOST_AUTO_TEST_CASE(what_was_given_arrives_however_soon_the_next_one_follows) {
                           j < static_cast<int>(size_of_copy(i)) ? i : -1);
 }
 
+BOOST_AUTO_TEST_CASE(so_does_what_is_too_large_for_staging) {
+  const Stream stream;
+  Staging staging;
+  std::vector<int> values(Staging::kMostBytes / sizeof(int) + 1, 1);
+  const DeviceArray<int> out(values.size(), -1);
+  staging.copy(values.data(), out.data(), out.size_bytes(), stream.get());
+  std::fill(values.begin(), values.end(), 2);
+  stream.synchronize();
+  values = out.values();
+  BOOST_TEST(std::all_of(values.begin(), values.end(), [](int value) { return value == 1; }));
+}
+
 }  // namespace
 BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield

@@ -73,7 +73,7 @@ BOOST_AUTO_TEST_CASE(a_fault_is_that_of_the_copy_or_memset) {
         says_exactly("[cuda] " + what + ": an illegal memory access was encountered"));
   };
   fails_at("copy of 8 bytes to the device", [&] { host.to(kCuda); });
-  fails_at("copy of 5760000 bytes from cpu to cuda:0", [&] { large.to(kCuda); });
+  fails_at("copy of 5760000 bytes to the device", [&] { large.to(kCuda); });
   fails_at("copy of 28 bytes from cuda:0 to cpu", [&] { device.to(Device{}); });
   fails_at("copy of 28 bytes from cuda:0 to cuda:0", [&] { device.clone(); });
   fails_at("clearing of 3 x 5 elements", [&] { matmul(a, b); });

@@ -10,8 +10,9 @@ void* allocate_pinned_memory(size_t size_bytes);
 bool free_pinned_memory(void* begin);  ///< false for what was not allocated here
 bool is_pinned_memory(const void* begin, size_t size_bytes);
 
-/// A device reads pinned memory later than the call that asks for the copy: here with the next
-/// thing it is given or waited for, so that what is written there too early arrives in its place.
+/// A device reads memory of the host later than the call that asks for the copy, the pinned always
+/// and other memory where it can: here with the next thing it is given or waited for, so that what
+/// is written there too early arrives in its place.
 void copy_later(void* to, const void* from, size_t size_bytes);
 void finish_copies();
 int64_t n_copies_asked();

@@ -34,6 +34,10 @@ CUevent_st::Clock::time_point device_time() {
   return CUevent_st::Clock::now() + std::chrono::nanoseconds(device_ahead_ns);
 }
 
+cudaMemcpyKind kind_of(bool is_to_device, bool is_from_device) {
+  return static_cast<cudaMemcpyKind>(2 * is_from_device + is_to_device);
+}
+
 cudaError_t wait_for_device() {
   emulation::count_host_wait();
   emulation::finish_copies();
@@ -181,23 +185,17 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t size_bytes, cudaM
     return capture(stream, [=] { cudaMemcpyAsync(to, from, size_bytes, kind); });
   }
   if (const cudaError_t status = emulation::begin_work(); status != cudaSuccess) return status;
-  if (is_device_memory(to, size_bytes)) {
-    if (is_pinned_memory(from, size_bytes)) {
-      emulation::copy_later(to, from, size_bytes);
-      return cudaSuccess;
-    }
-    if (!is_device_memory(from, size_bytes)) emulation::count_host_wait();
-  }
-  emulation::finish_copies();
-  if (!is_device_memory(to, size_bytes) && !emulation::wait_while_stuck()) return cudaErrorNotReady;
-  if (kind == cudaMemcpyDefault) {
-    std::memmove(to, from, size_bytes);
+  const bool is_to_device = is_device_memory(to, size_bytes);
+  const bool is_from_device = is_device_memory(from, size_bytes);
+  if (kind != cudaMemcpyDefault && kind != kind_of(is_to_device, is_from_device))
+    return cudaErrorInvalidValue;
+  if (is_to_device && !is_from_device) {
+    if (!is_pinned_memory(from, size_bytes)) emulation::count_host_wait();
+    emulation::copy_later(to, from, size_bytes);
     return cudaSuccess;
   }
-  const bool is_to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
-  const bool is_from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
-  if (is_to_device != is_device_memory(to, size_bytes)) return cudaErrorInvalidValue;
-  if (is_from_device != is_device_memory(from, size_bytes)) return cudaErrorInvalidValue;
+  emulation::finish_copies();
+  if (!is_to_device && !emulation::wait_while_stuck()) return cudaErrorNotReady;
   std::memmove(to, from, size_bytes);
   return cudaSuccess;
 }
