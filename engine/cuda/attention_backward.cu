@@ -97,9 +97,8 @@ class BackwardPass {
     Tensor bias = slices_of(grads.dbias, by_distance);
     Tensor weight = slices_of(grads.dweight, by_distance);
     Tensor features = slices_of(feature, true);
-    args.bias = data_or_null<float>(bias);
-    args.weight = data_or_null<float>(weight);
-    args.feature = data_or_null<float>(features);
+    args.tables = {data_or_null<float>(bias), data_or_null<float>(weight),
+                   data_or_null<float>(features)};
     run<Side::keys>(args);
     const auto sum = [&](const Tensor& parts, Tensor& grad, int64_t n_outer) {
       if (parts.defined())

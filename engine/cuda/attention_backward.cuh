@@ -4,9 +4,9 @@
 // work with rows and columns exchanged. Scores are computed again from the rows' sums, as in
 // FlashAttention (Dao et al. 2022, arXiv:2205.14135).
 
-#include "engine/cuda/attention_diagonals.cuh"
 #include "engine/cuda/attention_normalizer.cuh"
 #include "engine/cuda/attention_row_bias_sums.cuh"
+#include "engine/cuda/attention_table_gradients.cuh"
 #include "engine/cuda/attention_turn_back.cuh"
 #include "engine/cuda/context.h"
 
@@ -34,8 +34,7 @@ struct BackwardArguments {
   Angles turned_by = {};           ///< dx is of heads before they were turned by these
 
   int n_slot = 0;  ///< blocks of each head h; slot s of n walks items s, 2n - 1 - s, 2n + s, ...
-  /// [H, n_slot, S]: gradients by distance of bias, weight and the row bias' features; or null.
-  float *bias = nullptr, *weight = nullptr, *feature = nullptr;
+  TableSlices tables = {};
   SegmentSums segments = {};
 };
 
@@ -79,52 +78,6 @@ __device__ void load_rows(Row (&rows)[kN], const Row* from) {
     rows[x] = from[x];
 }
 
-/// What a thread holds of a tile's diagonals, for each table by distance.
-template <class S>
-struct TableParts {
-  DiagonalParts<S> bias, weight, feature;
-};
-/// The gradients of tables by distance that a block sums, each in its slice.
-template <class S, bool kHasFeature>
-class TableGradients {
- public:
-  __device__ void start() {
-    bias_.start();
-    weight_.start();
-    feature_.start();
-  }
-  /// A tile whose query 0 and key 0 are at distance `offset`.
-  template <class T>
-  __device__ void add(const TableParts<S>& parts, int offset, const Problem<T>& p,
-                      const BackwardArguments<T>& args, DiagonalShared<S>& shared) {
-    if (args.bias) bias_.add(parts.bias, offset, slice_of(args.bias, p.n_key, args.n_slot), shared);
-    if (args.weight) {
-      if (args.bias) __syncthreads();  // the parts have been read
-      weight_.add(parts.weight, offset, slice_of(args.weight, p.n_key, args.n_slot), shared);
-    }
-    if (kHasFeature && args.feature) {
-      if (args.bias || args.weight) __syncthreads();
-      feature_.add(parts.feature, offset, slice_of(args.feature, p.n_key, args.n_slot), shared);
-    }
-  }
-  template <class T>
-  __device__ void finish(int offset, const Problem<T>& p, const BackwardArguments<T>& args) const {
-    if (args.bias) bias_.finish(offset, slice_of(args.bias, p.n_key, args.n_slot));
-    if (args.weight) weight_.finish(offset, slice_of(args.weight, p.n_key, args.n_slot));
-    if (kHasFeature && args.feature)
-      feature_.finish(offset, slice_of(args.feature, p.n_key, args.n_slot));
-  }
-
- private:
-  __device__ static DiagonalSlice slice_of(float* slices, int n_key, int n_slot) {
-    const auto slot = static_cast<int>(blockIdx.x), h = static_cast<int>(blockIdx.y);
-    const int64_t slice = static_cast<int64_t>(h) * n_slot + slot;
-    return DiagonalSlice{slices + slice * n_key, n_key};
-  }
-
-  DiagonalSums<S> bias_, weight_, feature_;
-};
-
 /// Where a thread is in a tile: the first row and column of its warp's sums, and its own first row
 /// and column of pairs.
 struct Lane {
@@ -157,17 +110,18 @@ __device__ void multiply(
 
 /// s: scores to probabilities; dp: to gradients of the dot products but for 1 / kUnit, and with
 /// them what the tables get. Of a tile from `query` and `key` on, with the rows of its queries.
-template <Side kOwn, bool kMakesDx, bool kMakesTables, class T, class Scores, class S, int kRows,
+template <Side kOwn, bool kMakesDx, Tables kMade, class T, class Scores, class S, int kRows,
           int kPieces>
 __device__ void take_gradients(const Problem<T>& p, const BackwardArguments<T>& args,
                                Scores& scores, const Row (&rows)[kRows], int query, int key,
                                const Lane& lane, bool has_copies, float (&s)[kPieces][4],
                                [[maybe_unused]] float (&dp)[kPieces][4],
                                [[maybe_unused]] TableParts<S>& parts, SegmentShared<S>& segments) {
-  constexpr bool kOwnsKeys = kOwn == Side::keys;
+  constexpr bool kOwnsKeys = kOwn == Side::keys, kMakesTables = kMade != Tables::none;
+  constexpr Tables kRead = kMakesTables ? kMade : Tables::unknown;
 #pragma unroll
   for (int n = 0; n < kPieces; ++n)
-    scores.template for_tile<!kMakesTables>([&](auto&& score_of) {
+    scores.template for_tile<!kMakesTables, kRead>([&](auto&& score_of) {
 #pragma unroll
       for (int x = 0; x < 4; ++x) {
         const int r = lane.row + x / 2 * 8, c = lane.column + 8 * n + x % 2;
@@ -187,13 +141,14 @@ __device__ void take_gradients(const Problem<T>& p, const BackwardArguments<T>& 
             score_gradient<Scores>(p, score.value, probability_of_pair, dp[n][x], of_query);
         dp[n][x] = ds * score.weight * of_query.factor;
         if constexpr (kMakesTables) {
-          if (args.bias) parts.bias.add(n, x, ds);
-          if (args.weight) parts.weight.add(n, x, ds * score.content * (1 / Scores::kUnit));
+          if (has<kMade, Tables::bias>(args.tables.bias)) parts.bias.add(n, x, ds);
+          if (has<kMade, Tables::weight>(args.tables.weight))
+            parts.weight.add(n, x, ds * score.content * (1 / Scores::kUnit));
         }
         if constexpr (Scores::kIsGeneral) {
           if (has_copies && scores.is_far(i, j) != args.is_far) dp[n][x] = 0;
           if constexpr (kOwnsKeys) {
-            if (args.feature && p.sees(query + i, key + j))
+            if (args.tables.feature && p.sees(query + i, key + j))
               parts.feature.add(n, x, ds * scores.slope(i, j) * p.row_bias.row_factor[query + i]);
           } else if (args.segments && lane.first_column == 0) {
             segments.ds[r][c] = ds;
@@ -203,12 +158,14 @@ __device__ void take_gradients(const Problem<T>& p, const BackwardArguments<T>& 
     });
 }
 
-/// kMakesTables: with the gradients of those by distance that are wanted.
-template <Side kOwn, Sums kSums, bool kMakesTables, class T, int D, class Scores>
+/// kMade: with the gradients of these tables by distance, which are all that there are; unknown: of
+/// those that are wanted.
+template <Side kOwn, Sums kSums, Tables kMade, class T, int D, class Scores>
 __global__ void __launch_bounds__(kBlock, kBlocks<D, Scores>)
     attention_backward_kernel(Problem<T> p, BackwardArguments<T> args) {
   constexpr bool kOwnsKeys = kOwn == Side::keys, kIsPlain = !Scores::kIsGeneral;
   constexpr bool kMakesDx = kSums != Sums::dv, kMakesDv = kOwnsKeys && kSums != Sums::dx;
+  constexpr bool kMakesTables = kMade != Tables::none;
   static_assert(!kMakesTables || (kOwnsKeys && kMakesDx));
   using S = Sizes<T, D, Scores::kIsGeneral>;
   constexpr int kTileRows = S::kOwn, kLoop = S::kLoop, kPieces = kLoop / 8;
@@ -230,9 +187,9 @@ __global__ void __launch_bounds__(kBlock, kBlocks<D, Scores>)
   // Not kept over an item, for want of registers.
   const auto n_tiles = [&] { return (computed_anew(n_own) + kTileRows - 1) / kTileRows; };
   const auto n_items = [&] { return n_tiles() * p.n_batch; };
-  TableGradients<S, Scores::kIsGeneral> dtables;
+  TableGradients<S, kMade, Scores::kIsGeneral> dtables;
   if constexpr (kMakesTables)
-    if (args.bias || args.weight || args.feature) tables.clear();
+    if (args.tables.any()) tables.clear();
 
   for (int round = 0; round * args.n_slot < n_items(); ++round) {
     const int item = round * args.n_slot + (round % 2 == 0 ? slot : args.n_slot - 1 - slot);
@@ -307,11 +264,11 @@ __global__ void __launch_bounds__(kBlock, kBlocks<D, Scores>)
       [[maybe_unused]] float dp[1][kPieces][4] = {};
       multiply<kOwnsKeys, kMakesDx>(scores, shared, far, stage, has_near, has_far, lane, s, dp);
       [[maybe_unused]] TableParts<S> parts;
-      take_gradients<kOwn, kMakesDx, kMakesTables>(p, args, scores,
-                                                   shared.rows[kOwnsKeys ? stage : 0], query, key,
-                                                   lane, has_copies, s[0], dp[0], parts, segments);
+      take_gradients<kOwn, kMakesDx, kMade>(p, args, scores, shared.rows[kOwnsKeys ? stage : 0],
+                                            query, key, lane, has_copies, s[0], dp[0], parts,
+                                            segments);
       if constexpr (kMakesTables) {
-        dtables.add(parts, p.first_position() + query - key, p, args, tables);
+        dtables.add(parts, p.first_position() + query - key, args.tables, p.n_key, tables);
       } else if (!kOwnsKeys && Scores::kIsGeneral && args.segments) {
         __syncthreads();
         walk.add_tile(segments, p.first_position() + query - key);
@@ -332,7 +289,8 @@ __global__ void __launch_bounds__(kBlock, kBlocks<D, Scores>)
     if constexpr (kMakesTables) {
       const TileList walked = tiles_of(computed_anew(own));
       if (walked.count() > 0)
-        dtables.finish(p.first_position() + walked.at(walked.count() - 1) * kLoop - own, p, args);
+        dtables.finish(p.first_position() + walked.at(walked.count() - 1) * kLoop - own,
+                       args.tables, p.n_key);
     }
     if (!kOwnsKeys && Scores::kIsGeneral && args.segments) walk.finish();
     // Through the warp's own part of the tiles, whose rows only it reads, or warps beside it too.
@@ -365,6 +323,9 @@ __global__ void __launch_bounds__(kBlock, kBlocks<D, Scores>)
   }
 }
 
+template <Tables kTables>
+inline constexpr std::integral_constant<Tables, kTables> made;
+
 /// Each instance is compiled in a file of its own: all together take minutes.
 template <Side kOwn, class T, class Scores>
 void run_backward(Cuda device, const Problem<T>& p, const BackwardArguments<T>& args) {
@@ -376,18 +337,24 @@ void run_backward(Cuda device, const Problem<T>& p, const BackwardArguments<T>& 
     static_assert(shared_bytes<kOwn, T, size(), Scores>({true, kOwnsKeys, !kOwnsKeys}) <=
                   kLargeShared);
     const auto pass = [&](auto sums) {
-      const bool has_tables = sums() != Sums::dv && (args.bias || args.weight || args.feature);
+      const bool has_tables = sums() != Sums::dv && args.tables.any();
       const BackwardParts parts{p.far_q != nullptr, has_tables, static_cast<bool>(args.segments)};
-      const auto run = [&](auto makes_tables) {
-        launch(attention_backward_kernel<kOwn, sums(), makes_tables(), T, size(), Scores>, grid,
-               kBlock, shared_bytes<kOwn, T, size(), Scores>(parts), stream_of(device), p, args);
+      const auto run = [&](auto tables) {
+        launch(attention_backward_kernel<kOwn, sums(), tables(), T, size(), Scores>, grid, kBlock,
+               shared_bytes<kOwn, T, size(), Scores>(parts), stream_of(device), p, args);
       };
       if constexpr (!kOwnsKeys || sums() == Sums::dv)
-        run(std::false_type());
+        run(made<Tables::none>);
       else if constexpr (Scores::kIsGeneral)  // which are not worth a kernel without
-        run(std::true_type());
+        run(made<Tables::unknown>);
+      else if (!has_tables)
+        run(made<Tables::none>);
+      else if (args.tables.bias && args.tables.weight)
+        run(made<Tables::both>);
+      else if (args.tables.bias && !p.weight)
+        run(made<Tables::bias>);
       else
-        has_tables ? run(std::true_type()) : run(std::false_type());
+        run(made<Tables::unknown>);
     };
     if constexpr (kIsSplit<kOwn, T, size(), Scores>) {
       if (args.dv) pass(std::integral_constant<Sums, Sums::dv>());

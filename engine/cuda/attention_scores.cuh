@@ -19,6 +19,12 @@ struct Score {
 
 /// Which tables by distance there are, where that is known when a kernel is compiled.
 enum class Tables { none, bias, weight, both, unknown };
+/// Whether kTable, bias or weight, is among them; where that is not known, whether it is not null.
+template <Tables kTables, Tables kTable>
+__device__ bool has(const float* table) {
+  return kTables == Tables::unknown ? table != nullptr
+                                    : kTables == kTable || kTables == Tables::both;
+}
 
 /// The scores of PlainScores in a tile, where it is known which tables there are and whether a pair
 /// may be hidden.
@@ -80,7 +86,7 @@ class PlainScores {
   /// f(TileScores) that take all pairs for seen; which of them hide() then.
   template <class F>
   __device__ void for_tile_without_mask(const F& f) const {
-    for_tables<true, false>(f);
+    for_tables<true, false, Tables::unknown>(f);
   }
   /// s: the scores of pairs in this lane's rows from `row` on, 8 apart, and its columns from
   /// `column` on; those of hidden pairs become -inf. As a step of its own it is the same whatever
@@ -107,27 +113,25 @@ class PlainScores {
     }
   }
 
-  /// f(TileScores) for the tile: what holds for all of its pairs is asked once. Of the tables only
-  /// when kAsksForTables: it takes registers.
-  template <bool kAsksForTables, class F>
+  /// f(TileScores) for the tile: what holds for all of its pairs is asked once. Of tables that are
+  /// not known only when kAsksForTables: it takes registers, and so does a mask beside both.
+  template <bool kAsksForTables, Tables kTables, class F>
   __device__ void for_tile(const F& f) const {
+    constexpr Tables kMasked = kTables == Tables::both ? Tables::unknown : kTables;
     if (is_masked_)
-      for_tables<kAsksForTables, true>(f);
+      for_tables<kAsksForTables, true, kMasked>(f);
     else
-      for_tables<kAsksForTables, false>(f);
+      for_tables<kAsksForTables, false, kTables>(f);
   }
   /// Of query i and key j of the tile, from its dot product and Row::factor.
   template <bool kMasked, Tables kTables>
   __device__ Score score(float dot, float factor, int i, int j) const {
-    const auto has = [](Tables table, const float* values) {
-      return kTables == Tables::unknown ? values != nullptr
-                                        : kTables == table || kTables == Tables::both;
-    };
     const int x = i - j + kTile - 1;
     Score score{0, dot * factor, 1};
-    if (has(Tables::weight, p_.weight)) score.weight = shared_->weight[x];
+    if (has<kTables, Tables::weight>(p_.weight)) score.weight = shared_->weight[x];
     score.value = score.content * score.weight;
-    if (has(Tables::bias, p_.bias)) score.value = std::fma(shared_->bias[x], kUnit, score.value);
+    if (has<kTables, Tables::bias>(p_.bias))
+      score.value = std::fma(shared_->bias[x], kUnit, score.value);
     if constexpr (kMasked) {
       const int d = offset_ + i - j;
       if (d < 0 || (p_.window > 0 && d >= p_.window && j >= open_sinks_)) score.value = -kInfinity;
@@ -138,10 +142,10 @@ class PlainScores {
   __device__ static float log(float x) { return log2f(x); }
 
  private:
-  template <bool kAsksForTables, bool kMasked, class F>
+  template <bool kAsksForTables, bool kMasked, Tables kTables, class F>
   __device__ void for_tables(const F& f) const {
-    if constexpr (!kAsksForTables)
-      f(TileScores<PlainScores, kMasked, Tables::unknown>{*this});
+    if constexpr (!kAsksForTables || kTables != Tables::unknown)
+      f(TileScores<PlainScores, kMasked, kTables>{*this});
     else if (p_.weight && p_.bias)
       f(TileScores<PlainScores, kMasked, Tables::both>{*this});
     else if (p_.weight)
@@ -191,7 +195,7 @@ class GeneralScores {
   }
 
   /// f(*this), as PlainScores has it.
-  template <bool kAsksForTables, class F>
+  template <bool kAsksForTables, Tables kTables, class F>
   __device__ void for_tile(const F& f) {
     f(*this);
   }
