@@ -118,10 +118,10 @@ __device__ void take_gradients(const Problem<T>& p, const BackwardArguments<T>& 
                                [[maybe_unused]] float (&dp)[kPieces][4],
                                [[maybe_unused]] TableParts<S>& parts, SegmentShared<S>& segments) {
   constexpr bool kOwnsKeys = kOwn == Side::keys, kMakesTables = kMade != Tables::none;
-  constexpr Tables kRead = kMakesTables ? kMade : Tables::unknown;
+  constexpr Tables kRead = kMakesTables ? kMade : Tables::asked;
 #pragma unroll
   for (int n = 0; n < kPieces; ++n)
-    scores.template for_tile<!kMakesTables, kRead>([&](auto&& score_of) {
+    scores.template for_tile<kRead>([&](auto&& score_of) {
 #pragma unroll
       for (int x = 0; x < 4; ++x) {
         const int r = lane.row + x / 2 * 8, c = lane.column + 8 * n + x % 2;

@@ -98,7 +98,7 @@ class ForwardRows {
           }
     };
     if constexpr (Scores::kIsGeneral) {
-      scores.template for_tile<true>(take);
+      scores.template for_tile<Tables::asked>(take);
     } else {
       scores.for_tile_without_mask(take);
       scores.hide(s, row_, column());

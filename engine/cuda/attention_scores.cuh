@@ -17,11 +17,13 @@ struct Score {
   float weight;
 };
 
-/// Which tables by distance there are, where that is known when a kernel is compiled.
-enum class Tables { none, bias, weight, both, unknown };
+/// Which tables by distance there are, where that is known when a kernel is compiled. unknown:
+/// asked for each pair; asked: once for a tile.
+enum class Tables { none, bias, weight, both, unknown, asked };
 /// Whether kTable, bias or weight, is among them; where that is not known, whether it is not null.
 template <Tables kTables, Tables kTable>
 __device__ bool has(const float* table) {
+  static_assert(kTables != Tables::asked);
   return kTables == Tables::unknown ? table != nullptr
                                     : kTables == kTable || kTables == Tables::both;
 }
@@ -86,7 +88,7 @@ class PlainScores {
   /// f(TileScores) that take all pairs for seen; which of them hide() then.
   template <class F>
   __device__ void for_tile_without_mask(const F& f) const {
-    for_tables<true, false, Tables::unknown>(f);
+    for_tables<false, Tables::asked>(f);
   }
   /// s: the scores of pairs in this lane's rows from `row` on, 8 apart, and its columns from
   /// `column` on; those of hidden pairs become -inf. As a step of its own it is the same whatever
@@ -113,15 +115,15 @@ class PlainScores {
     }
   }
 
-  /// f(TileScores) for the tile: what holds for all of its pairs is asked once. Of tables that are
-  /// not known only when kAsksForTables: it takes registers, and so does a mask beside both.
-  template <bool kAsksForTables, Tables kTables, class F>
+  /// f(TileScores) for the tile. It takes registers to know of tables, and of both beside a mask it
+  /// takes too many.
+  template <Tables kTables, class F>
   __device__ void for_tile(const F& f) const {
-    constexpr Tables kMasked = kTables == Tables::both ? Tables::unknown : kTables;
+    constexpr Tables kOfMasked = kTables == Tables::both ? Tables::unknown : kTables;
     if (is_masked_)
-      for_tables<kAsksForTables, true, kMasked>(f);
+      for_tables<true, kOfMasked>(f);
     else
-      for_tables<kAsksForTables, false, kTables>(f);
+      for_tables<false, kTables>(f);
   }
   /// Of query i and key j of the tile, from its dot product and Row::factor.
   template <bool kMasked, Tables kTables>
@@ -142,9 +144,9 @@ class PlainScores {
   __device__ static float log(float x) { return log2f(x); }
 
  private:
-  template <bool kAsksForTables, bool kMasked, Tables kTables, class F>
+  template <bool kMasked, Tables kTables, class F>
   __device__ void for_tables(const F& f) const {
-    if constexpr (!kAsksForTables || kTables != Tables::unknown)
+    if constexpr (kTables != Tables::asked)
       f(TileScores<PlainScores, kMasked, kTables>{*this});
     else if (p_.weight && p_.bias)
       f(TileScores<PlainScores, kMasked, Tables::both>{*this});
@@ -195,7 +197,7 @@ class GeneralScores {
   }
 
   /// f(*this), as PlainScores has it.
-  template <bool kAsksForTables, Tables kTables, class F>
+  template <Tables kTables, class F>
   __device__ void for_tile(const F& f) {
     f(*this);
   }

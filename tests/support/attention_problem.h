@@ -4,7 +4,9 @@
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <ostream>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -157,12 +159,13 @@ void for_each_input(Problem& p, const F& f) {
 }
 
 using Named = std::map<std::string, Tensor>;
+using TableNames = std::set<std::string>;
 
-/// The op ("out") and all its gradients ("dq", ...); those of tables only with_tables.
-inline Named run(AttentionProblem p, bool with_tables = true) {
+/// The op ("out") and all its gradients ("dq", ...); of tables those that are named, or all.
+inline Named run(AttentionProblem p, const std::optional<TableNames>& tables = {}) {
   for_each_input(p, [&](const std::string& name, Tensor& x) {
     const bool is_head = name.size() == 1 || name == "far_q" || name == "far_k";
-    if (!is_head && !with_tables) return;
+    if (!is_head && tables && !tables->contains(name)) return;
     x = x.clone();
     x.set_requires_grad();
   });

@@ -24,8 +24,8 @@ const DType kFloats[] = {DType::f32, DType::bf16};
 
 AttentionProblem on_device(const AttentionProblem& p) { return moved_to(kCuda, p); }
 
-Named run_on_device(const AttentionProblem& p, bool with_tables = true) {
-  Named results = run(on_device(p), with_tables);
+Named run_on_device(const AttentionProblem& p, const std::optional<TableNames>& tables = {}) {
+  Named results = run(on_device(p), tables);
   for (auto& [name, x] : results) x = x.detach().to(Device{});
   return results;
 }
@@ -305,10 +305,26 @@ BOOST_AUTO_TEST_CASE(gradients_that_nobody_wants_change_no_bit_of_the_others) {
   for (const DType dtype : kFloats) {
     AttentionProblem p = make_problem({1, 2, 100, 100, 8}, dtype);
     add_tables(p);
-    const Named all = run_on_device(p), few = run_on_device(p, false);
+    const Named all = run_on_device(p), few = run_on_device(p, TableNames());
     BOOST_TEST(!few.contains("dbias"));
     for (const auto& [name, x] : few) BOOST_TEST(same_bits(x, all.at(name)), name);
   }
+}
+
+// Where all tables are learned, in a kernel that knows of them.
+BOOST_AUTO_TEST_CASE(a_table_has_the_same_gradient_whatever_else_is_learned) {
+  for (const int64_t head_dim : {8, 64, 128, 256})
+    for (const int64_t window : {0, 37}) {
+      const std::string what = concat("head_dim ", head_dim, ", window ", window);
+      AttentionProblem p = make_problem({2, 1, 100, 140, head_dim}, DType::bf16);
+      set_window(p, window, 3);
+      p.add_bias();
+      p.add_weight();
+      const Named both = run_on_device(p);
+      for (const char* table : {"bias", "weight"})
+        for (const auto& [name, x] : run_on_device(p, TableNames{table}))
+          BOOST_TEST(same_bits(x, both.at(name)), name << ' ' << what);
+    }
 }
 
 // A view that begins where 16 bytes cannot be loaded at once.

@@ -164,7 +164,7 @@ BOOST_AUTO_TEST_CASE(gradients_equal_central_differences) {
 
 BOOST_AUTO_TEST_CASE(table_gradients_are_left_out_when_not_wanted) {
   const AttentionProblem p = make_problem({1, 2, 50, 50, 8}, {true, true, false, 0, 0}, DType::f32);
-  const test::Named with = run(p), without = run(p, false);
+  const test::Named with = run(p), without = run(p, test::TableNames());
   BOOST_TEST(with.contains("dbias"));
   BOOST_TEST(!without.contains("dbias"));
   BOOST_TEST(!without.contains("dweight"));
