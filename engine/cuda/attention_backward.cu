@@ -25,8 +25,9 @@ __global__ void attention_rows_kernel(Problem<T> p, const T* out, const T* dout,
     } else {
       row.shift = lse[query] * unit;
       if (threshold) row.threshold = threshold[query];
-      const T* const a = p.token_rows(out, head, i).first;
-      const T* const b = p.token_rows(dout, head, i).first;
+      const HeadRows rows_of = p.token_rows_of(p.head_at(head));
+      const T* const a = p.rows(out, rows_of, i).first;
+      const T* const b = p.rows(dout, rows_of, i).first;
       for (int c = static_cast<int>(threadIdx.x) % kWarp; c < p.head_dim; c += kWarp)
         row.dot += widen(a[c]) * widen(b[c]);
       row.dot = warp_sum(row.dot);

@@ -194,15 +194,16 @@ __global__ void __launch_bounds__(kBlock, kBlocks<D, Scores>)
   for (int round = 0; round * args.n_slot < n_items(); ++round) {
     const int item = round * args.n_slot + (round % 2 == 0 ? slot : args.n_slot - 1 - slot);
     if (item >= n_items()) continue;
-    const int head = item % p.n_batch * p.n_head + h;
+    const Head head{item % p.n_batch, h};
     const int tile = item / p.n_batch;  // those with the most work first
     const int own = (kOwnsKeys ? tile : n_tiles() - 1 - tile) * kTileRows;
     const HeadRows of_query = p.rows_of(head, p.n_query), of_key = p.rows_of(head, p.n_key);
+    const HeadRows of_token = p.token_rows_of(head);
     const auto queries = [&](const T* x, int i) { return p.rows(x, of_query, i); };
     const auto keys = [&](const T* x, int n) { return p.rows(x, of_key, n); };
 
     const auto row_values = [&](int i) {
-      return args.rows + (static_cast<int64_t>(head) * args.n_row + i);
+      return args.rows + (static_cast<int64_t>(p.index_of(head)) * args.n_row + i);
     };
 
     __syncthreads();  // all are done with the last item
@@ -213,12 +214,12 @@ __global__ void __launch_bounds__(kBlock, kBlocks<D, Scores>)
       dtables.start();
     } else {
       load_tile<kIsPlain>(shared.own_x, queries(p.q, own));
-      load_tile<kIsPlain>(shared.own_y, p.token_rows(args.dout, head, own));
+      load_tile<kIsPlain>(shared.own_y, p.rows(args.dout, of_token, own));
       if (has_copies) load_tile(far.own, queries(p.far_q, own));
       load_rows<kIsPlain>(shared.rows[0], row_values(own));
     }
     Scores scores(p, head);
-    SegmentWalk<S> walk(p.row_bias, args.segments, h, head, own, p.n_query, p.n_batch, p.n_head);
+    SegmentWalk<S> walk(p.row_bias, args.segments, head, own, p.n_query, p.n_batch, p.n_head);
     [[maybe_unused]] float dx[1][kMakesDx ? S::kColumns / 8 : 1][4] = {};
     [[maybe_unused]] float dv[1][kMakesDv ? S::kColumns / 8 : 1][4] = {};
     const auto tiles_of = [&p](int first) {
@@ -232,7 +233,7 @@ __global__ void __launch_bounds__(kBlock, kBlocks<D, Scores>)
                   kOwnsKeys ? own : loop, kOwnsKeys ? kTileRows : kLoop);
       if constexpr (kOwnsKeys) {
         load_tile<kIsPlain>(shared.loop_x[stage], queries(p.q, loop));
-        load_tile<kIsPlain>(shared.loop_y[stage], p.token_rows(args.dout, head, loop));
+        load_tile<kIsPlain>(shared.loop_y[stage], p.rows(args.dout, of_token, loop));
         load_rows<kIsPlain>(shared.rows[stage], row_values(loop));
       } else {
         load_tile<kIsPlain>(shared.loop_x[stage], keys(p.k, loop));
@@ -303,9 +304,8 @@ __global__ void __launch_bounds__(kBlock, kBlocks<D, Scores>)
     if constexpr (kMakesDv)
       if (args.dv) put_sums<S::kColumns>(dv[0], 1, 1, shared.own_y, lane.first, lane.first_column);
     __syncwarp();
-    const auto rows_to = [&](T* to) {
-      return p.rows(to, p.rows_of(computed_anew(head), n_own), own);
-    };
+    const Head stored{computed_anew(head.batch), h};
+    const auto rows_to = [&](T* to) { return p.rows(to, p.rows_of(stored, n_own), own); };
     const auto store = [&](const auto& sums, T* to) {
       store_warp_rows<S::kColumns>(sums, lane.first, lane.first_column, rows_to(to));
     };
@@ -315,7 +315,7 @@ __global__ void __launch_bounds__(kBlock, kBlocks<D, Scores>)
       } else {
         if constexpr (S::kRowWarps < kWarps) __syncthreads();  // pairs lie in columns of two warps
         store_turned_back<S>(shared.own_x, lane.first, rows_to(args.dx), args.turned_by,
-                             args.turned_by.row(computed_anew(head) / p.n_head, own));
+                             args.turned_by.row(stored.batch, own));
       }
     }
     if constexpr (kMakesDv)

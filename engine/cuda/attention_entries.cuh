@@ -43,7 +43,8 @@ __global__ void attention_entries_kernel(Problem<T> p, EntryArguments<T> args) {
   const int h = static_cast<int>(warp / p.n_entry), entry = static_cast<int>(warp % p.n_entry);
   double bias = 0, weight = 0;
   for (int b = 0; b < p.n_batch; ++b) {
-    const int head = b * p.n_head + h;
+    const Head head{b, h};
+    const int64_t index = p.index_of(head);
     const int* const ids = p.ids + (p.ids_per_sequence ? int64_t{b} * p.n_key : 0);
     GeneralScores<T> scores(p, head);
     scores.start_tile({}, 0, p.n_query, 0, p.n_key);
@@ -54,13 +55,14 @@ __global__ void attention_entries_kernel(Problem<T> p, EntryArguments<T> args) {
         const bool is_far = p.is_far(m, m - n), copies = is_far && p.far_q;
         const int64_t q = p.rows(p.q, p.rows_of(head, p.n_query), i).first - p.q;
         const int64_t k = p.rows(p.k, p.rows_of(head, p.n_key), n).first - p.k;
-        const Row row = args.rows[static_cast<int64_t>(head) * args.n_row + i];
+        const Row row = args.rows[index * args.n_row + i];
         const Score score = scores(
             dot_product((copies ? p.far_q : p.q) + q, (copies ? p.far_k : p.k) + k, p.head_dim),
             row.factor, i, n);
-        float dp = dot_product(p.token_rows(args.dout, head, i).first, p.v + k, p.head_dim);
+        float dp =
+            dot_product(p.rows(args.dout, p.token_rows_of(head), i).first, p.v + k, p.head_dim);
         if (p.mask.is_on())
-          dp *= p.mask.keeps(head, i, n) ? static_cast<float>(p.mask.scale()) : 0.0f;
+          dp *= p.mask.keeps(index, i, n) ? static_cast<float>(p.mask.scale()) : 0.0f;
         const float ds = score_gradient<GeneralScores<T>>(
             p, score.value, probability<GeneralScores<T>>(p, score.value, row.shift, row.threshold),
             dp, row);

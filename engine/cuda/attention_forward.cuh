@@ -171,7 +171,7 @@ class ForwardRows {
   }
 
   /// Through the warp's rows of a tile that nobody else uses.
-  __device__ void store(const ForwardOutputs<T>& to, int head, int first_query,
+  __device__ void store(const ForwardOutputs<T>& to, const Head& head, int first_query,
                         Tile<T, D, S::kQueries>& tile) {
     const int first_column = S::first_column();
     float by[kRows];
@@ -181,7 +181,7 @@ class ForwardRows {
       by[r] = p_.is_relu ? 1 : sum == 0 ? 0 : 1 / sum;
       const int i = query_ + 8 * r;
       if (threadIdx.x % 4 != 0 || first_column != 0 || i >= p_.n_query) continue;
-      const int64_t at = static_cast<int64_t>(head) * p_.n_query + i;
+      const int64_t at = static_cast<int64_t>(p_.index_of(head)) * p_.n_query + i;
       // A row that sees nothing: exp(score - inf) = 0 makes its P 0 in the backward pass.
       if (to.lse)
         to.lse[at] = sum == 0 ? kInfinity : (max_[r] + Scores::log(sum)) * (1 / Scores::kUnit);
@@ -196,7 +196,7 @@ class ForwardRows {
 #pragma unroll
     for (int g = 0; g < kGroups; ++g)
       store_warp_rows<S::kColumns>(tile, first() + g * kWarpRows, first_column,
-                                   p_.token_rows(to.out, head, first_query));
+                                   p_.rows(to.out, p_.token_rows_of(head), first_query));
   }
 
  private:
@@ -220,7 +220,8 @@ __global__ void __launch_bounds__(kBlock, kForwardBlocks<T, D, Scores>)
   const int n_tiles = (p.n_query + S::kQueries - 1) / S::kQueries;
   const auto block = static_cast<int>(blockIdx.x);
   // The longest rows first: what is left for the end is short.
-  const int head = block % p.heads(), query = (n_tiles - 1 - block / p.heads()) * S::kQueries;
+  const Head head = p.head_at(block % p.heads());
+  const int query = (n_tiles - 1 - block / p.heads()) * S::kQueries;
 
   using WarpRows = ForwardRows<T, D, Scores>;
   constexpr int kGroups = WarpRows::kGroups;

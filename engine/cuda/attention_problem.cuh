@@ -72,14 +72,18 @@ struct TileList {
   __device__ int at(int i) const { return i < n_first ? i : begin + i - n_first; }
 };
 
-/// The rows of one head.
+/// A head of a sequence.
+struct Head {
+  int batch, h;
+};
+/// The rows of one head, in rows of head_dim elements, 2^31 of which no tensor has (check_rows()).
 struct HeadRows {
-  int begin;  ///< in rows of head_dim elements, 2^31 of which no tensor has (check_rows())
+  int begin, step;  ///< of the first, and from one to the next
   int count;
 };
 
-/// Sizes and pointers of one call. A "head" below is one of n_batch * n_head. Indices of positions
-/// and what is compared with them are capped to the number of keys, so that they are ints.
+/// Sizes and pointers of one call. Indices of positions and what is compared with them are capped
+/// to the number of keys, so that they are ints.
 template <class T>
 struct Problem {
   Problem(const Heads& heads, const AttentionRule& rule)
@@ -121,7 +125,7 @@ struct Problem {
   int n_batch, n_head, n_query, n_key, head_dim;
   int window, sinks;
   int switch_distance, switch_position;
-  int row_step;    ///< from a row of q, k or v to the next, in rows of head_dim elements
+  int row_step;    ///< HeadRows::step of q, k and v
   bool is_packed;  ///< Heads::packed
   float scale;
   const T *q, *k, *v;
@@ -141,27 +145,27 @@ struct Problem {
     return !far_q && !ids && !far_ids_q && !row_bias.feature && !is_relu && !is_clamped &&
            !mask.is_on();
   }
+  /// Heads of all sequences, and a head as one of them.
   FARFIELD_HD int heads() const { return n_batch * n_head; }
+  FARFIELD_HD Head head_at(int index) const { return {index / n_head, index % n_head}; }
+  FARFIELD_HD int index_of(const Head& head) const { return head.batch * n_head + head.h; }
   /// Position of query 0.
   FARFIELD_HD int first_position() const { return n_key - n_query; }
 
-  /// Where the rows of a head begin in a tensor like q or k, of n_rows rows per head.
-  __device__ HeadRows rows_of(int head, int n_rows) const {
-    return {is_packed ? (head / n_head * n_rows * n_head + head % n_head) * 3 : head * n_rows,
-            n_rows};
+  /// Those of a head in a tensor like q or k, of n_rows rows per head.
+  __device__ HeadRows rows_of(const Head& head, int n_rows) const {
+    return {is_packed ? (head.batch * n_rows * n_head + head.h) * 3 : index_of(head) * n_rows,
+            row_step, n_rows};
   }
-  /// Rows i, i + 1, ... of a head in a tensor like q or k.
+  /// Those of a head in a tensor [B, T, H, K].
+  __device__ HeadRows token_rows_of(const Head& head) const {
+    return {head.batch * n_query * n_head + head.h, n_head, n_query};
+  }
+  /// Rows i, i + 1, ... of a head in x.
   template <class X>
   __device__ Rows<X> rows(X* x, const HeadRows& of, int i) const {
-    return {x + static_cast<int64_t>(of.begin + i * row_step) * head_dim, row_step * head_dim,
+    return {x + static_cast<int64_t>(of.begin + i * of.step) * head_dim, of.step * head_dim,
             of.count - i, head_dim, can_move_pieces(x)};
-  }
-  /// The same of a tensor [B, T, H, K].
-  template <class X>
-  __device__ Rows<X> token_rows(X* x, int head, int i) const {
-    const int64_t token = static_cast<int64_t>(head / n_head) * n_query + i;
-    return {x + (token * n_head + head % n_head) * head_dim, n_head * head_dim, n_query - i,
-            head_dim, can_move_pieces(x)};
   }
 
   /// Whether query i sees key n.

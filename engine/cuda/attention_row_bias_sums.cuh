@@ -25,16 +25,17 @@ struct alignas(16) SegmentShared {
 template <class S>
 class SegmentWalk {
  public:
-  __device__ SegmentWalk(const RowBiasTables& bias, const SegmentSums& to, int h, int head,
+  __device__ SegmentWalk(const RowBiasTables& bias, const SegmentSums& to, const Head& head,
                          int query, int n_query, int n_batch, int n_head)
       : bias_(bias), n_segment_(bias.n_knot + 1) {
     const int i = query + static_cast<int>(threadIdx.x);
     has_row_ = to.segments && static_cast<int>(threadIdx.x) < S::kOwn && i < n_query;
     if (!has_row_) return;
-    const int64_t row = (static_cast<int64_t>(h) * n_batch + head / n_head) * n_query + i;
+    const int64_t row = (static_cast<int64_t>(head.h) * n_batch + head.batch) * n_query + i;
     segments_ = to.segments + row * 2 * n_segment_;
-    row_factor_to_ = to.row_factor + static_cast<int64_t>(head) * n_query + i;
-    slope_ = bias.slope + int64_t{h} * n_segment_;
+    row_factor_to_ =
+        to.row_factor + (static_cast<int64_t>(head.batch) * n_head + head.h) * n_query + i;
+    slope_ = bias.slope + int64_t{head.h} * n_segment_;
     row_factor_ = bias.row_factor[i];
   }
 

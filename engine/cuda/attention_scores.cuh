@@ -52,8 +52,8 @@ class PlainScores {
     float bias[kDistances], weight[kDistances];
   };
 
-  __device__ PlainScores(const Problem<T>& p, int head)
-      : p_(p), table_(int64_t{head % p.n_head} * p.n_entry) {}
+  __device__ PlainScores(const Problem<T>& p, const Head& head)
+      : p_(p), table_(int64_t{head.h} * p.n_entry) {}
 
   /// Begins to load what the tile of queries from `query` and keys from `key` on reads.
   __device__ void load(Shared& shared, int query, int n_query, int key, int /*n_key*/) const {
@@ -66,7 +66,7 @@ class PlainScores {
       if (first + kBlock > Shared::kDistances && x >= Shared::kDistances) continue;
       const int d = p_.first_position() + query - key - (kTile - 1) + x;
       const bool is_there = d >= 0 && d < p_.n_key;
-      const int64_t at = is_there ? table_ + d : 0;
+      const int64_t at = table_ + d;  // read if it is there
       if (p_.bias) copy_async<4>(&shared.bias[x], p_.bias + at, is_there);
       if (p_.weight) copy_async<4>(&shared.weight[x], p_.weight + at, is_there);
     }
@@ -173,11 +173,10 @@ class GeneralScores {
   static constexpr float kUnit = 1;
   struct Shared {};
 
-  __device__ GeneralScores(const Problem<T>& p, int head)
+  __device__ GeneralScores(const Problem<T>& p, const Head& head)
       : p_(p),
-        h_(head % p.n_head),
-        ids_(p.ids ? p.ids + (p.ids_per_sequence ? int64_t{head / p.n_head} * p.n_key : 0)
-                   : nullptr) {}
+        h_(head.h),
+        ids_(p.ids ? p.ids + (p.ids_per_sequence ? int64_t{head.batch} * p.n_key : 0) : nullptr) {}
 
   __device__ void load(Shared&, int, int, int, int) const {}
   __device__ void start_tile(const Shared&, int query, int n_query, int key, int n_key) {
@@ -272,8 +271,10 @@ class DroppingScores : public GeneralScores<T> {
     uint8_t kept[kTile][kTile / kGroup];
   };
 
-  __device__ DroppingScores(const Problem<T>& p, int head)
-      : GeneralScores<T>(p, head), head_(head), scale_(static_cast<float>(p.mask.scale())) {}
+  __device__ DroppingScores(const Problem<T>& p, const Head& head)
+      : GeneralScores<T>(p, head),
+        head_(p.index_of(head)),
+        scale_(static_cast<float>(p.mask.scale())) {}
 
   /// By all threads, who wait for each other then.
   __device__ void load(Shared& shared, int query, int n_query, int key, int n_key) const {

@@ -98,12 +98,15 @@ __device__ void load_tile(Tile<T, D, R>& tile, const Rows<const T>& rows) {
     using Piece = Vector<T, kN>;
     constexpr int kAtOnce = kBlock / kPieces;  // rows; each thread has a column of its own
     static_assert(kBlock % kPieces == 0 && R % kAtOnce == 0);
-    const int first = thread / kPieces, column = thread % kPieces * kN;
+    // Without a sign a division by a power of 2 is a shift.
+    const auto first = static_cast<int>(static_cast<unsigned>(thread) / kPieces);
+    const auto column = static_cast<int>(static_cast<unsigned>(thread) % kPieces * kN);
+    const T* from = rows.first + (first * rows.stride + column);  // read where it is there
+    const int step = kAtOnce * rows.stride;
 #pragma unroll 4
-    for (int k = 0; k < R / kAtOnce; ++k) {
+    for (int k = 0; k < R / kAtOnce; ++k, from += step) {
       const int row = first + k * kAtOnce;
       const bool is_there = row < rows.count && column < rows.head_dim;
-      const T* const from = rows.first + (is_there ? row * rows.stride + column : 0);
       auto* const to = reinterpret_cast<Piece*>(&tile.at[row][column]);
       if constexpr (kIsAsync)
         copy_async<16>(to, from, is_there);
