@@ -50,6 +50,9 @@ struct AttentionLoad {
   /// Pairs of a query and a key that are computed, of all sequences, heads and layers together
   /// (tile_pairs()).
   double score_pairs = 0;
+  /// Of these, those of layers that learn a table by distance: a bias alone; a weight too, or a
+  /// weight.
+  double pairs_of_bias = 0, pairs_of_weight = 0;
   /// Layers whose q and k are turned, by a rotation without far copies.
   double n_turned_layer = 0;
 };
