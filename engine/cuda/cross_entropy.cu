@@ -36,11 +36,12 @@ __global__ void __launch_bounds__(Size::kBlock)
     // 32 bits are compared at once; nvcc would hold all of them for a row in registers.
     const auto begin =
         static_cast<std::conditional_t<(Size::kValues > 0), int64_t, int>>(piece.begin);
-    Vector<Gradient, kN> out;
+    Vector<float, kN> gradient;
     for (int k = 0; k < kN; ++k) {
       const float softmax = share * exp_of_difference(x.at[k] - of_row.max);
-      out.at[k] = narrow<Gradient>(begin + k == target ? softmax - scale : softmax);
+      gradient.at[k] = begin + k == target ? softmax - scale : softmax;
     }
+    const auto out = narrowed<Gradient>(gradient);
     if constexpr (Size::kIsAligned)
       store_whole(out, dlogits + i * n + piece.begin);
     else

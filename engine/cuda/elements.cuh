@@ -128,11 +128,17 @@ __device__ Vector<float, kN> widened(const Vector<T, kN>& x) {
   return y;
 }
 
-template <class T, int kN>
-__device__ Vector<T, kN> narrowed(const Vector<float, kN>& x) {
-  Vector<T, kN> y;
-  for (int i = 0; i < kN; ++i) y.at[i] = narrow<T>(x.at[i]);
-  return y;
+template <class T, class Value, int kN>
+__device__ Vector<T, kN> narrowed(const Vector<Value, kN>& x) {
+  if constexpr (std::is_same_v<T, BFloat16> && std::is_same_v<Value, float> && kN % 2 == 0) {
+    Vector<uint32_t, kN / 2> words;
+    for (int i = 0; i < kN / 2; ++i) words.at[i] = round_and_pack(x.at[2 * i], x.at[2 * i + 1]);
+    return std::bit_cast<Vector<T, kN>>(words);
+  } else {
+    Vector<T, kN> y;
+    for (int i = 0; i < kN; ++i) y.at[i] = narrow<T>(x.at[i]);
+    return y;
+  }
 }
 
 /// f(T{}) with float32 or bfloat16; DTypeError for others.

@@ -12,9 +12,9 @@ __global__ void map_kernel(int64_t n, bool is_aligned, F f, const X* x, Y* y) {
   constexpr int kN = kPieceSize<X, Y>;
   const Piece<kN> piece = this_piece<kN>(n, is_aligned);
   const Vector<X, kN> in = load(x, piece);
-  Vector<Y, kN> out;
-  for (int i = 0; i < kN; ++i) out.at[i] = narrow<Y>(f(widen(in.at[i])));
-  store(out, piece, y);
+  Vector<decltype(f(widen(X{}))), kN> out;
+  for (int i = 0; i < kN; ++i) out.at[i] = f(widen(in.at[i]));
+  store(narrowed<Y>(out), piece, y);
 }
 
 template <class F, class T>
@@ -22,9 +22,9 @@ __global__ void map2_kernel(int64_t n, bool is_aligned, F f, const T* a, const T
   constexpr int kN = kPieceSize<T>;
   const Piece<kN> piece = this_piece<kN>(n, is_aligned);
   const Vector<T, kN> in_a = load(a, piece), in_b = load(b, piece);
-  Vector<T, kN> out;
-  for (int i = 0; i < kN; ++i) out.at[i] = narrow<T>(f(widen(in_a.at[i]), widen(in_b.at[i])));
-  store(out, piece, y);
+  Vector<decltype(f(widen(T{}), widen(T{}))), kN> out;
+  for (int i = 0; i < kN; ++i) out.at[i] = f(widen(in_a.at[i]), widen(in_b.at[i]));
+  store(narrowed<T>(out), piece, y);
 }
 
 /// y = f(x), n elements.

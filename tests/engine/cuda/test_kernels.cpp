@@ -1,8 +1,11 @@
 #include <algorithm>
+#include <bit>
 #include <boost/test/unit_test.hpp>
+#include <cmath>
 #include <numeric>
 #include <utility>
 
+#include "engine/dtype.h"
 #include "tests/engine/cuda/kernels/kernels.h"
 
 namespace farfield::test_kernels {
@@ -111,6 +114,31 @@ BOOST_AUTO_TEST_CASE(matrices_are_loaded_in_the_layouts_of_the_matrix_instructio
                      x[64 * i + (is_transposed ? 8 * column + row : 8 * row + column)]);
         }
   }
+}
+
+// Every sign, exponent and upper seven bits, each with what rounds down, to even and up: zeros,
+// denormals, what becomes infinite, infinities and NaNs of any payload among them.
+std::vector<float> all_that_rounds() {
+  std::vector<float> x;
+  for (uint32_t upper = 0; upper <= 0xffffu; ++upper)
+    for (const uint32_t lower : {0u, 1u, 0x7fffu, 0x8000u, 0x8001u, 0xffffu})
+      x.push_back(std::bit_cast<float>(upper << 16 | lower));
+  return x;
+}
+
+BOOST_AUTO_TEST_CASE(a_pair_is_rounded_to_the_bits_of_each_by_itself) {
+  const auto x = all_that_rounds();
+  const RoundedPairs got = rounded_pairs(x);
+  BOOST_TEST((got.as_pair == got.one_by_one));
+  size_t n_wrong = 0;
+  for (size_t i = 0; i < x.size(); ++i) {
+    BFloat16 y;
+    y.bits = static_cast<uint16_t>(got.as_pair[i / 2] >> (i % 2 * 16));
+    const bool is_right =
+        std::isnan(x[i]) ? std::isnan(static_cast<float>(y)) : y.bits == BFloat16(x[i]).bits;
+    if (!is_right) ++n_wrong;
+  }
+  BOOST_TEST(n_wrong == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(asynchronous_copies_arrive_with_the_wait) {

@@ -39,6 +39,13 @@ std::vector<float> matmul(const std::vector<float>& a, const std::vector<float>&
 /// Four 8 x 8 matrices as load_matrices gives them to 32 lanes: 4 pairs for each lane.
 std::vector<float> matrix_pairs(const std::vector<float>& x, bool is_transposed);
 
+/// Neighbours rounded to bfloat16 by round_and_pack, and each by itself, the first in the lower
+/// half. The number of elements is a multiple of 128.
+struct RoundedPairs {
+  std::vector<uint32_t> as_pair, one_by_one;
+};
+RoundedPairs rounded_pairs(const std::vector<float>& x);
+
 /// 128 times 5 pieces of 4 numbers, through asynchronous copies to shared memory. Pieces
 /// i < 4 of row r are left out where r + i is a multiple of 5.
 std::vector<float> copied(const std::vector<float>& x);
