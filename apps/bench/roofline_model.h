@@ -50,11 +50,11 @@ struct AttentionLoad {
   /// Pairs of a query and a key that are computed, of all sequences, heads and layers together
   /// (tile_pairs()).
   double score_pairs = 0;
-  /// Of these, those of layers that learn a table by distance: a bias alone; a weight too, or a
-  /// weight.
-  double pairs_of_bias = 0, pairs_of_weight = 0;
   /// Layers whose q and k are turned, by a rotation without far copies.
   double n_turned_layer = 0;
+  /// Of score_pairs, those of layers that learn tables by distance: a bias without a weight beside
+  /// it, or others.
+  double pairs_of_bias = 0, pairs_of_weight = 0;
 };
 
 /// The parts of one training step in bfloat16 on a card, of one process and a batch that is not

@@ -19,7 +19,7 @@ std::vector<std::string> columns() {
   std::vector<std::string> names = {"file",   "kernel", "sm",    "registers", "spill",
                                     "shared", "all",    "loops", "innermost"};
   for (int k = 0; k < kKinds; ++k) names.push_back(name_of(static_cast<Kind>(k)));
-  names.insert(names.end(), {"whole", "each"});
+  names.insert(names.end(), {"whole", "each", "tile"});
   return names;
 }
 
@@ -63,6 +63,7 @@ std::string to_csv(const Baseline& baseline) {
     const bool is_kept = keeps_parts(kernel);
     row.push_back(is_kept ? text_of(code.whole) : "");
     row.push_back(is_kept ? joined(code.each, " ", text_of) : "");
+    row.push_back(keeps_tile(kernel) ? text_of(code.tile) : "");
     text += cli::csv_row(row);
   }
   return text;
@@ -76,18 +77,20 @@ Baseline baseline_of(const std::string& name, std::string_view csv) {
   const auto rows = cli::parse_csv(name, csv.substr(end + 1));
   require<IoError>(!rows.empty() && rows[0] == columns(), "static_costs", name,
                    ": expected in line 2 the names of columns");
+  constexpr size_t kByKind = 3;  // the last columns
   for (size_t i = 1; i < rows.size(); ++i) {
     const auto& row = rows[i];
     const Fields fields(name, i + 2, row, columns().size());
     std::vector<int64_t> numbers;
-    for (size_t k = 2; k + 2 < row.size(); ++k) numbers.push_back(fields.number(row[k]));
+    for (size_t k = 2; k + kByKind < row.size(); ++k) numbers.push_back(fields.number(row[k]));
     CodeCosts code = {.all = numbers[4], .n_innermost = numbers[5], .innermost = numbers[6]};
     std::copy(numbers.begin() + 7, numbers.end(), code.in_loops.begin());
-    if (const std::string& whole = row[row.size() - 2]; !whole.empty())
-      code.whole = fields.counts(whole);
-    if (const std::string& each = row.back(); !each.empty())
+    const auto* const by_kind = &row[row.size() - kByKind];
+    if (const std::string& whole = by_kind[0]; !whole.empty()) code.whole = fields.counts(whole);
+    if (const std::string& each = by_kind[1]; !each.empty())
       for (const std::string_view loop : parts_of(each, ' '))
         code.each.push_back(fields.counts(loop));
+    if (const std::string& tile = by_kind[2]; !tile.empty()) code.tile = fields.counts(tile);
     result.kernels.push_back({.file = row[0],
                               .name = row[1],
                               .sm = static_cast<int>(numbers[0]),

@@ -15,7 +15,8 @@ struct Baseline {
 };
 
 /// A line "# nvcc 13.0.88", then CSV: a row for each kernel and architecture. By kind there are all
-/// instructions, and those of each innermost loop, of kernels that keeps_parts() names.
+/// instructions, and those of each innermost loop, of kernels that keeps_parts() names; those of
+/// the loop over tiles, of kernels that keeps_tile() names.
 std::string to_csv(const Baseline& baseline);
 /// Throws    IoError that names the line which is not one of to_csv()
 Baseline baseline_of(const std::string& name, std::string_view csv);

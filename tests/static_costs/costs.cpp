@@ -84,6 +84,17 @@ std::string blocks_of(const KernelCosts& kernel) {
   return least == most ? std::to_string(most) : concat(least, "..", most);
 }
 
+Counts counts_in(const Loop& loop, const std::vector<Instruction>& code) {
+  Counts counts = {};
+  for (const size_t i : loop.body) ++counts[static_cast<size_t>(kind_of(code[i].opcode))];
+  return counts;
+}
+
+bool is_smaller_tile(const Counts& loop, const Counts& tile) {
+  return loop[static_cast<size_t>(Kind::tensor)] > 0 &&
+         (total(tile) == 0 || total(loop) < total(tile));
+}
+
 }  // namespace
 
 CodeCosts code_costs(const std::vector<Instruction>& code) {
@@ -92,11 +103,12 @@ CodeCosts code_costs(const std::vector<Instruction>& code) {
   std::vector<bool> is_counted(code.size(), loops.empty());
   for (const Loop& loop : loops) {
     for (const size_t i : loop.body) is_counted[i] = true;
+    const Counts counts = counts_in(loop, code);
+    if (is_smaller_tile(counts, costs.tile)) costs.tile = counts;
     if (!loop.is_innermost) continue;
     ++costs.n_innermost;
     costs.innermost += static_cast<int64_t>(loop.body.size());
-    Counts& counts = costs.each.emplace_back();
-    for (const size_t i : loop.body) ++counts[static_cast<size_t>(kind_of(code[i].opcode))];
+    costs.each.push_back(counts);
   }
   for (size_t i = 0; i < code.size(); ++i) {
     if (code[i].opcode == "NOP") continue;  // what fills the end

@@ -20,6 +20,7 @@ struct CodeCosts {
   int64_t innermost = 0;    ///< instructions of these together
   Counts in_loops = {};     ///< of loops of any depth, each once; of all where there is no loop
   Counts whole = {};        ///< all of them
+  Counts tile = {};         ///< of the smallest loop with tensor instructions; 0 without one
   std::vector<Counts> each = {};  ///< of each innermost loop, in the order of the code
 };
 CodeCosts code_costs(const std::vector<Instruction>& code);

@@ -31,6 +31,12 @@ bool keeps_parts(const KernelCosts& kernel) {
   });
 }
 
+bool keeps_tile(const KernelCosts& kernel) {
+  return std::any_of(std::begin(kKernelWork), std::end(kKernelWork), [&](const KernelWork& work) {
+    return work.part == bench::kWayTaken && is_about(work, kernel);
+  });
+}
+
 std::optional<Counts> counts_of(const KernelCosts& kernel, int part) {
   if (!kernel.code || part == bench::kWayTaken) return {};
   const CodeCosts& code = *kernel.code;

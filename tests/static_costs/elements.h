@@ -12,6 +12,8 @@ namespace farfield::static_costs {
 /// Whether the parts of a kernel are kept in the baseline: those that bench::kKernelWork says the
 /// elements of.
 bool keeps_parts(const KernelCosts& kernel);
+/// Whether its loop over tiles is kept there: where the way taken was counted by hand.
+bool keeps_tile(const KernelCosts& kernel);
 
 /// The instructions of a part of kernel, by kind; nothing for a loop that it does not have, and for
 /// what is counted by hand.

@@ -30,8 +30,8 @@ BOOST_AUTO_TEST_CASE(a_baseline_is_read_as_it_was_written) {
              "# nvcc 13.0.88\n"
              "file,kernel,sm,registers,spill,shared,all,loops,innermost,fp32,mufu,tensor,integer,"
              "convert,global,"
-             "shared,control,other,whole,each\n"
-             "norm.cu,\"norm_kernel<8, float>\",90,40,0,128,60,2,30,10,1,0,20,2,3,0,4,5,,\n");
+             "shared,control,other,whole,each,tile\n"
+             "norm.cu,\"norm_kernel<8, float>\",90,40,0,128,60,2,30,10,1,0,20,2,3,0,4,5,,,\n");
   const Baseline read = baseline_of("baseline.csv", csv);
   BOOST_TEST(read.nvcc == "13.0.88");
   BOOST_TEST(to_csv(read) == csv);

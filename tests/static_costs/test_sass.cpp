@@ -103,6 +103,21 @@ BOOST_AUTO_TEST_CASE(instructions_in_loops_are_counted_once_by_kind) {
   BOOST_TEST(costs.each[0][static_cast<size_t>(Kind::fp32)] == 1);
 }
 
+BOOST_AUTO_TEST_CASE(the_tile_is_the_smallest_loop_with_tensor_instructions) {
+  // 0..7 holds 1..4 and 5..6, of which the first alone multiplies.
+  std::vector<Instruction> code(9);
+  for (size_t i = 0; i < code.size(); ++i)
+    code[i] = {.address = static_cast<int64_t>(16 * i), .opcode = "FADD"};
+  code[2].opcode = "HMMA";
+  for (const auto& [from, to] : {std::pair(4, 1), std::pair(6, 5), std::pair(7, 0)}) {
+    code[from].opcode = "BRA";
+    code[from].target = 16 * to;
+  }
+  BOOST_TEST((code_costs(code).tile == Counts{2, 0, 1, 0, 0, 0, 0, 1, 0}));
+  code[2].opcode = "FADD";
+  BOOST_TEST((code_costs(code).tile == Counts{}));
+}
+
 BOOST_AUTO_TEST_CASE(all_of_a_kernel_without_loops_is_counted) {
   const CodeCosts costs = code_costs(read_sass(kListing)[1].instructions);
   BOOST_TEST(costs.n_innermost == 0);
