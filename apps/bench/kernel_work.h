@@ -76,7 +76,7 @@ inline constexpr KernelWork kKernelWork[] = {
     {"turned heads", "split_heads.cu", "turn_heads_kernel<8, BFloat16>", kWhole, 16, 532, 144},
     {"heads turned back", "attention_backward_keys_plain.cu",
      "attention_backward_kernel<(Side)0, (Sums)0, (Tables)0, BFloat16, 64, PlainScores<BFloat16> >",
-     6, 16, 251, 72},
+     6, 16, 253, 72},
     {"GELU", "pointwise.cu", "map_kernel<Gelu, BFloat16, BFloat16>", kWhole, 8, 226, 104},
     {"GELU", "linear.cu", "linear_backward_kernel<GeluSlope, BFloat16>", 0, 8, 310, 120},
     // rows of 768: a warp takes one, a thread 24

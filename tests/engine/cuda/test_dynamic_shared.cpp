@@ -23,11 +23,12 @@ void run_attention() {
   for (const DType dtype : {DType::bf16, DType::f32})
     for (const int64_t head_dim : {32, 64, 128, 256})
       for (const double dropout : {0.0, 0.5})
-        for (const bool has_tables : {false, true})
+        for (const int tables : {0, 1, 2, 3})  // which are learned, in kernels of their own
           for (const bool has_row_bias : {false, true})
             for (const bool is_far : {false, true}) {
               AttentionProblem p = make_problem({1, 1, 4, 4, head_dim}, dtype);
-              if (has_tables) p.add_bias();
+              if (tables % 2 == 1) p.add_bias();
+              if (tables / 2 == 1) p.add_weight();
               if (has_row_bias) add_row_bias(p, {0.5});
               if (is_far) {
                 p.add_far_heads();
