@@ -28,12 +28,12 @@ struct KernelWork {
 ///           kernel_work holds every row against tests/static_costs/baseline.csv and prints the
 ///           numbers that a row should have; n_element is what the kernel's source says. Branches
 ///           that are not taken are counted: an upper bound. Not so in attention, where a tile goes
-///           one way of many through the loop over tiles: that of a tile with a bias alone and no
-///           hidden pair, while the next one is loaded, 16 bytes at a time. It is counted by hand,
-///           by the blocks from the loop's first instruction back to it, those of some warps alone
-///           by their share (where tables are learned: of 7 sums of a warp's diagonals each has its
-///           part, and of one slice that is added to); the test holds what all of that loop is, and
-///           fails where that has changed.
+///           one way of many through the loop over tiles: that of a tile with a bias, or both
+///           tables, and no hidden pair, while the next one is loaded, 16 bytes at a time. It is
+///           counted by hand, by the blocks from the loop's first instruction back to it, those of
+///           some warps alone by their share. Where tables are learned the four warps pass 7 times
+///           through the loop that sums diagonals, and one adds to the slice. The test holds what
+///           all of the loop over tiles is, and fails where that has changed.
 inline constexpr KernelWork kKernelWork[] = {
     // sum of exponentials and gradient
     {"cross entropy", "cross_entropy.cu",
@@ -60,6 +60,9 @@ inline constexpr KernelWork kKernelWork[] = {
     {"attention forward", "attention_forward_plain.cu",
      "attention_forward_kernel<BFloat16, 64, PlainScores<BFloat16> >", kWayTaken, 64, 913, 404,
      1683, 913},
+    {"attention forward, a bias and a weight", "attention_forward_plain.cu",
+     "attention_forward_kernel<BFloat16, 64, PlainScores<BFloat16> >", kWayTaken, 64, 997, 468,
+     1683, 913},
     {"attention backward, keys", "attention_backward_keys_plain.cu",
      "attention_backward_kernel<(Side)0, (Sums)0, (Tables)0, BFloat16, 64, PlainScores<BFloat16> >",
      kWayTaken, 16, 458, 96, 2065, 777},
@@ -72,6 +75,9 @@ inline constexpr KernelWork kKernelWork[] = {
     {"attention backward, queries", "attention_backward_queries_plain.cu",
      "attention_backward_kernel<(Side)1, (Sums)0, (Tables)0, BFloat16, 64, PlainScores<BFloat16> >",
      kWayTaken, 16, 411, 96, 1934, 739},
+    {"attention backward, queries, a bias and a weight", "attention_backward_queries_plain.cu",
+     "attention_backward_kernel<(Side)1, (Sums)0, (Tables)0, BFloat16, 64, PlainScores<BFloat16> >",
+     kWayTaken, 16, 451, 128, 1934, 739},
     // a unit of q and one of k, of 16 components each; the gradient of either
     {"turned heads", "split_heads.cu", "turn_heads_kernel<8, BFloat16>", kWhole, 16, 532, 144},
     {"heads turned back", "attention_backward_keys_plain.cu",

@@ -35,7 +35,7 @@ AttentionLoad attention_load(const ModelConfig& config, int64_t batch_size) {
     const double pairs =
         static_cast<double>(batch_size * config.n_head) * tile_pairs(n, rule.window, rule.sinks);
     load.score_pairs += pairs;
-    if (rule.weight.needs_grad() || (rule.bias.needs_grad() && rule.weight.defined()))
+    if (rule.weight.defined())
       load.pairs_of_weight += pairs;
     else if (rule.bias.needs_grad())
       load.pairs_of_bias += pairs;

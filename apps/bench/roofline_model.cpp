@@ -68,14 +68,16 @@ std::vector<StepPart> attention(double n, double d, double n_layer, const Attent
   // and dv, and once over queries, which gives dq.
   forward.tensor_flop = 2 * 2 * head_dim * pairs;
   backward.tensor_flop = 7 * 2 * head_dim * pairs;
-  add(forward, pairs, 0, forward.name);
-  // The pass over keys is another kernel where it makes gradients of tables. Their slices, up to
-  // 1 MB of a layer and table, stay in the cache.
-  const double with_tables = load.pairs_of_bias + load.pairs_of_weight;
-  add(backward, pairs - with_tables, 0, "attention backward, keys");
+  const double with_weight = load.pairs_of_weight, others = pairs - with_weight;
+  add(forward, others, 0, "attention forward");
+  add(forward, with_weight, 0, "attention forward, a bias and a weight");
+  // Over keys it is another kernel where gradients of tables are made. Their slices, up to 1 MB of
+  // a layer and table, stay in the cache.
+  add(backward, others - load.pairs_of_bias, 0, "attention backward, keys");
   add(backward, load.pairs_of_bias, 0, "attention backward, keys and a bias");
-  add(backward, load.pairs_of_weight, 0, "attention backward, keys, a bias and a weight");
-  add(backward, pairs, 0, "attention backward, queries");
+  add(backward, with_weight, 0, "attention backward, keys, a bias and a weight");
+  add(backward, others, 0, "attention backward, queries");
+  add(backward, with_weight, 0, "attention backward, queries, a bias and a weight");
   // dq and dk, on their way from shared memory
   add(backward, load.n_turned_layer * 2 * n * d, 0, "heads turned back");
   forward.bytes = n_layer * 2 * n * d * 4;                 // q, k, v, out

@@ -52,8 +52,8 @@ struct AttentionLoad {
   double score_pairs = 0;
   /// Layers whose q and k are turned, by a rotation without far copies.
   double n_turned_layer = 0;
-  /// Of score_pairs, those of layers that learn tables by distance: a bias without a weight beside
-  /// it, or others.
+  /// Of score_pairs, those of layers that learn a bias by distance and have no weight, and those of
+  /// layers with a weight, which is taken to be learned and to be beside a bias.
   double pairs_of_bias = 0, pairs_of_weight = 0;
 };
 
