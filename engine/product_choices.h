@@ -21,7 +21,7 @@ struct ProductChoice {
   int n_candidate = 0;    ///< that were measured
   double instead_us = 0;  ///< of the other calls; 0: there are none
   /// Whether it gave the same bits each time. Not only where none of those that were measured did;
-  /// then it is the library's first.
+  /// then it is the first of them. Files of before do not say, and are believed.
   bool repeats = true;
   bool is_none() const { return algorithm == decltype(algorithm){}; }
   bool operator==(const ProductChoice&) const = default;
@@ -50,10 +50,10 @@ ProductChoices parse_product_choices(const std::string& file, std::string_view t
 
 /// Calls work(), in which each product on the device that it has not met before is made by up to
 /// eight algorithms that the library proposes, in turn, and is given the fastest of those that give
-/// the same bits each time, the library's first where none does; where a product and a pass could
+/// the same bits each time, the first of them where none does; where a product and a pass could
 /// do as one product does, by these too. Products of before are met anew; afterwards all of these
-/// choices hold. work() must not be recorded (StepGraph). Throws    ConfigError on the CPU, whose
-/// library chooses by itself
+/// choices hold. work() must not be recorded (StepGraph).
+/// Throws    ConfigError on the CPU, whose library chooses by itself
 ProductChoices tune_products(const Device& device, const std::function<void()>& work);
 
 /// Has the products of a device made as the choices say, from now on; one that they do not name by

@@ -10,7 +10,7 @@ namespace {
 // that of P dP; without softmax, minus what the penalty adds.
 template <class T>
 __global__ void attention_rows_kernel(Problem<T> p, const T* out, const T* dout, const float* lse,
-                                      const float* threshold, const float* sums, float unit,
+                                      const float* threshold, const float* sums, float shift_unit,
                                       int n_row, Row* rows) {
   const int64_t at = thread_index() / kWarp;
   if (at >= int64_t{p.heads()} * n_row) return;
@@ -18,12 +18,12 @@ __global__ void attention_rows_kernel(Problem<T> p, const T* out, const T* dout,
   const int64_t query = static_cast<int64_t>(head) * p.n_query + i;
   Row row{0, kInfinity, -kInfinity, 0};  // beyond the last: P is 0
   if (i < p.n_query) {
-    row.factor = p.scale * unit * (p.row_scale ? p.row_scale[i] : 1);
+    row.factor = p.scale * (p.row_scale ? p.row_scale[i] : 1);
     if (p.is_relu) {
       row.shift = relu_factor_of(p, i);
       if (sums) row.dot = -penalty_gradient(p.penalty, int64_t{p.heads()} * p.n_query, sums[query]);
     } else {
-      row.shift = lse[query] * unit;
+      row.shift = lse[query] * shift_unit;
       if (threshold) row.threshold = threshold[query];
       const HeadRows rows_of = p.token_rows_of(p.head_at(head));
       const T* const a = p.rows(out, rows_of, i).first;
@@ -71,11 +71,11 @@ class BackwardPass {
     args_.dout = dout.data<T>();
     args_.rows = to;
     args_.n_row = static_cast<int>(rows_.dim(1));
-    const float unit = is_plain() ? PlainScores<T>::kUnit : GeneralScores<T>::kUnit;
+    const float shift_unit = is_plain() ? PlainScores<T>::kShiftUnit : GeneralScores<T>::kShiftUnit;
     launch(attention_rows_kernel<T>, blocks_for(rows_.dim(0) * rows_.dim(1) * kWarp), kThreads, 0,
            stream_of(device), p, out.data<T>(), dout.data<T>(), data_or_null<float>(rows.lse),
-           data_or_null<float>(rows.threshold), data_or_null<float>(rows.sum), unit, args_.n_row,
-           to);
+           data_or_null<float>(rows.threshold), data_or_null<float>(rows.sum), shift_unit,
+           args_.n_row, to);
   }
 
   /// dk and dv of the near pairs, and the gradients of tables by distance.

@@ -108,8 +108,8 @@ __device__ void multiply(
         shared.loop_y[stage], 0);
 }
 
-/// s: scores to probabilities; dp: to gradients of the dot products but for 1 / kUnit, and with
-/// them what the tables get. Of a tile from `query` and `key` on, with the rows of its queries.
+/// s: scores to probabilities; dp: to gradients of the dot products, and with them what the tables
+/// get. Of a tile from `query` and `key` on, with the rows of its queries.
 template <Side kOwn, bool kMakesDx, Tables kMade, class T, class Scores, class S, int kRows,
           int kPieces>
 __device__ void take_gradients(const Problem<T>& p, const BackwardArguments<T>& args,
@@ -143,7 +143,7 @@ __device__ void take_gradients(const Problem<T>& p, const BackwardArguments<T>& 
         if constexpr (kMakesTables) {
           if (has<kMade, Tables::bias>(args.tables.bias)) parts.bias.add(n, x, ds);
           if (has<kMade, Tables::weight>(args.tables.weight))
-            parts.weight.add(n, x, ds * score.content * (1 / Scores::kUnit));
+            parts.weight.add(n, x, ds * score.content);
         }
         if constexpr (Scores::kIsGeneral) {
           if (has_copies && scores.is_far(i, j) != args.is_far) dp[n][x] = 0;
@@ -158,8 +158,8 @@ __device__ void take_gradients(const Problem<T>& p, const BackwardArguments<T>& 
     });
 }
 
-/// kMade: with the gradients of these tables by distance, which are all that there are; unknown: of
-/// those that are wanted.
+/// kMade: tables by distance whose gradients it makes: none; those named, which are all that there
+/// are; or, unknown, those that are wanted.
 template <Side kOwn, Sums kSums, Tables kMade, class T, int D, class Scores>
 __global__ void __launch_bounds__(kBlock, kBlocks<D, Scores>)
     attention_backward_kernel(Problem<T> p, BackwardArguments<T> args) {
@@ -169,7 +169,6 @@ __global__ void __launch_bounds__(kBlock, kBlocks<D, Scores>)
   static_assert(!kMakesTables || (kOwnsKeys && kMakesDx));
   using S = Sizes<T, D, Scores::kIsGeneral>;
   constexpr int kTileRows = S::kOwn, kLoop = S::kLoop, kPieces = kLoop / 8;
-  constexpr float kBack = 1 / Scores::kUnit;
   auto* const bytes = dynamic_shared<unsigned char>();
   auto& shared = *reinterpret_cast<BackwardShared<kOwn, T, D, Scores>*>(bytes);
   const auto after = [&](BackwardParts parts) {
@@ -300,7 +299,7 @@ __global__ void __launch_bounds__(kBlock, kBlocks<D, Scores>)
       __syncthreads();
     }
     if constexpr (kMakesDx)
-      put_sums<S::kColumns>(dx[0], kBack, kBack, shared.own_x, lane.first, lane.first_column);
+      put_sums<S::kColumns>(dx[0], 1, 1, shared.own_x, lane.first, lane.first_column);
     if constexpr (kMakesDv)
       if (args.dv) put_sums<S::kColumns>(dv[0], 1, 1, shared.own_y, lane.first, lane.first_column);
     __syncwarp();

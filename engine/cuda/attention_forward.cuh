@@ -65,7 +65,7 @@ class ForwardRows {
     for (int r = 0; r < kRows; ++r) {
       const int i = query_ + 8 * r;
       max_[r] = -kInfinity;
-      factor_[r] = p.scale * Scores::kUnit;
+      factor_[r] = p.scale;
       if (p.row_scale && i < p.n_query) factor_[r] *= p.row_scale[i];
       if constexpr (Scores::kIsGeneral)
         relu_factor_[r] = p.is_relu && i < p.n_query ? relu_factor_of(p, i) : 0;
@@ -126,7 +126,8 @@ class ForwardRows {
     for (int r = 0; r < kRows; ++r) {
       const int g = r / 2, half = r % 2;
       // A row that has seen nothing yet: relative to 0, all its terms are 0.
-      float shift = largest[r] == -kInfinity ? 0 : largest[r], threshold = -kInfinity;
+      const float most = largest[r] == -kInfinity ? 0 : largest[r];
+      float shift = most * Scores::kShiftUnit, threshold = -kInfinity;
       bool is_relative = true;
       if constexpr (Scores::kIsGeneral) {
         if (p_.is_clamped) threshold = clamp_threshold(p_.kind, p_.parameter, largest[r]);
@@ -134,7 +135,7 @@ class ForwardRows {
         if (p_.is_relu) shift = relu_factor_[r];
       }
       if (is_relative) {
-        const float by = Scores::exp(max_[r] - shift);
+        const float by = Scores::exp(max_[r] - most);  // 1 where it is the largest still
         max_[r] = largest[r];
         sum_[r] *= by;
 #pragma unroll
@@ -183,8 +184,7 @@ class ForwardRows {
       if (threadIdx.x % 4 != 0 || first_column != 0 || i >= p_.n_query) continue;
       const int64_t at = static_cast<int64_t>(p_.index_of(head)) * p_.n_query + i;
       // A row that sees nothing: exp(score - inf) = 0 makes its P 0 in the backward pass.
-      if (to.lse)
-        to.lse[at] = sum == 0 ? kInfinity : (max_[r] + Scores::log(sum)) * (1 / Scores::kUnit);
+      if (to.lse) to.lse[at] = sum == 0 ? kInfinity : max_[r] + std::log(sum);
       if (to.threshold) to.threshold[at] = clamp_threshold(p_.kind, p_.parameter, max_[r]);
       if (to.sum) to.sum[at] = sum;
     }

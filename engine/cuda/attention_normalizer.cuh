@@ -9,7 +9,7 @@ namespace farfield::attention_cuda {
 /// What the pairs of a query share in the backward pass; a load of 16 bytes.
 struct alignas(16) Row {
   float factor;     ///< of the dot products
-  float shift;      ///< the log of the row's sum, in the unit of the scores; relu: the factor of P
+  float shift;      ///< the log of the row's sum times kShiftUnit; relu: the factor of P
   float threshold;  ///< of the clamp kinds, else -inf
   float dot;        ///< what is subtracted from dP
 };
@@ -20,13 +20,14 @@ __device__ float relu_factor_of(const Problem<T>& p, int query) {
       relu_factor(p.kind, p.parameter, n_visible(p.window, p.sinks, p.first_position() + query)));
 }
 
+/// shift: Row::shift, or the largest score times kShiftUnit.
 template <class Scores, class T>
 __device__ float probability(const Problem<T>& p, float score, float shift, float threshold) {
   if constexpr (Scores::kIsGeneral) {
     if (p.is_relu) return relu_probability(score, shift);
     if (score < threshold) return 0;
   }
-  return Scores::exp(score - shift);
+  return Scores::exp(score, shift);
 }
 
 /// The gradient of a score.

@@ -10,7 +10,7 @@ namespace farfield::attention_cuda {
 
 inline constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-/// The score of a pair, in the unit of its kind, and what its gradients need.
+/// The score of a pair, and what its gradients need.
 struct Score {
   float value;    ///< content * weight + bias; -inf for a hidden pair
   float content;  ///< the scaled dot product
@@ -39,12 +39,12 @@ struct TileScores {
   }
 };
 
-/// Scores times log2(e), so that the exponential is one instruction. Only for Problem::is_plain().
+/// Only for Problem::is_plain().
 template <class T>
 class PlainScores {
  public:
   static constexpr bool kIsGeneral = false, kDrops = false;
-  static constexpr float kUnit = 1.44269504089f;
+  static constexpr float kShiftUnit = 1.44269504089f;  ///< log2(e)
   /// The part of the head's tables that a tile reads, by distance from kTile - 1 below that of its
   /// first query and key: at most 2 kTile queries by kTile keys.
   struct alignas(16) Shared {
@@ -129,19 +129,23 @@ class PlainScores {
   template <bool kMasked, Tables kTables>
   __device__ Score score(float dot, float factor, int i, int j) const {
     const int x = i - j + kTile - 1;
-    Score score{0, dot * factor, 1};
-    if (has<kTables, Tables::weight>(p_.weight)) score.weight = shared_->weight[x];
-    score.value = score.content * score.weight;
-    if (has<kTables, Tables::bias>(p_.bias))
-      score.value = std::fma(shared_->bias[x], kUnit, score.value);
+    const float bias = has<kTables, Tables::bias>(p_.bias) ? shared_->bias[x] : 0;
+    Score score{std::fma(dot, factor, bias), dot * factor, 1};
+    if (has<kTables, Tables::weight>(p_.weight)) {
+      score.weight = shared_->weight[x];
+      score.value = std::fma(score.content, score.weight, bias);
+    }
     if constexpr (kMasked) {
       const int d = offset_ + i - j;
       if (d < 0 || (p_.window > 0 && d >= p_.window && j >= open_sinks_)) score.value = -kInfinity;
     }
     return score;
   }
-  __device__ static float exp(float x) { return approximate_exp2(x); }
-  __device__ static float log(float x) { return log2f(x); }
+  /// exp(x), and exp(score - shift / kShiftUnit) by no more instructions than a difference takes.
+  __device__ static float exp(float x) { return approximate_exp2(x * kShiftUnit); }
+  __device__ static float exp(float score, float shift) {
+    return approximate_exp2(std::fma(score, kShiftUnit, -shift));
+  }
 
  private:
   template <bool kMasked, Tables kTables, class F>
@@ -170,7 +174,7 @@ template <class T>
 class GeneralScores {
  public:
   static constexpr bool kIsGeneral = true, kDrops = false;
-  static constexpr float kUnit = 1;
+  static constexpr float kShiftUnit = 1;
   struct Shared {};
 
   __device__ GeneralScores(const Problem<T>& p, const Head& head)
@@ -240,7 +244,7 @@ class GeneralScores {
     return p_.row_bias.slope[segment_of(p_.row_bias.feature[d] * p_.row_bias.row_factor[query])];
   }
   __device__ static float exp(float x) { return std::exp(x); }
-  __device__ static float log(float x) { return std::log(x); }
+  __device__ static float exp(float score, float shift) { return std::exp(score - shift); }
 
  protected:
   const Problem<T>& p_;

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "engine/cuda/context.h"
+#include "engine/cuda/launch.h"
 #include "engine/cuda/stream.h"
 
 namespace farfield {
@@ -83,6 +84,7 @@ class Trial {
         plan_.run(context_, product_, *candidate, c(),
                   workspace_.at_least(candidate->workspace_bytes, product_, device_), stream_),
         "cuda", describe(product_), ": expected cuBLASLt to make what it proposed, it refuses");
+    wait_if_asked(stream_, describe(product_));
   }
   size_t bytes_of_dbias() const {
     return product_.dbias ? static_cast<size_t>(product_.first.m) * sizeof(float) : 0;

@@ -88,6 +88,10 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {
 }
 
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+  if (cudaGraph_t graph = nullptr; is_capturing(stream)) {
+    cudaStreamEndCapture(stream, &graph);
+    delete graph;
+  }
   delete stream;
   return cudaSuccess;
 }
@@ -157,10 +161,10 @@ cudaError_t cudaMalloc(void** begin, size_t size_bytes) {
 }
 
 cudaError_t cudaFree(void* begin) {
+  if (!begin) return cudaSuccess;
   if (const cudaError_t status = emulation::refuse_to_free(); status != cudaSuccess) return status;
   emulation::finish_copies();
-  const bool is_freed = !begin || farfield::emulation::free_device_memory(begin);
-  return is_freed ? cudaSuccess : cudaErrorInvalidValue;
+  return farfield::emulation::free_device_memory(begin) ? cudaSuccess : cudaErrorInvalidValue;
 }
 
 cudaError_t cudaHostAlloc(void** begin, size_t size_bytes, unsigned) {
@@ -169,9 +173,9 @@ cudaError_t cudaHostAlloc(void** begin, size_t size_bytes, unsigned) {
 }
 
 cudaError_t cudaFreeHost(void* begin) {
+  if (!begin) return cudaSuccess;
   if (const cudaError_t status = emulation::refuse_to_free(); status != cudaSuccess) return status;
-  const bool is_freed = !begin || emulation::free_pinned_memory(begin);
-  return is_freed ? cudaSuccess : cudaErrorInvalidValue;
+  return emulation::free_pinned_memory(begin) ? cudaSuccess : cudaErrorInvalidValue;
 }
 
 cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t size_bytes, cudaMemcpyKind kind,
@@ -184,11 +188,11 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t size_bytes, cudaM
     if (!is_kept(to) || !is_kept(from)) return refuse_to_capture(stream);
     return capture(stream, [=] { cudaMemcpyAsync(to, from, size_bytes, kind); });
   }
-  if (const cudaError_t status = emulation::begin_work(); status != cudaSuccess) return status;
   const bool is_to_device = is_device_memory(to, size_bytes);
   const bool is_from_device = is_device_memory(from, size_bytes);
   if (kind != cudaMemcpyDefault && kind != kind_of(is_to_device, is_from_device))
     return cudaErrorInvalidValue;
+  if (const cudaError_t status = emulation::begin_work(); status != cudaSuccess) return status;
   if (is_to_device && !is_from_device) {
     if (!is_pinned_memory(from, size_bytes)) emulation::count_host_wait();
     emulation::copy_later(to, from, size_bytes);
