@@ -42,7 +42,7 @@ Staging::Block& Staging::idle_block(size_t size_bytes) {
 }
 
 void Staging::copy(const void* from, void* to, size_t size_bytes, cudaStream_t stream) {
-  const std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
   if (is_recording_) {  // without an event: one of a captured stream must not be asked
     recorded_.push_back({pinned_memory(size_bytes), size_bytes, are_inputs_});
     void* const data = recorded_.back().data.get();
@@ -51,6 +51,7 @@ void Staging::copy(const void* from, void* to, size_t size_bytes, cudaStream_t s
   }
   if (refilled_ && are_inputs_) refill(from, size_bytes);
   if (size_bytes > kMostBytes) {
+    lock.unlock();
     enqueue(from, to, size_bytes, stream);
     return cuda_check(cudaStreamSynchronize(stream), "wait for a copy of ", size_bytes,
                       " bytes to the device");

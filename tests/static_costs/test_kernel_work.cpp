@@ -23,7 +23,7 @@ KernelCosts two_loops() {
 }
 
 // The way taken is counted by hand, so no number here can be right when the loop is another.
-void require_counted_in(const Counts& tile, const bench::KernelWork& work) {
+void check_counted_in(const Counts& tile, const bench::KernelWork& work) {
   const int64_t all = total(tile), fp32 = n_of(tile, Kind::fp32);
   BOOST_TEST((work.loop == static_cast<double>(all) && work.loop_fp32 == static_cast<double>(fp32)),
              "apps/bench/kernel_work.h, "
@@ -40,8 +40,9 @@ BOOST_AUTO_TEST_CASE(every_row_is_what_the_baseline_says) {
   for (const bench::KernelWork& work : bench::kKernelWork) {
     const KernelCosts* const kernel = kernel_of(work, baseline.kernels);
     BOOST_TEST_REQUIRE(kernel != nullptr, work.file << ": no " << work.kernel << " for sm_90");
+    BOOST_TEST_REQUIRE(kernel->code.has_value(), work.file << ": no instructions counted");
     if (work.part == bench::kWayTaken) {
-      require_counted_in(kernel->code->tile, work);
+      check_counted_in(kernel->code->tile, work);
       continue;
     }
     const auto counts = counts_of(*kernel, work.part);

@@ -7,6 +7,7 @@
 #include "engine/cuda/context.h"
 #include "tests/engine/cuda/gemm_case.h"
 #include "tests/engine/cuda/linear_case.h"
+#include "tests/support/cuda/fault_in.h"
 #include "tests/support/cuda/other_blas.h"
 
 namespace farfield::test {
@@ -110,6 +111,33 @@ BOOST_AUTO_TEST_CASE(an_algorithm_that_fails_is_left_out) {
   emulated_blas().failing = 0;
   BOOST_CHECK_EXCEPTION(tune_products(kCuda, [&] { of.result(kCuda); }), BackendError,
                         says("[cuda] product of 9 x 300 and 300 x 7", "not supported"));
+}
+
+// It is no algorithm's fault then: all that comes afterwards would fail too.
+BOOST_AUTO_TEST_CASE(a_trial_that_leaves_the_device_failed_ends_the_search) {
+  const OtherBlas several(kThirdIsFastest);
+  const GemmOperands of = operands(/*accumulate=*/true);
+  for (const bool waits : {false, true}) {
+    const WaitsForEach each(waits);
+    // where each is waited for, with what it was: "product of", "copy of"
+    const auto tells = [&](const BackendError& error) {
+      const std::string_view text = error.what();
+      return text.ends_with(": an illegal memory access was encountered") &&
+             (!waits || text.find(" of ") != text.npos);
+    };
+    bool has_failed = true;
+    for (int n = 1; has_failed; ++n) {
+      const FaultIn fault(n);
+      has_failed = false;
+      try {
+        tune_products(kCuda, [&] { of.result(kCuda); });
+        synchronize(kCuda);
+      } catch (const BackendError& error) {
+        has_failed = true;
+        BOOST_TEST(tells(error), n << ": " << error.what());
+      }
+    }
+  }
 }
 
 constexpr WeightGradientCase kWeights{300, 9, 7};
