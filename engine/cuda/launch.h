@@ -8,8 +8,9 @@
 //              (copy_async.cuh)
 //   bits       __ffs
 //   warp       __shfl_sync, __shfl_up_sync, __shfl_down_sync, __shfl_xor_sync, __ballot_sync,
-//              __any_sync, __all_sync, __syncwarp, mma_m16n8k16 (mma.cuh),
-//              load_matrices (load_matrix.cuh), round_and_pack (pack.cuh)
+//              __any_sync, __all_sync, __reduce_min_sync, __reduce_max_sync (unsigned),
+//              __syncwarp, mma_m16n8k16 (mma.cuh), load_matrices (load_matrix.cuh),
+//              round_and_pack (pack.cuh)
 //   atomics    atomicAdd (int, float, double), atomicMax, atomicCAS (int)
 //
 // The same source is compiled by nvcc, and as ordinary C++ where the build puts the emulated

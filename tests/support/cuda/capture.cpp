@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "tests/support/cuda/faults.h"
 #include "tests/support/cuda/stream.h"
 
 using namespace farfield::emulation;
@@ -79,7 +80,7 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
   const std::lock_guard lock(captures().mutex);
   captures().all.erase(captured);
   if (captured->is_invalid) return cudaErrorStreamCaptureInvalidated;
-  *graph = new CUgraph_st(*captured);
+  *graph = new CUgraph_st{std::move(captured->nodes)};
   return cudaSuccess;
 }
 
@@ -98,6 +99,7 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph, unsig
 cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
   if (!exec) return cudaErrorInvalidValue;
   if (is_capturing(stream)) return refuse_to_capture(stream);
+  if (const cudaError_t status = found_fault(); status != cudaSuccess) return status;
   ++launches;
   for (const auto& work : exec->nodes) work();
   return cudaSuccess;

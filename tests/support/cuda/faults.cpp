@@ -19,15 +19,17 @@ void clear_fault() {
   has_failed = is_found = false;
 }
 
+cudaError_t found_fault() { return is_found ? cudaErrorIllegalAddress : cudaSuccess; }
+
 cudaError_t begin_work() {
-  if (is_found) return cudaErrorIllegalAddress;
-  if (n_left > 0 && --n_left == 0) has_failed = true;
-  return cudaSuccess;
+  const cudaError_t status = found_fault();
+  if (status == cudaSuccess && n_left > 0 && --n_left == 0) has_failed = true;
+  return status;
 }
 
 cudaError_t find_fault() {
   if (has_failed) is_found = true;
-  return is_found ? cudaErrorIllegalAddress : cudaSuccess;
+  return found_fault();
 }
 
 }  // namespace farfield::emulation

@@ -15,8 +15,9 @@ void set_fault(int64_t n);
 /// As if there had been no fault: what a process that is started anew has.
 void clear_fault();
 
-/// For the runtime: of work that is begun, an error where one was found before; and what somebody
-/// who waits or asks is told.
+/// For the runtime: of a call that is no work and does not wait, an error where one was found
+/// before; of work that is begun, the same; and what somebody who waits or asks is told.
+cudaError_t found_fault();
 cudaError_t begin_work();
 cudaError_t find_fault();
 

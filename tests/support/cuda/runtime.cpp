@@ -122,6 +122,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
     event->captured_in = stream->capture;
     return stream->capture->is_invalid ? cudaErrorStreamCaptureInvalidated : cudaSuccess;
   }
+  if (const cudaError_t status = emulation::found_fault(); status != cudaSuccess) return status;
   event->recorded = device_time();
   event->n_copies = emulation::n_copies_asked();
   return cudaSuccess;
@@ -148,13 +149,14 @@ cudaError_t cudaEventElapsedTime(float* time_ms, cudaEvent_t begin, cudaEvent_t 
 }
 
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t, unsigned) {
-  return is_capturing(stream) ? refuse_to_capture(stream) : cudaSuccess;
+  return is_capturing(stream) ? refuse_to_capture(stream) : emulation::found_fault();
 }
 
 cudaError_t cudaMalloc(void** begin, size_t size_bytes) {
   size_t free_bytes = 0, total_bytes = 0;
   cudaMemGetInfo(&free_bytes, &total_bytes);
   *begin = nullptr;
+  if (const cudaError_t status = emulation::found_fault(); status != cudaSuccess) return status;
   if (size_bytes > free_bytes) return cudaErrorMemoryAllocation;
   if (size_bytes > 0) *begin = farfield::emulation::allocate_device_memory(size_bytes);
   return size_bytes > 0 && !*begin ? cudaErrorMemoryAllocation : cudaSuccess;
@@ -168,6 +170,8 @@ cudaError_t cudaFree(void* begin) {
 }
 
 cudaError_t cudaHostAlloc(void** begin, size_t size_bytes, unsigned) {
+  *begin = nullptr;
+  if (const cudaError_t status = emulation::found_fault(); status != cudaSuccess) return status;
   *begin = emulation::allocate_pinned_memory(size_bytes);
   return *begin ? cudaSuccess : cudaErrorMemoryAllocation;
 }

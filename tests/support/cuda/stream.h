@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <vector>
@@ -8,7 +9,7 @@
 
 struct CUgraph_st {
   std::vector<std::function<void()>> nodes;
-  bool is_invalid = false;  ///< the stream was asked for what a capture cannot take
+  std::atomic<bool> is_invalid = false;  ///< the stream was asked for what a capture cannot take
 };
 
 /// A stream, whose work is done when a call returns unless it is captured.

@@ -31,6 +31,12 @@ __global__ void width_kernel(int* up, int* down, int* by_xor, int* by_index) {
   by_index[lane] = __shfl_sync(kAll, lane, 11, 8);  // 11 is 3 among 8
 }
 
+__global__ void reduce_kernel(unsigned* smallest, unsigned* largest) {
+  const unsigned mask = threadIdx.x < 16 ? 0x0000ffffu : 0xffff0000u;
+  smallest[threadIdx.x] = __reduce_min_sync(mask, 100 - threadIdx.x);
+  largest[threadIdx.x] = __reduce_max_sync(mask, 100 - threadIdx.x);
+}
+
 __global__ void leaving_kernel(int* out) {
   if (threadIdx.x == 5) return;
   out[threadIdx.x] = __any_sync(kAll, 1);
@@ -56,6 +62,15 @@ BOOST_AUTO_TEST_CASE(parts_of_a_warp_go_their_own_ways) {
   launch(halves_kernel, 1, 64, 0, nullptr, out.data());
   const auto got = out.values();
   for (size_t i = 0; i < got.size(); ++i) BOOST_TEST(got[i] == (i % 32 < 16 ? 16 : 256));
+}
+
+BOOST_AUTO_TEST_CASE(reductions_are_those_of_the_lanes_named) {
+  const DeviceArray<unsigned> smallest(32), largest(32);
+  launch(reduce_kernel, 1, 32, 0, nullptr, smallest.data(), largest.data());
+  for (size_t i = 0; i < 32; ++i) {
+    BOOST_TEST(smallest.values()[i] == (i < 16 ? 85 : 69));
+    BOOST_TEST(largest.values()[i] == (i < 16 ? 100 : 84));
+  }
 }
 
 BOOST_AUTO_TEST_CASE(width_cuts_a_warp_as_the_instruction_does) {

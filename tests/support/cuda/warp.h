@@ -1,5 +1,5 @@
 #pragma once
-// Operations of a warp: shuffles, votes, __syncwarp.
+// Operations of a warp: shuffles, votes, reductions, __syncwarp.
 
 #include <cstdint>
 #include <type_traits>
@@ -47,6 +47,15 @@ struct VoteLane {
 };
 /// The lanes whose predicate holds.
 unsigned vote(const char* name, unsigned mask, bool predicate, Where where);
+
+struct ReduceLane {
+  unsigned value;
+};
+/// complete: sets the value of each lane that takes part to what all of them get.
+unsigned reduce(const char* name, unsigned mask, unsigned value, void (*complete)(void* const*),
+                Where where);
+void complete_min(void* const* lanes);
+void complete_max(void* const* lanes);
 
 }  // namespace farfield::emulation
 
@@ -99,6 +108,20 @@ inline int __any_sync(unsigned mask, int predicate,
 inline int __all_sync(unsigned mask, int predicate,
                       farfield::emulation::Where where = farfield::emulation::Where::here()) {
   return farfield::emulation::vote("__all_sync", mask, predicate != 0, where) == mask;
+}
+
+inline unsigned __reduce_min_sync(
+    unsigned mask, unsigned value,
+    farfield::emulation::Where where = farfield::emulation::Where::here()) {
+  using namespace farfield::emulation;
+  return reduce("__reduce_min_sync", mask, value, complete_min, where);
+}
+
+inline unsigned __reduce_max_sync(
+    unsigned mask, unsigned value,
+    farfield::emulation::Where where = farfield::emulation::Where::here()) {
+  using namespace farfield::emulation;
+  return reduce("__reduce_max_sync", mask, value, complete_max, where);
 }
 
 inline void __syncwarp(unsigned mask = ~0u,
