@@ -78,6 +78,58 @@ inline constexpr KernelWork kKernelWork[] = {
     {"attention backward, queries, a bias and a weight", "attention_backward_queries_plain.cu",
      "attention_backward_kernel<(Side)1, (Sums)0, (Tables)0, BFloat16, 64, PlainScores<BFloat16> >",
      kWayTaken, 16, 435, 112, 1933, 726},
+    // a row bias: a tile in one segment, and in several, each piece in one; in a piece with a knot
+    // what is added for that, and for each further one; the sums of a segment by all lanes
+    {"attention forward and a row bias", "attention_forward_row_bias.cu",
+     "attention_forward_kernel<BFloat16, 64, RowBiasScores<BFloat16> >", kWayTaken, 64, 957, 428,
+     2515, 1421},
+    {"attention forward and a row bias of several segments", "attention_forward_row_bias.cu",
+     "attention_forward_kernel<BFloat16, 64, RowBiasScores<BFloat16> >", kWayTaken, 64, 1109, 456,
+     2515, 1421},
+    {"attention forward, first knot", "attention_forward_row_bias.cu",
+     "attention_forward_kernel<BFloat16, 64, RowBiasScores<BFloat16> >", kWayTaken, 8, 43, 36, 2515,
+     1421},
+    {"attention forward, further knot", "attention_forward_row_bias.cu",
+     "attention_forward_kernel<BFloat16, 64, RowBiasScores<BFloat16> >", kWayTaken, 8, 42, 32, 2515,
+     1421},
+    {"attention backward, keys and a row bias", "attention_backward_keys_row_bias.cu",
+     "attention_backward_kernel<(Side)0, (Sums)0, (Tables)6, BFloat16, 64, RowBiasScores<BFloat16> "
+     ">",
+     kWayTaken, 16, 616, 150, 1348, 437},
+    {"attention backward, keys and a row bias of several segments",
+     "attention_backward_keys_row_bias.cu",
+     "attention_backward_kernel<(Side)0, (Sums)0, (Tables)6, BFloat16, 64, RowBiasScores<BFloat16> "
+     ">",
+     kWayTaken, 16, 660, 150, 1348, 437},
+    {"attention backward, keys, first knot", "attention_backward_keys_row_bias.cu",
+     "attention_backward_kernel<(Side)0, (Sums)0, (Tables)6, BFloat16, 64, RowBiasScores<BFloat16> "
+     ">",
+     kWayTaken, 4, 23, 18, 1348, 437},
+    {"attention backward, keys, further knot", "attention_backward_keys_row_bias.cu",
+     "attention_backward_kernel<(Side)0, (Sums)0, (Tables)6, BFloat16, 64, RowBiasScores<BFloat16> "
+     ">",
+     kWayTaken, 4, 22, 12, 1348, 437},
+    {"attention backward, queries and a row bias", "attention_backward_queries_row_bias.cu",
+     "attention_backward_kernel<(Side)1, (Sums)0, (Tables)0, BFloat16, 64, RowBiasScores<BFloat16> "
+     ">",
+     kWayTaken, 16, 504, 136, 2065, 596},
+    {"attention backward, queries and a row bias of several segments",
+     "attention_backward_queries_row_bias.cu",
+     "attention_backward_kernel<(Side)1, (Sums)0, (Tables)0, BFloat16, 64, RowBiasScores<BFloat16> "
+     ">",
+     kWayTaken, 16, 658, 142, 2065, 596},
+    {"attention backward, queries, first knot", "attention_backward_queries_row_bias.cu",
+     "attention_backward_kernel<(Side)1, (Sums)0, (Tables)0, BFloat16, 64, RowBiasScores<BFloat16> "
+     ">",
+     kWayTaken, 4, 107, 58, 2065, 596},
+    {"attention backward, queries, further knot", "attention_backward_queries_row_bias.cu",
+     "attention_backward_kernel<(Side)1, (Sums)0, (Tables)0, BFloat16, 64, RowBiasScores<BFloat16> "
+     ">",
+     kWayTaken, 4, 74, 36, 2065, 596},
+    {"sums of a segment", "attention_backward_queries_row_bias.cu",
+     "attention_backward_kernel<(Side)1, (Sums)0, (Tables)0, BFloat16, 64, RowBiasScores<BFloat16> "
+     ">",
+     kWayTaken, 1, 70, 11, 2065, 596},
     // a unit of q and one of k, of 16 components each; the gradient of either
     {"turned heads", "split_heads.cu", "turn_heads_kernel<8, BFloat16>", kWhole, 16, 532, 144},
     {"heads turned back", "attention_backward_keys_plain.cu",

@@ -12,8 +12,8 @@
 namespace farfield::bench {
 namespace {
 
-// What attention computes in all layers. Its kernels for more than tables by distance are others,
-// whose instructions the model does not have.
+// What attention computes in all layers. Its kernels for more than tables by distance or a row bias
+// alone are others, whose instructions the model does not have.
 AttentionLoad attention_load(const ModelConfig& config, int64_t batch_size) {
   const posenc::Composition encoding(config.posenc, {.n_head = config.n_head,
                                                      .head_dim = config.head_dim(),
@@ -21,24 +21,30 @@ AttentionLoad attention_load(const ModelConfig& config, int64_t batch_size) {
                                                      .n_layer = config.n_layer,
                                                      .train_len = config.train_len});
   const int64_t n = config.train_len;
+  const auto n_head = static_cast<double>(batch_size * config.n_head);
   AttentionLoad load;
   for (const posenc::Composition::Layer& layer : encoding.plan(n, n, posenc::Phase::train).layers) {
     const posenc::ScoreRule& rule = layer.rule;
-    require<ConfigError>(!rule.ids.defined() && !rule.far_ids_q.defined() &&
-                             !rule.row_bias.feature.defined() &&
-                             !layer.rotation.far.cos_q.defined() &&
+    const bool has_row_bias = rule.row_bias.feature.defined();
+    const bool has_table = rule.bias.defined() || rule.weight.defined();
+    require<ConfigError>(!(has_row_bias && has_table) && !rule.ids.defined() &&
+                             !rule.far_ids_q.defined() && !layer.rotation.far.cos_q.defined() &&
                              rule.normalizer.kind == Normalizer::Kind::softmax,
                          "bench",
                          "roofline: expected an encoding of rotations, input embeddings "
-                         "and tables by distance, whose attention the model has, got ",
+                         "and tables by distance or a row bias alone, whose attention the model "
+                         "has, got ",
                          encoding.canonical());
-    const double pairs =
-        static_cast<double>(batch_size * config.n_head) * tile_pairs(n, rule.window, rule.sinks);
+    const double pairs = n_head * tile_pairs(n, rule.window, rule.sinks);
     load.score_pairs += pairs;
-    if (rule.weight.defined())
+    if (has_row_bias) {
+      load.pairs_of_row_bias += pairs;
+      load.segments.add(segment_load(rule.row_bias, n, rule.window, rule.sinks), n_head);
+    } else if (rule.weight.defined()) {
       load.pairs_of_weight += pairs;
-    else if (rule.bias.needs_grad())
+    } else if (rule.bias.needs_grad()) {
       load.pairs_of_bias += pairs;
+    }
     load.n_turned_layer += layer.rotation.cos.defined();
   }
   return load;
@@ -52,8 +58,10 @@ void print_formula(const CardSheet& card, double efficiency, std::ostream& out) 
          "  fp32 = those of float32 / (SMs x lanes x clock)\n"
          "bytes: each array once for each kernel that reads or writes it. Instructions: elements x "
          "those of one, by the\nmachine code for sm_90: of attention on the way of a tile with a "
-         "bias and no hidden pair,\nelsewhere with branches not taken, at most. Starts, ends and "
-         "waits of kernels are not in it.\n"
+         "bias and no hidden pair, of a\nrow bias by the segments that its first parameters make, "
+         "elsewhere with branches not taken, at\nmost. Starts, ends and waits of kernels are not "
+         "in "
+         "it.\n"
          "Assumed: cuBLASLt's products of dw give dbias too, without a further pass over dy.\n"
       << card.name << ": " << card.n_sm << " SMs, " << fixed(card.clock_hz * 1e-9, 2)
       << " GHz, bf16 peak " << fixed(card.bf16_flop_per_s * 1e-12, 1) << " TFLOP/s, "

@@ -5,6 +5,7 @@
 
 #include "apps/bench/card.h"
 #include "apps/bench/kernel_work.h"
+#include "apps/bench/tiles.h"
 #include "engine/base/error.h"
 #include "engine/base/text.h"
 #include "engine/ops/cross_entropy.h"
@@ -60,6 +61,14 @@ StepPart cross_entropy(double n, double v, double shared_bytes, bool rounds_logi
   return part;
 }
 
+// Of a pass with a row bias.
+void add_row_bias(StepPart& part, const PartLoad& load, const std::string& pass) {
+  add(part, load.one, 0, pass + " and a row bias");
+  add(part, load.several, 0, pass + " and a row bias of several segments");
+  add(part, load.first, 0, pass + ", first knot");
+  add(part, load.further, 0, pass + ", further knot");
+}
+
 std::vector<StepPart> attention(double n, double d, double n_layer, const AttentionLoad& load,
                                 double head_dim) {
   const double pairs = load.score_pairs;
@@ -68,7 +77,8 @@ std::vector<StepPart> attention(double n, double d, double n_layer, const Attent
   // and dv, and once over queries, which gives dq.
   forward.tensor_flop = 2 * 2 * head_dim * pairs;
   backward.tensor_flop = 7 * 2 * head_dim * pairs;
-  const double with_weight = load.pairs_of_weight, others = pairs - with_weight;
+  const double with_weight = load.pairs_of_weight;
+  const double others = pairs - with_weight - load.pairs_of_row_bias;
   add(forward, others, 0, "attention forward");
   add(forward, with_weight, 0, "attention forward, a bias and a weight");
   // Over keys it is another kernel where gradients of tables are made. Their slices, up to 1 MB of
@@ -78,6 +88,11 @@ std::vector<StepPart> attention(double n, double d, double n_layer, const Attent
   add(backward, with_weight, 0, "attention backward, keys, a bias and a weight");
   add(backward, others, 0, "attention backward, queries");
   add(backward, with_weight, 0, "attention backward, queries, a bias and a weight");
+  add_row_bias(forward, load.segments.forward, "attention forward");
+  add_row_bias(backward, load.segments.keys, "attention backward, keys");
+  add_row_bias(backward, load.segments.queries, "attention backward, queries");
+  constexpr double kWarp = 32;
+  add(backward, load.segments.flushes * kWarp, 0, "sums of a segment");
   // dq and dk, on their way from shared memory
   add(backward, load.n_turned_layer * 2 * n * d, 0, "heads turned back");
   forward.bytes = n_layer * 2 * n * d * 4;                 // q, k, v, out
@@ -175,15 +190,9 @@ std::vector<StepPart> step_parts(const ModelConfig& config, int64_t batch_size,
 }
 
 double tile_pairs(int64_t n, int64_t window, int64_t sinks) {
-  constexpr int64_t kTile = 64;
-  const auto tiles = [](int64_t keys) { return (keys + kTile - 1) / kTile; };
   int64_t count = 0;
-  for (int64_t query = 0; query < n; query += kTile) {
-    const int64_t end = std::min(n, query + kTile);
-    const int64_t first = window > 0 ? std::max<int64_t>(0, query - window + 1) / kTile : 0;
-    count += tiles(end) - first + std::min(tiles(sinks), first);
-  }
-  return static_cast<double>(count * kTile * kTile);
+  for_each_tile(n, window, sinks, [&](int64_t, int64_t) { ++count; });
+  return static_cast<double>(count * kTileRows * kTileRows);
 }
 
 }  // namespace farfield::bench

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/bench/segment_load.h"
 #include "layers/config.h"
 
 namespace farfield::bench {
@@ -55,6 +56,9 @@ struct AttentionLoad {
   /// Of score_pairs, those of layers that learn a bias by distance and have no weight, and those of
   /// layers with a weight, which is taken to be learned and to be beside a bias.
   double pairs_of_bias = 0, pairs_of_weight = 0;
+  /// Those of layers with a row bias, and what these meet of its segments.
+  double pairs_of_row_bias = 0;
+  SegmentLoad segments = {};
 };
 
 /// The parts of one training step in bfloat16 on a card, of one process and a batch that is not

@@ -11,12 +11,13 @@ namespace {
 template <class T>
 __global__ void attention_rows_kernel(Problem<T> p, const T* out, const T* dout, const float* lse,
                                       const float* threshold, const float* sums, float shift_unit,
-                                      int n_row, Row* rows) {
+                                      bool adds_row_bias, int n_row, Row* rows) {
   const int64_t at = thread_index() / kWarp;
   if (at >= int64_t{p.heads()} * n_row) return;
   const int head = static_cast<int>(at / n_row), i = static_cast<int>(at % n_row);
   const int64_t query = static_cast<int64_t>(head) * p.n_query + i;
   Row row{0, kInfinity, -kInfinity, 0};  // beyond the last: P is 0
+  if (adds_row_bias) row.threshold = p.row_factor_of(i);
   if (i < p.n_query) {
     row.factor = p.scale * (p.row_scale ? p.row_scale[i] : 1);
     if (p.is_relu) {
@@ -36,11 +37,17 @@ __global__ void attention_rows_kernel(Problem<T> p, const T* out, const T* dout,
   if (threadIdx.x % kWarp == 0) rows[at] = row;
 }
 
-/// Tiles of n rows, each of as many as a block owns at this head_dim.
+/// Rows that a block owns at this head_dim.
 template <class T>
-int tiles_of(int n, int head_dim) {
+int own_rows(int head_dim) {
   int rows = kTile;
   dispatch_head_dim(head_dim, [&](auto size) { rows = Sizes<T, size(), true>::kOwn; });
+  return rows;
+}
+/// Tiles of n rows, each of as many as that.
+template <class T>
+int tiles_of(int n, int head_dim) {
+  const int rows = own_rows<T>(head_dim);
   return (n + rows - 1) / rows;
 }
 
@@ -71,11 +78,13 @@ class BackwardPass {
     args_.dout = dout.data<T>();
     args_.rows = to;
     args_.n_row = static_cast<int>(rows_.dim(1));
-    const float shift_unit = is_plain() ? PlainScores<T>::kShiftUnit : GeneralScores<T>::kShiftUnit;
-    launch(attention_rows_kernel<T>, blocks_for(rows_.dim(0) * rows_.dim(1) * kWarp), kThreads, 0,
-           stream_of(device), p, out.data<T>(), dout.data<T>(), data_or_null<float>(rows.lse),
-           data_or_null<float>(rows.threshold), data_or_null<float>(rows.sum), shift_unit,
-           args_.n_row, to);
+    dispatch_scores(p, [&](auto scores) {
+      using Scores = typename decltype(scores)::type;
+      launch(attention_rows_kernel<T>, blocks_for(rows_.dim(0) * rows_.dim(1) * kWarp), kThreads, 0,
+             stream_of(device), p, out.data<T>(), dout.data<T>(), data_or_null<float>(rows.lse),
+             data_or_null<float>(rows.threshold), data_or_null<float>(rows.sum), Scores::kShiftUnit,
+             Scores::kAddsRowBias, args_.n_row, to);
+    });
   }
 
   /// dk and dv of the near pairs, and the gradients of tables by distance.
@@ -119,8 +128,10 @@ class BackwardPass {
     args.turned_by = Angles::of_q(turned_by_);
     args.n_slot = tiles_of<T>(p_.n_query, p_.head_dim) * p_.n_batch;
     RowBias& row_bias = grads.drow_bias;
-    const int64_t n_segment = p_.row_bias.n_knot + 1;
-    const int64_t n_rows = int64_t{p_.n_batch} * p_.n_query;
+    const int64_t n_segment = p_.row_bias.n_segment();
+    const int64_t n_rows = p_.score_kind() == ScoreKind::row_bias
+                               ? int64_t{args.n_slot} * (own_rows<T>(p_.head_dim) / kWarpRows)
+                               : int64_t{p_.n_batch} * p_.n_query;
     Tensor segments, row_factor;
     if (row_bias.slope.defined() || row_bias.offset.defined() || row_bias.row_factor.defined()) {
       segments =
@@ -154,13 +165,11 @@ class BackwardPass {
   }
 
  private:
-  bool is_plain() const { return std::is_same_v<T, BFloat16> && p_.is_plain(); }
   template <Side kOwn>
   void run(const BackwardArguments<T>& args) const {
-    if (p_.mask.is_on()) return run_backward<kOwn, T, DroppingScores<T>>(device_, p_, args);
-    if constexpr (std::is_same_v<T, BFloat16>)
-      if (is_plain()) return run_backward<kOwn, T, PlainScores<T>>(device_, p_, args);
-    run_backward<kOwn, T, GeneralScores<T>>(device_, p_, args);
+    dispatch_scores(p_, [&](auto scores) {
+      run_backward<kOwn, T, typename decltype(scores)::type>(device_, p_, args);
+    });
   }
   void entries(AttentionGrads& grads) const {
     const EntryArguments<T> args{args_.dout, args_.rows, args_.n_row,

@@ -4,7 +4,6 @@
 // work with rows and columns exchanged. Scores are computed again from the rows' sums, as in
 // FlashAttention (Dao et al. 2022, arXiv:2205.14135).
 
-#include "engine/cuda/attention_normalizer.cuh"
 #include "engine/cuda/attention_row_bias_sums.cuh"
 #include "engine/cuda/attention_table_gradients.cuh"
 #include "engine/cuda/attention_turn_back.cuh"
@@ -84,13 +83,13 @@ struct Lane {
   int first, first_column, row, column;
 };
 
-/// s: dot products of q and k, of far pairs those of their copies; dp: dot products of dout and v.
-template <bool kOwnsKeys, bool kMakesDx, class T, int D, class Scores, int kPieces>
+/// s: dot products of q and k, of far pairs those of their copies.
+template <bool kOwnsKeys, class T, int D, class Scores, int kPieces>
 __device__ void multiply(
     const Scores& scores,
     BackwardShared<kOwnsKeys ? Side::keys : Side::queries, T, D, Scores>& shared,
     BackwardFar<T, D>& far, int stage, bool has_near, bool has_far, const Lane& lane,
-    float (&s)[1][kPieces][4], [[maybe_unused]] float (&dp)[1][kPieces][4]) {
+    float (&s)[1][kPieces][4]) {
   if (has_near)
     multiply_by_rows<kOwnsKeys, D>(
         s, [&](int, int k) { return load_left(shared.own_x, lane.first, k); }, shared.loop_x[stage],
@@ -102,20 +101,38 @@ __device__ void multiply(
           other, [&](int, int k) { return load_left(far.own, lane.first, k); }, far.loop, 0);
       take_far<kOwnsKeys>(scores, s[0], other[0], lane.row, lane.column);
     }
-  if constexpr (kMakesDx)
-    multiply_by_rows<kOwnsKeys, D>(
-        dp, [&](int, int k) { return load_left(shared.own_y, lane.first, k); },
-        shared.loop_y[stage], 0);
+}
+
+/// s: dot products to scores of RowBiasScores, and by_feature: what of a score's gradient is that
+/// of the feature.
+template <bool kOwnsKeys, class S, class Scores, int kRows, int kPieces>
+__device__ void add_row_bias(Scores& scores, const Row (&rows)[kRows], const Lane& lane,
+                             float (&s)[1][kPieces][4], float (&by_feature)[kPieces][4]) {
+  const int in_warp = static_cast<int>(threadIdx.x) % kWarp;
+  const float factor[1] = {
+      rows[kOwnsKeys ? in_warp % S::kLoop : lane.first + in_warp % kWarpRows].row_factor()};
+  scores.template start_part<kOwnsKeys, kPieces>(lane.first, kWarpRows,
+                                                 RowFactors::of_warp(factor));
+  scores.template add_row_bias<kOwnsKeys>(
+      s, lane.row, lane.column,
+      [&](int, int n, int x) {
+        const Row& row = rows[kOwnsKeys ? lane.column + 8 * n + x % 2 : lane.row + x / 2 * 8];
+        return QueryFactors{row.factor, row.row_factor()};
+      },
+      [&](int, int n, int x, float by) { by_feature[n][x] = by; });
 }
 
 /// s: scores to probabilities; dp: to gradients of the dot products, and with them what the tables
-/// get. Of a tile from `query` and `key` on, with the rows of its queries.
+/// get. Of a tile from `query` and `key` on, with the rows of its queries. Beside a row bias that
+/// was added: over keys by_feature of add_row_bias(); over queries s becomes the gradients of the
+/// scores.
 template <Side kOwn, bool kMakesDx, Tables kMade, class T, class Scores, class S, int kRows,
           int kPieces>
 __device__ void take_gradients(const Problem<T>& p, const BackwardArguments<T>& args,
                                Scores& scores, const Row (&rows)[kRows], int query, int key,
-                               const Lane& lane, bool has_copies, float (&s)[kPieces][4],
-                               [[maybe_unused]] float (&dp)[kPieces][4],
+                               const Lane& lane, bool has_copies,
+                               [[maybe_unused]] const float (&by_feature)[kPieces][4],
+                               float (&s)[kPieces][4], [[maybe_unused]] float (&dp)[kPieces][4],
                                [[maybe_unused]] TableParts<S>& parts, SegmentShared<S>& segments) {
   constexpr bool kOwnsKeys = kOwn == Side::keys, kMakesTables = kMade != Tables::none;
   constexpr Tables kRead = kMakesTables ? kMade : Tables::asked;
@@ -145,6 +162,9 @@ __device__ void take_gradients(const Problem<T>& p, const BackwardArguments<T>& 
           if (has<kMade, Tables::weight>(args.tables.weight))
             parts.weight.add(n, x, ds * score.content);
         }
+        if constexpr (Scores::kAddsRowBias && kMakesTables)
+          if (args.tables.feature) parts.feature.add(n, x, ds * by_feature[n][x]);
+        if constexpr (Scores::kAddsRowBias && !kOwnsKeys) s[n][x] = ds;
         if constexpr (Scores::kIsGeneral) {
           if (has_copies && scores.is_far(i, j) != args.is_far) dp[n][x] = 0;
           if constexpr (kOwnsKeys) {
@@ -186,7 +206,7 @@ __global__ void __launch_bounds__(kBlock, kBlocks<D, Scores>)
   // Not kept over an item, for want of registers.
   const auto n_tiles = [&] { return (computed_anew(n_own) + kTileRows - 1) / kTileRows; };
   const auto n_items = [&] { return n_tiles() * p.n_batch; };
-  TableGradients<S, kMade, Scores::kIsGeneral> dtables;
+  TableGradients<S, kMade, Scores::kIsGeneral || Scores::kAddsRowBias> dtables;
   if constexpr (kMakesTables)
     if (args.tables.any()) tables.clear();
 
@@ -219,6 +239,8 @@ __global__ void __launch_bounds__(kBlock, kBlocks<D, Scores>)
     }
     Scores scores(p, head);
     SegmentWalk<S> walk(p.row_bias, args.segments, head, own, p.n_query, p.n_batch, p.n_head);
+    [[maybe_unused]] WarpSegmentSums<S> row_bias_sums(p.row_bias, args.segments, shared.rows[0],
+                                                      lane.row);
     [[maybe_unused]] float dx[1][kMakesDx ? S::kColumns / 8 : 1][4] = {};
     [[maybe_unused]] float dv[1][kMakesDv ? S::kColumns / 8 : 1][4] = {};
     const auto tiles_of = [&p](int first) {
@@ -261,18 +283,28 @@ __global__ void __launch_bounds__(kBlock, kBlocks<D, Scores>)
       }
 
       float s[1][kPieces][4] = {};  // of one group of rows
-      [[maybe_unused]] float dp[1][kPieces][4] = {};
-      multiply<kOwnsKeys, kMakesDx>(scores, shared, far, stage, has_near, has_far, lane, s, dp);
+      multiply<kOwnsKeys>(scores, shared, far, stage, has_near, has_far, lane, s);
+      [[maybe_unused]] float by_feature[kPieces][4];
+      if constexpr (Scores::kAddsRowBias)
+        add_row_bias<kOwnsKeys, S>(scores, shared.rows[kOwnsKeys ? stage : 0], lane, s, by_feature);
+      [[maybe_unused]] float dp[1][kPieces][4] = {};  // dot products of dout and v
+      if constexpr (kMakesDx)
+        multiply_by_rows<kOwnsKeys, D>(
+            dp, [&](int, int k) { return load_left(shared.own_y, lane.first, k); },
+            shared.loop_y[stage], 0);
       [[maybe_unused]] TableParts<S> parts;
       take_gradients<kOwn, kMakesDx, kMade>(p, args, scores, shared.rows[kOwnsKeys ? stage : 0],
-                                            query, key, lane, has_copies, s[0], dp[0], parts,
-                                            segments);
+                                            query, key, lane, has_copies, by_feature, s[0], dp[0],
+                                            parts, segments);
       if constexpr (kMakesTables) {
         dtables.add(parts, p.first_position() + query - key, args.tables, p.n_key, tables);
       } else if (!kOwnsKeys && Scores::kIsGeneral && args.segments) {
         __syncthreads();
         walk.add_tile(segments, p.first_position() + query - key);
       }
+      if constexpr (!kOwnsKeys && Scores::kAddsRowBias)
+        if (args.segments && lane.first_column == 0)
+          row_bias_sums.add_part(s[0], scores, lane.column);
       // The matrix instructions need the lanes together; general scores go ways of their own.
       if constexpr (Scores::kIsGeneral) __syncwarp();
 
@@ -293,6 +325,9 @@ __global__ void __launch_bounds__(kBlock, kBlocks<D, Scores>)
                        args.tables, p.n_key);
     }
     if (!kOwnsKeys && Scores::kIsGeneral && args.segments) walk.finish();
+    if constexpr (!kOwnsKeys && Scores::kAddsRowBias)
+      if (args.segments && lane.first_column == 0)
+        row_bias_sums.finish(p.index_of(head), own, p.n_query);
     // Through the warp's own part of the tiles, whose rows only it reads, or warps beside it too.
     if (S::kRowWarps < kWarps || tiles.count() == 0) {
       wait_for_copies();
@@ -322,8 +357,8 @@ __global__ void __launch_bounds__(kBlock, kBlocks<D, Scores>)
   }
 }
 
-template <Tables kTables>
-inline constexpr std::integral_constant<Tables, kTables> made;
+template <Tables kMade>
+using Made = std::integral_constant<Tables, kMade>;
 
 /// Each instance is compiled in a file of its own: all together take minutes.
 template <Side kOwn, class T, class Scores>
@@ -337,23 +372,26 @@ void run_backward(Cuda device, const Problem<T>& p, const BackwardArguments<T>& 
                   kLargeShared);
     const auto pass = [&](auto sums) {
       const bool has_tables = sums() != Sums::dv && args.tables.any();
-      const BackwardParts parts{p.far_q != nullptr, has_tables, static_cast<bool>(args.segments)};
+      const BackwardParts parts{p.far_q != nullptr, has_tables,
+                                Scores::kIsGeneral && args.segments};
       const auto run = [&](auto tables) {
         launch(attention_backward_kernel<kOwn, sums(), tables(), T, size(), Scores>, grid, kBlock,
                shared_bytes<kOwn, T, size(), Scores>(parts), stream_of(device), p, args);
       };
       if constexpr (!kOwnsKeys || sums() == Sums::dv)
-        run(made<Tables::none>);
+        run(Made<Tables::none>());
       else if constexpr (Scores::kIsGeneral)  // which are not worth a kernel without
-        run(made<Tables::unknown>);
+        run(Made<Tables::unknown>());
+      else if constexpr (Scores::kAddsRowBias)
+        run(Made<Tables::feature>());
       else if (!has_tables)
-        run(made<Tables::none>);
+        run(Made<Tables::none>());
       else if (args.tables.bias && args.tables.weight)
-        run(made<Tables::both>);
+        run(Made<Tables::both>());
       else if (args.tables.bias && !p.weight)
-        run(made<Tables::bias>);
+        run(Made<Tables::bias>());
       else
-        run(made<Tables::unknown>);
+        run(Made<Tables::unknown>());
     };
     if constexpr (kIsSplit<kOwn, T, size(), Scores>) {
       if (args.dv) pass(std::integral_constant<Sums, Sums::dv>());
@@ -366,6 +404,10 @@ void run_backward(Cuda device, const Problem<T>& p, const BackwardArguments<T>& 
 extern template void run_backward<Side::keys, BFloat16, PlainScores<BFloat16>>(
     Cuda, const Problem<BFloat16>&, const BackwardArguments<BFloat16>&);
 extern template void run_backward<Side::queries, BFloat16, PlainScores<BFloat16>>(
+    Cuda, const Problem<BFloat16>&, const BackwardArguments<BFloat16>&);
+extern template void run_backward<Side::keys, BFloat16, RowBiasScores<BFloat16>>(
+    Cuda, const Problem<BFloat16>&, const BackwardArguments<BFloat16>&);
+extern template void run_backward<Side::queries, BFloat16, RowBiasScores<BFloat16>>(
     Cuda, const Problem<BFloat16>&, const BackwardArguments<BFloat16>&);
 extern template void run_backward<Side::keys, BFloat16, GeneralScores<BFloat16>>(
     Cuda, const Problem<BFloat16>&, const BackwardArguments<BFloat16>&);

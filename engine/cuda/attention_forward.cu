@@ -12,10 +12,8 @@ void attention_forward(Cuda device, const Heads& heads, const AttentionRule& rul
     const Problem<T> p(heads, rule);
     const ForwardOutputs<T> to{out.data<T>(), data_or_null<float>(rows.lse),
                                data_or_null<float>(rows.threshold), data_or_null<float>(rows.sum)};
-    if (p.mask.is_on()) return run_forward<T, DroppingScores<T>>(device, p, to);
-    if constexpr (std::is_same_v<T, BFloat16>)
-      if (p.is_plain()) return run_forward<T, PlainScores<T>>(device, p, to);
-    run_forward<T, GeneralScores<T>>(device, p, to);
+    dispatch_scores(
+        p, [&](auto scores) { run_forward<T, typename decltype(scores)::type>(device, p, to); });
   });
 }
 

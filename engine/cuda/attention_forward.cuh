@@ -69,6 +69,7 @@ class ForwardRows {
       if (p.row_scale && i < p.n_query) factor_[r] *= p.row_scale[i];
       if constexpr (Scores::kIsGeneral)
         relu_factor_[r] = p.is_relu && i < p.n_query ? relu_factor_of(p, i) : 0;
+      if constexpr (Scores::kAddsRowBias) row_factor_[r] = p.row_factor_of(i);
     }
   }
 
@@ -99,10 +100,20 @@ class ForwardRows {
     };
     if constexpr (Scores::kIsGeneral) {
       scores.template for_tile<Tables::asked>(take);
+    } else if constexpr (Scores::kAddsRowBias) {
+      scores.template start_part<false, kPieces>(first(), kGroups * kWarpRows,
+                                                 RowFactors::of_warp(row_factor_));
+      scores.template add_row_bias<false>(
+          s, row_, column(),
+          [this](int g, int, int x) {
+            const int r = 2 * g + x / 2;
+            return QueryFactors{factor_[r], row_factor_[r]};
+          },
+          [](int, int, int, float) {});
     } else {
       scores.for_tile_without_mask(take);
-      scores.hide(s, row_, column());
     }
+    if constexpr (!Scores::kIsGeneral) scores.hide(s, row_, column());
 #pragma unroll
     for (int r = 0; r < kRows; ++r) {
       largest[r] = max_[r];
@@ -202,7 +213,7 @@ class ForwardRows {
  private:
   const Problem<T>& p_;
   int row_, query_;  // of this lane; it holds row_ + 8, ... too
-  float factor_[kRows], relu_factor_[kRows] = {};
+  float factor_[kRows], relu_factor_[kRows] = {}, row_factor_[kRows] = {};
   float max_[kRows], sum_[kRows] = {};
   float out_[kGroups][S::kColumns / 8][4] = {};
 };
@@ -322,6 +333,8 @@ void run_forward(Cuda device, const Problem<T>& p, const ForwardOutputs<T>& to) 
 }
 extern template void run_forward<BFloat16, PlainScores<BFloat16>>(Cuda, const Problem<BFloat16>&,
                                                                   const ForwardOutputs<BFloat16>&);
+extern template void run_forward<BFloat16, RowBiasScores<BFloat16>>(
+    Cuda, const Problem<BFloat16>&, const ForwardOutputs<BFloat16>&);
 extern template void run_forward<BFloat16, GeneralScores<BFloat16>>(
     Cuda, const Problem<BFloat16>&, const ForwardOutputs<BFloat16>&);
 extern template void run_forward<float, GeneralScores<float>>(Cuda, const Problem<float>&,

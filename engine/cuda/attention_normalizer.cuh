@@ -10,8 +10,10 @@ namespace farfield::attention_cuda {
 struct alignas(16) Row {
   float factor;     ///< of the dot products
   float shift;      ///< the log of the row's sum times kShiftUnit; relu: the factor of P
-  float threshold;  ///< of the clamp kinds, else -inf
+  float threshold;  ///< of the clamp kinds, else -inf; of RowBiasScores row_factor()
   float dot;        ///< what is subtracted from dP
+
+  __device__ float row_factor() const { return threshold; }
 };
 
 template <class T>

@@ -63,7 +63,30 @@ struct RowBiasTables {
     offset = bias.offset.data<float>();
     n_knot = static_cast<int>(bias.knots.numel());
   }
+
+  FARFIELD_HD int n_segment() const { return n_knot + 1; }
+  /// The segment of an argument.
+  __device__ int segment_of(float x) const {
+    int begin = 0, end = n_knot;
+    while (begin < end) {
+      const int middle = (begin + end) / 2;
+      if (x < knots[middle])
+        end = middle;
+      else
+        begin = middle + 1;
+    }
+    return begin;
+  }
+  /// The same, looked for from another one on: neighbours in a tile are close.
+  __device__ int segment_from(int segment, float x) const {
+    while (segment < n_knot && !(x < knots[segment])) ++segment;
+    while (segment > 0 && x < knots[segment - 1]) --segment;
+    return segment;
+  }
 };
+
+/// How a problem's scores are formed (attention_scores.cuh).
+enum class ScoreKind { plain, row_bias, general, dropping };
 
 /// The tiles that a tile sees: [0, n_first) and [begin, end).
 struct TileList {
@@ -140,10 +163,12 @@ struct Problem {
   double parameter, penalty;
   AttentionMask mask;
 
-  /// Scores that need no more than a table by distance and the mask, and softmax without dropout.
-  bool is_plain() const {
-    return !far_q && !ids && !far_ids_q && !row_bias.feature && !is_relu && !is_clamped &&
-           !mask.is_on();
+  ScoreKind score_kind() const {
+    if (mask.is_on()) return ScoreKind::dropping;
+    if (!std::is_same_v<T, BFloat16> || far_q || ids || far_ids_q || is_relu || is_clamped)
+      return ScoreKind::general;
+    if (!row_bias.feature) return ScoreKind::plain;
+    return bias || weight ? ScoreKind::general : ScoreKind::row_bias;
   }
   /// Heads of all sequences, and a head as one of them.
   FARFIELD_HD int heads() const { return n_batch * n_head; }
@@ -168,6 +193,10 @@ struct Problem {
             of.count - i, head_dim, can_move_pieces(x)};
   }
 
+  /// That of the row bias; of a query beyond the last one, that of the last.
+  __device__ float row_factor_of(int query) const {
+    return row_bias.row_factor[query < n_query ? query : n_query - 1];
+  }
   /// Whether query i sees key n.
   __device__ bool sees(int i, int n) const {
     const int d = first_position() + i - n;

@@ -1,14 +1,16 @@
 #pragma once
 // Gradients of a bias by distance and query, as sums along the rows of dS.
 
-#include "engine/cuda/attention_diagonals.cuh"
-#include "engine/cuda/attention_problem.cuh"
+#include "engine/cuda/attention_normalizer.cuh"
 
 namespace farfield::attention_cuda {
 
-/// Where the rows of queries add up their sums; one thread owns a row, so there is no race.
+/// Where the rows of queries add up their sums. Nobody else adds to what a thread adds to, so there
+/// is no race, and the order is fixed.
 struct SegmentSums {
-  float* segments = nullptr;    ///< [H, B * T, 2, n_segment], zeros at first: of slope and offset
+  /// [H, n, 2, n_segment], zeros at first: of slope and offset. Of RowBiasScores n is that of the
+  /// blocks of a head, each with its warps of rows; else of the rows, B * T.
+  float* segments = nullptr;
   float* row_factor = nullptr;  ///< [B * H, T]
 
   FARFIELD_HD explicit operator bool() const { return segments != nullptr; }
@@ -27,7 +29,7 @@ class SegmentWalk {
  public:
   __device__ SegmentWalk(const RowBiasTables& bias, const SegmentSums& to, const Head& head,
                          int query, int n_query, int n_batch, int n_head)
-      : bias_(bias), n_segment_(bias.n_knot + 1) {
+      : bias_(bias), n_segment_(bias.n_segment()) {
     const int i = query + static_cast<int>(threadIdx.x);
     has_row_ = to.segments && static_cast<int>(threadIdx.x) < S::kOwn && i < n_query;
     if (!has_row_) return;
@@ -47,9 +49,7 @@ class SegmentWalk {
       const int d = offset + row - j;
       if (d < 0) break;
       const float x = bias_.feature[d] * row_factor_;
-      int segment = segment_;
-      while (segment + 1 < n_segment_ && !(x < bias_.knots[segment])) ++segment;
-      while (segment > 0 && x < bias_.knots[segment - 1]) --segment;
+      const int segment = bias_.segment_from(segment_, x);
       if (segment != segment_) flush();
       segment_ = segment;
       sum_ += shared.ds[row][j];
@@ -76,6 +76,127 @@ class SegmentWalk {
   float *segments_ = nullptr, *row_factor_to_ = nullptr;
   const float* slope_ = nullptr;
   float row_factor_ = 0, sum_ = 0, sum_x_ = 0, sum_row_factor_ = 0;
+};
+
+/// The same of a warp's 16 rows, beside RowBiasScores: each lane sums what it has of the pairs of
+/// two segments, which is where a part of a tile mostly lies. When a third one comes, the warp adds
+/// up the sums of that which was left first.
+template <class S>
+class WarpSegmentSums {
+ public:
+  /// rows: of the block's own queries. row: the first one of this lane, which has row + 8 too.
+  __device__ WarpSegmentSums(const RowBiasTables& bias, const SegmentSums& to, const Row* rows,
+                             int row)
+      : bias_(bias), to_(to), rows_(rows + row), row_(row) {}
+
+  /// ds: gradients of the scores of the warp's part of a tile, of which this lane has columns from
+  /// `column` on. By all lanes of a warp.
+  template <int kPieces, class Scores>
+  __device__ void add_part(const float (&ds)[kPieces][4], const Scores& scores, int column) {
+    const auto feature = [&](int n, int x) {
+      return scores.template feature<false>(row_, column, 0, n, x);
+    };
+    const auto add_piece = [&](int n) {
+#pragma unroll
+      for (int x = 0; x < 4; ++x) newer_.add(x / 2, ds[n][x], feature(n, x));
+    };
+    if (scores.of_part().is_one()) {
+      take_segment(scores.of_part().lowest);
+#pragma unroll
+      for (int n = 0; n < kPieces; ++n) add_piece(n);
+      return;
+    }
+    const float factors[2] = {rows_[0].row_factor(), rows_[8].row_factor()};
+#pragma unroll
+    for (int n = 0; n < kPieces; ++n) {
+      const SegmentRange range = scores.of_piece(n);
+      // Keys come nearer from tile to tile, and arguments fall.
+#pragma unroll 1
+      for (int k = range.highest; k >= range.lowest; --k) {
+        take_segment(k);
+        if (range.is_one()) {
+          add_piece(n);
+          break;
+        }
+        const float from = k == range.lowest ? -kInfinity : bias_.knots[k - 1];
+        const bool is_highest = k == range.highest;
+        const float end = is_highest ? kInfinity : bias_.knots[k];
+#pragma unroll
+        for (int x = 0; x < 4; ++x) {
+          const float argument = feature(n, x) * factors[x / 2];
+          const bool is_in = !(argument < from) && (is_highest || argument < end);
+          newer_.add(x / 2, is_in ? ds[n][x] : 0, feature(n, x));
+        }
+      }
+    }
+  }
+  /// After the last tile of a block's own queries, the first of them `own`.
+  __device__ void finish(int head, int own, int n_query) {
+    flush(newer_);
+    flush(older_);
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
+      float sum = row_factor_[r];
+      sum += __shfl_xor_sync(kAllLanes, sum, 1);
+      sum += __shfl_xor_sync(kAllLanes, sum, 2);
+      const int i = own + row_ + 8 * r;
+      if (threadIdx.x % 4 == 0 && i < n_query)
+        to_.row_factor[static_cast<int64_t>(head) * n_query + i] = sum;
+    }
+  }
+
+ private:
+  // What a lane sums of the pairs in a segment: dS of its two rows, and of each times the feature.
+  struct Sums {
+    int segment = -1;  // none
+    float ds = 0, by_feature[2] = {};
+
+    __device__ void add(int r, float x, float feature) {
+      ds += x;
+      by_feature[r] = std::fma(x, feature, by_feature[r]);
+    }
+  };
+
+  // newer_ is that of segment k.
+  __device__ void take_segment(int k) {
+    if (newer_.segment == k) return;
+    const Sums older = older_;
+    older_ = newer_;
+    newer_ = older;
+    if (newer_.segment == k) return;
+    flush(newer_);
+    newer_ = {};
+    newer_.segment = k;
+  }
+  __device__ void flush(const Sums& sums) {
+    if (sums.segment < 0) return;
+    const auto h = static_cast<int>(blockIdx.y);
+    const float slope = bias_.slope[h * bias_.n_segment() + sums.segment];
+    float of_slope = 0;
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
+      row_factor_[r] = std::fma(slope, sums.by_feature[r], row_factor_[r]);
+      of_slope = std::fma(rows_[8 * r].row_factor(), sums.by_feature[r], of_slope);
+    }
+    // The lower half of the warp adds up the one sum, the upper half the other.
+    const int lane = static_cast<int>(threadIdx.x) % kWarp;
+    const bool is_slope = lane < kWarp / 2;
+    float sum = is_slope ? of_slope : sums.ds;
+    sum += __shfl_xor_sync(kAllLanes, is_slope ? sums.ds : of_slope, kWarp / 2);
+    for (int step = kWarp / 4; step > 0; step /= 2) sum += __shfl_xor_sync(kAllLanes, sum, step);
+    if (lane % (kWarp / 2) != 0) return;
+    const int warp = static_cast<int>(threadIdx.x) / kWarp;
+    const int64_t slice = (int64_t{h} * gridDim.x + blockIdx.x) * S::kRowWarps + warp;
+    atomicAdd(&to_.segments[(2 * slice + (is_slope ? 0 : 1)) * bias_.n_segment() + sums.segment],
+              sum);
+  }
+
+  const RowBiasTables& bias_;
+  const SegmentSums& to_;
+  const Row* rows_;
+  int row_;
+  Sums newer_, older_;
+  float row_factor_[2] = {};
 };
 
 }  // namespace farfield::attention_cuda

@@ -20,7 +20,8 @@ struct TableParts {
   DiagonalParts<S> bias, weight, feature;
 };
 
-/// The sums of a block, each in its slice. kMade: those of bias and weight.
+/// The sums of a block, each in its slice. kMade: which; unknown: those that have a slice, of
+/// features if kHasFeature; feature: of these, if they have one.
 template <class S, Tables kMade, bool kHasFeature>
 class TableGradients {
  public:

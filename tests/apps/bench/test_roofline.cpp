@@ -1,6 +1,7 @@
 #include <boost/test/unit_test.hpp>
 #include <map>
 #include <sstream>
+#include <vector>
 
 #include "apps/bench/commands.h"
 #include "apps/bench/roofline_model.h"
@@ -125,6 +126,56 @@ BOOST_AUTO_TEST_CASE(attention_computes_the_tiles_with_a_visible_pair) {
   BOOST_TEST(tile_pairs(256, 64, 4) == 9 * kTile);
 }
 
+// Of one knot at the distance of 100 the tiles of 64 of 256 tokens: a part of 32 queries by 64 keys
+// with both segments has pairs on both sides of it.
+BOOST_AUTO_TEST_CASE(parts_and_pieces_of_several_segments_are_counted) {
+  RowBias bias;
+  std::vector<double> feature, factor(256, 1);
+  for (int d = 0; d < 256; ++d) feature.push_back(d);
+  bias.feature = Tensor::from(feature, {256});
+  bias.row_factor = Tensor::from(factor, {256});
+  bias.knots = Tensor::from({99.5}, {1});
+  const auto is_below = [](int64_t query, int64_t key) { return query - key < 100; };
+  // Of the parts of n_query by n_key pairs, those with pairs on both sides.
+  const auto on_both_sides = [&](int64_t n_query, int64_t n_key) {
+    double pairs = 0;
+    for (int64_t query = 0; query < 256; query += n_query)
+      for (int64_t key = 0; key <= query / 64 * 64 + 63; key += n_key)
+        if (is_below(query, key + n_key - 1) && !is_below(query + n_query - 1, key))
+          pairs += static_cast<double>(n_query * n_key);
+    return pairs;
+  };
+  const SegmentLoad load = segment_load(bias, 256, 0, 0);
+  const auto check = [&](const PartLoad& part, double several, double first) {
+    BOOST_TEST(part.one + part.several == tile_pairs(256, 0, 0));
+    BOOST_TEST(part.several == several);
+    BOOST_TEST(part.first == first);
+    BOOST_TEST(part.further == 0);
+  };
+  check(load.forward, on_both_sides(32, 64), on_both_sides(32, 8));
+  check(load.keys, on_both_sides(32, 16), on_both_sides(8, 16));
+  check(load.queries, on_both_sides(16, 32), on_both_sides(16, 8));
+  // 16 warps of 16 rows; the first query that reaches the distance of 100 is in the seventh
+  BOOST_TEST(load.flushes == 6 + 2 * 10);
+
+  bias.knots = Tensor::from({99.5, 99.6, 99.7}, {3});
+  const SegmentLoad with_three = segment_load(bias, 256, 0, 0);
+  BOOST_TEST(with_three.forward.several == load.forward.several);
+  BOOST_TEST(with_three.forward.first == load.forward.first);
+  BOOST_TEST(with_three.forward.further == 2 * load.forward.first);
+  BOOST_TEST(with_three.flushes > load.flushes);
+}
+
+BOOST_AUTO_TEST_CASE(a_row_bias_costs_what_its_segments_do) {
+  AttentionLoad load = {.score_pairs = 4096, .pairs_of_row_bias = 1024};
+  load.segments = {{512, 512, 256, 128}, {1024, 0, 0, 0}, {1024, 0, 0, 0}, 3};
+  const auto parts = step_parts(small_model(), 1, load, card_sheet("H100"));
+  BOOST_TEST(parts[3].instructions ==
+             3072. / 64 * 858 + 512. / 64 * (957 + 1109) + 256. / 8 * 43 + 128. / 8 * 42);
+  BOOST_TEST(parts[4].instructions ==
+             3072. / 16 * (442 + 395) + 1024. / 16 * (616 + 504) + 3 * 32 * 70);
+}
+
 BOOST_AUTO_TEST_CASE(the_command_prints_parts_formula_and_that_nothing_was_measured) {
   const TempFolder folder;
   const std::string csv = (folder / "roofline.csv").string();
@@ -151,6 +202,7 @@ BOOST_AUTO_TEST_CASE(what_the_model_does_not_have_is_refused) {
   refused({"--batch", "0"}, "expected batch >= 1, got 0");
   refused({"--posenc", "alibo"}, "alibo");
   refused({"--preset", "smoke", "--posenc", "relu_attention"}, "tables by distance");
+  refused({"--preset", "smoke", "--posenc", "fire + alibi"}, "a row bias alone");
   refused({"--preset", "baevski-247m"}, "adaptive softmax");
 }
 

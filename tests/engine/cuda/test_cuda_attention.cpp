@@ -284,7 +284,8 @@ BOOST_AUTO_TEST_CASE(blocks_that_walk_several_tiles_of_keys) {
   check(p, "more items than blocks");
 }
 
-// With a row bias the general kernels; without one, in bfloat16, those of the models that train.
+// With a row bias beside tables the general kernels; without one, in bfloat16, those of the models
+// that train.
 BOOST_AUTO_TEST_CASE(two_runs_give_the_same_bits) {
   const auto check_twice = [](const AttentionProblem& p) {
     const Named once = run_on_device(p), again = run_on_device(p);
