@@ -41,8 +41,9 @@ class StepGraph {
   /// calls; the second has it recorded; this and the others repeat the recording. The CPU calls
   /// work() each time, and so does a device that could not record it: because work() waited for the
   /// device, or threw, or needs more memory when it is recorded than the device has, or since each
-  /// kernel is to be waited for (FARFIELD_CUDA_SYNC=1). It is then called once more in the same run,
-  /// so it must begin anew and change nothing of the host that a second call would change again.
+  /// kernel is to be waited for (FARFIELD_CUDA_SYNC=1). It is then called once more in the same
+  /// run, so it must begin anew and change nothing of the host that a second call would change
+  /// again.
   void run(const std::function<void()>& work);
   /// Before a run of a recording whose inputs are others: calls inputs(), which gives the device
   /// all those of work() again, in the same order, and nothing else under StepInputs. When they do
