@@ -123,9 +123,9 @@ __device__ void add_row_bias(Scores& scores, const Row (&rows)[kRows], const Lan
 }
 
 /// s: scores to probabilities; dp: to gradients of the dot products, and with them what the tables
-/// get. Of a tile from `query` and `key` on, with the rows of its queries. Beside a row bias that
-/// was added: over keys by_feature of add_row_bias(); over queries s becomes the gradients of the
-/// scores.
+/// get. Of a tile from `query` and `key` on, with the rows of its queries. With kAddsRowBias s
+/// holds scores already, and by_feature is that of add_row_bias(); over queries s becomes the
+/// gradients of the scores, for WarpSegmentSums.
 template <Side kOwn, bool kMakesDx, Tables kMade, class T, class Scores, class S, int kRows,
           int kPieces>
 __device__ void take_gradients(const Problem<T>& p, const BackwardArguments<T>& args,
@@ -417,13 +417,17 @@ extern template void run_backward<Side::keys, float, GeneralScores<float>>(
     Cuda, const Problem<float>&, const BackwardArguments<float>&);
 extern template void run_backward<Side::queries, float, GeneralScores<float>>(
     Cuda, const Problem<float>&, const BackwardArguments<float>&);
-extern template void run_backward<Side::keys, BFloat16, DroppingScores<BFloat16>>(
+extern template void run_backward<Side::keys, BFloat16, DroppingScores<PlainScores<BFloat16>>>(
     Cuda, const Problem<BFloat16>&, const BackwardArguments<BFloat16>&);
-extern template void run_backward<Side::queries, BFloat16, DroppingScores<BFloat16>>(
+extern template void run_backward<Side::queries, BFloat16, DroppingScores<PlainScores<BFloat16>>>(
     Cuda, const Problem<BFloat16>&, const BackwardArguments<BFloat16>&);
-extern template void run_backward<Side::keys, float, DroppingScores<float>>(
+extern template void run_backward<Side::keys, BFloat16, DroppingScores<GeneralScores<BFloat16>>>(
+    Cuda, const Problem<BFloat16>&, const BackwardArguments<BFloat16>&);
+extern template void run_backward<Side::queries, BFloat16, DroppingScores<GeneralScores<BFloat16>>>(
+    Cuda, const Problem<BFloat16>&, const BackwardArguments<BFloat16>&);
+extern template void run_backward<Side::keys, float, DroppingScores<GeneralScores<float>>>(
     Cuda, const Problem<float>&, const BackwardArguments<float>&);
-extern template void run_backward<Side::queries, float, DroppingScores<float>>(
+extern template void run_backward<Side::queries, float, DroppingScores<GeneralScores<float>>>(
     Cuda, const Problem<float>&, const BackwardArguments<float>&);
 
 }  // namespace farfield::attention_cuda

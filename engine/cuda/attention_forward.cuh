@@ -339,9 +339,11 @@ extern template void run_forward<BFloat16, GeneralScores<BFloat16>>(
     Cuda, const Problem<BFloat16>&, const ForwardOutputs<BFloat16>&);
 extern template void run_forward<float, GeneralScores<float>>(Cuda, const Problem<float>&,
                                                               const ForwardOutputs<float>&);
-extern template void run_forward<BFloat16, DroppingScores<BFloat16>>(
+extern template void run_forward<BFloat16, DroppingScores<PlainScores<BFloat16>>>(
     Cuda, const Problem<BFloat16>&, const ForwardOutputs<BFloat16>&);
-extern template void run_forward<float, DroppingScores<float>>(Cuda, const Problem<float>&,
-                                                               const ForwardOutputs<float>&);
+extern template void run_forward<BFloat16, DroppingScores<GeneralScores<BFloat16>>>(
+    Cuda, const Problem<BFloat16>&, const ForwardOutputs<BFloat16>&);
+extern template void run_forward<float, DroppingScores<GeneralScores<float>>>(
+    Cuda, const Problem<float>&, const ForwardOutputs<float>&);
 
 }  // namespace farfield::attention_cuda

@@ -86,7 +86,7 @@ struct RowBiasTables {
 };
 
 /// How a problem's scores are formed (attention_scores.cuh).
-enum class ScoreKind { plain, row_bias, general, dropping };
+enum class ScoreKind { plain, row_bias, general };
 
 /// The tiles that a tile sees: [0, n_first) and [begin, end).
 struct TileList {
@@ -164,11 +164,10 @@ struct Problem {
   AttentionMask mask;
 
   ScoreKind score_kind() const {
-    if (mask.is_on()) return ScoreKind::dropping;
     if (!std::is_same_v<T, BFloat16> || far_q || ids || far_ids_q || is_relu || is_clamped)
       return ScoreKind::general;
     if (!row_bias.feature) return ScoreKind::plain;
-    return bias || weight ? ScoreKind::general : ScoreKind::row_bias;
+    return bias || weight || mask.is_on() ? ScoreKind::general : ScoreKind::row_bias;
   }
   /// Heads of all sequences, and a head as one of them.
   FARFIELD_HD int heads() const { return n_batch * n_head; }

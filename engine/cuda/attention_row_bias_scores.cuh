@@ -13,7 +13,8 @@ namespace farfield::attention_cuda {
 struct RowFactors {
   float least, greatest;
 
-  /// Of what all lanes have. Positive floats are in the order of their bits.
+  /// Of what all lanes have. Positive floats are in the order of their bits, above them what is not
+  /// a number, which counts as infinity: the others keep their segments.
   template <int n>
   __device__ static RowFactors of_warp(const float (&factors)[n]) {
     float least = factors[0], greatest = factors[0];
@@ -22,8 +23,9 @@ struct RowFactors {
       least = fminf(least, factors[i]);
       greatest = fmaxf(greatest, factors[i]);
     }
-    return {std::bit_cast<float>(__reduce_min_sync(kAllLanes, std::bit_cast<uint32_t>(least))),
-            std::bit_cast<float>(__reduce_max_sync(kAllLanes, std::bit_cast<uint32_t>(greatest)))};
+    const auto lowest = __reduce_min_sync(kAllLanes, std::bit_cast<uint32_t>(least));
+    const auto highest = __reduce_max_sync(kAllLanes, std::bit_cast<uint32_t>(greatest));
+    return {std::bit_cast<float>(lowest), fminf(std::bit_cast<float>(highest), kInfinity)};
   }
 };
 

@@ -87,7 +87,7 @@ class WarpSegmentSums {
   /// rows: of the block's own queries. row: the first one of this lane, which has row + 8 too.
   __device__ WarpSegmentSums(const RowBiasTables& bias, const SegmentSums& to, const Row* rows,
                              int row)
-      : bias_(bias), to_(to), rows_(rows + row), row_(row) {}
+      : bias_(bias), to_(to), rows_(rows), row_(row) {}
 
   /// ds: gradients of the scores of the warp's part of a tile, of which this lane has columns from
   /// `column` on. By all lanes of a warp.
@@ -106,7 +106,7 @@ class WarpSegmentSums {
       for (int n = 0; n < kPieces; ++n) add_piece(n);
       return;
     }
-    const float factors[2] = {rows_[0].row_factor(), rows_[8].row_factor()};
+    const float factors[2] = {rows_[row_].row_factor(), rows_[row_ + 8].row_factor()};
 #pragma unroll
     for (int n = 0; n < kPieces; ++n) {
       const SegmentRange range = scores.of_piece(n);
@@ -176,7 +176,7 @@ class WarpSegmentSums {
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
       row_factor_[r] = std::fma(slope, sums.by_feature[r], row_factor_[r]);
-      of_slope = std::fma(rows_[8 * r].row_factor(), sums.by_feature[r], of_slope);
+      of_slope = std::fma(rows_[row_ + 8 * r].row_factor(), sums.by_feature[r], of_slope);
     }
     // The lower half of the warp adds up the one sum, the upper half the other.
     const int lane = static_cast<int>(threadIdx.x) % kWarp;

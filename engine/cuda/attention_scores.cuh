@@ -1,8 +1,10 @@
 #pragma once
-// Dot products to scores, pair by pair. Four kinds with one interface: PlainScores for what is
-// common, a table by distance at most, RowBiasScores for a row bias alone, GeneralScores for
-// everything but dropout, and DroppingScores with that too.
+// Dot products to scores, pair by pair: PlainScores for what is common, a table by distance at
+// most, and GeneralScores for everything. RowBiasScores, for a row bias alone, are plain ones that
+// take the dot products of a part of a tile to scores at once (kAddsRowBias). DroppingScores are
+// plain or general ones with dropout.
 
+#include "engine/cuda/attention_dropping_scores.cuh"
 #include "engine/cuda/attention_plain_scores.cuh"
 #include "engine/cuda/attention_row_bias_scores.cuh"
 
@@ -99,66 +101,26 @@ class GeneralScores {
   bool has_near_ = true, has_far_ = false;
 };
 
-/// The same where P is dropped: kernels of their own, so that the others have their registers.
-template <class T>
-class DroppingScores : public GeneralScores<T> {
- public:
-  static constexpr bool kDrops = true;
-  static constexpr int kGroup = DropoutMask::kGroup;
-  /// Which pairs of a tile stay: bit j % kGroup of a query and key j.
-  struct alignas(16) Shared {
-    uint8_t kept[kTile][kTile / kGroup];
-  };
-
-  __device__ DroppingScores(const Problem<T>& p, const Head& head)
-      : GeneralScores<T>(p, head),
-        head_(p.index_of(head)),
-        scale_(static_cast<float>(p.mask.scale())) {}
-
-  /// By all threads, who wait for each other then.
-  __device__ void load(Shared& shared, int query, int n_query, int key, int n_key) const {
-    const int n_group = n_key / kGroup;
-#pragma unroll 1
-    for (int x = static_cast<int>(threadIdx.x); x < n_query * n_group; x += kBlock) {
-      const int i = x / n_group, group = x % n_group;
-      const PhiloxBlock bits = this->p_.mask.bits(head_, query + i, key / kGroup + group);
-      unsigned kept = 0;
-#pragma unroll
-      for (int j = 0; j < kGroup; ++j)
-        kept |= static_cast<unsigned>(this->p_.mask.keeps(bits, j)) << j;
-      shared.kept[i][group] = static_cast<uint8_t>(kept);
-    }
-  }
-  __device__ void start_tile(const Shared& shared, int query, int n_query, int key, int n_key) {
-    shared_ = &shared;
-    GeneralScores<T>::start_tile({}, query, n_query, key, n_key);
-  }
-  /// What P of a pair is multiplied by.
-  __device__ float kept(int i, int j) const {
-    return shared_->kept[i][j / kGroup] >> j % kGroup & 1 ? scale_ : 0;
-  }
-
- private:
-  int head_;
-  float scale_;
-  const Shared* shared_ = nullptr;
-};
-
 /// f(std::type_identity<Scores>()) for the scores of a problem.
 template <class T, class F>
 auto dispatch_scores(const Problem<T>& p, const F& f) {
+  const auto run = [&](auto kind) {
+    using Scores = typename decltype(kind)::type;
+    if (p.mask.is_on()) return f(std::type_identity<DroppingScores<Scores>>());
+    return f(kind);
+  };
   const ScoreKind kind = p.score_kind();
-  if (kind == ScoreKind::dropping) return f(std::type_identity<DroppingScores<T>>());
   if constexpr (std::is_same_v<T, BFloat16>) {
-    if (kind == ScoreKind::plain) return f(std::type_identity<PlainScores<T>>());
+    if (kind == ScoreKind::plain) return run(std::type_identity<PlainScores<T>>());
     if (kind == ScoreKind::row_bias) return f(std::type_identity<RowBiasScores<T>>());
   }
-  return f(std::type_identity<GeneralScores<T>>());
+  return run(std::type_identity<GeneralScores<T>>());
 }
 
 /// Blocks that a multiprocessor is to hold at once: what limits a thread's registers.
 template <int D, class Scores>
-inline constexpr int kBlocks = D >= 128 || Scores::kIsGeneral ? 2 : 3;
+inline constexpr int kBlocks = D >= 128 || Scores::kIsGeneral || (Scores::kDrops && D >= 64) ? 2
+                                                                                             : 3;
 
 /// The dot products of far pairs in the place of the others', in a warp's rows from `row` on and
 /// pieces from `column` on, both this lane's first. kKeysAreRows: of keys by queries.

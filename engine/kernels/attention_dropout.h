@@ -25,10 +25,17 @@ class AttentionMask {
   FARFIELD_HD bool is_on() const { return mask_.n_dropped > 0; }
   /// What the P that stay are multiplied by.
   FARFIELD_HD double scale() const { return scale_; }
-  /// Bits of keys [group * kGroup, group * kGroup + kGroup) for a query.
-  FARFIELD_HD PhiloxBlock bits(int64_t head, int64_t query, int64_t group) const {
+  /// Which group of the mask keys [group * kGroup, group * kGroup + kGroup) of a query are; that of
+  /// the next query is n_group() further on.
+  FARFIELD_HD int64_t group_at(int64_t head, int64_t query, int64_t group) const {
     if (n_left_out_ > 0) head += head / n_head_ * n_left_out_;
-    return mask_.bits((head * n_query_ + query) * n_group_ + group);
+    return (head * n_query_ + query) * n_group_ + group;
+  }
+  FARFIELD_HD int64_t n_group() const { return n_group_; }
+  /// The bits of a group.
+  FARFIELD_HD PhiloxBlock bits(int64_t group_at) const { return mask_.bits(group_at); }
+  FARFIELD_HD PhiloxBlock bits(int64_t head, int64_t query, int64_t group) const {
+    return bits(group_at(head, query, group));
   }
   FARFIELD_HD bool keeps(const PhiloxBlock& bits, int64_t key) const {
     return mask_.keeps(bits, static_cast<int>(key % DropoutMask::kGroup));

@@ -62,8 +62,9 @@ namespace farfield {
 /// keeps its accuracy. There head_dim is at most 256; in float32 at most 128, or 64 with far
 /// copies, where a block has 99 KiB of shared memory (compute capability 8.6 and 8.9); BackendError
 /// otherwise. What the CPU checks of the values of ids, features, row factors and knots is not
-/// checked. There the score of a visible pair whose entry is outside of the tables is NaN, and so
-/// is the output of its row; nothing beside the tables is read or written.
+/// checked: features or knots that fall and factors of 0 or less give wrong scores. There the score
+/// of a visible pair whose entry is outside of the tables is NaN, and so is the output of its row;
+/// nothing beside the tables is read or written.
 ///
 /// ShapeError, DTypeError, DeviceError or ConfigError when the arguments do not fit.
 ///

@@ -82,6 +82,20 @@ const Case kCases[] = {
     {"head_dim 64", {2, 1, 170, 170, 64}, [](auto& p) { add_lines(p, kKnots), bend(p); }},
     {"head_dim 80", {1, 2, 66, 130, 80}, [](auto& p) { add_lines(p, kKnots), bend(p); }},
     {"head_dim 128", {1, 1, 66, 130, 128}, [](auto& p) { add_lines(p, knots_in_order(7)); }},
+    {"head_dim 128, bent, window",
+     {2, 1, 130, 130, 128},
+     [](auto& p) { add_lines(p, kKnots), bend(p), set_window(p, 40, 2); }},
+    {"equal features",
+     {1, 2, 150, 150, 8},
+     [](auto& p) {
+       add_lines(p, kKnots);
+       std::vector<double> feature = p.rule.row_bias.feature.to_vector();
+       for (size_t d = 0; d < feature.size(); ++d) feature[d] = feature[d / 20 * 20];
+       p.rule.row_bias.feature = Tensor::from(feature, {150}, p.acc());
+     }},
+    {"head_dim 256, window",
+     {1, 1, 100, 100, 256},
+     [](auto& p) { add_lines(p, kKnots), set_window(p, 37, 3); }},
     {"head_dim 256", {1, 2, 70, 100, 256}, [](auto& p) { add_lines(p, kKnots), bend(p); }},
 };
 
@@ -135,6 +149,24 @@ BOOST_AUTO_TEST_CASE(what_is_not_a_number_is_not_hidden) {
       BOOST_TEST(std::any_of(values.begin(), values.end(), [](double y) { return std::isnan(y); }),
                  name << " with NaN in input " << which);
     }
+  }
+}
+
+// Nor does it change what other queries get.
+BOOST_AUTO_TEST_CASE(a_row_factor_that_is_not_a_number_stays_with_its_query) {
+  AttentionProblem p = make_problem({1, 1, 100, 100, 8}, DType::bf16), whole;
+  add_lines(p, kKnots);
+  bend(p);
+  whole = p;
+  RowBias& bias = p.rule.row_bias;
+  std::vector<double> factor = bias.row_factor.to_vector();
+  factor[50] = std::numeric_limits<double>::quiet_NaN();
+  bias.row_factor = Tensor::from(factor, {100}, p.acc());
+  const Named got = run_on_device(p), want = run_on_device(whole);
+  for (const char* name : {"out", "dq"}) {
+    const std::vector<double> a = got.at(name).to_vector(), b = want.at(name).to_vector();
+    for (size_t i = 0; i < a.size(); ++i)
+      BOOST_TEST((i / 8 == 50 ? std::isnan(a[i]) : a[i] == b[i]), name << ' ' << i / 8);
   }
 }
 

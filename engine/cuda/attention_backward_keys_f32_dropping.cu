@@ -2,7 +2,7 @@
 
 namespace farfield::attention_cuda {
 
-template void run_backward<Side::keys, float, DroppingScores<float>>(
+template void run_backward<Side::keys, float, DroppingScores<GeneralScores<float>>>(
     Cuda, const Problem<float>&, const BackwardArguments<float>&);
 
 }  // namespace farfield::attention_cuda

@@ -2,7 +2,7 @@
 
 namespace farfield::attention_cuda {
 
-template void run_backward<Side::queries, BFloat16, DroppingScores<BFloat16>>(
+template void run_backward<Side::keys, BFloat16, DroppingScores<GeneralScores<BFloat16>>>(
     Cuda, const Problem<BFloat16>&, const BackwardArguments<BFloat16>&);
 
 }  // namespace farfield::attention_cuda

@@ -1,8 +1,0 @@
-#include "engine/cuda/attention_forward.cuh"
-
-namespace farfield::attention_cuda {
-
-template void run_forward<float, DroppingScores<float>>(Cuda, const Problem<float>&,
-                                                        const ForwardOutputs<float>&);
-
-}  // namespace farfield::attention_cuda
