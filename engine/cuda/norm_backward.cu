@@ -81,7 +81,8 @@ class ColumnSums {
 // Blocks that registers have to leave room for: those of kThreadsAtOnce, or fewer rather than
 // spills.
 template <class Size, bool kIsAligned>
-inline constexpr int kBlocksAtOnce = std::max(1, (kIsAligned ? 512 : 384) / Size::kBlock);
+[[maybe_unused]] inline constexpr int kBlocksAtOnce = std::max(1, (kIsAligned ? 512 : 384) /
+                                                                      Size::kBlock);
 
 // ds of the rows of a block, one after the other, and on the way the block's share of dweight and
 // dbias: dy and s are read once for both.

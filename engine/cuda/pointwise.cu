@@ -39,7 +39,7 @@ __global__ void fill_kernel(int64_t n, bool is_aligned, T value, T* x) {
 template <class T>
 __global__ void scale_kernel(int64_t n, bool is_aligned, const float* factor, T* x) {
   constexpr int kN = kPieceSize<T>;
-  const Scale scale{*factor};
+  const Scale<float> scale{*factor};
   if (scale.factor == 1) return;
   const Piece<kN> piece = this_piece<kN>(n, is_aligned);
   Vector<T, kN> values = load(x, piece);
