@@ -126,8 +126,8 @@ BOOST_AUTO_TEST_CASE(attention_computes_the_tiles_with_a_visible_pair) {
   BOOST_TEST(tile_pairs(256, 64, 4) == 9 * kTile);
 }
 
-// Of one knot at the distance of 100 the tiles of 64 of 256 tokens: a part of 32 queries by 64 keys
-// with both segments has pairs on both sides of it.
+// With one knot between the distances 99 and 100 a part has several segments where it has pairs on
+// both sides of that.
 BOOST_AUTO_TEST_CASE(parts_and_pieces_of_several_segments_are_counted) {
   RowBias bias;
   std::vector<double> feature, factor(256, 1);

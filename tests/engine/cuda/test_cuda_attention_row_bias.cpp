@@ -174,7 +174,7 @@ BOOST_AUTO_TEST_CASE(a_row_factor_that_is_not_a_number_stays_with_its_query) {
 BOOST_AUTO_TEST_CASE(working_memory_does_not_grow_with_the_queries_times_the_segments) {
   int64_t extra[2] = {};
   for (const int i : {0, 1}) {
-    AttentionProblem p = moved_to(kCuda, make_problem({1, 1, 512, 512, 8}, DType::bf16));
+    AttentionProblem p = make_problem({1, 1, 512, 512, 8}, DType::bf16);
     add_row_bias(p, knots_in_order(i ? 200 : 1));
     p = moved_to(kCuda, p);
     run(p);
