@@ -79,6 +79,8 @@ inline boost::test_tools::assertion_result same_bits(const Tensor& got, const Te
     result.message() << "expected tensors of one shape and dtype";
     return result;
   }
+  if (got.device() != Device{} || want.device() != Device{})
+    return same_bits(got.to(Device{}), want.to(Device{}));
   const auto* a = static_cast<const unsigned char*>(got.raw_data());
   const auto* b = static_cast<const unsigned char*>(want.raw_data());
   const int64_t same = std::mismatch(a, a + got.size_bytes(), b).first - a;
