@@ -6,15 +6,38 @@ namespace farfield {
 namespace attention_cuda {
 namespace {
 
-// The Row of each query, by a warp. What is subtracted from dP is the sum of dout * out, which is
-// that of P dP; without softmax, minus what the penalty adds.
+// Lanes that take the Row of a query together.
+constexpr int kRowLanes = 8;
+
+// The dot product of two rows, in each of their lanes; only lanes of a row that is_there have any.
+template <class T>
+__device__ float dot_of_rows(const Rows<const T>& a, const Rows<const T>& b, bool is_there) {
+  constexpr int kN = kPieceSize<T>;
+  const int n = is_there ? a.head_dim : 0;
+  const bool is_aligned = a.is_aligned && b.is_aligned;
+  float sum = 0;
+  for (int c = static_cast<int>(threadIdx.x) % kRowLanes * kN; c < n; c += kRowLanes * kN) {
+    const int left = n - c;
+    const Piece<kN> piece{c, left < kN ? left : kN, is_aligned && left >= kN};
+    const auto x = widened(load(a.first, piece)), y = widened(load(b.first, piece));
+#pragma unroll
+    for (int i = 0; i < kN; ++i) sum += x.at[i] * y.at[i];
+  }
+  for (int step = kRowLanes / 2; step > 0; step /= 2) sum += __shfl_xor_sync(kAllLanes, sum, step);
+  return sum;
+}
+
+// The Row of each query. What is subtracted from dP is the sum of dout * out, which is that of
+// P dP; without softmax, minus what the penalty adds.
 template <class T>
 __global__ void attention_rows_kernel(Problem<T> p, const T* out, const T* dout, const float* lse,
                                       const float* threshold, const float* sums, float shift_unit,
                                       bool adds_row_bias, int n_row, Row* rows) {
-  const int64_t at = thread_index() / kWarp;
-  if (at >= int64_t{p.heads()} * n_row) return;
-  const int head = static_cast<int>(at / n_row), i = static_cast<int>(at % n_row);
+  static_assert(kTile % (kWarp / kRowLanes) == 0, "a warp has rows, or none");
+  const auto at = static_cast<uint32_t>(thread_index() / kRowLanes);
+  const auto of_head = static_cast<uint32_t>(n_row);
+  if (at >= static_cast<uint32_t>(p.heads()) * of_head) return;
+  const auto head = static_cast<int>(at / of_head), i = static_cast<int>(at % of_head);
   const int64_t query = static_cast<int64_t>(head) * p.n_query + i;
   Row row{0, kInfinity, -kInfinity, 0};  // beyond the last: P is 0
   if (adds_row_bias) row.threshold = p.row_factor_of(i);
@@ -26,15 +49,13 @@ __global__ void attention_rows_kernel(Problem<T> p, const T* out, const T* dout,
     } else {
       row.shift = lse[query] * shift_unit;
       if (threshold) row.threshold = threshold[query];
-      const HeadRows rows_of = p.token_rows_of(p.head_at(head));
-      const T* const a = p.rows(out, rows_of, i).first;
-      const T* const b = p.rows(dout, rows_of, i).first;
-      for (int c = static_cast<int>(threadIdx.x) % kWarp; c < p.head_dim; c += kWarp)
-        row.dot += widen(a[c]) * widen(b[c]);
-      row.dot = warp_sum(row.dot);
     }
   }
-  if (threadIdx.x % kWarp == 0) rows[at] = row;
+  if (!p.is_relu) {
+    const HeadRows rows_of = p.token_rows_of(p.head_at(head));
+    row.dot = dot_of_rows(p.rows(out, rows_of, i), p.rows(dout, rows_of, i), i < p.n_query);
+  }
+  if (threadIdx.x % kRowLanes == 0) rows[at] = row;
 }
 
 /// Rows that a block owns at this head_dim.
@@ -76,14 +97,17 @@ class BackwardPass {
                                       sizeof(Row) / 4))) {
     auto* const to = reinterpret_cast<Row*>(rows_.data<float>());
     args_.dout = dout.data<T>();
+    args_.is_aligned = p.can_move_pieces(p.q) && p.can_move_pieces(p.k) && p.can_move_pieces(p.v) &&
+                       p.can_move_pieces(args_.dout);
     args_.rows = to;
     args_.n_row = static_cast<int>(rows_.dim(1));
     dispatch_scores(p, [&](auto scores) {
       using Scores = typename decltype(scores)::type;
-      launch(attention_rows_kernel<T>, blocks_for(rows_.dim(0) * rows_.dim(1) * kWarp), kThreads, 0,
-             stream_of(device), p, out.data<T>(), dout.data<T>(), data_or_null<float>(rows.lse),
-             data_or_null<float>(rows.threshold), data_or_null<float>(rows.sum), Scores::kShiftUnit,
-             Scores::kAddsRowBias, args_.n_row, to);
+      launch(attention_rows_kernel<T>, blocks_for(rows_.dim(0) * rows_.dim(1) * kRowLanes),
+             kThreads, 0, stream_of(device), p, out.data<T>(), dout.data<T>(),
+             data_or_null<float>(rows.lse), data_or_null<float>(rows.threshold),
+             data_or_null<float>(rows.sum), Scores::kShiftUnit, Scores::kAddsRowBias, args_.n_row,
+             to);
     });
   }
 

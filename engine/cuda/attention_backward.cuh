@@ -29,6 +29,7 @@ struct BackwardArguments {
   int n_row;        ///< n_query in whole tiles
 
   T *dx = nullptr, *dv = nullptr;  ///< dx: dk or dq; dv null: not now
+  bool is_aligned = false;         ///< whether 16 bytes of q, k, v and dout may be moved at once
   bool is_far = false;             ///< dx is that of the far copies
   Angles turned_by = {};           ///< dx is of heads before they were turned by these
 
@@ -136,46 +137,70 @@ __device__ void take_gradients(const Problem<T>& p, const BackwardArguments<T>& 
                                [[maybe_unused]] TableParts<S>& parts, SegmentShared<S>& segments) {
   constexpr bool kOwnsKeys = kOwn == Side::keys, kMakesTables = kMade != Tables::none;
   constexpr Tables kRead = kMakesTables ? kMade : Tables::asked;
+  scores.template for_tile<kRead>([&](auto&& score_of) {
+    // Pieces whose pairs go side by side, as far as registers hold what they need.
+    using ScoreOf = std::remove_cvref_t<decltype(score_of)>;
+    constexpr int kAtOnce = Scores::kIsGeneral ? 1
+                            : !kOwnsKeys       ? kPieces
+                            : ScoreOf::kIsLean ? 2
+                                               : 1;
 #pragma unroll
-  for (int n = 0; n < kPieces; ++n)
-    scores.template for_tile<kRead>([&](auto&& score_of) {
+    for (int first = 0; first < kPieces; first += kAtOnce) {
+      // f(n, x, its piece, its query and key in the tile) for element x of piece n of these.
+      const auto for_pairs = [&](auto&& f) {
 #pragma unroll
-      for (int x = 0; x < 4; ++x) {
-        const int r = lane.row + x / 2 * 8, c = lane.column + 8 * n + x % 2;
-        const int i = kOwnsKeys ? c : r, j = kOwnsKeys ? r : c;
+        for (int n = 0; n < kAtOnce; ++n)
+#pragma unroll
+          for (int x = 0; x < 4; ++x) {
+            const int r = lane.row + x / 2 * 8, c = lane.column + 8 * (first + n) + x % 2;
+            f(n, x, first + n, kOwnsKeys ? c : r, kOwnsKeys ? r : c);
+          }
+      };
+      Score score[kAtOnce][4];
+      float p_of[1][kAtOnce][4];
+      for_pairs([&](int n, int x, int piece, int i, int j) {
         const Row of_query = rows[i];
-        const Score score = score_of(s[n][x], of_query.factor, i, j);
-        const float probability_of_pair =
-            probability<Scores>(p, score.value, of_query.shift, of_query.threshold);
-        s[n][x] = probability_of_pair;
+        score[n][x] = score_of(s[piece][x], of_query.factor, i, j);
+        p_of[0][n][x] =
+            probability<Scores>(p, score[n][x].value, of_query.shift, of_query.threshold);
+      });
+      if constexpr (!Scores::kIsGeneral)
+        scores.template hide<kOwnsKeys>(p_of, lane.row, lane.column + 8 * first, 0);
+      for_pairs([&](int n, int x, int piece, int i, int j) {
+        const Row of_query = rows[i];
+        s[piece][x] = p_of[0][n][x];
+        float& dot = dp[piece][x];
         if constexpr (Scores::kDrops) {
           const float kept = scores.kept(i, j);
-          s[n][x] *= kept;
-          if constexpr (kMakesDx) dp[n][x] *= kept;
+          s[piece][x] *= kept;
+          if constexpr (kMakesDx) dot *= kept;
         }
-        if constexpr (!kMakesDx) continue;
-        const float ds =
-            score_gradient<Scores>(p, score.value, probability_of_pair, dp[n][x], of_query);
-        dp[n][x] = ds * score.weight * of_query.factor;
-        if constexpr (kMakesTables) {
-          if (has<kMade, Tables::bias>(args.tables.bias)) parts.bias.add(n, x, ds);
-          if (has<kMade, Tables::weight>(args.tables.weight))
-            parts.weight.add(n, x, ds * score.content);
-        }
-        if constexpr (Scores::kAddsRowBias && kMakesTables)
-          if (args.tables.feature) parts.feature.add(n, x, ds * by_feature[n][x]);
-        if constexpr (Scores::kAddsRowBias && !kOwnsKeys) s[n][x] = ds;
-        if constexpr (Scores::kIsGeneral) {
-          if (has_copies && scores.is_far(i, j) != args.is_far) dp[n][x] = 0;
-          if constexpr (kOwnsKeys) {
-            if (args.tables.feature && p.sees(query + i, key + j))
-              parts.feature.add(n, x, ds * scores.slope(i, j) * p.row_bias.row_factor[query + i]);
-          } else if (args.segments && lane.first_column == 0) {
-            segments.ds[r][c] = ds;
+        if constexpr (kMakesDx) {
+          const float ds =
+              score_gradient<Scores>(p, score[n][x].value, p_of[0][n][x], dot, of_query);
+          dot = ds * score[n][x].weight * of_query.factor;
+          if constexpr (kMakesTables) {
+            if (has<kMade, Tables::bias>(args.tables.bias)) parts.bias.add(piece, x, ds);
+            if (has<kMade, Tables::weight>(args.tables.weight))
+              parts.weight.add_product(piece, x, ds, score[n][x].content);
+          }
+          if constexpr (Scores::kAddsRowBias && kMakesTables)
+            if (args.tables.feature) parts.feature.add_product(piece, x, ds, by_feature[piece][x]);
+          if constexpr (Scores::kAddsRowBias && !kOwnsKeys) s[piece][x] = ds;
+          if constexpr (Scores::kIsGeneral) {
+            if (has_copies && scores.is_far(i, j) != args.is_far) dot = 0;
+            if constexpr (kOwnsKeys) {
+              if (args.tables.feature && p.sees(query + i, key + j))
+                parts.feature.add_product(piece, x, ds,
+                                          scores.slope(i, j) * p.row_bias.row_factor[query + i]);
+            } else if (args.segments && lane.first_column == 0) {
+              segments.ds[i][j] = ds;
+            }
           }
         }
-      }
-    });
+      });
+    }
+  });
 }
 
 /// kMade: tables by distance whose gradients it makes: none; those named, which are all that there
@@ -248,18 +273,26 @@ __global__ void __launch_bounds__(kBlock, kBlocks<D, Scores>)
                        : p.template key_tiles<kTileRows, kLoop>(first);
     };
     const TileList tiles = tiles_of(own);
+    const auto of_x = [&](int i) { return kOwnsKeys ? queries(p.q, i) : keys(p.k, i); };
+    const auto of_y = [&](int i) {
+      return kOwnsKeys ? p.rows(args.dout, of_token, i) : keys(p.v, i);
+    };
+    // Which takes registers that the sums of features have.
+    constexpr bool kHasLoader = kIsPlain && !(kOwnsKeys && Scores::kAddsRowBias);
+    [[maybe_unused]] const TileLoader<T, D> loader(of_x(0), of_y(0));
     const auto load_loop = [&](int t, int stage) {
       const int loop = tiles.at(t) * kLoop;
       scores.load(shared.scores[stage], kOwnsKeys ? loop : own, kOwnsKeys ? kLoop : kTileRows,
                   kOwnsKeys ? own : loop, kOwnsKeys ? kTileRows : kLoop);
-      if constexpr (kOwnsKeys) {
-        load_tile<kIsPlain>(shared.loop_x[stage], queries(p.q, loop));
-        load_tile<kIsPlain>(shared.loop_y[stage], p.rows(args.dout, of_token, loop));
-        load_rows<kIsPlain>(shared.rows[stage], row_values(loop));
+      if (kHasLoader && args.is_aligned) {
+        const int x_stride = p.row_step * p.head_dim;
+        loader.load(shared.loop_x[stage], x_stride, shared.loop_y[stage],
+                    kOwnsKeys ? p.n_head * p.head_dim : x_stride, loop);
       } else {
-        load_tile<kIsPlain>(shared.loop_x[stage], keys(p.k, loop));
-        load_tile<kIsPlain>(shared.loop_y[stage], keys(p.v, loop));
+        load_tile<kIsPlain>(shared.loop_x[stage], of_x(loop));
+        load_tile<kIsPlain>(shared.loop_y[stage], of_y(loop));
       }
+      if constexpr (kOwnsKeys) load_rows<kIsPlain>(shared.rows[stage], row_values(loop));
     };
     if (kIsPlain && tiles.count() > 0) load_loop(0, 0);
     for (int t = 0; t < tiles.count(); ++t) {

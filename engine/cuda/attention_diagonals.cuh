@@ -18,6 +18,11 @@ struct DiagonalParts {
 
   /// Element x (mma.cuh) of piece n.
   __device__ void add(int n, int x, float value) { at[n - x / 2 + 1][x % 2] += value; }
+  /// The product of both, rounded once: the same sum in every kernel.
+  __device__ void add_product(int n, int x, float a, float b) {
+    float& sum = at[n - x / 2 + 1][x % 2];
+    sum = std::fma(a, b, sum);
+  }
 };
 
 /// The parts of each warp, [diagonal][column % 8]: the sums of a diagonal's elements in these

@@ -111,9 +111,9 @@ class ForwardRows {
           },
           [](int, int, int, float) {});
     } else {
-      scores.for_tile_without_mask(take);
+      scores.template for_tile<Tables::asked>(take);
     }
-    if constexpr (!Scores::kIsGeneral) scores.hide(s, row_, column());
+    if constexpr (!Scores::kIsGeneral) scores.template hide<false>(s, row_, column(), -kInfinity);
 #pragma unroll
     for (int r = 0; r < kRows; ++r) {
       largest[r] = max_[r];

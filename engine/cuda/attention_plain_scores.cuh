@@ -19,6 +19,9 @@ struct Score {
 /// Which tables by distance there are, where that is known when a kernel is compiled. unknown:
 /// asked for each pair; asked: once for a tile; feature: that of a row bias.
 enum class Tables { none, bias, weight, both, unknown, asked, feature };
+constexpr bool has_weight(Tables tables) {
+  return tables == Tables::weight || tables == Tables::both || tables == Tables::unknown;
+}
 /// Whether kTable, bias or weight, is among them; where that is not known, whether it is not null.
 template <Tables kTables, Tables kTable>
 __device__ bool has(const float* table) {
@@ -27,14 +30,14 @@ __device__ bool has(const float* table) {
                                     : kTables == kTable || kTables == Tables::both;
 }
 
-/// The scores of PlainScores in a tile, where it is known which tables there are and whether a pair
-/// may be hidden.
-template <class Plain, bool kMasked, Tables kTables>
+/// The scores of PlainScores in a tile, where it is known which tables there are.
+template <class Plain, Tables kTables>
 struct TileScores {
+  static constexpr bool kIsLean = !has_weight(kTables);
   const Plain& scores;
 
   __device__ Score operator()(float dot, float factor, int i, int j) const {
-    return scores.template score<kMasked, kTables>(dot, factor, i, j);
+    return scores.template score<kTables>(dot, factor, i, j);
   }
 };
 
@@ -60,22 +63,24 @@ class PlainTile {
     is_masked_ = lowest < 0 || (p_.window > 0 && highest >= p_.window);
     return highest >= 0 && (p_.window == 0 || lowest < p_.window || open_sinks_ > 0);
   }
-  /// s: the scores of pairs in this lane's rows from `row` on, 8 apart, and its columns from
-  /// `column` on; those of hidden pairs become -inf. As a step of its own it is the same whatever
-  /// tables there are, and takes few registers.
-  template <int kGroups, int kPieces>
-  __device__ void hide(float (&s)[kGroups][kPieces][4], int row, int column) const {
+  /// s: what pairs have in this lane's rows from `row` on, 8 apart, and its columns from `column`
+  /// on, of queries by keys or of kKeysAreRows; that of hidden pairs becomes `hidden`. As a step of
+  /// its own it is the same whatever tables there are, and takes few registers.
+  template <bool kKeysAreRows, int kGroups, int kPieces>
+  __device__ void hide(float (&s)[kGroups][kPieces][4], int row, int column, float hidden) const {
     if (!is_masked_) return;
-    const int distance = offset_ + row - column, sinks = open_sinks_ - column;
+    const int query = kKeysAreRows ? column : row, key = kKeysAreRows ? row : column;
+    const int distance = offset_ + query - key, sinks = open_sinks_ - key;
     const auto hide_if = [&](auto&& is_hidden) {
 #pragma unroll
       for (int g = 0; g < kGroups; ++g)
 #pragma unroll
         for (int n = 0; n < kPieces; ++n)
 #pragma unroll
-          for (int i = 0; i < 4; ++i) {
-            const int j = 8 * n + i % 2, back = j - 16 * g - 8 * (i / 2);
-            if (is_hidden(back, j)) s[g][n][i] = -kInfinity;
+          for (int x = 0; x < 4; ++x) {
+            const int r = 16 * g + 8 * (x / 2), c = 8 * n + x % 2;
+            const int i = kKeysAreRows ? c : r, j = kKeysAreRows ? r : c;
+            if (is_hidden(j - i, j)) s[g][n][x] = hidden;
           }
     };
     hide_if([&](int back, int) { return distance < back; });
@@ -106,16 +111,10 @@ class PlainTile {
       f(x, p_.first_position() + query - key - (kTile - 1) + x);
     }
   }
-  /// The score of query i and key j of the tile, -inf if it does not see that.
-  __device__ void hide_pair(float& score, int i, int j) const {
-    const int d = offset_ + i - j;
-    if (d < 0 || (p_.window > 0 && d >= p_.window && j >= open_sinks_)) score = -kInfinity;
-  }
-
   const Problem<T>& p_;
-  bool is_masked_ = false;
 
  private:
+  bool is_masked_ = false;
   int offset_ = 0, open_sinks_ = 0;
 };
 
@@ -147,24 +146,22 @@ class PlainScores : public PlainTile<T> {
     PlainTile<T>::start_tile(query, n_query, key, n_key);
   }
 
-  /// f(TileScores) that take all pairs for seen; which of them hide() then.
-  template <class F>
-  __device__ void for_tile_without_mask(const F& f) const {
-    for_tables<false, Tables::asked>(f);
-  }
-
-  /// f(TileScores) for the tile. It takes registers to know of tables, and of both beside a mask it
-  /// takes too many.
+  /// f(TileScores) for the tile, which take all pairs for seen: hide() those that are not.
   template <Tables kTables, class F>
   __device__ void for_tile(const F& f) const {
-    constexpr Tables kOfMasked = kTables == Tables::both ? Tables::unknown : kTables;
-    if (is_masked_)
-      for_tables<true, kOfMasked>(f);
+    if constexpr (kTables != Tables::asked)
+      f(TileScores<PlainScores, kTables>{*this});
+    else if (p_.weight && p_.bias)
+      f(TileScores<PlainScores, Tables::both>{*this});
+    else if (p_.weight)
+      f(TileScores<PlainScores, Tables::weight>{*this});
+    else if (p_.bias)
+      f(TileScores<PlainScores, Tables::bias>{*this});
     else
-      for_tables<false, kTables>(f);
+      f(TileScores<PlainScores, Tables::none>{*this});
   }
   /// Of query i and key j of the tile, from its dot product and Row::factor.
-  template <bool kMasked, Tables kTables>
+  template <Tables kTables>
   __device__ Score score(float dot, float factor, int i, int j) const {
     const int x = i - j + kTile - 1;
     const float bias = has<kTables, Tables::bias>(p_.bias) ? shared_->bias[x] : 0;
@@ -173,26 +170,11 @@ class PlainScores : public PlainTile<T> {
       score.weight = shared_->weight[x];
       score.value = std::fma(score.content, score.weight, bias);
     }
-    if constexpr (kMasked) this->hide_pair(score.value, i, j);
     return score;
   }
 
  private:
-  template <bool kMasked, Tables kTables, class F>
-  __device__ void for_tables(const F& f) const {
-    if constexpr (kTables != Tables::asked)
-      f(TileScores<PlainScores, kMasked, kTables>{*this});
-    else if (p_.weight && p_.bias)
-      f(TileScores<PlainScores, kMasked, Tables::both>{*this});
-    else if (p_.weight)
-      f(TileScores<PlainScores, kMasked, Tables::weight>{*this});
-    else if (p_.bias)
-      f(TileScores<PlainScores, kMasked, Tables::bias>{*this});
-    else
-      f(TileScores<PlainScores, kMasked, Tables::none>{*this});
-  }
-
-  using PlainTile<T>::p_, PlainTile<T>::is_masked_;
+  using PlainTile<T>::p_;
   int64_t table_;
   const Shared* shared_ = nullptr;
 };

@@ -185,6 +185,11 @@ struct Problem {
   __device__ HeadRows token_rows_of(const Head& head) const {
     return {head.batch * n_query * n_head + head.h, n_head, n_query};
   }
+  /// Whether 16 bytes of the rows of x may be moved at once.
+  template <class X>
+  FARFIELD_HD bool can_move_pieces(const X* x) const {
+    return head_dim % kPieceSize<X> == 0 && farfield::is_aligned(x);
+  }
   /// Rows i, i + 1, ... of a head in x.
   template <class X>
   __device__ Rows<X> rows(X* x, const HeadRows& of, int i) const {
@@ -227,10 +232,6 @@ struct Problem {
   }
 
  private:
-  template <class X>
-  __device__ bool can_move_pieces(const X* x) const {
-    return head_dim % kPieceSize<X> == 0 && reinterpret_cast<uintptr_t>(x) % 16 == 0;
-  }
   int capped(int64_t x) const { return static_cast<int>(std::min<int64_t>(x, n_key)); }
 };
 

@@ -153,16 +153,14 @@ class RowBiasScores : public PlainTile<T> {
   /// f(scores of pairs) for the tile, where the row bias has been added.
   template <Tables, class F>
   __device__ void for_tile(const F& f) const {
-    if (is_masked_)
-      f([this](float score, float, int i, int j) {
-        this->hide_pair(score, i, j);
-        return Score{score, 0, 1};
-      });
-    else
-      f([](float score, float, int, int) { return Score{score, 0, 1}; });
+    f(AddedScores());
   }
 
  private:
+  struct AddedScores {
+    static constexpr bool kIsLean = false;
+    __device__ Score operator()(float score, float, int, int) const { return {score, 0, 1}; }
+  };
   struct Line {
     float slope, offset;
   };
@@ -187,7 +185,7 @@ class RowBiasScores : public PlainTile<T> {
     return {from, to < from ? from : to};
   }
 
-  using PlainTile<T>::p_, PlainTile<T>::is_masked_;
+  using PlainTile<T>::p_;
   const Shared* shared_ = nullptr;
   int first_line_;
   int segment_ = -1;  // that this lane found last; -1: none yet

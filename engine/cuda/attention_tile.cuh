@@ -54,7 +54,8 @@ struct Sizes {
 /// banks: rows begin 16 (float32: 32) bytes further on than a multiple of 128.
 template <class T, int D, int R>
 struct alignas(16) Tile {
-  T at[R][D + 8];
+  static constexpr int kPad = 8;
+  T at[R][D + kPad];
 };
 
 /// Rows in device memory.
@@ -123,13 +124,53 @@ __device__ void load_tile(Tile<T, D, R>& tile, const Rows<const T>& rows) {
   }
 }
 
+/// load_tile<true>() of one pair of tiles after another, the same rows of two tensors: what is the
+/// same for all of them is computed once. Both have as many rows, which are aligned.
+template <class T, int D>
+class TileLoader {
+ public:
+  __device__ TileLoader(const Rows<const T>& x, const Rows<const T>& y) {
+    const auto thread = static_cast<unsigned>(thread_read_anew());
+    const auto first = static_cast<int>(thread / kPieces);
+    const auto column = static_cast<int>(thread % kPieces * kN);
+    x_ = x.first + (static_cast<int64_t>(first) * x.stride + column);
+    y_ = y.first + (static_cast<int64_t>(first) * y.stride + column);
+    n_left_ = column < x.head_dim ? x.count - first : 0;
+    to_ = first * (D + kPad) + column;
+  }
+
+  /// Rows [row, row + R); the strides are those of the rows.
+  template <int R>
+  __device__ void load(Tile<T, D, R>& x, int x_stride, Tile<T, D, R>& y, int y_stride,
+                       int row) const {
+    load_one(x, x_ + static_cast<int64_t>(row) * x_stride, x_stride, row);
+    load_one(y, y_ + static_cast<int64_t>(row) * y_stride, y_stride, row);
+  }
+
+ private:
+  static constexpr int kN = kPieceSize<T>, kPieces = D / kN, kAtOnce = kBlock / kPieces;
+  static constexpr int kPad = Tile<T, D, 1>::kPad;
+
+  template <int R>
+  __device__ void load_one(Tile<T, D, R>& tile, const T* from, int stride, int row) const {
+    static_assert(R % kAtOnce == 0 && sizeof(tile.at[0]) == (D + kPad) * sizeof(T));
+    T* const to = &tile.at[0][0] + to_;
+#pragma unroll
+    for (int k = 0; k < R; k += kAtOnce)
+      copy_async<16>(to + k * (D + kPad), from + k * stride, row + k < n_left_);
+  }
+
+  const T *x_, *y_;
+  int n_left_, to_;
+};
+
 /// Stores 16 x kColumns elements of a tile from [first][first_column] on, by the warp that wrote
 /// them there.
 template <int kColumns, class T, int D, int R>
 __device__ void store_warp_rows(const Tile<T, D, R>& tile, int first, int first_column,
                                 const Rows<T>& rows) {
   constexpr int kN = kPieceSize<T>, kPieces = kColumns / kN;
-  const auto lane = static_cast<int>(threadIdx.x) % kWarp;
+  const int lane = thread_read_anew() % kWarp;
   if (rows.is_aligned) {
     using Piece = Vector<T, kN>;
     for (int i = lane; i < kWarpRows * kPieces; i += kWarp) {
@@ -325,7 +366,7 @@ __device__ void add_weighted_rows(float (&sums)[kGroups][kColumns / 8][4],
 template <int kColumns, class T, int D, int R>
 __device__ void put_sums(const float (&sums)[kColumns / 8][4], float first_factor,
                          float second_factor, Tile<T, D, R>& tile, int row, int column) {
-  const int lane = static_cast<int>(threadIdx.x) % kWarp;
+  const int lane = thread_read_anew() % kWarp;
 #pragma unroll
   for (int n = 0; n < kColumns / 8; ++n)
 #pragma unroll
