@@ -167,9 +167,9 @@ __device__ void take_gradients(const Problem<T>& p, const BackwardArguments<T>& 
       if constexpr (!Scores::kIsGeneral)
         scores.template hide<kOwnsKeys>(p_of, lane.row, lane.column + 8 * first, 0);
       for_pairs([&](int n, int x, int piece, int i, int j) {
-        const Row of_query = rows[i];
+        [[maybe_unused]] const Row of_query = rows[i];
         s[piece][x] = p_of[0][n][x];
-        float& dot = dp[piece][x];
+        [[maybe_unused]] float& dot = dp[piece][x];
         if constexpr (Scores::kDrops) {
           const float kept = scores.kept(i, j);
           s[piece][x] *= kept;
