@@ -18,13 +18,15 @@ sanitized() {
 
 # sanitize_by TOOL: runs everything, and says in $dir/TOOL.txt how it went.
 sanitize_by() {
-  local tool=$1 name precision n_counted=0 failed=() not_run=()
+  local tool=$1 name precision n_counted=0 failed=() not_run=() options=("${options[@]}")
   for precision in bf16 fp32; do
     sanitized "step-$precision" "$tree/bin/bench" step --device cuda --precision $precision \
       --preset smoke --train-len 40 --batch 2 --rounds 1 --posenc $encodings --cuda-graph off
     sanitized "attention-$precision" "$tree/bin/bench" attention --device cuda --precision $precision \
       --lengths 130 --heads 2 --head-dim 64 --rounds 1 --posenc $attention_encodings
   done
+  # Tests provoke calls that fail, and look at what they say themselves.
+  if [[ $tool == memcheck ]]; then options+=(--report-api-errors no); fi
   for name in "${tests[@]}"; do sanitized "$name" "$tree/tests/$name" --color_output=no; done
   local n_passed=$((n_counted - ${#failed[@]} - ${#not_run[@]}))
   echo "$tool: $n_passed of $n_counted passed${failed[*]:+; failed: ${failed[*]}}${not_run[*]:+; not run: ${not_run[*]}}" >"$dir/$tool.txt"

@@ -277,7 +277,7 @@ __global__ void __launch_bounds__(kBlock, kBlocks<D, Scores>)
     const auto of_y = [&](int i) {
       return kOwnsKeys ? p.rows(args.dout, of_token, i) : keys(p.v, i);
     };
-    // Which takes registers that the sums of features have.
+    // It takes registers, which the sums of features have.
     constexpr bool kHasLoader = kIsPlain && !(kOwnsKeys && Scores::kAddsRowBias);
     [[maybe_unused]] const TileLoader<T, D> loader(of_x(0), of_y(0));
     const auto load_loop = [&](int t, int stage) {

@@ -240,13 +240,14 @@ __global__ void __launch_bounds__(kBlock, kForwardBlocks<T, D, Scores>)
   const HeadRows queries = p.rows_of(head, p.n_query), keys = p.rows_of(head, p.n_key);
   Scores scores(p, head);
   const TileList tiles = p.template key_tiles<S::kQueries, S::kKeys>(query);
+  constexpr bool kHasLoader = kIsPlain && !Scores::kDrops;  // which have no registers for it
   const Rows<const T> all_k = p.rows(p.k, keys, 0), all_v = p.rows(p.v, keys, 0);
   [[maybe_unused]] const TileLoader<T, D> loader(all_k, all_v);
   const auto load_keys = [&](int t, int stage) {
     const int key = tiles.at(t) * S::kKeys;
     auto& tiles_of_stage = shared.stages[stage];
     scores.load(shared.scores[stage], query, S::kQueries, key, S::kKeys);
-    if (all_k.is_aligned && all_v.is_aligned) {
+    if (kHasLoader && all_k.is_aligned && all_v.is_aligned) {
       const int stride = p.row_step * p.head_dim;
       loader.load(tiles_of_stage.k, stride, tiles_of_stage.v, stride, key);
     } else {
