@@ -33,7 +33,7 @@ __device__ bool has(const float* table) {
 /// The scores of PlainScores in a tile, where it is known which tables there are.
 template <class Plain, Tables kTables>
 struct TileScores {
-  static constexpr bool kIsLean = !has_weight(kTables);
+  static constexpr bool kIsLean = !has_weight(kTables);  ///< a pair takes few registers
   const Plain& scores;
 
   __device__ Score operator()(float dot, float factor, int i, int j) const {
