@@ -22,6 +22,8 @@ struct KernelWork {
   /// Of kWayTaken: those of the loop that it leads through, the smallest with tensor instructions,
   /// when it was counted. In another loop the way has to be counted again.
   double loop = 0, loop_fp32 = 0;
+  /// Of kWayTaken: accesses of shared memory, of 128 bytes each, that a warp needs meanwhile.
+  double shared = 0;
 };
 
 /// Source    machine code for sm_90 by nvcc 13.0.88, as tests/static_costs counts it: its test
@@ -31,9 +33,15 @@ struct KernelWork {
 ///           one way of many through the loop over tiles: that of a tile with a bias, or both
 ///           tables, and no hidden pair, while the next one is loaded, 16 bytes at a time. It is
 ///           counted by hand, by the blocks from the loop's first instruction back to it, those of
-///           some warps alone by their share. Where tables are learned the four warps pass 7 times
-///           through the loop that sums diagonals, and one adds to the slice. The test holds what
-///           all of the loop over tiles is, and fails where that has changed.
+///           some warps alone by their share. Where tables are learned the four warps pass 8 times
+///           for each through the loop that sums diagonals, and one of 8 parts of a warp's turn
+///           adds to the slice. The test holds what all of the loop over tiles is, and fails where
+///           that has changed. shared: by hand too. A load or store takes 1 access, 2 of 8 bytes a
+///           lane, 4 of 16 bytes; ldmatrix.x4 takes 4; cp.async of 16 bytes 10, as Nsight Compute
+///           measured it on an H200: rows of tiles begin beside multiples of 128 bytes, where 4
+///           would be enough. So counted, a tile of 16 x 32 of the kernels before took 233; the
+///           whole pass over keys at 8192 tokens then takes 2.80 million cycles of a
+///           multiprocessor, measured were 2.83.
 inline constexpr KernelWork kKernelWork[] = {
     // sum of exponentials and gradient
     {"cross entropy", "cross_entropy.cu",
@@ -59,82 +67,82 @@ inline constexpr KernelWork kKernelWork[] = {
      "cross_entropy_kernel<BFloat16, BFloat16, SharedRowSize<true> >", 11, 8, 84, 32},
     {"attention forward", "attention_forward_plain.cu",
      "attention_forward_kernel<BFloat16, 64, PlainScores<BFloat16> >", kWayTaken, 64, 800, 348,
-     1602, 796},
+     1602, 796, 233},
     {"attention forward, a bias and a weight", "attention_forward_plain.cu",
      "attention_forward_kernel<BFloat16, 64, PlainScores<BFloat16> >", kWayTaken, 64, 884, 412,
-     1602, 796},
+     1602, 796, 255},
     {"attention backward, keys", "attention_backward_keys_plain.cu",
      "attention_backward_kernel<(Side)0, (Sums)0, (Tables)0, BFloat16, 64, PlainScores<BFloat16> >",
-     kWayTaken, 16, 373, 80, 1285, 512},
+     kWayTaken, 32, 596, 160, 2219, 1024, 282},
     {"attention backward, keys and a bias", "attention_backward_keys_plain.cu",
      "attention_backward_kernel<(Side)0, (Sums)0, (Tables)1, BFloat16, 64, PlainScores<BFloat16> >",
-     kWayTaken, 16, 463, 111, 697, 137},
+     kWayTaken, 32, 811, 210, 1065, 274, 312},
     {"attention backward, keys, a bias and a weight", "attention_backward_keys_plain.cu",
      "attention_backward_kernel<(Side)0, (Sums)0, (Tables)3, BFloat16, 64, PlainScores<BFloat16> >",
-     kWayTaken, 16, 600, 174, 829, 194},
+     kWayTaken, 16, 669, 180, 977, 212, 240},
     {"attention backward, queries", "attention_backward_queries_plain.cu",
      "attention_backward_kernel<(Side)1, (Sums)0, (Tables)0, BFloat16, 64, PlainScores<BFloat16> >",
-     kWayTaken, 16, 315, 80, 1144, 512},
+     kWayTaken, 32, 503, 160, 2001, 1024, 169},
     {"attention backward, queries, a bias and a weight", "attention_backward_queries_plain.cu",
      "attention_backward_kernel<(Side)1, (Sums)0, (Tables)0, BFloat16, 64, PlainScores<BFloat16> >",
-     kWayTaken, 16, 355, 112, 1144, 512},
+     kWayTaken, 32, 579, 224, 2001, 1024, 183},
     // a row bias: a tile in one segment, and in several, each piece in one; in a piece with a knot
     // what is added for that, and for each further one; the sums of a segment by all lanes
     {"attention forward and a row bias", "attention_forward_row_bias.cu",
-     "attention_forward_kernel<BFloat16, 64, RowBiasScores<BFloat16> >", kWayTaken, 64, 905, 429,
-     2561, 1422},
+     "attention_forward_kernel<BFloat16, 64, RowBiasScores<BFloat16> >", kWayTaken, 64, 908, 429,
+     2562, 1422, 233},
     {"attention forward and a row bias of several segments", "attention_forward_row_bias.cu",
-     "attention_forward_kernel<BFloat16, 64, RowBiasScores<BFloat16> >", kWayTaken, 64, 1057, 457,
-     2561, 1422},
+     "attention_forward_kernel<BFloat16, 64, RowBiasScores<BFloat16> >", kWayTaken, 64, 1060, 457,
+     2562, 1422, 275},
     {"attention forward, first knot", "attention_forward_row_bias.cu",
-     "attention_forward_kernel<BFloat16, 64, RowBiasScores<BFloat16> >", kWayTaken, 8, 43, 36, 2561,
+     "attention_forward_kernel<BFloat16, 64, RowBiasScores<BFloat16> >", kWayTaken, 8, 43, 36, 2562,
      1422},
     {"attention forward, further knot", "attention_forward_row_bias.cu",
-     "attention_forward_kernel<BFloat16, 64, RowBiasScores<BFloat16> >", kWayTaken, 8, 42, 32, 2561,
+     "attention_forward_kernel<BFloat16, 64, RowBiasScores<BFloat16> >", kWayTaken, 8, 42, 32, 2562,
      1422},
     {"attention backward, keys and a row bias", "attention_backward_keys_row_bias.cu",
      "attention_backward_kernel<(Side)0, (Sums)0, (Tables)6, BFloat16, 64, RowBiasScores<BFloat16> "
      ">",
-     kWayTaken, 16, 616, 142, 1208, 369},
+     kWayTaken, 16, 680, 141, 1231, 386, 211},
     {"attention backward, keys and a row bias of several segments",
      "attention_backward_keys_row_bias.cu",
      "attention_backward_kernel<(Side)0, (Sums)0, (Tables)6, BFloat16, 64, RowBiasScores<BFloat16> "
      ">",
-     kWayTaken, 16, 660, 142, 1208, 369},
+     kWayTaken, 16, 704, 141, 1231, 386, 217},
     {"attention backward, keys, first knot", "attention_backward_keys_row_bias.cu",
      "attention_backward_kernel<(Side)0, (Sums)0, (Tables)6, BFloat16, 64, RowBiasScores<BFloat16> "
      ">",
-     kWayTaken, 4, 23, 18, 1208, 369},
+     kWayTaken, 8, 39, 38, 1231, 386},
     {"attention backward, keys, further knot", "attention_backward_keys_row_bias.cu",
      "attention_backward_kernel<(Side)0, (Sums)0, (Tables)6, BFloat16, 64, RowBiasScores<BFloat16> "
      ">",
-     kWayTaken, 4, 22, 12, 1208, 369},
+     kWayTaken, 8, 44, 32, 1231, 386, 2},
     {"attention backward, queries and a row bias", "attention_backward_queries_row_bias.cu",
      "attention_backward_kernel<(Side)1, (Sums)0, (Tables)0, BFloat16, 64, RowBiasScores<BFloat16> "
      ">",
-     kWayTaken, 16, 442, 137, 1978, 573},
+     kWayTaken, 32, 708, 267, 2957, 1115, 228},
     {"attention backward, queries and a row bias of several segments",
      "attention_backward_queries_row_bias.cu",
      "attention_backward_kernel<(Side)1, (Sums)0, (Tables)0, BFloat16, 64, RowBiasScores<BFloat16> "
      ">",
-     kWayTaken, 16, 596, 143, 1978, 573},
+     kWayTaken, 32, 948, 279, 2957, 1115, 288},
     {"attention backward, queries, first knot", "attention_backward_queries_row_bias.cu",
      "attention_backward_kernel<(Side)1, (Sums)0, (Tables)0, BFloat16, 64, RowBiasScores<BFloat16> "
      ">",
-     kWayTaken, 4, 107, 58, 1978, 573},
+     kWayTaken, 8, 204, 116, 2957, 1115, 8},
     {"attention backward, queries, further knot", "attention_backward_queries_row_bias.cu",
      "attention_backward_kernel<(Side)1, (Sums)0, (Tables)0, BFloat16, 64, RowBiasScores<BFloat16> "
      ">",
-     kWayTaken, 4, 74, 36, 1978, 573},
+     kWayTaken, 8, 144, 80, 2957, 1115, 12},
     {"sums of a segment", "attention_backward_queries_row_bias.cu",
      "attention_backward_kernel<(Side)1, (Sums)0, (Tables)0, BFloat16, 64, RowBiasScores<BFloat16> "
      ">",
-     kWayTaken, 1, 70, 11, 1978, 573},
+     kWayTaken, 1, 76, 15, 2957, 1115, 4},
     // a unit of q and one of k, of 16 components each; the gradient of either
     {"turned heads", "split_heads.cu", "turn_heads_kernel<8, BFloat16>", kWhole, 16, 532, 144},
     {"heads turned back", "attention_backward_keys_plain.cu",
      "attention_backward_kernel<(Side)0, (Sums)0, (Tables)0, BFloat16, 64, PlainScores<BFloat16> >",
-     6, 16, 248, 72},
+     8, 16, 253, 72},
     {"GELU", "pointwise.cu", "map_kernel<Gelu, BFloat16, BFloat16>", kWhole, 8, 226, 104},
     {"GELU", "linear.cu", "linear_backward_kernel<GeluSlope, BFloat16>", 0, 8, 310, 120},
     // rows of 768: a warp takes one, a thread 24

@@ -22,14 +22,14 @@ void add(StepPart& part, double n, double bytes_each, std::string_view work) {
     is_known = true;
     part.instructions += n / row.n_element * row.instructions;
     part.fp32 += n / row.n_element * row.fp32;
+    constexpr double kWarp = 32;
+    part.shared += n / (kWarp * row.n_element) * row.shared;
   }
   require<Error>(is_known, "bench", "expected a name of kKernelWork, got ", work);
 }
 
 // The products of y = x w^T and of its gradients, of n rows in n_chunk parts: x, w, dy and dx in
-// bfloat16, dw in float32 and read again for each further part, y in bytes_y. That of dw sums dy
-// for the gradient of the bias, while dy is there: as cuBLASLt can, which is assumed to have that
-// for these sizes. Where it has not, dy is read once more.
+// bfloat16, dw in float32 and read again for each further part, y in bytes_y.
 void add_products(StepPart& part, double count, double n, double n_in, double n_out,
                   double bytes_y = 2, double n_chunk = 1) {
   part.tensor_flop += count * 6 * n * n_in * n_out;
@@ -37,6 +37,11 @@ void add_products(StepPart& part, double count, double n, double n_in, double n_
   const double forward = x + n_chunk * w + bytes_y * n * n_out;
   const double to_x = dy + n_chunk * w + x, to_w = dy + x + (2 * n_chunk - 1) * 2 * w;
   part.bytes += count * (forward + to_x + to_w);
+}
+
+// The gradient of a bias: dy is read once more, by a kernel of cuBLASLt beside its product of dw.
+void add_bias_sums(StepPart& part, double count, double n, double n_out) {
+  part.bytes += count * 2 * n * n_out;
 }
 
 StepPart head(double n, double d, double v, bool rounds_logits) {
@@ -126,21 +131,23 @@ const CardSheet& card_sheet(const std::string& name) {
                     did_you_mean(name, known));
 }
 
-double PartTime::total() const { return std::max({memory_s, tensor_s, issue_s, fp32_s}); }
+double PartTime::total() const { return std::max({memory_s, tensor_s, issue_s, fp32_s, shared_s}); }
 
 std::string PartTime::bound() const {
   const double most = total();
   return most == memory_s   ? "memory"
          : most == tensor_s ? "tensor"
          : most == issue_s  ? "issue"
-                            : "fp32";
+         : most == fp32_s   ? "fp32"
+                            : "shared";
 }
 
 PartTime time_of(const StepPart& part, const CardSheet& card, double efficiency) {
   return {.memory_s = part.bytes / card.bytes_per_s,
           .tensor_s = part.tensor_flop / (card.bf16_flop_per_s * efficiency),
           .issue_s = part.instructions / card.issue_per_s(),
-          .fp32_s = part.fp32 / card.fp32_per_s()};
+          .fp32_s = part.fp32 / card.fp32_per_s(),
+          .shared_s = part.shared / card.shared_per_s()};
 }
 
 std::vector<StepPart> step_parts(const ModelConfig& config, int64_t batch_size,
@@ -157,6 +164,8 @@ std::vector<StepPart> step_parts(const ModelConfig& config, int64_t batch_size,
   add_products(layers, n_layer, n, d, d);
   add_products(layers, n_layer, n, d, f);
   add_products(layers, n_layer, n, f, d);
+  StepPart sums = {.name = "sums for biases"};  // that before GELU is in its part
+  add_bias_sums(sums, n_layer, n, 3 * d + d + d);
 
   StepPart turn = {.name = "turned heads"};  // q and k, in and out where they lie
   add(turn, load.n_turned_layer * n * d, 2 * 4, turn.name);
@@ -184,7 +193,7 @@ std::vector<StepPart> step_parts(const ModelConfig& config, int64_t batch_size,
                                  cross_entropy(n, v, card.shared_bytes, rounds_logits), layers};
   for (StepPart& part : attention(n, d, n_layer, load, static_cast<double>(config.head_dim())))
     parts.push_back(std::move(part));
-  for (StepPart* part : {&turn, &gelu, &norm, &adamw, &embedding})
+  for (StepPart* part : {&sums, &turn, &gelu, &norm, &adamw, &embedding})
     parts.push_back(std::move(*part));
   return parts;
 }

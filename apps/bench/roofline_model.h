@@ -22,6 +22,8 @@ struct CardSheet {
   /// Instructions of a thread: four warps of each multiprocessor issue one in a cycle.
   double issue_per_s() const { return n_sm * 4 * 32 * clock_hz; }
   double fp32_per_s() const { return n_sm * fp32_lanes * clock_hz; }
+  /// Accesses of shared memory, of 128 bytes: one of each multiprocessor in a cycle.
+  double shared_per_s() const { return n_sm * clock_hz; }
 };
 /// H100, H200, A100, RTX4090.
 const std::vector<CardSheet>& card_sheets();
@@ -35,13 +37,14 @@ struct StepPart {
   double tensor_flop = 0;   ///< of tensor cores
   double instructions = 0;  ///< of threads
   double fp32 = 0;          ///< of these, those of float32 lanes
+  double shared = 0;        ///< accesses of shared memory, of 128 bytes; counted of attention alone
 };
 
 /// What a part takes, by what alone would take so long; the longest holds.
 struct PartTime {
-  double memory_s = 0, tensor_s = 0, issue_s = 0, fp32_s = 0;
+  double memory_s = 0, tensor_s = 0, issue_s = 0, fp32_s = 0, shared_s = 0;
   double total() const;
-  /// "memory", "tensor", "issue" or "fp32".
+  /// "memory", "tensor", "issue", "fp32" or "shared".
   std::string bound() const;
 };
 PartTime time_of(const StepPart& part, const CardSheet& card, double efficiency);

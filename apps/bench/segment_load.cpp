@@ -115,7 +115,7 @@ SegmentLoad segment_load(const RowBias& bias, int64_t n, int64_t window, int64_t
         [](const Range&) {});
   };
 
-  constexpr int64_t kForwardRows = 32, kRows = 16, kLoop = 32;
+  constexpr int64_t kRows = 32, kQueriesOfKeys = 16, kKeysOfQueries = 32;
   std::array<HeldSegments, kTileRows / kRows> held;
   const auto put_away = [&] {
     for (HeldSegments& of_warp : held) load.flushes += std::exchange(of_warp, {}).count();
@@ -124,19 +124,18 @@ SegmentLoad segment_load(const RowBias& bias, int64_t n, int64_t window, int64_t
   for_each_tile(n, window, sinks, [&](int64_t query, int64_t key) {
     if (query != last_query) put_away();
     last_query = query;
-    for (int64_t row = 0; row < kTileRows; row += kForwardRows)
-      add_rows_of_queries(load.forward, query + row, kForwardRows, key, kTileRows,
-                          [](const Range&) {});
-    for (int64_t row = 0; row < kTileRows; row += kRows)
-      for (int64_t column = 0; column < kTileRows; column += kLoop) {
-        add_rows_of_keys(load.keys, key + row, kRows, query + column, kLoop);
-        HeldSegments& of_warp = held[static_cast<size_t>(row / kRows)];
-        add_rows_of_queries(load.queries, query + row, kRows, key + column, kLoop,
+    for (int64_t row = 0; row < kTileRows; row += kRows) {
+      add_rows_of_queries(load.forward, query + row, kRows, key, kTileRows, [](const Range&) {});
+      for (int64_t column = 0; column < kTileRows; column += kQueriesOfKeys)
+        add_rows_of_keys(load.keys, key + row, kRows, query + column, kQueriesOfKeys);
+      HeldSegments& of_warp = held[static_cast<size_t>(row / kRows)];
+      for (int64_t column = 0; column < kTileRows; column += kKeysOfQueries)
+        add_rows_of_queries(load.queries, query + row, kRows, key + column, kKeysOfQueries,
                             [&](const Range& range) {
                               for (int64_t k = range.highest; k >= range.lowest; --k)
                                 load.flushes += of_warp.take(k);
                             });
-      }
+    }
   });
   put_away();
   return load;

@@ -33,7 +33,7 @@ template <class T>
 __global__ void attention_rows_kernel(Problem<T> p, const T* out, const T* dout, const float* lse,
                                       const float* threshold, const float* sums, float shift_unit,
                                       bool adds_row_bias, int n_row, Row* rows) {
-  static_assert(kTile % (kWarp / kRowLanes) == 0, "a warp has rows, or none");
+  static_assert(kWarpRows % (kWarp / kRowLanes) == 0, "a warp has rows, or none");
   const auto at = static_cast<uint32_t>(thread_index() / kRowLanes);
   const auto of_head = static_cast<uint32_t>(n_row);
   if (at >= static_cast<uint32_t>(p.heads()) * of_head) return;
@@ -58,31 +58,47 @@ __global__ void attention_rows_kernel(Problem<T> p, const T* out, const T* dout,
   if (threadIdx.x % kRowLanes == 0) rows[at] = row;
 }
 
-/// Rows that a block owns at this head_dim.
-template <class T>
-int own_rows(int head_dim) {
-  int rows = kTile;
-  dispatch_head_dim(head_dim, [&](auto size) { rows = Sizes<T, size(), true>::kOwn; });
-  return rows;
-}
-/// Tiles of n rows, each of as many as that.
-template <class T>
-int tiles_of(int n, int head_dim) {
-  const int rows = own_rows<T>(head_dim);
-  return (n + rows - 1) / rows;
-}
+/// What the host has to know of the kernels for a problem.
+struct BackwardBlocks {
+  int own_rows;   ///< of a block's own tile
+  int row_warps;  ///< that share these rows
+  int resident;   ///< blocks that a multiprocessor holds at once
+
+  template <class T>
+  static BackwardBlocks of(const Problem<T>& p) {
+    BackwardBlocks blocks = {};
+    dispatch_scores(p, [&](auto scores) {
+      using Scores = typename decltype(scores)::type;
+      dispatch_head_dim(p.head_dim, [&](auto size) {
+        using S = BackwardSizes<T, size(), Scores>;
+        blocks = {S::kOwn, S::kRowWarps, kBackwardBlocks<T, size(), Scores>};
+      });
+    });
+    return blocks;
+  }
+  /// Tiles that n rows are.
+  int tiles_of(int n) const { return (n + own_rows - 1) / own_rows; }
+  /// Rows of n queries of each head, in whole tiles. BackendError for more than 32 bits count.
+  int rows_of(int n_head, int n) const {
+    const int64_t rows = static_cast<int64_t>(tiles_of(n)) * own_rows;
+    require<BackendError>(n_head * rows <= std::numeric_limits<int>::max(), "attention",
+                          "expected fewer than 2^31 queries of all heads on a CUDA device, those "
+                          "of a head in tiles of ",
+                          own_rows, ", got ", n_head * rows);
+    return static_cast<int>(rows);
+  }
+  /// Blocks that share the items of a head when each has a slice of memory for table gradients:
+  /// enough for the largest devices, a number that depends on the shape alone.
+  int slots_with_tables(int n_items, int n_head) const {
+    constexpr int kMultiprocessors = 128;
+    return std::min(n_items, std::max(8, (kMultiprocessors * resident + n_head - 1) / n_head));
+  }
+};
 
 // Not in the class: nvcc loses the braces of a Shape that depends on a template's parameters.
 Shape shape_of(int64_t a, int64_t b, int64_t c, int64_t d = 1) { return Shape{a, b, c, d}; }
 Tensor floats(Cuda device, const Shape& shape) {
   return Tensor::empty(shape, DType::f32, Device{Device::Kind::cuda, device.index});
-}
-
-// Blocks that share the items of a head when each has a slice of memory for table gradients: enough
-// for the largest devices, a number that depends on the shape alone.
-int slots_with_tables(int n_items, int n_head) {
-  constexpr int kBlocks = 384;
-  return std::min(n_items, std::max(8, (kBlocks + n_head - 1) / n_head));
 }
 
 template <class T>
@@ -93,8 +109,9 @@ class BackwardPass {
       : device_(device),
         p_(p),
         turned_by_(turned_by),
-        rows_(floats(device, shape_of(p.heads(), (p.n_query + kTile - 1) / kTile * kTile,
-                                      sizeof(Row) / 4))) {
+        blocks_(BackwardBlocks::of(p)),
+        rows_(floats(device,
+                     shape_of(p.heads(), blocks_.rows_of(p.heads(), p.n_query), sizeof(Row) / 4))) {
     auto* const to = reinterpret_cast<Row*>(rows_.data<float>());
     args_.dout = dout.data<T>();
     args_.is_aligned = p.can_move_pieces(p.q) && p.can_move_pieces(p.k) && p.can_move_pieces(p.v) &&
@@ -117,32 +134,35 @@ class BackwardPass {
     args.dx = grads.dheads.k.data<T>();
     args.dv = grads.dheads.v.data<T>();
     args.turned_by = Angles::of_k(turned_by_);
-    const bool by_distance = !p_.ids && !p_.far_ids_q;
+    const bool has_entries = grads.dbias.defined() || grads.dweight.defined();
+    const bool by_distance = !p_.ids && !p_.far_ids_q && has_entries;
     Tensor feature = grads.drow_bias.feature;
-    const bool has_tables =
-        (by_distance && (grads.dbias.defined() || grads.dweight.defined())) || feature.defined();
-    args.n_slot = tiles_of<T>(p_.n_key, p_.head_dim) * p_.n_batch;
-    if (has_tables) args.n_slot = slots_with_tables(args.n_slot, p_.n_head);
+    const bool has_tables = by_distance || feature.defined();
+    args.n_slot = blocks_.tiles_of(p_.n_key) * p_.n_batch;
+    if (has_tables) args.n_slot = blocks_.slots_with_tables(args.n_slot, p_.n_head);
     const Shape slices = shape_of(p_.n_head, args.n_slot, p_.n_key);
-    const auto slices_of = [&](const Tensor& grad, bool is_wanted) {
-      return grad.defined() && is_wanted ? Tensor::zeros(slices, DType::f32, grad.device())
-                                         : Tensor();
+    const auto slices_if = [&](bool is_made) {
+      return is_made ? Tensor::zeros(slices, DType::f32, rows_.device()) : Tensor();
     };
-    Tensor bias = slices_of(grads.dbias, by_distance);
-    Tensor weight = slices_of(grads.dweight, by_distance);
-    Tensor features = slices_of(feature, true);
+    // Kernels for plain scores make the gradients of all tables that there are, or of none.
+    const bool makes_all = p_.score_kind() == ScoreKind::plain;
+    Tensor bias =
+        slices_if(by_distance && (makes_all ? p_.bias != nullptr : grads.dbias.defined()));
+    Tensor weight =
+        slices_if(by_distance && (makes_all ? p_.weight != nullptr : grads.dweight.defined()));
+    Tensor features = slices_if(feature.defined());
     args.tables = {data_or_null<float>(bias), data_or_null<float>(weight),
                    data_or_null<float>(features)};
     run<Side::keys>(args);
     const auto sum = [&](const Tensor& parts, Tensor& grad, int64_t n_outer) {
-      if (parts.defined())
+      if (parts.defined() && grad.defined())
         sum_rows(device_, n_outer, p_.n_head * args.n_slot / n_outer, p_.n_key, p_.n_key,
                  parts.data<float>(), grad.data<float>());
     };
     sum(bias, grads.dbias, p_.n_head);
     sum(weight, grads.dweight, p_.n_head);
     sum(features, feature, 1);
-    if (!by_distance && (grads.dbias.defined() || grads.dweight.defined())) entries(grads);
+    if (has_entries && !by_distance) entries(grads);
   }
 
   /// dq of the near pairs, and the gradients of the row bias that are sums along rows.
@@ -150,11 +170,11 @@ class BackwardPass {
     BackwardArguments<T> args = args_;
     args.dx = grads.dheads.q.data<T>();
     args.turned_by = Angles::of_q(turned_by_);
-    args.n_slot = tiles_of<T>(p_.n_query, p_.head_dim) * p_.n_batch;
+    args.n_slot = blocks_.tiles_of(p_.n_query) * p_.n_batch;
     RowBias& row_bias = grads.drow_bias;
     const int64_t n_segment = p_.row_bias.n_segment();
     const int64_t n_rows = p_.score_kind() == ScoreKind::row_bias
-                               ? int64_t{args.n_slot} * (own_rows<T>(p_.head_dim) / kWarpRows)
+                               ? int64_t{args.n_slot} * blocks_.row_warps
                                : int64_t{p_.n_batch} * p_.n_query;
     Tensor segments, row_factor;
     if (row_bias.slope.defined() || row_bias.offset.defined() || row_bias.row_factor.defined()) {
@@ -181,10 +201,10 @@ class BackwardPass {
     BackwardArguments<T> args = args_;
     args.is_far = true;
     args.dx = grads.dheads.far.k.data<T>();
-    args.n_slot = tiles_of<T>(p_.n_key, p_.head_dim) * p_.n_batch;
+    args.n_slot = blocks_.tiles_of(p_.n_key) * p_.n_batch;
     run<Side::keys>(args);
     args.dx = grads.dheads.far.q.data<T>();
-    args.n_slot = tiles_of<T>(p_.n_query, p_.head_dim) * p_.n_batch;
+    args.n_slot = blocks_.tiles_of(p_.n_query) * p_.n_batch;
     run<Side::queries>(args);
   }
 
@@ -206,6 +226,7 @@ class BackwardPass {
   Cuda device_;
   const Problem<T>& p_;
   const Rotation& turned_by_;
+  BackwardBlocks blocks_;
   Tensor rows_;  // Row
   BackwardArguments<T> args_;
 };

@@ -10,26 +10,35 @@
 
 namespace farfield::attention_cuda {
 
+/// As kBlocks, in the backward pass: two groups of rows take more registers, and save enough work.
+template <class T, int D, class Scores>
+inline constexpr int kBackwardBlocks =
+    BackwardSizes<T, D, Scores>::kGroups > 1 ? 2 : kBlocks<D, Scores>;
+
 /// kMade: tables by distance whose gradients it makes: none; those named, which are all that there
 /// are; or, unknown, those that are wanted.
 template <Side kOwn, Sums kSums, Tables kMade, class T, int D, class Scores>
-__global__ void __launch_bounds__(kBlock, kBlocks<D, Scores>)
+__global__ void __launch_bounds__(kBlock, kBackwardBlocks<T, D, Scores>)
     attention_backward_kernel(Problem<T> p, BackwardArguments<T> args) {
   constexpr bool kOwnsKeys = kOwn == Side::keys, kIsPlain = !Scores::kIsGeneral;
   constexpr bool kMakesDx = kSums != Sums::dv, kMakesDv = kOwnsKeys && kSums != Sums::dx;
   constexpr bool kMakesTables = kMade != Tables::none;
   static_assert(!kMakesTables || (kOwnsKeys && kMakesDx));
-  using S = Sizes<T, D, Scores::kIsGeneral>;
+  using S = BackwardSizes<T, D, Scores, kMade>;
+  using Shared = BackwardShared<kOwn, T, D, Scores, S>;
+  using Far = BackwardFar<T, D, S>;
   constexpr int kTileRows = S::kOwn, kLoop = S::kLoop, kPieces = kLoop / 8;
+  constexpr int kGroups = S::kGroups;
   auto* const bytes = dynamic_shared<unsigned char>();
-  auto& shared = *reinterpret_cast<BackwardShared<kOwn, T, D, Scores>*>(bytes);
+  auto& shared = *reinterpret_cast<Shared*>(bytes);
   const auto after = [&](BackwardParts parts) {
-    return bytes + shared_bytes<kOwn, T, D, Scores>(parts);
+    return bytes + shared_bytes<kOwn, T, D, Scores, S>(parts);
   };
   const bool has_copies = Scores::kIsGeneral && p.far_q;
-  auto& far = *reinterpret_cast<BackwardFar<T, D>*>(after({false, false, false}));
-  auto& tables = *reinterpret_cast<DiagonalShared<S>*>(after({has_copies, false, false}));
-  auto& segments = *reinterpret_cast<SegmentShared<S>*>(after({has_copies, false, false}));
+  auto& far = *reinterpret_cast<Far*>(after({false, 0, false}));
+  using TableSums = TableGradients<S, kMade>;
+  auto& tables = *reinterpret_cast<TableSums::Shared*>(after({has_copies, 0, false}));
+  auto& segments = *reinterpret_cast<SegmentShared<S>*>(after({has_copies, 0, false}));
 
   const int in_warp = static_cast<int>(threadIdx.x) % kWarp;
   const Lane lane{S::first_row(), S::first_column(), S::first_row() + in_warp / 4, in_warp % 4 * 2};
@@ -38,9 +47,9 @@ __global__ void __launch_bounds__(kBlock, kBlocks<D, Scores>)
   // Not kept over an item, for want of registers.
   const auto n_tiles = [&] { return (computed_anew(n_own) + kTileRows - 1) / kTileRows; };
   const auto n_items = [&] { return n_tiles() * p.n_batch; };
-  TableGradients<S, kMade, Scores::kIsGeneral || Scores::kAddsRowBias> dtables;
+  TableSums dtables;
   if constexpr (kMakesTables)
-    if (args.tables.any()) tables.clear();
+    if (args.tables.any()) TableSums::clear(tables);
 
   for (int round = 0; round * args.n_slot < n_items(); ++round) {
     const int item = round * args.n_slot + (round % 2 == 0 ? slot : args.n_slot - 1 - slot);
@@ -48,13 +57,19 @@ __global__ void __launch_bounds__(kBlock, kBlocks<D, Scores>)
     const Head head{item % p.n_batch, h};
     const int tile = item / p.n_batch;  // those with the most work first
     const int own = (kOwnsKeys ? tile : n_tiles() - 1 - tile) * kTileRows;
-    const HeadRows of_query = p.rows_of(head, p.n_query), of_key = p.rows_of(head, p.n_key);
-    const HeadRows of_token = p.token_rows_of(head);
-    const auto queries = [&](const T* x, int i) { return p.rows(x, of_query, i); };
-    const auto keys = [&](const T* x, int n) { return p.rows(x, of_key, n); };
+    const auto same_head = [&] { return Head{computed_anew(head.batch), h}; };
+    const auto queries = [&](const T* x, int i) {
+      return p.rows(x, p.rows_of(same_head(), p.n_query), i);
+    };
+    const auto keys = [&](const T* x, int n) {
+      return p.rows(x, p.rows_of(same_head(), p.n_key), n);
+    };
+    const auto tokens = [&](const T* x, int i) {
+      return p.rows(x, p.token_rows_of(same_head()), i);
+    };
 
     const auto row_values = [&](int i) {
-      return args.rows + (static_cast<int64_t>(p.index_of(head)) * args.n_row + i);
+      return args.rows + (static_cast<int64_t>(p.index_of(same_head())) * args.n_row + i);
     };
 
     __syncthreads();  // all are done with the last item
@@ -65,27 +80,27 @@ __global__ void __launch_bounds__(kBlock, kBlocks<D, Scores>)
       dtables.start();
     } else {
       load_tile<kIsPlain>(shared.own_x, queries(p.q, own));
-      load_tile<kIsPlain>(shared.own_y, p.rows(args.dout, of_token, own));
+      load_tile<kIsPlain>(shared.own_y, tokens(args.dout, own));
       if (has_copies) load_tile(far.own, queries(p.far_q, own));
       load_rows<kIsPlain>(shared.rows[0], row_values(own));
     }
     Scores scores(p, head);
-    SegmentWalk<S> walk(p.row_bias, args.segments, head, own, p.n_query, p.n_batch, p.n_head);
+    SegmentWalk<S> walk(p.row_bias, args.segments, head, own, p.n_query, p.n_batch);
     [[maybe_unused]] WarpSegmentSums<S> row_bias_sums(p.row_bias, args.segments, shared.rows[0],
                                                       lane.row);
-    [[maybe_unused]] float dx[1][kMakesDx ? S::kColumns / 8 : 1][4] = {};
-    [[maybe_unused]] float dv[1][kMakesDv ? S::kColumns / 8 : 1][4] = {};
+    [[maybe_unused]] float dx[kGroups][kMakesDx ? S::kColumns / 8 : 1][4] = {};
+    [[maybe_unused]] float dv[kGroups][kMakesDv ? S::kColumns / 8 : 1][4] = {};
     const auto tiles_of = [&p](int first) {
       return kOwnsKeys ? p.template query_tiles<kTileRows, kLoop>(first)
                        : p.template key_tiles<kTileRows, kLoop>(first);
     };
     const TileList tiles = tiles_of(own);
     const auto of_x = [&](int i) { return kOwnsKeys ? queries(p.q, i) : keys(p.k, i); };
-    const auto of_y = [&](int i) {
-      return kOwnsKeys ? p.rows(args.dout, of_token, i) : keys(p.v, i);
-    };
-    // It takes registers, which the sums of features have.
-    constexpr bool kHasLoader = kIsPlain && !(kOwnsKeys && Scores::kAddsRowBias);
+    const auto of_y = [&](int i) { return kOwnsKeys ? tokens(args.dout, i) : keys(p.v, i); };
+    // It takes registers, which sums of features and of a bias by 32 rows a warp have.
+    constexpr bool kHasLoader =
+        kIsPlain &&
+        !(kOwnsKeys && (Scores::kAddsRowBias || (kGroups > 1 && kMade == Tables::bias)));
     [[maybe_unused]] const TileLoader<T, D> loader(of_x(0), of_y(0));
     const auto load_loop = [&](int t, int stage) {
       const int loop = tiles.at(t) * kLoop;
@@ -102,6 +117,16 @@ __global__ void __launch_bounds__(kBlock, kBlocks<D, Scores>)
       if constexpr (kOwnsKeys) load_rows<kIsPlain>(shared.rows[stage], row_values(loop));
     };
     if (kIsPlain && tiles.count() > 0) load_loop(0, 0);
+    // Over queries there are registers for factors.
+    constexpr bool kKeepsX = kGroups > 1 && !kOwnsKeys, kKeepsY = kKeepsX && !Scores::kAddsRowBias;
+    auto own_x = own_factors<kKeepsX, kGroups>(shared.own_x, lane.first);
+    [[maybe_unused]] auto own_y = own_factors<kKeepsY, kGroups>(shared.own_y, lane.first);
+    if constexpr (kKeepsX) {
+      wait_for_copies();
+      __syncthreads();
+      own_x.keep();
+      own_y.keep();
+    }
     for (int t = 0; t < tiles.count(); ++t) {
       const int loop = tiles.at(t) * kLoop, stage = kIsPlain ? t % 2 : 0;
       const int query = kOwnsKeys ? loop : own, key = kOwnsKeys ? own : loop;
@@ -122,39 +147,48 @@ __global__ void __launch_bounds__(kBlock, kBlocks<D, Scores>)
         __syncthreads();
       }
 
-      float s[1][kPieces][4] = {};  // of one group of rows
-      multiply<kOwnsKeys>(scores, shared, far, stage, has_near, has_far, lane, s);
-      [[maybe_unused]] float by_feature[kPieces][4];
-      if constexpr (Scores::kAddsRowBias)
-        add_row_bias<kOwnsKeys, S>(scores, shared.rows[kOwnsKeys ? stage : 0], lane, s, by_feature);
-      [[maybe_unused]] float dp[1][kPieces][4] = {};  // dot products of dout and v
-      if constexpr (kMakesDx)
-        multiply_by_rows<kOwnsKeys, D>(
-            dp, [&](int, int k) { return load_left(shared.own_y, lane.first, k); },
-            shared.loop_y[stage], 0);
+      // Warps all of whose pairs are hidden have nothing to add, but wait with the others.
+      bool sees = true;
+      if constexpr (kIsPlain)
+        sees = kOwnsKeys ? scores.start_part(0, kLoop, lane.first, S::kPartRows)
+                         : scores.start_part(lane.first, S::kPartRows, 0, kLoop);
       [[maybe_unused]] TableParts<S> parts;
-      take_gradients<kOwn, kMakesDx, kMade>(p, args, scores, shared.rows[kOwnsKeys ? stage : 0],
-                                            query, key, lane, has_copies, by_feature, s[0], dp[0],
-                                            parts, segments);
+      if (sees) {
+        float s[kGroups][kPieces][4] = {};
+        multiply<kOwnsKeys, D>(scores, own_x, shared, far, stage, has_near, has_far, lane, s);
+        const auto& rows = shared.rows[kOwnsKeys ? stage : 0];
+        [[maybe_unused]] float by_feature[kGroups][kPieces][4];
+        if constexpr (Scores::kAddsRowBias)
+          add_row_bias<kOwnsKeys, S>(scores, rows, lane, s, by_feature);
+        [[maybe_unused]] float dp[kGroups][kPieces][4] = {};  // dot products of dout and v
+        if constexpr (kMakesDx) multiply_by_rows<kOwnsKeys, D>(dp, own_y, shared.loop_y[stage], 0);
+        Factors<T, kGroups, kPieces> weights, gradients;
+        take_gradients<kOwn, kMakesDx, kMade>(p, args, scores, rows, query, key, lane, has_copies,
+                                              by_feature, s, dp, weights, gradients, parts,
+                                              segments);
+        if constexpr (!kOwnsKeys && Scores::kAddsRowBias)
+          if (args.segments && lane.first_column == 0)
+            row_bias_sums.add_part(s, scores, lane.column);
+        // The matrix instructions need the lanes together; general scores go ways of their own.
+        if constexpr (Scores::kIsGeneral) __syncwarp();
+        if constexpr (kMakesTables) TableSums::put(parts, args.tables, tables);
+        if constexpr (kMakesDv)
+          if (args.dv)
+            add_weighted_rows<S::kColumns>(dv, weights, shared.loop_y[stage], lane.first_column);
+        if constexpr (kMakesDx) {
+          if (Scores::kIsGeneral && args.is_far)
+            add_weighted_rows<S::kColumns>(dx, gradients, far.loop, lane.first_column);
+          else
+            add_weighted_rows<S::kColumns>(dx, gradients, shared.loop_x[stage], lane.first_column);
+        }
+      } else if constexpr (kMakesTables) {
+        TableSums::put(parts, args.tables, tables);
+      }
       if constexpr (kMakesTables) {
         dtables.add(parts, p.first_position() + query - key, args.tables, p.n_key, tables);
       } else if (!kOwnsKeys && Scores::kIsGeneral && args.segments) {
         __syncthreads();
         walk.add_tile(segments, p.first_position() + query - key);
-      }
-      if constexpr (!kOwnsKeys && Scores::kAddsRowBias)
-        if (args.segments && lane.first_column == 0)
-          row_bias_sums.add_part(s[0], scores, lane.column);
-      // The matrix instructions need the lanes together; general scores go ways of their own.
-      if constexpr (Scores::kIsGeneral) __syncwarp();
-
-      if constexpr (kMakesDv)
-        if (args.dv) add_weighted_rows<S::kColumns>(dv, s, shared.loop_y[stage], lane.first_column);
-      if constexpr (kMakesDx) {
-        if (Scores::kIsGeneral && args.is_far)
-          add_weighted_rows<S::kColumns>(dx, dp, far.loop, lane.first_column);
-        else
-          add_weighted_rows<S::kColumns>(dx, dp, shared.loop_x[stage], lane.first_column);
       }
     }
 
@@ -164,7 +198,8 @@ __global__ void __launch_bounds__(kBlock, kBlocks<D, Scores>)
         dtables.finish(p.first_position() + walked.at(walked.count() - 1) * kLoop - own,
                        args.tables, p.n_key);
     }
-    if (!kOwnsKeys && Scores::kIsGeneral && args.segments) walk.finish();
+    if (!kOwnsKeys && Scores::kIsGeneral && args.segments)
+      walk.finish(args.segments, p.index_of(same_head()), own, p.n_query);
     if constexpr (!kOwnsKeys && Scores::kAddsRowBias)
       if (args.segments && lane.first_column == 0)
         row_bias_sums.finish(p.index_of(head), own, p.n_query);
@@ -173,15 +208,19 @@ __global__ void __launch_bounds__(kBlock, kBlocks<D, Scores>)
       wait_for_copies();
       __syncthreads();
     }
-    if constexpr (kMakesDx)
-      put_sums<S::kColumns>(dx[0], 1, 1, shared.own_x, lane.first, lane.first_column);
+    const auto put = [&](const auto& sums, auto& to) {
+#pragma unroll
+      for (int g = 0; g < kGroups; ++g)
+        put_sums<S::kColumns>(sums[g], 1, 1, to, lane.first + g * kWarpRows, lane.first_column);
+    };
+    if constexpr (kMakesDx) put(dx, shared.own_x);
     if constexpr (kMakesDv)
-      if (args.dv) put_sums<S::kColumns>(dv[0], 1, 1, shared.own_y, lane.first, lane.first_column);
+      if (args.dv) put(dv, shared.own_y);
     __syncwarp();
-    const Head stored{computed_anew(head.batch), h};
+    const Head stored = same_head();
     const auto rows_to = [&](T* to) { return p.rows(to, p.rows_of(stored, n_own), own); };
     const auto store = [&](const auto& sums, T* to) {
-      store_warp_rows<S::kColumns>(sums, lane.first, lane.first_column, rows_to(to));
+      store_warp_rows<S::kPartRows, S::kColumns>(sums, lane.first, lane.first_column, rows_to(to));
     };
     if constexpr (kMakesDx) {
       if (args.turned_by.half == 0) {
@@ -206,17 +245,19 @@ void run_backward(Cuda device, const Problem<T>& p, const BackwardArguments<T>& 
   dispatch_head_dim(p.head_dim, [&](auto size) {
     const dim3 grid(static_cast<unsigned>(args.n_slot), static_cast<unsigned>(p.n_head));
     constexpr bool kOwnsKeys = kOwn == Side::keys;
-    static_assert(shared_bytes<kOwn, T, size(), Scores>({false, kOwnsKeys, !kOwnsKeys}) <=
-                  (sizeof(T) * size() <= 512 ? kSmallShared : kLargeShared));
-    static_assert(shared_bytes<kOwn, T, size(), Scores>({true, kOwnsKeys, !kOwnsKeys}) <=
-                  kLargeShared);
     const auto pass = [&](auto sums) {
       const bool has_tables = sums() != Sums::dv && args.tables.any();
-      const BackwardParts parts{p.far_q != nullptr, has_tables,
-                                Scores::kIsGeneral && args.segments};
-      const auto run = [&](auto tables) {
-        launch(attention_backward_kernel<kOwn, sums(), tables(), T, size(), Scores>, grid, kBlock,
-               shared_bytes<kOwn, T, size(), Scores>(parts), stream_of(device), p, args);
+      const auto run = [&](auto made) {
+        using S = BackwardSizes<T, size(), Scores, made()>;
+        constexpr int kDiagonals = made() == Tables::none ? 0 : TableGradients<S, made()>::kRegions;
+        constexpr auto bytes = &shared_bytes<kOwn, T, size(), Scores, S>;
+        static_assert(bytes({false, kDiagonals, !kOwnsKeys}) <=
+                      (sizeof(T) * size() <= 512 ? kSmallShared : kLargeShared));
+        static_assert(bytes({true, kDiagonals, !kOwnsKeys}) <= kLargeShared);
+        launch(attention_backward_kernel<kOwn, sums(), made(), T, size(), Scores>, grid, kBlock,
+               bytes({p.far_q != nullptr, has_tables ? kDiagonals : 0,
+                      Scores::kIsGeneral && args.segments}),
+               stream_of(device), p, args);
       };
       if constexpr (!kOwnsKeys || sums() == Sums::dv)
         run(Made<Tables::none>());
@@ -226,12 +267,12 @@ void run_backward(Cuda device, const Problem<T>& p, const BackwardArguments<T>& 
         run(Made<Tables::feature>());
       else if (!has_tables)
         run(Made<Tables::none>());
-      else if (args.tables.bias && args.tables.weight)
+      else if (p.bias && p.weight)
         run(Made<Tables::both>());
-      else if (args.tables.bias && !p.weight)
+      else if (p.bias)
         run(Made<Tables::bias>());
       else
-        run(Made<Tables::unknown>());
+        run(Made<Tables::weight>());
     };
     if constexpr (kIsSplit<kOwn, T, size(), Scores>) {
       if (args.dv) pass(std::integral_constant<Sums, Sums::dv>());

@@ -35,16 +35,28 @@ struct BackwardArguments {
   SegmentSums segments = {};
 };
 
-template <class T, int D>
+/// Groups of rows of a warp: two where a thread has the registers.
+template <int D, class Scores>
+inline constexpr int kBackwardGroups = !Scores::kIsGeneral && !Scores::kDrops && D <= 64 ? 2 : 1;
+
+/// Rows of the tiles: the block's own ones and those that it walks, in a kernel that makes the
+/// gradients of these tables.
+template <class T, int D, class Scores, Tables kMade = Tables::none>
+struct BackwardSizes : WarpSizes<D, kBackwardGroups<D, Scores>> {
+  static constexpr bool kIsShort = kRowBytes<T, D> > 256 || (Scores::kIsGeneral && D >= 128) ||
+                                   (kBackwardGroups<D, Scores> > 1 && D == 64 &&
+                                    (has_weight(kMade) || kMade == Tables::feature));
+  static constexpr int kLoop = kIsShort ? 16 : 32;
+};
+
+template <class T, int D, class S>
 struct BackwardFar {
-  using S = Sizes<T, D, true>;
   Tile<T, D, S::kOwn> own;
   Tile<T, D, S::kLoop> loop;
 };
 
-template <Side kOwn, class T, int D, class Scores>
+template <Side kOwn, class T, int D, class Scores, class S>
 struct BackwardShared {
-  using S = Sizes<T, D, Scores::kIsGeneral>;
   static constexpr int kStages = Scores::kIsGeneral ? 1 : 2;  // while one is read, one is loaded
   Tile<T, D, S::kOwn> own_x, own_y;                           // k and v, or q and dout
   Tile<T, D, S::kLoop> loop_x[kStages], loop_y[kStages];      // q and dout, or k and v
@@ -54,14 +66,16 @@ struct BackwardShared {
 
 /// Dynamic shared memory: BackwardShared, then what is needed of these, in this order.
 struct BackwardParts {
-  bool has_far, has_tables, has_segments;
+  bool has_far;
+  int n_diagonals;  ///< DiagonalShared
+  bool has_segments;
 };
-template <Side kOwn, class T, int D, class Scores>
+template <Side kOwn, class T, int D, class Scores, class S>
 FARFIELD_HD constexpr size_t shared_bytes(const BackwardParts& parts) {
-  return sizeof(BackwardShared<kOwn, T, D, Scores>) +
-         (parts.has_far ? sizeof(BackwardFar<T, D>) : 0) +
-         (parts.has_tables ? sizeof(DiagonalShared<Sizes<T, D, Scores::kIsGeneral>>) : 0) +
-         (parts.has_segments ? sizeof(SegmentShared<Sizes<T, D, Scores::kIsGeneral>>) : 0);
+  return sizeof(BackwardShared<kOwn, T, D, Scores, S>) +
+         (parts.has_far ? sizeof(BackwardFar<T, D, S>) : 0) +
+         parts.n_diagonals * sizeof(DiagonalShared<S>) +
+         (parts.has_segments ? sizeof(SegmentShared<S>) : 0);
 }
 
 /// Rows of queries, by all threads.
@@ -82,42 +96,40 @@ struct Lane {
 };
 
 /// s: dot products of q and k, of far pairs those of their copies.
-template <bool kOwnsKeys, class T, int D, class Scores, int kPieces>
-__device__ void multiply(
-    const Scores& scores,
-    BackwardShared<kOwnsKeys ? Side::keys : Side::queries, T, D, Scores>& shared,
-    BackwardFar<T, D>& far, int stage, bool has_near, bool has_far, const Lane& lane,
-    float (&s)[1][kPieces][4]) {
-  if (has_near)
-    multiply_by_rows<kOwnsKeys, D>(
-        s, [&](int, int k) { return load_left(shared.own_x, lane.first, k); }, shared.loop_x[stage],
-        0);
+template <bool kOwnsKeys, int D, class Scores, class Own, class Shared, class Far, int kGroups,
+          int kPieces>
+__device__ void multiply(const Scores& scores, const Own& own, const Shared& shared, const Far& far,
+                         int stage, bool has_near, bool has_far, const Lane& lane,
+                         float (&s)[kGroups][kPieces][4]) {
+  if (has_near) multiply_by_rows<kOwnsKeys, D>(s, own, shared.loop_x[stage], 0);
   if constexpr (Scores::kIsGeneral)
     if (has_far) {
       float other[1][kPieces][4] = {};
-      multiply_by_rows<kOwnsKeys, D>(
-          other, [&](int, int k) { return load_left(far.own, lane.first, k); }, far.loop, 0);
+      multiply_by_rows<kOwnsKeys, D>(other, own_factors<false, 1>(far.own, lane.first), far.loop,
+                                     0);
       take_far<kOwnsKeys>(scores, s[0], other[0], lane.row, lane.column);
     }
 }
 
 /// s: dot products to scores of RowBiasScores, and by_feature: what of a score's gradient is that
 /// of the feature.
-template <bool kOwnsKeys, class S, class Scores, int kRows, int kPieces>
+template <bool kOwnsKeys, class S, class Scores, int kRows, int kGroups, int kPieces>
 __device__ void add_row_bias(Scores& scores, const Row (&rows)[kRows], const Lane& lane,
-                             float (&s)[1][kPieces][4], float (&by_feature)[kPieces][4]) {
+                             float (&s)[kGroups][kPieces][4],
+                             float (&by_feature)[kGroups][kPieces][4]) {
   const int in_warp = static_cast<int>(threadIdx.x) % kWarp;
   const float factor[1] = {
-      rows[kOwnsKeys ? in_warp % S::kLoop : lane.first + in_warp % kWarpRows].row_factor()};
-  scores.template start_part<kOwnsKeys, kPieces>(lane.first, kWarpRows,
-                                                 RowFactors::of_warp(factor));
+      rows[kOwnsKeys ? in_warp % S::kLoop : lane.first + in_warp % S::kPartRows].row_factor()};
+  scores.template start_segments<kOwnsKeys, kPieces>(lane.first, S::kPartRows,
+                                                     RowFactors::of_warp(factor));
   scores.template add_row_bias<kOwnsKeys>(
       s, lane.row, lane.column,
-      [&](int, int n, int x) {
-        const Row& row = rows[kOwnsKeys ? lane.column + 8 * n + x % 2 : lane.row + x / 2 * 8];
+      [&](int g, int n, int x) {
+        const Row& row =
+            rows[kOwnsKeys ? lane.column + 8 * n + x % 2 : lane.row + g * kWarpRows + x / 2 * 8];
         return QueryFactors{row.factor, row.row_factor()};
       },
-      [&](int, int n, int x, float by) { by_feature[n][x] = by; });
+      [&](int g, int n, int x, float by) { by_feature[g][n][x] = by; });
 }
 
 /// s: scores to probabilities; dp: to gradients of the dot products, and with them what the tables
@@ -125,75 +137,102 @@ __device__ void add_row_bias(Scores& scores, const Row (&rows)[kRows], const Lan
 /// holds scores already, and by_feature is that of add_row_bias(); over queries s becomes the
 /// gradients of the scores, for WarpSegmentSums.
 template <Side kOwn, bool kMakesDx, Tables kMade, class T, class Scores, class S, int kRows,
-          int kPieces>
+          int kGroups, int kPieces>
 __device__ void take_gradients(const Problem<T>& p, const BackwardArguments<T>& args,
                                Scores& scores, const Row (&rows)[kRows], int query, int key,
                                const Lane& lane, bool has_copies,
-                               [[maybe_unused]] const float (&by_feature)[kPieces][4],
-                               float (&s)[kPieces][4], [[maybe_unused]] float (&dp)[kPieces][4],
+                               [[maybe_unused]] const float (&by_feature)[kGroups][kPieces][4],
+                               float (&s)[kGroups][kPieces][4],
+                               [[maybe_unused]] float (&dp)[kGroups][kPieces][4],
+                               Factors<T, kGroups, kPieces>& weights,
+                               [[maybe_unused]] Factors<T, kGroups, kPieces>& gradients,
                                [[maybe_unused]] TableParts<S>& parts, SegmentShared<S>& segments) {
   constexpr bool kOwnsKeys = kOwn == Side::keys, kMakesTables = kMade != Tables::none;
   constexpr Tables kRead = kMakesTables ? kMade : Tables::asked;
   scores.template for_tile<kRead>([&](auto&& score_of) {
-    // Pieces whose pairs go side by side, as far as registers hold what they need.
+    // Pairs go diagonal by diagonal (DiagonalParts): those of one share what tables have of their
+    // distance, and their sum. So many of them side by side as registers hold what they need.
     using ScoreOf = std::remove_cvref_t<decltype(score_of)>;
+    constexpr int kHalves = 2 * kGroups, kDiagonals = kPieces + kHalves - 1;
     constexpr int kAtOnce = Scores::kIsGeneral ? 1
-                            : !kOwnsKeys       ? kPieces
+                            : !kOwnsKeys       ? kDiagonals
                             : ScoreOf::kIsLean ? 2
                                                : 1;
+    constexpr int kParts = kAtOnce * kHalves;
 #pragma unroll
-    for (int first = 0; first < kPieces; first += kAtOnce) {
-      // f(n, x, its piece, its query and key in the tile) for element x of piece n of these.
+    for (int first = 0; first < kDiagonals; first += kAtOnce) {
+      // f(part, x, group, piece) for the pairs of these, element x of a piece.
       const auto for_pairs = [&](auto&& f) {
 #pragma unroll
-        for (int n = 0; n < kAtOnce; ++n)
+        for (int part = 0; part < kParts; ++part) {
+          const int half = part % kHalves, diagonal = first + part / kHalves;
+          const int piece = diagonal + half - (kHalves - 1);
+          if (diagonal >= kDiagonals || piece < 0 || piece >= kPieces) continue;
 #pragma unroll
-          for (int x = 0; x < 4; ++x) {
-            const int r = lane.row + x / 2 * 8, c = lane.column + 8 * (first + n) + x % 2;
-            f(n, x, first + n, kOwnsKeys ? c : r, kOwnsKeys ? r : c);
-          }
+          for (int b = 0; b < 2; ++b) f(part, half % 2 * 2 + b, half / 2, piece);
+        }
       };
-      Score score[kAtOnce][4];
-      float p_of[1][kAtOnce][4];
-      for_pairs([&](int n, int x, int piece, int i, int j) {
+      // Its row and column from this lane's first ones on.
+      const auto row_of = [](int group, int x) { return group * kWarpRows + x / 2 * 8; };
+      const auto column_of = [](int piece, int x) { return 8 * piece + x % 2; };
+      const auto query_of = [&](int group, int piece, int x) {
+        return kOwnsKeys ? lane.column + column_of(piece, x) : lane.row + row_of(group, x);
+      };
+      const auto key_of = [&](int group, int piece, int x) {
+        return kOwnsKeys ? lane.row + row_of(group, x) : lane.column + column_of(piece, x);
+      };
+      Score score[kParts][2];
+      float p_of[kParts][2];
+      for_pairs([&](int part, int x, int group, int piece) {
+        const int i = query_of(group, piece, x), j = key_of(group, piece, x);
         const Row of_query = rows[i];
-        score[n][x] = score_of(s[piece][x], of_query.factor, i, j);
-        p_of[0][n][x] =
-            probability<Scores>(p, score[n][x].value, of_query.shift, of_query.threshold);
+        score[part][x % 2] = score_of(s[group][piece][x], of_query.factor, i, j);
+        p_of[part][x % 2] =
+            probability<Scores>(p, score[part][x % 2].value, of_query.shift, of_query.threshold);
       });
       if constexpr (!Scores::kIsGeneral)
-        scores.template hide<kOwnsKeys>(p_of, lane.row, lane.column + 8 * first, 0);
-      for_pairs([&](int n, int x, int piece, int i, int j) {
+        scores.template hide<kOwnsKeys>(lane.row, lane.column, 0, [&](auto&& hide) {
+          for_pairs([&](int part, int x, int group, int piece) {
+            hide(p_of[part][x % 2], row_of(group, x), column_of(piece, x));
+          });
+        });
+      for_pairs([&](int part, int x, int group, int piece) {
+        const int i = query_of(group, piece, x);
+        [[maybe_unused]] const int j = key_of(group, piece, x);
         [[maybe_unused]] const Row of_query = rows[i];
-        s[piece][x] = p_of[0][n][x];
-        [[maybe_unused]] float& dot = dp[piece][x];
+        float& of_pair = s[group][piece][x];
+        of_pair = p_of[part][x % 2];
+        [[maybe_unused]] float& dot = dp[group][piece][x];
         if constexpr (Scores::kDrops) {
           const float kept = scores.kept(i, j);
-          s[piece][x] *= kept;
+          of_pair *= kept;
           if constexpr (kMakesDx) dot *= kept;
         }
+        if (x % 2 == 1) weights.set_pair(group, piece, x, s[group][piece][x - 1], of_pair);
         if constexpr (kMakesDx) {
           const float ds =
-              score_gradient<Scores>(p, score[n][x].value, p_of[0][n][x], dot, of_query);
-          dot = ds * score[n][x].weight * of_query.factor;
+              score_gradient<Scores>(p, score[part][x % 2].value, p_of[part][x % 2], dot, of_query);
+          dot = ds * score[part][x % 2].weight * of_query.factor;
           if constexpr (kMakesTables) {
-            if (has<kMade, Tables::bias>(args.tables.bias)) parts.bias.add(piece, x, ds);
+            if (has<kMade, Tables::bias>(args.tables.bias)) parts.bias.add(group, piece, x, ds);
             if (has<kMade, Tables::weight>(args.tables.weight))
-              parts.weight.add_product(piece, x, ds, score[n][x].content);
+              parts.weight.add_product(group, piece, x, ds, score[part][x % 2].content);
           }
           if constexpr (Scores::kAddsRowBias && kMakesTables)
-            if (args.tables.feature) parts.feature.add_product(piece, x, ds, by_feature[piece][x]);
-          if constexpr (Scores::kAddsRowBias && !kOwnsKeys) s[piece][x] = ds;
+            if (args.tables.feature)
+              parts.feature.add_product(group, piece, x, ds, by_feature[group][piece][x]);
+          if constexpr (Scores::kAddsRowBias && !kOwnsKeys) of_pair = ds;
           if constexpr (Scores::kIsGeneral) {
             if (has_copies && scores.is_far(i, j) != args.is_far) dot = 0;
             if constexpr (kOwnsKeys) {
               if (args.tables.feature && p.sees(query + i, key + j))
-                parts.feature.add_product(piece, x, ds,
+                parts.feature.add_product(group, piece, x, ds,
                                           scores.slope(i, j) * p.row_bias.row_factor[query + i]);
             } else if (args.segments && lane.first_column == 0) {
               segments.ds[i][j] = ds;
             }
           }
+          if (x % 2 == 1) gradients.set_pair(group, piece, x, dp[group][piece][x - 1], dot);
         }
       });
     }

@@ -1,5 +1,5 @@
 #pragma once
-// The forward pass: a block owns kQueries queries (Sizes) of one head and walks the tiles of keys
+// The forward pass: a block owns a tile of queries of one head and walks the tiles of keys
 // that they see, with the softmax by blocks of FlashAttention (Dao et al. 2022, arXiv:2205.14135).
 
 #include "engine/cuda/attention_normalizer.cuh"
@@ -14,14 +14,20 @@ struct ForwardOutputs {
   float *lse, *threshold, *sum;
 };
 
+/// Rows of the tiles: a block's own queries and the keys that it walks.
+template <class T, int D, class Scores>
+struct ForwardSizes : WarpSizes<D, !Scores::kIsGeneral && D <= 64 ? 2 : 1> {
+  static constexpr int kLoop = kRowBytes<T, D> <= 256 ? 64 : kRowBytes<T, D> <= 512 ? 32 : 16;
+};
+
 template <class T, int D, class Scores>
 struct ForwardShared {
   static constexpr int kStages = Scores::kIsGeneral ? 1 : 2;  // while one is read, one is loaded
-  using S = Sizes<T, D, Scores::kIsGeneral>;
-  static_assert(S::kQueries <= 2 * kTile && S::kKeys <= kTile, "what the tables of a tile reach");
-  using Queries = Tile<T, D, S::kQueries>;
+  using S = ForwardSizes<T, D, Scores>;
+  static_assert(S::kOwn + S::kLoop <= 3 * kTile, "distances of which a tile has tables");
+  using Queries = Tile<T, D, S::kOwn>;
   struct Stage {
-    Tile<T, D, S::kKeys> k, v;
+    Tile<T, D, S::kLoop> k, v;
   };
   // The block's queries, and later its sums for them, take the place of the second stage, if there
   // is one: they are in registers before it is loaded, and complete when all has been read.
@@ -52,9 +58,9 @@ __device__ inline float row_sum(float x) {
 template <class T, int D, class Scores>
 class ForwardRows {
  public:
-  using S = Sizes<T, D, Scores::kIsGeneral>;
+  using S = ForwardSizes<T, D, Scores>;
   static constexpr int kGroups = S::kGroups, kRows = 2 * kGroups;  // of a lane
-  static constexpr int kPieces = S::kKeys / 8;
+  static constexpr int kPieces = S::kLoop / 8;
   using Pieces = float[kGroups][kPieces][4];
 
   __device__ ForwardRows(const Problem<T>& p, int query) : p_(p) {
@@ -76,9 +82,9 @@ class ForwardRows {
   /// The first of the warp's rows. Of the last tiles of keys the later half of a block's rows sees
   /// more; in half of the blocks other warps have it, since a scheduler has the same warps of all.
   __device__ static int first() {
-    const int first = S::first_row() * kGroups;
+    const int first = S::first_row();
     if constexpr (kGroups == 1) return first;
-    return first ^ (static_cast<int>(blockIdx.x) / 4 % 2 * (S::kQueries / 2));
+    return first ^ (static_cast<int>(blockIdx.x) / 4 % 2 * (S::kOwn / 2));
   }
   /// The first row and column of the block's tiles that this lane holds.
   __device__ int row() const { return row_; }
@@ -101,8 +107,8 @@ class ForwardRows {
     if constexpr (Scores::kIsGeneral) {
       scores.template for_tile<Tables::asked>(take);
     } else if constexpr (Scores::kAddsRowBias) {
-      scores.template start_part<false, kPieces>(first(), kGroups * kWarpRows,
-                                                 RowFactors::of_warp(row_factor_));
+      scores.template start_segments<false, kPieces>(first(), S::kPartRows,
+                                                     RowFactors::of_warp(row_factor_));
       scores.template add_row_bias<false>(
           s, row_, column(),
           [this](int g, int, int x) {
@@ -113,7 +119,15 @@ class ForwardRows {
     } else {
       scores.template for_tile<Tables::asked>(take);
     }
-    if constexpr (!Scores::kIsGeneral) scores.template hide<false>(s, row_, column(), -kInfinity);
+    if constexpr (!Scores::kIsGeneral)
+      scores.template hide<false>(row_, column(), -kInfinity, [&](auto&& hide) {
+#pragma unroll
+        for (int g = 0; g < kGroups; ++g)
+#pragma unroll
+          for (int n = 0; n < kPieces; ++n)
+#pragma unroll
+            for (int i = 0; i < 4; ++i) hide(s[g][n][i], g * kWarpRows + i / 2 * 8, 8 * n + i % 2);
+      });
 #pragma unroll
     for (int r = 0; r < kRows; ++r) {
       largest[r] = max_[r];
@@ -177,14 +191,22 @@ class ForwardRows {
               scores.kept(row_ + 16 * g + i / 2 * 8, 8 * n + column() + i % 2);
   }
 
-  __device__ void add_values(const Pieces& probabilities, const Tile<T, D, S::kKeys>& values) {
+  __device__ void add_values(const Pieces& probabilities, const Tile<T, D, S::kLoop>& values) {
+    Factors<T, kGroups, kPieces> weights;
+#pragma unroll
+    for (int g = 0; g < kGroups; ++g)
+#pragma unroll
+      for (int n = 0; n < kPieces; ++n)
+#pragma unroll
+        for (int i = 1; i < 4; i += 2)
+          weights.set_pair(g, n, i, probabilities[g][n][i - 1], probabilities[g][n][i]);
     // With dropout there are no registers for it.
-    add_weighted_rows<S::kColumns, !Scores::kDrops>(out_, probabilities, values, S::first_column());
+    add_weighted_rows<S::kColumns, !Scores::kDrops>(out_, weights, values, S::first_column());
   }
 
   /// Through the warp's rows of a tile that nobody else uses.
   __device__ void store(const ForwardOutputs<T>& to, const Head& head, int first_query,
-                        Tile<T, D, S::kQueries>& tile) {
+                        Tile<T, D, S::kOwn>& tile) {
     const int first_column = S::first_column();
     float by[kRows];
 #pragma unroll
@@ -204,10 +226,8 @@ class ForwardRows {
       put_sums<S::kColumns>(out_[g], by[2 * g], by[2 * g + 1], tile, first() + g * kWarpRows,
                             first_column);
     __syncwarp();
-#pragma unroll
-    for (int g = 0; g < kGroups; ++g)
-      store_warp_rows<S::kColumns>(tile, first() + g * kWarpRows, first_column,
-                                   p_.rows(to.out, p_.token_rows_of(head), first_query));
+    store_warp_rows<S::kPartRows, S::kColumns>(
+        tile, first(), first_column, p_.rows(to.out, p_.token_rows_of(head), first_query));
   }
 
  private:
@@ -221,32 +241,32 @@ class ForwardRows {
 /// As kBlocks, in the forward pass: two groups of rows take more registers, and save enough work.
 template <class T, int D, class Scores>
 inline constexpr int kForwardBlocks =
-    Sizes<T, D, Scores::kIsGeneral>::kGroups > 1 ? 2 : kBlocks<D, Scores>;
+    ForwardSizes<T, D, Scores>::kGroups > 1 ? 2 : kBlocks<D, Scores>;
 
 template <class T, int D, class Scores>
 __global__ void __launch_bounds__(kBlock, kForwardBlocks<T, D, Scores>)
     attention_forward_kernel(Problem<T> p, ForwardOutputs<T> to) {
   auto& shared = *dynamic_shared<ForwardShared<T, D, Scores>>();
-  using S = Sizes<T, D, Scores::kIsGeneral>;
-  const int n_tiles = (p.n_query + S::kQueries - 1) / S::kQueries;
+  using S = ForwardSizes<T, D, Scores>;
+  const int n_tiles = (p.n_query + S::kOwn - 1) / S::kOwn;
   const auto block = static_cast<int>(blockIdx.x);
   // The longest rows first: what is left for the end is short.
   const Head head = p.head_at(block % p.heads());
-  const int query = (n_tiles - 1 - block / p.heads()) * S::kQueries;
+  const int query = (n_tiles - 1 - block / p.heads()) * S::kOwn;
 
   using WarpRows = ForwardRows<T, D, Scores>;
   constexpr int kGroups = WarpRows::kGroups;
   constexpr bool kIsPlain = !Scores::kIsGeneral;
   const HeadRows queries = p.rows_of(head, p.n_query), keys = p.rows_of(head, p.n_key);
   Scores scores(p, head);
-  const TileList tiles = p.template key_tiles<S::kQueries, S::kKeys>(query);
+  const TileList tiles = p.template key_tiles<S::kOwn, S::kLoop>(query);
   constexpr bool kHasLoader = kIsPlain && !Scores::kDrops;  // which have no registers for it
   const Rows<const T> all_k = p.rows(p.k, keys, 0), all_v = p.rows(p.v, keys, 0);
   [[maybe_unused]] const TileLoader<T, D> loader(all_k, all_v);
   const auto load_keys = [&](int t, int stage) {
-    const int key = tiles.at(t) * S::kKeys;
+    const int key = tiles.at(t) * S::kLoop;
     auto& tiles_of_stage = shared.stages[stage];
-    scores.load(shared.scores[stage], query, S::kQueries, key, S::kKeys);
+    scores.load(shared.scores[stage], query, S::kOwn, key, S::kLoop);
     if (kHasLoader && all_k.is_aligned && all_v.is_aligned) {
       const int stride = p.row_step * p.head_dim;
       loader.load(tiles_of_stage.k, stride, tiles_of_stage.v, stride, key);
@@ -256,18 +276,12 @@ __global__ void __launch_bounds__(kBlock, kForwardBlocks<T, D, Scores>)
     }
   };
   load_tile<kIsPlain>(shared.after.q, p.rows(p.q, queries, query));
-  const auto load_queries = [&](const auto& tile, int g, int k) {
-    return load_left(tile, WarpRows::first() + g * kWarpRows, k);
-  };
-  [[maybe_unused]] Left<T> kept[kGroups][kIsPlain ? D / 16 : 1];
+  auto own = own_factors<kIsPlain, kGroups>(shared.after.q, WarpRows::first());
   if constexpr (kIsPlain) {
     load_keys(0, 0);
     wait_for_copies();
     __syncthreads();
-#pragma unroll
-    for (int g = 0; g < kGroups; ++g)
-#pragma unroll
-      for (int k = 0; k < D; k += 16) kept[g][k / 16] = load_queries(shared.after.q, g, k);
+    own.keep();
   } else if (p.far_q) {
     load_tile(shared.far_q, p.rows(p.far_q, queries, query));
   }
@@ -277,27 +291,25 @@ __global__ void __launch_bounds__(kBlock, kForwardBlocks<T, D, Scores>)
   // its own.
   for (int pass = p.is_clamped ? 0 : 1; pass < 2; ++pass)
     for (int t = 0; t < tiles.count(); ++t) {
-      const int key = tiles.at(t) * S::kKeys, stage = kIsPlain ? t % 2 : 0;
+      const int key = tiles.at(t) * S::kLoop, stage = kIsPlain ? t % 2 : 0;
       typename WarpRows::Pieces s = {};
-      scores.start_tile(shared.scores[stage], query, S::kQueries, key, S::kKeys);
+      scores.start_tile(shared.scores[stage], query, S::kOwn, key, S::kLoop);
       if constexpr (kIsPlain) {
         wait_for_copies();
         __syncthreads();  // this tile is there for all, and all have read what was before it
         if (t + 1 < tiles.count()) load_keys(t + 1, 1 - stage);
-        if (!scores.start_rows(WarpRows::first(), kGroups * kWarpRows, S::kKeys)) continue;
+        if (!scores.start_part(WarpRows::first(), S::kPartRows, 0, S::kLoop)) continue;
         if (query + WarpRows::first() >= p.n_query) continue;
-        multiply_by_rows<false, D>(
-            s, [&](int g, int k) { return kept[g][k / 16]; }, shared.stages[stage].k, 0);
+        multiply_by_rows<false, D>(s, own, shared.stages[stage].k, 0);
       } else {
         auto& k_tile = shared.stages[0].k;
         __syncthreads();  // all have read the tile before
-        scores.load(shared.scores[0], query, S::kQueries, key, S::kKeys);
+        scores.load(shared.scores[0], query, S::kOwn, key, S::kLoop);
         if (pass == 1) load_tile(shared.stages[0].v, p.rows(p.v, keys, key));
         if (scores.has_near()) {
           load_tile(k_tile, p.rows(p.k, keys, key));
           __syncthreads();
-          multiply_by_rows<false, D>(
-              s, [&](int g, int k) { return load_queries(shared.after.q, g, k); }, k_tile, 0);
+          multiply_by_rows<false, D>(s, own, k_tile, 0);
         }
         if (scores.has_far()) {
           typename WarpRows::Pieces far = {};
@@ -305,7 +317,7 @@ __global__ void __launch_bounds__(kBlock, kForwardBlocks<T, D, Scores>)
           load_tile(k_tile, p.rows(p.far_k, keys, key));
           __syncthreads();
           multiply_by_rows<false, D>(
-              far, [&](int g, int k) { return load_queries(shared.far_q, g, k); }, k_tile, 0);
+              far, own_factors<false, kGroups>(shared.far_q, WarpRows::first()), k_tile, 0);
           take_far<false>(scores, s[0], far[0], rows.row(), rows.column());
         }
       }
@@ -333,7 +345,7 @@ void run_forward(Cuda device, const Problem<T>& p, const ForwardOutputs<T>& to) 
     constexpr size_t kBytes = sizeof(Shared) - sizeof(Shared::far_q);
     static_assert(kBytes <= kSmallShared && sizeof(Shared) <= kLargeShared);
     const size_t bytes = p.far_q ? sizeof(Shared) : kBytes;
-    constexpr int kQueries = Shared::S::kQueries;
+    constexpr int kQueries = Shared::S::kOwn;
     const int64_t n_blocks =
         static_cast<int64_t>((p.n_query + kQueries - 1) / kQueries) * p.heads();
     launch(attention_forward_kernel<T, size(), Scores>, static_cast<unsigned>(n_blocks), kBlock,

@@ -11,9 +11,9 @@ inline constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 /// The score of a pair, and what its gradients need.
 struct Score {
-  float value;    ///< content * weight + bias; -inf for a hidden pair
-  float content;  ///< the scaled dot product
-  float weight;
+  float value = 0;    ///< content * weight + bias; -inf for a hidden pair
+  float content = 0;  ///< the scaled dot product
+  float weight = 1;
 };
 
 /// Which tables by distance there are, where that is known when a kernel is compiled. unknown:
@@ -47,41 +47,37 @@ class PlainTile {
  public:
   static constexpr bool kIsGeneral = false, kDrops = false;
   static constexpr float kShiftUnit = 1.44269504089f;  ///< log2(e)
-  /// Of what tables have by distance, the part that a tile reads: from kTile - 1 below the distance
-  /// of its first query and key on, at most 2 kTile queries by kTile keys.
+  /// Distances of a tile, at most, from that of its first query and last key on.
   static constexpr int kDistances = 3 * kTile;
 
   /// From now on, of this tile, n_query by n_key.
   __device__ void start_tile(int query, int n_query, int key, int n_key) {
     offset_ = p_.first_position() + query - key;
     open_sinks_ = p_.sinks - key;
-    start_rows(0, n_query, n_key);
+    start_part(0, n_query, 0, n_key);
   }
-  /// From now on, of n rows of the tile alone. Whether they see any of its keys.
-  __device__ bool start_rows(int first, int n, int n_key) {
-    const int lowest = offset_ + first - n_key + 1, highest = offset_ + first + n - 1;
+  /// From now on, of the pairs of n_query of its queries and n_key of its keys alone. Whether any
+  /// of these queries sees one of these keys.
+  __device__ bool start_part(int query, int n_query, int key, int n_key) {
+    const int distance = offset_ + query - key;
+    const int lowest = distance - (n_key - 1), highest = distance + n_query - 1;
     is_masked_ = lowest < 0 || (p_.window > 0 && highest >= p_.window);
-    return highest >= 0 && (p_.window == 0 || lowest < p_.window || open_sinks_ > 0);
+    return highest >= 0 && (p_.window == 0 || lowest < p_.window || open_sinks_ > key);
   }
-  /// s: what pairs have in this lane's rows from `row` on, 8 apart, and its columns from `column`
-  /// on, of queries by keys or of kKeysAreRows; that of hidden pairs becomes `hidden`. As a step of
-  /// its own it is the same whatever tables there are, and takes few registers.
-  template <bool kKeysAreRows, int kGroups, int kPieces>
-  __device__ void hide(float (&s)[kGroups][kPieces][4], int row, int column, float hidden) const {
+  /// What hidden pairs have becomes `hidden`, of queries by keys or of kKeysAreRows.
+  /// for_pairs(hide) calls hide(what a pair has, its row and column from `row` and `column` on) for
+  /// all of them, all or nothing. As a step of its own it is the same whatever tables there are,
+  /// and takes few registers.
+  template <bool kKeysAreRows, class F>
+  __device__ void hide(int row, int column, float hidden, const F& for_pairs) const {
     if (!is_masked_) return;
     const int query = kKeysAreRows ? column : row, key = kKeysAreRows ? row : column;
     const int distance = offset_ + query - key, sinks = open_sinks_ - key;
     const auto hide_if = [&](auto&& is_hidden) {
-#pragma unroll
-      for (int g = 0; g < kGroups; ++g)
-#pragma unroll
-        for (int n = 0; n < kPieces; ++n)
-#pragma unroll
-          for (int x = 0; x < 4; ++x) {
-            const int r = 16 * g + 8 * (x / 2), c = 8 * n + x % 2;
-            const int i = kKeysAreRows ? c : r, j = kKeysAreRows ? r : c;
-            if (is_hidden(j - i, j)) s[g][n][x] = hidden;
-          }
+      for_pairs([&](float& value, int r, int c) {
+        const int i = kKeysAreRows ? c : r, j = kKeysAreRows ? r : c;
+        if (is_hidden(j - i, j)) value = hidden;
+      });
     };
     hide_if([&](int back, int) { return distance < back; });
     if (p_.window > 0) {
@@ -98,17 +94,16 @@ class PlainTile {
  protected:
   __device__ explicit PlainTile(const Problem<T>& p) : p_(p) {}
 
-  /// f(x, d) for each x of kDistances that a tile of n_query queries reads, at distance d, by all
-  /// threads.
+  /// f(x, d) for each x of kDistances that a tile reads, at distance d, by all threads.
   template <class F>
-  __device__ void for_distances(int query, int n_query, int key, const F& f) const {
+  __device__ void for_distances(int query, int n_query, int key, int n_key, const F& f) const {
     static_assert(kBlock <= kDistances);
     const int thread = thread_read_anew();
 #pragma unroll
-    for (int first = 0; first < n_query + kTile - 1; first += kBlock) {
+    for (int first = 0; first < n_query + n_key - 1; first += kBlock) {
       const int x = first + thread;
       if (first + kBlock > kDistances && x >= kDistances) continue;
-      f(x, p_.first_position() + query - key - (kTile - 1) + x);
+      f(x, p_.first_position() + query - key - (n_key - 1) + x);
     }
   }
   const Problem<T>& p_;
@@ -131,9 +126,9 @@ class PlainScores : public PlainTile<T> {
       : PlainTile<T>(p), table_(int64_t{head.h} * p.n_entry) {}
 
   /// Begins to load what the tile of queries from `query` and keys from `key` on reads.
-  __device__ void load(Shared& shared, int query, int n_query, int key, int /*n_key*/) const {
+  __device__ void load(Shared& shared, int query, int n_query, int key, int n_key) const {
     if (!p_.bias && !p_.weight) return;
-    this->for_distances(query, n_query, key, [&](int x, int d) {
+    this->for_distances(query, n_query, key, n_key, [&](int x, int d) {
       const bool is_there = d >= 0 && d < p_.n_key;
       const int64_t at = table_ + d;  // read if it is there
       if (p_.bias) copy_async<4>(&shared.bias[x], p_.bias + at, is_there);
@@ -142,7 +137,8 @@ class PlainScores : public PlainTile<T> {
   }
   /// From now on, of this tile, n_query by n_key.
   __device__ void start_tile(const Shared& shared, int query, int n_query, int key, int n_key) {
-    shared_ = &shared;
+    bias_ = &shared.bias[n_key - 1];
+    weight_ = &shared.weight[n_key - 1];
     PlainTile<T>::start_tile(query, n_query, key, n_key);
   }
 
@@ -163,11 +159,10 @@ class PlainScores : public PlainTile<T> {
   /// Of query i and key j of the tile, from its dot product and Row::factor.
   template <Tables kTables>
   __device__ Score score(float dot, float factor, int i, int j) const {
-    const int x = i - j + kTile - 1;
-    const float bias = has<kTables, Tables::bias>(p_.bias) ? shared_->bias[x] : 0;
+    const float bias = has<kTables, Tables::bias>(p_.bias) ? bias_[i - j] : 0;
     Score score{std::fma(dot, factor, bias), dot * factor, 1};
     if (has<kTables, Tables::weight>(p_.weight)) {
-      score.weight = shared_->weight[x];
+      score.weight = weight_[i - j];
       score.value = std::fma(score.content, score.weight, bias);
     }
     return score;
@@ -176,7 +171,7 @@ class PlainScores : public PlainTile<T> {
  private:
   using PlainTile<T>::p_;
   int64_t table_;
-  const Shared* shared_ = nullptr;
+  const float *bias_ = nullptr, *weight_ = nullptr;  // of query 0 and key 0
 };
 
 }  // namespace farfield::attention_cuda

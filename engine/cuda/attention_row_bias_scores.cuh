@@ -54,28 +54,28 @@ class RowBiasScores : public PlainTile<T> {
 
   /// As PlainScores has it. Distances that do not exist have the feature of the nearest one, so
   /// that features do not fall there either.
-  __device__ void load(Shared& shared, int query, int n_query, int key, int /*n_key*/) const {
-    this->for_distances(query, n_query, key, [&](int x, int d) {
+  __device__ void load(Shared& shared, int query, int n_query, int key, int n_key) const {
+    this->for_distances(query, n_query, key, n_key, [&](int x, int d) {
       const int last = p_.n_key - 1;
       const int nearest = d < 0 ? 0 : d < last ? d : last;
       copy_async<4>(&shared.feature[x], p_.row_bias.feature + nearest, true);
     });
   }
   __device__ void start_tile(const Shared& shared, int query, int n_query, int key, int n_key) {
-    shared_ = &shared;
+    feature_ = &shared.feature[n_key - 1];
     PlainTile<T>::start_tile(query, n_query, key, n_key);
   }
   /// From now on, of a warp's part of the tile: n_row rows from `row` on, of queries by keys or of
   /// kKeysAreRows, in kPieces pieces of 8 columns. By all lanes of a warp.
   template <bool kKeysAreRows, int kPieces>
-  __device__ void start_part(int row, int n_row, const RowFactors& factors) {
+  __device__ void start_segments(int row, int n_row, const RowFactors& factors) {
     static_assert(2 * kPieces <= kWarp);
     // Lanes 2 n and 2 n + 1 look for the lowest and the highest segment of piece n.
     const int lane = static_cast<int>(threadIdx.x) % kWarp, column = lane / 2 % kPieces * 8;
     const bool is_highest = lane % 2 == 1;
     const int x = kKeysAreRows ? column - row + (is_highest ? 7 : 1 - n_row)
                                : row - column + (is_highest ? n_row - 1 : -7);
-    const float feature = shared_->feature[x + kTile - 1];  // below 0 it falls with the factor
+    const float feature = feature_[x];  // below 0 it falls with the factor
     const float a = feature * factors.least, b = feature * factors.greatest;
     const float argument = is_highest ? fmaxf(a, b) : fminf(a, b);
     segment_ = segment_ < 0 ? p_.row_bias.segment_of(argument)
@@ -96,7 +96,7 @@ class RowBiasScores : public PlainTile<T> {
   template <bool kKeysAreRows>
   __device__ float feature(int row, int column, int g, int n, int x) const {
     const int i = row - column + 16 * g + x / 2 * 8 - 8 * n - x % 2;
-    return shared_->feature[(kKeysAreRows ? -i : i) + kTile - 1];
+    return feature_[kKeysAreRows ? -i : i];
   }
   /// s: the part's dot products to scores, with factors(g, n, x) of a pair's query; keep(g, n, x,
   /// the derivative of the score by the feature). Pairs that are not seen count as well.
@@ -186,7 +186,7 @@ class RowBiasScores : public PlainTile<T> {
   }
 
   using PlainTile<T>::p_;
-  const Shared* shared_ = nullptr;
+  const float* feature_ = nullptr;  // of query 0 and key 0
   int first_line_;
   int segment_ = -1;  // that this lane found last; -1: none yet
   SegmentRange part_ = {};

@@ -28,15 +28,13 @@ template <class S>
 class SegmentWalk {
  public:
   __device__ SegmentWalk(const RowBiasTables& bias, const SegmentSums& to, const Head& head,
-                         int query, int n_query, int n_batch, int n_head)
+                         int query, int n_query, int n_batch)
       : bias_(bias), n_segment_(bias.n_segment()) {
     const int i = query + static_cast<int>(threadIdx.x);
     has_row_ = to.segments && static_cast<int>(threadIdx.x) < S::kOwn && i < n_query;
     if (!has_row_) return;
     const int64_t row = (static_cast<int64_t>(head.h) * n_batch + head.batch) * n_query + i;
     segments_ = to.segments + row * 2 * n_segment_;
-    row_factor_to_ =
-        to.row_factor + (static_cast<int64_t>(head.batch) * n_head + head.h) * n_query + i;
     slope_ = bias.slope + int64_t{head.h} * n_segment_;
     row_factor_ = bias.row_factor[i];
   }
@@ -57,10 +55,12 @@ class SegmentWalk {
       sum_row_factor_ += shared.ds[row][j] * slope_[segment] * bias_.feature[d];
     }
   }
-  __device__ void finish() {
+  /// head: as one of all sequences.
+  __device__ void finish(const SegmentSums& to, int head, int query, int n_query) {
     if (!has_row_) return;
     flush();
-    *row_factor_to_ = sum_row_factor_;
+    const int i = query + static_cast<int>(threadIdx.x);
+    to.row_factor[static_cast<int64_t>(head) * n_query + i] = sum_row_factor_;
   }
 
  private:
@@ -73,18 +73,19 @@ class SegmentWalk {
   const RowBiasTables& bias_;
   int n_segment_, segment_ = 0;
   bool has_row_ = false;
-  float *segments_ = nullptr, *row_factor_to_ = nullptr;
+  float* segments_ = nullptr;
   const float* slope_ = nullptr;
   float row_factor_ = 0, sum_ = 0, sum_x_ = 0, sum_row_factor_ = 0;
 };
 
-/// The same of a warp's 16 rows, beside RowBiasScores: each lane sums what it has of the pairs of
+/// The same of a warp's rows, beside RowBiasScores: each lane sums what it has of the pairs of
 /// two segments, which is where a part of a tile mostly lies. When a third one comes, the warp adds
 /// up the sums of that which was left first.
 template <class S>
 class WarpSegmentSums {
  public:
-  /// rows: of the block's own queries. row: the first one of this lane, which has row + 8 too.
+  /// rows: of the block's own queries. row: the first one of this lane, which has those 8 apart
+  /// from it too.
   __device__ WarpSegmentSums(const RowBiasTables& bias, const SegmentSums& to, const Row* rows,
                              int row)
       : bias_(bias), to_(to), rows_(rows), row_(row) {}
@@ -92,13 +93,20 @@ class WarpSegmentSums {
   /// ds: gradients of the scores of the warp's part of a tile, of which this lane has columns from
   /// `column` on. By all lanes of a warp.
   template <int kPieces, class Scores>
-  __device__ void add_part(const float (&ds)[kPieces][4], const Scores& scores, int column) {
-    const auto feature = [&](int n, int x) {
-      return scores.template feature<false>(row_, column, 0, n, x);
+  __device__ void add_part(const float (&ds)[S::kGroups][kPieces][4], const Scores& scores,
+                           int column) {
+    const auto feature = [&](int g, int n, int x) {
+      return scores.template feature<false>(row_, column, g, n, x);
+    };
+    // f(g, x) for the pairs of a piece.
+    const auto for_pairs = [](const auto& f) {
+#pragma unroll
+      for (int g = 0; g < S::kGroups; ++g)
+#pragma unroll
+        for (int x = 0; x < 4; ++x) f(g, x);
     };
     const auto add_piece = [&](int n) {
-#pragma unroll
-      for (int x = 0; x < 4; ++x) newer_.add(x / 2, ds[n][x], feature(n, x));
+      for_pairs([&](int g, int x) { newer_.add(2 * g + x / 2, ds[g][n][x], feature(g, n, x)); });
     };
     if (scores.of_part().is_one()) {
       take_segment(scores.of_part().lowest);
@@ -106,7 +114,9 @@ class WarpSegmentSums {
       for (int n = 0; n < kPieces; ++n) add_piece(n);
       return;
     }
-    const float factors[2] = {rows_[row_].row_factor(), rows_[row_ + 8].row_factor()};
+    float factors[kRows];
+#pragma unroll
+    for (int r = 0; r < kRows; ++r) factors[r] = rows_[row_ + 8 * r].row_factor();
 #pragma unroll
     for (int n = 0; n < kPieces; ++n) {
       const SegmentRange range = scores.of_piece(n);
@@ -121,12 +131,12 @@ class WarpSegmentSums {
         const float from = k == range.lowest ? -kInfinity : bias_.knots[k - 1];
         const bool is_highest = k == range.highest;
         const float end = is_highest ? kInfinity : bias_.knots[k];
-#pragma unroll
-        for (int x = 0; x < 4; ++x) {
-          const float argument = feature(n, x) * factors[x / 2];
+        for_pairs([&](int g, int x) {
+          const int r = 2 * g + x / 2;
+          const float argument = feature(g, n, x) * factors[r];
           const bool is_in = !(argument < from) && (is_highest || argument < end);
-          newer_.add(x / 2, is_in ? ds[n][x] : 0, feature(n, x));
-        }
+          newer_.add(r, is_in ? ds[g][n][x] : 0, feature(g, n, x));
+        });
       }
     }
   }
@@ -135,7 +145,7 @@ class WarpSegmentSums {
     flush(newer_);
     flush(older_);
 #pragma unroll
-    for (int r = 0; r < 2; ++r) {
+    for (int r = 0; r < kRows; ++r) {
       float sum = row_factor_[r];
       sum += __shfl_xor_sync(kAllLanes, sum, 1);
       sum += __shfl_xor_sync(kAllLanes, sum, 2);
@@ -146,10 +156,11 @@ class WarpSegmentSums {
   }
 
  private:
-  // What a lane sums of the pairs in a segment: dS of its two rows, and of each times the feature.
+  static constexpr int kRows = 2 * S::kGroups;  // of a lane
+  // What a lane sums of the pairs in a segment: dS of its rows, and of each times the feature.
   struct Sums {
     int segment = -1;  // none
-    float ds = 0, by_feature[2] = {};
+    float ds = 0, by_feature[kRows] = {};
 
     __device__ void add(int r, float x, float feature) {
       ds += x;
@@ -174,7 +185,7 @@ class WarpSegmentSums {
     const float slope = bias_.slope[h * bias_.n_segment() + sums.segment];
     float of_slope = 0;
 #pragma unroll
-    for (int r = 0; r < 2; ++r) {
+    for (int r = 0; r < kRows; ++r) {
       row_factor_[r] = std::fma(slope, sums.by_feature[r], row_factor_[r]);
       of_slope = std::fma(rows_[row_ + 8 * r].row_factor(), sums.by_feature[r], of_slope);
     }
@@ -196,7 +207,7 @@ class WarpSegmentSums {
   const Row* rows_;
   int row_;
   Sums newer_, older_;
-  float row_factor_[2] = {};
+  float row_factor_[kRows] = {};
 };
 
 }  // namespace farfield::attention_cuda

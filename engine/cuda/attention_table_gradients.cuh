@@ -20,36 +20,68 @@ struct TableParts {
   DiagonalParts<S> bias, weight, feature;
 };
 
-/// The sums of a block, each in its slice. kMade: which; unknown: those that have a slice, of
-/// features if kHasFeature; feature: of these, if they have one.
-template <class S, Tables kMade, bool kHasFeature>
+/// The sums of a block, each in its slice. kMade: those that it makes, each in shared memory of its
+/// own, which saves barriers; unknown: those that have a slice, one after the other in the same
+/// memory. Features may have no slice in any case.
+template <class S, Tables kMade>
 class TableGradients {
+  static constexpr bool kHasBias = kMade == Tables::bias || kMade == Tables::both;
+  static constexpr bool kHasWeight = kMade == Tables::weight || kMade == Tables::both;
+  static constexpr bool kHasFeature = kMade == Tables::feature;
+
  public:
+  static constexpr int kRegions = kHasBias && kHasWeight ? 2 : 1;
+  using Shared = DiagonalShared<S>[kRegions];
+
+  __device__ static void clear(Shared& shared) {
+    for (auto& of_table : shared) of_table.clear();
+  }
   __device__ void start() {
     bias_.start();
     weight_.start();
     feature_.start();
   }
-  /// A tile whose query 0 and key 0 are at distance `offset`, of n_key keys.
+  /// The parts of a tile, as soon as there are all, since they take registers. By all threads, when
+  /// all are done with the tile before.
+  __device__ static void put(const TableParts<S>& parts, const TableSlices& slices,
+                             Shared& shared) {
+    if constexpr (kHasBias) shared[0].put(parts.bias);
+    if constexpr (kHasWeight) shared[kRegions - 1].put(parts.weight);
+    if constexpr (kHasFeature)
+      if (slices.feature) shared[0].put(parts.feature);
+  }
+  /// Adds this tile, of n_key keys, its query 0 and key 0 at distance `offset`. By all threads.
   __device__ void add(const TableParts<S>& parts, int offset, const TableSlices& slices, int n_key,
-                      DiagonalShared<S>& shared) {
-    const bool has_bias = has<kMade, Tables::bias>(slices.bias);
-    const bool has_weight = has<kMade, Tables::weight>(slices.weight);
-    if (has_bias) bias_.add(parts.bias, offset, slice_of(slices.bias, n_key), shared);
-    if (has_weight) {
-      if (has_bias) __syncthreads();  // the parts have been read
-      weight_.add(parts.weight, offset, slice_of(slices.weight, n_key), shared);
-    }
-    if (kHasFeature && slices.feature) {
-      if (has_bias || has_weight) __syncthreads();
-      feature_.add(parts.feature, offset, slice_of(slices.feature, n_key), shared);
+                      Shared& shared) {
+    if constexpr (kMade == Tables::unknown) {
+      bool is_first = true;
+      const auto add_one = [&](DiagonalSums<S>& sums, const DiagonalParts<S>& own, float* slice) {
+        if (!slice) return;
+        if (!is_first) __syncthreads();  // the parts have been read
+        is_first = false;
+        shared[0].put(own);
+        __syncthreads();
+        sums.add(shared[0], offset, slice_of(slice, n_key));
+      };
+      add_one(bias_, parts.bias, slices.bias);
+      add_one(weight_, parts.weight, slices.weight);
+      add_one(feature_, parts.feature, slices.feature);
+    } else {
+      __syncthreads();
+      if constexpr (kHasBias) bias_.add(shared[0], offset, slice_of(slices.bias, n_key));
+      if constexpr (kHasWeight)
+        weight_.add(shared[kRegions - 1], offset, slice_of(slices.weight, n_key));
+      if constexpr (kHasFeature)
+        if (slices.feature) feature_.add(shared[0], offset, slice_of(slices.feature, n_key));
     }
   }
+  /// After the last tile of some keys, if there was one, with its offset.
   __device__ void finish(int offset, const TableSlices& slices, int n_key) const {
     if (has<kMade, Tables::bias>(slices.bias)) bias_.finish(offset, slice_of(slices.bias, n_key));
     if (has<kMade, Tables::weight>(slices.weight))
       weight_.finish(offset, slice_of(slices.weight, n_key));
-    if (kHasFeature && slices.feature) feature_.finish(offset, slice_of(slices.feature, n_key));
+    if ((kHasFeature || kMade == Tables::unknown) && slices.feature)
+      feature_.finish(offset, slice_of(slices.feature, n_key));
   }
 
  private:

@@ -16,39 +16,34 @@ namespace farfield::attention_cuda {
 inline constexpr int kBlock = 128;                ///< threads
 inline constexpr int kWarps = kBlock / kWarp;     ///< of a block
 inline constexpr int kWarpRows = 16;              ///< of a product, held by a warp
-inline constexpr int kTile = kWarps * kWarpRows;  ///< rows of the largest tile
+inline constexpr int kTile = kWarps * kWarpRows;  ///< rows of a tile with a group for each warp
 
 /// What a block may take of shared memory on compute capability 8.6 and 8.9, and on 8.0.
 inline constexpr size_t kSmallShared = size_t{99} << 10, kLargeShared = size_t{163} << 10;
 
-/// Sizes of the tiles of heads of D elements, such that a thread has registers for its part of the
-/// sums and a block fits into kSmallShared as far as it can. kIsGeneral: of GeneralScores, which
-/// take more registers.
-template <class T, int D, bool kIsGeneral>
-struct Sizes {
+/// How the warps of a block share its own tile, of rows of D elements, and the sums that are made
+/// of it. kGroupsOfRows: a factor of the tiles that the block walks, once read, serves as many
+/// products.
+template <int D, int kGroupsOfRows>
+struct WarpSizes {
+  static constexpr int kGroups = kGroupsOfRows;
+  static constexpr int kPartRows = kGroups * kWarpRows;    ///< of a warp
   static constexpr int kColumns = D < 128 ? D : 128;       ///< of the sums of a warp
   static constexpr int kRowWarps = kWarps * kColumns / D;  ///< the others take further columns
-  static constexpr int kOwn = kRowWarps * kWarpRows;       ///< rows of a block's own tile
-  static constexpr int kRowBytes = D * static_cast<int>(sizeof(T));
-  /// In the forward pass a warp holds this many times kWarpRows rows of the block's own tile, so
-  /// that a factor of keys or values, once read, serves as many products.
-  static constexpr int kGroups = !kIsGeneral && D <= 64 ? 2 : 1;
-  static constexpr int kQueries = kOwn * kGroups;  ///< rows of the own tile there
-  /// Rows of the tiles of keys that a block walks in the forward pass.
-  static constexpr int kKeys = kRowBytes <= 256 ? 64 : kRowBytes <= 512 ? 32 : 16;
-  /// Rows of the tiles that a block walks in the backward pass.
-  static constexpr int kLoop = kRowBytes > 256 || (kIsGeneral && D >= 128) ? 16 : 32;
+  static constexpr int kOwn = kRowWarps * kPartRows;       ///< rows of the block's own tile
 
   /// Where the sums of this warp begin in the own tile. Warps that share rows compute the same
   /// scores.
   __device__ static int first_row() {
     const int warp = static_cast<int>(threadIdx.x) / kWarp;
-    return (kRowWarps == kWarps ? warp : warp % kRowWarps) * kWarpRows;
+    return (kRowWarps == kWarps ? warp : warp % kRowWarps) * kPartRows;
   }
   __device__ static int first_column() {
     return kRowWarps == kWarps ? 0 : static_cast<int>(threadIdx.x) / (kRowWarps * kWarp) * kColumns;
   }
 };
+template <class T, int D>
+inline constexpr int kRowBytes = D* static_cast<int>(sizeof(T));
 
 /// Rows of head_dim elements, zeros up to D; the rest of a row keeps neighbours out of each other's
 /// banks: rows begin 16 (float32: 32) bytes further on than a multiple of 128.
@@ -164,16 +159,16 @@ class TileLoader {
   int n_left_, to_;
 };
 
-/// Stores 16 x kColumns elements of a tile from [first][first_column] on, by the warp that wrote
+/// Stores kRows x kColumns elements of a tile from [first][first_column] on, by the warp that wrote
 /// them there.
-template <int kColumns, class T, int D, int R>
+template <int kRows, int kColumns, class T, int D, int R>
 __device__ void store_warp_rows(const Tile<T, D, R>& tile, int first, int first_column,
                                 const Rows<T>& rows) {
   constexpr int kN = kPieceSize<T>, kPieces = kColumns / kN;
   const int lane = thread_read_anew() % kWarp;
   if (rows.is_aligned) {
     using Piece = Vector<T, kN>;
-    for (int i = lane; i < kWarpRows * kPieces; i += kWarp) {
+    for (int i = lane; i < kRows * kPieces; i += kWarp) {
       const int row = first + i / kPieces, column = first_column + i % kPieces * kN;
       if (row < rows.count && column < rows.head_dim)
         *reinterpret_cast<Piece*>(rows.first + row * rows.stride + column) =
@@ -181,7 +176,7 @@ __device__ void store_warp_rows(const Tile<T, D, R>& tile, int first, int first_
     }
   } else {
 #pragma unroll 1
-    for (int i = lane; i < kWarpRows * kColumns; i += kWarp) {
+    for (int i = lane; i < kRows * kColumns; i += kWarp) {
       const int row = first + i / kColumns, column = first_column + i % kColumns;
       if (row < rows.count && column < rows.head_dim)
         rows.first[row * rows.stride + column] = tile.at[row][column];
@@ -306,6 +301,43 @@ __device__ void load_rights_transposed(Right<T> (&f)[2], const Tile<T, D, R>& ti
   }
 }
 
+/// The left factors of a warp's rows of a tile, kGroups times 16 from `first` on: kept in registers
+/// from keep() on, which is called when the tile is there, or read each time.
+template <bool kIsKept, int kGroups, class T, int D, int R>
+class OwnFactors {
+ public:
+  __device__ OwnFactors(const Tile<T, D, R>& tile, int first) : tile_(tile), first_(first) {}
+
+  __device__ void keep() {
+    if constexpr (kIsKept) {
+#pragma unroll
+      for (int g = 0; g < kGroups; ++g)
+#pragma unroll
+        for (int k = 0; k < D; k += 16) kept_[g][k / 16] = read(g, k);
+    }
+  }
+  /// The piece of group g that begins with column k.
+  __device__ Left<T> operator()(int g, int k) const {
+    if constexpr (kIsKept)
+      return kept_[g][k / 16];
+    else
+      return read(g, k);
+  }
+
+ private:
+  __device__ Left<T> read(int g, int k) const {
+    return load_left(tile_, first_ + g * kWarpRows, k);
+  }
+
+  const Tile<T, D, R>& tile_;
+  int first_;
+  Left<T> kept_[kIsKept ? kGroups : 1][kIsKept ? D / 16 : 1];
+};
+template <bool kIsKept, int kGroups, class T, int D, int R>
+__device__ auto own_factors(const Tile<T, D, R>& tile, int first) {
+  return OwnFactors<kIsKept, kGroups, T, D, R>(tile, first);
+}
+
 /// sums[g][:, n] = or += dot products of the 16 rows of group g with rows `row` + n of a tile;
 /// left(g, k) is the piece of these 16 rows that begins with column k.
 template <bool kSwapped, int D, int kGroups, int kPieces, class F, class T, int R>
@@ -329,24 +361,56 @@ __device__ void multiply_by_rows(float (&sums)[kGroups][kPieces][4], const F& le
   }
 }
 
-/// Of each group: sums [16, kColumns] += x rows, x [16, 8 kPieces] as products leave it, rows those
-/// of a tile, their columns from `column` on. kIsApart: multiply_apart().
+/// What a lane has of 16 kGroups rows by 8 kPieces columns, as products leave it, on its way to
+/// left factors: their layouts are the same. bfloat16 is rounded at once, which takes half of the
+/// registers; the three parts of a float32 would take more.
+template <class T, int kGroups, int kPieces>
+class Factors {
+ public:
+  /// Elements x - 1 and x (mma.cuh) of a piece, x odd.
+  __device__ void set_pair(int group, int piece, int x, float first, float second) {
+    if constexpr (kParts<T> == 1) {
+      set(left_[group][piece / 2], piece % 2 * 2 + x / 2, first, second);
+    } else {
+      values_[group][piece][x - 1] = first;
+      values_[group][piece][x] = second;
+    }
+  }
+  /// The 16 x 16 factor of pieces 2 k and 2 k + 1.
+  __device__ Left<T> left(int group, int k) const {
+    if constexpr (kParts<T> == 1) {
+      return left_[group][k];
+    } else {
+      Left<T> f;
+#pragma unroll
+      for (int r = 0; r < 4; ++r) {
+        const float* const pair = &values_[group][2 * k + r / 2][r % 2 * 2];
+        set(f, r, pair[0], pair[1]);
+      }
+      return f;
+    }
+  }
+
+ private:
+  Left<T> left_[kParts<T> == 1 ? kGroups : 1][kPieces / 2];
+  float values_[kParts<T> == 1 ? 1 : kGroups][kPieces][4];
+};
+
+/// Of each group: sums [16, kColumns] += x rows, x [16, 8 kPieces], rows those of a tile, their
+/// columns from `column` on. kIsApart: multiply_apart().
 template <int kColumns, bool kIsApart = true, int kGroups, int kPieces, class T, int D, int R>
 __device__ void add_weighted_rows(float (&sums)[kGroups][kColumns / 8][4],
-                                  const float (&x)[kGroups][kPieces][4], const Tile<T, D, R>& tile,
+                                  const Factors<T, kGroups, kPieces>& x, const Tile<T, D, R>& tile,
                                   int column) {
 #pragma unroll
-  for (int k = 0; k < kPieces; k += 2) {
-    Left<T> a[kGroups];  // the layouts of sums and of left factors are the same
+  for (int k = 0; k < kPieces / 2; ++k) {
+    Left<T> a[kGroups];
 #pragma unroll
-    for (int g = 0; g < kGroups; ++g)
-#pragma unroll
-      for (int r = 0; r < 4; ++r)
-        set(a[g], r, x[g][k + r / 2][r % 2 * 2], x[g][k + r / 2][r % 2 * 2 + 1]);
+    for (int g = 0; g < kGroups; ++g) a[g] = x.left(g, k);
 #pragma unroll
     for (int n = 0; n < kColumns; n += 16) {
       Right<T> b[2];
-      load_rights_transposed(b, tile, 8 * k, column + n);
+      load_rights_transposed(b, tile, 16 * k, column + n);
 #pragma unroll
       for (int g = 0; g < kGroups; ++g) {
         if constexpr (kIsApart) {

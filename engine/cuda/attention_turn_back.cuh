@@ -15,7 +15,7 @@ __device__ void store_units_turned_back(const Tile<T, D, R>& tile, int first, co
   const int n_unit = computed_anew(angles.n_unit<kN>(rows.head_dim));
   const int thread = thread_read_anew() % kWarp + S::first_column() / S::kColumns * kWarp;
 #pragma unroll 1
-  for (int i = thread; i < kWarpRows * n_unit; i += kWarpsOfRow * kWarp) {
+  for (int i = thread; i < S::kPartRows * n_unit; i += kWarpsOfRow * kWarp) {
     const int row = first + i / n_unit;
     if (row >= rows.count) return;
     const UnitColumns at = UnitColumns::of<kN>(i % n_unit, angles);
@@ -24,8 +24,8 @@ __device__ void store_units_turned_back(const Tile<T, D, R>& tile, int first, co
   }
 }
 
-/// Stores rows [first, first + 16) of a tile, turned back, by the warps that have written them
-/// there and have waited for each other. angle_row: Angles::row() of row 0.
+/// Stores a warp's rows of a tile, from `first` on, turned back, by the warps that have written
+/// them there and have waited for each other. angle_row: Angles::row() of row 0.
 template <class S, class T, int D, int R>
 __device__ void store_turned_back(const Tile<T, D, R>& tile, int first, const Rows<T>& rows,
                                   const Angles& angles, int64_t angle_row) {

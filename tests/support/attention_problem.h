@@ -82,6 +82,10 @@ struct AttentionProblem {
   void add_weight(int64_t entries = 0) {
     rule.weight = normal({n_head(), entries ? entries : n_key()}, 6, acc(), factor_spread());
   }
+  void set_window(int64_t window, int64_t sinks) {
+    rule.window = window;
+    rule.sinks = sinks;
+  }
   void add_row_scale() { rule.row_scale = normal({n_query()}, 8, acc(), factor_spread()); }
   /// In bfloat16 the output is rounded before gradients are formed with it; large factors would
   /// carry that beyond the tolerance.
@@ -175,6 +179,13 @@ inline Named run(AttentionProblem p, const std::optional<TableNames>& tables = {
     if (x.requires_grad()) result["d" + name] = x.grad();
   });
   return result;
+}
+/// The same on a device; all on the CPU.
+inline Named run_on(const Device& device, const AttentionProblem& p,
+                    const std::optional<TableNames>& tables = {}) {
+  Named results = run(moved_to(device, p), tables);
+  for (auto& [name, x] : results) x = x.detach().to(Device{});
+  return results;
 }
 
 /// Every result of a problem, which somebody has computed, against the reference.

@@ -42,6 +42,7 @@ BOOST_AUTO_TEST_CASE(a_part_takes_the_longest_of_its_bounds) {
   const CardSheet card = {"by hand", 10, 1e9, 1e12, 1e9, 64};
   BOOST_TEST(card.issue_per_s() == 1.28e12);
   BOOST_TEST(card.fp32_per_s() == 0.64e12);
+  BOOST_TEST(card.shared_per_s() == 1e10);
   StepPart part = {"part", 2e9, 1e12, 1.28e12, 0.64e12};
   const PartTime by_memory = time_of(part, card, 1);
   BOOST_TEST(by_memory.total() == 2);
@@ -54,6 +55,9 @@ BOOST_AUTO_TEST_CASE(a_part_takes_the_longest_of_its_bounds) {
   part.fp32 *= 5;
   BOOST_TEST(time_of(part, card, 1).bound() == "fp32");
   BOOST_TEST(time_of(part, card, 1).total() == 5);
+  part.shared = 6e10;
+  BOOST_TEST(time_of(part, card, 1).bound() == "shared");
+  BOOST_TEST(time_of(part, card, 1).total() == 6);
 }
 
 BOOST_AUTO_TEST_CASE(the_parts_of_a_small_step_are_those_counted_by_hand) {
@@ -62,7 +66,7 @@ BOOST_AUTO_TEST_CASE(the_parts_of_a_small_step_are_those_counted_by_hand) {
   const CardSheet& card = card_sheet("H100");
   for (const StepPart& part : step_parts(config, 1, {tile_pairs(64, 0, 0), 1}, card))
     parts[part.name] = part;
-  BOOST_TEST(parts.size() == 10u);
+  BOOST_TEST(parts.size() == 11u);
   BOOST_TEST(parts["head products"].tensor_flop == 6. * 64 * 64 * 128);
   BOOST_TEST(parts["head products"].bytes == 57344 + 40960 + 57344);
   BOOST_TEST(parts["cross entropy"].bytes == 8192 * 6);
@@ -73,7 +77,11 @@ BOOST_AUTO_TEST_CASE(the_parts_of_a_small_step_are_those_counted_by_hand) {
   BOOST_TEST(parts["attention forward"].bytes == 4. * 2 * 4096);
   BOOST_TEST(parts["attention backward"].tensor_flop == 14. * 64 * 4096);
   BOOST_TEST(parts["attention backward"].bytes == 13. * 2 * 4096);
-  BOOST_TEST(parts["attention backward"].instructions == 4096 / 16 * (373 + 315 + 2 * 248));
+  BOOST_TEST(parts["attention backward"].instructions ==
+             4096 / 32 * (596 + 503) + 4096 / 16 * 2 * 253);
+  BOOST_TEST(parts["attention backward"].shared == 4096 / (32 * 32) * (282 + 169));
+  BOOST_TEST(parts["attention forward"].shared == 4096 / (64 * 32) * 233);
+  BOOST_TEST(parts["sums for biases"].bytes == 2. * 64 * 5 * 64);
   BOOST_TEST(parts["turned heads"].bytes == 8. * 4096);
   BOOST_TEST(parts["GELU"].bytes == 10. * 64 * 256);
   BOOST_TEST(parts["LayerNorm"].bytes == 3. * 16 * 4096);
@@ -83,9 +91,9 @@ BOOST_AUTO_TEST_CASE(the_parts_of_a_small_step_are_those_counted_by_hand) {
   const auto backward_with = [&](const AttentionLoad& load) {
     return step_parts(config, 1, load, card)[4].instructions;
   };
-  BOOST_TEST(backward_with({4096, 0, 4096}) == 4096 / 16 * (463 + 315));
+  BOOST_TEST(backward_with({4096, 0, 4096}) == 4096 / 32 * (811 + 503));
   BOOST_TEST(backward_with({4096, 0, 0, 1024}) ==
-             3072 / 16 * (373 + 315) + 1024 / 16 * (600 + 355));
+             3072 / 32 * (596 + 503) + 1024 / 16 * 669 + 1024 / 32 * 579);
   BOOST_TEST(step_parts(config, 1, {4096, 0, 0, 1024}, card)[3].instructions ==
              3072 / 64 * 800 + 1024 / 64 * 884);
   for (const StepPart& part :
@@ -153,10 +161,10 @@ BOOST_AUTO_TEST_CASE(parts_and_pieces_of_several_segments_are_counted) {
     BOOST_TEST(part.further == 0);
   };
   check(load.forward, on_both_sides(32, 64), on_both_sides(32, 8));
-  check(load.keys, on_both_sides(32, 16), on_both_sides(8, 16));
-  check(load.queries, on_both_sides(16, 32), on_both_sides(16, 8));
-  // 16 warps of 16 rows; the first query that reaches the distance of 100 is in the seventh
-  BOOST_TEST(load.flushes == 6 + 2 * 10);
+  check(load.keys, on_both_sides(16, 32), on_both_sides(8, 32));
+  check(load.queries, on_both_sides(32, 32), on_both_sides(32, 8));
+  // 8 warps of 32 rows; the first query that reaches the distance of 100 is in the fourth
+  BOOST_TEST(load.flushes == 3 + 2 * 5);
 
   bias.knots = Tensor::from({99.5, 99.6, 99.7}, {3});
   const SegmentLoad with_three = segment_load(bias, 256, 0, 0);
@@ -171,9 +179,9 @@ BOOST_AUTO_TEST_CASE(a_row_bias_costs_what_its_segments_do) {
   load.segments = {{512, 512, 256, 128}, {1024, 0, 0, 0}, {1024, 0, 0, 0}, 3};
   const auto parts = step_parts(small_model(), 1, load, card_sheet("H100"));
   BOOST_TEST(parts[3].instructions ==
-             3072. / 64 * 800 + 512. / 64 * (905 + 1057) + 256. / 8 * 43 + 128. / 8 * 42);
+             3072. / 64 * 800 + 512. / 64 * (908 + 1060) + 256. / 8 * 43 + 128. / 8 * 42);
   BOOST_TEST(parts[4].instructions ==
-             3072. / 16 * (373 + 315) + 1024. / 16 * (616 + 442) + 3 * 32 * 70);
+             3072. / 32 * (596 + 503) + 1024. / 16 * 680 + 1024. / 32 * 708 + 3 * 32 * 76);
 }
 
 BOOST_AUTO_TEST_CASE(the_command_prints_parts_formula_and_that_nothing_was_measured) {
@@ -183,11 +191,11 @@ BOOST_AUTO_TEST_CASE(the_command_prints_parts_formula_and_that_nothing_was_measu
       roofline({"--preset", "smoke", "--batch", "2", "--train-len", "64", "--posenc",
                 "rope + window(16)", "--card", "A100", "--csv", csv.c_str()});
   for (const char* part : {"a model, not a measurement", "memory = bytes / bandwidth",
-                           "Assumed: cuBLASLt's products of dw give dbias too",
+                           "shared = accesses of shared memory",
                            "A100: 108 SMs, 1.41 GHz, bf16 peak 312.0 TFLOP/s", "MFU"})
     BOOST_TEST(text.find(part) != std::string::npos, part << " is not in " << text);
   const auto rows = cli::parse_csv(csv, read_file(csv));
-  BOOST_TEST_REQUIRE(rows.size() == 11u);
+  BOOST_TEST_REQUIRE(rows.size() == 12u);
   BOOST_TEST(rows[0][0] == "part");
   BOOST_TEST(rows[1][0] == "head products");
 }

@@ -24,14 +24,8 @@ const DType kFloats[] = {DType::f32, DType::bf16};
 
 AttentionProblem on_device(const AttentionProblem& p) { return moved_to(kCuda, p); }
 
-Named run_on_device(const AttentionProblem& p, const std::optional<TableNames>& tables = {}) {
-  Named results = run(on_device(p), tables);
-  for (auto& [name, x] : results) x = x.detach().to(Device{});
-  return results;
-}
-
 void check(const AttentionProblem& p, const std::string& what) {
-  compare_results(p, run_on_device(p), what);
+  compare_results(p, run_on(kCuda, p), what);
 }
 
 struct Case {
@@ -75,10 +69,6 @@ void add_tables(AttentionProblem& p) {
   p.add_weight();
   p.add_row_scale();
 }
-void set_window(AttentionProblem& p, int64_t window, int64_t sinks) {
-  p.rule.window = window;
-  p.rule.sinks = sinks;
-}
 void add_far(AttentionProblem& p, int64_t distance, int64_t position) {
   p.add_far_heads();
   p.rule.switch_distance = distance;
@@ -93,32 +83,38 @@ const Case kCases[] = {
     {"row scale", {1, 1, 33, 65, 8}, [](auto& p) { p.add_row_scale(); }},
     {"tables", {2, 2, 70, 131, 5}, add_tables},
     {"tables of many items", {3, 1, 140, 140, 8}, add_tables},
-    {"window 1", {1, 1, 70, 70, 8}, [](auto& p) { set_window(p, 1, 0); }},
-    {"window", {1, 2, 140, 140, 8}, [](auto& p) { add_tables(p), set_window(p, 37, 0); }},
-    {"window and sinks", {1, 1, 140, 140, 8}, [](auto& p) { add_tables(p), set_window(p, 37, 3); }},
-    {"many sinks", {1, 1, 190, 190, 8}, [](auto& p) { p.add_bias(), set_window(p, 50, 80); }},
-    {"sinks alone", {1, 1, 150, 260, 8}, [](auto& p) { set_window(p, 5, 1000); }},
-    {"a window far away", {1, 1, 3, 300, 8}, [](auto& p) { add_tables(p), set_window(p, 20, 2); }},
+    {"window 1", {1, 1, 70, 70, 8}, [](auto& p) { p.set_window(1, 0); }},
+    {"window", {1, 2, 140, 140, 8}, [](auto& p) { add_tables(p), p.set_window(37, 0); }},
+    {"window and sinks", {1, 1, 140, 140, 8}, [](auto& p) { add_tables(p), p.set_window(37, 3); }},
+    {"many sinks", {1, 1, 190, 190, 8}, [](auto& p) { p.add_bias(), p.set_window(50, 80); }},
+    {"sinks alone", {1, 1, 150, 260, 8}, [](auto& p) { p.set_window(5, 1000); }},
+    {"a window far away", {1, 1, 3, 300, 8}, [](auto& p) { add_tables(p), p.set_window(20, 2); }},
     {"decoding", {2, 2, 1, 97, 24}, add_tables},
     {"head_dim 1", {1, 1, 30, 70, 1}, add_tables},
     {"head_dim 33", {1, 1, 70, 70, 33}, add_tables},
     {"head_dim 64", {1, 2, 70, 70, 64}, add_tables},
+    {"tables of several tiles", {1, 1, 280, 300, 64}, add_tables},
+    {"bias of several tiles",
+     {1, 2, 260, 420, 64},
+     [](auto& p) { p.add_bias(), p.set_window(170, 5); }},
+    {"weight of several tiles", {2, 1, 270, 270, 64}, [](auto& p) { p.add_weight(); }},
+    {"row bias of several tiles", {1, 2, 270, 330, 64}, [](auto& p) { add_row_bias(p, kKnots); }},
     {"head_dim 80", {1, 1, 70, 70, 80}, add_tables},
     {"head_dim 128", {1, 1, 66, 130, 128}, add_tables},
-    {"head_dim 131", {1, 2, 40, 70, 131}, [](auto& p) { p.add_bias(), set_window(p, 30, 2); }},
+    {"head_dim 131", {1, 2, 40, 70, 131}, [](auto& p) { p.add_bias(), p.set_window(30, 2); }},
     {"head_dim 160", {1, 1, 66, 100, 160}, add_tables},
-    {"head_dim 256", {2, 1, 70, 70, 256}, [](auto& p) { add_tables(p), set_window(p, 37, 3); }},
+    {"head_dim 256", {2, 1, 70, 70, 256}, [](auto& p) { add_tables(p), p.set_window(37, 3); }},
     {"far", {1, 2, 140, 140, 8}, [](auto& p) { add_tables(p), add_far(p, 70, 100); }},
     {"far at once", {2, 1, 70, 130, 5}, [](auto& p) { add_far(p, 1, 0); }},
     {"far, window and sinks",
      {1, 1, 140, 140, 12},
-     [](auto& p) { add_far(p, 20, 0), set_window(p, 30, 70); }},
+     [](auto& p) { add_far(p, 20, 0), p.set_window(30, 70); }},
     {"far of 128", {1, 1, 100, 100, 128}, [](auto& p) { add_far(p, 20, 0); }},
     // The most shared memory that any pass takes.
     {"all of 128",
      {1, 1, 20, 40, 128},
      [](auto& p) { add_tables(p), add_row_bias(p, kKnots), add_far(p, 10, 0); }},
-    {"far of 160", {1, 1, 70, 70, 160}, [](auto& p) { add_far(p, 20, 0), set_window(p, 50, 3); }},
+    {"far of 160", {1, 1, 70, 70, 160}, [](auto& p) { add_far(p, 20, 0), p.set_window(50, 3); }},
     {"all of 256",
      {1, 1, 20, 40, 256},
      [](auto& p) { add_tables(p), add_row_bias(p, kKnots), add_far(p, 10, 0); }},
@@ -133,7 +129,7 @@ const Case kCases[] = {
        p.rule.normalizer = {Kind::clamp_relative, 0.8};
      }},
     {"far without copies", {1, 1, 90, 90, 8}, [](auto& p) { p.rule.switch_distance = 30; }},
-    {"ids", {2, 2, 100, 170, 8}, [](auto& p) { add_ids(p, false), set_window(p, 60, 4); }},
+    {"ids", {2, 2, 100, 170, 8}, [](auto& p) { add_ids(p, false), p.set_window(60, 4); }},
     {"ids of each sequence", {2, 1, 90, 90, 5}, [](auto& p) { add_ids(p, true); }},
     {"far ids", {1, 2, 130, 150, 8}, [](auto& p) { add_tables(p), add_far_ids(p, 50); }},
     {"far ids and copies",
@@ -144,7 +140,7 @@ const Case kCases[] = {
     {"row bias and all",
      {1, 2, 70, 130, 5},
      [](auto& p) {
-       add_row_bias(p, kKnots), add_tables(p), add_far(p, 20, 0), set_window(p, 60, 3);
+       add_row_bias(p, kKnots), add_tables(p), add_far(p, 20, 0), p.set_window(60, 3);
      }},
     {"row bias and ids",
      {1, 1, 100, 150, 8},
@@ -157,7 +153,7 @@ const Case kCases[] = {
     {"relu with a penalty",
      {2, 1, 70, 70, 8},
      [](auto& p) {
-       add_tables(p), set_window(p, 40, 3), p.rule.normalizer = {Kind::relu, 1, 2.5};
+       add_tables(p), p.set_window(40, 3), p.rule.normalizer = {Kind::relu, 1, 2.5};
      }},
     {"seqlen",
      {1, 1, 70, 130, 8},
@@ -230,7 +226,7 @@ BOOST_AUTO_TEST_CASE(rows_that_see_nothing_have_output_and_gradients_zero) {
   for (const DType dtype : kFloats) {
     const AttentionProblem p = with_hidden_pairs(dtype);
     check(p, "hidden pairs");
-    const Named got = run_on_device(p);
+    const Named got = run_on(kCuda, p);
     const auto is_zero = [&](const char* name, size_t begin, size_t end) {
       const std::vector<double> values = got.at(name).to_vector();
       return std::all_of(values.begin() + static_cast<int64_t>(begin),
@@ -288,7 +284,7 @@ BOOST_AUTO_TEST_CASE(blocks_that_walk_several_tiles_of_keys) {
 // that train.
 BOOST_AUTO_TEST_CASE(two_runs_give_the_same_bits) {
   const auto check_twice = [](const AttentionProblem& p) {
-    const Named once = run_on_device(p), again = run_on_device(p);
+    const Named once = run_on(kCuda, p), again = run_on(kCuda, p);
     for (const auto& [name, x] : once) BOOST_TEST(same_bits(x, again.at(name)), name);
   };
   for (const DType dtype : kFloats) {
@@ -306,7 +302,7 @@ BOOST_AUTO_TEST_CASE(gradients_that_nobody_wants_change_no_bit_of_the_others) {
   for (const DType dtype : kFloats) {
     AttentionProblem p = make_problem({1, 2, 100, 100, 8}, dtype);
     add_tables(p);
-    const Named all = run_on_device(p), few = run_on_device(p, TableNames());
+    const Named all = run_on(kCuda, p), few = run_on(kCuda, p, TableNames());
     BOOST_TEST(!few.contains("dbias"));
     for (const auto& [name, x] : few) BOOST_TEST(same_bits(x, all.at(name)), name);
   }
@@ -318,12 +314,12 @@ BOOST_AUTO_TEST_CASE(a_table_has_the_same_gradient_whatever_else_is_learned) {
     for (const int64_t window : {0, 37}) {
       const std::string what = concat("head_dim ", head_dim, ", window ", window);
       AttentionProblem p = make_problem({2, 1, 100, 140, head_dim}, DType::bf16);
-      set_window(p, window, 3);
+      p.set_window(window, 3);
       p.add_bias();
       p.add_weight();
-      const Named both = run_on_device(p);
+      const Named both = run_on(kCuda, p);
       for (const char* table : {"bias", "weight"})
-        for (const auto& [name, x] : run_on_device(p, TableNames{table}))
+        for (const auto& [name, x] : run_on(kCuda, p, TableNames{table}))
           BOOST_TEST(same_bits(x, both.at(name)), name << ' ' << what);
     }
 }
@@ -373,10 +369,10 @@ BOOST_AUTO_TEST_CASE(working_memory_is_linear_in_the_length) {
     const int64_t length = i ? 512 : 256;
     AttentionProblem p = make_problem({1, 1, length, length, 8}, DType::bf16);
     p.add_bias();
-    run_on_device(p);
+    run_on(kCuda, p);
     reset_peak_memory(kCuda);
     const int64_t before = memory_stats(kCuda).current_bytes;
-    run_on_device(p);
+    run_on(kCuda, p);
     extra[i] = memory_stats(kCuda).peak_bytes - before;
   }
   BOOST_TEST(extra[1] < 3 * extra[0]);  // a [T, S] matrix would make it four times

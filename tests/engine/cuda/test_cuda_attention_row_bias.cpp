@@ -16,12 +16,6 @@ namespace farfield::test {
 BOOST_AUTO_TEST_SUITE(test_cuda_attention_row_bias)  // ctest: gpu sanitize:slow
 namespace {
 
-Named run_on_device(const AttentionProblem& p, const std::optional<TableNames>& tables = {}) {
-  Named results = run(moved_to(kCuda, p), tables);
-  for (auto& [name, x] : results) x = x.detach().to(Device{});
-  return results;
-}
-
 std::vector<double> knots_in_order(size_t n) {
   std::vector<double> knots;
   for (size_t i = 0; i < n; ++i)
@@ -46,11 +40,6 @@ void bend(AttentionProblem& p) {
   bias.row_factor = Tensor::from(factor, bias.row_factor.shape(), p.acc());
 }
 
-void set_window(AttentionProblem& p, int64_t window, int64_t sinks) {
-  p.rule.window = window;
-  p.rule.sinks = sinks;
-}
-
 struct Case {
   const char* name;
   Sizes sizes;
@@ -72,19 +61,19 @@ const Case kCases[] = {
     {"fewer queries", {1, 2, 70, 330, 8}, [](auto& p) { add_lines(p, kKnots); }},
     {"long", {1, 1, 700, 700, 8}, [](auto& p) { add_lines(p, kKnots); }},
     {"row scale", {1, 1, 99, 99, 8}, [](auto& p) { add_lines(p, kKnots), p.add_row_scale(); }},
-    {"window", {1, 2, 210, 210, 8}, [](auto& p) { add_lines(p, kKnots), set_window(p, 37, 0); }},
-    {"sinks", {1, 1, 300, 300, 8}, [](auto& p) { add_lines(p, kKnots), set_window(p, 50, 80); }},
-    {"far away", {1, 1, 3, 300, 8}, [](auto& p) { add_lines(p, kKnots), set_window(p, 20, 2); }},
+    {"window", {1, 2, 210, 210, 8}, [](auto& p) { add_lines(p, kKnots), p.set_window(37, 0); }},
+    {"sinks", {1, 1, 300, 300, 8}, [](auto& p) { add_lines(p, kKnots), p.set_window(50, 80); }},
+    {"far away", {1, 1, 3, 300, 8}, [](auto& p) { add_lines(p, kKnots), p.set_window(20, 2); }},
     {"bent", {2, 2, 150, 211, 8}, [](auto& p) { add_lines(p, kKnots), bend(p); }},
     {"bent, many knots",
      {1, 1, 140, 140, 32},
-     [](auto& p) { add_lines(p, knots_in_order(63)), bend(p), set_window(p, 70, 3); }},
+     [](auto& p) { add_lines(p, knots_in_order(63)), bend(p), p.set_window(70, 3); }},
     {"head_dim 64", {2, 1, 170, 170, 64}, [](auto& p) { add_lines(p, kKnots), bend(p); }},
     {"head_dim 80", {1, 2, 66, 130, 80}, [](auto& p) { add_lines(p, kKnots), bend(p); }},
     {"head_dim 128", {1, 1, 66, 130, 128}, [](auto& p) { add_lines(p, knots_in_order(7)); }},
     {"head_dim 128, bent, window",
      {2, 1, 130, 130, 128},
-     [](auto& p) { add_lines(p, kKnots), bend(p), set_window(p, 40, 2); }},
+     [](auto& p) { add_lines(p, kKnots), bend(p), p.set_window(40, 2); }},
     {"equal features",
      {1, 2, 150, 150, 8},
      [](auto& p) {
@@ -95,7 +84,7 @@ const Case kCases[] = {
      }},
     {"head_dim 256, window",
      {1, 1, 100, 100, 256},
-     [](auto& p) { add_lines(p, kKnots), set_window(p, 37, 3); }},
+     [](auto& p) { add_lines(p, kKnots), p.set_window(37, 3); }},
     {"head_dim 256", {1, 2, 70, 100, 256}, [](auto& p) { add_lines(p, kKnots), bend(p); }},
 };
 
@@ -103,10 +92,10 @@ BOOST_AUTO_TEST_CASE(its_kernels_equal_the_general_ones) {
   for (const Case& c : kCases) {
     AttentionProblem p = make_problem(c.sizes, DType::bf16);
     c.change(p);
-    const Named got = run_on_device(p);
+    const Named got = run_on(kCuda, p);
     AttentionProblem beside = p;
     beside.rule.bias = Tensor::zeros({p.n_head(), p.n_key()}, DType::f32);
-    const Named want = run_on_device(beside);
+    const Named want = run_on(kCuda, beside);
     for (const auto& [name, x] : got) {
       const double e = relative_error(x.to_vector(), want.at(name).to_vector());
       BOOST_TEST(e < 2e-3, name << " is off by " << e << ": " << c.name << ", " << c.sizes);
@@ -118,7 +107,7 @@ BOOST_AUTO_TEST_CASE(two_runs_give_the_same_bits) {
   for (const int64_t head_dim : {8, 64, 256}) {
     AttentionProblem p = make_problem({3, 2, 200, 200, head_dim}, DType::bf16);
     add_row_bias(p, kKnots);
-    const Named once = run_on_device(p), again = run_on_device(p);
+    const Named once = run_on(kCuda, p), again = run_on(kCuda, p);
     for (const auto& [name, x] : once) BOOST_TEST(same_bits(x, again.at(name)), name);
   }
 }
@@ -126,10 +115,10 @@ BOOST_AUTO_TEST_CASE(two_runs_give_the_same_bits) {
 BOOST_AUTO_TEST_CASE(gradients_that_nobody_wants_change_no_bit_of_the_others) {
   AttentionProblem p = make_problem({1, 2, 100, 100, 8}, DType::bf16);
   add_row_bias(p, kKnots);
-  const Named all = run_on_device(p);
+  const Named all = run_on(kCuda, p);
   for (const TableNames& wanted : {TableNames{}, TableNames{"feature"}, TableNames{"slope"},
                                    TableNames{"offset"}, TableNames{"row_factor"}})
-    for (const auto& [name, x] : run_on_device(p, wanted))
+    for (const auto& [name, x] : run_on(kCuda, p, wanted))
       BOOST_TEST(same_bits(x, all.at(name)), name);
 }
 
@@ -144,7 +133,7 @@ BOOST_AUTO_TEST_CASE(what_is_not_a_number_is_not_hidden) {
                 : which == 3 ? bias.offset
                              : p.heads.q;
     x = Tensor::full(x.shape(), std::numeric_limits<float>::quiet_NaN(), x.dtype());
-    for (const auto& [name, got] : run_on_device(p)) {
+    for (const auto& [name, got] : run_on(kCuda, p)) {
       const std::vector<double> values = got.to_vector();
       BOOST_TEST(std::any_of(values.begin(), values.end(), [](double y) { return std::isnan(y); }),
                  name << " with NaN in input " << which);
@@ -162,7 +151,7 @@ BOOST_AUTO_TEST_CASE(a_row_factor_that_is_not_a_number_stays_with_its_query) {
   std::vector<double> factor = bias.row_factor.to_vector();
   factor[50] = std::numeric_limits<double>::quiet_NaN();
   bias.row_factor = Tensor::from(factor, {100}, p.acc());
-  const Named got = run_on_device(p), want = run_on_device(whole);
+  const Named got = run_on(kCuda, p), want = run_on(kCuda, whole);
   for (const char* name : {"out", "dq"}) {
     const std::vector<double> a = got.at(name).to_vector(), b = want.at(name).to_vector();
     for (size_t i = 0; i < a.size(); ++i)
