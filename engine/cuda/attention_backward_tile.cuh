@@ -2,6 +2,7 @@
 // What a block of the backward pass does with one tile: dot products to scores, to probabilities,
 // to gradients.
 
+#include "engine/cuda/attention_products.cuh"
 #include "engine/cuda/attention_row_bias_sums.cuh"
 #include "engine/cuda/attention_table_gradients.cuh"
 #include "engine/cuda/turn.cuh"

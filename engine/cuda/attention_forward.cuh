@@ -3,6 +3,7 @@
 // that they see, with the softmax by blocks of FlashAttention (Dao et al. 2022, arXiv:2205.14135).
 
 #include "engine/cuda/attention_normalizer.cuh"
+#include "engine/cuda/attention_products.cuh"
 #include "engine/cuda/context.h"
 
 namespace farfield::attention_cuda {
