@@ -65,13 +65,15 @@ struct BackwardBlocks {
   int resident;   ///< blocks that a multiprocessor holds at once
 
   template <class T>
-  static BackwardBlocks of(const Problem<T>& p) {
+  static BackwardBlocks of(Cuda device, const Problem<T>& p) {
     BackwardBlocks blocks = {};
     dispatch_scores(p, [&](auto scores) {
       using Scores = typename decltype(scores)::type;
       dispatch_head_dim(p.head_dim, [&](auto size) {
-        using S = BackwardSizes<T, size(), Scores>;
-        blocks = {S::kOwn, S::kRowWarps, kBackwardBlocks<T, size(), Scores>};
+        dispatch_groups<size(), Scores>(device, [&](auto groups) {
+          using S = BackwardSizes<T, size(), Scores, groups()>;
+          blocks = {S::kOwn, S::kRowWarps, kBackwardBlocks<size(), Scores>};
+        });
       });
     });
     return blocks;
@@ -109,7 +111,7 @@ class BackwardPass {
       : device_(device),
         p_(p),
         turned_by_(turned_by),
-        blocks_(BackwardBlocks::of(p)),
+        blocks_(BackwardBlocks::of(device, p)),
         rows_(floats(device,
                      shape_of(p.heads(), blocks_.rows_of(p.heads(), p.n_query), sizeof(Row) / 4))) {
     auto* const to = reinterpret_cast<Row*>(rows_.data<float>());

@@ -10,25 +10,35 @@
 
 namespace farfield::attention_cuda {
 
-/// As kBlocks, in the backward pass: two groups of rows take more registers, and save enough work.
-template <class T, int D, class Scores>
+/// As kBlocks, in the backward pass: two groups of rows take more registers, and save enough work;
+/// and where there is one, shared memory leaves room for no more blocks.
+template <int D, class Scores>
 inline constexpr int kBackwardBlocks =
-    BackwardSizes<T, D, Scores>::kGroups > 1 ? 2 : kBlocks<D, Scores>;
+    Scores::kIsGeneral || Scores::kDrops ? kBlocks<D, Scores> : 2;
+
+/// f(std::integral_constant<int, kGroups>()): the most, where a multiprocessor of the device has
+/// shared memory for two such blocks.
+template <int D, class Scores, class F>
+void dispatch_groups(Cuda device, const F& f) {
+  if constexpr (kMostGroups < D, Scores >> 1)
+    if (most_shared_bytes(device) >= kLargeShared)
+      return f(std::integral_constant<int, kMostGroups<D, Scores>>());
+  f(std::integral_constant<int, 1>());
+}
 
 /// kMade: tables by distance whose gradients it makes: none; those named, which are all that there
 /// are; or, unknown, those that are wanted.
-template <Side kOwn, Sums kSums, Tables kMade, class T, int D, class Scores>
-__global__ void __launch_bounds__(kBlock, kBackwardBlocks<T, D, Scores>)
+template <Side kOwn, Sums kSums, Tables kMade, int kGroups, class T, int D, class Scores>
+__global__ void __launch_bounds__(kBlock, kBackwardBlocks<D, Scores>)
     attention_backward_kernel(Problem<T> p, BackwardArguments<T> args) {
   constexpr bool kOwnsKeys = kOwn == Side::keys, kIsPlain = !Scores::kIsGeneral;
   constexpr bool kMakesDx = kSums != Sums::dv, kMakesDv = kOwnsKeys && kSums != Sums::dx;
   constexpr bool kMakesTables = kMade != Tables::none;
   static_assert(!kMakesTables || (kOwnsKeys && kMakesDx));
-  using S = BackwardSizes<T, D, Scores, kMade>;
+  using S = BackwardSizes<T, D, Scores, kGroups, kMade>;
   using Shared = BackwardShared<kOwn, T, D, Scores, S>;
   using Far = BackwardFar<T, D, S>;
   constexpr int kTileRows = S::kOwn, kLoop = S::kLoop, kPieces = kLoop / 8;
-  constexpr int kGroups = S::kGroups;
   auto* const bytes = dynamic_shared<unsigned char>();
   auto& shared = *reinterpret_cast<Shared*>(bytes);
   const auto after = [&](BackwardParts parts) {
@@ -36,7 +46,7 @@ __global__ void __launch_bounds__(kBlock, kBackwardBlocks<T, D, Scores>)
   };
   const bool has_copies = Scores::kIsGeneral && p.far_q;
   auto& far = *reinterpret_cast<Far*>(after({false, 0, false}));
-  using TableSums = TableGradients<S, kMade>;
+  using TableSums = BackwardTables<T, D, Scores, kGroups, kMade>;
   auto& tables = *reinterpret_cast<TableSums::Shared*>(after({has_copies, 0, false}));
   auto& segments = *reinterpret_cast<SegmentShared<S>*>(after({has_copies, 0, false}));
 
@@ -239,47 +249,56 @@ __global__ void __launch_bounds__(kBlock, kBackwardBlocks<T, D, Scores>)
 template <Tables kMade>
 using Made = std::integral_constant<Tables, kMade>;
 
+/// Of heads of up to D elements.
+template <Side kOwn, int D, int kGroups, class Scores, class T>
+void run_backward_kernels(Cuda device, const Problem<T>& p, const BackwardArguments<T>& args) {
+  const dim3 grid(static_cast<unsigned>(args.n_slot), static_cast<unsigned>(p.n_head));
+  constexpr bool kOwnsKeys = kOwn == Side::keys;
+  const auto pass = [&](auto sums) {
+    const bool has_tables = sums() != Sums::dv && args.tables.any();
+    const auto run = [&](auto made) {
+      using S = BackwardSizes<T, D, Scores, kGroups, made()>;
+      using TableSums = BackwardTables<T, D, Scores, kGroups, made()>;
+      constexpr int kDiagonals = made() == Tables::none ? 0 : TableSums::kRegions;
+      constexpr auto bytes = &shared_bytes<kOwn, T, D, Scores, S>;
+      static_assert(bytes({false, kDiagonals, !kOwnsKeys}) <=
+                    (sizeof(T) * D <= 512 ? kSmallShared : kLargeShared));
+      static_assert(bytes({true, kDiagonals, !kOwnsKeys}) <= kLargeShared);
+      launch(attention_backward_kernel<kOwn, sums(), made(), kGroups, T, D, Scores>, grid, kBlock,
+             bytes({p.far_q != nullptr, has_tables ? kDiagonals : 0,
+                    Scores::kIsGeneral && args.segments}),
+             stream_of(device), p, args);
+    };
+    if constexpr (!kOwnsKeys || sums() == Sums::dv)
+      run(Made<Tables::none>());
+    else if constexpr (Scores::kIsGeneral)  // which are not worth a kernel without
+      run(Made<Tables::unknown>());
+    else if constexpr (Scores::kAddsRowBias)
+      run(Made<Tables::feature>());
+    else if (!has_tables)
+      run(Made<Tables::none>());
+    else if (p.bias && p.weight)
+      run(Made<Tables::both>());
+    else if (p.bias)
+      run(Made<Tables::bias>());
+    else
+      run(Made<Tables::weight>());
+  };
+  if constexpr (kIsSplit<kOwn, T, D, Scores>) {
+    if (args.dv) pass(std::integral_constant<Sums, Sums::dv>());
+    pass(std::integral_constant<Sums, Sums::dx>());
+  } else {
+    pass(std::integral_constant<Sums, Sums::all>());
+  }
+}
+
 /// Each instance is compiled in a file of its own: all together take minutes.
 template <Side kOwn, class T, class Scores>
 void run_backward(Cuda device, const Problem<T>& p, const BackwardArguments<T>& args) {
   dispatch_head_dim(p.head_dim, [&](auto size) {
-    const dim3 grid(static_cast<unsigned>(args.n_slot), static_cast<unsigned>(p.n_head));
-    constexpr bool kOwnsKeys = kOwn == Side::keys;
-    const auto pass = [&](auto sums) {
-      const bool has_tables = sums() != Sums::dv && args.tables.any();
-      const auto run = [&](auto made) {
-        using S = BackwardSizes<T, size(), Scores, made()>;
-        constexpr int kDiagonals = made() == Tables::none ? 0 : TableGradients<S, made()>::kRegions;
-        constexpr auto bytes = &shared_bytes<kOwn, T, size(), Scores, S>;
-        static_assert(bytes({false, kDiagonals, !kOwnsKeys}) <=
-                      (sizeof(T) * size() <= 512 ? kSmallShared : kLargeShared));
-        static_assert(bytes({true, kDiagonals, !kOwnsKeys}) <= kLargeShared);
-        launch(attention_backward_kernel<kOwn, sums(), made(), T, size(), Scores>, grid, kBlock,
-               bytes({p.far_q != nullptr, has_tables ? kDiagonals : 0,
-                      Scores::kIsGeneral && args.segments}),
-               stream_of(device), p, args);
-      };
-      if constexpr (!kOwnsKeys || sums() == Sums::dv)
-        run(Made<Tables::none>());
-      else if constexpr (Scores::kIsGeneral)  // which are not worth a kernel without
-        run(Made<Tables::unknown>());
-      else if constexpr (Scores::kAddsRowBias)
-        run(Made<Tables::feature>());
-      else if (!has_tables)
-        run(Made<Tables::none>());
-      else if (p.bias && p.weight)
-        run(Made<Tables::both>());
-      else if (p.bias)
-        run(Made<Tables::bias>());
-      else
-        run(Made<Tables::weight>());
-    };
-    if constexpr (kIsSplit<kOwn, T, size(), Scores>) {
-      if (args.dv) pass(std::integral_constant<Sums, Sums::dv>());
-      pass(std::integral_constant<Sums, Sums::dx>());
-    } else {
-      pass(std::integral_constant<Sums, Sums::all>());
-    }
+    dispatch_groups<size(), Scores>(device, [&](auto groups) {
+      run_backward_kernels<kOwn, size(), groups(), Scores>(device, p, args);
+    });
   });
 }
 extern template void run_backward<Side::keys, BFloat16, PlainScores<BFloat16>>(

@@ -36,19 +36,27 @@ struct BackwardArguments {
   SegmentSums segments = {};
 };
 
-/// Groups of rows of a warp: two where a thread has the registers.
+/// Groups of rows of a warp at most: two where a thread has the registers.
 template <int D, class Scores>
-inline constexpr int kBackwardGroups = !Scores::kIsGeneral && !Scores::kDrops && D <= 64 ? 2 : 1;
+inline constexpr int kMostGroups = !Scores::kIsGeneral && !Scores::kDrops && D <= 64 ? 2 : 1;
 
 /// Rows of the tiles: the block's own ones and those that it walks, in a kernel that makes the
 /// gradients of these tables.
-template <class T, int D, class Scores, Tables kMade = Tables::none>
-struct BackwardSizes : WarpSizes<D, kBackwardGroups<D, Scores>> {
+template <class T, int D, class Scores, int kGroups, Tables kMade = Tables::none>
+struct BackwardSizes : WarpSizes<D, kGroups> {
   static constexpr bool kIsShort = kRowBytes<T, D> > 256 || (Scores::kIsGeneral && D >= 128) ||
-                                   (kBackwardGroups<D, Scores> > 1 && D == 64 &&
+                                   (kGroups > 1 && D == 64 &&
                                     (has_weight(kMade) || kMade == Tables::feature));
   static constexpr int kLoop = kIsShort ? 16 : 32;
 };
+
+/// The gradients that a kernel makes of tables. Where a device has little shared memory it leaves
+/// room for a second block.
+template <class T, int D, class Scores, int kGroups, Tables kMade>
+using BackwardTables =
+    TableGradients<BackwardSizes<T, D, Scores, kGroups, kMade>, kMade,
+                   kMade == Tables::unknown ||
+                       (kMade == Tables::both && kGroups < kMostGroups<D, Scores>)>;
 
 template <class T, int D, class S>
 struct BackwardFar {

@@ -20,13 +20,14 @@ struct TableParts {
   DiagonalParts<S> bias, weight, feature;
 };
 
-/// The sums of a block, each in its slice. kMade: those that it makes, each in shared memory of its
-/// own, which saves barriers; unknown: those that have a slice, one after the other in the same
-/// memory. Features may have no slice in any case.
-template <class S, Tables kMade>
+/// The sums of a block, each in its slice. kMade: those that it makes; unknown: those that have a
+/// slice. Features may have none in any case. Each is made in shared memory of its own, which saves
+/// barriers, or, kInTurn, one after the other in the same memory.
+template <class S, Tables kMade, bool kInTurn>
 class TableGradients {
-  static constexpr bool kHasBias = kMade == Tables::bias || kMade == Tables::both;
-  static constexpr bool kHasWeight = kMade == Tables::weight || kMade == Tables::both;
+  static_assert(kInTurn || kMade != Tables::unknown);
+  static constexpr bool kHasBias = !kInTurn && (kMade == Tables::bias || kMade == Tables::both);
+  static constexpr bool kHasWeight = !kInTurn && (kMade == Tables::weight || kMade == Tables::both);
   static constexpr bool kHasFeature = kMade == Tables::feature;
 
  public:
@@ -53,7 +54,7 @@ class TableGradients {
   /// Adds this tile, of n_key keys, its query 0 and key 0 at distance `offset`. By all threads.
   __device__ void add(const TableParts<S>& parts, int offset, const TableSlices& slices, int n_key,
                       Shared& shared) {
-    if constexpr (kMade == Tables::unknown) {
+    if constexpr (kInTurn) {
       bool is_first = true;
       const auto add_one = [&](DiagonalSums<S>& sums, const DiagonalParts<S>& own, float* slice) {
         if (!slice) return;

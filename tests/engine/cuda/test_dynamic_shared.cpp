@@ -10,6 +10,7 @@
 #include "tests/static_costs/dynamic_shared.h"
 #include "tests/static_costs/reports.h"
 #include "tests/support/attention_problem.h"
+#include "tests/support/cuda/devices.h"
 #include "tests/support/cuda/grid.h"
 #include "tests/support/cuda/symbol_name.h"
 #include "tests/support/source_dir.h"
@@ -18,10 +19,11 @@ namespace farfield::test {
 BOOST_AUTO_TEST_SUITE(test_dynamic_shared)
 namespace {
 
-// Each part of a launch's shared memory with and without, in each kernel.
-void run_attention() {
-  for (const DType dtype : {DType::bf16, DType::f32})
-    for (const int64_t head_dim : {32, 64, 128, 256})
+// Each part of a launch's shared memory with and without, in each kernel for a device.
+void run_attention(const Device& device, const std::vector<DType>& dtypes,
+                   const std::vector<int64_t>& head_dims) {
+  for (const DType dtype : dtypes)
+    for (const int64_t head_dim : head_dims)
       for (const double dropout : {0.0, 0.5})
         for (const int tables : {0, 1, 2, 3})  // which are learned, in kernels of their own
           for (const bool has_row_bias : {false, true})
@@ -35,7 +37,7 @@ void run_attention() {
                 p.rule.switch_distance = 2;
               }
               p.rule.dropout = {.p = dropout, .random = {3, 5}};
-              run(moved_to({Device::Kind::cuda, 0}, p));
+              run(moved_to(device, p));
             }
 }
 
@@ -60,7 +62,9 @@ void run_rows() {
 
 BOOST_AUTO_TEST_CASE(what_launches_give_is_what_the_static_costs_take) {
   const emulation::SharedBytesGiven given;
-  run_attention();
+  const emulation::KeepDevices keep;
+  run_attention({Device::Kind::cuda, 0}, {DType::bf16, DType::f32}, {32, 64, 128, 256});
+  run_attention({Device::Kind::cuda, emulation::add_small_device()}, {DType::bf16}, {32, 64});
   run_rows();
   static_costs::DynamicShared found;
   for (const auto& [kernel, bytes] : given.of_kernel)

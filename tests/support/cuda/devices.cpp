@@ -13,6 +13,14 @@ Devices& emulated_devices() {
   return devices;
 }
 
+int add_small_device() {
+  constexpr int kIndex = 7;
+  auto& capabilities = emulated_devices().capabilities;
+  capabilities.resize(kIndex, {8, 0});
+  capabilities.push_back({8, 6, size_t{99} << 10});
+  return kIndex;
+}
+
 }  // namespace farfield::emulation
 
 namespace {

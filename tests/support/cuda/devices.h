@@ -35,4 +35,8 @@ class KeepDevices {
   Devices before_ = emulated_devices();
 };
 
+/// Adds one of compute capability 8.6, whose blocks have 99 KiB of shared memory, until the devices
+/// are put back. Its index, which no other test takes: the engine asks a device once what it has.
+int add_small_device();
+
 }  // namespace farfield::emulation
