@@ -26,6 +26,32 @@ struct KernelWork {
   double shared = 0;
 };
 
+/// Kernels of attention, as nvcc names them: heads of 64 components, two groups of rows a warp. Of
+/// the pass over keys those that make the gradients of no table, of a bias, or of a bias and a
+/// weight.
+inline constexpr std::string_view kForward =
+    "attention_forward_kernel<BFloat16, 64, PlainScores<BFloat16> >";
+inline constexpr std::string_view kKeys =
+    "attention_backward_kernel<(Side)0, (Sums)0, (Tables)0, 2, BFloat16, 64, PlainScores<BFloat16> "
+    ">";
+inline constexpr std::string_view kKeysOfBias =
+    "attention_backward_kernel<(Side)0, (Sums)0, (Tables)1, 2, BFloat16, 64, PlainScores<BFloat16> "
+    ">";
+inline constexpr std::string_view kKeysOfBoth =
+    "attention_backward_kernel<(Side)0, (Sums)0, (Tables)3, 2, BFloat16, 64, PlainScores<BFloat16> "
+    ">";
+inline constexpr std::string_view kQueries =
+    "attention_backward_kernel<(Side)1, (Sums)0, (Tables)0, 2, BFloat16, 64, PlainScores<BFloat16> "
+    ">";
+inline constexpr std::string_view kForwardOfRowBias =
+    "attention_forward_kernel<BFloat16, 64, RowBiasScores<BFloat16> >";
+inline constexpr std::string_view kKeysOfRowBias =
+    "attention_backward_kernel<(Side)0, (Sums)0, (Tables)6, 2, BFloat16, 64, "
+    "RowBiasScores<BFloat16> >";
+inline constexpr std::string_view kQueriesOfRowBias =
+    "attention_backward_kernel<(Side)1, (Sums)0, (Tables)0, 2, BFloat16, 64, "
+    "RowBiasScores<BFloat16> >";
+
 /// Source    machine code for sm_90 by nvcc 13.0.88, as tests/static_costs counts it: its test
 ///           kernel_work holds every row against tests/static_costs/baseline.csv and prints the
 ///           numbers that a row should have; n_element is what the kernel's source says. Branches
@@ -65,99 +91,53 @@ inline constexpr KernelWork kKernelWork[] = {
      "cross_entropy_kernel<BFloat16, BFloat16, SharedRowSize<true> >", 4, 8, 72, 44},
     {"kept cross entropy of bfloat16", "cross_entropy.cu",
      "cross_entropy_kernel<BFloat16, BFloat16, SharedRowSize<true> >", 11, 8, 84, 32},
-    {"attention forward", "attention_forward_plain.cu",
-     "attention_forward_kernel<BFloat16, 64, PlainScores<BFloat16> >", kWayTaken, 64, 800, 348,
-     1602, 796, 233},
-    {"attention forward, a bias and a weight", "attention_forward_plain.cu",
-     "attention_forward_kernel<BFloat16, 64, PlainScores<BFloat16> >", kWayTaken, 64, 884, 412,
-     1602, 796, 255},
-    {"attention backward, keys", "attention_backward_keys_plain.cu",
-     "attention_backward_kernel<(Side)0, (Sums)0, (Tables)0, 2, BFloat16, 64, "
-     "PlainScores<BFloat16> >",
-     kWayTaken, 32, 596, 160, 2219, 1024, 282},
-    {"attention backward, keys and a bias", "attention_backward_keys_plain.cu",
-     "attention_backward_kernel<(Side)0, (Sums)0, (Tables)1, 2, BFloat16, 64, "
-     "PlainScores<BFloat16> >",
+    {"attention forward", "attention_forward_plain.cu", kForward, kWayTaken, 64, 800, 348, 1602,
+     796, 233},
+    {"attention forward, a bias and a weight", "attention_forward_plain.cu", kForward, kWayTaken,
+     64, 884, 412, 1602, 796, 255},
+    {"attention backward, keys", "attention_backward_keys_plain.cu", kKeys, kWayTaken, 32, 596, 160,
+     2219, 1024, 282},
+    {"attention backward, keys and a bias", "attention_backward_keys_plain.cu", kKeysOfBias,
      kWayTaken, 32, 811, 210, 1065, 274, 312},
     {"attention backward, keys, a bias and a weight", "attention_backward_keys_plain.cu",
-     "attention_backward_kernel<(Side)0, (Sums)0, (Tables)3, 2, BFloat16, 64, "
-     "PlainScores<BFloat16> >",
-     kWayTaken, 16, 669, 180, 977, 212, 240},
-    {"attention backward, queries", "attention_backward_queries_plain.cu",
-     "attention_backward_kernel<(Side)1, (Sums)0, (Tables)0, 2, BFloat16, 64, "
-     "PlainScores<BFloat16> >",
-     kWayTaken, 32, 503, 160, 2001, 1024, 169},
+     kKeysOfBoth, kWayTaken, 16, 669, 180, 977, 212, 240},
+    {"attention backward, queries", "attention_backward_queries_plain.cu", kQueries, kWayTaken, 32,
+     503, 160, 2001, 1024, 169},
     {"attention backward, queries, a bias and a weight", "attention_backward_queries_plain.cu",
-     "attention_backward_kernel<(Side)1, (Sums)0, (Tables)0, 2, BFloat16, 64, "
-     "PlainScores<BFloat16> >",
-     kWayTaken, 32, 579, 224, 2001, 1024, 183},
+     kQueries, kWayTaken, 32, 579, 224, 2001, 1024, 183},
     // a row bias: a tile in one segment, and in several, each piece in one; in a piece with a knot
     // what is added for that, and for each further one; the sums of a segment by all lanes
-    {"attention forward and a row bias", "attention_forward_row_bias.cu",
-     "attention_forward_kernel<BFloat16, 64, RowBiasScores<BFloat16> >", kWayTaken, 64, 908, 429,
-     2562, 1422, 233},
+    {"attention forward and a row bias", "attention_forward_row_bias.cu", kForwardOfRowBias,
+     kWayTaken, 64, 908, 429, 2562, 1422, 233},
     {"attention forward and a row bias of several segments", "attention_forward_row_bias.cu",
-     "attention_forward_kernel<BFloat16, 64, RowBiasScores<BFloat16> >", kWayTaken, 64, 1060, 457,
-     2562, 1422, 275},
-    {"attention forward, first knot", "attention_forward_row_bias.cu",
-     "attention_forward_kernel<BFloat16, 64, RowBiasScores<BFloat16> >", kWayTaken, 8, 43, 36, 2562,
-     1422},
-    {"attention forward, further knot", "attention_forward_row_bias.cu",
-     "attention_forward_kernel<BFloat16, 64, RowBiasScores<BFloat16> >", kWayTaken, 8, 42, 32, 2562,
-     1422},
+     kForwardOfRowBias, kWayTaken, 64, 1060, 457, 2562, 1422, 275},
+    {"attention forward, first knot", "attention_forward_row_bias.cu", kForwardOfRowBias, kWayTaken,
+     8, 43, 36, 2562, 1422},
+    {"attention forward, further knot", "attention_forward_row_bias.cu", kForwardOfRowBias,
+     kWayTaken, 8, 42, 32, 2562, 1422},
     {"attention backward, keys and a row bias", "attention_backward_keys_row_bias.cu",
-     "attention_backward_kernel<(Side)0, (Sums)0, (Tables)6, 2, BFloat16, 64, "
-     "RowBiasScores<BFloat16> "
-     ">",
-     kWayTaken, 16, 680, 141, 1231, 386, 211},
+     kKeysOfRowBias, kWayTaken, 16, 680, 141, 1231, 386, 211},
     {"attention backward, keys and a row bias of several segments",
-     "attention_backward_keys_row_bias.cu",
-     "attention_backward_kernel<(Side)0, (Sums)0, (Tables)6, 2, BFloat16, 64, "
-     "RowBiasScores<BFloat16> "
-     ">",
-     kWayTaken, 16, 704, 141, 1231, 386, 217},
-    {"attention backward, keys, first knot", "attention_backward_keys_row_bias.cu",
-     "attention_backward_kernel<(Side)0, (Sums)0, (Tables)6, 2, BFloat16, 64, "
-     "RowBiasScores<BFloat16> "
-     ">",
+     "attention_backward_keys_row_bias.cu", kKeysOfRowBias, kWayTaken, 16, 704, 141, 1231, 386,
+     217},
+    {"attention backward, keys, first knot", "attention_backward_keys_row_bias.cu", kKeysOfRowBias,
      kWayTaken, 8, 39, 38, 1231, 386},
     {"attention backward, keys, further knot", "attention_backward_keys_row_bias.cu",
-     "attention_backward_kernel<(Side)0, (Sums)0, (Tables)6, 2, BFloat16, 64, "
-     "RowBiasScores<BFloat16> "
-     ">",
-     kWayTaken, 8, 44, 32, 1231, 386, 2},
+     kKeysOfRowBias, kWayTaken, 8, 44, 32, 1231, 386, 2},
     {"attention backward, queries and a row bias", "attention_backward_queries_row_bias.cu",
-     "attention_backward_kernel<(Side)1, (Sums)0, (Tables)0, 2, BFloat16, 64, "
-     "RowBiasScores<BFloat16> "
-     ">",
-     kWayTaken, 32, 708, 267, 2957, 1115, 228},
+     kQueriesOfRowBias, kWayTaken, 32, 708, 267, 2957, 1115, 228},
     {"attention backward, queries and a row bias of several segments",
-     "attention_backward_queries_row_bias.cu",
-     "attention_backward_kernel<(Side)1, (Sums)0, (Tables)0, 2, BFloat16, 64, "
-     "RowBiasScores<BFloat16> "
-     ">",
-     kWayTaken, 32, 948, 279, 2957, 1115, 288},
+     "attention_backward_queries_row_bias.cu", kQueriesOfRowBias, kWayTaken, 32, 948, 279, 2957,
+     1115, 288},
     {"attention backward, queries, first knot", "attention_backward_queries_row_bias.cu",
-     "attention_backward_kernel<(Side)1, (Sums)0, (Tables)0, 2, BFloat16, 64, "
-     "RowBiasScores<BFloat16> "
-     ">",
-     kWayTaken, 8, 204, 116, 2957, 1115, 8},
+     kQueriesOfRowBias, kWayTaken, 8, 204, 116, 2957, 1115, 8},
     {"attention backward, queries, further knot", "attention_backward_queries_row_bias.cu",
-     "attention_backward_kernel<(Side)1, (Sums)0, (Tables)0, 2, BFloat16, 64, "
-     "RowBiasScores<BFloat16> "
-     ">",
-     kWayTaken, 8, 144, 80, 2957, 1115, 12},
-    {"sums of a segment", "attention_backward_queries_row_bias.cu",
-     "attention_backward_kernel<(Side)1, (Sums)0, (Tables)0, 2, BFloat16, 64, "
-     "RowBiasScores<BFloat16> "
-     ">",
-     kWayTaken, 1, 76, 15, 2957, 1115, 4},
+     kQueriesOfRowBias, kWayTaken, 8, 144, 80, 2957, 1115, 12},
+    {"sums of a segment", "attention_backward_queries_row_bias.cu", kQueriesOfRowBias, kWayTaken, 1,
+     76, 15, 2957, 1115, 4},
     // a unit of q and one of k, of 16 components each; the gradient of either
     {"turned heads", "split_heads.cu", "turn_heads_kernel<8, BFloat16>", kWhole, 16, 532, 144},
-    {"heads turned back", "attention_backward_keys_plain.cu",
-     "attention_backward_kernel<(Side)0, (Sums)0, (Tables)0, 2, BFloat16, 64, "
-     "PlainScores<BFloat16> >",
-     8, 16, 253, 72},
+    {"heads turned back", "attention_backward_keys_plain.cu", kKeys, 8, 16, 253, 72},
     {"GELU", "pointwise.cu", "map_kernel<Gelu, BFloat16, BFloat16>", kWhole, 8, 226, 104},
     {"GELU", "linear.cu", "linear_backward_kernel<GeluSlope, BFloat16>", 0, 8, 310, 120},
     // rows of 768: a warp takes one, a thread 24

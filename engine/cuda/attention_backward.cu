@@ -80,13 +80,14 @@ struct BackwardBlocks {
   }
   /// Tiles that n rows are.
   int tiles_of(int n) const { return (n + own_rows - 1) / own_rows; }
-  /// Rows of n queries of each head, in whole tiles. BackendError for more than 32 bits count.
-  int rows_of(int n_head, int n) const {
+  /// Rows of n queries of a head, in whole tiles. BackendError where those of all heads, of all
+  /// sequences, are more than 31 bits count.
+  int rows_of(int heads, int n) const {
     const int64_t rows = static_cast<int64_t>(tiles_of(n)) * own_rows;
-    require<BackendError>(n_head * rows <= std::numeric_limits<int>::max(), "attention",
+    require<BackendError>(heads * rows <= std::numeric_limits<int>::max(), "attention",
                           "expected fewer than 2^31 queries of all heads on a CUDA device, those "
                           "of a head in tiles of ",
-                          own_rows, ", got ", n_head * rows);
+                          own_rows, ", got ", heads * rows);
     return static_cast<int>(rows);
   }
   /// Blocks that share the items of a head when each has a slice of memory for table gradients:

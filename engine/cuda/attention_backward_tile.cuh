@@ -162,7 +162,7 @@ __device__ void take_gradients(const Problem<T>& p, const BackwardArguments<T>& 
     // Pairs go diagonal by diagonal (DiagonalParts): those of one share what tables have of their
     // distance, and their sum. So many of them side by side as registers hold what they need.
     using ScoreOf = std::remove_cvref_t<decltype(score_of)>;
-    constexpr int kHalves = 2 * kGroups, kDiagonals = kPieces + kHalves - 1;
+    constexpr int kHalves = DiagonalParts<S>::kHalves, kDiagonals = DiagonalParts<S>::kCount;
     constexpr int kAtOnce = Scores::kIsGeneral ? 1
                             : !kOwnsKeys       ? kDiagonals
                             : ScoreOf::kIsLean ? 2

@@ -22,12 +22,15 @@ enum class Tables { none, bias, weight, both, unknown, asked, feature };
 constexpr bool has_weight(Tables tables) {
   return tables == Tables::weight || tables == Tables::both || tables == Tables::unknown;
 }
-/// Whether kTable, bias or weight, is among them; where that is not known, whether it is not null.
+/// Whether a table, bias or weight, is known to be among them.
+constexpr bool includes(Tables tables, Tables table) {
+  return tables == table || tables == Tables::both;
+}
+/// The same; where that is not known, whether it is not null.
 template <Tables kTables, Tables kTable>
 __device__ bool has(const float* table) {
   static_assert(kTables != Tables::asked);
-  return kTables == Tables::unknown ? table != nullptr
-                                    : kTables == kTable || kTables == Tables::both;
+  return kTables == Tables::unknown ? table != nullptr : includes(kTables, kTable);
 }
 
 /// The scores of PlainScores in a tile, where it is known which tables there are.

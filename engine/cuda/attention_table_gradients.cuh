@@ -26,8 +26,8 @@ struct TableParts {
 template <class S, Tables kMade, bool kInTurn>
 class TableGradients {
   static_assert(kInTurn || kMade != Tables::unknown);
-  static constexpr bool kHasBias = !kInTurn && (kMade == Tables::bias || kMade == Tables::both);
-  static constexpr bool kHasWeight = !kInTurn && (kMade == Tables::weight || kMade == Tables::both);
+  static constexpr bool kHasBias = !kInTurn && includes(kMade, Tables::bias);
+  static constexpr bool kHasWeight = !kInTurn && includes(kMade, Tables::weight);
   static constexpr bool kHasFeature = kMade == Tables::feature;
 
  public:

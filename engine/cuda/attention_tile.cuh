@@ -39,7 +39,7 @@ struct WarpSizes {
   }
 };
 template <class T, int D>
-inline constexpr int kRowBytes = D* static_cast<int>(sizeof(T));
+inline constexpr int kRowBytes = static_cast<int>(sizeof(T)) * D;
 
 /// Rows of head_dim elements, zeros up to D; the rest of a row keeps neighbours out of each other's
 /// banks: rows begin 16 (float32: 32) bytes further on than a multiple of 128.

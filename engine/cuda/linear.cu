@@ -136,8 +136,9 @@ void linear_activation_backward(Cuda device, const Tensor& u, const Tensor& dy,
   if (dbias.defined() && n_chunks > 1) sum_forward(device, partial, 1, n_chunks, n, dbias);
 }
 
-// The product reads all of du, so that its sums cost no further pass over memory. Not for one
-// column: there the library of CUDA 11.6 read beyond its arrays (github.com/NVIDIA/apex, #1392).
+// The library sums du beside the product; on an H200 (cuBLASLt 13.1) in a kernel of its own, which
+// reads du once more. Not for one column: there the library of CUDA 11.6 read beyond its arrays
+// (github.com/NVIDIA/apex, #1392).
 void linear_weight_backward(Cuda device, const Tensor& x, const Tensor& du, Tensor& dw,
                             Tensor& dbias) {
   require_device_float(du.dtype());

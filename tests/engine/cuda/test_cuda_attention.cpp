@@ -308,7 +308,7 @@ BOOST_AUTO_TEST_CASE(gradients_that_nobody_wants_change_no_bit_of_the_others) {
   }
 }
 
-// Where all tables are learned, in a kernel that knows of them.
+// The kernels make the gradients of both; those that nobody wants are left.
 BOOST_AUTO_TEST_CASE(a_table_has_the_same_gradient_whatever_else_is_learned) {
   for (const int64_t head_dim : {8, 64, 128, 256})
     for (const int64_t window : {0, 37}) {
