@@ -15,7 +15,8 @@ if(NOT version MATCHES "release ([0-9.]+)" OR CMAKE_MATCH_1 VERSION_LESS 13)
 endif()
 set(FARFIELD_HAS_NVCC TRUE)
 if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
-  set(CMAKE_CUDA_ARCHITECTURES 80-real 90)  # 90: also as PTX, for what comes later
+  # 80: also as PTX, for what comes later. 90a: with the products of warpgroups that only Hopper has.
+  set(CMAKE_CUDA_ARCHITECTURES 80 90a-real)
 endif()
 if(FARFIELD_CCACHE AND NOT DEFINED CMAKE_CUDA_COMPILER_LAUNCHER)
   set(CMAKE_CUDA_COMPILER_LAUNCHER "${FARFIELD_CCACHE}")
@@ -30,6 +31,11 @@ add_library(farfield_nvcc_flags INTERFACE)
 # -std: CMake 3.25 does not know that nvcc has C++20. No -Wpedantic: lines that nvcc makes fail it.
 target_compile_options(farfield_nvcc_flags INTERFACE
   $<$<COMPILE_LANGUAGE:CUDA>:-std=c++20 --expt-relaxed-constexpr -Xcompiler=-Wall,-Wextra,-Wshadow>)
+if("${CMAKE_CUDA_ARCHITECTURES}" MATCHES "(^|;)90a")
+  target_compile_definitions(farfield_nvcc_flags INTERFACE FARFIELD_HAS_SM90A)
+else()
+  message(STATUS "CUDA without 90a in CMAKE_CUDA_ARCHITECTURES: attention on H100 and H200 will be slower")
+endif()
 if(FARFIELD_WERROR)  # for the host compiler; nvcc's own: CMAKE_COMPILE_WARNING_AS_ERROR
   target_compile_options(farfield_nvcc_flags INTERFACE
     $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Werror>)

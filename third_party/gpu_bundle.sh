@@ -12,7 +12,7 @@ Builds the preset `cuda-portable` for one architecture, on a machine with nvcc a
 third_party/README.md, and packs what apps/gpu_check.sh needs where there is neither: programs and
 tests for a card, stripped, and the script itself. No card is needed here.
 
-  --arch ARCH   CMAKE_CUDA_ARCHITECTURES (default: 90-real, the H100 and the H200)
+  --arch ARCH   CMAKE_CUDA_ARCHITECTURES (default: 90a-real, the H100 and the H200)
   --out FILE    the archive (default: build/gpu_bundle.tar.xz)
   --jobs N      compilers at once (default: as many as processors)
   --help        this text
@@ -29,7 +29,7 @@ stop() {  # STATUS WORD...
   exit "$1"
 }
 
-arch=90-real out=build/gpu_bundle.tar.xz jobs=$(nproc)
+arch=90a-real out=build/gpu_bundle.tar.xz jobs=$(nproc)
 from=$OLDPWD  # a path of --out is the caller's
 while (($#)); do
   case $1 in
@@ -43,7 +43,7 @@ while (($#)); do
   shift 2
 done
 [[ $arch =~ ^[1-9][0-9]+[a-z]?(-real|-virtual)?$ ]] ||
-  stop 2 "expected --arch with one architecture, 90-real say, got '$arch'"
+  stop 2 "expected --arch with one architecture, 90a-real say, got '$arch'"
 [[ $jobs =~ ^[1-9][0-9]*$ ]] || stop 2 "expected --jobs from 1 on, got '$jobs'"
 for tool in cmake ninja nvcc strip readelf xz; do
   command -v "$tool" >/dev/null || stop 2 "expected $tool on PATH, got none; third_party/README.md says what is needed"

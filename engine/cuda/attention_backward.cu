@@ -1,4 +1,4 @@
-#include "engine/cuda/attention_backward.cuh"
+#include "engine/cuda/attention_backward_warpgroup.cuh"
 #include "engine/cuda/attention_entries.cuh"
 #include "engine/cuda/attention_sums.h"
 
@@ -39,7 +39,7 @@ __global__ void attention_rows_kernel(Problem<T> p, const T* out, const T* dout,
   if (at >= static_cast<uint32_t>(p.heads()) * of_head) return;
   const auto head = static_cast<int>(at / of_head), i = static_cast<int>(at % of_head);
   const int64_t query = static_cast<int64_t>(head) * p.n_query + i;
-  Row row{0, kInfinity, -kInfinity, 0};  // beyond the last: P is 0
+  Row row{0, -kInfinity, kInfinity, 0};  // beyond the last: P is 0
   if (adds_row_bias) row.threshold = p.row_factor_of(i);
   if (i < p.n_query) {
     row.factor = p.scale * (p.row_scale ? p.row_scale[i] : 1);
@@ -63,16 +63,23 @@ struct BackwardBlocks {
   int own_rows;   ///< of a block's own tile
   int row_warps;  ///< that share these rows
   int resident;   ///< blocks that a multiprocessor holds at once
+  bool are_warpgroups;
 
   template <class T>
-  static BackwardBlocks of(Cuda device, const Problem<T>& p) {
+  static BackwardBlocks of(Cuda device, const Problem<T>& p, const T* dout) {
     BackwardBlocks blocks = {};
     dispatch_scores(p, [&](auto scores) {
       using Scores = typename decltype(scores)::type;
+      if constexpr (kHasWarpgroupKernels<Scores>)
+        if (takes_warpgroups(device, p) && p.can_move_pieces(dout)) {
+          using S = WarpgroupBackwardSizes<Side::keys, Scores, Tables::none, true>;
+          blocks = {S::kOwn, S::kRowWarps, S::kBlocks, true};
+          return;
+        }
       dispatch_head_dim(p.head_dim, [&](auto size) {
         dispatch_groups<size(), Scores>(device, [&](auto groups) {
           using S = BackwardSizes<T, size(), Scores, groups()>;
-          blocks = {S::kOwn, S::kRowWarps, kBackwardBlocks<size(), Scores>};
+          blocks = {S::kOwn, S::kRowWarps, kBackwardBlocks<size(), Scores>, false};
         });
       });
     });
@@ -112,7 +119,7 @@ class BackwardPass {
       : device_(device),
         p_(p),
         turned_by_(turned_by),
-        blocks_(BackwardBlocks::of(device, p)),
+        blocks_(BackwardBlocks::of(device, p, dout.data<T>())),
         rows_(floats(device,
                      shape_of(p.heads(), blocks_.rows_of(p.heads(), p.n_query), sizeof(Row) / 4))) {
     auto* const to = reinterpret_cast<Row*>(rows_.data<float>());
@@ -215,7 +222,11 @@ class BackwardPass {
   template <Side kOwn>
   void run(const BackwardArguments<T>& args) const {
     dispatch_scores(p_, [&](auto scores) {
-      run_backward<kOwn, T, typename decltype(scores)::type>(device_, p_, args);
+      using Scores = typename decltype(scores)::type;
+      if constexpr (kHasWarpgroupKernels<Scores>)
+        if (blocks_.are_warpgroups)
+          return run_backward_by_warpgroups<kOwn, Scores>(device_, p_, args);
+      run_backward<kOwn, T, Scores>(device_, p_, args);
     });
   }
   void entries(AttentionGrads& grads) const {

@@ -111,7 +111,7 @@ __global__ void __launch_bounds__(kBlock, kBackwardBlocks<D, Scores>)
     constexpr bool kHasLoader =
         kIsPlain &&
         !(kOwnsKeys && (Scores::kAddsRowBias || (kGroups > 1 && kMade == Tables::bias)));
-    [[maybe_unused]] const TileLoader<T, D> loader(of_x(0), of_y(0));
+    [[maybe_unused]] const TileLoader<T, PaddedRows<D>> loader(of_x(0), of_y(0));
     const auto load_loop = [&](int t, int stage) {
       const int loop = tiles.at(t) * kLoop;
       scores.load(shared.scores[stage], kOwnsKeys ? loop : own, kOwnsKeys ? kLoop : kTileRows,
@@ -175,7 +175,7 @@ __global__ void __launch_bounds__(kBlock, kBackwardBlocks<D, Scores>)
         Factors<T, kGroups, kPieces> weights, gradients;
         take_gradients<kOwn, kMakesDx, kMade>(p, args, scores, rows, query, key, lane, has_copies,
                                               by_feature, s, dp, weights, gradients, parts,
-                                              segments);
+                                              &segments);
         if constexpr (!kOwnsKeys && Scores::kAddsRowBias)
           if (args.segments && lane.first_column == 0)
             row_bias_sums.add_part(s, scores, lane.column);
@@ -249,6 +249,25 @@ __global__ void __launch_bounds__(kBlock, kBackwardBlocks<D, Scores>)
 template <Tables kMade>
 using Made = std::integral_constant<Tables, kMade>;
 
+/// f(std::integral_constant<Tables, kMade>()) for the kernel that makes these gradients.
+template <Side kOwn, Sums kSums, class Scores, class T, class F>
+void dispatch_made(const Problem<T>& p, const TableSlices& tables, const F& f) {
+  if constexpr (kOwn != Side::keys || kSums == Sums::dv)
+    f(Made<Tables::none>());
+  else if constexpr (Scores::kIsGeneral)  // which are not worth a kernel without
+    f(Made<Tables::unknown>());
+  else if constexpr (Scores::kAddsRowBias)
+    f(Made<Tables::feature>());
+  else if (!tables.any())
+    f(Made<Tables::none>());
+  else if (p.bias && p.weight)
+    f(Made<Tables::both>());
+  else if (p.bias)
+    f(Made<Tables::bias>());
+  else
+    f(Made<Tables::weight>());
+}
+
 /// Of heads of up to D elements.
 template <Side kOwn, int D, int kGroups, class Scores, class T>
 void run_backward_kernels(Cuda device, const Problem<T>& p, const BackwardArguments<T>& args) {
@@ -269,20 +288,7 @@ void run_backward_kernels(Cuda device, const Problem<T>& p, const BackwardArgume
                     Scores::kIsGeneral && args.segments}),
              stream_of(device), p, args);
     };
-    if constexpr (!kOwnsKeys || sums() == Sums::dv)
-      run(Made<Tables::none>());
-    else if constexpr (Scores::kIsGeneral)  // which are not worth a kernel without
-      run(Made<Tables::unknown>());
-    else if constexpr (Scores::kAddsRowBias)
-      run(Made<Tables::feature>());
-    else if (!has_tables)
-      run(Made<Tables::none>());
-    else if (p.bias && p.weight)
-      run(Made<Tables::both>());
-    else if (p.bias)
-      run(Made<Tables::bias>());
-    else
-      run(Made<Tables::weight>());
+    dispatch_made<kOwn, sums(), Scores>(p, args.tables, run);
   };
   if constexpr (kIsSplit<kOwn, T, D, Scores>) {
     if (args.dv) pass(std::integral_constant<Sums, Sums::dv>());

@@ -122,19 +122,22 @@ __device__ void multiply(const Scores& scores, const Own& own, const Shared& sha
 
 /// s: dot products to scores of RowBiasScores, and by_feature: what of a score's gradient is that
 /// of the feature.
-template <bool kOwnsKeys, class S, class Scores, int kRows, int kGroups, int kPieces>
-__device__ void add_row_bias(Scores& scores, const Row (&rows)[kRows], const Lane& lane,
+template <bool kOwnsKeys, class S, class Scores, class Rows, int kGroups, int kPieces>
+__device__ void add_row_bias(Scores& scores, const Rows& rows, const Lane& lane,
                              float (&s)[kGroups][kPieces][4],
                              float (&by_feature)[kGroups][kPieces][4]) {
   const int in_warp = static_cast<int>(threadIdx.x) % kWarp;
-  const float factor[1] = {
-      rows[kOwnsKeys ? in_warp % S::kLoop : lane.first + in_warp % S::kPartRows].row_factor()};
+  constexpr int kQueries = kOwnsKeys ? S::kLoop : S::kPartRows;
+  float factors[(kQueries + kWarp - 1) / kWarp];
+#pragma unroll
+  for (int x = 0; x < kQueries; x += kWarp)
+    factors[x / kWarp] = rows[(kOwnsKeys ? x : lane.first) + in_warp % kQueries].row_factor();
   scores.template start_segments<kOwnsKeys, kPieces>(lane.first, S::kPartRows,
-                                                     RowFactors::of_warp(factor));
+                                                     RowFactors::of_warp(factors));
   scores.template add_row_bias<kOwnsKeys>(
       s, lane.row, lane.column,
       [&](int g, int n, int x) {
-        const Row& row =
+        const Row row =
             rows[kOwnsKeys ? lane.column + 8 * n + x % 2 : lane.row + g * kWarpRows + x / 2 * 8];
         return QueryFactors{row.factor, row.row_factor()};
       },
@@ -144,18 +147,16 @@ __device__ void add_row_bias(Scores& scores, const Row (&rows)[kRows], const Lan
 /// s: scores to probabilities; dp: to gradients of the dot products, and with them what the tables
 /// get. Of a tile from `query` and `key` on, with the rows of its queries. With kAddsRowBias s
 /// holds scores already, and by_feature is that of add_row_bias(); over queries s becomes the
-/// gradients of the scores, for WarpSegmentSums.
-template <Side kOwn, bool kMakesDx, Tables kMade, class T, class Scores, class S, int kRows,
+/// gradients of the scores, for WarpSegmentSums. rows[i] is a Row.
+template <Side kOwn, bool kMakesDx, Tables kMade, class T, class Scores, class S, class Rows,
           int kGroups, int kPieces>
-__device__ void take_gradients(const Problem<T>& p, const BackwardArguments<T>& args,
-                               Scores& scores, const Row (&rows)[kRows], int query, int key,
-                               const Lane& lane, bool has_copies,
-                               [[maybe_unused]] const float (&by_feature)[kGroups][kPieces][4],
-                               float (&s)[kGroups][kPieces][4],
-                               [[maybe_unused]] float (&dp)[kGroups][kPieces][4],
-                               Factors<T, kGroups, kPieces>& weights,
-                               [[maybe_unused]] Factors<T, kGroups, kPieces>& gradients,
-                               [[maybe_unused]] TableParts<S>& parts, SegmentShared<S>& segments) {
+__device__ void take_gradients(
+    const Problem<T>& p, const BackwardArguments<T>& args, Scores& scores, const Rows& rows,
+    int query, int key, const Lane& lane, bool has_copies,
+    [[maybe_unused]] const float (&by_feature)[kGroups][kPieces][4],
+    float (&s)[kGroups][kPieces][4], [[maybe_unused]] float (&dp)[kGroups][kPieces][4],
+    Factors<T, kGroups, kPieces>& weights, [[maybe_unused]] Factors<T, kGroups, kPieces>& gradients,
+    [[maybe_unused]] TableParts<S>& parts, [[maybe_unused]] SegmentShared<S>* segments) {
   constexpr bool kOwnsKeys = kOwn == Side::keys, kMakesTables = kMade != Tables::none;
   constexpr Tables kRead = kMakesTables ? kMade : Tables::asked;
   scores.template for_tile<kRead>([&](auto&& score_of) {
@@ -238,7 +239,7 @@ __device__ void take_gradients(const Problem<T>& p, const BackwardArguments<T>& 
                 parts.feature.add_product(group, piece, x, ds,
                                           scores.slope(i, j) * p.row_bias.row_factor[query + i]);
             } else if (args.segments && lane.first_column == 0) {
-              segments.ds[i][j] = ds;
+              segments->ds[i][j] = ds;
             }
           }
           if (x % 2 == 1) gradients.set_pair(group, piece, x, dp[group][piece][x - 1], dot);

@@ -32,18 +32,22 @@ struct DiagonalParts {
 
 /// The parts of each warp, [diagonal][column % 8]: the sums of a diagonal's elements in these
 /// columns, all in one row % 8. Some diagonals have none in some columns: zeros at first, and
-/// always.
+/// always. The halves of a diagonal's eight change places from four to four diagonals, so that
+/// eight threads that read halves of eight diagonals meet different banks.
 template <class S>
 struct alignas(16) DiagonalShared {
-  // Strides such that lanes meet different banks, those that store and those that sum.
-  static constexpr int kColumnStride = S::kLoop + S::kPartRows + 3;
-  static constexpr int kWarpStride = (8 * kColumnStride + 15) / 32 * 32 + 16;
-  float parts[S::kRowWarps][kWarpStride];
+  static constexpr int kDiagonals = S::kLoop + S::kPartRows;  // one more than there are
+  float parts[S::kRowWarps][kDiagonals * 8];
+
+  /// Where the parts of columns 0 to 3 of a warp's diagonal begin, half 0, or 4 to 7.
+  __device__ static int at(int diagonal, int half) {
+    return diagonal * 8 + (diagonal / 4 % 2 ^ half) * 4;
+  }
 
   /// By all threads, who wait for each other then.
   __device__ void clear() {
-    for (int i = static_cast<int>(threadIdx.x); i < S::kRowWarps * kWarpStride; i += kBlock)
-      parts[i / kWarpStride][i % kWarpStride] = 0;
+    for (int i = static_cast<int>(threadIdx.x); i < S::kRowWarps * kDiagonals * 8; i += kBlock)
+      parts[i / (kDiagonals * 8)][i % (kDiagonals * 8)] = 0;
   }
   /// By all threads; of warps that share rows the first one's parts count.
   __device__ void put(const DiagonalParts<S>& own) {
@@ -51,13 +55,14 @@ struct alignas(16) DiagonalShared {
     const int warp = thread / kWarp, group = thread % kWarp / 4, member = thread % 4;
     if (S::kRowWarps < kWarps && warp >= S::kRowWarps) return;
 #pragma unroll
-    for (int u = 0; u < DiagonalParts<S>::kCount; ++u)
+    for (int b = 0; b < 2; ++b) {
+      const int column = 2 * member + b;
+      // Eight diagonals further on all lies 64 floats further on.
+      float* const to = &parts[warp][at(column - group + 7, column / 4) + column % 4];
 #pragma unroll
-      for (int b = 0; b < 2; ++b) {
-        const int column = 2 * member + b;
-        const int diagonal = 8 * (u - DiagonalParts<S>::kHalves + 1) + column - group;
-        parts[warp][column * kColumnStride + diagonal + S::kPartRows - 1] = own.at[u][b];
-      }
+      for (int u = 0; u < DiagonalParts<S>::kCount; ++u)
+        to[8 * (8 * (u - DiagonalParts<S>::kHalves + 1) + S::kPartRows - 8)] = own.at[u][b];
+    }
   }
 };
 
@@ -114,14 +119,22 @@ class DiagonalSums {
                                       const DiagonalShared<S>& shared) {
     const int diagonal = slot - (S::kOwn - 1);  // column - row
     if (slot >= S::kOwn) sum = 0;               // the first tile that reaches this distance
-    int w = (diagonal < 0 ? -diagonal : 0) / S::kPartRows;  // the first warp that has it
-    const float* part = &shared.parts[w][diagonal + w * S::kPartRows + S::kPartRows - 1];
+    using Half = Vector<float, 4>;
+    static_assert(S::kPartRows % 8 == 0, "halves lie in the same order for all warps");
+    const int first = (diagonal < 0 ? -diagonal : 0) / S::kPartRows;  // warp that has it
+    const float* const parts = shared.parts[0];
+    constexpr int kStep = (DiagonalShared<S>::kDiagonals + S::kPartRows) * 8;
+    const int in_first = diagonal + first * S::kPartRows + S::kPartRows - 1;
+    int at = first * DiagonalShared<S>::kDiagonals * 8 + DiagonalShared<S>::at(in_first, 0);
+    // Past the last warp, or that whose columns end before it.
+    const int n_warp = (S::kLoop - 1 - diagonal) / S::kPartRows + 1;
+    const int end = at + ((n_warp < S::kRowWarps ? n_warp : S::kRowWarps) - first) * kStep;
 #pragma unroll 1  // else the loads for all warps are in registers at once
-    for (; w < S::kRowWarps && diagonal + w * S::kPartRows < S::kLoop; ++w) {
-#pragma unroll
-      for (int column = 0; column < 8; ++column)
-        sum += part[column * DiagonalShared<S>::kColumnStride];
-      part += DiagonalShared<S>::kWarpStride + S::kPartRows;
+    for (; at < end; at += kStep) {
+      const auto a = *reinterpret_cast<const Half*>(parts + at);
+      const auto b = *reinterpret_cast<const Half*>(parts + (at ^ 4));
+      sum +=
+          ((a.at[0] + a.at[1]) + (a.at[2] + a.at[3])) + ((b.at[0] + b.at[1]) + (b.at[2] + b.at[3]));
     }
     if (slot < S::kLoop) flush(sum, offset, slot, slice);  // the next tile does not reach it
   }

@@ -1,4 +1,4 @@
-#include "engine/cuda/attention_forward.cuh"
+#include "engine/cuda/attention_forward_warpgroup.cuh"
 
 namespace farfield {
 
@@ -12,8 +12,12 @@ void attention_forward(Cuda device, const Heads& heads, const AttentionRule& rul
     const Problem<T> p(heads, rule);
     const ForwardOutputs<T> to{out.data<T>(), data_or_null<float>(rows.lse),
                                data_or_null<float>(rows.threshold), data_or_null<float>(rows.sum)};
-    dispatch_scores(
-        p, [&](auto scores) { run_forward<T, typename decltype(scores)::type>(device, p, to); });
+    dispatch_scores(p, [&](auto scores) {
+      using Scores = typename decltype(scores)::type;
+      if constexpr (kHasWarpgroupKernels<Scores>)
+        if (takes_warpgroups(device, p)) return run_forward_by_warpgroups<Scores>(device, p, to);
+      run_forward<T, Scores>(device, p, to);
+    });
   });
 }
 

@@ -56,10 +56,10 @@ __device__ inline float row_sum(float x) {
 
 /// One warp's rows, kGroups times 16, and of their sums kColumns columns. A lane holds rows 8
 /// apart, the first row() of the block's tile.
-template <class T, int D, class Scores>
+template <class T, int D, class Scores, class Sizes = ForwardSizes<T, D, Scores>>
 class ForwardRows {
  public:
-  using S = ForwardSizes<T, D, Scores>;
+  using S = Sizes;
   static constexpr int kGroups = S::kGroups, kRows = 2 * kGroups;  // of a lane
   static constexpr int kPieces = S::kLoop / 8;
   using Pieces = float[kGroups][kPieces][4];
@@ -148,6 +148,16 @@ class ForwardRows {
   /// Scores to probabilities, relative to the largest score so far, and with it all that was summed
   /// before.
   __device__ void normalize(Pieces& s, const float (&largest)[kRows]) {
+    constexpr bool kRescalesLast = kGroups == 1;  // two have no registers to keep `by`
+    float by[kRows];                              // 1 where it is the largest still
+    bool is_larger = false;
+    const auto rescale = [&](int r) {
+#pragma unroll
+      for (int n = 0; n < S::kColumns / 8; ++n) {
+        out_[r / 2][n][r % 2 * 2] *= by[r];
+        out_[r / 2][n][r % 2 * 2 + 1] *= by[r];
+      }
+    };
 #pragma unroll
     for (int r = 0; r < kRows; ++r) {
       const int g = r / 2, half = r % 2;
@@ -160,15 +170,13 @@ class ForwardRows {
         is_relative = !p_.is_relu;
         if (p_.is_relu) shift = relu_factor_[r];
       }
+      by[r] = 1;
       if (is_relative) {
-        const float by = Scores::exp(max_[r] - most);  // 1 where it is the largest still
+        by[r] = Scores::exp(max_[r] - most);
+        is_larger |= max_[r] != largest[r];
         max_[r] = largest[r];
-        sum_[r] *= by;
-#pragma unroll
-        for (int n = 0; n < S::kColumns / 8; ++n) {
-          out_[g][n][2 * half] *= by;
-          out_[g][n][2 * half + 1] *= by;
-        }
+        sum_[r] *= by[r];
+        if constexpr (!kRescalesLast) rescale(r);
       }
 #pragma unroll
       for (int n = 0; n < kPieces; ++n)
@@ -178,6 +186,11 @@ class ForwardRows {
           sum_[r] += s[g][n][i];
         }
     }
+    if constexpr (kRescalesLast)
+      if (__any_sync(kAllLanes, is_larger)) {  // not in every tile
+#pragma unroll
+        for (int r = 0; r < kRows; ++r) rescale(r);
+      }
   }
 
   /// Dropout, of the pairs of a tile.
@@ -192,7 +205,7 @@ class ForwardRows {
               scores.kept(row_ + 16 * g + i / 2 * 8, 8 * n + column() + i % 2);
   }
 
-  __device__ void add_values(const Pieces& probabilities, const Tile<T, D, S::kLoop>& values) {
+  __device__ static Factors<T, kGroups, kPieces> weights_of(const Pieces& probabilities) {
     Factors<T, kGroups, kPieces> weights;
 #pragma unroll
     for (int g = 0; g < kGroups; ++g)
@@ -201,9 +214,15 @@ class ForwardRows {
 #pragma unroll
         for (int i = 1; i < 4; i += 2)
           weights.set_pair(g, n, i, probabilities[g][n][i - 1], probabilities[g][n][i]);
-    // With dropout there are no registers for it.
-    add_weighted_rows<S::kColumns, !Scores::kDrops>(out_, weights, values, S::first_column());
+    return weights;
   }
+  __device__ void add_values(const Pieces& probabilities, const Tile<T, D, S::kLoop>& values) {
+    // With dropout there are no registers for it.
+    add_weighted_rows<S::kColumns, !Scores::kDrops>(out_, weights_of(probabilities), values,
+                                                    S::first_column());
+  }
+  /// The sums that add_values() adds to, for products of warpgroups.
+  __device__ auto& sums() { return out_; }
 
   /// Through the warp's rows of a tile that nobody else uses.
   __device__ void store(const ForwardOutputs<T>& to, const Head& head, int first_query,
@@ -263,7 +282,7 @@ __global__ void __launch_bounds__(kBlock, kForwardBlocks<T, D, Scores>)
   const TileList tiles = p.template key_tiles<S::kOwn, S::kLoop>(query);
   constexpr bool kHasLoader = kIsPlain && !Scores::kDrops;  // which have no registers for it
   const Rows<const T> all_k = p.rows(p.k, keys, 0), all_v = p.rows(p.v, keys, 0);
-  [[maybe_unused]] const TileLoader<T, D> loader(all_k, all_v);
+  [[maybe_unused]] const TileLoader<T, PaddedRows<D>> loader(all_k, all_v);
   const auto load_keys = [&](int t, int stage) {
     const int key = tiles.at(t) * S::kLoop;
     auto& tiles_of_stage = shared.stages[stage];

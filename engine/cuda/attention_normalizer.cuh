@@ -9,12 +9,17 @@ namespace farfield::attention_cuda {
 /// What the pairs of a query share in the backward pass; a load of 16 bytes.
 struct alignas(16) Row {
   float factor;     ///< of the dot products
-  float shift;      ///< the log of the row's sum times kShiftUnit; relu: the factor of P
   float threshold;  ///< of the clamp kinds, else -inf; of RowBiasScores row_factor()
+  float shift;      ///< the log of the row's sum times kShiftUnit; relu: the factor of P
   float dot;        ///< what is subtracted from dP
 
   __device__ float row_factor() const { return threshold; }
 };
+/// Of it, what differs from query to query where no factor does, nor a threshold.
+struct alignas(8) RowEnd {
+  float shift, dot;
+};
+static_assert(sizeof(Row) == 8 + sizeof(RowEnd), "which a row ends with");
 
 template <class T>
 __device__ float relu_factor_of(const Problem<T>& p, int query) {

@@ -98,14 +98,13 @@ class PlainTile {
   __device__ explicit PlainTile(const Problem<T>& p) : p_(p) {}
 
   /// f(x, d) for each x of kDistances that a tile reads, at distance d, by all threads.
-  template <class F>
+  template <int kThreads, class F>
   __device__ void for_distances(int query, int n_query, int key, int n_key, const F& f) const {
-    static_assert(kBlock <= kDistances);
     const int thread = thread_read_anew();
 #pragma unroll
-    for (int first = 0; first < n_query + n_key - 1; first += kBlock) {
+    for (int first = 0; first < n_query + n_key - 1; first += kThreads) {
       const int x = first + thread;
-      if (first + kBlock > kDistances && x >= kDistances) continue;
+      if (first + kThreads > kDistances && x >= kDistances) continue;
       f(x, p_.first_position() + query - key - (n_key - 1) + x);
     }
   }
@@ -129,9 +128,10 @@ class PlainScores : public PlainTile<T> {
       : PlainTile<T>(p), table_(int64_t{head.h} * p.n_entry) {}
 
   /// Begins to load what the tile of queries from `query` and keys from `key` on reads.
+  template <int kThreads = kBlock>
   __device__ void load(Shared& shared, int query, int n_query, int key, int n_key) const {
     if (!p_.bias && !p_.weight) return;
-    this->for_distances(query, n_query, key, n_key, [&](int x, int d) {
+    this->template for_distances<kThreads>(query, n_query, key, n_key, [&](int x, int d) {
       const bool is_there = d >= 0 && d < p_.n_key;
       const int64_t at = table_ + d;  // read if it is there
       if (p_.bias) copy_async<4>(&shared.bias[x], p_.bias + at, is_there);

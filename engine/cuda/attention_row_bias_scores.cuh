@@ -54,8 +54,9 @@ class RowBiasScores : public PlainTile<T> {
 
   /// As PlainScores has it. Distances that do not exist have the feature of the nearest one, so
   /// that features do not fall there either.
+  template <int kThreads = kBlock>
   __device__ void load(Shared& shared, int query, int n_query, int key, int n_key) const {
-    this->for_distances(query, n_query, key, n_key, [&](int x, int d) {
+    this->template for_distances<kThreads>(query, n_query, key, n_key, [&](int x, int d) {
       const int last = p_.n_key - 1;
       const int nearest = d < 0 ? 0 : d < last ? d : last;
       copy_async<4>(&shared.feature[x], p_.row_bias.feature + nearest, true);

@@ -69,6 +69,12 @@ class TableGradients {
       add_one(feature_, parts.feature, slices.feature);
     } else {
       __syncthreads();
+      add_put(offset, slices, n_key, shared);
+    }
+  }
+  /// The same of parts that all have put, unless kInTurn.
+  __device__ void add_put(int offset, const TableSlices& slices, int n_key, const Shared& shared) {
+    if constexpr (!kInTurn) {
       if constexpr (kHasBias) bias_.add(shared[0], offset, slice_of(slices.bias, n_key));
       if constexpr (kHasWeight)
         weight_.add(shared[kRegions - 1], offset, slice_of(slices.weight, n_key));

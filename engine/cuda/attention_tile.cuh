@@ -20,33 +20,42 @@ inline constexpr size_t kSmallShared = size_t{99} << 10, kLargeShared = size_t{1
 /// How the warps of a block share its own tile, of rows of D elements, and the sums that are made
 /// of it. kGroupsOfRows: a factor of the tiles that the block walks, once read, serves as many
 /// products.
-template <int D, int kGroupsOfRows>
+template <int D, int kGroupsOfRows, int kThreadsOfBlock = kBlock>
 struct WarpSizes {
+  static constexpr int kThreads = kThreadsOfBlock, kAllWarps = kThreads / kWarp;  ///< of a block
   static constexpr int kGroups = kGroupsOfRows;
-  static constexpr int kPartRows = kGroups * kWarpRows;    ///< of a warp
-  static constexpr int kColumns = D < 128 ? D : 128;       ///< of the sums of a warp
-  static constexpr int kRowWarps = kWarps * kColumns / D;  ///< the others take further columns
-  static constexpr int kOwn = kRowWarps * kPartRows;       ///< rows of the block's own tile
+  static constexpr int kPartRows = kGroups * kWarpRows;       ///< of a warp
+  static constexpr int kColumns = D < 128 ? D : 128;          ///< of the sums of a warp
+  static constexpr int kRowWarps = kAllWarps * kColumns / D;  ///< the others take further columns
+  static constexpr int kOwn = kRowWarps * kPartRows;          ///< rows of the block's own tile
 
   /// Where the sums of this warp begin in the own tile. Warps that share rows compute the same
   /// scores.
   __device__ static int first_row() {
     const int warp = static_cast<int>(threadIdx.x) / kWarp;
-    return (kRowWarps == kWarps ? warp : warp % kRowWarps) * kPartRows;
+    return (kRowWarps == kAllWarps ? warp : warp % kRowWarps) * kPartRows;
   }
   __device__ static int first_column() {
-    return kRowWarps == kWarps ? 0 : static_cast<int>(threadIdx.x) / (kRowWarps * kWarp) * kColumns;
+    return kRowWarps == kAllWarps ? 0
+                                  : static_cast<int>(threadIdx.x) / (kRowWarps * kWarp) * kColumns;
   }
 };
 template <class T, int D>
 inline constexpr int kRowBytes = static_cast<int>(sizeof(T)) * D;
 
-/// Rows of head_dim elements, zeros up to D; the rest of a row keeps neighbours out of each other's
-/// banks: rows begin 16 (float32: 32) bytes further on than a multiple of 128.
+/// Where elements lie in a tile. The rest of a row keeps neighbours out of each other's banks: rows
+/// begin 16 (float32: 32) bytes further on than a multiple of 128.
+template <int D>
+struct PaddedRows {
+  static constexpr int kColumns = D, kStride = D + 8;
+  __device__ static constexpr int offset(int row, int column) { return row * kStride + column; }
+};
+
+/// Rows of head_dim elements, zeros up to D.
 template <class T, int D, int R>
 struct alignas(16) Tile {
-  static constexpr int kPad = 8;
-  T at[R][D + kPad];
+  using Layout = PaddedRows<D>;
+  T at[R][Layout::kStride];
 };
 
 /// Rows in device memory.
@@ -117,7 +126,7 @@ __device__ void load_tile(Tile<T, D, R>& tile, const Rows<const T>& rows) {
 
 /// load_tile<true>() of one pair of tiles after another, the same rows of two tensors: what is the
 /// same for all of them is computed once. Both have as many rows, which are aligned.
-template <class T, int D>
+template <class T, class Layout, int kThreads = kBlock>
 class TileLoader {
  public:
   __device__ TileLoader(const Rows<const T>& x, const Rows<const T>& y) {
@@ -127,28 +136,33 @@ class TileLoader {
     x_ = x.first + (static_cast<int64_t>(first) * x.stride + column);
     y_ = y.first + (static_cast<int64_t>(first) * y.stride + column);
     n_left_ = column < x.head_dim ? x.count - first : 0;
-    to_ = first * (D + kPad) + column;
+    to_ = Layout::offset(first, column);
   }
 
-  /// Rows [row, row + R); the strides are those of the rows.
-  template <int R>
-  __device__ void load(Tile<T, D, R>& x, int x_stride, Tile<T, D, R>& y, int y_stride,
-                       int row) const {
+  /// Rows [row, row + R), of the first tensor alone or of both; the strides are those of the rows.
+  template <class TileOfRows>
+  __device__ void load_first(TileOfRows& x, int x_stride, int row) const {
     load_one(x, x_ + static_cast<int64_t>(row) * x_stride, x_stride, row);
+  }
+  template <class TileOfRows>
+  __device__ void load(TileOfRows& x, int x_stride, TileOfRows& y, int y_stride, int row) const {
+    load_first(x, x_stride, row);
     load_one(y, y_ + static_cast<int64_t>(row) * y_stride, y_stride, row);
   }
 
  private:
-  static constexpr int kN = kPieceSize<T>, kPieces = D / kN, kAtOnce = kBlock / kPieces;
-  static constexpr int kPad = Tile<T, D, 1>::kPad;
+  static constexpr int kN = kPieceSize<T>, kPieces = Layout::kColumns / kN;
+  static constexpr int kAtOnce = kThreads / kPieces;  // rows
 
-  template <int R>
-  __device__ void load_one(Tile<T, D, R>& tile, const T* from, int stride, int row) const {
-    static_assert(R % kAtOnce == 0 && sizeof(tile.at[0]) == (D + kPad) * sizeof(T));
+  template <class TileOfRows>
+  __device__ void load_one(TileOfRows& tile, const T* from, int stride, int row) const {
+    constexpr int kRows = static_cast<int>(sizeof(tile.at) / sizeof(tile.at[0]));
+    static_assert(std::is_same_v<Layout, typename TileOfRows::Layout> && kRows % kAtOnce == 0 &&
+                  sizeof(tile.at[0]) == Layout::kStride * sizeof(T));
     T* const to = &tile.at[0][0] + to_;
 #pragma unroll
-    for (int k = 0; k < R; k += kAtOnce)
-      copy_async<16>(to + k * (D + kPad), from + k * stride, row + k < n_left_);
+    for (int k = 0; k < kRows; k += kAtOnce)
+      copy_async<16>(to + k * Layout::kStride, from + k * stride, row + k < n_left_);
   }
 
   const T *x_, *y_;

@@ -59,6 +59,19 @@ size_t most_shared_bytes(Cuda device) {
   });
 }
 
+bool multiplies_by_warpgroups([[maybe_unused]] Cuda device) {
+#ifdef FARFIELD_HAS_SM90A
+  static auto* const all = new PerDevice<bool>;
+  const int index = device.index;
+  return all->at(index, [index] {
+    const DeviceInfo info = info_of(index);
+    return std::make_unique<bool>(info.major == 9 && info.minor == 0);
+  });
+#else
+  return false;
+#endif
+}
+
 void synchronize(Cuda device) {
   cuda_check(cudaStreamSynchronize(stream_of(device)), "work of cuda:", device.index);
 }

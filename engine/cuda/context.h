@@ -30,6 +30,10 @@ inline void require_device_float(DType dtype) {
 /// runtime is asked once.
 size_t most_shared_bytes(Cuda device);
 
+/// Whether the device has products of warpgroups (wgmma.cuh), and this build machine code for them:
+/// that for sm_90a. The runtime is asked once.
+bool multiplies_by_warpgroups(Cuda device);
+
 inline cudaStream_t stream_of(Cuda device) { return static_cast<cudaStream_t>(device.stream); }
 
 }  // namespace farfield

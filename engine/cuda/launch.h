@@ -11,6 +11,7 @@
 //              __any_sync, __all_sync, __reduce_min_sync, __reduce_max_sync (unsigned),
 //              __syncwarp, mma_m16n8k16 (mma.cuh), load_matrices (load_matrix.cuh),
 //              round_and_pack (pack.cuh)
+//   warpgroup  begin_product, begin_adding_product and what they need (wgmma.cuh)
 //   atomics    atomicAdd (int, float, double), atomicMax, atomicCAS (int)
 //
 // The same source is compiled by nvcc, and as ordinary C++ where the build puts the emulated

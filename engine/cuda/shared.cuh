@@ -29,8 +29,8 @@ __device__ T& shared() {
 /// The shared memory whose size the launch gives, from its beginning.
 template <class T>
 __device__ T* dynamic_shared() {
-  static_assert(std::is_trivially_copyable_v<T> && alignof(T) <= 16);
-  extern __shared__ __align__(16) unsigned char dynamic_bytes[];
+  static_assert(std::is_trivially_copyable_v<T> && alignof(T) <= 1024);
+  extern __shared__ __align__(1024) unsigned char dynamic_bytes[];
   return reinterpret_cast<T*>(dynamic_bytes);
 }
 
@@ -45,7 +45,7 @@ T& shared(emulation::Where where = emulation::Where::here()) {
 
 template <class T>
 T* dynamic_shared(emulation::Where where = emulation::Where::here()) {
-  static_assert(std::is_trivially_copyable_v<T> && alignof(T) <= 16);
+  static_assert(std::is_trivially_copyable_v<T> && alignof(T) <= 1024);
   return reinterpret_cast<T*>(emulation::this_block().dynamic_shared(where));
 }
 

@@ -42,9 +42,9 @@ make_bundle() { status tree/third_party/gpu_bundle.sh "$@"; }
 
 make_bundle --out there/bundle.tar.xz
 expect "a bundle" 0 "$got"
-says "its size" "5 programs and 1 tests for 90-real: 0.0 MiB"
+says "its size" "5 programs and 1 tests for 90a-real: 0.0 MiB"
 says "the way without xz" "without xz there: python3 -m tarfile -e bundle.tar.xz"
-grep -q -- '--preset cuda-portable -DCMAKE_CUDA_ARCHITECTURES=90-real' bin/calls || expect "the architecture" 90-real "$(cat bin/calls)"
+grep -q -- '--preset cuda-portable -DCMAKE_CUDA_ARCHITECTURES=90a-real' bin/calls || expect "the architecture" 90a-real "$(cat bin/calls)"
 tar -C there -xJf there/bundle.tar.xz
 expect "a program there" bin/bench "$(there/farfield-gpu/build/bin/bench)"
 program bin/nvidia-smi <<<'echo "NVIDIA H200, 580.1, 143771 MiB"'

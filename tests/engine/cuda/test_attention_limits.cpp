@@ -1,9 +1,11 @@
-// What attention does on a device that has less shared memory than the emulated one.
+// What attention does on devices that have less than the emulated one.
 
 #include <boost/test/unit_test.hpp>
 
 #include "tests/support/attention_problem.h"
 #include "tests/support/cuda/devices.h"
+#include "tests/support/cuda/grid.h"
+#include "tests/support/cuda/symbol_name.h"
 #include "tests/support/messages.h"
 
 namespace farfield::test {
@@ -12,7 +14,7 @@ namespace {
 
 using emulation::KeepDevices;
 
-// Compute capability 8.6 and 8.9 have 99 KiB, where the emulation has the 163 KiB of 8.0.
+// Compute capability 8.6 and 8.9 have 99 KiB, where the emulation has 163 KiB.
 BOOST_AUTO_TEST_CASE(attention_fits_into_99_kib_or_says_what_it_wanted) {
   const KeepDevices keep;
   const Device small{Device::Kind::cuda, emulation::add_small_device()};
@@ -46,22 +48,43 @@ BOOST_AUTO_TEST_CASE(attention_fits_into_99_kib_or_says_what_it_wanted) {
            "got 104464; use smaller sizes, a narrower type, or the device cpu"));
 }
 
-// There a warp of the backward passes holds 16 rows, in kernels of their own.
-BOOST_AUTO_TEST_CASE(a_device_with_little_shared_memory_has_narrower_tiles) {
+// Without products of warpgroups there are kernels for warps; a warp of the backward passes holds
+// 32 rows, or 16 where there is little shared memory.
+BOOST_AUTO_TEST_CASE(devices_without_products_of_warpgroups_have_kernels_of_warps) {
   const KeepDevices keep;
-  const Device small{Device::Kind::cuda, emulation::add_small_device()};
-  const auto check = [&](const char* what, const Sizes& sizes, auto&& change) {
-    AttentionProblem p = make_problem(sizes, DType::bf16);
-    change(p);
-    compare_results(p, run_on(small, p), what);
-  };
-  for (const int64_t head_dim : {20, 64}) {
-    check("nothing", {2, 1, 150, 150, head_dim}, [](auto&) {});
-    check("bias", {1, 2, 140, 200, head_dim}, [](auto& p) { p.add_bias(), p.set_window(70, 3); });
-    check("weight", {1, 1, 130, 130, head_dim}, [](auto& p) { p.add_weight(); });
-    check("tables", {2, 1, 100, 170, head_dim}, [](auto& p) { p.add_bias(), p.add_weight(); });
-    check("row bias", {1, 2, 150, 150, head_dim}, [](auto& p) { add_row_bias(p, kKnots); });
+  for (const int index : {emulation::add_older_device(), emulation::add_small_device()}) {
+    const auto check = [&](const char* what, const Sizes& sizes, auto&& change) {
+      AttentionProblem p = make_problem(sizes, DType::bf16);
+      change(p);
+      compare_results(p, run_on({Device::Kind::cuda, index}, p), concat(what, " on cuda:", index));
+    };
+    for (const int64_t head_dim : {20, 64}) {
+      check("nothing", {2, 1, 150, 150, head_dim}, [](auto&) {});
+      check("bias", {1, 2, 140, 300, head_dim}, [](auto& p) { p.add_bias(), p.set_window(70, 3); });
+      check("weight", {1, 1, 130, 130, head_dim}, [](auto& p) { p.add_weight(); });
+      check("tables", {2, 1, 100, 270, head_dim}, [](auto& p) { p.add_bias(), p.add_weight(); });
+      check("row bias", {1, 2, 150, 150, head_dim}, [](auto& p) { add_row_bias(p, kKnots); });
+    }
   }
+}
+
+BOOST_AUTO_TEST_CASE(heads_of_64_components_take_products_of_warpgroups) {
+  const KeepDevices keep;
+  const int older = emulation::add_older_device();
+  const auto kernels_of = [](int device, DType dtype, int64_t head_dim) {
+    const emulation::SharedBytesGiven given;
+    AttentionProblem p = make_problem({1, 1, 20, 40, head_dim}, dtype);
+    p.add_bias();
+    run(moved_to({Device::Kind::cuda, device}, p));
+    size_t n_warpgroup = 0;
+    for (const auto& [kernel, bytes] : given.of_kernel)
+      n_warpgroup += emulation::symbol_name(kernel).find("_warpgroup_kernel") != std::string::npos;
+    return n_warpgroup;
+  };
+  BOOST_TEST(kernels_of(0, DType::bf16, 64) == 3u);
+  BOOST_TEST(kernels_of(0, DType::bf16, 56) == 0u);
+  BOOST_TEST(kernels_of(0, DType::f32, 64) == 0u);
+  BOOST_TEST(kernels_of(older, DType::bf16, 64) == 0u);
 }
 
 }  // namespace

@@ -36,7 +36,7 @@ BOOST_AUTO_TEST_CASE(a_device_has_one_stream) {
 BOOST_AUTO_TEST_CASE(a_device_tells_what_it_is) {
   const DeviceInfo info = device_info(kCuda);
   BOOST_TEST(info.name == "emulated");
-  BOOST_TEST(info.major == 8);
+  BOOST_TEST(info.major == 9);
   BOOST_TEST(info.total_bytes == int64_t{1} << 36);
   BOOST_TEST(device_info(Device{}).name == "cpu");
 }
@@ -49,6 +49,13 @@ BOOST_AUTO_TEST_CASE(the_shared_memory_of_a_block_is_that_of_the_device_and_aske
   BOOST_TEST(most_shared_bytes(third) == size_t{99} << 10);
   emulated_devices().capabilities[2].shared_bytes = 1;
   BOOST_TEST(most_shared_bytes(third) == size_t{99} << 10);
+}
+
+BOOST_AUTO_TEST_CASE(hopper_alone_multiplies_by_warpgroups) {
+  const KeepDevices keep;
+  BOOST_TEST(multiplies_by_warpgroups(cuda_tag(kCuda)));
+  const int older = emulation::add_older_device();
+  BOOST_TEST(!multiplies_by_warpgroups(cuda_tag({Device::Kind::cuda, older})));
 }
 
 BOOST_AUTO_TEST_CASE(what_is_missing_is_named) {

@@ -13,13 +13,19 @@ Devices& emulated_devices() {
   return devices;
 }
 
-int add_small_device() {
-  constexpr int kIndex = 7;
+namespace {
+
+int add_device(int index, const Devices::Capability& capability) {
   auto& capabilities = emulated_devices().capabilities;
-  capabilities.resize(kIndex, {8, 0});
-  capabilities.push_back({8, 6, size_t{99} << 10});
-  return kIndex;
+  capabilities.resize(std::max(capabilities.size(), static_cast<size_t>(index) + 1), {8, 0});
+  capabilities[static_cast<size_t>(index)] = capability;
+  return index;
 }
+
+}  // namespace
+
+int add_older_device() { return add_device(6, {8, 0}); }
+int add_small_device() { return add_device(7, {8, 6, size_t{99} << 10}); }
 
 }  // namespace farfield::emulation
 

@@ -16,7 +16,7 @@ struct Devices {
     int major, minor;
     size_t shared_bytes = SharedMemory::kMaxBytes;  ///< of a block; at most that
   };
-  std::vector<Capability> capabilities = {{8, 0}};  ///< one for each device
+  std::vector<Capability> capabilities = {{9, 0}};  ///< one for each device
   size_t total_bytes = size_t{1} << 36;
 };
 Devices& emulated_devices();
@@ -35,8 +35,10 @@ class KeepDevices {
   Devices before_ = emulated_devices();
 };
 
-/// Adds one of compute capability 8.6, whose blocks have 99 KiB of shared memory, until the devices
-/// are put back. Its index, which no other test takes: the engine asks a device once what it has.
+/// Adds one of compute capability 8.0, or one of 8.6, whose blocks have 99 KiB of shared memory,
+/// until the devices are put back: both lack the products of warpgroups that the first device has.
+/// Its index, which no other test takes: the engine asks a device once what it has.
+int add_older_device();
 int add_small_device();
 
 }  // namespace farfield::emulation

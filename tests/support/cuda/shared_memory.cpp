@@ -8,8 +8,8 @@
 namespace farfield::emulation {
 namespace {
 
-constexpr size_t kAlignment = 128;  // what a kernel may rely on is less: 16
-constexpr size_t kRedZone = 256;
+constexpr size_t kAlignment = 1024;  // of what swizzled rows need
+constexpr size_t kRedZone = 1024;
 constexpr size_t kMaxObjects = 64;
 constexpr size_t kArenaBytes =
     SharedMemory::kMaxBytes + kAlignment + (kMaxObjects + 1) * (kRedZone + kAlignment);

@@ -1,0 +1,261 @@
+#pragma once
+// The backward pass by warpgroups, where a device has their products: that of
+// attention_backward.cuh, for heads of 64 components in bfloat16 and plain scores. A block is one
+// warpgroup.
+
+#include "engine/cuda/attention_backward.cuh"
+#include "engine/cuda/attention_warpgroup_products.cuh"
+
+namespace farfield::attention_cuda {
+
+/// Rows of the tiles, the block's own ones and those that it walks, and what a kernel has of its
+/// own. Where there is a row scale, queries differ in the factor of their dot products.
+template <Side kOwnSide, class Scores, Tables kMade, bool kHasRowScale>
+struct WarpgroupBackwardSizes : WarpSizes<kWarpgroupColumns, 1, kWarpgroup> {
+  static constexpr Side kSide = kOwnSide;
+  static constexpr int kLoop = 64;
+  /// While one is read by products that have begun, one by others, and one is loaded.
+  static constexpr int kStages = 3;
+  /// Blocks that a multiprocessor is to hold at once.
+  static constexpr int kBlocks = kOwnSide == Side::queries && !Scores::kAddsRowBias ? 3 : 2;
+  /// Whether of a Row the end is enough.
+  static constexpr bool kHasRowEnds =
+      kOwnSide == Side::keys && !Scores::kAddsRowBias && !kHasRowScale;
+  using SharedRow = std::conditional_t<kHasRowEnds, RowEnd, Row>;
+
+  using TableSums = TableGradients<WarpgroupBackwardSizes, kMade, false>;
+  /// Memory for the parts of tables: two of them save a barrier, where there is room for them.
+  static constexpr int kTableStages = kMade == Tables::both ? 1 : 2;
+};
+
+template <class S, class Scores>
+struct WarpgroupBackwardShared {
+  struct OwnRows {
+    SwizzledTile<S::kOwn> x, y;  // k and v, or q and dout
+  };
+  struct Stored {
+    Tile<BFloat16, kWarpgroupColumns, S::kOwn> dx, dv;
+  };
+  union {
+    OwnRows own;
+    Stored stored;  // when all is summed
+  };
+  SwizzledTile<S::kLoop> loop_x[S::kStages], loop_y[S::kStages];  // q and dout, or k and v
+  static constexpr int kRowStages = S::kSide == Side::keys ? S::kStages : 1;
+  alignas(16) typename S::SharedRow rows[kRowStages][S::kSide == Side::keys ? S::kLoop : S::kOwn];
+  typename Scores::Shared scores[S::kStages];
+  typename S::TableSums::Shared tables[S::kTableStages];  // last: left out without any
+};
+
+/// Rows of queries in shared memory, which have one factor.
+struct RowEnds {
+  const RowEnd* ends;
+  float factor;
+
+  __device__ Row operator[](int i) const {
+    return {factor, -kInfinity, ends[i].shift, ends[i].dot};
+  }
+};
+template <class T>
+__device__ const Row* view_of(const Problem<T>&, const Row* rows) {
+  return rows;
+}
+template <class T>
+__device__ RowEnds view_of(const Problem<T>& p, const RowEnd* ends) {
+  return {ends, p.scale};
+}
+template <int kN>
+__device__ void load_rows(RowEnd (&ends)[kN], const Row* from) {
+  const auto x = static_cast<int>(threadIdx.x);
+  if (x < kN) copy_async<sizeof(RowEnd)>(&ends[x], &from[x].shift, true);
+}
+template <int kN>
+__device__ void load_rows(Row (&rows)[kN], const Row* from) {
+  load_rows<true>(rows, from);
+}
+
+template <Side kOwn, Tables kMade, bool kHasRowScale, class Scores>
+__global__ void __launch_bounds__(
+    kWarpgroup, WarpgroupBackwardSizes<kOwn, Scores, kMade, kHasRowScale>::kBlocks)
+    attention_backward_warpgroup_kernel(Problem<BFloat16> p, BackwardArguments<BFloat16> args) {
+#ifdef FARFIELD_HAS_WGMMA
+  using T = BFloat16;
+  using S = WarpgroupBackwardSizes<kOwn, Scores, kMade, kHasRowScale>;
+  constexpr bool kOwnsKeys = kOwn == Side::keys, kMakesTables = kMade != Tables::none;
+  static_assert(!kMakesTables || kOwnsKeys);
+  constexpr int kPieces = S::kLoop / 8;
+  auto& shared = *dynamic_shared<WarpgroupBackwardShared<S, Scores>>();
+  using TableSums = typename S::TableSums;
+
+  const int in_warp = static_cast<int>(threadIdx.x) % kWarp;
+  const Lane lane{S::first_row(), 0, S::first_row() + in_warp / 4, in_warp % 4 * 2};
+  const auto slot = static_cast<int>(blockIdx.x), h = static_cast<int>(blockIdx.y);
+  const int n_own = kOwnsKeys ? p.n_key : p.n_query;
+  const int n_tiles = (n_own + S::kOwn - 1) / S::kOwn, n_items = n_tiles * p.n_batch;
+  TableSums dtables;
+  if constexpr (kMakesTables)
+    if (args.tables.any())
+      for (auto& tables : shared.tables) TableSums::clear(tables);
+
+  for (int round = 0; round * args.n_slot < n_items; ++round) {
+    const int item = round * args.n_slot + (round % 2 == 0 ? slot : args.n_slot - 1 - slot);
+    if (item >= n_items) continue;
+    const Head head{item % p.n_batch, h};
+    const int tile = item / p.n_batch;  // those with the most work first
+    const int own = (kOwnsKeys ? tile : n_tiles - 1 - tile) * S::kOwn;
+    const HeadRows queries = p.rows_of(head, p.n_query), keys = p.rows_of(head, p.n_key);
+    const auto q = p.rows(p.q, queries, 0), k = p.rows(p.k, keys, 0), v = p.rows(p.v, keys, 0);
+    const auto dout = p.rows(args.dout, p.token_rows_of(head), 0);
+    const auto& own_x = kOwnsKeys ? k : q;
+    const auto& own_y = kOwnsKeys ? v : dout;
+    const auto& loop_x = kOwnsKeys ? q : k;
+    const auto& loop_y = kOwnsKeys ? dout : v;
+    const Row* const row_values = args.rows + static_cast<int64_t>(p.index_of(head)) * args.n_row;
+
+    __syncthreads();  // all are done with the last item
+    using Loader = TileLoader<T, SwizzledRows>;
+    Loader(own_x, own_y).load(shared.own.x, own_x.stride, shared.own.y, own_y.stride, own);
+    if constexpr (kOwnsKeys)
+      dtables.start();
+    else
+      load_rows(shared.rows[0], row_values + own);
+    Scores scores(p, head);
+    const TileList tiles = kOwnsKeys ? p.template query_tiles<S::kOwn, S::kLoop>(own)
+                                     : p.template key_tiles<S::kOwn, S::kLoop>(own);
+    const Loader loader(loop_x, loop_y);
+    const auto load_loop = [&](int t) {
+      const int loop = tiles.at(t) * S::kLoop, stage = t % S::kStages;
+      scores.load(shared.scores[stage], kOwnsKeys ? loop : own, kOwnsKeys ? S::kLoop : S::kOwn,
+                  kOwnsKeys ? own : loop, kOwnsKeys ? S::kOwn : S::kLoop);
+      loader.load(shared.loop_x[stage], loop_x.stride, shared.loop_y[stage], loop_y.stride, loop);
+      if constexpr (kOwnsKeys) load_rows(shared.rows[stage], row_values + loop);
+    };
+    const auto wait_for_tile = [] {
+      wait_for_copies();
+      show_to_products();
+      __syncthreads();
+    };
+    float s[1][kPieces][4], dp[1][kPieces][4];  // dp: dot products of dout and v
+    float dx[1][S::kColumns / 8][4] = {};
+    [[maybe_unused]] float dv[1][S::kColumns / 8][4] = {};
+    const auto hold_sums = [&] {
+      hold(s[0]);
+      hold(dp[0]);
+      hold(dx[0]);
+      if constexpr (kOwnsKeys) hold(dv[0]);
+    };
+    const auto end_products = [&] {
+      wait_for_product_groups<0>();
+      hold_sums();
+    };
+    const auto begin_scores = [&](int t) {
+      begin_dot_products(s, shared.own.x, shared.loop_x[t % S::kStages]);
+      begin_dot_products(dp, shared.own.y, shared.loop_y[t % S::kStages]);
+    };
+    const Row* own_rows = nullptr;
+    if constexpr (!kOwnsKeys) own_rows = shared.rows[0];
+    [[maybe_unused]] WarpSegmentSums<S> row_bias_sums(p.row_bias, args.segments, own_rows,
+                                                      lane.row);
+    if (tiles.count() > 0) {
+      load_loop(0);
+      wait_for_tile();
+      hold_sums();
+      begin_product_group();
+      begin_scores(0);
+      end_product_group();
+      if (tiles.count() > 1) load_loop(1);
+      end_products();
+    }
+    for (int t = 0; t < tiles.count(); ++t) {
+      const int loop = tiles.at(t) * S::kLoop, stage = t % S::kStages;
+      const int query = kOwnsKeys ? loop : own, key = kOwnsKeys ? own : loop;
+      scores.start_tile(shared.scores[stage], query, kOwnsKeys ? S::kLoop : S::kOwn, key,
+                        kOwnsKeys ? S::kOwn : S::kLoop);
+      if constexpr (kOwnsKeys)
+        scores.start_part(0, S::kLoop, lane.first, S::kPartRows);
+      else
+        scores.start_part(lane.first, S::kPartRows, 0, S::kLoop);
+      const auto rows = view_of(p, shared.rows[kOwnsKeys ? stage : 0]);
+      [[maybe_unused]] float by_feature[1][kPieces][4];
+      if constexpr (Scores::kAddsRowBias)
+        add_row_bias<kOwnsKeys, S>(scores, rows, lane, s, by_feature);
+      [[maybe_unused]] TableParts<S> parts;
+      Factors<T, 1, kPieces> weights, gradients;
+      take_gradients<kOwn, true, kMade>(p, args, scores, rows, query, key, lane, false, by_feature,
+                                        s, dp, weights, gradients, parts,
+                                        static_cast<SegmentShared<S>*>(nullptr));
+      if constexpr (!kOwnsKeys && Scores::kAddsRowBias)
+        if (args.segments) row_bias_sums.add_part(s, scores, lane.column);
+      auto& tables = shared.tables[t % S::kTableStages];
+      if constexpr (kMakesTables) {
+        if constexpr (S::kTableStages == 1) __syncthreads();  // the last parts have been read
+        TableSums::put(parts, args.tables, tables);
+      }
+      // The next tile and all parts are there for all, who have read the tile before this one.
+      wait_for_tile();
+      hold_sums();
+      begin_product_group();
+      if constexpr (kOwnsKeys) begin_adding_rows(dv, weights, shared.loop_y[stage]);
+      begin_adding_rows(dx, gradients, shared.loop_x[stage]);
+      begin_scores(t + 1);  // after the last tile of nothing that anybody reads
+      end_product_group();
+      if (t + 2 < tiles.count()) load_loop(t + 2);
+      if constexpr (kMakesTables)
+        dtables.add_put(p.first_position() + query - key, args.tables, p.n_key, tables);
+      end_products();
+    }
+
+    if constexpr (kMakesTables) {
+      if (tiles.count() > 0)
+        dtables.finish(p.first_position() + tiles.at(tiles.count() - 1) * S::kLoop - own,
+                       args.tables, p.n_key);
+    }
+    if constexpr (!kOwnsKeys && Scores::kAddsRowBias)
+      if (args.segments) row_bias_sums.finish(p.index_of(head), own, p.n_query);
+    wait_for_copies();
+    __syncthreads();  // the own tiles have been read
+    put_sums<S::kColumns>(dx[0], 1, 1, shared.stored.dx, lane.first, 0);
+    if constexpr (kOwnsKeys) put_sums<S::kColumns>(dv[0], 1, 1, shared.stored.dv, lane.first, 0);
+    __syncwarp();
+    const auto rows_to = [&](T* to) { return p.rows(to, p.rows_of(head, n_own), own); };
+    if (args.turned_by.half == 0)
+      store_warp_rows<S::kPartRows, S::kColumns>(shared.stored.dx, lane.first, 0, rows_to(args.dx));
+    else
+      store_turned_back<S>(shared.stored.dx, lane.first, rows_to(args.dx), args.turned_by,
+                           args.turned_by.row(head.batch, own));
+    if constexpr (kOwnsKeys)
+      store_warp_rows<S::kPartRows, S::kColumns>(shared.stored.dv, lane.first, 0, rows_to(args.dv));
+  }
+#endif
+}
+
+template <Side kOwn, class Scores>
+void run_backward_by_warpgroups(Cuda device, const Problem<BFloat16>& p,
+                                const BackwardArguments<BFloat16>& args) {
+  const dim3 grid(static_cast<unsigned>(args.n_slot), static_cast<unsigned>(p.n_head));
+  dispatch_made<kOwn, Sums::all, Scores>(p, args.tables, [&](auto made) {
+    const auto run = [&](auto has_row_scale) {
+      using S = WarpgroupBackwardSizes<kOwn, Scores, made(), has_row_scale()>;
+      using Shared = WarpgroupBackwardShared<S, Scores>;
+      static_assert(sizeof(Shared) <= kLargeShared);
+      const bool has_tables = made() != Tables::none && args.tables.any();
+      launch(attention_backward_warpgroup_kernel<kOwn, made(), has_row_scale(), Scores>, grid,
+             kWarpgroup, sizeof(Shared) - (has_tables ? 0 : sizeof(Shared::tables)),
+             stream_of(device), p, args);
+    };
+    if constexpr (kOwn == Side::keys && !Scores::kAddsRowBias) {
+      if (!p.row_scale) return run(std::false_type());
+    }
+    run(std::true_type());
+  });
+}
+extern template void run_backward_by_warpgroups<Side::keys, PlainScores<BFloat16>>(
+    Cuda, const Problem<BFloat16>&, const BackwardArguments<BFloat16>&);
+extern template void run_backward_by_warpgroups<Side::queries, PlainScores<BFloat16>>(
+    Cuda, const Problem<BFloat16>&, const BackwardArguments<BFloat16>&);
+extern template void run_backward_by_warpgroups<Side::keys, RowBiasScores<BFloat16>>(
+    Cuda, const Problem<BFloat16>&, const BackwardArguments<BFloat16>&);
+extern template void run_backward_by_warpgroups<Side::queries, RowBiasScores<BFloat16>>(
+    Cuda, const Problem<BFloat16>&, const BackwardArguments<BFloat16>&);
+
+}  // namespace farfield::attention_cuda
