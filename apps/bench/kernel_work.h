@@ -26,9 +26,9 @@ struct KernelWork {
   double shared = 0;
 };
 
-/// Kernels of attention, as nvcc names them: heads of 64 components, two groups of rows a warp. Of
-/// the pass over keys those that make the gradients of no table, of a bias, or of a bias and a
-/// weight.
+/// Kernels of attention, as nvcc names them: heads of 64 components, by warps, two groups of rows
+/// each, or by warpgroups. Of the pass over keys those that make the gradients of no table, of a
+/// bias, or of a bias and a weight.
 inline constexpr std::string_view kForward =
     "attention_forward_kernel<BFloat16, 64, PlainScores<BFloat16> >";
 inline constexpr std::string_view kKeys =
@@ -43,6 +43,16 @@ inline constexpr std::string_view kKeysOfBoth =
 inline constexpr std::string_view kQueries =
     "attention_backward_kernel<(Side)1, (Sums)0, (Tables)0, 2, BFloat16, 64, PlainScores<BFloat16> "
     ">";
+inline constexpr std::string_view kWarpgroupForward =
+    "attention_forward_warpgroup_kernel<PlainScores<BFloat16> >";
+inline constexpr std::string_view kWarpgroupKeys =
+    "attention_backward_warpgroup_kernel<(Side)0, (Tables)0, false, PlainScores<BFloat16> >";
+inline constexpr std::string_view kWarpgroupKeysOfBias =
+    "attention_backward_warpgroup_kernel<(Side)0, (Tables)1, false, PlainScores<BFloat16> >";
+inline constexpr std::string_view kWarpgroupKeysOfBoth =
+    "attention_backward_warpgroup_kernel<(Side)0, (Tables)3, false, PlainScores<BFloat16> >";
+inline constexpr std::string_view kWarpgroupQueries =
+    "attention_backward_warpgroup_kernel<(Side)1, (Tables)0, true, PlainScores<BFloat16> >";
 inline constexpr std::string_view kForwardOfRowBias =
     "attention_forward_kernel<BFloat16, 64, RowBiasScores<BFloat16> >";
 inline constexpr std::string_view kKeysOfRowBias =
@@ -61,13 +71,14 @@ inline constexpr std::string_view kQueriesOfRowBias =
 ///           counted by hand, by the blocks from the loop's first instruction back to it, those of
 ///           some warps alone by their share. Where tables are learned the four warps pass 8 times
 ///           for each through the loop that sums diagonals, and one of 8 parts of a warp's turn
-///           adds to the slice. The test holds what all of the loop over tiles is, and fails where
-///           that has changed. shared: by hand too. A load or store takes 1 access, 2 of 8 bytes a
-///           lane, 4 of 16 bytes; ldmatrix.x4 takes 4; cp.async of 16 bytes 10, as Nsight Compute
-///           measured it on an H200: rows of tiles begin beside multiples of 128 bytes, where 4
-///           would be enough. So counted, a tile of 16 x 32 of the kernels before took 233; the
-///           whole pass over keys at 8192 tokens then takes 2.80 million cycles of a
-///           multiprocessor, measured were 2.83.
+///           adds to the slice; of a warpgroup each warp 3 times, and two of four add; its forward
+///           pass is counted with a new largest score in each tile. The test holds what all of the
+///           loop over tiles is, and fails where that has changed. shared: by hand too. A load or
+///           store takes 1 access, 2 of 8 bytes a lane, 4 of 16 bytes; ldmatrix.x4 takes 4;
+///           cp.async of 16 bytes 10, as Nsight Compute measured it on an H200: rows of tiles begin
+///           beside multiples of 128 bytes, where 4 would be enough. So counted, a tile of 16 x 32
+///           of the kernels before took 233; the whole pass over keys at 8192 tokens then
+///           takes 2.80 million cycles of a multiprocessor, measured were 2.83.
 inline constexpr KernelWork kKernelWork[] = {
     // sum of exponentials and gradient
     {"cross entropy", "cross_entropy.cu",
@@ -98,13 +109,29 @@ inline constexpr KernelWork kKernelWork[] = {
     {"attention backward, keys", "attention_backward_keys_plain.cu", kKeys, kWayTaken, 32, 596, 160,
      2219, 1024, 282},
     {"attention backward, keys and a bias", "attention_backward_keys_plain.cu", kKeysOfBias,
-     kWayTaken, 32, 811, 210, 1065, 274, 312},
+     kWayTaken, 32, 794, 210, 1070, 274, 313},
     {"attention backward, keys, a bias and a weight", "attention_backward_keys_plain.cu",
-     kKeysOfBoth, kWayTaken, 16, 669, 180, 977, 212, 240},
+     kKeysOfBoth, kWayTaken, 16, 634.5, 180, 972, 212, 241},
     {"attention backward, queries", "attention_backward_queries_plain.cu", kQueries, kWayTaken, 32,
      503, 160, 2001, 1024, 169},
     {"attention backward, queries, a bias and a weight", "attention_backward_queries_plain.cu",
      kQueries, kWayTaken, 32, 579, 224, 2001, 1024, 183},
+    {"attention forward by warpgroups", "attention_forward_warpgroup.cu", kWarpgroupForward,
+     kWayTaken, 32, 451, 176, 812, 400, 84},
+    {"attention forward by warpgroups, a bias and a weight", "attention_forward_warpgroup.cu",
+     kWarpgroupForward, kWayTaken, 32, 499, 208, 812, 400, 102},
+    {"attention backward by warpgroups, keys", "attention_backward_keys_warpgroup.cu",
+     kWarpgroupKeys, kWayTaken, 32, 489, 160, 2061, 1024, 181},
+    {"attention backward by warpgroups, keys and a bias", "attention_backward_keys_warpgroup.cu",
+     kWarpgroupKeysOfBias, kWayTaken, 32, 630, 217, 757, 265, 223},
+    {"attention backward by warpgroups, keys, a bias and a weight",
+     "attention_backward_keys_warpgroup.cu", kWarpgroupKeysOfBoth, kWayTaken, 32, 832.5, 338, 955,
+     370, 283},
+    {"attention backward by warpgroups, queries", "attention_backward_queries_warpgroup.cu",
+     kWarpgroupQueries, kWayTaken, 32, 420, 160, 1791, 1024, 140},
+    {"attention backward by warpgroups, queries, a bias and a weight",
+     "attention_backward_queries_warpgroup.cu", kWarpgroupQueries, kWayTaken, 32, 497, 224, 1791,
+     1024, 158},
     // a row bias: a tile in one segment, and in several, each piece in one; in a piece with a knot
     // what is added for that, and for each further one; the sums of a segment by all lanes
     {"attention forward and a row bias", "attention_forward_row_bias.cu", kForwardOfRowBias,
@@ -116,25 +143,25 @@ inline constexpr KernelWork kKernelWork[] = {
     {"attention forward, further knot", "attention_forward_row_bias.cu", kForwardOfRowBias,
      kWayTaken, 8, 42, 32, 2562, 1422},
     {"attention backward, keys and a row bias", "attention_backward_keys_row_bias.cu",
-     kKeysOfRowBias, kWayTaken, 16, 680, 141, 1231, 386, 211},
+     kKeysOfRowBias, kWayTaken, 16, 662, 141, 1224, 386, 212},
     {"attention backward, keys and a row bias of several segments",
-     "attention_backward_keys_row_bias.cu", kKeysOfRowBias, kWayTaken, 16, 704, 141, 1231, 386,
-     217},
+     "attention_backward_keys_row_bias.cu", kKeysOfRowBias, kWayTaken, 16, 686, 141, 1224, 386,
+     218},
     {"attention backward, keys, first knot", "attention_backward_keys_row_bias.cu", kKeysOfRowBias,
-     kWayTaken, 8, 39, 38, 1231, 386},
+     kWayTaken, 8, 41, 38, 1224, 386, 2},
     {"attention backward, keys, further knot", "attention_backward_keys_row_bias.cu",
-     kKeysOfRowBias, kWayTaken, 8, 44, 32, 1231, 386, 2},
+     kKeysOfRowBias, kWayTaken, 8, 44, 32, 1224, 386, 2},
     {"attention backward, queries and a row bias", "attention_backward_queries_row_bias.cu",
-     kQueriesOfRowBias, kWayTaken, 32, 708, 267, 2957, 1115, 228},
+     kQueriesOfRowBias, kWayTaken, 32, 704, 267, 2919, 1115, 228},
     {"attention backward, queries and a row bias of several segments",
-     "attention_backward_queries_row_bias.cu", kQueriesOfRowBias, kWayTaken, 32, 948, 279, 2957,
+     "attention_backward_queries_row_bias.cu", kQueriesOfRowBias, kWayTaken, 32, 932, 279, 2919,
      1115, 288},
     {"attention backward, queries, first knot", "attention_backward_queries_row_bias.cu",
-     kQueriesOfRowBias, kWayTaken, 8, 204, 116, 2957, 1115, 8},
+     kQueriesOfRowBias, kWayTaken, 8, 208, 116, 2919, 1115, 12},
     {"attention backward, queries, further knot", "attention_backward_queries_row_bias.cu",
-     kQueriesOfRowBias, kWayTaken, 8, 144, 80, 2957, 1115, 12},
+     kQueriesOfRowBias, kWayTaken, 8, 144, 80, 2919, 1115, 12},
     {"sums of a segment", "attention_backward_queries_row_bias.cu", kQueriesOfRowBias, kWayTaken, 1,
-     76, 15, 2957, 1115, 4},
+     76, 15, 2919, 1115, 4},
     // a unit of q and one of k, of 16 components each; the gradient of either
     {"turned heads", "split_heads.cu", "turn_heads_kernel<8, BFloat16>", kWhole, 16, 532, 144},
     {"heads turned back", "attention_backward_keys_plain.cu", kKeys, 8, 16, 253, 72},

@@ -60,9 +60,9 @@ void print_formula(const CardSheet& card, double efficiency, std::ostream& out) 
          "bytes: each array once for each kernel that reads or writes it. Instructions: elements x "
          "those of one, by the\nmachine code for sm_90: of attention on the way of a tile with a "
          "bias and no hidden pair, of a\nrow bias by the segments that its first parameters make, "
-         "elsewhere with branches not taken, at\nmost. Starts, ends and waits of kernels are not "
          "in "
-         "it.\n"
+         "kernels for warps on every card,\nelsewhere with branches not taken, at most. Starts, "
+         "ends and waits of kernels are not in it.\n"
       << card.name << ": " << card.n_sm << " SMs, " << fixed(card.clock_hz * 1e-9, 2)
       << " GHz, bf16 peak " << fixed(card.bf16_flop_per_s * 1e-12, 1) << " TFLOP/s, "
       << fixed(card.bytes_per_s * 1e-9, 0) << " GB/s, " << card.fp32_lanes

@@ -75,24 +75,29 @@ void add_row_bias(StepPart& part, const PartLoad& load, const std::string& pass)
 }
 
 std::vector<StepPart> attention(double n, double d, double n_layer, const AttentionLoad& load,
-                                double head_dim) {
+                                double head_dim, bool by_warpgroups) {
   const double pairs = load.score_pairs;
   StepPart forward = {.name = "attention forward"}, backward = {.name = "attention backward"};
+  const bool has_their_kernels = by_warpgroups && head_dim == 64;
+  const auto of_pass = [&](const char* pass) {
+    return std::string("attention ") + pass + (has_their_kernels ? " by warpgroups" : "");
+  };
+  const std::string in_forward = of_pass("forward"), in_backward = of_pass("backward");
   // q k^T and the sum of v; of the gradients q k^T and dy v^T twice, once over keys, which gives dk
   // and dv, and once over queries, which gives dq.
   forward.tensor_flop = 2 * 2 * head_dim * pairs;
   backward.tensor_flop = 7 * 2 * head_dim * pairs;
   const double with_weight = load.pairs_of_weight;
   const double others = pairs - with_weight - load.pairs_of_row_bias;
-  add(forward, others, 0, "attention forward");
-  add(forward, with_weight, 0, "attention forward, a bias and a weight");
+  add(forward, others, 0, in_forward);
+  add(forward, with_weight, 0, in_forward + ", a bias and a weight");
   // Over keys it is another kernel where gradients of tables are made. Their slices, up to 1 MB of
   // a layer and table, stay in the cache.
-  add(backward, others - load.pairs_of_bias, 0, "attention backward, keys");
-  add(backward, load.pairs_of_bias, 0, "attention backward, keys and a bias");
-  add(backward, with_weight, 0, "attention backward, keys, a bias and a weight");
-  add(backward, others, 0, "attention backward, queries");
-  add(backward, with_weight, 0, "attention backward, queries, a bias and a weight");
+  add(backward, others - load.pairs_of_bias, 0, in_backward + ", keys");
+  add(backward, load.pairs_of_bias, 0, in_backward + ", keys and a bias");
+  add(backward, with_weight, 0, in_backward + ", keys, a bias and a weight");
+  add(backward, others, 0, in_backward + ", queries");
+  add(backward, with_weight, 0, in_backward + ", queries, a bias and a weight");
   add_row_bias(forward, load.segments.forward, "attention forward");
   add_row_bias(backward, load.segments.keys, "attention backward, keys");
   add_row_bias(backward, load.segments.queries, "attention backward, queries");
@@ -113,10 +118,10 @@ const std::vector<CardSheet>& card_sheets() {
   // NVIDIA's data sheets and architecture papers: H100 and H200 SXM, A100 SXM of 80 GB. Shared
   // memory by compute capability: CUDA C++ Programming Guide, technical specifications.
   static const std::vector<CardSheet> all = {
-      {"H100", 132, 1.83e9, bf16("H100"), 3.35e12, 128, 227 * kKiB},
-      {"H200", 132, 1.83e9, bf16("H200"), 4.8e12, 128, 227 * kKiB},
-      {"A100", 108, 1.41e9, bf16("A100"), 2.039e12, 64, 163 * kKiB},
-      {"RTX4090", 128, 2.52e9, bf16("RTX 4090"), 1.008e12, 128, 99 * kKiB},
+      {"H100", 132, 1.83e9, bf16("H100"), 3.35e12, 128, 227 * kKiB, true},
+      {"H200", 132, 1.83e9, bf16("H200"), 4.8e12, 128, 227 * kKiB, true},
+      {"A100", 108, 1.41e9, bf16("A100"), 2.039e12, 64, 163 * kKiB, false},
+      {"RTX4090", 128, 2.52e9, bf16("RTX 4090"), 1.008e12, 128, 99 * kKiB, false},
   };
   return all;
 }
@@ -191,7 +196,8 @@ std::vector<StepPart> step_parts(const ModelConfig& config, int64_t batch_size,
 
   std::vector<StepPart> parts = {head(n, d, v, rounds_logits),
                                  cross_entropy(n, v, card.shared_bytes, rounds_logits), layers};
-  for (StepPart& part : attention(n, d, n_layer, load, static_cast<double>(config.head_dim())))
+  for (StepPart& part :
+       attention(n, d, n_layer, load, static_cast<double>(config.head_dim()), card.has_warpgroups))
     parts.push_back(std::move(part));
   for (StepPart* part : {&sums, &turn, &gelu, &norm, &adamw, &embedding})
     parts.push_back(std::move(*part));

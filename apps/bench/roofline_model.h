@@ -12,12 +12,13 @@ namespace farfield::bench {
 /// What the data sheet of a card says.
 struct CardSheet {
   std::string name;
-  double n_sm = 0;             ///< multiprocessors
-  double clock_hz = 0;         ///< at which the peak is given
-  double bf16_flop_per_s = 0;  ///< of tensor cores, dense, summed in float32
-  double bytes_per_s = 0;      ///< of its memory
-  double fp32_lanes = 0;       ///< of a multiprocessor
-  double shared_bytes = 0;     ///< shared memory that a block may have
+  double n_sm = 0;              ///< multiprocessors
+  double clock_hz = 0;          ///< at which the peak is given
+  double bf16_flop_per_s = 0;   ///< of tensor cores, dense, summed in float32
+  double bytes_per_s = 0;       ///< of its memory
+  double fp32_lanes = 0;        ///< of a multiprocessor
+  double shared_bytes = 0;      ///< shared memory that a block may have
+  bool has_warpgroups = false;  ///< whether attention takes its kernels by warpgroups there
 
   /// Instructions of a thread: four warps of each multiprocessor issue one in a cycle.
   double issue_per_s() const { return n_sm * 4 * 32 * clock_hz; }
