@@ -102,6 +102,24 @@ BOOST_AUTO_TEST_CASE(matrix_instruction_multiplies_like_a_loop) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(a_warpgroup_multiplies_what_lies_in_swizzled_rows) {
+  constexpr size_t kN = 64;
+  const auto a = eighths(kN * kN, 9), b = eighths(kN * kN, 10), c = eighths(kN * kN, 11);
+  const auto got = warpgroup_products(a, b, c);
+  if (got.empty()) {
+    BOOST_TEST_MESSAGE("skipped: no products of warpgroups on this device, or in this build");
+    return;
+  }
+  size_t n_wrong = 0;
+  for (size_t i = 0; i < kN; ++i)
+    for (size_t j = 0; j < kN; ++j) {
+      float sum = 0;  // exact
+      for (size_t k = 0; k < kN; ++k) sum += a[kN * i + k] * (b[kN * j + k] + c[kN * k + j]);
+      if (got[kN * i + j] != sum) ++n_wrong;
+    }
+  BOOST_TEST(n_wrong == 0u);
+}
+
 BOOST_AUTO_TEST_CASE(matrices_are_loaded_in_the_layouts_of_the_matrix_instruction) {
   const auto x = eighths(4 * 64, 8);
   for (const bool is_transposed : {false, true}) {

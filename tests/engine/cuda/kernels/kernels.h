@@ -36,6 +36,11 @@ AtomicResults atomic_results(const std::vector<int>& x);
 std::vector<float> matmul(const std::vector<float>& a, const std::vector<float>& b, int m, int n,
                           int k);
 
+/// a b^T + a c by a warpgroup, of [64, 64] in bfloat16, sums in float32; empty on a device without
+/// such products, or in a build without code for it.
+std::vector<float> warpgroup_products(const std::vector<float>& a, const std::vector<float>& b,
+                                      const std::vector<float>& c);
+
 /// Four 8 x 8 matrices as load_matrices gives them to 32 lanes: 4 pairs for each lane.
 std::vector<float> matrix_pairs(const std::vector<float>& x, bool is_transposed);
 
