@@ -60,10 +60,10 @@ __global__ void attention_rows_kernel(Problem<T> p, const T* out, const T* dout,
 
 /// What the host has to know of the kernels for a problem.
 struct BackwardBlocks {
-  int own_rows;   ///< of a block's own tile
-  int row_warps;  ///< that share these rows
-  int resident;   ///< blocks that a multiprocessor holds at once
-  bool are_warpgroups;
+  int own_rows;        ///< of a block's own tile
+  int row_warps;       ///< that share these rows
+  int resident;        ///< blocks that a multiprocessor holds at once
+  bool by_warpgroups;  ///< in attention_backward_warpgroup.cuh
 
   template <class T>
   static BackwardBlocks of(Cuda device, const Problem<T>& p, const T* dout) {
@@ -224,7 +224,7 @@ class BackwardPass {
     dispatch_scores(p_, [&](auto scores) {
       using Scores = typename decltype(scores)::type;
       if constexpr (kHasWarpgroupKernels<Scores>)
-        if (blocks_.are_warpgroups)
+        if (blocks_.by_warpgroups)
           return run_backward_by_warpgroups<kOwn, Scores>(device_, p_, args);
       run_backward<kOwn, T, Scores>(device_, p_, args);
     });

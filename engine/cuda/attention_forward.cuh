@@ -221,8 +221,8 @@ class ForwardRows {
     add_weighted_rows<S::kColumns, !Scores::kDrops>(out_, weights_of(probabilities), values,
                                                     S::first_column());
   }
-  /// The sums that add_values() adds to, for products of warpgroups.
-  __device__ auto& sums() { return out_; }
+  /// What add_values() adds to, for products of warpgroups.
+  __device__ auto& out() { return out_; }
 
   /// Through the warp's rows of a tile that nobody else uses.
   __device__ void store(const ForwardOutputs<T>& to, const Head& head, int first_query,

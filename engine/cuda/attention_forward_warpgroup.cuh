@@ -50,7 +50,8 @@ __global__ void __launch_bounds__(WarpgroupForwardSizes::kThreads, 2)
   };
   const auto q = p.rows(p.q, queries, query);
   const TileLoader<BFloat16, SwizzledRows, S::kThreads> own_loader(q, q);
-  for (int i = 0; i < 2; ++i) own_loader.load_first(shared.q[i], q.stride, i * kWarpgroupRows);
+  for (int i = 0; i < S::kOwn / kWarpgroupRows; ++i)
+    own_loader.load_first(shared.q[i], q.stride, i * kWarpgroupRows);
   load_keys(0, 0);
 
   Rows rows(p, query);
@@ -76,12 +77,12 @@ __global__ void __launch_bounds__(WarpgroupForwardSizes::kThreads, 2)
     rows.take_scores(scores, s, largest);
     rows.normalize(s, largest);
     const auto weights = Rows::weights_of(s);
-    hold(rows.sums()[0]);
+    hold(rows.out()[0]);
     begin_product_group();
-    begin_adding_rows(rows.sums(), weights, shared.v[stage]);
+    begin_adding_rows(rows.out(), weights, shared.v[stage]);
     end_product_group();
     wait_for_product_groups<0>();
-    hold(rows.sums()[0]);
+    hold(rows.out()[0]);
   }
   __syncthreads();  // q has been read
   rows.store(to, head, query, shared.stored);
