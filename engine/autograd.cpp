@@ -27,6 +27,7 @@ struct Node {
   std::vector<Shape> output_shapes;
   std::vector<Tensor> dys;    // gradients that arrived so far, one per output
   bool hides_leaves = false;  // its backward reaches leaves that no edge leads to
+  bool expects_column_sums = false;
   MultiBackwardFn backward;
 
   ~Node() { release(std::move(edges)); }
@@ -190,6 +191,13 @@ void record(std::string_view op, Tensor& y, const std::vector<Tensor>& inputs,
          [backward = std::move(backward)](const std::vector<Tensor>& dys) {
            return backward(dys[0]);
          });
+}
+
+void expect_column_sums(const Tensor& y) {
+  if (y.node() != nullptr) y.node()->expects_column_sums = true;
+}
+bool expects_column_sums(const Tensor& x) {
+  return x.defined() && x.node() != nullptr && x.node()->expects_column_sums;
 }
 
 void backward(const Tensor& y, Tensor dy) {

@@ -24,6 +24,12 @@ void record(std::string_view op, Tensor& y, const std::vector<Tensor>& inputs, B
 void record(std::string_view op, const std::vector<Tensor*>& ys, const std::vector<Tensor>& inputs,
             MultiBackwardFn backward);
 
+/// Says of y, the one output of an op that was just recorded, that the backward function of the op
+/// has a use for the column_sums() of dy: who makes dy may have them at hand.
+void expect_column_sums(const Tensor& y);
+/// Whether that was said of x.
+bool expects_column_sums(const Tensor& x);
+
 /// True when an op on these inputs will be recorded: gradients are on and one of the inputs needs
 /// one.
 bool will_record(const std::vector<Tensor>& inputs);

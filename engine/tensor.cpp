@@ -16,9 +16,16 @@ struct Elements {
 
   Storage storage;
   std::shared_ptr<Elements> rounded;  // the same in bfloat16, from the first keep_rounded() on
+  Tensor column_sums;
   // Threads may ask for pointers, or read, at the same time.
-  std::atomic<bool> is_rounded_current{false};
+  std::atomic<bool> is_rounded_current{false}, has_column_sums{false};
 };
+
+// Not written where it is false already: threads share it.
+void end(std::atomic<bool>& is_current) {
+  if (is_current.load(std::memory_order_relaxed))
+    is_current.store(false, std::memory_order_relaxed);
+}
 
 }  // namespace
 
@@ -109,9 +116,8 @@ void* Tensor::address() const {
   return static_cast<char*>(impl().elements->storage.data()) + impl().offset_bytes;
 }
 void* Tensor::raw_data() {
-  std::atomic<bool>& is_current = impl().elements->is_rounded_current;
-  if (is_current.load(std::memory_order_relaxed))
-    is_current.store(false, std::memory_order_relaxed);
+  end(impl().elements->is_rounded_current);
+  end_column_sums();
   return address();
 }
 const void* Tensor::raw_data() const { return address(); }
@@ -147,6 +153,27 @@ Tensor Tensor::rounded() const {
   result->dtype = DType::bf16;
   return Tensor(std::move(result));
 }
+
+bool Tensor::is_all_of_storage() const {
+  return size_bytes() == impl().elements->storage.size_bytes();
+}
+void Tensor::keep_column_sums(const Tensor& sums) const {
+  require<ShapeError>(rank() > 0 && sums.shape() == Shape{dim(-1)}, "tensor",
+                      "expected sums over the rows of x", shape(), ", got ", sums.shape());
+  require<ShapeError>(is_all_of_storage(), "tensor",
+                      "expected column sums of all that is stored, got those of a part");
+  Elements& elements = *impl().elements;
+  elements.column_sums = sums;
+  elements.has_column_sums.store(true, std::memory_order_relaxed);
+}
+Tensor Tensor::column_sums() const {
+  const Elements& elements = *impl().elements;
+  const bool are_ours = elements.has_column_sums.load(std::memory_order_relaxed) &&
+                        is_all_of_storage() && rank() > 0 &&
+                        elements.column_sums.shape() == Shape{dim(-1)};
+  return are_ours ? elements.column_sums : Tensor();
+}
+void Tensor::end_column_sums() const { end(impl().elements->has_column_sums); }
 
 std::vector<double> Tensor::to_vector() const {
   const Tensor host = to(Device{});

@@ -75,8 +75,17 @@ class Tensor {
   template <class T>
   DataAndRounded<T> data_and_rounded() {
     check_dtype(dtype_of<T>);
+    end_column_sums();
     return {static_cast<T*>(address()), has_rounded() ? rounded_address() : nullptr};
   }
+
+  /// Has the sums of these elements over all dimensions but the last beside them, [dim(-1)], which
+  /// whoever wrote them had at hand: for ops that would read all elements for that. As with
+  /// keep_rounded(), whatever writes elements ends it. ShapeError for sums of another shape, or
+  /// beside a part of what shares the storage.
+  void keep_column_sums(const Tensor& sums) const;
+  /// These sums, or undefined where there are none that are up to date.
+  Tensor column_sums() const;
 
   /// All elements, widened, on the host.
   std::vector<double> to_vector() const;
@@ -124,6 +133,8 @@ class Tensor {
   void* address() const;
   BFloat16* rounded_address() const;
   Tensor rounded() const;  // the elements of keep_rounded()
+  bool is_all_of_storage() const;
+  void end_column_sums() const;
 
   std::shared_ptr<Impl> impl_;
 };

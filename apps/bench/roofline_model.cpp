@@ -39,11 +39,6 @@ void add_products(StepPart& part, double count, double n, double n_in, double n_
   part.bytes += count * (forward + to_x + to_w);
 }
 
-// The gradient of a bias: dy is read once more, by a kernel of cuBLASLt beside its product of dw.
-void add_bias_sums(StepPart& part, double count, double n, double n_out) {
-  part.bytes += count * 2 * n * n_out;
-}
-
 StepPart head(double n, double d, double v, bool rounds_logits) {
   StepPart part = {.name = "head products"};
   const DType logits = rounds_logits ? DType::bf16 : DType::f32;
@@ -107,6 +102,9 @@ std::vector<StepPart> attention(double n, double d, double n_layer, const Attent
   add(backward, load.n_turned_layer * 2 * n * d, 0, "heads turned back");
   forward.bytes = n_layer * 2 * n * d * 4;                 // q, k, v, out
   backward.bytes = n_layer * 2 * n * d * (2 + 2 * 4 + 3);  // sums of out dy; q, k, v, dy; gradients
+  // The sums of their columns, for biases, out and in: of the rows of a warp.
+  const double rows_of_warp = has_their_kernels ? 16 : 32;
+  backward.bytes += n_layer * n / rows_of_warp * 3 * d * (4 + 4);
   return {forward, backward};
 }
 
@@ -169,9 +167,6 @@ std::vector<StepPart> step_parts(const ModelConfig& config, int64_t batch_size,
   add_products(layers, n_layer, n, d, d);
   add_products(layers, n_layer, n, d, f);
   add_products(layers, n_layer, n, f, d);
-  StepPart sums = {.name = "sums for biases"};  // that before GELU is in its part
-  add_bias_sums(sums, n_layer, n, 3 * d + d + d);
-
   StepPart turn = {.name = "turned heads"};  // q and k, in and out where they lie
   add(turn, load.n_turned_layer * n * d, 2 * 4, turn.name);
   StepPart gelu = {.name = "GELU"};  // u and y; u, dy and du, with the gradient of that bias
@@ -199,7 +194,7 @@ std::vector<StepPart> step_parts(const ModelConfig& config, int64_t batch_size,
   for (StepPart& part :
        attention(n, d, n_layer, load, static_cast<double>(config.head_dim()), card.has_warpgroups))
     parts.push_back(std::move(part));
-  for (StepPart* part : {&sums, &turn, &gelu, &norm, &adamw, &embedding})
+  for (StepPart* part : {&turn, &gelu, &norm, &adamw, &embedding})
     parts.push_back(std::move(*part));
   return parts;
 }

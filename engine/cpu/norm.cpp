@@ -103,7 +103,7 @@ void layer_norm_forward(Cpu, const Tensor& x, const Tensor& residual, const Tens
 
 void layer_norm_backward(Cpu, const Tensor& s, const Tensor& weight, const Tensor& mean,
                          const Tensor& rstd, const Tensor& dy, const Tensor& dsum, Tensor& ds,
-                         Tensor& dweight, Tensor& dbias) {
+                         Tensor& dweight, Tensor& dbias, Tensor& /*column_sums*/) {
   dispatch_float(s.dtype(), [&](auto type) {
     using T = decltype(type);
     using A = Accumulate<T>;

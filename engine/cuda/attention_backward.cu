@@ -1,6 +1,7 @@
 #include "engine/cuda/attention_backward_warpgroup.cuh"
 #include "engine/cuda/attention_entries.cuh"
 #include "engine/cuda/attention_sums.h"
+#include "engine/cuda/sum_parts.h"
 
 namespace farfield {
 namespace attention_cuda {
@@ -115,7 +116,7 @@ template <class T>
 class BackwardPass {
  public:
   BackwardPass(Cuda device, const Problem<T>& p, const AttentionRows& rows, const Tensor& out,
-               const Tensor& dout, const Rotation& turned_by)
+               const Tensor& dout, const Rotation& turned_by, const AttentionGrads& wanted)
       : device_(device),
         p_(p),
         turned_by_(turned_by),
@@ -128,6 +129,11 @@ class BackwardPass {
                        p.can_move_pieces(args_.dout);
     args_.rows = to;
     args_.n_row = static_cast<int>(rows_.dim(1));
+    if (wanted.column_sums.defined()) {
+      const int64_t n_part = int64_t{blocks_.tiles_of(p.n_key)} * p.n_batch * blocks_.row_warps;
+      column_sums_ = floats(device, shape_of(1, 1, n_part, wanted.column_sums.numel()));
+      args_.column_sums = column_sums_.data<float>();
+    }
     dispatch_scores(p, [&](auto scores) {
       using Scores = typename decltype(scores)::type;
       launch(attention_rows_kernel<T>, blocks_for(rows_.dim(0) * rows_.dim(1) * kRowLanes),
@@ -205,6 +211,13 @@ class BackwardPass {
                row_bias.row_factor.data<float>());
   }
 
+  /// The sums of columns of dq, dk and dv, after both passes.
+  void columns(AttentionGrads& grads) const {
+    if (!grads.column_sums.defined()) return;
+    sum_parts(device_, column_sums_.dim(2), 1, static_cast<int>(column_sums_.dim(3)),
+              column_sums_.data<float>(), {{grads.column_sums.data<float>()}});
+  }
+
   /// The gradients of the far copies: passes of their own, since one pass has no registers for more
   /// sums.
   void far(AttentionGrads& grads) const {
@@ -241,7 +254,8 @@ class BackwardPass {
   const Problem<T>& p_;
   const Rotation& turned_by_;
   BackwardBlocks blocks_;
-  Tensor rows_;  // Row
+  Tensor rows_;         // Row
+  Tensor column_sums_;  // BackwardArguments::column_sums
   BackwardArguments<T> args_;
 };
 
@@ -255,9 +269,10 @@ void attention_backward(Cuda device, const Heads& heads, const AttentionRule& ru
   dispatch_device_float(heads.q.dtype(), [&](auto type) {
     using T = decltype(type);
     const attention_cuda::Problem<T> p(heads, rule);
-    const attention_cuda::BackwardPass<T> pass(device, p, rows, out, dout, heads.turned_by);
+    const attention_cuda::BackwardPass<T> pass(device, p, rows, out, dout, heads.turned_by, grads);
     pass.keys(grads);
     pass.queries(grads);
+    pass.columns(grads);
     if (p.far_q) pass.far(grads);
   });
 }

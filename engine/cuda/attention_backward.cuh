@@ -4,8 +4,7 @@
 // work with rows and columns exchanged. Scores are computed again from the rows' sums, as in
 // FlashAttention (Dao et al. 2022, arXiv:2205.14135).
 
-#include "engine/cuda/attention_backward_tile.cuh"
-#include "engine/cuda/attention_turn_back.cuh"
+#include "engine/cuda/attention_gradient_rows.cuh"
 #include "engine/cuda/context.h"
 
 namespace farfield::attention_cuda {
@@ -228,21 +227,22 @@ __global__ void __launch_bounds__(kBlock, kBackwardBlocks<D, Scores>)
       if (args.dv) put(dv, shared.own_y);
     __syncwarp();
     const Head stored = same_head();
-    const auto rows_to = [&](T* to) { return p.rows(to, p.rows_of(stored, n_own), own); };
-    const auto store = [&](const auto& sums, T* to) {
-      store_warp_rows<S::kPartRows, S::kColumns>(sums, lane.first, lane.first_column, rows_to(to));
+    const auto store = [&](Part part, const auto& gradients, T* to) {
+      store_gradients<S>(p, args, part, stored, own, n_own, lane, gradients, to);
     };
     if constexpr (kMakesDx) {
-      if (args.turned_by.half == 0) {
-        store(shared.own_x, args.dx);
-      } else {
-        if constexpr (S::kRowWarps < kWarps) __syncthreads();  // pairs lie in columns of two warps
-        store_turned_back<S>(shared.own_x, lane.first, rows_to(args.dx), args.turned_by,
-                             args.turned_by.row(stored.batch, own));
+      if (args.turned_by.half > 0) {
+        // Pairs may lie in columns of two warps.
+        const auto wait = [] { S::kRowWarps < kWarps ? __syncthreads() : __syncwarp(); };
+        wait();
+        turn_back<S>(shared.own_x, lane.first, p.rows(args.dx, p.rows_of(stored, n_own), own),
+                     args.turned_by, args.turned_by.row(stored.batch, own));
+        wait();
       }
+      store(kOwnsKeys ? Part::k : Part::q, shared.own_x, args.dx);
     }
     if constexpr (kMakesDv)
-      if (args.dv) store(shared.own_y, args.dv);
+      if (args.dv) store(Part::v, shared.own_y, args.dv);
   }
 }
 

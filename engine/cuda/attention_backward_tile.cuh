@@ -30,6 +30,9 @@ struct BackwardArguments {
   bool is_aligned = false;         ///< whether 16 bytes of q, k, v and dout may be moved at once
   bool is_far = false;             ///< dx is that of the far copies
   Angles turned_by = {};           ///< dx is of heads before they were turned by these
+  /// Of gradients of packed heads, the sums over the rows of each warp of each tile: [tiles of all
+  /// sequences, warps that share the rows of one, H, 3, K]. null: not wanted.
+  float* column_sums = nullptr;
 
   int n_slot = 0;  ///< blocks of each head h; slot s of n walks items s, 2n - 1 - s, 2n + s, ...
   TableSlices tables = {};

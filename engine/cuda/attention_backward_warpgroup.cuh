@@ -217,14 +217,16 @@ __global__ void __launch_bounds__(
     put_sums<S::kColumns>(dx[0], 1, 1, shared.stored.dx, lane.first, 0);
     if constexpr (kOwnsKeys) put_sums<S::kColumns>(dv[0], 1, 1, shared.stored.dv, lane.first, 0);
     __syncwarp();
-    const auto rows_to = [&](T* to) { return p.rows(to, p.rows_of(head, n_own), own); };
-    if (args.turned_by.half == 0)
-      store_warp_rows<S::kPartRows, S::kColumns>(shared.stored.dx, lane.first, 0, rows_to(args.dx));
-    else
-      store_turned_back<S>(shared.stored.dx, lane.first, rows_to(args.dx), args.turned_by,
-                           args.turned_by.row(head.batch, own));
-    if constexpr (kOwnsKeys)
-      store_warp_rows<S::kPartRows, S::kColumns>(shared.stored.dv, lane.first, 0, rows_to(args.dv));
+    if (args.turned_by.half > 0) {
+      turn_back<S>(shared.stored.dx, lane.first, p.rows(args.dx, p.rows_of(head, n_own), own),
+                   args.turned_by, args.turned_by.row(head.batch, own));
+      __syncwarp();
+    }
+    const auto store = [&](Part part, const auto& gradients, T* to) {
+      store_gradients<S>(p, args, part, head, own, n_own, lane, gradients, to);
+    };
+    store(kOwnsKeys ? Part::k : Part::q, shared.stored.dx, args.dx);
+    if constexpr (kOwnsKeys) store(Part::v, shared.stored.dv, args.dv);
   }
 #endif
 }

@@ -3,11 +3,11 @@
 #include "engine/cuda/elements.cuh"
 #include "engine/cuda/shared.cuh"
 #include "engine/cuda/store.cuh"
+#include "engine/cuda/sum_parts.h"
 #include "engine/cuda/warp.cuh"
 #include "engine/kernels/functors.h"
 #include "engine/kernels/gemm.h"
 #include "engine/kernels/pointwise.h"
-#include "engine/kernels/reduce.h"
 
 namespace farfield {
 namespace {
@@ -133,12 +133,13 @@ void linear_activation_backward(Cuda device, const Tensor& u, const Tensor& dy,
     backward_pass(device, GeluSlope{}, rows, n, u, dy, du, sums);
   else
     backward_pass(device, NoActivation{}, rows, n, u, dy, du, sums);
-  if (dbias.defined() && n_chunks > 1) sum_forward(device, partial, 1, n_chunks, n, dbias);
+  if (dbias.defined() && n_chunks > 1)
+    sum_parts(device, n_chunks, 1, static_cast<int>(n), sums, {{dbias.data<float>()}});
 }
 
-// The library sums du beside the product; on an H200 (cuBLASLt 13.1) in a kernel of its own, which
-// reads du once more. Not for one column: there the library of CUDA 11.6 read beyond its arrays
-// (github.com/NVIDIA/apex, #1392).
+// Where du came without its column sums: the library makes them beside the product; on an H200
+// (cuBLASLt 13.1) in a kernel of its own, which reads du once more. Not for one column: there the
+// library of CUDA 11.6 read beyond its arrays (github.com/NVIDIA/apex, #1392).
 void linear_weight_backward(Cuda device, const Tensor& x, const Tensor& du, Tensor& dw,
                             Tensor& dbias) {
   require_device_float(du.dtype());

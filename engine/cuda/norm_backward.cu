@@ -2,6 +2,7 @@
 
 #include "engine/cuda/context.h"
 #include "engine/cuda/norm_backward_rows.cuh"
+#include "engine/cuda/sum_parts.h"
 #include "engine/kernels/norm.h"
 #include "engine/kernels/row_formulas.h"
 
@@ -14,16 +15,20 @@ using namespace norm_cuda;
 // and few enough that the partial sums that each leaves cost little.
 constexpr int64_t kThreadsAtOnce = int64_t{528} * 128;
 
-// Sums over the rows of a thread for each column that it takes: in registers, or in memory for rows
-// of any length, where a block takes one row at a time.
+// Sums over the rows of a thread for each column that it takes: in registers, those of ds in shared
+// memory, for want of them; or in memory for rows of any length, where a block takes one row at a
+// time.
 template <class Size, int kN, bool kIsAligned>
 class ColumnSums {
  public:
   using Pieces = RowPieces<Size, kN, kIsAligned>;
   using Piece = typename Pieces::Piece;
 
-  __device__ ColumnSums(const Pieces& pieces, float* partial)
-      : pieces_(pieces), partial_(partial) {}
+  __device__ ColumnSums(const Pieces& pieces, float* partial, bool sums_ds)
+      : pieces_(pieces), partial_(partial), sums_ds_(sums_ds) {
+    if constexpr (Size::kValues > 0)
+      if (sums_ds) pieces_.for_each([&](int, const Piece& piece) { of_ds(piece) = {}; });
+  }
 
   __device__ void add(int p, const Piece& piece, const Vector<float, kN>& n,
                       const Vector<float, kN>& dy, bool is_first) {
@@ -41,6 +46,20 @@ class ColumnSums {
       }
       store(dweight, piece, partial_);
       store(dbias, piece, partial_ + pieces_.n);
+    }
+  }
+
+  __device__ void add_ds(const Piece& piece, const Vector<float, kN>& ds, bool is_first) {
+    if (!sums_ds_) return;
+    if constexpr (Size::kValues > 0) {
+      Vector<float, kN>& sums = of_ds(piece);
+      for (int i = 0; i < kN; ++i) sums.at[i] += ds.at[i];
+    } else {
+      float* const to = partial_ + 2 * pieces_.n;
+      Vector<float, kN> sums{};
+      if (!is_first) sums = load(to, piece);
+      for (int i = 0; i < kN; ++i) sums.at[i] += ds.at[i];
+      store(sums, piece, to);
     }
   }
 
@@ -63,18 +82,32 @@ class ColumnSums {
         for (int warp = 1; warp < Size::kRows; ++warp) total += columns.at[warp][which][column];
         partial_[i] = total;
       }
+      if (!sums_ds_) return;
+      const auto& sums = dynamic_shared<SumsOfDs<Size>>()->at;
+      for (int i = static_cast<int>(threadIdx.x); i < pieces_.n; i += Size::kBlock) {
+        float total = sums[0][i];
+        for (int warp = 1; warp < Size::kRows; ++warp) total += sums[warp][i];
+        partial_[2 * pieces_.n + i] = total;
+      }
     } else if constexpr (Size::kValues > 0) {
       pieces_.for_each([&](int p, const Piece& piece) {
         store(dweight_[p], piece, partial_);
         store(dbias_[p], piece, partial_ + pieces_.n);
+        if (sums_ds_) store(of_ds(piece), piece, partial_ + 2 * pieces_.n);
       });
     }
   }
 
  private:
   static constexpr int kKept = std::max(1, Size::kValues / kN);
+  // A thread looks at no other piece before finish().
+  __device__ static Vector<float, kN>& of_ds(const Piece& piece) {
+    float* const row = dynamic_shared<SumsOfDs<Size>>()->at[threadIdx.x / Size::kThreads];
+    return *reinterpret_cast<Vector<float, kN>*>(row + piece.begin);
+  }
   Pieces pieces_;
   float* partial_;
+  bool sums_ds_;
   Vector<float, kN> dweight_[kKept] = {}, dbias_[kKept] = {};
 };
 
@@ -93,7 +126,8 @@ __global__ void __launch_bounds__(Size::kBlock, kBlocksAtOnce<Size, kIsAligned>)
   using Pieces = RowPieces<Size, kN, kIsAligned>;
   using Piece = typename Pieces::Piece;
   const Pieces pieces{in.d};
-  ColumnSums<Size, kN, kIsAligned> columns(pieces, in.partial + int64_t{2} * in.d * blockIdx.x);
+  ColumnSums<Size, kN, kIsAligned> columns(
+      pieces, in.partial + int64_t{in.n_sum()} * in.d * blockIdx.x, in.sums_ds);
   const int64_t begin = blockIdx.x * in.rows_of_block;
   const int64_t end = begin + in.rows_of_block < in.rows ? begin + in.rows_of_block : in.rows;
   const int64_t first = begin + threadIdx.x / Size::kThreads;
@@ -133,38 +167,17 @@ __global__ void __launch_bounds__(Size::kBlock, kBlocksAtOnce<Size, kIsAligned>)
         ds.at[k] = narrow<T>(normalized_grad(n, g, mean_g, mean_gn, rstd) + dsum.at[k]);
       }
       store(ds, piece, in.ds + i * in.d);
+      columns.add_ds(piece, widened(ds), i == begin);
     });
   }
   columns.finish(rows);
-}
-
-// dweight and dbias: the sums of partial [parts, 2 d] over its parts, 32 columns to a block. Warp w
-// takes the parts w, w + 32, ...; warp c then sums what was found for column c.
-struct PartsTile {
-  float at[kWarp][kWarp + 1];
-};
-__global__ void __launch_bounds__(kWarp* kWarp)
-    sum_parts_kernel(int64_t parts, int d, const float* partial, float* dweight, float* dbias) {
-  PartsTile& tile = shared<PartsTile>();
-  const int warp = static_cast<int>(threadIdx.x) / kWarp,
-            lane = static_cast<int>(threadIdx.x) % kWarp;
-  const int64_t begin = static_cast<int64_t>(blockIdx.x) * kWarp, n = int64_t{2} * d;
-  float total = 0;
-  if (begin + lane < n)
-    for (int64_t part = warp; part < parts; part += kWarp)
-      total += partial[part * n + begin + lane];
-  tile.at[warp][lane] = total;
-  __syncthreads();
-  total = warp_sum(tile.at[lane][warp]);
-  const int64_t column = begin + warp;
-  if (lane == 0 && column < n) (column < d ? dweight[column] : dbias[column - d]) = total;
 }
 
 }  // namespace
 
 void layer_norm_backward(Cuda device, const Tensor& s, const Tensor& weight, const Tensor& mean,
                          const Tensor& rstd, const Tensor& dy, const Tensor& dsum, Tensor& ds,
-                         Tensor& dweight, Tensor& dbias) {
+                         Tensor& dweight, Tensor& dbias, Tensor& column_sums) {
   dispatch_device_float(s.dtype(), [&](auto type) {
     using T = decltype(type);
     Backward<T> in{mean.numel(),
@@ -177,7 +190,8 @@ void layer_norm_backward(Cuda device, const Tensor& s, const Tensor& weight, con
                    dy.data<T>(),
                    dsum.defined() ? dsum.data<T>() : nullptr,
                    ds.data<T>(),
-                   nullptr};
+                   nullptr,
+                   column_sums.defined()};
     const bool aligned =
         in.d % kPieceSize<T> == 0 && is_aligned(in.s, in.weight, in.dy, in.dsum, in.ds);
     dispatch_row_size(in.d, [&](auto size) {
@@ -185,16 +199,17 @@ void layer_norm_backward(Cuda device, const Tensor& s, const Tensor& weight, con
       const int64_t most = kThreadsAtOnce / Size::kBlock;
       in.rows_of_block = std::max<int64_t>(Size::kRows, (in.rows + most - 1) / most);
       const int64_t blocks = (in.rows + in.rows_of_block - 1) / in.rows_of_block;
-      const Shape shape{blocks, 2, weight.numel()};
+      const Shape shape{blocks, in.n_sum(), weight.numel()};
       Tensor partial = Tensor::empty(shape, DType::f32, s.device());
       in.partial = partial.data<float>();
       if (blocks > 0)
         launch(aligned ? layer_norm_backward_kernel<T, Size, true>
                        : layer_norm_backward_kernel<T, Size, false>,
-               static_cast<unsigned>(blocks), Size::kBlock, 0, stream_of(device), in);
-      launch(sum_parts_kernel, blocks_for(int64_t{2} * in.d, kWarp), kWarp * kWarp, 0,
-             stream_of(device), blocks, in.d, in.partial, dweight.data<float>(),
-             dbias.data<float>());
+               static_cast<unsigned>(blocks), Size::kBlock,
+               in.sums_ds && Size::kValues > 0 ? sizeof(SumsOfDs<Size>) : 0, stream_of(device), in);
+      sum_parts(device, blocks, in.n_sum(), in.d, in.partial,
+                {{dweight.data<float>(), dbias.data<float>(),
+                  in.sums_ds ? column_sums.data<float>() : nullptr}});
     });
   });
 }

@@ -1,6 +1,7 @@
 #pragma once
 // What the backward pass of layer norm reads: the rows of a block, one after the other.
 
+#include <algorithm>
 #include <type_traits>
 
 #include "engine/cuda/copy_async.cuh"
@@ -19,7 +20,10 @@ struct Backward {
   const T* dy;
   const T* dsum;  // null: none
   T* ds;
-  float* partial;  // [blocks, 2, d]: of each block's rows, the sums of dy n and dy
+  float* partial;  // [blocks, n_sum, d]: of each block's rows, the sums of dy n, dy and maybe ds
+  bool sums_ds;
+
+  FARFIELD_HD int n_sum() const { return sums_ds ? 3 : 2; }
 };
 
 /// What is looked at twice of a row, as narrow as it is stored: registers decide how many warps
@@ -33,6 +37,13 @@ struct Kept {
 template <class Size>
 struct WarpColumns {
   float at[Size::kRows][2][Size::kThreads * Size::kValues];
+};
+
+/// The sums of ds that the threads of each row have, [row of the block, column]: in the shared
+/// memory that a launch gives, where these sums are made and rows are kept.
+template <class Size>
+struct SumsOfDs {
+  float at[Size::kRows][std::max(1, Size::kThreads* Size::kValues)];
 };
 
 /// What a block reads in shared memory: of each warp, or of the block, s, dy and dsum of two rows,

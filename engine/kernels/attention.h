@@ -32,6 +32,7 @@ struct AttentionGrads {
   Heads dheads;           ///< like the heads, packed as they are
   Tensor dbias, dweight;  ///< like bias, weight; undefined when not wanted
   RowBias drow_bias;      ///< each like its input, the knots left out; undefined when not wanted
+  Tensor column_sums;     ///< of packed dheads, [3 H K] in acc; undefined when not wanted
 };
 /// Recomputes the scores from the rows; O(S) memory beyond its arguments.
 void attention_backward(Cpu, const Heads& heads, const AttentionRule& rule, const Tensor& out,

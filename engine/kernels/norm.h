@@ -14,12 +14,16 @@ void layer_norm_forward(Cpu, const Tensor& x, const Tensor& residual, const Tens
 void layer_norm_forward(Cuda, const Tensor& x, const Tensor& residual, const Tensor& weight,
                         const Tensor& bias, double eps, Tensor& sum, Tensor& y, Tensor& mean,
                         Tensor& rstd);
-/// ds = dsum? + gradient through the norm; dweight, dbias [D] in acc.
+/// Whether the backward pass of rows of this type has the sums of ds over the rows at hand.
+inline bool norm_sums_columns(Cpu, DType) { return false; }
+inline bool norm_sums_columns(Cuda, DType dtype) { return dtype != DType::f64; }
+/// ds = dsum? + gradient through the norm; dweight, dbias [D] in acc, as are the column_sums? of
+/// ds, where norm_sums_columns().
 void layer_norm_backward(Cpu, const Tensor& s, const Tensor& weight, const Tensor& mean,
                          const Tensor& rstd, const Tensor& dy, const Tensor& dsum, Tensor& ds,
-                         Tensor& dweight, Tensor& dbias);
+                         Tensor& dweight, Tensor& dbias, Tensor& column_sums);
 void layer_norm_backward(Cuda, const Tensor& s, const Tensor& weight, const Tensor& mean,
                          const Tensor& rstd, const Tensor& dy, const Tensor& dsum, Tensor& ds,
-                         Tensor& dweight, Tensor& dbias);
+                         Tensor& dweight, Tensor& dbias, Tensor& column_sums);
 
 }  // namespace farfield

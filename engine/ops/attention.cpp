@@ -62,7 +62,7 @@ Tensor attention_to(const Heads& heads, const Heads& source, const AttentionRule
   dispatch(q.device(), [&](auto tag) { attention_forward(tag, heads, rule, out, rows); });
 
   Tensor y = out.view({n_batch, n_query, n_head * head_dim});
-  const AttentionGrads inputs{source, rule.bias, rule.weight, rule.row_bias};
+  const AttentionGrads inputs{source, rule.bias, rule.weight, rule.row_bias, {}};
   const Heads kept = detached(heads);
   AttentionRule kept_rule = rule;
   for_each_table(kept_rule, [](Tensor& table) { table = table.detach(); });
@@ -77,30 +77,38 @@ Tensor attention_to(const Heads& heads, const Heads& source, const AttentionRule
                             {.feature = wanted(row.feature),
                              .row_factor = wanted(row.row_factor),
                              .slope = wanted(row.slope),
-                             .offset = wanted(row.offset)}};
-  record("attention", y, listed(inputs), [kept, kept_rule, out, rows, like](const Tensor& dy) {
-    // With P = softmax(score), dP = dout v^T and D = rowsum(dout * out):
-    //   dscore = P (dP - D),  dv = P^T dout,
-    // or for relu, with its divisor N, where the score is positive and 0 elsewhere
-    //   dscore = (dP + 2 penalty / rows (sum of P - 1)) / N;  from either
-    //   dbias[e] = sum of dscore over the pairs that read entry e (of d: a diagonal),
-    //   dweight[e] = the same sum of dscore * c, c = row_scale (q . k) / sqrt(K),
-    //   dq = row_scale / sqrt(K) * (dscore weight) k,  dk likewise with q; far pairs give theirs to
-    //   far.q and far.k, from these.
-    // Dropout multiplies P by a mask M in out = (M P) v, so dv takes M P in the place of P, and dP
-    // is M (dout v^T); D stays the sum of P dP. Row bias slope_s x + offset_s, x = feature[d]
-    // row_factor[i], s the segment of x:
-    //   dslope[s] = sum of dscore x over its pairs,  doffset[s] = the same sum of dscore,
-    //   dx = dscore slope_s, and from it dfeature by diagonals, drow_factor by rows.
-    AttentionGrads grads = like;
-    for_each_gradient(grads, [](Tensor& d) { d = d.defined() ? empty_like(d) : d; });
-    if (const Tensor dqkv = grads.dheads.packed; dqkv.defined())
-      grads.dheads = Heads::in(dqkv, kept.q.dim(1));
-    const Tensor dout = dy.view(out.shape());
-    dispatch(dy.device(),
-             [&](auto tag) { attention_backward(tag, kept, kept_rule, out, rows, dout, grads); });
-    return listed(grads);
-  });
+                             .offset = wanted(row.offset)},
+                            {}};
+  const bool sums_columns = expects_column_sums(source.packed);
+  record("attention", y, listed(inputs),
+         [kept, kept_rule, out, rows, like, sums_columns](const Tensor& dy) {
+           // With P = softmax(score), dP = dout v^T and D = rowsum(dout * out):
+           //   dscore = P (dP - D),  dv = P^T dout,
+           // or for relu, with its divisor N, where the score is positive and 0 elsewhere
+           //   dscore = (dP + 2 penalty / rows (sum of P - 1)) / N;  from either
+           //   dbias[e] = sum of dscore over the pairs that read entry e (of d: a diagonal),
+           //   dweight[e] = the same sum of dscore * c, c = row_scale (q . k) / sqrt(K),
+           //   dq = row_scale / sqrt(K) * (dscore weight) k,  dk likewise with q; far pairs give
+           //   theirs to far.q and far.k, from these.
+           // Dropout multiplies P by a mask M in out = (M P) v, so dv takes M P in the place of P,
+           // and dP is M (dout v^T); D stays the sum of P dP. Row bias slope_s x + offset_s, x =
+           // feature[d] row_factor[i], s the segment of x:
+           //   dslope[s] = sum of dscore x over its pairs,  doffset[s] = the same sum of dscore,
+           //   dx = dscore slope_s, and from it dfeature by diagonals, drow_factor by rows.
+           AttentionGrads grads = like;
+           for_each_gradient(grads, [](Tensor& d) { d = d.defined() ? empty_like(d) : d; });
+           const Tensor dqkv = grads.dheads.packed;
+           if (dqkv.defined()) grads.dheads = Heads::in(dqkv, kept.q.dim(1));
+           if (sums_columns)
+             grads.column_sums =
+                 Tensor::empty({dqkv.dim(2)}, accumulate_dtype(dqkv.dtype()), dqkv.device());
+           const Tensor dout = dy.view(out.shape());
+           dispatch(dy.device(), [&](auto tag) {
+             attention_backward(tag, kept, kept_rule, out, rows, dout, grads);
+           });
+           if (sums_columns) dqkv.keep_column_sums(grads.column_sums);
+           return listed(grads);
+         });
   return y;
 }
 

@@ -84,10 +84,13 @@ Tensor linear(const Tensor& x, const Tensor& w, const Tensor& bias, Activation a
           want_w, want_bias](const Tensor& dy) {
            const int64_t o = w_compute.dim(0);
            Grads grads(3);
-           if (want_bias) grads[2] = Tensor::empty({o}, master, dy.device());
+           Tensor dbias;  // while it is to be summed
+           if (want_bias) {
+             if (!kept_u.defined()) grads[2] = dy.column_sums();
+             if (!grads[2].defined()) grads[2] = dbias = Tensor::empty({o}, master, dy.device());
+           }
            // This runs once: du takes the place of u, which nothing else reads.
            Tensor du = kept_u.defined() ? kept_u : dy;
-           Tensor dbias = grads[2];
            if (kept_u.defined()) {
              dispatch(dy.device(), [&](auto tag) {
                linear_activation_backward(tag, kept_u, dy, activation, du, dbias);
@@ -105,6 +108,7 @@ Tensor linear(const Tensor& x, const Tensor& w, const Tensor& bias, Activation a
            }
            return grads;
          });
+  if (want_bias && !has_activation) expect_column_sums(result);
   return result;
 }
 

@@ -38,13 +38,15 @@ Norm forward(const Tensor& x, const Tensor& residual, const Tensor& weight, cons
   return norm;
 }
 
-// Gradients of s, weight and bias; dsum may be undefined.
+// Gradients of s, weight and bias; dsum may be undefined. sums_columns: those of ds are expected.
 Grads backward_of(const Tensor& s, const Tensor& weight, const Tensor& mean, const Tensor& rstd,
-                  const Tensor& dy, const Tensor& dsum) {
-  Tensor ds = empty_like(s), dweight = empty_like(weight), dbias = empty_like(weight);
+                  const Tensor& dy, const Tensor& dsum, bool sums_columns) {
+  Tensor ds = empty_like(s), dweight = empty_like(weight), dbias = empty_like(weight), column_sums;
   dispatch(s.device(), [&](auto tag) {
-    layer_norm_backward(tag, s, weight, mean, rstd, dy, dsum, ds, dweight, dbias);
+    if (sums_columns && norm_sums_columns(tag, s.dtype())) column_sums = empty_like(weight);
+    layer_norm_backward(tag, s, weight, mean, rstd, dy, dsum, ds, dweight, dbias, column_sums);
   });
+  if (column_sums.defined()) ds.keep_column_sums(column_sums);
   return {ds, dweight, dbias};
 }
 
@@ -54,8 +56,10 @@ Tensor layer_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, dou
   check(x, weight, bias, "layer_norm");
   Norm norm = forward(x, {}, weight, bias, eps);
   record("layer_norm", norm.y, {x, weight, bias},
-         [s = x.detach(), weight = weight.detach(), mean = norm.mean, rstd = norm.rstd](
-             const Tensor& dy) { return backward_of(s, weight, mean, rstd, dy, {}); });
+         [s = x.detach(), weight = weight.detach(), mean = norm.mean, rstd = norm.rstd,
+          sums_columns = expects_column_sums(x)](const Tensor& dy) {
+           return backward_of(s, weight, mean, rstd, dy, {}, sums_columns);
+         });
   return norm.y;
 }
 
@@ -71,10 +75,11 @@ SumAndNorm add_layer_norm(const Tensor& x, const Tensor& residual, const Tensor&
                        x.device(), ", got ", residual.device());
   Norm norm = forward(x, residual, weight, bias, eps);
   record("add_layer_norm", {&norm.sum, &norm.y}, {x, residual, weight, bias},
-         [s = norm.sum.detach(), weight = weight.detach(), mean = norm.mean,
-          rstd = norm.rstd](const std::vector<Tensor>& dys) {
+         [s = norm.sum.detach(), weight = weight.detach(), mean = norm.mean, rstd = norm.rstd,
+          sums_columns = expects_column_sums(x) ||
+                         expects_column_sums(residual)](const std::vector<Tensor>& dys) {
            if (!dys[1].defined()) return Grads{dys[0], dys[0], {}, {}};
-           const Grads grads = backward_of(s, weight, mean, rstd, dys[1], dys[0]);
+           const Grads grads = backward_of(s, weight, mean, rstd, dys[1], dys[0], sums_columns);
            return Grads{grads[0], grads[0], grads[1], grads[2]};
          });
   return {norm.sum, norm.y};

@@ -97,6 +97,42 @@ BOOST_AUTO_TEST_CASE(gradients_of_leaves_can_be_kept_apart) {
   BOOST_TEST(x.grad().item() == 4);
 }
 
+// What an op that expects column sums gets, of uses that give them or do not.
+Tensor gradient_of(const std::vector<bool>& uses) {
+  Tensor x = Tensor::zeros({2, 3}), dy;
+  x.set_requires_grad();
+  Tensor y = x.clone(), total = Tensor::zeros({2, 3});
+  record("expecting", y, {x}, [&dy](const Tensor& gradient) {
+    dy = gradient;
+    return Grads{gradient};
+  });
+  BOOST_TEST(!expects_column_sums(y));
+  expect_column_sums(y);
+  BOOST_TEST(expects_column_sums(y));
+  BOOST_TEST(!expects_column_sums(identity(y)));
+  for (const bool has_sums : uses) {
+    Tensor use = y.clone();
+    record("use", use, {y}, [has_sums](const Tensor& gradient) {
+      const Tensor own = gradient.clone();
+      if (has_sums) own.keep_column_sums(sum(own, 0));
+      return Grads{own};
+    });
+    total = total + use;
+  }
+  backward(total, Tensor::full({2, 3}, 1));
+  return dy;
+}
+BOOST_AUTO_TEST_CASE(column_sums_come_with_a_gradient_that_is_whole) {
+  BOOST_TEST(gradient_of({true}).column_sums().to_vector() == std::vector<double>(3, 2));
+  BOOST_TEST(!gradient_of({false}).column_sums().defined());
+  for (const std::vector<bool>& uses :
+       {std::vector{true, true}, std::vector{true, false}, std::vector{false, true}}) {
+    const Tensor dy = gradient_of(uses);
+    BOOST_TEST(dy.to_vector() == std::vector<double>(6, 2));
+    BOOST_TEST(!dy.column_sums().defined());
+  }
+}
+
 BOOST_AUTO_TEST_CASE(nothing_is_recorded_under_no_grad) {
   Tensor x = Tensor::full({}, 2);
   x.set_requires_grad();

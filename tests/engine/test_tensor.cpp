@@ -174,6 +174,33 @@ BOOST_AUTO_TEST_CASE(assigning_and_writing_both_keep_it) {
   BOOST_TEST(!x.has_rounded());  // a part may be assigned, which would leave the rest
 }
 
+BOOST_AUTO_TEST_CASE(column_sums_are_kept_until_something_is_written) {
+  Tensor x = random_tensor({2, 3, 4}, 1, -1, 1, DType::f32);
+  const Tensor sums = Tensor::from({1, 2, 3, 4}, {4});
+  const auto are_kept = [&](const Tensor& of) {
+    return of.column_sums().defined() && same_bits(of.column_sums(), sums);
+  };
+  BOOST_TEST(!x.column_sums().defined());
+  const auto ended_by = [&](const auto& ask) {
+    x.keep_column_sums(sums);
+    BOOST_TEST(are_kept(x));
+    ask();
+    BOOST_TEST(!x.column_sums().defined());
+  };
+  ended_by([&] { x.data<float>()[3] = 9; });
+  ended_by([&] { x.view({2}, 6).raw_data(); });
+  ended_by([&] { x.data_and_rounded<float>(); });
+  ended_by([&] { x.assign(random_tensor({2, 3, 4}, 2, -1, 1, DType::f32)); });
+  x.keep_column_sums(sums);
+  BOOST_TEST(are_kept(x.detach()));
+  BOOST_TEST(are_kept(x.view({6, 4})));
+  BOOST_TEST(!x.view({4, 6}).column_sums().defined());  // other columns
+  BOOST_TEST(!x.view({3, 4}).column_sums().defined());  // other rows
+  BOOST_TEST(!x.view({3, 4}, 12).column_sums().defined());
+  BOOST_TEST(!x.clone().column_sums().defined());
+  BOOST_TEST(x.to_vector().size() == 24u);
+  BOOST_TEST(are_kept(x));  // reading leaves them
+}
 BOOST_AUTO_TEST_CASE(misuse_is_refused_with_a_message) {
   const Tensor x = Tensor::zeros({2}), undefined;
   BOOST_CHECK_EXCEPTION(undefined.shape(), ShapeError,
@@ -189,6 +216,11 @@ BOOST_AUTO_TEST_CASE(misuse_is_refused_with_a_message) {
       says_exactly("[tensor] the size in bytes of [4611686018427387903] overflows 64 bits"));
   BOOST_CHECK_EXCEPTION(Tensor::zeros({2}, DType::f64).keep_rounded(), DTypeError,
                         says_exactly("[tensor] expected float32 to keep rounded, got float64"));
+  BOOST_CHECK_EXCEPTION(x.keep_column_sums(Tensor::zeros({3})), ShapeError,
+                        says_exactly("[tensor] expected sums over the rows of x[2], got [3]"));
+  BOOST_CHECK_EXCEPTION(
+      x.view({1}).keep_column_sums(Tensor::zeros({1})), ShapeError,
+      says_exactly("[tensor] expected column sums of all that is stored, got those of a part"));
   Tensor ids = Tensor::zeros({2}, DType::i32);
   BOOST_CHECK_EXCEPTION(ids.set_requires_grad(), DTypeError,
                         says_exactly("[tensor] a gradient needs a floating type, got int32"));

@@ -11,6 +11,7 @@
 #include "engine/ops/split_heads.h"
 #include "tests/support/attention_problem.h"
 #include "tests/support/both_devices.h"
+#include "tests/support/column_sums.h"
 #include "tests/support/messages.h"
 
 namespace farfield::test {
@@ -52,6 +53,7 @@ const Case kCases[] = {
     {"ids", {2, 2, 60, 60, 8}, add_ids},
     {"dropout", {2, 2, 70, 70, 8}, drop},
     {"row bias", {2, 2, 50, 50, 8}, [](auto& p) { add_row_bias(p, kKnots); }},
+    {"row bias, by warpgroups", {2, 2, 130, 130, 64}, [](auto& p) { add_row_bias(p, kKnots); }},
     {"relu",
      {2, 2, 50, 50, 8},
      [](auto& p) {
@@ -94,6 +96,15 @@ BOOST_AUTO_TEST_CASE(heads_where_they_lie_give_the_bits_of_copies) {
             results(qkv, p.rule, p.dout, [&](const Tensor& x, const AttentionRule& rule) {
               return attention(x, s.heads, rule);
             });
+        if (device == kCuda) {
+          const auto dqkv = std::make_shared<Tensor>();
+          const auto summed =
+              results(qkv, p.rule, p.dout, [&](const Tensor& x, const AttentionRule& rule) {
+                return attention(with_column_sums_expected(x, dqkv), s.heads, rule);
+              });
+          has_column_sums(*dqkv, concat(c.name, ' ', s, ' ', dtype));
+          BOOST_TEST(same_bits(summed.at("dqkv").to(Device{}), packed.at("dqkv").to(Device{})));
+        }
         const auto copied =
             results(qkv, p.rule, p.dout, [&](const Tensor& x, const AttentionRule& rule) {
               const Heads heads = split_heads(x, s.heads);
@@ -150,10 +161,12 @@ BOOST_AUTO_TEST_CASE(heads_turned_where_they_lie_give_the_bits_of_copies) {
       const Tensor qkv =
           normal({s.batch, s.queries, 3 * s.heads * s.head_dim}, 12, dtype).to(kCuda);
       // A leaf is its caller's too; what comes of an op is handed over, as layers do it.
+      const auto dqkv = std::make_shared<Tensor>();
       const auto kept =
           results(qkv, p.rule, p.dout, [&](const Tensor& x, const AttentionRule& rule) {
-            return attention(x, s.heads, rule, r);
+            return attention(with_column_sums_expected(x, dqkv), s.heads, rule, r);
           });
+      has_column_sums(*dqkv, concat(c.name, ' ', s, ' ', dtype));
       const auto given =
           results(qkv, p.rule, p.dout, [&](const Tensor& x, const AttentionRule& rule) {
             return attention(x * 1.0, s.heads, rule, r);

@@ -28,6 +28,25 @@ BOOST_AUTO_TEST_CASE(a_bias_of_more_bits_is_rounded_like_a_weight) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(sums_that_come_with_a_gradient_are_that_of_the_bias) {
+  const Tensor x = Tensor::zeros({3, 2}, DType::bf16, kCuda),
+               w = Tensor::zeros({4, 2}, DType::f32, kCuda);
+  const Tensor sums = Tensor::from({1, 2, 3, 4}, {4}).to(kCuda);
+  const auto bias_gradient = [&](Activation activation) {
+    Tensor bias = Tensor::zeros({4}, DType::f32, kCuda);
+    bias.set_requires_grad();
+    const Tensor dy = Tensor::full({3, 4}, 2, DType::bf16, kCuda);
+    dy.keep_column_sums(sums);  // others than they are, to tell them apart
+    const Tensor y = linear(x, w, bias, activation);
+    BOOST_TEST(expects_column_sums(y) == (activation == Activation::none));
+    backward(y, dy);
+    return bias.grad().to_vector();
+  };
+  BOOST_TEST(bias_gradient(Activation::none) == sums.to_vector());
+  BOOST_TEST(bias_gradient(Activation::gelu) == std::vector<double>(4, 3));  // 6 gelu'(0)
+  BOOST_TEST(!expects_column_sums(linear(x, w.clone().set_requires_grad())));
+}
+
 BOOST_AUTO_TEST_CASE(a_bias_on_another_device_is_refused) {
   BOOST_CHECK_EXCEPTION(linear(Tensor::zeros({1, 2}, DType::f32, kCuda),
                                Tensor::zeros({3, 2}, DType::f32, kCuda), Tensor::zeros({3})),

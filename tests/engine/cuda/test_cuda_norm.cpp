@@ -9,6 +9,7 @@
 #include "engine/ops/pointwise.h"
 #include "engine/ops/view.h"
 #include "tests/support/both_devices.h"
+#include "tests/support/column_sums.h"
 
 namespace farfield::test {
 BOOST_AUTO_TEST_SUITE(test_cuda_norm)  // ctest: gpu sanitize:slow
@@ -130,6 +131,29 @@ BOOST_AUTO_TEST_CASE(gradients_of_parameters_over_many_rows_that_are_fetched_ahe
   for (const Shape& shape :
        {Shape{4300, 40}, Shape{2120, 264}, Shape{2120, 768}, Shape{1100, 1032}})
     gradients_over_many_rows(shape, DType::bf16);
+}
+
+BOOST_AUTO_TEST_CASE(who_expects_column_sums_of_a_gradient_gets_them) {
+  std::vector<Shape> shapes(std::begin(kShapes), std::end(kShapes));
+  for (const Shape& more : {Shape{2120, 768}, Shape{600, 1000}, Shape{70, 8200}})
+    shapes.push_back(more);  // several rows of a block
+  for (const DType dtype : kFloats)
+    for (const Shape& shape : shapes)
+      for (const int which : {0, 1, 2}) {  // x alone; x or the residual
+        Inputs x;
+        for (const Tensor& in : inputs_of(shape, dtype)) {
+          x.push_back(in.to(kCuda).clone());
+          x.back().set_requires_grad();
+        }
+        const auto dx = std::make_shared<Tensor>();
+        Inputs in = x;
+        Tensor& probed = in[which == 2 ? 1 : 0];
+        probed = with_column_sums_expected(probed, dx);
+        const Tensor y = which == 0 ? layer_norm(in[0], in[2], in[3], kEps)
+                                    : add_layer_norm(in[0], in[1], in[2], in[3], kEps).normed;
+        backward(y, random_tensor(shape, 6, -1, 1, dtype).to(kCuda));
+        has_column_sums(*dx, concat(dtype, ' ', shape, ", input ", which));
+      }
 }
 
 BOOST_AUTO_TEST_CASE(a_large_mean_does_not_cancel_the_variance) {

@@ -1,11 +1,12 @@
-// The shared memory that launches of attention and of long rows give, as tests/static_costs keeps
-// it for its table.
+// The shared memory that launches of attention, of long rows and of norms give, as
+// tests/static_costs keeps it for its table.
 
 #include <boost/test/unit_test.hpp>
 
 #include "engine/base/file.h"
 #include "engine/dispatch.h"
 #include "engine/kernels/cross_entropy.h"
+#include "engine/kernels/norm.h"
 #include "engine/ops/softmax.h"
 #include "tests/static_costs/dynamic_shared.h"
 #include "tests/static_costs/reports.h"
@@ -63,6 +64,22 @@ void run_rows() {
   }
 }
 
+// Of each RowSize, in whole pieces and not, with sums of columns and without.
+void run_norms() {
+  constexpr Device kCuda{Device::Kind::cuda, 0};
+  for (const DType dtype : {DType::bf16, DType::f32})
+    for (const int64_t d : {256, 768, 2048, 8192, 16384, 255, 767, 2047, 8191, 16383})
+      for (const bool sums_columns : {false, true}) {
+        const Tensor x = Tensor::zeros({1, d}, dtype, kCuda),
+                     one = Tensor::full({d}, 1, DType::f32, kCuda),
+                     of_row = Tensor::zeros({1}, DType::f32, kCuda);
+        Tensor dx = empty_like(x), dweight = empty_like(one), dbias = empty_like(one),
+               column_sums = sums_columns ? empty_like(one) : Tensor();
+        layer_norm_backward(cuda_tag(kCuda), x, one, of_row, of_row, x, {}, dx, dweight, dbias,
+                            column_sums);
+      }
+}
+
 BOOST_AUTO_TEST_CASE(what_launches_give_is_what_the_static_costs_take) {
   const emulation::SharedBytesGiven given;
   const emulation::KeepDevices keep;
@@ -70,6 +87,7 @@ BOOST_AUTO_TEST_CASE(what_launches_give_is_what_the_static_costs_take) {
   for (const int index : {emulation::add_older_device(), emulation::add_small_device()})
     run_attention({Device::Kind::cuda, index}, {DType::bf16}, {32, 64});
   run_rows();
+  run_norms();
   static_costs::DynamicShared found;
   for (const auto& [kernel, bytes] : given.of_kernel)
     if (bytes.second > 0)
