@@ -163,12 +163,13 @@ __global__ void __launch_bounds__(kBlock, kBackwardBlocks<D, Scores>)
                          : scores.start_part(lane.first, S::kPartRows, 0, kLoop);
       [[maybe_unused]] TableParts<S> parts;
       if (sees) {
+        const auto& rows = shared.rows[kOwnsKeys ? stage : 0];
+        if constexpr (Scores::kAddsRowBias) start_segments<kOwnsKeys, S>(scores, rows, lane);
         float s[kGroups][kPieces][4] = {};
         multiply<kOwnsKeys, D>(scores, own_x, shared, far, stage, has_near, has_far, lane, s);
-        const auto& rows = shared.rows[kOwnsKeys ? stage : 0];
         [[maybe_unused]] float by_feature[kGroups][kPieces][4];
         if constexpr (Scores::kAddsRowBias)
-          add_row_bias<kOwnsKeys, S>(scores, rows, lane, s, by_feature);
+          add_row_bias<kOwnsKeys>(scores, rows, lane, s, by_feature);
         [[maybe_unused]] float dp[kGroups][kPieces][4] = {};  // dot products of dout and v
         if constexpr (kMakesDx) multiply_by_rows<kOwnsKeys, D>(dp, own_y, shared.loop_y[stage], 0);
         Factors<T, kGroups, kPieces> weights, gradients;
@@ -227,8 +228,9 @@ __global__ void __launch_bounds__(kBlock, kBackwardBlocks<D, Scores>)
       if (args.dv) put(dv, shared.own_y);
     __syncwarp();
     const Head stored = same_head();
+    const int first_row = Scores::kIsGeneral ? computed_anew(own) : own;  // a register less
     const auto store = [&](Part part, const auto& gradients, T* to) {
-      store_gradients<S>(p, args, part, stored, own, n_own, lane, gradients, to);
+      store_gradients<S>(p, args, part, stored, first_row, n_own, lane, gradients, to);
     };
     if constexpr (kMakesDx) {
       if (args.turned_by.half > 0) {

@@ -123,20 +123,25 @@ __device__ void multiply(const Scores& scores, const Own& own, const Shared& sha
     }
 }
 
-/// s: dot products to scores of RowBiasScores, and by_feature: what of a score's gradient is that
-/// of the feature.
-template <bool kOwnsKeys, class S, class Scores, class Rows, int kGroups, int kPieces>
-__device__ void add_row_bias(Scores& scores, const Rows& rows, const Lane& lane,
-                             float (&s)[kGroups][kPieces][4],
-                             float (&by_feature)[kGroups][kPieces][4]) {
+/// Has RowBiasScores find the segments of a warp's part of a tile, with the rows of its queries.
+template <bool kOwnsKeys, class S, class Scores, class Rows>
+__device__ void start_segments(Scores& scores, const Rows& rows, const Lane& lane) {
   const int in_warp = static_cast<int>(threadIdx.x) % kWarp;
   constexpr int kQueries = kOwnsKeys ? S::kLoop : S::kPartRows;
   float factors[(kQueries + kWarp - 1) / kWarp];
 #pragma unroll
   for (int x = 0; x < kQueries; x += kWarp)
     factors[x / kWarp] = rows[(kOwnsKeys ? x : lane.first) + in_warp % kQueries].row_factor();
-  scores.template start_segments<kOwnsKeys, kPieces>(lane.first, S::kPartRows,
-                                                     RowFactors::of_warp(factors));
+  scores.template start_segments<kOwnsKeys, S::kLoop / 8>(lane.first, S::kPartRows,
+                                                          RowFactors::of_warp(factors));
+}
+
+/// s: dot products to scores of RowBiasScores, after start_segments(), and by_feature: what of a
+/// score's gradient is that of the feature.
+template <bool kOwnsKeys, class Scores, class Rows, int kGroups, int kPieces>
+__device__ void add_row_bias(const Scores& scores, const Rows& rows, const Lane& lane,
+                             float (&s)[kGroups][kPieces][4],
+                             float (&by_feature)[kGroups][kPieces][4]) {
   scores.template add_row_bias<kOwnsKeys>(
       s, lane.row, lane.column,
       [&](int g, int n, int x) {

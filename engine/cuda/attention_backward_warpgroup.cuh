@@ -156,6 +156,21 @@ __global__ void __launch_bounds__(
     if constexpr (!kOwnsKeys) own_rows = shared.rows[0];
     [[maybe_unused]] WarpSegmentSums<S> row_bias_sums(p.row_bias, args.segments, own_rows,
                                                       lane.row);
+    const auto rows_of = [&](int t) {
+      return view_of(p, shared.rows[kOwnsKeys ? t % S::kStages : 0]);
+    };
+    // While its products are made: to find segments is to wait for one load after the other.
+    const auto start_scores = [&](int t) {
+      const int loop = tiles.at(t) * S::kLoop;
+      scores.start_tile(shared.scores[t % S::kStages], kOwnsKeys ? loop : own,
+                        kOwnsKeys ? S::kLoop : S::kOwn, kOwnsKeys ? own : loop,
+                        kOwnsKeys ? S::kOwn : S::kLoop);
+      if constexpr (kOwnsKeys)
+        scores.start_part(0, S::kLoop, lane.first, S::kPartRows);
+      else
+        scores.start_part(lane.first, S::kPartRows, 0, S::kLoop);
+      if constexpr (Scores::kAddsRowBias) start_segments<kOwnsKeys, S>(scores, rows_of(t), lane);
+    };
     if (tiles.count() > 0) {
       load_loop(0);
       wait_for_tile();
@@ -164,21 +179,16 @@ __global__ void __launch_bounds__(
       begin_scores(0);
       end_product_group();
       if (tiles.count() > 1) load_loop(1);
+      start_scores(0);
       end_products();
     }
     for (int t = 0; t < tiles.count(); ++t) {
       const int loop = tiles.at(t) * S::kLoop, stage = t % S::kStages;
       const int query = kOwnsKeys ? loop : own, key = kOwnsKeys ? own : loop;
-      scores.start_tile(shared.scores[stage], query, kOwnsKeys ? S::kLoop : S::kOwn, key,
-                        kOwnsKeys ? S::kOwn : S::kLoop);
-      if constexpr (kOwnsKeys)
-        scores.start_part(0, S::kLoop, lane.first, S::kPartRows);
-      else
-        scores.start_part(lane.first, S::kPartRows, 0, S::kLoop);
-      const auto rows = view_of(p, shared.rows[kOwnsKeys ? stage : 0]);
+      const auto rows = rows_of(t);
       [[maybe_unused]] float by_feature[1][kPieces][4];
       if constexpr (Scores::kAddsRowBias)
-        add_row_bias<kOwnsKeys, S>(scores, rows, lane, s, by_feature);
+        add_row_bias<kOwnsKeys>(scores, rows, lane, s, by_feature);
       [[maybe_unused]] TableParts<S> parts;
       Factors<T, 1, kPieces> weights, gradients;
       take_gradients<kOwn, true, kMade>(p, args, scores, rows, query, key, lane, false, by_feature,
@@ -200,6 +210,7 @@ __global__ void __launch_bounds__(
       begin_scores(t + 1);  // after the last tile of nothing that anybody reads
       end_product_group();
       if (t + 2 < tiles.count()) load_loop(t + 2);
+      if (t + 1 < tiles.count()) start_scores(t + 1);
       if constexpr (kMakesTables)
         dtables.add_put(p.first_position() + query - key, args.tables, p.n_key, tables);
       end_products();

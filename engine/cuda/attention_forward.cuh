@@ -54,6 +54,21 @@ __device__ inline float row_sum(float x) {
   return x + __shfl_xor_sync(kAllLanes, x, 2);
 }
 
+/// What a block computes: the queries of a head from `query` on.
+struct ForwardItem {
+  Head head;
+  int query;
+
+  /// The longest rows first: what is left for the end is short. Found anew by each call, for want
+  /// of registers.
+  template <class S, class T>
+  __device__ static ForwardItem of_block(const Problem<T>& p) {
+    const int block = computed_anew(static_cast<int>(blockIdx.x));
+    const int n_tiles = (p.n_query + S::kOwn - 1) / S::kOwn;
+    return {p.head_at(block % p.heads()), (n_tiles - 1 - block / p.heads()) * S::kOwn};
+  }
+};
+
 /// One warp's rows, kGroups times 16, and of their sums kColumns columns. A lane holds rows 8
 /// apart, the first row() of the block's tile.
 template <class T, int D, class Scores, class Sizes = ForwardSizes<T, D, Scores>>
@@ -91,7 +106,14 @@ class ForwardRows {
   __device__ int row() const { return row_; }
   __device__ static int column() { return static_cast<int>(threadIdx.x) % 4 * 2; }
 
-  /// s: dot products to scores; and the largest of each row so far.
+  /// Has RowBiasScores find the segments of the rows of this warp, for the tile that was started.
+  __device__ void start_segments(Scores& scores) const {
+    if constexpr (Scores::kAddsRowBias)
+      scores.template start_segments<false, kPieces>(first(), S::kPartRows,
+                                                     RowFactors::of_warp(row_factor_));
+  }
+
+  /// s: dot products to scores, after start_segments(); and the largest of each row so far.
   __device__ void take_scores(Scores& scores, Pieces& s, float (&largest)[kRows]) const {
     const auto take = [&](auto&& score) {
 #pragma unroll
@@ -108,8 +130,6 @@ class ForwardRows {
     if constexpr (Scores::kIsGeneral) {
       scores.template for_tile<Tables::asked>(take);
     } else if constexpr (Scores::kAddsRowBias) {
-      scores.template start_segments<false, kPieces>(first(), S::kPartRows,
-                                                     RowFactors::of_warp(row_factor_));
       scores.template add_row_bias<false>(
           s, row_, column(),
           [this](int g, int, int x) {
@@ -225,7 +245,7 @@ class ForwardRows {
   __device__ auto& out() { return out_; }
 
   /// Through the warp's rows of a tile that nobody else uses.
-  __device__ void store(const ForwardOutputs<T>& to, const Head& head, int first_query,
+  __device__ void store(const ForwardOutputs<T>& to, const ForwardItem& item,
                         Tile<T, D, S::kOwn>& tile) {
     const int first_column = S::first_column();
     float by[kRows];
@@ -235,7 +255,7 @@ class ForwardRows {
       by[r] = p_.is_relu ? 1 : sum == 0 ? 0 : 1 / sum;
       const int i = query_ + 8 * r;
       if (threadIdx.x % 4 != 0 || first_column != 0 || i >= p_.n_query) continue;
-      const int64_t at = static_cast<int64_t>(p_.index_of(head)) * p_.n_query + i;
+      const int64_t at = static_cast<int64_t>(p_.index_of(item.head)) * p_.n_query + i;
       // A row that sees nothing: exp(score - inf) = 0 makes its P 0 in the backward pass.
       if (to.lse) to.lse[at] = sum == 0 ? kInfinity : max_[r] + std::log(sum);
       if (to.threshold) to.threshold[at] = clamp_threshold(p_.kind, p_.parameter, max_[r]);
@@ -247,7 +267,7 @@ class ForwardRows {
                             first_column);
     __syncwarp();
     store_warp_rows<S::kPartRows, S::kColumns>(
-        tile, first(), first_column, p_.rows(to.out, p_.token_rows_of(head), first_query));
+        tile, first(), first_column, p_.rows(to.out, p_.token_rows_of(item.head), item.query));
   }
 
  private:
@@ -268,11 +288,10 @@ __global__ void __launch_bounds__(kBlock, kForwardBlocks<T, D, Scores>)
     attention_forward_kernel(Problem<T> p, ForwardOutputs<T> to) {
   auto& shared = *dynamic_shared<ForwardShared<T, D, Scores>>();
   using S = ForwardSizes<T, D, Scores>;
-  const int n_tiles = (p.n_query + S::kOwn - 1) / S::kOwn;
-  const auto block = static_cast<int>(blockIdx.x);
-  // The longest rows first: what is left for the end is short.
-  const Head head = p.head_at(block % p.heads());
-  const int query = (n_tiles - 1 - block / p.heads()) * S::kOwn;
+  const auto own_rows = [&p] { return ForwardItem::of_block<S>(p); };
+  const ForwardItem item = own_rows();
+  const Head head = item.head;
+  const int query = item.query;
 
   using WarpRows = ForwardRows<T, D, Scores>;
   constexpr int kGroups = WarpRows::kGroups;
@@ -320,6 +339,7 @@ __global__ void __launch_bounds__(kBlock, kForwardBlocks<T, D, Scores>)
         if (t + 1 < tiles.count()) load_keys(t + 1, 1 - stage);
         if (!scores.start_part(WarpRows::first(), S::kPartRows, 0, S::kLoop)) continue;
         if (query + WarpRows::first() >= p.n_query) continue;
+        rows.start_segments(scores);
         multiply_by_rows<false, D>(s, own, shared.stages[stage].k, 0);
       } else {
         auto& k_tile = shared.stages[0].k;
@@ -354,7 +374,7 @@ __global__ void __launch_bounds__(kBlock, kForwardBlocks<T, D, Scores>)
       rows.add_values(s, shared.stages[stage].v);
     }
   __syncthreads();
-  rows.store(to, head, query, shared.after.q);
+  rows.store(to, own_rows(), shared.after.q);
 }
 
 /// Each instance is compiled in a file of its own: all together take minutes.

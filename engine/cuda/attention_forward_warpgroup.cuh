@@ -31,11 +31,10 @@ __global__ void __launch_bounds__(WarpgroupForwardSizes::kThreads, 2)
   using S = WarpgroupForwardSizes;
   constexpr int D = kWarpgroupColumns;
   auto& shared = *dynamic_shared<WarpgroupForwardShared<Scores>>();
-  const int n_tiles = (p.n_query + S::kOwn - 1) / S::kOwn;
-  const auto block = static_cast<int>(blockIdx.x);
-  // The longest rows first: what is left for the end is short.
-  const Head head = p.head_at(block % p.heads());
-  const int query = (n_tiles - 1 - block / p.heads()) * S::kOwn;
+  const auto own_rows = [&p] { return ForwardItem::of_block<S>(p); };
+  const ForwardItem item = own_rows();
+  const Head head = item.head;
+  const int query = item.query;
 
   using Rows = ForwardRows<BFloat16, D, Scores, S>;
   const HeadRows queries = p.rows_of(head, p.n_query), keys = p.rows_of(head, p.n_key);
@@ -71,6 +70,7 @@ __global__ void __launch_bounds__(WarpgroupForwardSizes::kThreads, 2)
     begin_product_group();
     begin_dot_products(s, shared.q[warpgroup], shared.k[stage]);
     end_product_group();
+    rows.start_segments(scores);  // waits for one load after the other
     wait_for_product_groups<0>();
     hold(s[0]);
     float largest[Rows::kRows];
@@ -85,7 +85,7 @@ __global__ void __launch_bounds__(WarpgroupForwardSizes::kThreads, 2)
     hold(rows.out()[0]);
   }
   __syncthreads();  // q has been read
-  rows.store(to, head, query, shared.stored);
+  rows.store(to, own_rows(), shared.stored);
 #endif
 }
 

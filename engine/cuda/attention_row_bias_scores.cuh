@@ -81,16 +81,26 @@ class RowBiasScores : public PlainTile<T> {
     const float argument = is_highest ? fmaxf(a, b) : fminf(a, b);
     segment_ = segment_ < 0 ? p_.row_bias.segment_of(argument)
                             : p_.row_bias.segment_from(segment_, argument);
+    // Where an argument is not a number the lowest one may be found above the highest.
+    const int other = __shfl_xor_sync(kAllLanes, segment_, 1);
+    if (is_highest && other > segment_) segment_ = other;
+    of_one_ = __ballot_sync(kAllLanes, is_highest && segment_ == other);
     constexpr int kLast = kPieces - 1;
-    part_ = range_of_lanes(kKeysAreRows ? 0 : 2 * kLast, kKeysAreRows ? 2 * kLast + 1 : 1);
-    line_ = line_of(part_.lowest);
+    const SegmentRange part =
+        range_of_lanes(kKeysAreRows ? 0 : 2 * kLast, kKeysAreRows ? 2 * kLast + 1 : 1);
+    if (part.is_one()) {
+      segment_ = part.lowest;
+      of_one_ |= kPartBit;
+    }
+    line_ = line_of(segment_);
   }
-  /// The segments of the part's pairs, and of those in a piece of 8 columns. By all lanes of a
-  /// warp.
-  __device__ const SegmentRange& of_part() const { return part_; }
-  __device__ SegmentRange of_piece(int n) const {
-    return part_.is_one() ? part_ : range_of_lanes(2 * n, 2 * n + 1);
-  }
+  /// Whether the part's pairs are in one segment, and which, and whether those in a piece of 8
+  /// columns are: without a word from other lanes.
+  __device__ bool is_of_one() const { return (of_one_ & kPartBit) != 0; }
+  __device__ int segment() const { return segment_; }
+  __device__ bool is_of_one(int n) const { return (of_one_ >> (2 * n + 1) & 1) != 0; }
+  /// The segments of a piece, by all lanes of a warp.
+  __device__ SegmentRange of_piece(int n) const { return range_of_lanes(2 * n, 2 * n + 1); }
 
   /// The feature of a pair: element x (mma.cuh) of piece n and group g of the part, this lane's
   /// first row and column `row` and `column`.
@@ -110,7 +120,7 @@ class RowBiasScores : public PlainTile<T> {
       keep(g, n, x, by_feature);
       s[g][n][x] = std::fma(s[g][n][x], of_query.dot, std::fma(by_feature, feature, line.offset));
     };
-    if (part_.is_one()) {
+    if (is_of_one()) {
 #pragma unroll
       for (int n = 0; n < kPieces; ++n)
         for_pairs<kGroups>([&](int g, int x) {
@@ -120,9 +130,8 @@ class RowBiasScores : public PlainTile<T> {
     }
 #pragma unroll
     for (int n = 0; n < kPieces; ++n) {
-      const SegmentRange range = of_piece(n);
-      const Line lowest = line_of(range.lowest);
-      if (range.is_one()) {
+      const Line lowest = of_lane(line_, 2 * n);
+      if (is_of_one(n)) {
         for_pairs<kGroups>([&](int g, int x) {
           add(g, n, x, feature<kKeysAreRows>(row, column, g, n, x), lowest);
         });
@@ -133,6 +142,7 @@ class RowBiasScores : public PlainTile<T> {
       const auto is_below = [&](float feature, int g, int x, float knot) {
         return feature * factors(g, n, x).row_bias < knot;
       };
+      const SegmentRange range = of_piece(n);
       const float knot = p_.row_bias.knots[range.lowest];
       const Line next = line_of(range.lowest + 1);
       for_pairs<kGroups>([&](int g, int x) {
@@ -165,6 +175,7 @@ class RowBiasScores : public PlainTile<T> {
   struct Line {
     float slope, offset;
   };
+  static constexpr uint32_t kPartBit = 1;
   // k; the compiler unrolls the loop all the same where it sees what the next k is.
   __device__ static int not_unrolled(int k) { return computed_anew(k); }
   // f(g, x) for the pairs of a lane in a piece.
@@ -179,7 +190,9 @@ class RowBiasScores : public PlainTile<T> {
     const int at = first_line_ + segment;
     return {p_.row_bias.slope[at], p_.row_bias.offset[at]};
   }
-  // Where an argument is not a number the lowest one may be found above the highest.
+  __device__ static Line of_lane(const Line& line, int lane) {
+    return {__shfl_sync(kAllLanes, line.slope, lane), __shfl_sync(kAllLanes, line.offset, lane)};
+  }
   __device__ SegmentRange range_of_lanes(int lowest, int highest) const {
     const int from = __shfl_sync(kAllLanes, segment_, lowest);
     const int to = __shfl_sync(kAllLanes, segment_, highest);
@@ -189,9 +202,9 @@ class RowBiasScores : public PlainTile<T> {
   using PlainTile<T>::p_;
   const float* feature_ = nullptr;  // of query 0 and key 0
   int first_line_;
-  int segment_ = -1;  // that this lane found last; -1: none yet
-  SegmentRange part_ = {};
-  Line line_ = {};  // of part_.lowest
+  int segment_ = -1;     // that this lane found last; -1: none yet
+  uint32_t of_one_ = 0;  // bit 2 n + 1: piece n; kPartBit: the part
+  Line line_ = {};       // of segment_
 };
 
 }  // namespace farfield::attention_cuda

@@ -108,8 +108,8 @@ class WarpSegmentSums {
     const auto add_piece = [&](int n) {
       for_pairs([&](int g, int x) { newer_.add(2 * g + x / 2, ds[g][n][x], feature(g, n, x)); });
     };
-    if (scores.of_part().is_one()) {
-      take_segment(scores.of_part().lowest);
+    if (scores.is_of_one()) {
+      take_segment(scores.segment());
 #pragma unroll
       for (int n = 0; n < kPieces; ++n) add_piece(n);
       return;
@@ -124,7 +124,7 @@ class WarpSegmentSums {
 #pragma unroll 1
       for (int k = range.highest; k >= range.lowest; --k) {
         take_segment(k);
-        if (range.is_one()) {
+        if (scores.is_of_one(n)) {
           add_piece(n);
           break;
         }
