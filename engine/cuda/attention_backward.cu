@@ -33,7 +33,7 @@ __device__ float dot_of_rows(const Rows<const T>& a, const Rows<const T>& b, boo
 template <class T>
 __global__ void attention_rows_kernel(Problem<T> p, const T* out, const T* dout, const float* lse,
                                       const float* threshold, const float* sums, float shift_unit,
-                                      bool adds_row_bias, int n_row, Row* rows) {
+                                      bool adds_row_bias, int n_row, Row* rows, RowEnd* ends) {
   static_assert(kWarpRows % (kWarp / kRowLanes) == 0, "a warp has rows, or none");
   const auto at = static_cast<uint32_t>(thread_index() / kRowLanes);
   const auto of_head = static_cast<uint32_t>(n_row);
@@ -56,7 +56,9 @@ __global__ void attention_rows_kernel(Problem<T> p, const T* out, const T* dout,
     const HeadRows rows_of = p.token_rows_of(p.head_at(head));
     row.dot = dot_of_rows(p.rows(out, rows_of, i), p.rows(dout, rows_of, i), i < p.n_query);
   }
-  if (threadIdx.x % kRowLanes == 0) rows[at] = row;
+  if (threadIdx.x % kRowLanes != 0) return;
+  rows[at] = row;
+  if (ends) ends[at] = {row.shift, row.dot};
 }
 
 /// What the host has to know of the kernels for a problem.
@@ -134,13 +136,19 @@ class BackwardPass {
       column_sums_ = floats(device, shape_of(1, 1, n_part, wanted.column_sums.numel()));
       args_.column_sums = column_sums_.data<float>();
     }
+    RowEnd* row_ends = nullptr;
+    if (blocks_.by_warpgroups && p.score_kind() == ScoreKind::plain && !p.row_scale) {
+      row_ends_ = floats(device, shape_of(1, rows_.dim(0), rows_.dim(1), sizeof(RowEnd) / 4));
+      row_ends = reinterpret_cast<RowEnd*>(row_ends_.data<float>());
+      args_.row_ends = row_ends;
+    }
     dispatch_scores(p, [&](auto scores) {
       using Scores = typename decltype(scores)::type;
       launch(attention_rows_kernel<T>, blocks_for(rows_.dim(0) * rows_.dim(1) * kRowLanes),
              kThreads, 0, stream_of(device), p, out.data<T>(), dout.data<T>(),
              data_or_null<float>(rows.lse), data_or_null<float>(rows.threshold),
              data_or_null<float>(rows.sum), Scores::kShiftUnit, Scores::kAddsRowBias, args_.n_row,
-             to);
+             to, row_ends);
     });
   }
 
@@ -255,6 +263,7 @@ class BackwardPass {
   const Rotation& turned_by_;
   BackwardBlocks blocks_;
   Tensor rows_;         // Row
+  Tensor row_ends_;     // RowEnd, or undefined
   Tensor column_sums_;  // BackwardArguments::column_sums
   BackwardArguments<T> args_;
 };

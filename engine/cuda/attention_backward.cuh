@@ -181,7 +181,8 @@ __global__ void __launch_bounds__(kBlock, kBackwardBlocks<D, Scores>)
             row_bias_sums.add_part(s, scores, lane.column);
         // The matrix instructions need the lanes together; general scores go ways of their own.
         if constexpr (Scores::kIsGeneral) __syncwarp();
-        if constexpr (kMakesTables) TableSums::put(parts, args.tables, tables);
+        if constexpr (kMakesTables)
+          TableSums::put(parts, args.tables, tables, static_cast<int>(threadIdx.x));
         if constexpr (kMakesDv)
           if (args.dv)
             add_weighted_rows<S::kColumns>(dv, weights, shared.loop_y[stage], lane.first_column);
@@ -192,7 +193,7 @@ __global__ void __launch_bounds__(kBlock, kBackwardBlocks<D, Scores>)
             add_weighted_rows<S::kColumns>(dx, gradients, shared.loop_x[stage], lane.first_column);
         }
       } else if constexpr (kMakesTables) {
-        TableSums::put(parts, args.tables, tables);
+        TableSums::put(parts, args.tables, tables, static_cast<int>(threadIdx.x));
       }
       if constexpr (kMakesTables) {
         dtables.add(parts, p.first_position() + query - key, args.tables, p.n_key, tables);

@@ -24,7 +24,9 @@ template <class T>
 struct BackwardArguments {
   const T* dout;
   const Row* rows;  ///< [B * H, n_row]
-  int n_row;        ///< n_query in whole tiles
+  /// The ends of the rows, for kernels for warpgroups where queries have one factor; else null.
+  const RowEnd* row_ends = nullptr;
+  int n_row;  ///< n_query in whole tiles
 
   T *dx = nullptr, *dv = nullptr;  ///< dx: dk or dq; dv null: not now
   bool is_aligned = false;         ///< whether 16 bytes of q, k, v and dout may be moved at once
@@ -47,6 +49,8 @@ inline constexpr int kMostGroups = !Scores::kIsGeneral && !Scores::kDrops && D <
 /// gradients of these tables.
 template <class T, int D, class Scores, int kGroups, Tables kMade = Tables::none>
 struct BackwardSizes : WarpSizes<D, kGroups> {
+  static constexpr bool kScalesSums = false;
+  static constexpr int kStripsAtOnce = 1;
   static constexpr bool kIsShort = kRowBytes<T, D> > 256 || (Scores::kIsGeneral && D >= 128) ||
                                    (kGroups > 1 && D == 64 &&
                                     (has_weight(kMade) || kMade == Tables::feature));
@@ -230,7 +234,8 @@ __device__ void take_gradients(
         if constexpr (kMakesDx) {
           const float ds =
               score_gradient<Scores>(p, score[part][x % 2].value, p_of[part][x % 2], dot, of_query);
-          dot = ds * score[part][x % 2].weight * of_query.factor;
+          dot = ds * score[part][x % 2].weight;
+          if constexpr (!S::kScalesSums) dot *= of_query.factor;
           if constexpr (kMakesTables) {
             if (has<kMade, Tables::bias>(args.tables.bias)) parts.bias.add(group, piece, x, ds);
             if (has<kMade, Tables::weight>(args.tables.weight))

@@ -4,7 +4,7 @@
 // warpgroup.
 
 #include "engine/cuda/attention_backward.cuh"
-#include "engine/cuda/attention_warpgroup_products.cuh"
+#include "engine/cuda/attention_warpgroup_loads.cuh"
 
 namespace farfield::attention_cuda {
 
@@ -21,8 +21,12 @@ struct WarpgroupBackwardSizes : WarpSizes<kWarpgroupColumns, 1, kWarpgroup> {
   /// Whether of a Row the end is enough.
   static constexpr bool kHasRowEnds =
       kOwnSide == Side::keys && !Scores::kAddsRowBias && !kHasRowScale;
+  /// Whether factors of dot products are applied to sums of gradients, not to each gradient.
+  static constexpr bool kScalesSums = kOwnSide == Side::queries || kHasRowEnds;
   using SharedRow = std::conditional_t<kHasRowEnds, RowEnd, Row>;
 
+  /// Warps whose sums of diagonals are read at once: more take more registers.
+  static constexpr int kStripsAtOnce = kMade == Tables::both ? 2 : 4;
   using TableSums = TableGradients<WarpgroupBackwardSizes, kMade, false>;
   /// Memory for the parts of tables: two of them save a barrier, where there is room for them.
   static constexpr int kTableStages = kMade == Tables::both ? 1 : 2;
@@ -43,7 +47,9 @@ struct WarpgroupBackwardShared {
   SwizzledTile<S::kLoop> loop_x[S::kStages], loop_y[S::kStages];  // q and dout, or k and v
   static constexpr int kRowStages = S::kSide == Side::keys ? S::kStages : 1;
   alignas(16) typename S::SharedRow rows[kRowStages][S::kSide == Side::keys ? S::kLoop : S::kOwn];
-  typename Scores::Shared scores[S::kStages];
+  using Scoring = typename Scores::template Copied<S::kOwn + S::kLoop>;
+  alignas(128) Scoring scores[S::kStages];
+  CopyBarrier loaded[S::kStages];
   typename S::TableSums::Shared tables[S::kTableStages];  // last: left out without any
 };
 
@@ -64,20 +70,18 @@ template <class T>
 __device__ RowEnds view_of(const Problem<T>& p, const RowEnd* ends) {
   return {ends, p.scale};
 }
-template <int kN>
-__device__ void load_rows(RowEnd (&ends)[kN], const Row* from) {
-  const auto x = static_cast<int>(threadIdx.x);
-  if (x < kN) copy_async<sizeof(RowEnd)>(&ends[x], &from[x].shift, true);
+__device__ inline const Row* rows_from(const BackwardArguments<BFloat16>& args, const Row*) {
+  return args.rows;
 }
-template <int kN>
-__device__ void load_rows(Row (&rows)[kN], const Row* from) {
-  load_rows<true>(rows, from);
+__device__ inline const RowEnd* rows_from(const BackwardArguments<BFloat16>& args, const RowEnd*) {
+  return args.row_ends;
 }
 
 template <Side kOwn, Tables kMade, bool kHasRowScale, class Scores>
 __global__ void __launch_bounds__(
     kWarpgroup, WarpgroupBackwardSizes<kOwn, Scores, kMade, kHasRowScale>::kBlocks)
-    attention_backward_warpgroup_kernel(Problem<BFloat16> p, BackwardArguments<BFloat16> args) {
+    attention_backward_warpgroup_kernel(Problem<BFloat16> p, BackwardArguments<BFloat16> args,
+                                        const __grid_constant__ WarpgroupMaps maps) {
 #ifdef FARFIELD_HAS_WGMMA
   using T = BFloat16;
   using S = WarpgroupBackwardSizes<kOwn, Scores, kMade, kHasRowScale>;
@@ -87,8 +91,10 @@ __global__ void __launch_bounds__(
   auto& shared = *dynamic_shared<WarpgroupBackwardShared<S, Scores>>();
   using TableSums = typename S::TableSums;
 
-  const int in_warp = static_cast<int>(threadIdx.x) % kWarp;
-  const Lane lane{S::first_row(), 0, S::first_row() + in_warp / 4, in_warp % 4 * 2};
+  // Kept, since to read threadIdx is to wait.
+  const int thread = computed_anew(static_cast<int>(threadIdx.x)), in_warp = thread % kWarp;
+  const int warp = warp_of_block();
+  const Lane lane{warp * kWarpRows, 0, warp * kWarpRows + in_warp / 4, in_warp % 4 * 2};
   const auto slot = static_cast<int>(blockIdx.x), h = static_cast<int>(blockIdx.y);
   const int n_own = kOwnsKeys ? p.n_key : p.n_query;
   const int n_tiles = (n_own + S::kOwn - 1) / S::kOwn, n_items = n_tiles * p.n_batch;
@@ -96,44 +102,64 @@ __global__ void __launch_bounds__(
   if constexpr (kMakesTables)
     if (args.tables.any())
       for (auto& tables : shared.tables) TableSums::clear(tables);
+  init_barriers(shared.loaded, 4);
+  StageCursor<S::kStages> waited;  // of the tile that is waited for next
+  int free_stage = 0;              // for the next load
 
   for (int round = 0; round * args.n_slot < n_items; ++round) {
-    const int item = round * args.n_slot + (round % 2 == 0 ? slot : args.n_slot - 1 - slot);
+    const int item =
+        uniform(round * args.n_slot + (round % 2 == 0 ? slot : args.n_slot - 1 - slot));
     if (item >= n_items) continue;
-    const Head head{item % p.n_batch, h};
-    const int tile = item / p.n_batch;  // those with the most work first
+    const Head head{uniform(item % p.n_batch), h};
+    const int tile = uniform(item / p.n_batch);  // those with the most work first
     const int own = (kOwnsKeys ? tile : n_tiles - 1 - tile) * S::kOwn;
-    const HeadRows queries = p.rows_of(head, p.n_query), keys = p.rows_of(head, p.n_key);
-    const auto q = p.rows(p.q, queries, 0), k = p.rows(p.k, keys, 0), v = p.rows(p.v, keys, 0);
-    const auto dout = p.rows(args.dout, p.token_rows_of(head), 0);
-    const auto& own_x = kOwnsKeys ? k : q;
-    const auto& own_y = kOwnsKeys ? v : dout;
-    const auto& loop_x = kOwnsKeys ? q : k;
-    const auto& loop_y = kOwnsKeys ? dout : v;
-    const Row* const row_values = args.rows + static_cast<int64_t>(p.index_of(head)) * args.n_row;
+    // A row of a thread's own, or of all.
+    const auto* const rows_of_head =
+        rows_from(args, static_cast<const typename S::SharedRow*>(nullptr)) +
+        static_cast<int64_t>(p.index_of(head)) * args.n_row;
 
+    show_to_copies();
     __syncthreads();  // all are done with the last item
-    using Loader = TileLoader<T, SwizzledRows>;
-    Loader(own_x, own_y).load(shared.own.x, own_x.stride, shared.own.y, own_y.stride, own);
-    if constexpr (kOwnsKeys)
-      dtables.start();
-    else
-      load_rows(shared.rows[0], row_values + own);
+    if constexpr (kOwnsKeys) dtables.start();
     Scores scores(p, head);
-    const TileList tiles = kOwnsKeys ? p.template query_tiles<S::kOwn, S::kLoop>(own)
-                                     : p.template key_tiles<S::kOwn, S::kLoop>(own);
-    const Loader loader(loop_x, loop_y);
-    const auto load_loop = [&](int t) {
-      const int loop = tiles.at(t) * S::kLoop, stage = t % S::kStages;
-      scores.load(shared.scores[stage], kOwnsKeys ? loop : own, kOwnsKeys ? S::kLoop : S::kOwn,
-                  kOwnsKeys ? own : loop, kOwnsKeys ? S::kOwn : S::kLoop);
-      loader.load(shared.loop_x[stage], loop_x.stride, shared.loop_y[stage], loop_y.stride, loop);
-      if constexpr (kOwnsKeys) load_rows(shared.rows[stage], row_values + loop);
+    const TileList tiles = (kOwnsKeys ? p.template query_tiles<S::kOwn, S::kLoop>(own)
+                                      : p.template key_tiles<S::kOwn, S::kLoop>(own))
+                               .in_uniform();
+    // Each warp has a part; those of the block's own rows, too, where these come first.
+    const auto load_loop = [&](int t, bool with_own) {
+      const int loop = tiles.at(t) * S::kLoop, stage = free_stage;
+      const int query = kOwnsKeys ? loop : own, key = kOwnsKeys ? own : loop;
+      constexpr int kKeys = kOwnsKeys ? S::kOwn : S::kLoop,
+                    kQueries = kOwnsKeys ? S::kLoop : S::kOwn;
+      if constexpr (!Scores::kCopiesInBulk)
+        scores.load(shared.scores[stage], query, kQueries, key, kKeys);
+      CopyBarrier& barrier = shared.loaded[stage];
+      const auto load_tile = [&](int part, auto& walked, const TensorMap& map, auto& own_tile,
+                                 const TensorMap& own_map) {
+        const int n_bytes = int{sizeof(walked)} + (with_own ? int{sizeof(own_tile)} : 0);
+        load_part(warp == part, barrier, n_bytes, [&] {
+          if (with_own) copy_rows(own_tile, own_map, head, own, barrier);
+          copy_rows(walked, map, head, loop, barrier);
+        });
+      };
+      load_tile(0, shared.loop_x[stage], kOwnsKeys ? maps.q : maps.k, shared.own.x,
+                kOwnsKeys ? maps.k : maps.q);
+      load_tile(1, shared.loop_y[stage], kOwnsKeys ? maps.dout : maps.v, shared.own.y,
+                kOwnsKeys ? maps.v : maps.dout);
+      auto& rows = shared.rows[kOwnsKeys ? stage : 0];
+      const bool has_rows = kOwnsKeys || with_own;
+      load_part(warp == 2, barrier, has_rows ? int{sizeof(rows)} : 0, [&] {
+        if (has_rows) copy_bytes(rows, rows_of_head + query, int{sizeof(rows)}, barrier);
+      });
+      load_tables(warp == 3, scores, shared.scores[stage], maps, query, key, kKeys, barrier);
+      free_stage = free_stage + 1 == S::kStages ? 0 : free_stage + 1;
     };
-    const auto wait_for_tile = [] {
-      wait_for_copies();
-      show_to_products();
-      __syncthreads();
+    const auto wait_for_tile = [&](bool is_there) {
+      if constexpr (!Scores::kCopiesInBulk) wait_for_copies();
+      __syncthreads();  // all have read the tile before the last
+      if (!is_there) return;
+      shared.loaded[waited.stage].wait(waited.parity);
+      waited.step();
     };
     float s[1][kPieces][4], dp[1][kPieces][4];  // dp: dot products of dout and v
     float dx[1][S::kColumns / 8][4] = {};
@@ -148,44 +174,53 @@ __global__ void __launch_bounds__(
       wait_for_product_groups<0>();
       hold_sums();
     };
-    const auto begin_scores = [&](int t) {
-      begin_dot_products(s, shared.own.x, shared.loop_x[t % S::kStages]);
-      begin_dot_products(dp, shared.own.y, shared.loop_y[t % S::kStages]);
+    const auto begin_scores = [&](int stage) {
+      begin_dot_products(s, shared.own.x, shared.loop_x[stage]);
+      begin_dot_products(dp, shared.own.y, shared.loop_y[stage]);
     };
     const Row* own_rows = nullptr;
     if constexpr (!kOwnsKeys) own_rows = shared.rows[0];
     [[maybe_unused]] WarpSegmentSums<S> row_bias_sums(p.row_bias, args.segments, own_rows,
                                                       lane.row);
-    const auto rows_of = [&](int t) {
-      return view_of(p, shared.rows[kOwnsKeys ? t % S::kStages : 0]);
-    };
+    const auto rows_of = [&](int stage) { return view_of(p, shared.rows[kOwnsKeys ? stage : 0]); };
     // While its products are made: to find segments is to wait for one load after the other.
-    const auto start_scores = [&](int t) {
+    // Of the rows that this lane has sums of: what is left for the end of all sums.
+    const auto own_factor = [&](int row) {
+      if constexpr (!S::kScalesSums)
+        return 1.0f;
+      else if constexpr (kOwnsKeys)
+        return p.scale;
+      else
+        return shared.rows[0][lane.row + row].factor;
+    };
+    const auto start_scores = [&](int t, int stage) {
       const int loop = tiles.at(t) * S::kLoop;
-      scores.start_tile(shared.scores[t % S::kStages], kOwnsKeys ? loop : own,
+      scores.start_tile(shared.scores[stage], kOwnsKeys ? loop : own,
                         kOwnsKeys ? S::kLoop : S::kOwn, kOwnsKeys ? own : loop,
                         kOwnsKeys ? S::kOwn : S::kLoop);
       if constexpr (kOwnsKeys)
         scores.start_part(0, S::kLoop, lane.first, S::kPartRows);
       else
         scores.start_part(lane.first, S::kPartRows, 0, S::kLoop);
-      if constexpr (Scores::kAddsRowBias) start_segments<kOwnsKeys, S>(scores, rows_of(t), lane);
+      if constexpr (Scores::kAddsRowBias)
+        start_segments<kOwnsKeys, S>(scores, rows_of(stage), lane);
     };
+    int stage = waited.stage;  // of the tile whose products have been begun
     if (tiles.count() > 0) {
-      load_loop(0);
-      wait_for_tile();
+      load_loop(0, true);
+      wait_for_tile(true);
       hold_sums();
       begin_product_group();
-      begin_scores(0);
+      begin_scores(stage);
       end_product_group();
-      if (tiles.count() > 1) load_loop(1);
-      start_scores(0);
+      if (tiles.count() > 1) load_loop(1, false);
+      start_scores(0, stage);
       end_products();
     }
     for (int t = 0; t < tiles.count(); ++t) {
-      const int loop = tiles.at(t) * S::kLoop, stage = t % S::kStages;
+      const int loop = tiles.at(t) * S::kLoop;
       const int query = kOwnsKeys ? loop : own, key = kOwnsKeys ? own : loop;
-      const auto rows = rows_of(t);
+      const auto rows = rows_of(stage);
       [[maybe_unused]] float by_feature[1][kPieces][4];
       if constexpr (Scores::kAddsRowBias)
         add_row_bias<kOwnsKeys>(scores, rows, lane, s, by_feature);
@@ -199,21 +234,23 @@ __global__ void __launch_bounds__(
       auto& tables = shared.tables[t % S::kTableStages];
       if constexpr (kMakesTables) {
         if constexpr (S::kTableStages == 1) __syncthreads();  // the last parts have been read
-        TableSums::put(parts, args.tables, tables);
+        TableSums::put(parts, args.tables, tables, thread);
       }
       // The next tile and all parts are there for all, who have read the tile before this one.
-      wait_for_tile();
+      const int next = waited.stage;
+      wait_for_tile(t + 1 < tiles.count());
       hold_sums();
       begin_product_group();
       if constexpr (kOwnsKeys) begin_adding_rows(dv, weights, shared.loop_y[stage]);
       begin_adding_rows(dx, gradients, shared.loop_x[stage]);
-      begin_scores(t + 1);  // after the last tile of nothing that anybody reads
+      begin_scores(next);  // after the last tile of nothing that anybody reads
       end_product_group();
-      if (t + 2 < tiles.count()) load_loop(t + 2);
-      if (t + 1 < tiles.count()) start_scores(t + 1);
+      if (t + 2 < tiles.count()) load_loop(t + 2, false);
+      if (t + 1 < tiles.count()) start_scores(t + 1, next);
       if constexpr (kMakesTables)
-        dtables.add_put(p.first_position() + query - key, args.tables, p.n_key, tables);
+        dtables.add_put(p.first_position() + query - key, args.tables, p.n_key, tables, thread);
       end_products();
+      stage = next;
     }
 
     if constexpr (kMakesTables) {
@@ -223,9 +260,9 @@ __global__ void __launch_bounds__(
     }
     if constexpr (!kOwnsKeys && Scores::kAddsRowBias)
       if (args.segments) row_bias_sums.finish(p.index_of(head), own, p.n_query);
-    wait_for_copies();
     __syncthreads();  // the own tiles have been read
-    put_sums<S::kColumns>(dx[0], 1, 1, shared.stored.dx, lane.first, 0);
+    const float factors[2] = {own_factor(0), own_factor(8)};
+    put_sums<S::kColumns>(dx[0], factors[0], factors[1], shared.stored.dx, lane.first, 0);
     if constexpr (kOwnsKeys) put_sums<S::kColumns>(dv[0], 1, 1, shared.stored.dv, lane.first, 0);
     __syncwarp();
     if (args.turned_by.half > 0) {
@@ -254,7 +291,8 @@ void run_backward_by_warpgroups(Cuda device, const Problem<BFloat16>& p,
       const bool has_tables = made() != Tables::none && args.tables.any();
       launch(attention_backward_warpgroup_kernel<kOwn, made(), has_row_scale(), Scores>, grid,
              kWarpgroup, sizeof(Shared) - (has_tables ? 0 : sizeof(Shared::tables)),
-             stream_of(device), p, args);
+             stream_of(device), p, args,
+             WarpgroupMaps::of(p, args.dout, copied_entries<Scores, S>()));
     };
     if constexpr (kOwn == Side::keys && !Scores::kAddsRowBias) {
       if (!p.row_scale) return run(std::false_type());

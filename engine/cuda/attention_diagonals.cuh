@@ -41,7 +41,7 @@ struct alignas(16) DiagonalShared {
 
   /// Where the parts of columns 0 to 3 of a warp's diagonal begin, half 0, or 4 to 7.
   __device__ static int at(int diagonal, int half) {
-    return diagonal * 8 + (diagonal / 4 % 2 ^ half) * 4;
+    return diagonal * 8 + ((diagonal >> 2 & 1) ^ half) * 4;
   }
 
   /// By all threads, who wait for each other then.
@@ -49,9 +49,9 @@ struct alignas(16) DiagonalShared {
     for (int i = static_cast<int>(threadIdx.x); i < S::kRowWarps * kDiagonals * 8; i += kBlock)
       parts[i / (kDiagonals * 8)][i % (kDiagonals * 8)] = 0;
   }
-  /// By all threads; of warps that share rows the first one's parts count.
-  __device__ void put(const DiagonalParts<S>& own) {
-    const auto thread = static_cast<int>(threadIdx.x);
+  /// By all threads, of a block or a warpgroup; of warps that share rows the first one's parts
+  /// count.
+  __device__ void put(const DiagonalParts<S>& own, int thread) {
     const int warp = thread / kWarp, group = thread % kWarp / 4, member = thread % 4;
     if (S::kRowWarps < kWarps && warp >= S::kRowWarps) return;
 #pragma unroll
@@ -88,17 +88,18 @@ class DiagonalSums {
 
   /// Adds a tile, the next one of the same keys: kLoop queries further on than the last. Key 0 and
   /// query 0 of it are at distance `offset`. By all threads, when all have put their parts.
-  __device__ void add(const DiagonalShared<S>& shared, int offset, const DiagonalSlice& slice) {
+  __device__ void add(const DiagonalShared<S>& shared, int offset, const DiagonalSlice& slice,
+                      int thread) {
 #pragma unroll
     for (int k = 0; k < kOfThread; ++k)
-      add_diagonal(sums_[k], slot_at(k, offset), offset, slice, shared);
+      add_diagonal(sums_[k], slot_at(k, offset, thread), offset, slice, shared);
   }
 
   /// After the last tile of some keys, if there was one, with its offset.
-  __device__ void finish(int offset, const DiagonalSlice& slice) const {
+  __device__ void finish(int offset, const DiagonalSlice& slice, int thread) const {
 #pragma unroll
     for (int k = 0; k < kOfThread; ++k) {
-      const int slot = slot_at(k, offset);
+      const int slot = slot_at(k, offset, thread);
       if (slot >= S::kLoop && slot < kSlots) flush(sums_[k], offset, slot, slice);
     }
   }
@@ -110,10 +111,10 @@ class DiagonalSums {
   // Which diagonal of the tile is the thread's k-th one, from the lowest distance on: a tile
   // further, that with the same distance. The first of a warp, or half a warp, is a multiple of its
   // size, so that its threads do the same.
-  __device__ static int slot_at(int k, int offset) {
+  __device__ static int slot_at(int k, int offset, int thread) {
     constexpr int kAll = kOfThread * kBlock;
     static_assert(kSlots <= kAll && (kAll & (kAll - 1)) == 0);
-    return (static_cast<int>(threadIdx.x) + k * kBlock - (offset & -S::kLoop)) & (kAll - 1);
+    return (thread + k * kBlock - (offset & -S::kLoop)) & (kAll - 1);
   }
   __device__ static void add_diagonal(float& sum, int slot, int offset, const DiagonalSlice& slice,
                                       const DiagonalShared<S>& shared) {
@@ -121,18 +122,17 @@ class DiagonalSums {
     if (slot >= S::kOwn) sum = 0;               // the first tile that reaches this distance
     using Half = Vector<float, 4>;
     static_assert(S::kPartRows % 8 == 0, "halves lie in the same order for all warps");
-    const int first = (diagonal < 0 ? -diagonal : 0) / S::kPartRows;  // warp that has it
     const float* const parts = shared.parts[0];
     constexpr int kStep = (DiagonalShared<S>::kDiagonals + S::kPartRows) * 8;
-    const int in_first = diagonal + first * S::kPartRows + S::kPartRows - 1;
-    int at = first * DiagonalShared<S>::kDiagonals * 8 + DiagonalShared<S>::at(in_first, 0);
-    // Past the last warp, or that whose columns end before it.
-    const int n_warp = (S::kLoop - 1 - diagonal) / S::kPartRows + 1;
-    const int end = at + ((n_warp < S::kRowWarps ? n_warp : S::kRowWarps) - first) * kStep;
-#pragma unroll 1  // else the loads for all warps are in registers at once
-    for (; at < end; at += kStep) {
-      const auto a = *reinterpret_cast<const Half*>(parts + at);
-      const auto b = *reinterpret_cast<const Half*>(parts + (at ^ 4));
+    const int in_first = diagonal + S::kPartRows - 1;  // of the first warp, if that has it
+    const float* const half = parts + DiagonalShared<S>::at(in_first, 0);
+    const float* const other = parts + DiagonalShared<S>::at(in_first, 1);
+#pragma unroll S::kStripsAtOnce
+    for (int warp = 0; warp < S::kRowWarps; ++warp) {
+      const auto in_warp = static_cast<unsigned>(in_first + warp * S::kPartRows);
+      if (in_warp >= DiagonalShared<S>::kDiagonals - 1) continue;
+      const auto a = *reinterpret_cast<const Half*>(half + warp * kStep);
+      const auto b = *reinterpret_cast<const Half*>(other + warp * kStep);
       sum +=
           ((a.at[0] + a.at[1]) + (a.at[2] + a.at[3])) + ((b.at[0] + b.at[1]) + (b.at[2] + b.at[3]));
     }

@@ -18,6 +18,7 @@ struct ForwardOutputs {
 /// Rows of the tiles: a block's own queries and the keys that it walks.
 template <class T, int D, class Scores>
 struct ForwardSizes : WarpSizes<D, !Scores::kIsGeneral && D <= 64 ? 2 : 1> {
+  static constexpr bool kKeepsReference = false;
   static constexpr int kLoop = kRowBytes<T, D> <= 256 ? 64 : kRowBytes<T, D> <= 512 ? 32 : 16;
 };
 
@@ -113,7 +114,8 @@ class ForwardRows {
                                                      RowFactors::of_warp(row_factor_));
   }
 
-  /// s: dot products to scores, after start_segments(); and the largest of each row so far.
+  /// s: dot products to scores, after start_segments(); and the largest of each row so far, with
+  /// kKeepsReference of what this lane has of it.
   __device__ void take_scores(Scores& scores, Pieces& s, float (&largest)[kRows]) const {
     const auto take = [&](auto&& score) {
 #pragma unroll
@@ -156,7 +158,7 @@ class ForwardRows {
       for (int n = 0; n < kPieces; ++n)
 #pragma unroll
         for (int i = 0; i < 2; ++i) largest[r] = fmaxf(largest[r], s[r / 2][n][r % 2 * 2 + i]);
-      largest[r] = row_max(largest[r]);
+      if constexpr (!kKeepsReference) largest[r] = row_max(largest[r]);
     }
   }
 
@@ -165,38 +167,18 @@ class ForwardRows {
     for (int r = 0; r < kRows; ++r) max_[r] = largest[r];
   }
 
-  /// Scores to probabilities, relative to the largest score so far, and with it all that was summed
-  /// before.
+  /// Scores to probabilities, relative to max_.
   __device__ void normalize(Pieces& s, const float (&largest)[kRows]) {
-    constexpr bool kRescalesLast = kGroups == 1;  // two have no registers to keep `by`
-    float by[kRows];                              // 1 where it is the largest still
-    bool is_larger = false;
-    const auto rescale = [&](int r) {
-#pragma unroll
-      for (int n = 0; n < S::kColumns / 8; ++n) {
-        out_[r / 2][n][r % 2 * 2] *= by[r];
-        out_[r / 2][n][r % 2 * 2 + 1] *= by[r];
-      }
-    };
+    bool is_relative = true;
+    if constexpr (Scores::kIsGeneral) is_relative = !p_.is_relu;
+    if (is_relative) take_largest(largest);
 #pragma unroll
     for (int r = 0; r < kRows; ++r) {
       const int g = r / 2, half = r % 2;
-      // A row that has seen nothing yet: relative to 0, all its terms are 0.
-      const float most = largest[r] == -kInfinity ? 0 : largest[r];
-      float shift = most * Scores::kShiftUnit, threshold = -kInfinity;
-      bool is_relative = true;
+      float shift = base_of(max_[r]) * Scores::kShiftUnit, threshold = -kInfinity;
       if constexpr (Scores::kIsGeneral) {
         if (p_.is_clamped) threshold = clamp_threshold(p_.kind, p_.parameter, largest[r]);
-        is_relative = !p_.is_relu;
         if (p_.is_relu) shift = relu_factor_[r];
-      }
-      by[r] = 1;
-      if (is_relative) {
-        by[r] = Scores::exp(max_[r] - most);
-        is_larger |= max_[r] != largest[r];
-        max_[r] = largest[r];
-        sum_[r] *= by[r];
-        if constexpr (!kRescalesLast) rescale(r);
       }
 #pragma unroll
       for (int n = 0; n < kPieces; ++n)
@@ -206,11 +188,6 @@ class ForwardRows {
           sum_[r] += s[g][n][i];
         }
     }
-    if constexpr (kRescalesLast)
-      if (__any_sync(kAllLanes, is_larger)) {  // not in every tile
-#pragma unroll
-        for (int r = 0; r < kRows; ++r) rescale(r);
-      }
   }
 
   /// Dropout, of the pairs of a tile.
@@ -271,6 +248,36 @@ class ForwardRows {
   }
 
  private:
+  /// Whether a score that was the largest stays what probabilities are relative to, while none
+  /// exceeds it by more than kMostAbove: the sums, by which the output is divided, are relative to
+  /// the same. Then most tiles need no word from other lanes, and rescale nothing. As in
+  /// FlashAttention-4.
+  static constexpr bool kKeepsReference = S::kKeepsReference;
+  static constexpr float kMostAbove = kKeepsReference ? 5.5f : 0;  // e^5.5 = 245
+
+  // What the exponentials of a row are relative to: of one that has seen nothing yet 0, so that all
+  // its terms are 0.
+  __device__ static float base_of(float largest) { return largest == -kInfinity ? 0 : largest; }
+  // Brings all that was summed to the largest scores.
+  __device__ void take_largest(const float (&largest)[kRows]) {
+    bool is_exceeded = false;
+#pragma unroll
+    for (int r = 0; r < kRows; ++r) is_exceeded |= largest[r] > max_[r] + kMostAbove;
+    if (!__any_sync(kAllLanes, is_exceeded)) return;
+#pragma unroll
+    for (int r = 0; r < kRows; ++r) {
+      const float most = kKeepsReference ? row_max(largest[r]) : largest[r];
+      const float by = Scores::exp(max_[r] - base_of(most));
+      max_[r] = most;
+      sum_[r] *= by;
+#pragma unroll
+      for (int n = 0; n < S::kColumns / 8; ++n) {
+        out_[r / 2][n][r % 2 * 2] *= by;
+        out_[r / 2][n][r % 2 * 2 + 1] *= by;
+      }
+    }
+  }
+
   const Problem<T>& p_;
   int row_, query_;  // of this lane; it holds row_ + 8, ... too
   float factor_[kRows], relu_factor_[kRows] = {}, row_factor_[kRows] = {};

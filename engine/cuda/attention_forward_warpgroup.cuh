@@ -3,13 +3,14 @@
 // attention_forward.cuh, for heads of 64 components in bfloat16 and plain scores.
 
 #include "engine/cuda/attention_forward.cuh"
-#include "engine/cuda/attention_warpgroup_products.cuh"
+#include "engine/cuda/attention_warpgroup_loads.cuh"
 
 namespace farfield::attention_cuda {
 
 /// A block of two warpgroups, which own 64 queries each.
 struct WarpgroupForwardSizes : WarpSizes<kWarpgroupColumns, 1, 2 * kWarpgroup> {
   static constexpr int kLoop = 64;
+  static constexpr bool kKeepsReference = true;
 };
 
 template <class Scores>
@@ -21,47 +22,62 @@ struct WarpgroupForwardShared {
     Tile<BFloat16, kWarpgroupColumns, S::kOwn> stored;         // when all is summed
   };
   SwizzledTile<S::kLoop> k[kStages], v[kStages];
-  typename Scores::Shared scores[kStages];
+  using Scoring = typename Scores::template Copied<S::kOwn + S::kLoop>;
+  alignas(128) Scoring scores[kStages];
+  CopyBarrier loaded[kStages];
 };
 
 template <class Scores>
 __global__ void __launch_bounds__(WarpgroupForwardSizes::kThreads, 2)
-    attention_forward_warpgroup_kernel(Problem<BFloat16> p, ForwardOutputs<BFloat16> to) {
+    attention_forward_warpgroup_kernel(Problem<BFloat16> p, ForwardOutputs<BFloat16> to,
+                                       const __grid_constant__ WarpgroupMaps maps) {
 #ifdef FARFIELD_HAS_WGMMA
   using S = WarpgroupForwardSizes;
+  using Shared = WarpgroupForwardShared<Scores>;
   constexpr int D = kWarpgroupColumns;
-  auto& shared = *dynamic_shared<WarpgroupForwardShared<Scores>>();
+  auto& shared = *dynamic_shared<Shared>();
   const auto own_rows = [&p] { return ForwardItem::of_block<S>(p); };
   const ForwardItem item = own_rows();
   const Head head = item.head;
   const int query = item.query;
 
   using Rows = ForwardRows<BFloat16, D, Scores, S>;
-  const HeadRows queries = p.rows_of(head, p.n_query), keys = p.rows_of(head, p.n_key);
   Scores scores(p, head);
-  const TileList tiles = p.template key_tiles<S::kOwn, S::kLoop>(query);
-  const TileLoader<BFloat16, SwizzledRows, S::kThreads> loader(p.rows(p.k, keys, 0),
-                                                               p.rows(p.v, keys, 0));
-  const auto load_keys = [&](int t, int stage) {
-    const int key = tiles.at(t) * S::kLoop, stride = p.row_step * D;
-    scores.template load<S::kThreads>(shared.scores[stage], query, S::kOwn, key, S::kLoop);
-    loader.load(shared.k[stage], stride, shared.v[stage], stride, key);
+  const TileList tiles = p.template key_tiles<S::kOwn, S::kLoop>(query).in_uniform();
+  const int warp = warp_of_block();
+  init_barriers(shared.loaded, 3);
+  __syncthreads();
+  const auto load_keys = [&](int t, int stage, bool with_queries) {
+    const int key = tiles.at(t) * S::kLoop;
+    if constexpr (!Scores::kCopiesInBulk)
+      scores.template load<S::kThreads>(shared.scores[stage], query, S::kOwn, key, S::kLoop);
+    // Half of the queries with the keys, half with the values.
+    const auto load_half = [&](int part, auto& walked, const TensorMap& map) {
+      auto& q = shared.q[part];
+      const int n_bytes = int{sizeof(walked)} + (with_queries ? int{sizeof(q)} : 0);
+      CopyBarrier& barrier = shared.loaded[stage];
+      load_part(warp == part, barrier, n_bytes, [&] {
+        if (with_queries) copy_rows(q, maps.q, head, query + part * kWarpgroupRows, barrier);
+        copy_rows(walked, map, head, key, barrier);
+      });
+    };
+    load_half(0, shared.k[stage], maps.k);
+    load_half(1, shared.v[stage], maps.v);
+    load_tables(warp == 2, scores, shared.scores[stage], maps, query, key, S::kLoop,
+                shared.loaded[stage]);
   };
-  const auto q = p.rows(p.q, queries, query);
-  const TileLoader<BFloat16, SwizzledRows, S::kThreads> own_loader(q, q);
-  for (int i = 0; i < S::kOwn / kWarpgroupRows; ++i)
-    own_loader.load_first(shared.q[i], q.stride, i * kWarpgroupRows);
-  load_keys(0, 0);
+  load_keys(0, 0, true);
 
   Rows rows(p, query);
-  const int warpgroup = static_cast<int>(threadIdx.x) / kWarpgroup;
-  for (int t = 0; t < tiles.count(); ++t) {
-    const int key = tiles.at(t) * S::kLoop, stage = t % 2;
+  const int warpgroup = warp / 4;
+  StageCursor<Shared::kStages> now;
+  for (int t = 0; t < tiles.count(); ++t, now.step()) {
+    const int key = tiles.at(t) * S::kLoop, stage = now.stage;
     scores.start_tile(shared.scores[stage], query, S::kOwn, key, S::kLoop);
-    wait_for_copies();
-    show_to_products();
-    __syncthreads();  // this tile is there for all, and all have read what was before it
-    if (t + 1 < tiles.count()) load_keys(t + 1, 1 - stage);
+    if constexpr (!Scores::kCopiesInBulk) wait_for_copies();
+    __syncthreads();  // all have read the tile before this one
+    if (t + 1 < tiles.count()) load_keys(t + 1, now.next(), false);
+    shared.loaded[stage].wait(now.parity);
     if (!scores.start_part(warpgroup * kWarpgroupRows, kWarpgroupRows, 0, S::kLoop)) continue;
     scores.start_part(Rows::first(), kWarpRows, 0, S::kLoop);
 
@@ -97,7 +113,8 @@ void run_forward_by_warpgroups(Cuda device, const Problem<BFloat16>& p,
   constexpr int kQueries = Shared::S::kOwn;
   const int64_t n_blocks = static_cast<int64_t>((p.n_query + kQueries - 1) / kQueries) * p.heads();
   launch(attention_forward_warpgroup_kernel<Scores>, static_cast<unsigned>(n_blocks),
-         Shared::S::kThreads, sizeof(Shared), stream_of(device), p, to);
+         Shared::S::kThreads, sizeof(Shared), stream_of(device), p, to,
+         WarpgroupMaps::of(p, nullptr, copied_entries<Scores, typename Shared::S>()));
 }
 extern template void run_forward_by_warpgroups<PlainScores<BFloat16>>(
     Cuda, const Problem<BFloat16>&, const ForwardOutputs<BFloat16>&);

@@ -3,6 +3,7 @@
 // tiles; masks apart, and softmax by 2^x.
 
 #include "engine/cuda/attention_problem.cuh"
+#include "engine/cuda/copy_bulk.cuh"
 #include "engine/cuda/exp2.cuh"
 
 namespace farfield::attention_cuda {
@@ -115,13 +116,25 @@ class PlainTile {
   int offset_ = 0, open_sinks_ = 0;
 };
 
+/// For bulk copies of what tiles read of tables by distance.
+struct TableMaps {
+  TensorMap bias, weight;
+};
+
 /// A table by distance at most.
 template <class T>
 class PlainScores : public PlainTile<T> {
  public:
-  static constexpr bool kAddsRowBias = false;
+  static constexpr bool kAddsRowBias = false, kCopiesInBulk = true;
   struct alignas(16) Shared {
     float bias[PlainTile<T>::kDistances], weight[PlainTile<T>::kDistances];
+  };
+  /// For bulk copies, of tiles with fewer than n distances. A copy begins at a multiple of 4, up to
+  /// three distances before the first of the tile.
+  template <int n>
+  struct alignas(128) Copied {
+    static constexpr int kCopied = n + 4, kSize = (kCopied + 31) / 32 * 32;
+    float bias[kSize], weight[kSize];
   };
 
   __device__ PlainScores(const Problem<T>& p, const Head& head)
@@ -138,10 +151,30 @@ class PlainScores : public PlainTile<T> {
       if (p_.weight) copy_async<4>(&shared.weight[x], p_.weight + at, is_there);
     });
   }
+  /// The same by bulk copies, of boxes of kCopied floats, by one thread. Hidden pairs may get what
+  /// another head has.
+  template <int n>
+  __device__ void copy(Copied<n>& shared, const TableMaps& maps, int query, int key, int n_key,
+                       CopyBarrier& barrier) const {
+    const int first = first_entry(query, key, n_key) & -4;
+    if (p_.bias) copy_box(shared.bias, maps.bias, first, barrier);
+    if (p_.weight) copy_box(shared.weight, maps.weight, first, barrier);
+  }
+  template <int n>
+  __device__ int copied_bytes(const Copied<n>&) const {
+    return ((p_.bias ? 1 : 0) + (p_.weight ? 1 : 0)) * Copied<n>::kCopied * int{sizeof(float)};
+  }
   /// From now on, of this tile, n_query by n_key.
   __device__ void start_tile(const Shared& shared, int query, int n_query, int key, int n_key) {
     bias_ = &shared.bias[n_key - 1];
     weight_ = &shared.weight[n_key - 1];
+    PlainTile<T>::start_tile(query, n_query, key, n_key);
+  }
+  template <int n>
+  __device__ void start_tile(const Copied<n>& shared, int query, int n_query, int key, int n_key) {
+    const int own = n_key - 1 + (first_entry(query, key, n_key) & 3);
+    bias_ = &shared.bias[own];
+    weight_ = &shared.weight[own];
     PlainTile<T>::start_tile(query, n_query, key, n_key);
   }
 
@@ -172,6 +205,11 @@ class PlainScores : public PlainTile<T> {
   }
 
  private:
+  // Where the tables have the least distance of a tile, if there is one.
+  __device__ int first_entry(int query, int key, int n_key) const {
+    return static_cast<int>(table_) + p_.first_position() + query - key - (n_key - 1);
+  }
+
   using PlainTile<T>::p_;
   int64_t table_;
   const float *bias_ = nullptr, *weight_ = nullptr;  // of query 0 and key 0

@@ -93,6 +93,10 @@ struct TileList {
   int n_first, begin, end;
   __device__ int count() const { return n_first + (end > begin ? end - begin : 0); }
   __device__ int at(int i) const { return i < n_first ? i : begin + i - n_first; }
+  /// The same list, which all lanes of a warp have.
+  __device__ TileList in_uniform() const {
+    return {uniform(n_first), uniform(begin), uniform(end)};
+  }
 };
 
 /// A head of a sequence.

@@ -44,10 +44,13 @@ struct SegmentRange {
 template <class T>
 class RowBiasScores : public PlainTile<T> {
  public:
-  static constexpr bool kAddsRowBias = true;
+  static constexpr bool kAddsRowBias = true, kCopiesInBulk = false;
   struct alignas(16) Shared {
     float feature[PlainTile<T>::kDistances];
   };
+  /// Bulk copies would have zeros, which fall, for distances that do not exist.
+  template <int>
+  using Copied = Shared;
 
   __device__ RowBiasScores(const Problem<T>& p, const Head& head)
       : PlainTile<T>(p), first_line_(head.h * p.row_bias.n_segment()) {}

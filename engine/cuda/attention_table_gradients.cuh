@@ -44,51 +44,56 @@ class TableGradients {
   }
   /// The parts of a tile, as soon as there are all, since they take registers. By all threads, when
   /// all are done with the tile before.
-  __device__ static void put(const TableParts<S>& parts, const TableSlices& slices,
-                             Shared& shared) {
-    if constexpr (kHasBias) shared[0].put(parts.bias);
-    if constexpr (kHasWeight) shared[kRegions - 1].put(parts.weight);
+  __device__ static void put(const TableParts<S>& parts, const TableSlices& slices, Shared& shared,
+                             int thread) {
+    if constexpr (kHasBias) shared[0].put(parts.bias, thread);
+    if constexpr (kHasWeight) shared[kRegions - 1].put(parts.weight, thread);
     if constexpr (kHasFeature)
-      if (slices.feature) shared[0].put(parts.feature);
+      if (slices.feature) shared[0].put(parts.feature, thread);
   }
   /// Adds this tile, of n_key keys, its query 0 and key 0 at distance `offset`. By all threads.
   __device__ void add(const TableParts<S>& parts, int offset, const TableSlices& slices, int n_key,
                       Shared& shared) {
+    const auto thread = static_cast<int>(threadIdx.x);
     if constexpr (kInTurn) {
       bool is_first = true;
       const auto add_one = [&](DiagonalSums<S>& sums, const DiagonalParts<S>& own, float* slice) {
         if (!slice) return;
         if (!is_first) __syncthreads();  // the parts have been read
         is_first = false;
-        shared[0].put(own);
+        shared[0].put(own, thread);
         __syncthreads();
-        sums.add(shared[0], offset, slice_of(slice, n_key));
+        sums.add(shared[0], offset, slice_of(slice, n_key), thread);
       };
       add_one(bias_, parts.bias, slices.bias);
       add_one(weight_, parts.weight, slices.weight);
       add_one(feature_, parts.feature, slices.feature);
     } else {
       __syncthreads();
-      add_put(offset, slices, n_key, shared);
+      add_put(offset, slices, n_key, shared, thread);
     }
   }
   /// The same of parts that all have put, unless kInTurn.
-  __device__ void add_put(int offset, const TableSlices& slices, int n_key, const Shared& shared) {
+  __device__ void add_put(int offset, const TableSlices& slices, int n_key, const Shared& shared,
+                          int thread) {
     if constexpr (!kInTurn) {
-      if constexpr (kHasBias) bias_.add(shared[0], offset, slice_of(slices.bias, n_key));
+      if constexpr (kHasBias) bias_.add(shared[0], offset, slice_of(slices.bias, n_key), thread);
       if constexpr (kHasWeight)
-        weight_.add(shared[kRegions - 1], offset, slice_of(slices.weight, n_key));
+        weight_.add(shared[kRegions - 1], offset, slice_of(slices.weight, n_key), thread);
       if constexpr (kHasFeature)
-        if (slices.feature) feature_.add(shared[0], offset, slice_of(slices.feature, n_key));
+        if (slices.feature)
+          feature_.add(shared[0], offset, slice_of(slices.feature, n_key), thread);
     }
   }
   /// After the last tile of some keys, if there was one, with its offset.
   __device__ void finish(int offset, const TableSlices& slices, int n_key) const {
-    if (has<kMade, Tables::bias>(slices.bias)) bias_.finish(offset, slice_of(slices.bias, n_key));
+    const auto thread = static_cast<int>(threadIdx.x);
+    if (has<kMade, Tables::bias>(slices.bias))
+      bias_.finish(offset, slice_of(slices.bias, n_key), thread);
     if (has<kMade, Tables::weight>(slices.weight))
-      weight_.finish(offset, slice_of(slices.weight, n_key));
+      weight_.finish(offset, slice_of(slices.weight, n_key), thread);
     if ((kHasFeature || kMade == Tables::unknown) && slices.feature)
-      feature_.finish(offset, slice_of(slices.feature, n_key));
+      feature_.finish(offset, slice_of(slices.feature, n_key), thread);
   }
 
  private:

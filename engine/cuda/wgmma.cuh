@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "engine/cuda/launch.h"
+#include "engine/cuda/swizzle.h"
 #include "engine/dtype.h"
 
 #if !defined(__CUDACC__) || defined(__CUDA_ARCH_FEAT_SM90_ALL)
@@ -13,12 +14,6 @@
 #endif
 
 namespace farfield {
-
-/// Elements of a row of a factor in shared memory: 128 bytes. Rows lie one behind the other
-/// from a multiple of 1024 bytes on, 16-byte piece i of row r in the place of piece i ^ r % 8, so
-/// that no eight rows, nor pieces of a row, meet in a bank.
-inline constexpr int kSwizzledColumns = 64;
-inline constexpr size_t kSwizzledAlignment = 1024;
 
 /// A factor in swizzled rows, from one of its elements on.
 class SwizzledFactor {

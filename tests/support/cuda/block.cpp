@@ -72,6 +72,7 @@ void Block::run(const Launch& launch, uint3 index, Order order, Poison poison) {
     copies.group_ends.clear();
   }
   copies_.resize(threads_.size());
+  copy_barriers_.clear();
 
   // Comes back when no thread can go on: all have finished, one has thrown, or they wait in vain.
   choose_next(first_warp());
@@ -284,10 +285,52 @@ void Block::wait_for_copy_groups(size_t n_later) {
   for (size_t& end : ends) end -= n_copies;
 }
 
+void Block::init_copy_barrier(const void* barrier, int n_announce) {
+  if (reinterpret_cast<uintptr_t>(barrier) % 8 != 0)
+    fail_here("mbarrier: expected a barrier aligned to 8 bytes");
+  copy_barriers_.init(barrier, n_announce);
+}
+
+void Block::expect_bulk_copies(const void* barrier, size_t n_bytes) {
+  if (const char* wrong = copy_barriers_.expect(barrier, n_bytes))
+    fail_here("mbarrier: ", wrong, ", got ", n_bytes, " bytes");
+  wake_at_copies();
+}
+
+void Block::copy_in_bulk(const void* barrier, BulkCopy copy) {
+  const auto to = reinterpret_cast<uintptr_t>(copy.to);
+  const auto from = reinterpret_cast<uintptr_t>(copy.from);
+  if (to % (copy.boxes ? 128 : 16) != 0 || from % 16 != 0 || copy.size_bytes % 16 != 0)
+    fail_here("cp.async.bulk: expected a multiple of 16 bytes, aligned to that, and boxes to 128 ",
+              "in shared memory");
+  fill(copy.to, copy.size_bytes, poison_);
+  const size_t n_bytes = copy.size_bytes;
+  if (const char* wrong = copy_barriers_.add(barrier, std::move(copy)))
+    fail_here("cp.async.bulk: ", wrong, ", got ", n_bytes, " bytes more");
+  wake_at_copies();
+}
+
+void Block::wait_for_bulk_copies(const void* barrier, unsigned parity, Where where) {
+  while (!copy_barriers_.has_ended(barrier, parity)) {
+    thread(current_).state = State::at_copies;
+    thread(current_).where = where;
+    wait(current_ / kWarp);
+  }
+}
+
+// Threads that wait for copies look again: who finds that a phase has ended makes its copies.
+void Block::wake_at_copies() {
+  for (size_t i = 0; i < threads_.size(); ++i)
+    if (threads_[i].state == State::at_copies)
+      set_ready(static_cast<int>(i) / kWarp * kWarp, 1u << i % kWarp);
+}
+
 std::string Block::describe(const Thread& thread) const {
   switch (thread.state) {
     case State::at_barrier:
       return concat("__syncthreads (", thread.where, ")");
+    case State::at_copies:
+      return concat("a wait for bulk copies (", thread.where, ")");
     case State::in_warp:
       return concat(thread.operation->name, " (", thread.where, ") for lanes ",
                     hex(thread.operation->mask));

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "engine/base/error.h"
+#include "tests/support/cuda/copy_bulk.h"
 #include "tests/support/cuda/fibers.h"
 #include "tests/support/cuda/shared_memory.h"
 #include "tests/support/cuda/vector_types.h"
@@ -76,12 +77,17 @@ class Block {
   void end_copy_group();
   void wait_for_copies();
   void wait_for_copy_groups(size_t n_later);
+  /// Those that a barrier in shared memory counts; poison, too, until one thread has waited.
+  void init_copy_barrier(const void* barrier, int n_announce);
+  void expect_bulk_copies(const void* barrier, size_t n_bytes);
+  void copy_in_bulk(const void* barrier, BulkCopy copy);
+  void wait_for_bulk_copies(const void* barrier, unsigned parity, Where where);
 
   /// Threads that have started and not finished.
   int n_suspended() const { return fibers_.size() - 1 - static_cast<int>(idle_.size()); }
 
  private:
-  enum class State : uint8_t { ready, at_barrier, in_warp, finished };
+  enum class State : uint8_t { ready, at_barrier, at_copies, in_warp, finished };
   struct Thread {
     uint3 index;
     State state;
@@ -101,6 +107,7 @@ class Block {
   void resume_current();
   void cancel_all();
   void set_ready(int first, unsigned lanes);
+  void wake_at_copies();
   std::string deadlock() const;
   std::string describe(const Thread& thread) const;
   template <class... Parts>
@@ -125,6 +132,7 @@ class Block {
   SharedMemory shared_;
   Poison poison_ = Poison::nan;
   std::vector<Copies> copies_;  // of each thread
+  CopyBarriers copy_barriers_;
   Fibers fibers_;
   std::vector<int> idle_;
 };

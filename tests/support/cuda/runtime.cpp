@@ -1,9 +1,12 @@
 #include "tests/support/cuda/runtime.h"
 
+#include <cuda.h>
+
 #include <atomic>
 #include <chrono>
 #include <cstring>
 #include <optional>
+#include <string_view>
 
 #include "tests/support/cuda/copies.h"
 #include "tests/support/cuda/device_memory.h"
@@ -180,6 +183,15 @@ cudaError_t cudaFreeHost(void* begin) {
   if (!begin) return cudaSuccess;
   if (const cudaError_t status = emulation::refuse_to_free(); status != cudaSuccess) return status;
   return emulation::free_pinned_memory(begin) ? cudaSuccess : cudaErrorInvalidValue;
+}
+
+cudaError_t cudaGetDriverEntryPointByVersion(const char* name, void** function, unsigned,
+                                             unsigned long long,
+                                             cudaDriverEntryPointQueryResult* result) {
+  const bool is_known = std::string_view(name) == "cuTensorMapEncodeTiled";
+  *function = is_known ? reinterpret_cast<void*>(&cuTensorMapEncodeTiled) : nullptr;
+  if (result) *result = is_known ? cudaDriverEntryPointSuccess : cudaDriverEntryPointSymbolNotFound;
+  return cudaSuccess;
 }
 
 cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t size_bytes, cudaMemcpyKind kind,

@@ -46,6 +46,16 @@ struct cudaDeviceProp {
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int index);
 cudaError_t cudaMemGetInfo(size_t* free_bytes, size_t* total_bytes);
 
+enum cudaDriverEntryPointQueryResult : int {
+  cudaDriverEntryPointSuccess = 0,
+  cudaDriverEntryPointSymbolNotFound = 1,
+};
+inline constexpr unsigned long long cudaEnableDefault = 0;
+/// Functions of include/cuda.h.
+cudaError_t cudaGetDriverEntryPointByVersion(const char* name, void** function, unsigned version,
+                                             unsigned long long flags,
+                                             cudaDriverEntryPointQueryResult* result = nullptr);
+
 using cudaStream_t = struct CUstream_st*;
 inline constexpr unsigned cudaStreamNonBlocking = 1;
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags);

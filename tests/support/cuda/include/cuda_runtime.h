@@ -7,6 +7,7 @@
 #include "tests/support/cuda/block.h"
 #include "tests/support/cuda/builtins.h"
 #include "tests/support/cuda/copy_async.h"
+#include "tests/support/cuda/copy_bulk.h"
 #include "tests/support/cuda/load_matrix.h"
 #include "tests/support/cuda/mma.h"
 #include "tests/support/cuda/runtime.h"
@@ -17,6 +18,7 @@
 #define __host__
 #define __forceinline__ inline
 #define __launch_bounds__(...)
+#define __grid_constant__
 
 inline void __syncthreads(farfield::emulation::Where where = farfield::emulation::Where::here()) {
   farfield::emulation::this_block().barrier(where);

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cuda.h>
+
+#include <cstdint>
+
+#include "engine/dtype.h"
+
+namespace farfield {
+
+/// What bulk copies (copy_bulk.cuh) know of a tensor in device memory: where it lies, its sizes and
+/// strides, and the box of it that one copy takes. A kernel has it as a parameter that is
+/// `const __grid_constant__`.
+///
+/// Source    CUDA driver API, "Tensor Map Object Management"
+using TensorMap = CUtensorMap;
+
+/// An axis of a tensor: its size, and elements from one index to the next.
+struct TensorAxis {
+  int64_t size, stride;
+};
+
+/// Rows of kSwizzledColumns (swizzle.h) elements, in boxes of n_row rows that lie in shared memory
+/// as swizzled rows, from a multiple of kSwizzledAlignment bytes on. A coordinate is
+/// {component, row, head, batch}; what lies outside is 0.
+///
+/// Errors    BackendError when the driver refuses it: `first` is aligned to 16 bytes, strides are
+///           multiples of 8 elements, sizes at least 1
+TensorMap map_of_rows(const BFloat16* first, const TensorAxis& row, const TensorAxis& head,
+                      const TensorAxis& batch, int n_row);
+
+/// n floats, in boxes of `size` floats, which lie in shared memory from a multiple of 128 bytes on;
+/// size is a multiple of 4 and at most 256. A coordinate is a multiple of 4, too: the H200 takes no
+/// other, which the documentation does not say. What lies outside is 0.
+///
+/// Errors    BackendError when the driver refuses it: `first` is aligned to 16 bytes
+TensorMap map_of_floats(const float* first, int64_t n, int size);
+
+}  // namespace farfield
