@@ -28,8 +28,8 @@ __device__ float dot_of_rows(const Rows<const T>& a, const Rows<const T>& b, boo
   return sum;
 }
 
-// The Row of each query. What is subtracted from dP is the sum of dout * out, which is that of
-// P dP; without softmax, minus what the penalty adds.
+// The Row of each query, or its end. What is subtracted from dP is the sum of dout * out, which is
+// that of P dP; without softmax, minus what the penalty adds.
 template <class T>
 __global__ void attention_rows_kernel(Problem<T> p, const T* out, const T* dout, const float* lse,
                                       const float* threshold, const float* sums, float shift_unit,
@@ -57,7 +57,7 @@ __global__ void attention_rows_kernel(Problem<T> p, const T* out, const T* dout,
     row.dot = dot_of_rows(p.rows(out, rows_of, i), p.rows(dout, rows_of, i), i < p.n_query);
   }
   if (threadIdx.x % kRowLanes != 0) return;
-  rows[at] = row;
+  if (rows) rows[at] = row;
   if (ends) ends[at] = {row.shift, row.dot};
 }
 
@@ -122,25 +122,23 @@ class BackwardPass {
       : device_(device),
         p_(p),
         turned_by_(turned_by),
-        blocks_(BackwardBlocks::of(device, p, dout.data<T>())),
-        rows_(floats(device,
-                     shape_of(p.heads(), blocks_.rows_of(p.heads(), p.n_query), sizeof(Row) / 4))) {
-    auto* const to = reinterpret_cast<Row*>(rows_.data<float>());
+        blocks_(BackwardBlocks::of(device, p, dout.data<T>())) {
+    const bool has_ends = blocks_.by_warpgroups && has_row_ends(p);
+    const size_t row_bytes = has_ends ? sizeof(RowEnd) : sizeof(Row);
+    rows_ = floats(device, shape_of(p.heads(), blocks_.rows_of(p.heads(), p.n_query),
+                                    static_cast<int64_t>(row_bytes / sizeof(float))));
+    auto* const row_ends = has_ends ? reinterpret_cast<RowEnd*>(rows_.data<float>()) : nullptr;
+    auto* const all_rows = has_ends ? nullptr : reinterpret_cast<Row*>(rows_.data<float>());
     args_.dout = dout.data<T>();
     args_.is_aligned = p.can_move_pieces(p.q) && p.can_move_pieces(p.k) && p.can_move_pieces(p.v) &&
                        p.can_move_pieces(args_.dout);
-    args_.rows = to;
+    args_.rows = all_rows;
+    args_.row_ends = row_ends;
     args_.n_row = static_cast<int>(rows_.dim(1));
     if (wanted.column_sums.defined()) {
       const int64_t n_part = int64_t{blocks_.tiles_of(p.n_key)} * p.n_batch * blocks_.row_warps;
       column_sums_ = floats(device, shape_of(1, 1, n_part, wanted.column_sums.numel()));
       args_.column_sums = column_sums_.data<float>();
-    }
-    RowEnd* row_ends = nullptr;
-    if (blocks_.by_warpgroups && p.score_kind() == ScoreKind::plain && !p.row_scale) {
-      row_ends_ = floats(device, shape_of(1, rows_.dim(0), rows_.dim(1), sizeof(RowEnd) / 4));
-      row_ends = reinterpret_cast<RowEnd*>(row_ends_.data<float>());
-      args_.row_ends = row_ends;
     }
     dispatch_scores(p, [&](auto scores) {
       using Scores = typename decltype(scores)::type;
@@ -148,7 +146,7 @@ class BackwardPass {
              kThreads, 0, stream_of(device), p, out.data<T>(), dout.data<T>(),
              data_or_null<float>(rows.lse), data_or_null<float>(rows.threshold),
              data_or_null<float>(rows.sum), Scores::kShiftUnit, Scores::kAddsRowBias, args_.n_row,
-             to, row_ends);
+             all_rows, row_ends);
     });
   }
 
@@ -262,8 +260,7 @@ class BackwardPass {
   const Problem<T>& p_;
   const Rotation& turned_by_;
   BackwardBlocks blocks_;
-  Tensor rows_;         // Row
-  Tensor row_ends_;     // RowEnd, or undefined
+  Tensor rows_;         // Row, or RowEnd
   Tensor column_sums_;  // BackwardArguments::column_sums
   BackwardArguments<T> args_;
 };

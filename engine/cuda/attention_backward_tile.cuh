@@ -23,10 +23,9 @@ inline constexpr bool kIsSplit = (kOwn == Side::keys) &&
 template <class T>
 struct BackwardArguments {
   const T* dout;
-  const Row* rows;  ///< [B * H, n_row]
-  /// The ends of the rows, for kernels for warpgroups where queries have one factor; else null.
-  const RowEnd* row_ends = nullptr;
-  int n_row;  ///< n_query in whole tiles
+  const Row* rows = nullptr;         ///< [B * H, n_row]; null: the kernels take their ends
+  const RowEnd* row_ends = nullptr;  ///< null: they take the rows
+  int n_row;                         ///< n_query in whole tiles
 
   T *dx = nullptr, *dv = nullptr;  ///< dx: dk or dq; dv null: not now
   bool is_aligned = false;         ///< whether 16 bytes of q, k, v and dout may be moved at once
@@ -210,7 +209,7 @@ __device__ void take_gradients(
         const Row of_query = rows[i];
         score[part][x % 2] = score_of(s[group][piece][x], of_query.factor, i, j);
         p_of[part][x % 2] =
-            probability<Scores>(p, score[part][x % 2].value, of_query.shift, of_query.threshold);
+            probability<Scores, ScoreOf>(p, s[group][piece][x], score[part][x % 2].value, of_query);
       });
       if constexpr (!Scores::kIsGeneral)
         scores.template hide<kOwnsKeys>(lane.row, lane.column, 0, [&](auto&& hide) {

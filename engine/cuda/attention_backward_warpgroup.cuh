@@ -19,8 +19,7 @@ struct WarpgroupBackwardSizes : WarpSizes<kWarpgroupColumns, 1, kWarpgroup> {
   /// Blocks that a multiprocessor is to hold at once.
   static constexpr int kBlocks = kOwnSide == Side::queries && !Scores::kAddsRowBias ? 3 : 2;
   /// Whether of a Row the end is enough.
-  static constexpr bool kHasRowEnds =
-      kOwnSide == Side::keys && !Scores::kAddsRowBias && !kHasRowScale;
+  static constexpr bool kHasRowEnds = !Scores::kAddsRowBias && !kHasRowScale;
   /// Whether factors of dot products are applied to sums of gradients, not to each gradient.
   static constexpr bool kScalesSums = kOwnSide == Side::queries || kHasRowEnds;
   using SharedRow = std::conditional_t<kHasRowEnds, RowEnd, Row>;
@@ -52,6 +51,12 @@ struct WarpgroupBackwardShared {
   CopyBarrier loaded[S::kStages];
   typename S::TableSums::Shared tables[S::kTableStages];  // last: left out without any
 };
+
+/// Whether the ends of rows are enough for kernels for warpgroups.
+template <class T>
+bool has_row_ends(const Problem<T>& p) {
+  return p.score_kind() == ScoreKind::plain && !p.row_scale;
+}
 
 /// Rows of queries in shared memory, which have one factor.
 struct RowEnds {
@@ -179,7 +184,7 @@ __global__ void __launch_bounds__(
       begin_dot_products(dp, shared.own.y, shared.loop_y[stage]);
     };
     const Row* own_rows = nullptr;
-    if constexpr (!kOwnsKeys) own_rows = shared.rows[0];
+    if constexpr (!kOwnsKeys && Scores::kAddsRowBias) own_rows = shared.rows[0];
     [[maybe_unused]] WarpSegmentSums<S> row_bias_sums(p.row_bias, args.segments, own_rows,
                                                       lane.row);
     const auto rows_of = [&](int stage) { return view_of(p, shared.rows[kOwnsKeys ? stage : 0]); };
@@ -188,7 +193,7 @@ __global__ void __launch_bounds__(
     const auto own_factor = [&](int row) {
       if constexpr (!S::kScalesSums)
         return 1.0f;
-      else if constexpr (kOwnsKeys)
+      else if constexpr (S::kHasRowEnds)
         return p.scale;
       else
         return shared.rows[0][lane.row + row].factor;
@@ -294,9 +299,8 @@ void run_backward_by_warpgroups(Cuda device, const Problem<BFloat16>& p,
              stream_of(device), p, args,
              WarpgroupMaps::of(p, args.dout, copied_entries<Scores, S>()));
     };
-    if constexpr (kOwn == Side::keys && !Scores::kAddsRowBias) {
-      if (!p.row_scale) return run(std::false_type());
-    }
+    if constexpr (!Scores::kAddsRowBias)
+      if (has_row_ends(p)) return run(std::false_type());
     run(std::true_type());
   });
 }

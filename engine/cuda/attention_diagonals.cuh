@@ -125,16 +125,27 @@ class DiagonalSums {
     const float* const parts = shared.parts[0];
     constexpr int kStep = (DiagonalShared<S>::kDiagonals + S::kPartRows) * 8;
     const int in_first = diagonal + S::kPartRows - 1;  // of the first warp, if that has it
-    const float* const half = parts + DiagonalShared<S>::at(in_first, 0);
-    const float* const other = parts + DiagonalShared<S>::at(in_first, 1);
-#pragma unroll S::kStripsAtOnce
-    for (int warp = 0; warp < S::kRowWarps; ++warp) {
-      const auto in_warp = static_cast<unsigned>(in_first + warp * S::kPartRows);
-      if (in_warp >= DiagonalShared<S>::kDiagonals - 1) continue;
-      const auto a = *reinterpret_cast<const Half*>(half + warp * kStep);
-      const auto b = *reinterpret_cast<const Half*>(other + warp * kStep);
-      sum +=
-          ((a.at[0] + a.at[1]) + (a.at[2] + a.at[3])) + ((b.at[0] + b.at[1]) + (b.at[2] + b.at[3]));
+    const int at_first = DiagonalShared<S>::at(in_first, 0);
+    constexpr int kAtOnce = S::kStripsAtOnce;  // whose loads are on their way together
+#pragma unroll 1
+    for (int w = 0; w < S::kRowWarps; w += kAtOnce) {
+      Half halves[kAtOnce][2];
+      bool is_there[kAtOnce];
+#pragma unroll
+      for (int i = 0; i < kAtOnce; ++i) {
+        const auto in_warp = static_cast<unsigned>(in_first + (w + i) * S::kPartRows);
+        is_there[i] = in_warp < DiagonalShared<S>::kDiagonals - 1;
+        const int at = is_there[i] ? at_first + (w + i) * kStep : 0;
+        halves[i][0] = *reinterpret_cast<const Half*>(parts + at);
+        halves[i][1] = *reinterpret_cast<const Half*>(parts + (at ^ 4));
+      }
+#pragma unroll
+      for (int i = 0; i < kAtOnce; ++i) {
+        const auto& [a, b] = halves[i];
+        const float of_warp = ((a.at[0] + a.at[1]) + (a.at[2] + a.at[3])) +
+                              ((b.at[0] + b.at[1]) + (b.at[2] + b.at[3]));
+        if (is_there[i]) sum += of_warp;
+      }
     }
     if (slot < S::kLoop) flush(sum, offset, slot, slice);  // the next tile does not reach it
   }

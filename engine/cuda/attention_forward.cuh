@@ -84,6 +84,8 @@ class ForwardRows {
     const int lane = static_cast<int>(threadIdx.x) % kWarp;
     row_ = first() + lane / 4;
     query_ = query + row_;
+    if constexpr (kKeepsReference && !Scores::kAddsRowBias)
+      if (!p.bias && !p.weight && !p.row_scale) unit_ = p.scale;
 #pragma unroll
     for (int r = 0; r < kRows; ++r) {
       const int i = query_ + 8 * r;
@@ -114,8 +116,8 @@ class ForwardRows {
                                                      RowFactors::of_warp(row_factor_));
   }
 
-  /// s: dot products to scores, after start_segments(); and the largest of each row so far, with
-  /// kKeepsReference of what this lane has of it.
+  /// s: dot products to scores, in units of unit_, after start_segments(); and the largest of each
+  /// row so far, with kKeepsReference of what this lane has of it.
   __device__ void take_scores(Scores& scores, Pieces& s, float (&largest)[kRows]) const {
     const auto take = [&](auto&& score) {
 #pragma unroll
@@ -140,7 +142,12 @@ class ForwardRows {
           },
           [](int, int, int, float) {});
     } else {
-      scores.template for_tile<Tables::asked>(take);
+      scores.template for_tile<Tables::asked>([&](auto&& score) {
+        using ScoreOf = std::remove_cvref_t<decltype(score)>;
+        if constexpr (kKeepsReference && ScoreOf::kIsProduct)
+          if (unit_ != 1) return;
+        take(score);
+      });
     }
     if constexpr (!Scores::kIsGeneral)
       scores.template hide<false>(row_, column(), -kInfinity, [&](auto&& hide) {
@@ -175,7 +182,7 @@ class ForwardRows {
 #pragma unroll
     for (int r = 0; r < kRows; ++r) {
       const int g = r / 2, half = r % 2;
-      float shift = base_of(max_[r]) * Scores::kShiftUnit, threshold = -kInfinity;
+      float shift = base_of(max_[r]) * unit_ * Scores::kShiftUnit, threshold = -kInfinity;
       if constexpr (Scores::kIsGeneral) {
         if (p_.is_clamped) threshold = clamp_threshold(p_.kind, p_.parameter, largest[r]);
         if (p_.is_relu) shift = relu_factor_[r];
@@ -184,7 +191,10 @@ class ForwardRows {
       for (int n = 0; n < kPieces; ++n)
 #pragma unroll
         for (int i = 2 * half; i < 2 * half + 2; ++i) {
-          s[g][n][i] = probability<Scores>(p_, s[g][n][i], shift, threshold);
+          if constexpr (kKeepsReference)
+            s[g][n][i] = Scores::exp_of_product(s[g][n][i], unit_, shift);
+          else
+            s[g][n][i] = probability<Scores>(p_, s[g][n][i], shift, threshold);
           sum_[r] += s[g][n][i];
         }
     }
@@ -234,7 +244,7 @@ class ForwardRows {
       if (threadIdx.x % 4 != 0 || first_column != 0 || i >= p_.n_query) continue;
       const int64_t at = static_cast<int64_t>(p_.index_of(item.head)) * p_.n_query + i;
       // A row that sees nothing: exp(score - inf) = 0 makes its P 0 in the backward pass.
-      if (to.lse) to.lse[at] = sum == 0 ? kInfinity : max_[r] + std::log(sum);
+      if (to.lse) to.lse[at] = sum == 0 ? kInfinity : max_[r] * unit_ + std::log(sum);
       if (to.threshold) to.threshold[at] = clamp_threshold(p_.kind, p_.parameter, max_[r]);
       if (to.sum) to.sum[at] = sum;
     }
@@ -262,12 +272,13 @@ class ForwardRows {
   __device__ void take_largest(const float (&largest)[kRows]) {
     bool is_exceeded = false;
 #pragma unroll
-    for (int r = 0; r < kRows; ++r) is_exceeded |= largest[r] > max_[r] + kMostAbove;
+    for (int r = 0; r < kRows; ++r)
+      is_exceeded |= largest[r] * unit_ > max_[r] * unit_ + kMostAbove;
     if (!__any_sync(kAllLanes, is_exceeded)) return;
 #pragma unroll
     for (int r = 0; r < kRows; ++r) {
       const float most = kKeepsReference ? row_max(largest[r]) : largest[r];
-      const float by = Scores::exp(max_[r] - base_of(most));
+      const float by = Scores::exp((max_[r] - base_of(most)) * unit_);
       max_[r] = most;
       sum_[r] *= by;
 #pragma unroll
@@ -281,6 +292,9 @@ class ForwardRows {
   const Problem<T>& p_;
   int row_, query_;  // of this lane; it holds row_ + 8, ... too
   float factor_[kRows], relu_factor_[kRows] = {}, row_factor_[kRows] = {};
+  /// What scores are multiples of: the factor of all dot products, where there is nothing else to a
+  /// score. Then the exponential's multiply-add has it.
+  float unit_ = 1;
   float max_[kRows], sum_[kRows] = {};
   float out_[kGroups][S::kColumns / 8][4] = {};
 };

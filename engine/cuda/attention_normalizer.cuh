@@ -37,6 +37,16 @@ __device__ float probability(const Problem<T>& p, float score, float shift, floa
   return Scores::exp(score, shift);
 }
 
+/// The same in the backward pass, of a score of ScoreOf and the dot product that it is made of.
+template <class Scores, class ScoreOf, class T>
+__device__ float probability(const Problem<T>& p, [[maybe_unused]] float dot, float score,
+                             const Row& row) {
+  if constexpr (ScoreOf::kIsProduct)
+    return Scores::exp_of_product(dot, row.factor, row.shift);
+  else
+    return probability<Scores>(p, score, row.shift, row.threshold);
+}
+
 /// The gradient of a score.
 template <class Scores, class T>
 __device__ float score_gradient(const Problem<T>& p, float score, float probability, float dp,

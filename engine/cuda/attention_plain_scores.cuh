@@ -38,6 +38,8 @@ __device__ bool has(const float* table) {
 template <class Plain, Tables kTables>
 struct TileScores {
   static constexpr bool kIsLean = !has_weight(kTables);  ///< a pair takes few registers
+  /// Whether a score is a dot product times a factor.
+  static constexpr bool kIsProduct = kTables == Tables::none;
   const Plain& scores;
 
   __device__ Score operator()(float dot, float factor, int i, int j) const {
@@ -91,8 +93,10 @@ class PlainTile {
   }
   /// exp(x), and exp(score - shift / kShiftUnit) by no more instructions than a difference takes.
   __device__ static float exp(float x) { return approximate_exp2(x * kShiftUnit); }
-  __device__ static float exp(float score, float shift) {
-    return approximate_exp2(std::fma(score, kShiftUnit, -shift));
+  __device__ static float exp(float score, float shift) { return exp_of_product(score, 1, shift); }
+  /// exp(dot * factor - shift / kShiftUnit), the same.
+  __device__ static float exp_of_product(float dot, float factor, float shift) {
+    return approximate_exp2(std::fma(dot, factor * kShiftUnit, -shift));
   }
 
  protected:

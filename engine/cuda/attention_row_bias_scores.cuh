@@ -172,7 +172,7 @@ class RowBiasScores : public PlainTile<T> {
 
  private:
   struct AddedScores {
-    static constexpr bool kIsLean = false;
+    static constexpr bool kIsLean = false, kIsProduct = false;
     __device__ Score operator()(float score, float, int, int) const { return {score, 0, 1}; }
   };
   struct Line {

@@ -15,7 +15,7 @@ template <class T>
 class GeneralScores {
  public:
   static constexpr bool kIsGeneral = true, kDrops = false, kAddsRowBias = false;
-  static constexpr bool kIsLean = false;
+  static constexpr bool kIsLean = false, kIsProduct = false;
   static constexpr float kShiftUnit = 1;
   struct Shared {};
 
