@@ -35,10 +35,13 @@ __global__ void attention_rows_kernel(Problem<T> p, const T* out, const T* dout,
                                       const float* threshold, const float* sums, float shift_unit,
                                       bool adds_row_bias, int n_row, Row* rows, RowEnd* ends) {
   static_assert(kWarpRows % (kWarp / kRowLanes) == 0, "a warp has rows, or none");
-  const auto at = static_cast<uint32_t>(thread_index() / kRowLanes);
-  const auto of_head = static_cast<uint32_t>(n_row);
-  if (at >= static_cast<uint32_t>(p.heads()) * of_head) return;
-  const auto head = static_cast<int>(at / of_head), i = static_cast<int>(at % of_head);
+  // Heads of a query lie side by side in out and dout.
+  const auto place = static_cast<uint32_t>(thread_index() / kRowLanes);
+  const auto n_head = static_cast<uint32_t>(p.n_head), of_head = static_cast<uint32_t>(n_row);
+  if (place >= static_cast<uint32_t>(p.n_batch) * n_head * of_head) return;
+  const uint32_t token = place / n_head;
+  const auto i = static_cast<int>(token % of_head);
+  const auto head = static_cast<int>(token / of_head * n_head + place % n_head);
   const int64_t query = static_cast<int64_t>(head) * p.n_query + i;
   Row row{0, -kInfinity, kInfinity, 0};  // beyond the last: P is 0
   if (adds_row_bias) row.threshold = p.row_factor_of(i);
@@ -57,6 +60,7 @@ __global__ void attention_rows_kernel(Problem<T> p, const T* out, const T* dout,
     row.dot = dot_of_rows(p.rows(out, rows_of, i), p.rows(dout, rows_of, i), i < p.n_query);
   }
   if (threadIdx.x % kRowLanes != 0) return;
+  const int64_t at = static_cast<int64_t>(head) * n_row + i;
   if (rows) rows[at] = row;
   if (ends) ends[at] = {row.shift, row.dot};
 }

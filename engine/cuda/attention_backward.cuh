@@ -110,7 +110,7 @@ __global__ void __launch_bounds__(kBlock, kBackwardBlocks<D, Scores>)
     constexpr bool kHasLoader =
         kIsPlain &&
         !(kOwnsKeys && (Scores::kAddsRowBias || (kGroups > 1 && kMade == Tables::bias)));
-    [[maybe_unused]] const TileLoader<T, PaddedRows<D>> loader(of_x(0), of_y(0));
+    [[maybe_unused]] const TileLoader<T, D> loader(of_x(0), of_y(0));
     const auto load_loop = [&](int t, int stage) {
       const int loop = tiles.at(t) * kLoop;
       scores.load(shared.scores[stage], kOwnsKeys ? loop : own, kOwnsKeys ? kLoop : kTileRows,

@@ -127,7 +127,7 @@ class DiagonalSums {
     const int in_first = diagonal + S::kPartRows - 1;  // of the first warp, if that has it
     const int at_first = DiagonalShared<S>::at(in_first, 0);
     constexpr int kAtOnce = S::kStripsAtOnce;  // whose loads are on their way together
-#pragma unroll 1
+#pragma unroll
     for (int w = 0; w < S::kRowWarps; w += kAtOnce) {
       Half halves[kAtOnce][2];
       bool is_there[kAtOnce];
@@ -135,6 +135,10 @@ class DiagonalSums {
       for (int i = 0; i < kAtOnce; ++i) {
         const auto in_warp = static_cast<unsigned>(in_first + (w + i) * S::kPartRows);
         is_there[i] = in_warp < DiagonalShared<S>::kDiagonals - 1;
+      }
+      if (kAtOnce == 1 && !is_there[0]) continue;
+#pragma unroll
+      for (int i = 0; i < kAtOnce; ++i) {
         const int at = is_there[i] ? at_first + (w + i) * kStep : 0;
         halves[i][0] = *reinterpret_cast<const Half*>(parts + at);
         halves[i][1] = *reinterpret_cast<const Half*>(parts + (at ^ 4));

@@ -1,3 +1,4 @@
+#include "engine/cuda/attention_forward.cuh"
 #include "engine/cuda/attention_forward_warpgroup.cuh"
 
 namespace farfield {

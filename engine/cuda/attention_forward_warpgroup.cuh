@@ -2,7 +2,7 @@
 // The forward pass by warpgroups, where a device has their products: that of
 // attention_forward.cuh, for heads of 64 components in bfloat16 and plain scores.
 
-#include "engine/cuda/attention_forward.cuh"
+#include "engine/cuda/attention_forward_rows.cuh"
 #include "engine/cuda/attention_warpgroup_loads.cuh"
 
 namespace farfield::attention_cuda {

@@ -43,19 +43,12 @@ struct WarpSizes {
 template <class T, int D>
 inline constexpr int kRowBytes = static_cast<int>(sizeof(T)) * D;
 
-/// Where elements lie in a tile. The rest of a row keeps neighbours out of each other's banks: rows
-/// begin 16 (float32: 32) bytes further on than a multiple of 128.
-template <int D>
-struct PaddedRows {
-  static constexpr int kColumns = D, kStride = D + 8;
-  __device__ static constexpr int offset(int row, int column) { return row * kStride + column; }
-};
-
-/// Rows of head_dim elements, zeros up to D.
+/// Rows of head_dim elements, zeros up to D. The rest of a row keeps neighbours out of each other's
+/// banks: rows begin 16 (float32: 32) bytes further on than a multiple of 128.
 template <class T, int D, int R>
 struct alignas(16) Tile {
-  using Layout = PaddedRows<D>;
-  T at[R][Layout::kStride];
+  static constexpr int kStride = D + 8;
+  T at[R][kStride];
 };
 
 /// Rows in device memory.
@@ -126,7 +119,7 @@ __device__ void load_tile(Tile<T, D, R>& tile, const Rows<const T>& rows) {
 
 /// load_tile<true>() of one pair of tiles after another, the same rows of two tensors: what is the
 /// same for all of them is computed once. Both have as many rows, which are aligned.
-template <class T, class Layout, int kThreads = kBlock>
+template <class T, int D>
 class TileLoader {
  public:
   __device__ TileLoader(const Rows<const T>& x, const Rows<const T>& y) {
@@ -136,33 +129,29 @@ class TileLoader {
     x_ = x.first + (static_cast<int64_t>(first) * x.stride + column);
     y_ = y.first + (static_cast<int64_t>(first) * y.stride + column);
     n_left_ = column < x.head_dim ? x.count - first : 0;
-    to_ = Layout::offset(first, column);
+    to_ = first * kStride + column;
   }
 
-  /// Rows [row, row + R), of the first tensor alone or of both; the strides are those of the rows.
-  template <class TileOfRows>
-  __device__ void load_first(TileOfRows& x, int x_stride, int row) const {
+  /// Rows [row, row + R); the strides are those of the rows.
+  template <int R>
+  __device__ void load(Tile<T, D, R>& x, int x_stride, Tile<T, D, R>& y, int y_stride,
+                       int row) const {
     load_one(x, x_ + static_cast<int64_t>(row) * x_stride, x_stride, row);
-  }
-  template <class TileOfRows>
-  __device__ void load(TileOfRows& x, int x_stride, TileOfRows& y, int y_stride, int row) const {
-    load_first(x, x_stride, row);
     load_one(y, y_ + static_cast<int64_t>(row) * y_stride, y_stride, row);
   }
 
  private:
-  static constexpr int kN = kPieceSize<T>, kPieces = Layout::kColumns / kN;
-  static constexpr int kAtOnce = kThreads / kPieces;  // rows
+  static constexpr int kN = kPieceSize<T>, kPieces = D / kN;
+  static constexpr int kAtOnce = kBlock / kPieces;  // rows
+  static constexpr int kStride = Tile<T, D, 1>::kStride;
 
-  template <class TileOfRows>
-  __device__ void load_one(TileOfRows& tile, const T* from, int stride, int row) const {
-    constexpr int kRows = static_cast<int>(sizeof(tile.at) / sizeof(tile.at[0]));
-    static_assert(std::is_same_v<Layout, typename TileOfRows::Layout> && kRows % kAtOnce == 0 &&
-                  sizeof(tile.at[0]) == Layout::kStride * sizeof(T));
+  template <int R>
+  __device__ void load_one(Tile<T, D, R>& tile, const T* from, int stride, int row) const {
+    static_assert(R % kAtOnce == 0);
     T* const to = &tile.at[0][0] + to_;
 #pragma unroll
-    for (int k = 0; k < kRows; k += kAtOnce)
-      copy_async<16>(to + k * Layout::kStride, from + k * stride, row + k < n_left_);
+    for (int k = 0; k < R; k += kAtOnce)
+      copy_async<16>(to + k * kStride, from + k * stride, row + k < n_left_);
   }
 
   const T *x_, *y_;

@@ -25,18 +25,11 @@ bool takes_warpgroups(Cuda device, const Problem<T>& p) {
          multiplies_by_warpgroups(device);
 }
 
-/// Where elements lie in a tile that is a right factor (wgmma.cuh).
-struct SwizzledRows {
-  static constexpr int kColumns = kSwizzledColumns, kStride = kSwizzledColumns;
-  __device__ static constexpr int offset(int row, int column) {
-    return row * kStride + ((column / 8 ^ row % 8) * 8 + column % 8);
-  }
-};
+/// A tile of swizzled rows (swizzle.h).
 template <int R>
 struct alignas(kSwizzledAlignment) SwizzledTile {
-  using Layout = SwizzledRows;
   static_assert(R % 8 == 0);
-  BFloat16 at[R][Layout::kStride];
+  BFloat16 at[R][kSwizzledColumns];
 };
 
 /// Begins sums = dot products of a warpgroup's rows with those of a tile.

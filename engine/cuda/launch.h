@@ -12,6 +12,8 @@
 //              __syncwarp, mma_m16n8k16 (mma.cuh), load_matrices (load_matrix.cuh),
 //              round_and_pack (pack.cuh)
 //   warpgroup  begin_product, begin_adding_product and what they need (wgmma.cuh)
+//   bulk       CopyBarrier, copy_box, copy_bytes (copy_bulk.cuh), with a `const __grid_constant__`
+//              TensorMap (tensor_map.h) as a parameter
 //   atomics    atomicAdd (int, float, double), atomicMax, atomicCAS (int)
 //
 // The same source is compiled by nvcc, and as ordinary C++ where the build puts the emulated

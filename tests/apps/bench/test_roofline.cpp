@@ -78,8 +78,8 @@ BOOST_AUTO_TEST_CASE(the_parts_of_a_small_step_are_those_counted_by_hand) {
   BOOST_TEST(parts["attention backward"].tensor_flop == 14. * 64 * 4096);
   BOOST_TEST(parts["attention backward"].bytes == 13. * 2 * 4096 + 4 * 3 * 64 * 8);
   BOOST_TEST(parts["attention backward"].instructions ==
-             4096 / 32 * (482 + 429) + 4096 / 16 * 2 * 241);
-  BOOST_TEST(parts["attention backward"].shared == 4096 / (32 * 32) * (181 + 140));
+             4096 / 32 * (403.5 + 356.5) + 4096 / 16 * 2 * 241);
+  BOOST_TEST(parts["attention backward"].shared == 4096 / (32 * 32) * (181 + 136));
   BOOST_TEST(parts["attention forward"].shared == 4096 / (32 * 32) * 84);
   BOOST_TEST(parts["turned heads"].bytes == 8. * 4096);
   BOOST_TEST(parts["GELU"].bytes == 10. * 64 * 256);
@@ -172,14 +172,14 @@ BOOST_AUTO_TEST_CASE(attention_costs_what_the_kernels_of_a_card_do) {
     return step_parts(config, 1, load, card_sheet(card))[part].instructions;
   };
   const AttentionLoad bias{4096, 0, 4096}, weight{4096, 0, 0, 1024};
-  BOOST_TEST(instructions_of("H200", 4, bias) == 4096 / 32 * (634 + 429));
+  BOOST_TEST(instructions_of("H200", 4, bias) == 4096 / 32 * (539 + 356.5));
   BOOST_TEST(instructions_of("H200", 4, weight) ==
-             3072 / 32 * (482 + 429) + 1024 / 32 * (837.5 + 505));
-  BOOST_TEST(instructions_of("H200", 3, weight) == 3072 / 32 * 444 + 1024 / 32 * 492);
-  BOOST_TEST(instructions_of("A100", 4, bias) == 4096 / 32 * (796 + 506));
+             3072 / 32 * (403.5 + 356.5) + 1024 / 32 * (725.25 + 437.25));
+  BOOST_TEST(instructions_of("H200", 3, weight) == 3072 / 32 * 320.25 + 1024 / 32 * 369.25);
+  BOOST_TEST(instructions_of("A100", 4, bias) == 4096 / 32 * (782.5 + 506));
   BOOST_TEST(instructions_of("A100", 4, weight) ==
-             3072 / 32 * (615 + 506) + 1024 / 16 * 639.5 + 1024 / 32 * 582);
-  BOOST_TEST(instructions_of("A100", 3, weight) == 3072 / 64 * 800 + 1024 / 64 * 884);
+             3072 / 32 * (617 + 506) + 1024 / 16 * 640.5 + 1024 / 32 * 582);
+  BOOST_TEST(instructions_of("A100", 3, weight) == 3072 / 64 * 833 + 1024 / 64 * 917);
   ModelConfig narrow = config;
   narrow.n_head *= 2;
   BOOST_TEST(step_parts(narrow, 1, bias, card_sheet("H200"))[4].instructions ==
@@ -191,9 +191,9 @@ BOOST_AUTO_TEST_CASE(a_row_bias_costs_what_its_segments_do) {
   load.segments = {{512, 512, 256, 128}, {1024, 0, 0, 0}, {1024, 0, 0, 0}, 3};
   const auto parts = step_parts(small_model(), 1, load, card_sheet("A100"));
   BOOST_TEST(parts[3].instructions ==
-             3072. / 64 * 800 + 512. / 64 * (917 + 1027) + 256. / 8 * 49 + 128. / 8 * 42);
+             3072. / 64 * 833 + 512. / 64 * (950 + 1060) + 256. / 8 * 49 + 128. / 8 * 42);
   BOOST_TEST(parts[4].instructions ==
-             3072. / 32 * (615 + 506) + 1024. / 16 * 687 + 1024. / 32 * 714 + 3 * 32 * 76);
+             3072. / 32 * (617 + 506) + 1024. / 16 * 671 + 1024. / 32 * 714 + 3 * 32 * 76);
 }
 
 BOOST_AUTO_TEST_CASE(the_command_prints_parts_formula_and_that_nothing_was_measured) {

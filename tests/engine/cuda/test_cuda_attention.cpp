@@ -69,6 +69,14 @@ void add_tables(AttentionProblem& p) {
   p.add_weight();
   p.add_row_scale();
 }
+// A bias that is greater by `rise` for each key that is nearer.
+void set_rise(AttentionProblem& p, double rise) {
+  p.add_bias();
+  std::vector<double> bias = p.rule.bias.to_vector();
+  const auto n = static_cast<size_t>(p.n_key());
+  for (size_t i = 0; i < bias.size(); ++i) bias[i] -= rise * static_cast<double>(i % n);
+  p.rule.bias = Tensor::from(bias, p.rule.bias.shape(), p.rule.bias.dtype());
+}
 void add_far(AttentionProblem& p, int64_t distance, int64_t position) {
   p.add_far_heads();
   p.rule.switch_distance = distance;
@@ -97,6 +105,13 @@ const Case kCases[] = {
     {"bias of several tiles",
      {1, 2, 260, 420, 64},
      [](auto& p) { p.add_bias(), p.set_window(170, 5); }},
+    {"tables of an odd number of entries", {2, 3, 131, 131, 64}, add_tables},
+    // The score that probabilities are relative to is exceeded in no tile, in some, in each, or
+    // once.
+    {"a bias that rises slowly", {1, 2, 300, 300, 64}, [](auto& p) { set_rise(p, 0.01); }},
+    {"a bias that rises", {1, 2, 300, 300, 64}, [](auto& p) { set_rise(p, 0.04); }},
+    {"a bias that rises fast", {1, 2, 300, 300, 64}, [](auto& p) { set_rise(p, 3); }},
+    {"a bias that falls", {1, 2, 300, 300, 64}, [](auto& p) { set_rise(p, -0.3); }},
     {"weight of several tiles", {2, 1, 270, 270, 64}, [](auto& p) { p.add_weight(); }},
     {"nothing of several tiles", {1, 1, 260, 260, 64}, [](auto&) {}},
     {"tables without a row scale",

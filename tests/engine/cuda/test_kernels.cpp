@@ -120,6 +120,47 @@ BOOST_AUTO_TEST_CASE(a_warpgroup_multiplies_what_lies_in_swizzled_rows) {
   BOOST_TEST(n_wrong == 0u);
 }
 
+BOOST_AUTO_TEST_CASE(bulk_copies_bring_boxes_and_zeros_for_what_is_outside) {
+  constexpr int kRows = BulkCopies::kRows, kFloats = BulkCopies::kFloats, kN = 64;
+  BulkCopies copies{2,
+                    70,
+                    3,
+                    eighths(size_t{2} * 70 * 3 * kN, 12),
+                    eighths(100, 13),
+                    eighths(40, 14),
+                    {0,  0, 0, 0,    //
+                     5,  2, 1, 64,   // floats up to the last
+                     40, 1, 0, -8,   // beyond the last row, before the first float
+                     -3, 0, 1, 96,   // before the first row
+                     70, 2, 1, 100,  // nothing
+                     6,  1, 1, 4}};
+  const auto got = bulk_copies(copies);
+  if (got.empty()) {
+    BOOST_TEST_MESSAGE("skipped: no bulk copies on this device, or in this build");
+    return;
+  }
+  size_t at = 0, n_wrong = 0;
+  for (size_t box = 0; box < copies.places.size() / 4; ++box) {
+    const int* const place = &copies.places[4 * box];
+    for (int i = 0; i < kRows; ++i)
+      for (int column = 0; column < kN; ++column) {
+        const int row = place[0] + i;
+        const bool is_there = row >= 0 && row < copies.n_row;
+        const int from = ((place[2] * copies.n_row + row) * copies.n_head + place[1]) * kN + column;
+        n_wrong += got[at++] != (is_there ? copies.rows[static_cast<size_t>(from)] : 0);
+      }
+    for (int i = 0; i < kFloats; ++i) {
+      const int x = place[3] + i;
+      const bool is_there = x >= 0 && x < 100;
+      n_wrong += got[at++] != (is_there ? copies.floats[static_cast<size_t>(x)] : 0);
+    }
+    for (size_t i = 0; i < BulkCopies::kBytes; ++i)
+      n_wrong += got[at++] != copies.bytes[4 * box + i];
+  }
+  BOOST_TEST(at == got.size());
+  BOOST_TEST(n_wrong == 0u);
+}
+
 BOOST_AUTO_TEST_CASE(matrices_are_loaded_in_the_layouts_of_the_matrix_instruction) {
   const auto x = eighths(4 * 64, 8);
   for (const bool is_transposed : {false, true}) {

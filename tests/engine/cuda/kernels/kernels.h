@@ -41,6 +41,21 @@ std::vector<float> matmul(const std::vector<float>& a, const std::vector<float>&
 std::vector<float> warpgroup_products(const std::vector<float>& a, const std::vector<float>& b,
                                       const std::vector<float>& c);
 
+/// Whether this device, and the code of this build, have products of warpgroups and bulk copies.
+bool has_products_of_warpgroups();
+
+/// What bulk copies bring, box after box: rows [kRows, 64] of a head in bfloat16, kFloats floats
+/// and kBytes more of them. Empty without such copies.
+struct BulkCopies {
+  static constexpr int kRows = 64, kFloats = 36, kBytes = 12;
+  int n_batch, n_row, n_head;
+  std::vector<float> rows;    ///< [n_batch, n_row, n_head, 64]
+  std::vector<float> floats;  ///< of these a box
+  std::vector<float> bytes;   ///< box i has those from 4 i on
+  std::vector<int> places;    ///< of each box: row, head, batch; the first of floats
+};
+std::vector<float> bulk_copies(const BulkCopies& copies);
+
 /// Four 8 x 8 matrices as load_matrices gives them to 32 lanes: 4 pairs for each lane.
 std::vector<float> matrix_pairs(const std::vector<float>& x, bool is_transposed);
 

@@ -57,6 +57,8 @@ __global__ void warpgroup_products_kernel([[maybe_unused]] const float* a,
 #endif
 }
 
+}  // namespace
+
 bool has_products_of_warpgroups() {
 #ifdef FARFIELD_HAS_SM90A
   cudaDeviceProp properties;
@@ -66,8 +68,6 @@ bool has_products_of_warpgroups() {
   return false;
 #endif
 }
-
-}  // namespace
 
 std::vector<float> warpgroup_products(const std::vector<float>& a, const std::vector<float>& b,
                                       const std::vector<float>& c) {
