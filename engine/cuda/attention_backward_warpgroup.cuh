@@ -118,7 +118,7 @@ __global__ void __launch_bounds__(
     const Head head{uniform(item % p.n_batch), h};
     const int tile = uniform(item / p.n_batch);  // those with the most work first
     const int own = (kOwnsKeys ? tile : n_tiles - 1 - tile) * S::kOwn;
-    // A row of a thread's own, or of all.
+    // Rows of the queries of this head, or their ends.
     const auto* const rows_of_head =
         rows_from(args, static_cast<const typename S::SharedRow*>(nullptr)) +
         static_cast<int64_t>(p.index_of(head)) * args.n_row;

@@ -66,7 +66,7 @@ __global__ void __launch_bounds__(WarpgroupForwardSizes::kThreads, 2)
     load_tables(warp == 2, scores, shared.scores[stage], maps, query, key, S::kLoop,
                 shared.loaded[stage]);
   };
-  load_keys(0, 0, true);
+  load_keys(0, 0, true);  // there is a tile, since each query sees itself
 
   Rows rows(p, query);
   const int warpgroup = warp / 4;

@@ -1,6 +1,6 @@
 #pragma once
 // How kernels for warpgroups load what they read, heads of 64 components in bfloat16: by bulk
-// copies, which one thread begins.
+// copies.
 
 #include "engine/cuda/attention_plain_scores.cuh"
 #include "engine/cuda/attention_warpgroup_products.cuh"
@@ -55,8 +55,8 @@ struct StageCursor {
   }
 };
 
-/// A warp's part in the load of a tile: n_bytes, perhaps none, by copy(). Several warps have one,
-/// so that none is late. By all lanes of a warp whose part it is.
+/// A warp's part in the load of a tile: n_bytes, perhaps none, by copy(), which one lane calls.
+/// Several warps have a part, so that none is late. By all lanes of all warps.
 template <class Copy>
 __device__ void load_part(bool is_own, CopyBarrier& barrier, int n_bytes, const Copy& copy) {
   if (!is_own || !is_elected()) return;

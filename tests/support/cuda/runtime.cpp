@@ -1,7 +1,5 @@
 #include "tests/support/cuda/runtime.h"
 
-#include <cuda.h>
-
 #include <atomic>
 #include <chrono>
 #include <cstring>
@@ -10,6 +8,7 @@
 
 #include "tests/support/cuda/copies.h"
 #include "tests/support/cuda/device_memory.h"
+#include "tests/support/cuda/driver.h"
 #include "tests/support/cuda/stream.h"
 #include "tests/support/cuda/stuck.h"
 #include "tests/support/cuda/symbol_name.h"

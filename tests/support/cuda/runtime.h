@@ -51,7 +51,7 @@ enum cudaDriverEntryPointQueryResult : int {
   cudaDriverEntryPointSymbolNotFound = 1,
 };
 inline constexpr unsigned long long cudaEnableDefault = 0;
-/// Functions of include/cuda.h.
+/// Functions of driver.h.
 cudaError_t cudaGetDriverEntryPointByVersion(const char* name, void** function, unsigned version,
                                              unsigned long long flags,
                                              cudaDriverEntryPointQueryResult* result = nullptr);

@@ -1,9 +1,9 @@
 #pragma once
 
-#include <cuda.h>
-
 #include <cstddef>
 #include <span>
+
+#include "tests/support/cuda/driver.h"
 
 namespace farfield::emulation {
 
