@@ -48,7 +48,7 @@ inline constexpr int kMostGroups = !Scores::kIsGeneral && !Scores::kDrops && D <
 /// gradients of these tables.
 template <class T, int D, class Scores, int kGroups, Tables kMade = Tables::none>
 struct BackwardSizes : WarpSizes<D, kGroups> {
-  static constexpr bool kScalesSums = false;
+  static constexpr bool kScalesSums = false;  // as WarpgroupBackwardSizes has these two
   static constexpr int kStripsAtOnce = 1;
   static constexpr bool kIsShort = kRowBytes<T, D> > 256 || (Scores::kIsGeneral && D >= 128) ||
                                    (kGroups > 1 && D == 64 &&

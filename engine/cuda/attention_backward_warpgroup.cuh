@@ -46,8 +46,7 @@ struct WarpgroupBackwardShared {
   SwizzledTile<S::kLoop> loop_x[S::kStages], loop_y[S::kStages];  // q and dout, or k and v
   static constexpr int kRowStages = S::kSide == Side::keys ? S::kStages : 1;
   alignas(16) typename S::SharedRow rows[kRowStages][S::kSide == Side::keys ? S::kLoop : S::kOwn];
-  using Scoring = typename Scores::template Copied<S::kOwn + S::kLoop>;
-  alignas(128) Scoring scores[S::kStages];
+  alignas(128) typename Scores::template Loaded<S::kOwn + S::kLoop> scores[S::kStages];
   CopyBarrier loaded[S::kStages];
   typename S::TableSums::Shared tables[S::kTableStages];  // last: left out without any
 };
@@ -75,13 +74,6 @@ template <class T>
 __device__ RowEnds view_of(const Problem<T>& p, const RowEnd* ends) {
   return {ends, p.scale};
 }
-__device__ inline const Row* rows_from(const BackwardArguments<BFloat16>& args, const Row*) {
-  return args.rows;
-}
-__device__ inline const RowEnd* rows_from(const BackwardArguments<BFloat16>& args, const RowEnd*) {
-  return args.row_ends;
-}
-
 template <Side kOwn, Tables kMade, bool kHasRowScale, class Scores>
 __global__ void __launch_bounds__(
     kWarpgroup, WarpgroupBackwardSizes<kOwn, Scores, kMade, kHasRowScale>::kBlocks)
@@ -107,9 +99,9 @@ __global__ void __launch_bounds__(
   if constexpr (kMakesTables)
     if (args.tables.any())
       for (auto& tables : shared.tables) TableSums::clear(tables);
-  init_barriers(shared.loaded, 4);
-  StageCursor<S::kStages> waited;  // of the tile that is waited for next
-  int free_stage = 0;              // for the next load
+  init_barriers(shared.loaded, 4);  // two tiles, rows, tables
+  StageCursor<S::kStages> waited;   // of the tile that is waited for next
+  int free_stage = 0;               // for the next load
 
   for (int round = 0; round * args.n_slot < n_items; ++round) {
     const int item =
@@ -118,12 +110,15 @@ __global__ void __launch_bounds__(
     const Head head{uniform(item % p.n_batch), h};
     const int tile = uniform(item / p.n_batch);  // those with the most work first
     const int own = (kOwnsKeys ? tile : n_tiles - 1 - tile) * S::kOwn;
-    // Rows of the queries of this head, or their ends.
-    const auto* const rows_of_head =
-        rows_from(args, static_cast<const typename S::SharedRow*>(nullptr)) +
-        static_cast<int64_t>(p.index_of(head)) * args.n_row;
+    const auto* const rows_of_head = [&] {  // or their ends
+      const int64_t first = static_cast<int64_t>(p.index_of(head)) * args.n_row;
+      if constexpr (S::kHasRowEnds)
+        return args.row_ends + first;
+      else
+        return args.rows + first;
+    }();
 
-    show_to_copies();
+    show_to_async_proxy();
     __syncthreads();  // all are done with the last item
     if constexpr (kOwnsKeys) dtables.start();
     Scores scores(p, head);

@@ -22,8 +22,7 @@ struct WarpgroupForwardShared {
     Tile<BFloat16, kWarpgroupColumns, S::kOwn> stored;         // when all is summed
   };
   SwizzledTile<S::kLoop> k[kStages], v[kStages];
-  using Scoring = typename Scores::template Copied<S::kOwn + S::kLoop>;
-  alignas(128) Scoring scores[kStages];
+  alignas(128) typename Scores::template Loaded<S::kOwn + S::kLoop> scores[kStages];
   CopyBarrier loaded[kStages];
 };
 
@@ -45,7 +44,7 @@ __global__ void __launch_bounds__(WarpgroupForwardSizes::kThreads, 2)
   Scores scores(p, head);
   const TileList tiles = p.template key_tiles<S::kOwn, S::kLoop>(query).in_uniform();
   const int warp = warp_of_block();
-  init_barriers(shared.loaded, 3);
+  init_barriers(shared.loaded, 3);  // keys, values, tables
   __syncthreads();
   const auto load_keys = [&](int t, int stage, bool with_queries) {
     const int key = tiles.at(t) * S::kLoop;

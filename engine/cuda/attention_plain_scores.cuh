@@ -133,10 +133,10 @@ class PlainScores : public PlainTile<T> {
   struct alignas(16) Shared {
     float bias[PlainTile<T>::kDistances], weight[PlainTile<T>::kDistances];
   };
-  /// For bulk copies, of tiles with fewer than n distances. A copy begins at a multiple of 4, up to
-  /// three distances before the first of the tile.
+  /// What kernels for warpgroups load for a tile of fewer than n distances, here by bulk copies.
+  /// One begins at a multiple of 4, up to three distances before the first of the tile.
   template <int n>
-  struct alignas(128) Copied {
+  struct alignas(128) Loaded {
     static constexpr int kCopied = n + 4, kSize = (kCopied + 31) / 32 * 32;
     float bias[kSize], weight[kSize];
   };
@@ -158,15 +158,15 @@ class PlainScores : public PlainTile<T> {
   /// The same by bulk copies, of boxes of kCopied floats, by one thread. Hidden pairs may get what
   /// another head has.
   template <int n>
-  __device__ void copy(Copied<n>& shared, const TableMaps& maps, int query, int key, int n_key,
+  __device__ void copy(Loaded<n>& shared, const TableMaps& maps, int query, int key, int n_key,
                        CopyBarrier& barrier) const {
     const int first = first_entry(query, key, n_key) & -4;
     if (p_.bias) copy_box(shared.bias, maps.bias, first, barrier);
     if (p_.weight) copy_box(shared.weight, maps.weight, first, barrier);
   }
   template <int n>
-  __device__ int copied_bytes(const Copied<n>&) const {
-    return ((p_.bias ? 1 : 0) + (p_.weight ? 1 : 0)) * Copied<n>::kCopied * int{sizeof(float)};
+  __device__ int copied_bytes(const Loaded<n>&) const {
+    return ((p_.bias ? 1 : 0) + (p_.weight ? 1 : 0)) * Loaded<n>::kCopied * int{sizeof(float)};
   }
   /// From now on, of this tile, n_query by n_key.
   __device__ void start_tile(const Shared& shared, int query, int n_query, int key, int n_key) {
@@ -175,7 +175,7 @@ class PlainScores : public PlainTile<T> {
     PlainTile<T>::start_tile(query, n_query, key, n_key);
   }
   template <int n>
-  __device__ void start_tile(const Copied<n>& shared, int query, int n_query, int key, int n_key) {
+  __device__ void start_tile(const Loaded<n>& shared, int query, int n_query, int key, int n_key) {
     const int own = n_key - 1 + (first_entry(query, key, n_key) & 3);
     bias_ = &shared.bias[own];
     weight_ = &shared.weight[own];

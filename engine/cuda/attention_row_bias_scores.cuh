@@ -48,9 +48,10 @@ class RowBiasScores : public PlainTile<T> {
   struct alignas(16) Shared {
     float feature[PlainTile<T>::kDistances];
   };
-  /// Bulk copies would have zeros, which fall, for distances that do not exist.
+  /// As PlainScores has it. Bulk copies would have zeros, which fall, for distances that do not
+  /// exist.
   template <int>
-  using Copied = Shared;
+  using Loaded = Shared;
 
   __device__ RowBiasScores(const Problem<T>& p, const Head& head)
       : PlainTile<T>(p), first_line_(head.h * p.row_bias.n_segment()) {}

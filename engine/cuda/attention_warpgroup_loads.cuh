@@ -80,7 +80,7 @@ __device__ void load_tables(bool is_own, const Scores& scores, Tables& shared,
 template <class Scores, class S>
 constexpr int copied_entries() {
   if constexpr (Scores::kCopiesInBulk)
-    return Scores::template Copied<S::kOwn + S::kLoop>::kCopied;
+    return Scores::template Loaded<S::kOwn + S::kLoop>::kCopied;
   else
     return 0;
 }
@@ -91,7 +91,7 @@ template <int kStages>
 __device__ void init_barriers(CopyBarrier (&barriers)[kStages], int n_part) {
   if (threadIdx.x == 0) {
     for (CopyBarrier& barrier : barriers) barrier.init(n_part);
-    show_to_copies();
+    show_to_async_proxy();
   }
 }
 

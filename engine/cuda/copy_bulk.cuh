@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "engine/cuda/async_proxy.cuh"
 #include "engine/cuda/launch.h"
 #include "engine/cuda/tensor_map.h"
 
@@ -16,7 +17,8 @@ namespace farfield {
 /// Source    PTX ISA, mbarrier
 class alignas(8) CopyBarrier {
  public:
-  /// Before its first use, by one thread, then show_to_copies() by it, then a barrier of the block.
+  /// Before its first use, by one thread, then show_to_async_proxy() by it, then a barrier of the
+  /// block.
   __device__ void init([[maybe_unused]] int n_announce) {
 #ifdef __CUDACC__
     asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(address()), "r"(n_announce)
@@ -61,14 +63,6 @@ class alignas(8) CopyBarrier {
  private:
   [[maybe_unused]] uint64_t state_;
 };
-
-/// What this thread has written to shared memory, barriers too, is seen by bulk copies that begin
-/// behind the next barrier of the block.
-__device__ inline void show_to_copies() {
-#ifdef __CUDACC__
-  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-#endif
-}
 
 /// Begins to copy a box of a tensor (tensor_map.h), from these coordinates on, which count in the
 /// bytes that a barrier expects, all of the box. By one thread, behind a barrier of the block when

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "engine/cuda/async_proxy.cuh"
 #include "engine/cuda/launch.h"
 #include "engine/cuda/swizzle.h"
 #include "engine/dtype.h"
@@ -131,14 +132,6 @@ __device__ inline void hold([[maybe_unused]] float (&sums)[8][4]) {
   for (int n = 0; n < 8; ++n)
 #pragma unroll
     for (int i = 0; i < 4; ++i) asm volatile("" : "+f"(sums[n][i])::"memory");
-#endif
-}
-
-/// What this thread has written to shared memory is seen by products of any warpgroup that begin
-/// behind the next barrier.
-__device__ inline void show_to_products() {
-#if defined(__CUDACC__) && defined(FARFIELD_HAS_WGMMA)
-  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 #endif
 }
 

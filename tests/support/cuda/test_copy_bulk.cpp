@@ -27,7 +27,6 @@ enum class Way {
   announces_more,
   announces_twice,
   no_barrier,
-  unaligned_place,
   unaligned_box
 };
 
@@ -36,7 +35,7 @@ __global__ void copy_kernel(const __grid_constant__ TensorMap map, int from, Way
   auto& shared = *dynamic_shared<Copied>();
   if (threadIdx.x == 0 && way != Way::no_barrier) {
     shared.barrier.init(1);
-    show_to_copies();
+    show_to_async_proxy();
   }
   __syncthreads();
   if (warp_of_block() == 0 && is_elected()) {

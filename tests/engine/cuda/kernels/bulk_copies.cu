@@ -31,7 +31,7 @@ __global__ void bulk_copies_kernel([[maybe_unused]] const __grid_constant__ Tens
   const auto thread = static_cast<int>(threadIdx.x);
   if (thread == 0) {
     shared.barrier.init(2);
-    show_to_copies();
+    show_to_async_proxy();
   }
   __syncthreads();
   const int warp = warp_of_block();

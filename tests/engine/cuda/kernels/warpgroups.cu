@@ -29,7 +29,7 @@ __global__ void warpgroup_products_kernel([[maybe_unused]] const float* a,
     shared.b[at] = BFloat16(first_of(round_and_pack(b[i], 0)));
     shared.c[at] = BFloat16(first_of(round_and_pack(c[i], 0)));
   }
-  show_to_products();
+  show_to_async_proxy();
   __syncthreads();
   const int row = thread / 32 * 16 + thread % 32 / 4, column = thread % 4 * 2;
   const SwizzledFactor of_a(shared.a), of_b(shared.b), of_c(shared.c);
