@@ -78,8 +78,9 @@ struct BackwardBlocks {
     dispatch_scores(p, [&](auto scores) {
       using Scores = typename decltype(scores)::type;
       if constexpr (kHasWarpgroupKernels<Scores>)
-        if (takes_warpgroups(device, p) && p.can_move_pieces(dout)) {
-          using S = WarpgroupBackwardSizes<Side::keys, Scores, Tables::none, true>;
+        if (takes_warpgroups_backward(device, p, dout)) {
+          // The same for heads of 128.
+          using S = WarpgroupBackwardSizes<Side::keys, 64, Scores, Tables::none, true>;
           blocks = {S::kOwn, S::kRowWarps, S::kBlocks, true};
           return;
         }

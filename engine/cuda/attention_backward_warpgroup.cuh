@@ -1,7 +1,7 @@
 #pragma once
 // The backward pass by warpgroups, where a device has their products: that of
-// attention_backward.cuh, for heads of 64 components in bfloat16 and plain scores. A block is one
-// warpgroup.
+// attention_backward.cuh, for heads of 64 or 128 components in bfloat16 and plain scores. A block
+// is one warpgroup.
 
 #include "engine/cuda/attention_backward.cuh"
 #include "engine/cuda/attention_warpgroup_loads.cuh"
@@ -10,14 +10,16 @@ namespace farfield::attention_cuda {
 
 /// Rows of the tiles, the block's own ones and those that it walks, and what a kernel has of its
 /// own. Where there is a row scale, queries differ in the factor of their dot products.
-template <Side kOwnSide, class Scores, Tables kMade, bool kHasRowScale>
-struct WarpgroupBackwardSizes : WarpSizes<kWarpgroupColumns, 1, kWarpgroup> {
+template <Side kOwnSide, int D, class Scores, Tables kMade, bool kHasRowScale>
+struct WarpgroupBackwardSizes : WarpSizes<D, 1, kWarpgroup> {
   static constexpr Side kSide = kOwnSide;
   static constexpr int kLoop = 64;
-  /// While one is read by products that have begun, one by others, and one is loaded.
-  static constexpr int kStages = 3;
+  /// While one is read by products that have begun, one by others, and one is loaded: where there
+  /// is no room for it, after the first of them.
+  static constexpr int kStages = D <= 64 ? 3 : 2;
   /// Blocks that a multiprocessor is to hold at once.
-  static constexpr int kBlocks = kOwnSide == Side::queries && !Scores::kAddsRowBias ? 3 : 2;
+  static constexpr int kBlocks =
+      D <= 64 && kOwnSide == Side::queries && !Scores::kAddsRowBias ? 3 : 2;
   /// Whether of a Row the end is enough.
   static constexpr bool kHasRowEnds = !Scores::kAddsRowBias && !kHasRowScale;
   /// Whether factors of dot products are applied to sums of gradients, not to each gradient.
@@ -25,25 +27,25 @@ struct WarpgroupBackwardSizes : WarpSizes<kWarpgroupColumns, 1, kWarpgroup> {
   using SharedRow = std::conditional_t<kHasRowEnds, RowEnd, Row>;
 
   /// Warps whose sums of diagonals are read at once: more take more registers.
-  static constexpr int kStripsAtOnce = kMade == Tables::both ? 2 : 4;
+  static constexpr int kStripsAtOnce = kMade != Tables::both ? 4 : D <= 64 ? 2 : 1;
   using TableSums = TableGradients<WarpgroupBackwardSizes, kMade, false>;
   /// Memory for the parts of tables: two of them save a barrier, where there is room for them.
-  static constexpr int kTableStages = kMade == Tables::both ? 1 : 2;
+  static constexpr int kTableStages = D <= 64 && kMade != Tables::both ? 2 : 1;
 };
 
-template <class S, class Scores>
+template <int D, class S, class Scores>
 struct WarpgroupBackwardShared {
   struct OwnRows {
-    SwizzledTile<S::kOwn> x, y;  // k and v, or q and dout
+    SwizzledTile<D, S::kOwn> x, y;  // k and v, or q and dout
   };
   struct Stored {
-    Tile<BFloat16, kWarpgroupColumns, S::kOwn> dx, dv;
+    Tile<BFloat16, D, S::kOwn> dx, dv;
   };
   union {
     OwnRows own;
     Stored stored;  // when all is summed
   };
-  SwizzledTile<S::kLoop> loop_x[S::kStages], loop_y[S::kStages];  // q and dout, or k and v
+  SwizzledTile<D, S::kLoop> loop_x[S::kStages], loop_y[S::kStages];  // q and dout, or k and v
   static constexpr int kRowStages = S::kSide == Side::keys ? S::kStages : 1;
   alignas(16) typename S::SharedRow rows[kRowStages][S::kSide == Side::keys ? S::kLoop : S::kOwn];
   alignas(128) typename Scores::template Loaded<S::kOwn + S::kLoop> scores[S::kStages];
@@ -55,6 +57,12 @@ struct WarpgroupBackwardShared {
 template <class T>
 bool has_row_ends(const Problem<T>& p) {
   return p.score_kind() == ScoreKind::plain && !p.row_scale;
+}
+/// Whether a backward pass takes these kernels. Heads of 128 leave no registers for whole rows.
+template <class T>
+bool takes_warpgroups_backward(Cuda device, const Problem<T>& p, const T* dout) {
+  return takes_warpgroups(device, p) && p.can_move_pieces(dout) &&
+         (p.head_dim <= 64 || has_row_ends(p));
 }
 
 /// Rows of queries in shared memory, which have one factor.
@@ -74,18 +82,18 @@ template <class T>
 __device__ RowEnds view_of(const Problem<T>& p, const RowEnd* ends) {
   return {ends, p.scale};
 }
-template <Side kOwn, Tables kMade, bool kHasRowScale, class Scores>
+template <Side kOwn, int D, Tables kMade, bool kHasRowScale, class Scores>
 __global__ void __launch_bounds__(
-    kWarpgroup, WarpgroupBackwardSizes<kOwn, Scores, kMade, kHasRowScale>::kBlocks)
+    kWarpgroup, WarpgroupBackwardSizes<kOwn, D, Scores, kMade, kHasRowScale>::kBlocks)
     attention_backward_warpgroup_kernel(Problem<BFloat16> p, BackwardArguments<BFloat16> args,
                                         const __grid_constant__ WarpgroupMaps maps) {
 #ifdef FARFIELD_HAS_WGMMA
   using T = BFloat16;
-  using S = WarpgroupBackwardSizes<kOwn, Scores, kMade, kHasRowScale>;
+  using S = WarpgroupBackwardSizes<kOwn, D, Scores, kMade, kHasRowScale>;
   constexpr bool kOwnsKeys = kOwn == Side::keys, kMakesTables = kMade != Tables::none;
   static_assert(!kMakesTables || kOwnsKeys);
   constexpr int kPieces = S::kLoop / 8;
-  auto& shared = *dynamic_shared<WarpgroupBackwardShared<S, Scores>>();
+  auto& shared = *dynamic_shared<WarpgroupBackwardShared<D, S, Scores>>();
   using TableSums = typename S::TableSums;
 
   // Kept, since to read threadIdx is to wait.
@@ -101,7 +109,6 @@ __global__ void __launch_bounds__(
       for (auto& tables : shared.tables) TableSums::clear(tables);
   init_barriers(shared.loaded, 4);  // two tiles, rows, tables
   StageCursor<S::kStages> waited;   // of the tile that is waited for next
-  int free_stage = 0;               // for the next load
 
   for (int round = 0; round * args.n_slot < n_items; ++round) {
     const int item =
@@ -126,8 +133,8 @@ __global__ void __launch_bounds__(
                                       : p.template key_tiles<S::kOwn, S::kLoop>(own))
                                .in_uniform();
     // Each warp has a part; those of the block's own rows, too, where these come first.
-    const auto load_loop = [&](int t, bool with_own) {
-      const int loop = tiles.at(t) * S::kLoop, stage = free_stage;
+    const auto load_loop = [&](int t, int stage, bool with_own) {
+      const int loop = tiles.at(t) * S::kLoop;
       const int query = kOwnsKeys ? loop : own, key = kOwnsKeys ? own : loop;
       constexpr int kKeys = kOwnsKeys ? S::kOwn : S::kLoop,
                     kQueries = kOwnsKeys ? S::kLoop : S::kOwn;
@@ -152,7 +159,6 @@ __global__ void __launch_bounds__(
         if (has_rows) copy_bytes(rows, rows_of_head + query, int{sizeof(rows)}, barrier);
       });
       load_tables(warp == 3, scores, shared.scores[stage], maps, query, key, kKeys, barrier);
-      free_stage = free_stage + 1 == S::kStages ? 0 : free_stage + 1;
     };
     const auto wait_for_tile = [&](bool is_there) {
       if constexpr (!Scores::kCopiesInBulk) wait_for_copies();
@@ -207,13 +213,13 @@ __global__ void __launch_bounds__(
     };
     int stage = waited.stage;  // of the tile whose products have been begun
     if (tiles.count() > 0) {
-      load_loop(0, true);
+      load_loop(0, stage, true);
       wait_for_tile(true);
       hold_sums();
       begin_product_group();
       begin_scores(stage);
       end_product_group();
-      if (tiles.count() > 1) load_loop(1, false);
+      if (tiles.count() > 1) load_loop(1, waited.stage, false);
       start_scores(0, stage);
       end_products();
     }
@@ -245,11 +251,16 @@ __global__ void __launch_bounds__(
       begin_adding_rows(dx, gradients, shared.loop_x[stage]);
       begin_scores(next);  // after the last tile of nothing that anybody reads
       end_product_group();
-      if (t + 2 < tiles.count()) load_loop(t + 2, false);
+      constexpr bool kLoadsAfter = S::kStages == 2;
+      if (!kLoadsAfter && t + 2 < tiles.count()) load_loop(t + 2, waited.stage, false);
       if (t + 1 < tiles.count()) start_scores(t + 1, next);
       if constexpr (kMakesTables)
         dtables.add_put(p.first_position() + query - key, args.tables, p.n_key, tables, thread);
       end_products();
+      if (kLoadsAfter && t + 2 < tiles.count()) {
+        __syncthreads();  // all have read this tile
+        load_loop(t + 2, waited.stage, false);
+      }
       stage = next;
     }
 
@@ -270,8 +281,11 @@ __global__ void __launch_bounds__(
                    args.turned_by, args.turned_by.row(head.batch, own));
       __syncwarp();
     }
+    // Not kept while tiles are walked, for want of registers.
+    const int stored_first = uniform(computed_anew(own));
+    const Head stored_head{uniform(computed_anew(head.batch)), h};
     const auto store = [&](Part part, const auto& gradients, T* to) {
-      store_gradients<S>(p, args, part, head, own, n_own, lane, gradients, to);
+      store_gradients<S>(p, args, part, stored_head, stored_first, n_own, lane, gradients, to);
     };
     store(kOwnsKeys ? Part::k : Part::q, shared.stored.dx, args.dx);
     if constexpr (kOwnsKeys) store(Part::v, shared.stored.dv, args.dv);
@@ -283,20 +297,22 @@ template <Side kOwn, class Scores>
 void run_backward_by_warpgroups(Cuda device, const Problem<BFloat16>& p,
                                 const BackwardArguments<BFloat16>& args) {
   const dim3 grid(static_cast<unsigned>(args.n_slot), static_cast<unsigned>(p.n_head));
-  dispatch_made<kOwn, Sums::all, Scores>(p, args.tables, [&](auto made) {
-    const auto run = [&](auto has_row_scale) {
-      using S = WarpgroupBackwardSizes<kOwn, Scores, made(), has_row_scale()>;
-      using Shared = WarpgroupBackwardShared<S, Scores>;
-      static_assert(sizeof(Shared) <= kLargeShared);
-      const bool has_tables = made() != Tables::none && args.tables.any();
-      launch(attention_backward_warpgroup_kernel<kOwn, made(), has_row_scale(), Scores>, grid,
-             kWarpgroup, sizeof(Shared) - (has_tables ? 0 : sizeof(Shared::tables)),
-             stream_of(device), p, args,
-             WarpgroupMaps::of(p, args.dout, copied_entries<Scores, S>()));
-    };
-    if constexpr (!Scores::kAddsRowBias)
-      if (has_row_ends(p)) return run(std::false_type());
-    run(std::true_type());
+  const auto run = [&](auto size, auto made, auto has_row_scale) {
+    using S = WarpgroupBackwardSizes<kOwn, size(), Scores, made(), has_row_scale()>;
+    using Shared = WarpgroupBackwardShared<size(), S, Scores>;
+    static_assert(sizeof(Shared) <= kLargeShared);
+    const bool has_tables = made() != Tables::none && args.tables.any();
+    launch(attention_backward_warpgroup_kernel<kOwn, size(), made(), has_row_scale(), Scores>, grid,
+           kWarpgroup, sizeof(Shared) - (has_tables ? 0 : sizeof(Shared::tables)),
+           stream_of(device), p, args,
+           WarpgroupMaps::of(p, args.dout, copied_entries<Scores, S>()));
+  };
+  dispatch_warpgroup_head_dim(p.head_dim, [&](auto size) {
+    dispatch_made<kOwn, Sums::all, Scores>(p, args.tables, [&](auto made) {
+      if constexpr (!Scores::kAddsRowBias)
+        if (has_row_ends(p)) return run(size, made, std::false_type());
+      if constexpr (size() <= 64) run(size, made, std::true_type());
+    });
   });
 }
 extern template void run_backward_by_warpgroups<Side::keys, PlainScores<BFloat16>>(

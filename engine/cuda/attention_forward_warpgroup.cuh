@@ -1,39 +1,44 @@
 #pragma once
 // The forward pass by warpgroups, where a device has their products: that of
-// attention_forward.cuh, for heads of 64 components in bfloat16 and plain scores.
+// attention_forward.cuh, for heads of 64 or 128 components in bfloat16 and plain scores.
 
 #include "engine/cuda/attention_forward_rows.cuh"
 #include "engine/cuda/attention_warpgroup_loads.cuh"
 
 namespace farfield::attention_cuda {
 
-/// A block of two warpgroups, which own 64 queries each.
-struct WarpgroupForwardSizes : WarpSizes<kWarpgroupColumns, 1, 2 * kWarpgroup> {
+/// A block's warpgroups, which own 64 queries each: four of a multiprocessor at once, or for heads
+/// of 128 three, for want of registers.
+template <int D>
+inline constexpr int kForwardWarpgroups = D <= 64 ? 2 : 3;
+template <int D>
+struct WarpgroupForwardSizes : WarpSizes<D, 1, kForwardWarpgroups<D> * kWarpgroup> {
+  static constexpr int kBlocks = D <= 64 ? 2 : 1;  ///< of a multiprocessor at once
   static constexpr int kLoop = 64;
   static constexpr bool kKeepsReference = true;
 };
 
-template <class Scores>
+template <int D, class Scores>
 struct WarpgroupForwardShared {
-  using S = WarpgroupForwardSizes;
+  using S = WarpgroupForwardSizes<D>;
   static constexpr int kStages = 2;  // while one is read, one is loaded
   union {
-    SwizzledTile<kWarpgroupRows> q[S::kOwn / kWarpgroupRows];  // of each warpgroup
-    Tile<BFloat16, kWarpgroupColumns, S::kOwn> stored;         // when all is summed
+    SwizzledTile<D, kWarpgroupRows> q[kForwardWarpgroups<D>];
+    Tile<BFloat16, D, S::kOwn> stored;  // when all is summed
   };
-  SwizzledTile<S::kLoop> k[kStages], v[kStages];
+  SwizzledTile<D, S::kLoop> k[kStages], v[kStages];
   alignas(128) typename Scores::template Loaded<S::kOwn + S::kLoop> scores[kStages];
   CopyBarrier loaded[kStages];
 };
 
-template <class Scores>
-__global__ void __launch_bounds__(WarpgroupForwardSizes::kThreads, 2)
+template <int D, class Scores>
+__global__ void __launch_bounds__(WarpgroupForwardSizes<D>::kThreads,
+                                  WarpgroupForwardSizes<D>::kBlocks)
     attention_forward_warpgroup_kernel(Problem<BFloat16> p, ForwardOutputs<BFloat16> to,
                                        const __grid_constant__ WarpgroupMaps maps) {
 #ifdef FARFIELD_HAS_WGMMA
-  using S = WarpgroupForwardSizes;
-  using Shared = WarpgroupForwardShared<Scores>;
-  constexpr int D = kWarpgroupColumns;
+  using S = WarpgroupForwardSizes<D>;
+  using Shared = WarpgroupForwardShared<D, Scores>;
   auto& shared = *dynamic_shared<Shared>();
   const auto own_rows = [&p] { return ForwardItem::of_block<S>(p); };
   const ForwardItem item = own_rows();
@@ -50,13 +55,15 @@ __global__ void __launch_bounds__(WarpgroupForwardSizes::kThreads, 2)
     const int key = tiles.at(t) * S::kLoop;
     if constexpr (!Scores::kCopiesInBulk)
       scores.template load<S::kThreads>(shared.scores[stage], query, S::kOwn, key, S::kLoop);
-    // Half of the queries with the keys, half with the values.
+    // Of the queries every second warpgroup's with the keys, the others' with the values.
     const auto load_half = [&](int part, auto& walked, const TensorMap& map) {
-      auto& q = shared.q[part];
-      const int n_bytes = int{sizeof(walked)} + (with_queries ? int{sizeof(q)} : 0);
+      const int n_own = with_queries ? (kForwardWarpgroups<D> + 1 - part) / 2 : 0;
       CopyBarrier& barrier = shared.loaded[stage];
-      load_part(warp == part, barrier, n_bytes, [&] {
-        if (with_queries) copy_rows(q, maps.q, head, query + part * kWarpgroupRows, barrier);
+      load_part(warp == part, barrier, int{sizeof(walked)} + n_own * int{sizeof(shared.q[0])}, [&] {
+        for (int i = 0; i < n_own; ++i) {
+          const int own = part + 2 * i;
+          copy_rows(shared.q[own], maps.q, head, query + own * kWarpgroupRows, barrier);
+        }
         copy_rows(walked, map, head, key, barrier);
       });
     };
@@ -78,6 +85,7 @@ __global__ void __launch_bounds__(WarpgroupForwardSizes::kThreads, 2)
     if (t + 1 < tiles.count()) load_keys(t + 1, now.next(), false);
     shared.loaded[stage].wait(now.parity);
     if (!scores.start_part(warpgroup * kWarpgroupRows, kWarpgroupRows, 0, S::kLoop)) continue;
+    if (query + warpgroup * kWarpgroupRows >= p.n_query) continue;
     scores.start_part(Rows::first(), kWarpRows, 0, S::kLoop);
 
     typename Rows::Pieces s;
@@ -107,13 +115,16 @@ __global__ void __launch_bounds__(WarpgroupForwardSizes::kThreads, 2)
 template <class Scores>
 void run_forward_by_warpgroups(Cuda device, const Problem<BFloat16>& p,
                                const ForwardOutputs<BFloat16>& to) {
-  using Shared = WarpgroupForwardShared<Scores>;
-  static_assert(sizeof(Shared) <= kLargeShared);
-  constexpr int kQueries = Shared::S::kOwn;
-  const int64_t n_blocks = static_cast<int64_t>((p.n_query + kQueries - 1) / kQueries) * p.heads();
-  launch(attention_forward_warpgroup_kernel<Scores>, static_cast<unsigned>(n_blocks),
-         Shared::S::kThreads, sizeof(Shared), stream_of(device), p, to,
-         WarpgroupMaps::of(p, nullptr, copied_entries<Scores, typename Shared::S>()));
+  dispatch_warpgroup_head_dim(p.head_dim, [&](auto size) {
+    using Shared = WarpgroupForwardShared<size(), Scores>;
+    static_assert(sizeof(Shared) <= kLargeShared);
+    constexpr int kQueries = Shared::S::kOwn;
+    const int64_t n_blocks =
+        static_cast<int64_t>((p.n_query + kQueries - 1) / kQueries) * p.heads();
+    launch(attention_forward_warpgroup_kernel<size(), Scores>, static_cast<unsigned>(n_blocks),
+           Shared::S::kThreads, sizeof(Shared), stream_of(device), p, to,
+           WarpgroupMaps::of(p, nullptr, copied_entries<Scores, typename Shared::S>()));
+  });
 }
 extern template void run_forward_by_warpgroups<PlainScores<BFloat16>>(
     Cuda, const Problem<BFloat16>&, const ForwardOutputs<BFloat16>&);

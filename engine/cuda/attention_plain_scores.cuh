@@ -102,14 +102,14 @@ class PlainTile {
  protected:
   __device__ explicit PlainTile(const Problem<T>& p) : p_(p) {}
 
-  /// f(x, d) for each x of kDistances that a tile reads, at distance d, by all threads.
-  template <int kThreads, class F>
+  /// f(x, d) for each x of up to n that a tile reads, at distance d, by all threads.
+  template <int kThreads, int n, class F>
   __device__ void for_distances(int query, int n_query, int key, int n_key, const F& f) const {
     const int thread = thread_read_anew();
 #pragma unroll
     for (int first = 0; first < n_query + n_key - 1; first += kThreads) {
       const int x = first + thread;
-      if (first + kThreads > kDistances && x >= kDistances) continue;
+      if (first + kThreads > n && x >= n) continue;
       f(x, p_.first_position() + query - key - (n_key - 1) + x);
     }
   }
@@ -133,12 +133,16 @@ class PlainScores : public PlainTile<T> {
   struct alignas(16) Shared {
     float bias[PlainTile<T>::kDistances], weight[PlainTile<T>::kDistances];
   };
-  /// What kernels for warpgroups load for a tile of fewer than n distances, here by bulk copies.
-  /// One begins at a multiple of 4, up to three distances before the first of the tile.
+  /// What kernels for warpgroups load for a tile of fewer than n distances, here by bulk copies of
+  /// kBoxes boxes. The first begins at a multiple of 4, up to three distances before those of the
+  /// tile.
   template <int n>
   struct alignas(128) Loaded {
-    static constexpr int kCopied = n + 4, kSize = (kCopied + 31) / 32 * 32;
-    float bias[kSize], weight[kSize];
+    static constexpr int kCopied = n + 4;  // at least
+    static constexpr int kBoxes = kCopied <= kMostFloats ? 1 : 2;
+    static constexpr int kSize = ((kCopied + kBoxes - 1) / kBoxes + 31) / 32 * 32;  // of a box
+    static constexpr int kBox = kBoxes == 1 ? kCopied : kSize;
+    float bias[kBoxes][kSize], weight[kBoxes][kSize];
   };
 
   __device__ PlainScores(const Problem<T>& p, const Head& head)
@@ -148,25 +152,31 @@ class PlainScores : public PlainTile<T> {
   template <int kThreads = kBlock>
   __device__ void load(Shared& shared, int query, int n_query, int key, int n_key) const {
     if (!p_.bias && !p_.weight) return;
-    this->template for_distances<kThreads>(query, n_query, key, n_key, [&](int x, int d) {
+    constexpr int n = PlainTile<T>::kDistances;
+    this->template for_distances<kThreads, n>(query, n_query, key, n_key, [&](int x, int d) {
       const bool is_there = d >= 0 && d < p_.n_key;
       const int64_t at = table_ + d;  // read if it is there
       if (p_.bias) copy_async<4>(&shared.bias[x], p_.bias + at, is_there);
       if (p_.weight) copy_async<4>(&shared.weight[x], p_.weight + at, is_there);
     });
   }
-  /// The same by bulk copies, of boxes of kCopied floats, by one thread. Hidden pairs may get what
+  /// The same by bulk copies, of boxes of kBox floats, by one thread. Hidden pairs may get what
   /// another head has.
   template <int n>
   __device__ void copy(Loaded<n>& shared, const TableMaps& maps, int query, int key, int n_key,
                        CopyBarrier& barrier) const {
     const int first = first_entry(query, key, n_key) & -4;
-    if (p_.bias) copy_box(shared.bias, maps.bias, first, barrier);
-    if (p_.weight) copy_box(shared.weight, maps.weight, first, barrier);
+#pragma unroll
+    for (int i = 0; i < Loaded<n>::kBoxes; ++i) {
+      const int at = first + i * Loaded<n>::kBox;
+      if (p_.bias) copy_box(shared.bias[i], maps.bias, at, barrier);
+      if (p_.weight) copy_box(shared.weight[i], maps.weight, at, barrier);
+    }
   }
   template <int n>
   __device__ int copied_bytes(const Loaded<n>&) const {
-    return ((p_.bias ? 1 : 0) + (p_.weight ? 1 : 0)) * Loaded<n>::kCopied * int{sizeof(float)};
+    return ((p_.bias ? 1 : 0) + (p_.weight ? 1 : 0)) * Loaded<n>::kBoxes * Loaded<n>::kBox *
+           int{sizeof(float)};
   }
   /// From now on, of this tile, n_query by n_key.
   __device__ void start_tile(const Shared& shared, int query, int n_query, int key, int n_key) {
@@ -177,8 +187,8 @@ class PlainScores : public PlainTile<T> {
   template <int n>
   __device__ void start_tile(const Loaded<n>& shared, int query, int n_query, int key, int n_key) {
     const int own = n_key - 1 + (first_entry(query, key, n_key) & 3);
-    bias_ = &shared.bias[own];
-    weight_ = &shared.weight[own];
+    bias_ = &shared.bias[0][own];
+    weight_ = &shared.weight[0][own];
     PlainTile<T>::start_tile(query, n_query, key, n_key);
   }
 

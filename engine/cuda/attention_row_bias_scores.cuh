@@ -45,28 +45,29 @@ template <class T>
 class RowBiasScores : public PlainTile<T> {
  public:
   static constexpr bool kAddsRowBias = true, kCopiesInBulk = false;
-  struct alignas(16) Shared {
-    float feature[PlainTile<T>::kDistances];
+  /// Of fewer than n distances, as PlainScores has it. Bulk copies would have zeros, which fall,
+  /// for distances that do not exist.
+  template <int n>
+  struct alignas(16) Loaded {
+    float feature[n];
   };
-  /// As PlainScores has it. Bulk copies would have zeros, which fall, for distances that do not
-  /// exist.
-  template <int>
-  using Loaded = Shared;
+  using Shared = Loaded<PlainTile<T>::kDistances>;
 
   __device__ RowBiasScores(const Problem<T>& p, const Head& head)
       : PlainTile<T>(p), first_line_(head.h * p.row_bias.n_segment()) {}
 
   /// As PlainScores has it. Distances that do not exist have the feature of the nearest one, so
   /// that features do not fall there either.
-  template <int kThreads = kBlock>
-  __device__ void load(Shared& shared, int query, int n_query, int key, int n_key) const {
-    this->template for_distances<kThreads>(query, n_query, key, n_key, [&](int x, int d) {
+  template <int kThreads = kBlock, int n>
+  __device__ void load(Loaded<n>& shared, int query, int n_query, int key, int n_key) const {
+    this->template for_distances<kThreads, n>(query, n_query, key, n_key, [&](int x, int d) {
       const int last = p_.n_key - 1;
       const int nearest = d < 0 ? 0 : d < last ? d : last;
       copy_async<4>(&shared.feature[x], p_.row_bias.feature + nearest, true);
     });
   }
-  __device__ void start_tile(const Shared& shared, int query, int n_query, int key, int n_key) {
+  template <int n>
+  __device__ void start_tile(const Loaded<n>& shared, int query, int n_query, int key, int n_key) {
     feature_ = &shared.feature[n_key - 1];
     PlainTile<T>::start_tile(query, n_query, key, n_key);
   }

@@ -1,6 +1,5 @@
 #pragma once
-// How kernels for warpgroups load what they read, heads of 64 components in bfloat16: by bulk
-// copies.
+// How kernels for warpgroups load what they read, in bfloat16: by bulk copies.
 
 #include "engine/cuda/attention_plain_scores.cuh"
 #include "engine/cuda/attention_warpgroup_products.cuh"
@@ -15,10 +14,10 @@ struct WarpgroupMaps {
 
   /// For kernels that copy so many entries of a table by distance at once.
   static WarpgroupMaps of(const Problem<BFloat16>& p, const BFloat16* dout, int n_copied) {
-    constexpr int64_t D = kWarpgroupColumns;
+    const int64_t D = p.head_dim;
     const auto map_of = [&](const BFloat16* x, const TensorAxis& row, const TensorAxis& head,
                             int64_t batch_stride) {
-      return map_of_rows(x, row, head, {p.n_batch, batch_stride}, kWarpgroupRows);
+      return map_of_rows(x, D, row, head, {p.n_batch, batch_stride}, kWarpgroupRows);
     };
     const int64_t n_head = p.n_head;
     const auto heads = [&](const BFloat16* x, int64_t n) {  // HeadRows of Problem::rows_of()
@@ -36,9 +35,12 @@ struct WarpgroupMaps {
 };
 
 /// Begins to load rows [row, row + 64) of a head; what is not there is 0.
-__device__ inline void copy_rows(SwizzledTile<kWarpgroupRows>& to, const TensorMap& map,
-                                 const Head& head, int row, CopyBarrier& barrier) {
-  copy_box(&to, map, 0, row, head.h, head.batch, barrier);
+template <int D>
+__device__ void copy_rows(SwizzledTile<D, kWarpgroupRows>& to, const TensorMap& map,
+                          const Head& head, int row, CopyBarrier& barrier) {
+#pragma unroll
+  for (int strip = 0; strip < D / kSwizzledColumns; ++strip)
+    copy_box(to.at[strip], map, strip * kSwizzledColumns, row, head.h, head.batch, barrier);
 }
 
 /// A place in a ring of kStages stages of tiles, and whether the ring was gone through an odd
@@ -80,7 +82,7 @@ __device__ void load_tables(bool is_own, const Scores& scores, Tables& shared,
 template <class Scores, class S>
 constexpr int copied_entries() {
   if constexpr (Scores::kCopiesInBulk)
-    return Scores::template Loaded<S::kOwn + S::kLoop>::kCopied;
+    return Scores::template Loaded<S::kOwn + S::kLoop>::kBox;
   else
     return 0;
 }

@@ -51,10 +51,10 @@ TensorMap encoded(CUtensorMapDataType type, size_t element_bytes, const void* fi
 
 }  // namespace
 
-TensorMap map_of_rows(const BFloat16* first, const TensorAxis& row, const TensorAxis& head,
-                      const TensorAxis& batch, int n_row) {
+TensorMap map_of_rows(const BFloat16* first, int64_t n_column, const TensorAxis& row,
+                      const TensorAxis& head, const TensorAxis& batch, int n_row) {
   return encoded<4>(CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, sizeof(BFloat16), first,
-                    {TensorAxis{kSwizzledColumns, 1}, row, head, batch},
+                    {TensorAxis{n_column, 1}, row, head, batch},
                     {kSwizzledColumns, static_cast<cuuint32_t>(n_row), 1, 1},
                     CU_TENSOR_MAP_SWIZZLE_128B);
 }

@@ -20,20 +20,21 @@ struct TensorAxis {
   int64_t size, stride;
 };
 
-/// Rows of kSwizzledColumns (swizzle.h) elements, in boxes of n_row rows that lie in shared memory
-/// as swizzled rows, from a multiple of kSwizzledAlignment bytes on. A coordinate is
-/// {component, row, head, batch}; what lies outside is 0.
+/// Rows of n_column elements, in boxes of kSwizzledColumns (swizzle.h) by n_row that lie in shared
+/// memory as swizzled rows, from a multiple of kSwizzledAlignment bytes on. A coordinate is
+/// {column, row, head, batch}; what lies outside is 0.
 ///
 /// Errors    BackendError when the driver refuses it: `first` is aligned to 16 bytes, strides are
 ///           multiples of 8 elements, sizes at least 1
-TensorMap map_of_rows(const BFloat16* first, const TensorAxis& row, const TensorAxis& head,
-                      const TensorAxis& batch, int n_row);
+TensorMap map_of_rows(const BFloat16* first, int64_t n_column, const TensorAxis& row,
+                      const TensorAxis& head, const TensorAxis& batch, int n_row);
 
 /// n floats, in boxes of `size` floats, which lie in shared memory from a multiple of 128 bytes on;
-/// size is a multiple of 4 and at most 256. A coordinate is a multiple of 4, too: the H200 takes no
-/// other, which the documentation does not say. What lies outside is 0.
+/// size is a multiple of 4 and at most kMostFloats. A coordinate is a multiple of 4, too: the H200
+/// takes no other, which the documentation does not say. What lies outside is 0.
 ///
 /// Errors    BackendError when the driver refuses it: `first` is aligned to 16 bytes
+inline constexpr int kMostFloats = 256;
 TensorMap map_of_floats(const float* first, int64_t n, int size);
 
 }  // namespace farfield

@@ -46,11 +46,12 @@ class SwizzledFactor {
 #endif
 };
 
-// The registers of eight pieces, and what their instructions begin with.
+// The registers of eight pieces from the n-th on, and what their instructions begin with.
 #define FARFIELD_PIECE(d, n) "+f"(d[n][0]), "+f"(d[n][1]), "+f"(d[n][2]), "+f"(d[n][3])
-#define FARFIELD_PIECES(d)                                                                \
-  FARFIELD_PIECE(d, 0), FARFIELD_PIECE(d, 1), FARFIELD_PIECE(d, 2), FARFIELD_PIECE(d, 3), \
-      FARFIELD_PIECE(d, 4), FARFIELD_PIECE(d, 5), FARFIELD_PIECE(d, 6), FARFIELD_PIECE(d, 7)
+#define FARFIELD_PIECES(d, n)                                                             \
+  FARFIELD_PIECE(d, n), FARFIELD_PIECE(d, (n) + 1), FARFIELD_PIECE(d, (n) + 2),           \
+      FARFIELD_PIECE(d, (n) + 3), FARFIELD_PIECE(d, (n) + 4), FARFIELD_PIECE(d, (n) + 5), \
+      FARFIELD_PIECE(d, (n) + 6), FARFIELD_PIECE(d, (n) + 7)
 #define FARFIELD_WGMMA                                                      \
   "wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16 "                   \
   "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, " \
@@ -73,7 +74,7 @@ __device__ void begin_product([[maybe_unused]] float (&d)[8][4],
 #ifdef __CUDACC__
   asm volatile("{\n.reg .pred adds;\nsetp.ne.b32 adds, %34, 0;\n" FARFIELD_WGMMA
                "%32, %33, adds, 1, 1, 0, 0;\n}"
-               : FARFIELD_PIECES(d)
+               : FARFIELD_PIECES(d, 0)
                : "l"(a.descriptor()), "l"(b.descriptor()), "n"(kAdds ? 1 : 0));
 #else
   emulation::multiply_shared(d, a.first(), b.first(), kAdds);
@@ -81,21 +82,24 @@ __device__ void begin_product([[maybe_unused]] float (&d)[8][4],
 #endif
 }
 
-/// The same, d += a b, a [64, 16] in registers and b [16, 64] from swizzled rows on. a is computed
-/// anew for each product: ptxas 13.0 gave registers of one that is kept over a loop to others.
+/// The same, d += a b, a [64, 16] in registers and b [16, 64] from swizzled rows on; of d these are
+/// the columns of 8 pieces from kFirst on. a is computed anew for each product: ptxas 13.0 gave
+/// registers of one that is kept over a loop to others.
 ///
 /// Layout    each warp has its 16 rows of a in the layout of mma_m16n8k16
-__device__ inline void begin_adding_product([[maybe_unused]] float (&d)[8][4],
-                                            [[maybe_unused]] const uint32_t (&a)[4],
-                                            [[maybe_unused]] const SwizzledFactor& b) {
+template <int kFirst = 0, int kPieces>
+__device__ void begin_adding_product([[maybe_unused]] float (&d)[kPieces][4],
+                                     [[maybe_unused]] const uint32_t (&a)[4],
+                                     [[maybe_unused]] const SwizzledFactor& b) {
+  static_assert(kFirst + 8 <= kPieces);
 #ifdef FARFIELD_HAS_WGMMA
 #ifdef __CUDACC__
   asm volatile("{\n.reg .pred adds;\nsetp.ne.b32 adds, 1, 0;\n" FARFIELD_WGMMA
                "{%32, %33, %34, %35}, %36, adds, 1, 1, 1;\n}"
-               : FARFIELD_PIECES(d)
+               : FARFIELD_PIECES(d, kFirst)
                : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b.descriptor()));
 #else
-  emulation::multiply_by_shared(d, a, b.first());
+  emulation::multiply_by_shared(d + kFirst, a, b.first());
 #endif
 #endif
 }
@@ -126,10 +130,11 @@ __device__ void wait_for_product_groups() {
 }
 
 /// Keeps the compiler from moving what is done with these sums over a begin or a wait.
-__device__ inline void hold([[maybe_unused]] float (&sums)[8][4]) {
+template <int kPieces>
+__device__ void hold([[maybe_unused]] float (&sums)[kPieces][4]) {
 #ifdef __CUDACC__
 #pragma unroll
-  for (int n = 0; n < 8; ++n)
+  for (int n = 0; n < kPieces; ++n)
 #pragma unroll
     for (int i = 0; i < 4; ++i) asm volatile("" : "+f"(sums[n][i])::"memory");
 #endif

@@ -97,7 +97,8 @@ BOOST_AUTO_TEST_CASE(its_kernels_equal_the_general_ones) {
     beside.rule.bias = Tensor::zeros({p.n_head(), p.n_key()}, DType::f32);
     const Named want = run_on(kCuda, beside);
     // Those for warpgroups round probabilities that are relative to another score.
-    const double most = c.sizes.head_dim == 64 ? 8e-3 : 2e-3;
+    const bool by_warpgroups = c.sizes.head_dim == 64 || c.sizes.head_dim == 128;
+    const double most = by_warpgroups ? 8e-3 : 2e-3;
     for (const auto& [name, x] : got) {
       const double e = relative_error(x.to_vector(), want.at(name).to_vector());
       BOOST_TEST(e < most, name << " is off by " << e << ": " << c.name << ", " << c.sizes);

@@ -123,7 +123,7 @@ void multiply_shared(float (&d)[8][4], const BFloat16* a, const BFloat16* b, boo
   this_block().warp({"wgmma", ~0u, where, multiply_right_shared}, &lane);
 }
 
-void multiply_by_shared(float (&d)[8][4], const uint32_t (&a)[4], const BFloat16* b, Where where) {
+void multiply_by_shared(float (*d)[4], const uint32_t (&a)[4], const BFloat16* b, Where where) {
   SharedProductLane lane{d, a, nullptr, b, true};
   this_block().warp({"wgmma", ~0u, where, multiply_right_shared}, &lane);
 }

@@ -93,7 +93,7 @@ BOOST_AUTO_TEST_CASE(tensors_that_the_driver_refuses_are_told) {
   BOOST_CHECK_EXCEPTION(map_of_floats(floats.data(), 100, 260), BackendError, refuses);
   BOOST_CHECK_EXCEPTION(map_of_floats(floats.data(), 0, 32), BackendError, refuses);
   const auto of_rows = [&](int64_t n, int64_t stride) {
-    return map_of_rows(rows.data(), {n, stride}, {1, 64 * 64}, {1, 64 * 64}, 64);
+    return map_of_rows(rows.data(), 64, {n, stride}, {1, 64 * 64}, {1, 64 * 64}, 64);
   };
   BOOST_CHECK_NO_THROW(of_rows(64, 64));
   BOOST_CHECK_EXCEPTION(of_rows(64, 60), BackendError, refuses);

@@ -72,7 +72,7 @@ std::vector<float> bulk_copies(const BulkCopies& copies) {
   const DeviceArray<float> to(static_cast<size_t>(n_box * (kRows * kN + kFloats + kBytes)));
   // [batch, row, head, component]
   const TensorMap row_map =
-      map_of_rows(rows.data(), {copies.n_row, int64_t{copies.n_head} * kN}, {copies.n_head, kN},
+      map_of_rows(rows.data(), kN, {copies.n_row, int64_t{copies.n_head} * kN}, {copies.n_head, kN},
                   {copies.n_batch, int64_t{copies.n_row} * copies.n_head * kN}, kRows);
   const TensorMap float_map =
       map_of_floats(floats.data(), static_cast<int64_t>(copies.floats.size()), kFloats);
