@@ -86,7 +86,7 @@ struct BackwardBlocks {
         }
       dispatch_head_dim(p.head_dim, [&](auto size) {
         dispatch_groups<size(), Scores>(device, [&](auto groups) {
-          using S = BackwardSizes<T, size(), Scores, groups()>;
+          using S = BackwardSizes<Side::keys, T, size(), Scores, groups()>;
           blocks = {S::kOwn, S::kRowWarps, kBackwardBlocks<size(), Scores>, false};
         });
       });

@@ -34,7 +34,7 @@ __global__ void __launch_bounds__(kBlock, kBackwardBlocks<D, Scores>)
   constexpr bool kMakesDx = kSums != Sums::dv, kMakesDv = kOwnsKeys && kSums != Sums::dx;
   constexpr bool kMakesTables = kMade != Tables::none;
   static_assert(!kMakesTables || (kOwnsKeys && kMakesDx));
-  using S = BackwardSizes<T, D, Scores, kGroups, kMade>;
+  using S = BackwardSizes<kOwn, T, D, Scores, kGroups, kMade>;
   using Shared = BackwardShared<kOwn, T, D, Scores, S>;
   using Far = BackwardFar<T, D, S>;
   constexpr int kTileRows = S::kOwn, kLoop = S::kLoop, kPieces = kLoop / 8;
@@ -219,14 +219,20 @@ __global__ void __launch_bounds__(kBlock, kBackwardBlocks<D, Scores>)
       wait_for_copies();
       __syncthreads();
     }
-    const auto put = [&](const auto& sums, auto& to) {
+    const auto put = [&](const auto& sums, auto& to, const auto& factor) {
 #pragma unroll
-      for (int g = 0; g < kGroups; ++g)
-        put_sums<S::kColumns>(sums[g], 1, 1, to, lane.first + g * kWarpRows, lane.first_column);
+      for (int g = 0; g < kGroups; ++g) {
+        const int row = g * kWarpRows;
+        put_sums<S::kColumns>(sums[g], factor(row), factor(row + 8), to, lane.first + row,
+                              lane.first_column);
+      }
     };
-    if constexpr (kMakesDx) put(dx, shared.own_x);
+    if constexpr (S::kScalesSums)
+      put(dx, shared.own_x, [&](int row) { return shared.rows[0][lane.row + row].factor; });
+    else if constexpr (kMakesDx)
+      put(dx, shared.own_x, [](int) { return 1.0f; });
     if constexpr (kMakesDv)
-      if (args.dv) put(dv, shared.own_y);
+      if (args.dv) put(dv, shared.own_y, [](int) { return 1.0f; });
     __syncwarp();
     const Head stored = same_head();
     const int first_row = Scores::kIsGeneral ? computed_anew(own) : own;  // a register less
@@ -279,7 +285,7 @@ void run_backward_kernels(Cuda device, const Problem<T>& p, const BackwardArgume
   const auto pass = [&](auto sums) {
     const bool has_tables = sums() != Sums::dv && args.tables.any();
     const auto run = [&](auto made) {
-      using S = BackwardSizes<T, D, Scores, kGroups, made()>;
+      using S = BackwardSizes<kOwn, T, D, Scores, kGroups, made()>;
       using TableSums = BackwardTables<T, D, Scores, kGroups, made()>;
       constexpr int kDiagonals = made() == Tables::none ? 0 : TableSums::kRegions;
       constexpr auto bytes = &shared_bytes<kOwn, T, D, Scores, S>;

@@ -46,10 +46,11 @@ inline constexpr int kMostGroups = !Scores::kIsGeneral && !Scores::kDrops && D <
 
 /// Rows of the tiles: the block's own ones and those that it walks, in a kernel that makes the
 /// gradients of these tables.
-template <class T, int D, class Scores, int kGroups, Tables kMade = Tables::none>
+template <Side kOwnSide, class T, int D, class Scores, int kGroups, Tables kMade = Tables::none>
 struct BackwardSizes : WarpSizes<D, kGroups> {
-  static constexpr bool kScalesSums = false;  // as WarpgroupBackwardSizes has these two
-  static constexpr int kStripsAtOnce = 1;
+  // As WarpgroupBackwardSizes has these two.
+  static constexpr bool kScalesSums = kOwnSide == Side::queries && std::is_same_v<T, BFloat16>;
+  static constexpr int kStripsAtOnce = 4;
   static constexpr bool kIsShort = kRowBytes<T, D> > 256 || (Scores::kIsGeneral && D >= 128) ||
                                    (kGroups > 1 && D == 64 &&
                                     (has_weight(kMade) || kMade == Tables::feature));
@@ -60,7 +61,7 @@ struct BackwardSizes : WarpSizes<D, kGroups> {
 /// room for a second block.
 template <class T, int D, class Scores, int kGroups, Tables kMade>
 using BackwardTables =
-    TableGradients<BackwardSizes<T, D, Scores, kGroups, kMade>, kMade,
+    TableGradients<BackwardSizes<Side::keys, T, D, Scores, kGroups, kMade>, kMade,
                    kMade == Tables::unknown ||
                        (kMade == Tables::both && kGroups < kMostGroups<D, Scores>)>;
 

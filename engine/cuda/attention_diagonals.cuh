@@ -126,7 +126,9 @@ class DiagonalSums {
     constexpr int kStep = (DiagonalShared<S>::kDiagonals + S::kPartRows) * 8;
     const int in_first = diagonal + S::kPartRows - 1;  // of the first warp, if that has it
     const int at_first = DiagonalShared<S>::at(in_first, 0);
-    constexpr int kAtOnce = S::kStripsAtOnce;  // whose loads are on their way together
+    // Those whose loads are on their way together.
+    constexpr int kAtOnce = S::kStripsAtOnce < S::kRowWarps ? S::kStripsAtOnce : S::kRowWarps;
+    static_assert(S::kRowWarps % kAtOnce == 0);
 #pragma unroll
     for (int w = 0; w < S::kRowWarps; w += kAtOnce) {
       Half halves[kAtOnce][2];
