@@ -165,9 +165,14 @@ class BackwardPass {
     const bool by_distance = !p_.ids && !p_.far_ids_q && has_entries;
     Tensor feature = grads.drow_bias.feature;
     const bool has_tables = by_distance || feature.defined();
-    args.n_slot = blocks_.tiles_of(p_.n_key) * p_.n_batch;
-    if (has_tables) args.n_slot = blocks_.slots_with_tables(args.n_slot, p_.n_head);
-    const Shape slices = shape_of(p_.n_head, args.n_slot, p_.n_key);
+    args.order = order_of(p_.n_key);
+    if (has_tables) {
+      TileOrder tiles = tiles_of(p_.n_key);
+      tiles.n_together = std::max(1, p_.n_together / p_.n_head);  // of all heads at once
+      args.order = SlotOrder(blocks_.slots_with_tables(tiles.size(), p_.n_head), tiles);
+    }
+    const int n_slot = args.order.n_slot();
+    const Shape slices = shape_of(p_.n_head, n_slot, p_.n_key);
     const auto slices_if = [&](bool is_made) {
       return is_made ? Tensor::zeros(slices, DType::f32, rows_.device()) : Tensor();
     };
@@ -183,7 +188,7 @@ class BackwardPass {
     run<Side::keys>(args);
     const auto sum = [&](const Tensor& parts, Tensor& grad, int64_t n_outer) {
       if (parts.defined() && grad.defined())
-        sum_rows(device_, n_outer, p_.n_head * args.n_slot / n_outer, p_.n_key, p_.n_key,
+        sum_rows(device_, n_outer, p_.n_head * n_slot / n_outer, p_.n_key, p_.n_key,
                  parts.data<float>(), grad.data<float>());
     };
     sum(bias, grads.dbias, p_.n_head);
@@ -197,11 +202,11 @@ class BackwardPass {
     BackwardArguments<T> args = args_;
     args.dx = grads.dheads.q.data<T>();
     args.turned_by = Angles::of_q(turned_by_);
-    args.n_slot = blocks_.tiles_of(p_.n_query) * p_.n_batch;
+    args.order = order_of(p_.n_query);
     RowBias& row_bias = grads.drow_bias;
     const int64_t n_segment = p_.row_bias.n_segment();
     const int64_t n_rows = p_.score_kind() == ScoreKind::row_bias
-                               ? int64_t{args.n_slot} * blocks_.row_warps
+                               ? int64_t{args.order.n_slot()} * blocks_.row_warps
                                : int64_t{p_.n_batch} * p_.n_query;
     Tensor segments, row_factor;
     if (row_bias.slope.defined() || row_bias.offset.defined() || row_bias.row_factor.defined()) {
@@ -235,14 +240,21 @@ class BackwardPass {
     BackwardArguments<T> args = args_;
     args.is_far = true;
     args.dx = grads.dheads.far.k.data<T>();
-    args.n_slot = blocks_.tiles_of(p_.n_key) * p_.n_batch;
+    args.order = order_of(p_.n_key);
     run<Side::keys>(args);
     args.dx = grads.dheads.far.q.data<T>();
-    args.n_slot = blocks_.tiles_of(p_.n_query) * p_.n_batch;
+    args.order = order_of(p_.n_query);
     run<Side::queries>(args);
   }
 
  private:
+  /// Tiles of n rows of all sequences, of one head after the other.
+  TileOrder tiles_of(int n) const {
+    return {blocks_.tiles_of(n), p_.n_batch, std::clamp(p_.n_together, 1, std::max(p_.n_batch, 1))};
+  }
+  /// Each by a block of its own.
+  SlotOrder order_of(int n) const { return SlotOrder(tiles_of(n).size(), tiles_of(n)); }
+
   template <Side kOwn>
   void run(const BackwardArguments<T>& args) const {
     dispatch_scores(p_, [&](auto scores) {

@@ -46,26 +46,23 @@ __global__ void __launch_bounds__(kBlock, kBackwardBlocks<D, Scores>)
   const bool has_copies = Scores::kIsGeneral && p.far_q;
   auto& far = *reinterpret_cast<Far*>(after({false, 0, false}));
   using TableSums = BackwardTables<T, D, Scores, kGroups, kMade>;
-  auto& tables = *reinterpret_cast<TableSums::Shared*>(after({has_copies, 0, false}));
+  auto& tables = *reinterpret_cast<typename TableSums::Shared*>(after({has_copies, 0, false}));
   auto& segments = *reinterpret_cast<SegmentShared<S>*>(after({has_copies, 0, false}));
 
   const int in_warp = static_cast<int>(threadIdx.x) % kWarp;
   const Lane lane{S::first_row(), S::first_column(), S::first_row() + in_warp / 4, in_warp % 4 * 2};
   const auto slot = static_cast<int>(blockIdx.x), h = static_cast<int>(blockIdx.y);
   const int n_own = kOwnsKeys ? p.n_key : p.n_query;
-  // Not kept over an item, for want of registers.
-  const auto n_tiles = [&] { return (computed_anew(n_own) + kTileRows - 1) / kTileRows; };
-  const auto n_items = [&] { return n_tiles() * p.n_batch; };
   TableSums dtables;
   if constexpr (kMakesTables)
     if (args.tables.any()) TableSums::clear(tables);
 
-  for (int round = 0; round * args.n_slot < n_items(); ++round) {
-    const int item = round * args.n_slot + (round % 2 == 0 ? slot : args.n_slot - 1 - slot);
-    if (item >= n_items()) continue;
-    const Head head{item % p.n_batch, h};
-    const int tile = item / p.n_batch;  // those with the most work first
-    const int own = (kOwnsKeys ? tile : n_tiles() - 1 - tile) * kTileRows;
+  for (int round = 0; round < args.order.n_round(); ++round) {
+    const auto [tile, batch] = args.order.at(slot, round);
+    if (tile < 0) continue;
+    const Head head{batch, h};
+    // Those with the most work first.
+    const int own = (kOwnsKeys ? tile : args.order.n_tiles() - 1 - tile) * kTileRows;
     const auto same_head = [&] { return Head{computed_anew(head.batch), h}; };
     const auto queries = [&](const T* x, int i) {
       return p.rows(x, p.rows_of(same_head(), p.n_query), i);
@@ -280,7 +277,7 @@ void dispatch_made(const Problem<T>& p, const TableSlices& tables, const F& f) {
 /// Of heads of up to D elements.
 template <Side kOwn, int D, int kGroups, class Scores, class T>
 void run_backward_kernels(Cuda device, const Problem<T>& p, const BackwardArguments<T>& args) {
-  const dim3 grid(static_cast<unsigned>(args.n_slot), static_cast<unsigned>(p.n_head));
+  const dim3 grid(static_cast<unsigned>(args.order.n_slot()), static_cast<unsigned>(p.n_head));
   constexpr bool kOwnsKeys = kOwn == Side::keys;
   const auto pass = [&](auto sums) {
     const bool has_tables = sums() != Sums::dv && args.tables.any();

@@ -35,7 +35,7 @@ struct BackwardArguments {
   /// sequences, warps that share the rows of one, H, 3, K]. null: not wanted.
   float* column_sums = nullptr;
 
-  int n_slot = 0;  ///< blocks of each head h; slot s of n walks items s, 2n - 1 - s, 2n + s, ...
+  SlotOrder order = {};  ///< of the blocks of a head, and the tiles of all sequences
   TableSlices tables = {};
   SegmentSums segments = {};
 };
@@ -50,7 +50,7 @@ template <Side kOwnSide, class T, int D, class Scores, int kGroups, Tables kMade
 struct BackwardSizes : WarpSizes<D, kGroups> {
   // As WarpgroupBackwardSizes has these two.
   static constexpr bool kScalesSums = kOwnSide == Side::queries && std::is_same_v<T, BFloat16>;
-  static constexpr int kStripsAtOnce = 4;
+  static constexpr int kStripsAtOnce = kMade == Tables::both ? 4 : 1;
   static constexpr bool kIsShort = kRowBytes<T, D> > 256 || (Scores::kIsGeneral && D >= 128) ||
                                    (kGroups > 1 && D == 64 &&
                                     (has_weight(kMade) || kMade == Tables::feature));

@@ -102,7 +102,6 @@ __global__ void __launch_bounds__(
   const Lane lane{warp * kWarpRows, 0, warp * kWarpRows + in_warp / 4, in_warp % 4 * 2};
   const auto slot = static_cast<int>(blockIdx.x), h = static_cast<int>(blockIdx.y);
   const int n_own = kOwnsKeys ? p.n_key : p.n_query;
-  const int n_tiles = (n_own + S::kOwn - 1) / S::kOwn, n_items = n_tiles * p.n_batch;
   TableSums dtables;
   if constexpr (kMakesTables)
     if (args.tables.any())
@@ -110,13 +109,12 @@ __global__ void __launch_bounds__(
   init_barriers(shared.loaded, 4);  // two tiles, rows, tables
   StageCursor<S::kStages> waited;   // of the tile that is waited for next
 
-  for (int round = 0; round * args.n_slot < n_items; ++round) {
-    const int item =
-        uniform(round * args.n_slot + (round % 2 == 0 ? slot : args.n_slot - 1 - slot));
-    if (item >= n_items) continue;
-    const Head head{uniform(item % p.n_batch), h};
-    const int tile = uniform(item / p.n_batch);  // those with the most work first
-    const int own = (kOwnsKeys ? tile : n_tiles - 1 - tile) * S::kOwn;
+  for (int round = 0; round < args.order.n_round(); ++round) {
+    const TileOf taken = args.order.at(slot, round);
+    const int tile = uniform(taken.tile);  // those with the most work first
+    if (tile < 0) continue;
+    const Head head{uniform(taken.index), h};
+    const int own = (kOwnsKeys ? tile : args.order.n_tiles() - 1 - tile) * S::kOwn;
     const auto* const rows_of_head = [&] {  // or their ends
       const int64_t first = static_cast<int64_t>(p.index_of(head)) * args.n_row;
       if constexpr (S::kHasRowEnds)
@@ -129,9 +127,12 @@ __global__ void __launch_bounds__(
     __syncthreads();  // all are done with the last item
     if constexpr (kOwnsKeys) dtables.start();
     Scores scores(p, head);
-    const TileList tiles = (kOwnsKeys ? p.template query_tiles<S::kOwn, S::kLoop>(own)
-                                      : p.template key_tiles<S::kOwn, S::kLoop>(own))
-                               .in_uniform();
+    const auto tiles_of = [&p](int first) {
+      return (kOwnsKeys ? p.template query_tiles<S::kOwn, S::kLoop>(first)
+                        : p.template key_tiles<S::kOwn, S::kLoop>(first))
+          .in_uniform();
+    };
+    const TileList tiles = tiles_of(own);
     // Each warp has a part; those of the block's own rows, too, where these come first.
     const auto load_loop = [&](int t, int stage, bool with_own) {
       const int loop = tiles.at(t) * S::kLoop;
@@ -264,9 +265,13 @@ __global__ void __launch_bounds__(
       stage = next;
     }
 
+    // Not kept while tiles are walked, for want of registers.
+    const int stored_first = uniform(computed_anew(own));
+    const Head stored_head{uniform(computed_anew(head.batch)), h};
     if constexpr (kMakesTables) {
-      if (tiles.count() > 0)
-        dtables.finish(p.first_position() + tiles.at(tiles.count() - 1) * S::kLoop - own,
+      const TileList walked = tiles_of(stored_first);
+      if (walked.count() > 0)
+        dtables.finish(p.first_position() + walked.at(walked.count() - 1) * S::kLoop - stored_first,
                        args.tables, p.n_key);
     }
     if constexpr (!kOwnsKeys && Scores::kAddsRowBias)
@@ -277,13 +282,11 @@ __global__ void __launch_bounds__(
     if constexpr (kOwnsKeys) put_sums<S::kColumns>(dv[0], 1, 1, shared.stored.dv, lane.first, 0);
     __syncwarp();
     if (args.turned_by.half > 0) {
-      turn_back<S>(shared.stored.dx, lane.first, p.rows(args.dx, p.rows_of(head, n_own), own),
-                   args.turned_by, args.turned_by.row(head.batch, own));
+      turn_back<S>(shared.stored.dx, lane.first,
+                   p.rows(args.dx, p.rows_of(stored_head, n_own), stored_first), args.turned_by,
+                   args.turned_by.row(stored_head.batch, stored_first));
       __syncwarp();
     }
-    // Not kept while tiles are walked, for want of registers.
-    const int stored_first = uniform(computed_anew(own));
-    const Head stored_head{uniform(computed_anew(head.batch)), h};
     const auto store = [&](Part part, const auto& gradients, T* to) {
       store_gradients<S>(p, args, part, stored_head, stored_first, n_own, lane, gradients, to);
     };
@@ -296,7 +299,7 @@ __global__ void __launch_bounds__(
 template <Side kOwn, class Scores>
 void run_backward_by_warpgroups(Cuda device, const Problem<BFloat16>& p,
                                 const BackwardArguments<BFloat16>& args) {
-  const dim3 grid(static_cast<unsigned>(args.n_slot), static_cast<unsigned>(p.n_head));
+  const dim3 grid(static_cast<unsigned>(args.order.n_slot()), static_cast<unsigned>(p.n_head));
   const auto run = [&](auto size, auto made, auto has_row_scale) {
     using S = WarpgroupBackwardSizes<kOwn, size(), Scores, made(), has_row_scale()>;
     using Shared = WarpgroupBackwardShared<size(), S, Scores>;

@@ -30,13 +30,14 @@ struct ForwardItem {
   Head head;
   int query;
 
-  /// The longest rows first: what is left for the end is short. Found anew by each call, for want
-  /// of registers.
+  /// The longest rows first, of heads whose keys are read together: what is left for the end is
+  /// short. Found anew by each call, for want of registers.
   template <class S, class T>
   __device__ static ForwardItem of_block(const Problem<T>& p) {
     const int block = computed_anew(static_cast<int>(blockIdx.x));
     const int n_tiles = (p.n_query + S::kOwn - 1) / S::kOwn;
-    return {p.head_at(block % p.heads()), (n_tiles - 1 - block / p.heads()) * S::kOwn};
+    const TileOf item = TileOrder{n_tiles, p.heads(), p.n_together}.at(block);
+    return {p.head_at(item.index), (n_tiles - 1 - item.tile) * S::kOwn};
   }
 };
 

@@ -85,7 +85,7 @@ __global__ void __launch_bounds__(WarpgroupForwardSizes<D>::kThreads,
     if (t + 1 < tiles.count()) load_keys(t + 1, now.next(), false);
     shared.loaded[stage].wait(now.parity);
     if (!scores.start_part(warpgroup * kWarpgroupRows, kWarpgroupRows, 0, S::kLoop)) continue;
-    if (query + warpgroup * kWarpgroupRows >= p.n_query) continue;
+    if (query + warpgroup * kWarpgroupRows >= p.n_query) continue;  // it has no queries
     scores.start_part(Rows::first(), kWarpRows, 0, S::kLoop);
 
     typename Rows::Pieces s;

@@ -139,7 +139,7 @@ class PlainScores : public PlainTile<T> {
   template <int n>
   struct alignas(128) Loaded {
     static constexpr int kCopied = n + 4;  // at least
-    static constexpr int kBoxes = kCopied <= kMostFloats ? 1 : 2;
+    static constexpr int kBoxes = kCopied <= kMostOfBox ? 1 : 2;
     static constexpr int kSize = ((kCopied + kBoxes - 1) / kBoxes + 31) / 32 * 32;  // of a box
     static constexpr int kBox = kBoxes == 1 ? kCopied : kSize;
     float bias[kBoxes][kSize], weight[kBoxes][kSize];

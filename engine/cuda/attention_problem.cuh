@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "engine/cuda/attention_order.h"
 #include "engine/cuda/attention_tile.cuh"
 #include "engine/kernels/attention.h"
 #include "engine/kernels/attention_dropout.h"
@@ -147,7 +148,13 @@ struct Problem {
         is_clamped(rule.normalizer.is_clamped()),
         parameter(rule.normalizer.parameter),
         penalty(rule.normalizer.penalty),
-        mask(rule.dropout, n_head, n_query, n_key) {}
+        mask(rule.dropout, n_head, n_query, n_key) {
+    constexpr int64_t kCacheBytes = int64_t{16} << 20;  // of 40 MB or more
+    const int64_t bytes = 2 * int64_t{n_key} * head_dim * int64_t{sizeof(T)};
+    const int64_t n_held =
+        std::min<int64_t>(kCacheBytes / std::max<int64_t>(bytes, 1), this->heads());
+    n_together = static_cast<int>(std::max<int64_t>(n_held, 1));
+  }
 
   int n_batch, n_head, n_query, n_key, head_dim;
   int window, sinks;
@@ -166,6 +173,7 @@ struct Problem {
   bool is_relu, is_clamped;
   double parameter, penalty;
   AttentionMask mask;
+  int n_together;  ///< heads of all sequences whose keys and values a cache holds
 
   ScoreKind score_kind() const {
     if (!std::is_same_v<T, BFloat16> || far_q || ids || far_ids_q || is_relu || is_clamped)

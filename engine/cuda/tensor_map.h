@@ -29,12 +29,14 @@ struct TensorAxis {
 TensorMap map_of_rows(const BFloat16* first, int64_t n_column, const TensorAxis& row,
                       const TensorAxis& head, const TensorAxis& batch, int n_row);
 
+/// Elements of a box along an axis, at most.
+inline constexpr int kMostOfBox = 256;
+
 /// n floats, in boxes of `size` floats, which lie in shared memory from a multiple of 128 bytes on;
-/// size is a multiple of 4 and at most kMostFloats. A coordinate is a multiple of 4, too: the H200
+/// size is a multiple of 4 and at most kMostOfBox. A coordinate is a multiple of 4, too: the H200
 /// takes no other, which the documentation does not say. What lies outside is 0.
 ///
 /// Errors    BackendError when the driver refuses it: `first` is aligned to 16 bytes
-inline constexpr int kMostFloats = 256;
 TensorMap map_of_floats(const float* first, int64_t n, int size);
 
 }  // namespace farfield

@@ -85,7 +85,7 @@ BOOST_AUTO_TEST_CASE(what_launches_give_is_what_the_static_costs_take) {
   const emulation::KeepDevices keep;
   run_attention({Device::Kind::cuda, 0}, {DType::bf16, DType::f32}, {32, 64, 128, 256});
   for (const int index : {emulation::add_older_device(), emulation::add_small_device()})
-    run_attention({Device::Kind::cuda, index}, {DType::bf16}, {32, 64});
+    run_attention({Device::Kind::cuda, index}, {DType::bf16}, {32, 64, 128});
   run_rows();
   run_norms();
   static_costs::DynamicShared found;
