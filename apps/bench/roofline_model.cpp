@@ -73,7 +73,8 @@ std::vector<StepPart> attention(double n, double d, double n_layer, const Attent
                                 double head_dim, bool by_warpgroups) {
   const double pairs = load.score_pairs;
   StepPart forward = {.name = "attention forward"}, backward = {.name = "attention backward"};
-  const bool has_their_kernels = by_warpgroups && head_dim == 64;
+  // Those for heads of 128 are counted as those for heads of 64.
+  const bool has_their_kernels = by_warpgroups && (head_dim == 64 || head_dim == 128);
   const auto of_pass = [&](const char* pass) {
     return std::string("attention ") + pass + (has_their_kernels ? " by warpgroups" : "");
   };
