@@ -1,9 +1,9 @@
-#include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 
 #include "engine/optim.h"
 #include "tests/support/clipped_step.h"
+#include "tests/support/largest_error.h"
 #include "tests/support/messages.h"
 #include "tests/support/random_tensor.h"
 
@@ -22,13 +22,6 @@ Parameter parameter(const std::string& name, const std::vector<double>& values,
 
 void set_gradient(const Parameter& p, const std::vector<double>& values) {
   p.value.set_grad(Tensor::from(values, p.value.shape(), p.value.dtype()));
-}
-
-double worst(const std::vector<double>& got, const std::vector<double>& want) {
-  BOOST_REQUIRE_EQUAL(got.size(), want.size());
-  double result = 0;
-  for (size_t i = 0; i < got.size(); ++i) result = std::max(result, std::abs(got[i] - want[i]));
-  return result;
 }
 
 const std::vector<double> kRates = {1e-7, 0.25, 0.5, 0.5, 0.125, 0.1};
@@ -55,8 +48,8 @@ BOOST_AUTO_TEST_CASE(updates_are_those_of_the_classical_form) {
         x[i] = (1 - kRates[step] * decay) * x[i] - down;
         y[i] -= down;
       }
-      BOOST_TEST(worst(p.value.to_vector(), x) < 1e-14);
-      BOOST_TEST(worst(still.value.to_vector(), y) < 1e-14);
+      BOOST_TEST(test::largest_error(p.value.to_vector(), x) < 1e-14);
+      BOOST_TEST(test::largest_error(still.value.to_vector(), y) < 1e-14);
     }
     BOOST_TEST(optimizer.t() == 6);
   }
@@ -85,7 +78,7 @@ BOOST_AUTO_TEST_CASE(gradients_are_clipped_and_bad_numbers_change_nothing) {
                          .max_norm = max_norm});
     return p.value.to_vector();
   };
-  BOOST_TEST(worst(after(1, 0.5, 1), after(1, 0, 0.1)) < 1e-6);
+  BOOST_TEST(test::largest_error(after(1, 0.5, 1), after(1, 0, 0.1)) < 1e-6);
   const std::vector<double> start{1, 2};
   BOOST_TEST(after(std::nan(""), 1, 1) == start);
   BOOST_TEST(after(1, 1, INFINITY) == start);

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <limits>
@@ -10,6 +9,7 @@
 #include "tests/support/all_close.h"
 #include "tests/support/clipped_step.h"
 #include "tests/support/golden.h"
+#include "tests/support/largest_error.h"
 #include "tests/support/random_tensor.h"
 
 namespace farfield {
@@ -27,13 +27,6 @@ Parameter parameter(const std::string& name, const std::vector<double>& values,
 
 void set_gradient(const Parameter& p, const std::vector<double>& values) {
   p.value.set_grad(Tensor::from(values, p.value.shape(), p.value.dtype()));
-}
-
-double worst(const std::vector<double>& got, const std::vector<double>& want) {
-  BOOST_REQUIRE_EQUAL(got.size(), want.size());
-  double result = 0;
-  for (size_t i = 0; i < got.size(); ++i) result = std::max(result, std::abs(got[i] - want[i]));
-  return result;
 }
 
 template <class E, class F>
@@ -55,7 +48,7 @@ BOOST_AUTO_TEST_CASE(adam_follows_the_golden_trajectories_with_both_first_steps)
     for (size_t i = 0; i < want.size(); ++i) {
       set_gradient(p, test::golden_numbers(adam["grads"][i]));
       clipped_step(optimizer, adam["lr"]);
-      BOOST_TEST(worst(p.value.to_vector(), test::golden_numbers(want[i])) < 1e-14);
+      BOOST_TEST(test::largest_error(p.value.to_vector(), test::golden_numbers(want[i])) < 1e-14);
     }
     BOOST_TEST(optimizer.t() == initial + 6);
   }
@@ -236,7 +229,7 @@ BOOST_AUTO_TEST_CASE(every_element_of_a_long_tensor_is_updated) {
     AdamW optimizer({p});
     clipped_step(optimizer, 0.01);
   }
-  BOOST_TEST(worst(single.value.to_vector(), wide.value.to_vector()) < 2e-7);
+  BOOST_TEST(test::largest_error(single.value.to_vector(), wide.value.to_vector()) < 2e-7);
   for (size_t i = 0; i < values.size(); i += 997)
     BOOST_TEST(std::abs(std::abs(wide.value.to_vector()[i] - values[i]) - 0.01) < 1e-6);
 }

@@ -1,9 +1,9 @@
-#include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <limits>
 
 #include "engine/vector_math.h"
+#include "tests/support/largest_error.h"
 
 namespace farfield {
 BOOST_AUTO_TEST_SUITE(test_vector_math)
@@ -18,7 +18,7 @@ double worst(F f, G g, double begin, double end, bool relative) {
     const auto x = static_cast<float>(begin + (end - begin) * i / kPoints);
     const double want = g(static_cast<double>(x));
     const double error = std::abs(static_cast<double>(f(x)) - want);
-    result = std::max(result, relative ? error / std::abs(want) : error);
+    result = test::larger_error(result, relative ? error / std::abs(want) : error);
   }
   return result;
 }

@@ -3,6 +3,7 @@
 
 #include "tests/support/all_close.h"
 #include "tests/support/grad_check.h"
+#include "tests/support/largest_error.h"
 #include "tests/support/random_tensor.h"
 
 namespace farfield {
@@ -22,6 +23,19 @@ BOOST_AUTO_TEST_CASE(all_close_names_the_worst_element) {
   BOOST_TEST(!all_close(got, want, 0));
   BOOST_TEST(text(all_close(got, want, Tolerance{0.25, 0})) ==
              "2 of 4 differ; worst at [1, 1]: got 5, want 4, difference 1, allowed 0.25");
+}
+
+BOOST_AUTO_TEST_CASE(the_largest_error_is_nan_when_one_is) {
+  const double nan = std::numeric_limits<double>::quiet_NaN(), infinity = HUGE_VAL;
+  using test::largest_error;
+  BOOST_TEST(largest_error({1, 2, infinity}, {1, 2.5, infinity}) == 0.5);
+  BOOST_TEST(largest_error({1, infinity}, {1, -infinity}) == infinity);
+  for (size_t i = 0; i < 3; ++i) {
+    std::vector<double> got = {3, 1, 4};
+    got[i] = nan;
+    BOOST_TEST(std::isnan(largest_error(got, {3, 1, 3})));
+    BOOST_TEST(std::isnan(largest_error({3, 1, 3}, got)));
+  }
 }
 
 BOOST_AUTO_TEST_CASE(all_close_refuses_nan_and_other_shapes) {
