@@ -190,7 +190,6 @@ __global__ void __launch_bounds__(
     [[maybe_unused]] WarpSegmentSums<S> row_bias_sums(p.row_bias, args.segments, own_rows,
                                                       lane.row);
     const auto rows_of = [&](int stage) { return view_of(p, shared.rows[kOwnsKeys ? stage : 0]); };
-    // While its products are made: to find segments is to wait for one load after the other.
     // Of the rows that this lane has sums of: what is left for the end of all sums.
     const auto own_factor = [&](int row) {
       if constexpr (!S::kScalesSums)
@@ -200,6 +199,7 @@ __global__ void __launch_bounds__(
       else
         return shared.rows[0][lane.row + row].factor;
     };
+    // While its products are made: to find segments is to wait for one load after the other.
     const auto start_scores = [&](int t, int stage) {
       const int loop = tiles.at(t) * S::kLoop;
       scores.start_tile(shared.scores[stage], kOwnsKeys ? loop : own,

@@ -78,7 +78,7 @@ BOOST_AUTO_TEST_CASE(each_tile_is_taken_once) {
         }
 }
 
-// Of 32 sequences of 512 tokens, 64 of 2048, and 2 or 3 of 8192, with 12 heads.
+// Of 32 sequences of 512 tokens, 64 of 2048, 2 or 3 of 8192, and 4 of 4096, with 12 heads.
 BOOST_AUTO_TEST_CASE(slots_have_as_much_to_do) {
   const TileOrder all[] = {{8, 32, 10}, {32, 64, 2}, {128, 2, 1}, {128, 3, 1}, {64, 4, 1}};
   for (const TileOrder& tiles : all)
