@@ -35,12 +35,12 @@ table. A part that fails does not stop the others.
                    kerple_log, bias_wht and fire, as a CUDA graph and kernel by kernel, and with
                    logits in bf16: time, MFU, peak memory; a step that is not recorded as a CUDA
                    graph fails
-  attention        forward and backward apart, 12 heads of 64, 131072 tokens in sequences of 512 and
-                   2048, 16384 in those of 8192: no bias, a fixed bias (alibi), a learned one
-                   (kerple_log), bias and weight (bias_wht)
+  attention        forward and backward apart, 12 heads of 64 and 16 of 128, 131072 tokens (65536 of
+                   128) in sequences of 512 and 2048, 16384 in those of 8192: no bias, a fixed bias
+                   (alibi), a learned one (kerple_log), bias and weight (bias_wht)
   torch-step       the step with logits in bf16 by PyTorch, compiled
   torch-attention  the same attention by PyTorch: the backends of scaled_dot_product_attention and
-                   of FlexAttention, compiled with dynamic=False
+                   of FlexAttention, compiled with dynamic=False; heads of 128 without a bias
   repeat           neox-162m on bytes, trained twice as a CUDA graph, once kernel by kernel: the same
                    metrics and weights, to the bit; products, not tuned, and attention repeated
   tuned            the step under none, with the algorithms of its products measured (--tune on); and

@@ -1,8 +1,11 @@
 # Sourced by apps/gpu_check.sh: parts that test and measure; commands.sh says what a part is.
 
-# LENGTH:TOKENS of attention. So many tokens that the card is measured, and not how fast the host
-# launches.
-readonly sizes=(512:131072 2048:131072 8192:16384) longest=131072
+# Attention: heads by their width, and LENGTH:TOKENS. So many tokens that the card is measured, and not
+# how fast the host launches.
+readonly widths=(64 128)
+declare -rA n_heads=([64]=12 [128]=16)
+declare -rA sizes=([64]="512:131072 2048:131072 8192:16384" [128]="512:65536 2048:65536 8192:16384")
+readonly longest=131072
 readonly model=(--preset neox-162m --train-len 512 --batch 32)
 readonly encodings=none,alibi,kerple_log,bias_wht,fire peers_encodings=none,alibi,kerple_log
 readonly attention_encodings=none,alibi,kerple_log,bias_wht
@@ -50,12 +53,15 @@ part_step() {
 
 part_attention() {
   need_tree || return
-  local size status=0 problems=
-  for size in "${sizes[@]}"; do
-    measure "attention-${size%:*}" attention --heads 12 --head-dim 64 --lengths "${size%:*}" \
-      --tokens "${size#*:}" --posenc $attention_encodings --rounds 5 || status=$?
+  local width size status=0 n=0 problems=
+  for width in "${widths[@]}"; do
+    for size in ${sizes[$width]}; do
+      measure "attention-$width-${size%:*}" attention --heads "${n_heads[$width]}" --head-dim "$width" \
+        --lengths "${size%:*}" --tokens "${size#*:}" --posenc $attention_encodings --rounds 5 || status=$?
+      n=$((n + 1))
+    done
   done
-  echo "${problems:-attention: ${#sizes[@]} lengths, $(count_words $attention_encodings) encodings}"
+  echo "${problems:-attention: heads of ${widths[*]}, $n shapes, $(count_words $attention_encodings) encodings}"
   return $status
 }
 

@@ -12,14 +12,14 @@ has_torch() {
   esac
 }
 
-# peer NAME ARGUMENT...: rows by PyTorch, in $dir/NAME.csv. It stops itself, some seconds before it
-# would be stopped: what it has no time for is a row that says so.
+# peer SCRIPT NAME ARGUMENT...: rows by PyTorch, in $dir/NAME.csv. It stops itself, some seconds before
+# it would be stopped: what it has no time for is a row that says so.
 peer() {
-  local name=$1 status=0 until
-  shift
+  local script=$1 name=$2 status=0 until
+  shift 2
   has_torch || return
   until=$(($(date +%s) + part_end - SECONDS - 8))
-  limited_other python3 -B "apps/gpu_check/$name.py" --csv "$dir/$name.csv" --rounds 5 --until "$until" "$@" || status=$?
+  limited_other python3 -B "apps/gpu_check/$script.py" --csv "$dir/$name.csv" --rounds 5 --until "$until" "$@" || status=$?
   if [[ -s $dir/$name.csv ]]; then
     echo "$name: $(grep -c ',[0-9][0-9.]*,' "$dir/$name.csv") measured, $(grep -c 'no time left' "$dir/$name.csv") not begun or ended for time"
     if ((status == 0)) && grep -q 'no time left' "$dir/$name.csv"; then status=$partial; fi
@@ -31,10 +31,16 @@ part_torch_step() {
   local parameters=()
   # "neox-162m, 162.3M parameters, ...": that both measure the same model
   mapfile -t parameters < <(sed -nE 's/^neox-162m, ([0-9.]+M) parameters.*/--parameters\n\1/p' "$work/step/step.log" 2>/dev/null)
-  peer torch_step "${parameters[@]}" --posenc none,kerple_log,alibi --batch 32 --length 512
+  peer torch_step torch_step "${parameters[@]}" --posenc none,kerple_log,alibi --batch 32 --length 512
 }
 
-# The longest first: there time may run out.
+# Of the first width all encodings, of the others none. The longest first: there time may run out.
 part_torch_attention() {
-  peer torch_attention --sizes "$(printf '%s\n' "${sizes[@]}" | tac | paste -sd ,)" --posenc $attention_encodings
+  local width status=0 posenc=$attention_encodings
+  for width in "${widths[@]}"; do
+    peer torch_attention "torch_attention-$width" --heads "${n_heads[$width]}" --head-dim "$width" \
+      --sizes "$(tr ' ' '\n' <<<"${sizes[$width]}" | tac | paste -sd ,)" --posenc "$posenc" || status=$?
+    posenc=none
+  done
+  return $status
 }

@@ -17,7 +17,7 @@ ours_of() {
     file == "step" || file == "step-without-graph" { step("", given()) }
     file == "step-tuned" { step("", given() " tuned") }
     file == "step-bf16-logits" { step(" bf16 logits", given()) }
-    file ~ /^attention/ { print "attention " of("encoding") " " of("length"), "farfield", of("ms"), of("forward"), of("backward"), tflops(), of("share"), of("extra MiB"), "" }
+    file ~ /^attention/ { split(file, part, "-"); print "attention " (part[2] == 64 ? "" : part[2] " ") of("encoding") " " of("length"), "farfield", of("ms"), of("forward"), of("backward"), tflops(), of("share"), of("extra MiB"), "" }
     file == "forward" { print "forward " of("encoding") " " of("length"), "farfield", of("ms"), "", "", "", "", of("peak MiB"), of("tokens/s") " tokens/s" }
     file == "bandwidth" { print of("work"), "farfield", of("ms"), "", "", "", "", "", of("GB/s") " GB/s; " of("of copy") " of copy" }
     file == "matmul" { print "product " of("product"), "farfield", of("ms"), "", "", tflops(), of("share"), "", "" }
@@ -52,13 +52,13 @@ print_results() {
 # the products' sum.
 print_rows() {
   [[ -s $work/ours.csv || -s $work/peers.csv || -s $work/checks.csv ]] || return 0
-  printf '\n%-27s %-22s %8s %8s %8s %7s %7s %7s %6s  %s\n' \
+  printf '\n%-29s %-22s %8s %8s %8s %7s %7s %7s %6s  %s\n' \
     figure by ms forward backward TFLOP/s MFU MiB 'x ours' remark
   # Peers stand behind the last of our rows of the same figure; `x ours` is against the first.
   awk -F, -v is_short="$([[ $1 == short ]] && echo 1)" '
     function show(x_ours, line) {
       if (is_short && $1 ~ /^product / && $1 != "product all of a step") return
-      line = sprintf("%-27s %-22s %8s %8s %8s %7s %7s %7s %6s  %s", $1, $2, $3, $4, $5, $6, $7, $8, x_ours, is_short ? substr($9, 1, 72) : $9)
+      line = sprintf("%-29s %-22s %8s %8s %8s %7s %7s %7s %6s  %s", $1, $2, $3, $4, $5, $6, $7, $8, x_ours, is_short ? substr($9, 1, 72) : $9)
       sub(/ +$/, "", line)
       print line
     }
@@ -92,13 +92,13 @@ print_rows() {
       for (i = 1; i <= n_order; ++i)
         if (!(order[i] in n_own))
           for (j = 1; j <= n_peer[order[i]]; ++j) show_peer(peers[order[i], j])
-      for (i = 1; i <= n_check; ++i) { $0 = checks[i]; printf "%-27s %-22s %s\n", $1, $2, is_short ? substr($9, 1, 110) : $9 }
+      for (i = 1; i <= n_check; ++i) { $0 = checks[i]; printf "%-29s %-22s %s\n", $1, $2, is_short ? substr($9, 1, 110) : $9 }
     }
   ' "$work/peers.csv" "$work/ours.csv" "$work/checks.csv"
   cat <<'TEXT'
 
 Attention: no bias, a fixed one (alibi), a learned one (kerple_log), a learned bias and weight
-(bias_wht); flop of the causal half; MiB beyond inputs, output and their gradients. x ours: ms against
-those of the first row of a figure.
+(bias_wht); heads of 64 where no width stands; flop of the causal half; MiB beyond inputs, output and
+their gradients. x ours: ms against those of the first row of a figure.
 TEXT
 }

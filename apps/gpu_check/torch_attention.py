@@ -190,12 +190,13 @@ def main():
     rows = Rows(options)
     version = "torch " + torch.__version__.split("+")[0]
     device = options.device
+    width = [] if options.head_dim == HEAD_DIM else [str(options.head_dim)]  # as table.sh has it
 
     for size in options.sizes.split(","):
         length, tokens = map(int, size.split(":"))
         shape = (max(1, tokens // length), options.heads, length, options.head_dim)
         for name in options.posenc.split(","):
-            what = f"attention {name} {length}"
+            what = " ".join(["attention"] + width + [name, str(length)])
             for backend, kind in SDPA.items():
 
                 def sdpa():

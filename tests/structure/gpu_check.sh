@@ -23,7 +23,7 @@ while (($#)); do
     --preset) words+=(--preset smoke) ;;
     --train-len) words+=(--train-len 16) ;;
     --batch | --heads) words+=("$1" 2) ;;
-    --head-dim) words+=(--head-dim 8) ;;
+    --head-dim) words+=(--head-dim $(($2 / 8))) ;;
     --tokens) words+=(--tokens 32) ;;
     --lengths) words+=(--lengths $((2 + ${#2} * 2))) ;;  # 512: 8, 2048 and 8192: 10, 131072: 14
     --rounds) ;;
@@ -86,7 +86,7 @@ if [[ \$1 == -c ]]; then [[ ! -e $folder/no_torch ]]; exit; fi
 TEXT
 cat >>bin/python3 <<'TEXT'
 while (($#)); do
-  case $1 in *.py) name=${1##*/} ;; --csv) csv=$2 ;; --parameters) echo "told $2" ;; --until) until=$2 ;; --sizes) sizes=$2 ;; esac
+  case $1 in *.py) name=${1##*/} ;; --csv) csv=$2 ;; --parameters) echo "told $2" ;; --until) until=$2 ;; --sizes) sizes=$2 ;; --head-dim) width=$2 ;; --posenc) posenc=$2 ;; esac
   shift
 done
 ((until > $(date +%s) && until < $(date +%s) + 600)) || exit 4
@@ -96,12 +96,13 @@ done
     echo "step none bf16 logits,torch 2.11.0 cuDNN,1000,,,,,77777,"
     echo "step kerple_log bf16 logits,torch 2.11.0 flex,,,,,,,skipped here and below: no time left"
   else
-    [[ $sizes == 8192:16384,2048:131072,512:131072 ]] || exit 5
+    [[ $width:$sizes == 64:8192:16384,2048:131072,512:131072 || $width:$sizes == 128:8192:16384,2048:65536,512:65536 ]] || exit 5
+    of=$([[ $width == 64 ]] || echo "$width ")
     for length in 8 10; do
-      for one in none alibi kerple_log bias_wht; do
-        echo "attention $one $length,torch 2.11.0 flash,1000,400,600,,,12,"
-        echo "attention $one $length,torch 2.11.0 flex Triton,900,300,600,,,12,"
-        echo "attention $one $length,torch 2.11.0 efficient,,,,,,,skipped here and below: it cannot"
+      for one in ${posenc//,/ }; do
+        echo "attention $of$one $length,torch 2.11.0 flash,1000,400,600,,,12,"
+        echo "attention $of$one $length,torch 2.11.0 flex Triton,900,300,600,,,12,"
+        echo "attention $of$one $length,torch 2.11.0 efficient,,,,,,,skipped here and below: it cannot"
       done
     done
   fi
@@ -130,10 +131,11 @@ for encoding in none alibi kerple_log bias_wht fire; do
   row "step, no graph" "^step $encoding +kernel by kernel +[0-9.]+ +[0-9.]+ +[0-9.]+ % +[0-9.]+"
 done
 for encoding in none alibi kerple_log bias_wht; do
-  row "attention apart" "^attention $encoding 8 +farfield +[0-9.]+ +[0-9.]+ +-?[0-9.]+ +[0-9.]+ +[0-9.]+ % +[0-9.]+$"
+  for of in '' '128 '; do row "attention apart" "^attention $of$encoding 8 +farfield +[0-9.]+ +[0-9.]+ +-?[0-9.]+ +[0-9.]+ +[0-9.]+ % +[0-9.]+$"; done
 done
 row "rounded logits" '^step kerple_log bf16 logits +CUDA graph'
 row "a peer's step beside ours" '^step none bf16 logits +torch 2.11.0 cuDNN +1000 .* 77777 +[0-9]+\.[0-9]{2}$'
+row "a peer's attention, heads of 128" '^attention 128 none 10 +torch 2.11.0 flex Triton +900 '
 row "a peer's attention, the fastest" '^attention none 8 +torch 2.11.0 flex Triton +900 +300 +600 .* 12 +[0-9]+\.[0-9]{2}$'
 if grep -qE 'torch 2.11.0 (flash|efficient)' said; then expect "a short table" "the fastest peer" all; fi
 grep -qE '^attention none 8 +torch 2.11.0 flash' out/summary.txt || expect "the table in full" "all peers" fewer
