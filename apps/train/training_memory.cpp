@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "apps/train/training_step.h"
+#include "apps/train/own_pieces.h"
 #include "engine/base/error.h"
 #include "engine/base/text.h"
 

@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "apps/train/own_pieces.h"
 #include "apps/train/step_shape.h"
 #include "engine/autograd.h"
 #include "engine/base/interrupt.h"
@@ -34,22 +35,6 @@ struct StepOutcome {
   double loss = 0;       ///< mean over the batch, nats per token
   double grad_norm = 0;  ///< before clipping
   bool is_finite() const;
-};
-
-/// The pieces of a batch that one process computes: those of all, in the order of the ranks.
-struct OwnPieces {
-  int64_t n = 1;           ///< pieces
-  int64_t n_sequence = 1;  ///< of a piece
-  int64_t first = 0;       ///< number of the first sequence
-  int64_t n_process = 1;   ///< that have as many
-
-  int64_t batch_size() const { return n * n_sequence; }
-  double share() const { return 1.0 / static_cast<double>(n * n_process); }
-  /// How many are best computed at the same time, each by a thread of its own, without taking the
-  /// memory of more than a batch that is accumulated; 1: one after the other, by all threads.
-  int64_t at_once(const StepShape& shape) const;
-  /// ConfigError for a batch that the processes cannot share, or not with the same bits.
-  static OwnPieces of(const StepShape& shape, int rank, int n_process);
 };
 
 /// Seconds of the steps of processes that share the batch, all together.
