@@ -39,8 +39,8 @@ template <int D>
 __device__ void copy_rows(SwizzledTile<D, kWarpgroupRows>& to, const TensorMap& map,
                           const Head& head, int row, CopyBarrier& barrier) {
 #pragma unroll
-  for (int strip = 0; strip < D / kSwizzledColumns; ++strip)
-    copy_box(to.at[strip], map, strip * kSwizzledColumns, row, head.h, head.batch, barrier);
+  for (int panel = 0; panel < D / kSwizzledColumns; ++panel)
+    copy_box(to.at[panel], map, panel * kSwizzledColumns, row, head.h, head.batch, barrier);
 }
 
 /// A place in a ring of kStages stages of tiles, and whether the ring was gone through an odd

@@ -38,8 +38,8 @@ void dispatch_warpgroup_head_dim(int head_dim, const F& f) {
 template <int D, int R>
 struct alignas(kSwizzledAlignment) SwizzledTile {
   static_assert(D % kSwizzledColumns == 0 && R % 8 == 0);
-  static constexpr int kStrips = D / kSwizzledColumns;
-  BFloat16 at[kStrips][R][kSwizzledColumns];
+  static constexpr int kPanels = D / kSwizzledColumns;
+  BFloat16 at[kPanels][R][kSwizzledColumns];
 };
 
 /// Begins sums = dot products of a warpgroup's rows with those of a tile.
@@ -48,9 +48,9 @@ __device__ void begin_dot_products(float (&sums)[1][8][4],
                                    const SwizzledTile<D, kWarpgroupRows>& own,
                                    const SwizzledTile<D, 64>& tile) {
 #pragma unroll
-  for (int strip = 0; strip < D / kSwizzledColumns; ++strip) {
-    const SwizzledFactor a(&own.at[strip][0][0]), b(&tile.at[strip][0][0]);
-    if (strip == 0)
+  for (int panel = 0; panel < D / kSwizzledColumns; ++panel) {
+    const SwizzledFactor a(&own.at[panel][0][0]), b(&tile.at[panel][0][0]);
+    if (panel == 0)
       begin_product<false>(sums[0], a, b);
     else
       begin_product<true>(sums[0], a, b);
@@ -66,9 +66,9 @@ __device__ void begin_adding_rows(float (&sums)[1][D / 8][4], const Factors<BFlo
 #pragma unroll
   for (int k = 0; k < 4; ++k) {
     const Left<BFloat16> left = x.left(0, k);
-    const auto add = [&](auto strip) {
-      const SwizzledFactor rows(&tile.at[strip()][0][0]);
-      begin_adding_product<strip() * kSwizzledColumns / 8>(sums[0], left.part[0],
+    const auto add = [&](auto panel) {
+      const SwizzledFactor rows(&tile.at[panel()][0][0]);
+      begin_adding_product<panel() * kSwizzledColumns / 8>(sums[0], left.part[0],
                                                            rows + 16 * k * kSwizzledColumns);
     };
     add(std::integral_constant<int, 0>());
