@@ -1,6 +1,7 @@
 #include "engine/ops/attention.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "apps/bench/commands.h"
 #include "apps/bench/encodings.h"
@@ -109,7 +110,8 @@ int bench_attention(int argc, const char* const* argv, std::ostream& out) {
   BenchOptions common;
   std::vector<int64_t> lengths = {512, 2048, 4096, 8192, 16384};
   std::vector<std::string> posenc = {"none", "alibi", "kerple_log"};
-  int64_t n_head = 12, head_dim = 64, n_token = 0;
+  int64_t n_head = 12, head_dim = 64;
+  std::optional<int64_t> n_token;
   bool forward_only = false;
   cli::Options options(
       "bench attention",
@@ -133,6 +135,8 @@ int bench_attention(int argc, const char* const* argv, std::ostream& out) {
   common.apply();
   require<ConfigError>(n_head >= 1 && head_dim >= 1, "bench",
                        "expected heads and head-dim from 1 on, got ", n_head, " and ", head_dim);
+  require<ConfigError>(n_token.value_or(1) >= 1, "bench", "expected tokens from 1 on, got ",
+                       n_token.value_or(1));
   check_lengths(lengths);
 
   const std::string peak_line = common.peak().line;
@@ -146,7 +150,7 @@ int bench_attention(int argc, const char* const* argv, std::ostream& out) {
   for (const int64_t length : lengths) {
     analysis::Samples peak;
     for (int64_t round = 0; round < common.rounds; ++round) peak.add(common.peak().gflops);
-    const int64_t batch = std::max<int64_t>(1, n_token / length);
+    const int64_t batch = std::max<int64_t>(1, n_token.value_or(length) / length);
     const auto make = [&](const std::string& expression) {
       return std::make_unique<Attention>(expression, Shape{batch, n_head, length, head_dim},
                                          common.dtype(), common.where(), !forward_only);

@@ -25,7 +25,8 @@ void BenchOptions::apply() {
   if (!precision) precision = where().kind == Device::Kind::cuda ? "bf16" : "fp32";
   require<ConfigError>(precision == "fp32" || precision == "bf16", "bench",
                        "expected precision fp32 or bf16, got '", *precision, "'");
-  require<ConfigError>(peak_tflops >= 0, "bench", "expected peak-tflops >= 0, got ", peak_tflops);
+  require<ConfigError>(!peak_tflops || *peak_tflops > 0, "bench",
+                       "expected peak-tflops above 0, got ", peak_tflops.value_or(0));
   if (!csv.empty()) require_writable_file(csv);
   if (threads) set_thread_count(*threads);
 }

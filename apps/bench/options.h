@@ -18,7 +18,7 @@ struct BenchOptions {
   std::string device = "cpu";
   std::optional<std::string> precision;  ///< empty: fp32 on the CPU, bf16 on CUDA
   std::optional<int64_t> threads;
-  double peak_tflops = 0;  ///< of the card; 0: by its name
+  std::optional<double> peak_tflops;  ///< of the card; empty: by its name
   int64_t rounds = 7;
   std::string csv;
 
@@ -29,7 +29,7 @@ struct BenchOptions {
   /// them, unless they were called with the same words.
   void meet(run::Processes& processes, int argc, const char* const* argv);
   /// After apply().
-  Peak peak() const { return peak_of(where(), dtype(), peak_tflops); }
+  Peak peak() const { return peak_of(where(), dtype(), peak_tflops.value_or(0)); }
   Device where() const { return parse_device(device); }
   DType dtype() const { return precision == "bf16" ? DType::bf16 : DType::f32; }
 };

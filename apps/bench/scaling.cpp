@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <optional>
 #include <thread>
+#include <utility>
 
 #include "apps/analysis/timing.h"
 #include "apps/bench/commands.h"
@@ -24,15 +26,16 @@ struct Request {
   std::vector<int64_t> processes = {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024};
   std::optional<double> compute_ms;
   double update_ms = 0;
-  double bandwidth = 1, latency = 50, node_bandwidth = 0, node_latency = 0;  // GB/s, us
+  double bandwidth = 1, latency = 50;                  // GB/s, us
+  std::optional<double> node_bandwidth, node_latency;  // empty: the same
   int64_t per_node = 1;
   bool is_weak = false;
 };
 
 Cluster cluster_of(const Request& r) {
   const Link between = {r.latency * 1e-6, r.bandwidth * 1e9};
-  const double inside = r.node_bandwidth > 0 ? r.node_bandwidth : r.bandwidth;
-  return {.inside = {(r.node_latency > 0 ? r.node_latency : r.latency) * 1e-6, inside * 1e9},
+  return {.inside = {r.node_latency.value_or(r.latency) * 1e-6,
+                     r.node_bandwidth.value_or(r.bandwidth) * 1e9},
           .between = between,
           .per_node = r.per_node};
 }
@@ -213,8 +216,9 @@ int scaling(int argc, const char* const* argv, run::Processes& processes, std::o
   check(request.bandwidth > 0, "bandwidth", request.bandwidth);
   check(request.latency > 0, "latency", request.latency);
   check(request.per_node > 0, "per-node", static_cast<double>(request.per_node));
-  check(request.node_bandwidth >= 0, "node-bandwidth", request.node_bandwidth);
-  check(request.node_latency >= 0, "node-latency", request.node_latency);
+  for (const auto& [name, value] : {std::pair("node-bandwidth", request.node_bandwidth),
+                                    std::pair("node-latency", request.node_latency)})
+    if (value) check(*value > 0, name, *value);
   check(request.update_ms >= 0, "update-ms", request.update_ms);
   if (request.compute_ms) check(*request.compute_ms > 0, "compute-ms", *request.compute_ms);
   check_lengths(request.processes);
