@@ -12,20 +12,20 @@ namespace {
 
 constexpr int64_t kGrain = int64_t{1} << 15;  // elements of a chunk
 
-// An operand of element type T: its elements, or its one element in the accumulation type.
+// An operand of element type T: its elements, or its one element or number.
 template <class T>
 struct Source {
   const T* data = nullptr;
   Accumulate<T> value = 0;
   bool is_scalar = false;
 
-  explicit Source(const Tensor& x) : is_scalar(x.numel() == 1) {
-    if (!is_scalar)
-      data = x.data<T>();
-    else if (x.dtype() == dtype_of<T>)
-      value = static_cast<Accumulate<T>>(x.data<T>()[0]);
+  explicit Source(const Operand& x) : is_scalar(x.is_number() || x.tensor.numel() == 1) {
+    if (x.is_number())
+      value = static_cast<Accumulate<T>>(x.number);
+    else if (is_scalar)
+      value = static_cast<Accumulate<T>>(x.tensor.data<T>()[0]);
     else
-      value = x.data<Accumulate<T>>()[0];
+      data = x.tensor.data<T>();
   }
 };
 
@@ -33,7 +33,7 @@ struct Source {
 // b are functions from 0..n-1 to the operand's value there: a run of elements or a constant, so
 // that each body compiles to plain loops.
 template <class T, class Body>
-void for_each_run(const Tensor& x, const Tensor& y, const Shape& shape, const Body& body) {
+void for_each_run(const Operand& x, const Operand& y, const Shape& shape, const Body& body) {
   using A = Accumulate<T>;
   const Broadcast plan(x.shape(), y.shape(), shape);
   const Source<T> a(x), b(y);
@@ -175,7 +175,7 @@ void unary_backward(Cpu, UnaryOp op, const Tensor& x, const Tensor& y, const Ten
   });
 }
 
-void binary_forward(Cpu, BinaryOp op, const Tensor& a, const Tensor& b, Tensor& y) {
+void binary_forward(Cpu, BinaryOp op, const Operand& a, const Operand& b, Tensor& y) {
   visit_functor(BinaryFunctors{}, op, [&](auto f) {
     dispatch_float(y.dtype(), [&](auto type) {
       using T = decltype(type);
@@ -188,7 +188,7 @@ void binary_forward(Cpu, BinaryOp op, const Tensor& a, const Tensor& b, Tensor& 
   });
 }
 
-void binary_backward(Cpu, BinaryOp op, const Tensor& a, const Tensor& b, const Tensor& dy,
+void binary_backward(Cpu, BinaryOp op, const Operand& a, const Operand& b, const Tensor& dy,
                      Tensor& da, Tensor& db) {
   visit_functor(BinaryFunctors{}, op, [&](auto f) {
     dispatch_float(dy.dtype(), [&](auto type) {

@@ -1,6 +1,5 @@
 #include "engine/cuda/attention_backward_warpgroup.cuh"
 #include "engine/cuda/attention_entries.cuh"
-#include "engine/cuda/attention_sums.h"
 #include "engine/cuda/sum_parts.h"
 
 namespace farfield {
@@ -186,14 +185,9 @@ class BackwardPass {
     args.tables = {data_or_null<float>(bias), data_or_null<float>(weight),
                    data_or_null<float>(features)};
     run<Side::keys>(args);
-    const auto sum = [&](const Tensor& parts, Tensor& grad, int64_t n_outer) {
-      if (parts.defined() && grad.defined())
-        sum_rows(device_, n_outer, p_.n_head * n_slot / n_outer, p_.n_key, p_.n_key,
-                 parts.data<float>(), grad.data<float>());
-    };
-    sum(bias, grads.dbias, p_.n_head);
-    sum(weight, grads.dweight, p_.n_head);
-    sum(features, feature, 1);
+    sum_if_wanted(bias, p_.n_head, n_slot, p_.n_key, grads.dbias);
+    sum_if_wanted(weight, p_.n_head, n_slot, p_.n_key, grads.dweight);
+    sum_if_wanted(features, 1, int64_t{p_.n_head} * n_slot, p_.n_key, feature);
     if (has_entries && !by_distance) entries(grads);
   }
 
@@ -216,22 +210,16 @@ class BackwardPass {
       args.segments = {segments.data<float>(), row_factor.data<float>()};
     }
     run<Side::queries>(args);
-    if (row_bias.slope.defined())
-      sum_rows(device_, p_.n_head, n_rows, n_segment, 2 * n_segment, segments.data<float>(),
-               row_bias.slope.data<float>());
-    if (row_bias.offset.defined())
-      sum_rows(device_, p_.n_head, n_rows, n_segment, 2 * n_segment,
-               segments.data<float>() + n_segment, row_bias.offset.data<float>());
-    if (row_bias.row_factor.defined())
-      sum_rows(device_, 1, p_.heads(), p_.n_query, p_.n_query, row_factor.data<float>(),
-               row_bias.row_factor.data<float>());
+    if (row_bias.slope.defined() || row_bias.offset.defined())
+      sum_parts(device_, {segments.data<float>(), p_.n_head, n_rows, 2, n_segment},
+                {{data_or_null<float>(row_bias.slope), data_or_null<float>(row_bias.offset)}});
+    sum_if_wanted(row_factor, 1, p_.heads(), p_.n_query, row_bias.row_factor);
   }
 
   /// The sums of columns of dq, dk and dv, after both passes.
   void columns(AttentionGrads& grads) const {
-    if (!grads.column_sums.defined()) return;
-    sum_parts(device_, column_sums_.dim(2), 1, static_cast<int>(column_sums_.dim(3)),
-              column_sums_.data<float>(), {{grads.column_sums.data<float>()}});
+    if (column_sums_.defined())
+      sum_if_wanted(column_sums_, 1, column_sums_.dim(2), column_sums_.dim(3), grads.column_sums);
   }
 
   /// The gradients of the far copies: passes of their own, since one pass has no registers for more
@@ -255,6 +243,12 @@ class BackwardPass {
   /// Each by a block of its own.
   SlotOrder order_of(int n) const { return SlotOrder(tiles_of(n).size(), tiles_of(n)); }
 
+  /// grad = the sums of parts [n_outer, n_part, n].
+  void sum_if_wanted(const Tensor& parts, int64_t n_outer, int64_t n_part, int64_t n,
+                     Tensor& grad) const {
+    if (parts.defined() && grad.defined())
+      sum_parts(device_, {parts.data<float>(), n_outer, n_part, 1, n}, {{grad.data<float>()}});
+  }
   template <Side kOwn>
   void run(const BackwardArguments<T>& args) const {
     dispatch_scores(p_, [&](auto scores) {

@@ -9,18 +9,15 @@
 namespace farfield {
 namespace {
 
-// The elements of an operand, or its one element in float32.
+// The elements of an operand, or the number that it is.
 template <class T>
 struct Source {
-  const T* data = nullptr;
-  const float* one = nullptr;
+  const T* data;  // null: a number
+  Accumulate<T> number;
 
-  explicit Source(const Tensor& x) {
-    if (x.dtype() == dtype_of<T>)
-      data = x.data<T>();
-    else
-      one = x.data<float>();
-  }
+  explicit Source(const Operand& x)
+      : data(x.is_number() ? nullptr : x.tensor.data<T>()),
+        number(static_cast<Accumulate<T>>(x.number)) {}
 };
 
 template <class T>
@@ -30,7 +27,7 @@ struct Operands {
   int64_t n;
   bool is_aligned;  // a piece of which no part is cut off can be loaded at once
 
-  Operands(const Tensor& of_a, const Tensor& of_b, const Shape& shape)
+  Operands(const Operand& of_a, const Operand& of_b, const Shape& shape)
       : plan(of_a.shape(), of_b.shape(), shape), a(of_a), b(of_b), n(shape.numel()) {
     // A null pointer is aligned.
     const bool fits = plan.rank <= 1 || plan.row % kPieceSize<T> == 0;
@@ -46,8 +43,8 @@ __device__ Vector<Accumulate<T>, kN> values_of(const Source<T>& source, const Br
                                                const Piece<kN>& piece) {
   Vector<Accumulate<T>, kN> values{};
   const int64_t row = piece.begin / plan.row, column = piece.begin % plan.row;
-  if (source.one) {
-    for (int i = 0; i < kN; ++i) values.at[i] = *source.one;
+  if (!source.data) {
+    for (int i = 0; i < kN; ++i) values.at[i] = source.number;
   } else if (piece.is_whole && operand.is_repeated_in_row) {
     const Accumulate<T> value = widen(source.data[plan.offset(operand, row)]);
     for (int i = 0; i < kN; ++i) values.at[i] = value;
@@ -100,7 +97,7 @@ __global__ void binary_backward_kernel(Operands<T> in, F f, const T* dy, T* da, 
 
 // g(functor, operands, blocks) when there is anything to do.
 template <class G>
-void visit_binary(BinaryOp op, const Tensor& a, const Tensor& b, const Tensor& y, const G& g) {
+void visit_binary(BinaryOp op, const Operand& a, const Operand& b, const Tensor& y, const G& g) {
   if (y.numel() == 0) return;
   visit_functor(BinaryFunctors{}, op, [&](auto f) {
     dispatch_float(y.dtype(), [&](auto type) {
@@ -113,7 +110,7 @@ void visit_binary(BinaryOp op, const Tensor& a, const Tensor& b, const Tensor& y
 
 }  // namespace
 
-void binary_forward(Cuda device, BinaryOp op, const Tensor& a, const Tensor& b, Tensor& y) {
+void binary_forward(Cuda device, BinaryOp op, const Operand& a, const Operand& b, Tensor& y) {
   visit_binary(op, a, b, y, [&](auto f, auto in, dim3 blocks, auto type) {
     using T = decltype(type);
     T* const to = y.data<T>();
@@ -122,7 +119,7 @@ void binary_forward(Cuda device, BinaryOp op, const Tensor& a, const Tensor& b, 
   });
 }
 
-void binary_backward(Cuda device, BinaryOp op, const Tensor& a, const Tensor& b, const Tensor& dy,
+void binary_backward(Cuda device, BinaryOp op, const Operand& a, const Operand& b, const Tensor& dy,
                      Tensor& da, Tensor& db) {
   visit_binary(op, a, b, dy, [&](auto f, auto in, dim3 blocks, auto type) {
     using T = decltype(type);

@@ -134,7 +134,7 @@ void linear_activation_backward(Cuda device, const Tensor& u, const Tensor& dy,
   else
     backward_pass(device, NoActivation{}, rows, n, u, dy, du, sums);
   if (dbias.defined() && n_chunks > 1)
-    sum_parts(device, n_chunks, 1, static_cast<int>(n), sums, {{dbias.data<float>()}});
+    sum_parts(device, {sums, 1, n_chunks, 1, n}, {{dbias.data<float>()}});
 }
 
 // Where du came without its column sums: the library makes them beside the product; on an H200

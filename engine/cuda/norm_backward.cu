@@ -207,7 +207,7 @@ void layer_norm_backward(Cuda device, const Tensor& s, const Tensor& weight, con
                        : layer_norm_backward_kernel<T, Size, false>,
                static_cast<unsigned>(blocks), Size::kBlock,
                in.sums_ds && Size::kValues > 0 ? sizeof(SumsOfDs<Size>) : 0, stream_of(device), in);
-      sum_parts(device, blocks, in.n_sum(), in.d, in.partial,
+      sum_parts(device, {in.partial, 1, blocks, in.n_sum(), in.d},
                 {{dweight.data<float>(), dbias.data<float>(),
                   in.sums_ds ? column_sums.data<float>() : nullptr}});
     });

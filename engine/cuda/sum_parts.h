@@ -6,13 +6,22 @@
 
 namespace farfield {
 
-/// Arrays that sums go to, as many as there are.
+/// Arrays that sums go to, as many as there are. null: not wanted.
 struct SumsTo {
   float* at[3] = {};
 };
 
-/// to.at[s][i] = the sum over p of parts[p, s, i]: n_part parts of n_sum arrays of n numbers, of
-/// which there may be none. One kernel; the order depends on n_part alone.
-void sum_parts(Cuda device, int64_t n_part, int n_sum, int n, const float* parts, const SumsTo& to);
+/// Parts of sums: [outer, part, sum, n], parts[p, s] of which add up to a row of array s. There may
+/// be none.
+struct Parts {
+  const float* data;
+  int64_t n_outer, n_part;
+  int n_sum;
+  int64_t n;
+};
+
+/// to.at[s][o, i] = the sum over p of parts[o, p, s, i], in float64. One kernel; the order depends
+/// on n_part alone.
+void sum_parts(Cuda device, const Parts& parts, const SumsTo& to);
 
 }  // namespace farfield

@@ -37,14 +37,26 @@ void unary_backward(Cpu, UnaryOp op, const Tensor& x, const Tensor& y, const Ten
                     Tensor& dx);
 void unary_backward(Cuda, UnaryOp op, const Tensor& x, const Tensor& y, const Tensor& dy,
                     Tensor& dx);
-/// y = f(a, b), broadcast to the shape of y. a and b have the dtype of y, or one element in acc.
-void binary_forward(Cpu, BinaryOp op, const Tensor& a, const Tensor& b, Tensor& y);
-void binary_forward(Cuda, BinaryOp op, const Tensor& a, const Tensor& b, Tensor& y);
+/// What a binary function takes: a tensor of the result's dtype and device, or a number, which the
+/// host knows.
+struct Operand {
+  Tensor tensor;      ///< undefined: a number
+  double number = 0;  ///< rounded to what the result is accumulated in
+
+  Operand(const Tensor& x) : tensor(x) {}
+  Operand(double x) : number(x) {}
+
+  bool is_number() const { return !tensor.defined(); }
+  Shape shape() const { return is_number() ? Shape{} : tensor.shape(); }
+};
+/// y = f(a, b), broadcast to the shape of y.
+void binary_forward(Cpu, BinaryOp op, const Operand& a, const Operand& b, Tensor& y);
+void binary_forward(Cuda, BinaryOp op, const Operand& a, const Operand& b, Tensor& y);
 /// da = dy df/da and db = dy df/db, in the broadcast shape of y, before summing back; one of them
 /// may be undefined.
-void binary_backward(Cpu, BinaryOp op, const Tensor& a, const Tensor& b, const Tensor& dy,
+void binary_backward(Cpu, BinaryOp op, const Operand& a, const Operand& b, const Tensor& dy,
                      Tensor& da, Tensor& db);
-void binary_backward(Cuda, BinaryOp op, const Tensor& a, const Tensor& b, const Tensor& dy,
+void binary_backward(Cuda, BinaryOp op, const Operand& a, const Operand& b, const Tensor& dy,
                      Tensor& da, Tensor& db);
 
 }  // namespace farfield

@@ -26,31 +26,30 @@ Tensor unary(const Tensor& x) {
   return y;
 }
 
-// y = f(a, b); at most one of the two is a one-element tensor in the accumulation type.
+// y = f(a, b), of the dtype and the device of `like`, which is one of the two.
 template <class F>
-Tensor binary(const Tensor& a, const Tensor& b, DType dtype) {
-  require<DTypeError>(is_float(a.dtype()) && is_float(b.dtype()), F::kName,
-                      "expected floating types, got ", a.dtype(), " and ", b.dtype());
-  require<DeviceError>(a.device() == b.device(), F::kName, "expected tensors of one device, got ",
-                       a.device(), " and ", b.device());
-  Tensor y = Tensor::empty(broadcast(a.shape(), b.shape(), F::kName), dtype, a.device());
+Tensor binary(Operand a, Operand b, const Tensor& like) {
+  require<DTypeError>(is_float(like.dtype()), F::kName, "expected a floating type, got ",
+                      like.dtype());
+  Tensor y = Tensor::empty(broadcast(a.shape(), b.shape(), F::kName), like.dtype(), like.device());
   dispatch(y.device(), [&](auto tag) { binary_forward(tag, binary_op<F>, a, b, y); });
   constexpr bool kIsSum = std::is_same_v<F, Add>;
-  record(F::kName, y, {a, b},
-         [a = a.detach(), b = b.detach(), need_a = a.needs_grad(),
-          need_b = b.needs_grad()](const Tensor& dy) {
-           Tensor da, db;
-           if constexpr (kIsSum) {
-             da = need_a ? dy : da;
-             db = need_b ? dy : db;
-           } else {
-             if (need_a) da = empty_like(dy);
-             if (need_b) db = empty_like(dy);
-             dispatch(dy.device(),
-                      [&](auto tag) { binary_backward(tag, binary_op<F>, a, b, dy, da, db); });
-           }
-           return Grads{need_a ? sum_to(da, a.shape()) : da, need_b ? sum_to(db, b.shape()) : db};
-         });
+  const std::vector<Tensor> inputs = {a.tensor, b.tensor};
+  const bool need_a = a.tensor.needs_grad(), need_b = b.tensor.needs_grad();
+  for (Operand* x : {&a, &b}) x->tensor = x->tensor.detach();
+  record(F::kName, y, inputs, [a, b, need_a, need_b](const Tensor& dy) {
+    Tensor da, db;
+    if constexpr (kIsSum) {
+      da = need_a ? dy : da;
+      db = need_b ? dy : db;
+    } else {
+      if (need_a) da = empty_like(dy);
+      if (need_b) db = empty_like(dy);
+      dispatch(dy.device(),
+               [&](auto tag) { binary_backward(tag, binary_op<F>, a, b, dy, da, db); });
+    }
+    return Grads{need_a ? sum_to(da, a.shape()) : da, need_b ? sum_to(db, b.shape()) : db};
+  });
   return y;
 }
 
@@ -58,18 +57,17 @@ template <class F>
 Tensor binary(const Tensor& a, const Tensor& b) {
   require<DTypeError>(a.dtype() == b.dtype(), F::kName, "expected equal dtypes, got ", a.dtype(),
                       " and ", b.dtype(), "; cast() one of them");
-  return binary<F>(a, b, a.dtype());
-}
-Tensor scalar_for(const Tensor& x, double value) {
-  return Tensor::full({}, value, accumulate_dtype(x.dtype()), x.device());
+  require<DeviceError>(a.device() == b.device(), F::kName, "expected tensors of one device, got ",
+                       a.device(), " and ", b.device());
+  return binary<F>(a, b, a);
 }
 template <class F>
 Tensor binary(const Tensor& a, double b) {
-  return binary<F>(a, scalar_for(a, b), a.dtype());
+  return binary<F>(a, b, a);
 }
 template <class F>
 Tensor binary(double a, const Tensor& b) {
-  return binary<F>(scalar_for(b, a), b, b.dtype());
+  return binary<F>(a, b, b);
 }
 
 }  // namespace

@@ -283,7 +283,7 @@ BOOST_AUTO_TEST_CASE(errors_name_the_op_and_what_came) {
   BOOST_CHECK_EXCEPTION(exp(Tensor::zeros({3}, DType::i32)), DTypeError,
                         says_exactly("[exp] expected a floating type, got int32"));
   BOOST_CHECK_EXCEPTION(Tensor::zeros({3}, DType::i32) - 1, DTypeError,
-                        says_exactly("[subtract] expected floating types, got int32 and float32"));
+                        says_exactly("[subtract] expected a floating type, got int32"));
 }
 
 }  // namespace
