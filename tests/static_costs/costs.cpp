@@ -121,11 +121,16 @@ CodeCosts code_costs(const std::vector<Instruction>& code) {
   return costs;
 }
 
-std::vector<KernelCosts> gather(const fs::path& folder, const std::string& cuobjdump) {
+std::vector<KernelCosts> gather(const fs::path& folder, const fs::path& sources,
+                                const std::string& cuobjdump) {
+  constexpr std::string_view kReport = ".o.ptxas";
   std::vector<fs::path> reports;
   if (fs::is_directory(folder))
     for (const fs::directory_entry& entry : fs::directory_iterator(folder))
-      if (entry.path().string().ends_with(".cu.o.ptxas")) reports.push_back(entry.path());
+      if (std::string name = entry.path().filename().string(); name.ends_with(kReport)) {
+        name.resize(name.size() - kReport.size());
+        if (name.ends_with(".cu") && fs::exists(sources / name)) reports.push_back(entry.path());
+      }
   std::sort(reports.begin(), reports.end());
   std::vector<std::vector<KernelCosts>> of_file(reports.size());
   parallel_for(static_cast<int64_t>(reports.size()), [&](int64_t i) {
@@ -135,7 +140,7 @@ std::vector<KernelCosts> gather(const fs::path& folder, const std::string& cuobj
   std::vector<KernelCosts> all;
   for (const auto& kernels : of_file) all.insert(all.end(), kernels.begin(), kernels.end());
   require<IoError>(!all.empty(), "static_costs", "expected reports of ptxas in ", folder.string(),
-                   ", got none: build the target nvcc");
+                   " of what is in ", sources.string(), ", got none: build the target nvcc");
   std::stable_sort(all.begin(), all.end(), [](const KernelCosts& a, const KernelCosts& b) {
     return std::tie(a.file, a.name, a.sm) < std::tie(b.file, b.name, b.sm);
   });

@@ -38,11 +38,12 @@ struct KernelCosts {
 };
 
 /// The kernels of all objects *.cu.o in a folder, by what ptxas left of each in *.cu.o.ptxas, in
-/// order of file, name and architecture. cuobjdump: that program, beside nvdisasm; "" where there
-/// is none. Throws    IoError when there are no reports, when the disassembler fails, and for a
-/// kernel that it
-///           does not know
-std::vector<KernelCosts> gather(const std::filesystem::path& folder, const std::string& cuobjdump);
+/// order of file, name and architecture. Objects whose *.cu is not among `sources`, a folder, are
+/// left of earlier builds. cuobjdump: that program, beside nvdisasm; "" where there is none.
+///
+/// Throws    IoError when there are no reports, when the disassembler fails, for an unknown kernel
+std::vector<KernelCosts> gather(const std::filesystem::path& folder,
+                                const std::filesystem::path& sources, const std::string& cuobjdump);
 
 void add_dynamic_shared(std::vector<KernelCosts>& kernels, const DynamicShared& bytes);
 

@@ -20,13 +20,14 @@ void print(const char* title, const std::vector<std::string>& lines) {
 }
 
 int run(int argc, const char* const* argv) {
-  std::string objects, baseline_path, dynamic_path, nvcc, cuobjdump, table_path,
+  std::string objects, sources, baseline_path, dynamic_path, nvcc, cuobjdump, table_path,
       renewal = "--renew";
   bool renews = false;
   cli::Options options("static_costs",
                        "Registers, spills, shared memory and the instructions of the innermost "
                        "loops of each CUDA kernel, held against a baseline.");
   options.add("objects", objects, "FOLDER", "where *.cu.o and *.cu.o.ptxas are")
+      .add("sources", sources, "FOLDER", "where *.cu are")
       .add("baseline", baseline_path, "FILE", "CSV to compare with")
       .add("dynamic", dynamic_path, "FILE", "CSV of the shared memory that launches give")
       .add("nvcc", nvcc, "RELEASE", "what compiled them: 13.0.88")
@@ -39,7 +40,7 @@ int run(int argc, const char* const* argv) {
   if (!options.parse(argc, argv, std::cout)) return cli::kDone;
   if (const char* const given = std::getenv("FARFIELD_CUOBJDUMP")) cuobjdump = given;
 
-  std::vector<KernelCosts> kernels = gather(objects, cuobjdump);
+  std::vector<KernelCosts> kernels = gather(objects, sources, cuobjdump);
   if (!dynamic_path.empty())
     add_dynamic_shared(kernels, dynamic_shared_of(dynamic_path, read_file(dynamic_path)));
   const std::string text = concat(table(kernels), '\n', element_table(kernels));
