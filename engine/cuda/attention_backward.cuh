@@ -170,9 +170,10 @@ __global__ void __launch_bounds__(kBlock, kBackwardBlocks<D, Scores>)
         [[maybe_unused]] float dp[kGroups][kPieces][4] = {};  // dot products of dout and v
         if constexpr (kMakesDx) multiply_by_rows<kOwnsKeys, D>(dp, own_y, shared.loop_y[stage], 0);
         Factors<T, kGroups, kPieces> weights, gradients;
-        take_gradients<kOwn, kMakesDx, kMade>(p, args, scores, rows, query, key, lane, has_copies,
-                                              by_feature, s, dp, weights, gradients, parts,
-                                              &segments);
+        take_gradients<kOwn, kMakesDx, kMade>(
+            p, args, scores, rows,
+            TilePairs<T, S, kGroups, kPieces>{query, key, lane, has_copies, by_feature, s, dp,
+                                              weights, gradients, parts, &segments});
         if constexpr (!kOwnsKeys && Scores::kAddsRowBias)
           if (args.segments && lane.first_column == 0)
             row_bias_sums.add_part(s, scores, lane.column);

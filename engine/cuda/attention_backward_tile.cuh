@@ -156,19 +156,33 @@ __device__ void add_row_bias(const Scores& scores, const Rows& rows, const Lane&
       [&](int g, int n, int x, float by) { by_feature[g][n][x] = by; });
 }
 
-/// s: scores to probabilities; dp: to gradients of the dot products, and with them what the tables
-/// get. Of a tile from `query` and `key` on, with the rows of its queries. With kAddsRowBias s
-/// holds scores already, and by_feature is that of add_row_bias(); over queries s becomes the
-/// gradients of the scores, for WarpSegmentSums. rows[i] is a Row.
+/// What a thread has of the pairs of a tile, from `query` and `key` on, and what it makes of them.
+template <class T, class S, int kGroups, int kPieces>
+struct TilePairs {
+  using Values = float[kGroups][kPieces][4];
+
+  int query, key;
+  const Lane& lane;
+  bool has_copies;           ///< whether near and far pairs have other heads
+  const Values& by_feature;  ///< of add_row_bias()
+  Values& s;   ///< dot products of q and k, with kAddsRowBias scores; then probabilities
+  Values& dp;  ///< dot products of dout and v; then gradients of those of q and k
+  Factors<T, kGroups, kPieces>& weights;    ///< the probabilities
+  Factors<T, kGroups, kPieces>& gradients;  ///< dp
+  TableParts<S>& parts;                     ///< of the gradients of tables
+  SegmentShared<S>* segments;               ///< for SegmentWalk
+};
+
+/// The probabilities and the gradients of a tile, with the rows of its queries: rows[i] is a Row.
+/// With kAddsRowBias, over queries, s becomes the gradients of the scores, for WarpSegmentSums.
 template <Side kOwn, bool kMakesDx, Tables kMade, class T, class Scores, class S, class Rows,
           int kGroups, int kPieces>
-__device__ void take_gradients(
-    const Problem<T>& p, const BackwardArguments<T>& args, Scores& scores, const Rows& rows,
-    int query, int key, const Lane& lane, bool has_copies,
-    [[maybe_unused]] const float (&by_feature)[kGroups][kPieces][4],
-    float (&s)[kGroups][kPieces][4], [[maybe_unused]] float (&dp)[kGroups][kPieces][4],
-    Factors<T, kGroups, kPieces>& weights, [[maybe_unused]] Factors<T, kGroups, kPieces>& gradients,
-    [[maybe_unused]] TableParts<S>& parts, [[maybe_unused]] SegmentShared<S>* segments) {
+__device__ void take_gradients(const Problem<T>& p, const BackwardArguments<T>& args,
+                               Scores& scores, const Rows& rows,
+                               const TilePairs<T, S, kGroups, kPieces>& tile) {
+  const Lane& lane = tile.lane;
+  auto& s = tile.s;
+  [[maybe_unused]] auto& dp = tile.dp;
   constexpr bool kOwnsKeys = kOwn == Side::keys, kMakesTables = kMade != Tables::none;
   constexpr Tables kRead = kMakesTables ? kMade : Tables::asked;
   scores.template for_tile<kRead>([&](auto&& score_of) {
@@ -230,32 +244,34 @@ __device__ void take_gradients(
           of_pair *= kept;
           if constexpr (kMakesDx) dot *= kept;
         }
-        if (x % 2 == 1) weights.set_pair(group, piece, x, s[group][piece][x - 1], of_pair);
+        if (x % 2 == 1) tile.weights.set_pair(group, piece, x, s[group][piece][x - 1], of_pair);
         if constexpr (kMakesDx) {
           const float ds =
               score_gradient<Scores>(p, score[part][x % 2].value, p_of[part][x % 2], dot, of_query);
           dot = ds * score[part][x % 2].weight;
           if constexpr (!S::kScalesSums) dot *= of_query.factor;
           if constexpr (kMakesTables) {
-            if (has<kMade, Tables::bias>(args.tables.bias)) parts.bias.add(group, piece, x, ds);
+            if (has<kMade, Tables::bias>(args.tables.bias))
+              tile.parts.bias.add(group, piece, x, ds);
             if (has<kMade, Tables::weight>(args.tables.weight))
-              parts.weight.add_product(group, piece, x, ds, score[part][x % 2].content);
+              tile.parts.weight.add_product(group, piece, x, ds, score[part][x % 2].content);
           }
           if constexpr (Scores::kAddsRowBias && kMakesTables)
             if (args.tables.feature)
-              parts.feature.add_product(group, piece, x, ds, by_feature[group][piece][x]);
+              tile.parts.feature.add_product(group, piece, x, ds, tile.by_feature[group][piece][x]);
           if constexpr (Scores::kAddsRowBias && !kOwnsKeys) of_pair = ds;
           if constexpr (Scores::kIsGeneral) {
-            if (has_copies && scores.is_far(i, j) != args.is_far) dot = 0;
+            if (tile.has_copies && scores.is_far(i, j) != args.is_far) dot = 0;
             if constexpr (kOwnsKeys) {
-              if (args.tables.feature && p.sees(query + i, key + j))
-                parts.feature.add_product(group, piece, x, ds,
-                                          scores.slope(i, j) * p.row_bias.row_factor[query + i]);
+              const int query = tile.query + i;
+              if (args.tables.feature && p.sees(query, tile.key + j))
+                tile.parts.feature.add_product(group, piece, x, ds,
+                                               scores.slope(i, j) * p.row_bias.row_factor[query]);
             } else if (args.segments && lane.first_column == 0) {
-              segments->ds[i][j] = ds;
+              tile.segments->ds[i][j] = ds;
             }
           }
-          if (x % 2 == 1) gradients.set_pair(group, piece, x, dp[group][piece][x - 1], dot);
+          if (x % 2 == 1) tile.gradients.set_pair(group, piece, x, dp[group][piece][x - 1], dot);
         }
       });
     }

@@ -233,9 +233,10 @@ __global__ void __launch_bounds__(
         add_row_bias<kOwnsKeys>(scores, rows, lane, s, by_feature);
       [[maybe_unused]] TableParts<S> parts;
       Factors<T, 1, kPieces> weights, gradients;
-      take_gradients<kOwn, true, kMade>(p, args, scores, rows, query, key, lane, false, by_feature,
-                                        s, dp, weights, gradients, parts,
-                                        static_cast<SegmentShared<S>*>(nullptr));
+      take_gradients<kOwn, true, kMade>(
+          p, args, scores, rows,
+          TilePairs<T, S, 1, kPieces>{query, key, lane, false, by_feature, s, dp, weights,
+                                      gradients, parts, nullptr});
       if constexpr (!kOwnsKeys && Scores::kAddsRowBias)
         if (args.segments) row_bias_sums.add_part(s, scores, lane.column);
       auto& tables = shared.tables[t % S::kTableStages];
