@@ -12,6 +12,13 @@ has_torch() {
   esac
 }
 
+# measured_of WHAT FILE...: a remark.
+measured_of() {
+  local what=$1
+  shift
+  echo "$what: $(cat "$@" | grep -c ',[0-9][0-9.]*,') measured, $(cat "$@" | grep -c 'no time left') not begun or ended for time"
+}
+
 # peer SCRIPT NAME ARGUMENT...: rows by PyTorch, in $dir/NAME.csv. It stops itself, some seconds before
 # it would be stopped: what it has no time for is a row that says so.
 peer() {
@@ -21,7 +28,7 @@ peer() {
   until=$(($(date +%s) + part_end - SECONDS - 8))
   limited_other python3 -B "apps/gpu_check/$script.py" --csv "$dir/$name.csv" --rounds 5 --until "$until" "$@" || status=$?
   if [[ -s $dir/$name.csv ]]; then
-    echo "$name: $(grep -c ',[0-9][0-9.]*,' "$dir/$name.csv") measured, $(grep -c 'no time left' "$dir/$name.csv") not begun or ended for time"
+    measured_of "$name" "$dir/$name.csv"
     if ((status == 0)) && grep -q 'no time left' "$dir/$name.csv"; then status=$partial; fi
   fi
   return $status
@@ -36,11 +43,14 @@ part_torch_step() {
 
 # Of the first width all encodings, of the others none. The longest first: there time may run out.
 part_torch_attention() {
-  local width status=0 posenc=$attention_encodings
+  local width status=0 of_one posenc=$attention_encodings
   for width in "${widths[@]}"; do
+    of_one=0
     peer torch_attention "torch_attention-$width" --heads "${n_heads[$width]}" --head-dim "$width" \
-      --sizes "$(tr ' ' '\n' <<<"${sizes[$width]}" | tac | paste -sd ,)" --posenc "$posenc" || status=$?
+      --sizes "$(tr ' ' '\n' <<<"${sizes[$width]}" | tac | paste -sd ,)" --posenc "$posenc" || of_one=$?
+    if ((status == 0 || status == partial && of_one)); then status=$of_one; fi
     posenc=none
   done
+  if compgen -G "$dir/torch_attention-*.csv" >/dev/null; then measured_of torch_attention "$dir"/torch_attention-*.csv; fi
   return $status
 }

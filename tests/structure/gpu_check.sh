@@ -135,6 +135,7 @@ for encoding in none alibi kerple_log bias_wht; do
 done
 row "rounded logits" '^step kerple_log bf16 logits +CUDA graph'
 row "a peer's step beside ours" '^step none bf16 logits +torch 2.11.0 cuDNN +1000 .* 77777 +[0-9]+\.[0-9]{2}$'
+row "the peers' attention" '^torch-attention +passed .*torch_attention: 20 measured, 0 not begun'
 row "a peer's attention, heads of 128" '^attention 128 none 10 +torch 2.11.0 flex Triton +900 '
 row "a peer's attention, the fastest" '^attention none 8 +torch 2.11.0 flex Triton +900 +300 +600 .* 12 +[0-9]+\.[0-9]{2}$'
 if grep -qE 'torch 2.11.0 (flash|efficient)' said; then expect "a short table" "the fastest peer" all; fi
