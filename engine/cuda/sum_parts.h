@@ -11,10 +11,9 @@ struct SumsTo {
   float* at[3] = {};
 };
 
-/// Parts of sums: [outer, part, sum, n], parts[p, s] of which add up to a row of array s. There may
-/// be none.
+/// Parts of the sums of n_sum arrays [n_outer, n], n_part of each sum, which may be none.
 struct Parts {
-  const float* data;
+  const float* data;  ///< [n_outer, n_part, n_sum, n]
   int64_t n_outer, n_part;
   int n_sum;
   int64_t n;
