@@ -7,16 +7,17 @@ source apps/gpu_check/results.sh
 source apps/gpu_check/commands.sh
 source apps/gpu_check/parts.sh
 source apps/gpu_check/trainings.sh
+source apps/gpu_check/processes.sh
 source apps/gpu_check/peers.sh
 source apps/gpu_check/sanitize.sh
 source apps/gpu_check/table.sh
 
 # In the order of their worth: what a part leaves of its time is there for those after it.
-readonly all_parts=(build tests agree step attention torch-step torch-attention repeat tuned bandwidth
-  sanitize)
+readonly all_parts=(build tests agree step attention torch-step torch-attention repeat processes tuned
+  bandwidth sanitize)
 # Seconds of 9 minutes; those of `build` count where there is one.
 declare -rA share=([build]=300 [tests]=60 [agree]=30 [step]=75 [attention]=35 [torch-step]=75
-  [torch-attention]=90 [repeat]=50 [tuned]=45 [bandwidth]=30 [sanitize]=50)
+  [torch-attention]=90 [repeat]=50 [processes]=45 [tuned]=45 [bandwidth]=30 [sanitize]=50)
 
 usage() {
   cat <<'TEXT'
@@ -43,6 +44,10 @@ table. A part that fails does not stop the others.
                    of FlexAttention, compiled with dynamic=False; heads of 128 without a bias
   repeat           neox-162m on bytes, trained twice as a CUDA graph, once kernel by kernel: the same
                    metrics and weights, to the bit; products, not tuned, and attention repeated
+  processes        NCCL with one process, all that one card can show of it; neox-162m trained by a
+                   process that was started with the variables of torchrun, and by mpirun -n 1: the
+                   metrics and weights of one without a launcher, to the bit. What is missing here,
+                   NCCL or mpirun, is named
   tuned            the step under none, with the algorithms of its products measured (--tune on); and
                    neox-162m trained with them, twice: the same metrics and weights, to the bit
   bandwidth        the matrix products of the step; memory-bound operations as a share of the card's
@@ -128,7 +133,7 @@ card=$(timeout 30 nvidia-smi --query-gpu=name,driver_version,memory.total --form
 card=$(head -n 1 <<<"$card")
 [[ -n $card ]] || stop "$no_card: nvidia-smi lists no card"
 export PATH=$PATH:${CUDA_HOME:-/usr/local/cuda}/bin  # the sanitizer, where the toolkit is not on PATH
-if $is_prebuilt; then find_cublas; fi
+if $is_prebuilt; then find_libraries; fi
 
 first_match() { grep -oE "$1" | head -n 1 || true; }
 cuda_of_driver=$(timeout 30 nvidia-smi | first_match 'CUDA Version: [0-9.]+') || true

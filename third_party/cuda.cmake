@@ -23,9 +23,7 @@ if(FARFIELD_CCACHE AND NOT DEFINED CMAKE_CUDA_COMPILER_LAUNCHER)
 endif()
 enable_language(CUDA)
 find_package(CUDAToolkit 13 REQUIRED)
-if(NOT FARFIELD_PORTABLE)  # a shared library alone
-  find_package(NCCL 2.18)
-endif()
+find_package(NCCL 2.18)  # a shared library alone: of a portable build one test uses it
 
 add_library(farfield_nvcc_flags INTERFACE)
 # -std: CMake 3.25 does not know that nvcc has C++20. No -Wpedantic: lines that nvcc makes fail it.

@@ -5,22 +5,33 @@
 
 readonly skipped=77 partial=75
 
-# The folder of cuBLASLt, where the system's linker does not find it: the toolkit's or that of pip's
-# packages of torch. For our programs alone: torch finds its own libraries.
+# lacks_library FILE: whether a library that a program names is not found.
+lacks_library() { [[ ! -x $1 ]] || "${ours[@]}" ldd "$1" 2>/dev/null | grep -q 'not found'; }
+
+# The folders of cuBLASLt and of NCCL, where the system's linker does not find them: the toolkit's or
+# those of pip's packages of torch. For our programs alone: torch finds its own libraries.
 ours=()
-find_cublas() {
+find_libraries() {
+  find_library libcublasLt.so.13 cu13 "$tree/bin/bench" ||
+    stop "expected libcublasLt.so.13 of CUDA 13, found none; name its folder in LD_LIBRARY_PATH"
+  find_library libnccl.so.2 nccl "$tree/tests/test_cuda_nccl" || echo "no libnccl.so.2 here: NCCL is not tested"
+}
+# find_library NAME PACKAGE PROGRAM: into `ours`; PACKAGE is the folder of pip's packages.
+find_library() {
   local folder
-  ! ldd "$tree/bin/bench" 2>/dev/null | grep -q 'libcublasLt.so.13 => not found' && return
+  ! "${ours[@]}" ldd "$3" 2>/dev/null | grep -q "$1 => not found" && return
   for folder in "${CUDA_HOME:-/usr/local/cuda}/lib64" /usr/local/cuda*/lib64 \
       "$(dirname "$(command -v nvcc || echo /nowhere/bin/nvcc)")/../lib64" \
       $(timeout 30 python3 -c 'import site, sys
-for path in sys.path + site.getsitepackages(): print(path + "/nvidia/cu13/lib")' 2>/dev/null); do
-    [[ -e $folder/libcublasLt.so.13 ]] || continue
-    ours=(env "LD_LIBRARY_PATH=$folder${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}")
+for path in sys.path + site.getsitepackages(): print(path + "/nvidia/'"$2"'/lib")' 2>/dev/null); do
+    [[ -e $folder/$1 ]] || continue
+    library_path=$folder${library_path:+:$library_path}
+    ours=(env "LD_LIBRARY_PATH=$library_path")
     return
   done
-  stop "expected libcublasLt.so.13 of CUDA 13, found none; name its folder in LD_LIBRARY_PATH"
+  return 1
 }
+library_path=${LD_LIBRARY_PATH-}
 
 # Runs a command within what is left of this part's time, and $most_s, where that is set, of them.
 most_s=

@@ -27,7 +27,11 @@ sanitize_by() {
   done
   # Tests provoke calls that fail, and look at what they say themselves.
   if [[ $tool == memcheck ]]; then options+=(--report-api-errors no); fi
-  for name in "${tests[@]}"; do sanitized "$name" "$tree/tests/$name" --color_output=no; done
+  for name in "${tests[@]}"; do
+    # cuBLASLt stores products by TMA, which initcheck does not see: it reports its own kernels too.
+    if [[ $tool == initcheck && $name =~ ^test_cuda_(cross_entropy|linear|tuning)$ ]]; then continue; fi
+    sanitized "$name" "$tree/tests/$name" --color_output=no
+  done
   local n_passed=$((n_counted - ${#failed[@]} - ${#not_run[@]}))
   echo "$tool: $n_passed of $n_counted passed${failed[*]:+; failed: ${failed[*]}}${not_run[*]:+; not run: ${not_run[*]}}" >"$dir/$tool.txt"
   check "$tool" compute-sanitizer "$(cut -d' ' -f2- "$dir/$tool.txt")"
@@ -38,7 +42,7 @@ sanitize_by() {
 # The tests of kernels: those of attention last, and none at full size.
 tests_to_sanitize() {
   local names
-  names=$(card_tests "$tree" | grep -E '^test_(cuda_|kernels$|step_graph$)' | grep -v '^test_cuda_repeats$')
+  names=$(card_tests "$tree" | grep -E '^test_(cuda_|kernels$|step_graph$)' | grep -vE '^test_cuda_(repeats|nccl)$')
   grep -v '^test_cuda_attention' <<<"$names"
   grep '^test_cuda_attention' <<<"$names"
 }

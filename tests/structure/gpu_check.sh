@@ -58,7 +58,7 @@ $train "\${words[@]}" --threads 1 || exit
 if [[ \$is_tuned && "\${words[*]}" =~ --out\ ([^ ]+) ]]; then echo {} >"\${BASH_REMATCH[1]}/products.json"; fi
 TEXT
 program tree/build/bin/prepare <<<"exec $prepare \"\$@\""
-for test in test_cuda_gemm test_cuda_attention test_cuda_linear test_cuda_repeats test_devices test_kernels test_step_graph; do
+for test in test_cuda_gemm test_cuda_attention test_cuda_linear test_cuda_nccl test_cuda_repeats test_devices test_kernels test_step_graph; do
   program "tree/build/tests/$test" <<TEXT
 [[ -e $folder/hanging-$test ]] && exec sleep 1000
 [[ ! -e $folder/broken-$test ]]
@@ -117,7 +117,7 @@ row() { grep -E -- "$2" said >/dev/null || { expect "$1" "a line like '$2'" none
 mkdir out && touch out/mine.csv
 check --minutes 4
 expect "a run in which all passes" 0 "$got"
-for part in tests agree step attention torch-attention repeat tuned bandwidth sanitize; do
+for part in tests agree step attention torch-attention repeat processes tuned bandwidth sanitize; do
   row "$part" "^$part +passed +[0-9]+ s of +[0-9]+  "
 done
 row "what there was no time for" '^torch-step +IN PART .*torch_step: 1 measured, 1 not begun'
@@ -149,7 +149,11 @@ done
 row "a repeated training" '^training repeated +train neox-162m +the same bits'
 row "a graph's training" '^training without a graph +train neox-162m +the same bits'
 row "repeated products" '^kernels repeated +tests +the same bits: 6 of 6 passed'
-for tool in memcheck racecheck initcheck synccheck; do row "$tool" "^$tool +compute-sanitizer +9 of 9 passed"; done
+row "NCCL" '^NCCL with one process +test_cuda_nccl +passed: 1 of 1 passed'
+row "a launcher" '^training by variables +train neox-162m +the same bits'
+row "launchers" '^processes +passed .*NCCL and launchers with one process; not here: mpirun'
+for tool in memcheck racecheck synccheck; do row "$tool" "^$tool +compute-sanitizer +9 of 9 passed"; done
+row "initcheck" "^initcheck +compute-sanitizer +8 of 8 passed"
 expect "what is sanitized last" test_cuda_attention "$(tail -n 1 sanitized)"
 row "a tuned step" "^step none +CUDA graph tuned +[0-9.]+ +[0-9.]+ +[0-9.]+ % +[0-9.]+"
 row "its products" '^tuned +passed .*none: 26 measured, 9 faster'
@@ -193,7 +197,7 @@ rm other_seed
 
 echo attention >hanging
 touch no_torch hanging-test_kernels
-check --minutes 1 --skip agree,repeat,tuned,sanitize
+check --minutes 1 --skip agree,repeat,processes,tuned,sanitize
 expect "a part that hangs" 1 "$got"
 row "its limit" '^attention +TIMED OUT'
 row "a test's limit" '^tests +TIMED OUT .*6 of 7 passed; failed: test_kernels\(124\)'
@@ -213,9 +217,28 @@ expect "what is not run" 0 "$got"
 row "the part" '^sanitize +IN PART'
 rm hanging-test_kernels
 
-# Where cuBLASLt is not where programs look: ours are told, the peers not.
-program bin/ldd <<<'echo "	libcublasLt.so.13 => not found"'
-mkdir -p cuda/lib64 && touch cuda/lib64/libcublasLt.so.13 needs_library
+# Without NCCL; with mpirun, and a launcher that changes what is trained.
+program bin/ldd <<<'[[ $1 == *nccl ]] && echo "	libnccl.so.2 => not found" || echo "	libmpi.so.40 => /usr/lib/libmpi.so.40"'
+program bin/mpirun <<TEXT
+[[ "\$*" == "-n 1 --bind-to none "* ]] || exit 3
+shift 4
+[[ -e $folder/other_launcher ]] && set -- "\${@/#3/4}"
+exec "\$@"
+TEXT
+check --only processes
+expect "launchers without NCCL" 0 "$got"
+says "what is missing" "no libnccl.so.2 here"
+row "what is missing" '^processes +passed .*with one process; not here: NCCL$'
+row "mpirun" '^training by mpirun +train neox-162m +the same bits'
+touch other_launcher
+check --only processes
+expect "a launcher that changes a training" 1 "$got"
+row "which" '^training by mpirun +train neox-162m +DIFFERENT: '
+rm bin/mpirun other_launcher
+
+# Where cuBLASLt and NCCL are not where programs look: ours are told, the peers not.
+program bin/ldd <<<'for one in libcublasLt.so.13 libnccl.so.2; do echo "	$one => not found"; done'
+mkdir -p cuda/lib64 && touch cuda/lib64/lib{cublasLt.so.13,nccl.so.2} needs_library
 CUDA_HOME=$folder/cuda check --only step,torch-step
 expect "a library elsewhere" 0 "$got"
 row "ours" '^step +passed'
