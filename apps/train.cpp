@@ -64,7 +64,7 @@ void read_run(const std::string& path, cli::Options& options, run::RunConfig& re
   const run::RunFolder folder = run::RunFolder::open(path);  // says what it is where it is none
   const std::string file = (folder.path() / "config.conf").string();
   run::config_of_file(file, folder.config());  // alone first: its mistakes are not the caller's
-  options.read_config(file, run::to_text(folder.config()));
+  options.read_config(file, folder.config());
   if (is_data_given) return;
   request.data.clear();
   for (const run::DataUse& use : run::find_data(folder)) request.data.push_back(run::to_text(use));
@@ -115,7 +115,7 @@ cli::ExitCode start_or_resume(const Request& request, const run::ResolvedConfig&
     train::TrainingRun run = is_new
                                  ? train::TrainingRun::start(config, request.out, warn, group)
                                  : train::TrainingRun::resume(config, request.resume, warn, group);
-    out << cli::printable(run::to_text(config.settings)) << '\n'
+    out << run::config_text(config.settings) << '\n'
         << (is_new ? "training in "
             : run.trainer().is_done()
                 ? "finished: "

@@ -35,9 +35,10 @@ std::string describe_input(const DemoOptions& demo) {
 
 // Refuses a folder of a demo with other options; notes those of a new one.
 void claim_folder(const DemoOptions& demo) {
-  DemoOptions copy = demo;
+  DemoOptions shown;
   cli::Options options("demo", "");
-  add_options(options, copy);
+  add_options(options, shown);
+  shown = demo;
   const run::Settings mine =
       run::without(run::parse_settings("demo", options.resolved()), {"out", "threads"});
   const fs::path file = fs::path(demo.out) / "demo.conf";
@@ -49,7 +50,7 @@ void claim_folder(const DemoOptions& demo) {
                          "something else; choose another --out");
     fs::create_directories(demo.out, status);
     require<IoError>(!status, kWhere, demo.out, ": cannot make the folder: ", status.message());
-    write_file_atomic(file, run::to_text(mine));
+    write_file_atomic(file, run::config_text(mine));
     return;
   }
   const run::Settings theirs = run::parse_settings(file.string(), read_file(file));
