@@ -15,10 +15,11 @@
 #include "apps/cli/option_synonyms.h"
 #include "apps/cli/output.h"
 #include "apps/cli/printable.h"
+#include "apps/cli/progress.h"
+#include "apps/cli/threads.h"
 #include "apps/cli/version.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
-#include "engine/base/parallel.h"
 #include "engine/base/text.h"
 
 namespace po = boost::program_options;
@@ -285,7 +286,8 @@ bool Options::parse(int argc, const char* const* argv, std::ostream& out) {
     require<ConfigError>(!config.empty(), kWhere, "--config: expected a file, got nothing");
     read_config(config, read_file(config));
   }
-  thread_count();  // a wrong FARFIELD_THREADS is an error of programs that need no threads, too
+  // A wrong FARFIELD_THREADS is an error of programs that need no threads, too.
+  if (!given("threads")) use_threads({}, remarks());
   return true;
 }
 

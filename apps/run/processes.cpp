@@ -8,6 +8,7 @@
 
 #include "apps/cli/options.h"
 #include "apps/cli/printable.h"
+#include "apps/cli/threads.h"
 #include "apps/cli/version.h"
 #include "apps/run/together.h"
 #include "engine/base/error.h"
@@ -41,7 +42,7 @@ void Processes::before_meeting(const std::function<void()>& work) const {
 
 void Processes::meet(const std::string& config, std::optional<int64_t> threads) {
   group_ = Group(std::make_shared<comm::Communicator>(comm::meet(launch_)));
-  if (threads) set_thread_count(*threads);
+  if (threads) cli::use_threads(threads, remarks());
   if (group_.is_alone()) return;
   comm::Communicator& all = group_.communicator();
   all.require_equal("build", cli::version_text());
