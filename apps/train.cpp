@@ -25,11 +25,7 @@ namespace {
 // Of a new run that names none: runs/NAME, or runs/PRESET-ENCODING-sSEED.
 std::string default_folder(const std::string& preset, const run::ResolvedConfig& config) {
   if (!config.name.empty()) return "runs/" + run::file_word(config.name);
-  std::string name = config.posenc();
-  for (char& c : name)
-    if (std::string_view("abcdefghijklmnopqrstuvwxyz0123456789_.").find(c) == std::string::npos)
-      c = '-';
-  return concat("runs/", preset, '-', name.substr(0, 40), "-s", config.seed);
+  return concat("runs/", preset, '-', run::folder_word(config.posenc()), "-s", config.seed);
 }
 
 struct Request {
@@ -38,6 +34,7 @@ struct Request {
   bool auto_resume = false, requeue = false;
   std::optional<int64_t> stop_after;
   double stop_grace = 10;
+  bool is_posenc_given = false;
 };
 
 // What all processes of a job must be told alike: the configuration, and what else decides how many
@@ -100,6 +97,7 @@ bool read_request(int argc, char** argv, Request& request, std::ostream& to) {
     out = default_folder(request.config.preset, run::resolve(request.config));
   if ((request.auto_resume || request.requeue) && resume.empty() && is_there(out)) resume = out;
   if (!resume.empty()) read_run(resume, options, request.config);
+  request.is_posenc_given = options.given("posenc");
   return true;
 }
 
@@ -108,8 +106,10 @@ cli::ExitCode start_or_resume(const Request& request, const run::ResolvedConfig&
   std::ostream& out = processes.out();
   try {
     const auto warn = [&](const std::string& warning) {
-      out << "warning: " << warning << std::endl;
+      processes.err() << "warning: " << cli::printable(warning) << std::endl;
     };
+    if (!request.is_posenc_given)
+      processes.remarks() << "note: no positional encoding, which --posenc EXPR gives" << std::endl;
     const Group& group = processes.group();
     const bool is_new = request.resume.empty();
     train::TrainingRun run = is_new

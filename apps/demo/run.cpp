@@ -5,12 +5,15 @@
 #include <cmath>
 #include <iostream>
 
+#include "apps/cli/progress.h"
 #include "apps/cli/signals.h"
+#include "apps/cli/threads.h"
 #include "apps/cli/version.h"
 #include "apps/demo/page.h"
 #include "apps/eval/measure.h"
 #include "apps/eval/protocols/last_token.h"
 #include "apps/run/found_text.h"
+#include "apps/run/labels.h"
 #include "apps/run/load_run.h"
 #include "apps/run/settings.h"
 #include "apps/train/training_run.h"
@@ -101,10 +104,7 @@ run::ResolvedConfig config_of(const DemoOptions& demo, const std::string& posenc
 }
 
 std::string folder_of(const DemoOptions& demo, const std::string& posenc) {
-  std::string name = posenc;
-  for (char& c : name)
-    if (!std::isalnum(static_cast<unsigned char>(c)) && c != '_' && c != '.') c = '-';
-  return (fs::path(demo.out) / name).string();
+  return (fs::path(demo.out) / run::folder_word(posenc)).string();
 }
 
 // Trains one model to the end, or to a signal.
@@ -193,7 +193,7 @@ cli::ExitCode run_demo(const DemoOptions& demo, std::ostream& out) {
   require<ConfigError>(std::is_sorted(demo.lengths.begin(), demo.lengths.end()), kWhere,
                        "expected --lengths in rising order");
   const eval::EvalOptions eval = eval_options(demo);
-  if (demo.threads) set_thread_count(*demo.threads);
+  cli::use_threads(demo.threads, cli::remarks());
   for (const std::string& posenc : demo.encodings) config_of(demo, posenc);  // refuse early
   claim_folder(demo);
 
