@@ -90,6 +90,9 @@ bool read_request(int argc, char** argv, Request& request, std::ostream& to) {
   require<ConfigError>(request.out.empty() || request.resume.empty(), "train",
                        "expected --out for a new run or --resume for an old one, got both; "
                        "--auto-resume with --out starts it or resumes it");
+  require<ConfigError>(request.stop_after.value_or(0) >= 0, "train",
+                       "expected --stop-after from step 0 on, got ",
+                       request.stop_after.value_or(0));
   require<ConfigError>(request.stop_grace >= 0 && request.stop_grace <= 1e6, "train",
                        "expected --stop-grace from 0 to 1e6 seconds, got ", request.stop_grace);
   std::string &out = request.out, &resume = request.resume;

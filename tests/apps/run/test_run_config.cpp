@@ -1,4 +1,5 @@
 #include <boost/test/unit_test.hpp>
+#include <regex>
 #include <sstream>
 
 #include "apps/run/resolved_config.h"
@@ -17,6 +18,19 @@ ResolvedConfig resolved(F change) {
   RunConfig config;
   change(config);
   return resolve(config);
+}
+// Of all options of a run, as --help has them.
+std::vector<std::string> all_keys() {
+  RunConfig config;
+  cli::Options options("train", "");
+  add_options(options, config);
+  std::ostringstream help;
+  options.print_help(help);
+  std::vector<std::string> keys;
+  std::istringstream lines(help.str());
+  for (std::string line; std::getline(lines, line);)
+    if (line.starts_with("  --")) keys.push_back(line.substr(4, line.find(' ', 4) - 4));
+  return keys;
 }
 }  // namespace
 
@@ -243,17 +257,7 @@ BOOST_AUTO_TEST_CASE(a_name_is_one_line_of_text_and_no_part_of_the_run_s_identit
 }
 
 BOOST_AUTO_TEST_CASE(every_value_of_every_option_survives_a_runs_file_or_is_refused) {
-  std::vector<std::string> keys;
-  {
-    RunConfig config;
-    cli::Options options("train", "");
-    add_options(options, config);
-    std::ostringstream help;
-    options.print_help(help);
-    std::istringstream lines(help.str());
-    for (std::string line; std::getline(lines, line);)
-      if (line.starts_with("  --")) keys.push_back(line.substr(4, line.find(' ', 4) - 4));
-  }
+  const std::vector<std::string> keys = all_keys();
   size_t n_text = 0;
   for (const std::string& key : keys) {
     for (const std::string& value :
@@ -275,6 +279,25 @@ BOOST_AUTO_TEST_CASE(every_value_of_every_option_survives_a_runs_file_or_is_refu
   }
   BOOST_TEST(keys.size() > 30u);
   BOOST_TEST(n_text > 80u);
+}
+
+BOOST_AUTO_TEST_CASE(the_largest_numbers_are_taken_or_refused_without_overflow) {
+  const std::regex negative("(^|[^e])-[0-9]");  // what an overflow would show
+  for (const std::string& key : all_keys()) {
+    for (const std::string number : {"9223372036854775807", "9007199254740992", "2147483647"}) {
+      std::string said;
+      try {
+        resolve(to_run_config("x", {{key, number}}));
+      } catch (const Error& error) {
+        said = error.what();
+      }
+      BOOST_TEST(!std::regex_search(said, negative), key << ' ' << number << ": " << said);
+    }
+  }
+  BOOST_CHECK_EXCEPTION(resolved([](RunConfig& r) { r.cutoffs = "9223372036854775807"; }),
+                        ConfigError, says("expected rising numbers from 1 to 2147483646"));
+  BOOST_CHECK_EXCEPTION(resolved([](RunConfig& r) { r.batch = int64_t{1} << 53; }), ConfigError,
+                        says("--batch: expected at most 1099511627776 tokens in a batch"));
 }
 
 BOOST_AUTO_TEST_CASE(what_is_wrong_in_a_runs_file_is_the_files_fault) {
