@@ -26,8 +26,9 @@ class Processes {
   /// process's to tell, and OtherFailed in the others.
   void before_meeting(const std::function<void()>& work) const;
   /// Meets the others of the job, which must have this configuration and be of this build:
-  /// ConfigError names the first that differs. `threads` of each, if it is said; else, unless
-  /// FARFIELD_THREADS says it, those of a machine share what each may run on.
+  /// ConfigError names the first that differs. `threads` of each, if it is said
+  /// (cli::use_threads()); else, unless FARFIELD_THREADS says it, those of a machine share what
+  /// each may run on.
   void meet(const std::string& config, std::optional<int64_t> threads);
 
   /// Whether this is the first of them, also before they have met.
