@@ -25,11 +25,7 @@ namespace {
 // Of a new run that names none: runs/NAME, or runs/PRESET-ENCODING-sSEED.
 std::string default_folder(const std::string& preset, const run::ResolvedConfig& config) {
   if (!config.name.empty()) return "runs/" + run::file_word(config.name);
-  std::string name = config.posenc();
-  for (char& c : name)
-    if (std::string_view("abcdefghijklmnopqrstuvwxyz0123456789_.").find(c) == std::string::npos)
-      c = '-';
-  return concat("runs/", preset, '-', name.substr(0, 40), "-s", config.seed);
+  return concat("runs/", preset, '-', run::folder_word(config.posenc()), "-s", config.seed);
 }
 
 struct Request {
@@ -38,6 +34,7 @@ struct Request {
   bool auto_resume = false, requeue = false;
   std::optional<int64_t> stop_after;
   double stop_grace = 10;
+  bool is_posenc_given = false;
 };
 
 // What all processes of a job must be told alike: the configuration, and what else decides how many
@@ -64,7 +61,7 @@ void read_run(const std::string& path, cli::Options& options, run::RunConfig& re
   const run::RunFolder folder = run::RunFolder::open(path);  // says what it is where it is none
   const std::string file = (folder.path() / "config.conf").string();
   run::config_of_file(file, folder.config());  // alone first: its mistakes are not the caller's
-  options.read_config(file, run::to_text(folder.config()));
+  options.read_config(file, folder.config());
   if (is_data_given) return;
   request.data.clear();
   for (const run::DataUse& use : run::find_data(folder)) request.data.push_back(run::to_text(use));
@@ -93,6 +90,9 @@ bool read_request(int argc, char** argv, Request& request, std::ostream& to) {
   require<ConfigError>(request.out.empty() || request.resume.empty(), "train",
                        "expected --out for a new run or --resume for an old one, got both; "
                        "--auto-resume with --out starts it or resumes it");
+  require<ConfigError>(request.stop_after.value_or(0) >= 0, "train",
+                       "expected --stop-after from step 0 on, got ",
+                       request.stop_after.value_or(0));
   require<ConfigError>(request.stop_grace >= 0 && request.stop_grace <= 1e6, "train",
                        "expected --stop-grace from 0 to 1e6 seconds, got ", request.stop_grace);
   std::string &out = request.out, &resume = request.resume;
@@ -100,6 +100,7 @@ bool read_request(int argc, char** argv, Request& request, std::ostream& to) {
     out = default_folder(request.config.preset, run::resolve(request.config));
   if ((request.auto_resume || request.requeue) && resume.empty() && is_there(out)) resume = out;
   if (!resume.empty()) read_run(resume, options, request.config);
+  request.is_posenc_given = options.given("posenc");
   return true;
 }
 
@@ -108,14 +109,16 @@ cli::ExitCode start_or_resume(const Request& request, const run::ResolvedConfig&
   std::ostream& out = processes.out();
   try {
     const auto warn = [&](const std::string& warning) {
-      out << "warning: " << warning << std::endl;
+      processes.err() << "warning: " << cli::printable(warning) << std::endl;
     };
+    if (!request.is_posenc_given)
+      processes.remarks() << "note: no positional encoding, which --posenc EXPR gives" << std::endl;
     const Group& group = processes.group();
     const bool is_new = request.resume.empty();
     train::TrainingRun run = is_new
                                  ? train::TrainingRun::start(config, request.out, warn, group)
                                  : train::TrainingRun::resume(config, request.resume, warn, group);
-    out << cli::printable(run::to_text(config.settings)) << '\n'
+    out << run::config_text(config.settings) << '\n'
         << (is_new ? "training in "
             : run.trainer().is_done()
                 ? "finished: "

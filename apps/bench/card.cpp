@@ -1,7 +1,7 @@
 #include "apps/bench/card.h"
 
-#include "apps/bench/peak.h"
 #include "apps/bench/report.h"
+#include "apps/train/peak.h"
 #include "engine/base/error.h"
 #include "engine/base/parallel.h"
 #include "engine/device_info.h"
@@ -39,7 +39,7 @@ double card_tflops(const std::string& name, DType dtype) {
 
 Peak peak_of(const Device& device, DType dtype, double given_tflops) {
   if (device.kind == Device::Kind::cpu) {
-    const double peak = fma_peak_gflops();
+    const double peak = train::fma_peak_gflops();
     return {peak, concat(thread_count(), thread_count() == 1 ? " thread, " : " threads, ",
                          gemm_library(), ", float32 FMA peak ", fixed(peak, 0), " GFLOP/s")};
   }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "apps/cli/progress.h"
+#include "apps/cli/threads.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 #include "engine/base/parallel.h"
@@ -21,6 +23,11 @@ void BenchOptions::add_to(cli::Options& options) {
 }
 
 void BenchOptions::apply() {
+  fill();
+  cli::use_threads(threads, cli::remarks());
+}
+
+void BenchOptions::fill() {
   require<ConfigError>(rounds >= 1, "bench", "expected rounds >= 1, got ", rounds);
   if (!precision) precision = where().kind == Device::Kind::cuda ? "bf16" : "fp32";
   require<ConfigError>(precision == "fp32" || precision == "bf16", "bench",
@@ -28,12 +35,11 @@ void BenchOptions::apply() {
   require<ConfigError>(!peak_tflops || *peak_tflops > 0, "bench",
                        "expected peak-tflops above 0, got ", peak_tflops.value_or(0));
   if (!csv.empty()) require_writable_file(csv);
-  if (threads) set_thread_count(*threads);
 }
 
 void BenchOptions::meet(run::Processes& processes, int argc, const char* const* argv) {
   processes.meet(run::words_of(argc, argv), threads);
-  apply();
+  fill();
   if (!processes.is_first()) csv.clear();
 }
 

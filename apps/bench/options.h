@@ -32,6 +32,9 @@ struct BenchOptions {
   Peak peak() const { return peak_of(where(), dtype(), peak_tflops.value_or(0)); }
   Device where() const { return parse_device(device); }
   DType dtype() const { return precision == "bf16" ? DType::bf16 : DType::f32; }
+
+ private:
+  void fill();
 };
 
 /// ConfigError unless all are from 1 on.

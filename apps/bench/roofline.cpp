@@ -4,7 +4,7 @@
 #include "apps/bench/options.h"
 #include "apps/bench/report.h"
 #include "apps/bench/roofline_model.h"
-#include "apps/bench/step_flop.h"
+#include "apps/train/step_flop.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 #include "posenc/composition.h"
@@ -117,7 +117,7 @@ int bench_roofline(int argc, const char* const* argv, std::ostream& out) {
                 time.bound(), fixed(part.bytes * 1e-9, 2), fixed(part.tensor_flop * 1e-12, 2),
                 fixed(part.instructions * 1e-9, 1)});
   }
-  const double gflop = step_gflop(config, batch_size);
+  const double gflop = train::step_gflop(config, batch_size);
   out << "\nstep " << milliseconds(total_s) << " ms, "
       << fixed(static_cast<double>(n_token) / total_s, 0) << " tokens/s, MFU "
       << percent(gflop * 1e9 / total_s / card.bf16_flop_per_s) << " = " << fixed(gflop, 1)

@@ -7,8 +7,8 @@
 #include "apps/bench/options.h"
 #include "apps/bench/products.h"
 #include "apps/bench/report.h"
-#include "apps/bench/step_flop.h"
 #include "apps/run/processes.h"
+#include "apps/train/step_flop.h"
 #include "apps/train/timed_step.h"
 #include "engine/step_graph.h"
 #include "layers/config.h"
@@ -105,7 +105,7 @@ int step(int argc, const char* const* argv, run::Processes& processes, std::ostr
   }
 
   const double product_rate = n_process * products.gflop() / product_s.median();
-  const double gflop = step_gflop(config, batch_size);
+  const double gflop = train::step_gflop(config, batch_size);
   out << "its matrix products alone: " << milliseconds(product_s.median()) << " ms, "
       << fixed(product_rate, 1) << " GFLOP/s";
   if (peak.gflops > 0) out << " (" << peak.share(product_rate) << " of the peak)";

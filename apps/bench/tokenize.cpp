@@ -5,6 +5,8 @@
 #include "apps/bench/peer.h"
 #include "apps/bench/report.h"
 #include "apps/cli/options.h"
+#include "apps/cli/progress.h"
+#include "apps/cli/threads.h"
 #include "data/encode.h"
 #include "data/source.h"
 #include "data/tokenizers/bpe.h"
@@ -87,8 +89,8 @@ int bench_tokenize(int argc, const char* const* argv, std::ostream& out) {
   require<ConfigError>(rounds >= 1, "bench", "expected rounds >= 1, got ", rounds);
   require<ConfigError>(!inputs.empty(), "bench", "expected --input PATH, got none");
   if (!csv.empty()) require_writable_file(csv);
-  const int64_t n_threads = threads.value_or(thread_count());
-  set_thread_count(n_threads);
+  cli::use_threads(threads, cli::remarks());
+  const int64_t n_threads = thread_count();
   source.inputs.assign(inputs.begin(), inputs.end());
 
   const data::TokenizerPtr tokenizer = data::make_tokenizer(name);

@@ -3,6 +3,8 @@
 #include <charconv>
 #include <string_view>
 
+#include "engine/base/text.h"
+
 namespace farfield::cli {
 namespace {
 
@@ -65,19 +67,20 @@ std::vector<std::string> split_list(std::string_view text) {
   return parts;
 }
 
+std::vector<std::string> in_one_text(const std::vector<std::string>& values) {
+  if (values.empty()) return {};
+  const std::string text = joined(values, ",");
+  return split_list(text) == values ? std::vector<std::string>{text} : values;
+}
+
 Option paths(const std::string& name, std::vector<std::string>& values,
              const std::string& placeholder, const std::string& help) {
   Option option = list(name, values, placeholder, help);
-  option.is_paths = true;
   option.set = [&values](const std::string& where, const std::string& text) {
     require<ConfigError>(!text.empty(), kWhere, where, ": expected a path, got nothing");
     values.push_back(text);
   };
-  option.get = [&values] {
-    std::string lines;
-    for (const std::string& value : values) lines.append(lines.empty() ? "" : "\n").append(value);
-    return values.empty() ? std::nullopt : std::optional<std::string>(lines);
-  };
+  option.get = [&values] { return values; };
   return option;
 }
 

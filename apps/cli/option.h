@@ -20,15 +20,17 @@ struct Option {
   std::string help;
   bool is_flag = false;
   bool is_list = false;
-  bool is_paths = false;  // a list whose values may hold commas, so one line each in a file
   std::function<void(const std::string& where, const std::string& text)> set;
   std::function<void()> clear;  // lists: forget the default before the first value
-  std::function<std::optional<std::string>()> get;  // empty: no value
+  std::function<std::vector<std::string>()> get;  // texts that set() takes; none: no value
+  bool starts_empty = false;                      // an empty text is what it has unless given
 };
 
 /// "rope(base=1, scale=2) + window(3), alibi": the parts between commas that are outside brackets
 /// and quotes, without the white space around them.
 std::vector<std::string> split_list(std::string_view text);
+/// The values of a list as one text, where split_list() gives them back from it; else as they are.
+std::vector<std::string> in_one_text(const std::vector<std::string>& values);
 /// Without the blanks at both ends.
 std::string_view trimmed(std::string_view text);
 
@@ -48,25 +50,25 @@ std::string show_value(bool value);
 template <class T>
 Option scalar(const std::string& name, T& value, const std::string& placeholder,
               const std::string& help) {
-  Option option{name, placeholder, help, std::is_same_v<T, bool>, false, false, {}, {}, {}};
+  Option option{name, placeholder, help, std::is_same_v<T, bool>, false, {}, {}, {}};
   option.set = [&value](const std::string& where, const std::string& text) {
     read_value(where, text, value);
   };
-  option.get = [&value] { return std::optional<std::string>(show_value(value)); };
+  option.get = [&value] { return std::vector<std::string>{show_value(value)}; };
   return option;
 }
 
 template <class T>
 Option maybe(const std::string& name, std::optional<T>& value, const std::string& placeholder,
              const std::string& help) {
-  Option option{name, placeholder, help, false, false, false, {}, {}, {}};
+  Option option{name, placeholder, help, false, false, {}, {}, {}};
   option.set = [&value](const std::string& where, const std::string& text) {
     T read{};
     read_value(where, text, read);
     value = std::move(read);
   };
   option.get = [&value] {
-    return value ? std::optional<std::string>(show_value(*value)) : std::nullopt;
+    return value ? std::vector<std::string>{show_value(*value)} : std::vector<std::string>();
   };
   return option;
 }
@@ -74,7 +76,7 @@ Option maybe(const std::string& name, std::optional<T>& value, const std::string
 template <class T>
 Option list(const std::string& name, std::vector<T>& values, const std::string& placeholder,
             const std::string& help) {
-  Option option{name, placeholder, help, false, true, false, {}, {}, {}};
+  Option option{name, placeholder, help, false, true, {}, {}, {}};
   option.clear = [&values] { values.clear(); };
   option.set = [&values](const std::string& where, const std::string& text) {
     for (const std::string& part : split_list(text)) {
@@ -86,12 +88,9 @@ Option list(const std::string& name, std::vector<T>& values, const std::string& 
     }
   };
   option.get = [&values] {
-    std::string text;
-    for (const T& value : values) {
-      if (!text.empty()) text += ',';
-      text += show_value(value);
-    }
-    return values.empty() ? std::nullopt : std::optional<std::string>(text);
+    std::vector<std::string> texts;
+    for (const T& value : values) texts.push_back(show_value(value));
+    return in_one_text(texts);
   };
   return option;
 }

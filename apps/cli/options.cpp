@@ -9,16 +9,18 @@
 #include <map>
 #include <new>
 #include <set>
-#include <sstream>
 
+#include "apps/cli/config_file.h"
 #include "apps/cli/option.h"
 #include "apps/cli/option_synonyms.h"
 #include "apps/cli/output.h"
 #include "apps/cli/printable.h"
+#include "apps/cli/progress.h"
+#include "apps/cli/threads.h"
 #include "apps/cli/version.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
-#include "engine/base/parallel.h"
+#include "engine/base/text.h"
 
 namespace po = boost::program_options;
 
@@ -55,6 +57,7 @@ struct Options::Impl {
 
   Option& add(Option option) {
     if (groups.empty()) groups.push_back({"Options", {}});
+    option.starts_empty = option.get() == std::vector<std::string>{""};
     groups.back().options.push_back(std::move(option));
     return groups.back().options.back();
   }
@@ -66,11 +69,12 @@ struct Options::Impl {
     return all;
   }
 
-  bool is_paths(const std::string& name) const {
+  // nullptr: no option of that name
+  const Option* find(const std::string& name) const {
     for (const Group& group : groups)
       for (const Option& option : group.options)
-        if (option.name == name) return option.is_paths;
-    return false;
+        if (option.name == name) return &option;
+    return nullptr;
   }
 
   bool is_flag(const std::string& word) const {
@@ -84,10 +88,10 @@ struct Options::Impl {
   po::options_description description(const Group& group) const {
     po::options_description described(group.title, 100, 50);
     for (const Option& option : group.options) {
-      const auto value = option.get();
+      const std::string value = joined(option.get());
       std::string help = option.help;
-      if (value && !value->empty() && !(option.is_flag && *value == "false"))
-        help += " (default: " + *value + ")";
+      if (!value.empty() && !(option.is_flag && value == "false"))
+        help += " (default: " + value + ")";
       auto* semantic = new Value(option.placeholder);
       semantic->composing();
       described.add_options()(option.name.c_str(), semantic, help.c_str());
@@ -101,29 +105,43 @@ struct Options::Impl {
     return all;
   }
 
+  // What one source says of an option, and where that stands.
+  struct Said {
+    std::string where, text;
+  };
+  using Source = std::map<std::string, std::vector<Said>>;
+
   // Gives the values of one source to the options that no source before it has given.
-  void store(const po::parsed_options& parsed, const std::string& where) {
-    std::map<std::string, std::vector<std::string>> values;
-    for (const auto& item : parsed.options) {
-      if (item.string_key.empty()) continue;
-      auto& list = values[item.string_key];
-      list.insert(list.end(), item.value.begin(), item.value.end());
-    }
+  void store(const Source& source) {
     for (Group& group : groups) {
       for (Option& option : group.options) {
-        const auto found = values.find(option.name);
-        if (found == values.end() || given.count(option.name) > 0) continue;
-        set(option, found->second, where);
+        const auto found = source.find(option.name);
+        if (found != source.end() && given.count(option.name) == 0) set(option, found->second);
       }
     }
   }
 
-  void set(Option& option, const std::vector<std::string>& values, const std::string& where) {
-    require<ConfigError>(option.is_list || values.size() == 1, kWhere, where, option.name,
-                         ": expected one value, got ", values.size());
+  void set(Option& option, const std::vector<Said>& values) {
+    require<ConfigError>(option.is_list || values.size() == 1, kWhere, values.front().where,
+                         option.name, ": expected one value, got ", values.size());
     if (option.is_list) option.clear();
-    for (const std::string& text : values) option.set(where + option.name, text);
+    for (const auto& [where, text] : values) option.set(where + option.name, text);
     given.insert(option.name);
+  }
+
+  void read_config(const std::string& name, const std::vector<ConfigLine>& lines) {
+    Source source;
+    for (const auto& [key, value, number] : lines) {
+      const std::string where = name + (number > 0 ? concat(": line ", number, ": ") : ": ");
+      const Option* const option = find(key);
+      require<ConfigError>(option != nullptr, kWhere, where, "unknown option '", key, "'",
+                           did_you_mean(key, names(), option_synonyms()));
+      std::vector<Said>& said = source[key];
+      require<ConfigError>(said.empty() || option->is_list, kWhere, where, "option '", key,
+                           "' is given twice");
+      said.push_back({where, value});
+    }
+    store(source);
   }
 };
 
@@ -221,8 +239,8 @@ bool Options::parse(int argc, const char* const* argv, std::ostream& out) {
     if (self.is_flag(word)) word += "=true";  // a flag never takes the word after it
     words.push_back(std::move(word));
   }
-  std::vector<std::string> loose;
-  std::vector<std::string> configs;
+  std::vector<std::string> loose, configs;
+  Impl::Source source;
   try {
     po::positional_options_description none;
     const po::parsed_options parsed =
@@ -241,9 +259,11 @@ bool Options::parse(int argc, const char* const* argv, std::ostream& out) {
         return false;
       } else if (item.string_key == "config") {
         configs.insert(configs.end(), item.value.begin(), item.value.end());
+      } else {
+        for (const std::string& text : item.value) source[item.string_key].push_back({"--", text});
       }
     }
-    self.store(parsed, "--");
+    self.store(source);
   } catch (const po::error& error) {
     fail<ConfigError>(kWhere, error.what(), "; see ", self.program, " --help");
   }
@@ -252,9 +272,9 @@ bool Options::parse(int argc, const char* const* argv, std::ostream& out) {
   for (Option& option : self.positional) {
     if (n_taken == loose.size()) break;
     const size_t n = option.is_list ? loose.size() - n_taken : 1;
-    const auto first = loose.begin() + static_cast<std::ptrdiff_t>(n_taken);
-    self.set(option, {first, first + static_cast<std::ptrdiff_t>(n)}, "");
-    n_taken += n;
+    std::vector<Impl::Said> values;
+    while (values.size() < n) values.push_back({"", loose[n_taken++]});
+    self.set(option, values);
   }
   require<ConfigError>(n_taken == loose.size(), kWhere, "unexpected argument '",
                        n_taken < loose.size() ? loose[n_taken] : "", "'; see ", self.program,
@@ -266,27 +286,20 @@ bool Options::parse(int argc, const char* const* argv, std::ostream& out) {
     require<ConfigError>(!config.empty(), kWhere, "--config: expected a file, got nothing");
     read_config(config, read_file(config));
   }
-  thread_count();  // a wrong FARFIELD_THREADS is an error of programs that need no threads, too
+  // A wrong FARFIELD_THREADS is an error of programs that need no threads, too.
+  if (!given("threads")) use_threads({}, remarks());
   return true;
 }
 
 void Options::read_config(const std::string& name, std::string_view text) {
-  const std::string where = name + ": ";
-  try {
-    std::istringstream stream{std::string(text)};
-    const po::options_description known = impl_->everything();
-    const po::parsed_options parsed = po::parse_config_file(stream, known, true);
-    std::set<std::string> seen;
-    for (const auto& item : parsed.options) {
-      require<ConfigError>(!item.unregistered, kWhere, where, "unknown key '", item.string_key, "'",
-                           did_you_mean(item.string_key, impl_->names(), option_synonyms()));
-      require<ConfigError>(seen.insert(item.string_key).second || impl_->is_paths(item.string_key),
-                           kWhere, where, "key '", item.string_key, "' is given twice");
-    }
-    impl_->store(parsed, where);
-  } catch (const po::error& error) {
-    fail<ConfigError>(kWhere, where, error.what());
-  }
+  impl_->read_config(name, parse_config(name, text));
+}
+
+void Options::read_config(const std::string& name,
+                          const std::vector<std::pair<std::string, std::string>>& settings) {
+  std::vector<ConfigLine> lines;
+  for (const auto& [key, value] : settings) lines.push_back({key, value});
+  impl_->read_config(name, lines);
 }
 
 bool Options::given(const std::string& name) const { return impl_->given.count(name) > 0; }
@@ -296,11 +309,8 @@ std::string Options::resolved(const std::vector<std::string>& without) const {
   for (const Group& group : impl_->groups) {
     for (const Option& option : group.options) {
       if (std::find(without.begin(), without.end(), option.name) != without.end()) continue;
-      const auto value = option.get();
-      if (!value || value->empty()) continue;
-      std::istringstream lines(option.is_paths ? *value : "");
-      if (!option.is_paths) text += option.name + " = " + *value + "\n";
-      for (std::string path; std::getline(lines, path);) text += option.name + " = " + path + "\n";
+      for (const std::string& value : option.get())
+        if (!value.empty() || !option.starts_empty) text += config_line(option.name, value);
     }
   }
   return text;
@@ -312,9 +322,9 @@ void Options::print_help(std::ostream& out) const {
     out << " [" << option.name << (option.is_list ? "...]" : "]");
   out << " [options]\n\n" << impl_->summary << "\n";
   for (const Option& option : impl_->positional) {
-    const auto value = option.get();
+    const std::string value = joined(option.get());
     out << "\n  " << option.name << "  " << option.help;
-    if (value && !value->empty()) out << " (default: " << *value << ")";
+    if (!value.empty()) out << " (default: " << value << ")";
     out << '\n';
   }
   for (const Group& group : impl_->groups) out << '\n' << impl_->description(group);

@@ -7,6 +7,7 @@
 #include <ostream>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace farfield::cli {
@@ -21,8 +22,8 @@ enum ExitCode : int {
 };
 
 /// The options of one program: in groups, with defaults shown by --help, from the command line and
-/// from a file of `key = value` lines (--config FILE); the command line wins. No name is guessed
-/// from its beginning; an unknown one is refused with the nearest that is known.
+/// from a file of `key = value` lines (--config FILE, config_file.h); the command line wins. No
+/// name is guessed from its beginning; an unknown one is refused with the nearest that is known.
 ///
 /// Each option writes to a variable of the caller, whose value beforehand is the default:
 ///
@@ -78,11 +79,14 @@ class Options {
   /// Reads `key = value` lines for options that the command line did not give. `name` is used in
   /// messages. parse() calls it for --config; a resumed run calls it with its own file.
   void read_config(const std::string& name, std::string_view text);
+  /// The same of keys and values that were read already.
+  void read_config(const std::string& name,
+                   const std::vector<std::pair<std::string, std::string>>& settings);
 
   /// Whether the command line or a file gave this option.
   bool given(const std::string& name) const;
   /// `key = value` lines of every option that has a value, in order of declaration, without those
-  /// named. Reading them back gives the same values.
+  /// named. Reading them back gives the same values, whatever bytes they have.
   std::string resolved(const std::vector<std::string>& without = {}) const;
   void print_help(std::ostream& out) const;
 

@@ -5,12 +5,15 @@
 #include <cmath>
 #include <iostream>
 
+#include "apps/cli/progress.h"
 #include "apps/cli/signals.h"
+#include "apps/cli/threads.h"
 #include "apps/cli/version.h"
 #include "apps/demo/page.h"
 #include "apps/eval/measure.h"
 #include "apps/eval/protocols/last_token.h"
 #include "apps/run/found_text.h"
+#include "apps/run/labels.h"
 #include "apps/run/load_run.h"
 #include "apps/run/settings.h"
 #include "apps/train/training_run.h"
@@ -35,9 +38,10 @@ std::string describe_input(const DemoOptions& demo) {
 
 // Refuses a folder of a demo with other options; notes those of a new one.
 void claim_folder(const DemoOptions& demo) {
-  DemoOptions copy = demo;
+  DemoOptions shown;
   cli::Options options("demo", "");
-  add_options(options, copy);
+  add_options(options, shown);
+  shown = demo;
   const run::Settings mine =
       run::without(run::parse_settings("demo", options.resolved()), {"out", "threads"});
   const fs::path file = fs::path(demo.out) / "demo.conf";
@@ -49,7 +53,7 @@ void claim_folder(const DemoOptions& demo) {
                          "something else; choose another --out");
     fs::create_directories(demo.out, status);
     require<IoError>(!status, kWhere, demo.out, ": cannot make the folder: ", status.message());
-    write_file_atomic(file, run::to_text(mine));
+    write_file_atomic(file, run::config_text(mine));
     return;
   }
   const run::Settings theirs = run::parse_settings(file.string(), read_file(file));
@@ -100,10 +104,7 @@ run::ResolvedConfig config_of(const DemoOptions& demo, const std::string& posenc
 }
 
 std::string folder_of(const DemoOptions& demo, const std::string& posenc) {
-  std::string name = posenc;
-  for (char& c : name)
-    if (!std::isalnum(static_cast<unsigned char>(c)) && c != '_' && c != '.') c = '-';
-  return (fs::path(demo.out) / name).string();
+  return (fs::path(demo.out) / run::folder_word(posenc)).string();
 }
 
 // Trains one model to the end, or to a signal.
@@ -192,7 +193,7 @@ cli::ExitCode run_demo(const DemoOptions& demo, std::ostream& out) {
   require<ConfigError>(std::is_sorted(demo.lengths.begin(), demo.lengths.end()), kWhere,
                        "expected --lengths in rising order");
   const eval::EvalOptions eval = eval_options(demo);
-  if (demo.threads) set_thread_count(*demo.threads);
+  cli::use_threads(demo.threads, cli::remarks());
   for (const std::string& posenc : demo.encodings) config_of(demo, posenc);  // refuse early
   claim_folder(demo);
 
@@ -200,12 +201,12 @@ cli::ExitCode run_demo(const DemoOptions& demo, std::ostream& out) {
   std::vector<eval::RunResult> results;
   data::Corpus corpus = [&] {
     const cli::StopSignals signals;
-    cli::Progress progress = cli::Progress::on_stdout();
+    cli::Progress progress = cli::Progress::on_stderr();
     return corpus_of(demo, progress);
   }();
   out << "text: " << size_text(corpus) << std::endl;
   for (const std::string& posenc : demo.encodings) {
-    cli::Progress progress = cli::Progress::on_stdout();
+    cli::Progress progress = cli::Progress::on_stderr();
     const auto is_stopped = [&] {
       try {
         return train(demo, posenc, progress) == cli::kStopped;

@@ -69,7 +69,7 @@ class Watch {
   using Clock = std::chrono::steady_clock;
   static constexpr std::chrono::seconds kKeepEach{10};  // a line, where stdout is no terminal
 
-  cli::Progress progress_ = cli::Progress::on_stdout();
+  cli::Progress progress_ = cli::Progress::on_stderr();
   Clock::time_point begin_ = Clock::now(), kept_ = begin_;
 };
 

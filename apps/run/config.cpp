@@ -113,9 +113,10 @@ void add_options(cli::Options& options, RunConfig& c) {
 }
 
 Settings to_settings(const RunConfig& config) {
-  RunConfig copy = config;
+  RunConfig shown;  // with the defaults first, for resolved() to know them
   cli::Options options("train", "");
-  add_options(options, copy);
+  add_options(options, shown);
+  shown = config;
   return parse_settings("config", options.resolved());
 }
 
@@ -124,7 +125,7 @@ RunConfig to_run_config(const std::string& name, const Settings& settings) {
   cli::Options options("train", "");
   add_options(options, config);
   try {
-    options.read_config(name, to_text(settings));
+    options.read_config(name, settings);
   } catch (const ConfigError& error) {
     refuse_config_file(name, error);
   }

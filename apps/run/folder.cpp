@@ -52,7 +52,7 @@ RunFolder RunFolder::create(const fs::path& path, const Files& files,
                        path.string(), " or choose another --out");
   remove_leftovers(path);
   AtomicFolder made(path);
-  write_file_atomic(made.folder() / "config.conf", to_text(files.config));
+  write_file_atomic(made.folder() / "config.conf", config_text(files.config));
   write_file_atomic(made.folder() / "manifest.json", files.manifest);
   write_file_atomic(made.folder() / "metrics.csv", files.metrics_header);
   if (!files.tokenizer.empty())
@@ -111,7 +111,7 @@ void RunFolder::rename(const std::string& name) {
   if (value_of(config_, "name") == name) return;
   config_ = without(config_, {"name"});
   if (!name.empty()) config_.emplace_back("name", name);
-  write_file_atomic(path_ / "config.conf", to_text(config_));
+  write_file_atomic(path_ / "config.conf", config_text(config_));
 }
 
 void RunFolder::read_config(const fs::path& folder) {

@@ -160,6 +160,22 @@ std::vector<std::string> differences_of(const std::vector<Settings>& all) {
   return texts;
 }
 
+std::string folder_word(const std::string& expression) {
+  constexpr size_t kLongest = 48, kShown = 40;
+  std::string word;
+  bool is_apart = false;  // from the character before, by others
+  for (const char c : expression) {
+    const bool stays =
+        static_cast<unsigned char>(c) < 0x80 && (std::isalnum(static_cast<unsigned char>(c)) ||
+                                                 c == '_' || c == '.' || c == '=' || c == '+');
+    if (stays && is_apart && !word.empty() && c != '+' && word.back() != '+') word += '-';
+    if (stays && !(word.empty() && c == '.')) word += c;
+    is_apart = !stays;
+  }
+  if (word.size() <= kLongest) return word;
+  return concat(word.substr(0, kShown), '-', hash_hex(expression).substr(0, 6));
+}
+
 std::string file_word(std::string text) {
   for (char& c : text) {
     const auto byte = static_cast<unsigned char>(c);

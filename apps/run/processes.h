@@ -26,8 +26,9 @@ class Processes {
   /// process's to tell, and OtherFailed in the others.
   void before_meeting(const std::function<void()>& work) const;
   /// Meets the others of the job, which must have this configuration and be of this build:
-  /// ConfigError names the first that differs. `threads` of each, if it is said; else, unless
-  /// FARFIELD_THREADS says it, those of a machine share what each may run on.
+  /// ConfigError names the first that differs. `threads` of each, if it is said
+  /// (cli::use_threads()); else, unless FARFIELD_THREADS says it, those of a machine share what
+  /// each may run on.
   void meet(const std::string& config, std::optional<int64_t> threads);
 
   /// Whether this is the first of them, also before they have met.
@@ -37,13 +38,19 @@ class Processes {
   const Group& group() const { return group_; }
   /// stdout in the first process, nothing in the others, also before they have met.
   std::ostream& out() const;
-  /// On it; in plain lines where a starter passes it on.
+  /// The same of stderr, for warnings.
+  std::ostream& err() const;
+  /// The same of cli::remarks().
+  std::ostream& remarks() const;
+  /// On remarks(); in plain lines where a starter passes it on.
   cli::Progress progress() const;
   /// "4 processes by MPI (Open MPI v4.1.4), started by mpirun: 2 threads each", and what speaks
   /// against it.
   std::string description() const;
 
  private:
+  std::ostream& in_first(std::ostream& stream) const;
+
   comm::Launch launch_;
   Group group_;
   std::vector<Processors> processors_;  // by rank; none alone

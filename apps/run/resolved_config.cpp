@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <system_error>
 #include <utility>
 
@@ -54,16 +55,15 @@ T value_of_word(const char* name, const std::string& word, const std::vector<Wor
                     did_you_mean(word, known, kSynonyms));
 }
 
-// A name goes into a line of config.conf, a cell of a table and the name of a file.
+// A name goes into a cell of a table and the name of a file.
 void check_name(const std::string& name) {
   constexpr size_t kLongest = 80;
   const bool is_text = name.empty() || (name.front() != ' ' && name.back() != ' ' &&
                                         name.size() <= kLongest && cli::printable(name) == name &&
-                                        name.find_first_of("#\n\t") == std::string::npos);
+                                        name.find_first_of("\n\t") == std::string::npos);
   require<ConfigError>(is_text, kWhere, "--name: expected at most ", kLongest,
-                       " bytes of UTF-8 on one line, without '#' and without blanks at the ends, "
-                       "got '",
-                       name, "', ", name.size(), " bytes");
+                       " bytes of UTF-8 on one line, without blanks at the ends, got '", name,
+                       "', ", name.size(), " bytes");
 }
 
 // A setting that config.conf holds only where it, or its preset, is not as usual: it is younger
@@ -132,6 +132,7 @@ void fill_optimisation(RunConfig& from, ResolvedConfig& c) {
 
 // "20000,60000", or "none".
 std::vector<int64_t> parse_cutoffs(const std::string& text) {
+  constexpr int64_t kMostId = std::numeric_limits<int32_t>::max() - 1;  // a vocabulary is larger
   std::vector<int64_t> cutoffs;
   if (text == "none") return cutoffs;
   const char* const end = text.data() + text.size();
@@ -139,11 +140,9 @@ std::vector<int64_t> parse_cutoffs(const std::string& text) {
     int64_t value = 0;
     const auto read = std::from_chars(at, end, value);
     require<ConfigError>(read.ec == std::errc() && value > (cutoffs.empty() ? 0 : cutoffs.back()) &&
-                             (read.ptr == end || *read.ptr == ','),
-                         kWhere,
-                         "--cutoffs: expected rising numbers from 1 on between commas, or "
-                         "none, got '",
-                         text, "'");
+                             value <= kMostId && (read.ptr == end || *read.ptr == ','),
+                         kWhere, "--cutoffs: expected rising numbers from 1 to ", kMostId,
+                         " between commas, or none, got '", text, "'");
     cutoffs.push_back(value);
     at = read.ptr;
     if (at == end) return cutoffs;
@@ -181,6 +180,10 @@ void check_rounded_logits(const ResolvedConfig& c) {
 void check_values(const ResolvedConfig& c) {
   check_at_least("--train-len", c.train_len(), 1);
   check_at_least("--batch", c.batch, 1);
+  constexpr int64_t kMostTokens = int64_t{1} << 40;  // of a batch: more than any memory holds
+  require<ConfigError>(c.batch <= kMostTokens / c.train_len(), kWhere, "--batch: expected at most ",
+                       kMostTokens, " tokens in a batch, got ", c.batch, " sequences of ",
+                       c.train_len(), " tokens");
   check_at_least("--accumulate", c.accumulate, 1);
   require<ConfigError>(c.batch % c.accumulate == 0, kWhere,
                        "--accumulate: expected a divisor of the batch, ", c.batch, ", got ",

@@ -1,23 +1,28 @@
 #include "apps/run/settings.h"
 
 #include <algorithm>
+#include <utility>
 
+#include "apps/cli/config_file.h"
 #include "engine/base/error.h"
 
 namespace farfield::run {
 
 Settings parse_settings(const std::string& name, std::string_view text) {
   Settings settings;
-  for (size_t begin = 0, line = 1; begin < text.size(); ++line) {
-    const size_t end = std::min(text.find('\n', begin), text.size());
-    const std::string_view row = text.substr(begin, end - begin);
-    const size_t equals = row.find(" = ");
-    require<IoError>(equals != std::string_view::npos && equals > 0, "config", name, ": line ",
-                     line, ": expected 'key = value', got '", row, "'");
-    settings.emplace_back(row.substr(0, equals), row.substr(equals + 3));
-    begin = end + 1;
+  try {
+    for (cli::ConfigLine& line : cli::parse_config(name, text))
+      settings.emplace_back(std::move(line.key), std::move(line.value));
+  } catch (const ConfigError& error) {
+    throw IoError(error.what());
   }
   return settings;
+}
+
+std::string config_text(const Settings& settings) {
+  std::string text;
+  for (const auto& [key, value] : settings) text += cli::config_line(key, value);
+  return text;
 }
 
 std::string to_text(const Settings& settings) {

@@ -10,10 +10,14 @@ namespace farfield::run {
 /// Resolved options, (key, value) in order of declaration, as config.conf holds them.
 using Settings = std::vector<std::pair<std::string, std::string>>;
 
-/// Reads `key = value` lines as Options::resolved() writes them; `name` is used in messages.
-/// IoError for a line of another form.
+/// Reads `key = value` lines (cli::parse_config()); `name` is used in messages. IoError for a line
+/// of another form.
 Settings parse_settings(const std::string& name, std::string_view text);
 
+/// What parse_settings() gives the same settings from: the text of a config.conf.
+std::string config_text(const Settings& settings);
+
+/// What hashes are of: each value as it is, which a file would not always give back.
 std::string to_text(const Settings& settings);
 
 /// The value of a key, or "" when there is none.

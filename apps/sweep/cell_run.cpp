@@ -84,8 +84,7 @@ eval::ProtocolResult measure(const fs::path& path, const data::Corpus& corpus, c
   cli::Options options("eval", "");
   eval::EvalOptions eval;
   eval::add_options(options, eval);
-  options.read_config(m.protocol,
-                      run::to_text(run::without(m.options, {"document-order", "split"})));
+  options.read_config(m.protocol, run::without(m.options, {"document-order", "split"}));
   eval::check(eval);
   require<ConfigError>(eval.baselines.size() == 1, kWhere, m.protocol,
                        ": --baseline: expected one in a measurement, got ", eval.baselines.size());

@@ -1,10 +1,9 @@
 #include "apps/sweep/grid.h"
 
 #include <algorithm>
-#include <cstdlib>
-#include <sstream>
+#include <utility>
 
-#include "apps/cli/option.h"
+#include "apps/cli/config_file.h"
 #include "apps/cli/options.h"
 #include "apps/eval/protocol.h"
 #include "apps/sweep/datasets.h"
@@ -28,18 +27,11 @@ run::Settings take_prefixed(const run::Settings& all, std::string_view prefix,
   return taken;
 }
 
-// Without comments and empty lines.
-run::Settings lines_of(const std::string& name, const std::string& text) {
-  std::istringstream in(text);
-  std::string kept;
-  for (std::string line; std::getline(in, line);)
-    if (const std::string_view plain = cli::trimmed(line); !plain.empty() && plain[0] != '#')
-      kept.append(plain) += '\n';
-  try {
-    return run::parse_settings(name, kept);
-  } catch (const IoError& error) {
-    fail<ConfigError>("sweep", error.what());
-  }
+run::Settings settings_of(const std::string& name, const std::string& text) {
+  run::Settings settings;
+  for (cli::ConfigLine& line : cli::parse_config(name, text))
+    settings.emplace_back(std::move(line.key), std::move(line.value));
+  return settings;
 }
 
 // Refuses options that a protocol does not have, and those that a sweep gives itself.
@@ -50,7 +42,7 @@ void check_eval(const std::string& name, const run::Settings& settings) {
   cli::Options options("eval", "");
   eval::EvalOptions eval;
   eval::add_options(options, eval);
-  options.read_config(name, run::to_text(run::without(settings, {"document-order"})));
+  options.read_config(name, run::without(settings, {"document-order"}));
   eval::check(eval);
 }
 
@@ -58,7 +50,7 @@ void check_eval(const std::string& name, const run::Settings& settings) {
 
 Experiment parse_grid(const std::string& name, const std::string& text, Scale scale) {
   run::Settings rest, lines;
-  const run::Settings training = take_prefixed(lines_of(name, text), kTrain, rest);
+  const run::Settings training = take_prefixed(settings_of(name, text), kTrain, rest);
   const run::Settings measuring = take_prefixed(rest, kEval, lines);
   check_eval(name, measuring);
 
@@ -76,7 +68,7 @@ Experiment parse_grid(const std::string& name, const std::string& text, Scale sc
       .add("train-len", train_len, "N", "tokens")
       .add("lengths", lengths, "N,...", "tokens")
       .add("protocols", protocols, "NAME,...", "of eval");
-  options.read_config(name, run::to_text(lines));
+  options.read_config(name, lines);
   require<ConfigError>(!encodings.empty(), "sweep", name,
                        ": encoding: expected at least one line, got none");
   require<ConfigError>(train_len >= 0, "sweep", name, ": train-len: expected at least 1, got ",

@@ -117,7 +117,7 @@ run::ResolvedConfig config_of(const PlannedArm& arm, const PlannedDataset& datas
     run::Settings settings;
     for (const auto& [key, value] : arm.arm.training)
       settings.emplace_back(key, with_tokens(options.scale, value));
-    more.read_config("the arm's training", run::to_text(settings));
+    more.read_config("the arm's training", settings);
   }
   return run::resolve(c);
 }

@@ -7,6 +7,7 @@
 #include "apps/cli/process.h"
 #include "apps/cli/progress.h"
 #include "apps/cli/shell_word.h"
+#include "apps/cli/threads.h"
 #include "apps/sweep/cell_run.h"
 #include "apps/sweep/commands.h"
 #include "apps/sweep/corpora.h"
@@ -107,7 +108,10 @@ int sweep_run_command(int argc, const char* const* argv, std::ostream& out) {
                        "--launcher: expected local or slurm, got '", request.launcher, "'");
   require<ConfigError>(is_slurm || request.slurm.options.empty(), kWhere,
                        "--slurm-options: expected --launcher slurm with it");
-  if (request.threads) set_thread_count(*request.threads);
+  if (!is_slurm)
+    cli::use_threads(request.threads, cli::remarks());
+  else if (request.threads)  // of other machines
+    set_thread_count(*request.threads);
 
   PlanOptions plan;
   plan.scale = scale_named(request.scale);
@@ -186,7 +190,7 @@ int cell_command(int argc, const char* const* argv, std::ostream& out) {
   if (!options.parse(argc, argv, out)) return cli::kDone;
   require<ConfigError>(how.workers >= 1, kWhere, "--workers: expected at least 1, got ",
                        how.workers);
-  if (threads) set_thread_count(*threads);
+  cli::use_threads(threads, cli::remarks());
   if (parent) cli::stop_with_parent(*parent);
   const SweepFolder folder(path);
   return run_cell(folder, read_cell(folder.cell(hash)), how, out);

@@ -177,23 +177,34 @@ std::optional<double> Trainer::valid_loss() {
   // A process that left in the middle of a pass would have those wait that have the model with it.
   const bool is_whole = step_.processes().tensor.is_alone();
   const Interruptible interruptible(is_whole ? step_.is_due : nullptr);
-  const int64_t length = config_.train_len();
-  const double total = std::accumulate(weights_.begin(), weights_.end(), 0.0);
   double sum = 0;
-  int64_t n_sum = 0;
+  const std::vector<int64_t> n_window = valid_windows();
+  for (size_t i = 0; i < n_window.size(); ++i)
+    for (const double loss : window_losses(valid_[i], n_window[i])) sum += loss;
+  if (n_window.empty()) return std::nullopt;
+  return sum / static_cast<double>(n_valid_window() * config_.train_len());
+}
+
+int64_t Trainer::n_valid_window() const {
+  const std::vector<int64_t> n_window = valid_windows();
+  return std::accumulate(n_window.begin(), n_window.end(), int64_t{0});
+}
+
+// By corpus, by weight; none where one corpus has none.
+std::vector<int64_t> Trainer::valid_windows() const {
+  const double total = std::accumulate(weights_.begin(), weights_.end(), 0.0);
+  std::vector<int64_t> n_window;
   for (size_t i = 0; i < valid_.size(); ++i) {
-    const auto share = static_cast<int64_t>(
-        std::round(static_cast<double>(config_.valid_windows) * weights_[i] / total));
-    const int64_t n = std::min(
-        std::max(share, int64_t{1}),
-        data::Grid::windows(valid_[i].split("valid").size(), valid_[i].document_tokens(), length)
-            .size());
-    if (n < 1) return std::nullopt;
-    for (const double loss : window_losses(valid_[i], n)) sum += loss;
-    n_sum += n;
+    const double share =
+        std::round(static_cast<double>(config_.valid_windows) * weights_[i] / total);
+    const int64_t n_there = data::Grid::windows(valid_[i].split("valid").size(),
+                                                valid_[i].document_tokens(), config_.train_len())
+                                .size();
+    if (n_there < 1) return {};
+    const double n = std::clamp(share, 1.0, static_cast<double>(n_there));
+    n_window.push_back(static_cast<int64_t>(n));
   }
-  if (n_sum == 0) return std::nullopt;
-  return sum / static_cast<double>(n_sum * length);
+  return n_window;
 }
 
 // Passes of so many windows as a piece has sequences; processes take turns with them.

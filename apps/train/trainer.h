@@ -56,6 +56,8 @@ class Trainer {
   /// weight; empty when one has no valid split, or one shorter than a sequence. Interrupted as
   /// step().
   std::optional<double> valid_loss();
+  /// How many windows it is of: those that were asked for, or all that the valid splits have.
+  int64_t n_valid_window() const;
 
   /// Measures the products of the next step: TrainingStep::tune_products().
   ProductChoices tune_products();
@@ -98,6 +100,7 @@ class Trainer {
   Tokens tokens_of(int64_t step);
   /// Of each of n windows of its valid split, the first at its start and the last at its end.
   std::vector<double> window_losses(const data::Corpus& corpus, int64_t n);
+  std::vector<int64_t> valid_windows() const;
   std::string describe(const Tokens& tokens, const StepOutcome& outcome);
 
   run::ResolvedConfig config_;

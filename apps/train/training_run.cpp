@@ -1,19 +1,21 @@
 #include "apps/train/training_run.h"
 
+#include <cmath>
 #include <utility>
 
+#include "apps/cli/shell_word.h"
 #include "apps/cli/signals.h"
 #include "apps/run/corpus.h"
 #include "apps/run/machine.h"
 #include "apps/run/parameter_bounds.h"
 #include "apps/run/together.h"
 #include "apps/train/manifest.h"
+#include "apps/train/step_time.h"
 #include "apps/train/training_memory.h"
 #include "apps/train/tuned_products.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 #include "engine/base/interrupt.h"
-#include "engine/base/parallel.h"
 #include "engine/base/text.h"
 
 namespace farfield::train {
@@ -28,11 +30,21 @@ struct Opened {
   std::unique_ptr<Trainer> trainer;
 };
 
+// What --valid-windows asks for beyond what there is; empty: nothing.
+std::string valid_windows_warning(const Trainer& trainer) {
+  const run::ResolvedConfig& config = trainer.config();
+  const int64_t n = trainer.n_valid_window();
+  // The default is for splits of any size.
+  const bool is_asked = config.valid_windows != run::RunConfig{}.valid_windows;
+  if (!is_asked || config.valid_every == 0 || n == 0 || n >= config.valid_windows) return "";
+  return concat("--valid-windows ", config.valid_windows, ": the valid split has ", n,
+                " sequences of ", config.train_len(), " tokens; the valid loss is of them");
+}
+
 Opened open(const run::ResolvedConfig& config, const TrainingRun::Warn& warn, const Group& group,
             const data::TokenizerPtr& model_tokenizer = nullptr) {
   require<ConfigError>(!config.data.empty(), kWhere,
                        "expected --data PATH, a corpus made by `prepare`");
-  if (config.threads) set_thread_count(*config.threads);
   const Interruptible interruptible(cli::stop_is_due);  // a large model takes minutes to initialise
   run::TrainingData data = run::open_data(config, model_tokenizer);
   for (const data::Corpus& corpus : data.corpora())
@@ -43,6 +55,8 @@ Opened open(const run::ResolvedConfig& config, const TrainingRun::Warn& warn, co
   if (warn && !warning.empty()) warn(warning);
   auto check = std::make_unique<DataCheck>(data);
   auto trainer = std::make_unique<Trainer>(config, data, group);
+  const std::string fewer = valid_windows_warning(*trainer);
+  if (warn && !fewer.empty()) warn(fewer);
   if (check->is_short()) check->wait();
   group.communicator().require_equal("training data", data.hash());  // each reads its own files
   return {std::move(data), std::move(check), std::move(trainer)};
@@ -97,6 +111,7 @@ TrainingRun TrainingRun::start(const run::ResolvedConfig& config, const std::str
   TrainingRun run(std::move(*folder), std::move(opened.check), std::move(trainer), state.metrics);
   run.saved_step_ = 0;
   run.is_new_ = true;
+  run.warn_ = warn;
   run.products_said_ = products.said;
   return run;
 }
@@ -112,10 +127,13 @@ TrainingRun TrainingRun::resume(const run::ResolvedConfig& config, const std::st
                       theirs = run::identity(folder.config());
   const std::string key = run::first_difference(theirs, mine);
   // A setting that the file has lost is a matter of the file: check_same_config() below.
-  const bool is_lost = run::value_of(theirs, key).empty();
-  require<ConfigError>(is_lost, kWhere, path, ": --", key, ": expected ",
-                       run::value_of(theirs, key), ", as the run was started, got ",
-                       run::value_of(mine, key), "; leave it out, or start another run");
+  const std::string was = run::value_of(theirs, key), is = run::value_of(mine, key);
+  require<ConfigError>(was.empty(), kWhere, path, ": --", key, ": expected ", was,
+                       ", as the run was started, got ", is,
+                       "; leave it out, since --resume goes on with the same training. Another one "
+                       "begins anew: train --config ",
+                       cli::shell_word((folder.path() / "config.conf").string()), " --", key, ' ',
+                       is.empty() ? "VALUE" : cli::shell_word(is), " --out FOLDER");
   const run::Checkpoint checkpoint = run::load_newest_checkpoint(folder.checkpoints());
   run::check_same_config(checkpoint.state, folder.path() / "config.conf", folder.config(),
                          /*same_device=*/true);
@@ -144,6 +162,7 @@ TrainingRun TrainingRun::resume(const run::ResolvedConfig& config, const std::st
     write_file_atomic(run.folder().products(), products.file);
   run.products_said_ = products.said;
   run.saved_step_ = checkpoint.state.step;
+  run.warn_ = warn;
   return run;
 }
 
@@ -170,6 +189,12 @@ cli::ExitCode TrainingRun::make_steps(cli::Progress& progress, std::optional<int
   if (metrics_ && metrics_->is_new())
     progress.say(concat("[train] ", folder_.metrics().string(), " was gone; its rows begin anew"));
   if (!products_said_.empty()) progress.say(std::exchange(products_said_, {}));
+  if (config.device.kind == Device::Kind::cpu && is_first()) {
+    const std::string time =
+        long_step_text(trainer_->model().config(), shape_of(config),
+                       config.steps - trainer_->state().step, trainer_->group().size());
+    if (!time.empty()) progress.say(time);
+  }
   while (!trainer_->is_done()) {
     const int64_t done = trainer_->state().step;
     const bool is_requested = run::in_any(processes(), cli::stop_requested());
@@ -250,6 +275,20 @@ void TrainingRun::log(const StepResult& step, bool is_last, cli::Progress& progr
     logged_sum_wait_s_ = trainer_->waited_for_sums_s();
   }
   progress.update(step.step, config.steps, text, keep);
+  if (keep) warn_of_divergence(step, progress);
+}
+
+// Once, of a loss that no training has at its start or later, but one that goes wrong.
+void TrainingRun::warn_of_divergence(const StepResult& step, cli::Progress& progress) {
+  constexpr double kFar = 1.5;
+  const double guessing = std::log(static_cast<double>(trainer_->model().config().vocab_size));
+  if (has_diverged_ || !warn_ || step.loss <= kFar * guessing) return;
+  has_diverged_ = true;
+  progress.erase();
+  warn_(concat("step ", step.step, ": the loss of ", fixed(step.loss, 1),
+               " is far above ln(vocabulary) = ", fixed(guessing, 1),
+               ", that of guessing: training diverges; a smaller --lr or a longer --warmup may "
+               "help"));
 }
 
 // Once, on a device that could be given its steps in more than one way.

@@ -26,7 +26,9 @@ class TrainingRun {
   /// once, so the run can always be resumed. Interrupted, and nothing is there, when stop_is_due()
   /// before that; resume() likewise.
   ///
-  /// warn  told what speaks against this call once the corpus is open: memory_warning()
+  /// warn  told what speaks against this call once the corpus is open (memory_warning(), fewer
+  /// valid
+  ///       windows than asked for), and of a loss that diverges
   static TrainingRun start(const run::ResolvedConfig& config, const std::string& out,
                            const Warn& warn = {}, const Group& group = {});
   /// Goes on with a run at its newest checkpoint. `config` is the run's own, with what
@@ -54,6 +56,7 @@ class TrainingRun {
   /// Whether all that this run has is the state that it was started with.
   bool is_unused() const { return is_new_ && good_step_ == 0 && saved_step_ == 0; }
   void log(const StepResult& step, bool is_last, cli::Progress& progress);
+  void warn_of_divergence(const StepResult& step, cli::Progress& progress);
   void say_how(cli::Progress& progress);
   void save();
   void save_and_wait();
@@ -77,6 +80,8 @@ class TrainingRun {
   int64_t logged_tokens_ = 0;  // at the row before
   double logged_time_s_ = 0, logged_wait_s_ = 0, logged_sum_wait_s_ = 0;
   bool has_said_how_ = false;  // the device is given its steps
+  bool has_diverged_ = false;  // and this was told
+  Warn warn_;
   std::string products_said_;  // what is still to be said of measured products
 };
 

@@ -235,7 +235,7 @@ const std::vector<FuzzedReader>& run_readers() {
        nullptr, kFew},
       {"checkpoint_optimizer", read_checkpoint_optimizer,
        [] { return sound_run().files.at(kOptimizer); }, nullptr, kFew},
-      {"config", read_config, [] { return run::to_text(small_config().settings); }},
+      {"config", read_config, [] { return run::config_text(small_config().settings); }},
       {"expression", read_expression, [] { return std::string(kExpression); }, example_expressions},
       {"safetensors", read_weights, sound_weights},
       {"state", read_state, [] { return sound_run().files.at(kState); }},

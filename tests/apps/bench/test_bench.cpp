@@ -7,12 +7,12 @@
 #include "apps/bench/card.h"
 #include "apps/bench/commands.h"
 #include "apps/bench/encodings.h"
-#include "apps/bench/peak.h"
 #include "apps/bench/products.h"
 #include "apps/bench/random_tensor.h"
 #include "apps/bench/report.h"
 #include "apps/cli/csv.h"
 #include "apps/cli/options.h"
+#include "apps/train/peak.h"
 #include "engine/base/file.h"
 #include "engine/ops/cross_entropy.h"
 #include "posenc/registry.h"
@@ -216,7 +216,7 @@ BOOST_AUTO_TEST_CASE(operands_are_random_and_do_not_repeat_by_row) {
 }
 
 BOOST_AUTO_TEST_CASE(the_peak_is_a_number_that_a_processor_can_have) {
-  const double peak = fma_peak_gflops();
+  const double peak = train::fma_peak_gflops();
   BOOST_TEST(peak > 0.1);
   BOOST_TEST(peak < 1e6);
 }

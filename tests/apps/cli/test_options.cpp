@@ -191,7 +191,7 @@ BOOST_AUTO_TEST_CASE(a_missing_value_a_repetition_and_a_stray_word_are_refused) 
 }
 
 BOOST_AUTO_TEST_CASE(a_config_file_is_read_and_the_command_line_wins) {
-  const ConfigFile file("# a comment\nsteps = 7\nlr = 0.5\nverbose = true\nrun = a,b\n");
+  const ConfigFile file("# a comment\nsteps = 7\nlr = 0.5\nverbose = true\nrun = a\nrun = b\n");
   Program p;
   BOOST_TEST(p.parse({"--steps", "9", "--config", file.path.c_str()}));
   BOOST_TEST(p.steps == 9);
@@ -200,16 +200,21 @@ BOOST_AUTO_TEST_CASE(a_config_file_is_read_and_the_command_line_wins) {
   BOOST_TEST(p.run.size() == 2);
 }
 
-BOOST_AUTO_TEST_CASE(errors_in_a_config_file_name_the_file) {
+BOOST_AUTO_TEST_CASE(errors_in_a_config_file_name_file_and_line) {
   const ConfigFile unknown("postenc = rope\n");
   BOOST_TEST(Program().error({"--config", unknown.path.c_str()}) ==
-             "[config] " + unknown.path + ": unknown key 'postenc'; did you mean 'posenc'?");
-  const ConfigFile typed("steps = many\n");
+             "[config] " + unknown.path +
+                 ": line 1: unknown option 'postenc'; did you mean 'posenc'?");
+  const ConfigFile typed("lr = 1\nsteps = many\n");
   BOOST_TEST(Program().error({"--config", typed.path.c_str()}) ==
-             "[config] " + typed.path + ": steps: expected a whole number, got 'many'");
+             "[config] " + typed.path + ": line 2: steps: expected a whole number, got 'many'");
   const ConfigFile twice("steps = 1\nsteps = 2\n");
   BOOST_TEST(Program().error({"--config", twice.path.c_str()}) ==
-             "[config] " + twice.path + ": key 'steps' is given twice");
+             "[config] " + twice.path + ": line 2: option 'steps' is given twice");
+  const ConfigFile other("steps = 1\nlr: 3\n");
+  BOOST_TEST(Program().error({"--config", other.path.c_str()}) ==
+             "[config] " + other.path +
+                 ": line 2: expected key = value, got 'lr: 3'; write lr = 3");
   BOOST_CHECK_THROW(Program().parse({"--config", "no/such/file"}), IoError);
 }
 

@@ -158,7 +158,7 @@ BOOST_AUTO_TEST_CASE(learned_values_come_from_the_checkpoint_of_a_run) {
   const std::string path = toy.path("run");
   train::TrainingRun training =
       train::TrainingRun::start(run::resolve(toy.config("kerple_log")), path);
-  cli::Progress progress = cli::Progress::on_stdout();
+  cli::Progress progress = cli::Progress::on_stderr();
   BOOST_TEST_REQUIRE(training.go(progress) == cli::kDone);
   std::vector<double> r1, r2;
   for (const auto& [name, tensor] : training.trainer().model_tensors()) {

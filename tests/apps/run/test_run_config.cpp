@@ -1,4 +1,6 @@
 #include <boost/test/unit_test.hpp>
+#include <regex>
+#include <sstream>
 
 #include "apps/run/resolved_config.h"
 #include "engine/base/error.h"
@@ -16,6 +18,19 @@ ResolvedConfig resolved(F change) {
   RunConfig config;
   change(config);
   return resolve(config);
+}
+// Of all options of a run, as --help has them.
+std::vector<std::string> all_keys() {
+  RunConfig config;
+  cli::Options options("train", "");
+  add_options(options, config);
+  std::ostringstream help;
+  options.print_help(help);
+  std::vector<std::string> keys;
+  std::istringstream lines(help.str());
+  for (std::string line; std::getline(lines, line);)
+    if (line.starts_with("  --")) keys.push_back(line.substr(4, line.find(' ', 4) - 4));
+  return keys;
 }
 }  // namespace
 
@@ -229,16 +244,60 @@ BOOST_AUTO_TEST_CASE(values_out_of_range_are_named) {
 }
 
 BOOST_AUTO_TEST_CASE(a_name_is_one_line_of_text_and_no_part_of_the_run_s_identity) {
-  const ResolvedConfig named = resolved([](RunConfig&r) { r.name = "my run, v1.5 (π)"; }),
+  const ResolvedConfig named = resolved([](RunConfig&r) { r.name = "my run # 2, v1.5 (π)"; }),
                        plain = resolved([](RunConfig&) {});
   BOOST_TEST(to_run_config("x", named.settings).name == named.name);
   BOOST_CHECK(identity(named.settings) == identity(plain.settings));
   BOOST_TEST(value_of(plain.settings, "name") == "");
   for (const std::string& bad :
-       {std::string("two\nlines"), std::string("a # b"), std::string(" a"), std::string("a "),
-        std::string("\x1b[1m"), std::string("bad\xff"), std::string(81, 'a')})
+       {std::string("two\nlines"), std::string(" a"), std::string("a "), std::string("\x1b[1m"),
+        std::string("bad\xff"), std::string(81, 'a')})
     BOOST_CHECK_EXCEPTION(resolved([&](RunConfig& r) { r.name = bad; }), ConfigError,
                           says("[config] --name: expected at most 80 bytes of UTF-8 on one line"));
+}
+
+BOOST_AUTO_TEST_CASE(every_value_of_every_option_survives_a_runs_file_or_is_refused) {
+  const std::vector<std::string> keys = all_keys();
+  size_t n_text = 0;
+  for (const std::string& key : keys) {
+    for (const std::string& value :
+         {std::string("a #b"), std::string(" a "), std::string("a\nsteps = 1"),
+          std::string("\"a\\"), std::string("\0\xff\r", 3), std::string("#"), std::string("a,(b"),
+          std::string("")}) {
+      Settings given;
+      try {
+        given = to_settings(to_run_config("given", {{key, value}}));
+      } catch (const IoError&) {  // no value of its type
+        continue;
+      }
+      ++n_text;
+      const Settings read = parse_settings("config.conf", config_text(given));
+      BOOST_CHECK_MESSAGE(read == given, key << ": " << config_text(given));
+      BOOST_CHECK_MESSAGE(to_settings(to_run_config("config.conf", read)) == given, key);
+      BOOST_CHECK_MESSAGE(value_of(read, key) == value, key << ": " << config_text(given));
+    }
+  }
+  BOOST_TEST(keys.size() > 30u);
+  BOOST_TEST(n_text > 80u);
+}
+
+BOOST_AUTO_TEST_CASE(the_largest_numbers_are_taken_or_refused_without_overflow) {
+  const std::regex negative("(^|[^e])-[0-9]");  // what an overflow would show
+  for (const std::string& key : all_keys()) {
+    for (const std::string number : {"9223372036854775807", "9007199254740992", "2147483647"}) {
+      std::string said;
+      try {
+        resolve(to_run_config("x", {{key, number}}));
+      } catch (const Error& error) {
+        said = error.what();
+      }
+      BOOST_TEST(!std::regex_search(said, negative), key << ' ' << number << ": " << said);
+    }
+  }
+  BOOST_CHECK_EXCEPTION(resolved([](RunConfig& r) { r.cutoffs = "9223372036854775807"; }),
+                        ConfigError, says("expected rising numbers from 1 to 2147483646"));
+  BOOST_CHECK_EXCEPTION(resolved([](RunConfig& r) { r.batch = int64_t{1} << 53; }), ConfigError,
+                        says("--batch: expected at most 1099511627776 tokens in a batch"));
 }
 
 BOOST_AUTO_TEST_CASE(what_is_wrong_in_a_runs_file_is_the_files_fault) {
@@ -260,7 +319,7 @@ BOOST_AUTO_TEST_CASE(what_is_wrong_in_a_runs_file_is_the_files_fault) {
   Settings bad = good;
   bad.emplace_back("wings", "2");
   BOOST_CHECK_EXCEPTION(config_of_file("r/config.conf", bad), IoError,
-                        says("r/config.conf: the file was", "unknown key 'wings'"));
+                        says("r/config.conf: the file was", "unknown option 'wings'"));
   bad.back() = good.front();
   BOOST_CHECK_EXCEPTION(config_of_file("r/config.conf", bad), IoError, says("is given twice"));
   BOOST_CHECK_THROW(to_run_config("r/config.conf", bad), IoError);

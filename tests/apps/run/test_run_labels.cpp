@@ -78,6 +78,17 @@ BOOST_AUTO_TEST_CASE(a_setting_has_the_place_of_the_seed_and_not_its_number) {
   BOOST_TEST(value_of(setting_of(config, key, 7), "step") == "8");
 }
 
+BOOST_AUTO_TEST_CASE(a_folder_of_a_formula_can_be_read_and_typed) {
+  BOOST_TEST(folder_word("kerple_log") == "kerple_log");
+  BOOST_TEST(folder_word("rope + window(w=64)") == "rope+window-w=64");
+  BOOST_TEST(folder_word("kernel(bias=-r1*log(1+r2*d))") == "kernel-bias=-r1-log-1+r2-d");
+  BOOST_TEST(folder_word("alibi@0..-2") == "alibi-0..-2");
+  BOOST_TEST(folder_word("../x") == "x");
+  const std::string text(60, 'a');
+  BOOST_TEST(folder_word(text + '1').size() == 47u);
+  BOOST_TEST(folder_word(text + '1') != folder_word(text + '2'));
+}
+
 BOOST_AUTO_TEST_CASE(words_for_files_stay_where_they_are_put) {
   BOOST_TEST(file_word("my run/1") == "my-run-1");
   BOOST_TEST(file_word("..") == "-.");

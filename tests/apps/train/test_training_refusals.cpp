@@ -40,6 +40,28 @@ BOOST_AUTO_TEST_CASE(a_resumed_run_takes_harmless_changes_and_refuses_others) {
   BOOST_TEST(run::list_checkpoints(run.folder().checkpoints()).size() == 1u);
 }
 
+BOOST_AUTO_TEST_CASE(another_schedule_mid_way_is_refused_with_the_call_of_a_new_run) {
+  const std::string path = toy().path("schedule");
+  {
+    TrainingRun run = TrainingRun::start(run::resolve(toy().config()), path);
+    go(run, 2);
+  }
+  const auto refused = [&](const auto& change, const std::string& option) {
+    run::RunConfig config = toy().config();
+    change(config);
+    BOOST_CHECK_EXCEPTION(
+        TrainingRun::resume(run::resolve(config), path), ConfigError,
+        says("as the run was started",
+             "leave it out, since --resume goes on with the same training",
+             concat("train --config ", path, "/config.conf ", option, " --out FOLDER")));
+  };
+  refused([](run::RunConfig& c) { c.lr = 0.5; }, "--lr 0.5");
+  refused([](run::RunConfig& c) { c.steps = 16; }, "--steps 16");
+  refused([](run::RunConfig& c) { c.posenc = "rope + alibi"; }, "--posenc 'rope + alibi'");
+  TrainingRun run = TrainingRun::resume(run::resolve(toy().config()), path);
+  BOOST_TEST(go(run) == cli::kDone);
+}
+
 BOOST_AUTO_TEST_CASE(other_data_is_refused) {
   const std::string path = toy().path("data");
   {
@@ -140,11 +162,11 @@ BOOST_AUTO_TEST_CASE(damage_to_the_configuration_names_the_file) {
     BOOST_CHECK_EXCEPTION(run::load_run(path), IoError, says(file.string(), message));
   };
   damage("n-head = 2", "n-hea\x01 = 2");
-  refused("unknown key");
+  refused("unknown option");
   damage("n-head = 2", "n-head = \xff");
   refused("expected a whole number");
   damage("n-head = 2", "n-head");
-  refused("expected 'key = value'");
+  refused("expected key = value");
   damage("n-head = 2", "n-head = 3");
   refused("multiple of n_head");
   damage("posenc = kerple_log", "posenc = kerple_lob");

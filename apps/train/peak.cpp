@@ -1,11 +1,11 @@
-#include "apps/bench/peak.h"
+#include "apps/train/peak.h"
 
 #include <algorithm>
 
 #include "apps/analysis/timing.h"
 #include "engine/base/parallel.h"
 
-namespace farfield::bench {
+namespace farfield::train {
 namespace {
 
 #if defined(__AVX512F__)
@@ -52,4 +52,4 @@ double fma_peak_gflops() {
   return best;
 }
 
-}  // namespace farfield::bench
+}  // namespace farfield::train
