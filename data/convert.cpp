@@ -34,12 +34,12 @@ class Job {
     const std::string_view split = kSplits.at(i);
     if (!corpus_.has_split(split)) return;
     const int64_t recorded = corpus_.counts(split).bytes;
+    const bool is_counted = recorded == kUnknown && corpus_.tokenizer().has_text();
     const int32_t mark = corpus_.tokenizer().end_of_document();
     int64_t bytes = 0, n_ids = 0;
     bool has_end = true, is_last_empty = false;
     const auto append = [&](std::span<const int32_t> ids) {
-      if (recorded == kUnknown)
-        bytes += static_cast<int64_t>(corpus_.tokenizer().decode(ids).size());
+      if (is_counted) bytes += static_cast<int64_t>(corpus_.tokenizer().decode(ids).size());
       lost_.marks += std::count(ids.begin(), ids.end(), mark);
       writer_.append(i, ids);
       n_ids += static_cast<int64_t>(ids.size());
@@ -56,9 +56,9 @@ class Job {
                                      report(with_end, false);
                                    }});
     lost_.empty += is_last_empty;
-    written.bytes.at(i) = recorded == kUnknown ? bytes : recorded;
+    written.bytes.at(i) = is_counted ? bytes : recorded;
     written.is_cut.at(i) = corpus_.has_index() ? corpus_.is_cut(split) : !has_end;
-    counted_ = counted_ || recorded == kUnknown;
+    counted_ = counted_ || is_counted;
   }
 
   void report(int64_t tokens, bool is_end) {

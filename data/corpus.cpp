@@ -1,10 +1,13 @@
 #include "data/corpus.h"
 
 #include <algorithm>
+#include <charconv>
+#include <memory>
 
 #include "data/formats/open.h"
 #include "data/manifest.h"
 #include "data/tokenizers/make.h"
+#include "data/tokenizers/unknown.h"
 #include "engine/base/did_you_mean.h"
 #include "engine/base/error.h"
 
@@ -27,14 +30,30 @@ std::vector<int64_t> begins_at_marks(const Tokens& tokens, int32_t mark) {
 
 }  // namespace
 
+TokenizerPtr named_tokenizer(const CorpusOptions& options) {
+  const std::string& end = options.end_of_text;
+  if (!options.vocab_size)
+    return options.tokenizer.empty() ? nullptr
+                                     : make_tokenizer(options.tokenizer, {.end_of_text = end});
+  require<ConfigError>(options.tokenizer.empty(), kWhere,
+                       "expected --tokenizer or --vocab-size, got both");
+  int64_t id = Tokenizer::kNone;
+  const auto [last, error] = std::from_chars(end.data(), end.data() + end.size(), id);
+  require<ConfigError>(end.empty() || (error == std::errc() && last == end.data() + end.size()),
+                       kWhere, "--end-of-text: expected the id of a token with --vocab-size, got '",
+                       end, "'");
+  return std::make_shared<UnknownTokenizer>(*options.vocab_size, id);
+}
+
 Corpus Corpus::open(const fs::path& path, const CorpusOptions& options) {
   CorpusParts parts = open_parts(path, options);
   const Tokenizer& found = *parts.tokenizer;
-  if (!options.tokenizer.empty()) {
-    const std::string hash = make_tokenizer(options.tokenizer)->hash();
-    require<ConfigError>(found.hash() == hash, kWhere, path.string(), ": expected --tokenizer '",
-                         found.name(), "' (hash ", found.hash(), "), which made its tokens, got '",
-                         options.tokenizer, "' (hash ", hash, "); leave the option out");
+  if (const TokenizerPtr named = named_tokenizer(options)) {
+    const std::string& name = options.tokenizer.empty() ? named->name() : options.tokenizer;
+    require<ConfigError>(found.hash() == named->hash(), kWhere, path.string(),
+                         ": expected --tokenizer '", found.name(), "' (hash ", found.hash(),
+                         "), which made its tokens, got '", name, "' (hash ", named->hash(),
+                         "); leave the option out");
   }
   if (options.model_tokenizer != nullptr) {
     const Tokenizer& wanted = *options.model_tokenizer;
@@ -44,6 +63,13 @@ Corpus Corpus::open(const fs::path& path, const CorpusOptions& options) {
                          found.name(), "' (hash ", found.hash(),
                          "); prepare the text again with the former");
   }
+  if (!found.has_text())
+    parts.notes.push_back(concat(
+        path.string(), ": only the number of ids is known (", found.n_vocab(),
+        "), not what text they stand for: losses are per ", "token, bytes per token are unknown"));
+  if (found.end_of_document() == Tokenizer::kNone)
+    parts.notes.push_back(concat(path.string(), ": no token ends documents",
+                                 parts.document_begins ? "" : ", so each split is one document"));
   return Corpus(std::move(parts));
 }
 

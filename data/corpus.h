@@ -21,6 +21,11 @@ struct CorpusOptions {
   /// Name or path, as make_tokenizer() takes it; empty: the tokenizer.json that lies with the
   /// corpus, where one does.
   std::string tokenizer;
+  /// Of tokens whose tokenizer cannot be read: ids are below it, and what text they stand for stays
+  /// unknown (UnknownTokenizer). Empty: the tokenizer is known.
+  std::optional<int64_t> vocab_size;
+  /// The token that ends documents, where the tokenizer does not say; with vocab_size its id.
+  std::string end_of_text;
   /// Instead of a name: the tokenizer of a model. Other tokens than its own are refused.
   TokenizerPtr model_tokenizer;
   /// Of files that do not say how ids are stored (nanoGPT): "u16" or "u32".
@@ -28,6 +33,10 @@ struct CorpusOptions {
   /// Shares of train, valid and test, of a corpus that is one row of documents: "949,50,1".
   std::string split;
 };
+
+/// The tokenizer that `tokenizer` or `vocab_size` says; null where neither is given. ConfigError
+/// for both.
+TokenizerPtr named_tokenizer(const CorpusOptions& options);
 
 /// How documents are told apart in a row of tokens.
 enum class DocumentMark {

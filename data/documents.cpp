@@ -48,7 +48,7 @@ void each_marked(const Corpus& corpus, std::string_view split, const DocumentTak
       ids = ids.subspan(n + 1);
     }
   });
-  if (is_open) taker.end(!is_behind && !corpus.is_cut(split));
+  if (is_open) taker.end(!is_behind && mark != Tokenizer::kNone && !corpus.is_cut(split));
 }
 
 }  // namespace

@@ -356,6 +356,11 @@ Manifest prepare(const PrepareOptions& options, const Progress& progress) {
   const TokenizerPtr tokenizer = options.tokenizer == kWordsTokenizer
                                      ? learn_words_of(options, progress)
                                      : make_tokenizer(options.tokenizer, options.tokenizer_options);
+  require<ConfigError>(tokenizer->has_text(), kWhere, "expected a tokenizer that knows text, got ",
+                       tokenizer->name(), ", which knows numbers alone");
+  require<ConfigError>(tokenizer->end_of_document() != Tokenizer::kNone, kWhere,
+                       "expected a token of ", tokenizer->name(), " that ends documents, such as ",
+                       "<|endoftext|>, got none; name it with --end-of-text TOKEN");
 
   remove_leftovers(options.output);
   AtomicFolder folder(options.output);

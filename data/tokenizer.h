@@ -28,11 +28,13 @@ class Tokenizer {
 
   /// Ids are below this.
   virtual int64_t n_vocab() const = 0;
-  /// The id behind each document.
+  /// The id behind each document; kNone: no token ends documents.
   virtual int32_t end_of_document() const = 0;
+  static constexpr int32_t kNone = -1;
+  /// Whether the text of ids is known: if not, only token files can be read.
+  virtual bool has_text() const { return true; }
 
-  /// Puts the ids of the text behind those in `ids`. IoError for bytes that it has no id for, which
-  /// no UTF-8 holds.
+  /// Puts the ids of the text behind those in `ids`. IoError for bytes that it has no id for.
   virtual void encode(std::string_view text, std::vector<int32_t>& ids) const = 0;
   /// The bytes that the ids stand for; none for an id that the vocabulary leaves out. IoError for
   /// one outside [0, n_vocab()).

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <cstring>
 #include <set>
 
@@ -19,17 +20,50 @@ constexpr std::string_view kWhere = "safetensors";
 constexpr std::string_view kMetadata = "__metadata__";
 constexpr uint64_t kLengthBytes = 8, kMaxHeaderBytes = 100'000'000;
 
-struct DTypeName {
+// A type in files, its size there, and what it is in memory. Tensors are written as the first of
+// their type.
+struct StoredType {
   std::string_view name;
+  uint64_t bytes;
   DType dtype;
 };
-constexpr DTypeName kDTypes[] = {
-    {"F32", DType::f32}, {"BF16", DType::bf16}, {"F64", DType::f64}, {"I32", DType::i32}};
+constexpr StoredType kTypes[] = {{"F32", 4, DType::f32},
+                                 {"F16", 2, DType::f32},
+                                 {"BF16", 2, DType::bf16},
+                                 {"F64", 8, DType::f64},
+                                 {"I32", 4, DType::i32}};
 
 std::string_view name_in_file(DType dtype) {
-  return std::find_if(std::begin(kDTypes), std::end(kDTypes),
-                      [&](const DTypeName& d) { return d.dtype == dtype; })
+  return std::find_if(std::begin(kTypes), std::end(kTypes),
+                      [&](const StoredType& t) { return t.dtype == dtype; })
       ->name;
+}
+
+// The value of a float16 of IEEE 754, which float32 holds exactly.
+float from_half(uint16_t half) {
+  const uint32_t sign = (half & 0x8000u) << 16, exponent = half >> 10 & 0x1Fu,
+                 fraction = half & 0x3FFu;
+  if (exponent == 0) {
+    const float size = std::ldexp(static_cast<float>(fraction), -24);
+    return sign == 0 ? size : -size;
+  }
+  const uint32_t wide = exponent == 0x1F ? 0xFF : exponent + (127 - 15);
+  return std::bit_cast<float>(sign | wide << 23 | fraction << 13);
+}
+
+// Takes the values of a tensor out of a file.
+void copy_values(std::string_view values, const StoredType& type, Tensor& to) {
+  if (values.empty()) return;
+  if (type.bytes == static_cast<uint64_t>(size_of(type.dtype))) {
+    std::memcpy(to.raw_data(), values.data(), values.size());
+    return;
+  }
+  float* const out = to.data<float>();
+  for (size_t i = 0; i < values.size() / sizeof(uint16_t); ++i) {
+    uint16_t half = 0;
+    std::memcpy(&half, values.data() + i * sizeof half, sizeof half);
+    out[i] = from_half(half);
+  }
 }
 
 struct Entry {
@@ -150,18 +184,18 @@ class HeaderReader : public nlohmann::json_sax<Json> {
   int n_fields_ = 0;  // of the tensor so far
 };
 
-// The entry's dtype, once its shape and byte range agree.
-DType check_entry(const Entry& entry, const std::string& file) {
-  const auto known = std::find_if(std::begin(kDTypes), std::end(kDTypes),
-                                  [&](const DTypeName& d) { return d.name == entry.dtype; });
-  require<IoError>(known != std::end(kDTypes), kWhere, file,
-                   ": expected dtype F32, BF16, F64 or I32 for tensor '", entry.name, "', got '",
-                   entry.dtype, "'");
+// The entry's type, once its shape and byte range agree.
+const StoredType& check_entry(const Entry& entry, const std::string& file) {
+  const auto known = std::find_if(std::begin(kTypes), std::end(kTypes),
+                                  [&](const StoredType& t) { return t.name == entry.dtype; });
+  require<IoError>(known != std::end(kTypes), kWhere, file,
+                   ": expected dtype F32, F16, BF16, F64 or I32 for tensor '", entry.name,
+                   "', got '", entry.dtype, "'");
   const uint64_t begin = entry.data_offsets[0], end = entry.data_offsets[1];
   require<IoError>(begin <= end, kWhere, file, ": the data_offsets of tensor '", entry.name,
                    "' run backwards, from ", begin, " to ", end);
   // A zero counts as one here: no product of some of the sizes may overflow either.
-  auto bytes = static_cast<uint64_t>(size_of(known->dtype));
+  uint64_t bytes = known->bytes;
   bool fits = true, is_empty = false;
   for (const uint64_t size : entry.shape) {
     is_empty = is_empty || size == 0;
@@ -172,7 +206,7 @@ DType check_entry(const Entry& entry, const std::string& file) {
   require<IoError>(fits, kWhere, file, ": the size of tensor '", entry.name, "' overflows 64 bits");
   require<IoError>(bytes == end - begin, kWhere, file, ": expected ", bytes, " bytes for tensor '",
                    entry.name, "' of this shape and dtype, got ", end - begin);
-  return known->dtype;
+  return *known;
 }
 
 // In the order of their bytes the tensors cover the data section exactly once.
@@ -229,19 +263,19 @@ SafetensorsFile read_safetensors(const std::filesystem::path& path,
                    ": expected a header that starts with '{', got something else");
 
   HeaderReader reader = read_header(header, file);
-  std::vector<DType> dtypes;
-  for (const Entry& entry : reader.entries) dtypes.push_back(check_entry(entry, file));
+  std::vector<const StoredType*> types;
+  for (const Entry& entry : reader.entries) types.push_back(&check_entry(entry, file));
   check_layout(reader.entries, data.size(), file);
 
   SafetensorsFile result;
   result.metadata = std::move(reader.metadata);
-  for (size_t i = 0; i < dtypes.size(); ++i) {
+  for (size_t i = 0; i < types.size(); ++i) {
     const Entry& entry = reader.entries[i];
     const std::vector<int64_t> sizes(entry.shape.begin(), entry.shape.end());
-    Tensor tensor = Tensor::empty(Shape(std::span<const int64_t>(sizes)), dtypes[i]);
+    Tensor tensor = Tensor::empty(Shape(std::span<const int64_t>(sizes)), types[i]->dtype);
     const std::string_view values =
         data.substr(entry.data_offsets[0], entry.data_offsets[1] - entry.data_offsets[0]);
-    if (!values.empty()) std::memcpy(tensor.raw_data(), values.data(), values.size());
+    copy_values(values, *types[i], tensor);
     result.tensors.emplace(entry.name, std::move(tensor));
   }
   return result;

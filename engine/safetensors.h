@@ -12,8 +12,8 @@
 namespace farfield {
 
 // safetensors, the exchange format for weights: u64 header length, a JSON header with name, dtype,
-// shape and byte range of each tensor, then the bytes. Dtypes F32, BF16, F64 and I32; files with
-// others are refused by name.
+// shape and byte range of each tensor, then the bytes. Dtypes F32, BF16, F64 and I32, and in
+// reading F16, which becomes F32; files with others are refused by name.
 
 struct SafetensorsFile {
   std::map<std::string, Tensor> tensors;        ///< on the CPU

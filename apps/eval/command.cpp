@@ -173,10 +173,11 @@ const data::Corpus& Call::corpus_of(const run::LoadedRun& run) {
   const std::string key = concat(path, '\0', tokenizer ? tokenizer->hash() : "");
   auto found = corpora_.find(key);
   if (found != corpora_.end()) return found->second;
-  const run::TrainingData data =
-      is_asked
-          ? run::TrainingData(data::Corpus::open(path, run::corpus_options(run.config, tokenizer)))
-          : run::open_data(with_found_data(run), tokenizer);
+  data::CorpusOptions options = run::corpus_options(run.config, tokenizer);
+  if (!request_.data_type.empty()) options.id_type = request_.data_type;
+  if (!request_.data_split.empty()) options.split = request_.data_split;
+  const run::TrainingData data = is_asked ? run::TrainingData(data::Corpus::open(path, options))
+                                          : run::open_data(with_found_data(run), tokenizer);
   const data::Corpus& corpus = data.corpora().front();
   require<IoError>(is_asked || data.hash() == run.state.data_hash, "eval", path,
                    ": expected the data that ", run.folder.path().string(),

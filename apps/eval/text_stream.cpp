@@ -44,6 +44,7 @@ TokenStream stream_of_split(const data::Corpus& corpus, const std::string& split
     }
   }
   stream.n_vocab = tokenizer.n_vocab();
+  if (!tokenizer.has_text()) return stream;
   stream.decode = [tokenizer = corpus.shared_tokenizer()](std::span<const int32_t> ids) {
     return tokenizer->decode(ids);
   };

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <numeric>
+#include <span>
 
 #include "apps/cli/csv.h"
 #include "apps/cli/options.h"
@@ -133,6 +134,9 @@ std::string all_ids(const std::vector<int32_t>& ids) { return joined(ids, " "); 
 // How the text of a window begins, on one line.
 std::string begin_of_text(const data::Tokenizer& tokenizer, const std::vector<int32_t>& ids) {
   constexpr size_t kShown = 32;
+  if (!tokenizer.has_text())
+    return joined(std::span(ids).first(std::min(kShown, ids.size())), " ") +
+           (ids.size() > kShown ? " ..." : "");
   std::string text;
   for (size_t i = 0; i < std::min(kShown, ids.size()); ++i)
     text += ids[i] == tokenizer.end_of_document() ? "\xE2\x90\x83"  // the symbol for end of text

@@ -27,6 +27,11 @@ struct DataRequest {
 
 std::string count(int64_t n) { return n == data::kUnknown ? "-" : std::to_string(n); }
 
+std::string end_name(const data::Tokenizer& tokenizer) {
+  const int32_t id = tokenizer.end_of_document();
+  return id == data::Tokenizer::kNone ? "none" : std::to_string(id);
+}
+
 std::vector<std::string> splits_of(const data::Corpus& corpus) {
   std::vector<std::string> names(data::kSplits.begin(), data::kSplits.end());
   std::erase_if(names, [&](const std::string& name) { return !corpus.has_split(name); });
@@ -124,11 +129,13 @@ std::string quoted(const std::string& text) {
   return '"' + cli::printable(shown) + '"';
 }
 
+// The ids that a split begins with, with their text where it is known.
 std::string first_tokens(const data::Corpus& corpus, const std::string& split, int64_t n) {
   const data::Tokens& tokens = corpus.split(split);
   const data::Tokenizer& tokenizer = corpus.tokenizer();
   std::vector<int32_t> ids(static_cast<size_t>(std::min(n, tokens.size())));
   tokens.copy(0, static_cast<int64_t>(ids.size()), ids.data());
+  if (!tokenizer.has_text()) return "  " + joined(ids, " ") + '\n';
   std::string text;
   for (const int32_t id : ids) {
     const bool is_end = id == tokenizer.end_of_document();
@@ -167,9 +174,10 @@ void print(const DataRequest& request, const data::Corpus& corpus, std::ostream&
   out << cli::printable(request.path) << ": " << corpus.format() << " corpus, hash "
       << corpus.hash() << '\n'
       << "tokenizer " << cli::printable(tokenizer.name()) << ": " << tokenizer.n_vocab()
-      << " ids, in models " << corpus.vocab_size() << ", " << tokenizer.end_of_document()
+      << " ids, in models " << corpus.vocab_size() << ", " << end_name(tokenizer)
       << " ends a document, hash " << tokenizer.hash() << '\n'
       << "split " << cli::printable(corpus.split_rule()) << '\n';
+  for (const std::string& note : corpus.notes()) out << "note: " << cli::printable(note) << '\n';
   if (corpus.document_tokens() > 0)
     out << "windows stay within documents, of " << corpus.document_tokens() << " tokens each\n";
   if (corpus.floor())
@@ -198,6 +206,10 @@ int inspect_data(int argc, const char* const* argv, std::ostream& out) {
       .add("data", request.named, "PATH", "the same as PATH")
       .add("tokenizer", request.corpus.tokenizer, "NAME|PATH",
            "of a corpus that does not hold its own")
+      .add("vocab-size", request.corpus.vocab_size, "N",
+           "in place of --tokenizer, where it cannot be read: the number of its ids")
+      .add("end-of-text", request.corpus.end_of_text, "TOKEN",
+           "what ends a document, where the tokenizer does not say; its id with --vocab-size")
       .add("data-type", request.corpus.id_type, "TYPE",
            "how ids are stored where files do not say: u16 or u32")
       .add("data-split", request.corpus.split, "A,B,C",

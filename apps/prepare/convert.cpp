@@ -34,6 +34,10 @@ int prepare_convert(int argc, const char* const* argv, std::ostream& out) {
                       "prefix), a file or folder of nanoGPT's or llm.c's .bin")
       .add("tokenizer", o.corpus.tokenizer, "NAME",
            "what made its tokens, where it does not say: bytes, or a path")
+      .add("vocab-size", o.corpus.vocab_size, "N",
+           "in place of --tokenizer, where it cannot be read: the number of its ids")
+      .add("end-of-text", o.corpus.end_of_text, "TOKEN",
+           "what ends a document, where the tokenizer does not say; its id with --vocab-size")
       .add("data-type", o.corpus.id_type, "u16|u32",
            "how ids are stored in nanoGPT's files without a meta.json")
       .add("data-split", o.corpus.split, "A,B,C",

@@ -211,16 +211,25 @@ int show(int argc, const char* const* argv, std::ostream& out) {
   const auto* bpe = dynamic_cast<const data::BpeTokenizer*>(tokenizer.get());
   const bool is_words = dynamic_cast<const data::WordsTokenizer*>(tokenizer.get()) != nullptr;
   out << "kind        "
-      << (bpe != nullptr ? "byte-level BPE"
-          : is_words     ? "words"
-                         : "bytes")
+      << (bpe != nullptr           ? "byte-level BPE"
+          : is_words               ? "words"
+          : !tokenizer->has_text() ? "numbers"
+                                   : "bytes")
       << "\nname        " << cli::printable(tokenizer->name()) << "\nvocabulary  "
-      << tokenizer->n_vocab() << "\nend of text " << tokenizer->end_of_document() << '\n';
+      << tokenizer->n_vocab() << "\nend of text ";
+  if (tokenizer->end_of_document() == data::Tokenizer::kNone)
+    out << "none\n";
+  else
+    out << tokenizer->end_of_document() << '\n';
   if (bpe != nullptr) {
     const data::BpeDefinition& d = bpe->definition();
     out << "merges      " << d.merges.size() << "\nnormalizer  "
         << (d.normalizer == data::Normalizer::nfc ? "NFC" : "none") << "\npattern     "
         << name_of(d.pattern) << (d.add_prefix_space ? ", with a blank in front" : "") << '\n';
+    if (d.unknown >= 0)
+      out << "unknown     " << d.unknown
+          << (d.fuses_unknown ? ", one for all bytes side by side that have no token\n"
+                              : ", for each byte that has no token\n");
     for (const data::AddedToken& token : d.added)
       out << (token.is_special ? "special     " : "added       ") << token.id << ' '
           << shown(token.content) << '\n';

@@ -27,6 +27,13 @@ void add_options(cli::Options& options, RunConfig& c) {
           "of nanoGPT or llm.c. Given more than once, rows are mixed by weight")
       .add("tokenizer", c.tokenizer, "NAME|PATH",
            "of a corpus that does not say its own (default: the tokenizer that lies with it)")
+      .add("vocab-size", c.vocab_size, "N",
+           "in place of --tokenizer, where it cannot be read: the number of its ids. Losses are "
+           "then "
+           "per token alone")
+      .add("end-of-text", c.end_of_text, "TOKEN",
+           "what ends a document of such a corpus, where the tokenizer does not say; its id with "
+           "--vocab-size")
       .add("data-type", c.data_type, "u16|u32",
            "how nanoGPT's files store ids, which they do not say (default: refused)")
       .add("data-split", c.data_split, "A,B,C",
@@ -143,9 +150,10 @@ Settings identity(const Settings& settings) {
   RunConfig config = to_run_config("config", settings);
   if (!config.hidden_dropout) config.hidden_dropout = 0;  // what runs from before the option have
   const Settings all = to_settings(config);
-  return without(all, {"name", "data", "tokenizer", "cuda-graph", "checkpoint-activations",
-                       "tensor-parallel", "threads", "log-every", "valid-every", "valid-windows",
-                       "checkpoint-every", "keep", "keep-every", "async-save", "nonfinite"});
+  return without(
+      all, {"name", "data", "tokenizer", "vocab-size", "end-of-text", "cuda-graph",
+            "checkpoint-activations", "tensor-parallel", "threads", "log-every", "valid-every",
+            "valid-windows", "checkpoint-every", "keep", "keep-every", "async-save", "nonfinite"});
 }
 
 }  // namespace farfield::run

@@ -21,7 +21,8 @@ struct RunConfig {
 
   std::vector<std::string> data;  ///< corpora, each "PATH" or "PATH:WEIGHT"
   /// Of corpora that do not say: see data::CorpusOptions.
-  std::optional<std::string> tokenizer, data_type, data_split;
+  std::optional<std::string> tokenizer, data_type, data_split, end_of_text;
+  std::optional<int64_t> vocab_size;
   std::optional<std::string> order;  ///< empty: our own
   std::optional<int64_t> train_len;
   std::optional<int64_t> batch;                     ///< sequences per step

@@ -77,6 +77,8 @@ template <class Config>
 data::CorpusOptions options_of(const Config& config, const data::TokenizerPtr& model_tokenizer) {
   data::CorpusOptions options;
   options.tokenizer = config.tokenizer.value_or("");
+  options.vocab_size = config.vocab_size;
+  options.end_of_text = config.end_of_text.value_or("");
   options.model_tokenizer = model_tokenizer;
   options.id_type = config.data_type.value_or("");
   options.split = config.data_split.value_or("");

@@ -234,9 +234,9 @@ bool is_cuda_name(const std::string& device) {
 
 }  // namespace
 
-ModelConfig ResolvedConfig::model_of(int64_t vocab_size) const {
+ModelConfig ResolvedConfig::model_of(int64_t n_vocab) const {
   ModelConfig whole = model;
-  whole.vocab_size = vocab_size;
+  whole.vocab_size = n_vocab;
   return whole;
 }
 
@@ -256,6 +256,8 @@ ResolvedConfig resolve(const RunConfig& request) {
   c.name = filled.name;
   for (const std::string& use : filled.data) c.data.push_back(parse_data_use(use));
   c.tokenizer = filled.tokenizer;
+  c.vocab_size = filled.vocab_size;
+  c.end_of_text = filled.end_of_text;
   c.data_type = filled.data_type;
   c.data_split = filled.data_split;
   c.batch = *filled.batch;

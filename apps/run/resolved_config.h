@@ -25,7 +25,9 @@ struct ResolvedConfig {
   ModelConfig model;  ///< posenc in its canonical form; without vocab_size, which is the corpus's
   std::string name;
   std::vector<DataUse> data;
-  std::optional<std::string> tokenizer, data_type, data_split;  ///< see data::CorpusOptions
+  /// See data::CorpusOptions.
+  std::optional<std::string> tokenizer, data_type, data_split, end_of_text;
+  std::optional<int64_t> vocab_size;
   DataOrder order = DataOrder::shuffled;
   int64_t batch = 1, accumulate = 1, tensor_parallel = 1;
   uint64_t seed = 1;
@@ -48,7 +50,7 @@ struct ResolvedConfig {
 
   const std::string& posenc() const { return model.posenc; }
   int64_t train_len() const { return model.train_len; }
-  ModelConfig model_of(int64_t vocab_size) const;
+  ModelConfig model_of(int64_t n_vocab) const;
 };
 
 /// Fills what is empty from the preset, brings posenc into its canonical form and checks every

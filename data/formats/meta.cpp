@@ -122,13 +122,15 @@ TokenizerPtr tokenizer_of(const std::string& corpus, const MetaPaths& paths,
   const bool has_file = is_there(paths.tokenizer);
   if (meta.has_value())
     return kept_tokenizer(meta->tokenizer, paths.tokenizer, kWhere, paths.meta.string());
-  if (!options.tokenizer.empty()) return make_tokenizer(options.tokenizer);
-  if (has_file) return make_tokenizer(paths.tokenizer.string());
+  if (TokenizerPtr named = named_tokenizer(options)) return named;
+  const TokenizerOptions reading = {.end_of_text = options.end_of_text};
+  if (has_file) return make_tokenizer(paths.tokenizer.string(), reading);
   const fs::path shared = paths.tokenizer.parent_path() / kTokenizerFile;
-  if (is_there(shared)) return make_tokenizer(shared.string());
+  if (is_there(shared)) return make_tokenizer(shared.string(), reading);
   require<ConfigError>(options.model_tokenizer != nullptr, kWhere, corpus,
                        ": expected the tokenizer that made its tokens, which the format does not "
-                       "say, got none; name it with --tokenizer");
+                       "say, got none; name it with --tokenizer, or where you do not "
+                       "have it give the number of its ids with --vocab-size");
   return options.model_tokenizer;
 }
 

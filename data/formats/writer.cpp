@@ -69,6 +69,13 @@ std::unique_ptr<DocumentWriter> make_writer(const std::string& format, const fs:
     const fs::path prefix = check_prefix(output, force);
     return make_megatron_writer(prefix, std::move(tokenizer));
   }
+  require<ConfigError>(format != "farfield" || tokenizer->has_text(), kWhere,
+                       "--to farfield: expected a tokenizer whose text is known, for our format "
+                       "records bytes, got ",
+                       tokenizer->name(), "; choose another --to");
+  require<ConfigError>(format != "llm.c" || tokenizer->end_of_document() != Tokenizer::kNone,
+                       kWhere, "--to llm.c: expected a token that ends documents, got none; name ",
+                       "it with --end-of-text");
   const auto make = format == "farfield"  ? make_farfield_writer
                     : format == "nanogpt" ? make_nanogpt_writer
                                           : nullptr;

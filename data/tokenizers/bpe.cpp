@@ -11,6 +11,7 @@
 #include "data/tokenizers/unicode.h"
 #include "engine/base/error.h"
 #include "engine/base/text.h"
+#include "engine/base/utf8.h"
 
 namespace farfield::data {
 namespace {
@@ -59,11 +60,10 @@ int32_t find_end_of_text(const BpeDefinition& d, const TokenizerOptions& options
   std::vector<std::string_view> found;
   for (const std::string_view name : kOthers)
     if (id_of(name) >= 0) found.push_back(name);
-  require<ConfigError>(found.size() == 1, "tokenizer", "expected one added token among ", kFirst,
+  require<ConfigError>(found.size() <= 1, "tokenizer", "expected one added token among ", kFirst,
                        ", ", listed(kOthers, " and "), " to end documents with, got ",
-                       found.empty() ? "none" : joined(found),
-                       "; name the token with --end-of-text TOKEN");
-  return id_of(found.front());
+                       joined(found), "; name the token with --end-of-text TOKEN");
+  return found.empty() ? Tokenizer::kNone : id_of(found.front());
 }
 
 // The class of the symbol that ends at `at`, which is not 0.
@@ -73,6 +73,24 @@ CharClass symbol_before(std::string_view text, size_t at) {
     --begin;
   const Symbol symbol = symbol_at(text, begin);
   return begin + symbol.size == at ? symbol.type : CharClass::other;  // of a byte that is no UTF-8
+}
+
+// "the byte 0xC3 of 'é' (U+00E9)"
+std::string shown_byte(std::string_view text, size_t at) {
+  constexpr std::string_view kDigits = "0123456789ABCDEF";
+  const auto hex = [&](uint32_t value, int n) {
+    std::string digits;
+    for (int shift = 4 * (n - 1); shift >= 0; shift -= 4) digits += kDigits[value >> shift & 0xF];
+    return digits;
+  };
+  std::string shown = "the byte 0x" + hex(static_cast<unsigned char>(text[at]), 2);
+  size_t begin = at;
+  while (begin > 0 && at - begin < 3 && (static_cast<unsigned char>(text[begin]) & 0xC0) == 0x80)
+    --begin;
+  const Utf8Sequence c = first_of_utf8(text.substr(begin));
+  if (!c.is_valid || begin + c.size <= at) return shown + ", which is not UTF-8";
+  return concat(shown, " of '", text.substr(begin, c.size), "' (U+",
+                hex(c.code_point, c.code_point > 0xFFFF ? 6 : 4), ')');
 }
 
 }  // namespace
@@ -232,15 +250,28 @@ void BpeTokenizer::encode_piece(std::string_view piece, Scratch& scratch,
     if (found != whole_.end()) return ids.push_back(found->second);
   }
   scratch.ids.resize(piece.size());
+  bool are_known = true;
   for (size_t i = 0; i < piece.size(); ++i) {
-    const auto byte = static_cast<unsigned char>(piece[i]);
-    scratch.ids[i] = byte_ids_[byte];
-    require<IoError>(scratch.ids[i] >= 0, "tokenizer", "expected text in UTF-8, got the byte ",
-                     static_cast<int>(byte), ", for which the vocabulary of ", name(),
-                     " has no token");
+    scratch.ids[i] = byte_ids_[static_cast<unsigned char>(piece[i])];
+    are_known = are_known && scratch.ids[i] >= 0;
   }
+  if (!are_known) put_unknown(piece, scratch.ids);
   merges_.apply(scratch.ids, scratch.work);
   ids.insert(ids.end(), scratch.ids.begin(), scratch.ids.end());
+}
+
+// What bytes without a token are: -1 among the ids.
+void BpeTokenizer::put_unknown(std::string_view piece, std::vector<int32_t>& ids) const {
+  if (definition_.unknown < 0) {
+    const auto at = static_cast<size_t>(std::find(ids.begin(), ids.end(), -1) - ids.begin());
+    fail<IoError>("tokenizer", "expected text that the vocabulary of ", name(), " has tokens for, ",
+                  "got ", shown_byte(piece, at), ", for which it has none; ",
+                  "take a tokenizer that has a token for each byte");
+  }
+  const auto is_joined = [&](int32_t before, int32_t id) { return before < 0 && id < 0; };
+  if (definition_.fuses_unknown)
+    ids.erase(std::unique(ids.begin(), ids.end(), is_joined), ids.end());
+  std::replace(ids.begin(), ids.end(), -1, definition_.unknown);
 }
 
 std::string BpeTokenizer::decode(std::span<const int32_t> ids) const {

@@ -20,7 +20,8 @@ namespace farfield::data {
 class BpeTokenizer final : public Tokenizer {
  public:
   /// A definition that checked() gave. ConfigError unless options.end_of_text is one of its tokens,
-  /// or where it is empty one token of the usual names can be told.
+  /// and where it is empty for several tokens of the usual names; where there is none, no token
+  /// ends documents.
   BpeTokenizer(std::string name, BpeDefinition definition, const TokenizerOptions& options);
   ~BpeTokenizer() override;
 
@@ -40,6 +41,7 @@ class BpeTokenizer final : public Tokenizer {
   void encode_normalized(std::string_view text, Scratch& scratch, std::vector<int32_t>& ids) const;
   void encode_plain(std::string_view text, Scratch& scratch, std::vector<int32_t>& ids) const;
   void encode_piece(std::string_view piece, Scratch& scratch, std::vector<int32_t>& ids) const;
+  void put_unknown(std::string_view piece, std::vector<int32_t>& ids) const;
   template <class Between>
   void split(const AddedTokens& added, std::string_view text, std::vector<int32_t>& ids,
              const Between& between) const;

@@ -1,6 +1,7 @@
 #include "data/tokenizers/bpe_definition.h"
 
 #include <algorithm>
+#include <bitset>
 #include <optional>
 #include <string_view>
 #include <unordered_set>
@@ -21,6 +22,15 @@ int32_t same_token(const TokenIds& ids, std::string_view content) {
 
 }  // namespace
 
+bool has_all_bytes(const BpeDefinition& d) {
+  std::bitset<256> found;
+  for (const std::string& token : d.tokens)
+    if (token.size() == 1) found.set(static_cast<unsigned char>(token[0]));
+  for (size_t byte = 0; byte < found.size(); ++byte)
+    if (!found[byte] && is_byte_of_utf8(static_cast<unsigned char>(byte))) return false;
+  return true;
+}
+
 BpeDefinition checked(BpeDefinition d, std::string_view where, std::string_view file) {
   const auto require_that = [&](bool ok, const auto&... parts) {
     require<IoError>(ok, where, file, ": ", parts...);
@@ -28,6 +38,7 @@ BpeDefinition checked(BpeDefinition d, std::string_view where, std::string_view 
   while (!d.tokens.empty() && d.tokens.back().empty()) d.tokens.pop_back();
   require_that(d.tokens.size() <= size_t{kMostTokens}, "expected at most ", kMostTokens,
                " tokens, got ", d.tokens.size());
+  require_that(!d.tokens.empty(), "expected tokens, got none");
   const TokenIds ids(d.tokens);
   require_that(ids.twice() < 0, "expected different tokens, got one twice, with the id ",
                ids.twice());
@@ -53,15 +64,14 @@ BpeDefinition checked(BpeDefinition d, std::string_view where, std::string_view 
                  token.content, "' twice");
   }
 
-  for (int byte = 0; byte < 256; ++byte) {
-    const auto c = static_cast<char>(byte);
-    require_that(ids.find({&c, 1}) >= 0 || !is_byte_of_utf8(static_cast<unsigned char>(byte)),
-                 "expected a token for each byte, got none for the byte ", byte);
-  }
   const auto is_token = [&](int32_t id) {
     return id >= 0 && static_cast<size_t>(id) < d.tokens.size() &&
            !d.tokens[static_cast<size_t>(id)].empty();
   };
+  const auto is_added = [&](const AddedToken& t) { return t.id == d.unknown; };
+  require_that(d.unknown == -1 || is_token(d.unknown) ||
+                   std::any_of(d.added.begin(), d.added.end(), is_added),
+               "expected the token for unknown bytes to be one, got the id ", d.unknown);
   std::unordered_set<uint64_t> pairs;
   pairs.reserve(d.merges.size());
   for (size_t rank = 0; rank < d.merges.size(); ++rank) {

@@ -31,15 +31,21 @@ struct BpeDefinition {
   Pattern pattern = Pattern::gpt2;
   bool add_prefix_space = false;  ///< in front of a text that begins without one
   bool ignore_merges = false;  ///< a piece that is a token is that token, whatever the merges say
+  /// The id for each byte that no token has; -1: such a byte is an error. Set only where there are
+  /// such bytes among those that UTF-8 uses.
+  int32_t unknown = -1;
+  bool fuses_unknown = false;  ///< one such id for several bytes side by side
 };
 
 /// Ids of a vocabulary are below this: a small file cannot ask for much memory.
 inline constexpr int32_t kMostTokens = 1 << 22;
 
 /// The definition, once it is consistent: ids in range and each used once, tokens different, the
-/// two parts of a merge and what they make among the tokens, a token for each byte that UTF-8 uses.
-/// Sorts the added tokens, and ends `tokens` with the last one. IoError, "[where] file: ...",
-/// otherwise.
+/// two parts of a merge and what they make among the tokens. Sorts the added tokens, and ends
+/// `tokens` with the last one. IoError, "[where] file: ...", otherwise.
 BpeDefinition checked(BpeDefinition definition, std::string_view where, std::string_view file);
+
+/// Whether each byte that UTF-8 uses has a token.
+bool has_all_bytes(const BpeDefinition& definition);
 
 }  // namespace farfield::data

@@ -7,8 +7,10 @@
 
 #include "data/tokenizers/bpe.h"
 #include "data/tokenizers/bytes.h"
+#include "data/tokenizers/other_kinds.h"
 #include "data/tokenizers/tiktoken.h"
 #include "data/tokenizers/tokenizer_json.h"
+#include "data/tokenizers/unknown.h"
 #include "data/tokenizers/vocab_merges.h"
 #include "data/tokenizers/words.h"
 #include "data/tokenizers/words_json.h"
@@ -37,7 +39,16 @@ bool is_vocabulary(std::string_view text) {
   return value != std::string_view::npos && text[value] >= '0' && text[value] <= '9';
 }
 
+// A message of protocol buffers that begins with a piece: its size, the piece, and "<unk>", "<pad>"
+// or another of its like.
+bool looks_like_sentencepiece(std::string_view text) {
+  return text.size() > 5 && text[0] == '\n' && text[2] == '\n' &&
+         static_cast<size_t>(text[1]) > static_cast<size_t>(text[3]) && text[4] == '<';
+}
+
 FileKind kind_of(const std::string& file, std::string_view text) {
+  require<IoError>(!looks_like_sentencepiece(text), kWhere, file, ": expected byte-level BPE, got ",
+                   kSentencePiece);
   const size_t first = text.find_first_not_of(" \t\r\n");
   if (first != std::string_view::npos && text[first] == '{')
     return is_vocabulary(text) ? FileKind::vocabulary : FileKind::tokenizer_json;
@@ -57,10 +68,36 @@ fs::path partner(const fs::path& folder, const std::array<const char*, 2>& names
   return {};
 }
 
+// Without the mark that some editors of Windows put in front of UTF-8.
+std::string read_text_file(const fs::path& path) {
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  std::string text = read_file(path);
+  if (text.starts_with(kByteOrderMark)) text.erase(0, kByteOrderMark.size());
+  return text;
+}
+
 BpeDefinition read_pair(const fs::path& vocabulary, const fs::path& merges) {
-  const std::string vocabulary_text = read_file(vocabulary), merges_text = read_file(merges);
-  const std::string vocabulary_name = vocabulary.string(), merges_name = merges.string();
-  return read_vocab_merges({vocabulary_name, vocabulary_text}, {merges_name, merges_text});
+  const auto read = [](const fs::path& path) {
+    return NamedText{path.string(), read_text_file(path)};
+  };
+  const auto sibling = [&](const char* name) {
+    const fs::path path = vocabulary.parent_path() / name;
+    return fs::exists(path) ? read(path) : NamedText();
+  };
+  return read_vocab_merges(read(vocabulary), read(merges),
+                           {sibling("added_tokens.json"), sibling("special_tokens_map.json"),
+                            sibling("tokenizer_config.json")});
+}
+
+// Says of a folder without files that are read what it holds instead.
+void refuse_other_kinds(const fs::path& folder) {
+  const auto refuse = [&](const char* name, std::string_view kind) {
+    require<IoError>(!fs::exists(folder / name), kWhere, (folder / name).string(),
+                     ": expected byte-level BPE, got ", kind);
+  };
+  for (const char* name : {"tokenizer.model", "spiece.model", "sentencepiece.bpe.model"})
+    refuse(name, kSentencePiece);
+  refuse("vocab.txt", kWordPiece);
 }
 
 TokenizerPtr read_files(const std::string& name, const fs::path& path,
@@ -72,12 +109,13 @@ TokenizerPtr read_files(const std::string& name, const fs::path& path,
   if (fs::is_directory(path)) {
     if (fs::exists(path / kTokenizerFile)) return read_files(name, path / kTokenizerFile, options);
     const fs::path vocabulary = partner(path, kVocabularies), merges = partner(path, kMerges);
+    if (vocabulary.empty() && merges.empty()) refuse_other_kinds(path);
     require<ConfigError>(!vocabulary.empty() && !merges.empty(), kWhere, file, ": expected ",
                          kTokenizerFile, ", or ", listed(kVocabularies, " or "), " with ",
                          listed(kMerges, " or "), " in the folder, got none");
     return bpe(read_pair(vocabulary, merges));
   }
-  const std::string text = read_file(path);
+  const std::string text = read_text_file(path);
   switch (kind_of(file, text)) {
     case FileKind::tokenizer_json:
       return read_tokenizer(name, file, text, options);
@@ -105,13 +143,25 @@ std::string name_of(const fs::path& path) {
   return name.empty() ? "bpe" : name;
 }
 
+// Of a name that is neither built in nor the path of anything.
+std::string way_out(const std::string& name) {
+  const std::string meant = did_you_mean(name, tokenizer_names());
+  if (name.empty() || !meant.empty()) return meant;
+  constexpr std::string_view kIsNone = ", which is no file or folder; ";
+  for (const char* ending : {".json", ".tiktoken"})
+    if (fs::exists(name + ending)) return concat(kIsNone, "did you mean ", name, ending, '?');
+  return concat(kIsNone,
+                "of a published tokenizer download tokenizer.json, or vocab.json and "
+                "merges.txt, into a folder and name that");
+}
+
 }  // namespace
 
 std::vector<std::string> tokenizer_names() { return {"bytes"}; }
 
 TokenizerPtr built_in_tokenizer(std::string_view name) {
   if (name == "bytes") return std::make_shared<ByteTokenizer>();
-  return nullptr;
+  return UnknownTokenizer::of_name(name);
 }
 
 TokenizerPtr make_tokenizer(const std::string& name_or_path, const TokenizerOptions& options) {
@@ -119,8 +169,7 @@ TokenizerPtr make_tokenizer(const std::string& name_or_path, const TokenizerOpti
   const fs::path path = name_or_path;
   require<ConfigError>(!name_or_path.empty() && fs::exists(path), kWhere,
                        "expected the name of a tokenizer (", joined(tokenizer_names()),
-                       ") or the path of one, got '", name_or_path, "'",
-                       did_you_mean(name_or_path, tokenizer_names()));
+                       ") or the path of one, got '", name_or_path, "'", way_out(name_or_path));
   return read_files(name_of(path), path, options);
 }
 

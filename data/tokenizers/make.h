@@ -14,17 +14,18 @@ struct TokenizerOptions {
   /// from strangers. Tokens that are added but not special are taken all the same.
   bool special_as_text = false;
   /// The token that ends a document; empty: <|endoftext|> and its like, where there is one.
-  std::string end_of_text;
+  std::string end_of_text = {};
   /// Its id instead, as what was made with the tokenizer has recorded it.
   std::optional<int32_t> end_of_document = {};
   /// How a tiktoken rank file cuts text: gpt2 or cl100k_base.
-  std::string pattern;
+  std::string pattern = {};
 };
 
-/// The tokenizer of a name (tokenizer_names()) or of a path: a tokenizer.json of any file name, a
-/// folder with one or with vocab.json (encoder.json) and merges.txt (vocab.bpe), one of these two,
-/// or a tiktoken rank file. ConfigError for a name that is neither, with the nearest known one;
-/// IoError, naming the file, for one that is damaged or asks for what is not implemented.
+/// The tokenizer of a name (tokenizer_names(), or as UnknownTokenizer has it) or of a path: a
+/// tokenizer.json of any file name, a folder with one or with vocab.json (encoder.json) and
+/// merges.txt (vocab.bpe), one of these two, or a tiktoken rank file. ConfigError for a name that
+/// is neither, with the nearest known one; IoError, naming the file, for one that is damaged or
+/// asks for what is not implemented.
 TokenizerPtr make_tokenizer(const std::string& name_or_path, const TokenizerOptions& options = {});
 
 /// The tokenizer of a text that Tokenizer::file() gave; `file` is used in messages. IoError.

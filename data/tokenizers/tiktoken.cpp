@@ -87,32 +87,32 @@ Known find_pattern(std::string_view file, const std::string& name) {
       "which does not say how text is cut, got ", name.empty() ? "none" : concat('\'', name, '\''));
 }
 
-// What the bytes of a token are when only pairs that make a token of a lower id are joined, the
-// lowest first. Two parts are the merge that makes the token; where there are more nothing does.
-std::vector<int32_t> parts_of(const std::string& bytes, int32_t id, const TokenIds& ids) {
+// The two parts that the last merge joins when tiktoken makes a token of its bytes: of the pairs
+// whose bytes are a token, those of the lowest rank first, the leftmost of them. None for a token
+// that is not made so. A longer piece makes the token of the same two parts, for what joins within
+// it depends on nothing outside: so one merge for each token gives the ids of tiktoken.
+std::optional<BpeDefinition::Merge> last_merge(std::string_view bytes, const TokenIds& ids) {
   std::vector<size_t> begins(bytes.size() + 1);
   for (size_t i = 0; i < begins.size(); ++i) begins[i] = i;
+  const auto find = [&](size_t from, size_t to) {
+    return ids.find(bytes.substr(begins[from], begins[to] - begins[from]));
+  };
   const auto joined = [&](size_t i) {  // the token that parts i and i + 1 make
-    const std::string_view pair =
-        std::string_view(bytes).substr(begins[i], begins[i + 2] - begins[i]);
-    const int32_t found = ids.find(pair);
-    return found < 0 || found >= id ? INT32_MAX : found;
+    const int32_t found = find(i, i + 2);
+    return found < 0 ? INT32_MAX : found;
   };
   std::vector<int32_t> pairs;
   for (size_t i = 0; i + 2 < begins.size(); ++i) pairs.push_back(joined(i));
-  while (!pairs.empty()) {
+  while (pairs.size() > 1) {
     const auto lowest = std::min_element(pairs.begin(), pairs.end());
-    if (*lowest == INT32_MAX) break;
+    if (*lowest == INT32_MAX) return {};
     const auto at = static_cast<size_t>(lowest - pairs.begin());
     begins.erase(begins.begin() + static_cast<ptrdiff_t>(at + 1));
     pairs.erase(lowest);
     if (at > 0) pairs[at - 1] = joined(at - 1);
     if (at < pairs.size()) pairs[at] = joined(at);
   }
-  std::vector<int32_t> parts;
-  for (size_t i = 0; i + 1 < begins.size(); ++i)
-    parts.push_back(ids.find(std::string_view(bytes).substr(begins[i], begins[i + 1] - begins[i])));
-  return parts;
+  return BpeDefinition::Merge{find(0, 1), find(1, 2)};
 }
 
 }  // namespace
@@ -145,14 +145,17 @@ BpeDefinition read_tiktoken(std::string_view file, std::string_view text,
     d.tokens[id] = std::move(entry->bytes);
   }
   const TokenIds ids(d.tokens);
-  for (size_t id = 0; id < d.tokens.size(); ++id) {
-    if (d.tokens[id].size() < 2) continue;
-    const std::vector<int32_t> parts = parts_of(d.tokens[id], static_cast<int32_t>(id), ids);
-    if (std::find(parts.begin(), parts.end(), -1) != parts.end()) continue;  // checked() says so
-    if (parts.size() == 2)
-      d.merges.push_back({parts[0], parts[1]});
-    else
+  for (const std::string& token : d.tokens) {
+    if (token.size() < 2) continue;
+    const std::optional<BpeDefinition::Merge> merge = last_merge(token, ids);
+    if (!merge.has_value()) {
       d.ignore_merges = true;  // only a piece that is the token becomes it
+      continue;
+    }
+    require<IoError>(merge->left >= 0 && merge->right >= 0, kWhere, file,
+                     ": expected a rank for each byte of the token '", token,
+                     "', got none for one of them, which is not implemented");
+    d.merges.push_back(*merge);
   }
   d.added = std::move(known.special);
   return checked(std::move(d), kWhere, file);

@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "data/tokenizers/byte_alphabet.h"
+#include "data/tokenizers/other_kinds.h"
+#include "data/tokenizers/split_patterns.h"
 #include "data/tokenizers/token_ids.h"
 #include "engine/base/error.h"
 #include "engine/base/json.h"
@@ -15,21 +17,6 @@ namespace farfield::data {
 namespace {
 
 constexpr std::string_view kWhere = "tokenizer";
-
-// Patterns as a Split writes them. The library that reads them there takes $ for the end of a line,
-// and {1,3}+ for repeats of {1,3}: so not quite as tiktoken has them.
-struct PatternText {
-  Pattern pattern;
-  std::string_view text;
-};
-constexpr std::array<PatternText, 3> kPatterns = {{
-    {Pattern::cl100k_base,
-     R"('(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s+\z|\s*[\r\n]|\s+(?!\S)|\s)"},
-    {Pattern::cl100k_lines,
-     R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)"},
-    {Pattern::gpt2,
-     R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)"},
-}};
 
 const Json kNull;
 
@@ -44,17 +31,17 @@ class TokenizerReader {
     for (const char* name : {"truncation", "padding"})
       require_that(member(root_, name).is_null(), "expected no ", name,
                    ", which is not implemented; set it to null");
+    refuse_other_kinds();
     read_normalizer(member(root_, "normalizer"));
     read_pre_tokenizer(member(root_, "pre_tokenizer"));
-    for (const char* name : {"post_processor", "decoder"}) {
-      const Json& part = member(root_, name);
-      if (!part.is_null()) require_type(part, name, "ByteLevel");
-    }
+    check_post_processor(member(root_, "post_processor"));
+    // A decoder changes no id, and what is decoded here are bytes.
     read_added(member(root_, "added_tokens"));
     const Json& model = member(root_, "model");
     read_settings(model);
     read_vocabulary(member(model, "vocab"));
     read_merges(member(model, "merges"));
+    read_unknown(model);
     forget_unused_added();
     return checked(std::move(d_), kWhere, file_);
   }
@@ -96,6 +83,58 @@ class TokenizerReader {
     const std::string got = type_of(part, what);
     require_that(got == type, "expected ", what, " to be ", type, ", got '", got,
                  "', which is not implemented");
+  }
+
+  // Tokenizers of other kinds, by their names rather than by the first part that is not as wanted.
+  void refuse_other_kinds() const {
+    const Json& model = member(root_, "model");
+    const auto is_type = [](const Json& part, std::string_view type) {
+      return member(part, "type") == type;
+    };
+    const Json& normalizer = member(root_, "normalizer");
+    const Json& parts = member(normalizer, "normalizers");
+    const auto is_sentencepiece = [&](const Json& part) {
+      return is_type(part, "Prepend") || is_type(part, "Precompiled");
+    };
+    const bool is_found =
+        is_type(model, "Unigram") || member(model, "byte_fallback") == true ||
+        is_type(member(root_, "pre_tokenizer"), "Metaspace") || is_sentencepiece(normalizer) ||
+        (parts.is_array() && std::any_of(parts.begin(), parts.end(), is_sentencepiece));
+    require_that(!is_found, "expected byte-level BPE, got ", kSentencePiece);
+    require_that(!is_type(model, "WordPiece"), "expected byte-level BPE, got ", kWordPiece);
+  }
+
+  // One that puts no token beside those of the text.
+  void check_post_processor(const Json& part) const {
+    if (part.is_null()) return;
+    const std::string type = type_of(part, "post_processor");
+    if (type == "ByteLevel") return;
+    if (type == "Sequence") {
+      const Json& parts = member(part, "processors");
+      require_that(parts.is_array(), "expected the processors of post_processor to be a list, got ",
+                   parts.type_name());
+      for (const Json& one : parts) {
+        require_that(!one.is_null(), "expected a post_processor, got null");
+        check_post_processor(one);
+      }
+      return;
+    }
+    const auto require_none = [&](bool ok, const auto&... added) {
+      require_that(ok, "expected a post_processor that adds no token, got ", type, added...,
+                   ", which is not implemented; set post_processor to null: prepare itself ends "
+                   "each document with a token");
+    };
+    require_none(type == "TemplateProcessing");
+    const Json& single = member(part, "single");
+    require_that(single.is_array(), "expected the template of post_processor to be a list, got ",
+                 single.type_name());
+    for (const Json& piece : single) {
+      const Json& special = member(piece, "SpecialToken");
+      if (!special.is_null())
+        require_none(false, " with ", text(member(special, "id"), "the id of a SpecialToken"));
+    }
+    require_none(single.size() == 1 && member(member(single[0], "Sequence"), "id") == "A",
+                 " of other sequences than the text");
   }
 
   void read_normalizer(const Json& part) {
@@ -141,13 +180,13 @@ class TokenizerReader {
                  "expected Split to be Isolated, got '", behavior, invert ? "' and invert" : "'",
                  ", which is not implemented");
     const std::string pattern = text(member(member(part, "pattern"), "Regex"), "a Regex of Split");
-    const auto found = std::find_if(kPatterns.begin(), kPatterns.end(),
-                                    [&](const PatternText& p) { return p.text == pattern; });
-    require_that(found != kPatterns.end(),
+    const auto found = std::find_if(kSplitPatterns.begin(), kSplitPatterns.end(),
+                                    [&](const SplitPattern& p) { return p.text == pattern; });
+    require_that(found != kSplitPatterns.end(),
                  "expected Split with the pattern of gpt2 or cl100k_base,"
                  " got '",
                  pattern, "', which is not implemented");
-    if (found != kPatterns.end()) d_.pattern = found->pattern;
+    if (found != kSplitPatterns.end()) d_.pattern = found->pattern;
   }
 
   void read_added(const Json& list) {
@@ -175,8 +214,6 @@ class TokenizerReader {
     require_that(dropout.is_null() || dropout == 0, "expected no dropout, got ",
                  dropout.is_number() ? dropout.dump() : dropout.type_name(),
                  ", which is not implemented");
-    require_that(!flag(model, "byte_fallback", false),
-                 "expected byte_fallback to be false, got true, which is not implemented");
     for (const char* name : {"continuing_subword_prefix", "end_of_word_suffix"}) {
       const Json& value = member(model, name);
       require_that(value.is_null() || value == "", "expected no ", name,
@@ -247,6 +284,18 @@ class TokenizerReader {
     }
   }
 
+  // As the library has it: of use only where a byte has no token.
+  void read_unknown(const Json& model) {
+    const Json& name = member(model, "unk_token");
+    if (name.is_null() || has_all_bytes(d_)) return;
+    const std::string content = text(name, "unk_token");
+    const Json& found = member(member(model, "vocab"), content.c_str());
+    require_that(!found.is_null(), "expected unk_token to be a token of vocab, for there is not a ",
+                 "token for each byte, got '", content, "'");
+    d_.unknown = id(found, content);
+    d_.fuses_unknown = flag(model, "fuse_unk", false);
+  }
+
   // The bytes of an added token that no merge makes and none begins with are of no use; whether a
   // file has it in its vocabulary too makes no difference then.
   void forget_unused_added() {
@@ -270,114 +319,10 @@ class TokenizerReader {
   std::unordered_map<std::string, int32_t> added_ids_;
 };
 
-std::string json_string(std::string_view text) { return Json(text).dump(); }
-
-const char* word(bool value) { return value ? "true" : "false"; }
-
-// The entries of a list or an object, each on a line.
-class Lines {
- public:
-  explicit Lines(std::string& text) : text_(text) {}
-  std::string& next() { return text_ += std::exchange(between_, ",\n"); }
-
- private:
-  std::string& text_;
-  const char* between_ = "\n";
-};
-
-std::string byte_level(bool add_prefix_space, bool use_regex) {
-  return concat(R"({"type": "ByteLevel", "add_prefix_space": )", word(add_prefix_space),
-                R"(, "trim_offsets": true, "use_regex": )", word(use_regex), "}");
-}
-
-std::string pre_tokenizer(const BpeDefinition& d) {
-  const auto split = std::find_if(kPatterns.begin(), kPatterns.end(),
-                                  [&](const PatternText& p) { return p.pattern == d.pattern; });
-  if (d.pattern == Pattern::gpt2 || split == kPatterns.end())
-    return byte_level(d.add_prefix_space, d.pattern == Pattern::gpt2);
-  return concat(R"({"type": "Sequence", "pretokenizers": [{"type": "Split", "pattern": {"Regex": )",
-                json_string(split->text), R"(}, "behavior": "Isolated", "invert": false}, )",
-                byte_level(false, false), "]}");
-}
-
-// Tokens that stand in added_tokens alone get their ids there in order, from the number of all
-// others on. Those that would get another one that way stand in the vocabulary, as the special ones
-// do by custom.
-bool follow_in_order(const BpeDefinition& d, int64_t n_others) {
-  for (const AddedToken& token : d.added) {
-    if (token.is_special) continue;
-    if (token.id != n_others++) return false;
-  }
-  return true;
-}
-
 }  // namespace
 
 BpeDefinition read_tokenizer_json(std::string_view file, std::string_view text) {
   return TokenizerReader(file, text).read();
-}
-
-std::string tokenizer_json_text(const BpeDefinition& d) {
-  std::string text = R"({
-  "version": "1.0",
-  "truncation": null,
-  "padding": null,
-  "added_tokens": [)";
-  Lines added(text);
-  for (const AddedToken& t : d.added)
-    added.next() +=
-        concat(R"(    {"id": )", t.id, R"(, "content": )", json_string(t.content),
-               R"(, "single_word": false, "lstrip": false, "rstrip": false, )", R"("normalized": )",
-               word(t.is_normalized), R"(, "special": )", word(t.is_special), "}");
-  text += concat(d.added.empty() ? "],\n" : "\n  ],\n", R"(  "normalizer": )",
-                 d.normalizer == Normalizer::nfc ? R"({"type": "NFC"})" : "null", ",\n",
-                 R"(  "pre_tokenizer": )", pre_tokenizer(d), ",\n",
-                 R"(  "post_processor": {"type": "ByteLevel", "add_prefix_space": true, )",
-                 R"("trim_offsets": false, "use_regex": true},)", "\n", R"(  "decoder": )",
-                 byte_level(true, true), ",\n", R"(  "model": {
-    "type": "BPE",
-    "dropout": null,
-    "unk_token": null,
-    "continuing_subword_prefix": null,
-    "end_of_word_suffix": null,
-    "fuse_unk": false,
-    "byte_fallback": false,
-    "ignore_merges": )",
-                 word(d.ignore_merges), ",\n    \"vocab\": {");
-
-  std::vector<std::string> vocabulary(d.tokens.size());
-  int64_t n_others = 0;
-  for (size_t id = 0; id < d.tokens.size(); ++id) {
-    vocabulary[id] = bytes_to_characters(d.tokens[id]);
-    n_others += !d.tokens[id].empty();
-  }
-  const auto is_token = [&](const AddedToken& t) {
-    return static_cast<size_t>(t.id) < d.tokens.size() &&
-           !d.tokens[static_cast<size_t>(t.id)].empty();
-  };
-  for (const AddedToken& t : d.added) n_others += t.is_special && !is_token(t);
-  const bool are_others_alone = follow_in_order(d, n_others);
-  for (const AddedToken& t : d.added) {
-    if (!t.is_special && are_others_alone) continue;
-    const auto at = static_cast<size_t>(t.id);
-    if (at >= vocabulary.size()) vocabulary.resize(at + 1);
-    vocabulary[at] = t.content;
-  }
-  Lines tokens(text);
-  for (size_t id = 0; id < vocabulary.size(); ++id)
-    if (!vocabulary[id].empty())
-      tokens.next()
-          .append("      ")
-          .append(json_string(vocabulary[id]))
-          .append(": ")
-          .append(std::to_string(id));
-  text += "\n    },\n    \"merges\": [";
-  Lines merges(text);
-  for (const auto& [left, right] : d.merges)
-    merges.next().append("      ").append(json_string(vocabulary[static_cast<size_t>(left)] + ' ' +
-                                                      vocabulary[static_cast<size_t>(right)]));
-  text += d.merges.empty() ? "]\n  }\n}\n" : "\n    ]\n  }\n}\n";
-  return text;
 }
 
 }  // namespace farfield::data

@@ -6,6 +6,7 @@
 #include <array>
 #include <vector>
 
+#include "data/tokenizers/unicode_tables.h"
 #include "engine/base/error.h"
 #include "engine/base/utf8.h"
 
@@ -20,29 +21,14 @@ constexpr uint8_t kClassBits = 3;
 constexpr uint8_t kBegins = 4;
 // Begins, and is its own NFC.
 constexpr uint8_t kStays = 8;
+// Of normalized(): nothing composes or changes places across any other.
+constexpr uint8_t kTakesPart = 16;
 
+constexpr uint32_t kLastSpace = 0x3000;
 bool is_white_space(uint32_t c) {
   return (c >= 0x9 && c <= 0xD) || c == 0x20 || c == 0x85 || c == 0xA0 || c == 0x1680 ||
          (c >= 0x2000 && c <= 0x200A) || c == 0x2028 || c == 0x2029 || c == 0x202F || c == 0x205F ||
-         c == 0x3000;
-}
-
-CharClass find_class(uint32_t c) {
-  if (is_white_space(c)) return CharClass::space;
-  switch (utf8proc_category(static_cast<utf8proc_int32_t>(c))) {
-    case UTF8PROC_CATEGORY_LU:
-    case UTF8PROC_CATEGORY_LL:
-    case UTF8PROC_CATEGORY_LT:
-    case UTF8PROC_CATEGORY_LM:
-    case UTF8PROC_CATEGORY_LO:
-      return CharClass::letter;
-    case UTF8PROC_CATEGORY_ND:
-    case UTF8PROC_CATEGORY_NL:
-    case UTF8PROC_CATEGORY_NO:
-      return CharClass::number;
-    default:
-      return CharClass::other;
-  }
+         c == kLastSpace;
 }
 
 // Canonical decomposition of a code point, behind what is in `to`.
@@ -86,20 +72,25 @@ void compose(std::vector<utf8proc_int32_t>& text) {
 // One byte for each code point: a lookup is a load.
 class Table {
  public:
-  Table() : flags_(kCodePoints) {
+  Table() : flags_(kCodePoints, kBegins | kStays) {
+    fill(letters(), CharClass::letter);
+    fill(numbers(), CharClass::number);
+    for (uint32_t c = 0; c <= kLastSpace; ++c)
+      if (is_white_space(c)) flags_[c] |= static_cast<uint8_t>(CharClass::space);
+
     std::vector<bool> is_second(kCodePoints);
     // Hangul vowels and tails that compose. U+11A7, between them, does not; version 2.8 of the
     // library drops it behind a syllable, so it must never stand there.
     for (uint32_t c = 0x1161; c <= 0x1175; ++c) is_second[c] = true;
     for (uint32_t c = 0x11A8; c <= 0x11C2; ++c) is_second[c] = true;
     std::vector<utf8proc_int32_t> parts;
-    for (uint32_t c = 0; c < kCodePoints; ++c) {
-      if (!has_decomposition(c)) continue;
+    for_each_normalized([&](uint32_t c) {
+      if (!has_decomposition(c)) return;
       parts.clear();
       decompose(c, parts);
       if (parts.size() > 1) is_second[static_cast<size_t>(parts.back())] = true;
-    }
-    for (uint32_t c = 0; c < kCodePoints; ++c) {
+    });
+    for_each_normalized([&](uint32_t c) {
       const auto self = static_cast<utf8proc_int32_t>(c);
       parts.assign(1, self);
       if (has_decomposition(c)) {
@@ -111,13 +102,22 @@ class Table {
                           combining_class(parts.front()) == 0;
       if (begins && parts.size() > 1) compose(parts);
       const bool stays = begins && parts.size() == 1 && parts.front() == self;
-      flags_[c] = static_cast<uint8_t>(static_cast<int>(find_class(c)) | (begins ? kBegins : 0) |
-                                       (stays ? kStays : 0));
-    }
+      flags_[c] = static_cast<uint8_t>((flags_[c] & kClassBits) | kTakesPart |
+                                       (begins ? kBegins : 0) | (stays ? kStays : 0));
+    });
   }
   uint8_t operator[](uint32_t c) const { return flags_[c]; }
 
  private:
+  void fill(std::span<const CodePointRange> ranges, CharClass type) {
+    for (const auto& [first, last] : ranges)
+      for (uint32_t c = first; c <= last; ++c) flags_[c] |= static_cast<uint8_t>(type);
+  }
+  template <class F>
+  static void for_each_normalized(const F& f) {
+    for (const auto& [first, last] : normalized())
+      for (uint32_t c = first; c <= last; ++c) f(c);
+  }
   static bool has_decomposition(uint32_t c) {
     return c >= 0xC0 &&
            utf8proc_get_property(static_cast<utf8proc_int32_t>(c))->decomp_seqindex != UINT16_MAX;
@@ -208,11 +208,12 @@ std::string nfc(std::string_view text) {
     const Region region = next_region(text, at);
     result.append(text, at, region.begin - at);
     parts.clear();
-    // A region may begin with bytes that are no UTF-8, which the text before it ends with.
+    // A region may begin with what takes no part, which the text before it ends with: bytes that
+    // are no UTF-8, or a code point.
     size_t i = region.begin;
     while (i < region.end) {
       const Utf8Sequence here = first_of_utf8(text.substr(i));
-      if (here.is_valid)
+      if (here.is_valid && (table()[here.code_point] & kTakesPart) != 0)
         decompose(here.code_point, parts);
       else
         result.append(text, i, here.size);
@@ -224,7 +225,5 @@ std::string nfc(std::string_view text) {
   }
   return result;
 }
-
-const char* unicode_version() { return utf8proc_unicode_version(); }
 
 }  // namespace farfield::data

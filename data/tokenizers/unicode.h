@@ -14,7 +14,7 @@ enum class CharClass : uint8_t {
   space,   ///< the property White_Space
 };
 
-/// Of a code point, in the version of Unicode that unicode_version() names.
+/// Of a code point, in Unicode 16, as `tokenizers` and tiktoken have it.
 CharClass class_of(uint32_t code_point);
 
 /// The next symbol of a text. A byte that belongs to no well-formed sequence is one of its own, and
@@ -25,12 +25,10 @@ struct Symbol {
 };
 Symbol symbol_at(std::string_view text, size_t at);
 
-/// The text in Normalization Form C. Bytes that are not UTF-8 stay where they are, and nothing
-/// composes across them. Takes time in proportion to the size, whatever the text.
-/// Source    Unicode Standard Annex #15
+/// The text in Normalization Form C by the tables of Unicode 9, as `tokenizers` has it: marks that
+/// came later stay where they are, as bytes that are not UTF-8 do, and nothing composes across
+/// them. Takes time in proportion to the size, whatever the text. Source    Unicode Standard Annex
+/// #15
 std::string nfc(std::string_view text);
-
-/// As "15.0.0".
-const char* unicode_version();
 
 }  // namespace farfield::data

@@ -38,7 +38,7 @@ class WordsReader {
   bool is_words() const { return member(member(root_, "model"), "type") == "WordLevel"; }
 
   std::vector<std::string> read() const {
-    for (const char* name : {"truncation", "padding", "post_processor", "decoder"})
+    for (const char* name : {"truncation", "padding", "post_processor"})
       require_that(member(root_, name).is_null(), "expected no ", name,
                    " for words, got one, which is not implemented");
     const Json& added = member(root_, "added_tokens");

@@ -1,4 +1,5 @@
 #include <boost/test/unit_test.hpp>
+#include <cmath>
 #include <cstring>
 #include <fstream>
 
@@ -221,11 +222,38 @@ BOOST_AUTO_TEST_CASE(a_header_that_is_not_by_the_format_is_refused_with_the_reas
   for (const auto& c : cases) check_refused(file_bytes(c.header, kData), c.message);
 }
 
+BOOST_AUTO_TEST_CASE(float16_is_read_as_float32_without_loss) {
+  std::string data(size_t{65536} * 2, '\0');
+  for (size_t i = 0; i < 65536; ++i) {
+    data[2 * i] = static_cast<char>(i & 0xFF);
+    data[2 * i + 1] = static_cast<char>(i >> 8);
+  }
+  const Tensor w =
+      read(file_bytes(R"({"w":{"dtype":"F16","shape":[65536],"data_offsets":[0,131072]}})", data))
+          .tensors.at("w");
+  BOOST_TEST(w.dtype() == DType::f32);
+  const std::vector<double> values = w.to_vector();
+  size_t n_wrong = 0;
+  for (size_t i = 0; i < values.size(); ++i) {
+    const int exponent = static_cast<int>(i >> 10 & 31), fraction = static_cast<int>(i & 1023);
+    const double sign = i < 32768 ? 1 : -1;
+    if (exponent == 31)
+      n_wrong += fraction == 0 ? values[i] != sign * HUGE_VAL : !std::isnan(values[i]);
+    else
+      n_wrong += values[i] != sign * std::ldexp(exponent == 0 ? fraction : 1024 + fraction,
+                                                std::max(exponent, 1) - 25) ||
+                 std::signbit(values[i]) != (i >= 32768);
+  }
+  BOOST_TEST(n_wrong == 0u);
+  BOOST_TEST(values[0x3C00] == 1.0);
+  BOOST_TEST(values[0x7BFF] == 65504.0);
+}
+
 BOOST_AUTO_TEST_CASE(other_dtypes_are_refused_by_name) {
-  for (const std::string dtype : {"F16", "I64", "U8", "BOOL", "F8_E4M3", "C64", "F4", "f32", ""})
+  for (const std::string dtype : {"U16", "I64", "U8", "BOOL", "F8_E4M3", "C64", "F4", "f32", ""})
     check_refused(
         file_bytes(R"({"w":{"dtype":")" + dtype + R"(","shape":[2],"data_offsets":[0,8]}})", kData),
-        ": expected dtype F32, BF16, F64 or I32 for tensor 'w', got '" + dtype + "'");
+        ": expected dtype F32, F16, BF16, F64 or I32 for tensor 'w', got '" + dtype + "'");
 }
 
 BOOST_AUTO_TEST_CASE(random_damage_never_does_worse_than_an_error) {

@@ -153,6 +153,7 @@ void read_vocab_merges(const char* name, std::string_view bytes) {
   write(folder / "merges.txt", kMerges);
   write(folder / name, bytes);
   use_tokenizer(folder);
+  if (!std::string_view(name).ends_with(".txt")) fs::remove(folder / name);  // a sibling goes
 }
 
 std::string sound_tiktoken() {
@@ -272,6 +273,8 @@ constexpr const char* kText =
 
 const std::vector<FuzzedReader>& data_readers() {
   static const std::vector<FuzzedReader> all = {
+      {"added_tokens", [](std::string_view b) { read_vocab_merges("added_tokens.json", b); },
+       [] { return std::string(R"({"<x>": 300, "<y>": 301})"); }},
       {"corpus_manifest", [](std::string_view b) { read_corpus_file("manifest.json", b); },
        [] { return read_back(sound_corpus() / "manifest.json"); }},
       {"corpus_tokens", [](std::string_view b) { read_corpus_file("valid.tokens", b); },
@@ -307,9 +310,21 @@ const std::vector<FuzzedReader>& data_readers() {
          read_foreign("train.bin", b, {{"train.bin", sound_ids()}});
        },
        sound_ids},
+      {"special_tokens_map",
+       [](std::string_view b) { read_vocab_merges("special_tokens_map.json", b); },
+       [] {
+         return std::string(R"({"eos_token": {"content": "hell", "lstrip": false},
+                                   "additional_special_tokens": ["ll"]})");
+       }},
       {"tiktoken", read_tokenizer, sound_tiktoken},
       {"token_file", read_token_file, [] { return read_back(sound_corpus() / "train.tokens"); }},
       {"tokenizer", read_tokenizer, sound_json_tokenizer},
+      {"tokenizer_config",
+       [](std::string_view b) { read_vocab_merges("tokenizer_config.json", b); },
+       [] {
+         return std::string(R"({"added_tokens_decoder": {"300": {"content": "<x>"}},
+                                   "tokenizer_class": "GPT2Tokenizer", "bos_token": "he"})");
+       }},
       {"vocabulary", [](std::string_view b) { read_vocab_merges("vocab.json", b); },
        [] { return sound_vocabulary().dump(); }},
       {"words", read_tokenizer,

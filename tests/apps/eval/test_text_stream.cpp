@@ -83,4 +83,21 @@ BOOST_AUTO_TEST_CASE(bytes_are_those_of_the_text_in_any_range) {
   BOOST_TEST(text.count_bytes(0, text.size) == many.corpus.counts("test").bytes);
 }
 
+BOOST_AUTO_TEST_CASE(numbers_without_a_tokenizer_have_neither_text_nor_bytes) {
+  const TempFolder folder;
+  std::filesystem::create_directories(folder / "nano");
+  write_file_atomic(folder / "nano" / "train.bin", std::string(64, '\0'));
+  write_file_atomic(folder / "nano" / "val.bin", std::string(64, '\0'));
+  data::CorpusOptions options;
+  options.id_type = "u16";
+  options.vocab_size = 65;
+  const TokenStream text =
+      stream_of_split(data::Corpus::open(folder / "nano", options), "valid", 1);
+  BOOST_TEST(text.size == 32);
+  BOOST_TEST(!text.decode);
+  TokenSet tokens;
+  tokens.add(0, 8);
+  BOOST_TEST(tokens.bytes_per_token(text) == 0.0);  // not known
+}
+
 BOOST_AUTO_TEST_SUITE_END()

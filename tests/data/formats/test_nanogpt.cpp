@@ -52,6 +52,42 @@ BOOST_AUTO_TEST_CASE(a_folder_says_its_splits) {
                         says("expected no --data-split"));
 }
 
+// As nanoGPT's prepare.py of characters leaves them: no tokenizer, and no token ends documents.
+BOOST_AUTO_TEST_CASE(numbers_without_a_tokenizer_are_read) {
+  put_ids("train.bin", {1, 2, 64, 3});
+  put_ids("val.bin", {5, 6});
+  options.tokenizer.clear();
+  BOOST_CHECK_EXCEPTION(Corpus::open(folder.path(), options), ConfigError,
+                        says("name it with --tokenizer", "--vocab-size"));
+  options.vocab_size = 65;
+  const Corpus corpus = Corpus::open(folder.path(), options);
+  BOOST_TEST(corpus.vocab_size() == 128);
+  BOOST_TEST(!corpus.tokenizer().has_text());
+  BOOST_TEST(corpus.document_begins("train") == std::vector<int64_t>{0});
+  BOOST_TEST(corpus.notes().size() == 2u);
+  BOOST_TEST(corpus.notes()[0].find("bytes per token are unknown") != std::string::npos);
+  BOOST_TEST(corpus.notes()[1].find("each split is one document") != std::string::npos);
+  options.end_of_text = "64";
+  const Corpus marked = Corpus::open(folder.path(), options);
+  BOOST_TEST(marked.document_begins("train") == (std::vector<int64_t>{0, 3}));
+  BOOST_TEST(marked.notes().size() == 1u);
+  BOOST_TEST(marked.hash() != corpus.hash());
+  options.end_of_text = "x";
+  BOOST_CHECK_EXCEPTION(Corpus::open(folder.path(), options), ConfigError,
+                        says("--end-of-text: expected the id of a token with --vocab-size"));
+  options.end_of_text.clear();
+  options.vocab_size = 64;
+  BOOST_CHECK_THROW(Corpus::open(folder.path(), options).verify(), IoError);
+  for (const int64_t bad : {int64_t{0}, int64_t{-1}, int64_t{1} << 40}) {
+    options.vocab_size = bad;
+    BOOST_CHECK_EXCEPTION(Corpus::open(folder.path(), options), ConfigError, says("--vocab-size"));
+  }
+  options.vocab_size = 65;
+  options.tokenizer = "bytes";
+  BOOST_CHECK_EXCEPTION(Corpus::open(folder.path(), options), ConfigError,
+                        says("expected --tokenizer or --vocab-size, got both"));
+}
+
 BOOST_AUTO_TEST_CASE(one_file_is_cut_at_ends_of_documents) {
   put_ids("all.bin", {1, 2, 256, 3, 3, 256, 4, 256});
   options.split = "2,1,1";

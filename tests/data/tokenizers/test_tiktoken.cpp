@@ -4,6 +4,7 @@
 #include "data/tokenizers/tiktoken.h"
 #include "data/tokenizers/tokenizer_json.h"
 #include "engine/base/error.h"
+#include "engine/base/random.h"
 #include "tests/data/tokenizers/hello_bpe.h"
 #include "tests/support/messages.h"
 
@@ -55,6 +56,74 @@ BOOST_AUTO_TEST_CASE(a_token_that_no_merge_makes_is_taken_whole) {
   BOOST_TEST(ids_of(t, "xyz xyzx") == Ids({265, 32, 120, 121, 122, 120}));
 }
 
+// As tiktoken 0.14 has it: whatever pair has the bytes of a token, the lowest rank first.
+BOOST_AUTO_TEST_CASE(a_token_may_be_made_of_parts_of_higher_rank) {
+  BpeDefinition d;
+  for (int byte = 0; byte < 256; ++byte) d.tokens.emplace_back(1, static_cast<char>(byte));
+  d.tokens.insert(d.tokens.end(), {"abc", "bc"});
+  const BpeTokenizer t = tokenizer_of(read(ranks_of(d)));
+  BOOST_TEST(ids_of(t, "abc") == Ids({256}));
+  BOOST_TEST(ids_of(t, "xabc") == Ids({'x', 256}));
+  BOOST_TEST(ids_of(t, "abcx") == Ids({256, 'x'}));
+  BOOST_TEST(ids_of(t, "abcabc") == Ids({256, 256}));
+  BOOST_TEST(ids_of(t, "bcabc") == Ids({257, 256}));
+}
+
+// tiktoken's rule, told again: of the neighbours whose bytes together are a token, those of the
+// lowest rank are joined, the leftmost first; a piece that is a token is that token.
+Ids by_the_rule(const std::vector<std::string>& tokens, const std::string& piece) {
+  const auto rank = [&](const std::string& bytes) {
+    return std::find(tokens.begin(), tokens.end(), bytes) - tokens.begin();
+  };
+  const auto none = static_cast<ptrdiff_t>(tokens.size());
+  if (rank(piece) < none) return {static_cast<int32_t>(rank(piece))};
+  std::vector<std::string> parts;
+  for (const char c : piece) parts.emplace_back(1, c);
+  for (;;) {
+    ptrdiff_t lowest = none;
+    size_t at = 0;
+    for (size_t i = 0; i + 1 < parts.size(); ++i)
+      if (const ptrdiff_t found = rank(parts[i] + parts[i + 1]); found < lowest) {
+        lowest = found;
+        at = i;
+      }
+    if (lowest == none) break;
+    parts[at] += parts[at + 1];
+    parts.erase(parts.begin() + static_cast<ptrdiff_t>(at + 1));
+  }
+  Ids ids;
+  for (const std::string& part : parts) ids.push_back(static_cast<int32_t>(rank(part)));
+  return ids;
+}
+
+BOOST_AUTO_TEST_CASE(random_ranks_give_the_ids_of_the_rule) {
+  const Random random{1, stream_of("ranks")};
+  uint64_t n = 0;
+  const auto letters = [&](size_t most) {
+    std::string text;
+    for (size_t size = 1 + random.below(n++, most); text.size() < size;)
+      text += static_cast<char>('a' + random.below(n++, 3));
+    return text;
+  };
+  for (int trial = 0; trial < 200; ++trial) {
+    BpeDefinition d;
+    for (int byte = 0; byte < 256; ++byte) d.tokens.emplace_back(1, static_cast<char>(byte));
+    while (d.tokens.size() < 272) {
+      const std::string token = letters(5);
+      if (std::find(d.tokens.begin(), d.tokens.end(), token) == d.tokens.end())
+        d.tokens.push_back(token);
+    }
+    const BpeTokenizer t = tokenizer_of(read(ranks_of(d)));
+    const BpeTokenizer kept = tokenizer_of(read_tokenizer_json("kept", t.file()));
+    for (int i = 0; i < 20; ++i) {
+      const std::string piece = letters(i < 18 ? 12 : 200);
+      const Ids expected = by_the_rule(d.tokens, piece);
+      BOOST_TEST(ids_of(t, piece) == expected);
+      BOOST_TEST(ids_of(kept, piece) == expected);
+    }
+  }
+}
+
 BOOST_AUTO_TEST_CASE(a_pattern_brings_its_special_tokens) {
   const BpeTokenizer t = tokenizer_of(read(ranks_of(hello_definition()), "cl100k_base"));
   BOOST_TEST(t.n_vocab() == 100277);
@@ -83,9 +152,12 @@ BOOST_AUTO_TEST_CASE(damaged_files_are_refused) {
   BOOST_CHECK_EXCEPTION(read(text + "eHl6 7\n"), IoError, says("expected each rank once, got 7"));
   BOOST_CHECK_EXCEPTION(read(text + "aGU= 400\n"), IoError, says("expected different tokens"));
   BOOST_CHECK_EXCEPTION(read(text + "eHl6 4194304\n"), IoError, says("expected ranks below"));
-  BOOST_CHECK_EXCEPTION(read(""), IoError, says("none for the byte 0"));
-  for (size_t size = 0; size < 1200; size += 7)
-    BOOST_CHECK_THROW(read(text.substr(0, size)), IoError);
+  BOOST_CHECK_EXCEPTION(read(""), IoError, says("expected tokens, got none"));
+  BOOST_CHECK_EXCEPTION(read(text.substr(text.find('\n') + 1) + "AAE= 400\n"), IoError,
+                        says("expected a rank for each byte of the token"));
+  for (size_t size = 1; size < 1200; ++size)
+    if (text[size - 1] != '\n' && text[size] != '\n')
+      BOOST_CHECK_THROW(read(text.substr(0, size)), IoError);
 }
 
 }  // namespace

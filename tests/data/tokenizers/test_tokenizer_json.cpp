@@ -93,6 +93,98 @@ BOOST_AUTO_TEST_CASE(other_forms_that_mean_the_same_are_read) {
   BOOST_TEST((tokenizer_json_text(read(text)) == hello_text()));
 }
 
+// As transformers 5 saves every tokenizer of GPT-2 and of GPT-NeoX.
+BOOST_AUTO_TEST_CASE(a_post_processor_or_decoder_that_changes_no_id_is_read) {
+  const Tree text_alone = Tree::parse(R"({"type": "TemplateProcessing",
+      "single": [{"Sequence": {"id": "A", "type_id": 0}}],
+      "pair": [{"Sequence": {"id": "A", "type_id": 0}}, {"Sequence": {"id": "B", "type_id": 1}}],
+      "special_tokens": {}})");
+  const Tree byte_level = {{"type", "ByteLevel"}};
+  for (const Tree& part :
+       {text_alone, Tree{{"type", "Sequence"}, {"processors", {byte_level, text_alone}}},
+        Tree{{"type", "Sequence"}, {"processors", Tree::array()}}})
+    BOOST_TEST((tokenizer_json_text(read(changed([&](Tree& t) { t["post_processor"] = part; }))) ==
+                hello_text()));
+  for (const Tree& part : {Tree{{"type", "Fuse"}}, Tree{{"type", "Sequence"}, {"decoders", {}}}})
+    BOOST_TEST((tokenizer_json_text(read(changed([&](Tree& t) { t["decoder"] = part; }))) ==
+                hello_text()));
+}
+
+BOOST_AUTO_TEST_CASE(a_post_processor_that_adds_a_token_is_refused_by_name) {
+  const Tree template_with_end = Tree::parse(R"({"type": "TemplateProcessing",
+      "single": [{"Sequence": {"id": "A", "type_id": 0}},
+                 {"SpecialToken": {"id": "<|endoftext|>", "type_id": 0}}],
+      "pair": [], "special_tokens": {"<|endoftext|>": {"id": "<|endoftext|>", "ids": [300],
+                                                       "tokens": ["<|endoftext|>"]}}})");
+  const std::string added =
+      "adds no token, got TemplateProcessing with <|endoftext|>, which is not "
+      "implemented; set post_processor to null";
+  BOOST_TEST(refusal([&](Tree& t) { t["post_processor"] = template_with_end; }).find(added) !=
+             std::string::npos);
+  BOOST_TEST(refusal([&](Tree& t) {
+               t["post_processor"] = {{"type", "Sequence"}, {"processors", {template_with_end}}};
+             }).find(added) != std::string::npos);
+  BOOST_TEST(refusal([](Tree& t) {
+               t["post_processor"] = {{"type", "RobertaProcessing"}};
+             }).find("got RobertaProcessing") != std::string::npos);
+}
+
+// As tokenizers 0.23 has it: an id for each byte that has no token, or with fuse_unk for several.
+BOOST_AUTO_TEST_CASE(bytes_without_a_token_are_the_unknown_one) {
+  for (const bool fuses : {false, true}) {
+    const std::string text = changed([&](Tree& t) {
+      for (const char* character : {"q", "\xC3\x83", "\xC2\xA9"})  // 'q', and the bytes of é
+        t["model"]["vocab"].erase(character);
+      t["model"]["vocab"]["<unk>"] = 299;
+      t["model"]["unk_token"] = "<unk>";
+      t["model"]["fuse_unk"] = fuses;
+    });
+    const BpeTokenizer t("t", read(text), {});
+    BOOST_TEST(ids_of(t, "h\xC3\xA9qllo") ==
+               (fuses ? Ids({104, 299, 257, 111}) : Ids({104, 299, 299, 299, 257, 111})));
+    BOOST_TEST(t.file() == tokenizer_json_text(read(t.file())));
+    BOOST_TEST(t.file().find("\"unk_token\": \"<unk>\"") != std::string::npos);
+    BOOST_TEST(ids_of(BpeTokenizer("t", read(t.file()), {}), "q") == Ids({299}));
+  }
+  BOOST_TEST(refusal([](Tree& t) {
+               t["model"]["vocab"].erase("q");
+               t["model"]["unk_token"] = "<none>";
+             }).find("unk_token to be a token of vocab") != std::string::npos);
+  // Where each byte has a token it is of no use, and no part of the definition.
+  BOOST_TEST((tokenizer_json_text(read(changed(
+                  [](Tree& t) { t["model"]["unk_token"] = "<|endoftext|>"; }))) == hello_text()));
+}
+
+BOOST_AUTO_TEST_CASE(a_vocabulary_without_some_bytes_does_for_text_without_them) {
+  const BpeTokenizer t("small", read(changed([](Tree& tree) {
+                         for (const char* character : {"q", "\xC2\xA9"})
+                           tree["model"]["vocab"].erase(character);
+                       })),
+                       {});
+  BOOST_TEST(ids_of(t, "hello") == Ids({259}));
+  BOOST_CHECK_EXCEPTION(ids_of(t, "hello caf\xC3\xA9"), IoError,
+                        says("expected text that the vocabulary of small has tokens for",
+                             "got the byte 0xA9 of '\xC3\xA9' (U+00E9)"));
+  BOOST_CHECK_EXCEPTION(ids_of(t, "hello q"), IoError, says("got the byte 0x71 of 'q' (U+0071)"));
+  BOOST_CHECK_EXCEPTION(ids_of(t, "\xA9"), IoError, says("got the byte 0xA9, which is not UTF-8"));
+}
+
+BOOST_AUTO_TEST_CASE(tokenizers_of_other_kinds_are_named) {
+  const auto says_kind = [](const std::string& kind, const std::function<void(Tree&)>& change) {
+    const std::string message = refusal(change);
+    BOOST_TEST_CONTEXT(message)
+    BOOST_TEST(message.find("got a " + kind) != std::string::npos);
+  };
+  says_kind("SentencePiece tokenizer (Llama 2 kind)", [](Tree& t) {
+    t["normalizer"] = {{"type", "Sequence"},
+                       {"normalizers", {{{"type", "Prepend"}, {"prepend", "\xE2\x96\x81"}}}}};
+    t["pre_tokenizer"] = nullptr;
+  });
+  says_kind("SentencePiece", [](Tree& t) { t["model"]["type"] = "Unigram"; });
+  says_kind("SentencePiece", [](Tree& t) { t["model"]["byte_fallback"] = true; });
+  says_kind("WordPiece", [](Tree& t) { t["model"]["type"] = "WordPiece"; });
+}
+
 BOOST_AUTO_TEST_CASE(what_is_not_implemented_is_refused_by_name) {
   const auto check = [](const std::string& named, const std::function<void(Tree&)>& change) {
     const std::string message = refusal(change);
@@ -102,9 +194,8 @@ BOOST_AUTO_TEST_CASE(what_is_not_implemented_is_refused_by_name) {
       BOOST_TEST(message.find("not implemented") != std::string::npos);
     }
   };
-  check("'WordPiece'", [](Tree& t) { t["model"]["type"] = "WordPiece"; });
+  check("WordPiece", [](Tree& t) { t["model"]["type"] = "WordPiece"; });
   check("dropout, got 0.1", [](Tree& t) { t["model"]["dropout"] = 0.1; });
-  check("byte_fallback", [](Tree& t) { t["model"]["byte_fallback"] = true; });
   check("continuing_subword_prefix",
         [](Tree& t) { t["model"]["continuing_subword_prefix"] = "##"; });
   check("end_of_word_suffix", [](Tree& t) { t["model"]["end_of_word_suffix"] = "</w>"; });
@@ -114,16 +205,13 @@ BOOST_AUTO_TEST_CASE(what_is_not_implemented_is_refused_by_name) {
   check("'Lowercase'", [](Tree& t) {
     t["normalizer"] = {{"type", "Sequence"}, {"normalizers", {{{"type", "Lowercase"}}}}};
   });
-  check("'Metaspace'", [](Tree& t) { t["pre_tokenizer"] = {{"type", "Metaspace"}}; });
+  check("'Digits'", [](Tree& t) { t["pre_tokenizer"] = {{"type", "Digits"}}; });
   check("'\\w+'", [](Tree& t) {
     t["pre_tokenizer"] = {
         {"type", "Sequence"},
         {"pretokenizers",
          {{{"type", "Split"}, {"pattern", {{"Regex", "\\w+"}}}, {"behavior", "Isolated"}},
           {{"type", "ByteLevel"}, {"use_regex", false}}}}};
-  });
-  check("'TemplateProcessing'", [](Tree& t) {
-    t["post_processor"] = {{"type", "TemplateProcessing"}};
   });
   check("truncation", [](Tree& t) { t["truncation"] = {{"max_length", 8}}; });
 }
@@ -143,7 +231,6 @@ BOOST_AUTO_TEST_CASE(what_does_not_belong_together_is_refused) {
   check("for 'xyz', got string", [](Tree& t) { t["model"]["vocab"]["xyz"] = "1"; });
   check("got 'a b'; it is not a byte-level", [](Tree& t) { t["model"]["vocab"]["a b"] = 400; });
   check("at least one byte", [](Tree& t) { t["model"]["vocab"][""] = 400; });
-  check("none for the byte 97", [](Tree& t) { t["model"]["vocab"].erase("a"); });
   check("got 301 in vocab and 300 in added_tokens",
         [](Tree& t) { t["model"]["vocab"]["<|endoftext|>"] = 301; });
   check("expected each id once, got 97", [](Tree& t) {

@@ -105,7 +105,7 @@ BOOST_AUTO_TEST_CASE(files_that_ask_for_something_else_are_refused) {
   refused("\"Replace\"", "\"NFC\"", "got \"NFC\", which is not implemented");
   refused("\"unk_token\": \"<unk>\"", "\"unk_token\": \"a\"", "got \"a\"");
   refused("\"added_tokens\": []", "\"added_tokens\": [1]", "expected no added_tokens");
-  refused("\"decoder\": null", "\"decoder\": {}", "expected no decoder");
+  refused("\"post_processor\": null", "\"post_processor\": {}", "expected no post_processor");
   refused("\"a\": 4", "\"a\": 3", "expected each id once, got 3");
   refused("\"a\": 4", "\"a\": 5", "expected ids from 0 to 4, got 5");
   refused("\"a\": 4", "\"a\": -1", "got -1");
