@@ -1,5 +1,6 @@
 #include "data/source.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -94,7 +95,7 @@ void DocumentReader::add_input(const fs::path& input) {
   }
   require<ConfigError>(fs::is_regular_file(status), "data", input.string(),
                        ": expected a file or a folder, got something else");
-  if (::access(input.c_str(), R_OK) != 0) fail_errno(input, "open");
+  if (::faccessat(AT_FDCWD, input.c_str(), R_OK, AT_EACCESS) != 0) fail_errno(input, "open");
   files_.push_back({"", number});
 }
 

@@ -39,10 +39,10 @@ data::TokenizerKind parse_kind(const std::string& name) {
 void check_output(const fs::path& output, bool force) {
   require<ConfigError>(!output.empty(), kWhere,
                        "expected a file for the tokenizer; name it with --output");
-  require<ConfigError>(!fs::is_directory(output), kWhere, output.string(),
+  require<ConfigError>(!is_folder(output), kWhere, output.string(),
                        ": expected a file for the tokenizer, got a folder; choose another "
                        "--output");
-  require<ConfigError>(force || !fs::exists(output), kWhere, output.string(),
+  require<ConfigError>(force || !is_there(output), kWhere, output.string(),
                        ": expected a new file for the tokenizer, got one that is there; --force "
                        "replaces it");
   remove_leftovers(output);
