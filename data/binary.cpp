@@ -1,5 +1,7 @@
 #include "data/binary.h"
 
+#include <algorithm>
+
 #include "engine/base/error.h"
 
 namespace farfield::data {
@@ -49,6 +51,39 @@ std::string known_binary(std::string_view begin) {
     return std::string(kind.found);
   }
   return "";
+}
+
+std::string found_with_nul(std::string_view bytes) {
+  int64_t n[2] = {};  // NULs at even and at odd places
+  const size_t size = std::min(bytes.size(), size_t{4096});
+  for (size_t i = 0; i < size; ++i) n[i % 2] += bytes[i] == '\0';
+  const auto pairs = static_cast<int64_t>(size / 2);
+  // Most characters of a text are ASCII, or at least of one row of 256.
+  for (const int first : {0, 1})
+    if (n[first] > pairs / 2 && n[1 - first] <= pairs / 8)
+      return concat("text in UTF-16; convert it first (iconv -f UTF-16", first == 0 ? "BE" : "LE",
+                    " -t UTF-8)");
+  return "a NUL byte, which no text holds";
+}
+
+std::string not_of_kind(std::string_view kind, std::string_view begin) {
+  constexpr size_t kShown = 8;
+  const std::string_view first = begin.substr(0, kShown);
+  const bool is_text =
+      std::all_of(first.begin(), first.end(), [](char c) { return c >= 0x20 && c < 0x7f; });
+  std::string shown;
+  for (const char c : first) {
+    constexpr std::string_view kDigits = "0123456789abcdef";
+    const auto byte = static_cast<unsigned char>(c);
+    if (is_text)
+      shown += c;
+    else
+      shown += {' ', kDigits[byte >> 4], kDigits[byte & 15]};
+  }
+  const std::string found = known_binary(begin);
+  return concat("is not ", kind, " (starts with ",
+                is_text ? concat('\'', shown, '\'') : concat("the bytes", shown), ')',
+                found.empty() ? "; text takes a name with another ending" : ": it is " + found);
 }
 
 void refuse_binary(const std::string& file, std::string_view found) {

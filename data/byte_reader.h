@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "engine/base/hash.h"
+#include "engine/base/input_file.h"
 
 namespace farfield::data {
 
@@ -32,42 +33,47 @@ class ByteReader {
 /// What standard input is called among inputs.
 inline constexpr std::string_view kStandardInput = "-";
 
+/// Whether what stands there is read as standard input is, in the order in which it comes and
+/// known by its bytes alone: "-", a pipe, /dev/stdin and the like. IoError where that cannot be
+/// told.
+bool is_stream(const std::filesystem::path& path);
+
 /// The bytes of a file, or of standard input, as they are; each is added to `tally`. IoError names
 /// the file and the reason.
 class FileReader final : public ByteReader {
  public:
   FileReader(const std::filesystem::path& path, Tally& tally);
-  ~FileReader() override;
-  FileReader(const FileReader&) = delete;
-  FileReader& operator=(const FileReader&) = delete;
 
   size_t read(char* out, size_t size) override;
 
  private:
   void stop_if_asked() const;
 
-  std::string file_;
-  bool may_wait_;  // for whoever writes to a pipe
-  int descriptor_;
+  InputFile file_;
+  std::string name_;
   Tally& tally_;
 };
 
 /// Hands out what another hands out, after a look at its first bytes.
 class PeekReader final : public ByteReader {
  public:
-  explicit PeekReader(std::unique_ptr<ByteReader> bytes) : bytes_(std::move(bytes)) {}
+  /// `fills`: the bytes that were looked at come with those behind them, as in a read without a
+  /// look. Not for a stream, whose next bytes may be long in coming.
+  explicit PeekReader(std::unique_ptr<ByteReader> bytes, bool fills = false)
+      : bytes_(std::move(bytes)), fills_(fills) {}
   /// What begins the bytes: n of them at least, unless there are fewer.
   std::string_view peek(size_t n);
   size_t read(char* out, size_t size) override;
 
  private:
   std::unique_ptr<ByteReader> bytes_;
+  bool fills_;
   std::string first_;
   size_t at_ = 0;  // of first_, what has been read
 };
 
-/// The text of a file: decompressed when its name ends in ".zst" or ".gz", or, from standard input,
-/// when it begins as such files do; as it is otherwise.
+/// The text of a file: decompressed when its name ends in ".zst" or ".gz", or, of a stream, when it
+/// begins as such files do; as it is otherwise.
 std::unique_ptr<ByteReader> open_reader(const std::filesystem::path& path, Tally& tally);
 
 }  // namespace farfield::data

@@ -82,6 +82,17 @@ class Job {
   bool counted_ = false;
 };
 
+// What is damaged would come out with a hash of its own that fits.
+void verify_source(const Corpus& corpus,
+                   const std::function<void(const ConvertProgress&)>& progress) {
+  const ConvertProgress none;
+  for (const std::string_view split : kSplits)
+    if (corpus.has_split(split) && !corpus.recorded_hash(split).empty())
+      corpus.verify(split, [&](int64_t) {
+        if (progress) progress(none);  // it may stop
+      });
+}
+
 // The shares that GPT-NeoX is to be given to cut the documents where they were cut.
 std::string split_note(const std::array<TokenCounts, 3>& counts) {
   SplitWeights weights = {};
@@ -133,6 +144,7 @@ Conversion convert(const ConvertOptions& options,
   require<ConfigError>(corpus.has_split("train"), kWhere, options.input.string(),
                        ": expected tokens to train on, got a train split without any (",
                        corpus.split_rule(), "); choose another --data-split");
+  verify_source(corpus, progress);
   const auto writer =
       make_writer(options.format, options.output, corpus.shared_tokenizer(), options.force);
   Conversion result;

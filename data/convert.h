@@ -35,7 +35,8 @@ struct Conversion {
 
 /// Puts a corpus into another format, with the tokenizer and the counts beside it (formats/meta.h).
 ///
-/// Documents stay in their split and in order; the id that marks their end is set as the format
+/// Where the input has hashes of its tokens they are compared first. Documents stay in their split
+/// and in order; the id that marks their end is set as the format
 /// wants it, and not where a document has none. Bytes of text that the input does not record are
 /// counted by decoding. Memory does not grow with the corpus, but for 4 bytes a document of a
 /// Megatron index that is written, and 8 of one that is read.

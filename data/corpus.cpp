@@ -10,6 +10,7 @@
 #include "data/tokenizers/unknown.h"
 #include "engine/base/did_you_mean.h"
 #include "engine/base/error.h"
+#include "engine/base/file_error.h"
 
 namespace farfield::data {
 namespace {
@@ -140,6 +141,8 @@ std::string corpus_hash(const fs::path& path, const CorpusOptions& options) {
   try {
     if (is_corpus_folder(path)) return read_manifest(path).hash;
     return open_parts(path, options).hash;
+  } catch (const PermissionError&) {
+    throw;
   } catch (const IoError&) {
     return "";
   } catch (const ConfigError&) {

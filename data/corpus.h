@@ -124,7 +124,7 @@ class Corpus {
 };
 
 /// Corpus::hash() of what lies there, without opening more than is needed for it; "" when that is
-/// no corpus, or one that takes other options.
+/// no corpus, or one that takes other options. PermissionError where it may not be read.
 std::string corpus_hash(const std::filesystem::path& path, const CorpusOptions& options = {});
 
 }  // namespace farfield::data

@@ -25,6 +25,9 @@ class Document {
 
   size_t size() const { return size_; }
   bool in_memory() const { return spool_ == nullptr; }
+  /// The part of the inputs that it is from (SourceOptions::parts).
+  size_t part() const { return part_; }
+  void set_part(size_t part) { part_ = part; }
   /// hash64() of the text.
   uint64_t hash() const { return in_memory() ? hash64(text_) : hash_; }
 
@@ -39,6 +42,7 @@ class Document {
   int64_t begin_ = 0;
   size_t size_ = 0;
   uint64_t hash_ = 0;
+  size_t part_ = 0;
 };
 
 /// The spools of documents that are on their way. A few, so that the disk holds what is needed, not

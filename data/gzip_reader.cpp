@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "data/binary.h"
 #include "engine/base/error.h"
 
 namespace farfield::data {
@@ -28,6 +29,7 @@ struct GzipReader::Decoder {
 
   z_stream stream = {};
   std::vector<char> input;
+  std::string begin;        // of the file
   bool has_member = false;  // one began: an empty file has none
   bool in_member = false;
   bool at_end = false;  // of the compressed bytes
@@ -49,6 +51,8 @@ size_t GzipReader::read(char* out, size_t size) {
       d.stream.avail_in = static_cast<uInt>(compressed_->read(d.input.data(), d.input.size()));
       d.stream.next_in = reinterpret_cast<Bytef*>(d.input.data());
       d.at_end = d.stream.avail_in == 0;
+      d.begin.append(d.input.data(),
+                     std::min<size_t>(d.stream.avail_in, kBinaryBeginBytes - d.begin.size()));
     }
     if (d.has_member && !d.in_member) {
       while (d.stream.avail_in > 0 && *d.stream.next_in == 0) {
@@ -83,9 +87,10 @@ void GzipReader::inflate_some() {
     case Z_MEM_ERROR:
       throw std::bad_alloc();
     default:
+      require<IoError>(d.begin.starts_with("\x1F\x8B"), "gzip", file_, ": ",
+                       not_of_kind("a gzip file", d.begin));
       fail<IoError>("gzip", file_, ": expected gzip members, got: ",
-                    d.stream.msg != nullptr ? d.stream.msg : "damage",
-                    "; the file is damaged or no gzip file");
+                    d.stream.msg != nullptr ? d.stream.msg : "damage", "; the file is damaged");
   }
 }
 

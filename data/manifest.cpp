@@ -2,6 +2,7 @@
 
 #include "engine/base/error.h"
 #include "engine/base/file.h"
+#include "engine/base/file_error.h"
 #include "engine/base/hash.h"
 #include "engine/base/json.h"
 
@@ -25,14 +26,28 @@ T manifest_member(const Json& object, const std::string& key, const std::string&
                 "', got one without; make the corpus again with prepare");
 }
 
+// What the manifest of a run of `train` says of its corpus.
+std::string corpus_of_run(const Json& manifest) {
+  const auto data = whole_member<Json>(manifest, "data");
+  const auto mixture = data ? whole_member<Json>(*data, "mixture") : std::nullopt;
+  const auto path =
+      data
+          ? whole_member<std::string>(
+                mixture && mixture->is_array() && !mixture->empty() ? (*mixture)[0] : *data, "path")
+          : std::nullopt;
+  return path ? "; its corpus is " + *path : "";
+}
+
 Json read_json_of(const fs::path& folder) {
   const std::string file = manifest_path(folder).string();
-  std::error_code error;
-  require<IoError>(fs::exists(manifest_path(folder), error), kWhere, folder.string(),
+  const bool is_run = is_file(folder / "config.conf");
+  require<IoError>(is_run || is_there(manifest_path(folder)), kWhere, folder.string(),
                    ": expected a corpus, a folder with manifest.json, got none; make one with "
                    "prepare --output ",
                    folder.string());
   const Json manifest = read_json({kWhere, file, read_file(file)});
+  require<IoError>(!is_run || manifest.contains("format"), kWhere, folder.string(),
+                   ": expected a corpus, got a run of `train`", corpus_of_run(manifest));
   require<IoError>(manifest.is_object(), kWhere, file,
                    ": expected a JSON object, got another value");
   const auto format = manifest_member<std::string>(manifest, "format", file);
@@ -42,6 +57,14 @@ Json read_json_of(const fs::path& folder) {
   require<IoError>(version == kVersion, kWhere, file, ": expected version ", kVersion, ", got ",
                    version);
   return manifest;
+}
+
+// Of a file of the inputs: what was found there, for the manifest.
+Json files_json(const FileNotes& notes) {
+  Json files = Json::array();
+  for (const FileNote& note : notes.all())
+    files.push_back({{"path", note.file}, {"what", note.what}});
+  return files;
 }
 
 // Members that a corpus of text has not.
@@ -106,14 +129,19 @@ void write_manifest(const fs::path& folder, const Manifest& manifest) {
   }
   if (manifest.floor) j["floor"] = *manifest.floor;
   j["sources"] = Json::array();
-  for (const SourceRecord& source : manifest.sources)
+  for (const SourceRecord& source : manifest.sources) {
     j["sources"].push_back({{"path", source.path},
                             {"files", source.files},
                             {"size_bytes", source.size_bytes},
                             {"hash", source.hash}});
+    if (source.unread_files > 0) j["sources"].back()["unread_files"] = source.unread_files;
+  }
   for (const auto& [name, value] : manifest.options) j["options"][name] = value;
   for (const auto& [name, count] : named_counts(manifest.skipped))
     j["skipped"][std::string(name)] = count;
+  const FileNotes& files = manifest.skipped.files;
+  if (!files.all().empty()) j["files"] = files_json(files);
+  if (files.n_more() > 0) j["more_files"] = files.n_more();
   if (!tokenizer.file().empty()) write_file_atomic(folder / kTokenizerFile, tokenizer.file());
   // A path need not be UTF-8.
   write_file_atomic(manifest_path(folder),
@@ -144,9 +172,12 @@ RecordedManifest read_manifest(const fs::path& folder) {
 }
 
 bool is_corpus_folder(const fs::path& folder) {
+  if (!is_there(manifest_path(folder))) return false;
   try {
     read_json_of(folder);
     return true;
+  } catch (const PermissionError&) {
+    throw;
   } catch (const IoError&) {
     return false;
   }
@@ -155,10 +186,7 @@ bool is_corpus_folder(const fs::path& folder) {
 void require_corpus_output(const fs::path& output, bool force) {
   require<ConfigError>(!output.empty(), "prepare",
                        "expected a folder for the corpus; name it with --output");
-  std::error_code error;
-  if (!fs::exists(output, error) ||
-      (fs::is_directory(output, error) && fs::is_empty(output, error)))
-    return;
+  if (!is_there(output) || is_empty_folder(output)) return;
   require<ConfigError>(is_corpus_folder(output), "prepare", output.string(),
                        ": expected a new folder for the corpus, got one with other things in it; "
                        "choose another --output");

@@ -35,6 +35,7 @@ struct Manifest {
   std::vector<SourceRecord> sources;
   Skipped skipped;
   std::vector<std::pair<std::string, std::string>> options;
+  std::vector<std::string> notes;  ///< for programs to print, a sentence each; not written
 
   /// Equal for equal tokens from an equal tokenizer that are read alike, wherever they came from.
   std::string hash() const;
@@ -60,10 +61,10 @@ std::string manifest_hash(const std::string& tokenizer_hash,
                           int64_t document_tokens = 0);
 
 /// ConfigError unless a corpus may be made in the folder: it is new or empty, or holds a corpus
-/// that `force` replaces.
+/// that `force` replaces. IoError where that cannot be told.
 void require_corpus_output(const std::filesystem::path& output, bool force);
 
-/// Whether the folder holds a corpus, whole or damaged.
+/// Whether the folder holds a corpus, whole or damaged. IoError where that may not be seen.
 bool is_corpus_folder(const std::filesystem::path& folder);
 
 }  // namespace farfield::data

@@ -3,14 +3,13 @@
 #include <algorithm>
 #include <deque>
 #include <memory>
-#include <numeric>
 
-#include "data/encode.h"
 #include "data/read_ahead.h"
-#include "data/token_file.h"
+#include "data/split_writer.h"
 #include "data/tokenizers/make.h"
 #include "data/tokenizers/train.h"
 #include "engine/base/error.h"
+#include "engine/base/file.h"
 #include "engine/base/temporary.h"
 #include "engine/base/text.h"
 
@@ -25,116 +24,6 @@ constexpr size_t kFewDocuments = 20;
 constexpr int64_t kProgressBytes = int64_t{1} << 20;
 constexpr size_t kMostHeld = size_t{1} << 22;  // documents: what is known of them is in memory
 constexpr int64_t kMostUncutShare = 4;         // of --max-line: memory of tokens grows faster
-constexpr int64_t kMostShare = 1'000'000'000;
-
-using Shares = std::array<int64_t, 3>;
-constexpr Shares kUsualShares = {90, 5, 5};
-
-// Without what all three can be divided by, so that 900,50,50 splits as 90,5,5.
-Shares reduced(Shares shares) {
-  const int64_t divisor = std::gcd(shares[0], std::gcd(shares[1], shares[2]));
-  for (int64_t& share : shares) share /= divisor;
-  if (shares == Shares{18, 1, 1}) return kUsualShares;  // whose bounds are old
-  return shares;
-}
-
-// Where train and valid end of `whole`, without overflow.
-std::array<uint64_t, 2> cuts(const Shares& shares, uint64_t whole) {
-  const auto all = static_cast<uint64_t>(shares[0] + shares[1] + shares[2]);
-  const auto at = [&](int64_t part) {
-    const auto n = static_cast<uint64_t>(part);
-    return whole / all * n + whole % all * n / all;
-  };
-  return {at(shares[0]), at(shares[0] + shares[1])};
-}
-
-std::string rule(const Shares& shares, const std::string& usual) {
-  return shares == kUsualShares ? usual : joined(shares, " : ") + ", " + usual;
-}
-
-// A document belongs to the first split whose bound is above its hash; the last takes the rest.
-struct Bounds {
-  uint64_t train, valid;
-  size_t split_of(uint64_t hash) const { return hash < train ? 0 : hash < valid ? 1 : 2; }
-};
-Bounds bounds_of(const Shares& shares) {
-  const auto all = static_cast<uint64_t>(shares[0] + shares[1] + shares[2]);
-  const auto at = [&](int64_t part) { return UINT64_MAX / all * static_cast<uint64_t>(part); };
-  return {at(shares[0]), at(shares[0] + shares[1])};
-}
-
-// Writes the three token files, a piece of text at a time.
-class SplitWriter {
- public:
-  SplitWriter(const fs::path& folder, const Tokenizer& tokenizer, int64_t most_uncut)
-      : encoder_(
-            tokenizer, kSplits.size(),
-            [this](size_t split, std::span<const int32_t> ids) { writers_[split]->append(ids); },
-            most_uncut) {
-    for (const std::string_view split : kSplits)
-      writers_.push_back(
-          std::make_unique<TokenWriter>(split_path(folder, split), tokenizer.n_vocab()));
-  }
-
-  void add(size_t split, std::string_view text, Encoder::End end) {
-    encoder_.add(split, text, end);
-    size_ += static_cast<int64_t>(text.size());
-    piece_ += static_cast<int64_t>(text.size());
-    if (end == Encoder::End::none) return;
-    writers_[split]->count_document(piece_);
-    piece_ = 0;
-  }
-
-  void commit(Manifest& manifest) {
-    encoder_.flush();
-    const bool is_empty = std::any_of(writers_.begin(), writers_.end(),
-                                      [](const auto& w) { return w->counts().tokens == 0; });
-    require<IoError>(
-        !is_empty, kWhere,
-        "expected enough text for train, valid and test, got an empty split; add text");
-    for (size_t i = 0; i < writers_.size(); ++i)
-      manifest.splits[i] = {writers_[i]->counts(), writers_[i]->commit()};
-  }
-
-  int64_t tokens() const {
-    return std::accumulate(writers_.begin(), writers_.end(), int64_t{0},
-                           [](int64_t n, const auto& w) { return n + w->counts().tokens; });
-  }
-  int64_t text_bytes() const { return size_; }
-
- private:
-  std::vector<std::unique_ptr<TokenWriter>> writers_;
-  Encoder encoder_;
-  int64_t size_ = 0, piece_ = 0;  // bytes of all texts, and of the one that has not ended
-};
-
-// Cuts texts, taken as one of `total` bytes, by their shares of these, between characters.
-class OrderedSplit {
- public:
-  OrderedSplit(size_t total, const Shares& shares, SplitWriter& writer)
-      : ends_{cuts(shares, total)[0], cuts(shares, total)[1], total}, writer_(writer) {}
-
-  // A block of a document, its last or not.
-  void add(std::string_view text, bool is_last) {
-    for (size_t at = 0; at < text.size();) {
-      while (split_ < 2 && ends_[split_] <= before_ + at) ++split_;
-      size_t end = split_ < 2 ? std::min(ends_[split_] - before_, text.size()) : text.size();
-      while (end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) ++end;
-      const bool is_cut = split_ < 2 && ends_[split_] <= before_ + end;
-      writer_.add(split_, text.substr(at, end - at),
-                  is_last && end == text.size() ? Encoder::End::document
-                  : is_cut                      ? Encoder::End::part
-                                                : Encoder::End::none);
-      at = end;
-    }
-    before_ += text.size();
-  }
-
- private:
-  size_t ends_[3];
-  SplitWriter& writer_;
-  size_t split_ = 0, before_ = 0;  // bytes of the texts before this one
-};
 
 // Documents until they say how to split: in memory, and beyond some of it on disk.
 class HeldDocuments {
@@ -192,6 +81,7 @@ class Preparation {
       : options_(options),
         shares_(reduced(options.shares)),
         bounds_(bounds_of(shares_)),
+        is_given_(!source.parts.empty()),
         held_(options.held_bytes, folder),
         writer_(folder, tokenizer, source.jsonl.max_line_bytes / kMostUncutShare),
         progress_(progress),
@@ -205,7 +95,7 @@ class Preparation {
     std::array<bool, 3> has = {};
     Document document;
     while (next(document)) {
-      if (is_hashed) {
+      if (is_given_ || is_hashed) {
         add(document);
         continue;
       }
@@ -216,13 +106,15 @@ class Preparation {
       if (is_hashed) release_held();
     }
     require<IoError>(documents_ > 0, kWhere, "expected text, got an empty corpus: no document in ",
-                     options_.source.inputs.front().string(),
-                     options_.source.inputs.size() > 1 ? " and the other inputs" : "", why_empty());
-    if (is_hashed) return rule(shares_, "by a hash of each document's text");
+                     source_.reader().records().front().path,
+                     source_.reader().records().size() > 1 ? " and the other inputs" : "",
+                     why_empty());
+    if (is_given_) return "as given by --train-input, --valid-input and --test-input";
+    if (is_hashed) return rule_text(shares_, "by a hash of each document's text");
     if (held_.count() >= kFewDocuments) {
       bounds_ = rank_bounds();
       release_held();
-      return rule(shares_, "by rank of a hash of each document's text");
+      return rule_text(shares_, "by rank of a hash of each document's text");
     }
     OrderedSplit split(held_.size(), shares_, writer_);
     held_.release([&](const Document& held) {
@@ -232,13 +124,16 @@ class Preparation {
       });
     });
     return shares_ == kUsualShares ? "in order, at 90 and 95 percent of the bytes"
-                                   : rule(shares_, "in order of the bytes");
+                                   : rule_text(shares_, "in order of the bytes");
   }
 
   // The token files; the manifest gets what they and the inputs say of themselves.
   void commit(Manifest& manifest) {
+    writer_.flush();
+    require_text_of_each();
     writer_.commit(manifest);
     report(/*at_once=*/true);
+    note_shared(manifest.notes);
     manifest.sources = source_.reader().records();
     manifest.skipped = source_.reader().skipped();
   }
@@ -253,7 +148,9 @@ class Preparation {
   }
 
   void add(const Document& document) {
-    const size_t split = bounds_.split_of(document.hash());
+    const uint64_t hash = document.hash();
+    const size_t split = is_given_ ? document.part() : bounds_.split_of(hash);
+    if (is_given_ && hashes_[split].size() < kMostHeld) hashes_[split].push_back(hash);
     read_blocks(document, [&](std::string_view block, bool is_last) {
       writer_.add(split, block, is_last ? Encoder::End::document : Encoder::End::none);
       report(/*at_once=*/false);
@@ -265,7 +162,7 @@ class Preparation {
   }
 
   // Bounds that share the held documents out by rank.
-  Bounds rank_bounds() const {
+  ShareBounds rank_bounds() const {
     std::vector<uint64_t> hashes = held_.hashes();
     std::sort(hashes.begin(), hashes.end());
     const auto [train, valid] = cuts(shares_, hashes.size());
@@ -287,6 +184,39 @@ class Preparation {
                documents_, writer_.tokens()});
   }
 
+  // Documents that are given to train and to another split.
+  void note_shared(std::vector<std::string>& notes) {
+    std::sort(hashes_[0].begin(), hashes_[0].end());
+    for (const size_t split : {1, 2}) {
+      const auto& hashes = hashes_[split];
+      const auto n = std::count_if(hashes.begin(), hashes.end(), [&](uint64_t hash) {
+        return std::binary_search(hashes_[0].begin(), hashes_[0].end(), hash);
+      });
+      if (n > 0)
+        notes.push_back(concat(n, " of ", hashes.size(), " documents of ", kSplits[split],
+                               " stand in train too; --dedupe leaves them out"));
+    }
+  }
+
+  void require_text_of_each() const {
+    std::vector<std::string_view> empty;
+    std::string found;
+    for (size_t i = 0; i < kSplits.size(); ++i) {
+      const TokenCounts& counts = writer_.counts(i);
+      if (counts.tokens == 0) empty.push_back(kSplits[i]);
+      found += concat(i == 0 ? "" : ", ", kSplits[i], ' ', counts.documents, " (", counts.bytes,
+                      " bytes)");
+    }
+    if (empty.empty()) return;
+    const std::string none = listed(empty, " and ");
+    require<IoError>(!is_given_, kWhere, "expected text for train, valid and test, got none for ",
+                     none, ": documents of ", found, why_empty(), "; name other inputs");
+    fail<IoError>(kWhere, "expected text for train, valid and test, got none for ", none, ": of ",
+                  documents_, documents_ == 1 ? " document and " : " documents and ", text_bytes_,
+                  " bytes the shares ", joined(options_.shares, ","), " give ", found,
+                  "; choose other shares with --split, or add text that differs");
+  }
+
   // What could have been a document.
   std::string why_empty() const {
     const Skipped& skipped = source_.reader().skipped();
@@ -304,7 +234,9 @@ class Preparation {
 
   const PrepareOptions& options_;
   Shares shares_;
-  Bounds bounds_;
+  ShareBounds bounds_;
+  bool is_given_;
+  std::array<std::vector<uint64_t>, 3> hashes_;  // of the documents of given splits
   HeldDocuments held_;
   SplitWriter writer_;
   const Progress& progress_;
@@ -312,23 +244,56 @@ class Preparation {
   ReadAhead source_;  // last: its thread ends first
 };
 
-void check_shares(const Shares& shares) {
-  for (const int64_t share : shares)
-    require<ConfigError>(share > 0 && share <= kMostShare, kWhere,
-                         "--split: expected three shares for train, valid and test, whole numbers "
-                         "from 1 to ",
-                         kMostShare, " such as 949,50,1, got ", joined(shares, ","),
-                         "; each split of a corpus has text");
+// The inputs of all splits, each with its own as its part.
+SourceOptions source_of(const PrepareOptions& options) {
+  SourceOptions source = options.source;
+  source.output = options.output;
+  if (options.given[0].empty() && options.given[1].empty() && options.given[2].empty())
+    return source;
+  require<ConfigError>(source.inputs.empty(), kWhere,
+                       "expected either --input or inputs of each split, got both");
+  require<ConfigError>(options.shares == kUsualShares, kWhere,
+                       "--split: expected no shares beside splits that are given, got ",
+                       joined(options.shares, ","), "; leave it out");
+  for (size_t split = 0; split < kSplits.size(); ++split) {
+    const auto& inputs = options.given[split];
+    require<ConfigError>(!inputs.empty(), kWhere, "--", kSplits[split],
+                         "-input: expected the text of each split, got none for ", kSplits[split],
+                         "; name it, or let --input be split");
+    source.inputs.insert(source.inputs.end(), inputs.begin(), inputs.end());
+    source.parts.resize(source.inputs.size(), split);
+  }
+  return source;
 }
 
-// A pass over the inputs for their words; all of them, since what will be train is not known yet.
-TokenizerPtr learn_words_of(const PrepareOptions& options, const Progress& progress) {
-  const auto& inputs = options.source.inputs;
-  require<ConfigError>(std::find(inputs.begin(), inputs.end(), "-") == inputs.end(), kWhere,
-                       "expected files for --tokenizer words, which reads them twice, got standard "
-                       "input; learn the words first with prepare tokenizer train --kind words");
+// A corpus that is replaced takes with it what lies in its folder.
+void require_inputs_outside(const SourceOptions& source) {
+  std::error_code error;
+  if (!is_there(source.output)) return;
+  for (const fs::path& input : source.inputs) {
+    if (is_stream(input)) continue;
+    const fs::path name =
+        fs::weakly_canonical(input, error).lexically_relative(fs::canonical(source.output, error));
+    require<ConfigError>(error || name.empty() || *name.begin() == "..", kWhere, input.string(),
+                         ": expected text outside of the folder that --force replaces, got one in ",
+                         source.output.string(), "; choose another --output");
+  }
+}
+
+// A pass over the inputs for their words: of train where they are given, else of all.
+TokenizerPtr learn_words_of(const PrepareOptions& options, const SourceOptions& source,
+                            const Progress& progress) {
   TokenizerTraining training;
-  training.source = options.source;
+  training.source = source;
+  if (!source.parts.empty()) {  // those of train
+    training.source.inputs = options.given[0];
+    training.source.parts.clear();
+  }
+  const auto& inputs = training.source.inputs;
+  require<ConfigError>(std::none_of(inputs.begin(), inputs.end(), is_stream), kWhere,
+                       "expected files for --tokenizer words, which reads them twice, got standard "
+                       "input or a pipe; learn the words first with prepare tokenizer train --kind "
+                       "words");
   training.kind = TokenizerKind::words;
   training.vocabulary.vocab_size = 0;
   training.tokenizer = options.tokenizer_options;
@@ -352,9 +317,11 @@ Manifest prepare(const PrepareOptions& options, const Progress& progress) {
                        "--max-line: expected at least 0 bytes, got ",
                        options.source.jsonl.max_line_bytes);
   check_shares(options.shares);
+  const SourceOptions source = source_of(options);
   require_corpus_output(options.output, options.force);
+  require_inputs_outside(source);
   const TokenizerPtr tokenizer = options.tokenizer == kWordsTokenizer
-                                     ? learn_words_of(options, progress)
+                                     ? learn_words_of(options, source, progress)
                                      : make_tokenizer(options.tokenizer, options.tokenizer_options);
   require<ConfigError>(tokenizer->has_text(), kWhere, "expected a tokenizer that knows text, got ",
                        tokenizer->name(), ", which knows numbers alone");
@@ -364,13 +331,12 @@ Manifest prepare(const PrepareOptions& options, const Progress& progress) {
 
   remove_leftovers(options.output);
   AtomicFolder folder(options.output);
-  SourceOptions spooling = options.source;
+  SourceOptions spooling = source;
   spooling.spool_folder = folder.folder();
   Preparation work(options, std::move(spooling), *tokenizer, folder.folder(), progress);
   Manifest manifest;
   manifest.split_rule = work.run();
   manifest.tokenizer = tokenizer;
-  const SourceOptions& source = options.source;
   manifest.options = {{"text_key", source.jsonl.text_key},
                       {"ext", joined(source.endings, ",")},
                       {"strict", source.jsonl.is_strict ? "true" : "false"},
@@ -378,7 +344,7 @@ Manifest prepare(const PrepareOptions& options, const Progress& progress) {
                       {"dedupe", source.drop_duplicates ? "true" : "false"},
                       {"max_bytes", std::to_string(source.max_bytes)}};
   // Only where they are given, so that the manifests of other corpora stay as they always were.
-  const auto add_if = [&](bool is_given, const char* name, const std::string& value) {
+  const auto add_if = [&](bool is_given, const std::string& name, const std::string& value) {
     if (is_given) manifest.options.emplace_back(name, value);
   };
   add_if(source.jsonl.allow_binary, "allow_binary", "true");
@@ -386,6 +352,9 @@ Manifest prepare(const PrepareOptions& options, const Progress& progress) {
          source.format == InputFormat::text ? "text" : "jsonl");
   add_if(!source.jsonl.subsets.empty(), "subset", joined(source.jsonl.subsets, ","));
   add_if(reduced(options.shares) != kUsualShares, "split", joined(options.shares, ","));
+  for (size_t i = 0; i < kSplits.size(); ++i)
+    add_if(!source.parts.empty(), concat(kSplits[i], "_input"),
+           joined(options.given[i], ",", [](const fs::path& path) { return path.string(); }));
   const TokenizerOptions& tokenization = options.tokenizer_options;
   add_if(tokenization.special_as_text, "special_as_text", "true");
   add_if(!tokenization.end_of_text.empty(), "end_of_text", tokenization.end_of_text);

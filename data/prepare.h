@@ -5,8 +5,10 @@
 #include <filesystem>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "data/manifest.h"
+#include "data/shares.h"
 #include "data/source.h"
 #include "data/tokenizers/make.h"
 
@@ -14,13 +16,17 @@ namespace farfield::data {
 
 struct PrepareOptions {
   SourceOptions source;
+  /// Inputs of train, valid and test, which stay apart, instead of source.inputs and shares: all
+  /// three or none. source.max_bytes is then for each split, and a document that two of them have
+  /// is a duplicate, of which source.drop_duplicates keeps the first.
+  std::array<std::vector<std::filesystem::path>, 3> given;
   std::filesystem::path output;  ///< the corpus folder to make
-  /// As make_tokenizer() takes it, with tokenizer_options; or "words", which are learned from all
-  /// of the inputs in a first pass, since what becomes train is not known before.
+  /// As make_tokenizer() takes it, with tokenizer_options; or "words", which are learned in a first
+  /// pass from the inputs of train where they are given, else from all, since what becomes train is
+  /// not known before.
   std::string tokenizer = "bytes";
   TokenizerOptions tokenizer_options;
-  /// Of train, valid and test in the documents, or in the bytes; each above 0.
-  std::array<int64_t, 3> shares = {90, 5, 5};
+  Shares shares = kUsualShares;
   bool force = false;  ///< replace the corpus that is there
   /// So much text is held in memory until the documents so far say how to split it, more on disk.
   size_t held_bytes = size_t{64} << 20;
@@ -39,7 +45,8 @@ struct PrepareProgress {
 /// Each document goes to train, valid or test by its share (90 : 5 : 5 unless said), by a hash of
 /// its text, so it stays where it is when others come or go. If that leaves a split without a
 /// document, the documents are ranked by the same hash and cut by the shares of their number. With
-/// fewer than 20 documents the text is cut in order instead, by the shares of its bytes.
+/// fewer than 20 documents the text is cut in order instead, by the shares of its bytes. Splits
+/// that are given stay as they are.
 ///
 /// Inputs are read once, in a thread of their own, and tokens made on all threads; the corpus does
 /// not depend on their number. Memory does not grow with the text: data/README.md.

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "data/file_notes.h"
 #include "data/json_text.h"
 
 namespace farfield::data {
@@ -21,6 +22,8 @@ struct Skipped {
   int64_t binary_files = 0;     ///< files of a folder that look binary
   int64_t invalid_utf8 = 0;     ///< ill-formed sequences, replaced by U+FFFD
   int64_t lone_surrogates = 0;  ///< in JSON escapes, replaced by U+FFFD
+  /// The files that were left out, changed or read in another way than their names say.
+  FileNotes files;
   /// Keys of objects without text under the text key, a few of them, for messages; text_bytes is
   /// summed over objects.
   std::vector<JsonKey> other_keys;

@@ -77,7 +77,7 @@ FileText read_text(ByteReader& reader, const std::string& file, const Tally& tal
     if (!limits.allow_binary && binary.empty()) {
       if (is_first) binary = known_binary(piece);
       if (binary.empty() && piece.find('\0') != std::string_view::npos)
-        binary = "a NUL byte, which no text holds";
+        binary = found_with_nul(piece);
     }
     is_first = false;
     if (binary.empty() && !text.is_full()) text.add(piece);

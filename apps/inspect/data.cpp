@@ -75,15 +75,17 @@ std::string lengths_table(const std::vector<std::string>& splits,
   return cli::text_table(rows);
 }
 
-// A row for each power of two, a column for each split, and a bar for all of them.
+// A row for each power of two and one for documents without tokens, a column for each split, and a
+// bar for all of them.
 std::string histogram(const std::vector<std::string>& splits,
                       const std::vector<std::vector<int64_t>>& lengths) {
   constexpr size_t kBar = 40;
+  constexpr size_t kBins = 64;  // of lengths with so many binary digits: 0, 1, 2 and 3, 4 to 7, ...
   const auto bin_of = [](int64_t n) {
-    return static_cast<size_t>(std::bit_width(static_cast<uint64_t>(n))) - 1;
+    return static_cast<size_t>(std::bit_width(static_cast<uint64_t>(n)));
   };
-  std::vector<std::vector<int64_t>> bins(splits.size(), std::vector<int64_t>(64));
-  std::vector<int64_t> sums(64);
+  std::vector<std::vector<int64_t>> bins(splits.size(), std::vector<int64_t>(kBins));
+  std::vector<int64_t> sums(kBins);
   for (size_t i = 0; i < splits.size(); ++i)
     for (const int64_t n : lengths[i]) {
       ++bins[i][bin_of(n)];
@@ -97,7 +99,8 @@ std::string histogram(const std::vector<std::string>& splits,
   rows.front().insert(rows.front().end(), splits.begin(), splits.end());
   std::vector<std::string> bars = {""};
   for (size_t bin = first; bin < last; ++bin) {
-    rows.push_back({std::to_string(uint64_t{1} << bin), std::to_string((uint64_t{2} << bin) - 1)});
+    const uint64_t end = uint64_t{1} << bin;
+    rows.push_back({std::to_string(end / 2), std::to_string(end - 1)});
     for (const auto& of_split : bins) rows.back().push_back(count(of_split[bin]));
     const auto n = static_cast<size_t>(static_cast<double>(sums[bin]) / static_cast<double>(most) *
                                        static_cast<double>(kBar));

@@ -8,6 +8,7 @@
 #include "apps/cli/progress.h"
 #include "apps/cli/signals.h"
 #include "apps/prepare/program.h"
+#include "apps/prepare/source_report.h"
 #include "apps/prepare/splits_table.h"
 #include "apps/prepare/text_options.h"
 #include "data/prepare.h"
@@ -22,18 +23,30 @@ void print_summary(const data::Manifest& manifest, const std::string& output,
                    const data::JsonlOptions& jsonl, std::ostream& out) {
   print_splits(manifest, out);
   out << "split " << manifest.split_rule << '\n';
-  for (const auto& [name, count] : data::named_counts(manifest.skipped))
-    if (count > 0) out << name << ": " << count << '\n';
-  if (manifest.skipped.missing_text > 0)
-    out << cli::printable(data::missing_text_hint(manifest.skipped, jsonl.text_key)) << '\n';
-  const std::string subsets = data::missing_subsets_hint(manifest.skipped, jsonl.subsets);
-  if (!subsets.empty()) out << "warning: " << cli::printable(subsets) << '\n';
+  print_skipped(manifest.skipped, jsonl, (std::filesystem::path(output) / "manifest.json").string(),
+                out);
+  print_unread(manifest.sources, out);
+  for (const std::string& note : manifest.notes) out << "note: " << note << '\n';
   out << cli::printable(output) << ": corpus " << manifest.hash() << std::endl;
 }
 
+// The texts of splits that are given.
+struct GivenOptions {
+  std::array<std::vector<std::string>, 3> inputs;
+
+  void add_to(cli::Options& options) {
+    options.group("Splits that are given, all three instead of --input and --split");
+    for (size_t i = 0; i < data::kSplits.size(); ++i)
+      options.add_paths(concat(data::kSplits[i], "-input"), inputs[i], "PATH",
+                        concat("text of ", data::kSplits[i],
+                               ", as --input takes it; may be given more than once"));
+  }
+  bool is_any() const { return !(inputs[0].empty() && inputs[1].empty() && inputs[2].empty()); }
+};
+
 }  // namespace
 
-std::array<int64_t, 3> split_shares(const std::vector<int64_t>& given) {
+data::Shares split_shares(const std::vector<int64_t>& given) {
   require<ConfigError>(given.size() == 3, "prepare",
                        "--split: expected three shares for train, valid and test such as 949,50,1, "
                        "got ",
@@ -81,6 +94,8 @@ int prepare_corpus(int argc, const char* const* argv, std::ostream& out) {
   data::TokenizerOptions& tokenization = o.tokenizer_options;
   cli::Options options("prepare", "Turns text into a corpus: token files with a manifest.");
   text.add_to(options);
+  GivenOptions given;
+  given.add_to(options);
   options.group("Corpus")
       .add("output", output, "FOLDER", "the corpus to make")
       .add("split", shares, "A,B,C", "shares of train, valid and test, in documents")
@@ -88,8 +103,8 @@ int prepare_corpus(int argc, const char* const* argv, std::ostream& out) {
   options.group("Tokens")
       .add("tokenizer", o.tokenizer, "NAME|PATH",
            "how text becomes tokens: " + listed(data::tokenizer_names(), " or ") +
-               ", or a file or folder of a tokenizer; words: learned from all of the inputs, test "
-               "among them, in a first pass")
+               ", or a file or folder of a tokenizer; words: learned in a first pass, from "
+               "--train-input or else from all of the inputs, test among them")
       .add("special-as-text", tokenization.special_as_text,
            "names of special tokens, such as <|endoftext|>, are ordinary text: for text from "
            "strangers")
@@ -98,7 +113,13 @@ int prepare_corpus(int argc, const char* const* argv, std::ostream& out) {
       .add("tokenizer-pattern", tokenization.pattern, "NAME",
            "how a tiktoken rank file cuts text: gpt2 or cl100k_base");
   if (!options.parse(argc, argv, out)) return cli::kDone;
-  o.source = text.source();
+  o.source = text.source(/*has_others=*/given.is_any());
+  for (size_t i = 0; i < given.inputs.size(); ++i)
+    o.given[i].assign(given.inputs[i].begin(), given.inputs[i].end());
+  require<ConfigError>(!given.is_any() || !options.given("split"), "prepare",
+                       "--split: expected no shares beside --train-input, --valid-input and "
+                       "--test-input, got ",
+                       joined(shares, ","), "; leave it out, or name one --input");
   o.shares = split_shares(shares);
   o.output = output;
 

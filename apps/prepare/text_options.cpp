@@ -21,8 +21,8 @@ void TextOptions::add_to(cli::Options& options) {
       .add_paths("input", inputs_, "PATH",
                  "file or folder to read, - for standard input; may be given more than once")
       .add("input-format", format_, "FORMAT",
-           "text: each file is one document; jsonl: one a line (by the names' endings; standard "
-           "input: jsonl if it begins with a brace)")
+           "text: each file is one document; jsonl: one a line (by the names' endings or the first "
+           "lines; standard input and pipes: jsonl if they begin with a brace)")
       .add("ext", source_.endings, "ENDING",
            "of a folder only files that end so, as in h,cpp; none: names without a dot (all files)")
       .add("text-key", source_.jsonl.text_key, "KEY", "where JSON Lines hold the text")
@@ -34,7 +34,8 @@ void TextOptions::add_to(cli::Options& options) {
       .add("strict", source_.jsonl.is_strict, "stop at invalid UTF-8, instead of replacing it")
       .add("dedupe", source_.drop_duplicates, "keep the first of documents with the same text")
       .add("max-bytes", source_.max_bytes, "N",
-           "stop after N bytes of text and read no further; 0: no limit")
+           "stop after N bytes of text and read no further, of each split where they are given; 0: "
+           "no limit")
       .add("max-line", source_.jsonl.max_line_bytes, "BYTES",
            "refuse a longer line of JSON Lines, and a compressed text that grows beyond it and to "
            "more than 250 times its file, and a quarter of it that the tokenizer cannot cut; 0: "
@@ -44,8 +45,13 @@ void TextOptions::add_to(cli::Options& options) {
            "leaving them out");
 }
 
-data::SourceOptions TextOptions::source() const {
-  require<ConfigError>(!inputs_.empty(), "prepare", "expected --input PATH, got none");
+data::SourceOptions TextOptions::source(bool has_others) const {
+  require<ConfigError>(has_others || !inputs_.empty(), "prepare",
+                       "expected --input PATH, got none");
+  require<ConfigError>(!has_others || inputs_.empty(), "prepare",
+                       "--input: expected none beside --train-input, --valid-input and "
+                       "--test-input, got ",
+                       joined(inputs_, ", "), "; give it to one of these");
   data::SourceOptions source = source_;
   source.inputs.assign(inputs_.begin(), inputs_.end());
   source.format = input_format(format_);

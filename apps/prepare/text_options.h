@@ -13,8 +13,9 @@ namespace farfield::prepare {
 class TextOptions {
  public:
   void add_to(cli::Options& options);
-  /// Once they are parsed. ConfigError without an input or for an unknown format.
-  data::SourceOptions source() const;
+  /// Once they are parsed. ConfigError for an unknown format, and without an input, or with one
+  /// where the command has others.
+  data::SourceOptions source(bool has_others = false) const;
 
  private:
   std::vector<std::string> inputs_;

@@ -10,6 +10,7 @@
 #include "apps/cli/progress.h"
 #include "apps/cli/signals.h"
 #include "apps/prepare/program.h"
+#include "apps/prepare/source_report.h"
 #include "apps/prepare/text_options.h"
 #include "data/tokenizers/bpe.h"
 #include "data/tokenizers/train.h"
@@ -38,10 +39,10 @@ data::TokenizerKind parse_kind(const std::string& name) {
 void check_output(const fs::path& output, bool force) {
   require<ConfigError>(!output.empty(), kWhere,
                        "expected a file for the tokenizer; name it with --output");
-  require<ConfigError>(!fs::is_directory(output), kWhere, output.string(),
+  require<ConfigError>(!is_folder(output), kWhere, output.string(),
                        ": expected a file for the tokenizer, got a folder; choose another "
                        "--output");
-  require<ConfigError>(force || !fs::exists(output), kWhere, output.string(),
+  require<ConfigError>(force || !is_there(output), kWhere, output.string(),
                        ": expected a new file for the tokenizer, got one that is there; --force "
                        "replaces it");
   remove_leftovers(output);
@@ -138,6 +139,7 @@ int train(int argc, const char* const* argv, std::ostream& out) {
       .add("force", force, "replace a file that is there");
   if (!options.parse(argc, argv, out)) return cli::kDone;
   training.source = text.source();
+  training.source.output = output;
   training.kind = parse_kind(kind);
   const bool is_bpe = training.kind == data::TokenizerKind::bpe;
   require<ConfigError>(is_bpe || (special.empty() && !is_nfc), kWhere,
@@ -156,11 +158,8 @@ int train(int argc, const char* const* argv, std::ostream& out) {
   const std::chrono::duration<double> time = std::chrono::steady_clock::now() - begin;
   write_file_atomic(output, trained.tokenizer->file());
 
-  for (const auto& [name, count] : data::named_counts(trained.skipped))
-    if (count > 0) out << name << ": " << count << '\n';
-  if (trained.skipped.missing_text > 0)
-    out << cli::printable(data::missing_text_hint(trained.skipped, training.source.jsonl.text_key))
-        << '\n';
+  print_skipped(trained.skipped, training.source.jsonl, "", out);
+  print_unread(trained.sources, out);
   out << "read " << trained.documents << " documents, "
       << megabytes(static_cast<double>(trained.text_bytes)) << ", " << trained.n_pieces
       << " different " << (is_bpe ? "pieces" : "words") << '\n';

@@ -1,6 +1,7 @@
 #include "apps/run/corpus.h"
 
 #include <algorithm>
+#include <exception>
 #include <system_error>
 #include <vector>
 
@@ -8,6 +9,7 @@
 #include "data/tokenizers/kept.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
+#include "engine/base/file_error.h"
 #include "engine/base/json.h"
 
 namespace fs = std::filesystem;
@@ -39,8 +41,7 @@ Record record_of(const Json& data) {
 
 Json read_manifest(const RunFolder& run) {
   const std::string file = run.manifest().string();
-  std::error_code status;
-  return fs::exists(file, status) ? read_json({"manifest", file, read_file(file)}) : Json();
+  return is_there(file) ? read_json({"manifest", file, read_file(file)}) : Json();
 }
 
 // What manifest.json says of the corpora of a run, in the order of its --data.
@@ -87,16 +88,22 @@ data::CorpusOptions options_of(const Config& config, const data::TokenizerPtr& m
 
 std::string find_one(const RunFolder& run, const std::string& data, const Record& record,
                      const data::CorpusOptions& options) {
+  std::exception_ptr forbidden;  // what may not be read is said where nothing else is found
   const auto is_it = [&](const fs::path& path) {
-    const std::string hash = data::corpus_hash(path, options);
-    return !hash.empty() && (record.hash.empty() || hash == record.hash);
+    try {
+      const std::string hash = data::corpus_hash(path, options);
+      return !hash.empty() && (record.hash.empty() || hash == record.hash);
+    } catch (const PermissionError&) {
+      if (!forbidden) forbidden = std::current_exception();
+      return false;
+    }
   };
   if (!data.empty() && is_it(data)) return data;
   const std::vector<fs::path> places = other_places(run.path(), data, record.place);
   const auto found = std::find_if(places.begin(), places.end(), is_it);
   if (found != places.end()) return found->string();
-  std::error_code status;
-  if (!data.empty() && fs::exists(data, status)) return data;
+  if (forbidden) std::rethrow_exception(forbidden);
+  if (!data.empty() && is_there(data)) return data;
   std::string looked;
   for (const fs::path& place : places)
     if (place == places.front() || place == places.back()) looked += ", nor at " + place.string();

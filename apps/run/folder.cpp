@@ -16,17 +16,15 @@ namespace farfield::run {
 namespace {
 constexpr std::string_view kWhere = "run";
 
-bool is_run(const fs::path& path) {
-  std::error_code status;
-  return fs::is_regular_file(path / "config.conf", status);
-}
+bool is_run(const fs::path& path) { return is_file(path / "config.conf"); }
 
 // Why a folder is no run: what it holds instead.
 std::string what_is_in(const fs::path& path) {
   std::error_code status;
   std::vector<std::string> runs;
   for (const auto& entry : fs::directory_iterator(path, status))
-    if (is_run(entry.path())) runs.push_back(entry.path().string());
+    if (fs::is_regular_file(entry.path() / "config.conf", status))
+      runs.push_back(entry.path().string());
   std::sort(runs.begin(), runs.end());
   if (!runs.empty()) {
     constexpr size_t kMost = 5;
@@ -82,10 +80,8 @@ RunFolder RunFolder::open_for_training(const fs::path& path) {
 
 RunFolder RunFolder::open(const fs::path& path) {
   RunFolder run(path);
-  std::error_code status;
-  require<IoError>(fs::is_directory(path, status), kWhere, path.string(),
-                   ": expected the folder of a run, got ",
-                   fs::exists(path, status) ? "a file" : "nothing of that name");
+  require<IoError>(is_folder(path), kWhere, path.string(), ": expected the folder of a run, got ",
+                   is_there(path) ? "a file" : "nothing of that name");
   require<IoError>(is_run(path), kWhere, path.string(), ": expected the folder of a run, got ",
                    is_run(path) ? "" : what_is_in(path));
   run.read_config(path);

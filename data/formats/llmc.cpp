@@ -67,10 +67,9 @@ bool is_llmc_shard(std::span<const std::byte> bytes) {
 
 CorpusParts open_llmc(const std::vector<fs::path>& shards, const fs::path& path,
                       const CorpusOptions& options) {
-  require<ConfigError>(
-      options.id_type.empty(), kWhere, path.string(),
-      ": expected no --data-type, for llm.c's shards say how ids are stored, got '",
-      options.id_type, "'");
+  require<ConfigError>(options.id_type.empty(), kWhere, path.string(),
+                       ": expected no --data-type, got '", options.id_type,
+                       "': llm.c's shards say how ids are stored; leave --data-type out");
   std::vector<fs::path> sorted = shards;
   std::sort(sorted.begin(), sorted.end());
   Row row;
@@ -95,8 +94,7 @@ CorpusParts open_llmc(const std::vector<fs::path>& shards, const fs::path& path,
   row.meta = read_meta(row.paths.meta);
   row.parts.tokenizer = tokenizer_of(path.string(), row.paths, row.meta, options);
   // What a folder records is of all shards in it.
-  std::error_code error;
-  if (!fs::is_directory(path, error)) row.meta.reset();
+  if (!is_folder(path)) row.meta.reset();
   return open_row(std::move(row), path, options);
 }
 

@@ -172,8 +172,8 @@ std::array<int64_t, 4> recorded_cuts(const CorpusMeta& meta, int64_t n, const fs
 CorpusParts open_megatron(const fs::path& prefix, const CorpusOptions& options) {
   const fs::path bin = prefix.string() + ".bin", idx = prefix.string() + ".idx";
   require<ConfigError>(options.id_type.empty(), kWhere, idx.string(),
-                       ": expected no --data-type, for the index says how ids are stored, got '",
-                       options.id_type, "'");
+                       ": expected no --data-type, got '", options.id_type,
+                       "': the index says how ids are stored; leave --data-type out");
   auto file = std::make_shared<const MappedFile>(bin);
   auto index = std::make_shared<Index>(idx);
   index->check_sequences(file->bytes().size(), bin.string());

@@ -35,11 +35,6 @@ int64_t count(const Json& object, const std::string& key, const std::string& fil
 
 Json or_null(int64_t value) { return value == kUnknown ? Json(nullptr) : Json(value); }
 
-bool is_there(const fs::path& path) {
-  std::error_code error;
-  return fs::exists(path, error);
-}
-
 }  // namespace
 
 MetaPaths meta_in(const fs::path& folder) {

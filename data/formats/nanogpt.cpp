@@ -40,18 +40,16 @@ IdType type_of(const std::string& path, const std::optional<CorpusMeta>& meta,
 }  // namespace
 
 CorpusParts open_nanogpt(const fs::path& path, const CorpusOptions& options) {
-  std::error_code error;
-  const auto is_there = [&](const fs::path& file) { return fs::is_regular_file(file, error); };
-  const bool is_folder = fs::is_directory(path, error);
+  const bool has_folder = is_folder(path);
   Row row;
-  row.paths = is_folder ? meta_in(path) : meta_beside(path.parent_path() / path.stem());
+  row.paths = has_folder ? meta_in(path) : meta_beside(path.parent_path() / path.stem());
   row.meta = read_meta(row.paths.meta);
-  if (!is_folder && !row.meta.has_value()) {  // a file of a folder: what made it is said there
+  if (!has_folder && !row.meta.has_value()) {  // a file of a folder: what made it is said there
     row.paths = meta_in(path.parent_path());
     row.meta = read_meta(row.paths.meta);
   }
   // Another's train.bin alone is cut as any single file.
-  row.is_split = is_folder && (row.meta.has_value() || is_there(path / kNanogptFiles[1]));
+  row.is_split = has_folder && (row.meta.has_value() || is_file(path / kNanogptFiles[1]));
   row.type = type_of(path.string(), row.meta, options.id_type);
   row.parts.format = "nanogpt";
   row.parts.tokenizer = tokenizer_of(path.string(), row.paths, row.meta, options);
@@ -59,13 +57,13 @@ CorpusParts open_nanogpt(const fs::path& path, const CorpusOptions& options) {
   if (row.is_split) {
     std::vector<std::string> names;
     for (size_t i = 0; i < 3; ++i) {
-      if (i > 0 && !is_there(path / kNanogptFiles[i])) continue;
+      if (i > 0 && !is_file(path / kNanogptFiles[i])) continue;
       row.pieces[i].push_back(open_ids(path / kNanogptFiles[i], row.type));
       names.emplace_back(kNanogptFiles[i]);
     }
     row.split_rule = concat("as its files say: ", listed(names, " and "));
   } else {
-    row.pieces[0].push_back(open_ids(is_folder ? path / kNanogptFiles[0] : path, row.type));
+    row.pieces[0].push_back(open_ids(has_folder ? path / kNanogptFiles[0] : path, row.type));
   }
   return open_row(std::move(row), path, options);
 }

@@ -3,6 +3,7 @@
 #include <fnmatch.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <fstream>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "data/formats/nanogpt.h"
 #include "data/manifest.h"
 #include "engine/base/error.h"
+#include "engine/base/file.h"
 #include "engine/base/file_error.h"
 #include "engine/base/text.h"
 
@@ -21,11 +23,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kWhere = "corpus";
-
-bool is_file(const fs::path& path) {
-  std::error_code error;
-  return fs::is_regular_file(path, error);
-}
 
 bool is_shard(const fs::path& path) {
   char begin[4] = {};
@@ -44,6 +41,7 @@ bool begins_with(const fs::path& path, std::string_view magic) {
 // The files of a folder whose names fit the pattern, in the order of names.
 std::vector<fs::path> files_like(const fs::path& folder, const std::string& pattern) {
   std::vector<fs::path> found;
+  if (!is_folder(folder)) return found;
   std::error_code error;
   for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
        entry.increment(error)) {
@@ -51,6 +49,8 @@ std::vector<fs::path> files_like(const fs::path& folder, const std::string& patt
     if (::fnmatch(pattern.c_str(), name.c_str(), FNM_PERIOD) == 0 && is_file(entry->path()))
       found.push_back(entry->path());
   }
+  errno = error.value();
+  if (error) fail_errno(folder, "list the folder");
   std::sort(found.begin(), found.end());
   return found;
 }
@@ -60,8 +60,9 @@ fs::path without_ending(const fs::path& path) { return path.parent_path() / path
 CorpusParts open_own(const fs::path& folder, const CorpusOptions& options) {
   for (const auto& [name, value] :
        {std::pair("--data-split", options.split), {"--data-type", options.id_type}})
-    require<ConfigError>(value.empty(), kWhere, folder.string(), ": expected no ", name,
-                         ", for a corpus made by prepare says all, got '", value, "'");
+    require<ConfigError>(value.empty(), kWhere, folder.string(), ": expected no ", name, ", got '",
+                         value, "': the corpus was made by prepare and has its splits already; ",
+                         "leave ", name, " out");
   return open_corpus_folder(folder);
 }
 
@@ -100,9 +101,12 @@ CorpusParts open_file(const fs::path& file, const CorpusOptions& options) {
 
 CorpusParts open_parts(const fs::path& given, const CorpusOptions& options) {
   const fs::path path = given.has_filename() ? given : given.parent_path();  // "corpora/code/"
-  std::error_code error;
-  if (fs::is_directory(path, error)) return open_folder(path, options);
-  if (fs::exists(path, error)) return open_file(path, options);
+  const fs::file_status status = status_of(path);
+  if (fs::is_directory(status)) return open_folder(path, options);
+  require<IoError>(!fs::exists(status) || fs::is_regular_file(status), kWhere, path.string(),
+                   ": expected a corpus, which is mapped and read in any order, got a pipe or a "
+                   "device; write it to a file first");
+  if (fs::exists(status)) return open_file(path, options);
   // A prefix, or a pattern that the shell has left to us.
   if (is_file(path.string() + ".idx")) return open_megatron(path, options);
   const std::string name = path.filename().string();

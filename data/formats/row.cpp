@@ -26,8 +26,8 @@ CorpusParts open_row(Row row, const std::filesystem::path& path, const CorpusOpt
   };
   if (row.is_split) {
     require<ConfigError>(options.split.empty(), "corpus", path.string(),
-                         ": expected no --data-split, for its files say the splits, got '",
-                         options.split, "'");
+                         ": expected no --data-split, got '", options.split,
+                         "': its files are its splits already; leave --data-split out");
     for (size_t i = 0; i < 3; ++i) set(i, Tokens(std::move(row.pieces[i]), row.type, n_vocab));
     parts.split_rule = row.split_rule;
     if (row.meta.has_value()) take_counts(parts, *row.meta, row.paths.meta);

@@ -6,6 +6,7 @@
 #include "data/formats/writers.h"
 #include "data/manifest.h"
 #include "engine/base/error.h"
+#include "engine/base/file.h"
 #include "engine/base/temporary.h"
 #include "engine/base/text.h"
 
@@ -25,10 +26,7 @@ bool is_converted_folder(const fs::path& folder) {
 }
 
 void check_folder(const fs::path& folder, bool force) {
-  std::error_code error;
-  if (!fs::exists(folder, error) ||
-      (fs::is_directory(folder, error) && fs::is_empty(folder, error)))
-    return;
+  if (!is_there(folder) || is_empty_folder(folder)) return;
   require<ConfigError>(is_corpus_folder(folder) || is_converted_folder(folder), kWhere,
                        folder.string(),
                        ": expected a new folder for the corpus, got one with other things in it; "
@@ -41,15 +39,13 @@ void check_folder(const fs::path& folder, bool force) {
 fs::path check_prefix(const fs::path& output, bool force) {
   const bool is_ending = output.extension() == ".bin" || output.extension() == ".idx";
   fs::path prefix = is_ending ? output.parent_path() / output.stem() : output;
-  std::error_code error;
-  require<ConfigError>(prefix.has_filename() && !fs::is_directory(prefix, error), kWhere,
-                       output.string(),
+  require<ConfigError>(prefix.has_filename() && !is_folder(prefix), kWhere, output.string(),
                        ": expected the name that the files .bin and .idx begin with, got a folder; "
                        "add a name, as in ",
                        (output / "corpus_text_document").string());
   for (const char* ending : {".bin", ".idx"})
-    require<ConfigError>(force || !fs::exists(prefix.string() + ending, error), kWhere,
-                         prefix.string(), ending,
+    require<ConfigError>(force || !is_there(prefix.string() + ending), kWhere, prefix.string(),
+                         ending,
                          ": expected a new name for the corpus, got one "
                          "that is there; --force replaces it");
   return prefix;

@@ -1,6 +1,8 @@
 #include "data/synthetic/induction.h"
 
 #include <algorithm>
+#include <cmath>
+#include <deque>
 #include <vector>
 
 #include "data/synthetic/elementary.h"
@@ -8,11 +10,29 @@
 namespace farfield::data {
 namespace {
 
-// A copy that may be under way: its next symbol is that of the place `from`.
-struct Copy {
-  int64_t from, n_left;
-  double probability;
-};
+// sum + x + x + ..., n times, each sum rounded as the processor does it: the same bits, in as many
+// steps as there are powers of two on the way. x >= 0.
+double add_times(double sum, double x, int64_t n) {
+  while (n > 0) {
+    const double first = sum + x;
+    if (--n == 0 || first == sum) return first;
+    const double second = first + x;
+    --n;
+    // Between two powers of two, where neighbouring numbers have one distance, all steps are equal
+    // but for the first, which may be a tie that goes another way.
+    const int exponent = std::ilogb(sum);
+    const bool is_between = std::ilogb(first) == exponent && std::ilogb(second) == exponent;
+    const double step = second - first;
+    sum = second;
+    if (!is_between) continue;
+    const double end = std::ldexp(1.0, exponent + 1);
+    const auto room = static_cast<int64_t>(std::clamp((end - sum) / step - 2, 0.0, 9e18));
+    const int64_t k = std::min(n, room);
+    sum += static_cast<double>(k) * step;  // both exact
+    n -= k;
+  }
+  return sum;
+}
 
 }  // namespace
 
@@ -39,37 +59,52 @@ void write_document(const Topic& topic, const CopyOptions& copies, Draws& draws,
 double document_nats(const Topic& topic, const CopyOptions& copies, std::span<const int32_t> text) {
   const auto n = static_cast<int64_t>(text.size());
   const auto at = [&](int64_t i) { return text[static_cast<size_t>(i)]; };
+  // Copies that began at the same symbol are equally probable, and those of them that are under way
+  // come from the places at which the text has so far been the same.
+  std::deque<double> began;  // of each symbol, from the latest on: the probability of such a copy
+  std::vector<std::vector<int64_t>> places(topic.theta().size());  // of each symbol, for a copy
+  // For each place, to how many symbols up to it the latest ones are equal, copies.length at most.
+  std::vector<int64_t> equal(text.size()), equal_before(text.size());
+  std::vector<int64_t> n_equal;  // places with so many, or more
   double nats = 0;
-  double is_free = 1;                // probability that no copy is under way
-  std::vector<Copy> alive, next;     // their probabilities and is_free have the sum 1
-  std::vector<std::vector<int64_t>>  // of each symbol those places that a copy may begin from
-      places(topic.theta().size());
+  double is_free = 1;  // probability that no copy is under way
   for (int64_t i = 1; i < n; ++i) {
     const int32_t symbol = at(i);
     const int64_t n_places = i - copies.length + 1;
     const bool may_copy = copies.probability > 0 && n_places > 0;
     if (may_copy) places[static_cast<size_t>(at(n_places - 1))].push_back(n_places - 1);
 
-    next.clear();
+    n_equal.assign(1, 0);
+    if (may_copy)
+      for (const int64_t place : places[static_cast<size_t>(symbol)]) {
+        const int64_t before = place > 0 && at(place - 1) == at(i - 1)
+                                   ? equal_before[static_cast<size_t>(place - 1)]
+                                   : 0;
+        const int64_t length = std::min(before + 1, copies.length);
+        equal[static_cast<size_t>(place)] = length;
+        if (length >= static_cast<int64_t>(n_equal.size()))
+          n_equal.resize(static_cast<size_t>(length) + 1);
+        ++n_equal[static_cast<size_t>(length)];
+      }
+    for (size_t length = n_equal.size() - 1; length > 1; --length)
+      n_equal[length - 1] += n_equal[length];
+
     double others =
         is_free * (may_copy ? 1 - copies.probability : 1) * topic.probability(at(i - 1), symbol);
     double sum = others;
-    const auto go_on = [&](int64_t from, int64_t n_left, double probability) {
-      sum += probability;
-      if (n_left > 1)
-        next.push_back({from + 1, n_left - 1, probability});
-      else
-        others += probability;
-    };
-    for (const Copy& copy : alive)
-      if (at(copy.from) == symbol) go_on(copy.from, copy.n_left, copy.probability);
-    if (may_copy)
-      for (const int64_t from : places[static_cast<size_t>(symbol)])
-        go_on(from, copies.length, is_free * copies.probability / static_cast<double>(n_places));
+    began.push_front(may_copy ? is_free * copies.probability / static_cast<double>(n_places) : 0);
+    // The oldest first. Those that are over now leave the next symbol free.
+    for (size_t length = n_equal.size() - 1; length > 0; --length) {
+      const double probability = began[length - 1];
+      sum = add_times(sum, probability, n_equal[length]);
+      if (static_cast<int64_t>(length) == copies.length)
+        others = add_times(others, probability, n_equal[length]);
+    }
     nats -= portable_log(sum);
     is_free = others / sum;
-    for (Copy& copy : next) copy.probability /= sum;
-    std::swap(alive, next);
+    began.resize(std::min(n_equal.size() - 1, static_cast<size_t>(copies.length) - 1));
+    for (double& probability : began) probability /= sum;
+    std::swap(equal, equal_before);
   }
   return nats;
 }

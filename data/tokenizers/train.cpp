@@ -58,6 +58,7 @@ TrainedTokenizer train_tokenizer(const TokenizerTraining& options,
     });
   }
   trained.skipped = reader.skipped();
+  trained.sources = reader.records();
   require<IoError>(trained.documents > 0, kWhere, "expected text to learn from, got none in ",
                    reader.records().front().path,
                    reader.records().size() > 1 ? " and the other inputs" : "");

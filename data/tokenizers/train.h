@@ -41,6 +41,7 @@ struct TrainedTokenizer {
   int64_t n_pieces = 0;  ///< different ones that were counted: words
   int64_t dropped = 0;   ///< others, seen too seldom to be kept
   Skipped skipped;
+  std::vector<SourceRecord> sources;
 };
 
 /// Learns a tokenizer from all documents of the inputs; the same from the same inputs, whatever the

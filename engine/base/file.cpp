@@ -13,6 +13,8 @@
 
 #include "engine/base/error.h"
 #include "engine/base/file_error.h"
+#include "engine/base/input_file.h"
+#include "engine/base/interrupt.h"
 #include "engine/base/temporary.h"
 
 namespace farfield {
@@ -43,12 +45,27 @@ void flush_folder(const fs::path& folder) {
   if (::fsync(fd.get()) != 0 && errno != EINVAL) fail_errno(folder, "flush to disk");
 }
 
-// Without O_NONBLOCK, opening a pipe that nobody writes to would wait for ever.
-constexpr int kRead = O_RDONLY | O_NONBLOCK;
+constexpr size_t kMostOfStream = size_t{1} << 30;
 
-void require_regular(const fs::path& path, const struct stat& info) {
-  require<IoError>(S_ISREG(info.st_mode), "file", path.string(),
-                   ": expected a regular file, got something else");
+// All that is left of the file.
+std::string read_all(InputFile& file, const fs::path& path) {
+  require<IoError>(file.is_regular() || file.is_stream(), "file", path.string(),
+                   ": expected a regular file, got ",
+                   file.is_folder() ? "a folder" : "something else");
+  // One byte more than expected, so that the usual file ends with the second read.
+  std::string bytes(static_cast<size_t>(file.size()) + 1, 0);
+  size_t size = 0;
+  while (true) {
+    if (size == bytes.size()) bytes.resize(std::max(2 * size, size_t{4096}));
+    const size_t got =
+        file.read(bytes.data() + size, bytes.size() - size, [] { throw_if(interrupt_question()); });
+    if (got == 0) break;
+    size += got;
+    require<IoError>(file.is_regular() || size <= kMostOfStream, "file", path.string(),
+                     ": expected at most ", kMostOfStream, " bytes of a pipe or device, got more");
+  }
+  bytes.resize(size);
+  return bytes;
 }
 
 // A rename would put a plain file where a device or a pipe was.
@@ -61,46 +78,54 @@ void require_replaceable(const fs::path& path) {
 
 }  // namespace
 
+fs::file_status status_of(const fs::path& path) {
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (!error || status.type() == fs::file_type::not_found) return status;
+  errno = error.value();
+  fail_errno(path, "look at");
+}
+
+bool is_empty_folder(const fs::path& path) {
+  if (!is_folder(path)) return false;
+  std::error_code error;
+  const bool is_empty = fs::is_empty(path, error);
+  errno = error.value();
+  if (error) fail_errno(path, "list the folder");
+  return is_empty;
+}
+
 std::string read_file(const fs::path& path) {
-  const Descriptor fd(path, kRead);
-  struct stat info {};
-  if (::fstat(fd.get(), &info) != 0) fail_errno(path, "read");
-  require_regular(path, info);
-  // One byte more than expected, so that the usual file ends with the second read.
-  std::string bytes(static_cast<size_t>(info.st_size) + 1, 0);
-  size_t size = 0;
-  while (true) {
-    if (size == bytes.size()) bytes.resize(2 * size);
-    const ssize_t got = ::read(fd.get(), bytes.data() + size, bytes.size() - size);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) fail_errno(path, "read");
-    if (got == 0) break;
-    size += static_cast<size_t>(got);
-  }
-  bytes.resize(size);
-  return bytes;
+  InputFile file(path);
+  return read_all(file, path);
 }
 
 MappedFile::MappedFile(const fs::path& path) {
-  const Descriptor fd(path, kRead);
-  struct stat info {};
-  if (::fstat(fd.get(), &info) != 0) fail_errno(path, "read");
-  require_regular(path, info);
-  size_ = static_cast<size_t>(info.st_size);
+  InputFile file(path);
+  if (!file.is_regular()) {
+    kept_ = std::make_unique<const std::string>(read_all(file, path));
+    data_ = reinterpret_cast<const std::byte*>(kept_->data());
+    size_ = kept_->size();
+    return;
+  }
+  size_ = static_cast<size_t>(file.size());
   if (size_ == 0) return;
-  void* mapped = ::mmap(nullptr, size_, PROT_READ, MAP_SHARED, fd.get(), 0);
+  void* mapped = ::mmap(nullptr, size_, PROT_READ, MAP_SHARED, file.descriptor(), 0);
   if (mapped == MAP_FAILED) fail_errno(path, "map");
   data_ = static_cast<const std::byte*>(mapped);
 }
 
 MappedFile::~MappedFile() {
-  if (data_ != nullptr) ::munmap(const_cast<std::byte*>(data_), size_);
+  if (data_ != nullptr && kept_ == nullptr) ::munmap(const_cast<std::byte*>(data_), size_);
 }
 
 MappedFile::MappedFile(MappedFile&& other) noexcept
-    : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+    : kept_(std::move(other.kept_)),
+      data_(std::exchange(other.data_, nullptr)),
+      size_(std::exchange(other.size_, 0)) {}
 
 MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
+  std::swap(kept_, other.kept_);
   std::swap(data_, other.data_);
   std::swap(size_, other.size_);
   return *this;

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -11,11 +12,27 @@ namespace farfield {
 
 // Every failure here is an IoError that names the path and the system's reason.
 
-/// The whole file as bytes.
+/// What has that name, links followed; file_type::not_found where nothing has. An IoError where
+/// that cannot be told, as in a folder that may not be searched: what may not be seen is not
+/// missing.
+std::filesystem::file_status status_of(const std::filesystem::path& path);
+inline bool is_there(const std::filesystem::path& path) {
+  return std::filesystem::exists(status_of(path));
+}
+inline bool is_file(const std::filesystem::path& path) {
+  return std::filesystem::is_regular_file(status_of(path));
+}
+inline bool is_folder(const std::filesystem::path& path) {
+  return std::filesystem::is_directory(status_of(path));
+}
+/// Whether a folder without entries has that name.
+bool is_empty_folder(const std::filesystem::path& path);
+
+/// The whole file as bytes. Of a pipe or a device (InputFile) at most 1 GiB.
 std::string read_file(const std::filesystem::path& path);
 
-/// A regular file mapped for reading. The file must not be shortened while it is mapped; files
-/// written by AtomicFile never are.
+/// A regular file mapped for reading, or what a pipe holds. The file must not be shortened while it
+/// is mapped; files written by AtomicFile never are.
 class MappedFile {
  public:
   explicit MappedFile(const std::filesystem::path& path);
@@ -26,6 +43,7 @@ class MappedFile {
   std::span<const std::byte> bytes() const { return {data_, size_}; }
 
  private:
+  std::unique_ptr<const std::string> kept_;  // of a pipe: nothing is mapped
   const std::byte* data_ = nullptr;
   size_t size_ = 0;
 };

@@ -3,10 +3,17 @@
 #include <filesystem>
 #include <string_view>
 
+#include "engine/base/error.h"
+
 namespace farfield {
 
+/// What may not be looked at, read or written: it is there, or may be.
+struct PermissionError : IoError {
+  using IoError::IoError;
+};
+
 /// Throws IoError "[file] <path>: cannot <what>: <reason in errno>", with a way out where there is
-/// one.
+/// one; PermissionError where that is the reason.
 [[noreturn]] void fail_errno(const std::filesystem::path& path, std::string_view what);
 
 /// The folder that holds `path`, "." for a name alone.

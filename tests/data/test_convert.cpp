@@ -221,6 +221,26 @@ BOOST_AUTO_TEST_CASE(a_full_disk_or_a_stop_leaves_what_was_there) {
   }
 }
 
+// A damaged corpus must not come out with a new hash that fits.
+BOOST_AUTO_TEST_CASE(damaged_tokens_are_refused_and_nothing_is_written) {
+  prepare_own(200);
+  const int before = folder.entries();
+  for (const std::string_view split : kSplits) {
+    const std::filesystem::path file = own / concat(split, ".tokens");
+    const std::string good = read_file(file);
+    std::string bad = good;
+    bad[bad.size() - 4] ^= 1;  // another id of the vocabulary
+    put(file, bad);
+    for (const std::string& format : writer_names()) {
+      BOOST_CHECK_EXCEPTION(to(own, format, folder / "out"), IoError,
+                            says(file.string(), ": the tokens do not have the hash"));
+      BOOST_TEST(folder.entries() == before);
+    }
+    put(file, good);
+  }
+  to(own, "llm.c", folder / "out");
+}
+
 BOOST_AUTO_TEST_CASE(a_record_that_does_not_fit_its_files_is_refused) {
   prepare_own(200);
   to(own, "megatron", folder / "pair");

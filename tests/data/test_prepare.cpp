@@ -142,7 +142,8 @@ BOOST_AUTO_TEST_CASE(too_little_text_is_an_error_that_leaves_nothing) {
   for (const std::string name : {"short.txt", "equal.jsonl"})
     BOOST_CHECK_EXCEPTION(
         prepare(options(name)), IoError,
-        says("[prepare] expected enough text for train, valid and test, got an empty split"));
+        says("[prepare] expected text for train, valid and test, got none for ", ": of ",
+             " bytes the shares 90,5,5 give train ", "; choose other shares with --split"));
   BOOST_TEST(folder.entries() == before);
 }
 
@@ -246,6 +247,98 @@ BOOST_AUTO_TEST_CASE(shares_can_be_said_and_the_usual_ones_change_nothing) {
     o.shares = bad;
     BOOST_CHECK_EXCEPTION(prepare(o), ConfigError, says("--split: expected three shares"));
   }
+}
+
+BOOST_AUTO_TEST_CASE(an_empty_split_is_named_with_documents_and_shares) {
+  put("a.txt", std::string(300, 'a'));
+  PrepareOptions o = options("a.txt");
+  o.shares = {1, 1, 998};
+  BOOST_CHECK_EXCEPTION(
+      prepare(o), IoError,
+      says(
+          "got none for train and valid: of 1 document and 300 bytes the shares 1,1,998 give train "
+          "0 (0 bytes), valid 0 (0 bytes), test 1 (300 bytes); choose other shares"));
+}
+
+struct Given : Fixture {
+  PrepareOptions given() {
+    PrepareOptions o;
+    o.given = {{{folder / "train.jsonl"}, {folder / "valid.txt"}, {folder / "in"}}};
+    o.output = folder / "out";
+    o.force = true;
+    return o;
+  }
+  Given() {
+    put_documents("train.jsonl", 30);
+    put("valid.txt", "document 3");
+    put("in/a", "a");
+    put("in/b", "document 3");
+  }
+};
+
+BOOST_FIXTURE_TEST_CASE(splits_that_are_given_stay_as_they_are, Given) {
+  const Manifest manifest = prepare(given());
+  const Corpus corpus = Corpus::open(folder / "out");
+  BOOST_TEST(manifest.splits[0].counts.documents == 30);
+  BOOST_TEST(text_of(corpus.split("train")).starts_with("document 0|document 1|"));
+  BOOST_TEST(text_of(corpus.split("valid")) == "document 3|");
+  BOOST_TEST(text_of(corpus.split("test")) == "a|document 3|");
+  BOOST_TEST(corpus.split_rule() == "as given by --train-input, --valid-input and --test-input");
+  BOOST_TEST_REQUIRE(manifest.notes.size() == 2u);
+  BOOST_TEST(manifest.notes[1] ==
+             "1 of 2 documents of test stand in train too; --dedupe leaves them out");
+  const std::string text = read_file(folder / "out/manifest.json");
+  for (const std::string key : {"train_input", "valid_input", "test_input"})
+    BOOST_TEST(text.find("\"" + key + "\"") != std::string::npos, key);
+}
+
+BOOST_FIXTURE_TEST_CASE(given_splits_have_the_limit_each_and_duplicates_together, Given) {
+  PrepareOptions o = given();
+  o.source.max_bytes = 4;
+  Manifest manifest = prepare(o);
+  for (const auto& split : manifest.splits) BOOST_TEST(split.counts.bytes == 4);
+  o = given();
+  o.source.drop_duplicates = true;  // leaves valid without text
+  BOOST_CHECK_EXCEPTION(prepare(o), IoError,
+                        says("got none for valid: documents of train 30 (", "; name other inputs"));
+  put("other.txt", "other");
+  o.given[1] = {folder / "in"};
+  o.given[2] = {folder / "other.txt"};
+  manifest = prepare(o);
+  BOOST_TEST(manifest.skipped.duplicates == 1);
+}
+
+BOOST_FIXTURE_TEST_CASE(words_are_learned_from_the_train_split_that_is_given, Given) {
+  PrepareOptions o = given();
+  o.tokenizer = "words";
+  prepare(o);
+  const std::string words = read_file(folder / "out/tokenizer.json");
+  BOOST_TEST(words.find("\"document\"") != std::string::npos);
+  BOOST_TEST(words.find("\"a\"") == std::string::npos);  // of test alone
+}
+
+BOOST_FIXTURE_TEST_CASE(given_splits_are_all_three_and_alone, Given) {
+  PrepareOptions o = given();
+  o.source.inputs = {folder / "in"};
+  BOOST_CHECK_EXCEPTION(prepare(o), ConfigError, says("expected either --input or"));
+  o = given();
+  o.shares = {8, 1, 1};
+  BOOST_CHECK_EXCEPTION(prepare(o), ConfigError, says("--split: expected no shares beside"));
+  o = given();
+  o.given[1].clear();
+  BOOST_CHECK_EXCEPTION(prepare(o), ConfigError, says("--valid-input: expected the text of each"));
+}
+
+BOOST_AUTO_TEST_CASE(a_corpus_within_the_input_changes_nothing_the_second_time) {
+  for (int i = 0; i < 30; ++i) put("in/" + std::to_string(i), "text " + std::to_string(i));
+  PrepareOptions o = options("in");
+  o.output = folder / "in/corpus";
+  o.force = true;
+  const std::string first = prepare(o).hash();
+  BOOST_TEST(prepare(o).hash() == first);
+  o.source.inputs = {folder / "in/corpus/train.tokens"};
+  BOOST_CHECK_EXCEPTION(prepare(o), ConfigError,
+                        says("expected text outside of the folder that --force replaces"));
 }
 
 BOOST_AUTO_TEST_CASE(standard_input_gives_the_corpus_of_the_file) {

@@ -1,13 +1,17 @@
+#include <unistd.h>
+
 #include <boost/test/unit_test.hpp>
 #include <fstream>
 
 #include "data/source.h"
 #include "engine/base/error.h"
+#include "engine/base/file_error.h"
 #include "engine/base/random.h"
 #include "tests/support/gzip_member.h"
 #include "tests/support/messages.h"
 #include "tests/support/standard_input.h"
 #include "tests/support/temp_folder.h"
+#include "tests/support/unprivileged.h"
 #include "tests/support/zstd_frame.h"
 
 namespace farfield::data {
@@ -37,6 +41,11 @@ struct Fixture {
     records = reader.records();
     BOOST_TEST(reader.bytes_read() <= reader.bytes_total());
     return documents;
+  }
+  std::vector<std::string> notes() const {
+    std::vector<std::string> lines;
+    for (const FileNote& note : skipped.files.all()) lines.push_back(note.file + ' ' + note.what);
+    return lines;
   }
 };
 
@@ -285,6 +294,127 @@ BOOST_AUTO_TEST_CASE(documents_on_disk_are_those_in_memory) {
       }
     }
   BOOST_TEST(folder.entries() == 1);
+}
+
+BOOST_AUTO_TEST_CASE(json_lines_are_read_whatever_their_name_and_a_note_says_so) {
+  put("a.json", "{\"text\":\"one\",\"id\":1}\n{\"text\":\"two\"}\n");
+  put("b.txt.gz", gzip_member("{\"text\":\"three\"}\n"));
+  put("c.json", "[{\"text\":\"x\"}]");
+  put("d.csv", "a,b\n");
+  put("in/e.json", "{\"content\":\"four\"}\n{\"content\":\"five\"}\n");
+  BOOST_TEST(read({"a.json", "b.txt.gz", "c.json", "d.csv"}) ==
+             Documents({"one", "two", "three", "[{\"text\":\"x\"}]", "a,b\n"}));
+  BOOST_TEST_REQUIRE(notes().size() == 4u);
+  BOOST_TEST(notes()[0].find("a.json holds JSON Lines") != std::string::npos);
+  BOOST_TEST(notes()[2].find("c.json is JSON but not JSON Lines") != std::string::npos);
+  BOOST_TEST(notes()[3].find("d.csv is a table; read as plain text") != std::string::npos);
+  BOOST_TEST(read({"in"}).empty());
+  BOOST_TEST(skipped.missing_text == 2);
+  options.format = InputFormat::text;
+  BOOST_TEST(read({"a.json"}).size() == 1u);
+  BOOST_TEST(notes().empty());
+}
+
+BOOST_AUTO_TEST_CASE(files_that_lose_text_are_named_with_the_reason) {
+  const std::string latin = "caf\xE9 and na\xEFve, a text of some length in Latin-1";
+  std::string wide;
+  for (const char c : std::string("a text in UTF-16 without a mark")) wide += {c, '\0'};
+  put("in/a", "\xFF\xFE" + wide);
+  put("in/b", wide);
+  put("in/c", latin);
+  put("in/d", latin + " and \xC3\xA9");
+  put("in/e.jsonl", "{\"text\":\"x\"}\nno JSON\n{\"other\":1}\n{\"text\":\"\\ud800\"}\n");
+  put("in/f", "sound");
+  options.jsonl.skip_bad_lines = true;
+  BOOST_TEST(read({"in"}).size() == 5u);
+  BOOST_TEST(skipped.binary_files == 2);
+  BOOST_TEST_REQUIRE(notes().size() == 5u);
+  const auto has = [&](size_t i, const std::string& part) {
+    BOOST_TEST(notes()[i].find(part) != std::string::npos, part << " is not in " << notes()[i]);
+  };
+  has(0, "in/a is left out: text in UTF-16 or UTF-32; convert it first");
+  has(1, "in/b is left out: text in UTF-16; convert it first (iconv -f UTF-16LE");
+  has(2, "in/c has 2 sequences that are not UTF-8, replaced by U+FFFD (Latin-1 or the like");
+  has(3, "in/d has 2 sequences that are not UTF-8, replaced by U+FFFD (damaged");
+  has(4,
+      "in/e.jsonl has 1 lines that are not JSON, left out; 1 objects without text, left out; 1 "
+      "lone surrogates");
+}
+
+BOOST_AUTO_TEST_CASE(inputs_that_the_limit_leaves_unread_are_counted) {
+  put("a", std::string(100, 'a'));
+  put("in/b", "b");
+  put("in/c", "c");
+  options.max_bytes = 100;
+  BOOST_TEST(read({"a", "in", "a"}).size() == 1u);
+  BOOST_TEST(records[0].unread_files == 0);
+  BOOST_TEST(records[1].unread_files == 2);
+  BOOST_TEST(records[2].unread_files == 1);
+  options.max_bytes = 101;
+  BOOST_TEST(read({"a", "in"}).size() == 2u);
+  BOOST_TEST(records[1].unread_files == 1);
+  BOOST_CHECK_THROW(read({"a", "none"}), ConfigError);
+}
+
+BOOST_AUTO_TEST_CASE(each_part_of_the_inputs_has_the_limit_for_itself) {
+  put("a", std::string(100, 'a'));
+  put("b", std::string(100, 'b'));
+  put("c", "c");
+  options.inputs = {folder / "a", folder / "a", folder / "b", folder / "c"};
+  options.parts = {0, 0, 1, 2};
+  options.max_bytes = 60;
+  DocumentReader reader(options);
+  std::vector<std::pair<size_t, size_t>> found;
+  for (Document document; reader.next(document);)
+    found.emplace_back(document.part(), document.size());
+  BOOST_CHECK((found == std::vector<std::pair<size_t, size_t>>{{0, 60}, {1, 60}, {2, 1}}));
+  BOOST_TEST(reader.records()[1].unread_files == 1);
+  BOOST_TEST(reader.records()[3].unread_files == 0);
+}
+
+BOOST_AUTO_TEST_CASE(what_is_made_of_a_folder_is_no_text_of_it) {
+  put("in/a", "text");
+  put("in/sub/out", "text");
+  put("in/out/manifest.json", "{}");
+  put("in/out.tmp-12/train.tokens", "x");
+  put("in/corpus/manifest.json", "{\"format\":\"farfield corpus\",\"version\":1}");
+  put("in/corpus/train.tokens", "x");
+  options.output = folder / "in/./out/";
+  BOOST_TEST(read({"in"}).size() == 2u);
+  BOOST_TEST_REQUIRE(notes().size() == 1u);
+  BOOST_TEST(notes()[0].find("in/corpus is left out: a corpus made by prepare") !=
+             std::string::npos);
+  BOOST_CHECK_EXCEPTION(read({"in/corpus"}), ConfigError,
+                        says("expected text, got a corpus made by prepare"));
+}
+
+BOOST_AUTO_TEST_CASE(a_pipe_is_read_as_standard_input_is) {
+  int ends[2];
+  BOOST_TEST_REQUIRE(::pipe(ends) == 0);
+  const std::string bytes = zstd_frame("{\"text\":\"one\"}\n{\"text\":\"two\"}\n");
+  BOOST_TEST(::write(ends[1], bytes.data(), bytes.size()) > 0);
+  ::close(ends[1]);
+  options.inputs = {"/dev/fd/" + std::to_string(ends[0])};
+  {
+    DocumentReader reader(options);
+    BOOST_TEST(reader.bytes_total() == 0);
+    std::string text;
+    BOOST_TEST((reader.next(text) && text == "one" && reader.next(text) && text == "two"));
+    BOOST_TEST(!reader.next(text));
+  }
+  options.inputs.push_back(options.inputs.front());
+  BOOST_CHECK_EXCEPTION(DocumentReader{options}, ConfigError, says("got it twice"));
+  ::close(ends[0]);
+}
+
+BOOST_AUTO_TEST_CASE(what_may_not_be_read_is_said_before_anything_is) {
+  put("a", "text");
+  put("b", "text");
+  fs::permissions(folder.path(), fs::perms::all);
+  fs::permissions(folder / "b", fs::perms::none);
+  const Unprivileged nobody;
+  BOOST_CHECK_EXCEPTION(read({"a", "b"}), PermissionError,
+                        says("/b: cannot open: Permission denied"));
 }
 
 BOOST_AUTO_TEST_CASE(inputs_that_cannot_be_are_named) {

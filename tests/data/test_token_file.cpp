@@ -149,7 +149,7 @@ BOOST_AUTO_TEST_CASE(any_damaged_byte_of_the_tokens_is_found) {
     bytes[at] = static_cast<char>(bytes[at] ^ 1);
     BOOST_CHECK_EXCEPTION(open(bytes), IoError, says(path.string()));
   }
-  check_refused(with_number(good, 64, 5, 2), ": the tokens do not have the hash of the header");
+  check_refused(with_number(good, 64, 5, 2), ": the tokens do not have the hash that is recorded");
 }
 
 BOOST_AUTO_TEST_CASE(random_damage_never_does_worse_than_an_error) {

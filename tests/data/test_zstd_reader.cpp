@@ -73,7 +73,11 @@ BOOST_AUTO_TEST_CASE(damage_is_an_error) {
   BOOST_CHECK_EXCEPTION(decompress(good + "trailing"), IoError,
                         says("some.zst: expected Zstandard"));
   BOOST_CHECK_EXCEPTION(decompress("plain text, not compressed"), IoError,
-                        says("expected Zstandard frames", "got: Unknown frame descriptor"));
+                        says("some.zst: is not a Zstandard file (starts with 'plain te'); text "
+                             "takes a name with another ending"));
+  BOOST_CHECK_EXCEPTION(decompress("\x1f\x8b\x08 gzip"), IoError,
+                        says("is not a Zstandard file (starts with the bytes 1f 8b 08 20",
+                             "): it is a gzip file; give it a name that ends in .gz"));
 }
 
 BOOST_AUTO_TEST_CASE(windows_up_to_2_to_the_27_are_read_and_larger_ones_refused) {

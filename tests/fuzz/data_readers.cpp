@@ -9,6 +9,7 @@
 #include "data/corpus.h"
 #include "data/formats/meta.h"
 #include "data/gzip_reader.h"
+#include "data/json_kind.h"
 #include "data/json_text.h"
 #include "data/jsonl.h"
 #include "data/manifest.h"
@@ -292,6 +293,14 @@ const std::vector<FuzzedReader>& data_readers() {
          });
        },
        [] { return gzip_of(kText); }},
+      {"json_kind",
+       [](std::string_view b) {
+         data::PeekReader reader(reader_of(b));
+         data::is_json_lines(reader, "text");
+         data::plain_text_remark("x.json", reader.peek(4096));
+         drain(reader);
+       },
+       [] { return std::string(kText) + kText; }},
       {"jsonl", read_jsonl, [] { return std::string(kText) + "{\"text\": [\"a\", \"b\"]}\n"; }},
       {"llmc_shard",
        [](std::string_view b) {

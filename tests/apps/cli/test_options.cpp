@@ -218,19 +218,15 @@ BOOST_AUTO_TEST_CASE(errors_in_a_config_file_name_file_and_line) {
   BOOST_CHECK_THROW(Program().parse({"--config", "no/such/file"}), IoError);
 }
 
-// A pipe that nobody writes to would wait for ever.
-BOOST_AUTO_TEST_CASE(a_config_file_has_to_be_one_regular_file) {
+BOOST_AUTO_TEST_CASE(a_config_file_has_to_be_one_file_or_pipe) {
   const TempFolder folder;
-  const std::string pipe = (folder / "pipe").string(), there = folder.path().string();
-  BOOST_REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
-  for (const std::string& path : {pipe, there}) {
-    try {
-      Program().parse({"--config", path.c_str()});
-      BOOST_TEST(false, path);
-    } catch (const IoError& error) {
-      BOOST_TEST(std::string(error.what()).find(path + ": expected a regular file") !=
-                 std::string::npos);
-    }
+  const std::string there = folder.path().string();
+  try {
+    Program().parse({"--config", there.c_str()});
+    BOOST_TEST(false, there);
+  } catch (const IoError& error) {
+    BOOST_TEST(std::string(error.what()).find(there + ": expected a regular file") !=
+               std::string::npos);
   }
   BOOST_TEST(Program().error({"--config", ""}) ==
              "[config] --config: expected a file, got nothing");

@@ -7,6 +7,7 @@
 #include "data/synthetic/synthesize.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
+#include "tests/support/corpus_files.h"
 #include "tests/support/messages.h"
 #include "tests/support/temp_folder.h"
 
@@ -71,13 +72,39 @@ BOOST_AUTO_TEST_CASE(every_document_is_in_the_histogram) {
   BOOST_TEST(documents == 40);
 }
 
+BOOST_AUTO_TEST_CASE(documents_without_tokens_have_a_row_of_their_own) {
+  const std::string prefix = (folder / "pair").string();
+  const std::vector<std::string> words = {prefix, "--tokenizer", "bytes", "--data-split", "1,0,0"};
+  for (const std::vector<int32_t>& sizes :
+       {std::vector<int32_t>{0, 2, 0, 0, 1, 0}, {3}, {0, 3}, {3, 0}}) {
+    put(prefix + ".idx", megatron_index(8, 2, sizes));
+    put(prefix + ".bin", bytes_of(std::vector<uint16_t>{104, 105, 256}));
+    const std::string text = run(words);
+    const auto n_empty = std::count(sizes.begin(), sizes.end(), 0);
+    if (n_empty > 0) has(text, concat("0      0       ", n_empty));
+  }
+  for (const std::vector<int32_t>& none : {std::vector<int32_t>{}, {0}, {0, 0}}) {
+    put(prefix + ".idx", megatron_index(8, 2, none));
+    put(prefix + ".bin", "");
+    has(run(words), "tokens of a document");
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_run_is_told_with_its_corpus) {
+  put(folder / "run/config.conf", "");
+  put(folder / "run/manifest.json", "{\"data\": {\"path\": \"corpora/x\"}}");
+  BOOST_CHECK_EXCEPTION(run({(folder / "run").string()}), IoError,
+                        says("/run: expected a corpus, got a run of `train`; its corpus is "
+                             "corpora/x"));
+}
+
 BOOST_AUTO_TEST_CASE(verify_says_so_and_damage_is_bad_data) {
   has(run({corpus, "--verify"}), "are ids of the tokenizer and have the recorded hashes");
   std::string bytes = read_file(folder / "out/valid.tokens");
   bytes[70] ^= 1;
   write_file_atomic(folder / "out/valid.tokens", bytes);
   BOOST_CHECK_EXCEPTION(run({corpus, "--verify"}), IoError,
-                        says("valid.tokens: the tokens do not have the hash of the header"));
+                        says("valid.tokens: the tokens do not have the hash that is recorded"));
   has(run({corpus}), "--verify does");
   BOOST_CHECK_EXCEPTION(run({}), ConfigError, says("expected a corpus, got none"));
 }

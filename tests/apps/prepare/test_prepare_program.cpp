@@ -5,6 +5,7 @@
 #include "apps/prepare/program.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
+#include "tests/support/corpus_files.h"
 #include "tests/support/messages.h"
 #include "tests/support/temp_folder.h"
 
@@ -38,6 +39,38 @@ BOOST_AUTO_TEST_CASE(a_corpus_is_converted_and_named) {
   BOOST_TEST(text.find("note: a pair holds one row of documents") != std::string::npos);
   BOOST_TEST(text.find(at("pair") + ": megatron corpus ") != std::string::npos);
   BOOST_TEST(run({"convert", "--help"}).find("--to FORMAT") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(what_was_lost_or_not_read_is_named) {
+  const TempFolder folder;
+  const auto at = [&](const std::string& name) { return (folder / name).string(); };
+  for (int i = 10; i < 22; ++i)
+    put(folder / concat("in/", i), concat(std::string(40, 'x'), "\xE9", i));
+  put(folder / "more.txt", "x");
+  const std::string text = run({"--input", at("in"), "--input", at("more.txt"), "--max-bytes",
+                                "524", "--output", at("out")});
+  for (const std::string& part :
+       {"note: " + at("in/10") + " has 1 sequences that are not UTF-8",
+        "note: and 2 files more, named in " + at("out/manifest.json"),
+        "note: --max-bytes was reached; not read: " + at("more.txt") + '\n'})
+    BOOST_TEST(text.find(part) != std::string::npos, part << " is not in\n" << text);
+  BOOST_TEST(read_file(folder / "out/manifest.json").find(at("in/21")) != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(given_splits_have_their_options) {
+  const TempFolder folder;
+  const auto at = [&](const std::string& name) { return (folder / name).string(); };
+  for (const char* name : {"a", "b", "c"}) put(folder / name, name);
+  std::vector<std::string> words = {"--train-input", at("a"), "--valid-input", at("b"),
+                                    "--test-input",  at("c"), "--output",      at("out")};
+  BOOST_TEST(run(words).find("split as given by --train-input, --valid-input and --test-input") !=
+             std::string::npos);
+  const auto refused = [&](std::vector<std::string> more, const std::string& text) {
+    more.insert(more.end(), words.begin(), words.end());
+    BOOST_CHECK_EXCEPTION(run(more), ConfigError, says(text));
+  };
+  refused({"--input", at("a")}, "--input: expected none beside --train-input");
+  refused({"--split", "90,5,5"}, "--split: expected no shares beside --train-input");
 }
 
 BOOST_AUTO_TEST_CASE(what_is_missing_or_unknown_is_named) {

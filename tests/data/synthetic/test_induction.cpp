@@ -2,6 +2,7 @@
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 
+#include "data/synthetic/elementary.h"
 #include "data/synthetic/induction.h"
 
 namespace farfield::data {
@@ -48,6 +49,59 @@ BOOST_FIXTURE_TEST_CASE(the_cross_entropy_is_that_of_every_way_to_write_a_docume
           std::exp(-document_nats(topic, copies, text)) == by_every_way(topic, copies, text, 1),
           boost::test_tools::tolerance(1e-12));
     }
+}
+
+// document_nats() with each copy that may be under way on its own: slow where many are.
+double by_single_copies(const Topic& topic, const CopyOptions& copies,
+                        const std::vector<int32_t>& text) {
+  struct Copy {
+    int64_t from, n_left;
+    double probability;
+  };
+  const auto at = [&](int64_t i) { return text[static_cast<size_t>(i)]; };
+  double nats = 0, is_free = 1;
+  std::vector<Copy> alive, next;
+  for (int64_t i = 1; i < static_cast<int64_t>(text.size()); ++i) {
+    const int64_t n_places = i - copies.length + 1;
+    const bool may_copy = copies.probability > 0 && n_places > 0;
+    next.clear();
+    double others =
+        is_free * (may_copy ? 1 - copies.probability : 1) * topic.probability(at(i - 1), at(i));
+    double sum = others;
+    const auto go_on = [&](int64_t from, int64_t n_left, double probability) {
+      sum += probability;
+      if (n_left > 1)
+        next.push_back({from + 1, n_left - 1, probability});
+      else
+        others += probability;
+    };
+    for (const Copy& copy : alive)
+      if (at(copy.from) == at(i)) go_on(copy.from, copy.n_left, copy.probability);
+    for (int64_t from = 0; may_copy && from < n_places; ++from)
+      if (at(from) == at(i))
+        go_on(from, copies.length, is_free * copies.probability / static_cast<double>(n_places));
+    nats -= portable_log(sum);
+    is_free = others / sum;
+    for (Copy& copy : next) copy.probability /= sum;
+    std::swap(alive, next);
+  }
+  return nats;
+}
+
+BOOST_AUTO_TEST_CASE(copies_taken_together_give_the_bits_of_single_ones) {
+  for (const int64_t alphabet : {2, 3, 64})
+    for (const double alpha : {0.001, 0.3, 5.0})
+      for (const CopyOptions copies : {CopyOptions{0.02, 16}, {0.5, 1}, {0.9, 3}, {0.1, 200}}) {
+        const TopicOptions options = {
+            .alphabet = alphabet, .local = 0.2, .alpha = alpha, .seed = 3};
+        const Successors successors(alphabet, 3);
+        Draws draws(3, 8);
+        const Topic topic(options, successors, draws);
+        std::vector<int32_t> text(900);
+        write_document(topic, copies, draws, text);
+        BOOST_TEST(document_nats(topic, copies, text) == by_single_copies(topic, copies, text),
+                   alphabet << ' ' << alpha << ' ' << copies.length);
+      }
 }
 
 BOOST_FIXTURE_TEST_CASE(the_next_symbols_have_probabilities_of_sum_one, Fixture) {

@@ -5,9 +5,11 @@
 
 #include "engine/base/error.h"
 #include "engine/base/file.h"
+#include "engine/base/file_error.h"
 #include "tests/support/file_size_limit.h"
 #include "tests/support/messages.h"
 #include "tests/support/temp_folder.h"
+#include "tests/support/unprivileged.h"
 
 namespace farfield {
 BOOST_AUTO_TEST_SUITE(test_file)
@@ -99,6 +101,27 @@ BOOST_AUTO_TEST_CASE(files_that_cannot_be_opened_are_named_with_the_reason) {
   BOOST_CHECK_EXCEPTION(MappedFile(folder.path()), IoError, says("expected a regular file"));
   BOOST_CHECK_EXCEPTION(AtomicFile(folder / "missing/file"), IoError,
                         says("/missing/file: cannot create: No such file or directory"));
+}
+
+BOOST_AUTO_TEST_CASE(what_may_not_be_seen_is_not_missing) {
+  const TempFolder folder;  // its owner's alone
+  write_file_atomic(folder / "file", "x");
+  BOOST_TEST(is_there(folder / "file"));
+  BOOST_TEST(is_file(folder / "file"));
+  BOOST_TEST(is_folder(folder.path()));
+  BOOST_TEST(!is_there(folder / "none/file"));
+  BOOST_TEST(!is_there(folder / "file/below"));
+  BOOST_TEST(!is_empty_folder(folder.path()));
+  fs::create_directory(folder / "empty");
+  BOOST_TEST(is_empty_folder(folder / "empty"));
+  if (::geteuid() != 0) fs::permissions(folder.path(), fs::perms::none);
+  {
+    const Unprivileged nobody;
+    for (const auto look : {is_there, is_file, is_folder, is_empty_folder})
+      BOOST_CHECK_EXCEPTION(look(folder / "file"), PermissionError,
+                            says("/file: cannot look at: Permission denied; choose another place"));
+  }
+  if (::geteuid() != 0) fs::permissions(folder.path(), fs::perms::owner_all);
 }
 
 BOOST_AUTO_TEST_CASE(an_unwritable_folder_is_named_with_a_way_out) {

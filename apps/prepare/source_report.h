@@ -1,0 +1,21 @@
+#pragma once
+
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "data/jsonl.h"
+#include "data/skipped.h"
+#include "data/source.h"
+
+namespace farfield::prepare {
+
+/// What was left out or replaced while text was read: the counts, and up to ten files of each kind.
+/// `all_of_them` says where more are written down; empty: nowhere.
+void print_skipped(const data::Skipped& skipped, const data::JsonlOptions& options,
+                   const std::string& all_of_them, std::ostream& out);
+
+/// The inputs, or parts of folders, that the limit of --max-bytes left unread, if there are some.
+void print_unread(const std::vector<data::SourceRecord>& sources, std::ostream& out);
+
+}  // namespace farfield::prepare

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace farfield::data {
+
+/// What is to be said about one file of the inputs.
+struct FileNote {
+  enum class Kind {
+    left_out,  ///< none of it became text
+    changed,   ///< some of it is lost or was replaced
+    read_as,   ///< it was read in a way that its name does not say
+  };
+  Kind kind = Kind::read_as;
+  std::string file;
+  std::string what;  ///< goes on behind the name: "is left out: ..."
+};
+
+/// Those of all files, in the order in which they were read: of each kind the first kMost, so that
+/// memory stays bounded, the others counted.
+class FileNotes {
+ public:
+  static constexpr size_t kMost = 10'000;
+
+  void add(FileNote note) {
+    size_t& n = n_of_[static_cast<size_t>(note.kind)];
+    if (n++ < kMost)
+      notes_.push_back(std::move(note));
+    else
+      ++n_more_;
+  }
+  const std::vector<FileNote>& all() const { return notes_; }
+  /// How many there were of a kind, those that are not kept among them.
+  size_t count(FileNote::Kind kind) const { return n_of_[static_cast<size_t>(kind)]; }
+  /// How many are not kept.
+  int64_t n_more() const { return n_more_; }
+
+ private:
+  std::vector<FileNote> notes_;
+  size_t n_of_[3] = {};
+  int64_t n_more_ = 0;
+};
+
+}  // namespace farfield::data
