@@ -108,6 +108,7 @@ MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
 
 AtomicFile::AtomicFile(fs::path path) : path_(std::move(path)) {
   require_replaceable(path_);
+  path_ = write_target(path_);
   buffer_.reserve(kBufferBytes);
   Temporary made = make_temporary_file(path_);
   temporary_ = std::move(made.path);
@@ -168,8 +169,7 @@ void write_file_atomic(const fs::path& path, std::string_view bytes) {
   file.commit();
 }
 
-AtomicFolder::AtomicFolder(fs::path path) : path_(std::move(path)) {
-  if (!path_.has_filename()) path_ = path_.parent_path();  // "corpora/code/"
+AtomicFolder::AtomicFolder(const fs::path& path) : path_(write_target(path)) {
   Temporary made = make_temporary_folder(path_);
   temporary_ = std::move(made.path);
   lock_ = made.descriptor;
@@ -210,11 +210,15 @@ void require_writable_file(const fs::path& path) {
   probe.flush();
 }
 
-void require_writable_folder(const fs::path& folder) {
+void make_folder(const fs::path& folder) {
   std::error_code status;
-  fs::create_directories(folder, status);
+  fs::create_directories(write_target(folder), status);
   errno = status.value();
   if (status) fail_errno(folder, "create the folder");
+}
+
+void require_writable_folder(const fs::path& folder) {
+  make_folder(folder);
   require_writable_file(folder / "probe");
 }
 

@@ -108,6 +108,22 @@ void remove_from(const fs::path& folder, const std::string& stem, Folder folder_
 
 }  // namespace
 
+fs::path write_target(const fs::path& path) {
+  constexpr int kMostLinks = 40;  // as Linux has it
+  // "corpora/code/" would be what a link of that name leads to.
+  fs::path target = path.has_filename() ? path : path.parent_path();
+  std::error_code status;
+  for (int n = 0; fs::is_symlink(fs::symlink_status(target, status)); ++n) {
+    errno = ELOOP;
+    if (n == kMostLinks) fail_errno(path, "write");
+    const fs::path next = fs::read_symlink(target, status);
+    errno = status.value();
+    if (status) fail_errno(path, "write");
+    target = parent_of(target) / next;  // which is `next` where that is absolute
+  }
+  return target;
+}
+
 Temporary make_temporary_file(const fs::path& path) {
   for (int n = 1; n <= kMostNames; ++n) {
     const fs::path name = name_of(path, n);
@@ -150,7 +166,7 @@ Temporary make_temporary_folder(const fs::path& path) {
 }
 
 void remove_leftovers(const fs::path& path) {
-  const fs::path plain = path.has_filename() ? path : path.parent_path();  // "corpora/code/"
+  const fs::path plain = write_target(path);
   if (plain.has_filename())
     remove_from(parent_of(plain), plain.filename().string(), Folder::shared);
 }

@@ -4,6 +4,11 @@
 
 namespace farfield {
 
+/// Where a file or folder of this name is written: what the symbolic links of the name lead to,
+/// also where nothing is there yet. So a link stays, and what it leads to is replaced. IoError for
+/// links that lead in a circle.
+std::filesystem::path write_target(const std::filesystem::path& path);
+
 /// What is being written, before it is renamed to its name: "<path>.tmp-<process id>", and with
 /// "-2", "-3", ... behind that where somebody else has the name.
 ///
@@ -22,7 +27,8 @@ Temporary make_temporary_file(const std::filesystem::path& path);
 Temporary make_temporary_folder(const std::filesystem::path& path);
 
 /// Removes what killed processes left beside `path` while they wrote it: its temporaries, and the
-/// old version where `path` itself is there. What cannot be removed stays.
+/// old version where `path` itself is there. Of a link: beside what it leads to. What cannot be
+/// removed stays.
 void remove_leftovers(const std::filesystem::path& path);
 
 enum class Folder {
