@@ -13,6 +13,7 @@
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 #include "engine/base/json.h"
+#include "engine/base/write_target.h"
 
 namespace fs = std::filesystem;
 using nlohmann::ordered_json;

@@ -20,8 +20,8 @@
 #include "engine/base/file.h"
 #include "engine/base/interrupt.h"
 #include "engine/base/parallel.h"
-#include "engine/base/temporary.h"
 #include "engine/base/text.h"
+#include "engine/base/write_target.h"
 
 namespace fs = std::filesystem;
 

@@ -9,6 +9,7 @@
 #include "engine/base/file.h"
 #include "engine/base/hash.h"
 #include "engine/base/json.h"
+#include "engine/base/write_target.h"
 
 namespace fs = std::filesystem;
 using nlohmann::ordered_json;

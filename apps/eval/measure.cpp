@@ -10,6 +10,7 @@
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 #include "engine/base/hash.h"
+#include "engine/base/write_target.h"
 
 namespace fs = std::filesystem;
 

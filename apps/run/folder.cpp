@@ -9,6 +9,7 @@
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 #include "engine/base/temporary.h"
+#include "engine/base/write_target.h"
 
 namespace fs = std::filesystem;
 

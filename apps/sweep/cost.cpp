@@ -11,9 +11,7 @@ namespace {
 // Multiply-adds a second that a cell is likely to get, to judge cost by: of one core, one GPU.
 constexpr double kCore = 3.5e10, kCard = 1.5e14;
 
-std::string counted(size_t n, const char* what) {
-  return concat(n, ' ', what, n == 1 ? "" : "s");
-}
+std::string counted(size_t n, const char* what) { return concat(n, ' ', what, n == 1 ? "" : "s"); }
 
 }  // namespace
 

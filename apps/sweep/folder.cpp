@@ -10,6 +10,7 @@
 #include "engine/base/file.h"
 #include "engine/base/file_lock.h"
 #include "engine/base/json.h"
+#include "engine/base/write_target.h"
 
 namespace fs = std::filesystem;
 

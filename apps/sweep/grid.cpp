@@ -41,7 +41,9 @@ constexpr Key kReference = {"reference", "NAME",
                             "(default: the first)"};
 
 void add_keys(cli::Options& options, Grid& grid) {
-  const auto add = [&](const Key& key, auto& to) { options.add(key.name, to, key.value, key.help); };
+  const auto add = [&](const Key& key, auto& to) {
+    options.add(key.name, to, key.value, key.help);
+  };
   add(kTitle, grid.title);
   options.add_paths(kEncoding.name, grid.encodings, kEncoding.value, kEncoding.help);
   options.add_paths(kLabel.name, grid.labels, kLabel.value, kLabel.help);
@@ -105,8 +107,8 @@ Grid grid_of(const std::string& name, const run::Settings& lines) {
   options.read_config(name, run::to_text(lines));
   require<ConfigError>(!grid.encodings.empty(), kWhere, name,
                        ": encoding: expected at least one line, got none");
-  require<ConfigError>(grid.train_len >= 0, kWhere, name,
-                       ": train-len: expected at least 1, got ", grid.train_len);
+  require<ConfigError>(grid.train_len >= 0, kWhere, name, ": train-len: expected at least 1, got ",
+                       grid.train_len);
   require<ConfigError>(grid.seeds >= 1 && grid.seeds <= kMostSeeds, kWhere, name,
                        ": seeds: expected 1 to ", kMostSeeds, ", got ", grid.seeds);
   for (const int64_t length : grid.lengths)

@@ -31,8 +31,8 @@ HashedJson read_hashed(const std::filesystem::path& file, const std::string& way
   const Json hash = read.tree["hash"];
   read.tree.erase("hash");
   const std::string own = hash_hex(text_of(read.tree));
-  require<IoError>(hash == own, kWhere, file.string(), ": expected the hash of what it holds, ", own,
-                   ", got ", text_of(hash), "; the file is damaged or was changed; ", way_out);
+  require<IoError>(hash == own, kWhere, file.string(), ": expected the hash of what it holds, ",
+                   own, ", got ", text_of(hash), "; the file is damaged or was changed; ", way_out);
   return read;
 }
 

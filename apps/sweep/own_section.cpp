@@ -17,9 +17,9 @@ std::string training_text(const Cell& cell) {
   std::string text = concat("trained: ", of("n-layer"), " layers, ", of("n-head"), " heads, width ",
                             of("d-model"), "; ", of("steps"), " steps of ", of("batch"), " x ",
                             of("train-len"), " tokens, peak learning rate ", of("lr"));
-  const run::Settings others = run::without(
-      cell.key(), {"preset", "posenc", "n-layer", "n-head", "d-model", "d-ff", "steps", "batch",
-                   "train-len", "lr", "seed", "corpus"});
+  const run::Settings others =
+      run::without(cell.key(), {"preset", "posenc", "n-layer", "n-head", "d-model", "d-ff", "steps",
+                                "batch", "train-len", "lr", "seed", "corpus"});
   for (const auto& [key, value] : others) text += concat(", ", key, ' ', value);
   return text;
 }
@@ -73,9 +73,8 @@ std::string own_tests(const Measured& m) {
         if (cells.size() > n_before) cli::add_new(seeds, seed);
       }
   const std::string& reference = m.experiment().reference_arm;
-  const bool has_reference = std::any_of(cells.begin(), cells.end(), [&](const auto& cell) {
-    return cell.name == reference;
-  });
+  const bool has_reference = std::any_of(cells.begin(), cells.end(),
+                                         [&](const auto& cell) { return cell.name == reference; });
   if (seeds.size() < 2 || !has_reference)
     return concat("no paired tests against ", reference, ": they take two seeds of it",
                   " and of another encoding; seeds = 3 in the grid, or sweep run --seeds 3\n");

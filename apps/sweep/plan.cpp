@@ -239,8 +239,7 @@ Plan plan_of(const Experiment& experiment, const PlanOptions& options) {
   if (experiment.arms.empty() || !experiment.not_run.empty()) return plan;
   const int64_t usual = experiment.has_spread ? profile_of(options.scale).seeds : 1;
   const int64_t n_seeds = std::max(experiment.least_seeds, options.seeds.value_or(usual));
-  for (int64_t seed = 1; seed <= n_seeds; ++seed)
-    plan.seeds.push_back(static_cast<uint64_t>(seed));
+  for (int64_t seed = 1; seed <= n_seeds; ++seed) plan.seeds.push_back(static_cast<uint64_t>(seed));
   plan.datasets = datasets_of(experiment, options);
   for (Arm arm : experiment.arms) {
     if (!is_of(arm, options.scale)) continue;

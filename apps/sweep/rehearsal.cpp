@@ -26,10 +26,9 @@ std::string problem_of(const Measurement& m, const data::Corpus& corpus, int64_t
   if (!protocol.has_text) return "";
   const eval::EvalOptions options = options_of(m);
   eval::Subject subject;
-  subject.model.scorer = {[](const auto&, const auto&, int64_t) -> std::vector<double> {
-                            throw FirstPass();
-                          },
-                          corpus.vocab_size()};
+  subject.model.scorer = {
+      [](const auto&, const auto&, int64_t) -> std::vector<double> { throw FirstPass(); },
+      corpus.vocab_size()};
   subject.model.train_len = train_len;
   subject.text = eval::stream_of_split(corpus, split_of(m));
   try {
@@ -109,8 +108,8 @@ void require_enough_text(const std::vector<Plan>& plans, const std::vector<Cell>
     for (const Cell& cell : plan.cells)
       if (!cell.corpus_hash.empty() && hashes.count(cell.hash()) != 0)
         rehearsal.look_at(plan.experiment->id, cell);
-  require<IoError>(rehearsal.problems().empty(), kWhere, "nothing was trained: ",
-                   joined(rehearsal.problems(), "\n"),
+  require<IoError>(rehearsal.problems().empty(), kWhere,
+                   "nothing was trained: ", joined(rehearsal.problems(), "\n"),
                    "\nshorter lengths (lengths, train-len of a grid), or a corpus of more text");
 }
 

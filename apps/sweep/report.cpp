@@ -53,10 +53,9 @@ Report report_of(const SweepFolder& folder, const Results& results) {
                                    [](const Plan& plan) { return plan.experiment->is_own; });
   const Scale scale = folder.options().scale;
   constexpr const char* kOwn = "a grid of your own is told in its section, encodings as written";
-  report.facts.emplace_back("scale",
-                            !report.has_papers ? concat(to_word(scale), "; ", kOwn)
-                            : has_own ? concat(describe(scale), "; ", kOwn)
-                                      : describe(scale));
+  report.facts.emplace_back("scale", !report.has_papers ? concat(to_word(scale), "; ", kOwn)
+                                     : has_own          ? concat(describe(scale), "; ", kOwn)
+                                                        : describe(scale));
   for (const auto& [name, corpus] : folder.options().datasets.names())
     report.facts.emplace_back(concat("text for ", name),
                               folder.options().datasets.corpus(corpus).description);
@@ -164,12 +163,12 @@ std::string report_csv(const SweepFolder& folder, const Results& results) {
               for (const eval::Quantity& q : eval::numbers_of(of)) {
                 if (q.name == "items") continue;  // results have none
                 const bool is_main = q.full_name() == "perplexity";
-                text += cli::csv_row(
-                    {e.id, dataset.name, dataset.corpus, arm.label(),
-                     arm.measured_posenc.empty() ? arm.posenc : arm.measured_posenc, arm.posenc,
-                     concat(plan.seeds[s]), measure.key, found->protocol,
-                     found->parameters, concat(of.length), q.full_name(),
-                     cli::number(q.value), is_main ? mean : "", is_main ? std : ""});
+                text +=
+                    cli::csv_row({e.id, dataset.name, dataset.corpus, arm.label(),
+                                  arm.measured_posenc.empty() ? arm.posenc : arm.measured_posenc,
+                                  arm.posenc, concat(plan.seeds[s]), measure.key, found->protocol,
+                                  found->parameters, concat(of.length), q.full_name(),
+                                  cli::number(q.value), is_main ? mean : "", is_main ? std : ""});
               }
             }
           }

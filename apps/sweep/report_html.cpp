@@ -177,8 +177,7 @@ std::string report_html(const Report& report,
   for (const auto& [name, value] : report.facts)
     html += concat("<tr><th scope=\"row\">", escaped(name), "</th><td>", escaped(value),
                    "</td></tr>\n");
-  html +=
-      "</tbody>\n</table>\n";
+  html += "</tbody>\n</table>\n";
   if (report.has_papers)
     html +=
         "<p>Tables in grey with an italic caption are the papers' own numbers: other text, larger "

@@ -120,9 +120,8 @@ void note_change(const SweepFolder& folder, const std::string& id, const std::ve
                  const std::vector<Cell>& now, std::ostream& out) {
   size_t n_gone = 0, n_again = 0;
   for (const Cell& cell : states_of(folder, before).done) {
-    const auto found = std::find_if(now.begin(), now.end(), [&](const Cell& other) {
-      return other.hash() == cell.hash();
-    });
+    const auto found = std::find_if(now.begin(), now.end(),
+                                    [&](const Cell& other) { return other.hash() == cell.hash(); });
     if (found == now.end())
       ++n_gone;
     else

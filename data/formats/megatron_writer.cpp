@@ -5,6 +5,7 @@
 #include "data/formats/writers.h"
 #include "engine/base/error.h"
 #include "engine/base/temporary.h"
+#include "engine/base/write_target.h"
 
 namespace farfield::data {
 namespace {

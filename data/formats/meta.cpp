@@ -6,7 +6,7 @@
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 #include "engine/base/json.h"
-#include "engine/base/temporary.h"
+#include "engine/base/write_target.h"
 
 namespace farfield::data {
 namespace {

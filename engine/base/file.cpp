@@ -14,6 +14,7 @@
 #include "engine/base/error.h"
 #include "engine/base/file_error.h"
 #include "engine/base/temporary.h"
+#include "engine/base/write_target.h"
 
 namespace farfield {
 namespace {
@@ -208,13 +209,6 @@ void require_writable_file(const fs::path& path) {
   AtomicFile probe(path);
   probe.write(std::string(4096, '\0'));  // a full disk may still have room for a name
   probe.flush();
-}
-
-void make_folder(const fs::path& folder) {
-  std::error_code status;
-  fs::create_directories(write_target(folder), status);
-  errno = status.value();
-  if (status) fail_errno(folder, "create the folder");
 }
 
 void require_writable_folder(const fs::path& folder) {

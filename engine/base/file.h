@@ -33,7 +33,7 @@ class MappedFile {
 /// A file that appears complete or not at all: written as "<path>.tmp-<process id>" (temporary.h),
 /// flushed to disk and renamed by commit(). Destroyed without commit() it leaves what was there
 /// before. What is there must not be a device, a pipe or a folder. Where `path` is a symbolic link,
-/// all of this is of what it leads to (write_target() of temporary.h), and the link stays.
+/// all of this is of what it leads to (write_target.h), and the link stays.
 class AtomicFile {
  public:
   explicit AtomicFile(std::filesystem::path path);
@@ -86,9 +86,6 @@ class AtomicFolder {
   int lock_ = -1;  // on folder()
   bool committed_ = false;
 };
-
-/// Makes a folder, with those above it, where there is none; a link is followed.
-void make_folder(const std::filesystem::path& folder);
 
 /// IoError unless a file of this name could be written now. Leaves nothing.
 void require_writable_file(const std::filesystem::path& path);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "engine/base/file_error.h"
+#include "engine/base/write_target.h"
 
 namespace farfield {
 namespace {
@@ -108,22 +109,6 @@ void remove_from(const fs::path& folder, const std::string& stem, Folder folder_
 
 }  // namespace
 
-fs::path write_target(const fs::path& path) {
-  constexpr int kMostLinks = 40;  // as Linux has it
-  // "corpora/code/" would be what a link of that name leads to.
-  fs::path target = path.has_filename() ? path : path.parent_path();
-  std::error_code status;
-  for (int n = 0; fs::is_symlink(fs::symlink_status(target, status)); ++n) {
-    errno = ELOOP;
-    if (n == kMostLinks) fail_errno(path, "write");
-    const fs::path next = fs::read_symlink(target, status);
-    errno = status.value();
-    if (status) fail_errno(path, "write");
-    target = parent_of(target) / next;  // which is `next` where that is absolute
-  }
-  return target;
-}
-
 Temporary make_temporary_file(const fs::path& path) {
   for (int n = 1; n <= kMostNames; ++n) {
     const fs::path name = name_of(path, n);
@@ -142,10 +127,7 @@ Temporary make_temporary_file(const fs::path& path) {
 }
 
 Temporary make_temporary_folder(const fs::path& path) {
-  std::error_code status;
-  fs::create_directories(parent_of(path), status);
-  errno = status.value();
-  if (status) fail_errno(path, "create the folder");
+  make_folder(parent_of(path));
   for (int n = 1; n <= kMostNames; ++n) {
     const fs::path name = name_of(path, n);
     int reason = ::mkdir(name.c_str(), 0777) == 0 ? 0 : errno;

@@ -4,11 +4,6 @@
 
 namespace farfield {
 
-/// Where a file or folder of this name is written: what the symbolic links of the name lead to,
-/// also where nothing is there yet. So a link stays, and what it leads to is replaced. IoError for
-/// links that lead in a circle.
-std::filesystem::path write_target(const std::filesystem::path& path);
-
 /// What is being written, before it is renamed to its name: "<path>.tmp-<process id>", and with
 /// "-2", "-3", ... behind that where somebody else has the name.
 ///

@@ -5,6 +5,7 @@
 
 #include "engine/base/error.h"
 #include "engine/base/file.h"
+#include "engine/base/write_target.h"
 #include "tests/support/file_size_limit.h"
 #include "tests/support/messages.h"
 #include "tests/support/temp_folder.h"
@@ -105,12 +106,12 @@ BOOST_AUTO_TEST_CASE(a_linked_folder_is_filled_and_replaced_where_it_is) {
     write_file_atomic(made.folder() / "new", name);
     made.commit(/*replace=*/true);
   }
-  make_folder(folder / "later");
+  make_folder(folder / "later/deep");
   require_writable_folder(folder / "later/");
   BOOST_TEST(!fs::exists(folder / "real/old/file"));
   BOOST_TEST(read_file(folder / "real/old/new") == "link/");
   BOOST_TEST(read_file(folder / "real/a/new/new") == "dangling");
-  BOOST_TEST(fs::is_directory(folder / "real/made"));
+  BOOST_TEST(fs::is_directory(folder / "real/made/deep"));
   for (const char* link : {"link", "dangling", "later"})
     BOOST_TEST(fs::is_symlink(folder / link), link);
   BOOST_TEST(folder.entries() == 4);
