@@ -222,7 +222,7 @@ void write_cell(const fs::path& folder, Cell cell) {
   json["format"] = kFormat;
   json["corpus"] = cell.corpus;
   json["corpus_hash"] = cell.corpus_hash;
-  if (!cell.name.empty()) json["name"] = cell.name;
+  if (!cell.given_name.empty()) json["name"] = cell.given_name;
   json["training"] = settings_json(cell.training);
   for (const Measurement& m : cell.measurements)
     json["measurements"].push_back({{"protocol", m.protocol},
@@ -235,7 +235,7 @@ void write_cell(const fs::path& folder, Cell cell) {
 Cell read_cell(const fs::path& file) {
   Cell cell;
   read_tree(file, "remove it and run the sweep again", [&](const Json& json) {
-    cell.name = json.value("name", "");
+    cell.given_name = json.value("name", "");
     cell.corpus = json.at("corpus");
     cell.corpus_hash = json.at("corpus_hash");
     cell.training = settings_of(json.at("training"));

@@ -181,8 +181,8 @@ uint64_t Cell::seed() const {
 }
 
 std::string Cell::label() const {
-  return concat(name.empty() ? run::value_of(training, "posenc") : name, " on ", corpus, ", L ",
-                run::value_of(training, "train-len"), ", seed ", seed());
+  return concat(given_name.empty() ? run::value_of(training, "posenc") : given_name, " on ", corpus,
+                ", L ", run::value_of(training, "train-len"), ", seed ", seed());
 }
 
 void Cell::add(const std::vector<Measurement>& more) {
@@ -259,7 +259,7 @@ Plan plan_of(const Experiment& experiment, const PlanOptions& options) {
           cell.training = config.settings;
           cell.corpus = dataset.corpus;
           cell.corpus_hash = dataset.hash;
-          if (experiment.is_own && arm.label() != arm.arm.posenc) cell.name = arm.label();
+          if (experiment.is_own && arm.label() != arm.arm.posenc) cell.given_name = arm.label();
           for (const Measure& m : experiment.measures)
             cell.measurements.push_back(plan.measurement(m.key, arm, dataset));
           cell.training_work =

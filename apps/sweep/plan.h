@@ -34,8 +34,8 @@ struct Cell {
   std::string corpus;      ///< name among the data sets
   std::string corpus_hash;
   std::vector<Measurement> measurements;
-  double training_work = 0;  ///< as Measurement::work
-  std::string name = {};     ///< that its user gave the expression; empty: none
+  double training_work = 0;     ///< as Measurement::work
+  std::string given_name = {};  ///< that its user gave the expression; empty: none
 
   /// What training depends on: its identity without what has its default, and the corpus. Names the
   /// cell, hash() its files.

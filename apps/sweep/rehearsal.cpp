@@ -4,6 +4,7 @@
 #include <set>
 
 #include "apps/cli/lists.h"
+#include "apps/cli/option.h"
 #include "apps/eval/protocol.h"
 #include "apps/eval/text_stream.h"
 #include "apps/run/resolved_config.h"

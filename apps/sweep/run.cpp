@@ -118,8 +118,9 @@ void check(const RunRequest& request) {
 // Says what the change of a grid means for the models that are finished.
 void note_change(const SweepFolder& folder, const std::string& id, const std::vector<Cell>& before,
                  const std::vector<Cell>& now, std::ostream& out) {
+  const std::vector<Cell> done = states_of(folder, before).done;
   size_t n_gone = 0, n_again = 0;
-  for (const Cell& cell : states_of(folder, before).done) {
+  for (const Cell& cell : done) {
     const auto found = std::find_if(now.begin(), now.end(),
                                     [&](const Cell& other) { return other.hash() == cell.hash(); });
     if (found == now.end())
@@ -128,10 +129,10 @@ void note_change(const SweepFolder& folder, const std::string& id, const std::ve
       n_again += states_of(folder, {*found}).done.empty() ? 1 : 0;
   }
   if (n_gone > 0)
-    out << id << ": the grid has changed: " << n_gone
+    out << id << ": the grid has changed: " << n_gone << " of " << done.size()
         << " finished models are not in it; their results stay, for the grid as it was\n";
   if (n_again > 0)
-    out << id << ": the grid has changed: " << n_again
+    out << id << ": the grid has changed: " << n_again << " of " << done.size()
         << " finished models lack a measurement, for which they are trained again unless their "
            "weights are kept\n";
 }

@@ -59,7 +59,7 @@ cp two.conf.new two.conf
 status "$sweep" run two.conf "${with[@]}" --out a --dry-run
 expect 'dry run of a grid with a length more' 0 "$got"
 says 'dry run of a grid with a length more' \
-  'own/two: the grid has changed: 2 finished models lack a measurement'
+  'own/two: the grid has changed: 2 of 2 finished models lack a measurement'
 status "$sweep" run two.conf "${with[@]}" --out a --dry-run --seeds 4
 expect 'dry run with seeds more' 0 "$got"
 mv two.conf.old two.conf
