@@ -10,6 +10,7 @@
 #include "apps/demo/page.h"
 #include "apps/eval/measure.h"
 #include "apps/eval/protocols/last_token.h"
+#include "apps/eval/rehearsal.h"
 #include "apps/run/found_text.h"
 #include "apps/run/load_run.h"
 #include "apps/run/settings.h"
@@ -94,6 +95,18 @@ data::Corpus corpus_of(const DemoOptions& demo, cli::Progress& progress) {
   data::Corpus corpus = data::Corpus::open(folder);
   corpus.verify();
   return corpus;
+}
+
+// Before anything is trained. What was made of the text goes, so that a call with other options may
+// have the folder.
+void require_enough_text(const DemoOptions& demo, const eval::EvalOptions& eval,
+                         const data::Corpus& corpus) {
+  const std::string problem = eval::problem_of("last-token", eval, corpus, "test", demo.train_len);
+  if (problem.empty()) return;
+  std::error_code ignored;
+  fs::remove_all(corpus_folder(demo), ignored);
+  unclaim_folder(demo);
+  fail<IoError>(kWhere, "nothing was trained: ", problem, "; shorter --lengths, or more text");
 }
 
 run::ResolvedConfig config_of(const DemoOptions& demo, const std::string& posenc) {
@@ -222,6 +235,7 @@ cli::ExitCode run_demo(const DemoOptions& demo, std::ostream& out) {
     }
   }();
   out << "text: " << size_text(corpus) << std::endl;
+  require_enough_text(demo, eval, corpus);
   for (const std::string& posenc : demo.encodings) {
     cli::Progress progress = cli::Progress::on_stdout();
     const auto is_stopped = [&] {

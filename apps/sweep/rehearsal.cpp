@@ -5,8 +5,7 @@
 
 #include "apps/cli/lists.h"
 #include "apps/cli/option.h"
-#include "apps/eval/protocol.h"
-#include "apps/eval/text_stream.h"
+#include "apps/eval/rehearsal.h"
 #include "apps/run/resolved_config.h"
 #include "apps/run/training_data.h"
 #include "apps/sweep/measurement_options.h"
@@ -18,33 +17,7 @@ namespace {
 
 constexpr std::string_view kWhere = "sweep";
 
-// Thrown in place of the first pass over a model.
-struct FirstPass {};
-
-// "" where it comes to its first pass; else why it does not.
-std::string problem_of(const Measurement& m, const data::Corpus& corpus, int64_t train_len) {
-  const eval::Protocol& protocol = eval::protocol_named(m.protocol);
-  if (!protocol.has_text) return "";
-  const eval::EvalOptions options = options_of(m);
-  eval::Subject subject;
-  subject.model.scorer = {
-      [](const auto&, const auto&, int64_t) -> std::vector<double> { throw FirstPass(); },
-      corpus.vocab_size()};
-  subject.model.train_len = train_len;
-  subject.text = eval::stream_of_split(corpus, split_of(m));
-  try {
-    protocol.run(subject, options);
-  } catch (const FirstPass&) {
-  } catch (const IoError& error) {
-    return error.what();
-  } catch (const ConfigError& error) {
-    // What looks inside a model has looked at the text before, and finds none.
-    if (!protocol.needs_model) return error.what();
-  }
-  return "";
-}
-
-std::string problem_of(const run::ResolvedConfig& config, const data::Corpus& corpus) {
+std::string problem_of_training(const run::ResolvedConfig& config, const data::Corpus& corpus) {
   try {
     run::loader_of(config, run::TrainingData(corpus));
   } catch (const Error& error) {
@@ -62,14 +35,16 @@ class Rehearsal {
     const std::string length = std::to_string(config.train_len());
     note(experiment, cell.corpus, "training", length,
          once(concat(cell.corpus_hash, " train ", length, ' ', static_cast<int>(config.order)),
-              [&] { return problem_of(config, corpus); }));
+              [&] { return problem_of_training(config, corpus); }));
     for (const Measurement& m : cell.measurements) {
       Measurement alike = m;  // under any expression
       alike.posenc.clear();
       note(experiment, cell.corpus, m.protocol,
            joined(cli::split_list(run::value_of(m.options, "lengths"))),
-           once(concat(cell.corpus_hash, ' ', alike.id(), ' ', length),
-                [&] { return problem_of(m, corpus, config.train_len()); }));
+           once(concat(cell.corpus_hash, ' ', alike.id(), ' ', length), [&] {
+             return eval::problem_of(m.protocol, options_of(m), corpus, split_of(m),
+                                     config.train_len());
+           }));
     }
   }
   const std::vector<std::string>& problems() const { return problems_; }

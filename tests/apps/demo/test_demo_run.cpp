@@ -94,6 +94,15 @@ BOOST_FIXTURE_TEST_CASE(text_that_cannot_be_read_binds_no_later_call, Fixture) {
   BOOST_TEST(read_file(fs::path(demo.out) / "demo.conf").find(text) != std::string::npos);
 }
 
+BOOST_FIXTURE_TEST_CASE(lengths_that_the_text_has_not_are_refused_before_training, Fixture) {
+  std::ostringstream out;
+  demo.lengths = {16, 1000000};
+  BOOST_CHECK_EXCEPTION(run_demo(demo, out), IoError,
+                        says("[demo] nothing was trained: [eval:last-token] not_enough_data: "
+                             "expected at least 1000000 tokens"));
+  BOOST_TEST(!fs::exists(demo.out));
+}
+
 BOOST_FIXTURE_TEST_CASE(bad_options_are_refused_before_anything_is_written, Fixture) {
   std::ostringstream out;
   demo.encodings = {"alibi", "rope + rope"};
