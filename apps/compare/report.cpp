@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <system_error>
 
 #include "apps/analysis/timing.h"
 #include "apps/cli/csv.h"
@@ -14,6 +13,7 @@
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 #include "engine/base/json.h"
+#include "engine/base/write_target.h"
 
 namespace fs = std::filesystem;
 using nlohmann::ordered_json;
@@ -162,10 +162,7 @@ std::string comparison_json(const Comparison& of) {
 
 std::vector<fs::path> write_comparisons(const fs::path& folder, const std::vector<Comparison>& all,
                                         std::string* no_plot) {
-  std::error_code status;
-  fs::create_directories(folder, status);
-  require<IoError>(!status, "eval:compare", folder.string(),
-                   ": cannot make the folder: ", status.message());
+  make_folder(folder);
   std::vector<fs::path> written;
   std::string why;
   for (const Comparison& one : all) {

@@ -12,6 +12,7 @@
 #include "apps/demo/page.h"
 #include "apps/eval/measure.h"
 #include "apps/eval/protocols/last_token.h"
+#include "apps/eval/rehearsal.h"
 #include "apps/run/found_text.h"
 #include "apps/run/labels.h"
 #include "apps/run/load_run.h"
@@ -24,6 +25,7 @@
 #include "engine/base/interrupt.h"
 #include "engine/base/parallel.h"
 #include "engine/base/text.h"
+#include "engine/base/write_target.h"
 
 namespace fs = std::filesystem;
 
@@ -36,7 +38,11 @@ std::string describe_input(const DemoOptions& demo) {
   return demo.input.empty() ? run::kFoundText : demo.input;
 }
 
-// Refuses a folder of a demo with other options; notes those of a new one.
+fs::path options_file(const DemoOptions& demo) { return fs::path(demo.out) / "demo.conf"; }
+fs::path corpus_folder(const DemoOptions& demo) { return fs::path(demo.out) / "corpus"; }
+
+// Refuses a folder of a demo with other options; notes those of a new one. Where no corpus is, no
+// text was read yet, and the options of a call that ended before that bind nobody.
 void claim_folder(const DemoOptions& demo) {
   DemoOptions shown;
   cli::Options options("demo", "");
@@ -44,15 +50,15 @@ void claim_folder(const DemoOptions& demo) {
   shown = demo;
   const run::Settings mine =
       run::without(run::parse_settings("demo", options.resolved()), {"out", "threads"});
-  const fs::path file = fs::path(demo.out) / "demo.conf";
+  const fs::path file = options_file(demo);
   std::error_code status;
-  if (!fs::exists(file, status)) {
-    require<ConfigError>(!fs::exists(demo.out, status) || fs::is_empty(demo.out, status), kWhere,
-                         demo.out,
-                         ": expected a new folder or one of an earlier demo, got "
-                         "something else; choose another --out");
-    fs::create_directories(demo.out, status);
-    require<IoError>(!status, kWhere, demo.out, ": cannot make the folder: ", status.message());
+  const bool is_demo = fs::exists(file, status);
+  require<ConfigError>(
+      is_demo || !fs::exists(demo.out, status) || fs::is_empty(demo.out, status), kWhere, demo.out,
+      ": expected a new folder or one of an earlier demo, got something else; choose another "
+      "--out");
+  if (!is_demo || !data::is_corpus_folder(corpus_folder(demo))) {
+    make_folder(demo.out);
     write_file_atomic(file, run::config_text(mine));
     return;
   }
@@ -64,8 +70,16 @@ void claim_folder(const DemoOptions& demo) {
   require_writable_folder(demo.out);
 }
 
+// Leaves no folder behind of which nothing is known but the options.
+void unclaim_folder(const DemoOptions& demo) {
+  std::error_code ignored;
+  if (data::is_corpus_folder(corpus_folder(demo))) return;
+  fs::remove(options_file(demo), ignored);
+  fs::remove(write_target(demo.out), ignored);  // where it is empty
+}
+
 data::Corpus corpus_of(const DemoOptions& demo, cli::Progress& progress) {
-  const fs::path folder = fs::path(demo.out) / "corpus";
+  const fs::path folder = corpus_folder(demo);
   if (!data::is_corpus_folder(folder)) {
     data::PrepareOptions prepare;
     if (demo.input.empty()) prepare = run::found_text();
@@ -87,11 +101,23 @@ data::Corpus corpus_of(const DemoOptions& demo, cli::Progress& progress) {
   return corpus;
 }
 
+// Before anything is trained. What was made of the text goes, so that a call with other options may
+// have the folder.
+void require_enough_text(const DemoOptions& demo, const eval::EvalOptions& eval,
+                         const data::Corpus& corpus) {
+  const std::string problem = eval::problem_of("last-token", eval, corpus, "test", demo.train_len);
+  if (problem.empty()) return;
+  std::error_code ignored;
+  fs::remove_all(corpus_folder(demo), ignored);
+  unclaim_folder(demo);
+  fail<IoError>(kWhere, "nothing was trained: ", problem, "; shorter --lengths, or more text");
+}
+
 run::ResolvedConfig config_of(const DemoOptions& demo, const std::string& posenc) {
   run::RunConfig config;
   config.preset = demo.preset;
   config.posenc = posenc;
-  config.data = {(fs::path(demo.out) / "corpus").string()};
+  config.data = {corpus_folder(demo).string()};
   config.train_len = demo.train_len;
   config.steps = demo.steps;
   config.lr = demo.lr;
@@ -202,9 +228,15 @@ cli::ExitCode run_demo(const DemoOptions& demo, std::ostream& out) {
   data::Corpus corpus = [&] {
     const cli::StopSignals signals;
     cli::Progress progress = cli::Progress::on_stderr();
-    return corpus_of(demo, progress);
+    try {
+      return corpus_of(demo, progress);
+    } catch (...) {
+      unclaim_folder(demo);
+      throw;
+    }
   }();
   out << "text: " << size_text(corpus) << std::endl;
+  require_enough_text(demo, eval, corpus);
   for (const std::string& posenc : demo.encodings) {
     cli::Progress progress = cli::Progress::on_stderr();
     const auto is_stopped = [&] {

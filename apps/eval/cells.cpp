@@ -9,6 +9,7 @@
 #include "engine/base/file.h"
 #include "engine/base/hash.h"
 #include "engine/base/json.h"
+#include "engine/base/write_target.h"
 
 namespace fs = std::filesystem;
 using nlohmann::ordered_json;
@@ -147,10 +148,7 @@ void CellFiles::keep(uint64_t draw, const ProtocolResult& of, const LengthResult
   const bool is_final = cell.failure.empty() || cell.failure.find("nonfinite_") == 0;
   if (!use_.keep || !is_final) return;
   const run::Settings key = key_of(draw, of, cell.length);
-  std::error_code status;
-  fs::create_directories(folder_, status);
-  require<IoError>(!status, kWhere, folder_.string(),
-                   ": cannot make the folder: ", status.message());
+  make_folder(folder_);
   write_file_atomic(path_of(folder_, key), text_of(key, of, cell));
 }
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <system_error>
 
 #include "apps/eval/finished_results.h"
 #include "apps/eval/results_json.h"
@@ -11,6 +10,7 @@
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 #include "engine/base/hash.h"
+#include "engine/base/write_target.h"
 
 namespace fs = std::filesystem;
 
@@ -29,10 +29,7 @@ struct Tables {
 
 // CSV and JSON. Returns the path of the first CSV.
 fs::path write_tables(const fs::path& folder, const Tables& tables) {
-  std::error_code status;
-  fs::create_directories(folder, status);
-  require<IoError>(!status, "eval", folder.string(),
-                   ": cannot make the folder: ", status.message());
+  make_folder(folder);
   const fs::path csv = folder / (tables.stem + ".csv");
   write_file_atomic(csv, results_csv(tables.results));
   write_file_atomic(folder / (tables.stem + ".json"), results_json(tables.results));

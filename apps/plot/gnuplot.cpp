@@ -16,9 +16,10 @@ namespace {
 constexpr std::string_view kWhere = "plot";
 
 // Runs gnuplot with these arguments, both outputs into `log`; its exit status, or -1 when there is
-// no such program.
+// no such program. Without --default-settings it would begin with the user's ~/.gnuplot, which may
+// change any plot.
 int run(std::vector<std::string> arguments, const std::string& log) {
-  arguments.insert(arguments.begin(), "gnuplot");
+  arguments.insert(arguments.begin(), {"gnuplot", "--default-settings"});
   try {
     return cli::Process(arguments, log).wait();
   } catch (const IoError&) {

@@ -9,6 +9,7 @@
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 #include "engine/base/temporary.h"
+#include "engine/base/write_target.h"
 
 namespace fs = std::filesystem;
 
@@ -96,7 +97,7 @@ void RunFolder::lock(const fs::path& folder) {
 }
 
 void RunFolder::remove() {
-  const fs::path plain = path_.has_filename() ? path_ : path_.parent_path();
+  const fs::path plain = write_target(path_);
   const fs::path aside = plain.string() + ".tmp-" + std::to_string(::getpid());
   std::error_code status;
   fs::rename(plain, aside, status);  // never a half-removed run

@@ -12,10 +12,10 @@
 #include "apps/cli/version.h"
 #include "apps/eval/batch_memory.h"
 #include "apps/eval/measure.h"
-#include "apps/eval/protocol.h"
 #include "apps/run/load_run.h"
 #include "apps/run/machine.h"
 #include "apps/run/training_data.h"
+#include "apps/sweep/measurement_options.h"
 #include "apps/sweep/results.h"
 #include "apps/train/training_run.h"
 #include "engine/base/clock.h"
@@ -81,13 +81,7 @@ void add_words(CellResult& result, const run::ResolvedConfig& config) {
 
 eval::ProtocolResult measure(const fs::path& path, const data::Corpus& corpus, const Measurement& m,
                              int64_t workers) {
-  cli::Options options("eval", "");
-  eval::EvalOptions eval;
-  eval::add_options(options, eval);
-  options.read_config(m.protocol, run::without(m.options, {"document-order", "split"}));
-  eval::check(eval);
-  require<ConfigError>(eval.baselines.size() == 1, kWhere, m.protocol,
-                       ": --baseline: expected one in a measurement, got ", eval.baselines.size());
+  eval::EvalOptions eval = options_of(m);
   const eval::Baseline baseline = eval::parse_baseline(eval.baselines.front());
   run::LoadOptions load;
   if (!m.posenc.empty()) load.posenc = m.posenc;
@@ -98,9 +92,8 @@ eval::ProtocolResult measure(const fs::path& path, const data::Corpus& corpus, c
     eval.common.batch_tokens =
         eval::choose_batch_tokens(run.model.config(), run.model.compute_dtype(),
                                   run::available_bytes(run.config.device) / workers);
-  const std::string split = run::value_of(m.options, "split");
   const Interruptible interruptible(cli::stop_requested);
-  return eval::measure(run, corpus, split.empty() ? "test" : split, m.protocol, eval,
+  return eval::measure(run, corpus, split_of(m), m.protocol, eval,
                        {.baseline = baseline,
                         .in_file_order = run::value_of(m.options, "document-order") == "file",
                         .watch = [](int64_t) { throw_if(cli::stop_requested); }})
@@ -164,6 +157,7 @@ cli::ExitCode run_cell(const SweepFolder& folder, const Cell& cell, const CellRu
       if (result.measured.count(m.id()) != 0) continue;
       out << "measuring " << m.protocol << ' ' << run::value_of(m.options, "lengths") << std::endl;
       result.measured[m.id()] = measure(path, corpus, m, options.workers);
+      result.families[m.id()] = m.family();
       keep();
     }
   } catch (const Interrupted&) {

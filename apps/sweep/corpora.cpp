@@ -1,7 +1,5 @@
 #include "apps/sweep/corpora.h"
 
-#include <set>
-
 #include "apps/cli/signals.h"
 #include "apps/run/found_text.h"
 #include "data/corpus.h"
@@ -43,14 +41,18 @@ bool is_lost(const SweepFolder& folder, const PlannedDataset& dataset) {
 
 }  // namespace
 
-void ensure_corpora(SweepFolder& folder, const std::vector<Plan>& plans, std::ostream& out) {
-  Datasets& datasets = folder.options().datasets;
-  std::set<std::string> wanted;
+std::set<std::string> missing_corpora(const SweepFolder& folder, const std::vector<Plan>& plans) {
+  std::set<std::string> missing;
   for (const Plan& plan : plans)
     for (const PlannedDataset& dataset : plan.datasets)
-      if (is_lost(folder, dataset)) wanted.insert(dataset.corpus);
+      if (is_lost(folder, dataset)) missing.insert(dataset.corpus);
+  return missing;
+}
+
+void make_corpora(SweepFolder& folder, const std::set<std::string>& missing, std::ostream& out) {
+  Datasets& datasets = folder.options().datasets;
   const cli::StopSignals signals;
-  for (const std::string& name : wanted) {
+  for (const std::string& name : missing) {
     const fs::path path = folder.corpora() / name;
     if (!data::is_corpus_folder(path)) {
       out << "making the corpus " << name

@@ -1,15 +1,19 @@
 #pragma once
 
 #include <ostream>
+#include <set>
+#include <string>
+#include <vector>
 
 #include "apps/sweep/folder.h"
 
 namespace farfield::sweep {
 
-/// Opens or makes the corpora that plans read and that no --dataset names: `text` of what this
-/// machine has, `topic` and `induction` as data/synthetic makes them, in the sweep's folder. Plans
-/// have to be made again afterwards. Interrupted after a signal.
-void ensure_corpora(SweepFolder& folder, const std::vector<Plan>& plans, std::ostream& out);
+/// The corpora that plans read, that no --dataset names, and that are not there yet.
+std::set<std::string> missing_corpora(const SweepFolder& folder, const std::vector<Plan>& plans);
+/// Makes them: `text` of what this machine has, `topic` and `induction` as data/synthetic makes
+/// them, in the sweep's folder. Plans have to be made again afterwards. Interrupted after a signal.
+void make_corpora(SweepFolder& folder, const std::set<std::string>& missing, std::ostream& out);
 
 /// IoError, saying what to do, where the corpus of an open cell is not there: results may have come
 /// from another machine without it.

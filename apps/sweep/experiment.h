@@ -96,13 +96,15 @@ struct Experiment {
   /// our own. Empty `few`: the first.
   std::vector<std::string> datasets = {"arxiv"}, few = {};
   bool has_spread = false;  ///< the paper has several seeds
+  bool is_own = false;      ///< of the user's own grid (grid.h)
+  int64_t least_seeds = 1;  ///< that it has, whatever else asks for fewer
   std::vector<Arm> arms = {};
   std::vector<Measure> measures = {};
   std::vector<Output> outputs = {};
   std::vector<Finding> findings = {};
   std::string reference = {};      ///< the experiment's name in the paper's numbers; empty: none
   std::string reference_arm = {};  ///< label, for paired tests and marks; empty: none
-  std::string marks = "S";         ///< as `eval compare --marks`
+  std::string marks = "S";         ///< the paper's: S or K; of an own grid none
   /// Without training: fills tables, figures and evidence of its own. Also called for experiments
   /// with arms, after their outputs, where there is more to show.
   void (*compute)(const Measured&, Section&) = nullptr;

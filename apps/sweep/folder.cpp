@@ -5,10 +5,12 @@
 #include <system_error>
 
 #include "apps/sweep/grid.h"
+#include "apps/sweep/hashed_json.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 #include "engine/base/file_lock.h"
 #include "engine/base/json.h"
+#include "engine/base/write_target.h"
 
 namespace fs = std::filesystem;
 
@@ -16,7 +18,7 @@ namespace farfield::sweep {
 namespace {
 
 constexpr std::string_view kWhere = "sweep";
-constexpr int kFormat = 1;
+constexpr int kFormat = 2, kWithoutHash = 1;
 
 Json settings_json(const run::Settings& settings) {
   Json json = Json::object();
@@ -31,14 +33,16 @@ run::Settings settings_of(const Json& json) {
 }
 
 // Reads a file of ours and gives its tree to `take`; IoError for one of another shape, and for what
-// no command would have written.
+// no command would have written. `way_out`: of a file that was changed.
 template <class F>
-void read_tree(const fs::path& file, const F& take) {
-  const std::string text = read_file(file);
-  const Json json = read_json({kWhere, file.string(), text});
+void read_tree(const fs::path& file, const char* way_out, const F& take) {
+  const auto [json, has_hash] = read_hashed(file, way_out);
   try {
-    require<IoError>(json.at("format") == kFormat, kWhere, file.string(), ": expected format ",
-                     kFormat, ", got ", json.at("format").dump());
+    const Json& format = json.at("format");
+    require<IoError>(format == kFormat || format == kWithoutHash, kWhere, file.string(),
+                     ": expected format ", kFormat, ", got ", format.dump());
+    require<IoError>(has_hash || format == kWithoutHash, kWhere, file.string(),
+                     ": expected a hash, got none; the file is damaged or was changed; ", way_out);
     take(json);
   } catch (const Json::exception& error) {
     fail<IoError>(kWhere, file.string(), ": the file is damaged: ", error.what());
@@ -106,7 +110,9 @@ void SweepFolder::take_datasets(const Datasets& more) {
 }
 
 void SweepFolder::read() {
-  read_tree(path_ / "sweep.json", [&](const Json& json) {
+  const char* const way_out =
+      "restore it, or where the change is yours, take \"hash\" out and make \"format\" 1";
+  read_tree(path_ / "sweep.json", way_out, [&](const Json& json) {
     options_.scale = scale_named(json.at("scale"));
     options_.device = json.at("device");
     options_.document_order = json.value("document_order", options_.document_order);
@@ -149,8 +155,7 @@ void SweepFolder::take_what_others_added() {
 }
 
 void SweepFolder::save() {
-  std::error_code status;
-  fs::create_directories(path_, status);
+  make_folder(path_);
   const fs::path file = path_ / "sweep.lock";
   const std::optional<FileLock> lock = FileLock::take(file, kWhere, std::chrono::seconds(10));
   require<ConfigError>(lock.has_value(), kWhere, path_.string(), ": another process (",
@@ -175,7 +180,7 @@ void SweepFolder::save() {
                               {"hash", known.hash},
                               {"is", known.description}};
   }
-  write_file_atomic(path_ / "sweep.json", json.dump(1) + "\n");
+  write_file_atomic(path_ / "sweep.json", hashed_text(std::move(json), 1));
 }
 
 void SweepFolder::add(const std::vector<const Experiment*>& experiments,
@@ -217,18 +222,20 @@ void write_cell(const fs::path& folder, Cell cell) {
   json["format"] = kFormat;
   json["corpus"] = cell.corpus;
   json["corpus_hash"] = cell.corpus_hash;
+  if (!cell.given_name.empty()) json["name"] = cell.given_name;
   json["training"] = settings_json(cell.training);
   for (const Measurement& m : cell.measurements)
     json["measurements"].push_back({{"protocol", m.protocol},
                                     {"posenc", m.posenc},
                                     {"drop_learned", m.drop_learned},
                                     {"options", settings_json(m.options)}});
-  write_file_atomic(file, json.dump(1) + "\n");
+  write_file_atomic(file, hashed_text(std::move(json), 1));
 }
 
 Cell read_cell(const fs::path& file) {
   Cell cell;
-  read_tree(file, [&](const Json& json) {
+  read_tree(file, "remove it and run the sweep again", [&](const Json& json) {
+    cell.given_name = json.value("name", "");
     cell.corpus = json.at("corpus");
     cell.corpus_hash = json.at("corpus_hash");
     cell.training = settings_of(json.at("training"));

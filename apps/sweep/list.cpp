@@ -6,6 +6,7 @@
 #include "apps/cli/options.h"
 #include "apps/cli/progress.h"
 #include "apps/sweep/commands.h"
+#include "apps/sweep/cost.h"
 #include "apps/sweep/driver.h"
 #include "apps/sweep/folder.h"
 #include "engine/base/error.h"
@@ -14,23 +15,13 @@
 namespace farfield::sweep {
 namespace {
 
-// Multiply-adds a second that a cell is likely to get, to judge cost by: of one core, one GPU.
-constexpr double kCore = 3.5e10, kCard = 1.5e14;
-
-double work_of(const std::vector<Cell>& cells) {
-  double sum = 0;
-  for (const Cell& cell : cells) sum += cell.work();
-  return sum;
-}
-
 std::string cost_text(const Plan& plan) {
   if (plan.cells.empty()) return "no training";
   const std::vector<Cell> cells = cells_of({plan});  // equal trainings happen once
-  const double work = work_of(cells);
   const bool is_card = plan.scale == Scale::small || plan.scale == Scale::paper;
   return concat(plan.arms.size(), " models x ", plan.datasets.size(), " data sets x ",
                 plan.seeds.size(), " seeds: ", cells.size(), " cells, about ",
-                cli::duration(work / (is_card ? kCard : kCore)),
+                cli::duration(seconds_of(work_of(cells), is_card)),
                 is_card ? " on one H100" : " on one core");
 }
 
@@ -54,7 +45,7 @@ double seconds_left(const SweepFolder& folder, const CellStates& states) {
     seconds += took->second;
     work += cell.work();
   }
-  const double pace = work > 0 ? seconds / work : 1 / kCore;
+  const double pace = work > 0 ? seconds / work : seconds_of(1, false);
   const double workers = std::max<double>(1, static_cast<double>(states.running.size()));
   return pace * (work_of(states.open) + work_of(states.running)) / workers;
 }

@@ -114,12 +114,33 @@ const Cell& Measured::planned_cell(const PlannedArm& arm, size_t seed) const {
   return plan_.cell(dataset, index, seed);
 }
 
-const eval::ProtocolResult* Measured::result(const PlannedArm& arm, const std::string& measure,
-                                             size_t seed) const {
+const eval::ProtocolResult* Measured::exact(const PlannedArm& arm, const std::string& measure,
+                                            size_t seed) const {
   const CellResult* const found = cell(arm, seed);
   if (found == nullptr) return nullptr;
   const auto one = found->measured.find(plan_.measurement(measure, arm, dataset_).id());
   return one == found->measured.end() ? nullptr : &one->second;
+}
+
+const eval::ProtocolResult* Measured::result(const PlannedArm& arm, const std::string& measure,
+                                             size_t seed) const {
+  const eval::ProtocolResult* most = exact(arm, measure, seed);
+  const CellResult* const found = cell(arm, seed);
+  if (most != nullptr || found == nullptr || !experiment().is_own) return most;
+  const std::string family = plan_.measurement(measure, arm, dataset_).family();
+  for (const auto& [id, one] : found->measured) {
+    const auto of = found->families.find(id);
+    if (of != found->families.end() && of->second == family &&
+        (most == nullptr || one.lengths.size() > most->lengths.size()))
+      most = &one;
+  }
+  return most;
+}
+
+bool Measured::is_of_other_lengths(const PlannedArm& arm, const std::string& measure) const {
+  return std::any_of(seeds_.begin(), seeds_.end(), [&](size_t seed) {
+    return result(arm, measure, seed) != exact(arm, measure, seed);
+  });
 }
 
 std::vector<SeedNumber> Measured::seeds(const PlannedArm& arm, const std::string& measure,

@@ -80,6 +80,12 @@ class Measured {
                                         double length = 0) const;
   /// Protocol, parameters and protocol hash of a measurement, for a report; "" where not measured.
   std::string parameters(const std::string& measure) const;
+  /// What a seed (by its place in Plan::seeds) has of a measurement; null: nothing. An own grid
+  /// whose lengths were changed since has what was measured at the lengths of then.
+  const eval::ProtocolResult* result(const PlannedArm& arm, const std::string& measure,
+                                     size_t seed) const;
+  /// Whether some seed has such numbers, at lengths of then.
+  bool is_of_other_lengths(const PlannedArm& arm, const std::string& measure) const;
   /// What is kept of one seed, by its place in Plan::seeds; null: not finished.
   const CellResult* cell(const PlannedArm& arm, size_t seed) const;
   /// What failed there, "OOM", or "" .
@@ -91,8 +97,8 @@ class Measured {
  private:
   int64_t tokens(const std::string& measure, double length) const;
   const Cell& planned_cell(const PlannedArm& arm, size_t seed) const;
-  const eval::ProtocolResult* result(const PlannedArm& arm, const std::string& measure,
-                                     size_t seed) const;
+  const eval::ProtocolResult* exact(const PlannedArm& arm, const std::string& measure,
+                                    size_t seed) const;
 
   const Plan& plan_;
   const PlannedDataset& dataset_;

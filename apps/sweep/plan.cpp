@@ -158,6 +158,12 @@ std::string Measurement::id() const {
   return hash_hex(run::to_text(all)).substr(0, 16);
 }
 
+std::string Measurement::family() const {
+  Measurement all = *this;
+  all.options = run::without(options, {"lengths"});
+  return all.id();
+}
+
 run::Settings Cell::key() const {
   // Options that are younger than a cell do not change its name.
   static const run::Settings defaults = run::identity(run::resolve(run::RunConfig{}).settings);
@@ -175,8 +181,8 @@ uint64_t Cell::seed() const {
 }
 
 std::string Cell::label() const {
-  return concat(run::value_of(training, "posenc"), " on ", corpus, ", L ",
-                run::value_of(training, "train-len"), ", seed ", seed());
+  return concat(given_name.empty() ? run::value_of(training, "posenc") : given_name, " on ", corpus,
+                ", L ", run::value_of(training, "train-len"), ", seed ", seed());
 }
 
 void Cell::add(const std::vector<Measurement>& more) {
@@ -232,8 +238,8 @@ Plan plan_of(const Experiment& experiment, const PlanOptions& options) {
   plan.document_order = options.document_order;
   if (experiment.arms.empty() || !experiment.not_run.empty()) return plan;
   const int64_t usual = experiment.has_spread ? profile_of(options.scale).seeds : 1;
-  for (int64_t seed = 1; seed <= options.seeds.value_or(usual); ++seed)
-    plan.seeds.push_back(static_cast<uint64_t>(seed));
+  const int64_t n_seeds = std::max(experiment.least_seeds, options.seeds.value_or(usual));
+  for (int64_t seed = 1; seed <= n_seeds; ++seed) plan.seeds.push_back(static_cast<uint64_t>(seed));
   plan.datasets = datasets_of(experiment, options);
   for (Arm arm : experiment.arms) {
     if (!is_of(arm, options.scale)) continue;
@@ -253,6 +259,7 @@ Plan plan_of(const Experiment& experiment, const PlanOptions& options) {
           cell.training = config.settings;
           cell.corpus = dataset.corpus;
           cell.corpus_hash = dataset.hash;
+          if (experiment.is_own && arm.label() != arm.arm.posenc) cell.given_name = arm.label();
           for (const Measure& m : experiment.measures)
             cell.measurements.push_back(plan.measurement(m.key, arm, dataset));
           cell.training_work =
@@ -293,7 +300,9 @@ std::vector<Cell> cells_of(const std::vector<Plan>& plans, const std::vector<std
     for (size_t i = 0; i < plan.cells.size(); ++i) {
       if (!is_wanted(plan.arms[i / plan.seeds.size() % plan.arms.size()])) continue;
       const Cell& cell = plan.cells[i];
-      const auto [place, is_new] = places.emplace(cell.hash(), all.size());
+      // Cells of corpora that are to be made yet are told apart by these.
+      const std::string text = cell.corpus_hash.empty() ? cell.corpus : "";
+      const auto [place, is_new] = places.emplace(cell.hash() + text, all.size());
       if (is_new)
         all.push_back(cell);
       else

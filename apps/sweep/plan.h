@@ -24,6 +24,8 @@ struct Measurement {
 
   /// Names it; equal for equal ones.
   std::string id() const;
+  /// Names it but for its lengths.
+  std::string family() const;
 };
 
 /// A trained model and what is measured of it.
@@ -32,14 +34,15 @@ struct Cell {
   std::string corpus;      ///< name among the data sets
   std::string corpus_hash;
   std::vector<Measurement> measurements;
-  double training_work = 0;  ///< as Measurement::work
+  double training_work = 0;     ///< as Measurement::work
+  std::string given_name = {};  ///< that its user gave the expression; empty: none
 
   /// What training depends on: its identity without what has its default, and the corpus. Names the
   /// cell, hash() its files.
   run::Settings key() const;
   std::string hash() const;
   uint64_t seed() const;
-  std::string label() const;  ///< "alibi on latex, seed 1": for people
+  std::string label() const;  ///< "alibi on latex, L 64, seed 1": for people
   double work() const;        ///< of all of it
   /// Adds those that are not there yet.
   void add(const std::vector<Measurement>& more);

@@ -46,7 +46,16 @@ Report report_of(const SweepFolder& folder, const Results& results) {
   Report report;
   report.title =
       concat("Length extrapolation, measured again: scale ", to_word(folder.options().scale));
-  report.facts.emplace_back("scale", describe(folder.options().scale));
+  const std::vector<Plan> plans = folder.plans();
+  report.has_papers = std::any_of(plans.begin(), plans.end(),
+                                  [](const Plan& plan) { return !plan.experiment->is_own; });
+  const bool has_own = std::any_of(plans.begin(), plans.end(),
+                                   [](const Plan& plan) { return plan.experiment->is_own; });
+  const Scale scale = folder.options().scale;
+  constexpr const char* kOwn = "a grid of your own is told in its section, encodings as written";
+  report.facts.emplace_back("scale", !report.has_papers ? concat(to_word(scale), "; ", kOwn)
+                                     : has_own          ? concat(describe(scale), "; ", kOwn)
+                                                        : describe(scale));
   for (const auto& [name, corpus] : folder.options().datasets.names())
     report.facts.emplace_back(concat("text for ", name),
                               folder.options().datasets.corpus(corpus).description);
@@ -56,7 +65,7 @@ Report report_of(const SweepFolder& folder, const Results& results) {
         "machine", concat(words_of(results, "processor"), "; ", words_of(results, "device"), ", ",
                           words_of(results, "precision")));
   }
-  for (const Plan& plan : folder.plans()) report.sections.push_back(section_of(plan, results));
+  for (const Plan& plan : plans) report.sections.push_back(section_of(plan, results));
   return report;
 }
 
@@ -137,15 +146,12 @@ std::string report_csv(const SweepFolder& folder, const Results& results) {
     for (const PlannedDataset& dataset : plan.datasets) {
       const Measured m(plan, dataset, results);
       for (const PlannedArm& arm : plan.arms)
-        for (size_t s = 0; s < plan.seeds.size(); ++s) {
-          const CellResult* const cell = m.cell(arm, s);
-          if (cell == nullptr) continue;
+        for (size_t s = 0; s < plan.seeds.size(); ++s)
           for (const Measure& measure : e.measures) {
-            const auto found =
-                cell->measured.find(plan.measurement(measure.key, arm, dataset).id());
-            if (found == cell->measured.end()) continue;
-            for (size_t i = 0; i < found->second.lengths.size(); ++i) {
-              const eval::LengthResult& of = found->second.lengths[i];
+            const eval::ProtocolResult* const found = m.result(arm, measure.key, s);
+            if (found == nullptr) continue;
+            for (size_t i = 0; i < found->lengths.size(); ++i) {
+              const eval::LengthResult& of = found->lengths[i];
               std::string mean, std;
               if (i < measure.lengths.size())
                 for (const PrintedNumber& n : printed)
@@ -157,16 +163,15 @@ std::string report_csv(const SweepFolder& folder, const Results& results) {
               for (const eval::Quantity& q : eval::numbers_of(of)) {
                 if (q.name == "items") continue;  // results have none
                 const bool is_main = q.full_name() == "perplexity";
-                text += cli::csv_row(
-                    {e.id, dataset.name, dataset.corpus, arm.label(),
-                     arm.measured_posenc.empty() ? arm.posenc : arm.measured_posenc, arm.posenc,
-                     concat(plan.seeds[s]), measure.key, found->second.protocol,
-                     found->second.parameters, concat(of.length), q.full_name(),
-                     cli::number(q.value), is_main ? mean : "", is_main ? std : ""});
+                text +=
+                    cli::csv_row({e.id, dataset.name, dataset.corpus, arm.label(),
+                                  arm.measured_posenc.empty() ? arm.posenc : arm.measured_posenc,
+                                  arm.posenc, concat(plan.seeds[s]), measure.key, found->protocol,
+                                  found->parameters, concat(of.length), q.full_name(),
+                                  cli::number(q.value), is_main ? mean : "", is_main ? std : ""});
               }
             }
           }
-        }
     }
   }
   return text;

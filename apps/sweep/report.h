@@ -17,6 +17,7 @@ struct Report {
   /// Scale, data, program, machine, as name and value.
   std::vector<std::pair<std::string, std::string>> facts;
   std::vector<Section> sections;
+  bool has_papers = true;  ///< some section is of a paper, or of ours: there may be findings
 };
 
 /// Of all experiments of a sweep. `results`: those of its folder, and of others maybe.

@@ -144,6 +144,8 @@ std::string section_html(const Section& section, const std::vector<std::string>&
       html += table_html(section.tables[++i]);
     html += "</div>\n";
   }
+  for (const std::string& block : section.blocks)
+    html += concat("<div class=\"wide\" tabindex=\"0\"><pre>", escaped(block), "</pre></div>\n");
   html += "<div class=\"figures\">\n";
   for (size_t i = 0; i < section.figures.size(); ++i)
     if (!figures[i].empty())
@@ -175,10 +177,12 @@ std::string report_html(const Report& report,
   for (const auto& [name, value] : report.facts)
     html += concat("<tr><th scope=\"row\">", escaped(name), "</th><td>", escaped(value),
                    "</td></tr>\n");
-  html +=
-      "</tbody>\n</table>\n<p>Tables in grey with an italic caption are the papers' own numbers: "
-      "other text, larger models. Ratios can be compared, absolute values cannot.</p>\n";
-  html += claims_html(report);
+  html += "</tbody>\n</table>\n";
+  if (report.has_papers)
+    html +=
+        "<p>Tables in grey with an italic caption are the papers' own numbers: other text, larger "
+        "models. Ratios can be compared, absolute values cannot.</p>\n" +
+        claims_html(report);
   for (size_t s = 0; s < report.sections.size(); ++s)
     html += section_html(report.sections[s], figures[s]);
   return html + kScript + "</body>\n</html>\n";

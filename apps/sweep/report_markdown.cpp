@@ -44,6 +44,17 @@ void add_table(const ReportTable& table, std::string& text) {
   }
 }
 
+// A block that is shown as it is.
+std::string indented(const std::string& block) {
+  std::string text = "\n";
+  for (size_t begin = 0; begin < block.size();) {
+    const size_t end = std::min(block.find('\n', begin), block.size());
+    text += concat(end > begin ? "    " : "", block.substr(begin, end - begin), '\n');
+    begin = end + 1;
+  }
+  return text;
+}
+
 void add_claims(const Report& report, std::string& text) {
   std::map<Verdict, int> counts;
   for (const Section& section : report.sections)
@@ -67,10 +78,12 @@ std::string report_markdown(const Report& report,
   std::string text = concat("# ", report.title, "\n\n");
   for (const auto& [name, value] : report.facts)
     text += concat("* **", name, "**: ", field_text(value), '\n');
-  text +=
-      "\nNumbers in *italic captions* are the papers' own; they were measured on other text with "
-      "larger models, so ratios can be compared and absolute values cannot.\n";
-  add_claims(report, text);
+  if (report.has_papers) {
+    text +=
+        "\nNumbers in *italic captions* are the papers' own; they were measured on other text with "
+        "larger models, so ratios can be compared and absolute values cannot.\n";
+    add_claims(report, text);
+  }
   for (size_t s = 0; s < report.sections.size(); ++s) {
     const Section& section = report.sections[s];
     text += concat("\n## ", section.id, "\n\n", section.title, "\n\n", section.source, '\n');
@@ -79,6 +92,7 @@ std::string report_markdown(const Report& report,
     for (const std::string& fact : section.facts) text += concat("* ", field_text(fact), '\n');
     for (const std::string& remark : section.remarks) text += concat('\n', remark, '\n');
     for (const ReportTable& table : section.tables) add_table(table, text);
+    for (const std::string& block : section.blocks) text += indented(block);
     for (size_t i = 0; i < section.figures.size(); ++i)
       if (!figures[s][i].empty())
         text += concat("\n![", section.figures[i].caption, "](figures/", figure_name(section, i),

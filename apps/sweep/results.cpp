@@ -7,10 +7,12 @@
 #include <system_error>
 
 #include "apps/cli/json_number.h"
+#include "apps/sweep/hashed_json.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 #include "engine/base/hash.h"
 #include "engine/base/json.h"
+#include "engine/base/write_target.h"
 
 namespace fs = std::filesystem;
 using nlohmann::ordered_json;
@@ -128,10 +130,7 @@ fs::path result_path(const fs::path& folder, const std::string& hash) {
 }
 
 void write_result(const fs::path& folder, const CellResult& result) {
-  std::error_code status;
-  fs::create_directories(folder, status);
-  require<IoError>(!status, kWhere, folder.string(),
-                   ": cannot make the folder: ", status.message());
+  make_folder(folder);
   ordered_json json;
   json["format"] = kFormat;
   json["corpus"] = result.corpus;
@@ -143,26 +142,20 @@ void write_result(const fs::path& folder, const CellResult& result) {
     ordered_json& of = json["measured"][id];
     of["protocol"] = one.protocol;
     of["parameters"] = one.parameters;
+    if (const auto family = result.families.find(id); family != result.families.end())
+      of["family"] = family->second;
     for (const eval::LengthResult& cell : one.lengths) of["lengths"].push_back(json_of(cell));
   }
-  json["hash"] = hash_hex(json.dump());  // of everything above
-  write_file_atomic(result_path(folder, result.hash),
-                    json.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n");
+  write_file_atomic(result_path(folder, result.hash), hashed_text(std::move(json), -1));
 }
 
 CellResult read_result(const fs::path& file) {
-  const std::string text = read_file(file);
   const char* const expected =
       ": expected the results of a cell, got something else; the file is damaged: run the "
       "sweep again";
   try {
-    ordered_json json = read_json({kWhere, file.string(), text});
-    require<IoError>(json.is_object() && json.contains("hash") && json["hash"].is_string(), kWhere,
-                     file.string(), expected);
-    const std::string hash = json["hash"];
-    json.erase("hash");
-    require<IoError>(hash_hex(json.dump()) == hash && json.at("format") == kFormat, kWhere,
-                     file.string(), expected);
+    const auto [json, has_hash] = read_hashed(file, "run the sweep again");
+    require<IoError>(has_hash && json.at("format") == kFormat, kWhere, file.string(), expected);
     CellResult result;
     result.corpus = json.at("corpus");
     for (const auto& [name, value] : json.at("key").items()) result.key.emplace_back(name, value);
@@ -177,6 +170,7 @@ CellResult read_result(const fs::path& file) {
       eval::ProtocolResult& one = result.measured[id];
       one.protocol = of.at("protocol");
       one.parameters = of.at("parameters");
+      if (of.contains("family")) result.families[id] = of["family"];
       if (of.contains("lengths"))
         for (const ordered_json& cell : of["lengths"]) one.lengths.push_back(length_of(cell));
     }
@@ -209,6 +203,7 @@ void Results::add(CellResult result) {
   const auto [place, is_new] = all_.try_emplace(hash, std::move(result));
   if (is_new) return;
   for (auto& [id, one] : result.measured) place->second.measured.try_emplace(id, std::move(one));
+  place->second.families.merge(result.families);
 }
 
 const CellResult* Results::find(const std::string& hash) const {

@@ -24,6 +24,8 @@ struct CellResult {
   /// By Measurement::id(). Lengths have no items or places; series are thinned to 512 points and
   /// numbers of series rounded to 7 digits.
   std::map<std::string, eval::ProtocolResult> measured;
+  /// Measurement::family() by Measurement::id(), where it is known.
+  std::map<std::string, std::string> families;
 
   /// Whether all of a cell is there.
   bool covers(const Cell& cell) const;

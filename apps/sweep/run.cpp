@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 
 #include "apps/cli/options.h"
 #include "apps/cli/process.h"
@@ -11,8 +12,11 @@
 #include "apps/sweep/cell_run.h"
 #include "apps/sweep/commands.h"
 #include "apps/sweep/corpora.h"
+#include "apps/sweep/cost.h"
 #include "apps/sweep/driver.h"
 #include "apps/sweep/folder.h"
+#include "apps/sweep/grid.h"
+#include "apps/sweep/rehearsal.h"
 #include "apps/sweep/slurm.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
@@ -34,16 +38,20 @@ struct RunRequest {
   std::optional<int64_t> seeds, threads;
   int64_t jobs = 1;
   bool keep_weights = false, retry_failed = false, dry_run = false;
+
+  bool is_slurm() const { return launcher == "slurm"; }
 };
 
 bool is_grid_file(const std::string& word) { return word.ends_with(".conf"); }
+std::string name_of_grid(const std::string& file) { return fs::path(file).stem().string(); }
+std::string id_of_grid(const std::string& file) { return "own/" + name_of_grid(file); }
 
 // Of the experiments asked for alone, not of all that the folder ever held.
 std::vector<Plan> plans_of(const SweepFolder& folder, const RunRequest& request) {
   std::vector<std::string> ids;
   for (const std::string& word : request.words)
     if (is_grid_file(word))
-      ids.push_back("own/" + fs::path(word).stem().string());
+      ids.push_back(id_of_grid(word));
     else
       for (const Experiment* e : experiments_matching({word})) ids.push_back(e->id);
   PlanOptions options = folder.options();
@@ -55,13 +63,7 @@ std::vector<Plan> plans_of(const SweepFolder& folder, const RunRequest& request)
   return plans;
 }
 
-}  // namespace
-
-int sweep_run_command(int argc, const char* const* argv, std::ostream& out) {
-  RunRequest request;
-  cli::Options options("sweep run",
-                       "Trains and measures what experiments need. What is finished is never made "
-                       "again; after Ctrl-C or a\ncrash the same command goes on.");
+void read_request(RunRequest& request, cli::Options& options) {
   options.add_positional("ID|GLOB|CLAIM|FILE.conf", request.words,
                          "experiments by id (sandwich/table1), glob ('sandwich/fig*') or claim "
                          "(S-T1-4), or a file with a grid of your own");
@@ -69,7 +71,7 @@ int sweep_run_command(int argc, const char* const* argv, std::ostream& out) {
       .add("scale", request.scale, "NAME", "smoke, tiny, small or paper")
       .add("seeds", request.seeds, "N",
            "seeds 1 to N of each model, and never fewer than the folder had (default: 1, at paper "
-           "scale those of the paper)")
+           "scale those of the paper, of a grid what it says)")
       .add_paths("dataset", request.datasets, "NAME=CORPUS",
                  "the corpus that stands for openwebtext2, github, arxiv, wikitext103 or text; may "
                  "be repeated. Without any, text is found on this machine")
@@ -94,8 +96,10 @@ int sweep_run_command(int argc, const char* const* argv, std::ostream& out) {
            "keep the run folders of finished cells (default: results alone)")
       .add("retry-failed", request.retry_failed, "make cells again that failed before")
       .add("dry-run", request.dry_run,
-           "make what text is missing, print the commands of the cells that are open, and exit");
-  if (!options.parse(argc, argv, out)) return cli::kDone;
+           "print what would be made, at which cost and by which commands, and write nothing");
+}
+
+void check(const RunRequest& request) {
   require<ConfigError>(!request.words.empty(), kWhere,
                        "expected an experiment, got none; sweep list shows all");
   require<ConfigError>(request.jobs >= 1 && request.jobs <= 1024, kWhere,
@@ -103,70 +107,142 @@ int sweep_run_command(int argc, const char* const* argv, std::ostream& out) {
   const int64_t seeds = request.seeds.value_or(1);
   require<ConfigError>(seeds >= 1 && seeds <= kMostSeeds, kWhere, "--seeds: expected 1 to ",
                        kMostSeeds, ", got ", seeds);
-  const bool is_slurm = request.launcher == "slurm";
-  require<ConfigError>(is_slurm || request.launcher == "local", kWhere,
+  require<ConfigError>(request.is_slurm() || request.launcher == "local", kWhere,
                        "--launcher: expected local or slurm, got '", request.launcher, "'");
-  require<ConfigError>(is_slurm || request.slurm.options.empty(), kWhere,
+  require<ConfigError>(request.is_slurm() || request.slurm.options.empty(), kWhere,
                        "--slurm-options: expected --launcher slurm with it");
-  if (!is_slurm)
-    cli::use_threads(request.threads, cli::remarks());
-  else if (request.threads)  // of other machines
-    set_thread_count(*request.threads);
-
-  PlanOptions plan;
-  plan.scale = scale_named(request.scale);
-  plan.device = request.device;
   const std::string& order = request.document_order;
   require<ConfigError>(order.empty() || order == "seed" || order == "file", kWhere,
                        "--document-order: expected seed or file, got '", order, "'");
   for (const std::string& name : request.on) require_dataset("--on", name);
+}
+
+// Says what the change of a grid means for the models that are finished.
+void note_change(const SweepFolder& folder, const std::string& id, const std::vector<Cell>& before,
+                 const std::vector<Cell>& now, std::ostream& out) {
+  const std::vector<Cell> done = states_of(folder, before).done;
+  size_t n_gone = 0, n_again = 0;
+  for (const Cell& cell : done) {
+    const auto found = std::find_if(now.begin(), now.end(),
+                                    [&](const Cell& other) { return other.hash() == cell.hash(); });
+    if (found == now.end())
+      ++n_gone;
+    else
+      n_again += states_of(folder, {*found}).done.empty() ? 1 : 0;
+  }
+  if (n_gone > 0)
+    out << id << ": the grid has changed: " << n_gone << " of " << done.size()
+        << " finished models are not in it; their results stay, for the grid as it was\n";
+  if (n_again > 0)
+    out << id << ": the grid has changed: " << n_again << " of " << done.size()
+        << " finished models lack a measurement, for which they are trained again unless their "
+           "weights are kept\n";
+}
+
+// Adds what was asked for to what the folder has; nothing is written.
+void add_experiments(SweepFolder& folder, const RunRequest& request, std::ostream& out) {
+  std::vector<std::string> named;
+  for (const std::string& word : request.words) {
+    if (!is_grid_file(word)) {
+      named.push_back(word);
+      continue;
+    }
+    const auto cells = [&] {
+      std::vector<Plan> plans;
+      for (const Experiment* e : folder.experiments())
+        if (e->id == id_of_grid(word)) plans.push_back(plan_of(*e, folder.options()));
+      return cells_of(plans);
+    };
+    const std::vector<Cell> before = cells();
+    folder.add_grid(name_of_grid(word), read_file(word));
+    note_change(folder, id_of_grid(word), before, cells(), out);
+  }
+  folder.add(experiments_matching(named), request.seeds);
+}
+
+// The cells to make, without those of corpora that are to be made first.
+std::vector<Cell> open_cells(const SweepFolder& folder, const std::vector<Cell>& cells,
+                             const DriverOptions& how, const std::set<std::string>& missing) {
+  std::vector<Cell> open = cells_to_make(folder, cells, how);
+  std::erase_if(open, [&](const Cell& cell) { return missing.count(cell.corpus) != 0; });
+  return open;
+}
+
+void show_dry_run(const SweepFolder& folder, const RunRequest& request,
+                  const std::vector<Cell>& cells, const DriverOptions& how,
+                  const std::set<std::string>& missing, std::ostream& out) {
+  const std::vector<Cell> open = open_cells(folder, cells, how, missing);
+  for (const std::string& name : missing)
+    out << "the corpus " << name << " would be made; its cells get their names then:\n";
+  for (const Cell& cell : cells)
+    if (missing.count(cell.corpus) != 0) out << "  # " << cell.label() << '\n';
+  if (request.is_slurm()) return show_submission(folder, open, how, request.slurm, out);
+  for (const Cell& cell : open)
+    out << joined(command_of(folder, cell, how), " ", cli::shell_word) << "  # " << cell.label()
+        << '\n';
+}
+
+}  // namespace
+
+int sweep_run_command(int argc, const char* const* argv, std::ostream& out) {
+  RunRequest request;
+  cli::Options options("sweep run",
+                       "Trains and measures what experiments need. What is finished is never made "
+                       "again; after Ctrl-C or a\ncrash the same command goes on.\n\n"
+                       "Lines of a file with a grid of your own (# begins a comment):\n" +
+                           grid_keys_text());
+  read_request(request, options);
+  if (!options.parse(argc, argv, out)) return cli::kDone;
+  check(request);
+  if (!request.is_slurm())
+    cli::use_threads(request.threads, cli::remarks());
+  else if (request.threads)  // of other machines
+    set_thread_count(*request.threads);
+  request.slurm.has_card = request.device != "cpu";
+  if (request.out.empty()) request.out = "sweeps/" + request.scale;
+
+  PlanOptions plan;
+  plan.scale = scale_named(request.scale);
+  plan.device = request.device;
   plan.document_order = request.document_order;
   for (const std::string& assignment : request.datasets) plan.datasets.map(assignment);
-  if (request.out.empty()) request.out = "sweeps/" + request.scale;
   SweepFolder folder(request.out, plan);
-  std::vector<std::string> named;
-  for (const std::string& word : request.words)
-    if (is_grid_file(word))
-      folder.add_grid(fs::path(word).stem().string(), read_file(word));
-    else
-      named.push_back(word);
-  folder.add(experiments_matching(named), request.seeds);
-  const std::vector<Plan> wanted = plans_of(folder, request);  // refuses before anything is kept
-  folder.save();
-  try {
-    ensure_corpora(folder, wanted, out);
-  } catch (const Interrupted&) {
-    out << "stopped on request; run the same command to continue" << std::endl;
-    return cli::kStopped;
-  }
-  folder.save();
-
-  const std::vector<Plan> plans = plans_of(folder, request);
+  add_experiments(folder, request, out);
+  const DriverOptions how = {
+      .jobs = request.jobs,
+      .threads = request.is_slurm() ? request.threads.value_or(1) * request.jobs : thread_count(),
+      .keep_weights = request.keep_weights,
+      .retry_failed = request.retry_failed};
+  std::vector<Plan> plans = plans_of(folder, request);
   for (const Plan& p : plans)
     if (!p.experiment->not_run.empty())
       out << p.experiment->id << ": not run: " << p.experiment->not_run << '\n';
-  const std::vector<Cell> cells = cells_of(plans, request.only);
-  const DriverOptions how = {
-      .jobs = request.jobs,
-      .threads = is_slurm ? request.threads.value_or(1) * request.jobs : thread_count(),
-      .keep_weights = request.keep_weights,
-      .retry_failed = request.retry_failed};
-  const std::vector<Cell> open = cells_to_make(folder, cells, how);
+  std::vector<Cell> cells = cells_of(plans, request.only);
+  const std::set<std::string> missing = missing_corpora(folder, plans);
+  const std::vector<Cell> open = open_cells(folder, cells, how, missing);
   require_corpora(folder, open);
-  request.slurm.has_card = request.device != "cpu";
-  if (is_slurm && !request.dry_run) return submit(folder, cells, how, request.slurm, out);
-  if (is_slurm) {
-    show_submission(folder, cells, how, request.slurm, out);
-    return cli::kDone;
-  }
+  require_enough_text(plans, open);  // refused before anything is kept
+  if (const std::vector<Cell> all = cells_to_make(folder, cells, how); !all.empty())
+    out << "to make: " << cost_text(all, request.slurm.has_card) << std::endl;
   if (request.dry_run) {
-    for (const Cell& cell : open) {
-      write_cell(folder.cells(), cell);
-      out << joined(command_of(folder, cell, how), " ", cli::shell_word) << "  # " << cell.label()
-          << '\n';
-    }
+    show_dry_run(folder, request, cells, how, missing, out);
     return cli::kDone;
   }
+
+  folder.save();
+  if (!missing.empty()) {
+    try {
+      make_corpora(folder, missing, out);
+    } catch (const Interrupted&) {
+      out << "stopped on request; run the same command to continue" << std::endl;
+      return cli::kStopped;
+    }
+    folder.save();
+    plans = plans_of(folder, request);
+    cells = cells_of(plans, request.only);
+    require_enough_text(plans, cells_to_make(folder, cells, how));
+  }
+  if (request.is_slurm()) return submit(folder, cells, how, request.slurm, out);
   const cli::ExitCode code = drive(folder, cells, how, out);
   if (code == cli::kDone) out << "sweep report " << request.out << " writes the report\n";
   if (code == cli::kFailed)

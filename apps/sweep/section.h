@@ -45,6 +45,7 @@ struct Section {
   std::vector<std::string> facts;  ///< scale, data, seeds, protocols with their hashes
   std::vector<std::string> remarks;
   std::vector<ReportTable> tables;
+  std::vector<std::string> blocks;  ///< text of a terminal, shown as it is
   std::vector<ReportFigure> figures;
   std::vector<Judgement> judgements;
   int64_t n_cells = 0, n_done = 0;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "apps/sweep/own_section.h"
 #include "apps/sweep/reference.h"
 #include "engine/base/error.h"
 #include "engine/base/text.h"
@@ -24,6 +25,8 @@ std::vector<std::string> facts_of(const Plan& plan, const Section& section,
       fact += "; means over the seeds that all models have: " + joined(used);
     facts.push_back(fact);
   }
+  if (plan.experiment->is_own)
+    for (std::string& fact : own_facts(plan, results)) facts.push_back(std::move(fact));
   facts.push_back(concat(plan.seeds.size(), plan.seeds.size() == 1 ? " seed" : " seeds", ", ",
                          section.n_done, " of ", section.n_cells, " models trained"));
   for (const Measure& measure : plan.experiment->measures)
@@ -90,6 +93,7 @@ Section section_of(const Plan& plan, const Results& results) {
         section.figures.push_back(std::move(figure));
     }
     if (e.compute != nullptr) e.compute(m, section);
+    if (e.is_own) section.blocks.push_back(own_tests(m));
   };
   if (plan.arms.empty()) fill(Measured(plan, kNone, results));
   for (const PlannedDataset& dataset : plan.datasets) fill(Measured(plan, dataset, results));

@@ -162,9 +162,8 @@ cli::ExitCode submit(const SweepFolder& folder, const std::vector<Cell>& cells,
   return cli::kDone;
 }
 
-void show_submission(const SweepFolder& folder, const std::vector<Cell>& cells,
+void show_submission(const SweepFolder& folder, const std::vector<Cell>& waiting,
                      const DriverOptions& options, const SlurmOptions& slurm, std::ostream& out) {
-  const std::vector<Cell> waiting = cells_to_make(folder, cells, options);
   if (waiting.empty()) {
     out << "nothing to submit\n";
     return;

@@ -34,6 +34,7 @@ const Measure* measure_of(const Measured& m, const std::string& key) {
 std::string mark_of(const Measured& m, const PlannedArm& arm, const std::string& measure,
                     const std::string& quantity, double length) {
   const PlannedArm* const reference = m.arm(m.experiment().reference_arm);
+  if (m.experiment().is_own) return "";  // its tests stand in a table of their own
   if (reference == nullptr || reference == &arm || quantity != "perplexity") return "";
   std::vector<double> theirs, ours;
   for (const SeedNumber& a : m.seeds(*reference, measure, quantity, length))

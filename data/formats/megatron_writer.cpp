@@ -5,6 +5,7 @@
 #include "data/formats/writers.h"
 #include "engine/base/error.h"
 #include "engine/base/temporary.h"
+#include "engine/base/write_target.h"
 
 namespace farfield::data {
 namespace {
@@ -72,7 +73,7 @@ class MegatronWriter final : public DocumentWriter {
     index.flush();
     // An old index must not stand beside new tokens: without any, the pair is not there.
     std::error_code ignored;
-    fs::remove(idx, ignored);
+    fs::remove(write_target(idx), ignored);
     try {
       bin_.commit();
       write_meta(
@@ -84,7 +85,7 @@ class MegatronWriter final : public DocumentWriter {
       const MetaPaths paths = meta_beside(prefix_);
       for (const fs::path& left :
            {fs::path(prefix_.string() + ".bin"), paths.meta, paths.tokenizer})
-        fs::remove(left, ignored);
+        fs::remove(write_target(left), ignored);
       throw;
     }
   }

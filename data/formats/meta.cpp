@@ -6,6 +6,7 @@
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 #include "engine/base/json.h"
+#include "engine/base/write_target.h"
 
 namespace farfield::data {
 namespace {
@@ -104,7 +105,7 @@ void write_meta(const MetaPaths& paths, const CorpusMeta& meta, const Tokenizer&
                                {"hash", source.hash}});
   if (tokenizer.file().empty()) {
     std::error_code ignored;  // of a corpus that is replaced
-    fs::remove(paths.tokenizer, ignored);
+    fs::remove(write_target(paths.tokenizer), ignored);
   } else {
     write_file_atomic(paths.tokenizer, tokenizer.file());
   }

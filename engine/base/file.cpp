@@ -16,6 +16,7 @@
 #include "engine/base/input_file.h"
 #include "engine/base/interrupt.h"
 #include "engine/base/temporary.h"
+#include "engine/base/write_target.h"
 
 namespace farfield {
 namespace {
@@ -133,6 +134,7 @@ MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
 
 AtomicFile::AtomicFile(fs::path path) : path_(std::move(path)) {
   require_replaceable(path_);
+  path_ = write_target(path_);
   buffer_.reserve(kBufferBytes);
   Temporary made = make_temporary_file(path_);
   temporary_ = std::move(made.path);
@@ -193,8 +195,7 @@ void write_file_atomic(const fs::path& path, std::string_view bytes) {
   file.commit();
 }
 
-AtomicFolder::AtomicFolder(fs::path path) : path_(std::move(path)) {
-  if (!path_.has_filename()) path_ = path_.parent_path();  // "corpora/code/"
+AtomicFolder::AtomicFolder(const fs::path& path) : path_(write_target(path)) {
   Temporary made = make_temporary_folder(path_);
   temporary_ = std::move(made.path);
   lock_ = made.descriptor;
@@ -236,10 +237,7 @@ void require_writable_file(const fs::path& path) {
 }
 
 void require_writable_folder(const fs::path& folder) {
-  std::error_code status;
-  fs::create_directories(folder, status);
-  errno = status.value();
-  if (status) fail_errno(folder, "create the folder");
+  make_folder(folder);
   require_writable_file(folder / "probe");
 }
 

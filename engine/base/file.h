@@ -50,7 +50,8 @@ class MappedFile {
 
 /// A file that appears complete or not at all: written as "<path>.tmp-<process id>" (temporary.h),
 /// flushed to disk and renamed by commit(). Destroyed without commit() it leaves what was there
-/// before. What is there must not be a device, a pipe or a folder.
+/// before. What is there must not be a device, a pipe or a folder. Where `path` is a symbolic link,
+/// all of this is of what it leads to (write_target.h), and the link stays.
 class AtomicFile {
  public:
   explicit AtomicFile(std::filesystem::path path);
@@ -83,11 +84,12 @@ void write_file_atomic(const std::filesystem::path& path, std::string_view bytes
 /// A folder that appears complete or not at all: fill folder(), then commit().
 ///
 /// folder() is "<path>.tmp-<process id>" (temporary.h), a new empty folder beside the final one;
-/// destroyed without commit() it is removed with everything in it.
+/// destroyed without commit() it is removed with everything in it. A link is followed, as
+/// AtomicFile does.
 class AtomicFolder {
  public:
   /// Makes the parent folders too.
-  explicit AtomicFolder(std::filesystem::path path);
+  explicit AtomicFolder(const std::filesystem::path& path);
   ~AtomicFolder();
   AtomicFolder(const AtomicFolder&) = delete;
   AtomicFolder& operator=(const AtomicFolder&) = delete;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "engine/base/file_error.h"
+#include "engine/base/write_target.h"
 
 namespace farfield {
 namespace {
@@ -126,10 +127,7 @@ Temporary make_temporary_file(const fs::path& path) {
 }
 
 Temporary make_temporary_folder(const fs::path& path) {
-  std::error_code status;
-  fs::create_directories(parent_of(path), status);
-  errno = status.value();
-  if (status) fail_errno(path, "create the folder");
+  make_folder(parent_of(path));
   for (int n = 1; n <= kMostNames; ++n) {
     const fs::path name = name_of(path, n);
     int reason = ::mkdir(name.c_str(), 0777) == 0 ? 0 : errno;
@@ -150,7 +148,7 @@ Temporary make_temporary_folder(const fs::path& path) {
 }
 
 void remove_leftovers(const fs::path& path) {
-  const fs::path plain = path.has_filename() ? path : path.parent_path();  // "corpora/code/"
+  const fs::path plain = write_target(path);
   if (plain.has_filename())
     remove_from(parent_of(plain), plain.filename().string(), Folder::shared);
 }

@@ -22,7 +22,8 @@ Temporary make_temporary_file(const std::filesystem::path& path);
 Temporary make_temporary_folder(const std::filesystem::path& path);
 
 /// Removes what killed processes left beside `path` while they wrote it: its temporaries, and the
-/// old version where `path` itself is there. What cannot be removed stays.
+/// old version where `path` itself is there. Of a link: beside what it leads to. What cannot be
+/// removed stays.
 void remove_leftovers(const std::filesystem::path& path);
 
 enum class Folder {

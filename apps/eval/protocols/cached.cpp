@@ -221,8 +221,8 @@ void check(const CachedOptions& own) {
 
 ProtocolResult cached(const Subject& subject, const CommonOptions& common,
                       const LastTokenOptions& segment_options, const CachedOptions& own) {
-  const int64_t window = own.cache.value_or(4 * subject.model.inside(kProtocol).config().train_len);
   const Segments segments = read_segments(kProtocol, subject, common, segment_options);
+  const int64_t window = own.cache.value_or(4 * subject.model.inside(kProtocol).config().train_len);
   ProtocolResult result;
   result.protocol = kProtocol;
   result.starts = segments.starts;

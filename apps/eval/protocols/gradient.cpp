@@ -111,16 +111,16 @@ void check(const GradientOptions& own) {
 
 ProtocolResult gradient(const Subject& subject, const CommonOptions& common,
                         const GradientOptions& own) {
-  const Transformer& model = subject.model.inside(kProtocol);
   const TokenStream& text = subject.text;
   const InputScalar scalar = scalar_named(own.scalar);
   const int64_t span = *std::max_element(common.lengths.begin(), common.lengths.end());
-  const uint64_t draw = subject.model.transformer_draw();
 
   ProtocolResult result;
   result.protocol = kProtocol;
   result.starts =
       draw_segments(kProtocol, text, span, own.segments, subject.model.seed, common.allow_fewer);
+  const Transformer& model = subject.model.inside(kProtocol);
+  const uint64_t draw = subject.model.transformer_draw();
   const auto n = static_cast<int64_t>(result.starts.size());
   result.parameters = concat("segments=", n, " longest=", span, " tau=", own.tau,
                              " scalar=", own.scalar, documents_text(text));

@@ -80,6 +80,29 @@ BOOST_FIXTURE_TEST_CASE(a_folder_of_another_demo_or_of_something_else_is_left_al
                         says("expected a new folder or one of an earlier demo"));
 }
 
+BOOST_FIXTURE_TEST_CASE(text_that_cannot_be_read_binds_no_later_call, Fixture) {
+  const std::string text = demo.input;
+  std::ostringstream out;
+  demo.input = (folder / "nothing").string();
+  BOOST_CHECK_THROW(run_demo(demo, out), Error);
+  BOOST_TEST(!fs::exists(demo.out));
+  // As a call leaves it that was killed while it read.
+  fs::create_directory(demo.out);
+  write_file_atomic(fs::path(demo.out) / "demo.conf", "input = nothing\n");
+  demo.input = text;
+  run();
+  BOOST_TEST(read_file(fs::path(demo.out) / "demo.conf").find(text) != std::string::npos);
+}
+
+BOOST_FIXTURE_TEST_CASE(lengths_that_the_text_has_not_are_refused_before_training, Fixture) {
+  std::ostringstream out;
+  demo.lengths = {16, 1000000};
+  BOOST_CHECK_EXCEPTION(run_demo(demo, out), IoError,
+                        says("[demo] nothing was trained: [eval:last-token] not_enough_data: "
+                             "expected at least 1000000 tokens"));
+  BOOST_TEST(!fs::exists(demo.out));
+}
+
 BOOST_FIXTURE_TEST_CASE(bad_options_are_refused_before_anything_is_written, Fixture) {
   std::ostringstream out;
   demo.encodings = {"alibi", "rope + rope"};

@@ -11,6 +11,7 @@
 #include "engine/base/error.h"
 #include "tests/support/markup.h"
 #include "tests/support/messages.h"
+#include "tests/support/temp_folder.h"
 
 BOOST_AUTO_TEST_SUITE(test_plot)
 
@@ -52,6 +53,22 @@ bool skip() {
 }
 
 }  // namespace
+
+BOOST_AUTO_TEST_CASE(the_users_settings_of_gnuplot_change_no_plot) {
+  if (skip()) return;
+  const std::string svg = draw_svg(perplexities());
+  const TempFolder home;
+  std::ofstream(home / ".gnuplot") << "set logscale y\nset datafile separator ','\nset multiplot\n";
+  const char* const before = std::getenv("HOME");
+  const std::string kept = before == nullptr ? "" : before;
+  ::setenv("HOME", home.path().c_str(), 1);
+  const std::string again = draw_svg(perplexities());
+  if (before == nullptr)
+    ::unsetenv("HOME");
+  else
+    ::setenv("HOME", kept.c_str(), 1);
+  BOOST_TEST((again == svg));
+}
 
 BOOST_AUTO_TEST_CASE(a_plot_is_one_svg_with_every_label) {
   if (skip()) return;

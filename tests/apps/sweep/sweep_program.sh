@@ -24,11 +24,21 @@ grid() {  # STEPS ENCODING...
 grid 20 alibi rope >two.conf
 with=(--scale smoke --dataset github=corpus --threads 2)
 
-# --- what would be done
+# everything: the name, size, inode and times of all that is here but said
+everything() { find . -name said -prune -o -printf '%p %s %i %T@ %C@\n' | grep -v '^\. ' | sort; }
+
+# --- what would be done, of which nothing is
+before=$(everything)
 status "$sweep" run two.conf "${with[@]}" --out a --dry-run
 expect 'dry run' 0 "$got"
 expect 'commands of a dry run' 2 "$(grep -c ' cell .*--threads 2.*# ' said)"
-expect 'results of a dry run' '' "$(ls a/results)"
+says 'cost of a dry run' 'to make: 2 models, 2 measurements: about '
+status "$sweep" run two.conf "${with[@]}" --out a --dry-run --launcher slurm
+expect 'dry run of a job array' 0 "$got"
+status "$sweep" run atlas --only alibi --scale smoke --out b --dry-run
+expect 'dry run without text' 0 "$got"
+says 'dry run without text' 'the corpus text would be made; its cells get their names then'
+expect 'what dry runs write' "$before" "$(everything)"
 
 # --- done, and never again
 status "$sweep" run two.conf "${with[@]}" --out a --jobs 2
@@ -41,6 +51,34 @@ expect 'run again' 0 "$got"
 expect 'results of a second run' "$before" "$(stat -c '%n %Y %i' a/results/*)"
 status "$sweep" status a
 says 'status' 'own/two: 2 done, 0 running, 0 open, 0 failed'
+
+before=$(everything)
+sed 's/lengths = .*/lengths = 32, 64, 96/' two.conf >a.conf && mv a.conf two.conf.new
+cp two.conf two.conf.old
+cp two.conf.new two.conf
+status "$sweep" run two.conf "${with[@]}" --out a --dry-run
+expect 'dry run of a grid with a length more' 0 "$got"
+says 'dry run of a grid with a length more' \
+  'own/two: the grid has changed: 2 of 2 finished models lack a measurement'
+status "$sweep" run two.conf "${with[@]}" --out a --dry-run --seeds 4
+expect 'dry run with seeds more' 0 "$got"
+mv two.conf.old two.conf
+rm two.conf.new
+status "$sweep" status a
+says 'status after dry runs' 'own/two: 2 done, 0 running, 0 open, 0 failed'
+expect 'what dry runs of a finished sweep write' "$(grep -v two.conf <<<"$before")" \
+  "$(everything | grep -v two.conf)"
+
+# --- too little text is known before anything is trained
+sed 's/lengths = .*/lengths = 32, 1000000/; s/^title.*/protocols = last-token, sliding/' two.conf >far.conf
+for dry in '' --dry-run; do
+  status "$sweep" run far.conf "${with[@]}" --out f $dry
+  expect "run of lengths that the text has not $dry" 3 "$got"
+  for protocol in last-token sliding; do
+    says 'lengths that the text has not' "own/far: $protocol at 32, 1000000 on corpus: [eval:$protocol] not_enough_data: expected at least 100000"
+  done
+  expect 'folder of what cannot be measured' '' "$(ls f 2>/dev/null)"
+done
 
 # --- a worker is killed
 grid 8000 alibi >long.conf
@@ -98,12 +136,12 @@ first=$(tail -n +$((lines + 1)) b/logs/*.log | sed -n 's/^step \([0-9]*\) .*/\1/
 # --- two at once lose nothing of each other
 grid 20 alibi >one.conf
 for name in one two; do
-  "$sweep" run $name.conf "${with[@]}" --out e --dry-run >"said.$name" 2>&1 &
+  "$sweep" run $name.conf "${with[@]}" --out e >"said.$name" 2>&1 &
 done
 wait
 status "$sweep" status e
-says 'the first of two at once' 'own/one: 0 done, 0 running, 1 open'
-says 'the second of two at once' 'own/two: 0 done, 0 running, 2 open'
+says 'the first of two at once' 'own/one: 1 done, 0 running, 0 open'
+says 'the second of two at once' 'own/two: 2 done, 0 running, 0 open'
 
 # --- a grid may grow, and have comments
 { echo '# one more'; echo; sed 's/encoding = rope/encoding = rope\nencoding = kerple_log/' two.conf; } >grown
@@ -117,8 +155,8 @@ status "$sweep" run two.conf "${with[@]}" --out a
 says 'run of the grid as it was' '2 of 2 cells done'
 
 # --- results move alone
-status "$sweep" run two.conf "${with[@]}" --out c --dry-run
-cp a/results/* c/results/  # of three cells
+mkdir c
+cp -r a/sweep.json a/results c  # of three cells
 status "$sweep" run two.conf "${with[@]}" --out c
 says 'run with the results of another machine' '2 of 2 cells done, 0 to be made'
 mkdir d
@@ -159,6 +197,25 @@ status "$sweep" status a
 expect 'damaged sweep.json' 3 "$got"
 says 'damaged sweep.json' 'sweep.json'
 cp kept a/sweep.json
+sed -i "s/steps = 20/steps = 21/" a/sweep.json
+status "$sweep" report a
+expect 'sweep.json with another digit' 3 "$got"
+says 'sweep.json with another digit' 'expected the hash of what it holds'
+cp kept a/sweep.json
+
+# --- outputs that are links
+mkdir -p far/away
+ln -s "$PWD/far/away" linked
+ln -s "$PWD/far/new" dangling
+for to in linked dangling; do
+  status "$sweep" report a --out $to
+  expect "report to a folder that is $to" 0 "$got"
+  [[ -L $to && -s $to/report.csv ]] || expect "$to" 'a link to a folder with the report' "$(ls -l $to)"
+done
+rm far/away/report.csv
+ln -s "$PWD/far/table.csv" linked/report.csv
+status "$sweep" report a --out linked
+[[ -L linked/report.csv && -s far/table.csv ]] || expect 'report.csv' 'a link, written through' "$(ls -l linked)"
 
 # --- bad input
 refuses() {  # WHAT STATUS MESSAGE COMMAND...

@@ -108,6 +108,35 @@ BOOST_AUTO_TEST_CASE(no_seed_of_all_models_means_all_seeds) {
   BOOST_TEST(m.perplexity("Rotary", 1) == std::exp(2.0));
 }
 
+BOOST_AUTO_TEST_CASE(what_a_grid_has_finished_stays_when_its_lengths_change) {
+  Experiment grid = two_models();
+  grid.is_own = true;
+  const PlanOptions options = made_up_options(Scale::tiny);
+  const Plan before = plan_of(grid, options);
+  CellResult result = made_up_result(before, before.cells.front(), "P1", {1, 2});
+  result.families[result.measured.begin()->first] =
+      before.cells.front().measurements.front().family();
+  Results results;
+  results.add(result);
+  grid.measures.front().lengths = {1, 2, 4};
+  const Plan longer = plan_of(grid, options);
+  const Measured m(longer, longer.datasets.front(), results);
+  BOOST_TEST(m.value("ALiBi", "P1", "perplexity", 2) == std::exp(2.0));
+  BOOST_TEST(std::isnan(m.value("ALiBi", "P1", "perplexity", 4)));
+  BOOST_TEST(m.is_of_other_lengths(*m.arm("ALiBi"), "P1"));
+  BOOST_TEST(!m.is_of_other_lengths(*m.arm("Rotary"), "P1"));
+  grid.measures.front().options = {{"segments", "7"}};  // another measurement
+  const Plan other = plan_of(grid, options);
+  BOOST_TEST(std::isnan(
+      Measured(other, other.datasets.front(), results).value("ALiBi", "P1", "perplexity", 2)));
+  // What a paper's finding is judged by is what the experiment measures, nothing else.
+  grid.measures.front().options = {};
+  grid.is_own = false;
+  const Plan papers = plan_of(grid, options);
+  BOOST_TEST(std::isnan(
+      Measured(papers, papers.datasets.front(), results).value("ALiBi", "P1", "perplexity", 2)));
+}
+
 BOOST_AUTO_TEST_CASE(a_series_is_read_between_its_points_and_nowhere_else) {
   eval::Series s;
   s.x = {1, 2, 6};

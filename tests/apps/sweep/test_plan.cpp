@@ -47,6 +47,13 @@ BOOST_AUTO_TEST_CASE(experiments_share_cells_and_measure_them_once) {
   BOOST_TEST(cells.front().measurements.size() == 2U);
 }
 
+BOOST_AUTO_TEST_CASE(cells_on_corpora_that_are_to_be_made_are_told_apart) {
+  Experiment e = two_models();
+  e.few = {"topic", "induction"};
+  PlanOptions options;
+  BOOST_TEST(cells_of({plan_of(e, options)}).size() == 4U);
+}
+
 BOOST_AUTO_TEST_CASE(a_model_measured_under_another_expression_is_trained_once) {
   Experiment e = two_models();
   e.arms[0] = e.arms[1];

@@ -93,6 +93,46 @@ BOOST_AUTO_TEST_CASE(claims_for_the_published_size_are_not_judged_below_it) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(a_grid_of_ones_own_is_told_with_its_own_settings_and_tests) {
+  const TempFolder temp;
+  SweepFolder folder(temp.path() / "sweep", made_up_options(Scale::smoke));
+  folder.add_grid("mine",
+                  "encoding = rope\nencoding = kernel(bias=-a*d)\nlabel = linear\nseeds = 3\n"
+                  "lengths = 32, 64\ntrain.steps = 100\ntrain.clip = 0.25\n");
+  const Plan plan = folder.plans().front();
+  Results results;
+  const double changes[] = {0.5, 0.51, 0.49};
+  for (size_t seed = 0; seed < 3; ++seed) {
+    results.add(made_up_result(plan, plan.cell(0, 0, seed), "last-token", {2, 3}));
+    results.add(made_up_result(plan, plan.cell(0, 1, seed), "last-token",
+                               {2 + changes[seed], 3 - changes[seed]}));
+  }
+  const Report report = report_of(folder, results);
+  const std::string text = report_markdown(report, {{}});
+  const auto has = [&](const std::string& part) {
+    BOOST_TEST(text.find(part) != std::string::npos, part << " is not in " << text);
+  };
+  has("* trained: 2 layers, 4 heads, width 32; 100 steps of 32 x 32 tokens, peak learning rate "
+      "0.003, clip 0.25\n");
+  has("* linear: kernel(bias=-a");
+  has("| tokens | rope | linear |");
+  has("    paired tests on text\n");
+  has("    difference to rope ");
+  has("\n    linear ");
+  for (const char* of_papers : {"600", "times steeper", "## Findings", "papers"})
+    BOOST_TEST(text.find(of_papers) == std::string::npos, of_papers);
+  const std::string page = report_html(report, {{}});
+  BOOST_TEST(page.find("<pre>paired tests on text") != std::string::npos);
+  BOOST_TEST(page.find("Findings") == std::string::npos);
+  // Beside experiments of the papers both are told.
+  folder.add({&experiment_named("sandwich/table3")}, {});
+  const std::string both = report_of(folder, {}).facts.front().second;
+  BOOST_TEST(both.find("600 steps") != std::string::npos);
+  BOOST_TEST(both.find("a grid of your own is told in its section") != std::string::npos);
+  BOOST_TEST(section_of(folder.plans().back(), {}).blocks.front().find("seeds = 3") !=
+             std::string::npos);
+}
+
 BOOST_AUTO_TEST_CASE(a_page_is_whole_by_itself_and_takes_hostile_names) {
   const TempFolder temp;
   const auto path = temp.path() / "sweep";

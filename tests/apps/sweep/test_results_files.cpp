@@ -5,6 +5,7 @@
 #include "apps/sweep/results.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
+#include "engine/base/json.h"
 #include "tests/apps/sweep/sweep_fixture.h"
 #include "tests/support/messages.h"
 #include "tests/support/temp_folder.h"
@@ -78,10 +79,49 @@ BOOST_AUTO_TEST_CASE(a_cell_is_told_to_a_worker_by_a_file) {
   const Cell back = read_cell(file);
   BOOST_TEST(back.hash() == cell.hash());
   BOOST_TEST(back.measurements.front().id() == cell.measurements.front().id());
-  std::string text = read_file(file);
-  text.replace(text.find("1200"), 4, "1201");
-  write_file_atomic(file, text);
-  BOOST_CHECK_EXCEPTION(read_cell(file), IoError, says("changed"));
+  const std::string text = read_file(file);
+  for (const char* number : {"1200", "512"}) {  // of its training, of what is measured
+    std::string changed = text;
+    changed.replace(changed.find(number), 1, "6");
+    write_file_atomic(file, changed);
+    BOOST_CHECK_EXCEPTION(read_cell(file), IoError, says("changed"));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_digit_of_sweep_json_that_changed_is_an_error) {
+  const TempFolder temp;
+  const auto file = temp.path() / "sweep/sweep.json";
+  {
+    SweepFolder folder(temp.path() / "sweep", made_up_options(Scale::smoke));
+    folder.add({}, 2);
+    folder.add_grid("mine", "encoding = alibi\ntrain.steps = 50\n");
+    folder.save();
+  }
+  const std::string text = read_file(file);
+  const auto with = [&](const std::string& from, const std::string& to) {
+    std::string changed = text;
+    changed.replace(changed.find(from), from.size(), to);
+    write_file_atomic(file, changed);
+  };
+  for (const auto& [from, to] :
+       {std::pair("\"seeds\": 2", "\"seeds\": 3"), std::pair("steps = 50", "steps = 51"),
+        std::pair("\"scale\": \"smoke\"", "\"scale\": \"tiny\"")}) {
+    with(from, to);
+    BOOST_CHECK_EXCEPTION(SweepFolder(temp.path() / "sweep"), IoError,
+                          says(file.string(), "expected the hash of what it holds"));
+  }
+  with("\"hash\"", "\"hasx\"");
+  BOOST_CHECK_EXCEPTION(SweepFolder(temp.path() / "sweep"), IoError, says("expected a hash"));
+  // As it was written without one; a command that saves it adds it.
+  Json json = read_json({"test", "sweep.json", text});
+  json.erase("hash");
+  json["format"] = 1;
+  json["seeds"] = 3;
+  write_file_atomic(file, json.dump());
+  SweepFolder folder(temp.path() / "sweep");
+  BOOST_TEST(folder.options().seeds.value() == 3);
+  folder.save();
+  BOOST_TEST(read_file(file).find("\"hash\"") != std::string::npos);
 }
 
 BOOST_AUTO_TEST_CASE(a_sweep_that_no_command_wrote_is_refused_by_name) {

@@ -6,6 +6,7 @@
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 #include "engine/base/file_error.h"
+#include "engine/base/write_target.h"
 #include "tests/support/file_size_limit.h"
 #include "tests/support/messages.h"
 #include "tests/support/temp_folder.h"
@@ -69,6 +70,53 @@ BOOST_AUTO_TEST_CASE(devices_pipes_and_folders_are_not_written_over) {
                                "; choose another name"));
   BOOST_TEST(fs::is_fifo(folder / "pipe"));
   BOOST_TEST(folder.entries() == 3);
+}
+
+BOOST_AUTO_TEST_CASE(a_link_stays_and_what_it_leads_to_is_written) {
+  const TempFolder folder;
+  fs::create_directories(folder / "real/deep");
+  write_file_atomic(folder / "real/file", "old");
+  fs::create_symlink("real/file", folder / "link");
+  fs::create_symlink(folder / "link", folder / "real/deep/absolute");
+  fs::create_symlink("../new", folder / "real/deep/dangling");
+  fs::create_symlink("real/deep", folder / "through");
+  write_file_atomic(folder / "link", "one");
+  BOOST_TEST(read_file(folder / "real/file") == "one");
+  write_file_atomic(folder / "through/absolute", "two");
+  BOOST_TEST(read_file(folder / "real/file") == "two");
+  write_file_atomic(folder / "through/dangling", "three");
+  BOOST_TEST(read_file(folder / "real/new") == "three");
+  { AtomicFile(folder / "link").write("lost"); }
+  BOOST_TEST(read_file(folder / "real/file") == "two");
+  for (const char* link : {"link", "through", "real/deep/absolute", "real/deep/dangling"})
+    BOOST_TEST(fs::is_symlink(folder / link), link);
+  BOOST_TEST(folder.entries() == 3);
+  fs::create_symlink("circle", folder / "circle");
+  BOOST_CHECK_EXCEPTION(write_file_atomic(folder / "circle", "x"), IoError,
+                        says("/circle: cannot write: Too many levels of symbolic links"));
+}
+
+BOOST_AUTO_TEST_CASE(a_linked_folder_is_filled_and_replaced_where_it_is) {
+  const TempFolder folder;
+  fs::create_directories(folder / "real/old");
+  write_file_atomic(folder / "real/old/file", "x");
+  fs::create_symlink("real/old", folder / "link");
+  fs::create_symlink("real/a/new", folder / "dangling");
+  fs::create_symlink("real/made", folder / "later");
+  for (const char* name : {"link/", "dangling"}) {
+    AtomicFolder made(folder / name);
+    write_file_atomic(made.folder() / "new", name);
+    made.commit(/*replace=*/true);
+  }
+  make_folder(folder / "later/deep");
+  require_writable_folder(folder / "later/");
+  BOOST_TEST(!fs::exists(folder / "real/old/file"));
+  BOOST_TEST(read_file(folder / "real/old/new") == "link/");
+  BOOST_TEST(read_file(folder / "real/a/new/new") == "dangling");
+  BOOST_TEST(fs::is_directory(folder / "real/made/deep"));
+  for (const char* link : {"link", "dangling", "later"})
+    BOOST_TEST(fs::is_symlink(folder / link), link);
+  BOOST_TEST(folder.entries() == 4);
 }
 
 BOOST_AUTO_TEST_CASE(a_place_can_be_tried_before_there_is_anything_to_write) {

@@ -1,0 +1,37 @@
+#include "apps/eval/rehearsal.h"
+
+#include "apps/eval/protocol.h"
+#include "apps/eval/text_stream.h"
+#include "engine/base/error.h"
+
+namespace farfield::eval {
+namespace {
+
+// Thrown in place of the first pass over a model.
+struct FirstPass {};
+
+}  // namespace
+
+std::string problem_of(const std::string& name, const EvalOptions& eval, const data::Corpus& corpus,
+                       const std::string& split, int64_t train_len) {
+  const Protocol& protocol = protocol_named(name);
+  if (!protocol.has_text) return "";
+  Subject subject;
+  subject.model.scorer.vocab_size = corpus.vocab_size();
+  subject.model.scorer.score = [](const Scorer::Ids&, const Scorer::Ids&,
+                                  int64_t) -> std::vector<double> { throw FirstPass(); };
+  subject.model.train_len = train_len;
+  subject.text = stream_of_split(corpus, split);
+  try {
+    protocol.run(subject, eval);
+  } catch (const FirstPass&) {
+  } catch (const IoError& error) {
+    return error.what();
+  } catch (const ConfigError& error) {
+    // What looks inside a model has looked at the text before, and finds none.
+    if (!protocol.needs_model) return error.what();
+  }
+  return "";
+}
+
+}  // namespace farfield::eval

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <string>
+
+#include "apps/eval/options.h"
+#include "apps/sweep/plan.h"
+
+namespace farfield::sweep {
+
+/// What a measurement asks of `eval`, checked. ConfigError for several baselines.
+eval::EvalOptions options_of(const Measurement& m);
+/// The split of the corpus that it reads: "test" unless it says another.
+std::string split_of(const Measurement& m);
+
+}  // namespace farfield::sweep
