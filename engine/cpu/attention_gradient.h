@@ -7,10 +7,11 @@
 
 namespace farfield::attention_cpu {
 
-// One row: from dot products c and dP to P and the gradients.
+// One row: from dot products c and dP to P and the gradients. Out of line, so that the constants of
+// its loop alone need registers, not those of all its variants.
 template <class A, bool kBias, bool kWeight, bool kSplit, class Row>
-void gradient_row(const Tiles<A>& tiles, int64_t at, Range keys, A factor, A row_factor,
-                  const Row& row, const A* bias, const A* weight) {
+[[gnu::noinline]] void gradient_row(const Tiles<A>& tiles, int64_t at, Range keys, A factor,
+                                    A row_factor, const Row& row, const A* bias, const A* weight) {
   const Vec<A> f = splat(factor), rf = splat(row_factor);
   for (int64_t j = keys.begin; j < keys.end; j += kLanes<A>) {
     A* const prob = tiles.prob + at + j;

@@ -107,30 +107,33 @@ template <class A, int R, int kVectors, bool kTransposed, Update kUpdate>
 [[gnu::noinline]] void multiply_block(const BlockProduct<A>& p) {
   using V = Vec<A>;
   constexpr int64_t kWidth = kLanes<A>;
-  V sum[R][kVectors];
-  unroll<R>([&](auto r) { unroll<kVectors>([&](auto v) { sum[r][v] = V{}; }); });
+  V sum[R][kVectors] = {};
   const A *a = p.a, *b = p.b;
   const int64_t lda = p.lda, ldb = p.ldb, step = kTransposed ? lda : 1;
   for (int64_t k = p.depth; k > 0; --k, a += step, b += ldb) {
     V row[kVectors];
-    unroll<kVectors>([&](auto v) { row[v] = load(b + v * kWidth); });
-    unroll<R>([&](auto r) {
+#pragma GCC unroll 16
+    for (int v = 0; v < kVectors; ++v) row[v] = load(b + v * kWidth);
+#pragma GCC unroll 16
+    for (int r = 0; r < R; ++r) {
       const V left = splat(kTransposed ? a[r] : a[r * lda]);
-      unroll<kVectors>([&](auto v) { sum[r][v] += left * row[v]; });
-    });
+#pragma GCC unroll 16
+      for (int v = 0; v < kVectors; ++v) sum[r][v] += left * row[v];
+    }
   }
   A* const c = p.c;
   const int64_t ldc = p.ldc;
   [[maybe_unused]] const V alpha = splat(p.alpha);
-  unroll<R>([&](auto r) {
-    unroll<kVectors>([&](auto v) {
+#pragma GCC unroll 16
+  for (int r = 0; r < R; ++r)
+#pragma GCC unroll 16
+    for (int v = 0; v < kVectors; ++v) {
       A* const to = c + r * ldc + v * kWidth;
       if constexpr (kUpdate == Update::set)
         store<A>(to, sum[r][v]);
       else
         store<A>(to, load(to) + sum[r][v] * alpha);
-    });
-  });
+    }
 }
 
 /// multiply_block for 1 <= rows <= kBlockRows.
