@@ -27,11 +27,22 @@ struct Address {
   uint32_t port = 0;
 };
 
+/// An address and a port.
+struct Place {
+  std::string host;
+  uint16_t port = 0;
+};
+
 /// Where a process listens whose own address is `own`: there, so that nobody else can reach a job
 /// of one machine that meets at a loopback address; at all addresses, "", where that is a loopback
 /// address and some of the job are elsewhere. For process 0 it is MASTER_ADDR, of which its own
 /// /etc/hosts may say 127.0.1.1; for the others their end of the connection to process 0.
 std::string listening_host(const Meeting& meeting, const std::string& own);
+
+/// Where process 0 listens, as it writes it into torchrun's store: "192.0.2.1 34567".
+std::string text_of(const Place& place);
+/// BackendError for another text.
+Place place_of(const std::string& text);
 
 /// Where to find a process that process 0 sees at `seen`, for one that has reached process 0 at
 /// `first`: a loopback address is of the machine of process 0.

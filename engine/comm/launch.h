@@ -1,12 +1,10 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
-#include <memory>
-#include <optional>
 #include <string>
 
 #include "engine/comm/communicator.h"
+#include "engine/comm/variables.h"
 
 namespace farfield::comm {
 
@@ -16,21 +14,21 @@ struct Launch {
   Handshake handshake = Handshake::none;
   int rank = 0, size = 1;
   int local_rank = 0, local_size = 1;  ///< among the processes of this machine
-  std::string host;                    ///< of process 0, with tcp
+  std::string host;                    ///< where they meet, with tcp: see Meeting
   uint16_t port = 0;
-  std::string starter;  ///< "mpirun", "srun", "RANK and WORLD_SIZE"; "" alone
+  std::string store_key;  ///< not "": torchrun keeps a store there
+  std::string starter;    ///< "mpirun", "srun", "torchrun", "RANK and WORLD_SIZE"; "" alone
 };
-
-/// The value of a variable of the environment; nothing where it is not set.
-using Environment = std::function<std::optional<std::string>(const std::string&)>;
-Environment environment_of_process();
 
 /// What started this process:
 ///   mpirun (Open MPI)             MPI
+///   RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE, MASTER_ADDR, MASTER_PORT
+///                                 TCP: process 0 listens there
+///   the same with TORCHELASTIC_USE_AGENT_STORE=True, as torchrun sets them
+///                                 TCP, at a port agreed on in torchrun's store, which is there
 ///   srun with --mpi=pmix or pmi2  MPI
-///   RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE, MASTER_ADDR, MASTER_PORT, as torchrun sets
-///                                 them: TCP
-///   srun without MPI              TCP, by way of the step's first node
+///   srun without MPI              TCP, by way of the step's first node and a port from the numbers
+///                                 of job and step; MASTER_ADDR and MASTER_PORT say others
 /// ConfigError for variables that are incomplete or no numbers, and for MPI's in a program without.
 Launch launch_of(const Environment& environment);
 

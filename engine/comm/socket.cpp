@@ -128,7 +128,8 @@ Socket Socket::listen(const std::string& host, uint16_t port) {
     }
     if (reason == EADDRINUSE) break;  // on all addresses it would be another port's reader
   }
-  fail<BackendError>(kWhere, "cannot listen on port ", port, ": ", std::strerror(reason));
+  fail<BackendError>(kWhere, "cannot listen on port ", port, ": ", std::strerror(reason),
+                     reason == EADDRINUSE ? "; set another MASTER_PORT" : "");
 }
 
 uint16_t Socket::port() const {
@@ -186,6 +187,8 @@ std::string Socket::own() const {
   if (::getsockname(descriptor_, reinterpret_cast<sockaddr*>(&own), &size) != 0) return "";
   return text_of(own);
 }
+
+bool Socket::can_receive(Clock::time_point until) const { return wait(*this, POLLIN, until); }
 
 bool Socket::is_closed() const {
   pollfd one = {descriptor_, POLLRDHUP, 0};

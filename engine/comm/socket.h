@@ -44,6 +44,8 @@ class Socket {
   std::string peer() const;
   std::string own() const;
 
+  /// Whether something can be received, or the connection has ended, until then.
+  bool can_receive(Clock::time_point until) const;
   /// Whether the other end has closed the connection; there may still be something to receive.
   bool is_closed() const;
 

@@ -11,6 +11,7 @@
 #include "engine/base/error.h"
 #include "engine/comm/handshake.h"
 #include "engine/comm/socket.h"
+#include "engine/comm/torch_store.h"
 
 namespace farfield::comm {
 namespace {
@@ -92,9 +93,18 @@ std::optional<Hello> hello_of(const Socket& socket, Clock::time_point until) {
   return hello.magic == Hello().magic ? std::optional(hello) : std::nullopt;
 }
 
+// The store of torchrun, for a job that meets through one.
+std::optional<TorchStore> store_of(const Meeting& meeting, Clock::time_point until) {
+  if (meeting.store_key.empty()) return std::nullopt;
+  return TorchStore(meeting.host, meeting.port, until);
+}
+
 // Of process 0: connections from all others, who are told where each of them listens.
 std::vector<Socket> gather(const Meeting& meeting, Clock::time_point until) {
-  const Socket listener = Socket::listen(listening_host(meeting, meeting.host), meeting.port);
+  std::optional<TorchStore> store = store_of(meeting, until);
+  const Place own = store ? Place{store->own(), 0} : Place{meeting.host, meeting.port};
+  const Socket listener = Socket::listen(listening_host(meeting, own.host), own.port);
+  if (store) store->set(meeting.store_key, text_of({own.host, listener.port()}));
   std::vector<Socket> peers(static_cast<size_t>(meeting.size));
   std::vector<Address> addresses(peers.size());
   for (int n_there = 1; n_there < meeting.size;) {
@@ -104,8 +114,8 @@ std::vector<Socket> gather(const Meeting& meeting, Clock::time_point until) {
       for (int rank = 1; rank < meeting.size; ++rank)
         if (!peers[static_cast<size_t>(rank)].is_open())
           missing += concat(missing.empty() ? "" : ", ", rank);
-      fail<BackendError>(kWhere, "waited ", meeting.patience.count(), " s on port ", meeting.port,
-                         " for ", meeting.size, " processes; missing: ", missing,
+      fail<BackendError>(kWhere, "waited ", meeting.patience.count(), " s on port ",
+                         listener.port(), " for ", meeting.size, " processes; missing: ", missing,
                          "; are all started, with this MASTER_ADDR and MASTER_PORT?");
     }
     const std::optional<Hello> hello = hello_of(*socket, until);
@@ -130,6 +140,8 @@ std::vector<Socket> gather(const Meeting& meeting, Clock::time_point until) {
     peers[rank] = *std::move(socket);
     ++n_there;
   }
+  // Before anybody goes on: what its starter starts next may meet under this key too.
+  if (store) store->erase(meeting.store_key);
   for (size_t rank = 1; rank < peers.size(); ++rank) {
     peers[rank].send(bytes_of(Reply()), until);
     peers[rank].send(std::as_bytes(std::span(addresses)), until);
@@ -137,11 +149,24 @@ std::vector<Socket> gather(const Meeting& meeting, Clock::time_point until) {
   return peers;
 }
 
+// Where the others find process 0.
+Place place_of_first(const Meeting& meeting, Clock::time_point until) {
+  std::optional<TorchStore> store = store_of(meeting, until);
+  if (!store) return {meeting.host, meeting.port};
+  const std::optional<std::string> text = store->wait(meeting.store_key, until);
+  require<BackendError>(text.has_value(), kWhere, "waited ", meeting.patience.count(),
+                        " s for process 0 of ", meeting.size,
+                        " to say in torchrun's store where it listens; is it started?");
+  const Place place = place_of(*text);
+  return {reachable_host(place.host, store->peer()), place.port};
+}
+
 // Of the others: connections to those before, and from those behind.
 std::vector<Socket> join(const Meeting& meeting, Clock::time_point until) {
   std::vector<Socket> peers(static_cast<size_t>(meeting.size));
   std::vector<Address> addresses(peers.size());
-  peers[0] = Socket::connect(meeting.host, meeting.port, until);
+  const Place first = place_of_first(meeting, until);
+  peers[0] = Socket::connect(first.host, first.port, until);
   const Socket listener = Socket::listen(listening_host(meeting, peers[0].own()), 0);
   const Hello own = {.rank = meeting.rank, .size = meeting.size, .port = listener.port()};
   peers[0].send(bytes_of(own), until);

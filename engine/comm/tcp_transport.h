@@ -16,6 +16,9 @@ struct Meeting {
   int local_size = 1;  ///< processes on this machine, where that is known
   std::string host;    ///< of process 0: MASTER_ADDR
   uint16_t port = 0;   ///< that process 0 listens on: MASTER_PORT
+  /// Not "": host and port are those of torchrun's store, where process 0, which may listen on any
+  /// port, says under this key where that is. It is erased when all have met.
+  std::string store_key = {};
   std::chrono::seconds patience{30};
 };
 

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "engine/comm/socket.h"
+
+namespace farfield::comm {
+
+/// The store that the agent of torchrun keeps at MASTER_ADDR and MASTER_PORT for the processes that
+/// it starts: values by key. It is a TCPStore of PyTorch 2.4 or later.
+///
+/// All calls throw BackendError where the store does not answer.
+class TorchStore {
+ public:
+  /// Connects to it, and asks it something that any such store answers.
+  TorchStore(const std::string& host, uint16_t port, Clock::time_point until);
+
+  void set(const std::string& key, const std::string& value);
+  /// Its value, once somebody has set it; nothing where nobody does until then. After that this
+  /// connection is of no further use.
+  std::optional<std::string> wait(const std::string& key, Clock::time_point until);
+  /// Returns when it is done.
+  void erase(const std::string& key);
+
+  /// The addresses of this end of the connection and of the store's.
+  std::string own() const { return socket_.own(); }
+  std::string peer() const { return socket_.peer(); }
+
+ private:
+  class Query;
+  void send(const Query& query);
+  void receive(std::span<std::byte> bytes, Clock::time_point until);
+  template <class Value>
+  Value receive();
+
+  std::string place_;  // "node1, port 29500"
+  Socket socket_;
+};
+
+}  // namespace farfield::comm
