@@ -1,5 +1,6 @@
 #include "engine/cpu/gemm_panels.h"
 
+#include "engine/cpu/gemm_thin.h"
 #include "engine/dtype.h"
 
 namespace farfield {
@@ -52,7 +53,7 @@ void widened_product(const GemmLibrary& library, const Gemm& p) {
     widen(from_b, p.ldb, p.transpose_b ? p.n : part.k, p.transpose_b ? part.k : p.n, b.data(),
           stride_b);
     wide.k = part.k;
-    library.product(wide);
+    panel_product(library, wide);
     wide.accumulate = true;
   }
   if (!narrow) return;
@@ -73,7 +74,7 @@ void transposed_product(const GemmLibrary& library, const Gemm& p) {
     part.a = a.data();
     part.lda = stride;
     part.accumulate = p.accumulate || k0 > 0;
-    library.product(part);
+    panel_product(library, part);
   }
 }
 
@@ -130,7 +131,9 @@ const GemmLibrary& library_for(DType in, DType out) {
 void panel_product(const GemmLibrary& library, const Gemm& p) {
   // Below 256 columns, or rows at an easy distance, transposing costs what it gains.
   const bool slow_a = p.transpose_a && (p.n >= 256 || p.lda % 512 == 0);
-  if (!library.takes(p.in, p.out))
+  if (is_thin(p))
+    thin_product(p);
+  else if (!library.takes(p.in, p.out))
     widened_product(library, p);
   else if (library.wants_rows && p.in == DType::f32 && slow_a)
     transposed_product(library, p);
