@@ -9,7 +9,7 @@ build_packages=(
   nlohmann-json3-dev libzstd-dev zlib1g-dev libutf8proc-dev libxxhash-dev gnuplot-nox
 )
 check_packages=(clang-format)
-full_packages=(clang slurm-wlm munge)
+full_packages=(clang slurm-wlm munge debootstrap)
 
 is_installed() {
   [[ $(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null) == installed ]]
