@@ -9,6 +9,7 @@
 #include "engine/base/file.h"
 #include "engine/base/file_lock.h"
 #include "engine/base/json.h"
+#include "engine/base/utf8.h"
 
 namespace fs = std::filesystem;
 
@@ -38,7 +39,7 @@ void read_tree(const fs::path& file, const F& take) {
   const Json json = read_json({kWhere, file.string(), text});
   try {
     require<IoError>(json.at("format") == kFormat, kWhere, file.string(), ": expected format ",
-                     kFormat, ", got ", json.at("format").dump());
+                     kFormat, ", got ", write_json(json.at("format")));
     take(json);
   } catch (const Json::exception& error) {
     fail<IoError>(kWhere, file.string(), ": the file is damaged: ", error.what());
@@ -114,7 +115,7 @@ void SweepFolder::read() {
       options_.seeds = whole_member<int64_t>(json, "seeds").value_or(0);
       require<IoError>(*options_.seeds >= 1 && *options_.seeds <= kMostSeeds, kWhere,
                        (path_ / "sweep.json").string(), ": expected 1 to ", kMostSeeds,
-                       " seeds, got ", json["seeds"].dump(), "; the file is damaged");
+                       " seeds, got ", write_json(json["seeds"]), "; the file is damaged");
     }
     json.at("experiments").get_to(ids_);
     for (const auto& [name, text] : json.at("grids").items()) add_grid(name, text);
@@ -170,12 +171,16 @@ void SweepFolder::save() {
   json["datasets"] = Json::object();
   for (const auto& [name, corpus] : options_.datasets.names()) {
     const KnownCorpus& known = options_.datasets.corpus(corpus);
-    json["datasets"][name] = {{"corpus", corpus},
-                              {"path", in_folder(known.path)},
-                              {"hash", known.hash},
-                              {"is", known.description}};
+    const std::string place = in_folder(known.path);
+    // Cells read it from there.
+    require<ConfigError>(find_invalid_utf8(place) == place.npos, kWhere, "--dataset ", name, '=',
+                         place,
+                         ": expected a path in UTF-8, as sweep.json has it; rename the "
+                         "folder, or name a link to it");
+    json["datasets"][name] = {
+        {"corpus", corpus}, {"path", place}, {"hash", known.hash}, {"is", known.description}};
   }
-  write_file_atomic(path_ / "sweep.json", json.dump(1) + "\n");
+  write_file_atomic(path_ / "sweep.json", write_json(json, 1) + "\n");
 }
 
 void SweepFolder::add(const std::vector<const Experiment*>& experiments,
@@ -223,7 +228,7 @@ void write_cell(const fs::path& folder, Cell cell) {
                                     {"posenc", m.posenc},
                                     {"drop_learned", m.drop_learned},
                                     {"options", settings_json(m.options)}});
-  write_file_atomic(file, json.dump(1) + "\n");
+  write_file_atomic(file, write_json(json, 1) + "\n");
 }
 
 Cell read_cell(const fs::path& file) {

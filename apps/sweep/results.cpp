@@ -145,9 +145,8 @@ void write_result(const fs::path& folder, const CellResult& result) {
     of["parameters"] = one.parameters;
     for (const eval::LengthResult& cell : one.lengths) of["lengths"].push_back(json_of(cell));
   }
-  json["hash"] = hash_hex(json.dump());  // of everything above
-  write_file_atomic(result_path(folder, result.hash),
-                    json.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n");
+  json["hash"] = hash_hex(write_json(json));  // of everything above
+  write_file_atomic(result_path(folder, result.hash), write_json(json) + "\n");
 }
 
 CellResult read_result(const fs::path& file) {
@@ -161,7 +160,7 @@ CellResult read_result(const fs::path& file) {
                      file.string(), expected);
     const std::string hash = json["hash"];
     json.erase("hash");
-    require<IoError>(hash_hex(json.dump()) == hash && json.at("format") == kFormat, kWhere,
+    require<IoError>(hash_hex(write_json(json)) == hash && json.at("format") == kFormat, kWhere,
                      file.string(), expected);
     CellResult result;
     result.corpus = json.at("corpus");

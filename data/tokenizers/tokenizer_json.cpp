@@ -85,7 +85,7 @@ class TokenizerReader {
   int32_t id(const Json& value, std::string_view of) const {
     require_that(value.is_number_unsigned() && value.get<uint64_t>() < uint64_t{kMostTokens},
                  "expected an id from 0 to ", kMostTokens - 1, " for '", of, "', got ",
-                 value.is_number() ? value.dump() : value.type_name());
+                 value.is_number() ? write_json(value) : value.type_name());
     return value.get<int32_t>();
   }
   std::string type_of(const Json& part, const std::string& what) const {
@@ -173,7 +173,7 @@ class TokenizerReader {
     if (!member(model, "type").is_null()) require_type(model, "model", "BPE");
     const Json& dropout = member(model, "dropout");
     require_that(dropout.is_null() || dropout == 0, "expected no dropout, got ",
-                 dropout.is_number() ? dropout.dump() : dropout.type_name(),
+                 dropout.is_number() ? write_json(dropout) : dropout.type_name(),
                  ", which is not implemented");
     require_that(!flag(model, "byte_fallback", false),
                  "expected byte_fallback to be false, got true, which is not implemented");
@@ -270,7 +270,7 @@ class TokenizerReader {
   std::unordered_map<std::string, int32_t> added_ids_;
 };
 
-std::string json_string(std::string_view text) { return Json(text).dump(); }
+std::string json_string(std::string_view text) { return write_json(text); }
 
 const char* word(bool value) { return value ? "true" : "false"; }
 

@@ -28,7 +28,7 @@ void read_vocabulary(const NamedText& from, BpeDefinition& d) {
     const Json& value = entry.value();
     require_that(value.is_number_unsigned() && value.get<uint64_t>() < uint64_t{kMostTokens},
                  "expected an id from 0 to ", kMostTokens - 1, " for '", entry.key(), "', got ",
-                 value.is_number() ? value.dump() : value.type_name());
+                 value.is_number() ? write_json(value) : value.type_name());
     const auto id = value.get<size_t>();
     if (id >= is_used.size()) is_used.resize(std::max(id + 1, 2 * is_used.size()));
     require_that(!is_used[id], "expected each id once, got ", id, " for '", entry.key(),
