@@ -16,10 +16,18 @@ bool read_number(std::string_view text, T& value) {
 
 }  // namespace
 
+std::string number(double value) {
+  char text[32];
+  const auto result = std::to_chars(text, text + sizeof text, value);
+  return std::string(text, result.ptr);
+}
+
 void read_value(const std::string&, const std::string& text, std::string& value) { value = text; }
 void read_value(const std::string& where, const std::string& text, int64_t& value) {
   require<ConfigError>(read_number(trimmed(text), value), kWhere, where,
                        ": expected a whole number, got '", text, "'");
+  require<ConfigError>(value >= -kMostCount && value <= kMostCount, kWhere, where,
+                       ": expected a whole number of at most 2^53, got ", value);
 }
 void read_value(const std::string& where, const std::string& text, uint64_t& value) {
   require<ConfigError>(read_number(trimmed(text), value), kWhere, where,
@@ -46,6 +54,15 @@ std::string_view trimmed(std::string_view text) {
   const auto first = text.find_first_not_of(" \t\r\n");
   if (first == std::string_view::npos) return {};
   return text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
+}
+
+std::string name_behind_dash(std::string_view word) {
+  for (const std::string_view dash : {"–", "—", "-"})
+    if (word.starts_with(dash) && !word.starts_with("--")) {
+      word.remove_prefix(dash.size());
+      return std::string(word.substr(0, word.find('=')));
+    }
+  return "";
 }
 
 std::vector<std::string> split_list(std::string_view text) {

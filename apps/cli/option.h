@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <optional>
 #include <string>
@@ -23,14 +24,22 @@ struct Option {
   bool is_paths = false;  // a list whose values may hold commas, so one line each in a file
   std::function<void(const std::string& where, const std::string& text)> set;
   std::function<void()> clear;  // lists: forget the default before the first value
-  std::function<std::optional<std::string>()> get;  // empty: no value
+  std::function<std::optional<std::string>()> get;          // empty: no value
+  std::function<bool(const std::string& text)> takes = {};  // whether set() would; empty: anything
 };
 
 /// "rope(base=1, scale=2) + window(3), alibi": the parts between commas that are outside brackets
 /// and quotes, without the white space around them.
 std::vector<std::string> split_list(std::string_view text);
+/// Without the dashes at the beginning, "lengths" of "-lengths", and of "–lengths" with the dash of a
+/// text; nothing where it has none, or is an option of the usual form.
+std::string name_behind_dash(std::string_view word);
 /// Without the blanks at both ends.
 std::string_view trimmed(std::string_view text);
+
+/// The largest count that an option takes, far above anything that fits a machine: what is counted
+/// from it, such as the next number or its double, stays within 64 bits.
+inline constexpr int64_t kMostCount = int64_t{1} << 53;
 
 /// ConfigError, beginning with `where`, for a text that is no value of the type.
 void read_value(const std::string& where, const std::string& text, std::string& value);
@@ -45,6 +54,18 @@ std::string show_value(uint64_t value);
 std::string show_value(double value);
 std::string show_value(bool value);
 
+/// Whether a text is a value of the type.
+template <class T>
+bool is_value(const std::string& text) {
+  try {
+    T value{};
+    read_value("", text, value);
+    return true;
+  } catch (const ConfigError&) {
+    return false;
+  }
+}
+
 template <class T>
 Option scalar(const std::string& name, T& value, const std::string& placeholder,
               const std::string& help) {
@@ -53,6 +74,7 @@ Option scalar(const std::string& name, T& value, const std::string& placeholder,
     read_value(where, text, value);
   };
   option.get = [&value] { return std::optional<std::string>(show_value(value)); };
+  option.takes = is_value<T>;
   return option;
 }
 
@@ -68,6 +90,7 @@ Option maybe(const std::string& name, std::optional<T>& value, const std::string
   option.get = [&value] {
     return value ? std::optional<std::string>(show_value(*value)) : std::nullopt;
   };
+  option.takes = is_value<T>;
   return option;
 }
 
@@ -92,6 +115,10 @@ Option list(const std::string& name, std::vector<T>& values, const std::string& 
       text += show_value(value);
     }
     return values.empty() ? std::nullopt : std::optional<std::string>(text);
+  };
+  option.takes = [](const std::string& text) {
+    const std::vector<std::string> parts = split_list(text);
+    return std::all_of(parts.begin(), parts.end(), is_value<T>);
   };
   return option;
 }

@@ -10,11 +10,23 @@
 #include "apps/cli/printable.h"
 
 namespace farfield::cli {
+namespace {
+
+bool has_no_remarks = false;  // as long as the process, like the stream that it is of
+
+}  // namespace
+
+void set_quiet(bool is_quiet) { has_no_remarks = is_quiet; }
+
+std::ostream& remarks() {
+  static std::ostream nowhere(nullptr);
+  return has_no_remarks ? nowhere : std::cerr;
+}
 
 Progress::Progress(std::ostream& out, bool is_terminal)
     : out_(out), is_terminal_(is_terminal), start_(Clock::now()) {}
 
-Progress Progress::on_stdout() { return {std::cout, ::isatty(STDOUT_FILENO) == 1}; }
+Progress Progress::on_stderr() { return {remarks(), ::isatty(STDERR_FILENO) == 1}; }
 
 Progress::~Progress() {
   if (shown_ > 0) out_ << '\n';

@@ -7,13 +7,19 @@
 
 namespace farfield::cli {
 
+/// --quiet: whether this process leaves out what remarks() takes.
+void set_quiet(bool is_quiet);
+/// stderr, for what is neither a result, which goes to stdout, nor a warning: progress, files that
+/// were written. Goes nowhere after set_quiet(true).
+std::ostream& remarks();
+
 /// Where a long piece of work stands: on a terminal one line that is rewritten, at most ten times a
 /// second; elsewhere a plain line for each update that is marked as one to keep.
 class Progress {
  public:
   Progress(std::ostream& out, bool is_terminal);
-  /// On stdout, a terminal or not.
-  static Progress on_stdout();
+  /// On remarks(), a terminal or not.
+  static Progress on_stderr();
   /// Ends the line that is being rewritten.
   ~Progress();
   Progress(const Progress&) = delete;
@@ -21,7 +27,7 @@ class Progress {
 
   /// `done` of `total` units; time left is judged from the units done since this object was made.
   void update(int64_t done, int64_t total, const std::string& text, bool keep);
-  /// A line that stays, whatever stdout is.
+  /// A line that stays, terminal or not.
   void say(const std::string& line);
 
  private:

@@ -200,12 +200,12 @@ cli::ExitCode run_demo(const DemoOptions& demo, std::ostream& out) {
   std::vector<eval::RunResult> results;
   data::Corpus corpus = [&] {
     const cli::StopSignals signals;
-    cli::Progress progress = cli::Progress::on_stdout();
+    cli::Progress progress = cli::Progress::on_stderr();
     return corpus_of(demo, progress);
   }();
   out << "text: " << size_text(corpus) << std::endl;
   for (const std::string& posenc : demo.encodings) {
-    cli::Progress progress = cli::Progress::on_stdout();
+    cli::Progress progress = cli::Progress::on_stderr();
     const auto is_stopped = [&] {
       try {
         return train(demo, posenc, progress) == cli::kStopped;

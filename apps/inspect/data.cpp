@@ -147,7 +147,7 @@ std::string verified(const DataRequest& request, const data::Corpus& corpus) {
   for (const std::string& name : splits) total += corpus.split(name).size();
   std::array<std::string, 3> hashes;
   {
-    cli::Progress progress = cli::Progress::on_stdout();
+    cli::Progress progress = cli::Progress::on_stderr();
     hashes = corpus.verify([&](int64_t n) {
       done += n;
       progress.update(done, total, concat("looked at ", done, " of ", total, " tokens"),

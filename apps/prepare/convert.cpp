@@ -54,7 +54,7 @@ int prepare_convert(int argc, const char* const* argv, std::ostream& out) {
   const cli::StopSignals signals;
   data::Conversion made;
   {
-    cli::Progress progress = cli::Progress::on_stdout();
+    cli::Progress progress = cli::Progress::on_stderr();
     made = data::convert(o, [&](const data::ConvertProgress& p) {
       if (cli::stop_requested()) fail<Error>("prepare", "stopped on request; nothing was written");
       progress.update(

@@ -62,7 +62,7 @@ int make(const std::string& task, const char* summary, int argc, const char* con
   const cli::StopSignals signals;
   data::Manifest manifest;
   {
-    cli::Progress progress = cli::Progress::on_stdout();
+    cli::Progress progress = cli::Progress::on_stderr();
     manifest = data::synthesize(o, [&](const data::SynthesisProgress& p) {
       if (cli::stop_requested()) fail<Error>("prepare", "stopped on request; nothing was written");
       progress.update(p.documents, p.documents_total,

@@ -71,7 +71,7 @@ class Watch {
   }
 
  private:
-  cli::Progress reading_ = cli::Progress::on_stdout(), merging_ = cli::Progress::on_stdout();
+  cli::Progress reading_ = cli::Progress::on_stderr(), merging_ = cli::Progress::on_stderr();
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 

@@ -54,14 +54,18 @@ void Processes::meet(const std::string& config, std::optional<int64_t> threads) 
     set_thread_count(processor_share(processors_, all.rank()));
 }
 
-std::ostream& Processes::out() const {
+std::ostream& Processes::in_first(std::ostream& stream) const {
   static std::ostream nowhere(nullptr);
-  return is_first() ? std::cout : nowhere;
+  return is_first() ? stream : nowhere;
 }
+
+std::ostream& Processes::out() const { return in_first(std::cout); }
+std::ostream& Processes::err() const { return in_first(std::cerr); }
+std::ostream& Processes::remarks() const { return in_first(cli::remarks()); }
 
 // mpirun passes output through a terminal of its own making.
 cli::Progress Processes::progress() const {
-  return {out(), group_.is_alone() && ::isatty(STDOUT_FILENO) == 1};
+  return {remarks(), group_.is_alone() && ::isatty(STDERR_FILENO) == 1};
 }
 
 std::string Processes::description() const {

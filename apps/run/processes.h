@@ -37,13 +37,19 @@ class Processes {
   const Group& group() const { return group_; }
   /// stdout in the first process, nothing in the others, also before they have met.
   std::ostream& out() const;
-  /// On it; in plain lines where a starter passes it on.
+  /// The same of stderr, for warnings.
+  std::ostream& err() const;
+  /// The same of cli::remarks().
+  std::ostream& remarks() const;
+  /// On remarks(); in plain lines where a starter passes it on.
   cli::Progress progress() const;
   /// "4 processes by MPI (Open MPI v4.1.4), started by mpirun: 2 threads each", and what speaks
   /// against it.
   std::string description() const;
 
  private:
+  std::ostream& in_first(std::ostream& stream) const;
+
   comm::Launch launch_;
   Group group_;
   std::vector<Processors> processors_;  // by rank; none alone

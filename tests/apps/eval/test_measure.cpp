@@ -34,7 +34,7 @@ struct Trained {
   Trained() {
     train::TrainingRun run =
         train::TrainingRun::start(run::resolve(toy.config("kerple_log")), path);
-    cli::Progress progress = cli::Progress::on_stdout();
+    cli::Progress progress = cli::Progress::on_stderr();
     BOOST_TEST_REQUIRE(run.go(progress) == cli::kDone);
   }
   RunResult under(const std::optional<std::string>& posenc, bool drop_learned = false) const {
