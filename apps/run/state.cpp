@@ -90,7 +90,7 @@ class Members {
   [[noreturn]] void refuse(const std::string& name, const std::string& expected,
                            const Json& got) const {
     constexpr size_t kShown = 60;
-    std::string text = got.dump();
+    std::string text = write_json(got);
     if (text.size() > kShown) text = text.substr(0, kShown) + "...";
     fail<IoError>(kWhere, file_, ": expected ", expected, " as '", name, "', got ", text,
                   "; the file was changed");
@@ -108,7 +108,7 @@ Json read_unchanged(const std::string& file, const std::string& text) {
                    file, ": expected a JSON object with a hash; the file is damaged");
   const std::string hash = json["hash"];
   json.erase("hash");
-  const std::string got = hash_hex(json.dump());
+  const std::string got = hash_hex(write_json(json));
   require<IoError>(got == hash, kWhere, file, ": expected the hash ", hash, ", got ", got,
                    "; the file was changed or is damaged");
   return json;
@@ -142,8 +142,8 @@ std::string train_state_text(const TrainState& state,
                {"config", config},
                {"files", records}};
   if (!state.metrics.hash.empty()) json["metrics"] = json_of(state.metrics);
-  json["hash"] = hash_hex(json.dump());  // of everything above
-  return json.dump(2) + "\n";
+  json["hash"] = hash_hex(write_json(json));  // of everything above
+  return write_json(json, 2) + "\n";
 }
 
 StateFile read_train_state(const std::filesystem::path& path) {

@@ -10,6 +10,7 @@
 #include "engine/base/file.h"
 #include "engine/base/file_lock.h"
 #include "engine/base/json.h"
+#include "engine/base/utf8.h"
 #include "engine/base/write_target.h"
 
 namespace fs = std::filesystem;
@@ -40,7 +41,7 @@ void read_tree(const fs::path& file, const char* way_out, const F& take) {
   try {
     const Json& format = json.at("format");
     require<IoError>(format == kFormat || format == kWithoutHash, kWhere, file.string(),
-                     ": expected format ", kFormat, ", got ", format.dump());
+                     ": expected format ", kFormat, ", got ", write_json(format));
     require<IoError>(has_hash || format == kWithoutHash, kWhere, file.string(),
                      ": expected a hash, got none; the file is damaged or was changed; ", way_out);
     take(json);
@@ -120,7 +121,7 @@ void SweepFolder::read() {
       options_.seeds = whole_member<int64_t>(json, "seeds").value_or(0);
       require<IoError>(*options_.seeds >= 1 && *options_.seeds <= kMostSeeds, kWhere,
                        (path_ / "sweep.json").string(), ": expected 1 to ", kMostSeeds,
-                       " seeds, got ", json["seeds"].dump(), "; the file is damaged");
+                       " seeds, got ", write_json(json["seeds"]), "; the file is damaged");
     }
     json.at("experiments").get_to(ids_);
     for (const auto& [name, text] : json.at("grids").items()) add_grid(name, text);
@@ -175,10 +176,14 @@ void SweepFolder::save() {
   json["datasets"] = Json::object();
   for (const auto& [name, corpus] : options_.datasets.names()) {
     const KnownCorpus& known = options_.datasets.corpus(corpus);
-    json["datasets"][name] = {{"corpus", corpus},
-                              {"path", in_folder(known.path)},
-                              {"hash", known.hash},
-                              {"is", known.description}};
+    const std::string place = in_folder(known.path);
+    // Cells read it from there.
+    require<ConfigError>(find_invalid_utf8(place) == place.npos, kWhere, "--dataset ", name, '=',
+                         place,
+                         ": expected a path in UTF-8, as sweep.json has it; rename the "
+                         "folder, or name a link to it");
+    json["datasets"][name] = {
+        {"corpus", corpus}, {"path", place}, {"hash", known.hash}, {"is", known.description}};
   }
   write_file_atomic(path_ / "sweep.json", hashed_text(std::move(json), 1));
 }

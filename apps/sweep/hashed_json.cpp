@@ -9,16 +9,11 @@ namespace {
 
 constexpr std::string_view kWhere = "sweep";
 
-// A name need not be UTF-8.
-std::string text_of(const Json& json, int indent = -1) {
-  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
-}
-
 }  // namespace
 
 std::string hashed_text(Json json, int indent) {
-  json["hash"] = hash_hex(text_of(json));
-  return text_of(json, indent) + "\n";
+  json["hash"] = hash_hex(write_json(json));
+  return write_json(json, indent) + "\n";
 }
 
 HashedJson read_hashed(const std::filesystem::path& file, const std::string& way_out) {
@@ -30,9 +25,9 @@ HashedJson read_hashed(const std::filesystem::path& file, const std::string& way
   if (!read.has_hash) return read;
   const Json hash = read.tree["hash"];
   read.tree.erase("hash");
-  const std::string own = hash_hex(text_of(read.tree));
+  const std::string own = hash_hex(write_json(read.tree));
   require<IoError>(hash == own, kWhere, file.string(), ": expected the hash of what it holds, ",
-                   own, ", got ", text_of(hash), "; the file is damaged or was changed; ", way_out);
+                   own, ", got ", write_json(hash), "; the file is damaged or was changed; ", way_out);
   return read;
 }
 

@@ -135,6 +135,10 @@ void read_json(const JsonSource& source, nlohmann::json_sax<Json>& handler) {
   Json::sax_parse(source.text.begin(), source.text.end(), &guard);
 }
 
+std::string write_json(const Json& json, int indent) {
+  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
+
 Json read_json(const JsonSource& source) {
   Tree tree;
   read_json(source, tree);
