@@ -62,8 +62,7 @@ std::string text_of(const run::Settings& key, const ProtocolResult& of, const Le
     if (series.is_drawn_alone) json["series"].back()["is_drawn_alone"] = true;
   }
   json["notes"] = cell.notes;
-  json["hash"] = hash_hex(write_json(json));  // of everything above
-  return write_json(json, 1) + "\n";
+  return write_hashed_json(std::move(json), 1);
 }
 
 // Empty for a file that is damaged.
@@ -71,11 +70,7 @@ std::optional<KeptCell> cell_of(const fs::path& file) {
   const std::string text = read_file(file);
   try {
     ordered_json json = read_json({kWhere, file.string(), text});
-    if (!json.is_object() || !json.contains("hash") || !json["hash"].is_string()) return {};
-    const std::string hash = json["hash"];
-    json.erase("hash");
-    if (hash_hex(write_json(json)) != hash) return {};
-    if (json.at("format") != kFormat) return {};
+    if (!take_hash(json).fits() || json.at("format") != kFormat) return {};
     KeptCell kept;
     for (const auto& [name, value] : json.at("key").items()) kept.key.emplace_back(name, value);
     kept.result.protocol = run::value_of(kept.key, "protocol");

@@ -41,6 +41,17 @@ Json read_json(const JsonSource& source);
 /// back and writing it again gives the same text.
 std::string write_json(const Json& json, int indent = -1);
 
+/// The text of an object with one member more, "hash": that of the text of all others in one line.
+std::string write_hashed_json(Json object, int indent = -1);
+
+/// The hash that an object says of itself, empty where it says none, and the one that it has.
+struct JsonHash {
+  std::string said, own;
+  bool fits() const { return !said.empty() && said == own; }
+};
+/// Takes the member "hash" out of what write_hashed_json() wrote, or of anything else.
+JsonHash take_hash(Json& object);
+
 /// A member of an object, of the type that T is; nothing where there is no such. Numbers are whole
 /// ones: to make an integer of 1e64 is undefined.
 template <class T>
