@@ -54,6 +54,7 @@ size_t ZstdReader::read(char* out, size_t size) {
     // With no input left this takes out what the decoder still holds.
     const size_t result = ZSTD_decompressStream(d.context, &output, &d.pending);
     if (ZSTD_isError(result)) {
+      if (ZSTD_getErrorCode(result) == ZSTD_error_memory_allocation) throw std::bad_alloc();
       const bool is_window = ZSTD_getErrorCode(result) == ZSTD_error_frameParameter_windowTooLarge;
       fail<IoError>("zstd", file_, ": expected Zstandard frames with a window of at most 2^",
                     kWindowLogMax, " bytes, got: ", ZSTD_getErrorName(result),
