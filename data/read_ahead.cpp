@@ -3,7 +3,7 @@
 #include <chrono>
 #include <utility>
 
-#include "engine/base/blocked_signals.h"
+#include "engine/base/thread.h"
 
 namespace farfield::data {
 namespace {
@@ -21,8 +21,7 @@ ReadAhead::ReadAhead(SourceOptions options)
         options.is_stopped = &is_stopping_;
         return std::move(options);
       }()) {
-  const BlockedSignals blocked;  // signals are for the caller's thread
-  thread_ = std::thread([this] { work(); });
+  thread_ = start_thread([this] { work(); });
 }
 
 ReadAhead::~ReadAhead() {

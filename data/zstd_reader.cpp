@@ -60,6 +60,7 @@ size_t ZstdReader::read(char* out, size_t size) {
     const size_t result = ZSTD_decompressStream(d.context, &output, &d.pending);
     if (ZSTD_isError(result)) {
       const ZSTD_ErrorCode code = ZSTD_getErrorCode(result);
+      if (code == ZSTD_error_memory_allocation) throw std::bad_alloc();
       require<IoError>(d.has_ended_one || code != ZSTD_error_prefix_unknown, "zstd", file_, ": ",
                        not_of_kind("a Zstandard file", d.begin));
       const bool is_window = code == ZSTD_error_frameParameter_windowTooLarge;

@@ -1,22 +1,12 @@
 #include "engine/base/background.h"
 
-#include <system_error>
 #include <utility>
 
-#include "engine/base/blocked_signals.h"
-#include "engine/base/error.h"
+#include "engine/base/thread.h"
 
 namespace farfield {
 
-Background::Background() {
-  const BlockedSignals blocked;
-  try {
-    thread_ = std::thread([this] { run(); });
-  } catch (const std::system_error& error) {
-    fail<BackendError>("threads", "expected one more thread, the system gives none (", error.what(),
-                       ")");
-  }
-}
+Background::Background() : thread_(start_thread([this] { run(); })) {}
 
 Background::~Background() {
   {

@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -38,13 +39,24 @@ struct BackendError : Error {
   using Error::Error;
 };
 
+/// A type that becomes whatever is asked for, as values of JSON do.
+template <class T>
+concept BecomesAnything = std::is_class_v<std::remove_cvref_t<T>> &&
+    std::is_convertible_v<T, std::string> && std::is_convertible_v<T, bool>;
+
 /// The parts written one after the other, as operator<< would.
 template <class... Parts>
-std::string concat(const Parts&... parts) {
+requires(!BecomesAnything<const Parts&> && ...) std::string concat(const Parts&... parts) {
   std::ostringstream text;
   (text << ... << parts);
   return std::move(text).str();
 }
+
+/// Refused: such a part brings its library's namespace along, where nlohmann/json 3.11.3 has
+/// another `concat`, of texts alone, which would be taken. Write json.dump().
+template <class... Parts>
+requires(BecomesAnything<Parts> || ...) std::string concat(Parts&&... parts)
+= delete;
 
 /// Throws E with "[where] parts...".
 template <class E, class... Parts>

@@ -112,6 +112,8 @@ MappedFile::MappedFile(const fs::path& path) {
   size_ = static_cast<size_t>(file.size());
   if (size_ == 0) return;
   void* mapped = ::mmap(nullptr, size_, PROT_READ, MAP_SHARED, file.descriptor(), 0);
+  require<BackendError>(mapped != MAP_FAILED || errno != ENOMEM, "memory", path.string(),
+                        ": expected room to map ", size_, " bytes, got none");
   if (mapped == MAP_FAILED) fail_errno(path, "map");
   data_ = static_cast<const std::byte*>(mapped);
 }

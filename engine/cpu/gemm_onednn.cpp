@@ -3,10 +3,12 @@
 
 #include <dlfcn.h>
 #include <oneapi/dnnl/dnnl_debug.h>
+#include <sys/mman.h>
 
 #include <cstdlib>
 #include <map>
 #include <memory>
+#include <new>
 #include <oneapi/dnnl/dnnl.hpp>
 #include <string_view>
 #include <tuple>
@@ -79,7 +81,19 @@ memory::desc matrix(int64_t rows, int64_t columns, bool transposed, int64_t ld, 
   return {{rows, columns}, type_of(dtype), transposed ? memory::dims{1, ld} : memory::dims{ld, 1}};
 }
 
+// oneDNN writes the code of its kernels without asking whether it got memory for that, and dies of
+// SIGSEGV where it got none: so there has to be several times what it takes, 6 MiB of addresses for
+// the first product.
+void require_room_for_code() {
+  constexpr size_t kRoom = size_t{32} << 20;
+  void* const room =
+      ::mmap(nullptr, kRoom, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (room == MAP_FAILED) throw std::bad_alloc();
+  ::munmap(room, kRoom);
+}
+
 dnnl::matmul::primitive_desc describe(const Gemm& p) {
+  require_room_for_code();
   const auto a = matrix(p.m, p.k, p.transpose_a, p.lda, p.in);
   const auto b = matrix(p.k, p.n, p.transpose_b, p.ldb, p.in);
   const auto c = matrix(p.m, p.n, false, p.ldc, p.out);
@@ -91,12 +105,32 @@ dnnl::matmul::primitive_desc describe(const Gemm& p) {
     sum.append_sum(1);
     attributes.set_post_ops(sum);
   }
-  constexpr bool kAllowEmpty = true;  // refused: an empty description, not an exception
 #if DNNL_VERSION_MAJOR >= 3
-  return {cpu_engine(), a, b, c, attributes, kAllowEmpty};
+  return {cpu_engine(), a, b, c, attributes};
 #else
-  return {dnnl::matmul::desc(a, b, c), attributes, cpu_engine(), kAllowEmpty};
+  return {dnnl::matmul::desc(a, b, c), attributes, cpu_engine()};
 #endif
+}
+
+// f(), with what oneDNN says of memory as everybody else says it.
+template <class F>
+decltype(auto) with_memory(const F& f) {
+  try {
+    return f();
+  } catch (const dnnl::error& error) {
+    if (error.status == dnnl_out_of_memory) throw std::bad_alloc();
+    throw;
+  }
+}
+
+// The name of the kernel for a product; empty when there is none.
+std::string kernel_for(const Gemm& p) {
+  try {
+    return with_memory([&] { return std::string(describe(p).impl_info_str()); });
+  } catch (const dnnl::error& error) {
+    if (error.status != dnnl_unimplemented) throw;
+    return {};
+  }
 }
 
 // A product ready to run on one thread: making one costs up to a millisecond, running it a few
@@ -125,27 +159,33 @@ struct ThreadState {
     const auto description = describe(p);
     Ready made{dnnl::matmul(description), description.src_desc(), description.weights_desc(),
                description.dst_desc(), description.scratchpad_desc()};
+    // Without memory for its code a primitive is null, and that is called a success.
+    if (made.primitive.get(/*allow_empty=*/true) == nullptr) throw std::bad_alloc();
     return products.emplace(key, std::move(made)).first->second;
   }
 };
 
-void product(const Gemm& p) {
+void run(const Gemm& p) {
   thread_local ThreadState state;
   const OneThread one_thread;
+  const Ready& ready = state.ready(p);
+  constexpr size_t kAlignment = 64;
+  const size_t needed = ready.scratchpad.get_size() + kAlignment;
+  if (state.scratchpad.size() < needed) state.scratchpad.resize(needed);
+  void* scratchpad = state.scratchpad.data();
+  size_t space = state.scratchpad.size();
+  std::align(kAlignment, needed - kAlignment, scratchpad, space);
+  ready.primitive.execute(
+      state.stream, {{DNNL_ARG_SRC, memory(ready.a, cpu_engine(), const_cast<void*>(p.a))},
+                     {DNNL_ARG_WEIGHTS, memory(ready.b, cpu_engine(), const_cast<void*>(p.b))},
+                     {DNNL_ARG_DST, memory(ready.c, cpu_engine(), p.c)},
+                     {DNNL_ARG_SCRATCHPAD, memory(ready.scratchpad, cpu_engine(), scratchpad)}});
+  state.stream.wait();
+}
+
+void product(const Gemm& p) {
   try {
-    const Ready& ready = state.ready(p);
-    constexpr size_t kAlignment = 64;
-    const size_t needed = ready.scratchpad.get_size() + kAlignment;
-    if (state.scratchpad.size() < needed) state.scratchpad.resize(needed);
-    void* scratchpad = state.scratchpad.data();
-    size_t space = state.scratchpad.size();
-    std::align(kAlignment, needed - kAlignment, scratchpad, space);
-    ready.primitive.execute(
-        state.stream, {{DNNL_ARG_SRC, memory(ready.a, cpu_engine(), const_cast<void*>(p.a))},
-                       {DNNL_ARG_WEIGHTS, memory(ready.b, cpu_engine(), const_cast<void*>(p.b))},
-                       {DNNL_ARG_DST, memory(ready.c, cpu_engine(), p.c)},
-                       {DNNL_ARG_SCRATCHPAD, memory(ready.scratchpad, cpu_engine(), scratchpad)}});
-    state.stream.wait();
+    with_memory([&] { run(p); });
   } catch (const dnnl::error& error) {
     fail<BackendError>("gemm", "oneDNN: ", error.what(), " in a product of ", p.m, " x ", p.k,
                        " and ", p.k, " x ", p.n, ", ", p.in);
@@ -160,8 +200,8 @@ bool takes_bf16_too(DType in, DType out) {
 // Whether it has more than plain loops, which are far slower than widening to float32.
 bool has_bf16_kernel() {
   Gemm probe{.m = 32, .n = 32, .k = 32, .lda = 32, .ldb = 32, .ldc = 32, .in = DType::bf16};
-  const auto description = describe(probe);
-  return description && std::string_view(description.impl_info_str()).substr(0, 3) != "ref";
+  const std::string kernel = kernel_for(probe);
+  return !kernel.empty() && !kernel.starts_with("ref");
 }
 
 // What the user allows oneDNN, from where it reads that itself.
@@ -192,9 +232,7 @@ GemmLibrary onednn_library(const CpuFeatures& features) {
   // dimension is not contiguous costs them a sixth, one with rows a page apart, half of the speed.
   const OneThread one_thread;
   const Gemm probe{.m = 256, .n = 256, .k = 256, .lda = 256, .ldb = 256, .ldc = 256};
-  const auto description = describe(probe);
-  const bool wants_rows =
-      description && std::string_view(description.impl_info_str()).substr(0, 4) == "gemm";
+  const bool wants_rows = kernel_for(probe).starts_with("gemm");
   if (choice.bf16 && !has_bf16_kernel()) {
     choice.bf16 = false;
     choice.why_widened = "oneDNN has no kernel for them here";

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "engine/base/error.h"
+#include "engine/base/thread.h"
 
 namespace farfield {
 
@@ -13,7 +14,7 @@ PeerWatch::PeerWatch(const comm::Communicator& processes, std::function<bool()> 
       give_up_(std::move(give_up)),
       times_(times),
       missed_(comm::kNobody),
-      thread_([this] { watch(); }) {}
+      thread_(start_thread([this] { watch(); })) {}
 
 PeerWatch::~PeerWatch() {
   {
