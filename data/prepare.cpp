@@ -312,7 +312,8 @@ TokenizerPtr learn_words_of(const PrepareOptions& options, const SourceOptions& 
 
 Manifest prepare(const PrepareOptions& options, const Progress& progress) {
   require<ConfigError>(options.source.max_bytes >= 0, kWhere,
-                       "expected a limit of at least 0 bytes, got ", options.source.max_bytes);
+                       "--max-bytes: expected a limit of at least 0 bytes, got ",
+                       options.source.max_bytes);
   require<ConfigError>(options.source.jsonl.max_line_bytes >= 0, kWhere,
                        "--max-line: expected at least 0 bytes, got ",
                        options.source.jsonl.max_line_bytes);
