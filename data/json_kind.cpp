@@ -11,7 +11,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kPeekBytes = 4096;
-constexpr size_t kMostBytes = size_t{1} << 20;
+constexpr size_t kMostPeeked = size_t{1} << 20;
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 std::string_view without_mark(std::string_view text) {
@@ -29,7 +29,7 @@ bool is_json_lines(PeekReader& text, std::string_view text_key) {
   std::string_view begin, next;
   size_t end = std::string_view::npos;  // of the first line
   bool is_whole = false;
-  for (size_t n = kPeekBytes; n <= kMostBytes && !is_whole; n *= 4) {
+  for (size_t n = kPeekBytes; n <= kMostPeeked && !is_whole; n *= 4) {
     const std::string_view peeked = text.peek(n);
     is_whole = peeked.size() < n;
     begin = from_first(without_mark(peeked));

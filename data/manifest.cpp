@@ -143,9 +143,7 @@ void write_manifest(const fs::path& folder, const Manifest& manifest) {
   if (!files.all().empty()) j["files"] = files_json(files);
   if (files.n_more() > 0) j["more_files"] = files.n_more();
   if (!tokenizer.file().empty()) write_file_atomic(folder / kTokenizerFile, tokenizer.file());
-  // A path need not be UTF-8.
-  write_file_atomic(manifest_path(folder),
-                    j.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+  write_file_atomic(manifest_path(folder), write_json(j, 2) + "\n");
 }
 
 RecordedManifest read_manifest(const fs::path& folder) {

@@ -95,7 +95,7 @@ std::string to_text(const ProductChoices& choices) {
                      {"library", choices.library},
                      {"checksum", checksum_of(choices)},
                      {"products", products}};
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return write_json(json, 2) + "\n";
 }
 
 ProductChoices parse_product_choices(const std::string& file, std::string_view text) {

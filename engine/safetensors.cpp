@@ -10,6 +10,7 @@
 #include "engine/base/file.h"
 #include "engine/base/hash.h"
 #include "engine/base/json.h"
+#include "engine/base/utf8.h"
 
 namespace farfield {
 namespace {
@@ -284,11 +285,9 @@ SafetensorsFile read_safetensors(const std::filesystem::path& path,
 namespace {
 
 std::string quoted(const std::string& text) {
-  try {
-    return Json(text).dump();
-  } catch (const Json::type_error&) {
-    fail<ConfigError>(kWhere, "expected names and metadata in UTF-8, got '", text, "'");
-  }
+  require<ConfigError>(find_invalid_utf8(text) == text.npos, kWhere,
+                       "expected names and metadata in UTF-8, got '", text, "'");
+  return write_json(text);
 }
 
 }  // namespace

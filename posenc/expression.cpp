@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/base/text.h"
+#include "engine/base/utf8.h"
 #include "posenc/scanner.h"
 
 namespace farfield::posenc {
@@ -14,6 +15,10 @@ bool is_bare(char c) { return !is_space(c) && c != ',' && c != '(' && c != ')'; 
 bool is_bare_file(std::string_view text) {
   return !text.empty() && text[0] != '"' && std::all_of(text.begin(), text.end(), is_bare);
 }
+
+// What stands in formulas and not between terms.
+bool begins_formula(char c) { return c == '-' || c == '*' || c == '/' || c == '^' || c == '('; }
+constexpr const char* kAsFormula = " (a formula is written kernel(bias=...))";
 
 std::string in_quotes(std::string_view text) {
   std::string out = "\"";
@@ -30,6 +35,9 @@ class Parser : Scanner {
     require<ConfigError>(text.size() <= kMaxExpressionSize, "posenc",
                          "expected an expression of at most ", kMaxExpressionSize, " bytes, got ",
                          text.size());
+    // What a run was trained with is compared with what JSON holds of it.
+    const size_t invalid = find_invalid_utf8(text);
+    if (invalid != text.npos) refuse_at(invalid, "an expression in UTF-8");
   }
 
   std::vector<ParsedTerm> expression() {
@@ -42,6 +50,8 @@ class Parser : Scanner {
     } while (take('+'));
     if (!at_end()) {
       const ParsedTerm& last = terms.back();
+      if (begins_formula(peek()) && last.arguments.empty() && !last.layers)
+        refuse(concat("'(', '@', '+' or the end", kAsFormula));
       refuse(last.layers              ? "'+' or the end"
              : last.arguments.empty() ? "'(', '@', '+' or the end"
                                       : "'@', '+' or the end");
@@ -53,6 +63,7 @@ class Parser : Scanner {
   ParsedTerm term() {
     ParsedTerm term;
     term.column = column();
+    if (begins_formula(peek())) refuse(concat("the name of an encoding", kAsFormula));
     term.name = word("the name of an encoding");
     skip_space();
     if (take('(')) term.arguments = arguments(term.name);

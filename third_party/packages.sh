@@ -1,5 +1,6 @@
-# shellcheck shell=bash
-# What ./check and ./demo need from the system, and how they get it. Sourced by both.
+#!/usr/bin/env bash
+# What ./check and ./demo need from the system, and how they get it. Sourced by both. By itself,
+# packages.sh [build | check | full]..., it installs those lists: build, unless others are named.
 
 # To build and run everything, and to test it; what each is for: third_party/README.md
 build_packages=(
@@ -9,7 +10,7 @@ build_packages=(
   nlohmann-json3-dev libzstd-dev zlib1g-dev libutf8proc-dev libxxhash-dev gnuplot-nox
 )
 check_packages=(clang-format)
-full_packages=(clang slurm-wlm munge)
+full_packages=(clang slurm-wlm munge debootstrap)
 
 is_installed() {
   [[ $(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null) == installed ]]
@@ -64,3 +65,16 @@ job_count() {
   ((gib < jobs)) && jobs=$gib
   echo $((jobs < 1 ? 1 : jobs))
 }
+
+if [[ ${BASH_SOURCE[0]} == "$0" ]]; then
+  wanted=()
+  for list in "${@:-build}"; do
+    case $list in
+      build) wanted+=("${build_packages[@]}") ;;
+      check) wanted+=("${check_packages[@]}") ;;
+      full) wanted+=("${full_packages[@]}") ;;
+      *) echo "packages: expected build, check or full, got '$list'" >&2; exit 2 ;;
+    esac
+  done
+  need_packages "${wanted[@]}"
+fi

@@ -40,11 +40,12 @@ TTest paired_t_test(std::span<const double> reference, std::span<const double> c
 /// undefined.
 TTest log_ratio_t_test(std::span<const double> reference, std::span<const double> candidate);
 
-/// What stands behind a candidate's perplexity.
+/// How a candidate's number differs from that of the reference, by the signs of the papers, whose
+/// numbers are perplexities and whose subject is the reference.
 enum class Mark {
-  none,
-  dagger,  ///< the reference is significantly better: the candidate's perplexity is higher
-  star,    ///< the reference is significantly worse
+  none,    ///< not significantly
+  dagger,  ///< it is significantly higher: the reference is better
+  star,    ///< it is significantly lower: the reference is worse
 };
 
 /// Marks of the Sandwich paper, reference sandwich.

@@ -23,7 +23,7 @@ struct TextsFile {
     AtomicFile file(path);
     for (const std::string& text : texts) {
       file.write("{\"text\": ");
-      file.write(Json(text).dump());
+      file.write(write_json(text));
       file.write("}\n");
     }
     file.commit();

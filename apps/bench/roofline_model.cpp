@@ -125,7 +125,7 @@ const std::vector<CardSheet>& card_sheets() {
   return all;
 }
 
-const CardSheet& card_sheet(const std::string& name) {
+const CardSheet& card_sheet(std::string_view name) {
   std::vector<std::string> known;
   for (const CardSheet& card : card_sheets()) {
     if (card.name == name) return card;

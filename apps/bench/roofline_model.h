@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "apps/bench/segment_load.h"
@@ -29,7 +30,7 @@ struct CardSheet {
 /// H100, H200, A100, RTX4090.
 const std::vector<CardSheet>& card_sheets();
 /// ConfigError with the nearest known name for an unknown one.
-const CardSheet& card_sheet(const std::string& name);
+const CardSheet& card_sheet(std::string_view name);
 
 /// A part of a training step, which may be several kernels of one kind.
 struct StepPart {

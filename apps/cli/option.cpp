@@ -18,10 +18,18 @@ bool read_number(std::string_view text, T& value) {
 
 }  // namespace
 
+std::string number(double value) {
+  char text[32];
+  const auto result = std::to_chars(text, text + sizeof text, value);
+  return std::string(text, result.ptr);
+}
+
 void read_value(const std::string&, const std::string& text, std::string& value) { value = text; }
 void read_value(const std::string& where, const std::string& text, int64_t& value) {
   require<ConfigError>(read_number(trimmed(text), value), kWhere, where,
                        ": expected a whole number, got '", text, "'");
+  require<ConfigError>(value >= -kMostCount && value <= kMostCount, kWhere, where,
+                       ": expected a whole number of at most 2^53, got ", value);
 }
 void read_value(const std::string& where, const std::string& text, uint64_t& value) {
   require<ConfigError>(read_number(trimmed(text), value), kWhere, where,
@@ -50,6 +58,15 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
 }
 
+std::string name_behind_dash(std::string_view word) {
+  for (const std::string_view dash : {"–", "—", "-"})
+    if (word.starts_with(dash) && !word.starts_with("--")) {
+      word.remove_prefix(dash.size());
+      return std::string(word.substr(0, word.find('=')));
+    }
+  return "";
+}
+
 std::vector<std::string> split_list(std::string_view text) {
   std::vector<std::string> parts(1);
   int depth = 0;
@@ -76,6 +93,7 @@ std::vector<std::string> in_one_text(const std::vector<std::string>& values) {
 Option paths(const std::string& name, std::vector<std::string>& values,
              const std::string& placeholder, const std::string& help) {
   Option option = list(name, values, placeholder, help);
+  option.is_paths = true;
   option.set = [&values](const std::string& where, const std::string& text) {
     require<ConfigError>(!text.empty(), kWhere, where, ": expected a path, got nothing");
     values.push_back(text);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <optional>
 #include <string>
@@ -24,6 +25,8 @@ struct Option {
   std::function<void()> clear;  // lists: forget the default before the first value
   std::function<std::vector<std::string>()> get;  // texts that set() takes; none: no value
   bool starts_empty = false;                      // an empty text is what it has unless given
+  bool is_paths = false;  // a list whose values may hold commas, each a word of its own
+  std::function<bool(const std::string& text)> takes = {};  // whether set() would; empty: anything
 };
 
 /// "rope(base=1, scale=2) + window(3), alibi": the parts between commas that are outside brackets
@@ -31,8 +34,15 @@ struct Option {
 std::vector<std::string> split_list(std::string_view text);
 /// The values of a list as one text, where split_list() gives them back from it; else as they are.
 std::vector<std::string> in_one_text(const std::vector<std::string>& values);
+/// Without the dashes at the beginning, "lengths" of "-lengths", and of "–lengths" with the dash of a
+/// text; nothing where it has none, or is an option of the usual form.
+std::string name_behind_dash(std::string_view word);
 /// Without the blanks at both ends.
 std::string_view trimmed(std::string_view text);
+
+/// The largest count that an option takes, far above anything that fits a machine: what is counted
+/// from it, such as the next number or its double, stays within 64 bits.
+inline constexpr int64_t kMostCount = int64_t{1} << 53;
 
 /// ConfigError, beginning with `where`, for a text that is no value of the type.
 void read_value(const std::string& where, const std::string& text, std::string& value);
@@ -47,6 +57,18 @@ std::string show_value(uint64_t value);
 std::string show_value(double value);
 std::string show_value(bool value);
 
+/// Whether a text is a value of the type.
+template <class T>
+bool is_value(const std::string& text) {
+  try {
+    T value{};
+    read_value("", text, value);
+    return true;
+  } catch (const ConfigError&) {
+    return false;
+  }
+}
+
 template <class T>
 Option scalar(const std::string& name, T& value, const std::string& placeholder,
               const std::string& help) {
@@ -55,6 +77,7 @@ Option scalar(const std::string& name, T& value, const std::string& placeholder,
     read_value(where, text, value);
   };
   option.get = [&value] { return std::vector<std::string>{show_value(value)}; };
+  option.takes = is_value<T>;
   return option;
 }
 
@@ -70,6 +93,7 @@ Option maybe(const std::string& name, std::optional<T>& value, const std::string
   option.get = [&value] {
     return value ? std::vector<std::string>{show_value(*value)} : std::vector<std::string>();
   };
+  option.takes = is_value<T>;
   return option;
 }
 
@@ -91,6 +115,10 @@ Option list(const std::string& name, std::vector<T>& values, const std::string& 
     std::vector<std::string> texts;
     for (const T& value : values) texts.push_back(show_value(value));
     return in_one_text(texts);
+  };
+  option.takes = [](const std::string& text) {
+    const std::vector<std::string> parts = split_list(text);
+    return std::all_of(parts.begin(), parts.end(), is_value<T>);
   };
   return option;
 }

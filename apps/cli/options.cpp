@@ -2,19 +2,14 @@
 
 #include <algorithm>
 #include <boost/program_options.hpp>
-#include <charconv>
-#include <csignal>
-#include <cstdlib>
-#include <iostream>
+#include <filesystem>
 #include <map>
-#include <new>
 #include <set>
 
+#include "apps/cli/blank_list.h"
 #include "apps/cli/config_file.h"
 #include "apps/cli/option.h"
 #include "apps/cli/option_synonyms.h"
-#include "apps/cli/output.h"
-#include "apps/cli/printable.h"
 #include "apps/cli/progress.h"
 #include "apps/cli/threads.h"
 #include "apps/cli/version.h"
@@ -52,6 +47,7 @@ struct Options::Impl {
   std::string summary;
   std::vector<Group> groups;
   std::vector<Option> positional;
+  std::map<std::string, std::string> commands;  // a call of each
   std::set<std::string> given;
   std::string config_file;
 
@@ -62,10 +58,12 @@ struct Options::Impl {
     return groups.back().options.back();
   }
 
-  std::vector<std::string> names() const {
-    std::vector<std::string> all = {"help", "version", "config"};
+  // Of the options that take the value, where there is one.
+  std::vector<std::string> names(const std::optional<std::string>& value = {}) const {
+    std::vector<std::string> all = {"help", "version", "config", "quiet"};
     for (const Group& group : groups)
-      for (const Option& option : group.options) all.push_back(option.name);
+      for (const Option& option : group.options)
+        if (!value || option.takes(*value)) all.push_back(option.name);
     return all;
   }
 
@@ -77,8 +75,45 @@ struct Options::Impl {
     return nullptr;
   }
 
+  // Of the command line.
+  [[noreturn]] void refuse_unknown(const std::string& name,
+                                   const std::vector<std::string>& words) const {
+    std::string hint;
+    if (const auto command = commands.find(name); command != commands.end()) {
+      hint = concat("; it is a command: ", command->second);
+    } else {
+      hint = did_you_mean(name, names(value_behind("--" + name, words)), option_synonyms());
+      if (const size_t quote = hint.find('\''); quote != hint.npos) hint.insert(quote + 1, "--");
+      if (hint.empty()) hint = concat("; see ", program, " --help");
+    }
+    fail<ConfigError>(kWhere, "unknown option '--", name, "'", hint);
+  }
+
+  // What the user meant as the value of an option: "--name=value", "--name value".
+  static std::optional<std::string> value_behind(const std::string& option,
+                                                 const std::vector<std::string>& words) {
+    for (size_t i = 0; i < words.size(); ++i) {
+      if (words[i].starts_with(option + '=')) return words[i].substr(option.size() + 1);
+      if (words[i] != option) continue;
+      if (i + 1 < words.size() && !words[i + 1].starts_with("--")) return words[i + 1];
+    }
+    return {};
+  }
+
+  // A value of a list that was meant to go to its option: of paths, one that is not there; of other
+  // words, a number.
+  void refuse_loose_value(const Option& to, const std::string& word,
+                          const std::vector<BlankList>& lists) const {
+    std::error_code status;
+    const bool is_number = !word.empty() && word[0] >= '0' && word[0] <= '9';
+    if ((!to.is_paths && !is_number) || std::filesystem::exists(word, status)) return;
+    for (const BlankList& list : lists)
+      require<ConfigError>(!list.has_loose(word) || !find(list.option)->takes(word), kWhere, "'",
+                           word, "' is no ", to.name, list.way_out());
+  }
+
   bool is_flag(const std::string& word) const {
-    if (word == "--help" || word == "--version") return true;
+    if (word == "--help" || word == "--version" || word == "--quiet") return true;
     for (const Group& group : groups)
       for (const Option& option : group.options)
         if (option.is_flag && word == "--" + option.name) return true;
@@ -210,6 +245,10 @@ Options& Options::add_paths(const std::string& name, std::vector<std::string>& v
   impl_->add(paths(name, values, placeholder, help));
   return *this;
 }
+Options& Options::add_command(const std::string& name, const std::string& usage) {
+  impl_->commands[name] = usage;
+  return *this;
+}
 Options& Options::add_positional(const std::string& name, std::string& value,
                                  const std::string& help) {
   impl_->positional.push_back(scalar(name, value, "", help));
@@ -222,13 +261,18 @@ Options& Options::add_positional(const std::string& name, std::vector<std::strin
   impl_->positional.push_back(std::move(option));
   return *this;
 }
+Options& Options::add_positional_paths(const std::string& name, std::vector<std::string>& values,
+                                       const std::string& help) {
+  impl_->positional.push_back(paths(name, values, "", help));
+  return *this;
+}
 
 bool Options::parse(int argc, const char* const* argv, std::ostream& out) {
   Impl& self = *impl_;
   po::options_description known = self.everything();
   po::options_description general;
-  general.add_options()("help", new Value(""), "")("version", new Value(""), "")(
-      "config", new Value("FILE"), "");
+  for (const char* name : {"help", "version", "config", "quiet"})
+    general.add_options()(name, new Value(""), "");
   known.add(general);
 
   using style = po::command_line_style::style_t;
@@ -240,17 +284,28 @@ bool Options::parse(int argc, const char* const* argv, std::ostream& out) {
     words.push_back(std::move(word));
   }
   std::vector<std::string> loose, configs;
+  std::vector<BlankList> lists;
   Impl::Source source;
+  bool is_behind_list = false, is_quiet = false;
   try {
     po::positional_options_description none;
     const po::parsed_options parsed =
         po::command_line_parser(words).options(known).style(exact).allow_unregistered().run();
     for (const auto& item : parsed.options) {
       if (item.position_key >= 0 || item.string_key.empty()) {
+        for (const std::string& word : item.value)
+          if (const std::string name = name_behind_dash(word); self.find(name) != nullptr)
+            fail<ConfigError>(kWhere, "unknown option '", word, "'; did you mean '--", name, "'?");
         loose.insert(loose.end(), item.value.begin(), item.value.end());
-      } else if (item.unregistered) {
-        fail<ConfigError>(kWhere, "unknown key '", item.string_key, "'",
-                          did_you_mean(item.string_key, self.names(), option_synonyms()));
+        if (is_behind_list)
+          lists.back().words.insert(lists.back().words.end(), item.value.begin(), item.value.end());
+        continue;
+      }
+      const Option* const option = self.find(item.string_key);
+      is_behind_list = option != nullptr && option->is_list && !option->is_paths;
+      if (is_behind_list) lists.push_back({option->name, item.value});
+      if (item.unregistered) {
+        self.refuse_unknown(item.string_key, words);
       } else if (item.string_key == "help") {
         print_help(out);
         return false;
@@ -259,10 +314,13 @@ bool Options::parse(int argc, const char* const* argv, std::ostream& out) {
         return false;
       } else if (item.string_key == "config") {
         configs.insert(configs.end(), item.value.begin(), item.value.end());
+      } else if (item.string_key == "quiet") {
+        is_quiet = true;
       } else {
         for (const std::string& text : item.value) source[item.string_key].push_back({"--", text});
       }
     }
+    set_quiet(is_quiet);
     self.store(source);
   } catch (const po::error& error) {
     fail<ConfigError>(kWhere, error.what(), "; see ", self.program, " --help");
@@ -272,13 +330,16 @@ bool Options::parse(int argc, const char* const* argv, std::ostream& out) {
   for (Option& option : self.positional) {
     if (n_taken == loose.size()) break;
     const size_t n = option.is_list ? loose.size() - n_taken : 1;
+    for (size_t j = n_taken; j < n_taken + n; ++j) self.refuse_loose_value(option, loose[j], lists);
     std::vector<Impl::Said> values;
     while (values.size() < n) values.push_back({"", loose[n_taken++]});
     self.set(option, values);
   }
-  require<ConfigError>(n_taken == loose.size(), kWhere, "unexpected argument '",
-                       n_taken < loose.size() ? loose[n_taken] : "", "'; see ", self.program,
-                       " --help");
+  if (n_taken < loose.size()) {
+    const std::string hint = blank_list_hint(lists, loose[n_taken]);
+    fail<ConfigError>(kWhere, "unexpected argument '", loose[n_taken], "'",
+                      hint.empty() ? concat("; see ", self.program, " --help") : hint);
+  }
 
   require<ConfigError>(configs.size() <= 1, kWhere, "--config: expected one file, got ",
                        configs.size());
@@ -331,48 +392,9 @@ void Options::print_help(std::ostream& out) const {
   po::options_description general("General", 100, 50);
   general.add_options()("config", new Value("FILE"),
                         "read `key = value` lines; options given here win")("help", "this text")(
+      "quiet", "no progress and no remarks on stderr; warnings and errors stay")(
       "version", "what this program was built from and with");
   out << '\n' << general;
-}
-
-std::string number(double value) {
-  char text[32];
-  const auto result = std::to_chars(text, text + sizeof text, value);
-  return std::string(text, result.ptr);
-}
-
-namespace {
-
-int exit_code_of(std::string_view program, const std::function<int()>& fn) {
-  try {
-    return fn();
-  } catch (const ConfigError& error) {
-    std::cerr << program << ": " << printable(error.what()) << '\n';
-    return kUsage;
-  } catch (const IoError& error) {
-    std::cerr << program << ": " << printable(error.what()) << '\n';
-    return kBadData;
-  } catch (const std::bad_alloc&) {
-    std::cerr << program << ": out of memory\n";
-    return kFailed;
-  } catch (const std::exception& error) {
-    std::cerr << program << ": " << printable(error.what()) << '\n';
-    return kFailed;
-  }
-}
-
-}  // namespace
-
-int run_main(int argc, char** argv, const std::function<int(int argc, char** argv)>& fn) {
-  open_standard_streams();
-  std::signal(SIGXFSZ, SIG_IGN);  // a file that grows too large is an error of its writer
-  const std::string_view path = argc > 0 ? argv[0] : "farfield";
-  const std::string_view program = path.substr(path.find_last_of('/') + 1);
-  const int code = exit_code_of(program, [&] { return fn(argc, argv); });
-  const std::string problem = output_problem();
-  if (problem.empty()) return code;
-  std::cerr << program << ": " << problem << '\n';
-  return code == kDone ? kBadData : code;
 }
 
 }  // namespace farfield::cli

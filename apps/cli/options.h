@@ -23,7 +23,8 @@ enum ExitCode : int {
 
 /// The options of one program: in groups, with defaults shown by --help, from the command line and
 /// from a file of `key = value` lines (--config FILE, config_file.h); the command line wins. No
-/// name is guessed from its beginning; an unknown one is refused with the nearest that is known.
+/// name is guessed from its beginning; an unknown one is refused with the nearest that is known and
+/// takes the value. --quiet, which every program has, is set_quiet() of progress.h.
 ///
 /// Each option writes to a variable of the caller, whose value beforehand is the default:
 ///
@@ -67,11 +68,17 @@ class Options {
   /// command line and in a file.
   Options& add_paths(const std::string& name, std::vector<std::string>& values,
                      const std::string& placeholder, const std::string& help);
+  /// A command of this program, for those who write it as an option: `usage` shows a call of it.
+  Options& add_command(const std::string& name, const std::string& usage);
   /// An argument without a name, in the order of these calls; it may be left out.
   Options& add_positional(const std::string& name, std::string& value, const std::string& help);
   /// All arguments without a name that are left, each as it is; after the others.
   Options& add_positional(const std::string& name, std::vector<std::string>& values,
                           const std::string& help);
+  /// The same for paths. A word that follows the values of a list option is refused unless there is
+  /// something of that name.
+  Options& add_positional_paths(const std::string& name, std::vector<std::string>& values,
+                                const std::string& help);
 
   /// Reads the command line and the file it names. False when --help or --version was asked for
   /// and has been written to `out`: nothing is left to do. ConfigError names the option at fault.

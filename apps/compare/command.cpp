@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iostream>
 #include <set>
 
 #include "apps/cli/options.h"
+#include "apps/cli/printable.h"
+#include "apps/cli/progress.h"
 #include "apps/cli/text_table.h"
 #include "apps/compare/report.h"
 #include "apps/compare/table.h"
@@ -14,6 +17,7 @@
 #include "apps/run/config.h"
 #include "apps/run/folder.h"
 #include "apps/run/labels.h"
+#include "apps/run/load_run.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 
@@ -24,6 +28,13 @@ namespace {
 
 constexpr std::string_view kWhere = "eval:compare";
 
+struct CompareRequest {
+  std::vector<std::string> runs;
+  CompareOptions options;
+  std::string folder = "comparison";
+  bool json = false;
+};
+
 // A run that was measured with nothing that was asked for.
 std::string own_name(const std::string& run) {
   const run::Settings config = run::RunFolder::open(run).config();
@@ -31,8 +42,10 @@ std::string own_name(const std::string& run) {
   return run::encoding_label(run::value_of(config, "name"), posenc, posenc, "");
 }
 
-int say_empty(const std::vector<std::string>& runs, const CompareOptions& options,
-              std::ostream& out) {
+// A table without numbers, and on stderr why.
+int say_empty(const CompareRequest& request, std::ostream& out) {
+  const std::vector<std::string>& runs = request.runs;
+  const CompareOptions& options = request.options;
   std::vector<std::vector<std::string>> rows(1, {"encoding"});
   for (const int64_t length : options.lengths) rows.front().push_back(std::to_string(length));
   if (options.lengths.empty()) rows.front().push_back("value");
@@ -46,15 +59,79 @@ int say_empty(const std::vector<std::string>& runs, const CompareOptions& option
   for (const std::string& protocol : options.protocols)
     asked.append(asked.empty() ? " of " : ", ").append(protocol);
   if (!options.lengths.empty()) asked += " at these lengths";
-  out << cli::text_table(rows) << '[' << kWhere << "] nothing to compare: expected finished cells"
-      << asked << ", got none in " << runs.size() << (runs.size() == 1 ? " run" : " runs")
-      << "; measure first: eval --run " << runs.front() << '\n';
+  out << (request.json ? comparisons_json({}) : cli::text_table(rows));
+  std::cerr << '[' << kWhere << "] nothing to compare: expected finished cells" << asked
+            << ", got none in " << runs.size() << (runs.size() == 1 ? " run" : " runs")
+            << "; measure first: eval --run " << runs.front() << '\n';
   return cli::kFailed;
+}
+
+// What was asked for and no run has.
+template <class T, class F>
+void note_unmeasured(const std::vector<T>& asked, const std::vector<RunCell>& cells,
+                     const F& is_of) {
+  for (const T& one : asked)
+    if (std::none_of(cells.begin(), cells.end(),
+                     [&](const RunCell& cell) { return is_of(cell, one); }))
+      std::cerr << one << ": measured by none of these runs\n";
 }
 
 // A table of heads is long: it is for those who ask for it.
 bool is_shown(const Comparison& one, const CompareOptions& asked) {
   return !one.has_parts() || !asked.protocols.empty() || !asked.quantities.empty();
+}
+
+void print_tables(const std::vector<Comparison>& all, const CompareOptions& asked,
+                  std::ostream& out) {
+  int64_t n_tests = 0;
+  for (const Comparison& one : all) {
+    out << (is_shown(one, asked) ? comparison_table(one) : comparison_remark(one)) << '\n';
+    n_tests += one.n_tests;
+  }
+  if (all.size() > 1)
+    out << n_tests << " tests in all " << all.size()
+        << " tables; no multiple-comparison correction\n";
+}
+
+// False where the call asked for --help or --version.
+bool read_request(int argc, const char* const* argv, CompareRequest& request, std::ostream& out) {
+  CompareOptions& asked = request.options;
+  cli::Options options(
+      "eval compare",
+      "Sets finished measurements of several runs side by side: mean and spread over "
+      "seeds,\nand paired tests against a reference. Measures nothing.");
+  options.add_positional_paths("RUN", request.runs, "folders of runs that eval has measured");
+  options.group("What")
+      .add("protocol", asked.protocols, "NAME,...", "only these (default: all there are)")
+      .add("protocol-hash", asked.protocol_hashes, "HASH,...",
+           "only measurements with these protocol hashes, or beginnings of them; their files have "
+           "them in their names (default: of each protocol the newest measurement)")
+      .add("lengths", asked.lengths, "N,...", "only these (default: all there are)")
+      .add(
+          "quantity", asked.quantities, "NAME,...",
+          "only these: perplexity, or what a protocol calls it, \"eff\" for each head or \"eff "
+          "h3\" "
+          "for one (default: all there are; those of heads are shown only where this or --protocol "
+          "names them, and written always)")
+      .add("json", request.json, "print the tables as one JSON object")
+      .add("out", request.folder, "FOLDER", "where CSV, JSON and SVG go");
+  options.group("Tests")
+      .add("reference", asked.reference, "EXPR",
+           "encoding that the others are held against (default: kerple_log where it is there, else "
+           "sandwich, else the first)")
+      .add("pairs", asked.pairs, "seeds|segments",
+           "what a pair is: two runs of one seed, tested on the quantity itself (perplexity), or "
+           "one "
+           "item under two runs of one seed, tested on nll")
+      .add("marks", asked.marks, "FORM",
+           "rows: † a row that is better than the reference, * one that is worse; paper: as the "
+           "Sandwich paper, † where the reference is better, * where it is worse; kerple-paper: † "
+           "alone");
+  if (!options.parse(argc, argv, out)) return false;
+  require<ConfigError>(!request.runs.empty(), kWhere,
+                       "bad_argument: expected folders of runs, got none; see eval compare --help");
+  check(asked);
+  return true;
 }
 
 }  // namespace
@@ -81,6 +158,7 @@ std::vector<RunCell> run_cells(const std::string& run) {
     cell.label =
         run::encoding_label(run::value_of(folder.config(), "name"), posenc, trained, baseline);
     cell.seed = std::stoull(run::value_of(kept.key, "seed"));
+    cell.time = kept.time;
     cell.train_len = train_len;
     cell.setting = run::setting_of(folder.config(), kept.key, cell.seed);
     const auto same = std::find_if(all.begin(), all.end(), [&](const Draws& other) {
@@ -91,8 +169,10 @@ std::vector<RunCell> run_cells(const std::string& run) {
     });
     if (same == all.end())
       all.push_back({std::move(cell), {std::move(kept.result)}});
-    else
+    else {
+      same->cell.time = std::max(same->cell.time, kept.time);
       same->results.push_back(std::move(kept.result));
+    }
   }
   std::vector<RunCell> cells;
   for (Draws& draws : all) {
@@ -109,67 +189,40 @@ std::vector<RunCell> run_cells(const std::string& run) {
 }
 
 int eval_compare(int argc, const char* const* argv, std::ostream& out) {
-  CompareOptions asked;
-  std::vector<std::string> runs;
-  std::string folder = "comparison";
-  cli::Options options(
-      "eval compare",
-      "Sets finished measurements of several runs side by side: mean and spread over "
-      "seeds,\nand paired tests against a reference. Measures nothing.");
-  options.add_positional("run", runs, "folders of runs that eval has measured");
-  options.group("What")
-      .add("protocol", asked.protocols, "NAME,...", "only these (default: all there are)")
-      .add("lengths", asked.lengths, "N,...", "only these (default: all there are)")
-      .add(
-          "quantity", asked.quantities, "NAME,...",
-          "only these: perplexity, or what a protocol calls it, \"eff\" for each head or \"eff "
-          "h3\" "
-          "for one (default: all there are; those of heads are shown only where this or --protocol "
-          "names them, and written always)")
-      .add("out", folder, "FOLDER", "where CSV, JSON and SVG go");
-  options.group("Tests")
-      .add("reference", asked.reference, "EXPR",
-           "encoding that the others are held against (default: kerple_log where it is there, else "
-           "sandwich, else the first)")
-      .add("pairs", asked.pairs, "seeds|segments",
-           "what a pair is: two runs of one seed, tested on the quantity itself (perplexity), or "
-           "one "
-           "item under two runs of one seed, tested on nll")
-      .add("marks", asked.marks, "S|K",
-           "of the Sandwich paper: both directions; of the KERPLE paper: only where the reference "
-           "is better");
-  if (!options.parse(argc, argv, out)) return cli::kDone;
-  require<ConfigError>(!runs.empty(), kWhere,
-                       "bad_argument: expected folders of runs, got none; see eval compare --help");
-  check(asked);
-
+  CompareRequest request;
+  if (!read_request(argc, argv, request, out)) return cli::kDone;
+  const CompareOptions& asked = request.options;
   std::vector<RunCell> cells;
   std::set<fs::path> seen;  // a run that is named twice counts once
-  std::vector<std::string> unmeasured;
-  for (const std::string& run : runs) {
+  for (const std::string& run : request.runs) {
     std::error_code status;
     if (!seen.insert(fs::weakly_canonical(run, status)).second) continue;
     std::vector<RunCell> own = run_cells(run);
-    if (own.empty()) unmeasured.push_back(run);
+    const std::string unfinished = run::unfinished_text(run::RunFolder::open(run));
+    if (!unfinished.empty())
+      std::cerr << cli::printable(run) << ": unfinished: " << unfinished << '\n';
+    if (own.empty()) std::cerr << cli::printable(run) << ": no finished cells\n";
     cells.insert(cells.end(), std::make_move_iterator(own.begin()),
                  std::make_move_iterator(own.end()));
   }
   const std::vector<Comparison> all = comparisons_of(cells, asked);
-  if (all.empty()) return say_empty(runs, asked, out);
-  require_writable_folder(folder);
-  int64_t n_tests = 0;
-  for (const Comparison& one : all) {
-    out << (is_shown(one, asked) ? comparison_table(one) : comparison_remark(one)) << '\n';
-    n_tests += one.n_tests;
-  }
-  if (all.size() > 1)
-    out << n_tests << " tests in all " << all.size()
-        << " tables; no multiple-comparison correction\n";
-  for (const std::string& run : unmeasured) out << run << ": no finished cells\n";
+  if (all.empty()) return say_empty(request, out);
+  note_unmeasured(asked.protocols, cells, [](const RunCell& cell, const std::string& protocol) {
+    return cell.result.protocol == protocol;
+  });
+  note_unmeasured(asked.lengths, cells, [](const RunCell& cell, int64_t length) {
+    return cell.result.lengths.front().length == length;
+  });
+  require_writable_folder(request.folder);
+  if (request.json)
+    out << comparisons_json(all);
+  else
+    print_tables(all, asked, out);
   std::string no_plot;
-  for (const fs::path& csv : write_comparisons(folder, all, &no_plot))
-    out << "written: " << csv.string() << '\n';
-  if (!no_plot.empty()) out << "no plot: " << no_plot << '\n';
+  for (const fs::path& csv :
+       write_comparisons(request.folder, all, !asked.protocol_hashes.empty(), &no_plot))
+    cli::remarks() << "written: " << csv.string() << '\n';
+  if (!no_plot.empty()) std::cerr << "no plot: " << no_plot << '\n';
   return cli::kDone;
 }
 

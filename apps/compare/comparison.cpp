@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "apps/cli/lists.h"
+#include "apps/compare/measurements.h"
 #include "apps/compare/tests.h"
 #include "apps/eval/options.h"
 #include "apps/eval/protocol.h"
@@ -16,13 +17,11 @@
 namespace farfield::compare {
 namespace {
 
-const std::vector<std::string> kPairs = {"seeds", "segments"}, kMarks = {"S", "K"};
+const std::vector<std::string> kPairs = {"seeds", "segments"};
 
-// The value of an enum whose words these are, in its order.
-template <class E>
-E enum_of(const char* option, const std::string& word, const std::vector<std::string>& words) {
-  eval::check_word(option, word, words);
-  return static_cast<E>(std::find(words.begin(), words.end(), word) - words.begin());
+Pairs pairs_named(const std::string& word) {
+  eval::check_word("pairs", word, kPairs);
+  return word == kPairs[0] ? Pairs::seeds : Pairs::segments;
 }
 
 constexpr std::string_view kWhere = "eval:compare";
@@ -230,8 +229,8 @@ Comparison comparison_of(const Group& group, const std::string& quantity,
   made.parameters = first.parameters;
   made.protocol_hash = first.hash();
   made.quantity = quantity;
-  made.pairs = enum_of<Pairs>("pairs", options.pairs, kPairs);
-  made.marks = enum_of<Marks>("marks", options.marks, kMarks);
+  made.pairs = pairs_named(options.pairs);
+  made.marks = marks_named(options.marks);
   made.train_len = group.front()->train_len;
   for (const RunCell* cell : group) {
     if (!numbers_in(*cell, quantity, group).empty()) cli::add_new(made.lengths, only(*cell).length);
@@ -275,35 +274,27 @@ bool Comparison::is_time() const {
 }
 
 std::string to_word(Pairs pairs) { return kPairs[static_cast<size_t>(pairs)]; }
-std::string to_word(Marks marks) { return kMarks[static_cast<size_t>(marks)]; }
 
 void check(const CompareOptions& options) {
   for (const std::string& protocol : options.protocols) eval::protocol_named(protocol);
-  enum_of<Pairs>("pairs", options.pairs, kPairs);
-  enum_of<Marks>("marks", options.marks, kMarks);
+  pairs_named(options.pairs);
+  marks_named(options.marks);
 }
 
 std::vector<Comparison> comparisons_of(const std::vector<RunCell>& cells,
                                        const CompareOptions& options) {
-  std::vector<Group> groups;
+  Group asked;
+  for (const RunCell& cell : cells)
+    if (is_asked(options.protocols, cell.result.protocol) &&
+        is_asked(options.lengths, only(cell).length))
+      asked.push_back(&cell);
+  if (asked.empty()) return {};
+  const std::vector<Measurement> measurements = chosen_measurements(asked, options.protocol_hashes);
   Group all;
   std::vector<std::string> names;
-  for (const RunCell& cell : cells) {
-    if (!is_asked(options.protocols, cell.result.protocol) ||
-        !is_asked(options.lengths, only(cell).length))
-      continue;
-    all.push_back(&cell);
-    cli::add_new(names, cell.name);
-    const auto group = std::find_if(groups.begin(), groups.end(), [&](const auto& g) {
-      return g.front()->result.protocol == cell.result.protocol &&
-             g.front()->result.parameters == cell.result.parameters;
-    });
-    if (group == groups.end())
-      groups.push_back({&cell});
-    else
-      group->push_back(&cell);
-  }
-  if (all.empty()) return {};
+  for (const Measurement& one : measurements)
+    all.insert(all.end(), one.cells.begin(), one.cells.end());
+  for (const RunCell* cell : all) cli::add_new(names, cell->name);
   const std::vector<std::string> known = full_names_of(all);
   for (const std::string& quantity : options.quantities)
     require<ConfigError>(cli::has(known, quantity), kWhere,
@@ -311,25 +302,19 @@ std::vector<Comparison> comparisons_of(const std::vector<RunCell>& cells,
                          ", got '", quantity, "'", did_you_mean(quantity, known));
   const std::string reference = choose_reference(names, name_asked(all, options.reference));
   std::vector<Comparison> made;
-  for (const auto& group : groups) {
-    const auto n_alike = std::count_if(groups.begin(), groups.end(), [&](const auto& other) {
-      return other.front()->result.protocol == group.front()->result.protocol;
-    });
-    for (const std::string& quantity : quantities_of(group)) {
-      Comparison one = comparison_of(group, quantity, options);
+  for (const Measurement& measurement : measurements) {
+    for (const std::string& quantity : quantities_of(measurement.cells)) {
+      Comparison one = comparison_of(measurement.cells, quantity, options);
       if (one.rows.empty()) continue;  // not asked for
       if (std::any_of(one.rows.begin(), one.rows.end(),
                       [&](const ComparedRow& row) { return row.name == reference; })) {
         one.reference = reference;
-        one.reference_label = reference_label_of(group, reference);
+        one.reference_label = reference_label_of(measurement.cells, reference);
         test_rows(one);
       } else {
         one.notes.push_back(concat("no ", run::short_posenc(reference), " here to compare with"));
       }
-      if (n_alike > 1)
-        one.notes.push_back(concat(one.protocol, " was measured with ", n_alike,
-                                   " choices of parameters; numbers of one are not compared with "
-                                   "those of another"));
+      if (!measurement.others.empty()) one.notes.push_back(measurement.others);
       made.push_back(std::move(one));
     }
   }

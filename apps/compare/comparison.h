@@ -2,11 +2,13 @@
 
 #include <cmath>
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <vector>
 
 #include "apps/analysis/spread.h"
 #include "apps/analysis/t_test.h"
+#include "apps/compare/marks.h"
 #include "apps/eval/result.h"
 #include "apps/run/settings.h"
 
@@ -23,23 +25,24 @@ struct RunCell {
   /// What else decides the number: of training, checkpoint, machine and text. Two cells with the
   /// same name and setting are of two seeds of one thing.
   run::Settings setting;
-  eval::ProtocolResult result;  ///< with one length
+  eval::ProtocolResult result;                ///< with one length
+  std::filesystem::file_time_type time = {};  ///< when it was measured
 };
 
 /// What a paired test pairs: runs of one seed, or the items of one text under two runs of one seed.
 enum class Pairs { seeds, segments };
-/// Which paper's marks: of Sandwich, both ways, or of KERPLE, one way.
-enum class Marks { sandwich, kerple };
 std::string to_word(Pairs pairs);  ///< "seeds", "segments"
-std::string to_word(Marks marks);  ///< "S", "K"
 
 /// What to compare, and how.
 struct CompareOptions {
-  std::vector<std::string> protocols;        ///< empty: all
-  std::vector<int64_t> lengths;              ///< empty: all
-  std::vector<std::string> quantities;       ///< Quantity::name or full_name(); empty: all
-  std::string reference;                     ///< empty: kerple_log, else sandwich, else the first
-  std::string pairs = "seeds", marks = "S";  ///< words of Pairs and Marks
+  std::vector<std::string> protocols;   ///< empty: all
+  std::vector<int64_t> lengths;         ///< empty: all
+  std::vector<std::string> quantities;  ///< Quantity::name or full_name(); empty: all
+  /// Of measurements (choices of a protocol's parameters), or how they begin; empty: of each
+  /// protocol the measurement that has the newest cell.
+  std::vector<std::string> protocol_hashes;
+  std::string reference;  ///< empty: kerple_log, else sandwich, else the first
+  std::string pairs = "seeds", marks = "rows";  ///< words of Pairs and Marks
 };
 
 /// Refuses words that are not known: ConfigError [eval] bad_argument.
@@ -65,7 +68,7 @@ struct ComparedCell {
   bool has_test = false;         ///< whether it could be paired with the reference
   analysis::TTest test;          ///< on the values; undefined for pairs of segments
   analysis::TTest log_test;      ///< on log-perplexity; undefined for other quantities
-  analysis::Mark mark = analysis::Mark::none;  ///< of Comparison::deciding()
+  analysis::Mark mark = analysis::Mark::none;  ///< by the test Comparison::deciding()
 };
 
 struct ComparedRow {
@@ -85,7 +88,7 @@ struct ComparedRow {
 struct Comparison {
   std::string protocol, parameters, protocol_hash, quantity;
   Pairs pairs = Pairs::seeds;
-  Marks marks = Marks::sandwich;
+  Marks marks = Marks::rows;
   std::string reference;         ///< name; empty: there is none
   std::string reference_label;   ///< the same for tables
   int64_t train_len = 0;         ///< tokens; 0: not the same for all
@@ -102,18 +105,23 @@ struct Comparison {
   std::string decided_on() const;
   /// Whether its numbers are of single heads or layers.
   bool has_parts() const;
+  /// Whether less is better.
+  bool is_perplexity() const { return quantity == "perplexity"; }
   /// Whether some cell has a ratio.
   bool has_ratios() const;
   /// Whether its numbers are seconds, of which less is faster; by the unit in the name.
   bool is_time() const;
 };
 
-/// Groups cells by protocol and parameters and compares what can be compared: numbers of the same
+/// Groups cells by protocol, takes one choice of its parameters, or those of `protocol_hashes`, and
+/// compares what can be compared: numbers of the same
 /// seed, length, set of tokens and, where a number is of a head, head. Seeds of one encoding are
 /// averaged; with pairs of segments each seed is a row of its own, and the pairs are its items.
 ///
 /// Throws    ConfigError bad_argument: a reference or quantity that no cell has (with the nearest),
-///           and two runs that differ in nothing
+/// a
+///           hash that no measurement has (with those there are), and two runs that differ in
+///           nothing
 /// Source    Chi et al. 2022, arXiv:2212.10356, table 3; arXiv:2205.09921, tables 3 and 9
 std::vector<Comparison> comparisons_of(const std::vector<RunCell>& cells,
                                        const CompareOptions& options);

@@ -1,6 +1,5 @@
 #include "apps/compare/report.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include "apps/analysis/timing.h"
@@ -21,34 +20,30 @@ using nlohmann::ordered_json;
 namespace farfield::compare {
 namespace {
 
-constexpr int kFormat = 1;
-
-std::string name_of(analysis::Mark mark) {
-  return mark == analysis::Mark::dagger ? "dagger" : mark == analysis::Mark::star ? "star" : "";
-}
+constexpr int kFormat = 2;
 
 // What files call the count of numbers that are none.
 std::string count_name(const Comparison& of) {
-  return of.quantity == "perplexity" ? "diverged" : "nonfinite";
+  return of.is_perplexity() ? "diverged" : "nonfinite";
 }
 
-// Calls number(row, length, statistic, seed or empty, tokens, value) for each number.
+// Calls add(row, length, statistic, seed or empty, tokens, value) for each value.
 template <class F>
-void for_each_number(const Comparison& of, const F& number) {
+void for_each_value(const Comparison& of, const F& add) {
   for (const ComparedRow& row : of.rows) {
     for (size_t at = 0; at < of.lengths.size(); ++at) {
       const ComparedCell& cell = row.cells[at];
       if (cell.seeds.empty()) continue;
       const auto one = [&](const std::string& name, double value) {
-        number(row, of.lengths[at], name, std::string(), std::string(), value);
+        add(row, of.lengths[at], name, std::string(), std::string(), cli::number(value));
       };
       for (const SeedValue& seed : cell.seeds)
-        number(row, of.lengths[at], std::string("value"), std::to_string(seed.seed), seed.tokens,
-               seed.value);
+        add(row, of.lengths[at], std::string("value"), std::to_string(seed.seed), seed.tokens,
+            cli::number(seed.value));
       if (cell.bits.n > 0) {
         for (const SeedValue& seed : cell.seeds)
-          number(row, of.lengths[at], std::string("bits_per_byte"), std::to_string(seed.seed),
-                 seed.tokens, seed.bits_per_byte);
+          add(row, of.lengths[at], std::string("bits_per_byte"), std::to_string(seed.seed),
+              seed.tokens, cli::number(seed.bits_per_byte));
         one("bits_per_byte_mean", cell.bits.mean);
         one("bits_per_byte_deviation", cell.bits.deviation);
       }
@@ -72,6 +67,8 @@ void for_each_number(const Comparison& of, const F& number) {
         one(prefix + "t", test.t);
         one(prefix + "p", test.p);
       }
+      add(row, of.lengths[at], std::string("mark"), std::string(), std::string(),
+          word_of(cell.mark, of.is_perplexity()));
     }
   }
 }
@@ -111,27 +108,11 @@ ordered_json json_of(const Comparison& of, const ComparedCell& cell, int64_t len
   if (!cell.has_test) return json;
   if (cell.test.n > 0) json["test"] = json_of(cell.test);
   if (cell.log_test.n > 0) json["nll_test"] = json_of(cell.log_test);
-  json["mark"] = name_of(cell.mark);
+  json["mark"] = word_of(cell.mark, of.is_perplexity());
   return json;
 }
 
-}  // namespace
-
-std::string comparison_csv(const Comparison& of) {
-  std::string text =
-      cli::csv_row({"protocol", "parameters", "protocol_hash", "quantity", "pairs", "reference",
-                    "encoding", "length", "statistic", "seed", "tokens", "value"});
-  for_each_number(of, [&](const ComparedRow& row, int64_t length, const std::string& statistic,
-                          const std::string& seed, const std::string& tokens, double value) {
-    text += cli::csv_row({of.protocol, of.parameters, of.protocol_hash,
-                          eval::Quantity{of.quantity, 0, row.of}.full_name(), to_word(of.pairs),
-                          of.reference, row.full_label, std::to_string(length), statistic, seed,
-                          tokens, cli::number(value)});
-  });
-  return text;
-}
-
-std::string comparison_json(const Comparison& of) {
+ordered_json json_of(const Comparison& of) {
   ordered_json json;
   json["format"] = kFormat;
   json["protocol"] = of.protocol;
@@ -139,7 +120,6 @@ std::string comparison_json(const Comparison& of) {
   json["protocol_hash"] = of.protocol_hash;
   json["quantity"] = of.quantity;
   json["pairs"] = to_word(of.pairs);
-  json["marks"] = to_word(of.marks);
   json["alpha"] = analysis::kAlpha;
   json["decided_on"] = of.decided_on();
   json["reference"] = of.reference;
@@ -157,21 +137,43 @@ std::string comparison_json(const Comparison& of) {
         one["cells"].push_back(json_of(of, row.cells[at], of.lengths[at]));
   }
   json["notes"] = of.notes;
-  return json.dump(1) + "\n";
+  return json;
+}
+
+}  // namespace
+
+std::string comparison_csv(const Comparison& of) {
+  std::string text =
+      cli::csv_row({"protocol", "parameters", "protocol_hash", "quantity", "pairs", "reference",
+                    "encoding", "length", "statistic", "seed", "tokens", "value"});
+  for_each_value(of,
+                 [&](const ComparedRow& row, int64_t length, const std::string& statistic,
+                     const std::string& seed, const std::string& tokens, const std::string& value) {
+                   text += cli::csv_row({of.protocol, of.parameters, of.protocol_hash,
+                                         eval::Quantity{of.quantity, 0, row.of}.full_name(),
+                                         to_word(of.pairs), of.reference, row.full_label,
+                                         std::to_string(length), statistic, seed, tokens, value});
+                 });
+  return text;
+}
+
+std::string comparison_json(const Comparison& of) { return write_json(json_of(of), 1) + "\n"; }
+
+std::string comparisons_json(const std::vector<Comparison>& all) {
+  ordered_json json = {{"format", kFormat}, {"comparisons", ordered_json::array()}};
+  for (const Comparison& one : all) json["comparisons"].push_back(json_of(one));
+  return write_json(json, 1) + "\n";
 }
 
 std::vector<fs::path> write_comparisons(const fs::path& folder, const std::vector<Comparison>& all,
-                                        std::string* no_plot) {
+                                        bool with_hash, std::string* no_plot) {
   make_folder(folder);
   std::vector<fs::path> written;
   std::string why;
   for (const Comparison& one : all) {
     std::string stem = one.protocol;
-    if (one.quantity != "perplexity") stem += '-' + run::file_word(one.quantity);
-    if (std::any_of(all.begin(), all.end(), [&](const Comparison& other) {
-          return other.protocol == one.protocol && other.parameters != one.parameters;
-        }))
-      stem += '-' + one.protocol_hash.substr(0, 8);
+    if (!one.is_perplexity()) stem += '-' + run::file_word(one.quantity);
+    if (with_hash) stem += '-' + one.protocol_hash.substr(0, 8);
     written.push_back(folder / (stem + ".csv"));
     write_file_atomic(written.back(), comparison_csv(one));
     write_file_atomic(folder / (stem + ".json"), comparison_json(one));

@@ -22,10 +22,6 @@ std::string two_digits(double value) {
   return text;
 }
 
-std::string sign_of(analysis::Mark mark) {
-  return mark == analysis::Mark::dagger ? "†" : mark == analysis::Mark::star ? "*" : " ";
-}
-
 std::string heading_of(int64_t length) {
   return length > 0 ? std::to_string(length) : std::string("value");
 }
@@ -82,7 +78,7 @@ std::string text_of(const Comparison& of, const ComparedCell& cell, int64_t n_se
   const bool has_mean = spread.n_nonfinite == 0 || of.quantity == "perplexity";
   std::string text = has_mean ? spread_text(spread) : nonfinite_text(cell);
   if (spread.n < n_seeds) text += concat(" (", spread.n, spread.n == 1 ? " seed)" : " seeds)");
-  return with_marks ? text + ' ' + sign_of(cell.mark) : text;
+  return with_marks ? text + ' ' + sign_of(cell.mark, of.marks, of.is_perplexity()) : text;
 }
 
 // The row beneath one of perplexities, in its columns; empty where bytes are not known.
@@ -98,23 +94,24 @@ std::vector<std::string> bits_row(const ComparedRow& row, size_t n_before, bool 
   return texts;
 }
 
-// "† kerple_log is significantly better, * significantly worse: ..., on perplexity".
+// "† better than kerple_log, * worse than kerple_log: ..., on perplexity".
 std::string legend(const Comparison& of) {
-  std::string text;
-  if (of.quantity == "perplexity") {
-    text = concat("† ", of.reference_label, " is significantly better");
-    if (of.marks == Marks::sandwich) text += ", * significantly worse";
-  } else {
-    text = concat("† significantly higher than ", of.reference_label);
-    if (of.marks == Marks::sandwich) text += ", * significantly lower";
-  }
+  std::string text = legend_of(of.marks, of.reference_label, of.is_perplexity());
   text += concat(": paired two-sided t-test over ",
                  of.pairs == Pairs::segments ? "the items of one seed" : "seeds", ", alpha ",
                  analysis::kAlpha, ", on ", of.decided_on());
   if (of.has_parts()) text += ", each head against the same head";
-  if (of.quantity == "perplexity" && of.pairs == Pairs::seeds)
-    text += " (that on nll is in the CSV)";
+  if (of.is_perplexity() && of.pairs == Pairs::seeds) text += " (that on nll is in the CSV)";
   return text + '\n';
+}
+
+std::string cut_terms_text(const Comparison& of) {
+  std::vector<std::string> names, labels = {of.reference_label};
+  for (const ComparedRow& row : of.rows) {
+    names.push_back(row.name);
+    labels.push_back(row.label);
+  }
+  return run::cut_terms_text(names, labels);
 }
 
 // What the deviation over seeds holds; empty where none is shown, or no text was read.
@@ -210,7 +207,7 @@ std::string comparison_table(const Comparison& of) {
     }
     if (auto bits = bits_row(row, n_before, with_marks); !bits.empty()) rows.push_back(bits);
   }
-  text += cli::text_table(rows);
+  text += cli::text_table(rows) + cut_terms_text(of);
   if (has_ratios) text += concat("ratio: to the mean of ", of.reference_label);
   if (has_ratios && is_time) text += "; % faster: of the time of that";
   if (has_ratios) text += '\n';

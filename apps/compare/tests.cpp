@@ -71,9 +71,7 @@ void test_cell(Comparison& in, const ComparedRow& reference, ComparedRow& row, s
   }
   if (!cell.has_test) return;
   ++in.n_tests;
-  const analysis::TTest& decides = in.deciding(cell);
-  cell.mark =
-      in.marks == Marks::kerple ? analysis::kerple_mark(decides) : analysis::sandwich_mark(decides);
+  cell.mark = analysis::sandwich_mark(in.deciding(cell));
 }
 
 // What belongs to a machine is told by its ratio to something else on it. Not of seeds that are

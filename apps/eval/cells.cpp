@@ -62,8 +62,7 @@ std::string text_of(const run::Settings& key, const ProtocolResult& of, const Le
     if (series.is_drawn_alone) json["series"].back()["is_drawn_alone"] = true;
   }
   json["notes"] = cell.notes;
-  json["hash"] = hash_hex(json.dump());  // of everything above
-  return json.dump(1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+  return write_hashed_json(std::move(json), 1);
 }
 
 // Empty for a file that is damaged.
@@ -71,11 +70,7 @@ std::optional<KeptCell> cell_of(const fs::path& file) {
   const std::string text = read_file(file);
   try {
     ordered_json json = read_json({kWhere, file.string(), text});
-    if (!json.is_object() || !json.contains("hash") || !json["hash"].is_string()) return {};
-    const std::string hash = json["hash"];
-    json.erase("hash");
-    if (hash_hex(json.dump()) != hash) return {};
-    if (json.at("format") != kFormat) return {};
+    if (!take_hash(json).fits() || json.at("format") != kFormat) return {};
     KeptCell kept;
     for (const auto& [name, value] : json.at("key").items()) kept.key.emplace_back(name, value);
     kept.result.protocol = run::value_of(kept.key, "protocol");
@@ -172,6 +167,7 @@ std::vector<KeptCell> read_cells(const fs::path& folder, const std::string& prot
     require<IoError>(cell.has_value(), kWhere, file.string(),
                      ": expected a finished cell, got something else; the file is damaged: remove "
                      "it and measure again");
+    cell->time = fs::last_write_time(file, status);
     cells.push_back(std::move(*cell));
   }
   return cells;

@@ -15,8 +15,9 @@ namespace farfield::eval {
 
 /// A finished cell, with everything that decides its numbers.
 struct KeptCell {
-  run::Settings key;      ///< model, text, protocol, parameters, length
-  ProtocolResult result;  ///< with this one length
+  run::Settings key;                          ///< model, text, protocol, parameters, length
+  ProtocolResult result;                      ///< with this one length
+  std::filesystem::file_time_type time = {};  ///< of its file
 };
 
 /// What tells the numbers of one model from those of another: checkpoint, encoding, precision,

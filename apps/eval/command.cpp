@@ -6,12 +6,15 @@
 #include <set>
 
 #include "apps/cli/options.h"
+#include "apps/cli/printable.h"
 #include "apps/cli/progress.h"
 #include "apps/cli/signals.h"
 #include "apps/eval/cells.h"
 #include "apps/eval/evaluator.h"
 #include "apps/eval/measure.h"
 #include "apps/eval/progress.h"
+#include "apps/eval/request.h"
+#include "apps/eval/results_json.h"
 #include "apps/run/corpus.h"
 #include "apps/run/labels.h"
 #include "apps/run/load_run.h"
@@ -31,16 +34,6 @@ namespace fs = std::filesystem;
 
 namespace farfield::eval {
 namespace {
-
-struct Request {
-  std::vector<std::string> runs, posenc, map;
-  bool drop_learned = false, list = false, markdown = false, again = false;
-  std::optional<int64_t> step, threads;
-  std::optional<std::string> data, device;
-  std::string data_type, data_split;
-  std::string split = "test", order = "seed", out;
-  EvalOptions eval;
-};
 
 // What did not correspond when a run was loaded under another encoding.
 void say(std::ostream& out, const std::string& path, const run::LoadedRun& run, bool has_map) {
@@ -117,6 +110,8 @@ class Call {
   Call(const Request& request, std::ostream& out, const run::Processes& processes)
       : request_(request),
         out_(out),
+        err_(processes.err()),
+        remarks_(processes.remarks()),
         processes_(processes),
         sharing_(processes.group().communicator()),
         candidates_(candidates_of(request)) {}
@@ -145,15 +140,15 @@ class Call {
         if (n_refused_++ == 0) first_refusal_ = error;
         candidate.is_refused = true;
         candidate.run.reset();
-        out_ << "left out: " << error.what() << std::endl;
+        err_ << "left out: " << error.what() << std::endl;
       }
     }
     if (n_refused_ == candidates_.size()) throw ConfigError(*first_refusal_);
   }
 
   const Request& request_;
-  std::ostream& out_;
-  const run::Processes& processes_;  // the first alone writes files
+  std::ostream &out_, &err_, &remarks_;  // results alone; warnings; what --quiet leaves out
+  const run::Processes& processes_;      // the first alone writes files
   Sharing sharing_;
   std::vector<Candidate> candidates_;
   size_t n_refused_ = 0;
@@ -183,10 +178,10 @@ const data::Corpus& Call::corpus_of(const run::LoadedRun& run) {
                    ": expected the data that ", run.folder.path().string(),
                    " was trained on (hash ", run.state.data_hash, "), got other data (hash ",
                    data.hash(), "); --data ", path, " measures on it all the same");
-  for (const std::string& note : corpus.notes()) out_ << "warning: " << note << std::endl;
+  for (const std::string& note : corpus.notes()) err_ << "warning: " << note << std::endl;
   if (data.corpora().size() > 1)
-    out_ << "reading " << path << ", the first of the " << data.corpora().size()
-         << " corpora that the model was trained on; --data reads another" << std::endl;
+    remarks_ << "reading " << path << ", the first of the " << data.corpora().size()
+             << " corpora that the model was trained on; --data reads another" << std::endl;
   corpus.verify(request_.split, [](int64_t) { throw_if(cli::stop_requested); });
   return corpora_.emplace(key, corpus).first->second;
 }
@@ -220,7 +215,12 @@ void Call::refuse_early() {
 void Call::measure_model(const Candidate& candidate, EvalProgress& progress, cli::Progress& lines) {
   const run::LoadedRun& run = *candidate.run;
   const Baseline& baseline = candidate.baseline;
-  if (candidate.is_first) say(out_, candidate.path, run, !request_.map.empty());
+  if (candidate.is_first) {
+    say(remarks_, candidate.path, run, !request_.map.empty());
+    const std::string unfinished = run::unfinished_text(run.folder);
+    if (!unfinished.empty() && !request_.step)
+      err_ << cli::printable(candidate.path) << ": unfinished: " << unfinished << std::endl;
+  }
   const data::Corpus& corpus = corpus_of(run);
   if (processes_.group().is_first()) {
     remove_leftovers_in(run.folder.eval());
@@ -293,13 +293,13 @@ cli::ExitCode Call::run() {
   if (!request_.posenc.empty() || request_.eval.baselines.size() > 1) refuse_early();
   for (const std::string& name : request_.eval.baselines) {
     const std::string warning = warning_of(parse_baseline(name), request_.eval.common.lengths);
-    if (!warning.empty()) out_ << "warning: " << warning << '\n';
+    if (!warning.empty()) err_ << "warning: " << warning << '\n';
   }
   if (!request_.out.empty()) require_writable_folder(request_.out);
-  read_only_ = read_only_runs(request_, out_);
+  read_only_ = read_only_runs(request_, err_);
   const cli::StopSignals signals(
       processes_.group().is_first() ? "eval: stopping; a second signal ends at once" : "");
-  if (!processes_.group().is_alone()) out_ << processes_.description() << std::endl;
+  if (!processes_.group().is_alone()) remarks_ << processes_.description() << std::endl;
   cli::Progress lines = processes_.progress();
   EvalProgress progress(lines, request_.eval,
                         static_cast<int64_t>(candidates_.size() - n_refused_));
@@ -310,14 +310,17 @@ cli::ExitCode Call::run() {
   });
   // Nobody leaves with an error before they are written.
   run::in_first(processes_.group().communicator(), [&] {
+    std::vector<RunResult> all;
     for (const std::string& protocol : request_.eval.protocols) {
+      const std::vector<RunResult>& own = results_[protocol];
       if (!request_.out.empty())
-        out_ << "written: " << write_results(request_.out, results_[protocol], &no_plot_).string()
-             << '\n';
-      out_ << '\n' << results_table(results_[protocol]);
+        remarks_ << "written: " << write_results(request_.out, own, &no_plot_).string() << '\n';
+      if (!request_.json) out_ << '\n' << results_table(own);
+      all.insert(all.end(), own.begin(), own.end());
     }
+    if (request_.json) out_ << results_json(all);
   });
-  if (!no_plot_.empty()) out_ << "no plot: " << no_plot_ << '\n';
+  if (!no_plot_.empty()) err_ << "no plot: " << no_plot_ << '\n';
   // At the end, so that the program does not exit as if all had been done.
   if (first_refusal_)
     fail<ConfigError>(
@@ -326,73 +329,14 @@ cli::ExitCode Call::run() {
   return has_failed_ ? cli::kFailed : cli::kDone;
 }
 
-}  // namespace
-
-namespace {
-
 int command(int argc, const char* const* argv, std::ostream& out, run::Processes& processes) {
   Request request;
-  cli::Options options(
-      "eval",
-      "Measures trained models at lengths of your choice. `eval compare RUN...` sets "
-      "what was\nmeasured side by side, with tests; see eval compare --help.");
-  std::vector<std::string> named;
-  options.add_positional("RUN", request.runs, "folders of training runs");
-  options.group("Models and text")
-      .add_paths("run", named, "FOLDER", "a training run, as RUN is; may be repeated")
-      .add("step", request.step, "N", "the checkpoint of this step (default: the newest)")
-      .add("data", request.data, "PATH", "another corpus (default: the run's own)")
-      .add("data-type", request.data_type, "u16|u32",
-           "how the files of --data store ids, where they do not say (nanoGPT)")
-      .add("data-split", request.data_split, "A,B,C",
-           "shares of train, valid and test of --data, where it is one row of documents (default: "
-           "949,50,1)")
-      .add("split", request.split, "NAME", "train, valid or test")
-      .add("document-order", request.order, "ORDER",
-           "of the split's documents: seed (as the run's seed shuffles them, so that two seeds "
-           "read different text) or file")
-      .add("out", request.out, "FOLDER",
-           "results of all runs together (default: each run's eval/ alone)")
-      .add("list", request.list, "explain every protocol and exit")
-      .add("markdown", request.markdown, "with --list: the table of apps/eval/README.md")
-      .add("again", request.again,
-           "measure again what an earlier call finished (default: take its numbers)");
-  options.group("Another positional encoding")
-      .add("posenc", request.posenc, "EXPR",
-           "measure with this expression instead of the trained one; may be repeated. Trained "
-           "values go from term to term by name")
-      .add("map", request.map, "FROM=TO,...",
-           "give a trained value a place of another name in EXPR: r1=kerple_log.r1 for a run of "
-           "kernel(...); may be repeated. The run's own expression stays as trained")
-      .add("drop-learned", request.drop_learned,
-           "leave out trained values that EXPR has no place for, and take what EXPR starts from "
-           "where it learns what the run has not trained");
-  add_options(options, request.eval);
-  options.group("Machine")
-      .add("device", request.device, "NAME", "where to compute (default: as in training)")
-      .add("threads", request.threads, "N",
-           "threads (default: FARFIELD_THREADS, or all processors)");
-  if (!options.parse(argc, argv, out)) return cli::kDone;
-  require<ConfigError>(request.list || !request.markdown, "eval",
-                       "bad_argument: --markdown: expected --list with it");
-  if (request.list) {
-    out << (request.markdown ? protocols_markdown() : protocols_text());
-    return cli::kDone;
-  }
-  request.runs.insert(request.runs.end(), named.begin(), named.end());
-  require<ConfigError>(!request.runs.empty(), "eval",
-                       "bad_argument: expected the folder of a run of `train`, got none; "
-                       "eval RUN");
-  require<ConfigError>(request.map.empty() || !request.posenc.empty(), "eval",
-                       "bad_argument: --map: expected --posenc EXPR with it, which has the places "
-                       "of trained values");
-  check_word("document-order", request.order, {"seed", "file"});
-  check(request.eval);
+  if (!read_request(argc, argv, request, out)) return cli::kDone;
   processes.meet(run::words_of(argc, argv), request.threads);
   try {
     return Call(request, out, processes).run();
   } catch (const Interrupted&) {
-    out << "[eval] stopped on request; run the same command to continue\n";
+    processes.err() << "[eval] stopped on request; run the same command to continue\n";
     return cli::kStopped;
   } catch (const ConfigError& error) {
     rethrow_with_code(error, "eval");

@@ -7,6 +7,12 @@
 
 namespace farfield::eval {
 
+namespace {
+
+constexpr int64_t kMostDraws = 1'000'000;
+
+}  // namespace
+
 std::vector<Protocol> protocol_rows();  // made by CMake, of the files in protocols/
 
 const std::vector<Protocol>& protocols() {
@@ -92,8 +98,9 @@ void add_options(cli::Options& options, EvalOptions& eval) {
 void check(const EvalOptions& eval) {
   require<ConfigError>(!eval.protocols.empty(), "eval", "bad_argument: --protocol: expected one");
   require<ConfigError>(!eval.baselines.empty(), "eval", "bad_argument: --baseline: expected one");
-  require<ConfigError>(eval.common.draws >= 1, "eval",
-                       "bad_argument: --draws: expected at least 1, got ", eval.common.draws);
+  require<ConfigError>(eval.common.draws >= 1 && eval.common.draws <= kMostDraws, "eval",
+                       "bad_argument: --draws: expected 1 to ", kMostDraws, ", got ",
+                       eval.common.draws);
   for (const Protocol& protocol : protocols())
     if (protocol.check != nullptr) protocol.check(eval);
   for (const std::string& name : eval.protocols) {

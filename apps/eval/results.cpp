@@ -281,6 +281,10 @@ std::string results_table(const std::vector<RunResult>& results) {
   text += concat(" (", first.result.parameters, "; protocol ", first.result.hash(), ")\n");
   if (with_perplexity) text += perplexity_table(results, labels);
   text += quantities_table(results, labels) + speed_table(results, labels);
+  std::vector<std::string> names;
+  for (const RunResult& r : results)
+    names.push_back(run::encoding_name(r.posenc, r.trained_posenc, r.baseline));
+  text += run::cut_terms_text(names, labels);
   text += besides_the_hash(results);
   for (size_t i = 0; i < results.size(); ++i)
     for (const LengthResult& cell : results[i].result.lengths)

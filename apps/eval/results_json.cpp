@@ -54,7 +54,7 @@ std::string results_json(const std::vector<RunResult>& results) {
     one["lengths"] = ordered_json::array();
     for (const LengthResult& cell : r.result.lengths) one["lengths"].push_back(length_of(cell));
   }
-  return json.dump(1) + "\n";
+  return write_json(json, 1) + "\n";
 }
 
 }  // namespace farfield::eval

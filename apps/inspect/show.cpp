@@ -52,6 +52,15 @@ std::string normalizer_text(const Normalizer& n) {
   return "";
 }
 
+// A flat line would look like a measurement.
+void require_drawable(bool is_drawable, const Subject& subject, const char* table) {
+  if (is_drawable) return;
+  const auto plan = subject.plan();
+  const bool rotates = subject.layer_of(plan).rotation.cos.defined();
+  fail<ConfigError>("inspect", "--svg: ", subject.name(), " has no ", table, " to draw",
+                    rotates ? "; --rotation prints its frequencies" : "");
+}
+
 }  // namespace
 
 Cells table_cells(const Subject& s, const std::vector<int64_t>& distances, Format format) {
@@ -138,6 +147,12 @@ plot::Plot tables_plot(const std::vector<Subject>& subjects, const std::vector<i
   plot.title = subjects.size() == 1 ? subjects[0].name() : plot.y_label + " by distance";
   plot.is_log_x = is_log;
   plot.may_log_y = false;
+  require_drawable(std::any_of(subjects.begin(), subjects.end(),
+                               [&](const Subject& s) {
+                                 const posenc::ScoreTables tables = tables_of(s);
+                                 return is_bias ? tables.has_bias : tables.has_weight;
+                               }),
+                   subjects.front(), is_bias ? "bias" : "weight");
   const int64_t train_len = subjects[0].config().train_len;
   if (*std::max_element(distances.begin(), distances.end()) >= train_len) {
     plot.marked_x = static_cast<double>(train_len);
@@ -179,6 +194,8 @@ plot::Picture bias_picture(const Subject& subject, int64_t head) {
   const auto plan =
       subject.encoding.plan(length, length, subject.spot.phase, {1, subject.spot.draw});
   const AttentionRule& rule = subject.layer_of(plan).rule;
+  require_drawable(posenc::score_tables(rule, n_head, length, length, length - 1).has_bias, subject,
+                   "bias");
   for (int64_t query = 0; query < length; query += step) {
     const posenc::ScoreTables tables = posenc::score_tables(rule, n_head, length, length, query);
     for (int64_t key = 0; key < length; key += step)

@@ -28,12 +28,13 @@ std::string heading(const Subject& s);
 /// The tables for people, and a line about each other effect on that layer.
 std::string tables_text(const Subject& s, const std::vector<int64_t>& distances);
 /// Bias or weight against distance, a line per head and subject; distance 0 has no place on a
-/// logarithmic axis.
+/// logarithmic axis. ConfigError where no subject has such a table.
 plot::Plot tables_plot(const std::vector<Subject>& subjects, const std::vector<int64_t>& distances,
                        bool is_bias, bool is_log);
 
 /// The bias of one head as a picture over the queries and keys of the sequence, 256 of them at
-/// most: white where the key is hidden. ConfigError for a head that is not there.
+/// most: white where the key is hidden. ConfigError for a head that is not there, and without a
+/// bias.
 plot::Picture bias_picture(const Subject& subject, int64_t head);
 
 }  // namespace farfield::inspect

@@ -5,6 +5,7 @@
 
 #include "apps/cli/process.h"
 #include "apps/cli/scratch_folder.h"
+#include "apps/plot/svg.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 
@@ -27,14 +28,8 @@ int run(std::vector<std::string> arguments, const std::string& log) {
   }
 }
 
-}  // namespace
-
-bool can_plot() {
-  static const bool is_there = run({"--version"}, "/dev/null") == 0;
-  return is_there;
-}
-
-std::string quoted(const std::string& text) {
+// A path may be any bytes.
+std::string in_quotes(const std::string& text) {
   std::string result = "'";
   for (const char c : text) {
     if (c == '\'') result += '\'';
@@ -42,6 +37,15 @@ std::string quoted(const std::string& text) {
   }
   return result + "'";
 }
+
+}  // namespace
+
+bool can_plot() {
+  static const bool is_there = run({"--version"}, "/dev/null") == 0;
+  return is_there;
+}
+
+std::string quoted(const std::string& text) { return in_quotes(xml_text(text)); }
 
 std::string run_gnuplot(const std::string& commands, int width, int height, int font) {
   const cli::ScratchFolder scratch(kWhere);
@@ -51,7 +55,7 @@ std::string run_gnuplot(const std::string& commands, int width, int height, int 
       script, concat("set terminal svg size ", width, ',', height,
                      " dynamic enhanced background rgb 'white' font "
                      "'Helvetica,Arial,sans-serif,",
-                     font, "'\nset encoding utf8\nset output ", quoted(output), '\n', commands));
+                     font, "'\nset encoding utf8\nset output ", in_quotes(output), '\n', commands));
   const int status = run({script}, log);
   require<BackendError>(status >= 0, kWhere,
                         "expected gnuplot to draw with, got no such program; install gnuplot-nox");

@@ -7,7 +7,8 @@ namespace farfield::plot {
 /// Whether gnuplot is there to draw with.
 bool can_plot();
 
-/// A gnuplot string in single quotes: nothing in it is a command or an escape.
+/// Text for a picture as a gnuplot string in single quotes: nothing in it is a command or an
+/// escape, and all of it is text that XML may hold.
 std::string quoted(const std::string& text);
 
 /// What gnuplot, as another process, makes of the commands: one SVG of that many pixels, with text

@@ -11,6 +11,7 @@
 #include "apps/plot/compact_svg.h"
 #include "engine/base/error.h"
 #include "engine/base/hash.h"
+#include "engine/base/utf8.h"
 
 namespace farfield::plot {
 namespace {
@@ -138,9 +139,22 @@ std::string style_of(const Colours& colours, const std::string& id, bool keeps_s
 
 }  // namespace
 
-std::string escaped(const std::string& text) {
+std::string xml_text(std::string text) {
+  replace_invalid_utf8(text);
   std::string result;
   for (const char c : text) {
+    const bool is_control = static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t';
+    if (is_control)
+      append_utf8(0xFFFD, result);
+    else
+      result += c;
+  }
+  return result;
+}
+
+std::string escaped(const std::string& text) {
+  std::string result;
+  for (const char c : xml_text(text)) {
     switch (c) {
       case '<':
         result += "&lt;";

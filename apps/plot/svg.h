@@ -4,6 +4,10 @@
 
 namespace farfield::plot {
 
+/// Text that XML may hold: what is not UTF-8, as a name of a file may be, and control characters
+/// become U+FFFD.
+std::string xml_text(std::string text);
+
 /// Text as it stands in XML and HTML, between tags and in quotes.
 std::string escaped(const std::string& text);
 

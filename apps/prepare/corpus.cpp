@@ -80,7 +80,7 @@ class Watch {
 
  private:
   using Clock = std::chrono::steady_clock;
-  static constexpr std::chrono::seconds kKeepEach{10};  // a line, where stdout is no terminal
+  static constexpr std::chrono::seconds kKeepEach{10};  // a line, where stderr is no terminal
 
   cli::Progress progress_ = cli::Progress::on_stderr();
   Clock::time_point begin_ = Clock::now(), kept_ = begin_;
@@ -93,6 +93,8 @@ int prepare_corpus(int argc, const char* const* argv, std::ostream& out) {
   std::vector<int64_t> shares(o.shares.begin(), o.shares.end());
   data::TokenizerOptions& tokenization = o.tokenizer_options;
   cli::Options options("prepare", "Turns text into a corpus: token files with a manifest.");
+  for (const char* name : {"convert", "synthetic"})
+    options.add_command(name, concat("prepare ", name, " --help"));
   text.add_to(options);
   GivenOptions given;
   given.add_to(options);

@@ -21,16 +21,6 @@ constexpr const char* kStateFile = "state.json";
 constexpr const char* kModelFile = "model.safetensors";
 constexpr const char* kOptimizerFile = "optimizer.safetensors";
 
-// Step of "step-00000300", or -1 for another name.
-int64_t step_of(const std::string& name) {
-  constexpr std::string_view kPrefix = "step-";
-  if (name.compare(0, kPrefix.size(), kPrefix) != 0) return -1;
-  int64_t step = -1;
-  const char* const end = name.data() + name.size();
-  const auto read = std::from_chars(name.data() + kPrefix.size(), end, step);
-  return read.ec == std::errc() && read.ptr == end && name.size() >= 13 ? step : -1;
-}
-
 std::string folder_name(int64_t step) {
   char name[32];
   std::snprintf(name, sizeof name, "step-%08lld", static_cast<long long>(step));
@@ -54,6 +44,15 @@ std::map<std::string, Tensor> read_tensors(const fs::path& folder, const char* n
 }
 
 }  // namespace
+
+int64_t step_of(const std::string& name) {
+  constexpr std::string_view kPrefix = "step-";
+  if (name.compare(0, kPrefix.size(), kPrefix) != 0) return -1;
+  int64_t step = -1;
+  const char* const end = name.data() + name.size();
+  const auto read = std::from_chars(name.data() + kPrefix.size(), end, step);
+  return read.ec == std::errc() && read.ptr == end && name.size() >= 13 ? step : -1;
+}
 
 int64_t save_checkpoint(const fs::path& folder, const TrainState& state, const NamedTensors& model,
                         const NamedTensors& optimizer, const KeptCheckpoints& keep) {

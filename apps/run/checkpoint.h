@@ -36,6 +36,9 @@ int64_t save_checkpoint(const std::filesystem::path& folder, const TrainState& s
                         const NamedTensors& model, const NamedTensors& optimizer,
                         const KeptCheckpoints& keep);
 
+/// The step that a checkpoint is called by, "step-00000300"; -1 for another name.
+int64_t step_of(const std::string& name);
+
 /// The checkpoints in a folder, oldest first, complete or not.
 std::vector<std::filesystem::path> list_checkpoints(const std::filesystem::path& folder);
 

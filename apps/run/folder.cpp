@@ -3,11 +3,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <iterator>
 #include <system_error>
 #include <utility>
 
+#include "apps/run/checkpoint.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
+#include "engine/base/json.h"
 #include "engine/base/temporary.h"
 #include "engine/base/write_target.h"
 
@@ -18,6 +21,30 @@ namespace {
 constexpr std::string_view kWhere = "run";
 
 bool is_run(const fs::path& path) { return is_file(path / "config.conf"); }
+
+constexpr const char* kOwnRuns = "; only runs of `train` are read, no models of Hugging Face";
+
+// The run that a path is within, or nothing.
+fs::path run_around(const fs::path& path) {
+  const fs::path plain = path.has_filename() ? path : path.parent_path();
+  for (fs::path at = plain.parent_path(); !at.empty(); at = at.parent_path()) {
+    if (is_run(at)) return at;
+    if (at == at.parent_path()) break;
+  }
+  return {};
+}
+
+// " (LlamaForCausalLM)", as the file says; empty where it does not.
+std::string architecture_in(const fs::path& file) {
+  try {
+    const std::string text = read_file(file);
+    const Json json = read_json({kWhere, file.string(), text});
+    const auto names = whole_member<std::vector<std::string>>(json, "architectures");
+    return names && !names->empty() ? concat(" (", names->front(), ')') : "";
+  } catch (const Error&) {
+    return "";
+  }
+}
 
 // Why a folder is no run: what it holds instead.
 std::string what_is_in(const fs::path& path) {
@@ -34,9 +61,27 @@ std::string what_is_in(const fs::path& path) {
       list.append(i == 0 ? "" : ", ").append(runs[i]);
     return concat("a folder of runs; name one of them: ", list, runs.size() > kMost ? ", ..." : "");
   }
-  if (is_run(path.parent_path())) return "a part of a run; name " + path.parent_path().string();
+  const fs::path run = run_around(path);
+  const fs::path plain = path.has_filename() ? path : path.parent_path();
+  if (const int64_t step = step_of(plain.filename().string()); step >= 0 && !run.empty())
+    return concat("a checkpoint of one; name the run and the step: ", run.string(), " --step ",
+                  step);
+  if (!run.empty()) return "a part of a run; name " + run.string();
   if (fs::exists(path / "train.tokens", status)) return "a corpus of `prepare`";
+  if (fs::exists(path / "config.json", status))
+    return concat("a Hugging Face model", architecture_in(path / "config.json"), kOwnRuns);
   return "one without config.conf; `train` makes runs";
+}
+
+// What is said of a path where there is nothing: it may be meant as the name of a model elsewhere,
+// "gpt2" or "EleutherAI/pythia-70m".
+std::string what_is_missing(const fs::path& path) {
+  std::error_code status;
+  const auto n_parts = std::distance(path.begin(), path.end());
+  const bool is_name = path.is_relative() && n_parts <= 2 && path.begin()->string() != "." &&
+                       path.begin()->string() != ".." &&
+                       (n_parts == 1 || !fs::exists(*path.begin(), status));
+  return concat("nothing of that name", is_name ? kOwnRuns : "");
 }
 
 }  // namespace
@@ -82,7 +127,9 @@ RunFolder RunFolder::open_for_training(const fs::path& path) {
 RunFolder RunFolder::open(const fs::path& path) {
   RunFolder run(path);
   require<IoError>(is_folder(path), kWhere, path.string(), ": expected the folder of a run, got ",
-                   is_there(path) ? "a file" : "nothing of that name");
+                   !is_there(path)            ? what_is_missing(path)
+                   : run_around(path).empty() ? "a file"
+                                              : concat("a file of one; name ", run_around(path).string()));
   require<IoError>(is_run(path), kWhere, path.string(), ": expected the folder of a run, got ",
                    is_run(path) ? "" : what_is_in(path));
   run.read_config(path);

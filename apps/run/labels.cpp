@@ -68,24 +68,54 @@ std::vector<std::string> differing_keys(const std::vector<Settings>& all) {
   return keys;
 }
 
+std::string short_term(const std::string& term) {
+  if (term.size() <= kLongestKernel) return term;
+  return concat(term.substr(0, whole_characters(term, kShownOfKernel)), "…#",
+                hash_hex(term).substr(0, 6), ')');
+}
+
+// An expression in parts: text between terms kernel(...), and those terms.
+struct Part {
+  std::string text;
+  bool is_kernel = false;
+};
+
+std::vector<Part> parts_of(const std::string& expression) {
+  static const std::string kCall = "kernel(";
+  std::vector<Part> parts;
+  for (size_t at = 0; at < expression.size();) {
+    const size_t begin = std::min(expression.find(kCall, at), expression.size());
+    parts.push_back({expression.substr(at, begin - at)});
+    if (begin == expression.size()) break;
+    at = end_of_call(expression, begin + kCall.size() - 1);
+    parts.push_back({expression.substr(begin, at - begin), true});
+  }
+  return parts;
+}
+
 }  // namespace
 
 std::string short_posenc(const std::string& expression) {
-  static const std::string kCall = "kernel(";
   std::string text;
-  for (size_t at = 0; at < expression.size();) {
-    const size_t begin = expression.find(kCall, at);
-    if (begin == std::string::npos) return text + expression.substr(at);
-    const size_t end = end_of_call(expression, begin + kCall.size() - 1);
-    const std::string term = expression.substr(begin, end - begin);
-    text += expression.substr(at, begin - at);
-    text += term.size() <= kLongestKernel
-                ? term
-                : concat(term.substr(0, whole_characters(term, kShownOfKernel)), "…#",
-                         hash_hex(term).substr(0, 6), ')');
-    at = end;
-  }
+  for (const Part& part : parts_of(expression))
+    text += part.is_kernel ? short_term(part.text) : part.text;
   return text;
+}
+
+std::string cut_terms_text(const std::vector<std::string>& expressions,
+                           const std::vector<std::string>& labels) {
+  std::map<std::string, std::string> cut;
+  for (const std::string& expression : expressions)
+    for (const Part& part : parts_of(expression))
+      if (part.is_kernel && part.text.size() > kLongestKernel)
+        cut.emplace(short_term(part.text), part.text);
+  std::string lines;
+  for (const auto& [shown, whole] : cut)
+    if (std::any_of(labels.begin(), labels.end(), [&, &term = shown](const std::string& label) {
+          return label.find(term) != std::string::npos;
+        }))
+      lines.append(shown).append(" is ").append(whole) += '\n';
+  return lines;
 }
 
 std::string encoding_name(const std::string& posenc, const std::string& trained_posenc,

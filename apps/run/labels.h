@@ -14,6 +14,11 @@ namespace farfield::run {
 /// expression stays whole.
 std::string short_posenc(const std::string& expression);
 
+/// What the terms stand for that short_posenc() cuts in these expressions and that a label shows, a
+/// line each: "kernel(bias=-r1*log(1…#5c0e1a) is kernel(bias=-r1*log(1+r2*d), ...)".
+std::string cut_terms_text(const std::vector<std::string>& expressions,
+                           const std::vector<std::string>& labels);
+
 /// What was measured, in full: "rope masked@512", "rope + window(w=4) (trained: rope)". Canonical
 /// expressions, the label of a baseline.
 std::string encoding_name(const std::string& posenc, const std::string& trained_posenc,

@@ -61,4 +61,11 @@ LoadedRun load_run(const std::string& path, const LoadOptions& options) {
           std::move(model),  std::move(posenc), std::move(unmatched)};
 }
 
+std::string unfinished_text(const RunFolder& folder) {
+  const std::optional<int64_t> step = newest_step(folder.checkpoints());
+  const RunConfig config = to_run_config((folder.path() / "config.conf").string(), folder.config());
+  const int64_t steps = config.steps.value_or(0);
+  return step && *step < steps ? concat("step ", *step, " of ", steps) : "";
+}
+
 }  // namespace farfield::run

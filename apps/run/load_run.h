@@ -38,4 +38,7 @@ struct LoadOptions {
 /// check_parameter_bounds() refuses; ConfigError for an encoding that trained values do not fit.
 LoadedRun load_run(const std::string& path, const LoadOptions& options = {});
 
+/// "step 120 of 2000" where the newest checkpoint is not that of the last step; else empty.
+std::string unfinished_text(const RunFolder& folder);
+
 }  // namespace farfield::run

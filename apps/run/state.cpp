@@ -90,7 +90,7 @@ class Members {
   [[noreturn]] void refuse(const std::string& name, const std::string& expected,
                            const Json& got) const {
     constexpr size_t kShown = 60;
-    std::string text = got.dump();
+    std::string text = write_json(got);
     if (text.size() > kShown) text = text.substr(0, kShown) + "...";
     fail<IoError>(kWhere, file_, ": expected ", expected, " as '", name, "', got ", text,
                   "; the file was changed");
@@ -104,12 +104,10 @@ class Members {
 // The text as a tree without its hash, which is checked.
 Json read_unchanged(const std::string& file, const std::string& text) {
   Json json = read_json({kWhere, file, text});
-  require<IoError>(json.is_object() && json.contains("hash") && json["hash"].is_string(), kWhere,
-                   file, ": expected a JSON object with a hash; the file is damaged");
-  const std::string hash = json["hash"];
-  json.erase("hash");
-  const std::string got = hash_hex(json.dump());
-  require<IoError>(got == hash, kWhere, file, ": expected the hash ", hash, ", got ", got,
+  const JsonHash hash = take_hash(json);
+  require<IoError>(!hash.said.empty(), kWhere, file,
+                   ": expected a JSON object with a hash; the file is damaged");
+  require<IoError>(hash.fits(), kWhere, file, ": expected the hash ", hash.said, ", got ", hash.own,
                    "; the file was changed or is damaged");
   return json;
 }
@@ -142,8 +140,7 @@ std::string train_state_text(const TrainState& state,
                {"config", config},
                {"files", records}};
   if (!state.metrics.hash.empty()) json["metrics"] = json_of(state.metrics);
-  json["hash"] = hash_hex(json.dump());  // of everything above
-  return json.dump(2) + "\n";
+  return write_hashed_json(std::move(json), 2);
 }
 
 StateFile read_train_state(const std::filesystem::path& path) {

@@ -104,7 +104,8 @@ struct Experiment {
   std::vector<Finding> findings = {};
   std::string reference = {};      ///< the experiment's name in the paper's numbers; empty: none
   std::string reference_arm = {};  ///< label, for paired tests and marks; empty: none
-  std::string marks = "S";         ///< the paper's: S or K; of an own grid none
+  /// Of a paper, "S" as `eval compare --marks paper` or "K" as kerple-paper; of an own grid none.
+  std::string marks = "S";
   /// Without training: fills tables, figures and evidence of its own. Also called for experiments
   /// with arms, after their outputs, where there is more to show.
   void (*compute)(const Measured&, Section&) = nullptr;

@@ -5,11 +5,11 @@
 #include <system_error>
 
 #include "apps/sweep/grid.h"
-#include "apps/sweep/hashed_json.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 #include "engine/base/file_lock.h"
 #include "engine/base/json.h"
+#include "engine/base/utf8.h"
 #include "engine/base/write_target.h"
 
 namespace fs = std::filesystem;
@@ -36,12 +36,17 @@ run::Settings settings_of(const Json& json) {
 // no command would have written. `way_out`: of a file that was changed.
 template <class F>
 void read_tree(const fs::path& file, const char* way_out, const F& take) {
-  const auto [json, has_hash] = read_hashed(file, way_out);
+  const std::string text = read_file(file);
+  Json json = read_json({kWhere, file.string(), text});
+  const JsonHash hash = take_hash(json);
+  require<IoError>(hash.said.empty() || hash.fits(), kWhere, file.string(),
+                   ": expected the hash of what it holds, ", hash.own, ", got ", hash.said,
+                   "; the file is damaged or was changed; ", way_out);
   try {
     const Json& format = json.at("format");
     require<IoError>(format == kFormat || format == kWithoutHash, kWhere, file.string(),
-                     ": expected format ", kFormat, ", got ", format.dump());
-    require<IoError>(has_hash || format == kWithoutHash, kWhere, file.string(),
+                     ": expected format ", kFormat, ", got ", write_json(format));
+    require<IoError>(!hash.said.empty() || format == kWithoutHash, kWhere, file.string(),
                      ": expected a hash, got none; the file is damaged or was changed; ", way_out);
     take(json);
   } catch (const Json::exception& error) {
@@ -120,7 +125,7 @@ void SweepFolder::read() {
       options_.seeds = whole_member<int64_t>(json, "seeds").value_or(0);
       require<IoError>(*options_.seeds >= 1 && *options_.seeds <= kMostSeeds, kWhere,
                        (path_ / "sweep.json").string(), ": expected 1 to ", kMostSeeds,
-                       " seeds, got ", json["seeds"].dump(), "; the file is damaged");
+                       " seeds, got ", write_json(json["seeds"]), "; the file is damaged");
     }
     json.at("experiments").get_to(ids_);
     for (const auto& [name, text] : json.at("grids").items()) add_grid(name, text);
@@ -175,12 +180,16 @@ void SweepFolder::save() {
   json["datasets"] = Json::object();
   for (const auto& [name, corpus] : options_.datasets.names()) {
     const KnownCorpus& known = options_.datasets.corpus(corpus);
-    json["datasets"][name] = {{"corpus", corpus},
-                              {"path", in_folder(known.path)},
-                              {"hash", known.hash},
-                              {"is", known.description}};
+    const std::string place = in_folder(known.path);
+    // Cells read it from there.
+    require<ConfigError>(find_invalid_utf8(place) == place.npos, kWhere, "--dataset ", name, '=',
+                         place,
+                         ": expected a path in UTF-8, as sweep.json has it; rename the "
+                         "folder, or name a link to it");
+    json["datasets"][name] = {
+        {"corpus", corpus}, {"path", place}, {"hash", known.hash}, {"is", known.description}};
   }
-  write_file_atomic(path_ / "sweep.json", hashed_text(std::move(json), 1));
+  write_file_atomic(path_ / "sweep.json", write_hashed_json(std::move(json), 1));
 }
 
 void SweepFolder::add(const std::vector<const Experiment*>& experiments,
@@ -229,7 +238,7 @@ void write_cell(const fs::path& folder, Cell cell) {
                                     {"posenc", m.posenc},
                                     {"drop_learned", m.drop_learned},
                                     {"options", settings_json(m.options)}});
-  write_file_atomic(file, hashed_text(std::move(json), 1));
+  write_file_atomic(file, write_hashed_json(std::move(json), 1));
 }
 
 Cell read_cell(const fs::path& file) {

@@ -7,7 +7,6 @@
 #include <system_error>
 
 #include "apps/cli/json_number.h"
-#include "apps/sweep/hashed_json.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 #include "engine/base/hash.h"
@@ -146,7 +145,7 @@ void write_result(const fs::path& folder, const CellResult& result) {
       of["family"] = family->second;
     for (const eval::LengthResult& cell : one.lengths) of["lengths"].push_back(json_of(cell));
   }
-  write_file_atomic(result_path(folder, result.hash), hashed_text(std::move(json), -1));
+  write_file_atomic(result_path(folder, result.hash), write_hashed_json(std::move(json)));
 }
 
 CellResult read_result(const fs::path& file) {
@@ -154,8 +153,10 @@ CellResult read_result(const fs::path& file) {
       ": expected the results of a cell, got something else; the file is damaged: run the "
       "sweep again";
   try {
-    const auto [json, has_hash] = read_hashed(file, "run the sweep again");
-    require<IoError>(has_hash && json.at("format") == kFormat, kWhere, file.string(), expected);
+    const std::string text = read_file(file);
+    ordered_json json = read_json({kWhere, file.string(), text});
+    require<IoError>(take_hash(json).fits() && json.at("format") == kFormat, kWhere, file.string(),
+                     expected);
     CellResult result;
     result.corpus = json.at("corpus");
     for (const auto& [name, value] : json.at("key").items()) result.key.emplace_back(name, value);

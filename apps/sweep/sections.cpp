@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "apps/analysis/t_test.h"
+#include "apps/compare/marks.h"
 #include "apps/sweep/own_section.h"
 #include "apps/sweep/reference.h"
 #include "engine/base/error.h"
@@ -35,6 +37,17 @@ std::vector<std::string> facts_of(const Plan& plan, const Section& section,
           !parameters.empty() && std::find(facts.begin(), facts.end(), parameters) == facts.end())
         facts.push_back(parameters);
   return facts;
+}
+
+// Whether a number of its tables has a mark.
+bool has_marks(const Section& section) {
+  for (const ReportTable& table : section.tables)
+    for (const auto& row : table.rows)
+      for (const ReportTable::Field& field : row)
+        if (field.text.find(" †") != std::string::npos ||
+            field.text.find(" *") != std::string::npos)
+          return true;
+  return false;
 }
 
 }  // namespace
@@ -97,6 +110,11 @@ Section section_of(const Plan& plan, const Results& results) {
   };
   if (plan.arms.empty()) fill(Measured(plan, kNone, results));
   for (const PlannedDataset& dataset : plan.datasets) fill(Measured(plan, dataset, results));
+  if (!e.reference_arm.empty() && has_marks(section))
+    section.remarks.push_back(
+        concat(compare::legend_of(e.marks == "K" ? compare::Marks::kerple : compare::Marks::paper,
+                                  e.reference_arm, /*is_perplexity=*/true),
+               ": paired two-sided t-test over seeds, alpha ", analysis::kAlpha, "."));
   if (ReportTable printed = printed_scalars_table(e); !printed.rows.empty())
     section.tables.push_back(std::move(printed));
   std::erase_if(section.figures, [](const ReportFigure& figure) {

@@ -71,9 +71,7 @@ void set_products(Json& json, const std::string& products) {
   if (!products.empty()) json["products"] = {{"hash", hash_hex(products)}};
 }
 
-std::string text_of(const Json& json) {
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
-}
+std::string text_of(const Json& json) { return write_json(json, 2) + "\n"; }
 
 }  // namespace
 

@@ -109,8 +109,7 @@ void write_meta(const MetaPaths& paths, const CorpusMeta& meta, const Tokenizer&
   } else {
     write_file_atomic(paths.tokenizer, tokenizer.file());
   }
-  // A path need not be UTF-8.
-  write_file_atomic(paths.meta, json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+  write_file_atomic(paths.meta, write_json(json, 2) + "\n");
 }
 
 TokenizerPtr tokenizer_of(const std::string& corpus, const MetaPaths& paths,

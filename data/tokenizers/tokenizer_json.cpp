@@ -72,7 +72,7 @@ class TokenizerReader {
   int32_t id(const Json& value, std::string_view of) const {
     require_that(value.is_number_unsigned() && value.get<uint64_t>() < uint64_t{kMostTokens},
                  "expected an id from 0 to ", kMostTokens - 1, " for '", of, "', got ",
-                 value.is_number() ? value.dump() : value.type_name());
+                 value.is_number() ? write_json(value) : value.type_name());
     return value.get<int32_t>();
   }
   std::string type_of(const Json& part, const std::string& what) const {
@@ -212,7 +212,7 @@ class TokenizerReader {
     if (!member(model, "type").is_null()) require_type(model, "model", "BPE");
     const Json& dropout = member(model, "dropout");
     require_that(dropout.is_null() || dropout == 0, "expected no dropout, got ",
-                 dropout.is_number() ? dropout.dump() : dropout.type_name(),
+                 dropout.is_number() ? write_json(dropout) : dropout.type_name(),
                  ", which is not implemented");
     for (const char* name : {"continuing_subword_prefix", "end_of_word_suffix"}) {
       const Json& value = member(model, name);

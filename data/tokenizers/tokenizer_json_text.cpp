@@ -10,7 +10,7 @@
 namespace farfield::data {
 namespace {
 
-std::string json_string(std::string_view text) { return Json(text).dump(); }
+std::string json_string(std::string_view text) { return write_json(text); }
 
 const char* word(bool value) { return value ? "true" : "false"; }
 

@@ -150,7 +150,7 @@ BpeDefinition read_vocab_merges(const NamedText& vocabulary, const NamedText& me
   std::vector<std::string> files = {vocabulary.file};
   for (const NamedText* sibling : {&siblings.added_tokens, &siblings.tokenizer_config})
     if (!sibling->text.empty()) files.push_back(sibling->file);
-  return read_tokenizer_json(joined(files, " with "), tree.dump());
+  return read_tokenizer_json(joined(files, " with "), write_json(tree));
 }
 
 }  // namespace farfield::data

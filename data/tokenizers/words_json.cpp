@@ -65,8 +65,8 @@ class WordsReader {
                     const char* what) const {
     const Json& value = member(object, name);
     require_that(value.is_string() && value.get_ref<const std::string&>() == wanted, "expected ",
-                 what, " of words with ", name, ' ', Json(wanted).dump(), ", got ",
-                 value.is_string() ? value.dump() : value.type_name(),
+                 what, " of words with ", name, ' ', write_json(wanted), ", got ",
+                 value.is_string() ? write_json(value) : value.type_name(),
                  ", which is not implemented");
   }
 
@@ -83,9 +83,9 @@ class WordsReader {
       const Json& id = entry.value();
       require_that(id.is_number_unsigned() && id.get<uint64_t>() < words.size(),
                    "expected ids from 0 to ", words.size() - 1, ", got ",
-                   id.is_number() ? id.dump() : id.type_name(), " for '", word, "'");
+                   id.is_number() ? write_json(id) : id.type_name(), " for '", word, "'");
       std::string& place = words[id.get<size_t>()];
-      require_that(place.empty(), "expected each id once, got ", id.dump(), " for '", place,
+      require_that(place.empty(), "expected each id once, got ", write_json(id), " for '", place,
                    "' and '", word, "'");
       require_that(!word.empty() && !has_white_space(word),
                    "expected words without white space, got '", word, "'");
@@ -127,7 +127,7 @@ std::string words_json_text(const std::vector<std::string>& words) {
     "vocab": {)";
   for (size_t id = 0; id < words.size(); ++id)
     text.append(id == 0 ? "\n      " : ",\n      ")
-        .append(Json(words[id]).dump())
+        .append(write_json(words[id]))
         .append(": ")
         .append(std::to_string(id));
   return text + "\n    }\n  }\n}\n";

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "engine/base/error.h"
+#include "engine/base/hash.h"
 
 namespace farfield {
 namespace {
@@ -133,6 +134,24 @@ void read_json(const JsonSource& source, nlohmann::json_sax<Json>& handler) {
                    ": expected JSON in UTF-8, got a NUL at byte ", source.begin + nul);
   Guard guard(source, handler);
   Json::sax_parse(source.text.begin(), source.text.end(), &guard);
+}
+
+std::string write_json(const Json& json, int indent) {
+  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string write_hashed_json(Json object, int indent) {
+  object["hash"] = hash_hex(write_json(object));
+  return write_json(object, indent) + "\n";
+}
+
+JsonHash take_hash(Json& object) {
+  JsonHash hash;
+  if (!object.is_object()) return hash;
+  hash.said = whole_member<std::string>(object, "hash").value_or("");
+  object.erase("hash");
+  hash.own = hash_hex(write_json(object));
+  return hash;
 }
 
 Json read_json(const JsonSource& source) {

@@ -7,8 +7,9 @@
 
 namespace farfield {
 
-// The one way from text to JSON, for every file that the programs read. Included by .cpp files
-// alone, so that no installed header shows a vendor's type; check_includes holds both.
+// The one way from text to JSON and back, for every file that the programs read and write. Included
+// by .cpp files alone, so that no installed header shows a vendor's type; check_includes holds all
+// three.
 
 /// A tree of JSON, its members in the order of the file.
 using Json = nlohmann::ordered_json;
@@ -33,6 +34,23 @@ void read_json(const JsonSource& source, nlohmann::json_sax<Json>& handler);
 
 /// The whole text as a tree. Throws as above.
 Json read_json(const JsonSource& source);
+
+/// A tree as text: `indent` blanks for each level and a line for each member, or all in one line.
+/// Names of files are any bytes. What of a string is not UTF-8 becomes U+FFFD, one for each maximal
+/// ill-formed subpart, so that no such name keeps a result from being written; reading the text
+/// back and writing it again gives the same text.
+std::string write_json(const Json& json, int indent = -1);
+
+/// The text of an object with one member more, "hash": that of the text of all others in one line.
+std::string write_hashed_json(Json object, int indent = -1);
+
+/// The hash that an object says of itself, empty where it says none, and the one that it has.
+struct JsonHash {
+  std::string said, own;
+  bool fits() const { return !said.empty() && said == own; }
+};
+/// Takes the member "hash" out of what write_hashed_json() wrote, or of anything else.
+JsonHash take_hash(Json& object);
 
 /// A member of an object, of the type that T is; nothing where there is no such. Numbers are whole
 /// ones: to make an integer of 1e64 is undefined.

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <type_traits>
 #include <utility>
 
 #include "engine/cpu/attention_lanes.h"
@@ -77,13 +76,6 @@ struct TileView {
   }
 };
 
-/// f(0), ..., f(n - 1) written out, each index a constant: arrays indexed by it stay in registers.
-template <int n, class F>
-[[gnu::always_inline]] inline void unroll(const F& f) {
-  [&]<int... I>(std::integer_sequence<int, I...>) { (f(std::integral_constant<int, I>()), ...); }
-  (std::make_integer_sequence<int, n>());
-}
-
 /// What a register block does with its product.
 enum class Update { set, add_scaled };
 
@@ -102,7 +94,8 @@ struct BlockProduct {
 };
 
 /// For R rows and kVectors whole vectors of columns. Out of line, and its arguments in memory, so
-/// that the compiler has every register for the sums.
+/// that the compiler has every register for the sums; its loops with constant bounds are unrolled,
+/// so that these are no array in memory. The test vector_moves holds that they stay in registers.
 template <class A, int R, int kVectors, bool kTransposed, Update kUpdate>
 [[gnu::noinline]] void multiply_block(const BlockProduct<A>& p) {
   using V = Vec<A>;

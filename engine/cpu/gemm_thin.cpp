@@ -1,9 +1,11 @@
 #include "engine/cpu/gemm_thin.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
 
 #include "engine/cpu/gemm_panels.h"
-#include "engine/cpu/sum_of.h"
 #include "engine/dtype.h"
 
 namespace farfield {
@@ -45,14 +47,64 @@ class Vector {
   const A* data_ = nullptr;
 };
 
+#ifdef __AVX__
+constexpr int kVectorBytes = 32;
+#else
+constexpr int kVectorBytes = 16;
+#endif
+typedef float Floats __attribute__((vector_size(kVectorBytes)));
+typedef double Doubles __attribute__((vector_size(kVectorBytes)));
+typedef uint32_t Words __attribute__((vector_size(kVectorBytes)));
+typedef uint16_t Halves __attribute__((vector_size(kVectorBytes / 2)));
+
+template <class V, class T>
+V bits_at(const T* from) {
+  V x;
+  std::memcpy(&x, from, sizeof x);
+  return x;
+}
+Floats load(const float* from) { return bits_at<Floats>(from); }
+Doubles load(const double* from) { return bits_at<Doubles>(from); }
+Floats load(const BFloat16* from) {
+  return reinterpret_cast<Floats>(__builtin_convertvector(bits_at<Halves>(from), Words) << 16);
+}
+
+// Of `n_row` rows, so that each load of the vector serves them all and no sum waits for the one
+// before it. A row's sum does not depend on which are beside it.
+template <int n_row, class In, class A, class Out>
+void times_some_rows(const In* matrix, int64_t ld, int64_t first, const A* x, int64_t k,
+                     const Result<A, Out>& result) {
+  using V = decltype(load(x));
+  constexpr int64_t kLanes = sizeof(V) / sizeof(A);
+  const In* const row = matrix + first * ld;
+  V even[n_row] = {}, odd[n_row] = {};
+  int64_t l = 0;
+  for (; l + 2 * kLanes <= k; l += 2 * kLanes) {
+    const V x0 = load(x + l), x1 = load(x + l + kLanes);
+    for (int r = 0; r < n_row; ++r) {
+      even[r] += load(row + r * ld + l) * x0;
+      odd[r] += load(row + r * ld + l + kLanes) * x1;
+    }
+  }
+  for (int r = 0; r < n_row; ++r) {
+    even[r] += odd[r];
+    A lanes[kLanes], rest = 0;
+    std::memcpy(lanes, &even[r], sizeof lanes);
+    for (int64_t i = l; i < k; ++i) rest += static_cast<A>(row[r * ld + i]) * x[i];
+    for (int64_t half = kLanes / 2; half > 0; half /= 2)
+      for (int64_t lane = 0; lane < half; ++lane) lanes[lane] += lanes[lane + half];
+    result(first + r, lanes[0] + rest);
+  }
+}
+
 // n sums of k products, of the vector with each row of a matrix.
 template <class In, class A, class Out>
 void times_rows(const In* matrix, int64_t ld, int64_t n, const A* x, int64_t k,
                 const Result<A, Out>& result) {
-  for (int64_t j = 0; j < n; ++j) {
-    const In* const row = matrix + j * ld;
-    result(j, sum_of<A>(k, [&](int64_t l) { return static_cast<A>(row[l]) * x[l]; }));
-  }
+  constexpr int kRows = 4;
+  int64_t j = 0;
+  for (; j + kRows <= n; j += kRows) times_some_rows<kRows>(matrix, ld, j, x, k, result);
+  for (; j < n; ++j) times_some_rows<1>(matrix, ld, j, x, k, result);
 }
 
 // The same with each column, four rows at a time.

@@ -18,7 +18,8 @@ BOOST_AUTO_TEST_CASE(json_lines_are_known_by_their_first_lines) {
   for (const std::string& text :
        {std::string(R"({"text":"a"})"), std::string("\xEF\xBB\xBF\n {\"id\":1,\"text\":\"a\"}\r\n"),
         std::string("{\"id\":1}\n\n{\"id\":2}"), std::string("{\"x\":NaN}\n{\"x\":1}\n"),
-        "{\"text\":\"" + std::string(3 << 20, 'a') + "\"}\n", "{\"text\":[\"a\",\"b\"]}\nrest",
+        "{\"text\":\"" + std::string(3 << 20, 'a') + "\"}\n",
+        std::string("{\"text\":[\"a\",\"b\"]}\nrest"),
         "{\"id\":\"" + std::string(9000, 'a') + "\"}\n{\"id\":1}\n"})
     BOOST_TEST(is_lines(text), text.substr(0, 40));
 }

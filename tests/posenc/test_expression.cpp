@@ -93,6 +93,11 @@ BOOST_AUTO_TEST_CASE(each_mistake_has_its_own_message) {
   const std::pair<const char*, const char*> cases[] = {
       {"", "expected the name of an encoding, got the end"},
       {"3", "expected the name of an encoding, got '3'"},
+      {"t5(params=@\xff)", "expected an expression in UTF-8, got "},
+      {"-a * log(1 + b*d)",
+       "expected the name of an encoding (a formula is written kernel(bias=...)), got '-'"},
+      {"a * log(d)",
+       "expected '(', '@', '+' or the end (a formula is written kernel(bias=...)), got '*'"},
       {"a b", "expected '(', '@', '+' or the end, got 'b'"},
       {"a(1) b", "expected '@', '+' or the end, got 'b'"},
       {"a@1 2", "expected '+' or the end, got '2'"},

@@ -1,30 +1,18 @@
 #include "tests/static_costs/costs.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <tuple>
 
 #include "apps/cli/text_table.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 #include "engine/base/parallel.h"
+#include "tests/static_costs/disassembler.h"
 
 namespace farfield::static_costs {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string output_of(const std::string& program, const char* option, const fs::path& object) {
-  const std::string line = concat('\'', program, "' ", option, " '", object.string(), "' 2>&1");
-  std::FILE* pipe = popen(line.c_str(), "r");
-  require<IoError>(pipe != nullptr, "static_costs", "expected to run ", line);
-  std::string output;
-  char buffer[1 << 16];
-  for (size_t n; (n = std::fread(buffer, 1, sizeof buffer, pipe)) > 0;) output.append(buffer, n);
-  require<IoError>(pclose(pipe) == 0, "static_costs", "expected ", line, " to succeed, got ",
-                   output.substr(0, 400));
-  return output;
-}
 
 void add_disassembly(std::vector<KernelCosts>& kernels, const std::vector<KernelKey>& keys,
                      const std::string& cuobjdump, const fs::path& object) {

@@ -1,7 +1,7 @@
 # cmake -D ROOT=<source tree> -P check_includes.cmake
 # Calls go down only: each folder includes itself and those below it, a vendor's headers stay in the
 # files that wrap it, and a project header is named by its path from the root. JSON is read by one
-# reader: what it refuses, all refuse.
+# reader and written by one writer: what they refuse or replace, all do.
 
 set(libraries "data|layers|posenc|engine")
 # What the files of a folder may include, as a regular expression over the path from the root. The
@@ -115,6 +115,11 @@ foreach(folder IN ITEMS engine posenc layers data apps tests)
       file(STRINGS "${ROOT}/${file}" lines REGEX "[jJ]son::(sax_)?parse\\(|[jJ]son::accept\\(")
       foreach(line IN LISTS lines)
         message("${file}: '${line}': text becomes JSON in read_json() of engine/base/json.h alone")
+        math(EXPR bad "${bad} + 1")
+      endforeach()
+      file(STRINGS "${ROOT}/${file}" lines REGEX "(\\.|->)dump\\(")
+      foreach(line IN LISTS lines)
+        message("${file}: '${line}': JSON becomes text in write_json() of engine/base/json.h alone")
         math(EXPR bad "${bad} + 1")
       endforeach()
     endif()

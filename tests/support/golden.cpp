@@ -10,10 +10,11 @@
 
 namespace farfield::test {
 
-const nlohmann::json& golden(const std::string& name) {
+const nlohmann::json& golden(std::string_view name) {
   const char* const folder = std::getenv("FARFIELD_GOLDEN_DIR");
-  const std::string path =
-      (folder != nullptr ? folder : (source_dir() / "tests/golden").string()) + "/" + name;
+  const std::filesystem::path all =
+      folder != nullptr ? std::filesystem::path(folder) : source_dir() / "tests/golden";
+  const std::string path = (all / name).string();
   static std::map<std::string, nlohmann::json> read;  // its entries stay where they are
   const auto found = read.find(path);
   if (found != read.end()) return found->second;

@@ -21,9 +21,9 @@ inline const Json& file() {
   static const Json& json = farfield::test::golden("attention.json");
   return json;
 }
-inline const Json& case_named(const std::string& name) {
+inline const Json& case_named(std::string_view name) {
   for (const Json& c : file()["cases"])
-    if (c["name"] == name) return c;
+    if (c["name"].get<std::string>() == name) return c;
   fail<ConfigError>("test", "expected a case named ", name);
 }
 inline int64_t size(const char* name) { return file()[name].get<int64_t>(); }

@@ -22,6 +22,7 @@ namespace {
 constexpr std::string_view kProtocol = "coherence";
 constexpr double kPromptLength = 1.37;  // of train_len: 2800 of 2048
 constexpr double kTemperature = 0.8;
+constexpr int64_t kMostNew = int64_t{1} << 22;  // far beyond what a cache holds
 
 std::vector<double> positions(size_t n, double first) {
   std::vector<double> x(n);
@@ -172,9 +173,9 @@ void add_options(cli::Options& options, CoherenceOptions& own) {
 void check(const CoherenceOptions& own) {
   check_positive(kProtocol, "coherence-sequences", own.sequences);
   check_positive(kProtocol, "prompts", own.prompts);
-  require<ConfigError>(own.n_new >= 4, "eval:coherence",
-                       "bad_argument: expected new-tokens >= 4, which 4-grams need, got ",
-                       own.n_new);
+  require<ConfigError>(own.n_new >= 4 && own.n_new <= kMostNew, "eval:coherence",
+                       "bad_argument: expected new-tokens from 4, which 4-grams need, to ",
+                       kMostNew, ", got ", own.n_new);
 }
 
 ProtocolResult measure_coherence(const Subject& subject, const CommonOptions& common,
@@ -218,28 +219,29 @@ ProtocolResult measure_coherence(const Subject& subject, const CommonOptions& co
 }
 
 Protocol coherence_row() {
-  return {
-      .place = 12,
-      .name = std::string(kProtocol),
-      .help =
-          "how far beyond the training length perplexity holds, and whether text that the "
-          "model continues does",
-      .source = "Extending Context is Hard (2023)",
-      .has_text = true,
-      .needs_model = true,
-      .add_options = add_own<CoherenceOptions>,
-      .check = check_own<CoherenceOptions>,
-      .run =
-          [](const Subject& subject, const EvalOptions& eval) {
-            return measure_coherence(subject, eval.common, eval.own<CoherenceOptions>());
-          },
-      .work =
-          [](const EvalOptions& eval, const WorkSubject& subject, int64_t) {
-            const auto& own = eval.own<CoherenceOptions>();
-            const auto n_new = static_cast<double>(2 * own.prompts * own.n_new);  // greedy, sampled
-            const auto train_len = static_cast<double>(subject.train_len);
-            return static_cast<double>(own.sequences) * 4 * train_len + n_new + n_new * train_len;
-          }};
+  return {.place = 12,
+          .name = std::string(kProtocol),
+          .help =
+              "how far beyond the training length perplexity holds, and whether text that the "
+              "model continues does",
+          .source = "Extending Context is Hard (2023)",
+          .has_text = true,
+          .needs_model = true,
+          .add_options = add_own<CoherenceOptions>,
+          .check = check_own<CoherenceOptions>,
+          .run =
+              [](const Subject& subject, const EvalOptions& eval) {
+                return measure_coherence(subject, eval.common, eval.own<CoherenceOptions>());
+              },
+          .work =
+              [](const EvalOptions& eval, const WorkSubject& subject, int64_t) {
+                const auto& own = eval.own<CoherenceOptions>();
+                const double n_new =  // greedy, sampled
+                    2.0 * static_cast<double>(own.prompts) * static_cast<double>(own.n_new);
+                const auto train_len = static_cast<double>(subject.train_len);
+                return static_cast<double>(own.sequences) * 4 * train_len + n_new +
+                       n_new * train_len;
+              }};
 }
 
 }  // namespace farfield::eval

@@ -238,10 +238,10 @@ Protocol speed_row() {
           .work =
               [](const EvalOptions& eval, const WorkSubject& subject, int64_t length) {
                 const auto& own = eval.own<SpeedOptions>();
-                return static_cast<double>(
-                    length == 0
-                        ? (own.warmup + own.timed_steps) * subject.step_tokens
-                        : (own.warmup + own.timed_passes) * n_rows(eval.common, length) * length);
+                const int64_t n = own.warmup + (length == 0 ? own.timed_steps : own.timed_passes);
+                const int64_t tokens =
+                    length == 0 ? subject.step_tokens : n_rows(eval.common, length) * length;
+                return static_cast<double>(n) * static_cast<double>(tokens);
               }};
 }
 

@@ -158,7 +158,7 @@ std::vector<Experiment> atlas_rows() {
           "and larger than that where the first tokens are always kept (streaming).",
           "ms / step and peak MiB were measured beside other work on the same machine: they say "
           "what is slow, not by how much.",
-          "Marks need two seeds: † kerple_log is significantly better, * significantly worse."}};
+          "Marks need two seeds."}};
   for (const posenc::Row& row : posenc::registry()) atlas.arms.push_back(arm_of_row(row));
   return {atlas};
 }

@@ -34,7 +34,7 @@ Reach log3_length(double r1, double r2, double r3) {
   return length_by_formula("kerple_log3", {r1, r2, r3});
 }
 
-const nlohmann::json& entry(const std::string& name) {
+const nlohmann::json& entry(std::string_view name) {
   return test::golden("tables_h12.json")["encodings"][name];
 }
 double parameter(const std::string& name, const std::string& which, size_t head) {

@@ -3,11 +3,13 @@
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <fstream>
+#include <iostream>
 #include <limits>
 #include <sstream>
 
 #include "apps/cli/option.h"
 #include "apps/cli/options.h"
+#include "apps/cli/progress.h"
 #include "engine/base/error.h"
 #include "tests/support/temp_folder.h"
 
@@ -153,20 +155,100 @@ BOOST_AUTO_TEST_CASE(a_negative_number_may_follow_its_option) {
 
 BOOST_AUTO_TEST_CASE(an_unknown_key_is_refused_with_the_nearest_known) {
   BOOST_TEST(Program().error({"--postenc", "rope"}) ==
-             "[config] unknown key 'postenc'; did you mean 'posenc'?");
+             "[config] unknown option '--postenc'; did you mean '--posenc'?");
   BOOST_TEST(Program().error({"--postenc=rope"}) ==
-             "[config] unknown key 'postenc'; did you mean 'posenc'?");
-  BOOST_TEST(Program().error({"--LR", "1"}) == "[config] unknown key 'LR'; did you mean 'lr'?");
+             "[config] unknown option '--postenc'; did you mean '--posenc'?");
+  BOOST_TEST(Program().error({"--LR", "1"}) ==
+             "[config] unknown option '--LR'; did you mean '--lr'?");
   BOOST_TEST(Program().error({"--learning-rate=1"}) ==
-             "[config] unknown key 'learning-rate'; did you mean 'lr'?");
+             "[config] unknown option '--learning-rate'; did you mean '--lr'?");
   BOOST_TEST(Program().error({"--learning_rate", "1"}) ==
-             "[config] unknown key 'learning_rate'; did you mean 'lr'?");
-  BOOST_TEST(Program().error({"--xyzzy-frob", "1"}) == "[config] unknown key 'xyzzy-frob'");
+             "[config] unknown option '--learning_rate'; did you mean '--lr'?");
+  BOOST_TEST(Program().error({"--xyzzy-frob", "1"}) ==
+             "[config] unknown option '--xyzzy-frob'; see train --help");
+}
+
+BOOST_AUTO_TEST_CASE(an_option_with_another_dash_is_told_the_usual_one) {
+  for (const char* word : {"-steps", "-steps=3", "–steps", "—steps"})
+    BOOST_TEST(Program().error({word, "3"}) ==
+               "[config] unknown option '" + std::string(word) + "'; did you mean '--steps'?");
+  BOOST_TEST(Program().error({"-x"}) == "no error");  // an argument
+}
+
+BOOST_AUTO_TEST_CASE(a_suggestion_takes_the_value_that_was_given) {
+  for (const std::vector<const char*>& words :
+       {std::vector<const char*>{"--step", "int main"}, {"--step=int main"}})
+    BOOST_TEST(Program().error(words) == "[config] unknown option '--step'; see train --help");
+  BOOST_TEST(Program().error({"--step", "--lr", "1"}) ==
+             "[config] unknown option '--step'; did you mean '--steps'?");  // no value
+  BOOST_TEST(Program().error({"--length", "1,2"}) ==
+             "[config] unknown option '--length'; did you mean '--lengths'?");
+}
+
+BOOST_AUTO_TEST_CASE(a_command_that_is_written_as_an_option_is_shown) {
+  Program p;
+  p.options.add_command("compare", "eval compare RUN...");
+  BOOST_TEST(p.error({"--compare", "a"}) ==
+             "[config] unknown option '--compare'; it is a command: eval compare RUN...");
+}
+
+BOOST_AUTO_TEST_CASE(a_list_with_blanks_is_told_how_it_is_written) {
+  BOOST_TEST(Program().error({"in", "--lengths", "64", "128", "256"}) ==
+             "[config] unexpected argument '128'; values of --lengths are joined by commas: "
+             "--lengths 64,128,256");
+  BOOST_TEST(Program().error({"--lengths=64", "128"}) ==
+             "[config] '128' is no INPUT; values of --lengths are joined by commas: --lengths "
+             "64,128");
+  BOOST_TEST(Program().error({"--lengths", "64", "text.txt"}) == "no error");
+  BOOST_TEST(Program().error({"--lengths", "64", "--steps", "1", "a", "b"}) ==
+             "[config] unexpected argument 'b'; see train --help");
+  const TempFolder folder;
+  const auto error = [&](std::vector<std::string> words) {
+    std::vector<std::string> runs, protocols;
+    std::vector<int64_t> lengths;
+    Options options("eval", "");
+    options.add_positional_paths("RUN", runs, "runs")
+        .add("protocol", protocols, "NAME,...", "protocols")
+        .add("lengths", lengths, "N,...", "lengths");
+    std::vector<const char*> argv = {"eval"};
+    for (const std::string& word : words) argv.push_back(word.c_str());
+    std::ostringstream out;
+    try {
+      options.parse(static_cast<int>(argv.size()), argv.data(), out);
+    } catch (const ConfigError& e) {
+      return std::string(e.what());
+    }
+    return "runs: " + std::to_string(runs.size());
+  };
+  const std::string run = folder.path().string();
+  BOOST_TEST(error({run, "--protocol", "last-token", "sliding"}) ==
+             "[config] 'sliding' is no RUN; values of --protocol are joined by commas: --protocol "
+             "last-token,sliding");
+  BOOST_TEST(error({"--protocol", "last-token", run, run}) == "runs: 2");
+  BOOST_TEST(error({"--lengths", "64", run + "/gone"}) == "runs: 1");  // no length: a wrong path
+}
+
+BOOST_AUTO_TEST_CASE(a_count_is_refused_where_arithmetic_with_it_might_overflow) {
+  BOOST_TEST(Program().error({"--steps", "9007199254740992"}) == "no error");
+  for (const char* value : {"9223372036854775807", "9007199254740993"})
+    BOOST_TEST(Program().error({"--steps", value}) ==
+               std::string("[config] --steps: expected a whole number of at most 2^53, got ") +
+                   value);
+  BOOST_TEST(Program().error({"--lengths", "2,-9223372036854775808"}) ==
+             "[config] --lengths: expected a whole number of at most 2^53, got "
+             "-9223372036854775808");
+}
+
+BOOST_AUTO_TEST_CASE(quiet_leaves_out_remarks_of_the_call_that_asks_for_it) {
+  BOOST_TEST(Program().parse({"--quiet"}));
+  BOOST_TEST(remarks().rdbuf() == nullptr);
+  BOOST_TEST(Program().parse({}));
+  BOOST_TEST(&remarks() == &std::cerr);
 }
 
 BOOST_AUTO_TEST_CASE(a_shortened_name_is_not_guessed) {
   BOOST_TEST(Program().error({"--step", "3"}) ==
-             "[config] unknown key 'step'; did you mean 'steps'?");
+             "[config] unknown option '--step'; did you mean '--steps'?");
 }
 
 BOOST_AUTO_TEST_CASE(an_ill_typed_value_is_named) {

@@ -55,7 +55,7 @@ BOOST_AUTO_TEST_CASE(the_other_direction_is_a_star_in_one_paper_and_nothing_in_t
   const Comparison s = comparisons_of(five_seeds(), options).at(0);
   BOOST_CHECK(row(s, "kerple_log").cells.at(0).mark == analysis::Mark::star);
   BOOST_TEST(row(s, "kerple_log").cells.at(0).test.mean == -3, boost::test_tools::tolerance(1e-9));
-  options.marks = "K";
+  options.marks = "kerple-paper";
   const Comparison k = comparisons_of(five_seeds(), options).at(0);
   BOOST_CHECK(row(k, "kerple_log").cells.at(0).mark == analysis::Mark::none);
   BOOST_TEST(row(k, "kerple_log").cells.at(0).has_test);
@@ -73,19 +73,96 @@ BOOST_AUTO_TEST_CASE(other_tokens_are_named_and_leave_the_mark_out) {
   BOOST_TEST(got.n_tests == 0);
 }
 
-BOOST_AUTO_TEST_CASE(other_parameters_make_another_table) {
+BOOST_AUTO_TEST_CASE(of_two_measurements_the_newest_is_compared_and_the_other_named) {
+  using namespace std::chrono_literals;
+  auto cells = five_seeds();
+  for (const RunCell& c : five_seeds()) {
+    cells.push_back(c);
+    cells.back().result.parameters = "segments=5";
+  }
+  const std::string first = cells.front().result.hash(), second = cells.back().result.hash();
+  const auto hash_shown = [&](const CompareOptions& options) {
+    const auto all = comparisons_of(cells, options);
+    BOOST_TEST_REQUIRE(all.size() == 1u);
+    return all[0].protocol_hash;
+  };
+  cells[3].time += 1h;  // one new cell decides, wherever it stands
+  BOOST_TEST(hash_shown({}) == first);
+  cells.back().time += 2h;
+  BOOST_TEST(hash_shown({}) == second);
+  BOOST_TEST(has_note(comparisons_of(cells, {}).at(0),
+                      "this is the newest of 2 measurements of last-token; --protocol-hash shows "
+                      "another: " +
+                          first + " (segments=4, 10 runs)"));
+  CompareOptions options;
+  options.protocol_hashes = {first.substr(0, 6)};
+  BOOST_TEST(hash_shown(options) == first);
+  options.protocol_hashes = {first, second};
+  BOOST_TEST(comparisons_of(cells, options).size() == 2u);
+  options.protocol_hashes = {"xyz"};
+  BOOST_CHECK_EXCEPTION(comparisons_of(cells, options), ConfigError,
+                        says("[eval:compare] bad_argument: --protocol-hash: expected one of "
+                             "last-token " +
+                                 first + " (segments=4, 10 runs), last-token " + second,
+                             "got 'xyz'"));
+}
+
+BOOST_AUTO_TEST_CASE(names_of_files_depend_on_what_was_asked_for_alone) {
+  const auto names = [](bool with_hash, const std::string& parameters) {
+    auto cells = five_seeds();
+    for (RunCell& c : cells) c.result.parameters = parameters;
+    const TempFolder folder;
+    return write_comparisons(folder.path(), comparisons_of(cells, {}), with_hash)
+        .at(0)
+        .filename()
+        .string();
+  };
+  BOOST_TEST(names(false, "segments=4") == "last-token.csv");
+  BOOST_TEST(names(false, "segments=5") == "last-token.csv");
+  BOOST_TEST(names(true, "segments=4") ==
+             "last-token-" + five_seeds().front().result.hash().substr(0, 8) + ".csv");
+}
+
+BOOST_AUTO_TEST_CASE(numbers_of_other_parameters_are_not_compared) {
   auto cells = five_seeds();
   for (RunCell& c : cells)
     if (c.name == "alibi") c.result.parameters = "segments=5";
-  const auto all = comparisons_of(cells, {});
+  CompareOptions options;
+  for (const RunCell& c : cells) options.protocol_hashes.push_back(c.result.hash());
+  const auto all = comparisons_of(cells, options);
   BOOST_TEST_REQUIRE(all.size() == 2u);
-  BOOST_TEST(all[0].protocol_hash != all[1].protocol_hash);
   for (const Comparison& one : all) {
     BOOST_TEST(one.rows.size() == 1u);
     BOOST_TEST(one.n_tests == 0);
-    BOOST_TEST(has_note(one, "2 choices of parameters"));
   }
   BOOST_TEST(has_note(all[0], "no kerple_log here to compare with"));
+}
+
+BOOST_AUTO_TEST_CASE(a_mark_says_something_of_the_row_that_it_stands_at) {
+  auto cells = five_seeds();  // alibi is worse than kerple_log
+  const auto table = [&](const std::string& reference, const std::string& marks) {
+    CompareOptions options;
+    options.reference = reference;
+    options.marks = marks;
+    return comparison_table(comparisons_of(cells, options).at(0));
+  };
+  const auto has = [](const std::string& text, const std::string& part) {
+    BOOST_TEST(text.find(part) != std::string::npos, part << " in\n" << text);
+  };
+  const std::string test = ": paired two-sided t-test over seeds, alpha 0.05";
+  has(table("kerple_log", "rows"), "   5   23 ± 1.6 *\n");
+  has(table("kerple_log", "rows"), "\n† better than kerple_log, * worse than kerple_log" + test);
+  has(table("alibi", "rows"), "   5     20 ± 0 †\n");
+  has(table("alibi", "rows"), "\n† better than alibi, * worse than alibi" + test);
+  has(table("kerple_log", "paper"), "   5   23 ± 1.6 †\n");
+  has(table("kerple_log", "paper"), "\n† worse than kerple_log, * better than kerple_log" + test);
+  has(table("alibi", "paper"), "   5     20 ± 0 *\n");
+  has(table("kerple_log", "kerple-paper"), "   5   23 ± 1.6 †\n");
+  has(table("alibi", "kerple-paper"), "\n† worse than alibi" + test);
+  BOOST_TEST(table("alibi", "kerple-paper").find('*') == std::string::npos);
+  const Comparison one = comparisons_of(cells, {}).at(0);
+  has(comparison_json(one), "\"mark\": \"worse\"");
+  has(comparison_csv(one), ",alibi,64,mark,,,worse\n");
 }
 
 BOOST_AUTO_TEST_CASE(pairs_are_of_the_same_seed_and_length_alone) {
@@ -201,8 +278,9 @@ BOOST_AUTO_TEST_CASE(filters_leave_out_and_words_are_checked) {
                         says("[eval] bad_argument: --pairs: expected one of"));
   options = {};
   options.marks = "Q";
-  BOOST_CHECK_EXCEPTION(check(options), ConfigError,
-                        says("[eval] bad_argument: --marks: expected one of S, K"));
+  BOOST_CHECK_EXCEPTION(
+      check(options), ConfigError,
+      says("[eval] bad_argument: --marks: expected one of rows, paper, kerple-paper"));
   options = {};
   options.protocols = {"last-tokn"};
   BOOST_CHECK_EXCEPTION(check(options), ConfigError,
@@ -226,7 +304,7 @@ BOOST_AUTO_TEST_CASE(the_table_has_marks_and_says_how_many_tests_were_made) {
   const std::string table = comparison_table(comparisons_of(five_seeds(), {}).at(0));
   for (const char* part :
        {"last-token perplexity, mean ± standard deviation over seeds (segments=4; protocol ",
-        "   5   23 ± 1.6 †\n", "† kerple_log is significantly better, * significantly",
+        "   5   23 ± 1.6 *\n", "† better than kerple_log, * worse than kerple_log: paired",
         "alpha 0.05, on perplexity (that on nll is in the CSV)\n",
         "difference to kerple_log   length   pairs   in perplexity    95 % interval       t       "
         "p",
@@ -270,7 +348,7 @@ BOOST_AUTO_TEST_CASE(files_hold_every_number_with_the_hash_of_its_protocol) {
   BOOST_TEST(std::stod(find("alibi", "difference_high")[11]) == 4.9632,
              boost::test_tools::tolerance(1e-4));
   BOOST_TEST(json["rows"][0]["label"] == "alibi");
-  BOOST_TEST(json["rows"][0]["cells"][0]["mark"] == "dagger");
+  BOOST_TEST(json["rows"][0]["cells"][0]["mark"] == "worse");
   BOOST_TEST(json["rows"][0]["cells"][0]["seeds"].size() == 5u);
   BOOST_TEST(json["rows"][0]["cells"][0]["ddof"] == 1);
 }
@@ -344,7 +422,7 @@ BOOST_AUTO_TEST_CASE(rows_go_by_the_name_of_their_runs_and_files_by_the_encoding
   one = comparisons_of(cells, options).at(0);
   BOOST_TEST(one.reference == "alibi");
   BOOST_TEST(one.reference_label == "mine");
-  BOOST_TEST(comparison_table(one).find("mine is significantly") != std::string::npos,
+  BOOST_TEST(comparison_table(one).find("better than mine, * worse than mine") != std::string::npos,
              comparison_table(one));
   cells.front().label = "other";  // no name that all seeds of the row have
   one = comparisons_of(cells, {}).at(0);

@@ -1,12 +1,15 @@
 // eval compare on folders of runs whose cells are made by hand.
 #include <boost/test/unit_test.hpp>
 #include <cmath>
+#include <iostream>
+#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "apps/cli/options.h"
 #include "apps/compare/command.h"
 #include "apps/compare/program.h"
 #include "apps/eval/cells.h"
+#include "apps/run/labels.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 #include "tests/apps/toy_run.h"
@@ -69,22 +72,34 @@ void measure_heads(const std::string& run, const std::string& posenc, uint64_t s
 
 struct Said {
   int code = -1;
-  std::string text;
+  std::string text;  // of stdout
+  std::string err;
 };
 
 Said run_compare(std::vector<std::string> words) {
   words.insert(words.begin(), {"eval", "compare"});
   std::vector<const char*> argv;
   for (const std::string& word : words) argv.push_back(word.c_str());
-  std::ostringstream out;
+  std::ostringstream out, err;
+  std::streambuf* const before = std::cerr.rdbuf(err.rdbuf());
   Said said;
-  said.code = compare::eval_program(static_cast<int>(argv.size()), argv.data(), out);
+  try {
+    said.code = compare::eval_program(static_cast<int>(argv.size()), argv.data(), out);
+  } catch (...) {
+    std::cerr.rdbuf(before);
+    throw;
+  }
+  std::cerr.rdbuf(before);
   said.text = out.str();
+  said.err = err.str();
   return said;
 }
 
 bool has(const Said& said, const std::string& part) {
   return said.text.find(part) != std::string::npos;
+}
+bool has_remark(const Said& said, const std::string& part) {
+  return said.err.find(part) != std::string::npos;
 }
 
 // The same for the row of a table, however wide its columns are.
@@ -113,10 +128,11 @@ BOOST_AUTO_TEST_CASE(runs_are_compared_and_tables_written) {
   const Said said = run_compare(words);
   BOOST_TEST(said.code == cli::kDone);
   BOOST_TEST(has(said, "7.389 ±"), said.text);
-  BOOST_TEST(has(said, " †"), said.text);
+  BOOST_TEST(has(said, " *"), said.text);
   BOOST_TEST(has_row(said, "bits per byte 1.443 ± "), said.text);  // 2 / ln 2 / 2
   BOOST_TEST(has(said, "1 test decides the mark; no multiple-comparison correction"), said.text);
-  BOOST_TEST(has(said, "written: " + (folder / "out/last-token.csv").string()), said.text);
+  BOOST_TEST(has_remark(said, "written: " + (folder / "out/last-token.csv").string()), said.err);
+  BOOST_TEST(!has(said, "written: "), said.text);
   BOOST_TEST(fs::exists(folder / "out/last-token.json"));
   BOOST_TEST(!has(said, "train-len="), said.text);  // alike in all
 }
@@ -182,17 +198,83 @@ BOOST_AUTO_TEST_CASE(nothing_to_compare_is_said_and_is_no_success) {
   const std::string other = make_run(folder, "alibi", 2);
   const Said empty = run_compare({run, other, "--out", (folder / "out").string()});
   BOOST_TEST(empty.code == cli::kFailed);
-  BOOST_TEST(empty.text.find("encoding   value\nalibi          -\n[eval:") == 0u, empty.text);
-  BOOST_TEST(has(empty,
-                 "[eval:compare] nothing to compare: expected finished cells, got none in 2 "
-                 "runs; measure first: eval --run " +
-                     run),
-             empty.text);
+  BOOST_TEST(empty.text == "encoding   value\nalibi          -\n");
+  BOOST_TEST(has_remark(empty,
+                        "[eval:compare] nothing to compare: expected finished cells, got none in 2 "
+                        "runs; measure first: eval --run " +
+                            run),
+             empty.err);
   BOOST_TEST(!fs::exists(folder / "out"));
   measure(run, 1, "alibi", 1);
   const Said none = run_compare({run, "--protocol", "non-overlapping", "--lengths", "64,128"});
   BOOST_TEST(none.code == cli::kFailed);
-  BOOST_TEST(has(none, "finished cells of non-overlapping at these lengths"), none.text);
+  BOOST_TEST(has_remark(none, "finished cells of non-overlapping at these lengths"), none.err);
+  const Said json = run_compare({run, "--protocol", "non-overlapping", "--json"});
+  BOOST_TEST(json.code == cli::kFailed);
+  BOOST_TEST(nlohmann::json::parse(json.text)["comparisons"].empty());
+}
+
+BOOST_AUTO_TEST_CASE(json_on_stdout_is_all_that_is_there) {
+  const TempFolder folder;
+  const std::string run = make_run(folder, "alibi", 1), bare = make_run(folder, "rope", 1);
+  measure(run, 1, "alibi", 1);
+  measure_heads(run, "alibi", 1);
+  const Said said = run_compare({run, bare, "--json", "--out", (folder / "out").string()});
+  BOOST_TEST(said.code == cli::kDone);
+  const auto json = nlohmann::json::parse(said.text);
+  BOOST_TEST_REQUIRE(json["comparisons"].size() == 2u);
+  const auto own = nlohmann::json::parse(read_file(folder / "out/last-token.json"));
+  const auto is_there = [&](const auto& one) { return one == own; };
+  BOOST_TEST(std::any_of(json["comparisons"].begin(), json["comparisons"].end(), is_there));
+  BOOST_TEST(has_remark(said, bare + ": no finished cells\n"), said.err);
+}
+
+BOOST_AUTO_TEST_CASE(what_is_quiet_says_no_more_than_what_is_wrong) {
+  const TempFolder folder;
+  const std::string run = make_run(folder, "alibi", 1), out = (folder / "out").string();
+  measure(run, 1, "alibi", 1);
+  BOOST_TEST(has_remark(run_compare({run, "--out", out}), "written: "));
+  const Said quiet = run_compare({run, "--out", out, "--quiet", "--lengths", "64,99"});
+  BOOST_TEST(quiet.err == "99: measured by none of these runs\n");
+}
+
+BOOST_AUTO_TEST_CASE(what_none_of_the_runs_has_is_said) {
+  const TempFolder folder;
+  const std::string run = make_run(folder, "alibi", 1);
+  measure(run, 1, "alibi", 1);
+  const Said said = run_compare({run, "--lengths", "64,99", "--protocol", "sliding,last-token",
+                                 "--out", (folder / "out").string()});
+  BOOST_TEST(has_remark(said, "99: measured by none of these runs\n"), said.err);
+  BOOST_TEST(has_remark(said, "sliding: measured by none of these runs\n"), said.err);
+  BOOST_TEST(!has_remark(said, "64: "), said.err);
+}
+
+BOOST_AUTO_TEST_CASE(a_run_whose_path_is_not_utf8_is_compared) {
+  const TempFolder folder;
+  const std::string plain = make_run(folder, "alibi", 1), run = (folder /
+                                                                 "al\xef"
+                                                                 "bi")
+                                                                    .string();
+  measure(plain, 1, "alibi", 1);
+  fs::rename(plain, run);
+  const Said said = run_compare({run, "--json", "--out", (folder / "o\xff").string()});
+  BOOST_TEST(said.code == cli::kDone, said.err);
+  const std::string text = read_file(folder / "o\xff" / "last-token.json");
+  const auto json = nlohmann::json::parse(text);
+  BOOST_TEST(std::string(json["rows"][0]["cells"][0]["seeds"][0]["run"])
+                 .find("al\xef\xbf\xbd"
+                       "bi") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(a_formula_that_is_cut_stands_in_full_beneath_the_table) {
+  const TempFolder folder;
+  const std::string formula = "kernel(bias=-r1*log(1+r2*d^2), r1>0=1, r2>0=1)";
+  run::RunConfig config = toy().config(formula);
+  const std::string run = (folder / "own").string();
+  run::RunFolder::create(run, {run::to_settings(config), "{}", "", ""});
+  measure(run, 1, formula, 1);
+  const Said said = run_compare({run, "--out", (folder / "out").string()});
+  BOOST_TEST(has(said, "\n" + run::short_posenc(formula) + " is " + formula + "\n"), said.text);
 }
 
 BOOST_AUTO_TEST_CASE(a_damaged_cell_is_named) {
@@ -215,7 +297,10 @@ BOOST_AUTO_TEST_CASE(help_and_bad_requests) {
   BOOST_CHECK_EXCEPTION(run_compare({(toy().folder / "none").string()}), IoError,
                         says("[run] ", "expected the folder of a run"));
   BOOST_CHECK_EXCEPTION(run_compare({"x", "--pair", "seeds"}), ConfigError,
-                        says("unknown key 'pair'; did you mean 'pairs'?"));
+                        says("unknown option '--pair'; did you mean '--pairs'?"));
+  BOOST_CHECK_EXCEPTION(
+      run_compare({"x", "--lengths", "64", "99"}), ConfigError,
+      says("'99' is no RUN; values of --lengths are joined by commas: --lengths 64,99"));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

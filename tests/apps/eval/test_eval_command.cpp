@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <filesystem>
+#include <iostream>
 #include <set>
 #include <sstream>
 
@@ -47,13 +48,18 @@ const Trained& trained() {
   return one;
 }
 
-int call_eval(std::vector<std::string> words, std::string* said = nullptr) {
+int call_eval(std::vector<std::string> words, std::string* said = nullptr,
+              std::string* warned = nullptr) {
   words.insert(words.begin(), "eval");
   std::vector<const char*> argv;
   for (const std::string& word : words) argv.push_back(word.c_str());
-  std::ostringstream out;
+  std::ostringstream out, err;
+  std::streambuf* const before = std::cerr.rdbuf();
+  if (warned != nullptr) std::cerr.rdbuf(err.rdbuf());
   const int code = compare::eval_program(static_cast<int>(argv.size()), argv.data(), out);
+  std::cerr.rdbuf(before);
   if (said != nullptr) *said = out.str();
+  if (warned != nullptr) *warned = err.str();
   return code;
 }
 
@@ -249,13 +255,13 @@ BOOST_AUTO_TEST_CASE(a_run_that_cannot_be_written_to_is_measured_into_out) {
   BOOST_CHECK_EXCEPTION(
       call_eval(with_short({"--run", run})), IoError,
       says("[file] " + run + "/eval", "; --out FOLDER puts the results elsewhere"));
-  std::string said;
-  BOOST_TEST(call_eval(with_short({"--run", run, "--out", out}), &said) == cli::kDone);
-  BOOST_TEST(said.find(run +
-                       ": cannot be written to, so nothing is kept there for a later call; "
-                       "results go to " +
-                       out + " alone") != std::string::npos,
-             said);
+  std::string said, warned;
+  BOOST_TEST(call_eval(with_short({"--run", run, "--out", out}), &said, &warned) == cli::kDone);
+  BOOST_TEST(warned.find(run +
+                         ": cannot be written to, so nothing is kept there for a later call; "
+                         "results go to " +
+                         out + " alone") != std::string::npos,
+             warned);
   BOOST_TEST(fs::exists(fs::path(out) / "last-token.csv"));
   BOOST_TEST(fs::is_regular_file(fs::path(run) / "eval"));
 }

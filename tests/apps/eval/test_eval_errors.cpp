@@ -2,8 +2,10 @@
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
 #include "apps/run/checkpoint.h"
+#include "engine/base/file.h"
 #include "tests/apps/eval_program.h"
 #include "tests/support/messages.h"
 
@@ -74,6 +76,72 @@ BOOST_AUTO_TEST_CASE(a_bad_request_begins_with_its_code_and_leaves_with_two) {
           "[eval] bad_argument: posenc: sandwich(bar_d): expected an even number, got 127");
 }
 
+BOOST_AUTO_TEST_CASE(lengths_with_blanks_and_paths_within_a_run_are_told_the_way_out) {
+  const auto refused = [](const std::vector<std::string>& words, const std::string& said) {
+    const Said got = run_eval(words);
+    BOOST_TEST(has(got.err, said), got.err);
+  };
+  refused({alibi(), "--lengths", "64", "128", "256"},
+          "eval: [config] '128' is no RUN; values of --lengths are joined by commas: --lengths "
+          "64,128,256\n");
+  refused({alibi() + "/checkpoints/step-00000008"},
+          "got a checkpoint of one; name the run and the step: " + alibi() + " --step 8\n");
+  refused({alibi(), "--compare"},
+          "unknown option '--compare'; it is a command: eval compare RUN...");
+  refused({alibi(), "--prompt", "int main"}, "unknown option '--prompt'; see eval --help\n");
+}
+
+BOOST_AUTO_TEST_CASE(an_unfinished_run_is_measured_and_said_to_be_one) {
+  const std::string run = toy().path("unfinished");
+  {
+    train::TrainingRun begun = train::TrainingRun::start(run::resolve(toy().config("alibi")), run);
+    std::ostringstream nowhere;
+    cli::Progress progress(nowhere, false);
+    BOOST_TEST_REQUIRE(begun.go(progress, 4) == cli::kStopped);
+  }
+  const Said said = run_eval(short_eval(run, "16"));
+  BOOST_TEST(said.code == cli::kDone);
+  BOOST_TEST(has(said.err, run + ": unfinished: step 4 of 8\n"), said.err);
+  const Said compared = run_eval({"compare", run, "--out", toy().path("of-unfinished")});
+  BOOST_TEST(has(compared.err, run + ": unfinished: step 4 of 8\n"), compared.err);
+  BOOST_TEST(!has(run_eval(short_eval(alibi(), "16")).err, "unfinished"));
+  BOOST_TEST(!has(run_eval(with({"--step", "4"}, short_eval(run, "16"))).err, "unfinished"));
+}
+
+BOOST_AUTO_TEST_CASE(a_run_whose_path_and_name_are_not_utf8_is_measured_and_written) {
+  const std::string run = toy().path("r\xe9sum\xe9");
+  run::RunConfig config = toy().config("alibi");
+  config.name = "n\xffme";
+  {
+    train::TrainingRun begun = train::TrainingRun::start(run::resolve(config), run);
+    std::ostringstream nowhere;
+    cli::Progress progress(nowhere, false);
+    BOOST_TEST_REQUIRE(begun.go(progress) == cli::kDone);
+  }
+  const Said said = run_eval(short_eval(run, "16"));
+  BOOST_TEST(said.code == cli::kDone, said.err);
+  BOOST_TEST(has(said.out, " ± "), said.out);
+  const std::string text = read_file(fs::path(run) / "eval" / "last-token-n\xffme.json");
+  const auto json = nlohmann::json::parse(text)["results"][0];
+  BOOST_TEST(json["name"] == "n\xef\xbf\xbdme");
+  // And found again: nothing is measured twice.
+  BOOST_TEST(!has(run_eval(short_eval(run, "16")).err, " tokens"));
+}
+
+BOOST_AUTO_TEST_CASE(json_of_all_protocols_is_all_that_stdout_holds) {
+  const Said said = run_eval(
+      with({"--json", "--protocol", "last-token,non-overlapping"}, short_eval(alibi(), "16,32")));
+  BOOST_TEST(said.code == cli::kDone, said.err);
+  const auto json = nlohmann::json::parse(said.out);
+  BOOST_TEST_REQUIRE(json["results"].size() == 2u);
+  BOOST_TEST(json["results"][0]["protocol"] == "last-token");
+  BOOST_TEST(json["results"][1]["lengths"].size() == 2u);
+  BOOST_TEST(has(said.err, "written: "), said.err);
+  const Said quiet = run_eval(with({"--json", "--quiet"}, short_eval(alibi(), "16")));
+  BOOST_TEST(quiet.err == "");
+  BOOST_TEST(nlohmann::json::parse(quiet.out)["results"].size() == 1u);
+}
+
 BOOST_AUTO_TEST_CASE(more_positions_than_there_are_to_draw_from_are_a_bad_request) {
   const std::string run = trained_toy("rope + randomized(32)", "randomized");
   const Said said = run_eval(short_eval(run, "16,64"));
@@ -88,7 +156,7 @@ BOOST_AUTO_TEST_CASE(more_positions_than_there_are_to_draw_from_are_a_bad_reques
 BOOST_AUTO_TEST_CASE(a_length_beyond_a_learned_table_fails_its_cell_and_the_others_go_on) {
   const Said said = run_eval(short_eval(trained_toy("learned_abs", "learned"), "64,16"));
   BOOST_TEST(said.code == cli::kFailed);
-  BOOST_TEST(said.err == "");
+  BOOST_TEST(!has(said.err, "eval: "), said.err);
   BOOST_TEST(has(said.out,
                  "at 64: [eval:last-token] position_out_of_range: posenc: expected "
                  "positions below the 16 rows of learned_abs"),
@@ -104,7 +172,7 @@ BOOST_AUTO_TEST_CASE(scores_that_are_not_finite_print_nan_and_the_table_goes_on)
   });
   const Said said = run_eval(with({"--run", run}, short_eval(alibi(), "16,32")));
   BOOST_TEST(said.code == cli::kFailed);
-  BOOST_TEST(said.err == "");
+  BOOST_TEST(!has(said.err, "eval: "), said.err);
   BOOST_TEST(has(said.out, "] nonfinite_logits: expected finite scores for segment 0"), said.out);
   const std::string broken = said.out.substr(said.out.find("alibi (" + run));
   const std::string row = broken.substr(0, broken.find('\n'));
@@ -187,7 +255,7 @@ BOOST_AUTO_TEST_CASE(a_time_limit_fails_its_cells) {
   const Said said = run_eval(
       {"--run", alibi(), "--protocol", "speed", "--lengths", "16", "--time-limit", "1e-9"});
   BOOST_TEST(said.code == cli::kFailed);
-  BOOST_TEST(said.err == "");
+  BOOST_TEST(!has(said.err, "eval: "), said.err);
   BOOST_TEST(has(said.out, "[eval:speed] TIMEOUT: expected 200 timed steps"), said.out);
 }
 

@@ -26,9 +26,9 @@ const Json& golden() {
   static const Json& json = test::golden("attention.json");
   return json;
 }
-const Json& case_named(const std::string& name) {
+const Json& case_named(std::string_view name) {
   for (const Json& c : golden()["cases"])
-    if (c["name"] == name) return c;
+    if (c["name"].get<std::string>() == name) return c;
   fail<ConfigError>("test", "expected a case named ", name);
 }
 
@@ -86,7 +86,7 @@ BOOST_AUTO_TEST_CASE(golden_problems_come_out_with_every_gradient) {
   const auto with_values = [](const std::string& name) {
     std::string arguments;
     for (const auto& [parameter, values] : case_named(name)["config"].items())
-      arguments += concat(arguments.empty() ? "" : ", ", parameter, '=', values);
+      arguments += concat(arguments.empty() ? "" : ", ", parameter, '=', values.dump());
     return concat(name, '(', arguments, ')');
   };
   struct Case {

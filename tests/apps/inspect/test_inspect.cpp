@@ -211,11 +211,24 @@ BOOST_AUTO_TEST_CASE(kernels_are_drawn_a_line_for_each_head) {
   run({"encoding", "sandwich(64, h=8)", "sandwich(256, h=8)", "--n-head", "1", "--log-axis",
        "--svg", svg});
   BOOST_TEST(has(read_file(svg), "sandwich(bar_d=256, h=8)"));
-  run({"encoding", "window(8)", "--table", "weight", "--svg", svg});
+  run({"encoding", "kernel(weight=1/(1+d))", "--table", "weight", "--svg", svg});
   run({"encoding", "sandwich(h=8)", "--n-head", "2", "--length", "1000", "--image", "2", "--svg",
        svg});
   BOOST_TEST(has(read_file(svg), "sandwich(h=8), head 2"));
   BOOST_CHECK_THROW(run({"encoding", "alibi", "--svg", (folder / "no/x.svg").string()}), IoError);
+  // A flat line would look like a measurement.
+  const auto has_nothing = [&](std::vector<std::string> words, const std::string& said) {
+    const std::string drawn = (folder / "flat.svg").string();
+    words.insert(words.begin(), "encoding");
+    words.insert(words.end(), {"--svg", drawn});
+    BOOST_CHECK_EXCEPTION(run(words), ConfigError, says_exactly("[inspect] --svg: " + said));
+    BOOST_TEST(!std::filesystem::exists(drawn));
+  };
+  has_nothing({"rope"}, "rope has no bias to draw; --rotation prints its frequencies");
+  has_nothing({"rope", "--image", "1", "--n-head", "2", "--length", "8"},
+              "rope has no bias to draw; --rotation prints its frequencies");
+  has_nothing({"none"}, "none has no bias to draw");
+  has_nothing({"alibi", "--table", "weight"}, "alibi has no weight to draw");
 }
 
 BOOST_AUTO_TEST_CASE(requests_that_make_no_sense_are_refused) {

@@ -19,12 +19,12 @@ const std::vector<MatrixRow>& matrix() {
   return rows;
 }
 
-const Trial& trial(const std::string& name, const std::string& path) {
+const Trial& trial(std::string_view name, std::string_view path) {
   const auto& paths = Trials::paths();
   const auto column = std::find(paths.begin(), paths.end(), path) - paths.begin();
   for (const MatrixRow& row : matrix())
     if (row.name == name) return row.trials.at(static_cast<size_t>(column));
-  throw std::out_of_range(name);
+  throw std::out_of_range(std::string(name));
 }
 
 BOOST_AUTO_TEST_CASE(every_cell_works_or_says_why_not) {

@@ -8,7 +8,9 @@
 #include "apps/cli/scratch_folder.h"
 #include "apps/plot/gnuplot.h"
 #include "apps/plot/plot.h"
+#include "apps/plot/svg.h"
 #include "engine/base/error.h"
+#include "engine/base/utf8.h"
 #include "tests/support/markup.h"
 #include "tests/support/messages.h"
 #include "tests/support/temp_folder.h"
@@ -79,6 +81,17 @@ BOOST_AUTO_TEST_CASE(a_plot_is_one_svg_with_every_label) {
                            "evaluation length (tokens)", "training length"})
     BOOST_TEST(svg.find(text) != std::string::npos, text << " is missing");
   if (const char* keep = std::getenv("FARFIELD_KEEP_PLOT")) std::ofstream(keep) << svg;
+}
+
+BOOST_AUTO_TEST_CASE(text_that_is_not_utf8_leaves_the_picture_well_formed) {
+  BOOST_TEST(escaped("r\xe9sum\xe9 \x01<\n") == "r\xef\xbf\xbdsum\xef\xbf\xbd \xef\xbf\xbd&lt;\n");
+  if (!can_plot()) return;
+  Plot plot = perplexities();
+  plot.title = "r\xe9sum\xe9";
+  plot.curves[0].label = "\xff";
+  const std::string svg = draw_svg(plot);
+  BOOST_TEST(svg.find("r\xef\xbf\xbdsum\xef\xbf\xbd") != std::string::npos);
+  BOOST_TEST(find_invalid_utf8(svg) == std::string::npos);
 }
 
 BOOST_AUTO_TEST_CASE(a_plot_says_what_it_shows_and_shares_no_id_with_another) {

@@ -50,7 +50,7 @@ BOOST_AUTO_TEST_CASE(a_wrong_request_is_a_usage_error) {
   };
   BOOST_CHECK_EXCEPTION(run({"tpic"}), ConfigError, says("did you mean 'topic'?"));
   BOOST_CHECK_EXCEPTION(run({"topic"}), ConfigError, says("--output"));
-  BOOST_CHECK_EXCEPTION(topic({"--copy", "0.1"}), ConfigError, says("unknown key 'copy'"));
+  BOOST_CHECK_EXCEPTION(topic({"--copy", "0.1"}), ConfigError, says("unknown option '--copy'"));
   BOOST_CHECK_EXCEPTION(topic({"--documents", "3,4"}), ConfigError,
                         says("--documents: expected three numbers", "got 3,4"));
   BOOST_CHECK_EXCEPTION(topic({"--alpha", "-1"}), ConfigError, says("--alpha: expected "));

@@ -126,6 +126,22 @@ BOOST_AUTO_TEST_CASE(a_folder_that_is_not_a_run_is_an_error) {
   std::filesystem::create_directory(folder / "corpus");
   write_file_atomic(folder / "corpus/train.tokens", "x");
   refused("corpus", "a corpus of `prepare`");
+  // A part of a run that is a checkpoint, or a file.
+  const std::string run = (folder / "runs/a").string();
+  std::filesystem::create_directory(folder / "runs/a/checkpoints/step-00000300");
+  write_file_atomic(folder / "runs/a/checkpoints/step-00000300/state.json", "{}");
+  for (const char* path : {"runs/a/checkpoints/step-00000300", "runs/a/checkpoints/step-00000300/"})
+    refused(path, "a checkpoint of one; name the run and the step: " + run + " --step 300");
+  refused("runs/a/checkpoints/step-00000300/state.json", "a file of one; name " + run);
+  // Models of others.
+  std::filesystem::create_directory(folder / "llama");
+  write_file_atomic(folder / "llama/config.json", R"({"architectures": ["LlamaForCausalLM"]})");
+  const std::string only = "; only runs of `train` are read, no models of Hugging Face";
+  refused("llama", "a Hugging Face model (LlamaForCausalLM)" + only);
+  write_file_atomic(folder / "llama/config.json", "[");
+  refused("llama", "a Hugging Face model" + only);
+  for (const char* name : {"gpt2-of-nobody", "EleutherAI-of-nobody/pythia-70m"})
+    BOOST_CHECK_EXCEPTION(RunFolder::open(name), IoError, says("got nothing of that name" + only));
 }
 
 BOOST_AUTO_TEST_CASE(a_folder_that_cannot_be_written_is_an_error) {

@@ -33,6 +33,13 @@ BOOST_AUTO_TEST_CASE(a_long_kernel_is_cut_and_told_apart_from_its_like) {
   BOOST_TEST(short_posenc(quoted + " + rope").ends_with(") + rope"));
 }
 
+BOOST_AUTO_TEST_CASE(a_cut_term_is_told_in_full_where_a_label_shows_it) {
+  const std::string cut = short_posenc(kLong), line = cut + " is " + kLong + '\n';
+  BOOST_TEST(cut_terms_text({kLong + " + rope", kLong}, {cut + " + rope", "small"}) == line);
+  BOOST_TEST(cut_terms_text({kLong}, {"small"}) == "");  // the runs have a name
+  BOOST_TEST(cut_terms_text({"kernel(bias=-d)", "rope"}, {"kernel(bias=-d)", "rope"}) == "");
+}
+
 BOOST_AUTO_TEST_CASE(a_name_takes_the_place_of_the_trained_expression) {
   BOOST_TEST(encoding_label("", "rope", "rope", "") == "rope");
   BOOST_TEST(encoding_label("", "rope", "rope", "masked@8") == "rope masked@8");

@@ -230,6 +230,9 @@ refuses 'an unknown id' 2 'sandwich/table1' run sandwich/tabel1 --out x
 refuses 'an unknown scale' 2 'smoke, tiny, small or paper' run sandwich/fig1 --scale large --out x
 refuses 'an unknown text' 2 'github' run two.conf --dataset gitub=corpus --out x
 refuses 'no corpus' 3 'nowhere' run two.conf --dataset github=nowhere --out x
+ln -s corpus "$(printf 'corp\351')"
+refuses 'a path that sweep.json cannot hold' 2 'expected a path in UTF-8' \
+  run two.conf --dataset "github=$(printf 'corp\351')" --out x
 refuses 'another scale' 2 'scale' run two.conf --scale tiny --dataset github=corpus --out a
 refuses 'no sweep' 3 'expected the folder of a sweep' status corpus
 refuses 'no file' 3 'none.conf' run none.conf --out x

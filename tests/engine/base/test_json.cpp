@@ -40,6 +40,19 @@ BOOST_AUTO_TEST_CASE(what_is_not_json_names_the_file_and_the_byte) {
   BOOST_CHECK_EXCEPTION(read_json({"test", "f", "{", 8}), IoError, says("at byte 9"));
 }
 
+BOOST_AUTO_TEST_CASE(bytes_that_are_not_utf8_are_replaced_and_the_text_reads_back_the_same) {
+  Json tree;
+  tree["runs/na\xefve"] =
+      "\xff\xfe ok \xe2\x82";  // Latin-1, no text at all, a character that was cut
+  tree["list"] = {1, "\xc3\xa9"};
+  const std::string text = write_json(tree);
+  BOOST_TEST(text ==
+             "{\"runs/na\xef\xbf\xbdve\":\"\xef\xbf\xbd\xef\xbf\xbd ok \xef\xbf\xbd\","
+             "\"list\":[1,\"\xc3\xa9\"]}");
+  BOOST_TEST(write_json(read(text)) == text);
+  BOOST_TEST(write_json(read(R"({"a":[1]})"), 1) == "{\n \"a\": [\n  1\n ]\n}");
+}
+
 BOOST_AUTO_TEST_CASE(a_key_that_comes_twice_is_refused_at_any_depth) {
   for (const char* text :
        {R"({"a":1,"a":1})", R"({"a":1,"b":2,"\u0061":3})", R"([{"x":{"a":[],"a":{}}}])"})

@@ -3,3 +3,4 @@
 
 #include "engine/base/json.h"
 inline auto tree = nlohmann::json::parse("[]");
+inline auto text = tree.dump();

@@ -1,0 +1,48 @@
+// run_main() of options.h.
+
+#include <csignal>
+#include <iostream>
+#include <new>
+#include <string_view>
+
+#include "apps/cli/options.h"
+#include "apps/cli/output.h"
+#include "apps/cli/printable.h"
+#include "engine/base/error.h"
+
+namespace farfield::cli {
+namespace {
+
+int exit_code_of(std::string_view program, const std::function<int()>& fn) {
+  try {
+    return fn();
+  } catch (const ConfigError& error) {
+    std::cerr << program << ": " << printable(error.what()) << '\n';
+    return kUsage;
+  } catch (const IoError& error) {
+    std::cerr << program << ": " << printable(error.what()) << '\n';
+    return kBadData;
+  } catch (const std::bad_alloc&) {
+    std::cerr << program << ": out of memory\n";
+    return kFailed;
+  } catch (const std::exception& error) {
+    std::cerr << program << ": " << printable(error.what()) << '\n';
+    return kFailed;
+  }
+}
+
+}  // namespace
+
+int run_main(int argc, char** argv, const std::function<int(int argc, char** argv)>& fn) {
+  open_standard_streams();
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that grows too large is an error of its writer
+  const std::string_view path = argc > 0 ? argv[0] : "farfield";
+  const std::string_view program = path.substr(path.find_last_of('/') + 1);
+  const int code = exit_code_of(program, [&] { return fn(argc, argv); });
+  const std::string problem = output_problem();
+  if (problem.empty()) return code;
+  std::cerr << program << ": " << problem << '\n';
+  return code == kDone ? kBadData : code;
+}
+
+}  // namespace farfield::cli
