@@ -69,12 +69,10 @@ BOOST_AUTO_TEST_CASE(a_line_of_another_form_is_told_by_its_number) {
 }
 
 BOOST_AUTO_TEST_CASE(help_names_every_key) {
-  const std::string text = grid_keys_text();
+  const std::string text = "\n" + grid_keys_text();
   for (const char* key : {"title", "encoding", "label", "dataset", "train-len", "lengths",
                           "protocols", "seeds", "reference", "train.OPTION", "eval.OPTION"})
-    BOOST_TEST(text.find(concat("\n  ", key, " = ")) + text.find(concat("  ", key, " = ")) !=
-                   2 * std::string::npos,
-               key);
+    BOOST_TEST(text.find(concat("\n  ", key, " = ")) != std::string::npos, key);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -97,7 +97,7 @@ BOOST_AUTO_TEST_CASE(a_grid_of_ones_own_is_told_with_its_own_settings_and_tests)
   const TempFolder temp;
   SweepFolder folder(temp.path() / "sweep", made_up_options(Scale::smoke));
   folder.add_grid("mine",
-                  "encoding = rope\nencoding = kernel(bias=-a*d)\nlabel = linear\nseeds = 3\n"
+                  "encoding = rope\nencoding = alibi + window(16)\nlabel = linear\nseeds = 3\n"
                   "lengths = 32, 64\ntrain.steps = 100\ntrain.clip = 0.25\n");
   const Plan plan = folder.plans().front();
   Results results;
@@ -108,20 +108,22 @@ BOOST_AUTO_TEST_CASE(a_grid_of_ones_own_is_told_with_its_own_settings_and_tests)
                                {2 + changes[seed], 3 - changes[seed]}));
   }
   const Report report = report_of(folder, results);
-  const std::string text = report_markdown(report, {{}});
+  const std::vector<std::vector<std::string>> no_figures(
+      1, std::vector<std::string>(report.sections.front().figures.size()));
+  const std::string text = report_markdown(report, no_figures);
   const auto has = [&](const std::string& part) {
     BOOST_TEST(text.find(part) != std::string::npos, part << " is not in " << text);
   };
   has("* trained: 2 layers, 4 heads, width 32; 100 steps of 32 x 32 tokens, peak learning rate "
       "0.003, clip 0.25\n");
-  has("* linear: kernel(bias=-a");
+  has("* linear: alibi + window(16)\n");
   has("| tokens | rope | linear |");
   has("    paired tests on text\n");
   has("    difference to rope ");
   has("\n    linear ");
-  for (const char* of_papers : {"600", "times steeper", "## Findings", "papers"})
+  for (const char* of_papers : {"600 steps", "times steeper", "## Findings", "papers"})
     BOOST_TEST(text.find(of_papers) == std::string::npos, of_papers);
-  const std::string page = report_html(report, {{}});
+  const std::string page = report_html(report, no_figures);
   BOOST_TEST(page.find("<pre>paired tests on text") != std::string::npos);
   BOOST_TEST(page.find("Findings") == std::string::npos);
   // Beside experiments of the papers both are told.

@@ -100,7 +100,7 @@ BOOST_AUTO_TEST_CASE(a_digit_of_sweep_json_that_changed_is_an_error) {
   const std::string text = read_file(file);
   const auto with = [&](const std::string& from, const std::string& to) {
     std::string changed = text;
-    changed.replace(changed.find(from), from.size(), to);
+    changed.replace(changed.rfind(from), from.size(), to);
     write_file_atomic(file, changed);
   };
   for (const auto& [from, to] :
