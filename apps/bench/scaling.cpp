@@ -190,7 +190,7 @@ int scaling(int argc, const char* const* argv, run::Processes& processes, std::o
       "bench scaling",
       "Predicts what a step of data-parallel training takes for any number of processes or GPUs, "
       "from the time of one, the size of the model, and bandwidth and latency between them, and "
-      "prints the formula. Started by mpirun, srun or the variables of torchrun it measures these "
+      "prints the formula. Started by mpirun, srun or torchrun it measures these "
       "times and holds a step of those processes against the prediction. The batch stays the same: "
       "strong scaling, unless --weak.");
   request.model.add_to(options);

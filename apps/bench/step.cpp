@@ -55,7 +55,7 @@ int step(int argc, const char* const* argv, run::Processes& processes, std::ostr
       "model's own matrix products, measured first. Where `none` is among the encodings, each of "
       "the others takes turns with it; `against none` is the median over rounds of the ratio of "
       "two neighbours, so that slow drifts of the machine do not count. Processes started by "
-      "mpirun, srun or the variables of torchrun share the batch.");
+      "mpirun, srun or torchrun share the batch.");
   model.add_to(options);
   options.add("posenc", posenc, "EXPR,...", "positional encodings, or all; may be repeated")
       .add("checkpoint", checkpointing, "keep block inputs only and compute blocks again")

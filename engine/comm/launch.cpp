@@ -1,5 +1,7 @@
 #include "engine/comm/launch.h"
 
+#include <memory>
+
 #include "engine/base/error.h"
 #include "engine/comm/mpi_transport.h"
 #include "engine/comm/slurm.h"
@@ -87,6 +89,16 @@ Launch by_srun(const Environment& environment) {
   return launch;
 }
 
+// An MPI that does not know its starter takes each process for the only one.
+std::unique_ptr<Transport> world_of(const Launch& launch) {
+  std::unique_ptr<Transport> world = start_mpi();
+  require<ConfigError>(world->size() == launch.size && world->rank() == launch.rank, kWhere,
+                       "expected process ", launch.rank, " of ", launch.size, " in MPI, as ",
+                       launch.starter, " says, got ", world->rank(), " of ", world->size(), " in ",
+                       world->name(), "; srun --mpi=pmix may start it, --mpi=none takes TCP");
+  return world;
+}
+
 }  // namespace
 
 Launch launch_of(const Environment& environment) {
@@ -106,7 +118,7 @@ Launch launch_of(const Environment& environment) {
 
 Communicator meet(const Launch& launch) {
   if (launch.handshake == Launch::Handshake::none) return {};
-  if (launch.handshake == Launch::Handshake::mpi) return Communicator(start_mpi());
+  if (launch.handshake == Launch::Handshake::mpi) return Communicator(world_of(launch));
   return Communicator(meet_by_tcp({.rank = launch.rank,
                                    .size = launch.size,
                                    .local_size = launch.local_size,

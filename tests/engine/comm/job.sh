@@ -80,6 +80,11 @@ for rank in 0 1; do
     failed=1
   }
 done
+# As srun starts it with a PMI that this MPI does not know.
+PMI_RANK=1 SLURM_PROCID=1 SLURM_STEP_NUM_TASKS=2 timeout 40 "$job" >"$said" 2>&1
+status=$?
+says 'alone in MPI' 'expected process 1 of 2 in MPI, as srun says, got 0 of 1'
+((status == 3)) || { echo "alone in MPI: status $status" >&2; failed=1; }
 # All fail: nobody has to be ended.
 timeout 40 mpirun --oversubscribe -n 3 "$job" throw all >"$said" 2>&1
 status=$?
