@@ -180,6 +180,9 @@ void check_rounded_logits(const ResolvedConfig& c) {
 void check_values(const ResolvedConfig& c) {
   check_at_least("--train-len", c.train_len(), 1);
   check_at_least("--batch", c.batch, 1);
+  constexpr int64_t kMostLength = std::numeric_limits<int32_t>::max();  // as positions are
+  require<ConfigError>(c.train_len() <= kMostLength, kWhere, "--train-len: expected at most ",
+                       kMostLength, ", got ", c.train_len());
   constexpr int64_t kMostTokens = int64_t{1} << 40;  // of a batch: more than any memory holds
   require<ConfigError>(c.batch <= kMostTokens / c.train_len(), kWhere, "--batch: expected at most ",
                        kMostTokens, " tokens in a batch, got ", c.batch, " sequences of ",

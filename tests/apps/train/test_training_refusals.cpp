@@ -57,7 +57,7 @@ BOOST_AUTO_TEST_CASE(another_schedule_mid_way_is_refused_with_the_call_of_a_new_
   };
   refused([](run::RunConfig& c) { c.lr = 0.5; }, "--lr 0.5");
   refused([](run::RunConfig& c) { c.steps = 16; }, "--steps 16");
-  refused([](run::RunConfig& c) { c.posenc = "rope + alibi"; }, "--posenc 'rope + alibi'");
+  refused([](run::RunConfig& c) { c.posenc = "alibi + rope"; }, "--posenc 'alibi + rope'");
   TrainingRun run = TrainingRun::resume(run::resolve(toy().config()), path);
   BOOST_TEST(go(run) == cli::kDone);
 }
