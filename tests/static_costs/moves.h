@@ -38,8 +38,8 @@ std::map<std::string, Moves> limits_of(const std::string& name, std::string_view
 std::string table(const std::vector<ObjectMoves>& objects,
                   const std::map<std::string, Moves>& limits);
 
-/// What exceeds its limit, and broken register blocks: a line each. A file without a limit may
-/// have none in loops.
+/// What exceeds its limit, and broken register blocks: a line each. A file without a limit is
+/// judged by its register blocks alone.
 std::vector<std::string> failures(const std::vector<ObjectMoves>& objects,
                                   const std::map<std::string, Moves>& limits);
 
