@@ -1,4 +1,5 @@
 #include <boost/test/unit_test.hpp>
+#include <chrono>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <vector>
