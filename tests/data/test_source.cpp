@@ -322,7 +322,7 @@ BOOST_AUTO_TEST_CASE(files_that_lose_text_are_named_with_the_reason) {
   put("in/a", "\xFF\xFE" + wide);
   put("in/b", wide);
   put("in/c", latin);
-  put("in/d", latin + " and \xC3\xA9");
+  put("in/d", "\xC3\xA9 and " + latin);
   put("in/e.jsonl", "{\"text\":\"x\"}\nno JSON\n{\"other\":1}\n{\"text\":\"\\ud800\"}\n");
   put("in/f", "sound");
   options.jsonl.skip_bad_lines = true;
