@@ -111,13 +111,13 @@ cli::ExitCode start_or_resume(const Request& request, const run::ResolvedConfig&
     const auto warn = [&](const std::string& warning) {
       processes.err() << "warning: " << cli::printable(warning) << std::endl;
     };
-    if (!request.is_posenc_given)
-      processes.remarks() << "note: no positional encoding, which --posenc EXPR gives" << std::endl;
     const Group& group = processes.group();
     const bool is_new = request.resume.empty();
     train::TrainingRun run = is_new
                                  ? train::TrainingRun::start(config, request.out, warn, group)
                                  : train::TrainingRun::resume(config, request.resume, warn, group);
+    if (!request.is_posenc_given)
+      processes.remarks() << "note: no positional encoding, which --posenc EXPR gives" << std::endl;
     out << run::config_text(config.settings) << '\n'
         << (is_new ? "training in "
             : run.trainer().is_done()

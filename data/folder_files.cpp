@@ -13,8 +13,10 @@ namespace {
 namespace fs = std::filesystem;
 
 // True for "x.h" and "h" or ".h"; for "x" and "none".
-bool has_ending(const std::string& name, const std::string& ending) {
-  if (ending == "none") return name.find('.') == std::string::npos;
+// ".h", "h" and "*.h" are one ending.
+bool has_ending(const std::string& name, const std::string& wanted) {
+  if (wanted == "none") return name.find('.') == std::string::npos;
+  const std::string ending = wanted.substr(wanted.starts_with('*') ? 1 : 0);
   const std::string with_dot = ending.starts_with('.') ? ending : "." + ending;
   return name.size() > with_dot.size() && name.ends_with(with_dot);
 }

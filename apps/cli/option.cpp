@@ -1,6 +1,7 @@
 #include "apps/cli/option.h"
 
 #include <charconv>
+#include <cmath>
 #include <string_view>
 
 #include "engine/base/text.h"
@@ -16,6 +17,31 @@ bool read_number(std::string_view text, T& value) {
   return error == std::errc() && end == text.data() + text.size();
 }
 
+// A whole number that does not fit its type.
+bool is_too_large(std::string_view text) {
+  int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc::result_out_of_range && end == text.data() + text.size();
+}
+
+// "; write 1000" for "1e3", "1k" and "1kB"; empty for what is not meant as a whole number.
+std::string written_out(std::string_view text) {
+  double value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc()) return "";
+  std::string_view unit(rest, static_cast<size_t>(end - rest));
+  if (unit.ends_with('B')) unit.remove_suffix(1);
+  const bool is_binary = unit.ends_with('i');
+  if (is_binary) unit.remove_suffix(1);
+  const size_t power =
+      unit.empty() ? 0 : std::string_view("kMGT").find(unit == "K" ? "k" : unit) + 1;
+  if (unit.size() > 1 || (!unit.empty() && power == 0)) return "";
+  value *= std::pow(is_binary ? 1024.0 : 1000.0, static_cast<double>(power));
+  if (value < 0 || value != std::floor(value) || value > static_cast<double>(kMostCount)) return "";
+  return concat("; write ", static_cast<int64_t>(value));
+}
+
 }  // namespace
 
 std::string number(double value) {
@@ -26,14 +52,17 @@ std::string number(double value) {
 
 void read_value(const std::string&, const std::string& text, std::string& value) { value = text; }
 void read_value(const std::string& where, const std::string& text, int64_t& value) {
+  require<ConfigError>(!is_too_large(trimmed(text)), kWhere, where,
+                       ": expected a whole number of at most 2^53, got ", trimmed(text));
   require<ConfigError>(read_number(trimmed(text), value), kWhere, where,
-                       ": expected a whole number, got '", text, "'");
+                       ": expected a whole number, got '", text, "'", written_out(trimmed(text)));
   require<ConfigError>(value >= -kMostCount && value <= kMostCount, kWhere, where,
                        ": expected a whole number of at most 2^53, got ", value);
 }
 void read_value(const std::string& where, const std::string& text, uint64_t& value) {
   require<ConfigError>(read_number(trimmed(text), value), kWhere, where,
-                       ": expected a whole number from 0 on, got '", text, "'");
+                       ": expected a whole number from 0 on, got '", text, "'",
+                       written_out(trimmed(text)));
 }
 void read_value(const std::string& where, const std::string& text, double& value) {
   require<ConfigError>(read_number(trimmed(text), value), kWhere, where,

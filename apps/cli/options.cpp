@@ -109,7 +109,7 @@ struct Options::Impl {
     if ((!to.is_paths && !is_number) || std::filesystem::exists(word, status)) return;
     for (const BlankList& list : lists)
       require<ConfigError>(!list.has_loose(word) || !find(list.option)->takes(word), kWhere, "'",
-                           word, "' is no ", to.name, list.way_out());
+                           word, "' is not a ", to.name, list.way_out());
   }
 
   bool is_flag(const std::string& word) const {

@@ -98,6 +98,8 @@ BOOST_AUTO_TEST_CASE(endings_choose_the_files_of_a_folder) {
   BOOST_TEST(read({"in"}) == Documents({"a.h", "e.tar.h"}));
   options.endings = {".h", "hpp", "none"};
   BOOST_TEST(read({"in"}) == Documents({"a.h", "b.hpp", "c++/vector", "e.tar.h", "h"}));
+  options.endings = {"*.h"};
+  BOOST_TEST(read({"in"}) == Documents({"a.h", "e.tar.h"}));
   options.endings = {"tar.h"};
   BOOST_TEST(read({"in"}) == Documents({"e.tar.h"}));
   BOOST_TEST(read({"in/d.cpp"}) == Documents({"d.cpp"}));  // named itself

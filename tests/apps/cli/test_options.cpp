@@ -221,9 +221,10 @@ BOOST_AUTO_TEST_CASE(a_list_with_blanks_is_told_how_it_is_written) {
     return "runs: " + std::to_string(runs.size());
   };
   const std::string run = folder.path().string();
-  BOOST_TEST(error({run, "--protocol", "last-token", "sliding"}) ==
-             "[config] 'sliding' is no RUN; values of --protocol are joined by commas: --protocol "
-             "last-token,sliding");
+  BOOST_TEST(
+      error({run, "--protocol", "last-token", "sliding"}) ==
+      "[config] 'sliding' is not a RUN; values of --protocol are joined by commas: --protocol "
+      "last-token,sliding");
   BOOST_TEST(error({"--protocol", "last-token", run, run}) == "runs: 2");
   BOOST_TEST(error({"--lengths", "64", run + "/gone"}) == "runs: 1");  // no length: a wrong path
 }
@@ -256,6 +257,15 @@ BOOST_AUTO_TEST_CASE(an_ill_typed_value_is_named) {
              "[config] --steps: expected a whole number, got 'many'");
   BOOST_TEST(Program().error({"--steps", "3x"}) ==
              "[config] --steps: expected a whole number, got '3x'");
+  for (const auto& [text, meant] : {std::pair("1e3", "1000"), std::pair("10MB", "10000000"),
+                                    std::pair("2Ki", "2048"), std::pair("1.5k", "1500")})
+    BOOST_TEST(
+        Program().error({"--steps", text}) ==
+        concat("[config] --steps: expected a whole number, got '", text, "'; write ", meant));
+  BOOST_TEST(Program().error({"--steps", "1.5"}) ==
+             "[config] --steps: expected a whole number, got '1.5'");
+  BOOST_TEST(Program().error({"--steps", "99999999999999999999"}) ==
+             "[config] --steps: expected a whole number of at most 2^53, got 99999999999999999999");
   BOOST_TEST(Program().error({"--seed", "-1"}) ==
              "[config] --seed: expected a whole number from 0 on, got '-1'");
   BOOST_TEST(Program().error({"--lr", "fast"}) == "[config] --lr: expected a number, got 'fast'");
