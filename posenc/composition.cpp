@@ -11,7 +11,6 @@
 #include "engine/base/text.h"
 #include "engine/ops.h"
 #include "posenc/expression.h"
-#include "posenc/formula.h"
 #include "posenc/merge.h"
 #include "posenc/registry.h"
 
@@ -47,12 +46,8 @@ const Row& find_row(std::string_view expression, const ParsedTerm& term) {
   if (row != nullptr) return *row;
   std::vector<std::string> known = names();
   const std::string hint = did_you_mean(term.name, known, name_synonyms());
-  const std::vector<std::string> words = formula_words();
-  const bool is_in_formulas = std::find(words.begin(), words.end(), term.name) != words.end();
   fail<ConfigError>("posenc", "expected an encoding, got '", term.name, "'",
-                    is_in_formulas ? "; a formula is written kernel(bias=...)"
-                    : hint.empty() ? "; there are " + joined(known)
-                                   : hint,
+                    hint.empty() ? "; there are " + joined(known) : hint,
                     show_place(expression, term.column));
 }
 

@@ -4,6 +4,7 @@
 
 #include "engine/base/text.h"
 #include "engine/base/utf8.h"
+#include "posenc/formula.h"
 #include "posenc/scanner.h"
 
 namespace farfield::posenc {
@@ -18,6 +19,11 @@ bool is_bare_file(std::string_view text) {
 
 // What stands in formulas and not between terms.
 bool begins_formula(char c) { return c == '-' || c == '*' || c == '/' || c == '^' || c == '('; }
+// Functions, pi and e.
+bool is_formula_word(const std::string& word) {
+  const std::vector<std::string> words = formula_words();
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
 constexpr const char* kAsFormula = " (a formula is written kernel(bias=...))";
 
 std::string in_quotes(std::string_view text) {
@@ -65,6 +71,9 @@ class Parser : Scanner {
     term.column = column();
     if (begins_formula(peek())) refuse(concat("the name of an encoding", kAsFormula));
     term.name = word("the name of an encoding");
+    if (is_formula_word(term.name))
+      fail<ConfigError>("posenc", "expected the name of an encoding", kAsFormula, ", got '",
+                        term.name, "'", show_place(whole(), term.column));
     skip_space();
     if (take('(')) term.arguments = arguments(term.name);
     skip_space();

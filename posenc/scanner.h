@@ -24,6 +24,7 @@ class Scanner {
   void skip_space();
   /// Whether the next character is c, which is then passed.
   bool take(char c);
+  std::string_view whole() const { return text_; }
   std::string_view since(size_t begin) const { return text_.substr(begin, at_ - begin); }
 
   /// Throws ConfigError "[posenc] expected <what>, got <the next character> at column C" and the

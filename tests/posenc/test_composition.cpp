@@ -193,8 +193,8 @@ BOOST_AUTO_TEST_CASE(wrong_layers_and_names_are_refused) {
              "  window(3) + alibbi\n"
              "              ^");
   BOOST_TEST(error_of_expression("log(1 + d)", model()) ==
-             "[posenc] expected an encoding, got 'log'; a formula is written kernel(bias=...) at "
-             "column 1\n"
+             "[posenc] expected the name of an encoding (a formula is written kernel(bias=...)), got "
+             "'log' at column 1\n"
              "  log(1 + d)\n"
              "  ^");
   BOOST_TEST(error_of_expression("zzzzzzzzz", model()).find("got 'zzzzzzzzz'; there are alibi, ") !=
