@@ -295,7 +295,8 @@ BOOST_AUTO_TEST_CASE(bad_requests_begin_with_their_code) {
   refused([](CoherenceOptions& o) { o.prompts = 0; },
           "[eval:coherence] bad_argument: expected prompts >= 1, got 0");
   refused([](CoherenceOptions& o) { o.n_new = 3; },
-          "[eval:coherence] bad_argument: expected new-tokens >= 4, which 4-grams need, got 3");
+          "[eval:coherence] bad_argument: expected new-tokens from 4, which 4-grams need, to "
+          "4194304, got 3");
   Subject s = test::subject(test::uniform_model(), test::toy_text(4000));
   BOOST_CHECK_EXCEPTION(measure_coherence(s, {}, few()), ConfigError,
                         says("[eval:coherence] bad_argument: expected a training length from 8"));
