@@ -75,7 +75,8 @@ BOOST_AUTO_TEST_CASE(json_with_another_value_in_a_place_does_no_harm) {
   const char* const kValues[] = {"null", "-1", "1e64", "18446744073709551615", "\"x\"", "[]", "{}"};
   for (const FuzzedReader& reader : fuzzed_readers()) {
     const std::string sound = reader.sound();
-    if (!sound.starts_with('{') || reader.name == "jsonl") continue;
+    const bool has_lines = reader.name == "jsonl" || reader.name == "json_kind";
+    if (!sound.starts_with('{') || has_lines) continue;
     const Json json = read_json({"test", reader.name, sound});
     const Json leaves = json.flatten();
     std::set<std::string> places;  // of values, and of what holds them

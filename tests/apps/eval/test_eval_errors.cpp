@@ -82,7 +82,7 @@ BOOST_AUTO_TEST_CASE(lengths_with_blanks_and_paths_within_a_run_are_told_the_way
     BOOST_TEST(has(got.err, said), got.err);
   };
   refused({alibi(), "--lengths", "64", "128", "256"},
-          "eval: [config] '128' is no RUN; values of --lengths are joined by commas: --lengths "
+          "eval: [config] '128' is not a RUN; values of --lengths are joined by commas: --lengths "
           "64,128,256\n");
   refused({alibi() + "/checkpoints/step-00000008"},
           "got a checkpoint of one; name the run and the step: " + alibi() + " --step 8\n");
@@ -104,8 +104,8 @@ BOOST_AUTO_TEST_CASE(an_unfinished_run_is_measured_and_said_to_be_one) {
   BOOST_TEST(has(said.err, run + ": unfinished: step 4 of 8\n"), said.err);
   const Said compared = run_eval({"compare", run, "--out", toy().path("of-unfinished")});
   BOOST_TEST(has(compared.err, run + ": unfinished: step 4 of 8\n"), compared.err);
-  BOOST_TEST(!has(run_eval(short_eval(alibi(), "16")).err, "unfinished"));
-  BOOST_TEST(!has(run_eval(with({"--step", "4"}, short_eval(run, "16"))).err, "unfinished"));
+  BOOST_TEST(!has(run_eval(short_eval(alibi(), "16")).err, ": unfinished: "));
+  BOOST_TEST(!has(run_eval(with({"--step", "4"}, short_eval(run, "16"))).err, ": unfinished: "));
 }
 
 BOOST_AUTO_TEST_CASE(a_run_whose_path_and_name_are_not_utf8_is_measured_and_written) {
