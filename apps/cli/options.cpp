@@ -108,8 +108,8 @@ struct Options::Impl {
     const bool is_number = !word.empty() && word[0] >= '0' && word[0] <= '9';
     if ((!to.is_paths && !is_number) || std::filesystem::exists(word, status)) return;
     for (const BlankList& list : lists)
-      require<ConfigError>(!list.has_loose(word) || !find(list.option)->takes(word), kWhere, "'",
-                           word, "' is not a ", to.name, list.way_out());
+      require<ConfigError>(!list.has_loose(word) || !find(list.option)->takes(word), kWhere,
+                           "expected ", to.name, ", got '", word, "'", list.way_out());
   }
 
   bool is_flag(const std::string& word) const {

@@ -261,7 +261,7 @@ BOOST_AUTO_TEST_CASE(requests_that_make_no_sense_are_refused) {
   refused({"step", "--batch", "0"}, "[bench] expected batch >= 1, got 0");
   refused({"matmul", "--threads", "0"}, "[threads] expected 1 to 1024 threads, got 0");
   refused({"attention", "--lengths", "0"}, "[bench] expected lengths from 1 on, got 0");
-  refused({"attention", "--lenghts", "8"}, "'lengths'");
+  refused({"attention", "--lenghts", "8"}, "'--lengths'");
 }
 
 }  // namespace

@@ -196,9 +196,10 @@ BOOST_AUTO_TEST_CASE(a_list_with_blanks_is_told_how_it_is_written) {
   BOOST_TEST(Program().error({"in", "--lengths", "64", "128", "256"}) ==
              "[config] unexpected argument '128'; values of --lengths are joined by commas: "
              "--lengths 64,128,256");
-  BOOST_TEST(Program().error({"--lengths=64", "128"}) ==
-             "[config] '128' is no INPUT; values of --lengths are joined by commas: --lengths "
-             "64,128");
+  BOOST_TEST(
+      Program().error({"--lengths=64", "128"}) ==
+      "[config] expected INPUT, got '128'; values of --lengths are joined by commas: --lengths "
+      "64,128");
   BOOST_TEST(Program().error({"--lengths", "64", "text.txt"}) == "no error");
   BOOST_TEST(Program().error({"--lengths", "64", "--steps", "1", "a", "b"}) ==
              "[config] unexpected argument 'b'; see train --help");
@@ -223,7 +224,7 @@ BOOST_AUTO_TEST_CASE(a_list_with_blanks_is_told_how_it_is_written) {
   const std::string run = folder.path().string();
   BOOST_TEST(
       error({run, "--protocol", "last-token", "sliding"}) ==
-      "[config] 'sliding' is not a RUN; values of --protocol are joined by commas: --protocol "
+      "[config] expected RUN, got 'sliding'; values of --protocol are joined by commas: --protocol "
       "last-token,sliding");
   BOOST_TEST(error({"--protocol", "last-token", run, run}) == "runs: 2");
   BOOST_TEST(error({"--lengths", "64", run + "/gone"}) == "runs: 1");  // no length: a wrong path

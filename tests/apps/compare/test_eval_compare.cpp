@@ -300,7 +300,7 @@ BOOST_AUTO_TEST_CASE(help_and_bad_requests) {
                         says("unknown option '--pair'; did you mean '--pairs'?"));
   BOOST_CHECK_EXCEPTION(
       run_compare({"x", "--lengths", "64", "99"}), ConfigError,
-      says("'99' is no RUN; values of --lengths are joined by commas: --lengths 64,99"));
+      says("expected RUN, got '99'; values of --lengths are joined by commas: --lengths 64,99"));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -81,9 +81,10 @@ BOOST_AUTO_TEST_CASE(lengths_with_blanks_and_paths_within_a_run_are_told_the_way
     const Said got = run_eval(words);
     BOOST_TEST(has(got.err, said), got.err);
   };
-  refused({alibi(), "--lengths", "64", "128", "256"},
-          "eval: [config] '128' is not a RUN; values of --lengths are joined by commas: --lengths "
-          "64,128,256\n");
+  refused(
+      {alibi(), "--lengths", "64", "128", "256"},
+      "eval: [config] expected RUN, got '128'; values of --lengths are joined by commas: --lengths "
+      "64,128,256\n");
   refused({alibi() + "/checkpoints/step-00000008"},
           "got a checkpoint of one; name the run and the step: " + alibi() + " --step 8\n");
   refused({alibi(), "--compare"},

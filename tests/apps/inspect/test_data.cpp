@@ -81,7 +81,7 @@ BOOST_AUTO_TEST_CASE(documents_without_tokens_have_a_row_of_their_own) {
     put(prefix + ".bin", bytes_of(std::vector<uint16_t>{104, 105, 256}));
     const std::string text = run(words);
     const auto n_empty = std::count(sizes.begin(), sizes.end(), 0);
-    if (n_empty > 0) has(text, concat("0      0       ", n_empty));
+    if (n_empty > 0) has(text, concat("0       0       ", n_empty));
   }
   for (const std::vector<int32_t>& none : {std::vector<int32_t>{}, {0}, {0, 0}}) {
     put(prefix + ".idx", megatron_index(8, 2, none));
