@@ -16,6 +16,7 @@
 #include "apps/train/training_run.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
+#include "tests/apps/eval_program.h"
 #include "tests/apps/toy_run.h"
 #include "tests/support/messages.h"
 
@@ -182,37 +183,27 @@ BOOST_AUTO_TEST_CASE(what_is_timed_is_computed_every_time) {
 }
 
 BOOST_AUTO_TEST_CASE(the_command_shows_baselines_side_by_side_and_warns_once) {
-  const auto eval = [&](std::vector<const char*> more) {
-    std::vector<const char*> words = {"eval",
-                                      "--run",
-                                      trained().path.c_str(),
-                                      "--lengths",
-                                      "16,40",
-                                      "--sequences",
-                                      "4",
-                                      "--segments",
-                                      "10",
-                                      "--protocol",
-                                      "last-token,position-wise"};
+  const auto eval = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> words = {
+        "--run", trained().path, "--lengths", "16,40",      "--sequences",
+        "4",     "--segments",   "10",        "--protocol", "last-token,position-wise"};
     words.insert(words.end(), more.begin(), more.end());
-    std::ostringstream out;
-    BOOST_TEST(compare::eval_program(static_cast<int>(words.size()), words.data(), out) ==
-               cli::kDone);
-    return out.str();
+    return test::run_eval(words);
   };
-  const std::string text = eval({"--baseline", "none,masked@16,truncated@20"});
-  const auto count = [&](const std::string& what) {
+  const auto [code, text, warnings] = eval({"--baseline", "none,masked@16,truncated@20"});
+  BOOST_TEST(code == cli::kDone);
+  const auto count_in = [](const std::string& all, const std::string& what) {
     int n = 0;
-    for (size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++n;
+    for (size_t at = all.find(what); at != std::string::npos; at = all.find(what, at + 1)) ++n;
     return n;
   };
-  BOOST_TEST(count("warning: masked@16 is the model as it is at length 16:") == 1);
-  BOOST_TEST(count("warning: truncated@20 is the model as it is at length 16:") == 1);
-  BOOST_TEST(count("warning") == 2);
-  BOOST_TEST(count("\nkerple_log masked@16 ") >= 2, text);
-  BOOST_TEST(count("\nkerple_log truncated@20 ") >= 2, text);
-  BOOST_TEST(count("still_falling") == 3);
-  BOOST_CHECK_THROW(eval({"--baseline", "masked@0"}), ConfigError);
+  BOOST_TEST(count_in(warnings, "warning: masked@16 is the model as it is at length 16:") == 1);
+  BOOST_TEST(count_in(warnings, "warning: truncated@20 is the model as it is at length 16:") == 1);
+  BOOST_TEST(count_in(warnings, "warning") == 2);
+  BOOST_TEST(count_in(text, "\nkerple_log masked@16 ") >= 2, text);
+  BOOST_TEST(count_in(text, "\nkerple_log truncated@20 ") >= 2, text);
+  BOOST_TEST(count_in(text, "still_falling") == 3);
+  BOOST_TEST(eval({"--baseline", "masked@0"}).code == cli::kUsage);
 }
 
 BOOST_AUTO_TEST_CASE(the_run_itself_stays_as_it_is) {
