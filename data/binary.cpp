@@ -59,8 +59,9 @@ std::string found_with_nul(std::string_view bytes) {
   for (size_t i = 0; i < size; ++i) n[i % 2] += bytes[i] == '\0';
   const auto pairs = static_cast<int64_t>(size / 2);
   // Most characters of a text are ASCII, or at least of one row of 256.
+  constexpr int64_t kFewestPairs = 4;
   for (const int first : {0, 1})
-    if (n[first] > pairs / 2 && n[1 - first] <= pairs / 8)
+    if (pairs >= kFewestPairs && n[first] > pairs / 2 && n[1 - first] <= pairs / 8)
       return concat("text in UTF-16; convert it first (iconv -f UTF-16", first == 0 ? "BE" : "LE",
                     " -t UTF-8)");
   return "a NUL byte, which no text holds";

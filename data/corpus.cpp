@@ -29,6 +29,16 @@ std::vector<int64_t> begins_at_marks(const Tokens& tokens, int32_t mark) {
   return begins;
 }
 
+// Whether that is the name of the token that ends documents.
+bool ends_documents(const Tokenizer& tokenizer, const std::string& name) {
+  const int32_t end = tokenizer.end_of_document();
+  if (!tokenizer.has_text()) return name == std::to_string(end);
+  const std::string& file = tokenizer.file();
+  return !file.empty() &&  // built in, its end has no name
+         read_tokenizer(tokenizer.name(), tokenizer.name(), file, {.end_of_text = name})
+                 ->end_of_document() == end;
+}
+
 }  // namespace
 
 TokenizerPtr named_tokenizer(const CorpusOptions& options) {
@@ -56,6 +66,10 @@ Corpus Corpus::open(const fs::path& path, const CorpusOptions& options) {
                          "), which made its tokens, got '", name, "' (hash ", named->hash(),
                          "); leave the option out");
   }
+  const std::string& end = options.end_of_text;
+  require<ConfigError>(end.empty() || ends_documents(found, end), kWhere, path.string(),
+                       ": expected no --end-of-text, or the token that ends its documents (id ",
+                       found.end_of_document(), "), got '", end, "'; leave --end-of-text out");
   if (options.model_tokenizer != nullptr) {
     const Tokenizer& wanted = *options.model_tokenizer;
     require<ConfigError>(found.hash() == wanted.hash(), kWhere, path.string(),
@@ -67,7 +81,7 @@ Corpus Corpus::open(const fs::path& path, const CorpusOptions& options) {
   if (!found.has_text())
     parts.notes.push_back(concat(
         path.string(), ": only the number of ids is known (", found.n_vocab(),
-        "), not what text they stand for: losses are per ", "token, bytes per token are unknown"));
+        "), not what text they stand for: losses are per token, and bytes per token are unknown"));
   if (found.end_of_document() == Tokenizer::kNone)
     parts.notes.push_back(concat(path.string(), ": no token ends documents",
                                  parts.document_begins ? "" : ", so each split is one document"));

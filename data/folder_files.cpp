@@ -24,11 +24,11 @@ bool has_ending(const std::string& name, const std::string& wanted) {
 // The output as it is called within the folder; empty where it lies elsewhere.
 std::string name_within(const fs::path& folder, const fs::path& output) {
   if (output.empty()) return "";
-  std::error_code error;
+  std::error_code no_output, no_folder;
   const fs::path plain = output.has_filename() ? output : output.parent_path();
-  const fs::path there = fs::weakly_canonical(plain, error);
-  const fs::path name = there.lexically_relative(fs::canonical(folder, error));
-  return error || name.empty() || *name.begin() == ".." ? "" : name.string();
+  const fs::path there = fs::weakly_canonical(plain, no_output);
+  const fs::path name = there.lexically_relative(fs::canonical(folder, no_folder));
+  return no_output || no_folder || name.empty() || *name.begin() == ".." ? "" : name.string();
 }
 
 // The output itself, or what a process writes that makes it (engine/base/temporary.h).
@@ -51,12 +51,13 @@ std::vector<std::string> files_of_folder(const fs::path& folder, const FolderReq
     at = walk->path();
     const std::string file_name = at.filename().string();
     const std::string name = at.lexically_relative(folder).string();
+    const bool is_passed_over = file_name.starts_with('.') || is_output(name, output);
     std::error_code broken_link;
-    const bool is_folder = walk->is_directory(broken_link);
-    const bool is_corpus = is_folder && !walk->is_symlink() && is_corpus_folder(at);
-    if (file_name.starts_with('.') || is_output(name, output) || is_corpus) {
+    const bool is_corpus = !is_passed_over && walk->is_directory(broken_link) &&
+                           !walk->is_symlink() && is_corpus_folder(at);
+    if (is_passed_over || is_corpus) {
       walk.disable_recursion_pending();
-      if (is_corpus && !file_name.starts_with('.'))
+      if (is_corpus)
         notes.add({FileNote::Kind::left_out, at.string(),
                    "is left out: a corpus made by prepare, not text"});
       continue;

@@ -41,15 +41,16 @@ std::string corpus_of_run(const Json& manifest) {
 Json read_json_of(const fs::path& folder) {
   const std::string file = manifest_path(folder).string();
   const bool is_run = is_file(folder / "config.conf");
-  require<IoError>(is_run || is_there(manifest_path(folder)), kWhere, folder.string(),
+  const bool has_manifest = is_there(manifest_path(folder));
+  require<IoError>(is_run || has_manifest, kWhere, folder.string(),
                    ": expected a corpus, a folder with manifest.json, got none; make one with "
                    "prepare --output ",
                    folder.string());
-  const Json manifest = read_json({kWhere, file, read_file(file)});
-  require<IoError>(!is_run || manifest.contains("format"), kWhere, folder.string(),
-                   ": expected a corpus, got a run of `train`", corpus_of_run(manifest));
+  const Json manifest = has_manifest ? read_json({kWhere, file, read_file(file)}) : Json::object();
   require<IoError>(manifest.is_object(), kWhere, file,
                    ": expected a JSON object, got another value");
+  require<IoError>(!is_run || manifest.contains("format"), kWhere, folder.string(),
+                   ": expected a corpus, got a run of `train`", corpus_of_run(manifest));
   const auto format = manifest_member<std::string>(manifest, "format", file);
   require<IoError>(format == kFormat, kWhere, file, ": expected the format '", kFormat, "', got '",
                    format, "'");
@@ -170,8 +171,8 @@ RecordedManifest read_manifest(const fs::path& folder) {
 }
 
 bool is_corpus_folder(const fs::path& folder) {
-  if (!is_there(manifest_path(folder))) return false;
   try {
+    if (!is_there(manifest_path(folder))) return false;
     read_json_of(folder);
     return true;
   } catch (const PermissionError&) {

@@ -150,6 +150,7 @@ class Preparation {
   void add(const Document& document) {
     const uint64_t hash = document.hash();
     const size_t split = is_given_ ? document.part() : bounds_.split_of(hash);
+    ++n_given_[split];
     if (is_given_ && hashes_[split].size() < kMostHeld) hashes_[split].push_back(hash);
     read_blocks(document, [&](std::string_view block, bool is_last) {
       writer_.add(split, block, is_last ? Encoder::End::document : Encoder::End::none);
@@ -189,14 +190,17 @@ class Preparation {
     std::sort(hashes_[0].begin(), hashes_[0].end());
     for (const size_t split : {1, 2}) {
       const auto& hashes = hashes_[split];
+      const bool is_all = are_all_known(0) && are_all_known(split);
       const auto n = std::count_if(hashes.begin(), hashes.end(), [&](uint64_t hash) {
         return std::binary_search(hashes_[0].begin(), hashes_[0].end(), hash);
       });
       if (n > 0)
-        notes.push_back(concat(n, " of ", hashes.size(), " documents of ", kSplits[split],
+        notes.push_back(concat(is_all ? "" : "at least ", n, " of ", n_given_[split],
+                               " documents of ", kSplits[split],
                                " stand in train too; --dedupe leaves them out"));
     }
   }
+  bool are_all_known(size_t split) const { return hashes_[split].size() == n_given_[split]; }
 
   void require_text_of_each() const {
     std::vector<std::string_view> empty;
@@ -236,7 +240,8 @@ class Preparation {
   Shares shares_;
   ShareBounds bounds_;
   bool is_given_;
-  std::array<std::vector<uint64_t>, 3> hashes_;  // of the documents of given splits
+  std::array<std::vector<uint64_t>, 3> hashes_;  // of the first documents of given splits
+  std::array<size_t, 3> n_given_ = {};           // how many each has got
   HeldDocuments held_;
   SplitWriter writer_;
   const Progress& progress_;
@@ -268,13 +273,14 @@ SourceOptions source_of(const PrepareOptions& options) {
 
 // A corpus that is replaced takes with it what lies in its folder.
 void require_inputs_outside(const SourceOptions& source) {
-  std::error_code error;
   if (!is_there(source.output)) return;
+  std::error_code no_output, no_input;
+  const fs::path output = fs::canonical(source.output, no_output);
   for (const fs::path& input : source.inputs) {
     if (is_stream(input)) continue;
-    const fs::path name =
-        fs::weakly_canonical(input, error).lexically_relative(fs::canonical(source.output, error));
-    require<ConfigError>(error || name.empty() || *name.begin() == "..", kWhere, input.string(),
+    const fs::path name = fs::weakly_canonical(input, no_input).lexically_relative(output);
+    require<ConfigError>(no_output || no_input || name.empty() || *name.begin() == "..", kWhere,
+                         input.string(),
                          ": expected text outside of the folder that --force replaces, got one in ",
                          source.output.string(), "; choose another --output");
   }

@@ -231,16 +231,15 @@ void DocumentReader::end_file() {
   std::array<int64_t, 4> n = counts_of_lost();
   for (size_t i = 0; i < n.size(); ++i) n[i] -= current_.before[i];
   std::vector<std::string> lost;
-  const auto add = [&](int64_t count, const char* what) {
-    if (count > 0) lost.push_back(concat(count, ' ', what));
+  const auto add = [&](int64_t count, const char* what, const char* reason = "") {
+    if (count > 0) lost.push_back(concat(what, ": ", count, reason));
   };
   add(n[0], "lines that are not JSON, left out");
   add(n[1], "objects without text, left out");
   add(n[2], "lone surrogates, replaced by U+FFFD");
-  add(n[3], current_.has_valid
-                ? "sequences that are not UTF-8, replaced by U+FFFD (damaged, or in two encodings)"
-                : "sequences that are not UTF-8, replaced by U+FFFD (Latin-1 or the like: iconv -f "
-                  "LATIN1 -t UTF-8)");
+  add(n[3], "sequences that are not UTF-8, replaced by U+FFFD",
+      current_.has_valid ? " (damaged, or in two encodings)"
+                         : " (Latin-1 or the like: iconv -f LATIN1 -t UTF-8)");
   if (!lost.empty())
     skipped_.files.add({FileNote::Kind::changed, current_.name, "has " + joined(lost, "; ")});
 }

@@ -11,7 +11,7 @@ std::string name_of(IdType type) {
   return kNames[static_cast<size_t>(type)];
 }
 
-void IdFile::append(std::span<const int32_t> ids) {
+void IdFile::append(std::span<const int32_t> ids, Hasher& hasher) {
   const int32_t most = type_ == IdType::u16 ? UINT16_MAX : INT32_MAX;
   for (const int32_t id : ids)
     require<ConfigError>(id >= 0 && id <= most, "convert", name_, ": expected ids from 0 to ", most,
@@ -24,8 +24,10 @@ void IdFile::append(std::span<const int32_t> ids) {
       std::memcpy(packed_.data() + i * sizeof id, &id, sizeof id);
     }
     file_.write(packed_);
+    hasher.update(packed_);
   } else {
     file_.write(ids.data(), ids.size_bytes());
+    hasher.update(ids.data(), ids.size_bytes());
   }
   tokens_ += static_cast<int64_t>(ids.size());
 }

@@ -7,6 +7,7 @@
 
 #include "data/tokens.h"
 #include "engine/base/file.h"
+#include "engine/base/hash.h"
 
 namespace farfield::data {
 
@@ -22,8 +23,9 @@ class IdFile {
   /// Bytes before the ids.
   void write_header(const void* bytes, size_t size) { file_.write(bytes, size); }
   void rewrite_header(const void* bytes, size_t size) { file_.rewrite_start(bytes, size); }
-  /// ConfigError, naming the file and the id, for one that does not fit.
-  void append(std::span<const int32_t> ids);
+  /// Their bytes in the file go to `hasher` too. ConfigError, naming the file and the id, for one
+  /// that does not fit.
+  void append(std::span<const int32_t> ids, Hasher& hasher);
   int64_t tokens() const { return tokens_; }
   void flush() { file_.flush(); }
   void commit() { file_.commit(); }

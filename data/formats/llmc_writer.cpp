@@ -38,7 +38,8 @@ class LlmcWriter final : public DocumentWriter {
     end_shard();
     for (size_t i = 0; i < kSplits.size(); ++i) counts_[i].bytes = corpus.bytes[i];
     write_meta(meta_in(folder_.folder()),
-               {record_of(tokenizer()), name_of(type_), corpus.split_rule, counts_, corpus.is_cut},
+               {record_of(tokenizer()), name_of(type_), corpus.split_rule, counts_, corpus.is_cut,
+                hashes()},
                tokenizer(), corpus.sources);
     folder_.commit(force_);
   }
@@ -56,7 +57,7 @@ class LlmcWriter final : public DocumentWriter {
         begin_shard(split);
       const auto n = static_cast<size_t>(
           std::min(static_cast<int64_t>(ids.size()), shard_tokens_ - shard_->tokens()));
-      shard_->append(ids.first(n));
+      shard_->append(ids.first(n), hashers_[split]);
       counts_[split].tokens += static_cast<int64_t>(n);
       ids = ids.subspan(n);
     }

@@ -4,6 +4,7 @@
 #include "data/formats/meta.h"
 #include "data/formats/writers.h"
 #include "engine/base/error.h"
+#include "engine/base/file_error.h"
 #include "engine/base/temporary.h"
 #include "engine/base/write_target.h"
 
@@ -22,8 +23,7 @@ void put(AtomicFile& file, T value) {
 }
 
 fs::path with_folder(const fs::path& file) {
-  std::error_code ignored;  // making the file says what is wrong
-  if (file.has_parent_path()) fs::create_directories(file.parent_path(), ignored);
+  make_folder(parent_of(file));
   remove_leftovers(file);
   return file;
 }
@@ -37,7 +37,7 @@ class MegatronWriter final : public DocumentWriter {
         bin_(with_folder(prefix.string() + ".bin"), type_) {}
 
   void append(size_t split, std::span<const int32_t> ids) override {
-    bin_.append(ids);
+    bin_.append(ids, hashers_[split]);
     counts_[split].tokens += static_cast<int64_t>(ids.size());
     in_document_ += static_cast<int64_t>(ids.size());
   }
@@ -76,16 +76,16 @@ class MegatronWriter final : public DocumentWriter {
     fs::remove(write_target(idx), ignored);
     try {
       bin_.commit();
-      write_meta(
-          meta_beside(prefix_),
-          {record_of(tokenizer()), name_of(type_), corpus.split_rule, counts_, corpus.is_cut},
-          tokenizer(), corpus.sources);
+      write_meta(meta_beside(prefix_),
+                 {record_of(tokenizer()), name_of(type_), corpus.split_rule, counts_, corpus.is_cut,
+                  hashes()},
+                 tokenizer(), corpus.sources);
       index.commit();
     } catch (...) {
       const MetaPaths paths = meta_beside(prefix_);
       for (const fs::path& left :
            {fs::path(prefix_.string() + ".bin"), paths.meta, paths.tokenizer})
-        fs::remove(write_target(left), ignored);
+        fs::remove(left, ignored);
       throw;
     }
   }

@@ -6,7 +6,6 @@
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 #include "engine/base/json.h"
-#include "engine/base/write_target.h"
 
 namespace farfield::data {
 namespace {
@@ -66,6 +65,7 @@ std::optional<CorpusMeta> read_meta(const fs::path& path) {
     meta.counts[i] = {count(split, "tokens", file), count(split, "documents", file),
                       count(split, "bytes", file)};
     meta.is_cut[i] = meta_member<bool>(split, "last_is_cut", file);
+    if (split.contains("hash")) meta.hashes[i] = meta_member<std::string>(split, "hash", file);
   }
   return meta;
 }
@@ -87,6 +87,7 @@ void write_meta(const MetaPaths& paths, const CorpusMeta& meta, const Tokenizer&
                                                {"tokens", counts.tokens},
                                                {"bytes", or_null(counts.bytes)},
                                                {"last_is_cut", meta.is_cut[i]}};
+    if (!meta.hashes[i].empty()) json["splits"][std::string(kSplits[i])]["hash"] = meta.hashes[i];
     const auto add = [](int64_t& to, int64_t n) {
       to = to == kUnknown || n == kUnknown ? kUnknown : to + n;
     };
@@ -105,7 +106,7 @@ void write_meta(const MetaPaths& paths, const CorpusMeta& meta, const Tokenizer&
                                {"hash", source.hash}});
   if (tokenizer.file().empty()) {
     std::error_code ignored;  // of a corpus that is replaced
-    fs::remove(write_target(paths.tokenizer), ignored);
+    fs::remove(paths.tokenizer, ignored);
   } else {
     write_file_atomic(paths.tokenizer, tokenizer.file());
   }
@@ -145,6 +146,7 @@ void take_counts(CorpusParts& parts, const CorpusMeta& meta, const fs::path& fil
     counts.documents = recorded.documents;
     counts.bytes = recorded.bytes;
     parts.is_cut[i] = meta.is_cut[i];
+    parts.splits[i].hash = meta.hashes[i];
   }
   parts.split_rule = meta.split_rule;
 }

@@ -20,6 +20,7 @@ struct CorpusMeta {
   std::string split_rule;
   std::array<TokenCounts, 3> counts;  ///< of each split
   std::array<bool, 3> is_cut = {};    ///< CorpusParts::is_cut
+  std::array<std::string, 3> hashes;  ///< Tokens::hash() of each split; empty where not recorded
 };
 
 /// Where meta.json and tokenizer.json of a corpus lie.
@@ -45,7 +46,8 @@ void write_meta(const MetaPaths& paths, const CorpusMeta& meta, const Tokenizer&
 TokenizerPtr tokenizer_of(const std::string& corpus, const MetaPaths& paths,
                           const std::optional<CorpusMeta>& meta, const CorpusOptions& options);
 
-/// Compares the tokens of each split with what meta.json records, and takes the other counts over.
+/// Compares the number of tokens of each split with what meta.json records, and takes the other
+/// counts and the hashes over.
 /// IoError, naming `file`, where they differ.
 void take_counts(CorpusParts& parts, const CorpusMeta& meta, const std::filesystem::path& file);
 

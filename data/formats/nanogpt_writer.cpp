@@ -20,10 +20,10 @@ class NanogptWriter final : public MarkedEndWriter {
     count(corpus);
     for (const auto& file : files_)
       if (file != nullptr) file->commit();
-    write_meta(
-        meta_in(folder_.folder()),
-        {record_of(tokenizer()), name_of(IdType::u16), corpus.split_rule, counts_, corpus.is_cut},
-        tokenizer(), corpus.sources);
+    write_meta(meta_in(folder_.folder()),
+               {record_of(tokenizer()), name_of(IdType::u16), corpus.split_rule, counts_,
+                corpus.is_cut, hashes()},
+               tokenizer(), corpus.sources);
     folder_.commit(force_);
   }
 
@@ -32,7 +32,7 @@ class NanogptWriter final : public MarkedEndWriter {
     if (files_[split] == nullptr)
       files_[split] =
           std::make_unique<IdFile>(folder_.folder() / kNanogptFiles[split], IdType::u16);
-    files_[split]->append(ids);
+    files_[split]->append(ids, hashers_[split]);
   }
 
   AtomicFolder folder_;

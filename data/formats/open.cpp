@@ -60,9 +60,9 @@ fs::path without_ending(const fs::path& path) { return path.parent_path() / path
 CorpusParts open_own(const fs::path& folder, const CorpusOptions& options) {
   for (const auto& [name, value] :
        {std::pair("--data-split", options.split), {"--data-type", options.id_type}})
-    require<ConfigError>(value.empty(), kWhere, folder.string(), ": expected no ", name, ", got '",
-                         value, "': the corpus was made by prepare and has its splits already; ",
-                         "leave ", name, " out");
+    require<ConfigError>(
+        value.empty(), kWhere, folder.string(), ": expected no ", name, ", got '", value,
+        "': the corpus was made by prepare and has its splits already; leave ", name, " out");
   return open_corpus_folder(folder);
 }
 

@@ -53,6 +53,13 @@ fs::path check_prefix(const fs::path& output, bool force) {
 
 }  // namespace
 
+std::array<std::string, 3> DocumentWriter::hashes() const {
+  std::array<std::string, 3> hashes;
+  for (size_t i = 0; i < hashes.size(); ++i)
+    if (counts_[i].tokens > 0) hashes[i] = hashers_[i].hex();
+  return hashes;
+}
+
 const std::vector<std::string>& writer_names() {
   static const std::vector<std::string> names = {"farfield", "megatron", "nanogpt", "llm.c"};
   return names;
@@ -70,8 +77,9 @@ std::unique_ptr<DocumentWriter> make_writer(const std::string& format, const fs:
                        "records bytes, got ",
                        tokenizer->name(), "; choose another --to");
   require<ConfigError>(format != "llm.c" || tokenizer->end_of_document() != Tokenizer::kNone,
-                       kWhere, "--to llm.c: expected a token that ends documents, got none; name ",
-                       "it with --end-of-text");
+                       kWhere,
+                       "--to llm.c: expected a token that ends documents, got none; "
+                       "name it with --end-of-text");
   const auto make = format == "farfield"  ? make_farfield_writer
                     : format == "nanogpt" ? make_nanogpt_writer
                                           : nullptr;

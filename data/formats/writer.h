@@ -12,6 +12,7 @@
 #include "data/source.h"
 #include "data/split.h"
 #include "data/tokenizer.h"
+#include "engine/base/hash.h"
 
 namespace farfield::data {
 
@@ -49,7 +50,11 @@ class DocumentWriter {
 
   const Tokenizer& tokenizer() const { return *tokenizer_; }
   const TokenizerPtr& shared_tokenizer() const { return tokenizer_; }
+  /// Tokens::hash() of each split, as far as its ids went through `hashers_`; empty without tokens.
+  std::array<std::string, 3> hashes() const;
+
   std::array<TokenCounts, 3> counts_;
+  std::array<Hasher, 3> hashers_;
 
  private:
   TokenizerPtr tokenizer_;

@@ -18,11 +18,9 @@ TokenizerPtr kept_tokenizer(const TokenizerRecord& record, const std::filesystem
                    record.end_of_document);
   if (record.end_of_document >= 0)
     options.end_of_document = static_cast<int32_t>(record.end_of_document);
-  std::error_code error;
   const TokenizerPtr tokenizer =
-      std::filesystem::exists(kept, error)
-          ? read_tokenizer(record.name, kept.string(), read_file(kept), options)
-          : built_in_tokenizer(record.name);
+      is_there(kept) ? read_tokenizer(record.name, kept.string(), read_file(kept), options)
+                     : built_in_tokenizer(record.name);
   require<IoError>(tokenizer != nullptr, where, manifest,
                    ": expected a tokenizer that this version has, got '", record.name, "' and no ",
                    kept.filename().string(), " beside it");

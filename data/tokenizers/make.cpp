@@ -64,7 +64,7 @@ FileKind kind_of(const std::string& file, std::string_view text) {
 // The first of the names that the folder has.
 fs::path partner(const fs::path& folder, const std::array<const char*, 2>& names) {
   for (const char* name : names)
-    if (fs::exists(folder / name)) return folder / name;
+    if (is_there(folder / name)) return folder / name;
   return {};
 }
 
@@ -82,7 +82,7 @@ BpeDefinition read_pair(const fs::path& vocabulary, const fs::path& merges) {
   };
   const auto sibling = [&](const char* name) {
     const fs::path path = vocabulary.parent_path() / name;
-    return fs::exists(path) ? read(path) : NamedText();
+    return is_there(path) ? read(path) : NamedText();
   };
   return read_vocab_merges(read(vocabulary), read(merges),
                            {sibling("added_tokens.json"), sibling("special_tokens_map.json"),
@@ -92,7 +92,7 @@ BpeDefinition read_pair(const fs::path& vocabulary, const fs::path& merges) {
 // Says of a folder without files that are read what it holds instead.
 void refuse_other_kinds(const fs::path& folder) {
   const auto refuse = [&](const char* name, std::string_view kind) {
-    require<IoError>(!fs::exists(folder / name), kWhere, (folder / name).string(),
+    require<IoError>(!is_there(folder / name), kWhere, (folder / name).string(),
                      ": expected byte-level BPE, got ", kind);
   };
   for (const char* name : {"tokenizer.model", "spiece.model", "sentencepiece.bpe.model"})
@@ -106,8 +106,8 @@ TokenizerPtr read_files(const std::string& name, const fs::path& path,
     return std::make_shared<BpeTokenizer>(name, std::move(definition), options);
   };
   const std::string file = path.string();
-  if (fs::is_directory(path)) {
-    if (fs::exists(path / kTokenizerFile)) return read_files(name, path / kTokenizerFile, options);
+  if (is_folder(path)) {
+    if (is_there(path / kTokenizerFile)) return read_files(name, path / kTokenizerFile, options);
     const fs::path vocabulary = partner(path, kVocabularies), merges = partner(path, kMerges);
     if (vocabulary.empty() && merges.empty()) refuse_other_kinds(path);
     require<ConfigError>(!vocabulary.empty() && !merges.empty(), kWhere, file, ": expected ",
@@ -139,7 +139,7 @@ TokenizerPtr read_files(const std::string& name, const fs::path& path,
 std::string name_of(const fs::path& path) {
   const fs::path clean = fs::absolute(path).lexically_normal();
   const fs::path last = clean.filename().empty() ? clean.parent_path() : clean;
-  const std::string name = (fs::is_directory(path) ? last.filename() : last.stem()).string();
+  const std::string name = (is_folder(path) ? last.filename() : last.stem()).string();
   return name.empty() ? "bpe" : name;
 }
 
@@ -149,7 +149,7 @@ std::string way_out(const std::string& name) {
   if (name.empty() || !meant.empty()) return meant;
   constexpr std::string_view kIsNone = ", which is no file or folder; ";
   for (const char* ending : {".json", ".tiktoken"})
-    if (fs::exists(name + ending)) return concat(kIsNone, "did you mean ", name, ending, '?');
+    if (is_there(name + ending)) return concat(kIsNone, "did you mean ", name, ending, '?');
   return concat(kIsNone,
                 "of a published tokenizer download tokenizer.json, or vocab.json and "
                 "merges.txt, into a folder and name that");
@@ -165,11 +165,17 @@ TokenizerPtr built_in_tokenizer(std::string_view name) {
 }
 
 TokenizerPtr make_tokenizer(const std::string& name_or_path, const TokenizerOptions& options) {
-  if (TokenizerPtr built_in = built_in_tokenizer(name_or_path)) return built_in;
+  if (TokenizerPtr built_in = built_in_tokenizer(name_or_path)) {
+    require<ConfigError>(options.end_of_text.empty(), kWhere,
+                         "expected no --end-of-text for the tokenizer ", name_or_path,
+                         ", which knows the end of documents, got '", options.end_of_text,
+                         "'; leave --end-of-text out");
+    return built_in;
+  }
   const fs::path path = name_or_path;
-  require<ConfigError>(!name_or_path.empty() && fs::exists(path), kWhere,
-                       "expected the name of a tokenizer (", joined(tokenizer_names()),
-                       ") or the path of one, got '", name_or_path, "'", way_out(name_or_path));
+  if (name_or_path.empty() || !is_there(path))
+    fail<ConfigError>(kWhere, "expected the name of a tokenizer (", joined(tokenizer_names()),
+                      ") or the path of one, got '", name_or_path, "'", way_out(name_or_path));
   return read_files(name_of(path), path, options);
 }
 

@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::string_view kWhere = "tokenizer";
 constexpr size_t kMostTokenBytes = 4096;
+constexpr size_t kMostWork = size_t{1} << 34;  // last_merge() takes the square of a token's bytes
 
 int value_of(char c) {
   if (c >= 'A' && c <= 'Z') return c - 'A';
@@ -126,6 +127,7 @@ BpeDefinition read_tiktoken(std::string_view file, std::string_view text,
   Known known = find_pattern(file, pattern);
   BpeDefinition d;
   d.pattern = known.pattern;
+  size_t work = 0;
   for (int64_t number = 1; !text.empty(); ++number) {
     const std::string_view line = first_line(text);
     text.remove_prefix(std::min(line.size() + 1, text.size()));
@@ -142,6 +144,9 @@ BpeDefinition read_tiktoken(std::string_view file, std::string_view text,
     const auto id = static_cast<size_t>(entry->rank);
     if (id >= d.tokens.size()) d.tokens.resize(std::max(id + 1, 2 * d.tokens.size()));
     require_that(d.tokens[id].empty(), "expected each rank once, got ", id, " twice");
+    work += entry->bytes.size() * entry->bytes.size();
+    require_that(work <= kMostWork, "expected tokens of text, got so many long ones (",
+                 entry->bytes.size(), " bytes here) that reading them would take too long");
     d.tokens[id] = std::move(entry->bytes);
   }
   const TokenIds ids(d.tokens);

@@ -30,10 +30,8 @@ def normalized():
         t = chr(c)
         parts = nfd(t)
         if parts != t:
-            found |= {
-  c, *(map(ord, parts) if nfc (t) == t else())
-}
-if nfd ("\u0301" + t) != "\u0301" + parts or nfd(t + "\u0334") != parts + "\u0334":
+            found |= {c, *(map(ord, parts) if nfc(t) == t else ())}
+        if nfd("\u0301" + t) != "\u0301" + parts or nfd(t + "\u0334") != parts + "\u0334":
             found.add(c)
     return found
 
@@ -58,27 +56,19 @@ def table(name, code_points):
 print(f"""// Made by unicode_tables.py from tokenizers {tokenizers.__version__}; not to be edited.
 #include "data/tokenizers/unicode_tables.h"
 
-namespace farfield::data {
-    {
-      namespace {
-      {
+namespace farfield::data {{
+namespace {{
 
-        // clang-format off
+// clang-format off
 {table("Letters", filter(is_letter, CODE_POINTS))}
 {table("Numbers", filter(is_number, CODE_POINTS))}
 {table("Normalized", sorted(normalized()))}
-        // clang-format on
+// clang-format on
 
-      }
-      }  // namespace
+}}  // namespace
 
-      std::span<const CodePointRange> letters() {
-        { return kLetters; }
-      }
-      std::span<const CodePointRange> numbers() {
-        { return kNumbers; }
-      }
-      std::span<const CodePointRange> normalized() {
-        { return kNormalized; }
-      }
-    }}  // namespace farfield::data""")
+std::span<const CodePointRange> letters() {{ return kLetters; }}
+std::span<const CodePointRange> numbers() {{ return kNumbers; }}
+std::span<const CodePointRange> normalized() {{ return kNormalized; }}
+
+}}  // namespace farfield::data""")

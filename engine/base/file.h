@@ -10,7 +10,8 @@
 
 namespace farfield {
 
-// Every failure here is an IoError that names the path and the system's reason.
+// Every failure here is an IoError that names the path and the system's reason, but for a
+// BackendError where there is no room to map a file.
 
 /// What has that name, links followed; file_type::not_found where nothing has. An IoError where
 /// that cannot be told, as in a folder that may not be searched: what may not be seen is not

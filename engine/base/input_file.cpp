@@ -17,6 +17,13 @@ namespace {
 constexpr int kPollMs = 100;
 constexpr int kPatienceMs = 5000;
 
+// A socket has a name, as /dev/stdin may be one, but it cannot be opened by it. Some devices cannot
+// either, for the same reason in errno.
+bool is_socket(const std::string& name) {
+  struct stat info {};
+  return ::stat(name.c_str(), &info) == 0 && S_ISSOCK(info.st_mode);
+}
+
 }  // namespace
 
 // Without O_NONBLOCK, opening a pipe that nobody writes to would wait for ever.
@@ -29,11 +36,14 @@ InputFile InputFile::standard_input() {
 
 InputFile::InputFile(std::string name, int descriptor, bool may_block)
     : name_(std::move(name)), descriptor_(descriptor), may_block_(may_block) {
-  // A socket has a name, as /dev/stdin may be one, but it cannot be opened by it.
-  require<IoError>(descriptor_ >= 0 || errno != ENXIO, "file", name_,
-                   ": cannot open: a socket has to be read as standard input, which '-' stands "
-                   "for where a program reads it");
-  if (descriptor_ < 0) fail_errno(name_, "open");
+  if (descriptor_ < 0) {
+    const int reason = errno;
+    require<IoError>(reason != ENXIO || !is_socket(name_), "file", name_,
+                     ": cannot open: a socket has to be read as standard input, which '-' stands "
+                     "for where a program reads it");
+    errno = reason;
+    fail_errno(name_, "open");
+  }
   struct stat info {};
   if (::fstat(descriptor_, &info) != 0) {
     const int reason = errno;

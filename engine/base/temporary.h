@@ -23,7 +23,7 @@ Temporary make_temporary_folder(const std::filesystem::path& path);
 
 /// Removes what killed processes left beside `path` while they wrote it: its temporaries, and the
 /// old version where `path` itself is there. Of a link: beside what it leads to. What cannot be
-/// removed stays.
+/// removed stays. IoError for links that lead in a circle (write_target.h).
 void remove_leftovers(const std::filesystem::path& path);
 
 enum class Folder {

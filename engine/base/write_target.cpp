@@ -21,6 +21,7 @@ fs::path write_target(const fs::path& path) {
     errno = status.value();
     if (status) fail_errno(path, "write");
     target = parent_of(target) / next;  // which is `next` where that is absolute
+    if (!target.has_filename()) target = target.parent_path();
   }
   return target;
 }

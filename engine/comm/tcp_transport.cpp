@@ -116,7 +116,8 @@ std::vector<Socket> gather(const Meeting& meeting, Clock::time_point until) {
           missing += concat(missing.empty() ? "" : ", ", rank);
       fail<BackendError>(kWhere, "waited ", meeting.patience.count(), " s on port ",
                          listener.port(), " for ", meeting.size, " processes; missing: ", missing,
-                         "; are all started, with this MASTER_ADDR and MASTER_PORT?");
+                         "; are all started",
+                         store ? "?" : ", with this MASTER_ADDR and MASTER_PORT?");
     }
     const std::optional<Hello> hello = hello_of(*socket, until);
     if (!hello) continue;

@@ -79,15 +79,25 @@ void TorchStore::erase(const std::string& key) {
   receive<int64_t>();
 }
 
-void TorchStore::send(const Query& query) { socket_.send(query.bytes(), Clock::now() + kPatience); }
+void TorchStore::send(const Query& query) {
+  try {
+    socket_.send(query.bytes(), Clock::now() + kPatience);
+  } catch (const BackendError& error) {
+    fail_to_answer(error);
+  }
+}
 
 void TorchStore::receive(std::span<std::byte> bytes, Clock::time_point until) {
   try {
     socket_.receive(bytes, until);
   } catch (const BackendError& error) {
-    fail<BackendError>(kWhere, "expected an answer of the store of PyTorch 2.4 or later at ",
-                       place_, ", got none: ", error.what());
+    fail_to_answer(error);
   }
+}
+
+void TorchStore::fail_to_answer(const BackendError& error) const {
+  fail<BackendError>(kWhere, "expected an answer of the store of PyTorch 2.4 or later at ", place_,
+                     ", got none: ", error.what());
 }
 
 template <class Value>

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 
+#include "engine/base/error.h"
 #include "engine/comm/socket.h"
 
 namespace farfield::comm {
@@ -36,6 +37,7 @@ class TorchStore {
   void receive(std::span<std::byte> bytes, Clock::time_point until);
   template <class Value>
   Value receive();
+  [[noreturn]] void fail_to_answer(const BackendError& error) const;
 
   std::string place_;  // "node1, port 29500"
   Socket socket_;

@@ -42,6 +42,13 @@ BOOST_AUTO_TEST_CASE(text_is_not_taken_for_one) {
     BOOST_TEST(known_binary(begin) == "", begin);
 }
 
+BOOST_AUTO_TEST_CASE(a_few_bytes_are_too_little_to_tell_utf_16_by) {
+  BOOST_TEST(found_with_nul(std::string("a\0b\0c\0", 6)).starts_with("a NUL byte"));
+  BOOST_TEST(found_with_nul(std::string("a\0b\0c\0d\0", 8)).starts_with("text in UTF-16"));
+  for (const size_t size : {1, 2, 3})
+    BOOST_TEST(found_with_nul(std::string(size, '\0')).starts_with("a NUL byte"), size);
+}
+
 BOOST_AUTO_TEST_CASE(a_fifth_of_ill_formed_bytes_is_too_much) {
   BOOST_TEST(!is_mostly_invalid(0, 0));
   BOOST_TEST(!is_mostly_invalid(31, 31));  // too little to judge by

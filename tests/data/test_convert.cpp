@@ -241,6 +241,25 @@ BOOST_AUTO_TEST_CASE(damaged_tokens_are_refused_and_nothing_is_written) {
   to(own, "llm.c", folder / "out");
 }
 
+BOOST_AUTO_TEST_CASE(damage_of_a_converted_corpus_is_noticed) {
+  prepare_own(200);
+  for (const std::string& format : kOthers) {
+    to(own, format, folder / format);
+    const std::filesystem::path file = format == "megatron" ? folder / "megatron.bin"
+                                       : format == "nanogpt"
+                                           ? folder / "nanogpt/train.bin"
+                                           : folder / "llm.c/corpus_train_000001.bin";
+    const Corpus sound = Corpus::open(folder / format);
+    BOOST_TEST(sound.verify()[0] == sound.recorded_hash("train"));
+    std::string bytes = read_file(file);
+    bytes[bytes.size() / 4 * 2] ^= 1;
+    put(file, bytes);
+    BOOST_CHECK_EXCEPTION(to(folder / format, "farfield", folder / "again"), IoError,
+                          says(file.string(), ": the tokens do not have the hash"));
+    BOOST_TEST(!std::filesystem::exists(folder / "again"));
+  }
+}
+
 BOOST_AUTO_TEST_CASE(a_record_that_does_not_fit_its_files_is_refused) {
   prepare_own(200);
   to(own, "megatron", folder / "pair");
@@ -277,6 +296,12 @@ BOOST_AUTO_TEST_CASE(a_record_that_does_not_fit_its_files_is_refused) {
   put(nano, good);
   BOOST_CHECK_EXCEPTION(Corpus::open(folder / "nano", options), ConfigError,
                         says("expected --data-type u16, as its meta.json says, got 'u32'"));
+  std::string without = good;  // as an older converter wrote it
+  for (size_t at;
+       (at = without.find("\"hash\"", without.find("\"splits\""))) < without.find("\"sources\"");)
+    without.replace(at, 6, "\"x\"");
+  put(nano, without);
+  BOOST_TEST(Corpus::open(folder / "nano").recorded_hash("train") == "");
   // Somebody else's file of the name says nothing.
   put(nano, "{\"name\": \"x\"}");
   BOOST_CHECK_EXCEPTION(Corpus::open(folder / "nano"), ConfigError, says("--data-type"));

@@ -112,6 +112,14 @@ BOOST_AUTO_TEST_CASE(a_damaged_manifest_is_refused) {
   }
   std::ofstream(path / "manifest.json") << "[]";
   check_refused("manifest.json", ": expected a JSON object, got another value");
+  std::ofstream(path / "config.conf") << "steps = 1\n";
+  check_refused("manifest.json", ": expected a JSON object, got another value");
+  std::filesystem::remove(path / "manifest.json");
+  check_refused("", "expected a corpus, got a run of `train`");
+  std::filesystem::remove(path / "config.conf");
+  std::filesystem::create_symlink("manifest.json", path / "manifest.json");
+  BOOST_TEST(!is_corpus_folder(path));
+  std::filesystem::remove(path / "manifest.json");
   std::ofstream(path / "manifest.json") << std::string(100'000, '[');
   check_refused("manifest.json", ": expected JSON with at most 32 brackets");
   make();

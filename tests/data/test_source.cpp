@@ -336,11 +336,11 @@ BOOST_AUTO_TEST_CASE(files_that_lose_text_are_named_with_the_reason) {
   };
   has(0, "in/a is left out: text in UTF-16 or UTF-32; convert it first");
   has(1, "in/b is left out: text in UTF-16; convert it first (iconv -f UTF-16LE");
-  has(2, "in/c has 2 sequences that are not UTF-8, replaced by U+FFFD (Latin-1 or the like");
-  has(3, "in/d has 2 sequences that are not UTF-8, replaced by U+FFFD (damaged");
+  has(2, "in/c has sequences that are not UTF-8, replaced by U+FFFD: 2 (Latin-1 or the like");
+  has(3, "in/d has sequences that are not UTF-8, replaced by U+FFFD: 2 (damaged");
   has(4,
-      "in/e.jsonl has 1 lines that are not JSON, left out; 1 objects without text, left out; 1 "
-      "lone surrogates");
+      "in/e.jsonl has lines that are not JSON, left out: 1; objects without text, left out: 1; "
+      "lone surrogates, replaced by U+FFFD: 1");
 }
 
 BOOST_AUTO_TEST_CASE(inputs_that_the_limit_leaves_unread_are_counted) {
@@ -417,6 +417,15 @@ BOOST_AUTO_TEST_CASE(what_may_not_be_read_is_said_before_anything_is) {
   const Unprivileged nobody;
   BOOST_CHECK_EXCEPTION(read({"a", "b"}), PermissionError,
                         says("/b: cannot open: Permission denied"));
+}
+
+BOOST_AUTO_TEST_CASE(hidden_folders_are_never_looked_into) {
+  put("in/a", "text");
+  put("in/.hidden/b", "text");
+  fs::permissions(folder.path(), fs::perms::all);
+  fs::permissions(folder / "in/.hidden", fs::perms::none);
+  const Unprivileged nobody;
+  BOOST_TEST(read({"in"}) == Documents({"text"}));
 }
 
 BOOST_AUTO_TEST_CASE(inputs_that_cannot_be_are_named) {

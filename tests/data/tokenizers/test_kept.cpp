@@ -5,6 +5,7 @@
 #include "data/prepare.h"
 #include "data/tokenizers/bpe.h"
 #include "data/tokenizers/kept.h"
+#include "data/tokenizers/make.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 #include "tests/data/tokenizers/hello_bpe.h"
@@ -37,7 +38,15 @@ BOOST_AUTO_TEST_CASE(a_corpus_keeps_the_token_that_was_asked_to_end_its_document
     BOOST_TEST(corpus.tokenizer().end_of_document() == (end.empty() ? 300 : 301));
     const Tokens& last = corpus.split("test");
     BOOST_TEST(last[last.size() - 1] == corpus.tokenizer().end_of_document());
+    CorpusOptions asked;
+    asked.end_of_text = end.empty() ? "<|endoftext|>" : end;
+    BOOST_TEST(Corpus::open(options.output, asked).hash() == corpus.hash());
+    asked.end_of_text = end.empty() ? "<end>" : "<|endoftext|>";
+    BOOST_CHECK_EXCEPTION(Corpus::open(options.output, asked), ConfigError,
+                          says("got '" + asked.end_of_text + "'; leave --end-of-text out"));
   }
+  BOOST_CHECK_EXCEPTION(make_tokenizer("bytes", {.end_of_text = "x"}), ConfigError,
+                        says("tokenizer bytes, ", "got 'x'; leave --end-of-text out"));
 }
 
 BOOST_AUTO_TEST_CASE(a_record_that_does_not_fit_is_refused) {

@@ -46,6 +46,17 @@ BOOST_AUTO_TEST_CASE(the_merges_are_found_from_the_ranks) {
       (tokenizer_json_text(read(text)) == tokenizer_json_text(checked(expected, "test", "hello"))));
 }
 
+BOOST_AUTO_TEST_CASE(so_many_long_tokens_that_reading_takes_minutes_are_refused) {
+  std::string text;
+  for (int i = 0; i <= 1024; ++i) {
+    std::string token(4096, 'a');
+    token.replace(0, 4, std::to_string(1000 + i));
+    text += base64(token) + ' ' + std::to_string(i) + '\n';
+  }
+  BOOST_CHECK_EXCEPTION(read(text), IoError,
+                        says("t.tiktoken: line 1025: expected tokens of text, got so many long"));
+}
+
 BOOST_AUTO_TEST_CASE(a_token_that_no_merge_makes_is_taken_whole) {
   BpeDefinition d = hello_definition();
   d.tokens.push_back("xyz");

@@ -47,6 +47,10 @@ BOOST_AUTO_TEST_CASE(what_is_converted_opens_without_options_and_knows_no_bytes)
       BOOST_TEST(tokens_of(back, "train") == (Ids{1, 2, 64, 3, 64, 4}));
       BOOST_TEST(tokens_of(back, "valid") == (Ids{5, 64}));
       BOOST_TEST(back.document_begins("train").size() == (*end == '\0' ? 1u : 3u));
+      CorpusOptions asked;
+      asked.end_of_text = *end == '\0' ? "64" : "5";
+      BOOST_CHECK_EXCEPTION(Corpus::open(folder / format, asked), ConfigError,
+                            says("; leave --end-of-text out"));
     }
   }
   to("llm.c");

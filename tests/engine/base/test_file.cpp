@@ -103,7 +103,10 @@ BOOST_AUTO_TEST_CASE(a_linked_folder_is_filled_and_replaced_where_it_is) {
   fs::create_symlink("real/old", folder / "link");
   fs::create_symlink("real/a/new", folder / "dangling");
   fs::create_symlink("real/made", folder / "later");
-  for (const char* name : {"link/", "dangling"}) {
+  fs::create_directories(folder / "real/closed");
+  fs::create_symlink("real/closed/", folder / "closed");
+  fs::create_symlink("closed/", folder / "twice");
+  for (const char* name : {"link/", "dangling", "closed", "twice"}) {
     AtomicFolder made(folder / name);
     write_file_atomic(made.folder() / "new", name);
     made.commit(/*replace=*/true);
@@ -113,10 +116,11 @@ BOOST_AUTO_TEST_CASE(a_linked_folder_is_filled_and_replaced_where_it_is) {
   BOOST_TEST(!fs::exists(folder / "real/old/file"));
   BOOST_TEST(read_file(folder / "real/old/new") == "link/");
   BOOST_TEST(read_file(folder / "real/a/new/new") == "dangling");
+  BOOST_TEST(read_file(folder / "real/closed/new") == "twice");
   BOOST_TEST(fs::is_directory(folder / "real/made/deep"));
-  for (const char* link : {"link", "dangling", "later"})
+  for (const char* link : {"link", "dangling", "later", "closed", "twice"})
     BOOST_TEST(fs::is_symlink(folder / link), link);
-  BOOST_TEST(folder.entries() == 4);
+  BOOST_TEST(folder.entries() == 6);
 }
 
 BOOST_AUTO_TEST_CASE(a_place_can_be_tried_before_there_is_anything_to_write) {

@@ -26,7 +26,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// A store as torchrun keeps it, of what is asked of it here. tests/engine/comm/torchrun.sh asks
+// A store as torchrun keeps it, of what is asked of it here. tests/apps/train/torchrun.sh asks
 // PyTorch's own.
 class FakeStore {
  public:
@@ -141,13 +141,13 @@ BOOST_AUTO_TEST_CASE(who_is_missing_is_named_where_they_meet_through_a_store) {
       if (rank == 2) {
         FakeStore().serve(port, 1);
       } else if (rank != missing) {
-        Communicator processes(meet_by_tcp(meeting(rank, 2, port, 1s)));
+        Communicator processes(meet_by_tcp(meeting(rank, 2, port, 5s)));
       }
       return std::string();
     });
     const std::string wanted = missing == 0
-                                   ? "waited 1 s for process 0 of 2 to say in torchrun's store"
-                                   : "for 2 processes; missing: 1; are all started";
+                                   ? "waited 5 s for process 0 of 2 to say in torchrun's store"
+                                   : "for 2 processes; missing: 1; are all started?";
     const EndedProcess& waiting = ended[static_cast<size_t>(1 - missing)];
     BOOST_TEST(waiting.status == 1);
     BOOST_TEST(waiting.said.find(wanted) != std::string::npos, waiting.said);
