@@ -121,15 +121,13 @@ void check(const RunRequest& request) {
 void note_change(const SweepFolder& folder, const std::string& id, const std::vector<Cell>& before,
                  const std::vector<Cell>& now, std::ostream& out) {
   const std::vector<Cell> done = states_of(folder, before).done;
-  size_t n_gone = 0, n_again = 0;
-  for (const Cell& cell : done) {
-    const auto found = std::find_if(now.begin(), now.end(),
-                                    [&](const Cell& other) { return other.hash() == cell.hash(); });
-    if (found == now.end())
-      ++n_gone;
-    else
-      n_again += states_of(folder, {*found}).done.empty() ? 1 : 0;
-  }
+  std::set<std::string> done_before;
+  for (const Cell& cell : done) done_before.insert(cell.hash());
+  std::vector<Cell> kept;
+  for (const Cell& cell : now)
+    if (done_before.count(cell.hash()) != 0) kept.push_back(cell);
+  const size_t n_gone = done.size() - kept.size();
+  const size_t n_again = kept.size() - states_of(folder, kept).done.size();
   if (n_gone > 0)
     out << id << ": the grid has changed: " << n_gone << " of " << done.size()
         << " finished models are not in it; their results stay, for the grid as it was\n";
