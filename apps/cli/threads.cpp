@@ -6,7 +6,7 @@ namespace farfield::cli {
 
 void use_threads(std::optional<int64_t> asked, std::ostream& notes) {
   const int64_t n = asked.value_or(thread_count());
-  const int64_t most = n_own_processor();
+  const int64_t most = n_allowed_processor();
   if (n <= most || n > kMostThreads) {
     set_thread_count(n);
     return;

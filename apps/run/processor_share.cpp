@@ -35,7 +35,7 @@ std::vector<int64_t> users_of(const std::vector<Processors>& all, const std::str
 
 Processors own_processors() {
   std::string mask;
-  for (const bool may : farfield::own_processors()) mask += may ? '1' : '0';
+  for (const bool may : allowed_processors()) mask += may ? '1' : '0';
   return {host_of_process(), mask};
 }
 

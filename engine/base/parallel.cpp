@@ -148,7 +148,7 @@ class Pool {
 int default_thread_count() {
   const char* const given = std::getenv("FARFIELD_THREADS");
   const std::string_view text = given != nullptr ? given : "";
-  if (text.empty()) return static_cast<int>(std::min(n_own_processor(), kMostThreads));
+  if (text.empty()) return static_cast<int>(std::min(n_allowed_processor(), kMostThreads));
   int64_t n = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
   require<ConfigError>(
@@ -171,7 +171,7 @@ Threads& threads() {
 
 }  // namespace
 
-std::vector<bool> own_processors() {
+std::vector<bool> allowed_processors() {
   cpu_set_t set;
   if (::sched_getaffinity(0, sizeof set, &set) != 0)  // of a machine with more than fit there
     return std::vector<bool>(std::max(1u, std::thread::hardware_concurrency()), true);
@@ -181,8 +181,8 @@ std::vector<bool> own_processors() {
   return own;
 }
 
-int64_t n_own_processor() {
-  const std::vector<bool> own = own_processors();
+int64_t n_allowed_processor() {
+  const std::vector<bool> own = allowed_processors();
   return std::max<int64_t>(1, std::count(own.begin(), own.end(), true));
 }
 

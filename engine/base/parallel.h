@@ -13,12 +13,12 @@ inline constexpr int64_t kMostThreads = 1024;
 
 /// Of each processor of the machine, by its number, whether this process may run on it: affinity
 /// and cpusets may leave some out.
-std::vector<bool> own_processors();
+std::vector<bool> allowed_processors();
 /// How many there are, at least 1.
-int64_t n_own_processor();
+int64_t n_allowed_processor();
 
 /// Threads that parallel_for uses, the caller's included. Starts at FARFIELD_THREADS, or
-/// n_own_processor(). ConfigError when FARFIELD_THREADS is no number from 1 to kMostThreads.
+/// n_allowed_processor(). ConfigError when FARFIELD_THREADS is no number from 1 to kMostThreads.
 int thread_count();
 
 /// Sets thread_count() for the calls that follow; 1 <= n <= kMostThreads, and no more than the

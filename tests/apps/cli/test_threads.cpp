@@ -14,7 +14,7 @@ using namespace farfield;
 using namespace farfield::cli;
 
 BOOST_AUTO_TEST_CASE(there_are_never_more_threads_than_processors_and_that_is_said) {
-  const int64_t most = n_own_processor();
+  const int64_t most = n_allowed_processor();
   std::ostringstream notes;
   use_threads(1, notes);
   BOOST_TEST(thread_count() == 1);
@@ -34,7 +34,7 @@ BOOST_AUTO_TEST_CASE(there_are_never_more_threads_than_processors_and_that_is_sa
 BOOST_AUTO_TEST_CASE(processors_are_those_that_this_process_may_run_on) {
   cpu_set_t before, one;
   BOOST_TEST_REQUIRE(::sched_getaffinity(0, sizeof before, &before) == 0);
-  BOOST_TEST(n_own_processor() == CPU_COUNT(&before));
+  BOOST_TEST(n_allowed_processor() == CPU_COUNT(&before));
   int first = 0;
   while (!CPU_ISSET(first, &before)) ++first;
   CPU_ZERO(&one);
