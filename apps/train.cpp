@@ -133,7 +133,7 @@ cli::ExitCode start_or_resume(const Request& request, const run::ResolvedConfig&
     cli::Progress progress = processes.progress();
     return run.go(progress, request.stop_after);
   } catch (const Interrupted&) {  // before there was a run to save
-    out << "stopped on request before training; the same command starts again\n";
+    processes.err() << "stopped on request before training; the same command starts again\n";
     return cli::kStopped;
   }
 }
@@ -154,8 +154,8 @@ cli::ExitCode train(const Request& request, const run::ResolvedConfig& config,
     is_signalled = run::in_any(processes.group().communicator(), cli::stop_requested());
   }
   if (request.requeue && is_signalled && status == cli::kStopped && processes.is_first())
-    if (const std::string said = train::requeue_job(); !said.empty())
-      std::cout << cli::printable(said) << std::endl;
+    if (const std::string said = train::requeue_job(processes.group().is_alone()); !said.empty())
+      std::cerr << cli::printable(said) << std::endl;
   return status;
 }
 

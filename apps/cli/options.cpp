@@ -24,6 +24,9 @@ namespace {
 
 constexpr std::string_view kWhere = "config";
 
+// The options of every program, which a file cannot give.
+constexpr const char* kGeneral[] = {"help", "version", "config", "quiet"};
+
 /// What --name takes, told to Boost: the text after it in --help, and no default of its own.
 class Value : public po::typed_value<std::vector<std::string>> {
  public:
@@ -58,12 +61,20 @@ struct Options::Impl {
     return groups.back().options.back();
   }
 
-  // Of the options that take the value, where there is one.
-  std::vector<std::string> names(const std::optional<std::string>& value = {}) const {
-    std::vector<std::string> all = {"help", "version", "config", "quiet"};
+  // Of the options of the command line: those that take the value, where there is one, and flags,
+  // whose next word is not theirs.
+  std::vector<std::string> names(const std::optional<std::string>& value) const {
+    std::vector<std::string> all(std::begin(kGeneral), std::end(kGeneral));
+    for (const std::string& name : own_names(value)) all.push_back(name);
+    return all;
+  }
+
+  // Without those that every program has.
+  std::vector<std::string> own_names(const std::optional<std::string>& value = {}) const {
+    std::vector<std::string> all;
     for (const Group& group : groups)
       for (const Option& option : group.options)
-        if (!value || option.takes(*value)) all.push_back(option.name);
+        if (!value || option.is_flag || option.takes(*value)) all.push_back(option.name);
     return all;
   }
 
@@ -164,17 +175,23 @@ struct Options::Impl {
     given.insert(option.name);
   }
 
-  void read_config(const std::string& name, const std::vector<ConfigLine>& lines) {
+  void read_config(const std::string& name, const std::vector<ConfigLine>& lines,
+                   const std::string& prefix) {
     Source source;
     for (const auto& [key, value, number] : lines) {
       const std::string where = name + (number > 0 ? concat(": line ", number, ": ") : ": ");
       const Option* const option = find(key);
-      require<ConfigError>(option != nullptr, kWhere, where, "unknown option '", key, "'",
-                           did_you_mean(key, names(), option_synonyms()));
+      require<ConfigError>(
+          std::find(std::begin(kGeneral), std::end(kGeneral), key) == std::end(kGeneral), kWhere,
+          where, "option '", prefix, key, "' is given on the command line alone, as --", key);
+      std::string hint = option != nullptr ? "" : did_you_mean(key, own_names(), option_synonyms());
+      if (const size_t quote = hint.find('\''); quote != hint.npos) hint.insert(quote + 1, prefix);
+      require<ConfigError>(option != nullptr, kWhere, where, "unknown option '", prefix, key, "'",
+                           hint);
       std::vector<Said>& said = source[key];
-      require<ConfigError>(said.empty() || option->is_list, kWhere, where, "option '", key,
+      require<ConfigError>(said.empty() || option->is_list, kWhere, where, "option '", prefix, key,
                            "' is given twice");
-      said.push_back({where, value});
+      said.push_back({where + prefix, value});
     }
     store(source);
   }
@@ -271,8 +288,7 @@ bool Options::parse(int argc, const char* const* argv, std::ostream& out) {
   Impl& self = *impl_;
   po::options_description known = self.everything();
   po::options_description general;
-  for (const char* name : {"help", "version", "config", "quiet"})
-    general.add_options()(name, new Value(""), "");
+  for (const char* const name : kGeneral) general.add_options()(name, new Value(""), "");
   known.add(general);
 
   using style = po::command_line_style::style_t;
@@ -353,14 +369,19 @@ bool Options::parse(int argc, const char* const* argv, std::ostream& out) {
 }
 
 void Options::read_config(const std::string& name, std::string_view text) {
-  impl_->read_config(name, parse_config(name, text));
+  read_config(name, parse_config(name, text));
+}
+
+void Options::read_config(const std::string& name, const std::vector<ConfigLine>& lines,
+                          const std::string& prefix) {
+  impl_->read_config(name, lines, prefix);
 }
 
 void Options::read_config(const std::string& name,
                           const std::vector<std::pair<std::string, std::string>>& settings) {
   std::vector<ConfigLine> lines;
   for (const auto& [key, value] : settings) lines.push_back({key, value});
-  impl_->read_config(name, lines);
+  read_config(name, lines);
 }
 
 bool Options::given(const std::string& name) const { return impl_->given.count(name) > 0; }

@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "apps/cli/config_file.h"
+
 namespace farfield::cli {
 
 /// Exit codes of every program.
@@ -86,7 +88,11 @@ class Options {
   /// Reads `key = value` lines for options that the command line did not give. `name` is used in
   /// messages. parse() calls it for --config; a resumed run calls it with its own file.
   void read_config(const std::string& name, std::string_view text);
-  /// The same of keys and values that were read already.
+  /// The same of lines that were read already. `prefix` stands before each key in the file, and in
+  /// messages.
+  void read_config(const std::string& name, const std::vector<ConfigLine>& lines,
+                   const std::string& prefix = "");
+  /// The same of keys and values that are of no file.
   void read_config(const std::string& name,
                    const std::vector<std::pair<std::string, std::string>>& settings);
 

@@ -12,15 +12,18 @@
 namespace farfield::cli {
 namespace {
 
-bool has_no_remarks = false;  // as long as the process, like the stream that it is of
+// As long as the process, like the stream that they are of.
+bool has_no_remarks = false, is_behind_first = false;
 
 }  // namespace
 
 void set_quiet(bool is_quiet) { has_no_remarks = is_quiet; }
 
+void leave_remarks_to_first() { is_behind_first = true; }
+
 std::ostream& remarks() {
   static std::ostream nowhere(nullptr);
-  return has_no_remarks ? nowhere : std::cerr;
+  return has_no_remarks || is_behind_first ? nowhere : std::cerr;
 }
 
 Progress::Progress(std::ostream& out, bool is_terminal)

@@ -1,15 +1,12 @@
 #include "apps/cli/threads.h"
 
-#include <algorithm>
-#include <thread>
-
 #include "engine/base/parallel.h"
 
 namespace farfield::cli {
 
 void use_threads(std::optional<int64_t> asked, std::ostream& notes) {
   const int64_t n = asked.value_or(thread_count());
-  const int64_t most = std::max<int64_t>(1, std::thread::hardware_concurrency());
+  const int64_t most = n_allowed_processor();
   if (n <= most || n > kMostThreads) {
     set_thread_count(n);
     return;

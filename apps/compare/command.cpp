@@ -109,10 +109,9 @@ bool read_request(int argc, const char* const* argv, CompareRequest& request, st
       .add("lengths", asked.lengths, "N,...", "only these (default: all there are)")
       .add(
           "quantity", asked.quantities, "NAME,...",
-          "only these: perplexity, or what a protocol calls it, \"eff\" for each head or \"eff "
-          "h3\" "
-          "for one (default: all there are; those of heads are shown only where this or --protocol "
-          "names them, and written always)")
+          "only these: perplexity, or what a protocol calls it, \"eff\" for each head or "
+          "\"eff h3\" for one (default: all there are; those of heads are shown only where this or "
+          "--protocol names them, and written always)")
       .add("json", request.json, "print the tables as one JSON object")
       .add("out", request.folder, "FOLDER", "where CSV, JSON and SVG go");
   options.group("Tests")

@@ -231,6 +231,7 @@ Comparison comparison_of(const Group& group, const std::string& quantity,
   made.quantity = quantity;
   made.pairs = pairs_named(options.pairs);
   made.marks = marks_named(options.marks);
+  made.way_out = options.way_out;
   made.train_len = group.front()->train_len;
   for (const RunCell* cell : group) {
     if (!numbers_in(*cell, quantity, group).empty()) cli::add_new(made.lengths, only(*cell).length);

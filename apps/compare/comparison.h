@@ -18,8 +18,8 @@ namespace farfield::compare {
 struct RunCell {
   std::string run;   ///< folder
   std::string name;  ///< of what was measured: encoding_name()
-  std::string label =
-      {};  ///< the same for tables: encoding_label(); empty: that without a run's name
+  /// The same for tables: encoding_label(); empty: that without a run's name.
+  std::string label = {};
   uint64_t seed = 0;
   int64_t train_len = 0;  ///< tokens
   /// What else decides the number: of training, checkpoint, machine and text. Two cells with the
@@ -43,6 +43,8 @@ struct CompareOptions {
   std::vector<std::string> protocol_hashes;
   std::string reference;  ///< empty: kerple_log, else sandwich, else the first
   std::string pairs = "seeds", marks = "rows";  ///< words of Pairs and Marks
+  /// Said where seeds are too few for a test; empty: nothing.
+  std::string way_out = "--pairs segments compares what single runs said of each item";
 };
 
 /// Refuses words that are not known: ConfigError [eval] bad_argument.
@@ -72,8 +74,9 @@ struct ComparedCell {
 };
 
 struct ComparedRow {
-  std::string label;  ///< for tables: name, or that of its runs, cut where it is long; and what of
-                      ///< its setting tells it from other rows
+  /// For tables: name, or that of its runs, cut where it is long; and what of its setting tells it
+  /// from other rows.
+  std::string label;
   std::string full_label;  ///< for files: name in full, and the same of its setting
   std::string of;          ///< Quantity::of: the head or layer; empty: the whole model
   std::string name;
@@ -94,6 +97,7 @@ struct Comparison {
   int64_t train_len = 0;         ///< tokens; 0: not the same for all
   std::vector<int64_t> lengths;  ///< ascending
   std::vector<ComparedRow> rows;
+  std::string way_out;  ///< CompareOptions::way_out
   int64_t n_tests = 0;  ///< that decide marks: one for each cell that was paired
   /// What was not compared and why, a sentence each.
   std::vector<std::string> notes;
@@ -114,13 +118,12 @@ struct Comparison {
 };
 
 /// Groups cells by protocol, takes one choice of its parameters, or those of `protocol_hashes`, and
-/// compares what can be compared: numbers of the same
-/// seed, length, set of tokens and, where a number is of a head, head. Seeds of one encoding are
-/// averaged; with pairs of segments each seed is a row of its own, and the pairs are its items.
+/// compares what can be compared: numbers of the same seed, length, set of tokens and, where a
+/// number is of a head, head. Seeds of one encoding are averaged; with pairs of segments each seed
+/// is a row of its own, and the pairs are its items.
 ///
 /// Throws    ConfigError bad_argument: a reference or quantity that no cell has (with the nearest),
-/// a
-///           hash that no measurement has (with those there are), and two runs that differ in
+///           a hash that no measurement has (with those there are), and two runs that differ in
 ///           nothing
 /// Source    Chi et al. 2022, arXiv:2212.10356, table 3; arXiv:2205.09921, tables 3 and 9
 std::vector<Comparison> comparisons_of(const std::vector<RunCell>& cells,

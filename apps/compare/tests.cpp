@@ -63,9 +63,8 @@ void test_cell(Comparison& in, const ComparedRow& reference, ComparedRow& row, s
     if (in.pairs == Pairs::seeds)
       cli::add_new(in.notes,
                    concat(row.label, ": ", ours.size(), ours.size() == 1 ? " seed" : " seeds",
-                          " in common with ", reference.label,
-                          "; a test takes 2 or more. --pairs segments compares what single "
-                          "runs said of each item"));
+                          " in common with ", reference.label, "; a test takes 2 or more",
+                          in.way_out.empty() ? "" : ". ", in.way_out));
     else
       cli::add_new(in.notes, concat(row.label, ": no items in common with ", reference.label));
   }

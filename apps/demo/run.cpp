@@ -41,8 +41,21 @@ std::string describe_input(const DemoOptions& demo) {
 fs::path options_file(const DemoOptions& demo) { return fs::path(demo.out) / "demo.conf"; }
 fs::path corpus_folder(const DemoOptions& demo) { return fs::path(demo.out) / "corpus"; }
 
-// Refuses a folder of a demo with other options; notes those of a new one. Where no corpus is, no
-// text was read yet, and the options of a call that ended before that bind nobody.
+// Whether a model was trained there, at least in part.
+bool has_runs(const DemoOptions& demo) {
+  std::error_code status;
+  for (const auto& entry : fs::directory_iterator(demo.out, status))
+    if (fs::is_regular_file(entry.path() / "config.conf", status)) return true;
+  return false;
+}
+
+// Whether there is work that options of an earlier call were used for.
+bool has_work(const DemoOptions& demo) {
+  return data::is_corpus_folder(corpus_folder(demo)) || has_runs(demo);
+}
+
+// Refuses a folder of a demo with other options; notes those of a new one. Where neither a corpus
+// nor a run is, the options of a call that ended before that bind nobody.
 void claim_folder(const DemoOptions& demo) {
   DemoOptions shown;
   cli::Options options("demo", "");
@@ -57,7 +70,7 @@ void claim_folder(const DemoOptions& demo) {
       is_demo || !fs::exists(demo.out, status) || fs::is_empty(demo.out, status), kWhere, demo.out,
       ": expected a new folder or one of an earlier demo, got something else; choose another "
       "--out");
-  if (!is_demo || !data::is_corpus_folder(corpus_folder(demo))) {
+  if (!is_demo || !has_work(demo)) {
     make_folder(demo.out);
     write_file_atomic(file, run::config_text(mine));
     return;
@@ -73,7 +86,7 @@ void claim_folder(const DemoOptions& demo) {
 // Leaves no folder behind of which nothing is known but the options.
 void unclaim_folder(const DemoOptions& demo) {
   std::error_code ignored;
-  if (data::is_corpus_folder(corpus_folder(demo))) return;
+  if (has_work(demo)) return;
   fs::remove(options_file(demo), ignored);
   fs::remove(write_target(demo.out), ignored);  // where it is empty
 }
@@ -101,14 +114,14 @@ data::Corpus corpus_of(const DemoOptions& demo, cli::Progress& progress) {
   return corpus;
 }
 
-// Before anything is trained. What was made of the text goes, so that a call with other options may
-// have the folder.
+// Before anything is trained. What was made of the text goes unless there are runs, so that a call
+// with other options may have the folder.
 void require_enough_text(const DemoOptions& demo, const eval::EvalOptions& eval,
                          const data::Corpus& corpus) {
   const std::string problem = eval::problem_of("last-token", eval, corpus, "test", demo.train_len);
   if (problem.empty()) return;
   std::error_code ignored;
-  fs::remove_all(corpus_folder(demo), ignored);
+  if (!has_runs(demo)) fs::remove_all(corpus_folder(demo), ignored);
   unclaim_folder(demo);
   fail<IoError>(kWhere, "nothing was trained: ", problem, "; shorter --lengths, or more text");
 }
@@ -252,10 +265,11 @@ cli::ExitCode run_demo(const DemoOptions& demo, std::ostream& out) {
     }
     results.push_back(
         eval::measure(run::load_run(folder_of(demo, posenc)), corpus, "test", "last-token", eval));
-    std::string line = "  perplexity";
+    std::string line = concat(posenc, ": perplexity");
     for (const eval::LengthResult& cell : results.back().result.lengths)
       line += concat("  ", cell.length, ": ", eval::cell_text(cell, false));
-    progress.say(line);
+    progress.erase();
+    out << line << std::endl;
   }
   const double seconds = seconds_since(start);
 

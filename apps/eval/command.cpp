@@ -39,10 +39,10 @@ namespace {
 void say(std::ostream& out, const std::string& path, const run::LoadedRun& run, bool has_map) {
   const auto line = [&](const char* what, const std::vector<std::string>& names) {
     if (names.empty()) return;
-    out << path << ": " << what << ' ' << joined(names) << '\n';
+    out << cli::printable(path) << ": " << what << ' ' << joined(names) << '\n';
   };
   if (has_map)
-    out << path << ": trained values mapped: "
+    out << cli::printable(path) << ": trained values mapped: "
         << (run.unmatched.mapped.empty() ? "none, this is the trained expression"
                                          : run.unmatched.mapped)
         << '\n';
@@ -62,9 +62,9 @@ std::set<std::string> read_only_runs(const Request& request, std::ostream& out) 
       if (request.out.empty())
         throw IoError(concat(error.what(), "; --out FOLDER puts the results elsewhere"));
       if (found.insert(path).second)
-        out << path
+        out << cli::printable(path)
             << ": cannot be written to, so nothing is kept there for a later call; results go to "
-            << request.out << " alone\n";
+            << cli::printable(request.out) << " alone\n";
     }
   }
   return found;
@@ -140,7 +140,7 @@ class Call {
         if (n_refused_++ == 0) first_refusal_ = error;
         candidate.is_refused = true;
         candidate.run.reset();
-        err_ << "left out: " << error.what() << std::endl;
+        err_ << "left out: " << cli::printable(error.what()) << std::endl;
       }
     }
     if (n_refused_ == candidates_.size()) throw ConfigError(*first_refusal_);
@@ -178,9 +178,10 @@ const data::Corpus& Call::corpus_of(const run::LoadedRun& run) {
                    ": expected the data that ", run.folder.path().string(),
                    " was trained on (hash ", run.state.data_hash, "), got other data (hash ",
                    data.hash(), "); --data ", path, " measures on it all the same");
-  for (const std::string& note : corpus.notes()) err_ << "warning: " << note << std::endl;
+  for (const std::string& note : corpus.notes())
+    err_ << "warning: " << cli::printable(note) << std::endl;
   if (data.corpora().size() > 1)
-    remarks_ << "reading " << path << ", the first of the " << data.corpora().size()
+    remarks_ << "reading " << cli::printable(path) << ", the first of the " << data.corpora().size()
              << " corpora that the model was trained on; --data reads another" << std::endl;
   corpus.verify(request_.split, [](int64_t) { throw_if(cli::stop_requested); });
   return corpora_.emplace(key, corpus).first->second;
@@ -283,9 +284,11 @@ void Call::in_first_alone(const std::function<void()>& work) const {
 
 void Call::write(const run::LoadedRun& run, const RunResult& measured, cli::Progress& lines) {
   const WrittenResults written = write_run_results(run, measured, &no_plot_);
+  if (!written.damaged.empty()) lines.erase();
   for (const fs::path& file : written.damaged)
-    lines.say("warning: " + file.string() +
-              ": not a finished cell; left out of the tables; remove it or measure it again");
+    err_ << "warning: " << cli::printable(file.string())
+         << ": not a finished cell; left out of the tables; remove it or measure it again"
+         << std::endl;
   lines.say("written: " + written.csv.string());
 }
 

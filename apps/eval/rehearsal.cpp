@@ -21,8 +21,8 @@ std::string problem_of(const std::string& name, const EvalOptions& eval, const d
   subject.model.scorer.score = [](const Scorer::Ids&, const Scorer::Ids&,
                                   int64_t) -> std::vector<double> { throw FirstPass(); };
   subject.model.train_len = train_len;
-  subject.text = stream_of_split(corpus, split);
   try {
+    subject.text = stream_of_split(corpus, split);
     protocol.run(subject, eval);
   } catch (const FirstPass&) {
   } catch (const IoError& error) {

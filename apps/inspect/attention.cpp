@@ -1,3 +1,5 @@
+#include "apps/cli/printable.h"
+#include "apps/cli/progress.h"
 #include "apps/inspect/attention_case.h"
 #include "apps/inspect/commands.h"
 #include "apps/inspect/subject.h"
@@ -99,7 +101,8 @@ int inspect_attention(int argc, const char* const* argv, std::ostream& out) {
   out << encoding.canonical() << ", " << problem.n_head() << " heads of " << problem.head_dim()
       << ", " << problem.length() << " tokens, in float64\n";
   for (const auto& [name, tensor] : tensors) out << "  " << name << ' ' << tensor.shape() << '\n';
-  out << "written: " << request.output << '\n';
+  out << std::flush;
+  cli::remarks() << "written: " << cli::printable(request.output) << '\n';
   return cli::kDone;
 }
 

@@ -180,7 +180,8 @@ void print(const DataRequest& request, const data::Corpus& corpus, std::ostream&
       << " ids, in models " << corpus.vocab_size() << ", " << end_name(tokenizer)
       << " ends a document, hash " << tokenizer.hash() << '\n'
       << "split " << cli::printable(corpus.split_rule()) << '\n';
-  for (const std::string& note : corpus.notes()) out << "note: " << cli::printable(note) << '\n';
+  for (const std::string& note : corpus.notes())
+    cli::remarks() << "note: " << cli::printable(note) << '\n';
   if (corpus.document_tokens() > 0)
     out << "windows stay within documents, of " << corpus.document_tokens() << " tokens each\n";
   if (corpus.floor())

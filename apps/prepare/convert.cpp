@@ -17,7 +17,9 @@ namespace {
 void print_summary(const data::Conversion& made, const data::ConvertOptions& o, std::ostream& out) {
   print_splits(made.counts, out);
   out << "split " << made.split_rule << '\n';
-  for (const std::string& note : made.notes) out << "note: " << cli::printable(note) << '\n';
+  out << std::flush;
+  for (const std::string& note : made.notes)
+    cli::remarks() << "note: " << cli::printable(note) << '\n';
   out << cli::printable(o.output.string()) << ": " << o.format << " corpus "
       << data::corpus_hash(o.output) << ", from " << made.from << std::endl;
 }

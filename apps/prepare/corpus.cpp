@@ -22,11 +22,13 @@ namespace {
 void print_summary(const data::Manifest& manifest, const std::string& output,
                    const data::JsonlOptions& jsonl, std::ostream& out) {
   print_splits(manifest, out);
-  out << "split " << manifest.split_rule << '\n';
+  out << "split " << cli::printable(manifest.split_rule) << '\n';
   print_skipped(manifest.skipped, jsonl, (std::filesystem::path(output) / "manifest.json").string(),
                 out);
-  print_unread(manifest.sources, out);
-  for (const std::string& note : manifest.notes) out << "note: " << note << '\n';
+  print_unread(manifest.sources, cli::remarks());
+  out << std::flush;
+  for (const std::string& note : manifest.notes)
+    cli::remarks() << "note: " << cli::printable(note) << '\n';
   out << cli::printable(output) << ": corpus " << manifest.hash() << std::endl;
 }
 

@@ -5,8 +5,8 @@
 namespace farfield::prepare {
 
 /// The whole of `prepare`: the command that argv[1] names with what follows, or text to a corpus
-/// where it names none. What it has to say goes to `out`, progress to stdout. Returns the exit
-/// code.
+/// where it names none. What it has to say goes to `out`, progress, notes and warnings to stderr.
+/// Returns the exit code.
 int prepare_program(int argc, const char* const* argv, std::ostream& out);
 
 int prepare_convert(int argc, const char* const* argv, std::ostream& out);    // convert.cpp

@@ -1,6 +1,9 @@
 #include "apps/prepare/source_report.h"
 
+#include <iostream>
+
 #include "apps/cli/printable.h"
+#include "apps/cli/progress.h"
 #include "engine/base/error.h"
 
 namespace farfield::prepare {
@@ -28,13 +31,15 @@ void print_skipped(const data::Skipped& skipped, const data::JsonlOptions& optio
                    const std::string& all_of_them, std::ostream& out) {
   for (const auto& [name, count] : data::named_counts(skipped))
     if (count > 0) out << name << ": " << count << '\n';
+  out << std::flush;
   if (skipped.missing_text > 0)
-    out << cli::printable(data::missing_text_hint(skipped, options.text_key)) << '\n';
+    std::cerr << "warning: " << cli::printable(data::missing_text_hint(skipped, options.text_key))
+              << '\n';
   const std::string subsets = data::missing_subsets_hint(skipped, options.subsets);
-  if (!subsets.empty()) out << "warning: " << cli::printable(subsets) << '\n';
+  if (!subsets.empty()) std::cerr << "warning: " << cli::printable(subsets) << '\n';
   for (const auto kind : {data::FileNote::Kind::left_out, data::FileNote::Kind::changed,
                           data::FileNote::Kind::read_as})
-    print_files(skipped.files, kind, all_of_them, out);
+    print_files(skipped.files, kind, all_of_them, cli::remarks());
 }
 
 void print_unread(const std::vector<data::SourceRecord>& sources, std::ostream& out) {

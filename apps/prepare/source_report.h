@@ -10,8 +10,8 @@
 
 namespace farfield::prepare {
 
-/// What was left out or replaced while text was read: the counts, and up to ten files of each kind.
-/// `all_of_them` says where more are written down; empty: nowhere.
+/// What was left out or replaced while text was read: the counts to `out`, and to stderr hints and
+/// up to ten files of each kind. `all_of_them` says where more are written down; empty: nowhere.
 void print_skipped(const data::Skipped& skipped, const data::JsonlOptions& options,
                    const std::string& all_of_them, std::ostream& out);
 

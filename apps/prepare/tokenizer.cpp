@@ -2,6 +2,7 @@
 #include <chrono>
 #include <filesystem>
 #include <functional>
+#include <iostream>
 #include <numeric>
 
 #include "apps/cli/commands.h"
@@ -159,12 +160,13 @@ int train(int argc, const char* const* argv, std::ostream& out) {
   write_file_atomic(output, trained.tokenizer->file());
 
   print_skipped(trained.skipped, training.source.jsonl, "", out);
-  print_unread(trained.sources, out);
+  print_unread(trained.sources, cli::remarks());
   out << "read " << trained.documents << " documents, "
       << megabytes(static_cast<double>(trained.text_bytes)) << ", " << trained.n_pieces
       << " different " << (is_bpe ? "pieces" : "words") << '\n';
   if (trained.dropped > 0)
-    out << "warning: dropped " << trained.dropped
+    std::cerr
+        << "warning: dropped " << trained.dropped
         << " seldom ones on the way, to keep memory bounded; counts of seldom ones are too low\n";
   if (!trained.stopped.empty())
     out << "stopped early, with fewer tokens than --vocab-size: " << trained.stopped << '\n';

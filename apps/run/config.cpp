@@ -29,8 +29,7 @@ void add_options(cli::Options& options, RunConfig& c) {
            "of a corpus that does not say its own (default: the tokenizer that lies with it)")
       .add("vocab-size", c.vocab_size, "N",
            "in place of --tokenizer, where it cannot be read: the number of its ids. Losses are "
-           "then "
-           "per token alone")
+           "then per token alone")
       .add("end-of-text", c.end_of_text, "TOKEN",
            "what ends a document of such a corpus, where the tokenizer does not say; its id with "
            "--vocab-size")

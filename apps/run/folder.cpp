@@ -76,6 +76,7 @@ std::string what_is_in(const fs::path& path) {
 // What is said of a path where there is nothing: it may be meant as the name of a model elsewhere,
 // "gpt2" or "EleutherAI/pythia-70m".
 std::string what_is_missing(const fs::path& path) {
+  if (path.empty()) return "an empty path";
   std::error_code status;
   const auto n_parts = std::distance(path.begin(), path.end());
   const bool is_name = path.is_relative() && n_parts <= 2 && path.begin()->string() != "." &&
@@ -127,9 +128,10 @@ RunFolder RunFolder::open_for_training(const fs::path& path) {
 RunFolder RunFolder::open(const fs::path& path) {
   RunFolder run(path);
   require<IoError>(is_folder(path), kWhere, path.string(), ": expected the folder of a run, got ",
-                   !is_there(path)            ? what_is_missing(path)
-                   : run_around(path).empty() ? "a file"
-                                              : concat("a file of one; name ", run_around(path).string()));
+                   !is_there(path) ? what_is_missing(path)
+                   : run_around(path).empty()
+                       ? "a file"
+                       : concat("a file of one; name ", run_around(path).string()));
   require<IoError>(is_run(path), kWhere, path.string(), ": expected the folder of a run, got ",
                    is_run(path) ? "" : what_is_in(path));
   run.read_config(path);

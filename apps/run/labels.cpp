@@ -194,15 +194,19 @@ std::string folder_word(const std::string& expression) {
   constexpr size_t kLongest = 48, kShown = 40;
   std::string word;
   bool is_apart = false;  // from the character before, by others
+  bool is_whole = true;   // nothing but blanks was left out
   for (const char c : expression) {
     const bool stays =
         static_cast<unsigned char>(c) < 0x80 && (std::isalnum(static_cast<unsigned char>(c)) ||
                                                  c == '_' || c == '.' || c == '=' || c == '+');
     if (stays && is_apart && !word.empty() && c != '+' && word.back() != '+') word += '-';
-    if (stays && !(word.empty() && c == '.')) word += c;
+    if (stays && !(word.empty() && c == '.'))
+      word += c;
+    else if (c != ' ')
+      is_whole = false;
     is_apart = !stays;
   }
-  if (word.size() <= kLongest) return word;
+  if (is_whole && word.size() <= kLongest) return word;
   return concat(word.substr(0, kShown), '-', hash_hex(expression).substr(0, 6));
 }
 

@@ -44,10 +44,10 @@ Settings setting_of(const Settings& config, const Settings& cell_key, uint64_t s
 /// all are alike.
 std::vector<std::string> differences_of(const std::vector<Settings>& all);
 
-/// An expression as a part of the name of a folder, to be read and typed: "rope+window-w=64",
-/// "kernel-bias=-r1-log-1+r2-d". Letters, digits and _ . = + of ASCII stay, what is between them
-/// becomes one "-", and nothing around a "+". One of more than 48 bytes is cut, and told from
-/// others by a hash of the whole.
+/// An expression as a part of the name of a folder, to be read and typed: "rope+alibi",
+/// "rope+window-w=64-" and a hash. Letters, digits and _ . = + of ASCII stay, what is between them
+/// becomes one "-", and nothing around a "+". Where more than blanks was replaced, or where it has
+/// more than 48 bytes and is cut, a hash of the whole tells it from others.
 std::string folder_word(const std::string& expression);
 
 /// A text as a part of the name of a file: what of ASCII is neither a letter, a digit nor a dot

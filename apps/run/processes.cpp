@@ -28,6 +28,7 @@ bool has_one_gpu(const comm::Environment& environment) {
 }  // namespace
 
 Processes::Processes() : launch_(comm::launch_of(comm::environment_of_process())) {
+  if (!is_first()) cli::leave_remarks_to_first();
   set_default_cuda(has_one_gpu(comm::environment_of_process()) ? 0 : launch_.local_rank);
 }
 
@@ -62,7 +63,7 @@ std::ostream& Processes::in_first(std::ostream& stream) const {
 
 std::ostream& Processes::out() const { return in_first(std::cout); }
 std::ostream& Processes::err() const { return in_first(std::cerr); }
-std::ostream& Processes::remarks() const { return in_first(cli::remarks()); }
+std::ostream& Processes::remarks() const { return cli::remarks(); }
 
 // mpirun passes output through a terminal of its own making.
 cli::Progress Processes::progress() const {

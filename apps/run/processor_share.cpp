@@ -1,11 +1,12 @@
 #include "apps/run/processor_share.h"
 
-#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
 #include <fstream>
+
+#include "engine/base/parallel.h"
 
 namespace farfield::run {
 namespace {
@@ -33,16 +34,8 @@ std::vector<int64_t> users_of(const std::vector<Processors>& all, const std::str
 }  // namespace
 
 Processors own_processors() {
-  cpu_set_t set;
-  if (::sched_getaffinity(0, sizeof set, &set) != 0)
-    return {host_of_process(), std::string(static_cast<size_t>(n_processor()), '1')};
   std::string mask;
-  int n_left = CPU_COUNT(&set);
-  for (size_t i = 0; n_left > 0; ++i) {
-    const bool may = CPU_ISSET(i, &set);
-    mask += may ? '1' : '0';
-    n_left -= may;
-  }
+  for (const bool may : allowed_processors()) mask += may ? '1' : '0';
   return {host_of_process(), mask};
 }
 

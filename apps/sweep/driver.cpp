@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <deque>
+#include <iostream>
 #include <list>
 #include <system_error>
 #include <thread>
@@ -51,8 +52,8 @@ struct Running {
 // One call of drive().
 class Drive {
  public:
-  Drive(const SweepFolder& folder, const DriverOptions& options, std::ostream& out)
-      : folder_(folder), options_(options), out_(out) {}
+  Drive(const SweepFolder& folder, const DriverOptions& options)
+      : folder_(folder), options_(options) {}
   cli::ExitCode run(const std::vector<Cell>& cells);
 
  private:
@@ -66,7 +67,7 @@ class Drive {
 
   const SweepFolder& folder_;
   const DriverOptions& options_;
-  std::ostream& out_;
+  std::ostream& out_ = cli::remarks();
   std::list<Running> running_;
   size_t n_done_ = 0, n_failed_ = 0, n_all_ = 0;
   double work_done_ = 0, work_left_ = 0;
@@ -135,8 +136,8 @@ void Drive::finish(const Running& running) {
   const std::string said = last_lines(folder_.logs() / (cell.hash() + ".log"), 2000);
   write_file_atomic(folder_.failed() / (cell.hash() + ".txt"),
                     concat(cell.label(), ": ", how_it_ended(status), '\n', said, '\n'));
-  out_ << cell.label() << ": failed, " << how_it_ended(status) << ": "
-       << said.substr(said.rfind('\n') + 1) << "; " << state() << std::endl;
+  std::cerr << cell.label() << ": failed, " << how_it_ended(status) << ": "
+            << said.substr(said.rfind('\n') + 1) << "; " << state() << std::endl;
 }
 
 void Drive::look() {
@@ -190,8 +191,8 @@ cli::ExitCode Drive::run(const std::vector<Cell>& cells) {
   while (!waiting.empty() || !running_.empty()) {
     if (cli::stop_requested()) {
       stop();
-      out_ << "stopped on request; " << state() << "; run the same command to continue"
-           << std::endl;
+      std::cerr << "stopped on request; " << state() << "; run the same command to continue"
+                << std::endl;
       return cli::kStopped;
     }
     start_some(waiting);
@@ -250,8 +251,8 @@ std::vector<std::string> command_of(const SweepFolder& folder, const Cell& cell,
 }
 
 cli::ExitCode drive(const SweepFolder& folder, const std::vector<Cell>& cells,
-                    const DriverOptions& options, std::ostream& out) {
-  return Drive(folder, options, out).run(cells);
+                    const DriverOptions& options) {
+  return Drive(folder, options).run(cells);
 }
 
 }  // namespace farfield::sweep

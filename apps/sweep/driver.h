@@ -34,8 +34,8 @@ std::vector<std::string> command_of(const SweepFolder& folder, const Cell& cell,
 
 /// Makes the cells that are open, several at a time, each in a process of its own. kDone when all
 /// have results, kFailed when some failed, kStopped after a signal: every worker has then left a
-/// checkpoint.
+/// checkpoint. Says on remarks() how far it is, and on stderr what fails and that it was stopped.
 cli::ExitCode drive(const SweepFolder& folder, const std::vector<Cell>& cells,
-                    const DriverOptions& options, std::ostream& out);
+                    const DriverOptions& options);
 
 }  // namespace farfield::sweep

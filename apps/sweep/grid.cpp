@@ -6,8 +6,10 @@
 #include "apps/cli/config_file.h"
 #include "apps/cli/options.h"
 #include "apps/eval/protocol.h"
+#include "apps/run/config.h"
 #include "apps/sweep/datasets.h"
 #include "apps/sweep/plan.h"
+#include "data/corpus.h"
 #include "engine/base/did_you_mean.h"
 #include "engine/base/error.h"
 #include "engine/base/text.h"
@@ -55,38 +57,67 @@ void add_keys(cli::Options& options, Grid& grid) {
   add(kReference, grid.reference);
 }
 
-// The lines that begin with a prefix, without it; the rest goes to `others`.
-run::Settings take_prefixed(const run::Settings& all, std::string_view prefix,
-                            run::Settings& others) {
-  run::Settings taken;
-  for (const auto& [key, value] : all)
-    if (key.starts_with(prefix))
-      taken.emplace_back(key.substr(prefix.size()), value);
-    else
-      others.emplace_back(key, value);
+using Lines = std::vector<cli::ConfigLine>;
+
+// The lines whose keys begin with a prefix, without it; they leave `lines`.
+Lines take_prefixed(Lines& lines, std::string_view prefix) {
+  Lines taken, others;
+  for (cli::ConfigLine& line : lines) {
+    const bool is_taken = line.key.starts_with(prefix);
+    if (is_taken) line.key.erase(0, prefix.size());
+    (is_taken ? taken : others).push_back(std::move(line));
+  }
+  lines = std::move(others);
   return taken;
 }
 
-run::Settings settings_of(const std::string& name, const std::string& text) {
+run::Settings settings_of(const Lines& lines) {
   run::Settings settings;
-  for (cli::ConfigLine& line : cli::parse_config(name, text))
-    settings.emplace_back(std::move(line.key), std::move(line.value));
+  for (const cli::ConfigLine& line : lines) settings.emplace_back(line.key, line.value);
   return settings;
 }
 
+std::string place_of(const std::string& name, const cli::ConfigLine& line) {
+  return concat(name, ": line ", line.number, ": ");
+}
+
+// Options that a sweep gives itself, and where they are said instead.
+void refuse_own(const std::string& name, const Lines& lines, std::string_view prefix,
+                const std::vector<std::string>& own, const char* instead) {
+  for (const cli::ConfigLine& line : lines)
+    require<ConfigError>(std::find(own.begin(), own.end(), line.key) == own.end(), kWhere,
+                         place_of(name, line), prefix, line.key, ": a sweep sets it; ", instead);
+}
+
+// Refuses options that train does not have, and those that a sweep gives itself.
+void check_train(const std::string& name, const Lines& lines) {
+  refuse_own(name, lines, kTrain, {"threads"}, "--threads of sweep run says how many there are");
+  cli::Options options("train", "");
+  run::RunConfig config;
+  run::add_options(options, config);
+  options.read_config(name, lines, std::string(kTrain));
+}
+
 // Refuses options that a protocol does not have, and those that a sweep gives itself.
-void check_eval(const std::string& name, const run::Settings& settings) {
-  for (const char* own : {"lengths", "protocol", "allow-fewer", "output", "format"})
-    require<ConfigError>(run::value_of(settings, own).empty(), kWhere, name, ": eval.", own,
-                         ": a sweep sets it; lengths and protocols have lines of their own");
+void check_eval(const std::string& name, const Lines& lines) {
+  refuse_own(name, lines, kEval, {"lengths", "protocol", "allow-fewer", "output", "format"},
+             "lengths and protocols have lines of their own");
   cli::Options options("eval", "");
   eval::EvalOptions eval;
   eval::add_options(options, eval);
-  options.read_config(name, run::without(settings, {"document-order"}));
+  std::string split = "test", order;  // of the corpus, which eval reads beside them
+  options.add("split", split, "", "").add("document-order", order, "", "");
+  options.read_config(name, lines, std::string(kEval));
+  const auto& splits = data::kSplits;
+  require<ConfigError>(std::find(splits.begin(), splits.end(), split) != splits.end(), kWhere, name,
+                       ": eval.split: expected one of ", joined(splits), ", got '", split, "'");
   eval::check(eval);
 }
 
-Grid grid_of(const std::string& name, const run::Settings& lines) {
+Grid grid_of(const std::string& name, const Lines& lines) {
+  for (const cli::ConfigLine& line : lines)
+    require<ConfigError>(line.key != kEncoding.name || !line.value.empty(), kWhere,
+                         place_of(name, line), "encoding: expected an expression, got nothing");
   Grid grid;
   cli::Options options("sweep", "");
   add_keys(options, grid);
@@ -99,19 +130,23 @@ Grid grid_of(const std::string& name, const run::Settings& lines) {
                        ": seeds: expected 1 to ", kMostSeeds, ", got ", grid.seeds);
   for (const int64_t length : grid.lengths)
     require<ConfigError>(length >= 2, kWhere, name, ": lengths: expected at least 2, got ", length);
-  if (grid.title.empty()) grid.title = name;
   if (grid.datasets.empty()) grid.datasets = {"text"};
   for (const std::string& dataset : grid.datasets) require_dataset(name + ": dataset", dataset);
+  for (auto i = grid.protocols.begin(); i != grid.protocols.end(); ++i)
+    require<ConfigError>(std::find(grid.protocols.begin(), i, *i) == i, kWhere, name,
+                         ": protocols: expected each once, got '", *i, "' twice");
   return grid;
 }
 
 // Models with their labels: a label is of the encoding in the line above it.
-std::vector<Arm> arms_of(const std::string& name, const run::Settings& lines) {
+std::vector<Arm> arms_of(const std::string& name, const Lines& lines) {
   std::vector<Arm> arms;
   bool may_have_label = false;
-  for (const auto& [key, value] : lines) {
+  for (const cli::ConfigLine& line : lines) {
+    const auto& [key, value, number] = line;
     if (key == "label") {
-      require<ConfigError>(may_have_label && !value.empty(), kWhere, name, ": label = ", value,
+      require<ConfigError>(may_have_label && !value.empty(), kWhere, place_of(name, line),
+                           "label = ", value,
                            ": expected a name behind the line of its encoding, one for each");
       arms.back().label = value;
     }
@@ -143,11 +178,15 @@ std::string reference_of(const std::string& name, const Grid& grid, const std::v
 }  // namespace
 
 Experiment parse_grid(const std::string& name, const std::string& text, Scale scale) {
-  run::Settings rest, lines;
-  const run::Settings training = take_prefixed(settings_of(name, text), kTrain, rest);
-  const run::Settings measuring = take_prefixed(rest, kEval, lines);
-  check_eval(name, measuring);
-  const Grid grid = grid_of(name, lines);
+  const std::string file = name + ".conf";
+  Lines lines = cli::parse_config(file, text);
+  const Lines train_lines = take_prefixed(lines, kTrain);
+  const Lines eval_lines = take_prefixed(lines, kEval);
+  check_train(file, train_lines);
+  check_eval(file, eval_lines);
+  Grid grid = grid_of(file, lines);
+  if (grid.title.empty()) grid.title = name;
+  const run::Settings training = settings_of(train_lines), measuring = settings_of(eval_lines);
 
   Experiment e;
   e.id = "own/" + name;
@@ -157,8 +196,8 @@ Experiment parse_grid(const std::string& name, const std::string& text, Scale sc
   e.is_own = true;
   e.least_seeds = grid.seeds;
   e.datasets = e.few = grid.datasets;
-  e.arms = arms_of(name, lines);
-  e.reference_arm = reference_of(name, grid, e.arms);
+  e.arms = arms_of(file, lines);
+  e.reference_arm = reference_of(file, grid, e.arms);
   const auto unit = static_cast<double>(tokens_of(scale, 1));
   const double train_units = grid.train_len > 0 ? static_cast<double>(grid.train_len) / unit : 1;
   for (Arm& arm : e.arms) {

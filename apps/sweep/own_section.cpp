@@ -40,6 +40,39 @@ void add_cells(const Measured& m, const PlannedArm& arm, const std::string& meas
   }
 }
 
+// Of one measure, what can be held against the reference: a test is of one choice of parameters,
+// that of the reference's last seed.
+struct Comparable {
+  std::vector<compare::RunCell> cells;  // none where the reference has none
+  std::vector<std::string> left_out;    // arms with cells of other parameters alone
+  size_t n_seed = 0;                    // of the reference
+};
+
+Comparable comparable_cells(const Measured& m, const std::string& measure) {
+  std::vector<compare::RunCell> all;
+  for (const PlannedArm& arm : m.arms())
+    for (size_t seed = 0; seed < m.plan().seeds.size(); ++seed)
+      add_cells(m, arm, measure, seed, all);
+  Comparable found;
+  const auto is_reference = [&](const compare::RunCell& cell) {
+    return cell.name == m.experiment().reference_arm;
+  };
+  const auto chosen = std::find_if(all.rbegin(), all.rend(), is_reference);
+  if (chosen == all.rend()) return found;
+  std::vector<uint64_t> seeds;
+  std::vector<std::string> kept;
+  for (const compare::RunCell& cell : all) {
+    if (cell.result.parameters != chosen->result.parameters) continue;
+    found.cells.push_back(cell);
+    cli::add_new(kept, cell.name);
+    if (is_reference(cell)) cli::add_new(seeds, cell.seed);
+  }
+  for (const compare::RunCell& cell : all)
+    if (!cli::has(kept, cell.name)) cli::add_new(found.left_out, cell.name);
+  found.n_seed = seeds.size();
+  return found;
+}
+
 }  // namespace
 
 std::vector<std::string> own_facts(const Plan& plan, const Results& results) {
@@ -63,27 +96,25 @@ std::vector<std::string> own_facts(const Plan& plan, const Results& results) {
 }
 
 std::string own_tests(const Measured& m) {
-  std::vector<compare::RunCell> cells;
-  std::vector<size_t> seeds;
-  for (const Measure& measure : m.experiment().measures)
-    for (const PlannedArm& arm : m.arms())
-      for (size_t seed = 0; seed < m.plan().seeds.size(); ++seed) {
-        const size_t n_before = cells.size();
-        add_cells(m, arm, measure.key, seed, cells);
-        if (cells.size() > n_before) cli::add_new(seeds, seed);
-      }
   const std::string& reference = m.experiment().reference_arm;
-  const bool has_reference = std::any_of(cells.begin(), cells.end(),
-                                         [&](const auto& cell) { return cell.name == reference; });
-  if (seeds.size() < 2 || !has_reference)
-    return concat("no paired tests against ", reference, ": they take two seeds of it",
-                  " and of another encoding; seeds = 3 in the grid, or sweep run --seeds 3\n");
   compare::CompareOptions options;
   options.reference = reference;
-  std::string text = concat("paired tests on ", m.dataset().corpus, '\n');
-  for (const compare::Comparison& one : compare::comparisons_of(cells, options))
-    if (!one.has_parts()) text += '\n' + compare::comparison_table(one);
-  return text;
+  options.way_out = "";  // seeds are asked for below
+  std::string text;
+  bool has_seeds = false;
+  for (const Measure& measure : m.experiment().measures) {
+    const Comparable found = comparable_cells(m, measure.key);
+    has_seeds |= found.n_seed >= 2;
+    for (const compare::Comparison& one : compare::comparisons_of(found.cells, options))
+      if (!one.has_parts()) text += '\n' + compare::comparison_table(one);
+    if (!found.left_out.empty())
+      text += concat('\n', measure.key, ": left out, as measured with other parameters than ",
+                     reference, ": ", joined(found.left_out), '\n');
+  }
+  if (!has_seeds)
+    return concat("no paired tests against ", reference, ": they take two seeds of it",
+                  " and of another encoding; seeds = 3 in the grid, or sweep run --seeds 3\n");
+  return concat("paired tests on ", m.dataset().corpus, '\n', text);
 }
 
 }  // namespace farfield::sweep

@@ -1,8 +1,11 @@
 // The command `report` of sweep.
 
 #include <filesystem>
+#include <iostream>
 
 #include "apps/cli/options.h"
+#include "apps/cli/printable.h"
+#include "apps/cli/progress.h"
 #include "apps/sweep/commands.h"
 #include "apps/sweep/report.h"
 #include "engine/base/error.h"
@@ -34,17 +37,19 @@ int report_command(int argc, const char* const* argv, std::ostream& out) {
   std::vector<fs::path> damaged;
   const Results results = Results::read(folders, &damaged);
   for (const fs::path& file : damaged)
-    out << "warning: " << file.string()
-        << ": not the results of a cell; left out; remove it and run the sweep again\n";
+    std::cerr << "warning: " << cli::printable(file.string())
+              << ": not the results of a cell; left out; remove it and run the sweep again\n";
   const fs::path target = to.empty() ? folder.report() : fs::path(to);
   std::string why;
   write_report(target, folder, results, why);
-  if (!why.empty()) out << "no figures: " << why << '\n';
+  if (!why.empty()) std::cerr << "no figures: " << cli::printable(why) << '\n';
   for (const Section& section : report_of(folder, results).sections)
     for (const Judgement& j : section.judgements)
       out << to_word(j.evidence.verdict()) << "  " << j.claim << ": " << j.statement << '\n';
-  out << "written: " << (target / "report.md").string() << ", " << (target / "index.html").string()
-      << ", report.csv, claims.csv\n";
+  out << std::flush;
+  cli::remarks() << "written: " << cli::printable((target / "report.md").string()) << ", "
+                 << cli::printable((target / "index.html").string())
+                 << ", report.csv, claims.csv\n";
   return cli::kDone;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iostream>
 #include <set>
 
 #include "apps/cli/options.h"
@@ -119,17 +120,16 @@ void check(const RunRequest& request) {
 
 // Says what the change of a grid means for the models that are finished.
 void note_change(const SweepFolder& folder, const std::string& id, const std::vector<Cell>& before,
-                 const std::vector<Cell>& now, std::ostream& out) {
+                 const std::vector<Cell>& now) {
+  std::ostream& out = cli::remarks();
   const std::vector<Cell> done = states_of(folder, before).done;
-  size_t n_gone = 0, n_again = 0;
-  for (const Cell& cell : done) {
-    const auto found = std::find_if(now.begin(), now.end(),
-                                    [&](const Cell& other) { return other.hash() == cell.hash(); });
-    if (found == now.end())
-      ++n_gone;
-    else
-      n_again += states_of(folder, {*found}).done.empty() ? 1 : 0;
-  }
+  std::set<std::string> done_before;
+  for (const Cell& cell : done) done_before.insert(cell.hash());
+  std::vector<Cell> kept;
+  for (const Cell& cell : now)
+    if (done_before.count(cell.hash()) != 0) kept.push_back(cell);
+  const size_t n_gone = done.size() - kept.size();
+  const size_t n_again = kept.size() - states_of(folder, kept).done.size();
   if (n_gone > 0)
     out << id << ": the grid has changed: " << n_gone << " of " << done.size()
         << " finished models are not in it; their results stay, for the grid as it was\n";
@@ -140,7 +140,7 @@ void note_change(const SweepFolder& folder, const std::string& id, const std::ve
 }
 
 // Adds what was asked for to what the folder has; nothing is written.
-void add_experiments(SweepFolder& folder, const RunRequest& request, std::ostream& out) {
+void add_experiments(SweepFolder& folder, const RunRequest& request) {
   std::vector<std::string> named;
   for (const std::string& word : request.words) {
     if (!is_grid_file(word)) {
@@ -155,7 +155,7 @@ void add_experiments(SweepFolder& folder, const RunRequest& request, std::ostrea
     };
     const std::vector<Cell> before = cells();
     folder.add_grid(name_of_grid(word), read_file(word));
-    note_change(folder, id_of_grid(word), before, cells(), out);
+    note_change(folder, id_of_grid(word), before, cells());
   }
   folder.add(experiments_matching(named), request.seeds);
 }
@@ -207,7 +207,7 @@ int sweep_run_command(int argc, const char* const* argv, std::ostream& out) {
   plan.document_order = request.document_order;
   for (const std::string& assignment : request.datasets) plan.datasets.map(assignment);
   SweepFolder folder(request.out, plan);
-  add_experiments(folder, request, out);
+  add_experiments(folder, request);
   const DriverOptions how = {
       .jobs = request.jobs,
       .threads = request.is_slurm() ? request.threads.value_or(1) * request.jobs : thread_count(),
@@ -216,7 +216,7 @@ int sweep_run_command(int argc, const char* const* argv, std::ostream& out) {
   std::vector<Plan> plans = plans_of(folder, request);
   for (const Plan& p : plans)
     if (!p.experiment->not_run.empty())
-      out << p.experiment->id << ": not run: " << p.experiment->not_run << '\n';
+      cli::remarks() << p.experiment->id << ": not run: " << p.experiment->not_run << '\n';
   std::vector<Cell> cells = cells_of(plans, request.only);
   const std::set<std::string> missing = missing_corpora(folder, plans);
   const std::vector<Cell> open = open_cells(folder, cells, how, missing);
@@ -232,9 +232,9 @@ int sweep_run_command(int argc, const char* const* argv, std::ostream& out) {
   folder.save();
   if (!missing.empty()) {
     try {
-      make_corpora(folder, missing, out);
+      make_corpora(folder, missing, cli::remarks());
     } catch (const Interrupted&) {
-      out << "stopped on request; run the same command to continue" << std::endl;
+      std::cerr << "stopped on request; run the same command to continue" << std::endl;
       return cli::kStopped;
     }
     folder.save();
@@ -243,11 +243,12 @@ int sweep_run_command(int argc, const char* const* argv, std::ostream& out) {
     require_enough_text(plans, cells_to_make(folder, cells, how));
   }
   if (request.is_slurm()) return submit(folder, cells, how, request.slurm, out);
-  const cli::ExitCode code = drive(folder, cells, how, out);
-  if (code == cli::kDone) out << "sweep report " << request.out << " writes the report\n";
+  const cli::ExitCode code = drive(folder, cells, how);
+  if (code == cli::kDone)
+    cli::remarks() << "sweep report " << request.out << " writes the report\n";
   if (code == cli::kFailed)
-    out << "some cells failed: sweep status " << request.out
-        << " says why, --retry-failed makes them again\n";
+    std::cerr << "some cells failed: sweep status " << request.out
+              << " says why, --retry-failed makes them again\n";
   return code;
 }
 

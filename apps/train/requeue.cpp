@@ -25,15 +25,17 @@ std::string job_name() {
 
 }  // namespace
 
-std::string requeue_job() {
+std::string requeue_job(bool is_alone) {
   if (variable("SLURM_JOB_ID").empty())
     return "not in a Slurm job (SLURM_JOB_ID is not set), so nothing is requeued";
   const std::string process = variable("SLURM_PROCID");
-  if (!process.empty() && process != "0") return "";
+  if (is_alone && !process.empty() && process != "0") return "";
   const std::string job = job_name();
   const auto refused = [&](std::string_view why) {
     return concat("job ", job, " is not requeued", why, "; submit it again to go on");
   };
+  ::signal(SIGTERM, SIG_IGN);
+  ::signal(SIGUSR1, SIG_IGN);
   try {
     const cli::Ended state =
         cli::run_to_end({"squeue", "--noheader", "--format=%T", "--job=" + job});
@@ -42,8 +44,6 @@ std::string requeue_job() {
     if (word != "RUNNING")
       return concat("job ", job, " is not requeued: it was cancelled or its time is over (", word,
                     "); #SBATCH --signal=USR1@120 asks for a signal two minutes before that");
-    ::signal(SIGTERM, SIG_IGN);
-    ::signal(SIGUSR1, SIG_IGN);
     const cli::Ended answer = cli::run_to_end({"scontrol", "requeue", job});
     if (answer.status == 0) return concat("job ", job, " is requeued, and goes on from here");
     return refused(concat(", Slurm refuses: ", trimmed(answer.said)));

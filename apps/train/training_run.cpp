@@ -187,7 +187,8 @@ cli::ExitCode TrainingRun::make_steps(cli::Progress& progress, std::optional<int
     return cli::kDone;
   }
   if (metrics_ && metrics_->is_new())
-    progress.say(concat("[train] ", folder_.metrics().string(), " was gone; its rows begin anew"));
+    warn(concat("[train] ", folder_.metrics().string(), " was gone; its rows begin anew"),
+         progress);
   if (!products_said_.empty()) progress.say(std::exchange(products_said_, {}));
   if (config.device.kind == Device::Kind::cpu && is_first()) {
     const std::string time =
@@ -278,17 +279,23 @@ void TrainingRun::log(const StepResult& step, bool is_last, cli::Progress& progr
   if (keep) warn_of_divergence(step, progress);
 }
 
+void TrainingRun::warn(const std::string& warning, cli::Progress& progress) const {
+  if (!warn_) return;
+  progress.erase();  // the line that is being rewritten, on the same terminal
+  warn_(warning);
+}
+
 // Once, of a loss that no training has at its start or later, but one that goes wrong.
 void TrainingRun::warn_of_divergence(const StepResult& step, cli::Progress& progress) {
   constexpr double kFar = 1.5;
   const double guessing = std::log(static_cast<double>(trainer_->model().config().vocab_size));
-  if (has_diverged_ || !warn_ || step.loss <= kFar * guessing) return;
+  if (has_diverged_ || step.loss <= kFar * guessing) return;
   has_diverged_ = true;
-  progress.erase();
-  warn_(concat("step ", step.step, ": the loss of ", fixed(step.loss, 1),
-               " is far above ln(vocabulary) = ", fixed(guessing, 1),
-               ", that of guessing: training diverges; a smaller --lr or a longer --warmup may "
-               "help"));
+  warn(
+      concat("step ", step.step, ": the loss of ", fixed(step.loss, 1),
+             " is far above ln(vocabulary) = ", fixed(guessing, 1),
+             ", that of guessing: training diverges; a smaller --lr or a longer --warmup may help"),
+      progress);
 }
 
 // Once, on a device that could be given its steps in more than one way.
@@ -343,7 +350,7 @@ void TrainingRun::handle(const StepResult& bad, cli::Progress& progress) {
     fail_together(concat(bad.problem, "; ", kMaxBadInARow,
                          " batches before it were left out without one that went well"));
   if (policy == run::OnNonfinite::skip) {
-    progress.say(concat("[train] ", bad.problem, "; its batch is left out"));
+    warn(concat("[train] ", bad.problem, "; its batch is left out"), progress);
     trainer_->leave_out(bad.step);
     return;
   }
@@ -364,8 +371,8 @@ void TrainingRun::fail_together(const std::string& problem) const {
 }
 
 void TrainingRun::rewind(const StepResult& bad, cli::Progress& progress) {
-  progress.say(
-      concat("[train] ", bad.problem, "; back to step ", saved_step_, ", without that batch"));
+  warn(concat("[train] ", bad.problem, "; back to step ", saved_step_, ", without that batch"),
+       progress);
   trainer_->leave_out(bad.step);
   run::in_first(processes(), [&] { saver_->wait(); });
   const run::Checkpoint checkpoint = run::load_newest_checkpoint(folder_.checkpoints());

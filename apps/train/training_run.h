@@ -22,13 +22,13 @@ class TrainingRun {
  public:
   using Warn = std::function<void(const std::string&)>;
 
-  /// Starts a new run in `out`. Its checkpoint of step 0 is written at
-  /// once, so the run can always be resumed. Interrupted, and nothing is there, when stop_is_due()
-  /// before that; resume() likewise.
+  /// Starts a new run in `out`. Its checkpoint of step 0 is written at once, so the run can always
+  /// be resumed. Interrupted, and nothing is there, when stop_is_due() before that; resume()
+  /// likewise.
   ///
   /// warn  told what speaks against this call once the corpus is open (memory_warning(), fewer
-  /// valid
-  ///       windows than asked for), and of a loss that diverges
+  ///       valid windows than asked for), of a loss that diverges, of batches that are left out and
+  ///       of metrics that are gone
   static TrainingRun start(const run::ResolvedConfig& config, const std::string& out,
                            const Warn& warn = {}, const Group& group = {});
   /// Goes on with a run at its newest checkpoint. `config` is the run's own, with what
@@ -56,6 +56,7 @@ class TrainingRun {
   /// Whether all that this run has is the state that it was started with.
   bool is_unused() const { return is_new_ && good_step_ == 0 && saved_step_ == 0; }
   void log(const StepResult& step, bool is_last, cli::Progress& progress);
+  void warn(const std::string& warning, cli::Progress& progress) const;
   void warn_of_divergence(const StepResult& step, cli::Progress& progress);
   void say_how(cli::Progress& progress);
   void save();

@@ -1,5 +1,7 @@
 #include "engine/base/parallel.h"
 
+#include <sched.h>
+
 #include <atomic>
 #include <charconv>
 #include <condition_variable>
@@ -146,8 +148,7 @@ class Pool {
 int default_thread_count() {
   const char* const given = std::getenv("FARFIELD_THREADS");
   const std::string_view text = given != nullptr ? given : "";
-  if (text.empty())
-    return std::clamp<int>(static_cast<int>(std::thread::hardware_concurrency()), 1, kMostThreads);
+  if (text.empty()) return static_cast<int>(std::min(n_allowed_processor(), kMostThreads));
   int64_t n = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
   require<ConfigError>(
@@ -169,6 +170,21 @@ Threads& threads() {
 }
 
 }  // namespace
+
+std::vector<bool> allowed_processors() {
+  cpu_set_t set;
+  if (::sched_getaffinity(0, sizeof set, &set) != 0)  // of a machine with more than fit there
+    return std::vector<bool>(std::max(1u, std::thread::hardware_concurrency()), true);
+  std::vector<bool> own;
+  for (int n_left = CPU_COUNT(&set); n_left > 0; n_left -= own.back() ? 1 : 0)
+    own.push_back(CPU_ISSET(own.size(), &set));
+  return own;
+}
+
+int64_t n_allowed_processor() {
+  const std::vector<bool> own = allowed_processors();
+  return std::max<int64_t>(1, std::count(own.begin(), own.end(), true));
+}
 
 int thread_count() { return threads().count; }
 

@@ -4,14 +4,21 @@
 #include <cstdint>
 #include <memory>
 #include <type_traits>
+#include <vector>
 
 namespace farfield {
 
 /// The most threads that may be asked for: more than any machine has processors.
 inline constexpr int64_t kMostThreads = 1024;
 
-/// Threads that parallel_for uses, the caller's included. Starts at FARFIELD_THREADS, or the number
-/// of processors. ConfigError when FARFIELD_THREADS is no number from 1 to kMostThreads.
+/// Of each processor of the machine, by its number, whether this process may run on it: affinity
+/// and cpusets may leave some out.
+std::vector<bool> allowed_processors();
+/// How many there are, at least 1.
+int64_t n_allowed_processor();
+
+/// Threads that parallel_for uses, the caller's included. Starts at FARFIELD_THREADS, or
+/// n_allowed_processor(). ConfigError when FARFIELD_THREADS is no number from 1 to kMostThreads.
 int thread_count();
 
 /// Sets thread_count() for the calls that follow; 1 <= n <= kMostThreads, and no more than the

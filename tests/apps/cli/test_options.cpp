@@ -304,6 +304,12 @@ BOOST_AUTO_TEST_CASE(errors_in_a_config_file_name_file_and_line) {
   const ConfigFile twice("steps = 1\nsteps = 2\n");
   BOOST_TEST(Program().error({"--config", twice.path.c_str()}) ==
              "[config] " + twice.path + ": line 2: option 'steps' is given twice");
+  for (const std::string name : {"quiet", "help", "version", "config"}) {
+    const ConfigFile general(name + " = true\n");
+    BOOST_TEST(Program().error({"--config", general.path.c_str()}) ==
+               "[config] " + general.path + ": line 1: option '" + name +
+                   "' is given on the command line alone, as --" + name);
+  }
   const ConfigFile other("steps = 1\nlr: 3\n");
   BOOST_TEST(Program().error({"--config", other.path.c_str()}) ==
              "[config] " + other.path +

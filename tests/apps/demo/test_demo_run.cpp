@@ -47,6 +47,8 @@ BOOST_FIXTURE_TEST_CASE(the_demo_leaves_table_plot_and_page, Fixture) {
   BOOST_TEST(said.find("text: train 0.0 MB in ") == 0u, said);
   BOOST_TEST(said.find("; one token per byte\n") != std::string::npos, said);
   BOOST_TEST(said.find("last-token perplexity") != std::string::npos);
+  for (const char* encoding : {"sinusoidal", "alibi"})
+    BOOST_TEST(said.find(concat('\n', encoding, ": perplexity  16: ")) != std::string::npos, said);
   const fs::path out = demo.out;
   const test::Markup page = test::parse_markup(read_file(out / "index.html"));
   BOOST_TEST(page.fault == "");
@@ -92,6 +94,20 @@ BOOST_FIXTURE_TEST_CASE(text_that_cannot_be_read_binds_no_later_call, Fixture) {
   demo.input = text;
   run();
   BOOST_TEST(read_file(fs::path(demo.out) / "demo.conf").find(text) != std::string::npos);
+}
+
+BOOST_FIXTURE_TEST_CASE(runs_bind_a_later_call_even_where_the_corpus_is_gone, Fixture) {
+  run();
+  const fs::path file = fs::path(demo.out) / "demo.conf";
+  fs::remove_all(fs::path(demo.out) / "corpus");
+  const std::string before = read_file(file);
+  std::ostringstream out;
+  demo.steps = 5;
+  BOOST_CHECK_EXCEPTION(run_demo(demo, out), ConfigError, says("holds a demo with steps"));
+  demo.steps = 4;
+  fs::rename(demo.input, demo.input + ".away");
+  BOOST_CHECK_THROW(run_demo(demo, out), Error);  // the text cannot be read again
+  BOOST_TEST(read_file(file) == before);
 }
 
 BOOST_FIXTURE_TEST_CASE(lengths_that_the_text_has_not_are_refused_before_training, Fixture) {

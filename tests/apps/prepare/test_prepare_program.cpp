@@ -1,4 +1,5 @@
 #include <boost/test/unit_test.hpp>
+#include <iostream>
 #include <sstream>
 
 #include "apps/cli/options.h"
@@ -22,12 +23,24 @@ BOOST_AUTO_TEST_CASE(without_a_command_it_makes_a_corpus) {
              std::string::npos);
 }
 
+// What it says on stdout, and then on stderr.
 std::string run(const std::vector<std::string>& words) {
   std::vector<const char*> argv = {"prepare"};
   for (const std::string& word : words) argv.push_back(word.c_str());
-  std::ostringstream out;
-  BOOST_TEST(prepare_program(static_cast<int>(argv.size()), argv.data(), out) == cli::kDone);
-  return out.str();
+  std::ostringstream out, err;
+  std::streambuf* const before = std::cerr.rdbuf(err.rdbuf());
+  int code = -1;
+  try {
+    code = prepare_program(static_cast<int>(argv.size()), argv.data(), out);
+  } catch (...) {
+    std::cerr.rdbuf(before);
+    throw;
+  }
+  std::cerr.rdbuf(before);
+  BOOST_TEST(code == cli::kDone);
+  for (const char* word : {"note: ", "warning: "})
+    BOOST_TEST(out.str().find(word) == std::string::npos, out.str());
+  return out.str() + err.str();
 }
 
 BOOST_AUTO_TEST_CASE(a_corpus_is_converted_and_named) {

@@ -112,6 +112,8 @@ BOOST_AUTO_TEST_CASE(a_folder_that_is_not_a_run_is_an_error) {
   const TempFolder folder;
   BOOST_CHECK_EXCEPTION(RunFolder::open(folder / "none"), IoError,
                         says("expected the folder of a run, got nothing of that name"));
+  BOOST_CHECK_EXCEPTION(RunFolder::open(""), IoError,
+                        says("expected the folder of a run, got an empty path"));
   std::filesystem::create_directory(folder / "empty");
   const auto refused = [&](const char* name, const std::string& got) {
     BOOST_CHECK_EXCEPTION(RunFolder::open(folder / name), IoError,

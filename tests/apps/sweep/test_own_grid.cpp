@@ -62,10 +62,34 @@ BOOST_AUTO_TEST_CASE(a_grid_says_how_many_seeds_it_has_at_least) {
 
 BOOST_AUTO_TEST_CASE(a_line_of_another_form_is_told_by_its_number) {
   BOOST_CHECK_EXCEPTION(grid("# models\n\nencoding = rope\nsteps: 10\n"), ConfigError,
-                        says("mine: line 4: expected key = value, got 'steps: 10'"));
+                        says("mine.conf: line 4: expected key = value, got 'steps: 10'"));
   const Experiment e = grid("encoding=alibi  # linear\r\n  train.steps = 7 # few\n");
   BOOST_TEST(e.arms.front().posenc == "alibi");
   BOOST_TEST(run::value_of(e.arms.front().training, "steps") == "7");
+}
+
+BOOST_AUTO_TEST_CASE(a_wrong_key_or_value_is_told_as_it_stands_in_the_file) {
+  const auto refused = [](const std::string& line, const std::string& message) {
+    BOOST_CHECK_EXCEPTION(grid("encoding = rope\n" + line + '\n'), ConfigError,
+                          says("mine.conf: line 2: " + message));
+  };
+  refused("train.stps = 7", "unknown option 'train.stps'; did you mean 'train.steps'?");
+  refused("train.steps = few", "train.steps: expected a whole number, got 'few'");
+  refused("train.threads = 2", "train.threads: a sweep sets it; --threads of sweep run");
+  refused("eval.segmnts = 7", "unknown option 'eval.segmnts'; did you mean 'eval.segments'?");
+  refused("eval.segments = few", "eval.segments: expected a whole number, got 'few'");
+  refused("eval.lengths = 64", "eval.lengths: a sweep sets it; lengths and protocols have lines");
+  refused("encoding =", "encoding: expected an expression, got nothing");
+  refused("seed = 2", "unknown option 'seed'; did you mean 'seeds'?");
+}
+
+BOOST_AUTO_TEST_CASE(a_protocol_is_named_once_and_a_split_is_one_of_the_corpus) {
+  BOOST_CHECK_EXCEPTION(grid("encoding = rope\nprotocols = sliding, last-token, sliding\n"),
+                        ConfigError, says("protocols: expected each once, got 'sliding' twice"));
+  const Experiment e = grid("encoding = rope\neval.split = valid\n");
+  BOOST_TEST(run::value_of(e.measures.front().options, "split") == "valid");
+  BOOST_CHECK_EXCEPTION(grid("encoding = rope\neval.split = all\n"), ConfigError,
+                        says("eval.split: expected one of train, valid, test, got 'all'"));
 }
 
 BOOST_AUTO_TEST_CASE(help_names_every_key) {

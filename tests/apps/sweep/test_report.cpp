@@ -135,6 +135,42 @@ BOOST_AUTO_TEST_CASE(a_grid_of_ones_own_is_told_with_its_own_settings_and_tests)
              std::string::npos);
 }
 
+BOOST_AUTO_TEST_CASE(own_tests_are_of_what_was_measured_as_the_reference_was) {
+  const TempFolder temp;
+  SweepFolder folder(temp.path() / "sweep", made_up_options(Scale::smoke));
+  folder.add_grid("mine",
+                  "encoding = rope\nencoding = alibi\nencoding = none\nseeds = 2\n"
+                  "lengths = 32, 64\n");
+  const Plan plan = folder.plans().front();
+  Results results;
+  for (size_t arm = 0; arm < 3; ++arm)
+    for (size_t seed = 0; seed < 2; ++seed) {
+      CellResult result = made_up_result(plan, plan.cell(0, arm, seed), "last-token",
+                                         {2 + 0.1 * static_cast<double>(arm + seed * arm), 3});
+      if (arm == 1)
+        for (auto& [id, of] : result.measured) of.parameters = "others";
+      results.add(result);
+    }
+  const std::string text = section_of(plan, results).blocks.front();
+  BOOST_TEST(text.find("paired tests on text\n") == 0u, text);
+  BOOST_TEST(text.find("\nnone ") != std::string::npos, text);
+  BOOST_TEST(
+      text.find("last-token: left out, as measured with other parameters than rope: alibi") !=
+          std::string::npos,
+      text);
+  Results without;  // the reference
+  for (size_t seed = 0; seed < 2; ++seed)
+    without.add(made_up_result(plan, plan.cell(0, 1, seed), "last-token", {2, 3}));
+  BOOST_TEST(section_of(plan, without).blocks.front().find("no paired tests against rope") == 0u);
+  Results few;  // seeds of one encoding
+  for (size_t seed = 0; seed < 2; ++seed)
+    few.add(made_up_result(plan, plan.cell(0, 0, seed), "last-token", {2, 3}));
+  few.add(made_up_result(plan, plan.cell(0, 1, 0), "last-token", {2.5, 3}));
+  const std::string one = section_of(plan, few).blocks.front();
+  for (const char* of_compare : {"--pairs", "--protocol-hash"})
+    BOOST_TEST(one.find(of_compare) == std::string::npos, one);
+}
+
 BOOST_AUTO_TEST_CASE(a_page_is_whole_by_itself_and_takes_hostile_names) {
   const TempFolder temp;
   const auto path = temp.path() / "sweep";

@@ -23,6 +23,7 @@ namespace {
 struct Job {
   std::string squeue = "echo RUNNING", scontrol;
   std::map<std::string, std::string> variables = {{"SLURM_JOB_ID", "17"}};
+  bool is_alone = true;  // the training
 };
 struct Asked {
   std::string said;
@@ -50,7 +51,7 @@ Asked ask(
     for (const auto& [name, value] : job.variables) ::setenv(name.c_str(), value.c_str(), 1);
     ::setenv("PATH",
              (folder.path().string() + (job.squeue.empty() ? "" : ":/usr/bin:/bin")).c_str(), 1);
-    write_file_atomic(said, train::requeue_job());
+    write_file_atomic(said, train::requeue_job(job.is_alone));
     then();
     ::_exit(75);
   }
@@ -78,7 +79,7 @@ BOOST_AUTO_TEST_CASE(a_task_of_an_array_does_not_requeue_the_others) {
   BOOST_TEST(asked.scontrol == "requeue 17_3\n");
 }
 
-BOOST_AUTO_TEST_CASE(the_first_process_of_a_job_alone_asks) {
+BOOST_AUTO_TEST_CASE(of_several_trainings_of_a_job_the_first_alone_asks) {
   Job job;
   job.variables["SLURM_PROCID"] = "1";
   const Asked asked = ask(job);
@@ -86,6 +87,22 @@ BOOST_AUTO_TEST_CASE(the_first_process_of_a_job_alone_asks) {
   BOOST_TEST(asked.scontrol == "");
   job.variables["SLURM_PROCID"] = "0";
   BOOST_TEST(ask(job).scontrol == "requeue 17\n");
+}
+
+// Its first process may be any of the job's.
+BOOST_AUTO_TEST_CASE(the_first_process_of_one_training_asks_whatever_its_number_in_the_job) {
+  Job job;
+  job.is_alone = false;
+  job.variables["SLURM_PROCID"] = "3";
+  BOOST_TEST(ask(job).scontrol == "requeue 17\n");
+}
+
+BOOST_AUTO_TEST_CASE(a_signal_while_squeue_is_asked_ends_nothing) {
+  Job job;
+  job.squeue = "kill -TERM $PPID; kill -USR1 $PPID; echo RUNNING";
+  const Asked asked = ask(job);
+  BOOST_TEST(WIFEXITED(asked.status));
+  BOOST_TEST(asked.scontrol == "requeue 17\n");
 }
 
 // scancel sends SIGTERM too, and Slurm would requeue such a job if asked.

@@ -137,9 +137,10 @@ BOOST_AUTO_TEST_CASE(damage_to_the_rows_of_a_checkpoint_stops_the_resumption) {
                         says("[metrics] " + file.string()));
   BOOST_TEST(read_file(manifest) == before);  // nothing was resumed
   fs::remove(file);                           // as the message says
-  TrainingRun run = TrainingRun::resume(run::resolve(toy().config()), path);
   std::string said;
-  BOOST_TEST(go(run, {}, &said) == cli::kDone);
+  TrainingRun run = TrainingRun::resume(run::resolve(toy().config()), path,
+                                        [&](const std::string& warning) { said += warning; });
+  BOOST_TEST(go(run) == cli::kDone);
   BOOST_TEST(said.find("metrics.csv was gone; its rows begin anew") != std::string::npos);
   BOOST_TEST(metrics(path).size() == 3u);  // header, steps 6 and 8
 }

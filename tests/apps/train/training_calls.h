@@ -12,7 +12,7 @@
 
 namespace farfield::test {
 
-/// Trains; `said` gets what progress showed.
+/// Trains; `said` gets what progress showed, without warnings.
 inline cli::ExitCode go(train::TrainingRun& run, std::optional<int64_t> stop_after = {},
                         std::string* said = nullptr) {
   std::ostringstream out;
