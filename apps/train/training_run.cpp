@@ -129,7 +129,7 @@ TrainingRun TrainingRun::resume(const run::ResolvedConfig& config, const std::st
   // A setting that the file has lost is a matter of the file: check_same_config() below.
   const std::string was = run::value_of(theirs, key), is = run::value_of(mine, key);
   require<ConfigError>(was.empty(), kWhere, path, ": --", key, ": expected ", was,
-                       ", as the run was started, got ", is,
+                       ", as the run was started, got ", is.empty() ? "nothing" : is,
                        "; leave it out, since --resume goes on with the same training. Another one "
                        "begins anew: train --config ",
                        cli::shell_word((folder.path() / "config.conf").string()), " --", key, ' ',

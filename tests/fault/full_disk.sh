@@ -105,7 +105,7 @@ if [[ $FARFIELD_OWN_MOUNTS == yes ]]; then
   # --- a disk that turned read-only
   before=$(contents disk/run)
   mount -o remount,ro disk
-  read_only='Read-only file system; choose another place or change its permissions'
+  read_only='Read-only file system; choose another place'
   status "$train" --resume disk/run
   refused 'train --resume, read-only' "disk/run/lock: cannot open: $read_only"
   status "$train" $config --out disk/other

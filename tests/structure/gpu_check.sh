@@ -115,7 +115,7 @@ check() { status tree/apps/gpu_check.sh --build tree/build --out out "$@"; }
 row() { grep -E -- "$2" said >/dev/null || { expect "$1" "a line like '$2'" none; } }
 
 mkdir out && touch out/mine.csv
-check --minutes 4
+check --minutes 8
 expect "a run in which all passes" 0 "$got"
 for part in tests agree step attention torch-attention repeat processes tuned bandwidth sanitize; do
   row "$part" "^$part +passed +[0-9]+ s of +[0-9]+  "

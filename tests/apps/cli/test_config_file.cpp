@@ -97,12 +97,10 @@ BOOST_AUTO_TEST_CASE(every_value_of_every_kind_of_option_reads_back_or_is_refuse
   for (int i = 0; i < 4000; ++i) {
     Values given, read;
     try {
-      given.options.read_config("given", {{"text", any()},
-                                          {"maybe", any()},
-                                          {"list", any()},
-                                          {"list", any()},
-                                          {"paths", any()},
-                                          {"paths", any()}});
+      const std::vector<std::pair<std::string, std::string>> said = {
+          {"text", any()}, {"maybe", any()}, {"list", any()},
+          {"list", any()}, {"paths", any()}, {"paths", any()}};
+      given.options.read_config("given", said);
     } catch (const ConfigError&) {  // an empty path, nothing between commas
       continue;
     }

@@ -147,8 +147,10 @@ BOOST_AUTO_TEST_CASE(a_run_goes_on_with_its_own_choices_alone) {
   const auto refused = [&](const std::string& tune, const auto& says_so) {
     BOOST_CHECK_EXCEPTION(TrainingRun::resume(run::resolve(config_of(tune)), path), Error, says_so);
   };
-  refused("off", says(path, ": --tune: expected on, as the run was started, got ",
-                      "; leave it out, or start another run"));
+  refused("off", says(path,
+                      ": --tune: expected on, as the run was started, got nothing; leave it out, "
+                      "since --resume "
+                      "goes on with the same training"));
   write_file_atomic(products_of(path), text.substr(0, text.size() / 2));
   refused("on", says("[products] ", products_of(path)));
   several.propose(kSecondIsFastest);
