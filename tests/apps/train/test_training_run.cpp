@@ -239,12 +239,13 @@ BOOST_AUTO_TEST_CASE(skipping_leaves_one_batch_out_and_says_so) {
   run::RunConfig config = toy().config();
   config.nonfinite = "skip";
   const std::string path = toy().path("skip");
-  TrainingRun run = TrainingRun::start(run::resolve(config), path);
+  std::string said;
+  TrainingRun run = TrainingRun::start(run::resolve(config), path,
+                                       [&](const std::string& warning) { said += warning; });
   run.trainer().call_after_backward([](int64_t step, const std::vector<Parameter>& p) {
     if (step == 6) poison(p);
   });
-  std::string said;
-  BOOST_TEST(go(run, {}, &said) == cli::kDone);
+  BOOST_TEST(go(run) == cli::kDone);
   BOOST_TEST(said.find("step 6: expected finite numbers") != std::string::npos);
   const run::TrainState state = run.trainer().state();
   BOOST_TEST(state.skipped == std::vector<int64_t>{6}, boost::test_tools::per_element());
