@@ -30,8 +30,8 @@ struct SourceRecord {
 enum class InputFormat {
   by_name,  ///< as its name ends, or as is_json_lines() finds; of a stream JSON Lines when its
             ///< first character is a brace
-  text,   ///< one document
-  jsonl,  ///< one a line
+  text,     ///< one document
+  jsonl,    ///< one a line
 };
 
 struct SourceOptions {

@@ -34,8 +34,8 @@ struct Option {
 std::vector<std::string> split_list(std::string_view text);
 /// The values of a list as one text, where split_list() gives them back from it; else as they are.
 std::vector<std::string> in_one_text(const std::vector<std::string>& values);
-/// Without the dashes at the beginning, "lengths" of "-lengths", and of "–lengths" with the dash of a
-/// text; nothing where it has none, or is an option of the usual form.
+/// Without the dashes at the beginning, "lengths" of "-lengths", and of "–lengths" with the dash of
+/// a text; nothing where it has none, or is an option of the usual form.
 std::string name_behind_dash(std::string_view word);
 /// Without the blanks at both ends.
 std::string_view trimmed(std::string_view text);

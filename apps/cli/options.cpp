@@ -111,8 +111,7 @@ struct Options::Impl {
     return {};
   }
 
-  // A value of a list that was meant to go to its option: of paths, one that is not there; of other
-  // words, a number.
+  // A value of a list that was meant to go to its option: a path that does not exist, or a number.
   void refuse_loose_value(const Option& to, const std::string& word,
                           const std::vector<BlankList>& lists) const {
     std::error_code status;

@@ -192,11 +192,12 @@ BOOST_AUTO_TEST_CASE(wrong_layers_and_names_are_refused) {
              "[posenc] expected an encoding, got 'alibbi'; did you mean 'alibi'? at column 13\n"
              "  window(3) + alibbi\n"
              "              ^");
-  BOOST_TEST(error_of_expression("log(1 + d)", model()) ==
-             "[posenc] expected the name of an encoding (a formula is written kernel(bias=...)), got "
-             "'log' at column 1\n"
-             "  log(1 + d)\n"
-             "  ^");
+  BOOST_TEST(
+      error_of_expression("log(1 + d)", model()) ==
+      "[posenc] expected the name of an encoding (a formula is written kernel(bias=...)), got "
+      "'log' at column 1\n"
+      "  log(1 + d)\n"
+      "  ^");
   BOOST_TEST(error_of_expression("zzzzzzzzz", model()).find("got 'zzzzzzzzz'; there are alibi, ") !=
              std::string::npos);
 }

@@ -153,8 +153,8 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t prod
       emulated_blas().epilogue_product_status != CUBLAS_STATUS_SUCCESS)
     return emulated_blas().epilogue_product_status;
 
-  // By several parts more: where a library adds one element after the other, halves have the bits of
-  // the whole.
+  // By several parts more: where a library adds one element after the other, halves have the bits
+  // of the whole.
   const int other = emulated_blas().n_products % 2 == 0 ? 0 : 6;
   const bool changes = number == emulated_blas().changing;
   const bool dbias_changes = changes || number == emulated_blas().changing_dbias;
