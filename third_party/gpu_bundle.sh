@@ -7,17 +7,25 @@ source apps/gpu_check/card_tests.sh
 usage() {
   cat <<'TEXT'
 usage: third_party/gpu_bundle.sh [--arch ARCH] [--out FILE] [--jobs N]
+                                 [--text PATH --tokenizer PATH] [--tests NAME,...]
 
 Builds the preset `cuda-portable` for one architecture, on a machine with nvcc and the packages of
-third_party/README.md, and packs what apps/gpu_check.sh needs where there is neither: programs and
-tests for a card, stripped, and the script itself. No card is needed here.
+third_party/README.md, and packs what apps/gpu_check.sh and apps/card_run.sh need where there is
+neither: programs and tests for a card, stripped, and the scripts. No card is needed here.
 
   --arch ARCH   CMAKE_CUDA_ARCHITECTURES (default: 90a-real, the H100 and the H200)
   --out FILE    the archive (default: build/gpu_bundle.tar.xz)
   --jobs N      compilers at once (default: as many as processors)
+  --text PATH, --tokenizer PATH
+                a corpus for apps/card_run.sh, as third_party/debian_text.sh packs it, and the folder
+                or file of its tokenizer; then there is room for some tests alone, those that
+                take seconds, unless --tests says which
+  --tests NAME,...
+                these tests of the card alone (default: all; with --text those of kernels)
   --help        this text
 
 There:  tar -xJf gpu_bundle.tar.xz && farfield-gpu/apps/gpu_check.sh --build farfield-gpu/build
+        farfield-gpu/apps/card_run.sh --build farfield-gpu/build
 Without xz there: python3 -m tarfile -e gpu_bundle.tar.xz
 
 Exit codes: 0 done, 1 the build failed or the archive is too large, 2 usage error or a missing tool.
@@ -29,15 +37,19 @@ stop() {  # STATUS WORD...
   exit "$1"
 }
 
-arch=90a-real out=build/gpu_bundle.tar.xz jobs=$(nproc)
-from=$OLDPWD  # a path of --out is the caller's
+arch=90a-real out=build/gpu_bundle.tar.xz jobs=$(nproc) text='' tokenizer='' wanted=()
+from=$OLDPWD  # paths are the caller's
+path_of() { if [[ $1 == /* ]]; then echo "$1"; else echo "$from/$1"; fi; }
 while (($#)); do
   case $1 in
     -h | --help) usage; exit 0 ;;
-    --arch | --out | --jobs) (($# > 1)) || stop 2 "expected a value after $1" ;;&
+    --arch | --out | --jobs | --text | --tokenizer | --tests) (($# > 1)) || stop 2 "expected a value after $1" ;;&
     --arch) arch=$2 ;;
-    --out) if [[ $2 == /* ]]; then out=$2; else out=$from/$2; fi ;;
+    --out) out=$(path_of "$2") ;;
     --jobs) jobs=$2 ;;
+    --text) text=$(path_of "$2") ;;
+    --tokenizer) tokenizer=$(path_of "$2") ;;
+    --tests) IFS=, read -ra wanted <<<"$2" ;;
     *) usage >&2; stop 2 "unknown argument '$1'" ;;
   esac
   shift 2
@@ -45,6 +57,9 @@ done
 [[ $arch =~ ^[1-9][0-9]+[a-z]?(-real|-virtual)?$ ]] ||
   stop 2 "expected --arch with one architecture, 90a-real say, got '$arch'"
 [[ $jobs =~ ^[1-9][0-9]*$ ]] || stop 2 "expected --jobs from 1 on, got '$jobs'"
+[[ ! $text && ! $tokenizer || -e $text && -e $tokenizer ]] ||
+  stop 2 "expected --text and --tokenizer with files or folders, got '$text' and '$tokenizer'"
+if [[ $text ]] && ((${#wanted[@]} == 0)); then wanted=("${essential_tests[@]}"); fi
 for tool in cmake ninja nvcc strip readelf xz; do
   command -v "$tool" >/dev/null || stop 2 "expected $tool on PATH, got none; third_party/README.md says what is needed"
 done
@@ -52,11 +67,18 @@ done
 # ---- build
 
 readonly tree=build/cuda-portable
-readonly programs=(bench eval inspect prepare train)
+programs=(bench eval inspect prepare sweep train)
+if [[ $text ]]; then programs=(bench prepare sweep); fi
 cmake --preset cuda-portable -DCMAKE_CUDA_ARCHITECTURES="$arch" -DFARFIELD_BUILD_TESTS=ON ||
   stop 1 "the configuration failed: see above"
 mapfile -t tests < <(card_tests "$tree")
 ((${#tests[@]})) || stop 1 "expected tests with the label gpu in $tree, got none"
+if ((${#wanted[@]})); then
+  for test in "${wanted[@]}"; do
+    [[ " ${tests[*]} " == *" $test "* ]] || stop 2 "expected --tests with some of: ${tests[*]}, got '$test'"
+  done
+  tests=("${wanted[@]}")
+fi
 cmake --build "$tree" -j "$jobs" --target "${programs[@]}" "${tests[@]}" || stop 1 "the build failed: see above"
 
 # ---- pack
@@ -67,9 +89,15 @@ readonly root=$stage/farfield-gpu
 mkdir -p "$root/apps" "$root/build/bin" "$root/build/tests"
 for program in "${programs[@]}"; do strip -o "$root/build/bin/$program" "$tree/bin/$program"; done
 for test in "${tests[@]}"; do strip -o "$root/build/tests/$test" "$tree/tests/$test"; done
-cp "$tree/tests/CTestTestfile.cmake" "$root/build/tests/"
-cp -r apps/gpu_check.sh apps/gpu_check "$root/apps/"
+grep -E "\[=\[($(IFS='|'; echo "${tests[*]}"))\]=\]" "$tree/tests/CTestTestfile.cmake" >"$root/build/tests/CTestTestfile.cmake"
+cp -r apps/gpu_check.sh apps/gpu_check apps/card_run.sh "$root/apps/"
 rm -rf "$root/apps/gpu_check/__pycache__"
+
+if [[ $text ]]; then
+  mkdir "$root/text"
+  cp -rL "$text" "$root/text/"
+  cp -rL "$tokenizer" "$root/tokenizer"
+fi
 
 # Of shared libraries those of CUDA and of the C library alone are there, and for its test NCCL.
 readonly allowed='^(libcublasLt|libcudart|libcuda|libc|libm|libdl|libpthread|librt|ld-linux-x86-64|libgcc_s|libstdc\+\+)\.so'

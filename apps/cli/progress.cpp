@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <iostream>
 
+#include "apps/cli/duration.h"
 #include "apps/cli/printable.h"
 
 namespace farfield::cli {
@@ -68,19 +69,6 @@ void Progress::say(const std::string& line) {
 void Progress::erase() {
   if (shown_ > 0) out_ << "\r\x1b[K" << std::flush;
   shown_ = 0;
-}
-
-std::string duration(double seconds) {
-  const auto s = static_cast<long long>(std::llround(std::max(0.0, seconds)));
-  char text[48];
-  if (s < 60) {
-    std::snprintf(text, sizeof text, "%lld s", s);
-  } else if (s < 3600) {
-    std::snprintf(text, sizeof text, "%lld min %02lld s", s / 60, s % 60);
-  } else {
-    std::snprintf(text, sizeof text, "%lld h %02lld min", s / 3600, s / 60 % 60);
-  }
-  return text;
 }
 
 }  // namespace farfield::cli

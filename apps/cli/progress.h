@@ -46,7 +46,4 @@ class Progress {
   Clock::time_point start_, latest_{};
 };
 
-/// "45 s", "3 min 20 s", "2 h 05 min"
-std::string duration(double seconds);
-
 }  // namespace farfield::cli

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <iostream>
 
+#include "apps/cli/duration.h"
 #include "apps/cli/progress.h"
 #include "apps/cli/signals.h"
 #include "apps/cli/threads.h"

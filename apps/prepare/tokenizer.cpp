@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "apps/cli/commands.h"
+#include "apps/cli/duration.h"
 #include "apps/cli/options.h"
 #include "apps/cli/printable.h"
 #include "apps/cli/progress.h"

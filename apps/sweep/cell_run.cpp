@@ -23,6 +23,7 @@
 #include "engine/base/file.h"
 #include "engine/base/file_lock.h"
 #include "engine/base/interrupt.h"
+#include "engine/device_info.h"
 
 namespace fs = std::filesystem;
 
@@ -75,11 +76,32 @@ void add_words(CellResult& result, const run::ResolvedConfig& config) {
   for (const auto& [name, value] : cli::build_facts())
     if (name == "commit" || name == "version") result.words[name] = value;
   result.words["processor"] = run::processor_name();
-  result.words["device"] = concat(config.device);
+  result.words["device"] = device_info(config.device).name;
   result.words["precision"] = std::string(name(config.dtype));
 }
 
-eval::ProtocolResult measure(const fs::path& path, const data::Corpus& corpus, const Measurement& m,
+// The trained model, loaded anew where a measurement wants another encoding or mask than the one
+// before.
+class LoadedModel {
+ public:
+  explicit LoadedModel(fs::path path) : path_(std::move(path)) {}
+  const run::LoadedRun& under(const run::LoadOptions& options) {
+    if (!run_ || options.posenc != options_.posenc || options.window != options_.window ||
+        options.drop_learned != options_.drop_learned) {
+      run_.reset();  // never two at a time
+      run_.emplace(run::load_run(path_.string(), options));
+      options_ = options;
+    }
+    return *run_;
+  }
+
+ private:
+  fs::path path_;
+  run::LoadOptions options_;
+  std::optional<run::LoadedRun> run_;
+};
+
+eval::ProtocolResult measure(LoadedModel& model, const data::Corpus& corpus, const Measurement& m,
                              int64_t workers) {
   eval::EvalOptions eval = options_of(m);
   const eval::Baseline baseline = eval::parse_baseline(eval.baselines.front());
@@ -87,7 +109,7 @@ eval::ProtocolResult measure(const fs::path& path, const data::Corpus& corpus, c
   if (!m.posenc.empty()) load.posenc = m.posenc;
   load.drop_learned = m.drop_learned;
   load.window = baseline.kind == eval::Baseline::Kind::masked ? baseline.window : 0;
-  const run::LoadedRun run = run::load_run(path.string(), load);
+  const run::LoadedRun& run = model.under(load);
   if (eval.common.batch_tokens == 0)
     eval.common.batch_tokens =
         eval::choose_batch_tokens(run.model.config(), run.model.compute_dtype(),
@@ -147,8 +169,9 @@ cli::ExitCode run_cell(const SweepFolder& folder, const Cell& cell, const CellRu
     const data::Corpus corpus = corpus_of(config, cell);
     out << "cell " << cell.hash() << ": " << cell.label() << std::endl;
     if (train(config, path, progress) == cli::kStopped) return cli::kStopped;
+    LoadedModel model(path);
     if (result.facts.count("parameters") == 0) {
-      add_facts(result, run::load_run(path.string()));
+      add_facts(result, model.under({}));
       add_words(result, config);
       result.facts["peak_mib"] = static_cast<double>(run::peak_resident_bytes()) / (1 << 20);
       keep();
@@ -156,7 +179,7 @@ cli::ExitCode run_cell(const SweepFolder& folder, const Cell& cell, const CellRu
     for (const Measurement& m : cell.measurements) {
       if (result.measured.count(m.id()) != 0) continue;
       out << "measuring " << m.protocol << ' ' << run::value_of(m.options, "lengths") << std::endl;
-      result.measured[m.id()] = measure(path, corpus, m, options.workers);
+      result.measured[m.id()] = measure(model, corpus, m, options.workers);
       result.families[m.id()] = m.family();
       keep();
     }

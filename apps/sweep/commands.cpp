@@ -13,6 +13,7 @@ int sweep_program(int argc, const char* const* argv, std::ostream& out) {
        {"run", "trains and measures what experiments need; goes on where it was stopped",
         sweep_run_command},
        {"status", "cells done, open and failed, and why", status_command},
+       {"merge", "brings results from other machines into a sweep's folder", merge_command},
        {"report", "Markdown, CSV and one HTML page", report_command},
        {"cell", "makes one cell of a sweep: what run and job arrays call", cell_command}},
       argc, argv, out);

@@ -2,7 +2,7 @@
 
 #include <cstdio>
 
-#include "apps/cli/progress.h"
+#include "apps/cli/duration.h"
 #include "engine/base/error.h"
 
 namespace farfield::sweep {

@@ -11,9 +11,11 @@
 #include <system_error>
 #include <thread>
 
+#include "apps/cli/duration.h"
 #include "apps/cli/process.h"
 #include "apps/cli/progress.h"
 #include "apps/cli/signals.h"
+#include "apps/sweep/pace.h"
 #include "engine/base/clock.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
@@ -29,6 +31,7 @@ using Clock = std::chrono::steady_clock;
 constexpr auto kLook = std::chrono::milliseconds(50);
 // A stopped worker finishes its step, or gives it up after 10 s, and writes a checkpoint.
 constexpr auto kPatience = std::chrono::seconds(60);
+constexpr double kMargin = 1.05;  // of the time that a cell is expected to take
 
 std::string last_lines(const fs::path& file, size_t most) {
   std::error_code status;
@@ -58,6 +61,9 @@ class Drive {
 
  private:
   void start(Cell cell);
+  bool is_in_time(const Cell& cell) const;
+  bool none_in_time(const std::deque<Cell>& waiting) const;
+  bool is_over() const { return options_.deadline && Clock::now() >= *options_.deadline; }
   bool is_done(const Cell& cell) const;
   void start_some(std::deque<Cell>& waiting);
   void look();
@@ -71,6 +77,7 @@ class Drive {
   std::list<Running> running_;
   size_t n_done_ = 0, n_failed_ = 0, n_all_ = 0;
   double work_done_ = 0, work_left_ = 0;
+  Pace pace_;
   Clock::time_point start_ = Clock::now();
 };
 
@@ -103,11 +110,24 @@ bool Drive::is_done(const Cell& cell) const {
   }
 }
 
+// Whether there is time for it. The first one of all is begun in any case: nothing is known yet,
+// and it leaves a checkpoint.
+bool Drive::is_in_time(const Cell& cell) const {
+  if (!options_.deadline || !pace_.is_known()) return true;
+  const std::chrono::duration<double> left = *options_.deadline - Clock::now();
+  return pace_.seconds_left(folder_, cell, options_.is_card) * kMargin <= left.count();
+}
+
+bool Drive::none_in_time(const std::deque<Cell>& waiting) const {
+  return !waiting.empty() && std::none_of(waiting.begin(), waiting.end(),
+                                          [&](const Cell& cell) { return is_in_time(cell); });
+}
+
 // Those that no other driver's workers make; of these the results are waited for.
 void Drive::start_some(std::deque<Cell>& waiting) {
   while (!waiting.empty() && running_.size() < static_cast<size_t>(options_.jobs)) {
     const auto next = std::find_if(waiting.begin(), waiting.end(), [&](const Cell& cell) {
-      return !FileLock::is_held(folder_.lock(cell.hash()), kWhere);
+      return !FileLock::is_held(folder_.lock(cell.hash()), kWhere) && is_in_time(cell);
     });
     if (next == waiting.end()) return;
     Cell cell = std::move(*next);
@@ -129,6 +149,7 @@ void Drive::finish(const Running& running) {
   if (status == cli::kDone) {
     ++n_done_;
     work_done_ += cell.work();
+    pace_.learn(cell, read_result(result_path(folder_.results(), cell.hash())));
     out_ << cell.label() << ": done; " << state() << std::endl;
     return;
   }
@@ -186,6 +207,7 @@ cli::ExitCode Drive::run(const std::vector<Cell>& cells) {
   out_ << std::endl;
   waiting.insert(waiting.end(), states.running.begin(), states.running.end());
   for (const Cell& cell : waiting) work_left_ += cell.work();
+  pace_ = pace_of(folder_, states.done);
   const cli::StopSignals signals(
       "sweep: stopping; every cell leaves a checkpoint. A second signal ends at once");
   while (!waiting.empty() || !running_.empty()) {
@@ -195,8 +217,15 @@ cli::ExitCode Drive::run(const std::vector<Cell>& cells) {
                 << std::endl;
       return cli::kStopped;
     }
-    start_some(waiting);
+    if (!is_over()) start_some(waiting);
     look();
+    if (is_over() || (options_.deadline && running_.empty() && none_in_time(waiting))) {
+      stop();
+      if (waiting.empty() && n_done_ + n_failed_ == n_all_) break;
+      std::cerr << "stopped for the time limit; " << state() << "; run the same command to continue"
+                << std::endl;
+      return cli::kStopped;
+    }
     std::this_thread::sleep_for(kLook);
   }
   return n_failed_ == 0 ? cli::kDone : cli::kFailed;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <chrono>
+#include <optional>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -15,6 +17,10 @@ struct DriverOptions {
   int64_t threads = 1;  ///< of all of them
   bool keep_weights = false;
   bool retry_failed = false;  ///< make cells anew that ended with an error
+  bool is_card = false;       ///< they compute on a GPU
+  /// When workers are told to stop. No cell is begun that would not be finished by then, at the
+  /// pace of the finished ones.
+  std::optional<std::chrono::steady_clock::time_point> deadline = {};
 };
 
 /// What is known of the cells of a sweep.
@@ -33,8 +39,9 @@ std::vector<std::string> command_of(const SweepFolder& folder, const Cell& cell,
                                     const DriverOptions& options);
 
 /// Makes the cells that are open, several at a time, each in a process of its own. kDone when all
-/// have results, kFailed when some failed, kStopped after a signal: every worker has then left a
-/// checkpoint. Says on remarks() how far it is, and on stderr what fails and that it was stopped.
+/// have results, kFailed when some failed, kStopped after a signal and where the deadline leaves
+/// cells open: every worker has then left a checkpoint. Says on remarks() how far it is, and on
+/// stderr what fails and that it was stopped.
 cli::ExitCode drive(const SweepFolder& folder, const std::vector<Cell>& cells,
                     const DriverOptions& options);
 

@@ -83,6 +83,9 @@ struct Finding {
   enum class On { any, text, synthetic, far };
   On on = On::any;
   std::string statement = {};  ///< of one that claims.csv does not have
+  /// Of one for the published size: it compares models up to their training length, which the
+  /// number of steps decides, so that `brief` does not judge it.
+  bool needs_steps = false;
 };
 
 /// A table, a figure or a described experiment of a paper, with lengths in units. Rows stand in

@@ -53,6 +53,8 @@ class SweepFolder {
 
   PlanOptions& options() { return options_; }
   const PlanOptions& options() const { return options_; }
+  /// Texts of the user's own experiments, by name.
+  const std::map<std::string, std::string>& grids() const { return grids_; }
   /// All experiments of the sweep, in the order of experiments(), then the user's own.
   std::vector<const Experiment*> experiments() const;
   std::vector<Plan> plans() const;

@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <map>
 
+#include "apps/cli/duration.h"
 #include "apps/cli/options.h"
-#include "apps/cli/progress.h"
 #include "apps/sweep/commands.h"
 #include "apps/sweep/cost.h"
 #include "apps/sweep/driver.h"
 #include "apps/sweep/folder.h"
+#include "apps/sweep/pace.h"
 #include "engine/base/error.h"
 #include "engine/base/text.h"
 
@@ -18,7 +19,7 @@ namespace {
 std::string cost_text(const Plan& plan) {
   if (plan.cells.empty()) return "no training";
   const std::vector<Cell> cells = cells_of({plan});  // equal trainings happen once
-  const bool is_card = plan.scale == Scale::small || plan.scale == Scale::paper;
+  const bool is_card = is_for_card(plan.scale);
   return concat(plan.arms.size(), " models x ", plan.datasets.size(), " data sets x ",
                 plan.seeds.size(), " seeds: ", cells.size(), " cells, about ",
                 cli::duration(seconds_of(work_of(cells), is_card)),
@@ -36,18 +37,12 @@ std::string counts(const CellStates& states) {
 
 // At the pace of the cells that are done, as many at a time as run now.
 double seconds_left(const SweepFolder& folder, const CellStates& states) {
-  const Results results = Results::read({folder.results()});
-  double seconds = 0, work = 0;
-  for (const Cell& cell : states.done) {
-    const CellResult* const found = results.find(cell.hash());
-    const auto took = found->facts.find("seconds");
-    if (took == found->facts.end()) continue;
-    seconds += took->second;
-    work += cell.work();
-  }
-  const double pace = work > 0 ? seconds / work : seconds_of(1, false);
-  const double workers = std::max<double>(1, static_cast<double>(states.running.size()));
-  return pace * (work_of(states.open) + work_of(states.running)) / workers;
+  const Pace pace = pace_of(folder, states.done);
+  const bool is_card = folder.options().device != "cpu";
+  double seconds = 0;
+  for (const auto* cells : {&states.open, &states.running})
+    for (const Cell& cell : *cells) seconds += pace.seconds_left(folder, cell, is_card);
+  return seconds / std::max<double>(1, static_cast<double>(states.running.size()));
 }
 
 }  // namespace
@@ -59,7 +54,7 @@ int list_command(int argc, const char* const* argv, std::ostream& out) {
   cli::Options options("sweep list", "Every experiment with its grid, cost and findings.");
   options.add_positional("ID|GLOB|CLAIM", words, "only these");
   options.group("What to show")
-      .add("scale", scale, "NAME", "smoke, tiny, small or paper")
+      .add("scale", scale, "NAME", scale_words())
       .add("expressions", is_long, "the expression of each model at this scale");
   if (!options.parse(argc, argv, out)) return cli::kDone;
   PlanOptions plan;

@@ -29,8 +29,8 @@ class Measured {
   const Plan& plan() const { return plan_; }
   const Experiment& experiment() const { return *plan_.experiment; }
   Scale scale() const { return plan_.scale; }
-  /// At `paper` and `small`, whose thresholds are those of the papers.
-  bool is_published() const { return scale() == Scale::paper || scale() == Scale::small; }
+  /// From `small` on, whose thresholds are those of the papers.
+  bool is_published() const { return has_published_thresholds(scale()); }
   /// A threshold that differs below `small`.
   double pick(double published, double shrunk) const { return is_published() ? published : shrunk; }
   const PlannedDataset& dataset() const { return dataset_; }

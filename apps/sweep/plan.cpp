@@ -17,7 +17,14 @@ namespace {
 
 constexpr std::string_view kWhere = "sweep";
 
-// {x} in an option's value as the tokens of x units, {cached segments} as the profile has them.
+// What the profile has under a name of an option's value; 0: the name of nothing.
+int64_t of_profile(Scale scale, const std::string& name) {
+  const Profile& p = profile_of(scale);
+  return name == "cached segments" ? p.cached_segments : name == "chunks" ? p.chunks : 0;
+}
+
+// {x} in an option's value as the tokens of x units, {cached segments} and {chunks} as the profile
+// has them.
 std::string with_tokens(Scale scale, const std::string& text) {
   std::string result;
   for (size_t i = 0; i < text.size();) {
@@ -25,10 +32,9 @@ std::string with_tokens(Scale scale, const std::string& text) {
     const size_t close = open == std::string::npos ? open : text.find('}', open);
     if (close == std::string::npos) return result + text.substr(i);
     const std::string inside = text.substr(open + 1, close - open - 1);
+    const int64_t of = of_profile(scale, inside);
     result += text.substr(i, open - i) +
-              std::to_string(inside == "cached segments"
-                                 ? profile_of(scale).cached_segments
-                                 : tokens_of(scale, std::strtod(inside.c_str(), nullptr)));
+              std::to_string(of > 0 ? of : tokens_of(scale, std::strtod(inside.c_str(), nullptr)));
     i = close + 1;
   }
   return result;
@@ -59,8 +65,8 @@ run::Settings profile_options(const std::string& protocol, Scale scale, bool is_
 }
 
 bool is_of(const Arm& arm, Scale scale) {
-  const bool is_published = scale == Scale::paper || scale == Scale::small;
-  return arm.scales == Arm::Scales::all || (arm.scales == Arm::Scales::published) == is_published;
+  return arm.scales == Arm::Scales::all ||
+         (arm.scales == Arm::Scales::published) == has_published_thresholds(scale);
 }
 
 std::string expression_of(const Arm& arm, const std::string& expression, Scale scale) {
@@ -68,7 +74,7 @@ std::string expression_of(const Arm& arm, const std::string& expression, Scale s
 }
 
 std::vector<PlannedDataset> datasets_of(const Experiment& e, const PlanOptions& options) {
-  const bool is_whole = options.scale == Scale::paper || options.scale == Scale::small;
+  const bool is_whole = has_published_thresholds(options.scale);
   std::vector<std::string> names;
   const auto take = [&](const std::string& name) {
     if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
@@ -81,6 +87,13 @@ std::vector<PlannedDataset> datasets_of(const Experiment& e, const PlanOptions& 
   for (const std::string& name : e.few)
     if (!is_whole || (options.scale == Scale::small && is_synthetic(name))) take(name);
   std::vector<PlannedDataset> all;
+  // A model of the published size is not trained on a text that stands for nothing.
+  if (options.scale == Scale::brief) {
+    std::vector<std::string> given = names;
+    std::erase_if(
+        given, [&](const std::string& name) { return options.datasets.names().count(name) == 0; });
+    if (!given.empty()) names = given;
+  }
   for (const std::string& name : names) {
     const bool is_wanted = options.on.empty() || std::find(options.on.begin(), options.on.end(),
                                                            name) != options.on.end();
@@ -226,7 +239,7 @@ bool is_judged_on(const Finding& finding, const Plan& plan, const PlannedDataset
     case Finding::On::synthetic:
       return dataset.is_synthetic;
     case Finding::On::far:
-      return dataset.is_synthetic || plan.scale == Scale::paper || plan.scale == Scale::small;
+      return dataset.is_synthetic || has_published_thresholds(plan.scale);
   }
   return true;
 }
@@ -308,6 +321,10 @@ std::vector<Cell> cells_of(const std::vector<Plan>& plans, const std::vector<std
       else
         all[place->second].add(cell.measurements);
     }
+  // One seed of all models says more than all seeds of one.
+  const auto round = [](const Cell& cell) { return (cell.seed() - 1) % kMostSeeds; };
+  std::stable_sort(all.begin(), all.end(),
+                   [&](const Cell& a, const Cell& b) { return round(a) < round(b); });
   for (const std::string& name : only)
     require<ConfigError>(found.count(name) != 0, kWhere, "--only: expected an arm, got '", name,
                          "'",

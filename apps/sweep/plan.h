@@ -104,7 +104,8 @@ struct PlanOptions {
 /// what this model cannot have.
 Plan plan_of(const Experiment& experiment, const PlanOptions& options);
 
-/// The cells of several plans, each once, with all that is measured of it. `only`: those of arms of
+/// The cells of several plans, each once, with all that is measured of it, in the order in which
+/// they are made: those of the first seed before those of the second. `only`: those of arms of
 /// these labels, expressions or encodings; empty: all. ConfigError for one that no arm is.
 std::vector<Cell> cells_of(const std::vector<Plan>& plans,
                            const std::vector<std::string>& only = {});

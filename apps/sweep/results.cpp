@@ -134,6 +134,7 @@ void write_result(const fs::path& folder, const CellResult& result) {
   json["format"] = kFormat;
   json["corpus"] = result.corpus;
   for (const auto& [name, value] : result.key) json["key"][name] = value;
+  json["words"] = json["facts"] = ordered_json::object();
   for (const auto& [name, value] : result.words) json["words"][name] = value;
   for (const auto& [name, value] : result.facts) json["facts"][name] = cli::to_json(value);
   json["measured"] = ordered_json::object();

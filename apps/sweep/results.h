@@ -20,7 +20,8 @@ struct CellResult {
   /// Of the training and the machine: "parameters", "posenc_parameters", "train_seconds",
   /// "step_ms", "peak_mib", "train_loss"; "seconds" of its processes, with measuring.
   std::map<std::string, double> facts;
-  std::map<std::string, std::string> words;  ///< "commit", "processor", "device", "precision"
+  std::map<std::string, std::string>
+      words;  ///< "commit", "processor", "device" (of a GPU its name), "precision"
   /// By Measurement::id(). Lengths have no items or places; series are thinned to 512 points and
   /// numbers of series rounded to 7 digits.
   std::map<std::string, eval::ProtocolResult> measured;

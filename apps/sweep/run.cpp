@@ -1,10 +1,12 @@
 // The commands `run` and `cell` of sweep.
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <iostream>
 #include <set>
 
+#include "apps/cli/duration.h"
 #include "apps/cli/options.h"
 #include "apps/cli/process.h"
 #include "apps/cli/progress.h"
@@ -34,7 +36,7 @@ constexpr std::string_view kWhere = "sweep";
 
 struct RunRequest {
   std::vector<std::string> words, datasets, only, on;
-  std::string scale = "tiny", out, device = "cpu", launcher = "local", document_order;
+  std::string scale = "tiny", out, device = "cpu", launcher = "local", document_order, time_limit;
   SlurmOptions slurm;
   std::optional<int64_t> seeds, threads;
   int64_t jobs = 1;
@@ -69,7 +71,7 @@ void read_request(RunRequest& request, cli::Options& options) {
                          "experiments by id (sandwich/table1), glob ('sandwich/fig*') or claim "
                          "(S-T1-4), or a file with a grid of your own");
   options.group("What to run")
-      .add("scale", request.scale, "NAME", "smoke, tiny, small or paper")
+      .add("scale", request.scale, "NAME", scale_words())
       .add("seeds", request.seeds, "N",
            "seeds 1 to N of each model, and never fewer than the folder had (default: 1, at paper "
            "scale those of the paper, of a grid what it says)")
@@ -95,6 +97,10 @@ void read_request(RunRequest& request, cli::Options& options) {
            "with slurm: options of sbatch, such as '--partition=gpu --time=8:00:00'")
       .add("keep-weights", request.keep_weights,
            "keep the run folders of finished cells (default: results alone)")
+      .add("time-limit", request.time_limit, "TIME",
+           "as 90s, 8m or 1h30m: end by then, with exit status 75 where cells are left. None is "
+           "begun that cannot be finished in time, by what the finished ones took; what is still "
+           "being made leaves a checkpoint (default: none)")
       .add("retry-failed", request.retry_failed, "make cells again that failed before")
       .add("dry-run", request.dry_run,
            "print what would be made, at which cost and by which commands, and write nothing");
@@ -112,6 +118,9 @@ void check(const RunRequest& request) {
                        "--launcher: expected local or slurm, got '", request.launcher, "'");
   require<ConfigError>(request.is_slurm() || request.slurm.options.empty(), kWhere,
                        "--slurm-options: expected --launcher slurm with it");
+  require<ConfigError>(!request.is_slurm() || request.time_limit.empty(), kWhere,
+                       "--time-limit: expected --launcher local with it; of Slurm's jobs "
+                       "--slurm-options --time=... is the limit");
   const std::string& order = request.document_order;
   require<ConfigError>(order.empty() || order == "seed" || order == "file", kWhere,
                        "--document-order: expected seed or file, got '", order, "'");
@@ -185,6 +194,7 @@ void show_dry_run(const SweepFolder& folder, const RunRequest& request,
 }  // namespace
 
 int sweep_run_command(int argc, const char* const* argv, std::ostream& out) {
+  const auto begin = std::chrono::steady_clock::now();
   RunRequest request;
   cli::Options options("sweep run",
                        "Trains and measures what experiments need. What is finished is never made "
@@ -208,11 +218,16 @@ int sweep_run_command(int argc, const char* const* argv, std::ostream& out) {
   for (const std::string& assignment : request.datasets) plan.datasets.map(assignment);
   SweepFolder folder(request.out, plan);
   add_experiments(folder, request);
-  const DriverOptions how = {
+  DriverOptions how = {
       .jobs = request.jobs,
       .threads = request.is_slurm() ? request.threads.value_or(1) * request.jobs : thread_count(),
       .keep_weights = request.keep_weights,
-      .retry_failed = request.retry_failed};
+      .retry_failed = request.retry_failed,
+      .is_card = request.slurm.has_card};
+  if (!request.time_limit.empty())
+    how.deadline = begin + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+                               std::chrono::duration<double>(cli::seconds_of_duration(
+                                   "sweep", "--time-limit", request.time_limit)));
   std::vector<Plan> plans = plans_of(folder, request);
   for (const Plan& p : plans)
     if (!p.experiment->not_run.empty())

@@ -14,6 +14,7 @@ namespace farfield::sweep {
 namespace {
 
 constexpr double kPaperUnit = 512;
+constexpr int64_t kBriefShare = 10;  // published steps for one of `brief`
 
 struct Named {
   Scale scale;
@@ -54,6 +55,15 @@ const std::vector<Named>& scales() {
         .gradient_segments = 100,
         .cached_segments = 256,
         .seeds = 1}},
+      {Scale::brief,
+       "brief",
+       {.segments = 250,
+        .max_tokens = 1'000'000,
+        .sequences = 64,
+        .chunks = 64,
+        .gradient_segments = 20,
+        .cached_segments = 100,
+        .seeds = 1}},
       {Scale::paper, "paper", {}},
   };
   return all;
@@ -77,6 +87,18 @@ Scale scale_named(const std::string& word) {
   fail<ConfigError>("sweep", "--scale: expected ", listed(words, " or "), ", got '", word, "'",
                     did_you_mean(word, words));
 }
+
+std::string scale_words() {
+  std::vector<std::string> words;
+  for (const Named& n : scales()) words.emplace_back(n.word);
+  return listed(words, " or ");
+}
+
+bool has_published_thresholds(Scale scale) {
+  return scale == Scale::small || has_published_sizes(scale);
+}
+
+bool has_published_sizes(Scale scale) { return scale == Scale::brief || scale == Scale::paper; }
 
 const Profile& profile_of(Scale scale) { return named(scale).profile; }
 
@@ -112,6 +134,7 @@ run::RunConfig training_of(Scale scale, Size size, double train_len, double step
       batch = 64;
       n_steps = is_large ? 10'000 : 5000;
       break;
+    case Scale::brief:
     case Scale::paper:
       c.preset = size == Size::base    ? "neox-162m"
                  : size == Size::large ? "neox-1.3b"
@@ -121,6 +144,12 @@ run::RunConfig training_of(Scale scale, Size size, double train_len, double step
       if (size == Size::baevski)  // as many tokens, whatever their length
         batch = std::max<int64_t>(1, std::llround(static_cast<double>(batch) / train_len));
       n_steps = recipe.steps;
+      if (scale == Scale::brief) {
+        n_steps /= kBriefShare;
+        c.precision = "bf16";
+        // An adaptive softmax has its logits in float32.
+        if (size != Size::baevski) c.logits = "bf16";
+      }
       break;
   }
   c.train_len = tokens_of(scale, train_len);
@@ -128,7 +157,8 @@ run::RunConfig training_of(Scale scale, Size size, double train_len, double step
   c.steps = std::max<int64_t>(1, std::llround(static_cast<double>(n_steps) * steps));
   c.log_every = std::max<int64_t>(1, *c.steps / 20);
   c.valid_every = 0;
-  c.checkpoint_every = std::max<int64_t>(1, *c.steps / 4);
+  // Minutes of work are lost at most, and a checkpoint of the published sizes takes seconds.
+  c.checkpoint_every = scale == Scale::brief ? *c.steps : std::max<int64_t>(1, *c.steps / 4);
   c.keep = 1;
   return c;
 }
@@ -137,6 +167,18 @@ std::string describe(Scale scale) {
   const Profile& p = profile_of(scale);
   if (scale == Scale::paper) return "paper: the published configuration, L = 512";
   const run::RunConfig c = training_of(scale, Size::base);
+  if (scale == Scale::brief)
+    return concat(
+        "brief: the published models at L = 512, with 1/", kBriefShare, " of the published steps (",
+        *c.steps, " of ", *c.steps * kBriefShare, " for 162M parameters, ",
+        fixed(static_cast<double>(*c.steps * *c.batch * *c.train_len) / 1e6, 0),
+        "M tokens), the published schedule compressed to them; bfloat16 with logits in bfloat16; "
+        "measured on fewer tokens (",
+        p.segments, " segments, ", p.sequences, " sequences, ", p.gradient_segments,
+        " for gradients, up to ", p.max_tokens / 1000,
+        "k tokens of a text). Findings are held against the papers' thresholds, as are those for "
+        "the published size alone but for the ones that compare models up to their training "
+        "length, which the number of steps decides");
   const double shorter = kPaperUnit / static_cast<double>(p.unit);
   return concat(to_word(scale), ": ", *c.n_layer, " layers, ", *c.n_head, " heads, width ",
                 *c.d_model, "; L = ", p.unit, " for the papers' 512; ", *c.steps, " steps of ",

@@ -14,12 +14,24 @@ enum class Scale {
   smoke,  ///< seconds a model: whether all of it works
   tiny,   ///< a minute a model on one core: experiments.md 2
   small,  ///< a minute a model on one GPU, an hour for a table
+  brief,  ///< the published models and lengths, a tenth of the published steps: three minutes a
+          ///< model of 162M parameters on one H100
   paper,  ///< as published
 };
 
 std::string to_word(Scale scale);
 /// ConfigError, with the nearest, for another word.
 Scale scale_named(const std::string& word);
+
+/// "smoke, tiny, small, brief or paper", for help.
+std::string scale_words();
+/// Whether findings are held against the thresholds of the papers, and experiments have all the
+/// models and data sets of theirs: from `small` on.
+bool has_published_thresholds(Scale scale);
+/// Whether models and lengths are the published ones.
+bool has_published_sizes(Scale scale);
+/// Whether it is meant for a GPU: its times are told for one.
+inline bool is_for_card(Scale scale) { return has_published_thresholds(scale); }
 
 /// The models of the papers, and what stands for them at other scales.
 enum class Size {
@@ -35,6 +47,7 @@ struct Profile {
   int64_t long_segments = 2000;     ///< the same on synthetic text
   int64_t max_tokens = 0;           ///< of a text that is read whole (P2, P3); 0: all
   int64_t sequences = 320;          ///< of position-wise (P4)
+  int64_t chunks = 320;             ///< of non-overlapping with as many chunks at every length
   int64_t gradient_segments = 100;  ///< of gradient (P6)
   int64_t cached_segments = 1000;   ///< of cached (P9)
   int64_t timed_steps = 200;        ///< of speed (P10), and forward passes
@@ -47,7 +60,7 @@ int64_t tokens_of(Scale scale, double units);
 
 /// The training of a model of the papers at a scale: preset, sizes, batch, steps, learning rate.
 /// Without encoding, data and seed. `steps` is a share of the steps, `train_len` in units; the
-/// batch has as many sequences whatever their length, at `paper` of baevski as many tokens.
+/// batch has as many sequences whatever their length, of baevski's published size as many tokens.
 run::RunConfig training_of(Scale scale, Size size, double train_len = 1, double steps = 1);
 
 /// An expression of one scale at another, so that what it does to L_tr tokens stays. At its own the

@@ -65,9 +65,10 @@ std::vector<Judgement> judgements_of(const Plan& plan, const Results& results) {
       j.scope = claim->scope;
       j.in_paper = claim->in_paper;
     }
-    const bool is_out_of_scope = j.scope == "paper" && plan.scale != Scale::paper;
-    if (is_out_of_scope)
+    if (j.scope == "paper" && !has_published_sizes(plan.scale))
       j.evidence.note("meant for the published size alone");
+    else if (finding.needs_steps && plan.scale != Scale::paper)
+      j.evidence.note("meant for the published number of steps alone");
     else if (!e.not_run.empty())
       j.evidence.note(e.not_run);
     else if (plan.arms.empty() && finding.check != nullptr)

@@ -1,6 +1,6 @@
 #include "apps/train/step_time.h"
 
-#include "apps/cli/progress.h"
+#include "apps/cli/duration.h"
 #include "apps/train/peak.h"
 #include "apps/train/step_flop.h"
 #include "engine/base/error.h"

@@ -311,7 +311,7 @@ const std::vector<Finding>& table_findings() {
   static const std::vector<Finding> all = {
       {.claim = "S-T1-1", .check = s_t1_1},
       {.claim = "S-T1-2", .check = s_t1_2},
-      {.claim = "S-T1-3", .check = s_t1_3},
+      {.claim = "S-T1-3", .check = s_t1_3, .needs_steps = true},
       {.claim = "S-T1-4", .check = s_t1_4},
       {.claim = "S-T1-5", .check = s_t1_5},
       {.claim = "S-T1-6", .check = s_t1_6},

@@ -172,7 +172,7 @@ Experiment sandwich_table3() {
                        {"S-T3-6", s_t3_6},
                        {"S-T3-7", s_t3_7},
                        {"S-T3-8", s_t3_8},
-                       {"S-T3-9", s_t3_9},
+                       {.claim = "S-T3-9", .check = s_t3_9, .needs_steps = true},
                        {"S-T3-10", s_t3_10, On::text},
                        {"S-T3-11", s_t3_11},
                        {"sandwich/table3/near", near, On::text,

@@ -1,6 +1,7 @@
 #include <boost/test/unit_test.hpp>
 #include <sstream>
 
+#include "apps/cli/duration.h"
 #include "apps/cli/progress.h"
 
 BOOST_AUTO_TEST_SUITE(test_progress)
@@ -38,6 +39,15 @@ BOOST_AUTO_TEST_CASE(durations_read_well) {
   BOOST_TEST(duration(45.4) == "45 s");
   BOOST_TEST(duration(200) == "3 min 20 s");
   BOOST_TEST(duration(7500) == "2 h 05 min");
+  BOOST_TEST(seconds_of_duration("sweep", "--time-limit", "90") == 90);
+  BOOST_TEST(seconds_of_duration("sweep", "--time-limit", "8m") == 480);
+  BOOST_TEST(seconds_of_duration("sweep", "--time-limit", "1h30m") == 5400);
+  BOOST_TEST(seconds_of_duration("sweep", "--time-limit", "1d1s") == 86401);
+  for (const char* const bad :
+       {"", "0", "0m", "-1m", "m", "8 m", "8x", "30m1h", "1m1m", "1.5h", "99999999999999999999"})
+    BOOST_CHECK_EXCEPTION(
+        seconds_of_duration("sweep", "--time-limit", bad), ConfigError,
+        says("[sweep] --time-limit: expected a time such as 90s, 8m or 1h30m, got '"));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

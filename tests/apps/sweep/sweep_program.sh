@@ -133,6 +133,43 @@ expect 'run that is stopped' 75 $?
 first=$(tail -n +$((lines + 1)) b/logs/*.log | sed -n 's/^step \([0-9]*\) .*/\1/p' | head -n 1)
 ((first > kept)) || expect 'first step of a cell that goes on' "more than $kept" "$first"
 
+# --- a time limit: what is being made leaves a checkpoint, what would not be finished is not begun
+status "$sweep" run long.conf "${with[@]}" --out t --time-limit 3s
+expect 'run with a time limit' 75 "$got"
+says 'run with a time limit' 'stopped for the time limit; 0 of 1 cells done'
+ls t/runs/*/checkpoints/step-*/state.json >/dev/null || expect 'a cell at the time limit' 'a checkpoint' none
+grid 2000 alibi rope >timed.conf
+status "$sweep" run timed.conf "${with[@]}" --out u --only alibi --time-limit 10m
+expect 'run with time enough' 0 "$got"
+status "$sweep" run timed.conf "${with[@]}" --out u --time-limit 1s
+expect 'run without time for a cell' 75 "$got"
+says 'run without time for a cell' 'stopped for the time limit; 1 of 2 cells done'
+expect 'cells that are begun without time' '' "$(ls u/runs)"
+for limit in 0s 8 8x -1m; do
+  status "$sweep" run timed.conf "${with[@]}" --out v --time-limit $limit --dry-run
+  if [[ $limit == 8 ]]; then expect "limit $limit" 0 "$got"; else expect "limit $limit" 2 "$got"; fi
+done
+status "$sweep" run timed.conf "${with[@]}" --out v --time-limit 8m --launcher slurm
+expect 'a time limit of Slurm' 2 "$got"
+says 'a time limit of Slurm' 'expected --launcher local'
+
+# --- results of another machine are merged
+status "$sweep" merge m u t
+expect 'merge' 0 "$got"
+says 'merge' 'u: 1 cells new, 0 with more measurements, 0 there already'
+says 'merge of what is not finished' 't: 0 cells new'
+status "$sweep" merge m u
+says 'merge again' 'u: 0 cells new, 0 with more measurements, 1 there already'
+status "$sweep" run timed.conf "${with[@]}" --out m
+says 'run after a merge' '2 of 2 cells done'
+status "$sweep" merge u m
+says 'merge back' 'm: 1 cells new, 0 with more measurements, 1 there already'
+status "$sweep" merge m
+expect 'merge of nothing' 2 "$got"
+status "$sweep" merge m corpus
+expect 'merge of what is no sweep' 3 "$got"
+says 'merge of what is no sweep' 'expected the folder of a sweep'
+
 # --- two at once lose nothing of each other
 grid 20 alibi >one.conf
 for name in one two; do
@@ -227,7 +264,7 @@ refuses() {  # WHAT STATUS MESSAGE COMMAND...
 }
 refuses 'no experiment' 2 'expected an experiment' run --scale smoke
 refuses 'an unknown id' 2 'sandwich/table1' run sandwich/tabel1 --out x
-refuses 'an unknown scale' 2 'smoke, tiny, small or paper' run sandwich/fig1 --scale large --out x
+refuses 'an unknown scale' 2 'smoke, tiny, small, brief or paper' run sandwich/fig1 --scale large --out x
 refuses 'an unknown text' 2 'github' run two.conf --dataset gitub=corpus --out x
 refuses 'no corpus' 3 'nowhere' run two.conf --dataset github=nowhere --out x
 ln -s corpus "$(printf 'corp\351')"

@@ -47,6 +47,26 @@ BOOST_AUTO_TEST_CASE(experiments_share_cells_and_measure_them_once) {
   BOOST_TEST(cells.front().measurements.size() == 2U);
 }
 
+BOOST_AUTO_TEST_CASE(the_first_seed_of_all_models_comes_first) {
+  PlanOptions options = made_up_options(Scale::tiny);
+  options.seeds = 2;
+  std::vector<uint64_t> seeds;
+  for (const Cell& cell : cells_of({plan_of(two_models(), options)})) seeds.push_back(cell.seed());
+  BOOST_TEST(seeds == (std::vector<uint64_t>{1, 1, 2, 2}), boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(at_brief_experiments_are_on_the_text_that_is_given) {
+  PlanOptions options;
+  options.scale = Scale::brief;
+  options.datasets.set("github", "code", {"code", "hash of code", "code"});
+  const Plan plan = plan_of(experiment_named("kerple/table3"), options);
+  BOOST_REQUIRE(plan.datasets.size() == 1U);
+  BOOST_TEST(plan.datasets.front().name == "github");
+  BOOST_TEST(
+      plan_of(experiment_named("kerple/table3"), made_up_options(Scale::brief)).datasets.size() ==
+      3U);
+}
+
 BOOST_AUTO_TEST_CASE(cells_on_corpora_that_are_to_be_made_are_told_apart) {
   Experiment e = two_models();
   e.few = {"topic", "induction"};

@@ -93,6 +93,29 @@ BOOST_AUTO_TEST_CASE(claims_for_the_published_size_are_not_judged_below_it) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(
+    claims_for_the_published_size_are_judged_at_brief_but_for_those_that_need_steps) {
+  const auto verdict = [](Scale scale, const std::string& claim, const PlanOptions& options) {
+    PlanOptions of = options;
+    of.scale = scale;
+    const Plan plan = plan_of(experiment_named("sandwich/table3"), of);
+    const Results results = results_of(plan, {{"Sandwich", {4, 3.9, 3.9, 3.9, 4}},
+                                              {"Smoothed", {4, 3.9, 3.9, 3.9, 4}},
+                                              {"KERPLE-log", {3, 3, 3, 3, 3.1}},
+                                              {"T5", {3, 3, 3, 3, 3.1}}});
+    for (const Judgement& j : judgements_of(plan, results))
+      if (j.claim == claim) return j.evidence.verdict();
+    return Verdict::fail;
+  };
+  PlanOptions options;
+  for (const char* name : {"github", "arxiv", "openwebtext2"})
+    options.datasets.set(name, "code", {"code", "hash of code", "code"});
+  BOOST_TEST((verdict(Scale::brief, "S-T3-8", options) == Verdict::pass));
+  BOOST_TEST((verdict(Scale::brief, "S-T3-9", options) == Verdict::not_run));
+  BOOST_TEST((verdict(Scale::paper, "S-T3-9", options) == Verdict::pass));
+  BOOST_TEST((verdict(Scale::tiny, "S-T3-8", options) == Verdict::not_run));
+}
+
 BOOST_AUTO_TEST_CASE(a_grid_of_ones_own_is_told_with_its_own_settings_and_tests) {
   const TempFolder temp;
   SweepFolder folder(temp.path() / "sweep", made_up_options(Scale::smoke));

@@ -81,8 +81,25 @@ BOOST_AUTO_TEST_CASE(trainings_are_those_of_the_profiles) {
   BOOST_TEST(*training_of(Scale::paper, Size::large).steps == 150'000);
 }
 
+BOOST_AUTO_TEST_CASE(brief_has_the_published_models_and_a_tenth_of_their_steps) {
+  for (const Size size : {Size::base, Size::large, Size::baevski}) {
+    const run::RunConfig brief = training_of(Scale::brief, size);
+    const run::RunConfig paper = training_of(Scale::paper, size);
+    BOOST_TEST(brief.preset == paper.preset);
+    BOOST_TEST(*brief.train_len == *paper.train_len);
+    BOOST_TEST(*brief.batch == *paper.batch);
+    BOOST_TEST(*brief.steps == *paper.steps / 10);
+    BOOST_TEST(*brief.precision == "bf16");
+    run::resolve(brief);  // is a configuration of `train`
+  }
+  BOOST_TEST(*training_of(Scale::brief, Size::base).steps == 5000);
+  BOOST_TEST(*training_of(Scale::brief, Size::base).logits == "bf16");
+  BOOST_TEST(expression_at(Scale::brief, "alibi_shift(delta=6) + window(w=40)") ==
+             "alibi_shift(delta=6) + window(w=40)");
+}
+
 BOOST_AUTO_TEST_CASE(a_scale_is_found_by_its_name) {
-  for (const Scale scale : {Scale::smoke, Scale::tiny, Scale::small, Scale::paper})
+  for (const Scale scale : {Scale::smoke, Scale::tiny, Scale::small, Scale::brief, Scale::paper})
     BOOST_TEST((scale_named(to_word(scale)) == scale));
   BOOST_CHECK_EXCEPTION(scale_named("tinny"), ConfigError, says("did you mean 'tiny'"));
 }
