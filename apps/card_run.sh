@@ -72,7 +72,11 @@ for program in prepare sweep; do
 done
 packed=$(dirname "$tree")  # of gpu_bundle.sh --text
 if [[ ! $text ]]; then text=$(compgen -G "$packed/text/*" | head -n 1) || true; fi
-if [[ ! $tokenizer && -e $packed/tokenizer ]]; then tokenizer=$packed/tokenizer; fi
+if [[ ! $tokenizer && -e $packed/tokenizer ]]; then
+  tokenizer=$packed/tokenizer
+  files=("$tokenizer"/*)
+  if ((${#files[@]} == 1)); then tokenizer=${files[0]}; fi  # a tokenizer.json by another name
+fi
 [[ $text && -e $text ]] || stop "expected --text with a folder or a file, got '$text'"
 [[ $tokenizer == bytes || $tokenizer && -e $tokenizer ]] ||
   stop "expected --tokenizer with a folder, a file or bytes, got '$tokenizer'"

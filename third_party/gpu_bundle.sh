@@ -96,7 +96,8 @@ rm -rf "$root/apps/gpu_check/__pycache__"
 if [[ $text ]]; then
   mkdir "$root/text"
   cp -rL "$text" "$root/text/"
-  cp -rL "$tokenizer" "$root/tokenizer"
+  mkdir "$root/tokenizer"
+  if [[ -d $tokenizer ]]; then cp -rL "$tokenizer"/. "$root/tokenizer"; else cp -L "$tokenizer" "$root/tokenizer"; fi
 fi
 
 # Of shared libraries those of CUDA and of the C library alone are there, and for its test NCCL.

@@ -1,6 +1,7 @@
 #include "apps/plot/gnuplot.h"
 
 #include <filesystem>
+#include <system_error>
 #include <vector>
 
 #include "apps/cli/process.h"
@@ -59,8 +60,9 @@ std::string run_gnuplot(const std::string& commands, int width, int height, int 
   const int status = run({script}, log);
   require<BackendError>(status >= 0, kWhere,
                         "expected gnuplot to draw with, got no such program; install gnuplot-nox");
-  require<BackendError>(status == 0 && fs::exists(output), kWhere,
-                        "gnuplot failed: ", fs::exists(log) ? read_file(log) : "no output");
+  std::error_code ignored;
+  require<BackendError>(status == 0 && fs::exists(output, ignored), kWhere, "gnuplot failed: ",
+                        fs::exists(log, ignored) ? read_file(log) : "no output");
   return read_file(output);
 }
 

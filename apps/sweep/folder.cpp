@@ -59,7 +59,8 @@ void read_tree(const fs::path& file, const char* way_out, const F& take) {
 }  // namespace
 
 SweepFolder::SweepFolder(fs::path path) : path_(std::move(path)) {
-  require<IoError>(fs::exists(path_ / "sweep.json"), kWhere, path_.string(),
+  std::error_code status;
+  require<IoError>(fs::exists(path_ / "sweep.json", status), kWhere, path_.string(),
                    ": expected the folder of a sweep, got none (no sweep.json); sweep run ... "
                    "--out ",
                    path_.string());

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <iostream>
+#include <system_error>
 
 #include "apps/cli/options.h"
 #include "apps/cli/printable.h"
@@ -30,7 +31,8 @@ int report_command(int argc, const char* const* argv, std::ostream& out) {
   const SweepFolder folder(path);
   std::vector<fs::path> folders = {folder.results()};
   for (const std::string& one : more) {
-    require<IoError>(fs::is_directory(one), "sweep", one,
+    std::error_code status;
+    require<IoError>(fs::is_directory(one, status), "sweep", one,
                      ": expected a folder of results, got none");
     folders.emplace_back(one);
   }
