@@ -110,7 +110,7 @@ done
 
 mkdir -p "$(dirname "$out")"
 # The programs have much in common: a dictionary that spans several makes a fifth of what gzip does.
-tar -C "$stage" -I 'xz --lzma2=preset=3,dict=64MiB' -cf "$out" farfield-gpu
+tar -C "$stage" -I 'xz --lzma2=preset=6,dict=64MiB' -cf "$out" farfield-gpu
 
 # ---- what it weighs
 
