@@ -22,11 +22,10 @@ void require_same(const fs::path& from, const char* what, const std::string& our
                        what, ", ", ours, ", got ", theirs);
 }
 
-// Text that the other sweep keeps in its folder, this one would keep in its own.
-std::string path_in(const SweepFolder& into, const SweepFolder& from, const std::string& path) {
-  const fs::path relative = fs::path(path).lexically_relative(fs::absolute(from.path()));
-  if (relative.empty() || *relative.begin() == "..") return path;
-  return (fs::absolute(into.path()) / relative).lexically_normal().string();
+// Where the other machine has its text says nothing here: this sweep would have it in its own
+// folder.
+std::string place_in(const SweepFolder& into, const std::string& corpus) {
+  return fs::absolute(into.corpora() / corpus).lexically_normal().string();
 }
 
 void take_datasets(SweepFolder& into, const SweepFolder& from) {
@@ -42,7 +41,7 @@ void take_datasets(SweepFolder& into, const SweepFolder& from) {
     if (const auto own = ours.corpora().find(corpus); own != ours.corpora().end())
       require_same(from.path(), ("text of the name " + corpus).c_str(), own->second.hash,
                    theirs.hash);
-    theirs.path = path_in(into, from, theirs.path);
+    theirs.path = place_in(into, corpus);
     ours.set(name, corpus, theirs);
   }
 }

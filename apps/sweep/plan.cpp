@@ -114,13 +114,23 @@ std::vector<PlannedDataset> datasets_of(const Experiment& e, const PlanOptions& 
   return all;
 }
 
+// Resolved for the device of a sweep. Only who makes a cell has to have it: a sweep on a card is
+// planned, merged and reported by a build for the CPU alone, too.
+run::ResolvedConfig resolved_for(const std::string& device, run::RunConfig c) {
+  c.device = "cpu";
+  if (!c.precision) c.precision = device == "cpu" ? "fp32" : "bf16";
+  run::ResolvedConfig config = run::resolve(c);
+  for (auto& [name, value] : config.settings)
+    if (name == "device") value = device;
+  return config;
+}
+
 run::ResolvedConfig config_of(const PlannedArm& arm, const PlannedDataset& dataset,
                               const PlanOptions& options, uint64_t seed) {
   run::RunConfig c = training_of(options.scale, arm.arm.size, arm.arm.train_len, arm.arm.steps);
   c.batch = std::max<int64_t>(1, std::llround(static_cast<double>(*c.batch) * arm.arm.batch));
   c.posenc = arm.posenc;
   c.seed = seed + uint64_t{kMostSeeds} * arm.arm.draw;  // draws of no two seeds are the same
-  c.device = options.device;
   const auto& corpora = options.datasets.corpora();
   const auto known = corpora.find(dataset.corpus);
   c.data = {known == corpora.end() ? dataset.corpus : known->second.path};
@@ -132,7 +142,7 @@ run::ResolvedConfig config_of(const PlannedArm& arm, const PlannedDataset& datas
       settings.emplace_back(key, with_tokens(options.scale, value));
     more.read_config("the arm's training", settings);
   }
-  return run::resolve(c);
+  return resolved_for(options.device, c);
 }
 
 // Multiply-adds of a pass over n tokens in sequences of `length`, about.

@@ -26,6 +26,7 @@
 #include "engine/base/interrupt.h"
 #include "engine/base/parallel.h"
 #include "engine/base/text.h"
+#include "engine/device.h"
 
 namespace fs = std::filesystem;
 
@@ -121,6 +122,7 @@ void check(const RunRequest& request) {
   require<ConfigError>(!request.is_slurm() || request.time_limit.empty(), kWhere,
                        "--time-limit: expected --launcher local with it; of Slurm's jobs "
                        "--slurm-options --time=... is the limit");
+  parse_device(request.device);  // this build has it
   const std::string& order = request.document_order;
   require<ConfigError>(order.empty() || order == "seed" || order == "file", kWhere,
                        "--document-order: expected seed or file, got '", order, "'");

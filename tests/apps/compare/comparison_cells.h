@@ -4,9 +4,11 @@
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "apps/compare/comparison.h"
+#include "engine/base/error.h"
 
 namespace farfield::test {
 
@@ -39,10 +41,11 @@ inline std::vector<compare::RunCell> five_seeds() {
   return cells;
 }
 
-inline const compare::ComparedRow& row(const compare::Comparison& in, const std::string& label) {
+// Words are views: a reference beside a temporary string looks dangling to g++ 14.
+inline const compare::ComparedRow& row(const compare::Comparison& in, std::string_view label) {
   for (const compare::ComparedRow& r : in.rows)
     if (r.label == label) return r;
-  BOOST_FAIL("no row " + label);
+  BOOST_FAIL(concat("no row ", label));
   return in.rows.front();
 }
 
@@ -69,11 +72,11 @@ inline compare::RunCell heads(const std::string& name, uint64_t seed, int n_head
   return c;
 }
 
-inline const compare::ComparedRow& row_of(const compare::Comparison& in, const std::string& label,
-                                          const std::string& of) {
+inline const compare::ComparedRow& row_of(const compare::Comparison& in, std::string_view label,
+                                          std::string_view of) {
   for (const compare::ComparedRow& r : in.rows)
     if (r.label == label && r.of == of) return r;
-  BOOST_FAIL("no row " + label + " of " + of);
+  BOOST_FAIL(concat("no row ", label, " of ", of));
   return in.rows.front();
 }
 

@@ -275,6 +275,7 @@ refuses 'no sweep' 3 'expected the folder of a sweep' status corpus
 refuses 'no file' 3 'none.conf' run none.conf --out x
 refuses 'a launcher' 2 'local or slurm' run two.conf --launcher pbs --out x
 echo 'encodings = alibi' >bad.conf
+refuses 'an unknown device' 2 'expected cpu, cuda or cuda:N' run two.conf --device gpx --out x
 refuses 'an unknown key' 2 'encoding' run bad.conf --out x
 refuses 'an unknown data set of --on' 2 'did you mean' run two.conf "${with[@]}" --out a --on gitub
 sed 's/^dataset.*/dataset = gitub/' two.conf >bad.conf

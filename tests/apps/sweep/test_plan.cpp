@@ -67,6 +67,14 @@ BOOST_AUTO_TEST_CASE(at_brief_experiments_are_on_the_text_that_is_given) {
       3U);
 }
 
+BOOST_AUTO_TEST_CASE(a_sweep_on_a_card_is_planned_by_any_build) {
+  PlanOptions options = made_up_options(Scale::tiny);
+  options.device = "cuda";
+  const run::Settings training = plan_of(two_models(), options).cells.front().training;
+  BOOST_TEST(run::value_of(training, "device") == "cuda");
+  BOOST_TEST(run::value_of(training, "precision") == "bf16");
+}
+
 BOOST_AUTO_TEST_CASE(cells_on_corpora_that_are_to_be_made_are_told_apart) {
   Experiment e = two_models();
   e.few = {"topic", "induction"};
