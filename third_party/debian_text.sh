@@ -5,7 +5,7 @@ set -m  # what runs long is a process group of its own, so that Ctrl-C ends all 
 
 usage() {
   cat <<'TEXT'
-usage: third_party/debian_text.sh [code] [--out FOLDER] [--mirror URL]
+usage: third_party/debian_text.sh [code|prose ...] [--out FOLDER] [--mirror URL]
 
 Makes text corpora out of named source packages of Debian 12 (bookworm, as of 12.15): the same on
 every machine, to the hash. For each kind it writes FOLDER/KIND.tar.xz, the chosen files under a
@@ -15,6 +15,8 @@ Without xz there:  python3 -m tarfile -e code.tar.xz
   code   C, C++, Go, Rust, Haskell, Python and OCaml, out of Linux (a bit over half), GCC, LLVM, Go,
          rustc, GHC's libraries, CPython, PyTorch and OCaml: 275 MB, some 106 million tokens of GPT-NeoX,
          packed 35 MiB
+  prose  documentation of Linux, LLVM, CPython, Rust and PyTorch (reStructuredText, Markdown and plain
+         text): 52 MB, some 14 million tokens, packed 10 MiB
 
   --out FOLDER  where the archives go; FOLDER/packages keeps what was downloaded (default:
                 build/text)
@@ -89,7 +91,19 @@ code_take='\.(c|h|cc|cpp|cu|cuh|go|rs|hs|py|pyi|ml|mli|def|sh|pl|pm|s|S)$'
 code_leave='/(tests?|testsuite|testdata|testing|unittests|selftests|generated|ensurepip|idle_test|po)/|_test\.go$|^code/linux/drivers/gpu/drm/amd/include/'
 code_sha256=6e856fa4c05170639e95ad5e529d51b1c38d0f40e0d96474c5d5976800cd7f03
 
-kinds=(code)
+prose_paths='
+linux  linux-6.1.176 Documentation
+llvm   llvm-toolchain-15_15.0.6 clang/docs clang-tools-extra/docs flang/docs libcxx/docs lld/docs
+llvm   llvm-toolchain-15_15.0.6 lldb/docs llvm/docs mlir/docs openmp/docs
+python Python-3.11.2 Doc Misc
+rust   rustc-1.63.0-src src/doc
+torch  pytorch-1.13.1 docs
+'
+prose_take='\.(rst|md|txt)$'
+prose_leave='/(translations|includes?|locale|test|tests)/|requirements[^/]*\.txt$|CMakeLists\.txt$'
+prose_sha256=04fe7ccc5992e112d0dc189c273502c82216d1bca75d4f347e59617a81dce33a
+
+kinds=(code prose)
 
 # ---- arguments
 

@@ -9,7 +9,7 @@ build_packages=(
   libopenmpi-dev openmpi-bin
   nlohmann-json3-dev libzstd-dev zlib1g-dev libutf8proc-dev libxxhash-dev gnuplot-nox
 )
-check_packages=(clang-format)
+check_packages=(clang-format xz-utils)
 full_packages=(clang slurm-wlm munge debootstrap)
 
 is_installed() {

@@ -61,6 +61,7 @@ class Drive {
 
  private:
   void start(Cell cell);
+  void learn_pace(const Cell& cell);
   bool is_in_time(const Cell& cell) const;
   bool none_in_time(const std::deque<Cell>& waiting) const;
   bool is_over() const { return options_.deadline && Clock::now() >= *options_.deadline; }
@@ -110,6 +111,13 @@ bool Drive::is_done(const Cell& cell) const {
   }
 }
 
+void Drive::learn_pace(const Cell& cell) {
+  try {
+    pace_.learn(cell, read_result(result_path(folder_.results(), cell.hash())));
+  } catch (const IoError&) {  // taken away meanwhile: nothing is learnt of it
+  }
+}
+
 // Whether there is time for it. The first one of all is begun in any case: nothing is known yet,
 // and it leaves a checkpoint.
 bool Drive::is_in_time(const Cell& cell) const {
@@ -149,7 +157,7 @@ void Drive::finish(const Running& running) {
   if (status == cli::kDone) {
     ++n_done_;
     work_done_ += cell.work();
-    pace_.learn(cell, read_result(result_path(folder_.results(), cell.hash())));
+    learn_pace(cell);
     out_ << cell.label() << ": done; " << state() << std::endl;
     return;
   }
