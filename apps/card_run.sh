@@ -27,7 +27,7 @@ finish in time. The same call goes on where the last one ended.
   --minutes N        limit of the whole call (default: 9, which fits where a command may take ten)
   --scale NAME       smoke, tiny, small, brief or paper (default: brief)
   --device NAME      cuda, or cpu to try a call without a card (default: cuda)
-  --skip-tests       the time of the tests, 40 s, goes to models
+  --skip-tests       the time of the tests, a minute at most, goes to models
   --help             this text
 
 At home:  mkdir visit && tar -xzf results.tgz -C visit && build/cpu/bin/sweep merge FOLDER visit/sweep

@@ -123,7 +123,7 @@ done
 [[ -z $mirror || $mirror == *://* ]] || refuse "--mirror: expected a URL, got '$mirror'"
 
 missing=()
-for tool in awk bzip2 find grep gzip sha256sum sort tar xargs xz; do
+for tool in awk find grep gzip sha256sum sort tar xargs xz; do
   command -v "$tool" >/dev/null || missing+=("$tool")
 done
 if ! command -v curl >/dev/null && ! command -v wget >/dev/null; then missing+=('curl or wget'); fi
@@ -208,7 +208,7 @@ unpack() {
   {
     case $1 in
       gcc) tar -xzf "$file" -O gcc-12-12.2.0/gcc-12.2.0-dfsg.tar.xz | xz -dc ;;  # a tar in a tar
-      *) case $file in *.xz) xz -dc "$file" ;; *.bz2) bzip2 -dc "$file" ;; *) gzip -dc "$file" ;; esac ;;
+      *) case $file in *.xz) xz -dc "$file" ;; *) gzip -dc "$file" ;; esac ;;
     esac
   } | tar -xf - -C "$3" --strip-components=1 --no-same-owner --no-same-permissions "${@:4}"
 }

@@ -15,7 +15,7 @@ enum class Scale {
   tiny,   ///< a minute a model on one core: experiments.md 2
   small,  ///< a minute a model on one GPU, an hour for a table
   brief,  ///< the published models and lengths, a tenth of the published steps: three minutes a
-          ///< model of 162M parameters on one H100
+          ///< model of 162M parameters on one H200
   paper,  ///< as published
 };
 
