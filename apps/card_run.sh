@@ -7,8 +7,8 @@ source apps/gpu_check/commands.sh
 
 usage() {
   cat <<'TEXT'
-usage: apps/card_run.sh --text PATH --tokenizer PATH [--build DIR] [--out DIR] [--minutes N]
-                        [--scale NAME] [--device NAME] [--skip-tests] [EXPERIMENT...]
+usage: apps/card_run.sh --text PATH --tokenizer PATH [--dataset NAME] [--build DIR] [--out DIR]
+                        [--minutes N] [--scale NAME] [--device NAME] [--skip-tests] [EXPERIMENT...]
 
 Fills a table of models of the published size in parts of some minutes, on a machine with an NVIDIA
 card and neither a network nor a package manager: the card's tests, then `sweep run` for the rest of
@@ -17,13 +17,15 @@ finish in time. The same call goes on where the last one ended.
 
   EXPERIMENT...      what `sweep run` takes (default: joint/table3 kerple/table3 sandwich/table3, which
                      share most of their models)
-  --text PATH        text to train on: a folder, JSON Lines, or a .tar.xz with a folder; stands for
-                     GitHub. third_party/debian_text.sh makes one
+  --text PATH        text to train on: a folder, JSON Lines, or a .tar.xz with a folder. The corpus is
+                     named after it. third_party/debian_text.sh makes one
+  --dataset NAME     the papers' data set that the text stands for: github (source code), arxiv (LaTeX)
+                     or openwebtext2 (prose) (default: github)
   --tokenizer PATH   folder or file of its tokenizer: GPT-NeoX's for the published models, or bytes
   --build DIR        a tree that is built (default: build/cuda); third_party/gpu_bundle.sh --text packs
                      one with text and tokenizer beside it, which are then the defaults
-  --out DIR          the corpus, the sweep's folder, and results.tgz: what `sweep merge` takes, with
-                     logs (default: build/card_run)
+  --out DIR          the corpora, the sweep's folder, and results.tgz: what `sweep merge` takes, with
+                     logs (default: build/card_run).
   --minutes N        limit of the whole call (default: 9, which fits where a command may take ten)
   --scale NAME       smoke, tiny, small, brief or paper (default: brief)
   --device NAME      cuda, or cpu to try a call without a card (default: cuda)
@@ -46,15 +48,16 @@ stop() {
 
 from=$OLDPWD  # paths are the caller's
 path_of() { if [[ $1 == /* || $1 == bytes ]]; then echo "$1"; else echo "$from/$1"; fi; }
-tree=build/cuda out=$PWD/build/card_run minutes=9 scale=brief device=cuda text='' tokenizer=''
+tree=build/cuda out=$PWD/build/card_run minutes=9 scale=brief device=cuda dataset=github text='' tokenizer=''
 has_tests=true experiments=()
 while (($#)); do
   case $1 in
     -h | --help) usage; exit 0 ;;
-    --text | --tokenizer | --build | --out | --minutes | --scale | --device)
+    --text | --tokenizer | --dataset | --build | --out | --minutes | --scale | --device)
       (($# > 1)) || stop "expected a value after $1" ;;&
     --text) text=$(path_of "$2"); shift 2 ;;
     --tokenizer) tokenizer=$(path_of "$2"); shift 2 ;;
+    --dataset) dataset=$2; shift 2 ;;
     --build) tree=$(path_of "$2"); shift 2 ;;
     --out) out=$(path_of "$2"); shift 2 ;;
     --minutes) minutes=$2; shift 2 ;;
@@ -80,6 +83,30 @@ fi
 [[ $text && -e $text ]] || stop "expected --text with a folder or a file, got '$text'"
 [[ $tokenizer == bytes || $tokenizer && -e $tokenizer ]] ||
   stop "expected --tokenizer with a folder, a file or bytes, got '$tokenizer'"
+
+name=$(basename "$text")
+name=${name%%.*}
+if [[ $name == text || $name == topic || $name == induction ]]; then name+=-corpus; fi  # data sets of sweep
+corpus=$out/corpora/$name has_corpus=false
+# What a corpus is made from: hashes of the text (of a folder: of the names and sizes in it) and of
+# the tokenizer.
+origin() {
+  if [[ -d $text ]]; then
+    (cd "$text" && find -L . -type f -printf '%s %p\n' | sort | sha256sum)
+  else
+    sha256sum <"$text"
+  fi
+  if [[ $tokenizer == bytes ]]; then
+    echo bytes
+  else
+    find -L "$tokenizer" -type f -print0 | sort -z | xargs -0 cat | sha256sum
+  fi
+}
+if [[ -e $corpus/manifest.json ]]; then
+  has_corpus=true
+  [[ -e $corpus.origin && $(origin) == "$(<"$corpus.origin")" ]] ||
+    stop "expected the text and tokenizer that $corpus was made from, got others; give another --out"
+fi
 
 machine=cpu
 if [[ $device != cpu ]]; then
@@ -143,9 +170,8 @@ in_background() {
 
 # ---- text becomes tokens while the card is tested
 
-corpus=$out/corpora/code
 make_corpus() {
-  if [[ -e $corpus/manifest.json ]]; then echo "the corpus of an earlier call: $corpus"; return; fi
+  if $has_corpus; then echo "the corpus of an earlier call: $corpus"; return; fi
   local source=$text
   if [[ $text == *.tar.xz ]]; then
     source=$out/text
@@ -155,6 +181,7 @@ make_corpus() {
   fi
   mkdir -p "$out/corpora"
   "${ours[@]}" "$tree/bin/prepare" --input "$source" --tokenizer "$tokenizer" --split 94,1,5 --output "$corpus" || return
+  origin >"$corpus.origin" || return
   if [[ $text == *.tar.xz ]]; then rm -rf "$source"; fi
 }
 make_corpus >"$out/log/prepare.txt" 2>&1 &
@@ -181,7 +208,7 @@ echo "$SECONDS s: tests and text are done"
 left=$((end - SECONDS - stopping_s))
 ((left > 0)) || { echo "card_run: no time is left for a model; --minutes" >&2; exit 1; }
 in_background "${ours[@]}" "$tree/bin/sweep" run "${experiments[@]}" --scale "$scale" --device "$device" \
-  --dataset "github=$corpus" --on github --time-limit "${left}s" --out "$sweep" \
+  --dataset "$dataset=$corpus" --on "$dataset" --time-limit "${left}s" --out "$sweep" \
   > >(tee -a "$out/log/sweep.txt") 2>&1 || status=$?
 "${ours[@]}" "$tree/bin/sweep" status "$sweep" 2>&1 | tee "$out/log/status.txt" || true
 if timeout 20 "${ours[@]}" "$tree/bin/sweep" report "$sweep" --out "$out/log/report" >"$out/log/verdicts.txt" 2>&1; then

@@ -1,6 +1,7 @@
 #include "apps/sweep/cell_run.h"
 
 #include <chrono>
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
@@ -179,9 +180,11 @@ cli::ExitCode run_cell(const SweepFolder& folder, const Cell& cell, const CellRu
     for (const Measurement& m : cell.measurements) {
       if (result.measured.count(m.id()) != 0) continue;
       out << "measuring " << m.protocol << ' ' << run::value_of(m.options, "lengths") << std::endl;
+      const auto measuring = std::chrono::steady_clock::now();
       result.measured[m.id()] = measure(model, corpus, m, options.workers);
       result.families[m.id()] = m.family();
       keep();
+      out << "  took " << std::round(10 * seconds_since(measuring)) / 10 << " s" << std::endl;
     }
   } catch (const Interrupted&) {
     return cli::kStopped;

@@ -67,6 +67,20 @@ std::vector<Plan> plans_of(const SweepFolder& folder, const RunRequest& request)
   return plans;
 }
 
+// Refuses --on where none of the experiments has such a data set at this scale.
+void require_a_dataset(const std::vector<Plan>& plans, const SweepFolder& folder,
+                       const RunRequest& request) {
+  std::set<std::string> names;
+  for (const Plan& plan : plans) {
+    if (request.on.empty() || !plan.datasets.empty()) return;
+    for (const PlannedDataset& dataset : plan_of(*plan.experiment, folder.options()).datasets)
+      names.insert(dataset.name);
+  }
+  require<ConfigError>(names.empty(), kWhere, "--on: expected one of ", joined(names),
+                       ", the data sets of these experiments at scale ", request.scale, "; got ",
+                       joined(request.on));
+}
+
 void read_request(RunRequest& request, cli::Options& options) {
   options.add_positional("ID|GLOB|CLAIM|FILE.conf", request.words,
                          "experiments by id (sandwich/table1), glob ('sandwich/fig*') or claim "
@@ -231,6 +245,7 @@ int sweep_run_command(int argc, const char* const* argv, std::ostream& out) {
                                std::chrono::duration<double>(cli::seconds_of_duration(
                                    "sweep", "--time-limit", request.time_limit)));
   std::vector<Plan> plans = plans_of(folder, request);
+  require_a_dataset(plans, folder, request);
   for (const Plan& p : plans)
     if (!p.experiment->not_run.empty())
       cli::remarks() << p.experiment->id << ": not run: " << p.experiment->not_run << '\n';

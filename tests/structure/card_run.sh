@@ -69,9 +69,15 @@ refused() {  # WHAT MESSAGE ARGUMENT...
 }
 refused 'no time' 'expected --minutes from 1 on' --minutes 0
 refused 'no text' "expected --text with a folder or a file, got '$PWD/nowhere'" --text nowhere
+refused 'a tokenizer of another corpus' 'was made from, got others' --out visit --tokenizer words/1.txt
+printf 'other words\n' >words.txt
+refused 'another text by the same name' 'was made from, got others' --out visit --text words.txt
 refused 'no tokenizer' 'expected --tokenizer' --tokenizer nowhere
 refused 'an unknown option' "unknown argument '--fast'" --fast
 refused 'no tree' "expected a built tree in '$PWD/elsewhere'" --build elsewhere
+visit --out other --dataset gitub "$PWD/grid.conf"
+expect 'an unknown data set' 2 "$got"
+says 'an unknown data set' "did you mean 'github'"
 visit --out other no/experiment
 expect 'an unknown experiment' 2 "$got"
 says 'an unknown experiment' 'expected an experiment'

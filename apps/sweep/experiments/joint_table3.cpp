@@ -33,7 +33,7 @@ std::vector<Experiment> joint_table3_rows() {
            .title = "the main comparisons of both papers, on one text",
            .source = "Sandwich (arXiv:2212.10356) table 3 and KERPLE (arXiv:2205.09921) table 3, "
                      "together",
-           .datasets = {"github"},
+           .datasets = {"github", "arxiv", "openwebtext2"},
            .has_spread = true,
            .arms = arms(),
            .measures = {{.key = "P1", .protocol = "last-token", .lengths = kLengths},

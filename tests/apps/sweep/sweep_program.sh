@@ -281,6 +281,7 @@ echo 'encodings = alibi' >bad.conf
 refuses 'an unknown device' 2 'expected cpu, cuda or cuda:N' run two.conf --device gpx --out x
 refuses 'an unknown key' 2 'encoding' run bad.conf --out x
 refuses 'an unknown data set of --on' 2 'did you mean' run two.conf "${with[@]}" --out a --on gitub
+refuses 'a data set of --on that the grid lacks' 2 'expected one of github' run two.conf "${with[@]}" --out a --on arxiv
 sed 's/^dataset.*/dataset = gitub/' two.conf >bad.conf
 refuses 'an unknown data set of a grid' 2 'did you mean' run bad.conf --out x
 sed '$a eval.lengths = 64' two.conf >bad.conf
