@@ -26,9 +26,9 @@ block sh >commands.sh
 block python >losses.py
 [[ -s commands.sh && -s losses.py ]] || { echo "expected both blocks in $readme, got one less" >&2; exit 1; }
 
-build/cpu/bin/prepare --input /usr/include --ext h --max-bytes 2000000 --output corpora/headers >prepare.log
-build/cpu/bin/train --preset smoke --steps 60 --train-len 64 --data corpora/headers --posenc rope \
-  --out runs/rope-s1 >train.log
+build/cpu/bin/prepare --input /usr/include --ext h --max-bytes 2000000 --output corpora/run >prepare.log
+build/cpu/bin/train --preset smoke --steps 60 --train-len 64 --data corpora/run --posenc rope \
+  --out runs/run/rope >train.log
 bash -euo pipefail commands.sh >eval.log
 python3 losses.py >losses.txt
 awk -v versions="$versions" '
