@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/base/markdown.h"
 #include "engine/base/text.h"
 
 namespace farfield::posenc {
@@ -103,18 +104,14 @@ std::string markdown() {
     return joined(parts, "; ");
   };
   std::string text =
-      "| name | class | what it does | arguments (default) | source |\n"
-      "|---|---|---|---|---|\n";
+      markdown_head({"name", "class", "what it does", "arguments (default)", "source"});
   for (const Row& row : registry()) {
     std::vector<std::string> names = {row.name}, arguments;
     names.insert(names.end(), row.aliases.begin(), row.aliases.end());
     for (const ArgumentSpec& spec : row.arguments)
       arguments.push_back(concat('`', spec.name, "` (", default_of(spec), ')'));
-    std::string formula = row.formula;  // a bar would end its cell
-    for (size_t at = 0; (at = formula.find('|', at)) != std::string::npos; at += 2)
-      formula.insert(at, 1, '\\');
-    text += concat("| `", joined(names, "`, `"), "` | ", row.classes, " | ", formula, " | ",
-                   joined(arguments), " | ", row.source, " |\n");
+    text += markdown_row({concat('`', joined(names, "`, `"), '`'), row.classes, row.formula,
+                          joined(arguments), row.source});
   }
   return text;
 }

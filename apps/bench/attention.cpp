@@ -9,6 +9,7 @@
 #include "apps/bench/random_tensor.h"
 #include "apps/bench/repeated.h"
 #include "apps/bench/report.h"
+#include "apps/bench/source.h"
 #include "engine/autograd.h"
 #include "engine/device_info.h"
 #include "posenc/composition.h"
@@ -143,9 +144,18 @@ int bench_attention(int argc, const char* const* argv, std::ostream& out) {
   out << n_head << " heads of " << head_dim << ", " << *common.precision << ", "
       << (forward_only ? "forward" : "forward and backward") << "; " << peak_line << "\n\n";
   Report report(out,
-                {"encoding", "length", "ms", "min", "max", "forward", "backward", "GFLOP/s",
-                 "share", "against none", "extra MiB"},
-                24, common.csv);
+                {"encoding",
+                 "length",
+                 "ms",
+                 {"min", "min, ms"},
+                 {"max", "max, ms"},
+                 {"forward", "forward, ms"},
+                 {"backward", "backward, ms"},
+                 "GFLOP/s",
+                 {"share", "share of the peak"},
+                 "against none",
+                 "extra MiB"},
+                24, common.table);
   LeftOut left_out;
   for (const int64_t length : lengths) {
     analysis::Samples peak;
@@ -173,7 +183,9 @@ int bench_attention(int argc, const char* const* argv, std::ostream& out) {
       left_out.lines.push_back(concat("left out at ", length, ": ", line, '\n'));
     if (!left_out.refusal) left_out.refusal = here.refusal;
   }
-  for (const std::string& line : left_out.lines) out << line;
+  report.finish(source_line(machine_here(common.where()), argc, argv));
+  if (!left_out.lines.empty())
+    out << common.table.fence() << joined(left_out.lines, "") << common.table.fence();
   report.print_memory();
   left_out.rethrow();
   return cli::kDone;

@@ -6,6 +6,7 @@
 #include "apps/bench/options.h"
 #include "apps/bench/random_tensor.h"
 #include "apps/bench/report.h"
+#include "apps/bench/source.h"
 #include "engine/autograd.h"
 #include "engine/base/random.h"
 #include "engine/device_info.h"
@@ -123,7 +124,9 @@ int bench_bandwidth(int argc, const char* const* argv, std::ostream& out) {
     });
     return 1e-9 * kTimes * work.n_bytes / time;
   };
-  Report report(out, {"work", "MB", "ms", "GB/s", "min", "max", "of copy"}, 26, common.csv);
+  Report report(out,
+                {"work", "MB", "ms", "GB/s", {"min", "min, GB/s"}, {"max", "max, GB/s"}, "of copy"},
+                26, common.table);
   for (const Work& work : all) {
     analysis::Samples rates, copies;
     for (int64_t round = -1; round < common.rounds; ++round) {  // one to warm up
@@ -137,6 +140,7 @@ int bench_bandwidth(int argc, const char* const* argv, std::ostream& out) {
                 fixed(rates.min(), 1), fixed(rates.max(), 1),
                 percent(analysis::median_ratio(rates, copies))});
   }
+  report.finish(source_line(machine_here(common.where()), argc, argv));
   return cli::kDone;
 }
 

@@ -4,6 +4,7 @@
 #include "apps/bench/encodings.h"
 #include "apps/bench/options.h"
 #include "apps/bench/report.h"
+#include "apps/bench/source.h"
 #include "apps/train/timed_step.h"
 #include "engine/autograd.h"
 #include "engine/device_info.h"
@@ -74,8 +75,15 @@ int bench_forward(int argc, const char* const* argv, std::ostream& out) {
       << "M parameters, " << batch_size << " at a time, vocabulary " << config.vocab_size << ", "
       << *common.precision << "; " << peak_line << "\n\n";
   Report report(out,
-                {"encoding", "length", "ms", "min", "max", "tokens/s", "against none", "peak MiB"},
-                24, common.csv);
+                {"encoding",
+                 "length",
+                 "ms",
+                 {"min", "min, ms"},
+                 {"max", "max, ms"},
+                 "tokens/s",
+                 "against none",
+                 "peak MiB"},
+                24, common.table);
   LeftOut left_out;
   for (const int64_t length : lengths) {
     const auto make = [&](const std::string& expression) {
@@ -96,7 +104,9 @@ int bench_forward(int argc, const char* const* argv, std::ostream& out) {
       left_out.lines.push_back(concat("left out at ", length, ": ", line, '\n'));
     if (!left_out.refusal) left_out.refusal = here.refusal;
   }
-  for (const std::string& line : left_out.lines) out << line;
+  report.finish(source_line(machine_here(common.where()), argc, argv));
+  if (!left_out.lines.empty())
+    out << common.table.fence() << joined(left_out.lines, "") << common.table.fence();
   report.print_memory();
   left_out.rethrow();
   return cli::kDone;

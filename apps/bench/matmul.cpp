@@ -4,6 +4,7 @@
 #include "apps/bench/options.h"
 #include "apps/bench/products.h"
 #include "apps/bench/report.h"
+#include "apps/bench/source.h"
 
 namespace farfield::bench {
 
@@ -26,8 +27,18 @@ int bench_matmul(int argc, const char* const* argv, std::ostream& out) {
   const Peak peak = common.peak();
   out << model.preset << ", " << model.batch_size() << " x " << config.train_len << " tokens, "
       << *common.precision << "; " << peak.line << "\n\n";
-  Report report(out, {"product", "m", "n", "k", "per step", "ms", "min", "max", "GFLOP/s", "share"},
-                18, common.csv);
+  Report report(out,
+                {"product",
+                 "m",
+                 "n",
+                 "k",
+                 "per step",
+                 "ms",
+                 {"min", "min, ms"},
+                 {"max", "max, ms"},
+                 "GFLOP/s",
+                 {"share", "share of the peak"}},
+                18, common.table);
   double total_s = 0;
   for (const ProductShape& product : products) {
     runner.run(product);
@@ -43,6 +54,7 @@ int bench_matmul(int argc, const char* const* argv, std::ostream& out) {
   const double rate = runner.gflop() / total_s;
   report.add({"all of a step", "", "", "", "", milliseconds(total_s), "", "", fixed(rate, 1),
               peak.share(rate)});
+  report.finish(source_line(machine_here(common.where()), argc, argv));
   return cli::kDone;
 }
 

@@ -5,7 +5,6 @@
 #include "apps/cli/progress.h"
 #include "apps/cli/threads.h"
 #include "engine/base/error.h"
-#include "engine/base/file.h"
 #include "engine/base/parallel.h"
 
 namespace farfield::bench {
@@ -18,8 +17,8 @@ void BenchOptions::add_to(cli::Options& options) {
            "what the card can do in this precision (default: by its name)")
       .add("threads", threads, "N",
            "threads of the pool (default: FARFIELD_THREADS, or the number of processors)")
-      .add("rounds", rounds, "N", "times that everything is measured; medians are shown")
-      .add("csv", csv, "FILE", "write the table to a CSV file too");
+      .add("rounds", rounds, "N", "times that everything is measured; medians are shown");
+  table.add_to(options);
 }
 
 void BenchOptions::apply() {
@@ -34,13 +33,13 @@ void BenchOptions::fill() {
                        "expected precision fp32 or bf16, got '", *precision, "'");
   require<ConfigError>(!peak_tflops || *peak_tflops > 0, "bench",
                        "expected peak-tflops above 0, got ", peak_tflops.value_or(0));
-  if (!csv.empty()) require_writable_file(csv);
+  table.check();
 }
 
 void BenchOptions::meet(run::Processes& processes, int argc, const char* const* argv) {
   processes.meet(run::words_of(argc, argv), threads);
   fill();
-  if (!processes.is_first()) csv.clear();
+  if (!processes.is_first()) table.csv.clear();
 }
 
 void check_lengths(const std::vector<int64_t>& lengths) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "apps/bench/card.h"
+#include "apps/bench/report.h"
 #include "apps/cli/options.h"
 #include "apps/run/processes.h"
 #include "engine/device.h"
@@ -20,7 +21,7 @@ struct BenchOptions {
   std::optional<int64_t> threads;
   std::optional<double> peak_tflops;  ///< of the card; empty: by its name
   int64_t rounds = 7;
-  std::string csv;
+  TableOptions table;
 
   void add_to(cli::Options& options);
   /// Checks everything, fills what is empty and sets the number of threads. ConfigError.

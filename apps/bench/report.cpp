@@ -6,23 +6,46 @@
 #include "apps/run/machine.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
+#include "engine/base/markdown.h"
 
 namespace farfield::bench {
 
-Report::Report(std::ostream& out, std::vector<std::string> columns, size_t first_width,
-               std::string csv_path)
-    : out_(out),
-      columns_(std::move(columns)),
-      first_width_(first_width),
-      csv_path_(std::move(csv_path)),
-      csv_(cli::csv_row(columns_)) {
-  print(columns_);
+void TableOptions::add_to(cli::Options& options) {
+  options.add("csv", csv, "FILE", "write the table to a CSV file too")
+      .add("markdown", is_markdown,
+           "print the table in Markdown and a line with machine, date, commit and command below "
+           "it, as apps/BENCHMARKS.md has them");
+}
+
+void TableOptions::check() const {
+  if (!csv.empty()) require_writable_file(csv);
+}
+
+Report::Report(std::ostream& out, const std::vector<Column>& columns, size_t first_width,
+               const TableOptions& table)
+    : out_(out), first_width_(first_width), table_(table) {
+  std::vector<std::string> headings;
+  for (const Column& column : columns) {
+    names_.push_back(column.name);
+    headings.push_back(markdown_text(column.heading));
+  }
+  csv_ = cli::csv_row(names_);
+  if (table_.is_markdown)
+    out_ << markdown_head(headings) << std::flush;
+  else
+    print(names_);
 }
 
 void Report::print(const std::vector<std::string>& row) const {
+  if (table_.is_markdown) {
+    std::vector<std::string> cells;
+    for (const std::string& cell : row) cells.push_back(markdown_text(cell));
+    out_ << markdown_row(cells) << std::flush;
+    return;
+  }
   constexpr size_t kNarrowest = 9;
   for (size_t i = 0; i < row.size(); ++i) {
-    const size_t width = i == 0 ? first_width_ : std::max(columns_[i].size(), kNarrowest);
+    const size_t width = i == 0 ? first_width_ : std::max(names_[i].size(), kNarrowest);
     out_ << (i == 0 ? "" : "  ") << std::setw(static_cast<int>(width))
          << (i == 0 ? std::left : std::right) << row[i];
   }
@@ -31,9 +54,13 @@ void Report::print(const std::vector<std::string>& row) const {
 
 void Report::add(const std::vector<std::string>& row) {
   print(row);
-  if (csv_path_.empty()) return;
+  if (table_.csv.empty()) return;
   csv_ += cli::csv_row(row);
-  write_file_atomic(csv_path_, csv_);
+  write_file_atomic(table_.csv, csv_);
+}
+
+void Report::finish(const std::string& source) const {
+  if (table_.is_markdown) out_ << '\n' << source << '\n';
 }
 
 void Report::print_memory() const {

@@ -6,21 +6,44 @@
 #include <vector>
 
 #include "apps/analysis/timing.h"
+#include "apps/cli/options.h"
 #include "engine/base/text.h"
 
 namespace farfield::bench {
+
+/// How every command of `bench` gives its table.
+struct TableOptions {
+  std::string csv = {};      ///< a file that gets it too; empty: none
+  bool is_markdown = false;  ///< for apps/BENCHMARKS.md, not for a terminal
+
+  void add_to(cli::Options& options);
+  /// IoError unless the CSV can be written.
+  void check() const;
+  /// Stands before and behind lines that are no table, so that Markdown leaves them as they are.
+  const char* fence() const { return is_markdown ? "```\n" : ""; }
+};
+
+/// A column of a table: its name, and its heading in Markdown, which has the unit that the plain
+/// table leaves to --help.
+struct Column {
+  Column(const char* its_name) : Column(its_name, its_name) {}
+  Column(const char* its_name, const char* in_markdown) : name(its_name), heading(in_markdown) {}
+
+  std::string name, heading;
+};
 
 /// A table that is printed as it grows, and kept as CSV after each row: what was measured is not
 /// lost when a later row fails or takes too long.
 class Report {
  public:
-  /// Columns are as wide as their heading, the first as wide as `first_width`. Without a path there
-  /// is no CSV.
-  Report(std::ostream& out, std::vector<std::string> columns, size_t first_width,
-         std::string csv_path);
+  /// Columns are as wide as their heading, the first as wide as `first_width`.
+  Report(std::ostream& out, const std::vector<Column>& columns, size_t first_width,
+         const TableOptions& table);
 
   /// IoError names the CSV that cannot be written.
   void add(const std::vector<std::string>& row);
+  /// Behind the last row; in Markdown, `source` is the line below the table (source_line()).
+  void finish(const std::string& source) const;
   /// A line with the most memory that this process has had.
   void print_memory() const;
 
@@ -28,9 +51,10 @@ class Report {
   void print(const std::vector<std::string>& row) const;
 
   std::ostream& out_;
-  std::vector<std::string> columns_;
+  std::vector<std::string> names_;
   size_t first_width_;
-  std::string csv_path_, csv_;
+  TableOptions table_;
+  std::string csv_;
 };
 
 /// Milliseconds with three or four digits.

@@ -4,9 +4,9 @@
 #include "apps/bench/options.h"
 #include "apps/bench/report.h"
 #include "apps/bench/roofline_model.h"
+#include "apps/bench/source.h"
 #include "apps/train/step_flop.h"
 #include "engine/base/error.h"
-#include "engine/base/file.h"
 #include "posenc/composition.h"
 
 namespace farfield::bench {
@@ -66,7 +66,7 @@ void print_formula(const CardSheet& card, double efficiency, std::ostream& out) 
       << card.name << ": " << card.n_sm << " SMs, " << fixed(card.clock_hz * 1e-9, 2)
       << " GHz, bf16 peak " << fixed(card.bf16_flop_per_s * 1e-12, 1) << " TFLOP/s, "
       << fixed(card.bytes_per_s * 1e-9, 0) << " GB/s, " << card.fp32_lanes
-      << " float32 lanes of an SM\n\n";
+      << " float32 lanes of an SM\n";
 }
 
 }  // namespace
@@ -75,7 +75,8 @@ int bench_roofline(int argc, const char* const* argv, std::ostream& out) {
   ModelOptions model;
   model.preset = "neox-162m";
   model.batch = 32;
-  std::string posenc = "alibi", logits = "fp32", card_name = "H100", csv;
+  std::string posenc = "alibi", logits = "fp32", card_name = "H100";
+  TableOptions table;
   double efficiency = 0.6;
   cli::Options options(
       "bench roofline",
@@ -86,8 +87,8 @@ int bench_roofline(int argc, const char* const* argv, std::ostream& out) {
       .add("logits", logits, "fp32|bf16", "of the head, as with `train`")
       .group("Prediction")
       .add("card", card_name, "NAME", "H100, H200, A100 or RTX4090, by its data sheet")
-      .add("efficiency", efficiency, "X", "share of the tensor cores' peak that products reach")
-      .add("csv", csv, "FILE", "write the table to a CSV file too");
+      .add("efficiency", efficiency, "X", "share of the tensor cores' peak that products reach");
+  table.add_to(options);
   if (!options.parse(argc, argv, out)) return cli::kDone;
   require<ConfigError>(efficiency > 0 && efficiency <= 1, "config",
                        "--efficiency: expected a number above 0, at most 1, got ", efficiency);
@@ -97,26 +98,35 @@ int bench_roofline(int argc, const char* const* argv, std::ostream& out) {
   config.posenc = posenc;
   require<ConfigError>(!config.is_adaptive(), "bench", "roofline: expected a model with one head, ",
                        model.preset, " has an adaptive softmax");
-  if (!csv.empty()) require_writable_file(csv);
+  table.check();
   const int64_t batch_size = model.batch_size(), n_token = batch_size * config.train_len;
   const auto parts =
       step_parts(config, batch_size, attention_load(config, batch_size), card, rounds_logits);
 
-  out << model.preset << ", " << fixed(static_cast<double>(parameter_count(config)) * 1e-6, 1)
-      << "M parameters, " << batch_size << " x " << config.train_len << " tokens, vocabulary "
-      << config.vocab_size << ", bf16, " << (rounds_logits ? "logits in bf16, " : "")
-      << config.posenc << '\n';
+  out << table.fence() << model.preset << ", "
+      << fixed(static_cast<double>(parameter_count(config)) * 1e-6, 1) << "M parameters, "
+      << batch_size << " x " << config.train_len << " tokens, vocabulary " << config.vocab_size
+      << ", bf16, " << (rounds_logits ? "logits in bf16, " : "") << config.posenc << '\n';
   print_formula(card, efficiency, out);
+  out << table.fence() << '\n';
   double total_s = 0;
   for (const StepPart& part : parts) total_s += time_of(part, card, efficiency).total();
-  Report report(out, {"part", "ms", "share", "bound by", "GB", "tensor TFLOP", "G instructions"},
-                20, csv);
+  Report report(out,
+                {"part",
+                 "ms",
+                 {"share", "share of the step"},
+                 "bound by",
+                 "GB",
+                 "tensor TFLOP",
+                 "G instructions"},
+                20, table);
   for (const StepPart& part : parts) {
     const PartTime time = time_of(part, card, efficiency);
     report.add({part.name, milliseconds(time.total()), percent(time.total() / total_s),
                 time.bound(), fixed(part.bytes * 1e-9, 2), fixed(part.tensor_flop * 1e-12, 2),
                 fixed(part.instructions * 1e-9, 1)});
   }
+  report.finish(source_line("predicted for " + card.name + " by its data sheet", argc, argv));
   const double gflop = train::step_gflop(config, batch_size);
   out << "\nstep " << milliseconds(total_s) << " ms, "
       << fixed(static_cast<double>(n_token) / total_s, 0) << " tokens/s, MFU "

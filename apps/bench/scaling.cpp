@@ -10,6 +10,7 @@
 #include "apps/bench/options.h"
 #include "apps/bench/report.h"
 #include "apps/bench/scaling_model.h"
+#include "apps/bench/source.h"
 #include "apps/run/processes.h"
 #include "apps/run/together.h"
 #include "apps/train/timed_step.h"
@@ -64,16 +65,16 @@ void print_formula(const SharedStep& step, const Cluster& c, std::ostream& out) 
   if (c.per_node > 1)
     out << " of other nodes, " << fixed(c.inside.bytes_per_s * 1e-9, 2) << " GB/s and "
         << fixed(c.inside.latency_s * 1e6, 1) << " us within";
-  out << "\n\n";
+  out << '\n';
 }
 
 void print_table(const Request& request, const SharedStep& step, double n_token,
-                 std::ostream& out) {
+                 const std::string& source, std::ostream& out) {
   const Cluster cluster = cluster_of(request);
   Report report(out,
                 {"processes", "pattern", "compute ms", "reduce ms", "exposed ms", "gather ms",
                  "step ms", "tokens/s", "efficiency"},
-                10, request.common.csv);
+                10, request.common.table);
   int64_t half = 0, left_out = 0;
   for (const int64_t n : request.processes) {
     SharedStep own = step;
@@ -94,6 +95,7 @@ void print_table(const Request& request, const SharedStep& step, double n_token,
                   fixed(growth * n_token / time.total(), 0), percent(efficiency)});
     }
   }
+  report.finish(source);
   if (left_out > 0)
     out << "\nleft out: " << left_out << " processes and others that cannot share a batch of "
         << request.model.batch_size() << " evenly; --weak lets it grow with them\n";
@@ -139,7 +141,8 @@ double median_s(train::TimedStep& step, int64_t rounds, comm::Communicator& proc
 }
 
 // Of the processes of this call: what the formula says from their own times, and what they take.
-void measure_here(const Request& request, const run::Processes& processes, std::ostream& out) {
+void measure_here(const Request& request, const run::Processes& processes,
+                  const std::string& source, std::ostream& out) {
   const Group& group = processes.group();
   comm::Communicator& all = group.communicator();
   const ModelConfig config = request.model.config();
@@ -173,15 +176,31 @@ void measure_here(const Request& request, const run::Processes& processes, std::
   train::TimedStep together(config, shape, request.common.dtype(), request.common.where(),
                             /*uses_graph=*/true, ProcessGrid::of(group, 1));
   const double measured_s = median_s(together, rounds, all);
-  out << processes.description() << '\n';
+  const TableOptions& table = request.common.table;
+  out << table.fence() << processes.description() << '\n';
   print_formula(step, cluster, out);
+  out << '\n';
+  const std::string reduced = percent(together.times().reduced_s / together.run_s()),
+                    waited = percent(together.times().waited_s / together.run_s());
   out << "a step of " << n << " processes: predicted " << milliseconds(predicted_s)
       << " ms, measured " << milliseconds(measured_s) << " ms, "
       << fixed(measured_s / predicted_s, 3)
-      << " of it; in the measured steps sums of gradients took "
-      << percent(together.times().reduced_s / together.run_s())
-      << " of the time, and were waited for in "
-      << percent(together.times().waited_s / together.run_s()) << '\n';
+      << " of it; in the measured steps sums of gradients took " << reduced
+      << " of the time, and were waited for in " << waited << '\n'
+      << table.fence();
+  if (!table.is_markdown && table.csv.empty()) return;
+  out << '\n';
+  Report report(out,
+                {"processes",
+                 "predicted ms",
+                 "measured ms",
+                 "measured / predicted",
+                 {"sums of gradients", "sums of gradients, of the step"},
+                 {"waited for", "waited for, of the step"}},
+                10, table);
+  report.add({std::to_string(n), milliseconds(predicted_s), milliseconds(measured_s),
+              fixed(measured_s / predicted_s, 3), reduced, waited});
+  report.finish(source);
 }
 
 int scaling(int argc, const char* const* argv, run::Processes& processes, std::ostream& out) {
@@ -224,7 +243,8 @@ int scaling(int argc, const char* const* argv, run::Processes& processes, std::o
   check_lengths(request.processes);
   request.common.meet(processes, argc, argv);
   if (!processes.group().is_alone()) {
-    measure_here(request, processes, out);
+    const std::string machine = machine_here(request.common.where(), processes.group().size());
+    measure_here(request, processes, source_line(machine, argc, argv), out);
     return cli::kDone;
   }
   const ModelConfig config = request.model.config();
@@ -240,10 +260,15 @@ int scaling(int argc, const char* const* argv, run::Processes& processes, std::o
     step.compute_s = whole_s - step.update_s;
   }
   const double n_token = static_cast<double>(request.model.batch_size() * config.train_len);
-  out << request.model.preset << ", batch of " << request.model.batch_size() << " x "
-      << config.train_len << " tokens\n";
+  const TableOptions& table = request.common.table;
+  out << table.fence() << request.model.preset << ", batch of " << request.model.batch_size()
+      << " x " << config.train_len << " tokens\n";
   print_formula(step, cluster_of(request), out);
-  print_table(request, step, n_token, out);
+  out << table.fence() << '\n';
+  const std::string one = request.compute_ms
+                              ? "times that are given"
+                              : "a step measured on " + machine_here(request.common.where());
+  print_table(request, step, n_token, source_line("predicted from " + one, argc, argv), out);
   return cli::kDone;
 }
 

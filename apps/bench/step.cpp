@@ -7,6 +7,7 @@
 #include "apps/bench/options.h"
 #include "apps/bench/products.h"
 #include "apps/bench/report.h"
+#include "apps/bench/source.h"
 #include "apps/run/processes.h"
 #include "apps/train/step_flop.h"
 #include "apps/train/timed_step.h"
@@ -89,9 +90,10 @@ int step(int argc, const char* const* argv, run::Processes& processes, std::ostr
 
   Peak peak = common.peak();
   peak.gflops *= n_process;
-  out << model.preset << ", " << fixed(static_cast<double>(parameter_count(config)) * 1e-6, 1)
-      << "M parameters, " << batch_size << " x " << config.train_len << " tokens, vocabulary "
-      << config.vocab_size << ", " << *common.precision << (checkpointing ? ", checkpointing" : "")
+  out << common.table.fence() << model.preset << ", "
+      << fixed(static_cast<double>(parameter_count(config)) * 1e-6, 1) << "M parameters, "
+      << batch_size << " x " << config.train_len << " tokens, vocabulary " << config.vocab_size
+      << ", " << *common.precision << (checkpointing ? ", checkpointing" : "")
       << (rounds_logits ? ", logits in bf16" : "") << "; " << peak.line << '\n';
   if (!grid.all.is_alone()) {
     out << processes.description() << "; rates and peaks are those of all, memory of the first";
@@ -110,11 +112,20 @@ int step(int argc, const char* const* argv, run::Processes& processes, std::ostr
       << fixed(product_rate, 1) << " GFLOP/s";
   if (peak.gflops > 0) out << " (" << peak.share(product_rate) << " of the peak)";
   out << "\nMFU = " << fixed(gflop, 1) << " GFLOP of a step / (time x peak); flop: 6 tokens "
-      << "(weights without the embedding + layers x length x width)\n\n";
+      << "(weights without the embedding + layers x length x width)\n"
+      << common.table.fence() << '\n';
   Report report(out,
-                {"encoding", "ms/step", "min", "max", "tokens/s", "GFLOP/s", "of products", "MFU",
-                 "against none", "peak MiB"},
-                24, common.csv);
+                {"encoding",
+                 "ms/step",
+                 {"min", "min, ms"},
+                 {"max", "max, ms"},
+                 "tokens/s",
+                 "GFLOP/s",
+                 "of products",
+                 "MFU",
+                 "against none",
+                 "peak MiB"},
+                24, common.table);
   std::vector<std::string> chosen;
   const auto make = [&](const std::string& expression) {
     config.posenc = expression;
@@ -141,6 +152,8 @@ int step(int argc, const char* const* argv, run::Processes& processes, std::ostr
         given.push_back(one.posenc + ": " + how_given(one.subject->graph()));
         parts.push_back(one.posenc + parts_of(*one.subject, common.rounds));
       });
+  report.finish(source_line(machine_here(common.where(), grid.all.size()), argc, argv));
+  out << common.table.fence();
   for (const std::string& line : left_out.lines) out << "left out: " << line << '\n';
   if (common.where().kind != Device::Kind::cpu) {
     out << "\nhow the device is given a step:\n";
@@ -150,6 +163,7 @@ int step(int argc, const char* const* argv, run::Processes& processes, std::ostr
   }
   out << (grid.data.is_alone() ? "\nparts, each waited for, ms:\n" : "\nparts, ms:\n");
   for (const std::string& line : parts) out << line << '\n';
+  out << common.table.fence();
   report.print_memory();
   left_out.rethrow();
   return cli::kDone;

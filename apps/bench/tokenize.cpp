@@ -4,6 +4,7 @@
 #include "apps/bench/commands.h"
 #include "apps/bench/peer.h"
 #include "apps/bench/report.h"
+#include "apps/bench/source.h"
 #include "apps/cli/options.h"
 #include "apps/cli/progress.h"
 #include "apps/cli/threads.h"
@@ -12,7 +13,6 @@
 #include "data/tokenizers/bpe.h"
 #include "data/tokenizers/make.h"
 #include "engine/base/error.h"
-#include "engine/base/file.h"
 #include "engine/base/parallel.h"
 
 namespace farfield::bench {
@@ -64,7 +64,8 @@ std::string megabytes_per_second(int64_t size_bytes, double time_s) {
 }  // namespace
 
 int bench_tokenize(int argc, const char* const* argv, std::ostream& out) {
-  std::string name = "bytes", csv, peer;
+  std::string name = "bytes", peer;
+  TableOptions table;
   std::vector<std::string> inputs;
   std::optional<int64_t> threads;
   data::SourceOptions source;
@@ -83,12 +84,12 @@ int bench_tokenize(int argc, const char* const* argv, std::ostream& out) {
       .add("rounds", rounds, "N", "times that everything is measured; medians are shown")
       .add("peer", peer, "COMMAND",
            "another program to compare with, run as COMMAND FILE ROUNDS: FILE holds the documents "
-           "as JSON Lines, and it prints the seconds of each round")
-      .add("csv", csv, "FILE", "write the table to a CSV file too");
+           "as JSON Lines, and it prints the seconds of each round");
+  table.add_to(options);
   if (!options.parse(argc, argv, out)) return cli::kDone;
   require<ConfigError>(rounds >= 1, "bench", "expected rounds >= 1, got ", rounds);
   require<ConfigError>(!inputs.empty(), "bench", "expected --input PATH, got none");
-  if (!csv.empty()) require_writable_file(csv);
+  table.check();
   cli::use_threads(threads, cli::remarks());
   const int64_t n_threads = thread_count();
   source.inputs.assign(inputs.begin(), inputs.end());
@@ -142,8 +143,15 @@ int bench_tokenize(int argc, const char* const* argv, std::ostream& out) {
       << " bytes per token";
   if (n_pieces > 0) out << ", " << n_pieces << " pieces";
   out << "\n\n";
-  Report report(out, {"work", "threads", "MB/s", "slowest", "fastest", "Mtokens/s", "x peer"}, 14,
-                csv);
+  Report report(out,
+                {"work",
+                 "threads",
+                 "MB/s",
+                 {"slowest", "slowest, MB/s"},
+                 {"fastest", "fastest, MB/s"},
+                 "Mtokens/s",
+                 "x peer"},
+                14, table);
   const auto add = [&](const std::string& what, int64_t on, const analysis::Samples& samples) {
     report.add(
         {what, std::to_string(on), megabytes_per_second(text.size_bytes, samples.median()),
@@ -154,6 +162,7 @@ int bench_tokenize(int argc, const char* const* argv, std::ostream& out) {
   };
   for (const TimedWork& work : works) add(work.name, work.n_threads, work.samples);
   if (!of_peer.empty()) add("peer", 1, of_peer);
+  report.finish(source_line(machine_here(), argc, argv));
   return cli::kDone;
 }
 

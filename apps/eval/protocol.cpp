@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/base/error.h"
+#include "engine/base/markdown.h"
 #include "engine/base/text.h"
 
 namespace farfield::eval {
@@ -59,9 +60,9 @@ std::string protocols_text() {
 }
 
 std::string protocols_markdown() {
-  std::string text = "| `--protocol` | measures | source |\n|---|---|---|\n";
+  std::string text = markdown_head({"`--protocol`", "measures", "source"});
   for (const Protocol& protocol : protocols())
-    text += concat("| `", protocol.name, "` | ", protocol.help, " | ", protocol.source, " |\n");
+    text += markdown_row({markdown_code(protocol.name), protocol.help, protocol.source});
   return text;
 }
 

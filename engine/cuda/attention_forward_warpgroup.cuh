@@ -18,6 +18,8 @@ struct WarpgroupForwardSizes : WarpSizes<D, 1, kForwardWarpgroups<D> * kWarpgrou
   static constexpr bool kKeepsReference = true;
 };
 
+/// The products for the next tile do not begin with the last ones of a tile, as they do in the
+/// backward passes: on an H200 that took 7 % longer at 512 tokens, and gained nothing at 8192.
 template <int D, class Scores>
 struct WarpgroupForwardShared {
   using S = WarpgroupForwardSizes<D>;

@@ -39,6 +39,7 @@ BOOST_AUTO_TEST_CASE(help_names_every_command_and_every_command_has_help) {
     if (command.name != "roofline")  // which measures nothing
       BOOST_TEST(own.find("--rounds") != std::string::npos);
     BOOST_TEST(own.find("--csv FILE") != std::string::npos);
+    BOOST_TEST(own.find("--markdown") != std::string::npos);
   }
 }
 
@@ -154,7 +155,7 @@ BOOST_AUTO_TEST_CASE(a_table_is_kept_row_by_row) {
   const TempFolder folder;
   const std::string csv = (folder / "table.csv").string();
   std::ostringstream out;
-  Report report(out, {"a", "b"}, 4, csv);
+  Report report(out, {"a", "b"}, 4, {.csv = csv});
   report.add({"1", "2"});
   BOOST_TEST(read_file(csv) == "a,b\n1,2\n");
   report.add({"3", "4"});
