@@ -5,8 +5,10 @@
 # build/cpu/bin is the folder BIN; it has to exit with status 0. A block fenced as `text` right
 # behind it is what it prints: each of its lines has to come, with any numbers; `...` stands for
 # lines left out. A block fenced as `sh not-run` needs what a test has not: a build, a card, minutes,
-# files of others (prose.jsonl.zst); `python` needs packages. Commands elsewhere are refused, since nobody would run them.
+# files of others (prose.jsonl.zst); `python` needs packages, `cpp` is compiled and run by a test of
+# its own (tests/samples.cmake). Commands elsewhere are refused, since nobody would run them.
 set -euo pipefail
+source "$(dirname "$(readlink -f "$0")")/output.sh"
 
 bin=$(readlink -f "$1")
 shift
@@ -23,27 +25,6 @@ readonly not_run='^(#!/bin/bash|mpirun |torchrun |docker |#SBATCH |srun build/cu
 failed() {
   echo "readme: $*" >&2
   exit 1
-}
-
-# Lines as they are compared: numbers, hashes and times are "#", columns one blank apart, and marks
-# of significance, which depend on the numbers, left out.
-shape() {
-  sed -E -e 's/[0-9a-f]{16,32}/#/g' -e 's/[†*]//g' \
-    -e 's/[-+]?[0-9]+(\.[0-9]+)?(e[-+]?[0-9]+)?k?/#/g' \
-    -e 's/# (h|min) # (s|min)/# s/g' -e 's/, # s left//' -e 's/(- ?)?(inf|nan)/#/g' \
-    -e 's/[[:space:]]+/ /g' -e 's/^ //' -e 's/ $//'
-}
-
-check_output() {  # FILE LINE: what $here/text says against what $here/output holds
-  shape <"$here/output" >"$here/output.shape"
-  local line
-  while IFS= read -r line; do
-    [[ -z $line || $line == ... ]] && continue
-    grep -qxF -- "$line" "$here/output.shape" || {
-      cat "$here/output" >&2
-      failed "$1: line $2: expected a line like '$line' in what the block before it prints"
-    }
-  done < <(shape <"$here/text")
 }
 
 run_block() {  # FILE LINE
@@ -64,8 +45,9 @@ for file in "${files[@]}"; do
     number=$((number + 1))
     if [[ -z $fence && $line == '```'* ]]; then
       fence=${line#'```'} begin=$number
-      [[ $fence == sh || $fence == 'sh not-run' || $fence == text || $fence == python ]] ||
-        failed "$name: line $number: expected a block of sh, sh not-run, python or text, got '$fence'"
+      [[ $fence == sh || $fence == 'sh not-run' || $fence == text || $fence == python ||
+        $fence == cpp ]] ||
+        failed "$name: line $number: expected a block of sh, sh not-run, python, cpp or text, got '$fence'"
       : >"$here/block"
     elif [[ $line == '```' ]]; then
       case $fence in
@@ -80,9 +62,10 @@ for file in "${files[@]}"; do
           done <"$here/block"
           is_after_run=false
           ;;
+        python | cpp) is_after_run=false ;;
         text)
           mv "$here/block" "$here/text"
-          if $is_after_run; then check_output "$name" "$begin"; fi
+          if $is_after_run; then check_output "$name: line $begin"; fi
           ;;
       esac
       fence=''
