@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Trains and measures models of the published size on a card that is there for minutes:
+# Trains and measures models of the published size on a card that is available for some minutes:
 # apps/card_run.sh --help
 set -euo pipefail
 cd "$(dirname "$(readlink -f "$0")")/.."
@@ -10,32 +10,32 @@ usage() {
 usage: apps/card_run.sh --text PATH --tokenizer PATH [--dataset NAME] [--build DIR] [--out DIR]
                         [--minutes N] [--scale NAME] [--device NAME] [--skip-tests] [EXPERIMENT...]
 
-Fills a table of models of the published size in parts of some minutes, on a machine with an NVIDIA
-card and neither a network nor a package manager: the card's tests, then `sweep run` for the rest of
-the time. It trains and measures one model before it begins the next, and begins none that it cannot
-finish in time. The same call goes on where the last one ended.
+Trains and measures models of the published size in calls of some minutes each. The machine needs an
+NVIDIA card, but neither a network nor a package manager. A call runs the card's tests, then `sweep run`
+for the rest of the time. It measures one model before it trains the next, and begins no model that it
+cannot finish in time. The same call continues where the last one ended.
 
-  EXPERIMENT...      what `sweep run` takes (default: joint/table3 kerple/table3 sandwich/table3, which
-                     share most of their models)
+  EXPERIMENT...      experiments, as `sweep run` takes them (default: joint/table3 kerple/table3
+                     sandwich/table3, which share most of their models)
   --text PATH        text to train on: a folder, JSON Lines, or a .tar.xz with a folder. The corpus is
                      named after it. third_party/debian_text.sh makes one
   --dataset NAME     the papers' data set that the text stands for: github (source code), arxiv (LaTeX)
                      or openwebtext2 (prose) (default: github)
-  --tokenizer PATH   folder or file of its tokenizer: GPT-NeoX's for the published models, or bytes
-  --build DIR        a tree that is built (default: build/cuda); third_party/gpu_bundle.sh --text packs
-                     one with text and tokenizer beside it, which are then the defaults
-  --out DIR          the corpora, the sweep's folder, and results.tgz: what `sweep merge` takes, with
-                     logs (default: build/card_run).
-  --minutes N        limit of the whole call (default: 9, which fits where a command may take ten)
+  --tokenizer PATH   folder or file of the tokenizer: GPT-NeoX's for the published models, or bytes
+  --build DIR        a finished build (default: build/cuda). third_party/gpu_bundle.sh --text packs one
+                     together with text and tokenizer, which then are the defaults
+  --out DIR          folder of the corpora, the sweep and results.tgz, which holds the logs and the
+                     input of `sweep merge` (default: build/card_run)
+  --minutes N        time limit of the whole call (default: 9, for systems that stop a command after ten)
   --scale NAME       smoke, tiny, small, brief or paper (default: brief)
   --device NAME      cuda, or cpu to try a call without a card (default: cuda)
-  --skip-tests       the time of the tests, a minute at most, goes to models
-  --help             this text
+  --skip-tests       run no tests, and save a minute at most for models
+  --help             print this help
 
 At home:  mkdir visit && tar -xzf results.tgz -C visit && build/cpu/bin/sweep merge FOLDER visit/sweep
 
-Exit codes: 0 all models are done, 75 some are left: the same call goes on, 1 something failed, 2 usage
-error or no card.
+Exit status: 0 all models are done, 75 some are left (run the same call again), 1 something failed,
+2 usage error or no card.
 TEXT
 }
 
@@ -88,8 +88,8 @@ name=$(basename "$text")
 name=${name%%.*}
 if [[ $name == text || $name == topic || $name == induction ]]; then name+=-corpus; fi  # data sets of sweep
 corpus=$out/corpora/$name has_corpus=false
-# What a corpus is made from: hashes of the text (of a folder: of the names and sizes in it) and of
-# the tokenizer.
+# The origin of a corpus: hashes of the text (for a folder: of its names and sizes) and of the
+# tokenizer.
 origin() {
   if [[ -d $text ]]; then
     (cd "$text" && find -L . -type f -printf '%s %p\n' | sort | sha256sum)

@@ -12,8 +12,8 @@ int demo_program(int argc, char** argv) {
   demo::DemoOptions request;
   cli::Options options(
       "demo",
-      "Trains the same small model with several positional encodings at one length and "
-      "tests it at\nlonger ones. Run again, it continues where it stopped.");
+      "Trains the same small model with several positional encodings at one length and tests it "
+      "at\nlonger ones. If you run it again, it continues where it stopped.");
   demo::add_options(options, request);
   if (!options.parse(argc, argv, std::cout)) return cli::kDone;
   return demo::run_demo(request, std::cout);

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# All that a machine with an NVIDIA card is needed for: apps/gpu_check.sh --help
+# Every test and measurement that needs an NVIDIA card: apps/gpu_check.sh --help
 set -euo pipefail
 cd "$(dirname "$(readlink -f "$0")")/.."
 source apps/gpu_check/card_tests.sh
@@ -12,10 +12,10 @@ source apps/gpu_check/peers.sh
 source apps/gpu_check/sanitize.sh
 source apps/gpu_check/table.sh
 
-# In the order of their worth: what a part leaves of its time is there for those after it.
+# In order of importance: a part that needs less than its share leaves the time to later parts.
 readonly all_parts=(build tests agree step attention torch-step torch-attention repeat processes tuned
   bandwidth sanitize)
-# Seconds of 9 minutes; those of `build` count where there is one.
+# Shares in seconds of 9 minutes; the share of `build` counts only if this part runs.
 declare -rA share=([build]=300 [tests]=60 [agree]=30 [step]=75 [attention]=35 [torch-step]=75
   [torch-attention]=90 [repeat]=50 [processes]=45 [tuned]=45 [bandwidth]=30 [sanitize]=50)
 
@@ -24,50 +24,53 @@ usage() {
 usage: apps/gpu_check.sh [--only PART,...] [--skip PART,...] [--build DIR] [--out DIR] [--minutes N]
 
 Tests and measures the CUDA side on this machine's NVIDIA card, without a network, and prints one
-table. A part that fails does not stop the others.
+table. A part that fails does not stop the others. Parts:
 
-  build            configures and builds the preset `cuda` into build/cuda: needs the packages of
-                   third_party/README.md; elsewhere unpack what third_party/gpu_bundle.sh makes, and
-                   give it to --build
+  build            configure and build the preset `cuda` into build/cuda. Needs the packages of
+                   third_party/README.md. Without them unpack an archive of third_party/gpu_bundle.sh
+                   and name it with --build
   tests            every test that runs on the card, 20 s each at most
-  agree            20 steps of the preset smoke in fp32 on the CPU and on the card, under kerple_log,
-                   bias_wht, fire and rope + window(64): loss and norm of the gradient, step by step
-  step             a training step of neox-162m in bf16, 32 x 512 tokens, under none, alibi,
-                   kerple_log, bias_wht and fire, as a CUDA graph and kernel by kernel, and with
-                   logits in bf16: time, MFU, peak memory; a step that is not recorded as a CUDA
-                   graph fails
-  attention        forward and backward apart, 12 heads of 64 and 16 of 128, 131072 tokens (65536 of
-                   128) in sequences of 512 and 2048, 16384 in those of 8192: no bias, a fixed bias
-                   (alibi), a learned one (kerple_log), bias and weight (bias_wht)
-  torch-step       the step with logits in bf16 by PyTorch, compiled
-  torch-attention  the same attention by PyTorch: the backends of scaled_dot_product_attention and
-                   of FlexAttention, compiled with dynamic=False; heads of 128 without a bias
-  repeat           neox-162m on bytes, trained twice as a CUDA graph, once kernel by kernel: the same
-                   metrics and weights, to the bit; products, not tuned, and attention repeated
-  processes        NCCL with one process, all that one card can show of it; neox-162m trained by a
-                   process that was started with the variables of torchrun, and by mpirun -n 1: the
-                   metrics and weights of one without a launcher, to the bit. What is missing here,
-                   NCCL or mpirun, is named
-  tuned            the step under none, with the algorithms of its products measured (--tune on); and
-                   neox-162m trained with them, twice: the same metrics and weights, to the bit
+  agree            20 steps of the preset smoke in fp32 on the CPU and on the card, with kerple_log,
+                   bias_wht, fire and rope + window(64): loss and gradient norm must agree at each step
+  step             a training step of neox-162m in bf16, 32 x 512 tokens, with none, alibi, kerple_log,
+                   bias_wht and fire; as a CUDA graph, kernel by kernel, and with logits in bf16: time,
+                   MFU, peak memory. A step that is not recorded as a CUDA graph fails
+  attention        forward and backward pass, timed apart: 12 heads of 64 and 16 heads of 128. Sequences
+                   of 512 and 2048 tokens, 131072 tokens in all (65536 for heads of 128), and sequences
+                   of 8192, 16384 tokens in all. No bias, a fixed bias (alibi), a learned bias
+                   (kerple_log), bias and weight (bias_wht)
+  torch-step       the step with logits in bf16 in PyTorch, compiled
+  torch-attention  the same attention in PyTorch: the backends of scaled_dot_product_attention, and
+                   FlexAttention compiled with dynamic=False; heads of 128 without a bias
+  repeat           neox-162m on bytes, trained twice as a CUDA graph and once kernel by kernel. Metrics
+                   and weights must have the same bits. So must repeated matrix products (not tuned) and
+                   repeated attention
+  processes        NCCL with one process, which is all that one card can test. neox-162m trained by a
+                   process with the variables of torchrun, and by mpirun -n 1: metrics and weights must
+                   have the bits of a process without a launcher. The table names NCCL or mpirun if one
+                   is missing
+  tuned            the step with none and measured algorithms for its matrix products (--tune on).
+                   neox-162m trained with these algorithms twice: metrics and weights must have the same
+                   bits
   bandwidth        the matrix products of the step; memory-bound operations as a share of the card's
                    copy bandwidth; a forward pass of neox-162m over 131072 tokens, which must fit into
                    80 GB
   sanitize         compute-sanitizer on small shapes and the tests of kernels: memcheck, racecheck,
-                   initcheck, synccheck. What there is no time for is listed as not run; alone
-                   (--only sanitize) it has the time of all
+                   initcheck, synccheck. Tests without enough time are listed as not run. With
+                   --only sanitize this part has the time of all parts
 
-  --only, --skip   parts, separated by commas; the parts of torch are skipped where python3, torch or
-                   its CUDA is missing
-  --build DIR      a tree that is built already (the preset cuda-portable, say): no part `build`
-  --out DIR        summary.txt, the table in full, and results.tgz, all logs and tables (default:
-                   build/gpu_check). Parts that an earlier call has left there, of the same card and
-                   build, stay, and their figures stand in the table
-  --minutes N      limit of the whole run in minutes, all but 10 s of which are the parts' (default: 9,
-                   which fits where a command may take ten). Each part has its share of what is left
-  --help           this text
+  --only, --skip   parts, separated by commas. The parts of torch are skipped if python3, torch or
+                   torch's CUDA is missing
+  --build DIR      a finished build, for example of the preset cuda-portable; skips the part `build`
+  --out DIR        folder of summary.txt (the full table) and results.tgz (all logs and tables; default:
+                   build/gpu_check). Results of an earlier call with the same card and build are kept
+                   and appear in the table
+  --minutes N      time limit of the whole call in minutes; all but 10 s of it go to the parts (default:
+                   9, for systems that stop a command after ten). Each part has its share of the time
+                   left
+  --help           print this help
 
-Exit codes: 0 all that ran passed, 1 a part failed, 2 usage error or no card.
+Exit status: 0 all parts that ran passed, 1 a part failed, 2 usage error or no card.
 TEXT
 }
 

@@ -22,7 +22,7 @@ using namespace farfield;
 
 namespace {
 
-// Of a new run that names none: runs/NAME, or runs/PRESET-ENCODING-sSEED.
+// The folder of a new run without --out: runs/NAME, or runs/PRESET-ENCODING-sSEED.
 std::string default_folder(const std::string& preset, const run::ResolvedConfig& config) {
   if (!config.name.empty()) return "runs/" + run::file_word(config.name);
   return concat("runs/", preset, '-', run::folder_word(config.posenc()), "-s", config.seed);
@@ -37,8 +37,8 @@ struct Request {
   bool is_posenc_given = false;
 };
 
-// What all processes of a job must be told alike: the configuration, and what else decides how many
-// steps they make, of which run.
+// The settings that must be equal in all processes of a job: the configuration, and the options
+// that decide the run and its number of steps.
 std::string told_alike(const Request& request, const run::ResolvedConfig& config) {
   std::string text = run::to_text(config.settings);
   const auto add = [&](std::string_view name, const std::string& value) {
@@ -55,10 +55,11 @@ bool is_there(const std::string& path) {
   return std::filesystem::exists(path, status);
 }
 
-// What is not given to a call that resumes is as the run was started.
+// A resuming call takes options that are not given from the run's start.
 void read_run(const std::string& path, cli::Options& options, run::RunConfig& request) {
   const bool is_data_given = options.given("data");
-  const run::RunFolder folder = run::RunFolder::open(path);  // says what it is where it is none
+  const run::RunFolder folder =
+      run::RunFolder::open(path);  // the error tells what the folder is instead
   const std::string file = (folder.path() / "config.conf").string();
   run::config_of_file(file, folder.config());  // alone first: its mistakes are not the caller's
   options.read_config(file, folder.config());
@@ -69,22 +70,23 @@ void read_run(const std::string& path, cli::Options& options, run::RunConfig& re
 
 // False when that was a question, which is answered to `to`.
 bool read_request(int argc, char** argv, Request& request, std::ostream& to) {
-  cli::Options options(
-      "train", "Trains a decoder language model on a corpus, into a run folder of its own.");
+  cli::Options options("train",
+                       "Trains a decoder language model on a corpus and writes a run folder.");
   options.group("This call")
-      .add("out", request.out, "FOLDER",
-           "the new run's folder (default: runs/NAME, without one runs/PRESET-ENCODING-sSEED)")
+      .add(
+          "out", request.out, "FOLDER",
+          "the new run's folder (default: runs/NAME, or without --name runs/PRESET-ENCODING-sSEED)")
       .add("resume", request.resume, "FOLDER", "resume this run from its newest checkpoint")
       .add("auto-resume", request.auto_resume,
-           "resume the run in the folder of --out if it is there, start it if it is not")
+           "resume the run in the folder of --out if it exists, else start it")
       .add("requeue", request.requeue,
-           "--auto-resume, and in a Slurm job that a signal stops: scontrol requeue, so that the "
-           "job goes on from the checkpoint")
+           "as --auto-resume; and if a signal stops a Slurm job, call scontrol requeue, so that "
+           "the job goes on from the checkpoint")
       .add("stop-after", request.stop_after, "N",
            "write a checkpoint after step N and exit with status 75; --resume continues")
       .add("stop-grace", request.stop_grace, "S",
-           "after SIGINT, SIGTERM or SIGUSR1 the running step has S more seconds; then it is given "
-           "up and the state before it saved");
+           "after SIGINT, SIGTERM or SIGUSR1 the current step has S seconds to finish; then it is "
+           "given up and the state before this step is saved");
   run::add_options(options, request.config);
   if (!options.parse(argc, argv, to)) return false;
   require<ConfigError>(request.out.empty() || request.resume.empty(), "train",

@@ -22,7 +22,7 @@ InputFile open_input(const fs::path& path) {
 bool is_stream(const fs::path& path) {
   if (path == kStandardInput) return true;
   const fs::file_type type = status_of(path).type();
-  // What stands behind such a name may be a file whose own name is not known.
+  // Such a name may lead to a file whose own name is not known.
   const std::string name = path.string();
   return type == fs::file_type::fifo || name == "/dev/stdin" || name.starts_with("/dev/fd/") ||
          name.starts_with("/proc/self/fd/");

@@ -30,12 +30,11 @@ class ByteReader {
   virtual size_t read(char* out, size_t size) = 0;
 };
 
-/// What standard input is called among inputs.
+/// The name of standard input among inputs.
 inline constexpr std::string_view kStandardInput = "-";
 
-/// Whether what stands there is read as standard input is, in the order in which it comes and
-/// known by its bytes alone: "-", a pipe, /dev/stdin and the like. IoError where that cannot be
-/// told.
+/// Whether the path is a stream, which is read once, in order, and known by its bytes alone: "-", a
+/// pipe, /dev/stdin and the like. IoError if that cannot be determined.
 bool is_stream(const std::filesystem::path& path);
 
 /// The bytes of a file, or of standard input, as they are; each is added to `tally`. IoError names
@@ -54,14 +53,14 @@ class FileReader final : public ByteReader {
   Tally& tally_;
 };
 
-/// Hands out what another hands out, after a look at its first bytes.
+/// Passes on the bytes of another reader, after a look at the first ones.
 class PeekReader final : public ByteReader {
  public:
-  /// `fills`: the bytes that were looked at come with those behind them, as in a read without a
-  /// look. Not for a stream, whose next bytes may be long in coming.
+  /// `fills`: the first read returns the examined bytes together with later bytes, as without the
+  /// look. Not for a stream, whose next bytes may take long.
   explicit PeekReader(std::unique_ptr<ByteReader> bytes, bool fills = false)
       : bytes_(std::move(bytes)), fills_(fills) {}
-  /// What begins the bytes: n of them at least, unless there are fewer.
+  /// The first bytes: at least n of them, unless the input is shorter.
   std::string_view peek(size_t n);
   size_t read(char* out, size_t size) override;
 
@@ -69,7 +68,7 @@ class PeekReader final : public ByteReader {
   std::unique_ptr<ByteReader> bytes_;
   bool fills_;
   std::string first_;
-  size_t at_ = 0;  // of first_, what has been read
+  size_t at_ = 0;  // the part of first_ that has been read
 };
 
 /// The text of a file: decompressed when its name ends in ".zst" or ".gz", or, of a stream, when it

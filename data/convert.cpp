@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kWhere = "convert";
 
-// What the output does not hold of the documents of a split.
+// Properties of a split's documents that the output cannot hold.
 struct Lost {
   int64_t without_end = 0;  // documents that have no end-of-text id, but for the last
   int64_t empty = 0;        // of these, the ones without any token
@@ -82,7 +82,7 @@ class Job {
   bool counted_ = false;
 };
 
-// What is damaged would come out with a hash of its own that fits.
+// Damaged input would give an output with a valid hash.
 void verify_source(const Corpus& corpus,
                    const std::function<void(const ConvertProgress&)>& progress) {
   const ConvertProgress none;

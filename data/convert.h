@@ -13,23 +13,23 @@ namespace farfield::data {
 
 struct ConvertOptions {
   std::filesystem::path input;   ///< as Corpus::open() takes it
-  CorpusOptions corpus;          ///< what it does not say
+  CorpusOptions corpus;          ///< properties that the input does not record
   std::string format;            ///< to make, one of writer_names()
   std::filesystem::path output;  ///< as make_writer() takes it
   bool force = false;            ///< replace a corpus that is there
 };
 
-/// How far convert() has come, in tokens of the input.
+/// Progress of convert(), in tokens of the input.
 struct ConvertProgress {
   int64_t tokens = 0, tokens_total = 0, documents = 0;
 };
 
-/// What came of it.
+/// The result of convert().
 struct Conversion {
   std::string from;  ///< CorpusParts::format of the input
   std::string split_rule;
   std::array<TokenCounts, 3> counts;  ///< as a reader of the output will find them
-  /// What the input lacks, and what the output does not hold, a sentence each.
+  /// Records that the input lacks, and records that the output cannot hold, a sentence each.
   std::vector<std::string> notes;
 };
 
@@ -38,8 +38,8 @@ struct Conversion {
 /// Where the input has hashes of its tokens they are compared first. Documents stay in their split
 /// and in order; the id that marks their end is set as the format
 /// wants it, and not where a document has none. Bytes of text that the input does not record are
-/// counted by decoding. Memory does not grow with the corpus, but for 4 bytes a document of a
-/// Megatron index that is written, and 8 of one that is read.
+/// counted by decoding. Memory does not grow with the corpus, except for a Megatron index: 4 bytes
+/// a document to write it, 8 to read it.
 ///
 /// ConfigError for options that do not fit, an output that exists, and ids that the format does not
 /// hold; IoError for damage and full disks. What existed is untouched then.

@@ -76,7 +76,7 @@ Corpus Corpus::open(const fs::path& path, const CorpusOptions& options) {
                          ": expected tokens of the tokenizer '", wanted.name(), "' (hash ",
                          wanted.hash(), "), which the model was trained with, got those of '",
                          found.name(), "' (hash ", found.hash(),
-                         "); prepare the text again with the former");
+                         "); prepare the text again with the model's tokenizer");
   }
   if (!found.has_text())
     parts.notes.push_back(concat(

@@ -15,27 +15,27 @@
 
 namespace farfield::data {
 
-/// What a corpus in a format of others does not say of itself. A corpus made by prepare() says all,
-/// and so does the meta.json that our converter writes beside other formats (formats/meta.h).
+/// Properties that a corpus in a foreign format does not record. A corpus made by prepare() records
+/// all, and so does the meta.json that our converter writes beside other formats (formats/meta.h).
 struct CorpusOptions {
   /// Name or path, as make_tokenizer() takes it; empty: the tokenizer.json that lies with the
   /// corpus, where one does.
   std::string tokenizer;
-  /// Of tokens whose tokenizer cannot be read: ids are below it, and what text they stand for stays
+  /// The vocabulary size, if the tokenizer cannot be read: ids are below it, and their text stays
   /// unknown (UnknownTokenizer). Empty: the tokenizer is known.
   std::optional<int64_t> vocab_size;
-  /// The token that ends documents, where the tokenizer does not say; with vocab_size its id.
+  /// The token that ends documents, if the tokenizer does not say; with vocab_size its id.
   std::string end_of_text;
   /// Instead of a name: the tokenizer of a model. Other tokens than its own are refused.
   TokenizerPtr model_tokenizer;
-  /// Of files that do not say how ids are stored (nanoGPT): "u16" or "u32".
+  /// How ids are stored, if the files do not say (nanoGPT): "u16" or "u32".
   std::string id_type;
   /// Shares of train, valid and test, of a corpus that is one row of documents: "949,50,1".
   std::string split;
 };
 
-/// The tokenizer that `tokenizer` or `vocab_size` says; null where neither is given. ConfigError
-/// for both.
+/// The tokenizer given by `tokenizer` or `vocab_size`; null if neither is given. ConfigError for
+/// both.
 TokenizerPtr named_tokenizer(const CorpusOptions& options);
 
 /// How documents are told apart in a row of tokens.
@@ -44,7 +44,7 @@ enum class DocumentMark {
   end_before,  ///< and in llm.c's shards before it
 };
 
-/// What a reader of a format (formats/) finds.
+/// The parts of a corpus, as a reader of a format (formats/) finds them.
 struct CorpusParts {
   std::string format;  ///< "farfield", "megatron", "nanogpt" or "llm.c"
   TokenizerPtr tokenizer;
@@ -53,16 +53,16 @@ struct CorpusParts {
   /// Corpus::document_tokens() and Corpus::floor().
   int64_t document_tokens = 0;
   std::optional<double> floor;
-  /// Tells corpora apart: by all tokens where the format records their hash, otherwise by sizes,
+  /// Identifies the corpus: a hash of all tokens if the format records their hash, else of sizes,
   /// index and a sample of the tokens.
   std::string hash;
   DocumentMark mark = DocumentMark::end_behind;
-  /// Of a split, as Corpus::document_begins() returns it; none where the format has no index.
+  /// For a split, as Corpus::document_begins() returns it; empty if the format has no index.
   std::function<std::vector<int64_t>(size_t split)> document_begins;
-  /// Of each split whether its last document was cut there, so that it has no end; known where
-  /// our converter wrote the corpus.
+  /// For each split whether its last document was cut there, so that it has no end; known if our
+  /// converter wrote the corpus.
   std::array<bool, 3> is_cut = {};
-  /// What a user should be told once, a sentence each: records that the corpus lacks.
+  /// Notes for the user, a sentence each: records that the corpus lacks.
   std::vector<std::string> notes;
 };
 
@@ -77,7 +77,8 @@ class Corpus {
   /// together; ConfigError for options that do not fit.
   static Corpus open(const std::filesystem::path& path, const CorpusOptions& options = {});
 
-  /// By name, one of kSplits. ConfigError for another, and for one that the format does not have.
+  /// By name, one of kSplits. ConfigError for another name, and for a split that the format does
+  /// not have.
   const Tokens& split(std::string_view name) const;
   const TokenCounts& counts(std::string_view name) const;
   /// Tokens::hash() of a split as its file records it; empty where the format has none.
@@ -85,13 +86,14 @@ class Corpus {
   bool has_split(std::string_view name) const;
   /// CorpusParts::is_cut of a split.
   bool is_cut(std::string_view name) const { return parts_.is_cut[index_of(name)]; }
-  /// Whether an index says where documents begin; else marks among the tokens do, see mark().
+  /// Whether an index gives the beginnings of documents; else marks among the tokens do, see
+  /// mark().
   bool has_index() const { return static_cast<bool>(parts_.document_begins); }
-  /// The first token of each document of a split, and behind the last end of a document the first
-  /// token after it. Reads all of it where the format has no index.
+  /// The first token of each document of a split, and at the end the first token after the last
+  /// document end. Reads all tokens if the format has no index.
   std::vector<int64_t> document_begins(std::string_view name) const;
 
-  /// Looks at every id and compares the recorded hashes. IoError, naming the file, for damage.
+  /// Checks every id and compares the recorded hashes. IoError, naming the file, for damage.
   /// Returns the hash of all tokens of each split.
   std::array<std::string, 3> verify(const Tokens::Watch& watch = {}) const;
   /// The same of one split.
@@ -101,17 +103,16 @@ class Corpus {
   const TokenizerPtr& shared_tokenizer() const { return parts_.tokenizer; }
   /// Rows an embedding needs: tokenizer().n_vocab() padded to a multiple of 64.
   int64_t vocab_size() const { return padded_vocab_size(parts_.tokenizer->n_vocab()); }
-  /// Tells corpora apart: CorpusParts::hash.
+  /// Identifies the corpus: CorpusParts::hash.
   const std::string& hash() const { return parts_.hash; }
   const std::string& format() const { return parts_.format; }
   const std::string& split_rule() const { return parts_.split_rule; }
   DocumentMark mark() const { return parts_.mark; }
-  /// Where nothing that is read at once, in training or evaluation, may leave a document: the
-  /// length of the documents, which is the same for all, without the id that ends each. 0: a
-  /// window may hold parts of several documents.
+  /// If windows of training and evaluation must stay within documents: the common length of the
+  /// documents, without the id that ends each. 0: a window may hold parts of several documents.
   int64_t document_tokens() const { return parts_.document_tokens; }
-  /// Of synthetic text: the cross-entropy of its test split for one who knows how each document
-  /// was drawn, in nats per token but the first of each document.
+  /// For synthetic text: the cross-entropy of an ideal predictor on the test split, which knows how
+  /// each document was drawn, in nats per token, without the first token of each document.
   const std::optional<double>& floor() const { return parts_.floor; }
   /// CorpusParts::notes: for programs to print.
   const std::vector<std::string>& notes() const { return parts_.notes; }
@@ -123,8 +124,8 @@ class Corpus {
   CorpusParts parts_;
 };
 
-/// Corpus::hash() of what lies there, without opening more than is needed for it; "" when that is
-/// no corpus, or one that takes other options. PermissionError where it may not be read.
+/// Corpus::hash() of the corpus at this path, without opening more than necessary; "" if the path
+/// is no corpus, or needs other options. PermissionError if it may not be read.
 std::string corpus_hash(const std::filesystem::path& path, const CorpusOptions& options = {});
 
 }  // namespace farfield::data

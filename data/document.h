@@ -13,25 +13,25 @@
 
 namespace farfield::data {
 
-/// A text of any length, in valid UTF-8: in memory or, where it is long, in a Spool. Copies of a
-/// spooled one share it.
+/// A text of any length, in valid UTF-8: in memory or, if it is long, in a Spool. Copies of a
+/// spooled document share it.
 class Document {
  public:
   Document() = default;
   explicit Document(std::string text) : text_(std::move(text)), size_(text_.size()) {}
-  /// What stands in the spool from `begin` on, hash64() of which is `hash`.
+  /// The text in the spool from `begin` on, with hash64() `hash`.
   Document(std::shared_ptr<const Spool> spool, int64_t begin, size_t size, uint64_t hash)
       : spool_(std::move(spool)), begin_(begin), size_(size), hash_(hash) {}
 
   size_t size() const { return size_; }
   bool in_memory() const { return spool_ == nullptr; }
-  /// The part of the inputs that it is from (SourceOptions::parts).
+  /// The part of the inputs that the document comes from (SourceOptions::parts).
   size_t part() const { return part_; }
   void set_part(size_t part) { part_ = part; }
   /// hash64() of the text.
   uint64_t hash() const { return in_memory() ? hash64(text_) : hash_; }
 
-  /// Hands the text out in order, in blocks of whole characters: all at once where it is in memory.
+  /// Passes the text on in order, in blocks of whole characters: in one block if it is in memory.
   void read(const std::function<void(std::string_view)>& take) const;
   /// All of it, whatever its length. Leaves nothing behind.
   std::string take_text();
@@ -45,12 +45,12 @@ class Document {
   size_t part_ = 0;
 };
 
-/// The spools of documents that are on their way. A few, so that the disk holds what is needed, not
-/// what has been read.
+/// The spools of documents in progress. Several, so that the disk holds only documents that are
+/// still needed.
 class Spools {
  public:
   explicit Spools(std::filesystem::path folder) : folder_(std::move(folder)) {}
-  /// One to write to: empty when there is one that no document stands in.
+  /// A spool to write to: an unused one if it exists.
   std::shared_ptr<Spool> one();
   /// The document, out of memory.
   Document put(const Document& document);
@@ -94,7 +94,7 @@ class DocumentBuilder {
   std::shared_ptr<Spool> spool_;
   int64_t begin_ = 0;
   size_t n_spooled_ = 0;
-  Hasher64 hasher_;  // of what is spooled
+  Hasher64 hasher_;  // of the spooled text
 };
 
 }  // namespace farfield::data

@@ -43,7 +43,7 @@ void Encoder::cut(size_t row, bool is_whole) {
   std::string_view text = waiting_;
   while (text.size() > kPieceBytes) {
     const size_t size = tokenizer_.cut(text, kPieceBytes);
-    // What follows next can decide whether this is a place.
+    // Later text can decide whether this place is valid.
     if (size >= text.size() || (!is_whole && size + kCutContext > text.size())) break;
     put(row, text.substr(0, size), false);
     text.remove_prefix(size);

@@ -17,11 +17,11 @@ namespace farfield::data {
 class Encoder {
  public:
   using Take = std::function<void(size_t row, std::span<const int32_t> ids)>;
-  /// A text that can be cut nowhere within `most_uncut` bytes is refused, 0: never: all of it would
-  /// be in memory.
+  /// A text that cannot be cut within `most_uncut` bytes is refused, since all of it would be in
+  /// memory; 0: no limit.
   Encoder(const Tokenizer& tokenizer, size_t n_rows, Take take, int64_t most_uncut = 0);
 
-  /// What the text ends with.
+  /// How a piece of text ends.
   enum class End {
     none,      ///< nothing: more of it comes
     part,      ///< the text, but not its document
@@ -29,11 +29,11 @@ class Encoder {
   };
   /// The next piece of a text, in whole characters. IoError for a text that is refused.
   void add(size_t row, std::string_view piece, End end);
-  /// Hands out what is left; all texts have ended.
+  /// Passes on the rest, after the end of all texts.
   void flush();
 
  private:
-  // What one thread encodes at a time: pieces of texts, one behind the other.
+  // The work of one thread: pieces of texts, one behind the other.
   struct Chunk {
     struct Piece {
       size_t row, end;  // end: in `text`

@@ -8,7 +8,7 @@
 
 namespace farfield::data {
 
-/// What is to be said about one file of the inputs.
+/// A note about one file of the inputs.
 struct FileNote {
   enum class Kind {
     left_out,  ///< none of it became text
@@ -20,8 +20,8 @@ struct FileNote {
   std::string what;  ///< goes on behind the name: "is left out: ..."
 };
 
-/// Those of all files, in the order in which they were read: of each kind the first kMost, so that
-/// memory stays bounded, the others counted.
+/// The notes on all files, in reading order: the first kMost of each kind, so that memory stays
+/// bounded; the others are only counted.
 class FileNotes {
  public:
   static constexpr size_t kMost = 10'000;
@@ -34,7 +34,7 @@ class FileNotes {
       ++n_more_;
   }
   const std::vector<FileNote>& all() const { return notes_; }
-  /// How many there were of a kind, those that are not kept among them.
+  /// Number of notes of a kind, including notes that are not kept.
   size_t count(FileNote::Kind kind) const { return n_of_[static_cast<size_t>(kind)]; }
   /// How many are not kept.
   int64_t n_more() const { return n_more_; }

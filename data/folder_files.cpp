@@ -31,7 +31,7 @@ std::string name_within(const fs::path& folder, const fs::path& output) {
   return no_output || no_folder || name.empty() || *name.begin() == ".." ? "" : name.string();
 }
 
-// The output itself, or what a process writes that makes it (engine/base/temporary.h).
+// The output itself, or a temporary of a process that makes it (engine/base/temporary.h).
 bool is_output(const std::string& name, const std::string& output) {
   return !output.empty() && name.starts_with(output) &&
          (name.size() == output.size() || name.compare(output.size(), 5, ".tmp-") == 0 ||

@@ -8,17 +8,17 @@
 
 namespace farfield::data {
 
-/// What is wanted of a folder of text.
+/// A request for the text files of a folder.
 struct FolderRequest {
   /// As SourceOptions::endings.
   std::vector<std::string> endings;
-  /// What is being made of the text, and its temporaries: never text itself. Empty: nothing.
+  /// The output made from the text, and its temporaries: never read as text. Empty: none.
   std::filesystem::path output;
 };
 
 /// The paths below `folder` of its files, at any depth, in the order of their bytes. Left out:
 /// entries with a leading dot, links to folders, the output, and corpora made by prepare, which are
-/// added to `notes`. IoError, naming the folder, for one that cannot be listed.
+/// added to `notes`. IoError, naming the folder, if a folder cannot be listed.
 std::vector<std::string> files_of_folder(const std::filesystem::path& folder,
                                          const FolderRequest& request, FileNotes& notes);
 

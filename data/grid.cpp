@@ -21,7 +21,7 @@ Grid::Grid(int64_t size, int64_t document_tokens, int64_t span, int64_t step) : 
   period_ = is_row ? std::max<int64_t>(1, size) : document_tokens + 1;
   const int64_t in_document = pieces_in(is_row ? size : document_tokens, span, step);
   per_document_ = std::max<int64_t>(1, in_document);
-  // What is left behind the last end may be a part of a document.
+  // Tokens behind the last document end may be a part of a document.
   n_ = is_row ? in_document : size / period_ * in_document + pieces_in(size % period_, span, step);
 }
 

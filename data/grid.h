@@ -9,9 +9,9 @@ namespace farfield::data {
 /// each.
 class Grid {
  public:
-  /// Of a row of `size` tokens. document_tokens > 0: it is documents of so many tokens, each
-  /// followed by the id that ends it, which is in no piece; 0: a piece may lie anywhere. span and
-  /// step are at least 1.
+  /// For a row of `size` tokens. document_tokens > 0: the row consists of documents with so many
+  /// tokens, each followed by the id that ends it, which is in no piece; 0: a piece may lie
+  /// anywhere. span and step are at least 1.
   Grid(int64_t size, int64_t document_tokens, int64_t span, int64_t step);
   /// Windows of `length` inputs, each with the token behind it, one after another: the last token
   /// of one is the first of the next.

@@ -145,7 +145,7 @@ class Scanner {
     return true;
   }
 
-  // What follows a backslash.
+  // Reads an escape after its backslash.
   bool escape(std::string* out) {
     constexpr std::string_view kNames = "\"\\/bfnrt", kCharacters = "\"\\/\b\f\n\r\t";
     if (take('u')) return unicode_escape(out);
@@ -166,7 +166,7 @@ class Scanner {
       if (take('\\') && take('u') && hex4(&low) && low >= 0xDC00 && low < 0xE000) {
         code = 0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00);
       } else if (at_end()) {
-        return false;  // its partner may be what the line was cut from
+        return false;  // its partner may lie behind the cut of the line
       } else {
         at_ = behind;
       }

@@ -8,7 +8,7 @@
 
 namespace farfield::data {
 
-/// What a JSON object holds under one key.
+/// The value of a JSON object under one key.
 struct JsonText {
   bool is_object = false;       ///< the line is one JSON object and nothing else
   size_t error_at = 0;          ///< otherwise: byte of the line where it stops being one

@@ -21,7 +21,7 @@ constexpr size_t kMostSubsets = 64;
 constexpr int64_t kMostObjectsWithKeys = 100;
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
-// Adds the keys of a line to those that were seen.
+// Adds the keys of a line to the keys seen so far.
 void note_keys(std::string_view line, std::vector<JsonKey>& seen) {
   for (JsonKey& key : json_keys(line, kMostKeys)) {
     const auto same = std::find_if(seen.begin(), seen.end(),
@@ -74,7 +74,7 @@ void JsonlReader::blank_byte_order_mark() {
 // that a line is not gone through too often.
 bool JsonlReader::has_wanted(size_t wanted) {
   const size_t enough = wanted + kMoreThanWanted;
-  // What stands behind the text may say that it is not wanted.
+  // Members behind the text may show that the document is not wanted.
   if (wanted >= SIZE_MAX - kFirstLookBytes || line_.size() < next_look_ ||
       !options_.subsets.empty())
     return false;

@@ -34,12 +34,12 @@ class JsonlReader {
   /// The next document that is not empty, in valid UTF-8; false at the end. What was passed over is
   /// added to `skipped`.
   ///
-  /// Where no more than the first `wanted` bytes are needed, a line of more than 1 MiB is read only
-  /// until they are there: the text ends a little behind them, what follows in the line is not
-  /// looked at, and nothing can be read afterwards.
+  /// If only the first `wanted` bytes are needed, a line of more than 1 MiB is read only up to
+  /// there: the text ends a little behind them, the rest of the line is not checked, and nothing
+  /// can be read afterwards.
   bool next(std::string& text, Skipped& skipped, size_t wanted = SIZE_MAX);
-  /// The same, with ill-formed sequences of UTF-8 as they are and not counted: for a text that is
-  /// too long to have them replaced in memory.
+  /// The same, but ill-formed sequences of UTF-8 stay and are not counted: for a text that is too
+  /// long to replace them in memory.
   bool next_raw(std::string& text, Skipped& skipped, size_t wanted = SIZE_MAX);
 
  private:
@@ -54,7 +54,7 @@ class JsonlReader {
   std::string file_;
   JsonlOptions options_;
   std::vector<char> block_;
-  size_t begin_ = 0, end_ = 0;  // what is left of the block
+  size_t begin_ = 0, end_ = 0;  // the rest of the block
   std::string line_;
   size_t next_look_ = 0;  // size of the line at which has_wanted() looks again
   JsonText cut_;          // of a line that is read no further
@@ -63,12 +63,12 @@ class JsonlReader {
   int64_t line_offset_ = 0, offset_ = 0;  // bytes before this line, and before the next
 };
 
-/// What a reader of objects without text under the key says: how many there were, the keys that
-/// they have, and which to try. Empty without such objects.
+/// The message of a reader about objects without text under the key: their number, their keys, and
+/// which key to try. Empty without such objects.
 std::string missing_text_hint(const Skipped& skipped, const std::string& text_key);
 
-/// What a reader says that was asked for subsets which it never saw, with the nearest of those that
-/// it did. Empty when it saw all.
+/// The message of a reader about requested subsets that it never saw, with the nearest subset that
+/// it did see. Empty if it saw all.
 std::string missing_subsets_hint(const Skipped& skipped, const std::vector<std::string>& subsets);
 
 }  // namespace farfield::data

@@ -13,7 +13,7 @@ namespace farfield::data {
 struct Batch {
   std::vector<int32_t> inputs;   ///< [batch_size, seq_len]
   std::vector<int32_t> targets;  ///< [batch_size, seq_len], the token behind each input
-  /// [batch_size], of each row: which source it is from, and where it stands there.
+  /// [batch_size], for each row: its source, and its place in the source.
   struct Row {
     size_t source = 0;
     int64_t index = 0;  ///< sequence of the source
@@ -37,7 +37,7 @@ class Loader {
   Loader(Tokens tokens, int64_t batch_size, int64_t seq_len, uint64_t seed);
 
   Batch batch(int64_t step) const;
-  /// Which sequence a row of the training is, counted from 0 over all steps.
+  /// The sequence of a row of the training, counted from 0 over all steps.
   Batch::Row row(int64_t i) const;
   /// Sequences in an epoch of a source.
   int64_t per_epoch(size_t source = 0) const { return sources_[source].sequences->per_epoch(); }

@@ -26,7 +26,7 @@ T manifest_member(const Json& object, const std::string& key, const std::string&
                 "', got one without; make the corpus again with prepare");
 }
 
-// What the manifest of a run of `train` says of its corpus.
+// The corpus recorded in the manifest of a run of `train`.
 std::string corpus_of_run(const Json& manifest) {
   const auto data = whole_member<Json>(manifest, "data");
   const auto mixture = data ? whole_member<Json>(*data, "mixture") : std::nullopt;
@@ -60,7 +60,7 @@ Json read_json_of(const fs::path& folder) {
   return manifest;
 }
 
-// Of a file of the inputs: what was found there, for the manifest.
+// Notes about the input files, for the manifest.
 Json files_json(const FileNotes& notes) {
   Json files = Json::array();
   for (const FileNote& note : notes.all())

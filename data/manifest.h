@@ -20,7 +20,7 @@ namespace farfield::data {
 /// The token file of a split in a corpus folder.
 std::filesystem::path split_path(const std::filesystem::path& folder, std::string_view split);
 
-/// What manifest.json records.
+/// The contents of manifest.json.
 struct Manifest {
   struct Split {
     TokenCounts counts;
@@ -44,8 +44,8 @@ struct Manifest {
 /// manifest.json and, where the tokenizer has a file, tokenizer.json.
 void write_manifest(const std::filesystem::path& folder, const Manifest& manifest);
 
-/// What manifest.json says, as far as an open corpus is compared with it. IoError, naming the file,
-/// where it is no manifest.
+/// The part of manifest.json that an open corpus is compared with. IoError, naming the file, if it
+/// is no manifest.
 struct RecordedManifest {
   TokenizerRecord tokenizer;
   std::string hash, split_rule;
@@ -61,10 +61,10 @@ std::string manifest_hash(const std::string& tokenizer_hash,
                           int64_t document_tokens = 0);
 
 /// ConfigError unless a corpus may be made in the folder: it is new or empty, or holds a corpus
-/// that `force` replaces. IoError where that cannot be told.
+/// that `force` replaces. IoError if that cannot be determined.
 void require_corpus_output(const std::filesystem::path& output, bool force);
 
-/// Whether the folder holds a corpus, whole or damaged. IoError where that may not be seen.
+/// Whether the folder holds a corpus, whole or damaged. IoError without permission to look.
 bool is_corpus_folder(const std::filesystem::path& folder);
 
 }  // namespace farfield::data

@@ -16,8 +16,8 @@ class Mixture {
  public:
   static constexpr int64_t kRound = 4096;
 
-  /// Weights need not sum to 1. ConfigError for one that is not finite and above 0, and for more
-  /// than kRound of them.
+  /// Weights need not sum to 1. ConfigError for a weight that is not finite and above 0, and for
+  /// more than kRound weights.
   Mixture(const std::vector<double>& weights, uint64_t seed);
 
   struct Row {

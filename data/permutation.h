@@ -17,7 +17,7 @@ class Permutation {
   Permutation(int64_t n, uint64_t seed, uint64_t stream);
 
   int64_t size() const { return static_cast<int64_t>(n_); }
-  /// What stands at place i, 0 <= i < n.
+  /// The number at place i, 0 <= i < n.
   int64_t operator[](int64_t i) const;
 
  private:

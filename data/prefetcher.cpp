@@ -15,7 +15,7 @@ Batch Prefetcher::take(int64_t step) {
     background_.wait();
     if (is_read) batch = std::move(next_);
   } catch (const Error&) {
-    if (is_read) throw;  // otherwise of a batch that nobody asks for
+    if (is_read) throw;  // otherwise the error of a batch that is not requested
   }
   if (!is_read) batch = loader_.batch(step);
   waited_s_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

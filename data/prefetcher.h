@@ -7,12 +7,13 @@
 
 namespace farfield::data {
 
-/// The batches of a loader, each read beside the work on the one before it.
+/// The batches of a loader, each read in the background during the work on the batch before.
 class Prefetcher {
  public:
   explicit Prefetcher(Loader loader) : loader_(std::move(loader)) {}
 
-  /// loader().batch(step); from then on step + 1 is being read. Throws what that throws.
+  /// Returns loader().batch(step), and begins to read step + 1 in the background. Throws the errors
+  /// of batch().
   Batch take(int64_t step);
   /// Seconds that take() has waited so far.
   double waited_s() const { return waited_s_; }
@@ -23,7 +24,7 @@ class Prefetcher {
   int64_t next_step_ = -1;
   Batch next_;
   double waited_s_ = 0;
-  Background background_;  // last: it ends before what it writes to
+  Background background_;  // last: it is destroyed before the members that it writes to
 };
 
 }  // namespace farfield::data

@@ -22,7 +22,7 @@ using Progress = std::function<void(const PrepareProgress&)>;
 constexpr std::string_view kWhere = "prepare";
 constexpr size_t kFewDocuments = 20;
 constexpr int64_t kProgressBytes = int64_t{1} << 20;
-constexpr size_t kMostHeld = size_t{1} << 22;  // documents: what is known of them is in memory
+constexpr size_t kMostHeld = size_t{1} << 22;  // documents whose records are in memory
 constexpr int64_t kMostUncutShare = 4;         // of --max-line: memory of tokens grows faster
 
 // Documents until they say how to split: in memory, and beyond some of it on disk.
@@ -35,7 +35,7 @@ class HeldDocuments {
     size_ += document.size();
     if (document.in_memory()) {
       if (document.size() > room_) {
-        room_ = 0;  // those that follow too: what comes first is read first
+        room_ = 0;  // all later documents too, so that they are read in order
         document = spools_.put(document);
       } else {
         room_ -= document.size();
@@ -127,7 +127,7 @@ class Preparation {
                                    : rule_text(shares_, "in order of the bytes");
   }
 
-  // The token files; the manifest gets what they and the inputs say of themselves.
+  // Commits the token files; the manifest gets the records of these files and of the inputs.
   void commit(Manifest& manifest) {
     writer_.flush();
     require_text_of_each();
@@ -221,7 +221,7 @@ class Preparation {
                   "; choose other shares with --split, or add text that differs");
   }
 
-  // What could have been a document.
+  // The text that could have become a document.
   std::string why_empty() const {
     const Skipped& skipped = source_.reader().skipped();
     const JsonlOptions& jsonl = options_.source.jsonl;
@@ -291,7 +291,7 @@ TokenizerPtr learn_words_of(const PrepareOptions& options, const SourceOptions& 
                             const Progress& progress) {
   TokenizerTraining training;
   training.source = source;
-  if (!source.parts.empty()) {  // those of train
+  if (!source.parts.empty()) {  // the inputs of train
     training.source.inputs = options.given[0];
     training.source.parts.clear();
   }

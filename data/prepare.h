@@ -21,26 +21,27 @@ struct PrepareOptions {
   /// is a duplicate, of which source.drop_duplicates keeps the first.
   std::array<std::vector<std::filesystem::path>, 3> given;
   std::filesystem::path output;  ///< the corpus folder to make
-  /// As make_tokenizer() takes it, with tokenizer_options; or "words", which are learned in a first
-  /// pass from the inputs of train where they are given, else from all, since what becomes train is
-  /// not known before.
+  /// As make_tokenizer() takes it, with tokenizer_options; or "words": the words are learned in a
+  /// first pass over the inputs of train if given, else over all inputs, since the split is not
+  /// known before.
   std::string tokenizer = "bytes";
   TokenizerOptions tokenizer_options;
   Shares shares = kUsualShares;
   bool force = false;  ///< replace the corpus that is there
-  /// So much text is held in memory until the documents so far say how to split it, more on disk.
+  /// Most text in memory until the documents so far decide how to split; more text goes to disk.
   size_t held_bytes = size_t{64} << 20;
 };
 
-/// How far prepare() has come. Bytes are those of the input files as stored.
+/// Progress of prepare(). Bytes count the input files as stored (compressed).
 struct PrepareProgress {
-  int64_t bytes_read = 0, bytes_total = 0;  ///< total 0: nobody knows, of a pipe
-  /// Of bytes_total: the mean of what has been read and, in proportion, of what became tokens.
+  int64_t bytes_read = 0, bytes_total = 0;  ///< total 0: unknown, as of a pipe
+  /// Out of bytes_total: the mean of the bytes read and, in proportion, the bytes turned into
+  /// tokens.
   int64_t bytes_done = 0;
   int64_t documents = 0, tokens = 0;
 };
 
-/// Turns text into a corpus, which is there whole or not at all; returns its manifest.
+/// Turns text into a corpus, which appears completely or not at all; returns its manifest.
 ///
 /// Each document goes to train, valid or test by its share (90 : 5 : 5 unless said), by a hash of
 /// its text, so it stays where it is when others come or go. If that leaves a split without a

@@ -14,7 +14,7 @@
 
 namespace farfield::data {
 
-/// A DocumentReader that reads and decompresses on in a thread of its own, some MiB ahead.
+/// A DocumentReader that reads and decompresses in its own thread, some MiB ahead.
 class ReadAhead {
  public:
   /// Throws what DocumentReader does.
@@ -37,7 +37,7 @@ class ReadAhead {
     bool is_last = false;
   };
   void work();
-  bool put(Batch batch);  // false: nobody wants more
+  bool put(Batch batch);  // false: no more is wanted
 
   std::atomic<bool> is_stopping_{false};
   DocumentReader reader_;

@@ -15,7 +15,7 @@ ShuffledWindows::ShuffledWindows(Tokens tokens, int64_t seq_len, uint64_t seed,
       windows_(Grid::windows(tokens_.size(), document_tokens, seq_len)),
       seed_(seed) {
   require<ConfigError>(document_tokens == 0 || seq_len < document_tokens, "loader",
-                       "not_enough_data: expected a length below that of the documents, ",
+                       "not_enough_data: expected a length below the length of the documents, ",
                        document_tokens, " tokens, which windows of this corpus stay within, got ",
                        seq_len, "; train shorter or make a corpus of longer documents");
   require<ConfigError>(windows_.size() > 0, "loader", "expected at least ", seq_len,

@@ -8,7 +8,8 @@
 namespace farfield::data {
 
 /// Sequences of seq_len + 1 tokens from one row of tokens, in the order of training. Sequence i is
-/// a pure function of what it is made from: inputs are its first seq_len tokens, targets its last.
+/// a pure function of the constructor's arguments: inputs are its first seq_len tokens, targets its
+/// last.
 class Sequences {
  public:
   virtual ~Sequences() = default;

@@ -12,7 +12,7 @@
 
 namespace farfield::data {
 
-/// What was left out or changed while reading text.
+/// Counts of text that was left out or changed while reading.
 struct Skipped {
   int64_t bad_lines = 0;     ///< JSONL lines that are not a JSON object
   int64_t missing_text = 0;  ///< objects without a string, or list of strings, under the text key

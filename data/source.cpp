@@ -167,7 +167,7 @@ bool DocumentReader::next_of_part(Document& document) {
   return false;
 }
 
-// Of this part of the inputs.
+// The next document of this part of the inputs.
 bool DocumentReader::next_any(DocumentBuilder& document, size_t wanted) {
   while (true) {
     if (lines_ != nullptr) {
@@ -224,7 +224,7 @@ std::array<int64_t, 4> DocumentReader::counts_of_lost() const {
           skipped_.invalid_utf8};
 }
 
-// What is to be said of the file that was read.
+// Adds the notes on the finished file.
 void DocumentReader::end_file() {
   lines_.reset();
   if (!std::exchange(current_.is_open, false)) return;

@@ -26,7 +26,7 @@ struct SourceRecord {
   int64_t unread_files = 0;  ///< left when max_bytes was reached
 };
 
-/// What a file holds.
+/// The format of an input file.
 enum class InputFormat {
   by_name,  ///< as its name ends, or as is_json_lines() finds; of a stream JSON Lines when its
             ///< first character is a brace
@@ -37,13 +37,13 @@ enum class InputFormat {
 struct SourceOptions {
   /// Files and folders, read in this order; "-": standard input.
   std::vector<std::filesystem::path> inputs;
-  /// Of each input the part that it belongs to, those of one part behind one another: max_bytes is
-  /// for each part, and Document::part() tells it. Empty: all are one.
+  /// For each input the part that it belongs to; inputs of one part follow one another. max_bytes
+  /// holds for each part, and Document::part() returns it. Empty: all inputs are one part.
   std::vector<size_t> parts;
   /// FolderRequest::output.
   std::filesystem::path output;
   InputFormat format = InputFormat::by_name;
-  /// Of a folder only the files whose name ends in one of these, with or without a leading dot
+  /// Of a folder read only files whose name ends in one of these, with or without a leading dot
   /// ("h", ".jsonl.zst"); "none" stands for names without a dot. Empty: all files.
   std::vector<std::string> endings;
   JsonlOptions jsonl;
@@ -62,13 +62,13 @@ struct SourceOptions {
 /// A file that ends in ".jsonl", ".jsonl.zst" or ".jsonl.gz", or begins as JSON Lines do, holds a
 /// document per line; any other is one document, decompressed if it ends in ".zst" or ".gz";
 /// SourceOptions::format says otherwise. A stream (is_stream()) is decompressed by its first bytes.
-/// A folder stands for its files (files_of_folder()); those that look binary are left out. A file
-/// that was named itself and looks binary is an error. The order is fixed: the same inputs give the
+/// A folder stands for its files (files_of_folder()), without files that look binary. A file that
+/// is named directly and looks binary is an error. The order is fixed: the same inputs give the
 /// same documents.
 class DocumentReader {
  public:
   /// ConfigError when an input does not exist, is neither text nor a folder or is named twice as a
-  /// stream, or a folder has no matching file. IoError for one that may not be read.
+  /// stream, or a folder has no matching file. IoError for an input that may not be read.
   explicit DocumentReader(SourceOptions options);
 
   /// The next document; false at the end. IoError for a file that cannot be read.
@@ -77,11 +77,11 @@ class DocumentReader {
   bool next(std::string& text);
 
   const Skipped& skipped() const { return skipped_; }
-  /// Bytes read so far as they are stored, and those of all inputs, 0 where nobody knows (a pipe):
-  /// for showing progress, from any thread.
+  /// Bytes read so far and bytes of all inputs, as stored; the latter is 0 if unknown (a pipe). For
+  /// showing progress, from any thread.
   int64_t bytes_read() const;
   int64_t bytes_total() const { return bytes_total_; }
-  /// What was read, complete once next() has returned false.
+  /// Records of the inputs, complete once next() has returned false.
   std::vector<SourceRecord> records() const;
 
  private:
@@ -89,7 +89,7 @@ class DocumentReader {
     std::string name;  // below its folder; empty for an input that is a file
     size_t input;
   };
-  // What the file that is being read has shown so far.
+  // Findings so far about the current file.
   struct Current {
     std::string name;
     std::array<int64_t, 4> before = {};  // counts_of_lost() when it began

@@ -11,7 +11,7 @@ namespace farfield::data {
 
 inline constexpr std::array<std::string_view, 3> kSplits = {"train", "valid", "test"};
 
-/// Stands for a count that a format does not record.
+/// A count that a format does not record.
 inline constexpr int64_t kUnknown = -1;
 
 struct TokenCounts {

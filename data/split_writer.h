@@ -21,7 +21,7 @@ class SplitWriter {
   SplitWriter(const std::filesystem::path& folder, const Tokenizer& tokenizer, int64_t most_uncut);
 
   void add(size_t split, std::string_view text, Encoder::End end);
-  /// What has been written of a split so far; tokens come late.
+  /// Counts of a split written so far; tokens come late.
   const TokenCounts& counts(size_t split) const { return writers_.at(split)->counts(); }
   /// Makes the tokens of all that was added. Once, after the last add().
   void flush() { encoder_.flush(); }

@@ -51,7 +51,7 @@ void Spool::read(int64_t begin, size_t n, char* out) const {
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) fail_errno(folder_, "read a temporary file in");
     require<IoError>(got > 0, "data", folder_.string(),
-                     ": expected a temporary file as it was written, got a shorter one");
+                     ": expected the temporary file as written, got a shorter one");
     begin += got;
     out += got;
     n -= static_cast<size_t>(got);

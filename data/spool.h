@@ -7,8 +7,8 @@
 
 namespace farfield::data {
 
-/// Bytes that are put aside on disk: a file without a name, gone with the process that wrote it,
-/// however that ends. One thread writes while others read what is there. IoError names the folder.
+/// Bytes put aside on disk, in an unnamed file that disappears with its process, however that ends.
+/// One thread writes while others read what is there. IoError names the folder.
 class Spool {
  public:
   /// `folder` empty: where temporary files go (TMPDIR).

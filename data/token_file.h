@@ -14,8 +14,8 @@ namespace farfield::data {
 
 // A row of token ids in a file, with a header of 64 bytes; the layout is in corpus.md.
 
-/// Maps a token file and checks its header: IoError, naming the file, for one that is not as a
-/// TokenWriter leaves it. The ids and their hash are not looked at: see Corpus::verify().
+/// Maps a token file and checks its header: IoError, naming the file, if the file is not as a
+/// TokenWriter leaves it. Ids and hash are not checked: see Corpus::verify().
 Split open_token_file(const std::filesystem::path& path);
 
 /// Writes a token file, a document at a time; it appears at commit().

@@ -9,21 +9,21 @@
 
 namespace farfield::data {
 
-/// Text to token ids and back. The ways of doing it are in tokenizers/; make_tokenizer() gives the
-/// one that a user names. None changes once it is made, so all who need it share it, on any thread.
+/// Text to token ids and back. The implementations are in tokenizers/; make_tokenizer() makes the
+/// one that a user names. Tokenizers are immutable and may be shared by threads.
 class Tokenizer {
  public:
   virtual ~Tokenizer() = default;
   Tokenizer(const Tokenizer&) = delete;
   Tokenizer& operator=(const Tokenizer&) = delete;
 
-  /// What people call it: "bytes", "gpt2", or the name of its file.
+  /// Its name: "bytes", "gpt2", or the name of its file.
   const std::string& name() const { return name_; }
-  /// Tells tokenizers apart that give other ids for the same text; the name has no part in it
-  /// where there is a file().
+  /// Differs between tokenizers that give different ids for a text; does not depend on the name if
+  /// there is a file().
   const std::string& hash() const { return hash_; }
-  /// The text of the tokenizer.json that holds it, for corpora and runs to keep; empty where it is
-  /// built in and its name says all.
+  /// Its tokenizer.json as text, for corpora and runs to keep; empty for a built-in tokenizer,
+  /// which its name identifies.
   const std::string& file() const { return file_; }
 
   /// Ids are below this.
@@ -34,20 +34,19 @@ class Tokenizer {
   /// Whether the text of ids is known: if not, only token files can be read.
   virtual bool has_text() const { return true; }
 
-  /// Puts the ids of the text behind those in `ids`. IoError for bytes that it has no id for.
+  /// Appends the ids of the text to `ids`. IoError for bytes without an id.
   virtual void encode(std::string_view text, std::vector<int32_t>& ids) const = 0;
   /// The bytes that the ids stand for; none for an id that the vocabulary leaves out. IoError for
   /// one outside [0, n_vocab()).
   virtual std::string decode(std::span<const int32_t> ids) const = 0;
 
-  /// The first place at or behind `from` where a longer text can be cut: what encode() gives for
-  /// the two parts, one after the other, is what it gives for the whole. text.size() when there is
-  /// none before the end. Where the text goes on, a place with kCutContext bytes or more behind it
-  /// is one all the same.
+  /// The first place at or after `from` where a longer text can be cut: encode() of the two parts,
+  /// joined, equals encode() of the whole. text.size() if there is none before the end. A place
+  /// followed by at least kCutContext bytes stays valid if the text goes on.
   virtual size_t cut(std::string_view text, size_t from) const = 0;
 
  protected:
-  /// Of a tokenizer without a file its description is what the hash is of.
+  /// Without a file, the hash is taken of the description.
   Tokenizer(std::string name, std::string_view description);
   /// The file as tokenizers/tokenizer_json.h writes it.
   struct File {
@@ -67,7 +66,7 @@ inline constexpr size_t kCutContext = 4096;
 
 using TokenizerPtr = std::shared_ptr<const Tokenizer>;
 
-/// What Tokenizer::file() is called where it is kept.
+/// The file name under which Tokenizer::file() is stored.
 inline constexpr std::string_view kTokenizerFile = "tokenizer.json";
 
 /// Rows of an embedding for n_vocab ids: rounded up to a multiple of 64, which matrix products

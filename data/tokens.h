@@ -17,8 +17,8 @@ enum class IdType { u8, i8, i16, u16, i32, u32, i64 };
 /// Bytes of an id.
 int size_of(IdType type);
 
-/// A row of token ids in mapped files, one after another: what a split of a corpus is in any of its
-/// formats. Copies and slices share the mappings.
+/// A row of token ids in mapped files, one after another: a split of a corpus in any format. Copies
+/// and slices share the mappings.
 class Tokens {
  public:
   /// Ids in a file: `n` of them from byte `begin` on.
@@ -28,11 +28,11 @@ class Tokens {
     int64_t begin = 0;
     int64_t n = 0;
   };
-  /// Told of tokens that have been looked at; throws to stop.
+  /// Called with the number of checked tokens; may throw to stop.
   using Watch = std::function<void(int64_t n)>;
 
   Tokens() = default;
-  /// IoError, naming the file, for a piece that is not all there. The ids are not looked at.
+  /// IoError, naming the file, for an incomplete piece. Does not check the ids.
   Tokens(std::vector<Piece> pieces, IdType type, int64_t n_vocab);
 
   int64_t size() const { return begins_.empty() ? 0 : begins_.back(); }
@@ -41,11 +41,11 @@ class Tokens {
   IdType type() const { return type_; }
 
   int32_t operator[](int64_t i) const;
-  /// Tokens [begin, begin + n) to out. ConfigError when they are not all there; IoError, naming the
-  /// file and the byte, for an id outside [0, n_vocab()): the file is damaged, or of another
-  /// tokenizer.
+  /// Tokens [begin, begin + n) to out. ConfigError if the range is not within the row; IoError,
+  /// naming the file and the byte, for an id outside [0, n_vocab()): the file is damaged, or of
+  /// another tokenizer.
   void copy(int64_t begin, int64_t n, int32_t* out) const;
-  /// Tokens [begin, begin + n) as a row of their own. ConfigError when they are not all there.
+  /// Tokens [begin, begin + n) as a separate row. ConfigError if the range is not within the row.
   Tokens slice(int64_t begin, int64_t n) const;
 
   /// Where a token is stored.
@@ -55,7 +55,7 @@ class Tokens {
   };
   Place place(int64_t i) const;
 
-  /// XXH3-128 of the ids' bytes as they are stored, after a look at each id: IoError as copy().
+  /// XXH3-128 of the ids' bytes as stored; checks each id: IoError as copy().
   std::string hash(const Watch& watch = {}) const;
 
  private:
@@ -68,8 +68,8 @@ class Tokens {
   int64_t n_vocab_ = 0;
 };
 
-/// The first token of each document, and behind the last end of a document the first token after
-/// it: n + 1 numbers for n documents that have an end. Reads all tokens.
+/// The first token of each document, and at the end the first token after the last document end: n
+/// + 1 numbers for n documents that have an end. Reads all tokens.
 std::vector<int64_t> document_begins(const Tokens& tokens, int32_t end_of_document);
 
 }  // namespace farfield::data

@@ -56,7 +56,7 @@ size_t ZstdReader::read(char* out, size_t size) {
                        ": expected a Zstandard frame, got an empty file");
       return 0;
     }
-    // With no input left this takes out what the decoder still holds.
+    // Without further input this takes out the rest from the decoder.
     const size_t result = ZSTD_decompressStream(d.context, &output, &d.pending);
     if (ZSTD_isError(result)) {
       const ZSTD_ErrorCode code = ZSTD_getErrorCode(result);

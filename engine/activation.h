@@ -2,7 +2,7 @@
 
 namespace farfield {
 
-/// What linear() does to each of its results.
+/// The function that linear() applies to each of its results.
 enum class Activation { none, gelu };
 
 }  // namespace farfield

@@ -77,7 +77,7 @@ void Allocator::free(void* data, int64_t size_bytes) noexcept {
   put_back(data, size);
 }
 
-// Of a block that counts as current.
+// For a block that counts as current.
 void Allocator::put_back(void* data, int64_t size) noexcept {
   try {
     for (Reserve* reserve : reserves_)

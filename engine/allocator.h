@@ -12,13 +12,14 @@
 
 namespace farfield {
 
-/// Keeps freed blocks by size and hands them out again: a training step asks for the same sizes
+/// Caches freed blocks by size and hands them out again: a training step asks for the same sizes
 /// every time. Block sizes are rounded up by at most an eighth, so that near sizes share blocks.
 class Allocator {
  public:
-  /// Where blocks are not kept they go back at once and have their exact size, so that use after
-  /// free and overruns are seen: by the address sanitizer, under which none are, and by a device's
-  /// own (compute-sanitizer), with FARFIELD_KEEP_BLOCKS=0 in the environment, which is read once.
+  /// Without the cache, blocks have their exact size and go back at once, so that sanitizers see
+  /// use after free and overruns. The address sanitizer always turns the cache off; for a device's
+  /// sanitizer (compute-sanitizer) set FARFIELD_KEEP_BLOCKS=0 in the environment, which is read
+  /// once.
   static bool keeps_blocks();
 
   /// False under the address sanitizer.
@@ -34,8 +35,8 @@ class Allocator {
   static constexpr bool kKeepsBlocks = true;
 #endif
 
-  /// The device's own way to get and return memory; get returns nullptr when there is none.
-  /// `available` tells how many bytes are free, where the device knows.
+  /// The device's functions to get and return memory; get returns nullptr when memory is exhausted.
+  /// `available` returns the free bytes, if the device knows.
   struct Source {
     void* (*get)(int64_t size_bytes);
     void (*put)(void* data, int64_t size_bytes);
@@ -50,17 +51,17 @@ class Allocator {
 
   void* allocate(int64_t size_bytes);
   void free(void* data, int64_t size_bytes) noexcept;
-  /// Nothing while work is recorded (Reserve): a device may not free memory then.
+  /// Does nothing while work is recorded (Reserve): a device may not free memory then.
   void release_cached();
   MemoryStats stats();
   void reset_peak();
-  /// Bytes that may still be had: what the device has free and what is kept. 0: not known.
+  /// Bytes that can still be allocated: free bytes of the device and cached bytes. 0: not known.
   int64_t available();
 
  private:
   using Blocks = std::map<int64_t, std::vector<void*>>;  // by rounded size
   int64_t round_up(int64_t size_bytes) const;
-  /// One of these sizes that is taken out, or nullptr.
+  /// Takes a block of this size out, or returns nullptr.
   static void* take(Blocks& blocks, int64_t size);
   void* from_cache(int64_t size);
   Reserve* open_reserve() const;
@@ -76,18 +77,18 @@ class Allocator {
   MemoryStats stats_;
 };
 
-/// Memory that recorded work (step_graph.h) goes on using at the addresses it was recorded with, so
-/// nobody else may have it in between.
+/// Memory of recorded work (step_graph.h). A replay uses the recorded addresses, so the blocks must
+/// not be handed out elsewhere in between.
 ///
-/// It begins open, while work is recorded: blocks come from what the allocator has cached or from
-/// the device, to which none is given back meanwhile, and what is freed of them is handed out again
-/// in the same recording. Blocks that were there before are not handed out again once freed: what
-/// is recorded first may read what lies in them, each time. After close() the allocator is as ever
-/// to others, but every block that was in use by then, or was used by the recording, comes here
-/// when it is freed and stays. All count as bytes in tensors. The destructor gives them back; the
-/// work must not be repeated any more.
+/// A Reserve is open while work is recorded: blocks come from the allocator's cache or from the
+/// device, no block goes back to the device, and freed blocks are handed out again in the same
+/// recording. Blocks from before the recording are not handed out again once freed, since a replay
+/// may read them each time. After close() the allocator works as usual for others. But a block that
+/// was in use at close(), or was used by the recording, returns to the Reserve when it is freed,
+/// and stays. All blocks count as bytes in tensors. The destructor gives them back; afterwards the
+/// work must not be replayed.
 ///
-/// An allocator has one that is open at a time, and any number of closed ones.
+/// An allocator has at most one open Reserve at a time, and any number of closed ones.
 class Allocator::Reserve {
  public:
   explicit Reserve(Allocator& allocator);
@@ -108,7 +109,7 @@ class Allocator::Reserve {
   std::unordered_set<void*> own_;      // handed out while it was open
   std::unordered_set<void*> younger_;  // first handed out by others afterwards
   Blocks free_;                        // for the recording
-  Blocks held_;                        // for nobody
+  Blocks held_;                        // handed out to no user
 };
 
 /// The allocator of each device. It outlives every tensor, static ones included.

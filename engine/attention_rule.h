@@ -21,7 +21,7 @@ struct RowBias {
   Tensor slope = {}, offset = {};  ///< [H, N + 1] in acc
 };
 
-/// What turns the scores of a row into its probabilities P.
+/// The function that turns the scores of a row into its probabilities P.
 struct Normalizer {
   enum class Kind {
     softmax,
@@ -40,8 +40,8 @@ struct Normalizer {
   bool is_clamped() const { return kind == Kind::clamp_absolute || kind == Kind::clamp_relative; }
 };
 
-/// In training, which P become 0; the others are divided by 1 - p. Pair (query i, key n) of head h
-/// of sequence b is decided by 16 bits of its own, half n % 8 of block
+/// Dropout of probabilities P in training: some become 0, the others are divided by 1 - p. 16
+/// random bits decide pair (query i, key n) of head h of sequence b, half n % 8 of block
 /// ((first_head + b H' + h) T + i) ceil(S / 8) + n / 8 of `random`, H' = n_head: the same on every
 /// device, and in the backward pass, without memory.
 struct AttentionDropout {
@@ -51,10 +51,10 @@ struct AttentionDropout {
   /// b H' + h of the first head of the first sequence, where a call computes a part of a batch or
   /// of the heads.
   int64_t first_head = 0;
-  int64_t n_head = 0;  ///< of a sequence, those of other calls included; 0: the call has all
+  int64_t n_head = 0;  ///< of a sequence, heads of other calls included; 0: this call has all
 };
 
-/// What attention adds to the plain dot product; the formula is in ops/attention.h.
+/// The terms that attention adds to the plain dot product; the formula is in ops/attention.h.
 struct AttentionRule {
   Tensor bias = {};    ///< [H, L] in acc, added; or undefined
   Tensor weight = {};  ///< [H, L] in acc, multiplies the scaled dot product; or undefined

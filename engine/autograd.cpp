@@ -12,8 +12,8 @@
 
 namespace farfield {
 
-// A recorded op. `edges` lead to what the inputs came from; the closure holds no history, so chains
-// of nodes hang together by edges alone and can be taken apart without recursion.
+// A recorded op. `edges` lead to the nodes of the inputs; the closure holds no history, so only
+// edges connect nodes, and a chain can be freed without recursion.
 struct Node {
   struct Edge {
     std::shared_ptr<Node> node;  // the op that made the input, or
@@ -22,7 +22,7 @@ struct Node {
   };
 
   std::string op;
-  uint64_t number = 0;  // order of creation: larger than that of every node it depends on
+  uint64_t number = 0;  // order of creation: larger than the number of every node it depends on
   std::vector<Edge> edges;
   std::vector<Shape> output_shapes;
   std::vector<Tensor> dys;    // gradients that arrived so far, one per output
@@ -59,7 +59,7 @@ bool all_finite(const Tensor& x) {
   return dispatch(x.device(), [&](auto tag) { return is_finite(tag, x); });
 }
 
-// total += x, in place when nobody else holds total.
+// total += x, in place if total has no other owner.
 void accumulate(Tensor& total, const Tensor& x) {
   if (!total.defined()) {
     total = x;

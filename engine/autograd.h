@@ -16,18 +16,18 @@ using Grads = std::vector<Tensor>;
 using BackwardFn = std::function<Grads(const Tensor& dy)>;
 using MultiBackwardFn = std::function<Grads(const std::vector<Tensor>& dys)>;
 
-/// Notes on y how to turn dy into gradients of `inputs`, unless gradients are off or no input needs
-/// one. The closure keeps detached tensors only: y.detach(), never y. It runs once, with gradients
-/// off, and is dropped at once, which frees what it kept.
+/// Records on y how to turn dy into gradients of `inputs`, unless gradients are off or no input
+/// needs one. The closure keeps detached tensors only: y.detach(), never y. It runs once, with
+/// gradients off, and is dropped at once, which frees what it kept.
 void record(std::string_view op, Tensor& y, const std::vector<Tensor>& inputs, BackwardFn backward);
 /// The same for an op with several outputs. A dy is undefined when nothing used that output.
 void record(std::string_view op, const std::vector<Tensor*>& ys, const std::vector<Tensor>& inputs,
             MultiBackwardFn backward);
 
-/// Says of y, the one output of an op that was just recorded, that the backward function of the op
-/// has a use for the column_sums() of dy: who makes dy may have them at hand.
+/// Marks y, the only output of an op that was just recorded: the op's backward function can use the
+/// column_sums() of dy, if the op that makes dy has them at hand.
 void expect_column_sums(const Tensor& y);
-/// Whether that was said of x.
+/// Whether x has this mark.
 bool expects_column_sums(const Tensor& x);
 
 /// True when an op on these inputs will be recorded: gradients are on and one of the inputs needs
@@ -41,27 +41,28 @@ void backward(const Tensor& y, Tensor dy = {});
 /// The same for sum over i of sum(ys[i] * dys[i]); an undefined dy leaves its y out.
 void backward(const std::vector<Tensor>& ys, const std::vector<Tensor>& dys);
 
-/// Told of a leaf when its gradient is complete, before backward() goes on to the rest: in the
-/// leaf's grad(), or in the LeafGradients of this thread, which it may be taken from.
+/// A callback for each leaf whose gradient is complete, called before backward() goes on. The
+/// gradient is in the leaf's grad(), or in the LeafGradients of this thread, from which the
+/// callback may take it.
 using OnLeafDone = std::function<void(const Tensor& leaf)>;
-/// backward() of a scalar that tells of each leaf with a gradient, once. Of none where checkpoint()
-/// hides which leaves are used.
+/// backward() of a scalar that calls back once for each leaf with a gradient. Not for leaves that
+/// checkpoint() hides.
 void backward(const Tensor& y, const Tensor& dy, const OnLeafDone& on_leaf_done);
 
-/// While one lives, backward() on this thread adds the gradients of these leaves up here, not in
-/// their grad(): so that threads can go back through several graphs of the same parameters.
+/// While one lives, backward() on this thread accumulates the gradients of these leaves here, not
+/// in their grad(): so that threads can run backward through several graphs of the same parameters.
 class LeafGradients {
  public:
-  /// Where the elements of a leaf are, to its number from 0 on; must outlive this.
+  /// From the address of a leaf's elements to its number, from 0 on; must outlive this.
   using Numbers = std::unordered_map<const void*, size_t>;
   explicit LeafGradients(const Numbers& numbers);
   ~LeafGradients();
   LeafGradients(const LeafGradients&) = delete;
   LeafGradients& operator=(const LeafGradients&) = delete;
 
-  /// Of one leaf, once; undefined where backward() has not come.
+  /// The gradient of one leaf, once; undefined if backward() has not reached it.
   Tensor take(size_t number) { return std::exchange(gradients_[number], {}); }
-  /// Of all, by number.
+  /// The gradients of all, by number.
   std::vector<Tensor> take() { return std::move(gradients_); }
 
  private:
@@ -97,7 +98,7 @@ class EnableGrad {
 bool grad_enabled();
 
 /// While one lives, each recorded output and each gradient is checked, and the first that is not
-/// finite is named. Slow: meant for repeating the one step that went wrong.
+/// finite is named. Slow: meant for repeating a failed step.
 class FindNonfinite {
  public:
   FindNonfinite();

@@ -20,7 +20,7 @@ std::ostream& operator<<(std::ostream& out, const Device& device);
 
 /// "cpu", "cuda" or "cuda:N"; ConfigError for another text and for a device that this build lacks.
 Device parse_device(std::string_view text);
-/// Which one "cuda" is, 0 unless this says otherwise: each process of a machine has its own.
+/// The number of the device "cuda", 0 by default: each process of a machine has its own device.
 void set_default_cuda(int index);
 
 /// Tags: every kernel is an overload on one of these.

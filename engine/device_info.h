@@ -7,11 +7,11 @@
 
 namespace farfield {
 
-/// Waits until the device has done all it was given; BackendError when some of it failed. The CPU
-/// has nothing to wait for.
+/// Waits until the device has done all its work; BackendError if some of it failed. The CPU has
+/// nothing to wait for.
 void synchronize(const Device& device);
 
-/// What a device is.
+/// Properties of a device.
 struct DeviceInfo {
   std::string name;          ///< as its maker calls it: "NVIDIA H200"; "cpu" for the CPU
   int major = 0, minor = 0;  ///< compute capability; 0 for the CPU
@@ -19,7 +19,7 @@ struct DeviceInfo {
 };
 DeviceInfo device_info(const Device& device);
 
-/// Bytes that tensors may still take; 0: not known, as on the CPU.
+/// Bytes that can still be allocated for tensors; 0: not known, as on the CPU.
 int64_t device_free_bytes(const Device& device);
 
 // By tag, for dispatch().

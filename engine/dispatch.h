@@ -9,8 +9,8 @@
 namespace farfield {
 
 #ifdef FARFIELD_HAS_CUDA
-/// The tag of a device, with its stream; from then on the device is that of this thread.
-/// DeviceError when it is not there or too old.
+/// The tag of a device, with its stream; makes it the current device of this thread. DeviceError if
+/// the device is missing or too old.
 Cuda cuda_tag(const Device& device);
 #endif
 

@@ -16,15 +16,16 @@ struct FarHeads {
 struct Heads {
   Tensor q = {}, k = {}, v = {};
   FarHeads far = {};  ///< undefined without Rotation::far
-  /// The output of a QKV projection, [B, T, 3 H K], where they lie in it. q, k and v then have
-  /// their shapes and begin at their first rows, but the rows of a head are 3 H K elements apart,
-  /// and those of two heads at a position 3 K: for kernels that know (attends_to_packed_heads()).
+  /// The output of a QKV projection, [B, T, 3 H K], if q, k and v lie in it. They then have their
+  /// shapes and begin at their first rows, but the rows of a head are 3 H K elements apart, and the
+  /// rows of neighbouring heads at one position 3 K: for kernels that know
+  /// (attends_to_packed_heads()).
   Tensor packed = {};
-  /// What q and k of packed heads have been turned by, without far copies: gradients are those of
-  /// the heads before that.
+  /// The rotation of q and k in packed heads, without far copies: gradients are for the heads
+  /// before the rotation.
   Rotation turned_by = {};
 
-  /// Those of qkv [B, T, 3 H K], laid out as [head][q | k | v][K].
+  /// The heads of qkv [B, T, 3 H K], laid out as [head][q | k | v][K].
   static Heads in(const Tensor& qkv, int64_t n_head) {
     const int64_t n_batch = qkv.dim(0), n = qkv.dim(1), head_dim = qkv.dim(2) / (3 * n_head);
     const Shape by_head{n_batch, n_head, n, head_dim};

@@ -20,24 +20,24 @@ Tensor device_grad_norm(const std::vector<Parameter>& parameters);
 /// Sets every gradient to "none"; its memory goes back to the allocator.
 void clear_gradients(const std::vector<Parameter>& parameters);
 
-/// What turns gradients into updates of a list of parameters, with a state of its own.
+/// Turns gradients into updates of a list of parameters, and keeps the state for that.
 class Optimizer {
  public:
   virtual ~Optimizer() = default;
 
-  /// One update with gradients clipped to guard.max_norm, decided on the device: unless loss and
-  /// norm are finite it writes nothing. It counts all the same; whoever reads the two afterwards
-  /// takes the count back. Nobody waits. A parameter without a gradient stays as it is. One that
-  /// keeps itself rounded (Tensor::keep_rounded()) still does.
-  /// ConfigError for max_norm < 0, DTypeError, ShapeError and DeviceError for other than two
-  /// float64 scalars on the device of the parameters.
+  /// One update with gradients clipped to guard.max_norm. The device decides: if loss or norm is
+  /// not finite, it writes nothing. The update counts in t() all the same; a caller that finds the
+  /// two not finite takes the count back. Does not wait. A parameter without a gradient stays as it
+  /// is. A parameter that keeps itself rounded (Tensor::keep_rounded()) still does. ConfigError for
+  /// max_norm < 0, DTypeError, ShapeError and DeviceError for other than two float64 scalars on the
+  /// device of the parameters.
   void step(double lr, const StepGuard& guard);
-  /// The same in two parts: what the host says of an update, which counts it, and the update. The
-  /// device's work of the second depends on nothing that changes from step to step but what the
-  /// first has put into its memory, so it can be recorded once and repeated (step_graph.h).
+  /// The same in two parts: the first uploads the rates of an update and counts it, the second
+  /// makes the update. The device's work of the second part depends on nothing else that changes
+  /// from step to step, so it can be recorded once and replayed (step_graph.h).
   virtual void begin_update(double lr) = 0;
   virtual void update(const StepGuard& guard) = 0;
-  /// The latest update wrote nothing.
+  /// Takes the count of the latest update back, because it wrote nothing.
   virtual void take_back() { --t_; }
   void zero_grad() { clear_gradients(parameters_); }
 
@@ -45,16 +45,16 @@ class Optimizer {
   int64_t t() const { return t_; }
   const std::vector<Parameter>& parameters() const { return parameters_; }
 
-  /// What a checkpoint keeps beside t(), by name, sharing storage with the optimizer: scalars(),
+  /// The state for a checkpoint beside t(), by name, sharing storage with the optimizer: scalars(),
   /// and "<parameter>.<moment>" of each parameter.
   std::vector<std::pair<std::string, Tensor>> state() const;
-  /// A tensor that is kept for each parameter, of its shape.
+  /// A state tensor of each parameter, with the parameter's shape.
   struct Moment {
     std::string name;
     const std::vector<Tensor>& of;  ///< in the order of the parameters
   };
   virtual std::vector<Moment> moments() const = 0;
-  /// What is kept once.
+  /// State that exists once.
   virtual std::vector<std::pair<std::string, Tensor>> scalars() const { return {}; }
   /// Copies such tensors in and sets t. IoError names a tensor that is missing or of another shape
   /// or dtype; nothing has changed then. Other names in the map are ignored.

@@ -8,7 +8,7 @@
 
 namespace farfield {
 
-/// What values are kept between.
+/// Bounds of values.
 struct Bounds {
   double least = -std::numeric_limits<double>::infinity();
   double most = std::numeric_limits<double>::infinity();
@@ -21,15 +21,14 @@ struct Parameter {
   Tensor value;  ///< a leaf with requires_grad(), unless frozen
   bool decay =
       true;  ///< subject to weight decay: matrices only; norms, biases and encodings are not
-  /// Of every element, as its dtype has them; an optimizer's step may leave them, project() puts
-  /// the values back.
+  /// Bounds of every element, rounded to its dtype; an optimizer's step may leave them, and
+  /// project() puts the values back.
   Bounds bounds = {};
-  /// What `value` is of the tensor that a checkpoint keeps, where several processes have a model
-  /// together; a whole one they all have, with the same bits.
+  /// With tensor parallelism, the part of the checkpoint's tensor that `value` is; a whole tensor
+  /// is the same in all processes, with the same bits.
   Shard shard = {};
-  /// The model reads all of it in the type of its activations, which rounds it, and not only what
-  /// was looked up or computed from it: who updates it in every step should keep it rounded
-  /// (Tensor::keep_rounded()).
+  /// The model reads the whole tensor rounded to the type of its activations, not only looked-up
+  /// rows or computed values: an optimizer should keep it rounded (Tensor::keep_rounded()).
   bool is_rounded = false;
 };
 

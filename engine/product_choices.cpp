@@ -35,7 +35,7 @@ bool read_words(std::string_view text, std::array<uint64_t, 8>& algorithm) {
   return true;
 }
 
-// Of all that the products' bits depend on.
+// The checksum of everything that the products' bits depend on.
 std::string checksum_of(const ProductChoices& choices) {
   Hasher hasher;
   const auto add = [&](const std::string& text) { hasher.update(text + '\n'); };
@@ -127,7 +127,7 @@ ProductChoices parse_product_choices(const std::string& file, std::string_view t
     choice.time_us = number("time_us");
     choice.first_us = number("first_us");
     choice.n_candidate = whole_member<int>(one, "candidates").value_or(0);
-    // What files of before do not have.
+    // Optional: older files lack this key.
     if (one.contains("instead_us")) choice.instead_us = number("instead_us");
     if (one.contains("repeats")) {
       const auto repeats = whole_member<bool>(one, "repeats");

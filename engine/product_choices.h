@@ -11,24 +11,24 @@
 
 namespace farfield {
 
-/// Which algorithm a device's library of matrix products is to use for a product, and what was
-/// measured when it was chosen.
+/// The algorithm of a device's matrix product library for one product, and the measurements behind
+/// the choice.
 struct ProductChoice {
-  /// The library's own words for it; all 0 where other calls than one of the library were faster.
+  /// The library's own description; all 0 if other calls (`instead`) were faster.
   std::array<uint64_t, 8> algorithm = {};
   double time_us = 0;     ///< of one product
-  double first_us = 0;    ///< of the algorithm that the library proposes first, itself perhaps
-  int n_candidate = 0;    ///< that were measured
-  double instead_us = 0;  ///< of the other calls; 0: there are none
-  /// Whether it gave the same bits each time. Not only where none of those that were measured did;
-  /// then it is the first of them. Files of before do not say, and are believed.
+  double first_us = 0;    ///< of the library's first proposal, which may be this algorithm
+  int n_candidate = 0;    ///< number of measured algorithms
+  double instead_us = 0;  ///< time of the other calls; 0: none exist
+  /// Whether the algorithm gave the same bits each time. false only if no measured algorithm did;
+  /// then it is the first of them. Files without this key count as true.
   bool repeats = true;
   bool is_none() const { return algorithm == decltype(algorithm){}; }
   bool operator==(const ProductChoice&) const = default;
 };
 
 /// The choices for the products of a program, on one kind of device with one version of the
-/// library: with the same ones the same products have the same bits.
+/// library: with the same choices the same products have the same bits.
 struct ProductChoices {
   std::string device, library;
   std::map<std::string, ProductChoice> of;  ///< by product: sizes, types, strides, alignment
@@ -45,19 +45,19 @@ std::string text_of_changing(const ProductChoices& choices);
 
 /// As a file of JSON, with a checksum.
 std::string to_text(const ProductChoices& choices);
-/// What to_text() made. IoError, naming the file, for anything else.
+/// The inverse of to_text(). IoError, naming the file, for any other text.
 ProductChoices parse_product_choices(const std::string& file, std::string_view text);
 
-/// Calls work(), in which each product on the device that it has not met before is made by up to
-/// eight algorithms that the library proposes, in turn, and is given the fastest of those that give
-/// the same bits each time, the first of them where none does; where a product and a pass could
-/// do as one product does, by these too. Products of before are met anew; afterwards all of these
-/// choices hold. work() must not be recorded (StepGraph).
+/// Calls work() and tunes each product that it makes on the device. The first time a product
+/// occurs, up to eight algorithms that the library proposes make it in turn. The product gets the
+/// fastest algorithm that gives the same bits each time, or the first one if none does. Where a
+/// product and a pass can replace one product, they are measured too. Earlier choices are dropped;
+/// afterwards the new choices hold. work() must not be recorded (StepGraph).
 /// Throws    ConfigError on the CPU, whose library chooses by itself
 ProductChoices tune_products(const Device& device, const std::function<void()>& work);
 
-/// Has the products of a device made as the choices say, from now on; one that they do not name by
-/// the algorithm that the library proposes first. None: all of them.
+/// From here on, products of the device are made as the choices say; a product without a choice
+/// uses the library's first algorithm, and so do all products without `choices`.
 /// Throws    ConfigError on the CPU, and when they were made for another device or version of the
 ///           library; from a product, BackendError when the library does not know its algorithm
 void use_product_choices(const Device& device, const ProductChoices& choices);

@@ -4,9 +4,9 @@
 
 namespace farfield {
 
-/// How split_heads() turns q and k, when cos and sin are given: [T, R/2] or [B, T, R/2] in the
-/// accumulation type of q, for the first R components. Pairs are (i, i + R/2), or (2i, 2i + 1) when
-/// interleaved. q is multiplied by scale_q and k by scale_k, same shape as cos (xPos; YaRN's
+/// The rotation of q and k in split_heads(), if cos and sin are given: [T, R/2] or [B, T, R/2] in
+/// the accumulation type of q, for the first R components. Pairs are (i, i + R/2), or (2i, 2i + 1)
+/// when interleaved. q is multiplied by scale_q and k by scale_k, same shape as cos (xPos; YaRN's
 /// factor), when given.
 ///
 /// far, [T, R/2], all four or none: the angles of the copies of q and k that far pairs take

@@ -21,8 +21,8 @@ constexpr std::string_view kWhere = "safetensors";
 constexpr std::string_view kMetadata = "__metadata__";
 constexpr uint64_t kLengthBytes = 8, kMaxHeaderBytes = 100'000'000;
 
-// A type in files, its size there, and what it is in memory. Tensors are written as the first of
-// their type.
+// A type in files, its size there, and the type in memory. Tensors are written in the first
+// matching type.
 struct StoredType {
   std::string_view name;
   uint64_t bytes;

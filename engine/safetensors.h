@@ -20,8 +20,8 @@ struct SafetensorsFile {
   std::map<std::string, std::string> metadata;  ///< the header's __metadata__
 };
 
-/// Reads a whole file, which may be hostile: every length is checked before it is used, and what is
-/// not exactly by the format is refused, never repaired.
+/// Reads a whole file, which may be hostile: every length is checked before it is used, and any
+/// deviation from the format is refused, never repaired.
 ///
 /// expected_hash  as write_safetensors() returned it; another file is refused as damaged. Empty:
 /// any. Throws         IoError, naming the file and, where one is concerned, the tensor

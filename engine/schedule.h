@@ -8,14 +8,14 @@ namespace farfield {
 struct Schedule {
   /// How the cosine runs.
   enum class Form {
-    neox,    ///< its period is I, and it stops short of its end: as GPT-NeoX has it
-    fairseq  ///< from the end of the warm-up to update I; W is a whole number: as fairseq has it
+    neox,    ///< as in GPT-NeoX: its period is I, and it stops short of its end
+    fairseq  ///< as in fairseq: from the end of the warm-up to update I; W is a whole number
   };
   double peak_lr = 1e-3;          ///< the largest rate
   int64_t decay_steps = 1000;     ///< I, in updates
   double warmup_fraction = 0.01;  ///< W / I, in [0, 0.5]
-  double start_lr = 0;            ///< rate of the first update, where there is a warm-up
-  double end_lr = 0;              ///< what the cosine comes down to
+  double start_lr = 0;            ///< rate of the first update, if there is a warm-up
+  double end_lr = 0;              ///< the rate at the end of a whole cosine
   Form form = Form::neox;
 };
 

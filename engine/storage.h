@@ -13,7 +13,7 @@ class Allocator;
 struct MemoryStats {
   int64_t current_bytes = 0;  ///< in tensors now, or reserved for recorded work
   int64_t peak_bytes = 0;     ///< the most since the last reset_peak_memory()
-  int64_t cached_bytes = 0;   ///< freed by tensors, kept for the next ones
+  int64_t cached_bytes = 0;   ///< freed by tensors, cached for later tensors
 };
 MemoryStats memory_stats(const Device& device);
 void reset_peak_memory(const Device& device);
@@ -23,8 +23,8 @@ void release_cached_memory(const Device& device);
 /// Bytes on one device, the only owner of memory. 64-byte aligned on the CPU; not initialised.
 class Storage {
  public:
-  /// BackendError when the memory is not to be had: the text says how much was asked for and how
-  /// much is held.
+  /// BackendError when the memory cannot be allocated: the text says how much was requested and how
+  /// much is in use.
   Storage(int64_t size_bytes, const Device& device);
   ~Storage();
   Storage(const Storage&) = delete;

@@ -25,7 +25,7 @@ class Tensor {
   static Tensor zeros(const Shape& shape, DType dtype = DType::f32, const Device& device = {});
   static Tensor full(const Shape& shape, double value, DType dtype = DType::f32,
                      const Device& device = {});
-  /// Values in row-major order, rounded to dtype. ShapeError if their number is not that of the
+  /// Values in row-major order, rounded to dtype. ShapeError if their number does not fit the
   /// shape.
   static Tensor from(std::span<const double> values, const Shape& shape, DType dtype = DType::f32,
                      const Device& device = {});
@@ -57,16 +57,16 @@ class Tensor {
   void* raw_data();
   const void* raw_data() const;
 
-  /// Has the elements, float32, a second time beside them, rounded to bfloat16, for ops that would
-  /// round them in every call. The copy is of all that shares the storage, and stays at its address
-  /// as long as they do. assign() keeps it, and so do kernels that write by data_and_rounded(). For
-  /// whatever else writes, a pointer by data() or raw_data() of a tensor that is not const ends it:
-  /// nobody reads it until the next keep_rounded(), which rounds again. (A pointer from before is
-  /// not seen: none may be kept.) DTypeError for another dtype. Not while others use the elements.
+  /// Keeps a second copy of the float32 elements, rounded to bfloat16, for ops that would round
+  /// them in every call. The copy covers all elements of the storage, and keeps its address as long
+  /// as they do. assign() updates the copy, and so do kernels that write by data_and_rounded(). Any
+  /// other write makes it invalid: a call of data() or raw_data() on a non-const tensor drops it
+  /// until the next keep_rounded(), which rounds again. (So do not keep a pointer from an earlier
+  /// call.) DTypeError for another dtype. Not while others use the elements.
   void keep_rounded() const;
-  /// Whether there is such a copy that is up to date.
+  /// Whether an up-to-date rounded copy exists.
   bool has_rounded() const;
-  /// Where a kernel writes that gives every element that it changes to both.
+  /// Pointers for a kernel that writes each changed element to both copies.
   template <class T>
   struct DataAndRounded {
     T* data;
@@ -79,32 +79,32 @@ class Tensor {
     return {static_cast<T*>(address()), has_rounded() ? rounded_address() : nullptr};
   }
 
-  /// Has the sums of these elements over all dimensions but the last beside them, [dim(-1)], which
-  /// whoever wrote them had at hand: for ops that would read all elements for that. As with
-  /// keep_rounded(), whatever writes elements ends it. ShapeError for sums of another shape, or
-  /// beside a part of what shares the storage.
+  /// Stores the sums of these elements over all dimensions but the last, [dim(-1)], which the
+  /// writer of the elements had at hand: for ops that would read all elements to get them. As with
+  /// keep_rounded(), a write to the elements drops the sums. ShapeError for sums of another shape,
+  /// and for a tensor that is only a part of its storage.
   void keep_column_sums(const Tensor& sums) const;
-  /// These sums, or undefined where there are none that are up to date.
+  /// These sums, or undefined if no up-to-date sums exist.
   Tensor column_sums() const;
 
   /// All elements, widened, on the host.
   std::vector<double> to_vector() const;
   /// The one element of a tensor with numel() == 1.
   double item() const;
-  /// The same values on another device; the same tensor when it is there already. Not
+  /// The same values on another device; the same tensor if it is on that device already. Not
   /// differentiable.
   Tensor to(const Device& device) const;
-  /// The same values, rounded to another floating dtype, without gradient history: these elements,
-  /// or those of keep_rounded(), where they are in it already. So it is not to be written. Not
-  /// differentiable.
+  /// The same values, rounded to another floating dtype, without gradient history. If the tensor
+  /// has this dtype already, or keep_rounded() keeps a copy in it, the result shares these
+  /// elements: do not write to it. Not differentiable.
   Tensor to(DType dtype) const;
-  /// Overwrites the elements by those of x, which may be on another device and of another dtype.
-  /// ShapeError for another shape. Not differentiable.
+  /// Overwrites the elements by the elements of x, which may be on another device and of another
+  /// dtype. ShapeError for another shape. Not differentiable.
   void assign(const Tensor& x);
   /// A copy with its own storage, without gradient history.
   Tensor clone() const;
-  /// The same elements without gradient history: what a backward closure keeps, so that no node
-  /// owns itself.
+  /// The same elements without gradient history: a backward closure keeps such a tensor, so that no
+  /// node owns itself.
   Tensor detach() const;
   /// Shares storage, no history: elements from `offset` on, read as `shape`. The differentiable
   /// views are in ops/view.h.
@@ -112,7 +112,7 @@ class Tensor {
 
   /// Marks a leaf whose gradient backward() accumulates into grad(). Returns *this.
   Tensor& set_requires_grad(bool value = true);
-  bool requires_grad() const;        ///< a leaf that wants a gradient
+  bool requires_grad() const;        ///< a leaf that requires a gradient
   bool needs_grad() const;           ///< requires_grad(), or made from such a tensor
   Tensor grad() const;               ///< undefined until backward() reaches this leaf
   void set_grad(Tensor grad) const;  ///< an undefined tensor clears it

@@ -10,7 +10,7 @@ namespace farfield {
 
 // Elementary functions without branches, tables or calls, so that a loop over them becomes vector
 // code. The coefficients are minimax fits made for these intervals; the errors stated are held by
-// tests. In double they are those of the C++ library.
+// tests. In double they call the C++ library.
 
 /// e^x. float: relative error below 1.5e-7; 0 below -86.6, infinity above 88.73; NaN stays NaN.
 FARFIELD_HD inline float fast_exp(float x) {

@@ -40,7 +40,7 @@ void AdaptiveInput::visit(const std::string& name, const Visit& f) const {
     f({.name = band + ".weight",
        .value = bands[i].embedding,
        .decay = true,
-       .is_rounded = i > 0});  // by the adaptive softmax: that of the first is a part of its head
+       .is_rounded = i > 0});  // by the adaptive softmax: the first embedding is a part of its head
     f({.name = band + ".projection.weight",
        .value = bands[i].projection,
        .decay = true,

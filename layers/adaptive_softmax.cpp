@@ -45,7 +45,8 @@ Tensor AdaptiveSoftmax::loss(const Tensor& x, const Tensor& targets,
 Tensor AdaptiveSoftmax::nll(const Tensor& x, const Tensor& targets) const {
   const BandedIds banded = split_by_band(targets, input.cutoffs, input.vocab_size);
   const Tensor head = linear_nll(x, head_weight(), banded.classes);
-  // Of each target in the order of the bands: 0 for the first, then what the tails say.
+  // The tail loss of each target in the order of the bands: 0 for the first band, then the losses
+  // of the tails.
   std::vector<Tensor> parts;
   for (size_t i = 0; i < input.bands.size(); ++i) {
     const IdsOfBand& band = banded.bands[i];

@@ -5,10 +5,11 @@
 
 namespace farfield {
 
-/// A softmax over a large vocabulary in two steps, tied to an adaptive input: the head chooses one
-/// of the ids of the first band or one of the other bands, and the tail of a band then one of its
-/// ids. The head's weights are the first band's embeddings, without their projection, and a row of
-/// its own for each tail; a tail's are its band's embeddings, of x times its band's projection.
+/// A softmax over a large vocabulary in two steps, tied to an adaptive input: the head chooses an
+/// id of the first band or one of the other bands, and then the tail of that band chooses one of
+/// its ids. The head's weights are the first band's embeddings, without their projection, and one
+/// extra row for each tail. A tail's weights are its band's embeddings; its input is x times its
+/// band's projection.
 ///     log p(id of band b > 0) = log p_head(b) + log p_tail(id)
 /// Source    Grave et al. 2017, "Efficient softmax approximation for GPUs", arXiv:1609.04309; tied
 ///           as Baevski and Auli 2019, arXiv:1809.10853, section 3

@@ -8,14 +8,14 @@
 
 namespace farfield {
 
-/// Causal multi-head self-attention with what the positional encoding asks of it. Of several
-/// processes each has some of the heads.
+/// Causal multi-head self-attention with the positional encoding's rule. With tensor parallelism
+/// each process has some of the heads.
 struct Attention {
   Linear qkv;    ///< [3 D, D]; row (h * 3 + p) * K + c is component c of q, k, v (p = 0, 1, 2) of
                  ///< head h, as GPT-NeoX stores it
   Linear dense;  ///< [D, D]
   int64_t n_head = 1;        ///< of all processes
-  comm::Range own = {0, 1};  ///< those that are here, whose tables `position` has below
+  comm::Range own = {0, 1};  ///< the heads of this process, whose tables are in `position` below
 
   static Attention make(const Initializer& init, const std::string& name,
                         const ModelConfig& config);

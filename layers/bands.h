@@ -14,18 +14,18 @@ struct IdsOfBand {
   int64_t size() const { return ids.defined() ? ids.numel() : 0; }
 };
 
-/// A list of ids taken apart.
+/// A list of ids, split into bands.
 struct BandedIds {
   std::vector<IdsOfBand> bands;
   /// int32 [N]: where each of the list is when the bands follow each other.
   Tensor order;
-  /// int32 [N]: an id of the first band as it is, and c + b - 1 for one of band b = 1, 2, ..., c
-  /// the size of the first band.
+  /// int32 [N]: an id of the first band unchanged, and c + b - 1 for an id of band b = 1, 2, ...,
+  /// with c the size of the first band.
   Tensor classes;
 };
 
-/// Takes int32 ids of N elements apart at cutoffs, the ids at which bands 1, 2, ... begin. What
-/// comes out lies where the ids do; they are read on the host, so a device is waited for.
+/// Splits int32 ids [N] at cutoffs, the ids at which bands 1, 2, ... begin. The results are on the
+/// device of the ids; the host reads the ids, so it waits for the device.
 /// Throws    ShapeError for an id outside 0 .. vocab_size - 1
 BandedIds split_by_band(const Tensor& ids, const std::vector<int64_t>& cutoffs, int64_t vocab_size);
 

@@ -7,19 +7,20 @@
 
 namespace farfield {
 
-/// The keys and values that one layer keeps of sequences that are fed piece by piece: those that a
-/// later token may see.
+/// The key-value cache of one layer, for sequences that are fed in parts: the keys and values that
+/// a later token may see.
 class CachedLayer {
  public:
-  /// Kept are the last `window` tokens, 0: all, and the first `sinks`.
+  /// Caches the last `window` tokens (0: all) and the first `sinks`.
   CachedLayer(int64_t window, int64_t sinks) : window_(window), sinks_(sinks) {}
 
   /// Tokens so far, kept or not.
   int64_t n_seen() const { return n_seen_; }
-  /// Puts the kept keys and values before those of the next tokens, heads [B, H, n, K] (the far
-  /// keys too), keeps what later tokens may see, and says which positions heads has now.
+  /// Puts the cached keys and values before the keys and values of the next tokens, heads [B, H, n,
+  /// K] (the far keys too), caches what later tokens may see, and returns the positions that heads
+  /// has now.
   SequencePart append(Heads& heads);
-  /// Bytes of what is kept.
+  /// Bytes of the cache.
   int64_t size_bytes() const;
   /// Pairs of a query and a key that it sees, so far, for one head of one sequence.
   int64_t n_scores() const { return n_scores_; }
@@ -31,18 +32,17 @@ class CachedLayer {
   Tensor k_, v_, far_k_;            // [B, H, n_sink + n_seen - begin, K]; undefined at first
 };
 
-/// What a model keeps of sequences that are fed piece by piece (Transformer::extend()). Each layer
-/// keeps as many tokens as its window, so memory stays constant once that is full: 2 n_layer window
-/// d_model numbers a sequence, 3 for encodings with far keys of their own.
+/// The key-value cache of a model, for sequences that are fed in parts (Transformer::extend()).
+/// Each layer caches as many tokens as its window, so memory stays constant once the window is
+/// full: 2 n_layer window d_model numbers a sequence, 3 for encodings with far keys of their own.
 ///
 /// All tables come from one plan for the length that the sequences will have, so an encoding that
 /// depends on it (rope_dynamic_ntk, xpos, ...) acts as in one pass over all of them.
 class KeyValueCache {
  public:
   /// n_sequence sequences of up to seq_len tokens. An n_cached above 0 adds window(n_cached) to
-  /// every layer of the encoding: what comes out is that of a pass over the whole sequence with
-  /// this mask, not of fresh passes over the last n_cached tokens. An n_cached of seq_len or more
-  /// is no limit.
+  /// every layer of the encoding: the output equals a pass over the whole sequence with this mask,
+  /// not fresh passes over the last n_cached tokens. An n_cached of seq_len or more is no limit.
   ///
   /// Throws    ConfigError for an n_cached below 0; for a length that the encoding cannot reach or
   ///           a window that it cannot have; for an input embedding when tokens are to be dropped:
@@ -59,7 +59,7 @@ class KeyValueCache {
   int64_t n_seen() const { return layers_[0].n_seen(); }
   /// Forgets all tokens, for the next sequences.
   void reset();
-  /// Bytes that are kept now.
+  /// Bytes of the cache now.
   int64_t size_bytes() const;
   const posenc::Composition::Plan& plan() const { return plan_; }
   std::vector<CachedLayer>& layers() { return layers_; }

@@ -9,7 +9,7 @@
 
 namespace farfield {
 
-/// What is between the two products of the MLP: GELU in its erf form, or ReLU.
+/// The activation of the MLP: GELU in its erf form, or ReLU.
 enum class MlpActivation { gelu, relu };
 
 /// How initial weights are drawn; the table is in layers/init.h.
@@ -37,8 +37,8 @@ struct ModelConfig {
   /// The ids at which narrower bands of the vocabulary begin, rising; none: one embedding and one
   /// head. With some, input and softmax are adaptive and tied (layers/adaptive_softmax.h).
   std::vector<int64_t> cutoffs = {};
-  int64_t band_divisor = 4;  ///< a band's width is that of the band before divided by it
-  double tail_dropout = 0;   ///< in training, share of what a tail of the adaptive softmax reads
+  int64_t band_divisor = 4;  ///< each band's width is the previous band's width divided by this
+  double tail_dropout = 0;   ///< in training, share of the input of an adaptive softmax's tails
 
   int64_t head_dim() const { return d_model / n_head; }
   bool is_adaptive() const { return !cutoffs.empty(); }
@@ -52,7 +52,7 @@ struct ModelConfig {
 /// count with, d_model that is no multiple of n_head, or a constant out of range.
 void validate(const ModelConfig& config);
 
-/// Trained numbers of the decoder; those of the positional encoding are not counted.
+/// Number of trained parameters of the decoder, without the parameters of the positional encoding.
 int64_t parameter_count(const ModelConfig& config);
 
 enum class OptimizerKind { adamw, nag };
@@ -63,13 +63,13 @@ struct TrainDefaults {
   int64_t steps = 1500;           ///< updates, also the period of the schedule
   double peak_lr = 1e-3;          ///< largest learning rate
   double warmup_fraction = 0.02;  ///< share of steps spent warming up
-  double max_grad_norm = 1;  ///< global L2 norm above which gradients are scaled down; 0: never
-  double weight_decay = 0;   ///< decoupled, for matrices only
+  double max_grad_norm = 1;       ///< gradients are clipped to this global L2 norm; 0: never
+  double weight_decay = 0;        ///< decoupled, for matrices only
   OptimizerKind optimizer = OptimizerKind::adamw;
   double momentum = 0.99;  ///< of nag
   Schedule::Form schedule = Schedule::Form::neox;
   double start_lr = 0;  ///< learning rate of the first update
-  double end_lr = 0;    ///< what it falls to
+  double end_lr = 0;    ///< learning rate at the end
 };
 
 struct Preset {

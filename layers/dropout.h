@@ -11,9 +11,8 @@
 namespace farfield {
 
 /// Dropout in one forward pass, for one layer. A mask is a pure function of seed, draw, layer,
-/// place and the sequence's number in its batch, so a resumed run and a block that is computed
-/// again repeat it, and a batch in pieces has the masks of the whole. A share of 0: nothing is
-/// done.
+/// place and the sequence's number in its batch, so a resumed run and a recomputed block repeat it,
+/// and micro-batches have the masks of the whole batch. With share 0 nothing happens.
 struct LayerDropout {
   double hidden = 0;      ///< share of the embedding and of each residual branch that becomes 0
   double activation = 0;  ///< of the MLP's inner layer
@@ -21,12 +20,13 @@ struct LayerDropout {
   uint64_t seed = 0;      ///< of the model
   uint64_t draw = 0;      ///< number of the batch
   int64_t layer = -1;     ///< number of the block; -1 outside of them
-  /// The sequences that a pass computes, of a batch in pieces: their number and the first's place.
+  /// The sequences of a pass (a micro-batch): their number, and the place of the first in the
+  /// batch.
   int64_t n_sequence = 1, first = 0;
-  /// Those of this draw on the device, for a pass that is recorded; or null.
+  /// The random streams of this draw on the device, for a recorded pass; or null.
   const DropoutStreams* streams = nullptr;
 
-  /// x with a share of `hidden` dropped; `place` tells two of one layer apart.
+  /// x with a share of `hidden` dropped; `place` distinguishes the two calls of one layer.
   Tensor operator()(const Tensor& x, std::string_view place) const {
     return masked(x, hidden, place);
   }

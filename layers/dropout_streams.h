@@ -16,7 +16,7 @@ uint64_t dropout_stream(uint64_t draw, int64_t layer, std::string_view place);
 class DropoutStreams {
  public:
   DropoutStreams(int64_t n_layer, const Device& device);
-  /// Those of this batch take the place of the ones before, also in what is recorded.
+  /// Replaces the streams by the streams of this batch, for recorded work too.
   void begin(uint64_t draw);
   /// int32 [2], as dropout() takes it. Error for a place that no layer has.
   Tensor of(int64_t layer, std::string_view place) const;

@@ -5,10 +5,10 @@
 
 namespace farfield {
 
-/// A row of the table for each id. Of several processes each has some of the rows.
+/// A row of the table for each id. With tensor parallelism each process has some of the rows.
 struct Embedding {
   Tensor weight;     ///< [V, D]
-  Shard shard = {};  ///< which rows are here
+  Shard shard = {};  ///< the rows in this process
   Group group = {};  ///< the processes that have the others
 
   static Embedding make(const Initializer& init, const std::string& name, int64_t vocab_size,

@@ -76,7 +76,7 @@ Generated generate(const Transformer& model, const Tensor& prompts,
   if (result.uncached.empty())
     cache.push_back(model.make_cache(n_sequence, n_read, options.n_context, options.draw));
 
-  Tensor fresh = prompts;  // what the model has not read; without a cache all that it is to read
+  Tensor fresh = prompts;  // tokens that the model has not read; without a cache all tokens
   for (int64_t position = n_prompt;; ++position) {
     const int64_t n_old = cache.empty() ? fresh.dim(1) - options.n_context : 0;
     if (n_old > 0) fresh = slice(fresh, 1, n_old, fresh.dim(1));

@@ -11,7 +11,7 @@
 
 namespace farfield {
 
-/// A score that no token can be chosen by: NaN or infinite.
+/// An error for a score that is NaN or infinite, so that no token can be chosen.
 struct NonfiniteLogits : Error {
   NonfiniteLogits(int64_t at_position, uint64_t of_sequence, double found);
 
@@ -36,8 +36,8 @@ struct GenerateOptions {
 
 struct Generated {
   std::vector<std::vector<int32_t>> tokens;  ///< of each sequence, without the prompt
-  /// Why no cache was used but for each token a fresh pass over the last n_context, renumbered
-  /// from position 0; "" when one was.
+  /// The reason why no cache was used, but a fresh pass for each token over the last n_context,
+  /// renumbered from position 0; "" with a cache.
   std::string uncached;
 };
 

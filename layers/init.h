@@ -11,14 +11,14 @@ namespace farfield {
 
 /// Makes initial values. Number i of a parameter is a pure function of (seed, name, i), so it
 /// depends neither on the order in which layers are made nor on what else the model contains, nor
-/// on how many processes have the parameter together: each draws its own part.
+/// on the number of processes that share the parameter: each draws its own part.
 struct Initializer {
   uint64_t seed = 0;
   DType dtype = DType::f32;  ///< of the parameters: float32, or float64 in gradient checks
   Device device = {};
   Group tensor = {};  ///< the processes that have the model together
 
-  // `shape` is that of the whole parameter, of which the result is a shard.
+  // `shape` is the shape of the whole parameter; the result is a shard of it.
 
   /// N(0, std^2), rounded to float32 whatever the dtype.
   Tensor normal(std::string_view name, const Shape& shape, double std,
@@ -34,19 +34,20 @@ struct Initializer {
   }
 };
 
-/// Standard deviation of what writes into the residual stream: init_std / sqrt(2 n_layer), as in
-/// GPT-NeoX's scaled_normal.
+/// Standard deviation of weights that write into the residual stream: init_std / sqrt(2 n_layer),
+/// as in GPT-NeoX's scaled_normal.
 double scaled_std(double init_std, int64_t n_layer);
 
-// The fairseq scheme (transformer_lm in ofirpress/attention_with_linear_biases) against the neox
-// one:
-//                      neox                    fairseq
-//   embedding, head    N(0, init_std^2)        N(0, 1 / d_model)
-//   q, k, v            N(0, init_std^2)        Xavier uniform with gain 1 / sqrt(2), each for
-//   itself attention out      N(0, scaled_std()^2)    Xavier uniform MLP in             N(0,
-//   init_std^2)        uniform in +- fan_in_bound() MLP out            N(0, scaled_std()^2) uniform
-//   in +- fan_in_bound() biases             0                       attention out 0, others uniform
-//   in +- fan_in_bound()
+// The two schemes: neox, and fairseq (transformer_lm in ofirpress/attention_with_linear_biases).
+// "Xavier" is uniform in +- xavier_bound(), "fan-in" uniform in +- fan_in_bound().
+//
+//                      neox                 fairseq
+//   embedding, head    N(0, init_std^2)     N(0, 1 / d_model)
+//   q, k, v            N(0, init_std^2)     Xavier with gain 1 / sqrt(2), each for itself
+//   attention out      N(0, scaled_std()^2) Xavier
+//   MLP in             N(0, init_std^2)     fan-in
+//   MLP out            N(0, scaled_std()^2) fan-in
+//   biases             0                    attention out 0, others fan-in
 
 /// 1 / sqrt(in), of a linear layer with `in` inputs.
 double fan_in_bound(int64_t in);

@@ -8,13 +8,13 @@ namespace farfield {
 
 /// y = f(x weight^T + bias) over the last dimension.
 ///
-/// Of several processes each has some of the outputs (a shard of dimension 0), for which all have
-/// all of x, or some of the inputs (of dimension 1): then they sum their products, to which the
-/// bias, which all have, is added once.
+/// With tensor parallelism each process has either some of the outputs (a shard of dimension 0) and
+/// all of x, or some of the inputs (a shard of dimension 1). In the second case the processes sum
+/// their products, and the bias, which all have, is added once.
 struct Linear {
   Tensor weight;     ///< [out, in]
   Tensor bias;       ///< [out], or undefined
-  Shard shard = {};  ///< which part of the weight is here
+  Shard shard = {};  ///< the part of the weight in this process
   Group group = {};  ///< the processes that have the others
 
   /// Weight N(0, std^2), bias 0.

@@ -6,7 +6,7 @@
 
 namespace farfield {
 
-/// down(activation(up(x))). Of several processes each has some of the inner layer.
+/// down(activation(up(x))). With tensor parallelism each process has a part of the inner layer.
 struct Mlp {
   Linear up;    ///< [d_ff, D]
   Linear down;  ///< [D, d_ff]

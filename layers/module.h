@@ -24,8 +24,8 @@ std::string first_nonfinite_gradient(const std::vector<Parameter>& parameters);
 void load_parameters(const std::vector<Parameter>& parameters,
                      const std::map<std::string, Tensor>& tensors);
 
-/// While one lives, these parameters want no gradient: neither time nor memory goes into theirs.
-/// They are shared with the model, so it must not be trained meanwhile.
+/// While one lives, these parameters require no gradient, which saves time and memory. They are
+/// shared with the model, so it must not be trained meanwhile.
 class FrozenParameters {
  public:
   explicit FrozenParameters(const std::vector<Parameter>& parameters);
@@ -34,7 +34,7 @@ class FrozenParameters {
   FrozenParameters& operator=(const FrozenParameters&) = delete;
 
  private:
-  std::vector<Tensor> trained_;  // those that want a gradient again afterwards
+  std::vector<Tensor> trained_;  // tensors that require a gradient again afterwards
 };
 
 }  // namespace farfield

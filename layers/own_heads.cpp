@@ -16,8 +16,8 @@ comm::Range own_heads(int64_t n_head, const Group& group) {
 void keep_own_heads(posenc::Composition::Plan& plan, int64_t n_head, const Group& group) {
   if (group.is_alone()) return;
   const comm::Range heads = own_heads(n_head, group);
-  // Layers share tables; what is made of one is shared like it, so that its gradient is summed
-  // once.
+  // Layers share tables; a tensor made from a shared table is shared too, so that its gradient is
+  // summed once.
   std::map<std::pair<const void*, const Node*>, Tensor> made;
   const auto keep = [&](Tensor& table, bool is_by_head) {
     if (!table.defined()) return;
@@ -34,7 +34,7 @@ void keep_own_heads(posenc::Composition::Plan& plan, int64_t n_head, const Group
     for (Tensor* table :
          {&rule.row_scale, &rule.row_bias.feature, &rule.row_bias.row_factor, &rule.row_bias.knots})
       keep(*table, /*is_by_head=*/false);
-    // It is of the mean over the rows of all heads.
+    // The penalty is a mean over the rows of all heads.
     rule.normalizer.penalty *= static_cast<double>(heads.size()) / static_cast<double>(n_head);
   }
 }

@@ -5,12 +5,13 @@
 
 namespace farfield {
 
-/// The heads of a model that a process of a group has; all of them have as many.
+/// The heads of a model that belong to a process of a group; all processes have equally many.
 comm::Range own_heads(int64_t n_head, const Group& group);
 
-/// Cuts what a plan has for each head to the heads of this process. Every process computes all
-/// tables, which are small, of parameters that all have; the gradients of the tables are summed, so
-/// that those of the parameters are whole and equal in all, whatever heads share.
+/// Reduces a plan's values per head to the heads of this process. Every process has all parameters
+/// and computes all tables, which are small. The gradients of the tables are summed over the
+/// processes, so the gradients of the parameters are whole and equal in all processes, whatever
+/// heads share.
 void keep_own_heads(posenc::Composition::Plan& plan, int64_t n_head, const Group& group);
 
 }  // namespace farfield

@@ -32,8 +32,8 @@ Tensor positions_of_keys(const SequencePart& part, const Device& device) {
 }  // namespace
 
 AttentionRule part_of(const AttentionRule& whole, const SequencePart& part) {
-  // The attention op counts positions from the first key at hand: those of the queries, and of keys
-  // that are no sinks, fall by this, and distances between them stay.
+  // The attention op counts positions from the first key it gets: positions of queries, and of keys
+  // that are no sinks, fall by this number, and distances between them stay.
   const int64_t n_left_out = part.begin - part.n_sink;
   const bool sinks_move = part.n_sink > 0 && n_left_out > 0;
   AttentionRule rule = whole;

@@ -15,10 +15,10 @@ struct SequencePart {
   int64_t n_key() const { return n_sink + end - begin; }
 };
 
-/// What a rule for queries and keys 0 .. L - 1 asks of a part of them, so that each of its queries
-/// gets the output that it has among all. Keys that are left out must be hidden from the queries by
-/// the rule's window. ConfigError for a row-dependent bias with keys left out behind sinks: it goes
-/// by distance, and those of sinks are cut short.
+/// The rule for a part of a sequence, from the rule for all queries and keys 0 .. L - 1, so that
+/// each query of the part gets the same output as in the whole sequence. The rule's window must
+/// hide the keys that are left out. ConfigError for a row-dependent bias with keys left out behind
+/// sinks: such a bias depends on distance, and the distances of sinks are shortened.
 AttentionRule part_of(const AttentionRule& rule, const SequencePart& part);
 
 /// Rows first .. end - 1 of a table with a row for each position, [T, X] or [B, T, X]; undefined

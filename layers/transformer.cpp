@@ -223,7 +223,7 @@ Tensor Transformer::input_gradient(const Tensor& ids, const Tensor& targets, Inp
   Tensor embedded = embed(ids);
   embedded.set_requires_grad();
   const Tensor x = hidden(embedded, plan(ids, posenc::Phase::eval, draw), 1, /*checkpointed=*/true);
-  // Rows do not depend on each other, so the gradient of their sum is that of each.
+  // Rows do not depend on each other, so the gradient of their sum holds the gradient of each.
   backward(sum(scalar_of(next_logits(rows(x)), targets, what)));
   return embedded.grad();
 }

@@ -18,32 +18,31 @@
 
 namespace farfield {
 
-/// Where the sequences of a pass are in their batch, when it is computed in pieces.
+/// The place of a pass's sequences in their batch, for micro-batches.
 struct BatchPiece {
   int64_t first = 0;    ///< number of the first
-  int64_t n_batch = 0;  ///< sequences of the whole batch; 0: those of the pass are all
-  /// Of the pass's draw, for one that is recorded once and repeated with others; or null. A model
-  /// without adaptive input and softmax.
+  int64_t n_batch = 0;  ///< sequences of the whole batch; 0: the pass has the whole batch
+  /// Random streams of the pass's draw, for a recorded pass that is replayed with other draws; or
+  /// null. Not for adaptive input and softmax.
   const DropoutStreams* streams = nullptr;
 };
 
 /// The decoder of the GPT-NeoX code base: sequential pre-norm blocks, GELU in its erf form, biases
-/// everywhere but in the head, which has a matrix of its own. ModelConfig can have parts of it
-/// otherwise.
+/// everywhere but in the head, which has its own matrix. ModelConfig can change parts of it.
 ///
 /// Parameters are float32 whatever the compute dtype (float64 when that is float64); bfloat16
-/// rounds activations and, on their way into a product, weights. Names and layouts are those of
-/// Hugging Face's GPT-NeoX, so weights move both ways.
+/// rounds activations and, on their way into a product, weights. Names and layouts follow Hugging
+/// Face's GPT-NeoX, so weights move both ways.
 class Transformer {
  public:
   /// Initial weights are a pure function of (seed, name of the parameter, its shape).
   ///
-  /// The processes of a group have the model together (tensor parallel): each has a part of the
-  /// heads, of the inner layer of the MLPs and of the vocabulary, and all of what is small: norms,
-  /// biases of what is summed, parameters of the encoding. All of them make the same calls with the
-  /// same arguments; what these return equals one process's to rounding, with the same bits in all.
-  /// They have losses; what needs the scores of the whole vocabulary or a cache is ConfigError:
-  /// logits, generation, input_gradient().
+  /// The processes of a group share the model (tensor parallelism): each has a part of the heads,
+  /// of the inner layer of the MLPs and of the vocabulary, and all small tensors: norms, biases of
+  /// summed products, parameters of the encoding. All make the same calls with the same arguments;
+  /// the results equal one process's to rounding, with the same bits in all. Losses work so;
+  /// functions that need the scores of the whole vocabulary or a cache throw ConfigError: logits,
+  /// generation, input_gradient().
   ///
   /// Throws    ConfigError for a config that validate() or the positional encoding refuses, for a
   ///           compute dtype that is not floating, and for a group whose size does not divide the
@@ -52,12 +51,12 @@ class Transformer {
   Transformer(const ModelConfig& config, uint64_t seed, DType compute = DType::f32,
               const Device& device = {}, const Group& tensor = {});
 
-  // `draw` is the number of the batch, for what is drawn at random, the positions of some encodings
-  // and dropout: a result is a pure function of it and of the seed.
+  // `draw` is the number of the batch, for random positions of some encodings and for dropout: a
+  // result is a pure function of the draw and of the seed.
 
-  /// Mean negative log likelihood, in nats per token, of targets[b, t] after ids[b, 0 .. t], as it
-  /// is trained: the only one with dropout. A piece has the positions and masks that its sequences
-  /// have in the whole batch, of whose loss it is a mean's part.
+  /// Mean negative log likelihood, in nats per token, of targets[b, t] after ids[b, 0 .. t], as in
+  /// training: the only function with dropout. A micro-batch has the positions and masks that its
+  /// sequences have in the whole batch; its loss is the mean over its own tokens.
   /// Shapes    ids, targets int32 [B, T] -> scalar in float32 (float64 when computing in it)
   Tensor loss(const Tensor& ids, const Tensor& targets, uint64_t draw = 0,
               const BatchPiece& piece = {}) const;
@@ -72,8 +71,8 @@ class Transformer {
   Tensor last_nll(const Tensor& ids, const Tensor& targets, uint64_t draw = 0) const;
   /// Gradient of a number of the distribution after all of ids[b, :] by the embedding vector of
   /// each of its tokens, before a position is added or a scale multiplied: how much each input
-  /// matters for the next token. In the phase of evaluation; no parameter gets a gradient, and
-  /// while this runs none wants one. Blocks are computed again on the way back, so memory grows
+  /// matters for the next token. Runs in the phase of evaluation. No parameter gets a gradient, nor
+  /// requires one while this runs. Blocks are recomputed in the backward pass, so memory grows
   /// linearly with T. A gradient that is not finite is returned as it is.
   ///
   /// Shapes    ids int32 [B, T], targets int32 [B] -> [B, T, D] in the compute dtype
@@ -81,22 +80,21 @@ class Transformer {
   ///           Receptive Field Analysis", arXiv:2212.10356, section 5.1
   Tensor input_gradient(const Tensor& ids, const Tensor& targets,
                         InputScalar what = InputScalar::nll, uint64_t draw = 0) const;
-  /// Scores before the softmax, [B, T, V]: for tests and short texts. Those of an adaptive softmax
+  /// Scores before the softmax, [B, T, V]: for tests and short texts. Scores of an adaptive softmax
   /// are the logs of probabilities, here and below.
   Tensor logits(const Tensor& ids) const;
   /// The scores after the whole of each row alone, unrounded, as next_logits(): [B, T] -> [B, V].
   /// Not differentiable.
   Tensor last_logits(const Tensor& ids, uint64_t draw = 0) const;
 
-  /// Keeps what the next tokens need of the ones before. Arguments and errors are those of
-  /// KeyValueCache.
+  /// A cache of what later tokens need of earlier ones. Arguments and errors as in KeyValueCache.
   KeyValueCache make_cache(int64_t n_sequence, int64_t seq_len, int64_t n_cached = 0,
                            uint64_t draw = 0) const;
-  /// Why make_cache() refuses this length and limit; "" when it does not.
+  /// The reason why make_cache() refuses this length and limit; "" if it accepts them.
   std::string cache_obstacle(int64_t seq_len, int64_t n_cached = 0) const;
-  /// Feeds the next n tokens of each sequence to the cache: ids int32 [B, n] -> what the head reads
-  /// of the last n_row of them, [B, n_row, D]. Tokens may come one by one or many at a time: values
-  /// agree, to rounding, with those of one pass over the whole sequence. Not differentiable.
+  /// Feeds the next n tokens of each sequence to the cache: ids int32 [B, n] -> the head's input
+  /// for the last n_row of them, [B, n_row, D]. Tokens may come one by one or many at a time: the
+  /// result agrees, to rounding, with one pass over the whole sequence. Not differentiable.
   /// Throws    ShapeError for ids of another number of sequences, more tokens than the cache is
   ///           planned for, n_row outside 1 .. n, or a cache that an earlier failure cut short
   Tensor extend(const Tensor& ids, KeyValueCache& cache, int64_t n_row = 1) const;
@@ -107,17 +105,17 @@ class Transformer {
   Tensor next_nll(const Tensor& hidden, const Tensor& targets) const;
 
   /// Every trained tensor, or this process's part of it, sharing storage with the model, under its
-  /// GPT-NeoX name; those of the encoding under that of posenc::checkpoint_name().
+  /// GPT-NeoX name; tensors of the encoding under posenc::checkpoint_name().
   std::vector<Parameter> parameters() const;
   /// Puts the encoding's parameters back into their bounds; to be called after each update.
   void project() { encoding_.project(); }
 
   const ModelConfig& config() const { return config_; }
   DType compute_dtype() const { return compute_; }
-  /// The processes that have the model together.
+  /// The processes that share the model.
   const Group& tensor_group() const { return tensor_; }
-  /// Whether a pass looks at its tokens on the host, which waits for their device, and takes them
-  /// apart: what it gives the device changes from batch to batch.
+  /// Whether a pass reads its tokens on the host, which waits for the device, and splits them: its
+  /// work for the device then changes from batch to batch.
   bool reads_tokens() const { return config_.is_adaptive(); }
   /// Whether loss() has dropout of any kind.
   bool has_dropout() const;
@@ -128,9 +126,10 @@ class Transformer {
   /// a third more time for a fraction of the activation memory, and the same bits.
   void set_checkpointing(bool on) { checkpointing_ = on; }
   bool checkpointing() const { return checkpointing_; }
-  /// The type of the logits in loss() (linear_cross_entropy()); at first that of the parameters.
-  /// Evaluation never rounds them. ConfigError for an adaptive softmax, and unless it is the type
-  /// of the parameters or bfloat16 where the model computes in it and one process has all of it.
+  /// The type of the logits in loss() (linear_cross_entropy()); by default the type of the
+  /// parameters. Evaluation never rounds logits. ConfigError for an adaptive softmax, and for any
+  /// type but the parameters' and bfloat16. bfloat16 needs a model that computes in bfloat16 and
+  /// lies in one process.
   void set_logits(DType logits);
 
  private:
@@ -138,17 +137,17 @@ class Transformer {
                                  int64_t first = 0) const;
   /// ConfigError unless one process has all of the model.
   void require_whole(std::string_view what) const;
-  /// The rows of the head that are here.
+  /// The rows of the head in this process.
   VocabularyPart vocabulary() const;
   /// Token embeddings: ids [B, T] -> [B, T, D].
   Tensor embed(const Tensor& ids) const;
   /// The residual stream [B, T, D] from token embeddings of positions first .. first + T - 1.
   Residual enter(const Tensor& embedded, const posenc::Composition::Plan& plan,
                  int64_t first) const;
-  /// What the head reads of the stream after the last block.
+  /// The head's input from the stream after the last block.
   Tensor leave(Residual stream) const;
-  /// What the head reads of the last n_row positions, [B, n_row, D], from token embeddings [B, T,
-  /// D]. `checkpointed` says what set_checkpointing() says; dropout needs all positions.
+  /// The head's input for the last n_row positions, [B, n_row, D], from token embeddings [B, T, D].
+  /// `checkpointed` as in set_checkpointing(); dropout needs all positions.
   Tensor hidden(const Tensor& embedded, const posenc::Composition::Plan& plan, int64_t n_row,
                 bool checkpointed, LayerDropout drop = {}) const;
 
@@ -167,8 +166,8 @@ class Transformer {
   AdaptiveSoftmax adaptive_out_;
 };
 
-/// Where stored weights of a model say how large its vocabulary is: as many rows as this tensor
-/// has, and n_before.
+/// The tensor of stored weights that gives a model's vocabulary size: its number of rows plus
+/// n_before.
 struct VocabularyTensor {
   std::string name;
   int64_t n_before = 0;

@@ -46,7 +46,7 @@ bool accepts(const ArgumentSpec& spec, const Value& value, int64_t n_head) {
   return false;
 }
 
-// What was given instead, for an error.
+// The given value, for an error.
 std::string describe(const ArgumentSpec& spec, const Value& value, int64_t n_head) {
   std::string text = to_text(value);
   if (text.size() > 40) text = text.substr(0, 40) + "...";

@@ -18,7 +18,7 @@ namespace farfield::posenc {
 
 class Arguments;
 
-/// Where a parameter starts, one number per head, unless the expression says so.
+/// Initial values of a parameter, one number per head, unless the expression gives them.
 struct Start {
   std::string text = {};  ///< as shown: "U(0,2)"
   /// One number for each head; `random` is a stream of the parameter's own.
@@ -47,14 +47,14 @@ struct ArgumentSpec {
   Bounds bounds = {};                   ///< of numbers
   bool is_least_excluded = false;
 
-  /// The default, where it is a value; or what it is found by from the model and the arguments
-  /// listed before, and then the canonical text writes it out. With neither, the encoding finds it
-  /// (a formula, a random draw).
+  /// The default: a value, or a function of the model and of earlier arguments, whose result the
+  /// canonical text writes out. With neither, the encoding computes the default (a formula, a
+  /// random draw).
   std::optional<Value> fallback = {};
   std::function<Value(const Config&, const Arguments&)> derive = {};
 
-  /// Of an argument that says where a HeadParameter starts: where it does otherwise, and what
-  /// training keeps it between. The lower bound may be another argument.
+  /// For an argument with the initial values of a HeadParameter: its default initial values, and
+  /// its bounds in training. The lower bound may be another argument.
   Start start = {};
   Bounds kept = {};
   std::string kept_above = {};
@@ -72,7 +72,7 @@ struct ArgumentSpec {
   ArgumentSpec kept_within(const Bounds& both) const;
   ArgumentSpec kept_above_argument(std::string argument) const;
 
-  /// What may be given, in words: "an integer >= 1", "interp, geometric or a list of numbers, one
+  /// The accepted values, in words: "an integer >= 1", "interp, geometric or a list of numbers, one
   /// per head".
   std::string type() const;
 };
@@ -81,11 +81,11 @@ ArgumentSpec integer_argument(std::string name, double fallback, std::string mea
 ArgumentSpec number_argument(std::string name, double fallback, std::string meaning);
 /// The first word is the default.
 ArgumentSpec word_argument(std::string name, std::vector<std::string> words, std::string meaning);
-/// One number per head, or one for all; default_text says what the encoding does without.
+/// One number per head, or one for all; default_text describes the encoding without it.
 ArgumentSpec per_head_argument(std::string name, std::string default_text, std::string meaning);
 /// Where a parameter of the model starts, one number per head, or one for all: HeadParameter.
 ArgumentSpec start_argument(std::string name, Start start, std::string meaning);
-/// A formula; default_text says what the encoding does without.
+/// A formula; default_text describes the encoding without it.
 ArgumentSpec formula_argument(std::string name, std::string default_text, std::string meaning);
 /// Parameters that the expression declares; `name` stands for their names in lists.
 ArgumentSpec declared_parameters(std::string name, std::string meaning);
@@ -119,10 +119,10 @@ class Arguments {
   const Formula* formula(std::string_view name) const;
   /// The parameters that the term declares, sorted by name.
   const std::vector<Declaration>& declarations() const { return declarations_; }
-  /// Of the term, in the expression.
+  /// The column of the term in the expression.
   size_t column() const { return column_; }
 
-  /// What parameters and random streams of the term are named after: "kerple_log.layer3".
+  /// The prefix of the names of the term's parameters and random streams: "kerple_log.layer3".
   const std::string& path() const { return path_; }
   void set_path(std::string path) { path_ = std::move(path); }
 

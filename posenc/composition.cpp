@@ -381,7 +381,7 @@ std::vector<Parameter> Composition::parameters() const {
 }
 
 void Composition::project() {
-  const NoGrad no_grad;  // and on their device, which nobody waits for
+  const NoGrad no_grad;  // and on their device, without waiting for it
   for (Parameter& p : parameters()) {
     const auto [least, most] = p.bounds;
     if (std::isinf(least) && std::isinf(most)) continue;

@@ -21,7 +21,7 @@ namespace farfield::posenc {
 class Composition {
  public:
   /// ConfigError, with the column and a caret, for an expression that cannot be parsed, an unknown
-  /// encoding or argument, a value out of range, a layer that is not there, two rotations or two
+  /// encoding or argument, a value out of range, a layer that does not exist, two rotations or two
   /// input embeddings or two normalisers on one layer.
   Composition(std::string_view expression, const Config& config);
   ~Composition();
@@ -33,8 +33,8 @@ class Composition {
   const std::string& canonical() const { return canonical_; }
   const Config& config() const { return config_; }
 
-  /// The same values under another expression or in another model: those of parameters of one name
-  /// and shape; others are where training starts.
+  /// Another expression or model with the same values for parameters of the same name and shape;
+  /// other parameters have their initial values.
   Composition with(std::string_view expression, const Config& config) const;
   /// with() for this expression in float64 on the CPU: to look at tables without the rounding of
   /// training.
@@ -69,7 +69,7 @@ class Composition {
   std::vector<Parameter> parameters() const;
   /// Puts parameters back into their bounds; to be called after each optimizer step.
   void project();
-  /// The learned ones of one number per head, by what they mean: Encoding::head_parameters().
+  /// The learned parameters of one number per head, by their meaning: Encoding::head_parameters().
   std::vector<HeadParameter*> head_parameters();
   /// Encoding::decay() of the terms that a layer has, before bias_scale.
   std::vector<Decay> decays(int64_t layer, size_t head) const;
@@ -93,9 +93,9 @@ class Composition {
   void make_groups();
   /// In Config::dtype; undefined stays undefined.
   Tensor rounded(const Tensor& table) const;
-  /// What one part asks of a layer, merged into it.
+  /// Merges the rule of one part into a layer.
   void add(const Part& part, const Positions& p, Layer& layer) const;
-  /// The last touch: tables rounded, and how they are read.
+  /// The last step: rounds tables, and sets how they are read.
   void finish(const Group& group, const Positions& p, Layer& layer) const;
   Layer layer(size_t group, const Positions& plain) const;
   Embedding embed(const Positions& plain) const;
@@ -113,7 +113,7 @@ class Composition {
 /// all of it.
 std::string slug_of(std::string_view canonical);
 
-/// What checkpoints call one of Composition::parameters(), by its name there.
+/// The name in checkpoints of a parameter in Composition::parameters().
 std::string checkpoint_name(std::string_view parameter);
 /// The other way; nothing for a tensor that is of no encoding.
 std::optional<std::string> parameter_of(std::string_view checkpoint_name);

@@ -17,7 +17,7 @@ std::string list_text(const std::vector<double>& values) {
   return to_text(value);
 }
 
-constexpr double kMost = std::numeric_limits<float>::max();  // of what is stored as a float32
+constexpr double kMost = std::numeric_limits<float>::max();  // of a number stored as float32
 
 class DeclarationParser : Scanner {
  public:
@@ -51,7 +51,7 @@ class DeclarationParser : Scanner {
                          show_place(text_, column));
   }
 
-  // A bound that is not there is infinite.
+  // A missing bound is infinite.
   void check_size(const char* what, size_t column, const std::vector<double>& values) const {
     for (const double x : values)
       check_at(std::isinf(x) || std::abs(x) <= kMost, column, "expected ", what, " from ",

@@ -30,7 +30,7 @@ struct Declaration {
   std::string text() const;
 };
 
-/// What ">0" stands for: the bound of the published KERPLE code.
+/// The meaning of ">0": the bound of the published KERPLE code.
 inline constexpr double kLeastPositive = 0.01;
 
 /// Reads the declaration of `name`, at `column` of text, whose rest is text[begin, begin + size).

@@ -19,7 +19,7 @@ namespace farfield::posenc {
 
 class HeadParameter;
 
-/// What an encoding must know of the model it is part of.
+/// Facts about the model that an encoding needs.
 struct Config {
   int64_t n_head = 1;
   int64_t head_dim = 1;
@@ -84,13 +84,13 @@ struct Positions {
   Tensor distances() const;
 };
 
-/// What is added to the token embedding.
+/// A vector that is added to the token embedding.
 struct Embedding {
   Tensor table = {};       ///< [T, D] or [B, T, D], or undefined
   double token_scale = 1;  ///< the token embedding is multiplied by it first
 };
 
-/// What an encoding asks of the attention op: see engine/ops/attention.h.
+/// An encoding's rule for the attention op: see engine/ops/attention.h.
 using ScoreRule = AttentionRule;
 
 /// A length with positions that an encoding has no values for, such as those beyond a learned
@@ -131,13 +131,13 @@ class Encoding {
   /// of the layer is otherwise complete: it says which keys a query sees.
   virtual Tensor row_scale(const Positions&, const ScoreRule& /*layer*/) const { return {}; }
 
-  /// What a checkpoint keeps, under full names ("kerple_log.r1"): what training changes, and
-  /// frozen tensors that seed and expression do not give for certain; empty for a fixed encoding.
+  /// The tensors for a checkpoint, under full names ("kerple_log.r1"): trained tensors, and frozen
+  /// tensors that seed and expression do not determine exactly; empty for a fixed encoding.
   virtual std::vector<Parameter> parameters() const { return {}; }
   /// Of a head counted from 0, where score() has a closed form with an inverse.
   virtual std::optional<Decay> decay(size_t /*head*/) const { return {}; }
-  /// The learned ones of parameters() that are one number per head, for those who read or set what
-  /// they mean: constraint=softplus stores another number.
+  /// The learned parameters() of one number per head, to read or set their meaning:
+  /// constraint=softplus stores another number.
   virtual std::vector<HeadParameter*> head_parameters() { return {}; }
 };
 

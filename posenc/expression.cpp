@@ -17,7 +17,7 @@ bool is_bare_file(std::string_view text) {
   return !text.empty() && text[0] != '"' && std::all_of(text.begin(), text.end(), is_bare);
 }
 
-// What stands in formulas and not between terms.
+// Characters of formulas that do not occur between terms.
 bool begins_formula(char c) { return c == '-' || c == '*' || c == '/' || c == '^' || c == '('; }
 // Functions, pi and e.
 bool is_formula_word(const std::string& word) {
@@ -41,7 +41,7 @@ class Parser : Scanner {
     require<ConfigError>(text.size() <= kMaxExpressionSize, "posenc",
                          "expected an expression of at most ", kMaxExpressionSize, " bytes, got ",
                          text.size());
-    // What a run was trained with is compared with what JSON holds of it.
+    // The expression of a run is compared with its copy in JSON, which holds UTF-8 only.
     const size_t invalid = find_invalid_utf8(text);
     if (invalid != text.npos) refuse_at(invalid, "an expression in UTF-8");
   }

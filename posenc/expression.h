@@ -40,7 +40,7 @@ struct Value {
 
   Kind kind = Kind::number;
   double number = 0;
-  /// Of a word, a quoted text, a file; formulas and declarations as written.
+  /// The text of a word, a quotation or a file; formulas and declarations as written.
   std::string text = {};
   std::vector<double> list = {};
   size_t column = 0;  ///< from 1; 0 when it was not written (a default)

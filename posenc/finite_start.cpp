@@ -19,7 +19,7 @@ struct BadGradient {
   double value = 0, gradient = 0;
 };
 
-// Of the sum of all entries of the tables that the last query of n tokens reads. A sum with an
+// Gradients of the sum of all table entries that the last query of n tokens reads. A sum with an
 // entry that is not finite is not finite either.
 std::vector<BadGradient> bad_gradients(const Composition& encoding, int64_t n) {
   const Composition::Plan plan = encoding.plan(1, n, Phase::train);

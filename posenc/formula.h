@@ -37,8 +37,8 @@ class Formula {
 
   /// The value with each of names() replaced by a float64 tensor; shapes broadcast. Differentiable:
   /// ops of the engine, with two additions. log(1 + x) is computed as log1p(x). Where x = 0, the
-  /// derivatives of sqrt(x), and of x^b for 0 < b < 1, count as 0: they are infinite, but what is 0
-  /// at distance 0 is so for every parameter.
+  /// derivatives of sqrt(x), and of x^b for 0 < b < 1, count as 0: they are infinite, but a value
+  /// that is 0 at distance 0 stays 0 for every parameter.
   Tensor value(const std::map<std::string, Tensor>& values, const Device& device) const;
 
  private:

@@ -21,7 +21,7 @@ double clamped(double x, const Bounds& bounds) {
   return std::min(std::max(x, bounds.least), bounds.most);
 }
 
-// The value nearest to x within the bounds whose gradient is that of x.
+// The value nearest to x within the bounds, with the gradient of x.
 Tensor clamp_straight_through(const Tensor& x, const Bounds& bounds) {
   Tensor y;
   {
@@ -81,7 +81,7 @@ HeadParameter::HeadParameter(const Arguments& a, const Config& c, std::string_vi
   }
   const bool learned = posenc::is_learned(a);
   const bool smooth = constraint_ == Constraint::softplus;
-  // What straight_through stores may be out of the bounds; only its use is clamped.
+  // straight_through may store a value out of the bounds; only its use is clamped.
   if (!learned || constraint_ != Constraint::straight_through)
     for (double& x : values) x = clamped(x, smooth ? inside(bounds_) : bounds_);
   if (!learned) {

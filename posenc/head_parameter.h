@@ -21,8 +21,8 @@ namespace farfield::posenc {
 ///                   finite: by 1e-4, or less near a small bound or between narrow ones
 class HeadParameter {
  public:
-  /// The initial values are those of the argument, else `start`: a pure function of the seed and of
-  /// the full name. Reads the arguments "learn" and, with bounds, "constraint" too.
+  /// Initial values: the argument, else `start`, a pure function of the seed and of the full name.
+  /// Reads the arguments "learn" and, with bounds, "constraint" too.
   HeadParameter(const Arguments& a, const Config& c, std::string_view argument, const Start& start,
                 const Bounds& bounds);
 
@@ -38,8 +38,8 @@ class HeadParameter {
   /// What value() has for each head.
   std::vector<double> values() const;
   /// Stores what makes value() these numbers, one for each head. ConfigError, with the parameter,
-  /// the head, the value and its bounds, for one that is not finite, out of the bounds or, with
-  /// constraint=softplus, nearer to one than a stored number can say.
+  /// the head, the value and its bounds, for a value that is not finite, out of the bounds or, with
+  /// constraint=softplus, nearer to a bound than a stored number can express.
   void set_values(const std::vector<double>& values);
 
  private:
@@ -51,8 +51,8 @@ class HeadParameter {
   Tensor stored_;  // [H]; values that are not learned are exact, in float64
 };
 
-/// An encoding whose parameters are numbers per head: those that its arguments start, in the order
-/// of its row, then those that the expression declares.
+/// An encoding with one number per head for each parameter: first the parameters that its arguments
+/// initialise, in the order of its row, then the parameters that the expression declares.
 class HeadEncoding : public Encoding {
  public:
   HeadEncoding(const Arguments& a, const Config& c);
@@ -62,15 +62,16 @@ class HeadEncoding : public Encoding {
  protected:
   /// Of the parameter at that place: HeadParameter::value().
   Tensor value(size_t index) const { return all_.at(index).value(); }
-  /// The same for one head, as a closed form takes it. IoError bad_parameter unless it is finite,
-  /// above 0 and no more than its upper bound.
+  /// The same for one head, for a closed form. IoError bad_parameter unless it is finite, above 0
+  /// and no more than its upper bound.
   double positive_value(size_t index, size_t head) const;
 
  private:
   std::vector<HeadParameter> all_;
 };
 
-/// Where logarithms start: those of values(n_head); `text` says so. e^x stays within float32.
+/// Initial logarithms: the logarithms of values(n_head), described by `text`. e^x stays within
+/// float32.
 ArgumentSpec theta_argument(std::string text, std::vector<double> (*values)(int64_t n_head),
                             std::string meaning);
 /// The argument that chooses the constraint.

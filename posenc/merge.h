@@ -4,7 +4,7 @@
 
 namespace farfield::posenc {
 
-/// What two rules ask for together: biases add, weights and row scales multiply, a key is visible
+/// The combination of two rules: biases add, weights and row scales multiply, a key is visible
 /// where both show it. ConfigError for two masks with sinks whose intersection is not of the form
 /// "window or sinks". Differentiable in the tables.
 ScoreRule merge(const ScoreRule& a, const ScoreRule& b);

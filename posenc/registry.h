@@ -14,7 +14,7 @@ namespace farfield::posenc {
 const std::vector<Row>& registry();
 /// Their names, without aliases.
 std::vector<std::string> names();
-/// What they are called elsewhere, for suggestions; aliases are names too, these are not.
+/// Names in other programs, for suggestions; an expression may use aliases, but not these.
 std::span<const Synonym> name_synonyms();
 /// By name or alias; nullptr when there is none.
 const Row* find(std::string_view name);
@@ -22,8 +22,8 @@ const Row* find(std::string_view name);
 Form form_of(std::string_view encoding, std::string_view argument, char after);
 /// An expression of one encoding: its example, or its name and values for what must be given.
 std::string example_of(const Row& row);
-/// The same, acting in training too where an encoding acts at test time alone unless told
-/// otherwise: rerope(at=both).
+/// The same, but acting in training too if an encoding acts only at test time by default:
+/// rerope(at=both).
 std::string training_example_of(const Row& row);
 /// The table of README.md.
 std::string markdown();

@@ -8,8 +8,7 @@
 #include "engine/base/random.h"
 #include "posenc/encoding.h"
 
-// What remaps of positions have in common: the maps themselves, with their random draws given, and
-// the draws.
+// The common part of all remaps of positions: the maps, for given random draws, and the draws.
 
 namespace farfield::posenc {
 

@@ -7,15 +7,15 @@
 
 namespace farfield::posenc {
 
-/// What every rotation takes, after what is its own.
+/// The arguments of every rotation, after its own arguments.
 std::vector<ArgumentSpec> rotary_arguments(std::vector<ArgumentSpec> own,
                                            std::vector<std::string> layouts = {"half",
                                                                                "interleaved"});
-/// The same, for those that change what a model sees that was trained with rope: class P2.
+/// The same, for encodings of class P2, which change what a model trained with rope sees.
 std::vector<ArgumentSpec> two_branch_arguments(std::vector<ArgumentSpec> own);
 
-/// What every rotation of q and k has in common: which components turn, how they are paired, and
-/// the tables made of frequencies. r below is the number of components that turn.
+/// The common part of all rotations of q and k: the components that turn, their pairing, and the
+/// tables made of frequencies. r below is the number of components that turn.
 class Rotary {
  public:
   /// Reads base, layout, rotary_pct and angle_dtype. ConfigError unless r = floor(head_dim

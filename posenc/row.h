@@ -11,22 +11,21 @@
 
 namespace farfield::posenc {
 
-/// One encoding: what it is called, what it does and how it is made. It stands in the encoding's
-/// own file, encodings/<name>.cpp, as what `Row <name>_row()` returns.
+/// One encoding: its names, its description and its factory. `Row <name>_row()` in the encoding's
+/// own file, encodings/<name>.cpp, returns it.
 struct Row {
   std::string name = {};
   std::vector<std::string> aliases = {};   ///< expressions may use them too
-  std::vector<std::string> synonyms = {};  ///< what it is called elsewhere, for suggestions
+  std::vector<std::string> synonyms = {};  ///< names in other programs, for suggestions
   std::string classes = {};  ///< letters as in README.md, comma separated: "T-b", "P2, M"; "-":
                              ///< nothing
   std::string meaning = {};
   std::string formula = {};                  ///< d, m, n, j and L as in README.md
   std::string source = {};                   ///< paper, section or equation
   std::vector<ArgumentSpec> arguments = {};  ///< the first may be given without its name
-  /// What its parameters are called in checkpoints, before the last part of their name, where other
-  /// programs have a name for them.
+  /// The prefix of its parameters' names in checkpoints, if other programs have a name for them.
   std::string stored_as = {};
-  /// A term to begin with, where name and required arguments alone make none.
+  /// An example term, for encodings whose name and required arguments alone are no valid term.
   std::string example = {};
 
   std::unique_ptr<Encoding> (*make)(const Arguments&, const Config&) = nullptr;

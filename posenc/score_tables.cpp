@@ -10,7 +10,7 @@ std::vector<double> values_of(const Tensor& x) {
   return x.defined() ? x.to_vector() : std::vector<double>();
 }
 
-// One query among those that a rule was planned for.
+// One query of the sequence that a rule was planned for.
 struct Query {
   int64_t position;
   size_t index;  // in tables by query

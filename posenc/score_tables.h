@@ -7,10 +7,10 @@
 
 namespace farfield::posenc {
 
-/// What an encoding does to the scores of one query, by distance: what is added to the scaled dot
-/// product with the key d tokens before it, and what that is multiplied by first. As the attention
-/// op reads it: through remapped positions, two branches, masks and biases that depend on the
-/// query's place.
+/// The effect of an encoding on the scores of one query, by distance: the scaled dot product with
+/// the key d tokens before it is multiplied by a weight, then a bias is added. As the attention op
+/// reads it: through remapped positions, two branches, masks and biases that depend on the query's
+/// place.
 struct ScoreTables {
   int64_t n_head = 0, n_key = 0;               ///< keys up to the query itself
   bool has_bias = false, has_weight = false;   ///< else all 0, all 1; a mask is a bias

@@ -1,6 +1,6 @@
-# A build under the sanitizers is made for one instruction set (preset cpu-debug: x86-64-v3), so that
-# it tells the same on every machine. Attention, whose vectors are as wide as the target has them, is
-# built and tested there once more for AVX-512, where the processor can run it.
+# The sanitizers' build is for one instruction set (preset cpu-debug: x86-64-v3), so that results
+# are the same on every machine. Attention, whose vectors are as wide as the target allows, is built
+# and tested there once more for AVX-512, if the processor can run it.
 include(CheckCXXSourceCompiles)
 include(CheckCXXSourceRuns)
 
@@ -52,9 +52,9 @@ if(NOT FARFIELD_SOUND_HEAP_FRAMES)
 endif()
 
 # farfield_run_on_avx512(PROGRAM LIBRARIES library ... TESTS test_attention ...): runs these tests of a
-# program with these libraries once more, NAME_avx512, with attention's kernels for AVX-512. The same
-# objects are linked to these in place of those of farfield::engine, whose members the linker then has
-# no need of.
+# program with these libraries once more, NAME_avx512, with attention's kernels for AVX-512. The
+# same objects are linked to these kernels instead of farfield::engine's, which the linker then does
+# not need.
 function(farfield_run_on_avx512 program)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "LIBRARIES;TESTS")
   set(kernels
@@ -72,7 +72,7 @@ function(farfield_run_on_avx512 program)
   foreach(name IN LISTS arg_TESTS)
     farfield_add_suite(${name}_avx512 ${program}_avx512 ${name} engine sanitize)
   endforeach()
-  # This one looks at the vectors themselves. Its flags are not those of the precompiled header.
+  # This test examines the vectors themselves. Its flags differ from the precompiled header's.
   add_executable(test_attention_exp_avx512 engine/cpu/test_attention_exp.cpp)
   target_compile_options(test_attention_exp_avx512 PRIVATE ${flags})
   farfield_test_options(test_attention_exp_avx512 farfield::engine)

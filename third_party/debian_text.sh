@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A large corpus of text out of Debian's source packages: third_party/debian_text.sh --help
+# Makes a large text corpus from Debian's source packages: third_party/debian_text.sh --help
 set -euo pipefail
 set -m  # what runs long is a process group of its own, so that Ctrl-C ends all of it
 
@@ -7,35 +7,35 @@ usage() {
   cat <<'TEXT'
 usage: third_party/debian_text.sh [code|prose ...] [--out FOLDER] [--mirror URL]
 
-Makes text corpora out of named source packages of Debian 12 (bookworm, as of 12.15): the same on
-every machine, to the hash. For each kind it writes FOLDER/KIND.tar.xz, the chosen files under a
-folder KIND/. There:  tar -xJf code.tar.xz && prepare --input code ...  (a file is a document)
-Without xz there:  python3 -m tarfile -e code.tar.xz
+Makes text corpora from a fixed list of source packages of Debian 12 (bookworm, as of 12.15). The
+corpora have the same hash on every machine. For each kind the script writes FOLDER/KIND.tar.xz, which
+holds the chosen files in a folder KIND/.
+To use one:  tar -xJf code.tar.xz && prepare --input code ...  (each file is a document)
+Without xz:  python3 -m tarfile -e code.tar.xz
 
-  code   C, C++, Go, Rust, Haskell, Python and OCaml, out of Linux (a bit over half), GCC, LLVM, Go,
+  code   C, C++, Go, Rust, Haskell, Python and OCaml, from Linux (a bit over half), GCC, LLVM, Go,
          rustc, GHC's libraries, CPython, PyTorch and OCaml: 275 MB, some 106 million tokens of GPT-NeoX,
          packed 35 MiB
   prose  documentation of Linux, LLVM, CPython, Rust and PyTorch (reStructuredText, Markdown and plain
          text): 52 MB, some 14 million tokens, packed 10 MiB
 
-  --out FOLDER  where the archives go; FOLDER/packages keeps what was downloaded (default:
-                build/text)
-  --mirror URL  a Debian archive, up to the folder that holds `pool` (default: the one that apt here
-                is configured for)
-  --help        this text
+  --out FOLDER  folder of the archives; FOLDER/packages keeps the downloads (default: build/text)
+  --mirror URL  a Debian archive, up to the folder that holds `pool` (default: the archive that apt on
+                this machine is configured for)
+  --help        print this help
 
-What is left out: tests, generated and binary files, tables of hexadecimal numbers, files with very
-long lines, those under 256 bytes or over 256 KiB, and all but the first of equal files.
+Left out are tests, generated and binary files, tables of hexadecimal numbers, files with very long
+lines, files under 256 bytes or over 256 KiB, and all but the first of equal files.
 
-A finished archive is not made again; packages that are there are not fetched again. With nothing
-there, code takes 0.5 GB of packages, 10 minutes, 1.5 GB of disk and 2.5 GB of memory. The bytes of
-the .xz may differ between versions of xz; what is checked is the SHA-256 of the tar in it.
+A finished archive is not made again, and existing packages are not downloaded again. From scratch,
+code needs 0.5 GB of downloads, 10 minutes, 1.5 GB of disk and 2.5 GB of memory. The bytes of the .xz
+may differ between versions of xz; the script checks the SHA-256 of the tar inside.
 
-The text is made on the machine that uses it, from free packages, under the licences of these. The
-project does not redistribute it.
+The packages are free software and their licences apply to the text. The project does not redistribute
+it.
 
 On stdout, a line for each kind: kind, files, MB of text, packed MiB, SHA-256 of the tar.
-Exit codes: 0 done, 1 failed (a download, a hash, an archive), 2 usage error or a missing tool,
+Exit status: 0 done, 1 failed (a download, a hash, an archive), 2 usage error or a missing tool,
 130 interrupted.
 TEXT
 }
@@ -47,7 +47,7 @@ stop() {  # STATUS WORD...
 refuse() { stop 2 "$*"; }
 say() { echo "debian_text: $*" >&2; }
 
-# ---- what is taken
+# ---- packages and files
 
 # Name, SHA-256 and path under pool/main. The file of an upstream version never changes. Debian 12.15
 # of July 2026 has all of these; an update of linux would replace that one.
@@ -63,8 +63,8 @@ torch  d0355588b8528566d477e6ebf1b4d9d036a6fd75711339f66b27472ce5879dc7 p/pytorc
 ocaml  66a5353c5e7b33a8981446e857657aad45a3b82080ea5c67d4baa434eacfcf5f o/ocaml/ocaml_4.13.1.orig.tar.gz
 '
 
-# Of each kind, lines of: package, the folder that it unpacks to, files and folders in that. What
-# is alike stands together: xz then packs 8 bytes into one, and a corpus fits into 36 MiB.
+# For each kind, lines of: package, the folder that it unpacks to, files and folders in it. Similar
+# texts stand together: xz then packs 8 bytes into one, and a corpus fits into 36 MiB.
 code_paths='
 linux  linux-6.1.176 block crypto drivers/clk drivers/gpu/drm/amd drivers/gpu/drm/msm
 linux  linux-6.1.176 drivers/gpu/drm/nouveau drivers/iio drivers/net/ethernet/amazon
@@ -194,7 +194,7 @@ fetch() {
   say "fetching ${path##*/}"
   apart download "${mirror%/}/pool/main/$path" "$stage/download" ||
     stop 1 "expected ${path##*/} at ${mirror%/}/pool/main/${path%/*}, could not fetch it. If the archive has" \
-      "this version no longer: the snapshot archive of Debian has it, and --mirror takes a URL of that"
+      "dropped this version, give --mirror a URL of Debian's snapshot archive, which keeps all versions"
   is_of_hash "$stage/download" "$sha256" ||
     stop 1 "expected ${path##*/} with the SHA-256 $sha256, got $(sha256sum <"$stage/download" | cut -c 1-64)"
   mv "$stage/download" "$file"
@@ -215,8 +215,8 @@ unpack() {
 
 # ---- choice
 
-# Reads names of files, prints those that look written by hand: not marked as generated, the median
-# line up to 120 bytes and none over 2000, under a fifth hexadecimal numbers.
+# Reads names of files, prints the names of files that look written by hand: not marked as
+# generated, median line up to 120 bytes and no line over 2000, under a fifth hexadecimal numbers.
 written_by_hand() {
   xargs -d '\n' awk '
     function finish(   half, length_) {

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# What a machine with an NVIDIA card and no package manager is given: third_party/gpu_bundle.sh --help
+# Packs programs and tests for a machine with an NVIDIA card and no package manager:
+# third_party/gpu_bundle.sh --help
 set -euo pipefail
 cd "$(dirname "$(readlink -f "$0")")/.."
 source apps/gpu_check/card_tests.sh
@@ -9,26 +10,27 @@ usage() {
 usage: third_party/gpu_bundle.sh [--arch ARCH] [--out FILE] [--jobs N]
                                  [--text PATH --tokenizer PATH] [--tests NAME,...]
 
-Builds the preset `cuda-portable` for one architecture, on a machine with nvcc and the packages of
-third_party/README.md, and packs what apps/gpu_check.sh and apps/card_run.sh need where there is
-neither: programs and tests for a card, stripped, and the scripts. No card is needed here.
+Builds the preset `cuda-portable` for one architecture, and packs what apps/gpu_check.sh and
+apps/card_run.sh need on a machine without compilers: stripped programs, tests for a card, and the
+scripts. This machine needs nvcc and the packages of third_party/README.md, but no card.
 
   --arch ARCH   CMAKE_CUDA_ARCHITECTURES (default: 90a-real, the H100 and the H200)
   --out FILE    the archive (default: build/gpu_bundle.tar.xz)
   --jobs N      compilers at once (default: as many as processors)
   --text PATH, --tokenizer PATH
                 a corpus for apps/card_run.sh, as third_party/debian_text.sh packs it, and the folder
-                or file of its tokenizer; then there is room for some tests alone, those that
-                take seconds, unless --tests says which
+                or file of its tokenizer. These leave room for a few tests only (see --tests)
   --tests NAME,...
-                these tests of the card alone (default: all; with --text those of kernels)
-  --help        this text
+                pack only these tests for a card (default: all; with --text the tests of kernels,
+                which take seconds)
+  --help        print this help
 
-There:  tar -xJf gpu_bundle.tar.xz && farfield-gpu/apps/gpu_check.sh --build farfield-gpu/build
+On the machine with the card:
+        tar -xJf gpu_bundle.tar.xz && farfield-gpu/apps/gpu_check.sh --build farfield-gpu/build
         farfield-gpu/apps/card_run.sh --build farfield-gpu/build
-Without xz there: python3 -m tarfile -e gpu_bundle.tar.xz
+Without xz: python3 -m tarfile -e gpu_bundle.tar.xz
 
-Exit codes: 0 done, 1 the build failed or the archive is too large, 2 usage error or a missing tool.
+Exit status: 0 done, 1 the build failed or the archive is too large, 2 usage error or a missing tool.
 TEXT
 }
 
@@ -100,7 +102,7 @@ if [[ $text ]]; then
   if [[ -d $tokenizer ]]; then cp -rL "$tokenizer"/. "$root/tokenizer"; else cp -L "$tokenizer" "$root/tokenizer"; fi
 fi
 
-# Of shared libraries those of CUDA and of the C library alone are there, and for its test NCCL.
+# The target machine has only the shared libraries of CUDA and of the C library, and NCCL for its test.
 readonly allowed='^(libcublasLt|libcudart|libcuda|libc|libm|libdl|libpthread|librt|ld-linux-x86-64|libgcc_s|libstdc\+\+)\.so'
 for file in "$root"/build/bin/* "$root"/build/tests/test_*; do
   foreign=$(readelf -d "$file" | sed -nE 's/.*\(NEEDED\).*\[(.*)\]/\1/p' | grep -vE "$allowed" |
@@ -112,7 +114,7 @@ mkdir -p "$(dirname "$out")"
 # The programs have much in common: a dictionary that spans several makes a fifth of what gzip does.
 tar -C "$stage" -I 'xz --lzma2=preset=6,dict=64MiB' -cf "$out" farfield-gpu
 
-# ---- what it weighs
+# ---- size of the archive
 
 mib() { awk -v n="$1" 'BEGIN { printf "%.1f MiB", n / 1048576 }'; }
 source_bytes=0

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What ./check and ./demo need from the system, and how they get it. Sourced by both. By itself,
-# packages.sh [build | check | full]..., it installs those lists: build, unless others are named.
+# The system packages that ./check and ./demo need, and how to install them. Both source this file.
+# As a program, packages.sh [build | check | full]... installs the named lists (default: build).
 
 # To build and run everything, and to test it; what each is for: third_party/README.md
 build_packages=(
@@ -16,8 +16,8 @@ is_installed() {
   [[ $(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null) == installed ]]
 }
 
-# need_packages NAME...: installs those that are missing, as root or through a sudo that asks
-# nothing; otherwise prints the line to run and exits with status 2.
+# need_packages NAME...: installs missing packages, as root or through a sudo without a password;
+# otherwise prints the command to run and exits with status 2.
 need_packages() {
   if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
     echo "packages: this is not Debian or Ubuntu, so nothing is installed; continuing with what is installed" >&2

@@ -1,29 +1,28 @@
 #!/usr/bin/env bash
-# Tries this tree on another system: see usage() below, and CONTRIBUTING.md.
+# Tests this tree on another Linux system: see usage() below, and CONTRIBUTING.md.
 set -euo pipefail
-set -m  # what runs in the root is a process group of its own, so that Ctrl-C ends all of it
+set -m  # commands in the root get their own process group, so that Ctrl-C ends all of them
 
 usage() {
   cat <<'TEXT'
 usage: third_party/systems_check.sh [--system NAME] [--only demo|check|bench] [--folder FOLDER]
                                     [--mirror URL] [--keep]
 
-Makes a root of another system with debootstrap, puts a clone of the last commit into it, runs ./demo,
-./check and three lines of bench there, prints a table and removes the root. Takes as root some 8 GB
-and an hour.
+Makes a root of another system with debootstrap, clones the last commit into it, runs ./demo, ./check
+and three lines of bench there, prints a table and removes the root. Needs to run as root, some 8 GB
+of disk and an hour.
 
   --system NAME    trixie (Debian 13, the default), bookworm (Debian 12), noble (Ubuntu 24.04), or
-                   another name that debootstrap knows; given more than once: one after the other
-  --only WHAT      demo, check or bench alone; given more than once: all of them
-  --folder FOLDER  where the root is made: a folder that is empty or not there
-                   (default: a new one in /var/tmp)
-  --mirror URL     an archive of that system (default: the one that apt here is configured for, if
-                   it is of the same distribution, else the one that debootstrap knows)
-  --keep           the root stays; the last line says where
-  --help           this text
+                   another name that debootstrap knows; may be repeated to try one after the other
+  --only WHAT      run only demo, check or bench; may be repeated
+  --folder FOLDER  folder for the root, empty or new (default: a new folder in /var/tmp)
+  --mirror URL     an archive of that system (default: the archive that apt on this machine is
+                   configured for, if it has the same distribution, else debootstrap's default)
+  --keep           keep the root; the last line says where it is
+  --help           print this help
 
-What was printed is in build/systems/NAME-WHAT.log. Exit codes: 0 all passed, 1 something failed,
-2 usage error or something missing, 130 interrupted.
+The output is in build/systems/NAME-WHAT.log. Exit status: 0 all passed, 1 something failed, 2 usage
+error or something missing, 130 interrupted.
 TEXT
 }
 
@@ -88,7 +87,7 @@ end() {
     wait "$pid" 2>/dev/null || true
   fi
   if $keep; then
-    echo "systems_check: what was made stays in $folder"
+    echo "systems_check: the root is kept in $folder"
   elif grep -qF " $folder/" /proc/self/mountinfo; then  # of somebody else's making
     echo "systems_check: something is mounted under $folder, which stays; umount it, then remove it" >&2
   else

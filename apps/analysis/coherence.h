@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
-// Numbers for what the write-up "Extending Context is Hard...but not Impossible" (2023) judges by
-// reading: whether text is coherent, and where a model breaks down.
+// Numbers for questions that the write-up "Extending Context is Hard...but not Impossible" (2023)
+// answers by reading: whether text is coherent, and where a model breaks down.
 
 namespace farfield::analysis {
 

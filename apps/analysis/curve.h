@@ -50,8 +50,8 @@ std::vector<double> perplexities_of(std::span<const double> mean_nll);
 inline constexpr int64_t kPositionsBefore = 7, kPositionsAfter = 8;
 inline constexpr int64_t kPositionsAt = kPositionsBefore + 1 + kPositionsAfter;
 
-/// Perplexity "at" position q: exp of the mean over q - 7 .. q + 8 (505 .. 520 for 512), one
-/// position alone being too noisy. ConfigError bad_argument when some of these do not exist.
+/// Perplexity "at" position q: exp of the mean over q - 7 .. q + 8 (505 .. 520 for 512), since a
+/// single position is too noisy. ConfigError bad_argument if some of these positions do not exist.
 double perplexity_at(std::span<const double> mean_nll, int64_t q);
 
 /// Perplexities between which the true one lies at each position, [L] each; NaN where n < 2.

@@ -27,9 +27,9 @@ struct Definiteness {
 };
 
 /// Of the kernel k(d) on n points. With o = ones / sqrt(n), Q an orthonormal basis of its
-/// complement, A = Q' K Q, b = Q' K o and a = o' K o, the smallest eigenvalue is that of A, and
-/// smallest_shift = max(0, (b' A^-1 b - a) / n). Takes O(n^3): meant for a few hundred points,
-/// which must be distinct (equal ones make a boundary of any kernel).
+/// complement, A = Q' K Q, b = Q' K o and a = o' K o, the smallest eigenvalue is the least
+/// eigenvalue of A, and smallest_shift = max(0, (b' A^-1 b - a) / n). Takes O(n^3): meant for a few
+/// hundred points, which must be distinct (equal ones make a boundary of any kernel).
 ///
 /// Throws    ConfigError bad_argument for fewer than 2 points; Error nonfinite_kernel, with the
 ///           distance

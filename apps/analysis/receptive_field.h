@@ -29,12 +29,12 @@ double recent_share(std::span<const double> c, int64_t n);
 /// ConfigError bad_argument for a field or grid below 1.
 int64_t round_up_to_grid(int64_t field, int64_t grid);
 
-/// What several segments say together.
+/// The field over several segments.
 struct EmpiricalField {
   std::vector<double> s = {};       ///< [T] mean share of each input
   std::vector<double> c = {};       ///< [T] share of each input and everything after it
   int64_t field = 0;                ///< tokens: empirical_receptive_field(c)
-  std::vector<double> fields = {};  ///< [M] tokens: those of single segments
+  std::vector<double> fields = {};  ///< [M] tokens: the fields of single segments
   double median_field = 0;          ///< tokens: the median of these
   double recent = 0;                ///< share of the last train_len inputs
   int64_t n_segments = 0;
@@ -60,7 +60,7 @@ struct GradientJump {
 ///           left after leaving out the last train_len / 8
 GradientJump find_jump(std::span<const double> s, int64_t position, int64_t train_len);
 
-/// What can reach the prediction at all.
+/// The inputs that can reach the prediction at all.
 struct TheoreticalField {
   int64_t paper = 0;     ///< tokens: window n_layer, a loose bound
   int64_t exact = 0;     ///< tokens: (window - 1) n_layer + 1, at most the inputs there are

@@ -15,7 +15,7 @@ double deviation_of(std::span<const double> values);
 /// Standard error of the mean, deviation / sqrt(n); NaN for fewer than two values.
 double standard_error_of(std::span<const double> values);
 
-/// What one cell of a table says of several trainings: "mean ± deviation".
+/// A table cell for several trainings: "mean ± deviation".
 struct Spread {
   double mean = std::nan("");       ///< not finite when one of the values is not
   double deviation = std::nan("");  ///< NaN for a single value, or with one that is not finite
@@ -24,15 +24,15 @@ struct Spread {
   int64_t ddof = 1;         ///< the divisor of the variance is n - ddof
 };
 
-/// Of n numbers of any kind. What one that is not finite means is for the quantity to say (a length
-/// that is not reached, a shift that does not exist): the mean is that of IEEE arithmetic, infinite
-/// or NaN.
+/// Of n numbers of any kind. The quantity defines what a non-finite number means (a length that is
+/// not reached, a shift that does not exist): the mean follows IEEE arithmetic, infinite or NaN.
 ///
 /// Throws    ConfigError bad_argument for no values
 Spread spread_of(std::span<const double> values);
 
-/// Of the perplexities of n seeds. One that is not finite is a seed that diverged, and makes the
-/// mean infinite. The papers do not state their divisor; this is the sample form.
+/// The spread of the perplexities of n seeds. A perplexity that is not finite means a diverged
+/// seed, and makes the mean infinite. The papers do not state their divisor; this is the sample
+/// form.
 ///
 /// Throws    ConfigError bad_argument for no values
 /// Source    Chi, Fan, Ramadge and Rudnicky 2022, "KERPLE", arXiv:2205.09921, section 5.2: five

@@ -41,7 +41,7 @@ TTest paired_t_test(std::span<const double> reference, std::span<const double> c
 
   TTest test;
   test.n = static_cast<int64_t>(differences.size());
-  // inf - inf is NaN, so what is not finite on either side shows here.
+  // inf - inf is NaN, so a number that is not finite on either side shows here.
   if (!std::all_of(differences.begin(), differences.end(),
                    [](double d) { return std::isfinite(d); }))
     return test;

@@ -40,8 +40,8 @@ TTest paired_t_test(std::span<const double> reference, std::span<const double> c
 /// undefined.
 TTest log_ratio_t_test(std::span<const double> reference, std::span<const double> candidate);
 
-/// How a candidate's number differs from that of the reference, by the signs of the papers, whose
-/// numbers are perplexities and whose subject is the reference.
+/// How a candidate's number differs from the reference's number, with the signs of the papers,
+/// whose numbers are perplexities and whose subject is the reference.
 enum class Mark {
   none,    ///< not significantly
   dagger,  ///< it is significantly higher: the reference is better

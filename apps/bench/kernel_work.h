@@ -79,8 +79,9 @@ inline constexpr std::string_view kQueriesOfRowBias =
 ///           store takes 1 access, 2 of 8 bytes a lane, 4 of 16 bytes; ldmatrix.x4 takes 4;
 ///           cp.async of 16 bytes 10, as Nsight Compute measured it on an H200: rows of tiles begin
 ///           beside multiples of 128 bytes, where 4 would be enough; bulk copies one for 128 bytes.
-///           So counted, a tile of 16 x 32 of the kernels before took 233; the whole pass over keys
-///           at 8192 tokens then takes 2.80 million cycles of a multiprocessor, measured were 2.83.
+///           Counted this way, a kernel by warps with 233 accesses for a tile of 16 x 32 needs 2.80
+///           million cycles of a multiprocessor for the pass over keys at 8192 tokens; 2.83 million
+///           were measured.
 inline constexpr KernelWork kKernelWork[] = {
     // sum of exponentials and gradient
     {"cross entropy", "cross_entropy.cu",

@@ -19,7 +19,7 @@ size_t comment_in(std::string_view text) {
   return text.size();
 }
 
-// What the line may have been meant as: "steps: 10", "--steps 10", a flag's name alone.
+// The likely intention of a wrong line: "steps: 10", "--steps 10", a flag's name alone.
 std::string correction(std::string_view row) {
   row.remove_prefix(std::min(row.find_first_not_of('-'), row.size()));
   const size_t end = row.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-.");

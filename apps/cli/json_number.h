@@ -5,12 +5,13 @@
 
 namespace farfield::cli {
 
-// JSON has no word for what is not finite: such numbers are "inf", "-inf" and "nan".
+// JSON has no infinities and no NaN: such numbers are "inf", "-inf" and "nan".
 
 nlohmann::ordered_json to_json(double value);
 nlohmann::ordered_json to_json(const std::vector<double>& values);
 
-/// nlohmann's own exceptions for what is neither a number nor a string; NaN for other words.
+/// Throws nlohmann's exceptions for a value that is neither a number nor a string; NaN for other
+/// words.
 double to_double(const nlohmann::ordered_json& json);
 std::vector<double> to_doubles(const nlohmann::ordered_json& json);
 

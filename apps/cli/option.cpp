@@ -24,7 +24,7 @@ bool is_too_large(std::string_view text) {
   return error == std::errc::result_out_of_range && end == text.data() + text.size();
 }
 
-// "; write 1000" for "1e3", "1k" and "1kB"; empty for what is not meant as a whole number.
+// "; write 1000" for "1e3", "1k" and "1kB"; empty for a text that is not meant as a whole number.
 std::string written_out(std::string_view text) {
   double value = 0;
   const char* const end = text.data() + text.size();

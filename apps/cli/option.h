@@ -24,7 +24,7 @@ struct Option {
   std::function<void(const std::string& where, const std::string& text)> set;
   std::function<void()> clear;  // lists: forget the default before the first value
   std::function<std::vector<std::string>()> get;  // texts that set() takes; none: no value
-  bool starts_empty = false;                      // an empty text is what it has unless given
+  bool starts_empty = false;                      // its default is an empty text
   bool is_paths = false;  // a list whose values may hold commas, each a word of its own
   std::function<bool(const std::string& text)> takes = {};  // whether set() would; empty: anything
 };
@@ -40,8 +40,8 @@ std::string name_behind_dash(std::string_view word);
 /// Without the blanks at both ends.
 std::string_view trimmed(std::string_view text);
 
-/// The largest count that an option takes, far above anything that fits a machine: what is counted
-/// from it, such as the next number or its double, stays within 64 bits.
+/// The largest count that an option takes, far above anything that fits a machine: numbers computed
+/// from it, such as the next number or its double, stay within 64 bits.
 inline constexpr int64_t kMostCount = int64_t{1} << 53;
 
 /// ConfigError, beginning with `where`, for a text that is no value of the type.

@@ -6,8 +6,8 @@
 
 namespace farfield::cli {
 
-/// What options of the programs are called elsewhere, for suggestions: one table for all programs,
-/// since a word is suggested only where the program has it.
+/// Names of options in other programs, for suggestions: one table for all our programs, since a
+/// program suggests only options that it has.
 std::span<const Synonym> option_synonyms();
 
 }  // namespace farfield::cli

@@ -27,7 +27,7 @@ constexpr std::string_view kWhere = "config";
 // The options of every program, which a file cannot give.
 constexpr const char* kGeneral[] = {"help", "version", "config", "quiet"};
 
-/// What --name takes, told to Boost: the text after it in --help, and no default of its own.
+/// Describes the value of --name to Boost: the text after it in --help, and no default.
 class Value : public po::typed_value<std::vector<std::string>> {
  public:
   explicit Value(std::string shown)
@@ -61,15 +61,15 @@ struct Options::Impl {
     return groups.back().options.back();
   }
 
-  // Of the options of the command line: those that take the value, where there is one, and flags,
-  // whose next word is not theirs.
+  // Names of options on the command line. With a value: only options that accept it, and flags,
+  // which never take the next word.
   std::vector<std::string> names(const std::optional<std::string>& value) const {
     std::vector<std::string> all(std::begin(kGeneral), std::end(kGeneral));
     for (const std::string& name : own_names(value)) all.push_back(name);
     return all;
   }
 
-  // Without those that every program has.
+  // Without the options that every program has.
   std::vector<std::string> own_names(const std::optional<std::string>& value = {}) const {
     std::vector<std::string> all;
     for (const Group& group : groups)
@@ -100,7 +100,7 @@ struct Options::Impl {
     fail<ConfigError>(kWhere, "unknown option '--", name, "'", hint);
   }
 
-  // What the user meant as the value of an option: "--name=value", "--name value".
+  // The user's value of an option: "--name=value", "--name value".
   static std::optional<std::string> value_behind(const std::string& option,
                                                  const std::vector<std::string>& words) {
     for (size_t i = 0; i < words.size(); ++i) {
@@ -150,7 +150,7 @@ struct Options::Impl {
     return all;
   }
 
-  // What one source says of an option, and where that stands.
+  // The values that one source gives to an option, and their places.
   struct Said {
     std::string where, text;
   };
@@ -410,10 +410,12 @@ void Options::print_help(std::ostream& out) const {
   }
   for (const Group& group : impl_->groups) out << '\n' << impl_->description(group);
   po::options_description general("General", 100, 50);
-  general.add_options()("config", new Value("FILE"),
-                        "read `key = value` lines; options given here win")("help", "this text")(
-      "quiet", "no progress and no remarks on stderr; warnings and errors stay")(
-      "version", "what this program was built from and with");
+  general.add_options()(
+      "config", new Value("FILE"),
+      "read options from `key = value` lines; options on the command line take precedence")(
+      "help", "print this help")(
+      "quiet", "print no progress and no remarks on stderr, only warnings and errors")(
+      "version", "print the version, the commit and the libraries of this build");
   out << '\n' << general;
 }
 

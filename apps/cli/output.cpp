@@ -25,7 +25,7 @@ std::string output_problem() {
   const bool was_good = std::cout.good() && std::ferror(stdout) == 0;
   std::cout.clear();
   errno = 0;
-  std::cout.flush();  // after a failure what is left is tried again, which tells the reason
+  std::cout.flush();  // after a failure this tries the rest again, which gives the reason
   int reason = std::cout.good() ? 0 : errno;
   if (was_good && std::cout.good()) {
     // A network file system may know only when the file is closed.
@@ -33,12 +33,13 @@ std::string output_problem() {
     if (copy >= 0 && ::close(copy) == 0) return "";
     reason = errno;
   }
-  // Where stdio has dropped what it could not write, the end of the line that was cut tells it.
+  // If stdio has dropped data that it could not write, writing the end of the cut line gives the
+  // reason.
   if (reason == 0 && ::write(STDOUT_FILENO, "\n", 1) < 0) reason = errno;
   const char* const way_out =
       reason == EBADF   ? "; it is closed; send it to /dev/null to do without it"
       : reason == EPIPE ? "; its reader has gone"
-                        : "; what was printed is not complete; free some space or print elsewhere";
+                        : "; the output is not complete; free some space or print elsewhere";
   return concat("[output] standard output: cannot write",
                 reason == 0 ? "" : concat(": ", std::strerror(reason)), way_out);
 }

@@ -25,7 +25,7 @@ class Process {
   bool has_ended();
   /// Waits for it, and returns status().
   int wait();
-  /// What it ended with: its exit status, or 128 and the signal that killed it.
+  /// Its exit status, or 128 plus the signal that killed it.
   int status() const { return status_; }
   void signal(int number) const;
 
@@ -36,13 +36,12 @@ class Process {
   int status_ = 0;
 };
 
-/// How a program ended, and what it said on both outputs.
+/// How a program ended, and its text on both outputs.
 struct Ended {
   int status = 0;  ///< as Process::status()
   std::string said;
 };
-/// Runs a program to its end. IoError where there is no such program, or no folder for what it
-/// says.
+/// Runs a program to its end. IoError if there is no such program, or no folder for its output.
 Ended run_to_end(const std::vector<std::string>& command);
 
 /// Sends SIGTERM to this process as soon as its parent ends; at once where `parent` has ended

@@ -9,12 +9,10 @@ namespace farfield::cli {
 
 /// --quiet: whether this process leaves out what remarks() takes.
 void set_quiet(bool is_quiet);
-/// Of several processes that were started together, those behind the first have no remarks: what
-/// they would say, it says.
+/// Of several processes that were started together, only the first prints remarks.
 void leave_remarks_to_first();
-/// stderr, for what is neither a result, which goes to stdout, nor a warning: progress, files that
-/// were written. Goes nowhere after set_quiet(true) or
-/// leave_remarks_to_first().
+/// stderr, for texts that are neither results, which go to stdout, nor warnings: progress, names of
+/// written files. Goes nowhere after set_quiet(true) or leave_remarks_to_first().
 std::ostream& remarks();
 
 /// Where a long piece of work stands: on a terminal one line that is rewritten, at most ten times a

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::array kSignals = {SIGINT, SIGTERM, SIGUSR1};
 
-// What the handler touches: lock-free, so that it may.
+// The handler uses these: they must be lock-free.
 std::atomic<bool> requested{false};
 std::atomic<int64_t> due_ns{0};
 static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int64_t>::is_always_lock_free);

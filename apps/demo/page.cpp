@@ -17,7 +17,7 @@ eval::Verdict verdict_of(const eval::RunResult& r) {
   return eval::compare(r.result.lengths.front(), r.result.lengths.back());
 }
 
-// What the literature reports of an encoding trained short and tested long.
+// Whether the literature reports this for an encoding trained short and tested long.
 bool is_expected(const std::string& posenc, eval::Verdict::Kind kind) {
   using Kind = eval::Verdict::Kind;
   if (posenc.compare(0, 10, "sinusoidal") == 0) return kind == Kind::explodes;
@@ -78,14 +78,14 @@ std::string results_rows(const std::vector<eval::RunResult>& results) {
   return html + "</tbody>\n";
 }
 
-// What the colours of the table mean.
+// The meaning of the table's colours.
 std::string shades_legend() {
   const std::string percent = concat(std::lround(100 * eval::kNoticed), " %");
   const auto entry = [](const char* css, const std::string& text) {
     return concat("<li><span class=\"swatch ", css, "\"></span>", text, "</li>\n");
   };
-  return "<p>A cell is compared with the first one of its row, token by token; ratio and verdict "
-         "are those of the last one:</p>\n"
+  return "<p>Each cell is compared with the first cell of its row, token by token; ratio and "
+         "verdict belong to the last cell:</p>\n"
          "<ul class=\"legend\">\n" +
          entry("explodes", concat("red: it explodes, perplexity is at least ",
                                   eval::short_number(eval::kExplodes), " times as high")) +
@@ -98,7 +98,7 @@ std::string shades_legend() {
 }
 
 // The width of the screen below which the table has to be scrolled, in units of the text's size:
-// about that of its columns and the margins of the page.
+// about the width of its columns and of the page's margins.
 double table_width_rem(const std::vector<eval::RunResult>& results) {
   return 18 + 6.4 * static_cast<double>(results.front().result.lengths.size());
 }

@@ -9,7 +9,7 @@
 
 namespace farfield::demo {
 
-/// What the demo's page tells beside the results.
+/// Facts on the demo's page besides the results.
 struct DemoFacts {
   std::string text_from;  ///< the input, in words
   std::string text_size;  ///< "train 14.4 MB in 1890 documents, ..."
@@ -18,9 +18,9 @@ struct DemoFacts {
   std::vector<std::pair<std::string, std::string>> more;  ///< name and value, for the last table
 };
 
-/// One sentence for each result, computed from its numbers: what perplexity does from the shortest
-/// to the longest length. Then one that says whether the pattern known from the literature is
-/// there.
+/// One sentence for each result, computed from its numbers: how perplexity changes from the
+/// shortest to the longest length. The last sentence says whether the pattern known from the
+/// literature shows.
 std::vector<std::string> findings(const std::vector<eval::RunResult>& results);
 
 /// Perplexity by length: all encodings that have a point to draw, then, where the rise of some
@@ -33,8 +33,8 @@ struct PageFigure {
   std::string svg;
 };
 
-/// A page that needs no other file: plots inline, the table, what was run, how to read it. It can
-/// be read on a telephone, and follows a reader's dark scheme. `figures` may be empty. `csv` is the
+/// A page that needs no other file: plots inline, the table, the facts of the run, how to read it.
+/// It suits small screens and follows a reader's dark scheme. `figures` may be empty. `csv` is the
 /// file with every number, from where the page is. All results must be of last-token perplexity at
 /// the same lengths.
 std::string demo_page(const DemoFacts& facts, const std::vector<eval::RunResult>& results,

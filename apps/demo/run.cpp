@@ -55,8 +55,8 @@ bool has_work(const DemoOptions& demo) {
   return data::is_corpus_folder(corpus_folder(demo)) || has_runs(demo);
 }
 
-// Refuses a folder of a demo with other options; notes those of a new one. Where neither a corpus
-// nor a run is, the options of a call that ended before that bind nobody.
+// Refuses a folder of a demo with other options; records the options of a new demo. Without a
+// corpus or a run in the folder, recorded options do not bind a later call.
 void claim_folder(const DemoOptions& demo) {
   DemoOptions shown;
   cli::Options options("demo", "");
@@ -175,7 +175,7 @@ eval::EvalOptions eval_options(const DemoOptions& demo) {
   return eval;
 }
 
-// What is trained and tested on.
+// The size of the training and test text.
 std::string size_text(const data::Corpus& corpus) {
   std::string text;
   for (const auto name : data::kSplits) {
@@ -213,17 +213,17 @@ void add_options(cli::Options& options, DemoOptions& d) {
                          "text file, folder, JSONL or JSONL.zst (default: C and C++ headers in "
                          "/usr/include)");
   options.group("Demo")
-      .add("out", d.out, "FOLDER", "where everything goes")
+      .add("out", d.out, "FOLDER", "folder for the corpus, the runs and the results")
       .add("input", d.input, "PATH", "the same as INPUT")
-      .add("preset", d.preset, "NAME", "the model")
+      .add("preset", d.preset, "NAME", "size of the model")
       .add("encodings", d.encodings, "NAME,...", "positional encodings to compare")
       .add("train-len", d.train_len, "N", "tokens of a training sequence")
       .add("steps", d.steps, "N", "training steps of each model")
       .add("lr", d.lr, "X", "peak learning rate")
-      .add("max-bytes", d.max_bytes, "N", "stop after N bytes of text; 0: no limit")
+      .add("max-bytes", d.max_bytes, "N", "read only the first N bytes of text; 0: no limit")
       .add("lengths", d.lengths, "N,...", "evaluation lengths, shortest first")
-      .add("segments", d.segments, "N", "predicted tokens, the same at every length")
-      .add("seed", d.seed, "N", "of weights, data order and predicted tokens")
+      .add("segments", d.segments, "N", "number of predicted tokens, the same at every length")
+      .add("seed", d.seed, "N", "seed of weights, data order and predicted tokens")
       .add("threads", d.threads, "N", "threads (default: FARFIELD_THREADS, or all processors)");
 }
 

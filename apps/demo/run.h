@@ -13,7 +13,7 @@
 
 namespace farfield::demo {
 
-/// What the demo does: the same model, trained short with each encoding, tested long.
+/// The options of the demo: the same model, trained short with each encoding, tested long.
 struct DemoOptions {
   std::string input;  ///< text, folder or JSONL(.zst); empty: C and C++ headers of this machine
   std::string out = "runs/demo";
@@ -33,9 +33,9 @@ struct DemoOptions {
 void add_options(cli::Options& options, DemoOptions& demo);
 
 /// Prepares, trains, measures and writes out/{last-token.csv, last-token.svg, index.html}, and
-/// last-token-close.svg without encodings whose rise hides the others. What is there already from a
-/// demo of the same options is used, and what was begun is finished. kStopped when a signal asked
-/// for it. ConfigError when `out` holds a demo of other options.
+/// last-token-close.svg without encodings whose rise hides the others. Reuses finished parts of a
+/// demo with the same options, and finishes begun ones. kStopped after a signal. ConfigError when
+/// `out` holds a demo of other options.
 cli::ExitCode run_demo(const DemoOptions& demo, std::ostream& out);
 
 }  // namespace farfield::demo

@@ -8,8 +8,8 @@ readonly skipped=77 partial=75
 # lacks_library FILE: whether a library that a program names is not found.
 lacks_library() { [[ ! -x $1 ]] || "${ours[@]}" ldd "$1" 2>/dev/null | grep -q 'not found'; }
 
-# The folders of cuBLASLt and of NCCL, where the system's linker does not find them: the toolkit's or
-# those of pip's packages of torch. For our programs alone: torch finds its own libraries.
+# The folders of cuBLASLt and of NCCL, if the system's linker does not find them: from the toolkit
+# or from the pip packages of torch. For our programs only: torch finds its own libraries.
 ours=()
 find_libraries() {
   find_library libcublasLt.so.13 cu13 "$tree/bin/bench" ||
@@ -33,7 +33,7 @@ for path in sys.path + site.getsitepackages(): print(path + "/nvidia/'"$2"'/lib"
 }
 library_path=${LD_LIBRARY_PATH-}
 
-# Runs a command within what is left of this part's time, and $most_s, where that is set, of them.
+# Runs a command within the rest of this part's time, and within $most_s seconds if that is set.
 most_s=
 limited() {
   local left=$((part_end - SECONDS))
@@ -69,7 +69,7 @@ count_of() {
   ((${#failed[@]} == 0)) || return $((late ? late : 1))
 }
 
-# What was wrong, for the last line of a part that goes on all the same.
+# Errors for the last line of a part that goes on all the same.
 problems=
 problem() { echo "$1"; problems+="${problems:+; }$1"; }
 

@@ -1,4 +1,4 @@
-# Sourced by apps/gpu_check.sh: parts that test and measure; commands.sh says what a part is.
+# Sourced by apps/gpu_check.sh: parts that test and measure; commands.sh defines a part.
 
 # Attention: heads by their width, and LENGTH:TOKENS. So many tokens that the card is measured, and not
 # how fast the host launches.

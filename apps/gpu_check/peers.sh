@@ -19,8 +19,8 @@ measured_of() {
   echo "$what: $(cat "$@" | grep -c ',[0-9][0-9.]*,') measured, $(cat "$@" | grep -c 'no time left') not begun or ended for time"
 }
 
-# peer SCRIPT NAME ARGUMENT...: rows by PyTorch, in $dir/NAME.csv. It stops itself, some seconds before
-# it would be stopped: what it has no time for is a row that says so.
+# peer SCRIPT NAME ARGUMENT...: rows by PyTorch, in $dir/NAME.csv. It stops itself some seconds
+# before its time limit: measurements without time become rows that say so.
 peer() {
   local script=$1 name=$2 status=0 until
   shift 2
@@ -41,7 +41,8 @@ part_torch_step() {
   peer torch_step torch_step "${parameters[@]}" --posenc none,kerple_log,alibi --batch 32 --length 512
 }
 
-# Of the first width all encodings, of the others none. The longest first: there time may run out.
+# All encodings for the first width, only none for the others. The longest come first, since time
+# may run out.
 part_torch_attention() {
   local width status=0 of_one posenc=$attention_encodings
   for width in "${widths[@]}"; do

@@ -1,7 +1,8 @@
-# Sourced by apps/gpu_check.sh: what it leaves in --out: summary.txt, and results.tgz with a folder for
-# each part. While it runs the folders are in $work; those of an earlier call are there too.
+# Sourced by apps/gpu_check.sh. Writes the results to --out: summary.txt, and results.tgz with a
+# folder for each part. While the script runs, the folders are in $work, together with folders of an
+# earlier call.
 
-# What an earlier call must agree in, that its figures may stand beside ours.
+# Identifies card and build: figures of an earlier call are kept only if these agree.
 what_is_measured() { echo "$card"; sha256sum <"$tree/bin/bench" 2>/dev/null || echo "nothing is built"; }
 
 open_results() {

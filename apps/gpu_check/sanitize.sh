@@ -25,7 +25,7 @@ sanitize_by() {
     sanitized "attention-$precision" "$tree/bin/bench" attention --device cuda --precision $precision \
       --lengths 130 --heads 2 --head-dim 64 --rounds 1 --posenc $attention_encodings
   done
-  # Tests provoke calls that fail, and look at what they say themselves.
+  # Tests provoke calls that fail, and check the errors themselves.
   if [[ $tool == memcheck ]]; then options+=(--report-api-errors no); fi
   for name in "${tests[@]}"; do
     # cuBLASLt stores products by TMA, which initcheck does not see: it reports its own kernels too.
@@ -39,7 +39,7 @@ sanitize_by() {
   if ((${#not_run[@]})); then return $partial; fi
 }
 
-# The tests of kernels: those of attention last, and none at full size.
+# The tests of kernels: tests of attention last, and none at full size.
 tests_to_sanitize() {
   local names
   names=$(card_tests "$tree" | grep -E '^test_(cuda_|kernels$|step_graph$)' | grep -vE '^test_cuda_(repeats|nccl)$')
@@ -52,7 +52,7 @@ part_sanitize() {
   command -v compute-sanitizer >/dev/null || { echo "no compute-sanitizer here"; return $skipped; }
   local tests tool status=0 one own pids=() options=() most_s=$(((part_end - SECONDS) / 4))
   mapfile -t tests < <(tests_to_sanitize)
-  # One machine's programs may take longer to start than the 10 s that it waits for them.
+  # On some machines programs take longer to start than the 10 s that the sanitizer waits.
   if timeout 30 compute-sanitizer --help 2>&1 | grep -q -- --launch-timeout; then options=(--launch-timeout 60); fi
   export FARFIELD_KEEP_BLOCKS=0  # engine/README.md
   for tool in memcheck racecheck initcheck synccheck; do  # side by side: each waits for the host mostly

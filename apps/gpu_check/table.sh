@@ -24,7 +24,7 @@ ours_of() {
   ' "${1%.csv}.log" "$1"
 }
 
-# Of all parts, those of earlier calls too.
+# Rows of all parts, including parts of earlier calls.
 collect_rows() {
   local file
   for file in "$work"/{step/step,step/step-bf16-logits,step/step-without-graph,tuned/step-tuned}.csv \
@@ -39,7 +39,7 @@ collect_rows() {
   done >"$work/checks.csv"
 }
 
-# How each part went, those of earlier calls too.
+# The result of each part, including parts of earlier calls.
 print_results() {
   local one
   for one in "${all_parts[@]}"; do
@@ -48,8 +48,8 @@ print_results() {
   done
 }
 
-# print_rows long|short: short, in what a terminal keeps, the fastest peer of each attention alone and
-# the products' sum.
+# print_rows long|short: short prints only the fastest peer of each attention problem and the sum of
+# the matrix products, so that the table fits a terminal.
 print_rows() {
   [[ -s $work/ours.csv || -s $work/peers.csv || -s $work/checks.csv ]] || return 0
   printf '\n%-29s %-22s %8s %8s %8s %7s %7s %7s %6s  %s\n' \

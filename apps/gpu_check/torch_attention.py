@@ -93,8 +93,8 @@ def sdpa_of(backends, encoding, length, dtype):
 
 
 def flex_backends():
-    """Names of backends, each with what it is asked for by, and None or the reason why this torch has
-    it not. One that cannot be asked has Triton alone."""
+    """For each backend its name, the value of the kernel option that selects it, and None or the reason
+    why this torch lacks it. Versions without the option have Triton only."""
     options = getattr(flex, "FlexKernelOptions", None)
     if options is None or "BACKEND" not in getattr(options, "__annotations__", {}):
         return {"Triton": (None, None), "FLASH": ("FLASH", "this version has no kernel option BACKEND")}
@@ -106,8 +106,8 @@ def flex_backends():
 
 
 def by_flex(backend, encoding, length, device):
-    """attend(q, k, v, bias, weight), to be compiled. The tables come from outside: not every version
-    compiles those that are made in the same graph."""
+    """attend(q, k, v, bias, weight), to be compiled. The tables are arguments: not every version compiles
+    tables that are made in the same graph."""
     mask = flex.create_block_mask(lambda b, h, i, j: i >= j, None, None, length, length, device=device)
     # True of a causal mask: each row has itself, and blocks are those up to the diagonal.
     options = {"ROWS_GUARANTEED_SAFE": True, "BLOCKS_ARE_CONTIGUOUS": True}

@@ -17,7 +17,8 @@ from torch_attention import Encoding, by_flex, forget, sdpa_of
 from torch_timing import Rows, add_options, finish, median, milliseconds_once
 
 FLASH, CUDNN = SDPBackend.FLASH_ATTENTION, SDPBackend.CUDNN_ATTENTION
-# By encoding what attends, and what it is called: the likely fastest first, where time may run out.
+# For each encoding the attention functions and their names: the likely fastest first, since time
+# may run out.
 WAYS = {
     "none": {"cuDNN": [CUDNN, FLASH], "flash": [FLASH]},
     "alibi": {"flex": None, "mask": [CUDNN, SDPBackend.EFFICIENT_ATTENTION]},
@@ -134,7 +135,7 @@ def in_turn(names):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    # Those of the preset; tests/structure/gpu_check.sh holds them against layers/config.cpp.
+    # Sizes of the preset; tests/structure/gpu_check.sh compares them with layers/config.cpp.
     parser.add_argument("--layers", type=int, default=12)
     parser.add_argument("--heads", type=int, default=12)
     parser.add_argument("--width", type=int, default=768)

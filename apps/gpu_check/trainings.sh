@@ -92,7 +92,8 @@ part_repeat() {
   local status=0 unfinished=0 test is_recorded=true
   mkdir -p "$dir/runs"
   count_from_0
-  # What cuBLASLt, not tuned, and attention give twice; test_devices trains twice, on the CPU too.
+  # Repeats products of cuBLASLt, not tuned, and attention; test_devices trains twice, on the CPU
+  # too.
   for test in test_cuda_gemm:repeated_products_have_the_same_bits \
       test_cuda_linear:repeated_sums_have_the_same_bits \
       test_cuda_linear:repeated_gradients_of_weight_and_bias_have_the_same_bits \

@@ -19,7 +19,7 @@ struct AttentionRequest {
   uint64_t seed = 1, draw = 0;
 };
 
-// The problem of the file, or a random one; sizes that the command line gave must be those of the
+// The problem of the file, or a random one; sizes on the command line must equal the sizes of the
 // file.
 AttentionCase problem_of(const AttentionRequest& request, const cli::Options& given) {
   if (request.input.empty()) {
@@ -49,27 +49,29 @@ int inspect_attention(int argc, const char* const* argv, std::ostream& out) {
   AttentionRequest request;
   cli::Options options(
       "inspect attention",
-      "Test vectors for a port of an encoding: one causal attention problem with its gradients, by "
-      "the fused op\nin float64, the encoding's rotation included. Reads q, k, v and dout [n_head, "
-      "T, head_dim] from a\nsafetensors file, or makes random ones and writes them too. Writes "
-      "out, "
-      "dq, dk, dv, dbias and dweight\n[n_head, T] where there is such a table, and grad.NAME for "
-      "each learned parameter: gradients of\nsum(out * dout).");
-  options.add_positional("EXPR", request.expression, "as --posenc of `train` takes it");
+      "Makes test vectors for a port of an encoding: one causal attention problem with its "
+      "gradients, computed\nby the fused op in float64, rotation included. Reads q, k, v and dout "
+      "[n_head, T, head_dim] from a\nsafetensors file, or draws them at random and writes them "
+      "too. Writes out and the gradients of\nsum(out * dout): dq, dk, dv, dbias and dweight "
+      "[n_head, T] if the encoding has these tables, and\ngrad.NAME for each learned parameter.");
+  options.add_positional("EXPR", request.expression, "encoding, as --posenc of `train` takes it");
   options.group("Problem")
-      .add("input", request.input, "FILE", "q, k, v, dout (default: random ones)")
-      .add("output", request.output, "FILE", "where the results go")
-      .add("n-head", request.n_head, "N", "without --input: heads")
-      .add("length", request.length, "N", "without --input: tokens")
+      .add("input", request.input, "FILE",
+           "safetensors file with q, k, v, dout (default: random tensors)")
+      .add("output", request.output, "FILE", "safetensors file for the results")
+      .add("n-head", request.n_head, "N", "without --input: number of heads")
+      .add("length", request.length, "N", "without --input: number of tokens")
       .add("head-dim", request.head_dim, "N", "without --input: width of a head")
-      .add("seed", request.seed, "N", "of random problems, and of values drawn at the start");
+      .add("seed", request.seed, "N",
+           "seed of random problems, and of values drawn at the start of training");
   options.group("Model")
       .add("train-len", request.train_len, "N", "tokens of a training sequence")
       .add("d-model", request.d_model, "N", "width of the model (default: n-head x head-dim)")
       .add("n-layer", request.n_layer, "N", "layers")
       .add("layer", request.layer, "N", "the layer to look at; negative ones count from the end")
-      .add("phase", request.phase, "eval|train", "some encodings differ")
-      .add("draw", request.draw, "N", "number of the draw, where positions are random");
+      .add("phase", request.phase, "eval|train",
+           "training or evaluation, for encodings that differ between the two")
+      .add("draw", request.draw, "N", "for random positions: number of the draw");
   if (!options.parse(argc, argv, out)) return cli::kDone;
   require<ConfigError>(!request.expression.empty(), kWhere,
                        "expected an expression, such as \"alibi\"; see inspect attention --help");

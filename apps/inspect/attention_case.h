@@ -26,11 +26,12 @@ AttentionCase random_case(int64_t n_head, int64_t length, int64_t head_dim, uint
 /// IoError names the file and a tensor that is missing, of another shape or type, or not finite.
 AttentionCase read_case(const std::filesystem::path& path);
 
-/// What the fused op makes of a problem under one layer of an encoding, rotation included: out, dq,
-/// dk, dv [n_head, T, head_dim]; dbias, dweight [n_head, L] where the layer has such a table, L = T
-/// unless positions are remapped; grad.NAME for each learned parameter, zero for one that has no
-/// part in this layer. Gradients are those of sum(out * dout); that of a bias is taken where it is
-/// added, after bias_scale. The encoding's config must be in float64 and of the problem's size.
+/// Results of the fused op for a problem under one layer of an encoding, rotation included: out,
+/// dq, dk, dv [n_head, T, head_dim]; dbias, dweight [n_head, L] if the layer has such a table, L =
+/// T unless positions are remapped; grad.NAME for each learned parameter, zero for a parameter
+/// without a part in this layer. Gradients are of sum(out * dout); the gradient of a bias is taken
+/// where the bias is added, after bias_scale. The encoding's config must be in float64 and of the
+/// problem's size.
 run::NamedTensors solve(const AttentionCase& problem, const posenc::Composition& encoding,
                         int64_t layer, posenc::Phase phase, uint64_t draw);
 

@@ -97,7 +97,7 @@ std::vector<int64_t> documents_before(const Source& source,
 }
 
 // One row for each sequence of the step, in the order in which they are computed; `tokens` makes
-// the last field of the ids of a window. Of several corpora each row ends with its own.
+// the last field of the ids of a window. With several corpora each row ends with its corpus.
 template <class F>
 std::vector<std::vector<std::string>> rows_of(const Source& source, int64_t step, const F& tokens) {
   const run::ResolvedConfig& config = source.config;
@@ -184,19 +184,17 @@ void print_text(const Source& source, int64_t step, std::ostream& out) {
 
 int inspect_batches(int argc, const char* const* argv, std::ostream& out) {
   BatchesRequest request;
-  cli::Options options(
-      "inspect batches",
-      "Prints what a run reads in one training step, in the order in which it is computed: windows "
-      "of the\ncorpus and their tokens. data/README.md says how they are drawn, to replay them "
-      "elsewhere.");
+  cli::Options options("inspect batches",
+                       "Prints the data of one training step of a run, in the order of "
+                       "computation: windows of the corpus and\ntheir tokens. data/README.md says "
+                       "how windows are drawn, so that other programs can replay them.");
   options.add_positional("RUN", request.run, "folder of a training run");
   options.group("What")
       .add("run", request.named, "FOLDER", "the same as RUN")
       .add("step", request.step, "N", "the step, 1 for the first, as in metrics.csv (required)")
       .add_paths("data", request.data, "PATH",
-                 "where the run's corpus lies now (default: where it is found)")
-      .add("csv", request.csv,
-           "comma-separated values with all token ids, inputs and the last target");
+                 "where the run's corpus is now (default: where the run has recorded it)")
+      .add("csv", request.csv, "print CSV with all token ids: the inputs and the last target");
   if (!options.parse(argc, argv, out)) return cli::kDone;
   require<ConfigError>(request.run.empty() || request.named.empty(), kWhere,
                        "--run: expected one run, got ", request.run, " too");

@@ -4,12 +4,15 @@ namespace farfield::inspect {
 
 const std::vector<cli::Command>& inspect_commands() {
   static const std::vector<cli::Command> all = {
-      {"attention", "test vectors: an attention problem with its gradients", inspect_attention},
-      {"batches", "what a run reads in one training step: windows of the corpus and their tokens",
+      {"attention", "makes test vectors: an attention problem with its gradients",
+       inspect_attention},
+      {"batches",
+       "prints the data of one training step of a run: windows of the corpus and their tokens",
        inspect_batches},
-      {"data", "what a corpus is, in any format: splits, tokenizer, documents, first tokens",
+      {"data", "describes a corpus in any format: splits, tokenizer, documents, first tokens",
        inspect_data},
-      {"encoding", "the tables, positions and frequencies of a positional encoding; the registry",
+      {"encoding",
+       "prints tables, positions and frequencies of a positional encoding; lists all encodings",
        inspect_encoding},
   };
   return all;
@@ -17,9 +20,8 @@ const std::vector<cli::Command>& inspect_commands() {
 
 int inspect(int argc, const char* const* argv, std::ostream& out) {
   return cli::run_command("inspect",
-                          "Shows what a positional encoding does, in float64, what a corpus is, "
-                          "and what a training step "
-                          "reads.",
+                          "Shows the numbers behind a positional encoding (in float64), a corpus, "
+                          "and the data of a training step.",
                           inspect_commands(), argc, argv, out);
 }
 

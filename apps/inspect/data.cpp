@@ -38,7 +38,8 @@ std::vector<std::string> splits_of(const data::Corpus& corpus) {
   return names;
 }
 
-// Of each document, or piece of one, of a split, sorted; the id that ends it counts.
+// Lengths of the documents, or pieces of documents, of a split, sorted; the id that ends a document
+// counts.
 std::vector<int64_t> document_lengths(const data::Corpus& corpus, const std::string& split) {
   std::vector<int64_t> lengths = corpus.document_begins(split);
   lengths.push_back(corpus.split(split).size());  // behind the last end there may be some left
@@ -149,7 +150,7 @@ std::string first_tokens(const data::Corpus& corpus, const std::string& split, i
   return text + "  together " + quoted(tokenizer.decode(ids)) + '\n';
 }
 
-// What verify() found, or how to ask for it.
+// The result of verify(), or how to request it.
 std::string verified(const DataRequest& request, const data::Corpus& corpus) {
   if (!request.verify) return "tokens were not compared with their hashes; --verify does\n";
   const std::vector<std::string> splits = splits_of(corpus);
@@ -187,7 +188,7 @@ void print(const DataRequest& request, const data::Corpus& corpus, std::ostream&
   if (corpus.floor())
     out << "floor of test " << fixed(*corpus.floor(), 4) << " nats per token, perplexity "
         << fixed(std::exp(*corpus.floor()), 3)
-        << ": for one who knows how each document was drawn\n";
+        << ": the cross-entropy of an ideal predictor, which knows how documents are drawn\n";
   out << '\n' << splits_table(corpus) << '\n';
   const std::vector<std::string> splits = splits_of(corpus);
   std::vector<std::vector<int64_t>> lengths;
@@ -203,23 +204,23 @@ void print(const DataRequest& request, const data::Corpus& corpus, std::ostream&
 int inspect_data(int argc, const char* const* argv, std::ostream& out) {
   DataRequest request;
   cli::Options options("inspect data",
-                       "Prints what a corpus is, in any format that training reads: splits, "
-                       "tokenizer, lengths of documents, first tokens.");
+                       "Describes a corpus in any format that training reads: splits, tokenizer, "
+                       "lengths of documents, first tokens.");
   options.add_positional("PATH", request.path, "folder or file of a corpus");
   options.group("What")
       .add("data", request.named, "PATH", "the same as PATH")
       .add("tokenizer", request.corpus.tokenizer, "NAME|PATH",
-           "of a corpus that does not hold its own")
+           "tokenizer of a corpus that does not name one")
       .add("vocab-size", request.corpus.vocab_size, "N",
-           "in place of --tokenizer, where it cannot be read: the number of its ids")
+           "instead of --tokenizer, if that cannot be read: its number of token ids")
       .add("end-of-text", request.corpus.end_of_text, "TOKEN",
-           "what ends a document, where the tokenizer does not say; its id with --vocab-size")
+           "token that ends a document, if the tokenizer does not say; with --vocab-size its id")
       .add("data-type", request.corpus.id_type, "TYPE",
-           "how ids are stored where files do not say: u16 or u32")
+           "how token ids are stored, if the files do not say: u16 or u32")
       .add("data-split", request.corpus.split, "A,B,C",
-           "shares of train, valid and test where the format has one row of documents")
-      .add("tokens", request.n_first, "N", "how many of the first tokens to show")
-      .add("verify", request.verify, "look at every token and compare the recorded hashes");
+           "shares of train, valid and test, if the corpus has no splits of its own")
+      .add("tokens", request.n_first, "N", "number of first tokens to show")
+      .add("verify", request.verify, "read every token and compare the recorded hashes");
   if (!options.parse(argc, argv, out)) return cli::kDone;
   require<ConfigError>(request.path.empty() || request.named.empty(), kWhere,
                        "--data: expected one corpus, got ", request.path, " too");

@@ -147,35 +147,40 @@ int inspect_encoding(int argc, const char* const* argv, std::ostream& out) {
   SubjectOptions& subject = request.subject;
   cli::Options options(
       "inspect encoding",
-      "Prints what expressions make of positions, as the last query of a sequence sees it, in "
-      "float64.\nA bias is added to the scaled dot product of q and k, after that has been "
-      "multiplied by the weight.");
+      "Prints the bias and weight of encodings by distance, for the last query of a sequence, in "
+      "float64.\nA score is weight * (scaled dot product of q and k) + bias.");
   options.add_positional("EXPR", subject.expressions,
-                         "as --posenc of `train` takes it; several too");
+                         "encodings, each as --posenc of `train` takes it");
   options.group("What")
       .add("distances", request.distances, "D,A:B,...",
-           "tables at these distances; a range has both ends, A:B:STEP too (default: powers of 2)")
-      .add("positions", request.positions, "the positions after remaps instead of tables")
-      .add("rotation", request.rotation, "frequencies (radians per token) and scales instead")
-      .add("parameters", request.parameters, "learned values instead")
-      .add("list", request.list, "every encoding, its arguments, what it can be combined with")
+           "print the tables at these distances; ranges A:B and A:B:STEP include both ends "
+           "(default: powers of 2)")
+      .add("positions", request.positions, "print the positions after remaps, instead of tables")
+      .add("rotation", request.rotation,
+           "print rotary frequencies (radians per token) and scales, instead of tables")
+      .add("parameters", request.parameters, "print the learned values, instead of tables")
+      .add("list", request.list,
+           "list every encoding, its arguments and the encodings it can be combined with")
       .add("matrix", request.matrix,
-           "try every encoding on every path: training, gradients, resuming, 8 x the length, ...");
+           "try every encoding on every path: training, gradients, resuming, 8 times the length, "
+           "...");
   options.group("Where")
       .add("layer", subject.layer, "N", "layer; negative ones count from the end")
       .add("length", request.length, "N",
-           "tokens of the sequence (default: what the distances need, else the training length)")
-      .add("position", request.position, "N", "with --rotation: between this one and the next")
-      .add("phase", subject.phase, "eval|train", "some encodings differ")
-      .add("draw", subject.draw, "N", "number of the draw, where positions are random");
+           "tokens of the sequence (default: enough for --distances, else the training length)")
+      .add("position", request.position, "N",
+           "with --rotation: the rotation from this position to the next")
+      .add("phase", subject.phase, "eval|train",
+           "training or evaluation, for encodings that differ between the two")
+      .add("draw", subject.draw, "N", "for random positions: number of the draw");
   options.group("How")
-      .add("csv", request.csv, "comma-separated values with 17 digits")
-      .add("markdown", request.markdown, "with --list: the table of posenc/README.md")
-      .add("svg", request.svg, "FILE", "draw the tables, a line for each head")
-      .add("table", request.table, "bias|weight", "with --svg: which one")
-      .add("log-axis", request.log_axis, "with --svg: distances on a logarithmic axis")
+      .add("csv", request.csv, "print CSV with 17 digits")
+      .add("markdown", request.markdown, "with --list: print the table of posenc/README.md")
+      .add("svg", request.svg, "FILE", "draw the tables as SVG, a line for each head")
+      .add("table", request.table, "bias|weight", "with --svg: which table")
+      .add("log-axis", request.log_axis, "with --svg: logarithmic axis for distances")
       .add("image", request.image, "HEAD",
-           "with --svg: the bias of this head as a picture over query and key");
+           "with --svg: draw the bias of this head as a picture over query and key");
   subject.model.add_to(options);
   subject.run.add_to(options);
   if (!options.parse(argc, argv, out)) return cli::kDone;

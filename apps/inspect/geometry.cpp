@@ -7,8 +7,8 @@
 namespace farfield::inspect {
 namespace {
 
-// The angle from (cos, sin) at a to (cos, sin) at b: exact where that of a is 0, and independent of
-// a common factor.
+// The angle from (cos, sin) at a to (cos, sin) at b: exact if the angle of a is 0, and independent
+// of a common factor.
 double angle_between(const double* cos, const double* sin, size_t a, size_t b) {
   return std::atan2(sin[b] * cos[a] - cos[b] * sin[a], cos[b] * cos[a] + sin[b] * sin[a]);
 }

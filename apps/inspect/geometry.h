@@ -15,11 +15,11 @@ struct Spot {
   uint64_t draw = 0;
 };
 
-/// What becomes of one position.
+/// The remapped place of one position.
 struct RemappedPosition {
   double id = 0;  ///< what position-dependent functions are given
-  /// What tables by distance are given for the pair of the last query and the key so many tokens
-  /// before it; NaN where none fits.
+  /// The distance that tables use for the pair of the last query and the key so many tokens before
+  /// it; NaN if none fits.
   double distance = 0;
 };
 std::vector<RemappedPosition> remapped_positions(const posenc::Composition& encoding,

@@ -19,7 +19,7 @@ posenc::Config small_model() {
   return {.n_head = 2, .head_dim = 8, .d_model = 16, .n_layer = 4, .train_len = 16, .seed = 1};
 }
 
-// By name, the encodings that each is refused together with.
+// For each encoding, the names of encodings that it cannot be combined with.
 std::map<std::string, std::vector<std::string>> refused_pairs() {
   const std::vector<posenc::Row>& rows = posenc::registry();
   std::map<std::string, std::vector<std::string>> refused;

@@ -10,8 +10,8 @@ namespace farfield::inspect {
 /// else why not: the text of the error.
 std::string refusal_of(const std::string& expression, const posenc::Config& config);
 
-/// Every encoding with class, arguments, defaults and what it cannot be combined with, found by
-/// trying every pair in a small model: for people.
+/// A text for people: every encoding with class, arguments, defaults and the encodings that it
+/// cannot be combined with, found by trying every pair in a small model.
 std::string registry_text();
 /// The same, one row per encoding: name, aliases, class, arguments, refused_with, meaning.
 std::string registry_csv();

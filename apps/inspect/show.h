@@ -23,7 +23,7 @@ Cells pair_cells(const Subject& s, int64_t position, Format format);
 /// name, index, value of what is learned.
 Cells parameter_cells(const Subject& s, Format format);
 
-/// What is looked at: the expression and the model around it.
+/// The subject: the expression and the model around it.
 std::string heading(const Subject& s);
 /// The tables for people, and a line about each other effect on that layer.
 std::string tables_text(const Subject& s, const std::vector<int64_t>& distances);
@@ -33,7 +33,7 @@ plot::Plot tables_plot(const std::vector<Subject>& subjects, const std::vector<i
                        bool is_bias, bool is_log);
 
 /// The bias of one head as a picture over the queries and keys of the sequence, 256 of them at
-/// most: white where the key is hidden. ConfigError for a head that is not there, and without a
+/// most: white where the key is hidden. ConfigError for a head that does not exist, and without a
 /// bias.
 plot::Picture bias_picture(const Subject& subject, int64_t head);
 

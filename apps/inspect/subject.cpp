@@ -28,7 +28,7 @@ void Surroundings::add_to(cli::Options& options) {
       .add("d-model", d_model, "N", "width of the model (default: n-head x head-dim)")
       .add("n-layer", n_layer, "N", "layers")
       .add("train-len", train_len, "N", "tokens of a training sequence")
-      .add("seed", seed, "N", "of values that are drawn at the start of training");
+      .add("seed", seed, "N", "seed of values that are drawn at the start of training");
 }
 
 posenc::Config Surroundings::config() const {
@@ -52,13 +52,14 @@ posenc::Config Surroundings::config() const {
 
 void RunChoice::add_to(cli::Options& options) {
   options.group("A trained run")
-      .add("run", run, "FOLDER", "take the model and what it learned from this run of `train`")
+      .add("run", run, "FOLDER", "take the model and its learned values from this run of `train`")
       .add("step", step, "N", "the checkpoint of this step (default: the newest)")
       .add("drop-learned", drop_learned,
-           "with --run and an expression: leave out trained values that it has no place for")
+           "with --run and an expression: leave out trained values without a parameter in the "
+           "expression")
       .add("map", map, "FROM=TO,...",
-           "with --run and an expression: give a trained value a place of another name, as in "
-           "r1=kerple_log.r1");
+           "with --run and an expression: use a trained value for a parameter of another name, "
+           "such as r1=kerple_log.r1");
 }
 
 TrainedEncoding trained_encoding(const RunChoice& choice,

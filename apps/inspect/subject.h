@@ -41,7 +41,7 @@ struct TrainedEncoding {
 TrainedEncoding trained_encoding(const RunChoice& choice,
                                  const std::optional<std::string>& expression);
 
-/// What `inspect encoding` is asked about.
+/// The subject of `inspect encoding`.
 struct SubjectOptions {
   std::vector<std::string> expressions;
   Surroundings model;
@@ -66,15 +66,15 @@ struct Subject {
   }
 };
 
-/// Checks what was asked for: a layer, negative ones from the end, and a phase by its name. The
+/// Checks the request: a layer (negative numbers count from the end) and the name of a phase. The
 /// sequence is as long as in training.
 Spot spot_of(const posenc::Composition& encoding, int64_t layer, const std::string& phase,
              uint64_t draw);
 
-/// One for each expression, or the run's own; sequences are as long as in training until `spot` is
-/// told otherwise. `given` says what the command line gave. ConfigError for options that contradict
-/// each other. Of several expressions, one that is refused does not cancel the others: its error is
-/// added to `refused`; ConfigError when all are.
+/// One subject for each expression, or the run's own expression; sequences are as long as in
+/// training unless `spot` changes that. `given` tells which options the command line has.
+/// ConfigError for options that contradict each other. If one of several expressions is refused,
+/// its error is added to `refused` and the others go on; ConfigError if all are refused.
 std::vector<Subject> subjects_of(const SubjectOptions& request, const cli::Options& given,
                                  std::vector<std::string>& refused);
 

@@ -18,11 +18,11 @@ namespace {
 
 constexpr int64_t kBatch = 2, kTrainLen = 16, kWindow = 12;
 
-/// What a path that gives wrong numbers throws.
+/// The error of a path that gives wrong numbers.
 struct Broken : Error {
   using Error::Error;
 };
-/// What a path throws that an encoding has no use for.
+/// The error of a path that does not apply to an encoding.
 struct Nothing : Error {
   using Error::Error;
 };
@@ -119,7 +119,8 @@ void expect_gradients(const Transformer& model) {
   }
 }
 
-// Of every learned value of the encoding, against central differences of the loss.
+// Checks the gradient of every learned value of the encoding against central differences of the
+// loss.
 void differences(const std::string& expression) {
   const Transformer model(shape(expression), 1, DType::f64);
   if (!learns(model.encoding())) throw Nothing("it learns nothing");

@@ -9,7 +9,7 @@
 
 namespace farfield::inspect {
 
-/// What came of an encoding on one path.
+/// The result of an encoding on one path.
 struct Trial {
   enum class Outcome {
     works,
@@ -26,7 +26,7 @@ class Trials {
  public:
   Trials();
 
-  /// What can be tried, in the order of run().
+  /// Names of the paths, in the order of run().
   static const std::vector<std::string>& paths();
 
   /// The expression that an encoding is tried as: an example of it that acts in
@@ -36,7 +36,7 @@ class Trials {
   /// One Trial for each path:
   /// forward       a loss in training and in evaluation, finite
   /// backward      finite gradients of all weights, not all zero for what the encoding learns
-  /// gradients     those of learned values against central differences, in float64
+  /// gradients     of learned values against central differences, in float64
   /// resume        training on from a checkpoint: the same bits as without the interruption
   /// 8x            evaluation at 8 times the training length
   /// window        the same with + window(12)

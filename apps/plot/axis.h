@@ -11,11 +11,11 @@ struct Range {
   void add(double value);
 };
 
-/// The values of what is finite of the curves, without bands and error bars.
+/// The range of the finite values of the curves, without bands and error bars.
 Range x_range(const Plot& plot);
 
-/// What is drawn along y, and the commands for its axis: linear, logarithmic, or for differences
-/// linear near 0 and logarithmic far from it.
+/// The scaling of y, and the commands for its axis: linear, logarithmic, or for differences linear
+/// near 0 and logarithmic far from it.
 class YAxis {
  public:
   explicit YAxis(const Plot& plot);

@@ -11,8 +11,9 @@ bool can_plot();
 /// escape, and all of it is text that XML may hold.
 std::string quoted(const std::string& text);
 
-/// What gnuplot, as another process, makes of the commands: one SVG of that many pixels, with text
-/// of that many where the commands do not say otherwise. BackendError when it is missing or fails.
+/// Runs the commands in gnuplot, as another process, and returns one SVG of that many pixels, with
+/// text of `font` pixels unless the commands set another size. BackendError if gnuplot is missing
+/// or fails.
 std::string run_gnuplot(const std::string& commands, int width, int height, int font = 14);
 
 }  // namespace farfield::plot

@@ -13,7 +13,7 @@
 namespace farfield::plot {
 namespace {
 
-// Means of what is finite of each field.
+// Means of the finite values of each field.
 class MeanPoint {
  public:
   void add(const PlotPoint& point) {
@@ -39,7 +39,7 @@ class MeanPoint {
   int64_t points_ = 0, finite_ = 0;
 };
 
-// What there is to see, for those who hear it.
+// A description of the plot for screen readers.
 SvgText text_of(const std::string& title, const Plot& plot) {
   return {title, concat(plot.y_label, " by ", plot.x_label, ": ",
                         joined(plot.curves, ", ", &Curve::label))};
@@ -48,7 +48,7 @@ SvgText text_of(const std::string& title, const Plot& plot) {
 }  // namespace
 
 std::string ramp_colour(size_t i, size_t n) {
-  // Those of viridis (Smith and van der Walt 2015), the last one darker, to be seen on white.
+  // The colours of viridis (Smith and van der Walt 2015), the last one darker, to be seen on white.
   constexpr double kStops[][3] = {
       {68, 1, 84}, {59, 82, 139}, {33, 145, 140}, {94, 201, 98}, {240, 220, 40}};
   const double place =

@@ -16,8 +16,8 @@ struct PlotPoint {
 };
 
 /// One line of a plot, over a light band where its points have one. Points with a y that is not
-/// finite are left out, and break the line. One without markers is thin, one without a line has
-/// markers.
+/// finite are left out, and break the line. A curve without markers is thin; a curve without a line
+/// has markers.
 struct Curve {
   std::string label = {};
   std::vector<PlotPoint> points = {};
@@ -34,7 +34,7 @@ struct Plot {
   std::string marked_label = {};  ///< what stands beside it
   bool is_log_x = true;           ///< base 2; then every x must be above 0
   bool may_log_y = true;          ///< logarithmic when it spans more than a factor of 8
-  std::string band_label = {};    ///< what the bands are, for the key; empty: not said
+  std::string band_label = {};    ///< the meaning of the bands, for the key; empty: no entry
   /// Of differences: a line at 0, the curves side by side at each x, and where small ones stand
   /// beside large ones an axis that is linear near 0 and logarithmic far from it.
   bool is_difference = false;
@@ -49,25 +49,25 @@ struct PlotSize {
 /// 358 wide.
 inline constexpr PlotSize kPagePlot = {440, 400, 16, false};
 
-/// At most about n points in the place of many, with the same shape: the mean of those that fall
-/// into each of n equal parts of the axis, of its logarithm for is_log_x. A point that is not
-/// finite stays out of the mean, unless its part has no other. Points have to be in order of x.
+/// At most about n points instead of many, with the same shape: the mean of the points in each of n
+/// equal parts of the axis (of its logarithm for is_log_x). The mean leaves out points that are not
+/// finite, unless its part has no others. Points have to be in order of x.
 std::vector<PlotPoint> thinned(const std::vector<PlotPoint>& points, size_t n, bool is_log_x);
 
 /// Whether there is a point to draw.
 bool has_points(const Plot& plot);
 
-/// The plot as one SVG document that says what it shows and follows a reader's dark scheme
+/// The plot as one SVG document with a description, which follows a reader's dark scheme
 /// (finished_svg()). Lines differ in dashes and markers as well as in colour, so that a grey copy
-/// can be read. Of a curve with thousands of points what can be seen is drawn, thinned(). A key of
-/// long labels stands below, and adds to the height. Drawn by gnuplot as another process.
-/// BackendError when it is missing or fails.
+/// can be read. A curve with thousands of points is thinned() to the visible ones. A key of long
+/// labels stands below, and adds to the height. Drawn by gnuplot as another process. BackendError
+/// when it is missing or fails.
 std::string draw_svg(const Plot& plot, const PlotSize& size = {});
-/// Two plots beside each other, with the title and the key of the left one. Curves of the right
-/// one need the `style` of those that they belong to.
+/// Two plots beside each other, with the title and the key of the left one. Curves on the right
+/// need the `style` of the left curves that they belong to.
 std::string draw_svg(const Plot& left, const Plot& right, const PlotSize& size);
-/// What `draw` draws, for a picture that goes with numbers, which it must not cost: empty when it
-/// cannot be drawn, and `why` says the reason.
+/// Returns the result of `draw`, for a picture beside numbers that must not be lost with it: empty
+/// if the picture cannot be drawn, and `why` gives the reason.
 std::string draw_or_say(const std::function<std::string()>& draw, std::string& why);
 std::string draw_svg_or_say(const Plot& plot, std::string& why);
 

@@ -161,7 +161,7 @@ std::string panel(const Plot& given, const PlotSize& size, const std::string& pr
   return script + curves_of(plot, axis, prefix);
 }
 
-// A key below what it is for: how many of its entries stand side by side, and its height.
+// A key below the plot: the number of entries side by side, and its height.
 struct KeyBelow {
   size_t columns = 1;
   int height = 0;

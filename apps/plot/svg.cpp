@@ -74,7 +74,8 @@ using Colours = std::set<std::pair<std::string, std::string>>;  // of which attr
 
 bool is_grey(const Rgb& c) { return c.red == c.green && c.green == c.blue; }
 
-// "#rrggbb" for "black", "rgb( 68,  68,  68)" and "#FFFFFF"; what is no colour as it is.
+// "#rrggbb" for "black", "rgb( 68,  68,  68)" and "#FFFFFF"; a text that is no colour stays
+// unchanged.
 std::string normal_colour(std::string text) {
   if (text == "black") return "#000000";
   int red = 0, green = 0, blue = 0;

@@ -4,24 +4,23 @@
 
 namespace farfield::plot {
 
-/// Text that XML may hold: what is not UTF-8, as a name of a file may be, and control characters
-/// become U+FFFD.
+/// Text that XML may hold: bytes that are not UTF-8, which a file's name may contain, and control
+/// characters become U+FFFD.
 std::string xml_text(std::string text);
 
 /// Text as it stands in XML and HTML, between tags and in quotes.
 std::string escaped(const std::string& text);
 
-/// What a picture shows, for those who hear it or point at it.
+/// The description of a picture, for screen readers and tooltips.
 struct SvgText {
   std::string title;
   std::string description;
   bool keeps_scale = false;  ///< colours, greys apart, stand for values and stay
 };
 
-/// An SVG of gnuplot's made fit to stand with others on one page: it says what it shows, its ids
-/// are its own (a hash of its content goes before each), and where its reader prefers a dark
-/// scheme it has a dark background and colours that can be seen on it. A viewer that knows no
-/// style sheets shows the colours for white.
+/// Prepares an SVG of gnuplot for a page with others: adds a description, makes its ids unique (a
+/// hash of the content as prefix), and adds a dark background with suitable colours for readers who
+/// prefer a dark scheme. A viewer without style sheets shows the colours for white.
 std::string finished_svg(const std::string& drawn, const SvgText& text);
 
 /// An SVG document as an element of a page: without its XML declaration and document type.

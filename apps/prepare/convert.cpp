@@ -32,24 +32,24 @@ int prepare_convert(int argc, const char* const* argv, std::ostream& out) {
   cli::Options options("prepare convert", "Puts a corpus into another format.");
   options.group("Corpus")
       .add_positional("input", input,
-                      "a corpus made by prepare, a pair .bin/.idx of GPT-NeoX or Megatron (or its "
-                      "prefix), a file or folder of nanoGPT's or llm.c's .bin")
+                      "a corpus made by prepare, a .bin/.idx pair of GPT-NeoX or Megatron (or its "
+                      "prefix), a .bin file of nanoGPT or llm.c or a folder of these")
       .add("tokenizer", o.corpus.tokenizer, "NAME",
-           "what made its tokens, where it does not say: bytes, or a path")
+           "tokenizer of the corpus, if the corpus does not name one: bytes, or a path")
       .add("vocab-size", o.corpus.vocab_size, "N",
-           "in place of --tokenizer, where it cannot be read: the number of its ids")
+           "instead of --tokenizer, if that cannot be read: its number of token ids")
       .add("end-of-text", o.corpus.end_of_text, "TOKEN",
-           "what ends a document, where the tokenizer does not say; its id with --vocab-size")
+           "token that ends a document, if the tokenizer does not say; with --vocab-size its id")
       .add("data-type", o.corpus.id_type, "u16|u32",
-           "how ids are stored in nanoGPT's files without a meta.json")
+           "how token ids are stored in nanoGPT's files, if there is no meta.json")
       .add("data-split", o.corpus.split, "A,B,C",
            concat("shares of train, valid and test of a corpus without splits (default ",
                   data::kDefaultSplit, ")"));
   options.group("Result")
       .add("to", o.format, "FORMAT", listed(data::writer_names(), " or "))
       .add("output", output, "PATH",
-           "the folder to make; for megatron what the names of the pair begin with")
-      .add("force", o.force, "replace a corpus that is there");
+           "the folder to make; for megatron the prefix of the .bin/.idx pair")
+      .add("force", o.force, "replace an existing corpus");
   if (!options.parse(argc, argv, out)) return cli::kDone;
   require<ConfigError>(!input.empty(), "prepare", "expected a corpus to convert, got none");
   require<ConfigError>(!o.format.empty(), "prepare", "expected --to ",

@@ -37,7 +37,7 @@ struct GivenOptions {
   std::array<std::vector<std::string>, 3> inputs;
 
   void add_to(cli::Options& options) {
-    options.group("Splits that are given, all three instead of --input and --split");
+    options.group("Three given splits, instead of --input and --split");
     for (size_t i = 0; i < data::kSplits.size(); ++i)
       options.add_paths(concat(data::kSplits[i], "-input"), inputs[i], "PATH",
                         concat("text of ", data::kSplits[i],
@@ -56,7 +56,7 @@ data::Shares split_shares(const std::vector<int64_t>& given) {
   return {given[0], given[1], given[2]};
 }
 
-// What prepare() is at, for people to watch.
+// Shows the progress of prepare().
 class Watch {
  public:
   void operator()(const data::PrepareProgress& p) {
@@ -103,19 +103,19 @@ int prepare_corpus(int argc, const char* const* argv, std::ostream& out) {
   options.group("Corpus")
       .add("output", output, "FOLDER", "the corpus to make")
       .add("split", shares, "A,B,C", "shares of train, valid and test, in documents")
-      .add("force", o.force, "replace a corpus that is there");
+      .add("force", o.force, "replace an existing corpus");
   options.group("Tokens")
       .add("tokenizer", o.tokenizer, "NAME|PATH",
            "how text becomes tokens: " + listed(data::tokenizer_names(), " or ") +
-               ", or a file or folder of a tokenizer; words: learned in a first pass, from "
-               "--train-input or else from all of the inputs, test among them")
+               ", or a file or folder of a tokenizer. words learns its vocabulary in a first pass "
+               "over --train-input, or over all of --input (test documents included)")
       .add("special-as-text", tokenization.special_as_text,
-           "names of special tokens, such as <|endoftext|>, are ordinary text: for text from "
-           "strangers")
+           "read names of special tokens, such as <|endoftext|>, as ordinary text: for untrusted "
+           "text")
       .add("end-of-text", tokenization.end_of_text, "TOKEN",
-           "the token that ends a document (what the tokenizer has for it)")
+           "the token that ends a document (default: from the tokenizer)")
       .add("tokenizer-pattern", tokenization.pattern, "NAME",
-           "how a tiktoken rank file cuts text: gpt2 or cl100k_base");
+           "with a tiktoken rank file: how text is cut into words, gpt2 or cl100k_base");
   if (!options.parse(argc, argv, out)) return cli::kDone;
   o.source = text.source(/*has_others=*/given.is_any());
   for (size_t i = 0; i < given.inputs.size(); ++i)

@@ -11,7 +11,7 @@ const std::vector<cli::Command>& commands() {
   static const std::vector<cli::Command> all = {
       {"convert", "puts a corpus into another format", prepare_convert},
       {"synthetic", "makes a corpus of symbols that rewards a long context", prepare_synthetic},
-      {"tokenizer", "learns a tokenizer from text, or shows what one is", prepare_tokenizer},
+      {"tokenizer", "learns a tokenizer from text, or describes one", prepare_tokenizer},
   };
   return all;
 }

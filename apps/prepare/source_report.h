@@ -10,8 +10,9 @@
 
 namespace farfield::prepare {
 
-/// What was left out or replaced while text was read: the counts to `out`, and to stderr hints and
-/// up to ten files of each kind. `all_of_them` says where more are written down; empty: nowhere.
+/// Reports text that was left out or replaced while reading: prints the counts to `out`, and hints
+/// and up to ten files of each kind to stderr. `all_of_them` names the file with all of them;
+/// empty: there is none.
 void print_skipped(const data::Skipped& skipped, const data::JsonlOptions& options,
                    const std::string& all_of_them, std::ostream& out);
 

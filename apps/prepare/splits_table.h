@@ -8,7 +8,7 @@
 
 namespace farfield::prepare {
 
-/// What each split of a corpus has, a line each; "unknown" for what is not counted.
+/// Prints the counts of each split of a corpus, a line each; "unknown" for a missing count.
 void print_splits(const std::array<data::TokenCounts, 3>& counts, std::ostream& out);
 void print_splits(const data::Manifest& manifest, std::ostream& out);
 

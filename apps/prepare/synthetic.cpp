@@ -16,11 +16,12 @@ namespace farfield::prepare {
 namespace {
 
 constexpr const char* kTopic =
-    "Makes a corpus of symbols that rewards a long context: each document has a distribution of "
-    "its own, which\nis estimated the better the more of the document is read.";
+    "Makes a corpus of symbols that rewards a long context: each document has its "
+    "own\ndistribution of symbols. The more of the document a model has read, the better it can "
+    "estimate that.";
 constexpr const char* kInduction =
-    "Makes the topic corpus with repetition: now and then some symbols are copied from an earlier "
-    "place of the\ndocument, which rewards looking up where the last few symbols stood before.";
+    "Makes the topic corpus with repetition: now and then the document repeats some of "
+    "its\nearlier symbols, which rewards looking up where the last few symbols occurred before.";
 
 int make(const std::string& task, const char* summary, int argc, const char* const* argv,
          std::ostream& out) {
@@ -33,21 +34,24 @@ int make(const std::string& task, const char* summary, int argc, const char* con
       .add("output", output, "FOLDER", "the corpus to make")
       .add("documents", documents, "A,B,C", "documents of train, valid and test")
       .add("document-tokens", o.document_tokens, "N",
-           "symbols of each document; no window of training or evaluation leaves one")
+           "symbols of each document; no window of training or evaluation crosses the end of a "
+           "document")
       .add("seed", o.topic.seed, "N",
-           "of the corpus: chooses successors and documents, the same on every machine")
-      .add("force", o.force, "replace a corpus that is there");
+           "seed of the corpus: successors and documents follow from it, the same on every machine")
+      .add("force", o.force, "replace an existing corpus");
   options.group("Text")
-      .add("alphabet", o.topic.alphabet, "N", "symbols, each a printable character; at most 94")
+      .add("alphabet", o.topic.alphabet, "N",
+           "number of symbols, each a printable character; at most 94")
       .add("local", o.topic.local, "P",
-           "probability that a symbol is one of four successors of the symbol before it, which are "
-           "the same in all documents; else it is drawn from the document's own distribution")
+           "probability that a symbol is drawn from the four successors of the symbol before it, "
+           "which are the same in all documents; else it is drawn from the document's own "
+           "distribution")
       .add("alpha", o.topic.alpha, "X",
-           "concentration of the Dirichlet distribution that a document's own is drawn from: the "
-           "smaller, the fewer symbols are frequent in a document");
+           "concentration of the Dirichlet prior of the documents' distributions: the smaller, the "
+           "fewer symbols are frequent in a document");
   if (has_copies)
-    options.add("copy", o.copies.probability, "P", "probability with which a symbol begins a copy")
-        .add("copy-length", o.copies.length, "N", "symbols of a copy");
+    options.add("copy", o.copies.probability, "P", "probability that a copy begins at a symbol")
+        .add("copy-length", o.copies.length, "N", "length of a copy in symbols");
   if (!options.parse(argc, argv, out)) return cli::kDone;
   require<ConfigError>(documents.size() == o.documents.size(), "prepare",
                        "--documents: expected three numbers, of train, valid and test, such as "
@@ -72,7 +76,8 @@ int make(const std::string& task, const char* summary, int argc, const char* con
   }
   print_splits(manifest, out);
   out << "floor of test " << fixed(*manifest.floor, 4) << " nats per symbol, perplexity "
-      << fixed(std::exp(*manifest.floor), 3) << ": for one who knows how each document was drawn\n"
+      << fixed(std::exp(*manifest.floor), 3)
+      << ": the cross-entropy of an ideal predictor, which knows how documents are drawn\n"
       << cli::printable(output) << ": corpus " << manifest.hash() << std::endl;
   return cli::kDone;
 }
@@ -88,11 +93,12 @@ int induction(int argc, const char* const* argv, std::ostream& out) {
 }  // namespace
 
 int prepare_synthetic(int argc, const char* const* argv, std::ostream& out) {
-  return cli::run_command("prepare synthetic",
-                          "Makes a corpus that needs no text: documents of symbols.",
-                          {{"induction", "a topic for each document, and repetition", induction},
-                           {"topic", "a topic for each document", topic}},
-                          argc, argv, out);
+  return cli::run_command(
+      "prepare synthetic", "Makes a corpus that needs no text: documents of symbols.",
+      {{"induction", "each document has its own distribution of symbols, and repeats itself",
+        induction},
+       {"topic", "each document has its own distribution of symbols", topic}},
+      argc, argv, out);
 }
 
 }  // namespace farfield::prepare

@@ -21,28 +21,31 @@ void TextOptions::add_to(cli::Options& options) {
       .add_paths("input", inputs_, "PATH",
                  "file or folder to read, - for standard input; may be given more than once")
       .add("input-format", format_, "FORMAT",
-           "text: each file is one document; jsonl: one a line (by the names' endings or the first "
-           "lines; standard input and pipes: jsonl if they begin with a brace)")
+           "text: each file is one document; jsonl: each line is one document (default: by the "
+           "ending of the name or the first lines; standard input and pipes: jsonl if they begin "
+           "with a brace)")
       .add("ext", source_.endings, "ENDING",
-           "of a folder only files that end so, as in h,cpp; none: names without a dot (all files)")
-      .add("text-key", source_.jsonl.text_key, "KEY", "where JSON Lines hold the text")
+           "of a folder read only files with these endings, such as h,cpp; none: names without a "
+           "dot (default: all files)")
+      .add("text-key", source_.jsonl.text_key, "KEY", "key of a JSON line that holds the text")
       .add_paths("subset", source_.jsonl.subsets, "NAME",
-                 "of JSON Lines only documents whose meta.pile_set_name is this, as the Pile names "
-                 "its parts; may be given more than once")
+                 "of JSON Lines read only documents whose meta.pile_set_name is NAME, as in the "
+                 "Pile; may be given more than once")
       .add("skip-bad-lines", source_.jsonl.skip_bad_lines,
            "skip lines that are not JSON, instead of stopping")
       .add("strict", source_.jsonl.is_strict, "stop at invalid UTF-8, instead of replacing it")
-      .add("dedupe", source_.drop_duplicates, "keep the first of documents with the same text")
+      .add("dedupe", source_.drop_duplicates,
+           "keep only the first of several documents with the same text")
       .add("max-bytes", source_.max_bytes, "N",
-           "stop after N bytes of text and read no further, of each split where they are given; 0: "
-           "no limit")
+           "read only the first N bytes of text (with --train-input and its companions: of each "
+           "split); 0: no limit")
       .add("max-line", source_.jsonl.max_line_bytes, "BYTES",
-           "refuse a longer line of JSON Lines, and a compressed text that grows beyond it and to "
-           "more than 250 times its file, and a quarter of it that the tokenizer cannot cut; 0: "
-           "no limit. Memory grows with the longest line")
+           "refuse a line of JSON Lines that is longer. Also refuse a compressed text that is "
+           "longer than this and than 250 times its file, and a stretch of a quarter of this that "
+           "the tokenizer cannot cut. 0: no limit; memory grows with the longest line")
       .add("allow-binary", source_.jsonl.allow_binary,
-           "read files that look binary as text, instead of stopping at them or, in a folder, "
-           "leaving them out");
+           "read files that look binary as text. Without this such a file is an error, or left out "
+           "if it is in a folder");
 }
 
 data::SourceOptions TextOptions::source(bool has_others) const {

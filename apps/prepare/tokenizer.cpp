@@ -44,14 +44,14 @@ void check_output(const fs::path& output, bool force) {
   require<ConfigError>(!is_folder(output), kWhere, output.string(),
                        ": expected a file for the tokenizer, got a folder; choose another "
                        "--output");
-  require<ConfigError>(force || !is_there(output), kWhere, output.string(),
-                       ": expected a new file for the tokenizer, got one that is there; --force "
-                       "replaces it");
+  require<ConfigError>(
+      force || !is_there(output), kWhere, output.string(),
+      ": expected a new file for the tokenizer, got an existing one; --force replaces it");
   remove_leftovers(output);
   require_writable_file(output);
 }
 
-// What training is at, for people to watch.
+// Shows the progress of training.
 class Watch {
  public:
   void operator()(const data::TrainingProgress& p) {
@@ -131,14 +131,15 @@ int train(int argc, const char* const* argv, std::ostream& out) {
   options.group("Tokenizer")
       .add("output", output, "FILE", "the tokenizer.json to write")
       .add("kind", kind, "KIND",
-           "bpe: byte-level BPE, as GPT-2 has it; words: what stands between white space, and line "
-           "ends")
-      .add("vocab-size", vocab_size, "N", "tokens, special ones included (bpe 8192, words all)")
+           "bpe: byte-level BPE, as in GPT-2; words: a token for each word between white space and "
+           "for each line end")
+      .add("vocab-size", vocab_size, "N",
+           "number of tokens, special tokens included (default: 8192 for bpe, all words for words)")
       .add_paths("special", special, "TOKEN",
-                 "a special token beside <|endoftext|>, in front of it; may be given more than "
-                 "once")
-      .add("nfc", is_nfc, "of bpe: text is put into Unicode's Normalization Form C first")
-      .add("force", force, "replace a file that is there");
+                 "another special token; its id is before that of <|endoftext|>. May be given more "
+                 "than once")
+      .add("nfc", is_nfc, "with bpe: first normalize the text to Unicode NFC")
+      .add("force", force, "replace an existing file");
   if (!options.parse(argc, argv, out)) return cli::kDone;
   training.source = text.source();
   training.source.output = output;
@@ -166,9 +167,8 @@ int train(int argc, const char* const* argv, std::ostream& out) {
       << megabytes(static_cast<double>(trained.text_bytes)) << ", " << trained.n_pieces
       << " different " << (is_bpe ? "pieces" : "words") << '\n';
   if (trained.dropped > 0)
-    std::cerr
-        << "warning: dropped " << trained.dropped
-        << " seldom ones on the way, to keep memory bounded; counts of seldom ones are too low\n";
+    std::cerr << "warning: dropped " << trained.dropped
+              << " rare ones on the way, to keep memory bounded; counts of rare ones are too low\n";
   if (!trained.stopped.empty())
     out << "stopped early, with fewer tokens than --vocab-size: " << trained.stopped << '\n';
   out << "vocabulary " << trained.tokenizer->n_vocab() << ", "
@@ -197,15 +197,17 @@ const char* name_of(data::Pattern pattern) {
 int show(int argc, const char* const* argv, std::ostream& out) {
   std::string path, text;
   data::TokenizerOptions reading;
-  cli::Options options("prepare tokenizer show", "Prints what a tokenizer is.");
+  cli::Options options("prepare tokenizer show",
+                       "Describes a tokenizer: kind, vocabulary, special tokens, hash.");
   options.group("Tokenizer")
       .add_positional("tokenizer", path, "name or path, as --tokenizer takes it")
-      .add("text", text, "TEXT", "its tokens are printed too: id and bytes")
-      .add("special-as-text", reading.special_as_text, "names of special tokens are ordinary text")
+      .add("text", text, "TEXT", "also print the tokens of this text: id and bytes")
+      .add("special-as-text", reading.special_as_text,
+           "read names of special tokens as ordinary text")
       .add("end-of-text", reading.end_of_text, "TOKEN",
-           "the token that ends a document (what the tokenizer has for it)")
+           "the token that ends a document (default: from the tokenizer)")
       .add("tokenizer-pattern", reading.pattern, "NAME",
-           "how a tiktoken rank file cuts text: gpt2 or cl100k_base");
+           "with a tiktoken rank file: how text is cut into words, gpt2 or cl100k_base");
   if (!options.parse(argc, argv, out)) return cli::kDone;
   require<ConfigError>(!path.empty(), kWhere, "expected a tokenizer to show, got none");
   const data::TokenizerPtr tokenizer = data::make_tokenizer(path, reading);
@@ -248,8 +250,8 @@ int show(int argc, const char* const* argv, std::ostream& out) {
 }  // namespace
 
 int prepare_tokenizer(int argc, const char* const* argv, std::ostream& out) {
-  return cli::run_command("prepare tokenizer", "Makes tokenizers, and shows what they are.",
-                          {{"show", "what a tokenizer is, and what it makes of a text", show},
+  return cli::run_command("prepare tokenizer", "Learns tokenizers from text, and describes them.",
+                          {{"show", "describes a tokenizer, and shows the tokens of a text", show},
                            {"train", "learns a tokenizer from text", train}},
                           argc, argv, out);
 }

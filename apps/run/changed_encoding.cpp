@@ -61,7 +61,7 @@ std::set<std::string> started_elsewhere(const posenc::Composition& before,
   return names;
 }
 
-// Those of a checkpoint, by the names of Composition::parameters().
+// The encoding's values of a checkpoint, by the names of Composition::parameters().
 std::map<std::string, Tensor> values_of_encoding(const std::map<std::string, Tensor>& tensors) {
   std::map<std::string, Tensor> values;
   for (const auto& [name, tensor] : tensors)
@@ -142,8 +142,8 @@ Unmatched load_weights_of(const std::string& where, const std::string& trained, 
     require<ConfigError>(unmatched.at_start.empty(), kWhere, where,
                          ": expected trained values for all that '", expression,
                          "' learns, got none for ", joined(unmatched.at_start),
-                         "; give values and learn=false, or --drop-learned takes those that "
-                         "training starts from");
+                         "; give values and learn=false, or use --drop-learned to take the initial "
+                         "values of training");
     require<ConfigError>(overridden.empty(), kWhere, where, ": '", expression, "' lets ",
                          joined(overridden), " start elsewhere than '", trained,
                          "', but trained values take that place; leave the arguments as they were, "

@@ -75,7 +75,7 @@ int64_t save_checkpoint(const fs::path& folder, const TrainState& state, const N
   std::error_code ignored;  // an old checkpoint that cannot be removed is no reason to stop
   for (size_t i = 0; i + static_cast<size_t>(keep.last) < all.size(); ++i) {
     if (keep.every > 0 && step_of(all[i].filename().string()) % keep.every == 0) continue;
-    // Never a half-removed step-...; what a killed process leaves of it the next one removes.
+    // Never leaves a half-removed step-...; the next process removes the leftovers of a killed one.
     const fs::path aside = all[i].string() + ".tmp-old";
     fs::rename(all[i], aside, ignored);
     fs::remove_all(aside, ignored);

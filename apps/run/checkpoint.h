@@ -24,8 +24,8 @@ struct Checkpoint {
 
 /// Which checkpoints of a run stay.
 struct KeptCheckpoints {
-  int64_t last = 1;   ///< so many of the newest, at least 1
-  int64_t every = 0;  ///< and those of every so many steps from here on; 0: no others
+  int64_t last = 1;   ///< number of newest checkpoints to keep, at least 1
+  int64_t every = 0;  ///< also keep each checkpoint at a multiple of this step; 0: no others
 };
 
 /// Writes folder/step-<8 digits>/{model.safetensors, optimizer.safetensors, state.json}: complete
@@ -50,8 +50,8 @@ std::optional<int64_t> newest_step(const std::filesystem::path& folder);
 /// itself.
 Checkpoint load_newest_checkpoint(const std::filesystem::path& folder, bool with_optimizer = true);
 
-/// One checkpoint, every file compared with its hash. IoError names the file at fault; what
-/// state.json says is checked before memory is taken for the tensors.
+/// One checkpoint, every file compared with its hash. IoError names the file at fault; state.json
+/// is checked before memory is allocated for the tensors.
 Checkpoint load_checkpoint(const std::filesystem::path& path, bool with_optimizer = true);
 
 /// IoError, naming both files, unless a checkpoint was written by a run of this configuration;

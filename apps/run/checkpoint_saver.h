@@ -10,7 +10,7 @@
 
 namespace farfield::run {
 
-/// What saving came to.
+/// Figures of the saves.
 struct SaveFigures {
   int64_t n = 0;        ///< checkpoints
   double waited_s = 0;  ///< until save() returned: the copy, and the end of the save before
@@ -30,15 +30,15 @@ class CheckpointSaver {
   ~CheckpointSaver() = default;
 
   /// As save_checkpoint(); `first`, if any, is called before it, by the thread that writes. Waits
-  /// for the save before, and throws what that came to: then this one was not begun. Tensors on the
-  /// host that nobody else holds are taken over, not copied.
+  /// for the previous save, and throws its error: this save is then not begun. Tensors on the host
+  /// without another owner are taken over, not copied.
   ///
   /// begin  when the training stopped for it, to collect the tensors
   void save(TrainState state, NamedTensors model, NamedTensors optimizer,
             std::function<void()> first = {}, Clock::time_point begin = Clock::now());
-  /// Throws what the latest save came to, if that is known by now. Does not wait.
+  /// Throws the error of the latest save, if it is known by now. Does not wait.
   void report();
-  /// Waits until the latest is on the disk. Throws what it came to.
+  /// Waits until the latest save is on the disk. Throws its error.
   void wait();
 
   /// Of the checkpoints that were finished since the last call of this.

@@ -17,105 +17,106 @@ void add_options(cli::Options& options, RunConfig& c) {
       .add("d-model", c.d_model, "N", "width (default: from the preset)")
       .add("d-ff", c.d_ff, "N", "inner width of the MLP (default: from the preset, or 4 d-model)")
       .add("cutoffs", c.cutoffs, "N,N,...|none",
-           "token ids at which bands of the vocabulary begin, each a quarter as wide as the one "
-           "before: adaptive input and softmax, for ids by falling frequency (default: from the "
-           "preset)");
+           "adaptive input and softmax: token ids at which a new band of the vocabulary begins. "
+           "Each band's embedding is a quarter as wide as the last; needs token ids sorted by "
+           "falling frequency (default: from the preset)");
   options.group("Data")
       .add_paths(
           "data", c.data, "PATH[:WEIGHT]",
-          "corpus: a folder made by `prepare`, a Megatron or GPT-NeoX .bin/.idx pair, a .bin "
-          "of nanoGPT or llm.c. Given more than once, rows are mixed by weight")
+          "corpus: a folder made by `prepare`, a Megatron or GPT-NeoX .bin/.idx pair, a .bin of "
+          "nanoGPT or llm.c. Several corpora (repeat the option) are mixed by weight")
       .add("tokenizer", c.tokenizer, "NAME|PATH",
-           "of a corpus that does not say its own (default: the tokenizer that lies with it)")
+           "tokenizer of a corpus that does not name one (default: the tokenizer stored with the "
+           "corpus)")
       .add("vocab-size", c.vocab_size, "N",
-           "in place of --tokenizer, where it cannot be read: the number of its ids. Losses are "
-           "then per token alone")
+           "instead of --tokenizer, if that cannot be read: its number of token ids. Losses are "
+           "then per token only, not per byte")
       .add("end-of-text", c.end_of_text, "TOKEN",
-           "what ends a document of such a corpus, where the tokenizer does not say; its id with "
-           "--vocab-size")
+           "token that ends a document of such a corpus, if the tokenizer does not say; with "
+           "--vocab-size its id")
       .add("data-type", c.data_type, "u16|u32",
-           "how nanoGPT's files store ids, which they do not say (default: refused)")
+           "how nanoGPT's files store token ids; the files do not say it (default: none, such "
+           "files are refused)")
       .add("data-split", c.data_split, "A,B,C",
-           "shares of train, valid and test, of a corpus that is one row of documents (default: "
+           "shares of train, valid and test, if the corpus has no splits of its own (default: "
            "949,50,1)")
       .add("order", c.order, "shuffled|neox",
-           "of the sequences: our own, or that of GPT-NeoX bit for bit (default: shuffled)")
+           "order of the sequences: shuffled by the seed, or the order of GPT-NeoX, bit for bit "
+           "(default: shuffled)")
       .add("train-len", c.train_len, "N", "tokens per sequence (default: from the preset)")
       .add("batch", c.batch, "N", "sequences per step (default: from the preset)")
-      .add("accumulate", c.accumulate, "N", "compute each batch in N pieces, which saves memory")
-      .add("seed", c.seed, "N", "of the initial weights and the order of the data");
+      .add("accumulate", c.accumulate, "N",
+           "micro-batches per step (gradient accumulation), which saves memory")
+      .add("seed", c.seed, "N", "seed of the initial weights and of the order of the data");
   options.group("Optimisation")
       .add("steps", c.steps, "N", "optimizer steps (default: from the preset)")
       .add("lr", c.lr, "X", "peak learning rate (default: from the preset)")
       .add("warmup", c.warmup, "X",
            "share of the steps spent warming up (default: from the preset)")
       .add("lr-start", c.lr_start, "X",
-           "learning rate of the first step, where steps warm up (default: from the preset)")
-      .add("lr-end", c.lr_end, "X", "what the learning rate falls to (default: from the preset)")
+           "learning rate at the start of the warm-up (default: from the preset)")
+      .add("lr-end", c.lr_end, "X", "learning rate at the end (default: from the preset)")
       .add("schedule", c.schedule, "neox|fairseq",
-           "after the warm-up a cosine: neox's has the period of all steps and stops short of its "
-           "end, fairseq's ends with the last step (default: from the preset)")
+           "cosine decay after the warm-up. neox: its period counts the warm-up too, so it stops "
+           "short of its end; fairseq: it ends with the last step (default: from the preset)")
       .add("optimizer", c.optimizer, "adamw|nag",
            "AdamW, or Nesterov's accelerated gradient (default: from the preset)")
-      .add("momentum", c.momentum, "X", "of nag (default: 0.99)")
-      .add("weight-decay", c.weight_decay, "X", "decoupled, of matrices (default: from the preset)")
-      .add("clip", c.clip, "X",
-           "gradient norm above which gradients are scaled down, 0: never (default: from the "
-           "preset)")
+      .add("momentum", c.momentum, "X", "momentum of nag (default: 0.99)")
+      .add("weight-decay", c.weight_decay, "X",
+           "decoupled weight decay, applied to matrices only (default: from the preset)")
+      .add("clip", c.clip, "X", "clip gradients to this norm; 0: never (default: from the preset)")
       .add("hidden-dropout", c.hidden_dropout, "X",
-           "share of the embedding and of each residual branch that is set to 0 in training "
-           "(default: from the preset)")
-      .add(
-          "attention-dropout", c.attention_dropout, "X",
-          "share of the probabilities of attention that is set to 0 in training (default: from the "
-          "preset)")
+           "dropout of the embedding and of each residual branch (default: from the preset)")
+      .add("attention-dropout", c.attention_dropout, "X",
+           "dropout of the attention probabilities (default: from the preset)")
       .add("activation-dropout", c.activation_dropout, "X",
-           "share of the MLP's inner layer that is set to 0 in training (default: from the preset)")
+           "dropout of the MLP's inner layer (default: from the preset)")
       .add("tail-dropout", c.tail_dropout, "X",
-           "the same of what the tails of an adaptive softmax read (default: from the preset)")
+           "dropout of the input of the tails of an adaptive softmax (default: from the preset)")
       .add("nonfinite", c.nonfinite, "POLICY",
-           "when a loss or gradient is not finite: stop, skip the batch, or rewind to the last "
-           "checkpoint and leave the batch out");
+           "if a loss or gradient is not finite: stop; skip (leave this batch out); rewind (return "
+           "to the last checkpoint and leave the batch out)");
   options.group("Machine")
       .add("device", c.device, "cpu|cuda|cuda:N", "where to compute")
       .add("precision", c.precision, "fp32|bf16",
-           "of activations and matrix products (default: fp32 on the CPU, bf16 on CUDA)")
+           "precision of activations and matrix products (default: fp32 on the CPU, bf16 on CUDA)")
       .add("logits", c.logits, "fp32|bf16",
-           "of the head in training: bf16, with --precision bf16, halves the memory that its loss "
-           "reads and writes and moves the loss a little; evaluation has fp32 (default: fp32)")
-      .add(
-          "tune", c.tune, "off|on|FILE",
-          "on CUDA, measure up to eight algorithms of cuBLASLt for each matrix product when the "
-          "run is started, and keep the fastest for all of it in its products.json; FILE: those of "
-          "another run, for the same bits (default: off, cuBLASLt's own choice)")
+           "precision of the logits in training. bf16 needs --precision bf16; it halves the memory "
+           "traffic of the loss and changes the loss a little. Evaluation always uses fp32 "
+           "(default: fp32)")
+      .add("tune", c.tune, "off|on|FILE",
+           "on CUDA. on: when the run starts, time up to eight cuBLASLt algorithms for each matrix "
+           "product and use the fastest for the whole run (recorded in its products.json). FILE: "
+           "the products.json of another run, to get the same bits. off: cuBLASLt chooses "
+           "(default: off)")
       .add("cuda-graph", c.cuda_graph, "auto|off",
-           "on CUDA, record a step once and repeat it by one call, where the encoding allows it: "
-           "the same numbers")
+           "on CUDA, record a step once as a CUDA graph and replay it, if the encoding allows it; "
+           "the numbers stay the same")
       .add("deterministic-reduce", c.deterministic_reduce, "on|off",
-           "sum gradients in pieces of the batch and an order that do not depend on the number of "
-           "processes: 1, 2, 4 or 8 of them train the same bits (default: on on the CPU, off on "
-           "CUDA)")
+           "sum gradients in an order that does not depend on the number of processes, so that 1, "
+           "2, 4 or 8 processes train the same bits (default: on on the CPU, off on CUDA)")
       .add("tensor-parallel", c.tensor_parallel, "N",
-           "of several processes, have so many compute each piece of the batch together, each with "
-           "a part of the heads, of the MLPs and of the vocabulary; it divides the heads and the "
-           "number of processes (default: 1)")
+           "tensor parallelism: so many processes share one model, each with a part of the heads, "
+           "of the MLPs and of the vocabulary. N must divide the number of heads and of processes "
+           "(default: 1)")
       .add("checkpoint-activations", c.checkpoint_activations,
-           "keep only the input of each block: less memory, a third more time")
+           "activation checkpointing: keep only the input of each block and recompute the rest in "
+           "the backward pass; less memory, a third more time")
       .add("threads", c.threads, "N", "threads (default: FARFIELD_THREADS, or all processors)");
   options.group("Records")
       .add("name", c.name, "LABEL",
-           "what tables, legends and file names call the run (default: its encoding); --resume may "
-           "change it")
+           "name of the run in tables, legends and file names (default: its encoding); --resume "
+           "may change it")
       .add("log-every", c.log_every, "N", "steps between rows of metrics.csv")
-      .add("valid-every", c.valid_every, "N", "steps between losses on the valid split, 0: never")
-      .add("valid-windows", c.valid_windows, "N", "sequences of the valid split to measure on")
+      .add("valid-every", c.valid_every, "N", "steps between validations, 0: never")
+      .add("valid-windows", c.valid_windows, "N", "sequences of the valid split in a validation")
       .add("checkpoint-every", c.checkpoint_every, "N", "steps between checkpoints, 0: at the end")
-      .add("keep", c.keep, "N", "checkpoints to keep, the newest ones")
+      .add("keep", c.keep, "N", "keep the N newest checkpoints")
       .add("keep-every", c.keep_every, "N",
-           "and those of every N-th step, for good (default: no others)")
+           "also keep the checkpoint of every N-th step for good (default: no others)")
       .add("async-save", c.async_save, "on|off",
-           "write checkpoints beside the steps that follow, from a copy in host memory (default: "
-           "on)");
+           "write checkpoints in the background, from a copy in host memory, while training goes "
+           "on (default: on)");
 }
 
 Settings to_settings(const RunConfig& config) {

@@ -11,7 +11,7 @@
 
 namespace farfield::run {
 
-/// What is asked of a training run. What is empty comes from the preset: see resolved_config.h.
+/// The request for a training run. Empty settings come from the preset: see resolved_config.h.
 struct RunConfig {
   std::string preset = "mini";
   std::optional<int64_t> n_layer, n_head, d_model, d_ff;
@@ -20,7 +20,7 @@ struct RunConfig {
   std::string name;  ///< what people call the run; empty: it goes by its encoding
 
   std::vector<std::string> data;  ///< corpora, each "PATH" or "PATH:WEIGHT"
-  /// Of corpora that do not say: see data::CorpusOptions.
+  /// For corpora that do not record it: see data::CorpusOptions.
   std::optional<std::string> tokenizer, data_type, data_split, end_of_text;
   std::optional<int64_t> vocab_size;
   std::optional<std::string> order;  ///< empty: our own
@@ -59,14 +59,14 @@ void add_options(cli::Options& options, RunConfig& config);
 
 /// As config.conf holds it.
 Settings to_settings(const RunConfig& config);
-/// What to_settings() gave and a file kept: IoError, naming it, for settings that are none.
+/// The inverse of to_settings(), from a file: IoError, naming the file, for invalid settings.
 RunConfig to_run_config(const std::string& name, const Settings& settings);
-/// What is wrong with a configuration that a file kept, as an IoError that names the file.
+/// Rethrows the error of a configuration from a file as an IoError that names the file.
 [[noreturn]] void refuse_config_file(const std::string& file, const ConfigError& error);
 
-/// The settings that the weights depend on: a run can only go on with the same ones. The others
-/// (threads, how often to log, where the data lies, ...) may change from call to call. One that is
-/// missing, since it is younger than the run, has its default.
+/// The settings that the weights depend on: a run can only go on with the same settings. The others
+/// (threads, how often to log, where the data lies, ...) may change from call to call. A setting
+/// that an older run does not have takes its default.
 Settings identity(const Settings& settings);
 
 }  // namespace farfield::run

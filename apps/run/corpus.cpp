@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 namespace farfield::run {
 namespace {
 
-// The absolute path without links, or with those that cannot be followed.
+// The absolute path without links, or with the links that cannot be followed.
 fs::path real_path(const fs::path& path) {
   std::error_code status;
   const fs::path absolute = fs::absolute(path, status);
@@ -30,7 +30,7 @@ struct Record {
   CorpusPlace place;
 };
 
-// What manifest.json says of a corpus; empty where it says nothing.
+// The record of a corpus in manifest.json; empty without one.
 Record record_of(const Json& data) {
   if (!data.is_object()) return {};
   const auto text = [&](const char* key) {
@@ -44,7 +44,7 @@ Json read_manifest(const RunFolder& run) {
   return is_there(file) ? read_json({"manifest", file, read_file(file)}) : Json();
 }
 
-// What manifest.json says of the corpora of a run, in the order of its --data.
+// The records of a run's corpora in manifest.json, in the order of its --data.
 std::vector<Record> read_records(const RunFolder& run) {
   const Json json = read_manifest(run);
   if (!json.is_object() || !json.contains("data")) return {};

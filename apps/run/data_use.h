@@ -13,7 +13,7 @@ struct DataUse {
 /// "PATH" or "PATH:WEIGHT", as --data takes it. A path that is there is taken whole, with a colon
 /// and a number at its end too. ConfigError for a weight that is not finite and above 0.
 DataUse parse_data_use(const std::string& text);
-/// What parse_data_use() reads; without the weight where that is 1.
+/// The text for parse_data_use(); without the weight if that is 1.
 std::string to_text(const DataUse& use);
 
 }  // namespace farfield::run

@@ -46,7 +46,7 @@ std::string architecture_in(const fs::path& file) {
   }
 }
 
-// Why a folder is no run: what it holds instead.
+// The reason why a folder is no run: its contents.
 std::string what_is_in(const fs::path& path) {
   std::error_code status;
   std::vector<std::string> runs;
@@ -73,8 +73,8 @@ std::string what_is_in(const fs::path& path) {
   return "one without config.conf; `train` makes runs";
 }
 
-// What is said of a path where there is nothing: it may be meant as the name of a model elsewhere,
-// "gpt2" or "EleutherAI/pythia-70m".
+// The message about a missing path: the user may mean the name of a model elsewhere, "gpt2" or
+// "EleutherAI/pythia-70m".
 std::string what_is_missing(const fs::path& path) {
   if (path.empty()) return "an empty path";
   std::error_code status;

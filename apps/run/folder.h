@@ -19,7 +19,7 @@ namespace farfield::run {
 /// goes, so that two processes never write to one run.
 class RunFolder {
  public:
-  /// What a new run holds beside its checkpoints.
+  /// The files of a new run besides its checkpoints.
   struct Files {
     Settings config;
     std::string manifest, metrics_header;
@@ -46,7 +46,7 @@ class RunFolder {
   std::filesystem::path eval() const { return path_ / "eval"; }
   /// Removes the folder with everything in it. Nothing else of it may be used afterwards.
   void remove();
-  /// What config.conf holds.
+  /// The settings of config.conf.
   const Settings& config() const { return config_; }
   /// Gives the run another name in config.conf; "" takes it away. Of a run open for training.
   void rename(const std::string& name);

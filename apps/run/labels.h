@@ -14,19 +14,19 @@ namespace farfield::run {
 /// expression stays whole.
 std::string short_posenc(const std::string& expression);
 
-/// What the terms stand for that short_posenc() cuts in these expressions and that a label shows, a
-/// line each: "kernel(bias=-r1*log(1…#5c0e1a) is kernel(bias=-r1*log(1+r2*d), ...)".
+/// The full text of each term that short_posenc() cuts in these expressions and that a label shows,
+/// a line each: "kernel(bias=-r1*log(1…#5c0e1a) is kernel(bias=-r1*log(1+r2*d), ...)".
 std::string cut_terms_text(const std::vector<std::string>& expressions,
                            const std::vector<std::string>& labels);
 
-/// What was measured, in full: "rope masked@512", "rope + window(w=4) (trained: rope)". Canonical
-/// expressions, the label of a baseline.
+/// The full name of a measured encoding: "rope masked@512", "rope + window(w=4) (trained: rope)".
+/// Canonical expressions, the label of a baseline.
 std::string encoding_name(const std::string& posenc, const std::string& trained_posenc,
                           const std::string& baseline);
 
-/// The same for tables and legends: expressions cut by short_posenc(), or the name of the run,
-/// where it has one, in the place of the expression it was trained with: "small", "small
-/// masked@512", "rope + window(w=4) (trained: small)".
+/// The same for tables and legends: expressions cut by short_posenc(), or the name of the run, if
+/// it has one, instead of the expression it was trained with: "small", "small masked@512", "rope +
+/// window(w=4) (trained: small)".
 std::string encoding_label(const std::string& run_name, const std::string& posenc,
                            const std::string& trained_posenc, const std::string& baseline);
 
@@ -34,14 +34,13 @@ std::string encoding_label(const std::string& run_name, const std::string& posen
 /// of a baseline masked@W in it.
 std::string posenc_of(const Settings& cell_key);
 
-/// What decides a number besides the encoding and the seed: the settings of the training, then
-/// step, precision, device and text out of the key of a finished cell. A text in the order that the
-/// run's seed chose is the same for every seed, "<hash>/<split> order=seed".
+/// The settings that decide a number besides the encoding and the seed: the training's settings,
+/// then step, precision, device and text from the key of a finished cell. A text in the order that
+/// the run's seed chose is the same for every seed, "<hash>/<split> order=seed".
 Settings setting_of(const Settings& config, const Settings& cell_key, uint64_t seed);
 
-/// What tells each of several settings from the others, " step=100 d-model=64": the keys in which
-/// some of them differ, without those that only follow from a preset which is named. Empty where
-/// all are alike.
+/// The differences of each of several settings, " step=100 d-model=64": the keys that differ
+/// between some of them, without keys that follow from a named preset. Empty if all are equal.
 std::vector<std::string> differences_of(const std::vector<Settings>& all);
 
 /// An expression as a part of the name of a folder, to be read and typed: "rope+alibi",

@@ -34,11 +34,11 @@ struct LoadOptions {
 };
 
 /// The model of a run. IoError for a damaged or missing checkpoint, for a config.conf that is
-/// damaged or not that of the checkpoint, and bad_parameter for values of the encoding that
+/// damaged or does not belong to the checkpoint, and bad_parameter for values of the encoding that
 /// check_parameter_bounds() refuses; ConfigError for an encoding that trained values do not fit.
 LoadedRun load_run(const std::string& path, const LoadOptions& options = {});
 
-/// "step 120 of 2000" where the newest checkpoint is not that of the last step; else empty.
+/// "step 120 of 2000" if the newest checkpoint is not from the last step; else empty.
 std::string unfinished_text(const RunFolder& folder);
 
 }  // namespace farfield::run

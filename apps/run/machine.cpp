@@ -51,7 +51,7 @@ fs::path group_folder(const fs::path& root, const fs::path& mount, const std::st
   return mount;
 }
 
-// What is left under a limit of this group or one that it lies in.
+// Bytes left under a limit of this group or of an enclosing group.
 std::optional<int64_t> left_in_group(fs::path folder, const fs::path& mount, const char* limit_name,
                                      const char* usage_name, const char* file_word) {
   std::optional<int64_t> least;

@@ -22,13 +22,13 @@ class Processes {
   /// By the environment. ConfigError as comm::launch_of().
   Processes();
 
-  /// Does what depends on the command line alone, before they meet: a ConfigError is the first
-  /// process's to tell, and OtherFailed in the others.
+  /// Does work that depends on the command line alone, before the processes meet: the first process
+  /// reports a ConfigError, the others throw OtherFailed.
   void before_meeting(const std::function<void()>& work) const;
   /// Meets the others of the job, which must have this configuration and be of this build:
-  /// ConfigError names the first that differs. `threads` of each, if it is said
-  /// (cli::use_threads()); else, unless FARFIELD_THREADS says it, those of a machine share what
-  /// each may run on.
+  /// ConfigError names the first that differs. Each process uses `threads` if given
+  /// (cli::use_threads()), else FARFIELD_THREADS; without both, the processes of a machine share
+  /// the processors that they may run on.
   void meet(const std::string& config, std::optional<int64_t> threads);
 
   /// Whether this is the first of them, also before they have met.
@@ -56,18 +56,17 @@ class Processes {
   std::vector<Processors> processors_;  // by rank; none alone
 };
 
-/// cli::run_main() of a program that may be several processes; the last that its main() calls, for
-/// that is where MPI ends. A process that is done waits for all others there. One that fails says
-/// why, then waits for them 5 seconds; 20 when that was another's to say (OtherFailed), or it was
-/// stopped on request. If by then one is not there, which may wait for a message of this process,
-/// mpirun or srun ends all of them with this exit status; before that, OtherFailed is said after
-/// all. Without MPI nobody waits.
+/// cli::run_main() of a program that may be several processes. It must be the last call of main(),
+/// since it ends MPI. A process that is done waits for all others here. A process that fails says
+/// why, then waits 5 seconds for the others; 20 seconds after OtherFailed or a stop on request. If
+/// a process is still missing then (it may wait for a message of this one), mpirun or srun ends all
+/// processes with this exit status; before that, an OtherFailed is reported after all. Without MPI
+/// no process waits.
 int run_main(int argc, char** argv, const std::function<int(int argc, char** argv)>& program);
 
-/// Runs a command, work(processes, out), in the processes that the program was started as, and
-/// returns its exit status. What it prints and what is wrong with the call (ConfigError), which is
-/// the same in all, is the first one's to say: the others are given an `out` that goes nowhere, and
-/// throw OtherFailed.
+/// Runs a command, work(processes, out), in all processes of the program, and returns its exit
+/// status. Only the first process prints and reports a wrong call (ConfigError), which is the same
+/// in all: the others get an `out` that goes nowhere, and throw OtherFailed.
 int run_as_job(std::ostream& out, const std::function<int(Processes&, std::ostream&)>& work);
 
 /// The words of a call, for meet().

@@ -11,7 +11,7 @@
 namespace farfield::run {
 namespace {
 
-// Its name, and what the kernel drew when it started: two machines may have one name.
+// The host's name, and the kernel's random boot id: two machines may have one name.
 std::string host_of_process() {
   char name[256] = {};
   ::gethostname(name, sizeof name - 1);

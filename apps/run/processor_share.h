@@ -12,7 +12,7 @@ struct Processors {
   std::string mask;  ///< for each of the machine, by its number, '1' where it may
 };
 
-/// What the system lets this process run on.
+/// The processors that the system lets this process use.
 Processors own_processors();
 
 /// How many threads process `rank` of these should have, at least 1: each processor that it may run

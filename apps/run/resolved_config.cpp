@@ -66,8 +66,8 @@ void check_name(const std::string& name) {
                        "', ", name.size(), " bytes");
 }
 
-// A setting that config.conf holds only where it, or its preset, is not as usual: it is younger
-// than many a run, and theirs are to stay what they were.
+// A setting that config.conf holds only if it, or its preset, differs from the usual: old runs lack
+// it, and their hashes must stay the same.
 template <class T>
 T young_setting(std::optional<T>& value, const T& of_preset, const T& usual) {
   const T result = value.value_or(of_preset);
@@ -113,7 +113,7 @@ void fill_from_preset(RunConfig& c) {
   fill(c.precision, parse_device(c.device).kind == Device::Kind::cuda ? "bf16" : "fp32");
 }
 
-// What is younger than the other options of optimisation.
+// Options of optimisation that old runs lack.
 void fill_optimisation(RunConfig& from, ResolvedConfig& c) {
   const TrainDefaults usual, &of_preset = train_defaults(from.preset);
   const bool is_momentum_given = from.momentum.has_value();
@@ -149,7 +149,7 @@ std::vector<int64_t> parse_cutoffs(const std::string& text) {
   }
 }
 
-// What is younger than the other options of a model.
+// Options of a model that old runs lack.
 void fill_model(RunConfig& from, ModelConfig& c) {
   const ModelConfig usual, of_preset = preset(from.preset);
   const auto word = [](const std::vector<int64_t>& cutoffs) {
@@ -215,7 +215,7 @@ void check_values(const ResolvedConfig& c) {
   check("--warmup", c.warmup, c.warmup >= 0 && c.warmup <= 0.5, "a share from 0 to 0.5");
   for (const auto& [name, lr] :
        {std::pair<const char*, double>{"--lr-start", c.lr_start}, {"--lr-end", c.lr_end}})
-    check(name, lr, lr >= 0 && lr <= c.lr, "a number from 0 to that of --lr");
+    check(name, lr, lr >= 0 && lr <= c.lr, "a number from 0 to the value of --lr");
   check("--momentum", c.momentum, c.momentum >= 0 && c.momentum < 1, "a number from 0 to below 1");
   check("--weight-decay", c.weight_decay, std::isfinite(c.weight_decay) && c.weight_decay >= 0,
         "a finite number >= 0");

@@ -16,7 +16,7 @@ namespace farfield::run {
 /// What to do about a loss or gradient that is not finite.
 enum class OnNonfinite { stop, skip, rewind };
 
-/// Which sequences come when: ours (data::ShuffledWindows), or that of GPT-NeoX.
+/// The order of sequences: data::ShuffledWindows, or the order of GPT-NeoX.
 enum class DataOrder { shuffled, neox };
 
 /// A training run with every value known, checked and in its own type: what resolve() makes of a
@@ -53,7 +53,7 @@ struct ResolvedConfig {
   ModelConfig model_of(int64_t n_vocab) const;
 };
 
-/// Fills what is empty from the preset, brings posenc into its canonical form and checks every
+/// Fills empty settings from the preset, brings posenc into its canonical form and checks every
 /// value. ConfigError names the option.
 ResolvedConfig resolve(const RunConfig& request);
 
@@ -61,9 +61,9 @@ ResolvedConfig resolve(const RunConfig& request);
 /// ConfigError also for terms that do not fit together when they act, in training or in a test.
 std::string canonical_posenc(const std::string& expression, const ResolvedConfig& trained);
 
-/// The configuration of an existing run from its config.conf; `device` takes the place of its own.
-/// Nobody but `train` writes that file, so what is wrong in it is an IoError that names `file`; a
-/// device that this build lacks stays a ConfigError.
+/// The configuration of an existing run from its config.conf; `device` replaces its own. Only
+/// `train` writes this file, so an error in it is an IoError that names `file`; a device that this
+/// build lacks stays a ConfigError.
 ResolvedConfig config_of_file(const std::string& file, const Settings& settings,
                               const std::optional<std::string>& device = {});
 

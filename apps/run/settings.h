@@ -14,10 +14,10 @@ using Settings = std::vector<std::pair<std::string, std::string>>;
 /// of another form.
 Settings parse_settings(const std::string& name, std::string_view text);
 
-/// What parse_settings() gives the same settings from: the text of a config.conf.
+/// The text of a config.conf, from which parse_settings() gives the same settings.
 std::string config_text(const Settings& settings);
 
-/// What hashes are of: each value as it is, which a file would not always give back.
+/// The text for hashes: each value unchanged, which a file would not always preserve.
 std::string to_text(const Settings& settings);
 
 /// The value of a key, or "" when there is none.

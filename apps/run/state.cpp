@@ -15,15 +15,15 @@ namespace {
 constexpr std::string_view kWhere = "checkpoint";
 constexpr int kFormat = 1;
 
-// Of steps, tokens and bytes: what a double still tells apart, and more than any training reaches.
+// Most steps, tokens or bytes: exact in a double, and more than any training reaches.
 constexpr int64_t kMost = int64_t{1} << 53;
 
 Json json_of(const FileRecord& record) {
   return {{"bytes", record.bytes}, {"xxh3_128", record.hash}};
 }
 
-// A JSON object of a file. Every complaint names the file, the member, what it may be and what it
-// is.
+// A JSON object of a file. Every error names the file, the member, the accepted values and the
+// value.
 class Members {
  public:
   Members(const Json& object, const std::string& file, const std::string& name)

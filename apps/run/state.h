@@ -10,13 +10,13 @@
 
 namespace farfield::run {
 
-/// A file as it was when a checkpoint was written.
+/// Size and hash of a file at the time of a checkpoint.
 struct FileRecord {
   int64_t bytes = 0;
   std::string hash;  ///< XXH3-128; empty: not recorded
 };
 
-/// What a checkpoint says beside its tensors: state.json.
+/// The data of a checkpoint besides its tensors: state.json.
 struct TrainState {
   int64_t step = 0;              ///< steps done
   int64_t tokens = 0;            ///< targets scored so far
@@ -25,7 +25,8 @@ struct TrainState {
   std::vector<int64_t> skipped;  ///< steps left out because they were not finite
   std::string data_hash;         ///< of the corpus
   Settings config;               ///< the settings that the weights depend on
-  FileRecord metrics = {};       ///< the rows of metrics.csv up to this step; runs of before: none
+  FileRecord metrics = {};  ///< the rows of metrics.csv up to this step; optional in state.json,
+                            ///< since old runs lack it
 };
 
 /// state.json: the state, the files beside it by name, and a hash of all of it.
@@ -37,8 +38,9 @@ struct StateFile {
   std::map<std::string, FileRecord> files;
 };
 
-/// What train_state_text() wrote. A file can be forged with a right hash, so each value is checked:
-/// counts are whole numbers within their bounds, hashes have 32 digits, settings are settings.
+/// Reads the text of train_state_text(). A file can be forged with a right hash, so each value is
+/// checked: counts are whole numbers within their bounds, hashes have 32 digits, settings are
+/// settings.
 /// Throws    IoError, naming the file, the member, its bounds and the value
 StateFile read_train_state(const std::filesystem::path& path);
 

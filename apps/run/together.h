@@ -9,8 +9,8 @@
 
 namespace farfield::run {
 
-/// What another process of the group came to, which says so itself: nothing is to be printed, but
-/// by run_main() where the other does not end. The exit status is as the other's would be.
+/// The failure of another process of the group, which reports it itself: this process prints
+/// nothing, except in run_main() if the other does not end. The exit status equals the other's.
 struct OtherFailed : Error {
   explicit OtherFailed(const std::string& what, cli::ExitCode its_status = cli::kFailed)
       : Error(what), status(its_status) {}

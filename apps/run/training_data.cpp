@@ -17,10 +17,10 @@ std::shared_ptr<const data::Sequences> sequences_of(const ResolvedConfig& config
   if (config.order == DataOrder::shuffled)
     return std::make_shared<data::ShuffledWindows>(tokens, config.train_len(), config.seed,
                                                    corpus.document_tokens());
-  require<ConfigError>(corpus.document_tokens() == 0, "data",
-                       "--order neox: expected a corpus whose windows may leave a document, as "
-                       "those of GPT-NeoX do, got one that is to be read document by document; "
-                       "leave --order out");
+  require<ConfigError>(
+      corpus.document_tokens() == 0, "data",
+      "--order neox: expected a corpus whose windows may cross document ends, as windows of "
+      "GPT-NeoX do, got a corpus that must be read document by document; leave --order out");
   int64_t samples = 0;
   require<ConfigError>(
       config.seed <= UINT32_MAX && !__builtin_mul_overflow(config.steps, config.batch, &samples),

@@ -29,8 +29,8 @@ class TrainingData {
   std::vector<double> weights_;
 };
 
-/// Opens what --data, --tokenizer, --data-type and --data-split say. `model_tokenizer` is that of a
-/// run that goes on: other tokens are refused by name.
+/// Opens what --data, --tokenizer, --data-type and --data-split say. `model_tokenizer` is the
+/// tokenizer of a resumed run: other tokens are refused by name.
 TrainingData open_data(const ResolvedConfig& config,
                        const data::TokenizerPtr& model_tokenizer = nullptr);
 

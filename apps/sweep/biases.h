@@ -10,15 +10,15 @@
 
 namespace farfield::sweep {
 
-// What experiments without a trained model look at: the scores that an encoding adds, with the
-// values that training starts from.
+// For experiments without a trained model: the scores that an encoding adds, with its initial
+// values.
 
 /// An encoding in a model of so many heads, over sequences of n tokens, in float64. ConfigError as
 /// Composition.
 inspect::Subject encoding_at(const std::string& expression, int64_t n_head, int64_t n);
 
-/// What a head, counted from 0, adds to the score of the key d tokens before the last of n, [n];
-/// -inf where a mask hides it.
+/// The bias of a head, counted from 0, for the key d tokens before the last of n, [n]; -inf if a
+/// mask hides it.
 std::vector<double> bias_by_distance(const std::string& expression, int64_t n_head, int64_t head,
                                      int64_t n);
 

@@ -56,7 +56,7 @@ int64_t count(const std::vector<Parameter>& parameters) {
   return n;
 }
 
-// What training was like: the last row of metrics.csv, and the model.
+// Facts about the training: the last row of metrics.csv, and the model.
 void add_facts(CellResult& result, const run::LoadedRun& run) {
   result.facts["parameters"] = static_cast<double>(count(run.model.parameters()));
   result.facts["posenc_parameters"] = static_cast<double>(count(run.model.encoding().parameters()));
@@ -123,7 +123,7 @@ eval::ProtocolResult measure(LoadedModel& model, const data::Corpus& corpus, con
       .result;
 }
 
-// What is finished of a cell. A damaged file is put aside, and the cell made anew.
+// The finished part of a cell. A damaged file is put aside, and the cell made anew.
 CellResult earlier_result(const fs::path& file, std::ostream& out) {
   std::error_code status;
   if (!fs::exists(file, status)) return {};
@@ -142,7 +142,8 @@ cli::ExitCode run_cell(const SweepFolder& folder, const Cell& cell, const CellRu
                        std::ostream& out) {
   const fs::path path = folder.runs() / cell.hash();
   const fs::path file = result_path(folder.results(), cell.hash());
-  // Who only looks whether a cell is being made has its lock for a moment: some patience.
+  // A process that only checks whether a cell is being made holds its lock for a moment: wait a
+  // little.
   const std::optional<FileLock> lock =
       FileLock::take(folder.lock(cell.hash()), kWhere, std::chrono::seconds(1));
   require<ConfigError>(lock.has_value(), kWhere, "another process makes cell ", cell.hash(),
@@ -161,7 +162,7 @@ cli::ExitCode run_cell(const SweepFolder& folder, const Cell& cell, const CellRu
 
   const run::ResolvedConfig config =
       run::config_of_file(folder.cell(cell.hash()).string(), cell.training);
-  // Its driver's signal may come beside the one that a batch system sends to all processes of a
+  // The driver's signal may come in addition to the batch system's signal to all processes of a
   // job.
   const cli::StopSignals signals("sweep: this cell stops after its step", std::chrono::seconds(10),
                                  false);

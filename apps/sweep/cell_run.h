@@ -13,8 +13,7 @@ struct CellRunOptions {
 };
 
 /// Trains the model of a cell, or goes on with it, and measures what is not measured yet; each
-/// measurement is kept at once. kStopped after a signal, with nothing lost. What goes wrong is
-/// thrown.
+/// measurement is saved at once. kStopped after a signal, with nothing lost. Errors are thrown.
 cli::ExitCode run_cell(const SweepFolder& folder, const Cell& cell, const CellRunOptions& options,
                        std::ostream& out);
 

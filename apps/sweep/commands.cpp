@@ -9,13 +9,14 @@ int sweep_program(int argc, const char* const* argv, std::ostream& out) {
       "sweep",
       "Runs the experiments of the papers on length extrapolation, at the scale of your machine,\n"
       "and reports them beside the printed numbers.",
-      {{"list", "every experiment with its grid, cost and findings", list_command},
-       {"run", "trains and measures what experiments need; goes on where it was stopped",
+      {{"list", "lists every experiment with its grid, cost and findings", list_command},
+       {"run", "trains and measures the models of experiments; continues after a stop",
         sweep_run_command},
-       {"status", "cells done, open and failed, and why", status_command},
-       {"merge", "brings results from other machines into a sweep's folder", merge_command},
-       {"report", "Markdown, CSV and one HTML page", report_command},
-       {"cell", "makes one cell of a sweep: what run and job arrays call", cell_command}},
+       {"status", "counts cells done, open and failed, and shows why cells failed", status_command},
+       {"merge", "merges results from other machines into a sweep's folder", merge_command},
+       {"report", "writes a report: Markdown, CSV and one HTML page", report_command},
+       {"cell", "makes one cell of a sweep; called by `sweep run` and by job arrays",
+        cell_command}},
       argc, argv, out);
 }
 

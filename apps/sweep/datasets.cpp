@@ -57,7 +57,7 @@ void Datasets::map(const std::string& assignment) {
   fs::path place = fs::path(path).lexically_normal();
   if (!place.has_filename()) place = place.parent_path();
   const std::string called = place.filename().string();
-  // What is not named falls back to corpora of these names.
+  // Data sets that are not named fall back to corpora of these names.
   const bool is_reserved = called == "text" || is_synthetic(called);
   require<ConfigError>(!is_reserved || called == name || names_.count(called) != 0, kWhere,
                        "--dataset ", assignment, ": expected a corpus of another name, since ",

@@ -13,17 +13,18 @@ struct KnownCorpus {
   std::string description;  ///< for a report, without paths: "code: bytes, 26.0 MB train, ..."
 };
 
-/// What stands for the papers' data sets. Names: openwebtext2, github, arxiv, wikitext103, and our
-/// own text, topic, induction.
+/// The corpora that stand for the papers' data sets. Names: openwebtext2, github, arxiv,
+/// wikitext103, and our own text, topic, induction.
 class Datasets {
  public:
   /// "NAME=CORPUS", as on the command line: opens the corpus. Its name in outputs is the last part
-  /// of its path. ConfigError for a name that no experiment has; IoError for what is no corpus.
+  /// of its path. ConfigError for a name that no experiment has; IoError for a path that is no
+  /// corpus.
   void map(const std::string& assignment);
   /// As a sweep's folder keeps it.
   void set(const std::string& name, const std::string& corpus, const KnownCorpus& known);
 
-  /// The corpus that stands for a data set: what it was mapped to, else "text"; "topic" and
+  /// The corpus that stands for a data set: the corpus it is mapped to, else "text"; "topic" and
   /// "induction" stand for themselves.
   std::string corpus_of(const std::string& name) const;
   const std::map<std::string, KnownCorpus>& corpora() const { return corpora_; }
@@ -36,7 +37,7 @@ class Datasets {
   std::map<std::string, KnownCorpus> corpora_;  // by name
 };
 
-/// ConfigError, naming `where` it stands, for what is no data set's name.
+/// ConfigError, naming the place `where`, unless this is a data set's name.
 void require_dataset(const std::string& where, const std::string& name);
 /// Whether text of this name is made, not read: topic, induction.
 bool is_synthetic(const std::string& dataset);

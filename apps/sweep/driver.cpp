@@ -131,7 +131,7 @@ bool Drive::none_in_time(const std::deque<Cell>& waiting) const {
                                           [&](const Cell& cell) { return is_in_time(cell); });
 }
 
-// Those that no other driver's workers make; of these the results are waited for.
+// Starts cells that no other driver's workers make; waits for the results of the others.
 void Drive::start_some(std::deque<Cell>& waiting) {
   while (!waiting.empty() && running_.size() < static_cast<size_t>(options_.jobs)) {
     const auto next = std::find_if(waiting.begin(), waiting.end(), [&](const Cell& cell) {

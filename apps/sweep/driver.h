@@ -23,12 +23,12 @@ struct DriverOptions {
   std::optional<std::chrono::steady_clock::time_point> deadline = {};
 };
 
-/// What is known of the cells of a sweep.
+/// The states of the cells of a sweep.
 struct CellStates {
   std::vector<Cell> done, running, open, failed;
 };
 CellStates states_of(const SweepFolder& folder, const std::vector<Cell>& cells);
-/// Those that are open, and with retry_failed those that failed.
+/// The open cells, and with retry_failed the failed cells too.
 std::vector<Cell> cells_to_make(const SweepFolder& folder, const std::vector<Cell>& cells,
                                 const DriverOptions& options);
 /// Why a cell failed: the last lines of its worker; "" where it did not.

@@ -8,8 +8,8 @@ namespace farfield::sweep {
 enum class Verdict { pass, fail, not_run };
 std::string to_word(Verdict verdict);  ///< "PASS", "FAIL", "NOT RUN"
 
-/// The numbers that a finding is judged by, each with what it had to be. A number that is NaN is
-/// one that was not measured; infinite ones are numbers.
+/// The numbers that a finding is judged by, each with its condition. NaN means a missing number;
+/// infinity is a number.
 class Evidence {
  public:
   struct Item {
@@ -26,13 +26,13 @@ class Evidence {
   void above(const std::string& what, double value, double limit);
   /// |value / target - 1| at most `tolerance`, a share.
   void within(const std::string& what, double value, double target, double tolerance);
-  /// For what is no comparison of a number; `value` is what was looked at.
+  /// For conditions that do not compare a number with a threshold; `value` is the number shown.
   void holds(const std::string& what, bool is_so, double value, const std::string& condition);
   /// A number that is needed and not there.
   void missing(const std::string& what);
   /// A sentence for the reader: an explanation, an exception.
   void note(const std::string& sentence);
-  /// What is said before `what` from here on: the data set.
+  /// Sets the prefix of later `what` texts: the data set.
   void set_prefix(const std::string& prefix) { prefix_ = prefix; }
 
   const std::vector<Item>& items() const { return items_; }

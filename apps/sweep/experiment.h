@@ -19,13 +19,13 @@ struct Section;
 /// One model of an experiment: a column of the paper's table. Lengths are in units (scale.h).
 struct Arm {
   std::string label;       ///< unique in the experiment: "ALiBi", "w = 40"
-  std::string posenc;      ///< as the paper has it; expression_at() makes it that of another scale
+  std::string posenc;      ///< as in the paper; expression_at() converts it to another scale
   std::string group = {};  ///< part of the table: "slope shift"
-  /// What the arm is called in the paper's numbers (reference.h): columns encoding, variant, param.
-  /// An empty encoding: the paper has no such column.
+  /// The arm's name in the paper's numbers (reference.h): columns encoding, variant, param. An
+  /// empty encoding: the paper does not have this arm.
   std::string encoding = {}, variant = {}, param = {};
   double train_len = 1;
-  std::map<std::string, double> values = {};  ///< what is swept: {{"w", 40}}
+  std::map<std::string, double> values = {};  ///< swept values: {{"w", 40}}
   Size size = Size::base;
   double steps = 1;                  ///< share of the recipe's
   double batch = 1;                  ///< share of the recipe's sequences
@@ -48,11 +48,11 @@ struct Measure {
   std::vector<double> lengths = {};  ///< in units; empty for a protocol without lengths
   int64_t offset = 0;                ///< tokens that are added to each: -1 for T = 2047
   /// Options of `eval`. In a value, {x} stands for the tokens of x units: {"baseline",
-  /// "masked@{1}"}. What the profile says (segments, ...) goes without saying.
+  /// "masked@{1}"}. The options of the scale's profile (segments, ...) are added to these.
   run::Settings options = {};
 };
 
-/// What an experiment shows of its measurements.
+/// A table or figure of an experiment's measurements.
 struct Output {
   enum class Form {
     table,   ///< lengths x arms, beside the paper's where it has one
@@ -69,7 +69,7 @@ struct Output {
   double length = 0;                     ///< of series: at this one, in units; 0: the longest
   double most_x = 0;                     ///< of series: the end of the axis, in units; 0: all
   std::vector<std::string> groups = {};  ///< only arms of these; empty: all
-  bool is_of_one_seed = false;           ///< of the first, for what has no mean
+  bool is_of_one_seed = false;           ///< of the first seed, for quantities without a mean
 
   bool shows(const Arm& arm) const;  ///< by its group
 };
@@ -83,8 +83,8 @@ struct Finding {
   enum class On { any, text, synthetic, far };
   On on = On::any;
   std::string statement = {};  ///< of one that claims.csv does not have
-  /// Of one for the published size: it compares models up to their training length, which the
-  /// number of steps decides, so that `brief` does not judge it.
+  /// For findings on the published size: the finding compares models up to their training length,
+  /// which the number of steps decides, so that `brief` does not judge it.
   bool needs_steps = false;
 };
 
@@ -93,7 +93,7 @@ struct Finding {
 struct Experiment {
   int place = 0;       ///< in lists and reports: those with a smaller one come before
   std::string id;      ///< "sandwich/table1"
-  std::string title;   ///< what it asks, in a line
+  std::string title;   ///< the question of the experiment, in a line
   std::string source;  ///< "Sandwich (arXiv:2212.10356) table 1"
   /// Data sets of the paper; `few` are those taken below `small`, with "topic" and "induction" of
   /// our own. Empty `few`: the first.
@@ -107,13 +107,14 @@ struct Experiment {
   std::vector<Finding> findings = {};
   std::string reference = {};      ///< the experiment's name in the paper's numbers; empty: none
   std::string reference_arm = {};  ///< label, for paired tests and marks; empty: none
-  /// Of a paper, "S" as `eval compare --marks paper` or "K" as kerple-paper; of an own grid none.
+  /// The marks of the paper: "S" as `eval compare --marks paper` or "K" as kerple-paper; none for
+  /// an own grid.
   std::string marks = "S";
   /// Without training: fills tables, figures and evidence of its own. Also called for experiments
   /// with arms, after their outputs, where there is more to show.
   void (*compute)(const Measured&, Section&) = nullptr;
   std::string not_run = {};               ///< why it cannot be run; empty: it can
-  std::vector<std::string> remarks = {};  ///< what a reader has to know
+  std::vector<std::string> remarks = {};  ///< remarks for the reader
 };
 
 /// A finding of our own.

@@ -20,8 +20,8 @@ constexpr size_t kMostLooks = kLooks.size();
 
 std::string on(const Measured& m) { return concat(" on ", m.dataset().corpus); }
 
-// The lines of a figure, without points. An arm looks like its encoding, unless one before it does;
-// then, and without a look of its own, it takes what the others leave.
+// The lines of a figure, without points. An arm has the style of its encoding, unless an earlier
+// arm has it; then, and without a style of its own, it takes an unused style.
 std::vector<plot::Curve> curves_of(const std::vector<const PlannedArm*>& arms) {
   std::vector<plot::Curve> curves;
   for (size_t i = 0; i < arms.size(); ++i) curves.push_back(curve_of(*arms[i], i, arms.size()));

@@ -32,8 +32,8 @@ run::Settings settings_of(const Json& json) {
   return settings;
 }
 
-// Reads a file of ours and gives its tree to `take`; IoError for one of another shape, and for what
-// no command would have written. `way_out`: of a file that was changed.
+// Reads one of the sweep's files and passes its tree to `take`; IoError for another shape, and for
+// values that no command would have written. `way_out`: the remedy for a changed file.
 template <class F>
 void read_tree(const fs::path& file, const char* way_out, const F& take) {
   const std::string text = read_file(file);
@@ -75,8 +75,8 @@ SweepFolder::SweepFolder(fs::path path, const PlanOptions& options)
     const bool is_new = !fs::exists(path_, status) || fs::is_empty(path_, status) ||
                         fs::exists(path_ / "sweep.lock", status);  // another process makes it
     require<ConfigError>(is_new, kWhere, path_.string(),
-                         ": expected a new folder or that of an earlier sweep, got something else; "
-                         "choose another --out");
+                         ": expected a new folder or the folder of an earlier sweep, got something "
+                         "else; choose another --out");
     return;
   }
   read();
@@ -93,7 +93,7 @@ SweepFolder::SweepFolder(fs::path path, const PlanOptions& options)
   take_datasets(options.datasets);
 }
 
-// More data sets, if what is planned already stays as it is.
+// Adds data sets, if existing plans stay the same.
 void SweepFolder::take_datasets(const Datasets& more) {
   const std::vector<Plan> before = plans();
   Datasets all = options_.datasets;

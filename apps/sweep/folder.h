@@ -14,15 +14,15 @@ namespace farfield::sweep {
 
 /// The folder of a sweep:
 ///
-///   sweep.json         what was asked for, so that every command rebuilds the same plans;
+///   sweep.json         the request, so that every command rebuilds the same plans;
 ///                      sweep.lock while it is written
-///   results/HASH.json  of each finished cell: all that a report needs, and all that has to move
-///   cells/HASH.json    what a cell is, for a worker, which holds cells/HASH.lock
-///   runs/HASH/         the run folder of a cell that is being made, or whose weights are kept
-///   logs/HASH.log      what its worker said; failed/HASH.txt of one that ended without results
+///   results/HASH.json  results of a finished cell: all that a report or another machine needs
+///   cells/HASH.json    the description of a cell for its worker, which holds cells/HASH.lock
+///   runs/HASH/         the run folder of an unfinished cell, or of a cell with kept weights
+///   logs/HASH.log      output of the worker; failed/HASH.txt if it ended without results
 ///   slurm/N.sh         a job array, with its cells in N.cells and its number in N.job
-///   corpora/NAME/      text that was made for it
-///   report/            what `sweep report` wrote
+///   corpora/NAME/      text made for the sweep
+///   report/            output of `sweep report`
 class SweepFolder {
  public:
   /// A new sweep, or an existing one, which must be of the same scale, device, order of documents
@@ -42,13 +42,13 @@ class SweepFolder {
   std::filesystem::path corpora() const { return path_ / "corpora"; }
   std::filesystem::path report() const { return path_ / "report"; }
 
-  /// Adds experiments to those that the sweep is of, by id, and seeds where there were fewer.
+  /// Adds experiments to the sweep, by id, and raises the number of seeds if it is lower.
   void add(const std::vector<const Experiment*>& experiments, std::optional<int64_t> seeds);
-  /// Adds an experiment of the user's own, as parse_grid() reads it, in the place of one of that
-  /// name. What was finished of that stays.
+  /// Adds an experiment of the user's own, as parse_grid() reads it, and replaces an experiment of
+  /// that name. Its finished cells stay.
   void add_grid(const std::string& name, const std::string& text);
-  /// Writes it all down, with what another process has added in the meantime. ConfigError where
-  /// that excludes this one.
+  /// Writes sweep.json, merged with additions of other processes in the meantime. ConfigError if
+  /// the two do not go together.
   void save();
 
   PlanOptions& options() { return options_; }
@@ -73,9 +73,10 @@ class SweepFolder {
   std::deque<Experiment> own_;                // of grids_
 };
 
-/// What a worker is told of a cell, beside what it was told before: a job may still wait for that.
+/// Writes a cell for its worker, merged with an earlier version, since a job may still wait for
+/// that.
 void write_cell(const std::filesystem::path& folder, Cell cell);
-/// IoError for what is damaged.
+/// IoError for a damaged file.
 Cell read_cell(const std::filesystem::path& file);
 
 }  // namespace farfield::sweep

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::string_view kWhere = "sweep", kTrain = "train.", kEval = "eval.";
 
-// What a file says, before it is an experiment.
+// The contents of a file, before it becomes an experiment.
 struct Grid {
   std::string title, reference;
   std::vector<std::string> encodings, labels, datasets, protocols = {"last-token"};
@@ -30,17 +30,21 @@ struct Grid {
 struct Key {
   const char *name, *value, *help;
 };
-constexpr Key kTitle = {"title", "TEXT", "what it asks"};
-constexpr Key kEncoding = {"encoding", "EXPR", "a model; a line for each, taken as written"};
-constexpr Key kLabel = {"label", "NAME", "what tables and legends call the encoding above it"};
-constexpr Key kDataset = {"dataset", "NAME,...", "what to train and measure on (default: text)"};
-constexpr Key kTrainLen = {"train-len", "N", "tokens (default: L of the scale)"};
-constexpr Key kLengths = {"lengths", "N,...", "tokens (default: 1, 2, 4 and 8 times train-len)"};
-constexpr Key kProtocols = {"protocols", "NAME,...", "of eval --list (default: last-token)"};
+constexpr Key kTitle = {"title", "TEXT", "the question that the grid answers"};
+constexpr Key kEncoding = {"encoding", "EXPR", "a model; one line for each, taken as written"};
+constexpr Key kLabel = {"label", "NAME",
+                        "name of the encoding above this line in tables and legends"};
+constexpr Key kDataset = {"dataset", "NAME,...",
+                          "data sets to train and measure on (default: text)"};
+constexpr Key kTrainLen = {"train-len", "N", "training length in tokens (default: L of the scale)"};
+constexpr Key kLengths = {"lengths", "N,...",
+                          "evaluation lengths in tokens (default: 1, 2, 4 and 8 times train-len)"};
+constexpr Key kProtocols = {"protocols", "NAME,...",
+                            "protocols of eval --list (default: last-token)"};
 constexpr Key kSeeds = {"seeds", "N", "seeds 1 to N of each model; --seeds may ask for more"};
-constexpr Key kReference = {"reference", "NAME",
-                            "the label or encoding that paired tests hold the others against "
-                            "(default: the first)"};
+constexpr Key kReference = {
+    "reference", "NAME",
+    "label or encoding that paired tests compare the others with (default: the first)"};
 
 void add_keys(cli::Options& options, Grid& grid) {
   const auto add = [&](const Key& key, auto& to) {
@@ -89,7 +93,7 @@ void refuse_own(const std::string& name, const Lines& lines, std::string_view pr
                          place_of(name, line), prefix, line.key, ": a sweep sets it; ", instead);
 }
 
-// Refuses options that train does not have, and those that a sweep gives itself.
+// Refuses options that train does not have, and options that a sweep sets itself.
 void check_train(const std::string& name, const Lines& lines) {
   refuse_own(name, lines, kTrain, {"threads"}, "--threads of sweep run says how many there are");
   cli::Options options("train", "");
@@ -98,7 +102,7 @@ void check_train(const std::string& name, const Lines& lines) {
   options.read_config(name, lines, std::string(kTrain));
 }
 
-// Refuses options that a protocol does not have, and those that a sweep gives itself.
+// Refuses options that a protocol does not have, and options that a sweep sets itself.
 void check_eval(const std::string& name, const Lines& lines) {
   refuse_own(name, lines, kEval, {"lengths", "protocol", "allow-fewer", "output", "format"},
              "lengths and protocols have lines of their own");
@@ -223,9 +227,10 @@ Experiment parse_grid(const std::string& name, const std::string& text, Scale sc
 std::string grid_keys_text() {
   constexpr size_t kColumn = 24;
   std::string text;
-  for (const Key& key : {kTitle, kEncoding, kLabel, kDataset, kTrainLen, kLengths, kProtocols,
-                         kSeeds, kReference, Key{"train.OPTION", "VALUE", "any option of train"},
-                         Key{"eval.OPTION", "VALUE", "any option of eval, for its protocols"}}) {
+  for (const Key& key :
+       {kTitle, kEncoding, kLabel, kDataset, kTrainLen, kLengths, kProtocols, kSeeds, kReference,
+        Key{"train.OPTION", "VALUE", "any option of train"},
+        Key{"eval.OPTION", "VALUE", "any option of eval, for the protocols that have it"}}) {
     std::string line = concat("  ", key.name, " = ", key.value);
     line.resize(std::max(line.size() + 1, kColumn), ' ');
     text += line + key.help + '\n';

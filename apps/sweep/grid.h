@@ -23,8 +23,8 @@ namespace farfield::sweep {
 ///   train.steps = 400                   any option of `train`
 ///   eval.segments = 256                 any option of `eval`, for the protocols that have it
 ///
-/// Its id is "own/<name>"; its lengths are in units of `scale`, as those of all experiments.
-/// ConfigError, naming <name>.conf and the line or its key, for what is not known or not a number.
+/// Its id is "own/<name>"; its lengths are in units of `scale`, as in all experiments. ConfigError,
+/// naming <name>.conf and the line or its key, for unknown words and invalid numbers.
 Experiment parse_grid(const std::string& name, const std::string& text, Scale scale);
 
 /// The keys of such a file, a line each, for --help.

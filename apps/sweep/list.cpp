@@ -51,11 +51,11 @@ int list_command(int argc, const char* const* argv, std::ostream& out) {
   std::vector<std::string> words;
   std::string scale = "tiny";
   bool is_long = false;
-  cli::Options options("sweep list", "Every experiment with its grid, cost and findings.");
-  options.add_positional("ID|GLOB|CLAIM", words, "only these");
+  cli::Options options("sweep list", "Lists every experiment with its grid, cost and findings.");
+  options.add_positional("ID|GLOB|CLAIM", words, "only these experiments");
   options.group("What to show")
       .add("scale", scale, "NAME", scale_words())
-      .add("expressions", is_long, "the expression of each model at this scale");
+      .add("expressions", is_long, "print the expression of each model at this scale");
   if (!options.parse(argc, argv, out)) return cli::kDone;
   PlanOptions plan;
   plan.scale = scale_named(scale);
@@ -81,8 +81,8 @@ int list_command(int argc, const char* const* argv, std::ostream& out) {
 int status_command(int argc, const char* const* argv, std::ostream& out) {
   std::string path;
   cli::Options options("sweep status",
-                       "Cells of a sweep that are done, running, open and failed, and the time "
-                       "left at their pace.");
+                       "Counts the cells of a sweep that are done, running, open and failed, and "
+                       "estimates the time left.");
   options.add_positional("FOLDER", path, "the sweep's folder");
   if (!options.parse(argc, argv, out)) return cli::kDone;
   require<ConfigError>(!path.empty(), "sweep", "expected the folder of a sweep, got none");

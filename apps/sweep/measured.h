@@ -19,9 +19,9 @@ struct SeedNumber {
   std::string tokens;  ///< eval::LengthResult::tokens; numbers are paired where these are equal
 };
 
-/// What was measured of an experiment on one of its data sets. Lengths are in units of the scale;
-/// what was not measured is NaN or empty. Numbers are means over the same seeds for all models:
-/// those with all measurements of every model that has any such seed, else all.
+/// The measurements of an experiment on one of its data sets. Lengths are in units of the scale;
+/// missing numbers are NaN or empty. Numbers are means over the same seeds for all models: the
+/// seeds with all measurements of every model that has any such seed, else all seeds.
 class Measured {
  public:
   Measured(const Plan& plan, const PlannedDataset& dataset, const Results& results);
@@ -29,17 +29,17 @@ class Measured {
   const Plan& plan() const { return plan_; }
   const Experiment& experiment() const { return *plan_.experiment; }
   Scale scale() const { return plan_.scale; }
-  /// From `small` on, whose thresholds are those of the papers.
+  /// From `small` on, where the papers' thresholds hold.
   bool is_published() const { return has_published_thresholds(scale()); }
   /// A threshold that differs below `small`.
   double pick(double published, double shrunk) const { return is_published() ? published : shrunk; }
   const PlannedDataset& dataset() const { return dataset_; }
-  /// Whether it stands for that of the paper.
+  /// Whether this data set stands for the paper's data set `name`.
   bool is_on(const std::string& name) const { return dataset_named(name) == &dataset_; }
   /// The same experiment on another of its data sets; null where it is not run on that.
   const PlannedDataset* dataset_named(const std::string& name) const;
   Measured on(const PlannedDataset& dataset) const { return {plan_, dataset, results_}; }
-  /// The same of the first seed alone, for what has no mean: heads that start at random.
+  /// The same for the first seed alone, for quantities without a mean: heads that start at random.
   Measured first_seed() const {
     Measured one = *this;
     one.seeds_.resize(std::min<size_t>(1, seeds_.size()));
@@ -53,7 +53,7 @@ class Measured {
   std::vector<const PlannedArm*> arms(const std::string& group) const;
   /// By label; null where this scale has none.
   const PlannedArm* arm(const std::string& label) const;
-  /// By what is swept, as the paper has it: arm_at("slope shift", "delta", -3).
+  /// By the swept value, as in the paper: arm_at("slope shift", "delta", -3).
   const PlannedArm* arm_at(const std::string& group, const std::string& name, double value) const;
 
   /// Perplexity of the first measurement that has one, at so many units.
@@ -80,17 +80,17 @@ class Measured {
                                         double length = 0) const;
   /// Protocol, parameters and protocol hash of a measurement, for a report; "" where not measured.
   std::string parameters(const std::string& measure) const;
-  /// What a seed (by its place in Plan::seeds) has of a measurement; null: nothing. An own grid
-  /// whose lengths were changed since has what was measured at the lengths of then.
+  /// The result of a seed (by its place in Plan::seeds) for a measurement; null if there is none.
+  /// If an own grid has changed its lengths, this may be a result at the old lengths.
   const eval::ProtocolResult* result(const PlannedArm& arm, const std::string& measure,
                                      size_t seed) const;
   /// Whether some seed has such numbers, at lengths of then.
   bool is_of_other_lengths(const PlannedArm& arm, const std::string& measure) const;
-  /// What is kept of one seed, by its place in Plan::seeds; null: not finished.
+  /// The results of one seed, by its place in Plan::seeds; null: not finished.
   const CellResult* cell(const PlannedArm& arm, size_t seed) const;
-  /// What failed there, "OOM", or "" .
+  /// The failure there, such as "OOM", or "".
   std::string failure(const PlannedArm& arm, const std::string& measure, double length) const;
-  /// What the cells of this arm say of themselves: "parameters", "posenc_parameters", "step_ms",
+  /// A fact that the cells of this arm record: "parameters", "posenc_parameters", "step_ms",
   /// "peak_mib", "train_seconds", "train_loss".
   double fact(const PlannedArm& arm, const std::string& name) const;
 

@@ -7,7 +7,7 @@
 
 namespace farfield::sweep {
 
-/// What a measurement asks of `eval`, checked. ConfigError for several baselines.
+/// The checked `eval` options of a measurement. ConfigError for several baselines.
 eval::EvalOptions options_of(const Measurement& m);
 /// The split of the corpus that it reads: "test" unless it says another.
 std::string split_of(const Measurement& m);

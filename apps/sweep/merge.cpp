@@ -60,14 +60,14 @@ void take_experiments(SweepFolder& into, const SweepFolder& from) {
   }
 }
 
-// One call of merge(): what is known of all cells of the two folders.
+// One call of merge(): the state of all cells of the two folders.
 class Comparison {
  public:
   explicit Comparison(const SweepFolder& into) {
     for (const Cell& cell : cells_of(into.plans())) planned_.emplace(cell.hash(), cell);
   }
 
-  // What is there already may be of a grid as it was.
+  // Existing results may belong to an older version of a grid.
   void add_ours(const CellResult& result) {
     if (const auto cell = planned_.find(result.hash); cell != planned_.end())
       compare_with_seed(cell->second, result);

@@ -7,7 +7,7 @@
 
 namespace farfield::sweep {
 
-/// What a merge found among the cells of the other folder.
+/// Counts of a merge among the cells of the other folder.
 struct Merged {
   int64_t n_new = 0;    ///< cells that were not there
   int64_t n_more = 0;   ///< cells that were, with fewer measurements
@@ -19,10 +19,10 @@ struct Merged {
 /// the other.
 ///
 /// Everything is compared before anything is written. ConfigError where scale, device, order of
-/// documents, a corpus or a grid of the user's own differs, where a cell is of no experiment of the
-/// two, where a measurement has other parameters than that of another cell of the same seed or
-/// predicts other tokens, and where both have a number and it differs. IoError for what is no
-/// sweep's folder and for damaged results.
+/// documents, a corpus or a grid of the user's own differs, where a cell belongs to no experiment
+/// of the two, where a measurement has other parameters or other predicted tokens than another cell
+/// of the same seed, and where both have a number and it differs. IoError for a folder that is no
+/// sweep, and for damaged results.
 Merged merge(const std::filesystem::path& into, const std::filesystem::path& from);
 
 }  // namespace farfield::sweep

@@ -15,17 +15,16 @@ int merge_command(int argc, const char* const* argv, std::ostream& out) {
   std::string into;
   std::vector<std::string> from;
   cli::Options options("sweep merge",
-                       "Brings results of the same sweep on other machines into a folder, new or "
-                       "not. Refuses cells whose\nscale, device, text, tokens, protocol or numbers "
-                       "differ; then nothing is written.");
-  options.add_positional("FOLDER", into, "the sweep's folder that gets them");
-  options.add_positional("FROM...", from,
-                         "sweeps' folders of other machines; results/ and "
-                         "sweep.json of them are enough");
+                       "Merges results of the same sweep from other machines into a new or "
+                       "existing folder. If scale, device,\ntext, tokens, protocol or numbers of a "
+                       "cell differ, it refuses and writes nothing.");
+  options.add_positional("FOLDER", into, "folder that receives the results");
+  options.add_positional(
+      "FROM...", from, "sweep folders of other machines; their results/ and sweep.json are enough");
   if (!options.parse(argc, argv, out)) return cli::kDone;
   require<ConfigError>(!into.empty() && !from.empty(), "sweep",
-                       "expected the folder of a sweep and one or more to merge into it: sweep "
-                       "merge FOLDER FROM...");
+                       "expected the folder of a sweep and at least one folder to merge into it: "
+                       "sweep merge FOLDER FROM...");
   for (const std::string& one : from) {
     const Merged merged = merge(into, one);
     out << cli::printable(one) << ": " << merged.n_new << " cells new, " << merged.n_more

@@ -7,8 +7,8 @@
 
 namespace farfield::sweep {
 
-/// Of an order between two arms that did not hold below `small`: notes how much of it is there at
-/// L, where nothing is extrapolated, when that is most of it.
+/// For an order between two arms that does not hold below `small`: notes the part of the difference
+/// that exists at L already, without extrapolation, if that is most of it.
 void explain_order(const Measured& m, Evidence& e, const std::string& a, const std::string& b);
 
 }  // namespace farfield::sweep

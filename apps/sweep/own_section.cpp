@@ -40,8 +40,8 @@ void add_cells(const Measured& m, const PlannedArm& arm, const std::string& meas
   }
 }
 
-// Of one measure, what can be held against the reference: a test is of one choice of parameters,
-// that of the reference's last seed.
+// The numbers of one measure that can be compared with the reference: a test needs equal
+// parameters, the parameters of the reference's last seed.
 struct Comparable {
   std::vector<compare::RunCell> cells;  // none where the reference has none
   std::vector<std::string> left_out;    // arms with cells of other parameters alone

@@ -7,12 +7,12 @@
 
 namespace farfield::sweep {
 
-/// Of a grid of the user's own: what its models were trained with, the expression behind each
-/// label, and which numbers are of other lengths than it asks for now.
+/// For a grid of the user's own: the training settings of its models, the expression of each label,
+/// and numbers at lengths that the grid does not ask for any more.
 std::vector<std::string> own_facts(const Plan& plan, const Results& results);
 
-/// Its encodings held against the reference by paired tests over seeds, as `eval compare` prints
-/// them; where no two seeds are there, how to have them.
+/// Paired tests of its encodings against the reference over seeds, as `eval compare` prints them;
+/// with fewer than two seeds, a hint how to get more.
 std::string own_tests(const Measured& m);
 
 }  // namespace farfield::sweep

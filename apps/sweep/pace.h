@@ -8,23 +8,23 @@
 
 namespace farfield::sweep {
 
-/// How long cells take, by those of the same folder that are finished: training by the slowest
-/// training, what follows by the slowest measurements, each per multiply-add.
+/// Estimates how long cells take, from the finished cells of the same folder: training by the
+/// slowest training, measurements by the slowest measurements, each per multiply-add.
 class Pace {
  public:
-  /// A finished cell, with what it took.
+  /// A finished cell and its times.
   void learn(const Cell& cell, const CellResult& result);
   bool is_known() const { return training_ > 0; }
-  /// Seconds of all of a cell. Before anything is known those of cost.h.
+  /// Seconds of a whole cell. Without a finished cell, the estimate of cost.h.
   double seconds_of(const Cell& cell, bool is_card) const;
-  /// Seconds of what a cell still lacks, after its newest checkpoint and what is measured already.
+  /// Seconds of the rest of a cell, after its newest checkpoint and its finished measurements.
   double seconds_left(const SweepFolder& folder, const Cell& cell, bool is_card) const;
 
  private:
   double training_ = 0, rest_ = 0;  // seconds a multiply-add
 };
 
-/// Of those cells of a folder.
+/// The pace of these finished cells of a folder.
 Pace pace_of(const SweepFolder& folder, const std::vector<Cell>& done);
 
 }  // namespace farfield::sweep

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::string_view kWhere = "sweep";
 
-// What the profile has under a name of an option's value; 0: the name of nothing.
+// The profile's number for a name in an option's value; 0: unknown name.
 int64_t of_profile(Scale scale, const std::string& name) {
   const Profile& p = profile_of(scale);
   return name == "cached segments" ? p.cached_segments : name == "chunks" ? p.chunks : 0;
@@ -47,7 +47,7 @@ std::vector<int64_t> lengths_of(const Measure& measure, Scale scale) {
   return lengths;
 }
 
-// What a profile says of a protocol, for what its measure leaves open.
+// A profile's options for a protocol, for options that its measure leaves open.
 run::Settings profile_options(const std::string& protocol, Scale scale, bool is_long) {
   const Profile& p = profile_of(scale);
   const auto of = [](const char* key, int64_t n) {
@@ -331,7 +331,7 @@ std::vector<Cell> cells_of(const std::vector<Plan>& plans, const std::vector<std
       else
         all[place->second].add(cell.measurements);
     }
-  // One seed of all models says more than all seeds of one.
+  // One seed of all models tells more than all seeds of one model.
   const auto round = [](const Cell& cell) { return (cell.seed() - 1) % kMostSeeds; };
   std::stable_sort(all.begin(), all.end(),
                    [&](const Cell& a, const Cell& b) { return round(a) < round(b); });

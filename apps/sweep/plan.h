@@ -28,7 +28,7 @@ struct Measurement {
   std::string family() const;
 };
 
-/// A trained model and what is measured of it.
+/// A trained model and its measurements.
 struct Cell {
   run::Settings training;  ///< of `train`, resolved; its data is the corpus's path
   std::string corpus;      ///< name among the data sets
@@ -37,14 +37,14 @@ struct Cell {
   double training_work = 0;     ///< as Measurement::work
   std::string given_name = {};  ///< that its user gave the expression; empty: none
 
-  /// What training depends on: its identity without what has its default, and the corpus. Names the
-  /// cell, hash() its files.
+  /// The settings that training depends on: its identity without settings at their default, and the
+  /// corpus. key() names the cell, hash() its files.
   run::Settings key() const;
   std::string hash() const;
   uint64_t seed() const;
   std::string label() const;  ///< "alibi on latex, L 64, seed 1": for people
   double work() const;        ///< of all of it
-  /// Adds those that are not there yet.
+  /// Adds the measurements that the cell does not have yet.
   void add(const std::vector<Measurement>& more);
 };
 
@@ -88,25 +88,25 @@ bool is_judged_on(const Finding& finding, const Plan& plan, const PlannedDataset
 /// The most seeds that a sweep may have: an arm's draw d has those from 1000 d on.
 inline constexpr int64_t kMostSeeds = 1000;
 
-/// What a sweep is asked for, beside the experiments.
+/// The request for a sweep, besides the experiments.
 struct PlanOptions {
   Scale scale = Scale::tiny;
-  std::optional<int64_t> seeds;  ///< empty: 1, at `paper` what the paper has
+  std::optional<int64_t> seeds;  ///< empty: 1, at `paper` the paper's number
   Datasets datasets;
   std::string device = "cpu";
-  /// Of tests, as `eval --document-order`: "seed", as the papers have it, or "file". A measurement
-  /// that says its own keeps it.
+  /// Order of test documents, as `eval --document-order`: "seed", as in the papers, or "file". A
+  /// measurement with its own order keeps it.
   std::string document_order = "seed";
   std::vector<std::string> on = {};  ///< only these data sets; empty: all. Not kept by a folder
 };
 
-/// Of corpora that are not open yet the hash is empty. ConfigError, naming experiment and arm, for
-/// what this model cannot have.
+/// The hash of a corpus that is not open yet is empty. ConfigError, naming experiment and arm, for
+/// options that this model cannot have.
 Plan plan_of(const Experiment& experiment, const PlanOptions& options);
 
 /// The cells of several plans, each once, with all that is measured of it, in the order in which
-/// they are made: those of the first seed before those of the second. `only`: those of arms of
-/// these labels, expressions or encodings; empty: all. ConfigError for one that no arm is.
+/// they are made: all cells of the first seed before the second. `only`: cells of arms with these
+/// labels, expressions or encodings; empty: all. ConfigError for a name that no arm has.
 std::vector<Cell> cells_of(const std::vector<Plan>& plans,
                            const std::vector<std::string>& only = {});
 

@@ -18,9 +18,9 @@ struct Claim {
 };
 
 const std::vector<PrintedNumber>& printed_numbers();
-/// Those of one experiment, in the order of the paper.
+/// The printed numbers of one experiment, in the order of the paper.
 std::vector<PrintedNumber> printed_numbers_of(const std::string& experiment);
-/// What a paper's text or a figure says in numbers: a row of scalars.csv.
+/// A number from a paper's text or figure: a row of scalars.csv.
 struct PrintedScalar {
   std::string place;  ///< section of the paper
   std::string quantity, value, unit, note;

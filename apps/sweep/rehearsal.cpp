@@ -70,7 +70,7 @@ class Rehearsal {
   }
 
   std::map<std::string, data::Corpus> corpora_;  // by path
-  std::map<std::string, std::string> known_;     // problems by what was looked at
+  std::map<std::string, std::string> known_;     // problems by measurement
   std::vector<std::string> problems_;
 };
 

@@ -6,12 +6,12 @@
 
 namespace farfield::sweep {
 
-/// Refuses, before anything is trained, what a corpus does not suffice for: training sequences, and
-/// measurements at their lengths. Each distinct measurement goes as far as to its first pass over a
-/// model. `open`: only of these cells; data sets whose corpus is not there yet are left out.
+/// Checks, before any training, that each corpus is large enough for training sequences and for
+/// measurements at their lengths. Runs each distinct measurement up to its first pass over a model.
+/// `open`: checks only these cells, and skips data sets whose corpus does not exist yet.
 ///
-/// Throws    IoError that names each experiment and measurement at fault, what it needs and what
-///           there is
+/// Throws    IoError that names each experiment and measurement at fault, its need and the corpus's
+///           size
 void require_enough_text(const std::vector<Plan>& plans, const std::vector<Cell>& open);
 
 }  // namespace farfield::sweep

@@ -28,7 +28,7 @@ std::string words_of(const Results& results, const std::string& name) {
   return joined(all);
 }
 
-// Those nearest to what they had to be; of what failed the ones that are farthest from it.
+// The items nearest to their threshold; of failed items the farthest from it.
 std::vector<const Evidence::Item*> deciding(const Evidence& evidence, size_t most) {
   std::vector<const Evidence::Item*> found;
   const bool has_failed = evidence.verdict() == Verdict::fail;

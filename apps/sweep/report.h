@@ -11,7 +11,7 @@
 
 namespace farfield::sweep {
 
-/// What a sweep has to show.
+/// The contents of a report on a sweep.
 struct Report {
   std::string title;
   /// Scale, data, program, machine, as name and value.
@@ -20,11 +20,11 @@ struct Report {
   bool has_papers = true;  ///< some section is of a paper, or of ours: there may be findings
 };
 
-/// Of all experiments of a sweep. `results`: those of its folder, and of others maybe.
+/// The report on all experiments of a sweep. `results`: results of its folder and of other folders.
 Report report_of(const SweepFolder& folder, const Results& results);
 
-/// Each figure as SVG, in the order of the sections; empty for one that cannot be drawn, and `why`
-/// says the reason.
+/// Each figure as SVG, in the order of the sections; empty if it cannot be drawn, and `why` gives
+/// the reason.
 std::vector<std::vector<std::string>> drawn_figures(const Report& report,
                                                     const plot::PlotSize& size, std::string& why);
 /// The name of a figure's file: "sandwich-table1-1.svg".
@@ -36,7 +36,7 @@ std::string report_markdown(const Report& report,
 /// One page that needs no other file and no script; with scripts its sortable tables can be sorted.
 std::string report_html(const Report& report, const std::vector<std::vector<std::string>>& figures);
 /// Every number of every cell, a row each: experiment, text, model, expression, seed, measure,
-/// tokens, quantity, value, and what the paper printed.
+/// tokens, quantity, value, and the printed number.
 std::string report_csv(const SweepFolder& folder, const Results& results);
 /// Claims with their verdict and the numbers that decided, a row for each number.
 std::string claims_csv(const Report& report);
@@ -46,7 +46,7 @@ std::string claims_csv(const Report& report);
 void write_report(const std::filesystem::path& to, const SweepFolder& folder,
                   const Results& results, std::string& why);
 
-/// A verdict in a few words with the numbers nearest to their threshold, or those that failed.
+/// A verdict in a few words with the numbers nearest to their threshold, or the failed numbers.
 std::string summary_of(const Evidence& evidence);
 
 }  // namespace farfield::sweep

@@ -19,13 +19,13 @@ int report_command(int argc, const char* const* argv, std::ostream& out) {
   std::string path, to;
   std::vector<std::string> more;
   cli::Options options("sweep report",
-                       "Writes what a sweep has measured so far beside the papers' numbers: "
-                       "Markdown with figures,\nCSV, and one HTML page.");
+                       "Writes a report of the results so far beside the papers' numbers: Markdown "
+                       "with figures, CSV, and\none HTML page.");
   options.add_positional("FOLDER", path, "the sweep's folder");
   options.group("Report")
       .add_paths("results", more, "FOLDER",
-                 "more folders of results, of other machines; may be repeated")
-      .add("out", to, "FOLDER", "where it goes (default: report/ in the sweep's folder)");
+                 "another folder of results, from another machine; may be repeated")
+      .add("out", to, "FOLDER", "folder of the report (default: report/ in the sweep's folder)");
   if (!options.parse(argc, argv, out)) return cli::kDone;
   require<ConfigError>(!path.empty(), "sweep", "expected the folder of a sweep, got none");
   const SweepFolder folder(path);

@@ -163,7 +163,7 @@ CellResult read_result(const fs::path& file) {
     for (const auto& [name, value] : json.at("key").items()) result.key.emplace_back(name, value);
     result.hash = hash_hex(run::to_text(result.key)).substr(0, 16);
     require<IoError>(result.hash == file.stem().string(), kWhere, file.string(),
-                     ": expected the results of this cell, got those of ", result.hash,
+                     ": expected the results of this cell, got the results of ", result.hash,
                      "; the file was renamed");
     for (const auto& [name, value] : json.at("words").items()) result.words[name] = value;
     for (const auto& [name, value] : json.at("facts").items())

@@ -12,7 +12,7 @@
 
 namespace farfield::sweep {
 
-/// What is kept of a finished cell: a few kB of JSON, without weights and without single segments.
+/// The results of a finished cell: a few kB of JSON, without weights and without single segments.
 struct CellResult {
   std::string hash;    ///< Cell::hash()
   run::Settings key;   ///< Cell::key()
@@ -35,10 +35,10 @@ struct CellResult {
 /// The file of a cell in a folder of results.
 std::filesystem::path result_path(const std::filesystem::path& folder, const std::string& hash);
 void write_result(const std::filesystem::path& folder, const CellResult& result);
-/// IoError, naming the file, for what is damaged or of another cell.
+/// IoError, naming the file, if it is damaged or belongs to another cell.
 CellResult read_result(const std::filesystem::path& file);
 
-/// Those of a folder, by hash. Damaged ones are left out and named in `damaged`.
+/// The results of a folder, by hash. Damaged files are left out and named in `damaged`.
 class Results {
  public:
   Results() = default;

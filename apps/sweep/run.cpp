@@ -50,7 +50,7 @@ bool is_grid_file(const std::string& word) { return word.ends_with(".conf"); }
 std::string name_of_grid(const std::string& file) { return fs::path(file).stem().string(); }
 std::string id_of_grid(const std::string& file) { return "own/" + name_of_grid(file); }
 
-// Of the experiments asked for alone, not of all that the folder ever held.
+// Plans of the requested experiments only, not of all experiments in the folder.
 std::vector<Plan> plans_of(const SweepFolder& folder, const RunRequest& request) {
   std::vector<std::string> ids;
   for (const std::string& word : request.words)
@@ -88,37 +88,37 @@ void read_request(RunRequest& request, cli::Options& options) {
   options.group("What to run")
       .add("scale", request.scale, "NAME", scale_words())
       .add("seeds", request.seeds, "N",
-           "seeds 1 to N of each model, and never fewer than the folder had (default: 1, at paper "
-           "scale those of the paper, of a grid what it says)")
+           "seeds 1 to N of each model, and never fewer than the folder already has (default: 1; "
+           "at scale paper the paper's number of seeds; for a grid its line `seeds`)")
       .add_paths("dataset", request.datasets, "NAME=CORPUS",
-                 "the corpus that stands for openwebtext2, github, arxiv, wikitext103 or text; may "
-                 "be repeated. Without any, text is found on this machine")
-      .add("on", request.on, "NAME,...", "only these data sets of the experiments (default: all)")
-      .add(
-          "document-order", request.document_order, "seed|file",
-          "of tests: shuffled by the seed of a run, as the papers have it, or as prepared, so that "
-          "all seeds are measured on one text (default: seed)")
-      .add("only", request.only, "NAME,...", "only models of these labels or encodings")
+                 "the corpus to use for the data set NAME: openwebtext2, github, arxiv, "
+                 "wikitext103 or text; may be repeated. Without the option, text found on this "
+                 "machine stands for all of them")
+      .add("on", request.on, "NAME,...", "only these data sets (default: all of the experiment)")
+      .add("document-order", request.document_order, "seed|file",
+           "order of the test documents. seed: shuffled by the run's seed, as in the papers; file: "
+           "as prepared, so that all seeds are measured on the same text (default: seed)")
+      .add("only", request.only, "NAME,...", "only models with these labels or encodings")
       .add("out", request.out, "FOLDER", "the sweep's folder (default: sweeps/SCALE)");
   options.group("How")
-      .add("jobs", request.jobs, "N", "cells at a time, each in a process of its own")
+      .add("jobs", request.jobs, "N", "cells made at the same time, each in its own process")
       .add("threads", request.threads, "N",
-           "threads of all of them (default: FARFIELD_THREADS, or all processors); with slurm of "
-           "each (default: 1)")
+           "threads of all cells together (default: FARFIELD_THREADS, or all processors); with "
+           "slurm, threads of each cell (default: 1)")
       .add("device", request.device, "NAME", "where to compute: cpu, cuda, cuda:N")
       .add("launcher", request.launcher, "local|slurm",
            "make the cells here, or submit them as a job array of Slurm")
       .add("slurm-options", request.slurm.options, "WORDS",
-           "with slurm: options of sbatch, such as '--partition=gpu --time=8:00:00'")
+           "with slurm: options for sbatch, such as '--partition=gpu --time=8:00:00'")
       .add("keep-weights", request.keep_weights,
-           "keep the run folders of finished cells (default: results alone)")
+           "keep the run folders of finished cells (default: keep only their results)")
       .add("time-limit", request.time_limit, "TIME",
-           "as 90s, 8m or 1h30m: end by then, with exit status 75 where cells are left. None is "
-           "begun that cannot be finished in time, by what the finished ones took; what is still "
-           "being made leaves a checkpoint (default: none)")
-      .add("retry-failed", request.retry_failed, "make cells again that failed before")
+           "end within this time, given as 90s, 8m or 1h30m; exit status 75 if cells are left. No "
+           "cell is begun that, by the time of the finished ones, cannot end in time; a running "
+           "cell leaves a checkpoint (default: none)")
+      .add("retry-failed", request.retry_failed, "make failed cells again")
       .add("dry-run", request.dry_run,
-           "print what would be made, at which cost and by which commands, and write nothing");
+           "print the cells to make, their cost and their commands, and write nothing");
 }
 
 void check(const RunRequest& request) {
@@ -143,7 +143,7 @@ void check(const RunRequest& request) {
   for (const std::string& name : request.on) require_dataset("--on", name);
 }
 
-// Says what the change of a grid means for the models that are finished.
+// Tells what the change of a grid means for finished models.
 void note_change(const SweepFolder& folder, const std::string& id, const std::vector<Cell>& before,
                  const std::vector<Cell>& now) {
   std::ostream& out = cli::remarks();
@@ -157,14 +157,14 @@ void note_change(const SweepFolder& folder, const std::string& id, const std::ve
   const size_t n_again = kept.size() - states_of(folder, kept).done.size();
   if (n_gone > 0)
     out << id << ": the grid has changed: " << n_gone << " of " << done.size()
-        << " finished models are not in it; their results stay, for the grid as it was\n";
+        << " finished models are not in it; their results stay, for the old grid\n";
   if (n_again > 0)
     out << id << ": the grid has changed: " << n_again << " of " << done.size()
         << " finished models lack a measurement, for which they are trained again unless their "
            "weights are kept\n";
 }
 
-// Adds what was asked for to what the folder has; nothing is written.
+// Adds the requested experiments to the folder's; writes nothing.
 void add_experiments(SweepFolder& folder, const RunRequest& request) {
   std::vector<std::string> named;
   for (const std::string& word : request.words) {
@@ -185,7 +185,7 @@ void add_experiments(SweepFolder& folder, const RunRequest& request) {
   folder.add(experiments_matching(named), request.seeds);
 }
 
-// The cells to make, without those of corpora that are to be made first.
+// The cells to make, without cells whose corpora must be made first.
 std::vector<Cell> open_cells(const SweepFolder& folder, const std::vector<Cell>& cells,
                              const DriverOptions& how, const std::set<std::string>& missing) {
   std::vector<Cell> open = cells_to_make(folder, cells, how);
@@ -212,11 +212,12 @@ void show_dry_run(const SweepFolder& folder, const RunRequest& request,
 int sweep_run_command(int argc, const char* const* argv, std::ostream& out) {
   const auto begin = std::chrono::steady_clock::now();
   RunRequest request;
-  cli::Options options("sweep run",
-                       "Trains and measures what experiments need. What is finished is never made "
-                       "again; after Ctrl-C or a\ncrash the same command goes on.\n\n"
-                       "Lines of a file with a grid of your own (# begins a comment):\n" +
-                           grid_keys_text());
+  cli::Options options(
+      "sweep run",
+      "Trains and measures the models of experiments. Finished cells are never made "
+      "again; after Ctrl-C\nor a crash the same command continues.\n\n"
+      "Lines of a file with a grid of your own (# begins a comment):\n" +
+          grid_keys_text());
   read_request(request, options);
   if (!options.parse(argc, argv, out)) return cli::kDone;
   check(request);
@@ -290,12 +291,12 @@ int cell_command(int argc, const char* const* argv, std::ostream& out) {
   CellRunOptions how;
   cli::Options options("sweep cell", "Makes one cell of a sweep that `sweep run` has planned.");
   options.add_positional("FOLDER", path, "the sweep's folder");
-  options.add_positional("CELL", hash, "the name of a file in its cells/, without .json");
+  options.add_positional("CELL", hash, "name of a file in the folder's cells/, without .json");
   options.group("How")
       .add("threads", threads, "N", "threads (default: FARFIELD_THREADS, or all processors)")
       .add("workers", how.workers, "N", "processes that share this machine's memory")
       .add("parent", parent, "PID", "stop, with a checkpoint, when this process ends")
-      .add("keep-weights", how.keep_weights, "keep the run folder when all is measured");
+      .add("keep-weights", how.keep_weights, "keep the run folder after the measurements");
   if (!options.parse(argc, argv, out)) return cli::kDone;
   require<ConfigError>(how.workers >= 1, kWhere, "--workers: expected at least 1, got ",
                        how.workers);

@@ -14,7 +14,7 @@ namespace farfield::sweep {
 namespace {
 
 constexpr double kPaperUnit = 512;
-constexpr int64_t kBriefShare = 10;  // published steps for one of `brief`
+constexpr int64_t kBriefShare = 10;  // published steps for one step of `brief`
 
 struct Named {
   Scale scale;

@@ -30,7 +30,7 @@ std::string scale_words();
 bool has_published_thresholds(Scale scale);
 /// Whether models and lengths are the published ones.
 bool has_published_sizes(Scale scale);
-/// Whether it is meant for a GPU: its times are told for one.
+/// Whether the scale is meant for a GPU: its cost is then stated for a GPU.
 inline bool is_for_card(Scale scale) { return has_published_thresholds(scale); }
 
 /// The models of the papers, and what stands for them at other scales.
@@ -40,7 +40,7 @@ enum class Size {
   baevski,  ///< baevski-247m
 };
 
-/// What a scale makes of the papers' settings.
+/// The settings of a scale instead of the papers'.
 struct Profile {
   int64_t unit = 512;               ///< tokens
   int64_t segments = 1000;          ///< predicted tokens of last-token and cached (P1)
@@ -80,7 +80,7 @@ run::RunConfig training_of(Scale scale, Size size, double train_len = 1, double 
 std::string expression_at(Scale scale, const std::string& expression,
                           Scale meant_for = Scale::paper);
 
-/// What training_of() and expression_at() do, in sentences for a report.
+/// A description of training_of() and expression_at() for a report.
 std::string describe(Scale scale);
 
 }  // namespace farfield::sweep

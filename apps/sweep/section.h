@@ -31,7 +31,7 @@ struct ReportFigure {
   plot::Picture picture = {};  ///< shown instead of the plot where it has rows
 };
 
-/// What was found on a claim.
+/// The judgement on a claim.
 struct Judgement {
   std::string claim, statement, in_paper;  ///< in_paper: "holds", "partly", ... of claims.csv
   std::string scope;                       ///< "both", "paper"

@@ -7,8 +7,8 @@
 
 namespace farfield::sweep {
 
-/// The settings of a preset beside those that a paper printed: rows of configs.csv of that source,
-/// table and model.
+/// The settings of a preset beside the settings printed in a paper: rows of configs.csv of that
+/// source, table and model.
 ReportTable settings_table(const std::string& source, const std::string& table,
                            const std::string& model, const std::string& preset);
 /// Whether each printed setting that the preset has is the preset's, but for some keys.

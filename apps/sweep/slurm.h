@@ -26,7 +26,7 @@ std::string array_script(const SweepFolder& folder, const std::vector<Cell>& cel
 /// no job that still waits or runs. IoError where sbatch is missing or refuses.
 cli::ExitCode submit(const SweepFolder& folder, const std::vector<Cell>& cells,
                      const DriverOptions& options, const SlurmOptions& slurm, std::ostream& out);
-/// What submit() would do with these open cells, printed; it also leaves out those of its jobs.
+/// Prints what submit() would do with these open cells; cells of queued jobs are left out too.
 void show_submission(const SweepFolder& folder, const std::vector<Cell>& waiting,
                      const DriverOptions& options, const SlurmOptions& slurm, std::ostream& out);
 

@@ -122,7 +122,7 @@ ReportTable by_arm(const Measured& m, const Output& output) {
   return table;
 }
 
-// What a paper printed on one of its data sets, for the arms that it has.
+// The numbers that a paper printed for one of its data sets, for the arms of the plan.
 ReportTable printed(const Measured& m, const Output& output, const std::string& dataset) {
   const Experiment& e = m.experiment();
   ReportTable table;

@@ -13,14 +13,14 @@ namespace farfield::train {
 class DataCheck {
  public:
   explicit DataCheck(run::TrainingData data);
-  /// Gives up what is not done.
+  /// Abandons an unfinished check.
   ~DataCheck();
 
   /// So little that the start of a run can wait for it: a fraction of a second.
   bool is_short() const;
-  /// Throws what was found: IoError, naming the file. Does not wait.
+  /// Throws the error found so far: IoError, naming the file. Does not wait.
   void report();
-  /// Waits for the end, and throws what was found.
+  /// Waits for the end of the check, and throws its error.
   void wait() { background_.wait(); }
 
  private:

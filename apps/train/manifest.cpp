@@ -55,7 +55,7 @@ Json describe(const run::DataUse& use, const data::Corpus& corpus, const std::st
   return json;
 }
 
-// One corpus as it is; several as a list with their weights, under the hash of all.
+// One corpus directly; several as a list with their weights, under a common hash.
 Json describe(const run::ResolvedConfig& config, const run::TrainingData& data,
               const std::string& run) {
   if (data.corpora().size() == 1) return describe(config.data.front(), data.corpora().front(), run);

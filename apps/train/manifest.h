@@ -7,9 +7,9 @@
 
 namespace farfield::train {
 
-/// manifest.json of a new run: hashes of data, tokenizer and configuration; what the program was
-/// built from and with; the machine it runs on. `run` is its folder: where the corpora lie is
-/// recorded from there too. `products`: its products.json, "" for none.
+/// manifest.json of a new run: hashes of data, tokenizer and configuration; facts about the build;
+/// the machine. `run` is its folder: the paths of corpora are recorded relative to it too.
+/// `products`: its products.json, "" for none.
 std::string run_manifest(const run::ResolvedConfig& config, const run::TrainingData& data,
                          int64_t n_parameters, const std::string& products, const std::string& run);
 

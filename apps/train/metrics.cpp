@@ -41,7 +41,7 @@ std::string header_of(size_t n_columns) {
   return cli::csv_row({kColumns.begin(), kColumns.begin() + static_cast<ptrdiff_t>(n_columns)});
 }
 
-// Those of a file with this text; 0 when its header is none of ours.
+// The number of columns of a file with this text; 0 for an unknown header.
 size_t columns_of(const std::string& text) {
   for (size_t n = kColumns.size(); n >= kFewestColumns; --n)
     if (text.starts_with(header_of(n))) return n;
@@ -115,7 +115,7 @@ void MetricsFile::append(const Metrics& m) {
   const int file = ::open(path_.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
   if (file < 0) fail_errno(path_, "open");
   const off_t before = ::lseek(file, 0, SEEK_END);
-  // What a full disk has room for is taken, and only the next bytes tell why it is no more.
+  // A full disk takes as many bytes as fit, and only the next write gives the reason.
   size_t done = 0;
   int reason = 0;
   while (done < row.size() && reason == 0) {

@@ -23,7 +23,8 @@ struct Metrics {
   double time_s = 0;        ///< spent training, since the start of the run
   double wait_share = 0;    ///< of the time since the row before: waiting for the data
   run::SaveFigures saves;   ///< of checkpoints finished since the row before
-  /// Of the time since the row before: waiting for the sums of several processes' gradients.
+  /// Share of the time since the last row spent waiting for the sums of several processes'
+  /// gradients.
   double sum_wait_share = 0;
 };
 
@@ -31,16 +32,16 @@ struct Metrics {
 class MetricsFile {
  public:
   static std::string header();
-  /// Of a file of no rows.
+  /// The record of a file without rows.
   static run::FileRecord empty_record();
 
   /// Opens the file of a run that stands at `step`: rows of later steps are dropped, so that no
-  /// step comes twice. IoError when it cannot be read or written, and when its rows up to that step
-  /// are not those that a checkpoint recorded (runs of before have no record). A file that is gone
-  /// begins anew.
+  /// step comes twice. IoError if the file cannot be read or written, and if its rows up to that
+  /// step differ from the record of the checkpoint (old runs have no record). A missing file begins
+  /// anew.
   MetricsFile(std::filesystem::path path, int64_t step, const run::FileRecord& recorded = {});
 
-  /// IoError when the row cannot be written whole; what was there stays.
+  /// IoError if the row cannot be written whole; the rows before it stay.
   void append(const Metrics& row);
   /// All rows so far, for the checkpoint to be written, which flush() goes before.
   run::FileRecord record() const { return {bytes_, hasher_.hex()}; }
@@ -52,7 +53,7 @@ class MetricsFile {
  private:
   std::filesystem::path path_;
   bool is_new_ = false;
-  size_t n_columns_ = 0;  // runs of before have fewer
+  size_t n_columns_ = 0;  // old runs have fewer
   int64_t bytes_ = 0;
   Hasher hasher_;  // of all rows
 };

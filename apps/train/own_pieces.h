@@ -6,7 +6,8 @@
 
 namespace farfield::train {
 
-/// The pieces of a batch that one process computes: those of all, in the order of the ranks.
+/// The micro-batches (pieces) of a batch that one process computes: the pieces of all processes
+/// follow the order of the ranks.
 struct OwnPieces {
   int64_t n = 1;           ///< pieces
   int64_t n_sequence = 1;  ///< of a piece

@@ -16,7 +16,8 @@ std::string variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-// A task of an array by its number: SLURM_JOB_ID of the last one is that of the whole array.
+// A task of a job array by its number: the SLURM_JOB_ID of the last task equals the id of the whole
+// array.
 std::string job_name() {
   const std::string array = variable("SLURM_ARRAY_JOB_ID");
   return array.empty() ? variable("SLURM_JOB_ID")

@@ -6,7 +6,7 @@
 
 namespace farfield::train {
 
-/// What a step of training is made of, beside the model.
+/// The sizes of a training step, besides the model.
 struct StepShape {
   int64_t batch_size = 1;  ///< sequences of the model's training length, of all processes
   int64_t accumulate = 1;  ///< pieces that they are computed in at least, a divisor of batch_size
@@ -23,12 +23,12 @@ struct StepShape {
     while (deterministic_reduce && 2 * n <= kPieces && batch_size % (2 * n) == 0) n *= 2;
     return n;
   }
-  /// What pieces are made for a batch that is not accumulated: as many processes, or threads, can
-  /// compute them.
+  /// Number of pieces of a batch without accumulation: as many processes, or threads, can compute
+  /// them.
   static constexpr int64_t kPieces = 8;
 };
 
-/// Of the steps of a run.
+/// The shape of the steps of a run.
 inline StepShape shape_of(const run::ResolvedConfig& config) {
   return {.batch_size = config.batch,
           .accumulate = config.accumulate,

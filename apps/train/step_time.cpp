@@ -10,7 +10,7 @@ namespace farfield::train {
 std::string long_step_text(const ModelConfig& config, const StepShape& shape, int64_t n_step,
                            int64_t n_process) {
   constexpr double kShareOfPeak = 0.5;     // that steps of the presets reach, about
-  constexpr double kBlocksAgain = 4 / 3.;  // what is computed where they keep inputs only
+  constexpr double kBlocksAgain = 4 / 3.;  // with activation checkpointing
   constexpr double kWorthSaying_s = 10;
   constexpr double kSlowest = 5;  // GFLOP/s that any processor has: less work needs no measurement
   const double gflop = step_gflop(config, shape.batch_size) *

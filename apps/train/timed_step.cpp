@@ -44,7 +44,7 @@ double TimedStep::run() {
     step_.clear_gradients();
     synchronize(device_);
   });
-  // What a recorded step uses is held from then on.
+  // A recorded step keeps its memory from here on.
   peak_bytes_ = std::max(peak_bytes_, own_bytes_ + memory_stats(device_).peak_bytes - held);
   ++n_run_;
   run_s_ += time;

@@ -8,10 +8,10 @@
 
 namespace farfield::train {
 
-/// Tokens for what is measured whatever the text: the same for the same numbers.
+/// Tokens for measurements that do not depend on the text: the same for the same arguments.
 std::vector<int32_t> made_up_tokens(int64_t n, int64_t vocab_size);
 
-/// A training step on made-up tokens, from initial weights: for measuring what a step takes.
+/// A training step on made-up tokens, from initial weights: for timing a step.
 class TimedStep {
  public:
   /// uses_graph, processes  as in StepOptions
@@ -24,11 +24,11 @@ class TimedStep {
   /// The same in parts, each waited for and none recorded: seconds of forward, backward and update.
   std::array<double, 3> run_parts();
 
-  /// Of weights, moments, gradients and activations together, the most of any run(): the
-  /// allocator's.
+  /// The peak of all run() calls by the allocator: weights, moments, gradients and activations
+  /// together.
   int64_t peak_bytes() const { return peak_bytes_; }
   const StepGraph& graph() const { return step_.graph(); }
-  /// Of all run(): how many they were and what they took, of several processes also in parts.
+  /// The number of run() calls and their times, for several processes also by parts.
   int64_t n_run() const { return n_run_; }
   double run_s() const { return run_s_; }
   StepTimes times() const { return step_.times(); }

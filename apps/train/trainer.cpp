@@ -76,7 +76,7 @@ void Trainer::restore(const run::Checkpoint& checkpoint) {
   require<ConfigError>(checkpoint.state.data_hash == data_hash_, kWhere,
                        "expected the data the run was started on (hash ",
                        checkpoint.state.data_hash, "), got other data (hash ", data_hash_,
-                       "); name the folder where the former lies now with --data");
+                       "); name the folder of the data in the checkpoint with --data");
   step_.restore(checkpoint.model, checkpoint.optimizer, checkpoint.state.optimizer_t);
   done_ = checkpoint.state.step;
   tokens_ = checkpoint.state.tokens;
@@ -157,7 +157,7 @@ std::string Trainer::describe(const Tokens& tokens, const StepOutcome& outcome) 
     step_.forward_backward();
     if (!find.found().empty()) first = find.found();
   } catch (const Interrupted&) {
-    // What is known by now has to do.
+    // The facts known so far must suffice.
   }
   const std::vector<std::string> of_all = group().communicator().gather(first);
   for (size_t rank = of_all.size(); rank-- > 0;)

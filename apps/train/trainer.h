@@ -15,14 +15,15 @@
 
 namespace farfield::train {
 
-/// What one optimizer step came to.
+/// The result of one optimizer step.
 struct StepResult {
   int64_t step = 0;      ///< 1 for the first
   double loss = 0;       ///< mean over the batch before the update, nats per token
   double grad_norm = 0;  ///< before clipping
   double lr = 0;
-  /// Empty, or what was not finite: the step, the batch's place in the data, the first tensor that
-  /// went wrong. The weights are then as before the step, and the step does not count as done.
+  /// Empty if all numbers are finite; else the step, the batch's place in the data and the first
+  /// tensor that is not finite. The weights then stay as before the step, and the step does not
+  /// count as done.
   std::string problem;
 };
 
@@ -36,9 +37,8 @@ class Trainer {
   Trainer(const run::ResolvedConfig& config, const run::TrainingData& data,
           const Group& group = {});
 
-  /// Takes over what a checkpoint holds. IoError names a tensor that is missing, not known, or of
-  /// another shape; ConfigError names the first setting that differs, or other data. Nothing has
-  /// changed then.
+  /// Restores a checkpoint. IoError names a tensor that is missing, unknown, or of another shape;
+  /// ConfigError names the first setting that differs, or other data. On an error nothing changes.
   void restore(const run::Checkpoint& checkpoint);
   /// Leaves out this step when its turn comes.
   void leave_out(int64_t step) { left_out_.insert(step); }
@@ -56,7 +56,7 @@ class Trainer {
   /// weight; empty when one has no valid split, or one shorter than a sequence. Interrupted as
   /// step().
   std::optional<double> valid_loss();
-  /// How many windows it is of: those that were asked for, or all that the valid splits have.
+  /// Number of windows of valid_loss(): as requested, or all windows of the valid splits.
   int64_t n_valid_window() const;
 
   /// Measures the products of the next step: TrainingStep::tune_products().
@@ -69,7 +69,7 @@ class Trainer {
   /// Sharing storage with the weights; of processes that have the model together, collected from
   /// all: in the first alone.
   run::NamedTensors model_tensors() const;
-  /// Of several processes, collected from all: in the first alone.
+  /// Collected from all processes; only the first has the result.
   run::NamedTensors optimizer_tensors() const { return step_.optimizer_state(); }
   const Transformer& model() const { return step_.model(); }
   /// Seconds of state().time_s in which the device had nothing to do for want of data.
@@ -80,8 +80,7 @@ class Trainer {
   /// How the device is given a step.
   const StepGraph& graph() const { return step_.graph(); }
 
-  /// Has what is being computed given up when this says so; what a device has been given already it
-  /// finishes.
+  /// Gives up computations when is_due says so; a device finishes work that it already has.
   void give_up_when(Interruptible::IsDue is_due) { step_.is_due = is_due; }
   /// For tests: called with the number of each step, as in its result, and all parameters when its
   /// gradients are there, before they are looked at.
@@ -98,14 +97,15 @@ class Trainer {
     Tensor inputs, targets;  // [step_.pieces().batch_size(), train_len]
   };
   Tokens tokens_of(int64_t step);
-  /// Of each of n windows of its valid split, the first at its start and the last at its end.
+  /// The loss of each of n windows of the valid split, the first at its start and the last at its
+  /// end.
   std::vector<double> window_losses(const data::Corpus& corpus, int64_t n);
   std::vector<int64_t> valid_windows() const;
   std::string describe(const Tokens& tokens, const StepOutcome& outcome);
 
   run::ResolvedConfig config_;
   std::string data_hash_;
-  std::vector<data::Corpus> valid_;  // those of the run; none where one has no valid split
+  std::vector<data::Corpus> valid_;  // corpora of the run; none if one of them has no valid split
   std::vector<double> weights_;      // of the corpora
   data::Prefetcher batches_;
   TrainingStep step_;

@@ -30,7 +30,7 @@ struct Opened {
   std::unique_ptr<Trainer> trainer;
 };
 
-// What --valid-windows asks for beyond what there is; empty: nothing.
+// A warning if --valid-windows asks for more windows than exist; else empty.
 std::string valid_windows_warning(const Trainer& trainer) {
   const run::ResolvedConfig& config = trainer.config();
   const int64_t n = trainer.n_valid_window();
@@ -291,11 +291,11 @@ void TrainingRun::warn_of_divergence(const StepResult& step, cli::Progress& prog
   const double guessing = std::log(static_cast<double>(trainer_->model().config().vocab_size));
   if (has_diverged_ || step.loss <= kFar * guessing) return;
   has_diverged_ = true;
-  warn(
-      concat("step ", step.step, ": the loss of ", fixed(step.loss, 1),
-             " is far above ln(vocabulary) = ", fixed(guessing, 1),
-             ", that of guessing: training diverges; a smaller --lr or a longer --warmup may help"),
-      progress);
+  warn(concat("step ", step.step, ": the loss of ", fixed(step.loss, 1),
+              " is far above ln(vocabulary) = ", fixed(guessing, 1),
+              ", the loss of guessing: training diverges; a smaller --lr or a longer --warmup may "
+              "help"),
+       progress);
 }
 
 // Once, on a device that could be given its steps in more than one way.

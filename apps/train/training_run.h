@@ -37,10 +37,10 @@ class TrainingRun {
                             const Warn& warn = {}, const Group& group = {});
 
   /// Trains until the last step (kDone), or until `stop_after` or a signal (signals.h) asks for a
-  /// stop (kStopped); both end with a checkpoint. A step that is not done when stop_is_due() is
-  /// given up: the checkpoint is then that of the step before. So it is when a number is not finite
-  /// and the policy is to stop, an Error. Any error before the first step of a new run is done
-  /// removes its folder, so that the same start can be made again.
+  /// stop (kStopped); both end with a checkpoint. When stop_is_due(), an unfinished step is given
+  /// up, and the checkpoint holds the state before it. The same happens when a number is not finite
+  /// and the policy is to stop, which is an Error. An error before the first step of a new run is
+  /// done removes its folder, so that the same command can start it again.
   cli::ExitCode go(cli::Progress& progress, std::optional<int64_t> stop_after = {});
 
   Trainer& trainer() { return *trainer_; }
@@ -65,7 +65,7 @@ class TrainingRun {
   void or_say_how_to_go_on(const std::function<void()>& write) const;
   void handle(const StepResult& bad, cli::Progress& progress);
   void rewind(const StepResult& bad, cli::Progress& progress);
-  /// Of what is the same in all processes, for the first to say: Error, in the others OtherFailed.
+  /// Fails with a problem that all processes share: the first throws Error, the others OtherFailed.
   [[noreturn]] void fail_together(const std::string& problem) const;
 
   run::RunFolder folder_;
@@ -83,7 +83,7 @@ class TrainingRun {
   bool has_said_how_ = false;  // the device is given its steps
   bool has_diverged_ = false;  // and this was told
   Warn warn_;
-  std::string products_said_;  // what is still to be said of measured products
+  std::string products_said_;  // a pending remark on measured products
 };
 
 }  // namespace farfield::train

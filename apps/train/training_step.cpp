@@ -144,9 +144,9 @@ Tensor TrainingStep::forward_backward(bool sends) {
   return total;
 }
 
-// In the last round the thread that is the last to have the gradient of a parameter adds up those
-// of all pieces and sends the sum, while the others go on: in the order of the pieces, whoever it
-// is.
+// In the last round, the thread that completes the gradients of a parameter last adds up the
+// gradients of all pieces and sends the sum, while the other threads go on. The order is always the
+// order of the pieces.
 Tensor TrainingStep::forward_backward_at_once(int64_t n_at_once, bool sends) {
   const PieceTree tree(pieces_.n);
   TreeSum loss_sum;
@@ -181,7 +181,8 @@ Tensor TrainingStep::forward_backward_at_once(int64_t n_at_once, bool sends) {
       else
         backward(loss);
       losses[static_cast<size_t>(i)] = cast(loss.detach(), DType::f64);
-      for (size_t p = 0; p < mine.size(); ++p)  // what has been told of is gone, maybe added up
+      for (size_t p = 0; p < mine.size();
+           ++p)  // gradients that were passed on are gone, perhaps already added up
         if (Tensor rest = own.take(p); rest.defined()) mine[p] = std::move(rest);
     });
     for (int64_t i = 0; i < n; ++i)
@@ -235,8 +236,8 @@ void TrainingStep::compute() {
   update(losses * pieces_.share(), {});
 }
 
-// The same of processes that share the batch. One that gives up sends zeros for what it has not
-// computed, so that no other waits for it.
+// The same with processes that share the batch. A process that gives up sends zeros for missing
+// gradients, so that no other waits for it.
 void TrainingStep::compute_with_others() {
   optimizer_->zero_grad();
   is_sent_.assign(parameters().size(), false);
@@ -265,7 +266,7 @@ void TrainingStep::compute_with_others() {
   updated_s_ += seconds_since(summed);
 }
 
-// Those of the next batch, for a recording of another.
+// Draws the positions of the next batch, for a recording of another batch.
 void TrainingStep::draw_positions() {
   const posenc::Composition& encoding = model_.encoding();
   const int64_t length = inputs_.dim(1);
@@ -291,8 +292,7 @@ void TrainingStep::run_graph() {
   }
   if (graph_.is_recorded() && model_.encoding().is_random(posenc::Phase::train)) draw_positions();
   graph_.run([this] { compute(); });
-  // Somebody has written weights in the middle of the step. A recording would write them again, and
-  // nobody would see it.
+  // A weight was written in the middle of the step. A replay would write it again without notice.
   if (!are_rounded()) forget_recording();
   if (graph_.is_recorded() && recorded_gradients_.empty())
     for (const Parameter& p : parameters()) recorded_gradients_.push_back(p.value.grad());

@@ -27,10 +27,10 @@ struct StepOptions {
   std::variant<AdamWOptions, NagOptions> optimizer = {};
   double max_norm = 1;         ///< gradients are clipped to this norm; 0: never
   bool uses_graph = true;      ///< a step is recorded once and repeated where the device can
-  ProcessGrid processes = {};  ///< those that share the batch, those that have the model together
+  ProcessGrid processes = {};  ///< processes that share the batch, and processes that share a model
 };
 
-/// What a step came to, before its update.
+/// The result of a step, before its update.
 struct StepOutcome {
   double loss = 0;       ///< mean over the batch, nats per token
   double grad_norm = 0;  ///< before clipping
@@ -45,44 +45,44 @@ struct StepTimes {
   double updated_s = 0;   ///< in the update, which gives the new weights to all
 };
 
-/// One optimizer step of a model on one batch: forward and backward in pieces, gradient norm,
-/// clipping, the update, the encoding's bounds. What training does, and what is timed as a step of
-/// it. The processes that share the batch have equal parts of it, and the same weights after each
-/// step; gradients are summed while backward still runs. Those that have a model together make each
-/// piece together.
+/// One optimizer step of a model on one batch: forward and backward by micro-batches (pieces),
+/// gradient norm, clipping, the update, the encoding's bounds. Training and timing use the same
+/// class. Processes that share the batch have equal parts of it, and the same weights after each
+/// step; gradients are summed while backward still runs. Processes that share a model compute each
+/// micro-batch together.
 ///
-/// take(), run() and outcome() in turn, in all processes. The device is given all of a step and
-/// decides itself whether there is an update, before the host first looks at a number: it never
-/// stands still within a step of one process.
+/// take(), run() and outcome() in turn, in all processes. The device gets the whole step at once
+/// and decides itself whether to update the weights, before the host reads a number: so it never
+/// idles within a step of one process.
 class TrainingStep {
  public:
-  /// ConfigError for a shape whose pieces are not equal. The model's tensor group is that of
-  /// options.processes.
+  /// ConfigError for a shape whose micro-batches are not equal. The model's tensor group must equal
+  /// the tensor group of options.processes.
   TrainingStep(Transformer model, const StepOptions& options);
 
   /// This process's part of the batch of the next run(), which is copied: ids int32
   /// [pieces().batch_size(), train_len]. `index` is the batch's number, which random positions and
   /// masks depend on.
   void take(const Tensor& inputs, const Tensor& targets, int64_t index);
-  /// Has the device make the step; does not wait for it. When it throws (Interrupted, when is_due
-  /// says so before the update, in all processes if in one) nothing has changed.
+  /// Starts the step on the device and does not wait for it. If it throws, nothing has changed:
+  /// Interrupted, if is_due says so before the update, in all processes if in one.
   void run(double lr);
-  /// Waits for the step. Where a number is not finite there was no update, weights and t() are as
+  /// Waits for the step. If a number is not finite there is no update: weights and t() stay as
   /// before the step, and the gradients stay until clear_gradients().
   StepOutcome outcome();
   void clear_gradients() { optimizer_->zero_grad(); }
 
-  /// The parts of run() of one process, none recorded. Of piece i of its part: its mean loss; its
-  /// gradient, which is added up; the update by the mean loss of the batch, float64 [].
+  /// The parts of run() for one process, without a CUDA graph: the mean loss of micro-batch i; its
+  /// gradient, which is accumulated; the update, given the mean loss of the batch, float64 [].
   Tensor forward(int64_t piece) const;
   void backward(const Tensor& loss) const;
   void update(double lr, const Tensor& mean_loss);
-  /// forward() and backward() of all of its pieces. Interrupted as run().
+  /// forward() and backward() of all its micro-batches. Interrupted as run().
   void forward_backward() { forward_backward(/*sends=*/false); }
 
-  /// Computes the gradients of the batch of the latest take() once, to measure the products on the
-  /// way (tune_products()), and drops them. The choices are in use from then on, in all processes
-  /// those of the first. Interrupted as run().
+  /// Computes the gradients of the latest take() once and drops them, to measure the matrix
+  /// products on the way (tune_products()). From then on all processes use the first process's
+  /// choices. Interrupted as run().
   ProductChoices tune_products();
 
   /// Takes over the weights, the moments of the optimizer and their count. IoError, with nothing
@@ -92,7 +92,7 @@ class TrainingStep {
 
   const Transformer& model() const { return model_; }
   const std::vector<Parameter>& parameters() const { return optimizer_->parameters(); }
-  /// Of the optimizer, as ShardedOptimizer's.
+  /// t() of the optimizer (ShardedOptimizer).
   int64_t t() const { return optimizer_->t(); }
   std::vector<std::pair<std::string, Tensor>> optimizer_state() const {
     return optimizer_->state();
@@ -103,9 +103,9 @@ class TrainingStep {
   /// How the device is given a step.
   const StepGraph& graph() const { return graph_; }
 
-  /// Whether what is being computed is to be given up; nullptr: never. What a device has been given
-  /// already it finishes. Those that have a model together look at it between pieces alone, all at
-  /// the same one.
+  /// Whether to give up the current computation; nullptr: never. A device finishes work that it
+  /// already has. Processes that share a model check it only between micro-batches, all at the same
+  /// one.
   Interruptible::IsDue is_due = nullptr;
   /// For tests: called when the gradients of this process are there in the step with this index,
   /// before they are looked at. Such a step is not a recorded one.
@@ -117,7 +117,7 @@ class TrainingStep {
   void compute_with_others();
   /// Interrupted in all that have the model together when it is due in one of them.
   void look_for_interrupt() const;
-  /// What the mean of the batch's losses changes by, for each change of a piece's.
+  /// The derivative of the batch's mean loss by the loss of a micro-batch.
   Tensor share_of(const Tensor& loss) const;
   /// The sum of the losses of this process's pieces, float64 [].
   Tensor forward_backward(bool sends);
@@ -126,14 +126,13 @@ class TrainingStep {
   /// Puts the gradient of parameter i on its way to the others, once. On the CPU threads may do so
   /// at the same time, each for parameters of its own.
   void send(size_t i, const Tensor& gradient);
-  /// What all have come to: the sum of the losses, and which parameters have a gradient; and the
-  /// order in which their buckets go on their way in the next step. Interrupted when one of them
-  /// has given up.
+  /// Agrees with all processes on the sum of the losses, the parameters that have a gradient, and
+  /// the order of the buckets in the next step. Interrupted if one of them has given up.
   std::pair<double, std::vector<bool>> agree(double own_losses, bool has_given_up);
   /// Brings all that is kept rounded up to date; and whether it is.
   void keep_rounded() const;
   bool are_rounded() const;
-  /// What the encoding draws for a piece.
+  /// The encoding's random draw for a micro-batch.
   posenc::Draw draw_of(int64_t piece) const;
   void draw_positions();
   void run_graph();

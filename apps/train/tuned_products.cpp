@@ -31,7 +31,7 @@ TunedProducts read(Trainer& trainer, const std::string& file) {
           .said = changing.empty() ? "" : concat(kHead, "of those in ", file, ", ", changing)};
 }
 
-// What another run of this program has left.
+// Drops the choices of another run in this program.
 void forget_products(const Trainer& trainer) {
   const Device& device = trainer.config().device;
   if (device.kind != Device::Kind::cpu) use_product_choices(device, {});

@@ -7,21 +7,21 @@
 
 namespace farfield::train {
 
-/// The algorithms that the products of a run on CUDA are made with, as `--tune` asks for.
+/// The algorithms of the matrix products of a run on CUDA, as requested by `--tune`.
 struct TunedProducts {
   std::string file;  ///< products.json of the run; empty: none, the library chooses
-  std::string said;  ///< what was measured, a line for the user; empty: nothing was
+  std::string said;  ///< a line about the measurement for the user; empty without one
 };
 
-/// For a new run: measured now, or read from the file that the option names. In all processes the
-/// same, in use from here on.
-/// Throws    IoError for a file that is missing or damaged, ConfigError for one that was made on
-///           another device or with another version of the library
+/// For a new run: measures the products, or reads the file that the option names. All processes use
+/// the same choices from here on.
+/// Throws    IoError for a file that is missing or damaged, ConfigError for a file from another
+///           device or another version of the library
 TunedProducts choose_products(Trainer& trainer);
 
-/// For a run that goes on: those of its products.json, and where that is gone measured anew.
-/// Throws    as choose_products(); IoError also when the file is not the one that manifest.json
-///           knows
+/// For a resumed run: the choices of its products.json, or a new measurement if that is missing.
+/// Throws    as choose_products(); IoError also if the file differs from the record in
+///           manifest.json
 TunedProducts choose_products(Trainer& trainer, const run::RunFolder& folder);
 
 }  // namespace farfield::train

@@ -11,7 +11,7 @@
 
 namespace farfield::data {
 
-/// What meta.json calls it: "u16".
+/// The name in meta.json: "u16".
 std::string name_of(IdType type);
 
 /// A file of ids in the making, little-endian, of u16, u32 or i32.
@@ -23,7 +23,7 @@ class IdFile {
   /// Bytes before the ids.
   void write_header(const void* bytes, size_t size) { file_.write(bytes, size); }
   void rewrite_header(const void* bytes, size_t size) { file_.rewrite_start(bytes, size); }
-  /// Their bytes in the file go to `hasher` too. ConfigError, naming the file and the id, for one
+  /// Their bytes in the file go to `hasher` too. ConfigError, naming the file and the id, for an id
   /// that does not fit.
   void append(std::span<const int32_t> ids, Hasher& hasher);
   int64_t tokens() const { return tokens_; }

@@ -93,7 +93,7 @@ CorpusParts open_llmc(const std::vector<fs::path>& shards, const fs::path& path,
   row.paths = meta_in(sorted.front().parent_path());
   row.meta = read_meta(row.paths.meta);
   row.parts.tokenizer = tokenizer_of(path.string(), row.paths, row.meta, options);
-  // What a folder records is of all shards in it.
+  // The record of a folder covers all shards in it.
   if (!is_folder(path)) row.meta.reset();
   return open_row(std::move(row), path, options);
 }

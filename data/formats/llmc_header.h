@@ -5,7 +5,7 @@
 
 namespace farfield::data {
 
-/// What a token shard of llm.c begins with: numbers that follow its first two, and zeros.
+/// The header of a token shard of llm.c: magic, version, number of tokens, then zeros.
 using LlmcHeader = std::array<int32_t, 256>;
 static_assert(sizeof(LlmcHeader) == 1024);
 

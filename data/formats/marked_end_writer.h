@@ -4,8 +4,8 @@
 
 namespace farfield::data {
 
-/// Of a format in which a token marks the end of a document, and nothing its beginning: what stands
-/// behind the last mark of a split is a document too.
+/// A writer for formats in which a token marks the end of a document, and nothing marks its
+/// beginning: tokens behind the last mark of a split are a document too.
 class MarkedEndWriter : public DocumentWriter {
  public:
   void append(size_t split, std::span<const int32_t> ids) final {

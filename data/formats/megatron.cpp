@@ -121,7 +121,7 @@ class Index {
     tokens_ = end / width;
   }
 
-  // What is to be said about the documents; they are not used, see open_megatron().
+  // A note about the index's documents, if any; they are not used, see open_megatron().
   std::string check_documents() const {
     if (d_ == 1 && n_ > 0 && at<int64_t>(documents_, 0) == 0)
       return concat(name_,

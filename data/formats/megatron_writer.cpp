@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What GPT-NeoX and Megatron choose for a vocabulary.
+// The choice of GPT-NeoX and Megatron for a vocabulary.
 IdType type_for(int64_t n_vocab) { return n_vocab < 65500 ? IdType::u16 : IdType::i32; }
 uint8_t code_of(IdType type) { return type == IdType::u16 ? 8 : 4; }
 
@@ -69,9 +69,9 @@ class MegatronWriter final : public DocumentWriter {
     for (size_t i = 0; i <= sizes_.size(); ++i) put<int64_t>(index, static_cast<int64_t>(i));
 
     for (size_t i = 0; i < kSplits.size(); ++i) counts_[i].bytes = corpus.bytes[i];
-    bin_.flush();  // a full disk shows here, while all is still as it was
+    bin_.flush();  // a full disk fails here, before anything has changed
     index.flush();
-    // An old index must not stand beside new tokens: without any, the pair is not there.
+    // An old index must not stand beside new tokens; without an index the pair does not exist.
     std::error_code ignored;
     fs::remove(write_target(idx), ignored);
     try {

@@ -23,7 +23,7 @@ T meta_member(const Json& object, const std::string& key, const std::string& fil
   fail<IoError>(kWhere, file, ": expected a proper '", key, "', got none", kAgain);
 }
 
-// A whole number, or null for what is not known.
+// A whole number, or null if unknown.
 int64_t count(const Json& object, const std::string& key, const std::string& file) {
   const auto value = meta_member<Json>(object, key, file);
   if (value.is_null()) return kUnknown;

@@ -12,8 +12,8 @@
 
 namespace farfield::data {
 
-/// What a corpus in a format of others does not say of itself, in a file meta.json that our
-/// converter writes beside it (README.md). Others' programs pass over it.
+/// Properties that a corpus in a foreign format does not record, in a file meta.json that our
+/// converter writes beside it (README.md). Other programs ignore the file.
 struct CorpusMeta {
   TokenizerRecord tokenizer;
   std::string id_type;  ///< "u16", "u32" or "i32"
@@ -27,13 +27,13 @@ struct CorpusMeta {
 struct MetaPaths {
   std::filesystem::path meta, tokenizer;
 };
-/// Of a corpus that has a folder to itself.
+/// For a corpus with its own folder.
 MetaPaths meta_in(const std::filesystem::path& folder);
-/// Of files that begin with `prefix`: <prefix>.meta.json and <prefix>.tokenizer.json.
+/// For files that begin with `prefix`: <prefix>.meta.json and <prefix>.tokenizer.json.
 MetaPaths meta_beside(const std::filesystem::path& prefix);
 
-/// Nothing when there is no such file, or one of somebody else. IoError, naming the file, for ours
-/// when it is damaged.
+/// Empty if there is no such file, or another program's. IoError, naming the file, if our file is
+/// damaged.
 std::optional<CorpusMeta> read_meta(const std::filesystem::path& file);
 
 /// Writes both files; tokenizer.json only where the tokenizer has one.

@@ -15,7 +15,7 @@ inline constexpr std::array<const char*, 3> kNanogptFiles = {"train.bin", "val.b
 /// CorpusOptions::split or at kDefaultSplit.
 ///
 /// How ids are stored and the tokenizer must be given, unless a meta.json beside says them:
-/// ConfigError, naming the option. IoError, naming the file, for one of a size that no ids have.
+/// ConfigError, naming the option. IoError, naming the file, if its size is no whole number of ids.
 /// Source    nanoGPT, data/openwebtext/prepare.py
 CorpusParts open_nanogpt(const std::filesystem::path& path, const CorpusOptions& options);
 

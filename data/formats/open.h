@@ -6,7 +6,7 @@
 
 namespace farfield::data {
 
-/// What lies at the path, in whatever format its content shows: see Corpus::open().
+/// Opens the corpus at the path, in the format that its content shows: see Corpus::open().
 CorpusParts open_parts(const std::filesystem::path& path, const CorpusOptions& options);
 
 }  // namespace farfield::data

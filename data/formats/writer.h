@@ -16,7 +16,7 @@
 
 namespace farfield::data {
 
-/// What is known of a corpus besides its documents, once these are written.
+/// Facts about a corpus besides its documents, known once these are written.
 struct WrittenCorpus {
   std::string split_rule;
   std::array<int64_t, 3> bytes = {};  ///< of the text of each split
@@ -27,8 +27,8 @@ struct WrittenCorpus {
   std::optional<double> floor;
 };
 
-/// A corpus in the making, in one format: the documents of train, then those of valid and of test.
-/// It is there whole after commit() or not at all; IoError for a full disk.
+/// Writes a corpus in one format: the documents of train, then of valid, then of test. The corpus
+/// exists completely after commit(), else not at all; IoError for a full disk.
 class DocumentWriter {
  public:
   virtual ~DocumentWriter() = default;
@@ -38,7 +38,7 @@ class DocumentWriter {
   /// Ids of the document that is being written, without the one that marks its end. ConfigError for
   /// an id that the format does not hold.
   virtual void append(size_t split, std::span<const int32_t> ids) = 0;
-  /// The document is there; one without an end was cut, or never had the id.
+  /// Ends the document; a document without an end was cut, or never had the id.
   virtual void end_document(size_t split, bool has_end) = 0;
   virtual void commit(const WrittenCorpus& corpus) = 0;
 
@@ -63,9 +63,9 @@ class DocumentWriter {
 /// The names that make_writer() takes: "farfield", "megatron", "nanogpt", "llm.c".
 const std::vector<std::string>& writer_names();
 
-/// A writer of a format. `output` is a folder, for megatron the prefix of the pair. What is there
-/// is replaced at commit() if it is a corpus and `force` is set; else ConfigError. The same for a
-/// name that is none of writer_names().
+/// A writer of a format. `output` is a folder, for megatron the prefix of the pair. An existing
+/// corpus is replaced at commit() if `force` is set; without it, and for anything else at this
+/// path, ConfigError. The same for a name that is none of writer_names().
 std::unique_ptr<DocumentWriter> make_writer(const std::string& format,
                                             const std::filesystem::path& output,
                                             TokenizerPtr tokenizer, bool force);

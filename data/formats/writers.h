@@ -7,7 +7,8 @@
 
 namespace farfield::data {
 
-// One for each format, made by make_writer(). Those of folders replace what is there if asked to.
+// One for each format, made by make_writer(). Writers of folders replace an existing folder on
+// request.
 
 std::unique_ptr<DocumentWriter> make_farfield_writer(const std::filesystem::path& folder,
                                                      TokenizerPtr tokenizer, bool force);

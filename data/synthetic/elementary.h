@@ -2,9 +2,9 @@
 
 namespace farfield::data {
 
-// Logarithm and exponential that give the same bits on every machine, for text that is drawn by
-// them: those of the C library differ in their last bit from one to the next. Made of additions,
-// multiplications and divisions alone, compiled without fused ones (data/CMakeLists.txt).
+// Logarithm and exponential that give the same bits on every machine, for random text: the
+// functions of C libraries differ in the last bit from library to library. Made of additions,
+// multiplications and divisions alone, compiled without fused operations (data/CMakeLists.txt).
 
 /// ln x for a finite x > 0 that is no subnormal number. Accuracy: 4e-16 relative, or absolute
 /// near 1.

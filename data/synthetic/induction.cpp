@@ -59,8 +59,8 @@ void write_document(const Topic& topic, const CopyOptions& copies, Draws& draws,
 double document_nats(const Topic& topic, const CopyOptions& copies, std::span<const int32_t> text) {
   const auto n = static_cast<int64_t>(text.size());
   const auto at = [&](int64_t i) { return text[static_cast<size_t>(i)]; };
-  // Copies that began at the same symbol are equally probable, and those of them that are under way
-  // come from the places at which the text has so far been the same.
+  // Copies that began at the same symbol are equally probable. Copies still under way come from the
+  // places where the text has been the same so far.
   std::deque<double> began;  // of each symbol, from the latest on: the probability of such a copy
   std::vector<std::vector<int64_t>> places(topic.theta().size());  // of each symbol, for a copy
   // For each place, to how many symbols up to it the latest ones are equal, copies.length at most.

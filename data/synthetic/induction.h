@@ -16,13 +16,13 @@ struct CopyOptions {
 };
 
 /// A document: `text` filled with symbols. Draws for each symbol that is not copied: whether a copy
-/// begins, and where it is from, or else those of Topic::next().
+/// begins and where it comes from, else the draws of Topic::next().
 void write_document(const Topic& topic, const CopyOptions& copies, Draws& draws,
                     std::span<int32_t> text);
 
-/// The cross-entropy in nats, summed over all symbols but the first, of predicting such a document
-/// for one who knows theta and has seen the symbols before: exact, every copy that may be under way
-/// is followed with its probability.
+/// The cross-entropy in nats, summed over all symbols but the first, of a predictor that knows
+/// theta and has seen the symbols before. Exact: every copy that may be under way is followed with
+/// its probability.
 double document_nats(const Topic& topic, const CopyOptions& copies, std::span<const int32_t> text);
 
 }  // namespace farfield::data

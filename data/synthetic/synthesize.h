@@ -26,7 +26,7 @@ struct SyntheticOptions {
   bool force = false;                                   ///< replace the corpus that is there
 };
 
-/// What is usual for "topic" and "induction", without an output. ConfigError for another name.
+/// Default options for "topic" and "induction", without an output. ConfigError for another name.
 SyntheticOptions synthetic_options(const std::string& task);
 
 struct SynthesisProgress {

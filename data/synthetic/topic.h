@@ -15,7 +15,7 @@ struct TopicOptions {
   uint64_t seed = 0;      ///< of the corpus
 };
 
-/// What the topic corpus knows of each symbol: four that may follow it, with repetition.
+/// The successors of each symbol in the topic corpus: four symbols, with repetition.
 class Successors {
  public:
   static constexpr std::array<double, 4> kShares = {0.55, 0.25, 0.15, 0.05};

@@ -10,12 +10,12 @@
 
 namespace farfield::data {
 
-/// Strings that are looked for in a text before all else: the leftmost first, the longest of those
-/// that begin at one place.
+/// Finds added tokens in a text before anything else: the leftmost first, and of several at one
+/// place the longest.
 class AddedTokens {
  public:
-  /// What is looked for: the string, and a number for it, 0 or above. Longer strings than
-  /// kMostBytes would make a hostile text slow to search.
+  /// The strings to find, each with a number of at least 0. Longer strings than kMostBytes would
+  /// make a hostile text slow to search.
   void add(std::string_view content, int32_t number);
   static constexpr size_t kMostBytes = 1024;
 

@@ -95,7 +95,7 @@ std::string shown_byte(std::string_view text, size_t at) {
 
 }  // namespace
 
-// What one thread works with while it encodes.
+// The working memory of one encoding thread.
 struct BpeTokenizer::Scratch {
   static constexpr size_t kShortBytes = 16, kLongBytes = 32;
   static constexpr size_t kShortIds = 3, kLongIds = 7;
@@ -106,7 +106,7 @@ struct BpeTokenizer::Scratch {
   BpeMerges::Workspace work;
 };
 
-// Kept from one call to the next: what has been seen is worth keeping, as is the memory.
+// Kept from one call to the next: cached pieces and memory are worth keeping.
 class BpeTokenizer::Scratches {
  public:
   std::unique_ptr<Scratch> take() {
@@ -260,7 +260,7 @@ void BpeTokenizer::encode_piece(std::string_view piece, Scratch& scratch,
   ids.insert(ids.end(), scratch.ids.begin(), scratch.ids.end());
 }
 
-// What bytes without a token are: -1 among the ids.
+// The ids of bytes without a token: -1 in `ids`.
 void BpeTokenizer::put_unknown(std::string_view piece, std::vector<int32_t>& ids) const {
   if (definition_.unknown < 0) {
     const auto at = static_cast<size_t>(std::find(ids.begin(), ids.end(), -1) - ids.begin());

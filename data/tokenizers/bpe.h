@@ -13,15 +13,15 @@
 
 namespace farfield::data {
 
-/// Byte-level BPE, as GPT-2 and its kin have it: added tokens are taken out, the text is
-/// normalised, cut into pieces, and in each the bytes are merged to tokens.
+/// Byte-level BPE, as in GPT-2 and later models: added tokens are split off, the text is normalised
+/// and cut into pieces, and the bytes of each piece are merged to tokens.
 /// Source    Sennrich et al. 2016, arXiv:1508.07909; Radford et al. 2019, "Language Models are
 ///           Unsupervised Multitask Learners", section 2.2
 class BpeTokenizer final : public Tokenizer {
  public:
-  /// A definition that checked() gave. ConfigError unless options.end_of_text is one of its tokens,
-  /// and where it is empty for several tokens of the usual names; where there is none, no token
-  /// ends documents.
+  /// A definition returned by checked(). ConfigError unless options.end_of_text is one of its
+  /// tokens. If the option is empty: ConfigError for several tokens with the usual names; without
+  /// such a token, no token ends documents.
   BpeTokenizer(std::string name, BpeDefinition definition, const TokenizerOptions& options);
   ~BpeTokenizer() override;
 

@@ -11,11 +11,11 @@ struct BpeMerge {
   int32_t left, right, product;
 };
 
-/// Merges by rank, the first before all others: while a piece has neighbours that some merge joins,
-/// those of the lowest rank are joined, the leftmost first.
+/// Merges by rank, the first before all others: while some merge joins neighbours of a piece, the
+/// neighbours of lowest rank are joined, the leftmost first.
 class BpeMerges {
  public:
-  /// Room for apply() to work in; what is in it between calls does not matter.
+  /// Working memory of apply(); its contents between calls do not matter.
   struct Workspace {
     std::vector<int32_t> ids;
     std::vector<uint32_t> before, after;  // neighbours that are left
@@ -53,7 +53,7 @@ class BpeMerges {
   uint64_t mask_ = 0;
   int shift_ = 0;
   size_t n_merges_ = 0;
-  bool is_rising_ = true;  // what a merge makes is joined by later merges alone
+  bool is_rising_ = true;  // only later merges join the result of a merge
 };
 
 }  // namespace farfield::data

@@ -11,7 +11,7 @@
 namespace farfield::data {
 
 struct BpeTrainerOptions {
-  /// Tokens, all counted: 256 bytes, those that are learned, the special ones.
+  /// Number of all tokens: 256 bytes, learned tokens, special tokens.
   int64_t vocab_size = 8192;
   std::vector<std::string> special;  ///< in front of <|endoftext|>, which comes last
   Normalizer normalizer = Normalizer::none;
@@ -24,23 +24,22 @@ inline constexpr int64_t kMostLearned = int64_t{1} << 20;
 /// kMostLearned, and these tokens differ.
 void check(const BpeTrainerOptions& options);
 
-/// What the trainer counts: the pieces of the pattern gpt2. A longer one than 1 KiB is counted in
-/// cuts of 1 KiB.
+/// The trainer counts the pieces of the pattern gpt2. A longer one than 1 KiB is counted in cuts of
+/// 1 KiB.
 PieceRule bpe_pieces(Normalizer normalizer);
 
 struct LearnedBpe {
   BpeDefinition definition;
-  /// Why there are fewer tokens than were asked for; empty where there are not.
+  /// The reason for fewer tokens than requested; empty otherwise.
   std::string stopped;
   int64_t n_tokens = 0;  ///< that all the pieces consist of now
 };
 
-/// Merges the pair of tokens that occurs most often in the pieces into one, again and again until
-/// the vocabulary is full; of pairs that occur alike the one with the smaller left id, then the
-/// smaller right id. Ids are GPT-2's: the 256 bytes in the order of their characters, what merges
-/// make in the order of these, the special tokens, <|endoftext|>. A merge that makes a token which
-/// is there already takes no new id.
-/// `progress` gets the tokens so far, now and then, and may throw to stop.
+/// Merges the most frequent pair of tokens in the pieces into one token, until the vocabulary is
+/// full; of equally frequent pairs the one with the smaller left id, then the smaller right id. Ids
+/// are in GPT-2's order: the 256 bytes in the order of their characters, merged tokens in the order
+/// of the merges, the special tokens, <|endoftext|>. A merge that makes an existing token takes no
+/// new id. `progress` gets the tokens so far, now and then, and may throw to stop.
 /// Source    Sennrich et al. 2016, arXiv:1508.07909, algorithm 1
 LearnedBpe learn_bpe(const PieceTable& pieces, const BpeTrainerOptions& options,
                      const std::function<void(int64_t tokens)>& progress = {});

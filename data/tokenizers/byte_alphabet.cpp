@@ -8,7 +8,7 @@
 namespace farfield::data {
 namespace {
 
-constexpr uint32_t kCharacters = 0x144;  // those of the alphabet are below
+constexpr uint32_t kCharacters = 0x144;  // the characters of the alphabet are below
 
 constexpr bool prints(uint32_t byte) {
   return (byte >= 0x21 && byte <= 0x7E) || (byte >= 0xA1 && byte <= 0xAC) || byte >= 0xAE;

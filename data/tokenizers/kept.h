@@ -9,7 +9,7 @@
 
 namespace farfield::data {
 
-/// What the manifest of a corpus or a run records of the tokenizer that lies beside it.
+/// The manifest's record of the tokenizer that is stored with a corpus or a run.
 struct TokenizerRecord {
   std::string name, hash;
   int64_t end_of_document = -1;  ///< its id; -1: not recorded
@@ -17,9 +17,9 @@ struct TokenizerRecord {
 
 TokenizerRecord record_of(const Tokenizer& tokenizer);
 
-/// The tokenizer of a record: what `kept` holds, or where there is no such file the one that is
-/// built in under the name. IoError, "[where] manifest: ...", when there is neither, and when its
-/// hash is not the recorded one.
+/// The tokenizer of a record: the file `kept`, or without that file the built-in tokenizer of the
+/// name. IoError, "[where] manifest: ...", if there is neither, and if the hash differs from the
+/// record.
 TokenizerPtr kept_tokenizer(const TokenizerRecord& record, const std::filesystem::path& kept,
                             std::string_view where, const std::string& manifest);
 

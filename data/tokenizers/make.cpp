@@ -27,11 +27,11 @@ constexpr std::string_view kWhere = "tokenizer";
 constexpr std::array<const char*, 2> kVocabularies = {"vocab.json", "encoder.json"};
 constexpr std::array<const char*, 2> kMerges = {"merges.txt", "vocab.bpe"};
 
-// What a file is, told from its text.
+// The kind of a file, recognised from its text.
 enum class FileKind { tokenizer_json, vocabulary, merges, tiktoken };
 
-// Of an object in JSON, the first key that a tokenizer.json has at its top, or a vocabulary has
-// nowhere: a string with a number is an entry of a vocabulary.
+// Looks at the first entry of a JSON object: a key with a number is an entry of a vocabulary, and
+// the first key of a tokenizer.json has no number.
 bool is_vocabulary(std::string_view text) {
   const size_t colon = text.find("\":");
   if (colon == std::string_view::npos) return false;
@@ -39,8 +39,8 @@ bool is_vocabulary(std::string_view text) {
   return value != std::string_view::npos && text[value] >= '0' && text[value] <= '9';
 }
 
-// A message of protocol buffers that begins with a piece: its size, the piece, and "<unk>", "<pad>"
-// or another of its like.
+// A protobuf message that begins with a piece: its size, the piece, and "<unk>", "<pad>" or a
+// similar token.
 bool looks_like_sentencepiece(std::string_view text) {
   return text.size() > 5 && text[0] == '\n' && text[2] == '\n' &&
          static_cast<size_t>(text[1]) > static_cast<size_t>(text[3]) && text[4] == '<';
@@ -89,7 +89,7 @@ BpeDefinition read_pair(const fs::path& vocabulary, const fs::path& merges) {
                             sibling("tokenizer_config.json")});
 }
 
-// Says of a folder without files that are read what it holds instead.
+// The error for a folder without supported files names its contents.
 void refuse_other_kinds(const fs::path& folder) {
   const auto refuse = [&](const char* name, std::string_view kind) {
     require<IoError>(!is_there(folder / name), kWhere, (folder / name).string(),
@@ -143,7 +143,7 @@ std::string name_of(const fs::path& path) {
   return name.empty() ? "bpe" : name;
 }
 
-// Of a name that is neither built in nor the path of anything.
+// The remedy for a name that is neither built in nor an existing path.
 std::string way_out(const std::string& name) {
   const std::string meant = did_you_mean(name, tokenizer_names());
   if (name.empty() || !meant.empty()) return meant;

@@ -4,7 +4,7 @@
 
 namespace farfield::data {
 
-// What an error calls tokenizers that are not read, in files of any form.
+// Names in error messages for kinds of tokenizers that are not supported.
 inline constexpr std::string_view kSentencePiece =
     "a SentencePiece tokenizer (Llama 2 kind), which is not implemented; only byte-level BPE is "
     "read";

@@ -96,7 +96,7 @@ PairIndex::Top PairIndex::top() {
     const int64_t now = count(top.pair);
     if (now == top.count) return top;
     heap_.pop();
-    // One that has grown is there once more, with what it is now.
+    // A pair that has grown is in the heap once more, with its current count.
     if (now >= 2 && now < top.count) heap_.push({top.pair, now});
   }
   return {0, 0};

@@ -35,8 +35,7 @@ struct PieceKey {
   }
 };
 
-/// The ids of short pieces that have come before: a table in which a new piece takes the place of
-/// the one that is there.
+/// A cache of the ids of short pieces: a table in which a new piece replaces the piece in its slot.
 template <size_t kBytes, size_t kIds>
 class PieceCache {
  public:

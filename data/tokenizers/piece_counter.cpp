@@ -10,8 +10,8 @@ namespace {
 
 constexpr size_t kChunkBytes = size_t{1} << 19;
 constexpr size_t kChunksAtOnce = 8;
-// A text that has no place to be cut within so many bytes is cut all the same: it is one piece of
-// many that nobody needs.
+// A text without a place to cut within so many bytes is cut all the same: such a long piece does
+// not matter.
 constexpr size_t kMostUncut = 2 * kChunkBytes;
 
 }  // namespace

@@ -10,7 +10,7 @@
 
 namespace farfield::data {
 
-/// What is counted in a text, and where it can be cut without a difference to that.
+/// Defines the pieces to count in a text, and where a text can be cut without changing the counts.
 struct PieceRule {
   /// Adds the pieces of a text.
   std::function<void(std::string_view text, PieceTable& pieces)> count;
@@ -35,7 +35,7 @@ class PieceCounter {
   int64_t dropped() const { return dropped_; }
 
  private:
-  // What one thread counts at a time: parts of texts, one behind the other.
+  // The work of one thread: parts of texts, one behind the other.
   struct Chunk {
     std::string text;
     std::vector<size_t> ends;

@@ -2,7 +2,7 @@
 
 #include "data/tokenizers/unicode.h"
 
-// Scans for what the patterns match; \s is White_Space, and the first alternative that fits counts:
+// Finds the matches of the patterns; \s is White_Space, and the first alternative that fits counts:
 //   gpt2         's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
 //   cl100k_base  '(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}|
 //                 ?[^\s\p{L}\p{N}]+[\r\n]*|\s+$|\s*[\r\n]|\s+(?!\S)|\s

@@ -23,7 +23,7 @@ int value_of(char c) {
   return c == '+' ? 62 : c == '/' ? 63 : -1;
 }
 
-// The bytes; none for what is not base64 with its padding.
+// The bytes; none for a text that is not base64 with its padding.
 std::optional<std::string> from_base64(std::string_view text) {
   if (text.empty() || text.size() % 4 != 0) return {};
   const size_t n_padding = text.ends_with("==") ? 2 : text.ends_with("=") ? 1 : 0;
@@ -89,9 +89,9 @@ Known find_pattern(std::string_view file, const std::string& name) {
 }
 
 // The two parts that the last merge joins when tiktoken makes a token of its bytes: of the pairs
-// whose bytes are a token, those of the lowest rank first, the leftmost of them. None for a token
-// that is not made so. A longer piece makes the token of the same two parts, for what joins within
-// it depends on nothing outside: so one merge for each token gives the ids of tiktoken.
+// whose bytes are a token, the pair of lowest rank first, and of equal ranks the leftmost. None for
+// a token that is not made so. A longer piece makes the token of the same two parts, for what joins
+// within it depends on nothing outside: so one merge for each token gives the ids of tiktoken.
 std::optional<BpeDefinition::Merge> last_merge(std::string_view bytes, const TokenIds& ids) {
   std::vector<size_t> begins(bytes.size() + 1);
   for (size_t i = 0; i < begins.size(); ++i) begins[i] = i;

@@ -8,8 +8,8 @@
 namespace farfield::data {
 
 /// The definition in a rank file of tiktoken: a line for each token, its bytes in base64 and its
-/// rank, which is its id. `pattern` is the name of what such a file does not hold: gpt2 or
-/// cl100k_base, and with it come the special tokens that tiktoken gives it.
+/// rank, which is its id. Such a file does not hold its pattern: `pattern` names it, gpt2 or
+/// cl100k_base, and implies tiktoken's special tokens.
 /// Throws    ConfigError for another pattern or none, IoError for a damaged file
 BpeDefinition read_tiktoken(std::string_view file, std::string_view text,
                             const std::string& pattern);

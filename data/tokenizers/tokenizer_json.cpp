@@ -35,7 +35,7 @@ class TokenizerReader {
     read_normalizer(member(root_, "normalizer"));
     read_pre_tokenizer(member(root_, "pre_tokenizer"));
     check_post_processor(member(root_, "post_processor"));
-    // A decoder changes no id, and what is decoded here are bytes.
+    // A decoder changes no id, and decoding here gives bytes.
     read_added(member(root_, "added_tokens"));
     const Json& model = member(root_, "model");
     read_settings(model);
@@ -104,7 +104,7 @@ class TokenizerReader {
     require_that(!is_type(model, "WordPiece"), "expected byte-level BPE, got ", kWordPiece);
   }
 
-  // One that puts no token beside those of the text.
+  // A post-processor must add no tokens to the text.
   void check_post_processor(const Json& part) const {
     if (part.is_null()) return;
     const std::string type = type_of(part, "post_processor");
@@ -175,7 +175,7 @@ class TokenizerReader {
     require_type(part, "pre_tokenizer", "Split");
     const std::string behavior = text(member(part, "behavior"), "the behavior of Split");
     const bool invert = flag(part, "invert", false);
-    // What a pattern matches is the whole text, so that to remove the rest does nothing.
+    // The matches of a pattern cover the whole text, so removing the rest does nothing.
     require_that((behavior == "Isolated" && !invert) || (behavior == "Removed" && invert),
                  "expected Split to be Isolated, got '", behavior, invert ? "' and invert" : "'",
                  ", which is not implemented");

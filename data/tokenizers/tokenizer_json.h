@@ -8,7 +8,7 @@
 namespace farfield::data {
 
 /// The definition in the text of a tokenizer.json as Hugging Face's tokenizers writes it, of
-/// byte-level BPE. Whatever else it asks for, which would change the ids, is refused by name.
+/// byte-level BPE. Any other setting that would change the ids is refused by name.
 /// Throws    IoError, naming the file
 BpeDefinition read_tokenizer_json(std::string_view file, std::string_view text);
 

@@ -56,7 +56,7 @@ bool follow_in_order(const BpeDefinition& d, int64_t n_others) {
   return true;
 }
 
-// What stands in the vocabulary, by id, in the characters of files.
+// The entries of the vocabulary, by id, in the characters of files.
 std::vector<std::string> vocabulary_of(const BpeDefinition& d) {
   std::vector<std::string> vocabulary(d.tokens.size());
   int64_t n_others = 0;

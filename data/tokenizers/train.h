@@ -21,12 +21,12 @@ enum class TokenizerKind { bpe, words };
 struct TokenizerTraining {
   SourceOptions source;
   TokenizerKind kind = TokenizerKind::bpe;
-  /// Of words 0 stands for all of them, and the rest says nothing.
+  /// For words, size 0 means all words, and the other options are not used.
   BpeTrainerOptions vocabulary;
   TokenizerOptions tokenizer;  ///< of what is made
 };
 
-/// How far train_tokenizer() has come. Bytes are those of the input files as stored.
+/// Progress of train_tokenizer(). Bytes count the input files as stored (compressed).
 struct TrainingProgress {
   int64_t bytes_read = 0, bytes_total = 0;
   int64_t text_bytes = 0, documents = 0;
@@ -37,8 +37,8 @@ struct TrainedTokenizer {
   TokenizerPtr tokenizer;
   std::string stopped;  ///< why there are fewer tokens than were asked for, or empty
   int64_t text_bytes = 0, documents = 0;
-  int64_t n_tokens = 0;  ///< that the tokenizer makes of what was counted
-  int64_t n_pieces = 0;  ///< different ones that were counted: words
+  int64_t n_tokens = 0;  ///< that the tokenizer makes of the counted text
+  int64_t n_pieces = 0;  ///< different pieces (words) that were counted
   int64_t dropped = 0;   ///< others, seen too seldom to be kept
   Skipped skipped;
   std::vector<SourceRecord> sources;

@@ -15,7 +15,7 @@ namespace {
 
 constexpr uint32_t kCodePoints = 0x110000;
 
-// What normalisation asks of a code point, beside its class.
+// Properties of a code point for normalisation, besides its class.
 constexpr uint8_t kClassBits = 3;
 // Nothing before it composes or changes places with it: a text may be cut in front of it.
 constexpr uint8_t kBegins = 4;
@@ -164,7 +164,8 @@ Region next_region(std::string_view text, size_t at) {
     const size_t next = skip_what_stays(text, at);
     if (next > at) {
       begin = next - 1;
-      // What is skipped has two bytes at most; a second one without its first stands for itself.
+      // A skipped character has at most two bytes; a second byte without its first counts as
+      // itself.
       if (begin > at && first_of_utf8(text.substr(begin - 1)).size == 2) --begin;
       at = next;
       continue;

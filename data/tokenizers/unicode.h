@@ -6,19 +6,19 @@
 
 namespace farfield::data {
 
-/// What the patterns of tokenizers tell apart.
+/// The classes that the patterns of tokenizers distinguish.
 enum class CharClass : uint8_t {
-  other,   ///< marks, punctuation, symbols, controls, and what is not assigned
+  other,   ///< marks, punctuation, symbols, controls, and unassigned code points
   letter,  ///< general categories Lu Ll Lt Lm Lo
   number,  ///< Nd Nl No
   space,   ///< the property White_Space
 };
 
-/// Of a code point, in Unicode 16, as `tokenizers` and tiktoken have it.
+/// The class of a code point in Unicode 16, as in `tokenizers` and tiktoken.
 CharClass class_of(uint32_t code_point);
 
-/// The next symbol of a text. A byte that belongs to no well-formed sequence is one of its own, and
-/// `other`, so that every text can be cut into symbols and put together again.
+/// The next symbol of a text. A byte that belongs to no well-formed sequence is a symbol `other` of
+/// its own, so that every text can be cut into symbols and put together again.
 struct Symbol {
   CharClass type;
   uint32_t size;  ///< bytes

@@ -6,9 +6,9 @@
 
 namespace farfield::data {
 
-/// Numbers alone, of token files whose tokenizer cannot be read: what text they stand for is not
-/// known, and no token ends documents unless one is named. Its name says all: "ids:N", or "ids:N:E"
-/// with the id that ends documents.
+/// For token files whose tokenizer cannot be read: the text of ids is unknown, and no token ends
+/// documents unless one is named. The name is the definition: "ids:N", or "ids:N:E" with the id
+/// that ends documents.
 class UnknownTokenizer final : public Tokenizer {
  public:
   /// ConfigError unless 1 <= n_vocab <= kMostTokens, and the end is an id or kNone.

@@ -32,13 +32,13 @@ Json read_object(const NamedText& from) {
   return json;
 }
 
-// Special tokens by what they are, each as an entry of added_tokens.
+// Special tokens by their text, each as an entry of added_tokens.
 using SpecialTokens = std::map<std::string, Json>;
 
 Json special_token(const std::string& content) { return {{"content", content}, {"special", true}}; }
 
-// Takes what a file says of them: {"eos_token": "</s>", "additional_special_tokens": [...], ...}, a
-// token being a string or an object with its content and how it is looked for.
+// Reads special tokens from a file: {"eos_token": "</s>", "additional_special_tokens": [...], ...},
+// a token being a string or an object with its content and how it is looked for.
 void take_special(const Json& json, SpecialTokens& special) {
   const auto add = [&](Json token) {
     if (token.is_string()) token = special_token(token.get<std::string>());
@@ -90,7 +90,7 @@ Json added_tokens(const Json& vocabulary, const VocabularySiblings& siblings, co
   return list;
 }
 
-// What tokenizer_config.json says of how text is cut; refuses what is not implemented.
+// Reads from tokenizer_config.json how text is cut; refuses settings that are not implemented.
 bool prefixes_blank(const NamedText& file, const Json& config) {
   const Json name = config.value("tokenizer_class", Json());
   if (name.is_string()) {

@@ -13,7 +13,8 @@ struct NamedText {
   std::string file = {}, text = {};
 };
 
-/// What `transformers` keeps beside the two files of a vocabulary; an empty text: there is none.
+/// Files that `transformers` stores beside the two files of a vocabulary; an empty text: no such
+/// file.
 struct VocabularySiblings {
   /// Tokens with their ids.
   NamedText added_tokens = {};
@@ -24,8 +25,8 @@ struct VocabularySiblings {
 };
 
 /// The definition in the two files that GPT-2 came in: encoder.json or vocab.json, from string to
-/// id, and vocab.bpe or merges.txt, a merge a line. <|endoftext|> is a special token, as are those
-/// that the siblings name; what they ask for and is not implemented is refused by name.
+/// id, and vocab.bpe or merges.txt, a merge a line. <|endoftext|> is a special token, and so are
+/// the special tokens in the siblings; settings that are not implemented are refused by name.
 /// Throws    IoError, naming the file
 BpeDefinition read_vocab_merges(const NamedText& vocabulary, const NamedText& merges,
                                 const VocabularySiblings& siblings = {});

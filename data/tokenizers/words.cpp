@@ -42,7 +42,7 @@ void for_each_word(std::string_view text, const Word& word, const EndOfLine& end
 }
 
 size_t cut_behind_white_space(std::string_view text, size_t from) {
-  // One that has begun before `from` ends at most two bytes behind it.
+  // A character that has begun before `from` ends at most two bytes behind it.
   for (size_t at = from - std::min<size_t>(from, 3); at < text.size();) {
     const size_t size = white_space_at(text, at);
     at += std::max<size_t>(size, 1);

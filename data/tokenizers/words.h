@@ -11,9 +11,10 @@
 
 namespace farfield::data {
 
-/// A token for each word, as WikiText-103 is counted: words are what stands between white space,
-/// and each line end is the token </s>. <s> ends a document, since </s> does not; a word that is
-/// not in the vocabulary is <unk>. Source    the counts are those of fairseq's dictionaries
+/// A token for each word, as WikiText-103 is counted: words are separated by white space, and each
+/// line end is the token </s>. <s> ends a document, since </s> does not; a word outside the
+/// vocabulary is <unk>.
+/// Source    counts as in fairseq's dictionaries
 class WordsTokenizer final : public Tokenizer {
  public:
   /// <s> 0, <pad> 1, </s> 2, <unk> 3: written in a text as words of their own they are these ids,
@@ -40,7 +41,7 @@ class WordsTokenizer final : public Tokenizer {
   int32_t end_of_document_;
 };
 
-/// What the vocabulary is counted by: words of at most 1 KiB, and line ends as </s>.
+/// The counted pieces: words of at most 1 KiB, and line ends as </s>.
 PieceRule words_pieces();
 
 /// The words seen most, by falling number, of those seen alike by their bytes, behind the special

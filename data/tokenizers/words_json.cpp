@@ -13,7 +13,7 @@ namespace {
 constexpr std::string_view kWhere = "tokenizer";
 constexpr std::string_view kLineEnd = "\n", kInItsPlace = " </s> ";
 
-// Of an object; null where it does not have it.
+// The member of an object; null if it is missing.
 const Json& member(const Json& object, const char* name) {
   static const Json null;
   if (!object.is_object()) return null;

@@ -13,7 +13,7 @@ namespace farfield {
 class Background {
  public:
   Background();
-  /// Waits for the work that was started; what it throws is lost.
+  /// Waits for the current work; its exceptions are lost.
   ~Background();
   Background(const Background&) = delete;
   Background& operator=(const Background&) = delete;

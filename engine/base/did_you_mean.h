@@ -7,7 +7,7 @@
 
 namespace farfield {
 
-/// A word that people use elsewhere, and what the same is called here.
+/// A word of other programs, and its name here.
 struct Synonym {
   std::string_view said, meant;
 };

@@ -11,7 +11,7 @@
 namespace farfield {
 
 /// Every error the libraries throw. The text has one form:
-/// "[where] what was expected, what came, and a way out when there is one".
+/// "[where] what was expected, what came, and a remedy if one is known".
 class Error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

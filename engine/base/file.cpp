@@ -219,7 +219,7 @@ void AtomicFolder::commit(bool replace) {
       if (::rename(path_.c_str(), old.c_str()) != 0) fail_errno(path_, "move the old folder away");
       if (::rename(temporary_.c_str(), path_.c_str()) != 0) {
         const int reason = errno;
-        ::rename(old.c_str(), path_.c_str());  // what was there comes back
+        ::rename(old.c_str(), path_.c_str());  // the old folder returns
         errno = reason;
         fail_errno(path_, "put the new folder in place");
       }

@@ -13,9 +13,9 @@ namespace farfield {
 // Every failure here is an IoError that names the path and the system's reason, but for a
 // BackendError where there is no room to map a file.
 
-/// What has that name, links followed; file_type::not_found where nothing has. An IoError where
-/// that cannot be told, as in a folder that may not be searched: what may not be seen is not
-/// missing.
+/// The type of the file at this path, links followed; file_type::not_found if there is none.
+/// IoError if the type cannot be determined, as in a folder without search permission: a hidden
+/// file is not a missing one.
 std::filesystem::file_status status_of(const std::filesystem::path& path);
 inline bool is_there(const std::filesystem::path& path) {
   return std::filesystem::exists(status_of(path));
@@ -32,8 +32,8 @@ bool is_empty_folder(const std::filesystem::path& path);
 /// The whole file as bytes. Of a pipe or a device (InputFile) at most 1 GiB.
 std::string read_file(const std::filesystem::path& path);
 
-/// A regular file mapped for reading, or what a pipe holds. The file must not be shortened while it
-/// is mapped; files written by AtomicFile never are.
+/// A regular file mapped for reading, or the contents of a pipe. The file must not be shortened
+/// while it is mapped; files written by AtomicFile never are.
 class MappedFile {
  public:
   explicit MappedFile(const std::filesystem::path& path);
@@ -50,9 +50,9 @@ class MappedFile {
 };
 
 /// A file that appears complete or not at all: written as "<path>.tmp-<process id>" (temporary.h),
-/// flushed to disk and renamed by commit(). Destroyed without commit() it leaves what was there
-/// before. What is there must not be a device, a pipe or a folder. Where `path` is a symbolic link,
-/// all of this is of what it leads to (write_target.h), and the link stays.
+/// flushed to disk and renamed by commit(). Without commit() the destructor leaves an existing file
+/// unchanged. `path` must not name a device, a pipe or a folder. If `path` is a symbolic link, its
+/// target is written (write_target.h), and the link stays.
 class AtomicFile {
  public:
   explicit AtomicFile(std::filesystem::path path);
@@ -66,7 +66,7 @@ class AtomicFile {
   void rewrite_start(const void* bytes, size_t size);
   /// Bytes given to write() so far.
   uint64_t size() const { return size_; }
-  /// Gives what was written so far to the system.
+  /// Passes everything written so far to the system.
   void flush();
   /// Makes the file visible under its name. Once; nothing may be written afterwards.
   void commit();
@@ -96,8 +96,9 @@ class AtomicFolder {
   AtomicFolder& operator=(const AtomicFolder&) = delete;
 
   const std::filesystem::path& folder() const { return temporary_; }
-  /// Renames folder() to the final path. What is there already must be an empty folder, unless
-  /// `replace` is set: then it is exchanged in one step where the file system can, and removed.
+  /// Renames folder() to the final path. An existing folder there must be empty, unless `replace`
+  /// is set: then the two are exchanged in one step if the file system can, and the old one is
+  /// removed.
   void commit(bool replace = false);
 
  private:

@@ -7,13 +7,13 @@
 
 namespace farfield {
 
-/// What may not be looked at, read or written: it is there, or may be.
+/// A file that may not be examined, read or written, but exists or may exist.
 struct PermissionError : IoError {
   using IoError::IoError;
 };
 
-/// Throws IoError "[file] <path>: cannot <what>: <reason in errno>", with a way out where there is
-/// one; PermissionError where that is the reason.
+/// Throws IoError "[file] <path>: cannot <what>: <reason in errno>", with a remedy if one is known;
+/// PermissionError for missing permission.
 [[noreturn]] void fail_errno(const std::filesystem::path& path, std::string_view what);
 
 /// The folder that holds `path`, "." for a name alone.

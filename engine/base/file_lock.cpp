@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 namespace farfield {
 namespace {
 
-// What is behind a link or a pipe is not ours to write to, or to wait for.
+// Refuses links and pipes: the lock must not write to another file, nor wait for a pipe.
 int open_lock(const std::string& file, std::string_view where) {
   const int descriptor =
       ::open(file.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);

@@ -13,8 +13,8 @@ namespace farfield {
 /// The file stays, and holds the id of the process that had it last.
 class FileLock {
  public:
-  /// Nothing when another process has it, and still has after `patience`. IoError, with `where`,
-  /// for what is not a regular file, and on a file system without locks.
+  /// Empty if another process holds it for longer than `patience`. IoError, with `where`, for a
+  /// path that is no regular file, and on a file system without locks.
   static std::optional<FileLock> take(const std::filesystem::path& file, std::string_view where,
                                       std::chrono::milliseconds patience = {});
 

@@ -97,7 +97,8 @@ size_t InputFile::read(char* out, size_t size, const std::function<void()>& whil
   }
 }
 
-// Whether nobody has opened the pipe for writing so far. What came meanwhile is at `out`.
+// Whether no process has opened the pipe for writing so far. Bytes that arrived meanwhile are at
+// `out`.
 bool InputFile::nobody_writes(char* out, size_t size, size_t& got) const {
   const ssize_t n = ::read(descriptor_, out, size);
   if (n > 0) got = static_cast<size_t>(n);

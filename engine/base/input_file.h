@@ -14,7 +14,7 @@ namespace farfield {
 class InputFile {
  public:
   explicit InputFile(const std::filesystem::path& path);
-  /// What this process was given as standard input.
+  /// The standard input of this process.
   static InputFile standard_input();
   ~InputFile();
   InputFile(InputFile&& other) noexcept;
@@ -22,8 +22,8 @@ class InputFile {
 
   /// Puts 1 to `size` bytes at `out` and returns how many; 0 at the end. size > 0.
   ///
-  /// Waits for the bytes of a pipe as long as somebody has it open for writing, and 5 seconds for
-  /// somebody who opens it. Meanwhile `while_waiting` is called now and then, and may throw.
+  /// Waits for the bytes of a pipe as long as a process has it open for writing, and 5 seconds for
+  /// a process to open it. Meanwhile `while_waiting` is called now and then, and may throw.
   size_t read(char* out, size_t size, const std::function<void()>& while_waiting = {});
 
   bool is_regular() const { return kind_ == Kind::regular; }

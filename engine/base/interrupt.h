@@ -4,17 +4,17 @@
 
 namespace farfield {
 
-/// Work was given up because somebody asked for that: what it was to compute is not there.
+/// Work was given up on request; its result does not exist.
 struct Interrupted : Error {
   using Error::Error;
 };
 
-/// While one lives, the work of this thread can be given up: before each of its pieces, on whatever
-/// thread that runs, parallel_for asks is_due(), and so does autograd between two ops. Once that
-/// says yes, Interrupted is thrown. Results are the same bits as without it.
+/// While one lives, the work of this thread can be given up: parallel_for calls is_due() before
+/// each piece of work, on any thread, and autograd between two ops. Once is_due() returns true,
+/// Interrupted is thrown. Results have the same bits as without it.
 ///
-/// is_due must be cheap and callable from any thread; nullptr: nobody asks. What has to be done as
-/// a whole or not at all, such as an update of the weights, stays outside.
+/// is_due must be cheap and callable from any thread; nullptr: never interrupted. Atomic work, such
+/// as an update of the weights, stays outside.
 class Interruptible {
  public:
   using IsDue = bool (*)();
@@ -27,7 +27,7 @@ class Interruptible {
   IsDue before_;
 };
 
-/// What the innermost Interruptible of this thread asks; nullptr without one.
+/// is_due of the innermost Interruptible of this thread; nullptr without one.
 Interruptible::IsDue interrupt_question();
 
 /// Throws Interrupted when is_due says so; nullptr never does.

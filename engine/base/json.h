@@ -26,10 +26,10 @@ struct JsonSource {
   size_t begin = 0;  ///< the byte of the file that the text begins at
 };
 
-/// Gives the parts of a text to a handler, one after the other; what the handler returns is not
-/// looked at: it throws.
-/// Throws    IoError, naming the file, for what is not JSON in UTF-8, a key that an object has
-///           twice, and more than kMaxJsonDepth brackets within brackets
+/// Passes the parts of a text to a handler, one after the other; the handler's return values are
+/// ignored: it reports errors by throwing.
+/// Throws    IoError, naming the file, for text that is not JSON in UTF-8, a key that an object has
+///           twice, and more than kMaxJsonDepth nested brackets
 void read_json(const JsonSource& source, nlohmann::json_sax<Json>& handler);
 
 /// The whole text as a tree. Throws as above.
@@ -41,7 +41,8 @@ Json read_json(const JsonSource& source);
 /// back and writing it again gives the same text.
 std::string write_json(const Json& json, int indent = -1);
 
-/// The text of an object with one member more, "hash": that of the text of all others in one line.
+/// The text of an object with one more member, "hash": the hash of all other members, written in
+/// one line.
 std::string write_hashed_json(Json object, int indent = -1);
 
 /// The hash that an object says of itself, empty where it says none, and the one that it has.
@@ -52,8 +53,8 @@ struct JsonHash {
 /// Takes the member "hash" out of what write_hashed_json() wrote, or of anything else.
 JsonHash take_hash(Json& object);
 
-/// A member of an object, of the type that T is; nothing where there is no such. Numbers are whole
-/// ones: to make an integer of 1e64 is undefined.
+/// A member of an object as a T; empty if it is missing or of another type. Only whole numbers:
+/// conversion of 1e64 to an integer is undefined.
 template <class T>
 std::optional<T> whole_member(const Json& object, const std::string& key) {
   try {

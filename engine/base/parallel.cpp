@@ -31,7 +31,7 @@ void pause() {
 
 // One job at a time; its indices are handed out by an atomic counter. Workers spin briefly before
 // they sleep, since a training step is a few hundred short jobs in a row. A job waits for the
-// workers that joined it, never for one that has not woken yet: on a busy machine that may take
+// workers that joined it, never for a worker that still sleeps: on a busy machine waking may take
 // long.
 class Pool {
  public:

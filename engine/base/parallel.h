@@ -11,8 +11,8 @@ namespace farfield {
 /// The most threads that may be asked for: more than any machine has processors.
 inline constexpr int64_t kMostThreads = 1024;
 
-/// Of each processor of the machine, by its number, whether this process may run on it: affinity
-/// and cpusets may leave some out.
+/// For each processor of the machine, by number: whether this process may run on it. Affinity and
+/// cpusets may leave some out.
 std::vector<bool> allowed_processors();
 /// How many there are, at least 1.
 int64_t n_allowed_processor();

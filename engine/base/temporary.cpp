@@ -35,8 +35,8 @@ Lock lock(int descriptor) {
   return errno == EWOULDBLOCK ? Lock::held : Lock::none;
 }
 
-// Whether the name still leads to what is open: between open() and flock() another process may have
-// removed it as left behind.
+// Whether the name still leads to the open file: between open() and flock() another process may
+// have removed the file as a leftover.
 bool is_still_there(const fs::path& path, int descriptor) {
   struct stat by_name {
   }, open{};
@@ -44,7 +44,7 @@ bool is_still_there(const fs::path& path, int descriptor) {
          by_name.st_dev == open.st_dev && by_name.st_ino == open.st_ino;
 }
 
-// Whether this process may fill what it has opened.
+// Whether this process may fill the file that it has opened.
 bool claim(const fs::path& path, int descriptor) {
   if (lock(descriptor) != Lock::held && is_still_there(path, descriptor)) return true;
   ::close(descriptor);
@@ -53,7 +53,7 @@ bool claim(const fs::path& path, int descriptor) {
 
 // False when it is in use, or may be.
 bool remove_leftover(const fs::path& path, Folder folder_is) {
-  // Some network file systems lock only what is open for writing.
+  // Some network file systems lock only files that are open for writing.
   int descriptor = ::open(path.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (descriptor < 0)
     descriptor = ::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -67,8 +67,8 @@ bool remove_leftover(const fs::path& path, Folder folder_is) {
   return is_left && !error;
 }
 
-// What stands before ".tmp-<number>", ".tmp-<number>-<number>", ".tmp-old" or ".old-<number>" at
-// the end of a name; "" for other names.
+// The part of a name before a final ".tmp-<number>", ".tmp-<number>-<number>", ".tmp-old" or
+// ".old-<number>"; "" for other names.
 struct Leftover {
   std::string stem;
   bool is_old = false;  // a version that was to be replaced
@@ -91,7 +91,7 @@ Leftover leftover_of(const std::string& name) {
   return {};
 }
 
-// With a stem only those of that name.
+// With a stem, only files of that name.
 void remove_from(const fs::path& folder, const std::string& stem, Folder folder_is) {
   std::vector<fs::path> found;  // first all, since removing disturbs the iterator
   std::error_code status;
@@ -99,7 +99,7 @@ void remove_from(const fs::path& folder, const std::string& stem, Folder folder_
        entry.increment(status)) {
     const Leftover left = leftover_of(entry->path().filename().string());
     if (left.stem.empty() || (!stem.empty() && left.stem != stem)) continue;
-    // Moved away, and what was to take its place never came: then it is the only one.
+    // The old file was moved away and the new one never came: this is the only copy.
     std::error_code ignored;
     if (left.is_old && !fs::exists(folder / left.stem, ignored)) continue;
     found.push_back(entry->path());
@@ -131,7 +131,7 @@ Temporary make_temporary_folder(const fs::path& path) {
   for (int n = 1; n <= kMostNames; ++n) {
     const fs::path name = name_of(path, n);
     int reason = ::mkdir(name.c_str(), 0777) == 0 ? 0 : errno;
-    if (reason == EEXIST) {  // somebody else's, or left by a killed process of the same number
+    if (reason == EEXIST) {  // another process's, or left by a killed process of the same number
       if (!remove_leftover(name, Folder::shared)) continue;
       reason = ::mkdir(name.c_str(), 0777) == 0 ? 0 : errno;
       if (reason == EEXIST) continue;

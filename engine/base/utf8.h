@@ -7,7 +7,7 @@
 
 namespace farfield {
 
-/// What text begins with.
+/// The first character of a text.
 struct Utf8Sequence {
   uint32_t code_point = 0;  ///< 0 where it is ill-formed
   uint32_t size = 0;        ///< bytes of it, or of the maximal ill-formed subpart
@@ -34,8 +34,8 @@ int64_t replace_invalid_utf8(std::string& text);
 /// replace_invalid_utf8() for a text that comes in pieces, wherever they are cut.
 class Utf8Replacer {
  public:
-  /// Puts what is certain of the text so far behind `out`, in whole characters: up to three bytes
-  /// wait for the next piece.
+  /// Appends the text so far to `out`, in whole characters: up to three bytes wait for the next
+  /// piece.
   void append(std::string_view piece, std::string& out);
   /// The text ends: what waited for more is ill-formed.
   void finish(std::string& out);
@@ -48,7 +48,7 @@ class Utf8Replacer {
   void put(std::string_view text, std::string& out);
 
   std::string waiting_;
-  size_t offset_ = 0;  // bytes before those that wait
+  size_t offset_ = 0;  // bytes before the waiting ones
   size_t first_invalid_ = std::string_view::npos;
   int64_t n_replaced_ = 0;
 };

@@ -11,7 +11,7 @@ namespace farfield {
 
 fs::path write_target(const fs::path& path) {
   constexpr int kMostLinks = 40;  // as Linux has it
-  // "corpora/code/" would be what a link of that name leads to.
+  // "corpora/code/" would name the target of a link of that name.
   fs::path target = path.has_filename() ? path : path.parent_path();
   std::error_code status;
   for (int n = 0; fs::is_symlink(fs::symlink_status(target, status)); ++n) {
@@ -30,7 +30,7 @@ void make_folder(const fs::path& folder) {
   const fs::path target = write_target(folder);
   std::error_code status;
   if (fs::is_directory(target, status)) return;
-  // Those above it one by one: each may be a link.
+  // The folders above, one by one: each may be a link.
   if (const fs::path above = parent_of(target); above != target) make_folder(above);
   fs::create_directory(target, status);
   errno = status.value();

@@ -33,8 +33,8 @@ struct Units {
   Range elements(const Range& units) const {
     return {std::min(n, units.begin * unit), std::min(n, units.end * unit)};
   }
-  // Those that `place` has after `level` halvings: neighbours halve first, so that sums are added
-  // in the order of the tree.
+  // The units of `place` after `level` halvings: neighbours halve first, so that sums are added in
+  // the order of the tree.
   Range units_of(int place, int level) const {
     Range range = {0, (n + unit - 1) / unit};
     for (int i = 0; i < level; ++i) {

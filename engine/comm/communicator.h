@@ -16,9 +16,9 @@ struct Range {
   int64_t size() const { return end - begin; }
 };
 
-/// What the processes of a job do together. Every process has to make the same calls in the same
-/// order, with spans of the same size. Without a transport there is one process, and all of it
-/// costs nothing.
+/// Collective operations of the processes of a job. Every process must make the same calls in the
+/// same order, with spans of the same size. Without a transport there is one process, and the calls
+/// cost nothing.
 ///
 /// Sums are float32 or float64, added in the order of a binary tree over the ranks,
 /// ((0 + 1) + (2 + 3)) + ..., whatever the size of a message: the same bits in every process and in
@@ -28,8 +28,8 @@ class Communicator {
  public:
   Communicator() = default;
   explicit Communicator(std::shared_ptr<Transport> transport) : transport_(std::move(transport)) {}
-  /// The processes of these ranks alone, in this order, of which this is one; nobody waits. Groups
-  /// without a pair of processes in common may be used by two threads at once.
+  /// The group of these ranks, in this order, which must include this process; does not wait. Two
+  /// threads may use two groups at once if the groups have no pair of processes in common.
   Communicator among(const std::vector<int>& ranks) const;
 
   int rank() const { return transport_ ? transport_->rank() : 0; }
@@ -39,36 +39,36 @@ class Communicator {
   /// "one process", "4 processes by TCP".
   std::string description() const;
 
-  /// The sum over all processes, in all of them.
+  /// All-reduce: the sum over all processes, in all of them.
   void sum(std::span<float> values);
   void sum(std::span<double> values);
-  /// The sum over all processes, of which each has its own part afterwards; the rest of `values`
+  /// Sums over all processes; afterwards each has its own part of the sum, and the rest of `values`
   /// is spoilt.
   void reduce_scatter(std::span<float> values, int64_t unit = 1);
-  /// From each its own part, in all.
+  /// Collects each process's own part, in all processes.
   void all_gather(std::span<float> values, int64_t unit = 1);
-  /// The part of n elements that a process has of reduce_scatter() and all_gather(). Parts are
-  /// whole units, but for the end of the last, differ by one of them in size, and not each is
-  /// behind that of the rank before.
+  /// The part of n elements that a process has in reduce_scatter() and all_gather(). Parts are
+  /// whole units, except at the end of the last part, and differ in size by one unit at most. Parts
+  /// do not always follow the order of ranks.
   Range part(int64_t n, int rank, int64_t unit = 1) const;
   Range own_part(int64_t n, int64_t unit = 1) const { return part(n, rank(), unit); }
 
-  /// To one process, which receives it, and the other way round.
+  /// Point-to-point: sends to a process that receives, or receives from a process that sends.
   void send(std::span<const std::byte> bytes, int to);
   void receive(std::span<std::byte> bytes, int from);
-  /// What `root` has, in all.
+  /// Copies the bytes of `root` to all processes.
   void broadcast(std::span<std::byte> bytes, int root = 0);
   std::string broadcast(const std::string& text, int root = 0);
-  /// What each has, by rank, in all.
+  /// The values of all processes, by rank, in all.
   std::vector<std::string> gather(const std::string& text);
-  /// The largest that any has.
+  /// The largest value of any process.
   int64_t maximum(int64_t value);
-  /// Until all are there.
+  /// Waits until all processes have called this.
   void wait_for_all() { maximum(0); }
   /// The first process that is known to have ended, or kNobody (Transport::has_ended).
   int first_ended() const;
-  /// ConfigError, in all of them, naming the first process that differs: for what must be equal, as
-  /// the configuration and the build.
+  /// Checks values that must be equal, such as the configuration and the build: ConfigError, in all
+  /// processes, naming the first process that differs.
   void require_equal(const std::string& what, const std::string& text);
 
  private:

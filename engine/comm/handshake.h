@@ -8,8 +8,8 @@
 
 namespace farfield::comm {
 
-/// What a process says of itself when it connects. Its fields are in the order of bytes of this
-/// machine: `magic` is another number to one of the other order.
+/// The message of a process when it connects. Fields are in the byte order of the sender: on a
+/// machine with another byte order `magic` is another number.
 struct Hello {
   uint64_t magic = 0x31706c6569667266;
   int32_t rank = 0, size = 0;
@@ -21,7 +21,7 @@ struct Reply {
   std::array<char, 128> refusal = {};
 };
 
-/// Where a process listens, as process 0 sees it: one for each rank, behind the reply.
+/// Where a process listens, as process 0 sees it: one entry for each rank, after the reply.
 struct Address {
   std::array<char, 64> host = {};
   uint32_t port = 0;
@@ -33,19 +33,20 @@ struct Place {
   uint16_t port = 0;
 };
 
-/// Where a process listens whose own address is `own`: there, so that nobody else can reach a job
-/// of one machine that meets at a loopback address; at all addresses, "", where that is a loopback
-/// address and some of the job are elsewhere. For process 0 it is MASTER_ADDR, of which its own
-/// /etc/hosts may say 127.0.1.1; for the others their end of the connection to process 0.
+/// The address at which a process with the address `own` listens. Normally `own` itself: a job on
+/// one machine that meets at a loopback address is then unreachable from outside. All addresses,
+/// "", if `own` is a loopback address and some processes are on other machines. For process 0 `own`
+/// is MASTER_ADDR, which its own /etc/hosts may resolve to 127.0.1.1; for the others it is their
+/// end of the connection to process 0.
 std::string listening_host(const Meeting& meeting, const std::string& own);
 
-/// Where process 0 listens, as it writes it into torchrun's store: "192.0.2.1 34567".
+/// The address of process 0 as text in torchrun's store: "192.0.2.1 34567".
 std::string text_of(const Place& place);
 /// BackendError for another text.
 Place place_of(const std::string& text);
 
-/// Where to find a process that process 0 sees at `seen`, for one that has reached process 0 at
-/// `first`: a loopback address is of the machine of process 0.
+/// The address of a process, for another process that has reached process 0 at `first`. Process 0
+/// sees the first one at `seen`; a loopback address there means the machine of process 0.
 std::string reachable_host(const std::string& seen, const std::string& first);
 
 }  // namespace farfield::comm

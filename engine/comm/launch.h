@@ -8,7 +8,7 @@
 
 namespace farfield::comm {
 
-/// How the processes of a job were started, by what they find in their environment.
+/// How the processes of a job were started, according to their environment.
 struct Launch {
   enum class Handshake { none, mpi, tcp };
   Handshake handshake = Handshake::none;
@@ -20,7 +20,7 @@ struct Launch {
   std::string starter;    ///< "mpirun", "srun", "torchrun", "RANK and WORLD_SIZE"; "" alone
 };
 
-/// What started this process:
+/// The launcher of this process:
 ///   mpirun (Open MPI)             MPI
 ///   RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE, MASTER_ADDR, MASTER_PORT
 ///                                 TCP: process 0 listens there

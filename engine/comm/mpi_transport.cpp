@@ -64,8 +64,8 @@ std::string MpiTransport::name() const {
   return concat("MPI (", version.substr(0, version.find_first_of(",\n")), ')');
 }
 
-// Messages of at most 1 GiB, as MPI counts in an int. Between looks the processor goes to whoever
-// else wants it: more processes than processors are no disaster then.
+// Messages of at most 1 GiB, as MPI counts in an int. Between checks it yields the processor, so
+// that more processes than processors still work well.
 void MpiTransport::exchange(const Outgoing& out, const Incoming& in) {
   constexpr size_t kMost = size_t{1} << 30;
   const size_t n_out = out.to == kNobody ? 0 : out.bytes.size(),

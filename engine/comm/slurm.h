@@ -5,7 +5,7 @@
 
 namespace farfield::comm {
 
-// What srun says of a step in its variables: see "OUTPUT ENVIRONMENT VARIABLES" of srun(1).
+// srun's variables about a step: see "OUTPUT ENVIRONMENT VARIABLES" of srun(1).
 
 /// The first host of a list of nodes (SLURM_STEP_NODELIST), on which process 0 of the step runs:
 /// "gpu017" of "gpu[017-018,020],login", "r1n03" of "r[1-2]n[03-04]-ib". ConfigError where that

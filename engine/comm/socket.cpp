@@ -68,7 +68,7 @@ bool wait(const Socket& socket, short events, Clock::time_point until) {
   fail<BackendError>(kWhere, "the connection is closed: ", std::strerror(reason));
 }
 
-// What send() or recv() returned, as a number of bytes.
+// The result of send() or recv() as a number of bytes.
 size_t moved(ssize_t n) {
   if (n >= 0) return static_cast<size_t>(n);
   if (errno == EAGAIN || errno == EINTR) return 0;
@@ -83,7 +83,7 @@ bool is_loopback(const sockaddr& address) {
          ntohl(reinterpret_cast<const sockaddr_in&>(address).sin_addr.s_addr) >> 24 == kLoopbackNet;
 }
 
-// One of IPv4 as such, also where a socket for both kinds has it.
+// An IPv4 address in IPv4 form, even from a socket for both kinds.
 std::string text_of(const sockaddr_storage& address) {
   char host[NI_MAXHOST] = {};
   ::getnameinfo(reinterpret_cast<const sockaddr*>(&address), sizeof address, host, sizeof host,

@@ -36,23 +36,24 @@ class Socket {
   /// where it is "") on all, of IPv4 and of IPv6.
   static Socket listen(const std::string& host, uint16_t port);
   uint16_t port() const;
-  /// The next who connects; nothing when nobody does until then.
+  /// The next connection; empty if none arrives before the deadline.
   std::optional<Socket> accept(Clock::time_point until) const;
-  /// A connection, tried again until then: who listens may come later. BackendError.
+  /// A connection, retried until the deadline, since the listener may start later. BackendError.
   static Socket connect(const std::string& host, uint16_t port, Clock::time_point until);
   /// The address of the other end, and of this one.
   std::string peer() const;
   std::string own() const;
 
-  /// Whether something can be received, or the connection has ended, until then.
+  /// Waits until the deadline; whether something can be received, or the connection has ended.
   bool can_receive(Clock::time_point until) const;
   /// Whether the other end has closed the connection; there may still be something to receive.
   bool is_closed() const;
 
-  /// What can be sent, or received, now; 0: nothing. BackendError "the connection is closed".
+  /// Bytes that were sent, or received, without waiting; may be 0. BackendError "the connection is
+  /// closed".
   size_t send_some(std::span<const std::byte> bytes) const;
   size_t receive_some(std::span<std::byte> bytes) const;
-  /// All of it until then. BackendError.
+  /// All bytes, before the deadline. BackendError.
   void send(std::span<const std::byte> bytes, Clock::time_point until) const;
   void receive(std::span<std::byte> bytes, Clock::time_point until) const;
 

@@ -82,7 +82,7 @@ void TcpTransport::exchange(const Outgoing& out, const Incoming& in) {
   }
 }
 
-// What one who has connected says; nothing when it is a stranger who looked at the port.
+// The greeting of a new connection; empty for a stranger that probed the port.
 std::optional<Hello> hello_of(const Socket& socket, Clock::time_point until) {
   Hello hello;
   try {
@@ -99,7 +99,7 @@ std::optional<TorchStore> store_of(const Meeting& meeting, Clock::time_point unt
   return TorchStore(meeting.host, meeting.port, until);
 }
 
-// Of process 0: connections from all others, who are told where each of them listens.
+// For process 0: accepts connections from all others, and tells them where each listens.
 std::vector<Socket> gather(const Meeting& meeting, Clock::time_point until) {
   std::optional<TorchStore> store = store_of(meeting, until);
   const Place own = store ? Place{store->own(), 0} : Place{meeting.host, meeting.port};
@@ -162,7 +162,7 @@ Place place_of_first(const Meeting& meeting, Clock::time_point until) {
   return {reachable_host(place.host, store->peer()), place.port};
 }
 
-// Of the others: connections to those before, and from those behind.
+// For the others: connects to lower ranks, and accepts connections from higher ranks.
 std::vector<Socket> join(const Meeting& meeting, Clock::time_point until) {
   std::vector<Socket> peers(static_cast<size_t>(meeting.size));
   std::vector<Address> addresses(peers.size());

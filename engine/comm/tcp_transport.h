@@ -16,8 +16,8 @@ struct Meeting {
   int local_size = 1;  ///< processes on this machine, where that is known
   std::string host;    ///< of process 0: MASTER_ADDR
   uint16_t port = 0;   ///< that process 0 listens on: MASTER_PORT
-  /// Not "": host and port are those of torchrun's store, where process 0, which may listen on any
-  /// port, says under this key where that is. It is erased when all have met.
+  /// Not "": host and port belong to torchrun's store. Process 0, which may listen on any port,
+  /// writes its address there under this key, and erases it when all have met.
   std::string store_key = {};
   std::chrono::seconds patience{30};
 };

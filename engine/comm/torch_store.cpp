@@ -5,15 +5,15 @@
 
 #include "engine/base/error.h"
 
-// The protocol is that of torch/csrc/distributed/c10d/TCPStoreBackend.hpp and
-// TCPStoreLibUvBackend.cpp in PyTorch: a byte that says what is asked, then texts (each behind its
-// length) and numbers, in the order of bytes of the machine.
+// The protocol comes from torch/csrc/distributed/c10d/TCPStoreBackend.hpp and
+// TCPStoreLibUvBackend.cpp in PyTorch: a byte for the kind of request, then texts (each after its
+// length) and numbers, in the byte order of the machine.
 
 namespace farfield::comm {
 namespace {
 
 constexpr std::string_view kWhere = "torchrun";
-constexpr std::chrono::seconds kPatience(10);  // for an answer that needs nobody else
+constexpr std::chrono::seconds kPatience(10);  // for an answer that needs no other process
 
 enum class Ask : uint8_t { validate = 0, set = 1, get = 3, check = 5, wait = 6, erase = 8 };
 constexpr uint32_t kMagic = 0x3C85F7CE;

@@ -17,12 +17,12 @@ namespace farfield::comm {
 /// All calls throw BackendError where the store does not answer.
 class TorchStore {
  public:
-  /// Connects to it, and asks it something that any such store answers.
+  /// Connects to the store, and sends a request that every version answers.
   TorchStore(const std::string& host, uint16_t port, Clock::time_point until);
 
   void set(const std::string& key, const std::string& value);
-  /// Its value, once somebody has set it; nothing where nobody does until then. After that this
-  /// connection is of no further use.
+  /// The value of a key, once a process has set it; empty at the deadline, and the connection is
+  /// then of no further use.
   std::optional<std::string> wait(const std::string& key, Clock::time_point until);
   /// Returns when it is done.
   void erase(const std::string& key);

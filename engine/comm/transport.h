@@ -29,9 +29,8 @@ class Transport {
   int size() const { return size_; }
   /// "MPI (Open MPI 4.1.4)", "TCP".
   virtual std::string name() const = 0;
-  /// Sends to one process while it receives from one; both sides know how much. Waits for both,
-  /// giving the processor away to whoever else wants it. BackendError, naming the process, when
-  /// that has ended.
+  /// Sends to one process while it receives from one; both sides know how much. Waits for both, and
+  /// yields the processor meanwhile. BackendError, naming the process, if a process has ended.
   virtual void exchange(const Outgoing& out, const Incoming& in) = 0;
   /// Whether a process is known to have ended, without waiting; any thread may ask. Under MPI it is
   /// not known: mpirun and srun end all processes when one fails.

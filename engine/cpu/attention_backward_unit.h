@@ -31,7 +31,7 @@ struct Backward {
   Sums<A> sums = {};
   int64_t first_head = 0;  ///< the head that the sums begin with
 
-  /// Minus what the penalty of a relu normaliser adds to dP of row i, whose sum of P is sums[i].
+  /// Minus the penalty's term in dP of row i, for a relu normaliser; sums[i] is the row's sum of P.
   A penalty_dot(const A* row_sums, int64_t i) const {
     if (!row_sums) return 0;
     return -penalty_gradient<A>(p.normalizer.penalty, p.heads() * p.n_query, row_sums[i]);
@@ -80,7 +80,7 @@ struct UnitBranch {
 };
 
 /// Keys of chunk c against queries of chunk c + round, for one head. Round 0 clears the sums of
-/// both.
+/// queries and keys.
 template <class T>
 void backward_unit(const Backward<T>& b, int64_t head, int64_t c, int64_t round) {
   using A = Accumulate<T>;

@@ -19,7 +19,7 @@ struct Entries {
 
   /// Whether some pair of the tile reads another entry than its distance.
   bool by_id(const TileView& view) const { return ids || (far_q && branches(view).has_far); }
-  /// Far pairs here are those that read far_q and far_k.
+  /// Here a pair is far if it reads far_q and far_k.
   Branches branches(const TileView& view) const { return {view, far_q ? far_pairs : FarPairs{}}; }
 };
 

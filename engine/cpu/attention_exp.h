@@ -39,8 +39,8 @@ struct ExpConstants<double> {
                                   2.510038549551032e-08};
 };
 
-/// e^x for x <= kMax, within 2 ulp; 0 below kMin (where e^x is no longer a normal number), and for
-/// minus infinity; NaN for NaN. Above kMax the result has no meaning.
+/// e^x for x <= kMax, within 2 ulp; 0 below kMin (where e^x is subnormal), and for minus infinity;
+/// NaN for NaN. Above kMax the result has no meaning.
 template <class A>
 inline Vec<A> exp_lanes(Vec<A> x) {
   using C = ExpConstants<A>;

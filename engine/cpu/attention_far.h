@@ -69,7 +69,8 @@ void branch_scores(const Branches& branches, const Factors<A>& near, const Facto
     std::copy_n(spare + i * ldc, branches.far_end(i), c + i * ldc);
 }
 
-/// Moves the far pairs of a tile x to `far`; each keeps zeros in the place of the other's.
+/// Moves the far pairs of a tile x to `far`. x has zeros instead of far pairs, `far` instead of
+/// near ones.
 template <class A>
 void split_far(const Branches& branches, A* x, A* far, int64_t stride) {
   for (int64_t i = 0; i < branches.far.rows; ++i, x += stride, far += stride) {

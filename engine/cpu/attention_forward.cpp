@@ -56,7 +56,7 @@ struct Operands {
   Factors<A> from(int64_t i) const { return {q.data ? q.row(i) : nullptr, q.stride, keys}; }
 };
 
-// Where the forward pass writes what the backward pass needs, or null.
+// Output pointers for values that the backward pass needs, or null.
 template <class A>
 struct RowOutputs {
   A *lse, *threshold, *sum;
@@ -126,7 +126,7 @@ class Group {
     });
   }
 
-  // What stays depends on the largest score of all the row: this comes first, in a pass of its own.
+  // The clamp depends on the largest score of the whole row, so a first pass finds that.
   void clamped_softmax() {
     for_each_strip([this](const TileView& view, int64_t i, const Rows<A>&) {
       for_each_row(view, i, [this](int64_t row, A*, Range, A largest) {
@@ -185,8 +185,8 @@ class Group {
     }
   }
 
-  // f(row, x, keys, largest): the scores x[j] of a row of the group and keys j, the largest of them
-  // given, in the place of the dot products of a strip whose first query is row i.
+  // f(row, x, keys, largest) for each row of the strip whose first query is row i: x[j] is the
+  // score of the row and key j, written over the dot products; `largest` is the largest of them.
   template <class F>
   void for_each_row(const TileView& view, int64_t first_row, const F& f) {
     constexpr int64_t kCols = kBlockCols<A>;
@@ -212,7 +212,7 @@ class Group {
                 : finish_scores<A, false, false>(x, keys, factor, nullptr, nullptr);
   }
 
-  // Adds the values, weighed by what is in the place of the scores.
+  // Adds the values, weighted by the numbers stored where the scores were.
   void add_values(const TileView& view, int64_t i, const Rows<A>& v) {
     if (p_.mask.is_on())
       DroppedPairs<kKeys>(p_.mask, view, head_, first_ + i).apply(scores_, kScoreStride);

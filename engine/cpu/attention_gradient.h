@@ -7,8 +7,8 @@
 
 namespace farfield::attention_cpu {
 
-// One row: from dot products c and dP to P and the gradients. Out of line, so that the constants of
-// its loop alone need registers, not those of all its variants.
+// One row: from dot products c and dP to P and the gradients. Out of line, so that only the
+// constants of its own loop need registers, not the constants of all variants.
 template <class A, bool kBias, bool kWeight, bool kSplit, class Row>
 [[gnu::noinline]] void gradient_row(const Tiles<A>& tiles, int64_t at, Range keys, A factor,
                                     A row_factor, const Row& row, const A* bias, const A* weight) {

@@ -17,7 +17,7 @@ struct Tiles {
   A* grad;      ///< dP, then the gradient of the unscaled dot products divided by the common scale
   A* dbias;     ///< dS; the same tile as grad unless row scales or weights set them apart
   A* dweight;   ///< dS times the scaled dot product, when wanted
-  A* dfeature;  ///< dS times what the feature of a row bias is multiplied by, when wanted
+  A* dfeature;  ///< dS times the factor of a row bias's feature, when wanted
   bool keeps_diagonals;  ///< rows are zero up to kScoreStride, for add_diagonals
 
   Tiles from(int64_t at) const {

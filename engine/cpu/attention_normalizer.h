@@ -1,6 +1,6 @@
 #pragma once
-// What becomes of a vector of scores, normaliser by normaliser: probabilities P, and the gradient
-// dS of the scores from dP. Pairs that are hidden have a score of -inf: both are 0 for these.
+// For each normaliser: a vector of scores to probabilities P, and the gradient dS of the scores
+// from dP. Hidden pairs have a score of -inf: their P and dS are 0.
 
 #include "engine/cpu/attention_exp.h"
 #include "engine/cpu/attention_problem.h"
@@ -8,13 +8,13 @@
 
 namespace farfield::attention_cpu {
 
-/// Of each row, for the backward pass: pointers to the first row's, or null where there is none.
+/// Values of each row for the backward pass: pointers to the first row's value, or null.
 template <class A>
 struct RowValues {
   const A* lse = nullptr;        ///< log of the softmax sum
   const A* threshold = nullptr;  ///< of the clamp kinds
   const A* sum = nullptr;        ///< of P, for the penalty
-  const A* dot = nullptr;        ///< what is subtracted from dP
+  const A* dot = nullptr;        ///< subtracted from dP
 
   RowValues from(int64_t i) const {
     const auto at = [i](const A* x) { return x ? x + i : nullptr; };

@@ -88,10 +88,10 @@ struct Problem {
     return {bias ? bias + table : nullptr, weight ? weight + table : nullptr,
             entries_of(head / n_head), row_bias.of_head(head % n_head)};
   }
-  /// What the dot product of query i is multiplied by, before the weight.
+  /// The factor of the dot products of query i, before the weight.
   A factor(int64_t i) const { return row_scale ? scale * row_scale[i] : scale; }
 
-  /// What a relu normaliser multiplies max(0, score) by.
+  /// The factor of max(0, score) in a relu normaliser.
   A relu_factor(int64_t i) const {
     return static_cast<A>(farfield::relu_factor(normalizer.kind, normalizer.parameter,
                                                 n_visible(window, sinks, first_position() + i)));

@@ -13,7 +13,7 @@
 
 namespace farfield::attention_cpu {
 
-/// That of one head.
+/// The row bias of one head.
 template <class A>
 struct HeadRowBias {
   const A* feature = nullptr;  ///< by distance; null: no such bias
@@ -37,8 +37,8 @@ struct HeadRowBias {
   }
 
   /// row[j] = base[j] + f(...) for query i and keys 0 <= j < size, the first at `distance`; without
-  /// base when it is null. `features` is read forwards: that of key j at features[j]. All have a
-  /// vector of room after `size`.
+  /// base when it is null. `features` is read forwards: the feature of key j is features[j]. All
+  /// have a vector of room after `size`.
   void add(int64_t i, int64_t distance, int64_t size, const A* features, const A* base,
            A* row) const {
     base ? add_to<true>(i, distance, size, features, base, row)

@@ -30,7 +30,7 @@ struct RowBiasPart {
   void start_tile() const { std::fill_n(sums, 2 * bias.n_segment * kLanes<A>, A{0}); }
 
   /// Query i: its dS for `keys`, whole vectors, key 0 at `distance`; `features` as in
-  /// HeadRowBias::add. dfeature gets what each pair adds to the gradient of its feature; or null.
+  /// HeadRowBias::add. dfeature gets each pair's term of its feature's gradient; or null.
   void add_row(int64_t i, int64_t distance, Range keys, const A* ds, const A* features,
                A* dfeature) const {
     const A factor = bias.row_factor[i];
@@ -40,7 +40,7 @@ struct RowBiasPart {
       Vec<A> plain{}, times_feature{};
       for (int64_t j = begin; j < end; j += kLanes<A>) {
         const Vec<A> all = load(ds + j);
-        // What lies behind the end may be anything, a NaN too.
+        // Elements behind the end may be anything, even NaN.
         const auto is_own = lanes_before<A>(end - j);
         plain += is_own ? all : Vec<A>{};
         times_feature += is_own ? all * load(features + j) : Vec<A>{};

@@ -84,9 +84,8 @@ class Totals {
   Storage storage_;
 };
 
-/// One table's gradient. Each unit sums what it finds into its own part, diagonals of tiles where
-/// entries are distances; after a round the parts are added up in the order of the chunks, in
-/// float64.
+/// One table's gradient. Each unit sums into its own part, by diagonals of tiles if entries are
+/// distances; after a round the parts are added up in the order of the chunks, in float64.
 template <class A>
 class TableSums {
  public:

@@ -8,7 +8,7 @@
 
 namespace farfield::attention_cpu {
 
-/// What one head adds to its dot products.
+/// The terms that one head adds to its dot products.
 template <class A>
 struct HeadTerms {
   const A* bias = nullptr;
@@ -64,7 +64,7 @@ class TileTerms {
   bool has_bias() const { return has_bias_ || head_.row_bias.feature; }
   bool has_weight() const { return head_.weight != nullptr; }
 
-  /// What is added to query i and keys j = 0, 1, ...; valid until the next call.
+  /// The bias of query i and keys j = 0, 1, ...; valid until the next call.
   const A* bias_row(int64_t i) {
     const A* const table = has_bias_ ? table_row(i) : nullptr;
     if (!head_.row_bias.feature) return table;
@@ -72,7 +72,7 @@ class TileTerms {
                        feature_row(i), table, sum_row_);
     return sum_row_;
   }
-  /// What it is multiplied by.
+  /// The factors of the dot products.
   const A* weight_row(int64_t i) {
     if (by_id_) return gathered(head_.weight, i, 1, weight_row_);
     return weight_ + (view_.rows - 1 - i);

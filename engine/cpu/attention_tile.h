@@ -60,7 +60,7 @@ struct TileView {
   bool sees_all(int64_t padded_cols) const {
     return offset - (padded_cols - 1) >= 0 && (window == 0 || offset + rows - 1 < window);
   }
-  /// Sinks must be let in one by one, because the window shuts some of them out.
+  /// Sinks must be handled one by one, because the window hides some of them.
   bool has_open_sinks() const { return window > 0 && sinks > 0 && offset + rows - 1 >= window; }
   /// Keys outside this range are seen by none of the queries [i, i + n).
   Range keys_of(int64_t i, int64_t n) const {
@@ -76,7 +76,7 @@ struct TileView {
   }
 };
 
-/// What a register block does with its product.
+/// The use of a register block's product.
 enum class Update { set, add_scaled };
 
 /// c = or += alpha * op(a) b, for a few rows of c. a[r, k] is at a[r * lda + k], or, when

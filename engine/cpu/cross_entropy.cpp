@@ -43,7 +43,7 @@ A sum_exp(const A* x, int64_t n, A shift) {
 template <class T, class A>
 void scaled_softmax(const A* x, int64_t n, A shift, A factor, T* to) {
   constexpr int64_t kBlock = 256;
-  A local[kBlock];  // what is written may be what is read
+  A local[kBlock];  // output and input may be the same
   for (int64_t begin = 0; begin < n; begin += kBlock) {
     const int64_t size = std::min(kBlock, n - begin);
     for (int64_t i = 0; i < size; ++i) local[i] = factor * fast_exp(x[begin + i] - shift);
@@ -70,7 +70,8 @@ void dispatch_types(const Tensor& logits, const Tensor& dlogits, const F& f) {
     f(float{}, float{});
 }
 
-// Of one row of logits: its nll and, unless dx is null, its gradient, which may take their place.
+// For one row of logits: its nll and, unless dx is null, its gradient, which may overwrite the
+// logits.
 template <class A, class T>
 A nll_of_row(const A* x, int64_t n, int32_t target, A factor, T* dx) {
   const A shift = row_max(x, n);

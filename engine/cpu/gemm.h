@@ -26,8 +26,8 @@ const std::vector<GemmLibrary>& gemm_libraries();
 /// product. A library is limited once in a process: the first call of the two decides.
 std::vector<GemmLibrary> gemm_libraries_for(const CpuFeatures& features);
 
-/// gemm(Cpu, ...) with a library of one's choice. bfloat16 that it does not take is widened to
-/// float32, a slice of a panel at a time.
+/// gemm(Cpu, ...) with a library of one's choice. bfloat16 that the library does not take is
+/// widened to float32, a slice of a panel at a time.
 void gemm_with(const GemmLibrary& library, const Gemm& product);
 
 GemmLibrary eigen_library();  // gemm_eigen.cpp

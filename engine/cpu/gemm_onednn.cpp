@@ -81,9 +81,8 @@ memory::desc matrix(int64_t rows, int64_t columns, bool transposed, int64_t ld, 
   return {{rows, columns}, type_of(dtype), transposed ? memory::dims{1, ld} : memory::dims{ld, 1}};
 }
 
-// oneDNN writes the code of its kernels without asking whether it got memory for that, and dies of
-// SIGSEGV where it got none: so there has to be several times what it takes, 6 MiB of addresses for
-// the first product.
+// oneDNN generates the code of its kernels without checking its memory, and dies of SIGSEGV without
+// memory: so require several times its need, which is 6 MiB of addresses for the first product.
 void require_room_for_code() {
   constexpr size_t kRoom = size_t{32} << 20;
   void* const room =
@@ -143,7 +142,7 @@ struct Ready {
 using Key = std::tuple<int64_t, int64_t, int64_t, int64_t, int64_t, int64_t, bool, bool, bool,
                        DType, DType>;
 
-// What each thread keeps to itself, so that nothing here needs a lock.
+// State of each thread, so that nothing here needs a lock.
 struct ThreadState {
   static constexpr size_t kMostProducts = 512;  // a model has some dozens
 
@@ -204,7 +203,7 @@ bool has_bf16_kernel() {
   return !kernel.empty() && !kernel.starts_with("ref");
 }
 
-// What the user allows oneDNN, from where it reads that itself.
+// The user's limit for oneDNN, from the variable that oneDNN reads.
 std::string user_limit() {
   for (const char* name : {"ONEDNN_MAX_CPU_ISA", "DNNL_MAX_CPU_ISA"})
     if (const char* text = std::getenv(name); text != nullptr && *text != 0) return text;
@@ -224,9 +223,9 @@ std::string instruction_set_in_use() {
 GemmLibrary onednn_library(const CpuFeatures& features) {
   const dnnl_version_t* version = dnnl_version();
   InstructionChoice choice = choose_instructions(features, user_limit());
-  // Before anything else is asked of oneDNN: the first primitive fixes its instruction set. Where
-  // it has no such limits, or somebody in this process has set one, products of bfloat16 are
-  // widened all the same, and no others use tiles.
+  // Before anything else is asked of oneDNN: the first primitive fixes its instruction set. If
+  // oneDNN has no such limits, or other code in this process has set one, products of bfloat16 are
+  // widened all the same, and no other products use tiles.
   if (choice.hold_below_amx) dnnl_set_max_cpu_isa(dnnl_cpu_isa_avx512_core_bf16);
   // Without AVX-512 products go to kernels that mostly do not pack: an operand whose inner
   // dimension is not contiguous costs them a sixth, one with rows a page apart, half of the speed.

@@ -7,7 +7,7 @@
 
 namespace farfield {
 
-/// What a processor says of itself by CPUID, and the system of what a process may use of it.
+/// Features of a processor by CPUID, and the features that the system lets a process use.
 struct CpuFeatures {
   bool is_x86 = false;
   bool avx512_bf16 = false;
@@ -18,20 +18,21 @@ struct CpuFeatures {
   bool has_usable_amx() const { return amx && tiles_described && tiles_permitted; }
 };
 
-/// Those of this machine. Asked once, at the first call.
+/// The features of this machine, read once, at the first call.
 const CpuFeatures& cpu_features();
 
 struct InstructionChoice {
-  /// The library has to be kept from AMX: it goes by what is advertised, and dies of SIGILL where
-  /// tiles cannot be configured.
+  /// The library must not use AMX: it trusts CPUID, and dies of SIGILL if tiles cannot be
+  /// configured.
   bool hold_below_amx = false;
-  /// Products of bfloat16 go to the library as they are. Otherwise they are widened to float32,
-  /// which is faster wherever there are no tiles: 252 against 131 GFLOP/s with AVX512-BF16 alone.
+  /// Products of bfloat16 go to the library unchanged. Otherwise they are widened to float32, which
+  /// is faster without AMX tiles: 252 against 131 GFLOP/s with AVX512-BF16 alone.
   bool bf16 = false;
   std::string why_widened;  ///< for people; empty with bf16
 };
 
-/// `limit` is what the user allows the library (DNNL_MAX_CPU_ISA), in any case; empty: everything.
+/// `limit` is the user's limit for the library (DNNL_MAX_CPU_ISA), which always holds; empty: no
+/// limit.
 InstructionChoice choose_instructions(const CpuFeatures& features, std::string_view limit);
 
 }  // namespace farfield

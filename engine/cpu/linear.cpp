@@ -10,8 +10,8 @@
 namespace farfield {
 namespace {
 
-// Elements handled at a time through a local array: what is written may be what is read, and a
-// loop over possibly equal pointers would not become vector code.
+// Elements handled at a time through a local array: output and input may be the same, and a loop
+// over possibly equal pointers would not become vector code.
 constexpr int64_t kBlock = 256;
 
 // One panel of linear_forward after its product: sums (float32 for bfloat16) to u and y.

@@ -51,7 +51,7 @@ struct Work {
   int64_t filled_ = 0;
 };
 
-// Of elements that were just written, while they are in cache.
+// For elements just written, while they are in cache.
 template <class T>
 void keep_rounded(const Tensor::DataAndRounded<T>& x, int64_t begin, int64_t end) {
   if (x.rounded != nullptr) convert(x.data + begin, end - begin, x.rounded + begin);
@@ -135,7 +135,7 @@ class SquareSum {
   }
 
   double lanes_[8] = {};
-  int64_t seen_ = 0;  // of them, those that did not come in eights
+  int64_t seen_ = 0;  // number of elements that came outside of groups of eight
 };
 
 }  // namespace

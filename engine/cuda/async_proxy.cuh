@@ -4,8 +4,8 @@
 
 namespace farfield {
 
-/// What this thread has written to shared memory is seen by what reads and writes it by itself,
-/// products of warpgroups (wgmma.cuh) and bulk copies (copy_bulk.cuh), that begin behind the next
+/// Makes this thread's writes to shared memory visible to asynchronous readers and writers, which
+/// are warpgroup products (wgmma.cuh) and TMA copies (copy_bulk.cuh), that begin after the next
 /// barrier of the block.
 ///
 /// Source    PTX ISA, fence.proxy.async; from sm_90 on

@@ -27,8 +27,8 @@ __device__ float dot_of_rows(const Rows<const T>& a, const Rows<const T>& b, boo
   return sum;
 }
 
-// The Row of each query, or its end. What is subtracted from dP is the sum of dout * out, which is
-// that of P dP; without softmax, minus what the penalty adds.
+// The Row of each query, or its end. From dP the sum of dout * out is subtracted, which equals the
+// sum of P dP; without softmax, minus what the penalty adds.
 template <class T>
 __global__ void attention_rows_kernel(Problem<T> p, const T* out, const T* dout, const float* lse,
                                       const float* threshold, const float* sums, float shift_unit,
@@ -64,7 +64,7 @@ __global__ void attention_rows_kernel(Problem<T> p, const T* out, const T* dout,
   if (ends) ends[at] = {row.shift, row.dot};
 }
 
-/// What the host has to know of the kernels for a problem.
+/// Facts about the kernels for a problem that the host needs.
 struct BackwardBlocks {
   int own_rows;        ///< of a block's own tile
   int row_warps;       ///< that share these rows
@@ -94,8 +94,8 @@ struct BackwardBlocks {
   }
   /// Tiles that n rows are.
   int tiles_of(int n) const { return (n + own_rows - 1) / own_rows; }
-  /// Rows of n queries of a head, in whole tiles. BackendError where those of all heads, of all
-  /// sequences, are more than 31 bits count.
+  /// Rows of n queries of a head, in whole tiles. BackendError if the rows of all heads of all
+  /// sequences exceed 31 bits.
   int rows_of(int heads, int n) const {
     const int64_t rows = static_cast<int64_t>(tiles_of(n)) * own_rows;
     require<BackendError>(heads * rows <= std::numeric_limits<int>::max(), "attention",

@@ -25,8 +25,8 @@ void dispatch_groups(Cuda device, const F& f) {
   f(std::integral_constant<int, 1>());
 }
 
-/// kMade: tables by distance whose gradients it makes: none; those named, which are all that there
-/// are; or, unknown, those that are wanted.
+/// kMade: tables by distance whose gradients it makes: none; the named tables, if no others exist;
+/// unknown: the tables whose gradient is wanted.
 template <Side kOwn, Sums kSums, Tables kMade, int kGroups, class T, int D, class Scores>
 __global__ void __launch_bounds__(kBlock, kBackwardBlocks<D, Scores>)
     attention_backward_kernel(Problem<T> p, BackwardArguments<T> args) {
@@ -61,7 +61,7 @@ __global__ void __launch_bounds__(kBlock, kBackwardBlocks<D, Scores>)
     const auto [tile, batch] = args.order.at(slot, round);
     if (tile < 0) continue;
     const Head head{batch, h};
-    // Those with the most work first.
+    // Tiles with the most work come first.
     const int own = (kOwnsKeys ? tile : args.order.n_tiles() - 1 - tile) * kTileRows;
     const auto same_head = [&] { return Head{computed_anew(head.batch), h}; };
     const auto queries = [&](const T* x, int i) {

@@ -1,6 +1,6 @@
 #pragma once
-// What a block of the backward pass does with one tile: dot products to scores, to probabilities,
-// to gradients.
+// One tile in a block of the backward pass: from dot products to scores, to probabilities, to
+// gradients.
 
 #include "engine/cuda/attention_products.cuh"
 #include "engine/cuda/attention_row_bias_sums.cuh"
@@ -19,7 +19,7 @@ template <Side kOwn, class T, int D, class Scores>
 inline constexpr bool kIsSplit = (kOwn == Side::keys) &&
                                  (sizeof(T) * D >= (Scores::kDrops ? 512 : 513));
 
-/// What the passes read besides the problem, and what they write.
+/// Inputs of the passes besides the problem, and their outputs.
 template <class T>
 struct BackwardArguments {
   const T* dout;
@@ -29,8 +29,8 @@ struct BackwardArguments {
 
   T *dx = nullptr, *dv = nullptr;  ///< dx: dk or dq; dv null: not now
   bool is_aligned = false;         ///< whether 16 bytes of q, k, v and dout may be moved at once
-  bool is_far = false;             ///< dx is that of the far copies
-  Angles turned_by = {};           ///< dx is of heads before they were turned by these
+  bool is_far = false;             ///< dx is the gradient of the far copies
+  Angles turned_by = {};  ///< dx is the gradient of heads before they were rotated by these angles
   /// Of gradients of packed heads, the sums over the rows of each warp of each tile: [tiles of all
   /// sequences, warps that share the rows of one, H, 3, K]. null: not wanted.
   float* column_sums = nullptr;
@@ -44,8 +44,8 @@ struct BackwardArguments {
 template <int D, class Scores>
 inline constexpr int kMostGroups = !Scores::kIsGeneral && !Scores::kDrops && D <= 64 ? 2 : 1;
 
-/// Rows of the tiles: the block's own ones and those that it walks, in a kernel that makes the
-/// gradients of these tables.
+/// Rows of the tiles that a block owns and of the tiles that it walks over, in a kernel that makes
+/// the gradients of these tables.
 template <Side kOwnSide, class T, int D, class Scores, int kGroups, Tables kMade = Tables::none>
 struct BackwardSizes : WarpSizes<D, kGroups> {
   // As WarpgroupBackwardSizes has these two.
@@ -80,7 +80,7 @@ struct BackwardShared {
   typename Scores::Shared scores[kStages];
 };
 
-/// Dynamic shared memory: BackwardShared, then what is needed of these, in this order.
+/// Dynamic shared memory: BackwardShared, then the needed ones of these, in this order.
 struct BackwardParts {
   bool has_far;
   int n_diagonals;  ///< DiagonalShared
@@ -111,7 +111,7 @@ struct Lane {
   int first, first_column, row, column;
 };
 
-/// s: dot products of q and k, of far pairs those of their copies.
+/// s: dot products of q and k; for far pairs, of their far copies.
 template <bool kOwnsKeys, int D, class Scores, class Own, class Shared, class Far, int kGroups,
           int kPieces>
 __device__ void multiply(const Scores& scores, const Own& own, const Shared& shared, const Far& far,
@@ -140,8 +140,8 @@ __device__ void start_segments(Scores& scores, const Rows& rows, const Lane& lan
                                                           RowFactors::of_warp(factors));
 }
 
-/// s: dot products to scores of RowBiasScores, after start_segments(), and by_feature: what of a
-/// score's gradient is that of the feature.
+/// s: dot products to scores of RowBiasScores, after start_segments(), and by_feature: the part of
+/// a score's gradient that belongs to the feature.
 template <bool kOwnsKeys, class Scores, class Rows, int kGroups, int kPieces>
 __device__ void add_row_bias(const Scores& scores, const Rows& rows, const Lane& lane,
                              float (&s)[kGroups][kPieces][4],
@@ -156,7 +156,7 @@ __device__ void add_row_bias(const Scores& scores, const Rows& rows, const Lane&
       [&](int g, int n, int x, float by) { by_feature[g][n][x] = by; });
 }
 
-/// What a thread has of the pairs of a tile, from `query` and `key` on, and what it makes of them.
+/// A thread's values for its pairs of a tile, from `query` and `key` on, and its results.
 template <class T, class S, int kGroups, int kPieces>
 struct TilePairs {
   using Values = float[kGroups][kPieces][4];
@@ -166,7 +166,7 @@ struct TilePairs {
   bool has_copies;           ///< whether near and far pairs have other heads
   const Values& by_feature;  ///< of add_row_bias()
   Values& s;   ///< dot products of q and k, with kAddsRowBias scores; then probabilities
-  Values& dp;  ///< dot products of dout and v; then gradients of those of q and k
+  Values& dp;  ///< dot products of dout and v; then gradients of the dot products of q and k
   Factors<T, kGroups, kPieces>& weights;    ///< the probabilities
   Factors<T, kGroups, kPieces>& gradients;  ///< dp
   TableParts<S>& parts;                     ///< of the gradients of tables
@@ -186,8 +186,8 @@ __device__ void take_gradients(const Problem<T>& p, const BackwardArguments<T>& 
   constexpr bool kOwnsKeys = kOwn == Side::keys, kMakesTables = kMade != Tables::none;
   constexpr Tables kRead = kMakesTables ? kMade : Tables::asked;
   scores.template for_tile<kRead>([&](auto&& score_of) {
-    // Pairs go diagonal by diagonal (DiagonalParts): those of one share what tables have of their
-    // distance, and their sum. So many of them side by side as registers hold what they need.
+    // Pairs go diagonal by diagonal (DiagonalParts): the pairs of a diagonal share their table
+    // entries and their sum. As many diagonals run side by side as the registers hold.
     using ScoreOf = std::remove_cvref_t<decltype(score_of)>;
     constexpr int kHalves = DiagonalParts<S>::kHalves, kDiagonals = DiagonalParts<S>::kCount;
     constexpr int kAtOnce = Scores::kIsGeneral ? 1

@@ -1,15 +1,14 @@
 #pragma once
-// The backward pass by warpgroups, where a device has their products: that of
-// attention_backward.cuh, for heads of 64 or 128 components in bfloat16 and plain scores. A block
-// is one warpgroup.
+// The backward pass of attention_backward.cuh by warpgroups, for devices with warpgroup products:
+// heads of 64 or 128 components in bfloat16, plain scores. A block is one warpgroup.
 
 #include "engine/cuda/attention_backward.cuh"
 #include "engine/cuda/attention_warpgroup_loads.cuh"
 
 namespace farfield::attention_cuda {
 
-/// Rows of the tiles, the block's own ones and those that it walks, and what a kernel has of its
-/// own. Where there is a row scale, queries differ in the factor of their dot products.
+/// Rows of the tiles that a block owns and of the tiles that it walks over, and the kernel's own
+/// settings. With a row scale, the factor of dot products differs between queries.
 template <Side kOwnSide, int D, class Scores, Tables kMade, bool kHasRowScale>
 struct WarpgroupBackwardSizes : WarpSizes<D, 1, kWarpgroup> {
   static constexpr Side kSide = kOwnSide;
@@ -133,7 +132,7 @@ __global__ void __launch_bounds__(
           .in_uniform();
     };
     const TileList tiles = tiles_of(own);
-    // Each warp has a part; those of the block's own rows, too, where these come first.
+    // Each warp loads a part, and before the first tile also its part of the block's own rows.
     const auto load_loop = [&](int t, int stage, bool with_own) {
       const int loop = tiles.at(t) * S::kLoop;
       const int query = kOwnsKeys ? loop : own, key = kOwnsKeys ? own : loop;
@@ -190,7 +189,7 @@ __global__ void __launch_bounds__(
     [[maybe_unused]] WarpSegmentSums<S> row_bias_sums(p.row_bias, args.segments, own_rows,
                                                       lane.row);
     const auto rows_of = [&](int stage) { return view_of(p, shared.rows[kOwnsKeys ? stage : 0]); };
-    // Of the rows that this lane has sums of: what is left for the end of all sums.
+    // The factor of this lane's rows that is applied at the end of all sums.
     const auto own_factor = [&](int row) {
       if constexpr (!S::kScalesSums)
         return 1.0f;
@@ -199,7 +198,8 @@ __global__ void __launch_bounds__(
       else
         return shared.rows[0][lane.row + row].factor;
     };
-    // While its products are made: to find segments is to wait for one load after the other.
+    // Runs while the tile's products are computed: finding segments waits for one load after the
+    // other.
     const auto start_scores = [&](int t, int stage) {
       const int loop = tiles.at(t) * S::kLoop;
       scores.start_tile(shared.scores[stage], kOwnsKeys ? loop : own,

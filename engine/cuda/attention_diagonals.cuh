@@ -9,8 +9,8 @@ namespace farfield::attention_cuda {
 
 // S below are BackwardSizes.
 
-/// What a thread holds of a tile's diagonals: one sum for each difference of an 8-column piece and
-/// an 8-row half, since elements that are 8 rows and 8 columns apart share a diagonal.
+/// A thread's sums of a tile's diagonals: one for each difference of an 8-column piece and an 8-row
+/// half, since elements that are 8 rows and 8 columns apart share a diagonal.
 template <class S>
 struct DiagonalParts {
   static constexpr int kHalves = 2 * S::kGroups;
@@ -72,11 +72,11 @@ struct DiagonalSlice {
   int n;
 };
 
-/// The sums of a block, for one table. A thread sums the distances that are congruent to it, modulo
-/// the threads, of each those diagonals of the tiles, while they reach it: so all warps have as
-/// much to do in the course of a few tiles, and nothing is handed on. Of a tile with more distances
-/// than threads it has two. All calls get the same slice and memory, which are not kept, nor is the
-/// offset: registers are short where this is used.
+/// The sums of a block, for one table. A thread sums the distances that are congruent to its index
+/// modulo the number of threads, over the diagonals of all tiles that have this distance. So over a
+/// few tiles all warps have the same work, and no sum passes from thread to thread. Of a tile with
+/// more distances than threads it has two. All calls get the same slice and memory, which are not
+/// kept, nor is the offset: registers are short where this is used.
 template <class S>
 class DiagonalSums {
  public:
@@ -126,7 +126,7 @@ class DiagonalSums {
     constexpr int kStep = (DiagonalShared<S>::kDiagonals + S::kPartRows) * 8;
     const int in_first = diagonal + S::kPartRows - 1;  // of the first warp, if that has it
     const int at_first = DiagonalShared<S>::at(in_first, 0);
-    // Those whose loads are on their way together.
+    // Strips whose loads are in flight together.
     constexpr int kAtOnce = S::kStripsAtOnce < S::kRowWarps ? S::kStripsAtOnce : S::kRowWarps;
     static_assert(S::kRowWarps % kAtOnce == 0);
 #pragma unroll
@@ -156,8 +156,8 @@ class DiagonalSums {
     if (slot < S::kLoop) flush(sum, offset, slot, slice);  // the next tile does not reach it
   }
 
-  // Of one thread for each distance, and between the keys lies a barrier, so the order is fixed.
-  // Atomic all the same: the memory adds, and nobody waits for what was there.
+  // One thread per distance, and a barrier between the keys, so the order is fixed. The add is
+  // atomic all the same: the memory adds, and no thread waits for the old value.
   __device__ static void flush(float sum, int offset, int slot, const DiagonalSlice& slice) {
     const int d = offset + slot - (S::kOwn - 1);
     if (d >= 0 && d < slice.n) atomicAdd(&slice.sums[d], sum);

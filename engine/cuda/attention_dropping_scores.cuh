@@ -44,7 +44,7 @@ class DroppingScores : public Scores {
     dropped_ = &shared;
     Scores::start_tile(shared.scores, query, n_query, key, n_key);
   }
-  /// What P of a pair is multiplied by.
+  /// The dropout factor of a pair's P.
   __device__ float kept(int i, int j) const {
     return dropped_->kept[i][j / kGroup] >> j % kGroup & 1 ? scale_ : 0;
   }

@@ -7,7 +7,7 @@
 
 namespace farfield::attention_cuda {
 
-/// What the gradients of entries are computed from and written to; null: not wanted.
+/// Inputs and outputs of the gradients of entries; null: not wanted.
 template <class T>
 struct EntryArguments {
   const T* dout;

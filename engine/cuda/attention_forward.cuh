@@ -23,8 +23,9 @@ struct ForwardShared {
   struct Stage {
     Tile<T, D, S::kLoop> k, v;
   };
-  // The block's queries, and later its sums for them, take the place of the second stage, if there
-  // is one: they are in registers before it is loaded, and complete when all has been read.
+  // The block's queries, and later their sums, use the memory of the second stage, if there is one:
+  // queries are in registers before the stage is loaded, and sums are complete after it has been
+  // read.
   struct AfterStage {
     Stage first;
     Queries q;
@@ -85,8 +86,7 @@ __global__ void __launch_bounds__(kBlock, kForwardBlocks<T, D, Scores>)
   }
 
   WarpRows rows(p, query);
-  // What a clamp leaves out depends on the largest score of the row: this comes first, in a pass of
-  // its own.
+  // A clamp depends on the largest score of the row, so a first pass finds that.
   for (int pass = p.is_clamped ? 0 : 1; pass < 2; ++pass)
     for (int t = 0; t < tiles.count(); ++t) {
       const int key = tiles.at(t) * S::kLoop, stage = kIsPlain ? t % 2 : 0;
@@ -94,7 +94,7 @@ __global__ void __launch_bounds__(kBlock, kForwardBlocks<T, D, Scores>)
       scores.start_tile(shared.scores[stage], query, S::kOwn, key, S::kLoop);
       if constexpr (kIsPlain) {
         wait_for_copies();
-        __syncthreads();  // this tile is there for all, and all have read what was before it
+        __syncthreads();  // all threads see this tile, and all have read the tile before it
         if (t + 1 < tiles.count()) load_keys(t + 1, 1 - stage);
         if (!scores.start_part(WarpRows::first(), S::kPartRows, 0, S::kLoop)) continue;
         if (query + WarpRows::first() >= p.n_query) continue;

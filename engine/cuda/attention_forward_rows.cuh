@@ -1,6 +1,6 @@
 #pragma once
 // The rows of queries that a warp holds in the forward pass: from dot products to scores, to
-// probabilities, to what is stored, with the softmax by blocks of FlashAttention (Dao et al. 2022,
+// probabilities, to outputs, with the softmax by blocks of FlashAttention (Dao et al. 2022,
 // arXiv:2205.14135).
 
 #include "engine/cuda/attention_normalizer.cuh"
@@ -25,13 +25,13 @@ __device__ inline float row_sum(float x) {
   return x + __shfl_xor_sync(kAllLanes, x, 2);
 }
 
-/// What a block computes: the queries of a head from `query` on.
+/// The work of a block: the queries of a head from `query` on.
 struct ForwardItem {
   Head head;
   int query;
 
-  /// The longest rows first, of heads whose keys are read together: what is left for the end is
-  /// short. Found anew by each call, for want of registers.
+  /// The longest rows come first, among heads whose keys are read together, so that only short rows
+  /// are left at the end. Each call computes the item anew, to save registers.
   template <class S, class T>
   __device__ static ForwardItem of_block(const Problem<T>& p) {
     const int block = computed_anew(static_cast<int>(blockIdx.x));
@@ -199,10 +199,10 @@ class ForwardRows {
     add_weighted_rows<S::kColumns, !Scores::kDrops>(out_, weights_of(probabilities), values,
                                                     S::first_column());
   }
-  /// What add_values() adds to, for products of warpgroups.
+  /// The sums that add_values() adds to, for warpgroup products.
   __device__ auto& out() { return out_; }
 
-  /// Through the warp's rows of a tile that nobody else uses.
+  /// Stores through the warp's own rows of a tile.
   __device__ void store(const ForwardOutputs<T>& to, const ForwardItem& item,
                         Tile<T, D, S::kOwn>& tile) {
     const int first_column = S::first_column();
@@ -236,8 +236,8 @@ class ForwardRows {
   static constexpr bool kKeepsReference = S::kKeepsReference;
   static constexpr float kMostAbove = kKeepsReference ? 5.5f : 0;  // e^5.5 = 245
 
-  // What the exponentials of a row are relative to: of one that has seen nothing yet 0, so that all
-  // its terms are 0.
+  // The base of a row's exponentials; 0 for a row that has seen nothing yet, so that all its terms
+  // are 0.
   __device__ static float base_of(float largest) { return largest == -kInfinity ? 0 : largest; }
   // Brings all that was summed to the largest scores.
   __device__ void take_largest(const float (&largest)[kRows]) {
@@ -263,8 +263,8 @@ class ForwardRows {
   const Problem<T>& p_;
   int row_, query_;  // of this lane; it holds row_ + 8, ... too
   float factor_[kRows], relu_factor_[kRows] = {}, row_factor_[kRows] = {};
-  /// What scores are multiples of: the factor of all dot products, where there is nothing else to a
-  /// score. Then the exponential's multiply-add has it.
+  /// The unit of scores: the common factor of all dot products, if a score has no other term. The
+  /// multiply-add of the exponential then applies it.
   float unit_ = 1;
   float max_[kRows], sum_[kRows] = {};
   float out_[kGroups][S::kColumns / 8][4] = {};

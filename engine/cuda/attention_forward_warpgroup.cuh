@@ -1,6 +1,6 @@
 #pragma once
-// The forward pass by warpgroups, where a device has their products: that of
-// attention_forward.cuh, for heads of 64 or 128 components in bfloat16 and plain scores.
+// The forward pass of attention_forward.cuh by warpgroups, for devices with warpgroup products:
+// heads of 64 or 128 components in bfloat16, plain scores.
 
 #include "engine/cuda/attention_forward_rows.cuh"
 #include "engine/cuda/attention_warpgroup_loads.cuh"
@@ -57,7 +57,7 @@ __global__ void __launch_bounds__(WarpgroupForwardSizes<D>::kThreads,
     const int key = tiles.at(t) * S::kLoop;
     if constexpr (!Scores::kCopiesInBulk)
       scores.template load<S::kThreads>(shared.scores[stage], query, S::kOwn, key, S::kLoop);
-    // Of the queries every second warpgroup's with the keys, the others' with the values.
+    // Loads the queries of every second warpgroup with the keys, of the others with the values.
     const auto load_half = [&](int part, auto& walked, const TensorMap& map) {
       const int n_own = with_queries ? (kForwardWarpgroups<D> + 1 - part) / 2 : 0;
       CopyBarrier& barrier = shared.loaded[stage];

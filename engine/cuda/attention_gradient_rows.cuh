@@ -1,6 +1,6 @@
 #pragma once
-// How gradients of heads leave the shared memory of a block: as those of heads before they were
-// turned, and with the sums of their columns, for which further passes would read them once more.
+// Stores gradients of heads from a block's shared memory: turned back to the gradients of heads
+// before rotation, and with the sums of their columns, which saves further passes over them.
 
 #include "engine/cuda/attention_backward_tile.cuh"
 
@@ -53,7 +53,7 @@ __device__ void sum_columns(const Tile<T, D, R>& tile, int first, int first_colu
   }
 }
 
-/// What q, k and v are in packed heads.
+/// The parts of packed heads.
 enum class Part { q, k, v };
 
 /// Stores a warp's part of a block's own tile of gradients, whose row 0 is row `own` of n_own.

@@ -1,21 +1,21 @@
 #pragma once
-// Scores to probabilities, and gradients of probabilities to those of scores.
+// Scores to probabilities, and gradients of probabilities to gradients of scores.
 
 #include "engine/cuda/attention_scores.cuh"
 #include "engine/kernels/attention_normalizer.h"
 
 namespace farfield::attention_cuda {
 
-/// What the pairs of a query share in the backward pass; a load of 16 bytes.
+/// Values that the pairs of a query share in the backward pass; a load of 16 bytes.
 struct alignas(16) Row {
   float factor;     ///< of the dot products
   float threshold;  ///< of the clamp kinds, else -inf; of RowBiasScores row_factor()
   float shift;      ///< the log of the row's sum times kShiftUnit; relu: the factor of P
-  float dot;        ///< what is subtracted from dP
+  float dot;        ///< subtracted from dP
 
   __device__ float row_factor() const { return threshold; }
 };
-/// Of it, what differs from query to query where no factor does, nor a threshold.
+/// The part of a Row that differs between queries if factor and threshold do not.
 struct alignas(8) RowEnd {
   float shift, dot;
 };

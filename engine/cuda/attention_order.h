@@ -9,9 +9,9 @@ struct TileOf {
   int tile, index;
 };
 
-/// The tiles of `n` heads, or sequences, n_tiles each, in an order: n_together of them come before
-/// the next ones, so that what their tiles share is still in the cache, and of these all first
-/// tiles come before all second ones.
+/// The order of the tiles of `n` heads, or sequences, with n_tiles each. n_together heads are
+/// finished before the next ones begin, so that data shared by their tiles is still in the cache;
+/// among these, all first tiles come before all second tiles.
 struct TileOrder {
   int n_tiles, n, n_together;
 
@@ -28,10 +28,10 @@ struct TileOrder {
   }
 };
 
-/// How n_slot blocks share them, round by round. Of the tiles that come together slot s takes items
-/// s, 2 n_slot - 1 - s, 2 n_slot + s, ...: from tile to tile there is less to do, and so all slots
-/// have about as much. The next tiles are dealt anew, from the slot on that these have ended with,
-/// and the other way round. With a slot for each tile, slot i takes item i.
+/// How n_slot blocks share the tiles, round by round. Of the tiles that come together, slot s takes
+/// items s, 2 n_slot - 1 - s, 2 n_slot + s, ...: later tiles have less work, so this balances the
+/// slots. The next group of tiles is dealt anew, beginning with the slot that ended this group, in
+/// the opposite direction. With a slot for each tile, slot i takes item i.
 class SlotOrder {
  public:
   SlotOrder() = default;
@@ -47,7 +47,7 @@ class SlotOrder {
   FARFIELD_HD int n_slot() const { return n_slot_; }
   FARFIELD_HD int n_tiles() const { return tiles_.n_tiles; }
   FARFIELD_HD int n_round() const { return n_round_; }
-  /// What a slot takes in a round; nothing: tile -1.
+  /// The item of a slot in a round; tile -1 if none.
   FARFIELD_HD TileOf at(int slot, int round) const {
     if (n_round_ == 1) return tiles_.at(slot);
     const int part = round / n_round_of_part_, first = part * tiles_.n_together;

@@ -17,8 +17,8 @@ struct Score {
   float weight = 1;
 };
 
-/// Which tables by distance there are, where that is known when a kernel is compiled. unknown:
-/// asked for each pair; asked: once for a tile; feature: that of a row bias.
+/// Which tables by distance exist, as far as a kernel knows it at compile time. unknown: checked
+/// for each pair; asked: checked once for a tile; feature: the table of a row bias.
 enum class Tables { none, bias, weight, both, unknown, asked, feature };
 constexpr bool has_weight(Tables tables) {
   return tables == Tables::weight || tables == Tables::both || tables == Tables::unknown;
@@ -47,13 +47,13 @@ struct TileScores {
   }
 };
 
-/// What plain scores share: a tile's distances, which of its pairs are hidden, and the exponential.
+/// The common part of plain scores: a tile's distances, its hidden pairs, and the exponential.
 template <class T>
 class PlainTile {
  public:
   static constexpr bool kIsGeneral = false, kDrops = false;
   static constexpr float kShiftUnit = 1.44269504089f;  ///< log2(e)
-  /// Distances of a tile, at most, from that of its first query and last key on.
+  /// Most distances of a tile, beginning with the distance of its first query and last key.
   static constexpr int kDistances = 3 * kTile;
 
   /// From now on, of this tile, n_query by n_key.
@@ -70,10 +70,10 @@ class PlainTile {
     is_masked_ = lowest < 0 || (p_.window > 0 && highest >= p_.window);
     return highest >= 0 && (p_.window == 0 || lowest < p_.window || open_sinks_ > key);
   }
-  /// What hidden pairs have becomes `hidden`, of queries by keys or of kKeysAreRows.
-  /// for_pairs(hide) calls hide(what a pair has, its row and column from `row` and `column` on) for
-  /// all of them, all or nothing. As a step of its own it is the same whatever tables there are,
-  /// and takes few registers.
+  /// Sets the values of hidden pairs to `hidden`, of queries by keys or of kKeysAreRows.
+  /// for_pairs(hide) calls hide(value of a pair, its row and column from `row` and `column` on) for
+  /// all pairs, or for none. As a separate step it does not depend on the tables, and takes few
+  /// registers.
   template <bool kKeysAreRows, class F>
   __device__ void hide(int row, int column, float hidden, const F& for_pairs) const {
     if (!is_masked_) return;
@@ -133,9 +133,9 @@ class PlainScores : public PlainTile<T> {
   struct alignas(16) Shared {
     float bias[PlainTile<T>::kDistances], weight[PlainTile<T>::kDistances];
   };
-  /// What kernels for warpgroups load for a tile of fewer than n distances, here by bulk copies of
-  /// kBoxes boxes. The first begins at a multiple of 4, up to three distances before those of the
-  /// tile.
+  /// The table values that warpgroup kernels load for a tile of fewer than n distances, here by TMA
+  /// copies of kBoxes boxes. The first begins at a multiple of 4, up to three distances before the
+  /// first distance of the tile.
   template <int n>
   struct alignas(128) Loaded {
     static constexpr int kCopied = n + 4;  // at least
@@ -148,7 +148,7 @@ class PlainScores : public PlainTile<T> {
   __device__ PlainScores(const Problem<T>& p, const Head& head)
       : PlainTile<T>(p), table_(int64_t{head.h} * p.n_entry) {}
 
-  /// Begins to load what the tile of queries from `query` and keys from `key` on reads.
+  /// Begins to load the table values for the tile of queries from `query` and keys from `key` on.
   template <int kThreads = kBlock>
   __device__ void load(Shared& shared, int query, int n_query, int key, int n_key) const {
     if (!p_.bias && !p_.weight) return;
@@ -192,7 +192,7 @@ class PlainScores : public PlainTile<T> {
     PlainTile<T>::start_tile(query, n_query, key, n_key);
   }
 
-  /// f(TileScores) for the tile, which take all pairs for seen: hide() those that are not.
+  /// f(TileScores) for the tile. The scores treat all pairs as visible: hide() the others.
   template <Tables kTables, class F>
   __device__ void for_tile(const F& f) const {
     if constexpr (kTables != Tables::asked)

@@ -110,8 +110,8 @@ struct HeadRows {
   int count;
 };
 
-/// Sizes and pointers of one call. Indices of positions and what is compared with them are capped
-/// to the number of keys, so that they are ints.
+/// Sizes and pointers of one call. Positions, and numbers compared with them, are capped to the
+/// number of keys, so that they are ints.
 template <class T>
 struct Problem {
   Problem(const Heads& heads, const AttentionRule& rule)
@@ -188,12 +188,12 @@ struct Problem {
   /// Position of query 0.
   FARFIELD_HD int first_position() const { return n_key - n_query; }
 
-  /// Those of a head in a tensor like q or k, of n_rows rows per head.
+  /// The rows of a head in a tensor like q or k, with n_rows rows per head.
   __device__ HeadRows rows_of(const Head& head, int n_rows) const {
     return {is_packed ? (head.batch * n_rows * n_head + head.h) * 3 : index_of(head) * n_rows,
             row_step, n_rows};
   }
-  /// Those of a head in a tensor [B, T, H, K].
+  /// The rows of a head in a tensor [B, T, H, K].
   __device__ HeadRows token_rows_of(const Head& head) const {
     return {head.batch * n_query * n_head + head.h, n_head, n_query};
   }
@@ -209,7 +209,7 @@ struct Problem {
             of.count - i, head_dim, can_move_pieces(x)};
   }
 
-  /// That of the row bias; of a query beyond the last one, that of the last.
+  /// The row factor of the row bias; a query beyond the last one has the factor of the last.
   __device__ float row_factor_of(int query) const {
     return row_bias.row_factor[query < n_query ? query : n_query - 1];
   }

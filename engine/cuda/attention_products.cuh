@@ -89,8 +89,8 @@ __device__ Left<T> load_left(const Tile<T, D, R>& tile, int row, int column) {
   return f;
 }
 
-/// Two right factors next to each other, 16 x 16 together. Element [k][n] of them is that of the
-/// tile at [row + n][column + k].
+/// Two right factors next to each other, 16 x 16 together. Element [k][n] is the tile's element
+/// [row + n][column + k].
 template <class T, int D, int R>
 __device__ void load_rights(Right<T> (&f)[2], const Tile<T, D, R>& tile, int row, int column) {
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
@@ -108,7 +108,7 @@ __device__ void load_rights(Right<T> (&f)[2], const Tile<T, D, R>& tile, int row
   }
 }
 
-/// The same, element [k][n] that of the tile at [row + k][column + n].
+/// The same, but element [k][n] is the tile's element [row + k][column + n].
 template <class T, int D, int R>
 __device__ void load_rights_transposed(Right<T> (&f)[2], const Tile<T, D, R>& tile, int row,
                                        int column) {
@@ -187,9 +187,9 @@ __device__ void multiply_by_rows(float (&sums)[kGroups][kPieces][4], const F& le
   }
 }
 
-/// What a lane has of 16 kGroups rows by 8 kPieces columns, as products leave it, on its way to
-/// left factors: their layouts are the same. bfloat16 is rounded at once, which takes half of the
-/// registers; the three parts of a float32 would take more.
+/// A lane's elements of 16 kGroups rows by 8 kPieces columns, from product results to left factors,
+/// whose layouts are the same. bfloat16 is rounded at once, which takes half of the registers; the
+/// three parts of a float32 would take more.
 template <class T, int kGroups, int kPieces>
 class Factors {
  public:
@@ -222,8 +222,8 @@ class Factors {
   float values_[kParts<T> == 1 ? 1 : kGroups][kPieces][4];
 };
 
-/// Of each group: sums [16, kColumns] += x rows, x [16, 8 kPieces], rows those of a tile, their
-/// columns from `column` on. kIsApart: multiply_apart().
+/// For each group: sums [16, kColumns] += x rows, with x [16, 8 kPieces] and the rows of a tile,
+/// from `column` on. kIsApart: multiply_apart().
 template <int kColumns, bool kIsApart = true, int kGroups, int kPieces, class T, int D, int R>
 __device__ void add_weighted_rows(float (&sums)[kGroups][kColumns / 8][4],
                                   const Factors<T, kGroups, kPieces>& x, const Tile<T, D, R>& tile,

@@ -13,8 +13,8 @@ namespace farfield::attention_cuda {
 struct RowFactors {
   float least, greatest;
 
-  /// Of what all lanes have. Positive floats are in the order of their bits, above them what is not
-  /// a number, which counts as infinity: the others keep their segments.
+  /// Over all lanes. Positive floats are in the order of their bits; NaN is above them and counts
+  /// as infinity, so that the others keep their segments.
   template <int n>
   __device__ static RowFactors of_warp(const float (&factors)[n]) {
     float least = factors[0], greatest = factors[0];
@@ -29,7 +29,7 @@ struct RowFactors {
   }
 };
 
-/// What a query multiplies a dot product and the argument of the row bias by.
+/// A query's factors of a dot product and of the row bias's argument.
 struct QueryFactors {
   float dot, row_bias;
 };
@@ -45,8 +45,8 @@ template <class T>
 class RowBiasScores : public PlainTile<T> {
  public:
   static constexpr bool kAddsRowBias = true, kCopiesInBulk = false;
-  /// Of fewer than n distances, as PlainScores has it. Bulk copies would have zeros, which fall,
-  /// for distances that do not exist.
+  /// For fewer than n distances, as in PlainScores. TMA copies would give zeros for distances that
+  /// do not exist, but features must not fall.
   template <int n>
   struct alignas(16) Loaded {
     float feature[n];

@@ -5,11 +5,11 @@
 
 namespace farfield::attention_cuda {
 
-/// Where the rows of queries add up their sums. Nobody else adds to what a thread adds to, so there
-/// is no race, and the order is fixed.
+/// Sums over the rows of queries. Each sum belongs to one thread, so there is no race, and the
+/// order is fixed.
 struct SegmentSums {
-  /// [H, n, 2, n_segment], zeros at first: of slope and offset. Of RowBiasScores n is that of the
-  /// blocks of a head, each with its warps of rows; else of the rows, B * T.
+  /// [H, n, 2, n_segment], zeros at first: of slope and offset. For RowBiasScores n counts the
+  /// blocks of a head, each with its warps of rows; else n counts the rows, B * T.
   float* segments = nullptr;
   float* row_factor = nullptr;  ///< [B * H, T]
 
@@ -23,7 +23,7 @@ struct alignas(16) SegmentShared {
 };
 
 /// The thread of a row of a block's own queries. Along a row the argument of the piecewise linear
-/// function does not rise, so what is summed of a segment lies together.
+/// function does not rise, so the terms of a segment lie together.
 template <class S>
 class SegmentWalk {
  public:
@@ -78,9 +78,9 @@ class SegmentWalk {
   float row_factor_ = 0, sum_ = 0, sum_x_ = 0, sum_row_factor_ = 0;
 };
 
-/// The same of a warp's rows, beside RowBiasScores: each lane sums what it has of the pairs of
-/// two segments, which is where a part of a tile mostly lies. When a third one comes, the warp adds
-/// up the sums of that which was left first.
+/// The same for a warp's rows, beside RowBiasScores: each lane keeps the sums of two segments,
+/// which mostly cover a part of a tile. When a third segment begins, the warp adds up the sums of
+/// the older one.
 template <class S>
 class WarpSegmentSums {
  public:
@@ -157,7 +157,8 @@ class WarpSegmentSums {
 
  private:
   static constexpr int kRows = 2 * S::kGroups;  // of a lane
-  // What a lane sums of the pairs in a segment: dS of its rows, and of each times the feature.
+  // A lane's sums over the pairs of a segment: dS of its rows, and dS of each row times the
+  // feature.
   struct Sums {
     int segment = -1;  // none
     float ds = 0, by_feature[kRows] = {};
@@ -168,7 +169,7 @@ class WarpSegmentSums {
     }
   };
 
-  // newer_ is that of segment k.
+  // newer_ is the sum of segment k.
   __device__ void take_segment(int k) {
     if (newer_.segment == k) return;
     const Sums older = older_;

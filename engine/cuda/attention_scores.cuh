@@ -1,8 +1,8 @@
 #pragma once
-// Dot products to scores, pair by pair: PlainScores for what is common, a table by distance at
-// most, and GeneralScores for everything. RowBiasScores, for a row bias alone, are plain ones that
-// take the dot products of a part of a tile to scores at once (kAddsRowBias). DroppingScores are
-// plain or general ones with dropout.
+// Dot products to scores, pair by pair: PlainScores for common rules (at most a table by distance),
+// and GeneralScores for all rules. RowBiasScores, for a row bias alone, are plain ones that take
+// the dot products of a part of a tile to scores at once (kAddsRowBias). DroppingScores are plain
+// or general ones with dropout.
 
 #include "engine/cuda/attention_dropping_scores.cuh"
 #include "engine/cuda/attention_plain_scores.cuh"
@@ -62,7 +62,7 @@ class GeneralScores {
       if (p_.weight) score.weight = p_.weight[at];
       if (p_.bias) bias = p_.bias[at];
     }
-    // One rounding for certain, so that both passes get the same scores.
+    // Exactly one rounding, so that both passes get the same scores.
     score.value = std::fma(score.content, score.weight, bias);
     if (p_.row_bias.feature) {
       const float x = p_.row_bias.feature[d] * p_.row_bias.row_factor[query];
@@ -88,8 +88,9 @@ class GeneralScores {
   const Problem<T>& p_;
 
  private:
-  // The entry of the tables for these ids, or -1 for one outside of them: nobody has looked at the
-  // ids, since reading them back would stall the device. The difference is exact where it is kept.
+  // The entry of the tables for these ids, or -1 outside of the tables. The host has not checked
+  // the ids, since reading them back would stall the device. The difference is exact where it is
+  // kept.
   __device__ int entry_of(int of_query, int of_key) const {
     const unsigned entry = static_cast<unsigned>(of_query) - static_cast<unsigned>(of_key);
     const bool is_there = of_query >= of_key && entry < static_cast<unsigned>(p_.n_entry);
@@ -123,8 +124,9 @@ template <int D, class Scores>
 inline constexpr int kBlocks = D >= 128 || Scores::kIsGeneral || (Scores::kDrops && D >= 64) ? 2
                                                                                              : 3;
 
-/// The dot products of far pairs in the place of the others', in a warp's rows from `row` on and
-/// pieces from `column` on, both this lane's first. kKeysAreRows: of keys by queries.
+/// Replaces dot products of far pairs by the dot products of their far copies, in a warp's rows
+/// from `row` on and pieces from `column` on, both this lane's first. kKeysAreRows: of keys by
+/// queries.
 template <bool kKeysAreRows, class Scores, int kPieces>
 __device__ void take_far(const Scores& scores, float (&dots)[kPieces][4],
                          const float (&far)[kPieces][4], int row, int column) {

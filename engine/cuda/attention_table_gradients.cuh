@@ -1,6 +1,6 @@
 #pragma once
-// Gradients of tables by distance, in the backward pass over keys: a block sums those of all of its
-// tiles, diagonal by diagonal, for up to three tables.
+// Gradients of tables by distance, in the backward pass over keys: a block sums the gradients of
+// all its tiles, diagonal by diagonal, for up to three tables.
 
 #include "engine/cuda/attention_diagonals.cuh"
 #include "engine/cuda/attention_scores.cuh"
@@ -14,15 +14,15 @@ struct TableSlices {
   FARFIELD_HD bool any() const { return bias || weight || feature; }
 };
 
-/// What a thread holds of a tile's diagonals, for each table.
+/// A thread's sums of a tile's diagonals, for each table.
 template <class S>
 struct TableParts {
   DiagonalParts<S> bias, weight, feature;
 };
 
-/// The sums of a block, each in its slice. kMade: those that it makes; unknown: those that have a
-/// slice. Features may have none in any case. Each is made in shared memory of its own, which saves
-/// barriers, or, kInTurn, one after the other in the same memory.
+/// The sums of a block, each in its slice. kMade: the tables that it sums; unknown: the tables that
+/// have a slice. Features may have no slice in any case. Each sum has its own shared memory, which
+/// saves barriers; with kInTurn they use the same memory one after the other.
 template <class S, Tables kMade, bool kInTurn>
 class TableGradients {
   static_assert(kInTurn || kMade != Tables::unknown);
@@ -97,7 +97,7 @@ class TableGradients {
   }
 
  private:
-  // Of this block.
+  // The slice of this block.
   __device__ static DiagonalSlice slice_of(float* slices, int n_key) {
     const int64_t slice = static_cast<int64_t>(blockIdx.y) * gridDim.x + blockIdx.x;
     return DiagonalSlice{slices + slice * n_key, n_key};

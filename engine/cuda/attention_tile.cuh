@@ -14,7 +14,7 @@ inline constexpr int kWarps = kBlock / kWarp;     ///< of a block
 inline constexpr int kWarpRows = 16;              ///< of a product, held by a warp
 inline constexpr int kTile = kWarps * kWarpRows;  ///< rows of a tile with a group for each warp
 
-/// What a block may take of shared memory on compute capability 8.6 and 8.9, and on 8.0.
+/// Shared memory limits of a block on compute capability 8.6 and 8.9, and on 8.0.
 inline constexpr size_t kSmallShared = size_t{99} << 10, kLargeShared = size_t{163} << 10;
 
 /// How the warps of a block share its own tile, of rows of D elements, and the sums that are made
@@ -84,8 +84,8 @@ __device__ inline int computed_anew(int x) {
   return x;
 }
 
-/// Fills a tile from rows [0, R), by all threads of a block; what is not there is 0. kIsAsync: all
-/// wait_for_copies(), and then for each other, before they look at it.
+/// Fills a tile from rows [0, R), by all threads of a block; missing elements are 0. kIsAsync: all
+/// threads wait_for_copies(), and then for each other, before they read the tile.
 template <bool kIsAsync = false, class T, int D, int R>
 __device__ void load_tile(Tile<T, D, R>& tile, const Rows<const T>& rows) {
   constexpr int kN = kPieceSize<T>, kPieces = D / kN;
@@ -119,8 +119,8 @@ __device__ void load_tile(Tile<T, D, R>& tile, const Rows<const T>& rows) {
   }
 }
 
-/// load_tile<true>() of one pair of tiles after another, the same rows of two tensors: what is the
-/// same for all of them is computed once. Both have as many rows, which are aligned.
+/// load_tile<true>() of one pair of tiles after another, the same rows of two tensors: common
+/// values are computed once. Both have as many rows, which are aligned.
 template <class T, int D>
 class TileLoader {
  public:
@@ -134,7 +134,7 @@ class TileLoader {
     to_ = first * kStride + column;
   }
 
-  /// Rows [row, row + R); the strides are those of the rows.
+  /// Rows [row, row + R), with the strides of the rows.
   template <int R>
   __device__ void load(Tile<T, D, R>& x, int x_stride, Tile<T, D, R>& y, int y_stride,
                        int row) const {

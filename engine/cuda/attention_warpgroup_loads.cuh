@@ -1,5 +1,5 @@
 #pragma once
-// How kernels for warpgroups load what they read, in bfloat16: by bulk copies.
+// Loads of warpgroup kernels, in bfloat16, by TMA copies.
 
 #include "engine/cuda/attention_plain_scores.cuh"
 #include "engine/cuda/attention_warpgroup_products.cuh"
@@ -7,7 +7,7 @@
 
 namespace farfield::attention_cuda {
 
-/// Of a problem's tensors; dout and tables where there are any.
+/// The maps of a problem's tensors; dout and tables if present.
 struct WarpgroupMaps {
   TensorMap q, k, v, dout;
   TableMaps tables;
@@ -34,7 +34,7 @@ struct WarpgroupMaps {
   }
 };
 
-/// Begins to load rows [row, row + 64) of a head; what is not there is 0.
+/// Begins to load rows [row, row + 64) of a head; missing rows are 0.
 template <int D>
 __device__ void copy_rows(SwizzledTile<D, kWarpgroupRows>& to, const TensorMap& map,
                           const Head& head, int row, CopyBarrier& barrier) {
@@ -78,7 +78,7 @@ __device__ void load_tables(bool is_own, const Scores& scores, Tables& shared,
       scores.copy(shared, maps.tables, query, key, n_key, barrier);
   });
 }
-/// What the maps of tables are made for: tiles of S::kOwn and S::kLoop rows.
+/// The maps of tables, for tiles of S::kOwn and S::kLoop rows.
 template <class Scores, class S>
 constexpr int copied_entries() {
   if constexpr (Scores::kCopiesInBulk)

@@ -42,7 +42,7 @@ struct alignas(kSwizzledAlignment) SwizzledTile {
   BFloat16 at[kPanels][R][kSwizzledColumns];
 };
 
-/// Begins sums = dot products of a warpgroup's rows with those of a tile.
+/// Begins sums = dot products of a warpgroup's rows with the rows of a tile.
 template <int D>
 __device__ void begin_dot_products(float (&sums)[1][8][4],
                                    const SwizzledTile<D, kWarpgroupRows>& own,
@@ -59,7 +59,7 @@ __device__ void begin_dot_products(float (&sums)[1][8][4],
   }
 }
 
-/// Begins sums += x rows, x [64, 64], rows those of a tile.
+/// Begins sums += x rows, with x [64, 64] and the rows of a tile.
 template <int D>
 __device__ void begin_adding_rows(float (&sums)[1][D / 8][4], const Factors<BFloat16, 1, 8>& x,
                                   const SwizzledTile<D, 64>& tile) {

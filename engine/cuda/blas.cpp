@@ -18,11 +18,12 @@
 namespace farfield {
 namespace {
 
-// What an algorithm that was not measured may use of device memory: what NVIDIA recommends for
-// compute capability 9.0.
+// Device memory limit of an algorithm that was not measured: NVIDIA's recommendation for compute
+// capability 9.0.
 constexpr uint64_t kMostWorkspaceBytes = uint64_t{32} << 20;
 
-// It would have the library drop 13 bits of each float32, whatever the product asks for.
+// The override makes the library drop 13 bits of each float32, whatever precision the product asks
+// for.
 void refuse_tf32_override() {
   const char* const said = std::getenv("NVIDIA_TF32_OVERRIDE");
   require<BackendError>(said == nullptr || std::string_view(said) != "1", "cuda",
@@ -32,9 +33,9 @@ void refuse_tf32_override() {
 
 std::string library_version() { return concat("cuBLASLt ", cublasLtGetVersion()); }
 
-// The library on one device. Its only user at a time holds the mutex until the product is in the
-// stream: the workspace and the bias of a plan are those of the product that comes next. What is
-// measured instead of a product makes products too, meanwhile: so the mutex is recursive.
+// The library on one device. A user holds the mutex until its product is in the stream, since
+// workspace and bias of a plan belong to the next product. Tuning may measure a pass instead of a
+// product, and the pass makes products itself: so the mutex is recursive.
 class Blas {
  public:
   Blas() : context_(cublasLtCreate) { refuse_tf32_override(); }

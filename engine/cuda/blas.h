@@ -10,8 +10,8 @@ namespace farfield {
 /// n_batch products like `first`, whose a, b and c are this many elements apart. With a bias, [n]
 /// in the type of C, each row of C is a row of the product plus the bias, rounded once. With dbias,
 /// [m], it is given the sums of op(A) over k, taken in float32: of dw = dy^T x the gradient of the
-/// bias of y. That is for one product, not accumulated, with a transposed A, a C of float32 and no
-/// bias.
+/// bias of y. dbias needs a single product, not accumulated, with a transposed A, a C of float32
+/// and no bias.
 struct BlasProduct {
   Gemm first;
   int64_t n_batch = 1, stride_a = 0, stride_b = 0, stride_c = 0;
@@ -19,18 +19,18 @@ struct BlasProduct {
   float* dbias = nullptr;
 };
 
-/// Puts the product into the stream, by cuBLASLt: all sums in float32, and no part of float32 is
-/// dropped on the way (no TF32). m, n, k and n_batch >= 1. False, and nothing done, when the
-/// library has no algorithm for such a product. BackendError, with sizes and types, when it fails.
+/// Queues the product in the stream, by cuBLASLt: all sums in float32, without TF32. m, n, k and
+/// n_batch >= 1. Returns false, and does nothing, if the library has no algorithm for such a
+/// product. BackendError, with sizes and types, if it fails.
 ///
-/// The algorithm is asked for once for each problem: sizes, strides, types, and to how many bytes
-/// the arrays are aligned. So the same problem gives the same bits, in this run and in the next on
-/// such a device with such a library. It is the one that the library proposes first, unless others
-/// were measured (tune_products(), use_product_choices()).
+/// The algorithm is chosen once for each problem: sizes, strides, types and alignment of the
+/// arrays. So the same problem gives the same bits, in this run and in later runs on the same kind
+/// of device with the same library. It is the library's first proposal, unless algorithms were
+/// measured (tune_products(), use_product_choices()).
 ///
-/// `instead` has the same results by other calls, further products among them. Where products are
-/// tuned it is measured beside the library's algorithms, and where it is the fastest the answer is
-/// false, then and wherever such choices hold. To call it is the caller's.
+/// `instead` computes the same results by other calls, which may include other products. Tuning
+/// measures it beside the library's algorithms. If it is the fastest, this returns false, then and
+/// under these choices, and the caller calls `instead`.
 bool blas_product(Cuda device, const BlasProduct& product,
                   const std::function<void()>& instead = {});
 

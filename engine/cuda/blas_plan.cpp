@@ -14,8 +14,8 @@ void set(Set set_attribute, Handle handle, Attribute attribute, const Value& val
                static_cast<int>(attribute), " of a product");
 }
 
-// The largest power of two that an address and what is added to it are multiples of, up to 16: no
-// kernel loads more at once, and more would tell problems apart that are the same.
+// The largest power of two, up to 16, that divides an address and its stride: no kernel loads more
+// at once, and a larger limit would separate equal problems.
 uint32_t alignment_of(const void* begin, int64_t stride_bytes) {
   const auto bits = reinterpret_cast<uintptr_t>(begin) | static_cast<uintptr_t>(stride_bytes) | 16u;
   return static_cast<uint32_t>(bits & (~bits + 1));
@@ -83,10 +83,10 @@ BlasPlan::Layout BlasPlan::layout(int64_t rows, int64_t columns, int64_t ld, DTy
   return made;
 }
 
-// The library's matrices are column-major, and what is row-major is then the transposed matrix: so
-// C^T = op(B)^T op(A)^T is what it computes, from our B and then our A, and our bias along a row of
-// C is its bias along a column. The sums of our op(A) are those of its second matrix, BGRADB, which
-// it has where that one is transposed; on an H200 it makes them in a kernel of its own.
+// The library's matrices are column-major; to it a row-major matrix is the transposed matrix. So it
+// computes C^T = op(B)^T op(A)^T: our B is its first matrix, our A its second, and our bias along a
+// row of C is its bias along a column. The sums of our op(A) are the sums of its second matrix,
+// BGRADB, which it offers if that matrix is transposed; on an H200 a separate kernel makes them.
 BlasPlan::BlasPlan(const BlasProblem& problem)
     : problem_(problem),
       description_(cublasLtMatmulDescCreate, CUBLAS_COMPUTE_32F, CUDA_R_32F),

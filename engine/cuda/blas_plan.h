@@ -34,7 +34,7 @@ class BlasObject {
 };
 using BlasContext = BlasObject<cublasLtHandle_t, cublasLtDestroy>;
 
-/// What the library does beside a product.
+/// Extra work that the library fuses with a product.
 enum class BlasEpilogue { none, bias, dbias };
 
 /// All that an algorithm is chosen by.
@@ -52,7 +52,7 @@ struct BlasProblem {
   std::string text() const;
 };
 
-/// How the library makes a product, and what it needs of device memory for that.
+/// An algorithm of the library for a product, and the device memory that it needs.
 struct BlasAlgorithm {
   cublasLtMatmulAlgo_t words;
   size_t workspace_bytes;
@@ -67,7 +67,7 @@ class BlasPlan {
   /// has none. All of them sum in one order. BackendError when it fails, naming the product.
   std::vector<BlasAlgorithm> proposed(cublasLtHandle_t context, const BlasProduct& product, int n,
                                       uint64_t most_workspace_bytes) const;
-  /// One that was chosen before. BackendError when the library will not use it for this.
+  /// An algorithm chosen earlier. BackendError when the library refuses it for this product.
   BlasAlgorithm restored(cublasLtHandle_t context, const BlasProduct& product,
                          const ProductChoice& choice) const;
   /// Puts the product into the stream, to c instead of its own place. False, and nothing done, when

@@ -38,7 +38,7 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
-using Candidate = std::optional<BlasAlgorithm>;  // empty: what is done instead of the product
+using Candidate = std::optional<BlasAlgorithm>;  // empty: `instead`
 
 // One product with the place that its candidates write to.
 class Trial {
@@ -65,7 +65,7 @@ class Trial {
     return 1e3 * static_cast<double>(end_.time_ms_since(begin_)) / n;
   }
 
-  // What stays wrong with the device after a trial that failed is told by whoever waits next.
+  // If the device stays in error after a failed trial, the next wait reports it.
   bool device_works() const { return cudaStreamSynchronize(stream_) == cudaSuccess; }
 
   bool has_the_same_bits_each_time(const Candidate& candidate) {
@@ -92,7 +92,7 @@ class Trial {
   size_t bytes_of_dbias() const {
     return product_.dbias ? static_cast<size_t>(product_.first.m) * sizeof(float) : 0;
   }
-  // dbias to other numbers each time: sums that are left out, or added to what was there, change.
+  // dbias to other numbers each time: sums that are left out, or added to old numbers, change.
   void clear(int repeat) {
     const auto fill = [&](void* begin, int byte, size_t size) {
       cuda_check(cudaMemsetAsync(begin, byte, size, stream_), "clearing of a product");

@@ -13,8 +13,8 @@ class BlasWorkspace {
  public:
   /// Null for 0 bytes. BackendError, naming the product, when the device has no room.
   ///
-  /// The memory of a smaller one may be given away while the device still works in it: who gets it
-  /// comes later in the same stream.
+  /// A smaller, older workspace may be freed while the device still uses it: its next user comes
+  /// later in the same stream.
   void* at_least(size_t size_bytes, const BlasProduct& product, Cuda device) {
     if (size_bytes == 0) return nullptr;
     const auto size = static_cast<int64_t>(size_bytes);

@@ -7,7 +7,7 @@
 
 namespace farfield {
 
-/// What each warp of a block has found, kN values at a time.
+/// The results of each warp of a block, kN values at a time.
 template <class T, int kN>
 struct WarpResults {
   T at[kN][kWarp];

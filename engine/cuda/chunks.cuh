@@ -1,6 +1,6 @@
 #pragma once
 // A list of arrays of any sizes as one launch: its blocks take a chunk each, and find it in a table
-// that comes with the parameters of the kernel, so nothing is uploaded and nobody waits.
+// that comes with the parameters of the kernel, so there is no upload and no wait.
 
 #include <cstdint>
 
@@ -9,7 +9,7 @@
 namespace farfield {
 
 inline constexpr int64_t kChunk = 4096;  // elements
-/// What a kernel may take as parameters, but for a few others.
+/// Bytes of kernel parameters that a table may use.
 inline constexpr size_t kParameterBytes = 4096 - 128;
 
 /// Arrays that a launch works on. Item says where one is and what is done to it.

@@ -43,7 +43,7 @@ Cuda cuda_tag(const Device& device) {
     cuda_check(cudaSetDevice(index), "the choice of cuda:", index);
     return std::make_unique<Stream>();
   });
-  // The device of a thread is what it chose last, and memory comes from that one.
+  // A thread allocates memory on the device that it chose last.
   cuda_check(cudaSetDevice(index), "the choice of cuda:", index);
   return {index, stream.get()};
 }

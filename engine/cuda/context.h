@@ -10,7 +10,7 @@
 namespace farfield {
 
 /// DeviceError unless the runtime finds a driver and this device, and the device has compute
-/// capability 8.0 or later. What cuda_tag() asks before it first hands a device out.
+/// capability 8.0 or later. cuda_tag() calls this before it first hands a device out.
 void require_device(int index);
 
 /// A kernel that has no form for float64.

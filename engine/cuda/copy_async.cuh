@@ -6,9 +6,9 @@
 
 namespace farfield {
 
-/// Begins to copy kBytes from device to shared memory, both aligned to that, beside what the thread
-/// does next; zeros when `from` is not there. Nobody may look at `to` before the thread has waited,
-/// and no other thread before a barrier after that.
+/// Begins to copy kBytes from device to shared memory, both aligned to kBytes, while the thread
+/// goes on; zeros if the piece is missing. The thread must wait before it reads `to`, and other
+/// threads must pass a barrier after that.
 ///
 /// Source    PTX ISA, cp.async; from sm_80 on. 16 bytes go past the first-level cache.
 template <int kBytes>
@@ -39,7 +39,7 @@ __device__ inline void end_copy_group() {
 #endif
 }
 
-/// Waits until every copy of this thread's groups has ended but those of the last kLater groups.
+/// Waits until all copies of this thread have ended, except the copies of the last kLater groups.
 template <int kLater>
 __device__ void wait_for_copy_groups() {
 #ifdef __CUDACC__

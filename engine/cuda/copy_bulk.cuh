@@ -1,7 +1,7 @@
 #pragma once
 // Copies from device to shared memory that one thread begins, however large, and that the tensor
-// memory accelerator of compute capability 9.0 makes. Whoever wants to see what they bring waits at
-// a barrier in shared memory, which counts bytes.
+// memory accelerator of compute capability 9.0 makes. A reader of the copied bytes waits at a
+// barrier in shared memory, which counts bytes.
 
 #include <cstdint>
 
@@ -11,8 +11,9 @@
 
 namespace farfield {
 
-/// Counts the bytes of bulk copies, phase after phase: a phase ends when all who announce bytes
-/// have done so, and all of these are there. In shared memory.
+/// Counts the bytes of TMA copies ("bulk copies"), phase after phase: a phase ends when all
+/// announcing threads have announced their bytes, and all these bytes have arrived. In shared
+/// memory.
 ///
 /// Source    PTX ISA, mbarrier
 class alignas(8) CopyBarrier {
@@ -64,9 +65,9 @@ class alignas(8) CopyBarrier {
   [[maybe_unused]] uint64_t state_;
 };
 
-/// Begins to copy a box of a tensor (tensor_map.h), from these coordinates on, which count in the
-/// bytes that a barrier expects, all of the box. By one thread, behind a barrier of the block when
-/// others have read or written what is there. `to` is aligned as the map says.
+/// Begins a TMA copy of a box of a tensor (tensor_map.h), from these coordinates on. All bytes of
+/// the box count in the bytes that the barrier expects. By one thread, after a barrier of the block
+/// if others have read or written at `to`. `to` is aligned as the map says.
 ///
 /// Source    PTX ISA, cp.async.bulk.tensor
 __device__ inline void copy_box(void* to, const TensorMap& map, int x, CopyBarrier& barrier) {
@@ -94,8 +95,7 @@ __device__ inline void copy_box(void* to, const TensorMap& map, int x, int y, in
 #endif
 }
 
-/// The same of bytes that lie one behind the other: a multiple of 16 of them, both sides aligned to
-/// that.
+/// The same for contiguous bytes: a multiple of 16 bytes, both sides aligned to 16.
 ///
 /// Source    PTX ISA, cp.async.bulk
 __device__ inline void copy_bytes(void* to, const void* from, int n_bytes, CopyBarrier& barrier) {

@@ -11,8 +11,7 @@
 namespace farfield {
 namespace {
 
-// The nll of each row and, where dlogits is given, its gradient, which may take the place of the
-// logits.
+// The nll of each row and, if dlogits is given, its gradient, which may overwrite the logits.
 template <class T, class Gradient, class Size>
 __global__ void __launch_bounds__(Size::kBlock)
     cross_entropy_kernel(int64_t rows, int n, bool is_aligned, float scale, const T* logits,
@@ -49,7 +48,7 @@ __global__ void __launch_bounds__(Size::kBlock)
   });
 }
 
-// Of each row the log of the sum of exponentials, and the target's logit where it is here.
+// For each row the log-sum-exp, and the target's logit if this process has it.
 template <class Size>
 __global__ void __launch_bounds__(Size::kBlock)
     cross_entropy_part_kernel(int64_t rows, int n, bool is_aligned, int64_t first,

@@ -42,9 +42,8 @@ struct Piece {
 
   __device__ bool has(int i) const { return i < n; }
 };
-/// Of arrays that begin where 16 bytes may be loaded at once and hold whole pieces alone: all of it
-/// is there, or nothing. What that saves is code for single elements, which costs the others
-/// registers even where it is not run.
+/// A piece of an array that is aligned to 16 bytes and holds only whole pieces: complete or absent.
+/// This saves code for single elements, which costs registers even if it does not run.
 template <int kN>
 struct Piece<kN, true> {
   int64_t begin;
@@ -58,7 +57,7 @@ __device__ inline int64_t thread_index() {
   return static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
 }
 
-/// Of n elements, those of this thread in a grid of one dimension.
+/// This thread's part of n elements, in a grid of one dimension.
 template <int kN>
 __device__ Piece<kN> this_piece(int64_t n, bool is_aligned) {
   const int64_t begin = thread_index() * kN, left = n - begin;
@@ -66,7 +65,7 @@ __device__ Piece<kN> this_piece(int64_t n, bool is_aligned) {
   return {begin, own, is_aligned && own == kN};
 }
 
-/// The elements beyond those of the piece are 0.
+/// Elements beyond the end of the piece are 0.
 template <class T, int kN, bool kIsAligned>
 __device__ Vector<T, kN> load(const T* from, const Piece<kN, kIsAligned>& piece) {
   if constexpr (kIsAligned) {

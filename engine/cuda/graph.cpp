@@ -37,7 +37,8 @@ class CudaRecording final : public Recording {
     pinned_ = copies.staging.end_recording();
     reserve_.close();
   }
-  // A launch that is not done still uses the memory. Without a check: whoever waits next is told.
+  // An unfinished launch still uses the memory. Errors are ignored here: the next wait reports
+  // them.
   ~CudaRecording() override { cudaStreamSynchronize(stream_of(device_)); }
 
   void repeat() override { graph_.launch(stream_of(device_)); }

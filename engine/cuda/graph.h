@@ -8,11 +8,11 @@
 
 namespace farfield {
 
-/// Work of a stream as one thing that a device is given by one call, as often as wanted: nothing is
-/// looked up or launched by the host meanwhile.
+/// A CUDA graph: work of a stream that one call launches, as often as wanted, without further work
+/// of the host.
 class Graph {
  public:
-  /// Puts all of it into a stream.
+  /// Launches the graph in a stream.
   void launch(cudaStream_t stream) const;
   /// Kernels, copies and memsets.
   int64_t n_nodes() const { return n_nodes_; }
@@ -26,9 +26,9 @@ class Graph {
   int64_t n_nodes_ = 0;
 };
 
-/// While one lives, nothing that a stream is given is done: it becomes a part of a graph. Memory
-/// may be allocated meanwhile. The runtime refuses to wait for the stream or to ask for an event
-/// of it, and the capture is then invalid.
+/// While one lives, work given to the stream is not done but becomes a part of a graph. Memory may
+/// be allocated meanwhile. The runtime refuses to wait for the stream or to query its events, and
+/// such a call makes the capture invalid.
 class Capture {
  public:
   explicit Capture(cudaStream_t stream);
@@ -36,7 +36,7 @@ class Capture {
   ~Capture();
   Capture(const Capture&) = delete;
   Capture& operator=(const Capture&) = delete;
-  /// What was captured. BackendError when something made the capture invalid.
+  /// The captured graph. BackendError if the capture became invalid.
   Graph end();
 
  private:

@@ -12,15 +12,15 @@
 namespace farfield::detail {
 namespace {
 
-// What the runtime said of a kernel on one device, and what it was told.
+// What the runtime reports about a kernel on one device, and the settings it was given.
 struct Asked {
   size_t own_bytes;
   size_t dynamic_bytes = kPlainSharedBytes - own_bytes;  // that a launch may give
   bool prefers_shared = false;
 };
 
-// One table for all threads, locked while the runtime is told: it keeps what it was told last, and
-// must not hear less from one thread than what another counts on.
+// One table for all threads, locked while the runtime gets a setting: the last setting holds, and
+// one thread must not set less than another counts on.
 struct Table {
   std::mutex mutex;
   std::map<int, std::unordered_map<const void*, Asked>> of_device;

@@ -1,5 +1,5 @@
 #pragma once
-// How kernels are launched, and what they may use of CUDA:
+// How kernels are launched, and the parts of CUDA that they may use:
 //
 //   indices    threadIdx, blockIdx, blockDim, gridDim, warpSize
 //   memory     shared<T>(), dynamic_shared<T>() (shared.cuh); no __shared__, no __constant__;
@@ -12,8 +12,8 @@
 //              __syncwarp, mma_m16n8k16 (mma.cuh), load_matrices (load_matrix.cuh),
 //              round_and_pack (pack.cuh)
 //   warpgroup  begin_product, begin_adding_product and what they need (wgmma.cuh)
-//   bulk       CopyBarrier, copy_box, copy_bytes (copy_bulk.cuh), with a `const __grid_constant__`
-//              TensorMap (tensor_map.h) as a parameter
+//   bulk       TMA: CopyBarrier, copy_box, copy_bytes (copy_bulk.cuh), with a `const
+//              __grid_constant__` TensorMap (tensor_map.h) as a parameter
 //   atomics    atomicAdd (int, float, double), atomicMax, atomicCAS (int)
 //
 // The same source is compiled by nvcc, and as ordinary C++ where the build puts the emulated
@@ -38,29 +38,29 @@ void check_launch(cudaError_t status, const void* kernel, dim3 grid, dim3 block,
 
 }  // namespace detail
 
-/// Whether each thing that a device is given (kernel, product, copy, memset, sum over processes) is
-/// waited for, so that what goes wrong while it runs is told with its name: FARFIELD_CUDA_SYNC=1 in
-/// the environment, which is read once. Slow. A stream that is captured is not waited for, and
-/// record_work() refuses to record any.
+/// Whether the host waits for each operation of a device (kernel, product, copy, memset, sum over
+/// processes), so that an error message names the operation that failed: FARFIELD_CUDA_SYNC=1 in
+/// the environment, which is read once. Slow. The host does not wait for a captured stream, and
+/// record_work() refuses to record.
 bool waits_for_each_launch();
 /// The same, whatever the environment says.
 void wait_for_each_launch(bool waits);
 /// Waits for a stream that is not captured. BackendError "[cuda] what: the runtime's own words".
 void wait_for_launch(cudaStream_t stream, const std::string& what);
-/// Behind what a stream was given beside kernels: the same, where each thing is waited for. The
-/// parts become one text only then.
+/// Call this after other work than kernels was put into a stream: waits for it if
+/// waits_for_each_launch(). Only then the parts become one text.
 template <class... Parts>
 void wait_if_asked(cudaStream_t stream, const Parts&... what) {
   if (waits_for_each_launch()) [[unlikely]]
     wait_for_launch(stream, concat(what...));
 }
 
-/// Puts a kernel into a stream. BackendError with the kernel's name and the configuration when the
-/// runtime refuses it, with both sizes when it wants more shared memory than the device has; what
-/// goes wrong while it runs is found where the stream is waited for (waits_for_each_launch()).
+/// Launches a kernel in a stream. BackendError with the kernel's name and the configuration if the
+/// runtime refuses it, with both sizes if it wants more shared memory than the device has. Errors
+/// while it runs appear at the next wait for the stream (see waits_for_each_launch()).
 ///
-/// The call behind <<<>>> and not <<<>>> itself: it returns the error of this launch alone, and
-/// needs no syntax of nvcc's.
+/// Uses the function behind <<<>>> instead of <<<>>> itself: it returns the error of this launch
+/// alone, and needs no special syntax.
 template <class... Parameters, class... Arguments>
 void launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, size_t shared_bytes,
             cudaStream_t stream, Arguments&&... arguments) {

@@ -13,12 +13,12 @@ namespace farfield {
 namespace {
 
 // u = product + bias, rounded once: the library adds the bias while a sum is in registers, and a
-// pass of our own would read and write u once more. It wants the bias in the type of u, so that of
-// bfloat16 is rounded first, as the weights are.
+// pass of our own would read and write u once more. The library wants the bias in the type of u, so
+// for bfloat16 the bias is rounded first, like the weights.
 void product_and_bias(Cuda device, const Gemm& product, const Tensor& bias, Tensor& u) {
   const Tensor own = bias.to(u.dtype());
   if (blas_product(device, {.first = product, .bias = own.raw_data()})) return;
-  // It adds no bias to some shapes.
+  // The library adds no bias for some shapes.
   gemm(device, product);
   binary_forward(device, binary_op<Add>, u, own, u);
 }
@@ -32,7 +32,7 @@ struct GroupSums {
   float of[kGroups][kN][kWarp];  // by group, place in the piece and lane: no two of a warp collide
 };
 
-// du = dy f'(u) for kRows rows and the columns of a warp, and the sums of du, as it was stored,
+// du = dy f'(u) for kRows rows and the columns of a warp, and the sums of the stored (rounded) du
 // over these rows: partial[rows / kRows, n], unless it is null.
 template <class F, class T>
 __global__ void __launch_bounds__(kBlock)
@@ -137,9 +137,9 @@ void linear_activation_backward(Cuda device, const Tensor& u, const Tensor& dy,
     sum_parts(device, {sums, 1, n_chunks, 1, n}, {{dbias.data<float>()}});
 }
 
-// Where du came without its column sums: the library makes them beside the product; on an H200
-// (cuBLASLt 13.1) in a kernel of its own, which reads du once more. Not for one column: there the
-// library of CUDA 11.6 read beyond its arrays (github.com/NVIDIA/apex, #1392).
+// If du comes without its column sums, the library makes them beside the product; on an H200
+// (cuBLASLt 13.1) in a separate kernel, which reads du once more. Not for one column: there the
+// library of CUDA 11.6 reads beyond its arrays (github.com/NVIDIA/apex, #1392).
 void linear_weight_backward(Cuda device, const Tensor& x, const Tensor& du, Tensor& dw,
                             Tensor& dbias) {
   require_device_float(du.dtype());

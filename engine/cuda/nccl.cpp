@@ -38,7 +38,7 @@ class NcclGroup final : public DeviceGroup {
  public:
   NcclGroup(comm::Communicator& processes, const Device& device)
       : processes_(processes), device_(device), stream_(stream_on(device)) {
-    processes_.wait_for_all();  // the library would wait for ever for one that has no device
+    processes_.wait_for_all();  // the library would wait for ever for a process without a device
     ncclUniqueId id{};
     if (processes_.is_first()) nccl_check(ncclGetUniqueId(&id), "a name for a group");
     processes_.broadcast(std::as_writable_bytes(std::span(id.internal)));
@@ -106,16 +106,16 @@ class NcclGroup final : public DeviceGroup {
     return {};
   }
 
-  // Of a thread that has the lock.
+  // For a thread that has the lock.
   void begin() {
     watch_->check();
     ready_.record(stream_of(cuda_tag(device_)));
     stream_.wait_for(ready_);
   }
 
-  // What the device is at ends, with any result. A call that has the lock for long waits on the
-  // host for a process that has ended, as the library does when it first connects to one: it ends
-  // by this alone.
+  // Ends the current work of the device, with any result. A call that holds the lock for long waits
+  // on the host for a process that has ended, as the library does when it first connects: only this
+  // ends it.
   void abort() {
     constexpr std::chrono::seconds kMostOfCall(2);
     std::unique_lock lock(mutex_, std::defer_lock);

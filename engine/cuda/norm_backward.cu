@@ -15,9 +15,9 @@ using namespace norm_cuda;
 // and few enough that the partial sums that each leaves cost little.
 constexpr int64_t kThreadsAtOnce = int64_t{528} * 128;
 
-// Sums over the rows of a thread for each column that it takes: in registers, those of ds in shared
-// memory, for want of them; or in memory for rows of any length, where a block takes one row at a
-// time.
+// Sums over the rows of a thread for each of its columns: in registers, but the sums of ds in
+// shared memory, since registers do not suffice; for rows of any length, where a block takes one
+// row at a time, in device memory.
 template <class Size, int kN, bool kIsAligned>
 class ColumnSums {
  public:
@@ -111,8 +111,8 @@ class ColumnSums {
   Vector<float, kN> dweight_[kKept] = {}, dbias_[kKept] = {};
 };
 
-// Blocks that registers have to leave room for: those of kThreadsAtOnce, or fewer rather than
-// spills.
+// Blocks per multiprocessor that the registers have to leave room for: as many as kThreadsAtOnce
+// asks for, or fewer where registers would spill.
 template <class Size, bool kIsAligned>
 [[maybe_unused]] inline constexpr int kBlocksAtOnce = std::max(1, (kIsAligned ? 512 : 384) /
                                                                       Size::kBlock);
@@ -153,8 +153,7 @@ __global__ void __launch_bounds__(Size::kBlock, kBlocksAtOnce<Size, kIsAligned>)
     row_sum<Size>(sums);
     const float mean_g = sums[0] / static_cast<float>(in.d);
     const float mean_gn = sums[1] / static_cast<float>(in.d);
-    // What rows give is asked for again: kept as float32, it would take the registers of other
-    // warps.
+    // Values of rows are read again: as float32 they would take registers from other warps.
     asm volatile("" ::: "memory");
     pieces.for_each([&](int p, const Piece& piece) {
       if (rows.skips(piece)) return;

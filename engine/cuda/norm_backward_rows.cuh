@@ -1,5 +1,5 @@
 #pragma once
-// What the backward pass of layer norm reads: the rows of a block, one after the other.
+// The inputs of the backward pass of layer norm: the rows of a block, one after the other.
 
 #include <algorithm>
 #include <type_traits>
@@ -26,14 +26,14 @@ struct Backward {
   FARFIELD_HD int n_sum() const { return sums_ds ? 3 : 2; }
 };
 
-/// What is looked at twice of a row, as narrow as it is stored: registers decide how many warps
-/// work at once.
+/// Values of a row that are read twice, as narrow as stored: registers decide how many warps work
+/// at once.
 template <class T, int kN>
 struct Kept {
   Vector<T, kN> s, dy;
 };
 
-/// What the warps of a block have summed, [warp, 2, column].
+/// The sums of the warps of a block, [warp, 2, column].
 template <class Size>
 struct WarpColumns {
   float at[Size::kRows][2][Size::kThreads * Size::kValues];
@@ -46,8 +46,8 @@ struct SumsOfDs {
   float at[Size::kRows][std::max(1, Size::kThreads* Size::kValues)];
 };
 
-/// What a block reads in shared memory: of each warp, or of the block, s, dy and dsum of two rows,
-/// one that is computed and one that is on its way.
+/// Shared memory of a block: s, dy and dsum of two rows for each warp, or for the block; one row is
+/// computed while the other is loaded.
 template <class T, class Size>
 struct RowsAhead {
   static constexpr int kN = Size::kThreads * Size::kValues;
@@ -96,7 +96,7 @@ class RowsInPlace {
     else
       return loaded(piece);
   }
-  /// Whether not to look at the piece: cheaper than zeros in registers for what is not there.
+  /// Whether to skip the piece: cheaper than zeros in registers for missing elements.
   __device__ bool skips(const Piece& piece) const { return kIsAligned && !piece.is_whole; }
   __device__ Vector<T, kN> dsum(const Piece& piece) const {
     return in_.dsum != nullptr ? load(in_.dsum + at_, piece) : Vector<T, kN>{};

@@ -6,11 +6,11 @@
 
 namespace farfield {
 
-/// One T for each device, made when it is first asked for.
+/// One T for each device, made at its first use.
 template <class T>
 class PerDevice {
  public:
-  /// make() returns a std::unique_ptr<T>; what it throws leaves nothing behind.
+  /// make() returns a std::unique_ptr<T>; if it throws, nothing is stored.
   template <class Make>
   T& at(int index, const Make& make) {
     const std::lock_guard lock(mutex_);

@@ -43,7 +43,7 @@ __global__ void __launch_bounds__(kChunkIds)
   if (others == 0) counts[static_cast<int64_t>(blockIdx.x) * n_row + row] = before + 1;
 }
 
-// counts[chunk, row] becomes what the chunks before have, size[row] what all have.
+// counts[chunk, row] becomes the count of all earlier chunks, size[row] the count of all chunks.
 __global__ void add_chunks_kernel(int n_chunk, int64_t n_row, int* counts, int* size) {
   const int64_t row = thread_index();
   if (row >= n_row) return;

@@ -44,8 +44,8 @@ dim3 blocks_for_rows(int64_t n_rows) {
   return static_cast<unsigned>((n_rows + Size::kRows - 1) / Size::kRows);
 }
 
-/// The row of this thread when each is taken once. Beyond the last it has nothing to do, and nobody
-/// waits for it: then its whole warp has no row.
+/// The row of this thread if each row is taken once. A thread beyond the last row has nothing to do
+/// and no other thread waits for it, since its whole warp has no row.
 template <class Size>
 __device__ int64_t this_row() {
   return static_cast<int64_t>(blockIdx.x) * Size::kRows + threadIdx.x / Size::kThreads;
@@ -112,7 +112,7 @@ struct RowPieces {
   }
 };
 
-/// What load(piece) gives for each piece of a row: kept, or loaded again whenever it is asked for.
+/// The results of load(piece) for each piece of a row: kept, or loaded again at each use.
 template <class Size, int kN, class Load, bool kIsAligned = false>
 class Row {
  public:

@@ -24,9 +24,9 @@ inline constexpr bool kIsSharedRow = false;
 template <bool kIsAligned>
 inline constexpr bool kIsSharedRow<SharedRowSize<kIsAligned>> = true;
 
-/// f(size, shared_bytes) for rows of n elements T, in pieces of kN, that are looked at more than
-/// once: SharedRowSize where rows are too long for registers and a block of the device has the room
-/// for one, else as dispatch_row_size(n, f) has it; and what the launch has to give.
+/// f(size, shared_bytes) for rows of n elements T, in pieces of kN, that are read more than once.
+/// size: SharedRowSize if rows are too long for registers and fit into a block's shared memory,
+/// else as in dispatch_row_size(n, f). shared_bytes: dynamic shared memory for the launch.
 template <class T, int kN, class F>
 void dispatch_row_size(Cuda device, int64_t n, bool is_aligned, const F& f) {
   dispatch_row_size(n, [&](auto size) {
@@ -45,10 +45,10 @@ void dispatch_row_size(Cuda device, int64_t n, bool is_aligned, const F& f) {
   });
 }
 
-/// A Row whose elements lie in shared memory as they do in device memory; what they are worth is
-/// value_of(piece, elements), at each look. A thread copies, waits for and looks at its own pieces
-/// alone, so there is no barrier; those of neighbours are neighbours, so that the threads of a warp
-/// never meet in a bank.
+/// A Row whose elements lie in shared memory as they do in device memory; value_of(piece, elements)
+/// gives their values at each read. A thread copies, waits for and reads its own pieces only, so
+/// there is no barrier. Pieces of neighbouring threads are neighbours, so that a warp has no bank
+/// conflicts.
 template <class Pieces_, class T, class ValueOf>
 class SharedRow {
  public:

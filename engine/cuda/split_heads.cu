@@ -70,8 +70,8 @@ __device__ void copy_unit(const T* from, T* to, const UnitColumns& at) {
     *reinterpret_cast<Vector<T, kN>*>(to + at.second) = load_whole<kN>(from + at.second);
 }
 
-// A thread takes a unit of each of q, k and v. Without far copies half of the code is not there,
-// and the registers that it takes are not either.
+// A thread takes a unit of each of q, k and v. kHasFar = false drops half of the code, and the
+// registers that it needs.
 template <int kN, bool kHasFar, class T>
 __global__ void split_heads_kernel(Layout layout, AllAngles angles, const T* qkv, Pointers<T> to) {
   const int n_unit = angles.q.n_unit<kN>(layout.head_dim);
@@ -101,7 +101,7 @@ __global__ void split_heads_backward_kernel(Layout layout, AllAngles angles, Poi
   const UnitColumns at = UnitColumns::of<kN>(p.unit, angles.q);
   const int64_t begin = p.head * layout.head_dim;
   T* const to = dqkv + layout.row(p);
-  // Of both copies they are summed before they are rounded.
+  // Gradients of both copies are summed before rounding.
   const auto put = [&](const T* near, const Angles& by, const T* far, const Angles& far_by,
                        T* head) {
     Unit<true, kN> dx(near + begin, at, by, by.row(p.b, p.t));

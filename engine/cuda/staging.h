@@ -17,37 +17,37 @@ struct FreePinned {
 };
 using PinnedMemory = std::unique_ptr<void, FreePinned>;
 
-/// Memory of the host that a device reads by itself ("pinned"), by way of which values get there
-/// without a wait: neither does the host wait until the device comes to the copy, nor does the
-/// device stand still, as it may where a copy has to begin in ordinary memory.
+/// Pinned host memory, through which values get to the device without a wait: the host does not
+/// wait until the device reaches the copy, and the device does not idle, as it may for a copy from
+/// pageable memory.
 class Staging {
  public:
-  /// Of one copy that is not waited for. What is larger is rare (weights): it is copied as it is
-  /// and waited for, since CUDA does not promise to have read ordinary memory when the call
-  /// returns.
+  /// Most bytes of a copy that the host does not wait for. Larger copies are rare (weights): the
+  /// host copies them directly and waits, since CUDA does not promise to have read pageable memory
+  /// when the call returns.
   static constexpr size_t kMostBytes = size_t{4} << 20;
 
-  /// Puts a copy to the device into its stream; at least one byte. `from` may be changed as soon as
-  /// the call returns. BackendError when there is no such memory.
+  /// Queues a copy to the device in its stream; at least one byte. `from` may be changed as soon as
+  /// the call returns. BackendError if no pinned memory is left.
   void copy(const void* from, void* to, size_t size_bytes, cudaStream_t stream);
 
-  /// What a graph reads at each launch, for whoever has the graph.
+  /// The memory that a graph reads at each launch; the graph's owner keeps it.
   struct Recorded {
     PinnedMemory data;
     size_t size_bytes = 0;
     bool is_input = false;  ///< StepInputs
   };
-  /// From here to end_recording() the stream is captured: each copy, of any size, has memory of its
-  /// own with what was to be copied.
+  /// From here to end_recording() the stream is captured: each copy, of any size, keeps its bytes
+  /// in its own memory.
   void begin_recording();
   std::vector<Recorded> end_recording();
 
-  /// Whether what is copied now is an input of what is or was recorded.
+  /// Whether copies from now on are inputs of a recording (StepInputs).
   void set_inputs(bool are_inputs);
-  /// From here to end_refill() each copy of an input goes to the memory of the next one of those
-  /// recorded, too. No launch may be reading them.
+  /// From here to end_refill() each copy of an input also goes to the memory of the next recorded
+  /// input. No launch may be reading the memory.
   void begin_refill(std::vector<Recorded>& recorded);
-  /// Whether there was one copy of its size for each of them.
+  /// Whether each recorded input got one copy of its size.
   bool end_refill();
 
  private:
@@ -58,16 +58,16 @@ class Staging {
     size_t size_bytes = 0;
     Event copied;  // the latest copy out of it
   };
-  /// One of at least this size whose latest copy is done.
+  /// A buffer of at least this size whose latest copy is done.
   Block& idle_block(size_t size_bytes);
 
   void refill(const void* from, size_t size_bytes);
-  /// The first of the refilled ones from i on that is an input.
+  /// The first input among the refilled copies, from i on.
   size_t next_input(size_t i) const;
 
   std::mutex mutex_;
   std::vector<Block> blocks_;
-  size_t next_ = 0;  // the one to wait for when all are in use
+  size_t next_ = 0;  // the buffer to wait for when all are in use
   bool is_recording_ = false, are_inputs_ = false;
   std::vector<Recorded> recorded_;
   std::vector<Recorded>* refilled_ = nullptr;  // null: none
@@ -75,7 +75,7 @@ class Staging {
   bool has_fitted_ = true;
 };
 
-/// That of each device.
+/// The staging memory of each device.
 Staging& staging_of(Cuda device);
 
 }  // namespace farfield

@@ -11,11 +11,11 @@ namespace farfield {
 class Event {
  public:
   Event();
-  /// Comes after all that the stream was given so far.
+  /// Records the event after all earlier work of the stream.
   void record(cudaStream_t stream);
-  /// Waits until it has come.
+  /// Waits until the stream has reached it.
   void synchronize() const;
-  /// Whether it has; true of one that was never recorded.
+  /// Whether the stream has reached it; true for an event that was never recorded.
   bool has_come() const;
   /// From `begin` to this one; both recorded, this one waited for.
   float time_ms_since(const Event& begin) const;
@@ -36,7 +36,7 @@ class Stream {
   void synchronize() const;
   /// Whether some of its work is not done; false when some of it failed, which the next call tells.
   bool is_busy() const;
-  /// What it is given from now on begins after the event.
+  /// Later work of this stream begins after the event.
   void wait_for(const Event& event) const;
   cudaStream_t get() const { return stream_.get(); }
 

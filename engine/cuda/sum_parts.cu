@@ -13,7 +13,7 @@ struct PartsTile {
   double at[kWarp][kWarp + 1];
 };
 // 32 columns of one row of an array to a block. Warp w takes the parts w, w + 32, ...; warp c then
-// sums what was found for column c.
+// sums the partial sums of column c.
 __global__ void __launch_bounds__(kWarp* kWarp, 2) sum_parts_kernel(Parts parts, SumsTo to) {
   float* const sums = blockIdx.y == 0 ? to.at[0] : blockIdx.y == 1 ? to.at[1] : to.at[2];
   if (!sums) return;

@@ -6,7 +6,7 @@
 
 namespace farfield {
 
-/// Arrays that sums go to, as many as there are. null: not wanted.
+/// Arrays that receive the sums. null: not wanted.
 struct SumsTo {
   float* at[3] = {};
 };

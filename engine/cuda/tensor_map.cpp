@@ -10,7 +10,7 @@ namespace {
 
 using Encode = decltype(&cuTensorMapEncodeTiled);
 
-// Of the driver, which programs do not link: where there is none, they run on the CPU.
+// A function of the driver. Programs do not link the driver: without one they run on the CPU.
 Encode encode_of_driver() {
   static const Encode encode = [] {
     constexpr unsigned kVersion = 12000;  // the first that has it

@@ -16,7 +16,7 @@
 
 namespace farfield {
 
-/// A factor in swizzled rows, from one of its elements on.
+/// A factor in swizzled rows, starting at one of its elements.
 class SwizzledFactor {
  public:
 #ifdef __CUDACC__
@@ -58,7 +58,7 @@ class SwizzledFactor {
   "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31}, "
 
 /// d = or, with kAdds, += a b^T, a and b [64, 16] from swizzled rows on, float32 sums of bfloat16,
-/// for all threads of a warpgroup together. It begins now; d and what it reads are not touched
+/// for all threads of a warpgroup together. The product begins now; do not touch d and its factors
 /// until wait_for_product_groups().
 ///
 /// Layout    each warp has 16 rows of d that are its own, in pieces of 8 columns, each in the
@@ -129,7 +129,7 @@ __device__ void wait_for_product_groups() {
 #endif
 }
 
-/// Keeps the compiler from moving what is done with these sums over a begin or a wait.
+/// Keeps the compiler from moving operations on these sums across a begin or a wait.
 template <int kPieces>
 __device__ void hold([[maybe_unused]] float (&sums)[kPieces][4]) {
 #ifdef __CUDACC__

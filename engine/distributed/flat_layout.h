@@ -8,14 +8,14 @@
 
 namespace farfield {
 
-/// The elements of a list of parameters behind one another, as one array cut into buckets: what
-/// processes sum and share goes by ranges of it. A function of the sizes alone.
+/// The elements of a list of parameters behind one another, as one array cut into buckets:
+/// processes sum and share ranges of this array. The layout depends on the sizes alone.
 class FlatLayout {
  public:
   explicit FlatLayout(const std::vector<Parameter>& parameters);
 
   int64_t numel() const { return begins_.back(); }
-  /// Of parameter i.
+  /// The range of parameter i.
   comm::Range parameter(size_t i) const { return {begins_[i], begins_[i + 1]}; }
   size_t n_parameter() const { return begins_.size() - 1; }
 
@@ -28,8 +28,8 @@ class FlatLayout {
   /// Buckets, and parts of them, begin at multiples of it.
   static int64_t unit();
 
-  /// What a range has of each parameter, in order: elements `begin` to `end` - 1 of it, from `at`
-  /// on in the array.
+  /// The parameters' segments within a range, in order: elements `begin` to `end` - 1 of a
+  /// parameter, at `at` in the array.
   struct Segment {
     size_t parameter;
     int64_t begin, end, at;

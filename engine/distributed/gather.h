@@ -10,18 +10,18 @@
 
 namespace farfield {
 
-// Tensors of which each process of a group has a shard, as one process would have them: what a
-// checkpoint keeps, so that any number of processes can read it. Copies, bit for bit.
+// Whole tensors from the shards of a group's processes, bit for bit: a checkpoint holds whole
+// tensors, so that any number of processes can read it.
 
 /// The whole tensor, on the CPU, in the first process of the group; undefined in the others. All of
 /// them call it, with shards in the order of their ranks.
 Tensor gather_whole(const Tensor& own, const Shard& shard, const Group& group);
-/// A process's own part of a whole tensor, on its device. ShapeError when that is not of the size
-/// that the shard is a part of.
+/// A process's own shard of a whole tensor, on its device. ShapeError if the whole tensor has
+/// another size than the shards together.
 Tensor own_shard(const Tensor& whole, const Shard& shard);
 
-// The same for tensors by name: those of the parameters, and what an optimizer keeps of each,
-// "<parameter>.<moment>". Others all have.
+// The same for tensors by name: the parameters, and the optimizer's state of each,
+// "<parameter>.<moment>". All processes have all other tensors.
 
 /// Empty but in the first process. One tensor is gathered after the other, so that only the first
 /// process needs memory for whole ones.

@@ -7,15 +7,15 @@
 
 namespace farfield {
 
-/// The gradients that a process has of a model which a group of processes have together: of its
-/// shards, and of what all of them have.
+/// The gradients of one process of a tensor-parallel group: of its shards, and of the parameters
+/// that all processes have.
 struct GradientParts {
   std::vector<Tensor> shards, whole;
 };
 
-/// L2 norm of the gradients of a model, in all processes: shards count in each of the tensor group,
-/// what all of it have once; of each, the processes of the data group have different elements.
-/// float64 [], the same bits in all.
+/// L2 norm of the gradients of a model, in all processes. The shards of all processes of the tensor
+/// group count, and common parameters count once; the processes of the data group have different
+/// elements of each. float64 [], the same bits in all.
 Tensor device_grad_norm(const GradientParts& own, const ProcessGrid& processes,
                         const Device& device);
 /// The same where the data group is one process.

@@ -79,7 +79,7 @@ void GradientBuckets::give_up() {
   try {
     background_.wait();
   } catch (const Error&) {
-    // What ended the caller's work is what is told.
+    // The error that ended the caller's work is reported instead.
   }
 }
 

@@ -13,17 +13,18 @@ namespace farfield {
 
 struct WatchTimes {
   std::chrono::milliseconds between_looks{500};
-  /// What a process gave the device before it ended well may still have to be done.
+  /// The grace period: a device may still be busy with work that a process queued before it ended
+  /// well.
   std::chrono::milliseconds grace{5000};
 };
 
-/// Watches over a device that works together with those of other processes: it would wait for ever
-/// for one that has ended, and the host with it. A thread looks after the processes, and when one
-/// of them has ended and the device still waits after a grace period, makes it give up.
+/// Watches a device that works together with the devices of other processes. If a process ends, the
+/// device would wait for it for ever, and the host too. A thread observes the processes: when one
+/// has ended and the device still waits after a grace period, the thread makes the device give up.
 class PeerWatch {
  public:
-  /// Of `processes`, which outlive it. Both functions are called by the thread; after `give_up`,
-  /// whose only call is the last one of all, nothing that the device made may be used.
+  /// `processes` must outlive it. The thread calls both functions; it calls `give_up` once, as the
+  /// last call, and afterwards no result of the device may be used.
   PeerWatch(const comm::Communicator& processes, std::function<bool()> is_waiting,
             std::function<void()> give_up, WatchTimes times = {});
   PeerWatch(const PeerWatch&) = delete;

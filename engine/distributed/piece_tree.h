@@ -6,14 +6,14 @@
 
 namespace farfield {
 
-/// The order in which what comes in pieces is summed, as a binary tree over the pieces: the sum of
-/// n is that of the first n / 2 and that of the others. A tree is made of the trees of its halves,
-/// so processes that have a power of two of equal parts of the pieces add the upper levels among
-/// themselves, and all come to the same bits as one process that has all of them.
+/// The order in which micro-batches (pieces) are summed, as a binary tree: the sum of n pieces is
+/// the sum of the first n / 2 plus the sum of the others. A tree consists of the trees of its
+/// halves. So if a power of two of processes has equal parts of the pieces, the processes add the
+/// upper levels among themselves, and get the same bits as one process with all pieces.
 ///
-/// What comes one after the other is summed with a stack: after piece i, n_closed(i) sums are taken
-/// from it and added to that of the piece, the latest first, and the sum is put on it unless i is
-/// the last.
+/// Pieces that come one after the other are summed with a stack: after piece i, n_closed(i) sums
+/// are taken from the stack and added to the piece's sum, the latest first. The result goes onto
+/// the stack unless i is the last piece.
 class PieceTree {
  public:
   explicit PieceTree(int64_t n) : n_closed_(static_cast<size_t>(n)) { close(0, n); }

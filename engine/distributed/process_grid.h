@@ -4,10 +4,10 @@
 
 namespace farfield {
 
-/// The processes of a job in two directions: neighbours, `n_tensor` of them, have one model
-/// together (tensor parallel: they talk most, so they are those of one machine), and processes with
-/// the same place among those share the batch (data parallel). The two groups of a process have no
-/// other process in common, so two threads may use them at once.
+/// The processes of a job in two directions: `n_tensor` neighbouring ranks share one model (tensor
+/// parallel: they communicate most, so they should be on one machine), and processes with the same
+/// place in their model share the batch (data parallel). The two groups of a process have no other
+/// process in common, so two threads may use them at once.
 struct ProcessGrid {
   Group all, data, tensor;
 

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view kWhere = "optimizer";
 
-// The part of a parameter's tensor, or of one like it.
+// The segment of a parameter's tensor, or of a tensor of the same size.
 Tensor part_of(const Tensor& whole, const FlatLayout::Segment& segment) {
   return whole.view({segment.end - segment.begin}, segment.begin);
 }

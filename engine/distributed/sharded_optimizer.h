@@ -13,13 +13,13 @@
 
 namespace farfield {
 
-/// An optimizer of the processes that share a batch, of which each keeps the state and makes the
-/// update of its own part of the parameters and then gets the others' (ZeRO stage 1: Rajbhandari et
-/// al. 2020, arXiv:1910.02054, section 5.1). Alone, it is the optimizer itself. Where several
-/// processes have a model together, the parameters are the shards of each.
+/// An optimizer of processes that share a batch: each process keeps the optimizer state of its own
+/// part of the parameters, updates that part, and then gets the other parts (ZeRO stage 1:
+/// Rajbhandari et al. 2020, arXiv:1910.02054, section 5.1). A single process uses the optimizer
+/// itself. With tensor parallelism the parameters are the shards of each process.
 ///
-/// On the CPU the gradient norm, and with it the update, have the same bits for any number of
-/// processes that share the batch of a model which each has all of.
+/// Without tensor parallelism, the gradient norm and the update on the CPU have the same bits for
+/// any number of processes that share the batch.
 class ShardedOptimizer {
  public:
   using Make = std::function<std::unique_ptr<Optimizer>(std::vector<Parameter>)>;
@@ -31,22 +31,22 @@ class ShardedOptimizer {
   const std::vector<Parameter>& parameters() const { return parameters_; }
   const ProcessGrid& processes() const { return processes_; }
   bool is_sharded() const { return buckets_ != nullptr; }
-  /// Where the gradients of a step go, when sharded: all of them have been put and summed before
-  /// grad_norm() and update().
+  /// The gradients of a step, when sharded: all must be put and summed before grad_norm() and
+  /// update().
   GradientBuckets& buckets() { return *buckets_; }
 
   /// L2 norm of the summed gradients, float64 [].
   Tensor grad_norm() const;
   void begin_update(double lr) { own_->begin_update(lr); }
-  /// With the parameters that have_gradient says, by number; when sharded. The weights are then the
-  /// same in all processes.
+  /// Updates the parameters for which have_gradient is true, by number, when sharded. Afterwards
+  /// the weights are the same in all processes.
   void update(const StepGuard& guard, const std::vector<bool>& have_gradient);
   void take_back() { own_->take_back(); }
   void zero_grad() { clear_gradients(parameters_); }
   int64_t t() const { return own_->t(); }
 
-  /// What a checkpoint keeps, by the names of the whole parameters: of several processes, collected
-  /// from all, which all call this; only the first has the result.
+  /// The state for a checkpoint, by the names of the whole parameters. All processes call this, and
+  /// it collects their parts; only the first has the result.
   std::vector<std::pair<std::string, Tensor>> state() const;
   /// Takes each process's part of such tensors. IoError as Optimizer::load_state().
   void load_state(const std::map<std::string, Tensor>& tensors, int64_t t);
@@ -60,7 +60,7 @@ class ShardedOptimizer {
   std::vector<comm::Range> own_ranges() const;
   Device device() const;
   Tensor grad_norm_of_shards() const;
-  /// state() of the parameters of this process, in the first that shares their batch.
+  /// state() of the parameters of this process, in the first process that shares their batch.
   std::vector<std::pair<std::string, Tensor>> own_state() const;
 
   std::vector<Parameter> parameters_;

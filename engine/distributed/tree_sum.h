@@ -10,9 +10,9 @@ namespace farfield {
 /// The sum of a tensor over the pieces of a batch, in the order of PieceTree.
 class TreeSum {
  public:
-  /// Of the next piece, from 0 on, which this may overwrite; undefined: none, zeros where another
-  /// piece has some. The sum of all after the last piece (undefined when no piece had any), else
-  /// undefined.
+  /// Adds the tensor of the next piece, which this may overwrite; undefined counts as zeros.
+  /// Returns the sum of all pieces after the last piece (undefined if all were undefined), else an
+  /// undefined tensor.
   Tensor add(const PieceTree& tree, int64_t piece, Tensor x);
 
  private:

@@ -8,9 +8,9 @@
 
 namespace farfield {
 
-/// What gradients are multiplied by so that their norm stays at max_norm:
-/// 1 if (norm + 1e-6) / max_norm <= 1, else max_norm / (norm + 1e-6). max_norm 0 turns it off.
-/// Source: DeepSpeed's fused optimizer, unscale_and_clip_grads; the 1e-6 is theirs.
+/// The factor that clips gradients to the norm max_norm: 1 if (norm + 1e-6) / max_norm <= 1, else
+/// max_norm / (norm + 1e-6). max_norm 0 turns it off. Source: DeepSpeed's fused optimizer,
+/// unscale_and_clip_grads; the 1e-6 is theirs.
 FARFIELD_HD inline double clip_scale(double norm, double max_norm) {
   if (max_norm == 0) return 1;
   const double excess = (norm + 1e-6) / max_norm;
@@ -22,8 +22,8 @@ FARFIELD_HD inline bool may_update(double loss, double grad_norm) {
   return std::isfinite(loss) && std::isfinite(grad_norm);
 }
 
-/// What the rule below takes from lr and from t, the number of the update in the bias corrections,
-/// 1 for the first: lr / c1, 1 / c2 and 1 - lr weight_decay. On the host, in float64.
+/// The coefficients of the rule below, from lr and from t, the number of the update in the bias
+/// corrections (1 for the first): lr / c1, 1 / c2 and 1 - lr weight_decay. On the host, in float64.
 inline std::array<double, 3> adamw_rates(double lr, double beta1, double beta2, double weight_decay,
                                          int64_t t) {
   const auto n = static_cast<double>(t);
@@ -50,7 +50,7 @@ struct AdamWRule {
         rest2(static_cast<T>(1 - step.beta2)),
         eps(static_cast<T>(step.eps)) {}
 
-  /// Before the first element: what adamw_rates() said, from where it lies.
+  /// Call before the first element: reads the result of adamw_rates() from memory.
   FARFIELD_HD void take(const double* rates, bool decay) {
     rate = static_cast<T>(rates[0]);
     correction2 = static_cast<T>(rates[1]);

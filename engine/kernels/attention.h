@@ -7,9 +7,9 @@
 
 namespace farfield {
 
-/// What the backward pass needs of each row: [B, H, T] in acc, undefined where it is not needed.
+/// Saved values of each row for the backward pass: [B, H, T] in acc, undefined if not needed.
 struct AttentionRows {
-  /// softmax and clamp kinds: the log of the row's softmax sum, or +inf for a row that sees nothing
+  /// softmax and clamp kinds: the log-sum-exp of the row (LSE), or +inf for a row that sees nothing
   /// (its output is 0)
   Tensor lse = {};
   Tensor threshold = {};  ///< clamp kinds: scores below it are left out

@@ -23,10 +23,10 @@ class AttentionMask {
         scale_(mask_.scale()) {}
 
   FARFIELD_HD bool is_on() const { return mask_.n_dropped > 0; }
-  /// What the P that stay are multiplied by.
+  /// The factor of the P that stay.
   FARFIELD_HD double scale() const { return scale_; }
-  /// Which group of the mask keys [group * kGroup, group * kGroup + kGroup) of a query are; that of
-  /// the next query is n_group() further on.
+  /// The group of the mask for keys [group * kGroup, group * kGroup + kGroup) of a query; the group
+  /// of the next query is n_group() further on.
   FARFIELD_HD int64_t group_at(int64_t head, int64_t query, int64_t group) const {
     if (n_left_out_ > 0) head += head / n_head_ * n_left_out_;
     return (head * n_query_ + query) * n_group_ + group;
@@ -45,7 +45,7 @@ class AttentionMask {
   }
 
  private:
-  int64_t n_head_, n_left_out_;  // heads of a sequence, in the call and in none of its
+  int64_t n_head_, n_left_out_;  // heads of a sequence: in this call, and in other calls
   int64_t n_query_, n_group_;
   DropoutMask mask_;
   double scale_;

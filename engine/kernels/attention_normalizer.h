@@ -12,7 +12,7 @@
 
 namespace farfield {
 
-/// What a relu normaliser multiplies max(0, score) by, for a query that sees n keys.
+/// The factor of max(0, score) in a relu normaliser, for a query that sees n keys.
 FARFIELD_HD inline double relu_factor(Normalizer::Kind kind, double parameter, int64_t n) {
   const auto count = static_cast<double>(n);
   return kind == Normalizer::Kind::relu ? 1 / (parameter * std::sqrt(count / 2)) : 1 / count;
@@ -22,13 +22,13 @@ template <class V>
 FARFIELD_HD V relu_probability(V score, V factor) {
   return score <= V{} ? V{} : score * factor;
 }
-/// The gradient of a score from dP; `dot` is minus what the penalty adds. That of softmax is
+/// The gradient of a score from dP; `dot` is minus the term of the penalty. For softmax this is
 /// softmax_grad().
 template <class V>
 FARFIELD_HD V relu_grad(V score, V factor, V dp, V dot) {
   return score <= V{} ? V{} : (dp - dot) * factor;
 }
-/// What the penalty adds to the gradient of each P of a row whose P have this sum, of n_rows rows.
+/// The penalty's term in the gradient of each P of a row whose P have this sum, of n_rows rows.
 template <class A>
 FARFIELD_HD A penalty_gradient(double penalty, int64_t n_rows, A sum) {
   return static_cast<A>(2 * penalty / static_cast<double>(n_rows)) * (sum - 1);

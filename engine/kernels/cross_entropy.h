@@ -13,9 +13,9 @@ void cross_entropy_rows(Cpu, const Tensor& logits, const Tensor& targets, double
                         Tensor& dlogits);
 void cross_entropy_rows(Cuda, const Tensor& logits, const Tensor& targets, double scale,
                         Tensor& nll, Tensor& dlogits);
-/// Of logits that are those of ids first .. first + V - 1 out of vocab_size: log_sum[i] =
-/// logsumexp(logits[i, :]) and at_target[i] = the logit of target[i], 0 where another process has
-/// it, both [n] in acc. A target outside of the vocabulary as above.
+/// For logits of the ids first .. first + V - 1 out of vocab_size: log_sum[i] = logsumexp(logits[i,
+/// :]) and at_target[i] = the logit of target[i], 0 if another process has it, both [n] in acc. A
+/// target outside of the vocabulary as above.
 void cross_entropy_part(Cpu, const Tensor& logits, int64_t first, int64_t vocab_size,
                         const Tensor& targets, Tensor& log_sum, Tensor& at_target);
 void cross_entropy_part(Cuda, const Tensor& logits, int64_t first, int64_t vocab_size,

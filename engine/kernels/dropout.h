@@ -29,7 +29,7 @@ struct DropoutMask {
   static uint32_t dropped_of(double p) {
     return std::min(static_cast<uint32_t>(std::lround(p * kAll)), kAll - 1);
   }
-  /// What the others are multiplied by.
+  /// The factor of the other elements.
   double scale() const { return static_cast<double>(kAll) / (kAll - n_dropped); }
   /// Bits of the elements group * kGroup and those after it.
   FARFIELD_HD PhiloxBlock bits(int64_t group) const {

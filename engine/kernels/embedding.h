@@ -7,9 +7,9 @@ namespace farfield {
 
 // The table has rows first .. first + V - 1 of a larger one of n_row.
 
-/// y[i, :] = table[ids[i] - first, :], or 0 where another process has that row; table may be wider
-/// (float32) than y (bfloat16). An id that is none of n_row: NaN on cuda, where reading ids back
-/// would stall the device; on the CPU the caller has looked at them.
+/// y[i, :] = table[ids[i] - first, :], or 0 if another process has that row; table may be wider
+/// (float32) than y (bfloat16). An id outside of n_row gives NaN on cuda, where reading ids back
+/// would stall the device; on the CPU the caller has checked the ids.
 void embedding_forward(Cpu, const Tensor& table, int64_t first, int64_t n_row, const Tensor& ids,
                        Tensor& y);
 void embedding_forward(Cuda, const Tensor& table, int64_t first, int64_t n_row, const Tensor& ids,

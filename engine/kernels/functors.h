@@ -15,7 +15,7 @@
 
 namespace farfield {
 
-/// What a derivative needs of the forward pass.
+/// The value of the forward pass that a derivative needs.
 enum class Keeps { nothing, input, output };
 
 struct Negate {

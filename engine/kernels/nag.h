@@ -9,9 +9,9 @@ namespace farfield {
 
 inline constexpr int kNagRates = 5;
 
-/// What the rule below takes from lr and from that of the update before, 0: there was none. With
-/// c = lr / previous_lr: momentum^2 c, (1 + momentum) lr, momentum c, lr, 1 - lr weight_decay. On
-/// the host, in float64.
+/// The coefficients of the rule below, from lr and from the previous update's lr (0: no previous
+/// update). With c = lr / previous_lr: momentum^2 c, (1 + momentum) lr, momentum c, lr, 1 - lr
+/// weight_decay. On the host, in float64.
 inline std::array<double, kNagRates> nag_rates(double lr, double previous_lr, double momentum,
                                                double weight_decay) {
   const double c = previous_lr > 0 ? lr / previous_lr : 1;
@@ -27,7 +27,7 @@ struct NagRule {
   T ahead = 0, step_ahead = 0, keep_velocity = 0, step = 0;
   T keep = 1;  // 1 - lr weight_decay, or 1 without decay
 
-  /// Before the first element: what nag_rates() said, from where it lies.
+  /// Call before the first element: reads the result of nag_rates() from memory.
   FARFIELD_HD void take(const double* rates, bool decay) {
     ahead = static_cast<T>(rates[0]);
     step_ahead = static_cast<T>(rates[1]);

@@ -10,8 +10,8 @@ namespace farfield {
 
 struct AdamWStep {
   double beta1, beta2, eps;
-  /// What differs from update to update, float64 [3], see adamw_rates(). It lies on the device, so
-  /// that an update can be recorded once and repeated.
+  /// The coefficients that change from update to update, float64 [3], see adamw_rates(). They lie
+  /// on the device, so that an update can be recorded once and replayed.
   Tensor rates;
   StepGuard guard;
 };
@@ -31,8 +31,8 @@ struct NagStep {
   Tensor rates;  ///< float64 [kNagRates] on the device, see nag_rates()
   StepGuard guard;
 };
-/// One parameter of an update: all three of one shape and dtype, float32 or float64; param as that
-/// of AdamWTarget.
+/// One parameter of an update: all three of one shape and dtype, float32 or float64; param as in
+/// AdamWTarget.
 struct NagTarget {
   Tensor grad, param;
   Tensor m;    ///< the velocity
@@ -45,12 +45,12 @@ void nag_step(Cuda, const NagStep& step, std::span<NagTarget> targets);
 /// Elements of one sum of square_sums().
 inline constexpr int64_t kSquareBlock = int64_t{1} << 14;
 /// sums float64 [blocks]: of the squares of each kSquareBlock elements of all tensors behind one
-/// another (float32 or float64). A sum has the same bits whoever has the other blocks.
+/// another (float32 or float64). A sum has the same bits whichever process has the other blocks.
 void square_sums(Cpu, std::span<const Tensor> tensors, Tensor& sums);
 
 /// norm float64 [] = the root of the sum of squares of all elements of all tensors (float32 or
-/// float64), summed in float64 in the order of the list; on the CPU of square_sums(), one after the
-/// other.
+/// float64), summed in float64 in the order of the list; on the CPU it adds the results of
+/// square_sums(), one after the other.
 void global_norm(Cpu, std::span<const Tensor> tensors, Tensor& norm);
 void global_norm(Cuda, std::span<const Tensor> tensors, Tensor& norm);
 

@@ -37,11 +37,11 @@ void unary_backward(Cpu, UnaryOp op, const Tensor& x, const Tensor& y, const Ten
                     Tensor& dx);
 void unary_backward(Cuda, UnaryOp op, const Tensor& x, const Tensor& y, const Tensor& dy,
                     Tensor& dx);
-/// What a binary function takes: a tensor of the result's dtype and device, or a number, which the
-/// host knows.
+/// An operand of a binary function: a tensor of the result's dtype and device, or a number on the
+/// host.
 struct Operand {
   Tensor tensor;      ///< undefined: a number
-  double number = 0;  ///< rounded to what the result is accumulated in
+  double number = 0;  ///< rounded to the accumulation type
 
   Operand(const Tensor& x) : tensor(x) {}
   Operand(double x) : number(x) {}

@@ -1,5 +1,5 @@
 #pragma once
-// What norm and softmax compute of an element and of sums over its row.
+// Formulas of norm and softmax for an element, given sums over its row.
 
 #include <cmath>
 

@@ -66,7 +66,7 @@ Tensor attention_to(const Heads& heads, const Heads& source, const AttentionRule
   const Heads kept = detached(heads);
   AttentionRule kept_rule = rule;
   for_each_table(kept_rule, [](Tensor& table) { table = table.detach(); });
-  // Of each gradient what it is like. Those of tables are left out when nobody wants them.
+  // The shape of each gradient. Gradients of tables are left out unless wanted.
   const auto wanted = [](const Tensor& table) {
     return table.needs_grad() ? table.detach() : Tensor();
   };
@@ -90,8 +90,8 @@ Tensor attention_to(const Heads& heads, const Heads& source, const AttentionRule
            //   dweight[e] = the same sum of dscore * c, c = row_scale (q . k) / sqrt(K),
            //   dq = row_scale / sqrt(K) * (dscore weight) k,  dk likewise with q; far pairs give
            //   theirs to far.q and far.k, from these.
-           // Dropout multiplies P by a mask M in out = (M P) v, so dv takes M P in the place of P,
-           // and dP is M (dout v^T); D stays the sum of P dP. Row bias slope_s x + offset_s, x =
+           // Dropout multiplies P by a mask M in out = (M P) v, so dv takes M P instead of P, and
+           // dP is M (dout v^T); D stays the sum of P dP. Row bias slope_s x + offset_s, x =
            // feature[d] row_factor[i], s the segment of x:
            //   dslope[s] = sum of dscore x over its pairs,  doffset[s] = the same sum of dscore,
            //   dx = dscore slope_s, and from it dfeature by diagonals, drow_factor by rows.

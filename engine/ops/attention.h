@@ -23,7 +23,7 @@ namespace farfield {
 /// that sees it, and may show in rows that do not.
 ///
 /// A pair is far when switch_distance > 0, d >= switch_distance and m >= switch_position. With
-/// `far` given, a far pair takes far.q_m . far.k_n in the place of q_m . k_n.
+/// `far` given, a far pair takes far.q_m . far.k_n instead of q_m . k_n.
 ///
 /// e, the entry of the tables, is far_ids_q[i] - far_ids_k[n] for a far pair with these given, else
 /// ids[m] - ids[n] with these given, else d. Ids do not fall. Tables are as long as the entries of
@@ -33,7 +33,7 @@ namespace farfield {
 /// s, between knots[s - 1] and knots[s]. Without it the term is 0. Features do not fall with d and
 /// row factors are positive, so that a row is cut into its segments by search.
 ///
-/// Another normaliser takes the place of softmax, N the keys that window and sinks let m see:
+/// Other normalisers than softmax, with N the number of keys that window and sinks let m see:
 ///
 ///     relu            P = max(0, score) / (parameter sqrt(N / 2))
 ///     relu_seqlen     P = max(0, score) / N
@@ -43,8 +43,8 @@ namespace farfield {
 /// Pairs that a clamp leaves out have no gradient, nor has the threshold; at score 0 the gradient
 /// of relu is 0. With a penalty, backward() adds the gradient of Normalizer::penalty's term.
 ///
-/// With rule.dropout, P of the pairs that it chooses is 0 in out, and that of the others divided by
-/// 1 - p; the normaliser and its penalty act on P before that.
+/// rule.dropout sets P of the pairs that it chooses to 0 in out, and divides P of the other pairs
+/// by 1 - p; the normaliser and its penalty act on P before dropout.
 ///
 /// row_scale is [T]; all tables are float64 for float64 inputs, else float32. Gradients go to q, k,
 /// v, far.q and far.k (near pairs give theirs to q and k, far pairs to the copies), and to bias,
@@ -68,19 +68,19 @@ namespace farfield {
 ///
 /// ShapeError, DTypeError, DeviceError or ConfigError when the arguments do not fit.
 ///
-/// The table form is that of ALiBi (Press, Smith and Lewis 2022, arXiv:2108.12409) and KERPLE (Chi
-/// et al. 2022, arXiv:2205.09921); the softmax by blocks, and its recomputation in the backward
-/// pass from one saved number per row, follow FlashAttention (Dao et al. 2022, arXiv:2205.14135).
-/// Two branches are those of ReRoPE (Su 2023) and SelfExtend (Jin et al. 2024, arXiv:2401.01325);
-/// the row bias is that of FIRE (Li et al. 2024, arXiv:2310.04418). relu_seqlen is that of Wortsman
-/// et al. 2023, arXiv:2309.08586, relu after Shen et al. 2023, arXiv:2302.06461.
+/// Tables by distance serve ALiBi (Press, Smith and Lewis 2022, arXiv:2108.12409) and KERPLE (Chi
+/// et al. 2022, arXiv:2205.09921). The softmax by blocks, and its recomputation in the backward
+/// pass from one saved number per row (the log-sum-exp, LSE), follow FlashAttention (Dao et al.
+/// 2022, arXiv:2205.14135). Far pairs serve ReRoPE (Su 2023) and SelfExtend (Jin et al. 2024,
+/// arXiv:2401.01325), the row bias FIRE (Li et al. 2024, arXiv:2310.04418). relu_seqlen follows
+/// Wortsman et al. 2023, arXiv:2309.08586, relu Shen et al. 2023, arXiv:2302.06461.
 Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionRule& rule = {},
                  const FarHeads& far = {});
 
-/// The same of the output of the QKV projection, qkv [B, T, 3 H K], taken apart and turned as
-/// split_heads() does: the same bits. A CUDA device reads the heads where they lie and keeps no
-/// copies, unless the rotation has far copies; it turns them there when nobody else holds qkv (hand
-/// it over), else in a copy.
+/// The same of the output of the QKV projection, qkv [B, T, 3 H K], split and rotated as by
+/// split_heads(): the same bits. A CUDA device reads the heads in place without copies, unless the
+/// rotation has far copies; it rotates them in place if qkv has no other owner (move it in), else
+/// in a copy.
 Tensor attention(Tensor qkv, int64_t n_head, const AttentionRule& rule = {},
                  const Rotation& rotation = {});
 

@@ -35,8 +35,8 @@ void check(const Tensor& x, const Tensor& w, const Tensor& targets, const Vocabu
                       " from row ", part.first, " on");
 }
 
-// What each row of the logits comes to: nll and, where it is defined, dlogits, of a loss that is
-// `scale` times the sum of the nll.
+// Computes for each row of the logits the nll and, if defined, dlogits, of a loss that is `scale`
+// times the sum of the nll.
 using RowsWork = std::function<void(Tensor& logits, const Tensor& targets, double scale,
                                     Tensor& nll, Tensor& dlogits)>;
 

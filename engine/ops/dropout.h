@@ -18,9 +18,9 @@ struct Columns {
 /// p is rounded to a multiple of 2^-16, the largest is 1 - 2^-16; where that is 0 this is x itself.
 /// p is the rounded one in 1 - p.
 ///
-/// `first` is the index of x's first element in the larger array that x is a part of, whose mask is
-/// taken then. With `columns`, x has those of rows of that array, and first is the index of the
-/// first row's first element.
+/// `first`: x is a part of a larger array and takes its part of that array's mask; first is the
+/// index of x's first element there. With `columns`, x has these columns of rows of the array, and
+/// first is the index of the first row's first element.
 ///
 /// With `stream`, int32 [2] on x's device, its words, the low one first, take the place of
 /// random.stream. They are read when the mask is made: work that is recorded once (step_graph.h)

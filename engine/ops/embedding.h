@@ -10,8 +10,8 @@ namespace farfield {
 /// Throws    ShapeError when an id is not in [0, V) (not seen on CUDA), DTypeError
 Tensor embedding(const Tensor& table, const Tensor& ids, DType out);
 
-/// The same of a process that has rows first .. first + V - 1 of a table of n_row rows: the others
-/// are zeros, so that the sum over processes is what one with the whole table gets.
+/// The same for a process that has rows first .. first + V - 1 of a table of n_row rows: other rows
+/// give zeros, so that the sum over processes equals the result with the whole table.
 Tensor embedding_part(const Tensor& table, const Tensor& ids, DType out, int64_t first,
                       int64_t n_row);
 

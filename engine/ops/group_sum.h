@@ -5,15 +5,16 @@
 
 namespace farfield {
 
-// How a tensor that all processes of a group have meets tensors of which each has its own part: a
-// product by columns begins with group_copy(), one by rows ends with group_sum(). One process: x
-// itself. All processes call them in the same order, on the way back too.
+// The ops of tensor parallelism, between a tensor that all processes of a group have and tensors of
+// which each has its own part: a product split by columns begins with group_copy(), a product split
+// by rows ends with group_sum(). With one process both return x itself. All processes call them in
+// the same order, in the backward pass too.
 //
-// Sums are those of Group::sum(): the same bits in every process; bfloat16 is summed in float32 and
+// Sums by Group::sum() have the same bits in every process; bfloat16 is summed in float32 and
 // rounded once. DTypeError for int32.
 // Source    Shoeybi et al. 2019, "Megatron-LM", arXiv:1909.08053, section 3: operators f and g
 
-/// x, equal in all processes; its gradient is the sum of theirs.
+/// Returns x, which is equal in all processes; its gradient is the sum over the processes.
 Tensor group_copy(const Tensor& x, const Group& group);
 /// The sum of all x, in all processes; each x has the gradient of the sum, which must be equal in
 /// all of them.

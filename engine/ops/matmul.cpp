@@ -89,7 +89,7 @@ Tensor linear(const Tensor& x, const Tensor& w, const Tensor& bias, Activation a
              if (!kept_u.defined()) grads[2] = dy.column_sums();
              if (!grads[2].defined()) grads[2] = dbias = Tensor::empty({o}, master, dy.device());
            }
-           // This runs once: du takes the place of u, which nothing else reads.
+           // This runs once: du overwrites u, which nothing else reads.
            Tensor du = kept_u.defined() ? kept_u : dy;
            if (kept_u.defined()) {
              dispatch(dy.device(), [&](auto tag) {

@@ -38,7 +38,8 @@ Norm forward(const Tensor& x, const Tensor& residual, const Tensor& weight, cons
   return norm;
 }
 
-// Gradients of s, weight and bias; dsum may be undefined. sums_columns: those of ds are expected.
+// Gradients of s, weight and bias; dsum may be undefined. sums_columns: the column sums of ds are
+// expected.
 Grads backward_of(const Tensor& s, const Tensor& weight, const Tensor& mean, const Tensor& rstd,
                   const Tensor& dy, const Tensor& dsum, bool sums_columns) {
   Tensor ds = empty_like(s), dweight = empty_like(weight), dbias = empty_like(weight), column_sums;

@@ -17,8 +17,8 @@ Tensor max(const Tensor& x, int dim, bool keepdim = false);
 /// log(sum(exp(x))) without overflow; -infinity where all elements are. ShapeError for a dimension
 /// of size 0.
 Tensor logsumexp(const Tensor& x, int dim, bool keepdim = false);
-/// The sum over the dimensions along which `shape` was broadcast to that of x: the gradient of a
-/// broadcast. ShapeError when shape does not broadcast to that of x.
+/// The sum over the dimensions along which `shape` was broadcast to the shape of x: the gradient of
+/// a broadcast. ShapeError if `shape` does not broadcast to the shape of x.
 Tensor sum_to(const Tensor& x, const Shape& shape);
 
 /// True when no element is NaN or infinite. Waits for the device.

@@ -23,9 +23,9 @@ namespace farfield {
 ///           arXiv:2212.10554
 Heads split_heads(const Tensor& qkv, int64_t n_head, const Rotation& rotation = {});
 
-/// Throws what split_heads() promises to when qkv is not what it takes.
+/// Throws the errors of split_heads() for a wrong qkv.
 void check_qkv(std::string_view where, const Tensor& qkv, int64_t n_head);
-/// And when a rotation does not fit it, which check_qkv() has seen.
+/// And for a rotation that does not fit qkv, which check_qkv() has checked.
 void check_rotation(std::string_view where, const Rotation& rotation, const Tensor& qkv,
                     int64_t n_head);
 

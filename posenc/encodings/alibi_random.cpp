@@ -1,6 +1,6 @@
 // ALiBi with slopes that are drawn once, when the model is made, from an exponential distribution.
 // Press, Smith and Lewis 2022, "Train Short, Test Long", arXiv:2108.12409, section 3; it gives no
-// rate. With 8 the mean is that of the geometric slopes of 8 heads.
+// rate. Rate 8 gives the mean of the geometric slopes of 8 heads.
 
 #include <algorithm>
 #include <cmath>
@@ -15,7 +15,7 @@
 namespace farfield::posenc {
 namespace {
 
-// Independent, -ln(1 - u) / rate with u uniform in [0, 1); those of 1 and more are drawn again.
+// Independent, -ln(1 - u) / rate with u uniform in [0, 1); slopes of 1 and more are drawn again.
 // Descending.
 std::vector<double> random_slopes(const Random& random, double rate, int64_t n_head) {
   std::vector<double> slopes;
@@ -37,7 +37,7 @@ class AlibiRandom final : public Encoding {
   ScoreRule score(const Positions& p) const override {
     return {.bias = linear_bias(reshape(cast(slope_, DType::f64), {slope_.dim(0), 1}), p)};
   }
-  // A checkpoint keeps what was drawn: another machine's logarithm may differ in the last bit.
+  // A checkpoint keeps the drawn slopes: another machine's logarithm may differ in the last bit.
   std::vector<Parameter> parameters() const override { return {{name_, slope_, /*decay=*/false}}; }
 
  private:

@@ -136,7 +136,7 @@ class Fire final : public Encoding {
     return {.row_bias = bias};
   }
 
-  // A checkpoint keeps what a file said, trained or not: the file may change.
+  // A checkpoint keeps the values from a file, trained or not: the file may change.
   std::vector<Parameter> parameters() const override {
     return is_kept_ ? stored_ : std::vector<Parameter>();
   }
@@ -167,8 +167,8 @@ class Fire final : public Encoding {
     return x + (1.0 - heaviside(x)) * kFar;
   }
 
-  // Ascending, without the host knowing the numbers: the one at place i is the least of those that
-  // have more than i numbers at or below them.
+  // Ascending, without the host knowing the numbers: the number at place i is the least number that
+  // has more than i numbers at or below it.
   static Tensor sorted(const Tensor& x) {
     const NoGrad no_grad;
     const int64_t n = x.dim(0);

@@ -1,6 +1,6 @@
-// An encoding that its user writes down: a bias and a weight by formulas of the distance, with
-// parameters of the user's own. The form is that of KERPLE (Chi, Fan, Ramadge and Rudnicky 2022,
-// arXiv:2205.09921), equations (2) and (3): any function of the distance.
+// An encoding that the user writes: formulas for bias and weight by distance, with the user's own
+// parameters. The form follows KERPLE (Chi, Fan, Ramadge and Rudnicky 2022, arXiv:2205.09921),
+// equations (2) and (3): any function of the distance.
 
 #include <algorithm>
 #include <cmath>
@@ -18,7 +18,7 @@
 namespace farfield::posenc {
 namespace {
 
-// What formulas know beside the parameters; h counts the heads from 1.
+// Variables of formulas besides the parameters; h counts the heads from 1.
 std::vector<std::string> variables() { return {"d", "h", "n_head"}; }
 
 constexpr const char* kExample = "kernel(bias=-r1*log(1+r2*d), r1>0~U(0,2), r2>0~U(0,1))";

@@ -1,7 +1,7 @@
-// Randomized positions: an ordered random subset of many positions, so that in training the model
-// meets those of longer inputs.
-// Ruoss et al. 2023, "Randomized Positional Encodings Boost Length Generalization of Transformers",
-// arXiv:2305.16843, section 3; google-deepmind/randomized_positional_encodings.
+// Randomized positions: an ordered random subset of many positions, so that training shows the
+// model the positions of longer inputs. Ruoss et al. 2023, "Randomized Positional Encodings Boost
+// Length Generalization of Transformers", arXiv:2305.16843, section 3;
+// google-deepmind/randomized_positional_encodings.
 
 #include "posenc/remap.h"
 #include "posenc/row.h"

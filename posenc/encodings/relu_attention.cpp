@@ -5,7 +5,7 @@
 // in Vision Transformers", arXiv:2309.08586.
 //
 // For independent scores and values of variance 1, the sum of max(0, score) v over N keys has the
-// variance N/2: hence gamma sqrt(N/2).
+// variance N/2, which explains gamma sqrt(N/2).
 
 #include "posenc/row.h"
 #include "posenc/shared_arguments.h"

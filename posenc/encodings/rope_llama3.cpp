@@ -1,5 +1,5 @@
 // Llama 3's rope: long waves are divided by the scale, short ones stay, a blend between.
-// Llama Team 2024, "The Llama 3 Herd of Models", arXiv:2407.21783; the blend is that of the model's
+// Llama Team 2024, "The Llama 3 Herd of Models", arXiv:2407.21783; the blend follows the model's
 // reference code (apply_scaling in meta-llama/llama-models).
 
 #include <algorithm>

@@ -1,7 +1,7 @@
-// YaRN: frequencies that turn often within the original length stay, those that turn less than once
-// are divided by the scale, a ramp between them; all scores grow a little with the scale.
-// Peng et al. 2023, "YaRN", arXiv:2309.00071, sections 3.2 and 3.4; the ramp over the index is that
-// of its code (jquesnelle/yarn), the ramp over turns that of its text.
+// YaRN: frequencies with many turns within the original length stay, frequencies with less than one
+// turn are divided by the scale, with a ramp in between; all scores grow a little with the scale.
+// Peng et al. 2023, "YaRN", arXiv:2309.00071, sections 3.2 and 3.4; the ramp over the index follows
+// the authors' code (jquesnelle/yarn), the ramp over turns the paper's text.
 
 #include <algorithm>
 #include <cmath>

@@ -12,8 +12,8 @@
 namespace farfield::posenc {
 namespace {
 
-// Of S(d) = -a ln(1 + d) + c over the 50 nearest distances, by ordinary least squares; c is
-// dropped, softmax does not see it. What the paper's footnote 7 says was trained.
+// The slope a of S(d) = -a ln(1 + d) + c over the 50 nearest distances, by ordinary least squares;
+// c is dropped, since softmax does not see it. By the paper's footnote 7 this was trained.
 double fitted(const SandwichCurve& curve) {
   constexpr int kPoints = 50;
   double mean_x = 0, mean_y = 0, xx = 0, xy = 0;
@@ -35,7 +35,7 @@ std::vector<double> coefficients(const Arguments& a, const Config& c, const Sand
   if (fit.empty()) return a.per_head("fit");
   double coefficient = 0;
   if (fit == "published") {
-    // The curve printed under figure 9, 0.825 ln(1 + d) at ratio 8; it is that of one setting.
+    // The curve printed under figure 9, 0.825 ln(1 + d) at ratio 8, belongs to one setting.
     a.require(
         a.integer("bar_d") == 128 && a.number("base") == 10000 && a.integer("first_index") == 0,
         "fit",

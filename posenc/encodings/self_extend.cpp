@@ -28,7 +28,7 @@ class SelfExtend final : public Encoding {
               " where the group is to be found, got ", window_);
   }
 
-  // Entry t >= window of a table is that of the far pairs whose group ids lead to it. floor(m/G) -
+  // Entry t >= window of a table serves the far pairs whose group ids lead to it. floor(m/G) -
   // floor(n/G) counts it in whole steps; a real shift puts it between two whole distances.
   Positions positions(const Positions& plain) const override {
     Positions p = plain;

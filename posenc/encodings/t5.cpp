@@ -68,7 +68,7 @@ class T5 final : public Encoding {
     return {.bias = permute(rows, {1, 0})};
   }
 
-  // A checkpoint keeps what a file said, trained or not: the file may change.
+  // A checkpoint keeps the values from a file, trained or not: the file may change.
   std::vector<Parameter> parameters() const override {
     if (!table_.requires_grad() && !is_from_file_) return {};
     return {{name_, table_, /*decay=*/false}};

@@ -158,7 +158,7 @@ BOOST_AUTO_TEST_CASE(a_reserve_keeps_what_was_there_when_it_was_opened) {
   {
     Allocator::Reserve reserve(allocator);
     allocator.free(early, 1000);
-    // not even in the recording: what was recorded before reads it again each time
+    // not even in the recording: work recorded earlier reads it again at each replay
     void* const other = allocator.allocate(1000);
     BOOST_TEST(other != early);
     allocator.free(other, 1000);

@@ -1,8 +1,8 @@
 #!/bin/bash
-# damage.sh TRAIN PREPARE: a run whose newest checkpoint is damaged, each file in each way, is refused
-# with status 3, the file named, and nothing touched; done what the message says, it resumes from the
-# older checkpoint to the end of the undisturbed run. So it is with a run that may not be written.
-# Exit status 0 when all of it is as said.
+# damage.sh TRAIN PREPARE: damages each file of a run's newest checkpoint in each way. The run must
+# be refused with status 3, with the file's name, and unchanged. After the advice of the message it
+# must resume from the older checkpoint to the end of the undisturbed run. The same for a run
+# without write permission. Exit status 0 if all of this holds.
 set -u
 export LC_ALL=C
 train=$(realpath "$1") prepare=$(realpath "$2")

@@ -1,9 +1,9 @@
 #!/bin/bash
-# kill_loop.sh TRAIN PREPARE [N [SEED]]: runs that are killed (SIGKILL) at N random moments (20) and
-# resumed each time as their user would do it are, bit for bit, the run that nobody disturbed. Moments
-# fall into the start, into steps and into the writing of checkpoints; a run that ends before there
-# were N kills is followed by another. After each kill every checkpoint in sight has to be that of the
-# undisturbed run, and no more may be lost than the steps since the last one.
+# kill_loop.sh TRAIN PREPARE [N [SEED]]: kills runs (SIGKILL) at N random moments (20), resumes them
+# each time as a user would, and compares the result bit for bit with an undisturbed run. Kills fall
+# into the start, into steps and into the writing of checkpoints; if a run ends before N kills,
+# another one begins. After each kill every existing checkpoint must equal the undisturbed run's,
+# and no more may be lost than the steps since the last checkpoint.
 #
 # LAUNCHER in the environment stands before each call of TRAIN; a kill is of its whole process group.
 # Exit status 0 when all of it is as said; else 1, and the folder stays.
@@ -39,9 +39,9 @@ is_running() {
   local stat
   { read -r stat <"/proc/$pid/stat"; } 2>/dev/null && [[ $stat != *') Z '* ]]
 }
-# Whether one of its group still runs. Those whose parent was killed too may stay for seconds, until
-# the system's first process looks at them. The first thread of a process has ended (Z) before others
-# that still write, and keep the run's lock.
+# Whether a process of the group still runs. Processes whose parent was killed too may stay for
+# seconds, until the system's first process reaps them. The first thread of a process ends (Z)
+# before other threads that still write, and keep the run's lock.
 is_group_running() {
   local file stat fields
   kill -0 -- "-$pid" 2>/dev/null || return 1

@@ -1,7 +1,7 @@
 #!/bin/bash
-# processes.sh TRAIN PREPARE EVAL BENCH JOB: what becomes of a run of several processes when one of them, or what they
-# were started with, fails: each of the others ends within 30 seconds with a sentence that says why, and
-# the run goes on from its newest checkpoint as if nothing had happened.
+# processes.sh TRAIN PREPARE EVAL BENCH JOB: a run of several processes in which one process, or the
+# launcher, fails. Each other process must end within 30 seconds with a sentence that gives the
+# reason, and the run must resume from its newest checkpoint as if nothing had happened.
 set -u
 export LC_ALL=C OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1  # for containers
 train=$(realpath "$1") prepare=$(realpath "$2") eval=$(realpath "$3") bench=$(realpath "$4")
@@ -97,8 +97,8 @@ status "$train" --resume stopped
 expect 'one process goes on with what four began' 0 "$got"
 same_end whole stopped || expect 'a run of four and of one' 'the undisturbed one' "$(<difference)"
 
-# Of two that have the model together, one is killed; then one is asked to stop; then one process goes
-# on, which has to be said.
+# Two processes share the model: one is killed; then one is asked to stop; then one process alone
+# goes on, which must be reported.
 new_job
 for rank in 0 1; do start $rank 2 $long --tensor-parallel 2 --out halves; done
 until_step 3 halves
@@ -175,7 +175,7 @@ for rank in 0 1; do
 done
 expect 'a run of two builds' no "$([[ -e other ]] && echo yes || echo no)"
 
-# What is wrong with the command line is said once.
+# An error of the command line is reported once.
 new_job
 for rank in 0 1; do start $rank 2 $config --steps none --out wrong; done
 ends 1
@@ -303,7 +303,8 @@ status "${by_mpi[@]}" -n 2 bash -c '((OMPI_COMM_WORLD_RANK == 0)) || cd "$0"; ex
 alone 'a process without a corpus' 3 'corpus'
 expect 'a run of which one has no corpus' no "$([[ -e none ]] && echo yes || echo no)"
 
-# What all come to ends without mpirun's ending them; what is wrong with the call is said once.
+# If all processes find the same error, they end by themselves, without mpirun; a wrong call is
+# reported once.
 begin=$SECONDS
 status "${by_mpi[@]}" -n 2 "$train" $config --lr 1e30 --out hot_mpi
 alone 'a number that is not finite' 1 'expected finite numbers, got loss'

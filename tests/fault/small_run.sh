@@ -1,5 +1,5 @@
-# Sourced by the scripts here: a corpus, a run small enough to be made again and again, and whether two
-# runs are the same; and what is expected of a command.
+# Sourced by the scripts here: a corpus, a run small enough to be made again and again, and a
+# comparison of two runs; also expect.sh.
 source "${BASH_SOURCE%/*}/../support/expect.sh"
 
 # Steps, and between checkpoints; a test may have more of them.
@@ -18,7 +18,7 @@ make_corpus() {
   "$1" --input text.txt --output corpus >said 2>&1
 }
 
-# What of a checkpoint's state does not depend on the clock.
+# The part of a checkpoint's state that does not depend on the clock.
 essence() { sed '/"metrics": {/,/}/d; /"time_s"/d; /"hash"/d' "$1/state.json"; }
 # same_checkpoint FOLDER FOLDER
 same_checkpoint() {

@@ -22,7 +22,7 @@ inline void write(const std::filesystem::path& path, std::string_view bytes) {
       .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
 }
 
-/// What a reader may do with its bytes: read them, or throw an Error.
+/// A reader may read its bytes, or throw an Error; nothing else.
 template <class F>
 void refuse(const F& read) {
   try {

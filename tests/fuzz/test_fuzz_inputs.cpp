@@ -1,5 +1,5 @@
-// What fuzzers found, and simple damage to a sound file, through every reader. The sanitizers are
-// what notices.
+// Inputs that fuzzers found, and simple damage to a valid file, through every reader. The
+// sanitizers detect errors.
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cstring>
@@ -70,7 +70,7 @@ BOOST_AUTO_TEST_CASE(a_sound_file_cut_or_with_a_number_replaced_does_no_harm) {
   }
 }
 
-// Damaged bytes are seldom JSON: what is behind the parser sees such values alone.
+// Damaged bytes are seldom JSON; these values reach the code behind the parser.
 BOOST_AUTO_TEST_CASE(json_with_another_value_in_a_place_does_no_harm) {
   const char* const kValues[] = {"null", "-1", "1e64", "18446744073709551615", "\"x\"", "[]", "{}"};
   for (const FuzzedReader& reader : fuzzed_readers()) {

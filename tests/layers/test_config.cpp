@@ -35,7 +35,7 @@ BOOST_AUTO_TEST_CASE(the_presets_have_their_sizes_and_training_recipes) {
                       {"small", 4, 4, 256, 320, 128, 1500, 1e-3, 0.02},
                       {"neox-162m", 12, 12, 768, 50304, 512, 50000, 6e-4, 0.01},
                       {"neox-1.3b", 24, 16, 2048, 50432, 512, 150000, 2e-4, 0.01}};
-  BOOST_TEST(presets().size() == std::size(rows) + 1);  // and that of the next case
+  BOOST_TEST(presets().size() == std::size(rows) + 1);  // and the preset of the next case
   for (const Row& row : rows) {
     const ModelConfig& model = preset(row.name);
     const TrainDefaults& train = train_defaults(row.name);

@@ -68,7 +68,7 @@ BOOST_AUTO_TEST_CASE(a_model_that_counts_goes_on_counting) {
   BOOST_TEST(got.tokens[1] == Tokens({10, 11, 12, 0, 1, 2}));
 }
 
-// Greedy tokens are those of whole passes under the window, one for each token.
+// Greedy tokens equal the tokens of whole passes under the window, one pass for each token.
 BOOST_AUTO_TEST_CASE(a_context_is_a_window_over_the_whole_sequence) {
   for (const char* posenc : {"rope", "alibi", "kerple_log"}) {
     const Transformer model(tiny_config(posenc), 1);

@@ -301,8 +301,8 @@ struct Checkpoint {
 std::map<std::string, Tensor> by_name(const Named& tensors) {
   return {tensors.begin(), tensors.end()};
 }
-// The state after two updates from a checkpoint on, whole in the first process; and whether it
-// gives away, before them, what it was given.
+// The state after two updates from a checkpoint on, whole in the first process; and before them,
+// whether the saved state equals the loaded one.
 Checkpoint trained(const ModelConfig& config, DType dtype, const Checkpoint& from,
                    const Group& group, std::string& wrong) {
   Transformer model(config, 3, dtype, {}, group);

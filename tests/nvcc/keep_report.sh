@@ -1,6 +1,6 @@
 #!/bin/sh
-# keep_report.sh OBJECT COMMAND...: runs a compiler and keeps what it says, the resources that each
-# kernel takes among it, in OBJECT.ptxas.
+# keep_report.sh OBJECT COMMAND...: runs a compiler and keeps its messages, which include the
+# resources of each kernel, in OBJECT.ptxas.
 report=$1.ptxas
 shift
 "$@" 2>"$report"

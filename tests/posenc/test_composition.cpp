@@ -292,7 +292,7 @@ BOOST_AUTO_TEST_CASE(bounds_of_parameters_are_those_that_project_keeps) {
     }
 }
 
-// The scalar form of a kernel is that of its table.
+// The scalar form of a kernel equals its table.
 BOOST_AUTO_TEST_CASE(decays_are_tables_in_closed_form_with_their_inverse) {
   for (const char* expression : {"kerple_log", "kerple_power", "kerple_log3"}) {
     Config config = model();

@@ -195,7 +195,7 @@ BOOST_AUTO_TEST_CASE(remaps_change_distances_and_the_position_of_the_query) {
         .layers[0]
         .rule.row_bias;
   };
-  // Halved distances are those of twice as slow a logarithm.
+  // Halving distances equals a logarithm that is twice as slow.
   const RowBias half = pieces(" + interpolation(scale=2)");
   for (size_t d = 0; d < 9; ++d)
     BOOST_TEST(std::abs(half.feature.to_vector()[d] - std::log1p(0.05 * static_cast<double>(d))) <

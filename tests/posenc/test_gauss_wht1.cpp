@@ -65,7 +65,7 @@ BOOST_AUTO_TEST_CASE(a_rate_below_gauss_rate_min_is_refused) {
              std::string::npos);
 }
 
-// A width of about 700 tokens, that of rate 1e-6, is kept by the smooth map as well.
+// The smooth map, too, keeps a width of about 700 tokens, which is rate 1e-6.
 BOOST_AUTO_TEST_CASE(small_rates_survive_softplus) {
   const Composition c("gauss_wht1(r1=2e-6, gauss_rate_min=1e-6, constraint=softplus)", model_of(1));
   BOOST_TEST(all_close(at_distances(rule_of(c, 701).weight, {700}),

@@ -79,8 +79,8 @@ BOOST_AUTO_TEST_CASE(windows) {
   check_case("window_alibi", "window(3) + alibi");
 }
 
-// Rotary scores do not change when all positions move: the last rows of a longer sequence equal
-// those of the same tokens at the start, when a window hides what came before.
+// Rotary scores do not change when all positions move: the last rows of a longer sequence equal the
+// rows of the same tokens at the start, if a window hides the earlier tokens.
 BOOST_AUTO_TEST_CASE(relative_encodings_do_not_see_a_shift) {
   const int64_t shift = 5, length = size("length"), n_head = size("heads");
   for (const char* expression :

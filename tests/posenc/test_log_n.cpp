@@ -64,7 +64,8 @@ BOOST_AUTO_TEST_CASE(the_keys_that_a_mask_hides_do_not_count) {
   check("window(3, sinks=2)", {1, 2, 3, 4, 5, 5, 5, 5});
   check("window(3, sinks=2) + window(3)", {1, 2, 3, 3, 3, 3, 3, 3});
   check("window(1)", {1, 1, 1});
-  // A window on another layer is none of its business, one for the test alone is at the test.
+  // A window on another layer does not matter to log_n; a window that acts only in evaluation
+  // matters only there.
   BOOST_TEST(
       all_close(factors("log_n(unclipped)@0 + window(3)@1", 5, 4), want({1, 2, 3, 4, 5}), 1e-15));
   check("window(3, at=eval)", {1, 2, 3, 3});

@@ -43,7 +43,7 @@ BOOST_AUTO_TEST_CASE(encodings_that_count_kinks_make_nothing_infinite) {
   }
 }
 
-// A root of something tiny is not taken for one of 0.
+// The root of a tiny number is not treated as the root of 0.
 BOOST_AUTO_TEST_CASE(roots_are_those_of_constants_where_they_are_trained) {
   const auto table = [](const char* expression) {
     return Composition(expression, model_of(1))

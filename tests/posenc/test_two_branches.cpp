@@ -39,7 +39,7 @@ double rotated_distance(const Composition::Layer& layer, int64_t m, int64_t n) {
   return turn / std::pow(10000, -2.0 * static_cast<double>(width - 1) /
                                     (2.0 * static_cast<double>(width)));
 }
-// The distance of a pair in a table: that of alibi with slope 1.
+// The distance of a pair in a table: minus the bias of alibi with slope 1.
 double table_distance(const ScoreRule& rule, int64_t m, int64_t n) {
   const bool by_id = is_far(rule, m, n) && rule.far_ids_q.defined();
   const auto id = [](const Tensor& ids, int64_t i) {
@@ -116,7 +116,7 @@ BOOST_AUTO_TEST_CASE(golden_problems_with_their_gradients) {
   check("lm_infinite", "n_global", "n_local");
 }
 
-// Also those of tables beside them, which no golden problem has.
+// Includes gradients of tables beside them, which no golden problem has.
 BOOST_AUTO_TEST_CASE(gradients_equal_central_differences) {
   const int64_t n_head = 2, n = 11, width = 8;
   for (const std::string expression : kAll) {

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Loads a run into `transformers` as apps/run/README.md says: in_transformers.sh BIN README
 #
-# The commands and the Python come from the section of the README, and what they print are losses
-# that have to be those of eval. Skipped (77) where python3 has no torch and transformers.
+# The commands and the Python come from the section of the README, and the losses that they print
+# must equal eval's. Skipped (77) where python3 has no torch and transformers.
 set -euo pipefail
 
 bin=$(readlink -f "$1")

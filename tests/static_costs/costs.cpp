@@ -66,7 +66,7 @@ std::string blocks_of(const KernelCosts& kernel) {
     resources.shared_bytes += dynamic_bytes;
     return resident_blocks(kernel.sm, *kernel.n_thread, resources);
   };
-  // What a launch adds of shared memory may leave room for fewer.
+  // Dynamic shared memory of a launch may leave room for fewer blocks.
   if (!kernel.dynamic) return concat(kernel.has_dynamic_shared ? "<=" : "", with(0));
   const int64_t least = with(kernel.dynamic->most), most = with(kernel.dynamic->least);
   return least == most ? std::to_string(most) : concat(least, "..", most);

@@ -25,7 +25,7 @@ struct CodeCosts {
 };
 CodeCosts code_costs(const std::vector<Instruction>& code);
 
-/// What is known of one kernel, compiled for one architecture, before it runs.
+/// Static facts about one kernel, compiled for one architecture.
 struct KernelCosts {
   std::string file = {};  ///< "softmax.cu"
   std::string name = {};  ///< short_name()
@@ -47,8 +47,8 @@ std::vector<KernelCosts> gather(const std::filesystem::path& folder,
 
 void add_dynamic_shared(std::vector<KernelCosts>& kernels, const DynamicShared& bytes);
 
-/// The table for people. Blocks are those of launches with the most shared memory, and with the
-/// least where these are more.
+/// The table for people. Blocks per multiprocessor for launches with the most shared memory, and
+/// for launches with the least if that gives more blocks.
 std::string table(const std::vector<KernelCosts>& kernels);
 
 }  // namespace farfield::static_costs

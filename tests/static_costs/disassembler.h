@@ -5,7 +5,7 @@
 
 namespace farfield::static_costs {
 
-/// What `program options object` prints.
+/// The output of `program options object`.
 /// Throws    IoError when it fails, with what it said
 std::string output_of(const std::string& program, const char* options,
                       const std::filesystem::path& object);

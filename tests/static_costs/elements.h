@@ -9,8 +9,8 @@
 
 namespace farfield::static_costs {
 
-/// Whether the parts of a kernel are kept in the baseline: those that bench::kKernelWork says the
-/// elements of.
+/// Whether the baseline keeps the parts of a kernel: true if bench::kKernelWork gives their
+/// elements.
 bool keeps_parts(const KernelCosts& kernel);
 /// Whether its loop over tiles is kept there: where the way taken was counted by hand.
 bool keeps_tile(const KernelCosts& kernel);
@@ -19,7 +19,7 @@ bool keeps_tile(const KernelCosts& kernel);
 /// what is counted by hand.
 std::optional<Counts> counts_of(const KernelCosts& kernel, int part);
 
-/// The kernel that a row is about, for sm_90; null when it is not there.
+/// The kernel of a row, for sm_90; null if it is missing.
 const KernelCosts* kernel_of(const bench::KernelWork& work,
                              const std::vector<KernelCosts>& kernels);
 

@@ -7,7 +7,7 @@
 
 namespace farfield::static_costs {
 
-/// What an instruction keeps busy.
+/// The unit that an instruction uses.
 enum class Kind {
   fp32,     ///< FFMA, FADD, FMUL and the like
   mufu,     ///< e^x, reciprocals, roots

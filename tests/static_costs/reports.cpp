@@ -22,7 +22,7 @@ void for_each_line(std::string_view text, const F& f) {
   }
 }
 
-// What stands behind `mark`; nothing when it is not there.
+// The text behind `mark`; empty without the mark.
 std::optional<std::string_view> behind(std::string_view line, std::string_view mark) {
   const size_t at = line.find(mark);
   if (at == std::string_view::npos) return {};
@@ -35,7 +35,7 @@ int64_t number(std::string_view digits, int base = 10) {
   return value;
 }
 
-// 48 of "..., 48 bytes smem, ...": the word before `unit`; 0 when it is not there.
+// 48 of "..., 48 bytes smem, ...": the word before `unit`; 0 if it is missing.
 int64_t amount(std::string_view line, std::string_view unit) {
   const size_t end = line.find(unit);
   if (end == std::string_view::npos) return 0;

@@ -11,14 +11,14 @@ namespace farfield::static_costs {
 /// A kernel by its mangled name and the architecture: 80 for sm_80.
 using KernelKey = std::pair<std::string, int>;
 
-/// What a kernel takes of a multiprocessor.
+/// Resources of a multiprocessor that a kernel uses.
 struct Resources {
   int64_t registers = 0;  ///< of a thread
   int64_t spill_bytes = 0;
-  int64_t shared_bytes = 0;  ///< of a block, without what the launch gives
+  int64_t shared_bytes = 0;  ///< of a block, without dynamic memory of the launch
 };
 
-/// What ptxas says of each kernel (nvcc --resource-usage).
+/// The report of ptxas on each kernel (nvcc --resource-usage).
 std::map<KernelKey, Resources> read_ptxas(std::string_view report);
 
 /// Threads of a block at their most, of the kernels that have launch bounds, from what

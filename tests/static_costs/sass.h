@@ -24,7 +24,7 @@ struct Code {
   std::vector<Instruction> instructions = {};
 };
 
-/// What `cuobjdump -sass` prints of an object file.
+/// Reads the output of `cuobjdump -sass` for an object file.
 /// Throws    IoError for an instruction outside of a function
 std::vector<Code> read_sass(std::string_view listing);
 

@@ -1,4 +1,4 @@
-// What the CUDA kernels cost, by what the compiler made of them: no card is needed. See
+// Static costs of the CUDA kernels, from their machine code: no card is needed. See
 // CONTRIBUTING.md.
 #include <cstdlib>
 #include <iostream>

@@ -9,7 +9,7 @@
 
 namespace farfield::static_costs {
 
-/// What an instruction of x86-64 is to a loop of vectors.
+/// The role of an x86-64 instruction in a loop of vectors.
 enum class HostKind {
   other,
   to_stack,    ///< stores a whole vector register on the stack
@@ -29,8 +29,8 @@ struct HostFunction {
   int64_t count_in_loops(HostKind kind) const;
 };
 
-/// What `objdump -d --no-show-raw-insn` prints of an object file. Vector registers are ymm and zmm:
-/// xmm holds scalars too.
+/// Reads the output of `objdump -d --no-show-raw-insn` for an object file. Vector registers are ymm
+/// and zmm: xmm holds scalars too.
 /// Throws    IoError for an instruction outside of a function
 std::vector<HostFunction> read_x86(std::string_view listing);
 

@@ -1,11 +1,11 @@
 # cmake -D ROOT=<source tree> -P check_includes.cmake
 # Calls go down only: each folder includes itself and those below it, a vendor's headers stay in the
 # files that wrap it, and a project header is named by its path from the root. JSON is read by one
-# reader and written by one writer: what they refuse or replace, all do.
+# reader and written by one writer, so that all programs refuse and replace the same things.
 
 set(libraries "data|layers|posenc|engine")
-# What the files of a folder may include, as a regular expression over the path from the root. The
-# first row that fits a file holds. host_device.h is one macro, which random.h needs.
+# The allowed includes of the files of a folder, as a regular expression over the path from the
+# root. The first row that fits a file counts. host_device.h is one macro, which random.h needs.
 set(rows
   "engine/base/"    "^engine/(base/|host_device\\.h$)"
   "engine/comm/"    "^engine/(comm|base)/"
@@ -28,8 +28,8 @@ set(rows
   "apps/"           "^(apps|${libraries})/"
   "tests/"          "^(tests|apps|${libraries})/")
 
-# Headers that are not for all who may reach them, and the files that may include them: those below
-# the engine's ops, and those of vendors. Kernels and devices do not reach up to ops.
+# Reserved headers, and the files that may include them: headers below the engine's ops, and headers
+# of vendors. Kernels and devices do not include ops.
 set(reserved
   "^engine/(kernels[/.]|dispatch\\.h$)"                       "^(engine/(kernels[/.]|cpu/|cuda/|(ops/|distributed/)?[^/]*\\.cpp$)|tests/)"
   "^engine/cpu/"                                             "^(engine/cpu/|tests/)"

@@ -1,6 +1,6 @@
 # cmake -D ROOT=<source tree> -P check_top_level.cmake
-# The top level of the repository holds what is named here and nothing else: what a tool leaves there
-# is soon committed with the rest.
+# The top level of the repository holds only the names below: a file that a tool leaves there is
+# soon committed by accident.
 cmake_minimum_required(VERSION 3.25)
 set(expected CMakeLists.txt CMakePresets.json CONTRIBUTING.md LICENSE README.md check demo
   .ci .clang-format .gitignore apps data engine layers posenc tests third_party)

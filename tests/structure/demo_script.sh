@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# demo_script.sh SOURCE: what ./demo says while it builds, and what it builds, with a cmake of our own
-# in the place of the real one.
+# demo_script.sh SOURCE: the output of ./demo while it builds, and the targets that it builds, with
+# a fake cmake instead of the real one.
 set -euo pipefail
 source_dir=$1
 folder=$(mktemp -d)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# dockerfile.sh SOURCE: the commands of third_party/Dockerfile install what ./demo and ./check need, and
-# nothing else does; with an apt-get of our own in the place of the real one.
+# dockerfile.sh SOURCE: the commands of third_party/Dockerfile install what ./demo and ./check need,
+# and nothing more; with a fake apt-get instead of the real one.
 set -euo pipefail
 source_dir=$1
 file=$source_dir/third_party/Dockerfile

@@ -217,7 +217,7 @@ expect "what is not run" 0 "$got"
 row "the part" '^sanitize +IN PART'
 rm hanging-test_kernels
 
-# Without NCCL; with mpirun, and a launcher that changes what is trained.
+# Without NCCL; with mpirun, and a launcher that changes the training.
 program bin/ldd <<<'[[ $1 == *nccl ]] && echo "	libnccl.so.2 => not found" || echo "	libmpi.so.40 => /usr/lib/libmpi.so.40"'
 program bin/mpirun <<TEXT
 [[ "\$*" == "-n 1 --bind-to none "* ]] || exit 3
@@ -235,7 +235,8 @@ expect "a launcher that changes a training" 1 "$got"
 row "which" '^training by mpirun +train neox-162m +DIFFERENT: '
 rm bin/mpirun other_launcher
 
-# Where cuBLASLt and NCCL are not where programs look: ours are told, the peers not.
+# cuBLASLt and NCCL are outside of the linker's paths: our programs get their folders, the peers do
+# not.
 program bin/ldd <<<'for one in libcublasLt.so.13 libnccl.so.2; do echo "	$one => not found"; done'
 mkdir -p cuda/lib64 && touch cuda/lib64/lib{cublasLt.so.13,nccl.so.2} needs_library
 CUDA_HOME=$folder/cuda check --only step,torch-step
@@ -244,7 +245,7 @@ row "ours" '^step +passed'
 row "the peers" '^torch-step +IN PART'
 rm bin/ldd needs_library
 
-# What the peers do at the end of their time, with a torch that has nothing.
+# The peers at the end of their time, with a torch that has nothing.
 if [[ $real_python ]]; then
   touch torch.py
   cat >rows.py <<'TEXT'

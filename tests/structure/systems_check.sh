@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# systems_check.sh SOURCE: what third_party/systems_check.sh refuses, tries, says and removes, with a
-# debootstrap and a chroot of our own. As root; else only what it then says.
+# systems_check.sh SOURCE: third_party/systems_check.sh with a fake debootstrap and chroot:
+# refusals, tests, output and cleanup. Needs root; for other users only the refusal is tested.
 set -uo pipefail
 source_dir=$1
 folder=$(mktemp -d)

@@ -109,8 +109,8 @@ inline AttentionProblem moved_to(const Device& device, AttentionProblem p) {
   return p;
 }
 
-/// Features and factors like those of FIRE: logarithms of distance and position, so that x runs
-/// from 0 to 1. f_h is continuous: offsets follow from slopes and knots.
+/// Features and factors as in FIRE: logarithms of distance and position, so that x runs from 0 to
+/// 1. f_h is continuous: offsets follow from slopes and knots.
 inline void add_row_bias(AttentionProblem& p, const std::vector<double>& knots) {
   const int64_t first = p.n_key() - p.n_query();
   const auto n_segment = static_cast<int64_t>(knots.size()) + 1;
@@ -161,7 +161,7 @@ void for_each_input(Problem& p, const F& f) {
 using Named = std::map<std::string, Tensor>;
 using TableNames = std::set<std::string>;
 
-/// The op ("out") and all its gradients ("dq", ...); of tables those that are named, or all.
+/// The op ("out") and all its gradients ("dq", ...); of tables only the named ones, or all.
 inline Named run(AttentionProblem p, const std::optional<TableNames>& tables = {}) {
   for_each_input(p, [&](const std::string& name, Tensor& x) {
     const bool is_head = name.size() == 1 || name == "far_q" || name == "far_k";
@@ -184,7 +184,7 @@ inline Named run_on(const Device& device, const AttentionProblem& p,
   return results;
 }
 
-/// Every result of a problem, which somebody has computed, against the reference.
+/// Compares every computed result of a problem with the reference.
 inline void compare_results(const AttentionProblem& p, const Named& results,
                             const std::string& what) {
   const NamedValues want = AttentionReference(p.heads, p.rule, p.dout).result();

@@ -89,7 +89,7 @@ int64_t AttentionReference::entry_of(int64_t b, int64_t i, int64_t m, int64_t n,
   return static_cast<int64_t>(ids_[at + m] - ids_[at + n]);
 }
 
-// What engine/attention_rule.h says of dropout.
+// Dropout as engine/attention_rule.h defines it.
 double AttentionReference::kept(int64_t b, int64_t h, int64_t i, int64_t n) const {
   const auto& [p, random, stream, first_head, n_head_of_all] = rule_.dropout;
   require<Error>(!stream.defined(), "reference", "expected a mask by `random`");
@@ -166,7 +166,7 @@ void AttentionReference::row(int64_t b, int64_t h, int64_t i) {
     add(v_.grad, k_at(n), p.probability * p.kept, out_, out_at);
     mean += p.probability * p.kept * dot(out_, out_at, v_, k_at(n));
   }
-  // Of penalty * mean over rows of (sum of P - 1)^2.
+  // The gradient of penalty * mean over rows of (sum of P - 1)^2.
   const double dpenalty = 2 * rule_.normalizer.penalty * (total / divisor - 1) /
                           static_cast<double>(n_batch_ * n_head_ * n_query_);
   for (int64_t n = 0; n <= m; ++n) {

@@ -13,7 +13,7 @@ namespace farfield::test {
 /// Values by name: "out", and "d" and the name of an input for its gradient (attention_problem.h).
 using NamedValues = std::map<std::string, std::vector<double>>;
 
-/// What attention() and its gradients must be: the formula of engine/ops/attention.h and its
+/// The reference of attention() and its gradients: the formula of engine/ops/attention.h and its
 /// derivative for one dout [B, T, H * K], in float64 and by plain loops.
 class AttentionReference {
  public:

@@ -8,7 +8,7 @@
 
 namespace farfield::test {
 
-/// What engine/ops/dropout.h says of elements 0 .. n: whether each of them stays.
+/// Dropout as engine/ops/dropout.h defines it: whether each of elements 0 .. n stays.
 inline std::vector<bool> kept_by_dropout(int64_t n, double p, const Random& random) {
   std::vector<bool> kept;
   for (int64_t i = 0; i < n; ++i) {

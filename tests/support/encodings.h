@@ -1,5 +1,5 @@
 #pragma once
-// What tests of encodings share: one small model and the tables an expression gives it.
+// Common parts of tests of encodings: one small model and the tables that an expression gives it.
 
 #include <memory>
 #include <string_view>

@@ -1,5 +1,5 @@
-# Sourced by tests in bash: what is expected of a command, and what it has said, which is in the file
-# said. They end with `exit $failed`.
+# Sourced by tests in bash: expectations on a command and on its output, which is in the file
+# `said`. Tests end with `exit $failed`.
 
 failed=0
 # expect WHAT WANTED GOT
@@ -23,8 +23,8 @@ says() {
   failed=1
   return 1
 }
-# until_there WHAT COMMAND: waits until it succeeds, a minute and a half at most. One word, so that
-# patterns may be of files that are not there yet.
+# until_there WHAT COMMAND: waits until the command succeeds, a minute and a half at most. COMMAND
+# is one word, so that its patterns may name files that do not exist yet.
 until_there() {
   local i
   for ((i = 0; i < 900; ++i)); do

@@ -1,6 +1,6 @@
 #pragma once
-// What tests of table encodings share: golden/tables_h*.json against the tables that an expression
-// gives, their derivatives, and gradients of parameters against central differences.
+// Common parts of tests of table encodings: golden/tables_h*.json against the tables that an
+// expression gives, their derivatives, and gradients of parameters against central differences.
 
 #include <algorithm>
 #include <boost/test/unit_test.hpp>

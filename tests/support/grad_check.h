@@ -79,7 +79,7 @@ inline boost::test_tools::assertion_result gradients_agree(
   return result;
 }
 
-/// The same for one output.
+/// The same for a single output.
 inline boost::test_tools::assertion_result gradients_agree(
     const ManyToOne& f, const std::vector<Tensor>& inputs,
     const Tolerance& tol = tolerance(DType::f64, Work::gradient), double step = 1e-5) {

@@ -1,5 +1,6 @@
 #pragma once
-// What processes that share a tensor find out: they say it, since only the parent reports.
+// Checks in processes that share a tensor: they return their findings, since only the parent
+// reports.
 
 #include <boost/test/unit_test.hpp>
 #include <functional>
@@ -11,7 +12,7 @@
 
 namespace farfield::test {
 
-/// "" when all is well, else what a failed comparison says.
+/// "" for a successful comparison, else its message.
 inline std::string said(const boost::test_tools::assertion_result& result) {
   return result ? "" : concat(result.message());
 }

@@ -9,8 +9,8 @@
 
 namespace farfield::test {
 
-/// A port of this machine at which nobody listens, and which the system gives to nobody else while
-/// this lives. Socket::listen() may take it by its number.
+/// A port of this machine without a listener, which the system gives to no other program while this
+/// lives. Socket::listen() may take it by its number.
 class HeldPort {
  public:
   HeldPort() : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {

@@ -18,7 +18,7 @@ struct Element {
 
 struct Markup {
   std::vector<Element> elements;  ///< in the order of their beginning
-  std::string fault;              ///< what is wrong with it; empty: nothing
+  std::string fault;              ///< the error in it; empty: none
 
   std::vector<Element> named(const std::string& name) const {
     std::vector<Element> found;

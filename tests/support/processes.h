@@ -10,14 +10,14 @@
 
 namespace farfield::test {
 
-/// How a process ended, and what it said.
+/// How a process ended, and its output.
 struct EndedProcess {
   int status = 0;  ///< its exit status, 128 + n for signal n
   std::string said;
 };
 
-/// Runs `work` in `size` processes that have met by TCP, on this machine. What it returns, or the
-/// message of what it throws (with status 1), is what the process said.
+/// Runs `work` in `size` processes that have met by TCP, on this machine. A process's output is the
+/// return value of `work`, or the message of its exception (with status 1).
 std::vector<EndedProcess> in_processes(int size,
                                        const std::function<std::string(comm::Communicator&)>& work);
 /// The same for work that keeps it.

@@ -26,8 +26,8 @@ enum class Work {
   gradient,  ///< a gradient in float64 against central differences of step 1e-5
 };
 
-/// What a result computed in `dtype` may differ from the same computed in float64, when the inputs
-/// are equal (rounded to `dtype` first) and of size one.
+/// The tolerance of a result in `dtype` against the same computation in float64, for equal inputs
+/// (rounded to `dtype` first) of size one.
 inline Tolerance tolerance(DType dtype, Work work) {
   // Central differences: truncation h^2 f'''/6 is about 1e-10, rounding eps/h about 2e-11; the rest
   // is room for steep functions.
@@ -52,8 +52,8 @@ inline Tolerance tolerance(DType dtype, Work work) {
   return {0, 0};
 }
 
-/// What two results in `dtype` may differ, each of which may differ so much from the exact one. Two
-/// bfloat16 on either side of where rounding changes are a whole step apart.
+/// The tolerance between two results in `dtype`, each within its tolerance of the exact one. Two
+/// bfloat16 on either side of a rounding boundary are a whole step apart.
 inline Tolerance tolerance_between(DType dtype, Work work) {
   const Tolerance one = tolerance(dtype, work);
   return {2 * one.absolute, 2 * one.relative};

@@ -4,7 +4,8 @@
 
 namespace farfield {
 
-/// While it lives, permissions bind this process: where it is the superuser's it acts as nobody.
+/// While it lives, file permissions bind this process: a superuser's process acts as the user
+/// `nobody`.
 class Unprivileged {
  public:
   Unprivileged() : before_(::geteuid()) {

@@ -224,7 +224,8 @@ Experiment half_as_long() {
   return e;
 }
 
-// Of a part of the text, since windows that move on by a token read it as often as they are long.
+// Uses only a part of the text, since windows with stride 1 read each token as many times as they
+// are long.
 Measure by_windows(double length, const std::string& stride, const std::string& shown) {
   return {.key = concat("P3 ", length_text(length), ", stride ", shown),
           .protocol = "sliding",

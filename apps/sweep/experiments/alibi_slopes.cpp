@@ -47,7 +47,7 @@ void a_ts_1(const Measured& m, Evidence& e) {
     e.at_least(concat("PPL 8 L, ", arm->label(), " / fixed"),
                m.perplexity(*arm, 8) / m.perplexity("fixed", 8), 0.99);
   explain_order(m, e, "trained", "fixed");
-  if (!m.is_published()) return;  // a small model's seconds are those of its other parts
+  if (!m.is_published()) return;  // the time of a small model is spent in its other parts
   for (const PlannedArm* arm : m.arms("trained"))
     e.above(concat("seconds per step, ", arm->label(), " / fixed"),
             m.value(*arm, "P10", "train_step_s") / m.value("fixed", "P10", "train_step_s"), 1);

@@ -19,8 +19,8 @@ namespace {
 constexpr const char* kReference = "kerple_log";
 const std::vector<double> kLengths = {1, 2, 4, 8, 16};
 
-// Encodings that need arguments or another term, at the papers' scale; those that act in a test
-// alone are trained as rope. The others are what training_example_of() says.
+// Encodings that need arguments or another term, at the papers' scale; encodings that act in
+// evaluation only are trained as rope. The others use training_example_of().
 struct Special {
   const char *trained, *measured = "";
 };
@@ -56,7 +56,8 @@ const std::map<std::string, Special>& specials() {
   return all;
 }
 
-// Families that share a picture: classes of posenc/README.md, the many of T-b by what they are.
+// Families that share a picture: classes of posenc/README.md, with the many encodings of T-b by
+// kind.
 std::string family_of(const posenc::Row& row) {
   const auto begins = [&](const char* word) { return row.name.rfind(word, 0) == 0; };
   if (begins("alibi") || row.name == "none") return "linear biases, and none";

@@ -1,6 +1,6 @@
-// What needs no training in the KERPLE paper: its illustration, the overviews of data and models,
-// how many parameters its kernels have, the buckets of T5, and which kernels are conditionally
-// positive definite.
+// The parts of the KERPLE paper that need no training: its illustration, the overviews of data and
+// models, how many parameters its kernels have, the buckets of T5, and which kernels are
+// conditionally positive definite.
 
 #include <algorithm>
 #include <cmath>
@@ -196,7 +196,7 @@ std::vector<Kernel> log_kernels() {
                        concat("kerple_log3(r1=1, r2=1, r3=", shortest(p), ')'), p});
   return kernels;
 }
-// Of points half a token apart: over whole ones exp(-d^3) is too narrow to tell.
+// On points half a token apart: over whole tokens exp(-d^3) is too narrow to decide.
 std::vector<Kernel> exponential_kernels() {
   std::vector<Kernel> kernels;
   for (const double p : {0.5, 1.0, 1.5, 2.0, 2.1, 3.0})

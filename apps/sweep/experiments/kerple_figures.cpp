@@ -1,4 +1,4 @@
-// What KERPLE's models learned and where they gain: kernels by distance, perplexity by position and
+// What KERPLE's models learn and where they gain: kernels by distance, perplexity by position and
 // effective lengths. Figures 2 to 7.
 
 #include <algorithm>
@@ -44,7 +44,7 @@ std::vector<eval::Series> kernels(const Measured& all_seeds, const char* label) 
 struct Range {
   double least = std::nan(""), most = std::nan("");
 };
-// Of the kernels at a distance in units, over the heads.
+// The range of the kernels over the heads, at a distance in units.
 Range kernels_at(const Measured& m, const char* label, double distance) {
   Range range;
   for (const eval::Series& kernel : kernels(m, label)) {
@@ -204,7 +204,7 @@ double explosion(const Measured& m, const char* label) {
   return value_at(curve, tokens(m, 32)) / value_at(curve, tokens(m, 2));
 }
 
-// What fails is seen on text, what gains on text that rewards a long context.
+// Failures show on any text, gains on text that rewards a long context.
 void k_f7_1(const Measured& m, Evidence& e) {
   constexpr double kExplosion = 1.2;
   if (!m.dataset().is_synthetic)

@@ -1,4 +1,4 @@
-// What KERPLE's kernels cost in time: tables 4 and 7.
+// The time cost of KERPLE's kernels: tables 4 and 7.
 
 #include <cmath>
 #include <cstdlib>
@@ -73,8 +73,7 @@ double printed_step(const std::string& encoding) {
   return std::nan("");
 }
 
-// Of what the paper printed: its percentages beside its own seconds. A printed percentage has one
-// decimal.
+// Checks the printed percentages against the printed seconds. A printed percentage has one decimal.
 void k_t4_2(const Measured&, Evidence& e) {
   struct Quoted {
     const char *quantity, *encoding;
@@ -106,7 +105,7 @@ std::string over(double seconds, double base) {
   return std::isnan(seconds / base) ? "–" : fixed(seconds / base, 3);
 }
 
-// Seconds per step over those of sinusoidal, and the same of what the paper printed.
+// Seconds per step divided by sinusoidal's, measured and as printed in the paper.
 void ratios(const Measured& m, Section& section) {
   ReportTable ours, printed;
   ours.caption = concat("a step of training over one of sinusoidal on ", m.dataset().corpus);

@@ -26,8 +26,9 @@ Measure non_overlapping(const std::vector<double>& lengths) {
   return {.key = "P2", .protocol = "non-overlapping", .lengths = lengths};
 }
 
-// Where encodings are compared with each other. Below `small` only beyond the training length: up
-// to it short training favours those that see little more than the neighbours.
+// The lengths at which encodings are compared with each other. Below `small` only beyond the
+// training length: up to it, short training favours encodings that see little more than the
+// neighbours.
 std::vector<double> compared(const Measured& m, std::vector<double> lengths, double train_len = 1) {
   if (!m.is_published()) std::erase_if(lengths, [&](double length) { return length <= train_len; });
   return lengths;

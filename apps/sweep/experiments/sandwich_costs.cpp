@@ -1,5 +1,5 @@
-// What inference with a cache gives and costs, and what a step of training costs: table 5, appendix
-// B and section 6.3 of the Sandwich paper.
+// Results and cost of inference with a cache, and the cost of a training step: table 5, appendix B
+// and section 6.3 of the Sandwich paper.
 
 #include <cmath>
 

@@ -1,5 +1,5 @@
-// What needs no training in the Sandwich paper: its illustrations, the shape of its bias, and the
-// overviews of data and models.
+// The parts of the Sandwich paper that need no training: its illustrations, the shape of its bias,
+// and the overviews of data and models.
 
 #include <algorithm>
 #include <array>
@@ -28,7 +28,7 @@ std::string whole(double x) { return std::isinf(x) ? "-inf" : shortest(x + 0.0);
 
 ReportTable::Field field(double x, int digits) { return {fixed(x, digits)}; }
 
-// Figure 1: what is taken from the scores of a head, over its slope.
+// Figure 1: the bias of a head, divided by minus its slope.
 std::vector<double> distances_of_alibi() {
   std::vector<double> bias = bias_by_distance("alibi_shift(delta=0)", kHeads, 0, 4);
   const double slope = std::exp2(-8.0 / kHeads);

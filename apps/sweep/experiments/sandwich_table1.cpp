@@ -183,7 +183,7 @@ void s_t1_10(const Measured& m, Evidence& e) {
       m.pick(0, 0.02));
 }
 
-// Of the printed numbers: what explains them is measured by truth/slope-floor.
+// Checks the printed numbers; truth/slope-floor measures the explanation.
 void s_t1_11(const Measured& m, Evidence& e) {
   const std::vector<PrintedNumber> all = printed_numbers_of(m.experiment().reference);
   for (const PrintedNumber& number : all) {

@@ -109,7 +109,7 @@ void s_t3_10(const Measured& m, Evidence& e) {
   e.above("T5: PPL 16 L / PPL 2 L", m.ratio("T5", 16, 2), m.pick(1.3, 1.05));
 }
 
-// Of what the paper printed: its own marks beside its own means.
+// Checks the printed marks against the printed means.
 void s_t3_11(const Measured& m, Evidence& e) {
   const std::vector<PrintedNumber> all = printed_numbers_of("sandwich/table3");
   for (const PrintedNumber& number : all) {

@@ -13,7 +13,7 @@ namespace {
 
 using boost::test_tools::tolerance;
 
-// The curve of Sandwich for one head, of the paper's formula.
+// The curve of Sandwich for one head, by the paper's formula.
 std::vector<double> sandwich(const std::vector<double>& distance, int bar_d, double h,
                              int first_index = 0) {
   std::vector<double> y;

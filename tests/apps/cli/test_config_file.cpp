@@ -26,7 +26,7 @@ void refuses(const std::string& text, const std::string& message) {
                         says("[config] f.conf: " + message));
 }
 
-// Any bytes, with those often that mean something in such a file.
+// Random bytes; bytes with a meaning in such a file come often.
 class AnyText {
  public:
   std::string operator()() {

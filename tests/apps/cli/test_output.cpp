@@ -62,7 +62,7 @@ BOOST_AUTO_TEST_CASE(output_that_a_full_disk_takes_is_an_error_at_the_end) {
   const Ended ended = end_of(full, print);
   BOOST_TEST(ended.code == kBadData);
   BOOST_TEST(ended.said.find("inspect: [output] standard output: cannot write: No space left on "
-                             "device; what was printed is not complete") == 0u,
+                             "device; the output is not complete") == 0u,
              ended.said);
   // Also where it went wrong long before the end.
   const auto early = [] {

@@ -88,10 +88,10 @@ BOOST_AUTO_TEST_CASE(a_trained_value_without_a_place_is_refused_unless_dropped) 
 BOOST_AUTO_TEST_CASE(a_learned_value_that_was_not_trained_is_refused_unless_dropped) {
   BOOST_CHECK_EXCEPTION(
       Loaded("alibi", "alibi + kerple_log(r1=2)"), ConfigError,
-      says_exactly("[posenc] runs/x: expected trained values for all that 'alibi + "
-                   "kerple_log(r1=2)' learns, got none for kerple_log.r1, kerple_log.r2; give "
-                   "values and learn=false, or --drop-learned takes those that training starts "
-                   "from"));
+      says_exactly(
+          "[posenc] runs/x: expected trained values for all that 'alibi + kerple_log(r1=2)' "
+          "learns, got none for kerple_log.r1, kerple_log.r2; give values and learn=false, or use "
+          "--drop-learned to take the initial values of training"));
   const Loaded got("alibi", "kerple_log(r1=2)", true);
   BOOST_TEST(got.values("kerple_log.r1") == (std::vector<double>{2, 2}));
   BOOST_TEST(got.unmatched.at_start.size() == 2u);

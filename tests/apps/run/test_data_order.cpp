@@ -1,4 +1,4 @@
-// The batches of `train --order neox` are those of GPT-NeoX, whatever the format of the tokens.
+// The batches of `train --order neox` equal GPT-NeoX's, whatever the format of the tokens.
 #include <boost/test/unit_test.hpp>
 
 #include "apps/run/training_data.h"

@@ -202,7 +202,7 @@ BOOST_AUTO_TEST_CASE(values_out_of_range_are_named) {
   refuses([](RunConfig& r) { r.lr = -1; }, "--lr: expected a finite number >= 0, got -1");
   refuses([](RunConfig& r) { r.warmup = 0.6; }, "--warmup: expected a share from 0 to 0.5");
   refuses([](RunConfig& r) { r.lr_end = 1; },
-          "--lr-end: expected a number from 0 to that of --lr, got 1");
+          "--lr-end: expected a number from 0 to the value of --lr, got 1");
   refuses([](RunConfig& r) { r.lr_start = -1; }, "--lr-start: expected a number from 0");
   refuses([](RunConfig& r) { r.momentum = 0.5; }, "--momentum: expected --optimizer nag");
   refuses(

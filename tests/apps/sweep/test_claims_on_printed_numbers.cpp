@@ -38,7 +38,7 @@ std::string protocol_of(const PrintedNumber& number) {
   return number.metric == "sec_per_step" ? "speed" : "non-overlapping";
 }
 
-// Empty for "OOM" and for what was not printed.
+// Empty for "OOM" and for numbers that are not printed.
 std::optional<double> value_of(const PrintedNumber& number) {
   char* end = nullptr;
   const double value = std::strtod(number.mean.c_str(), &end);
@@ -88,8 +88,8 @@ Plan published(const Experiment& e) {
   return plan_of(e, options);
 }
 
-// The paper's table as if it had been measured. Of measures that differ in options alone the first
-// has the numbers.
+// The paper's table as measured results. Of measures that differ in options alone the first has the
+// numbers.
 Results printed_results(const Plan& plan) {
   Results results;
   const std::vector<Measure>& measures = plan.experiment->measures;
@@ -117,7 +117,7 @@ Results printed_results(const Plan& plan) {
 struct Found {
   int n_experiment = 0, n_item = 0, n_missing = 0, n_failing = 0;
   Verdict verdict = Verdict::not_run;  // the worst
-  std::string items;                   // those that fail or are missing
+  std::string items;                   // numbers that fail or are missing
 };
 
 std::map<std::string, Found> found_on_printed_numbers() {

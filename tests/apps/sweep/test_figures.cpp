@@ -74,7 +74,7 @@ BOOST_AUTO_TEST_CASE(no_two_lines_of_a_figure_look_alike) {
   std::vector<int> styles;
   for (const plot::Curve& curve : figures[0].plot.curves) styles.push_back(curve.style);
   BOOST_REQUIRE(styles.size() == 4U);
-  BOOST_TEST(styles[0] == 0);  // that of ALiBi in every figure
+  BOOST_TEST(styles[0] == 0);  // the style of ALiBi in every figure
   BOOST_TEST(styles[1] == 3);  // and of rope
   for (size_t i = 0; i < styles.size(); ++i)
     for (size_t j = 0; j < i; ++j) BOOST_TEST(styles[i] % 8 != styles[j] % 8);

@@ -44,7 +44,7 @@ eval::ProtocolResult lines(const std::vector<double>& slopes) {
   return result;
 }
 
-// Perplexity by position: that of the first L tokens, and that of the rest.
+// Perplexity by position: of the first L tokens, and of the rest.
 eval::ProtocolResult by_position(const Plan& plan, double near, double far, double slope_high) {
   eval::ProtocolResult result;
   eval::LengthResult& cell = result.lengths.emplace_back();

@@ -1,6 +1,6 @@
 #pragma once
-// Training in bfloat16 whose weights are kept rounded, beside the same training in which nobody
-// trusts what was kept: every number must be the same, bit for bit.
+// Training in bfloat16 with rounded copies of the weights, beside the same training that rounds
+// anew each time: every number must be the same, bit for bit.
 
 #include <boost/test/unit_test.hpp>
 #include <cstring>

@@ -27,9 +27,9 @@ script() {
 restarts() { scontrol show job "$1" | sed -n 's/.*Restarts=\([0-9]*\).*/\1/p'; }
 # until_trains NAME: until the job has done steps
 until_trains() { until_there "steps of $1" "grep -q '^step ' $1.said"; }
-# until_requeued NAME JOB: until it was, and runs again. Slurm holds it back for two minutes, lest the
-# node takes it for the job that it has just ended, which it tells by the second; as an operator may,
-# this shortens the wait.
+# until_requeued NAME JOB: waits until the job is requeued and runs again. Slurm holds it back for
+# two minutes, so that the node does not take it for the job that it has just ended; this shortens
+# the wait, as an operator may.
 until_requeued() {
   until_there "$1 in the queue again" "[[ \$(restarts $2) == 1 ]]"
   sleep 2

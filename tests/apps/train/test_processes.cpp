@@ -129,7 +129,7 @@ BOOST_AUTO_TEST_CASE(without_that_order_they_agree_to_rounding) {
   run::RunConfig config = batch_of_eight();
   config.batch = 12;
   config.deterministic_reduce = "off";
-  config.activation_dropout = 0.2;  // masks are those of the batch
+  config.activation_dropout = 0.2;  // micro-batches have the masks of the batch
   const std::string wanted = trained(config, {}, 3);
   const std::vector<EndedProcess> ended =
       in_processes(3, [&](Processes all) { return trained(config, Group(all), 3); });
@@ -328,7 +328,7 @@ BOOST_AUTO_TEST_CASE(models_of_several_give_a_step_up_together) {
 
 namespace {
 
-// A part of a run: processes in all, those of each model.
+// A part of a run: number of all processes, and of processes that share a model.
 struct Part {
   int size = 1;
   int64_t n_tensor = 1;
@@ -360,7 +360,7 @@ struct Outcome {
   }
 };
 
-// The first part starts it. Resuming gives away again what was resumed from.
+// The first part starts the run. Saving right after resuming must give the same checkpoint.
 std::string make_part(run::RunConfig config, const Part& part, const std::string& path,
                       int64_t stop_after, const Group& group) {
   std::ostringstream out;

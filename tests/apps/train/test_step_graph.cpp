@@ -244,7 +244,7 @@ BOOST_AUTO_TEST_CASE(every_encoding_trains_the_same_whether_it_can_be_recorded_o
   }
 }
 
-// What a recorded step reads is that of its own batch, whatever is made of positions.
+// A recorded step reads the data of its own batch, whatever the encoding does with positions.
 BOOST_AUTO_TEST_CASE(random_positions_are_drawn_anew_for_each_recorded_step) {
   int n_trained = 0;
   for (const posenc::Row& row : posenc::registry()) {

@@ -95,7 +95,7 @@ BOOST_AUTO_TEST_CASE(a_step_whose_recording_has_no_room_goes_on_without) {
   BOOST_TEST(emulation::n_graph_launches() == launches);
   BOOST_TEST((got.steps == want.steps));
   BOOST_TEST((got.tensors == want.tensors));
-  empty_the_device();  // of what was asked to go back while it was recorded nothing is lost
+  empty_the_device();  // memory freed during the recording is not lost
   BOOST_TEST(emulation::allocated_device_bytes() == bytes_before);
 }
 

@@ -255,7 +255,7 @@ BOOST_AUTO_TEST_CASE(pieces_give_the_same_step_up_to_rounding) {
   for (const char* posenc : {"kerple_log", "sinusoidal + randomized(64)", "rope + shape(64)",
                              "cape", "relu_attention(penalty=0.1)"})
     BOOST_TEST_CONTEXT(posenc) { compare(toy().config(posenc)); }
-  run::RunConfig dropping = toy().config();  // masks are those of the whole batch
+  run::RunConfig dropping = toy().config();  // micro-batches have the masks of the whole batch
   dropping.hidden_dropout = dropping.attention_dropout = dropping.activation_dropout = 0.3;
   compare(dropping);
 }

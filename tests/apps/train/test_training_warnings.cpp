@@ -35,7 +35,7 @@ BOOST_AUTO_TEST_CASE(a_loss_far_above_guessing_is_told_once) {
   const std::vector<std::string> said = warnings_of(config, "diverging");
   BOOST_TEST_REQUIRE(said.size() == 1u);
   BOOST_TEST(
-      said[0].find("is far above ln(vocabulary) = 5.8, that of guessing: training diverges") !=
+      said[0].find("is far above ln(vocabulary) = 5.8, the loss of guessing: training diverges") !=
           std::string::npos,
       said[0]);
 }

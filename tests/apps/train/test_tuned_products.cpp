@@ -47,7 +47,7 @@ run::RunConfig config_of(const std::string& tune, Change change = nothing) {
   return config;
 }
 
-// A run from its start to its end, or to that of a step.
+// A run from its start to its end, or to the end of a step.
 std::string train(const std::string& name, const std::string& tune,
                   std::optional<int64_t> stop_after = {}, std::string* said = nullptr,
                   Change change = nothing) {

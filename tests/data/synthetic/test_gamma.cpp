@@ -9,7 +9,8 @@ namespace farfield::data {
 BOOST_AUTO_TEST_SUITE(test_gamma)
 namespace {
 
-// Mean and variance of Gamma(alpha, 1) are alpha, those of its logarithm digamma and trigamma.
+// Mean and variance of Gamma(alpha, 1) are alpha; mean and variance of its logarithm are digamma
+// and trigamma.
 BOOST_AUTO_TEST_CASE(variates_have_the_moments_of_their_distribution) {
   const struct {
     double alpha, digamma, trigamma;

@@ -133,7 +133,7 @@ BOOST_AUTO_TEST_CASE(training_windows_stay_within_documents_and_all_are_read) {
     BOOST_TEST((std::adjacent_find(begins.begin(), begins.end()) == begins.end()));
   }
   BOOST_CHECK_EXCEPTION(ShuffledWindows(corpus.split("train"), 200, 5, 200), ConfigError,
-                        says("[loader] not_enough_data: expected a length below that of the "
+                        says("[loader] not_enough_data: expected a length below the length of the "
                              "documents, 200 tokens",
                              "got 200"));
 }

@@ -80,8 +80,8 @@ BOOST_AUTO_TEST_CASE(a_token_may_be_made_of_parts_of_higher_rank) {
   BOOST_TEST(ids_of(t, "bcabc") == Ids({257, 256}));
 }
 
-// tiktoken's rule, told again: of the neighbours whose bytes together are a token, those of the
-// lowest rank are joined, the leftmost first; a piece that is a token is that token.
+// A second implementation of tiktoken's rule: of the neighbours whose bytes together are a token,
+// the pair of lowest rank is joined, the leftmost first; a piece that is a token is that token.
 Ids by_the_rule(const std::vector<std::string>& tokens, const std::string& piece) {
   const auto rank = [&](const std::string& bytes) {
     return std::find(tokens.begin(), tokens.end(), bytes) - tokens.begin();

@@ -1,5 +1,5 @@
-// Heads turned where they lie by the CPU's kernel, which no op of the CPU calls; that of CUDA is
-// tested by attention to packed heads (test_cuda_attention_packed).
+// The CPU's kernel that rotates heads in place, which no op of the CPU calls; attention to packed
+// heads tests the CUDA kernel (test_cuda_attention_packed).
 
 #include <boost/test/unit_test.hpp>
 

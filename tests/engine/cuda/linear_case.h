@@ -35,7 +35,7 @@ inline void linear_agrees(const LinearSizes& sizes, DType dtype, bool has_bias,
   const Inputs want = run_on(Device{}, inputs, f), got = run_on(kCuda, inputs, f);
   BOOST_REQUIRE(got.size() == want.size());
   for (size_t i = 0; i < got.size(); ++i) {
-    // Gradients in float32 are sums of what was rounded to dtype, by both.
+    // On both devices gradients in float32 are sums of numbers rounded to dtype.
     const auto close = all_close(got[i], want[i], tolerance_between(dtype, Work::product));
     BOOST_TEST((got[i].dtype() == want[i].dtype()));
     BOOST_CHECK_MESSAGE(close, dtype << ' ' << inputs[0].shape() << " to " << sizes.n_out

@@ -1,5 +1,5 @@
-// Which algorithms products are made with, among those that the emulated library proposes: each
-// sums the inner dimension in parts of its own, so that their bits differ.
+// The choice among the algorithms that the emulated library proposes: each sums the inner dimension
+// in different parts, so that their bits differ.
 
 #include <boost/test/unit_test.hpp>
 #include <limits>
@@ -119,7 +119,7 @@ BOOST_AUTO_TEST_CASE(a_trial_that_leaves_the_device_failed_ends_the_search) {
   const GemmOperands of = operands(/*accumulate=*/true);
   for (const bool waits : {false, true}) {
     const WaitsForEach each(waits);
-    // where each is waited for, with what it was: "product of", "copy of"
+    // if the host waits for each operation, its name is in the message: "product of", "copy of"
     const auto tells = [&](const BackendError& error) {
       const std::string_view text = error.what();
       return text.ends_with(": an illegal memory access was encountered") &&

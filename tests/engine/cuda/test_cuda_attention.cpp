@@ -319,8 +319,8 @@ BOOST_AUTO_TEST_CASE(blocks_that_walk_several_tiles_of_keys) {
   check(p, "more items than blocks");
 }
 
-// With a row bias beside tables the general kernels; without one, in bfloat16, those of the models
-// that train.
+// A row bias beside tables needs the general kernels; without one, in bfloat16, the kernels of
+// common models run.
 BOOST_AUTO_TEST_CASE(two_runs_give_the_same_bits) {
   const auto check_twice = [](const AttentionProblem& p) {
     const Named once = run_on(kCuda, p), again = run_on(kCuda, p);
@@ -347,7 +347,7 @@ BOOST_AUTO_TEST_CASE(gradients_that_nobody_wants_change_no_bit_of_the_others) {
   }
 }
 
-// The kernels make the gradients of both; those that nobody wants are left.
+// The kernels make the gradients of both tables; unwanted gradients are left out.
 BOOST_AUTO_TEST_CASE(a_table_has_the_same_gradient_whatever_else_is_learned) {
   for (const int64_t head_dim : {8, 64, 128, 256})
     for (const int64_t window : {0, 37}) {

@@ -159,7 +159,7 @@ BOOST_AUTO_TEST_CASE(no_normaliser_hides_such_an_entry) {
       check(c, DType::f32, normalizer, 0);
 }
 
-// What is computed of ids that are in the table is that of the CPU.
+// For ids within the table the results equal the CPU's.
 BOOST_AUTO_TEST_CASE(the_first_and_the_last_entry_are_those_of_the_table) {
   AttentionProblem p = make_problem(kSizes, DType::f32);
   p.rule.ids = tensor_of(from_zero());

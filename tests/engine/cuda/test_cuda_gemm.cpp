@@ -1,4 +1,4 @@
-// Products of matrices by (emulated) cuBLASLt against those of the CPU.
+// Matrix products by (emulated) cuBLASLt against the CPU's.
 
 #include <boost/test/unit_test.hpp>
 

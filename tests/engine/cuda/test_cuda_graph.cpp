@@ -57,8 +57,8 @@ BOOST_AUTO_TEST_CASE(what_work_throws_is_thrown_when_it_is_no_matter_of_recordin
   BOOST_TEST((x + 2.0).item() == 2);
 }
 
-// Uploads of a recording are read again at each launch, and so is what was there before it, also
-// when its owner is gone.
+// Each launch reads the uploads of the recording again, and also older memory, even after its owner
+// is gone.
 BOOST_AUTO_TEST_CASE(what_is_recorded_keeps_the_memory_that_it_reads) {
   StepGraph graph(kCuda);
   Tensor early = random_tensor({64, 64}, 1, -1, 1, DType::f32).to(kCuda), result;
@@ -85,7 +85,7 @@ BOOST_AUTO_TEST_CASE(what_is_recorded_keeps_the_memory_that_it_reads) {
   BOOST_TEST(graph.is_recorded());
 }
 
-// One input is larger than what is staged; a copy that is none stays as it was recorded.
+// One input is larger than the staging memory; a copy that is no input stays as recorded.
 BOOST_AUTO_TEST_CASE(inputs_of_a_recording_are_those_of_its_run) {
   StepGraph graph(kCuda);
   int number = 0;

@@ -44,7 +44,7 @@ BOOST_FIXTURE_TEST_CASE(one_process_keeps_all_parts, OneProcess) {
   }
 }
 
-// What the device was given before a sum is in it, and what it is given behind join() sees it.
+// A sum contains the device's earlier work, and work queued after join() sees the sum.
 BOOST_FIXTURE_TEST_CASE(a_sum_waits_for_kernels_and_kernels_wait_for_a_sum, OneProcess) {
   const NoGrad no_grad;
   Tensor x = Tensor::full({4'000'000}, 1, DType::f32, kDevice);

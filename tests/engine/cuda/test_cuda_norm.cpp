@@ -83,7 +83,7 @@ BOOST_AUTO_TEST_CASE(rows_that_begin_anywhere) {
     }
 }
 
-// The statistics are those of the kernel: a parameter that begins anywhere.
+// Parameters that begin at any address, with the kernel's own statistics.
 BOOST_AUTO_TEST_CASE(parameters_that_begin_anywhere) {
   const NoGrad no_grad;
   for (const DType dtype : kFloats)
@@ -125,8 +125,8 @@ BOOST_AUTO_TEST_CASE(gradients_of_parameters_over_many_rows) {
     gradients_over_many_rows(shape, DType::f32);
 }
 
-// Of which the next is fetched while one is computed: aligned ones, of a warp and of a block, that
-// end in a piece that is not there.
+// The next row is fetched while one is computed: aligned rows, of a warp and of a block, that end
+// in a missing piece.
 BOOST_AUTO_TEST_CASE(gradients_of_parameters_over_many_rows_that_are_fetched_ahead) {
   for (const Shape& shape :
        {Shape{4300, 40}, Shape{2120, 264}, Shape{2120, 768}, Shape{1100, 1032}})

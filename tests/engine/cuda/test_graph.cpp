@@ -34,7 +34,7 @@ BOOST_AUTO_TEST_CASE(work_is_called_once_to_run_and_once_to_be_recorded) {
   }
   BOOST_TEST(n_calls == 2);
   BOOST_TEST(n_graph_launches() - before == 4);
-  BOOST_TEST(graph.n_nodes() == 2);  // product and sum; the number is the former's own
+  BOOST_TEST(graph.n_nodes() == 2);  // product and sum; the number is a part of the product
   BOOST_TEST(graph.why_not() == "");
 }
 

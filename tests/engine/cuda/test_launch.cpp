@@ -107,7 +107,7 @@ const void* address_of(Kernel* kernel) {
   return reinterpret_cast<const void*>(kernel);
 }
 
-// So many blocks fit beside each other, also where 48 KiB are enough for one.
+// This many blocks fit on a multiprocessor, also if 48 KiB are enough for one block.
 BOOST_AUTO_TEST_CASE(kernels_with_much_shared_memory_want_all_of_it) {
   const size_t many = detail::kManySharedBytes;
   const auto wants = [](const void* kernel) { return emulation::preferred_carveout(kernel); };
@@ -202,7 +202,7 @@ BOOST_AUTO_TEST_CASE(a_kernel_launches_no_kernel) {
                                      "kernel"));
 }
 
-// FARFIELD_CUDA_SYNC=1: an error is that of the launch after which it is found.
+// FARFIELD_CUDA_SYNC=1: an error belongs to the launch after which it is found.
 BOOST_AUTO_TEST_CASE(each_launch_is_waited_for_when_asked_but_in_a_capture) {
   const test::WaitsForEach restore(false);
   const Stream stream;

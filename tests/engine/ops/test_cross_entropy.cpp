@@ -128,7 +128,7 @@ BOOST_AUTO_TEST_CASE(logits_are_in_the_type_of_w_or_rounded) {
       says("[cross_entropy] expected logits in float32 or bfloat16, got float64"));
 }
 
-// The same bits, forward and backward; and it is what was kept that is read.
+// The same bits, forward and backward; and the op reads the rounded copy.
 BOOST_AUTO_TEST_CASE(a_weight_that_is_kept_rounded_is_read) {
   const Case c = make_case(1100, 8, 2500, DType::bf16);
   const auto weight = [] {

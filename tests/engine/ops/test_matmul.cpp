@@ -103,7 +103,7 @@ BOOST_AUTO_TEST_CASE(gradients_in_float32_and_bfloat16_agree_with_float64) {
     }
 }
 
-// The same bits, forward and backward; and it is what was kept that is read.
+// The same bits, forward and backward; and the op reads the rounded copy.
 BOOST_AUTO_TEST_CASE(linear_reads_a_weight_that_is_kept_rounded) {
   const Tensor x = random_tensor({9, 24}, 1, -1, 1, DType::bf16);
   const auto run = [&](const Tensor& w) {

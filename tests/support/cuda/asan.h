@@ -35,14 +35,14 @@ inline void allow([[maybe_unused]] const void* begin, [[maybe_unused]] size_t si
 #endif
 }
 
-/// What the sanitizer knows of a stack.
+/// The sanitizer's record of a stack.
 struct StackNote {
   const void* bottom = nullptr;
   size_t size_bytes = 0;
   void* fake_stack = nullptr;  ///< its locals on the heap (detect_stack_use_after_return)
 };
-/// Right before and right after a change of stack. The bounds of the stack that was left are noted
-/// on arrival: those of the first one are known to nobody else.
+/// Right before and right after a change of stack. The bounds of the left stack are noted on
+/// arrival: no other call reports the bounds of the first stack.
 inline void leave_stack([[maybe_unused]] StackNote& from, [[maybe_unused]] const StackNote& to) {
 #if FARFIELD_ASAN
   __sanitizer_start_switch_fiber(&from.fake_stack, to.bottom, to.size_bytes);

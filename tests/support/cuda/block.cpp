@@ -91,8 +91,8 @@ void Block::run(const Launch& launch, uint3 index, Order order, Poison poison) {
   if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
 }
 
-// What a fiber does: one thread after the other, from beginning to end, as long as the next to run
-// has not started elsewhere.
+// The work of a fiber: it runs one thread after the other, from beginning to end, until the next
+// thread has started on another fiber.
 void Block::work(int fiber) {
   while (!is_ending_) {
     run_thread();
@@ -178,8 +178,8 @@ void Block::set_ready(int first, unsigned lanes) {
   ready_[static_cast<size_t>(first / kWarp)] |= lanes;
 }
 
-// After each operation threads go on in the same order, whoever was the last to come: a race then
-// has another outcome in the other order.
+// After each operation threads go on in the same order, whichever came last: so a race has another
+// outcome in the opposite order.
 void Block::barrier(Where where) {
   if (n_at_barrier_ == 0) barrier_where_ = where;
   if (!(where == barrier_where_))
@@ -339,7 +339,7 @@ std::string Block::describe(const Thread& thread) const {
   }
 }
 
-// Who waits where.
+// The threads that wait, and their places.
 std::string Block::deadlock() const {
   std::map<std::string, std::vector<int>> at;
   for (int i = 0; i < static_cast<int>(threads_.size()); ++i) at[describe(thread(i))].push_back(i);

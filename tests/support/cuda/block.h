@@ -35,8 +35,8 @@ struct WarpOperation {
   const char* name;
   unsigned mask;
   Where where;
-  /// Called once they are all there, with what each of them passed, null for lanes that the mask
-  /// does not name; the same function for the same operation.
+  /// Called once all lanes have arrived, with the argument of each, null for lanes outside the
+  /// mask; the same function for the same operation.
   void (*complete)(void* const* lanes);
 };
 
@@ -46,7 +46,7 @@ struct Copy {
   const void* from;
   size_t size_bytes;
 };
-/// Those that a thread has not waited for, and how many of them each group ends with.
+/// Copies that a thread has not waited for, and the number of them at the end of each group.
 struct Copies {
   std::vector<Copy> begun;
   std::vector<size_t> group_ends;
@@ -63,7 +63,7 @@ class Block {
   /// the stacks of the others are unwound. BackendError when threads wait for what cannot come.
   void run(const Launch& launch, uint3 index, Order order, Poison poison);
   bool is_running() const { return launch_ != nullptr; }
-  /// Of the block that ran last.
+  /// For the block that ran last.
   size_t static_shared_bytes() const { return shared_.static_bytes(); }
 
   /// For the thread that runs.
@@ -77,7 +77,8 @@ class Block {
   void end_copy_group();
   void wait_for_copies();
   void wait_for_copy_groups(size_t n_later);
-  /// Those that a barrier in shared memory counts; poison, too, until one thread has waited.
+  /// Copies that a barrier in shared memory counts; their targets are poison until a thread has
+  /// waited.
   void init_copy_barrier(const void* barrier, int n_announce);
   void expect_bulk_copies(const void* barrier, size_t n_bytes);
   void copy_in_bulk(const void* barrier, BulkCopy copy);

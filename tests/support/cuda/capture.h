@@ -14,8 +14,8 @@ namespace farfield::emulation {
 bool is_capturing(const CUstream_st* stream);
 /// Puts work into the graph of a stream that is captured. An error when the capture is invalid.
 cudaError_t capture(CUstream_st* stream, std::function<void()> work);
-/// What the runtime does when a captured stream is asked for what it cannot take: the answer, after
-/// which the capture is invalid.
+/// The runtime's reaction to a request that a captured stream cannot take: returns the error, and
+/// the capture is then invalid.
 cudaError_t refuse_to_capture(CUstream_st* stream);
 /// Memory is not given back while any stream is captured: the runtime would wait for the device,
 /// whose work the captures stand in the way of. An error then, and all captures are invalid.

@@ -7,7 +7,7 @@ namespace farfield::emulation {
 
 /// Pinned memory of the host.
 void* allocate_pinned_memory(size_t size_bytes);
-bool free_pinned_memory(void* begin);  ///< false for what was not allocated here
+bool free_pinned_memory(void* begin);  ///< false for memory from elsewhere
 bool is_pinned_memory(const void* begin, size_t size_bytes);
 
 /// A device reads memory of the host later than the call that asks for the copy, the pinned always

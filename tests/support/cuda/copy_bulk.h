@@ -30,7 +30,7 @@ class CopyBarriers {
   void init(const void* barrier, int n_announce) {
     phases_[barrier] = {.n_announce = n_announce, .n_missing = n_announce};
   }
-  /// These return what is wrong, or null.
+  /// These return an error text, or null.
   const char* expect(const void* barrier, size_t n_bytes);
   const char* add(const void* barrier, BulkCopy copy);
   /// Whether the phase of this parity has ended.

@@ -4,8 +4,7 @@
 // sizes and leading dimensions that do not fit, types that it does not multiply, a factor that it
 // does not sum, an algorithm that was chosen for another problem or for better aligned arrays, a
 // workspace that is missing or too small. The algorithms that a search finds sum the inner
-// dimension in one part, two, three and so on. Names, parameters and values are those of NVIDIA's
-// headers.
+// dimension in one part, two, three and so on. Names, parameters and values as in NVIDIA's headers.
 
 #include <cstddef>
 #include <cstdint>
@@ -48,14 +47,14 @@ enum cublasLtEpilogue_t {
   CUBLASLT_EPILOGUE_DEFAULT = 1,
   CUBLASLT_EPILOGUE_BIAS = 4,
   CUBLASLT_EPILOGUE_BGRADA = 256,  // the sums of op(a) over the inner dimension go to the bias
-  CUBLASLT_EPILOGUE_BGRADB = 512,  // those of op(b)
+  CUBLASLT_EPILOGUE_BGRADB = 512,  // the same sums of op(b)
 };
 enum cublasLtMatmulDescAttributes_t {
   CUBLASLT_MATMUL_DESC_TRANSA = 3,           // int32_t
   CUBLASLT_MATMUL_DESC_TRANSB = 4,           // int32_t
   CUBLASLT_MATMUL_DESC_EPILOGUE = 7,         // uint32_t
   CUBLASLT_MATMUL_DESC_BIAS_POINTER = 8,     // void*, const void*
-  CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE = 26,  // int32_t, -1: that of d
+  CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE = 26,  // int32_t, -1: the type of d
 };
 using cublasLtMatmulDesc_t = struct cublasLtMatmulDescOpaque_t*;
 cublasStatus_t cublasLtMatmulDescCreate(cublasLtMatmulDesc_t* product, cublasComputeType_t compute,
@@ -120,7 +119,7 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t prod
 
 namespace farfield::emulation {
 
-/// What was asked of the library, and what it is to answer, for tests.
+/// Requests to the library, and its answers, for tests.
 struct Blas {
   size_t version = 130002;
   int n_heuristics = 0, n_products = 0;  ///< calls
@@ -135,7 +134,8 @@ struct Blas {
   bool adds_bias = true;                 ///< whether it finds one for this epilogue
   bool sums_factors = true;              ///< and for this
   cublasStatus_t product_status = CUBLAS_STATUS_SUCCESS;  ///< of a product that is well-formed
-  /// Of one with an epilogue: of the search, and of the product when an algorithm was found.
+  /// For products with an epilogue: the status of the search, and of the product if an algorithm is
+  /// found.
   cublasStatus_t epilogue_search_status = CUBLAS_STATUS_SUCCESS;
   cublasStatus_t epilogue_product_status = CUBLAS_STATUS_SUCCESS;
 };

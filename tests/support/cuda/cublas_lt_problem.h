@@ -1,5 +1,5 @@
 #pragma once
-// A product as it was described to the emulated cuBLASLt, and what the words of an algorithm mean:
+// The description of a product for the emulated cuBLASLt, and the meaning of an algorithm's words:
 // for its searches (cublas_lt.cpp) and its products (cublas_lt_product.cpp).
 
 #include "tests/support/cuda/cublas_lt.h"
@@ -28,7 +28,7 @@ struct cublasLtMatmulDescOpaque_t {
   int32_t transpose_a = CUBLAS_OP_N, transpose_b = CUBLAS_OP_N;
   uint32_t epilogue = CUBLASLT_EPILOGUE_DEFAULT;
   void* bias = nullptr;
-  int32_t bias_type = -1;  // that of d
+  int32_t bias_type = -1;  // the type of d
 };
 
 namespace farfield::emulation {
@@ -77,7 +77,7 @@ struct Problem {
     return has_columns && d.n_batch == 1 && n_bias() > 1;
   }
 
-  // One number for all that an algorithm is chosen by.
+  // A fingerprint of everything that an algorithm is chosen by.
   uint64_t fingerprint() const {
     uint64_t hash = 1469598103934665603u;
     const auto mix = [&](int64_t value) {
@@ -100,7 +100,7 @@ struct Problem {
   }
 };
 
-// What the words of an algorithm mean here.
+// The meaning of an algorithm's words here.
 enum Word { fingerprint, workspace_bytes, alignment, n_parts = alignment + 4, bias_alignment };
 
 inline bool is_of(const cublasLtMatmulAlgo_t& algorithm, const Problem& problem) {
@@ -108,7 +108,7 @@ inline bool is_of(const cublasLtMatmulAlgo_t& algorithm, const Problem& problem)
   return algorithm.data[fingerprint] == problem.fingerprint() && n >= 1 && n <= 8;
 }
 
-// What an algorithm that is chosen for this array expects of one; for null the most.
+// The alignment that an algorithm chosen for this array requires; for null the largest.
 inline uint64_t alignment_of(const void* begin) {
   const auto bits = reinterpret_cast<uintptr_t>(begin) | 16u;
   return bits & (~bits + 1);

@@ -79,7 +79,7 @@ void multiply(const Problem& problem, int64_t n_part, float alpha, const void* a
   const auto moved = [](const void* base, int64_t elements, const Layout& layout) {
     return static_cast<const char*>(base) + elements * layout.element_bytes();
   };
-  // What is column-major is the transposed matrix in row-major order.
+  // A column-major matrix is the transposed matrix in row-major order.
   Gemm p;
   p.m = problem.d.columns;
   p.n = problem.d.rows;

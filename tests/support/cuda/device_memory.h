@@ -7,7 +7,7 @@ namespace farfield::emulation {
 
 /// Memory of the emulated device: the host's own, with a list of what is allocated.
 void* allocate_device_memory(size_t size_bytes);  ///< null when there is none left; all poison
-bool free_device_memory(void* begin);             ///< false for what was not allocated here
+bool free_device_memory(void* begin);             ///< false for memory from elsewhere
 /// Whether all these bytes lie in one allocation.
 bool is_device_memory(const void* begin, size_t size_bytes);
 size_t allocated_device_bytes();

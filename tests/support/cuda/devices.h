@@ -20,7 +20,7 @@ struct Devices {
   size_t total_bytes = size_t{1} << 36;
 };
 Devices& emulated_devices();
-/// Of a block on the device that the thread of the host has chosen; 0 when it is not there.
+/// Of a block on the device that the host's thread has chosen; 0 if the device is missing.
 size_t most_shared_bytes();
 
 /// Puts the devices back as they were.
@@ -35,9 +35,9 @@ class KeepDevices {
   Devices before_ = emulated_devices();
 };
 
-/// Adds one of compute capability 8.0, or one of 8.6, whose blocks have 99 KiB of shared memory,
-/// until the devices are put back: both lack the products of warpgroups that the first device has.
-/// Its index, which no other test takes: the engine asks a device once what it has.
+/// Adds a device of compute capability 8.0, or of 8.6 with 99 KiB of shared memory per block, until
+/// the devices are reset: both lack the first device's warpgroup products. Returns an index that no
+/// other test uses, since the engine queries a device only once.
 int add_older_device();
 int add_small_device();
 

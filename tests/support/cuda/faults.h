@@ -12,11 +12,11 @@ namespace farfield::emulation {
 /// the work says nothing: the next one that waits or asks finds the error, and then each piece of
 /// work and each wait has it. But memory is still taken back, for the tests that come afterwards.
 void set_fault(int64_t n);
-/// As if there had been no fault: what a process that is started anew has.
+/// Clears the fault, as in a new process.
 void clear_fault();
 
-/// For the runtime: of a call that is no work and does not wait, an error where one was found
-/// before; of work that is begun, the same; and what somebody who waits or asks is told.
+/// For the runtime: a call that neither starts work nor waits returns an earlier error; so does a
+/// call that starts work; a call that waits or queries returns the fault itself.
 cudaError_t found_fault();
 cudaError_t begin_work();
 cudaError_t find_fault();

@@ -41,7 +41,7 @@ int Fibers::create() {
   const int id = size();
   context::protected_fixedsize_stack allocator(kStackBytes);
   const context::stack_context stack = allocator.allocate();
-  // What the sanitizer knew of a stack that lay here before.
+  // Clears the sanitizer's record of an earlier stack here.
   allow(static_cast<const char*>(stack.sp) - stack.size, stack.size);
   Slot& created = *slots_.emplace_back(std::make_unique<Slot>());
   created.note.bottom = static_cast<const char*>(stack.sp) - stack.size;
@@ -49,8 +49,8 @@ int Fibers::create() {
   const size_t colour = static_cast<size_t>(id) * kColourBytes % kPageBytes;
   const context::preallocated part(static_cast<char*>(stack.sp) - colour, stack.size - colour,
                                    stack);
-  // Boost runs the first lines of the new stack right here. The sanitizer must know, or it keeps
-  // their locals among those of this stack and takes them for dead when an exception passes.
+  // Boost runs the first lines of the new stack right here. The sanitizer must know, or it counts
+  // their locals as part of this stack and as dead when an exception passes.
   StackNote self, there;
   leave_stack(self, created.note);
   created.waiting =

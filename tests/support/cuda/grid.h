@@ -15,9 +15,9 @@ void run_grid(const Launch& launch);
 
 /// While one lives, each launch of this thread of the host runs twice: forward, and then with
 /// blocks, warps and lanes backward, from the same device memory but over another poison in shared
-/// memory. BackendError when what they leave in device memory differs, be it by a data race, by an
-/// order of atomic additions, or by a value that was never written. FARFIELD_CUDA_RACES=1 in the
-/// environment does it for all launches.
+/// memory. BackendError if the two leave different device memory, because of a data race, the order
+/// of atomic additions, or a value that was never written. FARFIELD_CUDA_RACES=1 in the environment
+/// does it for all launches.
 class RaceCheck {
  public:
   RaceCheck();

@@ -15,11 +15,11 @@ int preferred_carveout(const void* kernel);
 /// cudaFuncSetAttribute().
 bool may_have_dynamic_bytes(const Launch& launch);
 
-/// What cudaFuncGetAttributes() says of a kernel's own shared memory. nvcc knows it; here objects
-/// are first seen when the kernel runs, so that it is 0 unless a test says otherwise. A launch
-/// whose last block has more than a test said throws.
+/// Sets the static shared memory of a kernel for cudaFuncGetAttributes(). nvcc knows it; the
+/// emulation sees objects only when the kernel runs, so it is 0 unless a test sets it. A launch
+/// whose last block has more than the test set throws.
 void set_static_shared_bytes(const void* kernel, size_t size_bytes);
-/// BackendError unless a block that had so much is what a test said of the kernel, or none did.
+/// BackendError if a test has set another size for the kernel than this size of a block.
 void check_static_shared_bytes(const void* kernel, size_t size_bytes);
 
 /// Calls of cudaFuncGetAttributes() and cudaFuncSetAttribute() so far.

@@ -38,7 +38,7 @@ namespace {
 constexpr int kMostProcesses = 8;
 constexpr size_t kChunkBytes = size_t{1} << 16;
 
-// What a process is asked for: the same in all.
+// The call of a process, which must be the same in all.
 struct Call {
   enum class Kind : int { none, init, all_reduce, reduce, broadcast };
   Kind kind = Kind::none;
@@ -136,7 +136,7 @@ ncclResult_t enqueue(const Call& call, const void* from, void* to, ncclComm_t gr
     if (begin_work() != cudaSuccess) return ncclUnhandledCudaError;
     finish_copies();
     ++emulated_nccl().n_calls;
-    if (is_stuck()) return ncclSuccess;  // comes after what the device waits for
+    if (is_stuck()) return ncclSuccess;  // comes after the call that the device waits for
     ncclResult_t status = group->agree(call);
     if (status == ncclSuccess)
       status = type == ncclFloat64 ? group->make<double>(call, from, to)

@@ -1,10 +1,10 @@
 #pragma once
 // The part of NCCL that the engine uses, between processes of one machine, or threads of one
-// process: by shared memory, each call done when it returns, unless a process does not come within
-// a time: then the device waits for it until the group is aborted (stuck.h). What the library would
-// refuse is refused here too, and some of what it would wait for without end: memory that is not
-// the device's, processes that call for different things or share a device. Names, parameters and
-// values are those of NVIDIA's header.
+// process: by shared memory, each call done when it returns, unless a process is late: then the
+// device waits for it until the group is aborted (stuck.h). The emulation refuses calls that the
+// library refuses, and some calls that would make it wait for ever: memory that is not the
+// device's, processes with different calls or a shared device. Names, parameters and values as in
+// NVIDIA's header.
 
 #include <cstddef>
 

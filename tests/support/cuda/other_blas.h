@@ -8,13 +8,13 @@
 
 namespace farfield::test {
 
-/// While it lives a test may have the emulated library of products answer otherwise. Afterwards it
-/// is as it was, and without choices.
+/// While one lives, a test may change the answers of the emulated product library. The destructor
+/// restores the library, without choices.
 class OtherBlas {
  public:
   OtherBlas() = default;
-  /// It proposes algorithms that take so long, and with the sums of a factor by so much more, or
-  /// less, than a pass of ours has of the emulation's time.
+  /// The library proposes algorithms with these times. With the sums of a factor they take sums_us
+  /// more, or less, than a separate pass takes in the emulation's time.
   explicit OtherBlas(std::vector<double> times_us, double sums_us = -1e5) {
     propose(std::move(times_us));
     emulation::emulated_blas().sums_us = sums_us;

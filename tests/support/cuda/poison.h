@@ -6,7 +6,7 @@
 
 namespace farfield::emulation {
 
-/// What memory holds before a kernel has written to it.
+/// The contents of memory before a kernel has written to it.
 enum class Poison : uint32_t {
   /// A signalling NaN as float32, two of them as bfloat16, far out of bounds as an index.
   nan = 0x7fa17fa1,

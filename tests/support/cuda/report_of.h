@@ -7,7 +7,7 @@
 
 namespace farfield {
 
-/// What the sanitizer says when it stops f, which runs in a process of its own; "" when f returns.
+/// The sanitizer's report when it stops f, which runs in a separate process; "" if f returns.
 template <class F>
 std::string report_of(const F& f) {
   int ends[2] = {};

@@ -1,8 +1,7 @@
 #pragma once
 // The part of the CUDA runtime that the engine uses. Everything is done when a call returns, so
-// streams have nothing to wait for; all but copies out of pinned memory (copies.h), and what a
-// stream is given while it is captured (capture.h). Names, parameters and defaults are those of
-// NVIDIA's header.
+// streams have nothing to wait for; except copies out of pinned memory (copies.h), and work of a
+// stream that is captured (capture.h). Names, parameters and defaults as in NVIDIA's header.
 
 #include <cstddef>
 #include <memory>
@@ -32,7 +31,7 @@ enum cudaError_t : int {
 };
 const char* cudaGetErrorString(cudaError_t error);
 
-/// What these tell is for tests to choose: emulated_devices() in devices.h.
+/// Tests choose the answers of these: emulated_devices() in devices.h.
 cudaError_t cudaGetDeviceCount(int* count);
 cudaError_t cudaSetDevice(int index);
 cudaError_t cudaGetDevice(int* index);
@@ -65,9 +64,9 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream);
 /// Not ready while the device waits for another process (nccl.h).
 cudaError_t cudaStreamQuery(cudaStream_t stream);
 
-/// What a stream is given between begin and end is not done, but becomes a graph. Stricter than the
-/// runtime: nothing waits for an event then, and a copy has ordinary memory of the host on neither
-/// side, since the graph would read and write it at each launch.
+/// Work of a stream between begin and end is not done, but becomes a graph. Stricter than the
+/// runtime: no wait for an event, and no copy from or to pageable host memory, since the graph
+/// would read and write it at each launch.
 enum cudaStreamCaptureMode { cudaStreamCaptureModeRelaxed = 2 };
 using cudaGraph_t = struct CUgraph_st*;
 using cudaGraphNode_t = struct CUgraphNode_st*;
@@ -84,7 +83,7 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph);
 cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, size_t* n_nodes);
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph,
                                  unsigned long long flags = 0);
-/// What a kernel throws is thrown from here.
+/// Rethrows exceptions of kernels.
 cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream);
 cudaError_t cudaGraphDestroy(cudaGraph_t graph);
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec);
@@ -136,7 +135,7 @@ cudaError_t cudaFuncSetAttribute(const void* kernel, cudaFuncAttribute attribute
 
 namespace farfield::emulation {
 
-/// Moves the device's clock on, which events read; otherwise it is that of the host.
+/// Moves the device's clock on, which events read; otherwise it follows the host's clock.
 void device_takes(double time_us);
 
 template <class... Parameters, size_t... I>
@@ -151,7 +150,7 @@ auto copy_arguments(void** arguments, std::index_sequence<I...>) {
 
 }  // namespace farfield::emulation
 
-/// What a kernel throws, or is found to do wrong, is thrown from here.
+/// Throws exceptions of kernels, and errors found in them.
 template <class... Parameters>
 cudaError_t cudaLaunchKernel(void (*kernel)(Parameters...), dim3 grid, dim3 block, void** arguments,
                              size_t shared_bytes = 0, cudaStream_t stream = nullptr) {

@@ -10,8 +10,8 @@
 namespace farfield::emulation {
 
 /// The shared memory of the block that runs. Round each object lies a red zone: under the address
-/// sanitizer any access to it, or to what is not in use, stops the program; without, a write to a
-/// red zone is found when the block ends, and a read from it gives poison.
+/// sanitizer any access to it, or to unused memory, stops the program; without the sanitizer, a
+/// write to a red zone is found at the end of the block, and a read from it gives poison.
 class SharedMemory {
  public:
   /// As on compute capability 8.0: of a block, of it what static objects may take, and what its
@@ -30,7 +30,7 @@ class SharedMemory {
   /// The static object of this key, made of poison when it is first asked for; null when the block
   /// has no room for it.
   unsigned char* object(const void* key, size_t size_bytes);
-  /// Of the static objects so far.
+  /// Bytes of the static objects so far.
   size_t static_bytes() const;
 
   /// A write to a red zone.

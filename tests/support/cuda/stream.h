@@ -9,10 +9,10 @@
 
 struct CUgraph_st {
   std::vector<std::function<void()>> nodes;
-  std::atomic<bool> is_invalid = false;  ///< the stream was asked for what a capture cannot take
+  std::atomic<bool> is_invalid = false;  ///< the stream got a request that a capture cannot take
 };
 
 /// A stream, whose work is done when a call returns unless it is captured.
 struct CUstream_st {
-  std::shared_ptr<CUgraph_st> capture;  ///< what it was given since the capture began; or null
+  std::shared_ptr<CUgraph_st> capture;  ///< the work since the capture began; or null
 };

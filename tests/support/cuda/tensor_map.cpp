@@ -10,7 +10,7 @@ namespace {
 
 constexpr cuuint64_t kMark = 0x70616d726f736e74;  // that a map was encoded
 
-// Refuses what the driver refuses: "Tensor Map Object Management" of its API says what.
+// Refuses the same arguments as the driver: see "Tensor Map Object Management" of its API.
 CUresult encode(CUtensorMap& map, int element_bytes, cuuint32_t rank, const void* first,
                 const cuuint64_t* sizes, const cuuint64_t* strides, const cuuint32_t* box,
                 const cuuint32_t* steps, bool is_swizzled) {

@@ -7,7 +7,7 @@
 
 namespace farfield::emulation {
 
-/// What the emulated driver writes into a CUtensorMap.
+/// The data that the emulated driver writes into a CUtensorMap.
 struct TensorBoxes {
   static constexpr int kMostAxes = 5;
 

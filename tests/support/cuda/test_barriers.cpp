@@ -1,4 +1,4 @@
-// Barriers that not all threads of a block reach, and those that all do.
+// Barriers that only some threads of a block reach, and barriers that all reach.
 #include <boost/test/unit_test.hpp>
 
 #include "engine/base/error.h"

@@ -1,4 +1,4 @@
-// What the emulated runtime does with a stream that is captured, as NVIDIA's does.
+// The emulated runtime treats a captured stream as NVIDIA's does.
 
 #include <boost/test/unit_test.hpp>
 #include <vector>
@@ -35,7 +35,7 @@ BOOST_AUTO_TEST_CASE(nothing_is_done_before_a_launch_and_everything_at_each) {
   BOOST_TEST(begin(stream) == cudaSuccess);
   BOOST_TEST(begin(stream) == cudaErrorIllegalState);
   {
-    int value = 2;  // what a launch is given is read at once
+    int value = 2;  // a launch reads its arguments at once
     launch(add_kernel, 1, 1, 0, stream.get(), value, out.data());
     value = 100;
   }

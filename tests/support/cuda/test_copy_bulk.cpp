@@ -1,4 +1,4 @@
-// Bulk copies on the emulated device: what is there when, and what is refused.
+// TMA copies on the emulated device: when their bytes arrive, and which copies are refused.
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 

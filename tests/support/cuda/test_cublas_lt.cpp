@@ -1,4 +1,4 @@
-// What the emulated library of products refuses, as NVIDIA's does.
+// Products that the emulated library refuses, as NVIDIA's does.
 
 #include <boost/test/unit_test.hpp>
 #include <vector>
@@ -54,7 +54,7 @@ struct Product {
     cublasLtMatmulDescSetAttribute(product, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &pointer,
                                    sizeof pointer);
   }
-  // As that of its transpose, stored so: the same product.
+  // Stores b transposed, and says so: the same product.
   void transpose_b() {
     const int32_t transpose = CUBLAS_OP_T;
     cublasLtMatmulDescSetAttribute(product, CUBLASLT_MATMUL_DESC_TRANSB, &transpose,

@@ -6,7 +6,7 @@
 
 namespace farfield::emulation {
 
-/// A line of a kernel. As a default argument it is that of the call.
+/// A line of a kernel. As a default argument it is the line of the call.
 struct Where {
   const char* file;
   int line;

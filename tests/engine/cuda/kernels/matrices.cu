@@ -36,7 +36,7 @@ struct alignas(16) Copied {
   float at[128][5][4];
 };
 
-// Every fifth piece is not there; the last is one of 4 bytes.
+// Every fifth piece is missing; the last piece has 4 bytes.
 __global__ void copy_kernel(const float* x, float* y) {
   auto& copied = shared<Copied>();
   const auto thread = static_cast<int>(threadIdx.x);

@@ -22,7 +22,7 @@ __global__ void warpgroup_products_kernel([[maybe_unused]] const float* a,
   auto& shared = *dynamic_shared<Factors>();
   const auto thread = static_cast<int>(threadIdx.x);
   for (int i = thread; i < kN * kN; i += 128) {
-    // 16-byte piece n of a row lies in the place of piece n ^ row % 8.
+    // 16-byte piece n of a row lies at position n ^ row % 8.
     const int row = i / kN, column = i % kN;
     const int at = kN * row + ((column / 8) ^ (row % 8)) * 8 + column % 8;
     shared.a[at] = BFloat16(first_of(round_and_pack(a[i], 0)));
