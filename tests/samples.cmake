@@ -1,11 +1,11 @@
-# farfield_sample(PAGE [NUMBER n] [COMPILE_ONLY] [LIBRARIES farfield::layers ...])
-# The n-th block fenced as `cpp` of a page (1 unless given), compiled as it stands there against these
-# libraries (farfield::layers unless given). It is a whole program: the test of CTest
-# sample_<page>_<n> runs it in an empty folder, and holds what it prints against the block fenced as
-# `text` right behind it, numbers as wildcards (tests/readme/output.sh). With COMPILE_ONLY it is a
-# source without main(), and that it compiles is all.
+# farfield_sample(PAGE [NUMBER n] [COMPILE_ONLY] [ARGUMENTS ...] [LIBRARIES farfield::layers ...])
+# The n-th block fenced as `cpp` of a page (1 unless given), compiled unchanged against these libraries
+# (farfield::layers unless given). The block is a whole program: the test sample_<page>_<n> runs it
+# with these arguments in an empty folder and compares its output with the block fenced as `text`
+# behind it, numbers as wildcards (tests/readme/output.sh). With COMPILE_ONLY the block is a source
+# without main(), which has to compile.
 function(farfield_sample page)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "COMPILE_ONLY" "NUMBER" "LIBRARIES")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "COMPILE_ONLY" "NUMBER" "ARGUMENTS;LIBRARIES")
   if(NOT arg_NUMBER)
     set(arg_NUMBER 1)
   endif()
@@ -57,7 +57,7 @@ function(farfield_sample page)
     set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
     add_test(NAME ${name} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/readme/run_sample.sh
       "${page}: block ${arg_NUMBER} of cpp" $<TARGET_FILE:${name}>
-      "${CMAKE_CURRENT_BINARY_DIR}/${name}.txt")
+      "${CMAKE_CURRENT_BINARY_DIR}/${name}.txt" ${arg_ARGUMENTS})
   endif()
   target_link_libraries(${name} PRIVATE ${arg_LIBRARIES} farfield_flags)
   set_target_properties(${name} PROPERTIES FARFIELD_IS_TEST ON)

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Runs a program that stands on a page: run_sample.sh PLACE PROGRAM TEXT. It has to exit with status 0
-# and to print each line of the file TEXT, the block behind it, with any numbers (tests/samples.cmake).
+# Runs a program that stands on a page: run_sample.sh PLACE PROGRAM TEXT [ARGUMENT...].
+# The program has to exit with status 0 and to print each line of the file TEXT, which is the block
+# behind it, with any numbers (tests/samples.cmake).
 set -euo pipefail
 source "$(dirname "$(readlink -f "$0")")/output.sh"
 
@@ -14,7 +15,7 @@ trap 'rm -rf "$here"' EXIT
 program=$(readlink -f "$2")
 cp "$3" "$here/text"
 mkdir "$here/home"
-(cd "$here/home" && "$program") </dev/null >"$here/output" 2>&1 || {
+(cd "$here/home" && "$program" "${@:4}") </dev/null >"$here/output" 2>&1 || {
   status=$?
   cat "$here/output" >&2
   failed "$1: expected a program that exits with status 0, got $status"
