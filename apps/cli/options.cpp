@@ -12,6 +12,7 @@
 #include "apps/cli/option_synonyms.h"
 #include "apps/cli/progress.h"
 #include "apps/cli/threads.h"
+#include "apps/cli/verbose.h"
 #include "apps/cli/version.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
@@ -25,7 +26,7 @@ namespace {
 constexpr std::string_view kWhere = "config";
 
 // The options of every program, which a file cannot give.
-constexpr const char* kGeneral[] = {"help", "version", "config", "quiet"};
+constexpr const char* kGeneral[] = {"help", "version", "config", "quiet", "verbose"};
 
 /// Describes the value of --name to Boost: the text after it in --help, and no default.
 class Value : public po::typed_value<std::vector<std::string>> {
@@ -123,7 +124,8 @@ struct Options::Impl {
   }
 
   bool is_flag(const std::string& word) const {
-    if (word == "--help" || word == "--version" || word == "--quiet") return true;
+    if (word == "--help" || word == "--version" || word == "--quiet" || word == "--verbose")
+      return true;
     for (const Group& group : groups)
       for (const Option& option : group.options)
         if (option.is_flag && word == "--" + option.name) return true;
@@ -301,7 +303,7 @@ bool Options::parse(int argc, const char* const* argv, std::ostream& out) {
   std::vector<std::string> loose, configs;
   std::vector<BlankList> lists;
   Impl::Source source;
-  bool is_behind_list = false, is_quiet = false;
+  bool is_behind_list = false, is_quiet = false, has_everything = false;
   try {
     po::positional_options_description none;
     const po::parsed_options parsed =
@@ -331,11 +333,14 @@ bool Options::parse(int argc, const char* const* argv, std::ostream& out) {
         configs.insert(configs.end(), item.value.begin(), item.value.end());
       } else if (item.string_key == "quiet") {
         is_quiet = true;
+      } else if (item.string_key == "verbose") {
+        has_everything = true;
       } else {
         for (const std::string& text : item.value) source[item.string_key].push_back({"--", text});
       }
     }
     set_quiet(is_quiet);
+    set_verbose(has_everything);
     self.store(source);
   } catch (const po::error& error) {
     fail<ConfigError>(kWhere, error.what(), "; see ", self.program, " --help");
@@ -415,6 +420,7 @@ void Options::print_help(std::ostream& out) const {
       "read options from `key = value` lines; options on the command line take precedence")(
       "help", "print this help")(
       "quiet", "print no progress and no remarks on stderr, only warnings and errors")(
+      "verbose", "print parameters, hashes and conventions below tables")(
       "version", "print the version, the commit and the libraries of this build");
   out << '\n' << general;
 }

@@ -137,8 +137,9 @@ void add(Comparison& to, const RunCell& from, const eval::Quantity& number) {
                        ", got ", place == seeds.end() ? "" : place->run, " and ", from.run,
                        ", which differ in nothing; leave one out");
   const bool is_perplexity = to.quantity == "perplexity";
-  seeds.insert(place, {from.seed, from.run, measured.tokens, number.value, number.word,
-                       measured.items, is_perplexity ? bits_per_byte_of(measured) : std::nan("")});
+  seeds.insert(place,
+               {from.seed, from.run, measured.tokens, number.value, number.word, measured.items,
+                is_perplexity ? bits_per_byte_of(measured) : std::nan(""), measured.n_scored});
 }
 
 // What tells rows apart is said of every row, so that nobody takes unlike for like; except where a
@@ -306,6 +307,7 @@ std::vector<Comparison> comparisons_of(const std::vector<RunCell>& cells,
   for (const Measurement& measurement : measurements) {
     for (const std::string& quantity : quantities_of(measurement.cells)) {
       Comparison one = comparison_of(measurement.cells, quantity, options);
+      one.differing = measurement.differing;
       if (one.rows.empty()) continue;  // not asked for
       if (std::any_of(one.rows.begin(), one.rows.end(),
                       [&](const ComparedRow& row) { return row.name == reference; })) {

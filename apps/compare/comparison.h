@@ -59,6 +59,7 @@ struct SeedValue {
   std::string word;           ///< Quantity::word; of a cell that failed, cell_text()
   std::vector<double> items;  ///< LengthResult::items
   double bits_per_byte = std::nan("");  ///< beside a perplexity; infinite: diverged; NaN: not known
+  int64_t n_scored = 0;                 ///< LengthResult::n_scored
 };
 
 /// One row at one length.
@@ -90,6 +91,8 @@ struct ComparedRow {
 /// heads has a row for each head of each encoding, those of one head together.
 struct Comparison {
   std::string protocol, parameters, protocol_hash, quantity;
+  /// Of the parameters, those that other measurements of this protocol do not have.
+  std::string differing;
   Pairs pairs = Pairs::seeds;
   Marks marks = Marks::rows;
   std::string reference;         ///< name; empty: there is none

@@ -4,6 +4,7 @@
 #include <set>
 #include <string_view>
 
+#include "apps/eval/parameters.h"
 #include "engine/base/error.h"
 #include "engine/base/text.h"
 
@@ -20,7 +21,7 @@ std::vector<Measurement> all_measurements(const std::vector<const RunCell*>& cel
              result_of(other).parameters == cell->result.parameters;
     });
     if (same == all.end())
-      all.push_back({{cell}, ""});
+      all.push_back({{cell}, "", ""});
     else
       same->cells.push_back(cell);
   }
@@ -78,10 +79,13 @@ std::vector<Measurement> chosen_measurements(const std::vector<const RunCell*>& 
                                      [&](const auto& hash) { return is_named(one, hash); });
     if (!is_chosen) continue;
     Measurement made = one;
-    std::vector<std::string> others;
-    for (const Measurement& other : all)
-      if (result_of(other).protocol == result_of(one).protocol && &other != &one)
-        others.push_back(description_of(other));
+    std::vector<std::string> others, parameters;
+    for (const Measurement& other : all) {
+      if (result_of(other).protocol != result_of(one).protocol) continue;
+      parameters.push_back(result_of(other).parameters);
+      if (&other != &one) others.push_back(description_of(other));
+    }
+    made.differing = eval::differing_parameters(result_of(one).parameters, parameters);
     if (!others.empty())
       made.others = concat("this is ", hashes.empty() ? "the newest" : "one", " of ",
                            others.size() + 1, " measurements of ", result_of(one).protocol,

@@ -10,7 +10,8 @@ namespace farfield::compare {
 /// Cells of one protocol and one choice of its parameters.
 struct Measurement {
   std::vector<const RunCell*> cells;
-  std::string others;  ///< of the same protocol, for a note; empty: there are none
+  std::string others;     ///< of the same protocol, for a note; empty: there are none
+  std::string differing;  ///< its parameters that not all others have
 };
 
 /// Of the cells, the measurements that these protocol hashes, or their first characters, name; or,

@@ -94,14 +94,18 @@ std::vector<std::string> bits_row(const ComparedRow& row, size_t n_before, bool 
   return texts;
 }
 
-// "† better than kerple_log, * worse than kerple_log: ..., on perplexity".
-std::string legend(const Comparison& of) {
+// "† better than kerple_log, * worse than kerple_log: ..., alpha 0.05"; people read in the table of
+// differences what the tests are on.
+std::string legend(const Comparison& of, Detail detail) {
   std::string text = legend_of(of.marks, of.reference_label, of.is_perplexity());
   text += concat(": paired two-sided t-test over ",
                  of.pairs == Pairs::segments ? "the items of one seed" : "seeds", ", alpha ",
-                 analysis::kAlpha, ", on ", of.decided_on());
+                 analysis::kAlpha);
+  if (detail != Detail::plain) text += ", on " + of.decided_on();
   if (of.has_parts()) text += ", each head against the same head";
-  if (of.is_perplexity() && of.pairs == Pairs::seeds) text += " (that on nll is in the CSV)";
+  if (detail != Detail::plain && of.is_perplexity() && of.pairs == Pairs::seeds)
+    text +=
+        detail == Detail::report ? " (that on nll is in the CSV)" : "; the CSV has the test on nll";
   return text + '\n';
 }
 
@@ -114,22 +118,69 @@ std::string cut_terms_text(const Comparison& of) {
   return run::cut_terms_text(names, labels);
 }
 
-// What the deviation over seeds holds; empty where none is shown, or no text was read.
-std::string spread_remark(const Comparison& of) {
-  bool has_deviation = false, has_own_text = false;
+// What the deviation over seeds is of: nothing where none is shown, or no text was read.
+enum class SpreadOver { nothing, trainings, trainings_and_texts };
+
+SpreadOver spread_over(const Comparison& of) {
+  SpreadOver over = SpreadOver::nothing;
+  if (of.pairs == Pairs::segments) return over;
   for (const ComparedRow& row : of.rows) {
     for (const ComparedCell& cell : row.cells) {
       if (!std::isfinite(cell.spread.deviation) || cell.seeds.front().tokens.empty()) continue;
-      has_deviation = true;
-      has_own_text = has_own_text ||
-                     std::any_of(cell.seeds.begin(), cell.seeds.end(), [&](const SeedValue& seed) {
-                       return seed.tokens != cell.seeds.front().tokens;
-                     });
+      if (over == SpreadOver::nothing) over = SpreadOver::trainings;
+      if (std::any_of(cell.seeds.begin(), cell.seeds.end(), [&](const SeedValue& seed) {
+            return seed.tokens != cell.seeds.front().tokens;
+          }))
+        over = SpreadOver::trainings_and_texts;
     }
   }
-  if (!has_deviation || of.pairs == Pairs::segments) return "";
+  return over;
+}
+
+// "100 tokens", "12 to 100 tokens" of all seeds and lengths; empty where none is counted.
+std::string tokens_text(const Comparison& of) {
+  int64_t fewest = 0, most = 0;
+  for (const ComparedRow& row : of.rows) {
+    for (const ComparedCell& cell : row.cells) {
+      for (const SeedValue& seed : cell.seeds) {
+        if (seed.n_scored == 0) continue;
+        fewest = fewest == 0 ? seed.n_scored : std::min(fewest, seed.n_scored);
+        most = std::max(most, seed.n_scored);
+      }
+    }
+  }
+  if (most == 0) return "";
+  return concat(fewest == most ? "" : concat(fewest, " to "), most,
+                most == 1 ? " token" : " tokens");
+}
+
+// How much text a number is of, and what ± holds.
+std::string spread_remark(const Comparison& of) {
+  const std::string tokens = tokens_text(of);
+  switch (spread_over(of)) {
+    case SpreadOver::nothing:
+      return tokens.empty() ? "" : concat("Each seed scores ", tokens, " at each length.\n");
+    case SpreadOver::trainings:
+      return concat(tokens.empty() ? "All seeds read the same text"
+                                   : concat("All seeds score the same ", tokens),
+                    ". ± is the standard deviation over seeds: the difference between trainings "
+                    "alone.\n");
+    case SpreadOver::trainings_and_texts:
+      break;
+  }
+  return concat(tokens.empty() ? "Each seed reads its own text"
+                               : concat("Each seed scores ", tokens, " of its own text"),
+                ". ± is the standard deviation over seeds and includes the difference between "
+                "texts",
+                of.n_tests > 0 ? "; paired differences do not" : "", ".\n");
+}
+
+// The same in the words of a report, with the option that decides it.
+std::string spread_note(const Comparison& of) {
+  const SpreadOver over = spread_over(of);
+  if (over == SpreadOver::nothing) return "";
   const auto is_set = [&](const char* set) { return of.parameters.find(set) != std::string::npos; };
-  if (!has_own_text)
+  if (over == SpreadOver::trainings)
     return concat("±: all seeds read the same text",
                   is_set("set=common") ? " (segments common)" : "",
                   ", so it holds what training with another seed changes\n");
@@ -181,12 +232,16 @@ std::string differences_table(const Comparison& of) {
 
 }  // namespace
 
-std::string comparison_table(const Comparison& of) {
+std::string comparison_table(const Comparison& of, Detail detail) {
   const bool with_marks = of.n_tests > 0, is_by_items = of.pairs == Pairs::segments;
   const bool has_parts = of.has_parts();
   std::string text = concat(of.protocol, " ", name_of(of),
                             is_by_items ? ", each seed" : ", mean ± standard deviation over seeds");
-  text += concat(" (", of.parameters, "; protocol ", of.protocol_hash, ")\n");
+  if (detail == Detail::report)
+    text += concat(" (", of.parameters, "; protocol ", of.protocol_hash, ')');
+  else if (!of.differing.empty())
+    text += concat(" (", of.differing, ')');
+  text += '\n';
   std::vector<std::vector<std::string>> rows(1, {"encoding"});
   if (has_parts) rows.front().push_back("head");
   if (!is_by_items) rows.front().push_back("seeds");
@@ -211,14 +266,17 @@ std::string comparison_table(const Comparison& of) {
   if (has_ratios) text += concat("ratio: to the mean of ", of.reference_label);
   if (has_ratios && is_time) text += "; % faster: of the time of that";
   if (has_ratios) text += '\n';
-  text += spread_remark(of);
+  text += detail == Detail::report ? spread_note(of) : spread_remark(of);
   if (with_marks) {
-    text += legend(of) + differences_table(of);
+    text += legend(of, detail) + differences_table(of);
     text +=
         concat(of.n_tests, of.n_tests == 1 ? " test decides the mark" : " tests decide the marks",
                "; no multiple-comparison correction\n");
   }
   for (const std::string& note : of.notes) text += note + '\n';
+  if (detail == Detail::verbose)
+    text += concat("protocol: ", of.protocol, of.parameters.empty() ? "" : " ", of.parameters,
+                   ", hash ", of.protocol_hash, '\n');
   return text;
 }
 

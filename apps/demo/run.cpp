@@ -9,6 +9,7 @@
 #include "apps/cli/progress.h"
 #include "apps/cli/signals.h"
 #include "apps/cli/threads.h"
+#include "apps/cli/verbose.h"
 #include "apps/cli/version.h"
 #include "apps/demo/page.h"
 #include "apps/eval/measure.h"
@@ -290,7 +291,7 @@ cli::ExitCode run_demo(const DemoOptions& demo, std::ostream& out) {
   write_file_atomic(folder / "index.html",
                     demo_page(facts_of(demo, corpus, seconds), results, figures, "last-token.csv"));
 
-  out << '\n' << eval::results_table(results) << '\n';
+  out << '\n' << eval::results_table(results, cli::is_verbose()) << '\n';
   for (const std::string& sentence : findings(results)) out << sentence << '\n';
   out << "\ntable, plot and page: " << (folder / "last-token.csv").string() << ", "
       << (plots.empty() ? "no plot (" + no_plot + ')' : (folder / "last-token.svg").string())

@@ -9,6 +9,7 @@
 #include "apps/cli/printable.h"
 #include "apps/cli/progress.h"
 #include "apps/cli/signals.h"
+#include "apps/cli/verbose.h"
 #include "apps/eval/cells.h"
 #include "apps/eval/evaluator.h"
 #include "apps/eval/measure.h"
@@ -318,7 +319,7 @@ cli::ExitCode Call::run() {
       const std::vector<RunResult>& own = results_[protocol];
       if (!request_.out.empty())
         remarks_ << "written: " << write_results(request_.out, own, &no_plot_).string() << '\n';
-      if (!request_.json) out_ << '\n' << results_table(own);
+      if (!request_.json) out_ << '\n' << results_table(own, cli::is_verbose());
       all.insert(all.end(), own.begin(), own.end());
     }
     if (request_.json) out_ << results_json(all);

@@ -9,6 +9,7 @@
 #include "apps/cli/options.h"
 #include "apps/cli/printable.h"
 #include "apps/cli/text_table.h"
+#include "apps/eval/parameters.h"
 #include "apps/eval/protocol.h"
 #include "engine/base/error.h"
 #include "engine/base/hash.h"
@@ -160,6 +161,75 @@ std::string speed_table(const std::vector<RunResult>& results,
   return cli::text_table(rows);
 }
 
+// What is measured, on which text, and what ± is.
+std::string heading(const std::vector<RunResult>& results) {
+  const RunResult& first = results.front();
+  const Protocol* const protocol = protocol_of(first.result);
+  const std::string split = concat(", ", first.split, " split");
+  if (has_perplexity(results))
+    return concat(first.result.protocol, " perplexity ± standard error", split, '\n');
+  return concat(first.result.protocol, protocol != nullptr && protocol->has_text ? split : "",
+                protocol != nullptr ? ": " + protocol->help : "", '\n');
+}
+
+// What ± holds, for those that have one.
+std::string error_remark(const std::vector<RunResult>& results) {
+  bool has_error = false, has_draws = false;
+  for (const RunResult& r : results) {
+    for (const LengthResult& cell : r.result.lengths) {
+      if (!cell.failure.empty() || !std::isfinite(cell.perplexity_error())) continue;
+      has_error = true;
+      has_draws = has_draws || cell.n_draws > 1;
+    }
+  }
+  if (!has_error) return "";
+  return concat(
+      "± is the standard error over segments of the text; it does not include the difference "
+      "between training seeds",
+      has_draws ? "; draws ± is the standard deviation over draws of positions" : "", '\n');
+}
+
+// The labels of the runs of each choice of parameters, in the order in which the choices come.
+std::vector<std::pair<const ProtocolResult*, std::vector<std::string>>> by_parameters(
+    const std::vector<RunResult>& results, const std::vector<std::string>& labels) {
+  std::vector<std::pair<const ProtocolResult*, std::vector<std::string>>> all;
+  for (size_t i = 0; i < results.size(); ++i) {
+    const ProtocolResult& own = results[i].result;
+    auto same = std::find_if(all.begin(), all.end(), [&](const auto& other) {
+      return other.first->parameters == own.parameters;
+    });
+    if (same == all.end()) same = all.insert(all.end(), {&own, {}});
+    same->second.push_back(labels[i]);
+  }
+  return all;
+}
+
+// Of runs that were measured with different parameters, such as text of different size: which.
+std::string parameters_remark(const std::vector<RunResult>& results,
+                              const std::vector<std::string>& labels) {
+  const auto all = by_parameters(results, labels);
+  std::vector<std::string> parameters, parts;
+  for (const auto& one : all) parameters.push_back(one.first->parameters);
+  for (const auto& [of, runs] : all)
+    if (const std::string own = differing_parameters(of->parameters, parameters); !own.empty())
+      parts.push_back(concat(own, " for ", joined(runs)));
+  return parts.empty()
+             ? ""
+             : cli::printable(concat("measured differently: ", joined(parts, "; "), '\n'));
+}
+
+// "protocol: last-token segments=200 ..., hash 0092d913b3e299bb"
+std::string protocol_lines(const std::vector<RunResult>& results,
+                           const std::vector<std::string>& labels) {
+  const auto all = by_parameters(results, labels);
+  std::string text;
+  for (const auto& [of, runs] : all)
+    text +=
+        concat("protocol: ", of->protocol, of->parameters.empty() ? "" : " ", of->parameters,
+               ", hash ", of->hash(), all.size() > 1 ? concat(", for ", joined(runs)) : "", '\n');
+  return cli::printable(text);
+}
+
 // What a reader needs to know to compute the numbers again, and the hash of the protocol does not
 // hold; "" where there is nothing.
 std::string besides_the_hash(const std::vector<RunResult>& results) {
@@ -169,10 +239,10 @@ std::string besides_the_hash(const std::vector<RunResult>& results) {
   });
   std::string text;
   if (!first.document_order.empty())
-    text = "document-order=" + (is_one_order ? first.document_order : "seed or file");
+    text = "document order: " + (is_one_order ? first.document_order : "seed or file");
   if (const std::string more = conventions_of(first.result); !more.empty())
     text += (text.empty() ? "" : "; ") + more;
-  return text.empty() ? "" : "not part of the protocol hash: " + text + '\n';
+  return text.empty() ? "" : "not in the hash: " + text + '\n';
 }
 
 }  // namespace
@@ -271,21 +341,18 @@ std::vector<Quantity> numbers_of(const LengthResult& cell) {
   return all;
 }
 
-std::string results_table(const std::vector<RunResult>& results) {
+std::string results_table(const std::vector<RunResult>& results, bool is_verbose) {
   if (results.empty()) return "";
-  const RunResult& first = results.front();
   const std::vector<std::string> labels = labels_of(results);
-  const bool with_perplexity = has_perplexity(results);
-  std::string text = first.result.protocol;
-  if (with_perplexity) text += concat(" perplexity ± standard error, ", first.split, " split");
-  text += concat(" (", first.result.parameters, "; protocol ", first.result.hash(), ")\n");
-  if (with_perplexity) text += perplexity_table(results, labels);
+  std::string text = heading(results);
+  if (has_perplexity(results)) text += perplexity_table(results, labels);
   text += quantities_table(results, labels) + speed_table(results, labels);
   std::vector<std::string> names;
   for (const RunResult& r : results)
     names.push_back(run::encoding_name(r.posenc, r.trained_posenc, r.baseline));
   text += run::cut_terms_text(names, labels);
-  text += besides_the_hash(results);
+  text += error_remark(results) + parameters_remark(results, labels);
+  if (is_verbose) text += protocol_lines(results, labels) + besides_the_hash(results);
   for (size_t i = 0; i < results.size(); ++i)
     for (const LengthResult& cell : results[i].result.lengths)
       if (!cell.failure.empty())

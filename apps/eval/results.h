@@ -53,9 +53,10 @@ std::string series_csv(const std::vector<RunResult>& results);
 std::string items_csv(const std::vector<RunResult>& results);
 /// Tables for a terminal: perplexity and bits per byte, rows per run and one column per length;
 /// then the other quantities, one row for each and run, or those of heads with one row for each
-/// head; then a line for each cell that failed and for each note. All results must be of one
+/// head; then what ± holds, and a line for each cell that failed and for each note. `is_verbose`:
+/// with parameters, protocol hash, and what the hash does not hold. All results must be of one
 /// protocol.
-std::string results_table(const std::vector<RunResult>& results);
+std::string results_table(const std::vector<RunResult>& results, bool is_verbose = false);
 
 /// What tells the runs of a table or a picture apart: encoding_label(), then what else differs,
 /// such as steps or sizes, unless the run's own name says enough, and the folder where that is not

@@ -6,6 +6,7 @@
 #include "apps/cli/options.h"
 #include "apps/cli/printable.h"
 #include "apps/cli/text_table.h"
+#include "apps/cli/verbose.h"
 #include "apps/inspect/commands.h"
 #include "apps/run/checkpoint.h"
 #include "apps/run/corpus.h"
@@ -160,8 +161,9 @@ void print_text(const Source& source, int64_t step, std::ostream& out) {
     const data::Corpus& corpus = source.data.corpora()[i];
     const data::Tokens& file = corpus.split("train");
     out << cli::printable(file.place(0).file) << ": " << file.size() << " tokens, "
-        << loader.per_epoch(i) << " windows an epoch, hash "
-        << (corpus.recorded_hash("train").empty() ? corpus.hash() : corpus.recorded_hash("train"));
+        << loader.per_epoch(i) << " windows an epoch"
+        << cli::hash_remark(corpus.recorded_hash("train").empty() ? corpus.hash()
+                                                                  : corpus.recorded_hash("train"));
     if (source.data.corpora().size() > 1) out << ", weight " << shortest(source.data.weights()[i]);
     out << '\n';
   }

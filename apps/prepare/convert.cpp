@@ -4,6 +4,7 @@
 #include "apps/cli/printable.h"
 #include "apps/cli/progress.h"
 #include "apps/cli/signals.h"
+#include "apps/cli/verbose.h"
 #include "apps/prepare/program.h"
 #include "apps/prepare/splits_table.h"
 #include "data/document_split.h"
@@ -20,8 +21,8 @@ void print_summary(const data::Conversion& made, const data::ConvertOptions& o, 
   out << std::flush;
   for (const std::string& note : made.notes)
     cli::remarks() << "note: " << cli::printable(note) << '\n';
-  out << cli::printable(o.output.string()) << ": " << o.format << " corpus "
-      << data::corpus_hash(o.output) << ", from " << made.from << std::endl;
+  out << cli::printable(o.output.string()) << ": " << o.format << " corpus written, from "
+      << made.from << cli::hash_remark(data::corpus_hash(o.output)) << std::endl;
 }
 
 }  // namespace

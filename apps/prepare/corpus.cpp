@@ -7,6 +7,7 @@
 #include "apps/cli/printable.h"
 #include "apps/cli/progress.h"
 #include "apps/cli/signals.h"
+#include "apps/cli/verbose.h"
 #include "apps/prepare/program.h"
 #include "apps/prepare/source_report.h"
 #include "apps/prepare/splits_table.h"
@@ -29,7 +30,8 @@ void print_summary(const data::Manifest& manifest, const std::string& output,
   out << std::flush;
   for (const std::string& note : manifest.notes)
     cli::remarks() << "note: " << cli::printable(note) << '\n';
-  out << cli::printable(output) << ": corpus " << manifest.hash() << std::endl;
+  out << cli::printable(output) << ": corpus written" << cli::hash_remark(manifest.hash())
+      << std::endl;
 }
 
 // The texts of splits that are given.

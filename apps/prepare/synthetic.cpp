@@ -6,6 +6,7 @@
 #include "apps/cli/printable.h"
 #include "apps/cli/progress.h"
 #include "apps/cli/signals.h"
+#include "apps/cli/verbose.h"
 #include "apps/prepare/program.h"
 #include "apps/prepare/splits_table.h"
 #include "data/synthetic/synthesize.h"
@@ -78,7 +79,8 @@ int make(const std::string& task, const char* summary, int argc, const char* con
   out << "floor of test " << fixed(*manifest.floor, 4) << " nats per symbol, perplexity "
       << fixed(std::exp(*manifest.floor), 3)
       << ": the cross-entropy of an ideal predictor, which knows how documents are drawn\n"
-      << cli::printable(output) << ": corpus " << manifest.hash() << std::endl;
+      << cli::printable(output) << ": corpus written" << cli::hash_remark(manifest.hash())
+      << std::endl;
   return cli::kDone;
 }
 

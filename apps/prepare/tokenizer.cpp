@@ -11,6 +11,7 @@
 #include "apps/cli/printable.h"
 #include "apps/cli/progress.h"
 #include "apps/cli/signals.h"
+#include "apps/cli/verbose.h"
 #include "apps/prepare/program.h"
 #include "apps/prepare/source_report.h"
 #include "apps/prepare/text_options.h"
@@ -175,8 +176,8 @@ int train(int argc, const char* const* argv, std::ostream& out) {
       << fixed(static_cast<double>(trained.text_bytes) / static_cast<double>(trained.n_tokens), 3)
       << " bytes per token of the input\n";
   print_longest(*trained.tokenizer, out);
-  out << cli::printable(output) << ": tokenizer " << trained.tokenizer->hash() << ", in "
-      << cli::duration(time.count()) << std::endl;
+  out << cli::printable(output) << ": tokenizer written in " << cli::duration(time.count())
+      << cli::hash_remark(trained.tokenizer->hash()) << std::endl;
   return cli::kDone;
 }
 

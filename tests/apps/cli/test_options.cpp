@@ -10,6 +10,7 @@
 #include "apps/cli/option.h"
 #include "apps/cli/options.h"
 #include "apps/cli/progress.h"
+#include "apps/cli/verbose.h"
 #include "engine/base/error.h"
 #include "tests/support/temp_folder.h"
 
@@ -26,7 +27,7 @@ struct Program {
   int64_t steps = 100;
   uint64_t seed = 1;
   double lr = 1e-3;
-  bool verbose = false;
+  bool again = false;
   std::optional<int64_t> batch;
   std::vector<int64_t> lengths = {128, 256};
   std::vector<std::string> run, texts;
@@ -40,7 +41,7 @@ struct Program {
         .add("steps", steps, "N", "optimizer steps")
         .add("seed", seed, "N", "seed")
         .add("lr", lr, "X", "peak rate")
-        .add("verbose", verbose, "say more")
+        .add("again", again, "once more")
         .add("batch", batch, "N", "sequences per step (default: from the preset)")
         .add("lengths", lengths, "N,...", "lengths")
         .add("run", run, "NAME", "runs")
@@ -73,12 +74,12 @@ BOOST_AUTO_TEST_CASE(options_of_every_kind_are_read) {
   Program p;
   BOOST_TEST(p.parse({"--posenc", "rope@0..-2 + log_n@-1", "--steps=-3", "--seed",
                       "18446744073709551615", "--lr", "2.5e-4", "--batch", "8", "--lengths",
-                      "1, 2,3", "--run", "a,b", "--run", "c", "--verbose", "text.txt"}));
+                      "1, 2,3", "--run", "a,b", "--run", "c", "--again", "text.txt"}));
   BOOST_TEST(p.posenc == "rope@0..-2 + log_n@-1");
   BOOST_TEST(p.steps == -3);
   BOOST_TEST(p.seed == std::numeric_limits<uint64_t>::max());
   BOOST_TEST(p.lr == 2.5e-4);
-  BOOST_TEST(p.verbose);
+  BOOST_TEST(p.again);
   BOOST_TEST(p.batch.value() == 8);
   BOOST_TEST(p.lengths == (std::vector<int64_t>{1, 2, 3}), boost::test_tools::per_element());
   BOOST_TEST(p.run == (std::vector<std::string>{"a", "b", "c"}), boost::test_tools::per_element());
@@ -248,6 +249,14 @@ BOOST_AUTO_TEST_CASE(quiet_leaves_out_remarks_of_the_call_that_asks_for_it) {
   BOOST_TEST(&remarks() == &std::cerr);
 }
 
+BOOST_AUTO_TEST_CASE(verbose_is_of_the_call_that_asks_for_it) {
+  BOOST_TEST(Program().parse({"--verbose", "--quiet"}));
+  BOOST_TEST(is_verbose());
+  BOOST_TEST(remarks().rdbuf() == nullptr);
+  BOOST_TEST(Program().parse({}));
+  BOOST_TEST(!is_verbose());
+}
+
 BOOST_AUTO_TEST_CASE(a_shortened_name_is_not_guessed) {
   BOOST_TEST(Program().error({"--step", "3"}) ==
              "[config] unknown option '--step'; did you mean '--steps'?");
@@ -270,8 +279,8 @@ BOOST_AUTO_TEST_CASE(an_ill_typed_value_is_named) {
   BOOST_TEST(Program().error({"--seed", "-1"}) ==
              "[config] --seed: expected a whole number from 0 on, got '-1'");
   BOOST_TEST(Program().error({"--lr", "fast"}) == "[config] --lr: expected a number, got 'fast'");
-  BOOST_TEST(Program().error({"--verbose=maybe"}) ==
-             "[config] --verbose: expected true or false, got 'maybe'");
+  BOOST_TEST(Program().error({"--again=maybe"}) ==
+             "[config] --again: expected true or false, got 'maybe'");
   BOOST_TEST(Program().error({"--lengths", "1,,2"}) ==
              "[config] --lengths: expected values between commas, got '1,,2'");
 }
@@ -284,12 +293,12 @@ BOOST_AUTO_TEST_CASE(a_missing_value_a_repetition_and_a_stray_word_are_refused) 
 }
 
 BOOST_AUTO_TEST_CASE(a_config_file_is_read_and_the_command_line_wins) {
-  const ConfigFile file("# a comment\nsteps = 7\nlr = 0.5\nverbose = true\nrun = a\nrun = b\n");
+  const ConfigFile file("# a comment\nsteps = 7\nlr = 0.5\nagain = true\nrun = a\nrun = b\n");
   Program p;
   BOOST_TEST(p.parse({"--steps", "9", "--config", file.path.c_str()}));
   BOOST_TEST(p.steps == 9);
   BOOST_TEST(p.lr == 0.5);
-  BOOST_TEST(p.verbose);
+  BOOST_TEST(p.again);
   BOOST_TEST(p.run.size() == 2);
 }
 
@@ -304,7 +313,7 @@ BOOST_AUTO_TEST_CASE(errors_in_a_config_file_name_file_and_line) {
   const ConfigFile twice("steps = 1\nsteps = 2\n");
   BOOST_TEST(Program().error({"--config", twice.path.c_str()}) ==
              "[config] " + twice.path + ": line 2: option 'steps' is given twice");
-  for (const std::string name : {"quiet", "help", "version", "config"}) {
+  for (const std::string name : {"quiet", "verbose", "help", "version", "config"}) {
     const ConfigFile general(name + " = true\n");
     BOOST_TEST(Program().error({"--config", general.path.c_str()}) ==
                "[config] " + general.path + ": line 1: option '" + name +
@@ -336,11 +345,10 @@ BOOST_AUTO_TEST_CASE(a_config_file_has_to_be_one_file_or_pipe) {
 
 BOOST_AUTO_TEST_CASE(the_resolved_configuration_reads_back) {
   Program p;
-  p.parse({"--posenc", "sandwich(bar_d=128)", "--lr", "0.1", "--verbose", "--lengths", "5,6"});
+  p.parse({"--posenc", "sandwich(bar_d=128)", "--lr", "0.1", "--again", "--lengths", "5,6"});
   const std::string text = p.options.resolved({"seed"});
-  BOOST_TEST(
-      text ==
-      "posenc = sandwich(bar_d=128)\nsteps = 100\nlr = 0.1\nverbose = true\nlengths = 5,6\n");
+  BOOST_TEST(text ==
+             "posenc = sandwich(bar_d=128)\nsteps = 100\nlr = 0.1\nagain = true\nlengths = 5,6\n");
   Program q;
   q.options.read_config("text", text);
   BOOST_TEST(q.options.resolved({"seed"}) == text);

@@ -304,16 +304,79 @@ BOOST_AUTO_TEST_CASE(the_usual_references_are_found_with_their_arguments) {
 BOOST_AUTO_TEST_CASE(the_table_has_marks_and_says_how_many_tests_were_made) {
   const std::string table = comparison_table(comparisons_of(five_seeds(), {}).at(0));
   for (const char* part :
-       {"last-token perplexity, mean ± standard deviation over seeds (segments=4; protocol ",
+       {"last-token perplexity, mean ± standard deviation over seeds\nencoding",
         "   5   23 ± 1.6 *\n", "† better than kerple_log, * worse than kerple_log: paired",
-        "alpha 0.05, on perplexity (that on nll is in the CSV)\n",
+        "over seeds, alpha 0.05\n",
         "difference to kerple_log   length   pairs   in perplexity    95 % interval       t       "
         "p",
         "1.037 to 4.963", "4.243", "0.013",
         "\n1 test decides the mark; no multiple-comparison correction\n",
+        "\nEach seed reads its own text. ± is the standard deviation over seeds and includes the "
+        "difference between texts; paired differences do not.\n"})
+    BOOST_TEST(table.find(part) != std::string::npos, part << " in\n" << table);
+  for (const char* part : {"segments=4", "hash", "nll"})
+    BOOST_TEST(table.find(part) == std::string::npos, part << " in\n" << table);
+}
+
+BOOST_AUTO_TEST_CASE(parameters_and_hash_are_for_those_who_ask_and_for_reports) {
+  const Comparison one = comparisons_of(five_seeds(), {}).at(0);
+  const std::string verbose = comparison_table(one, Detail::verbose);
+  BOOST_TEST(verbose.starts_with("last-token perplexity, mean ± standard deviation over seeds\n"),
+             verbose);
+  BOOST_TEST(
+      verbose.ends_with("\nprotocol: last-token segments=4, hash " + one.protocol_hash + '\n'),
+      verbose);
+  BOOST_TEST(
+      verbose.find("alpha 0.05, on perplexity; the CSV has the test on nll\n") != std::string::npos,
+      verbose);
+  const std::string report = comparison_table(one, Detail::report);
+  BOOST_TEST(report.starts_with("last-token perplexity, mean ± standard deviation over seeds "
+                                "(segments=4; protocol " +
+                                one.protocol_hash + ")\n"),
+             report);
+  for (const char* part :
+       {"alpha 0.05, on perplexity (that on nll is in the CSV)\n",
         "±: each seed reads text of its own (--document-order seed), so it holds the difference "
         "between texts too; a pair shares its text\n"})
-    BOOST_TEST(table.find(part) != std::string::npos, part << " in\n" << table);
+    BOOST_TEST(report.find(part) != std::string::npos, part << " in\n" << report);
+}
+
+BOOST_AUTO_TEST_CASE(two_measurements_of_a_protocol_are_told_apart_by_what_differs) {
+  auto cells = five_seeds();
+  for (RunCell& c : cells) c.result.parameters = "segments=4 set=per-seed";
+  for (const RunCell& c : five_seeds()) {
+    cells.push_back(c);
+    cells.back().result.parameters = "segments=5 set=per-seed";
+  }
+  CompareOptions both;
+  both.protocol_hashes = {cells.front().result.hash(), cells.back().result.hash()};
+  const auto all = comparisons_of(cells, both);
+  BOOST_TEST_REQUIRE(all.size() == 2u);
+  for (const auto& [one, differing] :
+       {std::pair(&all[0], "segments=4"), std::pair(&all[1], "segments=5")})
+    BOOST_TEST(
+        comparison_table(*one).starts_with(concat(
+            "last-token perplexity, mean ± standard deviation over seeds (", differing, ")\n")),
+        comparison_table(*one));
+  // What another call needs for the other is said in full.
+  BOOST_TEST(
+      comparison_table(all[0]).find("--protocol-hash shows another: " + all[1].protocol_hash +
+                                    " (segments=5 set=per-seed, 10 runs)\n") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(the_table_says_how_many_tokens_each_seed_scores) {
+  auto cells = five_seeds();
+  for (RunCell& c : cells) c.result.lengths[0].n_scored = 100;
+  const auto said = [&] { return comparison_table(comparisons_of(cells, {}).at(0)); };
+  BOOST_TEST(said().find("\nEach seed scores 100 tokens of its own text. ±") != std::string::npos,
+             said());
+  for (RunCell& c : cells) c.result.lengths[0].tokens = "alike";
+  BOOST_TEST(said().find("\nAll seeds score the same 100 tokens. ±") != std::string::npos, said());
+  cells.front().result.lengths[0].n_scored = 1;
+  BOOST_TEST(said().find("the same 1 to 100 tokens.") != std::string::npos, said());
+  cells.resize(1);
+  BOOST_TEST(said().find("\nEach seed scores 1 token at each length.\n") != std::string::npos,
+             said());
 }
 
 BOOST_AUTO_TEST_CASE(files_hold_every_number_with_the_hash_of_its_protocol) {
@@ -380,8 +443,8 @@ BOOST_AUTO_TEST_CASE(pairs_of_segments_are_drawn_in_nll) {
   const Comparison of_items =
       comparisons_of({cell("kerple_log", 1, 5), cell("alibi", 1, 6)}, with_pairs("segments")).at(0);
   BOOST_TEST(difference_plot(of_items).y_label == "difference in nll");
-  BOOST_TEST(comparison_table(of_items).find("alpha 0.05, on nll\n") != std::string::npos,
-             comparison_table(of_items));
+  const std::string table = comparison_table(of_items, Detail::verbose);
+  BOOST_TEST(table.find("alpha 0.05, on nll\n") != std::string::npos, table);
 }
 
 BOOST_AUTO_TEST_CASE(without_a_test_the_plot_has_error_bars_of_the_spread) {
@@ -396,20 +459,30 @@ BOOST_AUTO_TEST_CASE(without_a_test_the_plot_has_error_bars_of_the_spread) {
 
 BOOST_AUTO_TEST_CASE(the_table_says_what_the_spread_holds) {
   auto cells = five_seeds();
-  const auto said = [&] { return comparison_table(comparisons_of(cells, {}).at(0)); };
+  const auto said = [&](Detail detail) {
+    return comparison_table(comparisons_of(cells, {}).at(0), detail);
+  };
+  const auto check = [&](Detail detail, const char* part) {
+    BOOST_TEST(said(detail).find(part) != std::string::npos, said(detail));
+  };
   for (RunCell& c : cells) c.result.parameters = "segments=4 set=per-seed longest=64";
-  BOOST_TEST(
-      said().find("each seed reads text of its own (segments per-seed)") != std::string::npos,
-      said());
+  check(Detail::report, "each seed reads text of its own (segments per-seed)");
+  check(Detail::plain, "Each seed reads its own text. ± ");
   for (RunCell& c : cells) {
     c.result.parameters = "segments=4 set=common longest=64";
     c.result.lengths[0].tokens = "alike";
   }
-  BOOST_TEST(said().find("±: all seeds read the same text (segments common), so it holds what "
-                         "training with another seed changes\n") != std::string::npos,
-             said());
+  check(Detail::report,
+        "±: all seeds read the same text (segments common), so it holds what training with another "
+        "seed changes\n");
+  check(Detail::plain,
+        "All seeds read the same text. ± is the standard deviation over seeds: the difference "
+        "between trainings alone.\n");
   cells.resize(2);  // one seed: no spread
-  BOOST_TEST(said().find("±:") == std::string::npos, said());
+  for (const Detail detail : {Detail::plain, Detail::report}) {
+    BOOST_TEST(said(detail).find("±:") == std::string::npos, said(detail));
+    BOOST_TEST(said(detail).find("± is") == std::string::npos, said(detail));
+  }
 }
 
 BOOST_AUTO_TEST_CASE(rows_go_by_the_name_of_their_runs_and_files_by_the_encoding) {

@@ -135,6 +135,10 @@ BOOST_AUTO_TEST_CASE(runs_are_compared_and_tables_written) {
   BOOST_TEST(!has(said, "written: "), said.text);
   BOOST_TEST(fs::exists(folder / "out/last-token.json"));
   BOOST_TEST(!has(said, "train-len="), said.text);  // alike in all
+  BOOST_TEST(!has(said, "segments=2"), said.text);
+  words.push_back("--verbose");
+  const Said verbose = run_compare(words);
+  BOOST_TEST(has(verbose, "\nprotocol: last-token segments=2, hash "), verbose.text);
 }
 
 BOOST_AUTO_TEST_CASE(numbers_of_heads_are_written_and_shown_to_those_who_ask) {

@@ -121,8 +121,52 @@ BOOST_AUTO_TEST_CASE(later_columns_say_how_the_text_was_read_and_what_numbers_me
       "predicted";
   BOOST_TEST(values == (std::vector<std::string>{"mine", "seed", "fp32", "cpu", "beef", words}),
              boost::test_tools::per_element());
-  BOOST_TEST(results_table({r}).find("\nnot part of the protocol hash: document-order=seed; " +
-                                     words + '\n') != std::string::npos);
+  BOOST_TEST(results_table({r}, true).find("\nnot in the hash: document order: seed; " + words +
+                                           '\n') != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(a_table_is_for_people_and_with_verbose_for_those_who_compute_it_again) {
+  RunResult r = result("alibi", 1);
+  r.document_order = "seed";
+  r.result.parameters = "segments=2 set=per-seed longest=256 context=L-1";
+  const std::string table = results_table({r}), verbose = results_table({r}, true);
+  BOOST_TEST(table.starts_with("last-token perplexity ± standard error, test split\nencoding "),
+             table);
+  BOOST_TEST(table.ends_with("\n± is the standard error over segments of the text; it does not "
+                             "include the difference between training seeds\n"),
+             table);
+  for (const char* part : {"segments=2", "hash", "document order", "first_token"})
+    BOOST_TEST(table.find(part) == std::string::npos, table);
+  BOOST_TEST(verbose.starts_with(table + "protocol: last-token " + r.result.parameters + ", hash " +
+                                 r.result.hash() + "\nnot in the hash: document order: seed; "),
+             verbose);
+  LengthResult without;  // a perplexity
+  without.length = 128;
+  without.quantities = {{"erf", 12}};
+  r.result.lengths = {without};
+  r.result.protocol = "gradient";
+  BOOST_TEST(results_table({r}).starts_with("gradient, test split: how far back a model looks: "));
+  r.result.protocol = "effective-length";
+  BOOST_TEST(results_table({r}).starts_with("effective-length: how far each head attends "));
+  r.result.protocol = "of an earlier version";
+  BOOST_TEST(results_table({r}).starts_with("of an earlier version\n"));
+}
+
+BOOST_AUTO_TEST_CASE(runs_with_different_parameters_are_told_apart) {
+  RunResult a = result("alibi", 1), b = result("rope", 1), c = result("t5", 1);
+  a.result.parameters = b.result.parameters = "count=320 (15 at 2048) smoothing=16";
+  c.result.parameters = "count=300 smoothing=16";
+  const std::string table = results_table({a, b, c}), verbose = results_table({a, b, c}, true);
+  BOOST_TEST(table.find("\nmeasured differently: count=320 (15 at 2048) for alibi, rope; count=300 "
+                        "for t5\n") != std::string::npos,
+             table);
+  BOOST_TEST(table.find("hash") == std::string::npos, table);
+  for (const RunResult* r : {&a, &c})
+    BOOST_TEST(verbose.find(concat("\nprotocol: last-token ", r->result.parameters, ", hash ",
+                                   r->result.hash(), ", for ", r == &a ? "alibi, rope" : "t5",
+                                   '\n')) != std::string::npos,
+               verbose);
+  BOOST_TEST(results_table({a, b}).find("differently") == std::string::npos);
 }
 
 BOOST_AUTO_TEST_CASE(columns_of_the_table_line_up) {
@@ -141,11 +185,10 @@ BOOST_AUTO_TEST_CASE(columns_of_the_table_line_up) {
   BOOST_TEST(widths[1] == widths[2]);
 }
 
-BOOST_AUTO_TEST_CASE(the_table_has_bits_per_byte_scored_tokens_and_the_hash_of_the_protocol) {
+BOOST_AUTO_TEST_CASE(the_table_has_bits_per_byte_and_scored_tokens) {
   RunResult r = result("alibi", std::log(4.0));
   for (LengthResult& c : r.result.lengths) c.bytes_per_token = 4;  // 2 bits per token
   const std::string table = results_table({r, r});
-  BOOST_TEST(table.find("; protocol " + r.result.hash() + ")\n") != std::string::npos, table);
   const auto lines_with = [](const std::string& text, const std::string& word) {
     std::vector<std::string> found;
     for (size_t at = 0; at < text.size(); at = text.find('\n', at) + 1)

@@ -161,12 +161,17 @@ BOOST_AUTO_TEST_CASE(pieces_are_rows_one_after_another_of_one_draw) {
 }
 
 BOOST_AUTO_TEST_CASE(the_text_is_for_people) {
+  const auto hash_of = [](const std::string& text) {
+    return text.find(" windows an epoch, hash ");
+  };
   const std::string text = inspect_text({"--run", plain(), "--step", "2"});
   for (const std::string part :
        {"step 2 of 900: 4 sequences of 16 inputs and as many targets, seed 7",
-        "train.tokens: ", " windows an epoch, hash ", "piece", "document", "\""})
+        "train.tokens: ", " windows an epoch\n", "piece", "document", "\""})
     BOOST_TEST(text.find(part) != std::string::npos, part << " in\n" << text);
   BOOST_TEST(text.find("left out") == std::string::npos);
+  BOOST_TEST(hash_of(text) == std::string::npos);
+  BOOST_TEST(hash_of(inspect_text({plain(), "--step", "2", "--verbose"})) != std::string::npos);
 }
 
 BOOST_AUTO_TEST_CASE(a_step_that_was_left_out_is_said_to_be) {

@@ -50,7 +50,7 @@ BOOST_AUTO_TEST_CASE(a_corpus_is_converted_and_named) {
   run({"--input", at("text.txt"), "--output", at("own")});
   const std::string text = run({"convert", at("own"), "--to", "megatron", "--output", at("pair")});
   BOOST_TEST(text.find("note: a pair holds one row of documents") != std::string::npos);
-  BOOST_TEST(text.find(at("pair") + ": megatron corpus ") != std::string::npos);
+  BOOST_TEST(text.find(at("pair") + ": megatron corpus written, from ") != std::string::npos);
   BOOST_TEST(run({"convert", "--help"}).find("--to FORMAT") != std::string::npos);
 }
 

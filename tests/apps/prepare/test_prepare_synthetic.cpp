@@ -25,15 +25,19 @@ BOOST_AUTO_TEST_CASE(a_corpus_is_made_and_its_floor_told) {
   const TempFolder folder;
   const std::string output = (folder / "out").string();
   for (const char* task : {"topic", "induction"}) {
-    const std::string text =
-        run({task, "--output", output, "--documents", "3,1,2", "--document-tokens", "100",
-             "--alphabet", "10", "--seed", "7", "--force"});
+    std::vector<std::string> words = {
+        task,  "--output",   output, "--documents", "3,1,2", "--force", "--document-tokens",
+        "100", "--alphabet", "10",   "--seed",      "7"};
+    const std::string text = run(words);
     BOOST_CHECK_EXCEPTION(fail<Error>("", text), Error,
                           says("train              3           303           300", "floor of test ",
-                               " nats per symbol, perplexity ", output + ": corpus "));
+                               " nats per symbol, perplexity ", output + ": corpus written\n"));
     const data::Corpus corpus = data::Corpus::open(output);
     BOOST_TEST(corpus.document_tokens() == 100);
-    BOOST_TEST(text.find(corpus.hash()) != std::string::npos);
+    BOOST_TEST(text.find(corpus.hash()) == std::string::npos);
+    words.push_back("--verbose");
+    BOOST_TEST(run(words).find(": corpus written, hash " + corpus.hash() + '\n') !=
+               std::string::npos);
   }
   const std::string help = run({"induction", "--help"});
   for (const char* option : {"--alphabet", "--local", "--alpha", "--copy P", "--copy-length",

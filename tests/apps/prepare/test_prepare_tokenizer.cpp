@@ -41,14 +41,16 @@ bool has(const std::string& text, const std::string& part) { return text.find(pa
 BOOST_FIXTURE_TEST_SUITE(program, Fixture)
 
 BOOST_AUTO_TEST_CASE(what_it_learns_is_a_tokenizer) {
-  const std::string said = train({"--vocab-size", "280", "--special", "<|pad|>", "--nfc"});
+  const std::string said =
+      train({"--vocab-size", "280", "--special", "<|pad|>", "--nfc", "--verbose"});
   BOOST_TEST(has(said, "vocabulary 280, "));
   BOOST_TEST(has(said, " bytes per token of the input"));
   BOOST_TEST(has(said, "longest tokens: \""));
   const data::TokenizerPtr tokenizer = data::make_tokenizer(file);
   BOOST_TEST(tokenizer->n_vocab() == 280);
   BOOST_TEST(tokenizer->end_of_document() == 279);
-  BOOST_TEST(has(said, tokenizer->hash()));
+  BOOST_TEST(has(said, file + ": tokenizer written in "));
+  BOOST_TEST(has(said, ", hash " + tokenizer->hash() + '\n'));
   const std::string shown = run({"tokenizer", "show", file, "--text", "the cat<|pad|>"});
   BOOST_TEST(has(shown, "kind        byte-level BPE"));
   BOOST_TEST(has(shown, "normalizer  NFC"));
