@@ -26,7 +26,8 @@ enum ExitCode : int {
 /// The options of one program: in groups, with defaults shown by --help, from the command line and
 /// from a file of `key = value` lines (--config FILE, config_file.h); the command line wins. No
 /// name is guessed from its beginning; an unknown one is refused with the nearest that is known and
-/// takes the value. --quiet, which every program has, is set_quiet() of progress.h.
+/// takes the value. --quiet, which every program has, is set_quiet() of progress.h; --verbose is
+/// set_verbose() of verbose.h.
 ///
 /// Each option writes to a variable of the caller, whose value beforehand is the default:
 ///
