@@ -37,7 +37,7 @@ Row relu_attention_row() {
   return {
       .name = "relu_attention",
       .classes = "N",
-      .meaning = "max(0, score) in the place of softmax, divided by the root of the number of keys",
+      .meaning = "max(0, score) instead of softmax, divided by the root of the number of keys",
       .formula =
           "P = max(0, score) / (`gamma` sqrt(N/2)), N the keys that a query sees; seqlen: / N. No "
           "sum of 1: keep tables at b(0) = 0",
