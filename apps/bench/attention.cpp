@@ -60,11 +60,11 @@ class Attention {
     is_warm_ = true;
     return time_s;
   }
-  /// Of all runs but the first: the forward pass apart, as it is recorded for a gradient, and what
-  /// the gradient takes beyond it.
+  /// Times of all runs but the first: of the forward pass, as it is recorded for a gradient, and of
+  /// the rest of the run, which computes the gradient.
   const analysis::Samples& forward_s() const { return forward_s_; }
   const analysis::Samples& backward_s() const { return backward_s_; }
-  /// Of the latest run, beyond inputs, output and their gradients.
+  /// Memory of the latest run, beyond inputs, output and their gradients.
   int64_t extra_bytes() const { return extra_bytes_; }
 
  private:
@@ -91,7 +91,7 @@ class Attention {
     for (const Parameter& parameter : encoding_.parameters()) parameter.value.set_grad({});
   }
 
-  // What gets a gradient.
+  // The tensors that get a gradient.
   std::vector<Tensor*> inputs() {
     if (far_.q.defined()) return {&q_, &k_, &v_, &far_.q, &far_.k};
     return {&q_, &k_, &v_};

@@ -16,7 +16,7 @@
 namespace farfield::bench {
 namespace {
 
-// A memory-bound operation: what it must at least read and write, in bytes.
+// A memory-bound operation: the bytes that it must at least read and write.
 struct Work {
   std::string name;
   double n_bytes;
@@ -31,9 +31,9 @@ Tensor random_targets(int64_t n, int64_t n_vocab, const Device& device) {
   return Tensor::from(ids, {n}, device);
 }
 
-// Random as those of training are: data that a card need not switch for flatters it, and equal
-// targets are read from one place. Activations of n_row tokens, logits of a sixteenth of them, and
-// a parameter of n_weight elements.
+// Random, as in training: constant data flatters a card, since few bits switch, and equal targets
+// are read from one place. Activations of n_row tokens, logits of a sixteenth of them, and a
+// parameter of n_weight elements.
 std::vector<Work> works(int64_t n_row, int64_t d, int64_t n_vocab, int64_t n_weight, DType dtype,
                         const Device& device) {
   const int64_t n_logit_row = std::max<int64_t>(1, n_row / 16);

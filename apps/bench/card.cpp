@@ -11,11 +11,11 @@ namespace farfield::bench {
 namespace {
 
 struct Card {
-  const char* name;  // a part of it; more special ones first
+  const char* name;  // a part of the card's name; longer names first
   double bf16, f32;  // TFLOP/s: tensor cores without sparsity; float32 units
 };
 
-// NVIDIA's data sheets, of the SXM form where there are several.
+// NVIDIA's data sheets; the SXM form if there are several forms.
 constexpr Card kCards[] = {
     {"H100 PCIe", 756, 51}, {"H100 NVL", 835, 60}, {"H200 NVL", 835, 60}, {"H100", 989.4, 67},
     {"H200", 989.4, 67},    {"GH200", 989.4, 67},  {"B200", 2250, 75},    {"A100", 312, 19.5},

@@ -7,21 +7,21 @@
 
 namespace farfield::bench {
 
-/// What shares are of, on one device.
+/// The peak rate of one device, for shares of it.
 struct Peak {
-  double gflops = 0;  ///< of products in a dtype; 0: not known
+  double gflops = 0;  ///< peak of products in a dtype; 0: not known
   std::string line;   ///< "2 threads, oneDNN 2.6.3, float32 FMA peak 203 GFLOP/s"
 
-  /// A rate as a share of it; empty when it is not known.
+  /// A rate as a share of the peak; empty when the peak is not known.
   std::string share(double rate_gflops) const;
 };
 
 /// The rate that a card's data sheet gives for dense products summed in float32, in TFLOP/s;
-/// 0 for a name that is not among them.
+/// 0 for an unknown name.
 double card_tflops(const std::string& name, DType dtype);
 
-/// The CPU's is measured (fma_peak_gflops(), in float32 whatever the dtype), a card's is
-/// `given_tflops` or, where that is 0, card_tflops().
+/// The peak of a device. The CPU's is measured (fma_peak_gflops(), in float32 whatever the dtype).
+/// A card's is `given_tflops`, or card_tflops() if `given_tflops` is 0.
 Peak peak_of(const Device& device, DType dtype, double given_tflops = 0);
 
 }  // namespace farfield::bench

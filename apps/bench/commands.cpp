@@ -12,7 +12,7 @@ const std::vector<cli::Command>& bench_commands() {
       {"roofline", "a training step on a card, part by part: predicted from its data sheet",
        bench_roofline},
       {"scaling",
-       "a training step of many processes: predicted, and measured on those that are here",
+       "a training step of many processes: predicted, and measured with this call's processes",
        bench_scaling},
       {"step", "whole training steps by preset and encoding: time, memory", bench_step},
       {"tokenize", "a tokenizer on text: encoding, decoding, beside another program",

@@ -9,7 +9,7 @@ namespace farfield::bench {
 
 const std::vector<cli::Command>& bench_commands();
 
-/// The whole of `bench`: picks the command named by argv[1] and runs it with what follows.
+/// The program `bench`: runs the command that argv[1] names, with the remaining arguments.
 int bench(int argc, const char* const* argv, std::ostream& out);
 
 int bench_attention(int argc, const char* const* argv, std::ostream& out);  // attention.cpp

@@ -11,11 +11,12 @@
 
 namespace farfield::bench {
 
-/// What was not measured.
+/// The expressions that were not measured.
 struct LeftOut {
-  std::vector<std::string> lines = {};      ///< each expression with its reason
-  std::optional<ConfigError> refusal = {};  ///< the first of those that were asked for by name
-  /// At the end, so that the program does not exit as if all had been measured.
+  std::vector<std::string> lines = {};  ///< each expression with its reason
+  /// The first refusal of an expression that was asked for by name.
+  std::optional<ConfigError> refusal = {};
+  /// Throws the refusal. Called at the end, so that exit status 0 means that all were measured.
   void rethrow() const {
     if (refusal) throw ConfigError(*refusal);
   }
@@ -24,28 +25,30 @@ struct LeftOut {
 /// An expression to measure.
 struct BenchEncoding {
   std::string posenc;
-  bool is_asked_for = true;  ///< by name; one that "all" stands for may be left out where it cannot
+  bool is_asked_for = true;  ///< by name; an encoding out of "all" may be left out
 };
 
-/// What --posenc stands for, each once, in order but for `none`, which goes first for the others to
-/// be compared with; "all" is every encoding of the registry, with what must be given, in training.
+/// The encodings that --posenc names, each once and in order. Only `none` moves to the front, since
+/// the others are compared with it. "all" is every encoding of the registry, with its required
+/// arguments, in training.
 std::vector<BenchEncoding> bench_encodings(const std::vector<std::string>& expressions);
 
-/// One of several things that are measured in turn with the first.
+/// One of several subjects that are measured in turn with the first.
 template <class Subject>
 struct Contender {
   std::string posenc;
   std::unique_ptr<Subject> subject;
   analysis::Samples time_s;
-  double against_none = 0;  ///< median ratio of neighbours; 0: there is no `none`
+  double against_none = 0;  ///< median ratio of neighbours; 0: without `none`
 };
 
-/// Measures each encoding `rounds` times, after `warm_up` times that do not count: `none`, where it
-/// is among them, once before each round of each other, so that slow drifts of the machine do not
-/// count in their ratio. make(posenc) makes a subject, whose run() is what is timed, in seconds; at
-/// most two are there at a time. A row is written by show(contender) as soon as it is known.
-/// Returns what was left out, with the reason: encodings that this problem is refused with. One
-/// that was asked for by name, and not by "all", makes a refusal too; of one alone it is thrown.
+/// Measures each encoding `rounds` times, after `warm_up` times that do not count. If `none` is
+/// among them, it runs once before each round of each other encoding, so that slow drifts of the
+/// machine do not count in their ratio. make(posenc) makes a subject; its run() does the timed work
+/// and returns seconds. At most two subjects exist at a time. show(contender) writes each row as
+/// soon as it is known. Returns the encodings that cannot run this problem, with the reason. An
+/// encoding that was asked for by name, and not by "all", makes a refusal too; if it is the only
+/// encoding, the refusal is thrown.
 template <class Make, class Show>
 LeftOut measure_in_turn(const std::vector<BenchEncoding>& encodings, int64_t warm_up,
                         int64_t rounds, const Make& make, const Show& show) {

@@ -23,7 +23,7 @@ class ForwardPass {
         ids_(Tensor::from(train::made_up_tokens(shape.numel(), config.vocab_size), shape, device)) {
   }
 
-  /// Seconds, the device being waited for before each look at the clock.
+  /// Seconds; waits for the device before each look at the clock.
   double run() {
     const NoGrad no_grad;
     reset_peak_memory(device_);
@@ -35,7 +35,7 @@ class ForwardPass {
     peak_bytes_ = memory_stats(device_).peak_bytes - before_;
     return time;
   }
-  /// Of weights and activations together, in the latest run: the allocator's.
+  /// Peak of weights and activations together in the latest run, from the allocator.
   int64_t peak_bytes() const { return peak_bytes_; }
 
  private:

@@ -5,29 +5,28 @@
 
 namespace farfield::bench {
 
-/// Parts of a kernel's machine code. A number from 0 on is that of an innermost loop, in their
-/// order.
-inline constexpr int kWhole = -1;     ///< all of it, branches that are not taken among it
-inline constexpr int kOutside = -2;   ///< what lies in no innermost loop
+/// Parts of a kernel's machine code. A number from 0 on counts the innermost loops in order.
+inline constexpr int kWhole = -1;     ///< all instructions, with branches that are not taken
+inline constexpr int kOutside = -2;   ///< instructions outside of innermost loops
 inline constexpr int kWayTaken = -3;  ///< the blocks that a tile runs through, added up by hand
 
-/// What a thread issues while it takes n_element elements: in one pass of a loop, or in all of a
-/// kernel without one.
+/// The instructions that a thread issues for n_element elements: in one pass of a loop, or in all
+/// of a kernel without a loop.
 struct KernelWork {
-  std::string_view name;  ///< of what it is a part of; a name has one row or more
+  std::string_view name;  ///< of the kernel; a name has one row or more
   std::string_view file, kernel;
   int part;
   double n_element;  ///< pairs of a query and a key in attention
   double instructions, fp32;
-  /// Of kWayTaken: those of the loop that it leads through, the smallest with tensor instructions,
-  /// when it was counted. In another loop the way has to be counted again.
+  /// Of kWayTaken: instructions of the loop around the way (the smallest loop with tensor
+  /// instructions) at the time of the count. If the loop changes, the way must be counted again.
   double loop = 0, loop_fp32 = 0;
   /// Of kWayTaken: accesses of shared memory, of 128 bytes each, that a warp needs meanwhile.
   double shared = 0;
 };
 
 /// Kernels of attention, as nvcc names them: heads of 64 components, by warps, two groups of rows
-/// each, or by warpgroups. Of the pass over keys those that make the gradients of no table, of a
+/// each, or by warpgroups. The pass over keys has three kernels: for gradients of no table, of a
 /// bias, or of a bias and a weight.
 inline constexpr std::string_view kForward =
     "attention_forward_kernel<BFloat16, 64, PlainScores<BFloat16> >";
@@ -64,24 +63,24 @@ inline constexpr std::string_view kQueriesOfRowBias =
 
 /// Source    machine code for sm_90 by nvcc 13.0.88, as tests/static_costs counts it: its test
 ///           kernel_work holds every row against tests/static_costs/baseline.csv and prints the
-///           numbers that a row should have; n_element is what the kernel's source says. Branches
-///           that are not taken are counted: an upper bound. Not so in attention, where a tile goes
-///           one way of many through the loop over tiles: that of a tile with a bias, or both
-///           tables, and no hidden pair, while the next one is loaded, 16 bytes at a time. It is
-///           counted by hand, by the blocks from the loop's first instruction back to it, those of
-///           some warps alone by their share. Where a bias is learned the four warps read 8 strips
-///           of diagonals, and one of 8 parts of a warp's turn adds to the slice; where a weight is
-///           too, each of them reads 8 for each table, six in one access since no lane has them; of
-///           a warpgroup each warp reads all 4, and two of four add. The forward pass by warps is
-///           counted with a new largest score in each tile, by warpgroups with none that is far
-///           above the others. The test holds what all of the
-///           loop over tiles is, and fails where that has changed. shared: by hand too. A load or
-///           store takes 1 access, 2 of 8 bytes a lane, 4 of 16 bytes; ldmatrix.x4 takes 4;
-///           cp.async of 16 bytes 10, as Nsight Compute measured it on an H200: rows of tiles begin
-///           beside multiples of 128 bytes, where 4 would be enough; bulk copies one for 128 bytes.
-///           Counted this way, a kernel by warps with 233 accesses for a tile of 16 x 32 needs 2.80
-///           million cycles of a multiprocessor for the pass over keys at 8192 tokens; 2.83 million
-///           were measured.
+///           numbers that a row should have; n_element comes from the kernel's source. Branches
+///           that are not taken are counted: an upper bound. Attention is different, since a tile
+///           goes one way of many through the loop over tiles. The counted way is the way of a tile
+///           with a bias, or both tables, and no hidden pair, while the next tile is loaded, 16
+///           bytes at a time. It is counted by hand, by the blocks from the loop's first
+///           instruction back to it; blocks that only some warps run count by their share. With a
+///           learned bias the four warps read 8 strips of diagonals, and one of 8 parts of a warp's
+///           turn adds to the slice. With a learned weight too, each warp reads 8 strips for each
+///           table, six in one access since no lane has them. In a warpgroup each warp reads all 4
+///           strips, and two of four warps add. The forward pass by warps is counted with a new
+///           largest score in each tile; by warpgroups, with no score far above the others. The
+///           test holds the instructions of the whole loop over tiles, and fails when they change.
+///           shared: by hand too. A load or store takes 1 access, 2 of 8 bytes a lane, 4 of 16
+///           bytes; ldmatrix.x4 takes 4; cp.async of 16 bytes 10, as Nsight Compute measured it on
+///           an H200: rows of tiles begin beside multiples of 128 bytes, where 4 would be enough;
+///           bulk copies one for 128 bytes. Counted this way, a kernel by warps with 233 accesses
+///           for a tile of 16 x 32 needs 2.80 million cycles of a multiprocessor for the pass over
+///           keys at 8192 tokens; 2.83 million were measured.
 inline constexpr KernelWork kKernelWork[] = {
     // sum of exponentials and gradient
     {"cross entropy", "cross_entropy.cu",
@@ -136,7 +135,8 @@ inline constexpr KernelWork kKernelWork[] = {
      "attention_backward_queries_warpgroup.cu", kWarpgroupQueries, kWayTaken, 32, 433.75, 192, 1650,
      865, 154},
     // a row bias: a tile in one segment, and in several, each piece in one; in a piece with a knot
-    // what is added for that, and for each further one; the sums of a segment by all lanes
+    // the extra work for the first knot, and for each further knot; the sums of a segment by all
+    // lanes
     {"attention forward and a row bias", "attention_forward_row_bias.cu", kForwardOfRowBias,
      kWayTaken, 64, 950, 437, 2603, 1442, 233},
     {"attention forward and a row bias of several segments", "attention_forward_row_bias.cu",

@@ -16,8 +16,8 @@ std::vector<ProductShape> step_products(const ModelConfig& config, int64_t n_tok
   std::vector<ProductShape> products;
   const DType wide = accumulate_dtype(dtype);  // of weights and their gradients
   const DType logit = logits.value_or(wide);
-  // A layer y[N, O] = x[N, I] w[O, I]^T in three products, each made `count` times; forward twice
-  // where it is computed again.
+  // A layer y[N, O] = x[N, I] w[O, I]^T in three products, each made `count` times; the forward
+  // product twice with activation checkpointing.
   const auto layer = [&](const std::string& name, int64_t n, int64_t n_in, int64_t n_out,
                          double count, double count_forward, DType y) {
     products.push_back({name + " y", Kind::forward, n, n_out, n_in, count_forward, dtype, y});

@@ -26,13 +26,14 @@ struct ProductShape {
   }
 };
 
-/// The products of one training step of the decoder on n_token tokens, attention's left out, as a
-/// device makes them of activations in dtype; with `logits` those of the head in this type.
+/// The products of one training step of the decoder on n_token tokens, without attention's
+/// products, as a device computes them for activations in dtype. The head's logits have the type
+/// `logits`, if it is given.
 std::vector<ProductShape> step_products(const ModelConfig& config, int64_t n_token,
                                         bool checkpointing, DType dtype, Device::Kind device,
                                         std::optional<DType> logits = {});
 
-/// Random operands for any of some products, which are of one dtype, made once.
+/// Random operands, made once, for several products of one dtype.
 class ProductRunner {
  public:
   explicit ProductRunner(const std::vector<ProductShape>& products, const Device& device = {});

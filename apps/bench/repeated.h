@@ -5,8 +5,8 @@
 
 namespace farfield::bench {
 
-/// Seconds that work() takes: on a card the mean of ten in a row, where the start of one, a good
-/// share of a short one, is hidden behind others.
+/// Seconds that work() takes: on a card the mean of ten calls in a row. The start of a call takes a
+/// good share of a short call, and a row of calls hides it.
 template <class Work>
 double seconds_each(const Device& device, const Work& work) {
   const int n = device.kind == Device::Kind::cpu ? 1 : 10;

@@ -11,20 +11,21 @@
 
 namespace farfield::bench {
 
-/// How every command of `bench` gives its table.
+/// The form of the table of every command of `bench`.
 struct TableOptions {
-  std::string csv = {};      ///< a file that gets it too; empty: none
+  std::string csv = {};      ///< a file that gets the table too; empty: none
   bool is_markdown = false;  ///< for apps/BENCHMARKS.md, not for a terminal
 
   void add_to(cli::Options& options);
   /// IoError unless the CSV can be written.
   void check() const;
-  /// Stands before and behind lines that are no table, so that Markdown leaves them as they are.
+  /// The line before and after text outside of the table, so that Markdown leaves the text as it
+  /// is.
   const char* fence() const { return is_markdown ? "```\n" : ""; }
 };
 
-/// A column of a table: its name, and its heading in Markdown, which has the unit that the plain
-/// table leaves to --help.
+/// A column of a table: its name, and its heading in Markdown, which includes the unit; for the
+/// plain table --help gives the unit.
 struct Column {
   Column(const char* its_name) : Column(its_name, its_name) {}
   Column(const char* its_name, const char* in_markdown) : name(its_name), heading(in_markdown) {}
@@ -32,8 +33,8 @@ struct Column {
   std::string name, heading;
 };
 
-/// A table that is printed as it grows, and kept as CSV after each row: what was measured is not
-/// lost when a later row fails or takes too long.
+/// A table that is printed as it grows, and written as CSV after each row: finished rows survive
+/// when a later row fails or takes too long.
 class Report {
  public:
   /// Columns are as wide as their heading, the first as wide as `first_width`.
@@ -44,7 +45,7 @@ class Report {
   void add(const std::vector<std::string>& row);
   /// Behind the last row; in Markdown, `source` is the line below the table (source_line()).
   void finish(const std::string& source) const;
-  /// A line with the most memory that this process has had.
+  /// A line with the peak memory of this process.
   void print_memory() const;
 
  private:
@@ -60,7 +61,7 @@ class Report {
 /// Milliseconds with three or four digits.
 std::string milliseconds(double time_s);
 std::string percent(double share);
-/// Three places; nothing for 0, where there is no other to compare with.
+/// Three decimal places; empty for 0, which means that there is nothing to compare with.
 std::string ratio(double of_two);
 std::string mebibytes(int64_t size_bytes);
 

@@ -12,8 +12,8 @@
 namespace farfield::bench {
 namespace {
 
-// What attention computes in all layers. Its kernels for more than tables by distance or a row bias
-// alone are others, whose instructions the model does not have.
+// The work of attention in all layers. Tables by distance or a row bias alone have known kernels.
+// Other scores run other kernels, whose instructions the model does not have.
 AttentionLoad attention_load(const ModelConfig& config, int64_t batch_size) {
   const posenc::Composition encoding(config.posenc, {.n_head = config.n_head,
                                                      .head_dim = config.head_dim(),

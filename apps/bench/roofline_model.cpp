@@ -13,7 +13,7 @@
 namespace farfield::bench {
 namespace {
 
-// bytes_each: that each of n elements moves. work: a name of kKernelWork.
+// bytes_each: bytes that each of n elements moves. work: a name of kKernelWork.
 void add(StepPart& part, double n, double bytes_each, std::string_view work) {
   part.bytes += n * bytes_each;
   bool is_known = false;
@@ -48,8 +48,8 @@ StepPart head(double n, double d, double v, bool rounds_logits) {
   return part;
 }
 
-// Logits, read again for their gradient where a row fits neither into registers nor, beside what
-// the kernel has itself, into shared memory.
+// Logits are read again for their gradient if a row fits neither into registers nor into the shared
+// memory that the kernel leaves free.
 StepPart cross_entropy(double n, double v, double shared_bytes, bool rounds_logits) {
   StepPart part = {.name = "cross entropy"};
   constexpr double kMostInRegisters = 512 * 16, kOwnBytes = 128;
@@ -61,7 +61,7 @@ StepPart cross_entropy(double n, double v, double shared_bytes, bool rounds_logi
   return part;
 }
 
-// Of a pass with a row bias.
+// Adds the work of a pass with a row bias.
 void add_row_bias(StepPart& part, const PartLoad& load, const std::string& pass) {
   add(part, load.one, 0, pass + " and a row bias");
   add(part, load.several, 0, pass + " and a row bias of several segments");
@@ -73,7 +73,7 @@ std::vector<StepPart> attention(double n, double d, double n_layer, const Attent
                                 double head_dim, bool by_warpgroups) {
   const double pairs = load.score_pairs;
   StepPart forward = {.name = "attention forward"}, backward = {.name = "attention backward"};
-  // Those for heads of 128 are counted as those for heads of 64.
+  // Kernels for heads of 128 count as kernels for heads of 64.
   const bool has_their_kernels = by_warpgroups && (head_dim == 64 || head_dim == 128);
   const auto of_pass = [&](const char* pass) {
     return std::string("attention ") + pass + (has_their_kernels ? " by warpgroups" : "");
@@ -87,8 +87,8 @@ std::vector<StepPart> attention(double n, double d, double n_layer, const Attent
   const double others = pairs - with_weight - load.pairs_of_row_bias;
   add(forward, others, 0, in_forward);
   add(forward, with_weight, 0, in_forward + ", a bias and a weight");
-  // Over keys it is another kernel where gradients of tables are made. Their slices, up to 1 MB of
-  // a layer and table, stay in the cache.
+  // The pass over keys uses another kernel for gradients of tables. The slices of these gradients,
+  // up to 1 MB per layer and table, stay in the cache.
   add(backward, others - load.pairs_of_bias, 0, in_backward + ", keys");
   add(backward, load.pairs_of_bias, 0, in_backward + ", keys and a bias");
   add(backward, with_weight, 0, in_backward + ", keys, a bias and a weight");

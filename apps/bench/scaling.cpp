@@ -104,7 +104,7 @@ void print_table(const Request& request, const SharedStep& step, double n_token,
         << " on (tree): a larger batch, or fewer of them\n";
 }
 
-// The most that any process says.
+// The largest value of any process.
 double most(comm::Communicator& processes, double here) {
   double all = here;
   for (const std::string& text : processes.gather(shortest(here)))
@@ -112,7 +112,7 @@ double most(comm::Communicator& processes, double here) {
   return all;
 }
 
-// Seconds of a sum of n float32 values and of the way back.
+// Seconds of a reduce-scatter and an all-gather of n float32 values.
 double sum_s(const Group& group, int64_t n, int64_t rounds) {
   const Tensor values = Tensor::zeros({n});
   analysis::Samples time_s;
@@ -140,7 +140,7 @@ double median_s(train::TimedStep& step, int64_t rounds, comm::Communicator& proc
   return most(processes, time_s.median());
 }
 
-// Of the processes of this call: what the formula says from their own times, and what they take.
+// Compares the formula, fed with the times of this call's processes, with their measured step.
 void measure_here(const Request& request, const run::Processes& processes,
                   const std::string& source, std::ostream& out) {
   const Group& group = processes.group();
@@ -168,7 +168,7 @@ void measure_here(const Request& request, const run::Processes& processes,
   const Link link = {
       small_s / 2 / std::log2(static_cast<double>(n)),
       2 * share * 4 * static_cast<double>(bucket) / std::max(1e-9, large_s - small_s)};
-  // Where every processor computes, sums take their time from it.
+  // If every processor computes, sums take time from computing.
   const int64_t n_processor = std::max(1u, std::thread::hardware_concurrency());
   step.overlaps = n * thread_count() < n_processor;
   const Cluster cluster = {.inside = link, .between = link, .per_node = 1};

@@ -14,7 +14,7 @@ struct Range {
   int64_t lowest, highest;
 };
 
-// The segments of queries by distances, from the least to the greatest of both.
+// The range of segments for ranges of queries and keys, from the extremes of factor and distance.
 class Segments {
  public:
   explicit Segments(const RowBias& bias)
@@ -22,7 +22,7 @@ class Segments {
         factor_(bias.row_factor.to_vector()),
         knots_(bias.knots.to_vector()) {}
 
-  /// Of queries [query, query + n_query) and keys [key, key + n_key).
+  /// The range for queries [query, query + n_query) and keys [key, key + n_key).
   Range range(int64_t query, int64_t n_query, int64_t key, int64_t n_key) const {
     const auto n = static_cast<int64_t>(factor_.size());
     const auto begin = factor_.begin() + std::min(query, n - 1);
@@ -46,8 +46,8 @@ class Segments {
   std::vector<double> feature_, factor_, knots_;
 };
 
-// Of a part: its pairs, their segments, those of its n_piece pieces; f(segments) of each piece, or
-// once where the part lies in one segment.
+// Adds a part with its pairs, its range of segments and the ranges of its n_piece pieces. Calls
+// f(segments) for each piece, or once if the part lies in one segment.
 template <class OfPiece, class F>
 void add_part(PartLoad& load, double pairs, const Range& part, int64_t n_piece,
               const OfPiece& of_piece, const F& f) {
@@ -71,7 +71,7 @@ void add_part(PartLoad& load, double pairs, const Range& part, int64_t n_piece,
 // The two segments whose sums a warp holds.
 class HeldSegments {
  public:
-  /// Whether the sums of another one have to make room for those of k.
+  /// Whether the sums of another segment have to make room for the sums of segment k.
   bool take(int64_t k) {
     if (newer_ == k) return false;
     std::swap(newer_, older_);

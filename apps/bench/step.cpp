@@ -22,8 +22,8 @@ std::string how_given(const StepGraph& graph) {
                              : concat("kernel by kernel: ", graph.why_not());
 }
 
-// Medians of the parts of a step: ": forward 3.1, backward 6.2, update 0.9". Of processes that
-// share the batch the means of what the first had, since their parts are not apart.
+// Medians of the parts of a step: ": forward 3.1, backward 6.2, update 0.9". If processes share the
+// batch, the means of the first process, since their parts are not separate.
 std::string parts_of(train::TimedStep& timed, int64_t rounds) {
   if (const train::StepTimes times = timed.times(); times.computed_s > 0) {
     const auto mean = [n = static_cast<double>(timed.n_run())](double all_s) {

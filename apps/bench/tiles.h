@@ -8,8 +8,8 @@ namespace farfield::bench {
 /// Queries and keys of a tile.
 inline constexpr int64_t kTileRows = 64;
 
-/// f(first query, first key) for each tile that holds a visible pair: of one head of one sequence
-/// of n tokens, causal, with a window (0: none) and sinks; keys ascend.
+/// Calls f(first query, first key) for each tile that holds a visible pair: of one head of one
+/// sequence of n tokens, causal, with a window (0: none) and sinks; keys ascend.
 template <class F>
 void for_each_tile(int64_t n, int64_t window, int64_t sinks, const F& f) {
   const auto tiles = [](int64_t keys) { return (keys + kTileRows - 1) / kTileRows; };

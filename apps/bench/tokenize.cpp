@@ -34,7 +34,7 @@ Text read_text(data::SourceOptions source) {
   return text;
 }
 
-// One thing that is measured, on so many threads.
+// One measured job, with its number of threads.
 struct TimedWork {
   std::string name;
   int64_t n_threads;
@@ -49,7 +49,7 @@ void encode_on_all_threads(const data::Tokenizer& tokenizer, const Text& text) {
   encoder.flush();
 }
 
-// How many pieces there are.
+// The number of pieces.
 size_t cut_into_pieces(data::Pattern pattern, const Text& text) {
   size_t n = 0;
   for (const std::string& document : text.documents)

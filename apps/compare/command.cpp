@@ -36,14 +36,14 @@ struct CompareRequest {
   bool json = false;
 };
 
-// A run that was measured with nothing that was asked for.
+// The name of a run without any requested measurement.
 std::string own_name(const std::string& run) {
   const run::Settings config = run::RunFolder::open(run).config();
   const std::string posenc = run::value_of(config, "posenc");
   return run::encoding_label(run::value_of(config, "name"), posenc, posenc, "");
 }
 
-// A table without numbers, and on stderr why.
+// Prints a table without numbers, and the reason on stderr.
 int say_empty(const CompareRequest& request, std::ostream& out) {
   const std::vector<std::string>& runs = request.runs;
   const CompareOptions& options = request.options;
@@ -67,7 +67,7 @@ int say_empty(const CompareRequest& request, std::ostream& out) {
   return cli::kFailed;
 }
 
-// What was asked for and no run has.
+// Names requested items that no run has.
 template <class T, class F>
 void note_unmeasured(const std::vector<T>& asked, const std::vector<RunCell>& cells,
                      const F& is_of) {
@@ -77,7 +77,7 @@ void note_unmeasured(const std::vector<T>& asked, const std::vector<RunCell>& ce
       std::cerr << one << ": measured by none of these runs\n";
 }
 
-// A table of heads is long: it is for those who ask for it.
+// A table of heads is long: it is shown only on request.
 bool is_shown(const Comparison& one, const CompareOptions& asked) {
   return !one.has_parts() || !asked.protocols.empty() || !asked.quantities.empty();
 }
@@ -95,7 +95,7 @@ void print_tables(const std::vector<Comparison>& all, const CompareOptions& aske
         << " tables; no multiple-comparison correction\n";
 }
 
-// False where the call asked for --help or --version.
+// False for --help or --version.
 bool read_request(int argc, const char* const* argv, CompareRequest& request, std::ostream& out) {
   CompareOptions& asked = request.options;
   cli::Options options(
@@ -109,11 +109,10 @@ bool read_request(int argc, const char* const* argv, CompareRequest& request, st
            "only measurements with these protocol hashes, or beginnings of them; their files have "
            "them in their names (default: of each protocol the newest measurement)")
       .add("lengths", asked.lengths, "N,...", "only these (default: all there are)")
-      .add(
-          "quantity", asked.quantities, "NAME,...",
-          "only these: perplexity, or what a protocol calls it, \"eff\" for each head or "
-          "\"eff h3\" for one (default: all there are; those of heads are shown only where this or "
-          "--protocol names them, and written always)")
+      .add("quantity", asked.quantities, "NAME,...",
+           "only these: perplexity, or what a protocol calls it, \"eff\" for each head or "
+           "\"eff h3\" for one (default: all; quantities of heads are shown only if this or "
+           "--protocol names them, and always written)")
       .add("json", request.json, "print the tables as one JSON object")
       .add("out", request.folder, "FOLDER", "where CSV, JSON and SVG go");
   options.group("Tests")
@@ -182,7 +181,7 @@ std::vector<RunCell> run_cells(const std::string& run) {
     draws.cell.result.parameters = parameters;
     cells.push_back(std::move(draws.cell));
   }
-  // What was trained comes before what it was changed to.
+  // Trained expressions come before changed expressions.
   std::stable_sort(cells.begin(), cells.end(), [&](const RunCell& a, const RunCell& b) {
     return (a.name == trained) > (b.name == trained);
   });

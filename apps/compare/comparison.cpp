@@ -50,14 +50,14 @@ std::vector<std::string> quantities_of(const Group& cells) {
   const bool all_failed =
       names.empty() && std::any_of(cells.begin(), cells.end(),
                                    [](const auto* c) { return !only(*c).failure.empty(); });
-  if (all_failed) {  // and did not come to say what they measure
+  if (all_failed) {  // so no cell names its quantities
     const bool is_perplexity = eval::protocol_named(cells.front()->result.protocol).has_perplexity;
     names = {is_perplexity ? "perplexity" : "result"};
   }
   return names;
 }
 
-// Names as one may ask for them: also those of a single head, "eff h3".
+// Names that a user may ask for, with names of single heads, "eff h3".
 std::vector<std::string> full_names_of(const Group& cells) {
   std::vector<std::string> names = quantities_of(cells);
   for (const RunCell* cell : cells)
@@ -66,8 +66,8 @@ std::vector<std::string> full_names_of(const Group& cells) {
   return names;
 }
 
-// The parts of the model that other seeds of a cell have this quantity of; the whole model where
-// there are none.
+// The parts of the model for which other seeds of a cell have this quantity; the whole model if
+// there are no parts.
 std::vector<std::string> parts_of(const RunCell& cell, const std::string& quantity,
                                   const Group& group) {
   std::vector<std::string> parts;
@@ -79,8 +79,8 @@ std::vector<std::string> parts_of(const RunCell& cell, const std::string& quanti
   return parts;
 }
 
-// The quantity of each part that the cell has it of; NaN for all of them in a cell that failed,
-// with what eval shows of the failure for a word.
+// The quantity for each part of the model. A failed cell gives NaN for all parts, with eval's text
+// for the failure as the word.
 std::vector<eval::Quantity> numbers_in(const RunCell& cell, const std::string& quantity,
                                        const Group& group) {
   const eval::LengthResult& measured = only(cell);
@@ -97,7 +97,7 @@ std::vector<eval::Quantity> numbers_in(const RunCell& cell, const std::string& q
   return numbers;
 }
 
-// Beside a perplexity. What a cell that failed would have had per byte is infinite like that.
+// The number beside a perplexity. A failed cell counts as infinite here too.
 double bits_per_byte_of(const eval::LengthResult& cell) {
   if (!cell.failure.empty()) return INFINITY;
   return cell.has_perplexity() && cell.bytes_per_token > 0 ? cell.bits_per_byte() : std::nan("");
@@ -128,7 +128,7 @@ void add(Comparison& to, const RunCell& from, const eval::Quantity& number) {
   const auto at = std::find(to.lengths.begin(), to.lengths.end(), measured.length);
   ComparedRow& row = row_of(to, from, number.of);
   if (row.label != label_of(from))
-    row.label = run::short_posenc(row.name);  // no name that all have
+    row.label = run::short_posenc(row.name);  // not all runs have this name
   auto& seeds = row.cells[static_cast<size_t>(at - to.lengths.begin())].seeds;
   const auto place = std::find_if(seeds.begin(), seeds.end(),
                                   [&](const SeedValue& other) { return other.seed >= from.seed; });
@@ -142,13 +142,13 @@ void add(Comparison& to, const RunCell& from, const eval::Quantity& number) {
                 is_perplexity ? bits_per_byte_of(measured) : std::nan(""), measured.n_scored});
 }
 
-// What tells rows apart is said of every row, so that nobody takes unlike for like; except where a
-// name that the user gave is that of one row alone.
+// Every row shows the settings that tell rows apart, so that nobody takes unlike for like. A user's
+// name that belongs to one row alone replaces them.
 void label_rows(Comparison& of) {
   std::vector<run::Settings> settings;
   for (const ComparedRow& row : of.rows) settings.push_back(row.setting);
   const std::vector<std::string> differences = run::differences_of(settings);
-  const std::vector<ComparedRow> told = of.rows;  // their labels are those of their runs
+  const std::vector<ComparedRow> told = of.rows;  // with the labels of their runs
   for (size_t i = 0; i < of.rows.size(); ++i) {
     ComparedRow& row = of.rows[i];
     const bool says_enough = row.label != run::short_posenc(row.name) &&
@@ -162,14 +162,14 @@ void label_rows(Comparison& of) {
   }
 }
 
-// The encoding that is asked for by the name of its runs; else what was asked for.
+// The encoding whose runs have the name `asked`; else `asked` itself.
 std::string name_asked(const Group& cells, const std::string& asked) {
   const auto found = std::find_if(cells.begin(), cells.end(),
                                   [&](const RunCell* cell) { return cell->label == asked; });
   return asked.empty() || found == cells.end() ? asked : (*found)->name;
 }
 
-// What tables call the reference: by the name of its runs, where they have one.
+// The name of the reference in tables: the name of its runs, if they have one.
 std::string reference_label_of(const Group& cells, const std::string& reference) {
   std::vector<std::string> labels;
   for (const RunCell* cell : cells)
@@ -211,7 +211,7 @@ void add_spread(ComparedCell& cell, bool is_perplexity) {
   if (all_known && is_one_finite) cell.bits = analysis::spread_of_seeds(bits);
 }
 
-// Those of one part of the model together, in the order in which parts come.
+// Rows of one part of the model stand together, in the order in which parts come.
 void sort_by_part(Comparison& in) {
   std::vector<std::string> parts;
   for (const ComparedRow& row : in.rows) cli::add_new(parts, row.of);

@@ -7,16 +7,17 @@
 
 namespace farfield::compare {
 
-/// Cells of one protocol and one choice of its parameters.
+/// The cells of one protocol and one choice of its parameters.
 struct Measurement {
   std::vector<const RunCell*> cells;
-  std::string others;     ///< of the same protocol, for a note; empty: there are none
-  std::string differing;  ///< its parameters that not all others have
+  std::string others;     ///< other measurements of the same protocol, for a note; empty: none
+  std::string differing;  ///< its parameters that some others lack
 };
 
-/// Of the cells, the measurements that these protocol hashes, or their first characters, name; or,
-/// without hashes, of each protocol the one that has the newest cell.
-/// Throws    ConfigError [eval:compare] bad_argument for a hash that none has, with those there are
+/// The measurements that these protocol hashes, or their first characters, name. Without hashes,
+/// the measurement with the newest cell of each protocol.
+/// Throws    ConfigError [eval:compare] bad_argument for a hash that no measurement has, with the
+///           existing hashes
 std::vector<Measurement> chosen_measurements(const std::vector<const RunCell*>& cells,
                                              const std::vector<std::string>& hashes);
 

@@ -9,7 +9,7 @@
 namespace farfield::compare {
 namespace {
 
-// The label of a row where the head has no column of its own.
+// The label of a row for output without a column for the head.
 std::string picture_label(const ComparedRow& row) {
   return row.of.empty() ? row.label : row.label + ", " + row.of;
 }
@@ -59,7 +59,7 @@ plot::Plot difference_plot(const Comparison& of) {
   plot.title = concat("Difference to ", of.reference_label, ", 95 % interval");
   plot.y_label = "difference in " + of.decided_on();
   plot.is_difference = true;
-  plot.marked_x = 0;  // said in the plot beside it
+  plot.marked_x = 0;  // no mark: the plot beside it marks the training length
   for (size_t i = 0; i < of.rows.size(); ++i) {
     plot::Curve curve{
         .label = picture_label(of.rows[i]), .style = static_cast<int>(i), .has_line = false};

@@ -22,7 +22,7 @@ namespace {
 
 constexpr int kFormat = 2;
 
-// What files call the count of numbers that are none.
+// The name in files for the count of values that are not finite.
 std::string count_name(const Comparison& of) {
   return of.is_perplexity() ? "diverged" : "nonfinite";
 }

@@ -31,7 +31,7 @@ std::string name_of(const Comparison& of) {
   return of.has_parts() ? of.quantity + " of each head" : of.quantity;
 }
 
-// What a row says something of: "model" beside rows of heads.
+// The part that a row describes: "model" beside rows of heads.
 std::string part_of(const ComparedRow& row) { return row.of.empty() ? "model" : row.of; }
 
 int64_t most_seeds(const ComparedRow& row) {
@@ -40,8 +40,8 @@ int64_t most_seeds(const ComparedRow& row) {
   return most;
 }
 
-// "2 of 5 inf, 1 of 5 none": the numbers of a cell that are none, in the words that their protocol
-// has for them; "inf" where all are the same.
+// "2 of 5 inf, 1 of 5 none": the values of a cell that are not finite, in the words of their
+// protocol; "inf" if all are the same.
 std::string nonfinite_text(const ComparedCell& cell) {
   std::vector<std::pair<std::string, int64_t>> words;
   for (const SeedValue& seed : cell.seeds) {
@@ -69,19 +69,19 @@ std::string spread_text(const analysis::Spread& spread) {
   return text;
 }
 
-// "8.31 ± 0.21 †"; of fewer seeds than the row has elsewhere, it says so.
+// "8.31 ± 0.21 †"; with a remark if the cell has fewer seeds than other cells of the row.
 std::string text_of(const Comparison& of, const ComparedCell& cell, int64_t n_seeds,
                     bool with_marks) {
   if (cell.seeds.empty()) return "";
   const analysis::Spread& spread = cell.spread;
-  // Where a number that is no perplexity is not finite, a mean would say nothing.
+  // A mean is meaningless if a number that is no perplexity is not finite.
   const bool has_mean = spread.n_nonfinite == 0 || of.quantity == "perplexity";
   std::string text = has_mean ? spread_text(spread) : nonfinite_text(cell);
   if (spread.n < n_seeds) text += concat(" (", spread.n, spread.n == 1 ? " seed)" : " seeds)");
   return with_marks ? text + ' ' + sign_of(cell.mark, of.marks, of.is_perplexity()) : text;
 }
 
-// The row beneath one of perplexities, in its columns; empty where bytes are not known.
+// The row beneath a row of perplexities, in its columns; empty if bytes are not known.
 std::vector<std::string> bits_row(const ComparedRow& row, size_t n_before, bool with_marks) {
   std::vector<std::string> texts(n_before);
   texts.front() = "  bits per byte";
@@ -94,8 +94,8 @@ std::vector<std::string> bits_row(const ComparedRow& row, size_t n_before, bool 
   return texts;
 }
 
-// "† better than kerple_log, * worse than kerple_log: ..., alpha 0.05"; people read in the table of
-// differences what the tests are on.
+// "† better than kerple_log, * worse than kerple_log: ..., alpha 0.05"; for people, the table of
+// differences names the tested number.
 std::string legend(const Comparison& of, Detail detail) {
   std::string text = legend_of(of.marks, of.reference_label, of.is_perplexity());
   text += concat(": paired two-sided t-test over ",
@@ -118,7 +118,7 @@ std::string cut_terms_text(const Comparison& of) {
   return run::cut_terms_text(names, labels);
 }
 
-// What the deviation over seeds is of: nothing where none is shown, or no text was read.
+// The sources of the deviation over seeds; nothing if no deviation is shown, or no text was read.
 enum class SpreadOver { nothing, trainings, trainings_and_texts };
 
 SpreadOver spread_over(const Comparison& of) {
@@ -137,7 +137,7 @@ SpreadOver spread_over(const Comparison& of) {
   return over;
 }
 
-// "100 tokens", "12 to 100 tokens" of all seeds and lengths; empty where none is counted.
+// "100 tokens", "12 to 100 tokens" over all seeds and lengths; empty if no tokens are counted.
 std::string tokens_text(const Comparison& of) {
   int64_t fewest = 0, most = 0;
   for (const ComparedRow& row : of.rows) {
@@ -154,7 +154,7 @@ std::string tokens_text(const Comparison& of) {
                 most == 1 ? " token" : " tokens");
 }
 
-// How much text a number is of, and what ± holds.
+// The amount of text behind a number, and the meaning of ±.
 std::string spread_remark(const Comparison& of) {
   const std::string tokens = tokens_text(of);
   switch (spread_over(of)) {

@@ -6,21 +6,21 @@
 
 namespace farfield::compare {
 
-/// What a table says beside its numbers.
+/// The text of a table beside its numbers.
 enum class Detail {
-  plain,    ///< for people: what ± holds, how many tokens were scored, what was compared
+  plain,    ///< for people: the meaning of ±, how many tokens were scored, the compared runs
   verbose,  ///< the same, then parameters, protocol hash, and which tests decide
   report,   ///< for files that are kept: parameters and hash in the heading
 };
 
-/// Encodings by lengths with marks, or for a quantity of heads encodings and heads;
-/// beneath perplexities bits per byte, where all seeds know the bytes of their tokens; behind
-/// numbers of protocol speed their ratio to the reference; then what the spread over seeds holds,
-/// each difference to the reference with its interval and the test that decides its mark, and what
-/// was not compared.
+/// Encodings by lengths with marks, or for a quantity of heads encodings and heads. Bits per byte
+/// stand beneath perplexities, if all seeds know the bytes of their tokens. Numbers of protocol
+/// speed are followed by their ratio to the reference. Then come the meaning of the spread over
+/// seeds, each difference to the reference with its interval and the test that decides its mark,
+/// and the cells that were not compared.
 std::string comparison_table(const Comparison& of, Detail detail = Detail::plain);
-/// In place of the table of a quantity of heads that nobody asked for by name: one line that says
-/// what there is and how to see it.
+/// Replaces the table of a quantity of heads that was not asked for by name: one line that names
+/// the quantity and the option that shows it.
 std::string comparison_remark(const Comparison& of);
 
 }  // namespace farfield::compare

@@ -10,7 +10,7 @@
 namespace farfield::compare {
 namespace {
 
-// The row to hold `row` against: of the same head and setting, or the only one of that head.
+// The reference row for `row`: same head and setting, or the only reference row of this head.
 const ComparedRow* reference_of(const Comparison& in, const ComparedRow& row) {
   std::vector<const ComparedRow*> all;
   for (const ComparedRow& other : in.rows) {
@@ -73,8 +73,8 @@ void test_cell(Comparison& in, const ComparedRow& reference, ComparedRow& row, s
   cell.mark = analysis::sandwich_mark(in.deciding(cell));
 }
 
-// What belongs to a machine is told by its ratio to something else on it. Not of seeds that are
-// paired: nothing that a seed decides costs time.
+// A number that depends on the machine is compared by its ratio to another number on this machine.
+// Seeds are not paired, since a seed does not change the time.
 void add_ratios(const ComparedRow& reference, ComparedRow& row) {
   for (size_t at = 0; at < row.cells.size(); ++at) {
     const double own = row.cells[at].spread.mean, other = reference.cells[at].spread.mean;

@@ -4,8 +4,8 @@
 
 namespace farfield::compare {
 
-/// Holds each row of a comparison against that of its reference: fills in tests, marks, their count
-/// and notes on what could not be compared, and for protocol speed ratios.
+/// Compares each row of a comparison with its reference's row: fills in tests, marks, the number of
+/// tests, notes on cells that could not be compared, and for protocol speed ratios.
 void test_rows(Comparison& in);
 
 }  // namespace farfield::compare

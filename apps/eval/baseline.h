@@ -6,9 +6,9 @@
 
 namespace farfield::eval {
 
-/// A trained model with a restricted context, to see what the rest of it is worth.
-/// Chi, Fan, Ramadge and Rudnicky 2022, "KERPLE", arXiv:2205.09921, section 5.5, shows one without
-/// saying which; masked fits its words best.
+/// A trained model with a restricted context, to measure the value of the rest of the context. Chi,
+/// Fan, Ramadge and Rudnicky 2022, "KERPLE", arXiv:2205.09921, section 5.5, shows one of the two
+/// without naming it; masked fits its words best.
 struct Baseline {
   enum class Kind {
     none,       ///< the model as it is
@@ -26,7 +26,8 @@ struct Baseline {
 /// < 1.
 Baseline parse_baseline(const std::string& name);
 
-/// What to say of a window that hides nothing at some of these lengths; "" when it always does.
+/// A remark about a window that hides nothing at some of these lengths; "" if it always hides
+/// tokens.
 std::string warning_of(const Baseline& baseline, const std::vector<int64_t>& lengths);
 
 }  // namespace farfield::eval

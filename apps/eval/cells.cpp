@@ -65,7 +65,7 @@ std::string text_of(const run::Settings& key, const ProtocolResult& of, const Le
   return write_hashed_json(std::move(json), 1);
 }
 
-// Empty for a file that is damaged.
+// Empty for a damaged file.
 std::optional<KeptCell> cell_of(const fs::path& file) {
   const std::string text = read_file(file);
   try {
@@ -131,14 +131,14 @@ std::optional<LengthResult> CellFiles::find(uint64_t draw, const ProtocolResult&
   std::optional<KeptCell> kept = cell_of(file);
   if (!kept || kept->key != key) return {};
   LengthResult& cell = kept->result.lengths.front();
-  // Kernels took a mask for a failure once. They are measured in no time, so such a cell is not
-  // taken.
+  // A kept nonfinite_kernel may come from a version that took a mask for a failure. Kernels are
+  // quick to measure, so the cell is measured again.
   if (cell.failure == "nonfinite_kernel") return {};
   return std::move(cell);
 }
 
 void CellFiles::keep(uint64_t draw, const ProtocolResult& of, const LengthResult& cell) const {
-  // Scores that are not finite are a property of the model, and a seed that diverged must not go
+  // Scores that are not finite are a property of the model, and a diverged seed must not go
   // missing.
   const bool is_final = cell.failure.empty() || cell.failure.find("nonfinite_") == 0;
   if (!use_.keep || !is_final) return;

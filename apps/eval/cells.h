@@ -20,8 +20,7 @@ struct KeptCell {
   std::filesystem::file_time_type time = {};  ///< of its file
 };
 
-/// What tells the numbers of one model from those of another: checkpoint, encoding, precision,
-/// device.
+/// The facts that tell one model's numbers from another's: checkpoint, encoding, precision, device.
 run::Settings model_key(const run::LoadedRun& run);
 
 /// Finished cells as files in a folder, one JSON file each, written whole or not at all; a cell
@@ -37,9 +36,10 @@ class CellFiles {
   CellFiles(std::filesystem::path folder, run::Settings subject, Use use)
       : folder_(std::move(folder)), subject_(std::move(subject)), use_(use) {}
 
-  /// The cell of this length, if it was finished before.
+  /// The cell of this length, if an earlier call finished it.
   std::optional<LengthResult> find(uint64_t draw, const ProtocolResult& of, int64_t length) const;
-  /// Keeps what another attempt would not end otherwise. Memory may suffice the next time.
+  /// Keeps a result that another attempt would repeat. A failure for lack of memory is not kept:
+  /// memory may suffice the next time.
   void keep(uint64_t draw, const ProtocolResult& of, const LengthResult& cell) const;
 
  private:
@@ -49,9 +49,9 @@ class CellFiles {
   Use use_;
 };
 
-/// Every cell of a folder, or those of one protocol, in the order of their files' names. A damaged
-/// file is an IoError that says how to get rid of it, or where `damaged` is given is left out and
-/// named there.
+/// Every cell of a folder, or the cells of one protocol, in the order of their files' names. A
+/// damaged file is an IoError that says how to get rid of it. If `damaged` is given, the file is
+/// left out and named there.
 std::vector<KeptCell> read_cells(const std::filesystem::path& folder,
                                  const std::string& protocol = {},
                                  std::vector<std::filesystem::path>* damaged = nullptr);

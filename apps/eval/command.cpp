@@ -36,7 +36,7 @@ namespace fs = std::filesystem;
 namespace farfield::eval {
 namespace {
 
-// What did not correspond when a run was loaded under another encoding.
+// Prints the values that did not correspond when a run was loaded under another encoding.
 void say(std::ostream& out, const std::string& path, const run::LoadedRun& run, bool has_map) {
   const auto line = [&](const char* what, const std::vector<std::string>& names) {
     if (names.empty()) return;
@@ -51,7 +51,7 @@ void say(std::ostream& out, const std::string& path, const run::LoadedRun& run, 
   line("at the values that training starts from:", run.unmatched.at_start);
 }
 
-// Of the runs, those that nothing can be kept in; told here, before an hour of measuring.
+// The runs whose folders cannot be written to. Reported here, before an hour of measuring.
 std::set<std::string> read_only_runs(const Request& request, std::ostream& out) {
   std::set<std::string> found;
   for (const std::string& path : request.runs) {
@@ -71,12 +71,12 @@ std::set<std::string> read_only_runs(const Request& request, std::ostream& out) 
   return found;
 }
 
-// A model that is to be measured: of a run, maybe under another expression, under a baseline.
+// A model to measure: a run, maybe under another expression, under a baseline.
 struct Candidate {
   std::string path;
   std::optional<std::string> expression;  // empty: the run's own
   Baseline baseline;
-  bool is_first = false;  // of its run and expression
+  bool is_first = false;  // the first candidate with its run and expression
   bool is_refused = false;
   std::optional<run::LoadedRun> run = {};  // between the first look at it and its measurement
 };
@@ -122,14 +122,14 @@ class Call {
   void load(Candidate& candidate) const;
   void refuse_early();
   void measure_model(const Candidate& candidate, EvalProgress& progress, cli::Progress& lines);
-  /// What cannot be shared, as a time, while the others wait: refused in all when it is in the
-  /// first.
+  /// Runs work that cannot be shared, such as timing, in the first process while the others wait.
+  /// If the first process refuses, all do.
   void in_first_alone(const std::function<void()>& work) const;
   void write(const run::LoadedRun& run, const RunResult& measured, cli::Progress& lines);
   const data::Corpus& corpus_of(const run::LoadedRun& run);
 
-  // act() on each that was not refused before. A ConfigError refuses one; where several expressions
-  // were asked for, that does not cancel the others.
+  // Calls act() on each candidate that is not refused. A ConfigError refuses a candidate; with
+  // several requested expressions, the others continue.
   template <class F>
   void for_each_candidate(const F& act) {
     for (Candidate& candidate : candidates_) {
@@ -148,8 +148,8 @@ class Call {
   }
 
   const Request& request_;
-  std::ostream &out_, &err_, &remarks_;  // results alone; warnings; what --quiet leaves out
-  const run::Processes& processes_;      // the first alone writes files
+  std::ostream &out_, &err_, &remarks_;  // only results; warnings; remarks that --quiet leaves out
+  const run::Processes& processes_;      // only the first writes files
   Sharing sharing_;
   std::vector<Candidate> candidates_;
   size_t n_refused_ = 0;
@@ -161,7 +161,7 @@ class Call {
   bool has_failed_ = false;
 };
 
-// The corpus of a run, the first where it was trained on several, or the one asked for instead.
+// The corpus of a run (the first if the run has several), or the corpus requested instead.
 const data::Corpus& Call::corpus_of(const run::LoadedRun& run) {
   const bool is_asked = request_.data.has_value();
   std::string path = is_asked ? *request_.data : run::find_corpus(run.folder);
@@ -199,8 +199,8 @@ void Call::load(Candidate& candidate) const {
                        .window = baseline.kind == Baseline::Kind::masked ? baseline.window : 0}));
 }
 
-// What is refused is refused before an hour of measuring. Models are kept for that, as many as an
-// eighth of the free memory holds; beyond it they are loaded a second time.
+// Refuses bad requests before an hour of measuring. The check loads each model. It keeps as many
+// models as an eighth of the free memory holds; others are loaded a second time.
 void Call::refuse_early() {
   int64_t kept = 0;
   for_each_candidate([&](Candidate& candidate) {
@@ -312,7 +312,7 @@ cli::ExitCode Call::run() {
     measure_model(candidate, progress, lines);
     candidate.run.reset();
   });
-  // Nobody leaves with an error before they are written.
+  // No process leaves with an error before the results are written.
   run::in_first(processes_.group().communicator(), [&] {
     std::vector<RunResult> all;
     for (const std::string& protocol : request_.eval.protocols) {
@@ -325,7 +325,7 @@ cli::ExitCode Call::run() {
     if (request_.json) out_ << results_json(all);
   });
   if (!no_plot_.empty()) err_ << "no plot: " << no_plot_ << '\n';
-  // At the end, so that the program does not exit as if all had been done.
+  // At the end, so that the exit status reports refused candidates.
   if (first_refusal_)
     fail<ConfigError>(
         "eval", "bad_argument: ", n_refused_, " of ", candidates_.size(),

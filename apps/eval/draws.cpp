@@ -22,11 +22,11 @@ LengthResult mean_over(const std::vector<const LengthResult*>& draws) {
     if (!draw->failure.empty()) return *draw;
   const auto n = static_cast<double>(draws.size());
   for (size_t i = 0; i < mean.quantities.size(); ++i) {
-    mean.quantities[i].word.clear();  // that of one draw alone
+    mean.quantities[i].word.clear();  // the word describes only one draw
     mean.quantities[i].value =
         mean_at(draws, [i](const LengthResult& r) { return r.quantities.at(i).value; });
   }
-  // A cell that an earlier version kept may lack the last series, of pictures alone.
+  // A kept cell of an earlier version may lack the last series, which only pictures use.
   for (const LengthResult* draw : draws)
     mean.series.resize(std::min(mean.series.size(), draw->series.size()));
   for (size_t i = 0; i < mean.series.size(); ++i) {

@@ -19,7 +19,7 @@ Scorer make_scorer(const Subject& subject, const Protocol& protocol, const EvalO
     scorer = shared(scorer, *session.sharing, session.watch);
   if (model.is_truncated())
     scorer = truncated(scorer, model.baseline.window, eval.common.batch_tokens);
-  // What reads no text has no rows that others asked for, and speed must run what it times.
+  // Protocols without text share no rows, and speed must run the passes that it times.
   if (session.rows != nullptr && protocol.has_text && !model.is_random())
     scorer = remembering(scorer, *session.rows);
   return scorer;
@@ -37,7 +37,7 @@ ProtocolResult evaluate(const std::string& name, const Subject& subject, EvalOpt
   Subject drawn = subject;
   if (!protocol.is_shared) drawn.session.sharing = nullptr;
   if (drawn.session.sharing != nullptr) {
-    int64_t& tokens = eval.common.batch_tokens;  // that of the first: memory may differ
+    int64_t& tokens = eval.common.batch_tokens;  // the first process decides: memory may differ
     tokens = std::stoll(drawn.session.sharing->processes().broadcast(std::to_string(tokens)));
   }
   std::vector<ProtocolResult> draws;

@@ -42,15 +42,16 @@ RunResult result_of(const run::LoadedRun& run, const run::Settings& key, Protoco
   return r;
 }
 
-// Own before changed, early before late; the rest only has to be the same every time.
+// The run's own expression before changed expressions, early steps before late steps; the rest only
+// needs a fixed order.
 auto place_of(const RunResult& r) {
   return std::make_tuple(is_changed(r), r.posenc, r.baseline, r.step, r.data_hash, r.split,
                          r.document_order, r.precision, r.device, r.model_hash,
                          r.result.parameters);
 }
 
-// What of a result says what it was measured on and with: two with the same are of one thing,
-// whatever their lengths.
+// The facts that identify the subject of a result: two results with equal facts measure the same
+// subject, whatever their lengths.
 run::Settings measured_on(const RunResult& r) {
   return {{"run", r.run},
           {"posenc", r.posenc},
@@ -87,10 +88,10 @@ std::vector<RunResult> finished_results(const run::LoadedRun& run, const std::st
   std::vector<Draws> cells;
   std::vector<KeptCell> files = read_cells(run.folder.eval() / "cells", protocol, &damaged);
   std::stable_sort(files.begin(), files.end(), [](const KeptCell& a, const KeptCell& b) {
-    return number_of(a.key, "draw") < number_of(b.key, "draw");  // as they were measured
+    return number_of(a.key, "draw") < number_of(b.key, "draw");  // in the order of measuring
   });
   for (KeptCell& kept : files) {
-    if (kept.result.protocol != protocol) continue;  // a file that was renamed
+    if (kept.result.protocol != protocol) continue;  // a renamed file
     const run::Settings key = run::without(kept.key, {"draw"});
     const auto same = std::find_if(cells.begin(), cells.end(),
                                    [&](const Draws& other) { return other.key == key; });

@@ -7,7 +7,7 @@
 namespace farfield::eval {
 namespace {
 
-// The value behind "name=" among the parameters, up to the next space; "" when there is none.
+// The value behind "name=" among the parameters, up to the next space; "" if the name is missing.
 std::string parameter(const ProtocolResult& of, const std::string& name) {
   const std::string text = ' ' + of.parameters + ' ', key = ' ' + name + '=';
   const size_t at = text.find(key);

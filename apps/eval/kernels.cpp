@@ -11,7 +11,8 @@
 namespace farfield::eval {
 namespace {
 
-// Other terms, masks and bounds may change what parameters say: the table decides.
+// Other terms, masks and bounds may change the kernel that the parameters describe: the table
+// decides.
 bool is_kernel_of(const Kernel& kernel, const std::function<double(double)>& formula) {
   for (size_t d = 0; d < kernel.bias.size(); ++d) {
     const double want = formula(static_cast<double>(d));
@@ -20,7 +21,7 @@ bool is_kernel_of(const Kernel& kernel, const std::function<double(double)>& for
   return true;
 }
 
-// The effective length by formula, where this kernel is one that has a formula.
+// Adds the effective length by formula, if this kernel has a formula.
 void add_closed_form(Kernel& kernel, const posenc::Composition& encoding, int64_t layer,
                      size_t head) {
   std::vector<posenc::Decay> decays = encoding.decays(layer, head);

@@ -12,7 +12,7 @@ namespace farfield::eval {
 struct Kernel {
   std::string of;            ///< "h3"; where layers differ "layers 0-10 h3". Heads count from 1
   std::vector<double> bias;  ///< [n]: entry d is added to the score of the key d tokens before
-  /// Of a family whose formula gives the effective length: that of the parameters.
+  /// Only for families whose formula gives the effective length: the length for these parameters.
   bool has_closed_form = false;
   analysis::Reach closed_form = {};
 
@@ -21,18 +21,19 @@ struct Kernel {
 
 struct Kernels {
   std::vector<Kernel> heads;  ///< empty for an encoding without a bias by distance
-  std::string remark;         ///< what the numbers do not say; or empty
+  std::string remark;         ///< facts that the numbers do not show; or empty
 };
 
-/// Of the encoding of a model, in float64, as the last of n_distance tokens sees them:
-/// layers that have the same tables are one, those without a bias are left out and named in the
+/// The kernels of a model's encoding, in float64, as the last of n_distance tokens sees them.
+/// Layers with the same tables are joined; layers without a bias are left out and named in the
 /// remark.
 ///
 /// Throws    ConfigError for a length that the encoding cannot reach; IoError bad_parameter
 Kernels kernels_of(const Transformer& model, int64_t n_distance, uint64_t draw = kFirstDraw);
 
-/// Measures one cell without a length on the kernels of a subject; `score` is not called when there
-/// are none, and the remark becomes that of the cell. What is not finite becomes its failure.
+/// Measures one cell without a length on the kernels of a subject; Without kernels `score` is not
+/// called, and the remark becomes the cell's remark. A number that is not finite makes the cell
+/// fail.
 void measure_kernels(ProtocolResult& result, const Subject& subject, int64_t n_distance,
                      const std::function<void(const std::vector<Kernel>&, LengthResult&)>& score);
 

@@ -107,10 +107,10 @@ WrittenResults write_run_results(const run::LoadedRun& run, const RunResult& mea
   add_failed(all, measured);
   RunResult shown = measured;
   if (RunResult* const own = find_like(all, measured)) {
-    for (LengthResult& cell : own->result.lengths)  // kept before cells had places
+    for (LengthResult& cell : own->result.lengths)  // older kept cells have no places
       for (const LengthResult& now : measured.result.lengths)
         if (cell.length == now.length && cell.places.empty()) cell.places = now.places;
-    shown.result = own->result;  // with what earlier calls finished
+    shown.result = own->result;  // with finished cells of earlier calls
   }
   written.csv = write_tables(run.folder.eval(), {protocol, all});
   write_plots(run.folder.eval(), {shown}, no_plot);

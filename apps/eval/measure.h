@@ -14,9 +14,9 @@ namespace farfield::eval {
 
 struct MeasureOptions {
   Baseline baseline = {};      ///< masked: the run has to be loaded with its window
-  bool again = false;          ///< do not take what an earlier call finished
+  bool again = false;          ///< do not reuse cells that an earlier call finished
   bool keep = true;            ///< finished cells for a later call; not in a run that is read-only
-  bool in_file_order = false;  ///< of documents; otherwise in that of the run's seed
+  bool in_file_order = false;  ///< of documents; otherwise in the order of the run's seed
   std::function<void(int64_t n_tokens)> watch = {};        ///< Session::watch
   std::function<void(const LengthResult&)> finished = {};  ///< Session::finished
   /// Rows that other protocols have scored, of the same run as loaded, split and baseline; may be
@@ -33,9 +33,9 @@ RunResult measure(const run::LoadedRun& run, const data::Corpus& corpus, const s
                   const std::string& protocol, const EvalOptions& eval,
                   const MeasureOptions& options = {});
 
-/// Writes what plots and tables of these results are made from, named after file_stem(): CSV and
-/// JSON, items and series in CSV files of their own, and plots where they can be drawn; `no_plot`
-/// gets the reason where they cannot. Returns the path of the first CSV. IoError.
+/// Writes the files of these results, named after file_stem(): CSV and JSON, items and series in
+/// separate CSV files, and plots. If plots cannot be drawn, `no_plot` gets the reason. Returns the
+/// path of the first CSV. IoError.
 std::filesystem::path write_results(const std::filesystem::path& folder,
                                     const std::vector<RunResult>& results,
                                     std::string* no_plot = nullptr);
@@ -45,9 +45,9 @@ struct WrittenResults {
   std::vector<std::filesystem::path> damaged;  ///< finished cells that could not be read
 };
 
-/// The same for the run itself, in its eval/: the tables, <protocol>.csv and so on, hold all that
-/// was ever finished of the protocol, and of `measured` also what failed; the plots, named after
-/// file_stem(), show what `measured` is of, at every length that is finished.
+/// The same for the run itself, in its eval/. The tables, <protocol>.csv and so on, hold all
+/// finished results of the protocol, and the failed cells of `measured`. The plots, named after
+/// file_stem(), show the subject of `measured` at every finished length.
 WrittenResults write_run_results(const run::LoadedRun& run, const RunResult& measured,
                                  std::string* no_plot = nullptr);
 

@@ -14,18 +14,19 @@
 
 namespace farfield::eval {
 
-/// The command line's options that most protocols share.
+/// The command-line options that most protocols share.
 struct CommonOptions {
   std::vector<int64_t> lengths = {128, 256, 512, 1024, 2048};
   /// A forward pass takes at most about this many tokens; 0: as many as memory allows and at most
   /// kMostBatchTokens of batch_memory.h.
   int64_t batch_tokens = 0;
   int64_t max_tokens = 0;    ///< read only the beginning of a text that is read whole; 0: all
-  bool allow_fewer = false;  ///< accept fewer segments or chunks than asked for
-  int64_t draws = 1;         ///< of encodings that draw positions when they are tested
+  bool allow_fewer = false;  ///< accept fewer segments or chunks than requested
+  int64_t draws = 1;         ///< for encodings that draw positions when they are tested
 };
 
-/// What to measure: the options that most protocols share, and those of each, by their type.
+/// What to measure: the options that most protocols share, and each protocol's own options, by
+/// their type.
 struct EvalOptions {
   std::vector<std::string> protocols = {"last-token"};
   std::vector<std::string> baselines = {"none"};  ///< as parse_baseline() reads them
@@ -46,14 +47,14 @@ struct EvalOptions {
   }
 
  private:
-  std::map<std::type_index, std::any> own_;  // those that were asked for; the others are as new
+  std::map<std::type_index, std::any> own_;  // accessed options; the others have their defaults
 };
 
-/// Refuses what no protocol can use: ConfigError [eval:<protocol>] bad_argument (no lengths,
+/// Refuses values that no protocol can use: ConfigError [eval:<protocol>] bad_argument (no lengths,
 /// batch_tokens or max_tokens below 0) or length_too_short (below 2).
 void check_common(std::string_view protocol, const CommonOptions& common);
 
-/// Tokens that a protocol which reads a whole text takes: all, or the first max_tokens.
+/// The number of tokens that a protocol over a whole text reads: all, or the first max_tokens.
 int64_t whole_text(int64_t text_size, const CommonOptions& common);
 
 /// Refuses a word that is not one of `words`, as ConfigError [eval] bad_argument with the nearest.
@@ -65,8 +66,8 @@ void check_word(const char* option, const std::string& value,
 /// Refuses a number below 1, as ConfigError [eval:<protocol>] bad_argument.
 void check_positive(std::string_view protocol, const char* option, int64_t value);
 
-/// How many of something were used at each length, for ProtocolResult::parameters: "320", and where
-/// other lengths have fewer than the most "320 (15 at 2048)".
+/// A count per length, for ProtocolResult::parameters: "320", or "320 (15 at 2048)" if some lengths
+/// have fewer than the most.
 std::string counts_text(const std::vector<int64_t>& lengths,
                         const std::function<int64_t(int64_t length)>& count);
 

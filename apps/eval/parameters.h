@@ -9,8 +9,8 @@ namespace farfield::eval {
 /// 2048)" is one word.
 std::vector<std::string> parameter_words(const std::string& parameters);
 
-/// Of `parameters`, the words that some of `all` do not have, with blanks between them; empty where
-/// all have them.
+/// The words of `parameters` that some of `all` lack, with blanks between them; empty if all have
+/// them.
 std::string differing_parameters(const std::string& parameters,
                                  const std::vector<std::string>& all);
 

@@ -10,21 +10,20 @@
 
 namespace farfield::eval {
 
-/// One cell of a table that is to be measured.
+/// One cell of a table, to be measured.
 struct CellWork {
   int64_t length = 0;
-  double tokens = 0;  ///< that Session::watch will be told of, about
+  double tokens = 0;  ///< approximate number of tokens that Session::watch will report
 };
 
 /// The cells that a protocol measures, in their order, draw by draw.
 std::vector<CellWork> work_of(const std::string& protocol, const EvalOptions& eval,
                               const WorkSubject& subject);
 
-/// How far an evaluation is, over all its models, protocols and lengths, and how long the rest will
-/// take, as Progress shows it: a line that is rewritten on a terminal, elsewhere one for each cell
-/// that is finished. Time left is judged by tokens: those of the models that are still to come are
-/// taken to be as many as those of the one at hand, and cells that an earlier call finished count
-/// for nothing.
+/// The progress of an evaluation over all its models, protocols and lengths, with the time left, as
+/// Progress shows it: one rewritten line on a terminal, elsewhere one line for each finished cell.
+/// Time left is estimated by tokens. Each later model counts as many tokens as the current model,
+/// and cells that an earlier call finished count nothing.
 class EvalProgress {
  public:
   /// Of n_subjects models, each with every protocol of `eval`.
@@ -32,14 +31,14 @@ class EvalProgress {
 
   /// The next model.
   void begin(const WorkSubject& subject);
-  /// The next protocol of it; `what` is what lines begin with: "rope, last-token".
+  /// The model's next protocol; lines begin with `what`: "rope, last-token".
   void begin(const std::string& protocol, const std::string& what);
   /// A pass over n tokens is about to begin.
   void pass(int64_t n_tokens);
   /// A cell is finished, now or by an earlier call.
   void finish(int64_t length);
 
-  /// Tokens that are still to come, about.
+  /// Approximate number of tokens left.
   double tokens_left() const;
 
  private:
@@ -58,8 +57,8 @@ class EvalProgress {
   size_t at_ = 0;              // protocol
   std::string what_;
   int64_t tokens_ = 0;       // of all passes begun
-  int64_t cell_tokens_ = 0;  // of those of this cell
-  int64_t pass_tokens_ = 0;  // of the one that is not over
+  int64_t cell_tokens_ = 0;  // of the passes of this cell
+  int64_t pass_tokens_ = 0;  // of the unfinished pass
   Clock::time_point begin_{};
 };
 

@@ -7,7 +7,7 @@
 namespace farfield::eval {
 namespace {
 
-// Thrown in place of the first pass over a model.
+// Thrown instead of the first pass over a model.
 struct FirstPass {};
 
 }  // namespace
@@ -28,7 +28,7 @@ std::string problem_of(const std::string& name, const EvalOptions& eval, const d
   } catch (const IoError& error) {
     return error.what();
   } catch (const ConfigError& error) {
-    // What looks inside a model has looked at the text before, and finds none.
+    // A protocol that looks inside a model has checked the text before, and finds no model here.
     if (!protocol.needs_model) return error.what();
   }
   return "";

@@ -8,16 +8,16 @@
 
 namespace farfield::eval {
 
-/// What one model made of rows that it has scored: several protocols read the same ones. When it is
-/// full nothing more is taken in.
+/// The values of rows that one model has scored, since several protocols read the same rows. A full
+/// memory takes no more rows.
 class RowMemory {
  public:
   explicit RowMemory(int64_t max_bytes = int64_t{256} << 20) : free_bytes_(max_bytes) {}
 
-  /// Null for a row that is not there.
+  /// Null for an unknown row.
   const std::vector<float>* find(const std::string& key) const;
-  /// Values that float32 does not hold exactly are left alone, so that what is remembered is what
-  /// was computed.
+  /// Does not store values that float32 does not hold exactly, so that a stored value equals the
+  /// computed value.
   void keep(const std::string& key, const double* values, int64_t n);
 
  private:

@@ -10,7 +10,7 @@
 
 namespace farfield::eval {
 
-/// What a call of eval asks for.
+/// The request of a call of eval.
 struct Request {
   std::vector<std::string> runs, posenc, map;
   bool drop_learned = false, list = false, markdown = false, json = false, again = false;
@@ -21,8 +21,8 @@ struct Request {
   EvalOptions eval;
 };
 
-/// Reads a call of eval. False where it asked for --help, --version or --list, which is then in
-/// `out`. ConfigError for what no call may ask for.
+/// Reads a call of eval. False for --help, --version or --list, whose text is then in `out`.
+/// ConfigError for an invalid request.
 bool read_request(int argc, const char* const* argv, Request& request, std::ostream& out);
 
 }  // namespace farfield::eval

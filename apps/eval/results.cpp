@@ -18,8 +18,8 @@
 namespace farfield::eval {
 namespace {
 
-// One row per run with its perplexities, and its bits per byte beneath where the size of a token is
-// known; then how many tokens were scored, once where all runs agree.
+// One row per run with its perplexities, and its bits per byte beneath if the size of a token is
+// known; then the number of scored tokens, once if all runs agree.
 std::string perplexity_table(const std::vector<RunResult>& results,
                              const std::vector<std::string>& labels) {
   const auto scored = [](const RunResult& r) {
@@ -58,7 +58,7 @@ std::string text_of(const Quantity& quantity) {
   return quantity.word.empty() ? short_number(quantity.value) : quantity.word;
 }
 
-// The quantity of a cell, as text; "" when it has none of this name.
+// The quantity of a cell, as text; "" if the cell has no quantity of this name.
 std::string quantity_text(const LengthResult& cell, const std::string& name,
                           const std::string& of = {}) {
   for (const Quantity& quantity : cell.quantities)
@@ -66,7 +66,7 @@ std::string quantity_text(const LengthResult& cell, const std::string& name,
   return "";
 }
 
-// The same where a cell that failed may have kept something: its code where it has not.
+// The same for a cell that may have failed: its failure code if it kept no such quantity.
 std::string cell_or_quantity(const LengthResult& cell, const std::string& name) {
   std::string text = quantity_text(cell, name);
   return text.empty() && !cell.failure.empty() ? cell_text(cell, false) : text;
@@ -139,7 +139,7 @@ std::string quantities_table(const std::vector<RunResult>& results,
   return cli::text_table(rows);
 }
 
-// Seconds a step against those of the first run, where there are several.
+// Seconds per step against the first run's seconds, if there are several runs.
 std::string speed_table(const std::vector<RunResult>& results,
                         const std::vector<std::string>& labels) {
   const auto step_s = [](const RunResult& r) {
@@ -161,7 +161,7 @@ std::string speed_table(const std::vector<RunResult>& results,
   return cli::text_table(rows);
 }
 
-// What is measured, on which text, and what ± is.
+// The protocol, its text and the meaning of ±.
 std::string heading(const std::vector<RunResult>& results) {
   const RunResult& first = results.front();
   const Protocol* const protocol = protocol_of(first.result);
@@ -172,7 +172,7 @@ std::string heading(const std::vector<RunResult>& results) {
                 protocol != nullptr ? ": " + protocol->help : "", '\n');
 }
 
-// What ± holds, for those that have one.
+// The meaning of ±, if some cell has a standard error.
 std::string error_remark(const std::vector<RunResult>& results) {
   bool has_error = false, has_draws = false;
   for (const RunResult& r : results) {
@@ -204,7 +204,7 @@ std::vector<std::pair<const ProtocolResult*, std::vector<std::string>>> by_param
   return all;
 }
 
-// Of runs that were measured with different parameters, such as text of different size: which.
+// A remark on runs that were measured with different parameters, such as text of different size.
 std::string parameters_remark(const std::vector<RunResult>& results,
                               const std::vector<std::string>& labels) {
   const auto all = by_parameters(results, labels);
@@ -230,8 +230,8 @@ std::string protocol_lines(const std::vector<RunResult>& results,
   return cli::printable(text);
 }
 
-// What a reader needs to know to compute the numbers again, and the hash of the protocol does not
-// hold; "" where there is nothing.
+// The facts outside the protocol hash that a reader needs to compute the numbers again; "" if there
+// are none.
 std::string besides_the_hash(const std::vector<RunResult>& results) {
   const RunResult& first = results.front();
   const bool is_one_order = std::all_of(results.begin(), results.end(), [&](const RunResult& r) {
@@ -259,7 +259,7 @@ std::vector<std::string> labels_of(const std::vector<RunResult>& results) {
   const auto is_alone = [](const std::vector<std::string>& all, const std::string& label) {
     return std::count(all.begin(), all.end(), label) == 1;
   };
-  // A name that its user gave, and to one run alone, says enough.
+  // A name that its user gave to only one run is enough.
   const std::vector<std::string> names = labels, differences = run::differences_of(settings);
   for (size_t i = 0; i < results.size(); ++i)
     if (results[i].name.empty() || !is_alone(names, names[i])) labels[i] += differences[i];

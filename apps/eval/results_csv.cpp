@@ -10,8 +10,8 @@ namespace {
 
 using Row = std::vector<std::string>;
 
-// The columns that every row begins with, `own`, and those that it ends with: later ones come last,
-// so that what reads by place goes on reading.
+// The first columns of every row, then `own`, then the last columns. New columns come last, so that
+// programs that read columns by number keep working.
 Row header_with(const Row& own) {
   Row all = {"run",        "posenc",        "trained_posenc", "baseline", "seed",
              "train_len",  "step",          "data_hash",      "split",    "protocol",
@@ -23,7 +23,7 @@ Row header_with(const Row& own) {
   return all;
 }
 
-// The same of a row; what cells share is put together once for all rows of a cell.
+// The same for a row; the columns that a cell's rows share are made once per cell.
 class CsvRows {
  public:
   CsvRows(const RunResult& r, const LengthResult& cell)
@@ -45,7 +45,8 @@ class CsvRows {
   Row first_, last_;
 };
 
-// What a cell that failed was to give: "perplexity", or for a protocol that gives none its name.
+// The quantity that a failed cell lacks: "perplexity", or the protocol's name if the protocol gives
+// no perplexity.
 std::string wanted_of(const RunResult& r) {
   const Protocol* const protocol = protocol_of(r.result);
   return protocol == nullptr || protocol->has_perplexity ? "perplexity" : protocol->name;

@@ -9,7 +9,7 @@
 namespace farfield::eval {
 namespace {
 
-// The training length, where all runs have the same.
+// The training length, if all runs have the same.
 void mark_train_len(plot::Plot& plot, const std::vector<RunResult>& results) {
   const int64_t train_len = results.front().train_len;
   const bool is_one = std::all_of(results.begin(), results.end(),
@@ -50,7 +50,7 @@ std::vector<std::pair<std::string, int64_t>> series_of(const std::vector<RunResu
   return all;
 }
 
-// The series of this name that a picture shows: the one made for pictures where there is one.
+// The series of this name that a picture shows: the series made for pictures, if there is one.
 std::vector<const Series*> drawn(const LengthResult& cell, const std::string& name) {
   std::vector<const Series*> all, own;
   for (const Series& series : cell.series) {
@@ -96,13 +96,13 @@ plot::Plot series_plot(const std::vector<RunResult>& results,
       }
     }
   }
-  // Many curves are parts of one model, in order; there are not so many colours to tell apart.
+  // Many curves are parts of one model, in order; so many distinct colours do not exist.
   for (size_t i = 0; plot.curves.size() > 8 && i < plot.curves.size(); ++i)
     plot.curves[i].colour = plot::ramp_colour(i, plot.curves.size());
   return plot;
 }
 
-// Heads of several models; those of each are in a picture of its own.
+// Whether heads of several models need a picture for each model.
 bool is_crowded(const plot::Plot& plot, size_t n_run) {
   return plot.curves.size() > 12 && plot.curves.size() > n_run && n_run > 1;
 }

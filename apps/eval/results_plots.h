@@ -8,14 +8,14 @@
 
 namespace farfield::eval {
 
-/// A picture of results, and what its file is called after file_stem(): "" or "-name".
+/// A picture of results, and the end of its file name after file_stem(): "" or "-name".
 struct NamedPlot {
   std::string suffix;
   plot::Plot plot;
 };
-/// Perplexity against length where there is more than one, and a picture for each series and
-/// length, one curve per run, or per head of each run while that makes no more than 12. Only those
-/// that have a point to draw.
+/// Perplexity against length if there are several lengths, and a picture for each series and
+/// length, with one curve per run, or per head of each run if that makes at most 12 curves.
+/// Pictures without a point are left out.
 std::vector<NamedPlot> results_plots(const std::vector<RunResult>& results);
 
 }  // namespace farfield::eval

@@ -13,8 +13,8 @@ class Transformer;
 
 namespace farfield::eval {
 
-/// What a protocol asks of a model. ids and targets are [B, T] row by row, B = batch; values are
-/// negative log likelihoods in nats per token.
+/// A model as a source of scores for a protocol. ids and targets are [B, T] row by row, B = batch;
+/// values are negative log likelihoods in nats per token.
 struct Scorer {
   using Ids = std::vector<int32_t>;
   /// targets [B, n] of the last n places of each row, 1 <= n <= T -> [B, n]. Costs least for few.
@@ -23,7 +23,7 @@ struct Scorer {
 };
 
 /// Draws of an evaluation count from here: beyond the batches of any training, so that it does not
-/// repeat what training drew.
+/// repeat draws of training.
 inline constexpr uint64_t kFirstDraw = uint64_t{1} << 40;
 
 /// Rows of ids of one length, one after another: [batch, ids.size() / batch].
@@ -32,8 +32,8 @@ Tensor tensor_of(const Scorer::Ids& ids, int64_t batch, const Device& device);
 /// A model as protocols see it. The model must outlive the result.
 ///
 /// draw   number of the random draw, for encodings that draw when they are evaluated: every batch
-///        takes the same one, so what comes out for an item does not depend on its batch, unless an
-///        encoding draws for each sequence
+///        takes the same draw, so an item's result does not depend on its batch, unless an encoding
+///        draws for each sequence
 /// watch  Session::watch, told of each batch
 Scorer scorer_of(const Transformer& model, const Device& device, uint64_t draw = 0,
                  const std::function<void(int64_t n_tokens)>& watch = {});

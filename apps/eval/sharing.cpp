@@ -11,7 +11,7 @@
 namespace farfield::eval {
 namespace {
 
-// No float32 has it, so no RowMemory keeps it.
+// No float32 equals it, so no RowMemory keeps it.
 constexpr double kMadeUp = 1.0000000001;
 
 std::string key_of(const Scorer::Ids& ids, const Scorer::Ids& targets, int64_t batch) {
@@ -36,7 +36,7 @@ void Sharing::share(const std::function<void()>& work) {
   } catch (const Interrupted&) {
     is_interrupted = true;
   } catch (const std::exception&) {
-    // All come to it again the second time, with what was computed until then.
+    // Every process meets the error again in the second run, with the values computed so far.
   }
   is_first_time_ = false;
   if (run::in_any(processes_, is_interrupted))

@@ -11,24 +11,24 @@
 
 namespace farfield::eval {
 
-/// The passes of one cell, shared by the processes of a job: each computes every P-th of them, and
-/// all get the values of all. Passes are those that one process makes, so numbers are the same to
-/// the bit.
+/// The passes of one cell, shared by the processes of a job: each process computes every P-th pass,
+/// and all processes get all values. The passes are the same as in one process, so numbers are the
+/// same to the bit.
 ///
-/// The work of the cell is done twice: first each process computes its passes and makes up the
-/// values of the others', then all have all values, and nothing is left to compute. What the work
-/// asks for only then, since it depends on values, each process computes for itself.
+/// The work of the cell runs twice. The first time, each process computes its own passes and makes
+/// up the values of the other passes. The second time, all processes have all values. Only passes
+/// that depend on values are new then, and each process computes them for itself.
 class Sharing {
  public:
   explicit Sharing(comm::Communicator& processes) : processes_(processes) {}
 
   comm::Communicator& processes() const { return processes_; }
-  /// The first time through, in all processes together; `work` must leave nothing behind, and what
-  /// it throws is left to the second time, which the caller makes. Interrupted in all when it is in
-  /// one.
+  /// The first run of `work`, in all processes together. `work` must leave nothing behind. An
+  /// exception here is dropped: it comes again in the second run, which the caller makes. An
+  /// interruption in one process interrupts all.
   void share(const std::function<void()>& work);
-  /// The n values of a pass over these rows of ids, in which `compute` may look back. `pass` is
-  /// told of the tokens of passes of others.
+  /// The n values of a pass over these rows of ids, in which `compute` may look back. `pass` gets
+  /// the tokens of the other processes' passes.
   std::vector<double> values(const Scorer::Ids& ids, const Scorer::Ids& targets, int64_t batch,
                              size_t n, const std::function<std::vector<double>()>& compute,
                              const std::function<void(int64_t n_tokens)>& pass);
@@ -39,7 +39,7 @@ class Sharing {
   comm::Communicator& processes_;
   bool is_first_time_ = false;
   int64_t n_asked_ = 0;                                   // passes, the first time
-  std::map<std::string, std::vector<double>> own_, all_;  // by what a pass reads
+  std::map<std::string, std::vector<double>> own_, all_;  // by the inputs of a pass
 };
 
 /// A scorer whose passes are shared.

@@ -7,7 +7,7 @@
 namespace farfield::eval {
 namespace {
 
-constexpr double kWorstResolution = 0.01;  // as a share of what is timed
+constexpr double kWorstResolution = 0.01;  // as a share of the timed interval
 
 }  // namespace
 

@@ -78,7 +78,7 @@ void measure_lengths(ProtocolResult& result, const Subject& subject,
     LengthResult& cell = result.lengths.emplace_back(kept ? std::move(*kept) : LengthResult());
     cell.length = length;
     if (!kept) measure_cell(cell, result.protocol, score);
-    // Who reads a kept cell later may not have the text at hand.
+    // A later reader of a kept cell may not have the text at hand.
     if (predicted != nullptr) set_places(cell, result, subject.text, predicted);
     if (!kept && session.cells) session.cells->keep(draw, result, cell);
     if (session.finished) session.finished(cell);

@@ -19,7 +19,7 @@
 
 namespace farfield::eval {
 
-/// The model that is measured: its scores, and what it is of.
+/// The measured model: its scores, and facts about its training.
 struct Model {
   Scorer scorer;  ///< of this draw, under this baseline
   /// Of a trained model, which must outlive this; null for a stand-in that has scores alone.
@@ -32,23 +32,23 @@ struct Model {
   train::StepShape step;   ///< of the training
 
   bool is_truncated() const { return baseline.kind == Baseline::Kind::truncated; }
-  /// Whether another draw gives other numbers.
+  /// Whether another draw gives different numbers.
   bool is_random() const;
   /// The number that a transformer is given for the draw.
   uint64_t transformer_draw() const { return kFirstDraw + draw; }
   /// For protocols that look inside: ConfigError [eval:<protocol>] bad_argument for a stand-in, and
-  /// for a truncated model, of which there is not one look at the text but many.
+  /// for a truncated model, which makes many passes over the text instead of one.
   const Transformer& inside(std::string_view protocol) const;
 };
 
-/// The call that measures: what is kept of it, and who is told.
+/// The measuring call: the store for its results, and the functions that follow its progress.
 struct Session {
-  std::optional<CellFiles> cells;  ///< finished ones, so that a later call goes on; empty: nowhere
-  RowMemory* rows = nullptr;       ///< what several protocols ask of one model; null: nothing
-  Sharing* sharing = nullptr;      ///< with other processes; null: there are none
+  std::optional<CellFiles> cells;  ///< finished cells, to continue in a later call; empty: not kept
+  RowMemory* rows = nullptr;       ///< rows that several protocols read; null: none
+  Sharing* sharing = nullptr;      ///< with other processes; null: one process
   /// Told of work in tokens before it is done; throws to stop. May be empty.
   std::function<void(int64_t n_tokens)> watch;
-  /// Told of each cell that is there, found or measured, failed ones too. May be empty.
+  /// Told of each available cell, found or measured, even a failed one. May be empty.
   std::function<void(const LengthResult&)> finished;
 
   void pass(int64_t n_tokens) const {
@@ -56,7 +56,7 @@ struct Session {
   }
 };
 
-/// What is measured, on which text, in which session.
+/// The measured model, its text and its session.
 struct Subject {
   Model model;
   TokenStream text;
@@ -67,18 +67,18 @@ struct Subject {
 Subject subject_of(const Transformer& model, const Device& device, const TokenStream& text,
                    uint64_t seed, const std::function<void(int64_t n_tokens)>& watch = {});
 
-/// Appends a result for each length: the one that was kept, or what `score` makes of an empty one.
-/// `score` fills in items and n_scored (and mean_nll unless that is the mean of the items), or
-/// quantities and series; `predicted` says which tokens an item is of. What must not end a whole
-/// table becomes a failure of its cell: OOM, and position_out_of_range for posenc::PositionError,
-/// of an encoding that has no values at this length. Another ConfigError ends it, with a code
-/// (rethrow_with_code()). To be called when protocol and parameters are set.
+/// Appends a result for each length: a kept result, or an empty result that `score` fills. `score`
+/// fills in items and n_scored (and mean_nll unless it is the mean of the items), or quantities and
+/// series; `predicted` gives the tokens of an item. An error that must not end a whole table
+/// becomes a failure of its cell: OOM, and position_out_of_range for posenc::PositionError, if the
+/// encoding has no values at this length. Another ConfigError ends the table, with a code
+/// (rethrow_with_code()). Protocol and parameters must be set before the call.
 void measure_lengths(ProtocolResult& result, const Subject& subject,
                      const std::vector<int64_t>& lengths,
                      const std::function<void(LengthResult&)>& score,
                      PredictedBy* predicted = nullptr);
 
-/// Says of a cell which tokens are predicted.
+/// Fills in the predicted tokens of a cell.
 void set_predicted(LengthResult& cell, const TokenSet& predicted, const TokenStream& text);
 
 /// Runs `score` on one cell as measure_lengths() does, without asking for a kept one.
@@ -86,8 +86,8 @@ void measure_cell(LengthResult& result, std::string_view protocol,
                   const std::function<void(LengthResult&)>& score);
 
 /// Calls pass(first, n) for items 0 .. n_items - 1 in batches of as many as common.batch_tokens
-/// allow, at least one. A batch that memory does not suffice for is halved and tried again, so
-/// `pass` must leave nothing behind when it throws.
+/// allow, at least one. If memory does not suffice for a batch, the batch is halved and tried
+/// again, so `pass` must leave nothing behind when it throws.
 void in_batches(int64_t n_items, int64_t tokens_per_item, const CommonOptions& common,
                 const std::function<void(int64_t first, int64_t n)>& pass);
 

@@ -18,7 +18,7 @@ struct TokenStream {
   std::function<void(int64_t begin, int64_t n, int32_t* out)> copy;
   /// The text that ids stand for; empty where no tokenizer is known.
   std::function<std::string(std::span<const int32_t> ids)> decode;
-  /// Corpus::document_tokens(): where it is not 0, no segment, chunk or sequence leaves a document.
+  /// Corpus::document_tokens(): if it is not 0, no segment, chunk or sequence leaves a document.
   int64_t document_tokens = 0;
   int64_t n_vocab = 0;  ///< ids of the tokenizer are below it; 0: not known
   /// Bytes of the UTF-8 text that n tokens stand for; empty where no tokenizer is known.
@@ -32,19 +32,19 @@ struct TokenStream {
 /// below vocab_size.
 void read_tokens(std::string_view protocol, const TokenStream& text, int64_t vocab_size,
                  int64_t begin, int64_t n, int32_t* out);
-/// Reads n tokens, however many, as read_tokens() does and keeps none: for protocols that read
-/// batch by batch, so that a bad one is named before anything is scored.
+/// Checks n tokens as read_tokens() does and keeps none: for protocols that read batch by batch, so
+/// that the error names a bad token before anything is scored.
 void check_tokens(std::string_view protocol, const TokenStream& text, int64_t vocab_size,
                   int64_t begin, int64_t n);
 
 /// Windows of `length` inputs, and the token behind each, in the first `size` tokens of a text, one
-/// after another; none leaves a document where the text is to be read so.
+/// after another. No window leaves a document if the text has document_tokens.
 data::Grid windows_of(const TokenStream& text, int64_t size, int64_t length);
 
-/// For ProtocolResult::parameters: " documents=4096" where nothing may leave a document, else "".
+/// For ProtocolResult::parameters: " documents=4096" if nothing may leave a document, else "".
 std::string documents_text(const TokenStream& text);
 
-/// What a text offers, for messages: "5000", or "5000 in documents of 4096".
+/// The size of a text, for messages: "5000", or "5000 in documents of 4096".
 std::string size_text(const TokenStream& text);
 
 /// A set of tokens of a text, by their places.

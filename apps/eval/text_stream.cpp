@@ -10,7 +10,7 @@
 namespace farfield::eval {
 namespace {
 
-// Bytes of the text that each id stands for: none for what ends a document.
+// Bytes of the text that each id stands for: none for ids that end a document.
 std::vector<int32_t> bytes_of_ids(const data::Tokenizer& tokenizer) {
   std::vector<int32_t> bytes(static_cast<size_t>(tokenizer.n_vocab()));
   for (size_t id = 0; id < bytes.size(); ++id) {

@@ -34,7 +34,7 @@ Scorer truncated(const Scorer& model, int64_t window, int64_t batch_tokens) {
                      static_cast<int64_t>(i) % n_early)] = got[i];
       });
     }
-    // The others have a pass each.
+    // Each other target has its own pass.
     const int64_t n_late = n - n_early;
     in_batches(batch * n_late, window, common, [&](int64_t first, int64_t n_pass) {
       Scorer::Ids some, asked;

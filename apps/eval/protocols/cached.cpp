@@ -20,7 +20,8 @@ namespace {
 constexpr std::string_view kProtocol = "cached";
 constexpr int64_t kTimedTokens = 8;  // produced one after another, to time one
 
-// Feeds all of ids [B, n] in pieces of at most `piece`; what the head reads of the last token.
+// Feeds all of ids [B, n] in pieces of at most `piece`; returns the head's input for the last
+// token.
 Tensor feed(const Subject& subject, const Tensor& ids, KeyValueCache& cache, int64_t piece) {
   const int64_t n = ids.dim(1);
   for (int64_t first = 0;; first += piece) {
@@ -70,7 +71,7 @@ double check_cache(const Subject& subject, const Scorer::Ids& ids, int64_t windo
   return largest_error(got, masked_scores(subject, tokens, window));
 }
 
-// What a cell is made of.
+// The measurements behind a cell.
 struct Reading {
   std::vector<double> nll;                        // of the predicted tokens
   double cache_bytes = 0, score_evaluations = 0;  // of one sequence
@@ -97,8 +98,8 @@ Reading read_cached(const Subject& subject, const Segments& segments, int64_t fi
 double triangle(int64_t n) { return static_cast<double>(n) * static_cast<double>(n + 1) / 2; }
 
 // Pairs of a query and a key that it sees, for one head of one sequence, when n_inputs tokens come
-// one after another and each beyond the first n_read has the last n_read of them read afresh. The
-// first ones too where not even they can be cached.
+// one after another. Each token beyond the first n_read needs a fresh pass over the last n_read
+// tokens; the first n_read tokens need fresh passes too if not even they can be cached.
 double reencoded_evaluations(const Subject& subject, int64_t n_inputs, int64_t n_read,
                              bool caches_first) {
   const posenc::Composition::Plan plan = subject.model.transformer->encoding().plan(
@@ -121,8 +122,8 @@ Reading read_afresh(const Subject& subject, const Segments& segments, int64_t fi
                                             segments.targets(first, batch), batch)};
 }
 
-// Seconds that one more token of one sequence takes, its scores on the host: a step of a cache that
-// is full, or a pass over the last n_read tokens.
+// Seconds for one more token of one sequence, with its scores on the host: a step of a full cache,
+// or a pass over the last n_read tokens.
 double token_s(const Subject& subject, const Segments& segments, int64_t n_inputs, int64_t window,
                bool is_cached) {
   const Transformer& model = *subject.model.transformer;
@@ -160,7 +161,7 @@ void measure(const Subject& subject, const CommonOptions& common, const CachedOp
   set_predicted(to, segments.predicted, subject.text);
 
   Reading last;
-  // Of a sequence that is fed, memory holds the cache and a piece as long.
+  // For each sequence that is fed, memory holds the cache and a piece of the same length.
   in_batches(n, std::min(n_inputs, 2 * window), common, [&](int64_t first, int64_t batch) {
     if (!to.failure.empty()) return;
     last = is_cached ? read_cached(subject, segments, first, batch, n_inputs, window)

@@ -17,23 +17,22 @@ void check(const CachedOptions& own);
 
 /// Perplexity of last-token's set of tokens, at --lengths L, when each layer keeps the keys and
 /// values of the last W tokens alone: the segments are fed piece by piece, in memory that does not
-/// grow with L. What comes out is that of a pass over all L tokens under a mask of width W, so up
-/// to (W - 1) n_layer + 1 tokens matter, not W.
+/// grow with L. The results equal a pass over all L tokens under a mask of width W, so up to (W -
+/// 1) n_layer + 1 tokens matter, not W.
 ///
 /// An encoding whose keys carry position numbers (an input embedding) has no such cache: the
-/// predicted token comes from a fresh pass over the last W, and to produce a text so takes such a
-/// pass for each token, O(W^2) work.
+/// predicted token comes from a fresh pass over the last W tokens. Producing a text this way takes
+/// such a pass for each token, O(W^2) work.
 ///
 /// Quantities of each length, of one sequence whose tokens come one after another:
-///   cache_bytes         that are kept; 0 where re-encoded
+///   cache_bytes         size of the cache; 0 where re-encoded
 ///   score_evaluations   pairs of a query and a key that it sees, in a head of a layer: the sum
 ///                       over t = 1 .. n of min(t, W), where n is the number of inputs: L - 1,
 ///                       since the predicted token is not read, or L with --context L. Where
-///                       re-encoded W (W + 1) / 2 for each t > W. Fewer under a mask of the
-///                       encoding's own
+///                       re-encoded W (W + 1) / 2 for each t > W. Fewer if the encoding has a mask
 ///   full_ratio          pairs of a full triangle / score_evaluations; may be below 1 where
 ///                       re-encoded
-///   is_reencoded        1 where it is (a note says why)
+///   is_reencoded        1 if tokens are re-encoded (a note says why)
 ///   tokens_per_s        produced one by one when W are kept, on this machine: 1 / the median time
 ///                       of the last 8 tokens of one sequence (of fewer at shorter lengths), each a
 ///                       step of the cache, or a pass over W tokens. "timed" among the parameters

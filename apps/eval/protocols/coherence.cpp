@@ -22,7 +22,7 @@ namespace {
 constexpr std::string_view kProtocol = "coherence";
 constexpr double kPromptLength = 1.37;  // of train_len: 2800 of 2048
 constexpr double kTemperature = 0.8;
-constexpr int64_t kMostNew = int64_t{1} << 22;  // far beyond what a cache holds
+constexpr int64_t kMostNew = int64_t{1} << 22;  // far beyond the size of a cache
 
 std::vector<double> positions(size_t n, double first) {
   std::vector<double> x(n);
@@ -126,7 +126,7 @@ std::string shown(const Subject& subject, const std::vector<int32_t>& ids) {
   return text;
 }
 
-// Continues the prompts and says how healthy that is. False when the cell has failed.
+// Continues the prompts and adds the quantities of the new text. False if the cell has failed.
 bool add_generated(const Subject& subject, const CommonOptions& common, const Prompts& prompts,
                    int64_t n_new, double temperature, const std::string& name, LengthResult& to) {
   std::vector<std::vector<int32_t>> texts;

@@ -6,16 +6,16 @@
 namespace farfield::eval {
 
 struct CoherenceOptions {
-  int64_t sequences = 32;  ///< that the curve is a mean over
-  int64_t prompts = 4;     ///< texts that are continued
+  int64_t sequences = 32;  ///< the curve is the mean over these
+  int64_t prompts = 4;     ///< texts to continue
   int64_t n_new = 320;     ///< tokens of a continuation
 };
 
 void add_options(cli::Options& options, CoherenceOptions& own);
 void check(const CoherenceOptions& own);
 
-/// Numbers for what is judged by reading: how far beyond the training length L_tr a model's
-/// perplexity holds, and whether what it writes there is text.
+/// Numbers for questions that people answer by reading: how far beyond the training length L_tr a
+/// model's perplexity holds, and whether the model still writes text there.
 ///
 /// The curve goes to position 4 L_tr and is smoothed over 2 max(1, L_tr / 16) + 1 positions. From
 /// it: perplexity_at_train_len, over 16 positions (scored_tokens_at_train_len of all sequences, and

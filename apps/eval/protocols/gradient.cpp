@@ -19,8 +19,8 @@ namespace {
 constexpr std::string_view kProtocol = "gradient";
 constexpr std::string_view kWhere = "eval:gradient";
 
-// Memory per token as a multiple of what scoring takes: measured 2.2 with 4 layers and 2.7 with 12
-// (width 64, 256 tokens), and growing with the layers, whose inputs are kept.
+// Memory per token as a multiple of the memory for scoring: measured 2.2 with 4 layers and 2.7 with
+// 12 (width 64, 256 tokens), and growing with the layers, whose inputs are kept.
 constexpr int64_t kMemoryOfGradient = 4;
 
 const std::vector<std::pair<std::string, InputScalar>>& scalars() {
@@ -41,7 +41,7 @@ InputScalar scalar_named(const std::string& name) {
       ->second;
 }
 
-// Of each row of gradients [n, width]; NaN for one that is not finite.
+// The norm of each row of gradients [n, width]; NaN for a row that is not finite.
 std::vector<double> norms_of(std::span<const double> gradients, int64_t width) {
   try {
     return analysis::gradient_norms(gradients, width);

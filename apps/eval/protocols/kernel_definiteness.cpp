@@ -27,8 +27,8 @@ VerdictText text_of(analysis::Verdict verdict) {
                                                 : VerdictText{-1, "not_cpd"};
 }
 
-// Tokens 0 to n - 1 all of whose distances a mask shows: as log-fit, which leaves out what is
-// hidden, but a matrix takes every distance below its size.
+// The n for which the mask shows every distance between tokens 0 to n - 1. log-fit leaves out only
+// the hidden distances, but a matrix needs every distance below its size.
 int64_t n_visible(const Kernel& kernel) {
   return std::find(kernel.bias.begin(), kernel.bias.end(), -INFINITY) - kernel.bias.begin();
 }

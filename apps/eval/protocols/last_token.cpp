@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::string_view kProtocol = "last-token";
 
-// n different numbers below `size`, uniform, in the order drawn: a shuffle that stores only the
-// places it has touched.
+// n different numbers below `size`, uniform, in the order of the draws: a shuffle that stores only
+// the places that it has touched.
 std::vector<int64_t> draw_without_replacement(int64_t size, int64_t n, uint64_t seed) {
   const Random random{seed, stream_of("eval.segments")};
   std::unordered_map<int64_t, int64_t> moved;

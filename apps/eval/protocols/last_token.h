@@ -9,7 +9,7 @@ namespace farfield::eval {
 
 struct LastTokenOptions {
   int64_t segments = 1000;
-  std::string segment_set = "per-seed";  ///< or common: whether runs with other seeds draw others
+  std::string segment_set = "per-seed";  ///< or common: the same segments for all seeds
   std::string context = "L-1";           ///< or L: tokens before the predicted one
 };
 
@@ -19,9 +19,9 @@ void check(const LastTokenOptions& own);
 /// Perplexity of a fixed set of tokens, each the last of its segment, given the L - 1 tokens before
 /// it: only the context changes from length to length.
 ///
-/// Items are segments. Their first_token is the segment's in the text as it is read (the documents
-/// of the split in the order of --document-order, tokens from 0); the last of the segment is
-/// predicted, the same one at every length.
+/// Items are segments. Their first_token is the segment's first token in the text as it is read
+/// (the documents of the split in the order of --document-order, tokens from 0). The segment's last
+/// token is predicted, the same token at every length.
 ///
 /// Throws    IoError not_enough_data, bad_token
 /// Source    Chi, Fan, Rudnicky and Ramadge 2022, "Dissecting Transformer Length Extrapolation via
@@ -31,9 +31,9 @@ ProtocolResult last_token(const Subject& subject, const CommonOptions& common,
 
 /// First tokens of n >= 1 different segments of `span` tokens in a text: uniform without
 /// replacement over the slots [0, span), [span, 2 span), ... when there are n of them, otherwise
-/// over all starting places. Where no segment may leave a document, slots count from the begin of
-/// each. `protocol` is used in messages.
-/// Throws    IoError not_enough_data, unless allow_fewer and there is one
+/// over all starting places. If no segment may leave a document, slots count from the beginning of
+/// each document. `protocol` is used in messages.
+/// Throws    IoError not_enough_data, unless allow_fewer and the text has one
 std::vector<int64_t> draw_segments(std::string_view protocol, const TokenStream& text, int64_t span,
                                    int64_t n, uint64_t seed, bool allow_fewer);
 
@@ -43,7 +43,7 @@ struct Segments {
   int64_t span = 0;             ///< tokens of a segment
   std::vector<int32_t> tokens;  ///< [N, span]
   TokenSet predicted;           ///< the last token of each
-  std::string parameters;       ///< what decides them
+  std::string parameters;       ///< the parameters that decide the segments
 
   /// Inputs at length L: L - 1, or L.
   int64_t n_inputs(int64_t length) const { return length - n_short; }

@@ -31,9 +31,11 @@ int64_t count_chunks(const TokenStream& text, int64_t size, int64_t length,
 
 void add_options(cli::Options& options, NonOverlappingOptions& own) {
   options.group("Non-overlapping perplexity")
-      .add("budget", own.budget, "same-text|same-chunks", "what is equal at every length")
+      .add("budget", own.budget, "same-text|same-chunks",
+           "equal at every length: the text, or the number of chunks")
       .add("chunks", own.chunks, "N", "with same-chunks: how many")
-      .add("keep-tail", own.keep_tail, "with same-text: score what is left as a short last chunk");
+      .add("keep-tail", own.keep_tail,
+           "with same-text: score the remaining tokens as a short last chunk");
 }
 
 void check(const NonOverlappingOptions& own) {

@@ -6,16 +6,16 @@
 namespace farfield::eval {
 
 struct NonOverlappingOptions {
-  std::string budget = "same-text";  ///< or same-chunks: what is equal at every length
+  std::string budget = "same-text";  ///< or same-chunks: the same at every length
   int64_t chunks = 320;              ///< with same-chunks
-  bool keep_tail = false;            ///< with same-text: score what is left as a short last chunk
+  bool keep_tail = false;  ///< with same-text: score the remaining tokens as a short last chunk
 };
 
 void add_options(cli::Options& options, NonOverlappingOptions& own);
 void check(const NonOverlappingOptions& own);
 
-/// Perplexity of a text cut into chunks of L tokens that know nothing of each other: every target
-/// counts once, those near the start of a chunk with little context. It falls with L even when
+/// Perplexity of a text cut into chunks of L tokens that are read independently: every target
+/// counts once, and targets near the start of a chunk have little context. It falls with L even if
 /// distant tokens are of no use.
 ///
 /// Items are chunks. Their first_token is the first input in the text as it is read (the documents

@@ -58,7 +58,7 @@ Rows score_positions(LengthResult& to, const Subject& subject, const std::vector
   return rows;
 }
 
-// At positions `every` times those given.
+// At positions `every` times the given ones.
 Series series_of(const char* name, const analysis::PositionCurve& curve,
                  std::span<const int64_t> at, int64_t every) {
   Series series;

@@ -8,7 +8,7 @@ namespace farfield::eval {
 struct PositionWiseOptions {
   int64_t sequences = 256;
   int64_t smoothing = 32;       ///< positions on each side of the mean of the smoothed curve
-  int64_t truncated_every = 1;  ///< of truncated@W only every so many positions are measured
+  int64_t truncated_every = 1;  ///< truncated@W: measure only each N-th position
 };
 
 void add_options(cli::Options& options, PositionWiseOptions& own);
@@ -20,14 +20,16 @@ void check(const PositionWiseOptions& own);
 /// Items are sequences; first_token is as non_overlapping() has it.
 ///
 /// Series       "perplexity" by position, counted from 1 (the prediction after one input), and
-///              "smoothed perplexity", each with a 95 % band when there are two sequences. Drawn is
-///              one that is smoothed in log position instead (kDrawnWithin), with the band of that
-/// Quantities   perplexity@<train_len> and perplexity@last, each over 16 positions, as one alone is
-///              too noisy, with bits_per_byte@ of the same where the bytes of a token are known,
-///              and scored_tokens@, of all sequences; late_slope of the mean nll against ln t over
-///              the last half, in nats per unit of ln t, with its 95 % interval late_slope_low to
-///              late_slope_high; and still_falling, 1 when that lies below 0. What has too few
-///              positions is left out. positions: how many were measured, where not all were
+///              "smoothed perplexity", each with a 95 % band when there are two sequences. The plot
+///              shows a curve that is smoothed in log position instead (kDrawnWithin), with its
+///              band
+/// Quantities   perplexity@<train_len> and perplexity@last, each over 16 positions, as a single
+///              position is too noisy; bits_per_byte@ of the same positions, if the bytes of a
+///              token are known; and scored_tokens@, of all sequences. late_slope of the mean nll
+///              against ln t over the last half, in nats per unit of ln t, with its 95 % interval
+///              late_slope_low to late_slope_high; and still_falling, 1 if that interval lies below
+///              0. Quantities with too few positions are left out. positions: the number of
+///              measured positions, if not all were measured
 ///
 /// Throws    ConfigError bad_argument where truncated-every is more than a length; IoError
 ///           not_enough_data, bad_token

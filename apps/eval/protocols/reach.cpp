@@ -17,7 +17,7 @@ bool is_one_window(const ModelReach& reach) {
                      [&](const std::optional<int64_t>& w) { return w == windows.front(); });
 }
 
-// What the numbers do not say by themselves.
+// Facts that the numbers do not show by themselves.
 std::string remark_on(const ModelReach& reach) {
   std::string text;
   if (!is_one_window(reach)) {

@@ -9,7 +9,7 @@
 
 namespace farfield::eval {
 
-/// What the mask of a model lets through, in sequences of one length.
+/// The tokens that a model's mask leaves visible, in sequences of one length.
 struct ModelReach {
   analysis::TheoreticalField field;
   std::vector<std::optional<int64_t>> window_of_layer;  ///< tokens, itself included; or none

@@ -15,13 +15,13 @@ int64_t stride_of(const SlidingOptions& own, int64_t length) {
   return own.stride.value_or(std::max<int64_t>(1, length / 4));
 }
 
-// Tokens that windows slide over by themselves.
+// A range of tokens with its own sliding windows.
 struct Stretch {
   int64_t begin, size;
 };
 
-// The whole text; or where no window may leave a document, of each document as many tokens as
-// windows of this length that do not overlap have.
+// The whole text. If no window may leave a document, the part of each document that non-overlapping
+// windows of this length cover.
 std::vector<Stretch> stretches_of(const TokenStream& text, int64_t size, int64_t length) {
   if (text.document_tokens == 0) return {{0, size}};
   const data::Grid windows = windows_of(text, size, length);
@@ -35,7 +35,7 @@ std::vector<Stretch> stretches_of(const TokenStream& text, int64_t size, int64_t
   return stretches;
 }
 
-// How many windows that takes, about.
+// The approximate number of windows.
 double count_windows(const WorkSubject& text, int64_t size, int64_t length, int64_t stride) {
   const auto in = [&](int64_t n) {
     return static_cast<double>(std::max<int64_t>(0, n - 1 - length) / stride + 1);
@@ -85,7 +85,7 @@ ProtocolResult sliding(const Subject& subject, const CommonOptions& common,
     TokenSet predicted;
     for (const Stretch& s : stretches) predicted.add(s.begin + 1, s.size - 1);
     set_predicted(to, predicted, text);
-    double total = 0, part = 0;  // of all targets, and of those of the item that is not whole
+    double total = 0, part = 0;  // of all targets, and of the targets of the unfinished item
     const auto take = [&](double nll) {
       total += nll;
       part += nll;

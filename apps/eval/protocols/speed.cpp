@@ -20,7 +20,7 @@ constexpr int64_t kMemorySteps = 10;
 
 double mib(int64_t bytes) { return static_cast<double>(bytes) / (1024.0 * 1024.0); }
 
-// What is left of the time limit.
+// The end of the time limit.
 class Deadline {
  public:
   explicit Deadline(double limit_s) : limit_s_(limit_s) {}
@@ -34,14 +34,14 @@ class Deadline {
   Clock::time_point begin_ = Clock::now();
 };
 
-// Steps of training or forward passes, as quantities and messages call them.
+// Steps of training or forward passes, with their names in quantities and messages.
 struct Kind {
   std::string time_s;  // a quantity's name
   std::string plural;
   int64_t n_timed;
 };
 
-// Runs the warm-up, then the steps that are timed. The machine's clock unless another was given.
+// Runs the warm-up, then the timed steps. Uses the machine's clock unless the options give another.
 StepTimes warmed_times(const SpeedOptions& own, const Kind& kind,
                        const std::function<bool()>& step) {
   for (int64_t i = 0; i < own.warmup; ++i)
@@ -49,7 +49,7 @@ StepTimes warmed_times(const SpeedOptions& own, const Kind& kind,
   return time_steps(own.clock ? *own.clock : machine_clock(), kind.n_timed, step);
 }
 
-// The failure of a cell whose time was over, beside what was timed until then.
+// Sets the failure of a cell that ran out of time, and keeps the times of finished steps.
 void set_timeout(const SpeedOptions& own, const Kind& kind, const StepTimes& times,
                  LengthResult& to) {
   const bool is_empty = times.step_s.empty();
@@ -86,8 +86,8 @@ void add_times(const Kind& kind, const StepTimes& times, LengthResult& to) {
   }
 }
 
-// The resident memory of this process beside that at the start; on the CPU alone, where memory of
-// tensors is this process's.
+// Growth of this process's resident memory since the start. Only on the CPU, where tensors lie in
+// this process's memory.
 class Resident {
  public:
   explicit Resident(const Device& device) {
@@ -97,7 +97,7 @@ class Resident {
     before_ = run::resident_bytes();
   }
   bool is_known() const { return is_known_; }
-  /// The most since the start, less what was there then.
+  /// The peak since the start, minus the memory at the start.
   int64_t growth() const { return run::peak_resident_bytes() - before_; }
 
  private:
@@ -177,14 +177,14 @@ void time_inference(const Subject& subject, const CommonOptions& common, const S
 void add_options(cli::Options& options, SpeedOptions& own) {
   options.group("Speed and memory (made-up tokens; --batch-tokens for inference)")
       .add("warmup", own.warmup, "N",
-           "training steps, and forward passes at each length, before those that are timed")
+           "training steps, and forward passes at each length, before the timed ones")
       .add("timed-steps", own.timed_steps, "N",
-           "training steps that are timed; percentiles need 20 at least")
+           "timed training steps; percentiles need at least 20")
       .add("timed-passes", own.timed_passes, "N",
-           "forward passes that are timed at each length; percentiles need 20 at least")
+           "timed forward passes at each length; percentiles need at least 20")
       .add("train-batch", own.batch, "N", "sequences of a step (default: as in training)")
       .add("time-limit", own.time_limit, "S",
-           "seconds for all of it; what is not done by then is TIMEOUT. 0: none");
+           "time limit in seconds; unfinished cells become TIMEOUT (0: no limit)");
 }
 
 void check(const SpeedOptions& own) {

@@ -92,7 +92,7 @@ BOOST_AUTO_TEST_CASE(score_evaluations_are_counted_over_the_inputs) {
   const ProtocolResult shorter = run(model, asked);
   BOOST_TEST(shorter.parameters ==
              "segments=6 set=per-seed longest=40 context=L-1 cache=7 timed=8");
-  BOOST_TEST(shorter.hash() == "104bcaa931f3b385");  // that of before anything was said besides
+  BOOST_TEST(shorter.hash() == "104bcaa931f3b385");  // kept cells carry this hash
   BOOST_TEST(quantity(shorter.lengths.at(0), "score_evaluations") == sum(4, 7));
   BOOST_TEST(quantity(shorter.lengths.at(1), "score_evaluations") == sum(39, 7));
   asked.segments.context = "L";

@@ -79,7 +79,8 @@ BOOST_AUTO_TEST_CASE(a_kept_failure_at_a_mask_is_measured_again) {
   BOOST_TEST(folder.entries() == 1);  // of the same key: it was replaced
   BOOST_TEST(cell.failure == "");
   BOOST_TEST(value_of(cell, "n h1") == 9);
-  BOOST_TEST(kernel_definiteness(small.subject(), {}).hash() == "10081a755beac56d");  // of before
+  // kept cells carry this hash
+  BOOST_TEST(kernel_definiteness(small.subject(), {}).hash() == "10081a755beac56d");
 }
 
 BOOST_AUTO_TEST_CASE(numbers_of_points_have_bounds) {

@@ -73,7 +73,7 @@ CommonOptions lengths(std::vector<int64_t> all) {
   return common;
 }
 
-// Of each item, the token that it is counted by and those that it predicts lie in one document.
+// Each item's first token and its predicted tokens lie in one document.
 void check_items(const ProtocolResult& got, PredictedBy* predicted_by) {
   for (const LengthResult& cell : got.lengths)
     for (size_t item = 0; item < cell.items.size(); ++item) {
