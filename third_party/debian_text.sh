@@ -21,7 +21,7 @@ Without xz:  python3 -m tarfile -e code.tar.xz
   latex  manuals, books, course notes, examples and literate programs in LaTeX and TeX (.tex, .ltx, .dtx,
          .nw, .verb), out of TeX Live's documentation, gretl's, and the sources of 31 programs, such as
          HOL, PARI, Giac, Trilinos, SPOOLES, GLPK and noweb. Most of it is English; some is German, Spanish,
-         Czech or another language. 71 MB, some 24 million tokens, packed under 20 MiB
+         Czech or another language. 71 MB, some 24 million tokens, packed 12 MiB
 
   --out FOLDER  folder of the archives; FOLDER/packages keeps the downloads (default: build/text)
   --mirror URL  a Debian archive, up to the folder that holds `pool` (default: the archive that apt on

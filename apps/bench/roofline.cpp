@@ -55,7 +55,7 @@ void print_formula(const CardSheet& card, double efficiency, std::ostream& out) 
          "  memory = bytes / bandwidth\n  tensor = flop of tensor cores / (peak x "
       << shortest(efficiency)
       << ")\n  issue = instructions of threads / (SMs x 4 x 32 x clock)\n"
-         "  fp32 = those of float32 / (SMs x lanes x clock)\n"
+         "  fp32 = float32 instructions / (SMs x lanes x clock)\n"
          "  shared = accesses of shared memory, of 128 bytes, in attention / (SMs x clock)\n"
          "bytes: each array once for each kernel that reads or writes it. Instructions: elements x "
          "those of one, by the\nmachine code for sm_90: of attention on the way of a tile with a "
