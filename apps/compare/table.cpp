@@ -104,8 +104,7 @@ std::string legend(const Comparison& of, Detail detail) {
   if (detail != Detail::plain) text += ", on " + of.decided_on();
   if (of.has_parts()) text += ", each head against the same head";
   if (detail != Detail::plain && of.is_perplexity() && of.pairs == Pairs::seeds)
-    text +=
-        detail == Detail::report ? " (that on nll is in the CSV)" : "; the CSV has the test on nll";
+    text += "; the CSV has the test on nll";
   return text + '\n';
 }
 
@@ -175,21 +174,6 @@ std::string spread_remark(const Comparison& of) {
                 of.n_tests > 0 ? "; paired differences do not" : "", ".\n");
 }
 
-// The same in the words of a report, with the option that decides it.
-std::string spread_note(const Comparison& of) {
-  const SpreadOver over = spread_over(of);
-  if (over == SpreadOver::nothing) return "";
-  const auto is_set = [&](const char* set) { return of.parameters.find(set) != std::string::npos; };
-  if (over == SpreadOver::trainings)
-    return concat("±: all seeds read the same text",
-                  is_set("set=common") ? " (segments common)" : "",
-                  ", so it holds what training with another seed changes\n");
-  return concat("±: each seed reads text of its own (",
-                is_set("set=per-seed") ? "segments per-seed" : "--document-order seed",
-                "), so it holds the difference between texts too",
-                of.n_tests > 0 ? "; a pair shares its text" : "", '\n');
-}
-
 // The columns behind a number of protocol speed.
 void add_ratio(std::vector<std::string>& to, const ComparedCell& cell, bool is_time,
                bool is_reference) {
@@ -237,10 +221,7 @@ std::string comparison_table(const Comparison& of, Detail detail) {
   const bool has_parts = of.has_parts();
   std::string text = concat(of.protocol, " ", name_of(of),
                             is_by_items ? ", each seed" : ", mean ± standard deviation over seeds");
-  if (detail == Detail::report)
-    text += concat(" (", of.parameters, "; protocol ", of.protocol_hash, ')');
-  else if (!of.differing.empty())
-    text += concat(" (", of.differing, ')');
+  if (!of.differing.empty()) text += concat(" (", of.differing, ')');
   text += '\n';
   std::vector<std::vector<std::string>> rows(1, {"encoding"});
   if (has_parts) rows.front().push_back("head");
@@ -266,7 +247,7 @@ std::string comparison_table(const Comparison& of, Detail detail) {
   if (has_ratios) text += concat("ratio: to the mean of ", of.reference_label);
   if (has_ratios && is_time) text += "; % faster: of the time of that";
   if (has_ratios) text += '\n';
-  text += detail == Detail::report ? spread_note(of) : spread_remark(of);
+  text += spread_remark(of);
   if (with_marks) {
     text += legend(of, detail) + differences_table(of);
     text +=

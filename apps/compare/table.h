@@ -10,7 +10,6 @@ namespace farfield::compare {
 enum class Detail {
   plain,    ///< for people: the meaning of ±, how many tokens were scored, the compared runs
   verbose,  ///< the same, then parameters, protocol hash, and which tests decide
-  report,   ///< for files that are kept: parameters and hash in the heading
 };
 
 /// Encodings by lengths with marks, or for a quantity of heads encodings and heads. Bits per byte
