@@ -5,25 +5,16 @@
 
 #include "apps/sweep/report.h"
 #include "engine/base/error.h"
+#include "engine/base/markdown.h"
 #include "engine/base/text.h"
 
 namespace farfield::sweep {
 namespace {
 
-// In a field of a table.
-std::string field_text(const std::string& text) {
-  std::string safe;
-  for (const char c : text) {
-    if (c == '|' || c == '\\' || c == '<' || c == '*' || c == '`') safe += '\\';
-    safe += c == '\n' ? ' ' : c;
-  }
-  return safe;
-}
-
 void add_table(const ReportTable& table, std::string& text) {
-  text += concat("\n", table.is_papers ? "*" : "**", field_text(table.caption),
+  text += concat("\n", table.is_papers ? "*" : "**", markdown_text(table.caption),
                  table.is_papers ? "*" : "**", "\n\n|");
-  for (const std::string& name : table.header) text += concat(' ', field_text(name), " |");
+  for (const std::string& name : table.header) text += concat(' ', markdown_text(name), " |");
   text += "\n|";
   for (size_t i = 0; i < table.header.size(); ++i) text += i == 0 ? "---|" : "---:|";
   text += '\n';
@@ -31,14 +22,14 @@ void add_table(const ReportTable& table, std::string& text) {
     const bool begins = i > 0 && table.groups[i] != table.groups[i - 1];
     text += concat(
         i == 0 ? "|" : "",
-        begins && !table.groups[i].empty() ? concat(" *", field_text(table.groups[i]), "*") : "",
+        begins && !table.groups[i].empty() ? concat(" *", markdown_text(table.groups[i]), "*") : "",
         " |", i + 1 == table.groups.size() ? "\n" : "");
   }
   for (const auto& row : table.rows) {
     text += '|';
     for (const ReportTable::Field& field : row) {
       const char* const bold = field.is_best ? "**" : "";
-      text += concat(' ', bold, field_text(field.text), bold, " |");
+      text += concat(' ', bold, markdown_text(field.text), bold, " |");
     }
     text += '\n';
   }
@@ -66,8 +57,8 @@ void add_claims(const Report& report, std::string& text) {
                  "|---|---|---|---|---|\n");
   for (const Section& section : report.sections)
     for (const Judgement& j : section.judgements)
-      text += concat("| ", field_text(j.claim), " | ", field_text(section.id), " | ",
-                     field_text(j.statement), " | ", field_text(j.in_paper), " | ",
+      text += concat("| ", markdown_text(j.claim), " | ", markdown_text(section.id), " | ",
+                     markdown_text(j.statement), " | ", markdown_text(j.in_paper), " | ",
                      to_word(j.evidence.verdict()), " |\n");
 }
 
@@ -77,7 +68,7 @@ std::string report_markdown(const Report& report,
                             const std::vector<std::vector<std::string>>& figures) {
   std::string text = concat("# ", report.title, "\n\n");
   for (const auto& [name, value] : report.facts)
-    text += concat("* **", name, "**: ", field_text(value), '\n');
+    text += concat("* **", name, "**: ", markdown_text(value), '\n');
   if (report.has_papers) {
     text +=
         "\nNumbers in *italic captions* are the papers' own; they were measured on other text with "
@@ -89,7 +80,7 @@ std::string report_markdown(const Report& report,
     text += concat("\n## ", section.id, "\n\n", section.title, "\n\n", section.source, '\n');
     if (!section.not_run.empty()) text += concat("\nNOT RUN: ", section.not_run, '\n');
     if (!section.facts.empty()) text += '\n';
-    for (const std::string& fact : section.facts) text += concat("* ", field_text(fact), '\n');
+    for (const std::string& fact : section.facts) text += concat("* ", markdown_text(fact), '\n');
     for (const std::string& remark : section.remarks) text += concat('\n', remark, '\n');
     for (const ReportTable& table : section.tables) add_table(table, text);
     for (const std::string& block : section.blocks) text += indented(block);
@@ -99,8 +90,8 @@ std::string report_markdown(const Report& report,
                        ")\n");
     if (!section.judgements.empty()) text += '\n';
     for (const Judgement& j : section.judgements)
-      text += concat("* **", to_word(j.evidence.verdict()), "** ", field_text(j.claim), ": ",
-                     field_text(j.statement), ". ", field_text(summary_of(j.evidence)), '\n');
+      text += concat("* **", to_word(j.evidence.verdict()), "** ", markdown_text(j.claim), ": ",
+                     markdown_text(j.statement), ". ", markdown_text(summary_of(j.evidence)), '\n');
   }
   return text;
 }

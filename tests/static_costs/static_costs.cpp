@@ -1,5 +1,5 @@
 // Static costs of the CUDA kernels, from their machine code: no card is needed. See
-// CONTRIBUTING.md.
+// README.md.
 #include <cstdlib>
 #include <iostream>
 

@@ -1,5 +1,5 @@
 // Whether the CPU's kernels keep their vectors in registers, by what this compiler made of them.
-// See CONTRIBUTING.md.
+// See README.md.
 #include <algorithm>
 #include <iostream>
 
