@@ -303,7 +303,7 @@ bool Options::parse(int argc, const char* const* argv, std::ostream& out) {
   std::vector<std::string> loose, configs;
   std::vector<BlankList> lists;
   Impl::Source source;
-  bool is_behind_list = false, is_quiet = false, has_everything = false;
+  bool is_behind_list = false, is_quiet = false, asks_for_verbose = false;
   try {
     po::positional_options_description none;
     const po::parsed_options parsed =
@@ -334,13 +334,13 @@ bool Options::parse(int argc, const char* const* argv, std::ostream& out) {
       } else if (item.string_key == "quiet") {
         is_quiet = true;
       } else if (item.string_key == "verbose") {
-        has_everything = true;
+        asks_for_verbose = true;
       } else {
         for (const std::string& text : item.value) source[item.string_key].push_back({"--", text});
       }
     }
     set_quiet(is_quiet);
-    set_verbose(has_everything);
+    set_verbose(asks_for_verbose);
     self.store(source);
   } catch (const po::error& error) {
     fail<ConfigError>(kWhere, error.what(), "; see ", self.program, " --help");

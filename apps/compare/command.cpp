@@ -84,10 +84,11 @@ bool is_shown(const Comparison& one, const CompareOptions& asked) {
 
 void print_tables(const std::vector<Comparison>& all, const CompareOptions& asked,
                   std::ostream& out) {
-  const Detail detail = cli::is_verbose() ? Detail::verbose : Detail::plain;
   int64_t n_tests = 0;
   for (const Comparison& one : all) {
-    out << (is_shown(one, asked) ? comparison_table(one, detail) : comparison_remark(one)) << '\n';
+    out << (is_shown(one, asked) ? comparison_table(one, cli::is_verbose())
+                                 : comparison_remark(one))
+        << '\n';
     n_tests += one.n_tests;
   }
   if (all.size() > 1)

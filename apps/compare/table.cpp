@@ -96,14 +96,14 @@ std::vector<std::string> bits_row(const ComparedRow& row, size_t n_before, bool 
 
 // "† better than kerple_log, * worse than kerple_log: ..., alpha 0.05"; for people, the table of
 // differences names the tested number.
-std::string legend(const Comparison& of, Detail detail) {
+std::string legend(const Comparison& of, bool is_verbose) {
   std::string text = legend_of(of.marks, of.reference_label, of.is_perplexity());
   text += concat(": paired two-sided t-test over ",
                  of.pairs == Pairs::segments ? "the items of one seed" : "seeds", ", alpha ",
                  analysis::kAlpha);
-  if (detail != Detail::plain) text += ", on " + of.decided_on();
+  if (is_verbose) text += ", on " + of.decided_on();
   if (of.has_parts()) text += ", each head against the same head";
-  if (detail != Detail::plain && of.is_perplexity() && of.pairs == Pairs::seeds)
+  if (is_verbose && of.is_perplexity() && of.pairs == Pairs::seeds)
     text += "; the CSV has the test on nll";
   return text + '\n';
 }
@@ -216,7 +216,7 @@ std::string differences_table(const Comparison& of) {
 
 }  // namespace
 
-std::string comparison_table(const Comparison& of, Detail detail) {
+std::string comparison_table(const Comparison& of, bool is_verbose) {
   const bool with_marks = of.n_tests > 0, is_by_items = of.pairs == Pairs::segments;
   const bool has_parts = of.has_parts();
   std::string text = concat(of.protocol, " ", name_of(of),
@@ -249,13 +249,13 @@ std::string comparison_table(const Comparison& of, Detail detail) {
   if (has_ratios) text += '\n';
   text += spread_remark(of);
   if (with_marks) {
-    text += legend(of, detail) + differences_table(of);
+    text += legend(of, is_verbose) + differences_table(of);
     text +=
         concat(of.n_tests, of.n_tests == 1 ? " test decides the mark" : " tests decide the marks",
                "; no multiple-comparison correction\n");
   }
   for (const std::string& note : of.notes) text += note + '\n';
-  if (detail == Detail::verbose)
+  if (is_verbose)
     text += concat("protocol: ", of.protocol, of.parameters.empty() ? "" : " ", of.parameters,
                    ", hash ", of.protocol_hash, '\n');
   return text;

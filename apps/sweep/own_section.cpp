@@ -106,7 +106,7 @@ std::string own_tests(const Measured& m) {
     const Comparable found = comparable_cells(m, measure.key);
     has_seeds |= found.n_seed >= 2;
     for (const compare::Comparison& one : compare::comparisons_of(found.cells, options))
-      if (!one.has_parts()) text += '\n' + compare::comparison_table(one, compare::Detail::verbose);
+      if (!one.has_parts()) text += '\n' + compare::comparison_table(one, /*is_verbose=*/true);
     if (!found.left_out.empty())
       text += concat('\n', measure.key, ": left out, as measured with other parameters than ",
                      reference, ": ", joined(found.left_out), '\n');

@@ -318,9 +318,9 @@ BOOST_AUTO_TEST_CASE(the_table_has_marks_and_says_how_many_tests_were_made) {
     BOOST_TEST(table.find(part) == std::string::npos, part << " in\n" << table);
 }
 
-BOOST_AUTO_TEST_CASE(parameters_and_hash_are_for_those_who_ask_and_for_reports) {
+BOOST_AUTO_TEST_CASE(parameters_and_hash_come_with_verbose_alone) {
   const Comparison one = comparisons_of(five_seeds(), {}).at(0);
-  const std::string verbose = comparison_table(one, Detail::verbose);
+  const std::string verbose = comparison_table(one, true);
   BOOST_TEST(verbose.starts_with("last-token perplexity, mean ± standard deviation over seeds\n"),
              verbose);
   BOOST_TEST(
@@ -433,7 +433,7 @@ BOOST_AUTO_TEST_CASE(pairs_of_segments_are_drawn_in_nll) {
   const Comparison of_items =
       comparisons_of({cell("kerple_log", 1, 5), cell("alibi", 1, 6)}, with_pairs("segments")).at(0);
   BOOST_TEST(difference_plot(of_items).y_label == "difference in nll");
-  const std::string table = comparison_table(of_items, Detail::verbose);
+  const std::string table = comparison_table(of_items, true);
   BOOST_TEST(table.find("alpha 0.05, on nll\n") != std::string::npos, table);
 }
 

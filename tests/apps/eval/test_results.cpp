@@ -125,7 +125,7 @@ BOOST_AUTO_TEST_CASE(later_columns_say_how_the_text_was_read_and_what_numbers_me
                                            '\n') != std::string::npos);
 }
 
-BOOST_AUTO_TEST_CASE(a_table_is_for_people_and_with_verbose_for_those_who_compute_it_again) {
+BOOST_AUTO_TEST_CASE(parameters_hash_and_conventions_come_with_verbose_alone) {
   RunResult r = result("alibi", 1);
   r.document_order = "seed";
   r.result.parameters = "segments=2 set=per-seed longest=256 context=L-1";
