@@ -1,6 +1,8 @@
 #include "apps/sweep/arms.h"
 
 #include "apps/sweep/measured.h"
+#include "engine/base/error.h"
+#include "engine/base/text.h"
 
 namespace farfield::sweep {
 
@@ -27,6 +29,21 @@ Arm gauss_wht1() { return arm_of("1-para-wht", "gauss_wht1", "gauss_wht1"); }
 Arm gauss_wht2() { return arm_of("2-para-wht", "gauss_wht2", "gauss_wht2"); }
 Arm gauss_bias2() { return arm_of("2-para-bias", "gauss_bias2", "gauss_bias2"); }
 Arm gauss_bias3() { return arm_of("3-para-bias", "gauss_bias3", "gauss_bias3"); }
+
+namespace {
+
+Arm floored(const char* symbol, const char* name, const std::string& encoding, double value) {
+  Arm arm =
+      arm_of(concat(symbol, " = ", shortest(value), ", floor 0.01"),
+             concat(encoding, '(', name, '=', shortest(value), ", slope_floor=0.01)"), encoding);
+  arm.param = concat(name, '=', shortest(value));
+  return arm;
+}
+
+}  // namespace
+
+Arm floored_shift(double delta) { return floored("δ", "delta", "alibi_shift", delta); }
+Arm floored_equal(double h) { return floored("h", "h", "alibi_equal", h); }
 
 std::string trained_at(double length) { return "trained at " + length_text(length); }
 

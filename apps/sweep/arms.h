@@ -32,6 +32,11 @@ Arm gauss_wht2();
 Arm gauss_bias2();
 Arm gauss_bias3();
 
+/// Slopes that are flatter by 2^delta, or all 2^-h, and never below 0.01: the models behind three
+/// columns of the Sandwich paper's tables 1 and 4 that it prints with the same numbers.
+Arm floored_shift(double delta);
+Arm floored_equal(double h);
+
 /// "trained at 2 L": the group of the arms of this training length, in units (scale.h).
 std::string trained_at(double length);
 

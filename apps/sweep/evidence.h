@@ -1,48 +1,88 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
 namespace farfield::sweep {
 
-enum class Verdict { pass, fail, not_run };
-std::string to_word(Verdict verdict);  ///< "PASS", "FAIL", "NOT RUN"
+enum class Verdict {
+  pass,
+  fail,
+  undecided,  ///< the spread over seeds reaches both sides of a threshold
+  not_run,
+};
+std::string to_word(Verdict verdict);  ///< "PASS", "FAIL", "UNDECIDED", "NOT RUN"
 
 /// The numbers that a finding is judged by, each with its condition. NaN means a missing number;
 /// infinity is a number.
 class Evidence {
  public:
   struct Item {
-    std::string what;  ///< "arxiv, w = 40: PPL 16 L / PPL L"
-    double value = 0;
-    std::string condition;  ///< "at most 1.01"
+    std::string what;                  ///< "arxiv, w = 40: PPL 16 L / PPL L"
+    double value = 0;                  ///< the mean over `by_seed`
+    std::string condition = {};        ///< "at most 1.01"
+    std::vector<double> by_seed = {};  ///< in the order of the seeds; not of a missing number
     bool is_missing = false, holds = false;
+    /// Whether the 95 % interval of the value lies on one side of the threshold. True for a single
+    /// seed without a half_width, which says nothing of the spread.
+    bool is_sure = true;
     double margin = 0;  ///< to the threshold, as a share of that; below 0 where it does not hold
+    /// Half the 95 % interval of this number of one seed, in its unit; NaN: unknown.
+    double half_width;
+
+    /// Whether it compares no number with a threshold: its value is shown for each seed.
+    bool is_yes_or_no() const { return relation == Relation::yes_or_no; }
+
+   private:
+    friend class Evidence;
+    enum class Relation { at_most, at_least, below, above, within, yes_or_no };
+    void judge();  ///< holds, condition and margin, from value and limit
+    /// To the nearer bound, below 0 beyond it: of positive numbers that of their logarithms, since
+    /// a ratio spreads by factors.
+    double distance() const;
+    Relation relation = Relation::yes_or_no;
+    double limit = 0, tolerance = 0;
   };
 
-  void at_most(const std::string& what, double value, double limit);
-  void at_least(const std::string& what, double value, double limit);
-  void below(const std::string& what, double value, double limit);
-  void above(const std::string& what, double value, double limit);
+  /// Each adds a number, and returns it so that its half_width can be set.
+  Item& at_most(const std::string& what, double value, double limit);
+  Item& at_least(const std::string& what, double value, double limit);
+  Item& below(const std::string& what, double value, double limit);
+  Item& above(const std::string& what, double value, double limit);
   /// |value / target - 1| at most `tolerance`, a share.
-  void within(const std::string& what, double value, double target, double tolerance);
+  Item& within(const std::string& what, double value, double target, double tolerance);
   /// For conditions that do not compare a number with a threshold; `value` is the number shown.
-  void holds(const std::string& what, bool is_so, double value, const std::string& condition);
+  Item& holds(const std::string& what, bool is_so, double value, const std::string& condition);
+  /// A number that decides nothing, and why.
+  void undecided(const std::string& what, double value, const std::string& why);
   /// A number that is needed and not there.
   void missing(const std::string& what);
   /// A sentence for the reader: an explanation, an exception.
   void note(const std::string& sentence);
   /// Sets the prefix of later `what` texts: the data set.
   void set_prefix(const std::string& prefix) { prefix_ = prefix; }
+  /// Adds the items and notes of another.
+  void add(const Evidence& other);
+  void clear_notes() { notes_.clear(); }
 
   const std::vector<Item>& items() const { return items_; }
   const std::vector<std::string>& notes() const { return notes_; }
-  /// FAIL as soon as one does not hold; NOT RUN with nothing or something missing; else PASS.
+  /// FAIL as soon as one surely does not hold; NOT RUN with nothing or something missing;
+  /// UNDECIDED if one is not sure; else PASS.
   Verdict verdict() const;
+  /// The number of seeds behind the verdict: the least of the items that it needs. 0: none.
+  size_t n_seed() const;
+
+  /// One evidence from that of each seed: every number as the mean over the seeds that have it,
+  /// with the interval of Student's t over them. Where numbers have a half_width, the interval is
+  /// at least as wide as these pooled.
+  static Evidence pooled(const std::vector<Evidence>& of_seeds);
 
  private:
-  void add(const std::string& what, double value, const std::string& condition, bool holds,
-           double margin);
+  Item& add(const std::string& what, double value, Item::Relation relation, double limit,
+            double tolerance = 0);
+  static Item pooled(const std::vector<const Item*>& of_seeds);
   std::string prefix_;
   std::vector<Item> items_;
   std::vector<std::string> notes_;

@@ -83,9 +83,13 @@ struct Finding {
   enum class On { any, text, synthetic, far };
   On on = On::any;
   std::string statement = {};  ///< of one that claims.csv does not have
-  /// For findings on the published size: the finding compares models up to their training length,
-  /// which the number of steps decides, so that `brief` does not judge it.
+  /// The finding compares models up to their training length, which the number of steps decides, so
+  /// that `brief` does not judge it.
   bool needs_steps = false;
+  /// What `check` asks below `small`, in words, where this differs from the statement.
+  std::string asked = {};
+  /// `check` looks at the printed numbers alone: it is called once, at any scale.
+  bool is_of_printed_numbers = false;
 };
 
 /// A table, a figure or a described experiment of a paper, with lengths in units. Rows stand in

@@ -28,26 +28,69 @@ double mean(const std::vector<SeedNumber>& seeds) {
 }  // namespace
 
 Measured::Measured(const Plan& plan, const PlannedDataset& dataset, const Results& results)
-    : plan_(plan), dataset_(dataset), results_(results) {
-  // A cell may be there for the sake of another experiment, without the measurements of this one.
-  const auto has = [&](const PlannedArm& arm, size_t seed) {
-    const CellResult* const found = cell(arm, seed);
-    return found != nullptr && found->covers(planned_cell(arm, seed));
-  };
-  std::vector<size_t> all(plan.seeds.size());
-  std::iota(all.begin(), all.end(), size_t{0});
-  for (const size_t seed : all)
-    if (std::all_of(plan.arms.begin(), plan.arms.end(), [&](const PlannedArm& arm) {
-          return has(arm, seed) || std::none_of(all.begin(), all.end(),
-                                                [&](size_t other) { return has(arm, other); });
-        }))
-      seeds_.push_back(seed);
-  if (seeds_.empty()) seeds_ = all;
+    : plan_(&plan), dataset_(&dataset), results_(&results), seeds_(plan.seeds.size()) {
+  std::iota(seeds_.begin(), seeds_.end(), size_t{0});
+}
+
+// A cell may be there for the sake of another experiment, without the measurements of this one.
+bool Measured::has(const PlannedArm& arm, size_t seed) const {
+  const CellResult* const found = cell(arm, seed);
+  return found != nullptr && found->covers(planned_cell(arm, seed));
+}
+
+size_t Measured::n_seed(const PlannedArm& arm) const {
+  return static_cast<size_t>(
+      std::count_if(seeds_.begin(), seeds_.end(), [&](size_t seed) { return has(arm, seed); }));
+}
+
+bool Measured::is_measured(const PlannedArm& arm) const {
+  for (size_t seed = 0; seed < plan_->seeds.size(); ++seed)
+    if (has(arm, seed)) return true;
+  return false;
+}
+
+Measured Measured::on(const PlannedDataset& dataset) const {
+  Measured other = *this;
+  other.dataset_ = &dataset;
+  return other;
+}
+
+Measured Measured::as_printed() const {
+  Measured other = *this;
+  other.is_as_printed_ = true;
+  return other;
+}
+
+Measured Measured::first_seed() const {
+  Measured one = *this;
+  one.seeds_.resize(std::min<size_t>(1, seeds_.size()));
+  return one;
+}
+
+Measured Measured::of_seed(size_t seed) const {
+  Measured one = *this;
+  one.seeds_ = {seed};
+  return one;
+}
+
+Measured Measured::of_shared_seeds(const std::vector<const PlannedArm*>& arms) const {
+  Measured shared = *this;
+  std::erase_if(shared.seeds_, [&](size_t seed) {
+    return std::any_of(arms.begin(), arms.end(),
+                       [&](const PlannedArm* arm) { return !has(*arm, seed) && n_seed(*arm) > 0; });
+  });
+  return shared.seeds_.empty() ? *this : shared;
+}
+
+Measured Measured::of_shared_seeds() const {
+  std::vector<const PlannedArm*> all;
+  for (const PlannedArm& arm : arms()) all.push_back(&arm);
+  return of_shared_seeds(all);
 }
 
 std::vector<uint64_t> Measured::seeds_used() const {
   std::vector<uint64_t> used;
-  for (const size_t i : seeds_) used.push_back(plan_.seeds[i]);
+  for (const size_t i : seeds_) used.push_back(plan_->seeds[i]);
   return used;
 }
 
@@ -64,7 +107,7 @@ double value_at(const eval::Series& series, double x) {
 }
 
 const PlannedDataset* Measured::dataset_named(const std::string& name) const {
-  for (const PlannedDataset& d : plan_.datasets) {
+  for (const PlannedDataset& d : plan_->datasets) {
     const std::string names = ", " + d.name + ", ";
     if (names.find(", " + name + ", ") != std::string::npos) return &d;
   }
@@ -73,13 +116,13 @@ const PlannedDataset* Measured::dataset_named(const std::string& name) const {
 
 std::vector<const PlannedArm*> Measured::arms(const std::string& group) const {
   std::vector<const PlannedArm*> found;
-  for (const PlannedArm& arm : plan_.arms)
+  for (const PlannedArm& arm : plan_->arms)
     if (arm.arm.group == group) found.push_back(&arm);
   return found;
 }
 
 const PlannedArm* Measured::arm(const std::string& label) const {
-  for (const PlannedArm& arm : plan_.arms)
+  for (const PlannedArm& arm : plan_->arms)
     if (arm.label() == label) return &arm;
   return nullptr;
 }
@@ -105,20 +148,20 @@ int64_t Measured::tokens(const std::string& measure, double length) const {
 }
 
 const CellResult* Measured::cell(const PlannedArm& arm, size_t seed) const {
-  return results_.find(planned_cell(arm, seed).hash());
+  return results_->find(planned_cell(arm, seed).hash());
 }
 
 const Cell& Measured::planned_cell(const PlannedArm& arm, size_t seed) const {
-  const auto index = static_cast<size_t>(&arm - plan_.arms.data());
-  const auto dataset = static_cast<size_t>(&dataset_ - plan_.datasets.data());
-  return plan_.cell(dataset, index, seed);
+  const auto index = static_cast<size_t>(&arm - plan_->arms.data());
+  const auto dataset = static_cast<size_t>(dataset_ - plan_->datasets.data());
+  return plan_->cell(dataset, index, seed);
 }
 
 const eval::ProtocolResult* Measured::exact(const PlannedArm& arm, const std::string& measure,
                                             size_t seed) const {
   const CellResult* const found = cell(arm, seed);
   if (found == nullptr) return nullptr;
-  const auto one = found->measured.find(plan_.measurement(measure, arm, dataset_).id());
+  const auto one = found->measured.find(plan_->measurement(measure, arm, *dataset_).id());
   return one == found->measured.end() ? nullptr : &one->second;
 }
 
@@ -127,7 +170,7 @@ const eval::ProtocolResult* Measured::result(const PlannedArm& arm, const std::s
   const eval::ProtocolResult* most = exact(arm, measure, seed);
   const CellResult* const found = cell(arm, seed);
   if (most != nullptr || found == nullptr || !experiment().is_own) return most;
-  const std::string family = plan_.measurement(measure, arm, dataset_).family();
+  const std::string family = plan_->measurement(measure, arm, *dataset_).family();
   for (const auto& [id, one] : found->measured) {
     const auto of = found->families.find(id);
     if (of != found->families.end() && of->second == family &&
@@ -161,15 +204,15 @@ std::vector<SeedNumber> Measured::seeds(const PlannedArm& arm, const std::string
   };
   for (const size_t i : seeds_) {
     const eval::ProtocolResult* const of = result(arm, measure, i);
-    const bool is_found = take(at(of, tokens(measure, length)), plan_.seeds[i]);
-    if (!is_found && length <= 0) take(at(of, 0), plan_.seeds[i]);
+    const bool is_found = take(at(of, tokens(measure, length)), plan_->seeds[i]);
+    if (!is_found && length <= 0) take(at(of, 0), plan_->seeds[i]);
   }
   return all;
 }
 
 std::vector<std::string> Measured::quantities(const std::string& measure, double length) const {
   std::vector<std::string> names;
-  for (const PlannedArm& arm : plan_.arms)
+  for (const PlannedArm& arm : plan_->arms)
     for (const size_t i : seeds_)
       if (const eval::LengthResult* const found =
               at(result(arm, measure, i), tokens(measure, length)))
@@ -259,7 +302,7 @@ std::string Measured::failure(const PlannedArm& arm, const std::string& measure,
 }
 
 std::string Measured::parameters(const std::string& measure) const {
-  for (const PlannedArm& arm : plan_.arms)
+  for (const PlannedArm& arm : plan_->arms)
     for (const size_t i : seeds_)
       if (const eval::ProtocolResult* const found = result(arm, measure, i))
         return concat(found->protocol, ": ", found->parameters, " (protocol ", found->hash(), ')');

@@ -20,36 +20,47 @@ struct SeedNumber {
 };
 
 /// The measurements of an experiment on one of its data sets. Lengths are in units of the scale;
-/// missing numbers are NaN or empty. Numbers are means over the same seeds for all models: the
-/// seeds with all measurements of every model that has any such seed, else all seeds.
+/// missing numbers are NaN or empty. A number of a model is the mean over the seeds that it has;
+/// numbers of models are comparable over the seeds that all of them have: of_seed(),
+/// of_shared_seeds().
 class Measured {
  public:
   Measured(const Plan& plan, const PlannedDataset& dataset, const Results& results);
 
-  const Plan& plan() const { return plan_; }
-  const Experiment& experiment() const { return *plan_.experiment; }
-  Scale scale() const { return plan_.scale; }
-  /// From `small` on, where the papers' thresholds hold.
-  bool is_published() const { return has_published_thresholds(scale()); }
+  const Plan& plan() const { return *plan_; }
+  const Experiment& experiment() const { return *plan_->experiment; }
+  Scale scale() const { return plan_->scale; }
+  /// Whether the papers' thresholds are asked for: from `small` on, and of as_printed().
+  bool is_published() const { return is_as_printed_ || has_published_models(); }
+  /// Whether the experiment has the models of its paper: from `small` on.
+  bool has_published_models() const { return has_published_thresholds(scale()); }
   /// A threshold that differs below `small`.
   double pick(double published, double shrunk) const { return is_published() ? published : shrunk; }
-  const PlannedDataset& dataset() const { return dataset_; }
+  const PlannedDataset& dataset() const { return *dataset_; }
   /// Whether this data set stands for the paper's data set `name`.
-  bool is_on(const std::string& name) const { return dataset_named(name) == &dataset_; }
+  bool is_on(const std::string& name) const { return dataset_named(name) == dataset_; }
   /// The same experiment on another of its data sets; null where it is not run on that.
   const PlannedDataset* dataset_named(const std::string& name) const;
-  Measured on(const PlannedDataset& dataset) const { return {plan_, dataset, results_}; }
+  Measured on(const PlannedDataset& dataset) const;
+  /// The same under the words of the paper: its thresholds on these numbers.
+  Measured as_printed() const;
   /// The same for the first seed alone, for quantities without a mean: heads that start at random.
-  Measured first_seed() const {
-    Measured one = *this;
-    one.seeds_.resize(std::min<size_t>(1, seeds_.size()));
-    return one;
-  }
+  Measured first_seed() const;
+  /// The same for one seed, by its place in Plan::seeds.
+  Measured of_seed(size_t seed) const;
+  /// The same over the seeds with all measurements of every one of these models that has any such
+  /// seed; as it is where no seed has all.
+  Measured of_shared_seeds(const std::vector<const PlannedArm*>& arms) const;
+  Measured of_shared_seeds() const;  ///< of all models
   /// The seeds that numbers are means over.
   std::vector<uint64_t> seeds_used() const;
+  /// The number of seeds with all measurements of a model.
+  size_t n_seed(const PlannedArm& arm) const;
+  /// Whether any seed of the plan has these, also one that is not looked at.
+  bool is_measured(const PlannedArm& arm) const;
 
   /// In the order of the experiment, of this scale.
-  const std::vector<PlannedArm>& arms() const { return plan_.arms; }
+  const std::vector<PlannedArm>& arms() const { return plan_->arms; }
   std::vector<const PlannedArm*> arms(const std::string& group) const;
   /// By label; null where this scale has none.
   const PlannedArm* arm(const std::string& label) const;
@@ -100,10 +111,13 @@ class Measured {
   const eval::ProtocolResult* exact(const PlannedArm& arm, const std::string& measure,
                                     size_t seed) const;
 
-  const Plan& plan_;
-  const PlannedDataset& dataset_;
-  const Results& results_;
+  bool has(const PlannedArm& arm, size_t seed) const;
+
+  const Plan* plan_;
+  const PlannedDataset* dataset_;
+  const Results* results_;
   std::vector<size_t> seeds_;  // places in Plan::seeds
+  bool is_as_printed_ = false;
 };
 
 /// A series between its points, by straight lines; NaN outside of them.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 #include <system_error>
 
@@ -9,6 +10,7 @@
 #include "apps/cli/options.h"
 #include "apps/eval/results.h"
 #include "apps/sweep/arms.h"
+#include "apps/sweep/findings.h"
 #include "apps/sweep/sections.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
@@ -28,16 +30,18 @@ std::string words_of(const Results& results, const std::string& name) {
   return joined(all);
 }
 
-// The items nearest to their threshold; of failed items the farthest from it.
-std::vector<const Evidence::Item*> deciding(const Evidence& evidence, size_t most) {
-  std::vector<const Evidence::Item*> found;
-  const bool has_failed = evidence.verdict() == Verdict::fail;
-  for (const Evidence::Item& item : evidence.items())
-    if (!item.is_missing && item.holds != has_failed) found.push_back(&item);
-  std::stable_sort(found.begin(), found.end(),
-                   [](const auto* a, const auto* b) { return a->margin < b->margin; });
-  if (found.size() > most) found.resize(most);
-  return found;
+// The data sets that each corpus stands for: all named ones, and of the experiments those without a
+// text of their own.
+std::map<std::string, std::set<std::string>> names_by_corpus(const SweepFolder& folder,
+                                                             const std::vector<Plan>& plans) {
+  std::map<std::string, std::set<std::string>> names;
+  for (const auto& [name, corpus] : folder.options().datasets.names()) names[corpus].insert(name);
+  for (const Plan& plan : plans)
+    for (const std::string& name : plan.experiment->datasets)
+      if (const auto found = names.find(folder.options().datasets.corpus_of(name));
+          found != names.end() && !plan.arms.empty())
+        found->second.insert(name);
+  return names;
 }
 
 }  // namespace
@@ -46,6 +50,7 @@ Report report_of(const SweepFolder& folder, const Results& results) {
   Report report;
   report.title =
       concat("Length extrapolation, measured again: scale ", to_word(folder.options().scale));
+  report.scale = to_word(folder.options().scale);
   const std::vector<Plan> plans = folder.plans();
   report.has_papers = std::any_of(plans.begin(), plans.end(),
                                   [](const Plan& plan) { return !plan.experiment->is_own; });
@@ -56,8 +61,8 @@ Report report_of(const SweepFolder& folder, const Results& results) {
   report.facts.emplace_back("scale", !report.has_papers ? concat(to_word(scale), "; ", kOwn)
                                      : has_own          ? concat(describe(scale), "; ", kOwn)
                                                         : describe(scale));
-  for (const auto& [name, corpus] : folder.options().datasets.names())
-    report.facts.emplace_back(concat("text for ", name),
+  for (const auto& [corpus, names] : names_by_corpus(folder, plans))
+    report.facts.emplace_back(concat("text for ", joined(names)),
                               folder.options().datasets.corpus(corpus).description);
   if (!results.all().empty()) {
     report.facts.emplace_back("program", concat("Farfield, commit ", words_of(results, "commit")));
@@ -67,28 +72,6 @@ Report report_of(const SweepFolder& folder, const Results& results) {
   }
   for (const Plan& plan : plans) report.sections.push_back(section_of(plan, results));
   return report;
-}
-
-std::string summary_of(const Evidence& evidence) {
-  size_t n_hold = 0, n_missing = 0;
-  for (const Evidence::Item& item : evidence.items()) {
-    n_hold += item.holds ? 1 : 0;
-    n_missing += item.is_missing ? 1 : 0;
-  }
-  std::string text;
-  if (!evidence.items().empty()) text = concat(n_hold, " of ", evidence.items().size(), " hold");
-  if (n_missing > 0 && n_missing == evidence.items().size())
-    text = "not measured";
-  else if (n_missing > 0)
-    text += concat(", ", n_missing, " not measured");
-  const std::vector<const Evidence::Item*> items = deciding(evidence, 3);
-  if (!items.empty())
-    text += concat(": ", joined(items, "; ", [](const Evidence::Item* item) {
-                     return concat(item->what, " = ", eval::short_number(item->value), " (",
-                                   item->condition, ')');
-                   }));
-  for (const std::string& note : evidence.notes()) text += concat(text.empty() ? "" : ". ", note);
-  return text;
 }
 
 std::string figure_name(const Section& section, size_t i) {
@@ -115,23 +98,36 @@ std::vector<std::vector<std::string>> drawn_figures(const Report& report,
 }
 
 std::string claims_csv(const Report& report) {
-  std::string text = cli::csv_row({"claim", "experiment", "scope", "in_paper", "verdict",
-                                   "statement", "number", "value", "condition", "holds"});
+  std::string text =
+      cli::csv_row({"claim", "experiment", "scope", "in_paper", "as_printed", "verdict", "seeds",
+                    "statement", "asked", "question", "number", "value", "condition", "holds"});
   for (const Section& section : report.sections)
     for (const Judgement& j : section.judgements) {
-      const std::vector<std::string> begin = {
-          j.claim, section.id, j.scope, j.in_paper, to_word(j.evidence.verdict()), j.statement};
+      const std::vector<std::string> begin = {j.claim,
+                                              section.id,
+                                              j.scope,
+                                              j.in_paper,
+                                              printed_answer(j),
+                                              to_word(j.evidence.verdict()),
+                                              j.has_models ? concat(j.evidence.n_seed()) : "",
+                                              j.statement,
+                                              j.asked};
       const auto add = [&](const std::vector<std::string>& more) {
         std::vector<std::string> row = begin;
         row.insert(row.end(), more.begin(), more.end());
         text += cli::csv_row(row);
       };
-      if (j.evidence.items().empty()) add({"", "", "", ""});
-      for (const Evidence::Item& item : j.evidence.items())
-        add({item.what, cli::number(item.value), item.condition,
-             item.is_missing ? "not measured"
-             : item.holds    ? "yes"
-                             : "no"});
+      if (j.evidence.items().empty() && j.printed.items().empty()) add({"", "", "", "", ""});
+      const auto add_items = [&](const char* question, const Evidence& evidence) {
+        for (const Evidence::Item& item : evidence.items())
+          add({question, item.what, cli::number(item.value), item.condition,
+               item.is_missing ? "not measured"
+               : !item.is_sure ? "undecided"
+               : item.holds    ? "yes"
+                               : "no"});
+      };
+      add_items("as printed", j.printed);
+      add_items("here", j.evidence);
     }
   return text;
 }

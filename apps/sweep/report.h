@@ -14,6 +14,7 @@ namespace farfield::sweep {
 /// The contents of a report on a sweep.
 struct Report {
   std::string title;
+  std::string scale;  ///< "tiny"
   /// Scale, data, program, machine, as name and value.
   std::vector<std::pair<std::string, std::string>> facts;
   std::vector<Section> sections;
@@ -45,8 +46,5 @@ std::string claims_csv(const Report& report);
 /// reason where figures cannot be drawn. IoError.
 void write_report(const std::filesystem::path& to, const SweepFolder& folder,
                   const Results& results, std::string& why);
-
-/// A verdict in a few words with the numbers nearest to their threshold, or the failed numbers.
-std::string summary_of(const Evidence& evidence);
 
 }  // namespace farfield::sweep

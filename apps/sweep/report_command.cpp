@@ -8,7 +8,7 @@
 #include "apps/cli/printable.h"
 #include "apps/cli/progress.h"
 #include "apps/sweep/commands.h"
-#include "apps/sweep/report.h"
+#include "apps/sweep/findings.h"
 #include "engine/base/error.h"
 
 namespace fs = std::filesystem;
@@ -47,7 +47,7 @@ int report_command(int argc, const char* const* argv, std::ostream& out) {
   if (!why.empty()) std::cerr << "no figures: " << cli::printable(why) << '\n';
   for (const Section& section : report_of(folder, results).sections)
     for (const Judgement& j : section.judgements)
-      out << to_word(j.evidence.verdict()) << "  " << j.claim << ": " << j.statement << '\n';
+      out << verdict_text(j) << "  " << j.claim << ": " << j.statement << '\n';
   out << std::flush;
   cli::remarks() << "written: " << cli::printable((target / "report.md").string()) << ", "
                  << cli::printable((target / "index.html").string())

@@ -1,12 +1,13 @@
 // report_html() of report.h.
 
-#include <array>
-#include <map>
+#include <algorithm>
+#include <set>
 
 #include "apps/plot/page.h"
 #include "apps/plot/svg.h"
-#include "apps/sweep/report.h"
+#include "apps/sweep/findings.h"
 #include "engine/base/error.h"
+#include "engine/base/text.h"
 
 namespace farfield::sweep {
 namespace {
@@ -27,12 +28,16 @@ td.best { font-weight: 700; }
 .claims td { text-align: left; white-space: normal; vertical-align: top; }
 .claims { width: 100%; }
 .numbers { color: var(--soft); font-size: .85rem; }
-.pass, .fail, .notrun { font-weight: 700; white-space: nowrap; padding: .05rem .45rem;
+.pass, .fail, .undecided, .notrun { font-weight: 700; white-space: nowrap; padding: .05rem .45rem;
                         border-radius: .3rem; }
 .pass { background: var(--improves); }
 .fail { background: var(--explodes); }
 .notrun { border: 1px solid var(--line); color: var(--soft); font-weight: 400; }
-.counts { font-size: 1.1rem; }
+.undecided { background: var(--degrades); }
+.filters { display: flex; flex-wrap: wrap; gap: .5rem 1.5rem; padding: .5rem 0; }
+.theses li { padding: .2rem 0; }
+.contents { columns: 24rem; }
+.contents li { break-inside: avoid; }
 .source { color: var(--soft); }
 th[aria-sort] { cursor: pointer; text-decoration: underline dotted; }
 @media (max-width: 40rem) {
@@ -42,7 +47,8 @@ th[aria-sort] { cursor: pointer; text-decoration: underline dotted; }
 }
 )";
 
-// Sorts a table by the column that is clicked; without it the page says the same.
+// Sorts a table by the column that is clicked, and filters the findings; without it the page says
+// the same.
 constexpr const char* kScript = R"(<script>
 document.querySelectorAll('table.sortable thead th').forEach((head, column) => {
   const index = head.cellIndex;
@@ -61,15 +67,43 @@ document.querySelectorAll('table.sortable thead th').forEach((head, column) => {
     head.setAttribute('aria-sort', up ? 'ascending' : 'descending');
   });
 });
+const claims = document.querySelector('table.claims'), filters = document.querySelector('.filters');
+if (claims && filters) {
+  const rows = [...claims.tBodies[0].rows], selects = [];
+  const shown = document.createElement('span');
+  const update = () => {
+    let n = 0;
+    rows.forEach(row => {
+      row.hidden = selects.some(s => s.value && row.dataset[s.name] !== s.value);
+      n += row.hidden ? 0 : 1; });
+    shown.textContent = n + ' of ' + rows.length + ' findings'; };
+  for (const name of ['verdict', 'printed', 'paper', 'experiment']) {
+    const label = document.createElement('label'), select = document.createElement('select');
+    select.name = name;
+    const title = {verdict: 'at this scale', printed: 'as printed'}[name] || name;
+    select.add(new Option('all', ''));
+    [...new Set(rows.map(row => row.dataset[name]))].filter(x => x).forEach(
+      x => select.add(new Option(x, x)));
+    select.addEventListener('change', update);
+    label.append(title + ' ', select);
+    filters.append(label);
+    selects.push(select);
+  }
+  filters.append(shown);
+  filters.hidden = false;
+  update();
+}
 </script>
 )";
 
-std::string badge(Verdict verdict) {
-  const char* const css = verdict == Verdict::pass   ? "pass"
-                          : verdict == Verdict::fail ? "fail"
-                                                     : "notrun";
-  return concat("<span class=\"", css, "\">", to_word(verdict), "</span>");
+std::string badge(Verdict verdict, const std::string& text) {
+  const char* const css = verdict == Verdict::pass        ? "pass"
+                          : verdict == Verdict::fail      ? "fail"
+                          : verdict == Verdict::undecided ? "undecided"
+                                                          : "notrun";
+  return concat("<span class=\"", css, "\">", text, "</span>");
 }
+std::string badge(const Judgement& j) { return badge(j.evidence.verdict(), verdict_text(j)); }
 
 std::string anchor(const std::string& id) {
   std::string name = id;
@@ -107,26 +141,102 @@ std::string table_html(const ReportTable& table) {
   return html + "</tbody>\n</table></div>\n";
 }
 
-std::string claims_html(const Report& report) {
-  std::map<Verdict, int> counts;
-  std::string rows;
-  for (const Section& section : report.sections)
-    for (const Judgement& j : section.judgements) {
-      ++counts[j.evidence.verdict()];
-      rows += concat("<tr><td><a href=\"#", anchor(section.id), "\">", escaped(j.claim),
-                     "</a></td><td>", badge(j.evidence.verdict()), "</td><td>",
-                     escaped(j.statement), "<br><span class=\"numbers\">",
-                     escaped(summary_of(j.evidence)), "</span></td><td>",
-                     j.in_paper.empty() ? "" : "paper: ", escaped(j.in_paper), "</td></tr>\n");
+std::string link(const std::string& id, const std::string& text) {
+  return concat("<a href=\"#", anchor(id), "\">", escaped(text), "</a>");
+}
+
+// Text of ours with *emphasis*.
+std::string emphasised(const std::string& text) {
+  std::string html;
+  bool is_open = false;
+  for (const char c : escaped(text))
+    if (c == '*') {
+      html += is_open ? "</em>" : "<em>";
+      is_open = !is_open;
+    } else {
+      html += c;
     }
-  return concat("<h2 id=\"findings\">Findings</h2>\n<p class=\"counts\">", counts[Verdict::pass],
-                ' ', badge(Verdict::pass), " &nbsp; ", counts[Verdict::fail], ' ',
-                badge(Verdict::fail), " &nbsp; ", counts[Verdict::not_run], ' ',
-                badge(Verdict::not_run),
-                "</p>\n<table class=\"claims\">\n<thead><tr><th scope=\"col\">finding</th>"
-                "<th scope=\"col\">here</th><th scope=\"col\" class=\"word\">statement and numbers"
-                "</th><th scope=\"col\">in the paper's own numbers</th></tr></thead>\n<tbody>\n",
+  return html;
+}
+
+std::string theses_html(const Report& report) {
+  const std::vector<Thesis> theses = theses_of(report);
+  if (theses.empty()) return "";
+  std::string html = concat("<h2 id=\"learned\">What was learned</h2>\n<p>At scale ", report.scale,
+                            ". ", kThesesHelp, "</p>\n<ul class=\"theses\">\n");
+  for (const Thesis& t : theses)
+    html += concat("<li><b>", t.paper, "</b>: ", escaped(t.thesis), ": <b>", t.answer, "</b>. ",
+                   escaped(t.numbers), " <span class=\"numbers\">(",
+                   joined(t.claims, ", ",
+                          [](const std::string& claim) { return link("claim-" + claim, claim); }),
+                   ")</span></li>\n");
+  return html + "</ul>\n";
+}
+
+// What was asked and found, in two parts: as printed and at this scale.
+std::string answers_html(const Judgement& j) {
+  std::string html;
+  if (!j.is_own())
+    html +=
+        concat("<br><span class=\"numbers\">As printed, on our numbers: ", escaped(printed_text(j)),
+               "</span>");
+  if (const std::string asked = asked_text(j); !asked.empty())
+    html += concat("<br><span class=\"numbers\">At this scale: ", escaped(asked), "</span>");
+  return html;
+}
+
+std::string claims_html(const Report& report, const std::vector<const Section*>& without) {
+  std::string rows;
+  std::set<std::string> named;  // a claim of two experiments has one anchor
+  for (const Section& section : report.sections) {
+    const bool is_shown = std::find(without.begin(), without.end(), &section) == without.end();
+    for (const Judgement& j : section.judgements) {
+      const std::string id =
+          named.insert(j.claim).second ? concat(" id=\"", anchor("claim-" + j.claim), '"') : "";
+      rows += concat("<tr", id, " data-verdict=\"", to_word(j.evidence.verdict()),
+                     "\" data-printed=\"", printed_answer(j), "\" data-paper=\"", paper_of(j),
+                     "\" data-experiment=\"", escaped(section.id), "\"><td>", escaped(j.claim),
+                     "</td><td>", is_shown ? link(section.id, section.id) : escaped(section.id),
+                     "</td><td>", badge(j), "</td><td>", escaped(printed_answer(j)), "</td><td>",
+                     escaped(j.statement), answers_html(j), "</td><td>", escaped(j.in_paper),
+                     "</td></tr>\n");
+    }
+  }
+  const std::vector<std::string> left = claims_without_experiment();
+  std::string html =
+      concat("<h2 id=\"findings\">Findings</h2>\n<p>", emphasised(kFindingsHelp),
+             "</p>\n<ul>\n<li>Claims of the papers: ", counts_text(counts_of(report, false)),
+             "</li>\n<li>Checks of our own: ", counts_text(counts_of(report, true)), "</li>\n");
+  if (!left.empty())
+    html += concat("<li>Claims without an experiment in this program: ", left.size(), " (",
+                   joined(left), ")</li>\n");
+  return concat(html,
+                "</ul>\n<div class=\"filters\" hidden=\"hidden\"></div>\n"
+                "<table class=\"claims\">\n<thead><tr><th scope=\"col\">finding</th>"
+                "<th scope=\"col\">experiment</th><th scope=\"col\">at this scale</th>"
+                "<th scope=\"col\">as printed</th>"
+                "<th scope=\"col\" class=\"word\">statement and numbers</th>"
+                "<th scope=\"col\">in the paper</th></tr></thead>\n<tbody>\n",
                 rows, "</tbody>\n</table>\n");
+}
+
+std::string contents_html(const Report& report, const std::vector<const Section*>& without) {
+  std::string html = "<h2 id=\"contents\">Contents</h2>\n<ul class=\"contents\">\n";
+  for (const Section& section : report.sections)
+    if (std::find(without.begin(), without.end(), &section) == without.end())
+      html += concat("<li>", link(section.id, section.id), ": ", escaped(section.title), "</li>\n");
+  return html + "</ul>\n";
+}
+
+std::string without_numbers_html(const std::vector<const Section*>& without) {
+  if (without.empty()) return "";
+  return concat("<h2 id=\"without-numbers\">Without numbers</h2>\n<p>",
+                joined(without, "; ",
+                       [](const Section* s) {
+                         return escaped(concat(
+                             s->id, " (", s->not_run.empty() ? "not measured" : s->not_run, ')'));
+                       }),
+                ".</p>\n");
 }
 
 std::string section_html(const Section& section, const std::vector<std::string>& figures) {
@@ -134,7 +244,8 @@ std::string section_html(const Section& section, const std::vector<std::string>&
                             "</h2>\n<p>", escaped(section.title), "</p>\n<p class=\"source\">",
                             escaped(section.source), "</p>\n");
   if (!section.not_run.empty())
-    html += concat("<p>", badge(Verdict::not_run), ' ', escaped(section.not_run), "</p>\n");
+    html +=
+        concat("<p>", badge(Verdict::not_run, "NOT RUN"), ' ', escaped(section.not_run), "</p>\n");
   for (const std::string& remark : section.remarks)
     html += concat("<p>", escaped(remark), "</p>\n");
   // The paper's table stands beside ours, which comes before it.
@@ -155,10 +266,10 @@ std::string section_html(const Section& section, const std::vector<std::string>&
   if (!section.judgements.empty()) {
     html += "<ul>\n";
     for (const Judgement& j : section.judgements)
-      html += concat("<li>", badge(j.evidence.verdict()), ' ', escaped(j.claim), ": ",
-                     escaped(j.statement), ". <span class=\"numbers\">",
-                     escaped(summary_of(j.evidence)), "</span></li>\n");
-    html += "</ul>\n";
+      html += concat("<li>", badge(j), ' ', link("claim-" + j.claim, j.claim), ": ",
+                     escaped(j.statement), '.', answers_html(j), "</li>\n");
+    html += concat("</ul>\n<p>", link("findings", "All findings"), ", ",
+                   link("contents", "contents"), "</p>\n");
   }
   if (!section.facts.empty()) {
     html += "<ul class=\"numbers\">\n";
@@ -178,13 +289,16 @@ std::string report_html(const Report& report,
     html += concat("<tr><th scope=\"row\">", escaped(name), "</th><td>", escaped(value),
                    "</td></tr>\n");
   html += "</tbody>\n</table>\n";
+  const std::vector<const Section*> without = sections_without_numbers(report);
   if (report.has_papers)
     html +=
-        "<p>Tables in grey with an italic caption are the papers' own numbers: other text, larger "
-        "models. Ratios can be compared, absolute values cannot.</p>\n" +
-        claims_html(report);
+        concat("<p>", kPapersHelp, " They stand in grey under italic captions.</p>\n",
+               theses_html(report), claims_html(report, without), contents_html(report, without));
   for (size_t s = 0; s < report.sections.size(); ++s)
-    html += section_html(report.sections[s], figures[s]);
+    if (!report.has_papers ||
+        std::find(without.begin(), without.end(), &report.sections[s]) == without.end())
+      html += section_html(report.sections[s], figures[s]);
+  if (report.has_papers) html += without_numbers_html(without);
   return html + kScript + "</body>\n</html>\n";
 }
 

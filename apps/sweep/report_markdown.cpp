@@ -1,9 +1,9 @@
 // report_markdown() of report.h.
 
 #include <algorithm>
-#include <map>
+#include <cctype>
 
-#include "apps/sweep/report.h"
+#include "apps/sweep/findings.h"
 #include "engine/base/error.h"
 #include "engine/base/markdown.h"
 #include "engine/base/text.h"
@@ -46,20 +46,77 @@ std::string indented(const std::string& block) {
   return text;
 }
 
-void add_claims(const Report& report, std::string& text) {
-  std::map<Verdict, int> counts;
-  for (const Section& section : report.sections)
-    for (const Judgement& j : section.judgements) ++counts[j.evidence.verdict()];
-  text += concat("\n## Findings\n\n", counts[Verdict::pass], " PASS, ", counts[Verdict::fail],
-                 " FAIL, ", counts[Verdict::not_run],
-                 " NOT RUN. `in the paper`: how the statement stands in the paper's own numbers.\n",
-                 "\n| finding | experiment | statement | in the paper | here |\n"
-                 "|---|---|---|---|---|\n");
+// A link to the heading of a section of this page.
+std::string heading_link(const std::string& heading, const std::string& shown) {
+  std::string anchor;
+  for (const char c : heading)
+    if (std::isalnum(static_cast<unsigned char>(c)) || c == '-' || c == '_')
+      anchor += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    else if (c == ' ')
+      anchor += '-';
+  return concat('[', markdown_text(shown), "](#", anchor, ')');
+}
+
+// The section in which a finding is judged.
+std::string claim_link(const Report& report, const std::string& claim) {
   for (const Section& section : report.sections)
     for (const Judgement& j : section.judgements)
-      text += concat("| ", markdown_text(j.claim), " | ", markdown_text(section.id), " | ",
-                     markdown_text(j.statement), " | ", markdown_text(j.in_paper), " | ",
-                     to_word(j.evidence.verdict()), " |\n");
+      if (j.claim == claim) return heading_link(section.id, claim);
+  return claim;
+}
+
+void add_theses(const Report& report, std::string& text) {
+  const std::vector<Thesis> theses = theses_of(report);
+  if (theses.empty()) return;
+  text += concat("\n## What was learned\n\nAt scale ", report.scale, ". ", kThesesHelp, "\n\n");
+  for (const Thesis& t : theses)
+    text += concat(
+        "* **", t.paper, "**: ", markdown_text(t.thesis), ": **", t.answer, "**. ",
+        markdown_text(t.numbers), t.numbers.empty() ? "(" : ". (",
+        joined(t.claims, ", ", [&](const std::string& claim) { return claim_link(report, claim); }),
+        ")\n");
+}
+
+void add_claims(const Report& report, const std::vector<const Section*>& without,
+                std::string& text) {
+  text += concat("\n## Findings\n\n", kFindingsHelp,
+                 "\n\n* Claims of the papers: ", counts_text(counts_of(report, false)),
+                 ".\n* Checks of our own: ", counts_text(counts_of(report, true)), ".\n");
+  if (const std::vector<std::string> left = claims_without_experiment(); !left.empty())
+    text += concat("* Claims without an experiment in this program: ", left.size(), " (",
+                   joined(left), ").\n");
+  text +=
+      "\n| finding | experiment | statement | in the paper | as printed, on our numbers | at this "
+      "scale |\n|---|---|---|---|---|---|\n";
+  for (const Section& section : report.sections) {
+    const bool is_shown = std::find(without.begin(), without.end(), &section) == without.end();
+    for (const Judgement& j : section.judgements)
+      text += concat("| ", markdown_text(j.claim), " | ",
+                     is_shown ? heading_link(section.id, section.id) : markdown_text(section.id),
+                     " | ", markdown_text(j.statement), " | ", markdown_text(j.in_paper), " | ",
+                     markdown_text(printed_text(j)), " | **", verdict_text(j), "** ",
+                     markdown_text(asked_text(j)), " |\n");
+  }
+}
+
+void add_contents(const Report& report, const std::vector<const Section*>& without,
+                  std::string& text) {
+  text += "\n## Contents\n\n";
+  for (const Section& section : report.sections)
+    if (std::find(without.begin(), without.end(), &section) == without.end())
+      text += concat("* ", heading_link(section.id, section.id), ": ", markdown_text(section.title),
+                     '\n');
+}
+
+void add_without_numbers(const std::vector<const Section*>& without, std::string& text) {
+  if (without.empty()) return;
+  text += concat("\n## Without numbers\n\n",
+                 joined(without, "; ",
+                        [](const Section* s) {
+                          return concat(markdown_text(s->id), " (",
+                                        s->not_run.empty() ? "not measured" : s->not_run, ')');
+                        }),
+                 ".\n");
 }
 
 }  // namespace
@@ -69,14 +126,17 @@ std::string report_markdown(const Report& report,
   std::string text = concat("# ", report.title, "\n\n");
   for (const auto& [name, value] : report.facts)
     text += concat("* **", name, "**: ", markdown_text(value), '\n');
+  const std::vector<const Section*> without = sections_without_numbers(report);
   if (report.has_papers) {
-    text +=
-        "\nNumbers in *italic captions* are the papers' own; they were measured on other text with "
-        "larger models, so ratios can be compared and absolute values cannot.\n";
-    add_claims(report, text);
+    text += concat('\n', kPapersHelp, " They stand under *italic captions*.\n");
+    add_theses(report, text);
+    add_claims(report, without, text);
+    add_contents(report, without, text);
   }
   for (size_t s = 0; s < report.sections.size(); ++s) {
     const Section& section = report.sections[s];
+    if (report.has_papers && std::find(without.begin(), without.end(), &section) != without.end())
+      continue;
     text += concat("\n## ", section.id, "\n\n", section.title, "\n\n", section.source, '\n');
     if (!section.not_run.empty()) text += concat("\nNOT RUN: ", section.not_run, '\n');
     if (!section.facts.empty()) text += '\n';
@@ -88,11 +148,18 @@ std::string report_markdown(const Report& report,
       if (!figures[s][i].empty())
         text += concat("\n![", section.figures[i].caption, "](figures/", figure_name(section, i),
                        ")\n");
-    if (!section.judgements.empty()) text += '\n';
-    for (const Judgement& j : section.judgements)
-      text += concat("* **", to_word(j.evidence.verdict()), "** ", markdown_text(j.claim), ": ",
-                     markdown_text(j.statement), ". ", markdown_text(summary_of(j.evidence)), '\n');
+    if (!section.judgements.empty())
+      text += concat('\n', heading_link("findings", "Findings"), ":\n\n");
+    for (const Judgement& j : section.judgements) {
+      text += concat("* **", verdict_text(j), "** ", markdown_text(j.claim), ": ",
+                     markdown_text(j.statement), ".\n");
+      if (!j.is_own())
+        text += concat("  * as printed, on our numbers: ", markdown_text(printed_text(j)), '\n');
+      if (const std::string asked = asked_text(j); !asked.empty())
+        text += concat("  * at this scale: ", markdown_text(asked), '\n');
+    }
   }
+  if (report.has_papers) add_without_numbers(without, text);
   return text;
 }
 

@@ -31,11 +31,21 @@ struct ReportFigure {
   plot::Picture picture = {};  ///< shown instead of the plot where it has rows
 };
 
-/// The judgement on a claim.
+/// The two answers to a finding: whether the paper's own words hold of our numbers, and whether
+/// what was asked at this scale holds.
 struct Judgement {
-  std::string claim, statement, in_paper;  ///< in_paper: "holds", "partly", ... of claims.csv
-  std::string scope;                       ///< "both", "paper"
-  Evidence evidence;
+  std::string claim, statement;
+  std::string
+      in_paper;       ///< how the statement stands in the paper's own numbers, as claims.csv says
+  std::string scope;  ///< "both", "paper"; empty: a check of our own
+  std::string asked;  ///< what was asked at this scale; empty: the statement
+  Evidence printed;   ///< the statement, with the paper's thresholds, on every text
+  Evidence evidence;  ///< what was asked at this scale
+  bool has_models = false;  ///< the numbers are those of trained models
+
+  bool is_own() const { return scope.empty(); }
+  /// Of trained models with one seed: nothing is known of the spread.
+  bool is_of_one_seed() const { return has_models && evidence.n_seed() == 1; }
 };
 
 /// One experiment in a report.
@@ -48,7 +58,8 @@ struct Section {
   std::vector<std::string> blocks;  ///< text of a terminal, shown as it is
   std::vector<ReportFigure> figures;
   std::vector<Judgement> judgements;
-  int64_t n_cells = 0, n_done = 0;
+  /// Cells, finished ones, and ones with some number of this experiment.
+  int64_t n_cells = 0, n_done = 0, n_started = 0;
 };
 
 }  // namespace farfield::sweep

@@ -1,6 +1,7 @@
 #include "apps/sweep/sections.h"
 
 #include <algorithm>
+#include <map>
 
 #include "apps/analysis/t_test.h"
 #include "apps/compare/marks.h"
@@ -12,8 +13,20 @@
 namespace farfield::sweep {
 namespace {
 
-// An experiment without models is looked at on no data set.
-const PlannedDataset kNone = {};
+// The models that have fewer seeds than the plan: "seeds: KERPLE-power 1, all others 3".
+std::string seeds_text(const Plan& plan, const Measured& m) {
+  std::map<size_t, std::vector<std::string>> labels;  // by number of seeds
+  for (const PlannedArm& arm : plan.arms)
+    if (const size_t n = m.n_seed(arm); n > 0) labels[n].push_back(arm.label());
+  if (labels.size() < 2) return "";
+  const auto most = std::max_element(
+      labels.begin(), labels.end(),
+      [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
+  std::string text = "seeds: ";
+  for (auto it = labels.begin(); it != labels.end(); ++it)
+    if (it != most) text += concat(joined(it->second), ' ', it->first, "; ");
+  return concat(text, "all others ", most->first);
+}
 
 std::vector<std::string> facts_of(const Plan& plan, const Section& section,
                                   const Results& results) {
@@ -22,9 +35,8 @@ std::vector<std::string> facts_of(const Plan& plan, const Section& section,
   for (const PlannedDataset& d : plan.datasets) {
     std::string fact = concat("text: ", d.corpus);
     if (d.name != d.corpus) fact += " stands for " + d.name;
-    const std::vector<uint64_t> used = Measured(plan, d, results).seeds_used();
-    if (used.size() < plan.seeds.size())
-      fact += "; means over the seeds that all models have: " + joined(used);
+    if (const std::string seeds = seeds_text(plan, Measured(plan, d, results)); !seeds.empty())
+      fact += "; " + seeds;
     facts.push_back(fact);
   }
   if (plan.experiment->is_own)
@@ -37,6 +49,13 @@ std::vector<std::string> facts_of(const Plan& plan, const Section& section,
           !parameters.empty() && std::find(facts.begin(), facts.end(), parameters) == facts.end())
         facts.push_back(parameters);
   return facts;
+}
+
+std::vector<const PlannedArm*> shown_arms(const Measured& m, const Output& output) {
+  std::vector<const PlannedArm*> shown;
+  for (const PlannedArm& arm : m.arms())
+    if (output.shows(arm.arm)) shown.push_back(&arm);
+  return shown;
 }
 
 // Whether a number of its tables has a mark.
@@ -52,37 +71,6 @@ bool has_marks(const Section& section) {
 
 }  // namespace
 
-std::vector<Judgement> judgements_of(const Plan& plan, const Results& results) {
-  const Experiment& e = *plan.experiment;
-  std::vector<Judgement> all;
-  for (const Finding& finding : e.findings) {
-    Judgement& j = all.emplace_back();
-    j.claim = finding.claim;
-    j.statement = finding.statement;
-    j.scope = "both";
-    if (const Claim* const claim = find_claim(finding.claim)) {
-      j.statement = claim->statement;
-      j.scope = claim->scope;
-      j.in_paper = claim->in_paper;
-    }
-    if (j.scope == "paper" && !has_published_sizes(plan.scale))
-      j.evidence.note("meant for the published size alone");
-    else if (finding.needs_steps && plan.scale != Scale::paper)
-      j.evidence.note("meant for the published number of steps alone");
-    else if (!e.not_run.empty())
-      j.evidence.note(e.not_run);
-    else if (plan.arms.empty() && finding.check != nullptr)
-      finding.check(Measured(plan, kNone, results), j.evidence);
-    else if (finding.check != nullptr)
-      for (const PlannedDataset& dataset : plan.datasets) {
-        if (!is_judged_on(finding, plan, dataset)) continue;
-        j.evidence.set_prefix(plan.datasets.size() > 1 ? dataset.corpus + ", " : "");
-        finding.check(Measured(plan, dataset, results), j.evidence);
-      }
-  }
-  return all;
-}
-
 Section section_of(const Plan& plan, const Results& results) {
   const Experiment& e = *plan.experiment;
   Section section;
@@ -94,7 +82,11 @@ Section section_of(const Plan& plan, const Results& results) {
   section.n_cells = static_cast<int64_t>(plan.cells.size());
   for (const Cell& cell : plan.cells) {
     const CellResult* const found = results.find(cell.hash());
-    if (found != nullptr && found->covers(cell)) ++section.n_done;
+    if (found == nullptr) continue;
+    if (found->covers(cell)) ++section.n_done;
+    if (std::any_of(cell.measurements.begin(), cell.measurements.end(),
+                    [&](const Measurement& m) { return found->measured.count(m.id()) != 0; }))
+      ++section.n_started;
   }
   section.facts = facts_of(plan, section, results);
   section.judgements = judgements_of(plan, results);
@@ -103,13 +95,14 @@ Section section_of(const Plan& plan, const Results& results) {
     for (const Output& output : e.outputs) {
       const Measured of = output.is_of_one_seed ? m.first_seed() : m;
       for (ReportTable& table : tables_of(of, output)) section.tables.push_back(std::move(table));
-      for (ReportFigure& figure : figures_of(of, output))
+      // Curves that are compared by eye are means over the same seeds.
+      for (ReportFigure& figure : figures_of(of.of_shared_seeds(shown_arms(of, output)), output))
         section.figures.push_back(std::move(figure));
     }
     if (e.compute != nullptr) e.compute(m, section);
     if (e.is_own) section.blocks.push_back(own_tests(m));
   };
-  if (plan.arms.empty()) fill(Measured(plan, kNone, results));
+  if (plan.arms.empty()) fill(Measured(plan, no_dataset(), results));
   for (const PlannedDataset& dataset : plan.datasets) fill(Measured(plan, dataset, results));
   if (!e.reference_arm.empty() && !e.is_own && has_marks(section))
     section.remarks.push_back(

@@ -19,8 +19,11 @@ std::vector<ReportTable> tables_of(const Measured& m, const Output& output);
 ReportTable printed_scalars_table(const Experiment& e);
 /// For one data set and output; a plot has no points without measurements.
 std::vector<ReportFigure> figures_of(const Measured& m, const Output& output);
-/// The judgement on every claim of the experiment, over all its data sets.
+/// The judgement on every finding of the experiment, over all its data sets. A number is the mean
+/// over the seeds that all models have which it compares.
 std::vector<Judgement> judgements_of(const Plan& plan, const Results& results);
+/// The data set of an experiment without models.
+const PlannedDataset& no_dataset();
 
 /// An arm by the look that its encoding has in every figure; swept ones by their place among n.
 plot::Curve curve_of(const PlannedArm& arm, size_t place, size_t n);

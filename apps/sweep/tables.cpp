@@ -50,9 +50,10 @@ std::string mark_of(const Measured& m, const PlannedArm& arm, const std::string&
   return mark == analysis::Mark::dagger ? " †" : mark == analysis::Mark::star ? " *" : "";
 }
 
-// The lowest perplexity of a row, in each part of the table.
-void set_best(const Measured& m, const Output& output, const std::vector<const PlannedArm*>& arms,
+// The lowest perplexity of a row, in each part of the table, over the seeds that all of it have.
+void set_best(const Measured& all, const Output& output, const std::vector<const PlannedArm*>& arms,
               double length, std::vector<ReportTable::Field>& row) {
+  const Measured m = all.of_shared_seeds(arms);
   std::map<std::string, std::pair<double, size_t>> least;  // of each group, with its column
   if (arms.size() < 2) return;
   for (size_t i = 0; i < arms.size(); ++i) {
@@ -69,6 +70,23 @@ void set_best(const Measured& m, const Output& output, const std::vector<const P
 std::string corpus_text(const Measured& m) {
   const PlannedDataset& d = m.dataset();
   return d.name == d.corpus ? d.corpus : concat(d.corpus, ", for ", d.name);
+}
+
+// ": 3 seeds", or the number of seeds of each model behind its label where they differ.
+std::string seeds_text(const Measured& m, const std::vector<const PlannedArm*>& arms,
+                       ReportTable& table) {
+  size_t least = 0, most = 0;
+  for (const PlannedArm* arm : arms)
+    if (const size_t n = m.n_seed(*arm); n > 0) {
+      least = least == 0 ? n : std::min(least, n);
+      most = std::max(most, n);
+    }
+  const auto counted = [](size_t n) { return concat(n, n == 1 ? " seed" : " seeds"); };
+  if (least == most) return most == 0 ? "" : ", " + counted(most);
+  for (size_t i = 0; i < arms.size(); ++i)
+    if (const size_t n = m.n_seed(*arms[i]); n > 0)
+      table.header[i + 1] += concat(" (", counted(n), ')');
+  return ", bold over the seeds that all have";
 }
 
 // Groups that tell no columns apart are not shown.
@@ -90,6 +108,7 @@ ReportTable by_length(const Measured& m, const Output& output) {
     table.header.push_back(arm->label());
     table.groups.push_back(arm->arm.group);
   }
+  table.caption += seeds_text(m, arms, table);
   drop_single_group(table);
   const Measure* const measure = measure_of(m, output.measure);
   if (measure == nullptr) return table;
@@ -152,8 +171,9 @@ ReportTable printed(const Measured& m, const Output& output, const std::string& 
     for (const Arm* arm : arms) {
       ReportTable::Field field = {kMissing};
       for (const PrintedNumber& n : numbers) {
-        if (n.dataset != dataset || n.length != length || !is_of(n, *arm) || n.mean.empty())
-          continue;
+        if (n.dataset != dataset || n.length != length || !is_of(n, *arm)) continue;
+        if (n.mean.empty() && n.note.rfind("OOM", 0) == 0) field = {"OOM", false, n.note};
+        if (n.mean.empty()) continue;
         field.text = concat(n.mean, n.std.empty() ? "" : " ± ", n.std,
                             n.mark == "dagger" ? " †"
                             : n.mark == "star" ? " *"
@@ -174,27 +194,44 @@ ReportTable printed(const Measured& m, const Output& output, const std::string& 
 ReportTable::Field field_of(const Measured& m, const PlannedArm& arm, const std::string& measure,
                             const std::string& quantity, double length) {
   std::vector<double> values;
-  for (const SeedNumber& s : m.seeds(arm, measure, quantity, length))
-    if (std::isfinite(s.value)) values.push_back(s.value);
+  for (const SeedNumber& s : m.seeds(arm, measure, quantity, length)) values.push_back(s.value);
   const std::string failure = m.failure(arm, measure, length);
   if (values.empty()) return {failure.empty() ? kMissing : failure};
-  ReportTable::Field field = {eval::short_number(analysis::mean_of(values))};
-  if (values.size() > 1) {
-    field.text += concat(" ± ", eval::short_number(analysis::deviation_of(values)));
-    field.hint = concat(values.size(), " seeds");
+  // A seed that diverged stays: the mean is infinite.
+  const analysis::Spread spread = analysis::spread_of(values);
+  ReportTable::Field field = {eval::short_number(spread.mean)};
+  if (spread.n > 1) {
+    if (std::isfinite(spread.deviation))
+      field.text += concat(" ± ", eval::short_number(spread.deviation));
+    if (spread.n_nonfinite > 0)
+      field.text += concat(" (", spread.n_nonfinite, " of ", spread.n, " seeds)");
+    field.hint = concat(spread.n, " seeds");
   }
   field.text += mark_of(m, arm, measure, quantity, length);
-  if (!failure.empty()) field.text += concat(" (others ", failure, ')');
+  if (!failure.empty() && spread.n_nonfinite == 0) field.text += concat(" (others ", failure, ')');
   return field;
 }
+
+namespace {
+
+// "5.1" as "section 5.1", "A.5" as "appendix A.5"; other places have names.
+std::string place_text(const std::string& place) {
+  const auto first = static_cast<unsigned char>(place.front());
+  if (std::isdigit(first)) return "section " + place;
+  return std::isupper(first) && (place.size() == 1 || place[1] == '.') ? "appendix " + place
+                                                                       : place;
+}
+
+}  // namespace
 
 ReportTable printed_scalars_table(const Experiment& e) {
   ReportTable table;
   table.is_papers = true;
-  table.caption = concat("printed: ", e.source, ", in its text and figures");
-  table.header = {"quantity", "printed", "unit"};
+  table.caption = concat("printed: ", e.source, ", outside of its tables");
+  table.header = {"quantity", "printed", "unit", "where"};
   for (const PrintedScalar& of : printed_scalars_of(e.id))
-    table.rows.push_back({{of.quantity, false, of.note}, {of.value}, {of.unit}});
+    table.rows.push_back(
+        {{of.quantity, false, of.note}, {of.value}, {of.unit}, {place_text(of.place)}});
   return table;
 }
 

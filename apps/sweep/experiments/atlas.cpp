@@ -4,7 +4,9 @@
 #include <cmath>
 #include <map>
 
+#include "apps/analysis/rank_correlation.h"
 #include "apps/sweep/arms.h"
+#include "apps/sweep/evidence.h"
 #include "apps/sweep/experiment.h"
 #include "apps/sweep/measured.h"
 #include "apps/sweep/section.h"
@@ -18,6 +20,7 @@ namespace {
 
 constexpr const char* kReference = "kerple_log";
 const std::vector<double> kLengths = {1, 2, 4, 8, 16};
+constexpr size_t kFewest = 10;  // encodings that a correlation is told of
 
 // Encodings that need arguments or another term, at the papers' scale; encodings that act in
 // evaluation only are trained as rope. The others use training_example_of().
@@ -99,7 +102,53 @@ double breakdown(const Measured& m, const PlannedArm& arm) {
 
 std::string number(double x, int digits) { return std::isnan(x) ? "–" : fixed(x, digits); }
 
+// Share of the gradient beyond the training length, and nats lost from there to 16 L.
+struct FieldAndLoss {
+  double share = std::nan(""), loss = std::nan("");
+  bool is_there() const { return !std::isnan(share) && !std::isnan(loss); }
+};
+FieldAndLoss field_and_loss(const Measured& m, const PlannedArm& arm) {
+  return {1 - m.value(arm, "P6", "recent_share"), std::log(m.ratio(arm, 16))};
+}
+
+void field_predicts_loss(const Measured& m, Evidence& e) {
+  std::vector<double> shares, losses;
+  for (const PlannedArm& arm : m.arms()) {
+    const FieldAndLoss of = field_and_loss(m, arm);
+    if (!of.is_there()) continue;
+    shares.push_back(of.share);
+    losses.push_back(of.loss);
+  }
+  const std::string what = concat("rank correlation over ", shares.size(), " encodings");
+  if (shares.size() < kFewest) return e.missing(what);
+  const double r = analysis::rank_correlation(shares, losses);
+  e.above(what, r, 0.7).half_width = analysis::rank_correlation_half_width(r, shares.size());
+}
+
+// The thesis of the Sandwich paper in a picture: a point for each encoding.
+ReportFigure field_figure(const Measured& m) {
+  plot::Plot plot;
+  plot.x_label = "share of the gradient beyond the last L inputs";
+  plot.y_label = "nats lost from L to 16 L";
+  plot.is_log_x = plot.may_log_y = false;
+  plot.title =
+      concat("the field of each encoding against its loss beyond L, on ", m.dataset().corpus);
+  for (const PlannedArm& arm : m.arms()) {
+    const FieldAndLoss of = field_and_loss(m, arm);
+    if (!of.is_there() || !std::isfinite(of.loss)) continue;
+    auto curve = std::find_if(plot.curves.begin(), plot.curves.end(),
+                              [&](const plot::Curve& c) { return c.label == arm.arm.group; });
+    if (curve == plot.curves.end()) {
+      plot.curves.push_back({.label = arm.arm.group, .has_line = false});
+      curve = plot.curves.end() - 1;
+    }
+    curve->points.push_back({.x = of.share, .y = of.loss});
+  }
+  return {plot.title, std::move(plot)};
+}
+
 void compute(const Measured& m, Section& section) {
+  section.figures.push_back(field_figure(m.of_shared_seeds()));
   ReportTable table;
   table.caption = concat("All encodings on ", m.dataset().corpus, ", by perplexity at 16 L");
   table.is_sortable = true;
@@ -149,6 +198,13 @@ std::vector<Experiment> atlas_rows() {
       .few = {"text", "topic"},
       .measures = {last_token(), gradient(), {.key = "P7", .protocol = "reach", .lengths = {4}}},
       .outputs = {{.form = Output::Form::curves, .measure = "P1"}},
+      .findings = {{.claim = "atlas/field-predicts-loss",
+                    .check = field_predicts_loss,
+                    .on = Finding::On::text,
+                    .statement =
+                        "over all encodings, the share of the gradient beyond the training "
+                        "length and the nats lost from there to 16 L have a rank "
+                        "correlation above 0.7"}},
       .reference_arm = kReference,
       .compute = compute,
       .remarks = {

@@ -1,5 +1,7 @@
 #include <boost/test/unit_test.hpp>
 #include <cmath>
+#include <tuple>
+#include <vector>
 
 #include "apps/sweep/evidence.h"
 
@@ -64,6 +66,89 @@ BOOST_AUTO_TEST_CASE(margins_say_how_near_a_number_is_to_its_threshold) {
   BOOST_TEST(e.items()[1].margin == -0.5);
   BOOST_TEST(e.items()[2].margin == 0.02, boost::test_tools::tolerance(1e-9));
   BOOST_TEST(e.items()[3].margin == 0);
+}
+
+namespace {
+
+// A number below 1 of each seed, or above it.
+Evidence of_seeds(const std::vector<double>& values) {
+  std::vector<Evidence> seeds;
+  for (const double value : values) seeds.emplace_back().below("a", value, 1);
+  return Evidence::pooled(seeds);
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(a_spread_over_seeds_that_reaches_the_threshold_decides_nothing) {
+  BOOST_TEST((of_seeds({0.8, 0.81, 0.79}).verdict() == Verdict::pass));
+  BOOST_TEST((of_seeds({0.8, 0.95, 0.99}).verdict() == Verdict::undecided));
+  BOOST_TEST((of_seeds({1.2, 1.21, 1.19}).verdict() == Verdict::fail));
+  BOOST_TEST((of_seeds({0.8, 1.2}).verdict() == Verdict::undecided));
+  BOOST_TEST((of_seeds({0.99}).verdict() == Verdict::pass));  // nothing is known of its spread
+  BOOST_TEST(of_seeds({0.99}).n_seed() == 1u);
+  BOOST_TEST(of_seeds({0.8, 0.81, 0.79}).items()[0].value == 0.8,
+             boost::test_tools::tolerance(1e-12));
+}
+
+BOOST_AUTO_TEST_CASE(ratios_spread_by_factors) {
+  // 7, 15 and 40 lie far above 1.5 though their standard deviation is large.
+  std::vector<Evidence> seeds;
+  for (const double value : {7.0, 15.0, 40.0}) seeds.emplace_back().above("a", value, 1.5);
+  BOOST_TEST((Evidence::pooled(seeds).verdict() == Verdict::pass));
+}
+
+BOOST_AUTO_TEST_CASE(a_number_is_judged_over_the_seeds_that_have_it) {
+  std::vector<Evidence> seeds(3);
+  const double missing = std::nan("");
+  for (const auto& [seed, a, b] :
+       {std::tuple(0, 0.9, 0.5), std::tuple(1, missing, 0.51), std::tuple(2, missing, 0.49)}) {
+    seeds[static_cast<size_t>(seed)].below("a", a, 1);
+    seeds[static_cast<size_t>(seed)].below("b", b, 1);
+  }
+  const Evidence all = Evidence::pooled(seeds);
+  BOOST_TEST((all.verdict() == Verdict::pass));
+  BOOST_TEST(all.items()[0].by_seed.size() == 1u);
+  BOOST_TEST(all.items()[1].by_seed.size() == 3u);
+  BOOST_TEST(all.n_seed() == 1u);  // a pass needs both
+}
+
+BOOST_AUTO_TEST_CASE(a_seed_that_diverged_stays) {
+  const Evidence all = of_seeds({0.8, INFINITY, 0.8});
+  BOOST_TEST(std::isinf(all.items()[0].value));
+  BOOST_TEST((all.verdict() == Verdict::undecided));
+  BOOST_TEST((of_seeds({INFINITY, INFINITY}).verdict() == Verdict::fail));
+}
+
+BOOST_AUTO_TEST_CASE(yes_or_no_has_no_mean) {
+  const auto verdict = [](std::vector<bool> answers) {
+    std::vector<Evidence> seeds;
+    for (const bool is_so : answers) seeds.emplace_back().holds("a", is_so, 62, "near 64");
+    return Evidence::pooled(seeds).verdict();
+  };
+  BOOST_TEST((verdict({true, true, true}) == Verdict::pass));
+  BOOST_TEST((verdict({false, false}) == Verdict::fail));
+  BOOST_TEST((verdict({true, false, true}) == Verdict::undecided));
+}
+
+BOOST_AUTO_TEST_CASE(intervals_of_single_numbers_are_pooled_not_averaged) {
+  const auto verdict = [](double half_width, size_t n) {
+    std::vector<Evidence> seeds(n);
+    for (Evidence& seed : seeds) seed.below("slope", -0.05, 0).half_width = half_width;
+    return Evidence::pooled(seeds).verdict();
+  };
+  BOOST_TEST((verdict(0.08, 1) == Verdict::undecided));
+  BOOST_TEST((verdict(0.04, 1) == Verdict::pass));
+  BOOST_TEST((verdict(0.08, 4) == Verdict::pass));  // 0.08 / sqrt(4)
+}
+
+BOOST_AUTO_TEST_CASE(what_decides_nothing_is_undecided_whatever_the_others_say) {
+  Evidence e;
+  e.below("a", 0, 1);
+  e.undecided("b", 2, "apart by a doubling");
+  BOOST_TEST((e.verdict() == Verdict::undecided));
+  BOOST_TEST((Evidence::pooled({e, e}).verdict() == Verdict::undecided));
+  e.below("c", 2, 1);
+  BOOST_TEST((e.verdict() == Verdict::fail));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -45,11 +45,12 @@ eval::ProtocolResult lines(const std::vector<double>& slopes) {
 }
 
 // Perplexity by position: of the first L tokens, and of the rest.
-eval::ProtocolResult by_position(const Plan& plan, double near, double far, double slope_high) {
+eval::ProtocolResult by_position(const Plan& plan, double near, double far, double slope) {
   eval::ProtocolResult result;
   eval::LengthResult& cell = result.lengths.emplace_back();
   cell.length = tokens_of(plan.scale, plan.experiment->measures.front().lengths.front());
-  cell.quantities.push_back({"late_slope_high", slope_high});
+  cell.quantities = {
+      {"late_slope", slope}, {"late_slope_low", slope - 0.01}, {"late_slope_high", slope + 0.01}};
   for (const char* name : {"perplexity", "smoothed perplexity"}) {
     eval::Series& s = cell.series.emplace_back();
     s.name = name;

@@ -50,7 +50,7 @@ BOOST_AUTO_TEST_CASE(what_goes_with_no_length_is_found_without_one) {
   BOOST_TEST(std::isnan(m.value("Rotary", "P10", "train_step_s")));
 }
 
-BOOST_AUTO_TEST_CASE(means_are_over_the_seeds_that_all_models_have) {
+BOOST_AUTO_TEST_CASE(shared_seeds_are_those_that_all_models_have) {
   const Experiment experiment = two_models();
   PlanOptions options = made_up_options(Scale::tiny);
   options.seeds = 3;
@@ -60,16 +60,25 @@ BOOST_AUTO_TEST_CASE(means_are_over_the_seeds_that_all_models_have) {
     const auto nll = static_cast<double>(1 + seed);
     results.add(made_up_result(plan, plan.cell(0, arm, seed), "P1", {nll, nll}));
   };
-  const auto used = [&] { return Measured(plan, plan.datasets.front(), results).seeds_used(); };
+  const auto shared = [&] {
+    return Measured(plan, plan.datasets.front(), results).of_shared_seeds();
+  };
+  const auto used = [&] { return shared().seeds_used(); };
   const std::vector<uint64_t> all = {1, 2, 3}, second = {2}, third = {2, 3};
   add(0, 1);
   add(0, 2);
   BOOST_TEST(used() == third, boost::test_tools::per_element());  // of Rotary there is none
   add(1, 1);
   BOOST_TEST(used() == second, boost::test_tools::per_element());
-  const Measured m(plan, plan.datasets.front(), results);
-  BOOST_TEST(m.perplexity("ALiBi", 1) == std::exp(2.0));
-  BOOST_TEST(m.seeds(*m.arm("ALiBi"), "P1", "perplexity", 1).size() == 1u);
+  BOOST_TEST(shared().perplexity("ALiBi", 1) == std::exp(2.0));
+  const Measured m(plan, plan.datasets.front(), results);  // each model has its own
+  BOOST_TEST(m.seeds(*m.arm("ALiBi"), "P1", "perplexity", 1).size() == 2u);
+  BOOST_TEST(m.n_seed(*m.arm("ALiBi")) == 2u);
+  BOOST_TEST(m.n_seed(*m.arm("Rotary")) == 1u);
+  BOOST_TEST(m.of_seed(2).perplexity("ALiBi", 1) == std::exp(3.0));
+  BOOST_TEST(std::isnan(m.of_seed(2).perplexity("Rotary", 1)));
+  BOOST_TEST(!m.of_seed(2).n_seed(*m.arm("Rotary")));
+  BOOST_TEST(m.of_seed(2).is_measured(*m.arm("Rotary")));
   add(1, 0);
   BOOST_TEST(used() == second, boost::test_tools::per_element());
   add(1, 2);
@@ -88,7 +97,7 @@ BOOST_AUTO_TEST_CASE(a_seed_that_another_experiment_made_has_no_numbers_of_this_
   CellResult other = made_up_result(plan, plan.cell(0, 1, 1), "P1", {1, 1});
   other.measured.clear();
   results.add(other);
-  const Measured m(plan, plan.datasets.front(), results);
+  const Measured m = Measured(plan, plan.datasets.front(), results).of_shared_seeds();
   const std::vector<uint64_t> first = {1};
   BOOST_TEST(m.seeds_used() == first, boost::test_tools::per_element());
   BOOST_TEST(m.seeds(*m.arm("ALiBi"), "P1", "perplexity", 1).size() == 1u);
@@ -103,7 +112,7 @@ BOOST_AUTO_TEST_CASE(no_seed_of_all_models_means_all_seeds) {
   Results results;
   results.add(made_up_result(plan, plan.cell(0, 0, 0), "P1", {1, 1}));
   results.add(made_up_result(plan, plan.cell(0, 1, 1), "P1", {2, 2}));
-  const Measured m(plan, plan.datasets.front(), results);
+  const Measured m = Measured(plan, plan.datasets.front(), results).of_shared_seeds();
   BOOST_TEST(m.seeds_used().size() == 2u);
   BOOST_TEST(m.perplexity("Rotary", 1) == std::exp(2.0));
 }
@@ -149,11 +158,13 @@ BOOST_AUTO_TEST_CASE(a_series_is_read_between_its_points_and_nowhere_else) {
   BOOST_TEST(std::isnan(value_at({}, 1)));
 }
 
-BOOST_AUTO_TEST_CASE(thresholds_are_the_papers_from_small_on) {
+BOOST_AUTO_TEST_CASE(thresholds_are_the_papers_from_small_on_and_as_printed) {
   TimedModels models;
   const Measured tiny(models.plan, models.plan.datasets.front(), models.results);
   BOOST_TEST(!tiny.is_published());
   BOOST_TEST(tiny.pick(10, 1.3) == 1.3);
+  BOOST_TEST(tiny.as_printed().pick(10, 1.3) == 10);
+  BOOST_TEST(!tiny.as_printed().has_published_models());
   Plan small = models.plan;
   small.scale = Scale::small;
   const Measured m(small, small.datasets.front(), models.results);

@@ -77,7 +77,7 @@ BOOST_AUTO_TEST_CASE(the_papers_table_stands_beside_ours) {
   std::vector<const ReportTable*> printed;
   for (const ReportTable& table : section.tables)
     if (table.is_papers) printed.push_back(&table);
-  BOOST_TEST(printed.size() == 3U);  // arxiv, github (topic was never printed), and the text
+  BOOST_TEST(printed.size() == 4U);  // arxiv, github, openwebtext2 (topic was never printed), text
   const ReportTable& arxiv = *printed.front();
   BOOST_TEST(arxiv.header[1] == "Sandwich");
   BOOST_TEST(arxiv.rows[0][0].text == "512");
@@ -88,7 +88,9 @@ BOOST_AUTO_TEST_CASE(the_papers_table_stands_beside_ours) {
 BOOST_AUTO_TEST_CASE(claims_for_the_published_size_are_not_judged_below_it) {
   const Plan plan = plan_of(experiment_named("sandwich/table1"), made_up_options(Scale::tiny));
   for (const Judgement& j : judgements_of(plan, {})) {
-    BOOST_TEST((j.evidence.verdict() == Verdict::not_run), j.claim);
+    // What is asked of printed numbers needs no model.
+    const Verdict expected = j.claim == "S-T1-11" ? Verdict::pass : Verdict::not_run;
+    BOOST_TEST((j.evidence.verdict() == expected), j.claim);
     BOOST_TEST(!j.statement.empty(), j.claim);
   }
 }

@@ -1,0 +1,172 @@
+#include "apps/sweep/findings.h"
+
+#include <algorithm>
+#include <set>
+
+#include "apps/eval/results.h"
+#include "apps/sweep/reference.h"
+#include "engine/base/error.h"
+#include "engine/base/text.h"
+
+namespace farfield::sweep {
+namespace {
+
+bool holds_surely(const Evidence::Item& item) {
+  return !item.is_missing && item.is_sure && item.holds;
+}
+bool fails_surely(const Evidence::Item& item) {
+  return !item.is_missing && item.is_sure && !item.holds;
+}
+bool is_open(const Evidence::Item& item) { return !item.is_missing && !item.is_sure; }
+
+int64_t count(const Evidence& evidence, bool (*is)(const Evidence::Item&)) {
+  return std::count_if(evidence.items().begin(), evidence.items().end(), is);
+}
+
+// The items that decide: those that fail, farthest first, else those that are open, else those that
+// hold, both the nearest to their threshold first.
+std::vector<const Evidence::Item*> deciding(const Evidence& evidence, size_t most) {
+  std::vector<const Evidence::Item*> found;
+  for (const auto& is : {fails_surely, is_open, holds_surely}) {
+    for (const Evidence::Item& item : evidence.items())
+      if (is(item)) found.push_back(&item);
+    if (!found.empty()) break;
+  }
+  std::stable_sort(found.begin(), found.end(),
+                   [](const auto* a, const auto* b) { return a->margin < b->margin; });
+  if (found.size() > most) found.resize(most);
+  return found;
+}
+
+// "1.97", of several seeds "1.97 (1.91 to 2.03)"; of yes or no "61, 62, 3".
+std::string number_text(const Evidence::Item& item) {
+  if (item.is_yes_or_no())
+    return joined(item.by_seed, ", ", [](double x) { return eval::short_number(x); });
+  std::string text = eval::short_number(item.value);
+  if (item.by_seed.size() < 2) return text;
+  const auto [least, most] = std::minmax_element(item.by_seed.begin(), item.by_seed.end());
+  const std::string low = eval::short_number(*least), high = eval::short_number(*most);
+  return low == high ? text : concat(text, " (", low, " to ", high, ')');
+}
+
+std::string item_text(const Evidence::Item* item) {
+  return concat(item->what, " = ", number_text(*item), ", ", item->condition,
+                item->is_sure ? "" : "?");
+}
+
+std::string numbers_of(const Evidence& evidence) {
+  const int64_t n = static_cast<int64_t>(evidence.items().size());
+  const int64_t n_hold = count(evidence, holds_surely), n_open = count(evidence, is_open),
+                n_missing = count(evidence, [](const Evidence::Item&i) { return i.is_missing; });
+  std::string text;
+  if (n > 0 && n_missing == n) {
+    text = "not measured";
+  } else if (n > 0) {
+    text = concat(n_hold, " of ", n, " hold");
+    if (n_open > 0) text += concat(", ", n_open, " undecided");
+    if (n_missing > 0) text += concat(", ", n_missing, " not measured");
+    text += ": " + joined(deciding(evidence, 3), "; ", item_text);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string summary_of(const Evidence& evidence) {
+  std::string text = numbers_of(evidence);
+  for (const std::string& note : evidence.notes()) text += concat(text.empty() ? "" : ". ", note);
+  return text;
+}
+
+std::string printed_answer(const Judgement& j) {
+  if (j.is_own()) return "";
+  const Evidence& e = j.printed;
+  const int64_t n_hold = count(e, holds_surely), n_fail = count(e, fails_surely),
+                n_open = count(e, is_open);
+  if (n_hold + n_fail + n_open == 0) return e.items().empty() ? "not asked" : "not measured";
+  if (n_hold > 0 && n_fail > 0) return "partly";
+  if (n_open > 0)
+    return n_fail > 0 ? "no or undecided" : n_hold > 0 ? "yes or undecided" : "undecided";
+  return n_fail > 0 ? "no" : "yes";
+}
+
+std::string printed_text(const Judgement& j) {
+  const std::string answer = printed_answer(j);
+  if (answer.empty() || j.printed.items().empty()) return answer;
+  const std::string numbers = numbers_of(j.printed);
+  const bool is_told = answer != "not measured" && numbers != numbers_of(j.evidence);
+  return is_told ? concat(answer, ": ", numbers) : answer;
+}
+
+std::string verdict_text(const Judgement& j) {
+  const Verdict verdict = j.evidence.verdict();
+  const bool is_marked = j.is_of_one_seed() && verdict != Verdict::not_run;
+  return concat(to_word(verdict), is_marked ? " (one seed)" : "");
+}
+
+std::string asked_text(const Judgement& j) {
+  const std::string numbers = summary_of(j.evidence);
+  if (j.asked.empty()) return numbers;
+  return concat("asked: ", j.asked, numbers.empty() ? "" : ". ", numbers);
+}
+
+Counts counts_of(const Report& report, bool is_own) {
+  const auto rank = [](Verdict v) {
+    return v == Verdict::fail ? 3 : v == Verdict::undecided ? 2 : v == Verdict::pass ? 1 : 0;
+  };
+  std::map<std::string, Verdict> verdicts;
+  for (const Section& section : report.sections)
+    for (const Judgement& j : section.judgements) {
+      if (j.is_own() != is_own) continue;
+      Verdict& verdict = verdicts.try_emplace(j.claim, Verdict::not_run).first->second;
+      if (rank(j.evidence.verdict()) > rank(verdict)) verdict = j.evidence.verdict();
+    }
+  Counts counts;
+  for (const auto& [claim, verdict] : verdicts) ++counts.of[verdict];
+  counts.all = static_cast<int64_t>(verdicts.size());
+  return counts;
+}
+
+std::string counts_text(const Counts& counts) {
+  std::string text;
+  for (const Verdict v : {Verdict::pass, Verdict::fail, Verdict::undecided, Verdict::not_run}) {
+    const auto found = counts.of.find(v);
+    text += concat(text.empty() ? "" : ", ", found == counts.of.end() ? 0 : found->second, ' ',
+                   to_word(v));
+  }
+  return text;
+}
+
+std::vector<std::string> claims_without_experiment() {
+  std::set<std::string> judged;
+  for (const Experiment& e : experiments())
+    for (const Finding& finding : e.findings) judged.insert(finding.claim);
+  std::vector<std::string> left;
+  for (const Claim& claim : claims())
+    if (judged.count(claim.id) == 0) left.push_back(claim.id);
+  return left;
+}
+
+std::string paper_of(const Judgement& j) {
+  if (j.is_own()) return "own";
+  switch (j.claim.front()) {
+    case 'S':
+      return "Sandwich";
+    case 'K':
+      return "KERPLE";
+    case 'A':
+      return "ALiBi";
+    default:
+      return "context";
+  }
+}
+
+std::vector<const Section*> sections_without_numbers(const Report& report) {
+  std::vector<const Section*> without;
+  for (const Section& section : report.sections)
+    if (!section.not_run.empty() || (section.n_cells > 0 && section.n_started == 0))
+      without.push_back(&section);
+  return without;
+}
+
+}  // namespace farfield::sweep

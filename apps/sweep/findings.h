@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "apps/sweep/report.h"
+
+namespace farfield::sweep {
+
+// The answers of a report in words: of one finding, counted, and by the theses of the papers.
+
+/// For readers of a report.
+inline constexpr const char* kPapersHelp =
+    "The papers' own numbers come from other text and larger models: ratios can be compared, "
+    "absolute values cannot.";
+inline constexpr const char* kThesesHelp =
+    "Each line is a thesis, what the findings behind it say, and their numbers.";
+inline constexpr const char* kFindingsHelp =
+    "Each finding has two answers. *As printed*: whether the paper's own words, with its "
+    "thresholds, hold of our numbers, on every text. *At this scale*: whether what the experiment "
+    "asks of models of this size holds; it says what is asked where that differs. A number is the "
+    "mean over the seeds that its models share, with the least and the greatest seed in "
+    "parentheses. UNDECIDED: the 95 % interval over the seeds reaches both sides of a threshold "
+    "(marked with a question mark). One seed says nothing of the spread. *In the paper*: how the "
+    "statement stands in the paper's own numbers.";
+
+/// Whether the paper's own words hold of our numbers: "yes", "no", "partly", "undecided", "not
+/// measured"; "" for a finding that no paper has.
+std::string printed_answer(const Judgement& j);
+/// The same with its numbers, "partly: 4 of 10 hold: ...", unless they are those at this scale.
+std::string printed_text(const Judgement& j);
+/// "PASS", "FAIL", ..., of one seed "PASS (one seed)".
+std::string verdict_text(const Judgement& j);
+/// What was asked at this scale, and the numbers that decided.
+std::string asked_text(const Judgement& j);
+/// How many hold, the numbers that decide with their thresholds, and the remarks.
+std::string summary_of(const Evidence& evidence);
+
+/// Verdicts, each finding once: one that several experiments judge has the worst of their verdicts.
+struct Counts {
+  std::map<Verdict, int64_t> of;
+  int64_t all = 0;
+};
+/// Of the claims that the papers make, or of our own checks.
+Counts counts_of(const Report& report, bool is_own);
+/// "41 PASS, 9 FAIL, 14 UNDECIDED, 20 NOT RUN".
+std::string counts_text(const Counts& counts);
+/// The claims of claims.csv that no experiment of this program judges.
+std::vector<std::string> claims_without_experiment();
+
+/// A thesis of a paper: what it says and what these numbers say of it.
+struct Thesis {
+  std::string paper, thesis;
+  std::string answer;               ///< "holds", "holds in part", "does not hold", "undecided", ...
+  std::string numbers;              ///< "windows with a field below L: PPL 16 L / PPL L 0.99 to 1"
+  std::vector<std::string> claims;  ///< that it rests on, judged ones alone
+};
+/// The theses that have an answer, in the order of the papers.
+std::vector<Thesis> theses_of(const Report& report);
+
+/// The part of a finding's id that names its paper: "Sandwich", "KERPLE", "ALiBi"; else "own".
+std::string paper_of(const Judgement& j);
+/// Experiments that have models and no number of any of them, or that cannot be run.
+std::vector<const Section*> sections_without_numbers(const Report& report);
+
+}  // namespace farfield::sweep
