@@ -33,14 +33,15 @@ Measured::Measured(const Plan& plan, const PlannedDataset& dataset, const Result
 }
 
 // A cell may be there for the sake of another experiment, without the measurements of this one.
-bool Measured::has(const PlannedArm& arm, size_t seed) const {
+bool Measured::has(const PlannedArm& arm, size_t seed, const std::string& measure) const {
+  if (!measure.empty()) return result(arm, measure, seed) != nullptr;
   const CellResult* const found = cell(arm, seed);
   return found != nullptr && found->covers(planned_cell(arm, seed));
 }
 
-size_t Measured::n_seed(const PlannedArm& arm) const {
-  return static_cast<size_t>(
-      std::count_if(seeds_.begin(), seeds_.end(), [&](size_t seed) { return has(arm, seed); }));
+size_t Measured::n_seed(const PlannedArm& arm, const std::string& measure) const {
+  return static_cast<size_t>(std::count_if(seeds_.begin(), seeds_.end(),
+                                           [&](size_t seed) { return has(arm, seed, measure); }));
 }
 
 bool Measured::is_measured(const PlannedArm& arm) const {
@@ -73,11 +74,13 @@ Measured Measured::of_seed(size_t seed) const {
   return one;
 }
 
-Measured Measured::of_shared_seeds(const std::vector<const PlannedArm*>& arms) const {
+Measured Measured::of_shared_seeds(const std::vector<const PlannedArm*>& arms,
+                                   const std::string& measure) const {
   Measured shared = *this;
   std::erase_if(shared.seeds_, [&](size_t seed) {
-    return std::any_of(arms.begin(), arms.end(),
-                       [&](const PlannedArm* arm) { return !has(*arm, seed) && n_seed(*arm) > 0; });
+    return std::any_of(arms.begin(), arms.end(), [&](const PlannedArm* arm) {
+      return !has(*arm, seed, measure) && n_seed(*arm, measure) > 0;
+    });
   });
   return shared.seeds_.empty() ? *this : shared;
 }

@@ -48,14 +48,15 @@ class Measured {
   Measured first_seed() const;
   /// The same for one seed, by its place in Plan::seeds.
   Measured of_seed(size_t seed) const;
-  /// The same over the seeds with all measurements of every one of these models that has any such
-  /// seed; as it is where no seed has all.
-  Measured of_shared_seeds(const std::vector<const PlannedArm*>& arms) const;
+  /// The same over the seeds that have the measurement of every one of these models that has it for
+  /// any seed; as it is where no seed has all. An empty `measure`: all measurements.
+  Measured of_shared_seeds(const std::vector<const PlannedArm*>& arms,
+                           const std::string& measure = {}) const;
   Measured of_shared_seeds() const;  ///< of all models
   /// The seeds that numbers are means over.
   std::vector<uint64_t> seeds_used() const;
-  /// The number of seeds with all measurements of a model.
-  size_t n_seed(const PlannedArm& arm) const;
+  /// The number of seeds with a measurement of a model, or with all.
+  size_t n_seed(const PlannedArm& arm, const std::string& measure = {}) const;
   /// Whether any seed of the plan has these, also one that is not looked at.
   bool is_measured(const PlannedArm& arm) const;
 
@@ -111,7 +112,7 @@ class Measured {
   const eval::ProtocolResult* exact(const PlannedArm& arm, const std::string& measure,
                                     size_t seed) const;
 
-  bool has(const PlannedArm& arm, size_t seed) const;
+  bool has(const PlannedArm& arm, size_t seed, const std::string& measure = {}) const;
 
   const Plan* plan_;
   const PlannedDataset* dataset_;

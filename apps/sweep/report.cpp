@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <map>
 #include <set>
 #include <system_error>
@@ -28,6 +29,13 @@ std::string words_of(const Results& results, const std::string& name) {
     if (found != result.words.end()) all.insert(found->second);
   }
   return joined(all);
+}
+
+// What processors of different widths agree on.
+std::string eight_digits(double x) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.8g", x);
+  return std::isfinite(x) ? text : cli::number(x);
 }
 
 // The data sets that each corpus stands for: all named ones, and of the experiments those without a
@@ -120,7 +128,7 @@ std::string claims_csv(const Report& report) {
       if (j.evidence.items().empty() && j.printed.items().empty()) add({"", "", "", "", ""});
       const auto add_items = [&](const char* question, const Evidence& evidence) {
         for (const Evidence::Item& item : evidence.items())
-          add({question, item.what, cli::number(item.value), item.condition,
+          add({question, item.what, eight_digits(item.value), item.condition,
                item.is_missing ? "not measured"
                : !item.is_sure ? "undecided"
                : item.holds    ? "yes"

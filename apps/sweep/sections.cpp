@@ -96,7 +96,8 @@ Section section_of(const Plan& plan, const Results& results) {
       const Measured of = output.is_of_one_seed ? m.first_seed() : m;
       for (ReportTable& table : tables_of(of, output)) section.tables.push_back(std::move(table));
       // Curves that are compared by eye are means over the same seeds.
-      for (ReportFigure& figure : figures_of(of.of_shared_seeds(shown_arms(of, output)), output))
+      for (ReportFigure& figure :
+           figures_of(of.of_shared_seeds(shown_arms(of, output), output.measure), output))
         section.figures.push_back(std::move(figure));
     }
     if (e.compute != nullptr) e.compute(m, section);

@@ -53,7 +53,7 @@ std::string mark_of(const Measured& m, const PlannedArm& arm, const std::string&
 // The lowest perplexity of a row, in each part of the table, over the seeds that all of it have.
 void set_best(const Measured& all, const Output& output, const std::vector<const PlannedArm*>& arms,
               double length, std::vector<ReportTable::Field>& row) {
-  const Measured m = all.of_shared_seeds(arms);
+  const Measured m = all.of_shared_seeds(arms, output.measure);
   std::map<std::string, std::pair<double, size_t>> least;  // of each group, with its column
   if (arms.size() < 2) return;
   for (size_t i = 0; i < arms.size(); ++i) {
@@ -74,17 +74,17 @@ std::string corpus_text(const Measured& m) {
 
 // ": 3 seeds", or the number of seeds of each model behind its label where they differ.
 std::string seeds_text(const Measured& m, const std::vector<const PlannedArm*>& arms,
-                       ReportTable& table) {
+                       const std::string& measure, ReportTable& table) {
   size_t least = 0, most = 0;
   for (const PlannedArm* arm : arms)
-    if (const size_t n = m.n_seed(*arm); n > 0) {
+    if (const size_t n = m.n_seed(*arm, measure); n > 0) {
       least = least == 0 ? n : std::min(least, n);
       most = std::max(most, n);
     }
   const auto counted = [](size_t n) { return concat(n, n == 1 ? " seed" : " seeds"); };
   if (least == most) return most == 0 ? "" : ", " + counted(most);
   for (size_t i = 0; i < arms.size(); ++i)
-    if (const size_t n = m.n_seed(*arms[i]); n > 0)
+    if (const size_t n = m.n_seed(*arms[i], measure); n > 0)
       table.header[i + 1] += concat(" (", counted(n), ')');
   return ", bold over the seeds that all have";
 }
@@ -108,7 +108,7 @@ ReportTable by_length(const Measured& m, const Output& output) {
     table.header.push_back(arm->label());
     table.groups.push_back(arm->arm.group);
   }
-  table.caption += seeds_text(m, arms, table);
+  table.caption += seeds_text(m, arms, output.measure, table);
   drop_single_group(table);
   const Measure* const measure = measure_of(m, output.measure);
   if (measure == nullptr) return table;
