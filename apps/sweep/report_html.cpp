@@ -25,7 +25,7 @@ caption { text-align: left; font-weight: 600; padding: .8rem 0 .3rem; }
 .printed td, .printed th { color: var(--soft); }
 td.best { font-weight: 700; }
 .groups th { text-align: left; font-weight: 400; border-left: 1px solid var(--line); }
-.claims td { text-align: left; white-space: normal; vertical-align: top; }
+.claims td, .claims th { text-align: left; white-space: normal; vertical-align: top; }
 .claims { width: 100%; }
 .numbers { color: var(--soft); font-size: .85rem; }
 .pass, .fail, .undecided, .notrun { font-weight: 700; white-space: nowrap; padding: .05rem .45rem;
@@ -284,16 +284,17 @@ std::string section_html(const Section& section, const std::vector<std::string>&
 std::string report_html(const Report& report,
                         const std::vector<std::vector<std::string>>& figures) {
   std::string html = plot::page_head("Farfield: " + report.title, kStyle);
-  html += concat("<h1>", escaped(report.title), "</h1>\n<table class=\"facts\">\n<tbody>\n");
+  html += concat("<h1>", escaped(report.title), "</h1>\n");
+  if (report.has_papers) html += theses_html(report);
+  html += "<table class=\"facts\">\n<tbody>\n";
   for (const auto& [name, value] : report.facts)
     html += concat("<tr><th scope=\"row\">", escaped(name), "</th><td>", escaped(value),
                    "</td></tr>\n");
   html += "</tbody>\n</table>\n";
   const std::vector<const Section*> without = sections_without_numbers(report);
   if (report.has_papers)
-    html +=
-        concat("<p>", kPapersHelp, " They stand in grey under italic captions.</p>\n",
-               theses_html(report), claims_html(report, without), contents_html(report, without));
+    html += concat("<p>", kPapersHelp, " They stand in grey under italic captions.</p>\n",
+                   claims_html(report, without), contents_html(report, without));
   for (size_t s = 0; s < report.sections.size(); ++s)
     if (!report.has_papers ||
         std::find(without.begin(), without.end(), &report.sections[s]) == without.end())

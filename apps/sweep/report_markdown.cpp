@@ -123,13 +123,14 @@ void add_without_numbers(const std::vector<const Section*>& without, std::string
 
 std::string report_markdown(const Report& report,
                             const std::vector<std::vector<std::string>>& figures) {
-  std::string text = concat("# ", report.title, "\n\n");
+  std::string text = concat("# ", report.title, '\n');
+  if (report.has_papers) add_theses(report, text);
+  text += '\n';
   for (const auto& [name, value] : report.facts)
     text += concat("* **", name, "**: ", markdown_text(value), '\n');
   const std::vector<const Section*> without = sections_without_numbers(report);
   if (report.has_papers) {
     text += concat('\n', kPapersHelp, " They stand under *italic captions*.\n");
-    add_theses(report, text);
     add_claims(report, without, text);
     add_contents(report, without, text);
   }
