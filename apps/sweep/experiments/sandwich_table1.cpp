@@ -154,7 +154,7 @@ constexpr const char* kFloorNote =
 // The model of a column: with the floor where that was trained.
 const PlannedArm& as_in_paper(const Measured& m, const PlannedArm& arm) {
   for (const PlannedArm* floored : m.arms(kFloored))
-    if (floored->label().rfind(arm.label() + ',', 0) == 0 && m.is_measured(*floored))
+    if (floored->label().rfind(arm.label() + ',', 0) == 0 && m.is_measured(*floored, "P1"))
       return *floored;
   return arm;
 }
@@ -253,7 +253,7 @@ void flat_steep(const Measured& m, Evidence& e) {
 // Of the model with the floor, where that was trained.
 void s_t2_1(const Measured& m, Evidence& e) {
   const std::vector<const PlannedArm*> floored = m.arms(kFloored);
-  const bool has_floored = !floored.empty() && m.is_measured(*floored.front());
+  const bool has_floored = !floored.empty() && m.is_measured(*floored.front(), "P1");
   for (const PlannedArm* arm : m.arms("repaired"))
     if (arm->arm.values.count("delta") == 0 || !has_floored) is_constant(m, e, *arm, 0.01);
   if (has_floored) is_constant(m, e, *floored.front(), 0.01);
