@@ -144,6 +144,11 @@ ArgumentSpec ArgumentSpec::kept_above_argument(std::string argument) const {
   spec.kept_above = std::move(argument);
   return spec;
 }
+ArgumentSpec ArgumentSpec::in(Unit of) const {
+  ArgumentSpec spec = *this;
+  spec.unit = of;
+  return spec;
+}
 
 std::string ArgumentSpec::type() const {
   const auto [least, most] = bounds;

@@ -47,6 +47,18 @@ struct ArgumentSpec {
   Bounds bounds = {};                   ///< of numbers
   bool is_least_excluded = false;
 
+  /// The unit of its numbers: it decides how they follow the lengths of a model (rescale.h). An
+  /// integer must state `tokens` or `count`.
+  enum class Unit {
+    unstated,            ///< has no length
+    tokens,              ///< a length, a distance or a number of positions
+    count,               ///< a number of anything else, or one that is the same at every length
+    per_token,           ///< a bias per token
+    halvings_per_token,  ///< x of a bias 2^-x per token
+    log_per_token,       ///< x of a bias e^x per token
+  };
+  Unit unit = Unit::unstated;
+
   /// The default: a value, or a function of the model and of earlier arguments, whose result the
   /// canonical text writes out. With neither, the encoding computes the default (a formula, a
   /// random draw).
@@ -71,6 +83,9 @@ struct ArgumentSpec {
   /// Bounds of what may be given and of what training makes of it.
   ArgumentSpec kept_within(const Bounds& both) const;
   ArgumentSpec kept_above_argument(std::string argument) const;
+  ArgumentSpec in(Unit of) const;
+  ArgumentSpec tokens() const { return in(Unit::tokens); }
+  ArgumentSpec count() const { return in(Unit::count); }
 
   /// The accepted values, in words: "an integer >= 1", "interp, geometric or a list of numbers, one
   /// per head".

@@ -226,6 +226,29 @@ std::string to_text(const Value& value) {
   return '[' + joined(value.list, ",", [](double x) { return to_text(x); }) + ']';
 }
 
+std::string to_text(const ParsedTerm& term) {
+  std::string text = term.name;
+  if (!term.arguments.empty())
+    text += '(' +
+            joined(term.arguments, ", ",
+                   [](const ParsedArgument& a) {
+                     const bool has_equals =
+                         !a.name.empty() && a.value.kind != Value::Kind::declaration;
+                     return a.name + (has_equals ? "=" : "") + to_text(a.value);
+                   }) +
+            ')';
+  if (!term.layers) return text;
+  text += concat('@', term.layers->first);
+  if (term.layers->last != term.layers->first) text += concat("..", term.layers->last);
+  return text;
+}
+
+ParsedArgument* find_argument(ParsedTerm& term, std::string_view name) {
+  const auto found = std::find_if(term.arguments.begin(), term.arguments.end(),
+                                  [&](const ParsedArgument& a) { return a.name == name; });
+  return found == term.arguments.end() ? nullptr : &*found;
+}
+
 std::vector<ParsedTerm> parse_expression(std::string_view text, FormOf form_of) {
   return Parser(text, form_of).expression();
 }

@@ -84,6 +84,11 @@ using FormOf = Form (*)(std::string_view encoding, std::string_view argument, ch
 /// place, for anything else. Without form_of, all arguments are values.
 std::vector<ParsedTerm> parse_expression(std::string_view text, FormOf form_of = nullptr);
 
+/// Text that parses to the term.
+std::string to_text(const ParsedTerm& term);
+/// The argument of that name; nullptr if it is not written.
+ParsedArgument* find_argument(ParsedTerm& term, std::string_view name);
+
 /// " at column C", the line and a caret line below; unprintable bytes are shown as '?', a long line
 /// is cut around the place. "" for column 0.
 std::string show_place(std::string_view text, size_t column);

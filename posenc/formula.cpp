@@ -64,10 +64,10 @@ const Function* find_function(std::string_view name) {
                                    [&](const Function& f) { return f.name == name; });
   return found == std::end(kFunctions) ? nullptr : found;
 }
-constexpr Synonym kSynonyms[] = {{"ln", "log"},        {"absolute", "abs"}, {"fabs", "abs"},
-                                 {"power", "pow"},     {"maximum", "max"},  {"minimum", "min"},
-                                 {"sqr", "square"},    {"root", "sqrt"},    {"logistic", "sigmoid"},
-                                 {"expit", "sigmoid"}, {"swish", "silu"},   {"log_1p", "log1p"}};
+constexpr Synonym kSynonyms[] = {{"absolute", "abs"}, {"fabs", "abs"},         {"power", "pow"},
+                                 {"maximum", "max"},  {"minimum", "min"},      {"sqr", "square"},
+                                 {"root", "sqrt"},    {"logistic", "sigmoid"}, {"expit", "sigmoid"},
+                                 {"swish", "silu"},   {"log_1p", "log1p"}};
 size_t n_argument(const Function& f) { return f.of_one != nullptr ? 1 : 2; }
 std::vector<std::string> function_names() {
   std::vector<std::string> names;
@@ -180,6 +180,7 @@ class FormulaParser : Scanner {
   }
 
   size_t call(size_t begin, std::string name) {
+    if (name == "ln") name = "log";
     const Function* const function = find_function(name);
     if (function == nullptr) {
       const std::vector<std::string> known = function_names();

@@ -91,6 +91,22 @@ std::string training_example_of(const Row& row) {
   return example.substr(0, example.size() - 1) + ", at=both)";
 }
 
+Comparison comparison_of(const Row& row) {
+  const bool is_added_later = !row.trained_as.empty();
+  std::string own = row.compared_as;
+  if (own.empty()) own = is_added_later ? example_of(row) : training_example_of(row);
+  if (is_added_later) return {.trained = row.trained_as, .measured = std::move(own)};
+  return {.trained = std::move(own)};
+}
+
+std::string family_of(const Row& row) {
+  if (!row.family.empty()) return row.family;
+  if (row.is("R")) return "rotary and its rescalings";
+  if (row.is("P2") || row.is("LY") || row.is("M")) return "windows and far distances";
+  if (row.is("I") || row.is("P")) return "absolute and position maps";
+  return "score rules";
+}
+
 std::string markdown() {
   const auto default_of = [](const ArgumentSpec& spec) {
     std::vector<std::string> parts = {spec.default_text.empty() ? "must be given"

@@ -25,6 +25,14 @@ std::string example_of(const Row& row);
 /// The same, but acting in training too if an encoding acts only at test time by default:
 /// rerope(at=both).
 std::string training_example_of(const Row& row);
+/// How a comparison of all encodings trains and measures one.
+struct Comparison {
+  std::string trained = {};
+  std::string measured = {};  ///< empty: as it was trained
+};
+Comparison comparison_of(const Row& row);
+/// Row::family, or the family of its classes.
+std::string family_of(const Row& row);
 /// The table of README.md.
 std::string markdown();
 

@@ -11,6 +11,16 @@
 
 namespace farfield::posenc {
 
+struct LengthChange;  // rescale.h
+
+/// Families of encodings whose classes do not tell them apart, for Row::family.
+namespace families {
+inline constexpr const char* kLinear = "linear biases, and none";
+inline constexpr const char* kKerple = "KERPLE";
+inline constexpr const char* kGauss = "Gaussian kernels";
+inline constexpr const char* kCurves = "Sandwich, T5, FIRE";
+}  // namespace families
+
 /// One encoding: its names, its description and its factory. `Row <name>_row()` in the encoding's
 /// own file, encodings/<name>.cpp, returns it.
 struct Row {
@@ -28,9 +38,23 @@ struct Row {
   /// An example term, for encodings whose name and required arguments alone are no valid term.
   std::string example = {};
 
+  /// Encodings that a comparison of all draws together. Empty: family_of() takes it from the
+  /// classes.
+  std::string family = {};
+  /// The expression that a comparison of all encodings measures, for a training length of 512
+  /// tokens: typical arguments, and the terms without which the encoding does nothing. Empty: the
+  /// example.
+  std::string compared_as = {};
+  /// For an encoding that such a comparison uses in evaluation only: the expression that its model
+  /// is trained with. Empty: the same.
+  std::string trained_as = {};
+
   std::unique_ptr<Encoding> (*make)(const Arguments&, const Config&) = nullptr;
   /// Class LY, a shorthand: the expression that it stands for, without `make`.
   std::string (*expand)(const Arguments&, const Config&) = nullptr;
+  /// Fits a term to other lengths, instead of the units of its arguments: for arguments that
+  /// change together. Every written argument has its name.
+  void (*rescale)(ParsedTerm&, const LengthChange&) = nullptr;
 
   bool is(std::string_view letter) const;  ///< letter is among the classes
   bool takes(std::string_view argument) const;

@@ -49,6 +49,7 @@ Tensor read_ratios(const Arguments& a, const Config& c) {
 
 ArgumentSpec bar_d_argument() {
   return integer_argument("bar_d", 128, "width of the position vectors, even")
+      .count()
       .at_least(2)
       .at_most(65536);
 }
@@ -56,7 +57,10 @@ ArgumentSpec ratio_argument() {
   return per_head_argument("h", "8j/n_head", "compression ratio").above(0);
 }
 ArgumentSpec first_index_argument() {
-  return integer_argument("first_index", 0, "index of the first frequency").at_least(0).at_most(1);
+  return integer_argument("first_index", 0, "index of the first frequency")
+      .count()
+      .at_least(0)
+      .at_most(1);
 }
 
 }  // namespace farfield::posenc

@@ -22,15 +22,19 @@ ArgumentSpec scale_or_auto_argument() {
       .or_words({"auto"});
 }
 ArgumentSpec tokens_argument(std::string name, double fallback, std::string meaning) {
-  return integer_argument(std::move(name), fallback, std::move(meaning)).at_most(kMostTokens);
+  return integer_argument(std::move(name), fallback, std::move(meaning))
+      .tokens()
+      .at_most(kMostTokens);
 }
 ArgumentSpec train_len_argument(std::string name, std::string meaning) {
   return required_integer(std::move(name), std::move(meaning))
+      .tokens()
       .derived("train_len", [](const Config& c, const Arguments&) { return Value(c.train_len); })
       .at_least(1);
 }
 ArgumentSpec half_train_len_argument(std::string name, std::string meaning) {
   return required_integer(std::move(name), std::move(meaning))
+      .tokens()
       .derived("train_len/2",
                [](const Config& c, const Arguments&) {
                  return Value(std::max<int64_t>(c.train_len / 2, 1));
@@ -40,6 +44,7 @@ ArgumentSpec half_train_len_argument(std::string name, std::string meaning) {
 }
 ArgumentSpec max_positions_argument(std::string meaning) {
   return required_integer("max_positions", std::move(meaning))
+      .tokens()
       .derived("4 train_len",
                [](const Config& c, const Arguments&) {
                  return Value(4 * static_cast<double>(c.train_len));
@@ -54,6 +59,7 @@ ArgumentSpec reach_window_argument() {
   // The largest w whose reach over all windowed layers, (w - 1)(n_layer - 1) + 1 tokens, is at most
   // 3/4 of the training length.
   return required_integer("w", "tokens that a query sees in the layers with a window")
+      .tokens()
       .derived("reach 3/4 train_len",
                [](const Config& c, const Arguments&) {
                  const double layers = static_cast<double>(std::max<int64_t>(c.n_layer - 1, 1));

@@ -16,7 +16,7 @@ inline constexpr double kMostTokens = 1 << 30;
 ArgumentSpec base_argument();
 ArgumentSpec angle_argument();
 ArgumentSpec layout_argument(std::vector<std::string> layouts);
-/// A number of tokens, at most kMostTokens.
+/// A length in tokens, at most kMostTokens.
 ArgumentSpec tokens_argument(std::string name, double fallback, std::string meaning);
 /// A number of tokens from 1 on, the training length unless given.
 ArgumentSpec train_len_argument(std::string name, std::string meaning);

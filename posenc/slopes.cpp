@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "engine/ops.h"
+#include "posenc/registry.h"
+#include "posenc/rescale.h"
 
 namespace farfield::posenc {
 namespace {
@@ -59,8 +61,21 @@ std::vector<double> read_slopes(const Arguments& a, const Config& c) {
                               : a.per_head("slopes");
 }
 
+void rescale_slopes(ParsedTerm& term, const LengthChange& change) {
+  const Row& row = *find("alibi_shift");
+  term.name = row.name;
+  std::erase_if(term.arguments, [](const ParsedArgument& a) {
+    return a.name == "slopes" && a.value.kind == Value::Kind::word;
+  });
+  if (find_argument(term, "delta") == nullptr)
+    term.arguments.push_back({.name = "delta", .value = Value(0.0)});
+  rescale_arguments(term, row.arguments, change);
+}
+
 ArgumentSpec slope_floor_argument() {
-  return number_argument("slope_floor", 0, "smallest slope").at_least(0);
+  return number_argument("slope_floor", 0, "smallest slope")
+      .in(ArgumentSpec::Unit::per_token)
+      .at_least(0);
 }
 
 std::unique_ptr<Encoding> fixed_slopes(std::vector<double> slopes, const Arguments& a,

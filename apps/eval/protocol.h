@@ -26,6 +26,21 @@ struct WorkSubject {
   double n_chunks(int64_t size, int64_t length, int64_t most) const;
 };
 
+/// What an option counts that decides how much a protocol measures. A caller with a budget, such as
+/// a scale of `sweep`, has a number for each.
+enum class Amount {
+  predictions,         ///< predicted tokens, each after a pass over its whole context
+  cached_predictions,  ///< the same, from a cache of keys and values
+  gradients,           ///< predicted tokens whose gradient is taken
+  sequences,           ///< sequences in which every token is predicted
+  text_tokens,         ///< tokens of a text that is read whole; 0: all
+  timings,             ///< timed steps or passes
+};
+struct AmountOption {
+  std::string name;  ///< of the option, without its dashes
+  Amount amount = Amount::predictions;
+};
+
 /// A way of measuring a model: its name, its help and its functions. Each protocol has its own
 /// file, protocols/<file>.cpp; `Protocol <file>_row()` returns it.
 struct Protocol {
@@ -39,7 +54,11 @@ struct Protocol {
   bool has_text = false;                   ///< reads a text
   bool has_perplexity = false;             ///< gives one at each length
   bool needs_model = false;                ///< looks inside a model: Model::inside()
+  bool has_gradients = false;              ///< its passes go backward too
   bool is_shared = false;  ///< its passes can be shared by processes: Session::sharing
+
+  /// The options that say how much it measures. Empty: it always measures the same.
+  std::vector<AmountOption> amounts = {};
 
   /// Declares its own options, and refuses invalid words and numbers among them with a ConfigError.
   /// Null: no options of its own.
@@ -51,6 +70,10 @@ struct Protocol {
   /// time left uses it. Unknown work counts nothing. Null: the protocol looks at tables, not at
   /// text.
   double (*work)(const EvalOptions&, const WorkSubject&, int64_t length) = nullptr;
+  /// The cost of a token of `work`, in forward passes over it: 3 if its gradient is computed too.
+  double passes_per_token(int64_t length) const {
+    return has_gradients || (has_training && length == 0) ? 3 : 1;
+  }
   /// The facts that a reader needs, besides the parameters, to compute the numbers again: the
   /// meaning of first_token, and the t over which `cached` counts its scores. With numbers for a
   /// length, with L for 0. They follow from protocol, parameters and length. The protocol hash

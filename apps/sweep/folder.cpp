@@ -32,6 +32,15 @@ run::Settings settings_of(const Json& json) {
   return settings;
 }
 
+void add_new(std::vector<PartRequest>& parts, const PartRequest& part) {
+  if (std::find(parts.begin(), parts.end(), part) == parts.end()) parts.push_back(part);
+}
+
+bool shares_a_name(const std::vector<std::string>& names, const std::vector<std::string>& others) {
+  return std::find_first_of(names.begin(), names.end(), others.begin(), others.end()) !=
+         names.end();
+}
+
 // Reads one of the sweep's files and passes its tree to `take`; IoError for another shape, and for
 // values that no command would have written. `way_out`: the remedy for a changed file.
 template <class F>
@@ -129,6 +138,13 @@ void SweepFolder::read() {
                        " seeds, got ", write_json(json["seeds"]), "; the file is damaged");
     }
     json.at("experiments").get_to(ids_);
+    if (json.contains("parts"))
+      for (const auto& [id, parts] : json["parts"].items())
+        for (const Json& part : parts) {
+          PartRequest& one = parts_[id].emplace_back();
+          part.at("only").get_to(one.only);
+          part.at("on").get_to(one.on);
+        }
     for (const auto& [name, text] : json.at("grids").items()) add_grid(name, text);
     for (const auto& [name, of] : json.at("datasets").items())
       options_.datasets.set(name, of.at("corpus"),
@@ -151,6 +167,13 @@ void SweepFolder::take_what_others_added() {
   std::error_code status;
   if (!fs::exists(path_ / "sweep.json", status)) return;
   const SweepFolder now(path_, options_);
+  for (const auto& [id, parts] : now.parts_) {
+    if (has(id) && parts_.count(id) == 0) continue;  // as a whole here
+    for (const PartRequest& part : parts) add_new(parts_[id], part);
+  }
+  std::erase_if(parts_, [&](const auto& entry) {  // as a whole there
+    return now.has(entry.first) && now.parts_.count(entry.first) == 0;
+  });
   for (const std::string& id : now.ids_)
     if (std::find(ids_.begin(), ids_.end(), id) == ids_.end()) ids_.push_back(id);
   for (const auto& [name, text] : now.grids_)
@@ -176,6 +199,9 @@ void SweepFolder::save() {
   json["document_order"] = options_.document_order;
   if (options_.seeds) json["seeds"] = *options_.seeds;
   json["experiments"] = ids_;
+  for (const auto& [id, parts] : parts_)
+    for (const PartRequest& part : parts)
+      json["parts"][id].push_back({{"only", part.only}, {"on", part.on}});
   json["grids"] = Json::object();
   for (const auto& [name, text] : grids_) json["grids"][name] = text;
   json["datasets"] = Json::object();
@@ -200,6 +226,21 @@ void SweepFolder::add(const std::vector<const Experiment*>& experiments,
   if (seeds) options_.seeds = std::max(*seeds, options_.seeds.value_or(1));
 }
 
+bool SweepFolder::has(const std::string& id) const {
+  return std::find(ids_.begin(), ids_.end(), id) != ids_.end() ||
+         std::any_of(own_.begin(), own_.end(), [&](const Experiment& e) { return e.id == id; });
+}
+
+void SweepFolder::ask(const std::vector<std::string>& ids, const PartRequest& part) {
+  for (const std::string& id : ids) {
+    const bool is_whole = has(id) && parts_.count(id) == 0;
+    if (part.is_all() || is_whole)
+      parts_.erase(id);
+    else
+      add_new(parts_[id], part);
+  }
+}
+
 void SweepFolder::add_grid(const std::string& name, const std::string& text) {
   Experiment own = parse_grid(name, text, options_.scale);
   std::erase_if(own_, [&](const Experiment& e) { return e.id == own.id; });
@@ -219,6 +260,29 @@ std::vector<Plan> SweepFolder::plans() const {
   std::vector<Plan> all;
   for (const Experiment* e : experiments()) all.push_back(plan_of(*e, options_));
   return all;
+}
+
+std::vector<Cell> SweepFolder::requested_cells(const std::vector<Plan>& plans) const {
+  std::vector<Plan> requested;
+  for (const Plan& plan : plans) {
+    const auto parts = parts_.find(plan.experiment->id);
+    if (parts == parts_.end()) {
+      requested.push_back(plan);
+      continue;
+    }
+    for (const PartRequest& part : parts->second) {
+      PlanOptions options = options_;
+      options.on = part.on;
+      Plan of = plan_of(*plan.experiment, options);
+      std::vector<Cell> cells;
+      for (size_t i = 0; i < of.cells.size(); ++i)
+        if (part.only.empty() || shares_a_name(names_of(of.arm_of(i)), part.only))
+          cells.push_back(of.cells[i]);
+      of.cells = std::move(cells);
+      requested.push_back(std::move(of));
+    }
+  }
+  return cells_of(requested);
 }
 
 void write_cell(const fs::path& folder, Cell cell) {

@@ -12,6 +12,14 @@
 
 namespace farfield::sweep {
 
+/// The part of an experiment that a call of `sweep run` asked for.
+struct PartRequest {
+  std::vector<std::string> only = {};  ///< models, as --only names them; empty: all
+  std::vector<std::string> on = {};    ///< data sets, as --on names them; empty: all
+  bool is_all() const { return only.empty() && on.empty(); }
+  bool operator==(const PartRequest&) const = default;
+};
+
 /// The folder of a sweep:
 ///
 ///   sweep.json         the request, so that every command rebuilds the same plans;
@@ -47,6 +55,9 @@ class SweepFolder {
   /// Adds an experiment of the user's own, as parse_grid() reads it, and replaces an experiment of
   /// that name. Its finished cells stay.
   void add_grid(const std::string& name, const std::string& text);
+  /// Notes which part of these experiments a call asks for, before the call adds them. An
+  /// experiment that was once asked for as a whole stays so.
+  void ask(const std::vector<std::string>& ids, const PartRequest& part);
   /// Writes sweep.json, merged with additions of other processes in the meantime. ConfigError if
   /// the two do not go together.
   void save();
@@ -58,8 +69,11 @@ class SweepFolder {
   /// All experiments of the sweep, in the order of experiments(), then the user's own.
   std::vector<const Experiment*> experiments() const;
   std::vector<Plan> plans() const;
+  /// The cells that calls asked for, each once.
+  std::vector<Cell> requested_cells(const std::vector<Plan>& plans) const;
 
  private:
+  bool has(const std::string& id) const;
   void read();
   void take_what_others_added();
   void take_datasets(const Datasets& more);
@@ -69,6 +83,8 @@ class SweepFolder {
   std::filesystem::path path_;
   PlanOptions options_;
   std::vector<std::string> ids_;
+  // The requested parts by id; an experiment without an entry was asked for as a whole.
+  std::map<std::string, std::vector<PartRequest>> parts_;
   std::map<std::string, std::string> grids_;  // text by name
   std::deque<Experiment> own_;                // of grids_
 };

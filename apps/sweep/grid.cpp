@@ -1,6 +1,7 @@
 #include "apps/sweep/grid.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <utility>
 
 #include "apps/cli/config_file.h"
@@ -222,6 +223,12 @@ Experiment parse_grid(const std::string& name, const std::string& text, Scale sc
         {.form = p.has_perplexity ? Output::Form::table : Output::Form::rows, .measure = protocol});
   }
   return e;
+}
+
+bool is_grid_file(const std::string& word) { return word.ends_with(".conf"); }
+
+std::string name_of_grid(const std::string& file) {
+  return std::filesystem::path(file).stem().string();
 }
 
 std::string grid_keys_text() {

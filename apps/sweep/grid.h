@@ -27,6 +27,11 @@ namespace farfield::sweep {
 /// naming <name>.conf and the line or its key, for unknown words and invalid numbers.
 Experiment parse_grid(const std::string& name, const std::string& text, Scale scale);
 
+/// Whether a word on the command line names such a file rather than experiments.
+bool is_grid_file(const std::string& word);
+/// The name of its experiment: the file's, without folder and ending.
+std::string name_of_grid(const std::string& file);
+
 /// The keys of such a file, a line each, for --help.
 std::string grid_keys_text();
 

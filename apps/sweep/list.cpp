@@ -1,7 +1,7 @@
 // The commands `list` and `status` of sweep.
 
 #include <algorithm>
-#include <map>
+#include <deque>
 
 #include "apps/cli/duration.h"
 #include "apps/cli/options.h"
@@ -9,8 +9,10 @@
 #include "apps/sweep/cost.h"
 #include "apps/sweep/driver.h"
 #include "apps/sweep/folder.h"
+#include "apps/sweep/grid.h"
 #include "apps/sweep/pace.h"
 #include "engine/base/error.h"
+#include "engine/base/file.h"
 #include "engine/base/text.h"
 
 namespace farfield::sweep {
@@ -45,6 +47,28 @@ double seconds_left(const SweepFolder& folder, const CellStates& states) {
   return seconds / std::max<double>(1, static_cast<double>(states.running.size()));
 }
 
+// What is asked for: experiments of the papers, then grids of files, which `own` keeps.
+std::vector<const Experiment*> experiments_of(const std::vector<std::string>& words, Scale scale,
+                                              std::deque<Experiment>& own) {
+  std::vector<std::string> named;
+  for (const std::string& word : words)
+    if (is_grid_file(word))
+      own.push_back(parse_grid(name_of_grid(word), read_file(word), scale));
+    else
+      named.push_back(word);
+  if (words.empty()) named = {"*"};
+  std::vector<const Experiment*> all;
+  if (!named.empty()) all = experiments_matching(named);
+  for (const Experiment& e : own) all.push_back(&e);
+  return all;
+}
+
+// ", 22 not asked for": the cells of a plan that no call of `sweep run` asked for.
+std::string rest_text(const Plan& plan, const std::vector<Cell>& requested) {
+  const size_t n_rest = cells_of({plan}).size() - requested.size();
+  return n_rest == 0 ? "" : concat(", ", n_rest, " not asked for");
+}
+
 }  // namespace
 
 int list_command(int argc, const char* const* argv, std::ostream& out) {
@@ -52,7 +76,8 @@ int list_command(int argc, const char* const* argv, std::ostream& out) {
   std::string scale = "tiny";
   bool is_long = false;
   cli::Options options("sweep list", "Lists every experiment with its grid, cost and findings.");
-  options.add_positional("ID|GLOB|CLAIM", words, "only these experiments");
+  options.add_positional("ID|GLOB|CLAIM|FILE.conf", words,
+                         "only these experiments, or a file with a grid of your own");
   options.group("What to show")
       .add("scale", scale, "NAME", scale_words())
       .add("expressions", is_long, "print the expression of each model at this scale");
@@ -60,8 +85,8 @@ int list_command(int argc, const char* const* argv, std::ostream& out) {
   PlanOptions plan;
   plan.scale = scale_named(scale);
   out << describe(plan.scale) << "\n\n";
-  if (words.empty()) words = {"*"};
-  for (const Experiment* e : experiments_matching(words)) {
+  std::deque<Experiment> own;
+  for (const Experiment* e : experiments_of(words, plan.scale, own)) {
     out << e->id << ": " << e->title << "\n    " << e->source << '\n';
     if (!e->not_run.empty()) {
       out << "    NOT RUN: " << e->not_run << '\n';
@@ -82,7 +107,8 @@ int status_command(int argc, const char* const* argv, std::ostream& out) {
   std::string path;
   cli::Options options("sweep status",
                        "Counts the cells of a sweep that are done, running, open and failed, and "
-                       "estimates the time left.");
+                       "estimates the time left. Cells that no `sweep run` asked for, because of "
+                       "--only and --on, are neither.");
   options.add_positional("FOLDER", path, "the sweep's folder");
   if (!options.parse(argc, argv, out)) return cli::kDone;
   require<ConfigError>(!path.empty(), "sweep", "expected the folder of a sweep, got none");
@@ -90,14 +116,16 @@ int status_command(int argc, const char* const* argv, std::ostream& out) {
   const std::vector<Plan> plans = folder.plans();
   for (const Plan& plan : plans) {
     out << plan.experiment->id << ": ";
-    if (!plan.experiment->not_run.empty())
+    if (!plan.experiment->not_run.empty()) {
       out << "not run: " << plan.experiment->not_run << '\n';
-    else if (plan.cells.empty())
+    } else if (plan.cells.empty()) {
       out << "no training\n";
-    else
-      out << counts(states_of(folder, cells_of({plan}))) << '\n';
+    } else {
+      const std::vector<Cell> cells = folder.requested_cells({plan});
+      out << counts(states_of(folder, cells)) << rest_text(plan, cells) << '\n';
+    }
   }
-  const CellStates all = states_of(folder, cells_of(plans));
+  const CellStates all = states_of(folder, folder.requested_cells(plans));
   out << "all: " << counts(all);
   if (!all.open.empty() || !all.running.empty())
     out << "; about " << cli::duration(seconds_left(folder, all)) << " left";

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "apps/analysis/spread.h"
+#include "apps/eval/protocol.h"
 #include "apps/eval/results.h"
 #include "engine/base/text.h"
 
@@ -239,8 +240,7 @@ double Measured::value(const std::string& label, const std::string& measure,
 
 double Measured::perplexity(const PlannedArm& arm, double length) const {
   for (const Measure& m : experiment().measures)
-    if (m.protocol == "last-token" || m.protocol == "non-overlapping" || m.protocol == "sliding" ||
-        m.protocol == "cached")
+    if (eval::protocol_named(m.protocol).has_perplexity)
       return value(arm, m.key, "perplexity", length);
   return std::nan("");
 }

@@ -5,8 +5,11 @@
 #include <set>
 
 #include "apps/cli/option.h"
+#include "apps/eval/baseline.h"
+#include "apps/eval/progress.h"
 #include "apps/eval/protocol.h"
 #include "apps/run/resolved_config.h"
+#include "apps/sweep/measurement_options.h"
 #include "engine/base/did_you_mean.h"
 #include "engine/base/error.h"
 #include "engine/base/hash.h"
@@ -16,6 +19,9 @@ namespace farfield::sweep {
 namespace {
 
 constexpr std::string_view kWhere = "sweep";
+
+// Tokens of a split, to judge work by: a plan opens no corpus.
+constexpr int64_t kTextSize = 10'000'000;
 
 // The profile's number for a name in an option's value; 0: unknown name.
 int64_t of_profile(Scale scale, const std::string& name) {
@@ -47,21 +53,31 @@ std::vector<int64_t> lengths_of(const Measure& measure, Scale scale) {
   return lengths;
 }
 
-// A profile's options for a protocol, for options that its measure leaves open.
-run::Settings profile_options(const std::string& protocol, Scale scale, bool is_long) {
+int64_t of_profile(Scale scale, eval::Amount amount, bool is_long) {
   const Profile& p = profile_of(scale);
-  const auto of = [](const char* key, int64_t n) {
-    return run::Settings{{key, std::to_string(n)}};
-  };
-  if (protocol == "last-token") return of("segments", is_long ? p.long_segments : p.segments);
-  if (protocol == "cached") return of("segments", p.cached_segments);
-  if (protocol == "gradient") return of("gradient-segments", p.gradient_segments);
-  if (protocol == "position-wise") return of("sequences", p.sequences);
-  if (protocol == "non-overlapping" || protocol == "sliding") return of("max-tokens", p.max_tokens);
-  if (protocol == "speed")
-    return {{"timed-steps", std::to_string(p.timed_steps)},
-            {"timed-passes", std::to_string(p.timed_steps)}};
-  return {};
+  switch (amount) {
+    case eval::Amount::predictions:
+      return is_long ? p.long_segments : p.segments;
+    case eval::Amount::cached_predictions:
+      return p.cached_segments;
+    case eval::Amount::gradients:
+      return p.gradient_segments;
+    case eval::Amount::sequences:
+      return p.sequences;
+    case eval::Amount::text_tokens:
+      return p.max_tokens;
+    case eval::Amount::timings:
+      return p.timed_steps;
+  }
+  return 0;
+}
+
+// A profile's options for a protocol, for options that its measure leaves open.
+run::Settings profile_options(const eval::Protocol& protocol, Scale scale, bool is_long) {
+  run::Settings options;
+  for (const eval::AmountOption& option : protocol.amounts)
+    options.emplace_back(option.name, std::to_string(of_profile(scale, option.amount, is_long)));
+  return options;
 }
 
 bool is_of(const Arm& arm, Scale scale) {
@@ -153,21 +169,20 @@ double work_of(const run::ResolvedConfig& c, double n, double length) {
 }
 
 double work_of(const run::ResolvedConfig& c, const Measurement& m) {
-  const auto number = [&](const char* key, double other) {
-    const std::string text = run::value_of(m.options, key);
-    return text.empty() ? other : std::strtod(text.c_str(), nullptr);
-  };
+  const eval::EvalOptions options = options_of(m);
+  eval::WorkSubject subject;
+  subject.text_size = kTextSize;
+  subject.train_len = c.train_len();
+  subject.step_tokens = c.batch * c.train_len();
+  subject.baseline = eval::parse_baseline(options.baselines.front());
+  const eval::Protocol& protocol = eval::protocol_named(m.protocol);
   double sum = 0;
-  for (const std::string& text : cli::split_list(run::value_of(m.options, "lengths"))) {
-    if (text.empty()) continue;
-    const double length = std::strtod(text.c_str(), nullptr);
-    const double n = m.protocol == "last-token" || m.protocol == "cached"
-                         ? number("segments", 1000) * length
-                     : m.protocol == "gradient"      ? 3 * number("gradient-segments", 100) * length
-                     : m.protocol == "position-wise" ? number("sequences", 256) * length
-                     : m.protocol == "sliding"       ? 4 * number("max-tokens", 1e6)
-                                                     : number("max-tokens", 1e6);
-    sum += work_of(c, n, length);
+  for (const eval::CellWork& cell : eval::work_of(m.protocol, options, subject)) {
+    int64_t length = cell.length > 0 ? cell.length : subject.train_len;
+    if (subject.baseline.kind == eval::Baseline::Kind::truncated)
+      length = std::min(length, subject.baseline.window);
+    sum += protocol.passes_per_token(cell.length) *
+           work_of(c, cell.tokens, static_cast<double>(length));
   }
   return sum;
 }
@@ -229,10 +244,11 @@ Measurement Plan::measurement(const std::string& key, const PlannedArm& arm,
     m.options.emplace_back("lengths", joined(lengths_of(*measure, scale), ","));
   for (const auto& [name, value] : measure->options)
     m.options.emplace_back(name, with_tokens(scale, value));
-  const run::Settings usual = profile_options(m.protocol, scale, dataset.is_synthetic);
+  const eval::Protocol& protocol = eval::protocol_named(m.protocol);
+  const run::Settings usual = profile_options(protocol, scale, dataset.is_synthetic);
   for (const auto& [name, value] : usual)
     if (run::value_of(m.options, name).empty()) m.options.emplace_back(name, value);
-  if (eval::protocol_named(m.protocol).has_text) {
+  if (protocol.has_text) {
     m.options.emplace_back("allow-fewer", "true");
     if (document_order != "seed" && run::value_of(m.options, "document-order").empty())
       m.options.emplace_back("document-order", document_order);
@@ -304,14 +320,18 @@ double Cell::work() const {
   return sum;
 }
 
+std::vector<std::string> names_of(const PlannedArm& arm) {
+  const std::string& text = arm.arm.posenc;
+  return {arm.label(), text, arm.posenc, text.substr(0, text.find('('))};
+}
+
 std::vector<Cell> cells_of(const std::vector<Plan>& plans, const std::vector<std::string>& only) {
   std::vector<Cell> all;
   std::map<std::string, size_t> places;
   std::set<std::string> found, seen;
   const auto is_wanted = [&](const PlannedArm& arm) {
     bool is = only.empty();
-    for (const std::string& name : {arm.label(), arm.arm.posenc, arm.posenc,
-                                    arm.arm.posenc.substr(0, arm.arm.posenc.find('('))}) {
+    for (const std::string& name : names_of(arm)) {
       seen.insert(name);
       if (std::find(only.begin(), only.end(), name) == only.end()) continue;
       found.insert(name);
@@ -321,7 +341,7 @@ std::vector<Cell> cells_of(const std::vector<Plan>& plans, const std::vector<std
   };
   for (const Plan& plan : plans)
     for (size_t i = 0; i < plan.cells.size(); ++i) {
-      if (!is_wanted(plan.arms[i / plan.seeds.size() % plan.arms.size()])) continue;
+      if (!is_wanted(plan.arm_of(i))) continue;
       const Cell& cell = plan.cells[i];
       // Cells of corpora that are to be made yet are told apart by these.
       const std::string text = cell.corpus_hash.empty() ? cell.corpus : "";

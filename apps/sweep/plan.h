@@ -77,6 +77,8 @@ struct Plan {
   const Cell& cell(size_t dataset, size_t arm, size_t seed) const {
     return cells[(dataset * arms.size() + arm) * seeds.size() + seed];
   }
+  /// The arm of cells[i].
+  const PlannedArm& arm_of(size_t i) const { return arms[i / seeds.size() % arms.size()]; }
   /// The measurement of that key for an arm.
   Measurement measurement(const std::string& key, const PlannedArm& arm,
                           const PlannedDataset& dataset) const;
@@ -103,6 +105,10 @@ struct PlanOptions {
 /// The hash of a corpus that is not open yet is empty. ConfigError, naming experiment and arm, for
 /// options that this model cannot have.
 Plan plan_of(const Experiment& experiment, const PlanOptions& options);
+
+/// The names that --only knows an arm by: its label, its expression as written and at this scale,
+/// and its encoding.
+std::vector<std::string> names_of(const PlannedArm& arm);
 
 /// The cells of several plans, each once, with all that is measured of it, in the order in which
 /// they are made: all cells of the first seed before the second. `only`: cells of arms with these

@@ -46,18 +46,22 @@ struct RunRequest {
   bool is_slurm() const { return launcher == "slurm"; }
 };
 
-bool is_grid_file(const std::string& word) { return word.ends_with(".conf"); }
-std::string name_of_grid(const std::string& file) { return fs::path(file).stem().string(); }
 std::string id_of_grid(const std::string& file) { return "own/" + name_of_grid(file); }
 
-// Plans of the requested experiments only, not of all experiments in the folder.
-std::vector<Plan> plans_of(const SweepFolder& folder, const RunRequest& request) {
+// The ids of the requested experiments.
+std::vector<std::string> ids_of(const RunRequest& request) {
   std::vector<std::string> ids;
   for (const std::string& word : request.words)
     if (is_grid_file(word))
       ids.push_back(id_of_grid(word));
     else
       for (const Experiment* e : experiments_matching({word})) ids.push_back(e->id);
+  return ids;
+}
+
+// Plans of the requested experiments only, not of all experiments in the folder.
+std::vector<Plan> plans_of(const SweepFolder& folder, const RunRequest& request) {
+  const std::vector<std::string> ids = ids_of(request);
   PlanOptions options = folder.options();
   options.on = request.on;
   std::vector<Plan> plans;
@@ -234,6 +238,7 @@ int sweep_run_command(int argc, const char* const* argv, std::ostream& out) {
   plan.document_order = request.document_order;
   for (const std::string& assignment : request.datasets) plan.datasets.map(assignment);
   SweepFolder folder(request.out, plan);
+  folder.ask(ids_of(request), {.only = request.only, .on = request.on});
   add_experiments(folder, request);
   DriverOptions how = {
       .jobs = request.jobs,

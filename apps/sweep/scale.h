@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "apps/run/config.h"
+#include "posenc/registry.h"
 
 namespace farfield::sweep {
 
@@ -63,22 +64,14 @@ int64_t tokens_of(Scale scale, double units);
 /// batch has as many sequences whatever their length, of baevski's published size as many tokens.
 run::RunConfig training_of(Scale scale, Size size, double train_len = 1, double steps = 1);
 
-/// An expression of one scale at another, so that what it does to L_tr tokens stays. At its own the
-/// same text; else, with sigma the ratio of their units:
-///
-///   alibi, alibi_shift   slope x L_tr stays: delta + log2(sigma) (geometric slopes, unless it says
-///                        others); slope_floor / sigma
-///   alibi_equal          h + log2(sigma); slope_floor / sigma
-///   alibi_learned        theta - ln(sigma), where it says none from the geometric slopes
-///   alibi_random         what is drawn / sigma, by bias_scale
-///   t5                   max_distance = unit / 4 and num_buckets = unit / 16, at least 16 of each,
-///                        unless it says others
-///   window, log_n, modulo, randomized, ...   arguments that are tokens: x sigma, at least 1
-///   logarithmic, rotary and sinusoidal ones, weights exp(-r d^p)   unchanged: they have no scale
+/// An expression of one scale at another, so that what it does to L_tr tokens stays: rescaled() of
+/// posenc/rescale.h with the ratio of their units. The rows of encodings say which arguments follow
+/// a length, and how; `row_of` finds them.
 ///
 /// Source    Chi et al. 2023, arXiv:2212.10356, for what the slopes, windows and fields are
 std::string expression_at(Scale scale, const std::string& expression,
-                          Scale meant_for = Scale::paper);
+                          Scale meant_for = Scale::paper,
+                          const posenc::Row* (*row_of)(std::string_view name) = posenc::find);
 
 /// A description of training_of() and expression_at() for a report.
 std::string describe(Scale scale);

@@ -18,9 +18,10 @@ Row alibi_row() {
           .source = "Press et al. 2022, arXiv:2108.12409, section 3",
           .arguments = {slopes_argument({"interp", "geometric"}), slope_floor_argument(),
                         bias_scale_argument()},
-          .make = [](const Arguments& a, const Config& c) {
-            return fixed_slopes(read_slopes(a, c), a, c);
-          }};
+          .family = families::kLinear,
+          .make = [](const Arguments& a,
+                     const Config& c) { return fixed_slopes(read_slopes(a, c), a, c); },
+          .rescale = rescale_slopes};
 }
 
 }  // namespace farfield::posenc

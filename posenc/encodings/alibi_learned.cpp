@@ -28,8 +28,10 @@ Row alibi_learned_row() {
           .formula = "b = -e^theta_j d",
           .source = "Press et al. 2022, arXiv:2108.12409, section 3",
           .arguments = {theta_argument("ln of the interp slopes", interpolated_slopes,
-                                       "logarithm of the slope at the start of training"),
+                                       "logarithm of the slope at the start of training")
+                            .in(ArgumentSpec::Unit::log_per_token),
                         learn_argument(), share_argument(), bias_scale_argument()},
+          .family = families::kLinear,
           .make = make<AlibiLearned>};
 }
 

@@ -57,7 +57,9 @@ Row alibi_random_row() {
       .arguments = {number_argument("rate", 8,
                                     "of the distribution; slopes have the mean 1/rate, nearly")
                         .at_least(0.01),
-                    bias_scale_argument()},
+                    // Drawn slopes are below 1 at any rate: the factor alone makes them steeper.
+                    bias_scale_argument().in(ArgumentSpec::Unit::per_token)},
+      .family = families::kLinear,
       .make = make<AlibiRandom>};
 }
 

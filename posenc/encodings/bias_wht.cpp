@@ -34,6 +34,7 @@ Row bias_wht_row() {
           .arguments = {amplitude_argument("r1", uniform(0, 1)), power_argument("r2"),
                         rate_argument("r3"), power_argument("r4"), constraint_argument(),
                         learn_argument(), share_argument(), bias_scale_argument()},
+          .family = families::kKerple,
           .make = make<BiasWht>};
 }
 

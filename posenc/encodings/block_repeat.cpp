@@ -34,8 +34,13 @@ Row block_repeat_row() {
           .meaning = "neighbours share a position",
           .formula = "p[m] = floor(m/`repeat`); tables at p[m] - p[n]",
           .source = "Kaiokendev 2023",
-          .arguments = {tokens_argument("repeat", 4, "tokens that share a position").at_least(1),
+          .arguments = {integer_argument("repeat", 4, "tokens that share a position")
+                            .count()
+                            .at_least(1)
+                            .at_most(kMostTokens),
                         at_argument()},
+          .compared_as = "rope + block_repeat(repeat=4, at=eval)",
+          .trained_as = "rope",
           .make = make<BlockRepeat>};
 }
 

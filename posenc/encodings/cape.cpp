@@ -80,6 +80,7 @@ Row cape_row() {
                .at_least(1),
            word_argument("normalize", {"false", "true"},
                          "true: positions of a sequence have mean 0")},
+      .compared_as = "cape + sinusoidal",
       .make = make<Cape>};
 }
 

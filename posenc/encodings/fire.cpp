@@ -210,16 +210,19 @@ Row fire_row() {
           .source = "Li et al. 2023, arXiv:2310.04418, section 3",
           .arguments =
               {integer_argument("hidden", 32, "hidden units of the network")
+                   .count()
                    .at_least(1)
                    .at_most(kMostUnits),
                number_argument("eps", 1e-6, "added to the logarithm that is divided by").above(0),
                number_argument(
                    "l0", 512,
                    "position below which queries count as one there, at the start of training")
+                   .tokens()
                    .above(0),
                word_argument("params", {"random"}, "how the parameters start; a safetensors file")
                    .or_file(),
                learn_argument(), share_argument()},
+          .family = families::kCurves,
           .make = make<Fire>};
 }
 

@@ -47,6 +47,7 @@ Row front_padding_row() {
           .formula = "training: p[m] = m + z, z ~ U{0 .. max_positions - L} per sequence",
           .source = "Tao et al. 2023, arXiv:2305.04859",
           .arguments = {max_positions_argument("tokens of the window")},
+          .compared_as = "front_padding(max_positions=8192) + sinusoidal",
           .make = make<FrontPadding>};
 }
 

@@ -30,6 +30,7 @@ Row gauss_bias2_row() {
           .arguments = {amplitude_argument("r1", uniform(0, 2)), gauss_rate_argument("r2"),
                         gauss_rate_min_argument(), constraint_argument(), learn_argument(),
                         share_argument(), bias_scale_argument()},
+          .family = families::kGauss,
           .make = make<GaussBias2>};
 }
 

@@ -31,6 +31,7 @@ Row gauss_bias3_row() {
           .arguments = {amplitude_argument("r1", uniform(0, 2)), gauss_rate_argument("r2"),
                         power_argument("r3"), gauss_rate_min_argument(), constraint_argument(),
                         learn_argument(), share_argument(), bias_scale_argument()},
+          .family = families::kGauss,
           .make = make<GaussBias3>};
 }
 

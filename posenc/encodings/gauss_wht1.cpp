@@ -28,6 +28,7 @@ Row gauss_wht1_row() {
           .source = "Chi et al. 2022, arXiv:2205.09921, appendix A.3",
           .arguments = {gauss_rate_argument("r1"), gauss_rate_min_argument(), constraint_argument(),
                         learn_argument(), share_argument()},
+          .family = families::kGauss,
           .make = make<GaussWht1>};
 }
 

@@ -30,6 +30,7 @@ Row gauss_wht2_row() {
           .source = "Chi et al. 2022, arXiv:2205.09921, appendix A.3",
           .arguments = {gauss_rate_argument("r1"), power_argument("r2"), gauss_rate_min_argument(),
                         constraint_argument(), learn_argument(), share_argument()},
+          .family = families::kGauss,
           .make = make<GaussWht2>};
 }
 

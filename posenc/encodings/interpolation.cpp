@@ -32,6 +32,8 @@ Row interpolation_row() {
           .formula = "p[m] = m/`scale`, distances d/`scale`; auto: max(1, L/L0)",
           .source = "Chen et al. 2023, arXiv:2306.15595, section 2",
           .arguments = {scale_or_auto_argument(), original_length_argument(), at_argument()},
+          .compared_as = "rope + interpolation(scale=auto, at=eval)",
+          .trained_as = "rope",
           .make = make<Interpolation>};
 }
 

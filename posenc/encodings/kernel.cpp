@@ -151,6 +151,8 @@ Row kernel_row() {
                    "NAME", "a parameter of the formulas, one number per head: NAME>0~U(0,1)"),
                constraint_argument(), learn_argument(), share_argument(), bias_scale_argument()},
           .example = kExample,
+          .family = families::kKerple,
+          .compared_as = "kernel(bias=-r1*sqrt(d), r1>0~U(0,2))",
           .make = make<Kernel>};
 }
 

@@ -45,6 +45,7 @@ Row kerple_log3_row() {
           .arguments = {amplitude_argument("r1", uniform(0, 2)), rate_argument("r2"),
                         power_argument("r3"), constraint_argument(), learn_argument(),
                         share_argument(), bias_scale_argument()},
+          .family = families::kKerple,
           .make = make<KerpleLog3>};
 }
 

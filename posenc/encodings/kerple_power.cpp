@@ -44,6 +44,7 @@ Row kerple_power_row() {
           .arguments = {amplitude_argument("r1", uniform(0, 1)), power_argument("r2"),
                         constraint_argument(), learn_argument(), share_argument(),
                         bias_scale_argument()},
+          .family = families::kKerple,
           .make = make<KerplePower>};
 }
 

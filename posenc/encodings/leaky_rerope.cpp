@@ -53,6 +53,7 @@ Row leaky_rerope_row() {
           .arguments = two_branch_arguments(
               {half_train_len_argument("w", "tokens up to which distances are true"),
                number_argument("k", 8, "how much slower").at_least(1)}),
+          .trained_as = "rope",
           .make = make<LeakyRerope>};
 }
 

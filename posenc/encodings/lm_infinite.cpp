@@ -38,10 +38,14 @@ Row lm_infinite_row() {
       .formula = "visible when d < `n_local` or n < `n_global`; rope with distance min(d, n_local)",
       .source = "Han et al. 2023, arXiv:2308.16137, section 4",
       .arguments = two_branch_arguments(
-          {tokens_argument("n_global", 10, "first tokens, which stay visible").at_least(0),
+          {integer_argument("n_global", 10, "first tokens, which stay visible")
+               .count()
+               .at_least(0)
+               .at_most(kMostTokens),
            train_len_argument(
                "n_local", "recent tokens that a query sees, itself included; distances end there")
                .at_most(kMostTokens)}),
+      .trained_as = "rope",
       .make = make<LmInfinite>};
 }
 

@@ -60,6 +60,8 @@ Row log_n_row() {
                                       "clipped: 1 up to train_len; raw: ln of the whole length")
                             .derived("unclipped when trained with it, else clipped", default_mode),
                         train_len_argument("train_len", "keys for which the factor is 1")},
+          .compared_as = "rope + log_n(mode=clipped)",
+          .trained_as = "rope",
           .make = make<LogN>};
 }
 

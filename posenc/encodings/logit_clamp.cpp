@@ -45,6 +45,8 @@ Row logit_clamp_row() {
                         "tau", "relative: how far below the largest score; absolute: the score"),
                     word_argument("mode", {"relative", "absolute"}, "what tau is measured from"),
                     at_argument()},
+      .compared_as = "rope + logit_clamp(tau=8, at=eval)",
+      .trained_as = "rope",
       .make = make<LogitClamp>};
 }
 

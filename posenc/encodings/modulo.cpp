@@ -38,6 +38,8 @@ Row modulo_row() {
           .arguments = {train_len_argument("length", "tokens until positions start again")
                             .at_most(kMostTokens),
                         at_argument({"eval", "both"})},
+          .compared_as = "rope + modulo",
+          .trained_as = "rope",
           .make = make<Modulo>};
 }
 

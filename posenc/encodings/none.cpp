@@ -11,6 +11,7 @@ Row none_row() {
           .classes = "-",
           .meaning = "the causal mask alone",
           .formula = "the causal mask alone",
+          .family = families::kLinear,
           .make = make<Encoding>};
 }
 

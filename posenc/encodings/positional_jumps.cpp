@@ -62,9 +62,11 @@ Row positional_jumps_row() {
               "before, per sequence; tables at p[m] - p[n]",
           .source = "Mohtashami and Jaggi 2023, arXiv:2305.16300",
           .arguments = {required_integer("p_jump", "longest step behind a block; 1: none is longer")
+                            .count()
                             .at_least(1)
                             .at_most(kMostTokens),
                         tokens_argument("block", 50, "tokens of a block").at_least(1)},
+          .compared_as = "positional_jumps(p_jump=4, block=128) + rope",
           .make = make<PositionalJumps>};
 }
 

@@ -60,6 +60,7 @@ Row randomized_row() {
               {max_positions_argument("positions to choose from; longer inputs are refused"),
                word_argument("per_layer", {"false", "true"}, "true: each layer has its own draw"),
                word_argument("at", {"both", "train"}, "train: at test positions count from 0")},
+          .compared_as = "randomized(max_positions=8192) + rope",
           .make = make<Randomized>};
 }
 

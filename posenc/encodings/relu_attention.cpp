@@ -51,6 +51,7 @@ Row relu_attention_row() {
                         "weight in training of the mean over rows of (sum of probabilities - 1)^2")
                         .at_least(0)
                         .at_most(1e6)},
+      .compared_as = "relu_attention + rope",
       .make = make<ReluAttention>};
 }
 

@@ -33,6 +33,7 @@ Row rerope_row() {
           .source = "Su 2023, bojone/rerope",
           .arguments = two_branch_arguments(
               {half_train_len_argument("w", "tokens up to which distances are true")}),
+          .trained_as = "rope",
           .make = make<Rerope>};
 }
 

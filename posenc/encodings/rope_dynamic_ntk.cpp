@@ -44,6 +44,7 @@ Row rope_dynamic_ntk_row() {
           .arguments =
               rotary_arguments({number_argument("factor", 1, "how fast the base grows").above(0),
                                 original_length_argument()}),
+          .trained_as = "rope",
           .make = make<RopeDynamicNtk>};
 }
 

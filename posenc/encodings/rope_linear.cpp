@@ -37,6 +37,8 @@ Row rope_linear_row() {
           "on all layers the positions of the input embedding; auto: max(1, L/L0)",
       .source = "Chen et al. 2023, arXiv:2306.15595, section 2",
       .arguments = rotary_arguments({scale_or_auto_argument(), original_length_argument()}),
+      .compared_as = "rope_linear(scale=auto)",
+      .trained_as = "rope",
       .make = make<RopeLinear>};
 }
 

@@ -49,6 +49,8 @@ Row rope_llama3_row() {
            number_argument("low", 1, "waves longer than original_length/low are divided").above(0),
            number_argument("high", 4, "waves shorter than original_length/high stay").above(0),
            original_length_argument()}),
+      .compared_as = "rope_llama3(scale=16)",
+      .trained_as = "rope",
       .make = make<RopeLlama3>};
 }
 

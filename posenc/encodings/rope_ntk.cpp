@@ -35,6 +35,8 @@ Row rope_ntk_row() {
           .source = "bloc97 2023; Peng et al. 2023, arXiv:2309.00071, section 3.1",
           .arguments = rotary_arguments(
               {required_number("scale", "the slowest frequency is divided by it").at_least(1)}),
+          .compared_as = "rope_ntk(scale=16)",
+          .trained_as = "rope",
           .make = make<RopeNtk>};
 }
 

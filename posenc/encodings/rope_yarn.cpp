@@ -93,6 +93,8 @@ Row rope_yarn_row() {
            word_argument("ramp", {"index", "wavelength"},
                          "what the share of division is linear in: the index of the frequency, or "
                          "its turns")}),
+      .compared_as = "rope_yarn(scale=auto)",
+      .trained_as = "rope",
       .make = make<RopeYarn>};
 }
 

@@ -34,6 +34,7 @@ Row sandwich_row() {
           .source = "Chi et al. 2023, arXiv:2212.10356, equation (6)",
           .arguments = {bar_d_argument(), base_argument(), ratio_argument(), first_index_argument(),
                         bias_scale_argument()},
+          .family = families::kCurves,
           .make = make<Sandwich>};
 }
 

@@ -35,6 +35,7 @@ Row sandwich_learned_row() {
                     theta_argument("ln(8j/n_head)", compression_ratios,
                                    "logarithm of the compression ratio at the start of training"),
                     learn_argument(), share_argument(), bias_scale_argument()},
+      .family = families::kCurves,
       .make = make<SandwichLearned>};
 }
 

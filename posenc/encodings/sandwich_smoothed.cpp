@@ -79,6 +79,7 @@ Row sandwich_smoothed_row() {
                             .or_words({"recent50", "published"})
                             .above(0),
                         bias_scale_argument()},
+          .family = families::kCurves,
           .make = make<SandwichSmoothed>};
 }
 

@@ -105,6 +105,7 @@ Row self_extend_row() {
                          "tokens that share a far position; auto: as few as keep distances up to "
                          "original_length")
                .or_integer()
+               .count()
                .at_least(1)
                .at_most(kMostTokens),
            half_train_len_argument("window", "tokens up to which distances are true"),
@@ -112,6 +113,7 @@ Row self_extend_row() {
            word_argument("shift", {"floor", "real"},
                          "how the far distances join: window - floor(window/group), or without "
                          "rounding")}),
+      .trained_as = "rope",
       .make = make<SelfExtend>};
 }
 

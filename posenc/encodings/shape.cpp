@@ -48,6 +48,7 @@ Row shape_row() {
       .source = "Kiyono et al. 2021, arXiv:2109.05644",
       .arguments = {tokens_argument("k", 500, "starts are 0 .. k - 1").at_least(1),
                     tokens_argument("eval_shift", 0, "start at test").at_least(0)},
+      .compared_as = "shape + sinusoidal",
       .make = make<ShapeShift>};
 }
 

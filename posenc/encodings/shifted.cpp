@@ -41,6 +41,7 @@ Row shifted_row() {
                    .at_least(0),
                tokens_argument("span", 8192, "starts are below it, then from 0 again").at_least(1),
                tokens_argument("offset", 0, "start of the first batch").at_least(0)},
+          .compared_as = "shifted + sinusoidal",
           .make = make<Shifted>};
 }
 

@@ -67,14 +67,19 @@ Row streaming_row() {
               "most sinks + recent - 1 - n",
           .source = "Xiao et al. 2023, arXiv:2309.17453, section 3.2",
           .arguments = two_branch_arguments(
-              {tokens_argument("sinks", 4, "first tokens, which stay visible").at_least(0),
+              {integer_argument("sinks", 4, "first tokens, which stay visible")
+                   .count()
+                   .at_least(0)
+                   .at_most(kMostTokens),
                required_integer("recent", "recent tokens that a query sees, itself included")
+                   .tokens()
                    .derived("train_len - sinks",
                             [](const Config& c, const Arguments& a) {
                               return Value(c.train_len - a.integer("sinks"));
                             })
                    .at_least(1)
                    .at_most(kMostTokens)}),
+          .trained_as = "rope",
           .make = make<Streaming>};
 }
 

@@ -12,6 +12,7 @@
 #include "engine/ops.h"
 #include "posenc/head_parameter.h"
 #include "posenc/number_table.h"
+#include "posenc/rescale.h"
 #include "posenc/row.h"
 #include "posenc/shared_arguments.h"
 
@@ -100,6 +101,18 @@ class T5 final : public Encoding {
   Tensor table_;  // [B, H]
 };
 
+// Buckets and their reach go together: half of a sixteenth of the training length with a bucket of
+// their own, and a quarter of it as reach, at least 16 of each. What is written stays.
+void rescale_buckets(ParsedTerm& term, const LengthChange& change) {
+  if (find_argument(term, "num_buckets") != nullptr ||
+      find_argument(term, "max_distance") != nullptr)
+    return;
+  const int64_t n_exact = std::max<int64_t>(8, change.train_len / 32);
+  term.arguments.push_back({.name = "num_buckets", .value = Value(2 * n_exact)});
+  term.arguments.push_back(
+      {.name = "max_distance", .value = Value(std::max<int64_t>(16, change.train_len / 4))});
+}
+
 }  // namespace
 
 Row t5_row() {
@@ -114,10 +127,12 @@ Row t5_row() {
       .source = "Raffel et al. 2020, arXiv:1910.10683, section 2.1",
       .arguments = {integer_argument("num_buckets", 32,
                                      "buckets, even; half of them hold one distance each")
+                        .count()
                         .at_least(2)
                         .at_most(65536),
                     integer_argument("max_distance", 128,
                                      "from about here on all distances are in one bucket")
+                        .tokens()
                         .at_least(2),
                     per_head_argument(
                         "table", "N(0, 2/(num_buckets + n_head))",
@@ -130,7 +145,9 @@ Row t5_row() {
                                  [](const Config& c, const Arguments&) {
                                    return Value(std::sqrt(static_cast<double>(c.head_dim)));
                                  })},
-      .make = make<T5>};
+      .family = families::kCurves,
+      .make = make<T5>,
+      .rescale = rescale_buckets};
 }
 
 }  // namespace farfield::posenc

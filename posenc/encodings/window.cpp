@@ -31,9 +31,11 @@ Row window_row() {
       .meaning = "a query sees itself and the w - 1 tokens before it",
       .formula = "visible when d < w or n < `sinks`",
       .source = "Beltagy et al. 2020, arXiv:2004.05150, section 3.1",
-      .arguments = {required_integer("w", "tokens that a query sees, itself included").at_least(1),
-                    at_argument(),
-                    integer_argument("sinks", 0, "first tokens, which stay visible").at_least(0)},
+      .arguments =
+          {required_integer("w", "tokens that a query sees, itself included").tokens().at_least(1),
+           at_argument(),
+           integer_argument("sinks", 0, "first tokens, which stay visible").count().at_least(0)},
+      .compared_as = "window(w=128)",
       .make = make<Window>};
 }
 

@@ -76,10 +76,12 @@ Row xpos_row() {
       .arguments = rotary_arguments(
           {number_argument("gamma", 0.4, "larger: all pairs decay less").above(0),
            number_argument("scale_base", 512, "tokens in which a pair decays by its factor")
+               .tokens()
                .above(0),
            word_argument("centre", {"auto"},
                          "position where the factors are 1; auto: the middle of each call")
-               .or_number()},
+               .or_number()
+               .tokens()},
           {"interleaved", "half"}),
       .make = make<Xpos>};
 }

@@ -113,6 +113,12 @@ BOOST_AUTO_TEST_CASE(the_text_is_the_shortest_that_parses_to_the_same) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(ln_is_another_name_for_log) {
+  BOOST_TEST(Formula("-r*ln(1+ln (d))").text() == "-r*log(1+log(d))");
+  BOOST_TEST(Formula("ln(1+x)").value({{"x", vector_of({1e-17})}}, {}).item() == 1e-17);
+  BOOST_TEST(Formula("ln*d").names().front().name == "ln");  // without parentheses a parameter
+}
+
 BOOST_AUTO_TEST_CASE(names_are_listed_with_their_columns) {
   const std::string text = "kernel( -r1*exp(d) + pi)";
   const Formula formula(text, 8, 15);
@@ -152,7 +158,8 @@ BOOST_AUTO_TEST_CASE(each_mistake_is_refused_at_its_place) {
       {"min(1,2,3)", "min takes two arguments, got 3 at column 1\n"},
       {"lgo(d)", "expected a function before '(', got 'lgo'; did you mean 'log'? at column 1\n"},
       {"LOG(d)", "expected a function before '(', got 'LOG'; did you mean 'log'? at column 1\n"},
-      {"ln(d)", "expected a function before '(', got 'ln'; did you mean 'log'? at column 1\n"},
+      {"power(d,2)",
+       "expected a function before '(', got 'power'; did you mean 'pow'? at column 1\n"},
       {"2*gaussian(d)",
        "expected a function before '(', got 'gaussian'; there are abs, cos, exp, gelu, log, log1p, "
        "max, min, pow, relu, sigmoid, silu, sin, sqrt, square, tanh at column 3\n"},

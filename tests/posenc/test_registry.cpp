@@ -7,6 +7,7 @@
 
 #include "engine/autograd.h"
 #include "posenc/registry.h"
+#include "posenc/shared_arguments.h"
 #include "tests/support/all_close.h"
 #include "tests/support/encodings.h"
 #include "tests/support/source_dir.h"
@@ -56,6 +57,37 @@ BOOST_AUTO_TEST_CASE(every_row_explains_itself) {
       BOOST_TEST(!spec.type().empty(), row.name << '.' << spec.name);
     }
   }
+}
+
+BOOST_AUTO_TEST_CASE(a_comparison_has_a_model_with_every_encoding) {
+  for (const Row& row : registry()) {
+    const auto [trained, measured] = comparison_of(row);
+    BOOST_CHECK_NO_THROW(Composition(trained, model_of(4)));
+    if (!measured.empty()) BOOST_CHECK_NO_THROW(Composition(measured, model_of(4)));
+    const std::string& own = measured.empty() ? trained : measured;
+    BOOST_TEST(own.find(row.name) != std::string::npos, row.name << " in " << own);
+    // A map of positions does nothing unless another term reads them.
+    if (row.classes == "P") BOOST_TEST(own.find(" + ") != std::string::npos, row.name);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(encodings_for_evaluation_only_are_compared_on_another_model) {
+  Row row = {.name = "made_up", .arguments = {at_argument({"eval", "both"})}};
+  BOOST_TEST(comparison_of(row).trained == "made_up(at=both)");
+  BOOST_TEST(comparison_of(row).measured == "");
+  row.trained_as = "rope";
+  BOOST_TEST(comparison_of(row).trained == "rope");
+  BOOST_TEST(comparison_of(row).measured == "made_up");
+  row.compared_as = "rope + made_up";
+  BOOST_TEST(comparison_of(row).measured == "rope + made_up");
+}
+
+BOOST_AUTO_TEST_CASE(classes_decide_a_family_unless_the_row_does) {
+  const auto family = [](const char* classes) { return family_of(Row{.classes = classes}); };
+  BOOST_TEST(family("R, P") == family_of(*find("rope")));
+  BOOST_TEST(family("P2, M") == family_of(*find("window")));
+  BOOST_TEST(family("P") == family_of(*find("sinusoidal")));
+  BOOST_TEST(family_of(*find("kernel")) == families::kKerple);
 }
 
 BOOST_AUTO_TEST_CASE(defaults_shown_are_defaults_used) {

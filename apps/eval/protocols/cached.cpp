@@ -248,6 +248,7 @@ Protocol cached_row() {
           .has_text = true,
           .has_perplexity = true,
           .needs_model = true,
+          .amounts = {{"segments", Amount::cached_predictions}},
           .add_options = add_own<CachedOptions>,
           .check = check_own<CachedOptions>,
           .run =

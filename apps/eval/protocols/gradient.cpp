@@ -191,7 +191,9 @@ Protocol gradient_row() {
           .has_lengths = true,
           .has_text = true,
           .needs_model = true,
+          .has_gradients = true,
           .is_shared = true,
+          .amounts = {{"gradient-segments", Amount::gradients}},
           .add_options = add_own<GradientOptions>,
           .check = check_own<GradientOptions>,
           .run =

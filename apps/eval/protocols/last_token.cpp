@@ -147,6 +147,7 @@ Protocol last_token_row() {
           .has_text = true,
           .has_perplexity = true,
           .is_shared = true,
+          .amounts = {{"segments", Amount::predictions}},
           .add_options = add_own<LastTokenOptions>,
           .check = check_own<LastTokenOptions>,
           .run =

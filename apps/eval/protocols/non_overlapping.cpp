@@ -125,6 +125,7 @@ Protocol non_overlapping_row() {
           .has_text = true,
           .has_perplexity = true,
           .is_shared = true,
+          .amounts = {{"max-tokens", Amount::text_tokens}},
           .add_options = add_own<NonOverlappingOptions>,
           .check = check_own<NonOverlappingOptions>,
           .run =

@@ -204,6 +204,7 @@ Protocol position_wise_row() {
           .has_text = true,
           .has_perplexity = true,
           .is_shared = true,
+          .amounts = {{"sequences", Amount::sequences}},
           .add_options = add_own<PositionWiseOptions>,
           .check = check_own<PositionWiseOptions>,
           .run =

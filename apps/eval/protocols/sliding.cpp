@@ -144,6 +144,7 @@ Protocol sliding_row() {
           .has_text = true,
           .has_perplexity = true,
           .is_shared = true,
+          .amounts = {{"max-tokens", Amount::text_tokens}},
           .add_options = add_own<SlidingOptions>,
           .check = check_own<SlidingOptions>,
           .run =

@@ -229,6 +229,7 @@ Protocol speed_row() {
           .has_lengths = true,
           .has_training = true,
           .needs_model = true,
+          .amounts = {{"timed-steps", Amount::timings}, {"timed-passes", Amount::timings}},
           .add_options = add_own<SpeedOptions>,
           .check = check_own<SpeedOptions>,
           .run =
@@ -239,8 +240,10 @@ Protocol speed_row() {
               [](const EvalOptions& eval, const WorkSubject& subject, int64_t length) {
                 const auto& own = eval.own<SpeedOptions>();
                 const int64_t n = own.warmup + (length == 0 ? own.timed_steps : own.timed_passes);
+                const int64_t step_tokens =
+                    own.batch ? *own.batch * subject.train_len : subject.step_tokens;
                 const int64_t tokens =
-                    length == 0 ? subject.step_tokens : n_rows(eval.common, length) * length;
+                    length == 0 ? step_tokens : n_rows(eval.common, length) * length;
                 return static_cast<double>(n) * static_cast<double>(tokens);
               }};
 }

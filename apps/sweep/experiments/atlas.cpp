@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 #include "apps/analysis/rank_correlation.h"
 #include "apps/sweep/arms.h"
@@ -22,70 +21,13 @@ constexpr const char* kReference = "kerple_log";
 const std::vector<double> kLengths = {1, 2, 4, 8, 16};
 constexpr size_t kFewest = 10;  // encodings that a correlation is told of
 
-// Encodings that need arguments or another term, at the papers' scale; encodings that act in
-// evaluation only are trained as rope. The others use training_example_of().
-struct Special {
-  const char *trained, *measured = "";
-};
-const std::map<std::string, Special>& specials() {
-  static const std::map<std::string, Special> all = {
-      {"alibi_equal", {"alibi_equal(h=2)"}},
-      {"alibi_shift", {"alibi_shift(delta=3)"}},
-      {"block_repeat", {"rope", "rope + block_repeat(repeat=4, at=eval)"}},
-      {"cape", {"cape + sinusoidal"}},
-      {"front_padding", {"front_padding(max_positions=8192) + sinusoidal"}},
-      {"interpolation", {"rope", "rope + interpolation(scale=auto, at=eval)"}},
-      {"kernel", {"kernel(bias=-r1*sqrt(d), r1>0~U(0,2))"}},
-      {"leaky_rerope", {"rope", "leaky_rerope"}},
-      {"lm_infinite", {"rope", "lm_infinite"}},
-      {"log_n", {"rope", "rope + log_n(mode=clipped)"}},
-      {"logit_clamp", {"rope", "rope + logit_clamp(tau=8, at=eval)"}},
-      {"modulo", {"rope", "rope + modulo"}},
-      {"positional_jumps", {"positional_jumps(p_jump=4, block=128) + rope"}},
-      {"randomized", {"randomized(max_positions=8192) + rope"}},
-      {"relu_attention", {"relu_attention + rope"}},
-      {"rerope", {"rope", "rerope"}},
-      {"rope_dynamic_ntk", {"rope", "rope_dynamic_ntk"}},
-      {"rope_linear", {"rope", "rope_linear(scale=auto)"}},
-      {"rope_llama3", {"rope", "rope_llama3(scale=16)"}},
-      {"rope_ntk", {"rope", "rope_ntk(scale=16)"}},
-      {"rope_yarn", {"rope", "rope_yarn(scale=auto)"}},
-      {"self_extend", {"rope", "self_extend"}},
-      {"shape", {"shape + sinusoidal"}},
-      {"shifted", {"shifted + sinusoidal"}},
-      {"streaming", {"rope", "streaming"}},
-      {"window", {"window(w=128)"}},
-  };
-  return all;
-}
-
-// Families that share a picture: classes of posenc/README.md, with the many encodings of T-b by
-// kind.
-std::string family_of(const posenc::Row& row) {
-  const auto begins = [&](const char* word) { return row.name.rfind(word, 0) == 0; };
-  if (begins("alibi") || row.name == "none") return "linear biases, and none";
-  if (begins("kerple") || begins("bias_") || row.name == "kernel") return "KERPLE";
-  if (begins("gauss")) return "Gaussian kernels";
-  if (begins("sandwich") || row.name == "t5" || row.name == "fire") return "Sandwich, T5, FIRE";
-  if (begins("rope") || row.name == "xpos") return "rotary and its rescalings";
-  if (row.classes.find("P2") != std::string::npos || row.classes == "LY" || row.classes == "M")
-    return "windows and far distances";
-  if (row.classes == "I" || row.classes == "P") return "absolute and position maps";
-  return "score rules";
-}
-
 Arm arm_of_row(const posenc::Row& row) {
-  const auto found = specials().find(row.name);
+  const posenc::Comparison of = posenc::comparison_of(row);
   Arm arm;
-  arm.label = row.name;
-  arm.group = family_of(row);
-  arm.encoding = row.name;
-  if (found == specials().end()) {
-    arm.posenc = posenc::training_example_of(row);
-  } else {
-    arm.posenc = found->second.trained;
-    arm.measured_posenc = found->second.measured;
-  }
+  arm.label = arm.encoding = row.name;
+  arm.group = posenc::family_of(row);
+  arm.posenc = of.trained;
+  arm.measured_posenc = of.measured;
   return arm;
 }
 

@@ -40,6 +40,13 @@ expect 'dry run without text' 0 "$got"
 says 'dry run without text' 'the corpus text would be made; its cells get their names then'
 expect 'what dry runs write' "$before" "$(everything)"
 
+status "$sweep" list two.conf --scale smoke --expressions
+expect 'list of a grid' 0 "$got"
+says 'list of a grid' 'own/two: what is flat?'
+says 'list of a grid' '2 models x 1 data sets x 1 seeds: 2 cells, about'
+says 'list of a grid' 'alibi, rope'
+expect 'list of a grid alone' '' "$(grep kerple said)"
+
 # --- done, and never again
 status "$sweep" run two.conf "${with[@]}" --out a --jobs 2
 expect 'run' 0 "$got"
@@ -144,6 +151,9 @@ ls t/runs/*/checkpoints/step-*/state.json >/dev/null || expect 'a cell at the ti
 grid 2000 alibi rope >timed.conf
 status "$sweep" run timed.conf "${with[@]}" --out u --only alibi --time-limit 10m
 expect 'run with time enough' 0 "$got"
+status "$sweep" status u
+says 'status of a part' 'own/timed: 1 done, 0 running, 0 open, 0 failed, 1 not asked for'
+says 'status of a part' 'all: 1 done, 0 running, 0 open, 0 failed'
 status "$sweep" run short.conf slow.conf "${with[@]}" --out u --time-limit 3s
 expect 'run without time for a cell' 75 "$got"
 says 'run without time for a cell' 'stopped for the time limit; 1 of 2 cells done'

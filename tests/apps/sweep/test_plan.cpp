@@ -1,6 +1,7 @@
 #include <boost/test/unit_test.hpp>
 #include <set>
 
+#include "apps/eval/protocol.h"
 #include "apps/sweep/grid.h"
 #include "apps/sweep/plan.h"
 #include "engine/base/error.h"
@@ -53,6 +54,19 @@ BOOST_AUTO_TEST_CASE(the_first_seed_of_all_models_comes_first) {
   std::vector<uint64_t> seeds;
   for (const Cell& cell : cells_of({plan_of(two_models(), options)})) seeds.push_back(cell.seed());
   BOOST_TEST(seeds == (std::vector<uint64_t>{1, 1, 2, 2}), boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(a_scale_sets_the_amounts_that_a_protocol_declares) {
+  for (const eval::Protocol& protocol : eval::protocols()) {
+    Experiment e = two_models();
+    e.measures = {{.key = "one", .protocol = protocol.name}};
+    if (protocol.has_lengths) e.measures.front().lengths = {1};
+    const Measurement m =
+        plan_of(e, made_up_options(Scale::smoke)).cells.front().measurements.front();
+    for (const eval::AmountOption& option : protocol.amounts)
+      BOOST_TEST(!run::value_of(m.options, option.name).empty(), protocol.name << option.name);
+    BOOST_TEST((m.work > 0) == (protocol.work != nullptr), protocol.name);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(at_brief_experiments_are_on_the_text_that_is_given) {

@@ -1,8 +1,10 @@
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 
 #include "apps/run/resolved_config.h"
 #include "apps/sweep/scale.h"
 #include "engine/base/error.h"
+#include "posenc/shared_arguments.h"
 #include "tests/support/messages.h"
 
 using namespace farfield;
@@ -50,6 +52,23 @@ BOOST_AUTO_TEST_CASE(what_has_no_length_of_its_own_stays) {
                            "kerple_power", "kerple_log3", "bias_wht", "gauss_wht1", "rope",
                            "sinusoidal", "none", "kernel(bias=-r1*sqrt(d), r1>0~U(0,2))"})
     BOOST_TEST(expression_at(Scale::tiny, name) == name);
+}
+
+BOOST_AUTO_TEST_CASE(a_new_encoding_is_scaled_by_its_row_alone) {
+  static const posenc::Row made_up = {.name = "made_up",
+                                      .arguments = {posenc::tokens_argument("reach", 160, "")}};
+  const auto row_of = [](std::string_view name) {
+    return name == made_up.name ? &made_up : posenc::find(name);
+  };
+  BOOST_TEST(expression_at(Scale::tiny, "made_up + window(w=80)", Scale::paper, row_of) ==
+             "made_up(reach=20) + window(w=10)");
+  BOOST_TEST(expression_at(Scale::tiny, "made_up(8)", Scale::tiny, row_of) == "made_up(8)");
+}
+
+BOOST_AUTO_TEST_CASE(trained_slopes_of_any_scale_have_a_number_per_head) {
+  const int64_t n_head = run::resolve(training_of(Scale::paper, Size::base)).model.n_head;
+  const std::string text = expression_at(Scale::paper, "alibi_learned", Scale::tiny);
+  BOOST_TEST(std::count(text.begin(), text.end(), ',') == n_head - 1);
 }
 
 BOOST_AUTO_TEST_CASE(paper_scale_changes_nothing) {
