@@ -216,6 +216,36 @@ BOOST_AUTO_TEST_CASE(two_panels_have_one_key_with_their_bands) {
   BOOST_TEST(words.find("band: SD|") == words.rfind("band: SD|"), words);
 }
 
+BOOST_AUTO_TEST_CASE(plots_drawn_together_are_those_drawn_alone) {
+  if (skip()) return;
+  const Plot one = perplexities();
+  Plot two = one, three = one;
+  two.marked_x = 0;
+  two.title = "";
+  two.curves.resize(1);
+  for (PlotPoint& point : two.curves[0].points) {
+    point.low = 0.9 * point.y;
+    point.high = 1.1 * point.y;
+  }
+  three.is_log_x = three.may_log_y = false;
+  std::vector<PlotRequest> requests;
+  for (int i = 0; i < 3; ++i) {  // so many that a process makes several
+    requests.push_back({.plot = &one});
+    requests.push_back({.plot = &two, .size = kPagePlot});
+    requests.push_back({&one, &three, {.width = 980, .height = 430}});
+    requests.push_back({.plot = &two});
+  }
+  const std::vector<std::string> together = draw_svgs(requests);
+  BOOST_REQUIRE(together.size() == requests.size());
+  for (size_t i = 0; i < requests.size(); ++i) {
+    const PlotRequest& r = requests[i];
+    const std::string alone =
+        r.right == nullptr ? draw_svg(*r.plot, r.size) : draw_svg(*r.plot, *r.right, r.size);
+    BOOST_TEST((together[i] == alone), "picture " << i << " differs");
+  }
+  BOOST_TEST(draw_svgs({}).empty());
+}
+
 BOOST_AUTO_TEST_CASE(a_marked_height_is_on_the_axis_with_its_label) {
   if (skip()) return;
   Plot plot;
