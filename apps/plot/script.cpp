@@ -130,7 +130,7 @@ std::string curves_of(const Plot& plot, const YAxis& axis, const std::string& pr
   if (plot.is_difference) draw("0 with lines linecolor rgb '#444444' linewidth 1 notitle");
   // Bands first, so that no line is under one. Many lie on each other, and are lighter.
   const auto n_bands = std::count_if(plot.curves.begin(), plot.curves.end(), is_banded);
-  const char* const opacity = n_bands > 4 ? "0.10" : "0.18";
+  const char* const opacity = n_bands > 3 ? "0.10" : "0.18";
   for (size_t i = 0; i < plot.curves.size(); ++i) {
     const std::string lines = band_of(plot.curves[i], axis), block = concat("$band", prefix, i);
     if (lines.empty()) continue;
