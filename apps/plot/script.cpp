@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "apps/cli/options.h"
 #include "apps/plot/axis.h"
@@ -204,6 +205,17 @@ struct KeyBelow {
   int height = 0;
 };
 
+bool is_drawn(const Curve& curve) {
+  return std::any_of(curve.points.begin(), curve.points.end(),
+                     [](const PlotPoint& point) { return std::isfinite(point.y); });
+}
+
+// Entries of the key: gnuplot leaves out curves without points.
+size_t n_in_key(const Plot& plot) {
+  const auto n = std::count_if(plot.curves.begin(), plot.curves.end(), is_drawn);
+  return static_cast<size_t>(n) + (plot.band_label.empty() ? 0 : 1);
+}
+
 // A letter is about 0.6 of the size of the text wide.
 double letter_of(const PlotSize& size) { return 0.6 * size.font; }
 
@@ -220,7 +232,7 @@ double key_letters(const Plot& plot) {
 KeyBelow key_below(const Plot& plot, const PlotSize& size) {
   // The key is centred below the axes, which begin 7 letters from the edge.
   const double letter = letter_of(size), width = letter * key_letters(plot);
-  const size_t n = plot.curves.size() + (plot.band_label.empty() ? 0 : 1);
+  const size_t n = n_in_key(plot);
   KeyBelow key;
   key.columns = std::clamp<size_t>(static_cast<size_t>((size.width - 7 * letter) / width), 1,
                                    std::max(n, size_t{1}));
@@ -249,7 +261,7 @@ PlotScript plot_script(const Plot& plot, const PlotSize& size) {
             size.height + key.height};
   }
   // So many lines that all stand in one column.
-  const size_t n = plot.curves.size() + (plot.band_label.empty() ? 0 : 1);
+  const size_t n = n_in_key(plot);
   return {concat(kKey, "outside right center spacing ",
                  n > 10  ? 1.1
                  : n > 7 ? 1.3
@@ -262,7 +274,7 @@ PlotScript plot_script(const Plot& left, const Plot& right, const PlotSize& size
   const KeyBelow key = key_below(left, size);
   const int height = size.height + key.height;
   const double line_x = 1.0 * size.font / size.width, line_y = 1.0 * size.font / height;
-  const double bottom = 1.0 * key.height / height + 5.5 * line_y;
+  const double bottom = 1.0 * key.height / height + 6.2 * line_y;
   const double letters = 0.5 * size.width / letter_of(size) - kMargin - 5;
   std::string script = "set multiplot\n";
   const auto place = [&](double from, double to, double low, double high) {
@@ -275,12 +287,14 @@ PlotScript plot_script(const Plot& left, const Plot& right, const PlotSize& size
   place(0.5 + 7.5 * line_x, 1 - 1.5 * line_x, bottom, 1 - 3.5 * line_y);
   script += concat("unset key\n", panel(right, size, letters, "_right"), "reset\n");
   // The key is a third one, without axes, as wide as both: gnuplot makes it no wider than its plot.
-  place(0, 1, 0.5 * line_y, bottom - 5 * line_y);
+  place(0, 1, 0.5 * line_y, bottom - 5.2 * line_y);
   script += concat(kKey, "center center horizontal maxcols ", key.columns,
                    " spacing 1.2\nunset border\nunset tics\n");
+  std::string before = "plot [0:1] [0:1] ";
   for (size_t i = 0; i < left.curves.size(); ++i)
-    script += concat(i == 0 ? "plot [0:1] [0:1] " : ", \\\n  ", "NaN ", look_of(left, i), " title ",
-                     quoted(left.curves[i].label));
+    if (is_drawn(left.curves[i]))
+      script += concat(std::exchange(before, ", \\\n  "), "NaN ", look_of(left, i), " title ",
+                       quoted(left.curves[i].label));
   if (!left.band_label.empty() && has_band(left)) script += ", \\\n  " + band_in_key(left);
   return {script + "\nunset multiplot\n", height};
 }

@@ -216,6 +216,16 @@ BOOST_AUTO_TEST_CASE(two_panels_have_one_key_with_their_bands) {
   BOOST_TEST(words.find("band: SD|") == words.rfind("band: SD|"), words);
 }
 
+BOOST_AUTO_TEST_CASE(a_curve_without_points_is_in_no_key) {
+  if (skip()) return;
+  Plot plot = perplexities();
+  plot.curves[3].points.clear();
+  BOOST_TEST(words_of(draw_svg(plot)).find(plot.curves[3].label) == std::string::npos);
+  const std::string both = words_of(draw_svg(plot, plot, {}));
+  BOOST_TEST(both.find(plot.curves[3].label) == std::string::npos, both);
+  BOOST_TEST(both.find(plot.curves[4].label) != std::string::npos, both);
+}
+
 BOOST_AUTO_TEST_CASE(plots_drawn_together_are_those_drawn_alone) {
   if (skip()) return;
   const Plot one = perplexities();
