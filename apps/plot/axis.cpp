@@ -35,6 +35,15 @@ void Range::add(double value) {
   most = std::max(most, value);
 }
 
+void Range::add(const Range& other) {
+  least = std::min(least, other.least);
+  most = std::max(most, other.most);
+}
+
+Range y_range_of(const Plot& plot) { return YAxis(plot).range(); }
+
+bool has_log_y(const Plot& plot) { return YAxis(plot).is_log(); }
+
 Range x_range(const Plot& plot) {
   Range x;
   for (const Curve& curve : plot.curves)
@@ -43,7 +52,7 @@ Range x_range(const Plot& plot) {
   return x;
 }
 
-YAxis::YAxis(const Plot& plot) {
+YAxis::YAxis(const Plot& plot) : is_whole_(plot.has_whole_y) {
   for (const Curve& curve : plot.curves)
     for (const PlotPoint& point : curve.points)
       if (std::isfinite(point.y)) range_.add(point.y);
@@ -60,8 +69,13 @@ YAxis::YAxis(const Plot& plot) {
     if (std::max(-range_.least, range_.most) > kMostSteps * small) bend_ = small;
     return;
   }
+  const bool is_given = !plot.y_range.empty();
+  if (is_given)
+    range_ = plot.y_range;
+  else if (std::isfinite(plot.marked_y) && !range_.empty())
+    range_.add(plot.marked_y);
   is_log_ = plot.may_log_y && range_.least > 0 && range_.most > 8 * range_.least;
-  if (!is_log_) make_room_for_bands(plot);
+  if (!is_log_ && !is_given) make_room_for_bands(plot);
 }
 
 // Shows bands and error bars whole, but none so wide that the lines are left with less than a third
@@ -109,6 +123,13 @@ std::string YAxis::bent_ticks() const {
   return ticks;
 }
 
+// At most about eight of them.
+std::string YAxis::whole_ticks() const {
+  for (double power = 1;; power *= 10)
+    for (const double first : {1.0, 2.0, 5.0})
+      if (range_.most - range_.least <= 8 * first * power) return cli::number(first * power);
+}
+
 std::string YAxis::commands() const {
   if (is_log_)
     return concat("set logscale y 10\nset format y '%g'\nset yrange [",
@@ -120,19 +141,24 @@ std::string YAxis::commands() const {
   std::string text =
       concat("set yrange [", cli::number(least - room), ":", cli::number(most + room), "]\n");
   if (bend_ > 0) text += concat("set ytics (", bent_ticks(), ")\n");
+  if (is_whole_) text += concat("set ytics ", whole_ticks(), "\n");
   return text;
 }
 
-std::string x_axis_commands(const Plot& plot, const Range& x) {
+std::string x_axis_commands(const Plot& plot, const Range& x, double letters) {
   if (!plot.is_log_x) {
     const double room = x.most > x.least ? 0.02 * (x.most - x.least) : 1;
     return concat("set format x '%.0f'\nset xrange [", cli::number(x.least - room), ":",
                   cli::number(x.most + room), "]\n");
   }
   const double room = plot.is_difference ? 1.3 : 1.1;
+  const double first = std::ceil(std::log2(x.least)), last = std::floor(std::log2(x.most));
+  // The longest numbers stand side by side at the end, with a gap of a letter and a half.
+  const double octaves = std::log2(x.most / x.least) + 2 * std::log2(room);
+  const double width = static_cast<double>(cli::number(std::exp2(last)).size()) + 1.5;
+  const double step = std::max(1.0, std::ceil(width * octaves / letters));
   std::string ticks;
-  for (double tick = std::exp2(std::ceil(std::log2(x.least))); tick <= x.most; tick *= 2)
-    append(ticks, cli::number(tick));
+  for (double tick = first; tick <= last; tick += step) append(ticks, cli::number(std::exp2(tick)));
   return concat("set logscale x 2\nset format x '%.0f'\nset xrange [", cli::number(x.least / room),
                 ":", cli::number(x.most * room), "]\nset xtics (", ticks, ")\n");
 }

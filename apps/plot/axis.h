@@ -6,11 +6,6 @@
 
 namespace farfield::plot {
 
-struct Range {
-  double least = INFINITY, most = -INFINITY;
-  void add(double value);
-};
-
 /// The range of the finite values of the curves, without bands and error bars.
 Range x_range(const Plot& plot);
 
@@ -20,6 +15,8 @@ class YAxis {
  public:
   explicit YAxis(const Plot& plot);
 
+  const Range& range() const { return range_; }
+  bool is_log() const { return is_log_; }
   /// Where a value is drawn, in units of the axis.
   double place(double y) const;
   /// The least that a logarithmic axis can take beneath this value, or -infinity.
@@ -31,13 +28,14 @@ class YAxis {
   void make_room_for_bands(const Plot& plot);
   std::string log_ticks() const;
   std::string bent_ticks() const;
+  std::string whole_ticks() const;
 
   Range range_;
-  bool is_log_ = false;
+  bool is_log_ = false, is_whole_ = false;
   double bend_ = 0;  // about where a bent axis turns from linear to logarithmic; 0: it is straight
 };
 
-/// Sets scale, range and marks of x.
-std::string x_axis_commands(const Plot& plot, const Range& x);
+/// Sets scale, range and marks of x. `letters`: the room along the axis, in letters of its numbers.
+std::string x_axis_commands(const Plot& plot, const Range& x, double letters);
 
 }  // namespace farfield::plot

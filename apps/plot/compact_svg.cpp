@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <optional>
+#include <sstream>
 #include <utility>
 #include <vector>
 
@@ -97,8 +98,9 @@ std::string tenths_text(int64_t tenths) {
   return text;
 }
 
+constexpr double kTolerance = 0.1;
+
 std::string path_of(const std::vector<Line>& lines) {
-  constexpr double kTolerance = 0.1;
   const auto tenths = [](double x) { return std::llround(10 * x); };
   std::string path;
   for (const Line& line : lines) {
@@ -128,6 +130,26 @@ void rewrite_paths(std::string& svg) {
     if (end == std::string::npos) return;
     if (const auto lines = lines_of(svg.substr(at, end - at)))
       svg.replace(at, end - at, path_of(*lines));
+  }
+}
+
+// Bands: a polygon has the points of a path, without its letters.
+void rewrite_polygons(std::string& svg) {
+  const std::string begin = " points = '";
+  for (size_t at = svg.find(begin); at != std::string::npos; at = svg.find(begin, at)) {
+    at += begin.size();
+    const size_t end = svg.find('\'', at);
+    if (end == std::string::npos) return;
+    std::string path;
+    std::istringstream points_of(svg.substr(at, end - at));
+    for (std::string point; points_of >> point;) path += (path.empty() ? 'M' : 'L') + point;
+    const auto lines = lines_of(path);
+    if (!lines || lines->size() != 1) continue;
+    std::string points;
+    for (const Point& p : thinned(lines->front().points, kTolerance))
+      points += concat(points.empty() ? "" : " ", tenths_text(std::llround(10 * p.x)), ',',
+                       tenths_text(std::llround(10 * p.y)));
+    svg.replace(at, end - at, points);
   }
 }
 
@@ -169,6 +191,7 @@ std::string compact_svg(std::string svg) {
   remove_empty_groups(svg);
   remove_unused_symbols(svg);
   rewrite_paths(svg);
+  rewrite_polygons(svg);
   return svg;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 namespace farfield::plot {
 
@@ -11,9 +12,16 @@ bool can_plot();
 /// escape, and all of it is text that XML may hold.
 std::string quoted(const std::string& text);
 
-/// Runs the commands in gnuplot, as another process, and returns one SVG of that many pixels, with
-/// text of `font` pixels unless the commands set another size. BackendError if gnuplot is missing
-/// or fails.
+/// Commands for one picture of that many pixels, with text of `font` pixels unless the commands set
+/// another size.
+struct Drawing {
+  std::string commands;
+  int width = 0, height = 0, font = 14;
+};
+
+/// Runs the commands in gnuplot and returns an SVG for each drawing. Many drawings share a few
+/// processes beside this one. BackendError if gnuplot is missing or fails on one of them.
+std::vector<std::string> run_gnuplot(const std::vector<Drawing>& drawings);
 std::string run_gnuplot(const std::string& commands, int width, int height, int font = 14);
 
 }  // namespace farfield::plot

@@ -88,17 +88,32 @@ bool has_points(const Plot& plot) {
   return false;
 }
 
+std::vector<std::string> draw_svgs(const std::vector<PlotRequest>& requests) {
+  std::vector<Drawing> drawings;
+  for (const PlotRequest& r : requests) {
+    PlotScript script =
+        r.right == nullptr ? plot_script(*r.plot, r.size) : plot_script(*r.plot, *r.right, r.size);
+    drawings.push_back({std::move(script.commands), r.size.width, script.height, r.size.font});
+  }
+  std::vector<std::string> pictures = run_gnuplot(drawings);
+  for (size_t i = 0; i < requests.size(); ++i) {
+    const PlotRequest& r = requests[i];
+    SvgText text = text_of(r.plot->title, *r.plot);
+    if (r.right != nullptr) {
+      text.title += ". " + r.right->title;
+      text.description += ". " + text_of("", *r.right).description;
+    }
+    pictures[i] = finished_svg(pictures[i], text);
+  }
+  return pictures;
+}
+
 std::string draw_svg(const Plot& plot, const PlotSize& size) {
-  const PlotScript script = plot_script(plot, size);
-  return finished_svg(run_gnuplot(script.commands, size.width, script.height, size.font),
-                      text_of(plot.title, plot));
+  return draw_svgs({{.plot = &plot, .size = size}}).front();
 }
 
 std::string draw_svg(const Plot& left, const Plot& right, const PlotSize& size) {
-  const PlotScript script = plot_script(left, right, size);
-  SvgText text = text_of(left.title + ". " + right.title, left);
-  text.description += ". " + text_of("", right).description;
-  return finished_svg(run_gnuplot(script.commands, size.width, script.height, size.font), text);
+  return draw_svgs({{&left, &right, size}}).front();
 }
 
 std::string draw_or_say(const std::function<std::string()>& draw, std::string& why) {

@@ -9,6 +9,13 @@
 
 namespace farfield::plot {
 
+struct Range {
+  double least = INFINITY, most = -INFINITY;
+  void add(double value);
+  void add(const Range& other);
+  bool empty() const { return least > most; }
+};
+
 struct PlotPoint {
   double x = 0, y = 0;
   double error = 0;                                ///< half an error bar; 0 or not finite: none
@@ -25,16 +32,23 @@ struct Curve {
   std::string colour = {};  ///< "#rrggbb" instead of the colour of the style
   bool has_markers = true;  ///< one at each point
   bool has_line = true;
+  bool is_step = false;  ///< of a count: the line keeps its height up to the next point
 };
 
 struct Plot {
   std::string title = {}, x_label = {}, y_label = {};
   std::vector<Curve> curves = {};
-  double marked_x = 0;            ///< a vertical line here, e.g. the training length; 0: none
-  std::string marked_label = {};  ///< what stands beside it
-  bool is_log_x = true;           ///< base 2; then every x must be above 0
-  bool may_log_y = true;          ///< logarithmic when it spans more than a factor of 8
-  std::string band_label = {};    ///< the meaning of the bands, for the key; empty: no entry
+  double marked_x = 0;              ///< a vertical line here, e.g. the training length; 0: none
+  std::string marked_label = {};    ///< what stands beside it
+  double marked_y = std::nan("");   ///< a horizontal line here, e.g. a threshold; not finite: none
+  std::string marked_y_label = {};  ///< what stands below it
+  bool is_log_x = true;             ///< base 2; then every x must be above 0
+  bool may_log_y = true;            ///< logarithmic when it spans more than a factor of 8
+  bool has_whole_y = false;         ///< y is a count: marks at whole numbers alone
+  /// The range of y instead of the range of the curves, which are cut off where they leave it;
+  /// empty: none. Not for a difference.
+  Range y_range = {};
+  std::string band_label = {};  ///< the meaning of the bands, for the key; empty: no entry
   /// Of differences: a line at 0, the curves side by side at each x, and where small ones stand
   /// beside large ones an axis that is linear near 0 and logarithmic far from it.
   bool is_difference = false;
@@ -57,12 +71,25 @@ std::vector<PlotPoint> thinned(const std::vector<PlotPoint>& points, size_t n, b
 /// Whether there is a point to draw.
 bool has_points(const Plot& plot);
 
+/// The range of y that the plot shows, but for its margins. Empty without points.
+Range y_range_of(const Plot& plot);
+/// Whether y is drawn on a logarithmic axis.
+bool has_log_y(const Plot& plot);
+
 /// The plot as one SVG document with a description, which follows a reader's dark scheme
 /// (finished_svg()). Lines differ in dashes and markers as well as in colour, so that a grey copy
 /// can be read. A curve with thousands of points is thinned() to the visible ones. A key of long
 /// labels stands below, and adds to the height. Drawn by gnuplot as another process. BackendError
 /// when it is missing or fails.
 std::string draw_svg(const Plot& plot, const PlotSize& size = {});
+/// A plot, or two beside each other, and its place.
+struct PlotRequest {
+  const Plot* plot = nullptr;
+  const Plot* right = nullptr;  ///< null: the plot alone
+  PlotSize size = {};
+};
+/// draw_svg() of each, which together take less time.
+std::vector<std::string> draw_svgs(const std::vector<PlotRequest>& requests);
 /// Two plots beside each other, with the title and the key of the left one. Curves on the right
 /// need the `style` of the left curves that they belong to.
 std::string draw_svg(const Plot& left, const Plot& right, const PlotSize& size);

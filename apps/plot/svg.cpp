@@ -189,14 +189,15 @@ std::string on_dark(const std::string& colour) {
 }
 
 std::string finished_svg(const std::string& drawn, const SvgText& text) {
-  const std::string id = 'f' + hash_hex(drawn + text.title).substr(0, 10), prefix = id + '-';
-  Colours colours;
   std::string svg = compact_svg(drawn);
   // Filters that nothing uses, titles of lines that have none, and gnuplot's own.
   remove_elements(svg, "<filter ", "</filter>");
   remove_elements(svg, "<title>gnuplot_plot_", "</title>");
   remove_elements(svg, "<title>Gnuplot", "</title>");
   remove_elements(svg, "<desc>", "</desc>");
+  // Of what is left: empty groups differ with the drawings that a process made before.
+  const std::string id = 'f' + hash_hex(svg + text.title).substr(0, 10), prefix = id + '-';
+  Colours colours;
   svg = with_tags(svg, [&](std::string& tag) {
     claim_ids(tag, prefix);
     normalise_colours(tag, colours);

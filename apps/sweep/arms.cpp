@@ -53,6 +53,18 @@ Measure last_token() {
 
 Measure gradient() { return {.key = "P6", .protocol = "gradient", .lengths = {4}}; }
 
+Output cumulative_gradient() {
+  return {.form = Output::Form::series,
+          .measure = "P6",
+          .quantity = "cumulative gradient",
+          .caption = "share of the gradient from a position on to the end",
+          .is_log_x = false,
+          .may_log_y = false,
+          .marked_y = 0.99,
+          .marked_y_label = "0.99: receptive field",
+          .marks_last_length = true};
+}
+
 bool is_of(const PrintedNumber& number, const Arm& arm) {
   const std::string train_len = std::to_string(tokens_of(Scale::paper, arm.train_len));
   return !arm.encoding.empty() && number.encoding == arm.encoding &&

@@ -44,6 +44,8 @@ std::string trained_at(double length);
 Measure last_token();
 /// P6 of the token at 4 L: 4 L - 1 inputs.
 Measure gradient();
+/// Its curve, with the lines that the papers read it by.
+Output cumulative_gradient();
 
 /// A remark on measured times.
 inline constexpr const char* kTimed =

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -70,6 +71,10 @@ struct Output {
   double most_x = 0;                     ///< of series: the end of the axis, in units; 0: all
   std::vector<std::string> groups = {};  ///< only arms of these; empty: all
   bool is_of_one_seed = false;           ///< of the first seed, for quantities without a mean
+  double marked_y = std::nan("");        ///< as in plot::Plot
+  std::string marked_y_label = {};
+  bool marks_last_length = false;  ///< of series by position: a line one L before the end
+  bool is_count = false;           ///< of series: y is a count, drawn in steps
 
   bool shows(const Arm& arm) const;  ///< by its group
 };

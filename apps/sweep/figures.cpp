@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 #include <set>
 
+#include "apps/analysis/spread.h"
 #include "apps/sweep/sections.h"
 #include "engine/base/error.h"
+#include "engine/base/text.h"
 
 namespace farfield::sweep {
 namespace {
@@ -17,6 +20,13 @@ constexpr std::array kLooks = {"alibi",      "kerple_log", "sandwich",     "rope
 
 // Beyond this many there is nothing to tell apart by colours and dashes: a ramp of the swept value.
 constexpr size_t kMostLooks = kLooks.size();
+
+constexpr const char* kTrainingLength = "training length";
+
+// Of a second panel, as sections.h has it.
+constexpr double kNear = 1.15, kLeastShare = 0.25;
+// Of a figure's own range in a common one.
+constexpr double kLeastFill = 0.5;
 
 std::string on(const Measured& m) { return concat(" on ", m.dataset().corpus); }
 
@@ -40,6 +50,16 @@ std::vector<plot::Curve> curves_of(const std::vector<const PlannedArm*>& arms) {
   return curves;
 }
 
+// The mean of the seeds and its band, at x = 0.
+plot::PlotPoint point_of(const std::vector<double>& values) {
+  plot::PlotPoint point = {.y = analysis::mean_of(values)};
+  if (values.size() < 2 || !std::isfinite(point.y)) return point;
+  const double deviation = analysis::deviation_of(values);
+  point.low = point.y - deviation;
+  point.high = point.y + deviation;
+  return point;
+}
+
 plot::Plot by_length(const Measured& m, const Output& output,
                      const std::vector<const PlannedArm*>& arms) {
   plot::Plot plot;
@@ -49,17 +69,20 @@ plot::Plot by_length(const Measured& m, const Output& output,
   if (std::all_of(arms.begin(), arms.end(),
                   [&](const PlannedArm* arm) { return arm->arm.train_len == train_len; })) {
     plot.marked_x = static_cast<double>(tokens_of(m.scale(), train_len));
-    plot.marked_label = "training length";
+    plot.marked_label = kTrainingLength;
   }
   for (const Measure& measure : m.experiment().measures) {
     if (measure.key != output.measure) continue;
     plot.curves = curves_of(arms);
     for (size_t i = 0; i < arms.size(); ++i) {
-      for (const double length : measure.lengths)
-        if (const double y = m.value(*arms[i], output.measure, output.quantity, length);
-            std::isfinite(y))
-          plot.curves[i].points.push_back(
-              {.x = static_cast<double>(tokens_of(m.scale(), length) + measure.offset), .y = y});
+      for (const double length : measure.lengths) {
+        std::vector<double> values;
+        for (const SeedNumber& s : m.seeds(*arms[i], output.measure, output.quantity, length))
+          values.push_back(s.value);
+        plot::PlotPoint point = point_of(values);
+        point.x = static_cast<double>(tokens_of(m.scale(), length) + measure.offset);
+        if (std::isfinite(point.y)) plot.curves[i].points.push_back(point);
+      }
     }
   }
   return plot;
@@ -74,19 +97,33 @@ std::vector<std::string> names_of(const Measured& m, const Output& output, const
   return names;
 }
 
-// The points of a series that are on the axis, and where it crosses the end of it.
+// The points of a series that are on the axis, and where it crosses the end of it. With the series
+// of several seeds each has a band.
 std::vector<plot::PlotPoint> points_of(const Measured& m, const Output& output,
-                                       const eval::Series& series) {
+                                       const eval::Series& series,
+                                       const std::vector<eval::Series>& seeds) {
   const double end =
       output.most_x > 0 ? static_cast<double>(tokens_of(m.scale(), output.most_x)) : INFINITY;
+  const auto at = [&](const auto& y_of, double x) {
+    std::vector<double> values;
+    for (const eval::Series& seed : seeds) values.push_back(y_of(seed));
+    plot::PlotPoint point = point_of(values);
+    point.x = x;
+    point.y = y_of(series);
+    return point;
+  };
   std::vector<plot::PlotPoint> points;
   for (size_t k = 0; k < series.y.size(); ++k) {
-    const double x = series.x[k], y = series.y[k];
+    const double x = series.x[k];
     if (x > end) {
-      if (k > 0 && series.x[k - 1] < end) points.push_back({.x = end, .y = value_at(series, end)});
+      if (k > 0 && series.x[k - 1] < end)
+        points.push_back(at(
+            [&](const eval::Series& s) { return output.is_count ? s.y[k - 1] : value_at(s, end); },
+            end));
       break;
     }
-    if (!output.is_log_x || x > 0) points.push_back({.x = x, .y = y});
+    if (!output.is_log_x || x > 0)
+      points.push_back(at([&](const eval::Series& s) { return s.y[k]; }, x));
   }
   return points;
 }
@@ -98,8 +135,11 @@ plot::Plot of_series(const Measured& m, const Output& output,
   for (const Measure& measure : m.experiment().measures) {
     if (measure.key != output.measure || measure.protocol != "position-wise") continue;
     plot.marked_x = static_cast<double>(tokens_of(m.scale(), 1));
-    plot.marked_label = "training length";
+    plot.marked_label = kTrainingLength;
   }
+  plot.marked_y = output.marked_y;
+  plot.marked_y_label = output.marked_y_label;
+  plot.has_whole_y = output.is_count;
   const std::vector<plot::Curve> looks = curves_of(arms);
   for (size_t i = 0; i < arms.size(); ++i) {
     const std::vector<std::string> names = names_of(m, output, *arms[i]);
@@ -108,20 +148,140 @@ plot::Plot of_series(const Measured& m, const Output& output,
       const eval::Series series = m.series(*arms[i], output.measure, name, output.length);
       plot::Curve curve = looks[i];
       curve.has_markers = false;
+      curve.is_step = output.is_count;
       curve.label += name.substr(output.quantity.size());
       if (names.size() > 1 && arms.size() == 1) {  // the heads of one model, in order
         curve.style = static_cast<int>(part);
         curve.colour = plot::ramp_colour(part, names.size());
       }
       plot.x_label = series.axis;
-      curve.points = points_of(m, output, series);
+      if (output.marks_last_length && !series.x.empty()) {
+        plot.marked_x = series.x.back() - static_cast<double>(tokens_of(m.scale(), 1));
+        plot.marked_label = "T - L: last L inputs";
+      }
+      curve.points = points_of(m, output, series,
+                               m.seed_series(*arms[i], output.measure, name, output.length));
       plot.curves.push_back(std::move(curve));
     }
   }
   return plot;
 }
 
+bool has_band(const plot::Curve& curve) {
+  return std::any_of(curve.points.begin(), curve.points.end(),
+                     [](const plot::PlotPoint& point) { return std::isfinite(point.low); });
+}
+
+void remove_band(plot::Curve& curve) {
+  for (plot::PlotPoint& point : curve.points) point.low = point.high = std::nan("");
+}
+
+// More bands than styles hide each other.
+void name_bands(ReportFigure& figure) {
+  plot::Plot& plot = figure.plot;
+  const auto n = std::count_if(plot.curves.begin(), plot.curves.end(), has_band);
+  if (n > static_cast<int64_t>(kMostLooks)) {
+    for (plot::Curve& curve : plot.curves) remove_band(curve);
+  } else if (n > 0) {
+    plot.band_label = "band: ± SD";
+    figure.notes.emplace_back("Bands: mean ± standard deviation over the seeds.");
+  }
+}
+
+// The curve from the training length on: its last point up to there, and all behind it.
+plot::Curve from_training_length(const plot::Curve& curve, double train_len) {
+  plot::Curve rest = curve;
+  rest.points.clear();
+  for (const plot::PlotPoint& point : curve.points) {
+    if (point.x <= train_len) rest.points.clear();
+    rest.points.push_back(point);
+  }
+  return rest;
+}
+
+bool stays_near(const plot::Curve& rest) {
+  return !rest.points.empty() &&
+         std::all_of(rest.points.begin(), rest.points.end(), [&](const plot::PlotPoint& point) {
+           return point.y <= kNear * rest.points.front().y;
+         });
+}
+
+// The length of a range on the axis of y.
+double span(const plot::Range& range, bool is_log) {
+  return is_log ? std::log(range.most / range.least) : range.most - range.least;
+}
+
+// The second panel; without points where the first tells the curves apart.
+plot::Plot near_panel(const plot::Plot& whole) {
+  plot::Plot stay;
+  stay.may_log_y = false;
+  size_t n_drawn = 0;
+  plot::Plot near = whole;
+  for (plot::Curve& curve : near.curves) {
+    const plot::Curve rest = from_training_length(curve, whole.marked_x);
+    n_drawn += rest.points.empty() ? 0 : 1;
+    if (stays_near(rest))
+      stay.curves.push_back(rest);
+    else
+      remove_band(curve);  // its lower end alone would stand here
+  }
+  if (stay.curves.size() < 2 || stay.curves.size() == n_drawn) return {};
+  plot::Range range = plot::y_range_of(stay);
+  for (const plot::Curve& curve : near.curves)  // one that starts lower is seen until it explodes
+    if (const plot::Curve rest = from_training_length(curve, whole.marked_x);
+        !rest.points.empty() && rest.points.front().y < range.most)
+      range.add(rest.points.front().y);
+  const bool is_log = plot::has_log_y(whole);
+  if (span(range, is_log) >= kLeastShare * span(plot::y_range_of(whole), is_log)) return {};
+  near.y_range = range;
+  near.title = "curves that rise by at most 15 % beyond L";
+  return near;
+}
+
+// Gives plots of one quantity common ranges.
+void share_among(std::vector<plot::Plot*> plots) {
+  while (plots.size() > 1) {
+    std::vector<plot::Plot*> joined, left;
+    std::vector<plot::Range> own;
+    plot::Range all;
+    for (plot::Plot* const plot : plots) {
+      const plot::Range range = plot::y_range_of(*plot);
+      plot::Range together = all;
+      together.add(range);
+      own.push_back(range);
+      const bool is_log =
+          plot->may_log_y && together.least > 0 && together.most > 8 * together.least;
+      if (std::all_of(own.begin(), own.end(), [&](const plot::Range& one) {
+            return span(one, is_log) >= kLeastFill * span(together, is_log);
+          })) {
+        joined.push_back(plot);
+        all = together;
+      } else {
+        left.push_back(plot);
+        own.pop_back();
+      }
+    }
+    if (joined.size() > 1)
+      for (plot::Plot* const plot : joined) plot->y_range = all;
+    plots = std::move(left);
+  }
+}
+
 }  // namespace
+
+void share_y_ranges(std::vector<ReportFigure>& figures) {
+  std::map<std::string, std::vector<plot::Plot*>> whole, near;
+  for (ReportFigure& figure : figures) {
+    if (figure.quantity.empty()) continue;
+    if (plot::has_points(figure.plot)) whole[figure.quantity].push_back(&figure.plot);
+    if (plot::has_points(figure.near)) near[figure.quantity].push_back(&figure.near);
+  }
+  for (auto* const panels : {&whole, &near})
+    for (auto& [quantity, plots] : *panels) share_among(plots);
+  for (ReportFigure& figure : figures)
+    if (!figure.quantity.empty() && !figure.plot.y_range.empty())
+      figure.notes.emplace_back("Figures of this quantity share one scale of y.");
+}
 
 plot::Curve curve_of(const PlannedArm& arm, size_t place, size_t n) {
   plot::Curve curve = {.label = arm.label()};
@@ -161,7 +321,18 @@ std::vector<ReportFigure> figures_of(const Measured& m, const Output& output) {
     plot.may_log_y = output.may_log_y;
     plot.title = concat(output.caption.empty() ? output.quantity : output.caption,
                         is_split ? ", " : "", is_split ? group : "", on(m));
-    figures.push_back({plot.title, std::move(plot)});
+    ReportFigure& figure = figures.emplace_back();
+    figure.caption = plot.title;
+    figure.quantity =
+        concat(output.measure, ' ', output.quantity, ' ', shortest(output.length), ' ', group);
+    const bool has_length = plot.may_log_y && plot.marked_label == kTrainingLength;
+    figure.plot = std::move(plot);
+    name_bands(figure);
+    if (has_length) figure.near = near_panel(figure.plot);
+    if (plot::has_points(figure.near))
+      figure.notes.emplace_back(
+          "Second panel: the range of the curves that rise by at most 15 % above their value at "
+          "the training length.");
   }
   return figures;
 }

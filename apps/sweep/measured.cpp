@@ -282,6 +282,17 @@ eval::Series Measured::series(const PlannedArm& arm, const std::string& measure,
   return sum;
 }
 
+std::vector<eval::Series> Measured::seed_series(const PlannedArm& arm, const std::string& measure,
+                                                const std::string& name, double length) const {
+  std::vector<eval::Series> all;
+  for (const size_t i : seeds_)
+    if (const eval::LengthResult* const found =
+            at(result(arm, measure, i), tokens(measure, length)))
+      for (const eval::Series& s : found->series)
+        if (s.full_name() == name && (all.empty() || s.x == all.front().x)) all.push_back(s);
+  return all;
+}
+
 std::vector<std::string> Measured::series_names(const PlannedArm& arm, const std::string& measure,
                                                 double length) const {
   std::vector<std::string> names;

@@ -88,6 +88,9 @@ class Measured {
   /// where not measured.
   eval::Series series(const PlannedArm& arm, const std::string& measure, const std::string& name,
                       double length = 0) const;
+  /// The same of each seed.
+  std::vector<eval::Series> seed_series(const PlannedArm& arm, const std::string& measure,
+                                        const std::string& name, double length = 0) const;
   std::vector<std::string> series_names(const PlannedArm& arm, const std::string& measure,
                                         double length = 0) const;
   /// Protocol, parameters and protocol hash of a measurement, for a report; "" where not measured.

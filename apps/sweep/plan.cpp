@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <mutex>
 #include <set>
+#include <unordered_map>
 
 #include "apps/cli/option.h"
 #include "apps/eval/baseline.h"
@@ -212,7 +214,17 @@ run::Settings Cell::key() const {
   return key;
 }
 
-std::string Cell::hash() const { return hash_hex(run::to_text(key())).substr(0, 16); }
+std::string Cell::hash() const {
+  // Resolving the settings costs a hundred times more than this text, and reports ask for the same
+  // cells again and again.
+  static std::mutex mutex;
+  static std::unordered_map<std::string, std::string> known;
+  std::string text = run::to_text(training) + corpus_hash;
+  const std::lock_guard<std::mutex> lock(mutex);
+  std::string& hash = known[std::move(text)];
+  if (hash.empty()) hash = hash_hex(run::to_text(key())).substr(0, 16);
+  return hash;
+}
 
 uint64_t Cell::seed() const {
   return std::strtoull(run::value_of(training, "seed").c_str(), nullptr, 10);

@@ -10,6 +10,7 @@
 #include "apps/cli/csv.h"
 #include "apps/cli/options.h"
 #include "apps/eval/results.h"
+#include "apps/plot/svg.h"
 #include "apps/sweep/arms.h"
 #include "apps/sweep/findings.h"
 #include "apps/sweep/sections.h"
@@ -52,6 +53,13 @@ std::map<std::string, std::set<std::string>> names_by_corpus(const SweepFolder& 
   return names;
 }
 
+// Two panels stand beside each other, or on a page that may be narrow in pictures of their own.
+std::vector<plot::PlotRequest> requests_of(const ReportFigure& figure, const plot::PlotSize& size) {
+  if (!plot::has_points(figure.near)) return {{&figure.plot, nullptr, size}};
+  if (size.has_title) return {{&figure.plot, &figure.near, {980, 430, size.font, true}}};
+  return {{&figure.plot, nullptr, size}, {&figure.near, nullptr, size}};
+}
+
 }  // namespace
 
 Report report_of(const SweepFolder& folder, const Results& results) {
@@ -92,16 +100,30 @@ std::string figure_name(const Section& section, size_t i) {
 std::vector<std::vector<std::string>> drawn_figures(const Report& report,
                                                     const plot::PlotSize& size, std::string& why) {
   std::vector<std::vector<std::string>> all;
-  for (const Section& section : report.sections) {
-    std::vector<std::string>& drawn = all.emplace_back();
-    for (const ReportFigure& figure : section.figures)
-      drawn.push_back(plot::draw_or_say(
-          [&] {
-            return figure.picture.n > 0 ? plot::draw_svg(figure.picture)
-                                        : plot::draw_svg(figure.plot, size);
-          },
-          why));
-  }
+  for (const Section& section : report.sections) all.emplace_back(section.figures.size());
+  std::vector<plot::PlotRequest> requests;  // drawn together, which is faster
+  std::vector<std::string*> targets;
+  for (size_t s = 0; s < all.size(); ++s)
+    for (size_t i = 0; i < all[s].size(); ++i) {
+      const ReportFigure& figure = report.sections[s].figures[i];
+      if (figure.picture.n > 0) {
+        all[s][i] = plot::draw_or_say([&] { return plot::draw_svg(figure.picture); }, why);
+        continue;
+      }
+      for (const plot::PlotRequest& request : requests_of(figure, size)) {
+        requests.push_back(request);
+        targets.push_back(&all[s][i]);
+      }
+    }
+  std::vector<std::string> pictures;
+  plot::draw_or_say(
+      [&] {
+        pictures = plot::draw_svgs(requests);
+        return "";
+      },
+      why);
+  for (size_t i = 0; i < pictures.size(); ++i)
+    *targets[i] += targets[i]->empty() ? pictures[i] : plot::inlined(pictures[i]);
   return all;
 }
 
@@ -181,9 +203,9 @@ std::string report_csv(const SweepFolder& folder, const Results& results) {
   return text;
 }
 
-void write_report(const fs::path& to, const SweepFolder& folder, const Results& results,
-                  std::string& why) {
-  const Report report = report_of(folder, results);
+Report write_report(const fs::path& to, const SweepFolder& folder, const Results& results,
+                    std::string& why) {
+  Report report = report_of(folder, results);
   std::error_code status;
   if (fs::exists(to / "report.md", status))  // figures of an earlier report
     for (const auto& entry : fs::directory_iterator(to / "figures", status))
@@ -199,6 +221,7 @@ void write_report(const fs::path& to, const SweepFolder& folder, const Results& 
                     report_html(report, drawn_figures(report, plot::kPagePlot, why)));
   write_file_atomic(to / "report.csv", report_csv(folder, results));
   write_file_atomic(to / "claims.csv", claims_csv(report));
+  return report;
 }
 
 }  // namespace farfield::sweep

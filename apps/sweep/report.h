@@ -42,9 +42,9 @@ std::string report_csv(const SweepFolder& folder, const Results& results);
 /// Claims with their verdict and the numbers that decided, a row for each number.
 std::string claims_csv(const Report& report);
 
-/// Writes report.md, figures/, index.html, report.csv and claims.csv into a folder. `why` gets the
-/// reason where figures cannot be drawn. IoError.
-void write_report(const std::filesystem::path& to, const SweepFolder& folder,
-                  const Results& results, std::string& why);
+/// Writes report.md, figures/, index.html, report.csv and claims.csv into a folder, and returns
+/// their contents. `why` gets the reason where figures cannot be drawn. IoError.
+Report write_report(const std::filesystem::path& to, const SweepFolder& folder,
+                    const Results& results, std::string& why);
 
 }  // namespace farfield::sweep

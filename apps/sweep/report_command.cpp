@@ -43,9 +43,9 @@ int report_command(int argc, const char* const* argv, std::ostream& out) {
               << ": not the results of a cell; left out; remove it and run the sweep again\n";
   const fs::path target = to.empty() ? folder.report() : fs::path(to);
   std::string why;
-  write_report(target, folder, results, why);
+  const Report report = write_report(target, folder, results, why);
   if (!why.empty()) std::cerr << "no figures: " << cli::printable(why) << '\n';
-  for (const Section& section : report_of(folder, results).sections)
+  for (const Section& section : report.sections)
     for (const Judgement& j : section.judgements)
       out << verdict_text(j) << "  " << j.claim << ": " << j.statement << '\n';
   out << std::flush;

@@ -17,10 +17,21 @@ using plot::escaped;
 constexpr const char* kStyle = R"(
 body { max-width: 80rem; }
 section { border-top: 1px solid var(--line); margin-top: 2.5rem; }
-.pair { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 30rem), 1fr));
-        gap: 0 2rem; }
-.wide { max-width: 100%; }
+/* Beside each other where both fit whole, else one below the other. */
+.pair { display: flex; flex-wrap: wrap; gap: 0 2.5rem; }
+.pair .wide { flex: 0 1 auto; max-width: 100%; }
+.wide th { overflow-wrap: normal; }
+.wide th:first-child { min-width: 0; overflow-wrap: normal; }
+td.code { white-space: normal; font-size: .8rem; line-height: 1.2; color: var(--soft); }
 caption { text-align: left; font-weight: 600; padding: .8rem 0 .3rem; }
+/* Stays in sight while its table scrolls, and is no narrower than a sentence. */
+caption span { position: sticky; left: 0; display: inline-block; max-width: calc(100vw - 3.5rem); }
+.pair table { min-width: 18rem; }
+.figures { margin-top: 1.5rem; }
+figcaption span { font-weight: 400; }
+.two { flex-basis: 41rem; max-width: 65rem; display: grid; gap: 0 1rem; align-items: start;
+       grid-template-columns: 1fr 1fr; }
+.two figcaption { grid-column: 1 / -1; }
 .printed caption { font-weight: 400; font-style: italic; }
 .printed td, .printed th { color: var(--soft); }
 td.best { font-weight: 700; }
@@ -41,6 +52,7 @@ td.best { font-weight: 700; }
 .source { color: var(--soft); }
 th[aria-sort] { cursor: pointer; text-decoration: underline dotted; }
 @media (max-width: 40rem) {
+  .two { display: block; flex-basis: 20rem; }
   .claims thead { display: none; }
   .claims tr { display: block; border-bottom: 1px solid var(--line); padding: .5rem 0; }
   .claims td { display: block; border: 0; padding: .1rem 0; }
@@ -112,11 +124,29 @@ std::string anchor(const std::string& id) {
   return name;
 }
 
+// The code of a failure, "position_out_of_range", takes more than one line instead of the room of
+// three numbers.
+bool is_code(const ReportTable::Field& field) {
+  return field.text.size() > 12 &&
+         field.text.find_first_not_of("abcdefghijklmnopqrstuvwxyz_") == std::string::npos;
+}
+
+std::string class_of(const ReportTable::Field& field) {
+  return field.is_best ? " class=\"best\"" : is_code(field) ? " class=\"code\"" : "";
+}
+
+std::string broken_at_underscores(const ReportTable::Field& field) {
+  if (!is_code(field)) return escaped(field.text);
+  std::string html;
+  for (const char c : field.text) html += c == '_' ? "_<wbr>" : std::string(1, c);
+  return html;
+}
+
 std::string table_html(const ReportTable& table) {
   std::string html =
       concat("<div class=\"wide\" tabindex=\"0\"><table class=\"",
              table.is_papers ? "printed" : "ours", table.is_sortable ? " sortable" : "",
-             "\">\n<caption>", escaped(table.caption), "</caption>\n<thead>");
+             "\">\n<caption><span>", escaped(table.caption), "</span></caption>\n<thead>");
   for (size_t i = 0, n = 1; i < table.groups.size(); i += n, n = 1) {
     while (i + n < table.groups.size() && table.groups[i + n] == table.groups[i]) ++n;
     html +=
@@ -133,8 +163,8 @@ std::string table_html(const ReportTable& table) {
       const std::string hint =
           row[i].hint.empty() ? "" : concat(" title=\"", escaped(row[i].hint), '"');
       html += i == 0 ? concat("<th scope=\"row\"", hint, '>', escaped(row[i].text), "</th>")
-                     : concat("<td", row[i].is_best ? " class=\"best\"" : "", hint, '>',
-                              escaped(row[i].text), "</td>");
+                     : concat("<td", class_of(row[i]), hint, '>', broken_at_underscores(row[i]),
+                              "</td>");
     }
     html += "</tr>\n";
   }
@@ -239,6 +269,12 @@ std::string without_numbers_html(const std::vector<const Section*>& without) {
                 ".</p>\n");
 }
 
+std::string notes_html(const ReportFigure& figure) {
+  return figure.notes.empty() ? ""
+                              : concat("<br><span class=\"numbers\">",
+                                       escaped(joined(figure.notes, " ")), "</span>");
+}
+
 std::string section_html(const Section& section, const std::vector<std::string>& figures) {
   std::string html = concat("<section id=\"", anchor(section.id), "\">\n<h2>", escaped(section.id),
                             "</h2>\n<p>", escaped(section.title), "</p>\n<p class=\"source\">",
@@ -260,8 +296,10 @@ std::string section_html(const Section& section, const std::vector<std::string>&
   html += "<div class=\"figures\">\n";
   for (size_t i = 0; i < section.figures.size(); ++i)
     if (!figures[i].empty())
-      html += concat("<figure>\n<figcaption>", escaped(section.figures[i].caption),
-                     "</figcaption>\n", plot::inlined(figures[i]), "</figure>\n");
+      html += concat(
+          plot::has_points(section.figures[i].near) ? "<figure class=\"two\">\n" : "<figure>\n",
+          "<figcaption>", escaped(section.figures[i].caption), notes_html(section.figures[i]),
+          "</figcaption>\n", plot::inlined(figures[i]), "</figure>\n");
   html += "</div>\n";
   if (!section.judgements.empty()) {
     html += "<ul>\n";

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "apps/cli/lists.h"
 #include "apps/sweep/findings.h"
 #include "engine/base/error.h"
 #include "engine/base/markdown.h"
@@ -145,10 +146,14 @@ std::string report_markdown(const Report& report,
     for (const std::string& remark : section.remarks) text += concat('\n', remark, '\n');
     for (const ReportTable& table : section.tables) add_table(table, text);
     for (const std::string& block : section.blocks) text += indented(block);
-    for (size_t i = 0; i < section.figures.size(); ++i)
-      if (!figures[s][i].empty())
-        text += concat("\n![", section.figures[i].caption, "](figures/", figure_name(section, i),
-                       ")\n");
+    std::vector<std::string> notes;  // of all figures, each once
+    for (size_t i = 0; i < section.figures.size(); ++i) {
+      if (figures[s][i].empty()) continue;
+      text +=
+          concat("\n![", section.figures[i].caption, "](figures/", figure_name(section, i), ")\n");
+      for (const std::string& note : section.figures[i].notes) cli::add_new(notes, note);
+    }
+    if (!notes.empty()) text += concat('\n', joined(notes, " "), '\n');
     if (!section.judgements.empty())
       text += concat('\n', heading_link("findings", "Findings"), ":\n\n");
     for (const Judgement& j : section.judgements) {

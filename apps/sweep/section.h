@@ -28,7 +28,10 @@ struct ReportTable {
 struct ReportFigure {
   std::string caption;
   plot::Plot plot = {};
+  plot::Plot near = {};        ///< a second panel beside the plot, where it has points
   plot::Picture picture = {};  ///< shown instead of the plot where it has rows
+  std::string quantity = {};   ///< of y: see share_y_ranges(); empty: shared with no figure
+  std::vector<std::string> notes = {};  ///< sentences on bands, panels and scales
 };
 
 /// The two answers to a finding: whether the paper's own words hold of our numbers, and whether

@@ -105,6 +105,7 @@ Section section_of(const Plan& plan, const Results& results) {
   };
   if (plan.arms.empty()) fill(Measured(plan, no_dataset(), results));
   for (const PlannedDataset& dataset : plan.datasets) fill(Measured(plan, dataset, results));
+  share_y_ranges(section.figures);
   if (!e.reference_arm.empty() && !e.is_own && has_marks(section))
     section.remarks.push_back(
         concat(compare::legend_of(e.marks == "K" ? compare::Marks::kerple : compare::Marks::paper,

@@ -17,8 +17,17 @@ ReportTable::Field field_of(const Measured& m, const PlannedArm& arm, const std:
 std::vector<ReportTable> tables_of(const Measured& m, const Output& output);
 /// The numbers of the paper's text and figures; may have no rows.
 ReportTable printed_scalars_table(const Experiment& e);
-/// For one data set and output; a plot has no points without measurements.
+/// For one data set and output; a plot has no points without measurements. A band is the mean ± the
+/// standard deviation over two seeds or more.
+///
+/// A second panel magnifies curves that lie on each other because others explode. It shows the
+/// range of the curves that, from the training length on, never rise by more than 15 % above their
+/// value there. It is drawn for two such curves or more that fill less than a quarter of the axis.
 std::vector<ReportFigure> figures_of(const Measured& m, const Output& output);
+/// Gives figures of the same quantity one range of y, on different texts above all, so that they
+/// can be compared at sight. A figure joins others only while each of them fills half of the
+/// common axis; second panels have ranges of their own, by the same rule.
+void share_y_ranges(std::vector<ReportFigure>& figures);
 /// The judgement on every finding of the experiment, over all its data sets. A number is the mean
 /// over the seeds that all models have which it compares.
 std::vector<Judgement> judgements_of(const Plan& plan, const Results& results);

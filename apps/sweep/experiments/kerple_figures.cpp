@@ -320,7 +320,8 @@ Experiment kerple_fig6() {
                        .quantity = "heads with at most this effective length",
                        .may_log_y = false,
                        .most_x = kFarthest,
-                       .is_of_one_seed = true}},
+                       .is_of_one_seed = true,
+                       .is_count = true}},
           .findings = {{.claim = "K-F6-1", .check = k_f6_1},
                        {.claim = "K-F6-2", .check = k_f6_2},
                        {.claim = "K-F6-3", .check = k_f6_3}}};

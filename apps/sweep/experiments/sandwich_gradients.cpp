@@ -99,14 +99,6 @@ void fields_beyond(const Measured& m, Evidence& e) {
   e.below("ALiBi: ERF / L", field(m, "ALiBi"), 3);
 }
 
-Output field_curves() {
-  return {.form = Output::Form::series,
-          .measure = "P6",
-          .quantity = "cumulative gradient",
-          .caption = "share of the gradient on the inputs up to a position",
-          .is_log_x = false,
-          .may_log_y = false};
-}
 Output field_rows() {
   return {.form = Output::Form::rows,
           .measure = "P6",
@@ -120,7 +112,7 @@ Experiment sandwich_fig6() {
           .source = concat(kPaper, "figure 6"),
           .arms = {rotary(), geometric_alibi(), sandwich(), smoothed(), kerple_log(), t5()},
           .measures = {gradient()},
-          .outputs = {field_curves(), field_rows()},
+          .outputs = {cumulative_gradient(), field_rows()},
           .findings = {{.claim = "S-F6-1", .check = s_f6_1},
                        {.claim = "sandwich/fig6/share",
                         .check = rotary_share,
@@ -138,7 +130,7 @@ Experiment sandwich_fig7() {
           .source = concat(kPaper, "figure 7"),
           .arms = {sinusoidal(), quarter, geometric_alibi()},
           .measures = {gradient()},
-          .outputs = {field_curves(),
+          .outputs = {cumulative_gradient(),
                       {.form = Output::Form::series,
                        .measure = "P6",
                        .quantity = "normalised gradient",
@@ -160,7 +152,7 @@ Experiment sandwich_fig11() {
           .few = {"arxiv", "topic"},
           .arms = {sandwich(), smoothed(), kerple_log(), t5(), geometric_alibi()},
           .measures = {gradient()},
-          .outputs = {field_curves(), field_rows()},
+          .outputs = {cumulative_gradient(), field_rows()},
           .findings = {{.claim = "S-F11-1", .check = s_f11_1, .asked = "0.5 to 0.9"},
                        {.claim = "S-F11-2", .check = s_f11_2, .asked = "less than 0.3"},
                        {.claim = "sandwich/fig11/fields",

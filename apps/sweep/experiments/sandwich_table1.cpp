@@ -409,12 +409,7 @@ Experiment fields(const char* id, int place, const char* figure, const char* dat
                   .datasets = {dataset},
                   .arms = std::move(arms),
                   .measures = {gradient(), last_token()},
-                  .outputs = {{.form = Output::Form::series,
-                               .measure = "P6",
-                               .quantity = "cumulative gradient",
-                               .caption = "share of the gradient on the inputs up to a position",
-                               .is_log_x = false,
-                               .may_log_y = false},
+                  .outputs = {cumulative_gradient(),
                               {.form = Output::Form::rows,
                                .measure = "P6",
                                .quantities = {"erf", "erf_rounded", "trf_exact", "recent_share"}}}};

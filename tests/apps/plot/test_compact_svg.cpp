@@ -41,6 +41,16 @@ BOOST_AUTO_TEST_CASE(what_it_does_not_know_stays) {
   BOOST_TEST(compact_svg("<path d='M1,1") == "<path d='M1,1");
 }
 
+BOOST_AUTO_TEST_CASE(a_band_keeps_the_points_that_a_tenth_of_a_pixel_needs) {
+  BOOST_TEST(compact_svg("<polygon fill = '#440154' points = '10.00,20.00 11.00,20.04 12.00,20.00\n"
+                         "\t12.00,30.26 10.00,30.00'/>") ==
+             "<polygon fill = '#440154' points = '10,20 12,20 12,30.3 10,30'/>");
+  for (const char* const points : {"1,2 3", "1 2 3 4", "1,2,3,4", ""}) {
+    const std::string svg = std::string("<polygon points = '") + points + "'/>";
+    BOOST_TEST(compact_svg(svg) == svg);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(symbols_that_nothing_uses_go_also_those_that_only_such_use) {
   BOOST_TEST(
       compact_svg("<defs>\n\t<circle id='gpPt5' r='1'/>\n\t<use xlink:href='#gpPt5' "

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 
 #include "apps/cli/scratch_folder.h"
 #include "apps/plot/gnuplot.h"
@@ -191,6 +192,152 @@ BOOST_AUTO_TEST_CASE(a_band_is_named_in_the_key) {
     point.high = 1.1 * point.y;
   }
   BOOST_TEST(draw_svg(plot).find(">band: 95 % interval<") != std::string::npos);
+}
+
+// Text of the numbers beside the axes, the key and all else, in order.
+std::string words_of(const std::string& svg) {
+  std::string all;
+  for (const char* name : {"tspan", "text"})
+    for (const Element& text : parse_markup(svg).named(name)) all += text.text + '|';
+  return all;
+}
+
+BOOST_AUTO_TEST_CASE(two_panels_have_one_key_with_their_bands) {
+  if (skip()) return;
+  Plot plot = perplexities();
+  plot.band_label = "band: SD";
+  BOOST_TEST(words_of(draw_svg(plot, plot, {})).find("band: SD") == std::string::npos);
+  for (PlotPoint& point : plot.curves[1].points) {
+    point.low = 0.9 * point.y;
+    point.high = 1.1 * point.y;
+  }
+  const std::string words = words_of(draw_svg(plot, plot, {}));
+  BOOST_TEST(words.find("band: SD|") != std::string::npos);
+  BOOST_TEST(words.find("band: SD|") == words.rfind("band: SD|"), words);
+}
+
+BOOST_AUTO_TEST_CASE(a_curve_without_points_is_in_no_key) {
+  if (skip()) return;
+  Plot plot = perplexities();
+  plot.curves[3].points.clear();
+  BOOST_TEST(words_of(draw_svg(plot)).find(plot.curves[3].label) == std::string::npos);
+  const std::string both = words_of(draw_svg(plot, plot, {}));
+  BOOST_TEST(both.find(plot.curves[3].label) == std::string::npos, both);
+  BOOST_TEST(both.find(plot.curves[4].label) != std::string::npos, both);
+}
+
+BOOST_AUTO_TEST_CASE(plots_drawn_together_are_those_drawn_alone) {
+  if (skip()) return;
+  const Plot one = perplexities();
+  Plot two = one, three = one;
+  two.marked_x = 0;
+  two.title = "";
+  two.curves.resize(1);
+  for (PlotPoint& point : two.curves[0].points) {
+    point.low = 0.9 * point.y;
+    point.high = 1.1 * point.y;
+  }
+  three.is_log_x = three.may_log_y = false;
+  std::vector<PlotRequest> requests;
+  for (int i = 0; i < 3; ++i) {  // so many that a process makes several
+    requests.push_back({.plot = &one});
+    requests.push_back({.plot = &two, .size = kPagePlot});
+    requests.push_back({&one, &three, {.width = 980, .height = 430}});
+    requests.push_back({.plot = &two});
+  }
+  const std::vector<std::string> together = draw_svgs(requests);
+  BOOST_REQUIRE(together.size() == requests.size());
+  for (size_t i = 0; i < requests.size(); ++i) {
+    const PlotRequest& r = requests[i];
+    const std::string alone =
+        r.right == nullptr ? draw_svg(*r.plot, r.size) : draw_svg(*r.plot, *r.right, r.size);
+    BOOST_TEST((together[i] == alone), "picture " << i << " differs");
+  }
+  BOOST_TEST(draw_svgs({}).empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_marked_height_is_on_the_axis_with_its_label) {
+  if (skip()) return;
+  Plot plot;
+  plot.is_log_x = plot.may_log_y = false;
+  plot.marked_x = 90;
+  plot.marked_label = "last tenth";
+  plot.curves = {{"share", {{0, 0.5}, {100, 0.1}}}};
+  BOOST_TEST(y_range_of(plot).most == 0.5);
+  const auto dashed = [&] {  // the first dashed lines
+    for (const Element& path : parse_markup(draw_svg(plot)).named("path"))
+      if (path.attributes.count("stroke-dasharray") != 0) {
+        const std::string& lines = path.attributes.at("d");
+        return std::count(lines.begin(), lines.end(), 'M');
+      }
+    return std::ptrdiff_t{0};
+  };
+  BOOST_TEST(dashed() == 1);
+  plot.marked_y = 0.99;
+  plot.marked_y_label = "most of it";
+  BOOST_TEST(y_range_of(plot).most == 0.99);
+  const std::string svg = draw_svg(plot);
+  BOOST_TEST(words_of(svg).find("most of it|") != std::string::npos);
+  BOOST_TEST(dashed() == 2);
+  // A label beside a line at the right end stands on its left.
+  const auto anchors = [](const std::string& picture) {
+    const std::vector<std::string> all = parse_markup(picture).values("text-anchor");
+    return std::count(all.begin(), all.end(), "end");
+  };
+  Plot left = plot;
+  left.marked_x = 10;
+  BOOST_TEST(anchors(svg) == anchors(draw_svg(left)) + 1);
+}
+
+BOOST_AUTO_TEST_CASE(a_step_goes_along_and_up_and_a_count_has_whole_marks) {
+  if (skip()) return;
+  Plot plot;
+  plot.may_log_y = false;
+  plot.curves = {
+      {.label = "heads", .points = {{1, 0}, {4, 1}, {64, 2}, {256, 2}}, .has_markers = false}};
+  const auto slopes = [&] {  // parts of lines that go neither along nor up
+    int n = 0;
+    for (const std::string& path : parse_markup(draw_svg(plot)).values("d")) {
+      const size_t begin = path.rfind('l');  // behind the sample in the key
+      if (begin == std::string::npos) continue;
+      std::istringstream parts(path.substr(begin + 1));
+      double dx = 0, dy = 0;
+      char comma = ' ';
+      while (parts >> dx >> comma >> dy) n += dx != 0 && dy != 0 ? 1 : 0;
+    }
+    return n;
+  };
+  BOOST_TEST(slopes() == 2);
+  plot.curves[0].is_step = true;
+  BOOST_TEST(slopes() == 0);
+  BOOST_TEST(words_of(draw_svg(plot)).find("0.5|") != std::string::npos);
+  plot.has_whole_y = true;
+  BOOST_TEST(words_of(draw_svg(plot)).find('.') == std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(numbers_of_a_long_axis_do_not_run_together) {
+  if (skip()) return;
+  Plot plot;
+  Curve curve{.label = "a"};
+  for (double x = 1; x <= 2048; x *= 2) curve.points.push_back({x, x});
+  plot.curves = {curve};
+  BOOST_TEST(words_of(draw_svg(plot)).find("512|1024|2048|") != std::string::npos);
+  const std::string narrow = words_of(draw_svg(plot, kPagePlot));
+  BOOST_TEST(narrow.find("|256|1024|") != std::string::npos, narrow);
+  BOOST_TEST(narrow.find("|512|") == std::string::npos, narrow);
+}
+
+BOOST_AUTO_TEST_CASE(a_given_range_of_y_is_taken_and_cuts_curves_off) {
+  if (skip()) return;
+  Plot plot = perplexities();
+  BOOST_TEST(has_log_y(plot));
+  BOOST_TEST(y_range_of(plot).most == 700);
+  plot.y_range = {3.8, 4.2};
+  BOOST_TEST(!has_log_y(plot));
+  BOOST_TEST(y_range_of(plot).most == 4.2);
+  const std::string words = words_of(draw_svg(plot));
+  BOOST_TEST(words.find(" 4.1|") != std::string::npos, words);
+  BOOST_TEST(words.find("500|") == std::string::npos, words);
 }
 
 BOOST_AUTO_TEST_CASE(labels_cannot_hold_commands) {

@@ -198,4 +198,16 @@ BOOST_AUTO_TEST_CASE(a_grid_of_the_users_own_is_taken_as_written) {
                         ConfigError, says("segments"));
 }
 
+BOOST_AUTO_TEST_CASE(the_name_of_a_cell_follows_its_settings) {
+  Cell cell = plan_of(two_models(), made_up_options(Scale::tiny)).cells.front();
+  const std::string name = cell.hash();
+  BOOST_TEST(cell.hash() == name);
+  for (auto& [key, value] : cell.training)
+    if (key == "seed") value = "77";
+  BOOST_TEST(cell.hash() != name);
+  const std::string other = cell.hash();
+  cell.corpus_hash = "another";
+  BOOST_TEST(cell.hash() != other);
+}
+
 BOOST_AUTO_TEST_SUITE_END()
