@@ -200,7 +200,8 @@ void Drive::stop() {
 }
 
 cli::ExitCode Drive::run(const std::vector<Cell>& cells) {
-  const CellStates states = states_of(folder_, cells);
+  const Results results = readable_results(folder_);
+  const CellStates states = states_of(folder_, cells, results);
   n_all_ = cells.size();
   n_done_ = states.done.size();
   std::deque<Cell> waiting(states.open.begin(), states.open.end());
@@ -215,7 +216,7 @@ cli::ExitCode Drive::run(const std::vector<Cell>& cells) {
   out_ << std::endl;
   waiting.insert(waiting.end(), states.running.begin(), states.running.end());
   for (const Cell& cell : waiting) work_left_ += cell.work();
-  pace_ = pace_of(folder_, states.done);
+  pace_ = pace_of(states.done, results);
   const cli::StopSignals signals(
       "sweep: stopping; every cell leaves a checkpoint. A second signal ends at once");
   while (!waiting.empty() || !running_.empty()) {
@@ -242,8 +243,11 @@ cli::ExitCode Drive::run(const std::vector<Cell>& cells) {
 }  // namespace
 
 CellStates states_of(const SweepFolder& folder, const std::vector<Cell>& cells) {
-  std::vector<fs::path> damaged;
-  const Results results = Results::read({folder.results()}, &damaged);
+  return states_of(folder, cells, readable_results(folder));
+}
+
+CellStates states_of(const SweepFolder& folder, const std::vector<Cell>& cells,
+                     const Results& results) {
   CellStates states;
   for (const Cell& cell : cells) {
     const CellResult* const found = results.find(cell.hash());

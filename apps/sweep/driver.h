@@ -28,6 +28,9 @@ struct CellStates {
   std::vector<Cell> done, running, open, failed;
 };
 CellStates states_of(const SweepFolder& folder, const std::vector<Cell>& cells);
+/// The same with the results of the folder, which take time to read.
+CellStates states_of(const SweepFolder& folder, const std::vector<Cell>& cells,
+                     const Results& results);
 /// The open cells, and with retry_failed the failed cells too.
 std::vector<Cell> cells_to_make(const SweepFolder& folder, const std::vector<Cell>& cells,
                                 const DriverOptions& options);

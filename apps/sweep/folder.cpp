@@ -285,6 +285,11 @@ std::vector<Cell> SweepFolder::requested_cells(const std::vector<Plan>& plans) c
   return cells_of(requested);
 }
 
+Results readable_results(const SweepFolder& folder) {
+  std::vector<fs::path> damaged;
+  return Results::read({folder.results()}, &damaged);
+}
+
 void write_cell(const fs::path& folder, Cell cell) {
   const fs::path file = folder / (cell.hash() + ".json");
   std::error_code status;

@@ -9,6 +9,7 @@
 
 #include "apps/sweep/experiment.h"
 #include "apps/sweep/plan.h"
+#include "apps/sweep/results.h"
 
 namespace farfield::sweep {
 
@@ -88,6 +89,9 @@ class SweepFolder {
   std::map<std::string, std::string> grids_;  // text by name
   std::deque<Experiment> own_;                // of grids_
 };
+
+/// The results of a folder but for damaged ones, which their workers put aside. Takes time.
+Results readable_results(const SweepFolder& folder);
 
 /// Writes a cell for its worker, merged with an earlier version, since a job may still wait for
 /// that.

@@ -38,8 +38,8 @@ std::string counts(const CellStates& states) {
 }
 
 // At the pace of the cells that are done, as many at a time as run now.
-double seconds_left(const SweepFolder& folder, const CellStates& states) {
-  const Pace pace = pace_of(folder, states.done);
+double seconds_left(const SweepFolder& folder, const CellStates& states, const Results& results) {
+  const Pace pace = pace_of(states.done, results);
   const bool is_card = folder.options().device != "cpu";
   double seconds = 0;
   for (const auto* cells : {&states.open, &states.running})
@@ -114,6 +114,7 @@ int status_command(int argc, const char* const* argv, std::ostream& out) {
   require<ConfigError>(!path.empty(), "sweep", "expected the folder of a sweep, got none");
   const SweepFolder folder(path);
   const std::vector<Plan> plans = folder.plans();
+  const Results results = readable_results(folder);
   for (const Plan& plan : plans) {
     out << plan.experiment->id << ": ";
     if (!plan.experiment->not_run.empty()) {
@@ -122,13 +123,13 @@ int status_command(int argc, const char* const* argv, std::ostream& out) {
       out << "no training\n";
     } else {
       const std::vector<Cell> cells = folder.requested_cells({plan});
-      out << counts(states_of(folder, cells)) << rest_text(plan, cells) << '\n';
+      out << counts(states_of(folder, cells, results)) << rest_text(plan, cells) << '\n';
     }
   }
-  const CellStates all = states_of(folder, folder.requested_cells(plans));
+  const CellStates all = states_of(folder, folder.requested_cells(plans), results);
   out << "all: " << counts(all);
   if (!all.open.empty() || !all.running.empty())
-    out << "; about " << cli::duration(seconds_left(folder, all)) << " left";
+    out << "; about " << cli::duration(seconds_left(folder, all, results)) << " left";
   out << '\n';
   for (const Cell& cell : all.failed)
     out << "\nfailed: " << failure_of(folder, cell.hash()) << '\n';

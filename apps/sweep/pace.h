@@ -24,7 +24,7 @@ class Pace {
   double training_ = 0, rest_ = 0;  // seconds a multiply-add
 };
 
-/// The pace of these finished cells of a folder.
-Pace pace_of(const SweepFolder& folder, const std::vector<Cell>& done);
+/// The pace of these finished cells.
+Pace pace_of(const std::vector<Cell>& done, const Results& results);
 
 }  // namespace farfield::sweep
