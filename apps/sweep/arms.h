@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <string>
 
 #include "apps/sweep/experiment.h"
@@ -31,6 +32,12 @@ Arm gauss_wht1();
 Arm gauss_wht2();
 Arm gauss_bias2();
 Arm gauss_bias3();
+
+/// The encodings that have one look in every figure, in the order of the looks; by their name in
+/// the paper's numbers.
+inline constexpr std::array kLooks = {"alibi",        "kerple_log",       "sandwich",
+                                      "rope",         "sinusoidal",       "t5",
+                                      "kerple_power", "sandwich_smoothed"};
 
 /// Slopes that are flatter by 2^delta, or all 2^-h, and never below 0.01: the models behind three
 /// columns of the Sandwich paper's tables 1 and 4 that it prints with the same numbers.

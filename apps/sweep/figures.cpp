@@ -1,22 +1,18 @@
 // figures_of() of sections.h.
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
 #include <set>
 
 #include "apps/analysis/spread.h"
+#include "apps/sweep/arms.h"
 #include "apps/sweep/sections.h"
 #include "engine/base/error.h"
 #include "engine/base/text.h"
 
 namespace farfield::sweep {
 namespace {
-
-// An encoding looks the same in every figure.
-constexpr std::array kLooks = {"alibi",      "kerple_log", "sandwich",     "rope",
-                               "sinusoidal", "t5",         "kerple_power", "sandwich_smoothed"};
 
 // Beyond this many there is nothing to tell apart by colours and dashes: a ramp of the swept value.
 constexpr size_t kMostLooks = kLooks.size();

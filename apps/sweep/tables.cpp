@@ -72,21 +72,22 @@ std::string corpus_text(const Measured& m) {
   return d.name == d.corpus ? d.corpus : concat(d.corpus, ", for ", d.name);
 }
 
-// ": 3 seeds", or the number of seeds of each model behind its label where they differ.
+// ", 3 seeds": the number that most models have. Others get theirs behind their label.
 std::string seeds_text(const Measured& m, const std::vector<const PlannedArm*>& arms,
                        const std::string& measure, ReportTable& table) {
-  size_t least = 0, most = 0;
+  std::map<size_t, size_t> models;  // by number of seeds
   for (const PlannedArm* arm : arms)
-    if (const size_t n = m.n_seed(*arm, measure); n > 0) {
-      least = least == 0 ? n : std::min(least, n);
-      most = std::max(most, n);
-    }
+    if (const size_t n = m.n_seed(*arm, measure); n > 0) ++models[n];
+  if (models.empty()) return "";
   const auto counted = [](size_t n) { return concat(n, n == 1 ? " seed" : " seeds"); };
-  if (least == most) return most == 0 ? "" : ", " + counted(most);
+  const size_t usual = std::max_element(models.begin(), models.end(), [](auto& a, auto& b) {
+                         return a.second < b.second;
+                       })->first;
+  if (models.size() == 1) return ", " + counted(usual);
   for (size_t i = 0; i < arms.size(); ++i)
-    if (const size_t n = m.n_seed(*arms[i], measure); n > 0)
+    if (const size_t n = m.n_seed(*arms[i], measure); n > 0 && n != usual)
       table.header[i + 1] += concat(" (", counted(n), ')');
-  return ", bold over the seeds that all have";
+  return concat(", ", counted(usual), " unless said otherwise; bold over the seeds that all have");
 }
 
 // Groups that tell no columns apart are not shown.

@@ -247,7 +247,7 @@ Experiment kerple_table3() {
           .title = "the main comparison",
           .source = concat(kPaper, "table 3"),
           .datasets = kTexts,
-          .few = {"github", "openwebtext2", "topic"},
+          .few = {"github", "topic"},
           .has_spread = true,
           .arms = arms,
           .measures = {non_overlapping(kLengths),
