@@ -19,6 +19,8 @@ bool fails_surely(const Evidence::Item& item) {
 }
 bool is_open(const Evidence::Item& item) { return !item.is_missing && !item.is_sure; }
 
+bool has(const std::string& text, const char* part) { return text.find(part) != std::string::npos; }
+
 int64_t count(const Evidence& evidence, bool (*is)(const Evidence::Item&)) {
   return std::count_if(evidence.items().begin(), evidence.items().end(), is);
 }
@@ -110,31 +112,60 @@ std::string asked_text(const Judgement& j) {
   return concat("asked: ", j.asked, numbers.empty() ? "" : ". ", numbers);
 }
 
-Counts counts_of(const Report& report, bool is_own) {
+Counts counts_of(const Report& report, const std::string& paper) {
+  struct Found {
+    Verdict worst = Verdict::not_run;
+    std::set<std::string> printed;
+  };
   const auto rank = [](Verdict v) {
     return v == Verdict::fail ? 3 : v == Verdict::undecided ? 2 : v == Verdict::pass ? 1 : 0;
   };
-  std::map<std::string, Verdict> verdicts;
+  std::map<std::string, Found> all;
   for (const Section& section : report.sections)
     for (const Judgement& j : section.judgements) {
-      if (j.is_own() != is_own) continue;
-      Verdict& verdict = verdicts.try_emplace(j.claim, Verdict::not_run).first->second;
-      if (rank(j.evidence.verdict()) > rank(verdict)) verdict = j.evidence.verdict();
+      if (paper_of(j) != paper) continue;
+      Found& found = all[j.claim];
+      if (rank(j.evidence.verdict()) > rank(found.worst)) found.worst = j.evidence.verdict();
+      if (const std::string answer = printed_answer(j); !answer.empty() && !has(answer, "not "))
+        found.printed.insert(has(answer, "undecided") ? "undecided" : answer);
     }
   Counts counts;
-  for (const auto& [claim, verdict] : verdicts) ++counts.of[verdict];
-  counts.all = static_cast<int64_t>(verdicts.size());
+  counts.all = static_cast<int64_t>(all.size());
+  for (const auto& [claim, found] : all) {
+    ++counts.here[found.worst];
+    if (!found.printed.empty())
+      ++counts.printed[found.printed.size() == 1 ? *found.printed.begin() : "partly"];
+  }
   return counts;
 }
 
-std::string counts_text(const Counts& counts) {
-  std::string text;
-  for (const Verdict v : {Verdict::pass, Verdict::fail, Verdict::undecided, Verdict::not_run}) {
-    const auto found = counts.of.find(v);
-    text += concat(text.empty() ? "" : ", ", found == counts.of.end() ? 0 : found->second, ' ',
-                   to_word(v));
+ReportTable counts_table(const Report& report) {
+  ReportTable table;
+  table.caption = "findings, each once: at this scale, and the papers' own words on our numbers";
+  table.header = {"of",      "findings", "PASS",   "FAIL", "UNDECIDED",
+                  "NOT RUN", "yes",      "partly", "no",   "undecided"};
+  table.groups = {"",
+                  "",
+                  "at this scale",
+                  "at this scale",
+                  "at this scale",
+                  "at this scale",
+                  "as printed",
+                  "as printed",
+                  "as printed",
+                  "as printed"};
+  for (const std::string paper : {"Sandwich", "KERPLE", "ALiBi", "own"}) {
+    Counts counts = counts_of(report, paper);
+    if (counts.all == 0) continue;
+    std::vector<ReportTable::Field> row = {
+        {paper == "own" ? "checks of our own" : "claims of " + paper}, {concat(counts.all)}};
+    for (const Verdict v : {Verdict::pass, Verdict::fail, Verdict::undecided, Verdict::not_run})
+      row.push_back({concat(counts.here[v])});
+    for (const char* answer : {"yes", "partly", "no", "undecided"})
+      row.push_back({paper == "own" ? "" : concat(counts.printed[answer])});
+    table.rows.push_back(std::move(row));
   }
-  return text;
+  return table;
 }
 
 std::vector<std::string> claims_without_experiment() {

@@ -38,15 +38,17 @@ std::string asked_text(const Judgement& j);
 /// How many hold, the numbers that decide with their thresholds, and the remarks.
 std::string summary_of(const Evidence& evidence);
 
-/// Verdicts, each finding once: one that several experiments judge has the worst of their verdicts.
+/// Both answers counted, each finding once: one that several experiments judge has the worst of
+/// their verdicts, and printed answers that differ count as "partly".
 struct Counts {
-  std::map<Verdict, int64_t> of;
   int64_t all = 0;
+  std::map<Verdict, int64_t> here;
+  std::map<std::string, int64_t> printed;  ///< "yes", "partly", "no", "undecided"
 };
-/// Of the claims that the papers make, or of our own checks.
-Counts counts_of(const Report& report, bool is_own);
-/// "41 PASS, 9 FAIL, 14 UNDECIDED, 20 NOT RUN".
-std::string counts_text(const Counts& counts);
+/// Of the claims of one paper, or of our own checks: paper_of().
+Counts counts_of(const Report& report, const std::string& paper);
+/// A row for each paper, and one for our own checks.
+ReportTable counts_table(const Report& report);
 /// The claims of claims.csv that no experiment of this program judges.
 std::vector<std::string> claims_without_experiment();
 

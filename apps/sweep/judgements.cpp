@@ -97,6 +97,8 @@ std::vector<Judgement> judgements_of(const Plan& plan, const Results& results) {
         j.evidence.add(on_dataset(finding, m, prefix, seeds));
       if (claim != nullptr) j.printed.add(on_dataset(finding, m.as_printed(), prefix, seeds));
     }
+    if (j.evidence.items().empty() && j.evidence.notes().empty())
+      j.evidence.note("asked of texts that the sweep does not have");
   }
   return all;
 }

@@ -233,15 +233,13 @@ std::string claims_html(const Report& report, const std::vector<const Section*>&
     }
   }
   const std::vector<std::string> left = claims_without_experiment();
-  std::string html =
-      concat("<h2 id=\"findings\">Findings</h2>\n<p>", emphasised(kFindingsHelp),
-             "</p>\n<ul>\n<li>Claims of the papers: ", counts_text(counts_of(report, false)),
-             "</li>\n<li>Checks of our own: ", counts_text(counts_of(report, true)), "</li>\n");
+  std::string html = concat("<h2 id=\"findings\">Findings</h2>\n<p>", emphasised(kFindingsHelp),
+                            "</p>\n", table_html(counts_table(report)));
   if (!left.empty())
-    html += concat("<li>Claims without an experiment in this program: ", left.size(), " (",
-                   joined(left), ")</li>\n");
+    html += concat("<p>Claims without an experiment in this program: ", left.size(), " (",
+                   joined(left), ")</p>\n");
   return concat(html,
-                "</ul>\n<div class=\"filters\" hidden=\"hidden\"></div>\n"
+                "<div class=\"filters\" hidden=\"hidden\"></div>\n"
                 "<table class=\"claims\">\n<thead><tr><th scope=\"col\">finding</th>"
                 "<th scope=\"col\">experiment</th><th scope=\"col\">at this scale</th>"
                 "<th scope=\"col\">as printed</th>"

@@ -80,11 +80,10 @@ void add_theses(const Report& report, std::string& text) {
 
 void add_claims(const Report& report, const std::vector<const Section*>& without,
                 std::string& text) {
-  text += concat("\n## Findings\n\n", kFindingsHelp,
-                 "\n\n* Claims of the papers: ", counts_text(counts_of(report, false)),
-                 ".\n* Checks of our own: ", counts_text(counts_of(report, true)), ".\n");
+  text += concat("\n## Findings\n\n", kFindingsHelp, "\n");
+  add_table(counts_table(report), text);
   if (const std::vector<std::string> left = claims_without_experiment(); !left.empty())
-    text += concat("* Claims without an experiment in this program: ", left.size(), " (",
+    text += concat("\nClaims without an experiment in this program: ", left.size(), " (",
                    joined(left), ").\n");
   text +=
       "\n| finding | experiment | statement | in the paper | as printed, on our numbers | at this "

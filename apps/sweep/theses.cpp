@@ -54,7 +54,7 @@ const std::vector<Told>& told() {
        "the log kernel is at least as good as every other encoding at every length",
        {"K-T3-3", "K-T3-4"},
        {{"K-T3-3", "KERPLE-log / KERPLE-power", "PPL, log / power"},
-        {"K-T3-4", "KERPLE-log / ALiBi", "log / ALiBi from 8 L on"}}},
+        {"K-T3-4", "KERPLE-log / ALiBi", "log / ALiBi"}}},
       {"KERPLE",
        "the log kernel uses tokens beyond the training length",
        {"K-F5-1", "K-F5-2", "K-F7-1"},

@@ -139,11 +139,18 @@ BOOST_AUTO_TEST_CASE(a_finding_of_two_tables_counts_once) {
   const PlanOptions options = made_up_options(Scale::tiny);
   const std::vector<Plan> both = {plan_of(experiment_named("sandwich/table1"), options),
                                   plan_of(experiment_named("sandwich/table4"), options)};
-  const Counts claims = counts_of(report_of(both, {}), /*is_own=*/false);
-  BOOST_TEST(claims.all == 11);  // S-T1-1 to S-T1-11
-  BOOST_TEST(claims.of.at(Verdict::pass) == 1);
-  BOOST_TEST(counts_text(claims) == "1 PASS, 0 FAIL, 0 UNDECIDED, 10 NOT RUN");
-  BOOST_TEST(counts_of(report_of(both, {}), /*is_own=*/true).all == 2);
+  const Report report = report_of(both, {});
+  Counts claims = counts_of(report, "Sandwich");
+  BOOST_TEST(claims.all == 11);                 // S-T1-1 to S-T1-11
+  BOOST_TEST(claims.here[Verdict::pass] == 1);  // of printed numbers
+  BOOST_TEST(claims.here[Verdict::not_run] == 10);
+  BOOST_TEST(claims.printed["yes"] == 1);
+  BOOST_TEST(counts_of(report, "own").all == 2);
+  BOOST_TEST(counts_of(report, "KERPLE").all == 0);
+  const ReportTable table = counts_table(report);
+  BOOST_TEST(table.rows.size() == 2u);
+  BOOST_TEST(table.rows[0][0].text == "claims of Sandwich");
+  BOOST_TEST(table.rows[0][1].text == "11");
 }
 
 BOOST_AUTO_TEST_CASE(every_claim_has_an_experiment_but_those_of_the_fourth_document) {
