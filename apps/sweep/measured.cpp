@@ -45,12 +45,6 @@ size_t Measured::n_seed(const PlannedArm& arm, const std::string& measure) const
                                            [&](size_t seed) { return has(arm, seed, measure); }));
 }
 
-bool Measured::is_measured(const PlannedArm& arm, const std::string& measure) const {
-  for (size_t seed = 0; seed < plan_->seeds.size(); ++seed)
-    if (has(arm, seed, measure)) return true;
-  return false;
-}
-
 Measured Measured::on(const PlannedDataset& dataset) const {
   Measured other = *this;
   other.dataset_ = &dataset;

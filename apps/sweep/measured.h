@@ -57,8 +57,6 @@ class Measured {
   std::vector<uint64_t> seeds_used() const;
   /// The number of seeds with a measurement of a model, or with all.
   size_t n_seed(const PlannedArm& arm, const std::string& measure = {}) const;
-  /// Whether any seed of the plan has it, also one that is not looked at.
-  bool is_measured(const PlannedArm& arm, const std::string& measure) const;
 
   /// In the order of the experiment, of this scale.
   const std::vector<PlannedArm>& arms() const { return plan_->arms; }

@@ -108,11 +108,13 @@ std::vector<Thesis> theses_of(const Report& report) {
   for (const Told& of : told()) {
     Thesis thesis = {of.paper, of.thesis, "", "", {}};
     int n_pass = 0, n_fail = 0, n_open = 0;
+    bool is_of_one_seed = true;
     for (const char* claim : of.claims)
       for (const Judgement* j : judged(report, claim)) {
         if (std::find(thesis.claims.begin(), thesis.claims.end(), claim) == thesis.claims.end())
           thesis.claims.emplace_back(claim);
         const Verdict verdict = j->evidence.verdict();
+        is_of_one_seed = is_of_one_seed && j->is_of_one_seed();
         ++(verdict == Verdict::pass ? n_pass : verdict == Verdict::fail ? n_fail : n_open);
       }
     if (thesis.claims.empty()) continue;
@@ -123,6 +125,7 @@ std::vector<Thesis> theses_of(const Report& report) {
                                                  : "holds as far as it is decided";
     if (n_pass == 0 && n_fail > 0 && n_open > 0)
       thesis.answer = "does not hold as far as it is decided";
+    if (is_of_one_seed) thesis.answer += " (one seed)";
     for (const Range& range : of.ranges) {
       const std::string text = range_text(report, range);
       if (!text.empty()) thesis.numbers += concat(thesis.numbers.empty() ? "" : "; ", text);

@@ -151,11 +151,10 @@ constexpr const char* kFloorNote =
     "paper it explodes beyond L and then stays level, which no model of this size does: with the "
     "floor it stays level and does not explode, without it it rises at every length";
 
-// The model of a column: with the floor where that was trained.
+// The model of a column: with the floor where the scale has it.
 const PlannedArm& as_in_paper(const Measured& m, const PlannedArm& arm) {
   for (const PlannedArm* floored : m.arms(kFloored))
-    if (floored->label().rfind(arm.label() + ',', 0) == 0 && m.is_measured(*floored, "P1"))
-      return *floored;
+    if (floored->label().rfind(arm.label() + ',', 0) == 0) return *floored;
   return arm;
 }
 
@@ -250,13 +249,12 @@ void flat_steep(const Measured& m, Evidence& e) {
     e.within(concat(arm, ": PPL 8 L / PPL L"), m.ratio(arm, 8), 1, 0.01);
 }
 
-// Of the model with the floor, where that was trained.
+// Of the model with the floor where the scale has it.
 void s_t2_1(const Measured& m, Evidence& e) {
   const std::vector<const PlannedArm*> floored = m.arms(kFloored);
-  const bool has_floored = !floored.empty() && m.is_measured(*floored.front(), "P1");
   for (const PlannedArm* arm : m.arms("repaired"))
-    if (arm->arm.values.count("delta") == 0 || !has_floored) is_constant(m, e, *arm, 0.01);
-  if (has_floored) is_constant(m, e, *floored.front(), 0.01);
+    if (arm->arm.values.count("delta") == 0 || floored.empty()) is_constant(m, e, *arm, 0.01);
+  for (const PlannedArm* arm : floored) is_constant(m, e, *arm, 0.01);
 }
 
 void s_t2_2(const Measured& m, Evidence& e) {

@@ -1,9 +1,9 @@
 #!/bin/bash
-# kept_results.sh SWEEP FOLDER: the committed report is what `sweep report` writes from the committed
+# kept_results.sh SWEEP FOLDER [README]: the committed report is what `sweep report` writes from the committed
 # results, to the byte: text, verdicts, numbers and figures. It would not be if a change gave cells or
 # measurements other names, findings another sense, or results arrived without a report.
 set -eu
-sweep=$1 kept=$2
+sweep=$1 kept=$2 readme=${3:-}
 drawn_by="gnuplot 5.4"  # others place labels elsewhere
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
@@ -24,6 +24,12 @@ for file in report.md claims.csv; do
 done
 if [[ $has_figures = yes ]]; then
   diff -rq "$kept/figures" "$folder/report/figures" || failed=yes
+fi
+# README has the counts of the report.
+if [[ -n $readme ]]; then
+  while read -r row; do
+    grep -qxF "$row" "$readme" || { echo "expected in $readme: $row" >&2; failed=yes; }
+  done < <(grep -E '^\| (claims of|checks of our own)' "$folder/report/report.md")
 fi
 if [[ $failed = yes ]]; then
   echo "expected the report of $kept; after a change that is meant:" >&2

@@ -78,7 +78,6 @@ BOOST_AUTO_TEST_CASE(shared_seeds_are_those_that_all_models_have) {
   BOOST_TEST(m.of_seed(2).perplexity("ALiBi", 1) == std::exp(3.0));
   BOOST_TEST(std::isnan(m.of_seed(2).perplexity("Rotary", 1)));
   BOOST_TEST(!m.of_seed(2).n_seed(*m.arm("Rotary")));
-  BOOST_TEST(m.of_seed(2).is_measured(*m.arm("Rotary"), "P1"));
   add(1, 0);
   BOOST_TEST(used() == second, boost::test_tools::per_element());
   add(1, 2);
