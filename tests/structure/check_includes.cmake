@@ -40,7 +40,7 @@ set(reserved
   "^(cuda|cublas|nccl|mma\\.h|cooperative_groups)"           "^engine/cuda/"
   "^mpi\\.h$"                                                 "^engine/comm/mpi_transport\\.cpp$"
   "^boost/(test|mpl)"                                        "^tests/"
-  "^boost/math"                                              "^apps/analysis/student\\.cpp$"
+  "^boost/math"                                              "^apps/analysis/(student|fisher)\\.cpp$"
   "^boost/context"                                           "^tests/support/cuda/fibers"
   "^boost/program_options"                                   "^apps/cli/"
   "^nlohmann/json\\.hpp"                                     "^(engine/base/json\\.h$|tests/)"

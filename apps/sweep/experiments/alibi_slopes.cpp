@@ -1,9 +1,9 @@
 // Notes on ALiBi: which slopes, trained or drawn, and where the bias is added.
 
 #include <algorithm>
-#include <boost/math/distributions/fisher_f.hpp>
 #include <cmath>
 
+#include "apps/analysis/fisher.h"
 #include "apps/analysis/spread.h"
 #include "apps/sweep/arms.h"
 #include "apps/sweep/evidence.h"
@@ -111,23 +111,17 @@ double works(const Measured& m, const PlannedArm& arm) {
   return 1;
 }
 
-// The ratio of the deviations of n against n models lies with 95 % within this factor of the true
-// one: the square root of F's 97.5 % quantile for n - 1 and n - 1 degrees of freedom.
-double factor_of_ratio(int n) {
-  return std::sqrt(boost::math::quantile(boost::math::fisher_f(n - 1, n - 1), 0.975));
-}
-
 void a_rs_1(const Measured& m, Evidence& e) {
   for (const double length : {1.0, 8.0}) {
     const double ratio = spread(m, "drawn", length) / spread(m, "fixed", length);
     e.above(concat("ln of the deviation of ln PPL ", length_text(length),
                    " over draws / over seeds of the fixed slopes"),
             std::log(ratio), 0)
-        .half_width = std::log(factor_of_ratio(kDraws));
+        .half_width = std::log(analysis::deviation_ratio_factor(kDraws - 1));
     if (std::isfinite(ratio))
       e.note(concat("at ", length_text(length), " the ratio of the deviations is ", fixed(ratio, 2),
                     "; with ", kDraws, " models each, 95 % of chance lies within a factor of ",
-                    fixed(factor_of_ratio(kDraws), 1)));
+                    fixed(analysis::deviation_ratio_factor(kDraws - 1), 1)));
   }
   double n_working = 0;
   for (const PlannedArm* arm : m.arms("drawn")) n_working += works(m, *arm);
