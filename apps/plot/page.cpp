@@ -45,7 +45,8 @@ th:first-child { text-align: left; font-weight: 600; }
 .wide th:first-child { position: sticky; left: 0; background: var(--page); white-space: normal;
                        min-width: 5.5rem; max-width: 13rem; overflow-wrap: anywhere; }
 .cue { display: none; color: var(--soft); font-size: .9rem; margin-bottom: .3rem; }
-.facts th { vertical-align: top; }
+.facts th { vertical-align: top; white-space: normal; max-width: 16rem; }
+@media (max-width: 40rem) { .facts th, .facts td { display: block; max-width: none; } }
 .facts td { text-align: left; white-space: normal; overflow-wrap: anywhere; }
 footer { margin-top: 2.5rem; color: var(--soft); font-size: .85rem; }
 )";

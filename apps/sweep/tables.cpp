@@ -202,8 +202,10 @@ ReportTable::Field field_of(const Measured& m, const PlannedArm& arm, const std:
   const analysis::Spread spread = analysis::spread_of(values);
   ReportTable::Field field = {eval::short_number(spread.mean)};
   if (spread.n > 1) {
+    // A deviation of equal numbers is that of their rounding.
+    const bool is_rounding = spread.deviation <= 1e-12 * std::abs(spread.mean);
     if (std::isfinite(spread.deviation))
-      field.text += concat(" ± ", eval::short_number(spread.deviation));
+      field.text += concat(" ± ", eval::short_number(is_rounding ? 0 : spread.deviation));
     if (spread.n_nonfinite > 0)
       field.text += concat(" (", spread.n_nonfinite, " of ", spread.n, " seeds)");
     field.hint = concat(spread.n, " seeds");

@@ -61,9 +61,10 @@ void field_predicts_loss(const Measured& m, Evidence& e) {
     shares.push_back(of.share);
     losses.push_back(of.loss);
   }
-  const std::string what = concat("rank correlation over ", shares.size(), " encodings");
+  const std::string what = "rank correlation over encodings";
   if (shares.size() < kFewest) return e.missing(what);
   const double r = analysis::rank_correlation(shares, losses);
+  e.note(concat("of ", shares.size(), " encodings"));
   e.above(what, r, 0.7).half_width = analysis::rank_correlation_half_width(r, shares.size());
 }
 
@@ -89,10 +90,14 @@ ReportFigure field_figure(const Measured& m) {
   return {plot.title, std::move(plot)};
 }
 
-void compute(const Measured& m, Section& section) {
-  section.figures.push_back(field_figure(m.of_shared_seeds()));
+// Ranks encodings, so that all numbers are of the seeds that all of them have.
+void compute(const Measured& all, Section& section) {
+  const Measured m = all.of_shared_seeds();
+  section.figures.push_back(field_figure(m));
   ReportTable table;
-  table.caption = concat("All encodings on ", m.dataset().corpus, ", by perplexity at 16 L");
+  const std::vector<uint64_t> seeds = m.seeds_used();
+  table.caption = concat("All encodings on ", m.dataset().corpus, ", by perplexity at 16 L, seed",
+                         seeds.size() == 1 ? " " : "s ", joined(seeds));
   table.is_sortable = true;
   table.header = {"encoding", "acts on"};
   for (const double length : kLengths) table.header.push_back(length_text(length));
