@@ -167,13 +167,7 @@ void SweepFolder::take_what_others_added() {
   std::error_code status;
   if (!fs::exists(path_ / "sweep.json", status)) return;
   const SweepFolder now(path_, options_);
-  for (const auto& [id, parts] : now.parts_) {
-    if (has(id) && parts_.count(id) == 0) continue;  // as a whole here
-    for (const PartRequest& part : parts) add_new(parts_[id], part);
-  }
-  std::erase_if(parts_, [&](const auto& entry) {  // as a whole there
-    return now.has(entry.first) && now.parts_.count(entry.first) == 0;
-  });
+  ask_as(now);
   for (const std::string& id : now.ids_)
     if (std::find(ids_.begin(), ids_.end(), id) == ids_.end()) ids_.push_back(id);
   for (const auto& [name, text] : now.grids_)
@@ -239,6 +233,16 @@ void SweepFolder::ask(const std::vector<std::string>& ids, const PartRequest& pa
     else
       add_new(parts_[id], part);
   }
+}
+
+void SweepFolder::ask_as(const SweepFolder& other) {
+  for (const auto& [id, parts] : other.parts_) {
+    if (has(id) && parts_.count(id) == 0) continue;  // as a whole here
+    for (const PartRequest& part : parts) add_new(parts_[id], part);
+  }
+  std::erase_if(parts_, [&](const auto& entry) {  // as a whole there
+    return other.has(entry.first) && other.parts_.count(entry.first) == 0;
+  });
 }
 
 void SweepFolder::add_grid(const std::string& name, const std::string& text) {

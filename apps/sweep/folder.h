@@ -59,6 +59,8 @@ class SweepFolder {
   /// Notes which part of these experiments a call asks for, before the call adds them. An
   /// experiment that was once asked for as a whole stays so.
   void ask(const std::vector<std::string>& ids, const PartRequest& part);
+  /// The same for all that was asked of another folder, before its experiments are added.
+  void ask_as(const SweepFolder& other);
   /// Writes sweep.json, merged with additions of other processes in the meantime. ConfigError if
   /// the two do not go together.
   void save();

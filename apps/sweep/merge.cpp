@@ -50,6 +50,7 @@ void take_experiments(SweepFolder& into, const SweepFolder& from) {
   std::vector<const Experiment*> papers;
   for (const Experiment* e : from.experiments())
     if (!e->is_own) papers.push_back(e);
+  into.ask_as(from);
   into.add(papers, from.options().seeds);
   for (const auto& [name, text] : from.grids()) {
     const auto own = into.grids().find(name);

@@ -69,6 +69,23 @@ BOOST_AUTO_TEST_CASE(a_new_folder_becomes_a_sweep_like_the_other) {
              (temp.path() / "new/corpora/code").string());
 }
 
+BOOST_AUTO_TEST_CASE(what_was_asked_of_the_other_is_asked_of_the_new_one) {
+  const TempFolder temp;
+  SweepFolder part(temp.path() / "part", made_up_options(Scale::tiny));
+  part.ask({experiment().id}, {.only = {"after the division"}});
+  part.add({&experiment()}, {});
+  part.save();
+  const auto n_requested = [&] {
+    const SweepFolder made(temp.path() / "new");
+    return made.requested_cells(made.plans()).size();
+  };
+  merge(temp.path() / "new", part.path());
+  BOOST_TEST(n_requested() == 1U);
+  const MadeUpSweep whole(temp.path() / "whole");
+  merge(temp.path() / "new", whole.folder.path());
+  BOOST_TEST(n_requested() == 2U);
+}
+
 BOOST_AUTO_TEST_CASE(measurements_that_one_lacks_are_added) {
   const TempFolder temp;
   const MadeUpSweep a(temp.path() / "a"), b(temp.path() / "b");
