@@ -63,10 +63,15 @@ std::vector<double> read_slopes(const Arguments& a, const Config& c) {
 
 void rescale_slopes(ParsedTerm& term, const LengthChange& change) {
   const Row& row = *find("alibi_shift");
+  // Both sets of slopes are one where the number of heads is a power of two; elsewhere the word
+  // stays, and alibi's own, which is not that of alibi_shift, is written out.
+  if (std::has_single_bit(static_cast<uint64_t>(change.n_head)))
+    std::erase_if(term.arguments, [](const ParsedArgument& a) {
+      return a.name == "slopes" && a.value.kind == Value::Kind::word;
+    });
+  else if (term.name != row.name && find_argument(term, "slopes") == nullptr)
+    term.arguments.push_back({.name = "slopes", .value = Value(std::string("interp"))});
   term.name = row.name;
-  std::erase_if(term.arguments, [](const ParsedArgument& a) {
-    return a.name == "slopes" && a.value.kind == Value::Kind::word;
-  });
   if (find_argument(term, "delta") == nullptr)
     term.arguments.push_back({.name = "delta", .value = Value(0.0)});
   rescale_arguments(term, row.arguments, change);

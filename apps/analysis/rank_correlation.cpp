@@ -44,10 +44,10 @@ double rank_correlation(std::span<const double> x, std::span<const double> y) {
   return ab / std::sqrt(aa * bb);  // 0 / 0 where one does not vary
 }
 
-double rank_correlation_half_width(double r, size_t n) {
+double rank_correlation_uncertainty(double r, size_t n) {
   if (n < 4) return std::nan("");
-  const double half = 1.959964 * std::sqrt(1.06 / (static_cast<double>(n) - 3)), z = std::atanh(r);
-  return (std::tanh(z + half) - std::tanh(z - half)) / 2;
+  const double half = 1.959964 * std::sqrt(1.06 / (static_cast<double>(n) - 3));
+  return r - std::tanh(std::atanh(r) - half);
 }
 
 }  // namespace farfield::analysis

@@ -12,10 +12,10 @@ namespace farfield::analysis {
 /// Source    Spearman 1904, "The proof and measurement of association between two things"
 double rank_correlation(std::span<const double> x, std::span<const double> y);
 
-/// Half the 95 % interval around a rank correlation r of n pairs, by Fisher's transformation with
-/// the variance 1.06 / (n - 3), as an interval of r. NaN for n < 4.
+/// How far the 95 % interval around a rank correlation r of n pairs reaches below r, by Fisher's
+/// transformation with the variance 1.06 / (n - 3). NaN for n < 4.
 ///
 /// Source    Fieller, Hartley and Pearson 1957, "Tests for rank correlation coefficients"
-double rank_correlation_half_width(double r, size_t n);
+double rank_correlation_uncertainty(double r, size_t n);
 
 }  // namespace farfield::analysis

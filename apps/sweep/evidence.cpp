@@ -16,16 +16,34 @@ namespace {
 
 // For people: five significant digits are enough to see why a condition does not hold.
 std::string shown(double x) {
+  if (std::isinf(x)) return x > 0 ? "infinity" : "-infinity";
   std::ostringstream text;
   text << std::setprecision(5) << x;
   return text.str();
 }
 
-// ln(a / b) of positive numbers, else a - b; 0 for two equal infinities.
-double apart(double a, double b) {
-  if (a == b) return 0;
-  const bool is_ratio = a > 0 && b > 0 && std::isfinite(a) && std::isfinite(b);
+double apart(double a, double b, bool is_ratio) {
+  if (a == b) return 0;  // also two infinities
   return is_ratio ? std::log(a / b) : a - b;
+}
+
+// The mean of a distance over the seeds, and half its 95 % interval; NaN where it has none.
+struct Side {
+  double mean = 0, half_width = 0;
+  bool is_bounded() const { return mean < INFINITY; }
+  bool is_surely_inside() const {
+    return !is_bounded() || (half_width == 0 ? mean >= 0 : mean > half_width);
+  }
+  bool is_surely_outside() const { return is_bounded() && mean < 0 && -mean > half_width; }
+};
+
+Side side_of(const std::vector<double>& distances, double own_half_width) {
+  Side side = {analysis::mean_of(distances), own_half_width};
+  if (distances.size() > 1)
+    side.half_width = std::fmax(
+        own_half_width, analysis::student_half_width(static_cast<int64_t>(distances.size()) - 1) *
+                            analysis::standard_error_of(distances));
+  return side;
 }
 
 }  // namespace
@@ -72,7 +90,9 @@ void Evidence::Item::judge() {
       break;
     case Relation::within:
       holds = std::abs(value / limit - 1) <= tolerance;
-      condition = concat("within ", shown(100 * tolerance), " % of ", shown(limit));
+      condition = tolerance == 0
+                      ? "equal to " + shown(limit)
+                      : concat("within ", shown(100 * tolerance), " % of ", shown(limit));
       margin = tolerance - std::abs(value / limit - 1);
       break;
     case Relation::yes_or_no:
@@ -82,26 +102,25 @@ void Evidence::Item::judge() {
   if (std::isnan(margin)) margin = 0;
 }
 
-double Evidence::Item::distance() const {
-  switch (relation) {
-    case Relation::at_most:
-    case Relation::below:
-      return apart(limit, value);
-    case Relation::at_least:
-    case Relation::above:
-      return apart(value, limit);
-    case Relation::within:
-      return std::min(apart(value, limit * (1 - tolerance)), apart(limit * (1 + tolerance), value));
-    case Relation::yes_or_no:
-      break;
-  }
-  return margin;
+bool Evidence::Item::can_be_ratio() const {
+  return value > 0 && limit > 0 && tolerance < 1 && std::isfinite(value) && std::isfinite(limit);
+}
+
+double Evidence::Item::to_lower(bool is_ratio) const {
+  if (relation == Relation::at_most || relation == Relation::below) return INFINITY;
+  return apart(value, limit - tolerance * std::abs(limit), is_ratio);
+}
+
+double Evidence::Item::to_upper(bool is_ratio) const {
+  if (relation == Relation::at_least || relation == Relation::above) return INFINITY;
+  return apart(limit + tolerance * std::abs(limit), value, is_ratio);
 }
 
 Evidence::Item& Evidence::add(const std::string& what, double value, Item::Relation relation,
                               double limit, double tolerance) {
   Item& item = items_.emplace_back();
   item.what = prefix_ + what;
+  item.text = text_;
   item.half_width = std::nan("");
   item.is_missing = std::isnan(value) || std::isnan(limit);
   item.value = item.is_missing ? std::nan("") : value;
@@ -152,42 +171,42 @@ void Evidence::add(const Evidence& other) {
 }
 
 Evidence::Item Evidence::pooled(const std::vector<const Item*>& of_seeds) {
-  Item item = *of_seeds.front();
+  const auto all_of = [&](auto is) { return std::all_of(of_seeds.begin(), of_seeds.end(), is); };
+  // Where the number of a seed cannot tell, that of all cannot.
+  const auto one = std::find_if(of_seeds.begin(), of_seeds.end(),
+                                [](const Item* i) { return i->is_yes_or_no(); });
+  Item item = one == of_seeds.end() ? *of_seeds.front() : **one;
+  const bool is_sure = all_of([](const Item* i) { return i->is_sure; });
+  const bool is_same = all_of([&](const Item* i) { return i->holds == item.holds; });
+  const bool is_ratio = all_of([](const Item* i) { return i->can_be_ratio(); });
+  std::vector<double> limits, lower, upper;
   item.by_seed.clear();
-  std::vector<double> distances, limits;
-  double squares = 0;
-  bool is_same = true, is_sure = true;
-  for (const Item* const one : of_seeds) {
-    item.by_seed.push_back(one->value);
-    limits.push_back(one->limit);
-    distances.push_back(one->distance());
-    squares += one->half_width * one->half_width;
-    is_same = is_same && one->holds == item.holds;
-    is_sure = is_sure && one->is_sure;
+  double squares = 0, sum = 0;
+  for (const Item* const of : of_seeds) {
+    item.by_seed.push_back(of->value);
+    limits.push_back(of->limit);
+    lower.push_back(of->to_lower(is_ratio));
+    upper.push_back(of->to_upper(is_ratio));
+    squares += of->half_width * of->half_width;
+    sum += of->half_width;
   }
   item.value = analysis::mean_of(item.by_seed);
+  item.is_sure = is_sure && is_same;
+  if (item.is_yes_or_no()) return item;
   item.limit = analysis::mean_of(limits);
-  item.is_sure = is_sure;
-  if (item.relation == Item::Relation::yes_or_no) {
-    item.is_sure = is_sure && is_same;
-    return item;
-  }
   item.judge();
-  // In the unit of the distances.
-  const bool is_ratio = item.value > 0 && item.limit > 0;
-  double half_width =
-      std::sqrt(squares) / static_cast<double>(of_seeds.size()) / (is_ratio ? item.value : 1);
-  if (of_seeds.size() > 1) {
-    const auto df = static_cast<int64_t>(of_seeds.size()) - 1;
-    half_width = std::fmax(
-        half_width, analysis::student_half_width(df) * analysis::standard_error_of(distances));
-  }
-  const double distance = analysis::mean_of(distances);
-  if (std::isfinite(half_width) && std::isfinite(distance))
-    item.is_sure = is_sure && (half_width == 0 ||
-                               (std::abs(distance) > half_width && (distance > 0) == item.holds));
-  else  // a single seed, or one with an infinite number
-    item.is_sure = is_sure && is_same;
+  const auto n = static_cast<double>(of_seeds.size());
+  const double own = (item.is_same_in_all_seeds ? sum : std::sqrt(squares)) / n;
+  const double own_half_width = std::isnan(own) ? 0 : own / (is_ratio ? item.value : 1);
+  const Side to_lower = side_of(lower, own_half_width), to_upper = side_of(upper, own_half_width);
+  const bool is_inside = to_lower.is_surely_inside() && to_upper.is_surely_inside(),
+             is_outside = to_lower.is_surely_outside() || to_upper.is_surely_outside();
+  const bool has_interval = of_seeds.size() > 1 || !std::isnan(own);
+  const bool is_finite = all_of([](const Item* i) { return std::isfinite(i->value); });
+  // An infinite number has no interval: the seeds have to agree.
+  if (has_interval && is_finite)
+    item.is_sure =
+        is_sure && (item.holds ? is_inside : is_outside || (is_same && item.margin == 0));
   return item;
 }
 
@@ -210,6 +229,8 @@ Evidence Evidence::pooled(const std::vector<Evidence>& of_seeds) {
   for (const auto& [what, items] : found) {
     std::vector<const Item*> there = items;
     std::erase_if(there, [](const Item* item) { return item->is_missing; });
+    // Missing in some seeds and not asked for in the others, which have what it stands for.
+    if (there.empty() && items.size() < of_seeds.size()) continue;
     all.items_.push_back(there.empty() ? *items.front() : pooled(there));
   }
   return all;

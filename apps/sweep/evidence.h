@@ -9,7 +9,8 @@ namespace farfield::sweep {
 enum class Verdict {
   pass,
   fail,
-  undecided,  ///< the spread over seeds reaches both sides of a threshold
+  undecided,  ///< the spread over seeds reaches both sides of a threshold, seeds disagree, or a
+              ///< number cannot tell
   not_run,
 };
 std::string to_word(Verdict verdict);  ///< "PASS", "FAIL", "UNDECIDED", "NOT RUN"
@@ -30,6 +31,10 @@ class Evidence {
     double margin = 0;  ///< to the threshold, as a share of that; below 0 where it does not hold
     /// Half the 95 % interval of this number of one seed, in its unit; NaN: unknown.
     double half_width;
+    /// The numbers of the seeds share the source of that interval, so that more seeds do not make
+    /// it smaller.
+    bool is_same_in_all_seeds = false;
+    std::string text = {};  ///< that it was measured on
 
     /// Whether it compares no number with a threshold: its value is shown for each seed.
     bool is_yes_or_no() const { return relation == Relation::yes_or_no; }
@@ -38,9 +43,11 @@ class Evidence {
     friend class Evidence;
     enum class Relation { at_most, at_least, below, above, within, yes_or_no };
     void judge();  ///< holds, condition and margin, from value and limit
-    /// To the nearer bound, below 0 beyond it: of positive numbers that of their logarithms, since
-    /// a ratio spreads by factors.
-    double distance() const;
+    /// Distances to the lower and the upper bound, below 0 beyond them; infinite without a bound.
+    /// `is_ratio`: of logarithms, since a ratio spreads by factors.
+    double to_lower(bool is_ratio) const;
+    double to_upper(bool is_ratio) const;
+    bool can_be_ratio() const;  ///< value and bounds are positive and finite
     Relation relation = Relation::yes_or_no;
     double limit = 0, tolerance = 0;
   };
@@ -60,8 +67,11 @@ class Evidence {
   void missing(const std::string& what);
   /// A sentence for the reader: an explanation, an exception.
   void note(const std::string& sentence);
-  /// Sets the prefix of later `what` texts: the data set.
-  void set_prefix(const std::string& prefix) { prefix_ = prefix; }
+  /// Sets the text of later items, and whether their `what` begins with it.
+  void set_text(const std::string& text, bool is_told) {
+    text_ = text;
+    prefix_ = is_told ? text + ", " : "";
+  }
   /// Adds the items and notes of another.
   void add(const Evidence& other);
   void clear_notes() { notes_.clear(); }
@@ -83,7 +93,7 @@ class Evidence {
   Item& add(const std::string& what, double value, Item::Relation relation, double limit,
             double tolerance = 0);
   static Item pooled(const std::vector<const Item*>& of_seeds);
-  std::string prefix_;
+  std::string text_, prefix_;
   std::vector<Item> items_;
   std::vector<std::string> notes_;
 };

@@ -65,6 +65,7 @@ struct Output {
   std::string measure;                       ///< Measure::key
   std::string quantity = "perplexity";       ///< of table and curves; of series the name of that
   std::vector<std::string> quantities = {};  ///< of rows; empty: all
+  std::vector<std::string> positions = {};  ///< of these: shown for each seed, as they have no mean
   std::string caption = {};
   bool is_log_x = true, may_log_y = true;
   double length = 0;                     ///< of series: at this one, in units; 0: the longest

@@ -17,9 +17,8 @@ bool holds_surely(const Evidence::Item& item) {
 bool fails_surely(const Evidence::Item& item) {
   return !item.is_missing && item.is_sure && !item.holds;
 }
+bool is_missing(const Evidence::Item& item) { return item.is_missing; }
 bool is_open(const Evidence::Item& item) { return !item.is_missing && !item.is_sure; }
-
-bool has(const std::string& text, const char* part) { return text.find(part) != std::string::npos; }
 
 int64_t count(const Evidence& evidence, bool (*is)(const Evidence::Item&)) {
   return std::count_if(evidence.items().begin(), evidence.items().end(), is);
@@ -59,12 +58,12 @@ std::string item_text(const Evidence::Item* item) {
 std::string numbers_of(const Evidence& evidence) {
   const int64_t n = static_cast<int64_t>(evidence.items().size());
   const int64_t n_hold = count(evidence, holds_surely), n_open = count(evidence, is_open),
-                n_missing = count(evidence, [](const Evidence::Item&i) { return i.is_missing; });
+                n_missing = count(evidence, is_missing);
   std::string text;
   if (n > 0 && n_missing == n) {
     text = "not measured";
   } else if (n > 0) {
-    text = concat(n_hold, " of ", n, " hold");
+    text = concat(n_hold, " of ", n, n_hold == 1 ? " holds" : " hold");
     if (n_open > 0) text += concat(", ", n_open, " undecided");
     if (n_missing > 0) text += concat(", ", n_missing, " not measured");
     text += ": " + joined(deciding(evidence, 3), "; ", item_text);
@@ -80,24 +79,44 @@ std::string summary_of(const Evidence& evidence) {
   return text;
 }
 
-std::string printed_answer(const Judgement& j) {
-  if (j.is_own()) return "";
+PrintedAnswer printed_answer(const Judgement& j) {
+  if (j.is_own()) return PrintedAnswer::of_no_paper;
   const Evidence& e = j.printed;
   const int64_t n_hold = count(e, holds_surely), n_fail = count(e, fails_surely),
-                n_open = count(e, is_open);
-  if (n_hold + n_fail + n_open == 0) return e.items().empty() ? "not asked" : "not measured";
-  if (n_hold > 0 && n_fail > 0) return "partly";
-  if (n_open > 0)
-    return n_fail > 0 ? "no or undecided" : n_hold > 0 ? "yes or undecided" : "undecided";
-  return n_fail > 0 ? "no" : "yes";
+                n_open = count(e, is_open), n_missing = count(e, is_missing);
+  if (e.items().empty()) return PrintedAnswer::not_asked;
+  if (n_fail > 0) return n_hold > 0 ? PrintedAnswer::partly : PrintedAnswer::no;
+  if (n_missing > 0) return PrintedAnswer::not_measured;
+  return n_open > 0 ? PrintedAnswer::undecided : PrintedAnswer::yes;
+}
+
+std::string to_word(PrintedAnswer answer) {
+  switch (answer) {
+    case PrintedAnswer::not_asked:
+      return "not asked";
+    case PrintedAnswer::not_measured:
+      return "not measured";
+    case PrintedAnswer::yes:
+      return "yes";
+    case PrintedAnswer::partly:
+      return "partly";
+    case PrintedAnswer::no:
+      return "no";
+    case PrintedAnswer::undecided:
+      return "undecided";
+    case PrintedAnswer::of_no_paper:
+      break;
+  }
+  return "";
 }
 
 std::string printed_text(const Judgement& j) {
-  const std::string answer = printed_answer(j);
-  if (answer.empty() || j.printed.items().empty()) return answer;
-  const std::string numbers = numbers_of(j.printed);
-  const bool is_told = answer != "not measured" && numbers != numbers_of(j.evidence);
-  return is_told ? concat(answer, ": ", numbers) : answer;
+  const std::string answer = to_word(printed_answer(j));
+  if (answer.empty()) return "";
+  std::string numbers =
+      j.printed.items().empty() ? joined(j.printed.notes(), ". ") : numbers_of(j.printed);
+  if (numbers == answer || numbers == numbers_of(j.evidence)) numbers.clear();
+  return concat(answer, numbers.empty() ? "" : ": ", numbers);
 }
 
 std::string verdict_text(const Judgement& j) {
@@ -115,7 +134,7 @@ std::string asked_text(const Judgement& j) {
 Counts counts_of(const Report& report, const std::string& paper) {
   struct Found {
     Verdict worst = Verdict::not_run;
-    std::set<std::string> printed;
+    std::set<PrintedAnswer> printed;
   };
   const auto rank = [](Verdict v) {
     return v == Verdict::fail ? 3 : v == Verdict::undecided ? 2 : v == Verdict::pass ? 1 : 0;
@@ -126,15 +145,24 @@ Counts counts_of(const Report& report, const std::string& paper) {
       if (paper_of(j) != paper) continue;
       Found& found = all[j.claim];
       if (rank(j.evidence.verdict()) > rank(found.worst)) found.worst = j.evidence.verdict();
-      if (const std::string answer = printed_answer(j); !answer.empty() && !has(answer, "not "))
-        found.printed.insert(has(answer, "undecided") ? "undecided" : answer);
+      found.printed.insert(printed_answer(j));
     }
   Counts counts;
   counts.all = static_cast<int64_t>(all.size());
   for (const auto& [claim, found] : all) {
+    const auto says = [&, &answers = found.printed](PrintedAnswer p) {
+      return answers.count(p) != 0;
+    };
     ++counts.here[found.worst];
-    if (!found.printed.empty())
-      ++counts.printed[found.printed.size() == 1 ? *found.printed.begin() : "partly"];
+    if (says(PrintedAnswer::partly) || (says(PrintedAnswer::yes) && says(PrintedAnswer::no)))
+      ++counts.printed[PrintedAnswer::partly];
+    else
+      for (const PrintedAnswer p :
+           {PrintedAnswer::no, PrintedAnswer::undecided, PrintedAnswer::yes})
+        if (says(p)) {
+          ++counts.printed[p];
+          break;
+        }
   }
   return counts;
 }
@@ -161,7 +189,8 @@ ReportTable counts_table(const Report& report) {
         {paper == "own" ? "checks of our own" : "claims of " + paper}, {concat(counts.all)}};
     for (const Verdict v : {Verdict::pass, Verdict::fail, Verdict::undecided, Verdict::not_run})
       row.push_back({concat(counts.here[v])});
-    for (const char* answer : {"yes", "partly", "no", "undecided"})
+    for (const PrintedAnswer answer :
+         {PrintedAnswer::yes, PrintedAnswer::partly, PrintedAnswer::no, PrintedAnswer::undecided})
       row.push_back({paper == "own" ? "" : concat(counts.printed[answer])});
     table.rows.push_back(std::move(row));
   }
@@ -188,7 +217,7 @@ std::string paper_of(const Judgement& j) {
     case 'A':
       return "ALiBi";
     default:
-      return "context";
+      return "own";
   }
 }
 

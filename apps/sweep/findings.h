@@ -22,13 +22,23 @@ inline constexpr const char* kFindingsHelp =
     "thresholds, hold of our numbers, on every text. *At this scale*: whether what the experiment "
     "asks of models of this size holds; it says what is asked where that differs. A number is the "
     "mean over the seeds that its models share, with the least and the greatest seed in "
-    "parentheses. UNDECIDED: the 95 % interval over the seeds reaches both sides of a threshold "
-    "(marked with a question mark). One seed says nothing of the spread. *In the paper*: how the "
-    "statement stands in the paper's own numbers.";
+    "parentheses. UNDECIDED, or a question mark behind a number: its 95 % interval over the seeds "
+    "reaches both sides of the threshold, the seeds disagree, or the number cannot tell, as a tie "
+    "cannot. One seed says nothing of the spread. *In the paper*: how the statement stands in the "
+    "paper's own numbers. All numbers: `claims.csv`.";
 
-/// Whether the paper's own words hold of our numbers: "yes", "no", "partly", "undecided", "not
-/// measured"; "" for a finding that no paper has.
-std::string printed_answer(const Judgement& j);
+/// Whether the paper's own words hold of our numbers.
+enum class PrintedAnswer {
+  of_no_paper,   ///< a check of our own
+  not_asked,     ///< the models that it speaks of are not those of this scale
+  not_measured,  ///< or not in full, where the rest does not refute it
+  yes,
+  partly,     ///< some numbers surely hold and some surely do not
+  no,         ///< none surely holds and some surely do not
+  undecided,  ///< none surely does not
+};
+PrintedAnswer printed_answer(const Judgement& j);
+std::string to_word(PrintedAnswer answer);  ///< "not asked", "yes", ...; "" for of_no_paper
 /// The same with its numbers, "partly: 4 of 10 hold: ...", unless they are those at this scale.
 std::string printed_text(const Judgement& j);
 /// "PASS", "FAIL", ..., of one seed "PASS (one seed)".
@@ -38,12 +48,12 @@ std::string asked_text(const Judgement& j);
 /// How many hold, the numbers that decide with their thresholds, and the remarks.
 std::string summary_of(const Evidence& evidence);
 
-/// Both answers counted, each finding once: one that several experiments judge has the worst of
-/// their verdicts, and printed answers that differ count as "partly".
+/// Both answers counted, each finding once. One that several experiments judge has the worst of
+/// their verdicts, and is printed "partly" where one says yes and another no.
 struct Counts {
   int64_t all = 0;
   std::map<Verdict, int64_t> here;
-  std::map<std::string, int64_t> printed;  ///< "yes", "partly", "no", "undecided"
+  std::map<PrintedAnswer, int64_t> printed;
 };
 /// Of the claims of one paper, or of our own checks: paper_of().
 Counts counts_of(const Report& report, const std::string& paper);
@@ -55,14 +65,17 @@ std::vector<std::string> claims_without_experiment();
 /// A thesis of a paper: what it says and what these numbers say of it.
 struct Thesis {
   std::string paper, thesis;
-  std::string answer;               ///< "holds", "holds in part", "does not hold", "undecided", ...
+  std::string answer;               ///< "holds", "holds as far as decided", "holds in part", ...
+  std::string verdicts;             ///< "2 PASS, 1 UNDECIDED"; of one seed ", one seed"
   std::string numbers;              ///< "windows with a field below L: PPL 16 L / PPL L 0.99 to 1"
   std::vector<std::string> claims;  ///< that it rests on, judged ones alone
 };
 /// The theses that have an answer, in the order of the papers.
 std::vector<Thesis> theses_of(const Report& report);
+/// The findings that any thesis rests on.
+std::vector<std::string> claims_of_theses();
 
-/// The part of a finding's id that names its paper: "Sandwich", "KERPLE", "ALiBi"; else "own".
+/// The paper of a finding, by its id: "Sandwich", "KERPLE", "ALiBi"; else "own".
 std::string paper_of(const Judgement& j);
 /// Experiments that have models and no number of any of them, or that cannot be run.
 std::vector<const Section*> sections_without_numbers(const Report& report);

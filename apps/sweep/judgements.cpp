@@ -28,11 +28,10 @@ std::vector<size_t> seeds_of(const Plan& plan, const Results& results) {
 }
 
 // The check on each seed, pooled; its remarks are those on the means.
-Evidence on_dataset(const Finding& finding, const Measured& m, const std::string& prefix,
-                    const std::vector<size_t>& seeds) {
+Evidence on_dataset(const Finding& finding, const Measured& m, const std::vector<size_t>& seeds) {
   const auto checked = [&](const Measured& of) {
     Evidence evidence;
-    evidence.set_prefix(prefix);
+    evidence.set_text(m.dataset().corpus, m.plan().datasets.size() > 1);
     finding.check(of, evidence);
     return evidence;
   };
@@ -51,10 +50,13 @@ Evidence on_dataset(const Finding& finding, const Measured& m, const std::string
 std::string not_judged(const Finding& finding, const Judgement& j, const Plan& plan) {
   if (!plan.experiment->not_run.empty()) return plan.experiment->not_run;
   if (finding.is_of_printed_numbers) return "";
-  if (j.scope == "paper" && !has_published_thresholds(plan.scale))
-    return "judged from scale small on: smaller models trained for less time have another order";
+  const bool is_of_published_size = j.scope == "paper" || (j.is_own() && finding.needs_steps);
+  if (is_of_published_size && !has_published_thresholds(plan.scale))
+    return "not judged at this scale, but from small on: smaller models trained for less time have "
+           "another order";
   if (finding.needs_steps && plan.scale == Scale::brief)
-    return "judged at the published number of steps: it compares models up to their training "
+    return "not judged at this scale, but at the published number of steps: it compares models up "
+           "to their training "
            "length";
   return "";
 }
@@ -87,15 +89,14 @@ std::vector<Judgement> judgements_of(const Plan& plan, const Results& results) {
     if (finding.check == nullptr || !e.not_run.empty()) continue;
     if (!j.has_models) {
       finding.check(Measured(plan, no_dataset(), results), j.evidence);
-      if (claim != nullptr) finding.check(Measured(plan, no_dataset(), results), j.printed);
+      if (claim != nullptr) j.printed = j.evidence;
       continue;
     }
     for (const PlannedDataset& dataset : plan.datasets) {
       const Measured m(plan, dataset, results);
-      const std::string prefix = plan.datasets.size() > 1 ? dataset.corpus + ", " : "";
       if (why_not.empty() && is_judged_on(finding, plan, dataset))
-        j.evidence.add(on_dataset(finding, m, prefix, seeds));
-      if (claim != nullptr) j.printed.add(on_dataset(finding, m.as_printed(), prefix, seeds));
+        j.evidence.add(on_dataset(finding, m, seeds));
+      if (claim != nullptr) j.printed.add(on_dataset(finding, m.as_printed(), seeds));
     }
     if (j.evidence.items().empty() && j.evidence.notes().empty())
       j.evidence.note("asked of texts that the sweep does not have");

@@ -128,16 +128,16 @@ std::vector<std::vector<std::string>> drawn_figures(const Report& report,
 }
 
 std::string claims_csv(const Report& report) {
-  std::string text =
-      cli::csv_row({"claim", "experiment", "scope", "in_paper", "as_printed", "verdict", "seeds",
-                    "statement", "asked", "question", "number", "value", "condition", "holds"});
+  std::string text = cli::csv_row({"claim", "experiment", "scope", "in_paper", "as_printed",
+                                   "verdict", "seeds", "statement", "asked", "question", "number",
+                                   "value", "by_seed", "condition", "holds"});
   for (const Section& section : report.sections)
     for (const Judgement& j : section.judgements) {
       const std::vector<std::string> begin = {j.claim,
                                               section.id,
                                               j.scope,
                                               j.in_paper,
-                                              printed_answer(j),
+                                              to_word(printed_answer(j)),
                                               to_word(j.evidence.verdict()),
                                               j.has_models ? concat(j.evidence.n_seed()) : "",
                                               j.statement,
@@ -147,10 +147,11 @@ std::string claims_csv(const Report& report) {
         row.insert(row.end(), more.begin(), more.end());
         text += cli::csv_row(row);
       };
-      if (j.evidence.items().empty() && j.printed.items().empty()) add({"", "", "", "", ""});
+      if (j.evidence.items().empty() && j.printed.items().empty()) add({"", "", "", "", "", ""});
       const auto add_items = [&](const char* question, const Evidence& evidence) {
         for (const Evidence::Item& item : evidence.items())
-          add({question, item.what, eight_digits(item.value), item.condition,
+          add({question, item.what, eight_digits(item.value),
+               joined(item.by_seed, " ", eight_digits), item.condition,
                item.is_missing ? "not measured"
                : !item.is_sure ? "undecided"
                : item.holds    ? "yes"

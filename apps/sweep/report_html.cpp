@@ -195,8 +195,8 @@ std::string theses_html(const Report& report) {
   std::string html = concat("<h2 id=\"learned\">What was learned</h2>\n<p>At scale ", report.scale,
                             ". ", kThesesHelp, "</p>\n<ul class=\"theses\">\n");
   for (const Thesis& t : theses)
-    html += concat("<li><b>", t.paper, "</b>: ", escaped(t.thesis), ": <b>", t.answer, "</b>. ",
-                   escaped(t.numbers), " <span class=\"numbers\">(",
+    html += concat("<li><b>", t.paper, "</b>: ", escaped(t.thesis), ": <b>", t.answer, "</b> (",
+                   t.verdicts, "). ", escaped(t.numbers), " <span class=\"numbers\">(",
                    joined(t.claims, ", ",
                           [](const std::string& claim) { return link("claim-" + claim, claim); }),
                    ")</span></li>\n");
@@ -223,13 +223,13 @@ std::string claims_html(const Report& report, const std::vector<const Section*>&
     for (const Judgement& j : section.judgements) {
       const std::string id =
           named.insert(j.claim).second ? concat(" id=\"", anchor("claim-" + j.claim), '"') : "";
-      rows += concat("<tr", id, " data-verdict=\"", to_word(j.evidence.verdict()),
-                     "\" data-printed=\"", printed_answer(j), "\" data-paper=\"", paper_of(j),
-                     "\" data-experiment=\"", escaped(section.id), "\"><td>", escaped(j.claim),
-                     "</td><td>", is_shown ? link(section.id, section.id) : escaped(section.id),
-                     "</td><td>", badge(j), "</td><td>", escaped(printed_answer(j)), "</td><td>",
-                     escaped(j.statement), answers_html(j), "</td><td>", escaped(j.in_paper),
-                     "</td></tr>\n");
+      rows += concat(
+          "<tr", id, " data-verdict=\"", to_word(j.evidence.verdict()), "\" data-printed=\"",
+          to_word(printed_answer(j)), "\" data-paper=\"", paper_of(j), "\" data-experiment=\"",
+          escaped(section.id), "\"><td>", escaped(j.claim), "</td><td>",
+          is_shown ? link(section.id, section.id) : escaped(section.id), "</td><td>", badge(j),
+          "</td><td>", escaped(to_word(printed_answer(j))), "</td><td>", escaped(j.statement),
+          answers_html(j), "</td><td>", escaped(j.in_paper), "</td></tr>\n");
     }
   }
   const std::vector<std::string> left = claims_without_experiment();
@@ -280,6 +280,14 @@ std::string section_html(const Section& section, const std::vector<std::string>&
   if (!section.not_run.empty())
     html +=
         concat("<p>", badge(Verdict::not_run, "NOT RUN"), ' ', escaped(section.not_run), "</p>\n");
+  if (!section.judgements.empty()) {
+    html += "<ul>\n";
+    for (const Judgement& j : section.judgements)
+      html += concat("<li>", badge(j), ' ', link("claim-" + j.claim, j.claim), ": ",
+                     escaped(j.statement), '.', answers_html(j), "</li>\n");
+    html += concat("</ul>\n<p>", link("findings", "All findings"), ", ",
+                   link("contents", "contents"), "</p>\n");
+  }
   for (const std::string& remark : section.remarks)
     html += concat("<p>", escaped(remark), "</p>\n");
   // The paper's table stands beside ours, which comes before it.
@@ -299,14 +307,6 @@ std::string section_html(const Section& section, const std::vector<std::string>&
           "<figcaption>", escaped(section.figures[i].caption), notes_html(section.figures[i]),
           "</figcaption>\n", plot::inlined(figures[i]), "</figure>\n");
   html += "</div>\n";
-  if (!section.judgements.empty()) {
-    html += "<ul>\n";
-    for (const Judgement& j : section.judgements)
-      html += concat("<li>", badge(j), ' ', link("claim-" + j.claim, j.claim), ": ",
-                     escaped(j.statement), '.', answers_html(j), "</li>\n");
-    html += concat("</ul>\n<p>", link("findings", "All findings"), ", ",
-                   link("contents", "contents"), "</p>\n");
-  }
   if (!section.facts.empty()) {
     html += "<ul class=\"numbers\">\n";
     for (const std::string& fact : section.facts) html += concat("<li>", escaped(fact), "</li>\n");

@@ -72,8 +72,8 @@ void add_theses(const Report& report, std::string& text) {
   text += concat("\n## What was learned\n\nAt scale ", report.scale, ". ", kThesesHelp, "\n\n");
   for (const Thesis& t : theses)
     text += concat(
-        "* **", t.paper, "**: ", markdown_text(t.thesis), ": **", t.answer, "**. ",
-        markdown_text(t.numbers), t.numbers.empty() ? "(" : ". (",
+        "* **", t.paper, "**: ", markdown_text(t.thesis), ": **", t.answer, "** (", t.verdicts,
+        "). ", markdown_text(t.numbers), t.numbers.empty() ? "(" : ". (",
         joined(t.claims, ", ", [&](const std::string& claim) { return claim_link(report, claim); }),
         ")\n");
 }
@@ -140,6 +140,16 @@ std::string report_markdown(const Report& report,
       continue;
     text += concat("\n## ", section.id, "\n\n", section.title, "\n\n", section.source, '\n');
     if (!section.not_run.empty()) text += concat("\nNOT RUN: ", section.not_run, '\n');
+    if (!section.judgements.empty())
+      text += concat('\n', heading_link("findings", "Findings"), ":\n\n");
+    for (const Judgement& j : section.judgements) {
+      text += concat("* **", verdict_text(j), "** ", markdown_text(j.claim), ": ",
+                     markdown_text(j.statement), ".\n");
+      if (!j.is_own())
+        text += concat("  * as printed, on our numbers: ", markdown_text(printed_text(j)), '\n');
+      if (const std::string asked = asked_text(j); !asked.empty())
+        text += concat("  * at this scale: ", markdown_text(asked), '\n');
+    }
     if (!section.facts.empty()) text += '\n';
     for (const std::string& fact : section.facts) text += concat("* ", markdown_text(fact), '\n');
     for (const std::string& remark : section.remarks) text += concat('\n', remark, '\n');
@@ -153,16 +163,6 @@ std::string report_markdown(const Report& report,
       for (const std::string& note : section.figures[i].notes) cli::add_new(notes, note);
     }
     if (!notes.empty()) text += concat('\n', joined(notes, " "), '\n');
-    if (!section.judgements.empty())
-      text += concat('\n', heading_link("findings", "Findings"), ":\n\n");
-    for (const Judgement& j : section.judgements) {
-      text += concat("* **", verdict_text(j), "** ", markdown_text(j.claim), ": ",
-                     markdown_text(j.statement), ".\n");
-      if (!j.is_own())
-        text += concat("  * as printed, on our numbers: ", markdown_text(printed_text(j)), '\n');
-      if (const std::string asked = asked_text(j); !asked.empty())
-        text += concat("  * at this scale: ", markdown_text(asked), '\n');
-    }
   }
   if (report.has_papers) add_without_numbers(without, text);
   return text;

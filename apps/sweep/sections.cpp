@@ -13,7 +13,7 @@
 namespace farfield::sweep {
 namespace {
 
-// The models that have fewer seeds than the plan: "seeds: KERPLE-power 1, all others 3".
+// The measured models that have fewer seeds than most: "seeds: 1 of KERPLE-power; 3 of all others".
 std::string seeds_text(const Plan& plan, const Measured& m) {
   std::map<size_t, std::vector<std::string>> labels;  // by number of seeds
   for (const PlannedArm& arm : plan.arms)
@@ -24,8 +24,8 @@ std::string seeds_text(const Plan& plan, const Measured& m) {
       [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
   std::string text = "seeds: ";
   for (auto it = labels.begin(); it != labels.end(); ++it)
-    if (it != most) text += concat(joined(it->second), ' ', it->first, "; ");
-  return concat(text, "all others ", most->first);
+    if (it != most) text += concat(it->first, " of '", joined(it->second, "', '"), "'; ");
+  return concat(text, most->first, " of all others that are measured");
 }
 
 std::vector<std::string> facts_of(const Plan& plan, const Section& section,

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "apps/analysis/spread.h"
 #include "apps/analysis/t_test.h"
+#include "apps/cli/lists.h"
 #include "apps/eval/results.h"
 #include "apps/sweep/arms.h"
 #include "apps/sweep/sections.h"
@@ -50,10 +52,20 @@ std::string mark_of(const Measured& m, const PlannedArm& arm, const std::string&
   return mark == analysis::Mark::dagger ? " †" : mark == analysis::Mark::star ? " *" : "";
 }
 
-// The lowest perplexity of a row, in each part of the table, over the seeds that all of it have.
-void set_best(const Measured& all, const Output& output, const std::vector<const PlannedArm*>& arms,
+// Whether all models that have a measurement have it for as many seeds.
+bool has_equal_seeds(const Measured& m, const std::vector<const PlannedArm*>& arms,
+                     const std::string& measure) {
+  std::set<size_t> numbers;
+  for (const PlannedArm* arm : arms) numbers.insert(m.n_seed(*arm, measure));
+  numbers.erase(0);
+  return numbers.size() < 2;
+}
+
+// The lowest perplexity of a row, in each part of the table. Means over other seeds cannot be
+// compared.
+void set_best(const Measured& m, const Output& output, const std::vector<const PlannedArm*>& arms,
               double length, std::vector<ReportTable::Field>& row) {
-  const Measured m = all.of_shared_seeds(arms, output.measure);
+  if (!has_equal_seeds(m, arms, output.measure)) return;
   std::map<std::string, std::pair<double, size_t>> least;  // of each group, with its column
   if (arms.size() < 2) return;
   for (size_t i = 0; i < arms.size(); ++i) {
@@ -87,7 +99,7 @@ std::string seeds_text(const Measured& m, const std::vector<const PlannedArm*>& 
   for (size_t i = 0; i < arms.size(); ++i)
     if (const size_t n = m.n_seed(*arms[i], measure); n > 0 && n != usual)
       table.header[i + 1] += concat(" (", counted(n), ')');
-  return concat(", ", counted(usual), " unless said otherwise; bold over the seeds that all have");
+  return concat(", ", counted(usual), " unless said otherwise");
 }
 
 // Groups that tell no columns apart are not shown.
@@ -124,6 +136,14 @@ ReportTable by_length(const Measured& m, const Output& output) {
   return table;
 }
 
+ReportTable::Field of_each_seed(const Measured& m, const PlannedArm& arm,
+                                const std::string& measure, const std::string& quantity,
+                                double length) {
+  const std::vector<SeedNumber> seeds = m.seeds(arm, measure, quantity, length);
+  if (seeds.empty()) return {kMissing};
+  return {joined(seeds, ", ", [](const SeedNumber& s) { return eval::short_number(s.value); })};
+}
+
 ReportTable by_arm(const Measured& m, const Output& output) {
   ReportTable table;
   table.caption =
@@ -136,7 +156,9 @@ ReportTable by_arm(const Measured& m, const Output& output) {
   for (const PlannedArm* arm : arms_of(m, output)) {
     std::vector<ReportTable::Field> row = {{arm->label(), false, arm->posenc}};
     for (const std::string& quantity : quantities)
-      row.push_back(field_of(m, *arm, output.measure, quantity, output.length));
+      row.push_back(cli::has(output.positions, quantity)
+                        ? of_each_seed(m, *arm, output.measure, quantity, output.length)
+                        : field_of(m, *arm, output.measure, quantity, output.length));
     table.rows.push_back(std::move(row));
   }
   return table;

@@ -100,5 +100,15 @@ BOOST_AUTO_TEST_CASE(a_new_row_is_rescaled_by_the_units_that_it_declares) {
              "made_up(octave=0, reach=25, log_rate=2.386294361119891)");
 }
 
+BOOST_AUTO_TEST_CASE(a_set_of_slopes_stays_where_the_two_differ) {
+  const LengthChange twelve = {.factor = 0.125, .train_len = 64, .n_head = 12};
+  BOOST_TEST(rescaled("alibi", twelve) == "alibi_shift(slopes=interp, delta=-3)");
+  BOOST_TEST(rescaled("alibi(slopes=geometric)", twelve) ==
+             "alibi_shift(slopes=geometric, delta=-3)");
+  BOOST_TEST(rescaled("alibi_shift(delta=0)", twelve) == "alibi_shift(delta=-3)");
+  BOOST_TEST(rescaled("alibi", {.factor = 0.125, .train_len = 64, .n_head = 4}) ==
+             "alibi_shift(delta=-3)");
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::posenc

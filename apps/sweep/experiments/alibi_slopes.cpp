@@ -95,6 +95,8 @@ double spread(const Measured& m, const char* group, double length) {
   std::vector<double> losses;
   for (const PlannedArm* arm : m.arms(group))
     losses.push_back(std::log(m.perplexity(*arm, length)));
+  const auto is_infinite = [](double x) { return std::isinf(x); };
+  if (std::any_of(losses.begin(), losses.end(), is_infinite)) return INFINITY;  // a draw diverged
   return analysis::deviation_of(losses);
 }
 

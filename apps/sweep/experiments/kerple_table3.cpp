@@ -87,6 +87,7 @@ void k_t3_5(const Measured& m, Evidence& e) {
 
 void k_t3_6(const Measured& m, Evidence& e) {
   e.below("KERPLE-log: PPL 32 L / PPL L", m.ratio("KERPLE-log", 32), 1);
+  if (!(m.ratio("KERPLE-log", 32) < 1)) return;
   std::vector<std::string> others;
   for (const PlannedArm& arm : m.arms())
     if (arm.label() != "KERPLE-log" && m.ratio(arm, 32) < 1) others.push_back(arm.label());

@@ -102,7 +102,8 @@ void fields_beyond(const Measured& m, Evidence& e) {
 Output field_rows() {
   return {.form = Output::Form::rows,
           .measure = "P6",
-          .quantities = {"erf", "erf_rounded", "recent_share", "jump_peak", "jump_height"}};
+          .quantities = {"erf", "erf_rounded", "recent_share", "jump_peak", "jump_height"},
+          .positions = {"jump_peak"}};
 }
 
 Experiment sandwich_fig6() {

@@ -41,11 +41,11 @@ BOOST_AUTO_TEST_CASE(bad_input_is_refused) {
 }
 
 BOOST_AUTO_TEST_CASE(the_interval_shrinks_with_pairs_and_near_one) {
-  BOOST_TEST(rank_correlation_half_width(0.9, 47) < rank_correlation_half_width(0.9, 12));
-  BOOST_TEST(rank_correlation_half_width(0.9, 47) < rank_correlation_half_width(0.1, 47));
-  BOOST_TEST(rank_correlation_half_width(0, 1003) == std::tanh(1.959964 * std::sqrt(0.00106)),
+  BOOST_TEST(rank_correlation_uncertainty(0.9, 47) < rank_correlation_uncertainty(0.9, 12));
+  BOOST_TEST(rank_correlation_uncertainty(0.9, 47) < rank_correlation_uncertainty(0.1, 47));
+  BOOST_TEST(rank_correlation_uncertainty(0, 1003) == std::tanh(1.959964 * std::sqrt(0.00106)),
              boost::test_tools::tolerance(1e-12));
-  BOOST_TEST(std::isnan(rank_correlation_half_width(0.5, 3)));
+  BOOST_TEST(std::isnan(rank_correlation_uncertainty(0.5, 3)));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -27,6 +27,7 @@ if [[ $has_figures = yes ]]; then
 fi
 # README has the counts of the report.
 if [[ -n $readme ]]; then
+  grep -qE '^\| claims of' "$folder/report/report.md"
   while read -r row; do
     grep -qxF "$row" "$readme" || { echo "expected in $readme: $row" >&2; failed=yes; }
   done < <(grep -E '^\| (claims of|checks of our own)' "$folder/report/report.md")

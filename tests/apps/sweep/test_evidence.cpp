@@ -50,7 +50,7 @@ BOOST_AUTO_TEST_CASE(a_model_that_diverged_is_a_number) {
 
 BOOST_AUTO_TEST_CASE(items_say_the_data_set_and_the_threshold) {
   Evidence e;
-  e.set_prefix("latex, ");
+  e.set_text("latex", true);
   e.at_most("PPL 2 L / PPL L", 1.02, 1.01);
   BOOST_TEST(e.items().front().what == "latex, PPL 2 L / PPL L");
   BOOST_TEST(e.items().front().condition == "at most 1.01");
@@ -149,6 +149,52 @@ BOOST_AUTO_TEST_CASE(what_decides_nothing_is_undecided_whatever_the_others_say) 
   BOOST_TEST((Evidence::pooled({e, e}).verdict() == Verdict::undecided));
   e.below("c", 2, 1);
   BOOST_TEST((e.verdict() == Verdict::fail));
+}
+
+BOOST_AUTO_TEST_CASE(seeds_on_both_sides_of_a_target_are_not_near_it_for_sure) {
+  const auto verdict = [](const std::vector<double>& values) {
+    std::vector<Evidence> seeds;
+    for (const double value : values) seeds.emplace_back().within("a", value, 1, 0.01);
+    return Evidence::pooled(seeds).verdict();
+  };
+  BOOST_TEST((verdict({0.994, 1.006}) == Verdict::undecided));
+  BOOST_TEST((verdict({0.9999, 1.0001}) == Verdict::pass));
+  BOOST_TEST((verdict({1.02, 1.0201, 1.0199}) == Verdict::fail));
+}
+
+BOOST_AUTO_TEST_CASE(a_number_that_is_zero_for_one_seed_is_judged_by_differences) {
+  std::vector<Evidence> seeds;
+  for (const double share : {0.09, 0.03, 0.0}) seeds.emplace_back().above("a", share, 0.95);
+  BOOST_TEST((Evidence::pooled(seeds).verdict() == Verdict::fail));
+}
+
+BOOST_AUTO_TEST_CASE(a_number_that_cannot_tell_for_one_seed_cannot_for_all) {
+  std::vector<Evidence> seeds(2);
+  seeds[0].above("a", 2, 1);
+  seeds[1].undecided("a", 2, "apart by a doubling");
+  const Evidence all = Evidence::pooled(seeds);
+  BOOST_TEST((all.verdict() == Verdict::undecided));
+  BOOST_TEST(all.items()[0].condition == "apart by a doubling");
+}
+
+BOOST_AUTO_TEST_CASE(what_is_missing_in_a_seed_without_data_does_not_hide_the_others) {
+  std::vector<Evidence> seeds(2);
+  seeds[0].within("w = 4: ratio", 1, 1, 0.01);
+  seeds[1].missing("w = 4: ERF");  // asked before the ratio, only where it is not there
+  BOOST_TEST((Evidence::pooled(seeds).verdict() == Verdict::pass));
+  std::vector<Evidence> none(2);
+  for (Evidence& seed : none) seed.missing("w = 4: ERF");
+  BOOST_TEST((Evidence::pooled(none).verdict() == Verdict::not_run));
+}
+
+BOOST_AUTO_TEST_CASE(an_interval_that_the_seeds_share_does_not_shrink_with_them) {
+  std::vector<Evidence> seeds(4);
+  for (Evidence& seed : seeds) {
+    Evidence::Item& item = seed.above("correlation", 0.8, 0.7);
+    item.half_width = 0.15;
+    item.is_same_in_all_seeds = true;
+  }
+  BOOST_TEST((Evidence::pooled(seeds).verdict() == Verdict::undecided));
 }
 
 BOOST_AUTO_TEST_SUITE_END()
