@@ -6,6 +6,7 @@
 #include <set>
 
 #include "apps/analysis/spread.h"
+#include "apps/cli/lists.h"
 #include "apps/sweep/arms.h"
 #include "apps/sweep/sections.h"
 #include "engine/base/error.h"
@@ -293,16 +294,11 @@ plot::Curve curve_of(const PlannedArm& arm, size_t place, size_t n) {
   return curve;
 }
 
-std::vector<ReportFigure> figures_of(const Measured& m, const Output& output) {
+std::vector<ReportFigure> figures_of(const Measured& all, const Output& output) {
   if (output.form == Output::Form::rows) return {};
-  std::vector<const PlannedArm*> arms;
+  const std::vector<const PlannedArm*> arms = all.shown(output);
   std::vector<std::string> groups;
-  for (const PlannedArm& arm : m.arms()) {
-    if (!output.shows(arm.arm)) continue;
-    arms.push_back(&arm);
-    if (std::find(groups.begin(), groups.end(), arm.arm.group) == groups.end())
-      groups.push_back(arm.arm.group);
-  }
+  for (const PlannedArm* arm : arms) cli::add_new(groups, arm->arm.group);
   // Many arms are drawn in a picture for each of their groups.
   const bool is_split = arms.size() > kMostLooks && groups.size() > 1;
   if (!is_split) groups = {""};
@@ -311,6 +307,8 @@ std::vector<ReportFigure> figures_of(const Measured& m, const Output& output) {
     std::vector<const PlannedArm*> some;
     for (const PlannedArm* arm : arms)
       if (!is_split || arm->arm.group == group) some.push_back(arm);
+    // Curves that are compared by eye are means over the same seeds.
+    const Measured m = all.of_shared_seeds(some, output.measure);
     plot::Plot plot = output.form == Output::Form::series ? of_series(m, output, some)
                                                           : by_length(m, output, some);
     plot.is_log_x = output.is_log_x;
@@ -319,6 +317,11 @@ std::vector<ReportFigure> figures_of(const Measured& m, const Output& output) {
                         is_split ? ", " : "", is_split ? group : "", on(m));
     ReportFigure& figure = figures.emplace_back();
     figure.caption = plot.title;
+    if (std::any_of(some.begin(), some.end(), [&](const PlannedArm* arm) {
+          return all.n_seed(*arm, output.measure) > m.n_seed(*arm, output.measure);
+        }))
+      figure.notes.push_back(
+          concat("Of the seeds that all of its models have: ", joined(m.seeds_used()), '.'));
     figure.quantity =
         concat(output.measure, ' ', output.quantity, ' ', shortest(output.length), ' ', group);
     const bool has_length = plot.may_log_y && plot.marked_label == kTrainingLength;

@@ -119,6 +119,13 @@ std::vector<const PlannedArm*> Measured::arms(const std::string& group) const {
   return found;
 }
 
+std::vector<const PlannedArm*> Measured::shown(const Output& output) const {
+  std::vector<const PlannedArm*> found;
+  for (const PlannedArm& arm : plan_->arms)
+    if (output.shows(arm.arm)) found.push_back(&arm);
+  return found;
+}
+
 const PlannedArm* Measured::arm(const std::string& label) const {
   for (const PlannedArm& arm : plan_->arms)
     if (arm.label() == label) return &arm;

@@ -61,6 +61,8 @@ class Measured {
   /// In the order of the experiment, of this scale.
   const std::vector<PlannedArm>& arms() const { return plan_->arms; }
   std::vector<const PlannedArm*> arms(const std::string& group) const;
+  /// The arms of an output, by its groups.
+  std::vector<const PlannedArm*> shown(const Output& output) const;
   /// By label; null where this scale has none.
   const PlannedArm* arm(const std::string& label) const;
   /// By the swept value, as in the paper: arm_at("slope shift", "delta", -3).

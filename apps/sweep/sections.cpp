@@ -51,13 +51,6 @@ std::vector<std::string> facts_of(const Plan& plan, const Section& section,
   return facts;
 }
 
-std::vector<const PlannedArm*> shown_arms(const Measured& m, const Output& output) {
-  std::vector<const PlannedArm*> shown;
-  for (const PlannedArm& arm : m.arms())
-    if (output.shows(arm.arm)) shown.push_back(&arm);
-  return shown;
-}
-
 // Whether a number of its tables has a mark.
 bool has_marks(const Section& section) {
   for (const ReportTable& table : section.tables)
@@ -95,9 +88,7 @@ Section section_of(const Plan& plan, const Results& results) {
     for (const Output& output : e.outputs) {
       const Measured of = output.is_of_one_seed ? m.first_seed() : m;
       for (ReportTable& table : tables_of(of, output)) section.tables.push_back(std::move(table));
-      // Curves that are compared by eye are means over the same seeds.
-      for (ReportFigure& figure :
-           figures_of(of.of_shared_seeds(shown_arms(of, output), output.measure), output))
+      for (ReportFigure& figure : figures_of(of, output))
         section.figures.push_back(std::move(figure));
     }
     if (e.compute != nullptr) e.compute(m, section);

@@ -23,7 +23,7 @@ ReportTable printed_scalars_table(const Experiment& e);
 /// A second panel magnifies curves that lie on each other because others explode. It shows the
 /// range of the curves that, from the training length on, never rise by more than 15 % above their
 /// value there. It is drawn for two such curves or more that fill less than a quarter of the axis.
-std::vector<ReportFigure> figures_of(const Measured& m, const Output& output);
+std::vector<ReportFigure> figures_of(const Measured& all, const Output& output);
 /// Gives figures of the same quantity one range of y, on different texts above all, so that they
 /// can be compared at sight. A figure joins others only while each of them fills half of the
 /// common axis; second panels have ranges of their own, by the same rule.

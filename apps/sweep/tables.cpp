@@ -20,13 +20,6 @@ namespace {
 
 constexpr const char* kMissing = "–";
 
-std::vector<const PlannedArm*> arms_of(const Measured& m, const Output& output) {
-  std::vector<const PlannedArm*> arms;
-  for (const PlannedArm& arm : m.arms())
-    if (output.shows(arm.arm)) arms.push_back(&arm);
-  return arms;
-}
-
 const Measure* measure_of(const Measured& m, const std::string& key) {
   for (const Measure& measure : m.experiment().measures)
     if (measure.key == key) return &measure;
@@ -111,7 +104,7 @@ void drop_single_group(ReportTable& table) {
 }
 
 ReportTable by_length(const Measured& m, const Output& output) {
-  const std::vector<const PlannedArm*> arms = arms_of(m, output);
+  const std::vector<const PlannedArm*> arms = m.shown(output);
   ReportTable table;
   table.caption =
       concat(output.caption.empty() ? output.quantity : output.caption, " on ", corpus_text(m));
@@ -153,7 +146,7 @@ ReportTable by_arm(const Measured& m, const Output& output) {
   const std::vector<std::string> quantities =
       output.quantities.empty() ? m.quantities(output.measure, output.length) : output.quantities;
   for (const std::string& quantity : quantities) table.header.push_back(quantity);
-  for (const PlannedArm* arm : arms_of(m, output)) {
+  for (const PlannedArm* arm : m.shown(output)) {
     std::vector<ReportTable::Field> row = {{arm->label(), false, arm->posenc}};
     for (const std::string& quantity : quantities)
       row.push_back(cli::has(output.positions, quantity)
