@@ -148,7 +148,9 @@ std::string YAxis::commands() const {
 std::string x_axis_commands(const Plot& plot, const Range& x, double letters) {
   if (!plot.is_log_x) {
     const double room = x.most > x.least ? 0.02 * (x.most - x.least) : 1;
-    return concat("set format x '%.0f'\nset xrange [", cli::number(x.least - room), ":",
+    // On a short axis, whole numbers would name several marks alike.
+    const char* const format = x.most - x.least < 10 ? "%g" : "%.0f";
+    return concat("set format x '", format, "'\nset xrange [", cli::number(x.least - room), ":",
                   cli::number(x.most + room), "]\n");
   }
   const double room = plot.is_difference ? 1.3 : 1.1;

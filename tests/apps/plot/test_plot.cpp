@@ -9,6 +9,7 @@
 #include "apps/cli/scratch_folder.h"
 #include "apps/plot/gnuplot.h"
 #include "apps/plot/plot.h"
+#include "apps/plot/script.h"
 #include "apps/plot/svg.h"
 #include "engine/base/error.h"
 #include "engine/base/utf8.h"
@@ -354,6 +355,16 @@ BOOST_AUTO_TEST_CASE(a_narrow_range_has_a_linear_axis_and_still_draws) {
   Plot plot = perplexities();
   plot.curves = {{"one", {{128, 4}}}, {"flat", {{128, 4}, {256, 4}}}};
   BOOST_TEST(draw_svg(plot).find("flat") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(a_short_linear_axis_has_marks_between_whole_numbers) {
+  Plot plot;
+  plot.is_log_x = false;
+  plot.curves = {{"one", {{11, 4}, {14, 5}}}};
+  BOOST_TEST(plot_script(plot, PlotSize{}).commands.find("set format x '%g'") != std::string::npos);
+  plot.curves = {{"one", {{0, 4}, {2'000'000, 5}}}};
+  BOOST_TEST(plot_script(plot, PlotSize{}).commands.find("set format x '%.0f'") !=
+             std::string::npos);
 }
 
 BOOST_AUTO_TEST_CASE(a_linear_axis_begins_at_zero_and_lines_need_no_markers) {

@@ -204,6 +204,25 @@ cp kept.conf two.conf
 status "$sweep" run two.conf "${with[@]}" --out a
 says 'run of the grid as it was' '2 of 2 cells done'
 
+# --- a search stops in time and keeps to its formulas
+search=(search --scale smoke --dataset text=corpus --on text --threads 2 --out s)
+status "$sweep" "${search[@]}" --candidates 4 --dry-run
+expect 'dry run of a search' 0 "$got"
+expect 'formulas of a dry run' 4 "$(grep -c '^k[1-4]  .*kernel(' said)"
+says 'dry run of a search' 'rung 2: 2 formulas, 200 steps each: about '
+expect 'folder of a dry run' '' "$(ls -d s 2>/dev/null)"
+status "$sweep" "${search[@]}" --candidates 4 --time-limit 1s
+expect 'search with too little time' 75 "$got"
+says 'search with too little time' 'search: stopped in '
+status "$sweep" status s
+says 'status of a search' 'own/search-1: '
+status "$sweep" "${search[@]}" --candidates 5
+expect 'another search' 2 "$got"
+says 'another search' 'another --seed, --on or --candidates (4 formulas)'
+status "$sweep" "${search[@]}"
+expect 'search without a size' 2 "$got"
+says 'search without a size' 'expected --hours H or --candidates N, got neither'
+
 # --- results move alone
 mkdir c
 cp -r a/sweep.json a/results c  # of three cells
