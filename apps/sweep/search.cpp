@@ -1,7 +1,6 @@
 #include "apps/sweep/search.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <utility>
 
 #include "apps/sweep/driver.h"
@@ -142,8 +141,7 @@ Plan Search::begin(size_t stage) {
   if (stage == 0) {
     for (const Candidate& c : space_.candidates) names.push_back(c.name);
   } else {
-    std::vector<std::filesystem::path> damaged;
-    const Results results = Results::read({folder_.results()}, &damaged);
+    const Results results = readable_results(folder_);
     const std::vector<Score> scores = scores_of(begin(stage - 1), results);
     const std::vector<std::vector<size_t>> fronts = fronts_of(scores);
     require<Error>(!fronts.empty(), kWhere, name_of(stage - 1),

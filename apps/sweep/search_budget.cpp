@@ -1,6 +1,5 @@
 #include "apps/sweep/search_budget.h"
 
-#include <filesystem>
 #include <numeric>
 
 #include "apps/sweep/cost.h"
@@ -22,8 +21,7 @@ SearchBudget::SearchBudget(const SweepFolder& folder, const SearchRequest& reque
 }
 
 void SearchBudget::learn(const std::vector<Cell>& cells) {
-  std::vector<std::filesystem::path> damaged;
-  const Results results = Results::read({folder_.results()}, &damaged);
+  const Results results = readable_results(folder_);
   double training = 0, training_work = 0, rest = 0, rest_work = 0;
   for (const Cell& cell : cells) {
     const CellResult* const found = results.find(cell.hash());

@@ -207,8 +207,7 @@ SearchReport search_report(const Search& search, const Plan& plan, const Results
 
 SearchReport write_search(const SweepFolder& folder, const Search& search, const Plan& plan,
                           const std::string& summary, std::string& why) {
-  std::vector<fs::path> damaged;
-  const Results results = Results::read({folder.results()}, &damaged);
+  const Results results = readable_results(folder);
   const Front front(search, plan, results);
   SearchReport report = search_report(search, plan, results);
   std::string text = concat(

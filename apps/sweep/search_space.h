@@ -15,16 +15,20 @@ struct Candidate {
   std::string posenc;  ///< canonical, of the scale
 };
 
-/// The formulas of `sweep search`, written in the grammar of kernel(...):
+/// The formulas of `sweep search`, written in the grammar of kernel(...). Biases, each subtracted
+/// from the score:
 ///
-///   log            r log(1 + a d)           per head    constants c 2^(-8 h / n_head) times a
-///   growth linear, sqrt   r d, r sqrt(d)           weight      exp(-r d^p), 1 / (1 + r d) power r
-///   d^p, p fixed           mixture     the sum of two biases learned power  r d^p both        a
-///   bias and a weight log of power   r log(1 + a d^p) floor          min(r d, f) saturating     r
-///   (1 - exp(-b d))
+/// * linear, sqrt, power    r d, r sqrt(d), r d^p with p fixed
+/// * learned power          r d^p
+/// * log, log of power      r log(1 + a d), r log(1 + a d^p)
+/// * floor                  min(r d, f)
+/// * saturating             r (1 - exp(-b d))
+/// * per head               constants c 2^(-8 h / n_head) times a growth
+/// * mixture                the sum of two of these
 ///
-/// each subtracted from the score, and each with and without `+ rope`. Amplitudes and rates start
-/// in ranges that suit L: at distance L a bias starts between 0 and 2, 8 or 32.
+/// Weights are exp(-r d^p) and 1 / (1 + r d); `both` is a bias and a weight. All come with and
+/// without `+ rope`. Amplitudes and rates start in ranges that suit L: at distance L a bias starts
+/// between 0 and 2, 8 or 32.
 struct SearchSpace {
   std::vector<Candidate> candidates;
   int64_t n_refused = 0;  ///< draws that the model of the scale cannot have
