@@ -27,7 +27,7 @@ double apart(double a, double b, bool is_ratio) {
   return is_ratio ? std::log(a / b) : a - b;
 }
 
-// The mean of a distance over the seeds, and half its 95 % interval; NaN where it has none.
+// The mean of a distance over the seeds, and half its 95 % interval; 0 where none is known.
 struct Side {
   double mean = 0, half_width = 0;
   bool is_bounded() const { return mean < INFINITY; }

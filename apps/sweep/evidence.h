@@ -81,7 +81,8 @@ class Evidence {
   /// FAIL as soon as one surely does not hold; NOT RUN with nothing or something missing;
   /// UNDECIDED if one is not sure; else PASS.
   Verdict verdict() const;
-  /// The number of seeds behind the verdict: the least of the items that it needs. 0: none.
+  /// The number of seeds behind the verdict: of FAIL the most of an item that fails, else the least
+  /// of all items. 0: none.
   size_t n_seed() const;
 
   /// One evidence from that of each seed: every number as the mean over the seeds that have it,

@@ -221,12 +221,17 @@ std::string paper_of(const Judgement& j) {
   }
 }
 
-std::vector<const Section*> sections_without_numbers(const Report& report) {
-  std::vector<const Section*> without;
+bool has_numbers(const Section& section) {
+  return section.not_run.empty() && (section.n_cells == 0 || section.n_started > 0);
+}
+
+std::string without_numbers_text(const Report& report) {
+  std::string text;
   for (const Section& section : report.sections)
-    if (!section.not_run.empty() || (section.n_cells > 0 && section.n_started == 0))
-      without.push_back(&section);
-  return without;
+    if (!has_numbers(section))
+      text += concat(text.empty() ? "" : "; ", section.id, " (",
+                     section.not_run.empty() ? "not measured" : section.not_run, ')');
+  return text;
 }
 
 }  // namespace farfield::sweep

@@ -77,7 +77,9 @@ std::vector<std::string> claims_of_theses();
 
 /// The paper of a finding, by its id: "Sandwich", "KERPLE", "ALiBi"; else "own".
 std::string paper_of(const Judgement& j);
-/// Experiments that have models and no number of any of them, or that cannot be run.
-std::vector<const Section*> sections_without_numbers(const Report& report);
+/// Whether an experiment can be run and has some number of its models, or has no models.
+bool has_numbers(const Section& section);
+/// The experiments without numbers, each with the reason: "sandwich/parity (not measured); ...".
+std::string without_numbers_text(const Report& report);
 
 }  // namespace farfield::sweep

@@ -56,8 +56,7 @@ std::string not_judged(const Finding& finding, const Judgement& j, const Plan& p
            "another order";
   if (finding.needs_steps && plan.scale == Scale::brief)
     return "not judged at this scale, but at the published number of steps: it compares models up "
-           "to their training "
-           "length";
+           "to their training length";
   return "";
 }
 

@@ -215,11 +215,11 @@ std::string answers_html(const Judgement& j) {
   return html;
 }
 
-std::string claims_html(const Report& report, const std::vector<const Section*>& without) {
+std::string claims_html(const Report& report) {
   std::string rows;
   std::set<std::string> named;  // a claim of two experiments has one anchor
   for (const Section& section : report.sections) {
-    const bool is_shown = std::find(without.begin(), without.end(), &section) == without.end();
+    const bool is_shown = has_numbers(section);
     for (const Judgement& j : section.judgements) {
       const std::string id =
           named.insert(j.claim).second ? concat(" id=\"", anchor("claim-" + j.claim), '"') : "";
@@ -248,22 +248,18 @@ std::string claims_html(const Report& report, const std::vector<const Section*>&
                 rows, "</tbody>\n</table>\n");
 }
 
-std::string contents_html(const Report& report, const std::vector<const Section*>& without) {
+std::string contents_html(const Report& report) {
   std::string html = "<h2 id=\"contents\">Contents</h2>\n<ul class=\"contents\">\n";
   for (const Section& section : report.sections)
-    if (std::find(without.begin(), without.end(), &section) == without.end())
+    if (has_numbers(section))
       html += concat("<li>", link(section.id, section.id), ": ", escaped(section.title), "</li>\n");
   return html + "</ul>\n";
 }
 
-std::string without_numbers_html(const std::vector<const Section*>& without) {
+std::string without_numbers_html(const Report& report) {
+  const std::string without = without_numbers_text(report);
   if (without.empty()) return "";
-  return concat("<h2 id=\"without-numbers\">Without numbers</h2>\n<p>",
-                joined(without, "; ",
-                       [](const Section* s) {
-                         return escaped(concat(
-                             s->id, " (", s->not_run.empty() ? "not measured" : s->not_run, ')'));
-                       }),
+  return concat("<h2 id=\"without-numbers\">Without numbers</h2>\n<p>", escaped(without),
                 ".</p>\n");
 }
 
@@ -327,15 +323,13 @@ std::string report_html(const Report& report,
     html += concat("<tr><th scope=\"row\">", escaped(name), "</th><td>", escaped(value),
                    "</td></tr>\n");
   html += "</tbody>\n</table>\n";
-  const std::vector<const Section*> without = sections_without_numbers(report);
   if (report.has_papers)
     html += concat("<p>", kPapersHelp, " They stand in grey under italic captions.</p>\n",
-                   claims_html(report, without), contents_html(report, without));
+                   claims_html(report), contents_html(report));
   for (size_t s = 0; s < report.sections.size(); ++s)
-    if (!report.has_papers ||
-        std::find(without.begin(), without.end(), &report.sections[s]) == without.end())
+    if (!report.has_papers || has_numbers(report.sections[s]))
       html += section_html(report.sections[s], figures[s]);
-  if (report.has_papers) html += without_numbers_html(without);
+  if (report.has_papers) html += without_numbers_html(report);
   return html + kScript + "</body>\n</html>\n";
 }
 

@@ -78,8 +78,7 @@ void add_theses(const Report& report, std::string& text) {
         ")\n");
 }
 
-void add_claims(const Report& report, const std::vector<const Section*>& without,
-                std::string& text) {
+void add_claims(const Report& report, std::string& text) {
   text += concat("\n## Findings\n\n", kFindingsHelp, "\n");
   add_table(counts_table(report), text);
   if (const std::vector<std::string> left = claims_without_experiment(); !left.empty())
@@ -89,7 +88,7 @@ void add_claims(const Report& report, const std::vector<const Section*>& without
       "\n| finding | experiment | statement | in the paper | as printed, on our numbers | at this "
       "scale |\n|---|---|---|---|---|---|\n";
   for (const Section& section : report.sections) {
-    const bool is_shown = std::find(without.begin(), without.end(), &section) == without.end();
+    const bool is_shown = has_numbers(section);
     for (const Judgement& j : section.judgements)
       text += concat("| ", markdown_text(j.claim), " | ",
                      is_shown ? heading_link(section.id, section.id) : markdown_text(section.id),
@@ -99,24 +98,17 @@ void add_claims(const Report& report, const std::vector<const Section*>& without
   }
 }
 
-void add_contents(const Report& report, const std::vector<const Section*>& without,
-                  std::string& text) {
+void add_contents(const Report& report, std::string& text) {
   text += "\n## Contents\n\n";
   for (const Section& section : report.sections)
-    if (std::find(without.begin(), without.end(), &section) == without.end())
+    if (has_numbers(section))
       text += concat("* ", heading_link(section.id, section.id), ": ", markdown_text(section.title),
                      '\n');
 }
 
-void add_without_numbers(const std::vector<const Section*>& without, std::string& text) {
-  if (without.empty()) return;
-  text += concat("\n## Without numbers\n\n",
-                 joined(without, "; ",
-                        [](const Section* s) {
-                          return concat(markdown_text(s->id), " (",
-                                        s->not_run.empty() ? "not measured" : s->not_run, ')');
-                        }),
-                 ".\n");
+void add_without_numbers(const Report& report, std::string& text) {
+  if (const std::string without = without_numbers_text(report); !without.empty())
+    text += concat("\n## Without numbers\n\n", markdown_text(without), ".\n");
 }
 
 }  // namespace
@@ -128,16 +120,14 @@ std::string report_markdown(const Report& report,
   text += '\n';
   for (const auto& [name, value] : report.facts)
     text += concat("* **", name, "**: ", markdown_text(value), '\n');
-  const std::vector<const Section*> without = sections_without_numbers(report);
   if (report.has_papers) {
     text += concat('\n', kPapersHelp, " They stand under *italic captions*.\n");
-    add_claims(report, without, text);
-    add_contents(report, without, text);
+    add_claims(report, text);
+    add_contents(report, text);
   }
   for (size_t s = 0; s < report.sections.size(); ++s) {
     const Section& section = report.sections[s];
-    if (report.has_papers && std::find(without.begin(), without.end(), &section) != without.end())
-      continue;
+    if (report.has_papers && !has_numbers(section)) continue;
     text += concat("\n## ", section.id, "\n\n", section.title, "\n\n", section.source, '\n');
     if (!section.not_run.empty()) text += concat("\nNOT RUN: ", section.not_run, '\n');
     if (!section.judgements.empty())
@@ -164,7 +154,7 @@ std::string report_markdown(const Report& report,
     }
     if (!notes.empty()) text += concat('\n', joined(notes, " "), '\n');
   }
-  if (report.has_papers) add_without_numbers(without, text);
+  if (report.has_papers) add_without_numbers(report, text);
   return text;
 }
 

@@ -31,8 +31,7 @@ const std::vector<Told>& told() {
   static const std::vector<Told> all = {
       {"Sandwich",
        "a windowed model extrapolates if its empirical receptive field (ERF) fits into the "
-       "training "
-       "length",
+       "training length",
        {"S-T1-1", "S-T1-2", "S-F4-3"},
        {{"S-T1-1", "PPL 16 L / PPL L", "field below L, PPL 16 L / PPL L"},
         {"S-T1-2", "PPL 2 L / PPL L", "field beyond L, PPL 2 L / PPL L"}}},
