@@ -37,7 +37,9 @@ Tensor Attention::operator()(const Tensor& x, const posenc::Composition::Layer& 
                   .stream = drop.stream("attention weights"),
                   .first_head = drop.first * n_head + own.begin,
                   .n_head = n_head};
-  return dense(attention(qkv(x), own.size(), rule, position.rotation));
+  return dense(
+      attention(qkv(x, Activation::none, drop, "lora qkv"), own.size(), rule, position.rotation),
+      Activation::none, drop, "lora dense");
 }
 
 Tensor Attention::last_rows(const Tensor& x, const posenc::Composition::Layer& position,
@@ -51,6 +53,20 @@ Tensor Attention::last_rows(const Tensor& x, const posenc::Composition::Layer& p
   };
   return dense(attention(last(heads.q), heads.k, heads.v, part_of(position.rule, part),
                          {last(heads.far.q), heads.far.k}));
+}
+
+void Attention::add_adapters(const Initializer& init, const std::string& name,
+                             const AdapterConfig& config) {
+  const int64_t d = qkv.weight.dim(1), head_dim = d / n_head;
+  qkv.adapter = LowRank::make(init, name + ".query_key_value", d, 3 * d, config, {"q", "k", "v"},
+                              head_dim, qkv.shard);
+  dense.adapter =
+      LowRank::make(init, name + ".dense", d, d, config, {"dense"}, head_dim, dense.shard);
+}
+
+void Attention::visit_adapters(const std::string& name, const Visit& f) const {
+  qkv.visit_adapter(name + ".query_key_value", f);
+  dense.visit_adapter(name + ".dense", f);
 }
 
 void Attention::visit(const std::string& name, const Visit& f) const {

@@ -28,6 +28,9 @@ struct Attention {
   Tensor last_rows(const Tensor& x, const posenc::Composition::Layer& position, int64_t n_row,
                    CachedLayer* cache = nullptr) const;
   void visit(const std::string& name, const Visit& f) const;
+  /// Adapters of the projections that the config names, and their parameters.
+  void add_adapters(const Initializer& init, const std::string& name, const AdapterConfig& config);
+  void visit_adapters(const std::string& name, const Visit& f) const;
 };
 
 }  // namespace farfield

@@ -48,6 +48,17 @@ Residual Block::last_rows(Residual stream, const posenc::Composition::Layer& pos
   return {.x = std::move(at.sum), .branch = mlp(at.normed)};
 }
 
+void Block::add_adapters(const Initializer& init, const std::string& name,
+                         const AdapterConfig& config) {
+  attention.add_adapters(init, name + ".attention", config);
+  mlp.add_adapters(init, name + ".mlp", config);
+}
+
+void Block::visit_adapters(const std::string& name, const Visit& f) const {
+  attention.visit_adapters(name + ".attention", f);
+  mlp.visit_adapters(name + ".mlp", f);
+}
+
 void Block::visit(const std::string& name, const Visit& f) const {
   attention_norm.visit(name + ".input_layernorm", f);
   attention.visit(name + ".attention", f);

@@ -106,6 +106,11 @@ void validate(const ModelConfig& config) {
                          " from 0 to below 1, got ", share);
   require<ConfigError>(config.hidden_dropout >= 0 && config.hidden_dropout < 1, "model",
                        "expected hidden_dropout from 0 to below 1, got ", config.hidden_dropout);
+  if (!config.adapters) return;
+  validate(*config.adapters);
+  require<ConfigError>(!config.is_adaptive() || !config.adapters->has_target("head"), "lora",
+                       "targets: expected no 'head' with cutoffs, whose adaptive softmax has "
+                       "several matrices");
 }
 
 int64_t parameter_count(const ModelConfig& config) {

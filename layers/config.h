@@ -1,11 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "engine/schedule.h"
+#include "layers/adapter_config.h"
 
 namespace farfield {
 
@@ -39,6 +41,9 @@ struct ModelConfig {
   std::vector<int64_t> cutoffs = {};
   int64_t band_divisor = 4;  ///< each band's width is the previous band's width divided by this
   double tail_dropout = 0;   ///< in training, share of the input of an adaptive softmax's tails
+
+  /// Frozen weights with low-rank adapters; empty: all weights are trained.
+  std::optional<AdapterConfig> adapters = {};
 
   int64_t head_dim() const { return d_model / n_head; }
   bool is_adaptive() const { return !cutoffs.empty(); }

@@ -17,6 +17,7 @@ struct LayerDropout {
   double hidden = 0;      ///< share of the embedding and of each residual branch that becomes 0
   double activation = 0;  ///< of the MLP's inner layer
   double attention = 0;   ///< of the probabilities of attention
+  double adapter = 0;     ///< of the inputs of low-rank adapters
   uint64_t seed = 0;      ///< of the model
   uint64_t draw = 0;      ///< number of the batch
   int64_t layer = -1;     ///< number of the block; -1 outside of them

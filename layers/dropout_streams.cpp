@@ -11,8 +11,9 @@ namespace farfield {
 namespace {
 
 constexpr std::string_view kFirst = "embedding";  // outside of the blocks
-constexpr std::array<std::string_view, 4> kOfBlock = {"attention weights", "attention",
-                                                      "activation", "mlp"};
+constexpr std::array<std::string_view, 8> kOfBlock = {
+    "attention weights", "attention",  "activation", "mlp",
+    "lora qkv",          "lora dense", "lora up",    "lora down"};
 constexpr auto kPlaces = static_cast<int64_t>(kOfBlock.size());
 
 }  // namespace

@@ -29,7 +29,14 @@ Linear Linear::make_uniform(const Initializer& init, const std::string& name, in
           .group = init.tensor};
 }
 
-Tensor Linear::operator()(const Tensor& x, Activation activation) const {
+Tensor Linear::operator()(const Tensor& x, Activation activation, const LayerDropout& drop,
+                          std::string_view place) const {
+  if (!adapter.is_empty()) {
+    Linear own = *this;
+    own.adapter = {};
+    const Tensor y = own(x) + adapter(x, drop, place);
+    return activation == Activation::gelu ? gelu(y) : y;
+  }
   if (shard.is_whole()) return linear(x, weight, bias, activation);
   if (shard.dim == 0) return linear(group_copy(x, group), weight, bias, activation);
   require<ConfigError>(activation == Activation::none, "linear",
@@ -37,6 +44,11 @@ Tensor Linear::operator()(const Tensor& x, Activation activation) const {
   Tensor y = group_sum(cast(linear(x, weight), accumulate_dtype(x.dtype())), group);
   if (bias.defined()) y = y + bias;
   return cast(y, x.dtype());
+}
+
+Tensor Linear::adapted_weight() const {
+  if (adapter.is_empty()) return weight;
+  return weight + matmul(adapter.up(), adapter.down()) * adapter.scale;
 }
 
 void Linear::visit(const std::string& name, const Visit& f) const {

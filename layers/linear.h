@@ -2,6 +2,7 @@
 
 #include "engine/ops/matmul.h"
 #include "layers/init.h"
+#include "layers/low_rank.h"
 #include "layers/module.h"
 
 namespace farfield {
@@ -16,6 +17,7 @@ struct Linear {
   Tensor bias;       ///< [out], or undefined
   Shard shard = {};  ///< the part of the weight in this process
   Group group = {};  ///< the processes that have the others
+  LowRank adapter = {};
 
   /// Weight N(0, std^2), bias 0.
   static Linear make(const Initializer& init, const std::string& name, int64_t in, int64_t out,
@@ -24,9 +26,15 @@ struct Linear {
   static Linear make_uniform(const Initializer& init, const std::string& name, int64_t in,
                              int64_t out, double weight_bound, double bias_bound,
                              const Shard& shard = {});
-  /// x [..., in] -> [..., out] in the dtype of x.
-  Tensor operator()(const Tensor& x, Activation activation = Activation::none) const;
+  /// x [..., in] -> [..., out] in the dtype of x. `drop` drops inputs of the adapter, if there is
+  /// one; `place` is its name there.
+  Tensor operator()(const Tensor& x, Activation activation = Activation::none,
+                    const LayerDropout& drop = {}, std::string_view place = "") const;
+  /// The weight with the adapter's update, [out, in].
+  Tensor adapted_weight() const;
+  /// The layer's own parameters, and the parameters of its adapter.
   void visit(const std::string& name, const Visit& f) const;
+  void visit_adapter(const std::string& name, const Visit& f) const { adapter.visit(name, f); }
 };
 
 }  // namespace farfield

@@ -21,9 +21,25 @@ Mlp Mlp::make(const Initializer& init, const std::string& name, const ModelConfi
 
 Tensor Mlp::operator()(const Tensor& x, const LayerDropout& drop) const {
   // GELU is part of the product; ReLU keeps its output alone, not its input too.
-  const Tensor inner = activation == MlpActivation::gelu ? up(x, Activation::gelu) : relu(up(x));
+  const bool is_gelu = activation == MlpActivation::gelu;
+  const Tensor y = up(x, is_gelu ? Activation::gelu : Activation::none, drop, "lora up"),
+               inner = is_gelu ? y : relu(y);
   return down(drop.masked(inner, drop.activation, "activation",
-                          {.begin = up.shard.begin, .n_whole = up.shard.n_whole}));
+                          {.begin = up.shard.begin, .n_whole = up.shard.n_whole}),
+              Activation::none, drop, "lora down");
+}
+
+void Mlp::add_adapters(const Initializer& init, const std::string& name,
+                       const AdapterConfig& config) {
+  const int64_t d = up.weight.dim(1), d_ff = down.shard.whole_of(down.weight.shape())[1];
+  up.adapter = LowRank::make(init, name + ".dense_h_to_4h", d, d_ff, config, {"up"}, 0, up.shard);
+  down.adapter =
+      LowRank::make(init, name + ".dense_4h_to_h", d_ff, d, config, {"down"}, 0, down.shard);
+}
+
+void Mlp::visit_adapters(const std::string& name, const Visit& f) const {
+  up.visit_adapter(name + ".dense_h_to_4h", f);
+  down.visit_adapter(name + ".dense_4h_to_h", f);
 }
 
 void Mlp::visit(const std::string& name, const Visit& f) const {

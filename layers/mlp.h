@@ -16,6 +16,9 @@ struct Mlp {
   /// x [..., D] -> [..., D]
   Tensor operator()(const Tensor& x, const LayerDropout& drop = {}) const;
   void visit(const std::string& name, const Visit& f) const;
+  /// Adapters of the layers that the config names, and their parameters.
+  void add_adapters(const Initializer& init, const std::string& name, const AdapterConfig& config);
+  void visit_adapters(const std::string& name, const Visit& f) const;
 };
 
 }  // namespace farfield

@@ -1,5 +1,6 @@
 #include "layers/transformer.h"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -57,6 +58,18 @@ void check_group(const ModelConfig& config, const Group& tensor) {
   check(n <= config.vocab_size, "is at most vocab_size = ", config.vocab_size);
 }
 
+// Whether a parameter is of one of the kinds of AdapterConfig::also.
+bool is_of_kinds(const std::vector<std::string>& kinds, const std::string& name) {
+  const auto is_of = [&](const std::string& kind) {
+    if (kind == "posenc") return posenc::parameter_of(name).has_value();
+    if (kind == "embedding") return name.starts_with("gpt_neox.embed_in");
+    if (kind == "head") return name.starts_with("embed_out");
+    return name.find("layernorm.") != std::string::npos ||
+           name.find("layer_norm.") != std::string::npos;
+  };
+  return std::any_of(kinds.begin(), kinds.end(), is_of);
+}
+
 // The rows of [B, T, D] as [B * T, D].
 Tensor rows(const Tensor& x) { return reshape(x, {x.dim(0) * x.dim(1), x.dim(2)}); }
 
@@ -88,6 +101,26 @@ Transformer::Transformer(const ModelConfig& config, uint64_t seed, DType compute
   else
     embed_out_ = Linear::make(init, "embed_out", config.d_model, config.vocab_size, table_std,
                               /*has_bias=*/false, init.shard_of(0, config.vocab_size));
+  if (config.adapters) add_adapters(init, *config.adapters);
+}
+
+void Transformer::add_adapters(const Initializer& init, const AdapterConfig& adapters) {
+  for (size_t i = 0; i < blocks_.size(); ++i)
+    blocks_[i].add_adapters(init, concat("gpt_neox.layers.", i), adapters);
+  if (!config_.is_adaptive())
+    embed_out_.adapter = LowRank::make(init, "embed_out", config_.d_model, config_.vocab_size,
+                                       adapters, {"head"}, 0, embed_out_.shard);
+  for (Parameter& p : parameters())
+    if (!is_of_kinds(adapters.also, p.name)) p.value.set_requires_grad(false);
+}
+
+void Transformer::hold_frozen_in_bf16() {
+  require<ConfigError>(compute_ == DType::bf16, "model",
+                       "expected a model that computes in bfloat16, got ", compute_);
+  for (Block& block : blocks_)
+    for (Linear* const layer :
+         {&block.attention.qkv, &block.attention.dense, &block.mlp.up, &block.mlp.down})
+      if (!layer->weight.requires_grad()) layer->weight = layer->weight.to(DType::bf16);
 }
 
 void Transformer::require_whole(std::string_view what) const {
@@ -113,7 +146,8 @@ void Transformer::set_logits(DType logits) {
 
 bool Transformer::has_dropout() const {
   return config_.hidden_dropout > 0 || config_.attention_dropout > 0 ||
-         config_.activation_dropout > 0 || config_.tail_dropout > 0;
+         config_.activation_dropout > 0 || config_.tail_dropout > 0 ||
+         (config_.adapters && config_.adapters->dropout > 0);
 }
 
 posenc::Composition::Plan Transformer::plan(const Tensor& ids, posenc::Phase phase, uint64_t draw,
@@ -170,6 +204,7 @@ Tensor Transformer::loss(const Tensor& ids, const Tensor& targets, uint64_t draw
   const LayerDropout drop{.hidden = config_.hidden_dropout,
                           .activation = config_.activation_dropout,
                           .attention = config_.attention_dropout,
+                          .adapter = config_.adapters ? config_.adapters->dropout : 0,
                           .seed = seed_,
                           .draw = draw,
                           .n_sequence = ids.dim(0),
@@ -185,7 +220,7 @@ Tensor Transformer::loss(const Tensor& ids, const Tensor& targets, uint64_t draw
   const Tensor all = targets.view({targets.numel()});
   return config_.is_adaptive()
              ? adaptive_out_.loss(x, all, drop)
-             : linear_cross_entropy(x, embed_out_.weight, all, vocabulary(), logits_);
+             : linear_cross_entropy(x, embed_out_.adapted_weight(), all, vocabulary(), logits_);
 }
 
 Tensor Transformer::nll(const Tensor& ids, const Tensor& targets, uint64_t draw) const {
@@ -292,7 +327,7 @@ Tensor Transformer::next_nll(const Tensor& hidden, const Tensor& targets) const 
   const Tensor all = targets.view({targets.numel()});
   const Tensor nll = config_.is_adaptive()
                          ? adaptive_out_.nll(rows(hidden), all)
-                         : linear_nll(rows(hidden), embed_out_.weight, all, vocabulary());
+                         : linear_nll(rows(hidden), embed_out_.adapted_weight(), all, vocabulary());
   return nll.view(targets.shape());
 }
 
@@ -320,6 +355,19 @@ std::vector<Parameter> Transformer::parameters() const {
     all.push_back(p);
   }
   return all;
+}
+
+std::vector<Parameter> Transformer::trained_parameters() const {
+  std::vector<Parameter> own = parameters();
+  if (!config_.adapters) return own;
+  std::vector<Parameter> trained;
+  const Visit add = [&](const Parameter& p) { trained.push_back(p); };
+  for (size_t i = 0; i < blocks_.size(); ++i)
+    blocks_[i].visit_adapters(concat("gpt_neox.layers.", i), add);
+  if (!config_.is_adaptive()) embed_out_.visit_adapter("embed_out", add);
+  for (const Parameter& p : own)
+    if (is_of_kinds(config_.adapters->also, p.name)) trained.push_back(p);
+  return trained;
 }
 
 }  // namespace farfield

@@ -104,9 +104,17 @@ class Transformer {
   /// Negative log likelihood of the token after each row: [B, n, D], targets int32 [B, n] -> [B, n]
   Tensor next_nll(const Tensor& hidden, const Tensor& targets) const;
 
-  /// Every trained tensor, or this process's part of it, sharing storage with the model, under its
-  /// GPT-NeoX name; tensors of the encoding under posenc::checkpoint_name().
+  /// Every tensor of the model without its adapters, or this process's part of it, sharing storage
+  /// with the model, under its GPT-NeoX name; tensors of the encoding under
+  /// posenc::checkpoint_name().
   std::vector<Parameter> parameters() const;
+  /// The parameters that training changes: parameters(), or with ModelConfig::adapters the
+  /// parameters of the adapters, and of parameters() the kinds that the config names.
+  std::vector<Parameter> trained_parameters() const;
+  /// Keeps frozen weights of the blocks in bfloat16 alone, for a model that computes in it: half
+  /// the memory, and the same results, since a product rounds them in any case. ConfigError for
+  /// another compute dtype.
+  void hold_frozen_in_bf16();
   /// Puts the encoding's parameters back into their bounds; to be called after each update.
   void project() { encoding_.project(); }
 
@@ -133,6 +141,7 @@ class Transformer {
   void set_logits(DType logits);
 
  private:
+  void add_adapters(const Initializer& init, const AdapterConfig& adapters);
   posenc::Composition::Plan plan(const Tensor& ids, posenc::Phase phase, uint64_t draw,
                                  int64_t first = 0) const;
   /// ConfigError unless one process has all of the model.

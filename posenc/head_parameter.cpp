@@ -91,6 +91,7 @@ HeadParameter::HeadParameter(const Arguments& a, const Config& c, std::string_vi
   }
   stored_ = Tensor::from(values, {c.n_head}, learned ? c.dtype : DType::f64, c.device);
   stored_.set_requires_grad(learned);
+  is_learned_ = learned;
 }
 
 Parameter HeadParameter::parameter() const {

@@ -28,7 +28,8 @@ class HeadParameter {
 
   /// [H, 1] in float64, differentiable in the stored values.
   Tensor value() const;
-  bool is_learned() const { return stored_.requires_grad(); }
+  /// Whether the expression says so; a model may freeze the parameter all the same.
+  bool is_learned() const { return is_learned_; }
   const Bounds& bounds() const { return bounds_; }
   /// What is stored, with the bounds that an optimizer's step must not leave it out of.
   Parameter parameter() const;
@@ -48,6 +49,7 @@ class HeadParameter {
   std::string name_;
   Constraint constraint_ = Constraint::project;
   Bounds bounds_;
+  bool is_learned_;
   Tensor stored_;  // [H]; values that are not learned are exact, in float64
 };
 

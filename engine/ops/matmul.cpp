@@ -54,7 +54,9 @@ Tensor linear(const Tensor& x, const Tensor& w, const Tensor& bias, Activation a
   require<ShapeError>(w.rank() == 2 && w.dim(1) > 0 && x.rank() >= 1 && x.dim(-1) == w.dim(1),
                       "linear", "expected x[..., i] and w[o, i], got x", x.shape(), " and w",
                       w.shape());
-  require<DTypeError>(is_float(x.dtype()) && w.dtype() == accumulate_dtype(x.dtype()), "linear",
+  const DType master = accumulate_dtype(x.dtype());
+  const bool is_frozen = w.dtype() == x.dtype() && !w.needs_grad();
+  require<DTypeError>(is_float(x.dtype()) && (w.dtype() == master || is_frozen), "linear",
                       "expected w in the accumulation type of x, got w in ", w.dtype(),
                       " and x in ", x.dtype());
   require<DeviceError>(x.device() == w.device(), "linear", "expected one device, got x on ",
@@ -62,8 +64,8 @@ Tensor linear(const Tensor& x, const Tensor& w, const Tensor& bias, Activation a
   if (bias.defined()) {
     require<ShapeError>(bias.shape() == Shape{w.dim(0)}, "linear", "expected bias[", w.dim(0),
                         "], got bias", bias.shape());
-    require<DTypeError>(bias.dtype() == w.dtype(), "linear", "expected bias in ", w.dtype(),
-                        ", got ", bias.dtype());
+    require<DTypeError>(bias.dtype() == master, "linear", "expected bias in ", master, ", got ",
+                        bias.dtype());
     require<DeviceError>(bias.device() == x.device(), "linear", "expected bias on ", x.device(),
                          " like x, got it on ", bias.device());
   }
@@ -80,8 +82,8 @@ Tensor linear(const Tensor& x, const Tensor& w, const Tensor& bias, Activation a
   const Tensor kept_u = has_activation ? u : Tensor();
   const bool want_x = x.needs_grad(), want_w = w.needs_grad(), want_bias = bias.needs_grad();
   record("linear", result, {x, w, bias},
-         [shape = x.shape(), rows, w_compute, master = w.dtype(), kept_u, activation, want_x,
-          want_w, want_bias](const Tensor& dy) {
+         [shape = x.shape(), rows, w_compute, master, kept_u, activation, want_x, want_w,
+          want_bias](const Tensor& dy) {
            const int64_t o = w_compute.dim(0);
            Grads grads(3);
            Tensor dbias;  // while it is to be summed

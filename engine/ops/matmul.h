@@ -19,7 +19,8 @@ Tensor matmul(const Tensor& a, const Tensor& b);
 /// Shapes    x [..., I], w [O, I], bias [O] or undefined -> [..., O]
 /// Types     w and bias are master values: float32 for x in float32 or bfloat16 (w is then rounded
 ///           to bfloat16 on the way in, unless it keeps itself rounded (Tensor::keep_rounded()),
-///           and its gradient is float32), float64 for float64. backward() reads w again: do not
+///           and its gradient is float32), float64 for float64. A w without a gradient may have
+///           the type of x. backward() reads w again: do not
 ///           write to w in between
 /// Throws    ShapeError, DTypeError
 Tensor linear(const Tensor& x, const Tensor& w, const Tensor& bias = {},

@@ -53,11 +53,12 @@ class Buckets {
 class T5 final : public Encoding {
  public:
   T5(const Arguments& a, const Config& c)
-      : buckets_(a), name_(a.path() + ".table"), is_from_file_(!a.file("table").empty()) {
-    const bool learned = is_learned(a);
+      : buckets_(a),
+        name_(a.path() + ".table"),
+        is_kept_(is_learned(a) || !a.file("table").empty()) {
     table_ = Tensor::from(initial_values(a, c), {buckets_.size(), c.n_head},
-                          learned || is_from_file_ ? c.dtype : DType::f64, c.device);
-    table_.set_requires_grad(learned);
+                          is_kept_ ? c.dtype : DType::f64, c.device);
+    table_.set_requires_grad(is_learned(a));
   }
 
   ScoreRule score(const Positions& p) const override {  // b_h(d) = table[bucket(d), h]
@@ -71,13 +72,13 @@ class T5 final : public Encoding {
 
   // A checkpoint keeps the values from a file, trained or not: the file may change.
   std::vector<Parameter> parameters() const override {
-    if (!table_.requires_grad() && !is_from_file_) return {};
+    if (!is_kept_) return {};
     return {{name_, table_, /*decay=*/false}};
   }
 
  private:
   std::vector<double> initial_values(const Arguments& a, const Config& c) const {
-    if (is_from_file_)
+    if (!a.file("table").empty())
       return read_number_table("t5(table)", a.file("table"), buckets_.size(), c.n_head);
     std::vector<double> values;
     if (a.has("table")) {
@@ -97,7 +98,7 @@ class T5 final : public Encoding {
 
   Buckets buckets_;
   std::string name_;
-  bool is_from_file_;
+  bool is_kept_;  // in checkpoints
   Tensor table_;  // [B, H]
 };
 

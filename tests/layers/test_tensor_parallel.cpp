@@ -49,7 +49,7 @@ std::string bits_of(const Tensor& x) {
 
 std::map<std::string, Tensor> values_of(const Transformer& model) {
   std::map<std::string, Tensor> values;
-  for (const Parameter& p : model.parameters()) values.emplace(p.name, p.value);
+  for (const Parameter& p : with_adapters(model)) values.emplace(p.name, p.value);
   return values;
 }
 
@@ -87,7 +87,7 @@ std::string differences(const Case& c, const Group& group) {
   std::string wrong;
   const auto complain = [&](const auto&... parts) { wrong += concat(parts..., '\n'); };
 
-  const std::vector<Parameter> of_whole = whole.parameters(), own = shared.parameters();
+  const std::vector<Parameter> of_whole = with_adapters(whole), own = with_adapters(shared);
   if (of_whole.size() != own.size()) return "another number of parameters";
   for (size_t i = 0; i < own.size(); ++i) {
     if (own[i].name != of_whole[i].name || own[i].decay != of_whole[i].decay)
@@ -111,7 +111,8 @@ std::string differences(const Case& c, const Group& group) {
   // In bfloat16, whose rounding is no small thing, all gradients together are as far from those in
   // float64 as one process's, about.
   Transformer exact(c.config, 3, DType::f64);
-  load_parameters(exact.parameters(), values_of(whole));
+  const std::vector<Parameter> of_exact = with_adapters(exact);
+  load_parameters(of_exact, values_of(whole));
   const bool is_narrow = c.dtype == DType::bf16;
   double off = 1e-4, off_of_one = 1e-4;
   const auto compare = [&](const std::string& what, const Tensor& a, const Tensor& b,
@@ -135,7 +136,7 @@ std::string differences(const Case& c, const Group& group) {
     }
     if (!gradient.defined()) continue;
     compare("gradient of " + own[i].name, gradient, own_shard(of_one, own[i].shard),
-            own_shard(exact.parameters()[i].value.grad(), own[i].shard));
+            own_shard(of_exact[i].value.grad(), own[i].shard));
     if (own[i].shard.is_whole()) equal_everywhere += bits_of(gradient);
   }
   const Tensor nll = shared.nll(ids, targets, 4),
@@ -198,6 +199,17 @@ BOOST_AUTO_TEST_CASE(masks_of_dropout_are_those_of_one_process) {
 BOOST_AUTO_TEST_CASE(blocks_that_are_computed_again) {
   for (const char* posenc : {"kerple_log(share=layer)", "fire", "rope", "t5"})
     check(2, {.config = config_of(posenc), .checkpointing = true});
+}
+
+BOOST_AUTO_TEST_CASE(low_rank_adapters_of_every_layer) {
+  ModelConfig config = dropping(config_of("kerple_log + rope"));
+  config.adapters = AdapterConfig{.rank = 3,
+                                  .targets = {"q", "v", "dense", "up", "down", "head"},
+                                  .dropout = 0.25,
+                                  .also = {"norms", "posenc"}};
+  for (const int size : {2, 4}) check(size, {.config = config});
+  check(2, {.config = config, .checkpointing = true, .piece = {.first = 4, .n_batch = 8}});
+  check(2, {.config = config, .dtype = DType::f32, .most = 4e-5});
 }
 
 BOOST_AUTO_TEST_CASE(models_of_other_kinds) {

@@ -18,7 +18,9 @@ void check_gradients(const ModelConfig& config) {
   const NoGrad no_grad;
   const Random random{11, 0};
   uint64_t draw = 0;
-  for (Parameter p : model.parameters()) {
+  for (const Parameter& p : with_adapters(model))
+    BOOST_TEST(p.value.grad().defined() == p.value.requires_grad(), p.name);
+  for (Parameter p : model.trained_parameters()) {
     BOOST_REQUIRE_MESSAGE(p.value.grad().defined(), p.name);
     const std::vector<double> gradient = p.value.grad().to_vector();
     for (int entry = 0; entry < 4; ++entry) {
@@ -55,6 +57,18 @@ BOOST_AUTO_TEST_CASE(adaptive_input_and_softmax_with_their_dropout) {
   config.tail_dropout = 0.25;
   config.activation_dropout = 0.25;
   config.attention_dropout = 0.25;
+  check_gradients(config);
+}
+BOOST_AUTO_TEST_CASE(low_rank_adapters_of_every_layer) {
+  ModelConfig config = tiny_config("kerple_log");
+  config.adapters = AdapterConfig{.rank = 3,
+                                  .alpha = 5,
+                                  .targets = {"q", "k", "v", "dense", "up", "down", "head"},
+                                  .dropout = 0.25,
+                                  .also = {"norms", "posenc", "embedding"}};
+  check_gradients(config);
+  config.activation = MlpActivation::relu;
+  config.adapters = AdapterConfig{.rank = 2, .targets = {"v", "up"}, .is_rank_stabilized = true};
   check_gradients(config);
 }
 BOOST_AUTO_TEST_CASE(none) { check_gradients("none"); }

@@ -18,11 +18,19 @@ inline ModelConfig tiny_config(const std::string& posenc) {
           .posenc = posenc};
 }
 
+/// The tensors of the model and of its adapters.
+inline std::vector<Parameter> with_adapters(const Transformer& model) {
+  std::vector<Parameter> all = model.parameters();
+  for (const Parameter& p : model.trained_parameters())
+    if (p.name.find(".lora_") != std::string::npos) all.push_back(p);
+  return all;
+}
+
 /// Adds uniform noise to every parameter, so that no gradient is small or zero by symmetry. The
 /// encoding's own keep their initial values, which lie inside their bounds.
 inline void shake(const Transformer& model, double width = 0.4) {
   uint64_t seed = 100;
-  for (Parameter p : model.parameters()) {
+  for (Parameter p : with_adapters(model)) {
     if (p.name.find("position_bias") != std::string::npos) continue;
     const std::vector<double> noise =
         random_tensor(p.value.shape(), ++seed, -width, width).to_vector();

@@ -1,0 +1,100 @@
+#include "layers/low_rank.h"
+
+#include "engine/ops/group_sum.h"
+#include "engine/ops/matmul.h"
+#include "engine/ops/pointwise.h"
+#include "engine/ops/view.h"
+
+namespace farfield {
+namespace {
+
+// A shard of the outputs of a layer as a shard of one of its parts, whose rows lie by heads too.
+Shard of_part(const Shard& shard, int64_t n_part) {
+  if (shard.is_whole() || shard.dim != 0) return {};
+  return {0, shard.begin / n_part, shard.end / n_part, shard.n_whole / n_part};
+}
+
+Shard of_inputs(const Shard& shard) { return shard.dim == 1 ? shard : Shard{}; }
+
+}  // namespace
+
+LowRank LowRank::make(const Initializer& init, const std::string& layer, int64_t in, int64_t out,
+                      const AdapterConfig& config, const std::vector<std::string>& names,
+                      int64_t head_dim, const Shard& shard) {
+  LowRank made;
+  made.n_part = static_cast<int64_t>(names.size());
+  made.head_dim = head_dim;
+  made.scale = config.scale();
+  made.shard = shard;
+  made.group = init.tensor;
+  const int64_t n_out = out / made.n_part;
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (!config.has_target(names[i])) continue;
+    const std::string name = names.size() > 1 ? names[i] : "";
+    const std::string of = concat(layer, ".lora_A", name.empty() ? "" : ".", name);
+    made.parts.push_back(
+        {.name = name,
+         .index = static_cast<int64_t>(i),
+         .down = init.uniform(of, {config.rank, in}, fan_in_bound(in), of_inputs(shard)),
+         .up = init.constant({n_out, config.rank}, 0, of_part(shard, made.n_part))});
+  }
+  return made;
+}
+
+int64_t LowRank::rank() const {
+  int64_t sum = 0;
+  for (const Part& part : parts) sum += part.down.dim(0);
+  return sum;
+}
+
+Tensor LowRank::down() const {
+  if (parts.size() == 1) return parts.front().down;
+  std::vector<Tensor> rows;
+  for (const Part& part : parts) rows.push_back(part.down);
+  return concat(rows, 0);
+}
+
+Tensor LowRank::up() const {
+  if (n_part == 1) return parts.front().up;
+  const Tensor& any = parts.front().up;
+  const int64_t n_head = any.dim(0) / head_dim, total = rank();
+  // Row block `index` of every head, and in it the columns of the part.
+  std::vector<Tensor> blocks;
+  for (int64_t index = 0; index < n_part; ++index) {
+    std::vector<Tensor> columns;
+    bool has_part = false;
+    for (const Part& part : parts) {
+      const Shape shape{n_head, 1, head_dim, part.up.dim(1)};
+      has_part = has_part || part.index == index;
+      columns.push_back(part.index == index ? reshape(part.up, shape)
+                                            : Tensor::zeros(shape, any.dtype(), any.device()));
+    }
+    blocks.push_back(has_part
+                         ? concat(columns, 3)
+                         : Tensor::zeros({n_head, 1, head_dim, total}, any.dtype(), any.device()));
+  }
+  return reshape(concat(blocks, 1), {n_part * any.dim(0), total});
+}
+
+Tensor LowRank::operator()(const Tensor& x, const LayerDropout& drop,
+                           std::string_view place) const {
+  const bool by_columns = !shard.is_whole() && shard.dim == 1;
+  const Columns columns =
+      by_columns ? Columns{.begin = shard.begin, .n_whole = shard.n_whole} : Columns{};
+  Tensor inner = linear(drop.masked(x, drop.adapter, place, columns), down());
+  if (by_columns)
+    inner = cast(group_sum(cast(inner, accumulate_dtype(x.dtype())), group), x.dtype());
+  else if (!shard.is_whole())
+    inner = group_copy(inner, group);
+  return linear(inner * scale, up());
+}
+
+void LowRank::visit(const std::string& layer, const Visit& f) const {
+  for (const Part& part : parts) {
+    const std::string end = part.name.empty() ? "" : "." + part.name;
+    f({.name = layer + ".lora_A" + end, .value = part.down, .shard = of_inputs(shard)});
+    f({.name = layer + ".lora_B" + end, .value = part.up, .shard = of_part(shard, n_part)});
+  }
+}
+
+}  // namespace farfield

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "layers/adapter_config.h"
+#include "layers/dropout.h"
+#include "layers/init.h"
+#include "layers/module.h"
+
+namespace farfield {
+
+/// An update of a linear layer with few parameters, which starts at zero:
+///   y += scale up(down(dropout(x))), down [r, in], up [out, r]
+/// A layer whose output has several parts, as the QKV projection has, gets an adapter for each part
+/// that is named; together they are one adapter of a larger rank.
+///
+/// With tensor parallelism, up is sharded as the outputs of the layer are, or down as its inputs.
+/// Source    Hu et al. 2021, "LoRA", arXiv:2106.09685, section 4.1; rank-stabilised scale:
+///           Kalajdzievski 2023, arXiv:2312.03732
+struct LowRank {
+  struct Part {
+    std::string name;  ///< "q"; "" for the only part of a layer
+    int64_t index = 0;
+    Tensor down;  ///< [r, in]
+    Tensor up;    ///< [out / n_part, r]
+  };
+  std::vector<Part> parts;  ///< none: no adapter
+  int64_t n_part = 1;       ///< parts of the layer's output, adapted or not
+  int64_t head_dim = 0;     ///< of several parts: outputs are laid out as [head][part][head_dim]
+  double scale = 1;
+  Shard shard = {};  ///< of the layer's weight
+  Group group = {};
+
+  /// For a layer of shape [out, in]. `names` are the names of its parts, of which the config's
+  /// targets choose; one part goes by `names`, too, but has no name in checkpoints.
+  static LowRank make(const Initializer& init, const std::string& layer, int64_t in, int64_t out,
+                      const AdapterConfig& config, const std::vector<std::string>& names,
+                      int64_t head_dim, const Shard& shard);
+
+  bool is_empty() const { return parts.empty(); }
+  int64_t rank() const;  ///< of all parts together
+  /// The factors of the update of the whole weight, scale up() down(): [R, in] and [out, R].
+  Tensor down() const;
+  Tensor up() const;
+  /// The update of the outputs: x [..., in] -> [..., out].
+  Tensor operator()(const Tensor& x, const LayerDropout& drop, std::string_view place) const;
+  void visit(const std::string& layer, const Visit& f) const;
+};
+
+}  // namespace farfield
