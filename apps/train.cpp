@@ -8,10 +8,12 @@
 #include "apps/cli/options.h"
 #include "apps/cli/printable.h"
 #include "apps/cli/signals.h"
+#include "apps/cli/verbose.h"
 #include "apps/run/corpus.h"
 #include "apps/run/labels.h"
 #include "apps/run/processes.h"
 #include "apps/run/resolved_config.h"
+#include "apps/run/source_run.h"
 #include "apps/run/together.h"
 #include "apps/train/requeue.h"
 #include "apps/train/training_run.h"
@@ -22,15 +24,21 @@ using namespace farfield;
 
 namespace {
 
-// The folder of a new run without --out: runs/NAME, or runs/PRESET-ENCODING-sSEED.
+// The folder of a new run without --out: runs/NAME, runs/PRESET-ENCODING-sSEED, or
+// runs/SOURCE-then-ENCODING.
 std::string default_folder(const std::string& preset, const run::ResolvedConfig& config) {
   if (!config.name.empty()) return "runs/" + run::file_word(config.name);
+  if (config.init) {
+    const std::filesystem::path source(config.init->from);
+    const std::string name = (source.has_filename() ? source : source.parent_path()).filename();
+    return concat("runs/", run::file_word(name), "-then-", run::folder_word(config.posenc()));
+  }
   return concat("runs/", preset, '-', run::folder_word(config.posenc()), "-s", config.seed);
 }
 
 struct Request {
   run::RunConfig config;
-  std::string out, resume;
+  std::string out, resume, merge_lora;
   bool auto_resume = false, requeue = false;
   std::optional<int64_t> stop_after;
   double stop_grace = 10;
@@ -62,10 +70,24 @@ void read_run(const std::string& path, cli::Options& options, run::RunConfig& re
       run::RunFolder::open(path);  // the error tells what the folder is instead
   const std::string file = (folder.path() / "config.conf").string();
   run::config_of_file(file, folder.config());  // alone first: its mistakes are not the caller's
+  const std::string source = run::value_of(folder.config(), "init-from");
+  require<ConfigError>(!options.given("init-from") || request.init_from == source, "train", path,
+                       ": --init-from: expected ", source.empty() ? "none" : source,
+                       ", as the run was started, got ", request.init_from.value_or(""),
+                       "; leave it out, or start a new run with another --out");
   options.read_config(file, folder.config());
   if (is_data_given) return;
   request.data.clear();
   for (const run::DataUse& use : run::find_data(folder)) request.data.push_back(run::to_text(use));
+}
+
+// A run that starts from the weights of another run takes settings that are not given from it.
+void read_source(cli::Options& options, run::RunConfig& request) {
+  const run::SourceRun source =
+      run::open_source(*request.init_from, request.init_step, request.init_hash);
+  options.read_config((source.folder.path() / "config.conf").string(),
+                      run::inherited(source, /*with_data=*/!options.given("data")));
+  run::complete(request, source);
 }
 
 // False when that was a question, which is answered to `to`.
@@ -75,13 +97,17 @@ bool read_request(int argc, char** argv, Request& request, std::ostream& to) {
   options.group("This call")
       .add(
           "out", request.out, "FOLDER",
-          "the new run's folder (default: runs/NAME, or without --name runs/PRESET-ENCODING-sSEED)")
+          "the new run's folder (default: runs/NAME, or without --name runs/PRESET-ENCODING-sSEED; "
+          "with --init-from runs/SOURCE-then-ENCODING)")
       .add("resume", request.resume, "FOLDER", "resume this run from its newest checkpoint")
       .add("auto-resume", request.auto_resume,
            "resume the run in the folder of --out if it exists, else start it")
       .add("requeue", request.requeue,
            "as --auto-resume; and if a signal stops a Slurm job, call scontrol requeue, so that "
            "the job goes on from the checkpoint")
+      .add("merge-lora", request.merge_lora, "RUN",
+           "add the low-rank adapters of RUN to its weights and write them as a run of no steps; "
+           "the same as --init-from RUN --steps 0")
       .add("stop-after", request.stop_after, "N",
            "write a checkpoint after step N and exit with status 75; --resume continues")
       .add("stop-grace", request.stop_grace, "S",
@@ -98,9 +124,20 @@ bool read_request(int argc, char** argv, Request& request, std::ostream& to) {
   require<ConfigError>(request.stop_grace >= 0 && request.stop_grace <= 1e6, "train",
                        "expected --stop-grace from 0 to 1e6 seconds, got ", request.stop_grace);
   std::string &out = request.out, &resume = request.resume;
-  if (out.empty() && resume.empty())
+  if (!request.merge_lora.empty()) {
+    for (const char* other : {"resume", "auto-resume", "requeue", "init-from", "lora", "steps"})
+      require<ConfigError>(!options.given(other), "train", "--merge-lora: expected no --", other,
+                           " beside it");
+    request.config.init_from = request.merge_lora;
+  }
+  const bool may_resume = request.auto_resume || request.requeue;
+  if (may_resume && resume.empty() && !out.empty() && is_there(out)) resume = out;
+  if (resume.empty() && request.config.init_from) read_source(options, request.config);
+  if (!request.merge_lora.empty()) request.config.steps = 0;
+  if (resume.empty() && out.empty()) {
     out = default_folder(request.config.preset, run::resolve(request.config));
-  if ((request.auto_resume || request.requeue) && resume.empty() && is_there(out)) resume = out;
+    if (may_resume && is_there(out)) resume = out;
+  }
   if (!resume.empty()) read_run(resume, options, request.config);
   request.is_posenc_given = options.given("posenc");
   return true;
@@ -126,6 +163,12 @@ cli::ExitCode start_or_resume(const Request& request, const run::ResolvedConfig&
                 ? "finished: "
                 : concat("resuming at step ", run.trainer().state().step, " in "))
         << cli::printable(run.folder().path().string()) << std::endl;
+    if (const auto lineage = run::lineage_of(run.folder()); !lineage.empty())
+      out << "weights from " << cli::printable(run::lineage_text(lineage, cli::is_verbose()))
+          << std::endl;
+    if (config.model.adapters)
+      out << "low-rank adapters: " << run.trainer().n_trained() << " trained beside "
+          << run.trainer().n_parameter() << " parameters" << std::endl;
     if (!group.is_alone()) out << processes.description() << std::endl;
     if (const int64_t n = config.tensor_parallel; n == group.size() && n > 1)
       out << "tensor parallel: they have the model together" << std::endl;

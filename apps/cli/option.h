@@ -84,7 +84,7 @@ Option scalar(const std::string& name, T& value, const std::string& placeholder,
 template <class T>
 Option maybe(const std::string& name, std::optional<T>& value, const std::string& placeholder,
              const std::string& help) {
-  Option option{name, placeholder, help, false, false, {}, {}, {}};
+  Option option{name, placeholder, help, std::is_same_v<T, bool>, false, {}, {}, {}};
   option.set = [&value](const std::string& where, const std::string& text) {
     T read{};
     read_value(where, text, read);

@@ -248,6 +248,11 @@ Options& Options::add(const std::string& name, std::optional<double>& value,
   impl_->add(maybe(name, value, placeholder, help));
   return *this;
 }
+Options& Options::add(const std::string& name, std::optional<bool>& value,
+                      const std::string& help) {
+  impl_->add(maybe(name, value, "", help));
+  return *this;
+}
 Options& Options::add(const std::string& name, std::vector<int64_t>& value,
                       const std::string& placeholder, const std::string& help) {
   impl_->add(list(name, value, placeholder, help));

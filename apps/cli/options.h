@@ -63,6 +63,7 @@ class Options {
                const std::string& placeholder, const std::string& help);
   Options& add(const std::string& name, std::optional<double>& value,
                const std::string& placeholder, const std::string& help);
+  Options& add(const std::string& name, std::optional<bool>& value, const std::string& help);
   Options& add(const std::string& name, std::vector<int64_t>& value, const std::string& placeholder,
                const std::string& help);
   Options& add(const std::string& name, std::vector<std::string>& value,

@@ -18,6 +18,7 @@
 #include "apps/eval/results_json.h"
 #include "apps/run/corpus.h"
 #include "apps/run/labels.h"
+#include "apps/run/lineage.h"
 #include "apps/run/load_run.h"
 #include "apps/run/machine.h"
 #include "apps/run/processes.h"
@@ -36,19 +37,20 @@ namespace fs = std::filesystem;
 namespace farfield::eval {
 namespace {
 
-// Prints the values that did not correspond when a run was loaded under another encoding.
+// Prints where the weights of a run come from, and the values that did not correspond when it was
+// loaded under another encoding.
 void say(std::ostream& out, const std::string& path, const run::LoadedRun& run, bool has_map) {
-  const auto line = [&](const char* what, const std::vector<std::string>& names) {
-    if (names.empty()) return;
-    out << cli::printable(path) << ": " << what << ' ' << joined(names) << '\n';
-  };
+  const std::vector<run::Ancestor> lineage = run::lineage_of(run.folder);
+  if (!lineage.empty())
+    out << cli::printable(path) << ": started from "
+        << cli::printable(run::lineage_text(lineage, cli::is_verbose())) << '\n';
   if (has_map)
     out << cli::printable(path) << ": trained values mapped: "
         << (run.unmatched.mapped.empty() ? "none, this is the trained expression"
                                          : run.unmatched.mapped)
         << '\n';
-  line("trained values left out:", run.unmatched.left_out);
-  line("at the values that training starts from:", run.unmatched.at_start);
+  for (const std::string& remark : run::remarks_on(run.unmatched))
+    out << cli::printable(path) << ": " << remark << '\n';
 }
 
 // The runs whose folders cannot be written to. Reported here, before an hour of measuring.

@@ -102,11 +102,11 @@ std::vector<int64_t> documents_before(const Source& source,
 template <class F>
 std::vector<std::vector<std::string>> rows_of(const Source& source, int64_t step, const F& tokens) {
   const run::ResolvedConfig& config = source.config;
-  const int64_t n_rows = config.batch, length = config.train_len(),
-                n_piece = train::shape_of(config).n_piece();
+  const int64_t n_rows = config.batch, n_piece = train::shape_of(config).n_piece();
   const bool is_mixture = source.data.corpora().size() > 1;
   const data::Loader loader = run::loader_of(config, source.data);
   const data::Batch batch = loader.batch(step - 1);
+  const int64_t length = batch.seq_len;
   const std::vector<int64_t> documents = documents_before(source, batch.rows);
   std::vector<std::vector<std::string>> rows = {{"step", "piece", "row", "draw", "epoch", "place",
                                                  "window", "token", "byte", "document", "tokens"}};
@@ -116,9 +116,9 @@ std::vector<std::vector<std::string>> rows_of(const Source& source, int64_t step
     const data::Tokens& file = source.data.corpora()[at.source].split("train");
     const int64_t begin = at.place.begin, piece = row / (n_rows / n_piece);
     std::vector<std::string> fields;
-    for (const int64_t value :
-         {step, piece, row, step - 1, at.place.epoch, at.index % loader.per_epoch(at.source),
-          at.place.window, begin, file.place(begin).byte, documents[static_cast<size_t>(row)]})
+    for (const int64_t value : {step, piece, row, step - 1, at.place.epoch,
+                                at.index % loader.per_epoch(at.source, batch.part), at.place.window,
+                                begin, file.place(begin).byte, documents[static_cast<size_t>(row)]})
       fields.push_back(std::to_string(value));
     const auto first = batch.inputs.begin() + row * length;
     std::vector<int32_t> ids(first, first + length);
@@ -152,7 +152,7 @@ void print_text(const Source& source, int64_t step, std::ostream& out) {
   const run::ResolvedConfig& config = source.config;
   const data::Loader loader = run::loader_of(config, source.data);
   out << cli::printable(source.run) << ", step " << step << " of " << config.steps << ": "
-      << config.batch << " sequences of " << config.train_len()
+      << config.batch << " sequences of " << loader.batch(step - 1).seq_len
       << " inputs and as many targets, seed " << config.seed;
   if (const int64_t n_piece = train::shape_of(config).n_piece(); n_piece > 1)
     out << ", in " << n_piece << " pieces of " << config.batch / n_piece;

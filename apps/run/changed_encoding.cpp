@@ -128,9 +128,13 @@ Unmatched load_weights_of(const std::string& where, const std::string& trained, 
     }
     kept.emplace(name, tensor);
   }
+  // Of the expression, whatever this model freezes.
+  const posenc::Composition fresh(expression, model.encoding().config());
+  std::set<std::string> learned;
+  for (const Parameter& p : fresh.parameters())
+    if (p.value.requires_grad()) learned.insert(posenc::checkpoint_name(p.name));
   for (const Parameter& p : parameters)
-    if (is_of_encoding(p.name) && p.value.requires_grad() && kept.count(p.name) == 0 &&
-        mapped.to.count(p.name) == 0)
+    if (learned.count(p.name) > 0 && kept.count(p.name) == 0 && mapped.to.count(p.name) == 0)
       unmatched.at_start.push_back(short_name(p.name));
 
   if (!drop_learned) {
@@ -157,6 +161,16 @@ Unmatched load_weights_of(const std::string& where, const std::string& trained, 
   apply(mapped.maps, source, model.encoding());
   unmatched.mapped = to_text(mapped.maps);
   return unmatched;
+}
+
+std::vector<std::string> remarks_on(const Unmatched& unmatched) {
+  std::vector<std::string> remarks;
+  const auto add = [&](const char* what, const std::vector<std::string>& names) {
+    if (!names.empty()) remarks.push_back(concat(what, ' ', joined(names)));
+  };
+  add("trained values left out:", unmatched.left_out);
+  add("at the values that training starts from:", unmatched.at_start);
+  return remarks;
 }
 
 std::string with_map(const std::string& expression, const Unmatched& unmatched) {

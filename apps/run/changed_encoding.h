@@ -37,6 +37,10 @@ Unmatched load_weights_of(const std::string& where, const std::string& trained, 
                           const std::map<std::string, Tensor>& tensors, bool drop_learned,
                           const std::vector<std::string>& maps = {});
 
+/// What a reader should know of such values, a sentence each, without the mapped ones: "trained
+/// values left out: kernel.r1".
+std::vector<std::string> remarks_on(const Unmatched& unmatched);
+
 /// The name of a changed encoding with its mapped values: the expression, and ", map ..." after it
 /// if there are any.
 std::string with_map(const std::string& expression, const Unmatched& unmatched);

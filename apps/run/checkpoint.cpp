@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "apps/run/config.h"
+#include "apps/run/peft.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 #include "engine/base/text.h"
@@ -19,7 +20,15 @@ namespace {
 constexpr std::string_view kWhere = "checkpoint";
 constexpr const char* kStateFile = "state.json";
 constexpr const char* kModelFile = "model.safetensors";
+constexpr const char* kAdapterFile = "adapter_model.safetensors";
+constexpr const char* kAdapterConfigFile = "adapter_config.json";
 constexpr const char* kOptimizerFile = "optimizer.safetensors";
+
+bool has_adapters(const TrainState& state) { return !value_of(state.config, "lora").empty(); }
+
+const char* model_file(const TrainState& state) {
+  return has_adapters(state) ? kAdapterFile : kModelFile;
+}
 
 std::string folder_name(int64_t step) {
   char name[32];
@@ -27,20 +36,34 @@ std::string folder_name(int64_t step) {
   return name;
 }
 
+// state.json, for the step that the folder is called by.
+StateFile read_state(const fs::path& path) {
+  StateFile read = read_train_state(path / kStateFile);
+  const int64_t step = step_of(path.filename().string());
+  require<IoError>(step < 0 || step == read.state.step, kWhere, (path / kStateFile).string(),
+                   ": expected step ", step, ", as its folder is called, got ", read.state.step);
+  return read;
+}
+
+const FileRecord& record_of(const fs::path& folder, const char* name, const StateFile& state) {
+  const auto record = state.files.find(name);
+  require<IoError>(record != state.files.end(), kWhere, (folder / kStateFile).string(),
+                   ": expected a member 'files.", name, "', got none");
+  return record->second;
+}
+
 std::map<std::string, Tensor> read_tensors(const fs::path& folder, const char* name,
                                            const StateFile& state_file) {
-  const auto record = state_file.files.find(name);
-  require<IoError>(record != state_file.files.end(), kWhere, (folder / kStateFile).string(),
-                   ": expected a member 'files.", name, "', got none");
+  const FileRecord& record = record_of(folder, name, state_file);
   const fs::path file = folder / name;
-  const auto wanted = static_cast<uint64_t>(record->second.bytes);
+  const auto wanted = static_cast<uint64_t>(record.bytes);
   std::error_code status;
   const uint64_t size = fs::file_size(file, status);
   require<IoError>(!status, kWhere, file.string(), ": expected ", wanted,
                    " bytes: ", status.message());
   require<IoError>(size == wanted, kWhere, file.string(), ": expected ", wanted, " bytes, got ",
                    size, size < wanted ? "; the file is cut short" : "; the file was changed");
-  return read_safetensors(file, record->second.hash).tensors;
+  return read_safetensors(file, record.hash).tensors;
 }
 
 }  // namespace
@@ -54,6 +77,10 @@ int64_t step_of(const std::string& name) {
   return read.ec == std::errc() && read.ptr == end && name.size() >= 13 ? step : -1;
 }
 
+fs::path weights_file(const fs::path& checkpoint, const TrainState& state) {
+  return checkpoint / model_file(state);
+}
+
 int64_t save_checkpoint(const fs::path& folder, const TrainState& state, const NamedTensors& model,
                         const NamedTensors& optimizer, const KeptCheckpoints& keep) {
   require<ConfigError>(keep.last >= 1, kWhere, "expected to keep at least 1 checkpoint, got ",
@@ -65,7 +92,12 @@ int64_t save_checkpoint(const fs::path& folder, const TrainState& state, const N
     const std::string hash = write_safetensors(file, tensors, {{"format", "pt"}});
     files[name] = {static_cast<int64_t>(fs::file_size(file)), hash};
   };
-  write(kModelFile, model);
+  if (has_adapters(state)) {
+    write(kAdapterFile, to_peft(model, state.config));
+    write_file_atomic(made.folder() / kAdapterConfigFile, adapter_config_text(state.config));
+  } else {
+    write(kModelFile, model);
+  }
   write(kOptimizerFile, optimizer);
   const std::string state_text = train_state_text(state, files);
   write_file_atomic(made.folder() / kStateFile, state_text);
@@ -108,14 +140,30 @@ std::optional<int64_t> newest_step(const fs::path& folder) {
   return std::nullopt;
 }
 
+fs::path find_checkpoint(const fs::path& folder, std::optional<int64_t> step) {
+  const std::vector<fs::path> all = list_checkpoints(folder);
+  if (!step && !all.empty()) return all.back();
+  const auto name = [](const fs::path& path) { return path.filename().string(); };
+  for (const fs::path& path : all)
+    if (step && step_of(name(path)) == *step) return path;
+  fail<IoError>(kWhere, folder.string(), ": expected a checkpoint",
+                step ? concat(" of step ", *step) : "", ", got ",
+                all.empty() ? "none" : joined(all, ", ", name));
+}
+
+CheckpointRecord read_record(const fs::path& path) {
+  StateFile read = read_state(path);
+  std::string hash = record_of(path, model_file(read.state), read).hash;
+  return {std::move(read.state), std::move(hash)};
+}
+
 Checkpoint load_checkpoint(const fs::path& path, bool with_optimizer) {
-  StateFile read = read_train_state(path / kStateFile);
-  const int64_t step = step_of(path.filename().string());
-  require<IoError>(step < 0 || step == read.state.step, kWhere, (path / kStateFile).string(),
-                   ": expected step ", step, ", as its folder is called, got ", read.state.step);
+  StateFile read = read_state(path);
   Checkpoint checkpoint;
-  checkpoint.model = read_tensors(path, kModelFile, read);
-  checkpoint.model_hash = read.files.at(kModelFile).hash;
+  const char* const file = model_file(read.state);
+  checkpoint.model = read_tensors(path, file, read);
+  checkpoint.model_hash = record_of(path, file, read).hash;
+  if (has_adapters(read.state)) checkpoint.model = from_peft(checkpoint.model, read.state.config);
   if (with_optimizer) checkpoint.optimizer = read_tensors(path, kOptimizerFile, read);
   checkpoint.state = std::move(read.state);
   return checkpoint;
@@ -123,9 +171,9 @@ Checkpoint load_checkpoint(const fs::path& path, bool with_optimizer) {
 
 Checkpoint load_newest_checkpoint(const fs::path& folder, bool with_optimizer) {
   const std::vector<fs::path> all = list_checkpoints(folder);
-  require<IoError>(!all.empty(), kWhere, folder.string(), ": expected a checkpoint, got none");
+  const fs::path newest = find_checkpoint(folder, {});
   try {
-    return load_checkpoint(all.back(), with_optimizer);
+    return load_checkpoint(newest, with_optimizer);
   } catch (const IoError& error) {
     std::vector<std::string> whole;
     for (auto path = all.rbegin() + 1; path != all.rend(); ++path) {

@@ -17,7 +17,7 @@ using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
 
 struct Checkpoint {
   TrainState state;
-  std::map<std::string, Tensor> model;
+  std::map<std::string, Tensor> model;      ///< of a run with adapters, its trained tensors alone
   std::map<std::string, Tensor> optimizer;  ///< empty when it was not asked for
   std::string model_hash;                   ///< of the file that the model came from
 };
@@ -28,7 +28,12 @@ struct KeptCheckpoints {
   int64_t every = 0;  ///< also keep each checkpoint at a multiple of this step; 0: no others
 };
 
-/// Writes folder/step-<8 digits>/{model.safetensors, optimizer.safetensors, state.json}: complete
+/// The file of a checkpoint that holds its weights.
+std::filesystem::path weights_file(const std::filesystem::path& checkpoint,
+                                   const TrainState& state);
+
+/// Writes folder/step-<8 digits>/{model.safetensors, optimizer.safetensors, state.json}, of a run
+/// with adapters {adapter_model.safetensors, adapter_config.json, ...} (peft.h): complete
 /// or absent, with the hash of each file in state.json, which is written last. Files and folders
 /// are flushed to the disk. Afterwards only `keep` stay. A checkpoint of that step that is there
 /// already is replaced. Returns the bytes of its files. IoError leaves the others as they were.
@@ -44,6 +49,19 @@ std::vector<std::filesystem::path> list_checkpoints(const std::filesystem::path&
 
 /// The step that the newest one is called by; nothing where none is there.
 std::optional<int64_t> newest_step(const std::filesystem::path& folder);
+
+/// The checkpoint of a step, or without a step the newest. IoError, naming the steps that are
+/// there, when there is none.
+std::filesystem::path find_checkpoint(const std::filesystem::path& folder,
+                                      std::optional<int64_t> step);
+
+/// What state.json records of a checkpoint, whose tensors are not read.
+struct CheckpointRecord {
+  TrainState state;
+  std::string model_hash;  ///< Checkpoint::model_hash
+};
+/// Errors as load_checkpoint().
+CheckpointRecord read_record(const std::filesystem::path& path);
 
 /// The newest checkpoint in a folder. IoError when there is none, and when it is damaged: the text
 /// names the file at fault and the older checkpoints that are whole. It never takes an older one by

@@ -20,6 +20,30 @@ void add_options(cli::Options& options, RunConfig& c) {
            "adaptive input and softmax: token ids at which a new band of the vocabulary begins. "
            "Each band's embedding is a quarter as wide as the last; needs token ids sorted by "
            "falling frequency (default: from the preset)");
+  options.group("Initial weights")
+      .add("init-from", c.init_from, "RUN",
+           "start from the weights of this run. Model, data and optimisation are those of RUN "
+           "where options do not say otherwise (default: random weights)")
+      .add("init-step", c.init_step, "N", "take the checkpoint of this step (default: the newest)")
+      .add("init-hash", c.init_hash, "HASH", "expect weights of this hash. config.conf records it")
+      .add("map", c.map, "FROM=TO,...",
+           "with another --posenc: give a learned value of RUN a place of another name")
+      .add("drop-learned", c.drop_learned,
+           "with another --posenc: leave out learned values of RUN that it has no place for, and "
+           "start its other parameters where it says");
+  options.group("Low-rank adapters")
+      .add("lora", c.lora, "KEY=VALUE,...",
+           "freeze the weights of --init-from and train low-rank adapters (LoRA): "
+           "rank=16,alpha=32,targets=q,v. Targets are some of " +
+               joined(adapter_targets(), ", ") +
+               "; dropout=X drops inputs of adapters; rslora scales by alpha / sqrt(rank) "
+               "(default: train all weights)")
+      .add("train-also", c.train_also, "KIND,...",
+           "with --lora: also train some of " + joined(trainable_kinds(), ", ") +
+               " (default: adapters alone)")
+      .add("base-precision", c.base_precision, "fp32|bf16",
+           "with --lora: precision in which frozen weights of the blocks are held. bf16 halves "
+           "their memory and needs --precision bf16 (default: fp32)");
   options.group("Data")
       .add_paths(
           "data", c.data, "PATH[:WEIGHT]",
@@ -40,10 +64,15 @@ void add_options(cli::Options& options, RunConfig& c) {
       .add("data-split", c.data_split, "A,B,C",
            "shares of train, valid and test, if the corpus has no splits of its own (default: "
            "949,50,1)")
-      .add("order", c.order, "shuffled|neox",
-           "order of the sequences: shuffled by the seed, or the order of GPT-NeoX, bit for bit "
+      .add("order", c.order, "shuffled|neox|documents",
+           "order of the sequences: shuffled by the seed; the order of GPT-NeoX, bit for bit; or "
+           "one sequence from the beginning of each document that is long enough, shuffled "
            "(default: shuffled)")
       .add("train-len", c.train_len, "N", "tokens per sequence (default: from the preset)")
+      .add("lengths", c.lengths, "SHARE:N,...",
+           "sequences of several lengths: 0.5:64,0.5:96 trains half of the steps on 64 tokens and "
+           "half on 96. --train-len stays the length that validation and eval refer to (default: "
+           "all steps have --train-len)")
       .add("batch", c.batch, "N", "sequences per step (default: from the preset)")
       .add("accumulate", c.accumulate, "N",
            "micro-batches per step (gradient accumulation), which saves memory")
@@ -151,7 +180,7 @@ Settings identity(const Settings& settings) {
   if (!config.hidden_dropout) config.hidden_dropout = 0;  // what runs from before the option have
   const Settings all = to_settings(config);
   return without(
-      all, {"name", "data", "tokenizer", "vocab-size", "end-of-text", "cuda-graph",
+      all, {"name", "init-from", "data", "tokenizer", "vocab-size", "end-of-text", "cuda-graph",
             "checkpoint-activations", "tensor-parallel", "threads", "log-every", "valid-every",
             "valid-windows", "checkpoint-every", "keep", "keep-every", "async-save", "nonfinite"});
 }

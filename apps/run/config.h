@@ -25,11 +25,21 @@ struct RunConfig {
   std::optional<int64_t> vocab_size;
   std::optional<std::string> order;  ///< empty: our own
   std::optional<int64_t> train_len;
-  std::optional<int64_t> batch;                     ///< sequences per step
-  int64_t accumulate = 1;                           ///< pieces that a batch is computed in
+  std::vector<std::string> lengths;  ///< "SHARE:TOKENS"; empty: train_len in all steps
+  std::optional<int64_t> batch;      ///< sequences per step
+  int64_t accumulate = 1;            ///< pieces that a batch is computed in
   std::optional<std::string> deterministic_reduce;  ///< empty: on where the device is the CPU
   std::optional<int64_t> tensor_parallel;           ///< processes that have a model together
   uint64_t seed = 1;  ///< of initial weights and the order of the data
+
+  std::optional<std::string> init_from;       ///< a run whose weights this one starts from
+  std::optional<int64_t> init_step;           ///< of these; empty: the newest
+  std::optional<std::string> init_hash;       ///< of these; another is refused
+  std::vector<std::string> map;               ///< with init_from: "FROM=TO", see value_map.h
+  std::optional<bool> drop_learned;           ///< with init_from: see load_weights_of()
+  std::optional<std::string> lora;            ///< with init_from: as parse_lora() takes it
+  std::vector<std::string> train_also;        ///< with lora: AdapterConfig::also
+  std::optional<std::string> base_precision;  ///< with lora; empty: fp32
 
   std::optional<int64_t> steps;
   std::optional<double> lr, warmup, lr_start, lr_end, weight_decay, clip, momentum;

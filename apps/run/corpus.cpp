@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "apps/run/config.h"
+#include "apps/run/place.h"
 #include "data/tokenizers/kept.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
@@ -17,32 +18,13 @@ namespace fs = std::filesystem;
 namespace farfield::run {
 namespace {
 
-// The absolute path without links, or with the links that cannot be followed.
-fs::path real_path(const fs::path& path) {
-  std::error_code status;
-  const fs::path absolute = fs::absolute(path, status);
-  const fs::path found = fs::weakly_canonical(absolute, status);
-  return status ? absolute.lexically_normal() : found;
-}
-
 struct Record {
   std::string hash;
-  CorpusPlace place;
+  Place place;
 };
 
 // The record of a corpus in manifest.json; empty without one.
-Record record_of(const Json& data) {
-  if (!data.is_object()) return {};
-  const auto text = [&](const char* key) {
-    return data.contains(key) && data[key].is_string() ? data[key].get<std::string>() : "";
-  };
-  return {text("hash"), {text("absolute"), text("from_run")}};
-}
-
-Json read_manifest(const RunFolder& run) {
-  const std::string file = run.manifest().string();
-  return is_there(file) ? read_json({"manifest", file, read_file(file)}) : Json();
-}
+Record record_of(const Json& data) { return {text_member(data, "hash"), read_place(data)}; }
 
 // The records of a run's corpora in manifest.json, in the order of its --data.
 std::vector<Record> read_records(const RunFolder& run) {
@@ -57,8 +39,7 @@ std::vector<Record> read_records(const RunFolder& run) {
 }
 
 // Where to look when it is not where config.conf says.
-std::vector<fs::path> other_places(const fs::path& run, const fs::path& data,
-                                   const CorpusPlace& place) {
+std::vector<fs::path> other_places(const fs::path& run, const fs::path& data, const Place& place) {
   std::vector<fs::path> places;
   const fs::path folder = real_path(run);
   if (!place.from_run.empty()) {
@@ -114,22 +95,12 @@ std::string find_one(const RunFolder& run, const std::string& data, const Record
 
 }  // namespace
 
-CorpusPlace corpus_place(const fs::path& data, const fs::path& run) {
-  if (data.empty()) return {};
-  const fs::path corpus = real_path(data);
-  return {corpus.string(), corpus.lexically_relative(real_path(run)).string()};
-}
-
 data::TokenizerPtr tokenizer_of(const RunFolder& run) {
   const Json json = read_manifest(run);
   if (!json.is_object() || !json.contains("tokenizer") || !json["tokenizer"].is_object())
     return nullptr;
   const Json& tokenizer = json["tokenizer"];
-  const auto text = [&](const char* key) {
-    return tokenizer.contains(key) && tokenizer[key].is_string() ? tokenizer[key].get<std::string>()
-                                                                 : "";
-  };
-  data::TokenizerRecord record = {text("name"), text("hash")};
+  data::TokenizerRecord record = {text_member(tokenizer, "name"), text_member(tokenizer, "hash")};
   if (record.name.empty()) return nullptr;
   if (tokenizer.contains("end_of_document") && tokenizer["end_of_document"].is_number_integer())
     record.end_of_document = tokenizer["end_of_document"].get<int64_t>();

@@ -11,14 +11,6 @@
 
 namespace farfield::run {
 
-/// Where a corpus lies, as the manifest of a run records it beside what the user wrote, so that the
-/// run finds it again from another folder, and when both have moved. Empty where there is none.
-struct CorpusPlace {
-  std::string absolute;
-  std::string from_run;  ///< the path from the run's folder to it
-};
-CorpusPlace corpus_place(const std::filesystem::path& data, const std::filesystem::path& run);
-
 /// The tokenizer that a run was trained with: the tokenizer.json in its folder, or the one that is
 /// built in under the name in manifest.json. Null for a run whose manifest names none. IoError,
 /// naming the file, where its hash is not the one that the manifest has.

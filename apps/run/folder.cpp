@@ -165,4 +165,9 @@ void RunFolder::read_config(const fs::path& folder) {
   config_ = parse_settings(file.string(), read_file(file));
 }
 
+Json read_manifest(const RunFolder& run) {
+  const std::string file = run.manifest().string();
+  return is_there(file) ? read_json({"manifest", file, read_file(file)}) : Json();
+}
+
 }  // namespace farfield::run

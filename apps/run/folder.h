@@ -9,6 +9,7 @@
 
 #include "apps/run/settings.h"
 #include "engine/base/file_lock.h"
+#include "engine/base/json.h"
 
 namespace farfield::run {
 
@@ -60,5 +61,8 @@ class RunFolder {
   Settings config_;
   std::optional<FileLock> lock_;
 };
+
+/// manifest.json of a run; null without one. IoError for a damaged one.
+Json read_manifest(const RunFolder& run);
 
 }  // namespace farfield::run

@@ -151,7 +151,7 @@ std::string posenc_of(const Settings& cell_key) {
 }
 
 Settings setting_of(const Settings& config, const Settings& cell_key, uint64_t seed) {
-  Settings setting = without(identity(config), {"posenc", "seed", "device"});
+  Settings setting = without(identity(config), {"posenc", "seed", "device", "init-hash"});
   for (const char* key : {"step", "precision", "device", "text"}) {
     setting = without(setting, {key});
     setting.emplace_back(key, value_of(cell_key, key));

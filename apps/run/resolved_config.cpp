@@ -8,8 +8,10 @@
 #include <utility>
 
 #include "apps/cli/printable.h"
+#include "apps/run/lora.h"
 #include "engine/base/did_you_mean.h"
 #include "engine/base/error.h"
+#include "engine/base/hash.h"
 #include "engine/base/parallel.h"
 #include "engine/base/text.h"
 #include "posenc/composition.h"
@@ -165,6 +167,66 @@ void fill_model(RunConfig& from, ModelConfig& c) {
   c.tail_dropout = young_setting(from.tail_dropout, of_preset.tail_dropout, usual.tail_dropout);
 }
 
+void fill_adapters(RunConfig& from, ResolvedConfig& c) {
+  const auto need_lora = [&](const char* name, bool is_given) {
+    require<ConfigError>(!is_given || from.lora, kWhere, name, ": expected --lora beside it");
+  };
+  need_lora("--train-also", !from.train_also.empty());
+  need_lora("--base-precision", from.base_precision.has_value());
+  if (!from.lora) return;
+  require<ConfigError>(c.init.has_value(), kWhere,
+                       "--lora: expected --init-from RUN beside it, whose weights stay frozen");
+  AdapterConfig adapters = parse_lora(*from.lora);
+  adapters.also = from.train_also;
+  validate(adapters);
+  from.lora = to_text(adapters);
+  c.model.adapters = std::move(adapters);
+  c.holds_base_in_bf16 = value_of_word<bool>(
+      "--base-precision", from.base_precision.value_or("fp32"), {{"fp32", false}, {"bf16", true}});
+  require<ConfigError>(!c.holds_base_in_bf16 || c.dtype == DType::bf16, kWhere,
+                       "--base-precision bf16: expected --precision bf16, got fp32");
+  if (!c.holds_base_in_bf16) from.base_precision.reset();
+}
+
+// "0.5:2048", a share of the steps and their length.
+std::vector<StepLength> parse_lengths(const std::vector<std::string>& texts) {
+  std::vector<StepLength> lengths;
+  for (const std::string& text : texts) {
+    StepLength one;
+    const char* const end = text.data() + text.size();
+    const auto share = std::from_chars(text.data(), end, one.share);
+    const bool is_share = share.ec == std::errc() && share.ptr < end && *share.ptr == ':';
+    const auto length =
+        is_share ? std::from_chars(share.ptr + 1, end, one.length) : std::from_chars_result{};
+    require<ConfigError>(is_share && length.ec == std::errc() && length.ptr == end &&
+                             std::isfinite(one.share) && one.share > 0 && one.length > 0,
+                         kWhere, "--lengths: expected SHARE:TOKENS, such as 0.5:2048, got '", text,
+                         "'");
+    for (const StepLength& other : lengths)
+      require<ConfigError>(other.length != one.length, kWhere, "--lengths: expected ", one.length,
+                           " tokens once, got them twice");
+    lengths.push_back(one);
+  }
+  return lengths;
+}
+
+std::optional<ResolvedConfig::Init> init_of(const RunConfig& from) {
+  if (from.init_from) {
+    require<ConfigError>(from.init_step && from.init_hash, kWhere,
+                         "--init-from: expected --init-step and --init-hash beside it");
+    return ResolvedConfig::Init{*from.init_from, *from.init_step, *from.init_hash, from.map,
+                                from.drop_learned.value_or(false)};
+  }
+  const auto refuse = [](const char* name, bool is_given) {
+    require<ConfigError>(!is_given, kWhere, name, ": expected --init-from RUN beside it");
+  };
+  refuse("--init-step", from.init_step.has_value());
+  refuse("--init-hash", from.init_hash.has_value());
+  refuse("--map", !from.map.empty());
+  refuse("--drop-learned", from.drop_learned.value_or(false));
+  return std::nullopt;
+}
+
 void check_rounded_logits(const ResolvedConfig& c) {
   require<ConfigError>(c.dtype == DType::bf16, kWhere,
                        "--logits bf16: expected --precision bf16, got fp32");
@@ -183,10 +245,12 @@ void check_values(const ResolvedConfig& c) {
   constexpr int64_t kMostLength = std::numeric_limits<int32_t>::max();  // as positions are
   require<ConfigError>(c.train_len() <= kMostLength, kWhere, "--train-len: expected at most ",
                        kMostLength, ", got ", c.train_len());
+  require<ConfigError>(c.longest() <= kMostLength, kWhere, "--lengths: expected at most ",
+                       kMostLength, " tokens, got ", c.longest());
   constexpr int64_t kMostTokens = int64_t{1} << 40;  // of a batch: more than any memory holds
-  require<ConfigError>(c.batch <= kMostTokens / c.train_len(), kWhere, "--batch: expected at most ",
+  require<ConfigError>(c.batch <= kMostTokens / c.longest(), kWhere, "--batch: expected at most ",
                        kMostTokens, " tokens in a batch, got ", c.batch, " sequences of ",
-                       c.train_len(), " tokens");
+                       c.longest(), " tokens");
   check_at_least("--accumulate", c.accumulate, 1);
   require<ConfigError>(c.batch % c.accumulate == 0, kWhere,
                        "--accumulate: expected a divisor of the batch, ", c.batch, ", got ",
@@ -201,7 +265,7 @@ void check_values(const ResolvedConfig& c) {
       "--tensor-parallel: expected 1 for a model with cutoffs, whose adaptive input "
       "and softmax cannot be shared, got ",
       c.tensor_parallel);
-  check_at_least("--steps", c.steps, 1);
+  check_at_least("--steps", c.steps, c.init ? 0 : 1);
   if (c.threads)
     require<ConfigError>(*c.threads >= 1 && *c.threads <= kMostThreads, kWhere,
                          "--threads: expected 1 to ", kMostThreads, ", got ", *c.threads);
@@ -237,6 +301,21 @@ bool is_cuda_name(const std::string& device) {
 
 }  // namespace
 
+std::vector<StepLength> ResolvedConfig::step_lengths() const {
+  return lengths.empty() ? std::vector<StepLength>{{1, train_len()}} : lengths;
+}
+
+int64_t ResolvedConfig::longest() const {
+  int64_t most = 0;
+  for (const StepLength& one : step_lengths()) most = std::max(most, one.length);
+  return most;
+}
+
+uint64_t ResolvedConfig::data_seed() const {
+  // 32 bits, which the order of GPT-NeoX takes.
+  return init ? hash64(concat(seed, ' ', init->hash)) & UINT32_MAX : seed;
+}
+
 ModelConfig ResolvedConfig::model_of(int64_t n_vocab) const {
   ModelConfig whole = model;
   whole.vocab_size = n_vocab;
@@ -257,12 +336,14 @@ ResolvedConfig resolve(const RunConfig& request) {
   fill_model(filled, c.model);
   c.model.posenc = filled.posenc;
   c.name = filled.name;
+  c.init = init_of(filled);
   for (const std::string& use : filled.data) c.data.push_back(parse_data_use(use));
   c.tokenizer = filled.tokenizer;
   c.vocab_size = filled.vocab_size;
   c.end_of_text = filled.end_of_text;
   c.data_type = filled.data_type;
   c.data_split = filled.data_split;
+  c.lengths = parse_lengths(filled.lengths);
   c.batch = *filled.batch;
   c.accumulate = filled.accumulate;
   c.seed = filled.seed;
@@ -293,15 +374,21 @@ ResolvedConfig resolve(const RunConfig& request) {
       "--nonfinite", filled.nonfinite,
       {{"stop", OnNonfinite::stop}, {"skip", OnNonfinite::skip}, {"rewind", OnNonfinite::rewind}});
   if (filled.order)
-    c.order = value_of_word<DataOrder>(
-        "--order", *filled.order, {{"shuffled", DataOrder::shuffled}, {"neox", DataOrder::neox}});
-  require<ConfigError>(c.order == DataOrder::shuffled || c.data.size() < 2, kWhere,
+    c.order = value_of_word<DataOrder>("--order", *filled.order,
+                                       {{"shuffled", DataOrder::shuffled},
+                                        {"neox", DataOrder::neox},
+                                        {"documents", DataOrder::documents}});
+  require<ConfigError>(c.order != DataOrder::neox || c.lengths.empty(), kWhere,
+                       "--order neox: expected no --lengths, since that order is of samples of one "
+                       "length");
+  require<ConfigError>(c.order != DataOrder::neox || c.data.size() < 2, kWhere,
                        "--order neox: expected one --data, got ", c.data.size(),
                        "; GPT-NeoX's order of one corpus is all that is implemented");
   c.uses_cuda_graph =
       value_of_word<bool>("--cuda-graph", filled.cuda_graph, {{"auto", true}, {"off", false}});
   c.dtype = value_of_word<DType>("--precision", *filled.precision,
                                  {{"fp32", DType::f32}, {"bf16", DType::bf16}});
+  fill_adapters(filled, c);
   c.rounds_logits = value_of_word<bool>("--logits", filled.logits.value_or("fp32"),
                                         {{"fp32", false}, {"bf16", true}});
   if (c.rounds_logits)
@@ -340,6 +427,8 @@ std::string canonical_posenc(const std::string& expression, const ResolvedConfig
   // Terms that do not fit together may show when both act, which for some is in a test alone.
   for (const auto phase : {posenc::Phase::train, posenc::Phase::eval})
     encoding.plan(shape.train_len, shape.train_len, phase);
+  if (expression == shape.posenc)
+    encoding.plan(trained.longest(), trained.longest(), posenc::Phase::train);
   if (expression == shape.posenc) posenc::require_finite_start(encoding);
   return encoding.canonical();
 }

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "apps/run/corpus.h"
+#include "data/document_starts.h"
 #include "data/neox_order.h"
 #include "engine/base/error.h"
 #include "engine/base/hash.h"
@@ -12,11 +13,14 @@ namespace farfield::run {
 namespace {
 
 std::shared_ptr<const data::Sequences> sequences_of(const ResolvedConfig& config,
-                                                    const data::Corpus& corpus) {
+                                                    const data::Corpus& corpus, int64_t length) {
   const data::Tokens& tokens = corpus.split("train");
   if (config.order == DataOrder::shuffled)
-    return std::make_shared<data::ShuffledWindows>(tokens, config.train_len(), config.seed,
+    return std::make_shared<data::ShuffledWindows>(tokens, length, config.data_seed(),
                                                    corpus.document_tokens());
+  if (config.order == DataOrder::documents)
+    return std::make_shared<data::DocumentStarts>(tokens, corpus.document_begins("train"), length,
+                                                  config.data_seed());
   require<ConfigError>(
       corpus.document_tokens() == 0, "data",
       "--order neox: expected a corpus whose windows may cross document ends, as windows of "
@@ -28,9 +32,8 @@ std::shared_ptr<const data::Sequences> sequences_of(const ResolvedConfig& config
       "--order neox: expected a seed below 2^32 and a number of sequences "
       "that can be counted, got seed ",
       config.seed, " and ", config.steps, " steps of ", config.batch);
-  return std::make_shared<data::NeoxOrder>(tokens, corpus.document_begins("train"),
-                                           config.train_len(), samples,
-                                           static_cast<uint32_t>(config.seed));
+  return std::make_shared<data::NeoxOrder>(tokens, corpus.document_begins("train"), length, samples,
+                                           static_cast<uint32_t>(config.data_seed()));
 }
 
 }  // namespace
@@ -68,10 +71,16 @@ TrainingData open_data(const ResolvedConfig& config, const data::TokenizerPtr& m
 }
 
 data::Loader loader_of(const ResolvedConfig& config, const TrainingData& data) {
-  std::vector<data::Loader::Source> sources;
-  for (size_t i = 0; i < data.corpora().size(); ++i)
-    sources.push_back({sequences_of(config, data.corpora()[i]), data.weights()[i]});
-  return {std::move(sources), config.batch, config.train_len(), config.seed};
+  std::vector<data::Loader::Part> parts;
+  for (const StepLength& of : config.step_lengths()) {
+    data::Loader::Part& part = parts.emplace_back();
+    part.share = of.share;
+    part.seq_len = of.length;
+    for (size_t i = 0; i < data.corpora().size(); ++i)
+      part.sources.push_back(
+          {sequences_of(config, data.corpora()[i], of.length), data.weights()[i]});
+  }
+  return {std::move(parts), config.batch, config.data_seed()};
 }
 
 }  // namespace farfield::run

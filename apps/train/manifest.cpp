@@ -8,6 +8,7 @@
 #include "apps/cli/version.h"
 #include "apps/run/corpus.h"
 #include "apps/run/machine.h"
+#include "apps/run/place.h"
 #include "engine/base/error.h"
 #include "engine/base/hash.h"
 #include "engine/base/json.h"
@@ -39,17 +40,12 @@ Json call() {
   return {{"time", now()}, {"build", build}, {"hardware", hardware}, {"threads", thread_count()}};
 }
 
-void set_place(Json& json, const run::CorpusPlace& place) {
-  json["absolute"] = place.absolute;
-  json["from_run"] = place.from_run;
-}
-
 Json describe(const run::DataUse& use, const data::Corpus& corpus, const std::string& run) {
   Json splits;
   for (const auto name : data::kSplits)
     if (corpus.has_split(name)) splits[std::string(name)] = corpus.split(name).size();
   Json json = {{"path", use.path}};
-  set_place(json, run::corpus_place(use.path, run));
+  run::set_place(json, run::place_of(use.path, run));
   json["hash"] = corpus.hash();
   json["tokens"] = splits;
   return json;
@@ -76,8 +72,8 @@ std::string text_of(const Json& json) { return write_json(json, 2) + "\n"; }
 }  // namespace
 
 std::string run_manifest(const run::ResolvedConfig& config, const run::TrainingData& data,
-                         int64_t n_parameters, const std::string& products,
-                         const std::string& run) {
+                         const ParameterCounts& parameters, const std::string& products,
+                         const std::string& run, const std::vector<run::Ancestor>& lineage) {
   Json json = {{"config_hash", hash_hex(run::to_text(run::identity(config.settings)))},
                {"data", describe(config, data, run)},
                {"tokenizer",
@@ -85,10 +81,12 @@ std::string run_manifest(const run::ResolvedConfig& config, const run::TrainingD
                  {"hash", data.tokenizer().hash()},
                  {"end_of_document", data.tokenizer().end_of_document()}}},
                {"vocab_size", data.vocab_size()},
-               {"parameters", n_parameters},
+               {"parameters", parameters.all},
                {"started", call()},
                {"resumed", Json::array()}};
   set_products(json, products);
+  if (config.model.adapters) json["trained_parameters"] = parameters.trained;
+  if (!lineage.empty()) json["lineage"] = run::to_json(lineage);
   return text_of(json);
 }
 
@@ -107,7 +105,7 @@ std::string manifest_resumed(const std::string& name, const std::string& manifes
     for (size_t i = 0; i < (is_mixture ? data["mixture"].size() : 1); ++i) {
       Json& one = is_mixture ? data["mixture"][i] : data;
       if (i < config.data.size() && one.is_object())
-        set_place(one, run::corpus_place(config.data[i].path, run));
+        run::set_place(one, run::place_of(config.data[i].path, run));
     }
   }
   set_products(json, products);

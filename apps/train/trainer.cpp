@@ -27,6 +27,7 @@ StepOptions step_options(const run::ResolvedConfig& config, const ProcessGrid& p
     options.optimizer = AdamWOptions{.weight_decay = config.weight_decay};
   options.max_norm = config.clip;
   options.uses_graph = config.uses_cuda_graph;
+  options.has_one_length = config.lengths.size() < 2;
   return options;
 }
 
@@ -36,22 +37,36 @@ std::vector<data::Corpus> with_valid_splits(const run::TrainingData& data) {
   return data.corpora();
 }
 
+// Of all processes that have a model together.
+int64_t n_element(const std::vector<Parameter>& parameters) {
+  int64_t n = 0;
+  for (const Parameter& p : parameters) n += p.shard.whole_of(p.value.shape()).numel();
+  return n;
+}
+
+Transformer initial_model(const run::ResolvedConfig& config, int64_t n_vocab, const Group& tensor,
+                          const Trainer::Initialize& initialize) {
+  Transformer model(config.model_of(n_vocab), config.seed, config.dtype, config.device, tensor);
+  if (initialize) initialize(model);
+  if (config.holds_base_in_bf16) model.hold_frozen_in_bf16();
+  return model;
+}
+
 }  // namespace
 
 Trainer::Trainer(const run::ResolvedConfig& config, const run::TrainingData& data,
-                 const ProcessGrid& processes)
+                 const ProcessGrid& processes, const Initialize& initialize)
     : config_(config),
       data_hash_(data.hash()),
       valid_(with_valid_splits(data)),
       weights_(data.weights()),
       batches_(run::loader_of(config, data)),
-      step_(Transformer(config.model_of(data.vocab_size()), config.seed, config.dtype,
-                        config.device, processes.tensor),
+      step_(initial_model(config, data.vocab_size(), processes.tensor, initialize),
             step_options(config, processes)) {}
 
 Trainer::Trainer(const run::ResolvedConfig& config, const run::TrainingData& data,
-                 const Group& group)
-    : Trainer(config, data, ProcessGrid::of(group, config.tensor_parallel)) {}
+                 const Group& group, const Initialize& initialize)
+    : Trainer(config, data, ProcessGrid::of(group, config.tensor_parallel), initialize) {}
 
 void Trainer::call_after_backward(
     std::function<void(int64_t, const std::vector<Parameter>&)> call) {
@@ -89,10 +104,10 @@ Trainer::Tokens Trainer::tokens_of(int64_t step) {
   tokens.step = step;
   tokens.batch = batches_.take(step);
   const OwnPieces& own = step_.pieces();
-  const Shape shape{own.batch_size(), config_.train_len()};
+  const Shape shape{own.batch_size(), tokens.batch.seq_len};
   const auto part = [&](const std::vector<int32_t>& ids) {
     const std::span<const int32_t> all(ids);
-    return Tensor::from(all.subspan(static_cast<size_t>(own.first * config_.train_len()),
+    return Tensor::from(all.subspan(static_cast<size_t>(own.first * tokens.batch.seq_len),
                                     static_cast<size_t>(shape.numel())),
                         shape, config_.device);
   };
@@ -128,7 +143,7 @@ StepResult Trainer::step() {
   result.grad_norm = outcome.grad_norm;
   if (outcome.is_finite()) {
     done_ = result.step;
-    tokens_ += config_.batch * config_.train_len();
+    tokens_ += config_.batch * tokens.batch.seq_len;
   } else {
     result.problem = describe(tokens, outcome);
   }
@@ -140,7 +155,7 @@ StepResult Trainer::step() {
 // The step once more, slowly, to see where it goes wrong. An encoding without a finite value
 // anywhere refuses for itself, and says more.
 std::string Trainer::describe(const Tokens& tokens, const StepOutcome& outcome) {
-  const int64_t length = config_.train_len();
+  const int64_t length = tokens.batch.seq_len;
   model().encoding().plan(length, length, posenc::Phase::eval);
   std::string first;
   for (const Parameter& p : step_.parameters()) {
@@ -257,11 +272,8 @@ run::TrainState Trainer::state() const {
           .config = run::identity(config_.settings)};
 }
 
-int64_t Trainer::n_parameter() const {
-  int64_t n = 0;
-  for (const Parameter& p : step_.parameters()) n += p.shard.whole_of(p.value.shape()).numel();
-  return n;
-}
+int64_t Trainer::n_parameter() const { return n_element(model().parameters()); }
+int64_t Trainer::n_trained() const { return n_element(step_.parameters()); }
 
 run::NamedTensors Trainer::model_tensors() const {
   run::NamedTensors tensors;

@@ -32,10 +32,13 @@ struct StepResult {
 /// a group make each call together, and all have its result, unless said otherwise.
 class Trainer {
  public:
+  /// Changes the random initial weights of a model.
+  using Initialize = std::function<void(Transformer&)>;
+
   /// At step 0, with initial weights. ConfigError when the train split is shorter than one
   /// sequence, or the group cannot be divided as config says.
-  Trainer(const run::ResolvedConfig& config, const run::TrainingData& data,
-          const Group& group = {});
+  Trainer(const run::ResolvedConfig& config, const run::TrainingData& data, const Group& group = {},
+          const Initialize& initialize = {});
 
   /// Restores a checkpoint. IoError names a tensor that is missing, unknown, or of another shape;
   /// ConfigError names the first setting that differs, or other data. On an error nothing changes.
@@ -64,8 +67,10 @@ class Trainer {
 
   const run::ResolvedConfig& config() const { return config_; }
   run::TrainState state() const;
-  /// Parameters of the whole model.
+  /// Parameters of the whole model, without adapters.
   int64_t n_parameter() const;
+  /// Parameters that are trained.
+  int64_t n_trained() const;
   /// Sharing storage with the weights; of processes that have the model together, collected from
   /// all: in the first alone.
   run::NamedTensors model_tensors() const;
@@ -88,13 +93,13 @@ class Trainer {
 
  private:
   Trainer(const run::ResolvedConfig& config, const run::TrainingData& data,
-          const ProcessGrid& processes);
+          const ProcessGrid& processes, const Initialize& initialize);
 
   /// The batch of a step, this process's tokens on the device too.
   struct Tokens {
     int64_t step = 0;  ///< steps before it
     data::Batch batch;
-    Tensor inputs, targets;  // [step_.pieces().batch_size(), train_len]
+    Tensor inputs, targets;  // [step_.pieces().batch_size(), batch.seq_len]
   };
   Tokens tokens_of(int64_t step);
   /// The loss of each of n windows of the valid split, the first at its start and the last at its

@@ -11,6 +11,22 @@ namespace {
 
 std::string gib(double bytes) { return fixed(bytes / (1 << 30), 1) + " GiB"; }
 
+// Of low-rank adapters, and of other trained tensors.
+double n_adapter_weight(const AdapterConfig& adapters, const ModelConfig& c) {
+  const auto d = static_cast<double>(c.d_model), ff = static_cast<double>(c.d_ff),
+             vocab = static_cast<double>(c.vocab_size);
+  double of_layer = 0, outside = 0;
+  for (const std::string& target : adapters.targets)
+    (target == "head" ? outside : of_layer) += target == "head"                     ? d + vocab
+                                               : target == "up" || target == "down" ? d + ff
+                                                                                    : 2 * d;
+  double sum =
+      static_cast<double>(adapters.rank) * (static_cast<double>(c.n_layer) * of_layer + outside);
+  if (adapters.trains("embedding")) sum += d * vocab;
+  if (adapters.trains("head")) sum += d * vocab;
+  return sum;
+}
+
 }  // namespace
 
 double training_bytes(const ModelConfig& c, const StepShape& shape, DType compute) {
@@ -31,13 +47,18 @@ double training_bytes(const ModelConfig& c, const StepShape& shape, DType comput
       4 + (n_at_once > 1 ? n_at_once : 0) +
       (shape.deterministic_reduce ? std::ceil(std::log2(static_cast<double>(shape.n_piece()))) : 0);
   const double rounded = compute == DType::bf16 ? 2 : 0;
-  const double weights = (4.0 * kinds + rounded) * static_cast<double>(parameter_count(c));
+  const auto n_weight = static_cast<double>(parameter_count(c));
+  // Frozen weights are there once, and rounded for products.
+  const double weights =
+      c.adapters ? 4.0 * kinds * n_adapter_weight(*c.adapters, c) + (4.0 + rounded) * n_weight
+                 : (4.0 * kinds + rounded) * n_weight;
   return weights + piece * (kept + passing) * static_cast<double>(size_of(compute));
 }
 
 std::string memory_warning(const run::ResolvedConfig& config, int64_t vocab_size,
                            int64_t available_bytes) {
-  const ModelConfig model = config.model_of(vocab_size);
+  ModelConfig model = config.model_of(vocab_size);
+  model.train_len = config.longest();
   // A checkpoint is written from a copy of weights and moments, in host memory.
   const bool has_copy = config.saves_beside && config.device.kind == Device::Kind::cpu;
   const double copy = has_copy ? 3.0 * 4.0 * static_cast<double>(parameter_count(model)) : 0;
@@ -47,14 +68,15 @@ std::string memory_warning(const run::ResolvedConfig& config, int64_t vocab_size
   const auto offer = [&](const std::string& way, bool is_open) {
     if (is_open) ways.push_back(way);
   };
-  offer("a shorter --train-len", config.train_len() > 1);
+  offer(config.lengths.empty() ? "a shorter --train-len" : "shorter --lengths",
+        config.longest() > 1);
   offer("a smaller --batch", config.batch > 1);
   offer("--accumulate, which computes a batch in pieces",
         shape_of(config).n_piece() < config.batch);
   offer("--checkpoint-activations", !config.checkpoint_activations);
   offer("--precision bf16", config.dtype != DType::bf16);
   offer("--async-save off", has_copy);
-  return concat("a training step of ", config.batch, " x ", config.train_len(),
+  return concat("a training step of ", config.batch, " x ", config.longest(),
                 " tokens takes about ", gib(needed), " of memory, and ",
                 gib(static_cast<double>(available_bytes)),
                 " are available; the system may end this process. Less take: ", joined(ways));

@@ -8,6 +8,7 @@
 #include "apps/run/corpus.h"
 #include "apps/run/machine.h"
 #include "apps/run/parameter_bounds.h"
+#include "apps/run/source_run.h"
 #include "apps/run/together.h"
 #include "apps/train/manifest.h"
 #include "apps/train/step_time.h"
@@ -42,7 +43,8 @@ std::string valid_windows_warning(const Trainer& trainer) {
 }
 
 Opened open(const run::ResolvedConfig& config, const TrainingRun::Warn& warn, const Group& group,
-            const data::TokenizerPtr& model_tokenizer = nullptr) {
+            const data::TokenizerPtr& model_tokenizer = nullptr,
+            const Trainer::Initialize& initialize = {}) {
   require<ConfigError>(!config.data.empty(), kWhere,
                        "expected --data PATH, a corpus made by `prepare`");
   const Interruptible interruptible(cli::stop_is_due);  // a large model takes minutes to initialise
@@ -54,7 +56,7 @@ Opened open(const run::ResolvedConfig& config, const TrainingRun::Warn& warn, co
       memory_warning(config, data.vocab_size(), run::available_bytes(config.device));
   if (warn && !warning.empty()) warn(warning);
   auto check = std::make_unique<DataCheck>(data);
-  auto trainer = std::make_unique<Trainer>(config, data, group);
+  auto trainer = std::make_unique<Trainer>(config, data, group, initialize);
   const std::string fewer = valid_windows_warning(*trainer);
   if (warn && !fewer.empty()) warn(fewer);
   if (check->is_short()) check->wait();
@@ -88,7 +90,21 @@ TrainingRun::TrainingRun(run::RunFolder folder, std::unique_ptr<DataCheck> check
 
 TrainingRun TrainingRun::start(const run::ResolvedConfig& config, const std::string& out,
                                const Warn& warn, const Group& group) {
-  Opened opened = open(config, warn, group);
+  std::optional<run::SourceRun> source;
+  std::vector<run::Ancestor> lineage;
+  std::vector<std::string> remarks;
+  data::TokenizerPtr tokenizer;
+  Trainer::Initialize initialize;
+  if (config.init) {
+    source.emplace(run::open_source(*config.init));
+    run::require_same_shape(config, *source);
+    lineage = run::lineage_with(*source, out);
+    tokenizer = run::tokenizer_of(source->folder);
+    initialize = [&](Transformer& model) {
+      remarks = run::remarks_on(run::take_weights(*source, *config.init, model));
+    };
+  }
+  Opened opened = open(config, warn, group, tokenizer, initialize);
   std::unique_ptr<Trainer> trainer = std::move(opened.trainer);
   run::TrainState state = trainer->state();
   state.metrics = MetricsFile::empty_record();
@@ -99,7 +115,8 @@ TrainingRun TrainingRun::start(const run::ResolvedConfig& config, const std::str
   const TunedProducts products = choose_products(*trainer);
   const run::RunFolder::Files files = {
       config.settings,
-      run_manifest(config, opened.data, trainer->n_parameter(), products.file, out),
+      run_manifest(config, opened.data, {trainer->n_parameter(), trainer->n_trained()},
+                   products.file, out, lineage),
       MetricsFile::header(), opened.data.tokenizer().file(), products.file};
   std::optional<run::RunFolder> folder;
   run::in_first(group.communicator(), [&] {
@@ -111,6 +128,7 @@ TrainingRun TrainingRun::start(const run::ResolvedConfig& config, const std::str
   TrainingRun run(std::move(*folder), std::move(opened.check), std::move(trainer), state.metrics);
   run.saved_step_ = 0;
   run.is_new_ = true;
+  run.told_at_start_ = std::move(remarks);
   run.warn_ = warn;
   run.products_said_ = products.said;
   return run;
@@ -139,12 +157,17 @@ TrainingRun TrainingRun::resume(const run::ResolvedConfig& config, const std::st
                          /*same_device=*/true);
   group.communicator().require_equal(
       "checkpoint", concat("step ", checkpoint.state.step, ", weights ", checkpoint.model_hash));
-  Opened opened = open(config, warn, group, run::tokenizer_of(folder));
+  Trainer::Initialize initialize;  // the checkpoint holds all weights but frozen ones
+  if (config.model.adapters)
+    initialize = [&](Transformer& model) {
+      run::take_weights(run::find_source(folder, config), *config.init, model);
+    };
+  Opened opened = open(config, warn, group, run::tokenizer_of(folder), initialize);
   std::unique_ptr<Trainer> trainer = std::move(opened.trainer);
   trainer->restore(checkpoint);
   run::check_parameter_bounds(
       trainer->model().encoding(),
-      (run::list_checkpoints(folder.checkpoints()).back() / "model.safetensors").string());
+      run::weights_file(run::find_checkpoint(folder.checkpoints(), {}), checkpoint.state).string());
   TunedProducts products;
   std::string manifest;
   if (!trainer->is_done()) {  // a finished run stays as it is
@@ -177,6 +200,7 @@ cli::ExitCode TrainingRun::go(cli::Progress& progress, std::optional<int64_t> st
 
 cli::ExitCode TrainingRun::make_steps(cli::Progress& progress, std::optional<int64_t> stop_after) {
   const run::ResolvedConfig& config = trainer_->config();
+  if (is_new_ && trainer_->is_done()) return cli::kDone;  // of no steps
   if (trainer_->is_done()) {  // resumed after its end
     progress.say(concat("this run is finished: step ", config.steps, " of ", config.steps,
                         ", nothing left to do. Its learning rate has come down to its end, so more "
@@ -189,6 +213,7 @@ cli::ExitCode TrainingRun::make_steps(cli::Progress& progress, std::optional<int
   if (metrics_ && metrics_->is_new())
     warn(concat("[train] ", folder_.metrics().string(), " was gone; its rows begin anew"),
          progress);
+  for (const std::string& remark : std::exchange(told_at_start_, {})) progress.say(remark);
   if (!products_said_.empty()) progress.say(std::exchange(products_said_, {}));
   if (config.device.kind == Device::Kind::cpu && is_first()) {
     const std::string time =

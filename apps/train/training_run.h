@@ -83,7 +83,8 @@ class TrainingRun {
   bool has_said_how_ = false;  // the device is given its steps
   bool has_diverged_ = false;  // and this was told
   Warn warn_;
-  std::string products_said_;  // a pending remark on measured products
+  std::vector<std::string> told_at_start_;  // pending remarks on the initial weights
+  std::string products_said_;               // a pending remark on measured products
 };
 
 }  // namespace farfield::train

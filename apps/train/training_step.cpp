@@ -38,7 +38,7 @@ TrainingStep::TrainingStep(Transformer model, const StepOptions& options)
                             options.processes.data.size())),
       device_(model.encoding().config().device),
       model_(std::move(model)),
-      optimizer_(std::make_unique<ShardedOptimizer>(model_.parameters(), options.processes,
+      optimizer_(std::make_unique<ShardedOptimizer>(model_.trained_parameters(), options.processes,
                                                     maker(options))),
       graph_(device_) {
   require<ConfigError>(processes().data.is_alone() || device_.kind == Device::Kind::cpu ||
@@ -56,8 +56,13 @@ TrainingStep::TrainingStep(Transformer model, const StepOptions& options)
   if (model_.compute_dtype() == DType::bf16 && processes().data.is_alone())
     for (const Parameter& p : parameters())
       if (p.is_rounded) rounded_.push_back(p.value);
+  if (model_.compute_dtype() == DType::bf16)  // frozen weights: once for all steps
+    for (const Parameter& p : model_.parameters())
+      if (p.is_rounded && p.value.dtype() == DType::f32 && !p.value.requires_grad())
+        p.value.keep_rounded();
   keep_rounded();
   if (!options.uses_graph) graph_.turn_off("--cuda-graph is off");
+  if (!options.has_one_length) graph_.turn_off("steps have sequences of several lengths");
   if (!processes().all.is_alone()) graph_.turn_off("several processes train together");
   if (model_.reads_tokens())
     graph_.turn_off("the adaptive input and softmax take each batch apart by its tokens");
@@ -72,6 +77,11 @@ StepTimes TrainingStep::times() const {
 }
 
 void TrainingStep::take(const Tensor& inputs, const Tensor& targets, int64_t index) {
+  if (inputs.shape() != inputs_.shape()) {
+    forget_recording();
+    inputs_ = Tensor::empty(inputs.shape(), DType::i32, device_);
+    targets_ = Tensor::empty(inputs.shape(), DType::i32, device_);
+  }
   inputs_.assign(inputs);
   targets_.assign(targets);
   index_ = index;

@@ -27,6 +27,7 @@ struct StepOptions {
   std::variant<AdamWOptions, NagOptions> optimizer = {};
   double max_norm = 1;         ///< gradients are clipped to this norm; 0: never
   bool uses_graph = true;      ///< a step is recorded once and repeated where the device can
+  bool has_one_length = true;  ///< all steps have sequences of the same length
   ProcessGrid processes = {};  ///< processes that share the batch, and processes that share a model
 };
 
@@ -61,7 +62,8 @@ class TrainingStep {
   TrainingStep(Transformer model, const StepOptions& options);
 
   /// This process's part of the batch of the next run(), which is copied: ids int32
-  /// [pieces().batch_size(), train_len]. `index` is the batch's number, which random positions and
+  /// [pieces().batch_size(), T]; T may change from step to step, which records the step anew.
+  /// `index` is the batch's number, which random positions and
   /// masks depend on.
   void take(const Tensor& inputs, const Tensor& targets, int64_t index);
   /// Starts the step on the device and does not wait for it. If it throws, nothing has changed:
@@ -91,6 +93,7 @@ class TrainingStep {
                const std::map<std::string, Tensor>& moments, int64_t t);
 
   const Transformer& model() const { return model_; }
+  /// The trained ones: Transformer::trained_parameters().
   const std::vector<Parameter>& parameters() const { return optimizer_->parameters(); }
   /// t() of the optimizer (ShardedOptimizer).
   int64_t t() const { return optimizer_->t(); }
@@ -149,7 +152,7 @@ class TrainingStep {
   std::optional<DropoutStreams> streams_;  // of a recorded step
   StepGraph graph_;
   int64_t index_ = 0;
-  Tensor inputs_, targets_;                 // [pieces_.batch_size(), train_len], always the same
+  Tensor inputs_, targets_;                 // [pieces_.batch_size(), T], the same for one T
   Tensor outcome_;                          // loss and gradient norm, float64 [2]
   std::vector<Tensor> recorded_gradients_;  // of the parameters, where a recorded step leaves them
   std::vector<char> is_sent_, has_gradient_;  // by parameter, in this step; bools of a byte each

@@ -127,6 +127,31 @@ BOOST_AUTO_TEST_CASE(several_sources_are_mixed_by_weight_each_in_its_own_order) 
   BOOST_TEST(taken[1] == 1024);
 }
 
+BOOST_AUTO_TEST_CASE(steps_have_the_lengths_of_their_shares) {
+  const TempFolder folder;
+  const Tokens tokens = counting(folder, 5000);
+  const auto part = [&](double share, int64_t length) {
+    return Loader::Part{share, length, {{std::make_shared<ShuffledWindows>(tokens, length, 3)}}};
+  };
+  const Loader loader({part(3, 16), part(1, 24)}, 2, 3);
+  std::map<int64_t, int64_t> steps;
+  std::map<int64_t, std::map<int64_t, int>> begins;
+  for (int64_t step = 0; step < Mixture::kRound; ++step) {
+    const Batch batch = loader.batch(step);
+    BOOST_TEST_REQUIRE(batch.inputs.size() == static_cast<size_t>(2 * batch.seq_len));
+    BOOST_TEST((batch.part == 0 ? 16 : 24) == batch.seq_len);
+    BOOST_TEST(batch.targets.back() == batch.inputs.back() + 1);
+    ++steps[batch.seq_len];
+    for (const Batch::Row& row : batch.rows) ++begins[batch.seq_len][row.place.begin];
+  }
+  BOOST_TEST(steps[16] == Mixture::kRound * 3 / 4);
+  BOOST_TEST(steps[24] == Mixture::kRound / 4);
+  // The rows of a length take each of its windows equally often.
+  for (const auto& [length, times] : begins)
+    for (const auto& [begin, n] : times) BOOST_TEST(std::abs(n - times.begin()->second) <= 1);
+  BOOST_TEST(loader.batch(7).inputs == Loader({part(3, 16), part(1, 24)}, 2, 3).batch(7).inputs);
+}
+
 }  // namespace
 BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::data

@@ -43,7 +43,7 @@ BOOST_AUTO_TEST_CASE(batches_are_those_of_the_loader_in_any_order) {
 // A damaged id stops the step that reads it, not the one before it.
 BOOST_AUTO_TEST_CASE(an_error_comes_with_the_step_that_it_is_of) {
   const Loader plain = loader();
-  const int64_t bad = plain.row(4).place.begin;  // of the second step
+  const int64_t bad = plain.batch(1).rows[0].place.begin;  // of the second step
   {
     std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
     file.seekp(64 + 2 * (bad + 5));

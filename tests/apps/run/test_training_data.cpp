@@ -53,7 +53,9 @@ BOOST_AUTO_TEST_CASE(rows_come_from_each_corpus_by_its_weight) {
   const TrainingData data = open_data(config);
   const data::Loader loader = loader_of(config, data);
   int64_t n_first = 0;
-  for (int64_t row = 0; row < data::Mixture::kRound; ++row) n_first += loader.row(row).source == 0;
+  const int64_t n_step = data::Mixture::kRound / config.batch;
+  for (int64_t step = 0; step < n_step; ++step)
+    for (const data::Batch::Row& row : loader.batch(step).rows) n_first += row.source == 0;
   BOOST_TEST(n_first == data::Mixture::kRound * 3 / 4);
 }
 
