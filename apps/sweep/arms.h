@@ -44,6 +44,9 @@ inline constexpr std::array kLooks = {"alibi",        "kerple_log",       "sandw
 Arm floored_shift(double delta);
 Arm floored_equal(double h);
 
+/// The source of the experiments context/*.
+inline constexpr const char* kContextWriteUp = "Extending Context is Hard (2023)";
+
 /// "trained at 2 L": the group of the arms of this training length, in units (scale.h).
 std::string trained_at(double length);
 

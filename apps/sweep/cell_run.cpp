@@ -15,6 +15,7 @@
 #include "apps/eval/measure.h"
 #include "apps/run/load_run.h"
 #include "apps/run/machine.h"
+#include "apps/run/source_run.h"
 #include "apps/run/training_data.h"
 #include "apps/sweep/measurement_options.h"
 #include "apps/sweep/results.h"
@@ -48,6 +49,35 @@ cli::ExitCode train(const run::ResolvedConfig& config, const fs::path& path,
                                ? train::TrainingRun::resume(config, path.string())
                                : train::TrainingRun::start(config, path.string());
   return run.trainer().is_done() ? cli::kDone : run.go(progress);
+}
+
+run::ResolvedConfig config_of(const SweepFolder& folder, const Cell& cell) {
+  return run::config_of_file(folder.cell(cell.hash()).string(), cell.training);
+}
+
+// The lock of a cell, once no other process makes it; empty when that is stopped.
+std::optional<FileLock> wait_for(const SweepFolder& folder, const Cell& cell) {
+  for (;;) {
+    std::optional<FileLock> lock =
+        FileLock::take(folder.lock(cell.hash()), kWhere, std::chrono::seconds(1));
+    if (lock || cli::stop_requested()) return lock;
+  }
+}
+
+// Trains the model that a cell starts from, unless its weights are there, and gives the cell's
+// configuration with them. Empty when that is stopped.
+std::optional<run::ResolvedConfig> config_from_base(const SweepFolder& folder, const Cell& cell,
+                                                    cli::Progress& progress) {
+  const fs::path path = folder.runs() / cell.base->hash();
+  const std::optional<FileLock> lock = wait_for(folder, *cell.base);
+  if (!lock || train(config_of(folder, *cell.base), path, progress) == cli::kStopped)
+    return std::nullopt;
+  run::RunConfig request = run::to_run_config(folder.cell(cell.hash()).string(), cell.training);
+  request.init_from = path.string();
+  request.init_step.reset();
+  request.init_hash.reset();
+  run::complete(request, run::open_source(path.string(), {}, {}));
+  return run::resolve(request);
 }
 
 int64_t count(const std::vector<Parameter>& parameters) {
@@ -160,8 +190,7 @@ cli::ExitCode run_cell(const SweepFolder& folder, const Cell& cell, const CellRu
     write_result(folder.results(), result);
   };
 
-  const run::ResolvedConfig config =
-      run::config_of_file(folder.cell(cell.hash()).string(), cell.training);
+  run::ResolvedConfig config = config_of(folder, cell);
   // The driver's signal may come in addition to the batch system's signal to all processes of a
   // job.
   const cli::StopSignals signals("sweep: this cell stops after its step", std::chrono::seconds(10),
@@ -170,6 +199,11 @@ cli::ExitCode run_cell(const SweepFolder& folder, const Cell& cell, const CellRu
   try {
     const data::Corpus corpus = corpus_of(config, cell);
     out << "cell " << cell.hash() << ": " << cell.label() << std::endl;
+    if (cell.base) {
+      std::optional<run::ResolvedConfig> based = config_from_base(folder, cell, progress);
+      if (!based) return cli::kStopped;
+      config = *std::move(based);
+    }
     if (train(config, path, progress) == cli::kStopped) return cli::kStopped;
     LoadedModel model(path);
     if (result.facts.count("parameters") == 0) {

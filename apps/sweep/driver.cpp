@@ -8,6 +8,7 @@
 #include <deque>
 #include <iostream>
 #include <list>
+#include <set>
 #include <system_error>
 #include <thread>
 
@@ -63,6 +64,8 @@ class Drive {
   void start(Cell cell);
   void learn_pace(const Cell& cell);
   bool is_in_time(const Cell& cell) const;
+  bool waits_for_base(const Cell& cell, const std::deque<Cell>& waiting) const;
+  void drop_bases() const;
   bool none_in_time(const std::deque<Cell>& waiting) const;
   bool is_over() const { return options_.deadline && Clock::now() >= *options_.deadline; }
   bool is_done(const Cell& cell) const;
@@ -76,6 +79,7 @@ class Drive {
   const DriverOptions& options_;
   std::ostream& out_ = cli::remarks();
   std::list<Running> running_;
+  std::set<std::string> bases_;  // hashes of cells that others start from
   size_t n_done_ = 0, n_failed_ = 0, n_all_ = 0;
   double work_done_ = 0, work_left_ = 0;
   Pace pace_;
@@ -94,7 +98,9 @@ void Drive::start(Cell cell) {
   write_cell(folder_.cells(), cell);
   std::error_code status;
   fs::remove(folder_.failed() / (cell.hash() + ".txt"), status);
-  std::vector<std::string> command = command_of(folder_, cell, options_);
+  DriverOptions options = options_;
+  options.keep_weights |= bases_.count(cell.hash()) > 0;
+  std::vector<std::string> command = command_of(folder_, cell, options);
   command.insert(command.end(), {"--parent", std::to_string(::getpid())});
   cli::Process worker(command, folder_.logs() / (cell.hash() + ".log"));
   running_.push_back({std::move(cell), std::move(worker)});
@@ -126,6 +132,23 @@ bool Drive::is_in_time(const Cell& cell) const {
   return pace_.seconds_left(folder_, cell, options_.is_card) * kMargin <= left.count();
 }
 
+// Whether the cell that it starts from is to be made first.
+bool Drive::waits_for_base(const Cell& cell, const std::deque<Cell>& waiting) const {
+  if (!cell.base) return false;
+  const std::string hash = cell.base->hash();
+  return std::any_of(waiting.begin(), waiting.end(),
+                     [&](const Cell& other) { return other.hash() == hash; }) ||
+         std::any_of(running_.begin(), running_.end(),
+                     [&](const Running& other) { return other.cell.hash() == hash; });
+}
+
+// The weights that cells have started from, once all are made.
+void Drive::drop_bases() const {
+  std::error_code status;
+  if (options_.keep_weights) return;
+  for (const std::string& hash : bases_) fs::remove_all(folder_.runs() / hash, status);
+}
+
 bool Drive::none_in_time(const std::deque<Cell>& waiting) const {
   return !waiting.empty() && std::none_of(waiting.begin(), waiting.end(),
                                           [&](const Cell& cell) { return is_in_time(cell); });
@@ -135,7 +158,8 @@ bool Drive::none_in_time(const std::deque<Cell>& waiting) const {
 void Drive::start_some(std::deque<Cell>& waiting) {
   while (!waiting.empty() && running_.size() < static_cast<size_t>(options_.jobs)) {
     const auto next = std::find_if(waiting.begin(), waiting.end(), [&](const Cell& cell) {
-      return !FileLock::is_held(folder_.lock(cell.hash()), kWhere) && is_in_time(cell);
+      return !FileLock::is_held(folder_.lock(cell.hash()), kWhere) && is_in_time(cell) &&
+             !waits_for_base(cell, waiting);
     });
     if (next == waiting.end()) return;
     Cell cell = std::move(*next);
@@ -216,6 +240,8 @@ cli::ExitCode Drive::run(const std::vector<Cell>& cells) {
   out_ << std::endl;
   waiting.insert(waiting.end(), states.running.begin(), states.running.end());
   for (const Cell& cell : waiting) work_left_ += cell.work();
+  for (const Cell& cell : waiting)
+    if (cell.base) bases_.insert(cell.base->hash());
   pace_ = pace_of(states.done, results);
   const cli::StopSignals signals(
       "sweep: stopping; every cell leaves a checkpoint. A second signal ends at once");
@@ -237,6 +263,7 @@ cli::ExitCode Drive::run(const std::vector<Cell>& cells) {
     }
     std::this_thread::sleep_for(kLook);
   }
+  if (n_failed_ == 0) drop_bases();
   return n_failed_ == 0 ? cli::kDone : cli::kFailed;
 }
 

@@ -26,6 +26,8 @@ struct Arm {
   /// empty encoding: the paper does not have this arm.
   std::string encoding = {}, variant = {}, param = {};
   double train_len = 1;
+  /// The label of an earlier arm whose trained weights this one starts from; empty: random weights.
+  std::string starts_from = {};
   std::map<std::string, double> values = {};  ///< swept values: {{"w", 40}}
   Size size = Size::base;
   double steps = 1;                  ///< share of the recipe's

@@ -65,6 +65,35 @@ void read_tree(const fs::path& file, const char* way_out, const F& take) {
   }
 }
 
+Json json_of(const Cell& cell) {
+  Json json = {{"corpus", cell.corpus}, {"corpus_hash", cell.corpus_hash}};
+  if (!cell.given_name.empty()) json["name"] = cell.given_name;
+  json["training"] = settings_json(cell.training);
+  for (const Measurement& m : cell.measurements)
+    json["measurements"].push_back({{"protocol", m.protocol},
+                                    {"posenc", m.posenc},
+                                    {"drop_learned", m.drop_learned},
+                                    {"options", settings_json(m.options)}});
+  if (cell.base) json["base"] = json_of(*cell.base);
+  return json;
+}
+
+Cell cell_of(const Json& json) {
+  Cell cell;
+  cell.given_name = json.value("name", "");
+  cell.corpus = json.at("corpus");
+  cell.corpus_hash = json.at("corpus_hash");
+  cell.training = settings_of(json.at("training"));
+  if (json.contains("measurements"))
+    for (const Json& m : json["measurements"])
+      cell.measurements.push_back({.protocol = m.at("protocol"),
+                                   .posenc = m.at("posenc"),
+                                   .drop_learned = m.at("drop_learned"),
+                                   .options = settings_of(m.at("options"))});
+  if (json.contains("base")) cell.base = std::make_shared<Cell>(cell_of(json["base"]));
+  return cell;
+}
+
 }  // namespace
 
 SweepFolder::SweepFolder(fs::path path) : path_(std::move(path)) {
@@ -301,34 +330,15 @@ void write_cell(const fs::path& folder, Cell cell) {
       cell.add(read_cell(file).measurements);
     } catch (const IoError&) {  // damaged: written anew
     }
-  Json json;
+  Json json = json_of(cell);
   json["format"] = kFormat;
-  json["corpus"] = cell.corpus;
-  json["corpus_hash"] = cell.corpus_hash;
-  if (!cell.given_name.empty()) json["name"] = cell.given_name;
-  json["training"] = settings_json(cell.training);
-  for (const Measurement& m : cell.measurements)
-    json["measurements"].push_back({{"protocol", m.protocol},
-                                    {"posenc", m.posenc},
-                                    {"drop_learned", m.drop_learned},
-                                    {"options", settings_json(m.options)}});
   write_file_atomic(file, write_hashed_json(std::move(json), 1));
 }
 
 Cell read_cell(const fs::path& file) {
   Cell cell;
-  read_tree(file, "remove it and run the sweep again", [&](const Json& json) {
-    cell.given_name = json.value("name", "");
-    cell.corpus = json.at("corpus");
-    cell.corpus_hash = json.at("corpus_hash");
-    cell.training = settings_of(json.at("training"));
-    if (json.contains("measurements"))
-      for (const Json& m : json["measurements"])
-        cell.measurements.push_back({.protocol = m.at("protocol"),
-                                     .posenc = m.at("posenc"),
-                                     .drop_learned = m.at("drop_learned"),
-                                     .options = settings_of(m.at("options"))});
-  });
+  read_tree(file, "remove it and run the sweep again",
+            [&](const Json& json) { cell = cell_of(json); });
   const std::string hash = [&] {
     try {
       return cell.hash();

@@ -144,7 +144,7 @@ run::ResolvedConfig resolved_for(const std::string& device, run::RunConfig c) {
 }
 
 run::ResolvedConfig config_of(const PlannedArm& arm, const PlannedDataset& dataset,
-                              const PlanOptions& options, uint64_t seed) {
+                              const PlanOptions& options, uint64_t seed, const Cell* base) {
   run::RunConfig c = training_of(options.scale, arm.arm.size, arm.arm.train_len, arm.arm.steps);
   c.batch = std::max<int64_t>(1, std::llround(static_cast<double>(*c.batch) * arm.arm.batch));
   c.posenc = arm.posenc;
@@ -159,6 +159,14 @@ run::ResolvedConfig config_of(const PlannedArm& arm, const PlannedDataset& datas
     for (const auto& [key, value] : arm.arm.training)
       settings.emplace_back(key, with_tokens(options.scale, value));
     more.read_config("the arm's training", settings);
+  }
+  if (base != nullptr) {
+    const run::ResolvedConfig from =
+        resolved_for("cpu", run::to_run_config("the base", base->training));
+    c.init_from = c.init_hash = base->hash();
+    c.init_step = from.steps;
+    c.posenc =
+        run::canonical_posenc(c.posenc, from);  // its lengths are what the weights are used to
   }
   return resolved_for(options.device, c);
 }
@@ -187,6 +195,25 @@ double work_of(const run::ResolvedConfig& c, const Measurement& m) {
            work_of(c, cell.tokens, static_cast<double>(length));
   }
   return sum;
+}
+
+// The cell that an arm starts from, of this data set and seed; null: none.
+std::shared_ptr<const Cell> base_of(const Plan& plan, const PlannedArm& arm,
+                                    const PlannedDataset& dataset, uint64_t seed) {
+  if (arm.arm.starts_from.empty()) return nullptr;
+  for (size_t i = 0; i < plan.arms.size(); ++i) {
+    if (plan.arms[i].label() != arm.arm.starts_from) continue;
+    const auto at_dataset = static_cast<size_t>(&dataset - plan.datasets.data());
+    const auto at_seed = static_cast<size_t>(std::find(plan.seeds.begin(), plan.seeds.end(), seed) -
+                                             plan.seeds.begin());
+    const size_t at = (at_dataset * plan.arms.size() + i) * plan.seeds.size() + at_seed;
+    require<ConfigError>(at < plan.cells.size(), kWhere, "expected the arm '", arm.arm.starts_from,
+                         "' before the arm that starts from it");
+    auto base = std::make_shared<Cell>(plan.cells[at]);
+    base->measurements.clear();
+    return base;
+  }
+  fail<ConfigError>(kWhere, "expected an arm '", arm.arm.starts_from, "' to start from, got none");
 }
 
 }  // namespace
@@ -232,7 +259,10 @@ uint64_t Cell::seed() const {
 
 std::string Cell::label() const {
   return concat(given_name.empty() ? run::value_of(training, "posenc") : given_name, " on ", corpus,
-                ", L ", run::value_of(training, "train-len"), ", seed ", seed());
+                ", L ", run::value_of(training, "train-len"), ", seed ", seed(),
+                base == nullptr ? ""
+                                : concat(", ", run::value_of(training, "steps"), " steps from ",
+                                         run::value_of(base->training, "posenc")));
 }
 
 void Cell::add(const std::vector<Measurement>& more) {
@@ -304,9 +334,11 @@ Plan plan_of(const Experiment& experiment, const PlanOptions& options) {
   for (const PlannedDataset& dataset : plan.datasets)
     for (PlannedArm& arm : plan.arms)
       for (const uint64_t seed : plan.seeds) try {
-          const run::ResolvedConfig config = config_of(arm, dataset, options, seed);
+          const std::shared_ptr<const Cell> base = base_of(plan, arm, dataset, seed);
+          const run::ResolvedConfig config = config_of(arm, dataset, options, seed, base.get());
           arm.posenc = config.posenc();
           Cell cell;
+          cell.base = base;
           cell.training = config.settings;
           cell.corpus = dataset.corpus;
           cell.corpus_hash = dataset.hash;
@@ -316,8 +348,8 @@ Plan plan_of(const Experiment& experiment, const PlanOptions& options) {
           cell.training_work =
               3 * work_of(config,
                           static_cast<double>(config.steps) * static_cast<double>(config.batch) *
-                              static_cast<double>(config.train_len()),
-                          static_cast<double>(config.train_len()));
+                              static_cast<double>(config.longest()),
+                          static_cast<double>(config.longest()));
           for (Measurement& m : cell.measurements) m.work = work_of(config, m);
           plan.cells.push_back(std::move(cell));
         } catch (const ConfigError& error) {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -36,6 +37,9 @@ struct Cell {
   std::vector<Measurement> measurements;
   double training_work = 0;     ///< as Measurement::work
   std::string given_name = {};  ///< that its user gave the expression; empty: none
+  /// The cell whose trained weights this one starts from, without measurements; null: none. Its
+  /// hash stands in `training` as --init-from and --init-hash.
+  std::shared_ptr<const Cell> base = nullptr;
 
   /// The settings that training depends on: its identity without settings at their default, and the
   /// corpus. key() names the cell, hash() its files.

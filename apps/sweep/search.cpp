@@ -17,7 +17,7 @@ constexpr size_t kFewestFinalists = 5;
 constexpr int64_t kSeeds = 3;  // of the front
 constexpr const char* kReference = "kerple_log";
 
-using Named = std::pair<std::string, std::string>;  // label, expression
+using NamedFormula = std::pair<std::string, std::string>;  // label, expression
 
 // The lines of a grid but for its title and encodings.
 std::string lines_of(size_t stage, const std::vector<std::string>& on, Scale scale, int64_t seeds) {
@@ -38,7 +38,7 @@ std::string lines_of(size_t stage, const std::vector<std::string>& on, Scale sca
   return text;
 }
 
-std::string grid_text(const std::string& title, const std::vector<Named>& models,
+std::string grid_text(const std::string& title, const std::vector<NamedFormula>& models,
                       const std::string& lines) {
   std::string text = concat("title = ", title, '\n');
   for (const auto& [label, expression] : models)
@@ -47,8 +47,8 @@ std::string grid_text(const std::string& title, const std::vector<Named>& models
   return text + lines;
 }
 
-std::vector<Named> catalogue_at(Scale scale) {
-  std::vector<Named> models;
+std::vector<NamedFormula> catalogue_at(Scale scale) {
+  std::vector<NamedFormula> models;
   for (const std::string& name : catalogue())
     models.emplace_back(name,
                         expression_at(scale, posenc::comparison_of(*posenc::find(name)).trained));
@@ -70,7 +70,7 @@ PlanOptions options_of(const SweepFolder& folder) {
 
 // Models in a stage, as if the folder had the experiment.
 OwnPlan plan_like(const SweepFolder& folder, const SearchRequest& request, size_t stage,
-                  const std::vector<Named>& models, int64_t seeds) {
+                  const std::vector<NamedFormula>& models, int64_t seeds) {
   const Scale scale = folder.options().scale;
   const std::string text = grid_text("", models, lines_of(stage, request.on, scale, seeds));
   OwnPlan own = {std::make_unique<Experiment>(parse_grid("search", text, scale)), {}};
@@ -123,11 +123,11 @@ const Candidate& Search::candidate(const std::string& name) const {
 
 std::string Search::text_of(size_t stage, const std::vector<std::string>& names) const {
   const Scale scale = folder_.options().scale;
-  std::vector<Named> models;
+  std::vector<NamedFormula> models;
   for (const std::string& name : names) models.emplace_back(name, candidate(name).posenc);
   std::string lines = lines_of(stage, request_.on, scale, kSeeds);
   if (stage == kFront) {
-    for (const Named& known : catalogue_at(scale)) models.push_back(known);
+    for (const NamedFormula& known : catalogue_at(scale)) models.push_back(known);
     lines += concat("reference = ", kReference, '\n');
   }
   return grid_text(title_of(stage, names.size(), request_.seed), models, lines);
@@ -164,7 +164,7 @@ std::vector<Cell> Search::cells_of(const Plan& plan, size_t stage) const {
 }
 
 OwnPlan Search::last_rung_on_test() const {
-  std::vector<Named> models;
+  std::vector<NamedFormula> models;
   for (const Arm& arm : find(kRungs - 1)->arms) models.emplace_back(arm.label, arm.posenc);
   return plan_like(folder_, request_, kFront, models, 1);
 }
@@ -172,15 +172,15 @@ OwnPlan Search::last_rung_on_test() const {
 std::vector<double> seconds_of_stages(const SweepFolder& folder, const SearchRequest& request,
                                       int64_t n,
                                       const std::function<double(const Cell&)>& seconds_of) {
-  const std::vector<Named> models = catalogue_at(folder.options().scale);
+  const std::vector<NamedFormula> models = catalogue_at(folder.options().scale);
   const auto known = std::find_if(models.begin(), models.end(),
-                                  [](const Named& model) { return model.first == kReference; });
+                                  [](const NamedFormula& model) { return model.first == kReference; });
   const auto seconds = [&](const std::vector<Cell>& cells) {
     double sum = 0;
     for (const Cell& cell : cells) sum += seconds_of(cell);
     return sum;
   };
-  const auto cells_like = [&](size_t stage, const std::vector<Named>& of, int64_t seeds) {
+  const auto cells_like = [&](size_t stage, const std::vector<NamedFormula>& of, int64_t seeds) {
     return plan_like(folder, request, stage, of, seeds).plan.cells;
   };
   std::vector<double> all;
@@ -202,9 +202,9 @@ std::vector<double> seconds_of_stages(const SweepFolder& folder, const SearchReq
 }
 
 OwnPlan first_plan(const SweepFolder& folder, const SearchRequest& request, int64_t jobs) {
-  std::vector<Named> models = catalogue_at(folder.options().scale);
+  std::vector<NamedFormula> models = catalogue_at(folder.options().scale);
   std::stable_partition(models.begin(), models.end(),
-                        [](const Named& model) { return model.first == kReference; });
+                        [](const NamedFormula& model) { return model.first == kReference; });
   const size_t n_texts = request.on.size();
   const size_t n = (static_cast<size_t>(jobs) + n_texts - 1) / n_texts;
   if (n < models.size()) models.resize(n);

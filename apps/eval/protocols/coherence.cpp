@@ -14,6 +14,7 @@
 #include "apps/eval/sequences.h"
 #include "apps/eval/truncated.h"
 #include "engine/base/error.h"
+#include "engine/base/text.h"
 #include "layers/generate.h"
 
 namespace farfield::eval {
@@ -22,12 +23,22 @@ namespace {
 constexpr std::string_view kProtocol = "coherence";
 constexpr double kPromptLength = 1.37;  // of train_len: 2800 of 2048
 constexpr double kTemperature = 0.8;
-constexpr int64_t kMostNew = int64_t{1} << 22;  // far beyond the size of a cache
+constexpr double kRegions[] = {0.75, 1, 1.25, 1.5, 2, 3, 4};  // bounds, in training lengths
+constexpr int64_t kMostNew = int64_t{1} << 22;                // far beyond the size of a cache
 
 std::vector<double> positions(size_t n, double first) {
   std::vector<double> x(n);
   std::iota(x.begin(), x.end(), first);
   return x;
+}
+
+// The mean perplexity of positions from `begin` to `end` training lengths.
+double region_perplexity(const std::vector<double>& mean_nll, int64_t train_len, double begin,
+                         double end) {
+  const auto at = [&](double share) {
+    return mean_nll.begin() + std::lround(share * static_cast<double>(train_len));
+  };
+  return std::exp(analysis::mean_of(std::vector<double>(at(begin), at(end))));
 }
 
 void add_curve(const std::vector<std::vector<double>>& nll, const Subject& subject,
@@ -47,6 +58,10 @@ void add_curve(const std::vector<std::vector<double>>& nll, const Subject& subje
                     {},
                     found.breakdown ? "" : "none"},
                    {"scored_tokens_at_train_len", static_cast<double>(tokens.size())}};
+  for (size_t i = 0; i + 1 < std::size(kRegions); ++i)
+    to.quantities.push_back(
+        {concat("perplexity_", shortest(kRegions[i]), "_to_", shortest(kRegions[i + 1])),
+         region_perplexity(curve.mean_nll, train_len, kRegions[i], kRegions[i + 1])});
   if (const double bytes = tokens.bytes_per_token(subject.text); bytes > 0)
     to.quantities.push_back(
         {"bits_per_byte_at_train_len", analysis::bits_per_byte_of(std::log(reference), bytes)});

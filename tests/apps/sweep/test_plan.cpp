@@ -38,6 +38,45 @@ BOOST_AUTO_TEST_CASE(names_of_finished_cells_stay) {
              "256\ntrain-len = 64\nsteps = 1200\nlr = 0.002\ncorpus = hash of arxiv\n");
 }
 
+// ALiBi, and a fine-tune of it under another expression.
+Experiment with_fine_tune() {
+  Experiment e = two_models();
+  Arm& arm = e.arms[1];
+  arm.label = "ALiBi, tuned";
+  arm.posenc = "alibi + log_n";
+  arm.starts_from = "ALiBi";
+  arm.steps = 0.1;
+  arm.training = {{"lengths", "0.5:{1},0.5:{1.5}"}, {"lora", "rank=2,targets=q,v"}};
+  return e;
+}
+
+BOOST_AUTO_TEST_CASE(an_arm_starts_from_the_model_of_another) {
+  PlanOptions options = made_up_options(Scale::tiny);
+  options.seeds = 2;
+  const Plan plan = plan_of(with_fine_tune(), options);
+  for (const size_t seed : {0U, 1U}) {
+    const Cell &base = plan.cell(0, 0, seed), &tuned = plan.cell(0, 1, seed);
+    BOOST_TEST_REQUIRE((tuned.base != nullptr && base.base == nullptr));
+    BOOST_TEST(tuned.base->hash() == base.hash());
+    BOOST_TEST(tuned.base->measurements.empty());
+    BOOST_TEST(run::value_of(tuned.key(), "init-hash") == base.hash());
+    BOOST_TEST(run::value_of(tuned.key(), "lengths") == "0.5:64,0.5:96");
+    BOOST_TEST(run::value_of(tuned.key(), "init-from") == "");
+    BOOST_TEST(tuned.label().find("120 steps from alibi_shift") != std::string::npos,
+               tuned.label());
+  }
+  Experiment other = with_fine_tune();
+  other.arms[0].steps = 0.5;
+  BOOST_TEST(plan_of(other, options).cells.back().hash() != plan.cells.back().hash());
+  other.arms[1].starts_from = "Rotary";
+  BOOST_CHECK_EXCEPTION(plan_of(other, options), ConfigError,
+                        says("expected an arm 'Rotary' to start from, got none"));
+  other = with_fine_tune();
+  std::swap(other.arms[0], other.arms[1]);
+  BOOST_CHECK_EXCEPTION(plan_of(other, options), ConfigError,
+                        says("expected the arm 'ALiBi' before the arm that starts from it"));
+}
+
 BOOST_AUTO_TEST_CASE(experiments_share_cells_and_measure_them_once) {
   const Experiment one = two_models();
   Experiment two = one;

@@ -75,6 +75,10 @@ BOOST_AUTO_TEST_CASE(a_model_that_breaks_does_so_where_its_curve_does) {
   // beyond 60, nll = (ln 2 + 4 ln 8) / 5: more than twice the reference 2, and so on from there.
   const LengthResult got = measured(breaking_model(60, 4));
   BOOST_TEST(quantity(got, "perplexity_at_train_len") == 2, boost::test_tools::tolerance(1e-12));
+  const auto tolerance = boost::test_tools::tolerance(1e-12);
+  BOOST_TEST(quantity(got, "perplexity_0.75_to_1") == 2, tolerance);
+  BOOST_TEST(quantity(got, "perplexity_1.5_to_2") == 2 * std::pow(4, 4.0 / 16), tolerance);
+  BOOST_TEST(quantity(got, "perplexity_3_to_4") == 8, tolerance);
   // 2 * 4^(3/5) = 4.59 at t = 61 is above 4 as well; 2 * 4^(2/5) = 3.48 at t = 60 is not.
   BOOST_TEST(quantity(got, "breakdown_position") == 61);
   // Above 2.5: 2 * 4^(1/5) = 2.64 at t = 59.
