@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "data/tasks/row.h"
+#include "engine/base/error.h"
 
 namespace farfield::data {
 namespace {
@@ -127,7 +128,7 @@ Symbols value_of_expression(const Symbols& input) {
       term = term * digit % kModulus;
     } else {
       total += term;
-      term = input[i] == kPlus ? digit : kModulus - digit;
+      term = input[i] == kMinus ? kModulus - digit : digit;
     }
   }
   return {(total + term) % kModulus};

@@ -57,7 +57,7 @@ BOOST_AUTO_TEST_CASE(the_answer_is_the_parity_of_all_bits_and_every_form_has_the
       Words wide_words = words_of(*padded, wide);
       BOOST_TEST_REQUIRE(wide_words.size() == 129u);
       BOOST_TEST(wide_words[64] == "SEP");
-      for (const size_t half : {0, 65}) {
+      for (const size_t half : {size_t{0}, size_t{65}}) {
         const Words all = slice(wide_words, half, 64);
         const auto begin = static_cast<size_t>(
             std::find_if(all.begin(), all.end(), [](auto& w) { return w != "PAD"; }) - all.begin());

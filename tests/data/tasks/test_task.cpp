@@ -127,7 +127,7 @@ BOOST_AUTO_TEST_CASE(seed_split_and_index_give_other_samples) {
     const int64_t length = task->lengths().test.back();
     std::set<std::vector<int32_t>> train, test;
     for (int64_t index = 0; index < 20; ++index)
-      for (const uint64_t seed : {0, 1}) {
+      for (const uint64_t seed : {uint64_t{0}, uint64_t{1}}) {
         train.insert(task->sample(seed, "train", length, index).tokens);
         test.insert(task->sample(seed, "test", length, index).tokens);
       }
