@@ -11,6 +11,7 @@ const std::vector<cli::Command>& commands() {
   static const std::vector<cli::Command> all = {
       {"convert", "puts a corpus into another format", prepare_convert},
       {"synthetic", "makes a corpus of symbols that rewards a long context", prepare_synthetic},
+      {"task", "prints samples of a synthetic task for length generalisation", prepare_task},
       {"tokenizer", "learns a tokenizer from text, or describes one", prepare_tokenizer},
   };
   return all;
