@@ -48,7 +48,9 @@ Tensor Linear::operator()(const Tensor& x, Activation activation, const LayerDro
 
 Tensor Linear::adapted_weight() const {
   if (adapter.is_empty()) return weight;
-  return weight + matmul(adapter.up(), adapter.down()) * adapter.scale;
+  const bool has_some_outputs = !shard.is_whole() && shard.dim == 0;
+  const Tensor down = has_some_outputs ? group_copy(adapter.down(), group) : adapter.down();
+  return weight + matmul(adapter.up(), down) * adapter.scale;
 }
 
 void Linear::visit(const std::string& name, const Visit& f) const {

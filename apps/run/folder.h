@@ -3,13 +3,13 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "apps/run/settings.h"
 #include "engine/base/file_lock.h"
-#include "engine/base/json.h"
 
 namespace farfield::run {
 
@@ -63,6 +63,6 @@ class RunFolder {
 };
 
 /// manifest.json of a run; null without one. IoError for a damaged one.
-Json read_manifest(const RunFolder& run);
+nlohmann::ordered_json read_manifest(const RunFolder& run);
 
 }  // namespace farfield::run

@@ -1,6 +1,7 @@
 #include "apps/run/lineage.h"
 
 #include "engine/base/error.h"
+#include "engine/base/json.h"
 
 namespace farfield::run {
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -23,7 +24,7 @@ struct Ancestor {
 std::vector<Ancestor> lineage_of(const RunFolder& run);
 
 /// As manifest.json holds it.
-Json to_json(const std::vector<Ancestor>& lineage);
+nlohmann::ordered_json to_json(const std::vector<Ancestor>& lineage);
 
 /// "step 1200 of runs/b, from step 600 of runs/a", the newest first; `with_hash`: "step 1200 of
 /// runs/b (weights 0123...)".

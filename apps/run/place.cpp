@@ -2,6 +2,8 @@
 
 #include <system_error>
 
+#include "engine/base/json.h"
+
 namespace fs = std::filesystem;
 
 namespace farfield::run {

@@ -1,9 +1,8 @@
 #pragma once
 
 #include <filesystem>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
-
-#include "engine/base/json.h"
 
 namespace farfield::run {
 
@@ -21,9 +20,9 @@ Place place_of(const std::filesystem::path& what, const std::filesystem::path& r
 std::filesystem::path real_path(const std::filesystem::path& path);
 
 /// As members of a JSON object. A member that is missing or no string is empty.
-void set_place(Json& json, const Place& place);
-Place read_place(const Json& json);
+void set_place(nlohmann::ordered_json& json, const Place& place);
+Place read_place(const nlohmann::ordered_json& json);
 /// A string of a JSON object; "" if it is missing or of another type.
-std::string text_member(const Json& json, const char* key);
+std::string text_member(const nlohmann::ordered_json& json, const char* key);
 
 }  // namespace farfield::run

@@ -79,7 +79,10 @@ Experiment intervention(int place, const std::string& name, const std::string& t
           .source = kContextWriteUp,
           .datasets = {"text"},
           .arms = std::move(arms),
-          .measures = {{.key = kMeasure, .protocol = "coherence"}},
+          // Regions of few sequences differ by their text alone.
+          .measures = {{.key = kMeasure,
+                        .protocol = "coherence",
+                        .options = {{"coherence-sequences", "256"}}}},
           .outputs = regions(),
           .findings = std::move(findings)};
 }

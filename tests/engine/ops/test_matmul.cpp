@@ -195,7 +195,8 @@ BOOST_AUTO_TEST_CASE(misfits_are_refused_with_both_shapes) {
   BOOST_CHECK_EXCEPTION(linear(zeros({2, 3}), zeros({5, 3}), zeros({3})), ShapeError,
                         says("[linear] expected bias[5], got bias[3]"));
   BOOST_CHECK_EXCEPTION(
-      linear(zeros({2, 3}, DType::bf16), zeros({5, 3}, DType::bf16)), DTypeError,
+      linear(zeros({2, 3}, DType::bf16), zeros({5, 3}, DType::bf16).set_requires_grad()),
+      DTypeError,
       says("[linear] expected w in the accumulation type of x, got w in bfloat16 and x in "
            "bfloat16"));
   BOOST_CHECK_EXCEPTION(linear(zeros({2, 3}), zeros({5, 3}), zeros({5}, DType::f64)), DTypeError,
