@@ -55,7 +55,8 @@ BOOST_AUTO_TEST_CASE(a_cell_trains_the_model_that_it_starts_from) {
   e.arms[1].starts_from = "ALiBi";
   e.arms[1].posenc = "alibi";
   e.arms[1].training.emplace_back("lora", "rank=2,targets=q");
-  const SweepFolder folder(toy.path("based"), options);
+  SweepFolder folder(toy.path("based"), options);
+  folder.save();
   const Plan plan = plan_of(e, options);
   const Cell &base = plan.cells[0], &tuned = plan.cells[1];
   write_cell(folder.cells(), tuned);
