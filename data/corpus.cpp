@@ -88,6 +88,15 @@ Corpus Corpus::open(const fs::path& path, const CorpusOptions& options) {
   return Corpus(std::move(parts));
 }
 
+Corpus Corpus::without_text(TokenizerPtr tokenizer, const std::string& hash) {
+  CorpusParts parts;
+  parts.format = "task";
+  parts.tokenizer = std::move(tokenizer);
+  parts.split_rule = "none, its samples are drawn";
+  parts.hash = hash;
+  return Corpus(std::move(parts));
+}
+
 size_t Corpus::index_of(std::string_view name) const {
   const auto found = std::find(kSplits.begin(), kSplits.end(), name);
   static constexpr Synonym kSynonyms[] = {{"training", "train"}, {"validation", "valid"},

@@ -77,6 +77,9 @@ class Corpus {
   /// together; ConfigError for options that do not fit.
   static Corpus open(const std::filesystem::path& path, const CorpusOptions& options = {});
 
+  /// No text: the place of a corpus in a run that is trained on a task. `hash` tells tasks apart.
+  static Corpus without_text(TokenizerPtr tokenizer, const std::string& hash);
+
   /// By name, one of kSplits. ConfigError for another name, and for a split that the format does
   /// not have.
   const Tokens& split(std::string_view name) const;

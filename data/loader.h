@@ -9,12 +9,16 @@
 
 namespace farfield::data {
 
+/// The target of a place that is not scored.
+inline constexpr int32_t kNotScored = -1;
+
 /// Tokens for one optimizer step.
 struct Batch {
   size_t part = 0;               ///< Loader::Part that the step is of
   int64_t seq_len = 0;           ///< its length
   std::vector<int32_t> inputs;   ///< [batch_size, seq_len]
-  std::vector<int32_t> targets;  ///< [batch_size, seq_len], the token behind each input
+  std::vector<int32_t> targets;  ///< [batch_size, seq_len], the token behind each input; of a task
+                                 ///< kNotScored where it is not asked for
   /// [batch_size], for each row: its source, and its place in the source.
   struct Row {
     size_t source = 0;

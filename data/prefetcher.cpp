@@ -17,10 +17,10 @@ Batch Prefetcher::take(int64_t step) {
   } catch (const Error&) {
     if (is_read) throw;  // otherwise the error of a batch that is not requested
   }
-  if (!is_read) batch = loader_.batch(step);
+  if (!is_read) batch = batch_of_(step);
   waited_s_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   next_step_ = step + 1;
-  background_.start([this, next = step + 1] { next_ = loader_.batch(next); });
+  background_.start([this, next = step + 1] { next_ = batch_of_(next); });
   return batch;
 }
 

@@ -6,6 +6,7 @@
 
 #include "engine/autograd.h"
 #include "engine/ops/cross_entropy.h"
+#include "engine/ops/embedding.h"
 #include "engine/ops/pointwise.h"
 #include "engine/ops/reduce.h"
 #include "engine/ops/view.h"
@@ -217,10 +218,21 @@ Tensor Transformer::loss(const Tensor& ids, const Tensor& targets, uint64_t draw
           static_cast<double>(ids.dim(0)) / static_cast<double>(piece.n_batch);
   const Tensor x =
       rows(hidden(embed(ids), parts, ids.dim(1), checkpointing_ && grad_enabled(), drop));
+  if (piece.scored.defined()) return scored_loss(x, piece);
   const Tensor all = targets.view({targets.numel()});
   return config_.is_adaptive()
              ? adaptive_out_.loss(x, all, drop)
              : linear_cross_entropy(x, embed_out_.adapted_weight(), all, vocabulary(), logits_);
+}
+
+Tensor Transformer::scored_loss(const Tensor& x, const BatchPiece& piece) const {
+  require<ConfigError>(!config_.is_adaptive(), "model",
+                       "expected a softmax of one matrix for a loss of some places, got cutoffs");
+  const DType wide = accumulate_dtype(x.dtype());
+  const Tensor chosen = embedding(cast(x, wide), piece.scored, x.dtype());  // [n, D]
+  const Tensor mean = linear_cross_entropy(chosen, embed_out_.adapted_weight(),
+                                           piece.scored_targets, vocabulary(), logits_);
+  return mean * (static_cast<double>(piece.scored.numel()) / piece.scored_per_piece);
 }
 
 Tensor Transformer::nll(const Tensor& ids, const Tensor& targets, uint64_t draw) const {

@@ -22,6 +22,11 @@ namespace farfield {
 struct BatchPiece {
   int64_t first = 0;    ///< number of the first
   int64_t n_batch = 0;  ///< sequences of the whole batch; 0: the pass has the whole batch
+  /// The loss is of some places alone: their rows in [B T], int32 [n], and their targets [n]. The
+  /// loss is then the sum over them divided by `scored_per_piece`, the mean number of such places
+  /// in a micro-batch. Undefined: of all places.
+  Tensor scored = {}, scored_targets = {};
+  double scored_per_piece = 0;
   /// Random streams of the pass's draw, for a recorded pass that is replayed with other draws; or
   /// null. Not for adaptive input and softmax.
   const DropoutStreams* streams = nullptr;
@@ -142,6 +147,8 @@ class Transformer {
 
  private:
   void add_adapters(const Initializer& init, const AdapterConfig& adapters);
+  /// The loss of BatchPiece::scored, of the head's inputs [B T, D].
+  Tensor scored_loss(const Tensor& x, const BatchPiece& piece) const;
   posenc::Composition::Plan plan(const Tensor& ids, posenc::Phase phase, uint64_t draw,
                                  int64_t first = 0) const;
   /// ConfigError unless one process has all of the model.

@@ -166,6 +166,9 @@ class Call {
 // The corpus of a run (the first if the run has several), or the corpus requested instead.
 const data::Corpus& Call::corpus_of(const run::LoadedRun& run) {
   const bool is_asked = request_.data.has_value();
+  if (!is_asked && !run.config.task.empty())
+    return corpora_.emplace(run.config.task, run::open_data(run.config).corpora().front())
+        .first->second;
   std::string path = is_asked ? *request_.data : run::find_corpus(run.folder);
   const data::TokenizerPtr tokenizer = run::tokenizer_of(run.folder);
   const std::string key = concat(path, '\0', tokenizer ? tokenizer->hash() : "");
@@ -231,7 +234,8 @@ void Call::measure_model(const Candidate& candidate, EvalProgress& progress, cli
     remove_leftovers_in(run.folder.eval() / "cells");
   }
   const bool is_random = run.model.encoding().is_random(posenc::Phase::eval);
-  progress.begin({.text_size = corpus.split(request_.split).size(),
+  const bool has_text = corpus.has_split(request_.split) || run.config.task.empty();
+  progress.begin({.text_size = has_text ? corpus.split(request_.split).size() : 0,
                   .train_len = run.config.train_len(),
                   .step_tokens = run.config.batch * run.config.train_len(),
                   .document_tokens = corpus.document_tokens(),

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "apps/eval/finished_results.h"
+#include "apps/eval/protocol.h"
 #include "apps/eval/results_json.h"
 #include "apps/eval/results_plots.h"
 #include "apps/eval/text_stream.h"
@@ -58,8 +59,16 @@ RunResult measure(const run::LoadedRun& run, const data::Corpus& corpus, const s
                   const MeasureOptions& options) {
   const std::optional<uint64_t> order =
       options.in_file_order ? std::nullopt : std::optional<uint64_t>(run.config.seed);
-  Subject subject = subject_of(run.model, run.config.device, stream_of_split(corpus, split, order),
-                               run.config.seed, options.watch);
+  const bool has_text = corpus.has_split(split) || run.config.task.empty();
+  require<ConfigError>(has_text || !protocol_named(protocol).has_text, "eval",
+                       "bad_argument: --protocol ", protocol, ": expected a run that reads text, ",
+                       "got ", run.folder.path().string(), ", which was trained on ",
+                       run.config.task, "; --protocol task measures it");
+  TokenStream text;
+  text.id = run.config.task;
+  if (has_text) text = stream_of_split(corpus, split, order);
+  Subject subject = subject_of(run.model, run.config.device, text, run.config.seed, options.watch);
+  subject.model.task = run.config.task;
   subject.model.baseline = options.baseline;
   subject.model.step = train::shape_of(run.config);
   run::Settings key = model_key(run);

@@ -17,6 +17,7 @@ namespace farfield::eval {
 /// The command-line options that most protocols share.
 struct CommonOptions {
   std::vector<int64_t> lengths = {128, 256, 512, 1024, 2048};
+  bool are_lengths_given = false;  ///< else `task` measures the task's own
   /// A forward pass takes at most about this many tokens; 0: as many as memory allows and at most
   /// kMostBatchTokens of batch_memory.h.
   int64_t batch_tokens = 0;

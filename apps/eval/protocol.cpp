@@ -83,7 +83,9 @@ void add_options(cli::Options& options, EvalOptions& eval) {
            "measure none (the model as it is), masked@W (no query sees more than the last W "
            "tokens, in any layer) and truncated@W (each token from a pass over the last W inputs "
            "alone) side by side")
-      .add("lengths", eval.common.lengths, "N,...", "evaluation lengths in tokens")
+      .add("lengths", eval.common.lengths, "N,...",
+           "evaluation lengths in tokens; of a task its own measure (default there: the "
+           "task's test lengths)")
       .add("allow-fewer", eval.common.allow_fewer, "accept fewer segments or chunks than asked for")
       .add("max-tokens", eval.common.max_tokens, "N",
            "where the whole text is read: only so many tokens from its beginning, 0: all")

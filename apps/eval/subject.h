@@ -30,6 +30,7 @@ struct Model {
   uint64_t seed = 0;       ///< of the training; decides which segments are drawn
   int64_t train_len = 0;   ///< tokens; 0: not known
   train::StepShape step;   ///< of the training
+  std::string task = {};   ///< that it was trained on; empty: on text
 
   bool is_truncated() const { return baseline.kind == Baseline::Kind::truncated; }
   /// Whether another draw gives different numbers.

@@ -42,6 +42,9 @@ Source open_source(const BatchesRequest& request) {
   const run::RunFolder run = run::RunFolder::open(request.run);
   run::ResolvedConfig config =
       run::config_of_file((run.path() / "config.conf").string(), run.config());
+  require<ConfigError>(config.task.empty(), kWhere, request.run,
+                       ": expected a run that reads text, got one that is trained on ", config.task,
+                       "; prepare task prints its samples");
   run::TrainState state =
       run::load_newest_checkpoint(run.checkpoints(), /*with_optimizer=*/false).state;
   config.data = run::find_data(run);

@@ -49,6 +49,12 @@ void add_options(cli::Options& options, RunConfig& c) {
           "data", c.data, "PATH[:WEIGHT]",
           "corpus: a folder made by `prepare`, a Megatron or GPT-NeoX .bin/.idx pair, a .bin of "
           "nanoGPT or llm.c. Several corpora (repeat the option) are mixed by weight")
+      .add("task", c.task, "NAME(...)",
+           "instead of --data: new samples of a synthetic task in every step, such as "
+           "\"parity(form=scratchpad)\"; `prepare task --list` explains them. The loss is of the "
+           "answers alone")
+      .add("task-lengths", c.task_lengths, "N,A..B,...",
+           "lengths of the samples, one for each step (default: the task's own)")
       .add("tokenizer", c.tokenizer, "NAME|PATH",
            "tokenizer of a corpus that does not name one (default: the tokenizer stored with the "
            "corpus)")

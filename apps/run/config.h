@@ -19,7 +19,9 @@ struct RunConfig {
   std::string posenc = "none";
   std::string name;  ///< what people call the run; empty: it goes by its encoding
 
-  std::vector<std::string> data;  ///< corpora, each "PATH" or "PATH:WEIGHT"
+  std::optional<std::string> task;        ///< instead of data: as data::make_task() takes it
+  std::vector<std::string> task_lengths;  ///< "8" or "1..20"; empty: the task's own
+  std::vector<std::string> data;          ///< corpora, each "PATH" or "PATH:WEIGHT"
   /// For corpora that do not record it: see data::CorpusOptions.
   std::optional<std::string> tokenizer, data_type, data_split, end_of_text;
   std::optional<int64_t> vocab_size;

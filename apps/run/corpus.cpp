@@ -114,6 +114,7 @@ data::CorpusOptions corpus_options(const ResolvedConfig& config,
 
 std::vector<DataUse> find_data(const RunFolder& run) {
   const RunConfig config = to_run_config((run.path() / "config.conf").string(), run.config());
+  if (config.task) return {};
   const std::vector<Record> records = read_records(run);
   const data::CorpusOptions options = options_of(config, tokenizer_of(run));
   std::vector<DataUse> found;

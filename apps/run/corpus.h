@@ -26,8 +26,8 @@ data::CorpusOptions corpus_options(const ResolvedConfig& config,
 /// for runs that are older than this record below each of the run's parent folders; at the absolute
 /// path where it was.
 ///
-/// If no place has the right corpus, returns the one at config.conf's path, for the caller to
-/// compare. IoError, naming --data, if there is none.
+/// None for a run that is trained on a task. If no place has the right corpus, returns the one at
+/// config.conf's path, for the caller to compare. IoError, naming --data, if there is none.
 std::vector<DataUse> find_data(const RunFolder& run);
 /// The first of them.
 std::string find_corpus(const RunFolder& run);

@@ -4,11 +4,13 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <system_error>
 #include <utility>
 
 #include "apps/cli/printable.h"
 #include "apps/run/lora.h"
+#include "data/tasks/task.h"
 #include "engine/base/did_you_mean.h"
 #include "engine/base/error.h"
 #include "engine/base/hash.h"
@@ -165,6 +167,57 @@ void fill_model(RunConfig& from, ModelConfig& c) {
   c.activation_dropout = young_setting(from.activation_dropout, of_preset.activation_dropout,
                                        usual.activation_dropout);
   c.tail_dropout = young_setting(from.tail_dropout, of_preset.tail_dropout, usual.tail_dropout);
+}
+
+// "8", or "1..20" for all from 1 to 20.
+std::vector<int64_t> parse_task_lengths(const std::vector<std::string>& texts) {
+  std::vector<int64_t> lengths;
+  for (const std::string& text : texts) {
+    int64_t first = 0, last = 0;
+    const char* const end = text.data() + text.size();
+    const auto begin = std::from_chars(text.data(), end, first);
+    bool is_good = begin.ec == std::errc();
+    if (is_good && begin.ptr == end) {
+      last = first;
+    } else if (is_good) {
+      is_good = std::string_view(begin.ptr, end).starts_with("..");
+      const auto rest = is_good ? std::from_chars(begin.ptr + 2, end, last) : begin;
+      is_good = is_good && rest.ec == std::errc() && rest.ptr == end;
+    }
+    constexpr int64_t kMost = 1'000'000;
+    require<ConfigError>(is_good && first >= 1 && first <= last && last <= kMost, kWhere,
+                         "--task-lengths: expected lengths N or ranges A..B from 1 to ", kMost,
+                         ", got '", text, "'");
+    for (int64_t length = first; length <= last; ++length) lengths.push_back(length);
+  }
+  return lengths;
+}
+
+// A task decides the length of its sequences: the longest is the training length.
+void fill_task(RunConfig& from, ResolvedConfig& c, bool is_train_len_given) {
+  require<ConfigError>(from.task || from.task_lengths.empty(), kWhere,
+                       "--task-lengths: expected --task beside it");
+  if (!from.task) return;
+  const std::unique_ptr<const data::Task> task = data::make_task(*from.task);
+  c.task = task->canonical();
+  from.task = c.task;
+  c.task_lengths =
+      from.task_lengths.empty() ? task->lengths().train : parse_task_lengths(from.task_lengths);
+  int64_t longest = 1;
+  for (const int64_t length : c.task_lengths)
+    longest = std::max(longest, task->tokens_of(length) - 1);
+  require<ConfigError>(!is_train_len_given || *from.train_len == longest, kWhere,
+                       "--train-len: expected ", longest, ", the longest input of ", c.task,
+                       ", got ", from.train_len.value_or(0), "; leave it out");
+  from.train_len = longest;
+  const auto refuse = [&](const char* name, bool is_given) {
+    require<ConfigError>(!is_given, kWhere, name, ": expected none with --task");
+  };
+  refuse("--data", !from.data.empty());
+  refuse("--lengths", !from.lengths.empty());
+  refuse("--order", from.order.has_value());
+  refuse("--tokenizer", from.tokenizer.has_value() || from.vocab_size.has_value());
+  refuse("--cutoffs", from.cutoffs.has_value() && *from.cutoffs != "none");
 }
 
 void fill_adapters(RunConfig& from, ResolvedConfig& c) {
@@ -324,8 +377,9 @@ ModelConfig ResolvedConfig::model_of(int64_t n_vocab) const {
 
 ResolvedConfig resolve(const RunConfig& request) {
   RunConfig filled = request;
-  fill_from_preset(filled);
   ResolvedConfig c;
+  fill_task(filled, c, request.train_len.has_value());
+  fill_from_preset(filled);
   c.model = preset(filled.preset);
   c.model.n_layer = *filled.n_layer;
   c.model.n_head = *filled.n_head;

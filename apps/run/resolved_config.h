@@ -39,6 +39,8 @@ struct ResolvedConfig {
   ModelConfig model;  ///< posenc in its canonical form; without vocab_size, which is the corpus's
   std::string name;
   std::optional<Init> init;
+  std::string task;                   ///< canonical; empty: trained on `data`
+  std::vector<int64_t> task_lengths;  ///< of its samples in training
   std::vector<DataUse> data;
   /// See data::CorpusOptions.
   std::optional<std::string> tokenizer, data_type, data_split, end_of_text;

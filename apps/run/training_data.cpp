@@ -5,6 +5,8 @@
 #include "apps/run/corpus.h"
 #include "data/document_starts.h"
 #include "data/neox_order.h"
+#include "data/tasks/task_batches.h"
+#include "data/tasks/task_tokenizer.h"
 #include "engine/base/error.h"
 #include "engine/base/hash.h"
 #include "engine/base/text.h"
@@ -60,6 +62,10 @@ std::string TrainingData::hash() const {
 }
 
 TrainingData open_data(const ResolvedConfig& config, const data::TokenizerPtr& model_tokenizer) {
+  if (!config.task.empty())
+    return data::Corpus::without_text(
+        std::make_shared<data::TaskTokenizer>(*data::make_task(config.task)),
+        hash_hex(config.task));
   const data::CorpusOptions options = corpus_options(config, model_tokenizer);
   std::vector<data::Corpus> corpora;
   std::vector<double> weights;
@@ -81,6 +87,15 @@ data::Loader loader_of(const ResolvedConfig& config, const TrainingData& data) {
           {sequences_of(config, data.corpora()[i], of.length), data.weights()[i]});
   }
   return {std::move(parts), config.batch, config.data_seed()};
+}
+
+data::BatchOf batches_of(const ResolvedConfig& config, const TrainingData& data) {
+  if (config.task.empty())
+    return [loader = loader_of(config, data)](int64_t step) { return loader.batch(step); };
+  return [batches = data::TaskBatches(data::make_task(config.task), config.task_lengths,
+                                      config.batch, config.data_seed())](int64_t step) {
+    return batches.batch(step);
+  };
 }
 
 }  // namespace farfield::run

@@ -6,6 +6,7 @@
 #include "apps/run/resolved_config.h"
 #include "data/corpus.h"
 #include "data/loader.h"
+#include "data/prefetcher.h"
 
 namespace farfield::run {
 
@@ -29,12 +30,14 @@ class TrainingData {
   std::vector<double> weights_;
 };
 
-/// Opens what --data, --tokenizer, --data-type and --data-split say. `model_tokenizer` is the
-/// tokenizer of a resumed run: other tokens are refused by name.
+/// Opens what --data or --task, --tokenizer, --data-type and --data-split say. `model_tokenizer` is
+/// the tokenizer of a resumed run: other tokens are refused by name.
 TrainingData open_data(const ResolvedConfig& config,
                        const data::TokenizerPtr& model_tokenizer = nullptr);
 
-/// The batches of a run: what `train` reads, and `inspect batches` prints.
+/// The batches of a run that reads text, as `inspect batches` prints them.
 data::Loader loader_of(const ResolvedConfig& config, const TrainingData& data);
+/// The batches of any run.
+data::BatchOf batches_of(const ResolvedConfig& config, const TrainingData& data);
 
 }  // namespace farfield::run

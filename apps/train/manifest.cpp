@@ -54,6 +54,7 @@ Json describe(const run::DataUse& use, const data::Corpus& corpus, const std::st
 // One corpus directly; several as a list with their weights, under a common hash.
 Json describe(const run::ResolvedConfig& config, const run::TrainingData& data,
               const std::string& run) {
+  if (!config.task.empty()) return {{"task", config.task}, {"hash", data.hash()}};
   if (data.corpora().size() == 1) return describe(config.data.front(), data.corpora().front(), run);
   Json json = {{"hash", data.hash()}, {"mixture", Json::array()}};
   for (size_t i = 0; i < data.corpora().size(); ++i) {

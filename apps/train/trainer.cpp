@@ -27,7 +27,8 @@ StepOptions step_options(const run::ResolvedConfig& config, const ProcessGrid& p
     options.optimizer = AdamWOptions{.weight_decay = config.weight_decay};
   options.max_norm = config.clip;
   options.uses_graph = config.uses_cuda_graph;
-  options.has_one_length = config.lengths.size() < 2;
+  options.has_one_length = config.lengths.size() < 2 && config.task.empty();
+  options.has_answers = !config.task.empty();
   return options;
 }
 
@@ -60,7 +61,7 @@ Trainer::Trainer(const run::ResolvedConfig& config, const run::TrainingData& dat
       data_hash_(data.hash()),
       valid_(with_valid_splits(data)),
       weights_(data.weights()),
-      batches_(run::loader_of(config, data)),
+      batches_(run::batches_of(config, data)),
       step_(initial_model(config, data.vocab_size(), processes.tensor, initialize),
             step_options(config, processes)) {}
 
@@ -113,12 +114,15 @@ Trainer::Tokens Trainer::tokens_of(int64_t step) {
   };
   tokens.inputs = part(tokens.batch.inputs);
   tokens.targets = part(tokens.batch.targets);
+  const std::vector<int32_t>& targets = tokens.batch.targets;
+  tokens.n_scored = static_cast<int64_t>(targets.size()) -
+                    std::count(targets.begin(), targets.end(), data::kNotScored);
   return tokens;
 }
 
 ProductChoices Trainer::tune_products() {
   if (!next_) next_ = tokens_of(done_);
-  step_.take(next_->inputs, next_->targets, done_);
+  step_.take(next_->inputs, next_->targets, done_, next_->n_scored);
   return step_.tune_products();
 }
 
@@ -135,7 +139,7 @@ StepResult Trainer::step() {
                             result.step);
   const Tokens tokens = next_ && next_->step == done_ ? *std::move(next_) : tokens_of(done_);
   next_.reset();
-  step_.take(tokens.inputs, tokens.targets, done_);
+  step_.take(tokens.inputs, tokens.targets, done_, tokens.n_scored);
   step_.run(result.lr);
   if (result.step < config_.steps) next_ = tokens_of(result.step);  // while the device computes
   const StepOutcome outcome = step_.outcome();

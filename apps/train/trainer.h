@@ -99,6 +99,7 @@ class Trainer {
   struct Tokens {
     int64_t step = 0;  ///< steps before it
     data::Batch batch;
+    int64_t n_scored = 0;    // targets of the whole batch
     Tensor inputs, targets;  // [step_.pieces().batch_size(), batch.seq_len]
   };
   Tokens tokens_of(int64_t step);

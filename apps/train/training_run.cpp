@@ -45,8 +45,8 @@ std::string valid_windows_warning(const Trainer& trainer) {
 Opened open(const run::ResolvedConfig& config, const TrainingRun::Warn& warn, const Group& group,
             const data::TokenizerPtr& model_tokenizer = nullptr,
             const Trainer::Initialize& initialize = {}) {
-  require<ConfigError>(!config.data.empty(), kWhere,
-                       "expected --data PATH, a corpus made by `prepare`");
+  require<ConfigError>(!config.data.empty() || !config.task.empty(), kWhere,
+                       "expected --data PATH, a corpus made by `prepare`, or --task NAME");
   const Interruptible interruptible(cli::stop_is_due);  // a large model takes minutes to initialise
   run::TrainingData data = run::open_data(config, model_tokenizer);
   for (const data::Corpus& corpus : data.corpora())
@@ -201,7 +201,7 @@ cli::ExitCode TrainingRun::go(cli::Progress& progress, std::optional<int64_t> st
 cli::ExitCode TrainingRun::make_steps(cli::Progress& progress, std::optional<int64_t> stop_after) {
   const run::ResolvedConfig& config = trainer_->config();
   if (is_new_ && trainer_->is_done()) return cli::kDone;  // of no steps
-  if (trainer_->is_done()) {  // resumed after its end
+  if (trainer_->is_done()) {                              // resumed after its end
     progress.say(concat("this run is finished: step ", config.steps, " of ", config.steps,
                         ", nothing left to do. Its learning rate has come down to its end, so more "
                         "steps are another run: train --config ",

@@ -7,6 +7,7 @@
 
 #include "apps/run/together.h"
 #include "apps/run/weights.h"
+#include "data/loader.h"
 #include "engine/base/clock.h"
 #include "engine/base/error.h"
 #include "engine/base/parallel.h"
@@ -63,6 +64,7 @@ TrainingStep::TrainingStep(Transformer model, const StepOptions& options)
   keep_rounded();
   if (!options.uses_graph) graph_.turn_off("--cuda-graph is off");
   if (!options.has_one_length) graph_.turn_off("steps have sequences of several lengths");
+  if (options.has_answers) graph_.turn_off("each batch of a task has answers at other places");
   if (!processes().all.is_alone()) graph_.turn_off("several processes train together");
   if (model_.reads_tokens())
     graph_.turn_off("the adaptive input and softmax take each batch apart by its tokens");
@@ -76,7 +78,8 @@ StepTimes TrainingStep::times() const {
   return {computed_s_, buckets.reduced_s(), buckets.waited_s(), updated_s_};
 }
 
-void TrainingStep::take(const Tensor& inputs, const Tensor& targets, int64_t index) {
+void TrainingStep::take(const Tensor& inputs, const Tensor& targets, int64_t index,
+                        int64_t n_scored) {
   if (inputs.shape() != inputs_.shape()) {
     forget_recording();
     inputs_ = Tensor::empty(inputs.shape(), DType::i32, device_);
@@ -85,17 +88,42 @@ void TrainingStep::take(const Tensor& inputs, const Tensor& targets, int64_t ind
   inputs_.assign(inputs);
   targets_.assign(targets);
   index_ = index;
+  if (options_.has_answers) find_answers(n_scored);
   if (streams_) streams_->begin(static_cast<uint64_t>(index));
+}
+
+void TrainingStep::find_answers(int64_t n_scored) {
+  const std::vector<double> targets = targets_.to_vector();
+  const size_t per_piece = targets.size() / static_cast<size_t>(pieces_.n);
+  scored_per_piece_ =
+      static_cast<double>(n_scored) / static_cast<double>(pieces_.n * pieces_.n_process);
+  answers_.clear();
+  for (size_t first = 0; first < targets.size(); first += per_piece) {
+    std::vector<int32_t> rows, of;
+    for (size_t i = 0; i < per_piece; ++i) {
+      if (targets[first + i] == data::kNotScored) continue;
+      rows.push_back(static_cast<int32_t>(i));
+      of.push_back(static_cast<int32_t>(targets[first + i]));
+    }
+    require<ConfigError>(!rows.empty(), kWhere, "expected a scored target in each micro-batch");
+    const Shape shape{static_cast<int64_t>(rows.size())};
+    answers_.push_back({Tensor::from(rows, shape, device_), Tensor::from(of, shape, device_)});
+  }
 }
 
 Tensor TrainingStep::forward(int64_t piece) const {
   const Shape shape{pieces_.n_sequence, inputs_.dim(1)};
   const int64_t begin = piece * shape.numel();
+  BatchPiece part{.first = draw_of(piece).first, .n_batch = options_.shape.batch_size};
+  part.streams = streams_ ? &*streams_ : nullptr;
+  if (!answers_.empty()) {
+    const Answers& answers = answers_[static_cast<size_t>(piece)];
+    part.scored = answers.rows;
+    part.scored_targets = answers.targets;
+    part.scored_per_piece = scored_per_piece_;
+  }
   return model_.loss(inputs_.view(shape, begin), targets_.view(shape, begin),
-                     static_cast<uint64_t>(index_),
-                     {.first = draw_of(piece).first,
-                      .n_batch = options_.shape.batch_size,
-                      .streams = streams_ ? &*streams_ : nullptr});
+                     static_cast<uint64_t>(index_), part);
 }
 
 posenc::Draw TrainingStep::draw_of(int64_t piece) const {

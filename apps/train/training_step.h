@@ -28,6 +28,7 @@ struct StepOptions {
   double max_norm = 1;         ///< gradients are clipped to this norm; 0: never
   bool uses_graph = true;      ///< a step is recorded once and repeated where the device can
   bool has_one_length = true;  ///< all steps have sequences of the same length
+  bool has_answers = false;    ///< the loss is of targets that are not data::kNotScored
   ProcessGrid processes = {};  ///< processes that share the batch, and processes that share a model
 };
 
@@ -65,7 +66,8 @@ class TrainingStep {
   /// [pieces().batch_size(), T]; T may change from step to step, which records the step anew.
   /// `index` is the batch's number, which random positions and
   /// masks depend on.
-  void take(const Tensor& inputs, const Tensor& targets, int64_t index);
+  /// `n_scored`: with has_answers, the number of scored targets in the batch of all processes.
+  void take(const Tensor& inputs, const Tensor& targets, int64_t index, int64_t n_scored = 0);
   /// Starts the step on the device and does not wait for it. If it throws, nothing has changed:
   /// Interrupted, if is_due says so before the update, in all processes if in one.
   void run(double lr);
@@ -115,6 +117,7 @@ class TrainingStep {
   std::function<void(int64_t index, const std::vector<Parameter>& parameters)> after_backward;
 
  private:
+  void find_answers(int64_t n_scored);
   /// All that the device does in a step, which can be recorded: it reads what take() left.
   void compute();
   void compute_with_others();
@@ -152,7 +155,13 @@ class TrainingStep {
   std::optional<DropoutStreams> streams_;  // of a recorded step
   StepGraph graph_;
   int64_t index_ = 0;
-  Tensor inputs_, targets_;                 // [pieces_.batch_size(), T], the same for one T
+  Tensor inputs_, targets_;  // [pieces_.batch_size(), T], the same for one T
+  /// The places of each micro-batch that are scored, and their targets.
+  struct Answers {
+    Tensor rows, targets;
+  };
+  std::vector<Answers> answers_;  // none: all places are
+  double scored_per_piece_ = 0;
   Tensor outcome_;                          // loss and gradient norm, float64 [2]
   std::vector<Tensor> recorded_gradients_;  // of the parameters, where a recorded step leaves them
   std::vector<char> is_sent_, has_gradient_;  // by parameter, in this step; bools of a byte each

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "data/tasks/task_tokenizer.h"
 #include "data/tokenizers/bpe.h"
 #include "data/tokenizers/bytes.h"
 #include "data/tokenizers/other_kinds.h"
@@ -161,6 +162,7 @@ std::vector<std::string> tokenizer_names() { return {"bytes"}; }
 
 TokenizerPtr built_in_tokenizer(std::string_view name) {
   if (name == "bytes") return std::make_shared<ByteTokenizer>();
+  if (TokenizerPtr of_task = TaskTokenizer::of_name(name)) return of_task;
   return UnknownTokenizer::of_name(name);
 }
 

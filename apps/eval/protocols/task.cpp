@@ -1,0 +1,159 @@
+#include "apps/eval/protocols/task.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "apps/eval/items.h"
+#include "apps/eval/protocol.h"
+#include "data/tasks/task_batches.h"
+#include "engine/autograd.h"
+#include "engine/base/error.h"
+#include "layers/transformer.h"
+
+namespace farfield::eval {
+namespace {
+
+constexpr std::string_view kProtocol = "task";
+constexpr int64_t kPlaces = 10;  // bins of the place
+
+// What is counted of the samples of a length.
+struct Score {
+  int64_t n_answer = 0, n_right = 0, n_sample = 0, n_whole = 0;
+  double nats = 0;
+  std::vector<int64_t> asked = std::vector<int64_t>(kPlaces), right = std::vector<int64_t>(kPlaces);
+
+  void add_sample(bool is_whole, int64_t place, int64_t n_token) {
+    ++n_sample;
+    n_whole += is_whole;
+    if (place < 0) return;
+    const auto bin = static_cast<size_t>(std::min(kPlaces - 1, place * kPlaces / n_token));
+    ++asked[bin];
+    right[bin] += is_whole;
+  }
+};
+
+// One sample of scores [T, V] against its targets [T].
+void add(Score& score, const double* logits, const int32_t* targets, int64_t length,
+         int64_t n_vocab, int64_t n_column, int64_t place) {
+  bool is_whole = true;
+  for (int64_t t = 0; t < length; ++t) {
+    if (targets[t] == data::kNotScored) continue;
+    const double* const row = logits + t * n_column;
+    const int64_t best = std::max_element(row, row + n_vocab) - row;
+    double sum = 0;
+    for (int64_t v = 0; v < n_column; ++v) sum += std::exp(row[v] - row[best]);
+    score.nats += std::log(sum) + row[best] - row[targets[t]];
+    ++score.n_answer;
+    score.n_right += best == targets[t];
+    is_whole = is_whole && best == targets[t];
+  }
+  score.add_sample(is_whole, place, length + 1);
+}
+
+double share(int64_t part, int64_t of) {
+  return static_cast<double>(part) / static_cast<double>(of);
+}
+
+// Standard error of a share.
+double error_of(double p, int64_t n) { return std::sqrt(p * (1 - p) / static_cast<double>(n)); }
+
+void set_quantities(LengthResult& to, const Score& score, int64_t n_token) {
+  const double accuracy = share(score.n_right, score.n_answer),
+               whole = share(score.n_whole, score.n_sample);
+  to.quantities = {
+      {"accuracy", accuracy},
+      {"exact_match", whole},
+      {"exact_match_error", error_of(whole, score.n_sample)},
+      {"bits_per_answer", score.nats / static_cast<double>(score.n_answer) / std::numbers::ln2},
+      {"wrong_answers", static_cast<double>(score.n_answer - score.n_right)},
+      {"answers", static_cast<double>(score.n_answer)},
+      {"tokens", static_cast<double>(n_token)}};
+  if (score.n_right == score.n_answer)  // the 95 % bound of a rate of which nothing was seen
+    to.quantities.push_back({"error_rate_below", 3.0 / static_cast<double>(score.n_answer)});
+  Series by_place{
+      "exact match by place", "place of what is asked for (share of the sequence)", {}, {}, {}, {}};
+  by_place.may_log_y = false;
+  for (size_t i = 0; i < score.asked.size(); ++i) {
+    if (score.asked[i] == 0) continue;
+    by_place.x.push_back((static_cast<double>(i) + 0.5) / kPlaces);
+    by_place.y.push_back(share(score.right[i], score.asked[i]));
+  }
+  if (!by_place.x.empty()) to.series.push_back(std::move(by_place));
+}
+
+std::vector<int64_t> lengths_of(const data::Task& task, const CommonOptions& common) {
+  if (common.are_lengths_given) return common.lengths;
+  const data::LengthSplit own = task.lengths();
+  std::vector<int64_t> lengths = {*std::max_element(own.train.begin(), own.train.end())};
+  for (const int64_t length : own.test)
+    if (length != lengths.front()) lengths.push_back(length);
+  return lengths;
+}
+
+}  // namespace
+
+void add_options(cli::Options& options, TaskOptions& own) {
+  options.group("Answers to a task")
+      .add("task-samples", own.samples, "N", "samples of each length (default: the task's own)")
+      .add("task-seed", own.seed, "N", "seed of the test samples, the same for every run");
+}
+
+void check(const TaskOptions& own) {
+  if (own.samples) check_positive(kProtocol, "task-samples", *own.samples);
+}
+
+ProtocolResult measure_task(const Subject& subject, const CommonOptions& common,
+                            const TaskOptions& own) {
+  const Transformer& model = subject.model.inside(kProtocol);
+  require<ConfigError>(!subject.model.task.empty(), "eval:task",
+                       "bad_argument: expected a run that was trained on a task (train --task), "
+                       "got one that was trained on text");
+  const std::unique_ptr<const data::Task> task = data::make_task(subject.model.task);
+  const int64_t n_sample = own.samples.value_or(task->lengths().n_test);
+  const auto n_vocab = static_cast<int64_t>(task->vocabulary().size());
+  ProtocolResult result;
+  result.protocol = kProtocol;
+  result.parameters = concat("task=", task->canonical(), " samples=", n_sample, " seed=", own.seed);
+  const NoGrad no_grad;
+  measure_lengths(result, subject, lengths_of(*task, common), [&](LengthResult& to) {
+    const int64_t n_token = task->tokens_of(to.length), length = n_token - 1;
+    Score score;
+    in_batches(n_sample, length, common, [&](int64_t first, int64_t n) {
+      std::vector<int32_t> inputs, targets;
+      std::vector<int64_t> places;
+      for (int64_t i = first; i < first + n; ++i) {
+        const data::TaskSample sample = task->sample(own.seed, "test", to.length, i);
+        data::append_row(sample, inputs, targets);
+        places.push_back(sample.place);
+      }
+      const std::vector<double> logits =
+          model.logits(Tensor::from(inputs, {n, length}, subject.model.device)).to_vector();
+      const int64_t n_column = model.config().vocab_size;
+      for (int64_t i = 0; i < n; ++i)
+        add(score, logits.data() + i * length * n_column, targets.data() + i * length, length,
+            n_vocab, n_column, places[static_cast<size_t>(i)]);
+      subject.session.pass(n * length);
+    });
+    set_quantities(to, score, n_token);
+    note_nonfinite(to, kProtocol, score.nats, concat("samples of length ", to.length));
+  });
+  return result;
+}
+
+Protocol task_row() {
+  return {.place = 13,
+          .name = std::string(kProtocol),
+          .help = "the share of right answers at each length of the task that a run was trained on",
+          .source = "tasks of Anil et al., Liu et al., Ruoss et al. and others",
+          .synonyms = {"accuracy"},
+          .has_lengths = true,
+          .needs_model = true,
+          .add_options = add_own<TaskOptions>,
+          .check = check_own<TaskOptions>,
+          .run = [](const Subject& subject, const EvalOptions& eval) {
+            return measure_task(subject, eval.common, eval.own<TaskOptions>());
+          }};
+}
+
+}  // namespace farfield::eval
