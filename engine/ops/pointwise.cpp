@@ -33,21 +33,20 @@ Tensor binary(Operand a, Operand b, const Tensor& like) {
                       like.dtype());
   Tensor y = Tensor::empty(broadcast(a.shape(), b.shape(), F::kName), like.dtype(), like.device());
   dispatch(y.device(), [&](auto tag) { binary_forward(tag, binary_op<F>, a, b, y); });
-  constexpr bool kIsSum = std::is_same_v<F, Add>;
   const std::vector<Tensor> inputs = {a.tensor, b.tensor};
   const bool need_a = a.tensor.needs_grad(), need_b = b.tensor.needs_grad();
+  if constexpr (std::is_same_v<F, Add>) {  // keeps no operand
+    record(F::kName, y, inputs, [need_a, need_b, a = a.shape(), b = b.shape()](const Tensor& dy) {
+      return Grads{need_a ? sum_to(dy, a) : Tensor(), need_b ? sum_to(dy, b) : Tensor()};
+    });
+    return y;
+  }
   for (Operand* x : {&a, &b}) x->tensor = x->tensor.detach();
   record(F::kName, y, inputs, [a, b, need_a, need_b](const Tensor& dy) {
     Tensor da, db;
-    if constexpr (kIsSum) {
-      da = need_a ? dy : da;
-      db = need_b ? dy : db;
-    } else {
-      if (need_a) da = empty_like(dy);
-      if (need_b) db = empty_like(dy);
-      dispatch(dy.device(),
-               [&](auto tag) { binary_backward(tag, binary_op<F>, a, b, dy, da, db); });
-    }
+    if (need_a) da = empty_like(dy);
+    if (need_b) db = empty_like(dy);
+    dispatch(dy.device(), [&](auto tag) { binary_backward(tag, binary_op<F>, a, b, dy, da, db); });
     return Grads{need_a ? sum_to(da, a.shape()) : da, need_b ? sum_to(db, b.shape()) : db};
   });
   return y;

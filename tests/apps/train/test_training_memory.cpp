@@ -24,6 +24,24 @@ double measured(const ModelConfig& config, const StepShape& shape, DType dtype) 
   return static_cast<double>(timed.peak_bytes());
 }
 
+ModelConfig adapted(ModelConfig config) {
+  config.adapters = AdapterConfig{.rank = 8, .targets = {"q", "v", "up"}};
+  return config;
+}
+
+// Of few tokens, whose activations are small: frozen weights once, and of adapters weights,
+// gradients and two moments.
+BOOST_AUTO_TEST_CASE(frozen_weights_have_no_gradients_and_no_moments) {
+  const ModelConfig config = adapted(config_of("small", 4, 8));
+  const auto n_own = static_cast<double>(parameter_count(config));
+  const double n_adapter = 4 * 8 * (2 * 2 * 256 + 256 + 1024);
+  const double peak = measured(config, {.batch_size = 1}, DType::f32);
+  BOOST_TEST_MESSAGE(
+      "peak / (4 bytes a weight + 16 an adapter weight): " << peak / (4 * n_own + 16 * n_adapter));
+  BOOST_TEST(peak < 1.1 * (4 * n_own + 16 * n_adapter));
+  BOOST_TEST(peak > 4 * n_own + 16 * n_adapter);
+}
+
 BOOST_AUTO_TEST_CASE(the_estimate_is_near_what_the_allocator_gave) {
   struct Case {
     ModelConfig config;
@@ -36,6 +54,8 @@ BOOST_AUTO_TEST_CASE(the_estimate_is_near_what_the_allocator_gave) {
                         Case{config_of("mini", 6, 256), {.batch_size = 8, .accumulate = 4}},
                         Case{config_of("mini", 6, 256), {.batch_size = 8, .checkpointing = true}},
                         Case{config_of("small", 3, 512), {.batch_size = 2}},
+                        Case{adapted(config_of("small", 3, 512)), {.batch_size = 2}},
+                        Case{adapted(config_of("mini", 6, 256)), {.batch_size = 8}},
                         Case{config_of("tiny", 4, 2048), {.batch_size = 1}}}) {
     const double estimate = training_bytes(c.config, c.shape, c.dtype);
     const double share = measured(c.config, c.shape, c.dtype) / estimate;
