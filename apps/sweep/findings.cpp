@@ -182,7 +182,7 @@ ReportTable counts_table(const Report& report) {
                   "as printed",
                   "as printed",
                   "as printed"};
-  for (const std::string paper : {"Sandwich", "KERPLE", "ALiBi", "own"}) {
+  for (const std::string paper : {"Sandwich", "KERPLE", "ALiBi", "Extending Context", "own"}) {
     Counts counts = counts_of(report, paper);
     if (counts.all == 0) continue;
     std::vector<ReportTable::Field> row = {
@@ -216,6 +216,8 @@ std::string paper_of(const Judgement& j) {
       return "KERPLE";
     case 'A':
       return "ALiBi";
+    case 'C':
+      return "Extending Context";
     default:
       return "own";
   }

@@ -173,8 +173,9 @@ std::vector<double> seconds_of_stages(const SweepFolder& folder, const SearchReq
                                       int64_t n,
                                       const std::function<double(const Cell&)>& seconds_of) {
   const std::vector<NamedFormula> models = catalogue_at(folder.options().scale);
-  const auto known = std::find_if(models.begin(), models.end(),
-                                  [](const NamedFormula& model) { return model.first == kReference; });
+  const auto known = std::find_if(models.begin(), models.end(), [](const NamedFormula& model) {
+    return model.first == kReference;
+  });
   const auto seconds = [&](const std::vector<Cell>& cells) {
     double sum = 0;
     for (const Cell& cell : cells) sum += seconds_of(cell);

@@ -81,6 +81,16 @@ const std::vector<Told>& told() {
        "seeds do",
        {"A-TS-1", "A-RS-1"},
        {{"A-TS-1", "PPL 8 L / PPL L", "rise from L to 8 L, trained / fixed"}}},
+      {"Extending Context",
+       "a rotary model breaks down soon beyond its training length",
+       {"C-BASE-1"},
+       {{"C-BASE-1", "PPL from 2 to 4 L", "PPL from 2 to 4 L / from 0.75 to 1 L"}}},
+      {"Extending Context",
+       "interpolated positions extend the context after a short fine-tune, and a fine-tune alone "
+       "does less",
+       {"C-INT-1", "C-NFT-1"},
+       {{"C-INT-1", "PPL from 3 to 4 L", "interpolated, PPL from 3 to 4 L / from 0.75 to 1 L"},
+        {"C-NFT-1", "with interpolation", "PPL from 2 to 4 L, fine-tuned alone / interpolated"}}},
       {"our own",
        "where encodings fail, the share of a model's gradient beyond the training length predicts "
        "its loss there",
