@@ -35,6 +35,14 @@ Residual Block::checkpointed(const Residual& stream, const posenc::Composition::
   };
   std::vector<Tensor> inputs{stream.x, stream.branch};
   for_each_table(position.rule, [&](const Tensor& table) { inputs.push_back(table); });
+  // Of frozen embeddings the first inputs need no gradient, but the adapters of the block do.
+  Tensor trained;
+  const Visit find = [&](const Parameter& p) {
+    if (!trained.defined() && p.value.requires_grad()) trained = p.value;
+  };
+  visit("", find);
+  visit_adapters("", find);
+  if (trained.defined() && !will_record(inputs)) inputs.push_back(trained);
   const std::vector<Tensor> out = checkpoint(run, inputs);
   return {.x = out[0], .branch = out[1]};
 }

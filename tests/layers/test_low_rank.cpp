@@ -106,6 +106,24 @@ BOOST_AUTO_TEST_CASE(frozen_weights_in_bfloat16_give_the_same_loss) {
   BOOST_CHECK_THROW(exact.hold_frozen_in_bf16(), ConfigError);
 }
 
+// The embedding is frozen, so the first block has no input that needs a gradient.
+BOOST_AUTO_TEST_CASE(blocks_that_are_computed_again_train_the_same_adapters) {
+  const Tensor ids = random_ids({2, 9}, 1, 13), targets = random_ids({2, 9}, 2, 13);
+  for (const AdapterConfig& adapters :
+       {AdapterConfig{.rank = 2}, AdapterConfig{.rank = 2, .also = {"norms"}}}) {
+    const Transformer kept(adapted(adapters, "rope"), 3);
+    Transformer again(adapted(adapters, "rope"), 3);
+    again.set_checkpointing(true);
+    backward(kept.loss(ids, targets));
+    backward(again.loss(ids, targets));
+    const std::vector<Parameter> a = kept.trained_parameters(), b = again.trained_parameters();
+    for (size_t i = 0; i < a.size(); ++i) {
+      BOOST_TEST_REQUIRE(b[i].value.grad().defined(), b[i].name);
+      BOOST_TEST(same_bits(b[i].value.grad(), a[i].value.grad()), b[i].name);
+    }
+  }
+}
+
 BOOST_AUTO_TEST_CASE(impossible_adapters_are_refused) {
   const auto refuses = [](const AdapterConfig& config, const std::string& message) {
     BOOST_CHECK_EXCEPTION(Transformer(adapted(config), 1), ConfigError, says(message));
