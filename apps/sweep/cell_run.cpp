@@ -225,7 +225,7 @@ cli::ExitCode run_cell(const SweepFolder& folder, const Cell& cell, const CellRu
     return cli::kStopped;
   }
   std::error_code status;
-  if (!options.keep_weights) fs::remove_all(path, status);
+  if (!options.keep_weights && !is_needed(folder, cell.hash())) fs::remove_all(path, status);
   return cli::kDone;
 }
 

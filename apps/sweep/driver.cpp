@@ -142,16 +142,20 @@ bool Drive::waits_for_base(const Cell& cell, const std::deque<Cell>& waiting) co
                      [&](const Running& other) { return other.cell.hash() == hash; });
 }
 
-// The weights that cells have started from, once all are made.
+// The weights that cells have started from, unless a cell of any call still needs them.
 void Drive::drop_bases() const {
   std::error_code status;
   if (options_.keep_weights) return;
-  for (const std::string& hash : bases_) fs::remove_all(folder_.runs() / hash, status);
+  for (const std::string& hash : bases_) {
+    const std::optional<FileLock> lock = FileLock::take(folder_.lock(hash), kWhere);
+    if (lock && !is_needed(folder_, hash)) fs::remove_all(folder_.runs() / hash, status);
+  }
 }
 
 bool Drive::none_in_time(const std::deque<Cell>& waiting) const {
-  return !waiting.empty() && std::none_of(waiting.begin(), waiting.end(),
-                                          [&](const Cell& cell) { return is_in_time(cell); });
+  return !waiting.empty() && std::none_of(waiting.begin(), waiting.end(), [&](const Cell& cell) {
+    return is_in_time(cell) && !waits_for_base(cell, waiting);
+  });
 }
 
 // Starts cells that no other driver's workers make; waits for the results of the others.
@@ -240,7 +244,7 @@ cli::ExitCode Drive::run(const std::vector<Cell>& cells) {
   out_ << std::endl;
   waiting.insert(waiting.end(), states.running.begin(), states.running.end());
   for (const Cell& cell : waiting) work_left_ += cell.work();
-  for (const Cell& cell : waiting)
+  for (const Cell& cell : cells)
     if (cell.base) bases_.insert(cell.base->hash());
   pace_ = pace_of(states.done, results);
   const cli::StopSignals signals(
@@ -263,7 +267,7 @@ cli::ExitCode Drive::run(const std::vector<Cell>& cells) {
     }
     std::this_thread::sleep_for(kLook);
   }
-  if (n_failed_ == 0) drop_bases();
+  drop_bases();
   return n_failed_ == 0 ? cli::kDone : cli::kFailed;
 }
 

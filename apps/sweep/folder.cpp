@@ -351,4 +351,18 @@ Cell read_cell(const fs::path& file) {
   return cell;
 }
 
+bool is_needed(const SweepFolder& folder, const std::string& hash) {
+  std::error_code status;
+  for (const auto& entry : fs::directory_iterator(folder.cells(), status)) {
+    try {
+      const Cell cell = read_cell(entry.path());
+      if (!cell.base || cell.base->hash() != hash) continue;
+      const fs::path result = result_path(folder.results(), cell.hash());
+      if (!fs::exists(result, status) || !read_result(result).covers(cell)) return true;
+    } catch (const IoError&) {  // damaged: whoever makes it says so
+    }
+  }
+  return false;
+}
+
 }  // namespace farfield::sweep

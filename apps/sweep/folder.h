@@ -101,4 +101,7 @@ void write_cell(const std::filesystem::path& folder, Cell cell);
 /// IoError for a damaged file.
 Cell read_cell(const std::filesystem::path& file);
 
+/// Whether a cell of the folder starts from this one and has no results yet: the weights must stay.
+bool is_needed(const SweepFolder& folder, const std::string& hash);
+
 }  // namespace farfield::sweep

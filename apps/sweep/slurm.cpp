@@ -135,6 +135,11 @@ std::string array_script(const SweepFolder& folder, const std::vector<Cell>& cel
 
 cli::ExitCode submit(const SweepFolder& folder, const std::vector<Cell>& cells,
                      const DriverOptions& options, const SlurmOptions& slurm, std::ostream& out) {
+  for (const Cell& cell : cells)
+    require<ConfigError>(cell.base == nullptr, "sweep",
+                         "--launcher slurm: expected models that "
+                         "start from random weights, got ",
+                         cell.label(), "; run such experiments without Slurm's arrays");
   std::vector<Cell> waiting = cells_to_make(folder, cells, options);
   const std::set<std::string> live = live_cells(folder);
   const size_t n_open = waiting.size();
