@@ -71,10 +71,13 @@ void read_run(const std::string& path, cli::Options& options, run::RunConfig& re
   const std::string file = (folder.path() / "config.conf").string();
   run::config_of_file(file, folder.config());  // alone first: its mistakes are not the caller's
   const std::string source = run::value_of(folder.config(), "init-from");
-  require<ConfigError>(!options.given("init-from") || request.init_from == source, "train", path,
-                       ": --init-from: expected ", source.empty() ? "none" : source,
-                       ", as the run was started, got ", request.init_from.value_or(""),
-                       "; leave it out, or start a new run with another --out");
+  if (options.given("init-from") && request.init_from != source) {  // maybe it has moved
+    require<ConfigError>(!source.empty(), "train", path,
+                         ": --init-from: expected none, as the run ", "was started, got ",
+                         *request.init_from);
+    const run::ResolvedConfig::Init init = run::config_of_file(file, folder.config()).init.value();
+    run::open_source(*request.init_from, init.step, init.hash);
+  }
   options.read_config(file, folder.config());
   if (is_data_given) return;
   request.data.clear();
@@ -82,9 +85,18 @@ void read_run(const std::string& path, cli::Options& options, run::RunConfig& re
 }
 
 // A run that starts from the weights of another run takes settings that are not given from it.
-void read_source(cli::Options& options, run::RunConfig& request) {
+void read_source(cli::Options& options, run::RunConfig& request, bool is_merge) {
   const run::SourceRun source =
       run::open_source(*request.init_from, request.init_step, request.init_hash);
+  const std::string path = source.folder.path().string();
+  require<ConfigError>(!options.given("task") || !source.config.task.empty(), "train",
+                       "--task: expected none, since ", path, " was trained on text");
+  require<ConfigError>(!options.given("data") || source.config.task.empty(), "train",
+                       "--data: expected none, since ", path, " was trained on a task");
+  require<ConfigError>(!is_merge || source.config.model.adapters, "train", "--merge-lora ", path,
+                       ": expected a run with low-rank adapters, got one without");
+  require<ConfigError>(is_merge || source.config.steps > 0 || options.given("steps"), "train",
+                       "--steps: expected a number, since ", path, " has no steps of its own");
   options.read_config((source.folder.path() / "config.conf").string(),
                       run::inherited(source, /*with_data=*/!options.given("data")));
   run::complete(request, source);
@@ -132,7 +144,8 @@ bool read_request(int argc, char** argv, Request& request, std::ostream& to) {
   }
   const bool may_resume = request.auto_resume || request.requeue;
   if (may_resume && resume.empty() && !out.empty() && is_there(out)) resume = out;
-  if (resume.empty() && request.config.init_from) read_source(options, request.config);
+  if (resume.empty() && request.config.init_from)
+    read_source(options, request.config, !request.merge_lora.empty());
   if (!request.merge_lora.empty()) request.config.steps = 0;
   if (resume.empty() && out.empty()) {
     out = default_folder(request.config.preset, run::resolve(request.config));

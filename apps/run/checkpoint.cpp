@@ -163,7 +163,14 @@ Checkpoint load_checkpoint(const fs::path& path, bool with_optimizer) {
   const char* const file = model_file(read.state);
   checkpoint.model = read_tensors(path, file, read);
   checkpoint.model_hash = record_of(path, file, read).hash;
-  if (has_adapters(read.state)) checkpoint.model = from_peft(checkpoint.model, read.state.config);
+  if (has_adapters(read.state)) {
+    try {
+      checkpoint.model = from_peft(checkpoint.model, read.state.config);
+    } catch (const Error& error) {  // also of settings that are none
+      fail<IoError>(kWhere, path.string(),
+                    ": the adapters do not fit their settings: ", error.what());
+    }
+  }
   if (with_optimizer) checkpoint.optimizer = read_tensors(path, kOptimizerFile, read);
   checkpoint.state = std::move(read.state);
   return checkpoint;

@@ -25,8 +25,10 @@ AdapterConfig adapters_of(const Settings& config) { return parse_lora(value_of(c
 
 int64_t head_dim_of(const Settings& config) {
   const RunConfig run = to_run_config("config", config);
-  require<IoError>(run.d_model && run.n_head && *run.n_head > 0, kWhere,
-                   "expected d-model and n-head of a run with adapters");
+  constexpr int64_t kMost = int64_t{1} << 20;
+  require<IoError>(run.d_model && run.n_head && *run.n_head > 0 && *run.d_model >= *run.n_head &&
+                       *run.d_model <= kMost,
+                   kWhere, "expected d-model and n-head of a run with adapters");
   return *run.d_model / *run.n_head;
 }
 

@@ -216,8 +216,15 @@ void fill_task(RunConfig& from, ResolvedConfig& c, bool is_train_len_given) {
   refuse("--data", !from.data.empty());
   refuse("--lengths", !from.lengths.empty());
   refuse("--order", from.order.has_value());
-  refuse("--tokenizer", from.tokenizer.has_value() || from.vocab_size.has_value());
-  refuse("--cutoffs", from.cutoffs.has_value() && *from.cutoffs != "none");
+  refuse("--tokenizer", from.tokenizer.has_value());
+  refuse("--vocab-size", from.vocab_size.has_value());
+  refuse("--end-of-text", from.end_of_text.has_value());
+  refuse("--data-type", from.data_type.has_value());
+  refuse("--data-split", from.data_split.has_value());
+  const bool has_cutoffs =
+      from.cutoffs ? *from.cutoffs != "none" : preset(from.preset).is_adaptive();
+  require<ConfigError>(!has_cutoffs, kWhere, "--cutoffs: expected none with --task, got ",
+                       from.cutoffs.value_or(concat("those of ", from.preset)));
 }
 
 void fill_adapters(RunConfig& from, ResolvedConfig& c) {

@@ -3,6 +3,7 @@
 #include "apps/run/corpus.h"
 #include "apps/run/parameter_bounds.h"
 #include "apps/run/peft.h"
+#include "apps/run/weights.h"
 #include "engine/autograd.h"
 #include "engine/base/error.h"
 #include "engine/base/text.h"
@@ -50,14 +51,14 @@ const std::vector<std::string> kDataSettings = {"tokenizer", "vocab-size", "end-
                                                 "data-type", "data-split"};
 
 // All weights of a source.
-std::map<std::string, Tensor> weights_of(const SourceRun& source) {
+std::map<std::string, Tensor> weights_of(const SourceRun& source, int depth) {
   const Checkpoint checkpoint =
       load_checkpoint(find_checkpoint(source.folder.checkpoints(), source.step),
                       /*with_optimizer=*/false);
   require<IoError>(checkpoint.model_hash == source.hash, "checkpoint",
                    source.folder.path().string(), ": expected weights of hash ", source.hash,
                    " at step ", source.step, ", got ", checkpoint.model_hash);
-  return whole_weights(source.folder, source.config, checkpoint);
+  return whole_weights(source.folder, source.config, checkpoint, depth);
 }
 
 }  // namespace
@@ -79,6 +80,8 @@ SourceRun open_source(const std::string& path, std::optional<int64_t> step,
 
 Settings inherited(const SourceRun& source, bool with_data) {
   Settings settings = without(source.folder.config(), kOwnSettings);
+  if (source.config.steps == 0) settings = without(settings, {"steps"});  // of merged adapters
+  if (!source.config.task.empty()) settings = without(settings, {"train-len"});  // the task's
   if (!with_data) return without(settings, kDataSettings);
   for (const DataUse& use : find_data(source.folder)) settings.emplace_back("data", to_text(use));
   return settings;
@@ -125,20 +128,24 @@ SourceRun find_source(const RunFolder& run, const ResolvedConfig& config) {
 }
 
 std::map<std::string, Tensor> whole_weights(const RunFolder& run, const ResolvedConfig& config,
-                                            const Checkpoint& checkpoint) {
+                                            const Checkpoint& checkpoint, int depth) {
+  constexpr int kMostRuns = 100;
   if (!config.model.adapters) return checkpoint.model;
+  require<IoError>(depth < kMostRuns, "run", run.path().string(), ": expected at most ", kMostRuns,
+                   " runs with adapters that start from each other; does one start from itself?");
   const SourceRun source = find_source(run, config);
   const VocabularyTensor last = vocabulary_tensor(config.model);
-  const std::map<std::string, Tensor> base = weights_of(source);
+  const std::map<std::string, Tensor> base = weights_of(source, depth + 1);
   const auto head = base.find(last.name);
   require<IoError>(head != base.end() && head->second.rank() == 2, "checkpoint",
                    source.folder.path().string(), ": expected a matrix '", last.name,
                    "', got none");
   ModelConfig shape = config.model_of(last.n_before + head->second.dim(0));
-  shape.adapters.reset();
   Transformer model(shape, config.seed);
   load_weights_of(source.folder.path().string(), source.config.posenc(), model, base,
                   config.init->drop_learned, config.init->map);
+  std::vector<Parameter> trained = model.trained_parameters();
+  load_weights(trained, checkpoint.model);
   std::map<std::string, Tensor> weights;
   for (const Parameter& p : model.parameters()) weights.emplace(p.name, p.value.detach());
   const NoGrad no_grad;
@@ -149,7 +156,12 @@ std::map<std::string, Tensor> whole_weights(const RunFolder& run, const Resolved
 Unmatched take_weights(const SourceRun& source, const ResolvedConfig::Init& how,
                        Transformer& model) {
   const std::string where = source.folder.path().string();
-  Unmatched unmatched = load_weights_of(where, source.config.posenc(), model, weights_of(source),
+  const bool is_same = model.encoding().canonical() == source.config.posenc();
+  require<ConfigError>(!is_same || (how.map.empty() && !how.drop_learned), kWhere,
+                       how.map.empty() ? "--drop-learned" : "--map",
+                       ": expected another --posenc than ", source.config.posenc(), ", which ",
+                       where, " was trained with");
+  Unmatched unmatched = load_weights_of(where, source.config.posenc(), model, weights_of(source, 0),
                                         how.drop_learned, how.map);
   check_parameter_bounds(model.encoding(), where);
   return unmatched;

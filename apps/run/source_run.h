@@ -48,8 +48,11 @@ SourceRun find_source(const RunFolder& run, const ResolvedConfig& config);
 
 /// All weights of a run at a checkpoint, by the names of the model without adapters: those of the
 /// checkpoint, and for a run with adapters the weights of its source with the adapters added.
+/// IoError for a chain of sources that is too long, as one that leads back to the run is, and for
+/// tensors that are not those of the run's adapters. `depth`: of the chain, for the function's own
+/// use.
 std::map<std::string, Tensor> whole_weights(const RunFolder& run, const ResolvedConfig& config,
-                                            const Checkpoint& checkpoint);
+                                            const Checkpoint& checkpoint, int depth = 0);
 
 /// Gives the model the weights of the source. Values of the encoding follow the rules of
 /// load_weights_of().

@@ -1,5 +1,6 @@
 #include "apps/run/training_data.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "apps/run/corpus.h"
@@ -34,7 +35,8 @@ std::shared_ptr<const data::Sequences> sequences_of(const ResolvedConfig& config
       "--order neox: expected a seed below 2^32 and a number of sequences "
       "that can be counted, got seed ",
       config.seed, " and ", config.steps, " steps of ", config.batch);
-  return std::make_shared<data::NeoxOrder>(tokens, corpus.document_begins("train"), length, samples,
+  return std::make_shared<data::NeoxOrder>(tokens, corpus.document_begins("train"), length,
+                                           std::max<int64_t>(1, samples),
                                            static_cast<uint32_t>(config.data_seed()));
 }
 
@@ -62,10 +64,13 @@ std::string TrainingData::hash() const {
 }
 
 TrainingData open_data(const ResolvedConfig& config, const data::TokenizerPtr& model_tokenizer) {
-  if (!config.task.empty())
-    return data::Corpus::without_text(
-        std::make_shared<data::TaskTokenizer>(*data::make_task(config.task)),
-        hash_hex(config.task));
+  if (!config.task.empty()) {
+    auto tokenizer = std::make_shared<data::TaskTokenizer>(*data::make_task(config.task));
+    require<ConfigError>(!model_tokenizer || model_tokenizer->hash() == tokenizer->hash(), "data",
+                         "--task: expected the task that the weights were trained on (",
+                         model_tokenizer ? model_tokenizer->name() : "", "), got ", config.task);
+    return data::Corpus::without_text(std::move(tokenizer), hash_hex(config.task));
+  }
   const data::CorpusOptions options = corpus_options(config, model_tokenizer);
   std::vector<data::Corpus> corpora;
   std::vector<double> weights;

@@ -101,7 +101,10 @@ TrainingRun TrainingRun::start(const run::ResolvedConfig& config, const std::str
     lineage = run::lineage_with(*source, out);
     tokenizer = run::tokenizer_of(source->folder);
     initialize = [&](Transformer& model) {
-      remarks = run::remarks_on(run::take_weights(*source, *config.init, model));
+      const run::Unmatched unmatched = run::take_weights(*source, *config.init, model);
+      remarks = run::remarks_on(unmatched);
+      if (!unmatched.mapped.empty())
+        remarks.push_back(concat("trained values mapped: ", unmatched.mapped));
     };
   }
   Opened opened = open(config, warn, group, tokenizer, initialize);
@@ -201,7 +204,12 @@ cli::ExitCode TrainingRun::go(cli::Progress& progress, std::optional<int64_t> st
 cli::ExitCode TrainingRun::make_steps(cli::Progress& progress, std::optional<int64_t> stop_after) {
   const run::ResolvedConfig& config = trainer_->config();
   if (is_new_ && trainer_->is_done()) return cli::kDone;  // of no steps
-  if (trainer_->is_done()) {                              // resumed after its end
+  if (config.steps == 0) {
+    progress.say(concat("this run has no steps, only weights. To train it: train --init-from ",
+                        folder_.path().string(), " --steps N --out FOLDER"));
+    return cli::kDone;
+  }
+  if (trainer_->is_done()) {  // resumed after its end
     progress.say(concat("this run is finished: step ", config.steps, " of ", config.steps,
                         ", nothing left to do. Its learning rate has come down to its end, so more "
                         "steps are another run: train --config ",

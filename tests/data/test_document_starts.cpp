@@ -69,7 +69,7 @@ BOOST_AUTO_TEST_CASE(documents_that_are_all_too_short_are_refused) {
   const TempFolder folder;
   BOOST_CHECK_EXCEPTION(DocumentStarts(counting(folder), kBegins, 21, 1), ConfigError,
                         says("expected a document of 21 + 1 tokens for rows of 21 "
-                                             "that begin with a document, got at most 21 tokens"));
+                             "that begin with a document, got at most 21 tokens"));
 }
 
 }  // namespace

@@ -159,6 +159,10 @@ BOOST_AUTO_TEST_CASE(damaged_adapters_are_refused) {
   other = peft;
   other["base_model.model.x.lora_A.bias"] = Tensor::zeros({1});
   refuses(other, "at the end of");
+  Settings narrow = settings;
+  for (auto& [key, value] : narrow)
+    if (key == "d-model") value = "1";
+  BOOST_CHECK_EXCEPTION(from_peft(peft, narrow), IoError, says("expected d-model and n-head"));
   std::map<std::string, Tensor> own = from_peft(peft, settings), none;
   BOOST_CHECK_EXCEPTION(merge_adapters(own, settings, none), IoError,
                         says("expected a tensor 'gpt_neox.layers.0.attention.query_key_value"));

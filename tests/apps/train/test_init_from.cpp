@@ -151,6 +151,13 @@ BOOST_AUTO_TEST_CASE(another_encoding_follows_the_rules_of_eval) {
   BOOST_TEST(said.find("trained values left out: kerple_log.") != std::string::npos, said);
 }
 
+BOOST_AUTO_TEST_CASE(maps_without_another_encoding_are_refused) {
+  run::RunConfig config = continued();
+  config.map = {"a=b"};
+  BOOST_CHECK_EXCEPTION(made("same-map", config), ConfigError,
+                        says("--map: expected another --posenc than kerple_log"));
+}
+
 BOOST_AUTO_TEST_CASE(lengths_of_the_encoding_refer_to_the_source) {
   run::RunConfig config = continued("kerple_log + log_n");
   config.train_len = 32;
@@ -173,7 +180,7 @@ BOOST_AUTO_TEST_CASE(steps_of_several_lengths_resume_to_the_bit) {
   config.drop_learned = true;
   config.lengths = {"0.5:16", "0.5:24"};
   config.order = "documents";
-  const std::string one = made("one", config), two = made("two", config, 3);
+  const std::string one = made("lengths-one", config), two = made("lengths-two", config, 3);
   {
     TrainingRun run = TrainingRun::resume(completed(config), two);
     go(run);

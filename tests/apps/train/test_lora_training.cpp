@@ -65,8 +65,9 @@ BOOST_AUTO_TEST_CASE(adapters_lower_the_loss_and_their_base_stays_as_it_is) {
   const std::string before = bytes(base(), 8, "model.safetensors");
   const run::ResolvedConfig config = lora(base(), "rank=4,targets=q,v,up,down");
   const std::string path = made("adapters", config);
-  BOOST_TEST(valid_loss(config, path) <
-             TrainingRun::resume(run::resolve(toy().config()), base()).trainer().valid_loss().value());
+  BOOST_TEST(
+      valid_loss(config, path) <
+      TrainingRun::resume(run::resolve(toy().config()), base()).trainer().valid_loss().value());
   BOOST_CHECK(bytes(base(), 8, "model.safetensors") == before);
   BOOST_TEST(!fs::exists(path + "/checkpoints/step-00000008/model.safetensors"));
   const auto manifest = nlohmann::json::parse(read_file(path + "/manifest.json"));
