@@ -75,7 +75,8 @@ std::vector<Thesis> theses_of(const Report& report);
 /// The findings that any thesis rests on.
 std::vector<std::string> claims_of_theses();
 
-/// The paper of a finding, by its id: "Sandwich", "KERPLE", "ALiBi"; else "own".
+/// The paper of a finding, by its id: "Sandwich", "KERPLE", "ALiBi", "Extending Context"; else
+/// "own".
 std::string paper_of(const Judgement& j);
 /// Whether an experiment can be run and has some number of its models, or has no models.
 bool has_numbers(const Section& section);
