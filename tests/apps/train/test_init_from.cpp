@@ -11,42 +11,25 @@ BOOST_AUTO_TEST_SUITE(test_init_from)  // ctest: threads on_cuda
 
 using namespace farfield;
 using namespace farfield::train;
+using farfield::test::base;
 using farfield::test::bytes;
 using farfield::test::go;
+using farfield::test::made;
 using farfield::test::metrics;
 using farfield::test::toy;
 
 namespace {
 
-// A finished run of 8 steps that others start from.
-const std::string& source() {
-  static const std::string path = [] {
-    const std::string made = toy().path("source");
-    TrainingRun run = TrainingRun::start(run::resolve(toy().config()), made);
-    go(run);
-    return made;
-  }();
-  return path;
-}
-
 // A run from its weights, as `train --init-from` resolves it.
 run::RunConfig continued(const std::string& posenc = "kerple_log", const std::string& from = "") {
   run::RunConfig config = toy().config(posenc);
-  config.init_from = from.empty() ? source() : from;
+  config.init_from = from.empty() ? base() : from;
   return config;
 }
 
 run::ResolvedConfig completed(run::RunConfig config) {
   run::complete(config, run::open_source(*config.init_from, config.init_step, config.init_hash));
   return run::resolve(config);
-}
-
-std::string made(const std::string& name, const run::RunConfig& config,
-                 std::optional<int64_t> stop_after = {}) {
-  const std::string path = toy().path(name);
-  TrainingRun run = TrainingRun::start(completed(config), path);
-  go(run, stop_after);
-  return path;
 }
 
 std::string tensor_bytes(const std::string& run, int64_t step, const std::string& name) {
@@ -61,31 +44,31 @@ constexpr const char* kModel = "model.safetensors";
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(a_run_starts_from_the_newest_weights_of_another) {
-  const std::string path = made("newest", continued(), 0);
-  BOOST_CHECK(bytes(path, 0, kModel) == bytes(source(), 8, kModel));
+  const std::string path = made("newest", completed(continued()), 0);
+  BOOST_CHECK(bytes(path, 0, kModel) == bytes(base(), 8, kModel));
   const run::LoadedRun loaded = run::load_run(path);
   const auto lineage = run::lineage_of(loaded.folder);
   BOOST_TEST_REQUIRE(lineage.size() == 1u);
-  BOOST_TEST(lineage[0].run == source());
-  BOOST_TEST(lineage[0].place.from_run == "../source");
+  BOOST_TEST(lineage[0].run == base());
+  BOOST_TEST(lineage[0].place.from_run == "../base");
   BOOST_TEST(lineage[0].step == 8);
-  BOOST_TEST(lineage[0].hash == run::load_run(source()).model_hash);
-  BOOST_TEST(run::lineage_text(lineage, false) == "step 8 of " + source());
+  BOOST_TEST(lineage[0].hash == run::load_run(base()).model_hash);
+  BOOST_TEST(run::lineage_text(lineage, false) == "step 8 of " + base());
 }
 
 BOOST_AUTO_TEST_CASE(ancestors_are_listed_to_the_first) {
-  const std::string parent = made("parent", continued(), 2),
-                    child = made("child", continued("kerple_log", parent), 0);
+  const std::string parent = made("parent", completed(continued()), 2),
+                    child = made("child", completed(continued("kerple_log", parent)), 0);
   const auto lineage = run::lineage_of(run::RunFolder::open(child));
   BOOST_TEST_REQUIRE(lineage.size() == 2u);
   BOOST_TEST(run::lineage_text(lineage, false) ==
-             "step 2 of " + parent + ", from step 8 of " + source());
+             "step 2 of " + parent + ", from step 8 of " + base());
 }
 
 BOOST_AUTO_TEST_CASE(an_earlier_step_can_be_taken) {
   run::RunConfig config = continued();
   config.init_step = 6;
-  BOOST_CHECK(bytes(made("earlier", config, 0), 0, kModel) == bytes(source(), 6, kModel));
+  BOOST_CHECK(bytes(made("earlier", completed(config), 0), 0, kModel) == bytes(base(), 6, kModel));
   config.init_step = 5;
   BOOST_CHECK_EXCEPTION(completed(config), IoError,
                         says("expected a checkpoint of step 5, got step-00000004"));
@@ -93,7 +76,7 @@ BOOST_AUTO_TEST_CASE(an_earlier_step_can_be_taken) {
 
 BOOST_AUTO_TEST_CASE(training_goes_on_where_the_weights_are) {
   const auto loss = [](const std::string& run) { return std::stod(metrics(run)[1][2]); };
-  BOOST_TEST(loss(made("goes-on", continued())) < loss(source()));
+  BOOST_TEST(loss(made("goes-on", completed(continued()))) < loss(base()));
 }
 
 BOOST_AUTO_TEST_CASE(the_text_is_read_in_another_order) {
@@ -121,7 +104,7 @@ BOOST_AUTO_TEST_CASE(another_shape_is_refused_by_its_option) {
   run::RunConfig config = continued();
   config.d_model = 32;
   BOOST_CHECK_EXCEPTION(TrainingRun::start(completed(config), toy().path("wide")), ConfigError,
-                        says("--d-model: expected 16, as " + source()));
+                        says("--d-model: expected 16, as " + base()));
 }
 
 BOOST_AUTO_TEST_CASE(options_of_initial_weights_need_a_source) {
@@ -132,16 +115,16 @@ BOOST_AUTO_TEST_CASE(options_of_initial_weights_need_a_source) {
 }
 
 BOOST_AUTO_TEST_CASE(another_encoding_follows_the_rules_of_eval) {
-  BOOST_CHECK_EXCEPTION(made("alibi", continued("alibi")), ConfigError,
+  BOOST_CHECK_EXCEPTION(made("alibi", completed(continued("alibi"))), ConfigError,
                         says("expected a place in 'alibi"));
   run::RunConfig config = continued("kernel(bias=-a*log(1+b*d), a>0~U(0,2), b>0~U(0,1))");
   config.map = {"a=kerple_log.r1", "b=kerple_log.r2"};
-  BOOST_CHECK_THROW(made("wrong-way", config), ConfigError);
+  BOOST_CHECK_THROW(made("wrong-way", completed(config)), ConfigError);
   config.map = {"r1=kernel.a", "r2=kernel.b"};
-  const std::string mapped = made("mapped", config, 0);
+  const std::string mapped = made("mapped", completed(config), 0);
   const std::string name = "posenc.kernel.a";
   BOOST_TEST(tensor_bytes(mapped, 0, "gpt_neox.layers.0.mlp.dense_h_to_4h.weight") ==
-             tensor_bytes(source(), 8, "gpt_neox.layers.0.mlp.dense_h_to_4h.weight"));
+             tensor_bytes(base(), 8, "gpt_neox.layers.0.mlp.dense_h_to_4h.weight"));
   config = continued("alibi");
   config.drop_learned = true;
   const std::string dropped = toy().path("dropped");
@@ -154,7 +137,7 @@ BOOST_AUTO_TEST_CASE(another_encoding_follows_the_rules_of_eval) {
 BOOST_AUTO_TEST_CASE(maps_without_another_encoding_are_refused) {
   run::RunConfig config = continued();
   config.map = {"a=b"};
-  BOOST_CHECK_EXCEPTION(made("same-map", config), ConfigError,
+  BOOST_CHECK_EXCEPTION(made("same-map", completed(config)), ConfigError,
                         says("--map: expected another --posenc than kerple_log"));
 }
 
@@ -166,7 +149,7 @@ BOOST_AUTO_TEST_CASE(lengths_of_the_encoding_refer_to_the_source) {
 }
 
 BOOST_AUTO_TEST_CASE(model_and_optimisation_come_from_the_source) {
-  const run::SourceRun of = run::open_source(source(), {}, {});
+  const run::SourceRun of = run::open_source(base(), {}, {});
   const run::Settings settings = run::inherited(of, /*with_data=*/true);
   for (const char* key : {"d-model", "posenc", "train-len", "lr", "steps", "seed", "data"})
     BOOST_TEST(!run::value_of(settings, key).empty(), key);
@@ -180,7 +163,8 @@ BOOST_AUTO_TEST_CASE(steps_of_several_lengths_resume_to_the_bit) {
   config.drop_learned = true;
   config.lengths = {"0.5:16", "0.5:24"};
   config.order = "documents";
-  const std::string one = made("lengths-one", config), two = made("lengths-two", config, 3);
+  const std::string one = made("lengths-one", completed(config)),
+                    two = made("lengths-two", completed(config), 3);
   {
     TrainingRun run = TrainingRun::resume(completed(config), two);
     go(run);
@@ -193,7 +177,7 @@ BOOST_AUTO_TEST_CASE(steps_of_several_lengths_resume_to_the_bit) {
 }
 
 BOOST_AUTO_TEST_CASE(the_saved_configuration_repeats_a_continued_run) {
-  const std::string first = made("saved", continued("kerple_log + log_n")),
+  const std::string first = made("saved", completed(continued("kerple_log + log_n"))),
                     again = toy().path("saved-again");
   const run::RunConfig config =
       run::to_run_config("config.conf", run::RunFolder::open(first).config());

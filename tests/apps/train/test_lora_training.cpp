@@ -16,23 +16,15 @@ BOOST_AUTO_TEST_SUITE(test_lora_training)  // ctest: threads on_cuda
 
 using namespace farfield;
 using namespace farfield::train;
+using farfield::test::base;
 using farfield::test::bytes;
 using farfield::test::go;
+using farfield::test::made;
 using farfield::test::metrics;
 using farfield::test::toy;
 namespace fs = std::filesystem;
 
 namespace {
-
-const std::string& base() {
-  static const std::string path = [] {
-    const std::string made = toy().path("base");
-    TrainingRun run = TrainingRun::start(run::resolve(toy().config()), made);
-    go(run);
-    return made;
-  }();
-  return path;
-}
 
 run::ResolvedConfig lora(const std::string& from, const std::string& text,
                          const std::vector<std::string>& also = {}) {
@@ -43,14 +35,6 @@ run::ResolvedConfig lora(const std::string& from, const std::string& text,
   config.lr = 0.01;
   run::complete(config, run::open_source(from, {}, {}));
   return run::resolve(config);
-}
-
-std::string made(const std::string& name, const run::ResolvedConfig& config,
-                 std::optional<int64_t> stop_after = {}) {
-  const std::string path = toy().path(name);
-  TrainingRun run = TrainingRun::start(config, path);
-  go(run, stop_after);
-  return path;
 }
 
 constexpr const char* kAdapters = "adapter_model.safetensors";

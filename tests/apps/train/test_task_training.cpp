@@ -16,6 +16,7 @@ using namespace farfield;
 using namespace farfield::train;
 using farfield::test::bytes;
 using farfield::test::go;
+using farfield::test::made;
 using farfield::test::metrics;
 using farfield::test::toy;
 
@@ -29,21 +30,14 @@ run::RunConfig on(const std::string& task) {
   return config;
 }
 
-std::string made(const std::string& name, const run::RunConfig& config,
-                 std::optional<int64_t> stop_after = {}) {
-  const std::string path = toy().path(name);
-  TrainingRun run = TrainingRun::start(run::resolve(config), path);
-  go(run, stop_after);
-  return path;
-}
-
 double first_loss(const std::string& run) { return std::stod(metrics(run)[1][2]); }
 
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(a_stopped_run_on_a_task_goes_on_to_the_same_bits) {
   const run::RunConfig config = on("flip_flop(p_i=0.5)");
-  const std::string one = made("task-one", config), two = made("task-two", config, 3);
+  const std::string one = made("task-one", run::resolve(config)),
+                    two = made("task-two", run::resolve(config), 3);
   {
     TrainingRun run = TrainingRun::resume(run::resolve(config), two);
     go(run);
@@ -56,9 +50,10 @@ BOOST_AUTO_TEST_CASE(a_stopped_run_on_a_task_goes_on_to_the_same_bits) {
 // Reads of flip-flop samples differ in number, so micro-batches have different numbers of answers.
 BOOST_AUTO_TEST_CASE(the_loss_is_the_mean_over_the_answers_of_the_batch) {
   run::RunConfig config = on("flip_flop(p_i=0.5)");
-  const std::string pieces = made("task-pieces", config);  // a micro-batch for each sequence
+  const std::string pieces =
+      made("task-pieces", run::resolve(config));  // a micro-batch for each sequence
   config.deterministic_reduce = "off";
-  const std::string whole = made("task-whole", config);
+  const std::string whole = made("task-whole", run::resolve(config));
   BOOST_TEST(std::abs(first_loss(pieces) - first_loss(whole)) < 1e-5);
   // Once more, from the initial weights: the sum of -log p over the answers, by their number.
   const run::ResolvedConfig resolved = run::resolve(config);
@@ -105,12 +100,12 @@ BOOST_AUTO_TEST_CASE(a_task_decides_the_length_of_its_sequences) {
 }
 
 BOOST_AUTO_TEST_CASE(a_task_can_go_on_from_another_run_of_it) {
-  const std::string first = made("task-base", on("copy"));
+  const std::string first = made("task-base", run::resolve(on("copy")));
   run::RunConfig config = on("copy");
   config.init_from = first;
   config.lora = "rank=2";
   run::complete(config, run::open_source(first, {}, {}));
-  const std::string tuned = made("task-tuned", config);
+  const std::string tuned = made("task-tuned", run::resolve(config));
   BOOST_TEST(run::load_run(tuned).config.task == "copy(alphabet=2, eos=none)");
 }
 

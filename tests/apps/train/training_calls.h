@@ -9,6 +9,7 @@
 #include "apps/cli/csv.h"
 #include "apps/train/training_run.h"
 #include "engine/base/file.h"
+#include "tests/apps/toy_run.h"
 
 namespace farfield::test {
 
@@ -23,6 +24,21 @@ inline cli::ExitCode go(train::TrainingRun& run, std::optional<int64_t> stop_aft
   }
   if (said != nullptr) *said = out.str();
   return code;
+}
+
+/// The path of a new run of toy(), trained.
+inline std::string made(const std::string& name, const run::ResolvedConfig& config,
+                        std::optional<int64_t> stop_after = {}) {
+  const std::string path = toy().path(name);
+  train::TrainingRun run = train::TrainingRun::start(config, path);
+  go(run, stop_after);
+  return path;
+}
+
+/// A finished run of 8 steps that others start from, at toy().path("base").
+inline const std::string& base() {
+  static const std::string path = made("base", run::resolve(toy().config()));
+  return path;
 }
 
 /// A file of the checkpoint of a step.
