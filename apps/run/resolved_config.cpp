@@ -4,14 +4,13 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
-#include <memory>
 #include <system_error>
 #include <utility>
 
 #include "apps/cli/printable.h"
 #include "apps/run/lora.h"
-#include "data/tasks/task.h"
-#include "engine/base/did_you_mean.h"
+#include "apps/run/option_words.h"
+#include "apps/run/sequence_options.h"
 #include "engine/base/error.h"
 #include "engine/base/hash.h"
 #include "engine/base/parallel.h"
@@ -24,39 +23,14 @@
 namespace farfield::run {
 namespace {
 
-constexpr std::string_view kWhere = "config";
-
 template <class T>
 void check(const char* name, T value, bool ok, const char* expected) {
-  require<ConfigError>(ok, kWhere, name, ": expected ", expected, ", got ", value);
+  require<ConfigError>(ok, kConfig, name, ": expected ", expected, ", got ", value);
 }
 
 void check_at_least(const char* name, int64_t value, int64_t least) {
-  require<ConfigError>(value >= least, kWhere, name, ": expected at least ", least, ", got ",
+  require<ConfigError>(value >= least, kConfig, name, ": expected at least ", least, ", got ",
                        value);
-}
-
-// A word of an option and what it stands for.
-template <class T>
-struct Word {
-  const char* word;
-  T value;
-};
-
-template <class T>
-T value_of_word(const char* name, const std::string& word, const std::vector<Word<T>>& words) {
-  static constexpr Synonym kSynonyms[] = {
-      {"float32", "fp32"}, {"float", "fp32"},    {"f32", "fp32"},    {"32", "fp32"},
-      {"tf32", "fp32"},    {"bfloat16", "bf16"}, {"fp16", "bf16"},   {"float16", "bf16"},
-      {"half", "bf16"},    {"mixed", "bf16"},    {"ignore", "skip"}, {"fail", "stop"},
-      {"error", "stop"},   {"on", "auto"},       {"none", "off"}};
-  std::vector<std::string> known;
-  for (const Word<T>& one : words) {
-    if (one.word == word) return one.value;
-    known.emplace_back(one.word);
-  }
-  fail<ConfigError>(kWhere, name, ": expected one of ", joined(known, ", "), ", got '", word, "'",
-                    did_you_mean(word, known, kSynonyms));
 }
 
 // A name goes into a cell of a table and the name of a file.
@@ -65,32 +39,9 @@ void check_name(const std::string& name) {
   const bool is_text = name.empty() || (name.front() != ' ' && name.back() != ' ' &&
                                         name.size() <= kLongest && cli::printable(name) == name &&
                                         name.find_first_of("\n\t") == std::string::npos);
-  require<ConfigError>(is_text, kWhere, "--name: expected at most ", kLongest,
+  require<ConfigError>(is_text, kConfig, "--name: expected at most ", kLongest,
                        " bytes of UTF-8 on one line, without blanks at the ends, got '", name,
                        "', ", name.size(), " bytes");
-}
-
-// A setting that config.conf holds only if it, or its preset, differs from the usual: old runs lack
-// it, and their hashes must stay the same.
-template <class T>
-T young_setting(std::optional<T>& value, const T& of_preset, const T& usual) {
-  const T result = value.value_or(of_preset);
-  value = result;
-  if (result == usual && of_preset == usual) value.reset();
-  return result;
-}
-
-// The same of one that is given as a word.
-template <class T>
-T young_setting(const char* name, std::optional<std::string>& word, T of_preset, T usual,
-                const std::vector<Word<T>>& words) {
-  std::optional<T> value;
-  if (word) value = value_of_word(name, *word, words);
-  const T result = young_setting(value, of_preset, usual);
-  word.reset();
-  for (const Word<T>& one : words)
-    if (value && one.value == *value) word = one.word;
-  return result;
 }
 
 void fill_from_preset(RunConfig& c) {
@@ -130,7 +81,7 @@ void fill_optimisation(RunConfig& from, ResolvedConfig& c) {
   c.optimizer = young_setting<OptimizerKind>(
       "--optimizer", from.optimizer, of_preset.optimizer, usual.optimizer,
       {{"adamw", OptimizerKind::adamw}, {"nag", OptimizerKind::nag}});
-  require<ConfigError>(!is_momentum_given || c.optimizer == OptimizerKind::nag, kWhere,
+  require<ConfigError>(!is_momentum_given || c.optimizer == OptimizerKind::nag, kConfig,
                        "--momentum: expected --optimizer nag beside it, got adamw");
 }
 
@@ -145,7 +96,7 @@ std::vector<int64_t> parse_cutoffs(const std::string& text) {
     const auto read = std::from_chars(at, end, value);
     require<ConfigError>(read.ec == std::errc() && value > (cutoffs.empty() ? 0 : cutoffs.back()) &&
                              value <= kMostId && (read.ptr == end || *read.ptr == ','),
-                         kWhere, "--cutoffs: expected rising numbers from 1 to ", kMostId,
+                         kConfig, "--cutoffs: expected rising numbers from 1 to ", kMostId,
                          " between commas, or none, got '", text, "'");
     cutoffs.push_back(value);
     at = read.ptr;
@@ -169,72 +120,14 @@ void fill_model(RunConfig& from, ModelConfig& c) {
   c.tail_dropout = young_setting(from.tail_dropout, of_preset.tail_dropout, usual.tail_dropout);
 }
 
-// "8", or "1..20" for all from 1 to 20.
-std::vector<int64_t> parse_task_lengths(const std::vector<std::string>& texts) {
-  std::vector<int64_t> lengths;
-  for (const std::string& text : texts) {
-    int64_t first = 0, last = 0;
-    const char* const end = text.data() + text.size();
-    const auto begin = std::from_chars(text.data(), end, first);
-    bool is_good = begin.ec == std::errc();
-    if (is_good && begin.ptr == end) {
-      last = first;
-    } else if (is_good) {
-      is_good = std::string_view(begin.ptr, end).starts_with("..");
-      const auto rest = is_good ? std::from_chars(begin.ptr + 2, end, last) : begin;
-      is_good = is_good && rest.ec == std::errc() && rest.ptr == end;
-    }
-    constexpr int64_t kMost = 1'000'000;
-    require<ConfigError>(is_good && first >= 1 && first <= last && last <= kMost, kWhere,
-                         "--task-lengths: expected lengths N or ranges A..B from 1 to ", kMost,
-                         ", got '", text, "'");
-    for (int64_t length = first; length <= last; ++length) lengths.push_back(length);
-  }
-  return lengths;
-}
-
-// A task decides the length of its sequences: the longest is the training length.
-void fill_task(RunConfig& from, ResolvedConfig& c, bool is_train_len_given) {
-  require<ConfigError>(from.task || from.task_lengths.empty(), kWhere,
-                       "--task-lengths: expected --task beside it");
-  if (!from.task) return;
-  const std::unique_ptr<const data::Task> task = data::make_task(*from.task);
-  c.task = task->canonical();
-  from.task = c.task;
-  c.task_lengths =
-      from.task_lengths.empty() ? task->lengths().train : parse_task_lengths(from.task_lengths);
-  int64_t longest = 1;
-  for (const int64_t length : c.task_lengths)
-    longest = std::max(longest, task->tokens_of(length) - 1);
-  require<ConfigError>(!is_train_len_given || *from.train_len == longest, kWhere,
-                       "--train-len: expected ", longest, ", the longest input of ", c.task,
-                       ", got ", from.train_len.value_or(0), "; leave it out");
-  from.train_len = longest;
-  const auto refuse = [&](const char* name, bool is_given) {
-    require<ConfigError>(!is_given, kWhere, name, ": expected none with --task");
-  };
-  refuse("--data", !from.data.empty());
-  refuse("--lengths", !from.lengths.empty());
-  refuse("--order", from.order.has_value());
-  refuse("--tokenizer", from.tokenizer.has_value());
-  refuse("--vocab-size", from.vocab_size.has_value());
-  refuse("--end-of-text", from.end_of_text.has_value());
-  refuse("--data-type", from.data_type.has_value());
-  refuse("--data-split", from.data_split.has_value());
-  const bool has_cutoffs =
-      from.cutoffs ? *from.cutoffs != "none" : preset(from.preset).is_adaptive();
-  require<ConfigError>(!has_cutoffs, kWhere, "--cutoffs: expected none with --task, got ",
-                       from.cutoffs.value_or(concat("those of ", from.preset)));
-}
-
 void fill_adapters(RunConfig& from, ResolvedConfig& c) {
   const auto need_lora = [&](const char* name, bool is_given) {
-    require<ConfigError>(!is_given || from.lora, kWhere, name, ": expected --lora beside it");
+    require<ConfigError>(!is_given || from.lora, kConfig, name, ": expected --lora beside it");
   };
   need_lora("--train-also", !from.train_also.empty());
   need_lora("--base-precision", from.base_precision.has_value());
   if (!from.lora) return;
-  require<ConfigError>(c.init.has_value(), kWhere,
+  require<ConfigError>(c.init.has_value(), kConfig,
                        "--lora: expected --init-from RUN beside it, whose weights stay frozen");
   AdapterConfig adapters = parse_lora(*from.lora);
   adapters.also = from.train_also;
@@ -243,42 +136,20 @@ void fill_adapters(RunConfig& from, ResolvedConfig& c) {
   c.model.adapters = std::move(adapters);
   c.holds_base_in_bf16 = value_of_word<bool>(
       "--base-precision", from.base_precision.value_or("fp32"), {{"fp32", false}, {"bf16", true}});
-  require<ConfigError>(!c.holds_base_in_bf16 || c.dtype == DType::bf16, kWhere,
+  require<ConfigError>(!c.holds_base_in_bf16 || c.dtype == DType::bf16, kConfig,
                        "--base-precision bf16: expected --precision bf16, got fp32");
   if (!c.holds_base_in_bf16) from.base_precision.reset();
 }
 
-// "0.5:2048", a share of the steps and their length.
-std::vector<StepLength> parse_lengths(const std::vector<std::string>& texts) {
-  std::vector<StepLength> lengths;
-  for (const std::string& text : texts) {
-    StepLength one;
-    const char* const end = text.data() + text.size();
-    const auto share = std::from_chars(text.data(), end, one.share);
-    const bool is_share = share.ec == std::errc() && share.ptr < end && *share.ptr == ':';
-    const auto length =
-        is_share ? std::from_chars(share.ptr + 1, end, one.length) : std::from_chars_result{};
-    require<ConfigError>(is_share && length.ec == std::errc() && length.ptr == end &&
-                             std::isfinite(one.share) && one.share > 0 && one.length > 0,
-                         kWhere, "--lengths: expected SHARE:TOKENS, such as 0.5:2048, got '", text,
-                         "'");
-    for (const StepLength& other : lengths)
-      require<ConfigError>(other.length != one.length, kWhere, "--lengths: expected ", one.length,
-                           " tokens once, got them twice");
-    lengths.push_back(one);
-  }
-  return lengths;
-}
-
 std::optional<ResolvedConfig::Init> init_of(const RunConfig& from) {
   if (from.init_from) {
-    require<ConfigError>(from.init_step && from.init_hash, kWhere,
+    require<ConfigError>(from.init_step && from.init_hash, kConfig,
                          "--init-from: expected --init-step and --init-hash beside it");
     return ResolvedConfig::Init{*from.init_from, *from.init_step, *from.init_hash, from.map,
                                 from.drop_learned.value_or(false)};
   }
   const auto refuse = [](const char* name, bool is_given) {
-    require<ConfigError>(!is_given, kWhere, name, ": expected --init-from RUN beside it");
+    require<ConfigError>(!is_given, kConfig, name, ": expected --init-from RUN beside it");
   };
   refuse("--init-step", from.init_step.has_value());
   refuse("--init-hash", from.init_hash.has_value());
@@ -288,13 +159,13 @@ std::optional<ResolvedConfig::Init> init_of(const RunConfig& from) {
 }
 
 void check_rounded_logits(const ResolvedConfig& c) {
-  require<ConfigError>(c.dtype == DType::bf16, kWhere,
+  require<ConfigError>(c.dtype == DType::bf16, kConfig,
                        "--logits bf16: expected --precision bf16, got fp32");
   require<ConfigError>(
-      !c.model.is_adaptive(), kWhere,
+      !c.model.is_adaptive(), kConfig,
       "--logits bf16: expected a model without cutoffs, whose adaptive softmax has "
       "logits in fp32");
-  require<ConfigError>(c.tensor_parallel == 1, kWhere,
+  require<ConfigError>(c.tensor_parallel == 1, kConfig,
                        "--logits bf16: expected --tensor-parallel 1, got ", c.tensor_parallel,
                        "; processes that have the vocabulary together have logits in fp32");
 }
@@ -303,31 +174,31 @@ void check_values(const ResolvedConfig& c) {
   check_at_least("--train-len", c.train_len(), 1);
   check_at_least("--batch", c.batch, 1);
   constexpr int64_t kMostLength = std::numeric_limits<int32_t>::max();  // as positions are
-  require<ConfigError>(c.train_len() <= kMostLength, kWhere, "--train-len: expected at most ",
+  require<ConfigError>(c.train_len() <= kMostLength, kConfig, "--train-len: expected at most ",
                        kMostLength, ", got ", c.train_len());
-  require<ConfigError>(c.longest() <= kMostLength, kWhere, "--lengths: expected at most ",
+  require<ConfigError>(c.longest() <= kMostLength, kConfig, "--lengths: expected at most ",
                        kMostLength, " tokens, got ", c.longest());
   constexpr int64_t kMostTokens = int64_t{1} << 40;  // of a batch: more than any memory holds
-  require<ConfigError>(c.batch <= kMostTokens / c.longest(), kWhere, "--batch: expected at most ",
+  require<ConfigError>(c.batch <= kMostTokens / c.longest(), kConfig, "--batch: expected at most ",
                        kMostTokens, " tokens in a batch, got ", c.batch, " sequences of ",
                        c.longest(), " tokens");
   check_at_least("--accumulate", c.accumulate, 1);
-  require<ConfigError>(c.batch % c.accumulate == 0, kWhere,
+  require<ConfigError>(c.batch % c.accumulate == 0, kConfig,
                        "--accumulate: expected a divisor of the batch, ", c.batch, ", got ",
                        c.accumulate);
   check_at_least("--tensor-parallel", c.tensor_parallel, 1);
   if (c.model.n_head > 0)  // else it is refused for itself
-    require<ConfigError>(c.model.n_head % c.tensor_parallel == 0, kWhere,
+    require<ConfigError>(c.model.n_head % c.tensor_parallel == 0, kConfig,
                          "--tensor-parallel: expected a divisor of the heads, ", c.model.n_head,
                          ", got ", c.tensor_parallel);
   require<ConfigError>(
-      c.tensor_parallel == 1 || !c.model.is_adaptive(), kWhere,
+      c.tensor_parallel == 1 || !c.model.is_adaptive(), kConfig,
       "--tensor-parallel: expected 1 for a model with cutoffs, whose adaptive input "
       "and softmax cannot be shared, got ",
       c.tensor_parallel);
   check_at_least("--steps", c.steps, c.init ? 0 : 1);
   if (c.threads)
-    require<ConfigError>(*c.threads >= 1 && *c.threads <= kMostThreads, kWhere,
+    require<ConfigError>(*c.threads >= 1 && *c.threads <= kMostThreads, kConfig,
                          "--threads: expected 1 to ", kMostThreads, ", got ", *c.threads);
   check_at_least("--log-every", c.log_every, 1);
   check_at_least("--valid-every", c.valid_every, 0);
@@ -439,10 +310,10 @@ ResolvedConfig resolve(const RunConfig& request) {
                                        {{"shuffled", DataOrder::shuffled},
                                         {"neox", DataOrder::neox},
                                         {"documents", DataOrder::documents}});
-  require<ConfigError>(c.order != DataOrder::neox || c.lengths.empty(), kWhere,
+  require<ConfigError>(c.order != DataOrder::neox || c.lengths.empty(), kConfig,
                        "--order neox: expected no --lengths, since that order is of samples of one "
                        "length");
-  require<ConfigError>(c.order != DataOrder::neox || c.data.size() < 2, kWhere,
+  require<ConfigError>(c.order != DataOrder::neox || c.data.size() < 2, kConfig,
                        "--order neox: expected one --data, got ", c.data.size(),
                        "; GPT-NeoX's order of one corpus is all that is implemented");
   c.uses_cuda_graph =
@@ -461,7 +332,7 @@ ResolvedConfig resolve(const RunConfig& request) {
     c.tune.clear();
     filled.tune.reset();
   }
-  require<ConfigError>(c.tune.empty() || c.device.kind == Device::Kind::cuda, kWhere,
+  require<ConfigError>(c.tune.empty() || c.device.kind == Device::Kind::cuda, kConfig,
                        "--tune: expected --device cuda, whose library has algorithms to choose "
                        "from, got ",
                        c.device);
