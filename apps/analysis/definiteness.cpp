@@ -44,7 +44,10 @@ Definiteness definiteness(const std::function<double(double)>& kernel,
   result.tolerance = 1e-9 * static_cast<double>(n) * k.cwiseAbs().maxCoeff();
   if (result.smallest_eigenvalue < -result.tolerance) return result;
   result.verdict = Verdict::boundary;
-  if (result.smallest_eigenvalue <= result.tolerance) return result;
+  if (result.smallest_eigenvalue <= result.tolerance) {
+    result.smallest_eigenvalue = 0;  // the rest is rounding, which differs between machines
+    return result;
+  }
   result.verdict = Verdict::cpd;
   // b' A^-1 b in the basis where A is diagonal
   const Eigen::VectorXd along = solver.eigenvectors().transpose() * b;
@@ -53,7 +56,7 @@ Definiteness definiteness(const std::function<double(double)>& kernel,
   // On smallest_shift itself, not on eigenvalues of c + K: a tolerance that grows with c would
   // accept any kernel in the end.
   result.searched_shift = 0;
-  while (result.searched_shift < result.smallest_shift)
+  while (result.searched_shift < (1 - 1e-9) * result.smallest_shift)
     result.searched_shift = result.searched_shift == 0 ? 1 : 2 * result.searched_shift;
   return result;
 }

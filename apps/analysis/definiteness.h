@@ -15,14 +15,15 @@ enum class Verdict {
 };
 
 struct Definiteness {
-  double smallest_eigenvalue = std::nan("");  ///< of K on the complement of the all-ones vector
-  double tolerance = 0;                       ///< 1e-9 n max |K|
+  /// Of K on the complement of the all-ones vector; 0 if it is within the tolerance of 0.
+  double smallest_eigenvalue = std::nan("");
+  double tolerance = 0;  ///< 1e-9 n max |K|
   Verdict verdict = Verdict::not_cpd;
   /// The least c >= 0 with c + K positive semidefinite on these points; NaN unless cpd. It grows
   /// with the set of points: no constant serves all lengths.
   double smallest_shift = std::nan("");
-  /// The first of 0, 1, 2, 4, 8, ... not below smallest_shift, as the paper's search finds it; NaN
-  /// unless cpd.
+  /// The first of 0, 1, 2, 4, 8, ... not below smallest_shift, but for rounding (1e-9), as the
+  /// paper's search finds it; NaN unless cpd.
   double searched_shift = std::nan("");
 };
 
