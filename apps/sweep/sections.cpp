@@ -14,7 +14,7 @@ namespace farfield::sweep {
 namespace {
 
 // The measured models that have fewer seeds than most: "seeds: 1 of KERPLE-power; 3 of all others".
-std::string seeds_text(const Plan& plan, const Measured& m) {
+std::string fewer_seeds(const Plan& plan, const Measured& m) {
   std::map<size_t, std::vector<std::string>> labels;  // by number of seeds
   for (const PlannedArm& arm : plan.arms)
     if (const size_t n = m.n_seed(arm); n > 0) labels[n].push_back(arm.label());
@@ -35,7 +35,7 @@ std::vector<std::string> facts_of(const Plan& plan, const Section& section,
   for (const PlannedDataset& d : plan.datasets) {
     std::string fact = concat("text: ", d.corpus);
     if (d.name != d.corpus) fact += " stands for " + d.name;
-    if (const std::string seeds = seeds_text(plan, Measured(plan, d, results)); !seeds.empty())
+    if (const std::string seeds = fewer_seeds(plan, Measured(plan, d, results)); !seeds.empty())
       fact += "; " + seeds;
     facts.push_back(fact);
   }

@@ -78,8 +78,8 @@ std::string corpus_text(const Measured& m) {
 }
 
 // ", 3 seeds": the number that most models have. Others get theirs behind their label.
-std::string seeds_text(const Measured& m, const std::vector<const PlannedArm*>& arms,
-                       const std::string& measure, ReportTable& table) {
+std::string usual_seeds(const Measured& m, const std::vector<const PlannedArm*>& arms,
+                        const std::string& measure, ReportTable& table) {
   std::map<size_t, size_t> models;  // by number of seeds
   for (const PlannedArm* arm : arms)
     if (const size_t n = m.n_seed(*arm, measure); n > 0) ++models[n];
@@ -114,7 +114,7 @@ ReportTable by_length(const Measured& m, const Output& output) {
     table.header.push_back(arm->label());
     table.groups.push_back(arm->arm.group);
   }
-  table.caption += seeds_text(m, arms, output.measure, table);
+  table.caption += usual_seeds(m, arms, output.measure, table);
   drop_single_group(table);
   const Measure* const measure = measure_of(m, output.measure);
   if (measure == nullptr) return table;

@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "apps/analysis/rise.h"
 #include "apps/sweep/arms.h"
 #include "apps/sweep/evidence.h"
 #include "apps/sweep/measured.h"
 #include "apps/sweep/section.h"
+#include "apps/sweep/step_times.h"
 #include "engine/base/error.h"
 #include "engine/base/text.h"
 
@@ -41,18 +43,14 @@ const PlannedArm* in_group(const Measured& m, const std::string& group, const ch
   return nullptr;
 }
 
-// The first length at which perplexity is 10 % above its least before; infinite where there is none
-// and NaN where something is missing.
-double breakdown(const Measured& m, const PlannedArm& arm, const std::string& measure) {
-  double least = INFINITY;
-  for (const double length : kLengths) {
-    if (length < arm.arm.train_len || length > 16 * arm.arm.train_len) continue;
-    const double x = m.value(arm, measure, "perplexity", length);
-    if (std::isnan(x)) return x;
-    if (x > 1.1 * least) return length;
-    least = std::min(least, x);
-  }
-  return INFINITY;
+// From the training length to 16 times it.
+double first_rise(const Measured& m, const PlannedArm& arm, const std::string& measure) {
+  std::vector<double> lengths = kLengths;
+  std::erase_if(lengths, [&](double length) {
+    return length < arm.arm.train_len || length > 16 * arm.arm.train_len;
+  });
+  return analysis::first_rise(
+      lengths, [&](double length) { return m.value(arm, measure, "perplexity", length); });
 }
 
 void a_f1_1(const Measured& m, Evidence& e) {
@@ -61,7 +59,7 @@ void a_f1_1(const Measured& m, Evidence& e) {
     for (const char* measure : {"P2", "P3"}) {
       const std::string what = concat(trained_at(train_len), ", ", measure, ": ");
       const auto at = [&](const char* encoding) {
-        return breakdown(m, *in_group(m, trained_at(train_len), encoding), measure);
+        return first_rise(m, *in_group(m, trained_at(train_len), encoding), measure);
       };
       e.below(what + "sinusoidal: first length, in L, 10 % above the least before", at(kOrder[0]),
               INFINITY);
@@ -114,20 +112,23 @@ std::vector<Arm> timed() {
   return arms;
 }
 
-double steps_per_second(const Measured& m, double length, const char* encoding) {
-  const PlannedArm* const arm = in_group(m, trained_at(length), encoding);
-  return 1 / m.value(*arm, "P10", "train_step_s", 0);
-}
-
 void a_f2_1(const Measured& m, Evidence& e) {
   for (const double length : {1.0, 2.0, 6.0}) {
-    const std::string what = trained_at(length) + ": speed of training, ";
-    e.at_least(what + "ALiBi / Sinusoidal",
-               steps_per_second(m, length, "alibi") / steps_per_second(m, length, "sinusoidal"),
-               0.97);
+    const auto compare = [&](const char* one, const char* other, const auto& judge) {
+      const PlannedArm &a = *in_group(m, trained_at(length), one),
+                       &b = *in_group(m, trained_at(length), other);
+      const std::string what =
+          concat(trained_at(length), ": speed of training, ", a.label(), " / ", b.label());
+      const double ratio = step_time(m, b) / step_time(m, a);
+      if (are_step_times_apart(m, a, b))
+        judge(what, ratio);
+      else
+        e.undecided(what, ratio, kStepTimesApart);
+    };
+    compare("alibi", "sinusoidal",
+            [&](const std::string& what, double ratio) { e.at_least(what, ratio, 0.97); });
     for (const char* other : {"sinusoidal", "rope", "alibi"})
-      e.below(concat(what, "T5 / ", other),
-              steps_per_second(m, length, "t5") / steps_per_second(m, length, other), 1);
+      compare("t5", other, [&](const std::string& what, double ratio) { e.below(what, ratio, 1); });
   }
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "apps/analysis/fisher.h"
+#include "apps/analysis/rise.h"
 #include "apps/analysis/spread.h"
 #include "apps/sweep/arms.h"
 #include "apps/sweep/evidence.h"
@@ -103,14 +104,9 @@ double spread(const Measured& m, const char* group, double length) {
 // 1 for a draw that works up to 16 L, never 10 % above its least perplexity before; NaN where
 // something is missing.
 double works(const Measured& m, const PlannedArm& arm) {
-  double least = INFINITY;
-  for (const double length : last_token().lengths) {
-    const double x = m.perplexity(arm, length);
-    if (std::isnan(x)) return x;
-    if (x > 1.1 * least) return 0;
-    least = std::min(least, x);
-  }
-  return 1;
+  const double at = analysis::first_rise(last_token().lengths,
+                                         [&](double length) { return m.perplexity(arm, length); });
+  return std::isnan(at) ? at : std::isinf(at) ? 1 : 0;
 }
 
 void a_rs_1(const Measured& m, Evidence& e) {

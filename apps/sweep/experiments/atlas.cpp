@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "apps/analysis/rank_correlation.h"
+#include "apps/analysis/rise.h"
 #include "apps/sweep/arms.h"
 #include "apps/sweep/evidence.h"
 #include "apps/sweep/experiment.h"
@@ -29,17 +30,6 @@ Arm arm_of_row(const posenc::Row& row) {
   arm.posenc = of.trained;
   arm.measured_posenc = of.measured;
   return arm;
-}
-
-// The first length at which perplexity is 10 % above its least so far; 0: none.
-double breakdown(const Measured& m, const PlannedArm& arm) {
-  double least = INFINITY;
-  for (const double length : kLengths) {
-    const double x = m.perplexity(arm, length);
-    if (!(x < 1.1 * least) && std::isfinite(least)) return length;
-    least = std::min(least, x);
-  }
-  return 0;
 }
 
 std::string number(double x, int digits) { return std::isnan(x) ? "–" : fixed(x, digits); }
@@ -134,7 +124,8 @@ void compute(const Measured& all, Section& section) {
                    [&](const PlannedArm* a, const PlannedArm* b) { return last(a) < last(b); });
   for (const PlannedArm* arm : arms) {
     const posenc::Row* const row = posenc::find(arm->label());
-    const double breaks = breakdown(m, *arm);
+    const double breaks =
+        analysis::first_rise(kLengths, [&](double length) { return m.perplexity(*arm, length); });
     const bool is_changed = !arm->measured_posenc.empty();
     std::vector<ReportTable::Field> fields = {
         {arm->label(), false,
@@ -142,7 +133,7 @@ void compute(const Measured& all, Section& section) {
         {row == nullptr ? "" : row->classes}};
     for (const double length : kLengths)
       fields.push_back(field_of(m, *arm, "P1", "perplexity", length));
-    fields.push_back({breaks > 0 ? length_text(breaks) : "–"});
+    fields.push_back({std::isfinite(breaks) ? length_text(breaks) : "–"});
     fields.push_back({number(m.value(*arm, "P6", "erf"), 0)});
     fields.push_back({number(m.value(*arm, "P7", "trf_exact"), 0)});
     fields.push_back({number(m.fact(*arm, "step_ms"), 1)});

@@ -9,6 +9,7 @@
 #include "apps/sweep/evidence.h"
 #include "apps/sweep/measured.h"
 #include "apps/sweep/section.h"
+#include "apps/sweep/step_times.h"
 #include "engine/base/error.h"
 #include "engine/base/text.h"
 
@@ -39,24 +40,17 @@ const PlannedArm* timed_arm(const Measured& m, double train_len, const std::stri
   return nullptr;
 }
 
-double step(const Measured& m, const PlannedArm& arm, const char* percentile = "") {
-  return m.value(arm, "P10", concat("train_step_s", percentile));
-}
-
-// One encoding trains faster than another. Below `small` this is decided only where most steps of
-// one are faster than most of the other.
+// One encoding trains faster than another.
 void faster(const Measured& m, Evidence& e, const char* one, const char* other) {
   for (const double length : kTrainLens) {
     const PlannedArm *const a = timed_arm(m, length, one), *const b = timed_arm(m, length, other);
     if (a == nullptr || b == nullptr) continue;
     const std::string what = concat("seconds per step, ", b->label(), " / ", a->label());
-    const double ratio = step(m, *b) / step(m, *a);
-    const bool is_apart =
-        step(m, *a, "_p90") < step(m, *b, "_p10") || step(m, *b, "_p90") < step(m, *a, "_p10");
-    if (m.is_published() || is_apart || std::isnan(ratio))
+    const double ratio = step_time(m, *b) / step_time(m, *a);
+    if (are_step_times_apart(m, *a, *b))
       e.above(what, ratio, 1);
     else
-      e.undecided(what, ratio, "apart by more than the spread of single steps");
+      e.undecided(what, ratio, kStepTimesApart);
   }
 }
 
@@ -115,10 +109,10 @@ void ratios(const Measured& m, Section& section) {
   printed.header = ours.header = {"model", "s / step", "over sinusoidal"};
   for (const PlannedArm& arm : m.arms()) {
     const PlannedArm* const base = timed_arm(m, arm.arm.train_len, "sinusoidal");
-    const double seconds = step(m, arm);
+    const double seconds = step_time(m, arm);
     ours.rows.push_back({{arm.label()},
                          {std::isnan(seconds) ? "–" : eval::short_number(seconds)},
-                         {over(seconds, base == nullptr ? std::nan("") : step(m, *base))}});
+                         {over(seconds, base == nullptr ? std::nan("") : step_time(m, *base))}});
     if (const double theirs = printed_step(arm.arm.encoding);
         arm.arm.train_len == 1 && !std::isnan(theirs))
       printed.rows.push_back(

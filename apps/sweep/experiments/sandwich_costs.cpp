@@ -6,6 +6,7 @@
 #include "apps/sweep/arms.h"
 #include "apps/sweep/evidence.h"
 #include "apps/sweep/measured.h"
+#include "apps/sweep/step_times.h"
 #include "engine/base/error.h"
 #include "engine/base/text.h"
 
@@ -62,8 +63,7 @@ void identity(const Measured& m, Evidence& e) {
 
 // A small model's seconds say nothing of the papers': there the ratio is told alone.
 void s_sp_1(const Measured& m, Evidence& e) {
-  const double ratio =
-      m.value("T5", "P10", "train_step_s") / m.value("Sandwich", "P10", "train_step_s");
+  const double ratio = step_time(m, *m.arm("T5")) / step_time(m, *m.arm("Sandwich"));
   if (m.is_published())
     e.above("seconds per step, T5 / Sandwich", ratio, 1);
   else if (std::isfinite(ratio))
