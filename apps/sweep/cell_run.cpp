@@ -86,10 +86,13 @@ int64_t count(const std::vector<Parameter>& parameters) {
   return n;
 }
 
-// Facts about the training: the last row of metrics.csv, and the model.
-void add_facts(CellResult& result, const run::LoadedRun& run) {
+void add_model_facts(CellResult& result, const run::LoadedRun& run) {
   result.facts["parameters"] = static_cast<double>(count(run.model.parameters()));
   result.facts["posenc_parameters"] = static_cast<double>(count(run.model.encoding().parameters()));
+}
+
+// The last row of metrics.csv.
+void add_training_facts(CellResult& result, const run::LoadedRun& run) {
   const fs::path file = run.folder.metrics();
   const auto rows = cli::parse_csv(file.string(), read_file(file));
   if (rows.size() < 2) return;
@@ -116,24 +119,38 @@ void add_words(CellResult& result, const run::ResolvedConfig& config) {
 class LoadedModel {
  public:
   explicit LoadedModel(fs::path path) : path_(std::move(path)) {}
-  const run::LoadedRun& under(const run::LoadOptions& options) {
+  /// The weights that a run starts from, on its device.
+  explicit LoadedModel(const run::ResolvedConfig& config)
+      : path_(config.init->from),
+        step_(config.init->step),
+        hash_(config.init->hash),
+        device_(run::value_of(config.settings, "device")) {}
+  const run::LoadedRun& under(run::LoadOptions options) {
+    options.step = step_;
+    options.device = device_;
     if (!run_ || options.posenc != options_.posenc || options.window != options_.window ||
         options.drop_learned != options_.drop_learned) {
       run_.reset();  // never two at a time
       run_.emplace(run::load_run(path_.string(), options));
       options_ = options;
+      require<IoError>(!hash_ || run_->model_hash == *hash_, kWhere, path_.string(),
+                       ": expected weights of hash ", hash_.value_or(""), " at step ",
+                       step_.value_or(0), ", got ", run_->model_hash);
     }
     return *run_;
   }
 
  private:
   fs::path path_;
+  std::optional<int64_t> step_;  // empty: the newest
+  std::optional<std::string> hash_, device_;
   run::LoadOptions options_;
   std::optional<run::LoadedRun> run_;
 };
 
+// `keep`: finished parts, in the run's folder.
 eval::ProtocolResult measure(LoadedModel& model, const data::Corpus& corpus, const Measurement& m,
-                             int64_t workers) {
+                             int64_t workers, bool keep) {
   eval::EvalOptions eval = options_of(m);
   const eval::Baseline baseline = eval::parse_baseline(eval.baselines.front());
   run::LoadOptions load;
@@ -148,6 +165,7 @@ eval::ProtocolResult measure(LoadedModel& model, const data::Corpus& corpus, con
   const Interruptible interruptible(cli::stop_requested);
   return eval::measure(run, corpus, split_of(m), m.protocol, eval,
                        {.baseline = baseline,
+                        .keep = keep,
                         .in_file_order = run::value_of(m.options, "document-order") == "file",
                         .watch = [](int64_t) { throw_if(cli::stop_requested); }})
       .result;
@@ -204,10 +222,11 @@ cli::ExitCode run_cell(const SweepFolder& folder, const Cell& cell, const CellRu
       if (!based) return cli::kStopped;
       config = *std::move(based);
     }
-    if (train(config, path, progress) == cli::kStopped) return cli::kStopped;
-    LoadedModel model(path);
+    if (!cell.is_given && train(config, path, progress) == cli::kStopped) return cli::kStopped;
+    LoadedModel model = cell.is_given ? LoadedModel(config) : LoadedModel(path);
     if (result.facts.count("parameters") == 0) {
-      add_facts(result, model.under({}));
+      add_model_facts(result, model.under({}));
+      if (!cell.is_given) add_training_facts(result, model.under({}));
       add_words(result, config);
       result.facts["peak_mib"] = static_cast<double>(run::peak_resident_bytes()) / (1 << 20);
       keep();
@@ -216,7 +235,7 @@ cli::ExitCode run_cell(const SweepFolder& folder, const Cell& cell, const CellRu
       if (result.measured.count(m.id()) != 0) continue;
       out << "measuring " << m.protocol << ' ' << run::value_of(m.options, "lengths") << std::endl;
       const auto measuring = std::chrono::steady_clock::now();
-      result.measured[m.id()] = measure(model, corpus, m, options.workers);
+      result.measured[m.id()] = measure(model, corpus, m, options.workers, !cell.is_given);
       result.families[m.id()] = m.family();
       keep();
       out << "  took " << std::round(10 * seconds_since(measuring)) / 10 << " s" << std::endl;

@@ -12,8 +12,9 @@ struct CellRunOptions {
   bool keep_weights = false;  ///< leave the run folder when all is measured
 };
 
-/// Trains the model of a cell, or goes on with it, and measures what is not measured yet; each
-/// measurement is saved at once. kStopped after a signal, with nothing lost. Errors are thrown.
+/// Trains the model of a cell, or goes on with it, or takes the run that is given, and measures
+/// what is not measured yet; each measurement is saved at once. kStopped after a signal, with
+/// nothing lost. Errors are thrown.
 cli::ExitCode run_cell(const SweepFolder& folder, const Cell& cell, const CellRunOptions& options,
                        std::ostream& out);
 

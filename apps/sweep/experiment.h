@@ -114,6 +114,10 @@ struct Experiment {
   bool is_own = false;      ///< of the user's own grid (grid.h)
   int64_t least_seeds = 1;  ///< that it has, whatever else asks for fewer
   std::vector<Arm> arms = {};
+  /// The label of an arm whose trained model all others change: by another expression in the
+  /// measurement, or by a fine-tune. A run that the user gives can take its place (given_run.h).
+  /// Empty: the experiment trains several models.
+  std::string base_arm = {};
   std::vector<Measure> measures = {};
   std::vector<Output> outputs = {};
   std::vector<Finding> findings = {};

@@ -65,7 +65,7 @@ plot::Plot by_length(const Measured& m, const Output& output,
   const double train_len = arms.empty() ? 0 : arms.front()->arm.train_len;
   if (std::all_of(arms.begin(), arms.end(),
                   [&](const PlannedArm* arm) { return arm->arm.train_len == train_len; })) {
-    plot.marked_x = static_cast<double>(tokens_of(m.scale(), train_len));
+    plot.marked_x = static_cast<double>(m.plan().tokens(train_len));
     plot.marked_label = kTrainingLength;
   }
   for (const Measure& measure : m.experiment().measures) {
@@ -77,7 +77,7 @@ plot::Plot by_length(const Measured& m, const Output& output,
         for (const SeedNumber& s : m.seeds(*arms[i], output.measure, output.quantity, length))
           values.push_back(s.value);
         plot::PlotPoint point = point_of(values);
-        point.x = static_cast<double>(tokens_of(m.scale(), length) + measure.offset);
+        point.x = static_cast<double>(m.plan().tokens(length) + measure.offset);
         if (std::isfinite(point.y)) plot.curves[i].points.push_back(point);
       }
     }
@@ -100,7 +100,7 @@ std::vector<plot::PlotPoint> points_of(const Measured& m, const Output& output,
                                        const eval::Series& series,
                                        const std::vector<eval::Series>& seeds) {
   const double end =
-      output.most_x > 0 ? static_cast<double>(tokens_of(m.scale(), output.most_x)) : INFINITY;
+      output.most_x > 0 ? static_cast<double>(m.plan().tokens(output.most_x)) : INFINITY;
   const auto at = [&](const auto& y_of, double x) {
     std::vector<double> values;
     for (const eval::Series& seed : seeds) values.push_back(y_of(seed));
@@ -131,7 +131,7 @@ plot::Plot of_series(const Measured& m, const Output& output,
   plot.y_label = output.quantity;
   for (const Measure& measure : m.experiment().measures) {
     if (measure.key != output.measure || measure.protocol != "position-wise") continue;
-    plot.marked_x = static_cast<double>(tokens_of(m.scale(), 1));
+    plot.marked_x = static_cast<double>(m.plan().tokens(1));
     plot.marked_label = kTrainingLength;
   }
   plot.marked_y = output.marked_y;
@@ -153,7 +153,7 @@ plot::Plot of_series(const Measured& m, const Output& output,
       }
       plot.x_label = series.axis;
       if (output.marks_last_length && !series.x.empty()) {
-        plot.marked_x = series.x.back() - static_cast<double>(tokens_of(m.scale(), 1));
+        plot.marked_x = series.x.back() - static_cast<double>(m.plan().tokens(1));
         plot.marked_label = "T - L: last L inputs";
       }
       curve.points = points_of(m, output, series,

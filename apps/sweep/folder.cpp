@@ -4,6 +4,7 @@
 #include <chrono>
 #include <system_error>
 
+#include "apps/sweep/given_run.h"
 #include "apps/sweep/grid.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
@@ -75,6 +76,7 @@ Json json_of(const Cell& cell) {
                                     {"drop_learned", m.drop_learned},
                                     {"options", settings_json(m.options)}});
   if (cell.base) json["base"] = json_of(*cell.base);
+  if (cell.is_given) json["is_given"] = true;
   return json;
 }
 
@@ -91,6 +93,7 @@ Cell cell_of(const Json& json) {
                                    .drop_learned = m.at("drop_learned"),
                                    .options = settings_of(m.at("options"))});
   if (json.contains("base")) cell.base = std::make_shared<Cell>(cell_of(json["base"]));
+  cell.is_given = json.value("is_given", false);
   return cell;
 }
 
@@ -128,7 +131,21 @@ SweepFolder::SweepFolder(fs::path path, const PlanOptions& options)
       options.document_order.empty() || options_.document_order == options.document_order, kWhere,
       path_.string(), ": holds a sweep with --document-order ", options_.document_order,
       "; choose another --out");
+  take_given(options.given);
   take_datasets(options.datasets);
+}
+
+void SweepFolder::take_given(const std::shared_ptr<const GivenRun>& given) {
+  const auto refuse = [&](const auto&... parts) {
+    fail<ConfigError>(kWhere, path_.string(), ": holds a sweep ", parts...);
+  };
+  const std::shared_ptr<const GivenRun> own = options_.given;
+  if (!own && given)
+    refuse("that trains its models; choose another --out for --base ", given->name);
+  if (own && !given) refuse("of ", short_name(*own), "; --base ", own->name, ", or another --out");
+  if (own && !own->is(*given))
+    refuse("of ", short_name(*own), ", not of ", short_name(*given), "; choose another --out");
+  options_.given = given;
 }
 
 // Adds data sets, if existing plans stay the same.
@@ -167,6 +184,13 @@ void SweepFolder::read() {
                        " seeds, got ", write_json(json["seeds"]), "; the file is damaged");
     }
     json.at("experiments").get_to(ids_);
+    options_.given.reset();
+    if (json.contains("base")) {
+      const run::Settings base = settings_of(json["base"]);
+      GivenRun given = given_of(base, (path_ / "sweep.json").string());
+      given.path = of_folder(run::value_of(base, "path"));
+      options_.given = std::make_shared<GivenRun>(std::move(given));
+    }
     if (json.contains("parts"))
       for (const auto& [id, parts] : json["parts"].items())
         for (const Json& part : parts) {
@@ -222,6 +246,14 @@ void SweepFolder::save() {
   json["document_order"] = options_.document_order;
   if (options_.seeds) json["seeds"] = *options_.seeds;
   json["experiments"] = ids_;
+  if (options_.given) {
+    json["base"] = settings_json(to_settings(*options_.given));
+    const std::string place = in_folder(options_.given->path);
+    require<ConfigError>(find_invalid_utf8(place) == place.npos, kWhere, "--base ", place,
+                         ": expected a path in UTF-8, as sweep.json has it; rename the folder, or "
+                         "name a link to it");
+    json["base"]["path"] = place;
+  }
   for (const auto& [id, parts] : parts_)
     for (const PartRequest& part : parts)
       json["parts"][id].push_back({{"only", part.only}, {"on", part.on}});

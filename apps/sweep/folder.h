@@ -35,7 +35,8 @@ struct PartRequest {
 class SweepFolder {
  public:
   /// A new sweep, or an existing one, which must be of the same scale, device, order of documents
-  /// (where `options` has one) and corpora: ConfigError names what differs.
+  /// (where `options` has one), given run and corpora: ConfigError names what differs. Where the
+  /// given run has moved, its new place is taken.
   SweepFolder(std::filesystem::path path, const PlanOptions& options);
   /// An existing one. IoError where there is none.
   explicit SweepFolder(std::filesystem::path path);
@@ -80,6 +81,7 @@ class SweepFolder {
   void read();
   void take_what_others_added();
   void take_datasets(const Datasets& more);
+  void take_given(const std::shared_ptr<const GivenRun>& given);
   std::string in_folder(const std::string& path) const;
   std::string of_folder(const std::string& path) const;
 

@@ -9,6 +9,7 @@
 #include "apps/sweep/cost.h"
 #include "apps/sweep/driver.h"
 #include "apps/sweep/folder.h"
+#include "apps/sweep/given_run.h"
 #include "apps/sweep/grid.h"
 #include "apps/sweep/pace.h"
 #include "engine/base/error.h"
@@ -97,6 +98,8 @@ int list_command(int argc, const char* const* argv, std::ostream& out) {
     const Plan planned = plan_of(*e, plan);
     out << "    " << cost_text(planned) << '\n';
     if (is_long && !planned.arms.empty()) out << "    " << grid_text(planned) << '\n';
+    if (!e->base_arm.empty())
+      out << "    --base RUN: a run of yours instead of '" << e->base_arm << "'\n";
     if (!e->findings.empty())
       out << "    findings: " << joined(e->findings, ", ", &Finding::claim) << '\n';
   }
@@ -115,6 +118,8 @@ int status_command(int argc, const char* const* argv, std::ostream& out) {
   const SweepFolder folder(path);
   const std::vector<Plan> plans = folder.plans();
   const Results results = readable_results(folder);
+  if (const auto& given = folder.options().given)
+    out << "given run: " << short_name(*given) << '\n';
   for (const Plan& plan : plans) {
     out << plan.experiment->id << ": ";
     if (!plan.experiment->not_run.empty()) {

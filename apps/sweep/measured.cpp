@@ -147,7 +147,7 @@ int64_t Measured::tokens(const std::string& measure, double length) const {
     if (m.lengths.empty()) return 0;
     const double units =
         length > 0 ? length : *std::max_element(m.lengths.begin(), m.lengths.end());
-    return tokens_of(scale(), units) + m.offset;
+    return plan_->tokens(units) + m.offset;
   }
   return 0;
 }

@@ -5,6 +5,7 @@
 #include <tuple>
 #include <vector>
 
+#include "apps/sweep/given_run.h"
 #include "apps/sweep/results.h"
 #include "engine/base/error.h"
 #include "engine/base/text.h"
@@ -20,6 +21,10 @@ void require_same(const fs::path& from, const char* what, const std::string& our
                   const std::string& theirs) {
   require<ConfigError>(ours == theirs, kWhere, from.string(), ": expected a sweep of the same ",
                        what, ", ", ours, ", got ", theirs);
+}
+
+std::string name_of(const std::shared_ptr<const GivenRun>& given) {
+  return given ? concat("step ", given->step, " of weights ", given->hash) : "none";
 }
 
 // Where the other machine has its text says nothing here: this sweep would have it in its own
@@ -143,6 +148,7 @@ Merged merge(const fs::path& into_path, const fs::path& from_path) {
   require_same(from_path, "scale", to_word(ours.scale), to_word(options.scale));
   require_same(from_path, "device", ours.device, options.device);
   require_same(from_path, "order of documents", ours.document_order, options.document_order);
+  require_same(from_path, "given run", name_of(ours.given), name_of(options.given));
   take_datasets(into, from);
   take_experiments(into, from);
 

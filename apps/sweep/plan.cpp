@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <mutex>
 #include <set>
 #include <unordered_map>
@@ -11,6 +12,7 @@
 #include "apps/eval/progress.h"
 #include "apps/eval/protocol.h"
 #include "apps/run/resolved_config.h"
+#include "apps/sweep/given_run.h"
 #include "apps/sweep/measurement_options.h"
 #include "engine/base/did_you_mean.h"
 #include "engine/base/error.h"
@@ -33,7 +35,7 @@ int64_t of_profile(Scale scale, const std::string& name) {
 
 // {x} in an option's value as the tokens of x units, {cached segments} and {chunks} as the profile
 // has them.
-std::string with_tokens(Scale scale, const std::string& text) {
+std::string with_tokens(Scale scale, int64_t unit, const std::string& text) {
   std::string result;
   for (size_t i = 0; i < text.size();) {
     const size_t open = text.find('{', i);
@@ -42,16 +44,16 @@ std::string with_tokens(Scale scale, const std::string& text) {
     const std::string inside = text.substr(open + 1, close - open - 1);
     const int64_t of = of_profile(scale, inside);
     result += text.substr(i, open - i) +
-              std::to_string(of > 0 ? of : tokens_of(scale, std::strtod(inside.c_str(), nullptr)));
+              std::to_string(of > 0 ? of : tokens_of(unit, std::strtod(inside.c_str(), nullptr)));
     i = close + 1;
   }
   return result;
 }
 
-std::vector<int64_t> lengths_of(const Measure& measure, Scale scale) {
+std::vector<int64_t> lengths_of(const Measure& measure, int64_t unit) {
   std::vector<int64_t> lengths;
   for (const double units : measure.lengths)
-    lengths.push_back(tokens_of(scale, units) + measure.offset);
+    lengths.push_back(tokens_of(unit, units) + measure.offset);
   return lengths;
 }
 
@@ -87,8 +89,14 @@ bool is_of(const Arm& arm, Scale scale) {
          (arm.scales == Arm::Scales::published) == has_published_thresholds(scale);
 }
 
-std::string expression_of(const Arm& arm, const std::string& expression, Scale scale) {
-  return arm.is_scaled ? expression_at(scale, expression, arm.meant_for) : expression;
+std::string expression_of(const Experiment& e, const Arm& arm, const std::string& expression,
+                          const PlanOptions& options) {
+  if (options.given) return on_given(*options.given, e, arm, expression);
+  return arm.is_scaled ? expression_at(options.scale, expression, arm.meant_for) : expression;
+}
+
+int64_t unit_of(const PlanOptions& options) {
+  return options.given ? options.given->train_len() : profile_of(options.scale).unit;
 }
 
 std::vector<PlannedDataset> datasets_of(const Experiment& e, const PlanOptions& options) {
@@ -143,21 +151,34 @@ run::ResolvedConfig resolved_for(const std::string& device, run::RunConfig c) {
   return config;
 }
 
+std::string path_of(const PlannedDataset& dataset, const PlanOptions& options) {
+  const auto known = options.datasets.corpora().find(dataset.corpus);
+  return known == options.datasets.corpora().end() ? dataset.corpus : known->second.path;
+}
+
+// Of the given run, which is there.
+run::ResolvedConfig config_of_given(const PlannedArm& arm, const PlannedDataset& dataset,
+                                    const PlanOptions& options) {
+  require<Error>(arm.posenc == options.given->posenc(), kWhere, "expected a fine-tune or the ",
+                 "encoding of the given run, got ", arm.posenc);
+  run::RunConfig c = itself(*options.given);
+  c.data = {path_of(dataset, options)};
+  return resolved_for(options.device, c);
+}
+
 run::ResolvedConfig config_of(const PlannedArm& arm, const PlannedDataset& dataset,
                               const PlanOptions& options, uint64_t seed, const Cell* base) {
   run::RunConfig c = training_of(options.scale, arm.arm.size, arm.arm.train_len, arm.arm.steps);
   c.batch = std::max<int64_t>(1, std::llround(static_cast<double>(*c.batch) * arm.arm.batch));
   c.posenc = arm.posenc;
   c.seed = seed + uint64_t{kMostSeeds} * arm.arm.draw;  // draws of no two seeds are the same
-  const auto& corpora = options.datasets.corpora();
-  const auto known = corpora.find(dataset.corpus);
-  c.data = {known == corpora.end() ? dataset.corpus : known->second.path};
+  c.data = {path_of(dataset, options)};
   if (!arm.arm.training.empty()) {
     cli::Options more("train", "");
     run::add_options(more, c);
     run::Settings settings;
     for (const auto& [key, value] : arm.arm.training)
-      settings.emplace_back(key, with_tokens(options.scale, value));
+      settings.emplace_back(key, with_tokens(options.scale, unit_of(options), value));
     more.read_config("the arm's training", settings);
   }
   if (base != nullptr) {
@@ -168,17 +189,23 @@ run::ResolvedConfig config_of(const PlannedArm& arm, const PlannedDataset& datas
     c.posenc =
         run::canonical_posenc(c.posenc, from);  // its lengths are what the weights are used to
   }
+  if (options.given) start_from(*options.given, arm.posenc, c);
   return resolved_for(options.device, c);
 }
 
-// Multiply-adds of a pass over n tokens in sequences of `length`, about.
-double work_of(const run::ResolvedConfig& c, double n, double length) {
-  const auto d = static_cast<double>(c.model.d_model);
-  const auto layers = static_cast<double>(c.model.n_layer);
-  return n * (layers * (12 * d * d + d * length) + 600 * d);
+// Rows of the last matrix: a plan opens no corpus.
+double rows_of_head(const PlanOptions& options) {
+  return options.given ? static_cast<double>(options.given->n_vocab) : 600;
 }
 
-double work_of(const run::ResolvedConfig& c, const Measurement& m) {
+// Multiply-adds of a pass over n tokens in sequences of `length`, about.
+double work_of(const run::ResolvedConfig& c, double n_row, double n, double length) {
+  const auto d = static_cast<double>(c.model.d_model);
+  const auto layers = static_cast<double>(c.model.n_layer);
+  return n * (layers * (12 * d * d + d * length) + n_row * d);
+}
+
+double work_of(const run::ResolvedConfig& c, double n_row, const Measurement& m) {
   const eval::EvalOptions options = options_of(m);
   eval::WorkSubject subject;
   subject.text_size = kTextSize;
@@ -192,7 +219,7 @@ double work_of(const run::ResolvedConfig& c, const Measurement& m) {
     if (subject.baseline.kind == eval::Baseline::Kind::truncated)
       length = std::min(length, subject.baseline.window);
     sum += protocol.passes_per_token(cell.length) *
-           work_of(c, cell.tokens, static_cast<double>(length));
+           work_of(c, n_row, cell.tokens, static_cast<double>(length));
   }
   return sum;
 }
@@ -200,7 +227,7 @@ double work_of(const run::ResolvedConfig& c, const Measurement& m) {
 // The cell that an arm starts from, of this data set and seed; null: none.
 std::shared_ptr<const Cell> base_of(const Plan& plan, const PlannedArm& arm,
                                     const PlannedDataset& dataset, uint64_t seed) {
-  if (arm.arm.starts_from.empty()) return nullptr;
+  if (arm.arm.starts_from.empty() || plan.given) return nullptr;
   for (size_t i = 0; i < plan.arms.size(); ++i) {
     if (plan.arms[i].label() != arm.arm.starts_from) continue;
     const auto at_dataset = static_cast<size_t>(&dataset - plan.datasets.data());
@@ -258,11 +285,14 @@ uint64_t Cell::seed() const {
 }
 
 std::string Cell::label() const {
-  return concat(given_name.empty() ? run::value_of(training, "posenc") : given_name, " on ", corpus,
-                ", L ", run::value_of(training, "train-len"), ", seed ", seed(),
-                base == nullptr ? ""
-                                : concat(", ", run::value_of(training, "steps"), " steps from ",
-                                         run::value_of(base->training, "posenc")));
+  const auto of = [&](const char* key) { return run::value_of(training, key); };
+  const std::string run = std::filesystem::path(of("init-from")).filename().string();
+  const std::string from = base != nullptr ? run::value_of(base->training, "posenc") : run;
+  return concat(given_name.empty() ? of("posenc") : given_name, " on ", corpus, ", L ",
+                of("train-len"), ", seed ", seed(),
+                from.empty() ? ""
+                : is_given   ? concat(", ", run, " at step ", of("init-step"))
+                             : concat(", ", of("steps"), " steps from ", from));
 }
 
 void Cell::add(const std::vector<Measurement>& more) {
@@ -283,9 +313,9 @@ Measurement Plan::measurement(const std::string& key, const PlannedArm& arm,
   m.posenc = arm.measured_posenc;
   m.drop_learned = arm.arm.drop_learned;
   if (!measure->lengths.empty())
-    m.options.emplace_back("lengths", joined(lengths_of(*measure, scale), ","));
+    m.options.emplace_back("lengths", joined(lengths_of(*measure, unit), ","));
   for (const auto& [name, value] : measure->options)
-    m.options.emplace_back(name, with_tokens(scale, value));
+    m.options.emplace_back(name, with_tokens(scale, unit, value));
   const eval::Protocol& protocol = eval::protocol_named(m.protocol);
   const run::Settings usual = profile_options(protocol, scale, dataset.is_synthetic);
   for (const auto& [name, value] : usual)
@@ -316,29 +346,36 @@ Plan plan_of(const Experiment& experiment, const PlanOptions& options) {
   Plan plan;
   plan.experiment = &experiment;
   plan.scale = options.scale;
+  plan.unit = unit_of(options);
+  plan.given = options.given;
   plan.document_order = options.document_order;
   if (experiment.arms.empty() || !experiment.not_run.empty()) return plan;
   const int64_t usual = experiment.has_spread ? profile_of(options.scale).seeds : 1;
   const int64_t n_seeds = std::max(experiment.least_seeds, options.seeds.value_or(usual));
   for (int64_t seed = 1; seed <= n_seeds; ++seed) plan.seeds.push_back(static_cast<uint64_t>(seed));
+  if (options.given) plan.seeds = {options.given->seed()};  // for the same test documents
   plan.datasets = datasets_of(experiment, options);
   for (Arm arm : experiment.arms) {
     if (!is_of(arm, options.scale)) continue;
     if (arm.posenc_for != nullptr)
       arm.posenc = arm.posenc_for(run::resolve(training_of(options.scale, arm.size)).model);
-    PlannedArm planned = {arm, expression_of(arm, arm.posenc, options.scale)};
+    PlannedArm planned = {arm, expression_of(experiment, arm, arm.posenc, options)};
     if (!arm.measured_posenc.empty())
-      planned.measured_posenc = expression_of(arm, arm.measured_posenc, options.scale);
+      planned.measured_posenc = expression_of(experiment, arm, arm.measured_posenc, options);
     plan.arms.push_back(std::move(planned));
   }
   for (const PlannedDataset& dataset : plan.datasets)
     for (PlannedArm& arm : plan.arms)
       for (const uint64_t seed : plan.seeds) try {
           const std::shared_ptr<const Cell> base = base_of(plan, arm, dataset, seed);
-          const run::ResolvedConfig config = config_of(arm, dataset, options, seed, base.get());
+          const bool is_given = options.given && arm.arm.starts_from.empty();
+          const run::ResolvedConfig config =
+              is_given ? config_of_given(arm, dataset, options)
+                       : config_of(arm, dataset, options, seed, base.get());
           arm.posenc = config.posenc();
           Cell cell;
           cell.base = base;
+          cell.is_given = is_given;
           cell.training = config.settings;
           cell.corpus = dataset.corpus;
           cell.corpus_hash = dataset.hash;
@@ -346,11 +383,12 @@ Plan plan_of(const Experiment& experiment, const PlanOptions& options) {
           for (const Measure& m : experiment.measures)
             cell.measurements.push_back(plan.measurement(m.key, arm, dataset));
           cell.training_work =
-              3 * work_of(config,
+              3 * work_of(config, rows_of_head(options),
                           static_cast<double>(config.steps) * static_cast<double>(config.batch) *
                               static_cast<double>(config.longest()),
                           static_cast<double>(config.longest()));
-          for (Measurement& m : cell.measurements) m.work = work_of(config, m);
+          for (Measurement& m : cell.measurements)
+            m.work = work_of(config, rows_of_head(options), m);
           plan.cells.push_back(std::move(cell));
         } catch (const ConfigError& error) {
           fail<ConfigError>(kWhere, experiment.id, ", ", arm.label(), ": ", error.what());

@@ -40,6 +40,8 @@ struct Cell {
   /// The cell whose trained weights this one starts from, without measurements; null: none. Its
   /// hash stands in `training` as --init-from and --init-hash.
   std::shared_ptr<const Cell> base = nullptr;
+  /// The cell is the run that --init-from names, which is measured and not trained (given_run.h).
+  bool is_given = false;
 
   /// The settings that training depends on: its identity without settings at their default, and the
   /// corpus. key() names the cell, hash() its files.
@@ -68,10 +70,14 @@ struct PlannedDataset {
   bool is_synthetic = false;
 };
 
+struct GivenRun;  // given_run.h
+
 /// An experiment at a scale: which cells it is made of.
 struct Plan {
   const Experiment* experiment = nullptr;
   Scale scale = Scale::tiny;
+  int64_t unit = 0;                       ///< tokens that lengths are counted in
+  std::shared_ptr<const GivenRun> given;  ///< as in PlanOptions
   std::vector<PlannedArm> arms;
   std::vector<PlannedDataset> datasets;
   std::vector<uint64_t> seeds;
@@ -81,6 +87,8 @@ struct Plan {
   const Cell& cell(size_t dataset, size_t arm, size_t seed) const {
     return cells[(dataset * arms.size() + arm) * seeds.size() + seed];
   }
+  /// Tokens of so many units.
+  int64_t tokens(double units) const { return tokens_of(unit, units); }
   /// The arm of cells[i].
   const PlannedArm& arm_of(size_t i) const { return arms[i / seeds.size() % arms.size()]; }
   /// The measurement of that key for an arm.
@@ -104,6 +112,8 @@ struct PlanOptions {
   /// measurement with its own order keeps it.
   std::string document_order = "seed";
   std::vector<std::string> on = {};  ///< only these data sets; empty: all. Not kept by a folder
+  /// The run that takes the place of the arm Experiment::base_arm; null: that is trained.
+  std::shared_ptr<const GivenRun> given = nullptr;
 };
 
 /// The hash of a corpus that is not open yet is empty. ConfigError, naming experiment and arm, for

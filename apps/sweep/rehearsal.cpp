@@ -33,9 +33,11 @@ class Rehearsal {
     const run::ResolvedConfig config = run::config_of_file(cell.label(), cell.training);
     const data::Corpus& corpus = corpus_of(config.data.front().path);
     const std::string length = std::to_string(config.train_len());
-    note(experiment, cell.corpus, "training", length,
-         once(concat(cell.corpus_hash, " train ", length, ' ', static_cast<int>(config.order)),
-              [&] { return problem_of_training(config, corpus); }));
+    if (!cell.is_given)
+      note(experiment, cell.corpus, "training", std::to_string(config.longest()),
+           once(concat(cell.corpus_hash, " train ", length, ' ', config.longest(), ' ',
+                       static_cast<int>(config.order)),
+                [&] { return problem_of_training(config, corpus); }));
     for (const Measurement& m : cell.measurements) {
       Measurement alike = m;  // under any expression
       alike.posenc.clear();

@@ -13,6 +13,7 @@
 #include "apps/plot/svg.h"
 #include "apps/sweep/arms.h"
 #include "apps/sweep/findings.h"
+#include "apps/sweep/given_run.h"
 #include "apps/sweep/sections.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
@@ -64,19 +65,23 @@ std::vector<plot::PlotRequest> requests_of(const ReportFigure& figure, const plo
 
 Report report_of(const SweepFolder& folder, const Results& results) {
   Report report;
+  const Scale scale = folder.options().scale;
+  const std::shared_ptr<const GivenRun> given = folder.options().given;
   report.title =
-      concat("Length extrapolation, measured again: scale ", to_word(folder.options().scale));
+      concat("Length extrapolation", given ? " of a given run: scale " : ", measured again: scale ",
+             to_word(scale));
   report.scale = to_word(folder.options().scale);
   const std::vector<Plan> plans = folder.plans();
   report.has_papers = std::any_of(plans.begin(), plans.end(),
                                   [](const Plan& plan) { return !plan.experiment->is_own; });
   const bool has_own = std::any_of(plans.begin(), plans.end(),
                                    [](const Plan& plan) { return plan.experiment->is_own; });
-  const Scale scale = folder.options().scale;
   constexpr const char* kOwn = "a grid of your own is told in its section, encodings as written";
-  report.facts.emplace_back("scale", !report.has_papers ? concat(to_word(scale), "; ", kOwn)
-                                     : has_own          ? concat(describe(scale), "; ", kOwn)
-                                                        : describe(scale));
+  if (given) report.facts.emplace_back("given run", describe(*given));
+  report.facts.emplace_back("scale", given                ? describe_for_given(scale)
+                                     : !report.has_papers ? concat(to_word(scale), "; ", kOwn)
+                                     : has_own            ? concat(describe(scale), "; ", kOwn)
+                                                          : describe(scale));
   for (const auto& [corpus, names] : names_by_corpus(folder, plans))
     report.facts.emplace_back(concat("text for ", joined(names)),
                               folder.options().datasets.corpus(corpus).description);

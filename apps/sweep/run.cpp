@@ -18,6 +18,7 @@
 #include "apps/sweep/cost.h"
 #include "apps/sweep/driver.h"
 #include "apps/sweep/folder.h"
+#include "apps/sweep/given_request.h"
 #include "apps/sweep/grid.h"
 #include "apps/sweep/rehearsal.h"
 #include "apps/sweep/slurm.h"
@@ -37,7 +38,8 @@ constexpr std::string_view kWhere = "sweep";
 
 struct RunRequest {
   std::vector<std::string> words, datasets, only, on;
-  std::string scale = "tiny", out, device = "cpu", launcher = "local", document_order, time_limit;
+  std::string scale = "tiny", out, device = "cpu", launcher = "local", document_order, time_limit,
+              base;
   SlurmOptions slurm;
   std::optional<int64_t> seeds, threads;
   int64_t jobs = 1;
@@ -98,6 +100,10 @@ void read_request(RunRequest& request, cli::Options& options) {
                  "the corpus to use for the data set NAME: openwebtext2, github, arxiv, "
                  "wikitext103 or text; may be repeated. Without the option, text found on this "
                  "machine stands for all of them")
+      .add("base", request.base, "RUN",
+           "change this run of `train` instead of a model that the sweep trains: for experiments "
+           "that change one model at test time or by a fine-tune. Its text is the run's own unless "
+           "--dataset text=CORPUS is given (default: none)")
       .add("on", request.on, "NAME,...", "only these data sets (default: all of the experiment)")
       .add("document-order", request.document_order, "seed|file",
            "order of the test documents. seed: shuffled by the run's seed, as in the papers; file: "
@@ -133,6 +139,8 @@ void check(const RunRequest& request) {
   const int64_t seeds = request.seeds.value_or(1);
   require<ConfigError>(seeds >= 1 && seeds <= kMostSeeds, kWhere, "--seeds: expected 1 to ",
                        kMostSeeds, ", got ", seeds);
+  require<ConfigError>(request.base.empty() || seeds == 1, kWhere,
+                       "--seeds: expected none with --base, whose run has one seed, got ", seeds);
   require<ConfigError>(request.is_slurm() || request.launcher == "local", kWhere,
                        "--launcher: expected local or slurm, got '", request.launcher, "'");
   require<ConfigError>(request.is_slurm() || request.slurm.options.empty(), kWhere,
@@ -237,7 +245,10 @@ int sweep_run_command(int argc, const char* const* argv, std::ostream& out) {
   plan.device = request.device;
   plan.document_order = request.document_order;
   for (const std::string& assignment : request.datasets) plan.datasets.map(assignment);
+  plan.given = given_for(request.base, request.out);
+  if (plan.given) request.words = ids_on_given(*plan.given, request.words, cli::remarks());
   SweepFolder folder(request.out, plan);
+  if (plan.given) use_own_text(*plan.given, folder.options().datasets);
   folder.ask(ids_of(request), {.only = request.only, .on = request.on});
   add_experiments(folder, request);
   DriverOptions how = {
@@ -259,6 +270,7 @@ int sweep_run_command(int argc, const char* const* argv, std::ostream& out) {
   const std::set<std::string> missing = missing_corpora(folder, plans);
   const std::vector<Cell> open = open_cells(folder, cells, how, missing);
   require_corpora(folder, open);
+  if (plan.given) require_its_tokens(*plan.given, folder, open);
   require_enough_text(plans, open);  // refused before anything is kept
   if (const std::vector<Cell> all = cells_to_make(folder, cells, how); !all.empty())
     out << "to make: " << cost_text(all, request.slurm.has_card) << std::endl;

@@ -102,9 +102,10 @@ bool has_published_sizes(Scale scale) { return scale == Scale::brief || scale ==
 
 const Profile& profile_of(Scale scale) { return named(scale).profile; }
 
-int64_t tokens_of(Scale scale, double units) {
-  const double tokens = units * static_cast<double>(profile_of(scale).unit);
-  return std::max<int64_t>(1, std::llround(tokens));
+int64_t tokens_of(Scale scale, double units) { return tokens_of(profile_of(scale).unit, units); }
+
+int64_t tokens_of(int64_t unit, double units) {
+  return std::max<int64_t>(1, std::llround(units * static_cast<double>(unit)));
 }
 
 run::RunConfig training_of(Scale scale, Size size, double train_len, double steps) {

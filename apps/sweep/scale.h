@@ -56,8 +56,9 @@ struct Profile {
 };
 const Profile& profile_of(Scale scale);
 
-/// Tokens of so many units, at least 1.
+/// Tokens of so many units, at least 1; of the scale's, or of `unit` tokens each.
 int64_t tokens_of(Scale scale, double units);
+int64_t tokens_of(int64_t unit, double units);
 
 /// The training of a model of the papers at a scale: preset, sizes, batch, steps, learning rate.
 /// Without encoding, data and seed. `steps` is a share of the steps, `train_len` in units; the
@@ -72,6 +73,11 @@ run::RunConfig training_of(Scale scale, Size size, double train_len = 1, double 
 std::string expression_at(Scale scale, const std::string& expression,
                           Scale meant_for = Scale::paper,
                           const posenc::Row* (*row_of)(std::string_view name) = posenc::find);
+
+/// The same for a model of another size, whose training length is `unit` tokens.
+std::string expression_for(int64_t unit, int64_t n_head, const std::string& expression,
+                           Scale meant_for = Scale::paper,
+                           const posenc::Row* (*row_of)(std::string_view name) = posenc::find);
 
 /// A description of training_of() and expression_at() for a report.
 std::string describe(Scale scale);

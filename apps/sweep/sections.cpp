@@ -42,7 +42,8 @@ std::vector<std::string> facts_of(const Plan& plan, const Section& section,
   if (plan.experiment->is_own)
     for (std::string& fact : own_facts(plan, results)) facts.push_back(std::move(fact));
   facts.push_back(concat(plan.seeds.size(), plan.seeds.size() == 1 ? " seed" : " seeds", ", ",
-                         section.n_done, " of ", section.n_cells, " models trained"));
+                         section.n_done, " of ", section.n_cells,
+                         plan.given ? " models measured" : " models trained"));
   for (const Measure& measure : plan.experiment->measures)
     for (const PlannedDataset& d : plan.datasets)
       if (const std::string parameters = Measured(plan, d, results).parameters(measure.key);

@@ -136,7 +136,7 @@ std::string array_script(const SweepFolder& folder, const std::vector<Cell>& cel
 cli::ExitCode submit(const SweepFolder& folder, const std::vector<Cell>& cells,
                      const DriverOptions& options, const SlurmOptions& slurm, std::ostream& out) {
   for (const Cell& cell : cells)
-    require<ConfigError>(cell.base == nullptr, "sweep",
+    require<ConfigError>(cell.base == nullptr && !folder.options().given, "sweep",
                          "--launcher slurm: expected models that "
                          "start from random weights, got ",
                          cell.label(), "; run such experiments without Slurm's arrays");

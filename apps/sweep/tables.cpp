@@ -120,7 +120,7 @@ ReportTable by_length(const Measured& m, const Output& output) {
   if (measure == nullptr) return table;
   for (const double length : measure->lengths) {
     std::vector<ReportTable::Field> row = {
-        {concat(tokens_of(m.scale(), length) + measure->offset), false, length_text(length)}};
+        {concat(m.plan().tokens(length) + measure->offset), false, length_text(length)}};
     for (const PlannedArm* arm : arms)
       row.push_back(field_of(m, *arm, output.measure, output.quantity, length));
     if (output.quantity == "perplexity") set_best(m, output, arms, length, row);

@@ -79,6 +79,7 @@ Experiment intervention(int place, const std::string& name, const std::string& t
           .source = kContextWriteUp,
           .datasets = {"text"},
           .arms = std::move(arms),
+          .base_arm = kBase,
           // Regions of few sequences differ by their text alone.
           .measures = {{.key = kMeasure,
                         .protocol = "coherence",
@@ -88,7 +89,7 @@ Experiment intervention(int place, const std::string& name, const std::string& t
 }
 
 void base_1(const Measured& m, Evidence& e) {
-  const auto train_len = static_cast<double>(tokens_of(m.scale(), 1));
+  const auto train_len = static_cast<double>(m.plan().tokens(1));
   const double breakdown = m.value(kBase, kMeasure, "breakdown_position") / train_len;
   e.at_least("position of the breakdown, in L", breakdown, 1);
   e.at_most("position of the breakdown, in L", breakdown, m.pick(1.27, 2));
