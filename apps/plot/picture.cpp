@@ -4,14 +4,13 @@
 
 #include "apps/cli/options.h"
 #include "apps/plot/gnuplot.h"
-#include "apps/plot/plot.h"
+#include "apps/plot/palette.h"
 #include "apps/plot/svg.h"
 #include "engine/base/error.h"
 
 namespace farfield::plot {
 
 std::string draw_svg(const Picture& picture) {
-  constexpr size_t kShades = 9;
   const auto n = static_cast<size_t>(picture.n);
   require<ConfigError>(n > 0 && picture.values.size() == n * n, "plot", "expected ", n, " x ", n,
                        " values, got ", picture.values.size());
@@ -19,10 +18,7 @@ std::string draw_svg(const Picture& picture) {
   script += "set title " + quoted(picture.title) + " noenhanced font ',16'\n";
   script += "set xlabel " + quoted(picture.x_label) + " noenhanced\n";
   script += "set ylabel " + quoted(picture.y_label) + " noenhanced\n";
-  script += "set palette defined (";
-  for (size_t i = 0; i < kShades; ++i)
-    script += concat(i == 0 ? "" : ", ", i, " '", ramp_colour(i, kShades), '\'');
-  script += ")\n";
+  script += palette_command();
   const double first = -0.5 * picture.step, last = (static_cast<double>(n) - 0.5) * picture.step;
   script += concat("set xrange [", cli::number(first), ':', cli::number(last), "]\nset yrange [",
                    cli::number(last), ':', cli::number(first), "]\n$values << END_OF_VALUES\n");
