@@ -41,6 +41,10 @@ double standard_error_of(std::span<const double> values) {
   return std::sqrt(variance_of(values) / static_cast<double>(values.size()));
 }
 
+double share_error(double share, int64_t n) {
+  return std::sqrt(share * (1 - share) / static_cast<double>(n));
+}
+
 Spread spread_of(std::span<const double> values) {
   require<ConfigError>(!values.empty(), "spread",
                        "bad_argument: expected the values of one or more seeds, got none");

@@ -14,6 +14,8 @@ double median_of(std::span<const double> values);
 double deviation_of(std::span<const double> values);
 /// Standard error of the mean, deviation / sqrt(n); NaN for fewer than two values.
 double standard_error_of(std::span<const double> values);
+/// Standard error of a share of n independent items: sqrt(share (1 - share) / n).
+double share_error(double share, int64_t n);
 
 /// A table cell for several trainings: "mean ± deviation".
 struct Spread {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "apps/analysis/spread.h"
 #include "apps/eval/items.h"
 #include "apps/eval/protocol.h"
 #include "data/tasks/task_batches.h"
@@ -55,16 +56,13 @@ double share(int64_t part, int64_t of) {
   return static_cast<double>(part) / static_cast<double>(of);
 }
 
-// Standard error of a share.
-double error_of(double p, int64_t n) { return std::sqrt(p * (1 - p) / static_cast<double>(n)); }
-
 void set_quantities(LengthResult& to, const Score& score, int64_t n_token) {
   const double accuracy = share(score.n_right, score.n_answer),
                whole = share(score.n_whole, score.n_sample);
   to.quantities = {
       {"accuracy", accuracy},
       {"exact_match", whole},
-      {"exact_match_error", error_of(whole, score.n_sample)},
+      {"exact_match_error", analysis::share_error(whole, score.n_sample)},
       {"bits_per_answer", score.nats / static_cast<double>(score.n_answer) / std::numbers::ln2},
       {"wrong_answers", static_cast<double>(score.n_answer - score.n_right)},
       {"answers", static_cast<double>(score.n_answer)},

@@ -25,6 +25,8 @@ BOOST_AUTO_TEST_CASE(a_large_mean_does_not_cancel_the_spread) {
   const std::vector<double> values{1e9 + 1, 1e9 + 2, 1e9 + 3};
   BOOST_TEST(deviation_of(values) == 1, tolerance(1e-12));
   BOOST_TEST(standard_error_of(values) == 1 / std::sqrt(3.0), tolerance(1e-12));
+  BOOST_TEST(share_error(0.2, 16) == 0.1, tolerance(1e-12));
+  BOOST_TEST(share_error(1, 16) == 0);
 }
 
 BOOST_AUTO_TEST_CASE(one_seed_has_a_mean_and_no_spread) {
