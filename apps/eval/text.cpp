@@ -1,6 +1,7 @@
 #include "apps/eval/text.h"
 
 #include <algorithm>
+#include <cctype>
 
 #include "engine/base/error.h"
 #include "engine/base/hash.h"
@@ -22,6 +23,17 @@ void check_tokens(std::string_view protocol, const TokenStream& text, int64_t vo
   std::vector<int32_t> piece(static_cast<size_t>(std::min(n, kPiece)));
   for (const int64_t end = begin + n; begin < end; begin += kPiece)
     read_tokens(protocol, text, vocab_size, begin, std::min(end - begin, kPiece), piece.data());
+}
+
+std::string shown_text(std::string text) {
+  constexpr size_t kMost = 240;
+  if (text.size() > kMost) text = text.substr(0, kMost) + "...";
+  for (char& c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (std::isspace(byte)) c = ' ';
+    if (byte < 32 || byte >= 127) c = std::isspace(byte) ? ' ' : '?';
+  }
+  return text;
 }
 
 data::Grid windows_of(const TokenStream& text, int64_t size, int64_t length) {

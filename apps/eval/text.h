@@ -18,6 +18,9 @@ struct TokenStream {
   std::function<void(int64_t begin, int64_t n, int32_t* out)> copy;
   /// The text that ids stand for; empty where no tokenizer is known.
   std::function<std::string(std::span<const int32_t> ids)> decode;
+  /// Tokenizer::encode(); empty where no tokenizer is known, or where it knows numbers alone.
+  std::function<void(std::string_view text, std::vector<int32_t>& ids)> encode;
+  int32_t end_of_document = -1;  ///< the id behind each document; -1: none, or not known
   /// Corpus::document_tokens(): if it is not 0, no segment, chunk or sequence leaves a document.
   int64_t document_tokens = 0;
   int64_t n_vocab = 0;  ///< ids of the tokenizer are below it; 0: not known
@@ -36,6 +39,9 @@ void read_tokens(std::string_view protocol, const TokenStream& text, int64_t voc
 /// that the error names a bad token before anything is scored.
 void check_tokens(std::string_view protocol, const TokenStream& text, int64_t vocab_size,
                   int64_t begin, int64_t n);
+
+/// The beginning of a text, without lines and without bytes that a terminal cannot show.
+std::string shown_text(std::string text);
 
 /// Windows of `length` inputs, and the token behind each, in the first `size` tokens of a text, one
 /// after another. No window leaves a document if the text has document_tokens.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "data/shuffled_documents.h"
@@ -44,9 +45,14 @@ TokenStream stream_of_split(const data::Corpus& corpus, const std::string& split
     }
   }
   stream.n_vocab = tokenizer.n_vocab();
+  stream.end_of_document = tokenizer.end_of_document();
   if (!tokenizer.has_text()) return stream;
   stream.decode = [tokenizer = corpus.shared_tokenizer()](std::span<const int32_t> ids) {
     return tokenizer->decode(ids);
+  };
+  stream.encode = [tokenizer = corpus.shared_tokenizer()](std::string_view text,
+                                                          std::vector<int32_t>& ids) {
+    tokenizer->encode(text, ids);
   };
   stream.count_bytes = [copy = stream.copy, bytes = bytes_of_ids(tokenizer)](int64_t begin,
                                                                              int64_t n) {

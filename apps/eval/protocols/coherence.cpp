@@ -1,7 +1,6 @@
 #include "apps/eval/protocols/coherence.h"
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <numeric>
 #include <span>
@@ -128,19 +127,6 @@ std::vector<double> reread(const Subject& subject, const CommonOptions& common,
   return truncated(subject.model.scorer, n, common.batch_tokens).score(ids, fresh, 1);
 }
 
-// A few lines of text that a terminal can show.
-std::string shown(const Subject& subject, const std::vector<int32_t>& ids) {
-  constexpr size_t kMost = 240;
-  std::string text = subject.text.decode(ids);
-  if (text.size() > kMost) text = text.substr(0, kMost) + "...";
-  for (char& c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (std::isspace(byte)) c = ' ';
-    if (byte < 32 || byte >= 127) c = std::isspace(byte) ? ' ' : '?';
-  }
-  return text;
-}
-
 // Continues the prompts and adds the quantities of the new text. False if the cell has failed.
 bool add_generated(const Subject& subject, const CommonOptions& common, const Prompts& prompts,
                    int64_t n_new, double temperature, const std::string& name, LengthResult& to) {
@@ -171,7 +157,7 @@ bool add_generated(const Subject& subject, const CommonOptions& common, const Pr
   to.quantities.push_back({name + "_distinct_4", analysis::mean_of(distinct)});
   to.quantities.push_back({name + "_cycle_share", analysis::mean_of(cycle)});
   if (subject.text.decode)
-    to.notes.push_back(concat(name, ": \"", shown(subject, texts.front()), '"'));
+    to.notes.push_back(concat(name, ": \"", shown_text(subject.text.decode(texts.front())), '"'));
   return true;
 }
 
