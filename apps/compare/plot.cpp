@@ -4,6 +4,7 @@
 #include <cctype>
 #include <cmath>
 
+#include "apps/eval/protocol.h"
 #include "engine/base/error.h"
 
 namespace farfield::compare {
@@ -24,7 +25,10 @@ int64_t most_seeds(const Comparison& of) {
 plot::Plot with_axes(const Comparison& of) {
   plot::Plot plot;
   plot.x_label = "evaluation length (tokens)";
-  if (of.train_len > 0) {
+  if (const std::string unit = eval::length_unit_of(of.protocol); unit != "tokens") {
+    plot.x_label = unit;
+    plot.is_log_x = false;  // 0 is a length
+  } else if (of.train_len > 0) {
     plot.marked_x = static_cast<double>(of.train_len);
     plot.marked_label = "training length";
   }
@@ -46,7 +50,7 @@ plot::Plot comparison_plot(const Comparison& of) {
   for (const ComparedRow& row : of.rows) {
     plot::Curve curve{picture_label(row)};
     for (size_t at = 0; at < of.lengths.size(); ++at)
-      if (of.lengths[at] > 0)
+      if (!eval::length_name(of.protocol, of.lengths[at]).empty())
         curve.points.push_back({static_cast<double>(of.lengths[at]), row.cells[at].spread.mean,
                                 has_bars ? row.cells[at].spread.deviation : 0});
     plot.curves.push_back(std::move(curve));
@@ -65,7 +69,7 @@ plot::Plot difference_plot(const Comparison& of) {
         .label = picture_label(of.rows[i]), .style = static_cast<int>(i), .has_line = false};
     for (size_t at = 0; at < of.lengths.size(); ++at) {
       const ComparedCell& cell = of.rows[i].cells[at];
-      if (!cell.has_test || of.lengths[at] <= 0) continue;
+      if (!cell.has_test || eval::length_name(of.protocol, of.lengths[at]).empty()) continue;
       const analysis::TTest& test = of.deciding(cell);
       if (test.is_defined())
         curve.points.push_back({static_cast<double>(of.lengths[at]), test.mean, test.half_width()});

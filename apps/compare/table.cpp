@@ -9,6 +9,7 @@
 #include "apps/cli/lists.h"
 #include "apps/cli/options.h"
 #include "apps/cli/text_table.h"
+#include "apps/eval/protocol.h"
 #include "apps/eval/results.h"
 #include "engine/base/error.h"
 #include "engine/base/text.h"
@@ -22,8 +23,9 @@ std::string two_digits(double value) {
   return text;
 }
 
-std::string heading_of(int64_t length) {
-  return length > 0 ? std::to_string(length) : std::string("value");
+std::string heading_of(const Comparison& of, int64_t length) {
+  const std::string name = eval::length_name(of.protocol, length);
+  return name.empty() ? "value" : name;
 }
 
 // "eff", or for a quantity of heads "eff of each head".
@@ -198,7 +200,7 @@ std::string differences_table(const Comparison& of) {
       const analysis::TTest& test = of.deciding(cell);
       rows.push_back({row.label});
       if (has_parts) rows.back().push_back(part_of(row));
-      rows.back().push_back(of.lengths[at] > 0 ? std::to_string(of.lengths[at]) : "");
+      rows.back().push_back(eval::length_name(of.protocol, of.lengths[at]));
       rows.back().push_back(std::to_string(test.n));
       if (!test.is_defined()) {
         rows.back().insert(rows.back().end(), {"undefined", "", "", ""});
@@ -228,7 +230,7 @@ std::string comparison_table(const Comparison& of, bool is_verbose) {
   if (!is_by_items) rows.front().push_back("seeds");
   const bool has_ratios = of.has_ratios(), is_time = of.is_time();
   for (const int64_t length : of.lengths) {
-    rows.front().push_back(heading_of(length) + (with_marks ? "  " : ""));
+    rows.front().push_back(heading_of(of, length) + (with_marks ? "  " : ""));
     if (has_ratios) rows.front().push_back("ratio");
     if (has_ratios && is_time) rows.front().push_back("% faster");
   }

@@ -5,6 +5,7 @@
 
 #include "apps/eval/finished_results.h"
 #include "apps/eval/protocol.h"
+#include "apps/eval/results_heat_maps.h"
 #include "apps/eval/results_json.h"
 #include "apps/eval/results_plots.h"
 #include "apps/eval/text_stream.h"
@@ -46,9 +47,13 @@ fs::path write_tables(const fs::path& folder, const Tables& tables) {
 void write_plots(const fs::path& folder, const std::vector<RunResult>& results,
                  std::string* no_plot) {
   std::string why;
+  const auto write = [&](const std::string& suffix, const std::string& svg) {
+    if (!svg.empty()) write_file_atomic(folder / (file_stem(results) + suffix + ".svg"), svg);
+  };
   for (const auto& [suffix, plot] : results_plots(results))
-    if (const std::string svg = plot::draw_svg_or_say(plot, why); !svg.empty())
-      write_file_atomic(folder / (file_stem(results) + suffix + ".svg"), svg);
+    write(suffix, plot::draw_svg_or_say(plot, why));
+  for (const NamedHeatMap& one : results_heat_maps(results))
+    write(one.suffix, plot::draw_or_say([&] { return plot::draw_svg(one.map); }, why));
   if (no_plot != nullptr && !why.empty()) *no_plot = why;
 }
 

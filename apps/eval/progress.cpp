@@ -12,7 +12,10 @@ std::vector<CellWork> work_of(const std::string& name, const EvalOptions& eval,
                               const WorkSubject& subject) {
   const Protocol& protocol = protocol_named(name);
   std::vector<int64_t> lengths;
-  if (protocol.has_lengths) lengths = eval.common.lengths;
+  if (protocol.lengths != nullptr)
+    lengths = protocol.lengths(eval);
+  else if (protocol.has_lengths)
+    lengths = eval.common.lengths;
   if (lengths.empty() || protocol.has_training) lengths.insert(lengths.begin(), 0);
   std::vector<CellWork> cells;
   for (int64_t draw = 0; draw < subject.n_draws; ++draw)
@@ -49,12 +52,12 @@ void EvalProgress::pass(int64_t n_tokens) {
   cell_tokens_ += n_tokens;
   pass_tokens_ = n_tokens;
   const std::vector<CellWork>& left = cells_.at(at_).left;
-  const bool has_length = !left.empty() && left.front().length > 0;
+  const std::string length =
+      left.empty() ? "" : length_name(cells_[at_].protocol, left.front().length);
   const double seconds = std::chrono::duration<double>(Clock::now() - begin_).count();
   const auto done = static_cast<double>(tokens_ - n_tokens);
-  show(concat(what_, has_length ? concat(" at ", left.front().length) : "", ": ",
-              cell_tokens_ - n_tokens, " tokens, ",
-              static_cast<int64_t>(done / std::max(seconds, 1e-3)), " tokens/s"),
+  show(concat(what_, length.empty() ? "" : " at " + length, ": ", cell_tokens_ - n_tokens,
+              " tokens, ", static_cast<int64_t>(done / std::max(seconds, 1e-3)), " tokens/s"),
        /*keep=*/false);
 }
 
@@ -66,7 +69,8 @@ void EvalProgress::finish(int64_t length) {
   const int64_t n = std::exchange(cell_tokens_, 0);
   pass_tokens_ = 0;
   if (n == 0) return;  // kept from an earlier call, or a look at tables
-  show(concat(what_, length > 0 ? concat(" at ", length) : "", ": ", n, " tokens"), /*keep=*/true);
+  const std::string name = length_name(cells_[at_].protocol, length);
+  show(concat(what_, name.empty() ? "" : " at " + name, ": ", n, " tokens"), /*keep=*/true);
 }
 
 double EvalProgress::tokens_left() const {

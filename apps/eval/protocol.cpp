@@ -12,6 +12,13 @@ namespace {
 
 constexpr int64_t kMostDraws = 1'000'000;
 
+// Null if this build does not have it.
+const Protocol* find_protocol(const std::string& name) {
+  for (const Protocol& protocol : protocols())
+    if (protocol.name == name) return &protocol;
+  return nullptr;
+}
+
 }  // namespace
 
 std::vector<Protocol> protocol_rows();  // made by CMake, of the files in protocols/
@@ -37,10 +44,16 @@ const Protocol& protocol_named(const std::string& name) {
   refuse_word("protocol", name, names, synonyms);
 }
 
-const Protocol* protocol_of(const ProtocolResult& result) {
-  for (const Protocol& protocol : protocols())
-    if (protocol.name == result.protocol) return &protocol;
-  return nullptr;
+const Protocol* protocol_of(const ProtocolResult& result) { return find_protocol(result.protocol); }
+
+std::string length_unit_of(const std::string& protocol) {
+  const Protocol* const found = find_protocol(protocol);
+  return found == nullptr || found->length_unit.empty() ? "tokens" : found->length_unit;
+}
+
+std::string length_name(const std::string& protocol, int64_t length) {
+  const bool has_length = length > 0 || length_unit_of(protocol) != "tokens";
+  return has_length ? std::to_string(length) : "";
 }
 
 std::string conventions_of(const ProtocolResult& of, int64_t length) {
@@ -55,7 +68,7 @@ std::string protocols_text() {
   for (const Protocol& protocol : protocols())
     text += concat(protocol.name, ": ", protocol.help, "\n    ", protocol.source,
                    protocol.has_lengths ? "; at each of --lengths" : "",
-                   protocol.has_text ? "" : "; reads no text", '\n');
+                   protocol.has_text || protocol.needs_tokenizer ? "" : "; reads no text", '\n');
   return text;
 }
 

@@ -55,7 +55,15 @@ struct Protocol {
   bool has_perplexity = false;             ///< gives one at each length
   bool needs_model = false;                ///< looks inside a model: Model::inside()
   bool has_gradients = false;              ///< its passes go backward too
+  bool needs_tokenizer = false;            ///< makes a text of its own: TokenStream::encode
   bool is_shared = false;  ///< its passes can be shared by processes: Session::sharing
+
+  /// The unit of LengthResult::length, if that is not tokens. 0 is then a length like any other.
+  std::string length_unit = {};
+  /// The lengths that its own options give, instead of --lengths. Null: none.
+  std::vector<int64_t> (*lengths)(const EvalOptions&) = nullptr;
+  /// A series with the same x at each length: together they are drawn as one heat map. Empty: none.
+  std::string mapped_series = {};
 
   /// The options that say how much it measures. Empty: it always measures the same.
   std::vector<AmountOption> amounts = {};
@@ -99,6 +107,12 @@ const Protocol& protocol_named(const std::string& name);
 
 /// The protocol of a result; null if this build does not have it.
 const Protocol* protocol_of(const ProtocolResult& result);
+
+/// Protocol::length_unit, or "tokens".
+std::string length_unit_of(const std::string& protocol);
+
+/// A length as a number; "" for a 0 that says that the protocol has no lengths.
+std::string length_name(const std::string& protocol, int64_t length);
 
 /// Protocol::conventions; "" if it is null.
 std::string conventions_of(const ProtocolResult& of, int64_t length = 0);

@@ -15,7 +15,7 @@ struct FirstPass {};
 std::string problem_of(const std::string& name, const EvalOptions& eval, const data::Corpus& corpus,
                        const std::string& split, int64_t train_len) {
   const Protocol& protocol = protocol_named(name);
-  if (!protocol.has_text) return "";
+  if (!protocol.has_text && !protocol.needs_tokenizer) return "";
   Subject subject;
   subject.model.scorer.vocab_size = corpus.vocab_size();
   subject.model.scorer.score = [](const Scorer::Ids&, const Scorer::Ids&,

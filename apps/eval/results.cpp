@@ -119,6 +119,12 @@ bool is_of_heads(const std::vector<RunResult>& results) {
   return false;
 }
 
+// The name of the column of a length.
+std::string heading_of(const RunResult& of, const LengthResult& cell) {
+  const std::string name = length_name(of.result.protocol, cell.length);
+  return name.empty() ? "value" : name;
+}
+
 // One row for each quantity and run, one column for each length.
 std::string quantities_table(const std::vector<RunResult>& results,
                              const std::vector<std::string>& labels) {
@@ -127,7 +133,7 @@ std::string quantities_table(const std::vector<RunResult>& results,
   if (names.empty()) return "";
   std::vector<std::vector<std::string>> rows(1, {"encoding", "quantity"});
   for (const LengthResult& cell : results.front().result.lengths)
-    rows.front().push_back(cell.length > 0 ? std::to_string(cell.length) : "value");
+    rows.front().push_back(heading_of(results.front(), cell));
   for (const std::string& name : names) {
     for (size_t i = 0; i < results.size(); ++i) {
       rows.push_back({labels[i], name});
@@ -357,11 +363,13 @@ std::string results_table(const std::vector<RunResult>& results, bool is_verbose
     for (const LengthResult& cell : results[i].result.lengths)
       if (!cell.failure.empty())
         text += cli::printable(concat(labels[i], " at ", cell.length, ": ", cell.message, '\n'));
-  for (size_t i = 0; i < results.size(); ++i)
-    for (const LengthResult& cell : results[i].result.lengths)
+  for (size_t i = 0; i < results.size(); ++i) {
+    for (const LengthResult& cell : results[i].result.lengths) {
+      const std::string length = length_name(results[i].result.protocol, cell.length);
       for (const std::string& note : cell.notes)
-        text +=
-            concat(labels[i], cell.length > 0 ? concat(" at ", cell.length) : "", ": ", note, '\n');
+        text += concat(labels[i], length.empty() ? "" : " at " + length, ": ", note, '\n');
+    }
+  }
   return text;
 }
 

@@ -4,6 +4,7 @@
 #include <cctype>
 #include <cmath>
 
+#include "apps/eval/protocol.h"
 #include "engine/base/error.h"
 
 namespace farfield::eval {
@@ -39,13 +40,17 @@ plot::Plot perplexity_plot(const std::vector<RunResult>& results,
   return plot;
 }
 
-// Name and length of each series that some run has, in the order in which they come.
+// Name and length of each series that is not in a heat map and that some run has, in the order in
+// which they come.
 std::vector<std::pair<std::string, int64_t>> series_of(const std::vector<RunResult>& results) {
   std::vector<std::pair<std::string, int64_t>> all;
+  const Protocol* const protocol = protocol_of(results.front().result);
+  const std::string mapped = protocol == nullptr ? "" : protocol->mapped_series;
   for (const RunResult& r : results)
     for (const LengthResult& cell : r.result.lengths)
       for (const Series& series : cell.series)
-        if (std::find(all.begin(), all.end(), std::pair(series.name, cell.length)) == all.end())
+        if (series.name != mapped &&
+            std::find(all.begin(), all.end(), std::pair(series.name, cell.length)) == all.end())
           all.emplace_back(series.name, cell.length);
   return all;
 }

@@ -14,8 +14,9 @@ struct NamedPlot {
   plot::Plot plot;
 };
 /// Perplexity against length if there are several lengths, and a picture for each series and
-/// length, with one curve per run, or per head of each run if that makes at most 12 curves.
-/// Pictures without a point are left out.
+/// length, with one curve per run, or per head of each run if that makes at most 12 curves. A
+/// series that results_heat_maps() draws has no such picture. Pictures without a point are left
+/// out.
 std::vector<NamedPlot> results_plots(const std::vector<RunResult>& results);
 
 }  // namespace farfield::eval

@@ -7,6 +7,7 @@
 #include "apps/analysis/spread.h"
 #include "apps/eval/protocol.h"
 #include "apps/eval/results.h"
+#include "apps/sweep/measurement_options.h"
 #include "engine/base/text.h"
 
 namespace farfield::sweep {
@@ -18,6 +19,15 @@ const eval::LengthResult* at(const eval::ProtocolResult* result, int64_t length)
   for (const eval::LengthResult& cell : result->lengths)
     if (cell.length == length) return &cell;
   return nullptr;
+}
+
+// The longest of the lengths that a protocol's own options give; 0 where it has none.
+int64_t longest_own(const Plan& plan, const PlannedDataset& dataset, const Measure& measure) {
+  const eval::Protocol& protocol = eval::protocol_named(measure.protocol);
+  if (protocol.lengths == nullptr || plan.arms.empty()) return 0;
+  const std::vector<int64_t> lengths =
+      protocol.lengths(options_of(plan.measurement(measure.key, plan.arms.front(), dataset)));
+  return *std::max_element(lengths.begin(), lengths.end());
 }
 
 double mean(const std::vector<SeedNumber>& seeds) {
@@ -144,7 +154,7 @@ const PlannedArm* Measured::arm_at(const std::string& group, const std::string& 
 int64_t Measured::tokens(const std::string& measure, double length) const {
   for (const Measure& m : experiment().measures) {
     if (m.key != measure) continue;
-    if (m.lengths.empty()) return 0;
+    if (m.lengths.empty()) return longest_own(*plan_, *dataset_, m);
     const double units =
         length > 0 ? length : *std::max_element(m.lengths.begin(), m.lengths.end());
     return plan_->tokens(units) + m.offset;
@@ -210,7 +220,8 @@ std::vector<SeedNumber> Measured::seeds(const PlannedArm& arm, const std::string
   for (const size_t i : seeds_) {
     const eval::ProtocolResult* const of = result(arm, measure, i);
     const bool is_found = take(at(of, tokens(measure, length)), plan_->seeds[i]);
-    if (!is_found && length <= 0) take(at(of, 0), plan_->seeds[i]);
+    const bool has_whole = of != nullptr && eval::length_name(of->protocol, 0).empty();
+    if (!is_found && length <= 0 && has_whole) take(at(of, 0), plan_->seeds[i]);
   }
   return all;
 }

@@ -6,6 +6,7 @@
 
 #include "apps/cli/csv.h"
 #include "apps/compare/comparison.h"
+#include "apps/compare/plot.h"
 #include "apps/compare/report.h"
 #include "apps/compare/table.h"
 #include "engine/base/error.h"
@@ -250,6 +251,30 @@ BOOST_AUTO_TEST_CASE(speed_has_ratios_to_the_reference_and_percents_as_the_paper
   BOOST_TEST(json.contains("percent_faster"));
   // Perplexities have none.
   BOOST_TEST(!comparisons_of(five_seeds(), {}).at(0).has_ratios());
+}
+
+BOOST_AUTO_TEST_CASE(a_length_of_0_is_one_where_lengths_are_no_tokens) {
+  std::vector<RunCell> cells;
+  for (const int64_t garbage : {0, 500}) {
+    for (const uint64_t seed : {1, 2}) {
+      cells.push_back(cell("alibi", seed, 5, garbage));
+      cells.back().result.protocol = "passkey";
+      eval::LengthResult& at = cells.back().result.lengths[0];
+      at = {};
+      at.length = garbage;
+      at.quantities = {{"accuracy", garbage == 0 ? 1 : 0.25}};
+    }
+  }
+  const auto all = comparisons_of(cells, {});
+  BOOST_TEST_REQUIRE(all.size() == 1u);
+  const std::string table = comparison_table(all[0]);
+  BOOST_TEST(table.find("encoding   seeds       0        500\n") != std::string::npos, table);
+  const plot::Plot plot = comparison_plot(all[0]);
+  BOOST_TEST(plot.x_label == "characters of garbage");
+  BOOST_TEST(!plot.is_log_x);
+  BOOST_TEST(plot.marked_x == 0);
+  BOOST_TEST_REQUIRE(plot.curves.at(0).points.size() == 2u);
+  BOOST_TEST(plot.curves[0].points[0].x == 0);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -76,6 +76,25 @@ BOOST_AUTO_TEST_CASE(a_bad_request_begins_with_its_code_and_leaves_with_two) {
           "[eval] bad_argument: posenc: sandwich(bar_d): expected an even number, got 127");
 }
 
+BOOST_AUTO_TEST_CASE(bad_requests_for_pass_keys_say_what_to_do) {
+  const auto refused = [](const std::vector<std::string>& words, const std::string& said) {
+    const Said got = run_eval(with({alibi(), "--protocol"}, words));
+    BOOST_TEST(got.code == cli::kUsage);
+    BOOST_TEST(has(got.err, said), got.err);
+  };
+  refused({"passkeys"}, "; did you mean 'passkey'?");
+  refused({"needle"}, "; did you mean 'passkey'?");
+  refused(
+      {"passkey", "--garbage=-5"},
+      "eval: [eval:passkey] bad_argument: expected garbage from 0 to 1000000 characters, got -5");
+  refused({"passkey", "--garbage", "0,1.5"}, "--garbage: ");
+  refused({"passkey", "--garbage", "many"}, "--garbage: ");
+  refused({"passkey", "--passkey-prompts", "0"},
+          "eval: [eval:passkey] bad_argument: expected passkey-prompts >= 1, got 0");
+  refused({"passkey", "--baseline", "truncated@8"},
+          "eval: [eval:passkey] bad_argument: expected a model to look inside");
+}
+
 BOOST_AUTO_TEST_CASE(lengths_with_blanks_and_paths_within_a_run_are_told_the_way_out) {
   const auto refused = [](const std::vector<std::string>& words, const std::string& said) {
     const Said got = run_eval(words);

@@ -6,6 +6,7 @@
 #include "apps/eval/protocols/coherence.h"
 #include "apps/eval/protocols/gradient.h"
 #include "apps/eval/protocols/last_token.h"
+#include "apps/eval/protocols/passkey.h"
 #include "apps/eval/protocols/position_wise.h"
 #include "apps/eval/protocols/speed.h"
 #include "apps/train/training_run.h"
@@ -93,6 +94,7 @@ BOOST_AUTO_TEST_CASE(the_work_of_every_protocol_is_about_what_it_turns_out_to_be
   eval.own<SpeedOptions>().warmup = 1;
   eval.own<SpeedOptions>().timed_steps = eval.own<SpeedOptions>().timed_passes = 3;
   eval.own<CoherenceOptions>() = {.sequences = 4, .prompts = 2, .n_new = 8};
+  eval.own<PasskeyOptions>() = {.garbage = {0, 40}, .prompts = 2};
   for (const char* name : {"none", "truncated@5"}) {
     const Baseline baseline = parse_baseline(name);
     for (const Protocol& protocol : protocols()) {
@@ -113,6 +115,24 @@ BOOST_AUTO_TEST_CASE(the_work_of_every_protocol_is_about_what_it_turns_out_to_be
                  protocol.name << ' ' << name << ": told of " << told << ", expected " << expected);
     }
   }
+}
+
+BOOST_AUTO_TEST_CASE(a_protocol_with_lengths_of_its_own_has_a_cell_for_each_even_0) {
+  EvalOptions eval = options();
+  eval.protocols = {"passkey"};
+  eval.own<PasskeyOptions>() = {.garbage = {0, 40}, .prompts = 2};
+  const std::vector<CellWork> cells = work_of("passkey", eval, {.train_len = 16});
+  BOOST_TEST_REQUIRE(cells.size() == 2u);
+  BOOST_TEST(cells[1].tokens - cells[0].tokens == 80);
+  std::ostringstream out;
+  cli::Progress lines(out, false);
+  EvalProgress progress(lines, eval, 1);
+  progress.begin({.train_len = 16});
+  progress.begin("passkey", "alibi, passkey");
+  progress.pass(500);
+  progress.finish(0);
+  BOOST_TEST(progress.tokens_left() == cells[1].tokens);
+  BOOST_TEST(out.str().find("alibi, passkey at 0: 500 tokens, ") == 0u, out.str());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

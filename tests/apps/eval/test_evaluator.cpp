@@ -173,7 +173,7 @@ BOOST_AUTO_TEST_CASE(bad_baselines_are_refused_before_anything_is_measured) {
   e.baselines = {"truncated@4", "masked@4"};
   BOOST_CHECK_NO_THROW(check(e));
   for (const char* inside : {"gradient", "reach", "cached", "effective-length", "log-fit",
-                             "definiteness", "speed", "coherence"}) {
+                             "definiteness", "speed", "coherence", "passkey"}) {
     e.protocols = {"last-token", inside};
     e.baselines = {"truncated@4", "masked@4"};
     BOOST_CHECK_EXCEPTION(check(e), ConfigError,

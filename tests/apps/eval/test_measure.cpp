@@ -219,6 +219,33 @@ BOOST_AUTO_TEST_CASE(the_run_itself_stays_as_it_is) {
   BOOST_TEST((files() == before));
 }
 
+BOOST_AUTO_TEST_CASE(pass_keys_are_asked_for_with_the_tokenizer_of_the_run) {
+  const auto call = [](const std::vector<std::string>& more = {}) {
+    std::vector<std::string> words = {trained().path, "--protocol",        "passkey", "--garbage",
+                                      "0,40",         "--passkey-prompts", "4",       "--quiet"};
+    words.insert(words.end(), more.begin(), more.end());
+    return test::run_eval(words);
+  };
+  const test::Said said = call();
+  BOOST_TEST(said.code == cli::kDone, said.err);
+  BOOST_TEST(said.out.find("chance   2e-05   2e-05\n") != std::string::npos, said.out);
+  BOOST_TEST(said.out.find("kerple_log at 0: the key ") != std::string::npos, said.out);
+  const fs::path folder = fs::path(trained().path) / "eval";
+  const std::string csv = read_file(folder / "passkey.csv");
+  const auto rows = cli::parse_csv("passkey.csv", csv);
+  BOOST_TEST(rows.size() == 1u + 2 * 5);
+  BOOST_TEST(csv.find("length: characters of garbage in a prompt") != std::string::npos);
+  BOOST_TEST(csv.find(",prompt_tokens,") != std::string::npos);
+  BOOST_TEST(read_file(folder / "passkey-series.csv")
+                 .find(",accuracy,place of the key (share of the garbage before it),") !=
+             std::string::npos);
+  BOOST_TEST(fs::exists(folder / "passkey-accuracy.svg") == plot::can_plot());
+  // Kept, and the same again in other batches.
+  BOOST_TEST(call().out == said.out);
+  BOOST_TEST(call({"--again", "--batch-tokens", "1"}).out == said.out);
+  BOOST_TEST(read_file(folder / "passkey.csv") == csv);
+}
+
 }  // namespace
 BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::eval

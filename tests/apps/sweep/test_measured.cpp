@@ -50,6 +50,30 @@ BOOST_AUTO_TEST_CASE(what_goes_with_no_length_is_found_without_one) {
   BOOST_TEST(std::isnan(m.value("Rotary", "P10", "train_step_s")));
 }
 
+BOOST_AUTO_TEST_CASE(rows_of_a_protocol_with_lengths_of_its_own_are_at_the_longest) {
+  Experiment e = two_models();
+  e.measures = {{.key = "keys", .protocol = "passkey", .options = {{"garbage", "0,90,30"}}}};
+  const Plan plan = plan_of(e, made_up_options(Scale::tiny));
+  const Cell& cell = plan.cell(0, 0, 0);
+  CellResult result;
+  result.hash = cell.hash();
+  eval::ProtocolResult& of = result.measured[cell.measurements.front().id()];
+  of.protocol = "passkey";
+  of.lengths.resize(3);
+  for (const size_t i : {0, 1, 2}) {
+    of.lengths[i].length = std::vector<int64_t>{0, 90, 30}[i];
+    of.lengths[i].quantities = {{"accuracy", static_cast<double>(i)}};
+  }
+  const auto accuracy = [&] {
+    Results results;
+    results.add(result);
+    return Measured(plan, plan.datasets.front(), results).value("ALiBi", "keys", "accuracy");
+  };
+  BOOST_TEST(accuracy() == 1);
+  eval::set_failure(of.lengths[1], "OOM", "too long");
+  BOOST_TEST(std::isnan(accuracy()));  // not the number of garbage 0
+}
+
 BOOST_AUTO_TEST_CASE(shared_seeds_are_those_that_all_models_have) {
   const Experiment experiment = two_models();
   PlanOptions options = made_up_options(Scale::tiny);

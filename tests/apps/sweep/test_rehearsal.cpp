@@ -60,4 +60,18 @@ BOOST_FIXTURE_TEST_CASE(only_cells_that_are_to_be_made_are_looked_at, Fixture) {
   BOOST_CHECK_NO_THROW(require_enough_text({plan_of(e, options)}, {}));
 }
 
+BOOST_FIXTURE_TEST_CASE(a_tokenizer_that_loses_the_digits_of_a_key_is_refused, Fixture) {
+  const std::string grid = "encoding = rope\ntrain-len = 16\nprotocols = passkey\n";
+  BOOST_CHECK_NO_THROW(look(grid));
+  data::PrepareOptions prepare;
+  prepare.source.inputs = {toy.folder / "text.txt"};
+  prepare.tokenizer = "words";
+  prepare.output = toy.path("words");
+  data::prepare(prepare);
+  options.datasets.map("text=" + prepare.output.string());
+  BOOST_CHECK_EXCEPTION(
+      look(grid), IoError,
+      says("[eval:passkey] bad_token: expected a tokenizer that keeps the digits"));
+}
+
 BOOST_AUTO_TEST_SUITE_END()
