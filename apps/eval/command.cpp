@@ -240,7 +240,8 @@ void Call::measure_model(const Candidate& candidate, EvalProgress& progress, cli
                   .step_tokens = run.config.batch * run.config.train_len(),
                   .document_tokens = corpus.document_tokens(),
                   .baseline = baseline,
-                  .n_draws = is_random ? request_.eval.common.draws : 1});
+                  .n_draws = is_random ? request_.eval.common.draws : 1,
+                  .task = run.config.task});
   const std::string label =
       run::encoding_label(run.config.name, run.posenc, run.config.posenc(), baseline.label());
   RowMemory memory;

@@ -17,7 +17,8 @@ struct WorkSubject {
   int64_t step_tokens = 0;      ///< of a training step
   int64_t document_tokens = 0;  ///< Corpus::document_tokens()
   Baseline baseline = {};
-  int64_t n_draws = 1;  ///< number of measured draws; 1 for encodings that draw nothing
+  int64_t n_draws = 1;    ///< number of measured draws; 1 for encodings that draw nothing
+  std::string task = {};  ///< of the training; empty: on text
 
   /// Tokens of n_row rows of n inputs that score `scored` targets each: a truncated model makes a
   /// pass over its window for each target instead.

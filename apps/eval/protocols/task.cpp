@@ -10,6 +10,7 @@
 #include "data/tasks/task_batches.h"
 #include "engine/autograd.h"
 #include "engine/base/error.h"
+#include "engine/base/text.h"
 #include "layers/transformer.h"
 
 namespace farfield::eval {
@@ -89,25 +90,43 @@ std::vector<int64_t> lengths_of(const data::Task& task, const CommonOptions& com
   return lengths;
 }
 
+// The task to test: the trained one, or another one of the same tokens.
+std::unique_ptr<const data::Task> tested_task(const std::string& trained, const TaskOptions& own) {
+  require<ConfigError>(!trained.empty(), "eval:task",
+                       "bad_argument: expected a run that was trained on a task (train --task), "
+                       "got one that was trained on text");
+  if (own.task.empty()) return data::make_task(trained);
+  std::unique_ptr<const data::Task> task = data::make_task(own.task);
+  const std::vector<std::string> known = data::make_task(trained)->vocabulary(),
+                                 words = task->vocabulary();
+  require<ConfigError>(
+      words.size() <= known.size() && std::equal(words.begin(), words.end(), known.begin()),
+      "eval:task", "bad_argument: --task ", task->canonical(), ": expected a task of the tokens ",
+      joined(known), ", which the model was trained on (", trained, "), got one of ",
+      joined(words));
+  return task;
+}
+
 }  // namespace
 
 void add_options(cli::Options& options, TaskOptions& own) {
   options.group("Answers to a task")
+      .add("task", own.task, "NAME(...)",
+           "test another task of the same tokens, such as \"flip_flop(p_i=0.98)\" (default: the "
+           "task that the run was trained on)")
       .add("task-samples", own.samples, "N", "samples of each length (default: the task's own)")
       .add("task-seed", own.seed, "N", "seed of the test samples, the same for every run");
 }
 
 void check(const TaskOptions& own) {
   if (own.samples) check_positive(kProtocol, "task-samples", *own.samples);
+  if (!own.task.empty()) data::make_task(own.task);
 }
 
 ProtocolResult measure_task(const Subject& subject, const CommonOptions& common,
                             const TaskOptions& own) {
   const Transformer& model = subject.model.inside(kProtocol);
-  require<ConfigError>(!subject.model.task.empty(), "eval:task",
-                       "bad_argument: expected a run that was trained on a task (train --task), "
-                       "got one that was trained on text");
-  const std::unique_ptr<const data::Task> task = data::make_task(subject.model.task);
+  const std::unique_ptr<const data::Task> task = tested_task(subject.model.task, own);
   const int64_t n_sample = own.samples.value_or(task->lengths().n_test);
   const auto n_vocab = static_cast<int64_t>(task->vocabulary().size());
   ProtocolResult result;
@@ -149,9 +168,18 @@ Protocol task_row() {
           .needs_model = true,
           .add_options = add_own<TaskOptions>,
           .check = check_own<TaskOptions>,
-          .run = [](const Subject& subject, const EvalOptions& eval) {
-            return measure_task(subject, eval.common, eval.own<TaskOptions>());
-          }};
+          .run =
+              [](const Subject& subject, const EvalOptions& eval) {
+                return measure_task(subject, eval.common, eval.own<TaskOptions>());
+              },
+          .work =
+              [](const EvalOptions& eval, const WorkSubject& subject, int64_t length) {
+                if (subject.task.empty() || !eval.common.are_lengths_given) return 0.0;
+                const TaskOptions& own = eval.own<TaskOptions>();
+                const auto task = data::make_task(own.task.empty() ? subject.task : own.task);
+                return static_cast<double>(own.samples.value_or(task->lengths().n_test) *
+                                           (task->tokens_of(length) - 1));
+              }};
 }
 
 }  // namespace farfield::eval

@@ -26,7 +26,7 @@ Transformer untrained(int64_t n_vocab) {
 }
 
 ProtocolResult measured(const Transformer& model, const std::string& task,
-                        const std::vector<int64_t>& lengths = {}) {
+                        const std::vector<int64_t>& lengths = {}, const std::string& tested = {}) {
   Subject subject = subject_of(model, {}, TokenStream{}, 1);
   subject.model.task = task;
   CommonOptions common;
@@ -35,7 +35,7 @@ ProtocolResult measured(const Transformer& model, const std::string& task,
     common.lengths = lengths;
     common.are_lengths_given = true;
   }
-  return measure_task(subject, common, {.samples = kSamples, .seed = 7});
+  return measure_task(subject, common, {.samples = kSamples, .seed = 7, .task = tested});
 }
 
 double quantity(const LengthResult& of, const std::string& name) {
@@ -101,6 +101,22 @@ BOOST_AUTO_TEST_CASE(the_place_of_the_key_makes_a_series) {
   BOOST_TEST(by_place.x.size() > 5u);
   for (const double y : by_place.y) BOOST_TEST((y >= 0 && y <= 1));
   BOOST_TEST(measured(untrained(64), "copy", {4}).lengths.at(0).series.empty());
+}
+
+BOOST_AUTO_TEST_CASE(another_task_of_the_same_tokens_can_be_tested) {
+  const Transformer model = untrained(64);
+  const ProtocolResult sparse = measured(model, "flip_flop", {64}, "flip_flop(p_i=0.98)"),
+                       trained = measured(model, "flip_flop(p_i=0.98)", {64});
+  BOOST_TEST(sparse.parameters == trained.parameters);
+  BOOST_TEST(quantity(sparse.lengths[0], "answers") == quantity(trained.lengths[0], "answers"));
+  BOOST_TEST(quantity(sparse.lengths[0], "answers") !=
+             quantity(measured(model, "flip_flop", {64}).lengths[0], "answers"));
+  // A model that knows EOS is asked for all but that.
+  BOOST_TEST(quantity(measured(model, "copy(eos=token)", {4}, "copy").lengths[0], "answers") ==
+             4 * kSamples);
+  BOOST_CHECK_EXCEPTION(measured(model, "copy", {4}, "copy(eos=token)"), ConfigError,
+                        says("--task copy(alphabet=2, eos=token): expected a task of the tokens 0, "
+                             "1, SEP, which the model was trained on"));
 }
 
 BOOST_AUTO_TEST_CASE(a_model_of_text_is_refused) {
