@@ -45,7 +45,7 @@ std::set<std::string> missing_corpora(const SweepFolder& folder, const std::vect
   std::set<std::string> missing;
   for (const Plan& plan : plans)
     for (const PlannedDataset& dataset : plan.datasets)
-      if (is_lost(folder, dataset)) missing.insert(dataset.corpus);
+      if (!dataset.is_of_tasks && is_lost(folder, dataset)) missing.insert(dataset.corpus);
   return missing;
 }
 
@@ -72,7 +72,7 @@ void require_corpora(const SweepFolder& folder, const std::vector<Cell>& open) {
   const Datasets& datasets = folder.options().datasets;
   std::set<std::string> checked;
   for (const Cell& cell : open) {
-    if (!checked.insert(cell.corpus).second) continue;
+    if (cell.has_task() || !checked.insert(cell.corpus).second) continue;
     const KnownCorpus& known = datasets.corpus(cell.corpus);
     require<IoError>(data::is_corpus_folder(known.path), kWhere, known.path,
                      ": expected the corpus ", cell.corpus, " (hash ", known.hash,

@@ -16,6 +16,10 @@ bool Output::shows(const Arm& arm) const {
   return groups.empty() || std::find(groups.begin(), groups.end(), arm.group) != groups.end();
 }
 
+bool Experiment::is_of_tasks() const {
+  return std::any_of(arms.begin(), arms.end(), [](const Arm& arm) { return !arm.task.empty(); });
+}
+
 Finding own_finding(const std::string& id, decltype(Finding::check) check,
                     const std::string& statement) {
   return {.claim = id, .check = check, .statement = statement};

@@ -17,6 +17,11 @@ class Measured;
 class Evidence;
 struct Section;
 
+/// A unit of a task's lengths at each scale; 0: the training length of the scale.
+struct TaskUnit {
+  int64_t smoke = 0, tiny = 0, published = 0;  ///< `published`: from `small` on
+};
+
 /// One model of an experiment: a column of the paper's table. Lengths are in units (scale.h).
 struct Arm {
   std::string label;       ///< unique in the experiment: "ALiBi", "w = 40"
@@ -26,6 +31,9 @@ struct Arm {
   /// empty encoding: the paper does not have this arm.
   std::string encoding = {}, variant = {}, param = {};
   double train_len = 1;
+  /// Trained on this task, as `train --task`, and not on a data set. In both texts {x} stands for x
+  /// units, and so it does in posenc. train_len is the longest length.
+  std::string task = {}, task_lengths = "1..{1}";
   /// The label of an earlier arm whose trained weights this one starts from; empty: random weights.
   std::string starts_from = {};
   std::map<std::string, double> values = {};  ///< swept values: {{"w", 40}}
@@ -110,6 +118,7 @@ struct Experiment {
   /// Data sets of the paper; `few` are those taken below `small`, with "topic" and "induction" of
   /// our own. Empty `few`: the first.
   std::vector<std::string> datasets = {"arxiv"}, few = {};
+  TaskUnit unit = {};       ///< of an experiment of tasks: what its lengths are counted in
   bool has_spread = false;  ///< the paper has several seeds
   bool is_own = false;      ///< of the user's own grid (grid.h)
   int64_t least_seeds = 1;  ///< that it has, whatever else asks for fewer
@@ -131,6 +140,9 @@ struct Experiment {
   void (*compute)(const Measured&, Section&) = nullptr;
   std::string not_run = {};               ///< why it cannot be run; empty: it can
   std::vector<std::string> remarks = {};  ///< remarks for the reader
+
+  /// Whether its models are trained on tasks. It then has no data sets.
+  bool is_of_tasks() const;
 };
 
 /// A finding of our own.

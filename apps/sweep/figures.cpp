@@ -9,6 +9,7 @@
 #include "apps/cli/lists.h"
 #include "apps/sweep/arms.h"
 #include "apps/sweep/sections.h"
+#include "apps/sweep/tasks.h"
 #include "engine/base/error.h"
 #include "engine/base/text.h"
 
@@ -25,7 +26,9 @@ constexpr double kNear = 1.15, kLeastShare = 0.25;
 // Of a figure's own range in a common one.
 constexpr double kLeastFill = 0.5;
 
-std::string on(const Measured& m) { return concat(" on ", m.dataset().corpus); }
+std::string on(const Measured& m, const std::vector<const PlannedArm*>& arms) {
+  return concat(" on ", m.dataset().is_of_tasks ? task_names(arms) : m.dataset().corpus);
+}
 
 // The lines of a figure, without points. An arm has the style of its encoding, unless an earlier
 // arm has it; then, and without a style of its own, it takes an unused style.
@@ -60,7 +63,7 @@ plot::PlotPoint point_of(const std::vector<double>& values) {
 plot::Plot by_length(const Measured& m, const Output& output,
                      const std::vector<const PlannedArm*>& arms) {
   plot::Plot plot;
-  plot.x_label = "evaluation length (tokens)";
+  plot.x_label = m.dataset().is_of_tasks ? "length of the task" : "evaluation length (tokens)";
   plot.y_label = output.quantity;
   const double train_len = arms.empty() ? 0 : arms.front()->arm.train_len;
   if (std::all_of(arms.begin(), arms.end(),
@@ -314,7 +317,7 @@ std::vector<ReportFigure> figures_of(const Measured& all, const Output& output) 
     plot.is_log_x = output.is_log_x;
     plot.may_log_y = output.may_log_y;
     plot.title = concat(output.caption.empty() ? output.quantity : output.caption,
-                        is_split ? ", " : "", is_split ? group : "", on(m));
+                        is_split ? ", " : "", is_split ? group : "", on(m, some));
     ReportFigure& figure = figures.emplace_back();
     figure.caption = plot.title;
     if (std::any_of(some.begin(), some.end(), [&](const PlannedArm* arm) {

@@ -23,8 +23,10 @@ std::string cost_text(const Plan& plan) {
   if (plan.cells.empty()) return "no training";
   const std::vector<Cell> cells = cells_of({plan});  // equal trainings happen once
   const bool is_card = is_for_card(plan.scale);
-  return concat(plan.arms.size(), " models x ", plan.datasets.size(), " data sets x ",
-                plan.seeds.size(), " seeds: ", cells.size(), " cells, about ",
+  const std::string datasets =
+      plan.experiment->is_of_tasks() ? "" : concat(plan.datasets.size(), " data sets x ");
+  return concat(plan.arms.size(), " models x ", datasets, plan.seeds.size(),
+                " seeds: ", cells.size(), " cells, about ",
                 cli::duration(seconds_of(work_of(cells), is_card)),
                 is_card ? " on one H100" : " on one core");
 }

@@ -10,6 +10,7 @@ eval::EvalOptions options_of(const Measurement& m) {
   eval::EvalOptions eval;
   eval::add_options(options, eval);
   options.read_config(m.protocol, run::without(m.options, {"document-order", "split"}));
+  eval.common.are_lengths_given = options.given("lengths");
   eval::check(eval);
   require<ConfigError>(eval.baselines.size() == 1, "sweep", m.protocol,
                        ": --baseline: expected one in a measurement, got ", eval.baselines.size());

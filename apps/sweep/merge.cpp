@@ -66,6 +66,13 @@ void take_experiments(SweepFolder& into, const SweepFolder& from) {
   }
 }
 
+// "nll 1.23", or "17 wrong answers" of a task, whose measurement has no nll.
+std::string number_of(const eval::LengthResult& of) {
+  for (const eval::Quantity& quantity : of.quantities)
+    if (quantity.name == "wrong_answers") return concat(quantity.value, " wrong answers");
+  return concat("nll ", of.mean_nll, of.failure);
+}
+
 // One call of merge(): the state of all cells of the two folders.
 class Comparison {
  public:
@@ -95,10 +102,11 @@ class Comparison {
       const eval::LengthResult &a = own.lengths[i], &b = theirs.lengths[i];
       const bool is_same =
           a.failure == b.failure && a.n_scored == b.n_scored &&
-          (a.mean_nll == b.mean_nll || (std::isnan(a.mean_nll) && std::isnan(b.mean_nll)));
+          (a.mean_nll == b.mean_nll || (std::isnan(a.mean_nll) && std::isnan(b.mean_nll))) &&
+          (!std::isnan(a.mean_nll) || number_of(a) == number_of(b));
       require<ConfigError>(is_same, kWhere, planned_.at(ours.hash).label(), ", ", own.protocol,
-                           " at ", a.length, ": expected the number that is there, nll ",
-                           a.mean_nll, a.failure, ", got ", b.mean_nll, b.failure,
+                           " at ", a.length, ": expected the number that is there, ", number_of(a),
+                           ", got ", number_of(b),
                            "; one cell was made on both machines: remove results/", ours.hash,
                            ".json of one of them");
     }

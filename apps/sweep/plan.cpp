@@ -12,8 +12,12 @@
 #include "apps/eval/progress.h"
 #include "apps/eval/protocol.h"
 #include "apps/run/resolved_config.h"
+#include "apps/run/training_data.h"
 #include "apps/sweep/given_run.h"
 #include "apps/sweep/measurement_options.h"
+#include "apps/sweep/placeholders.h"
+#include "apps/sweep/tasks.h"
+#include "data/tasks/task.h"
 #include "engine/base/did_you_mean.h"
 #include "engine/base/error.h"
 #include "engine/base/hash.h"
@@ -27,28 +31,8 @@ constexpr std::string_view kWhere = "sweep";
 // Tokens of a split, to judge work by: a plan opens no corpus.
 constexpr int64_t kTextSize = 10'000'000;
 
-// The profile's number for a name in an option's value; 0: unknown name.
-int64_t of_profile(Scale scale, const std::string& name) {
-  const Profile& p = profile_of(scale);
-  return name == "cached segments" ? p.cached_segments : name == "chunks" ? p.chunks : 0;
-}
-
-// {x} in an option's value as the tokens of x units, {cached segments} and {chunks} as the profile
-// has them.
-std::string with_tokens(Scale scale, int64_t unit, const std::string& text) {
-  std::string result;
-  for (size_t i = 0; i < text.size();) {
-    const size_t open = text.find('{', i);
-    const size_t close = open == std::string::npos ? open : text.find('}', open);
-    if (close == std::string::npos) return result + text.substr(i);
-    const std::string inside = text.substr(open + 1, close - open - 1);
-    const int64_t of = of_profile(scale, inside);
-    result += text.substr(i, open - i) +
-              std::to_string(of > 0 ? of : tokens_of(unit, std::strtod(inside.c_str(), nullptr)));
-    i = close + 1;
-  }
-  return result;
-}
+// What a step on a few short samples of a task costs beside its products, in multiply-adds.
+constexpr double kSmallStep = 1e8;
 
 std::vector<int64_t> lengths_of(const Measure& measure, int64_t unit) {
   std::vector<int64_t> lengths;
@@ -95,11 +79,17 @@ std::string expression_of(const Experiment& e, const Arm& arm, const std::string
   return arm.is_scaled ? expression_at(options.scale, expression, arm.meant_for) : expression;
 }
 
-int64_t unit_of(const PlanOptions& options) {
-  return options.given ? options.given->train_len() : profile_of(options.scale).unit;
+int64_t unit_of(const Experiment& e, const PlanOptions& options) {
+  if (options.given) return options.given->train_len();
+  const int64_t of_task = has_published_thresholds(options.scale) ? e.unit.published
+                          : options.scale == Scale::tiny          ? e.unit.tiny
+                                                                  : e.unit.smoke;
+  return of_task > 0 ? of_task : profile_of(options.scale).unit;
 }
 
 std::vector<PlannedDataset> datasets_of(const Experiment& e, const PlanOptions& options) {
+  if (e.is_of_tasks() && !options.on.empty()) return {};
+  if (e.is_of_tasks()) return {tasks_dataset()};
   const bool is_whole = has_published_thresholds(options.scale);
   std::vector<std::string> names;
   const auto take = [&](const std::string& name) {
@@ -167,18 +157,22 @@ run::ResolvedConfig config_of_given(const PlannedArm& arm, const PlannedDataset&
 }
 
 run::ResolvedConfig config_of(const PlannedArm& arm, const PlannedDataset& dataset,
-                              const PlanOptions& options, uint64_t seed, const Cell* base) {
+                              const PlanOptions& options, int64_t unit, uint64_t seed,
+                              const Cell* base) {
   run::RunConfig c = training_of(options.scale, arm.arm.size, arm.arm.train_len, arm.arm.steps);
   c.batch = std::max<int64_t>(1, std::llround(static_cast<double>(*c.batch) * arm.arm.batch));
   c.posenc = arm.posenc;
   c.seed = seed + uint64_t{kMostSeeds} * arm.arm.draw;  // draws of no two seeds are the same
-  c.data = {path_of(dataset, options)};
+  if (arm.arm.task.empty())
+    c.data = {path_of(dataset, options)};
+  else
+    set_task(c, arm.arm, options.scale, unit);
   if (!arm.arm.training.empty()) {
     cli::Options more("train", "");
     run::add_options(more, c);
     run::Settings settings;
     for (const auto& [key, value] : arm.arm.training)
-      settings.emplace_back(key, with_tokens(options.scale, unit_of(options), value));
+      settings.emplace_back(key, with_tokens(options.scale, unit, value));
     more.read_config("the arm's training", settings);
   }
   if (base != nullptr) {
@@ -194,7 +188,8 @@ run::ResolvedConfig config_of(const PlannedArm& arm, const PlannedDataset& datas
 }
 
 // Rows of the last matrix: a plan opens no corpus.
-double rows_of_head(const PlanOptions& options) {
+double rows_of_head(const PlanOptions& options, const run::ResolvedConfig& c) {
+  if (!c.task.empty()) return static_cast<double>(data::make_task(c.task)->vocabulary().size());
   return options.given ? static_cast<double>(options.given->n_vocab) : 600;
 }
 
@@ -212,6 +207,7 @@ double work_of(const run::ResolvedConfig& c, double n_row, const Measurement& m)
   subject.train_len = c.train_len();
   subject.step_tokens = c.batch * c.train_len();
   subject.baseline = eval::parse_baseline(options.baselines.front());
+  subject.task = c.task;
   const eval::Protocol& protocol = eval::protocol_named(m.protocol);
   double sum = 0;
   for (const eval::CellWork& cell : eval::work_of(m.protocol, options, subject)) {
@@ -284,6 +280,8 @@ uint64_t Cell::seed() const {
   return std::strtoull(run::value_of(training, "seed").c_str(), nullptr, 10);
 }
 
+bool Cell::has_task() const { return !run::value_of(training, "task").empty(); }
+
 std::string Cell::label() const {
   const auto of = [&](const char* key) { return run::value_of(training, key); };
   const std::string run = std::filesystem::path(of("init-from")).filename().string();
@@ -346,10 +344,11 @@ Plan plan_of(const Experiment& experiment, const PlanOptions& options) {
   Plan plan;
   plan.experiment = &experiment;
   plan.scale = options.scale;
-  plan.unit = unit_of(options);
+  plan.unit = unit_of(experiment, options);
   plan.given = options.given;
   plan.document_order = options.document_order;
   if (experiment.arms.empty() || !experiment.not_run.empty()) return plan;
+  check_tasks(experiment);
   const int64_t usual = experiment.has_spread ? profile_of(options.scale).seeds : 1;
   const int64_t n_seeds = std::max(experiment.least_seeds, options.seeds.value_or(usual));
   for (int64_t seed = 1; seed <= n_seeds; ++seed) plan.seeds.push_back(static_cast<uint64_t>(seed));
@@ -359,6 +358,7 @@ Plan plan_of(const Experiment& experiment, const PlanOptions& options) {
     if (!is_of(arm, options.scale)) continue;
     if (arm.posenc_for != nullptr)
       arm.posenc = arm.posenc_for(run::resolve(training_of(options.scale, arm.size)).model);
+    if (!arm.task.empty()) arm.posenc = with_tokens(plan.scale, plan.unit, arm.posenc);
     PlannedArm planned = {arm, expression_of(experiment, arm, arm.posenc, options)};
     if (!arm.measured_posenc.empty())
       planned.measured_posenc = expression_of(experiment, arm, arm.measured_posenc, options);
@@ -371,24 +371,25 @@ Plan plan_of(const Experiment& experiment, const PlanOptions& options) {
           const bool is_given = options.given && arm.arm.starts_from.empty();
           const run::ResolvedConfig config =
               is_given ? config_of_given(arm, dataset, options)
-                       : config_of(arm, dataset, options, seed, base.get());
+                       : config_of(arm, dataset, options, plan.unit, seed, base.get());
           arm.posenc = config.posenc();
           Cell cell;
           cell.base = base;
           cell.is_given = is_given;
           cell.training = config.settings;
-          cell.corpus = dataset.corpus;
-          cell.corpus_hash = dataset.hash;
+          cell.corpus = config.task.empty() ? dataset.corpus : config.task;
+          cell.corpus_hash = config.task.empty() ? dataset.hash : run::open_data(config).hash();
           if (experiment.is_own && arm.label() != arm.arm.posenc) cell.given_name = arm.label();
           for (const Measure& m : experiment.measures)
             cell.measurements.push_back(plan.measurement(m.key, arm, dataset));
-          cell.training_work =
-              3 * work_of(config, rows_of_head(options),
-                          static_cast<double>(config.steps) * static_cast<double>(config.batch) *
-                              static_cast<double>(config.longest()),
-                          static_cast<double>(config.longest()));
-          for (Measurement& m : cell.measurements)
-            m.work = work_of(config, rows_of_head(options), m);
+          const double length = mean_length(config), n_row = rows_of_head(options, config);
+          cell.training_work = 3 * work_of(config, n_row,
+                                           static_cast<double>(config.steps) *
+                                               static_cast<double>(config.batch) * length,
+                                           length);
+          if (!config.task.empty())
+            cell.training_work += kSmallStep * static_cast<double>(config.steps);
+          for (Measurement& m : cell.measurements) m.work = work_of(config, n_row, m);
           plan.cells.push_back(std::move(cell));
         } catch (const ConfigError& error) {
           fail<ConfigError>(kWhere, experiment.id, ", ", arm.label(), ": ", error.what());

@@ -32,7 +32,7 @@ struct Measurement {
 /// A trained model and its measurements.
 struct Cell {
   run::Settings training;  ///< of `train`, resolved; its data is the corpus's path
-  std::string corpus;      ///< name among the data sets
+  std::string corpus;      ///< name among the data sets; of a task its canonical text
   std::string corpus_hash;
   std::vector<Measurement> measurements;
   double training_work = 0;     ///< as Measurement::work
@@ -48,6 +48,7 @@ struct Cell {
   run::Settings key() const;
   std::string hash() const;
   uint64_t seed() const;
+  bool has_task() const;      ///< trained on a task: it needs no corpus
   std::string label() const;  ///< "alibi on latex, L 64, seed 1": for people
   double work() const;        ///< of all of it
   /// Adds the measurements that the cell does not have yet.
@@ -68,6 +69,7 @@ struct PlannedDataset {
   std::string corpus;  ///< what stands for it: "latex"
   std::string hash;    ///< of the corpus
   bool is_synthetic = false;
+  bool is_of_tasks = false;  ///< no data set: every model has a task of its own
 };
 
 struct GivenRun;  // given_run.h

@@ -84,7 +84,7 @@ void require_enough_text(const std::vector<Plan>& plans, const std::vector<Cell>
   Rehearsal rehearsal;
   for (const Plan& plan : plans)
     for (const Cell& cell : plan.cells)
-      if (!cell.corpus_hash.empty() && hashes.count(cell.hash()) != 0)
+      if (!cell.has_task() && !cell.corpus_hash.empty() && hashes.count(cell.hash()) != 0)
         rehearsal.look_at(plan.experiment->id, cell);
   require<IoError>(rehearsal.problems().empty(), kWhere,
                    "nothing was trained: ", joined(rehearsal.problems(), "\n"),

@@ -77,11 +77,19 @@ std::vector<Plan> plans_of(const SweepFolder& folder, const RunRequest& request)
 void require_a_dataset(const std::vector<Plan>& plans, const SweepFolder& folder,
                        const RunRequest& request) {
   std::set<std::string> names;
+  bool has_tasks = false;
   for (const Plan& plan : plans) {
     if (request.on.empty() || !plan.datasets.empty()) return;
     for (const PlannedDataset& dataset : plan_of(*plan.experiment, folder.options()).datasets)
-      names.insert(dataset.name);
+      if (dataset.is_of_tasks)
+        has_tasks = true;
+      else
+        names.insert(dataset.name);
   }
+  require<ConfigError>(!names.empty() || !has_tasks, kWhere,
+                       "--on: expected no data set, as the models of these experiments are trained "
+                       "on tasks; got ",
+                       joined(request.on));
   require<ConfigError>(names.empty(), kWhere, "--on: expected one of ", joined(names),
                        ", the data sets of these experiments at scale ", request.scale, "; got ",
                        joined(request.on));

@@ -69,6 +69,22 @@ const std::vector<Named>& scales() {
   return all;
 }
 
+// A model of tasks and its training.
+struct TaskModel {
+  const char* preset;
+  int64_t n_layer, n_head, d_model, batch, steps;
+  double lr;
+};
+TaskModel task_model(Scale scale, Size size) {
+  const bool is_flip_flop = size == Size::flip_flop;
+  if (scale == Scale::smoke) return {"smoke", 2, 4, 32, 32, 200, 3e-3};
+  if (scale == Scale::tiny)
+    return is_flip_flop ? TaskModel{"tiny", 2, 4, 64, 32, 3000, 2e-3}
+                        : TaskModel{"tiny", 2, 4, 64, 16, 8000, 2e-3};
+  return is_flip_flop ? TaskModel{"small", 6, 8, 512, 16, 10'000, 3e-4}
+                      : TaskModel{"small", 5, 8, 64, 128, 10'000, 1e-3};
+}
+
 const Named& named(Scale scale) {
   return *std::find_if(scales().begin(), scales().end(),
                        [&](const Named& n) { return n.scale == scale; });
@@ -152,6 +168,14 @@ run::RunConfig training_of(Scale scale, Size size, double train_len, double step
         if (size != Size::baevski) c.logits = "bf16";
       }
       break;
+  }
+  if (size == Size::algorithmic || size == Size::flip_flop) {
+    const TaskModel of = task_model(scale, size);
+    model(of.preset, of.n_layer, of.n_head, of.d_model);
+    c.lr = of.lr;
+    c.logits.reset();
+    batch = of.batch;
+    n_steps = of.steps;
   }
   c.train_len = tokens_of(scale, train_len);
   c.batch = batch;

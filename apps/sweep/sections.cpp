@@ -7,6 +7,7 @@
 #include "apps/compare/marks.h"
 #include "apps/sweep/own_section.h"
 #include "apps/sweep/reference.h"
+#include "apps/sweep/tasks.h"
 #include "engine/base/error.h"
 #include "engine/base/text.h"
 
@@ -33,17 +34,21 @@ std::vector<std::string> facts_of(const Plan& plan, const Section& section,
   std::vector<std::string> facts;
   if (plan.arms.empty()) return facts;
   for (const PlannedDataset& d : plan.datasets) {
-    std::string fact = concat("text: ", d.corpus);
+    std::string fact = concat(d.is_of_tasks ? "" : "text: ", d.corpus);
     if (d.name != d.corpus) fact += " stands for " + d.name;
     if (const std::string seeds = fewer_seeds(plan, Measured(plan, d, results)); !seeds.empty())
       fact += "; " + seeds;
-    facts.push_back(fact);
+    if (!d.is_of_tasks || fact != d.corpus) facts.push_back(fact);
   }
   if (plan.experiment->is_own)
     for (std::string& fact : own_facts(plan, results)) facts.push_back(std::move(fact));
   facts.push_back(concat(plan.seeds.size(), plan.seeds.size() == 1 ? " seed" : " seeds", ", ",
                          section.n_done, " of ", section.n_cells,
                          plan.given ? " models measured" : " models trained"));
+  if (plan.experiment->is_of_tasks()) {
+    for (std::string& fact : task_facts(plan, results)) facts.push_back(std::move(fact));
+    return facts;
+  }
   for (const Measure& measure : plan.experiment->measures)
     for (const PlannedDataset& d : plan.datasets)
       if (const std::string parameters = Measured(plan, d, results).parameters(measure.key);

@@ -12,6 +12,7 @@
 #include "apps/eval/results.h"
 #include "apps/sweep/arms.h"
 #include "apps/sweep/sections.h"
+#include "apps/sweep/tasks.h"
 #include "engine/base/error.h"
 #include "engine/base/text.h"
 
@@ -72,8 +73,9 @@ void set_best(const Measured& m, const Output& output, const std::vector<const P
     if (best.second > 0) row[best.second].is_best = true;
 }
 
-std::string corpus_text(const Measured& m) {
+std::string corpus_text(const Measured& m, const std::vector<const PlannedArm*>& arms) {
   const PlannedDataset& d = m.dataset();
+  if (d.is_of_tasks) return task_names(arms);
   return d.name == d.corpus ? d.corpus : concat(d.corpus, ", for ", d.name);
 }
 
@@ -106,9 +108,10 @@ void drop_single_group(ReportTable& table) {
 ReportTable by_length(const Measured& m, const Output& output) {
   const std::vector<const PlannedArm*> arms = m.shown(output);
   ReportTable table;
-  table.caption =
-      concat(output.caption.empty() ? output.quantity : output.caption, " on ", corpus_text(m));
-  table.header = {"tokens"};
+  table.caption = concat(output.caption.empty() ? output.quantity : output.caption, " on ",
+                         corpus_text(m, arms));
+  const bool is_of_tasks = m.dataset().is_of_tasks;
+  table.header = {is_of_tasks ? "length" : "tokens"};
   table.groups = {""};
   for (const PlannedArm* arm : arms) {
     table.header.push_back(arm->label());
@@ -119,8 +122,8 @@ ReportTable by_length(const Measured& m, const Output& output) {
   const Measure* const measure = measure_of(m, output.measure);
   if (measure == nullptr) return table;
   for (const double length : measure->lengths) {
-    std::vector<ReportTable::Field> row = {
-        {concat(m.plan().tokens(length) + measure->offset), false, length_text(length)}};
+    std::vector<ReportTable::Field> row = {{concat(m.plan().tokens(length) + measure->offset),
+                                            false, is_of_tasks ? "" : length_text(length)}};
     for (const PlannedArm* arm : arms)
       row.push_back(field_of(m, *arm, output.measure, output.quantity, length));
     if (output.quantity == "perplexity") set_best(m, output, arms, length, row);
@@ -139,8 +142,8 @@ ReportTable::Field of_each_seed(const Measured& m, const PlannedArm& arm,
 
 ReportTable by_arm(const Measured& m, const Output& output) {
   ReportTable table;
-  table.caption =
-      concat(output.caption.empty() ? "what was measured" : output.caption, " on ", corpus_text(m));
+  table.caption = concat(output.caption.empty() ? "what was measured" : output.caption, " on ",
+                         corpus_text(m, m.shown(output)));
   table.is_sortable = true;
   table.header = {"model"};
   const std::vector<std::string> quantities =

@@ -1,0 +1,31 @@
+#include "apps/sweep/placeholders.h"
+
+#include <cstdlib>
+
+namespace farfield::sweep {
+namespace {
+
+// The profile's number for a name in braces; 0: unknown name.
+int64_t amount_named(Scale scale, const std::string& name) {
+  const Profile& p = profile_of(scale);
+  return name == "cached segments" ? p.cached_segments : name == "chunks" ? p.chunks : 0;
+}
+
+}  // namespace
+
+std::string with_tokens(Scale scale, int64_t unit, const std::string& text) {
+  std::string result;
+  for (size_t i = 0; i < text.size();) {
+    const size_t open = text.find('{', i);
+    const size_t close = open == std::string::npos ? open : text.find('}', open);
+    if (close == std::string::npos) return result + text.substr(i);
+    const std::string inside = text.substr(open + 1, close - open - 1);
+    const int64_t of = amount_named(scale, inside);
+    result += text.substr(i, open - i) +
+              std::to_string(of > 0 ? of : tokens_of(unit, std::strtod(inside.c_str(), nullptr)));
+    i = close + 1;
+  }
+  return result;
+}
+
+}  // namespace farfield::sweep
