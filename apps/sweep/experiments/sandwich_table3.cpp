@@ -239,14 +239,6 @@ Experiment learnable() {
 
 }  // namespace
 
-std::vector<Experiment> sandwich_table3_rows() {
-  Experiment parity = {.place = 280,
-                       .id = "sandwich/parity",
-                       .title = "can any of them count modulo 2 beyond its training length?",
-                       .source = concat(kPaper, "limitations"),
-                       .findings = {{.claim = "S-P-1"}},
-                       .not_run = "its task, parity of bits, is not implemented"};
-  return {sandwich_table3(), bar_d(), learnable(), parity};
-}
+std::vector<Experiment> sandwich_table3_rows() { return {sandwich_table3(), bar_d(), learnable()}; }
 
 }  // namespace farfield::sweep

@@ -329,13 +329,24 @@ refuses 'another order of documents' 2 'document-order seed' \
 refuses 'an unknown model' 2 'expected an arm' run two.conf "${with[@]}" --out a --only kerple
 
 # --- experiments of the papers
-ids=(sandwich/fig1 sandwich/fig9 sandwich/table7 sandwich/parity sandwich/fig7)
+ids=(sandwich/fig1 sandwich/fig9 sandwich/table7 alibi/value-separation sandwich/fig7)
 with=(--scale smoke --dataset arxiv=corpus --dataset text=corpus --threads 2)
 status "$sweep" run "${ids[@]}" "${with[@]}" --out papers --jobs 2
 expect 'run of experiments' 0 "$got"
-says 'run of experiments' 'sandwich/parity: not run'
+says 'run of experiments' 'alibi/value-separation: not run'
 status "$sweep" report papers
 expect 'report of experiments' 0 "$got"
 says 'report of experiments' 'PASS  S-F9-1'
 grep -Eq '^(PASS|FAIL|UNDECIDED)( .one seed.)?  S-F7-1' said || expect 'S-F7-1' 'a verdict' "$(cat said)"
+
+# --- experiments of tasks need no text
+status "$sweep" run context/first --scale smoke --only 'None (short)' --threads 2 --out tasks
+expect 'run of a task' 0 "$got"
+says 'run of a task' 'to make: 1 model, 1 measurement'
+status "$sweep" report tasks
+expect 'report of a task' 0 "$got"
+says 'report of a task' 'NOT RUN  C-FIRST-1'
+grep -q 'share of right answers (unscaled) on first, 1 seed' tasks/report/report.md ||
+  expect 'table of a task' 'a caption' "$(cat tasks/report/report.md)"
+refuses 'a data set of tasks' 2 'trained on tasks' run context/first --scale smoke --out x --on github
 exit $failed

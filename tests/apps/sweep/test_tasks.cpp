@@ -1,9 +1,12 @@
 #include <boost/test/unit_test.hpp>
+#include <set>
 #include <sstream>
 
 #include "apps/sweep/cell_run.h"
 #include "apps/sweep/corpora.h"
+#include "apps/sweep/cost.h"
 #include "apps/sweep/measured.h"
+#include "apps/sweep/merge.h"
 #include "apps/sweep/rehearsal.h"
 #include "apps/sweep/results.h"
 #include "apps/sweep/sections.h"
@@ -40,6 +43,13 @@ PlanOptions at(Scale scale) {
   PlanOptions options;
   options.scale = scale;
   return options;
+}
+
+std::vector<const Experiment*> experiments_of_tasks() {
+  std::vector<const Experiment*> all;
+  for (const Experiment& e : experiments())
+    if (e.is_of_tasks()) all.push_back(&e);
+  return all;
 }
 
 CellResult made(const SweepFolder& folder, const Cell& cell) {
@@ -140,6 +150,58 @@ BOOST_AUTO_TEST_CASE(what_does_not_go_together_is_refused) {
   refused(e,
           "test/first, Rotary: [task] bad_argument: flip_flop(form=mixed, p_i=0.8, "
           "loss=clean): expected an even length");
+}
+
+BOOST_AUTO_TEST_CASE(lengths_differ_at_every_scale) {
+  BOOST_TEST(experiments_of_tasks().size() >= 9u);
+  for (const Experiment* e : experiments_of_tasks())
+    for (const Scale scale : {Scale::smoke, Scale::tiny, Scale::small}) {
+      const Plan plan = plan_of(*e, at(scale));
+      BOOST_TEST(plan.cells.size() == e->arms.size(), e->id);
+      for (const Measure& measure : e->measures) {
+        std::set<int64_t> lengths;
+        for (const double length : measure.lengths)
+          BOOST_TEST(lengths.insert(plan.tokens(length)).second, e->id << ' ' << length);
+      }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(all_tasks_take_at_most_two_hours_of_a_core_at_tiny) {
+  std::vector<Plan> plans;
+  for (const Experiment* e : experiments_of_tasks()) plans.push_back(plan_of(*e, at(Scale::tiny)));
+  BOOST_TEST(seconds_of(work_of(cells_of(plans)), /*is_card=*/false) < 7200);
+  BOOST_TEST(cells_of({plan_of(experiment_named("sandwich/parity"), at(Scale::tiny)),
+                       plan_of(experiment_named("context/parity"), at(Scale::tiny))})
+                 .size() ==
+             plan_of(experiment_named("context/parity"), at(Scale::tiny)).cells.size());
+}
+
+BOOST_AUTO_TEST_CASE(results_of_other_machines_have_the_same_answers) {
+  const TempFolder temp;
+  const Experiment& e = experiment_named("context/eos");
+  const auto write = [&](const char* name, double n_wrong) {
+    SweepFolder folder(temp.path() / name, at(Scale::smoke));
+    folder.add({&e}, 1);
+    folder.save();
+    const Cell cell = plan_of(e, folder.options()).cells.front();
+    CellResult result;
+    result.hash = cell.hash();
+    result.key = cell.key();
+    result.corpus = cell.corpus;
+    eval::ProtocolResult& of = result.measured[cell.measurements.front().id()];
+    of.protocol = "task";
+    eval::LengthResult& length = of.lengths.emplace_back();
+    length.length = 10;
+    length.mean_nll = std::nan("");
+    length.quantities = {{"wrong_answers", n_wrong}};
+    write_result(folder.results(), result);
+  };
+  write("a", 3);
+  write("b", 3);
+  write("c", 4);
+  BOOST_TEST(merge(temp.path() / "a", temp.path() / "b").n_there == 1);
+  BOOST_CHECK_EXCEPTION(merge(temp.path() / "a", temp.path() / "c"), ConfigError,
+                        says("expected the number that is there, 3 wrong answers, got 4 wrong"));
 }
 
 BOOST_AUTO_TEST_SUITE_END()
