@@ -56,6 +56,7 @@ struct Protocol {
   bool has_perplexity = false;             ///< gives one at each length
   bool needs_model = false;                ///< looks inside a model: Model::inside()
   bool has_gradients = false;              ///< its passes go backward too
+  bool needs_task = false;                 ///< measures answers to the task of the training
   bool needs_tokenizer = false;            ///< makes a text of its own: TokenStream::encode
   bool is_shared = false;  ///< its passes can be shared by processes: Session::sharing
 

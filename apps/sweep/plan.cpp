@@ -9,15 +9,13 @@
 
 #include "apps/cli/option.h"
 #include "apps/eval/baseline.h"
-#include "apps/eval/progress.h"
 #include "apps/eval/protocol.h"
 #include "apps/run/resolved_config.h"
 #include "apps/run/training_data.h"
 #include "apps/sweep/given_run.h"
-#include "apps/sweep/measurement_options.h"
 #include "apps/sweep/placeholders.h"
 #include "apps/sweep/tasks.h"
-#include "data/tasks/task.h"
+#include "apps/sweep/work.h"
 #include "engine/base/did_you_mean.h"
 #include "engine/base/error.h"
 #include "engine/base/hash.h"
@@ -27,12 +25,6 @@ namespace farfield::sweep {
 namespace {
 
 constexpr std::string_view kWhere = "sweep";
-
-// Tokens of a split, to judge work by: a plan opens no corpus.
-constexpr int64_t kTextSize = 10'000'000;
-
-// What a step on a few short samples of a task costs beside its products, in multiply-adds.
-constexpr double kSmallStep = 1e8;
 
 std::vector<int64_t> lengths_of(const Measure& measure, int64_t unit) {
   std::vector<int64_t> lengths;
@@ -185,39 +177,6 @@ run::ResolvedConfig config_of(const PlannedArm& arm, const PlannedDataset& datas
   }
   if (options.given) start_from(*options.given, arm.posenc, c);
   return resolved_for(options.device, c);
-}
-
-// Rows of the last matrix: a plan opens no corpus.
-double rows_of_head(const PlanOptions& options, const run::ResolvedConfig& c) {
-  if (!c.task.empty()) return static_cast<double>(data::make_task(c.task)->vocabulary().size());
-  return options.given ? static_cast<double>(options.given->n_vocab) : 600;
-}
-
-// Multiply-adds of a pass over n tokens in sequences of `length`, about.
-double work_of(const run::ResolvedConfig& c, double n_row, double n, double length) {
-  const auto d = static_cast<double>(c.model.d_model);
-  const auto layers = static_cast<double>(c.model.n_layer);
-  return n * (layers * (12 * d * d + d * length) + n_row * d);
-}
-
-double work_of(const run::ResolvedConfig& c, double n_row, const Measurement& m) {
-  const eval::EvalOptions options = options_of(m);
-  eval::WorkSubject subject;
-  subject.text_size = kTextSize;
-  subject.train_len = c.train_len();
-  subject.step_tokens = c.batch * c.train_len();
-  subject.baseline = eval::parse_baseline(options.baselines.front());
-  subject.task = c.task;
-  const eval::Protocol& protocol = eval::protocol_named(m.protocol);
-  double sum = 0;
-  for (const eval::CellWork& cell : eval::work_of(m.protocol, options, subject)) {
-    int64_t length = cell.length > 0 ? cell.length : subject.train_len;
-    if (subject.baseline.kind == eval::Baseline::Kind::truncated)
-      length = std::min(length, subject.baseline.window);
-    sum += protocol.passes_per_token(cell.length) *
-           work_of(c, n_row, cell.tokens, static_cast<double>(length));
-  }
-  return sum;
 }
 
 // The cell that an arm starts from, of this data set and seed; null: none.
@@ -382,14 +341,9 @@ Plan plan_of(const Experiment& experiment, const PlanOptions& options) {
           if (experiment.is_own && arm.label() != arm.arm.posenc) cell.given_name = arm.label();
           for (const Measure& m : experiment.measures)
             cell.measurements.push_back(plan.measurement(m.key, arm, dataset));
-          const double length = mean_length(config), n_row = rows_of_head(options, config);
-          cell.training_work = 3 * work_of(config, n_row,
-                                           static_cast<double>(config.steps) *
-                                               static_cast<double>(config.batch) * length,
-                                           length);
-          if (!config.task.empty())
-            cell.training_work += kSmallStep * static_cast<double>(config.steps);
-          for (Measurement& m : cell.measurements) m.work = work_of(config, n_row, m);
+          const int64_t n_vocab = options.given ? options.given->n_vocab : 0;
+          cell.training_work = training_work(config, n_vocab);
+          for (Measurement& m : cell.measurements) m.work = measurement_work(config, n_vocab, m);
           plan.cells.push_back(std::move(cell));
         } catch (const ConfigError& error) {
           fail<ConfigError>(kWhere, experiment.id, ", ", arm.label(), ": ", error.what());

@@ -7,7 +7,7 @@ namespace farfield::sweep {
 // Times of training steps (P10) of two models that were measured one after the other.
 
 /// Below `small` the order of two models is decided only where their medians differ by more than
-/// this factor: the speed of a machine that does other work drifts by 10 % between models.
+/// this factor: on a machine that does other work, models of the same cost differed by up to 12 %.
 inline constexpr double kMachineDrift = 1.15;
 
 /// Seconds of a training step. `percentile`: "" for the median, "_p10" or "_p90".

@@ -73,15 +73,13 @@ double beyond(const Measured& m, const std::string& arm, const std::string& quan
 
 Experiment of_tasks(int place, const std::string& id, const std::string& title,
                     const std::string& source, const TaskUnit& unit, std::vector<Arm> arms) {
-  Experiment e;
-  e.place = place;
-  e.id = id;
-  e.title = title;
-  e.source = source;
-  e.datasets = {};
-  e.unit = unit;
-  e.arms = std::move(arms);
-  return e;
+  return {.place = place,
+          .id = id,
+          .title = title,
+          .source = source,
+          .datasets = {},
+          .unit = unit,
+          .arms = std::move(arms)};
 }
 
 }  // namespace farfield::sweep

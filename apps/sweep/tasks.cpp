@@ -5,14 +5,20 @@
 #include "apps/eval/protocol.h"
 #include "apps/sweep/measured.h"
 #include "apps/sweep/placeholders.h"
-#include "data/tasks/task.h"
 #include "engine/base/error.h"
 #include "engine/base/text.h"
 
 namespace farfield::sweep {
 namespace {
 
-constexpr std::string_view kWhere = "sweep", kTaskProtocol = "task";
+constexpr std::string_view kWhere = "sweep";
+
+std::string task_protocols() {
+  std::vector<std::string> names;
+  for (const eval::Protocol& protocol : eval::protocols())
+    if (protocol.needs_task) names.push_back(protocol.name);
+  return joined(names);
+}
 
 }  // namespace
 
@@ -27,12 +33,12 @@ void check_tasks(const Experiment& experiment) {
     require<ConfigError>(arm.task.empty() != is_of_tasks, kWhere, experiment.id, ", ", arm.label,
                          ": expected a task, as other models of the experiment have, got none");
   for (const Measure& measure : experiment.measures) {
-    const bool has_text = eval::protocol_named(measure.protocol).has_text;
-    require<ConfigError>(!is_of_tasks || !has_text, kWhere, experiment.id, ": ", measure.protocol,
-                         ": expected a protocol for models of a task (", kTaskProtocol,
-                         "), got one that reads text");
-    require<ConfigError>(is_of_tasks || measure.protocol != kTaskProtocol, kWhere, experiment.id,
-                         ": ", measure.protocol,
+    const eval::Protocol& protocol = eval::protocol_named(measure.protocol);
+    require<ConfigError>(!is_of_tasks || !protocol.has_text, kWhere, experiment.id, ": ",
+                         measure.protocol, ": expected a protocol for models of a task (",
+                         task_protocols(), "), got one that reads text");
+    require<ConfigError>(is_of_tasks || !protocol.needs_task, kWhere, experiment.id, ": ",
+                         measure.protocol,
                          ": expected a protocol for models of text, got one for models that were "
                          "trained on a task");
   }
@@ -42,15 +48,6 @@ void set_task(run::RunConfig& config, const Arm& arm, Scale scale, int64_t unit)
   config.task = with_tokens(scale, unit, arm.task);
   config.task_lengths = cli::split_list(with_tokens(scale, unit, arm.task_lengths));
   config.train_len.reset();  // the longest input of the task
-}
-
-double mean_length(const run::ResolvedConfig& config) {
-  if (config.task.empty()) return static_cast<double>(config.longest());
-  const std::unique_ptr<const data::Task> task = data::make_task(config.task);
-  double sum = 0;
-  for (const int64_t length : config.task_lengths)
-    sum += static_cast<double>(task->tokens_of(length) - 1);
-  return sum / static_cast<double>(config.task_lengths.size());
 }
 
 std::string task_names(const std::vector<const PlannedArm*>& arms) {

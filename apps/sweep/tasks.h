@@ -22,9 +22,6 @@ void check_tasks(const Experiment& experiment);
 /// The task of an arm, with its lengths, in place of data.
 void set_task(run::RunConfig& config, const Arm& arm, Scale scale, int64_t unit);
 
-/// Tokens of a training sequence: of a task the mean over its lengths, else the longest.
-double mean_length(const run::ResolvedConfig& config);
-
 /// "copy, reverse_string": the tasks of these arms, without options.
 std::string task_names(const std::vector<const PlannedArm*>& arms);
 

@@ -166,6 +166,7 @@ Protocol task_row() {
           .synonyms = {"accuracy"},
           .has_lengths = true,
           .needs_model = true,
+          .needs_task = true,
           .add_options = add_own<TaskOptions>,
           .check = check_own<TaskOptions>,
           .run =

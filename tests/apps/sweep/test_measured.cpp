@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "apps/sweep/measured.h"
+#include "apps/sweep/step_times.h"
 #include "tests/apps/sweep/sweep_fixture.h"
 
 using namespace farfield;
@@ -48,6 +49,33 @@ BOOST_AUTO_TEST_CASE(what_goes_with_no_length_is_found_without_one) {
   BOOST_TEST(m.value("ALiBi", "P10", "infer_pass_s", 1) == 1);
   BOOST_TEST(std::isnan(m.value("ALiBi", "P10", "infer_pass", 1)));
   BOOST_TEST(std::isnan(m.value("Rotary", "P10", "train_step_s")));
+}
+
+BOOST_AUTO_TEST_CASE(step_times_are_apart_beyond_their_spread_and_the_drift_of_the_machine) {
+  struct Times {
+    double median, low, high;
+  };
+  const auto are_apart = [](Times a, Times b) {
+    const TimedModels models;
+    Results results;
+    for (const size_t arm : {0, 1}) {
+      const Cell& cell = models.plan.cell(0, arm, 0);
+      const Times of = arm == 0 ? a : b;
+      CellResult result;
+      result.hash = cell.hash();
+      result.measured[cell.measurements.front().id()].lengths.resize(1);
+      result.measured[cell.measurements.front().id()].lengths[0].quantities = {
+          {"train_step_s", of.median}, {"train_step_s_p10", of.low}, {"train_step_s_p90", of.high}};
+      results.add(result);
+    }
+    const Measured m(models.plan, models.plan.datasets.front(), results);
+    return are_step_times_apart(m, *m.arm("ALiBi"), *m.arm("Rotary"));
+  };
+  BOOST_TEST(are_apart({1, 0.98, 1.02}, {1.2, 1.18, 1.22}));
+  BOOST_TEST(are_apart({1.2, 1.18, 1.22}, {1, 0.98, 1.02}));
+  BOOST_TEST(!are_apart({1, 0.98, 1.02}, {1.1, 1.08, 1.12}));  // the machine may have drifted
+  BOOST_TEST(!are_apart({1, 0.98, 1.3}, {1.2, 1.18, 1.22}));   // single steps overlap
+  BOOST_TEST(are_apart({1, 1, 1}, {NAN, NAN, NAN}));           // not measured: not undecided
 }
 
 BOOST_AUTO_TEST_CASE(rows_of_a_protocol_with_lengths_of_its_own_are_at_the_longest) {
