@@ -226,12 +226,13 @@ BOOST_AUTO_TEST_CASE(models_of_other_kinds) {
 }
 
 // Float32 rounds at 6e-8, several times over on the way through two layers; the gradients of fire
-// are small sums of large numbers.
+// are small sums of large numbers, 4.3e-5 apart on some processors. A wrong share would be apart by
+// as much as the gradient: in float64 they agree to 1e-13.
 BOOST_AUTO_TEST_CASE(narrower_types) {
   for (const char* posenc : {"none", "rope", "kerple_log", "fire", "t5"}) {
     ModelConfig config = dropping(config_of(posenc));
     for (const int size : {2, 4}) {
-      check(size, {.config = config, .dtype = DType::f32, .most = 4e-5});
+      check(size, {.config = config, .dtype = DType::f32, .most = 1e-4});
       check(size, {.config = config, .dtype = DType::bf16, .most = 1.6});
     }
   }
