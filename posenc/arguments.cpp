@@ -20,18 +20,24 @@ bool in_range(const ArgumentSpec& spec, double x) {
          x <= most;
 }
 
+bool is_integer_in_range(const ArgumentSpec& spec, double x) {
+  return std::trunc(x) == x && std::abs(x) <= kMaxInteger && in_range(spec, x);
+}
+
 bool accepts(const ArgumentSpec& spec, const Value& value, int64_t n_head) {
   using Kind = ArgumentSpec::Kind;
   switch (value.kind) {
     case Value::Kind::number:
-      if (spec.kind == Kind::integer)
-        return std::trunc(value.number) == value.number && std::abs(value.number) <= kMaxInteger &&
-               in_range(spec, value.number);
+      if (spec.kind == Kind::integer) return is_integer_in_range(spec, value.number);
       return (spec.kind == Kind::number || spec.kind == Kind::per_head) &&
              in_range(spec, value.number);
     case Value::Kind::word:
       return std::find(spec.words.begin(), spec.words.end(), value.text) != spec.words.end();
     case Value::Kind::list:
+      if (spec.kind == Kind::integers)
+        return !value.list.empty() &&
+               std::all_of(value.list.begin(), value.list.end(),
+                           [&](double x) { return is_integer_in_range(spec, x); });
       return spec.kind == Kind::per_head && static_cast<int64_t>(value.list.size()) == n_head &&
              std::all_of(value.list.begin(), value.list.end(),
                          [&](double x) { return in_range(spec, x); });
@@ -55,7 +61,8 @@ std::string describe(const ArgumentSpec& spec, const Value& value, int64_t n_hea
     text = concat(value.list.size(), " of them; this model has ", n_head, " heads");
   if (value.kind == Value::Kind::word) text += did_you_mean(value.text, spec.words);
   const auto is_too_large = [](double x) { return std::abs(x) > kMaxNumber; };
-  if (spec.kind == ArgumentSpec::Kind::integer) return text;
+  if (spec.kind == ArgumentSpec::Kind::integer || spec.kind == ArgumentSpec::Kind::integers)
+    return text;
   if (is_too_large(value.number) || std::any_of(value.list.begin(), value.list.end(), is_too_large))
     text += ", which float32 cannot hold";
   return text;
@@ -162,6 +169,9 @@ std::string ArgumentSpec::type() const {
     case Kind::integer:
       parts.push_back("an integer" + range);
       break;
+    case Kind::integers:
+      parts.push_back("a list of integers" + range);
+      break;
     case Kind::number:
       parts.push_back("a number" + range);
       break;
@@ -207,6 +217,9 @@ ArgumentSpec declared_parameters(std::string name, std::string meaning) {
 }
 ArgumentSpec required_integer(std::string name, std::string meaning) {
   return required(ArgumentSpec::Kind::integer, std::move(name), std::move(meaning));
+}
+ArgumentSpec required_integers(std::string name, std::string meaning) {
+  return required(ArgumentSpec::Kind::integers, std::move(name), std::move(meaning));
 }
 ArgumentSpec required_number(std::string name, std::string meaning) {
   return required(ArgumentSpec::Kind::number, std::move(name), std::move(meaning));
@@ -318,6 +331,11 @@ const Value& Arguments::at(std::string_view name) const {
 double Arguments::number(std::string_view name) const { return at(name).number; }
 int64_t Arguments::integer(std::string_view name) const {
   return static_cast<int64_t>(at(name).number);
+}
+std::vector<int64_t> Arguments::integers(std::string_view name) const {
+  std::vector<int64_t> all;
+  for (const double x : at(name).list) all.push_back(static_cast<int64_t>(x));
+  return all;
 }
 std::string Arguments::word(std::string_view name) const {
   const Value& value = at(name);

@@ -36,6 +36,7 @@ struct ArgumentSpec {
   enum class Kind {
     word,          ///< one of `words`, nothing else
     integer,       ///< a number without a fraction
+    integers,      ///< a list of them
     number,        //
     per_head,      ///< a number for all heads, or a list with one for each
     formula,       ///< formula.h
@@ -47,8 +48,8 @@ struct ArgumentSpec {
   Bounds bounds = {};                   ///< of numbers
   bool is_least_excluded = false;
 
-  /// The unit of its numbers: it decides how they follow the lengths of a model (rescale.h). An
-  /// integer must state `tokens` or `count`.
+  /// The unit of its numbers: it decides how they follow the lengths of a model (rescale.h).
+  /// Integers must state `tokens` or `count`.
   enum class Unit {
     unstated,            ///< has no length
     tokens,              ///< a length, a distance or a number of positions
@@ -105,6 +106,7 @@ ArgumentSpec formula_argument(std::string name, std::string default_text, std::s
 /// Parameters that the expression declares; `name` stands for their names in lists.
 ArgumentSpec declared_parameters(std::string name, std::string meaning);
 ArgumentSpec required_integer(std::string name, std::string meaning);
+ArgumentSpec required_integers(std::string name, std::string meaning);
 ArgumentSpec required_number(std::string name, std::string meaning);
 ArgumentSpec required_per_head(std::string name, std::string meaning);
 
@@ -123,6 +125,7 @@ class Arguments {
   bool has(std::string_view name) const;
   double number(std::string_view name) const;
   int64_t integer(std::string_view name) const;
+  std::vector<int64_t> integers(std::string_view name) const;
   /// "" when the argument is not a word.
   std::string word(std::string_view name) const;
   /// The path; "" when the argument was left out or is not a file.

@@ -8,6 +8,10 @@ namespace farfield::posenc {
 BOOST_AUTO_TEST_SUITE(test_arguments)  // ctest: sanitize
 namespace {
 
+ArgumentSpec with_text(std::string text, ArgumentSpec spec) {
+  spec.default_text = std::move(text);
+  return spec;
+}
 const std::vector<ArgumentSpec>& specs() {
   static const std::vector<ArgumentSpec> list = {
       integer_argument("size", 8, "").at_least(2).at_most(100),
@@ -23,7 +27,8 @@ const std::vector<ArgumentSpec>& specs() {
                    [](const Config& c, const Arguments&) {
                      return Value(std::sqrt(static_cast<double>(2 * c.head_dim)));
                    }),
-      per_head_argument("values", "N(0,1)", "").or_file()};
+      per_head_argument("values", "N(0,1)", "").or_file(),
+      with_text("none", required_integers("places", "").at_least(-1).at_most(50))};
   return list;
 }
 Arguments resolve(std::string_view text) {
@@ -54,6 +59,17 @@ BOOST_AUTO_TEST_CASE(a_file_may_stand_for_values) {
   BOOST_TEST(resolve("thing(values=@a.csv)").canonical() == "(length=16, gain=4, values=@a.csv)");
 }
 
+BOOST_AUTO_TEST_CASE(a_list_of_integers_is_as_long_as_it_likes) {
+  const auto places = [](const char* text) { return resolve(text).integers("places"); };
+  BOOST_TEST((places("thing(places=[ -1, 7 ,50])") == std::vector<int64_t>{-1, 7, 50}));
+  BOOST_TEST((places("thing(places=[3])") == std::vector<int64_t>{3}));
+  BOOST_TEST(resolve("thing(places=[1, 2.0])").canonical() == "(length=16, gain=4, places=[1,2])");
+  for (const char* wrong : {"[]", "[1,2.5]", "[1,51]", "[-2]", "7", "none"})
+    BOOST_TEST(refusal(concat("thing(places=", wrong, ')')) ==
+               concat("thing(places): expected a list of integers >= -1 and <= 50, got ", wrong,
+                      " at column 14"));
+}
+
 BOOST_AUTO_TEST_CASE(the_first_argument_may_go_without_its_name) {
   const Arguments a = resolve("thing(9, mode=hard, slopes=3)");
   BOOST_TEST(a.integer("size") == 9);
@@ -72,7 +88,8 @@ BOOST_AUTO_TEST_CASE(the_canonical_text_has_what_differs_and_what_depends_on_the
 BOOST_AUTO_TEST_CASE(each_mistake_is_refused_with_what_was_expected) {
   const std::pair<const char*, const char*> cases[] = {
       {"thing(sise=3)",
-       "thing takes size, rate, mode, slopes, length, gain or values, got 'sise'; did you mean "
+       "thing takes size, rate, mode, slopes, length, gain, values or places, got 'sise'; did you "
+       "mean "
        "'size'? "
        "at column 7"},
       {"thing(3, size=4)", "thing(size): expected it once, got it again at column 10"},
