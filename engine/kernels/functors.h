@@ -194,6 +194,20 @@ struct Relu {
   }
 };
 
+/// y = elu(x) + 1: x + 1 above 0, else e^x. Katharopoulos et al. 2020, arXiv:2006.16236.
+struct EluPlusOne {
+  static constexpr const char* kName = "elu_plus_one";
+  static constexpr Keeps kKeeps = Keeps::output;
+  template <class T>
+  FARFIELD_HD T operator()(T x) const {
+    return x > 0 ? x + 1 : fast_exp(x);
+  }
+  template <class T>
+  FARFIELD_HD T grad(T, T y) const {
+    return y > 1 ? T(1) : y;
+  }
+};
+
 /// y = 1 above 0 and 0 below; at 0 it is x, and a NaN stays a NaN. The derivative is 0.
 struct Heaviside {
   static constexpr const char* kName = "heaviside";
@@ -327,7 +341,7 @@ template <class... Functors>
 struct FunctorList {};
 
 using UnaryFunctors = FunctorList<Negate, Exp, Log, Log1p, Sqrt, Square, Sin, Cos, Tanh, Sigmoid,
-                                  Silu, Gelu, Relu, Heaviside>;
+                                  Silu, Gelu, Relu, EluPlusOne, Heaviside>;
 using BinaryFunctors = FunctorList<Add, Subtract, Multiply, Divide, Power, Maximum, Minimum>;
 
 /// The place of Functor in a list.

@@ -105,6 +105,7 @@ Tensor sigmoid(const Tensor& x) { return unary<Sigmoid>(x); }
 Tensor silu(const Tensor& x) { return unary<Silu>(x); }
 Tensor gelu(const Tensor& x) { return unary<Gelu>(x); }
 Tensor relu(const Tensor& x) { return unary<Relu>(x); }
+Tensor elu_plus_one(const Tensor& x) { return unary<EluPlusOne>(x); }
 Tensor heaviside(const Tensor& x) { return unary<Heaviside>(x); }
 
 Tensor cast(const Tensor& x, DType dtype) {

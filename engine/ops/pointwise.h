@@ -46,10 +46,11 @@ Tensor sin(const Tensor& x);
 Tensor cos(const Tensor& x);
 Tensor tanh(const Tensor& x);
 Tensor sigmoid(const Tensor& x);
-Tensor silu(const Tensor& x);       ///< x sigmoid(x)
-Tensor gelu(const Tensor& x);       ///< x Phi(x), the exact (erf) form
-Tensor relu(const Tensor& x);       ///< the gradient at 0 is 0
-Tensor heaviside(const Tensor& x);  ///< 1 above 0, else 0; its gradient is 0
+Tensor silu(const Tensor& x);          ///< x sigmoid(x)
+Tensor gelu(const Tensor& x);          ///< x Phi(x), the exact (erf) form
+Tensor relu(const Tensor& x);          ///< the gradient at 0 is 0
+Tensor elu_plus_one(const Tensor& x);  ///< x + 1 above 0, else e^x
+Tensor heaviside(const Tensor& x);     ///< 1 above 0, else 0; its gradient is 0
 
 /// x in another dtype; x itself when it has it already. Differentiable between floating types.
 Tensor cast(const Tensor& x, DType dtype);

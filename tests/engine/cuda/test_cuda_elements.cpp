@@ -37,6 +37,7 @@ BOOST_AUTO_TEST_CASE(functions_of_one_element) {
       {"silu", silu},
       {"gelu", gelu},
       {"relu", relu},
+      {"elu_plus_one", elu_plus_one},
       {"heaviside", heaviside}};
   for (const auto& [name, op] : ops)
     for (const DType dtype : kFloats) {

@@ -32,6 +32,7 @@ const Unary kUnary[] = {
     {"silu", silu, [](double x) { return x / (1 + std::exp(-x)); }, -4, 4},
     {"gelu", gelu, [](double x) { return x * std::erfc(-x / std::sqrt(2.0)) / 2; }, -4, 4},
     {"relu", relu, [](double x) { return x < 0 ? 0 : x; }, -2, 2},
+    {"elu_plus_one", elu_plus_one, [](double x) { return x > 0 ? x + 1 : std::exp(x); }, -2, 2},
     {"heaviside", heaviside, [](double x) { return x > 0 ? 1.0 : 0.0; }, -2, 2},
 };
 
