@@ -27,17 +27,25 @@ struct Normalizer {
     softmax,
     relu,            ///< max(0, score) / (parameter sqrt(n / 2)), n the keys that the query sees
     relu_seqlen,     ///< max(0, score) / n
+    relu_plain,      ///< max(0, score)
     clamp_absolute,  ///< softmax without scores below `parameter`; the largest always stays
     clamp_relative,  ///< softmax without scores below the largest minus `parameter`
+    linear,          ///< max(0, score) / its sum over the row; attention() forms scores of features
   };
   Kind kind = Kind::softmax;
   double parameter = 1;
-  /// relu kinds: backward() acts as if the loss had also the term penalty * mean over the rows of
-  /// the call of (sum of P - 1)^2.
+  /// relu, relu_seqlen, relu_plain: backward() acts as if the loss had also the term penalty * mean
+  /// over the rows of the call of (sum of P - 1)^2.
   double penalty = 0;
 
-  bool is_relu() const { return kind == Kind::relu || kind == Kind::relu_seqlen; }
+  /// P is max(0, score) times a factor of the row; else it is made of exponentials.
+  bool is_relu() const {
+    return kind == Kind::relu || kind == Kind::relu_seqlen || kind == Kind::relu_plain ||
+           kind == Kind::linear;
+  }
   bool is_clamped() const { return kind == Kind::clamp_absolute || kind == Kind::clamp_relative; }
+  /// P is divided by a sum over the row, and adds up to 1.
+  bool divides_by_sum() const { return !is_relu() || kind == Kind::linear; }
 };
 
 /// Dropout of probabilities P in training: some become 0, the others are divided by 1 - p. 16

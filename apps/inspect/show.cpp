@@ -43,11 +43,15 @@ std::string normalizer_text(const Normalizer& n) {
       return concat("normaliser: max(0, score) / (", brief(n.parameter), " sqrt(keys / 2))\n");
     case Kind::relu_seqlen:
       return "normaliser: max(0, score) / keys\n";
+    case Kind::relu_plain:
+      return "normaliser: max(0, score)\n";
     case Kind::clamp_absolute:
       return concat("normaliser: softmax of scores from ", brief(n.parameter), " on\n");
     case Kind::clamp_relative:
       return concat("normaliser: softmax of scores down to ", brief(n.parameter),
                     " below the largest\n");
+    case Kind::linear:
+      return "normaliser: scores of elu(q) + 1 and elu(k) + 1, divided by their sum\n";
   }
   return "";
 }

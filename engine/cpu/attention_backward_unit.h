@@ -130,8 +130,8 @@ void backward_unit(const Backward<T>& b, int64_t head, int64_t c, int64_t round)
   row_values.dot = dots;
   for (int64_t i = 0; i < rows; ++i) {
     const int64_t at = p.token_row(head, begin + i);
-    dots[i] = p.normalizer.is_relu() ? b.penalty_dot(row_values.sum, i)
-                                     : dot(b.dout + at, b.out + at, p.head_dim);
+    dots[i] = p.normalizer.divides_by_sum() ? dot(b.dout + at, b.out + at, p.head_dim)
+                                            : b.penalty_dot(row_values.sum, i);
   }
   A* const value_cols = scratch.take<A>(kTile * width);
   const RowBiasPart<A> row_bias =

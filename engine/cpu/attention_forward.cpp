@@ -221,9 +221,8 @@ class Group {
   }
 
   void finish_row(int64_t i, T* out, const RowOutputs<A>& to) const {
-    const bool is_relu = p_.normalizer.is_relu();
     const A sum = sum_[i];
-    const A factor = is_relu ? A{1} : sum == 0 ? A{0} : 1 / sum;
+    const A factor = p_.normalizer.divides_by_sum() ? inverse_sum(sum) : A{1};
     T* const row = out + p_.token_row(head_, first_ + i);
     for (int64_t c = 0; c < p_.head_dim; ++c)
       row[c] = static_cast<T>(out_[i * p_.width + c] * factor);

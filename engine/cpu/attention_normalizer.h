@@ -13,7 +13,7 @@ template <class A>
 struct RowValues {
   const A* lse = nullptr;        ///< log of the softmax sum
   const A* threshold = nullptr;  ///< of the clamp kinds
-  const A* sum = nullptr;        ///< of P, for the penalty
+  const A* sum = nullptr;        ///< AttentionRows::sum
   const A* dot = nullptr;        ///< subtracted from dP
 
   RowValues from(int64_t i) const {
@@ -51,7 +51,11 @@ template <class T, class F, class A = Accumulate<T>>
 void with_normalizer(const Problem<T>& p, const RowValues<A>& rows, int64_t i, int64_t query,
                      const F& f) {
   const Vec<A> dot = splat(rows.dot[i]);
-  if (p.normalizer.is_relu()) return f(ReluRow<A>{splat(p.relu_factor(query)), dot});
+  if (p.normalizer.is_relu()) {
+    const A factor =
+        p.normalizer.divides_by_sum() ? inverse_sum(rows.sum[i]) : p.relu_factor(query);
+    return f(ReluRow<A>{splat(factor), dot});
+  }
   const SoftmaxRow<A> softmax{splat(rows.lse[i]), dot};
   if (p.normalizer.is_clamped()) return f(ClampedRow<A>{softmax, splat(rows.threshold[i])});
   f(softmax);

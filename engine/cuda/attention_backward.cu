@@ -28,7 +28,7 @@ __device__ float dot_of_rows(const Rows<const T>& a, const Rows<const T>& b, boo
 }
 
 // The Row of each query, or its end. From dP the sum of dout * out is subtracted, which equals the
-// sum of P dP; without softmax, minus what the penalty adds.
+// sum of P dP; where P is not divided by a sum, minus what the penalty adds.
 template <class T>
 __global__ void attention_rows_kernel(Problem<T> p, const T* out, const T* dout, const float* lse,
                                       const float* threshold, const float* sums, float shift_unit,
@@ -46,7 +46,9 @@ __global__ void attention_rows_kernel(Problem<T> p, const T* out, const T* dout,
   if (adds_row_bias) row.threshold = p.row_factor_of(i);
   if (i < p.n_query) {
     row.factor = p.scale * (p.row_scale ? p.row_scale[i] : 1);
-    if (p.is_relu) {
+    if (p.is_relu && p.divides_by_sum) {
+      row.shift = inverse_sum(sums[query]);
+    } else if (p.is_relu) {
       row.shift = relu_factor_of(p, i);
       if (sums) row.dot = -penalty_gradient(p.penalty, int64_t{p.heads()} * p.n_query, sums[query]);
     } else {
@@ -54,7 +56,7 @@ __global__ void attention_rows_kernel(Problem<T> p, const T* out, const T* dout,
       if (threshold) row.threshold = threshold[query];
     }
   }
-  if (!p.is_relu) {
+  if (p.divides_by_sum) {
     const HeadRows rows_of = p.token_rows_of(p.head_at(head));
     row.dot = dot_of_rows(p.rows(out, rows_of, i), p.rows(dout, rows_of, i), i < p.n_query);
   }

@@ -210,7 +210,7 @@ class ForwardRows {
 #pragma unroll
     for (int r = 0; r < kRows; ++r) {
       const float sum = row_sum(sum_[r]);
-      by[r] = p_.is_relu ? 1 : sum == 0 ? 0 : 1 / sum;
+      by[r] = p_.divides_by_sum ? inverse_sum(sum) : 1;
       const int i = query_ + 8 * r;
       if (threadIdx.x % 4 != 0 || first_column != 0 || i >= p_.n_query) continue;
       const int64_t at = static_cast<int64_t>(p_.index_of(item.head)) * p_.n_query + i;

@@ -10,7 +10,7 @@ namespace farfield::attention_cuda {
 struct alignas(16) Row {
   float factor;     ///< of the dot products
   float threshold;  ///< of the clamp kinds, else -inf; of RowBiasScores row_factor()
-  float shift;      ///< the log of the row's sum times kShiftUnit; relu: the factor of P
+  float shift;      ///< the log of the row's sum times kShiftUnit; relu kinds: the factor of P
   float dot;        ///< subtracted from dP
 
   __device__ float row_factor() const { return threshold; }

@@ -146,6 +146,7 @@ struct Problem {
         kind(rule.normalizer.kind),
         is_relu(rule.normalizer.is_relu()),
         is_clamped(rule.normalizer.is_clamped()),
+        divides_by_sum(rule.normalizer.divides_by_sum()),
         parameter(rule.normalizer.parameter),
         penalty(rule.normalizer.penalty),
         mask(rule.dropout, n_head, n_query, n_key) {
@@ -170,7 +171,7 @@ struct Problem {
   int n_entry;  ///< of bias and weight, per head
   RowBiasTables row_bias;
   Normalizer::Kind kind;
-  bool is_relu, is_clamped;
+  bool is_relu, is_clamped, divides_by_sum;
   double parameter, penalty;
   AttentionMask mask;
   int n_together;  ///< heads of all sequences whose keys and values a cache holds

@@ -13,7 +13,8 @@ struct AttentionRows {
   /// (its output is 0)
   Tensor lse = {};
   Tensor threshold = {};  ///< clamp kinds: scores below it are left out
-  Tensor sum = {};        ///< relu kinds with a penalty: the sum of P
+  /// relu kinds with a penalty: the sum of P; linear: of max(0, score)
+  Tensor sum = {};
 };
 
 /// Whether heads of this type may be packed.

@@ -12,18 +12,25 @@
 
 namespace farfield {
 
-/// The factor of max(0, score) in a relu normaliser, for a query that sees n keys.
+/// The factor of max(0, score) in a relu normaliser, for a query that sees n keys; what divides by
+/// a sum does that later.
 FARFIELD_HD inline double relu_factor(Normalizer::Kind kind, double parameter, int64_t n) {
   const auto count = static_cast<double>(n);
-  return kind == Normalizer::Kind::relu ? 1 / (parameter * std::sqrt(count / 2)) : 1 / count;
+  if (kind == Normalizer::Kind::relu) return 1 / (parameter * std::sqrt(count / 2));
+  return kind == Normalizer::Kind::relu_seqlen ? 1 / count : 1;
+}
+/// The factor of a row with this sum; 0 for a row that sees nothing.
+template <class A>
+FARFIELD_HD A inverse_sum(A sum) {
+  return sum == 0 ? A{0} : 1 / sum;
 }
 /// P of a relu normaliser.
 template <class V>
 FARFIELD_HD V relu_probability(V score, V factor) {
   return score <= V{} ? V{} : score * factor;
 }
-/// The gradient of a score from dP; `dot` is minus the term of the penalty. For softmax this is
-/// softmax_grad().
+/// The gradient of a score from dP; `dot` is minus the term of the penalty, or, where a row is
+/// divided by its sum, the sum of P dP. For softmax this is softmax_grad().
 template <class V>
 FARFIELD_HD V relu_grad(V score, V factor, V dp, V dot) {
   return score <= V{} ? V{} : (dp - dot) * factor;

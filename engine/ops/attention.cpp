@@ -5,6 +5,7 @@
 #include "engine/autograd.h"
 #include "engine/kernels.h"
 #include "engine/ops/attention_check.h"
+#include "engine/ops/pointwise.h"
 #include "engine/ops/split_heads.h"
 
 namespace farfield {
@@ -19,7 +20,8 @@ AttentionRows rows_for(const Heads& heads, const Normalizer& normalizer) {
   };
   return {.lse = row_values(!normalizer.is_relu()),
           .threshold = row_values(normalizer.is_clamped()),
-          .sum = row_values(normalizer.is_relu() && normalizer.penalty != 0)};
+          .sum = row_values(normalizer.is_relu() &&
+                            (normalizer.divides_by_sum() || normalizer.penalty != 0))};
 }
 
 // f(tensor) for each that has a gradient, in the order in which autograd has them.
@@ -50,6 +52,10 @@ Heads detached(const Heads& heads) {
           .far = {heads.far.q.detach(), heads.far.k.detach()},
           .packed = heads.packed.detach(),
           .turned_by = turned_by};
+}
+
+bool has_features(const AttentionRule& rule) {
+  return rule.normalizer.kind == Normalizer::Kind::linear;
 }
 
 // `heads` that come from `source`: they themselves, or packed heads before they were turned.
@@ -85,7 +91,8 @@ Tensor attention_to(const Heads& heads, const Heads& source, const AttentionRule
            // With P = softmax(score), dP = dout v^T and D = rowsum(dout * out):
            //   dscore = P (dP - D),  dv = P^T dout,
            // or for relu, with its divisor N, where the score is positive and 0 elsewhere
-           //   dscore = (dP + 2 penalty / rows (sum of P - 1)) / N;  from either
+           //   dscore = (dP + 2 penalty / rows (sum of P - 1)) / N;
+           // linear: dscore = (dP - D) / N there, N the sum of the scores above 0;  from any
            //   dbias[e] = sum of dscore over the pairs that read entry e (of d: a diagonal),
            //   dweight[e] = the same sum of dscore * c, c = row_scale (q . k) / sqrt(K),
            //   dq = row_scale / sqrt(K) * (dscore weight) k,  dk likewise with q; far pairs give
@@ -116,7 +123,12 @@ Tensor attention_to(const Heads& heads, const Heads& source, const AttentionRule
 
 Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionRule& rule,
                  const FarHeads& far) {
-  const Heads heads{.q = q, .k = k, .v = v, .far = far};
+  Heads heads{.q = q, .k = k, .v = v, .far = far};
+  if (has_features(rule)) {
+    check_attention(heads, rule);
+    for (Tensor* x : {&heads.q, &heads.k, &heads.far.q, &heads.far.k})
+      if (x->defined()) *x = elu_plus_one(*x);
+  }
   return attention_to(heads, heads, rule);
 }
 
@@ -127,7 +139,7 @@ Tensor attention(Tensor qkv, int64_t n_head, const AttentionRule& rule, const Ro
   check_rotation("attention", rotation, qkv, n_head);
   const bool takes_packed =
       dispatch(qkv.device(), [&](auto tag) { return attends_to_packed_heads(tag, qkv.dtype()); });
-  if (!takes_packed || rotation.far.cos_q.defined()) {
+  if (!takes_packed || rotation.far.cos_q.defined() || has_features(rule)) {
     const Heads heads = split_heads(qkv, n_head, rotation);
     qkv = {};  // not needed beside its copies
     return attention(heads.q, heads.k, heads.v, rule, heads.far);

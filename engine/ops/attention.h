@@ -37,8 +37,11 @@ namespace farfield {
 ///
 ///     relu            P = max(0, score) / (parameter sqrt(N / 2))
 ///     relu_seqlen     P = max(0, score) / N
+///     relu_plain      P = max(0, score)
 ///     clamp_absolute  softmax over the scores that reach min(parameter, the largest)
 ///     clamp_relative  softmax over the scores that reach the largest minus parameter
+///     linear          P = max(0, score) / sum over visible n of max(0, score), with phi(q) and
+///                     phi(k) in place of q and k, far copies too: phi(x) = elu(x) + 1 > 0
 ///
 /// Pairs that a clamp leaves out have no gradient, nor has the threshold; at score 0 the gradient
 /// of relu is 0. With a penalty, backward() adds the gradient of Normalizer::penalty's term.
@@ -73,7 +76,8 @@ namespace farfield {
 /// pass from one saved number per row (the log-sum-exp, LSE), follow FlashAttention (Dao et al.
 /// 2022, arXiv:2205.14135). Far pairs serve ReRoPE (Su 2023) and SelfExtend (Jin et al. 2024,
 /// arXiv:2401.01325), the row bias FIRE (Li et al. 2024, arXiv:2310.04418). relu_seqlen follows
-/// Wortsman et al. 2023, arXiv:2309.08586, relu Shen et al. 2023, arXiv:2302.06461.
+/// Wortsman et al. 2023, arXiv:2309.08586, relu Shen et al. 2023, arXiv:2302.06461, linear
+/// Katharopoulos et al. 2020, arXiv:2006.16236, computed pair by pair like the others.
 Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionRule& rule = {},
                  const FarHeads& far = {});
 

@@ -116,7 +116,7 @@ void check_normalizer(const Normalizer& n) {
                        n.parameter);
   require<ConfigError>(std::isfinite(n.penalty) && n.penalty >= 0, kWhere,
                        "expected a finite normalizer.penalty of 0 or more, got ", n.penalty);
-  require<ConfigError>(n.penalty == 0 || n.is_relu(), kWhere,
+  require<ConfigError>(n.penalty == 0 || !n.divides_by_sum(), kWhere,
                        "expected a normalizer.penalty for relu kinds alone");
 }
 

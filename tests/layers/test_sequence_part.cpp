@@ -113,7 +113,8 @@ BOOST_AUTO_TEST_CASE(row_biases_and_normalisers) {
              "out");
   rule = full_rule();
   for (const Normalizer::Kind kind :
-       {Normalizer::Kind::relu, Normalizer::Kind::relu_seqlen, Normalizer::Kind::clamp_relative}) {
+       {Normalizer::Kind::relu, Normalizer::Kind::relu_seqlen, Normalizer::Kind::relu_plain,
+        Normalizer::Kind::linear, Normalizer::Kind::clamp_relative}) {
     rule.normalizer = {.kind = kind, .parameter = 0.7};
     for (const SequencePart& part : kParts) check_part(rule, {}, part);
   }

@@ -3,6 +3,7 @@
 
 #include <boost/test/unit_test.hpp>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <optional>
 #include <ostream>
@@ -107,6 +108,19 @@ inline AttentionProblem moved_to(const Device& device, AttentionProblem p) {
     move(*x);
   for_each_table(p.rule, move);
   return p;
+}
+
+/// A bias of -inf but for these distances, where it is drawn.
+inline void hide_all_but(AttentionProblem& p, const std::vector<int64_t>& distances) {
+  const Tensor drawn = normal({p.n_head(), p.n_key()}, 5);
+  std::vector<double> bias(static_cast<size_t>(drawn.numel()),
+                           -std::numeric_limits<double>::infinity());
+  for (int64_t h = 0; h < p.n_head(); ++h)
+    for (const int64_t d : distances) {
+      const auto at = static_cast<size_t>(h * p.n_key() + d);
+      bias[at] = drawn.to_vector()[at];
+    }
+  p.rule.bias = Tensor::from(bias, drawn.shape(), p.acc());
 }
 
 /// Features and factors as in FIRE: logarithms of distance and position, so that x runs from 0 to

@@ -48,9 +48,21 @@ AttentionReference::AttentionReference(const Heads& heads, const AttentionRule& 
       slope_(rule.row_bias.slope),
       offset_(rule.row_bias.offset),
       out_(dout) {
+  if (rule.normalizer.kind == Normalizer::Kind::linear) take_features();
   for (int64_t b = 0; b < n_batch_; ++b)
     for (int64_t h = 0; h < n_head_; ++h)
       for (int64_t i = 0; i < n_query_; ++i) row(b, h, i);
+  if (rule.normalizer.kind == Normalizer::Kind::linear) leave_features();
+}
+
+void AttentionReference::take_features() {
+  for (Values* x : {&q_, &k_, &far_q_, &far_k_})
+    for (double& y : x->value) y = y > 0 ? y + 1 : std::exp(y);
+}
+
+void AttentionReference::leave_features() {
+  for (Values* x : {&q_, &k_, &far_q_, &far_k_})
+    for (size_t i = 0; i < x->value.size(); ++i) x->grad[i] *= std::min(x->value[i], 1.0);
 }
 
 NamedValues AttentionReference::result() const {
@@ -156,7 +168,9 @@ void AttentionReference::row(int64_t b, int64_t h, int64_t i) {
   }
   const double divisor = kind == Kind::relu          ? parameter * std::sqrt(n_visible / 2)
                          : kind == Kind::relu_seqlen ? n_visible
+                         : kind == Kind::relu_plain  ? 1
                                                      : total;
+  if (divisor == 0) return;  // nothing is seen
   double mean = 0;
   for (int64_t n = 0; n <= m; ++n) {
     Pair& p = pairs[static_cast<size_t>(n)];
@@ -173,9 +187,10 @@ void AttentionReference::row(int64_t b, int64_t h, int64_t i) {
     const Pair& p = pairs[static_cast<size_t>(n)];
     if (!p.is_visible) continue;
     const double dp = p.kept * dot(out_, out_at, v_, k_at(n));
-    const double ds = is_softmax    ? p.probability * (dp - mean)
-                      : p.score > 0 ? (dp + dpenalty) / divisor
-                                    : 0;
+    const double ds = is_softmax             ? p.probability * (dp - mean)
+                      : !(p.score > 0)       ? 0
+                      : kind == Kind::linear ? (dp - mean) / divisor
+                                             : (dp + dpenalty) / divisor;
     const double dc = ds * factor * p.weight;
     const bool copies = p.is_far && far_q_.given();
     Values &q = copies ? far_q_ : q_, &k = copies ? far_k_ : k_;

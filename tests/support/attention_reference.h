@@ -39,6 +39,9 @@ class AttentionReference {
   int64_t entry_of(int64_t b, int64_t i, int64_t m, int64_t n, bool is_far) const;
   double kept(int64_t b, int64_t h, int64_t i, int64_t n) const;
   void row(int64_t b, int64_t h, int64_t i);
+  // Of Kind::linear: q and k become their features; and the gradients of these those of q and k.
+  void take_features();
+  void leave_features();
 
   AttentionRule rule_;
   int64_t n_batch_, n_head_, n_query_, n_key_, head_dim_, n_entry_;

@@ -199,6 +199,35 @@ const Case kCases[] = {
      [](auto& p) {
        p.rule.normalizer = {Kind::relu_seqlen, 1, 40};
      }},
+    {"plain relu",
+     {1, 2, 70, 100, 8},
+     [](auto& p) {
+       p.set_window(40, 3), p.rule.normalizer = {Kind::relu_plain, 1, 0.1};
+     }},
+    {"linear", {2, 2, 100, 150, 8}, [](auto& p) { p.rule.normalizer = {Kind::linear}; }},
+    {"linear, window and sinks, of 256",
+     {1, 1, 70, 100, 256},
+     [](auto& p) { p.set_window(40, 3), p.rule.normalizer = {Kind::linear}; }},
+    {"linear, hidden pairs",
+     {1, 2, 140, 200, 16},
+     [](auto& p) {
+       hide_all_but(p, {0, 3, 150}), p.rule.normalizer = {Kind::linear};
+     }},
+    {"hidden pairs",
+     {1, 2, 140, 300, 8},
+     [](auto& p) {
+       hide_all_but(p, {0, 3, 201});
+     }},
+    {"hidden pairs, by warpgroups",
+     {1, 2, 130, 260, 64},
+     [](auto& p) {
+       hide_all_but(p, {0, 3, 120});
+     }},
+    {"hidden pairs and a weight",
+     {1, 1, 140, 200, 128},
+     [](auto& p) {
+       hide_all_but(p, {0, 1, 150}), p.add_weight();
+     }},
     {"from 0.2 on",
      {1, 1, 130, 130, 8},
      [](auto& p) {
@@ -277,7 +306,8 @@ BOOST_AUTO_TEST_CASE(rows_that_see_nothing_have_output_and_gradients_zero) {
     BOOST_TEST(is_zero("dv", 20 * 8, 120 * 8));
     BOOST_TEST(is_zero("dbias", 0, 100));
   }
-  for (const Kind kind : {Kind::relu, Kind::clamp_absolute, Kind::clamp_relative}) {
+  for (const Kind kind :
+       {Kind::relu, Kind::relu_plain, Kind::linear, Kind::clamp_absolute, Kind::clamp_relative}) {
     AttentionProblem p = with_hidden_pairs(DType::f32);
     p.rule.normalizer = {kind, 1};
     check(p, concat("hidden pairs, normaliser ", static_cast<int>(kind)));
@@ -287,7 +317,8 @@ BOOST_AUTO_TEST_CASE(rows_that_see_nothing_have_output_and_gradients_zero) {
 // AttentionRows says what these are; a CPU and a device must not disagree.
 BOOST_AUTO_TEST_CASE(what_is_kept_of_rows_equals_that_of_the_cpu) {
   for (const Normalizer& normalizer :
-       {Normalizer{}, Normalizer{Kind::relu, 0.5, 2}, Normalizer{Kind::clamp_relative, 0.8}})
+       {Normalizer{}, Normalizer{Kind::relu, 0.5, 2}, Normalizer{Kind::clamp_relative, 0.8},
+        Normalizer{Kind::linear}})
     for (const DType dtype : kFloats) {
       AttentionProblem p = with_hidden_pairs(dtype);
       p.rule.normalizer = normalizer;

@@ -155,6 +155,7 @@ BOOST_AUTO_TEST_CASE(no_normaliser_hides_such_an_entry) {
   for (const Case& c : cases())
     for (const Normalizer& normalizer :
          {Normalizer{Kind::relu, 1, 2.5}, Normalizer{Kind::relu_seqlen},
+          Normalizer{Kind::relu_plain}, Normalizer{Kind::linear},
           Normalizer{Kind::clamp_absolute, 0.2}, Normalizer{Kind::clamp_relative, 0.8}})
       check(c, DType::f32, normalizer, 0);
 }
