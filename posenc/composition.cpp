@@ -128,13 +128,21 @@ void Composition::add_terms(std::string_view expression) {
     }
     term.text = concat(row.name, term.arguments.canonical(),
                        layers_text(term.first, term.last, config_.n_layer));
-    for (const Term& other : terms_)
+    for (const Term& other : terms_) {
+      if (term.last < other.first || other.last < term.first) continue;
       for (const Exclusive& exclusive : exclusives())
         require<ConfigError>(
-            !is_any(row, exclusive.classes) || !is_any(*other.row, exclusive.classes) ||
-                term.last < other.first || other.last < term.first,
-            "posenc", "expected at most one ", exclusive.what, row.is("I") ? "" : " on a layer",
-            ", got ", other.text, " and ", term.text, show_place(expression, parsed.column));
+            !is_any(row, exclusive.classes) || !is_any(*other.row, exclusive.classes), "posenc",
+            "expected at most one ", exclusive.what, row.is("I") ? "" : " on a layer", ", got ",
+            other.text, " and ", term.text, show_place(expression, parsed.column));
+      const auto check_conflict = [&](const Term& a, const Term& b) {
+        if (const Row::Conflict* const conflict = a.row->conflict_with(*b.row))
+          fail<ConfigError>("posenc", "expected no ", b.text, " beside ", a.text, ": ",
+                            conflict->reason, show_place(expression, parsed.column));
+      };
+      check_conflict(term, other);
+      check_conflict(other, term);
+    }
     terms_.push_back(std::move(term));
   }
 }

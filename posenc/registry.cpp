@@ -23,6 +23,13 @@ bool Row::takes(std::string_view argument) const {
                      [&](const ArgumentSpec& spec) { return spec.name == argument; });
 }
 
+const Row::Conflict* Row::conflict_with(const Row& other) const {
+  for (const Conflict& conflict : conflicts)
+    for (const std::string& with : conflict.with)
+      if (other.name == with || other.is(with)) return &conflict;
+  return nullptr;
+}
+
 const std::vector<Row>& registry() {
   static const std::vector<Row> rows = [] {
     std::vector<Row> all = encoding_rows();

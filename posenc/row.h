@@ -37,6 +37,12 @@ struct Row {
   std::string stored_as = {};
   /// An example term, for encodings whose name and required arguments alone are no valid term.
   std::string example = {};
+  /// Terms that it shares no layer with, by class or name, and why.
+  struct Conflict {
+    std::vector<std::string> with = {};
+    std::string reason = {};
+  };
+  std::vector<Conflict> conflicts = {};
 
   /// Encodings that a comparison of all draws together. Empty: family_of() takes it from the
   /// classes.
@@ -48,6 +54,8 @@ struct Row {
   /// For an encoding that such a comparison uses in evaluation only: the expression that its model
   /// is trained with. Empty: the same.
   std::string trained_as = {};
+  /// Whether a comparison of all encodings has it: not what is for one task, or a control.
+  bool is_compared = true;
 
   std::unique_ptr<Encoding> (*make)(const Arguments&, const Config&) = nullptr;
   /// Class LY, a shorthand: the expression that it stands for, without `make`.
@@ -58,6 +66,8 @@ struct Row {
 
   bool is(std::string_view letter) const;  ///< letter is among the classes
   bool takes(std::string_view argument) const;
+  /// The conflict with another encoding that this row states; nullptr when there is none.
+  const Conflict* conflict_with(const Row& other) const;
 };
 
 /// Row::make of a class, from what its constructor takes.

@@ -50,6 +50,12 @@ void add_row_bias(const RowBias& row, const Query& query, std::vector<double>& b
 
 }  // namespace
 
+bool hides_by_table(const AttentionRule& rule) {
+  const std::vector<double> bias = values_of(rule.bias);
+  return std::find(bias.begin(), bias.end(), -std::numeric_limits<double>::infinity()) !=
+         bias.end();
+}
+
 ScoreTables score_tables(const AttentionRule& rule, int64_t n_head, int64_t n_query, int64_t n_key,
                          int64_t position) {
   const int64_t n = position + 1;

@@ -22,6 +22,9 @@ struct ScoreTables {
   size_t index(int64_t head, int64_t d) const { return static_cast<size_t>(head * n_key + d); }
 };
 
+/// Whether a rule hides pairs by a bias of -inf, which windows do not.
+bool hides_by_table(const AttentionRule& rule);
+
 /// Of a rule that was planned for n_query queries, the last of n_key positions, and n_key keys: as
 /// the query at `position` reads it, in sequence 0 of the batch.
 ScoreTables score_tables(const AttentionRule& rule, int64_t n_head, int64_t n_query, int64_t n_key,

@@ -53,9 +53,11 @@ const std::vector<std::vector<int64_t>> kSizes = {{1}, {30}, {3, 1, 7}, {6, 1, 1
 
 // Relative encodings run from the cache; for the others it says why not.
 BOOST_AUTO_TEST_CASE(a_cache_with_a_limit_is_the_whole_pass_with_a_window_or_refused) {
-  std::vector<std::string> expressions{"rope@0 + kerple_log@1..2", "alibi + log_n(mode=clipped)",
+  std::vector<std::string> expressions{"rope@0 + kerple_log@1..2",
+                                       "alibi + log_n(mode=clipped)",
                                        "rope + window(8)@1",
-                                       "xpos + sandwich + relu_attention(by=seqlen)"};
+                                       "xpos + sandwich + relu_attention(by=seqlen)",
+                                       "only_distances([0, 2, 9]) + rope"};
   for (const posenc::Row& row : posenc::registry()) expressions.push_back(example_of(row));
   const Tensor ids = random_ids({2, kLength}, 1, 13);
   const std::map<std::string, std::string> why_not = {
@@ -97,6 +99,7 @@ BOOST_AUTO_TEST_CASE(a_cache_without_a_limit_is_the_whole_pass) {
                                        "self_extend(group=3) + kerple_log",
                                        "self_extend(group=4, shift=real) + window(6) + bias_wht",
                                        "window(3, sinks=2) + relu_attention(by=seqlen)",
+                                       "only_distances([0, 11]) + window(12) + alibi",
                                        "window(3, sinks=2) + block_repeat + kerple_log",
                                        "window(4) + fire",
                                        "sinusoidal + window(4)"};

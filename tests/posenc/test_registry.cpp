@@ -7,6 +7,7 @@
 
 #include "engine/autograd.h"
 #include "posenc/registry.h"
+#include "posenc/score_tables.h"
 #include "posenc/shared_arguments.h"
 #include "tests/support/all_close.h"
 #include "tests/support/encodings.h"
@@ -17,6 +18,7 @@ BOOST_AUTO_TEST_SUITE(test_registry)  // ctest: on_cuda
 namespace {
 
 std::string example(const Row& row) { return example_of(row); }
+bool is_mask_by_table(const Row& row) { return row.name == "only_distances"; }
 // The longest input of a test: encodings with a table of positions end at the training length.
 int64_t longest(const Row& row, const Config& config) {
   return (row.takes("max_positions") ? 1 : 16) * config.train_len;
@@ -90,6 +92,32 @@ BOOST_AUTO_TEST_CASE(classes_decide_a_family_unless_the_row_does) {
   BOOST_TEST(family_of(*find("kernel")) == families::kKerple);
 }
 
+// Its committed results hold for the encodings that it has.
+BOOST_AUTO_TEST_CASE(a_comparison_leaves_out_what_is_for_one_task_and_controls) {
+  std::vector<std::string> left_out;
+  for (const Row& row : registry())
+    if (!row.is_compared) left_out.push_back(row.name);
+  BOOST_TEST((left_out == std::vector<std::string>{"only_distances"}));
+}
+
+BOOST_AUTO_TEST_CASE(conflicts_name_classes_or_encodings_and_hold_in_any_order) {
+  for (const Row& row : registry())
+    for (const Row::Conflict& conflict : row.conflicts) {
+      BOOST_TEST(!conflict.reason.empty(), row.name);
+      for (const std::string& with : conflict.with) {
+        const auto other = std::find_if(registry().begin(), registry().end(),
+                                        [&](const Row& r) { return r.name == with || r.is(with); });
+        BOOST_TEST_REQUIRE((other != registry().end()), with);
+        const std::string a = example(row), b = example(*other);
+        for (const std::string& both : {a + " + " + b, b + " + " + a})
+          BOOST_TEST(
+              error_of_expression(both, model_of(2)).find(conflict.reason) != std::string::npos,
+              both);
+        BOOST_CHECK_NO_THROW(Composition(concat(a, "@0 + ", b, "@1"), model_of(2)));
+      }
+    }
+}
+
 BOOST_AUTO_TEST_CASE(defaults_shown_are_defaults_used) {
   for (const Row& row : registry())
     for (const ArgumentSpec& spec : row.arguments) {
@@ -147,14 +175,18 @@ BOOST_AUTO_TEST_CASE(tables_have_their_shapes_and_stay_finite_at_16_times_the_tr
                 BOOST_TEST(rotation.cos.defined() == (row.is("R") || row.is("P2")), row.name);
               check_table(rotation.cos, {n_query, config.head_dim / 2}, dtype, row.name);
               check_table(rotation.sin, {n_query, config.head_dim / 2}, dtype, row.name);
-              BOOST_TEST(rule.bias.defined() == (row.is("T-b") || row.is("T-bw")), row.name);
-              check_table(rule.bias, {n_head, n}, dtype, row.name);
+              const bool is_hiding = is_mask_by_table(row);
+              BOOST_TEST(rule.bias.defined() == (row.is("T-b") || row.is("T-bw") || is_hiding),
+                         row.name);
+              BOOST_TEST(hides_by_table(rule) == is_hiding, row.name);
+              if (!is_hiding) check_table(rule.bias, {n_head, n}, dtype, row.name);
               check_table(rule.weight, {n_head, n}, dtype, row.name);
               if (!row.is("LY")) BOOST_TEST(rule.row_scale.defined() == row.is("S"), row.name);
               check_table(rule.row_scale, {n_query}, dtype, row.name);
               const bool is_at_rest = row.is("P2") && phase == Phase::train;
               if (!row.is("LY"))
-                BOOST_TEST((rule.window > 0) == (row.is("M") && !is_at_rest), row.name);
+                BOOST_TEST((rule.window > 0) == (row.is("M") && !is_at_rest && !is_hiding),
+                           row.name);
               for (const Tensor& far : {rotation.far.cos_q, rotation.far.sin_q, rotation.far.cos_k,
                                         rotation.far.sin_k}) {
                 if (!row.is("LY"))
@@ -223,6 +255,7 @@ BOOST_AUTO_TEST_CASE(gradients_reach_every_parameter) {
 
 BOOST_AUTO_TEST_CASE(every_encoding_composes_with_a_window_and_a_table) {
   for (const Row& row : registry()) {
+    if (row.conflict_with(*find("alibi")) != nullptr) continue;
     const Config config = model_of(2);
     const bool remaps = row.is("P") || row.is("P2");
     const Composition alone(example(row), config);

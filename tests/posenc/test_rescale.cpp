@@ -21,7 +21,7 @@ std::string at_an_eighth(const std::string& expression) { return rescaled(expres
 BOOST_AUTO_TEST_CASE(every_integer_is_a_number_of_tokens_or_a_count) {
   for (const Row& row : registry())
     for (const ArgumentSpec& spec : row.arguments)
-      if (spec.kind == ArgumentSpec::Kind::integer)
+      if (spec.kind == ArgumentSpec::Kind::integer || spec.kind == ArgumentSpec::Kind::integers)
         BOOST_TEST((spec.unit == Unit::tokens || spec.unit == Unit::count),
                    row.name << '(' << spec.name
                             << "): expected .tokens() or .count() in its row, got neither");
@@ -68,7 +68,8 @@ BOOST_AUTO_TEST_CASE(numbers_of_other_things_stay) {
   for (const char* same :
        {"block_repeat(repeat=4)", "fire(hidden=8, l0=0)", "streaming(sinks=8)",
         "lm_infinite(n_global=8)", "self_extend(group=4)", "sandwich(bar_d=64)",
-        "t5(num_buckets=64, max_distance=256)", "kernel(bias=-r*d, r>0~U(0,2))@0..-2"})
+        "only_distances(distances=[0,41]) + rope", "t5(num_buckets=64, max_distance=256)",
+        "kernel(bias=-r*d, r>0~U(0,2))@0..-2"})
     BOOST_TEST(at_an_eighth(same) == same);
 }
 

@@ -5,6 +5,7 @@
 #include "apps/eval/protocol.h"
 #include "engine/base/error.h"
 #include "layers/transformer.h"
+#include "posenc/score_tables.h"
 
 namespace farfield::eval {
 namespace {
@@ -40,6 +41,9 @@ ModelReach reach_of(const posenc::Composition& encoding, int64_t n_inputs, int64
   ModelReach reach;
   const auto plan = encoding.plan(1, n_inputs, posenc::Phase::eval, {1, draw});
   for (const posenc::Composition::Layer& layer : plan.layers) {
+    require<ConfigError>(!posenc::hides_by_table(layer.rule), "eval:reach",
+                         "bad_argument: expected masks without gaps, got '", encoding.canonical(),
+                         "': its inputs are no range that ends at the last one");
     const bool has_window = layer.rule.window > 0;
     reach.window_of_layer.push_back(has_window ? std::optional(layer.rule.window) : std::nullopt);
     reach.is_windowed = reach.is_windowed && has_window;

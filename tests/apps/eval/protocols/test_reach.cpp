@@ -62,6 +62,13 @@ BOOST_AUTO_TEST_CASE(sinks_are_counted_and_said) {
   BOOST_TEST(measure("window(3)", {64}).lengths[0].notes.empty());
 }
 
+BOOST_AUTO_TEST_CASE(a_mask_with_gaps_is_refused) {
+  BOOST_TEST(
+      message_of<ConfigError>([] { measure("only_distances([0, 3])", {4}); }) ==
+      "[eval:reach] bad_argument: expected masks without gaps, got "
+      "'only_distances(distances=[0,3])': its inputs are no range that ends at the last one");
+}
+
 BOOST_AUTO_TEST_CASE(covered_is_what_fits_into_the_training_length) {  // of 9
   for (const auto& [posenc, length, want] :
        {std::tuple("window(4)", 64, 1), {"window(5)", 64, 0}, {"alibi", 9, 1}, {"alibi", 10, 0}})
