@@ -2,7 +2,8 @@
 // grow with the number of keys.
 // Shen, Guo, Tan, Tang, Wang and Bian 2023, "A Study on ReLU and Softmax in Transformer",
 // arXiv:2302.06461; seqlen: Wortsman, Lee, Gilmer and Kornblith 2023, "Replacing softmax with ReLU
-// in Vision Transformers", arXiv:2309.08586.
+// in Vision Transformers", arXiv:2309.08586; none: the exchange alone, which did not converge for
+// Kaiokendev 2023, "Extending context".
 //
 // For independent scores and values of variance 1, the sum of max(0, score) v over N keys has the
 // variance N/2, which explains gamma sqrt(N/2).
@@ -16,11 +17,14 @@ namespace {
 class ReluAttention final : public Encoding {
  public:
   explicit ReluAttention(const Arguments& a) {
-    const bool by_length = a.word("by") == "seqlen";
-    a.require(!by_length || a.number("gamma") == 1, "gamma",
-              "expected no gamma with by=seqlen, which divides by the keys alone, got ",
+    const std::string by = a.word("by");
+    const bool by_length = by == "seqlen", by_variance = by == "variance";
+    a.require(by_variance || a.number("gamma") == 1, "gamma", "expected no gamma with by=", by,
+              ", which divides by ", by_length ? "the keys alone" : "nothing", ", got ",
               a.number("gamma"));
-    normalizer_.kind = by_length ? Normalizer::Kind::relu_seqlen : Normalizer::Kind::relu;
+    normalizer_.kind = by_variance ? Normalizer::Kind::relu
+                       : by_length ? Normalizer::Kind::relu_seqlen
+                                   : Normalizer::Kind::relu_plain;
     normalizer_.parameter = a.number("gamma");
     normalizer_.penalty = a.number("penalty");
   }
@@ -39,13 +43,13 @@ Row relu_attention_row() {
       .classes = "N",
       .meaning = "max(0, score) instead of softmax, divided by the root of the number of keys",
       .formula =
-          "P = max(0, score) / (`gamma` sqrt(N/2)), N the keys that a query sees; seqlen: / N. No "
-          "sum of 1: keep tables at b(0) = 0",
+          "P = max(0, score) / (`gamma` sqrt(N/2)), N the keys that a query sees; seqlen: / N; "
+          "none: / 1. No sum of 1: keep tables at b(0) = 0",
       .source =
           "Shen et al. 2023, arXiv:2302.06461; seqlen: Wortsman et al. 2023, arXiv:2309.08586",
       .arguments = {number_argument("gamma", 1, "divided by gamma sqrt(keys / 2)").at_least(1e-6),
-                    word_argument("by", {"variance", "seqlen"},
-                                  "seqlen: divided by the keys that are seen"),
+                    word_argument("by", {"variance", "seqlen", "none"},
+                                  "seqlen: divided by the keys that are seen; none: by nothing"),
                     number_argument(
                         "penalty", 0,
                         "weight in training of the mean over rows of (sum of probabilities - 1)^2")

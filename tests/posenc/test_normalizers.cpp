@@ -1,4 +1,5 @@
 #include <boost/test/unit_test.hpp>
+#include <cmath>
 
 #include "tests/support/golden_attention.h"
 
@@ -23,9 +24,25 @@ BOOST_AUTO_TEST_CASE(what_is_asked_of_attention) {
   const Normalizer relu = normalizer_of("relu_attention(2, penalty=0.5)");
   BOOST_TEST((relu.kind == Kind::relu && relu.parameter == 2 && relu.penalty == 0.5));
   BOOST_TEST((normalizer_of("relu_attention(by=seqlen)").kind == Kind::relu_seqlen));
+  const Normalizer plain = normalizer_of("relu_attention(by=none, penalty=2)");
+  BOOST_TEST((plain.kind == Kind::relu_plain && plain.penalty == 2));
   const Normalizer clamp = normalizer_of("logit_clamp(3)");
   BOOST_TEST((clamp.kind == Kind::clamp_relative && clamp.parameter == 3));
   BOOST_TEST((normalizer_of("logit_clamp(-3, mode=absolute)").kind == Kind::clamp_absolute));
+}
+
+// The golden numbers of by=variance, each row times what it is divided by.
+BOOST_AUTO_TEST_CASE(plain_relu_is_the_golden_one_without_its_divisor) {
+  using namespace golden_attention;
+  const Composition c("relu_attention(by=none)", golden_model(DType::f64, size("length")));
+  const int64_t n = size("length");
+  const Gradients got = run(c.plan(n, n, Phase::train).layers[0], DType::f64, false);
+  const std::vector<double> out = got.out.to_vector();
+  std::vector<double> want = rows_of(case_named("relu")["out"], DType::f64).to_vector();
+  const size_t width = want.size() / static_cast<size_t>(n);
+  for (size_t i = 0; i < want.size(); ++i)
+    want[i] *= std::sqrt(static_cast<double>(i / width + 1) / 2);
+  BOOST_TEST(all_close(out, want, Tolerance(1e-12)));
 }
 
 BOOST_AUTO_TEST_CASE(a_clamp_can_wait_for_the_test) {
@@ -56,6 +73,9 @@ BOOST_AUTO_TEST_CASE(what_does_not_fit_is_refused) {
              "the keys alone, got 2 at column 16\n"
              "  relu_attention(2, by=seqlen)\n"
              "                 ^");
+  BOOST_TEST(error("relu_attention(by=none, gamma=2)")
+                 .find("[posenc] relu_attention(gamma): expected no gamma with by=none, which "
+                       "divides by nothing, got 2 at column 31\n") == 0u);
   BOOST_TEST(error("logit_clamp").find("[posenc] ") == 0u);
   BOOST_TEST(error("relu_attention(0)").find("[posenc] ") == 0u);
   BOOST_TEST(error("relu_attention + logit_clamp(1)")
