@@ -57,6 +57,7 @@ BOOST_AUTO_TEST_CASE(a_cache_with_a_limit_is_the_whole_pass_with_a_window_or_ref
                                        "alibi + log_n(mode=clipped)",
                                        "rope + window(8)@1",
                                        "xpos + sandwich + relu_attention(by=seqlen)",
+                                       "linear_attention + gauss_wht1",
                                        "only_distances([0, 2, 9]) + rope"};
   for (const posenc::Row& row : posenc::registry()) expressions.push_back(example_of(row));
   const Tensor ids = random_ids({2, kLength}, 1, 13);
@@ -99,6 +100,7 @@ BOOST_AUTO_TEST_CASE(a_cache_without_a_limit_is_the_whole_pass) {
                                        "self_extend(group=3) + kerple_log",
                                        "self_extend(group=4, shift=real) + window(6) + bias_wht",
                                        "window(3, sinks=2) + relu_attention(by=seqlen)",
+                                       "window(3, sinks=2) + linear_attention",
                                        "only_distances([0, 11]) + window(12) + alibi",
                                        "window(3, sinks=2) + block_repeat + kerple_log",
                                        "window(4) + fire",
