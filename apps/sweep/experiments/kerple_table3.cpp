@@ -89,7 +89,7 @@ Experiment kerple_table3() {
           .title = "the main comparison",
           .source = concat(kKerple, "table 3"),
           .datasets = kKerpleTexts,
-          .few = {"github", "topic"},
+          .few = {"openwebtext2", "github", "topic"},
           .has_spread = true,
           .arms = arms,
           .measures = {non_overlapping(kKerpleLengths),

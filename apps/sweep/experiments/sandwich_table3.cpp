@@ -159,7 +159,7 @@ Experiment sandwich_table3() {
       .title = "the main comparison",
       .source = concat(kPaper, "table 3"),
       .datasets = {"openwebtext2", "arxiv", "github"},
-      .few = {"arxiv", "github", "topic"},
+      .few = {"openwebtext2", "arxiv", "github", "topic"},
       .has_spread = true,
       .arms = main_arms(),
       .measures = {last_token(), gradient()},
