@@ -55,6 +55,12 @@ Tensor Attention::last_rows(const Tensor& x, const posenc::Composition::Layer& p
                          {last(heads.far.q), heads.far.k}));
 }
 
+Tensor Attention::output_of(const Tensor& x, const posenc::Composition::Layer& position,
+                            const Tensor& values) const {
+  const Heads heads = split_heads(qkv(x), own.size(), position.rotation);
+  return attention(heads.q, heads.k, values, position.rule, heads.far);
+}
+
 void Attention::add_adapters(const Initializer& init, const std::string& name,
                              const AdapterConfig& config) {
   const int64_t d = qkv.weight.dim(1), head_dim = d / n_head;

@@ -27,6 +27,10 @@ struct Attention {
   /// has seen x too then.
   Tensor last_rows(const Tensor& x, const posenc::Composition::Layer& position, int64_t n_row,
                    CachedLayer* cache = nullptr) const;
+  /// What the heads attend to: their output for these values, [B, H, T, K], instead of their own.
+  /// Not differentiable.
+  Tensor output_of(const Tensor& x, const posenc::Composition::Layer& position,
+                   const Tensor& values) const;
   void visit(const std::string& name, const Visit& f) const;
   /// Adapters of the projections that the config names, and their parameters.
   void add_adapters(const Initializer& init, const std::string& name, const AdapterConfig& config);

@@ -56,6 +56,11 @@ Residual Block::last_rows(Residual stream, const posenc::Composition::Layer& pos
   return {.x = std::move(at.sum), .branch = mlp(at.normed)};
 }
 
+Tensor Block::attended(const Residual& stream, const posenc::Composition::Layer& position,
+                       const Tensor& values) const {
+  return attention.output_of(attention_norm(stream).normed, position, values);
+}
+
 void Block::add_adapters(const Initializer& init, const std::string& name,
                          const AdapterConfig& config) {
   attention.add_adapters(init, name + ".attention", config);

@@ -26,6 +26,9 @@ struct Block {
   /// The last n_row positions alone, [B, n_row, D], for a last block; with a cache, as attention's.
   Residual last_rows(Residual stream, const posenc::Composition::Layer& position, int64_t n_row,
                      CachedLayer* cache = nullptr) const;
+  /// Attention::output_of() of the block's input.
+  Tensor attended(const Residual& stream, const posenc::Composition::Layer& position,
+                  const Tensor& values) const;
   void visit(const std::string& name, const Visit& f) const;
   /// Adapters of the layers that the config names, and their parameters.
   void add_adapters(const Initializer& init, const std::string& name, const AdapterConfig& config);

@@ -275,6 +275,41 @@ Tensor Transformer::input_gradient(const Tensor& ids, const Tensor& targets, Inp
   return embedded.grad();
 }
 
+std::vector<Tensor> Transformer::attention_to(const Tensor& ids,
+                                              const std::vector<int32_t>& group_of,
+                                              uint64_t draw) const {
+  require_whole("weights of attention");
+  check_ids(ids);
+  require<ShapeError>(static_cast<int64_t>(group_of.size()) == ids.numel(), "model",
+                      "expected a group of each of ", ids.numel(), " tokens, got ",
+                      group_of.size());
+  const int64_t n_head = config_.n_head, n_group = config_.head_dim();
+  // Attention is linear in the values: a token's membership of a group, as a component of its
+  // value, comes out as the weight of the group.
+  std::vector<double> members(static_cast<size_t>(ids.numel() * n_head * n_group));
+  for (int64_t i = 0; i < ids.numel(); ++i) {
+    const int32_t group = group_of[static_cast<size_t>(i)];
+    require<ConfigError>(group >= -1 && group < n_group, "model", "expected groups from -1 to ",
+                         n_group - 1, ", got ", group);
+    const int64_t b = i / ids.dim(1), t = i % ids.dim(1);
+    for (int64_t h = 0; group >= 0 && h < n_head; ++h)
+      members[static_cast<size_t>(((b * n_head + h) * ids.dim(1) + t) * n_group + group)] = 1;
+  }
+  const Tensor values =
+      Tensor::from(members, {ids.dim(0), n_head, ids.dim(1), n_group}, compute_, ids.device());
+  const NoGrad no_grad;
+  const posenc::Composition::Plan parts = plan(ids, posenc::Phase::eval, draw);
+  Residual stream = enter(embed(ids), parts, 0);
+  std::vector<Tensor> weights;
+  for (size_t i = 0; i < blocks_.size(); ++i) {
+    weights.push_back(blocks_[i]
+                          .attended(stream, parts.layers[i], values)
+                          .view({ids.dim(0), ids.dim(1), n_head, n_group}));
+    stream = blocks_[i](std::move(stream), parts.layers[i]);
+  }
+  return weights;
+}
+
 Tensor Transformer::logits(const Tensor& ids) const {
   require_whole("logits");
   check_ids(ids);

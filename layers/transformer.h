@@ -85,6 +85,13 @@ class Transformer {
   ///           Receptive Field Analysis", arXiv:2212.10356, section 5.1
   Tensor input_gradient(const Tensor& ids, const Tensor& targets,
                         InputScalar what = InputScalar::nll, uint64_t draw = 0) const;
+  /// How much each query attends to groups of tokens: for each layer, the sum of the weights of its
+  /// keys that are in a group, [B, T, H, K] for K = head_dim groups. Not differentiable.
+  ///
+  /// Shapes    ids int32 [B, T]; group_of, B * T numbers: the group of each token, 0 ... K - 1, or
+  ///           -1 for none
+  std::vector<Tensor> attention_to(const Tensor& ids, const std::vector<int32_t>& group_of,
+                                   uint64_t draw = 0) const;
   /// Scores before the softmax, [B, T, V]: for tests and short texts. Scores of an adaptive softmax
   /// are the logs of probabilities, here and below.
   Tensor logits(const Tensor& ids) const;

@@ -17,6 +17,12 @@ void TaskSample::add(int64_t token, bool answer) {
   tokens.push_back(static_cast<int32_t>(token));
   targets.push_back(static_cast<int32_t>(token));
   is_answer.push_back(answer ? 1 : 0);
+  sources.push_back(-1);
+}
+
+void TaskSample::add_copy(int64_t source) {
+  add(tokens[static_cast<size_t>(source)], true);
+  sources.back() = static_cast<int32_t>(source);
 }
 
 int64_t Task::tokens_of(int64_t length) const {

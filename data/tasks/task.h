@@ -18,12 +18,16 @@ struct TaskSample {
   /// the task asks for something other than the next token (`parity(form=prefix)`).
   std::vector<int32_t> targets = {};
   std::vector<uint8_t> is_answer = {};  ///< 1 where the target is scored; never at place 0
+  /// For an answer that repeats one token of the input: the place of that token. -1 elsewhere.
+  std::vector<int32_t> sources = {};
   /// The metric may be broken down by this place: for passkey the first token of the key, for
   /// recall the key that is asked for. -1: no such place.
   int64_t place = -1;
 
   /// Appends a token that is its own target.
   void add(int64_t token, bool answer = false);
+  /// Appends an answer that repeats the token at a place.
+  void add_copy(int64_t source);
 };
 
 /// The lengths of a small experiment.

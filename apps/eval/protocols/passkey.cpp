@@ -191,7 +191,7 @@ ProtocolResult measure_passkey(const Subject& subject, const CommonOptions& comm
 
 Protocol passkey_row() {
   return {
-      .place = 14,
+      .place = 15,
       .name = std::string(kProtocol),
       .help =
           "the share of pass keys, numbers hidden in --garbage characters of text, that a model of "

@@ -81,76 +81,28 @@ void set_quantities(LengthResult& to, const Score& score, int64_t n_token) {
   if (!by_place.x.empty()) to.series.push_back(std::move(by_place));
 }
 
-std::vector<int64_t> lengths_of(const data::Task& task, const CommonOptions& common) {
-  if (common.are_lengths_given) return common.lengths;
-  const data::LengthSplit own = task.lengths();
-  std::vector<int64_t> lengths = {*std::max_element(own.train.begin(), own.train.end())};
-  for (const int64_t length : own.test)
-    if (length != lengths.front()) lengths.push_back(length);
-  return lengths;
-}
-
-// The task to test: the trained one, or another one of the same tokens.
-std::unique_ptr<const data::Task> tested_task(const std::string& trained, const TaskOptions& own) {
-  require<ConfigError>(!trained.empty(), "eval:task",
-                       "bad_argument: expected a run that was trained on a task (train --task), "
-                       "got one that was trained on text");
-  if (own.task.empty()) return data::make_task(trained);
-  std::unique_ptr<const data::Task> task = data::make_task(own.task);
-  const std::vector<std::string> known = data::make_task(trained)->vocabulary(),
-                                 words = task->vocabulary();
-  require<ConfigError>(
-      words.size() <= known.size() && std::equal(words.begin(), words.end(), known.begin()),
-      "eval:task", "bad_argument: --task ", task->canonical(), ": expected a task of the tokens ",
-      joined(known), ", which the model was trained on (", trained, "), got one of ",
-      joined(words));
-  return task;
-}
-
 }  // namespace
-
-void add_options(cli::Options& options, TaskOptions& own) {
-  options.group("Answers to a task")
-      .add("task", own.task, "NAME(...)",
-           "test another task of the same tokens, such as \"flip_flop(p_i=0.98)\" (default: the "
-           "task that the run was trained on)")
-      .add("task-samples", own.samples, "N", "samples of each length (default: the task's own)")
-      .add("task-seed", own.seed, "N", "seed of the test samples, the same for every run");
-}
-
-void check(const TaskOptions& own) {
-  if (own.samples) check_positive(kProtocol, "task-samples", *own.samples);
-  if (!own.task.empty()) data::make_task(own.task);
-}
 
 ProtocolResult measure_task(const Subject& subject, const CommonOptions& common,
                             const TaskOptions& own) {
   const Transformer& model = subject.model.inside(kProtocol);
-  const std::unique_ptr<const data::Task> task = tested_task(subject.model.task, own);
-  const int64_t n_sample = own.samples.value_or(task->lengths().n_test);
-  const auto n_vocab = static_cast<int64_t>(task->vocabulary().size());
+  const TaskSamples samples(kProtocol, subject, common, own);
+  const auto n_vocab = static_cast<int64_t>(samples.task().vocabulary().size());
+  const int64_t n_column = model.config().vocab_size;
   ProtocolResult result;
   result.protocol = kProtocol;
-  result.parameters = concat("task=", task->canonical(), " samples=", n_sample, " seed=", own.seed);
+  result.parameters = samples.parameters();
   const NoGrad no_grad;
-  measure_lengths(result, subject, lengths_of(*task, common), [&](LengthResult& to) {
-    const int64_t n_token = task->tokens_of(to.length), length = n_token - 1;
+  measure_lengths(result, subject, samples.lengths(), [&](LengthResult& to) {
+    const int64_t n_token = samples.task().tokens_of(to.length), length = n_token - 1;
     Score score;
-    in_batches(n_sample, length, common, [&](int64_t first, int64_t n) {
-      std::vector<int32_t> inputs, targets;
-      std::vector<int64_t> places;
-      for (int64_t i = first; i < first + n; ++i) {
-        const data::TaskSample sample = task->sample(own.seed, "test", to.length, i);
-        data::append_row(sample, inputs, targets);
-        places.push_back(sample.place);
+    samples.in_batches(subject, to.length, [&](const TaskSamples::Batch& batch) {
+      const std::vector<double> logits = model.logits(batch.ids).to_vector();
+      for (size_t i = 0; i < batch.samples.size(); ++i) {
+        const auto at = static_cast<int64_t>(i) * length;
+        add(score, logits.data() + at * n_column, batch.targets.data() + at, length, n_vocab,
+            n_column, batch.samples[i].place);
       }
-      const std::vector<double> logits =
-          model.logits(Tensor::from(inputs, {n, length}, subject.model.device)).to_vector();
-      const int64_t n_column = model.config().vocab_size;
-      for (int64_t i = 0; i < n; ++i)
-        add(score, logits.data() + i * length * n_column, targets.data() + i * length, length,
-            n_vocab, n_column, places[static_cast<size_t>(i)]);
-      subject.session.pass(n * length);
     });
     set_quantities(to, score, n_token);
     note_nonfinite(to, kProtocol, score.nats, concat("samples of length ", to.length));
@@ -175,11 +127,7 @@ Protocol task_row() {
               },
           .work =
               [](const EvalOptions& eval, const WorkSubject& subject, int64_t length) {
-                if (subject.task.empty() || !eval.common.are_lengths_given) return 0.0;
-                const TaskOptions& own = eval.own<TaskOptions>();
-                const auto task = data::make_task(own.task.empty() ? subject.task : own.task);
-                return static_cast<double>(own.samples.value_or(task->lengths().n_test) *
-                                           (task->tokens_of(length) - 1));
+                return task_work(eval.own<TaskOptions>(), eval.common, subject.task, length);
               }};
 }
 

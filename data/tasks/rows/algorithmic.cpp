@@ -24,6 +24,7 @@ Symbols uniform_symbols(int64_t n, int64_t n_kind, Draws& draws) {
 // The task that a row describes.
 struct Algorithm {
   Symbols (*solve)(const Symbols& input) = nullptr;
+  bool is_rearrangement = false;                  ///< solve() looks at no symbol
   int64_t n_input_kind = 2;                       ///< different symbols that are drawn
   std::vector<std::string> symbols = {"0", "1"};  ///< those of the input first
   int64_t outputs_per_input = 0;                  ///< 0: one output
@@ -61,7 +62,13 @@ class Algorithmic final : public Task {
     const auto separator = static_cast<int64_t>(is_.symbols.size());
     for (const int32_t symbol : input) to.add(symbol);
     to.add(separator);
-    for (const int32_t symbol : is_.solve(input)) to.add(symbol, true);
+    if (is_.is_rearrangement) {
+      Symbols places(input.size());
+      std::iota(places.begin(), places.end(), 0);
+      for (const int32_t place : is_.solve(places)) to.add_copy(place);
+    } else {
+      for (const int32_t symbol : is_.solve(input)) to.add(symbol, true);
+    }
     if (is_.has_end) to.add(separator + 1, true);
   }
 
@@ -158,6 +165,7 @@ TaskRow algorithmic_row(int place, std::string name, std::string help, const Alg
 std::vector<TaskRow> algorithmic_rows() {
   TaskRow first = algorithmic_row(20, "first", "n bits, SEP, the first bit",
                                   {.solve = [](const Symbols& s) { return Symbols{s[0]}; },
+                                   .is_rearrangement = true,
                                    .lengths = {{24}, {64, 128, 256}, 3000}});
   first.source = "Chiang and Cholak 2022 (arXiv:2202.12172)";
 
@@ -167,6 +175,7 @@ std::vector<TaskRow> algorithmic_rows() {
   copy.make = [](TaskArguments& arguments) {
     const int64_t n = arguments.integer("alphabet", 2, 65'536);
     return std::make_unique<Algorithmic>(Algorithm{.solve = unchanged,
+                                                   .is_rearrangement = true,
                                                    .n_input_kind = n,
                                                    .symbols = numerals(n),
                                                    .outputs_per_input = 1,
@@ -178,8 +187,10 @@ std::vector<TaskRow> algorithmic_rows() {
   reverse.source = concat(kRuoss, "; eos: Newman et al. 2020 (arXiv:2010.07174)");
   reverse.arguments = {kEosArgument};
   reverse.make = [](TaskArguments& arguments) {
-    return std::make_unique<Algorithmic>(
-        Algorithm{.solve = reversed, .outputs_per_input = 1, .has_end = has_end(arguments)});
+    return std::make_unique<Algorithmic>(Algorithm{.solve = reversed,
+                                                   .is_rearrangement = true,
+                                                   .outputs_per_input = 1,
+                                                   .has_end = has_end(arguments)});
   };
 
   TaskRow odds = algorithmic_row(63, "odds_first",
@@ -187,8 +198,9 @@ std::vector<TaskRow> algorithmic_rows() {
   odds.arguments = {{"order", "odd_first", "odd_first or even_first; the first bit has index 0"}};
   odds.make = [](TaskArguments& arguments) {
     const bool is_odd = arguments.word("order", {"odd_first", "even_first"}) == "odd_first";
-    return std::make_unique<Algorithmic>(
-        Algorithm{.solve = is_odd ? by_parity<1> : by_parity<0>, .outputs_per_input = 1});
+    return std::make_unique<Algorithmic>(Algorithm{.solve = is_odd ? by_parity<1> : by_parity<0>,
+                                                   .is_rearrangement = true,
+                                                   .outputs_per_input = 1});
   };
 
   return {
@@ -196,7 +208,7 @@ std::vector<TaskRow> algorithmic_rows() {
       std::move(copy),
       std::move(reverse),
       algorithmic_row(62, "duplicate_string", "n bits, SEP, the bits twice",
-                      {.solve = twice, .outputs_per_input = 2}),
+                      {.solve = twice, .is_rearrangement = true, .outputs_per_input = 2}),
       std::move(odds),
       algorithmic_row(
           64, "bucket_sort", "n symbols 0 to 4, SEP, the symbols in ascending order",

@@ -42,6 +42,7 @@ class FlipFlop final : public Task {
     const double written = is_drift_ ? 0 : (1 - ignored) / 2;
     const bool all_count = is_noisy_ && is_training;
     int32_t memory = 0;
+    int64_t written_at = 0;  // the place of the bit in memory
     for (int64_t k = 0; k < n; ++k) {
       int32_t instruction = kRead;
       if (k == 0 || k == second_write) {
@@ -57,8 +58,15 @@ class FlipFlop final : public Task {
         bit = 1 - memory;
       else if (instruction != kRead)
         bit = static_cast<int32_t>(draws.below(2));
-      if (instruction == kWrite) memory = bit;
-      to.add(kZero + bit, all_count || instruction == kRead);
+      if (instruction == kRead) {
+        to.add_copy(written_at);
+        continue;
+      }
+      if (instruction == kWrite) {
+        memory = bit;
+        written_at = 2 * k + 1;
+      }
+      to.add(kZero + bit, all_count);
     }
   }
 

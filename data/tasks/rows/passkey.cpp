@@ -60,7 +60,7 @@ class Passkey final : public Task {
     for (const int64_t digit : digits) to.add(kDigit + digit);
     add_garbage(n_before, n_garbage);
     to.add(kAsk);
-    for (const int64_t digit : digits) to.add(kDigit + digit, true);
+    for (int64_t i = 0; i < kKeyDigits; ++i) to.add_copy(to.place + i);
   }
 };
 

@@ -51,7 +51,7 @@ class Recall final : public Task {
     const int64_t asked = draws.below(length);
     to.place = 2 * asked;
     to.add(keys[static_cast<size_t>(asked)]);
-    to.add(n_key_ + values[static_cast<size_t>(asked)], true);
+    to.add_copy(to.place + 1);
   }
 
   int64_t n_key_, n_value_;

@@ -33,6 +33,7 @@ void check_reads(const Task& task, const TaskSample& sample) {
     size_t at = i - 1;
     while (words[at] != "w") at -= 2;
     BOOST_TEST(words[i] == words[at + 1]);
+    BOOST_TEST(sample.sources[i] == static_cast<int32_t>(at + 1));
   }
 }
 

@@ -241,6 +241,33 @@ BOOST_AUTO_TEST_CASE(a_sample_that_does_not_exist_is_refused) {
           "[task] bad_argument: bucket_sort: expected a sample of index 0 or more, got -1"));
 }
 
+// The answer is the token at its source, which stands before it.
+BOOST_AUTO_TEST_CASE(a_source_is_the_token_that_an_answer_repeats) {
+  std::vector<std::string> with_sources;
+  for (const TaskRow& row : tasks()) {
+    const auto task = make_task(row.name);
+    bool has_sources = false;
+    const LengthSplit split = task->lengths();
+    for (int64_t index = 0; index < 10; ++index) {
+      const TaskSample sample = task->sample(3, "test", split.train.back(), index);
+      BOOST_TEST_REQUIRE(sample.sources.size() == sample.tokens.size());
+      for (size_t t = 0; t < sample.tokens.size(); ++t) {
+        const int32_t source = sample.sources[t];
+        if (source < 0) continue;
+        has_sources = true;
+        BOOST_TEST(sample.is_answer[t] == 1, row.name);
+        BOOST_TEST(source < static_cast<int32_t>(t), row.name);
+        BOOST_TEST(sample.targets[t] == sample.tokens[static_cast<size_t>(source)], row.name);
+      }
+    }
+    if (has_sources) with_sources.push_back(row.name);
+  }
+  BOOST_TEST(with_sources ==
+                 (std::vector<std::string>{"first", "flip_flop", "passkey", "recall", "copy",
+                                           "reverse_string", "duplicate_string", "odds_first"}),
+             boost::test_tools::per_element());
+}
+
 }  // namespace
 BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::data
