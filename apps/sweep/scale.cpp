@@ -76,13 +76,22 @@ struct TaskModel {
   double lr;
 };
 TaskModel task_model(Scale scale, Size size) {
-  const bool is_flip_flop = size == Size::flip_flop;
-  if (scale == Scale::smoke) return {"smoke", 2, 4, 32, 32, 200, 3e-3};
-  if (scale == Scale::tiny)
-    return is_flip_flop ? TaskModel{"tiny", 2, 4, 64, 32, 3000, 2e-3}
-                        : TaskModel{"tiny", 2, 4, 64, 16, 8000, 2e-3};
-  return is_flip_flop ? TaskModel{"small", 6, 8, 512, 16, 10'000, 3e-4}
-                      : TaskModel{"small", 5, 8, 64, 128, 10'000, 1e-3};
+  TaskModel of = scale == Scale::smoke  ? TaskModel{"smoke", 2, 4, 32, 32, 200, 3e-3}
+                 : scale == Scale::tiny ? TaskModel{"tiny", 2, 4, 64, 32, 3000, 2e-3}
+                                        : TaskModel{"small", 6, 8, 512, 16, 10'000, 3e-4};
+  if (size == Size::algorithmic && scale == Scale::tiny) {
+    of.batch = 16;
+    of.steps = 8000;
+  } else if (size == Size::algorithmic && scale != Scale::smoke) {
+    of = {"small", 5, 8, 64, 128, 10'000, 1e-3};
+  } else if (size == Size::one_head) {
+    of.n_layer = of.n_head = 1;
+  }
+  return of;
+}
+
+bool is_of_tasks(Size size) {
+  return size == Size::algorithmic || size == Size::flip_flop || size == Size::one_head;
 }
 
 const Named& named(Scale scale) {
@@ -169,7 +178,7 @@ run::RunConfig training_of(Scale scale, Size size, double train_len, double step
       }
       break;
   }
-  if (size == Size::algorithmic || size == Size::flip_flop) {
+  if (is_of_tasks(size)) {
     const TaskModel of = task_model(scale, size);
     model(of.preset, of.n_layer, of.n_head, of.d_model);
     c.lr = of.lr;

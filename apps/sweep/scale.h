@@ -39,10 +39,12 @@ enum class Size {
   base,     ///< neox-162m
   large,    ///< neox-1.3b
   baevski,  ///< baevski-247m
-  /// The models of tasks, which are one model below `small`: 5 layers of width 64 (Ruoss et al.
-  /// 2023, arXiv:2305.16843) and 6 layers of width 512 (Liu et al. 2023, arXiv:2306.00946).
+  /// The models of tasks: 5 layers of width 64 (Ruoss et al. 2023, arXiv:2305.16843), 6 layers of
+  /// width 512, or one layer with one head (Liu et al. 2023, arXiv:2306.00946). Below `small` all
+  /// have the same width.
   algorithmic,
   flip_flop,
+  one_head,
 };
 
 /// The settings of a scale instead of the papers'.

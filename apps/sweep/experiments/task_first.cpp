@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 
+#include "apps/analysis/line_fit.h"
 #include "apps/analysis/spread.h"
 #include "apps/sweep/arms.h"
 #include "apps/sweep/evidence.h"
@@ -19,6 +20,7 @@ constexpr TaskUnit kShort = {.smoke = 4, .tiny = 8, .published = 30};
 constexpr std::array kStrings = {std::pair{"short", 1.0}, std::pair{"long", 3.0}};  // in training
 const std::vector<double> kTestLengths = {8, 16, 32, 128};
 constexpr const char *kPlainScores = "unscaled", *kScaledScores = "log n";
+constexpr const char *kAttention = "attention", *kBestHead = "best_head";
 constexpr std::array kNames = {"None", "Rotary", "ALiBi"};
 
 std::string first_label(const std::string& name, bool is_scaled, const char* strings) {
@@ -90,6 +92,30 @@ void scaled_is_better(const Measured& m, Evidence& e) {
   }
 }
 
+// The slope of the attention on the first bit against the number of bits, in logarithms.
+double attention_slope(const Measured& m, const std::string& arm) {
+  std::vector<double> x, y;
+  for (const double length : kTestLengths) {
+    x.push_back(std::log(length));
+    y.push_back(std::log(m.value(arm, kAttention, kBestHead, length)));
+  }
+  return analysis::fit_line(x, y).slope;
+}
+
+void attention_decays(const Measured& m, Evidence& e) {
+  for (const auto& [strings, units] : kStrings) {
+    std::vector<double> unscaled, scaled;
+    for (const char* name : kNames) {
+      unscaled.push_back(attention_slope(m, first_label(name, false, strings)));
+      scaled.push_back(attention_slope(m, first_label(name, true, strings)));
+    }
+    const std::string what = concat("trained on ", strings, " strings, log-log slope ");
+    e.below(concat(what, "without, mean over encodings"), analysis::mean_of(unscaled), -0.5);
+    e.above(concat(what, "with log n - without"),
+            analysis::mean_of(scaled) - analysis::mean_of(unscaled), 0);
+  }
+}
+
 }  // namespace
 
 std::vector<Experiment> task_first_rows() {
@@ -110,13 +136,25 @@ std::vector<Experiment> task_first_rows() {
       }
   Experiment e = of_tasks(770, "context/first", "does log n scaling find the first of many bits?",
                           kContextWriteUp, kShort, std::move(arms));
-  e.measures = {answers({1, 3, 8, 16, 32, 128}, 200)};
+  const std::vector<double> lengths = {1, 3, 8, 16, 32, 128};
+  e.measures = {answers(lengths, 200),
+                {.key = kAttention,
+                 .protocol = "source-attention",
+                 .lengths = lengths,
+                 .options = {{"task-samples", "200"}}}};
   for (const char* group : {kPlainScores, kScaledScores})
     e.outputs.push_back(
         share_by_length("accuracy", concat("share of right answers (", group, ")"), {group}));
   for (const char* group : {kPlainScores, kScaledScores})
     e.outputs.push_back(
         share_by_length("bits_per_answer", concat("bits per answer (", group, ")"), {group}));
+  for (const char* group : {kPlainScores, kScaledScores}) {
+    Output& output = e.outputs.emplace_back(share_by_length(
+        kBestHead, concat("attention on the first bit, of the best head (", group, ")"), {group}));
+    output.measure = kAttention;
+    output.is_log_x = true;
+    output.may_log_y = true;
+  }
   e.findings = {
       {.claim = "C-FIRST-1",
        .check = c_first_1,
@@ -125,7 +163,10 @@ std::vector<Experiment> task_first_rows() {
                   "without scaling accuracy falls with the length, and models of short strings "
                   "fail more than models of long ones"),
       own_finding("context/first/bits", scaled_is_better,
-                  "log n scaling lowers the cross-entropy beyond the training lengths")};
+                  "log n scaling lowers the cross-entropy beyond the training lengths"),
+      own_finding("context/first/attention", attention_decays,
+                  "the attention on the first bit falls about as one over the number of bits "
+                  "(log-log slope below -0.5, mean over encodings), and less with log n scaling")};
   e.remarks = {
       "A model is trained on strings of one length. The published study has encoders that look at "
       "the beginning; here decoders answer at the end, from all bits. Scores are multiplied by the "

@@ -146,8 +146,83 @@ Experiment mixture() {
   return e;
 }
 
+// The write-up has a sequence of 834 tokens after training on 512.
+constexpr double kDriftLength = 1.625;
+constexpr const char *kDrift = "drift", *kLinearPositions = "Linear";
+
+Arm drifting(Arm arm) {
+  arm = flip_flop_arm(std::move(arm), kUsual);
+  arm.size = Size::one_head;
+  return arm;
+}
+
+double attention_on_the_write(const Measured& m, const char* arm, const char* where) {
+  return m.value(arm, kDrift, where, kDriftLength);
+}
+
+void c_ff_2(const Measured& m, Evidence& e) {
+  const double early = attention_on_the_write(m, kLinearPositions, "first_tenth"),
+               late = attention_on_the_write(m, kLinearPositions, "last_tenth");
+  const std::string what = concat(kLinearPositions, ": attention on the last write, reads of the ");
+  e.below(concat(what, "last tenth"), late, 0.1);
+  if (m.is_published())
+    e.above(concat(what, "first tenth"), early, 0.5);
+  else
+    e.above(concat(what, "first tenth - of the last"), early - late, 0.1);
+}
+
+void relative_drifts_too(const Measured& m, Evidence& e) {
+  for (const char* arm : {"Rotary", "ALiBi"})
+    e.below(concat(arm, ": attention on the last write, reads of the last tenth - of the first"),
+            attention_on_the_write(m, arm, "last_tenth") -
+                attention_on_the_write(m, arm, "first_tenth"),
+            0);
+}
+
+Experiment drift() {
+  Experiment e = of_tasks(795, "context/flip-flop-drift", "do late reads lose sight of the write?",
+                          kContextWriteUp, kWholeSequence,
+                          {drifting(arm_of(kLinearPositions, "linear_abs", "")),
+                           drifting(without_positions()), drifting(rotary()), drifting(alibi())});
+  const std::pair<std::string, std::string> form = {"task", "flip_flop(form=drift)"};
+  Measure accuracy = answers({kDriftLength}, 256);
+  accuracy.options.push_back(form);
+  e.measures = {accuracy,
+                {.key = kDrift,
+                 .protocol = "source-attention",
+                 .lengths = {kDriftLength},
+                 .options = {{"task-samples", "256"}, form}}};
+  e.outputs = {{.form = Output::Form::rows,
+                .measure = kDrift,
+                .quantities = {"first_tenth", "last_tenth", "best_head", "uniform"},
+                .caption = "attention of reads on the bit of the last write"},
+               {.form = Output::Form::rows,
+                .measure = kAnswers,
+                .quantities = {"accuracy", "wrong_answers", "answers"},
+                .caption = "reads"},
+               {.form = Output::Form::series,
+                .measure = kDrift,
+                .quantity = "attention to the source",
+                .caption = "attention of reads on the bit of the last write",
+                .is_log_x = false,
+                .may_log_y = false}};
+  e.findings = {{.claim = "C-FF-2",
+                 .check = c_ff_2,
+                 .asked = "reads of the last tenth of the sequence give less than 0.1 of their "
+                          "attention to the last write, at least 0.1 less than reads of the first"},
+                own_finding("context/flip-flop-drift/relative", relative_drifts_too,
+                            "with rotary positions and with ALiBi the attention of late reads on "
+                            "the last write is smaller than that of early reads too")};
+  e.remarks = {
+      "Models of one layer with one head. The sequence of the test has two writes, at the "
+      "beginning "
+      "and after a tenth; a read attends to the bit behind the last of them, or elsewhere. "
+      "Linear positions are one coordinate of the input, the position over the training length."};
+  return e;
+}
+
 }  // namespace
 
-std::vector<Experiment> task_flip_flop_rows() { return {flip_flop(), mixture()}; }
+std::vector<Experiment> task_flip_flop_rows() { return {flip_flop(), mixture(), drift()}; }
 
 }  // namespace farfield::sweep
