@@ -98,6 +98,7 @@ double attention_slope(const Measured& m, const std::string& arm) {
   for (const double length : kTestLengths) {
     x.push_back(std::log(length));
     y.push_back(std::log(m.value(arm, kAttention, kBestHead, length)));
+    if (!std::isfinite(y.back())) return std::nan("");
   }
   return analysis::fit_line(x, y).slope;
 }
