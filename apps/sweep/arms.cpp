@@ -3,6 +3,7 @@
 #include "apps/sweep/measured.h"
 #include "engine/base/error.h"
 #include "engine/base/text.h"
+#include "posenc/registry.h"
 
 namespace farfield::sweep {
 
@@ -46,6 +47,20 @@ Arm floored_shift(double delta) { return floored("δ", "delta", "alibi_shift", d
 Arm floored_equal(double h) { return floored("h", "h", "alibi_equal", h); }
 
 std::string trained_at(double length) { return "trained at " + length_text(length); }
+
+std::vector<Arm> compared_arms() {
+  std::vector<Arm> arms;
+  for (const posenc::Row& row : posenc::registry()) {
+    if (!row.is_compared) continue;
+    const posenc::Comparison of = posenc::comparison_of(row);
+    Arm& arm = arms.emplace_back();
+    arm.label = arm.encoding = row.name;
+    arm.group = posenc::family_of(row);
+    arm.posenc = of.trained;
+    arm.measured_posenc = of.measured;
+  }
+  return arms;
+}
 
 Measure last_token() {
   return {.key = "P1", .protocol = "last-token", .lengths = {1, 2, 4, 8, 16}};

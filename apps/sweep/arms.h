@@ -44,6 +44,9 @@ inline constexpr std::array kLooks = {"alibi",        "kerple_log",       "sandw
 Arm floored_shift(double delta);
 Arm floored_equal(double h);
 
+/// Every encoding of the registry that a comparison of all has, by its own name.
+std::vector<Arm> compared_arms();
+
 /// The source of the experiments context/*.
 inline constexpr const char* kContextWriteUp = "Extending Context is Hard (2023)";
 

@@ -111,8 +111,13 @@ std::vector<std::vector<std::string>> drawn_figures(const Report& report,
   for (size_t s = 0; s < all.size(); ++s)
     for (size_t i = 0; i < all[s].size(); ++i) {
       const ReportFigure& figure = report.sections[s].figures[i];
-      if (figure.picture.n > 0) {
-        all[s][i] = plot::draw_or_say([&] { return plot::draw_svg(figure.picture); }, why);
+      if (figure.picture.n > 0 || !figure.map.rows.empty()) {
+        all[s][i] = plot::draw_or_say(
+            [&] {
+              return figure.picture.n > 0 ? plot::draw_svg(figure.picture)
+                                          : plot::draw_svg(figure.map);
+            },
+            why);
         continue;
       }
       for (const plot::PlotRequest& request : requests_of(figure, size)) {

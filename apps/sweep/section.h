@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/plot/heat_map.h"
 #include "apps/plot/picture.h"
 #include "apps/plot/plot.h"
 #include "apps/sweep/evidence.h"
@@ -30,8 +31,11 @@ struct ReportFigure {
   plot::Plot plot = {};
   plot::Plot near = {};        ///< a second panel beside the plot, where it has points
   plot::Picture picture = {};  ///< shown instead of the plot where it has rows
+  plot::HeatMap map = {};      ///< the same
   std::string quantity = {};   ///< of y: see share_y_ranges(); empty: shared with no figure
   std::vector<std::string> notes = {};  ///< sentences on bands, panels and scales
+
+  bool is_empty() const { return picture.n == 0 && map.rows.empty() && !plot::has_points(plot); }
 };
 
 /// The two answers to a finding: whether the paper's own words hold of our numbers, and whether

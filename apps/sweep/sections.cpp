@@ -110,9 +110,7 @@ Section section_of(const Plan& plan, const Results& results) {
                ": paired two-sided t-test over seeds, alpha ", analysis::kAlpha, "."));
   if (ReportTable printed = printed_scalars_table(e); !printed.rows.empty())
     section.tables.push_back(std::move(printed));
-  std::erase_if(section.figures, [](const ReportFigure& figure) {
-    return figure.picture.n == 0 && !plot::has_points(figure.plot);
-  });
+  std::erase_if(section.figures, [](const ReportFigure& figure) { return figure.is_empty(); });
   return section;
 }
 

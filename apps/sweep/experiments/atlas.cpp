@@ -22,16 +22,6 @@ constexpr const char* kReference = "kerple_log";
 const std::vector<double> kLengths = {1, 2, 4, 8, 16};
 constexpr size_t kFewest = 10;  // encodings that a correlation is told of
 
-Arm arm_of_row(const posenc::Row& row) {
-  const posenc::Comparison of = posenc::comparison_of(row);
-  Arm arm;
-  arm.label = arm.encoding = row.name;
-  arm.group = posenc::family_of(row);
-  arm.posenc = of.trained;
-  arm.measured_posenc = of.measured;
-  return arm;
-}
-
 std::string number(double x, int digits) { return std::isnan(x) ? "–" : fixed(x, digits); }
 
 // Share of the gradient beyond the training length, and nats lost from there to 16 L.
@@ -174,8 +164,7 @@ std::vector<Experiment> atlas_rows() {
           "ms / step and peak MiB were measured beside other work on the same machine: they say "
           "what is slow, not by how much.",
           "Marks need two seeds."}};
-  for (const posenc::Row& row : posenc::registry())
-    if (row.is_compared) atlas.arms.push_back(arm_of_row(row));
+  atlas.arms = compared_arms();
   return {atlas};
 }
 

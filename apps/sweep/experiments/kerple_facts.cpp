@@ -51,13 +51,13 @@ void kerple_table1(const Measured&, Section& section) {
   section.tables.push_back(datasets_table("kerple", "1"));
 }
 
-constexpr const char *kBase = "neox-162m", *kLarge = "neox-1.3b";
+constexpr const char *kBaseModel = "neox-162m", *kLarge = "neox-1.3b";
 
 void kerple_table2(const Measured&, Section& section) {
-  section.tables.push_back(settings_table("kerple", "2", "162M", kBase));
+  section.tables.push_back(settings_table("kerple", "2", "162M", kBaseModel));
 }
 void kerple_table2_settings(const Measured&, Evidence& e) {
-  settings_agree("kerple", "2", "162M", kBase, e);
+  settings_agree("kerple", "2", "162M", kBaseModel, e);
 }
 
 void kerple_table8(const Measured&, Section& section) {
