@@ -5,6 +5,7 @@
 #include "engine/ops/attention.h"
 #include "engine/ops/split_heads.h"
 #include "engine/ops/view.h"
+#include "layers/encoder.h"
 #include "layers/own_heads.h"
 
 namespace farfield {
@@ -21,12 +22,14 @@ Attention Attention::make(const Initializer& init, const std::string& name,
             .dense = Linear::make(init, dense, d, d, scaled_std(config.init_std, config.n_layer),
                                   /*has_bias=*/true, columns),
             .n_head = n_head,
-            .own = own};
+            .own = own,
+            .sees_later = config.sees_later};
   return {.qkv = Linear::make_uniform(init, qkv, d, 3 * d, xavier_bound(d, d, std::sqrt(0.5)),
                                       fan_in_bound(d), rows),
           .dense = Linear::make_uniform(init, dense, d, d, xavier_bound(d, d), 0, columns),
           .n_head = n_head,
-          .own = own};
+          .own = own,
+          .sees_later = config.sees_later};
 }
 
 Tensor Attention::operator()(const Tensor& x, const posenc::Composition::Layer& position,
@@ -37,28 +40,38 @@ Tensor Attention::operator()(const Tensor& x, const posenc::Composition::Layer& 
                   .stream = drop.stream("attention weights"),
                   .first_head = drop.first * n_head + own.begin,
                   .n_head = n_head};
-  return dense(
-      attention(qkv(x, Activation::none, drop, "lora qkv"), own.size(), rule, position.rotation),
-      Activation::none, drop, "lora dense");
+  const Tensor packed = qkv(x, Activation::none, drop, "lora qkv");
+  const auto all = [&] {
+    if (!sees_later) return attention(packed, own.size(), rule, position.rotation);
+    Heads heads = split_heads(packed, own.size(), position.rotation);
+    see_later(heads, rule);
+    return attention(heads.q, heads.k, heads.v, rule);
+  };
+  return dense(all(), Activation::none, drop, "lora dense");
 }
 
 Tensor Attention::last_rows(const Tensor& x, const posenc::Composition::Layer& position,
                             int64_t n_row, CachedLayer* cache) const {
   const int64_t n = x.dim(1), first = cache != nullptr ? cache->n_seen() : 0;
   auto heads = split_heads(qkv(x), own.size(), part_of(position.rotation, first, first + n));
+  AttentionRule rule = position.rule;
+  if (sees_later) see_later(heads, rule);
   SequencePart part = cache != nullptr ? cache->append(heads) : SequencePart{.end = n};
   part.first = part.end - n_row;
   const auto last = [&](const Tensor& q) {  // [B, H, n_row, K]
     return q.defined() ? slice(q, 2, n - n_row, n) : q;
   };
-  return dense(attention(last(heads.q), heads.k, heads.v, part_of(position.rule, part),
+  return dense(attention(last(heads.q), heads.k, heads.v, part_of(rule, part),
                          {last(heads.far.q), heads.far.k}));
 }
 
 Tensor Attention::output_of(const Tensor& x, const posenc::Composition::Layer& position,
                             const Tensor& values) const {
-  const Heads heads = split_heads(qkv(x), own.size(), position.rotation);
-  return attention(heads.q, heads.k, values, position.rule, heads.far);
+  Heads heads = split_heads(qkv(x), own.size(), position.rotation);
+  AttentionRule rule = position.rule;
+  heads.v = values;
+  if (sees_later) see_later(heads, rule);
+  return attention(heads.q, heads.k, heads.v, rule, heads.far);
 }
 
 void Attention::add_adapters(const Initializer& init, const std::string& name,

@@ -8,14 +8,15 @@
 
 namespace farfield {
 
-/// Causal multi-head self-attention with the positional encoding's rule. With tensor parallelism
-/// each process has some of the heads.
+/// Multi-head self-attention with the positional encoding's rule, causal but for an encoder's. With
+/// tensor parallelism each process has some of the heads.
 struct Attention {
   Linear qkv;    ///< [3 D, D]; row (h * 3 + p) * K + c is component c of q, k, v (p = 0, 1, 2) of
                  ///< head h, as GPT-NeoX stores it
   Linear dense;  ///< [D, D]
   int64_t n_head = 1;        ///< of all processes
   comm::Range own = {0, 1};  ///< the heads of this process, whose tables are in `position` below
+  bool sees_later = false;   ///< as ModelConfig::sees_later
 
   static Attention make(const Initializer& init, const std::string& name,
                         const ModelConfig& config);

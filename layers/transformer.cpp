@@ -11,6 +11,7 @@
 #include "engine/ops/reduce.h"
 #include "engine/ops/view.h"
 #include "engine/step_graph.h"
+#include "layers/encoder.h"
 #include "layers/own_heads.h"
 
 namespace farfield {
@@ -84,6 +85,7 @@ Transformer::Transformer(const ModelConfig& config, uint64_t seed, DType compute
       tensor_(tensor),
       encoding_(config.posenc, encoding_config(config, seed, compute, device)) {
   check_group(config, tensor);
+  if (config.sees_later) require_no_distances(encoding_);
   const Initializer init{
       .seed = seed, .dtype = parameter_dtype(compute), .device = device, .tensor = tensor};
   const double table_std = config.init == InitScheme::neox
@@ -128,6 +130,11 @@ void Transformer::require_whole(std::string_view what) const {
   require<ConfigError>(
       tensor_.is_alone(), "model", "expected one process with all of the model for ", what,
       ", got ", tensor_.size(), " that have it together; load its checkpoint in one process");
+}
+
+void Transformer::require_causal(std::string_view what) const {
+  require<ConfigError>(!config_.sees_later, "model", "expected a causal model for ", what,
+                       ", got an encoder, whose tokens see the ones that it would predict");
 }
 
 VocabularyPart Transformer::vocabulary() const {
@@ -219,6 +226,7 @@ Tensor Transformer::loss(const Tensor& ids, const Tensor& targets, uint64_t draw
   const Tensor x =
       rows(hidden(embed(ids), parts, ids.dim(1), checkpointing_ && grad_enabled(), drop));
   if (piece.scored.defined()) return scored_loss(x, piece);
+  require_causal("the loss of all next tokens");
   const Tensor all = targets.view({targets.numel()});
   return config_.is_adaptive()
              ? adaptive_out_.loss(x, all, drop)
@@ -247,6 +255,7 @@ Tensor Transformer::tail_nll(const Tensor& ids, const Tensor& targets, uint64_t 
                           targets.dim(1) <= ids.dim(1),
                       "model", "expected targets of shape [", ids.dim(0), ", n], n from 1 to ",
                       ids.dim(1), ", got ", targets.shape());
+  if (targets.dim(1) > 1) require_causal("the loss of several next tokens");
   const NoGrad no_grad;
   const Tensor x = hidden(embed(ids), plan(ids, posenc::Phase::eval, draw), targets.dim(1),
                           /*checkpointed=*/false);
@@ -338,6 +347,7 @@ std::string Transformer::cache_obstacle(int64_t seq_len, int64_t n_cached) const
 KeyValueCache Transformer::make_cache(int64_t n_sequence, int64_t seq_len, int64_t n_cached,
                                       uint64_t draw) const {
   require_whole("a cache");
+  require_causal("a cache of keys and values");
   return KeyValueCache(encoding_, n_sequence, seq_len, n_cached, draw);
 }
 

@@ -33,7 +33,9 @@ struct BatchPiece {
 };
 
 /// The decoder of the GPT-NeoX code base: sequential pre-norm blocks, GELU in its erf form, biases
-/// everywhere but in the head, which has its own matrix. ModelConfig can change parts of it.
+/// everywhere but in the head, which has its own matrix. ModelConfig can change parts of it, and
+/// make an encoder of it (sees_later). Of an encoder, losses of several next tokens and caches are
+/// refused: ConfigError.
 ///
 /// Parameters are float32 whatever the compute dtype (float64 when that is float64); bfloat16
 /// rounds activations and, on their way into a product, weights. Names and layouts follow Hugging
@@ -158,6 +160,8 @@ class Transformer {
   Tensor scored_loss(const Tensor& x, const BatchPiece& piece) const;
   posenc::Composition::Plan plan(const Tensor& ids, posenc::Phase phase, uint64_t draw,
                                  int64_t first = 0) const;
+  /// ConfigError for an encoder.
+  void require_causal(std::string_view what) const;
   /// ConfigError unless one process has all of the model.
   void require_whole(std::string_view what) const;
   /// The rows of the head in this process.

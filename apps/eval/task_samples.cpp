@@ -5,6 +5,7 @@
 #include "data/tasks/task_batches.h"
 #include "engine/base/error.h"
 #include "engine/base/text.h"
+#include "layers/transformer.h"
 
 namespace farfield::eval {
 namespace {
@@ -74,12 +75,14 @@ std::vector<int64_t> TaskSamples::lengths() const {
 void TaskSamples::in_batches(const Subject& subject, int64_t length,
                              const std::function<void(const Batch&)>& pass) const {
   const int64_t n_input = task_->tokens_of(length) - 1;
+  const auto answers = subject.model.transformer->config().sees_later ? data::AnswersInInput::hidden
+                                                                      : data::AnswersInInput::shown;
   eval::in_batches(n_sample_, n_input, common_, [&](int64_t first, int64_t n) {
     Batch batch;
     std::vector<int32_t> inputs;
     for (int64_t i = first; i < first + n; ++i) {
       batch.samples.push_back(task_->sample(seed_, "test", length, i));
-      data::append_row(batch.samples.back(), inputs, batch.targets);
+      data::append_row(batch.samples.back(), inputs, batch.targets, answers);
     }
     batch.ids = Tensor::from(inputs, {n, n_input}, subject.model.device);
     pass(batch);

@@ -19,7 +19,10 @@ void add_options(cli::Options& options, RunConfig& c) {
       .add("cutoffs", c.cutoffs, "N,N,...|none",
            "adaptive input and softmax: token ids at which a new band of the vocabulary begins. "
            "Each band's embedding is a quarter as wide as the last; needs token ids sorted by "
-           "falling frequency (default: from the preset)");
+           "falling frequency (default: from the preset)")
+      .add("mask", c.mask, "causal|none",
+           "none: an encoder, whose tokens see later ones too, for --task alone. Answers in its "
+           "input are hidden; positions are absolute, rotary or none (default: causal)");
   options.group("Initial weights")
       .add("init-from", c.init_from, "RUN",
            "start from the weights of this run. Model, data and optimisation are those of RUN "

@@ -16,6 +16,7 @@ struct RunConfig {
   std::string preset = "mini";
   std::optional<int64_t> n_layer, n_head, d_model, d_ff;
   std::optional<std::string> cutoffs;  ///< numbers between commas, or "none"
+  std::optional<std::string> mask;     ///< empty: causal
   std::string posenc = "none";
   std::string name;  ///< what people call the run; empty: it goes by its encoding
 

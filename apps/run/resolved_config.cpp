@@ -15,6 +15,7 @@
 #include "engine/base/hash.h"
 #include "engine/base/parallel.h"
 #include "engine/base/text.h"
+#include "layers/encoder.h"
 #include "posenc/composition.h"
 #include "posenc/expression.h"
 #include "posenc/finite_start.h"
@@ -267,6 +268,12 @@ ResolvedConfig resolve(const RunConfig& request) {
   c.model.hidden_dropout = *filled.hidden_dropout;
   fill_model(filled, c.model);
   c.model.posenc = filled.posenc;
+  c.model.sees_later = value_of_word<bool>("--mask", filled.mask.value_or("causal"),
+                                           {{"causal", false}, {"none", true}});
+  require<ConfigError>(!c.model.sees_later || !c.task.empty(), kConfig,
+                       "--mask none: expected --task beside it, since the loss of a text is the "
+                       "loss of its next tokens");
+  if (!c.model.sees_later) filled.mask.reset();
   c.name = filled.name;
   c.init = init_of(filled);
   for (const std::string& use : filled.data) c.data.push_back(parse_data_use(use));
@@ -362,6 +369,7 @@ std::string canonical_posenc(const std::string& expression, const ResolvedConfig
   if (expression == shape.posenc)
     encoding.plan(trained.longest(), trained.longest(), posenc::Phase::train);
   if (expression == shape.posenc) posenc::require_finite_start(encoding);
+  if (shape.sees_later) require_no_distances(encoding);
   return encoding.canonical();
 }
 

@@ -97,10 +97,11 @@ data::Loader loader_of(const ResolvedConfig& config, const TrainingData& data) {
 data::BatchOf batches_of(const ResolvedConfig& config, const TrainingData& data) {
   if (config.task.empty())
     return [loader = loader_of(config, data)](int64_t step) { return loader.batch(step); };
-  return [batches = data::TaskBatches(data::make_task(config.task), config.task_lengths,
-                                      config.batch, config.data_seed())](int64_t step) {
-    return batches.batch(step);
-  };
+  return
+      [batches = data::TaskBatches(
+           data::make_task(config.task), config.task_lengths, config.batch, config.data_seed(),
+           config.model.sees_later ? data::AnswersInInput::hidden : data::AnswersInInput::shown)](
+          int64_t step) { return batches.batch(step); };
 }
 
 }  // namespace farfield::run

@@ -17,6 +17,7 @@ void TaskSample::add(int64_t token, bool answer) {
   tokens.push_back(static_cast<int32_t>(token));
   targets.push_back(static_cast<int32_t>(token));
   is_answer.push_back(answer ? 1 : 0);
+  is_output.push_back(answer ? 1 : 0);
   sources.push_back(-1);
 }
 

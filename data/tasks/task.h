@@ -18,6 +18,7 @@ struct TaskSample {
   /// the task asks for something other than the next token (`parity(form=prefix)`).
   std::vector<int32_t> targets = {};
   std::vector<uint8_t> is_answer = {};  ///< 1 where the target is scored; never at place 0
+  std::vector<uint8_t> is_output = {};  ///< 1 where the token itself is an answer
   /// For an answer that repeats one token of the input: the place of that token. -1 elsewhere.
   std::vector<int32_t> sources = {};
   /// The metric may be broken down by this place: for passkey the first token of the key, for

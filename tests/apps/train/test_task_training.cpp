@@ -75,6 +75,31 @@ BOOST_AUTO_TEST_CASE(the_loss_is_the_mean_over_the_answers_of_the_batch) {
   BOOST_TEST(std::abs(first.step().loss - sum / n) < 1e-5);
 }
 
+BOOST_AUTO_TEST_CASE(an_encoder_learns_a_task_and_keeps_its_mask) {
+  run::RunConfig config = on("copy(alphabet=8)");
+  config.posenc = "sinusoidal";
+  config.mask = "none";
+  const run::ResolvedConfig resolved = run::resolve(config);
+  BOOST_TEST(resolved.model.sees_later);
+  BOOST_TEST(run::value_of(resolved.settings, "mask") == "none");
+  const std::string folder = made("task-encoder", resolved);
+  BOOST_TEST(run::load_run(folder, {}).model.config().sees_later);
+  const data::Batch batch = run::batches_of(resolved, run::open_data(resolved))(0);
+  const int64_t length = batch.seq_len / 2;  // symbols, SEP, symbols
+  for (int64_t t = length; t < batch.seq_len; ++t)
+    BOOST_TEST(batch.inputs[static_cast<size_t>(t)] == 8);  // SEP
+
+  config.mask = "causal";
+  BOOST_TEST(run::value_of(run::resolve(config).settings, "mask") == "");
+  config.mask = "none";
+  config.posenc = "alibi";
+  BOOST_CHECK_EXCEPTION(run::resolve(config), ConfigError, says("for an encoder"));
+  run::RunConfig text = toy().config("none");
+  text.mask = "none";
+  BOOST_CHECK_EXCEPTION(run::resolve(text), ConfigError,
+                        says("--mask none: expected --task beside it"));
+}
+
 BOOST_AUTO_TEST_CASE(a_task_decides_the_length_of_its_sequences) {
   const run::ResolvedConfig config = run::resolve(on("copy(alphabet=8)"));
   BOOST_TEST(config.task == "copy(alphabet=8, eos=none)");

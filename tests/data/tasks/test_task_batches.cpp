@@ -30,6 +30,33 @@ BOOST_AUTO_TEST_CASE(a_row_has_the_tokens_and_the_answers_of_a_sample) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(answers_are_hidden_from_an_encoder) {
+  const auto inputs_of = [](const char* task, int64_t length) {
+    const auto made = make_task(task);
+    std::vector<int32_t> inputs, shown, targets, same;
+    const TaskSample sample = made->sample(1, "train", length, 0);
+    append_row(sample, shown, same);
+    append_row(sample, inputs, targets, AnswersInInput::hidden);
+    BOOST_TEST(targets == same);
+    const std::vector<std::string> words = made->vocabulary();
+    std::string line;
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      const bool is_hidden = inputs[i] != shown[i];
+      BOOST_TEST((!is_hidden || sample.is_answer[i] == 1));
+      line += (i == 0 ? "" : " ") + words[static_cast<size_t>(inputs[i])];
+    }
+    return line;
+  };
+  BOOST_TEST(inputs_of("reverse_string", 4).substr(7) == " SEP SEP SEP SEP");
+  BOOST_TEST(inputs_of("first", 3).substr(5) == " SEP");
+  // A bit behind a read is hidden; bits of writes are not.
+  const std::string reads = inputs_of("flip_flop(p_i=0)", 40);
+  BOOST_TEST(reads.find("r r ") != std::string::npos);
+  BOOST_TEST((reads.find("r 0") == std::string::npos && reads.find("r 1") == std::string::npos));
+  // Sums that are asked for at the bits stand nowhere in the input.
+  BOOST_TEST(inputs_of("parity(form=prefix)", 6).find(" SEP SEP") == std::string::npos);
+}
+
 BOOST_AUTO_TEST_CASE(each_step_has_one_of_the_lengths_and_new_samples) {
   const TaskBatches all = batches("copy", {3, 7});
   std::map<int64_t, int> steps;

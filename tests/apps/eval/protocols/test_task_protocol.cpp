@@ -119,6 +119,31 @@ BOOST_AUTO_TEST_CASE(another_task_of_the_same_tokens_can_be_tested) {
                              "1, SEP, which the model was trained on"));
 }
 
+// It would read the answers in its input.
+BOOST_AUTO_TEST_CASE(an_encoder_is_not_shown_the_answers) {
+  ModelConfig config = untrained(64).config();
+  config.posenc = "rope";
+  config.sees_later = true;
+  const Transformer model(config, 3);
+  const auto task = data::make_task("copy");
+  const LengthResult of = measured(model, "copy", {5}).lengths.at(0);
+  double nats = 0;
+  for (int64_t i = 0; i < kSamples; ++i) {
+    const data::TaskSample sample = task->sample(7, "test", 5, i);
+    std::vector<int32_t> inputs(sample.tokens.begin(), sample.tokens.begin() + 6);
+    inputs.resize(10, inputs.back());  // SEP
+    const std::vector<double> logits = model.logits(Tensor::from(inputs, {1, 10})).to_vector();
+    for (int64_t t = 5; t < 10; ++t) {
+      double sum = 0;
+      for (int64_t v = 0; v < 64; ++v) sum += std::exp(logits[static_cast<size_t>(t * 64 + v)]);
+      const int32_t want = sample.tokens[static_cast<size_t>(t + 1)];
+      nats += std::log(sum) - logits[static_cast<size_t>(t * 64 + want)];
+    }
+  }
+  BOOST_TEST(quantity(of, "bits_per_answer") == nats / kSamples / 5 / std::log(2),
+             boost::test_tools::tolerance(1e-5));
+}
+
 BOOST_AUTO_TEST_CASE(a_model_of_text_is_refused) {
   BOOST_CHECK_EXCEPTION(measured(untrained(64), ""), ConfigError,
                         says("expected a run that was trained on a task"));
