@@ -10,6 +10,7 @@
 #include "apps/analysis/spread.h"
 #include "apps/analysis/student.h"
 #include "engine/base/error.h"
+#include "engine/base/text.h"
 
 namespace farfield::sweep {
 namespace {
@@ -246,16 +247,36 @@ Verdict Evidence::verdict() const {
   return any([](const Item& i) { return !i.is_sure; }) ? Verdict::undecided : Verdict::pass;
 }
 
+std::vector<const Evidence::Item*> Evidence::deciding() const {
+  const bool has_failed = verdict() == Verdict::fail;
+  std::vector<const Item*> deciding;
+  for (const Item& item : items_)
+    if (!item.is_missing && (!has_failed || (item.is_sure && !item.holds)))
+      deciding.push_back(&item);
+  return deciding;
+}
+
 size_t Evidence::n_seed() const {
   const bool has_failed = verdict() == Verdict::fail;
   size_t least = 0;
-  for (const Item& item : items_) {
-    if (item.is_missing || (has_failed && (item.holds || !item.is_sure))) continue;
-    const size_t n = item.by_seed.size();
+  for (const Item* const item : deciding()) {
+    const size_t n = item->by_seed.size();
     // One number that surely fails is enough; a pass needs all of them.
     least = least == 0 ? n : has_failed ? std::max(least, n) : std::min(least, n);
   }
   return least;
+}
+
+std::string Evidence::one_seed_note() const {
+  if (n_seed() != 1) return "";
+  const bool has_more = std::any_of(items_.begin(), items_.end(),
+                                    [](const Item& item) { return item.by_seed.size() > 1; });
+  std::vector<std::string> texts;
+  for (const Item* const item : deciding())
+    if (item->by_seed.size() == 1 && !item->text.empty() &&
+        std::find(texts.begin(), texts.end(), item->text) == texts.end())
+      texts.push_back(item->text);
+  return has_more && !texts.empty() ? "one seed on " + joined(texts) : "one seed";
 }
 
 }  // namespace farfield::sweep

@@ -84,6 +84,9 @@ class Evidence {
   /// The number of seeds behind the verdict: of FAIL the most of an item that fails, else the least
   /// of all items. 0: none.
   size_t n_seed() const;
+  /// "one seed" if n_seed() is 1, and "one seed on prose" where numbers on other texts have more;
+  /// else "".
+  std::string one_seed_note() const;
 
   /// One evidence from that of each seed: every number as the mean over the seeds that have it,
   /// with the interval of Student's t over them. Where numbers have a half_width, the interval is
@@ -93,6 +96,8 @@ class Evidence {
  private:
   Item& add(const std::string& what, double value, Item::Relation relation, double limit,
             double tolerance = 0);
+  /// The numbers that the verdict rests on: of FAIL the failing ones.
+  std::vector<const Item*> deciding() const;
   static Item pooled(const std::vector<const Item*>& of_seeds);
   std::string text_, prefix_;
   std::vector<Item> items_;

@@ -121,8 +121,8 @@ std::string printed_text(const Judgement& j) {
 
 std::string verdict_text(const Judgement& j) {
   const Verdict verdict = j.evidence.verdict();
-  const bool is_marked = j.is_of_one_seed() && verdict != Verdict::not_run;
-  return concat(to_word(verdict), is_marked ? " (one seed)" : "");
+  const std::string note = verdict == Verdict::not_run ? "" : j.one_seed_note();
+  return concat(to_word(verdict), note.empty() ? "" : concat(" (", note, ')'));
 }
 
 std::string asked_text(const Judgement& j) {

@@ -41,7 +41,7 @@ PrintedAnswer printed_answer(const Judgement& j);
 std::string to_word(PrintedAnswer answer);  ///< "not asked", "yes", ...; "" for of_no_paper
 /// The same with its numbers, "partly: 4 of 10 hold: ...", unless they are those at this scale.
 std::string printed_text(const Judgement& j);
-/// "PASS", "FAIL", ..., of one seed "PASS (one seed)".
+/// "PASS", "FAIL", ..., of one seed "PASS (one seed)" or "PASS (one seed on prose)".
 std::string verdict_text(const Judgement& j);
 /// What was asked at this scale, and the numbers that decided.
 std::string asked_text(const Judgement& j);
@@ -66,7 +66,7 @@ std::vector<std::string> claims_without_experiment();
 struct Thesis {
   std::string paper, thesis;
   std::string answer;               ///< "holds", "holds as far as decided", "holds in part", ...
-  std::string verdicts;             ///< "2 PASS, 1 UNDECIDED"; of one seed ", one seed"
+  std::string verdicts;             ///< "2 PASS, 1 UNDECIDED"; where each has a note on seeds, that
   std::string numbers;              ///< "windows with a field below L: PPL 16 L / PPL L 0.99 to 1"
   std::vector<std::string> claims;  ///< that it rests on, judged ones alone
 };

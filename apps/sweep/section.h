@@ -51,8 +51,8 @@ struct Judgement {
   bool has_models = false;  ///< the numbers are those of trained models
 
   bool is_own() const { return scope.empty(); }
-  /// Of trained models with one seed: nothing is known of the spread.
-  bool is_of_one_seed() const { return has_models && evidence.n_seed() == 1; }
+  /// Evidence::one_seed_note() of trained models: nothing is known of the spread.
+  std::string one_seed_note() const { return has_models ? evidence.one_seed_note() : ""; }
 };
 
 /// One experiment in a report.

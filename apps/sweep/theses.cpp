@@ -6,6 +6,7 @@
 #include <map>
 #include <utility>
 
+#include "apps/cli/lists.h"
 #include "apps/eval/results.h"
 #include "apps/sweep/findings.h"
 #include "engine/base/error.h"
@@ -91,6 +92,22 @@ const std::vector<Told>& told() {
        {"C-INT-1", "C-NFT-1"},
        {{"C-INT-1", "PPL from 3 to 4 L", "interpolated, PPL from 3 to 4 L / from 0.75 to 1 L"},
         {"C-NFT-1", "with interpolation", "PPL from 2 to 4 L, fine-tuned alone / interpolated"}}},
+      {"Extending Context",
+       "transformers do not learn parity beyond their training lengths, unless a mask hides all "
+       "distractors",
+       {"context/parity/chance", "C-PAR-1"},
+       {{"context/parity/chance", "share of right answers", "right answers beyond these lengths"},
+        {"C-PAR-1", "share of right answers", "without distractors"}}},
+      {"Extending Context",
+       "a memory of one bit makes fewer errors on rare and frequent writes after training on both",
+       {"C-FF-1"},
+       {{"C-FF-1", "sparse", "share of wrong reads, mixture - base, sparse"},
+        {"C-FF-1", "dense", "dense"}}},
+      {"our own",
+       "flat perplexity may be forgetting: ALiBi and windows lose keys far from the end",
+       {"context/passkey/reach", "atlas/passkey/forgets"},
+       {{"context/passkey/reach", "share of keys",
+         "share of keys at 8 L, in the first half - in the last tenth"}}},
       {"our own",
        "where encodings fail, the share of a model's gradient beyond the training length predicts "
        "its loss there",
@@ -136,13 +153,13 @@ std::vector<Thesis> theses_of(const Report& report) {
   for (const Told& of : told()) {
     Thesis thesis = {of.paper, of.thesis, {}, {}, {}, {}};
     std::map<Verdict, int> n;
-    bool is_of_one_seed = true;
+    std::vector<std::string> notes;  // on seeds
     for (const char* claim : of.claims)
       for (const Judgement* j : judged(report, claim)) {
         if (std::find(thesis.claims.begin(), thesis.claims.end(), claim) == thesis.claims.end())
           thesis.claims.emplace_back(claim);
         ++n[j->evidence.verdict()];
-        is_of_one_seed = is_of_one_seed && j->is_of_one_seed();
+        notes.push_back(j->one_seed_note());
       }
     if (thesis.claims.empty()) continue;
     const bool has_pass = n[Verdict::pass] > 0, has_fail = n[Verdict::fail] > 0,
@@ -153,7 +170,11 @@ std::vector<Thesis> theses_of(const Report& report) {
     for (const Verdict v : {Verdict::pass, Verdict::fail, Verdict::undecided})
       if (n[v] > 0)
         thesis.verdicts += concat(thesis.verdicts.empty() ? "" : ", ", n[v], ' ', to_word(v));
-    if (is_of_one_seed) thesis.verdicts += ", one seed";
+    if (!cli::has<std::string>(notes, ""))
+      thesis.verdicts +=
+          concat(", ", std::count(notes.begin(), notes.end(), notes[0]) == std::ssize(notes)
+                           ? notes[0]
+                           : "one seed on some texts");
     for (const Range& range : of.ranges) {
       const std::string text = range_text(report, range);
       if (!text.empty()) thesis.numbers += concat(thesis.numbers.empty() ? "" : "; ", text);

@@ -71,9 +71,12 @@ BOOST_AUTO_TEST_CASE(margins_say_how_near_a_number_is_to_its_threshold) {
 namespace {
 
 // A number below 1 of each seed, or above it.
-Evidence of_seeds(const std::vector<double>& values) {
+Evidence of_seeds(const std::vector<double>& values, const std::string& text = {}) {
   std::vector<Evidence> seeds;
-  for (const double value : values) seeds.emplace_back().below("a", value, 1);
+  for (const double value : values) {
+    seeds.emplace_back().set_text(text, !text.empty());
+    seeds.back().below("a", value, 1);
+  }
   return Evidence::pooled(seeds);
 }
 
@@ -110,6 +113,23 @@ BOOST_AUTO_TEST_CASE(a_number_is_judged_over_the_seeds_that_have_it) {
   BOOST_TEST(all.items()[0].by_seed.size() == 1u);
   BOOST_TEST(all.items()[1].by_seed.size() == 3u);
   BOOST_TEST(all.n_seed() == 1u);  // a pass needs both
+}
+
+BOOST_AUTO_TEST_CASE(a_verdict_says_which_texts_have_one_seed) {
+  const auto note = [](std::initializer_list<Evidence> parts) {
+    Evidence all;
+    for (const Evidence& part : parts) all.add(part);
+    return all.one_seed_note();
+  };
+  const Evidence code = of_seeds({0.8, 0.81, 0.79}, "code"), prose = of_seeds({0.8}, "prose"),
+                 bad_code = of_seeds({1.2, 1.21, 1.19}, "code"),
+                 bad_prose = of_seeds({1.2}, "prose");
+  BOOST_TEST(note({code}) == "");
+  BOOST_TEST(note({prose}) == "one seed");
+  BOOST_TEST(note({code, prose}) == "one seed on prose");
+  BOOST_TEST(note({code, bad_prose}) == "one seed on prose");
+  BOOST_TEST(note({bad_code, prose}) == "");  // that failure has three seeds
+  BOOST_TEST(note({bad_code, bad_prose}) == "");
 }
 
 BOOST_AUTO_TEST_CASE(a_seed_that_diverged_stays) {
