@@ -136,7 +136,9 @@ BOOST_AUTO_TEST_CASE(what_does_not_go_together_is_refused) {
   refused(e, "[sweep] test/first, tuned: expected a task, as other models of the experiment have");
   e = first_bit();
   e.measures[0].protocol = "last-token";
-  refused(e, "[sweep] test/first: last-token: expected a protocol for models of a task (task, source-attention)");
+  refused(e,
+          "[sweep] test/first: last-token: expected a protocol for models of a task (task, "
+          "source-attention)");
   e = two_models();
   e.measures[0].protocol = "task";
   BOOST_CHECK_EXCEPTION(plan_of(e, made_up_options(Scale::smoke)), ConfigError,
