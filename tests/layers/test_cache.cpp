@@ -63,6 +63,8 @@ BOOST_AUTO_TEST_CASE(a_cache_with_a_limit_is_the_whole_pass_with_a_window_or_ref
   const Tensor ids = random_ids({2, kLength}, 1, 13);
   const std::map<std::string, std::string> why_not = {
       {"sinusoidal", "[cache] expected positions that count from the query, got 'sinusoidal', "},
+      {"linear_abs",
+       "[cache] expected positions that count from the query, got 'linear_abs(scale=9)', "},
       {"learned_abs", "[posenc] expected positions below the 9 rows of learned_abs, "},
       // A narrower window hides what the two branches are about.
       {"lm_infinite", "[posenc] expected a window of at least the 9 near tokens of the term"},

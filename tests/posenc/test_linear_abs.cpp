@@ -4,7 +4,7 @@
 #include "tests/support/encodings.h"
 
 namespace farfield::posenc {
-BOOST_AUTO_TEST_SUITE(test_linear_abs)  // ctest: on_cuda
+BOOST_AUTO_TEST_SUITE(test_linear_abs)
 namespace {
 
 std::vector<double> table_of(std::string_view expression, int64_t n_query, int64_t n_key) {
