@@ -342,7 +342,7 @@ grep -Eq '^(PASS|FAIL|UNDECIDED)( .one seed.)?  S-F7-1' said || expect 'S-F7-1' 
 # --- experiments of tasks need no text
 status "$sweep" run context/first --scale smoke --only 'None (short)' --threads 2 --out tasks
 expect 'run of a task' 0 "$got"
-says 'run of a task' 'to make: 1 model, 1 measurement'
+says 'run of a task' 'to make: 1 model, 2 measurements'
 status "$sweep" report tasks
 expect 'report of a task' 0 "$got"
 says 'report of a task' 'NOT RUN  C-FIRST-1'
