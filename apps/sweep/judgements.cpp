@@ -1,5 +1,6 @@
 // judgements_of() of sections.h.
 
+#include <algorithm>
 #include <regex>
 
 #include "apps/sweep/reference.h"
@@ -25,6 +26,21 @@ std::vector<size_t> seeds_of(const Plan& plan, const Results& results) {
     if (is_there) seeds.push_back(seed);
   }
   return seeds;
+}
+
+// The data sets that some model has been measured on, of those that a finding may ask; all of them
+// where none has: the evidence then says what is missing.
+std::vector<const PlannedDataset*> measured_datasets(const Plan& plan, const Results& results) {
+  std::vector<const PlannedDataset*> all, measured;
+  const size_t n_cell = plan.arms.size() * plan.seeds.size();  // of a data set
+  for (size_t i = 0; i < plan.datasets.size(); ++i) {
+    all.push_back(&plan.datasets[i]);
+    const auto first = plan.cells.begin() + static_cast<std::ptrdiff_t>(i * n_cell);
+    if (std::any_of(first, first + static_cast<std::ptrdiff_t>(n_cell),
+                    [&](const Cell& cell) { return results.find(cell.hash()) != nullptr; }))
+      measured.push_back(all.back());
+  }
+  return measured.empty() ? all : measured;
 }
 
 // The check on each seed, pooled; its remarks are those on the means.
@@ -70,6 +86,7 @@ const PlannedDataset& no_dataset() {
 std::vector<Judgement> judgements_of(const Plan& plan, const Results& results) {
   const Experiment& e = *plan.experiment;
   const std::vector<size_t> seeds = seeds_of(plan, results);
+  const std::vector<const PlannedDataset*> datasets = measured_datasets(plan, results);
   std::vector<Judgement> all;
   for (const Finding& finding : e.findings) {
     Judgement& j = all.emplace_back();
@@ -91,9 +108,9 @@ std::vector<Judgement> judgements_of(const Plan& plan, const Results& results) {
       if (claim != nullptr) j.printed = j.evidence;
       continue;
     }
-    for (const PlannedDataset& dataset : plan.datasets) {
-      const Measured m(plan, dataset, results);
-      if (why_not.empty() && is_judged_on(finding, plan, dataset))
+    for (const PlannedDataset* const dataset : datasets) {
+      const Measured m(plan, *dataset, results);
+      if (why_not.empty() && is_judged_on(finding, plan, *dataset))
         j.evidence.add(on_dataset(finding, m, seeds));
       if (claim != nullptr) j.printed.add(on_dataset(finding, m.as_printed(), seeds));
     }

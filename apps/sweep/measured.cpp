@@ -114,6 +114,17 @@ double value_at(const eval::Series& series, double x) {
   return series.y[k - 1] + part * (series.y[k] - series.y[k - 1]);
 }
 
+double mean_between(const eval::Series& series, double from, double to) {
+  double sum = 0;
+  int64_t n = 0;
+  for (size_t i = 0; i < series.y.size(); ++i) {
+    if (series.x[i] < from || series.x[i] > to) continue;
+    sum += series.y[i];
+    ++n;
+  }
+  return n == 0 ? std::nan("") : sum / static_cast<double>(n);
+}
+
 const PlannedDataset* Measured::dataset_named(const std::string& name) const {
   for (const PlannedDataset& d : plan_->datasets) {
     const std::string names = ", " + d.name + ", ";

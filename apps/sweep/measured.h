@@ -127,6 +127,9 @@ class Measured {
 /// A series between its points, by straight lines; NaN outside of them.
 double value_at(const eval::Series& series, double x);
 
+/// The mean of the points of a series with from <= x <= to; NaN without any.
+double mean_between(const eval::Series& series, double from, double to);
+
 /// "1 L", "16 L", "0.5 L".
 std::string length_text(double units);
 

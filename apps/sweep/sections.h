@@ -13,6 +13,8 @@ Section section_of(const Plan& plan, const Results& results);
 /// where none was measured; the code of a failure, behind the number where other seeds have one.
 ReportTable::Field field_of(const Measured& m, const PlannedArm& arm, const std::string& measure,
                             const std::string& quantity, double length);
+/// The first columns of a table of encodings: the name, with its expression, and what it acts on.
+std::vector<ReportTable::Field> encoding_fields(const PlannedArm& arm);
 /// For one data set and output: our table, and the paper's if it printed one.
 std::vector<ReportTable> tables_of(const Measured& m, const Output& output);
 /// The numbers of the paper's text and figures; may have no rows.

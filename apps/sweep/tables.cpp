@@ -15,6 +15,7 @@
 #include "apps/sweep/tasks.h"
 #include "engine/base/error.h"
 #include "engine/base/text.h"
+#include "posenc/registry.h"
 
 namespace farfield::sweep {
 namespace {
@@ -209,6 +210,14 @@ ReportTable printed(const Measured& m, const Output& output, const std::string& 
 }
 
 }  // namespace
+
+std::vector<ReportTable::Field> encoding_fields(const PlannedArm& arm) {
+  const posenc::Row* const row = posenc::find(arm.label());
+  return {{arm.label(), false,
+           arm.measured_posenc.empty() ? arm.posenc
+                                       : concat(arm.measured_posenc, ", trained as ", arm.posenc)},
+          {row == nullptr ? "" : row->classes}};
+}
 
 ReportTable::Field field_of(const Measured& m, const PlannedArm& arm, const std::string& measure,
                             const std::string& quantity, double length) {

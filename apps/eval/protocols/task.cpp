@@ -17,27 +17,46 @@ namespace farfield::eval {
 namespace {
 
 constexpr std::string_view kProtocol = "task";
-constexpr int64_t kPlaces = 10;  // bins of the place
+
+double share(int64_t part, int64_t of) {
+  return static_cast<double>(part) / static_cast<double>(of);
+}
+
+// The share of what is right, by tenths of the sequence.
+class ByTenth {
+ public:
+  void add(bool is_right, int64_t place, int64_t n_token) {
+    const auto bin = static_cast<size_t>(std::min(kBins - 1, place * kBins / n_token));
+    ++asked_[bin];
+    right_[bin] += is_right;
+  }
+  // Adds the series, if it has so many points.
+  void add_series(LengthResult& to, const char* name, const char* x_label, size_t least) const {
+    Series series{name, x_label, {}, {}, {}, {}};
+    series.may_log_y = false;
+    for (size_t i = 0; i < asked_.size(); ++i) {
+      if (asked_[i] == 0) continue;
+      series.x.push_back((static_cast<double>(i) + 0.5) / kBins);
+      series.y.push_back(share(right_[i], asked_[i]));
+    }
+    if (series.x.size() >= least) to.series.push_back(std::move(series));
+  }
+
+ private:
+  static constexpr int64_t kBins = 10;
+  std::vector<int64_t> asked_ = std::vector<int64_t>(kBins), right_ = std::vector<int64_t>(kBins);
+};
 
 // What is counted of the samples of a length.
 struct Score {
   int64_t n_answer = 0, n_right = 0, n_sample = 0, n_whole = 0;
   double nats = 0;
-  std::vector<int64_t> asked = std::vector<int64_t>(kPlaces), right = std::vector<int64_t>(kPlaces);
-
-  void add_sample(bool is_whole, int64_t place, int64_t n_token) {
-    ++n_sample;
-    n_whole += is_whole;
-    if (place < 0) return;
-    const auto bin = static_cast<size_t>(std::min(kPlaces - 1, place * kPlaces / n_token));
-    ++asked[bin];
-    right[bin] += is_whole;
-  }
+  ByTenth by_place, by_distance;
 };
 
 // One sample of scores [T, V] against its targets [T].
 void add(Score& score, const double* logits, const int32_t* targets, int64_t length,
-         int64_t n_vocab, int64_t n_column, int64_t place) {
+         int64_t n_vocab, int64_t n_column, const data::TaskSample& sample) {
   bool is_whole = true;
   for (int64_t t = 0; t < length; ++t) {
     if (targets[t] == data::kNotScored) continue;
@@ -47,14 +66,16 @@ void add(Score& score, const double* logits, const int32_t* targets, int64_t len
     for (int64_t v = 0; v < n_column; ++v) sum += std::exp(row[v] - row[best]);
     score.nats += std::log(sum) + row[best] - row[targets[t]];
     ++score.n_answer;
-    score.n_right += best == targets[t];
-    is_whole = is_whole && best == targets[t];
+    const bool is_right = best == targets[t];
+    score.n_right += is_right;
+    is_whole = is_whole && is_right;
+    const int64_t answer = t + 1, source = sample.sources[static_cast<size_t>(answer)];
+    if (source >= 0 && sample.place < 0)
+      score.by_distance.add(is_right, answer - source, length + 1);
   }
-  score.add_sample(is_whole, place, length + 1);
-}
-
-double share(int64_t part, int64_t of) {
-  return static_cast<double>(part) / static_cast<double>(of);
+  ++score.n_sample;
+  score.n_whole += is_whole;
+  if (sample.place >= 0) score.by_place.add(is_whole, sample.place, length + 1);
 }
 
 void set_quantities(LengthResult& to, const Score& score, int64_t n_token) {
@@ -70,15 +91,10 @@ void set_quantities(LengthResult& to, const Score& score, int64_t n_token) {
       {"tokens", static_cast<double>(n_token)}};
   if (score.n_right == score.n_answer)  // the 95 % bound of a rate of which nothing was seen
     to.quantities.push_back({"error_rate_below", 3.0 / static_cast<double>(score.n_answer)});
-  Series by_place{
-      "exact match by place", "place of what is asked for (share of the sequence)", {}, {}, {}, {}};
-  by_place.may_log_y = false;
-  for (size_t i = 0; i < score.asked.size(); ++i) {
-    if (score.asked[i] == 0) continue;
-    by_place.x.push_back((static_cast<double>(i) + 0.5) / kPlaces);
-    by_place.y.push_back(share(score.right[i], score.asked[i]));
-  }
-  if (!by_place.x.empty()) to.series.push_back(std::move(by_place));
+  score.by_place.add_series(to, "exact match by place",
+                            "place of what is asked for (share of the sequence)", 1);
+  score.by_distance.add_series(to, "accuracy by distance",
+                               "distance to what is repeated (share of the sequence)", 2);
 }
 
 }  // namespace
@@ -101,7 +117,7 @@ ProtocolResult measure_task(const Subject& subject, const CommonOptions& common,
       for (size_t i = 0; i < batch.samples.size(); ++i) {
         const auto at = static_cast<int64_t>(i) * length;
         add(score, logits.data() + at * n_column, batch.targets.data() + at, length, n_vocab,
-            n_column, batch.samples[i].place);
+            n_column, batch.samples[i]);
       }
     });
     set_quantities(to, score, n_token);

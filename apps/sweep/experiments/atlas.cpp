@@ -13,7 +13,6 @@
 #include "apps/sweep/sections.h"
 #include "engine/base/error.h"
 #include "engine/base/text.h"
-#include "posenc/registry.h"
 
 namespace farfield::sweep {
 namespace {
@@ -113,14 +112,9 @@ void compute(const Measured& all, Section& section) {
   std::stable_sort(arms.begin(), arms.end(),
                    [&](const PlannedArm* a, const PlannedArm* b) { return last(a) < last(b); });
   for (const PlannedArm* arm : arms) {
-    const posenc::Row* const row = posenc::find(arm->label());
     const double breaks =
         analysis::first_rise(kLengths, [&](double length) { return m.perplexity(*arm, length); });
-    const bool is_changed = !arm->measured_posenc.empty();
-    std::vector<ReportTable::Field> fields = {
-        {arm->label(), false,
-         is_changed ? concat(arm->measured_posenc, ", trained as ", arm->posenc) : arm->posenc},
-        {row == nullptr ? "" : row->classes}};
+    std::vector<ReportTable::Field> fields = encoding_fields(*arm);
     for (const double length : kLengths)
       fields.push_back(field_of(m, *arm, "P1", "perplexity", length));
     fields.push_back({std::isfinite(breaks) ? length_text(breaks) : "–"});

@@ -1,8 +1,6 @@
 // Pass keys: three digits hidden between words, asked for at the end. A small form of the test of
 // Mohtashami and Jaggi 2023, "Landmark Attention", arXiv:2305.16300.
 
-#include <cmath>
-
 #include "apps/sweep/arms.h"
 #include "apps/sweep/evidence.h"
 #include "apps/sweep/measured.h"
@@ -65,17 +63,8 @@ void lost_beyond_reach(const Measured& m, Evidence& e) {
     const PlannedArm* const arm = m.arm(label);
     if (arm == nullptr) continue;
     const eval::Series places = m.series(*arm, kAnswers, "exact match by place", 8);
-    double far = 0, near = std::nan("");
-    int64_t n_far = 0;
-    for (size_t i = 0; i < places.y.size(); ++i) {
-      if (places.x[i] < 0.5) {
-        far += places.y[i];
-        ++n_far;
-      }
-      if (places.x[i] > 0.9) near = places.y[i];
-    }
     e.below(concat(label, ": share of keys at 8 L, in the first half - in the last tenth"),
-            far / static_cast<double>(n_far) - near, 0);
+            mean_between(places, 0, 0.5) - mean_between(places, 0.9, 1), 0);
   }
 }
 

@@ -86,6 +86,16 @@ BOOST_AUTO_TEST_CASE(what_holds_on_one_text_alone_holds_partly) {
   BOOST_TEST(has(printed_text(table.judgement("K-T3-3")), "github, PPL"));
 }
 
+BOOST_AUTO_TEST_CASE(a_text_without_models_is_not_asked) {
+  Table3 table(Scale::tiny);
+  table.add(0, 0, {{"Sinusoidal", rising(2)}});
+  const Judgement j = table.judgement("K-T3-1");
+  BOOST_TEST(verdict_text(j) == "PASS (one seed)");
+  BOOST_TEST(has(printed_text(j), "no: 0 of 1 hold"), printed_text(j));
+  // A finding of the other text says so.
+  BOOST_TEST(verdict_text(table.judgement("K-T3-3")) == "NOT RUN");
+}
+
 BOOST_AUTO_TEST_CASE(models_are_compared_over_the_seeds_that_both_have) {
   // Power has the first seed alone, in which it is better; over all seeds log would be.
   Table3 table(Scale::tiny, 3);

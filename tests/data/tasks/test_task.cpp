@@ -43,6 +43,7 @@ BOOST_AUTO_TEST_CASE(the_list_has_every_task_once_and_in_order) {
                                          "first",
                                          "flip_flop",
                                          "passkey",
+                                         "induction",
                                          "recall",
                                          "copy",
                                          "reverse_string",
@@ -262,9 +263,9 @@ BOOST_AUTO_TEST_CASE(a_source_is_the_token_that_an_answer_repeats) {
     }
     if (has_sources) with_sources.push_back(row.name);
   }
-  BOOST_TEST(with_sources ==
-                 (std::vector<std::string>{"first", "flip_flop", "passkey", "recall", "copy",
-                                           "reverse_string", "duplicate_string", "odds_first"}),
+  BOOST_TEST(with_sources == (std::vector<std::string>{"first", "flip_flop", "passkey", "induction",
+                                                       "recall", "copy", "reverse_string",
+                                                       "duplicate_string", "odds_first"}),
              boost::test_tools::per_element());
 }
 

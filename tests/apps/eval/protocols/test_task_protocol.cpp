@@ -103,6 +103,29 @@ BOOST_AUTO_TEST_CASE(the_place_of_the_key_makes_a_series) {
   BOOST_TEST(measured(untrained(64), "copy", {4}).lengths.at(0).series.empty());
 }
 
+BOOST_AUTO_TEST_CASE(distances_of_repeated_tokens_make_a_series) {
+  const LengthResult of = measured(untrained(64), "induction", {128}).lengths.at(0);
+  BOOST_TEST_REQUIRE(of.series.size() == 1u);
+  const Series& by_distance = of.series[0];
+  BOOST_TEST(by_distance.name == "accuracy by distance");
+  // A mean over the bins by their answers is the accuracy.
+  const auto task = data::make_task("induction");
+  std::vector<double> n(10);
+  for (int64_t i = 0; i < kSamples; ++i) {
+    const data::TaskSample sample = task->sample(7, "test", 128, i);
+    for (size_t t = 0; t < 128; ++t)
+      if (sample.sources[t] >= 0) ++n[(t - static_cast<size_t>(sample.sources[t])) * 10 / 128];
+  }
+  double right = 0, answers = 0;
+  for (size_t i = 0; i < by_distance.x.size(); ++i) {
+    const double in_bin = n[static_cast<size_t>(by_distance.x[i] * 10)];
+    right += in_bin * by_distance.y[i];
+    answers += in_bin;
+  }
+  BOOST_TEST(answers == quantity(of, "answers"));
+  BOOST_TEST(right / answers == quantity(of, "accuracy"), boost::test_tools::tolerance(1e-12));
+}
+
 BOOST_AUTO_TEST_CASE(another_task_of_the_same_tokens_can_be_tested) {
   const Transformer model = untrained(64);
   const ProtocolResult sparse = measured(model, "flip_flop", {64}, "flip_flop(p_i=0.98)"),

@@ -48,17 +48,20 @@ Section section_with(const std::vector<std::pair<std::string, CellResult (*)(con
 
 }  // namespace
 
-BOOST_AUTO_TEST_SUITE(test_atlas_passkey)
+BOOST_AUTO_TEST_SUITE(test_atlas_retrieval)
 
-BOOST_AUTO_TEST_CASE(every_compared_encoding_is_asked_for_keys) {
-  PlanOptions options;
-  options.scale = Scale::tiny;
-  const Plan plan = plan_of(experiment_named("atlas/passkey"), options);
+BOOST_AUTO_TEST_CASE(every_compared_encoding_is_asked) {
   size_t n_compared = 0;
   for (const posenc::Row& row : posenc::registry()) n_compared += row.is_compared;
-  BOOST_TEST(plan.arms.size() == n_compared);
-  for (const Cell& cell : plan.cells)
-    BOOST_TEST(run::value_of(cell.key(), "task-lengths") == "16..64");
+  for (const auto& [id, lengths] :
+       {std::pair("atlas/passkey", "16..64"), {"atlas/induction", "32..64"}}) {
+    PlanOptions options;
+    options.scale = Scale::tiny;
+    const Plan plan = plan_of(experiment_named(id), options);
+    BOOST_TEST(plan.arms.size() == n_compared);
+    for (const Cell& cell : plan.cells)
+      BOOST_TEST(run::value_of(cell.key(), "task-lengths") == lengths);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(encodings_are_ranked_by_the_keys_that_they_find_far_away) {
