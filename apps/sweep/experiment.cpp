@@ -51,11 +51,19 @@ const std::vector<Experiment>& experiments() {
   return all;
 }
 
+std::vector<std::string> ids_of(const Experiment& e) {
+  std::vector<std::string> ids = {e.id};
+  ids.insert(ids.end(), e.also.begin(), e.also.end());
+  return ids;
+}
+
 const Experiment& experiment_named(const std::string& id) {
   std::vector<std::string> ids;
   for (const Experiment& e : experiments()) {
-    if (e.id == id) return e;
-    ids.push_back(e.id);
+    for (const std::string& known : ids_of(e)) {
+      if (known == id) return e;
+      ids.push_back(known);
+    }
   }
   fail<ConfigError>("sweep", "expected an experiment (sweep list), got '", id, "'",
                     did_you_mean(id, ids));
@@ -67,7 +75,11 @@ std::vector<const Experiment*> experiments_matching(const std::vector<std::strin
     bool is_found = false;
     for (size_t i = 0; i < experiments().size(); ++i) {
       const Experiment& e = experiments()[i];
-      const bool fits = ::fnmatch(word.c_str(), e.id.c_str(), 0) == 0 ||
+      const std::vector<std::string> names = ids_of(e);
+      const bool fits = std::any_of(names.begin(), names.end(),
+                                    [&](const std::string& id) {
+                                      return ::fnmatch(word.c_str(), id.c_str(), 0) == 0;
+                                    }) ||
                         std::any_of(e.findings.begin(), e.findings.end(),
                                     [&](const Finding& f) { return f.claim == word; });
       if (fits) is_taken[i] = is_found = true;

@@ -139,6 +139,7 @@ struct Experiment {
   /// with arms, after their outputs, where there is more to show.
   void (*compute)(const Measured&, Section&) = nullptr;
   std::string not_run = {};               ///< why it cannot be run; empty: it can
+  std::vector<std::string> also = {};     ///< other ids, of parts of it that have a name
   std::vector<std::string> remarks = {};  ///< remarks for the reader
 
   /// Whether its models are trained on tasks. It then has no data sets.
@@ -153,9 +154,12 @@ Experiment without_models(int place, const std::string& id, const std::string& t
                           const std::string& source, decltype(Experiment::compute) compute,
                           std::vector<Finding> findings = {});
 
+/// Its id, then Experiment::also.
+std::vector<std::string> ids_of(const Experiment& experiment);
+
 /// All of them, by place.
 const std::vector<Experiment>& experiments();
-/// ConfigError with the nearest id.
+/// By id, or by an id of Experiment::also. ConfigError with the nearest id.
 const Experiment& experiment_named(const std::string& id);
 /// By id, glob ("sandwich/fig*") or claim ("S-T1-4"), in the order of experiments(), each once.
 /// ConfigError for a word that finds none.

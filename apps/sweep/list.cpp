@@ -90,7 +90,7 @@ int list_command(int argc, const char* const* argv, std::ostream& out) {
   out << describe(plan.scale) << "\n\n";
   std::deque<Experiment> own;
   for (const Experiment* e : experiments_of(words, plan.scale, own)) {
-    out << e->id << ": " << e->title << "\n    " << e->source << '\n';
+    out << joined(ids_of(*e)) << ": " << e->title << "\n    " << e->source << '\n';
     if (!e->not_run.empty()) {
       out << "    NOT RUN: " << e->not_run << '\n';
       continue;

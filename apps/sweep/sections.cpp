@@ -75,7 +75,7 @@ Section section_of(const Plan& plan, const Results& results) {
   Section section;
   section.id = e.id;
   section.title = e.title;
-  section.source = e.source;
+  section.source = e.also.empty() ? e.source : concat(e.source, "; also ", joined(e.also));
   section.not_run = e.not_run;
   section.remarks = e.remarks;
   section.n_cells = static_cast<int64_t>(plan.cells.size());

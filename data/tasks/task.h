@@ -66,6 +66,9 @@ class Task {
   /// Throws    as tokens_of(); the same for another split and for a negative index
   TaskSample sample(uint64_t seed, std::string_view split, int64_t length, int64_t index) const;
 
+  /// The id of the token that ends the output (EOS), one of the answers then; -1: there is none.
+  virtual int32_t end() const { return -1; }
+
   /// The distances from the token before an answer to the tokens that the answer follows from, if
   /// they are the same for every answer; otherwise empty. A mask that leaves only these removes all
   /// distractors.

@@ -50,14 +50,16 @@ class ByTenth {
 // What is counted of the samples of a length.
 struct Score {
   int64_t n_answer = 0, n_right = 0, n_sample = 0, n_whole = 0;
+  // Without the token that ends the output.
+  int64_t n_inner = 0, n_right_inner = 0, n_whole_inner = 0;
   double nats = 0;
   ByTenth by_place, by_distance;
 };
 
 // One sample of scores [T, V] against its targets [T].
 void add(Score& score, const double* logits, const int32_t* targets, int64_t length,
-         int64_t n_vocab, int64_t n_column, const data::TaskSample& sample) {
-  bool is_whole = true;
+         int64_t n_vocab, int64_t n_column, int32_t end, const data::TaskSample& sample) {
+  bool is_whole = true, is_whole_inner = true;
   for (int64_t t = 0; t < length; ++t) {
     if (targets[t] == data::kNotScored) continue;
     const double* const row = logits + t * n_column;
@@ -69,12 +71,18 @@ void add(Score& score, const double* logits, const int32_t* targets, int64_t len
     const bool is_right = best == targets[t];
     score.n_right += is_right;
     is_whole = is_whole && is_right;
+    if (targets[t] != end) {
+      ++score.n_inner;
+      score.n_right_inner += is_right;
+      is_whole_inner = is_whole_inner && is_right;
+    }
     const int64_t answer = t + 1, source = sample.sources[static_cast<size_t>(answer)];
     if (source >= 0 && sample.place < 0)
       score.by_distance.add(is_right, answer - source, length + 1);
   }
   ++score.n_sample;
   score.n_whole += is_whole;
+  score.n_whole_inner += is_whole_inner;
   if (sample.place >= 0) score.by_place.add(is_whole, sample.place, length + 1);
 }
 
@@ -91,6 +99,10 @@ void set_quantities(LengthResult& to, const Score& score, int64_t n_token) {
       {"tokens", static_cast<double>(n_token)}};
   if (score.n_right == score.n_answer)  // the 95 % bound of a rate of which nothing was seen
     to.quantities.push_back({"error_rate_below", 3.0 / static_cast<double>(score.n_answer)});
+  if (score.n_inner != score.n_answer) {
+    to.quantities.push_back({"accuracy_oracle", share(score.n_right_inner, score.n_inner)});
+    to.quantities.push_back({"exact_match_oracle", share(score.n_whole_inner, score.n_sample)});
+  }
   score.by_place.add_series(to, "exact match by place",
                             "place of what is asked for (share of the sequence)", 1);
   score.by_distance.add_series(to, "accuracy by distance",
@@ -117,7 +129,7 @@ ProtocolResult measure_task(const Subject& subject, const CommonOptions& common,
       for (size_t i = 0; i < batch.samples.size(); ++i) {
         const auto at = static_cast<int64_t>(i) * length;
         add(score, logits.data() + at * n_column, batch.targets.data() + at, length, n_vocab,
-            n_column, batch.samples[i]);
+            n_column, samples.task().end(), batch.samples[i]);
       }
     });
     set_quantities(to, score, n_token);

@@ -99,7 +99,8 @@ Experiment shape() {
           .outputs = by_length(),
           .findings = {own_finding("context/shape/better", shape_is_better,
                                    "sinusoidal positions with random shifts up to 4 L are better "
-                                   "at 2 L than without")}};
+                                   "at 2 L than without")},
+          .also = {"context/cape"}};
 }
 
 void jumps_are_better(const Measured& m, Evidence& e) {

@@ -38,6 +38,7 @@ Experiment sandwich_parity() {
   Experiment e =
       of_tasks(280, "sandwich/parity", "can any of them count modulo 2 beyond its training length?",
                "Sandwich (arXiv:2212.10356) limitations", kSymbols, without_scratchpad(""));
+  e.also = {"context/distractors"};
   e.measures = {answers_to_symbols()};
   e.outputs = {share_by_length("accuracy", "share of right answers")};
   e.findings = {{.claim = "S-P-1", .check = s_p_1}};

@@ -46,6 +46,9 @@ class Algorithmic final : public Task {
   }
 
   LengthSplit lengths() const override { return is_.lengths; }
+  int32_t end() const override {
+    return is_.has_end ? static_cast<int32_t>(is_.symbols.size()) + 1 : -1;
+  }
 
  private:
   int64_t n_inputs(int64_t length) const {
@@ -69,7 +72,7 @@ class Algorithmic final : public Task {
     } else {
       for (const int32_t symbol : is_.solve(input)) to.add(symbol, true);
     }
-    if (is_.has_end) to.add(separator + 1, true);
+    if (is_.has_end) to.add(end(), true);
   }
 
   Algorithm is_;

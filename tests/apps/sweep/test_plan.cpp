@@ -185,7 +185,8 @@ BOOST_AUTO_TEST_CASE(only_takes_arms_by_label_and_encoding) {
 BOOST_AUTO_TEST_CASE(every_experiment_can_be_planned_at_every_scale) {
   std::set<std::string> ids;
   for (const Experiment& e : experiments()) {
-    BOOST_TEST(ids.insert(e.id).second, e.id << " stands twice");
+    for (const std::string& id : ids_of(e))
+      BOOST_TEST(ids.insert(id).second, id << " stands twice");
     for (const Scale scale : {Scale::smoke, Scale::tiny, Scale::small, Scale::paper}) {
       const Plan plan = plan_of(e, made_up_options(scale));
       std::set<std::string> labels;
@@ -201,6 +202,7 @@ BOOST_AUTO_TEST_CASE(experiments_are_found_by_id_glob_and_claim) {
   BOOST_TEST(experiments_matching({"S-T3-4"}).front()->id == "sandwich/table3");
   BOOST_TEST(experiments_matching({"sandwich/table1", "sandwich/*"}).size() ==
              experiments_matching({"sandwich/*"}).size());
+  BOOST_TEST(experiments_matching({"context/cape"}).front()->id == "context/shape");
   BOOST_CHECK_EXCEPTION(experiments_matching({"sandwich/tabel1"}), ConfigError,
                         says("did you mean 'sandwich/table1'"));
 }

@@ -142,6 +142,19 @@ BOOST_AUTO_TEST_CASE(another_task_of_the_same_tokens_can_be_tested) {
                              "1, SEP, which the model was trained on"));
 }
 
+// With the length of the output given: the token that ends it is not asked for.
+BOOST_AUTO_TEST_CASE(answers_are_counted_without_the_end_too) {
+  const Transformer model = untrained(64);
+  const LengthResult with_end = measured(model, "copy(eos=token)", {4}).lengths.at(0),
+                     without = measured(model, "copy(eos=token)", {4}, "copy").lengths.at(0);
+  BOOST_TEST(quantity(with_end, "answers") == 5 * kSamples);
+  BOOST_TEST(quantity(with_end, "accuracy_oracle") != quantity(with_end, "accuracy"));
+  // EOS is no answer of the other task, which a model may still give.
+  BOOST_TEST(quantity(with_end, "accuracy_oracle") <= quantity(without, "accuracy"));
+  BOOST_TEST(quantity(with_end, "exact_match_oracle") <= quantity(without, "exact_match"));
+  BOOST_TEST(std::isnan(quantity(without, "accuracy_oracle")));
+}
+
 // It would read the answers in its input.
 BOOST_AUTO_TEST_CASE(an_encoder_is_not_shown_the_answers) {
   ModelConfig config = untrained(64).config();
