@@ -245,6 +245,8 @@ cli::ExitCode run_cell(const SweepFolder& folder, const Cell& cell, const CellRu
   }
   std::error_code status;
   if (!options.keep_weights && !is_needed(folder, cell.hash())) fs::remove_all(path, status);
+  if (cell.base && options.drop_base && !options.keep_weights)
+    drop_weights(folder, cell.base->hash());
   return cli::kDone;
 }
 

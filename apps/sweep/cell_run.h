@@ -10,6 +10,9 @@ namespace farfield::sweep {
 struct CellRunOptions {
   int64_t workers = 1;        ///< that share the memory
   bool keep_weights = false;  ///< leave the run folder when all is measured
+  /// Without a driver, which does it at its end: remove the weights that this cell starts from once
+  /// no cell needs them any more.
+  bool drop_base = false;
 };
 
 /// Trains the model of a cell, or goes on with it, or takes the run that is given, and measures

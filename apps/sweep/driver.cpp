@@ -144,12 +144,8 @@ bool Drive::waits_for_base(const Cell& cell, const std::deque<Cell>& waiting) co
 
 // The weights that cells have started from, unless a cell of any call still needs them.
 void Drive::drop_bases() const {
-  std::error_code status;
   if (options_.keep_weights) return;
-  for (const std::string& hash : bases_) {
-    const std::optional<FileLock> lock = FileLock::take(folder_.lock(hash), kWhere);
-    if (lock && !is_needed(folder_, hash)) fs::remove_all(folder_.runs() / hash, status);
-  }
+  for (const std::string& hash : bases_) drop_weights(folder_, hash);
 }
 
 bool Drive::none_in_time(const std::deque<Cell>& waiting) const {

@@ -397,4 +397,10 @@ bool is_needed(const SweepFolder& folder, const std::string& hash) {
   return false;
 }
 
+void drop_weights(const SweepFolder& folder, const std::string& hash) {
+  std::error_code status;
+  const std::optional<FileLock> lock = FileLock::take(folder.lock(hash), "sweep");
+  if (lock && !is_needed(folder, hash)) fs::remove_all(folder.runs() / hash, status);
+}
+
 }  // namespace farfield::sweep

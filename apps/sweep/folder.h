@@ -105,5 +105,7 @@ Cell read_cell(const std::filesystem::path& file);
 
 /// Whether a cell of the folder starts from this one and has no results yet: the weights must stay.
 bool is_needed(const SweepFolder& folder, const std::string& hash);
+/// Removes the run of a cell, unless it is needed or a process makes that cell.
+void drop_weights(const SweepFolder& folder, const std::string& hash);
 
 }  // namespace farfield::sweep

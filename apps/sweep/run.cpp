@@ -321,7 +321,9 @@ int cell_command(int argc, const char* const* argv, std::ostream& out) {
       .add("threads", threads, "N", "threads (default: FARFIELD_THREADS, or all processors)")
       .add("workers", how.workers, "N", "processes that share this machine's memory")
       .add("parent", parent, "PID", "stop, with a checkpoint, when this process ends")
-      .add("keep-weights", how.keep_weights, "keep the run folder after the measurements");
+      .add("keep-weights", how.keep_weights, "keep the run folder after the measurements")
+      .add("drop-base", how.drop_base,
+           "remove the weights that the cell starts from once no cell needs them");
   if (!options.parse(argc, argv, out)) return cli::kDone;
   require<ConfigError>(how.workers >= 1, kWhere, "--workers: expected at least 1, got ",
                        how.workers);

@@ -71,21 +71,36 @@ std::set<std::string> live_cells(const SweepFolder& folder) {
   return cells;
 }
 
-// The first name that is free: slurm/1, slurm/2, ...
-fs::path next_name(const SweepFolder& folder) {
+fs::path name_of(const SweepFolder& folder, int n) { return folder_of(folder) / std::to_string(n); }
+
+// The first number that is free: slurm/1, slurm/2, ...
+int next_number(const SweepFolder& folder) {
   for (int n = 1;; ++n) {
-    const fs::path name = folder_of(folder) / std::to_string(n);
     std::error_code status;
-    if (!fs::exists(name.string() + ".cells", status)) return name;
+    if (!fs::exists(name_of(folder, n).string() + ".cells", status)) return n;
   }
 }
 
-std::vector<std::string> sbatch_command(const SlurmOptions& slurm, const std::string& script) {
+std::vector<std::string> sbatch_command(const SlurmOptions& slurm, const std::string& script,
+                                        const std::string& after) {
   std::vector<std::string> command = {"sbatch", "--parsable"};
   std::istringstream words(slurm.options);
   for (std::string word; words >> word;) command.push_back(word);
+  if (!after.empty()) command.push_back("--dependency=afterany:" + after);
   command.push_back(script);
   return command;
+}
+
+// Cells as job arrays: first those that wait for none of the others, then those that start from
+// the weights of a cell of the first array.
+std::vector<std::vector<Cell>> arrays_of(const std::vector<Cell>& cells) {
+  std::set<std::string> hashes;
+  for (const Cell& cell : cells) hashes.insert(cell.hash());
+  std::vector<std::vector<Cell>> arrays(2);
+  for (const Cell& cell : cells)
+    arrays[cell.base && hashes.count(cell.base->hash()) != 0 ? 1 : 0].push_back(cell);
+  std::erase_if(arrays, [](const std::vector<Cell>& array) { return array.empty(); });
+  return arrays;
 }
 
 std::string list_text(const std::vector<Cell>& cells) {
@@ -117,7 +132,7 @@ std::string array_script(const SweepFolder& folder, const std::vector<Cell>& cel
       ")\n"
       "rm -f \"failed/$hash.txt\"\n",
       cli::shell_word(cli::own_program()), " cell . \"$hash\" --threads ", threads,
-      options.keep_weights ? " --keep-weights" : "",
+      options.keep_weights ? " --keep-weights" : " --drop-base",
       " >>\"logs/$hash.log\" 2>&1 &\n"
       "trap 'kill -TERM $!' TERM\n"
       "wait $!\n"
@@ -133,13 +148,30 @@ std::string array_script(const SweepFolder& folder, const std::vector<Cell>& cel
       "exit $status\n");
 }
 
+namespace {
+
+// The job's number. `after`: the job that ends before this one begins, or "".
+std::string submit_array(const SweepFolder& folder, const std::vector<Cell>& cells,
+                         const DriverOptions& options, const SlurmOptions& slurm,
+                         const std::string& after) {
+  const std::string name = name_of(folder, next_number(folder)).string();
+  write_file_atomic(name + ".cells", list_text(cells));
+  write_file_atomic(name + ".sh", array_script(folder, cells, name + ".cells", options, slurm));
+  const cli::Ended answer = run(sbatch_command(slurm, name + ".sh", after));
+  const std::string job = answer.said.substr(0, answer.said.find_first_of(";\n"));
+  const bool is_number = !job.empty() && std::all_of(job.begin(), job.end(), [](unsigned char c) {
+    return std::isdigit(c) != 0;
+  });
+  require<IoError>(answer.status == 0 && is_number, kWhere,
+                   "--launcher slurm: sbatch refused the job: ", trimmed(answer.said));
+  write_file_atomic(name + ".job", job + '\n');
+  return job;
+}
+
+}  // namespace
+
 cli::ExitCode submit(const SweepFolder& folder, const std::vector<Cell>& cells,
                      const DriverOptions& options, const SlurmOptions& slurm, std::ostream& out) {
-  for (const Cell& cell : cells)
-    require<ConfigError>(cell.base == nullptr && !folder.options().given, "sweep",
-                         "--launcher slurm: expected models that "
-                         "start from random weights, got ",
-                         cell.label(), "; run such experiments without Slurm's arrays");
   std::vector<Cell> waiting = cells_to_make(folder, cells, options);
   const std::set<std::string> live = live_cells(folder);
   const size_t n_open = waiting.size();
@@ -150,20 +182,14 @@ cli::ExitCode submit(const SweepFolder& folder, const std::vector<Cell>& cells,
   if (waiting.empty()) return cli::kDone;
   require_writable_folder(folder_of(folder));
   for (const Cell& cell : waiting) write_cell(folder.cells(), cell);
-  const std::string name = next_name(folder).string();
-  write_file_atomic(name + ".cells", list_text(waiting));
-  write_file_atomic(name + ".sh", array_script(folder, waiting, name + ".cells", options, slurm));
-  const cli::Ended answer = run(sbatch_command(slurm, name + ".sh"));
-  const std::string job = answer.said.substr(0, answer.said.find_first_of(";\n"));
-  const bool is_number = !job.empty() && std::all_of(job.begin(), job.end(), [](unsigned char c) {
-    return std::isdigit(c) != 0;
-  });
-  require<IoError>(answer.status == 0 && is_number, kWhere,
-                   "--launcher slurm: sbatch refused the job: ", trimmed(answer.said));
-  write_file_atomic(name + ".job", job + '\n');
-  out << "submitted: job " << job << ", " << waiting.size() << " cells, " << options.jobs
-      << " at a time\nsqueue --job=" << job << " shows the tasks, sweep status "
-      << folder.path().string() << " the cells\n";
+  std::string job;
+  for (const std::vector<Cell>& array : arrays_of(waiting)) {
+    job = submit_array(folder, array, options, slurm, job);
+    out << "submitted: job " << job << ", " << array.size() << " cells, " << options.jobs
+        << " at a time\n";
+  }
+  out << "squeue --job=" << job << " shows the tasks, sweep status " << folder.path().string()
+      << " the cells\n";
   return cli::kDone;
 }
 
@@ -173,12 +199,17 @@ void show_submission(const SweepFolder& folder, const std::vector<Cell>& waiting
     out << "nothing to submit\n";
     return;
   }
-  const std::string name = next_name(folder).string();
-  out << joined(sbatch_command(slurm, name + ".sh"), " ", cli::shell_word) << "\n\n"
-      << name << ".sh:\n"
-      << array_script(folder, waiting, name + ".cells", options, slurm) << '\n'
-      << name << ".cells:\n"
-      << list_text(waiting);
+  int n = next_number(folder);
+  std::string after;
+  for (const std::vector<Cell>& array : arrays_of(waiting)) {
+    const std::string name = name_of(folder, n).string();
+    out << joined(sbatch_command(slurm, name + ".sh", after), " ", cli::shell_word) << "\n\n"
+        << name << ".sh:\n"
+        << array_script(folder, array, name + ".cells", options, slurm) << '\n'
+        << name << ".cells:\n"
+        << list_text(array);
+    after = concat("JOB_OF_", n++);
+  }
 }
 
 }  // namespace farfield::sweep

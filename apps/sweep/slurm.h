@@ -23,7 +23,9 @@ std::string array_script(const SweepFolder& folder, const std::vector<Cell>& cel
                          const SlurmOptions& slurm);
 
 /// Writes slurm/N.cells and slurm/N.sh of the folder and submits them: cells that are open and in
-/// no job that still waits or runs. IoError where sbatch is missing or refuses.
+/// no job that still waits or runs. Cells that start from the weights of another are an array of
+/// their own, which begins after the array with that one. IoError where sbatch is missing or
+/// refuses.
 cli::ExitCode submit(const SweepFolder& folder, const std::vector<Cell>& cells,
                      const DriverOptions& options, const SlurmOptions& slurm, std::ostream& out);
 /// Prints what submit() would do with these open cells; cells of queued jobs are left out too.

@@ -38,7 +38,6 @@ Experiment sandwich_parity() {
   Experiment e =
       of_tasks(280, "sandwich/parity", "can any of them count modulo 2 beyond its training length?",
                "Sandwich (arXiv:2212.10356) limitations", kSymbols, without_scratchpad(""));
-  e.also = {"context/distractors"};
   e.measures = {answers_to_symbols()};
   e.outputs = {share_by_length("accuracy", "share of right answers")};
   e.findings = {{.claim = "S-P-1", .check = s_p_1}};
@@ -88,6 +87,7 @@ Experiment context_parity() {
     arms.push_back(on_task(arm, "parity(form=padded, width={3})", kPadded));
   Experiment e = of_tasks(760, "context/parity", "which forms of parity can be learned?",
                           kContextWriteUp, kSymbols, std::move(arms));
+  e.also = {"context/distractors"};
   e.measures = {answers_to_symbols()};
   for (const char* group : {kPlain, "prefix", kScratchpad, kPadded})
     e.outputs.push_back(

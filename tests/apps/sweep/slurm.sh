@@ -54,6 +54,21 @@ says status 'own/three: 3 done, 0 running, 0 open, 0 failed' || cat s/slurm/*.ou
 run
 says 'a sweep that is done' '0 to be submitted'
 
+# --- models that start from another, in a job after its job
+bases() {
+  status "$sweep" run context/modulo context/block-repeat context/logn --scale smoke --dataset text=corpus \
+    --only 'no change,80 steps at 1.5 L' --out b --launcher slurm "$@"
+}
+bases --dry-run
+says 'dry run with a fine-tune' '--dependency=afterany:JOB_OF_1'
+bases --slurm-options '--time=10'
+expect 'submission of a fine-tune' 0 $got
+job=$(cat b/slurm/2.job)
+until_gone "$job" || { squeue; cat b/slurm/*.out b/logs/*; }
+status "$sweep" status b
+says 'status of a fine-tune' 'context/logn: 2 done, 0 running, 0 open, 0 failed' || cat b/slurm/*.out b/logs/* >&2
+expect 'weights that were started from' '' "$(ls b/runs)"
+
 # --- one that fails
 rm s/results/*
 mv corpus gone

@@ -93,8 +93,6 @@ refuses 'a run of a task' 2 'one of the task first' context/modulo --base runs/t
 "$prepare" --input . --ext txt --tokenizer words --split 60,20,20 --output words >said 2>&1
 refuses 'text of other tokens' 2 'which the model was trained with' \
   context/modulo --base $it --dataset text=words --out x
-refuses 'a job array' 2 'expected models that start from random weights' \
-  context/modulo --base runs/other --launcher slurm --out y
 expect 'folder of what is refused' '' "$(ls -d x 2>/dev/null)"
 weights=$(ls runs/other/checkpoints/step-*40/model.safetensors)
 truncate -s -1 "$weights"
