@@ -43,15 +43,18 @@ struct Head {
 
 class Count {
  public:
-  Count(int64_t n_layer, int64_t n_head, size_t n_input)
-      : n_input_(n_input), n_head_(n_head), heads_(static_cast<size_t>(n_layer * n_head)) {}
+  Count(const ModelConfig& model, size_t n_input)
+      : n_input_(n_input),
+        n_head_(model.n_head),
+        sees_later_(model.sees_later),
+        heads_(static_cast<size_t>(model.n_layer * model.n_head)) {}
 
   // weights: Transformer::attention_to(), of which a lookup takes its source's group.
   void add(const Lookup& lookup, const std::vector<std::vector<double>>& weights, size_t group,
            size_t n_group) {
     const size_t place = lookup.query * kParts / n_input_;
     ++answers_[place];
-    uniform_ += 1 / static_cast<double>(lookup.query + 1);
+    uniform_ += 1 / static_cast<double>(sees_later_ ? n_input_ : lookup.query + 1);
     const auto n_head = static_cast<size_t>(n_head_);
     for (size_t layer = 0; layer < weights.size(); ++layer)
       for (size_t h = 0; h < n_head; ++h)
@@ -90,6 +93,7 @@ class Count {
  private:
   size_t n_input_;
   int64_t n_head_;
+  bool sees_later_;
   std::vector<Head> heads_;  // layer after layer
   std::array<double, kParts> answers_{};
   double uniform_ = 0;
@@ -142,9 +146,9 @@ ProtocolResult measure_source_attention(const Subject& subject, const CommonOpti
         std::any_of(sources.begin(), sources.end(), [](int32_t s) { return s >= 0; }),
         concat("eval:", kProtocol),
         "bad_argument: expected a task whose answers repeat a token of the input, such as copy, "
-        "first, flip_flop, passkey or recall, got ",
+        "first, flip_flop, induction, passkey or recall, got ",
         samples.task().canonical());
-    Count count(model.config().n_layer, model.config().n_head, sources.size() - 1);
+    Count count(model.config(), sources.size() - 1);
     samples.in_batches(subject, to.length,
                        [&](const TaskSamples::Batch& batch) { add_batch(model, batch, count); });
     count.set(to);

@@ -24,8 +24,9 @@ const Transformer& untrained() {
   return model;
 }
 
-ProtocolResult measured(const std::string& task, const std::vector<int64_t>& lengths) {
-  Subject subject = subject_of(untrained(), {}, TokenStream{}, 1);
+ProtocolResult measured(const std::string& task, const std::vector<int64_t>& lengths,
+                        const Transformer& model = untrained()) {
+  Subject subject = subject_of(model, {}, TokenStream{}, 1);
   subject.model.task = task;
   CommonOptions common;
   common.batch_tokens = 64;
@@ -92,11 +93,19 @@ BOOST_AUTO_TEST_CASE(reads_have_places_everywhere) {
   BOOST_TEST(of.series.at(0).x.size() == 10u);
 }
 
+BOOST_AUTO_TEST_CASE(an_encoder_may_look_at_all_tokens) {
+  ModelConfig config = untrained().config();
+  config.posenc = "rope";
+  config.sees_later = true;
+  const LengthResult of = measured("copy", {6}, Transformer(config, 3)).lengths.at(0);
+  BOOST_TEST(quantity(of, "uniform") == 1 / 12.0, boost::test_tools::tolerance(1e-12));
+}
+
 BOOST_AUTO_TEST_CASE(a_task_without_sources_is_refused) {
   BOOST_CHECK_EXCEPTION(
       measured("parity", {4}), ConfigError,
       says("expected a task whose answers repeat a token of the input, such as copy, first, "
-           "flip_flop, passkey or recall, got parity("));
+           "flip_flop, induction, passkey or recall, got parity("));
 }
 
 }  // namespace
