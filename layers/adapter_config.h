@@ -15,6 +15,7 @@ struct AdapterConfig {
   std::vector<std::string> targets = {"q", "v"};
   double dropout = 0;               ///< in training, share of the inputs of an adapter
   bool is_rank_stabilized = false;  ///< the scale is alpha / sqrt(rank) instead of alpha / rank
+  bool has_magnitudes = false;      ///< DoRA: each row of an adapted weight has a trained length
   /// What else is trained: of norms, posenc, embedding and head.
   std::vector<std::string> also = {};
 

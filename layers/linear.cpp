@@ -34,7 +34,13 @@ Tensor Linear::operator()(const Tensor& x, Activation activation, const LayerDro
   if (!adapter.is_empty()) {
     Linear own = *this;
     own.adapter = {};
-    const Tensor y = own(x) + adapter(x, drop, place);
+    if (adapter.magnitude.defined()) own.bias = {};
+    Tensor y = own(x) + adapter(x, drop, place);
+    if (adapter.magnitude.defined()) {
+      y = cast(y, accumulate_dtype(x.dtype())) * adapter.row_factors(weight);
+      if (bias.defined()) y = y + bias;
+      y = cast(y, x.dtype());
+    }
     return activation == Activation::gelu ? gelu(y) : y;
   }
   if (shard.is_whole()) return linear(x, weight, bias, activation);
@@ -47,10 +53,7 @@ Tensor Linear::operator()(const Tensor& x, Activation activation, const LayerDro
 }
 
 Tensor Linear::adapted_weight() const {
-  if (adapter.is_empty()) return weight;
-  const bool has_some_outputs = !shard.is_whole() && shard.dim == 0;
-  const Tensor down = has_some_outputs ? group_copy(adapter.down(), group) : adapter.down();
-  return weight + matmul(adapter.up(), down) * adapter.scale;
+  return adapter.is_empty() ? weight : adapter.adapted(weight);
 }
 
 void Linear::visit(const std::string& name, const Visit& f) const {

@@ -1,8 +1,12 @@
 #include "layers/low_rank.h"
 
+#include <algorithm>
+
+#include "engine/autograd.h"
 #include "engine/ops/group_sum.h"
 #include "engine/ops/matmul.h"
 #include "engine/ops/pointwise.h"
+#include "engine/ops/reduce.h"
 #include "engine/ops/view.h"
 
 namespace farfield {
@@ -14,7 +18,29 @@ Shard of_part(const Shard& shard, int64_t n_part) {
   return {0, shard.begin / n_part, shard.end / n_part, shard.n_whole / n_part};
 }
 
+// Magnitudes go by output, as rows of the weight do.
+Shard of_rows(const Shard& shard) { return shard.dim == 0 ? shard : Shard{}; }
+
 Shard of_inputs(const Shard& shard) { return shard.dim == 1 ? shard : Shard{}; }
+
+bool has_part(const LowRank& of, int64_t index) {
+  return std::any_of(of.parts.begin(), of.parts.end(),
+                     [&](const LowRank::Part& part) { return part.index == index; });
+}
+
+Tensor updated(const LowRank& by, const Tensor& weight) {
+  const bool has_some_outputs = !by.shard.is_whole() && by.shard.dim == 0;
+  const Tensor down = has_some_outputs ? group_copy(by.down(), by.group) : by.down();
+  return weight + matmul(by.up(), down) * by.scale;
+}
+
+// [out]: |row of the updated weight|, a constant.
+Tensor row_lengths(const LowRank& by, const Tensor& weight) {
+  const NoGrad no_grad;
+  const Tensor squares = sum(square(updated(by, cast(weight, by.magnitude.dtype()))), 1);
+  const bool has_some_inputs = !by.shard.is_whole() && by.shard.dim == 1;
+  return sqrt(has_some_inputs ? group_sum(squares, by.group) : squares);
+}
 
 }  // namespace
 
@@ -38,6 +64,8 @@ LowRank LowRank::make(const Initializer& init, const std::string& layer, int64_t
          .down = init.uniform(of, {config.rank, in}, fan_in_bound(in), of_inputs(shard)),
          .up = init.constant({n_out, config.rank}, 0, of_part(shard, made.n_part))});
   }
+  if (config.has_magnitudes && !made.is_empty())
+    made.magnitude = init.constant({out}, 1, of_rows(shard));
   return made;
 }
 
@@ -62,14 +90,12 @@ Tensor LowRank::up() const {
   std::vector<Tensor> blocks;
   for (int64_t index = 0; index < n_part; ++index) {
     std::vector<Tensor> columns;
-    bool has_part = false;
     for (const Part& part : parts) {
       const Shape shape{n_head, 1, head_dim, part.up.dim(1)};
-      has_part = has_part || part.index == index;
       columns.push_back(part.index == index ? reshape(part.up, shape)
                                             : Tensor::zeros(shape, any.dtype(), any.device()));
     }
-    blocks.push_back(has_part
+    blocks.push_back(has_part(*this, index)
                          ? concat(columns, 3)
                          : Tensor::zeros({n_head, 1, head_dim, total}, any.dtype(), any.device()));
   }
@@ -89,12 +115,42 @@ Tensor LowRank::operator()(const Tensor& x, const LayerDropout& drop,
   return linear(inner * scale, up());
 }
 
+Tensor LowRank::row_factors(const Tensor& weight) const {
+  Tensor m = magnitude;
+  if (static_cast<int64_t>(parts.size()) < n_part) {
+    // The magnitudes of parts without an adapter are constants.
+    const Shape heads{magnitude.dim(0) / (n_part * head_dim), n_part, head_dim};
+    const Tensor by_part = reshape(magnitude, heads);
+    std::vector<Tensor> blocks;
+    for (int64_t index = 0; index < n_part; ++index) {
+      const Tensor block = slice(by_part, 1, index, index + 1);
+      blocks.push_back(has_part(*this, index) ? block : block.detach());
+    }
+    m = reshape(concat(blocks, 1), magnitude.shape());
+  }
+  return m / row_lengths(*this, weight);
+}
+
+Tensor LowRank::adapted(const Tensor& weight) const {
+  if (!magnitude.defined()) return updated(*this, weight);
+  return updated(*this, weight) * reshape(row_factors(weight), {weight.dim(0), 1});
+}
+
+void LowRank::start_magnitudes(const Tensor& weight) {
+  if (magnitude.defined()) magnitude.assign(row_lengths(*this, weight));
+}
+
 void LowRank::visit(const std::string& layer, const Visit& f) const {
   for (const Part& part : parts) {
     const std::string end = part.name.empty() ? "" : "." + part.name;
     f({.name = layer + ".lora_A" + end, .value = part.down, .shard = of_inputs(shard)});
     f({.name = layer + ".lora_B" + end, .value = part.up, .shard = of_part(shard, n_part)});
   }
+  if (magnitude.defined())
+    f({.name = layer + ".lora_magnitude_vector",
+       .value = magnitude,
+       .decay = false,
+       .shard = of_rows(shard)});
 }
 
 }  // namespace farfield

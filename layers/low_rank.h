@@ -13,12 +13,16 @@ namespace farfield {
 
 /// An update of a linear layer with few parameters, which starts at zero:
 ///   y += scale up(down(dropout(x))), down [r, in], up [out, r]
+/// With magnitudes m [out] the rows of the sum have these lengths (DoRA):
+///   y = m / |w + scale up down| (w x + scale up(down(dropout(x))))
+/// The lengths |.| of the rows follow up and down, but count as constants in the gradient.
 /// A layer whose output has several parts, as the QKV projection has, gets an adapter for each part
 /// that is named; together they are one adapter of a larger rank.
 ///
 /// With tensor parallelism, up is sharded as the outputs of the layer are, or down as its inputs.
 /// Source    Hu et al. 2021, "LoRA", arXiv:2106.09685, section 4.1; rank-stabilised scale:
-///           Kalajdzievski 2023, arXiv:2312.03732
+///           Kalajdzievski 2023, arXiv:2312.03732; magnitudes: Liu et al. 2024, "DoRA",
+///           arXiv:2402.09353, sections 4.1 and 4.3
 struct LowRank {
   struct Part {
     std::string name;  ///< "q"; "" for the only part of a layer
@@ -30,7 +34,8 @@ struct LowRank {
   int64_t n_part = 1;       ///< parts of the layer's output, adapted or not
   int64_t head_dim = 0;     ///< of several parts: outputs are laid out as [head][part][head_dim]
   double scale = 1;
-  Shard shard = {};  ///< of the layer's weight
+  Tensor magnitude = {};  ///< [out], or undefined. Rows of parts without an adapter keep theirs
+  Shard shard = {};       ///< of the layer's weight
   Group group = {};
 
   /// For a layer of shape [out, in]. `names` are the names of its parts, of which the config's
@@ -44,8 +49,14 @@ struct LowRank {
   /// The factors of the update of the whole weight, scale up() down(): [R, in] and [out, R].
   Tensor down() const;
   Tensor up() const;
-  /// The update of the outputs: x [..., in] -> [..., out].
+  /// The update of the outputs before magnitudes: x [..., in] -> [..., out].
   Tensor operator()(const Tensor& x, const LayerDropout& drop, std::string_view place) const;
+  /// The weight [out, in] of the layer with the update and the magnitudes.
+  Tensor adapted(const Tensor& weight) const;
+  /// [out]: magnitude / |row of weight + update|. Its gradient is that of the magnitude.
+  Tensor row_factors(const Tensor& weight) const;
+  /// Magnitudes that change nothing: the lengths of the rows, for new adapters of a weight.
+  void start_magnitudes(const Tensor& weight);
   void visit(const std::string& layer, const Visit& f) const;
 };
 

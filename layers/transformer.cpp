@@ -113,8 +113,17 @@ void Transformer::add_adapters(const Initializer& init, const AdapterConfig& ada
   if (!config_.is_adaptive())
     embed_out_.adapter = LowRank::make(init, "embed_out", config_.d_model, config_.vocab_size,
                                        adapters, {"head"}, 0, embed_out_.shard);
+  start_magnitudes();
   for (Parameter& p : parameters())
     if (!is_of_kinds(adapters.also, p.name)) p.value.set_requires_grad(false);
+}
+
+void Transformer::start_magnitudes() {
+  for (Block& block : blocks_)
+    for (Linear* const layer :
+         {&block.attention.qkv, &block.attention.dense, &block.mlp.up, &block.mlp.down})
+      layer->adapter.start_magnitudes(layer->weight);
+  embed_out_.adapter.start_magnitudes(embed_out_.weight);
 }
 
 void Transformer::hold_frozen_in_bf16() {

@@ -125,9 +125,11 @@ class Transformer {
   /// The parameters that training changes: parameters(), or with ModelConfig::adapters the
   /// parameters of the adapters, and of parameters() the kinds that the config names.
   std::vector<Parameter> trained_parameters() const;
+  /// Magnitudes of new adapters that change nothing, for the weights of now.
+  void start_magnitudes();
   /// Keeps frozen weights of the blocks in bfloat16 alone, for a model that computes in it: half
-  /// the memory, and the same results, since a product rounds them in any case. ConfigError for
-  /// another compute dtype.
+  /// the memory, and the same results, since a product rounds them in any case; magnitudes of
+  /// adapters see the rounded rows. ConfigError for another compute dtype.
   void hold_frozen_in_bf16();
   /// Puts the encoding's parameters back into their bounds; to be called after each update.
   void project() { encoding_.project(); }

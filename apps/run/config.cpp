@@ -39,8 +39,8 @@ void add_options(cli::Options& options, RunConfig& c) {
            "freeze the weights of --init-from and train low-rank adapters (LoRA): "
            "rank=16,alpha=32,targets=q,v. Targets are some of " +
                joined(adapter_targets(), ", ") +
-               "; dropout=X drops inputs of adapters; rslora scales by alpha / sqrt(rank) "
-               "(default: train all weights)")
+               "; dropout=X drops inputs of adapters; rslora scales by alpha / sqrt(rank); dora "
+               "also trains the length of each adapted row (default: train all weights)")
       .add("train-also", c.train_also, "KIND,...",
            "with --lora: also train some of " + joined(trainable_kinds(), ", ") +
                " (default: adapters alone)")

@@ -13,7 +13,7 @@ namespace farfield::run {
 namespace {
 
 constexpr std::string_view kWhere = "lora";
-const std::vector<std::string> kKeys = {"rank", "alpha", "targets", "dropout", "rslora"};
+const std::vector<std::string> kKeys = {"rank", "alpha", "targets", "dropout", "rslora", "dora"};
 
 }  // namespace
 
@@ -22,7 +22,8 @@ AdapterConfig parse_lora(const std::string& text) {
   std::string key;
   for (const std::string& word : cli::split_list(text)) {
     const size_t equals = word.find('=');
-    const bool is_key = equals != std::string::npos || word == "rslora";
+    const bool is_switch = word == "rslora" || word == "dora",
+               is_key = is_switch || equals != std::string::npos;
     if (is_key) {
       key = word.substr(0, equals);
       require<ConfigError>(values.count(key) == 0, kWhere, "expected '", key,
@@ -33,7 +34,7 @@ AdapterConfig parse_lora(const std::string& text) {
     require<ConfigError>(std::find(kKeys.begin(), kKeys.end(), key) != kKeys.end(), kWhere,
                          "expected KEY=VALUE,... with keys ", joined(kKeys, ", "), ", got '",
                          is_key ? key : word, "'", did_you_mean(key, kKeys, kSynonyms));
-    if (word == "rslora") {
+    if (is_switch) {
       values[key] = {"true"};
       key.clear();  // no list goes on behind it
     } else {
@@ -53,6 +54,7 @@ AdapterConfig parse_lora(const std::string& text) {
   if (!read("alpha", config.alpha)) config.alpha = 2 * static_cast<double>(config.rank);
   read("dropout", config.dropout);
   read("rslora", config.is_rank_stabilized);
+  read("dora", config.has_magnitudes);
   if (const auto found = values.find("targets"); found != values.end())
     config.targets = found->second;
   validate(config);
@@ -64,6 +66,7 @@ std::string to_text(const AdapterConfig& config) {
                             ",targets=", joined(config.targets, ","));
   if (config.dropout > 0) text += concat(",dropout=", cli::number(config.dropout));
   if (config.is_rank_stabilized) text += ",rslora";
+  if (config.has_magnitudes) text += ",dora";
   return text;
 }
 

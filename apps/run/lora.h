@@ -6,9 +6,9 @@
 
 namespace farfield::run {
 
-/// The adapters that --lora asks for: "rank=16,alpha=32,targets=q,v,dropout=0.1,rslora". Keys may
-/// be left out; alpha is then twice the rank. ConfigError [lora] for an unknown key, a value of
-/// another form, and what validate() refuses.
+/// The adapters that --lora asks for: "rank=16,alpha=32,targets=q,v,dropout=0.1,rslora,dora".
+/// Keys may be left out; alpha is then twice the rank. ConfigError [lora] for an unknown key, a
+/// value of another form, and what validate() refuses.
 AdapterConfig parse_lora(const std::string& text);
 
 /// The text for parse_lora(), without AdapterConfig::also.

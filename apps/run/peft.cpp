@@ -18,6 +18,7 @@ namespace {
 constexpr std::string_view kWhere = "checkpoint";
 constexpr std::string_view kPrefix = "base_model.model.";
 constexpr std::string_view kDown = ".lora_A", kUp = ".lora_B", kWeight = ".weight";
+constexpr std::string_view kMagnitude = ".lora_magnitude_vector";
 constexpr std::string_view kQkv = ".query_key_value";
 const std::vector<std::string> kParts = {"q", "k", "v"};
 
@@ -48,7 +49,8 @@ std::string layer_of(const std::string& name) {
 }
 
 bool is_adapter(const std::string& name) {
-  return name.find(kDown) != std::string::npos || name.find(kUp) != std::string::npos;
+  return name.find(kDown) != std::string::npos || name.find(kUp) != std::string::npos ||
+         name.ends_with(kMagnitude);
 }
 
 const Tensor& find(const std::map<std::string, Tensor>& tensors, const std::string& name) {
@@ -64,6 +66,7 @@ LowRank adapter_of(const std::map<std::string, Tensor>& tensors, const std::stri
   LowRank adapter;
   adapter.scale = config.scale();
   adapter.head_dim = head_dim;
+  if (config.has_magnitudes) adapter.magnitude = find(tensors, concat(layer, kMagnitude));
   if (!layer.ends_with(kQkv)) {
     adapter.parts = {
         {"", 0, find(tensors, concat(layer, kDown)), find(tensors, concat(layer, kUp))}};
@@ -111,6 +114,8 @@ NamedTensors to_peft(const NamedTensors& tensors, const Settings& settings) {
     const LowRank adapter = adapter_of(host, layer, config, head_dim);
     peft.emplace_back(concat(kPrefix, layer, kDown, kWeight), adapter.down());
     peft.emplace_back(concat(kPrefix, layer, kUp, kWeight), adapter.up());
+    if (adapter.magnitude.defined())
+      peft.emplace_back(concat(kPrefix, layer, kMagnitude), adapter.magnitude);
   }
   return peft;
 }
@@ -125,7 +130,7 @@ std::map<std::string, Tensor> from_peft(const std::map<std::string, Tensor>& ten
     require<IoError>(name.starts_with(kPrefix), kWhere, "expected tensors of adapters, '", kPrefix,
                      "...', got '", name, "'");
     const std::string plain = name.substr(kPrefix.size());
-    if (!is_adapter(plain)) {
+    if (!is_adapter(plain) || plain.ends_with(kMagnitude)) {
       own.emplace(plain, x);
       continue;
     }
@@ -181,7 +186,7 @@ std::string adapter_config_text(const Settings& settings) {
                {"lora_alpha", config.alpha},
                {"lora_dropout", config.dropout},
                {"use_rslora", config.is_rank_stabilized},
-               {"use_dora", false},
+               {"use_dora", config.has_magnitudes},
                {"target_modules", modules},
                {"modules_to_save", also.empty() ? Json() : Json(also)},
                {"rank_pattern", Json::object()},
@@ -220,7 +225,10 @@ void merge_adapters(const std::map<std::string, Tensor>& tensors, const Settings
                          down.dim(1) == weight.dim(1) && weight.dtype() == up.dtype(),
                      kWhere, "'", of, "': expected adapters of shape ", weight.shape(), ", got ",
                      up.dim(0), " x ", down.dim(1));
-    weights[of] = weight + matmul(up, down) * config.scale();
+    require<IoError>(
+        !adapter.magnitude.defined() || adapter.magnitude.shape() == Shape{weight.dim(0)}, kWhere,
+        "'", of, "': expected ", weight.dim(0), " magnitudes");
+    weights[of] = adapter.adapted(weight);
   }
 }
 

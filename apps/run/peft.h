@@ -24,7 +24,8 @@ std::map<std::string, Tensor> from_peft(const std::map<std::string, Tensor>& ten
 /// adapter_config.json
 std::string adapter_config_text(const Settings& config);
 
-/// Adds the updates of a run's adapters to weights, by the model's own names: w + scale B A.
+/// Adds the updates of a run's adapters to weights, by the model's own names: w + scale B A, with
+/// rows of the length of their magnitudes, if there are some.
 /// Tensors of the run that are no adapters replace the weights of their name.
 /// Throws    IoError [checkpoint] for an adapter without its weight
 void merge_adapters(const std::map<std::string, Tensor>& adapters, const Settings& config,

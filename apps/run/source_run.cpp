@@ -163,6 +163,7 @@ Unmatched take_weights(const SourceRun& source, const ResolvedConfig::Init& how,
                        where, " was trained with");
   Unmatched unmatched = load_weights_of(where, source.config.posenc(), model, weights_of(source, 0),
                                         how.drop_learned, how.map);
+  model.start_magnitudes();
   check_parameter_bounds(model.encoding(), where);
   return unmatched;
 }

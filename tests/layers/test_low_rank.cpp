@@ -1,6 +1,9 @@
 #include <boost/test/unit_test.hpp>
+#include <cmath>
 
 #include "engine/autograd.h"
+#include "engine/ops/pointwise.h"
+#include "engine/ops/reduce.h"
 #include "tests/layers/tiny_model.h"
 #include "tests/support/all_close.h"
 #include "tests/support/messages.h"
@@ -61,6 +64,103 @@ BOOST_AUTO_TEST_CASE(the_adapted_weight_is_the_layer_with_its_adapter) {
           const auto at = static_cast<size_t>(((h * 3 + p) * 4 + c) * 8 + i);
           BOOST_TEST(std::abs(after[at] - before[at] - want) < 1e-13);
         }
+}
+
+// The QKV projection of two heads of width 4, of which q and v are adapted, with magnitudes.
+Linear layer_with_magnitudes() {
+  const Initializer init{.seed = 1, .dtype = DType::f64};
+  Linear layer = Linear::make(init, "qkv", 8, 24, 0.5);
+  layer.bias.assign(random_tensor({24}, 2, -1, 1));
+  layer.adapter = LowRank::make(
+      init, "qkv", 8, 24, {.rank = 2, .alpha = 3, .targets = {"v", "q"}, .has_magnitudes = true},
+      {"q", "k", "v"}, 4, {});
+  layer.adapter.start_magnitudes(layer.weight);
+  return layer;
+}
+
+// As above, trained: neither the update nor the change of the magnitudes is zero.
+Linear trained_layer_with_magnitudes() {
+  Linear layer = layer_with_magnitudes();
+  uint64_t seed = 5;
+  for (LowRank::Part& part : layer.adapter.parts)
+    part.up.assign(random_tensor(part.up.shape(), ++seed, -1, 1));
+  layer.adapter.magnitude.assign(random_tensor({24}, 8, 0.5, 2));
+  return layer;
+}
+
+std::vector<double> lengths_of_rows(const Tensor& weight) {
+  const std::vector<double> w = weight.to_vector();
+  const auto n = static_cast<size_t>(weight.dim(1));
+  std::vector<double> lengths;
+  for (size_t row = 0; row < w.size(); row += n) {
+    double sum = 0;
+    for (size_t i = 0; i < n; ++i) sum += w[row + i] * w[row + i];
+    lengths.push_back(std::sqrt(sum));
+  }
+  return lengths;
+}
+
+BOOST_AUTO_TEST_CASE(new_magnitudes_change_nothing) {
+  const Linear layer = layer_with_magnitudes();
+  const Linear plain{.weight = layer.weight, .bias = layer.bias};
+  const Tensor x = random_tensor({3, 5, 8}, 9, -1, 1);
+  BOOST_TEST(same_bits(layer.adapted_weight(), layer.weight));
+  BOOST_TEST(all_close(layer(x), plain(x), 1e-14));
+  const std::vector<double> m = layer.adapter.magnitude.to_vector(),
+                            lengths = lengths_of_rows(layer.weight);
+  for (size_t i = 0; i < m.size(); ++i) BOOST_TEST(std::abs(m[i] - lengths[i]) < 1e-14);
+}
+
+BOOST_AUTO_TEST_CASE(magnitudes_are_the_lengths_of_adapted_rows) {
+  const Linear layer = trained_layer_with_magnitudes();
+  const Linear merged{.weight = layer.adapted_weight(), .bias = layer.bias};
+  const std::vector<double> m = layer.adapter.magnitude.to_vector(),
+                            lengths = lengths_of_rows(merged.weight);
+  for (size_t i = 0; i < m.size(); ++i) BOOST_TEST(std::abs(m[i] - lengths[i]) < 1e-14);
+  const Tensor x = random_tensor({3, 5, 8}, 9, -1, 1);
+  BOOST_TEST(all_close(layer(x), merged(x), 1e-13));
+}
+
+// Central differences of the layer with the lengths of its rows held: the sum of c y.
+BOOST_AUTO_TEST_CASE(gradients_are_those_with_constant_lengths) {
+  const Linear layer = trained_layer_with_magnitudes();
+  const Tensor x = random_tensor({6, 8}, 9, -1, 1), c = random_tensor({6, 24}, 10, -1, 1);
+  backward(sum(layer(x) * c));
+  Linear at = layer;  // shares tensors
+  at.adapter.magnitude = {};
+  const std::vector<double> held = lengths_of_rows(at.adapted_weight());
+  const auto value = [&] {  // the bias does not matter
+    const std::vector<double> w = at.adapted_weight().to_vector(), xs = x.to_vector(),
+                              cs = c.to_vector(), m = layer.adapter.magnitude.to_vector();
+    double total = 0;
+    for (size_t b = 0; b < 6; ++b)
+      for (size_t o = 0; o < 24; ++o)
+        for (size_t i = 0; i < 8; ++i)
+          total += cs[b * 24 + o] * m[o] / held[o] * w[o * 8 + i] * xs[b * 8 + i];
+    return total;
+  };
+  const auto check = [&](Tensor p, const char* name) {
+    const std::vector<double> grad = p.grad().to_vector(), start = p.to_vector();
+    constexpr double kStep = 1e-3;  // the value is linear in each element
+    for (size_t i = 0; i < start.size(); ++i) {
+      double ends[2];
+      for (const int end : {0, 1}) {
+        std::vector<double> moved = start;
+        moved[i] += end == 0 ? kStep : -kStep;
+        p.assign(Tensor::from(moved, p.shape(), DType::f64, p.device()));
+        ends[end] = value();
+      }
+      p.assign(Tensor::from(start, p.shape(), DType::f64, p.device()));
+      const bool is_constant = p.shape() == Shape{24} && i / 4 % 3 == 1;  // rows of k
+      const double want = is_constant ? 0 : (ends[0] - ends[1]) / (2 * kStep);
+      BOOST_TEST(std::abs(grad[i] - want) < 1e-9, name << ' ' << i);
+    }
+  };
+  for (const LowRank::Part& part : layer.adapter.parts) {
+    check(part.down, "down");
+    check(part.up, "up");
+  }
+  check(layer.adapter.magnitude, "magnitude");
 }
 
 BOOST_AUTO_TEST_CASE(the_scale_is_alpha_by_rank_or_by_its_root) {

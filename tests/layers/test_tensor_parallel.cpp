@@ -92,8 +92,11 @@ std::string differences(const Case& c, const Group& group) {
   for (size_t i = 0; i < own.size(); ++i) {
     if (own[i].name != of_whole[i].name || own[i].decay != of_whole[i].decay)
       complain("got ", own[i].name, ", want ", of_whole[i].name);
+    // Lengths of rows whose parts lie in several processes are sums in another order.
+    const Tensor start = own_shard(of_whole[i].value, own[i].shard);
     const std::string difference =
-        said(same_bits(own[i].value, own_shard(of_whole[i].value, own[i].shard)));
+        said(own[i].name.ends_with("magnitude_vector") ? all_close(own[i].value, start, 1e-6)
+                                                       : same_bits(own[i].value, start));
     if (!difference.empty()) complain("at the start ", own[i].name, ": ", difference);
   }
   shake(whole);
@@ -210,6 +213,9 @@ BOOST_AUTO_TEST_CASE(low_rank_adapters_of_every_layer) {
   for (const int size : {2, 4}) check(size, {.config = config});
   check(2, {.config = config, .checkpointing = true, .piece = {.first = 4, .n_batch = 8}});
   check(2, {.config = config, .dtype = DType::f32, .most = 4e-5});
+  config.adapters->has_magnitudes = true;
+  for (const int size : {2, 4}) check(size, {.config = config});
+  check(2, {.config = config, .checkpointing = true, .piece = {.first = 4, .n_batch = 8}});
 }
 
 BOOST_AUTO_TEST_CASE(models_of_other_kinds) {

@@ -20,8 +20,9 @@ BOOST_AUTO_TEST_CASE(the_option_is_read_and_written) {
   BOOST_TEST(config.targets == (std::vector<std::string>{"q", "v", "up"}));
   BOOST_TEST(config.dropout == 0.1);
   BOOST_TEST(config.is_rank_stabilized);
-  for (const char* text : {"rank=16,alpha=8,targets=q,v,up,dropout=0.1,rslora",
-                           "rank=2,alpha=4,targets=head", "rank=1,alpha=0.5,targets=q"})
+  for (const char* text :
+       {"rank=16,alpha=8,targets=q,v,up,dropout=0.1,rslora", "rank=2,alpha=4,targets=head",
+        "rank=1,alpha=0.5,targets=q", "rank=8,alpha=16,targets=q,v,rslora,dora"})
     BOOST_TEST(to_text(parse_lora(text)) == text);
   BOOST_TEST(to_text(parse_lora("rslora, targets=q, k, rank=4")) ==
              "rank=4,alpha=8,targets=q,k,rslora");
@@ -34,7 +35,7 @@ BOOST_AUTO_TEST_CASE(texts_of_another_form_are_refused) {
   refuses("", "expected KEY=VALUE,...");
   refuses("16", "got '16'");
   refuses("r=16", "did you mean 'rank'?");
-  refuses("dora=true", "got 'dora'");
+  refuses("qlora=true", "got 'qlora'");
   refuses("rank=4,rank=5", "expected 'rank' once");
   refuses("rank=4,5", "rank: expected one value, got 2");
   refuses("rank=four", "rank: expected a whole number, got 'four'");
@@ -66,7 +67,8 @@ Transformer adapted(const std::string& lora, const std::vector<std::string>& als
   Transformer model(config, 1);
   uint64_t seed = 3;
   for (Parameter p : model.trained_parameters())
-    if (p.name.find(".lora_B") != std::string::npos)
+    if (p.name.find(".lora_B") != std::string::npos ||
+        p.name.find(".lora_magnitude_vector") != std::string::npos)
       p.value.assign(random_tensor(p.value.shape(), ++seed, -1, 1));
   return model;
 }
@@ -82,13 +84,17 @@ std::map<std::string, Tensor> as_map(const NamedTensors& tensors) {
 }
 
 BOOST_AUTO_TEST_CASE(tensors_go_to_peft_and_back) {
-  const std::string lora = "rank=3,alpha=6,targets=q,v,dense,up,down,head";
+  const std::string lora = "rank=3,alpha=6,targets=q,v,dense,up,down,head,dora";
   const Settings settings = settings_of(lora, {"norms"});
   const NamedTensors own = tensors_of(adapted(lora, {"norms"}).trained_parameters());
   const std::map<std::string, Tensor> peft = as_map(to_peft(own, settings));
   const std::string qkv = "base_model.model.gpt_neox.layers.1.attention.query_key_value";
   BOOST_TEST(peft.at(qkv + ".lora_A.weight").shape() == (Shape{6, kWidth}));
   BOOST_TEST(peft.at(qkv + ".lora_B.weight").shape() == (Shape{3 * kWidth, 6}));
+  BOOST_TEST(peft.at(qkv + ".lora_magnitude_vector").shape() == Shape{3 * kWidth});
+  BOOST_TEST(adapter_config_text(settings).find("\"use_dora\": true") != std::string::npos);
+  BOOST_TEST(adapter_config_text(settings_of("rank=3")).find("\"use_dora\": false") !=
+             std::string::npos);
   BOOST_TEST(peft.count("base_model.model.embed_out.lora_A.weight") == 1u);
   BOOST_TEST(peft.count("base_model.model.gpt_neox.final_layer_norm.weight") == 1u);
   const std::map<std::string, Tensor> back = from_peft(peft, settings);
@@ -131,17 +137,20 @@ BOOST_AUTO_TEST_CASE(the_joined_adapter_has_the_scale_of_its_parts) {
 }
 
 BOOST_AUTO_TEST_CASE(merged_weights_give_the_loss_of_the_adapters) {
-  const std::string lora = "rank=3,alpha=6,targets=q,k,v,dense,up,down,head";
-  const Transformer model = adapted(lora, {"norms"});
-  std::map<std::string, Tensor> weights = as_map(tensors_of(model.parameters()));
-  merge_adapters(as_map(tensors_of(model.trained_parameters())), settings_of(lora, {"norms"}),
-                 weights);
-  ModelConfig plain = model.config();
-  plain.adapters.reset();
-  const Transformer merged(plain, 1);
-  load_parameters(merged.parameters(), weights);
   const Tensor ids = random_ids({2, 9}, 1, 13), targets = random_ids({2, 9}, 2, 13);
-  BOOST_TEST(all_close(merged.nll(ids, targets), model.nll(ids, targets), 1e-5));
+  for (const std::string lora :
+       {"rank=3,alpha=6,targets=q,k,v,dense,up,down,head",
+        "rank=3,alpha=6,targets=q,k,v,dense,up,down,head,dora", "rank=3,targets=v,dora"}) {
+    const Transformer model = adapted(lora, {"norms"});
+    std::map<std::string, Tensor> weights = as_map(tensors_of(model.parameters()));
+    merge_adapters(as_map(tensors_of(model.trained_parameters())), settings_of(lora, {"norms"}),
+                   weights);
+    ModelConfig plain = model.config();
+    plain.adapters.reset();
+    const Transformer merged(plain, 1);
+    load_parameters(merged.parameters(), weights);
+    BOOST_TEST(all_close(merged.nll(ids, targets), model.nll(ids, targets), 1e-5), lora);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(damaged_adapters_are_refused) {
@@ -164,6 +173,8 @@ BOOST_AUTO_TEST_CASE(damaged_adapters_are_refused) {
     if (key == "d-model") value = "1";
   BOOST_CHECK_EXCEPTION(from_peft(peft, narrow), IoError, says("expected d-model and n-head"));
   std::map<std::string, Tensor> own = from_peft(peft, settings), none;
+  BOOST_CHECK_EXCEPTION(merge_adapters(own, settings_of(lora + ",dora"), none), IoError,
+                        says("query_key_value.lora_magnitude_vector', got none"));
   BOOST_CHECK_EXCEPTION(merge_adapters(own, settings, none), IoError,
                         says("expected a tensor 'gpt_neox.layers.0.attention.query_key_value"));
 }

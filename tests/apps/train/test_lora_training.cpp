@@ -1,4 +1,5 @@
 #include <boost/test/unit_test.hpp>
+#include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -78,15 +79,18 @@ BOOST_AUTO_TEST_CASE(a_stopped_run_with_adapters_goes_on_to_the_same_bits) {
 // The model that is measured has the adapters in its weights, the model that is trained beside
 // them.
 BOOST_AUTO_TEST_CASE(a_loaded_run_has_its_adapters_in_the_weights) {
-  const run::ResolvedConfig config = lora(base(), "rank=4,targets=q,k,v,dense,up,down", {"norms"});
-  const std::string path = made("loaded", config);
-  const run::LoadedRun loaded = run::load_run(path);
-  BOOST_TEST(!loaded.model.config().adapters.has_value());
-  TrainingRun run = TrainingRun::resume(config, path);
-  const Tensor ids = random_ids({2, 16}, 1, 100), targets = random_ids({2, 16}, 2, 100);
-  BOOST_TEST(
-      all_close(loaded.model.nll(ids, targets), run.trainer().model().nll(ids, targets), 1e-4));
-  BOOST_TEST(run::lineage_of(loaded.folder).size() == 1u);
+  for (const std::string more : {"", ",dora"}) {
+    const run::ResolvedConfig config =
+        lora(base(), "rank=4,targets=q,k,v,dense,up,down" + more, {"norms"});
+    const std::string path = made("loaded" + more, config);
+    const run::LoadedRun loaded = run::load_run(path);
+    BOOST_TEST(!loaded.model.config().adapters.has_value());
+    TrainingRun run = TrainingRun::resume(config, path);
+    const Tensor ids = random_ids({2, 16}, 1, 100), targets = random_ids({2, 16}, 2, 100);
+    BOOST_TEST(
+        all_close(loaded.model.nll(ids, targets), run.trainer().model().nll(ids, targets), 1e-4));
+    BOOST_TEST(run::lineage_of(loaded.folder).size() == 1u);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(a_run_of_no_steps_from_adapters_holds_the_merged_weights) {
@@ -131,6 +135,16 @@ BOOST_AUTO_TEST_CASE(training_starts_where_the_base_is) {
   run::RunConfig plain = toy().config();
   BOOST_TEST(valid_loss(config, path) ==
              TrainingRun::resume(run::resolve(plain), base()).trainer().valid_loss().value());
+}
+
+// The magnitudes are those of the base, and not of the random weights before it.
+BOOST_AUTO_TEST_CASE(training_with_magnitudes_starts_where_the_base_is) {
+  const run::ResolvedConfig config = lora(base(), "rank=2,targets=q,v,dense,down,head,dora");
+  const std::string path = made("start-magnitudes", config, 0);
+  run::RunConfig plain = toy().config();
+  const double want =
+      TrainingRun::resume(run::resolve(plain), base()).trainer().valid_loss().value();
+  BOOST_TEST(std::abs(valid_loss(config, path) - want) < 1e-5);
 }
 
 BOOST_AUTO_TEST_CASE(adapters_need_a_base) {

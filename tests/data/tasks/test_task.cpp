@@ -20,7 +20,8 @@ std::vector<std::string> all_forms() {
        {"parity(form=prefix)", "parity(form=scratchpad)", "parity(form=padded)",
         "parity(form=padded, width=60, zeros=3)", "flip_flop(form=drift)",
         "flip_flop(p_i=[0.9, 0.98, 0.1], loss=noisy)", "copy(alphabet=8, eos=token)",
-        "reverse_string(eos=token)", "odds_first(order=even_first)", "recall(keys=200, values=2)"})
+        "reverse_string(eos=token)", "odds_first(order=even_first)", "recall(keys=200, values=2)",
+        "recall(keys=128, values=3, questions=9, form=joined)"})
     texts.push_back(text);
   return texts;
 }
@@ -80,7 +81,7 @@ BOOST_AUTO_TEST_CASE(a_canonical_text_makes_the_same_task) {
       {"flip_flop(form=drift)", "flip_flop(form=drift, loss=clean)"},
       {"copy(eos=token)", "copy(alphabet=2, eos=token)"},
       {"bucket_sort()", "bucket_sort"},
-      {"recall(values=3)", "recall(keys=128, values=3)"},
+      {"recall(values=3)", "recall(keys=128, values=3, questions=1, form=separate)"},
   };
   for (const auto& [text, canonical] : texts) BOOST_TEST(make_task(text)->canonical() == canonical);
   for (const std::string& text : all_forms()) {
@@ -202,6 +203,8 @@ BOOST_AUTO_TEST_CASE(a_text_that_is_no_task_is_refused) {
        "p_i=0.5"},
       {"recall(keys=0)", "recall: keys: expected a whole number in 1 ... 1000000, got '0'"},
       {"recall(values=1)", "recall: values: expected a whole number in 2 ... 1000000, got '1'"},
+      {"recall(keys=1001, values=1000, form=joined)",
+       "recall: form=joined: expected keys times values up to 1000000, got 1001 times 1000"},
   };
   for (const auto& [text, part] : texts)
     BOOST_CHECK_EXCEPTION(make_task(text), ConfigError, says("[task] bad_argument: ", part));
@@ -223,7 +226,10 @@ BOOST_AUTO_TEST_CASE(a_sample_that_does_not_exist_is_refused) {
       {"flip_flop", "expected an even length in 4 ... 1000000, got 2", 2},
       {"flip_flop(form=drift)", "expected an even length in 20 ... 1000000, got 18", 18},
       {"passkey", "passkey: expected a length in 8 ... 1000000, got 7", 7},
-      {"recall", "recall(keys=128, values=128): expected a length in 1 ... 128, got 129", 129},
+      {"recall",
+       "recall(keys=128, values=128, questions=1, form=separate): expected a length in 1 ... 128, "
+       "got 129",
+       129},
       {"copy", "expected a length in 1 ... 1000000, got 1000001", 1'000'001},
   };
   for (const auto& c : cases) {
