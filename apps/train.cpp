@@ -104,8 +104,7 @@ void read_source(cli::Options& options, run::RunConfig& request, bool is_merge) 
 
 // False when that was a question, which is answered to `to`.
 bool read_request(int argc, char** argv, Request& request, std::ostream& to) {
-  cli::Options options("train",
-                       "Trains a decoder language model on a corpus and writes a run folder.");
+  cli::Options options("train", "Trains a language model on a corpus and writes a run folder.");
   options.group("This call")
       .add(
           "out", request.out, "FOLDER",

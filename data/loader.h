@@ -18,7 +18,7 @@ struct Batch {
   int64_t seq_len = 0;           ///< its length
   std::vector<int32_t> inputs;   ///< [batch_size, seq_len]
   std::vector<int32_t> targets;  ///< [batch_size, seq_len], the token behind each input; of a task
-                                 ///< kNotScored where it is not asked for
+                                 ///< and under a mask kNotScored where it is not asked for
   /// [batch_size], for each row: its source, and its place in the source.
   struct Row {
     size_t source = 0;

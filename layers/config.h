@@ -42,8 +42,9 @@ struct ModelConfig {
   int64_t band_divisor = 4;  ///< each band's width is the previous band's width divided by this
   double tail_dropout = 0;   ///< in training, share of the input of an adaptive softmax's tails
 
-  /// An encoder: attention has no causal mask, so that each token sees later ones too. For tasks
-  /// and for what comes after a whole input; positions are absolute, rotary or none.
+  /// An encoder: attention has no causal mask, so that each token sees later ones too. For tasks,
+  /// for hidden tokens of a text and for what comes after a whole input; positions are absolute,
+  /// rotary or none.
   bool sees_later = false;
 
   /// Frozen weights with low-rank adapters; empty: all weights are trained.

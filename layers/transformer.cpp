@@ -75,6 +75,11 @@ bool is_of_kinds(const std::vector<std::string>& kinds, const std::string& name)
 // The rows of [B, T, D] as [B * T, D].
 Tensor rows(const Tensor& x) { return reshape(x, {x.dim(0) * x.dim(1), x.dim(2)}); }
 
+// Some rows of x [N, D]: places int32 [n] -> [n, D].
+Tensor rows_at(const Tensor& x, const Tensor& places) {
+  return embedding(cast(x, accumulate_dtype(x.dtype())), places, x.dtype());
+}
+
 }  // namespace
 
 Transformer::Transformer(const ModelConfig& config, uint64_t seed, DType compute,
@@ -245,9 +250,7 @@ Tensor Transformer::loss(const Tensor& ids, const Tensor& targets, uint64_t draw
 Tensor Transformer::scored_loss(const Tensor& x, const BatchPiece& piece) const {
   require<ConfigError>(!config_.is_adaptive(), "model",
                        "expected a softmax of one matrix for a loss of some places, got cutoffs");
-  const DType wide = accumulate_dtype(x.dtype());
-  const Tensor chosen = embedding(cast(x, wide), piece.scored, x.dtype());  // [n, D]
-  const Tensor mean = linear_cross_entropy(chosen, embed_out_.adapted_weight(),
+  const Tensor mean = linear_cross_entropy(rows_at(x, piece.scored), embed_out_.adapted_weight(),
                                            piece.scored_targets, vocabulary(), logits_);
   return mean * (static_cast<double>(piece.scored.numel()) / piece.scored_per_piece);
 }
@@ -276,6 +279,20 @@ Tensor Transformer::last_nll(const Tensor& ids, const Tensor& targets, uint64_t 
   const int64_t batch_size = ids.dim(0);
   check_targets(targets, {batch_size});
   return tail_nll(ids, targets.view({batch_size, 1}), draw).view({batch_size});
+}
+
+Tensor Transformer::nll_at(const Tensor& ids, const Tensor& places, const Tensor& targets,
+                           uint64_t draw) const {
+  check_ids(ids);
+  require<ShapeError>(places.rank() == 1 && places.numel() > 0, "model",
+                      "expected places of shape [n], got ", places.shape());
+  check_targets(targets, places.shape());
+  const NoGrad no_grad;
+  const Tensor x = hidden(embed(ids), plan(ids, posenc::Phase::eval, draw), ids.dim(1),
+                          /*checkpointed=*/false);
+  const Tensor chosen = rows_at(rows(x), places);
+  const int64_t n = places.numel();
+  return next_nll(reshape(chosen, {1, n, chosen.dim(1)}), targets.view({1, n})).view({n});
 }
 
 Tensor Transformer::input_gradient(const Tensor& ids, const Tensor& targets, InputScalar what,

@@ -76,6 +76,11 @@ class Transformer {
   /// Negative log likelihood of targets[b] after all of ids[b, :], int32 [B, T] and [B] -> [B]:
   /// tail_nll() with n = 1.
   Tensor last_nll(const Tensor& ids, const Tensor& targets, uint64_t draw = 0) const;
+  /// Negative log likelihood of targets at some places alone, int32 [n], rows of [B T]: for
+  /// encoders, whose targets are hidden in the input. Not differentiable; keeps no activations.
+  /// Shapes    ids int32 [B, T], places and targets int32 [n] -> [n]
+  Tensor nll_at(const Tensor& ids, const Tensor& places, const Tensor& targets,
+                uint64_t draw = 0) const;
   /// Gradient of a number of the distribution after all of ids[b, :] by the embedding vector of
   /// each of its tokens, before a position is added or a scale multiplied: how much each input
   /// matters for the next token. Runs in the phase of evaluation. No parameter gets a gradient, nor

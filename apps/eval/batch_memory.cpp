@@ -9,7 +9,8 @@
 namespace farfield::eval {
 
 int64_t bytes_per_token(const ModelConfig& c, DType compute) {
-  return size_of(compute) * (2 * c.d_model + std::max(8 * c.d_model, c.d_model + 2 * c.d_ff));
+  const int64_t attention = (c.sees_later ? 10 : 8) * c.d_model;
+  return size_of(compute) * (2 * c.d_model + std::max(attention, c.d_model + 2 * c.d_ff));
 }
 
 int64_t choose_batch_tokens(const ModelConfig& config, DType compute, int64_t available_bytes) {

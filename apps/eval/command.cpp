@@ -1,5 +1,6 @@
 #include "apps/eval/command.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <iostream>
 #include <map>
@@ -14,6 +15,7 @@
 #include "apps/eval/evaluator.h"
 #include "apps/eval/measure.h"
 #include "apps/eval/progress.h"
+#include "apps/eval/protocol.h"
 #include "apps/eval/request.h"
 #include "apps/eval/results_json.h"
 #include "apps/run/corpus.h"
@@ -340,9 +342,18 @@ cli::ExitCode Call::run() {
   return has_failed_ ? cli::kFailed : cli::kDone;
 }
 
+bool is_masked(const std::string& path) {
+  return !run::value_of(run::RunFolder::open(path).config(), "masked").empty();
+}
+
 int command(int argc, const char* const* argv, std::ostream& out, run::Processes& processes) {
   Request request;
   if (!read_request(argc, argv, request, out)) return cli::kDone;
+  if (!request.is_protocol_given &&
+      std::all_of(request.runs.begin(), request.runs.end(), is_masked)) {
+    request.eval.protocols = {"masked"};
+    check(request.eval);
+  }
   processes.meet(run::words_of(argc, argv), request.threads);
   try {
     return Call(request, out, processes).run();

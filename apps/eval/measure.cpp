@@ -69,11 +69,17 @@ RunResult measure(const run::LoadedRun& run, const data::Corpus& corpus, const s
                        "bad_argument: --protocol ", protocol, ": expected a run that reads text, ",
                        "got ", run.folder.path().string(), ", which was trained on ",
                        run.config.task, "; --protocol task measures it");
+  require<ConfigError>(!run.config.is_masked() || protocol_named(protocol).is_of_masked, "eval",
+                       "bad_argument: --protocol ", protocol, ": expected a causal model, got ",
+                       run.folder.path().string(),
+                       ", an encoder that was trained on masked text; --protocol masked measures "
+                       "it");
   TokenStream text;
   text.id = run.config.task;
   if (has_text) text = stream_of_split(corpus, split, order);
   Subject subject = subject_of(run.model, run.config.device, text, run.config.seed, options.watch);
   subject.model.task = run.config.task;
+  subject.model.mask_token = run.mask_token;
   subject.model.baseline = options.baseline;
   subject.model.step = train::shape_of(run.config);
   run::Settings key = model_key(run);

@@ -91,7 +91,9 @@ double WorkSubject::n_chunks(int64_t size, int64_t length, int64_t most) const {
 
 void add_options(cli::Options& options, EvalOptions& eval) {
   options.group("Measurement")
-      .add("protocol", eval.protocols, "NAME,...", "what to measure; --list explains each")
+      .add("protocol", eval.protocols, "NAME,...",
+           "what to measure; --list explains each. "
+           "Of encoders on masked text: masked")
       .add("baseline", eval.baselines, "NAME,...",
            "measure none (the model as it is), masked@W (no query sees more than the last W "
            "tokens, in any layer) and truncated@W (each token from a pass over the last W inputs "

@@ -58,7 +58,8 @@ struct Protocol {
   bool has_gradients = false;              ///< its passes go backward too
   bool needs_task = false;                 ///< measures answers to the task of the training
   bool needs_tokenizer = false;            ///< makes a text of its own: TokenStream::encode
-  bool is_shared = false;  ///< its passes can be shared by processes: Session::sharing
+  bool is_of_masked = false;  ///< measures encoders on masked text, which all others refuse
+  bool is_shared = false;     ///< its passes can be shared by processes: Session::sharing
 
   /// The unit of LengthResult::length, if that is not tokens. 0 is then a length like any other.
   std::string length_unit = {};

@@ -67,6 +67,7 @@ bool read_request(int argc, const char* const* argv, Request& request, std::ostr
   require<ConfigError>(request.map.empty() || !request.posenc.empty(), "eval",
                        "bad_argument: --map: expected --posenc EXPR with it, which has the places "
                        "of trained values");
+  request.is_protocol_given = options.given("protocol");
   request.eval.common.are_lengths_given = options.given("lengths");
   check_word("document-order", request.order, {"seed", "file"});
   check(request.eval);

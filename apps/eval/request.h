@@ -14,6 +14,7 @@ namespace farfield::eval {
 struct Request {
   std::vector<std::string> runs, posenc, map;
   bool drop_learned = false, list = false, markdown = false, json = false, again = false;
+  bool is_protocol_given = false;
   std::optional<int64_t> step, threads;
   std::optional<std::string> data, device;
   std::string data_type, data_split;

@@ -31,6 +31,7 @@ struct Model {
   int64_t train_len = 0;   ///< tokens; 0: not known
   train::StepShape step;   ///< of the training
   std::string task = {};   ///< that it was trained on; empty: on text
+  std::optional<int32_t> mask_token = {};  ///< of an encoder that was trained on masked text
 
   bool is_truncated() const { return baseline.kind == Baseline::Kind::truncated; }
   /// Whether another draw gives different numbers.

@@ -125,7 +125,8 @@ std::vector<std::vector<std::string>> rows_of(const Source& source, int64_t step
       fields.push_back(std::to_string(value));
     const auto first = batch.inputs.begin() + row * length;
     std::vector<int32_t> ids(first, first + length);
-    ids.push_back(batch.targets[static_cast<size_t>((row + 1) * length - 1)]);
+    if (!config.is_masked())
+      ids.push_back(batch.targets[static_cast<size_t>((row + 1) * length - 1)]);
     fields.push_back(tokens(ids));
     if (is_mixture) fields.push_back(config.data[at.source].path);
     rows.push_back(std::move(fields));
@@ -156,7 +157,10 @@ void print_text(const Source& source, int64_t step, std::ostream& out) {
   const data::Loader loader = run::loader_of(config, source.data);
   out << cli::printable(source.run) << ", step " << step << " of " << config.steps << ": "
       << config.batch << " sequences of " << loader.batch(step - 1).seq_len
-      << " inputs and as many targets, seed " << config.seed;
+      << (config.is_masked() ? concat(" tokens, of which a share of ", shortest(config.masked),
+                                      " is masked (not shown here)")
+                             : " inputs and as many targets")
+      << ", seed " << config.seed;
   if (const int64_t n_piece = train::shape_of(config).n_piece(); n_piece > 1)
     out << ", in " << n_piece << " pieces of " << config.batch / n_piece;
   out << '\n';

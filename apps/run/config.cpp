@@ -21,8 +21,13 @@ void add_options(cli::Options& options, RunConfig& c) {
            "Each band's embedding is a quarter as wide as the last; needs token ids sorted by "
            "falling frequency (default: from the preset)")
       .add("mask", c.mask, "causal|none",
-           "none: an encoder, whose tokens see later ones too, for --task alone. Answers in its "
-           "input are hidden; positions are absolute, rotary or none (default: causal)");
+           "none: an encoder, whose tokens see later ones too. With --data some tokens are hidden, "
+           "and the loss is of these (masked language modelling); with --task the answers are. "
+           "Positions are absolute, rotary or none (default: causal)")
+      .add("masked", c.masked, "X",
+           "with --mask none and --data: the share of the tokens of each sequence that the loss is "
+           "of. 80 % of these are replaced by a mask token, 10 % by a random token (default: "
+           "0.15)");
   options.group("Initial weights")
       .add("init-from", c.init_from, "RUN",
            "start from the weights of this run. Model, data and optimisation are those of RUN "

@@ -3,6 +3,7 @@
 #include "apps/run/parameter_bounds.h"
 #include "apps/run/source_run.h"
 #include "engine/base/error.h"
+#include "engine/base/json.h"
 #include "engine/base/text.h"
 
 namespace farfield::run {
@@ -13,6 +14,17 @@ namespace fs = std::filesystem;
 Checkpoint choose(const fs::path& folder, std::optional<int64_t> step) {
   return step ? load_checkpoint(find_checkpoint(folder, step), /*with_optimizer=*/false)
               : load_newest_checkpoint(folder, /*with_optimizer=*/false);
+}
+
+// Of an encoder on text, as its manifest records it.
+std::optional<int32_t> mask_token_of(const RunFolder& run, const ResolvedConfig& config,
+                                     int64_t n_vocab) {
+  if (!config.is_masked()) return std::nullopt;
+  const std::optional<int64_t> id = whole_member<int64_t>(read_manifest(run), "mask_token");
+  require<IoError>(id && *id >= 0 && *id < n_vocab, "run", run.manifest().string(),
+                   ": expected the id of the mask token as 'mask_token', below ", n_vocab, ", got ",
+                   id ? std::to_string(*id) : "none");
+  return static_cast<int32_t>(*id);
 }
 
 }  // namespace
@@ -47,8 +59,9 @@ LoadedRun load_run(const std::string& path, const LoadOptions& options) {
       model.encoding(),
       weights_file(find_checkpoint(folder.checkpoints(), checkpoint.state.step), checkpoint.state)
           .string());
-  return {std::move(folder), std::move(config), checkpoint.state,    checkpoint.model_hash,
-          std::move(model),  std::move(posenc), std::move(unmatched)};
+  const std::optional<int32_t> mask_token = mask_token_of(folder, config, shape.vocab_size);
+  return {std::move(folder), std::move(config), checkpoint.state,     checkpoint.model_hash,
+          std::move(model),  std::move(posenc), std::move(unmatched), mask_token};
 }
 
 std::string unfinished_text(const RunFolder& folder) {

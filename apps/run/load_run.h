@@ -22,6 +22,7 @@ struct LoadedRun {
   Transformer model;
   std::string posenc;   ///< the expression, canonical, without LoadOptions::window
   Unmatched unmatched;  ///< empty when the encoding is the trained one
+  std::optional<int32_t> mask_token = {};  ///< of an encoder on text
 };
 
 struct LoadOptions {

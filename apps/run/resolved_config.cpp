@@ -268,12 +268,7 @@ ResolvedConfig resolve(const RunConfig& request) {
   c.model.hidden_dropout = *filled.hidden_dropout;
   fill_model(filled, c.model);
   c.model.posenc = filled.posenc;
-  c.model.sees_later = value_of_word<bool>("--mask", filled.mask.value_or("causal"),
-                                           {{"causal", false}, {"none", true}});
-  require<ConfigError>(!c.model.sees_later || !c.task.empty(), kConfig,
-                       "--mask none: expected --task beside it, since the loss of a text is the "
-                       "loss of its next tokens");
-  if (!c.model.sees_later) filled.mask.reset();
+  fill_mask(filled, c);
   c.name = filled.name;
   c.init = init_of(filled);
   for (const std::string& use : filled.data) c.data.push_back(parse_data_use(use));

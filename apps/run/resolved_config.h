@@ -39,7 +39,8 @@ struct ResolvedConfig {
   ModelConfig model;  ///< posenc in its canonical form; without vocab_size, which is the corpus's
   std::string name;
   std::optional<Init> init;
-  std::string task;                   ///< canonical; empty: trained on `data`
+  double masked = 0;  ///< share of masked tokens, of an encoder on text; 0: any other model
+  std::string task;   ///< canonical; empty: trained on `data`
   std::vector<int64_t> task_lengths;  ///< of its samples in training
   std::vector<DataUse> data;
   /// See data::CorpusOptions.
@@ -67,6 +68,8 @@ struct ResolvedConfig {
   bool saves_beside = true;
   Settings settings;  ///< all of it, as config.conf holds it
 
+  /// Whether it is masked language modelling.
+  bool is_masked() const { return masked > 0; }
   const std::string& posenc() const { return model.posenc; }
   int64_t train_len() const { return model.train_len; }
   /// The lengths of the steps, and the longest of them.

@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "apps/run/option_words.h"
+#include "data/masking.h"
 #include "data/tasks/task.h"
 #include "engine/base/error.h"
 #include "engine/base/text.h"
@@ -94,6 +95,25 @@ void fill_task(RunConfig& from, ResolvedConfig& c, bool is_train_len_given) {
       from.cutoffs ? *from.cutoffs != "none" : preset(from.preset).is_adaptive();
   require<ConfigError>(!has_cutoffs, kConfig, "--cutoffs: expected none with --task, got ",
                        from.cutoffs.value_or(concat("those of ", from.preset)));
+}
+
+void fill_mask(RunConfig& from, ResolvedConfig& c) {
+  c.model.sees_later = value_of_word<bool>("--mask", from.mask.value_or("causal"),
+                                           {{"causal", false}, {"none", true}});
+  if (!c.model.sees_later) from.mask.reset();
+  const bool is_masked = c.model.sees_later && c.task.empty();
+  require<ConfigError>(is_masked || !from.masked, kConfig, "--masked: expected ",
+                       c.task.empty() ? "--mask none beside it, since a causal model is asked for "
+                                        "all next tokens"
+                                      : "none with --task, which hides its answers");
+  if (!is_masked) return;
+  c.masked = from.masked.value_or(data::Masking::kUsualShare);
+  from.masked = c.masked;
+  require<ConfigError>(c.masked > 0 && c.masked < 1, kConfig,
+                       "--masked: expected a share above 0 and below 1, got ", c.masked);
+  require<ConfigError>(!c.model.is_adaptive(), kConfig,
+                       "--cutoffs: expected none with --mask none, got ",
+                       joined(c.model.cutoffs, ","));
 }
 
 }  // namespace farfield::run

@@ -88,6 +88,10 @@ Settings inherited(const SourceRun& source, bool with_data) {
 }
 
 void complete(RunConfig& request, const SourceRun& source) {
+  const std::string mask = source.config.model.sees_later ? "none" : "causal";
+  require<ConfigError>(!source.config.task.empty() || request.mask.value_or("causal") == mask,
+                       kWhere, "--mask: expected ", mask, ", as ", source.folder.path().string(),
+                       " was trained with on text, got ", request.mask.value_or("causal"));
   request.init_step = source.step;
   request.init_hash = source.hash;
   request.posenc = canonical_posenc(request.posenc, source.config);

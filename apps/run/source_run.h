@@ -36,7 +36,8 @@ Settings inherited(const SourceRun& source, bool with_data);
 
 /// Completes a request whose other settings are there: step and hash, and the lengths that its
 /// positional encoding leaves out. These follow the training length of the source, which the
-/// weights are used to.
+/// weights are used to. ConfigError [train] for a causal model of text that is to become an
+/// encoder, or the other way round.
 void complete(RunConfig& request, const SourceRun& source);
 
 /// ConfigError [train], naming the option, for a model of another shape than its source.

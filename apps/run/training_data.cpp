@@ -81,6 +81,16 @@ TrainingData open_data(const ResolvedConfig& config, const data::TokenizerPtr& m
   return {std::move(corpora), std::move(weights)};
 }
 
+int64_t vocab_size_of(const ResolvedConfig& config, const TrainingData& data) {
+  const int64_t n_more = config.is_masked() ? 1 : 0;
+  return data::padded_vocab_size(data.tokenizer().n_vocab() + n_more);
+}
+
+data::Masking masking_of(const ResolvedConfig& config, const TrainingData& data) {
+  const int64_t n_vocab = data.tokenizer().n_vocab();
+  return {.share = config.masked, .mask_token = static_cast<int32_t>(n_vocab), .n_vocab = n_vocab};
+}
+
 data::Loader loader_of(const ResolvedConfig& config, const TrainingData& data) {
   std::vector<data::Loader::Part> parts;
   for (const StepLength& of : config.step_lengths()) {
@@ -95,6 +105,13 @@ data::Loader loader_of(const ResolvedConfig& config, const TrainingData& data) {
 }
 
 data::BatchOf batches_of(const ResolvedConfig& config, const TrainingData& data) {
+  if (config.is_masked())
+    return [loader = loader_of(config, data), masking = masking_of(config, data),
+            seed = config.data_seed()](int64_t step) {
+      data::Batch batch = loader.batch(step);
+      data::mask(batch, masking, seed, step);
+      return batch;
+    };
   if (config.task.empty())
     return [loader = loader_of(config, data)](int64_t step) { return loader.batch(step); };
   return

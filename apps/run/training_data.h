@@ -6,6 +6,7 @@
 #include "apps/run/resolved_config.h"
 #include "data/corpus.h"
 #include "data/loader.h"
+#include "data/masking.h"
 #include "data/prefetcher.h"
 
 namespace farfield::run {
@@ -35,7 +36,14 @@ class TrainingData {
 TrainingData open_data(const ResolvedConfig& config,
                        const data::TokenizerPtr& model_tokenizer = nullptr);
 
-/// The batches of a run that reads text, as `inspect batches` prints them.
+/// Rows of the model's embedding and head: data.vocab_size(), and where tokens are masked as many
+/// more as the mask token needs.
+int64_t vocab_size_of(const ResolvedConfig& config, const TrainingData& data);
+/// How an encoder on text is trained. The mask token is the first id that the tokenizer leaves
+/// free.
+data::Masking masking_of(const ResolvedConfig& config, const TrainingData& data);
+
+/// The sequences of a run that reads text, without a mask, as `inspect batches` prints them.
 data::Loader loader_of(const ResolvedConfig& config, const TrainingData& data);
 /// The batches of any run.
 data::BatchOf batches_of(const ResolvedConfig& config, const TrainingData& data);

@@ -179,6 +179,14 @@ run::ResolvedConfig config_of(const PlannedArm& arm, const PlannedDataset& datas
   return resolved_for(options.device, c);
 }
 
+// Before hours of training.
+void require_fits(const eval::Protocol& protocol, const run::ResolvedConfig& config) {
+  require<ConfigError>(protocol.is_of_masked == config.is_masked(), kWhere, protocol.name,
+                       ": expected ",
+                       protocol.is_of_masked ? "an encoder on text (--mask none), got another model"
+                                             : "a causal model, got an encoder on text");
+}
+
 // The cell that an arm starts from, of this data set and seed; null: none.
 std::shared_ptr<const Cell> base_of(const Plan& plan, const PlannedArm& arm,
                                     const PlannedDataset& dataset, uint64_t seed) {
@@ -339,8 +347,10 @@ Plan plan_of(const Experiment& experiment, const PlanOptions& options) {
           cell.corpus = config.task.empty() ? dataset.corpus : config.task;
           cell.corpus_hash = config.task.empty() ? dataset.hash : run::open_data(config).hash();
           if (experiment.is_own && arm.label() != arm.arm.posenc) cell.given_name = arm.label();
-          for (const Measure& m : experiment.measures)
+          for (const Measure& m : experiment.measures) {
+            require_fits(eval::protocol_named(m.protocol), config);
             cell.measurements.push_back(plan.measurement(m.key, arm, dataset));
+          }
           const int64_t n_vocab = options.given ? options.given->n_vocab : 0;
           cell.training_work = training_work(config, n_vocab);
           for (Measurement& m : cell.measurements) m.work = measurement_work(config, n_vocab, m);

@@ -36,7 +36,8 @@ double mean_length(const run::ResolvedConfig& config) {
 double work_of_pass(const run::ResolvedConfig& c, double n_row, double n, double length) {
   const auto d = static_cast<double>(c.model.d_model);
   const auto layers = static_cast<double>(c.model.n_layer);
-  return n * (layers * (12 * d * d + d * length) + n_row * d);
+  const double pairs = c.model.sees_later ? 2 * length : length;  // of the causal half of them
+  return n * (layers * (12 * d * d + d * pairs) + n_row * d);
 }
 
 }  // namespace

@@ -81,11 +81,12 @@ std::string run_manifest(const run::ResolvedConfig& config, const run::TrainingD
                 {{"name", data.tokenizer().name()},
                  {"hash", data.tokenizer().hash()},
                  {"end_of_document", data.tokenizer().end_of_document()}}},
-               {"vocab_size", data.vocab_size()},
+               {"vocab_size", run::vocab_size_of(config, data)},
                {"parameters", parameters.all},
                {"started", call()},
                {"resumed", Json::array()}};
   set_products(json, products);
+  if (config.is_masked()) json["mask_token"] = run::masking_of(config, data).mask_token;
   if (config.model.adapters) json["trained_parameters"] = parameters.trained;
   if (!lineage.empty()) json["lineage"] = run::to_json(lineage);
   return text_of(json);

@@ -7,8 +7,8 @@ double step_gflop(const ModelConfig& c, int64_t batch_size) {
   const auto d_model = static_cast<double>(c.d_model);
   const double weights = static_cast<double>(parameter_count(c)) -
                          (c.is_adaptive() ? 0 : static_cast<double>(c.vocab_size) * d_model);
-  return 1e-9 * 6 * n_token *
-         (weights + static_cast<double>(c.n_layer) * static_cast<double>(c.train_len) * d_model);
+  const double pairs = static_cast<double>(c.train_len) * (c.sees_later ? 2 : 1);
+  return 1e-9 * 6 * n_token * (weights + static_cast<double>(c.n_layer) * pairs * d_model);
 }
 
 }  // namespace farfield::train

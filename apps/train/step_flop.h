@@ -8,7 +8,7 @@ namespace farfield::train {
 
 /// Floating-point operations of a training step, in 10^9, for rates: 6 for each weight and token
 /// (without embedding rows, which are looked up), and attention's two products and the five of its
-/// gradient, causal half.
+/// gradient: of the causal half, or of all pairs of an encoder.
 double step_gflop(const ModelConfig& config, int64_t batch_size);
 
 }  // namespace farfield::train

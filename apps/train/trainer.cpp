@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 #include <numeric>
+#include <span>
 
 #include "apps/run/together.h"
 #include "data/grid.h"
@@ -28,7 +29,7 @@ StepOptions step_options(const run::ResolvedConfig& config, const ProcessGrid& p
   options.max_norm = config.clip;
   options.uses_graph = config.uses_cuda_graph;
   options.has_one_length = config.lengths.size() < 2 && config.task.empty();
-  options.has_answers = !config.task.empty();
+  options.has_answers = !config.task.empty() || config.is_masked();
   return options;
 }
 
@@ -62,7 +63,8 @@ Trainer::Trainer(const run::ResolvedConfig& config, const run::TrainingData& dat
       valid_(with_valid_splits(data)),
       weights_(data.weights()),
       batches_(run::batches_of(config, data)),
-      step_(initial_model(config, data.vocab_size(), processes.tensor, initialize),
+      masking_(run::masking_of(config, data)),
+      step_(initial_model(config, run::vocab_size_of(config, data), processes.tensor, initialize),
             step_options(config, processes)) {}
 
 Trainer::Trainer(const run::ResolvedConfig& config, const run::TrainingData& data,
@@ -201,7 +203,9 @@ std::optional<double> Trainer::valid_loss() {
   for (size_t i = 0; i < n_window.size(); ++i)
     for (const double loss : window_losses(valid_[i], n_window[i])) sum += loss;
   if (n_window.empty()) return std::nullopt;
-  return sum / static_cast<double>(n_valid_window() * config_.train_len());
+  const int64_t n_scored = config_.is_masked() ? data::n_masked(config_.train_len(), masking_.share)
+                                               : config_.train_len();
+  return sum / static_cast<double>(n_valid_window() * n_scored);
 }
 
 int64_t Trainer::n_valid_window() const {
@@ -242,19 +246,13 @@ std::vector<double> Trainer::window_losses(const data::Corpus& corpus, int64_t n
                    run::in_any(tensor.communicator(), step_.is_due());
     if (has_given_up) break;
     const int64_t count = std::min(most, n - first);
-    std::vector<int32_t> ids, targets, window(static_cast<size_t>(length + 1));
-    for (int64_t i = first; i < first + count; ++i) {
-      tokens.copy(begins[n == 1 ? 0 : last / (n - 1) * i], length + 1, window.data());
-      ids.insert(ids.end(), window.begin(), window.end() - 1);
-      targets.insert(targets.end(), window.begin() + 1, window.end());
-    }
-    const Shape shape{count, length};
+    std::vector<int32_t> windows(static_cast<size_t>(count * (length + 1)));
+    for (int64_t i = 0; i < count; ++i)
+      tokens.copy(begins[n == 1 ? 0 : last / (n - 1) * (first + i)], length + 1,
+                  windows.data() + i * (length + 1));
     try {
-      const Tensor nll = model().nll(Tensor::from(ids, shape, config_.device),
-                                     Tensor::from(targets, shape, config_.device));
-      auto at = static_cast<size_t>(first * length);
-      for (const double value : nll.to_vector())
-        losses[at++ / static_cast<size_t>(length)] += value;
+      const std::vector<double> own = losses_of(windows, first);
+      std::copy(own.begin(), own.end(), losses.begin() + first);
     } catch (const Interrupted&) {
       has_given_up = true;
       break;
@@ -263,6 +261,40 @@ std::vector<double> Trainer::window_losses(const data::Corpus& corpus, int64_t n
   if (run::in_any(group().communicator(), has_given_up))
     fail<Interrupted>("train", "stopped on request in the middle of a validation");
   data.communicator().sum(losses);  // zeros but for one process
+  return losses;
+}
+
+std::vector<double> Trainer::losses_of(const std::vector<int32_t>& windows, int64_t first) const {
+  const int64_t length = config_.train_len(),
+                count = static_cast<int64_t>(windows.size()) / (length + 1);
+  const auto window = [&](int64_t i) {
+    return std::span(windows).subspan(static_cast<size_t>(i * (length + 1)),
+                                      static_cast<size_t>(length + 1));
+  };
+  const auto tensor = [&](const std::vector<int32_t>& of, const Shape& shape) {
+    return Tensor::from(of, shape, config_.device);
+  };
+  Tensor nll;
+  if (config_.is_masked()) {
+    data::MaskedRows rows;  // the same for every run
+    for (int64_t i = 0; i < count; ++i)
+      rows.add(window(i).first(static_cast<size_t>(length)), masking_,
+               data::masking_random(0, "validation", first + i));
+    const Shape chosen{static_cast<int64_t>(rows.places.size())};
+    nll = model().nll_at(tensor(rows.ids, {count, length}), tensor(rows.places, chosen),
+                         tensor(rows.targets, chosen));
+  } else {
+    std::vector<int32_t> ids, targets;
+    for (int64_t i = 0; i < count; ++i) {
+      ids.insert(ids.end(), window(i).begin(), window(i).end() - 1);
+      targets.insert(targets.end(), window(i).begin() + 1, window(i).end());
+    }
+    nll = model().nll(tensor(ids, {count, length}), tensor(targets, {count, length}));
+  }
+  const std::vector<double> values = nll.to_vector();
+  const size_t each = values.size() / static_cast<size_t>(count);
+  std::vector<double> losses(static_cast<size_t>(count));
+  for (size_t i = 0; i < values.size(); ++i) losses[i / each] += values[i];
   return losses;
 }
 

@@ -55,9 +55,9 @@ class Trainer {
   /// Counts the next step as done without looking at its batch.
   void skip_step() { ++done_; }
 
-  /// Mean over fixed windows of the valid split, of several corpora over windows of each by its
-  /// weight; empty when one has no valid split, or one shorter than a sequence. Interrupted as
-  /// step().
+  /// Mean over fixed windows of the valid split, of an encoder over masked tokens of these, of
+  /// several corpora over windows of each by its weight; empty when one has no valid split, or one
+  /// shorter than a sequence. Interrupted as step().
   std::optional<double> valid_loss();
   /// Number of windows of valid_loss(): as requested, or all windows of the valid splits.
   int64_t n_valid_window() const;
@@ -103,9 +103,12 @@ class Trainer {
     Tensor inputs, targets;  // [step_.pieces().batch_size(), batch.seq_len]
   };
   Tokens tokens_of(int64_t step);
-  /// The loss of each of n windows of the valid split, the first at its start and the last at its
-  /// end.
+  /// The summed loss of each of n windows of the valid split, the first at its start and the last
+  /// at its end.
   std::vector<double> window_losses(const data::Corpus& corpus, int64_t n);
+  /// The same of windows of train_len + 1 tokens, one after another; `first` is the number of the
+  /// first.
+  std::vector<double> losses_of(const std::vector<int32_t>& windows, int64_t first) const;
   std::vector<int64_t> valid_windows() const;
   std::string describe(const Tokens& tokens, const StepOutcome& outcome);
 
@@ -114,6 +117,7 @@ class Trainer {
   std::vector<data::Corpus> valid_;  // corpora of the run; none if one of them has no valid split
   std::vector<double> weights_;      // of the corpora
   data::Prefetcher batches_;
+  data::Masking masking_;  // of an encoder on text
   TrainingStep step_;
   std::optional<Tokens> next_;  // on their way to the device while it computes
   int64_t done_ = 0, tokens_ = 0;

@@ -38,7 +38,8 @@ double training_bytes(const ModelConfig& c, const StepShape& shape, DType comput
                        static_cast<double>(shape.n_piece()) * static_cast<double>(c.train_len);
   // A block keeps two sums of the residual stream and the norms of both, queries, keys, values,
   // what attention makes of them, and the inner layer of the MLP before and after its activation.
-  const double block = 8 * d + 2 * ff;
+  // An encoder takes keys and values twice.
+  const double block = (c.sees_later ? 10 : 8) * d + 2 * ff;
   const double kept = shape.checkpointing ? n_layer * 2 * d + block : n_layer * block;
   const double passing = 3 * d + 2 * ff;  // gradients on their way, of one block at a time
   // In float32: weights, gradients, two moments; of pieces their gradients, and sums of earlier

@@ -53,7 +53,7 @@ Opened open(const run::ResolvedConfig& config, const TrainingRun::Warn& warn, co
     for (const std::string& note : corpus.notes())
       if (warn) warn(note);
   const std::string warning =
-      memory_warning(config, data.vocab_size(), run::available_bytes(config.device));
+      memory_warning(config, run::vocab_size_of(config, data), run::available_bytes(config.device));
   if (warn && !warning.empty()) warn(warning);
   auto check = std::make_unique<DataCheck>(data);
   auto trainer = std::make_unique<Trainer>(config, data, group, initialize);

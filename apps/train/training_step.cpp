@@ -64,7 +64,7 @@ TrainingStep::TrainingStep(Transformer model, const StepOptions& options)
   keep_rounded();
   if (!options.uses_graph) graph_.turn_off("--cuda-graph is off");
   if (!options.has_one_length) graph_.turn_off("steps have sequences of several lengths");
-  if (options.has_answers) graph_.turn_off("each batch of a task has answers at other places");
+  if (options.has_answers) graph_.turn_off("each batch has its targets at other places");
   if (!processes().all.is_alone()) graph_.turn_off("several processes train together");
   if (model_.reads_tokens())
     graph_.turn_off("the adaptive input and softmax take each batch apart by its tokens");

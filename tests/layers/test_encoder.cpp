@@ -151,6 +151,25 @@ BOOST_AUTO_TEST_CASE(gradients_are_those_of_all_pairs) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(the_loss_at_some_places_is_that_of_their_logits) {
+  const Transformer model = encoder("sinusoidal");
+  const Tensor ids = random_ids({kBatch, kTokens}, 1, 13);
+  const std::vector<int32_t> places = {9, 2, 13}, targets = {11, 0, 4};
+  const std::vector<double>
+      logits = model.logits(ids).to_vector(),
+      nll = model.nll_at(ids, Tensor::from(places, {3}), Tensor::from(targets, {3})).to_vector();
+  for (size_t i = 0; i < places.size(); ++i) {
+    const double* const row = logits.data() + places[i] * 13;
+    double sum = 0;
+    for (int v = 0; v < 13; ++v) sum += std::exp(row[v]);
+    BOOST_TEST(std::abs(nll[i] - (std::log(sum) - row[targets[i]])) < 1e-12);
+  }
+  const Tensor two = Tensor::from(std::vector<int32_t>{1, 2}, {2});
+  BOOST_CHECK_EXCEPTION(model.nll_at(ids, two, Tensor::from(targets, {3})), ShapeError,
+                        says("expected targets of shape"));
+  BOOST_CHECK_EXCEPTION(model.nll_at(ids, ids, ids), ShapeError, says("expected places"));
+}
+
 BOOST_AUTO_TEST_CASE(what_has_no_meaning_for_an_encoder_is_refused) {
   for (const char* posenc : {"alibi", "window(4)", "gauss_wht1", "fire", "rerope", "t5",
                              "kerple_log@1 + rope", "rope + only_distances([0, 2])"})

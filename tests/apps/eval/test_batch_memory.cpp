@@ -1,6 +1,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include "apps/eval/batch_memory.h"
+#include "engine/ops/view.h"
 #include "engine/storage.h"
 #include "layers/transformer.h"
 #include "tests/support/random_tensor.h"
@@ -23,7 +24,11 @@ int64_t measured(const ModelConfig& config, int64_t batch, int64_t length) {
   const Tensor ids = random_ids({batch, length}, 1, 300);
   const int64_t before = memory_stats({}).current_bytes;
   reset_peak_memory({});
-  model.nll(ids, ids);
+  if (config.sees_later)
+    model.nll_at(ids, slice(reshape(ids, {batch * length}), 0, 0, 100),
+                 slice(reshape(ids, {batch * length}), 0, 0, 100));
+  else
+    model.nll(ids, ids);
   return memory_stats({}).peak_bytes - before;
 }
 
@@ -35,6 +40,21 @@ BOOST_AUTO_TEST_CASE(the_estimate_is_near_what_the_allocator_gave_for_two_models
     // Never less than what is needed by more than the rounding of block sizes, never far more.
     BOOST_TEST(took / estimate <= 1.15, preset << ": " << took << " of " << estimate);
     BOOST_TEST(took / estimate >= 0.7, preset << ": " << took << " of " << estimate);
+  }
+}
+
+// Of narrow MLPs too, so that attention takes the most.
+BOOST_AUTO_TEST_CASE(the_estimate_is_near_it_for_encoders) {
+  for (const int64_t d_ff : {1024, 256}) {
+    ModelConfig config = config_of("small", 2);
+    config.posenc = "rope";
+    config.sees_later = true;
+    config.d_ff = d_ff;
+    const double estimate = 1024.0 * static_cast<double>(bytes_per_token(config, DType::f32));
+    const auto took = static_cast<double>(measured(config, 4, 256));
+    BOOST_TEST_MESSAGE(d_ff << ": " << took / estimate);
+    BOOST_TEST(took / estimate <= 1.15);
+    BOOST_TEST(took / estimate >= 0.7);
   }
 }
 

@@ -129,6 +129,37 @@ BOOST_AUTO_TEST_CASE(a_model_with_an_adaptive_softmax_is_measured_like_any_other
   }
 }
 
+BOOST_AUTO_TEST_CASE(an_encoder_on_text_is_measured_at_its_masked_tokens_alone) {
+  const ToyRun& toy = trained().toy;
+  run::RunConfig config = toy.config("sinusoidal");
+  config.mask = "none";
+  const std::string path = toy.path("encoder");
+  train::TrainingRun run = train::TrainingRun::start(run::resolve(config), path);
+  std::ostringstream nowhere;
+  cli::Progress progress(nowhere, false);
+  BOOST_TEST_REQUIRE(run.go(progress) == cli::kDone);
+  std::string said, named;
+  BOOST_TEST(call_eval({path, "--lengths", "16,32"}, &said) == cli::kDone);
+  BOOST_TEST(said.find("masked perplexity") != std::string::npos, said);
+  BOOST_TEST(said.find("bits per byte") == std::string::npos, said);
+  BOOST_TEST(call_eval({path, "--lengths", "16,32", "--protocol", "masked"}, &named) == cli::kDone);
+  BOOST_TEST(named == said);
+  for (const Protocol& protocol : protocols()) {
+    if (protocol.is_of_masked) continue;
+    BOOST_CHECK_EXCEPTION(
+        call_eval({path, "--protocol", protocol.name}), ConfigError,
+        says("[eval] bad_argument: --protocol " + protocol.name, "--protocol masked measures it"));
+  }
+  BOOST_CHECK_EXCEPTION(call_eval({path, trained().alibi}), ConfigError,
+                        says("--protocol masked measures it"));
+  BOOST_CHECK_EXCEPTION(call_eval({trained().alibi, "--protocol", "masked", "--lengths", "16"}),
+                        ConfigError, says("expected an encoder that was trained on masked text"));
+  BOOST_CHECK_EXCEPTION(call_eval({path, "--lengths", "16", "--baseline", "masked@8"}), ConfigError,
+                        says("for an encoder"));
+  BOOST_CHECK_EXCEPTION(call_eval({path, "--lengths", "16", "--baseline", "truncated@8"}),
+                        ConfigError, says("expected a model to look inside, got truncated@8"));
+}
+
 BOOST_AUTO_TEST_CASE(the_list_explains_every_protocol_and_measures_nothing) {
   std::string said;
   BOOST_TEST(call_eval({"--list"}, &said) == cli::kDone);

@@ -19,7 +19,7 @@ LengthResult cell(std::vector<double> items) {
 }
 
 Verdict::Kind kind(std::vector<double> a, std::vector<double> b) {
-  return compare(cell(std::move(a)), cell(std::move(b))).kind;
+  return eval::compare(cell(std::move(a)), cell(std::move(b))).kind;
 }
 
 }  // namespace
@@ -35,14 +35,14 @@ BOOST_AUTO_TEST_CASE(verdicts_follow_the_numbers) {
 
 BOOST_AUTO_TEST_CASE(the_error_is_that_of_the_paired_difference) {
   // Items differ widely from each other, by the same amount between lengths.
-  const Verdict v = compare(cell({0, 10, 20}), cell({1, 11, 21}));
+  const Verdict v = eval::compare(cell({0, 10, 20}), cell({1, 11, 21}));
   BOOST_TEST(v.difference == 1);
   BOOST_TEST(v.error == 0);
 }
 
 BOOST_AUTO_TEST_CASE(cells_without_the_same_items_are_not_judged) {
   BOOST_CHECK(kind({1, 2, 3}, {1, 2}) == Verdict::Kind::unknown);
-  BOOST_CHECK(compare(cell({1, 2}), LengthResult()).kind == Verdict::Kind::unknown);
+  BOOST_CHECK(eval::compare(cell({1, 2}), LengthResult()).kind == Verdict::Kind::unknown);
   BOOST_TEST(to_words(Verdict::Kind::unknown) == "cannot be judged");
 }
 

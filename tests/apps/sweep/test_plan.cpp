@@ -99,6 +99,8 @@ BOOST_AUTO_TEST_CASE(a_scale_sets_the_amounts_that_a_protocol_declares) {
   for (const eval::Protocol& protocol : eval::protocols()) {
     Experiment e = two_models();
     if (protocol.needs_task) continue;  // of other models
+    if (protocol.is_of_masked)
+      for (Arm& arm : e.arms) arm.posenc = "rope", arm.training = {{"mask", "none"}};
     e.measures = {{.key = "one", .protocol = protocol.name}};
     if (protocol.has_lengths) e.measures.front().lengths = {1};
     const Measurement m =
@@ -173,6 +175,17 @@ BOOST_AUTO_TEST_CASE(lengths_and_tokens_in_options_follow_the_scale) {
   BOOST_TEST(run::value_of(m.options, "lengths") == "63,127");
   BOOST_TEST(run::value_of(m.options, "baseline") == "masked@64");
   BOOST_TEST(run::value_of(m.options, "segments") == "512");
+}
+
+BOOST_AUTO_TEST_CASE(encoders_on_text_and_causal_models_have_their_own_protocols) {
+  Experiment e = two_models();
+  e.measures = {{.key = "one", .protocol = "masked", .lengths = {1}}};
+  BOOST_CHECK_EXCEPTION(plan_of(e, made_up_options(Scale::tiny)), ConfigError,
+                        says("masked: expected an encoder on text (--mask none)"));
+  e = two_models();
+  e.arms.back().training = {{"mask", "none"}};
+  BOOST_CHECK_EXCEPTION(plan_of(e, made_up_options(Scale::tiny)), ConfigError,
+                        says(": expected a causal model, got an encoder on text"));
 }
 
 BOOST_AUTO_TEST_CASE(only_takes_arms_by_label_and_encoding) {

@@ -96,6 +96,8 @@ BOOST_AUTO_TEST_CASE(any_number_of_processes_train_the_same_bits) {
   configs.back().preset = "baevski-247m";
   configs.back().d_model = 32;
   configs.back().cutoffs = "100,120";
+  configs.push_back(batch_of_eight("rope"));
+  configs.back().mask = "none";
   for (const run::RunConfig& config : configs) {
     const std::string wanted = trained(config, {});
     for (const int size : {2, 4})

@@ -20,6 +20,18 @@ BOOST_AUTO_TEST_CASE(the_work_of_a_step_grows_with_its_tokens_and_does_not_overf
   BOOST_TEST(step_gflop(model, int64_t{1} << 40) > 1e20);
 }
 
+BOOST_AUTO_TEST_CASE(an_encoder_has_twice_the_pairs) {
+  ModelConfig decoder = preset("tiny");
+  decoder.train_len = 1024;
+  ModelConfig encoder = decoder, shorter = decoder;
+  encoder.sees_later = true;
+  shorter.train_len = 512;
+  // Per token: products with weights, and pairs by length.
+  const double by_length = step_gflop(decoder, 1) / 1024 - step_gflop(shorter, 1) / 512;
+  BOOST_TEST(step_gflop(encoder, 1) / 1024 - step_gflop(decoder, 1) / 1024 == 2 * by_length,
+             boost::test_tools::tolerance(1e-9));
+}
+
 // The time itself is the machine's.
 BOOST_AUTO_TEST_CASE(a_step_of_minutes_is_announced_and_a_short_one_is_not) {
   ModelConfig model = preset("tiny");

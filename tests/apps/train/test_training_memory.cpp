@@ -17,6 +17,13 @@ ModelConfig config_of(const char* preset, int64_t n_layer, int64_t train_len) {
   return config;
 }
 
+ModelConfig encoder_of(const char* preset, int64_t n_layer, int64_t train_len) {
+  ModelConfig config = config_of(preset, n_layer, train_len);
+  config.posenc = "sinusoidal";
+  config.sees_later = true;
+  return config;
+}
+
 // What a step of training took of the allocator at its most.
 double measured(const ModelConfig& config, const StepShape& shape, DType dtype) {
   TimedStep timed(config, shape, dtype, Device{}, /*uses_graph=*/false);
@@ -56,7 +63,13 @@ BOOST_AUTO_TEST_CASE(the_estimate_is_near_what_the_allocator_gave) {
                         Case{config_of("small", 3, 512), {.batch_size = 2}},
                         Case{adapted(config_of("small", 3, 512)), {.batch_size = 2}},
                         Case{adapted(config_of("mini", 6, 256)), {.batch_size = 8}},
-                        Case{config_of("tiny", 4, 2048), {.batch_size = 1}}}) {
+                        Case{config_of("tiny", 4, 2048), {.batch_size = 1}},
+                        Case{encoder_of("tiny", 4, 2048), {.batch_size = 1}},
+                        Case{encoder_of("mini", 6, 256), {.batch_size = 8}},
+                        Case{encoder_of("mini", 6, 256), {.batch_size = 8, .accumulate = 4}},
+                        Case{encoder_of("mini", 2, 128), {.batch_size = 16}, DType::bf16},
+                        Case{encoder_of("mini", 6, 256), {.batch_size = 8, .checkpointing = true}},
+                        Case{encoder_of("small", 3, 512), {.batch_size = 2}}}) {
     const double estimate = training_bytes(c.config, c.shape, c.dtype);
     const double share = measured(c.config, c.shape, c.dtype) / estimate;
     BOOST_TEST_MESSAGE(c.config.n_layer << " x " << c.config.d_model << ", " << c.shape.batch_size
