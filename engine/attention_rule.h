@@ -31,12 +31,14 @@ struct Normalizer {
     clamp_absolute,  ///< softmax without scores below `parameter`; the largest always stays
     clamp_relative,  ///< softmax without scores below the largest minus `parameter`
     linear,          ///< max(0, score) / its sum over the row; attention() forms scores of features
+    landmark,        ///< softmax by groups: blocks of tokens, and a landmark for each
   };
   Kind kind = Kind::softmax;
   double parameter = 1;
   /// relu, relu_seqlen, relu_plain: backward() acts as if the loss had also the term penalty * mean
   /// over the rows of the call of (sum of P - 1)^2.
   double penalty = 0;
+  int64_t block = 0;  ///< landmark: the tokens before each landmark, at least 1
 
   /// P is max(0, score) times a factor of the row; else it is made of exponentials.
   bool is_relu() const {

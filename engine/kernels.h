@@ -9,6 +9,7 @@
 
 #include "engine/dispatch.h"
 #include "engine/kernels/attention.h"
+#include "engine/kernels/attention_landmark.h"
 #include "engine/kernels/cross_entropy.h"
 #include "engine/kernels/dropout.h"
 #include "engine/kernels/embedding.h"

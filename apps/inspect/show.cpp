@@ -52,6 +52,8 @@ std::string normalizer_text(const Normalizer& n) {
                     " below the largest\n");
     case Kind::linear:
       return "normaliser: scores of elu(q) + 1 and elu(k) + 1, divided by their sum\n";
+    case Kind::landmark:
+      return concat("normaliser: softmax by blocks of ", n.block, " tokens and a landmark each\n");
   }
   return "";
 }

@@ -79,6 +79,13 @@ std::optional<int64_t> TaskArguments::integer_or(const std::string& none, const 
   return number;
 }
 
+std::optional<int64_t> TaskArguments::integer_if_given(const std::string& name, int64_t least,
+                                                       int64_t most) {
+  const std::optional<int64_t> number = integer_or("none", name, least, most);
+  if (!number) read_[name].clear();
+  return number;
+}
+
 std::vector<double> TaskArguments::probabilities(const std::string& name) {
   std::vector<double> numbers;
   for (const std::string_view item : items_of_list(value(name))) {
@@ -95,7 +102,8 @@ std::vector<double> TaskArguments::probabilities(const std::string& name) {
 std::string TaskArguments::canonical() const {
   std::vector<std::string> texts;
   for (const TaskArgument& argument : row_.arguments)
-    if (const auto found = read_.find(argument.name); found != read_.end())
+    if (const auto found = read_.find(argument.name);
+        found != read_.end() && !found->second.empty())
       texts.push_back(argument.name + '=' + found->second);
   return texts.empty() ? row_.name : row_.name + '(' + joined(texts) + ')';
 }

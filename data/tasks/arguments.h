@@ -27,10 +27,14 @@ class TaskArguments {
   /// The same, or `none`, which is nullopt.
   std::optional<int64_t> integer_or(const std::string& none, const std::string& name, int64_t least,
                                     int64_t most);
+  /// The same without the word: `none`, the default, is no part of the canonical text, which stays
+  /// that of the task without the option.
+  std::optional<int64_t> integer_if_given(const std::string& name, int64_t least, int64_t most);
   /// A number in 0 ... 1, or a list of such numbers in brackets.
   std::vector<double> probabilities(const std::string& name);
 
-  /// The options that were read, in the order of the row: "parity(form=plain, zeros=all)".
+  /// The options that were read and that it holds, in the order of the row: "parity(form=plain,
+  /// zeros=all)".
   std::string canonical() const;
   /// Refuses options that were given and not read.
   void refuse_unread() const;

@@ -10,7 +10,7 @@ namespace farfield {
 /// Saved values of each row for the backward pass: [B, H, T] in acc, undefined if not needed.
 struct AttentionRows {
   /// softmax and clamp kinds: the log-sum-exp of the row (LSE), or +inf for a row that sees nothing
-  /// (its output is 0)
+  /// (its output is 0); landmark: of the group of the query's own block
   Tensor lse = {};
   Tensor threshold = {};  ///< clamp kinds: scores below it are left out
   /// relu kinds with a penalty: the sum of P; linear: of max(0, score)

@@ -57,6 +57,9 @@ Heads detached(const Heads& heads) {
 bool has_features(const AttentionRule& rule) {
   return rule.normalizer.kind == Normalizer::Kind::linear;
 }
+bool has_landmarks(const AttentionRule& rule) {
+  return rule.normalizer.kind == Normalizer::Kind::landmark;
+}
 
 // `heads` that come from `source`: they themselves, or packed heads before they were turned.
 Tensor attention_to(const Heads& heads, const Heads& source, const AttentionRule& rule) {
@@ -65,7 +68,12 @@ Tensor attention_to(const Heads& heads, const Heads& source, const AttentionRule
   const int64_t n_batch = q.dim(0), n_head = q.dim(1), n_query = q.dim(2), head_dim = q.dim(3);
   Tensor out = Tensor::empty({n_batch, n_query, n_head, head_dim}, q.dtype(), q.device());
   AttentionRows rows = rows_for(heads, rule.normalizer);
-  dispatch(q.device(), [&](auto tag) { attention_forward(tag, heads, rule, out, rows); });
+  dispatch(q.device(), [&](auto tag) {
+    if (has_landmarks(rule))
+      landmark_attention_forward(tag, heads, rule, out, rows);
+    else
+      attention_forward(tag, heads, rule, out, rows);
+  });
 
   Tensor y = out.view({n_batch, n_query, n_head * head_dim});
   const AttentionGrads inputs{source, rule.bias, rule.weight, rule.row_bias, {}};
@@ -92,7 +100,8 @@ Tensor attention_to(const Heads& heads, const Heads& source, const AttentionRule
            //   dscore = P (dP - D),  dv = P^T dout,
            // or for relu, with its divisor N, where the score is positive and 0 elsewhere
            //   dscore = (dP + 2 penalty / rows (sum of P - 1)) / N;
-           // linear: dscore = (dP - D) / N there, N the sum of the scores above 0;  from any
+           // linear: dscore = (dP - D) / N there, N the sum of the scores above 0;
+           // landmark: kernels/attention_landmark.h;  from any
            //   dbias[e] = sum of dscore over the pairs that read entry e (of d: a diagonal),
            //   dweight[e] = the same sum of dscore * c, c = row_scale (q . k) / sqrt(K),
            //   dq = row_scale / sqrt(K) * (dscore weight) k,  dk likewise with q; far pairs give
@@ -111,7 +120,10 @@ Tensor attention_to(const Heads& heads, const Heads& source, const AttentionRule
                  Tensor::empty({dqkv.dim(2)}, accumulate_dtype(dqkv.dtype()), dqkv.device());
            const Tensor dout = dy.view(out.shape());
            dispatch(dy.device(), [&](auto tag) {
-             attention_backward(tag, kept, kept_rule, out, rows, dout, grads);
+             if (has_landmarks(kept_rule))
+               landmark_attention_backward(tag, kept, kept_rule, out, rows, dout, grads);
+             else
+               attention_backward(tag, kept, kept_rule, out, rows, dout, grads);
            });
            if (sums_columns) dqkv.keep_column_sums(grads.column_sums);
            return listed(grads);
@@ -139,7 +151,7 @@ Tensor attention(Tensor qkv, int64_t n_head, const AttentionRule& rule, const Ro
   check_rotation("attention", rotation, qkv, n_head);
   const bool takes_packed =
       dispatch(qkv.device(), [&](auto tag) { return attends_to_packed_heads(tag, qkv.dtype()); });
-  if (!takes_packed || rotation.far.cos_q.defined() || has_features(rule)) {
+  if (!takes_packed || rotation.far.cos_q.defined() || has_features(rule) || has_landmarks(rule)) {
     const Heads heads = split_heads(qkv, n_head, rotation);
     qkv = {};  // not needed beside its copies
     return attention(heads.q, heads.k, heads.v, rule, heads.far);

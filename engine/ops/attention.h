@@ -42,6 +42,15 @@ namespace farfield {
 ///     clamp_relative  softmax over the scores that reach the largest minus parameter
 ///     linear          P = max(0, score) / sum over visible n of max(0, score), with phi(q) and
 ///                     phi(k) in place of q and k, far copies too: phi(x) = elu(x) + 1 > 0
+///     landmark        softmax by groups, below
+///
+/// landmark: position n is a landmark if n mod (block + 1) = block; it ends a block of tokens. One
+/// softmax is over the tokens of the query's own block and the landmarks of the blocks before; one
+/// more over the tokens of each of these blocks. P of a token is its share of its own softmax,
+/// times the share of the landmark for a token of an earlier block. P of a landmark is 0, and a
+/// query does not see the landmark of its own block, not even if it is this landmark. A block whose
+/// tokens are all hidden by biases of -inf counts as hidden, its landmark too. There is no window,
+/// no far pair and no row bias beside it.
 ///
 /// Pairs that a clamp leaves out have no gradient, nor has the threshold; at score 0 the gradient
 /// of relu is 0. With a penalty, backward() adds the gradient of Normalizer::penalty's term.
@@ -77,7 +86,9 @@ namespace farfield {
 /// 2022, arXiv:2205.14135). Far pairs serve ReRoPE (Su 2023) and SelfExtend (Jin et al. 2024,
 /// arXiv:2401.01325), the row bias FIRE (Li et al. 2024, arXiv:2310.04418). relu_seqlen follows
 /// Wortsman et al. 2023, arXiv:2309.08586, relu Shen et al. 2023, arXiv:2302.06461, linear
-/// Katharopoulos et al. 2020, arXiv:2006.16236, computed pair by pair like the others.
+/// Katharopoulos et al. 2020, arXiv:2006.16236, computed pair by pair like the others. landmark
+/// follows Mohtashami and Jaggi 2023, arXiv:2305.16300, section 3; it has kernels of its own, row
+/// by row.
 Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionRule& rule = {},
                  const FarHeads& far = {});
 

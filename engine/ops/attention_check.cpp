@@ -120,6 +120,17 @@ void check_normalizer(const Normalizer& n) {
                        "expected a normalizer.penalty for relu kinds alone");
 }
 
+// Its kernels know scores with tables by distance or ids, and no more.
+void check_landmark(const AttentionRule& rule) {
+  if (rule.normalizer.kind != Normalizer::Kind::landmark) return;
+  require<ConfigError>(rule.normalizer.block >= 1, kWhere,
+                       "expected a normalizer.block of 1 token or more for landmark, got ",
+                       rule.normalizer.block);
+  require<ConfigError>(
+      rule.window == 0 && rule.switch_distance == 0 && !rule.row_bias.feature.defined(), kWhere,
+      "expected no window, far pairs or row bias beside landmark");
+}
+
 }  // namespace
 
 void check_attention(const Heads& heads, const AttentionRule& rule) {
@@ -140,6 +151,7 @@ void check_attention(const Heads& heads, const AttentionRule& rule) {
   check_attention_ids(heads, rule);
   check_row_bias(heads, rule.row_bias);
   check_normalizer(rule.normalizer);
+  check_landmark(rule);
   require<ConfigError>(rule.dropout.p >= 0 && rule.dropout.p < 1, kWhere,
                        "expected a dropout of a share from 0 to below 1, got ", rule.dropout.p);
   check_stream(kWhere, rule.dropout.stream, heads.q.device());

@@ -66,6 +66,7 @@ BOOST_AUTO_TEST_CASE(a_cache_with_a_limit_is_the_whole_pass_with_a_window_or_ref
       {"linear_abs",
        "[cache] expected positions that count from the query, got 'linear_abs(scale=9)', "},
       {"learned_abs", "[posenc] expected positions below the 9 rows of learned_abs, "},
+      {"landmark(block=3)", "[posenc] expected no window(w=4) beside landmark(block=3): "},
       // A narrower window hides what the two branches are about.
       {"lm_infinite", "[posenc] expected a window of at least the 9 near tokens of the term"},
       {"streaming", "[posenc] expected a window of at least the 5 near tokens of the term"},
@@ -104,6 +105,8 @@ BOOST_AUTO_TEST_CASE(a_cache_without_a_limit_is_the_whole_pass) {
                                        "window(3, sinks=2) + relu_attention(by=seqlen)",
                                        "window(3, sinks=2) + linear_attention",
                                        "only_distances([0, 11]) + window(12) + alibi",
+                                       "landmark(4) + rope + kerple_log",
+                                       "landmark(5)@1 + window(6)@0 + block_repeat + alibi",
                                        "window(3, sinks=2) + block_repeat + kerple_log",
                                        "window(4) + fire",
                                        "sinusoidal + window(4)"};

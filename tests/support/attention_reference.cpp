@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "engine/base/random.h"
 #include "tests/support/dot.h"
@@ -15,7 +16,73 @@ struct Pair {
   int64_t entry = 0, segment = 0;
   double x = 0;  // of the row bias
   double content = 0, weight = 1, score = 0, probability = 0;
-  double kept = 1;  // what dropout multiplies the probability by
+  double kept = 1;   // what dropout multiplies the probability by
+  double share = 0;  // of its group, Kind::landmark
+};
+
+// Kind::landmark by its definition, for the row of query m: each group is a list of its pairs.
+class Groups {
+ public:
+  Groups(std::vector<Pair>& pairs, int64_t block) : pairs_(pairs) {
+    const auto m = static_cast<int64_t>(pairs.size()) - 1;
+    const int64_t own = m / (block + 1);
+    groups_.resize(static_cast<size_t>(own + 1));  // that of the own block is the last
+    for (int64_t n = 0; n <= m; ++n) {
+      const int64_t b = n / (block + 1);
+      const bool is_landmark = n % (block + 1) == block;
+      if (is_landmark && b < own) landmark_.push_back(n);
+      if (is_landmark && b == own) continue;
+      groups_.at(static_cast<size_t>(is_landmark ? own : b)).push_back(n);
+    }
+    for (size_t b = 0; b < landmark_.size(); ++b)
+      if (shares(groups_[b]) == 0)
+        at(landmark_[b]).score = -std::numeric_limits<double>::infinity();
+    shares(groups_.back());
+    for (const int64_t n : groups_.back()) at(n).probability = at(n).share;
+    for (size_t b = 0; b < landmark_.size(); ++b) {
+      at(landmark_[b]).probability = 0;
+      for (const int64_t n : groups_[b]) at(n).probability = at(n).share * at(landmark_[b]).share;
+    }
+  }
+
+  // The gradients of the scores from those of the probabilities, dp by key: the chain rule through
+  // the product, then through each softmax.
+  std::vector<double> score_gradients(const std::vector<double>& dp) const {
+    std::vector<double> dshare = dp, dscore(dp.size());
+    for (size_t b = 0; b < landmark_.size(); ++b) {
+      double& dlandmark = dshare.at(static_cast<size_t>(landmark_[b]));
+      dlandmark = 0;
+      for (const int64_t n : groups_[b]) {
+        dlandmark += dp.at(static_cast<size_t>(n)) * at(n).share;
+        dshare.at(static_cast<size_t>(n)) *= at(landmark_[b]).share;
+      }
+    }
+    for (const std::vector<int64_t>& group : groups_) {
+      double mean = 0;
+      for (const int64_t n : group) mean += at(n).share * dshare.at(static_cast<size_t>(n));
+      for (const int64_t n : group)
+        dscore.at(static_cast<size_t>(n)) =
+            at(n).share * (dshare.at(static_cast<size_t>(n)) - mean);
+    }
+    return dscore;
+  }
+
+ private:
+  Pair& at(int64_t n) const { return pairs_.at(static_cast<size_t>(n)); }
+  // The softmax of a group; 0 if it has nothing to see.
+  double shares(const std::vector<int64_t>& group) const {
+    double largest = -std::numeric_limits<double>::infinity(), sum = 0;
+    for (const int64_t n : group) largest = std::max(largest, at(n).score);
+    for (const int64_t n : group)
+      sum += at(n).share = std::isinf(at(n).score) ? 0 : std::exp(at(n).score - largest);
+    for (const int64_t n : group)
+      if (sum > 0) at(n).share /= sum;
+    return sum;
+  }
+
+  std::vector<Pair>& pairs_;
+  std::vector<std::vector<int64_t>> groups_;
+  std::vector<int64_t> landmark_;
 };
 
 }  // namespace
@@ -157,19 +224,21 @@ void AttentionReference::row(int64_t b, int64_t h, int64_t i) {
   const double threshold = kind == Kind::clamp_absolute   ? std::min(parameter, largest)
                            : kind == Kind::clamp_relative ? largest - parameter
                                                           : -infinity;
+  std::optional<Groups> groups;
+  if (kind == Kind::landmark) groups.emplace(pairs, rule_.normalizer.block);
   double total = 0;
   for (Pair& p : pairs) {
-    if (!p.is_visible) continue;
+    if (!p.is_visible || groups) continue;
     if (is_softmax)
       p.probability = p.score < threshold ? 0 : std::exp(p.score - largest);
     else
       p.probability = std::max(0.0, p.score);
     total += p.probability;
   }
-  const double divisor = kind == Kind::relu          ? parameter * std::sqrt(n_visible / 2)
-                         : kind == Kind::relu_seqlen ? n_visible
-                         : kind == Kind::relu_plain  ? 1
-                                                     : total;
+  const double divisor = kind == Kind::relu                   ? parameter * std::sqrt(n_visible / 2)
+                         : kind == Kind::relu_seqlen          ? n_visible
+                         : kind == Kind::relu_plain || groups ? 1
+                                                              : total;
   if (divisor == 0) return;  // nothing is seen
   double mean = 0;
   for (int64_t n = 0; n <= m; ++n) {
@@ -183,11 +252,16 @@ void AttentionReference::row(int64_t b, int64_t h, int64_t i) {
   // The gradient of penalty * mean over rows of (sum of P - 1)^2.
   const double dpenalty = 2 * rule_.normalizer.penalty * (total / divisor - 1) /
                           static_cast<double>(n_batch_ * n_head_ * n_query_);
+  std::vector<double> dps, by_groups;
+  for (int64_t n = 0; n <= m; ++n)
+    dps.push_back(pairs[static_cast<size_t>(n)].kept * dot(out_, out_at, v_, k_at(n)));
+  if (groups) by_groups = groups->score_gradients(dps);
   for (int64_t n = 0; n <= m; ++n) {
     const Pair& p = pairs[static_cast<size_t>(n)];
     if (!p.is_visible) continue;
-    const double dp = p.kept * dot(out_, out_at, v_, k_at(n));
-    const double ds = is_softmax             ? p.probability * (dp - mean)
+    const double dp = dps[static_cast<size_t>(n)];
+    const double ds = groups                 ? by_groups[static_cast<size_t>(n)]
+                      : is_softmax           ? p.probability * (dp - mean)
                       : !(p.score > 0)       ? 0
                       : kind == Kind::linear ? (dp - mean) / divisor
                                              : (dp + dpenalty) / divisor;

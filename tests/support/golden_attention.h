@@ -1,6 +1,6 @@
 #pragma once
-// The small attention problems of golden/attention.json, from the tables of a layer to the
-// gradients of its parameters.
+// The small attention problems of golden/attention.json and golden/landmark.json, from the tables
+// of a layer to the gradients of its parameters.
 
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
@@ -22,8 +22,9 @@ inline const Json& file() {
   return json;
 }
 inline const Json& case_named(std::string_view name) {
-  for (const Json& c : file()["cases"])
-    if (c["name"].get<std::string>() == name) return c;
+  for (const Json* from : {&file(), &farfield::test::golden("landmark.json")})
+    for (const Json& c : (*from)["cases"])
+      if (c["name"].get<std::string>() == name) return c;
   fail<ConfigError>("test", "expected a case named ", name);
 }
 inline int64_t size(const char* name) { return file()[name].get<int64_t>(); }
