@@ -11,7 +11,7 @@
 namespace farfield::sweep {
 namespace {
 
-constexpr const char *kMasked = "P16", *kNone = "none", *kSinusoidal = "sinusoidal";
+constexpr const char *kMaskedTokens = "P16", *kNone = "none", *kSinusoidal = "sinusoidal";
 
 Arm encoder(const char* label, const char* posenc) {
   Arm arm = arm_of(label, posenc, "");
@@ -21,7 +21,7 @@ Arm encoder(const char* label, const char* posenc) {
 
 void none_is_worse(const Measured& m, Evidence& e) {
   const auto of = [&](const char* arm, const char* quantity) {
-    return m.value(arm, kMasked, quantity, 1);
+    return m.value(arm, kMaskedTokens, quantity, 1);
   };
   e.above("nats per masked token at L, none - sinusoidal",
           of(kNone, "nll") - of(kSinusoidal, "nll"), 0)
@@ -38,12 +38,12 @@ std::vector<Experiment> context_masked_rows() {
            .datasets = {"text"},
            .arms = {encoder(kNone, "none"), encoder(kSinusoidal, "sinusoidal"),
                     encoder("rotary", "rope")},
-           .measures = {{.key = kMasked, .protocol = "masked", .lengths = {1, 2}}},
+           .measures = {{.key = kMaskedTokens, .protocol = "masked", .lengths = {1, 2}}},
            .outputs = {{.form = Output::Form::table,
-                        .measure = kMasked,
+                        .measure = kMaskedTokens,
                         .caption = "perplexity of masked tokens"},
                        {.form = Output::Form::table,
-                        .measure = kMasked,
+                        .measure = kMaskedTokens,
                         .quantity = "nll",
                         .caption = "nats per masked token"}},
            .findings = {own_finding("context/nope-mlm/worse", none_is_worse,
