@@ -104,6 +104,7 @@ Experiment algorithmic() {
 
 constexpr std::array kEnded = {std::pair{"copy", "copy(eos=token)"},
                                std::pair{"reverse_string", "reverse_string(eos=token)"}};
+std::string ended(const char* task) { return concat(task, " + EOS"); }
 std::string with_end(const Arm& arm, const char* task) {
   return concat(arm.label, " + EOS (", task, ')');
 }
@@ -136,15 +137,16 @@ Experiment eos() {
       for (const Arm& arm : usual_arms()) {
         arms.push_back(has_end ? on_task(arm, with, task) : algorithmic_arm(arm, task, false));
         if (has_end) arms.back().label = with_end(arm, task);
+        if (has_end) arms.back().group = ended(task);
       }
   Experiment e = of_tasks(820, "context/eos", "does an end-of-sequence token matter?",
                           kContextWriteUp, kSymbols, std::move(arms));
   e.measures = {answers_to_symbols()};
   for (const auto& [task, with] : kEnded)
-    for (const auto& [quantity, caption] :
-         {std::pair("accuracy", "share of right answers"),
-          {kOracle, "share of right answers with the length given, of models with EOS"}})
-      e.outputs.push_back(share_by_length(quantity, caption, {task}));
+    e.outputs.insert(
+        e.outputs.end(),
+        {share_by_length("accuracy", "share of right answers", {task, ended(task)}),
+         share_by_length(kOracle, "share of right answers with the length given", {ended(task)})});
   e.findings = {{.claim = "C-EOS-1",
                  .check = c_eos_1,
                  .asked = "the mean shares of right answers beyond the training lengths differ by "
