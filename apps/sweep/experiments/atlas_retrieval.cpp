@@ -23,8 +23,9 @@ struct Retrieval {
   const char* task;
   const char* lengths;  // of training
   const char* quantity;
-  const char* series;      // the quantity by tenths of the sequence
-  const char *share, *by;  // in words: "share of keys that are found", "place of the key"
+  const char* series;          // the quantity by tenths of the sequence
+  const char *share, *by;      // in words: "share of keys that are found", "place of the key"
+  const char *found, *places;  // the same in the title of a map: "keys found", "their place"
   struct Part {
     const char* heading;
     double from, to;
@@ -38,6 +39,8 @@ constexpr Retrieval kKeys = {.task = "passkey",
                              .series = "exact match by place",
                              .share = "share of keys that are found",
                              .by = "place of the key",
+                             .found = "keys found",
+                             .places = "their place",
                              .far = {"8 L, first half", 0, 0.5},
                              .near = {"8 L, last tenth", 0.9, 1}};
 constexpr Retrieval kPassages = {.task = "induction",
@@ -46,6 +49,8 @@ constexpr Retrieval kPassages = {.task = "induction",
                                  .series = "accuracy by distance",
                                  .share = "share of right answers",
                                  .by = "distance to the passage that comes again",
+                                 .found = "right answers",
+                                 .places = "distance",
                                  .far = {"8 L, 0.3 to 0.7 away", 0.3, 0.7},
                                  .near = {"8 L, nearest tenth", 0, 0.1}};
 
@@ -100,7 +105,7 @@ ReportFigure retrieval_map(const Measured& m, const std::vector<const PlannedArm
                            double length) {
   constexpr size_t kColumns = 10;
   plot::HeatMap map;
-  map.title = concat(of.share, " at ", length_text(length), " by the ", of.by);
+  map.title = concat(of.found, " at ", length_text(length), " by ", of.places);
   map.x_label = concat(of.by, " (share of the sequence)");
   map.value_label = "share";
   bool has_values = false;
