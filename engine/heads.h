@@ -5,6 +5,23 @@
 
 namespace farfield {
 
+/// Heads of queries, and heads of keys and values, each of which a group of neighbouring heads of
+/// queries shares.
+/// Source    grouped queries: Ainslie et al. 2023, "GQA", arXiv:2305.13245; one head of keys:
+///           Shazeer 2019, arXiv:1911.02150
+struct HeadCounts {
+  int64_t n_head, n_kv_head;
+
+  HeadCounts(int64_t of_all) : n_head(of_all), n_kv_head(of_all) {}  // NOLINT: a number is counts
+  HeadCounts(int64_t of_queries, int64_t of_keys) : n_head(of_queries), n_kv_head(of_keys) {}
+
+  bool is_grouped() const { return n_kv_head != n_head; }
+  /// Heads of queries for each head of keys.
+  int64_t group_size() const { return n_head / n_kv_head; }
+  /// Heads in a row of a QKV projection: of queries, keys and values.
+  int64_t n_part() const { return n_head + 2 * n_kv_head; }
+};
+
 /// The copies of q and k that far pairs take (AttentionRule::switch_distance), of the shapes of q
 /// and k; both or none.
 struct FarHeads {
@@ -12,7 +29,7 @@ struct FarHeads {
   bool defined() const { return q.defined() || k.defined(); }
 };
 
-/// Queries, keys and values by head, [B, H, T, K].
+/// Queries, keys and values by head: q [B, H, T, K], k and v [B, G, T, K], G of HeadCounts.
 struct Heads {
   Tensor q = {}, k = {}, v = {};
   FarHeads far = {};  ///< undefined without Rotation::far

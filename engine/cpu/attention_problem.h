@@ -26,6 +26,7 @@ struct Problem {
   Problem(const Heads& heads, const AttentionRule& rule)
       : n_batch(heads.q.dim(0)),
         n_head(heads.q.dim(1)),
+        group_size(n_head / heads.k.dim(1)),
         n_query(heads.q.dim(2)),
         n_key(heads.k.dim(2)),
         head_dim(heads.q.dim(3)),
@@ -53,7 +54,9 @@ struct Problem {
         normalizer(rule.normalizer),
         mask(rule.dropout, n_head, n_query, n_key) {}
 
-  int64_t n_batch, n_head, n_query, n_key, head_dim;
+  int64_t n_batch, n_head;
+  int64_t group_size;  ///< heads that share a head of k and v
+  int64_t n_query, n_key, head_dim;
   int64_t width;  ///< head_dim in whole vectors
   int64_t window, sinks;
   FarPairs far_pairs;
@@ -73,7 +76,7 @@ struct Problem {
   int64_t first_position() const { return n_key - n_query; }
   /// Offsets of row i of q, row j of k or v, of a head.
   int64_t q_at(int64_t head, int64_t i) const { return (head * n_query + i) * head_dim; }
-  int64_t k_at(int64_t head, int64_t j) const { return (head * n_key + j) * head_dim; }
+  int64_t k_at(int64_t head, int64_t j) const { return (head / group_size * n_key + j) * head_dim; }
   /// Offset of row i of a head in a tensor [B, T, H, K].
   int64_t token_row(int64_t head, int64_t i) const {
     return (((head / n_head) * n_query + i) * n_head + head % n_head) * head_dim;

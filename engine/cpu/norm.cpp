@@ -37,15 +37,21 @@ struct Row {
 
   static void normalize(const A* __restrict s, A mean, A rstd, const A* __restrict weight,
                         const A* __restrict bias, int64_t d, T* __restrict y) {
+    if (bias == nullptr) {
+      for (int64_t i = 0; i < d; ++i)
+        y[i] = static_cast<T>(normalized(s[i], mean, rstd) * weight[i]);
+      return;
+    }
     for (int64_t i = 0; i < d; ++i)
       y[i] = static_cast<T>(normalized(s[i], mean, rstd) * weight[i] + bias[i]);
   }
 
   // ds of one row; adds the row's share to dweight and dbias. n and g are room for d values each.
-  // With n = (s - mean) rstd and g = dy weight: ds = rstd (g - mean(g) - n mean(g n)).
+  // With n = (s - mean) rstd and g = dy weight: ds = rstd (g - mean(g) - n mean(g n)); without a
+  // mean in n, without mean(g).
   static void backward(const T* __restrict s, const T* __restrict dy, const A* __restrict weight,
-                       A mean, A rstd, const T* __restrict dsum, int64_t d, A* __restrict n,
-                       A* __restrict g, T* __restrict ds, A* __restrict dweight,
+                       bool is_centered, A mean, A rstd, const T* __restrict dsum, int64_t d,
+                       A* __restrict n, A* __restrict g, T* __restrict ds, A* __restrict dweight,
                        A* __restrict dbias) {
     for (int64_t i = 0; i < d; ++i) {
       const A dy_i = static_cast<A>(dy[i]);
@@ -54,7 +60,8 @@ struct Row {
       dweight[i] += dy_i * n[i];
       dbias[i] += dy_i;
     }
-    const A mean_g = sum_of<A>(d, [&](int64_t i) { return g[i]; }) / static_cast<A>(d);
+    const A mean_g =
+        is_centered ? sum_of<A>(d, [&](int64_t i) { return g[i]; }) / static_cast<A>(d) : A{0};
     const A mean_gn = sum_of<A>(d, [&](int64_t i) { return g[i] * n[i]; }) / static_cast<A>(d);
     if (dsum == nullptr) {
       for (int64_t i = 0; i < d; ++i)
@@ -75,13 +82,13 @@ void layer_norm_forward(Cpu, const Tensor& x, const Tensor& residual, const Tens
   dispatch_float(x.dtype(), [&](auto type) {
     using T = decltype(type);
     using A = Accumulate<T>;
-    const int64_t d = weight.numel(), rows = mean.numel();
+    const int64_t d = weight.numel(), rows = rstd.numel();
     const T* const in = x.data<T>();
     const T* const add = residual.defined() ? residual.data<T>() : nullptr;
     T* const stored = residual.defined() ? sum.data<T>() : nullptr;
-    const A *const w = weight.data<A>(), *const b = bias.data<A>();
+    const A *const w = weight.data<A>(), *const b = bias.defined() ? bias.data<A>() : nullptr;
     T* const out = y.data<T>();
-    A *const means = mean.data<A>(), *const rstds = rstd.data<A>();
+    A *const means = mean.defined() ? mean.data<A>() : nullptr, *const rstds = rstd.data<A>();
     parallel_chunks(rows, std::max<int64_t>(1, kGrain / d), [&](int64_t begin, int64_t end) {
       std::vector<A> buffer(static_cast<size_t>(d));
       A* const s = buffer.data();
@@ -89,12 +96,14 @@ void layer_norm_forward(Cpu, const Tensor& x, const Tensor& residual, const Tens
         const int64_t at = row * d;
         Row<T>::load(in + at, add != nullptr ? add + at : nullptr, d,
                      add != nullptr ? stored + at : nullptr, s);
-        const A m = sum_of<A>(d, [&](int64_t i) { return s[i]; }) / static_cast<A>(d);
+        const A m = means != nullptr
+                        ? sum_of<A>(d, [&](int64_t i) { return s[i]; }) / static_cast<A>(d)
+                        : A{0};
         const A variance =
             sum_of<A>(d, [&](int64_t i) { return (s[i] - m) * (s[i] - m); }) / static_cast<A>(d);
         const A r = rstd_of(variance, static_cast<A>(eps));
         Row<T>::normalize(s, m, r, w, b, d, out + at);
-        means[row] = m;
+        if (means != nullptr) means[row] = m;
         rstds[row] = r;
       }
     });
@@ -107,12 +116,13 @@ void layer_norm_backward(Cpu, const Tensor& s, const Tensor& weight, const Tenso
   dispatch_float(s.dtype(), [&](auto type) {
     using T = decltype(type);
     using A = Accumulate<T>;
-    const int64_t d = weight.numel(), rows = mean.numel();
+    const int64_t d = weight.numel(), rows = rstd.numel();
     const int64_t grain = rows_per_partial(rows, d), chunks = (rows + grain - 1) / grain;
     const T *const in = s.data<T>(), *const grad = dy.data<T>();
     const T* const add = dsum.defined() ? dsum.data<T>() : nullptr;
     const A* const w = weight.data<A>();
-    const A *const means = mean.data<A>(), *const rstds = rstd.data<A>();
+    const A* const means = mean.defined() ? mean.data<A>() : nullptr;
+    const A* const rstds = rstd.data<A>();
     T* const out = ds.data<T>();
     Tensor partial = Tensor::empty({chunks, 2, d}, dtype_of<A>);
     A* const partials = partial.data<A>();
@@ -122,7 +132,8 @@ void layer_norm_backward(Cpu, const Tensor& s, const Tensor& weight, const Tenso
       std::vector<A> buffer(static_cast<size_t>(2 * d));
       for (int64_t row = begin; row < end; ++row) {
         const int64_t at = row * d;
-        Row<T>::backward(in + at, grad + at, w, means[row], rstds[row],
+        Row<T>::backward(in + at, grad + at, w, means != nullptr,
+                         means != nullptr ? means[row] : A{0}, rstds[row],
                          add != nullptr ? add + at : nullptr, d, buffer.data(), buffer.data() + d,
                          out + at, dw, dw + d);
       }

@@ -113,16 +113,26 @@ struct Turner {
   }
 };
 
-// Calls body(offset of a head in qkv, its offset in q, its turns, the turner, room for 2 K values)
-// for every head of every position: a block of positions head by head, so that both sides are read
-// and written in pieces of a few kilobytes.
+// A group of heads at one position.
+struct GroupPlace {
+  int64_t n_q;  // heads of queries
+  int64_t qkv;  // offset of the group in qkv: its heads of queries, then k and v
+  int64_t q;    // offset of its first head in q; the next one lies q_step further
+  int64_t q_step;
+  int64_t k;  // offset in k and v
+};
+
+// Calls body(place of a group, its turns, the turner, room for 2 K values) for every group of every
+// position: a block of positions group by group, so that both sides are read and written in pieces
+// of a few kilobytes. q and k are the shapes of the heads.
 template <class T, class F>
-void for_each_head(const Shape& heads, const Rotation& rotation, const F& body) {
+void for_each_group(const Shape& q, const Shape& k, const Rotation& rotation, const F& body) {
   using A = Accumulate<T>;
   constexpr int64_t kBlock = 16;
-  const int64_t n_b = heads[0], n_h = heads[1], n_t = heads[2], head_dim = heads[3];
-  const int64_t row = 3 * n_h * head_dim, n_blocks = (n_t + kBlock - 1) / kBlock;
-  if (row == 0) return;
+  const int64_t n_b = k[0], n_g = k[1], n_t = k[2], head_dim = k[3];
+  if (n_b * n_g * n_t * head_dim == 0) return;
+  const int64_t n_q = q[1] / n_g, group_size = (n_q + 2) * head_dim;
+  const int64_t n_blocks = (n_t + kBlock - 1) / kBlock;
   const Turns<A> turns(rotation);
   const Turner turner{turns.half(), head_dim, rotation.interleaved};
   const int64_t scratch_size = 4 * turns.half();
@@ -134,11 +144,16 @@ void for_each_head(const Shape& heads, const Rotation& rotation, const F& body) 
     std::array<HeadTurns<A>, kBlock> at;
     for (int64_t i = 0; i < n; ++i)
       at[static_cast<size_t>(i)] = turns.at(b, begin + i, n_t, scratch.data() + i * scratch_size);
-    for (int64_t h = 0; h < n_h; ++h)
-      for (int64_t i = 0; i < n; ++i)
-        body((b * n_t + begin + i) * row + 3 * h * head_dim,
-             ((b * n_h + h) * n_t + begin + i) * head_dim, at[static_cast<size_t>(i)], turner,
-             room);
+    for (int64_t g = 0; g < n_g; ++g)
+      for (int64_t i = 0; i < n; ++i) {
+        const int64_t t = begin + i;
+        body(GroupPlace{.n_q = n_q,
+                        .qkv = ((b * n_t + t) * n_g + g) * group_size,
+                        .q = ((b * n_g + g) * n_q * n_t + t) * head_dim,
+                        .q_step = n_t * head_dim,
+                        .k = ((b * n_g + g) * n_t + t) * head_dim},
+             at[static_cast<size_t>(i)], turner, room);
+      }
   });
 }
 
@@ -152,15 +167,18 @@ void split_heads_forward(Cpu, const Tensor& qkv, const Rotation& rotation, Heads
     T *const q = heads.q.data<T>(), *const k = heads.k.data<T>(), *const v = heads.v.data<T>();
     T* const far_q = heads.far.defined() ? heads.far.q.data<T>() : nullptr;
     T* const far_k = heads.far.defined() ? heads.far.k.data<T>() : nullptr;
-    for_each_head<T>(
-        heads.q.shape(), rotation,
-        [&](int64_t row, int64_t at, const HeadTurns<A>& turns, const Turner& turner, A*) {
-          const T *const in_q = from + row, *const in_k = in_q + turner.head_dim;
-          turner.turn<false>(in_q, turns.q, q + at);
-          turner.turn<false>(in_k, turns.k, k + at);
-          if (far_q) turner.turn<false>(in_q, turns.far_q, far_q + at);
-          if (far_k) turner.turn<false>(in_k, turns.far_k, far_k + at);
-          std::copy_n(in_k + turner.head_dim, turner.head_dim, v + at);
+    for_each_group<T>(
+        heads.q.shape(), heads.k.shape(), rotation,
+        [&](const GroupPlace& at, const HeadTurns<A>& turns, const Turner& turner, A*) {
+          const T* in = from + at.qkv;
+          for (int64_t h = 0; h < at.n_q; ++h, in += turner.head_dim) {
+            const int64_t to = at.q + h * at.q_step;
+            turner.turn<false>(in, turns.q, q + to);
+            if (far_q) turner.turn<false>(in, turns.far_q, far_q + to);
+          }
+          turner.turn<false>(in, turns.k, k + at.k);
+          if (far_k) turner.turn<false>(in, turns.far_k, far_k + at.k);
+          std::copy_n(in + turner.head_dim, turner.head_dim, v + at.k);
         });
   });
 }
@@ -174,18 +192,22 @@ void split_heads_backward(Cpu, const Heads& dheads, const Rotation& rotation, Te
     const T* const far_dq = dheads.far.defined() ? dheads.far.q.data<T>() : nullptr;
     const T* const far_dk = dheads.far.defined() ? dheads.far.k.data<T>() : nullptr;
     T* const to = dqkv.data<T>();
-    for_each_head<T>(
-        dheads.q.shape(), rotation,
-        [&](int64_t row, int64_t at, const HeadTurns<A>& turns, const Turner& turner, A* room) {
-          T *const out_q = to + row, *const out_k = out_q + turner.head_dim;
-          if (far_dq) {
-            turner.turn_back(dq + at, turns.q, far_dq + at, turns.far_q, room, out_q);
-            turner.turn_back(dk + at, turns.k, far_dk + at, turns.far_k, room, out_k);
-          } else {
-            turner.turn<true>(dq + at, turns.q, out_q);
-            turner.turn<true>(dk + at, turns.k, out_k);
+    for_each_group<T>(
+        dheads.q.shape(), dheads.k.shape(), rotation,
+        [&](const GroupPlace& at, const HeadTurns<A>& turns, const Turner& turner, A* room) {
+          T* out = to + at.qkv;
+          for (int64_t h = 0; h < at.n_q; ++h, out += turner.head_dim) {
+            const int64_t of_q = at.q + h * at.q_step;
+            if (far_dq)
+              turner.turn_back(dq + of_q, turns.q, far_dq + of_q, turns.far_q, room, out);
+            else
+              turner.turn<true>(dq + of_q, turns.q, out);
           }
-          std::copy_n(dv + at, turner.head_dim, out_k + turner.head_dim);
+          if (far_dk)
+            turner.turn_back(dk + at.k, turns.k, far_dk + at.k, turns.far_k, room, out);
+          else
+            turner.turn<true>(dk + at.k, turns.k, out);
+          std::copy_n(dv + at.k, turner.head_dim, out + turner.head_dim);
         });
   });
 }
@@ -196,15 +218,15 @@ void turn_heads(Cpu, int64_t n_head, const Rotation& rotation, Tensor& qkv) {
     using T = decltype(type);
     using A = Accumulate<T>;
     T* const data = qkv.data<T>();
-    for_each_head<T>(
-        heads, rotation,
-        [&](int64_t row, int64_t, const HeadTurns<A>& turns, const Turner& turner, A* room) {
+    for_each_group<T>(
+        heads, heads, rotation,
+        [&](const GroupPlace& at, const HeadTurns<A>& turns, const Turner& turner, A* room) {
           const auto turn = [&](T* head, const Turn<A>& by) {
             turner.turn<false>(head, by, room);
             convert(room, turner.head_dim, head);
           };
-          turn(data + row, turns.q);
-          turn(data + row + turner.head_dim, turns.k);
+          turn(data + at.qkv, turns.q);
+          turn(data + at.qkv + turner.head_dim, turns.k);
         });
   });
 }

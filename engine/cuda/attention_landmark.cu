@@ -114,7 +114,7 @@ class Query {
 
  private:
   __device__ Row of_key(const T* x, int64_t n) const {
-    return Row::of(x + (int64_t{head_} * p_.n_key + n) * p_.head_dim, p_.head_dim);
+    return Row::of(x + (int64_t{head_ / p_.group_size} * p_.n_key + n) * p_.head_dim, p_.head_dim);
   }
 
   const Problem<T>& p_;
@@ -374,8 +374,9 @@ void landmark_attention_backward(Cuda device, const Heads& heads, const Attentio
            p, blocks, out.data<T>(), dout.data<T>(), rows.lse.data<float>(), row_sums.data<float>(),
            grads.dheads.q.data<T>());
 
-    Tensor dk_sums = Tensor::empty(heads.k.shape(), DType::f32, there),
-           dv_sums = Tensor::empty(heads.k.shape(), DType::f32, there),
+    const Shape& by_head = grads.dheads.k.shape();
+    Tensor dk_sums = Tensor::empty(by_head, DType::f32, there),
+           dv_sums = Tensor::empty(by_head, DType::f32, there),
            pairs = Tensor::empty({p.heads(), kPairValues, p.n_key}, DType::f32, there);
     const int64_t n_block = blocks.block_of(p.n_key - 1) + 1;
     const int n_slot = static_cast<int>(std::min<int64_t>(n_block, kMostSlots));

@@ -117,6 +117,7 @@ struct Problem {
   Problem(const Heads& heads, const AttentionRule& rule)
       : n_batch(static_cast<int>(heads.q.dim(0))),
         n_head(static_cast<int>(heads.q.dim(1))),
+        group_size(n_head / static_cast<int>(heads.k.dim(1))),
         n_query(static_cast<int>(heads.q.dim(2))),
         n_key(static_cast<int>(heads.k.dim(2))),
         head_dim(static_cast<int>(heads.q.dim(3))),
@@ -157,7 +158,9 @@ struct Problem {
     n_together = static_cast<int>(std::max<int64_t>(n_held, 1));
   }
 
-  int n_batch, n_head, n_query, n_key, head_dim;
+  int n_batch, n_head;
+  int group_size;  ///< heads that share a head of k and v; 1 for packed heads
+  int n_query, n_key, head_dim;
   int window, sinks;
   int switch_distance, switch_position;
   int row_step;    ///< HeadRows::step of q, k and v
@@ -189,7 +192,12 @@ struct Problem {
   /// Position of query 0.
   FARFIELD_HD int first_position() const { return n_key - n_query; }
 
-  /// The rows of a head in a tensor like q or k, with n_rows rows per head.
+  /// The rows of k or v that a head takes.
+  __device__ HeadRows key_rows_of(const Head& head) const {
+    if (group_size == 1) return rows_of(head, n_key);
+    return {index_of(head) / group_size * n_key, 1, n_key};
+  }
+  /// The rows of a head in a tensor with n_rows rows for each head, packed as q is.
   __device__ HeadRows rows_of(const Head& head, int n_rows) const {
     return {is_packed ? (head.batch * n_rows * n_head + head.h) * 3 : index_of(head) * n_rows,
             row_step, n_rows};

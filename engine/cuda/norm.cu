@@ -14,10 +14,10 @@ struct Forward {
   const T* x;
   const T* residual;  // null: none
   const float* weight;
-  const float* bias;
-  T* sum;  // null without a residual
+  const float* bias;  // null: none
+  T* sum;             // null without a residual
   T* y;
-  float* mean;
+  float* mean;  // null: it counts as 0
   float* rstd;
 };
 
@@ -39,11 +39,14 @@ __global__ void __launch_bounds__(Size::kBlock, std::max(1, 768 / Size::kBlock))
     for (int i = 0; i < kN; ++i) s.at[i] += residual.at[i];
     return widened(narrowed<T>(s));
   });
-  float total = 0;
-  row.for_each([&](int, const Piece&, const Vector<float, kN>& s) {
-    for (int i = 0; i < kN; ++i) total += s.at[i];
-  });
-  const float mean = row_sum<Size>(total) / static_cast<float>(in.d);
+  float mean = 0;
+  if (in.mean != nullptr) {
+    float total = 0;
+    row.for_each([&](int, const Piece&, const Vector<float, kN>& s) {
+      for (int i = 0; i < kN; ++i) total += s.at[i];
+    });
+    mean = row_sum<Size>(total) / static_cast<float>(in.d);
+  }
   float squares = 0;
   row.for_each([&](int, const Piece& piece, const Vector<float, kN>& s) {
     for (int i = 0; i < kN; ++i)
@@ -51,7 +54,9 @@ __global__ void __launch_bounds__(Size::kBlock, std::max(1, 768 / Size::kBlock))
   });
   const float rstd = rstd_of(row_sum<Size>(squares) / static_cast<float>(in.d), in.eps);
   row.for_each([&](int, const Piece& piece, const Vector<float, kN>& s) {
-    const Vector<float, kN> weight = load(in.weight, piece), bias = load(in.bias, piece);
+    const Vector<float, kN> weight = load(in.weight, piece);
+    Vector<float, kN> bias{};
+    if (in.bias != nullptr) bias = load(in.bias, piece);
     Vector<float, kN> y;
     for (int i = 0; i < kN; ++i)
       y.at[i] = normalized(s.at[i], mean, rstd) * weight.at[i] + bias.at[i];
@@ -59,7 +64,7 @@ __global__ void __launch_bounds__(Size::kBlock, std::max(1, 768 / Size::kBlock))
     store(narrowed<T>(y), piece, in.y + at);
   });
   if (threadIdx.x % Size::kThreads > 0) return;
-  in.mean[row_index] = mean;
+  if (in.mean != nullptr) in.mean[row_index] = mean;
   in.rstd[row_index] = rstd;
 }
 
@@ -68,20 +73,20 @@ __global__ void __launch_bounds__(Size::kBlock, std::max(1, 768 / Size::kBlock))
 void layer_norm_forward(Cuda device, const Tensor& x, const Tensor& residual, const Tensor& weight,
                         const Tensor& bias, double eps, Tensor& sum, Tensor& y, Tensor& mean,
                         Tensor& rstd) {
-  if (mean.numel() == 0) return;
+  if (rstd.numel() == 0) return;
   dispatch_device_float(x.dtype(), [&](auto type) {
     using T = decltype(type);
     const bool has_residual = residual.defined();
-    const Forward<T> in{mean.numel(),
+    const Forward<T> in{rstd.numel(),
                         static_cast<int>(weight.numel()),
                         static_cast<float>(eps),
                         x.data<T>(),
                         has_residual ? residual.data<T>() : nullptr,
                         weight.data<float>(),
-                        bias.data<float>(),
+                        bias.defined() ? bias.data<float>() : nullptr,
                         has_residual ? sum.data<T>() : nullptr,
                         y.data<T>(),
-                        mean.data<float>(),
+                        mean.defined() ? mean.data<float>() : nullptr,
                         rstd.data<float>()};
     const bool aligned = in.d % kPieceSize<T> == 0 &&
                          is_aligned(in.x, in.residual, in.weight, in.bias, in.sum, in.y);

@@ -151,7 +151,7 @@ __global__ void __launch_bounds__(Size::kBlock, kBlocksAtOnce<Size, kIsAligned>)
       columns.add(p, piece, n, dy, i == begin);
     });
     row_sum<Size>(sums);
-    const float mean_g = sums[0] / static_cast<float>(in.d);
+    const float mean_g = in.mean != nullptr ? sums[0] / static_cast<float>(in.d) : 0.0f;
     const float mean_gn = sums[1] / static_cast<float>(in.d);
     // Values of rows are read again: as float32 they would take registers from other warps.
     asm volatile("" ::: "memory");
@@ -179,12 +179,12 @@ void layer_norm_backward(Cuda device, const Tensor& s, const Tensor& weight, con
                          Tensor& dweight, Tensor& dbias, Tensor& column_sums) {
   dispatch_device_float(s.dtype(), [&](auto type) {
     using T = decltype(type);
-    Backward<T> in{mean.numel(),
+    Backward<T> in{rstd.numel(),
                    0,
                    static_cast<int>(weight.numel()),
                    s.data<T>(),
                    weight.data<float>(),
-                   mean.data<float>(),
+                   mean.defined() ? mean.data<float>() : nullptr,
                    rstd.data<float>(),
                    dy.data<T>(),
                    dsum.defined() ? dsum.data<T>() : nullptr,

@@ -15,7 +15,7 @@ struct Backward {
   int d;
   const T* s;
   const float* weight;
-  const float* mean;
+  const float* mean;  // null: it counts as 0
   const float* rstd;
   const T* dy;
   const T* dsum;  // null: none
@@ -88,7 +88,7 @@ class RowsInPlace {
     if constexpr (kKeeps)
       pieces_.for_each([&](int p, const Piece& piece) { kept_[p] = loaded(piece); });
   }
-  __device__ float mean() const { return in_.mean[i_]; }
+  __device__ float mean() const { return in_.mean != nullptr ? in_.mean[i_] : 0; }
   __device__ float rstd() const { return in_.rstd[i_]; }
   __device__ Kept<T, kN> kept(int p, const Piece& piece) const {
     if constexpr (kKeeps)
@@ -164,7 +164,7 @@ class RowsOnTheirWay {
   }
   // Zeros beyond the row.
   __device__ void fetch(int64_t i, int which) {
-    next_ = {which, in_.mean[i], in_.rstd[i]};
+    next_ = {which, in_.mean != nullptr ? in_.mean[i] : 0, in_.rstd[i]};
     const int64_t row = i * in_.d;
     auto& to = stage(which);
     pieces_.for_each([&](int, const Piece& piece) {

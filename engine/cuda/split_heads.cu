@@ -9,21 +9,24 @@
 namespace farfield {
 namespace {
 
-// A head of one position, its number in q [B, H, T, K], and the unit of a thread.
+// A group of heads of one position, its number in k [B, G, T, K], and the unit of a thread.
 struct Place {
-  int64_t b, h, t, head;
+  int64_t b, g, t, group;
   int unit;
 };
 
 struct Layout {
-  int64_t n_rows, n_h, n_t;  // rows: heads of all positions
+  int64_t n_rows, n_g, n_t;  // rows: groups of all positions
+  int n_q;                   // heads of queries in a group
   int head_dim;
 
-  explicit Layout(const Shape& heads)
-      : n_rows(heads[0] * heads[1] * heads[2]),
-        n_h(heads[1]),
-        n_t(heads[2]),
-        head_dim(static_cast<int>(heads[3])) {}
+  // Of heads [B, H, T, K] of queries and [B, G, T, K] of keys.
+  Layout(const Shape& q, const Shape& k)
+      : n_rows(k[0] * k[1] * k[2]),
+        n_g(k[1]),
+        n_t(k[2]),
+        n_q(static_cast<int>(q[1] / std::max<int64_t>(k[1], 1))),
+        head_dim(static_cast<int>(k[3])) {}
 
   // Of thread i, of n_unit a row; threads are counted in 32 bits where kN > 1 (fits()), whose
   // divisions take a fraction of the time.
@@ -31,15 +34,19 @@ struct Layout {
   __device__ Place place(int64_t i, int n_unit) const {
     using Index = std::conditional_t<kN == 1, int64_t, uint32_t>;
     const auto thread = static_cast<Index>(i), units = static_cast<Index>(n_unit);
-    const auto of_t = static_cast<Index>(n_t), of_h = static_cast<Index>(n_h);
-    const Index head = thread / units, row = head / of_t;
-    return {static_cast<int64_t>(row / of_h), static_cast<int64_t>(row % of_h),
-            static_cast<int64_t>(head % of_t), static_cast<int64_t>(head),
+    const auto of_t = static_cast<Index>(n_t), of_g = static_cast<Index>(n_g);
+    const Index group = thread / units, row = group / of_t;
+    return {static_cast<int64_t>(row / of_g), static_cast<int64_t>(row % of_g),
+            static_cast<int64_t>(group % of_t), static_cast<int64_t>(group),
             static_cast<int>(thread % units)};
   }
-  // Where q of that head begins in qkv; k and v follow.
+  // Where the first q of that group begins in qkv; the others, then k and v follow.
   __device__ int64_t row(const Place& p) const {
-    return ((p.b * n_t + p.t) * n_h + p.h) * 3 * head_dim;
+    return ((p.b * n_t + p.t) * n_g + p.g) * (n_q + 2) * head_dim;
+  }
+  // Where head i of the group begins in q.
+  __device__ int64_t q_row(const Place& p, int i) const {
+    return (((p.b * n_g + p.g) * n_q + i) * n_t + p.t) * head_dim;
   }
   // Whether threads can take kN components at once, of arrays that begin at multiples of 16 bytes.
   bool fits(int n) const {
@@ -70,8 +77,8 @@ __device__ void copy_unit(const T* from, T* to, const UnitColumns& at) {
     *reinterpret_cast<Vector<T, kN>*>(to + at.second) = load_whole<kN>(from + at.second);
 }
 
-// A thread takes a unit of each of q, k and v. kHasFar = false drops half of the code, and the
-// registers that it needs.
+// A thread takes a unit of each of a group's q, k and v. kHasFar = false drops half of the code,
+// and the registers that it needs.
 template <int kN, bool kHasFar, class T>
 __global__ void split_heads_kernel(Layout layout, AllAngles angles, const T* qkv, Pointers<T> to) {
   const int n_unit = angles.q.n_unit<kN>(layout.head_dim);
@@ -79,16 +86,19 @@ __global__ void split_heads_kernel(Layout layout, AllAngles angles, const T* qkv
   if (i >= layout.n_rows * n_unit) return;
   const Place p = layout.place<kN>(i, n_unit);
   const UnitColumns at = UnitColumns::of<kN>(p.unit, angles.q);
-  const int64_t begin = p.head * layout.head_dim;
-  const T* const q = qkv + layout.row(p);
-  const T* const k = q + layout.head_dim;
-  Unit<false, kN>(q, at, angles.q, angles.q.row(p.b, p.t)).put(to.q + begin, at);
+  const int64_t begin = p.group * layout.head_dim;
+  const T* q = qkv + layout.row(p);
+  for (int h = 0; h < layout.n_q; ++h, q += layout.head_dim) {
+    const int64_t q_begin = layout.q_row(p, h);
+    Unit<false, kN>(q, at, angles.q, angles.q.row(p.b, p.t)).put(to.q + q_begin, at);
+    if constexpr (kHasFar)
+      Unit<false, kN>(q, at, angles.far_q, angles.far_q.row(p.b, p.t)).put(to.far_q + q_begin, at);
+  }
+  const T* const k = q;
   Unit<false, kN>(k, at, angles.k, angles.k.row(p.b, p.t)).put(to.k + begin, at);
   copy_unit<kN>(k + layout.head_dim, to.v + begin, at);
-  if constexpr (kHasFar) {
-    Unit<false, kN>(q, at, angles.far_q, angles.far_q.row(p.b, p.t)).put(to.far_q + begin, at);
+  if constexpr (kHasFar)
     Unit<false, kN>(k, at, angles.far_k, angles.far_k.row(p.b, p.t)).put(to.far_k + begin, at);
-  }
 }
 
 template <int kN, bool kHasFar, class T>
@@ -99,18 +109,20 @@ __global__ void split_heads_backward_kernel(Layout layout, AllAngles angles, Poi
   if (i >= layout.n_rows * n_unit) return;
   const Place p = layout.place<kN>(i, n_unit);
   const UnitColumns at = UnitColumns::of<kN>(p.unit, angles.q);
-  const int64_t begin = p.head * layout.head_dim;
-  T* const to = dqkv + layout.row(p);
+  T* to = dqkv + layout.row(p);
   // Gradients of both copies are summed before rounding.
-  const auto put = [&](const T* near, const Angles& by, const T* far, const Angles& far_by,
-                       T* head) {
+  const auto put = [&](int64_t begin, const T* near, const Angles& by, const T* far,
+                       const Angles& far_by) {
     Unit<true, kN> dx(near + begin, at, by, by.row(p.b, p.t));
     if constexpr (kHasFar) dx.add(Unit<true, kN>(far + begin, at, far_by, far_by.row(p.b, p.t)));
-    dx.put(head, at);
+    dx.put(to, at);
+    to += layout.head_dim;
   };
-  put(from.q, angles.q, from.far_q, angles.far_q, to);
-  put(from.k, angles.k, from.far_k, angles.far_k, to + layout.head_dim);
-  copy_unit<kN>(from.v + begin, to + 2 * layout.head_dim, at);
+  for (int h = 0; h < layout.n_q; ++h)
+    put(layout.q_row(p, h), from.q, angles.q, from.far_q, angles.far_q);
+  const int64_t begin = p.group * layout.head_dim;
+  put(begin, from.k, angles.k, from.far_k, angles.far_k);
+  copy_unit<kN>(from.v + begin, to, at);
 }
 
 // A thread takes a unit that is turned of q and of k, where they lie.
@@ -165,7 +177,7 @@ void dispatch_piece(const Layout& layout, const AllAngles& angles, const Pointer
 
 void split_heads_forward(Cuda device, const Tensor& qkv, const Rotation& rotation, Heads& heads) {
   if (qkv.numel() == 0) return;
-  const Layout layout(heads.q.shape());
+  const Layout layout(heads.q.shape(), heads.k.shape());
   dispatch_device_float(qkv.dtype(), [&](auto type) {
     using T = decltype(type);
     const AllAngles angles(rotation);
@@ -182,7 +194,7 @@ void split_heads_forward(Cuda device, const Tensor& qkv, const Rotation& rotatio
 void split_heads_backward(Cuda device, const Heads& dheads, const Rotation& rotation,
                           Tensor& dqkv) {
   if (dqkv.numel() == 0) return;
-  const Layout layout(dheads.q.shape());
+  const Layout layout(dheads.q.shape(), dheads.k.shape());
   dispatch_device_float(dqkv.dtype(), [&](auto type) {
     using T = decltype(type);
     const AllAngles angles(rotation);
@@ -199,7 +211,8 @@ void split_heads_backward(Cuda device, const Heads& dheads, const Rotation& rota
 
 void turn_heads(Cuda device, int64_t n_head, const Rotation& rotation, Tensor& qkv) {
   if (qkv.numel() == 0 || rotation.cos.numel() == 0) return;
-  const Layout layout({qkv.dim(0), n_head, qkv.dim(1), qkv.dim(2) / (3 * n_head)});
+  const Shape heads{qkv.dim(0), n_head, qkv.dim(1), qkv.dim(2) / (3 * n_head)};
+  const Layout layout(heads, heads);
   dispatch_device_float(qkv.dtype(), [&](auto type) {
     using T = decltype(type);
     const Angles of_q = Angles::of_q(rotation), of_k = Angles::of_k(rotation);

@@ -21,16 +21,18 @@ struct AttentionRows {
 inline bool attends_to_packed_heads(Cpu, DType) { return false; }
 inline bool attends_to_packed_heads(Cuda, DType dtype) { return dtype != DType::f64; }
 
-/// q [B, H, T, K], k, v [B, H, S, K] of one dtype, S >= T; the queries are the last T of the S
-/// positions: query i is at position S - T + i. far is like q and k, or undefined. out [B, T, H,
-/// K].
+/// q [B, H, T, K], k, v [B, G, S, K] of one dtype, G a divisor of H, S >= T; the queries are the
+/// last T of the S positions: query i is at position S - T + i. Head h of q takes head h / (H / G)
+/// of k and v. far is like q and k, or undefined. out [B, T, H, K].
 void attention_forward(Cpu, const Heads& heads, const AttentionRule& rule, Tensor& out,
                        AttentionRows& rows);
 void attention_forward(Cuda, const Heads& heads, const AttentionRule& rule, Tensor& out,
                        AttentionRows& rows);
 
 struct AttentionGrads {
-  Heads dheads;           ///< like the heads, packed as they are
+  /// Like the heads, packed as they are; but of k and v (and far.k) for each head of q alone, [B,
+  /// H, S, K]: heads that share a head of k leave the sum to their caller.
+  Heads dheads;
   Tensor dbias, dweight;  ///< like bias, weight; undefined when not wanted
   RowBias drow_bias;      ///< each like its input, the knots left out; undefined when not wanted
   Tensor column_sums;     ///< of packed dheads, [3 H K] in acc; undefined when not wanted

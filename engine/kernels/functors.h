@@ -180,6 +180,31 @@ struct Gelu {
   }
 };
 
+/// y = x / 2 (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) = x sigmoid(u), u = 2 sqrt(2 / pi) (x +
+/// 0.044715 x^3): GELU's approximation by tanh. Hendrycks and Gimpel 2016, arXiv:1606.08415,
+/// section 2.
+struct GeluTanh {
+  static constexpr const char* kName = "gelu_tanh";
+  static constexpr Keeps kKeeps = Keeps::input;
+  template <class T>
+  FARFIELD_HD T operator()(T x) const {
+    return x * sigmoid_of(x);
+  }
+  template <class T>
+  FARFIELD_HD T grad(T x, T) const {
+    const T s = sigmoid_of(x);
+    return s + x * s * (1 - s) * T(kScale) * (1 + T(3 * kCubic) * x * x);
+  }
+
+ private:
+  static constexpr double kScale = 1.5957691216057308;  // 2 sqrt(2 / pi)
+  static constexpr double kCubic = 0.044715;
+  template <class T>
+  FARFIELD_HD static T sigmoid_of(T x) {
+    return 1 / (1 + fast_exp(-T(kScale) * (x + T(kCubic) * x * x * x)));
+  }
+};
+
 /// y = max(x, 0); the derivative at 0 is 0. A NaN stays a NaN.
 struct Relu {
   static constexpr const char* kName = "relu";
@@ -286,6 +311,24 @@ struct Divide {
   }
 };
 
+/// y = silu(a) b: the gate of a gated MLP. Shazeer 2020, "GLU Variants Improve Transformer",
+/// arXiv:2002.05202, equation 6.
+struct SwiGlu {
+  static constexpr const char* kName = "swiglu";
+  template <class T>
+  FARFIELD_HD T operator()(T a, T b) const {
+    return Silu()(a) * b;
+  }
+  template <class T>
+  FARFIELD_HD T grad_a(T a, T b) const {
+    return Silu().grad(a, T(0)) * b;
+  }
+  template <class T>
+  FARFIELD_HD T grad_b(T a, T) const {
+    return Silu()(a);
+  }
+};
+
 /// y = a^b; where a = 0 the derivative by b is taken as 0, its limit for b > 0.
 struct Power {
   static constexpr const char* kName = "pow";
@@ -341,8 +384,9 @@ template <class... Functors>
 struct FunctorList {};
 
 using UnaryFunctors = FunctorList<Negate, Exp, Log, Log1p, Sqrt, Square, Sin, Cos, Tanh, Sigmoid,
-                                  Silu, Gelu, Relu, EluPlusOne, Heaviside>;
-using BinaryFunctors = FunctorList<Add, Subtract, Multiply, Divide, Power, Maximum, Minimum>;
+                                  Silu, Gelu, GeluTanh, Relu, EluPlusOne, Heaviside>;
+using BinaryFunctors =
+    FunctorList<Add, Subtract, Multiply, Divide, SwiGlu, Power, Maximum, Minimum>;
 
 /// The place of Functor in a list.
 template <class Functor, class... Functors>

@@ -5,9 +5,9 @@
 
 namespace farfield {
 
-/// Layer norm over the last dimension D of s = x + residual? ; weight, bias [D] and mean, rstd
+/// Layer norm over the last dimension D of s = x + residual? ; weight, bias? [D] and mean?, rstd
 /// [rows] in acc. sum? receives s (rounded to its dtype; the norm is taken of the rounded values);
-/// y = (s - mean) rstd weight + bias.
+/// y = (s - mean) rstd weight + bias. Without a mean? it is RMS norm: the mean counts as 0.
 void layer_norm_forward(Cpu, const Tensor& x, const Tensor& residual, const Tensor& weight,
                         const Tensor& bias, double eps, Tensor& sum, Tensor& y, Tensor& mean,
                         Tensor& rstd);

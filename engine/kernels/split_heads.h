@@ -19,8 +19,8 @@ FARFIELD_HD A turned_second(A a, A b, A cos, A sin) {
   return a * sin + b * cos;
 }
 
-/// Splits qkv [B, T, H, 3, K] into q, k, v [B, H, T, K], and turns q and k, and their far copies,
-/// when the rotation is given.
+/// Splits qkv [B, T, G, H/G + 2, K] into q [B, H, T, K] and k, v [B, G, T, K], and turns q and k,
+/// and their far copies, when the rotation is given.
 void split_heads_forward(Cpu, const Tensor& qkv, const Rotation& rotation, Heads& heads);
 void split_heads_forward(Cuda, const Tensor& qkv, const Rotation& rotation, Heads& heads);
 /// The reverse: rotates the gradients of q, k and their far copies back, and gathers dqkv.

@@ -6,6 +6,7 @@
 #include "engine/kernels.h"
 #include "engine/ops/attention_check.h"
 #include "engine/ops/pointwise.h"
+#include "engine/ops/reduce.h"
 #include "engine/ops/split_heads.h"
 
 namespace farfield {
@@ -61,6 +62,16 @@ bool has_landmarks(const AttentionRule& rule) {
   return rule.normalizer.kind == Normalizer::Kind::landmark;
 }
 
+// An empty gradient of the keys x [B, G, S, K] for each of n_head heads, [B, n_head, S, K].
+Tensor empty_for_heads(const Tensor& x, int64_t n_head) {
+  return Tensor::empty(x.shape().with(1, n_head), x.dtype(), x.device());
+}
+// The sum of x [B, H, S, K] over the heads of each of n_group groups: [B, n_group, S, K].
+Tensor sum_of_groups(const Tensor& x, int64_t n_group) {
+  const Shape& s = x.shape();
+  return sum(x.view({s[0], n_group, s[1] / n_group, s[2], s[3]}), 2);
+}
+
 // `heads` that come from `source`: they themselves, or packed heads before they were turned.
 Tensor attention_to(const Heads& heads, const Heads& source, const AttentionRule& rule) {
   check_attention(heads, rule);
@@ -95,7 +106,7 @@ Tensor attention_to(const Heads& heads, const Heads& source, const AttentionRule
                             {}};
   const bool sums_columns = expects_column_sums(source.packed);
   record("attention", y, listed(inputs),
-         [kept, kept_rule, out, rows, like, sums_columns](const Tensor& dy) {
+         [kept, kept_rule, out, rows, like, n_head, sums_columns](const Tensor& dy) {
            // With P = softmax(score), dP = dout v^T and D = rowsum(dout * out):
            //   dscore = P (dP - D),  dv = P^T dout,
            // or for relu, with its divisor N, where the score is positive and 0 elsewhere
@@ -114,7 +125,14 @@ Tensor attention_to(const Heads& heads, const Heads& source, const AttentionRule
            AttentionGrads grads = like;
            for_each_gradient(grads, [](Tensor& d) { d = d.defined() ? empty_like(d) : d; });
            const Tensor dqkv = grads.dheads.packed;
-           if (dqkv.defined()) grads.dheads = Heads::in(dqkv, kept.q.dim(1));
+           const int64_t n_group = kept.k.dim(1);
+           if (dqkv.defined()) grads.dheads = Heads::in(dqkv, n_head);
+           const auto for_each_shared = [&](const auto& f) {
+             if (n_group == n_head) return;
+             for (Tensor* d : {&grads.dheads.k, &grads.dheads.v, &grads.dheads.far.k})
+               if (d->defined()) *d = f(*d);
+           };
+           for_each_shared([&](const Tensor& d) { return empty_for_heads(d, n_head); });
            if (sums_columns)
              grads.column_sums =
                  Tensor::empty({dqkv.dim(2)}, accumulate_dtype(dqkv.dtype()), dqkv.device());
@@ -125,6 +143,7 @@ Tensor attention_to(const Heads& heads, const Heads& source, const AttentionRule
              else
                attention_backward(tag, kept, kept_rule, out, rows, dout, grads);
            });
+           for_each_shared([&](const Tensor& d) { return sum_of_groups(d, n_group); });
            if (sums_columns) dqkv.keep_column_sums(grads.column_sums);
            return listed(grads);
          });
@@ -144,15 +163,18 @@ Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const Attent
   return attention_to(heads, heads, rule);
 }
 
-Tensor attention(Tensor qkv, int64_t n_head, const AttentionRule& rule, const Rotation& rotation) {
-  check_qkv("attention", qkv, n_head);
+Tensor attention(Tensor qkv, const HeadCounts& counts, const AttentionRule& rule,
+                 const Rotation& rotation) {
+  check_qkv("attention", qkv, counts);
   require<ShapeError>(qkv.numel() > 0, "attention",
                       "expected qkv of shape [B, T, 3 H K], none of them 0, got ", qkv.shape());
-  check_rotation("attention", rotation, qkv, n_head);
+  check_rotation("attention", rotation, qkv, counts);
+  const int64_t n_head = counts.n_head;
   const bool takes_packed =
       dispatch(qkv.device(), [&](auto tag) { return attends_to_packed_heads(tag, qkv.dtype()); });
-  if (!takes_packed || rotation.far.cos_q.defined() || has_features(rule) || has_landmarks(rule)) {
-    const Heads heads = split_heads(qkv, n_head, rotation);
+  if (!takes_packed || counts.is_grouped() || rotation.far.cos_q.defined() || has_features(rule) ||
+      has_landmarks(rule)) {
+    const Heads heads = split_heads(qkv, counts, rotation);
     qkv = {};  // not needed beside its copies
     return attention(heads.q, heads.k, heads.v, rule, heads.far);
   }

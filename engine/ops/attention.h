@@ -9,9 +9,10 @@ namespace farfield {
 
 /// Fused causal attention with tables over the distance d = pos_q - pos_k.
 ///
-/// q [B, H, T, K]; k, v [B, H, S, K], S >= T, all of one floating dtype; the queries are the last T
-/// of the S positions. Returns [B, T, H * K]. Per batch entry and head h, for the query at position
-/// m (the i-th query) and the key at position n:
+/// q [B, H, T, K]; k, v [B, G, S, K], S >= T, all of one floating dtype; the queries are the last T
+/// of the S positions. G divides H: head h takes the keys and values of head h / (H / G), which are
+/// not copied. Returns [B, T, H * K]. Per batch entry and head h, for the query at position m (the
+/// i-th query) and the key at position n:
 ///
 ///     score[m, n] = row_scale[i] * (q_m . k_n) / sqrt(K) * weight[h, e] + bias[h, e]
 ///                   + f_h(feature[d] * row_factor[i])
@@ -92,11 +93,11 @@ namespace farfield {
 Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionRule& rule = {},
                  const FarHeads& far = {});
 
-/// The same of the output of the QKV projection, qkv [B, T, 3 H K], split and rotated as by
-/// split_heads(): the same bits. A CUDA device reads the heads in place without copies, unless the
-/// rotation has far copies; it rotates them in place if qkv has no other owner (move it in), else
-/// in a copy.
-Tensor attention(Tensor qkv, int64_t n_head, const AttentionRule& rule = {},
+/// The same of the output of the QKV projection, qkv [B, T, (H + 2 G) K], split and rotated as by
+/// split_heads(): the same bits. With G = H a CUDA device reads the heads in place without copies,
+/// unless the rotation has far copies; it rotates them in place if qkv has no other owner (move it
+/// in), else in a copy.
+Tensor attention(Tensor qkv, const HeadCounts& counts, const AttentionRule& rule = {},
                  const Rotation& rotation = {});
 
 }  // namespace farfield

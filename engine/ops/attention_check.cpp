@@ -34,8 +34,10 @@ void check_heads(const Heads& heads) {
   require<DTypeError>(is_float(q.dtype()), kWhere, "expected q in a floating type, got ",
                       q.dtype());
   require<ShapeError>(
-      k.rank() == 4 && k.dim(2) >= q.dim(2) && k.shape() == q.shape().with(2, k.dim(2)), kWhere,
-      "expected k of shape [B, H, S, K] with S >= T for q ", q.shape(), ", got ", k.shape());
+      k.rank() == 4 && k.dim(2) >= q.dim(2) && k.dim(1) > 0 && q.dim(1) % k.dim(1) == 0 &&
+          k.shape() == q.shape().with(1, k.dim(1)).with(2, k.dim(2)),
+      kWhere, "expected k of shape [B, G, S, K] with S >= T and G dividing H for q ", q.shape(),
+      ", got ", k.shape());
   require<ShapeError>(v.shape() == k.shape(), kWhere, "expected v of the shape of k, ", k.shape(),
                       ", got ", v.shape());
   check_same_kind("k", k, q.dtype(), q.device());

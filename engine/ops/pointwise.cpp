@@ -88,6 +88,7 @@ Tensor operator-(const Tensor& x) { return unary<Negate>(x); }
 Tensor pow(const Tensor& a, const Tensor& b) { return binary<Power>(a, b); }
 Tensor pow(const Tensor& a, double b) { return binary<Power>(a, b); }
 Tensor pow(double a, const Tensor& b) { return binary<Power>(a, b); }
+Tensor swiglu(const Tensor& gate, const Tensor& up) { return binary<SwiGlu>(gate, up); }
 Tensor maximum(const Tensor& a, const Tensor& b) { return binary<Maximum>(a, b); }
 Tensor maximum(const Tensor& a, double b) { return binary<Maximum>(a, b); }
 Tensor minimum(const Tensor& a, const Tensor& b) { return binary<Minimum>(a, b); }
@@ -104,6 +105,7 @@ Tensor tanh(const Tensor& x) { return unary<Tanh>(x); }
 Tensor sigmoid(const Tensor& x) { return unary<Sigmoid>(x); }
 Tensor silu(const Tensor& x) { return unary<Silu>(x); }
 Tensor gelu(const Tensor& x) { return unary<Gelu>(x); }
+Tensor gelu_tanh(const Tensor& x) { return unary<GeluTanh>(x); }
 Tensor relu(const Tensor& x) { return unary<Relu>(x); }
 Tensor elu_plus_one(const Tensor& x) { return unary<EluPlusOne>(x); }
 Tensor heaviside(const Tensor& x) { return unary<Heaviside>(x); }

@@ -31,6 +31,8 @@ Tensor operator-(const Tensor& x);
 Tensor pow(const Tensor& a, const Tensor& b);
 Tensor pow(const Tensor& a, double b);
 Tensor pow(double a, const Tensor& b);
+/// silu(gate) up, of a gated MLP.
+Tensor swiglu(const Tensor& gate, const Tensor& up);
 /// Where both are equal they share the gradient.
 Tensor maximum(const Tensor& a, const Tensor& b);
 Tensor maximum(const Tensor& a, double b);
@@ -48,6 +50,7 @@ Tensor tanh(const Tensor& x);
 Tensor sigmoid(const Tensor& x);
 Tensor silu(const Tensor& x);          ///< x sigmoid(x)
 Tensor gelu(const Tensor& x);          ///< x Phi(x), the exact (erf) form
+Tensor gelu_tanh(const Tensor& x);     ///< its approximation by tanh
 Tensor relu(const Tensor& x);          ///< the gradient at 0 is 0
 Tensor elu_plus_one(const Tensor& x);  ///< x + 1 above 0, else e^x
 Tensor heaviside(const Tensor& x);     ///< 1 above 0, else 0; its gradient is 0

@@ -7,8 +7,9 @@
 #include "engine/kernels.h"
 
 namespace farfield {
-void check_rotation(std::string_view where, const Rotation& r, const Tensor& qkv, int64_t n_head) {
-  const int64_t head_dim = qkv.dim(2) / (3 * n_head);
+void check_rotation(std::string_view where, const Rotation& r, const Tensor& qkv,
+                    const HeadCounts& counts) {
+  const int64_t head_dim = qkv.dim(2) / counts.n_part();
   require<ShapeError>(r.cos.defined() == r.sin.defined(), where,
                       "expected cos and sin together, got one of them");
   const Rotation::Far& far = r.far;
@@ -54,37 +55,49 @@ void check_rotation(std::string_view where, const Rotation& r, const Tensor& qkv
                       "expected no scales beside the tables of far copies, which have none");
 }
 
-void check_qkv(std::string_view where, const Tensor& qkv, int64_t n_head) {
-  require<ShapeError>(qkv.rank() == 3 && n_head > 0 && qkv.dim(2) % (3 * n_head) == 0, where,
-                      "expected qkv [B, T, 3 H K] with H = ", n_head, ", got ", qkv.shape());
+void check_qkv(std::string_view where, const Tensor& qkv, const HeadCounts& counts) {
+  const int64_t n_head = counts.n_head, n_kv_head = counts.n_kv_head;
+  require<ShapeError>(n_head > 0 && n_kv_head > 0 && n_head % n_kv_head == 0, where,
+                      "expected a number of heads that the number of heads of keys divides, got ",
+                      n_head, " and ", n_kv_head);
+  require<ShapeError>(qkv.rank() == 3 && qkv.dim(2) % counts.n_part() == 0, where, "expected qkv ",
+                      counts.is_grouped()
+                          ? concat("[B, T, (H + 2 G) K] with H = ", n_head, ", G = ", n_kv_head)
+                          : concat("[B, T, 3 H K] with H = ", n_head),
+                      ", got ", qkv.shape());
   require<DTypeError>(is_float(qkv.dtype()), where, "expected a floating type, got ", qkv.dtype());
 }
 
-Heads split_heads(const Tensor& qkv, int64_t n_head, const Rotation& rotation) {
-  check_qkv("split_heads", qkv, n_head);
-  check_rotation("split_heads", rotation, qkv, n_head);
-  const int64_t head_dim = qkv.dim(2) / (3 * n_head);
-  const Shape shape{qkv.dim(0), n_head, qkv.dim(1), head_dim};
-  const auto make = [&] { return Tensor::empty(shape, qkv.dtype(), qkv.device()); };
-  Heads heads{make(), make(), make()};
-  if (rotation.far.cos_q.defined()) heads.far = {make(), make()};
+Heads split_heads(const Tensor& qkv, const HeadCounts& counts, const Rotation& rotation) {
+  check_qkv("split_heads", qkv, counts);
+  check_rotation("split_heads", rotation, qkv, counts);
+  const int64_t head_dim = qkv.dim(2) / counts.n_part();
+  const Shape of_q{qkv.dim(0), counts.n_head, qkv.dim(1), head_dim},
+      of_k = of_q.with(1, counts.n_kv_head);
+  const auto make = [&](const Shape& shape) {
+    return Tensor::empty(shape, qkv.dtype(), qkv.device());
+  };
+  Heads heads{make(of_q), make(of_k), make(of_k)};
+  if (rotation.far.cos_q.defined()) heads.far = {make(of_q), make(of_k)};
   dispatch(qkv.device(), [&](auto tag) { split_heads_forward(tag, qkv, rotation, heads); });
 
   Rotation kept = rotation;
   for_each_angle(kept, [](Tensor& table) { table = table.detach(); });
   std::vector<Tensor*> outputs{&heads.q, &heads.k, &heads.v};
   if (heads.far.defined()) outputs.insert(outputs.end(), {&heads.far.q, &heads.far.k});
-  record("split_heads", outputs, {qkv}, [kept, shape, from = qkv.shape()](std::vector<Tensor> dys) {
-    const Tensor any =
-        *std::find_if(dys.begin(), dys.end(), [](const Tensor& dy) { return dy.defined(); });
-    for (Tensor& dy : dys)
-      if (!dy.defined()) dy = Tensor::zeros(shape, any.dtype(), any.device());
-    Heads dheads{dys[0], dys[1], dys[2]};
-    if (dys.size() == 5) dheads.far = {dys[3], dys[4]};
-    Tensor dqkv = Tensor::empty(from, any.dtype(), any.device());
-    dispatch(any.device(), [&](auto tag) { split_heads_backward(tag, dheads, kept, dqkv); });
-    return Grads{dqkv};
-  });
+  const std::vector<Shape> shapes{of_q, of_k, of_k, of_q, of_k};  // of the outputs
+  record("split_heads", outputs, {qkv},
+         [kept, shapes, from = qkv.shape()](std::vector<Tensor> dys) {
+           const Tensor any =
+               *std::find_if(dys.begin(), dys.end(), [](const Tensor& dy) { return dy.defined(); });
+           for (size_t i = 0; i < dys.size(); ++i)
+             if (!dys[i].defined()) dys[i] = Tensor::zeros(shapes[i], any.dtype(), any.device());
+           Heads dheads{dys[0], dys[1], dys[2]};
+           if (dys.size() == 5) dheads.far = {dys[3], dys[4]};
+           Tensor dqkv = Tensor::empty(from, any.dtype(), any.device());
+           dispatch(any.device(), [&](auto tag) { split_heads_backward(tag, dheads, kept, dqkv); });
+           return Grads{dqkv};
+         });
   return heads;
 }
 

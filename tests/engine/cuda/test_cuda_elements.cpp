@@ -36,6 +36,7 @@ BOOST_AUTO_TEST_CASE(functions_of_one_element) {
       {"sigmoid", sigmoid},
       {"silu", silu},
       {"gelu", gelu},
+      {"gelu_tanh", gelu_tanh},
       {"relu", relu},
       {"elu_plus_one", elu_plus_one},
       {"heaviside", heaviside}};
@@ -56,6 +57,7 @@ BOOST_AUTO_TEST_CASE(functions_of_two_broadcast_elements) {
       {"subtract", [](const Tensor& a, const Tensor& b) { return a - b; }},
       {"multiply", [](const Tensor& a, const Tensor& b) { return a * b; }},
       {"divide", [](const Tensor& a, const Tensor& b) { return a / b; }},
+      {"swiglu", [](const Tensor& a, const Tensor& b) { return swiglu(a, b); }},
       {"pow", [](const Tensor& a, const Tensor& b) { return pow(a, b); }},
       {"maximum", [](const Tensor& a, const Tensor& b) { return maximum(a, b); }},
       {"minimum", [](const Tensor& a, const Tensor& b) { return minimum(a, b); }}};

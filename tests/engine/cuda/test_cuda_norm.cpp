@@ -55,6 +55,23 @@ BOOST_AUTO_TEST_CASE(a_sum_and_its_norm) {
     }
 }
 
+BOOST_AUTO_TEST_CASE(rms_norms_and_layer_norms_without_a_bias) {
+  for (const DType dtype : kFloats)
+    for (const Shape& shape : kShapes) {
+      const Inputs in = inputs_of(shape, dtype);
+      const std::string what = concat(dtype, ' ', shape);
+      devices_agree("rms " + what, {in[0], in[2]}, Work::reduction,
+                    [](const Inputs& x) { return rms_norm(x[0], x[1], kEps); });
+      devices_agree("sum and rms " + what, {in[0], in[1], in[2]}, Work::reduction,
+                    [](const Inputs& x) {
+                      const SumAndNorm y = add_rms_norm(x[0], x[1], x[2], kEps);
+                      return concat({y.sum, y.normed}, 0);
+                    });
+      devices_agree("no bias " + what, {in[0], in[2]}, Work::reduction,
+                    [](const Inputs& x) { return layer_norm(x[0], x[1], {}, kEps); });
+    }
+}
+
 BOOST_AUTO_TEST_CASE(the_norm_is_of_the_sum_as_it_is_stored) {
   const NoGrad no_grad;
   for (const Shape& shape : {Shape{5, 40}, Shape{3, 2051}}) {

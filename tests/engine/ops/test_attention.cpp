@@ -357,7 +357,8 @@ BOOST_AUTO_TEST_CASE(arguments_that_do_not_fit_are_refused) {
         p.heads.k = p.heads.k.view({2, 3, 3, 8});
       },
       shape,
-      "[attention] expected k of shape [B, H, S, K] with S >= T for q [2, 3, 4, 8], got "
+      "[attention] expected k of shape [B, G, S, K] with S >= T and G dividing H for q [2, 3, 4, "
+      "8], got "
       "[2, 3, 3, 8]");
   refused(
       [](AttentionProblem& p) {

@@ -4,6 +4,7 @@
 #include "engine/base/parallel.h"
 #include "engine/ops/norm.h"
 #include "engine/ops/pointwise.h"
+#include "engine/ops/view.h"
 #include "tests/support/all_close.h"
 #include "tests/support/grad_check.h"
 #include "tests/support/random_tensor.h"
@@ -62,6 +63,59 @@ BOOST_AUTO_TEST_CASE(every_dtype_and_size_agrees_with_the_formula_in_float64) {
         BOOST_TEST(same_bits(got.sum, c.x + c.residual));
         BOOST_TEST(all_close(got.normed, reference(got.sum, c.weight, c.bias, kEps), tol));
       }
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_small_rms_norm_by_hand) {
+  const Tensor x = Tensor::from({1, 7}, {2}, DType::f64),
+               w = Tensor::from({2, 10}, {2}, DType::f64);
+  BOOST_TEST(all_close(rms_norm(x, w, 0), Tensor::from({0.4, 14}, {2}, DType::f64), 1e-14));
+  BOOST_TEST(
+      all_close(rms_norm(x, w, 11), Tensor::from({1.0 / 3, 70.0 / 6}, {2}, DType::f64), 1e-14));
+}
+
+// RMS norm is the layer norm of (x, -x), whose mean is 0.
+BOOST_AUTO_TEST_CASE(rms_norm_of_every_dtype_is_the_layer_norm_of_a_mirrored_row) {
+  for (const Shape& shape : kShapes)
+    for (const DType dtype : {DType::f64, DType::f32, DType::bf16}) {
+      BOOST_TEST_CONTEXT(shape << ' ' << dtype) {
+        const Case c = make(shape, dtype);
+        const Tolerance tol = tolerance(dtype, Work::reduction);
+        const int64_t d = shape[-1];
+        const auto want = [&](const Tensor& x) {
+          const Tensor wide = cast(x, DType::f64), w = cast(c.weight, DType::f64);
+          const Tensor both = concat({wide, -wide}, -1);
+          return slice(reference(both, concat({w, w}, 0), Tensor::zeros({2 * d}, DType::f64), kEps),
+                       -1, 0, d);
+        };
+        BOOST_TEST(all_close(rms_norm(c.x, c.weight, kEps), want(c.x), tol));
+        const SumAndNorm got = add_rms_norm(c.x, c.residual, c.weight, kEps);
+        BOOST_TEST(same_bits(got.sum, c.x + c.residual));
+        BOOST_TEST(all_close(got.normed, want(got.sum), tol));
+        BOOST_TEST(same_bits(
+            layer_norm(c.x, c.weight, {}, kEps),
+            layer_norm(c.x, c.weight, Tensor::zeros(c.bias.shape(), c.bias.dtype()), kEps)));
+      }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(gradients_of_norms_without_a_bias_agree_with_differences) {
+  for (const Shape& shape : {Shape{2}, Shape{3, 5}, Shape{2, 3, 17}}) {
+    BOOST_TEST_CONTEXT(shape) {
+      const Case c = make(shape, DType::f64);
+      BOOST_TEST(gradients_agree(
+          [](const std::vector<Tensor>& in) { return rms_norm(in[0], in[1], 1e-2); },
+          {c.x, c.weight}));
+      BOOST_TEST(gradients_agree(
+          [](const std::vector<Tensor>& in) { return layer_norm(in[0], in[1], {}, 1e-2); },
+          {c.x, c.weight}));
+      BOOST_TEST(gradients_agree(
+          [](const std::vector<Tensor>& in) {
+            const SumAndNorm y = add_rms_norm(in[0], in[1], in[2], 1e-2);
+            return std::vector<Tensor>{y.sum, y.normed};
+          },
+          {c.x, c.residual, c.weight}));
     }
   }
 }

@@ -31,6 +31,11 @@ const Unary kUnary[] = {
     {"sigmoid", sigmoid, [](double x) { return 1 / (1 + std::exp(-x)); }, -4, 4},
     {"silu", silu, [](double x) { return x / (1 + std::exp(-x)); }, -4, 4},
     {"gelu", gelu, [](double x) { return x * std::erfc(-x / std::sqrt(2.0)) / 2; }, -4, 4},
+    {"gelu_tanh", gelu_tanh,
+     [](double x) {
+       return x / 2 * (1 + std::tanh(0.7978845608028654 * (x + 0.044715 * x * x * x)));
+     },
+     -4, 4},
     {"relu", relu, [](double x) { return x < 0 ? 0 : x; }, -2, 2},
     {"elu_plus_one", elu_plus_one, [](double x) { return x > 0 ? x + 1 : std::exp(x); }, -2, 2},
     {"heaviside", heaviside, [](double x) { return x > 0 ? 1.0 : 0.0; }, -2, 2},
@@ -89,6 +94,8 @@ const Binary kBinary[] = {
      [](double a, double b) { return a * b; }},
     {"divide", [](const Tensor& a, const Tensor& b) { return a / b; },
      [](double a, double b) { return a / b; }},
+    {"swiglu", [](const Tensor& a, const Tensor& b) { return swiglu(a, b); },
+     [](double a, double b) { return a / (1 + std::exp(-a)) * b; }},
     {"pow", [](const Tensor& a, const Tensor& b) { return pow(a, b); },
      [](double a, double b) { return std::pow(a, b); }},
     {"maximum", [](const Tensor& a, const Tensor& b) { return maximum(a, b); },
