@@ -31,7 +31,8 @@ void check_words(const char* name, const std::vector<std::string>& words,
 }  // namespace
 
 const std::vector<std::string>& adapter_targets() {
-  static const std::vector<std::string> all = {"q", "k", "v", "dense", "up", "down", "head"};
+  static const std::vector<std::string> all = {"q",    "k",  "v",    "dense",
+                                               "gate", "up", "down", "head"};
   return all;
 }
 

@@ -11,7 +11,7 @@ struct AdapterConfig {
   int64_t rank = 8;
   double alpha = 16;
   /// The adapted layers: of q, k, v (parts of the QKV projection), dense (the projection behind
-  /// attention), up, down (of the MLP) and head.
+  /// attention), gate, up, down (of the MLP) and head.
   std::vector<std::string> targets = {"q", "v"};
   double dropout = 0;               ///< in training, share of the inputs of an adapter
   bool is_rank_stabilized = false;  ///< the scale is alpha / sqrt(rank) instead of alpha / rank

@@ -13,21 +13,25 @@ namespace farfield {
 Attention Attention::make(const Initializer& init, const std::string& name,
                           const ModelConfig& config) {
   const std::string qkv = name + ".query_key_value", dense = name + ".dense";
-  const int64_t d = config.d_model, n_head = config.n_head;
-  const Shard rows = init.shard_of(0, n_head, 3 * config.head_dim()),
-              columns = init.shard_of(1, n_head, config.head_dim());
-  const comm::Range own = own_heads(n_head, init.tensor);
+  const HeadCounts heads = config.heads();
+  const int64_t d = config.d_model, head_dim = config.head_dim(), d_heads = heads.n_head * head_dim;
+  const int64_t n_group = heads.n_kv_head;
+  const Shard rows = init.shard_of(0, n_group, heads.n_part() / n_group * head_dim),
+              columns = init.shard_of(1, n_group, heads.group_size() * head_dim);
+  const comm::Range own = own_heads(heads.n_head, init.tensor);
   if (config.init == InitScheme::neox)
-    return {.qkv = Linear::make(init, qkv, d, 3 * d, config.init_std, /*has_bias=*/true, rows),
-            .dense = Linear::make(init, dense, d, d, scaled_std(config.init_std, config.n_layer),
-                                  /*has_bias=*/true, columns),
-            .n_head = n_head,
-            .own = own,
-            .sees_later = config.sees_later};
+    return {
+        .qkv = Linear::make(init, qkv, d, heads.n_part() * head_dim, config.init_std,
+                            config.has_qkv_bias, rows),
+        .dense = Linear::make(init, dense, d_heads, d, scaled_std(config.init_std, config.n_layer),
+                              config.has_dense_bias, columns),
+        .heads = heads,
+        .own = own,
+        .sees_later = config.sees_later};
   return {.qkv = Linear::make_uniform(init, qkv, d, 3 * d, xavier_bound(d, d, std::sqrt(0.5)),
                                       fan_in_bound(d), rows),
           .dense = Linear::make_uniform(init, dense, d, d, xavier_bound(d, d), 0, columns),
-          .n_head = n_head,
+          .heads = heads,
           .own = own,
           .sees_later = config.sees_later};
 }
@@ -38,14 +42,14 @@ Tensor Attention::operator()(const Tensor& x, const posenc::Composition::Layer& 
   rule.dropout = {.p = drop.attention,
                   .random = drop.random("attention weights"),
                   .stream = drop.stream("attention weights"),
-                  .first_head = drop.first * n_head + own.begin,
-                  .n_head = n_head};
+                  .first_head = drop.first * heads.n_head + own.begin,
+                  .n_head = heads.n_head};
   const Tensor packed = qkv(x, Activation::none, drop, "lora qkv");
   const auto all = [&] {
-    if (!sees_later) return attention(packed, own.size(), rule, position.rotation);
-    Heads heads = split_heads(packed, own.size(), position.rotation);
-    see_later(heads, rule);
-    return attention(heads.q, heads.k, heads.v, rule);
+    if (!sees_later) return attention(packed, own_counts(), rule, position.rotation);
+    Heads split = split_heads(packed, own_counts(), position.rotation);
+    see_later(split, rule);
+    return attention(split.q, split.k, split.v, rule);
   };
   return dense(all(), Activation::none, drop, "lora dense");
 }
@@ -53,34 +57,39 @@ Tensor Attention::operator()(const Tensor& x, const posenc::Composition::Layer& 
 Tensor Attention::last_rows(const Tensor& x, const posenc::Composition::Layer& position,
                             int64_t n_row, CachedLayer* cache) const {
   const int64_t n = x.dim(1), first = cache != nullptr ? cache->n_seen() : 0;
-  auto heads = split_heads(qkv(x), own.size(), part_of(position.rotation, first, first + n));
+  Heads split = split_heads(qkv(x), own_counts(), part_of(position.rotation, first, first + n));
   AttentionRule rule = position.rule;
-  if (sees_later) see_later(heads, rule);
-  SequencePart part = cache != nullptr ? cache->append(heads) : SequencePart{.end = n};
+  if (sees_later) see_later(split, rule);
+  SequencePart part = cache != nullptr ? cache->append(split) : SequencePart{.end = n};
   part.first = part.end - n_row;
   const auto last = [&](const Tensor& q) {  // [B, H, n_row, K]
     return q.defined() ? slice(q, 2, n - n_row, n) : q;
   };
-  return dense(attention(last(heads.q), heads.k, heads.v, part_of(rule, part),
-                         {last(heads.far.q), heads.far.k}));
+  return dense(attention(last(split.q), split.k, split.v, part_of(rule, part),
+                         {last(split.far.q), split.far.k}));
 }
 
 Tensor Attention::output_of(const Tensor& x, const posenc::Composition::Layer& position,
                             const Tensor& values) const {
-  Heads heads = split_heads(qkv(x), own.size(), position.rotation);
+  Heads split = split_heads(qkv(x), own_counts(), position.rotation);
   AttentionRule rule = position.rule;
-  heads.v = values;
-  if (sees_later) see_later(heads, rule);
-  return attention(heads.q, heads.k, heads.v, rule, heads.far);
+  split.v = values;
+  if (sees_later) see_later(split, rule);
+  return attention(split.q, split.k, split.v, rule, split.far);
 }
 
 void Attention::add_adapters(const Initializer& init, const std::string& name,
                              const AdapterConfig& config) {
-  const int64_t d = qkv.weight.dim(1), head_dim = d / n_head;
-  qkv.adapter = LowRank::make(init, name + ".query_key_value", d, 3 * d, config, {"q", "k", "v"},
-                              head_dim, qkv.shard);
+  const int64_t d = qkv.weight.dim(1), out = qkv.shard.whole_of(qkv.weight.shape())[0];
+  const int64_t d_heads = dense.shard.whole_of(dense.weight.shape())[1];
+  qkv.adapter = LowRank::make(init, name + ".query_key_value", d, out, config, {"q", "k", "v"},
+                              qkv_part_rows(heads, d_heads / heads.n_head), qkv.shard);
   dense.adapter =
-      LowRank::make(init, name + ".dense", d, d, config, {"dense"}, head_dim, dense.shard);
+      LowRank::make(init, name + ".dense", d_heads, d, config, {"dense"}, {}, dense.shard);
+}
+
+std::vector<int64_t> qkv_part_rows(const HeadCounts& heads, int64_t head_dim) {
+  return {heads.group_size() * head_dim, head_dim, head_dim};
 }
 
 void Attention::visit_adapters(const std::string& name, const Visit& f) const {

@@ -8,10 +8,20 @@
 namespace farfield {
 
 Block Block::make(const Initializer& init, const std::string& name, const ModelConfig& config) {
-  return {.attention_norm = LayerNorm::make(init, config.d_model, config.ln_eps),
+  return {.attention_norm = Norm::make(init, config),
           .attention = Attention::make(init, name + ".attention", config),
-          .mlp_norm = LayerNorm::make(init, config.d_model, config.ln_eps),
-          .mlp = Mlp::make(init, name + ".mlp", config)};
+          .mlp_norm = Norm::make(init, config),
+          .mlp = Mlp::make(init, name + ".mlp", config),
+          .is_parallel = config.is_parallel};
+}
+
+Residual Block::after(Tensor before, Tensor branch, const LayerDropout& drop) const {
+  if (is_parallel) {
+    const Tensor normed = mlp_norm({.x = before, .branch = {}}).normed;
+    return {.x = before + branch, .branch = drop(mlp(normed, drop), "mlp")};
+  }
+  SumAndNorm at = mlp_norm({.x = std::move(before), .branch = std::move(branch)});
+  return {.x = std::move(at.sum), .branch = drop(mlp(at.normed, drop), "mlp")};
 }
 
 Residual Block::operator()(Residual stream, const posenc::Composition::Layer& position,
@@ -19,8 +29,8 @@ Residual Block::operator()(Residual stream, const posenc::Composition::Layer& po
   // Moved on, so that nothing is kept longer than a gradient needs it.
   SumAndNorm at = attention_norm(std::move(stream));
   Tensor branch = drop(attention(at.normed, position, drop), "attention");
-  at = mlp_norm({.x = std::move(at.sum), .branch = std::move(branch)});
-  return {.x = std::move(at.sum), .branch = drop(mlp(at.normed, drop), "mlp")};
+  at.normed = {};
+  return after(std::move(at.sum), std::move(branch), drop);
 }
 
 Residual Block::checkpointed(const Residual& stream, const posenc::Composition::Layer& position,
@@ -52,8 +62,7 @@ Residual Block::last_rows(Residual stream, const posenc::Composition::Layer& pos
   const int64_t n = stream.x.dim(1);
   SumAndNorm at = attention_norm(std::move(stream));
   Tensor branch = attention.last_rows(at.normed, position, n_row, cache);
-  at = mlp_norm({.x = slice(at.sum, 1, n - n_row, n), .branch = std::move(branch)});
-  return {.x = std::move(at.sum), .branch = mlp(at.normed)};
+  return after(slice(at.sum, 1, n - n_row, n), std::move(branch), {});
 }
 
 Tensor Block::attended(const Residual& stream, const posenc::Composition::Layer& position,
@@ -70,6 +79,12 @@ void Block::add_adapters(const Initializer& init, const std::string& name,
 void Block::visit_adapters(const std::string& name, const Visit& f) const {
   attention.visit_adapters(name + ".attention", f);
   mlp.visit_adapters(name + ".mlp", f);
+}
+
+std::vector<Linear*> Block::linears() {
+  std::vector<Linear*> all = attention.linears(), of_mlp = mlp.linears();
+  all.insert(all.end(), of_mlp.begin(), of_mlp.end());
+  return all;
 }
 
 void Block::visit(const std::string& name, const Visit& f) const {

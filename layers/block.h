@@ -9,12 +9,13 @@
 namespace farfield {
 
 /// x = x + drop(attention(norm(x))), then x = x + drop(mlp(norm(x))): pre-norm, one after the
-/// other.
+/// other. Parallel: x = x + drop(attention(norm(x))) + drop(mlp(norm'(x))).
 struct Block {
-  LayerNorm attention_norm;
+  Norm attention_norm;
   Attention attention;
-  LayerNorm mlp_norm;
+  Norm mlp_norm;
   Mlp mlp;
+  bool is_parallel = false;
 
   static Block make(const Initializer& init, const std::string& name, const ModelConfig& config);
   /// [B, T, D] -> [B, T, D]; the MLP's output is left to the next norm to add.
@@ -30,9 +31,14 @@ struct Block {
   Tensor attended(const Residual& stream, const posenc::Composition::Layer& position,
                   const Tensor& values) const;
   void visit(const std::string& name, const Visit& f) const;
+  std::vector<Linear*> linears();
   /// Adapters of the layers that the config names, and their parameters.
   void add_adapters(const Initializer& init, const std::string& name, const AdapterConfig& config);
   void visit_adapters(const std::string& name, const Visit& f) const;
+
+ private:
+  /// The stream after the block, from the stream before it, added up, and attention's output.
+  Residual after(Tensor before, Tensor branch, const LayerDropout& drop) const;
 };
 
 }  // namespace farfield

@@ -26,6 +26,19 @@ ModelConfig model(int64_t n_layer, int64_t n_head, int64_t d_model, int64_t voca
           .train_len = train_len};
 }
 
+// RMS norm, a gated MLP, no biases, and two heads of queries for each head of keys; rotary
+// positions are left to `posenc`. d_ff is 8/3 of the width, in whole multiples of 16, so that the
+// three matrices of a gated MLP have the parameters of two with 4 d_model. Source    Touvron et al.
+// 2023, arXiv:2302.13971, section 2.2; 2307.09288, section 2.2
+ModelConfig llama(ModelConfig c) {
+  c.n_kv_head = c.n_head / 2;
+  c.d_ff = (8 * c.d_model / 3 + 15) / 16 * 16;
+  c.norm = NormKind::rms;
+  c.activation = MlpActivation::swiglu;
+  c.has_qkv_bias = c.has_dense_bias = c.has_mlp_bias = false;
+  return c;
+}
+
 TrainDefaults training(int64_t steps, double peak_lr, double warmup_fraction) {
   return {.steps = steps, .peak_lr = peak_lr, .warmup_fraction = warmup_fraction};
 }
@@ -77,9 +90,25 @@ void validate(const ModelConfig& config) {
   check_size("d_ff", config.d_ff, 4 * kMaxWidth);
   check_size("vocab_size", config.vocab_size, kMaxIndex);
   check_size("train_len", config.train_len, kMaxIndex);
-  require<ConfigError>(config.d_model % config.n_head == 0, "model",
-                       "expected d_model to be a multiple of n_head, got d_model = ",
-                       config.d_model, " and n_head = ", config.n_head);
+  if (config.d_head == 0)
+    require<ConfigError>(config.d_model % config.n_head == 0, "model",
+                         "expected d_model to be a multiple of n_head, got d_model = ",
+                         config.d_model, " and n_head = ", config.n_head);
+  else
+    check_size("d_head", config.d_head, kMaxWidth / config.n_head);
+  require<ConfigError>(
+      config.n_kv_head == 0 || (config.n_kv_head > 0 && config.n_head % config.n_kv_head == 0),
+      "model", "expected n_kv_head to divide n_head = ", config.n_head, ", got ", config.n_kv_head);
+  require<ConfigError>(!config.ties_embedding || !config.is_adaptive(), "model",
+                       "expected no tied embedding with cutoffs, whose adaptive input and softmax "
+                       "are tied in their own way");
+  const bool is_plain = !config.heads().is_grouped() && config.d_head == 0 &&
+                        config.norm == NormKind::layer && config.has_norm_bias &&
+                        config.has_qkv_bias && config.has_dense_bias && config.has_mlp_bias &&
+                        !config.is_gated();
+  require<ConfigError>(config.init != InitScheme::fairseq || is_plain, "model",
+                       "expected the parts of GPT-NeoX, biases included, with the initial weights "
+                       "of fairseq");
   require<ConfigError>(std::isfinite(config.ln_eps) && config.ln_eps > 0, "model",
                        "expected a finite ln_eps > 0, got ", config.ln_eps);
   require<ConfigError>(std::isfinite(config.init_std) && config.init_std >= 0, "model",
@@ -108,18 +137,29 @@ void validate(const ModelConfig& config) {
                        "expected hidden_dropout from 0 to below 1, got ", config.hidden_dropout);
   if (!config.adapters) return;
   validate(*config.adapters);
+  require<ConfigError>(config.is_gated() || !config.adapters->has_target("gate"), "lora",
+                       "targets: expected no 'gate' for a model whose MLP has none");
+  require<ConfigError>(!config.ties_embedding || !config.adapters->trains("head"), "lora",
+                       "train-also: expected no 'head' with a tied embedding; 'embedding' trains "
+                       "their one matrix");
   require<ConfigError>(!config.is_adaptive() || !config.adapters->has_target("head"), "lora",
                        "targets: expected no 'head' with cutoffs, whose adaptive softmax has "
                        "several matrices");
 }
 
 int64_t parameter_count(const ModelConfig& config) {
-  const auto linear = [](int64_t in, int64_t out) { return in * out + out; };
-  const int64_t d = config.d_model;
-  const int64_t norm = 2 * d;
-  const int64_t block =
-      2 * norm + linear(d, 3 * d) + linear(d, d) + linear(d, config.d_ff) + linear(config.d_ff, d);
-  int64_t tables = 2 * config.vocab_size * d;
+  const auto linear = [](int64_t in, int64_t out, bool has_bias) {
+    return in * out + (has_bias ? out : 0);
+  };
+  const int64_t d = config.d_model, head_dim = config.head_dim();
+  const int64_t norm = config.has_norm_biases() ? 2 * d : d;
+  const int64_t block = 2 * norm +
+                        linear(d, config.heads().n_part() * head_dim, config.has_qkv_bias) +
+                        linear(config.n_head * head_dim, d, config.has_dense_bias) +
+                        (config.is_gated() ? 2 : 1) * linear(d, config.d_ff, config.has_mlp_bias) +
+                        linear(config.d_ff, d, config.has_mlp_bias);
+  int64_t tables = (config.ties_embedding ? 1 : 2) * config.vocab_size * d;
+  if (config.has_embedding_norm) tables += norm;
   if (config.is_adaptive()) {
     tables = (config.n_band() - 1) * d;
     for (int64_t i = 0; i < config.n_band(); ++i)
@@ -134,6 +174,8 @@ const std::vector<Preset>& presets() {
       {"tiny", model(4, 4, 64, 320, 128), training(1200, 2e-3, 0.02)},
       {"mini", model(2, 4, 128, 320, 128), training(1500, 1e-3, 0.02)},
       {"small", model(4, 4, 256, 320, 128), training(1500, 1e-3, 0.02)},
+      {"llama-tiny", llama(model(4, 4, 64, 320, 128)), training(1200, 2e-3, 0.02)},
+      {"llama-small", llama(model(4, 4, 256, 320, 128)), training(1500, 1e-3, 0.02)},
       {"neox-162m", model(12, 12, 768, 50304, 512), training(50'000, 6e-4, 0.01)},
       {"neox-1.3b", model(24, 16, 2048, 50432, 512), training(150'000, 2e-4, 0.01)},
       baevski(),
@@ -153,6 +195,7 @@ const Preset& find_preset(std::string_view name) {
                                             {"baevski", "baevski-247m"},
                                             {"transformer_lm_wiki103", "baevski-247m"},
                                             {"1.3b", "neox-1.3b"},
+                                            {"llama", "llama-tiny"},
                                             {"base", "small"},
                                             {"test", "smoke"},
                                             {"debug", "smoke"}};

@@ -1,6 +1,7 @@
 #include "layers/low_rank.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "engine/autograd.h"
 #include "engine/ops/group_sum.h"
@@ -12,10 +13,11 @@
 namespace farfield {
 namespace {
 
-// A shard of the outputs of a layer as a shard of one of its parts, whose rows lie by heads too.
-Shard of_part(const Shard& shard, int64_t n_part) {
+// A shard of the outputs of a layer as a shard of one of its parts, whose rows lie by groups too.
+Shard shard_of_part(const Shard& shard, const LowRank& of, int64_t index) {
   if (shard.is_whole() || shard.dim != 0) return {};
-  return {0, shard.begin / n_part, shard.end / n_part, shard.n_whole / n_part};
+  return {0, of.of_part(shard.begin, index), of.of_part(shard.end, index),
+          of.of_part(shard.n_whole, index)};
 }
 
 // Magnitudes go by output, as rows of the weight do.
@@ -46,14 +48,12 @@ Tensor row_lengths(const LowRank& by, const Tensor& weight) {
 
 LowRank LowRank::make(const Initializer& init, const std::string& layer, int64_t in, int64_t out,
                       const AdapterConfig& config, const std::vector<std::string>& names,
-                      int64_t head_dim, const Shard& shard) {
+                      const std::vector<int64_t>& part_rows, const Shard& shard) {
   LowRank made;
-  made.n_part = static_cast<int64_t>(names.size());
-  made.head_dim = head_dim;
+  made.part_rows = part_rows;
   made.scale = config.scale();
   made.shard = shard;
   made.group = init.tensor;
-  const int64_t n_out = out / made.n_part;
   for (size_t i = 0; i < names.size(); ++i) {
     if (!config.has_target(names[i])) continue;
     const std::string name = names.size() > 1 ? names[i] : "";
@@ -62,7 +62,8 @@ LowRank LowRank::make(const Initializer& init, const std::string& layer, int64_t
         {.name = name,
          .index = static_cast<int64_t>(i),
          .down = init.uniform(of, {config.rank, in}, fan_in_bound(in), of_inputs(shard)),
-         .up = init.constant({n_out, config.rank}, 0, of_part(shard, made.n_part))});
+         .up = init.constant({made.of_part(out, static_cast<int64_t>(i)), config.rank}, 0,
+                             shard_of_part(shard, made, static_cast<int64_t>(i)))});
   }
   if (config.has_magnitudes && !made.is_empty())
     made.magnitude = init.constant({out}, 1, of_rows(shard));
@@ -82,24 +83,33 @@ Tensor LowRank::down() const {
   return concat(rows, 0);
 }
 
+int64_t LowRank::group_rows() const {
+  return std::accumulate(part_rows.begin(), part_rows.end(), int64_t{0});
+}
+
+int64_t LowRank::of_part(int64_t rows, int64_t index) const {
+  return part_rows.empty() ? rows : rows / group_rows() * part_rows[static_cast<size_t>(index)];
+}
+
 Tensor LowRank::up() const {
-  if (n_part == 1) return parts.front().up;
-  const Tensor& any = parts.front().up;
-  const int64_t n_head = any.dim(0) / head_dim, total = rank();
-  // Row block `index` of every head, and in it the columns of the part.
+  if (part_rows.empty()) return parts.front().up;
+  const Part& any = parts.front();
+  const int64_t total = rank(), n_group = any.up.dim(0) / part_rows[static_cast<size_t>(any.index)];
+  // Row block `index` of every group, and in it the columns of the part.
   std::vector<Tensor> blocks;
-  for (int64_t index = 0; index < n_part; ++index) {
+  for (size_t i = 0; i < part_rows.size(); ++i) {
+    const auto index = static_cast<int64_t>(i);
+    const auto zeros = [&](int64_t n_column) {
+      return Tensor::zeros({n_group, part_rows[i], n_column}, any.up.dtype(), any.up.device());
+    };
     std::vector<Tensor> columns;
-    for (const Part& part : parts) {
-      const Shape shape{n_head, 1, head_dim, part.up.dim(1)};
-      columns.push_back(part.index == index ? reshape(part.up, shape)
-                                            : Tensor::zeros(shape, any.dtype(), any.device()));
-    }
-    blocks.push_back(has_part(*this, index)
-                         ? concat(columns, 3)
-                         : Tensor::zeros({n_head, 1, head_dim, total}, any.dtype(), any.device()));
+    for (const Part& part : parts)
+      columns.push_back(part.index == index
+                            ? reshape(part.up, {n_group, part_rows[i], part.up.dim(1)})
+                            : zeros(part.up.dim(1)));
+    blocks.push_back(has_part(*this, index) ? concat(columns, 2) : zeros(total));
   }
-  return reshape(concat(blocks, 1), {n_part * any.dim(0), total});
+  return reshape(concat(blocks, 1), {n_group * group_rows(), total});
 }
 
 Tensor LowRank::operator()(const Tensor& x, const LayerDropout& drop,
@@ -117,14 +127,16 @@ Tensor LowRank::operator()(const Tensor& x, const LayerDropout& drop,
 
 Tensor LowRank::row_factors(const Tensor& weight) const {
   Tensor m = magnitude;
-  if (static_cast<int64_t>(parts.size()) < n_part) {
+  if (parts.size() < part_rows.size()) {
     // The magnitudes of parts without an adapter are constants.
-    const Shape heads{magnitude.dim(0) / (n_part * head_dim), n_part, head_dim};
-    const Tensor by_part = reshape(magnitude, heads);
+    const int64_t n_row = group_rows();
+    const Tensor by_group = reshape(magnitude, {magnitude.dim(0) / n_row, n_row});
     std::vector<Tensor> blocks;
-    for (int64_t index = 0; index < n_part; ++index) {
-      const Tensor block = slice(by_part, 1, index, index + 1);
-      blocks.push_back(has_part(*this, index) ? block : block.detach());
+    int64_t begin = 0;
+    for (size_t i = 0; i < part_rows.size(); ++i) {
+      const Tensor block = slice(by_group, 1, begin, begin + part_rows[i]);
+      blocks.push_back(has_part(*this, static_cast<int64_t>(i)) ? block : block.detach());
+      begin += part_rows[i];
     }
     m = reshape(concat(blocks, 1), magnitude.shape());
   }
@@ -144,7 +156,9 @@ void LowRank::visit(const std::string& layer, const Visit& f) const {
   for (const Part& part : parts) {
     const std::string end = part.name.empty() ? "" : "." + part.name;
     f({.name = layer + ".lora_A" + end, .value = part.down, .shard = of_inputs(shard)});
-    f({.name = layer + ".lora_B" + end, .value = part.up, .shard = of_part(shard, n_part)});
+    f({.name = layer + ".lora_B" + end,
+       .value = part.up,
+       .shard = shard_of_part(shard, *this, part.index)});
   }
   if (magnitude.defined())
     f({.name = layer + ".lora_magnitude_vector",

@@ -28,11 +28,12 @@ struct LowRank {
     std::string name;  ///< "q"; "" for the only part of a layer
     int64_t index = 0;
     Tensor down;  ///< [r, in]
-    Tensor up;    ///< [out / n_part, r]
+    Tensor up;    ///< [outputs of the part, r]
   };
   std::vector<Part> parts;  ///< none: no adapter
-  int64_t n_part = 1;       ///< parts of the layer's output, adapted or not
-  int64_t head_dim = 0;     ///< of several parts: outputs are laid out as [head][part][head_dim]
+  /// Of several parts, adapted or not: outputs are laid out as [group][part][rows of the part], and
+  /// these are the rows. Empty: the output is one part.
+  std::vector<int64_t> part_rows = {};
   double scale = 1;
   Tensor magnitude = {};  ///< [out], or undefined. Rows of parts without an adapter keep theirs
   Shard shard = {};       ///< of the layer's weight
@@ -42,9 +43,12 @@ struct LowRank {
   /// targets choose; one part goes by `names`, too, but has no name in checkpoints.
   static LowRank make(const Initializer& init, const std::string& layer, int64_t in, int64_t out,
                       const AdapterConfig& config, const std::vector<std::string>& names,
-                      int64_t head_dim, const Shard& shard);
+                      const std::vector<int64_t>& part_rows, const Shard& shard);
 
   bool is_empty() const { return parts.empty(); }
+  /// Rows of all parts in a group, and rows of part `index` among so many rows of the whole.
+  int64_t group_rows() const;
+  int64_t of_part(int64_t rows, int64_t index) const;
   int64_t rank() const;  ///< of all parts together
   /// The factors of the update of the whole weight, scale up() down(): [R, in] and [out, R].
   Tensor down() const;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "engine/ops/norm.h"
+#include "layers/config.h"
 #include "layers/init.h"
 #include "layers/module.h"
 
@@ -13,13 +14,15 @@ struct Residual {
   Tensor branch;  ///< [B, T, D], or undefined for zero
 };
 
-/// Layer norm over the last dimension, statistics in float32 or wider.
-struct LayerNorm {
-  Tensor weight, bias;  ///< [D]
-  double eps = 1e-5;    ///< added to the variance
+/// A norm over the last dimension, statistics in float32 or wider.
+struct Norm {
+  NormKind kind = NormKind::layer;
+  Tensor weight;      ///< [D]
+  Tensor bias;        ///< [D], or undefined
+  double eps = 1e-5;  ///< added to the variance, or to the mean of squares
 
   /// Weight 1, bias 0.
-  static LayerNorm make(const Initializer& init, int64_t d_model, double eps);
+  static Norm make(const Initializer& init, const ModelConfig& config);
   /// The stream added up, and its norm.
   SumAndNorm operator()(Residual stream) const;
   void visit(const std::string& name, const Visit& f) const;

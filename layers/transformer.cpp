@@ -55,7 +55,9 @@ void check_group(const ModelConfig& config, const Group& tensor) {
     require<ConfigError>(fits, "model", "expected a number of processes for each model that ", what,
                          size, ", got ", n);
   };
-  check(config.n_head % n == 0, "divides n_head = ", config.n_head);
+  const HeadCounts heads = config.heads();
+  check(heads.n_kv_head % n == 0,
+        heads.is_grouped() ? "divides n_kv_head = " : "divides n_head = ", heads.n_kv_head);
   check(n <= config.d_ff, "is at most d_ff = ", config.d_ff);
   check(n <= config.vocab_size, "is at most vocab_size = ", config.vocab_size);
 }
@@ -103,9 +105,13 @@ Transformer::Transformer(const ModelConfig& config, uint64_t seed, DType compute
         Embedding::make(init, "gpt_neox.embed_in", config.vocab_size, config.d_model, table_std);
   for (int64_t i = 0; i < config.n_layer; ++i)
     blocks_.push_back(Block::make(init, concat("gpt_neox.layers.", i), config));
-  if (config.has_final_norm) final_norm_ = LayerNorm::make(init, config.d_model, config.ln_eps);
+  if (config.has_embedding_norm) embedding_norm_ = Norm::make(init, config);
+  if (config.has_final_norm) final_norm_ = Norm::make(init, config);
   if (config.is_adaptive())
     adaptive_out_ = AdaptiveSoftmax::make(init, "embed_out", adaptive_in_, config);
+  else if (config.ties_embedding)
+    embed_out_ = {
+        .weight = embed_in_.weight, .bias = {}, .shard = embed_in_.shard, .group = tensor};
   else
     embed_out_ = Linear::make(init, "embed_out", config.d_model, config.vocab_size, table_std,
                               /*has_bias=*/false, init.shard_of(0, config.vocab_size));
@@ -117,7 +123,7 @@ void Transformer::add_adapters(const Initializer& init, const AdapterConfig& ada
     blocks_[i].add_adapters(init, concat("gpt_neox.layers.", i), adapters);
   if (!config_.is_adaptive())
     embed_out_.adapter = LowRank::make(init, "embed_out", config_.d_model, config_.vocab_size,
-                                       adapters, {"head"}, 0, embed_out_.shard);
+                                       adapters, {"head"}, {}, embed_out_.shard);
   start_magnitudes();
   for (Parameter& p : parameters())
     if (!is_of_kinds(adapters.also, p.name)) p.value.set_requires_grad(false);
@@ -125,9 +131,7 @@ void Transformer::add_adapters(const Initializer& init, const AdapterConfig& ada
 
 void Transformer::start_magnitudes() {
   for (Block& block : blocks_)
-    for (Linear* const layer :
-         {&block.attention.qkv, &block.attention.dense, &block.mlp.up, &block.mlp.down})
-      layer->adapter.start_magnitudes(layer->weight);
+    for (Linear* const layer : block.linears()) layer->adapter.start_magnitudes(layer->weight);
   embed_out_.adapter.start_magnitudes(embed_out_.weight);
 }
 
@@ -135,8 +139,7 @@ void Transformer::hold_frozen_in_bf16() {
   require<ConfigError>(compute_ == DType::bf16, "model",
                        "expected a model that computes in bfloat16, got ", compute_);
   for (Block& block : blocks_)
-    for (Linear* const layer :
-         {&block.attention.qkv, &block.attention.dense, &block.mlp.up, &block.mlp.down})
+    for (Linear* const layer : block.linears())
       if (!layer->weight.requires_grad()) layer->weight = layer->weight.to(DType::bf16);
 }
 
@@ -197,6 +200,7 @@ Residual Transformer::enter(const Tensor& embedded, const posenc::Composition::P
   if (scale != 1) x = x * scale;
   if (plan.embedding.defined())
     x = x + cast(part_of(plan.embedding, first, first + x.dim(1)), compute_);
+  if (config_.has_embedding_norm) x = embedding_norm_({.x = x, .branch = {}}).normed;
   return {.x = x, .branch = {}};
 }
 
@@ -318,20 +322,21 @@ std::vector<Tensor> Transformer::attention_to(const Tensor& ids,
   require<ShapeError>(static_cast<int64_t>(group_of.size()) == ids.numel(), "model",
                       "expected a group of each of ", ids.numel(), " tokens, got ",
                       group_of.size());
-  const int64_t n_head = config_.n_head, n_group = config_.head_dim();
+  const int64_t n_head = config_.n_head, n_group = config_.head_dim(),
+                n_kv_head = config_.heads().n_kv_head;
   // Attention is linear in the values: a token's membership of a group, as a component of its
   // value, comes out as the weight of the group.
-  std::vector<double> members(static_cast<size_t>(ids.numel() * n_head * n_group));
+  std::vector<double> members(static_cast<size_t>(ids.numel() * n_kv_head * n_group));
   for (int64_t i = 0; i < ids.numel(); ++i) {
     const int32_t group = group_of[static_cast<size_t>(i)];
     require<ConfigError>(group >= -1 && group < n_group, "model", "expected groups from -1 to ",
                          n_group - 1, ", got ", group);
     const int64_t b = i / ids.dim(1), t = i % ids.dim(1);
-    for (int64_t h = 0; group >= 0 && h < n_head; ++h)
-      members[static_cast<size_t>(((b * n_head + h) * ids.dim(1) + t) * n_group + group)] = 1;
+    for (int64_t h = 0; group >= 0 && h < n_kv_head; ++h)
+      members[static_cast<size_t>(((b * n_kv_head + h) * ids.dim(1) + t) * n_group + group)] = 1;
   }
   const Tensor values =
-      Tensor::from(members, {ids.dim(0), n_head, ids.dim(1), n_group}, compute_, ids.device());
+      Tensor::from(members, {ids.dim(0), n_kv_head, ids.dim(1), n_group}, compute_, ids.device());
   const NoGrad no_grad;
   const posenc::Composition::Plan parts = plan(ids, posenc::Phase::eval, draw);
   Residual stream = enter(embed(ids), parts, 0);
@@ -415,7 +420,8 @@ Tensor Transformer::next_nll(const Tensor& hidden, const Tensor& targets) const 
 }
 
 VocabularyTensor vocabulary_tensor(const ModelConfig& config) {
-  if (!config.is_adaptive()) return {"embed_out.weight", 0};
+  if (!config.is_adaptive())
+    return {config.ties_embedding ? "gpt_neox.embed_in.weight" : "embed_out.weight", 0};
   return {concat("gpt_neox.embed_in.bands.", config.n_band() - 1, ".weight"),
           config.cutoffs.back()};
 }
@@ -427,11 +433,12 @@ std::vector<Parameter> Transformer::parameters() const {
     adaptive_in_.visit("gpt_neox.embed_in", add);
   else
     embed_in_.visit("gpt_neox.embed_in", add);
+  if (config_.has_embedding_norm) embedding_norm_.visit("gpt_neox.embed_in_layernorm", add);
   for (size_t i = 0; i < blocks_.size(); ++i) blocks_[i].visit(concat("gpt_neox.layers.", i), add);
   if (config_.has_final_norm) final_norm_.visit("gpt_neox.final_layer_norm", add);
   if (config_.is_adaptive())
     adaptive_out_.visit("embed_out", add);
-  else
+  else if (!config_.ties_embedding)
     embed_out_.visit("embed_out", add);
   for (Parameter p : encoding_.parameters()) {
     p.name = posenc::checkpoint_name(p.name);

@@ -33,9 +33,9 @@ struct BatchPiece {
 };
 
 /// The decoder of the GPT-NeoX code base: sequential pre-norm blocks, GELU in its erf form, biases
-/// everywhere but in the head, which has its own matrix. ModelConfig can change parts of it, and
-/// make an encoder of it (sees_later). Of an encoder, losses of several next tokens and caches are
-/// refused: ConfigError.
+/// everywhere but in the head, which has its own matrix. ModelConfig can change parts of it, so
+/// that it is the decoder of Llama, BLOOM, MPT or GPT-2, and make an encoder of it (sees_later). Of
+/// an encoder, losses of several next tokens and caches are refused: ConfigError.
 ///
 /// Parameters are float32 whatever the compute dtype (float64 when that is float64); bfloat16
 /// rounds activations and, on their way into a product, weights. Names and layouts follow Hugging
@@ -194,7 +194,8 @@ class Transformer {
   posenc::Composition encoding_;
   Embedding embed_in_;  // and embed_out_: unless input and softmax are adaptive
   std::vector<Block> blocks_;
-  LayerNorm final_norm_;  // unless the config has none
+  Norm embedding_norm_;  // if the config has one
+  Norm final_norm_;      // unless the config has none
   Linear embed_out_;
   AdaptiveInput adaptive_in_;
   AdaptiveSoftmax adaptive_out_;

@@ -1,5 +1,6 @@
 #include "apps/run/config.h"
 
+#include "apps/run/architecture.h"
 #include "engine/base/error.h"
 #include "engine/base/text.h"
 #include "layers/config.h"
@@ -16,6 +17,13 @@ void add_options(cli::Options& options, RunConfig& c) {
       .add("n-head", c.n_head, "N", "attention heads (default: from the preset)")
       .add("d-model", c.d_model, "N", "width (default: from the preset)")
       .add("d-ff", c.d_ff, "N", "inner width of the MLP (default: from the preset, or 4 d-model)")
+      .add("architecture", c.architecture, "WORD,...",
+           "what the model has otherwise than GPT-NeoX, instead of the preset's: a family (" +
+               joined(architecture_families(), ", ") +
+               "), then words: norm=rms, norm-eps=X, mlp=gelu|gelu_tanh|relu|swiglu, kv-heads=N "
+               "(grouped queries), head-dim=N, bias=none or some of qkv+dense+mlp+norm, parallel "
+               "(attention and MLP side by side), tied (embedding and head), embedding-norm, "
+               "no-final-norm, scaled-embedding (default: from the preset)")
       .add("cutoffs", c.cutoffs, "N,N,...|none",
            "adaptive input and softmax: token ids at which a new band of the vocabulary begins. "
            "Each band's embedding is a quarter as wide as the last; needs token ids sorted by "

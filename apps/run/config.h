@@ -15,9 +15,10 @@ namespace farfield::run {
 struct RunConfig {
   std::string preset = "mini";
   std::optional<int64_t> n_layer, n_head, d_model, d_ff;
-  std::optional<std::string> cutoffs;  ///< numbers between commas, or "none"
-  std::optional<std::string> mask;     ///< empty: causal
-  std::optional<double> masked;        ///< of an encoder on text; empty: 0.15
+  std::optional<std::string> architecture;  ///< as set_architecture() takes it; empty: the preset's
+  std::optional<std::string> cutoffs;       ///< numbers between commas, or "none"
+  std::optional<std::string> mask;          ///< empty: causal
+  std::optional<double> masked;             ///< of an encoder on text; empty: 0.15
   std::string posenc = "none";
   std::string name;  ///< what people call the run; empty: it goes by its encoding
 

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
+#include "apps/run/architecture.h"
 #include "apps/run/config.h"
 #include "apps/run/lora.h"
 #include "engine/base/error.h"
@@ -10,6 +12,7 @@
 #include "engine/ops/matmul.h"
 #include "engine/ops/pointwise.h"
 #include "engine/ops/view.h"
+#include "layers/attention.h"
 #include "layers/low_rank.h"
 
 namespace farfield::run {
@@ -24,21 +27,26 @@ const std::vector<std::string> kParts = {"q", "k", "v"};
 
 AdapterConfig adapters_of(const Settings& config) { return parse_lora(value_of(config, "lora")); }
 
-int64_t head_dim_of(const Settings& config) {
+// Rows of q, k and v in a group of the QKV projection of a run.
+std::vector<int64_t> part_rows_of(const Settings& config) {
   const RunConfig run = to_run_config("config", config);
   constexpr int64_t kMost = int64_t{1} << 20;
   require<IoError>(run.d_model && run.n_head && *run.n_head > 0 && *run.d_model >= *run.n_head &&
                        *run.d_model <= kMost,
                    kWhere, "expected d-model and n-head of a run with adapters");
-  return *run.d_model / *run.n_head;
+  ModelConfig model = preset(run.preset);
+  model.d_model = *run.d_model;
+  model.n_head = *run.n_head;
+  if (run.architecture) set_architecture(*run.architecture, model);
+  return qkv_part_rows(model.heads(), model.head_dim());
 }
 
 // The modules of transformers that a target is, and the kinds of other trained tensors.
 std::string module_of(const std::string& target) {
   static const std::map<std::string, std::string> modules = {
-      {"q", "query_key_value"}, {"k", "query_key_value"}, {"v", "query_key_value"},
-      {"dense", "dense"},       {"up", "dense_h_to_4h"},  {"down", "dense_4h_to_h"},
-      {"head", "embed_out"}};
+      {"q", "query_key_value"},  {"k", "query_key_value"}, {"v", "query_key_value"},
+      {"dense", "dense"},        {"gate", "gate"},         {"up", "dense_h_to_4h"},
+      {"down", "dense_4h_to_h"}, {"head", "embed_out"}};
   return modules.at(target);
 }
 
@@ -62,17 +70,16 @@ const Tensor& find(const std::map<std::string, Tensor>& tensors, const std::stri
 
 // The adapter of a layer from its tensors by their own names.
 LowRank adapter_of(const std::map<std::string, Tensor>& tensors, const std::string& layer,
-                   const AdapterConfig& config, int64_t head_dim) {
+                   const AdapterConfig& config, const std::vector<int64_t>& part_rows) {
   LowRank adapter;
   adapter.scale = config.scale();
-  adapter.head_dim = head_dim;
   if (config.has_magnitudes) adapter.magnitude = find(tensors, concat(layer, kMagnitude));
   if (!layer.ends_with(kQkv)) {
     adapter.parts = {
         {"", 0, find(tensors, concat(layer, kDown)), find(tensors, concat(layer, kUp))}};
     return adapter;
   }
-  adapter.n_part = static_cast<int64_t>(kParts.size());
+  adapter.part_rows = part_rows;
   for (size_t i = 0; i < kParts.size(); ++i)
     if (config.has_target(kParts[i]))
       adapter.parts.push_back({kParts[i], static_cast<int64_t>(i),
@@ -87,19 +94,23 @@ std::map<std::string, Tensor> on_host(const NamedTensors& tensors) {
   return host;
 }
 
-// Rows of part `index` of every head, and the columns of its adapter: [D, r] of [3 D, R].
-Tensor part_of_up(const Tensor& up, int64_t index, int64_t head_dim, int64_t first, int64_t rank) {
-  const int64_t n_head = up.dim(0) / (3 * head_dim);
-  const Tensor heads = reshape(up, {n_head, 3, head_dim, up.dim(1)});
-  return reshape(slice(slice(heads, 1, index, index + 1), 3, first, first + rank),
-                 {n_head * head_dim, rank});
+// Rows of part `index` of every group, and the columns of its adapter.
+Tensor part_of_up(const Tensor& up, size_t index, const std::vector<int64_t>& part_rows,
+                  int64_t first, int64_t rank) {
+  const auto at = part_rows.begin() + static_cast<int64_t>(index);
+  const int64_t n_row = std::accumulate(part_rows.begin(), part_rows.end(), int64_t{0}),
+                n_group = up.dim(0) / n_row,
+                begin = std::accumulate(part_rows.begin(), at, int64_t{0});
+  const Tensor groups = reshape(up, {n_group, n_row, up.dim(1)});
+  return reshape(slice(slice(groups, 1, begin, begin + *at), 2, first, first + rank),
+                 {n_group * *at, rank});
 }
 
 }  // namespace
 
 NamedTensors to_peft(const NamedTensors& tensors, const Settings& settings) {
   const AdapterConfig config = adapters_of(settings);
-  const int64_t head_dim = head_dim_of(settings);
+  const std::vector<int64_t> part_rows = part_rows_of(settings);
   const std::map<std::string, Tensor> host = on_host(tensors);
   NamedTensors peft;
   std::string done;
@@ -111,7 +122,7 @@ NamedTensors to_peft(const NamedTensors& tensors, const Settings& settings) {
     const std::string layer = layer_of(name);
     if (layer.empty() || layer == done) continue;
     done = layer;
-    const LowRank adapter = adapter_of(host, layer, config, head_dim);
+    const LowRank adapter = adapter_of(host, layer, config, part_rows);
     peft.emplace_back(concat(kPrefix, layer, kDown, kWeight), adapter.down());
     peft.emplace_back(concat(kPrefix, layer, kUp, kWeight), adapter.up());
     if (adapter.magnitude.defined())
@@ -123,7 +134,8 @@ NamedTensors to_peft(const NamedTensors& tensors, const Settings& settings) {
 std::map<std::string, Tensor> from_peft(const std::map<std::string, Tensor>& tensors,
                                         const Settings& settings) {
   const AdapterConfig config = adapters_of(settings);
-  const int64_t head_dim = head_dim_of(settings);
+  const std::vector<int64_t> part_rows = part_rows_of(settings);
+  const int64_t n_row = std::accumulate(part_rows.begin(), part_rows.end(), int64_t{0});
   const std::string down_end = concat(kDown, kWeight), up_end = concat(kUp, kWeight);
   std::map<std::string, Tensor> own;
   for (const auto& [name, x] : tensors) {
@@ -147,7 +159,7 @@ std::map<std::string, Tensor> from_peft(const std::map<std::string, Tensor>& ten
         std::count_if(kParts.begin(), kParts.end(),
                       [&](const std::string& part) { return config.has_target(part); }));
     require<IoError>(x.rank() == 2 && x.dim(is_down ? 0 : 1) == n_part * config.rank &&
-                         (is_down || x.dim(0) % (3 * head_dim) == 0),
+                         (is_down || x.dim(0) % n_row == 0),
                      kWhere, "expected ", n_part, " parts of rank ", config.rank, " in '", name,
                      "', got ", x.shape());
     int64_t first = 0;
@@ -155,7 +167,7 @@ std::map<std::string, Tensor> from_peft(const std::map<std::string, Tensor>& ten
       if (!config.has_target(kParts[i])) continue;
       own.emplace(concat(layer, end, '.', kParts[i]),
                   is_down ? slice(x, 0, first, first + config.rank)
-                          : part_of_up(x, static_cast<int64_t>(i), head_dim, first, config.rank));
+                          : part_of_up(x, i, part_rows, first, config.rank));
       first += config.rank;
     }
   }
@@ -207,7 +219,7 @@ std::string adapter_config_text(const Settings& settings) {
 void merge_adapters(const std::map<std::string, Tensor>& tensors, const Settings& settings,
                     std::map<std::string, Tensor>& weights) {
   const AdapterConfig config = adapters_of(settings);
-  const int64_t head_dim = head_dim_of(settings);
+  const std::vector<int64_t> part_rows = part_rows_of(settings);
   std::string done;
   for (const auto& [name, x] : tensors) {
     if (!is_adapter(name)) {
@@ -217,7 +229,7 @@ void merge_adapters(const std::map<std::string, Tensor>& tensors, const Settings
     const std::string layer = layer_of(name);
     if (layer.empty() || layer == done) continue;
     done = layer;
-    const LowRank adapter = adapter_of(tensors, layer, config, head_dim);
+    const LowRank adapter = adapter_of(tensors, layer, config, part_rows);
     const std::string of = concat(layer, kWeight);
     const Tensor& weight = find(weights, of);
     const Tensor down = adapter.down(), up = adapter.up();

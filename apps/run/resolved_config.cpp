@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "apps/cli/printable.h"
+#include "apps/run/architecture.h"
 #include "apps/run/lora.h"
 #include "apps/run/option_words.h"
 #include "apps/run/sequence_options.h"
@@ -111,6 +112,12 @@ void fill_model(RunConfig& from, ModelConfig& c) {
   const auto word = [](const std::vector<int64_t>& cutoffs) {
     return cutoffs.empty() ? "none" : joined(cutoffs, ",");
   };
+  // config.conf has it only if it differs from the preset's: runs from before the option lack it.
+  if (from.architecture) {
+    set_architecture(*from.architecture, c);
+    from.architecture = architecture_of(c);
+    if (*from.architecture == architecture_of(of_preset)) from.architecture.reset();
+  }
   if (from.cutoffs) from.cutoffs = word(parse_cutoffs(*from.cutoffs));
   c.cutoffs =
       parse_cutoffs(young_setting(from.cutoffs, word(of_preset.cutoffs), word(usual.cutoffs)));
@@ -188,10 +195,13 @@ void check_values(const ResolvedConfig& c) {
                        "--accumulate: expected a divisor of the batch, ", c.batch, ", got ",
                        c.accumulate);
   check_at_least("--tensor-parallel", c.tensor_parallel, 1);
-  if (c.model.n_head > 0)  // else it is refused for itself
-    require<ConfigError>(c.model.n_head % c.tensor_parallel == 0, kConfig,
-                         "--tensor-parallel: expected a divisor of the heads, ", c.model.n_head,
-                         ", got ", c.tensor_parallel);
+  if (c.model.n_head > 0) {  // else it is refused for itself
+    const HeadCounts heads = c.model.heads();
+    require<ConfigError>(heads.n_kv_head % c.tensor_parallel == 0, kConfig,
+                         "--tensor-parallel: expected a divisor of the heads",
+                         heads.is_grouped() ? " of keys" : "", ", ", heads.n_kv_head, ", got ",
+                         c.tensor_parallel);
+  }
   require<ConfigError>(
       c.tensor_parallel == 1 || !c.model.is_adaptive(), kConfig,
       "--tensor-parallel: expected 1 for a model with cutoffs, whose adaptive input "

@@ -46,7 +46,7 @@ BOOST_AUTO_TEST_CASE(embedding_looks_rows_up) {
 }
 
 BOOST_AUTO_TEST_CASE(a_norm_adds_the_branch_to_the_stream_once) {
-  const LayerNorm norm = LayerNorm::make(kInit, 4, 1e-5);
+  const Norm norm = Norm::make(kInit, {.d_model = 4});
   const Tensor x = Tensor::from({1, 2, 3, 4}, {1, 1, 4}, DType::f64);
   const Tensor branch = Tensor::from({1, 0, 0, 1}, {1, 1, 4}, DType::f64);
   const Tensor added = Tensor::from({2, 2, 3, 5}, {1, 1, 4}, DType::f64);

@@ -33,6 +33,8 @@ BOOST_AUTO_TEST_CASE(the_presets_have_their_sizes_and_training_recipes) {
                       {"tiny", 4, 4, 64, 320, 128, 1200, 2e-3, 0.02},
                       {"mini", 2, 4, 128, 320, 128, 1500, 1e-3, 0.02},
                       {"small", 4, 4, 256, 320, 128, 1500, 1e-3, 0.02},
+                      {"llama-tiny", 4, 4, 64, 320, 128, 1200, 2e-3, 0.02},
+                      {"llama-small", 4, 4, 256, 320, 128, 1500, 1e-3, 0.02},
                       {"neox-162m", 12, 12, 768, 50304, 512, 50000, 6e-4, 0.01},
                       {"neox-1.3b", 24, 16, 2048, 50432, 512, 150000, 2e-4, 0.01}};
   BOOST_TEST(presets().size() == std::size(rows) + 1);  // and the preset of the next case
@@ -42,7 +44,8 @@ BOOST_AUTO_TEST_CASE(the_presets_have_their_sizes_and_training_recipes) {
     BOOST_TEST(model.n_layer == row.n_layer);
     BOOST_TEST(model.n_head == row.n_head);
     BOOST_TEST(model.d_model == row.d_model);
-    BOOST_TEST(model.d_ff == 4 * row.d_model);
+    BOOST_TEST(model.d_ff ==
+               (model.is_gated() ? (row.d_model == 64 ? 176 : 688) : 4 * row.d_model));
     BOOST_TEST(model.vocab_size == row.vocab_size);
     BOOST_TEST(model.train_len == row.train_len);
     BOOST_TEST(model.ln_eps == 1e-5);
@@ -93,7 +96,8 @@ BOOST_AUTO_TEST_CASE(baevski_has_the_sizes_and_the_recipe_of_wikitext_103) {
 
 BOOST_AUTO_TEST_CASE(an_unknown_preset_is_answered_with_the_nearest_known_one) {
   BOOST_TEST(message_of<ConfigError>([] { preset("smal"); }) ==
-             "[model] expected a preset out of smoke, tiny, mini, small, neox-162m, neox-1.3b, "
+             "[model] expected a preset out of smoke, tiny, mini, small, llama-tiny, llama-small, "
+             "neox-162m, neox-1.3b, "
              "baevski-247m, got 'smal'; did you mean 'small'?");
 }
 

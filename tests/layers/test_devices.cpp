@@ -8,6 +8,7 @@
 #include "engine/optim.h"
 #include "layers/transformer.h"
 #include "posenc/registry.h"
+#include "tests/layers/model_families.h"
 #include "tests/support/all_close.h"
 #include "tests/support/both_devices.h"
 #include "tests/support/clipped_step.h"
@@ -123,6 +124,11 @@ BOOST_AUTO_TEST_CASE(every_encoding_trains_the_same_on_both_devices) {
     const std::string posenc = posenc::example_of(row);
     BOOST_TEST_CONTEXT(posenc) check_one_batch(smoke(posenc));
   }
+}
+
+BOOST_AUTO_TEST_CASE(families_of_models_train_the_same_on_both_devices) {
+  for (const auto& [name, config] : model_families(smoke("none")))
+    BOOST_TEST_CONTEXT(name) check_one_batch(config);
 }
 
 BOOST_AUTO_TEST_CASE(an_adaptive_model_trains_and_is_tested_the_same_on_both_devices) {

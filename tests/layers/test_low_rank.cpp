@@ -38,7 +38,7 @@ BOOST_AUTO_TEST_CASE(the_adapted_weight_is_the_layer_with_its_adapter) {
   const Initializer init{.seed = 1, .dtype = DType::f64};
   Linear layer = Linear::make(init, "qkv", 8, 24, 0.5);
   layer.adapter = LowRank::make(init, "qkv", 8, 24, {.rank = 2, .alpha = 3, .targets = {"v", "q"}},
-                                {"q", "k", "v"}, 4, {});
+                                {"q", "k", "v"}, {4, 4, 4}, {});
   BOOST_TEST_REQUIRE(layer.adapter.parts.size() == 2u);
   BOOST_TEST(layer.adapter.parts[0].name == "q");
   uint64_t seed = 5;
@@ -73,7 +73,7 @@ Linear layer_with_magnitudes() {
   layer.bias.assign(random_tensor({24}, 2, -1, 1));
   layer.adapter = LowRank::make(
       init, "qkv", 8, 24, {.rank = 2, .alpha = 3, .targets = {"v", "q"}, .has_magnitudes = true},
-      {"q", "k", "v"}, 4, {});
+      {"q", "k", "v"}, {4, 4, 4}, {});
   layer.adapter.start_magnitudes(layer.weight);
   return layer;
 }
@@ -234,7 +234,8 @@ BOOST_AUTO_TEST_CASE(impossible_adapters_are_refused) {
   refuses({.targets = {}}, "[lora] targets: expected at least one of q, k, v");
   refuses({.targets = {"q", "qq"}}, "got 'qq'");
   refuses({.targets = {"q", "q"}}, "expected 'q' once");
-  refuses({.targets = {"gate"}}, "expected some of q, k, v, dense, up, down, head, got 'gate'");
+  refuses({.targets = {"gates"}},
+          "expected some of q, k, v, dense, gate, up, down, head, got 'gates'");
   refuses({.also = {"bias"}}, "[lora] train-also: expected some of norms");
   refuses({.targets = {"head"}, .also = {"head"}}, "got both");
 }

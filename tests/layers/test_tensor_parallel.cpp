@@ -12,6 +12,7 @@
 #include "engine/ops/view.h"
 #include "engine/optim.h"
 #include "posenc/registry.h"
+#include "tests/layers/model_families.h"
 #include "tests/layers/tiny_model.h"
 #include "tests/support/all_close.h"
 #include "tests/support/group_work.h"
@@ -229,6 +230,16 @@ BOOST_AUTO_TEST_CASE(models_of_other_kinds) {
   three.n_head = 6;
   three.d_model = 18;
   check(3, {.config = three});
+}
+
+BOOST_AUTO_TEST_CASE(families_of_models) {
+  for (auto [name, config] : model_families(config_of("none"))) BOOST_TEST_CONTEXT(name) {
+      check(2, {.config = dropping(config)});
+      config.adapters = AdapterConfig{.rank = 3, .targets = {"q", "v", "dense", "up", "down"}};
+      config.adapters->has_magnitudes = true;
+      if (config.is_gated()) config.adapters->targets.emplace_back("gate");
+      check(2, {.config = dropping(config)});
+    }
 }
 
 // Float32 rounds at 6e-8, several times over on the way through two layers; the gradients of fire

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "engine/autograd.h"
+#include "tests/layers/model_families.h"
 #include "tests/layers/tiny_model.h"
 
 namespace farfield {
@@ -9,10 +10,10 @@ BOOST_AUTO_TEST_SUITE(test_transformer_gradients)  // ctest: on_cuda
 namespace {
 
 // A few entries of each parameter against central differences of the whole model in float64.
-void check_gradients(const ModelConfig& config) {
+void check_gradients(const ModelConfig& config, double width = 0.4) {
   const std::string& posenc = config.posenc;
   const Transformer model(config, 3, DType::f64);
-  shake(model);
+  shake(model, width);
   const Tensor ids = random_ids({2, 9}, 1, 13), targets = random_ids({2, 9}, 2, 13);
   backward(model.loss(ids, targets));
   const NoGrad no_grad;
@@ -70,6 +71,17 @@ BOOST_AUTO_TEST_CASE(low_rank_adapters_of_every_layer) {
   config.activation = MlpActivation::relu;
   config.adapters = AdapterConfig{.rank = 2, .targets = {"v", "up"}, .is_rank_stabilized = true};
   check_gradients(config);
+}
+BOOST_AUTO_TEST_CASE(families_of_models) {
+  ModelConfig base = tiny_config("none");
+  base.n_head = 4;
+  for (auto [name, config] : model_families(base)) {
+    BOOST_TEST_CONTEXT(name) check_gradients(config);
+    config.adapters = AdapterConfig{.rank = 2, .targets = {"q", "v", "dense", "up", "down"}};
+    if (config.is_gated()) config.adapters->targets.emplace_back("gate");
+    // Without a mean, RMS norms are steep where weights are large: differences of a step are rough.
+    BOOST_TEST_CONTEXT(name << " with adapters") check_gradients(config, 0.25);
+  }
 }
 BOOST_AUTO_TEST_CASE(none) { check_gradients("none"); }
 BOOST_AUTO_TEST_CASE(alibi_with_a_window) { check_gradients("alibi + window(4)"); }
