@@ -66,7 +66,7 @@ void check_group(const ModelConfig& config, const Group& tensor) {
 bool is_of_kinds(const std::vector<std::string>& kinds, const std::string& name) {
   const auto is_of = [&](const std::string& kind) {
     if (kind == "posenc") return posenc::parameter_of(name).has_value();
-    if (kind == "embedding") return name.starts_with("gpt_neox.embed_in");
+    if (kind == "embedding") return name.starts_with("gpt_neox.embed_in.");
     if (kind == "head") return name.starts_with("embed_out");
     return name.find("layernorm.") != std::string::npos ||
            name.find("layer_norm.") != std::string::npos;
