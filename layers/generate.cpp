@@ -78,15 +78,15 @@ Generated generate(const Transformer& model, const Tensor& prompts,
   Generated result;
   result.tokens.resize(static_cast<size_t>(n_sequence));
   std::vector<KeyValueCache> cache;  // one, or none
-  if (options.n_sink > 0) {
-    model.make_cache(1, 1);  // refuses a model that has none
+  if (options.n_context > 0) result.uncached = model.cache_obstacle(n_read, options.n_context);
+  require<ConfigError>(options.n_sink == 0 || result.uncached.empty(), "generate",
+                       "expected no sinks where no cache serves a context of ", options.n_context,
+                       ": ", result.uncached);
+  if (options.n_sink > 0)
     cache.emplace_back(model.encoding(), n_sequence, n_read, options.n_context, options.draw,
                        options.n_sink);
-  } else {
-    if (options.n_context > 0) result.uncached = model.cache_obstacle(n_read, options.n_context);
-    if (result.uncached.empty())
-      cache.push_back(model.make_cache(n_sequence, n_read, options.n_context, options.draw));
-  }
+  else if (result.uncached.empty())
+    cache.push_back(model.make_cache(n_sequence, n_read, options.n_context, options.draw));
   Rows seen = rows_to_penalize(prompts, options);
 
   Tensor fresh = prompts;  // tokens that the model has not read; without a cache all tokens

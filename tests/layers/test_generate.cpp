@@ -114,7 +114,9 @@ BOOST_AUTO_TEST_CASE(sinks_stay_beside_the_context) {
   BOOST_CHECK_EXCEPTION(
       generate(Transformer(tiny_config("sinusoidal"), 1), prompts_of({{2, 7}}),
                {.n_new = 6, .n_context = 3, .n_sink = 1}),
-      ConfigError, says("[cache] expected positions that count from the query, got 'sinusoidal"));
+      ConfigError,
+      says("[generate] expected no sinks where no cache serves a context of 3: [cache] expected "
+           "positions that count from the query, got 'sinusoidal"));
 }
 
 // Beyond its table and beyond the context: the last tokens count from position 0 again.

@@ -21,6 +21,7 @@ set(rows
   "apps/eval/"      "^(apps/(eval|train|run|plot|cli|analysis)|${libraries})/"
   "apps/compare/"   "^(apps/(compare|eval|run|plot|cli|analysis)|${libraries})/"
   "apps/sweep/"     "^(apps/(sweep|compare|eval|train|run|plot|cli|analysis|inspect)|${libraries})/"
+  "apps/generation/" "^(apps/(generation|run|cli)|${libraries})/"
   "apps/inspect/"   "^(apps/(inspect|train|run|plot|cli)|${libraries})/"
   "apps/bench/"     "^(apps/(bench|train|run|cli|analysis)|${libraries})/"
   "apps/prepare/"   "^(apps/(prepare|cli)|${libraries})/"
