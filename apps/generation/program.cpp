@@ -6,6 +6,7 @@
 #include <chrono>
 #include <iostream>
 #include <map>
+#include <span>
 
 #include "apps/cli/options.h"
 #include "apps/cli/printable.h"
@@ -17,6 +18,7 @@
 #include "apps/run/labels.h"
 #include "engine/base/error.h"
 #include "engine/base/text.h"
+#include "engine/base/utf8.h"
 #include "layers/generate.h"
 
 namespace farfield::generation {
