@@ -17,7 +17,7 @@ set(rows
   "apps/cli/"       "^(apps/cli|engine)/"
   "apps/plot/"      "^(apps/(plot|cli)|engine/base)/"
   "apps/run/"       "^(apps/(run|cli)|${libraries})/"
-  "apps/train/"     "^(apps/(train|run|cli|analysis)|${libraries})/"
+  "apps/train/"     "^(apps/(train|run|plot|cli|analysis)|${libraries})/"
   "apps/eval/"      "^(apps/(eval|train|run|plot|cli|analysis)|${libraries})/"
   "apps/compare/"   "^(apps/(compare|eval|run|plot|cli|analysis)|${libraries})/"
   "apps/sweep/"     "^(apps/(sweep|compare|eval|train|run|plot|cli|analysis|inspect)|${libraries})/"
