@@ -39,7 +39,7 @@ std::string default_folder(const std::string& preset, const run::ResolvedConfig&
 struct Request {
   run::RunConfig config;
   std::string out, resume, merge_lora;
-  bool auto_resume = false, requeue = false;
+  bool auto_resume = false, requeue = false, tensorboard = false;
   std::optional<int64_t> stop_after;
   double stop_grace = 10;
   bool is_posenc_given = false;
@@ -121,6 +121,9 @@ bool read_request(int argc, char** argv, Request& request, std::ostream& to) {
            "the same as --init-from RUN --steps 0")
       .add("stop-after", request.stop_after, "N",
            "write a checkpoint after step N and exit with status 75; --resume continues")
+      .add("tensorboard", request.tensorboard,
+           "write event files for TensorBoard into the run's folder; a resumed run that has some "
+           "goes on with a new one")
       .add("stop-grace", request.stop_grace, "S",
            "after SIGINT, SIGTERM or SIGUSR1 the current step has S seconds to finish; then it is "
            "given up and the state before this step is saved");
@@ -167,6 +170,7 @@ cli::ExitCode start_or_resume(const Request& request, const run::ResolvedConfig&
     train::TrainingRun run = is_new
                                  ? train::TrainingRun::start(config, request.out, warn, group)
                                  : train::TrainingRun::resume(config, request.resume, warn, group);
+    if (request.tensorboard || train::EventFile::is_in(run.folder().path())) run.write_events();
     if (!request.is_posenc_given)
       processes.remarks() << "note: no positional encoding, which --posenc EXPR gives" << std::endl;
     out << run::config_text(config.settings) << '\n'

@@ -10,18 +10,22 @@ namespace farfield {
 namespace {
 
 posenc::Composition::Plan plan_of(const posenc::Composition& encoding, int64_t n_sequence,
-                                  int64_t seq_len, int64_t n_cached, uint64_t draw) {
+                                  int64_t seq_len, int64_t n_cached, uint64_t draw,
+                                  int64_t n_sink) {
   require<ConfigError>(n_sequence > 0 && seq_len > 0, "cache",
                        "expected at least one sequence of at least one token, got ", n_sequence,
                        " of ", seq_len);
   require<ConfigError>(n_cached >= 0, "cache", "expected n_cached of 0 (all) or more, got ",
                        n_cached);
+  require<ConfigError>(n_sink >= 0, "cache", "expected n_sink of 0 (none) or more, got ", n_sink);
   const NoGrad no_grad;
   const posenc::Draw draws{n_sequence, draw};
   if (n_cached == 0 || n_cached >= seq_len)
     return encoding.plan(seq_len, seq_len, posenc::Phase::eval, draws);
   posenc::Composition::Plan plan =
-      encoding.with(concat(encoding.canonical(), " + window(", n_cached, ')'), encoding.config())
+      encoding
+          .with(concat(encoding.canonical(), " + window(", n_cached, ", sinks=", n_sink, ')'),
+                encoding.config())
           .plan(seq_len, seq_len, posenc::Phase::eval, draws);
   require<ConfigError>(!plan.embedding.defined(), "cache",
                        "expected positions that count from the query, got '", encoding.canonical(),
@@ -71,10 +75,10 @@ int64_t CachedLayer::size_bytes() const {
 }
 
 KeyValueCache::KeyValueCache(const posenc::Composition& encoding, int64_t n_sequence,
-                             int64_t seq_len, int64_t n_cached, uint64_t draw)
+                             int64_t seq_len, int64_t n_cached, uint64_t draw, int64_t n_sink)
     : n_sequence_(n_sequence),
       seq_len_(seq_len),
-      plan_(plan_of(encoding, n_sequence, seq_len, n_cached, draw)) {
+      plan_(plan_of(encoding, n_sequence, seq_len, n_cached, draw, n_sink)) {
   for (const auto& [rotation, rule] : plan_.layers)
     require<ConfigError>(!rule.row_bias.feature.defined() || rule.sinks == 0 || rule.window == 0 ||
                              rule.window + rule.sinks >= seq_len,

@@ -42,7 +42,8 @@ class KeyValueCache {
  public:
   /// n_sequence sequences of up to seq_len tokens. An n_cached above 0 adds window(n_cached) to
   /// every layer of the encoding: the output equals a pass over the whole sequence with this mask,
-  /// not fresh passes over the last n_cached tokens. An n_cached of seq_len or more is no limit.
+  /// not fresh passes over the last n_cached tokens. The first n_sink tokens then stay, too. An
+  /// n_cached of seq_len or more is no limit.
   ///
   /// Throws    ConfigError for an n_cached below 0; for a length that the encoding cannot reach or
   ///           a window that it cannot have; for an input embedding when tokens are to be dropped:
@@ -51,7 +52,7 @@ class KeyValueCache {
   /// Source    Chi et al. 2023, "Dissecting Transformer Length Extrapolation via the Lens of
   ///           Receptive Field Analysis", arXiv:2212.10356, appendix B
   KeyValueCache(const posenc::Composition& encoding, int64_t n_sequence, int64_t seq_len,
-                int64_t n_cached = 0, uint64_t draw = 0);
+                int64_t n_cached = 0, uint64_t draw = 0, int64_t n_sink = 0);
 
   int64_t n_sequence() const { return n_sequence_; }
   int64_t seq_len() const { return seq_len_; }

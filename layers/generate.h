@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/base/error.h"
+#include "layers/sampling.h"
 #include "layers/transformer.h"
 
 namespace farfield {
@@ -32,6 +33,9 @@ struct GenerateOptions {
   uint64_t draw = 0;    ///< for encodings that draw positions at random
   /// Called with the new token of each sequence; false ends the generation there.
   std::function<bool(std::span<const int32_t> next)> on_tokens = {};
+  /// With n_context: the first tokens of each sequence, which stay in the cache beside the last.
+  int64_t n_sink = 0;
+  SamplingFilters filters = {};  ///< the penalty is of the prompt's tokens, too
 };
 
 struct Generated {
@@ -44,17 +48,12 @@ struct Generated {
 /// Continues each row of prompts, int32 [B, T].
 ///
 /// Tokens come from a cache where the encoding allows one under the limit, else from fresh passes
-/// (an input embedding numbers tokens from the start). The random number of a token is a pure
-/// function of the seed, the number of its sequence and its position; the choice is made in
-/// float64.
+/// (an input embedding numbers tokens from the start). The prompts are read in one pass. The random
+/// number of a token is a pure function of the seed, the number of its sequence and its position;
+/// the choice is made in float64 (sampling.h).
 ///
 /// Throws    ShapeError for prompts that are no [B, T]; ConfigError for an option out of range, and
-///           without a limit what KeyValueCache throws; NonfiniteLogits
+///           without a limit or with sinks what KeyValueCache throws; NonfiniteLogits
 Generated generate(const Transformer& model, const Tensor& prompts, const GenerateOptions& options);
-
-/// The token that u in [0, 1) chooses: by inversion of the distribution softmax(logits /
-/// temperature), in the order of ids; without a temperature the largest. Of equal logits the lowest
-/// id is the largest. Logits are finite, at least one.
-int32_t choose_token(std::span<const double> logits, double temperature, double u);
 
 }  // namespace farfield

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "engine/base/error.h"
+
 namespace farfield::posenc {
 namespace {
 
@@ -82,6 +84,40 @@ ScoreTables score_tables(const AttentionRule& rule, int64_t n_head, int64_t n_qu
       tables.bias[static_cast<size_t>(head * n + d)] = -std::numeric_limits<double>::infinity();
   }
   return tables;
+}
+
+std::vector<LayerTables> layer_tables(const Composition& encoding, int64_t n_key, SameTables same,
+                                      uint64_t draw) {
+  const Composition::Plan plan = encoding.plan(1, n_key, Phase::eval, {1, draw});
+  std::vector<LayerTables> groups;
+  for (size_t i = 0; i < plan.layers.size(); ++i) {
+    const AttentionRule& rule = plan.layers[i].rule;
+    LayerTables next{{static_cast<int64_t>(i)},
+                     score_tables(rule, encoding.config().n_head, n_key),
+                     rule.row_bias.feature.defined()};
+    const auto equal = std::find_if(groups.begin(), groups.end(), [&](const LayerTables& group) {
+      return group.tables.has_bias == next.tables.has_bias &&
+             group.tables.bias == next.tables.bias &&
+             (same == SameTables::bias || group.tables.weight == next.tables.weight);
+    });
+    if (equal == groups.end())
+      groups.push_back(std::move(next));
+    else
+      equal->layers.push_back(static_cast<int64_t>(i));
+  }
+  return groups;
+}
+
+std::string text_of_layers(const std::vector<int64_t>& layers) {
+  std::string text = layers.size() == 1 ? "layer " : "layers ";
+  for (size_t i = 0; i < layers.size();) {
+    size_t end = i + 1;
+    while (end < layers.size() && layers[end] == layers[end - 1] + 1) ++end;
+    text += concat(i > 0 ? ", " : "", layers[i]);
+    if (end - i > 1) text += concat('-', layers[end - 1]);
+    i = end;
+  }
+  return text;
 }
 
 }  // namespace farfield::posenc

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "posenc/composition.h"
@@ -33,5 +34,20 @@ ScoreTables score_tables(const AttentionRule& rule, int64_t n_head, int64_t n_qu
 inline ScoreTables score_tables(const AttentionRule& rule, int64_t n_head, int64_t n_key) {
   return score_tables(rule, n_head, 1, n_key, n_key - 1);
 }
+
+/// The layers of a model that read their scores in the same way.
+struct LayerTables {
+  std::vector<int64_t> layers;  ///< rising
+  ScoreTables tables;           ///< of the last of n_key tokens
+  bool is_by_row = false;       ///< the bias depends on the place of the query
+};
+enum class SameTables { bias, bias_and_weight };
+/// All layers, in evaluation, in the order of the first of each group. Layers are joined where
+/// these tables are the same.
+std::vector<LayerTables> layer_tables(const Composition& encoding, int64_t n_key, SameTables same,
+                                      uint64_t draw = 0);
+
+/// "layer 3", "layers 0-2, 5"
+std::string text_of_layers(const std::vector<int64_t>& layers);
 
 }  // namespace farfield::posenc

@@ -36,48 +36,9 @@ void add_closed_form(Kernel& kernel, const posenc::Composition& encoding, int64_
   }
 }
 
-// "layer 3", "layers 0-2, 5"
-std::string text_of(const std::vector<int64_t>& layers) {
-  std::string text = layers.size() == 1 ? "layer " : "layers ";
-  for (size_t i = 0; i < layers.size();) {
-    size_t end = i + 1;
-    while (end < layers.size() && layers[end] == layers[end - 1] + 1) ++end;
-    text += concat(i > 0 ? ", " : "", layers[i]);
-    if (end - i > 1) text += concat('-', layers[end - 1]);
-    i = end;
-  }
-  return text;
-}
-
-// Layers with the same tables.
-struct Group {
-  std::vector<int64_t> layers;
-  posenc::ScoreTables tables;
-  bool is_by_row = false;
-};
-
-std::vector<Group> groups_of(const posenc::Composition& encoding, int64_t n_key, uint64_t draw) {
-  const auto plan = encoding.plan(1, n_key, posenc::Phase::eval, {1, draw});
-  std::vector<Group> groups;
-  for (size_t i = 0; i < plan.layers.size(); ++i) {
-    const AttentionRule& rule = plan.layers[i].rule;
-    Group next{{static_cast<int64_t>(i)},
-               posenc::score_tables(rule, encoding.config().n_head, n_key),
-               rule.row_bias.feature.defined()};
-    const auto same = std::find_if(groups.begin(), groups.end(), [&](const Group& group) {
-      return group.tables.has_bias == next.tables.has_bias && group.tables.bias == next.tables.bias;
-    });
-    if (same == groups.end())
-      groups.push_back(std::move(next));
-    else
-      same->layers.push_back(static_cast<int64_t>(i));
-  }
-  return groups;
-}
-
-bool has_kernel(const std::vector<Group>& groups) {
+bool has_kernel(const std::vector<posenc::LayerTables>& groups) {
   return std::any_of(groups.begin(), groups.end(),
-                     [](const Group& group) { return group.tables.has_bias; });
+                     [](const posenc::LayerTables& group) { return group.tables.has_bias; });
 }
 
 }  // namespace
@@ -86,23 +47,25 @@ Kernels kernels_of(const Transformer& model, int64_t n_distance, uint64_t draw) 
   const posenc::Composition encoding = model.encoding().widened();
   Kernels kernels;
   // At a short length first: an encoding without a kernel need not reach the long one.
-  if (!has_kernel(groups_of(encoding, std::min<int64_t>(2, n_distance), draw))) {
+  if (!has_kernel(posenc::layer_tables(encoding, std::min<int64_t>(2, n_distance),
+                                       posenc::SameTables::bias, draw))) {
     kernels.remark = concat("no kernel: ", encoding.canonical(), " adds no bias to the scores");
     return kernels;
   }
-  const std::vector<Group> groups = groups_of(encoding, n_distance, draw);
+  const std::vector<posenc::LayerTables> groups =
+      posenc::layer_tables(encoding, n_distance, posenc::SameTables::bias, draw);
   const auto remark = [&](const std::string& text) {
     kernels.remark += (kernels.remark.empty() ? "" : "; ") + text;
   };
-  for (const Group& group : groups) {
+  for (const posenc::LayerTables& group : groups) {
     if (!group.tables.has_bias) {
-      remark(text_of(group.layers) + ": no bias by distance");
+      remark(posenc::text_of_layers(group.layers) + ": no bias by distance");
       continue;
     }
     if (group.is_by_row)
       remark(concat("the bias depends on the place of the query: that of token ", n_distance,
                     " is shown"));
-    const std::string where = groups.size() == 1 ? "" : text_of(group.layers) + ' ';
+    const std::string where = groups.size() == 1 ? "" : posenc::text_of_layers(group.layers) + ' ';
     for (int64_t head = 0; head < group.tables.n_head; ++head) {
       Kernel& kernel = kernels.heads.emplace_back();
       kernel.of = concat(where, 'h', head + 1);

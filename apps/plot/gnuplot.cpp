@@ -45,10 +45,12 @@ class Run {
     std::string text = "set encoding utf8\n";
     for (size_t i = first; i < drawings.size(); i += step) {
       const Drawing& d = drawings[i];
-      text += concat(i == first ? "" : "reset\n", "set terminal svg size ", d.width, ',', d.height,
-                     " dynamic enhanced background rgb 'white' font 'Helvetica,Arial,sans-serif,",
-                     d.font, "'\nset output ", in_quotes(scratch / concat(i, ".svg")), '\n',
-                     d.commands);
+      const bool is_svg = d.form == Drawing::Form::svg;
+      text += concat(i == first ? "" : "reset\n", "set terminal ",
+                     is_svg ? "svg size " : "pngcairo size ", d.width, ',', d.height,
+                     is_svg ? " dynamic" : "",
+                     " enhanced background rgb 'white' font 'Helvetica,Arial,sans-serif,", d.font,
+                     "'\nset output ", in_quotes(scratch / concat(i)), '\n', d.commands);
     }
     const std::string script = scratch / concat(first, ".gp");
     write_file_atomic(script, text);
@@ -94,7 +96,7 @@ std::vector<std::string> run_gnuplot(const std::vector<Drawing>& drawings) {
   for (Run& run : runs) run.wait();
   std::vector<std::string> pictures;
   for (size_t i = 0; i < drawings.size(); ++i) {
-    const std::string file = scratch / concat(i, ".svg");
+    const std::string file = scratch / concat(i);
     std::error_code ignored;
     require<BackendError>(fs::exists(file, ignored), kWhere, "gnuplot failed: no output");
     pictures.push_back(read_file(file));

@@ -17,9 +17,10 @@ std::string quoted(const std::string& text);
 struct Drawing {
   std::string commands;
   int width = 0, height = 0, font = 14;
+  enum class Form { svg, png } form = Form::svg;
 };
 
-/// Runs the commands in gnuplot and returns an SVG for each drawing. Many drawings share a few
+/// Runs the commands in gnuplot and returns the picture of each drawing. Many drawings share a few
 /// processes beside this one. BackendError if gnuplot is missing or fails on one of them.
 std::vector<std::string> run_gnuplot(const std::vector<Drawing>& drawings);
 std::string run_gnuplot(const std::string& commands, int width, int height, int font = 14);

@@ -112,6 +112,13 @@ std::string draw_svg(const Plot& plot, const PlotSize& size) {
   return draw_svgs({{.plot = &plot, .size = size}}).front();
 }
 
+std::string draw_png(const Plot& plot, const PlotSize& size) {
+  PlotScript script = plot_script(plot, size);
+  return run_gnuplot({{std::move(script.commands), size.width, script.height, size.font,
+                       Drawing::Form::png}})
+      .front();
+}
+
 std::string draw_svg(const Plot& left, const Plot& right, const PlotSize& size) {
   return draw_svgs({{&left, &right, size}}).front();
 }

@@ -82,6 +82,8 @@ bool has_log_y(const Plot& plot);
 /// labels stands below, and adds to the height. Drawn by gnuplot as another process. BackendError
 /// when it is missing or fails.
 std::string draw_svg(const Plot& plot, const PlotSize& size = {});
+/// The bytes of the same as a PNG file, on white. BackendError likewise.
+std::string draw_png(const Plot& plot, const PlotSize& size = {});
 /// A plot, or two beside each other, and its place.
 struct PlotRequest {
   const Plot* plot = nullptr;

@@ -33,6 +33,7 @@ LoadedRun load_run(const std::string& path, const LoadOptions& options) {
   RunFolder folder = RunFolder::open(path);
   const std::string file = (folder.path() / "config.conf").string();
   ResolvedConfig config = config_of_file(file, folder.config(), options.device);
+  if (options.precision) config.dtype = dtype_of_precision(*options.precision);
   const Checkpoint checkpoint = choose(folder.checkpoints(), options.step);
   check_same_config(checkpoint.state, file, folder.config(), /*same_device=*/false);
   const std::map<std::string, Tensor> weights = whole_weights(folder, config, checkpoint);

@@ -32,6 +32,7 @@ struct LoadOptions {
   bool drop_learned = false;               ///< see load_weights_of()
   std::vector<std::string> map = {};       ///< with posenc: "FROM=TO", see value_map.h
   int64_t window = 0;  ///< no query sees more than so many last tokens, in any layer; 0: no limit
+  std::optional<std::string> precision = {};  ///< "fp32" or "bf16"; empty: as in training
 };
 
 /// The model of a run. IoError for a damaged or missing checkpoint, for a config.conf that is

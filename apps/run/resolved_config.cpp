@@ -330,8 +330,7 @@ ResolvedConfig resolve(const RunConfig& request) {
                        "; GPT-NeoX's order of one corpus is all that is implemented");
   c.uses_cuda_graph =
       value_of_word<bool>("--cuda-graph", filled.cuda_graph, {{"auto", true}, {"off", false}});
-  c.dtype = value_of_word<DType>("--precision", *filled.precision,
-                                 {{"fp32", DType::f32}, {"bf16", DType::bf16}});
+  c.dtype = dtype_of_precision(*filled.precision);
   fill_adapters(filled, c);
   c.rounds_logits = value_of_word<bool>("--logits", filled.logits.value_or("fp32"),
                                         {{"fp32", false}, {"bf16", true}});
@@ -352,6 +351,10 @@ ResolvedConfig resolve(const RunConfig& request) {
   filled.posenc = c.model.posenc;
   c.settings = to_settings(filled);
   return c;
+}
+
+DType dtype_of_precision(const std::string& word) {
+  return value_of_word<DType>("--precision", word, {{"fp32", DType::f32}, {"bf16", DType::bf16}});
 }
 
 std::string canonical_posenc(const std::string& expression, const ResolvedConfig& trained) {

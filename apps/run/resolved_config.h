@@ -85,6 +85,9 @@ struct ResolvedConfig {
 /// value. ConfigError names the option.
 ResolvedConfig resolve(const RunConfig& request);
 
+/// The type of activations for --precision. ConfigError for another word than fp32 and bf16.
+DType dtype_of_precision(const std::string& word);
+
 /// The canonical form of an expression for the model of a run, which is trained with its own.
 /// ConfigError also for terms that do not fit together when they act, in training or in a test.
 std::string canonical_posenc(const std::string& expression, const ResolvedConfig& trained);

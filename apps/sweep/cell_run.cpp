@@ -42,13 +42,16 @@ data::Corpus corpus_of(const run::ResolvedConfig& config, const Cell& cell) {
   return data.corpora().front();
 }
 
-cli::ExitCode train(const run::ResolvedConfig& config, const fs::path& path,
+// `events`: the folder of its event files; empty: none.
+cli::ExitCode train(const run::ResolvedConfig& config, const fs::path& path, const fs::path& events,
                     cli::Progress& progress) {
   std::error_code status;
   train::TrainingRun run = fs::exists(path, status)
                                ? train::TrainingRun::resume(config, path.string())
                                : train::TrainingRun::start(config, path.string());
-  return run.trainer().is_done() ? cli::kDone : run.go(progress);
+  if (run.trainer().is_done()) return cli::kDone;
+  if (!events.empty()) run.write_events(events);
+  return run.go(progress);
 }
 
 run::ResolvedConfig config_of(const SweepFolder& folder, const Cell& cell) {
@@ -67,10 +70,11 @@ std::optional<FileLock> wait_for(const SweepFolder& folder, const Cell& cell) {
 // Trains the model that a cell starts from, unless its weights are there, and gives the cell's
 // configuration with them. Empty when that is stopped.
 std::optional<run::ResolvedConfig> config_from_base(const SweepFolder& folder, const Cell& cell,
-                                                    cli::Progress& progress) {
+                                                    bool has_events, cli::Progress& progress) {
   const fs::path path = folder.runs() / cell.base->hash();
+  const fs::path events = has_events ? folder.events(*cell.base) : fs::path();
   const std::optional<FileLock> lock = wait_for(folder, *cell.base);
-  if (!lock || train(config_of(folder, *cell.base), path, progress) == cli::kStopped)
+  if (!lock || train(config_of(folder, *cell.base), path, events, progress) == cli::kStopped)
     return std::nullopt;
   run::RunConfig request = run::to_run_config(folder.cell(cell.hash()).string(), cell.training);
   request.init_from = path.string();
@@ -218,11 +222,14 @@ cli::ExitCode run_cell(const SweepFolder& folder, const Cell& cell, const CellRu
     const data::Corpus corpus = corpus_of(config, cell);
     out << "cell " << cell.hash() << ": " << cell.label() << std::endl;
     if (cell.base) {
-      std::optional<run::ResolvedConfig> based = config_from_base(folder, cell, progress);
+      std::optional<run::ResolvedConfig> based =
+          config_from_base(folder, cell, options.tensorboard, progress);
       if (!based) return cli::kStopped;
       config = *std::move(based);
     }
-    if (!cell.is_given && train(config, path, progress) == cli::kStopped) return cli::kStopped;
+    const fs::path events = options.tensorboard ? folder.events(cell) : fs::path();
+    if (!cell.is_given && train(config, path, events, progress) == cli::kStopped)
+      return cli::kStopped;
     LoadedModel model = cell.is_given ? LoadedModel(config) : LoadedModel(path);
     if (result.facts.count("parameters") == 0) {
       add_model_facts(result, model.under({}));

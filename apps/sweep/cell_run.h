@@ -13,6 +13,7 @@ struct CellRunOptions {
   /// Without a driver, which does it at its end: remove the weights that this cell starts from once
   /// no cell needs them any more.
   bool drop_base = false;
+  bool tensorboard = false;  ///< event files in SweepFolder::events()
 };
 
 /// Trains the model of a cell, or goes on with it, or takes the run that is given, and measures

@@ -315,6 +315,7 @@ std::vector<std::string> command_of(const SweepFolder& folder, const Cell& cell,
       "--workers",
       std::to_string(options.jobs)};
   if (options.keep_weights) command.emplace_back("--keep-weights");
+  if (options.tensorboard) command.emplace_back("--tensorboard");
   return command;
 }
 

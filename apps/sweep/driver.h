@@ -16,6 +16,7 @@ struct DriverOptions {
   int64_t jobs = 1;     ///< workers at a time
   int64_t threads = 1;  ///< of all of them
   bool keep_weights = false;
+  bool tensorboard = false;
   bool retry_failed = false;  ///< make cells anew that ended with an error
   bool is_card = false;       ///< they compute on a GPU
   /// When workers are told to stop. No cell is begun that would not be finished by then, at the

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <system_error>
 
+#include "apps/run/labels.h"
 #include "apps/sweep/given_run.h"
 #include "apps/sweep/grid.h"
 #include "engine/base/error.h"
@@ -106,6 +107,13 @@ SweepFolder::SweepFolder(fs::path path) : path_(std::move(path)) {
                    "--out ",
                    path_.string());
   read();
+}
+
+fs::path SweepFolder::events(const Cell& cell) const {
+  constexpr size_t kMostBytes = 80;
+  std::string name = cell.label();
+  cut_utf8(name, kMostBytes);
+  return path_ / "tensorboard" / concat(run::file_word(name), '-', cell.hash().substr(0, 8));
 }
 
 SweepFolder::SweepFolder(fs::path path, const PlanOptions& options)

@@ -30,6 +30,7 @@ struct PartRequest {
 ///   runs/HASH/         the run folder of an unfinished cell, or of a cell with kept weights
 ///   logs/HASH.log      output of the worker; failed/HASH.txt if it ended without results
 ///   slurm/N.sh         a job array, with its cells in N.cells and its number in N.job
+///   tensorboard/NAME/  event files of the training of a cell, where asked for
 ///   corpora/NAME/      text made for the sweep
 ///   report/            output of `sweep report`
 class SweepFolder {
@@ -50,6 +51,8 @@ class SweepFolder {
   std::filesystem::path cell(const std::string& hash) const { return cells() / (hash + ".json"); }
   std::filesystem::path lock(const std::string& hash) const { return cells() / (hash + ".lock"); }
   std::filesystem::path corpora() const { return path_ / "corpora"; }
+  /// The folder of a cell's event files: its label, to be read in TensorBoard, and its hash.
+  std::filesystem::path events(const Cell& cell) const;
   std::filesystem::path report() const { return path_ / "report"; }
 
   /// Adds experiments to the sweep, by id, and raises the number of seeds if it is lower.

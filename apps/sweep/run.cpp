@@ -43,7 +43,7 @@ struct RunRequest {
   SlurmOptions slurm;
   std::optional<int64_t> seeds, threads;
   int64_t jobs = 1;
-  bool keep_weights = false, retry_failed = false, dry_run = false;
+  bool keep_weights = false, tensorboard = false, retry_failed = false, dry_run = false;
 
   bool is_slurm() const { return launcher == "slurm"; }
 };
@@ -130,6 +130,9 @@ void read_request(RunRequest& request, cli::Options& options) {
            "with slurm: options for sbatch, such as '--partition=gpu --time=8:00:00'")
       .add("keep-weights", request.keep_weights,
            "keep the run folders of finished cells (default: keep only their results)")
+      .add("tensorboard", request.tensorboard,
+           "write event files for TensorBoard into FOLDER/tensorboard, a folder for each cell that "
+           "is trained")
       .add("time-limit", request.time_limit, "TIME",
            "end within this time, given as 90s, 8m or 1h30m; exit status 75 if cells are left. No "
            "cell is begun that, by the time of the finished ones, cannot end in time; a running "
@@ -263,6 +266,7 @@ int sweep_run_command(int argc, const char* const* argv, std::ostream& out) {
       .jobs = request.jobs,
       .threads = request.is_slurm() ? request.threads.value_or(1) * request.jobs : thread_count(),
       .keep_weights = request.keep_weights,
+      .tensorboard = request.tensorboard,
       .retry_failed = request.retry_failed,
       .is_card = request.slurm.has_card};
   if (!request.time_limit.empty())
@@ -322,6 +326,7 @@ int cell_command(int argc, const char* const* argv, std::ostream& out) {
       .add("workers", how.workers, "N", "processes that share this machine's memory")
       .add("parent", parent, "PID", "stop, with a checkpoint, when this process ends")
       .add("keep-weights", how.keep_weights, "keep the run folder after the measurements")
+      .add("tensorboard", how.tensorboard, "write event files for TensorBoard")
       .add("drop-base", how.drop_base,
            "remove the weights that the cell starts from once no cell needs them");
   if (!options.parse(argc, argv, out)) return cli::kDone;

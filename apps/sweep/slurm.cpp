@@ -133,6 +133,7 @@ std::string array_script(const SweepFolder& folder, const std::vector<Cell>& cel
       "rm -f \"failed/$hash.txt\"\n",
       cli::shell_word(cli::own_program()), " cell . \"$hash\" --threads ", threads,
       options.keep_weights ? " --keep-weights" : " --drop-base",
+      options.tensorboard ? " --tensorboard" : "",
       " >>\"logs/$hash.log\" 2>&1 &\n"
       "trap 'kill -TERM $!' TERM\n"
       "wait $!\n"

@@ -112,23 +112,7 @@ void MetricsFile::append(const Metrics& m) {
       fixed(m.sum_wait_share, 4)};
   fields.resize(n_columns_);
   const std::string row = cli::csv_row(fields);
-  const int file = ::open(path_.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
-  if (file < 0) fail_errno(path_, "open");
-  const off_t before = ::lseek(file, 0, SEEK_END);
-  // A full disk takes as many bytes as fit, and only the next write gives the reason.
-  size_t done = 0;
-  int reason = 0;
-  while (done < row.size() && reason == 0) {
-    const ssize_t written = ::write(file, row.data() + done, row.size() - done);
-    if (written >= 0)
-      done += static_cast<size_t>(written);
-    else if (errno != EINTR)
-      reason = errno;
-  }
-  if (reason != 0 && before >= 0) (void)!::ftruncate(file, before);
-  ::close(file);
-  errno = reason;
-  if (reason != 0) fail_errno(path_, "write");
+  append_file(path_, row);
   bytes_ += static_cast<int64_t>(row.size());
   hasher_.update(row);
 }

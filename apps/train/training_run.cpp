@@ -18,6 +18,7 @@
 #include "engine/base/file.h"
 #include "engine/base/interrupt.h"
 #include "engine/base/text.h"
+#include "engine/base/write_target.h"
 
 namespace farfield::train {
 namespace {
@@ -290,18 +291,18 @@ void TrainingRun::log(const StepResult& step, bool is_last, cli::Progress& progr
       return seconds > 0 ? (waited_s - before_s) / seconds : 0;
     };
     or_say_how_to_go_on([&] {
-      metrics_->append(
-          {.step = step.step,
-           .tokens = state.tokens,
-           .loss = step.loss,
-           .valid_loss = valid,
-           .lr = step.lr,
-           .grad_norm = step.grad_norm,
-           .tokens_per_s = speed,
-           .time_s = state.time_s,
-           .wait_share = share(trainer_->waited_s(), logged_wait_s_),
-           .saves = saver_->take_figures(),
-           .sum_wait_share = share(trainer_->waited_for_sums_s(), logged_sum_wait_s_)});
+      this->keep({.step = step.step,
+                  .tokens = state.tokens,
+                  .loss = step.loss,
+                  .valid_loss = valid,
+                  .lr = step.lr,
+                  .grad_norm = step.grad_norm,
+                  .tokens_per_s = speed,
+                  .time_s = state.time_s,
+                  .wait_share = share(trainer_->waited_s(), logged_wait_s_),
+                  .saves = saver_->take_figures(),
+                  .sum_wait_share = share(trainer_->waited_for_sums_s(), logged_sum_wait_s_)},
+                 progress);
     });
     logged_tokens_ = state.tokens;
     logged_time_s_ = state.time_s;
@@ -310,6 +311,23 @@ void TrainingRun::log(const StepResult& step, bool is_last, cli::Progress& progr
   }
   progress.update(step.step, config.steps, text, keep);
   if (keep) warn_of_divergence(step, progress);
+}
+
+void TrainingRun::write_events(const std::filesystem::path& folder) {
+  if (!is_first() || trainer_->is_done()) return;
+  events_folder_ = folder.empty() ? folder_.path() : folder;
+  make_folder(events_folder_);
+  events_.emplace(events_folder_, trainer_->state().step);
+}
+
+void TrainingRun::keep(const Metrics& row, cli::Progress& progress) {
+  metrics_->append(row);
+  if (!events_) return;
+  events_->add(row);
+  if (!row.valid_loss || !no_pictures_.empty()) return;
+  events_->add_tables(row.step, trainer_->model().encoding(), no_pictures_);
+  if (!no_pictures_.empty())
+    progress.say(concat("[train] no pictures for TensorBoard: ", no_pictures_));
 }
 
 void TrainingRun::warn(const std::string& warning, cli::Progress& progress) const {
@@ -412,6 +430,7 @@ void TrainingRun::rewind(const StepResult& bad, cli::Progress& progress) {
   trainer_->restore(checkpoint);
   const run::TrainState state = trainer_->state();
   if (metrics_) metrics_.emplace(folder_.metrics(), state.step, checkpoint.state.metrics);
+  if (events_) write_events(events_folder_);
   logged_tokens_ = state.tokens;
   logged_time_s_ = state.time_s;
   logged_sum_wait_s_ = trainer_->waited_for_sums_s();  // counts anew

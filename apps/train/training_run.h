@@ -11,6 +11,7 @@
 #include "apps/run/folder.h"
 #include "apps/train/data_check.h"
 #include "apps/train/metrics.h"
+#include "apps/train/tensorboard.h"
 #include "apps/train/trainer.h"
 
 namespace farfield::train {
@@ -43,6 +44,10 @@ class TrainingRun {
   /// done removes its folder, so that the same command can start it again.
   cli::ExitCode go(cli::Progress& progress, std::optional<int64_t> stop_after = {});
 
+  /// Writes event files for TensorBoard from here on, into this folder, which is made where it is
+  /// not there, or beside metrics.csv. Nothing for a run that is finished.
+  void write_events(const std::filesystem::path& folder = {});
+
   Trainer& trainer() { return *trainer_; }
   const run::RunFolder& folder() const { return folder_; }
 
@@ -56,6 +61,8 @@ class TrainingRun {
   /// Whether all that this run has is the state that it was started with.
   bool is_unused() const { return is_new_ && good_step_ == 0 && saved_step_ == 0; }
   void log(const StepResult& step, bool is_last, cli::Progress& progress);
+  /// A row of metrics.csv, and of event files.
+  void keep(const Metrics& row, cli::Progress& progress);
   void warn(const std::string& warning, cli::Progress& progress) const;
   void warn_of_divergence(const StepResult& step, cli::Progress& progress);
   void say_how(cli::Progress& progress);
@@ -71,7 +78,10 @@ class TrainingRun {
   run::RunFolder folder_;
   std::unique_ptr<DataCheck> check_;
   std::unique_ptr<Trainer> trainer_;
-  std::optional<MetricsFile> metrics_;           // in the first process
+  std::optional<MetricsFile> metrics_;  // in the first process
+  std::optional<TensorBoard> events_;   // likewise, where asked for
+  std::filesystem::path events_folder_;
+  std::string no_pictures_;                      // why; "" as long as they can be drawn
   std::unique_ptr<run::CheckpointSaver> saver_;  // likewise
   bool is_new_ = false;                          // made by this object
   int64_t saved_step_ = -1;    // of the newest checkpoint, which may still be written

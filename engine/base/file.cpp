@@ -197,6 +197,26 @@ void write_file_atomic(const fs::path& path, std::string_view bytes) {
   file.commit();
 }
 
+void append_file(const fs::path& path, std::string_view bytes) {
+  const int file = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+  if (file < 0) fail_errno(path, "open");
+  const off_t before = ::lseek(file, 0, SEEK_END);
+  // A full disk takes as many bytes as fit, and only the next write gives the reason.
+  size_t done = 0;
+  int reason = 0;
+  while (done < bytes.size() && reason == 0) {
+    const ssize_t written = ::write(file, bytes.data() + done, bytes.size() - done);
+    if (written >= 0)
+      done += static_cast<size_t>(written);
+    else if (errno != EINTR)
+      reason = errno;
+  }
+  if (reason != 0 && before >= 0) (void)!::ftruncate(file, before);
+  ::close(file);
+  errno = reason;
+  if (reason != 0) fail_errno(path, "write");
+}
+
 AtomicFolder::AtomicFolder(const fs::path& path) : path_(write_target(path)) {
   Temporary made = make_temporary_folder(path_);
   temporary_ = std::move(made.path);

@@ -82,6 +82,9 @@ class AtomicFile {
 
 void write_file_atomic(const std::filesystem::path& path, std::string_view bytes);
 
+/// Appends all of the bytes to an existing file, or none.
+void append_file(const std::filesystem::path& path, std::string_view bytes);
+
 /// A folder that appears complete or not at all: fill folder(), then commit().
 ///
 /// folder() is "<path>.tmp-<process id>" (temporary.h), a new empty folder beside the final one;

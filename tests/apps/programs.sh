@@ -1,8 +1,8 @@
 #!/bin/sh
-# programs.sh TRAIN PREPARE INSPECT: what the programs themselves do with their streams, their place
+# programs.sh TRAIN PREPARE INSPECT GENERATE: what the programs themselves do with their streams, their place
 # and their signals. Exit status 0 when all of it is as said.
 set -u
-train=$1 prepare=$2 inspect=$3
+train=$1 prepare=$2 inspect=$3 generate=$4
 folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
 cd "$folder" || exit 1
@@ -22,7 +22,7 @@ status() {
 
 # --- standard output
 if [ -c /dev/full ]; then
-  for program in "$train" "$prepare" "$inspect"; do
+  for program in "$train" "$prepare" "$inspect" "$generate"; do
     status "$program" --help >/dev/full
     expect "$program --help >/dev/full" 3 "$got"
     grep -q 'standard output: cannot write: No space left on device' said || failed=1
@@ -59,6 +59,30 @@ expect 'train >&-' 3 "$got"
 case $(cat closed/lock) in *[!0-9]*) expect 'lock of train >&-' 'a number' "$(cat closed/lock)" ;; esac
 status "$train" --resume closed >/dev/null
 expect 'train --resume of a finished run' 0 "$got"
+
+# --- a text that is continued
+text=$(printf 'the 7 words of ' | "$generate" closed --prompt - --tokens 30 --past-end --quiet 2>said)
+expect 'generate --prompt - --quiet' '0 0' "$? $(wc -c <said | tr -d ' ')"
+printf 'the 7 words of ' >prompt
+expect 'generate --prompt @FILE' "$text" \
+  "$("$generate" closed --prompt @prompt --tokens 30 --past-end --threads 1 2>said)"
+grep -q '^prompt: 15 tokens, .*; new: 30 tokens, .* (all of --tokens)$' said ||
+  expect 'what generate says' 'tokens and speeds' "$(cat said)"
+if [ -c /dev/full ]; then
+  status "$generate" closed --prompt the --tokens 4000000 --past-end >/dev/full
+  expect 'generate >/dev/full' 3 "$got"
+fi
+# A reader that leaves ends it, long before all tokens; what it read came while more was made.
+status "$generate" closed --prompt the --tokens 4000000 --past-end | head -c 3 >out
+expect 'generate | head -c 3' 3 "$(wc -c <out | tr -d ' ')"
+for words in 'closed --top-k 3' 'closed --tokens 0' '' 'closed --posenc nothing'; do
+  status "$generate" $words >out
+  expect "generate $words" '2 0' "$got $(wc -c <out | tr -d ' ')"
+done
+for words in nowhere corpus 'closed --prompt @nowhere' 'closed --step 77'; do
+  status "$generate" $words >out
+  expect "generate $words" '3 0' "$got $(wc -c <out | tr -d ' ')"
+done
 
 # --- one command that starts and resumes
 for step in 1 2; do

@@ -88,6 +88,37 @@ BOOST_AUTO_TEST_CASE(a_context_is_a_window_over_the_whole_sequence) {
   }
 }
 
+// The first tokens stay in the cache, at their old positions.
+BOOST_AUTO_TEST_CASE(sinks_stay_beside_the_context) {
+  for (const char* posenc : {"rope", "alibi", "kerple_log"}) {
+    const Transformer model(tiny_config(posenc), 1);
+    shake(model, 1);
+    Transformer masked(tiny_config(concat(posenc, " + window(3, sinks=2)")), 1);
+    std::map<std::string, Tensor> values;
+    for (const Parameter& p : model.parameters()) values.emplace(p.name, p.value);
+    load_parameters(masked.parameters(), values);
+    const std::vector<Tokens> prompts{{2, 7, 1, 12, 5, 5, 0}, {9, 8, 1, 4, 5, 5, 2}};
+    GenerateOptions options{.n_new = 40, .n_context = 3, .temperature = 1, .seed = 3, .n_sink = 2};
+    const Generated got = generate(model, prompts_of(prompts), options);
+    BOOST_TEST(got.uncached.empty());
+    options.n_sink = 0;
+    BOOST_TEST(got.tokens != generate(model, prompts_of(prompts), options).tokens, posenc);
+    const Generated greedy =
+        generate(model, prompts_of(prompts), {.n_new = 12, .n_context = 3, .n_sink = 2});
+    for (size_t b = 0; b < prompts.size(); ++b) {
+      Tokens ids = prompts[b];
+      for (int i = 0; i < 12; ++i) ids.push_back(top_of_last(masked, ids));
+      BOOST_TEST(greedy.tokens[b] == Tokens(ids.begin() + 7, ids.end()), posenc);
+    }
+  }
+  BOOST_CHECK_EXCEPTION(
+      generate(Transformer(tiny_config("sinusoidal"), 1), prompts_of({{2, 7}}),
+               {.n_new = 6, .n_context = 3, .n_sink = 1}),
+      ConfigError,
+      says("[generate] expected no sinks where no cache serves a context of 3: [cache] expected "
+           "positions that count from the query, got 'sinusoidal"));
+}
+
 // Beyond its table and beyond the context: the last tokens count from position 0 again.
 BOOST_AUTO_TEST_CASE(absolute_positions_are_encoded_again_for_each_token) {
   for (const char* posenc : {"sinusoidal", "learned_abs"}) {
@@ -109,31 +140,6 @@ BOOST_AUTO_TEST_CASE(absolute_positions_are_encoded_again_for_each_token) {
   BOOST_TEST(generate(model, prompts_of({{2, 7}}), {.n_new = 8}).uncached.empty());
   BOOST_CHECK_EXCEPTION(generate(model, prompts_of({{2, 7}}), {.n_new = 9}), ConfigError,
                         says("[posenc] expected positions below the 9 rows of learned_abs"));
-}
-
-BOOST_AUTO_TEST_CASE(a_token_is_chosen_by_inversion) {
-  const std::vector<double> logits{0, std::log(2.0), -1e300, 0};
-  const auto chosen = [&](double temperature, double u) {
-    return choose_token(logits, temperature, u);
-  };
-  for (const double u : {0.0, 0.5, 1 - 0x1p-53}) BOOST_TEST(chosen(0, u) == 1);
-  BOOST_TEST(chosen(1, 0) == 0);  // 1/4, 1/2, 0, 1/4
-  BOOST_TEST(chosen(1, 0.249) == 0);
-  BOOST_TEST(chosen(1, 0.251) == 1);
-  BOOST_TEST(chosen(1, 0.749) == 1);
-  BOOST_TEST(chosen(1, 0.751) == 3);
-  BOOST_TEST(chosen(1, 1 - 0x1p-53) == 3);
-  BOOST_TEST(chosen(0.5, 0.166) == 0);  // 1/6, 4/6, 0, 1/6
-  BOOST_TEST(chosen(0.5, 0.167) == 1);
-  BOOST_TEST(chosen(0.5, 0.832) == 1);
-  BOOST_TEST(chosen(0.5, 0.834) == 3);
-  BOOST_TEST(chosen(1e-300, 0.999) == 1);
-  BOOST_TEST(choose_token(std::vector<double>{1, 3, 3}, 0, 0.9) == 1);
-  BOOST_TEST(choose_token(std::vector<double>{-5}, 1, 0.9) == 0);
-  BOOST_TEST(choose_token(std::vector<double>{-1e300, 0}, 1, 0) == 1);  // never without a chance
-  for (size_t n = 1; n < 200; ++n)
-    BOOST_TEST(choose_token(std::vector<double>(n, 0.1), 0.7, 1 - 0x1p-53) ==
-               static_cast<int32_t>(n - 1));
 }
 
 BOOST_AUTO_TEST_CASE(samples_are_as_frequent_as_the_model_says) {
@@ -211,6 +217,41 @@ BOOST_AUTO_TEST_CASE(rows_of_the_head_that_pad_it_are_not_chosen) {
   BOOST_TEST(generate(model, prompts_of({{3}}), {.n_token = 5}).tokens[0] == Tokens({4}));
 }
 
+// Each token that was there is as unlikely as can be, so a model of 13 tokens says each once.
+BOOST_AUTO_TEST_CASE(a_penalty_is_of_the_prompt_and_of_all_new_tokens) {
+  const Transformer model(tiny_config("rope"), 1);
+  shake(model);
+  GenerateOptions options{.n_new = 10, .n_context = 2};
+  options.filters.repetition_penalty = 1e30;
+  const Generated got = generate(model, prompts_of({{3, 4, 5}, {5, 12, 0}}), options);
+  for (const Tokens& row : got.tokens) {
+    const Tokens prompt = &row == &got.tokens[0] ? Tokens{3, 4, 5} : Tokens{5, 12, 0};
+    // A token that was there scores 0 or far below, so the best of the others scores above 0 but
+    // in the last steps, which have few others.
+    for (size_t i = 0; i < 6; ++i) {
+      BOOST_TEST(std::count(prompt.begin(), prompt.end(), row[i]) == 0);
+      BOOST_TEST(std::count(row.begin(), row.begin() + static_cast<long>(i), row[i]) == 0);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(filters_leave_tokens_out) {
+  const Transformer model(tiny_config("alibi"), 1);
+  shake(model);
+  const Tensor prompts = prompts_of({{3, 4}, {0, 1}});
+  GenerateOptions options{.n_new = 40, .n_context = 3, .temperature = 2, .seed = 7};
+  const Generated all = generate(model, prompts, options);
+  const Generated greedy = generate(model, prompts, {.n_new = 40, .n_context = 3});
+  options.filters.top_k = 13;  // all
+  BOOST_TEST(generate(model, prompts, options).tokens == all.tokens);
+  for (const SamplingFilters& one :
+       {SamplingFilters{.top_k = 1}, SamplingFilters{.top_p = 1e-9}, SamplingFilters{.min_p = 1}}) {
+    options.filters = one;
+    BOOST_TEST(generate(model, prompts, options).tokens == greedy.tokens);
+  }
+  BOOST_TEST(all.tokens != greedy.tokens);
+}
+
 BOOST_AUTO_TEST_CASE(what_cannot_be_done_is_refused) {
   const Transformer model = counting_model();
   const auto message = [&](const GenerateOptions& options) {
@@ -222,6 +263,12 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_done_is_refused) {
   BOOST_TEST(message({.temperature = -1}) ==
              "[generate] expected a finite temperature of 0 (the most likely token) or more, got "
              "-1");
+  BOOST_TEST(
+      message({.n_sink = 1}) ==
+      "[generate] expected no sinks (0), or some beside a context, got 1 beside a context of "
+      "0");
+  BOOST_TEST(message({.filters = {.top_p = 0}}) ==
+             "[generate] expected a top-p above 0 and up to 1 (all), got 0");
   BOOST_TEST(message({.n_token = 14}) ==
              "[generate] expected n_token from 0 (all) to the 13 ids of the model, got 14");
   BOOST_TEST(message_of<ShapeError>([&] {

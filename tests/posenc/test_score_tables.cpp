@@ -112,6 +112,24 @@ BOOST_AUTO_TEST_CASE(remapped_and_far_pairs_read_their_own_entries) {
              boost::test_tools::per_element());
 }
 
+BOOST_AUTO_TEST_CASE(layers_with_the_same_tables_are_joined) {
+  Config config = encoding_of("alibi").config();
+  config.n_layer = 4;
+  const auto layers_of = [&](const std::string& expression) {
+    std::vector<std::vector<int64_t>> all;
+    for (const LayerTables& group :
+         layer_tables(Composition(expression, config), kKeys, SameTables::bias_and_weight))
+      all.push_back(group.layers);
+    return all;
+  };
+  using Layers = std::vector<std::vector<int64_t>>;
+  BOOST_TEST((layers_of("alibi") == Layers{{0, 1, 2, 3}}));
+  BOOST_TEST((layers_of("hwfa") == Layers{{0, 1, 2}, {3}}));
+  BOOST_TEST(text_of_layers({3}) == "layer 3");
+  BOOST_TEST(text_of_layers({0, 1, 2, 5}) == "layers 0-2, 5");
+  BOOST_TEST(text_of_layers({0, 2}) == "layers 0, 2");
+}
+
 BOOST_AUTO_TEST_CASE(a_query_in_the_middle_reads_what_is_before_it) {
   const posenc::Composition c = encoding_of("alibi(slopes=[1,2]) + window(3)");
   const AttentionRule rule = c.plan(5, 8, posenc::Phase::eval).layers[0].rule;

@@ -58,6 +58,19 @@ bool skip() {
 
 }  // namespace
 
+BOOST_AUTO_TEST_CASE(a_png_is_as_large_as_the_svg) {
+  if (skip()) return;
+  const std::string png = draw_png(perplexities());
+  BOOST_TEST(png.substr(0, 8) == "\x89PNG\r\n\x1a\n");
+  const std::string svg = draw_svg(perplexities());
+  const auto number = [&](size_t at) {
+    return 256 * static_cast<unsigned char>(png.at(at + 2)) +
+           static_cast<unsigned char>(png.at(at + 3));
+  };
+  const std::string box = concat("viewBox=\"0 0 ", number(16), ' ', number(20), '"');
+  BOOST_TEST(svg.find(box) != std::string::npos, box);
+}
+
 BOOST_AUTO_TEST_CASE(the_users_settings_of_gnuplot_change_no_plot) {
   if (skip()) return;
   const std::string svg = draw_svg(perplexities());

@@ -48,8 +48,11 @@ says 'list of a grid' 'alibi, rope'
 expect 'list of a grid alone' '' "$(grep kerple said)"
 
 # --- done, and never again
-status "$sweep" run two.conf "${with[@]}" --out a --jobs 2
+status "$sweep" run two.conf "${with[@]}" --out a --jobs 2 --tensorboard
 expect 'run' 0 "$got"
+expect 'event files' 'a/tensorboard/alibi-on-corpus' \
+  "$(echo a/tensorboard/alibi*/events.out.tfevents.* | cut -c 1-29)"
+expect 'folders of event files' 2 "$(ls a/tensorboard | wc -l)"
 says 'run' '2 of 2 cells done'
 expect 'runs that are kept' '' "$(ls a/runs)"
 before=$(stat -c '%n %Y %i' a/results/*)

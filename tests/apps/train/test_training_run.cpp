@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/cli/signals.h"
+#include "apps/plot/gnuplot.h"
 #include "apps/run/load_run.h"
 #include "apps/train/training_run.h"
 #include "engine/base/error.h"
@@ -35,6 +36,38 @@ void poison(const std::vector<Parameter>& parameters) {
 }
 
 }  // namespace
+
+// Event files change nothing of a run, and a resumed run has a second one.
+BOOST_AUTO_TEST_CASE(event_files_stand_beside_the_metrics) {
+  run::RunConfig config = toy().config();
+  config.posenc = "kerple_log";
+  const std::string without = toy().path("plain"), with = toy().path("events");
+  TrainingRun plain = TrainingRun::start(run::resolve(config), without);
+  BOOST_TEST(go(plain) == cli::kDone);
+  {
+    TrainingRun run = TrainingRun::start(run::resolve(config), with);
+    run.write_events();
+    BOOST_TEST(go(run, 4) == cli::kStopped);
+  }
+  TrainingRun run = TrainingRun::resume(run::resolve(config), with);
+  run.write_events();
+  BOOST_TEST(go(run) == cli::kDone);
+  BOOST_CHECK(bytes(with, 8, "model.safetensors") == bytes(without, 8, "model.safetensors"));
+  std::string events;
+  int n_file = 0;
+  for (const auto& entry : fs::directory_iterator(with)) {
+    if (entry.path().filename().string().find("tfevents") == std::string::npos) continue;
+    events += read_file(entry.path());
+    ++n_file;
+  }
+  BOOST_TEST(n_file == 2);
+  for (const char* tag : {"loss/train", "loss/valid", "optimizer/lr", "speed/tokens_per_s"})
+    BOOST_TEST(events.find(tag) != std::string::npos, tag);
+  if (plot::can_plot()) {
+    BOOST_TEST(events.find("encoding/bias, layer 0") != std::string::npos);
+    BOOST_TEST(events.find("PNG") != std::string::npos);
+  }
+}
 
 BOOST_AUTO_TEST_CASE(a_stopped_and_resumed_run_equals_one_in_one_go) {
   const run::RunConfig config = toy().config();

@@ -59,6 +59,20 @@ BOOST_AUTO_TEST_CASE(a_full_disk_is_an_error_and_leaves_the_old_file) {
   BOOST_TEST(folder.entries() == 1);
 }
 
+BOOST_AUTO_TEST_CASE(bytes_are_appended_all_or_none) {
+  const TempFolder folder;
+  const fs::path file = folder / "log";
+  BOOST_CHECK_EXCEPTION(append_file(file, "x"), IoError, says("log: cannot open: No such file"));
+  write_file_atomic(file, "one\n");
+  append_file(file, "two\n");
+  append_file(file, "");
+  BOOST_TEST(read_file(file) == "one\ntwo\n");
+  const FileSizeLimit limit(20);
+  BOOST_CHECK_EXCEPTION(append_file(file, std::string(100, 'x')), IoError,
+                        says("log: cannot write: File too large"));
+  BOOST_TEST(read_file(file) == "one\ntwo\n");
+}
+
 BOOST_AUTO_TEST_CASE(devices_pipes_and_folders_are_not_written_over) {
   const TempFolder folder;
   BOOST_TEST_REQUIRE(::mkfifo((folder / "pipe").c_str(), 0666) == 0);
