@@ -207,7 +207,8 @@ void check_values(const ResolvedConfig& c) {
       "--tensor-parallel: expected 1 for a model with cutoffs, whose adaptive input "
       "and softmax cannot be shared, got ",
       c.tensor_parallel);
-  check_at_least("--steps", c.steps, c.init ? 0 : 1);
+  // Without steps: weights that come from elsewhere.
+  check_at_least("--steps", c.steps, c.init || (c.data.empty() && c.task.empty()) ? 0 : 1);
   if (c.threads)
     require<ConfigError>(*c.threads >= 1 && *c.threads <= kMostThreads, kConfig,
                          "--threads: expected 1 to ", kMostThreads, ", got ", *c.threads);

@@ -98,7 +98,7 @@ void complete(RunConfig& request, const SourceRun& source) {
 }
 
 void require_same_shape(const ResolvedConfig& config, const SourceRun& source) {
-  for (const char* key : {"n-layer", "n-head", "d-model", "d-ff", "cutoffs", "preset"}) {
+  for (const char* key : {"n-layer", "n-head", "d-model", "d-ff", "architecture", "cutoffs", "preset"}) {
     const std::string own = value_of(config.settings, key),
                       theirs = value_of(source.config.settings, key);
     require<ConfigError>(own == theirs, kWhere, "--", key, ": expected ",

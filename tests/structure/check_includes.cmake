@@ -23,6 +23,7 @@ set(rows
   "apps/sweep/"     "^(apps/(sweep|compare|eval|train|run|plot|cli|analysis|inspect)|${libraries})/"
   "apps/generation/" "^(apps/(generation|run|cli)|${libraries})/"
   "apps/inspect/"   "^(apps/(inspect|train|run|plot|cli)|${libraries})/"
+  "apps/hub/"       "^(apps/(hub|train|run|cli)|${libraries})/"
   "apps/bench/"     "^(apps/(bench|train|run|cli|analysis)|${libraries})/"
   "apps/prepare/"   "^(apps/(prepare|cli)|${libraries})/"
   "apps/demo/"      "^(apps/(demo|eval|train|run|plot|cli|analysis)|${libraries})/"
