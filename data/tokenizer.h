@@ -34,11 +34,19 @@ class Tokenizer {
   /// Whether the text of ids is known: if not, only token files can be read.
   virtual bool has_text() const { return true; }
 
+  /// The ids that its models expect in front of a text and behind it, as its file says: that of
+  /// <s>, for example. encode() adds neither, and no corpus has them.
+  virtual std::span<const int32_t> begin_of_text() const { return {}; }
+  virtual std::span<const int32_t> end_of_text() const { return {}; }
+
   /// Appends the ids of the text to `ids`. IoError for bytes without an id.
   virtual void encode(std::string_view text, std::vector<int32_t>& ids) const = 0;
   /// The bytes that the ids stand for; none for an id that the vocabulary leaves out. IoError for
   /// one outside [0, n_vocab()).
   virtual std::string decode(std::span<const int32_t> ids) const = 0;
+  /// The same for ids with others before them. It differs where encode() puts a blank in front of a
+  /// text, which decode() takes away.
+  virtual std::string decode_within(std::span<const int32_t> ids) const { return decode(ids); }
 
   /// The first place at or after `from` where a longer text can be cut: encode() of the two parts,
   /// joined, equals encode() of the whole. text.size() if there is none before the end. A place

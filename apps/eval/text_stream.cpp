@@ -17,7 +17,7 @@ std::vector<int32_t> bytes_of_ids(const data::Tokenizer& tokenizer) {
   for (size_t id = 0; id < bytes.size(); ++id) {
     const auto token = static_cast<int32_t>(id);
     if (token == tokenizer.end_of_document()) continue;
-    bytes[id] = static_cast<int32_t>(tokenizer.decode({&token, 1}).size());
+    bytes[id] = static_cast<int32_t>(tokenizer.decode_within({&token, 1}).size());
   }
   return bytes;
 }

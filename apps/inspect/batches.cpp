@@ -145,7 +145,7 @@ std::string begin_of_text(const data::Tokenizer& tokenizer, const std::vector<in
   std::string text;
   for (size_t i = 0; i < std::min(kShown, ids.size()); ++i)
     text += ids[i] == tokenizer.end_of_document() ? "\xE2\x90\x83"  // the symbol for end of text
-                                                  : tokenizer.decode({&ids[i], 1});
+                                                  : tokenizer.decode_within({&ids[i], 1});
   replace_invalid_utf8(text);
   for (char& c : text)
     if (static_cast<unsigned char>(c) < 0x20 || c == '\x7f') c = ' ';

@@ -143,7 +143,7 @@ std::string first_tokens(const data::Corpus& corpus, const std::string& split, i
   std::string text;
   for (const int32_t id : ids) {
     const bool is_end = id == tokenizer.end_of_document();
-    text += concat("  ", id, ' ', quoted(tokenizer.decode({&id, 1})),
+    text += concat("  ", id, ' ', quoted(tokenizer.decode_within({&id, 1})),
                    is_end ? " (ends a document)" : "", '\n');
   }
   std::erase(ids, tokenizer.end_of_document());

@@ -4,6 +4,7 @@
 #include <functional>
 #include <iostream>
 #include <numeric>
+#include <utility>
 
 #include "apps/cli/commands.h"
 #include "apps/cli/duration.h"
@@ -191,6 +192,34 @@ const char* name_of(data::Pattern pattern) {
       return "cl100k_base";
     case data::Pattern::cl100k_lines:
       return "cl100k_base, as tokenizer.json has it";
+    case data::Pattern::qwen2:
+      return "qwen2";
+    case data::Pattern::gpt2_digits:
+      return "gpt2, between single digits";
+    case data::Pattern::bloom:
+      return "bloom";
+    case data::Pattern::blanks:
+    case data::Pattern::blank_runs:
+      return "blanks";
+  }
+  return "";
+}
+
+const char* kind_of(const data::BpeDefinition& d) {
+  if (d.alphabet == data::Alphabet::bytes) return "byte-level BPE";
+  return d.falls_back_to_bytes ? "BPE of characters, or else of bytes" : "BPE of characters";
+}
+
+// Where a blank is put that the text does not have.
+const char* blank_remark(const data::BpeDefinition& d) {
+  if (d.add_prefix_space) return ", with a blank in front";
+  switch (d.blanks.in_front) {
+    case data::BlankInFront::never:
+      break;
+    case data::BlankInFront::first:
+      return ", with a blank in front of the text";
+    case data::BlankInFront::always:
+      return ", with a blank in front of each part between special tokens";
   }
   return "";
 }
@@ -216,7 +245,7 @@ int show(int argc, const char* const* argv, std::ostream& out) {
   const auto* bpe = dynamic_cast<const data::BpeTokenizer*>(tokenizer.get());
   const bool is_words = dynamic_cast<const data::WordsTokenizer*>(tokenizer.get()) != nullptr;
   out << "kind        "
-      << (bpe != nullptr           ? "byte-level BPE"
+      << (bpe != nullptr           ? kind_of(bpe->definition())
           : is_words               ? "words"
           : !tokenizer->has_text() ? "numbers"
                                    : "bytes")
@@ -230,7 +259,10 @@ int show(int argc, const char* const* argv, std::ostream& out) {
     const data::BpeDefinition& d = bpe->definition();
     out << "merges      " << d.merges.size() << "\nnormalizer  "
         << (d.normalizer == data::Normalizer::nfc ? "NFC" : "none") << "\npattern     "
-        << name_of(d.pattern) << (d.add_prefix_space ? ", with a blank in front" : "") << '\n';
+        << name_of(d.pattern) << blank_remark(d) << '\n';
+    for (const auto& [said, ids] : {std::pair("before text ", tokenizer->begin_of_text()),
+                                    std::pair("behind text ", tokenizer->end_of_text())})
+      if (!ids.empty()) out << said << joined(ids, " ") << '\n';
     if (d.unknown >= 0)
       out << "unknown     " << d.unknown
           << (d.fuses_unknown ? ", one for all bytes side by side that have no token\n"
@@ -244,7 +276,8 @@ int show(int argc, const char* const* argv, std::ostream& out) {
   std::vector<int32_t> ids;
   tokenizer->encode(text, ids);
   out << '\n';
-  for (const int32_t id : ids) out << id << ' ' << shown(tokenizer->decode({&id, 1})) << '\n';
+  for (const int32_t id : ids)
+    out << id << ' ' << shown(tokenizer->decode_within({&id, 1})) << '\n';
   return cli::kDone;
 }
 

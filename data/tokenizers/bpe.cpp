@@ -1,16 +1,15 @@
 #include "data/tokenizers/bpe.h"
 
 #include <algorithm>
-#include <array>
 #include <mutex>
 #include <utility>
 
+#include "data/tokenizers/end_of_text.h"
 #include "data/tokenizers/piece_cache.h"
 #include "data/tokenizers/token_ids.h"
 #include "data/tokenizers/tokenizer_json.h"
 #include "data/tokenizers/unicode.h"
 #include "engine/base/error.h"
-#include "engine/base/text.h"
 #include "engine/base/utf8.h"
 
 namespace farfield::data {
@@ -26,53 +25,6 @@ std::vector<BpeMerge> with_products(const BpeDefinition& d) {
     merges.push_back({left, right, ids.find(joined)});
   }
   return merges;
-}
-
-// An id that a file has recorded.
-int32_t recorded_end(const BpeDefinition& d, int32_t id) {
-  const auto is_it = [&](const AddedToken& t) { return t.id == id; };
-  const bool is_token = (id >= 0 && static_cast<size_t>(id) < d.tokens.size() &&
-                         !d.tokens[static_cast<size_t>(id)].empty()) ||
-                        std::any_of(d.added.begin(), d.added.end(), is_it);
-  require<IoError>(is_token, "tokenizer", "expected the id of a token to end documents with, got ",
-                   id);
-  return id;
-}
-
-int32_t find_end_of_text(const BpeDefinition& d, const TokenizerOptions& options) {
-  if (options.end_of_document) return recorded_end(d, *options.end_of_document);
-  const std::string& asked = options.end_of_text;
-  const auto id_of = [&](std::string_view content) {
-    const auto found = std::find_if(d.added.begin(), d.added.end(),
-                                    [&](const AddedToken& t) { return t.content == content; });
-    return found == d.added.end() ? -1 : found->id;
-  };
-  if (!asked.empty()) {
-    int32_t id = id_of(asked);
-    if (id < 0) id = TokenIds(d.tokens).find(asked);
-    require<ConfigError>(id >= 0, "tokenizer", "expected --end-of-text to name a token, got '",
-                         asked, "'");
-    return id;
-  }
-  constexpr std::string_view kFirst = "<|endoftext|>";
-  if (const int32_t id = id_of(kFirst); id >= 0) return id;
-  constexpr std::array<std::string_view, 4> kOthers = {"</s>", "<|end_of_text|>", "<eos>", "[EOS]"};
-  std::vector<std::string_view> found;
-  for (const std::string_view name : kOthers)
-    if (id_of(name) >= 0) found.push_back(name);
-  require<ConfigError>(found.size() <= 1, "tokenizer", "expected one added token among ", kFirst,
-                       ", ", listed(kOthers, " and "), " to end documents with, got ",
-                       joined(found), "; name the token with --end-of-text TOKEN");
-  return found.empty() ? Tokenizer::kNone : id_of(found.front());
-}
-
-// The class of the symbol that ends at `at`, which is not 0.
-CharClass symbol_before(std::string_view text, size_t at) {
-  size_t begin = at - 1;
-  while (begin > 0 && at - begin < 4 && (static_cast<unsigned char>(text[begin]) & 0xC0) == 0x80)
-    --begin;
-  const Symbol symbol = symbol_at(text, begin);
-  return begin + symbol.size == at ? symbol.type : CharClass::other;  // of a byte that is no UTF-8
 }
 
 // "the byte 0xC3 of 'é' (U+00E9)"
@@ -91,6 +43,13 @@ std::string shown_byte(std::string_view text, size_t at) {
   if (!c.is_valid || begin + c.size <= at) return shown + ", which is not UTF-8";
   return concat(shown, " of '", text.substr(begin, c.size), "' (U+",
                 hex(c.code_point, c.code_point > 0xFFFF ? 6 : 4), ')');
+}
+
+// Where the character of a number begins; a byte that is not UTF-8 counts as one.
+size_t begin_of_character(std::string_view text, size_t number) {
+  size_t at = 0;
+  for (; number > 0; --number) at += symbol_at(text, at).size;
+  return at;
 }
 
 }  // namespace
@@ -138,9 +97,11 @@ BpeTokenizer::BpeTokenizer(std::string name, BpeDefinition definition,
                            const TokenizerOptions& options)
     : Tokenizer(std::move(name), File{tokenizer_json_text(definition)}),
       definition_(std::move(definition)),
+      pattern_(finest_pattern(definition_)),
       special_as_text_(options.special_as_text),
       end_of_document_(find_end_of_text(definition_, options)),
       merges_(with_products(definition_)),
+      cut_rule_(definition_, pattern_),
       scratches_(std::make_unique<Scratches>()) {
   const BpeDefinition& d = definition_;
   byte_ids_.fill(-1);
@@ -153,23 +114,20 @@ BpeTokenizer::BpeTokenizer(std::string name, BpeDefinition definition,
     if (d.ignore_merges) whole_.emplace(bytes, static_cast<int32_t>(id));
   }
   for (size_t i = 0; i < d.added.size(); ++i) add_added(d.added[i], i);
+  if (d.alphabet == Alphabet::characters) characters_.emplace(d);
 }
 
 BpeTokenizer::~BpeTokenizer() = default;
 
 void BpeTokenizer::add_added(const AddedToken& token, size_t number) {
   n_vocab_ = std::max(n_vocab_, int64_t{token.id} + 1);
-  const bool in_normalized = token.is_normalized && definition_.normalizer == Normalizer::nfc;
-  const std::string content = in_normalized ? nfc(token.content) : token.content;
-  (token.is_normalized ? added_normalized_ : added_).add(content, static_cast<int32_t>(number));
-  for (size_t i = 0; i + 1 < content.size(); ++i) {
-    const auto a = static_cast<unsigned char>(content[i]);
-    const auto b = static_cast<unsigned char>(content[i + 1]);
-    if (b < 128) joined_.set(std::min<size_t>(a, 128) * 128 + b);
-  }
+  added_texts_.push_back(searched(definition_, token));
+  (token.is_normalized ? added_normalized_ : added_)
+      .add(added_texts_.back(), static_cast<int32_t>(number));
 }
 
-// between(text) for what lies between added tokens, and the ids of these, in the order of the text.
+// between(part, begins) for what lies between added tokens, and the ids of these, in the order of
+// the text.
 template <class Between>
 void BpeTokenizer::split(const AddedTokens& added, std::string_view text, std::vector<int32_t>& ids,
                          const Between& between) const {
@@ -177,37 +135,58 @@ void BpeTokenizer::split(const AddedTokens& added, std::string_view text, std::v
   for (size_t at = 0; at < text.size();) {
     const AddedTokens::Match match = added.find(text, at);
     at = match.begin + match.size;
-    if (match.number >= 0) {
-      const AddedToken& token = definition_.added[static_cast<size_t>(match.number)];
-      // Ordinary text now, but nothing else is looked for in it.
-      if (token.is_special && special_as_text_) continue;
-      if (match.begin > begin) between(text.substr(begin, match.begin - begin));
-      ids.push_back(token.id);
-      begin = at;
-    }
+    if (match.number < 0) continue;
+    const AddedToken& token = definition_.added[static_cast<size_t>(match.number)];
+    // Ordinary text now, but nothing else is looked for in it.
+    if (token.is_special && special_as_text_) continue;
+    if (token.is_single_word && is_within_word(text, match.begin, at)) continue;
+    // What is looked for next begins behind the token in any case, be it in white space that the
+    // token has taken along.
+    const size_t first =
+        token.strips_left ? std::max(space_before(text, match.begin), begin) : match.begin;
+    const size_t last = token.strips_right ? space_behind(text, at) : at;
+    // It would be white space alone, which the token before it has taken along.
+    if (first >= last) continue;
+    if (first > begin) between(text.substr(begin, first - begin), begin == 0);
+    ids.push_back(token.id);
+    begin = last;
   }
-  if (begin < text.size()) between(text.substr(begin));
+  if (begin < text.size()) between(text.substr(begin), begin == 0);
 }
 
 void BpeTokenizer::encode(std::string_view text, std::vector<int32_t>& ids) const {
   std::unique_ptr<Scratch> scratch = scratches_->take();
-  split(added_, text, ids, [&](std::string_view part) {
-    if (definition_.normalizer == Normalizer::nfc)
-      encode_normalized(nfc(part), *scratch, ids);
+  const bool is_normal = definition_.normalizer == Normalizer::none &&
+                         definition_.blanks.step != BlankRule::Step::normalizer;
+  split(added_, text, ids, [&](std::string_view part, bool is_first) {
+    if (is_normal)
+      encode_normalized(part, is_first, *scratch, ids);
     else
-      encode_normalized(part, *scratch, ids);
+      encode_normalized(normal_text(definition_, part), is_first, *scratch, ids);
   });
   scratches_->give_back(std::move(scratch));
 }
 
-void BpeTokenizer::encode_normalized(std::string_view text, Scratch& scratch,
+void BpeTokenizer::encode_normalized(std::string_view text, bool is_first, Scratch& scratch,
                                      std::vector<int32_t>& ids) const {
-  split(added_normalized_, text, ids, [&](std::string_view part) {
-    if (definition_.add_prefix_space && part.front() != ' ')
-      encode_plain(concat(' ', part), scratch, ids);
-    else
-      encode_plain(part, scratch, ids);
+  split(added_normalized_, text, ids, [&](std::string_view part, bool begins) {
+    encode_between(part, is_first && begins, scratch, ids);
   });
+}
+
+void BpeTokenizer::encode_between(std::string_view part, bool is_first, Scratch& scratch,
+                                  std::vector<int32_t>& ids) const {
+  const BlankRule& blanks = definition_.blanks;
+  if (blanks.step == BlankRule::Step::pre_tokenizer) {
+    const bool gets_one = blanks.in_front == BlankInFront::always ||
+                          (blanks.in_front == BlankInFront::first && is_first);
+    const bool has_one = part.front() == ' ' || part.starts_with(kMarkedBlank);
+    encode_plain(mark_blanks(part, gets_one && !has_one), scratch, ids);
+  } else if (definition_.add_prefix_space && part.front() != ' ') {
+    encode_plain(concat(' ', part), scratch, ids);
+  } else {
+    encode_plain(part, scratch, ids);
+  }
 }
 
 void BpeTokenizer::encode_plain(std::string_view text, Scratch& scratch,
@@ -224,7 +203,7 @@ void BpeTokenizer::encode_plain(std::string_view text, Scratch& scratch,
     if (found.size() <= most_ids) cache.put(key, found);
   };
   const char* const end = text.data() + text.size();
-  for_each_piece(definition_.pattern, text, [&](std::string_view piece) {
+  for_each_piece(pattern_, text, [&](std::string_view piece) {
     const auto readable = static_cast<size_t>(end - piece.data());
     if (piece.size() < Scratch::kShortBytes) {
       using Key = PieceKey<Scratch::kShortBytes>;
@@ -249,21 +228,26 @@ void BpeTokenizer::encode_piece(std::string_view piece, Scratch& scratch,
     const auto found = whole_.find(piece);
     if (found != whole_.end()) return ids.push_back(found->second);
   }
-  scratch.ids.resize(piece.size());
   bool are_known = true;
-  for (size_t i = 0; i < piece.size(); ++i) {
-    scratch.ids[i] = byte_ids_[static_cast<unsigned char>(piece[i])];
-    are_known = are_known && scratch.ids[i] >= 0;
+  if (characters_) {
+    are_known = characters_->ids.find(piece, scratch.ids);
+  } else {
+    scratch.ids.resize(piece.size());
+    for (size_t i = 0; i < piece.size(); ++i) {
+      scratch.ids[i] = byte_ids_[static_cast<unsigned char>(piece[i])];
+      are_known = are_known && scratch.ids[i] >= 0;
+    }
   }
   if (!are_known) put_unknown(piece, scratch.ids);
   merges_.apply(scratch.ids, scratch.work);
   ids.insert(ids.end(), scratch.ids.begin(), scratch.ids.end());
 }
 
-// The ids of bytes without a token: -1 in `ids`.
+// The ids of bytes or characters without a token: -1 in `ids`.
 void BpeTokenizer::put_unknown(std::string_view piece, std::vector<int32_t>& ids) const {
   if (definition_.unknown < 0) {
-    const auto at = static_cast<size_t>(std::find(ids.begin(), ids.end(), -1) - ids.begin());
+    auto at = static_cast<size_t>(std::find(ids.begin(), ids.end(), -1) - ids.begin());
+    if (characters_) at = begin_of_character(piece, at);
     fail<IoError>("tokenizer", "expected text that the vocabulary of ", name(), " has tokens for, ",
                   "got ", shown_byte(piece, at), ", for which it has none; ",
                   "take a tokenizer that has a token for each byte");
@@ -275,38 +259,28 @@ void BpeTokenizer::put_unknown(std::string_view piece, std::vector<int32_t>& ids
 }
 
 std::string BpeTokenizer::decode(std::span<const int32_t> ids) const {
+  if (!characters_) return decode_within(ids);
+  for (const int32_t id : ids) check_id(id);
+  return characters_->texts.decode(ids);
+}
+
+std::string BpeTokenizer::decode_within(std::span<const int32_t> ids) const {
+  for (const int32_t id : ids) check_id(id);
+  if (characters_) return characters_->texts.decode_within(ids);
   std::string text;
   for (const int32_t id : ids) {
-    check_id(id);
     const auto added = std::lower_bound(definition_.added.begin(), definition_.added.end(), id,
                                         [](const AddedToken& t, int32_t i) { return t.id < i; });
     if (added != definition_.added.end() && added->id == id)
-      text += added->content;
+      text += added_texts_[static_cast<size_t>(added - definition_.added.begin())];
     else if (static_cast<size_t>(id) < definition_.tokens.size())
       text += definition_.tokens[static_cast<size_t>(id)];
   }
   return text;
 }
 
-// Before a blank or a line end of ASCII, behind anything that is no white space. No pattern has a
-// piece with such a pair in it, nor looks across: what comes before ends its run there as it would
-// at the end of a text, and from the white space on nothing asks what came before. One exception:
-// behind punctuation cl100k_base takes line ends along. A blank or line end neither changes nor
-// moves in NFC, and nothing composes with it. No added token holds the pair, so none reaches
-// across. In front of a blank no other blank is put.
 size_t BpeTokenizer::cut(std::string_view text, size_t from) const {
-  const Pattern pattern = definition_.pattern;
-  if (pattern == Pattern::none || from >= text.size()) return text.size();
-  for (size_t at = std::max<size_t>(from, 1); at < text.size(); ++at) {
-    const char space = text[at];
-    if (space != ' ' && (space != '\n' || definition_.add_prefix_space)) continue;
-    const CharClass type = symbol_before(text, at);
-    if (type == CharClass::space) continue;
-    if (type == CharClass::other && space == '\n' && pattern != Pattern::gpt2) continue;
-    const auto before = std::min<unsigned char>(static_cast<unsigned char>(text[at - 1]), 128);
-    if (!joined_[size_t{before} * 128 + static_cast<unsigned char>(space)]) return at;
-  }
-  return text.size();
+  return cut_rule_.find(text, from);
 }
 
 }  // namespace farfield::data

@@ -14,13 +14,13 @@ constexpr bool prints(uint32_t byte) {
   return (byte >= 0x21 && byte <= 0x7E) || (byte >= 0xA1 && byte <= 0xAC) || byte >= 0xAE;
 }
 
-struct Alphabet {
+struct ByteCharacters {
   std::array<uint16_t, 256> character{};
   std::array<int16_t, kCharacters> byte{};
 };
 
-constexpr Alphabet make_alphabet() {
-  Alphabet a;
+constexpr ByteCharacters make_alphabet() {
+  ByteCharacters a;
   for (int16_t& byte : a.byte) byte = -1;
   uint16_t next = 0x100;
   for (uint32_t byte = 0; byte < 256; ++byte) {
@@ -30,7 +30,7 @@ constexpr Alphabet make_alphabet() {
   }
   return a;
 }
-constexpr Alphabet kAlphabet = make_alphabet();
+constexpr ByteCharacters kAlphabet = make_alphabet();
 
 }  // namespace
 

@@ -1,17 +1,16 @@
 #include "data/tokenizers/tokenizer_json.h"
 
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <unordered_map>
 #include <utility>
 
-#include "data/tokenizers/byte_alphabet.h"
+#include "data/tokenizers/json_parts.h"
 #include "data/tokenizers/other_kinds.h"
-#include "data/tokenizers/split_patterns.h"
 #include "data/tokenizers/token_ids.h"
 #include "engine/base/error.h"
 #include "engine/base/json.h"
+#include "engine/base/utf8.h"
 
 namespace farfield::data {
 namespace {
@@ -32,15 +31,19 @@ class TokenizerReader {
       require_that(member(root_, name).is_null(), "expected no ", name,
                    ", which is not implemented; set it to null");
     refuse_other_kinds();
-    read_normalizer(member(root_, "normalizer"));
-    read_pre_tokenizer(member(root_, "pre_tokenizer"));
-    check_post_processor(member(root_, "post_processor"));
-    // A decoder changes no id, and decoding here gives bytes.
+    read_normalizer(part("normalizer"), d_);
+    read_pre_tokenizer(part("pre_tokenizer"), d_);
+    require_that(d_.alphabet == Alphabet::characters || d_.blanks.step == BlankRule::Step::none,
+                 "expected no normalizer Replace where pre_tokenizer is ByteLevel, got one, "
+                 "which is not implemented");
+    read_post_processor(part("post_processor"), d_);
+    read_decoder(part("decoder"), d_);
     read_added(member(root_, "added_tokens"));
     const Json& model = member(root_, "model");
     read_settings(model);
     read_vocabulary(member(model, "vocab"));
     read_merges(member(model, "merges"));
+    read_byte_fallback(model);
     read_unknown(model);
     forget_unused_added();
     return checked(std::move(d_), kWhere, file_);
@@ -75,16 +78,6 @@ class TokenizerReader {
                  value.is_number() ? write_json(value) : value.type_name());
     return value.get<int32_t>();
   }
-  std::string type_of(const Json& part, const std::string& what) const {
-    require_that(part.is_object(), "expected ", what, " to be an object, got ", part.type_name());
-    return text(member(part, "type"), "the type of " + what);
-  }
-  void require_type(const Json& part, const std::string& what, std::string_view type) const {
-    const std::string got = type_of(part, what);
-    require_that(got == type, "expected ", what, " to be ", type, ", got '", got,
-                 "', which is not implemented");
-  }
-
   // Tokenizers of other kinds, by their names rather than by the first part that is not as wanted.
   void refuse_other_kinds() const {
     const Json& model = member(root_, "model");
@@ -93,101 +86,15 @@ class TokenizerReader {
     };
     const Json& normalizer = member(root_, "normalizer");
     const Json& parts = member(normalizer, "normalizers");
-    const auto is_sentencepiece = [&](const Json& part) {
-      return is_type(part, "Prepend") || is_type(part, "Precompiled");
-    };
+    const auto is_precompiled = [&](const Json& part) { return is_type(part, "Precompiled"); };
     const bool is_found =
-        is_type(model, "Unigram") || member(model, "byte_fallback") == true ||
-        is_type(member(root_, "pre_tokenizer"), "Metaspace") || is_sentencepiece(normalizer) ||
-        (parts.is_array() && std::any_of(parts.begin(), parts.end(), is_sentencepiece));
-    require_that(!is_found, "expected byte-level BPE, got ", kSentencePiece);
-    require_that(!is_type(model, "WordPiece"), "expected byte-level BPE, got ", kWordPiece);
+        is_type(model, "Unigram") || is_precompiled(normalizer) ||
+        (parts.is_array() && std::any_of(parts.begin(), parts.end(), is_precompiled));
+    require_that(!is_found, "expected BPE, got ", kUnigram);
+    require_that(!is_type(model, "WordPiece"), "expected BPE, got ", kWordPiece);
   }
 
-  // A post-processor must add no tokens to the text.
-  void check_post_processor(const Json& part) const {
-    if (part.is_null()) return;
-    const std::string type = type_of(part, "post_processor");
-    if (type == "ByteLevel") return;
-    if (type == "Sequence") {
-      const Json& parts = member(part, "processors");
-      require_that(parts.is_array(), "expected the processors of post_processor to be a list, got ",
-                   parts.type_name());
-      for (const Json& one : parts) {
-        require_that(!one.is_null(), "expected a post_processor, got null");
-        check_post_processor(one);
-      }
-      return;
-    }
-    const auto require_none = [&](bool ok, const auto&... added) {
-      require_that(ok, "expected a post_processor that adds no token, got ", type, added...,
-                   ", which is not implemented; set post_processor to null: prepare itself ends "
-                   "each document with a token");
-    };
-    require_none(type == "TemplateProcessing");
-    const Json& single = member(part, "single");
-    require_that(single.is_array(), "expected the template of post_processor to be a list, got ",
-                 single.type_name());
-    for (const Json& piece : single) {
-      const Json& special = member(piece, "SpecialToken");
-      if (!special.is_null())
-        require_none(false, " with ", text(member(special, "id"), "the id of a SpecialToken"));
-    }
-    require_none(single.size() == 1 && member(member(single[0], "Sequence"), "id") == "A",
-                 " of other sequences than the text");
-  }
-
-  void read_normalizer(const Json& part) {
-    if (part.is_null()) return;
-    if (type_of(part, "normalizer") == "Sequence") {
-      const Json& parts = member(part, "normalizers");
-      require_that(parts.is_array(), "expected normalizers to be a list, got ", parts.type_name());
-      for (const Json& one : parts) {
-        require_type(one, "normalizer", "NFC");
-        d_.normalizer = Normalizer::nfc;
-      }
-      return;
-    }
-    require_type(part, "normalizer", "NFC");
-    d_.normalizer = Normalizer::nfc;
-  }
-
-  void read_pre_tokenizer(const Json& part) {
-    require_that(!part.is_null(), "expected a pre_tokenizer ByteLevel, got none");
-    if (type_of(part, "pre_tokenizer") != "Sequence") return read_byte_level(part, false);
-    const Json& parts = member(part, "pretokenizers");
-    require_that(parts.is_array() && (parts.size() == 1 || parts.size() == 2),
-                 "expected pretokenizers to be a list of a Split and a ByteLevel, got something "
-                 "else, which is not implemented");
-    read_byte_level(parts.back(), parts.size() == 2);
-    if (parts.size() == 2) read_split(parts.front());
-  }
-  void read_byte_level(const Json& part, bool is_split) {
-    require_type(part, "pre_tokenizer", "ByteLevel");
-    const bool use_regex = flag(part, "use_regex", true);
-    d_.pattern = use_regex ? Pattern::gpt2 : Pattern::none;
-    d_.add_prefix_space = flag(part, "add_prefix_space", false);
-    require_that(!is_split || (!use_regex && !d_.add_prefix_space),
-                 "expected use_regex and add_prefix_space to be false behind a Split, got true, "
-                 "which is not implemented");
-  }
-  void read_split(const Json& part) {
-    require_type(part, "pre_tokenizer", "Split");
-    const std::string behavior = text(member(part, "behavior"), "the behavior of Split");
-    const bool invert = flag(part, "invert", false);
-    // The matches of a pattern cover the whole text, so removing the rest does nothing.
-    require_that((behavior == "Isolated" && !invert) || (behavior == "Removed" && invert),
-                 "expected Split to be Isolated, got '", behavior, invert ? "' and invert" : "'",
-                 ", which is not implemented");
-    const std::string pattern = text(member(member(part, "pattern"), "Regex"), "a Regex of Split");
-    const auto found = std::find_if(kSplitPatterns.begin(), kSplitPatterns.end(),
-                                    [&](const SplitPattern& p) { return p.text == pattern; });
-    require_that(found != kSplitPatterns.end(),
-                 "expected Split with the pattern of gpt2 or cl100k_base,"
-                 " got '",
-                 pattern, "', which is not implemented");
-    if (found != kSplitPatterns.end()) d_.pattern = found->pattern;
-  }
+  JsonPart part(const char* name) const { return {file_, write_json(member(root_, name))}; }
 
   void read_added(const Json& list) {
     if (list.is_null()) return;
@@ -196,9 +103,9 @@ class TokenizerReader {
       AddedToken token;
       token.content = text(member(entry, "content"), "the content of an added token");
       token.id = id(member(entry, "id"), token.content);
-      for (const char* name : {"single_word", "lstrip", "rstrip"})
-        require_that(!flag(entry, name, false), "expected ", name, " to be false for '",
-                     token.content, "', got true, which is not implemented");
+      token.is_single_word = flag(entry, "single_word", false);
+      token.strips_left = flag(entry, "lstrip", false);
+      token.strips_right = flag(entry, "rstrip", false);
       token.is_special = flag(entry, "special", false);
       token.is_normalized = flag(entry, "normalized", false);
       const auto [found, is_new] = added_ids_.emplace(token.content, token.id);
@@ -209,7 +116,10 @@ class TokenizerReader {
 
   void read_settings(const Json& model) {
     require_that(model.is_object(), "expected model to be an object, got ", model.type_name());
-    if (!member(model, "type").is_null()) require_type(model, "model", "BPE");
+    const Json& type = member(model, "type");
+    require_that(type.is_null() || type == "BPE", "expected model to be BPE, got ",
+                 type.is_string() ? write_json(type) : type.type_name(),
+                 ", which is not implemented");
     const Json& dropout = member(model, "dropout");
     require_that(dropout.is_null() || dropout == 0, "expected no dropout, got ",
                  dropout.is_number() ? write_json(dropout) : dropout.type_name(),
@@ -238,7 +148,7 @@ class TokenizerReader {
       require_that(added == added_ids_.end() || added->second == token_id, "expected one id for '",
                    characters, "', got ", token_id, " in vocab and ",
                    added == added_ids_.end() ? 0 : added->second, " in added_tokens");
-      std::optional<std::string> bytes = characters_to_bytes(characters);
+      std::optional<std::string> bytes = from_files(d_.alphabet, characters);
       require_that(bytes.has_value() || added != added_ids_.end(),
                    "expected tokens in the characters that stand for bytes, got '", characters,
                    "'; it is not a byte-level tokenizer");
@@ -250,7 +160,7 @@ class TokenizerReader {
     for (const AddedToken& token : d_.added) {
       const auto at = static_cast<size_t>(token.id);
       require_that(at >= d_.tokens.size() || d_.tokens[at].empty() ||
-                       d_.tokens[at] == characters_to_bytes(token.content),
+                       d_.tokens[at] == from_files(d_.alphabet, token.content),
                    "expected each id once, got ", token.id, " for '", token.content,
                    "' and for another token");
     }
@@ -260,7 +170,7 @@ class TokenizerReader {
     require_that(merges.is_array(), "expected merges to be a list, got ", merges.type_name());
     const TokenIds ids(d_.tokens);
     const auto id_of = [&](std::string_view characters) {
-      const std::optional<std::string> bytes = characters_to_bytes(characters);
+      const std::optional<std::string> bytes = from_files(d_.alphabet, characters);
       const int32_t found = bytes.has_value() && !bytes->empty() ? ids.find(*bytes) : -1;
       require_that(found >= 0, "expected merges of tokens, got merge ", d_.merges.size(), " of '",
                    characters, "', which is none");
@@ -284,10 +194,30 @@ class TokenizerReader {
     }
   }
 
-  // As the library has it: of use only where a byte has no token.
+  // In place of characters, where the vocabulary has the bytes that UTF-8 uses. With some of them
+  // alone the library gives ids in another order than that of the text.
+  void read_byte_fallback(const Json& model) {
+    if (!flag(model, "byte_fallback", false)) return;
+    const bool are_all_known = has_all_bytes(d_);
+    require_that(d_.alphabet == Alphabet::characters || are_all_known,
+                 "expected byte_fallback to be false where pre_tokenizer is ByteLevel and not each "
+                 "byte has a token, got true, which is not implemented");
+    d_.falls_back_to_bytes = d_.alphabet == Alphabet::characters && are_all_known;
+    if (are_all_known) return;
+    const TokenIds ids(d_.tokens);
+    for (int byte = 0; byte < 256; ++byte) {
+      const std::string token = byte_token(static_cast<unsigned char>(byte));
+      require_that(ids.find(token) < 0, "expected a token for each byte with byte_fallback, or ",
+                   "none, got ", token, " and not all others");
+    }
+  }
+
+  // As the library has it: of use only where a byte or a character has no token.
   void read_unknown(const Json& model) {
     const Json& name = member(model, "unk_token");
-    if (name.is_null() || has_all_bytes(d_)) return;
+    const bool are_all_known =
+        d_.alphabet == Alphabet::bytes ? has_all_bytes(d_) : d_.falls_back_to_bytes;
+    if (name.is_null() || are_all_known) return;
     const std::string content = text(name, "unk_token");
     const Json& found = member(member(model, "vocab"), content.c_str());
     require_that(!found.is_null(), "expected unk_token to be a token of vocab, for there is not a ",
@@ -296,7 +226,7 @@ class TokenizerReader {
     d_.fuses_unknown = flag(model, "fuse_unk", false);
   }
 
-  // The bytes of an added token that no merge makes and none begins with are of no use; whether a
+  // An added token that no merge makes and none begins with is of no use in the model; whether a
   // file has it in its vocabulary too makes no difference then.
   void forget_unused_added() {
     const TokenIds ids(d_.tokens);
@@ -307,10 +237,19 @@ class TokenizerReader {
           ids.find(d_.tokens[static_cast<size_t>(left)] + d_.tokens[static_cast<size_t>(right)]);
       if (product >= 0) is_used[static_cast<size_t>(product)] = true;
     }
+    for (int byte = 0; byte < 256 && d_.falls_back_to_bytes; ++byte)
+      if (const int32_t at = ids.find(byte_token(static_cast<unsigned char>(byte))); at >= 0)
+        is_used[static_cast<size_t>(at)] = true;
     for (const AddedToken& token : d_.added) {
       const auto at = static_cast<size_t>(token.id);
-      if (at < d_.tokens.size() && !is_used[at] && d_.tokens[at].size() > 1) d_.tokens[at].clear();
+      if (d_.ignore_merges && token.is_single_word) continue;  // a piece may be it all the same
+      if (at < d_.tokens.size() && !is_used[at] && !is_symbol(d_.tokens[at])) d_.tokens[at].clear();
     }
+  }
+  // Whether a piece can begin with the token before any merge.
+  bool is_symbol(std::string_view token) const {
+    return token.size() == 1 || (d_.alphabet == Alphabet::characters && !token.empty() &&
+                                 first_of_utf8(token).size == token.size());
   }
 
   std::string file_;

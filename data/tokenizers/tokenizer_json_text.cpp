@@ -1,8 +1,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "data/tokenizers/byte_alphabet.h"
-#include "data/tokenizers/split_patterns.h"
+#include "data/tokenizers/json_parts.h"
 #include "data/tokenizers/tokenizer_json.h"
 #include "engine/base/error.h"
 #include "engine/base/json.h"
@@ -25,58 +24,62 @@ class Lines {
   const char* between_ = "\n";
 };
 
-std::string byte_level(bool add_prefix_space, bool use_regex) {
-  return concat(R"({"type": "ByteLevel", "add_prefix_space": )", word(add_prefix_space),
-                R"(, "trim_offsets": true, "use_regex": )", word(use_regex), "}");
+enum class Listed { special, all, none };
+
+// Whether an added token stands in the vocabulary too; the one for unknown bytes has to.
+bool is_listed(const BpeDefinition& d, const AddedToken& t, Listed listed) {
+  return listed == Listed::all || (listed == Listed::special && t.is_special) || t.id == d.unknown;
 }
 
-std::string pre_tokenizer(const BpeDefinition& d) {
-  const auto split = std::find_if(kSplitPatterns.begin(), kSplitPatterns.end(),
-                                  [&](const SplitPattern& p) { return p.pattern == d.pattern; });
-  if (d.pattern == Pattern::gpt2 || split == kSplitPatterns.end())
-    return byte_level(d.add_prefix_space, d.pattern == Pattern::gpt2);
-  return concat(R"({"type": "Sequence", "pretokenizers": [{"type": "Split", "pattern": {"Regex": )",
-                json_string(split->text), R"(}, "behavior": "Isolated", "invert": false}, )",
-                byte_level(false, false), "]}");
-}
-
-// Whether an added token stands in the vocabulary whatever the others do.
-bool is_listed(const BpeDefinition& d, const AddedToken& t) {
-  return t.is_special || t.id == d.unknown;
+bool is_token(const BpeDefinition& d, int32_t id) {
+  return static_cast<size_t>(id) < d.tokens.size() && !d.tokens[static_cast<size_t>(id)].empty();
 }
 
 // Tokens that stand in added_tokens alone get their ids there in order, from the number of all
-// others on. Those that would get another one that way stand in the vocabulary, as the special ones
-// do by custom.
-bool follow_in_order(const BpeDefinition& d, int64_t n_others) {
-  for (const AddedToken& token : d.added) {
-    if (is_listed(d, token)) continue;
-    if (token.id != n_others++) return false;
-  }
-  return true;
+// others on.
+bool follow_in_order(const BpeDefinition& d, Listed listed) {
+  const auto is_one = [](const std::string& token) { return !token.empty(); };
+  int64_t n_others = std::count_if(d.tokens.begin(), d.tokens.end(), is_one);
+  for (const AddedToken& t : d.added) n_others += is_listed(d, t, listed) && !is_token(d, t.id);
+  return std::all_of(d.added.begin(), d.added.end(), [&](const AddedToken& t) {
+    return is_listed(d, t, listed) || t.id == n_others++;
+  });
+}
+
+// Those that would get another id that way stand in the vocabulary, as the special ones do by
+// custom. That would make a word of a piece that is not the added token, where a piece may be any
+// token.
+Listed which_are_listed(const BpeDefinition& d) {
+  const bool have_words =
+      d.ignore_merges && std::any_of(d.added.begin(), d.added.end(), [&](const AddedToken& t) {
+        return t.is_single_word && !is_token(d, t.id);
+      });
+  if (have_words && follow_in_order(d, Listed::none)) return Listed::none;
+  return follow_in_order(d, Listed::special) ? Listed::special : Listed::all;
 }
 
 // The entries of the vocabulary, by id, in the characters of files.
 std::vector<std::string> vocabulary_of(const BpeDefinition& d) {
-  std::vector<std::string> vocabulary(d.tokens.size());
-  int64_t n_others = 0;
-  for (size_t id = 0; id < d.tokens.size(); ++id) {
-    vocabulary[id] = bytes_to_characters(d.tokens[id]);
-    n_others += !d.tokens[id].empty();
-  }
-  const auto is_token = [&](const AddedToken& t) {
-    return static_cast<size_t>(t.id) < d.tokens.size() &&
-           !d.tokens[static_cast<size_t>(t.id)].empty();
-  };
-  for (const AddedToken& t : d.added) n_others += is_listed(d, t) && !is_token(t);
-  const bool are_others_alone = follow_in_order(d, n_others);
+  std::vector<std::string> vocabulary;
+  for (const std::string& token : d.tokens) vocabulary.push_back(in_files(d.alphabet, token));
+  const Listed listed = which_are_listed(d);
   for (const AddedToken& t : d.added) {
-    if (!is_listed(d, t) && are_others_alone) continue;
+    if (!is_listed(d, t, listed)) continue;
     const auto at = static_cast<size_t>(t.id);
     if (at >= vocabulary.size()) vocabulary.resize(at + 1);
     vocabulary[at] = t.content;
   }
   return vocabulary;
+}
+
+// Whether a blank between two tokens would not tell where one ends.
+bool has_blanks(const BpeDefinition& d, const std::vector<std::string>& vocabulary) {
+  const auto has_one = [&](int32_t id) {
+    return vocabulary[static_cast<size_t>(id)].find(' ') != std::string::npos;
+  };
+  return std::any_of(d.merges.begin(), d.merges.end(), [&](const BpeDefinition::Merge& merge) {
+    return has_one(merge.left) || has_one(merge.right);
+  });
 }
 
 }  // namespace
@@ -92,14 +95,13 @@ std::string tokenizer_json_text(const BpeDefinition& d) {
   for (const AddedToken& t : d.added)
     added.next() +=
         concat(R"(    {"id": )", t.id, R"(, "content": )", json_string(t.content),
-               R"(, "single_word": false, "lstrip": false, "rstrip": false, )", R"("normalized": )",
+               R"(, "single_word": )", word(t.is_single_word), R"(, "lstrip": )",
+               word(t.strips_left), R"(, "rstrip": )", word(t.strips_right), R"(, "normalized": )",
                word(t.is_normalized), R"(, "special": )", word(t.is_special), "}");
-  text += concat(d.added.empty() ? "],\n" : "\n  ],\n", R"(  "normalizer": )",
-                 d.normalizer == Normalizer::nfc ? R"({"type": "NFC"})" : "null", ",\n",
-                 R"(  "pre_tokenizer": )", pre_tokenizer(d), ",\n",
-                 R"(  "post_processor": {"type": "ByteLevel", "add_prefix_space": true, )",
-                 R"("trim_offsets": false, "use_regex": true},)", "\n", R"(  "decoder": )",
-                 byte_level(true, true), ",\n", R"(  "model": {
+  text += concat(d.added.empty() ? "],\n" : "\n  ],\n", R"(  "normalizer": )", normalizer_text(d),
+                 ",\n", R"(  "pre_tokenizer": )", pre_tokenizer_text(d), ",\n",
+                 R"(  "post_processor": )", post_processor_text(d), ",\n", R"(  "decoder": )",
+                 decoder_text(d), ",\n", R"(  "model": {
     "type": "BPE",
     "dropout": null,
     "unk_token": )",
@@ -109,7 +111,8 @@ std::string tokenizer_json_text(const BpeDefinition& d) {
     "end_of_word_suffix": null,
     "fuse_unk": )",
                  word(d.fuses_unknown), R"(,
-    "byte_fallback": false,
+    "byte_fallback": )",
+                 word(d.falls_back_to_bytes), R"(,
     "ignore_merges": )",
                  word(d.ignore_merges), ",\n    \"vocab\": {");
   Lines tokens(text);
@@ -122,9 +125,14 @@ std::string tokenizer_json_text(const BpeDefinition& d) {
           .append(std::to_string(id));
   text += "\n    },\n    \"merges\": [";
   Lines merges(text);
-  for (const auto& [left, right] : d.merges)
-    merges.next().append("      ").append(json_string(vocabulary[static_cast<size_t>(left)] + ' ' +
-                                                      vocabulary[static_cast<size_t>(right)]));
+  const bool are_pairs = has_blanks(d, vocabulary);
+  for (const auto& [left, right] : d.merges) {
+    const std::string& a = vocabulary[static_cast<size_t>(left)];
+    const std::string& b = vocabulary[static_cast<size_t>(right)];
+    merges.next().append("      ").append(
+        are_pairs ? concat('[', json_string(a), ", ", json_string(b), ']')
+                  : json_string(a + ' ' + b));
+  }
   text += d.merges.empty() ? "]\n  }\n}\n" : "\n    ]\n  }\n}\n";
   return text;
 }

@@ -23,6 +23,7 @@ constexpr uint8_t kBegins = 4;
 constexpr uint8_t kStays = 8;
 // Of normalized(): nothing composes or changes places across any other.
 constexpr uint8_t kTakesPart = 16;
+constexpr uint8_t kInWord = 32;
 
 constexpr uint32_t kLastSpace = 0x3000;
 bool is_white_space(uint32_t c) {
@@ -75,6 +76,8 @@ class Table {
   Table() : flags_(kCodePoints, kBegins | kStays) {
     fill(letters(), CharClass::letter);
     fill(numbers(), CharClass::number);
+    for (const auto& [first, last] : in_words())
+      for (uint32_t c = first; c <= last; ++c) flags_[c] |= kInWord;
     for (uint32_t c = 0; c <= kLastSpace; ++c)
       if (is_white_space(c)) flags_[c] |= static_cast<uint8_t>(CharClass::space);
 
@@ -102,7 +105,7 @@ class Table {
                           combining_class(parts.front()) == 0;
       if (begins && parts.size() > 1) compose(parts);
       const bool stays = begins && parts.size() == 1 && parts.front() == self;
-      flags_[c] = static_cast<uint8_t>((flags_[c] & kClassBits) | kTakesPart |
+      flags_[c] = static_cast<uint8_t>((flags_[c] & (kClassBits | kInWord)) | kTakesPart |
                                        (begins ? kBegins : 0) | (stays ? kStays : 0));
     });
   }
@@ -199,6 +202,42 @@ Symbol symbol_at(std::string_view text, size_t at) {
   const Utf8Sequence here = first_of_utf8(text.substr(at));
   if (!here.is_valid) return {CharClass::other, 1};
   return {class_of(here.code_point), here.size};
+}
+
+Symbol symbol_before(std::string_view text, size_t at) {
+  size_t begin = at - 1;
+  while (begin > 0 && at - begin < 4 && (static_cast<unsigned char>(text[begin]) & 0xC0) == 0x80)
+    --begin;
+  const Symbol symbol = symbol_at(text, begin);
+  if (begin + symbol.size == at) return symbol;
+  return {CharClass::other, 1};  // of a byte that is no UTF-8
+}
+
+bool is_within_word(std::string_view text, size_t begin, size_t end) {
+  const auto is_in_word = [&](size_t at) {
+    const Utf8Sequence c = first_of_utf8(text.substr(at));
+    return c.is_valid && (table()[c.code_point] & kInWord) != 0;
+  };
+  return (begin > 0 && is_in_word(begin - symbol_before(text, begin).size)) ||
+         (end < text.size() && is_in_word(end));
+}
+
+size_t space_before(std::string_view text, size_t end) {
+  while (end > 0) {
+    const Symbol s = symbol_before(text, end);
+    if (s.type != CharClass::space) break;
+    end -= s.size;
+  }
+  return end;
+}
+
+size_t space_behind(std::string_view text, size_t begin) {
+  while (begin < text.size()) {
+    const Symbol s = symbol_at(text, begin);
+    if (s.type != CharClass::space) break;
+    begin += s.size;
+  }
+  return begin;
 }
 
 std::string nfc(std::string_view text) {

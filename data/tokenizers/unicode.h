@@ -24,6 +24,17 @@ struct Symbol {
   uint32_t size;  ///< bytes
 };
 Symbol symbol_at(std::string_view text, size_t at);
+/// The symbol that ends at `at`, which is not 0.
+Symbol symbol_before(std::string_view text, size_t at);
+
+/// Whether an added token that is one word stands beside a part of a word: white space or anything
+/// else that patterns do not call \w keeps it apart.
+bool is_within_word(std::string_view text, size_t begin, size_t end);
+
+/// Where the white space that ends at a place begins, and where that at a place ends. Text in
+/// UTF-8.
+size_t space_before(std::string_view text, size_t end);
+size_t space_behind(std::string_view text, size_t begin);
 
 /// The text in Normalization Form C by the tables of Unicode 9, as `tokenizers` has it: marks that
 /// came later stay where they are, as bytes that are not UTF-8 do, and nothing composes across

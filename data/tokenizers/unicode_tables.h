@@ -18,6 +18,8 @@ struct CodePointRange {
 std::span<const CodePointRange> letters();
 /// \p{N}: Nd Nl No.
 std::span<const CodePointRange> numbers();
+/// \w, for added tokens that are single words: letters, marks, decimal digits, connectors.
+std::span<const CodePointRange> in_words();
 /// Code points that matter to normalisation: they decompose, change places with marks, or are parts
 /// of others. All others stay as they are.
 std::span<const CodePointRange> normalized();

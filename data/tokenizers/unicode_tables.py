@@ -4,10 +4,12 @@
     v/bin/python data/tokenizers/unicode_tables.py > data/tokenizers/unicode_tables.cpp
 """
 import tokenizers
-from tokenizers import normalizers, pre_tokenizers
+from tokenizers import AddedToken, Tokenizer, models, normalizers, pre_tokenizers
 
 CODE_POINTS = [c for c in range(0x110000) if not 0xD800 <= c <= 0xDFFF]
 byte_level = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=True)
+one_word = Tokenizer(models.BPE())
+one_word.add_tokens([AddedToken("<w>", single_word=True, normalized=False)])
 nfd, nfc = normalizers.NFD().normalize_str, normalizers.NFC().normalize_str
 
 
@@ -21,6 +23,10 @@ def is_letter(c):  # for the pattern of GPT-2, whose \p{L} goes on with it
 
 def is_number(c):
     return is_one_piece("1" + chr(c))
+
+
+def is_in_word(c):
+    return not one_word.encode(chr(c) + "<w>").ids
 
 
 def normalized():
@@ -62,6 +68,7 @@ namespace {{
 // clang-format off
 {table("Letters", filter(is_letter, CODE_POINTS))}
 {table("Numbers", filter(is_number, CODE_POINTS))}
+{table("InWords", filter(is_in_word, CODE_POINTS))}
 {table("Normalized", sorted(normalized()))}
 // clang-format on
 
@@ -69,6 +76,7 @@ namespace {{
 
 std::span<const CodePointRange> letters() {{ return kLetters; }}
 std::span<const CodePointRange> numbers() {{ return kNumbers; }}
+std::span<const CodePointRange> in_words() {{ return kInWords; }}
 std::span<const CodePointRange> normalized() {{ return kNormalized; }}
 
 }}  // namespace farfield::data""")

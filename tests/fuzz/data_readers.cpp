@@ -15,6 +15,7 @@
 #include "data/manifest.h"
 #include "data/text_file.h"
 #include "data/token_file.h"
+#include "data/tokenizers/bpe_definition.h"
 #include "data/tokenizers/byte_alphabet.h"
 #include "data/tokenizers/make.h"
 #include "data/tokenizers/words_json.h"
@@ -122,6 +123,8 @@ void use_tokenizer(const fs::path& path) {
       for (int64_t id = 0; id < std::min<int64_t>(tokenizer->n_vocab(), 1000); ++id)
         ids.push_back(static_cast<int32_t>(id));
       tokenizer->decode(ids);
+      tokenizer->decode_within(ids);
+      tokenizer->cut("Hello, world </s> x  <s>y \xE2\x96\x81 z", 0);
     });
 }
 
@@ -245,6 +248,40 @@ std::string sound_json_tokenizer() {
   return json.dump();
 }
 
+// As Llama 2 has it: characters, or else bytes, and a template.
+std::string sound_character_tokenizer() {
+  Json vocab;
+  int id = 0;
+  for (const char* token : {"<unk>", "<s>", "</s>", "\xE2\x96\x81", "l", "\xE2\x96\x81l"})
+    vocab[token] = id++;
+  for (int byte = 0; byte < 256; ++byte)
+    vocab[data::byte_token(static_cast<unsigned char>(byte))] = id++;
+  Json head = Json::parse(R"({
+    "normalizer": {"type": "Sequence", "normalizers": [{"type": "Prepend", "prepend": "\u2581"},
+      {"type": "Replace", "pattern": {"String": " "}, "content": "\u2581"}]},
+    "post_processor": {"type": "TemplateProcessing",
+      "single": [{"SpecialToken": {"id": "<s>"}}, {"Sequence": {"id": "A"}}],
+      "special_tokens": {"<s>": {"ids": [1]}}},
+    "decoder": {"type": "Sequence", "decoders": [
+      {"type": "Replace", "pattern": {"String": "\u2581"}, "content": " "},
+      {"type": "ByteFallback"}, {"type": "Fuse"},
+      {"type": "Strip", "content": " ", "start": 1, "stop": 0}]},
+    "added_tokens": [{"id": 1, "content": "<s>", "special": true, "lstrip": true},
+                     {"id": 2, "content": "</s>", "single_word": true, "rstrip": true}],
+    "model": {"type": "BPE", "byte_fallback": true, "fuse_unk": true, "unk_token": "<unk>",
+              "merges": ["\u2581 l"]}})");
+  head["model"]["vocab"] = vocab;
+  return head.dump();
+}
+
+std::string sound_metaspace_tokenizer() {
+  Json json = Json::parse(sound_character_tokenizer());
+  json["normalizer"] = nullptr;
+  json["pre_tokenizer"] = json["decoder"] = {
+      {"type", "Metaspace"}, {"replacement", "\xE2\x96\x81"}, {"prepend_scheme", "first"}};
+  return json.dump();
+}
+
 std::string read_back(const fs::path& path) { return read_file(path); }
 
 std::string gzip_of(const std::string& text) {
@@ -276,6 +313,7 @@ const std::vector<FuzzedReader>& data_readers() {
   static const std::vector<FuzzedReader> all = {
       {"added_tokens", [](std::string_view b) { read_vocab_merges("added_tokens.json", b); },
        [] { return std::string(R"({"<x>": 300, "<y>": 301})"); }},
+      {"character_tokenizer", read_tokenizer, sound_character_tokenizer},
       {"corpus_manifest", [](std::string_view b) { read_corpus_file("manifest.json", b); },
        [] { return read_back(sound_corpus() / "manifest.json"); }},
       {"corpus_tokens", [](std::string_view b) { read_corpus_file("valid.tokens", b); },
@@ -314,6 +352,7 @@ const std::vector<FuzzedReader>& data_readers() {
        sound_idx},
       {"merges", [](std::string_view b) { read_vocab_merges("merges.txt", b); },
        [] { return std::string(kMerges); }},
+      {"metaspace_tokenizer", read_tokenizer, sound_metaspace_tokenizer},
       {"nanogpt_bin",
        [](std::string_view b) {
          read_foreign("train.bin", b, {{"train.bin", sound_ids()}});

@@ -70,6 +70,25 @@ BOOST_AUTO_TEST_CASE(normalised_added_tokens_are_found_in_the_normalised_text) {
   BOOST_TEST(t.decode(Ids{301, 302}) == "\xC5\x91o\xCC\x8B!");
 }
 
+BOOST_AUTO_TEST_CASE(added_tokens_take_white_space_along_or_are_words_of_their_own) {
+  BpeDefinition d = hello_definition();
+  d.added.push_back({301, "<l>", true, false, false, true, false});
+  d.added.push_back({302, "<r>", true, false, false, false, true});
+  d.added.push_back({303, "low", false, false, true});
+  d.added.push_back({304, "\n ", false, false, false, true});
+  const BpeTokenizer t = tokenizer_of(d);
+  BOOST_TEST(ids_of(t, "a \xC2\xA0\t<l> b") == Ids({'a', 301, ' ', 'b'}));
+  BOOST_TEST(ids_of(t, "a <r> \xE3\x80\x80\nb") == Ids({'a', ' ', 302, 'b'}));
+  BOOST_TEST(ids_of(t, "<r> <l>a") == Ids({302, 301, 'a'}));
+  // What the first has taken along is not there for the next.
+  BOOST_TEST(ids_of(t, "<r>\n a") == Ids({302, 'a'}));
+  BOOST_TEST(ids_of(t, "low-low") == Ids({303, '-', 303}));
+  for (const char* word : {"lows", "slow", "low1", "_low", "low\xCC\x81", "\xC3\xA9low"}) {
+    const Ids ids = ids_of(t, word);
+    BOOST_TEST(std::count(ids.begin(), ids.end(), 303) == 0, word);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(a_prefix_space_is_put_where_there_is_none) {
   BpeDefinition d = hello_definition();
   d.add_prefix_space = true;
@@ -187,16 +206,22 @@ std::string random_text(std::mt19937& random) {
 BOOST_AUTO_TEST_CASE(a_text_that_is_cut_where_it_may_be_has_the_same_ids) {
   std::mt19937 random(4);
   for (const Pattern pattern :
-       {Pattern::gpt2, Pattern::cl100k_base, Pattern::cl100k_lines, Pattern::none})
+       {Pattern::gpt2, Pattern::cl100k_base, Pattern::cl100k_lines, Pattern::qwen2,
+        Pattern::gpt2_digits, Pattern::bloom, Pattern::none})
     for (const Normalizer normalizer : {Normalizer::none, Normalizer::nfc})
       for (const bool add_prefix_space : {false, true}) {
         BpeDefinition d = hello_definition();
         d.pattern = pattern;
         d.normalizer = normalizer;
         d.add_prefix_space = add_prefix_space;
-        d.added = {{300, "<|endoftext|>", true, false}, {301, "a b", false, true},
-                   {302, "<|end of|>", true, false},    {303, "e\xCC\x81 1", false, true},
-                   {304, "s\n\n", false, false},        {305, "  ", false, true}};
+        d.added = {{300, "<|endoftext|>", true, false},
+                   {301, "a b", false, true},
+                   {302, "<|end of|>", true, false},
+                   {303, "e\xCC\x81 1", false, true},
+                   {304, "s\n\n", false, false},
+                   {305, "  ", false, true},
+                   {306, "end", true, false, true, true, true},
+                   {307, "\n!", false, true, true}};
         const BpeTokenizer t = tokenizer_of(d);
         size_t n_cuts = 0;
         for (int n = 0; n < 1000; ++n) {

@@ -33,7 +33,8 @@ std::string refusal(const std::function<void(Tree&)>& change) {
 
 BOOST_AUTO_TEST_CASE(what_is_written_is_read_back) {
   for (const Pattern pattern :
-       {Pattern::none, Pattern::gpt2, Pattern::cl100k_base, Pattern::cl100k_lines}) {
+       {Pattern::none, Pattern::gpt2, Pattern::cl100k_base, Pattern::cl100k_lines, Pattern::qwen2,
+        Pattern::gpt2_digits, Pattern::bloom}) {
     BpeDefinition d = hello_definition();
     d.pattern = pattern;
     d.normalizer = Normalizer::nfc;
@@ -110,23 +111,61 @@ BOOST_AUTO_TEST_CASE(a_post_processor_or_decoder_that_changes_no_id_is_read) {
                 hello_text()));
 }
 
-BOOST_AUTO_TEST_CASE(a_post_processor_that_adds_a_token_is_refused_by_name) {
-  const Tree template_with_end = Tree::parse(R"({"type": "TemplateProcessing",
-      "single": [{"Sequence": {"id": "A", "type_id": 0}},
-                 {"SpecialToken": {"id": "<|endoftext|>", "type_id": 0}}],
-      "pair": [], "special_tokens": {"<|endoftext|>": {"id": "<|endoftext|>", "ids": [300],
-                                                       "tokens": ["<|endoftext|>"]}}})");
-  const std::string added =
-      "adds no token, got TemplateProcessing with <|endoftext|>, which is not "
-      "implemented; set post_processor to null";
-  BOOST_TEST(refusal([&](Tree& t) { t["post_processor"] = template_with_end; }).find(added) !=
-             std::string::npos);
-  BOOST_TEST(refusal([&](Tree& t) {
-               t["post_processor"] = {{"type", "Sequence"}, {"processors", {template_with_end}}};
-             }).find(added) != std::string::npos);
-  BOOST_TEST(refusal([](Tree& t) {
-               t["post_processor"] = {{"type", "RobertaProcessing"}};
-             }).find("got RobertaProcessing") != std::string::npos);
+// The parts of a TemplateProcessing: with 300, <|endoftext|>, in front and behind.
+Tree template_of(bool has_begin, bool has_end) {
+  const Tree text = Tree::parse(R"({"Sequence": {"id": "A", "type_id": 0}})"),
+             token = Tree::parse(R"({"SpecialToken": {"id": "<|endoftext|>", "type_id": 0}})");
+  Tree single = Tree::array();
+  if (has_begin) single.push_back(token);
+  single.push_back(text);
+  if (has_end) single.push_back(token);
+  Tree result = {{"type", "TemplateProcessing"}, {"single", single}, {"pair", Tree::array()}};
+  result["special_tokens"]["<|endoftext|>"] =
+      Tree::parse(R"({"id": "<|endoftext|>", "ids": [300], "tokens": ["<|endoftext|>"]})");
+  return result;
+}
+
+BOOST_AUTO_TEST_CASE(a_template_tells_what_stands_before_and_behind_a_text) {
+  for (const bool has_begin : {false, true})
+    for (const bool has_end : {false, true}) {
+      const Tree part = template_of(has_begin, has_end);
+      for (const Tree& whole :
+           {part, Tree{{"type", "Sequence"}, {"processors", {{{"type", "ByteLevel"}}, part}}}}) {
+        const BpeDefinition d = read(changed([&](Tree& t) { t["post_processor"] = whole; }));
+        const BpeTokenizer t("t", d, {});
+        BOOST_TEST(Ids(t.begin_of_text().begin(), t.begin_of_text().end()) ==
+                   (has_begin ? Ids({300}) : Ids()));
+        BOOST_TEST(Ids(t.end_of_text().begin(), t.end_of_text().end()) ==
+                   (has_end ? Ids({300}) : Ids()));
+        BOOST_TEST(ids_of(t, "hello") == Ids({259}));
+        BOOST_TEST((t.file() == hello_text()) == (!has_begin && !has_end));
+        BOOST_TEST((tokenizer_json_text(read(t.file())) == t.file()));
+      }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_post_processor_that_is_not_understood_is_refused_by_name) {
+  const auto check = [](const std::string& said, const Tree& part) {
+    const std::string message = refusal([&](Tree& t) { t["post_processor"] = part; });
+    BOOST_TEST_CONTEXT(said << " in: " << message)
+    BOOST_TEST(message.find(said) != std::string::npos);
+  };
+  check("got RobertaProcessing, which is not implemented; set post_processor to null",
+        {{"type", "RobertaProcessing"}});
+  check(
+      "one TemplateProcessing that adds tokens",
+      {{"type", "Sequence"}, {"processors", {template_of(true, false), template_of(true, false)}}});
+  Tree part = template_of(true, false);
+  part["special_tokens"] = Tree::object();
+  check("expected '<|endoftext|>' among the special_tokens of TemplateProcessing, got none", part);
+  part = template_of(true, false);
+  part["special_tokens"]["<|endoftext|>"]["ids"] = {299};
+  check("tokens in front of a text and behind it, got the id 299, which is none", part);
+  part = template_of(true, false);
+  part["single"].push_back(part["single"][1]);
+  check("TemplateProcessing of other sequences", part);
+  part["single"] = {part["single"][0]};
+  check("TemplateProcessing without it", part);
 }
 
 // As tokenizers 0.23 has it: an id for each byte that has no token, or with fuse_unk for several.
@@ -175,13 +214,9 @@ BOOST_AUTO_TEST_CASE(tokenizers_of_other_kinds_are_named) {
     BOOST_TEST_CONTEXT(message)
     BOOST_TEST(message.find("got a " + kind) != std::string::npos);
   };
-  says_kind("SentencePiece tokenizer (Llama 2 kind)", [](Tree& t) {
-    t["normalizer"] = {{"type", "Sequence"},
-                       {"normalizers", {{{"type", "Prepend"}, {"prepend", "\xE2\x96\x81"}}}}};
-    t["pre_tokenizer"] = nullptr;
-  });
-  says_kind("SentencePiece", [](Tree& t) { t["model"]["type"] = "Unigram"; });
-  says_kind("SentencePiece", [](Tree& t) { t["model"]["byte_fallback"] = true; });
+  says_kind("SentencePiece tokenizer of model Unigram",
+            [](Tree& t) { t["model"]["type"] = "Unigram"; });
+  says_kind("SentencePiece", [](Tree& t) { t["normalizer"] = {{"type", "Precompiled"}}; });
   says_kind("WordPiece", [](Tree& t) { t["model"]["type"] = "WordPiece"; });
 }
 
@@ -199,8 +234,14 @@ BOOST_AUTO_TEST_CASE(what_is_not_implemented_is_refused_by_name) {
   check("continuing_subword_prefix",
         [](Tree& t) { t["model"]["continuing_subword_prefix"] = "##"; });
   check("end_of_word_suffix", [](Tree& t) { t["model"]["end_of_word_suffix"] = "</w>"; });
-  for (const char* name : {"single_word", "lstrip", "rstrip"})
-    check(name, [&](Tree& t) { t["added_tokens"][0][name] = true; });
+  check("byte_fallback", [](Tree& t) {
+    t["model"]["vocab"].erase("q");
+    t["model"]["byte_fallback"] = true;
+  });
+  check("Replace where pre_tokenizer is ByteLevel", [](Tree& t) {
+    t["normalizer"] = {
+        {"type", "Replace"}, {"pattern", {{"String", " "}}}, {"content", "\xE2\x96\x81"}};
+  });
   check("'NFKC'", [](Tree& t) { t["normalizer"] = {{"type", "NFKC"}}; });
   check("'Lowercase'", [](Tree& t) {
     t["normalizer"] = {{"type", "Sequence"}, {"normalizers", {{{"type", "Lowercase"}}}}};
