@@ -27,8 +27,10 @@ std::vector<ProductShape> step_products(const ModelConfig& config, int64_t n_tok
   const int64_t d = config.d_model;
   const auto blocks = static_cast<double>(config.n_layer);
   const double again = checkpointing ? 2 : 1;
-  layer("qkv", n_token, d, 3 * d, blocks, again * blocks, dtype);
-  layer("attention out", n_token, d, d, blocks, again * blocks, dtype);
+  const int64_t head_dim = config.head_dim(), d_qkv = config.heads().n_part() * head_dim;
+  layer("qkv", n_token, d, d_qkv, blocks, again * blocks, dtype);
+  layer("attention out", n_token, config.n_head * head_dim, d, blocks, again * blocks, dtype);
+  if (config.is_gated()) layer("mlp gate", n_token, d, config.d_ff, blocks, again * blocks, dtype);
   layer("mlp in", n_token, d, config.d_ff, blocks, again * blocks, dtype);
   layer("mlp out", n_token, config.d_ff, d, blocks, again * blocks, dtype);
   const int64_t rows =

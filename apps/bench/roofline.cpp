@@ -99,6 +99,11 @@ int bench_roofline(int argc, const char* const* argv, std::ostream& out) {
   config.posenc = posenc;
   require<ConfigError>(!config.is_adaptive(), "bench", "roofline: expected a model with one head, ",
                        model.preset, " has an adaptive softmax");
+  require<ConfigError>(
+      !config.is_gated() && !config.heads().is_grouped() && config.norm == NormKind::layer, "bench",
+      "roofline: expected a model with the parts of GPT-NeoX, whose "
+      "kernels it counts, got ",
+      model.preset);
   table.check();
   const int64_t batch_size = model.batch_size(), n_token = batch_size * config.train_len;
   const auto parts =

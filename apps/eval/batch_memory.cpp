@@ -9,8 +9,11 @@
 namespace farfield::eval {
 
 int64_t bytes_per_token(const ModelConfig& c, DType compute) {
-  const int64_t attention = (c.sees_later ? 10 : 8) * c.d_model;
-  return size_of(compute) * (2 * c.d_model + std::max(attention, c.d_model + 2 * c.d_ff));
+  const HeadCounts heads = c.heads();
+  const int64_t q = heads.n_head * c.head_dim(), qkv = heads.n_part() * c.head_dim();
+  const int64_t attention = c.d_model + 2 * qkv + q + (c.sees_later ? qkv - q : 0);
+  const int64_t mlp = c.d_model + (c.is_gated() ? 3 : 2) * c.d_ff;
+  return size_of(compute) * (2 * c.d_model + std::max(attention, mlp));
 }
 
 int64_t choose_batch_tokens(const ModelConfig& config, DType compute, int64_t available_bytes) {

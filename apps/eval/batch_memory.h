@@ -12,9 +12,9 @@ namespace farfield::eval {
 inline constexpr int64_t kMostBatchTokens = 16384;
 
 /// About the memory per token of a forward pass without gradients, beside the weights: in a block
-/// at once 2 d_model of the residual stream and the larger of 8 d_model (attention: input, the
-/// product with queries, keys and values, the same by heads, output; of an encoder 10, with keys
-/// and values twice) and d_model + 2 d_ff (the MLP's input, inner layer and its activation).
+/// at once 2 d_model of the residual stream and the larger of attention (its input, the product
+/// with queries, keys and values, the same by heads, its output; of an encoder keys and values
+/// twice) and d_model + 2 d_ff (the MLP's input, inner layer and its activation; 3 with a gate).
 int64_t bytes_per_token(const ModelConfig& config, DType compute);
 
 /// Tokens of a forward pass: as many as half of the available bytes hold, from 1 to

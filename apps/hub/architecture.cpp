@@ -40,8 +40,7 @@ MlpActivation activation(ConfigReader& config, const std::string& key, const cha
 
 // What the library writes for every model: how to generate, how to train, who made the file.
 void ignore_general(ConfigReader& config) {
-  config.ignore({"_name_or_path",
-                 "architectures",
+  config.ignore({"architectures",
                  "bad_words_ids",
                  "begin_suppress_tokens",
                  "bos_token_id",

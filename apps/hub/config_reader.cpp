@@ -136,7 +136,8 @@ void ConfigReader::expect_none(const std::string& key) {
 
 void ConfigReader::require_all_known() const {
   for (const auto& [key, value] : root_->items())
-    if (!value.is_null() && asked_.count(key) == 0)
+    if (!value.is_null() && asked_.count(key) == 0 && !key.starts_with('_') &&
+        !key.ends_with("_token_id"))
       refuse(key, "no such setting, which this program does not know");
 }
 

@@ -46,7 +46,8 @@ class ConfigReader {
   void expect(const std::string& key, bool value, bool otherwise);
   void expect(const std::string& key, double value);
   void expect_none(const std::string& key);
-  /// IoError for a member that nobody has asked for.
+  /// IoError for a member that nobody has asked for. Names that begin with _ are notes, and
+  /// ids of tokens are for generating text.
   void require_all_known() const;
 
   /// IoError "[hub] FILE: KEY: expected WHAT, got ...".

@@ -62,10 +62,12 @@ void read_biases(const std::string& text, ModelConfig& model) {
     model.*kBiased[place_of_word("--architecture bias", word, known)].has = true;
 }
 
+// RMS norms have none.
 std::string biases_of(const ModelConfig& model) {
   std::vector<std::string> words;
   for (const Biased& one : kBiased)
-    if (model.*one.has) words.emplace_back(one.word);
+    if (model.*one.has && (one.has != &ModelConfig::has_norm_bias || model.has_norm_biases()))
+      words.emplace_back(one.word);
   return words.size() == std::size(kBiased) ? "all" : words.empty() ? "none" : joined(words, "+");
 }
 

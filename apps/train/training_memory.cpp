@@ -15,11 +15,15 @@ std::string gib(double bytes) { return fixed(bytes / (1 << 30), 1) + " GiB"; }
 double n_adapter_weight(const AdapterConfig& adapters, const ModelConfig& c) {
   const auto d = static_cast<double>(c.d_model), ff = static_cast<double>(c.d_ff),
              vocab = static_cast<double>(c.vocab_size);
+  const auto q = static_cast<double>(c.n_head * c.head_dim()),
+             kv = static_cast<double>(c.heads().n_kv_head * c.head_dim());
   double of_layer = 0, outside = 0;
   for (const std::string& target : adapters.targets)
-    (target == "head" ? outside : of_layer) += target == "head"                     ? d + vocab
-                                               : target == "up" || target == "down" ? d + ff
-                                                                                    : 2 * d;
+    (target == "head" ? outside : of_layer) +=
+        target == "head"                                         ? d + vocab
+        : target == "up" || target == "down" || target == "gate" ? d + ff
+        : target == "q" || target == "dense"                     ? d + q
+                                                                 : d + kv;
   double sum =
       static_cast<double>(adapters.rank) * (static_cast<double>(c.n_layer) * of_layer + outside);
   if (adapters.trains("embedding")) sum += d * vocab;
@@ -37,9 +41,12 @@ double training_bytes(const ModelConfig& c, const StepShape& shape, DType comput
   const double piece = n_at_once * static_cast<double>(shape.batch_size) /
                        static_cast<double>(shape.n_piece()) * static_cast<double>(c.train_len);
   // A block keeps two sums of the residual stream and the norms of both, queries, keys, values,
-  // what attention makes of them, and the inner layer of the MLP before and after its activation.
-  // An encoder takes keys and values twice.
-  const double block = (c.sees_later ? 10 : 8) * d + 2 * ff;
+  // what attention makes of them, and the inner layer of the MLP before and after its activation,
+  // and its gate. An encoder takes keys and values twice.
+  const HeadCounts heads = c.heads();
+  const auto q = static_cast<double>(heads.n_head * c.head_dim()),
+             kv = static_cast<double>(2 * heads.n_kv_head * c.head_dim());
+  const double block = 4 * d + 2 * q + (c.sees_later ? 2 : 1) * kv + (c.is_gated() ? 3 : 2) * ff;
   const double kept = shape.checkpointing ? n_layer * 2 * d + block : n_layer * block;
   const double passing = 3 * d + 2 * ff;  // gradients on their way, of one block at a time
   // In float32: weights, gradients, two moments; of pieces their gradients, and sums of earlier

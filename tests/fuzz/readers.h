@@ -26,6 +26,8 @@ struct FuzzedReader {
 const std::vector<FuzzedReader>& data_readers();
 /// Of a run: weights, checkpoints, settings, expressions.
 const std::vector<FuzzedReader>& run_readers();
+/// Of folders of Hugging Face.
+const std::vector<FuzzedReader>& hub_readers();
 /// Of a sweep's folder.
 const std::vector<FuzzedReader>& sweep_readers();
 

@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 const std::vector<FuzzedReader>& fuzzed_readers() {
   static const std::vector<FuzzedReader> all = [] {
     std::vector<FuzzedReader> readers;
-    for (const auto& list : {data_readers(), run_readers(), sweep_readers()})
+    for (const auto& list : {data_readers(), run_readers(), hub_readers(), sweep_readers()})
       readers.insert(readers.end(), list.begin(), list.end());
     return readers;
   }();
