@@ -141,6 +141,12 @@ ArgumentSpec ArgumentSpec::derived(std::string text,
   spec.derive = std::move(by);
   return spec;
 }
+ArgumentSpec ArgumentSpec::or_as_trained(
+    std::function<std::optional<Value>(const Config&)> by) const {
+  ArgumentSpec spec = *this;
+  spec.trained = std::move(by);
+  return spec;
+}
 ArgumentSpec ArgumentSpec::kept_within(const Bounds& both) const {
   ArgumentSpec spec = *this;
   spec.bounds = spec.kept = both;
@@ -269,8 +275,11 @@ Arguments::Arguments(std::string_view expression, const ParsedTerm& term, std::s
                                      spec.name, ", ", spec.type(), " (", spec.meaning, "); write ",
                                      encoding, "(", spec.name, "=...)",
                                      show_place(expression, term.column));
+      const std::optional<Value> trained = spec.trained ? spec.trained(config) : std::nullopt;
       if (spec.derive)
         values_[spec.name] = spec.derive(config, *this);
+      else if (trained)
+        values_[spec.name] = *trained;
       else if (spec.fallback)
         values_[spec.name] = *spec.fallback;
     }
@@ -278,7 +287,8 @@ Arguments::Arguments(std::string_view expression, const ParsedTerm& term, std::s
       for (const Declaration& declaration : declarations_)
         canonical_ += concat(canonical_.empty() ? "(" : ", ", declaration.text());
     const bool is_default = spec.fallback && at(spec.name).same(*spec.fallback);
-    const bool shown = spec.derive ? true : given && !is_default;
+    const bool is_known = given || spec.trained;
+    const bool shown = spec.derive ? true : is_known && !is_default;
     if (shown)
       canonical_ += concat(canonical_.empty() ? "(" : ", ", spec.name, '=',
                            spec.kind == ArgumentSpec::Kind::formula ? formula(spec.name)->text()

@@ -65,6 +65,8 @@ struct ArgumentSpec {
   /// random draw).
   std::optional<Value> fallback = {};
   std::function<Value(const Config&, const Arguments&)> derive = {};
+  /// A better default than `fallback`, where there is one.
+  std::function<std::optional<Value>(const Config&)> trained = {};
 
   /// For an argument with the initial values of a HeadParameter: its default initial values, and
   /// its bounds in training. The lower bound may be another argument.
@@ -81,6 +83,7 @@ struct ArgumentSpec {
   ArgumentSpec or_file() const;
   ArgumentSpec derived(std::string text,
                        std::function<Value(const Config&, const Arguments&)> by) const;
+  ArgumentSpec or_as_trained(std::function<std::optional<Value>(const Config&)> by) const;
   /// Bounds of what may be given and of what training makes of it.
   ArgumentSpec kept_within(const Bounds& both) const;
   ArgumentSpec kept_above_argument(std::string argument) const;

@@ -19,6 +19,12 @@ namespace farfield::posenc {
 
 class HeadParameter;
 
+/// Arguments of the rotation that a model is trained with, as far as its expression gives them.
+struct TrainedRotation {
+  std::optional<double> base = {}, rotary_pct = {};
+  std::optional<std::string> layout = {};
+};
+
 /// Facts about the model that an encoding needs.
 struct Config {
   int64_t n_head = 1;
@@ -32,6 +38,8 @@ struct Config {
   /// Names of the terms that the model is trained with; others were added for a test, and may have
   /// other defaults (the mode of log_n).
   std::vector<std::string> trained_with = {};
+  /// Defaults of another rotation in a test.
+  TrainedRotation trained_rotation = {};
 };
 
 /// Some encodings differ between training and testing (a window at test time only, random

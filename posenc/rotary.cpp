@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "posenc/registry.h"
+
 namespace farfield::posenc {
 namespace {
 
@@ -20,12 +22,40 @@ int64_t rotary_dims(const Arguments& a, const Config& c) {
 
 std::vector<ArgumentSpec> rotary_arguments(std::vector<ArgumentSpec> own,
                                            std::vector<std::string> layouts) {
-  own.push_back(base_argument());
-  own.push_back(layout_argument(std::move(layouts)));
-  own.push_back(
-      number_argument("rotary_pct", 1, "share of head_dim that is rotated").above(0).at_most(1));
+  const auto as_trained = [](auto TrainedRotation::*part) {
+    return [part](const Config& c) {
+      const auto& value = c.trained_rotation.*part;
+      return value ? std::optional<Value>(*value) : std::nullopt;
+    };
+  };
+  const bool has_trained_layout = layouts.size() > 1;
+  own.push_back(base_argument().or_as_trained(as_trained(&TrainedRotation::base)));
+  const ArgumentSpec layout = layout_argument(std::move(layouts));
+  own.push_back(has_trained_layout ? layout.or_as_trained(as_trained(&TrainedRotation::layout))
+                                   : layout);
+  own.push_back(number_argument("rotary_pct", 1, "share of head_dim that is rotated")
+                    .above(0)
+                    .at_most(1)
+                    .or_as_trained(as_trained(&TrainedRotation::rotary_pct)));
   own.push_back(angle_argument());
   return own;
+}
+
+TrainedRotation trained_rotation(const std::vector<ParsedTerm>& terms) {
+  for (const ParsedTerm& term : terms) {
+    const Row* const row = find(term.name);
+    if (row == nullptr || std::none_of(row->arguments.begin(), row->arguments.end(),
+                                       [](const auto& a) { return a.name == "rotary_pct"; }))
+      continue;
+    TrainedRotation found;
+    for (const ParsedArgument& argument : term.arguments) {
+      if (argument.name == "base") found.base = argument.value.number;
+      if (argument.name == "rotary_pct") found.rotary_pct = argument.value.number;
+      if (argument.name == "layout") found.layout = argument.value.text;
+    }
+    return found;
+  }
+  return {};
 }
 
 std::vector<ArgumentSpec> two_branch_arguments(std::vector<ArgumentSpec> own) {

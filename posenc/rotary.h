@@ -11,6 +11,9 @@ namespace farfield::posenc {
 std::vector<ArgumentSpec> rotary_arguments(std::vector<ArgumentSpec> own,
                                            std::vector<std::string> layouts = {"half",
                                                                                "interleaved"});
+/// The arguments of the first rotation of an expression.
+TrainedRotation trained_rotation(const std::vector<ParsedTerm>& terms);
+
 /// The same, for encodings of class P2, which change what a model trained with rope sees.
 std::vector<ArgumentSpec> two_branch_arguments(std::vector<ArgumentSpec> own);
 

@@ -21,6 +21,7 @@
 #include "posenc/expression.h"
 #include "posenc/finite_start.h"
 #include "posenc/registry.h"
+#include "posenc/rotary.h"
 
 namespace farfield::run {
 namespace {
@@ -369,8 +370,10 @@ std::string canonical_posenc(const std::string& expression, const ResolvedConfig
                     .train_len = shape.train_len,
                     .seed = trained.seed,
                     .device = trained.device};
-  for (const posenc::ParsedTerm& term : posenc::parse_expression(shape.posenc, posenc::form_of))
-    at.trained_with.push_back(term.name);
+  const std::vector<posenc::ParsedTerm> terms =
+      posenc::parse_expression(shape.posenc, posenc::form_of);
+  for (const posenc::ParsedTerm& term : terms) at.trained_with.push_back(term.name);
+  if (expression != shape.posenc) at.trained_rotation = posenc::trained_rotation(terms);
   const posenc::Composition encoding(expression, at);
   // Terms that do not fit together may show when both act, which for some is in a test alone.
   for (const auto phase : {posenc::Phase::train, posenc::Phase::eval})
