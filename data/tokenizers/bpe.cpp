@@ -132,6 +132,9 @@ template <class Between>
 void BpeTokenizer::split(const AddedTokens& added, std::string_view text, std::vector<int32_t>& ids,
                          const Between& between) const {
   size_t begin = 0;
+  struct {
+    size_t begin, end;
+  } space = {1, 0};  // that some token has taken along
   for (size_t at = 0; at < text.size();) {
     const AddedTokens::Match match = added.find(text, at);
     at = match.begin + match.size;
@@ -140,11 +143,15 @@ void BpeTokenizer::split(const AddedTokens& added, std::string_view text, std::v
     // Ordinary text now, but nothing else is looked for in it.
     if (token.is_special && special_as_text_) continue;
     if (token.is_single_word && is_within_word(text, match.begin, at)) continue;
-    // What is looked for next begins behind the token in any case, be it in white space that the
-    // token has taken along.
     const size_t first =
-        token.strips_left ? std::max(space_before(text, match.begin), begin) : match.begin;
-    const size_t last = token.strips_right ? space_behind(text, at) : at;
+        token.strips_left ? std::max(space_before(text, match.begin, begin), begin) : match.begin;
+    size_t last = at;
+    if (token.strips_right) {
+      // What is looked for next begins behind the token itself, so be it in this white space: a run
+      // is gone through once.
+      if (at < space.begin || at > space.end) space = {at, space_behind(text, at)};
+      last = space.end;
+    }
     // It would be white space alone, which the token before it has taken along.
     if (first >= last) continue;
     if (first > begin) between(text.substr(begin, first - begin), begin == 0);

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string_view>
 #include <unordered_set>
+#include <utility>
 
 #include "data/tokenizers/added_tokens.h"
 #include "data/tokenizers/byte_alphabet.h"
@@ -97,7 +98,12 @@ BpeDefinition checked(BpeDefinition d, std::string_view where, std::string_view 
                  token.content.size(), " for the id ", token.id);
     require_that(contents.insert(token.content).second, "expected different added tokens, got '",
                  token.content, "' twice");
-    require_that(!token.is_normalized || normal.insert(searched(d, token)).second,
+    if (!token.is_normalized) continue;
+    std::string there = searched(d, token);
+    require_that(there.size() <= AddedTokens::kMostBytes, "expected added tokens of at most ",
+                 AddedTokens::kMostBytes, " bytes in normalised text, got ", there.size(),
+                 " for the id ", token.id);
+    require_that(normal.insert(std::move(there)).second,
                  "expected added tokens that differ in normalised text, got '", token.content,
                  "' and another that is the same there");
   }

@@ -222,8 +222,8 @@ bool is_within_word(std::string_view text, size_t begin, size_t end) {
          (end < text.size() && is_in_word(end));
 }
 
-size_t space_before(std::string_view text, size_t end) {
-  while (end > 0) {
+size_t space_before(std::string_view text, size_t end, size_t least) {
+  while (end > least) {
     const Symbol s = symbol_before(text, end);
     if (s.type != CharClass::space) break;
     end -= s.size;

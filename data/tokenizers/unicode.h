@@ -31,9 +31,9 @@ Symbol symbol_before(std::string_view text, size_t at);
 /// else that patterns do not call \w keeps it apart.
 bool is_within_word(std::string_view text, size_t begin, size_t end);
 
-/// Where the white space that ends at a place begins, and where that at a place ends. Text in
-/// UTF-8.
-size_t space_before(std::string_view text, size_t end);
+/// Where the white space that ends at a place begins, from `least` on, and where that at a place
+/// ends.
+size_t space_before(std::string_view text, size_t end, size_t least);
 size_t space_behind(std::string_view text, size_t begin);
 
 /// The text in Normalization Form C by the tables of Unicode 9, as `tokenizers` has it: marks that

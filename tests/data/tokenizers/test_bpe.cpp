@@ -89,6 +89,18 @@ BOOST_AUTO_TEST_CASE(added_tokens_take_white_space_along_or_are_words_of_their_o
   }
 }
 
+// Would take hours if time grew with the square.
+BOOST_AUTO_TEST_CASE(white_space_that_is_a_token_and_taken_along_takes_linear_time) {
+  const std::string text(1'000'000, '\n');
+  for (const bool strips_left : {false, true}) {
+    BpeDefinition d = hello_definition();
+    d.added.push_back({301, "\n", false, false, false, strips_left, !strips_left});
+    const Ids ids = ids_of(tokenizer_of(d), text + "x");
+    // As the library has it: each is found in what the first has taken along.
+    BOOST_TEST(ids.size() == text.size() + 1);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(a_prefix_space_is_put_where_there_is_none) {
   BpeDefinition d = hello_definition();
   d.add_prefix_space = true;

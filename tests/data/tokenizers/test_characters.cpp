@@ -201,6 +201,16 @@ BOOST_AUTO_TEST_CASE(what_is_not_implemented_is_refused_by_name) {
         [](Tree& t) { use_metaspace(t, "last", false); });
   check("a token for each byte with byte_fallback, or none, got <0x00> and not all others",
         [](Tree& t) { t["model"]["vocab"].erase("<0x41>"); });
+  const auto add = [](Tree& t, const std::string& content) {
+    t["added_tokens"].push_back(
+        {{"id", 300 + t["added_tokens"].size()}, {"content", content}, {"normalized", true}});
+  };
+  check("at most 1024 bytes in normalised text, got 3003",
+        [&](Tree& t) { add(t, std::string(1000, ' ')); });
+  check("added tokens that differ in normalised text, got '" + kMark + "x'", [&](Tree& t) {
+    add(t, " x");
+    add(t, kMark + "x");
+  });
   check("decoder to be Metaspace", [](Tree& t) { t["decoder"] = nullptr; });
   check("got 'ByteLevel'", [](Tree& t) { t["decoder"] = {{"type", "ByteLevel"}}; });
   check("got 'Replace', 'Fuse', 'ByteFallback'", [](Tree& t) {
