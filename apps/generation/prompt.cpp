@@ -46,7 +46,8 @@ data::TokenizerPtr text_tokenizer_of(const run::LoadedRun& run) {
 }
 
 std::vector<int32_t> tokens_of_prompt(const data::Tokenizer& tokenizer, const std::string& prompt) {
-  std::vector<int32_t> ids;
+  // What stands in front of each text in training, for tokenizers that say it.
+  std::vector<int32_t> ids(tokenizer.begin_of_text().begin(), tokenizer.begin_of_text().end());
   tokenizer.encode(prompt, ids);
   if (!ids.empty()) return ids;
   require<ConfigError>(tokenizer.end_of_document() != data::Tokenizer::kNone, kWhere,

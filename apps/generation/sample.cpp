@@ -5,7 +5,7 @@ namespace farfield::generation {
 std::string Sample::add(int32_t id) {
   if (has_ended()) return "";
   ++n_token_;
-  if (id != tokenizer_.end_of_document()) return text_.append(tokenizer_.decode({&id, 1}));
+  if (id != tokenizer_.end_of_document()) return text_.append(tokenizer_.decode_within({&id, 1}));
   is_at_end_ = !is_past_end_;
   return is_past_end_ ? text_.append("\n\n") : "";
 }

@@ -9,6 +9,7 @@
 #include "apps/cli/option.h"
 #include "apps/hub/config_reader.h"
 #include "apps/hub/rope_setting.h"
+#include "data/tokenizers/bpe_definition.h"
 #include "engine/base/error.h"
 #include "engine/base/text.h"
 
@@ -461,6 +462,8 @@ Architecture read_architecture(const std::string& file, std::string_view text) {
   config.expect_none("auto_map");
   Architecture a = family->read(config);
   a.family = type;
+  if (a.model.vocab_size > data::kMostTokens)
+    config.refuse("vocab_size", concat("a size of at most ", data::kMostTokens));
   if (const auto id = config.first_whole("eos_token_id"); id && *id >= 0 && *id < INT32_MAX)
     a.end_of_text = static_cast<int32_t>(*id);
   a.dtype = config.word("dtype", config.word("torch_dtype", "float32"));
