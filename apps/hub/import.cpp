@@ -66,6 +66,7 @@ run::ResolvedConfig settings_of(const Architecture& architecture, const std::str
   config.posenc = model.posenc;
   config.name = name;
   config.steps = 0;
+  config.imported = architecture.family;
   config.batch = 1;
   config.lr = 5e-5;  // for those who go on from here: fine-tuning
   config.device = "cpu";

@@ -42,6 +42,9 @@ void add_options(cli::Options& options, RunConfig& c) {
            "where options do not say otherwise (default: random weights)")
       .add("init-step", c.init_step, "N", "take the checkpoint of this step (default: the newest)")
       .add("init-hash", c.init_hash, "HASH", "expect weights of this hash. config.conf records it")
+      .add("imported", c.imported, "KIND",
+           "the kind of model that the weights are of: config.conf of a run that `model import` "
+           "made records it (default: none)")
       .add("map", c.map, "FROM=TO,...",
            "with another --posenc: give a learned value of RUN a place of another name")
       .add("drop-learned", c.drop_learned,

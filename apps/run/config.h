@@ -40,6 +40,7 @@ struct RunConfig {
   std::optional<std::string> init_from;       ///< a run whose weights this one starts from
   std::optional<int64_t> init_step;           ///< of these; empty: the newest
   std::optional<std::string> init_hash;       ///< of these; another is refused
+  std::optional<std::string> imported;        ///< the kind of model that `model import` read
   std::vector<std::string> map;               ///< with init_from: "FROM=TO", see value_map.h
   std::optional<bool> drop_learned;           ///< with init_from: see load_weights_of()
   std::optional<std::string> lora;            ///< with init_from: as parse_lora() takes it

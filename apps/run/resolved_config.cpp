@@ -208,8 +208,10 @@ void check_values(const ResolvedConfig& c) {
       "--tensor-parallel: expected 1 for a model with cutoffs, whose adaptive input "
       "and softmax cannot be shared, got ",
       c.tensor_parallel);
-  // Without steps: weights that come from elsewhere.
-  check_at_least("--steps", c.steps, c.init || (c.data.empty() && c.task.empty()) ? 0 : 1);
+  check_at_least("--steps", c.steps, c.init || c.is_imported ? 0 : 1);
+  require<ConfigError>(!c.is_imported || c.steps == 0, kConfig,
+                       "--imported: expected --steps 0, as a run of `model import` has, got ",
+                       c.steps);
   if (c.threads)
     require<ConfigError>(*c.threads >= 1 && *c.threads <= kMostThreads, kConfig,
                          "--threads: expected 1 to ", kMostThreads, ", got ", *c.threads);
@@ -283,6 +285,7 @@ ResolvedConfig resolve(const RunConfig& request) {
   fill_mask(filled, c);
   c.name = filled.name;
   c.init = init_of(filled);
+  c.is_imported = filled.imported.has_value();
   for (const std::string& use : filled.data) c.data.push_back(parse_data_use(use));
   c.tokenizer = filled.tokenizer;
   c.vocab_size = filled.vocab_size;

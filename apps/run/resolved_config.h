@@ -39,8 +39,9 @@ struct ResolvedConfig {
   ModelConfig model;  ///< posenc in its canonical form; without vocab_size, which is the corpus's
   std::string name;
   std::optional<Init> init;
-  double masked = 0;  ///< share of masked tokens, of an encoder on text; 0: any other model
-  std::string task;   ///< canonical; empty: trained on `data`
+  bool is_imported = false;  ///< of `model import`, which trains no step
+  double masked = 0;         ///< share of masked tokens, of an encoder on text; 0: any other model
+  std::string task;          ///< canonical; empty: trained on `data`
   std::vector<int64_t> task_lengths;  ///< of its samples in training
   std::vector<DataUse> data;
   /// See data::CorpusOptions.

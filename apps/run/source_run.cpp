@@ -22,6 +22,7 @@ const std::vector<std::string> kOwnSettings = {"lora",
                                                "base-precision",
                                                "lengths",
                                                "name",
+                                               "imported",
                                                "data",
                                                "init-from",
                                                "init-step",
@@ -98,7 +99,8 @@ void complete(RunConfig& request, const SourceRun& source) {
 }
 
 void require_same_shape(const ResolvedConfig& config, const SourceRun& source) {
-  for (const char* key : {"n-layer", "n-head", "d-model", "d-ff", "architecture", "cutoffs", "preset"}) {
+  for (const char* key :
+       {"n-layer", "n-head", "d-model", "d-ff", "architecture", "cutoffs", "preset"}) {
     const std::string own = value_of(config.settings, key),
                       theirs = value_of(source.config.settings, key);
     require<ConfigError>(own == theirs, kWhere, "--", key, ": expected ",
