@@ -115,6 +115,10 @@ data::CorpusOptions corpus_options(const ResolvedConfig& config,
 std::vector<DataUse> find_data(const RunFolder& run) {
   const RunConfig config = to_run_config((run.path() / "config.conf").string(), run.config());
   if (config.task) return {};
+  require<ConfigError>(
+      !config.imported, "run", run.path().string(),
+      ": expected --data CORPUS, since the text that an imported model was trained "
+      "on is not known");
   const std::vector<Record> records = read_records(run);
   const data::CorpusOptions options = options_of(config, tokenizer_of(run));
   std::vector<DataUse> found;

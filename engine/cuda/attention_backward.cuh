@@ -67,7 +67,9 @@ __global__ void __launch_bounds__(kBlock, kBackwardBlocks<D, Scores>)
     const auto queries = [&](const T* x, int i) {
       return p.rows(x, p.rows_of(same_head(), p.n_query), i);
     };
-    const auto keys = [&](const T* x, int n) { return p.rows(x, p.key_rows_of(same_head()), n); };
+    const auto keys = [&](const T* x, int n) {
+      return p.rows(x, p.template key_rows_of<Scores>(same_head()), n);
+    };
     const auto tokens = [&](const T* x, int i) {
       return p.rows(x, p.token_rows_of(same_head()), i);
     };

@@ -54,7 +54,8 @@ __global__ void attention_entries_kernel(Problem<T> p, EntryArguments<T> args) {
         if (!p.sees(i, n)) return;
         const bool is_far = p.is_far(m, m - n), copies = is_far && p.far_q;
         const int64_t q = p.rows(p.q, p.rows_of(head, p.n_query), i).first - p.q;
-        const int64_t k = p.rows(p.k, p.key_rows_of(head), n).first - p.k;
+        const int64_t k =
+            p.rows(p.k, p.template key_rows_of<GeneralScores<T>>(head), n).first - p.k;
         const Row row = args.rows[index * args.n_row + i];
         const Score score = scores(
             dot_product((copies ? p.far_q : p.q) + q, (copies ? p.far_k : p.k) + k, p.head_dim),

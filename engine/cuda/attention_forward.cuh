@@ -56,7 +56,7 @@ __global__ void __launch_bounds__(kBlock, kForwardBlocks<T, D, Scores>)
   using WarpRows = ForwardRows<T, D, Scores, S>;
   constexpr int kGroups = WarpRows::kGroups;
   constexpr bool kIsPlain = !Scores::kIsGeneral;
-  const HeadRows queries = p.rows_of(head, p.n_query), keys = p.key_rows_of(head);
+  const HeadRows queries = p.rows_of(head, p.n_query), keys = p.template key_rows_of<Scores>(head);
   Scores scores(p, head);
   const TileList tiles = p.template key_tiles<S::kOwn, S::kLoop>(query);
   constexpr bool kHasLoader = kIsPlain && !Scores::kDrops;  // which have no registers for it

@@ -117,7 +117,6 @@ struct Problem {
   Problem(const Heads& heads, const AttentionRule& rule)
       : n_batch(static_cast<int>(heads.q.dim(0))),
         n_head(static_cast<int>(heads.q.dim(1))),
-        group_size(n_head / static_cast<int>(heads.k.dim(1))),
         n_query(static_cast<int>(heads.q.dim(2))),
         n_key(static_cast<int>(heads.k.dim(2))),
         head_dim(static_cast<int>(heads.q.dim(3))),
@@ -156,11 +155,10 @@ struct Problem {
     const int64_t n_held =
         std::min<int64_t>(kCacheBytes / std::max<int64_t>(bytes, 1), this->heads());
     n_together = static_cast<int>(std::max<int64_t>(n_held, 1));
+    group_size = n_head / static_cast<int>(heads.k.dim(1));
   }
 
-  int n_batch, n_head;
-  int group_size;  ///< heads that share a head of k and v; 1 for packed heads
-  int n_query, n_key, head_dim;
+  int n_batch, n_head, n_query, n_key, head_dim;
   int window, sinks;
   int switch_distance, switch_position;
   int row_step;    ///< HeadRows::step of q, k and v
@@ -178,9 +176,11 @@ struct Problem {
   double parameter, penalty;
   AttentionMask mask;
   int n_together;  ///< heads of all sequences whose keys and values a cache holds
+  int group_size;  ///< heads that share a head of k and v; 1 for packed heads
 
   ScoreKind score_kind() const {
-    if (!std::is_same_v<T, BFloat16> || far_q || ids || far_ids_q || is_relu || is_clamped)
+    if (!std::is_same_v<T, BFloat16> || group_size > 1 || far_q || ids || far_ids_q || is_relu ||
+        is_clamped)
       return ScoreKind::general;
     if (!row_bias.feature) return ScoreKind::plain;
     return bias || weight || mask.is_on() ? ScoreKind::general : ScoreKind::row_bias;
@@ -192,10 +192,13 @@ struct Problem {
   /// Position of query 0.
   FARFIELD_HD int first_position() const { return n_key - n_query; }
 
-  /// The rows of k or v that a head takes.
+  /// The rows of k or v that a head takes. Grouped heads are for general scores alone: elsewhere
+  /// registers are full.
+  template <class Scores>
   __device__ HeadRows key_rows_of(const Head& head) const {
-    if (group_size == 1) return rows_of(head, n_key);
-    return {index_of(head) / group_size * n_key, 1, n_key};
+    if constexpr (Scores::kIsGeneral)
+      if (group_size > 1) return {index_of(head) / group_size * n_key, 1, n_key};
+    return rows_of(head, n_key);
   }
   /// The rows of a head in a tensor with n_rows rows for each head, packed as q is.
   __device__ HeadRows rows_of(const Head& head, int n_rows) const {

@@ -20,8 +20,8 @@ inline constexpr bool kHasWarpgroupKernels = !Scores::kIsGeneral && !Scores::kDr
 template <class T>
 bool takes_warpgroups(Cuda device, const Problem<T>& p) {
   return std::is_same_v<T, BFloat16> && (p.head_dim == 64 || p.head_dim == 128) &&
-         p.group_size == 1 && p.can_move_pieces(p.q) && p.can_move_pieces(p.k) &&
-         p.can_move_pieces(p.v) && is_aligned(p.bias) && is_aligned(p.weight) &&
+         p.can_move_pieces(p.q) && p.can_move_pieces(p.k) && p.can_move_pieces(p.v) &&
+         is_aligned(p.bias) && is_aligned(p.weight) &&
          int64_t{p.n_head} * p.n_entry <= std::numeric_limits<int>::max() &&
          multiplies_by_warpgroups(device);
 }
