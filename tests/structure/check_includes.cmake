@@ -20,6 +20,7 @@ set(rows
   "apps/train/"     "^(apps/(train|run|plot|cli|analysis)|${libraries})/"
   "apps/eval/"      "^(apps/(eval|train|run|plot|cli|analysis)|${libraries})/"
   "apps/compare/"   "^(apps/(compare|eval|run|plot|cli|analysis)|${libraries})/"
+  "apps/catalog/"   "^(apps/(catalog|eval|run|cli)|${libraries})/"
   "apps/sweep/"     "^(apps/(sweep|compare|eval|train|run|plot|cli|analysis|inspect)|${libraries})/"
   "apps/generation/" "^(apps/(generation|run|cli)|${libraries})/"
   "apps/inspect/"   "^(apps/(inspect|train|run|plot|cli)|${libraries})/"
