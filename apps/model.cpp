@@ -1,7 +1,8 @@
-// model: models of others, and runs as files.
+// model: trained models: lists them, shows them, and takes those of Hugging Face.
 
 #include <iostream>
 
+#include "apps/catalog/commands.h"
 #include "apps/cli/commands.h"
 #include "apps/cli/options.h"
 #include "apps/hub/import.h"
@@ -9,8 +10,14 @@
 int main(int argc, char** argv) {
   return farfield::cli::run_main(argc, argv, [](int n, char** words) {
     return farfield::cli::run_command(
-        "model", "Takes models of Hugging Face.",
-        {{"import", "makes a run of a Hugging Face folder", farfield::hub::import_command}}, n,
-        words, std::cout);
+        "model", "Lists trained models, shows what they are, and reads models of Hugging Face.",
+        {
+            {"import", "makes a run of a Hugging Face folder", farfield::hub::import_command},
+            {"list", "lists the runs below some folders: state, size, encoding, loss, perplexity",
+             farfield::catalog::model_list},
+            {"show", "shows one run: configuration, lineage, data, checkpoints, measurements",
+             farfield::catalog::model_show},
+        },
+        n, words, std::cout);
   });
 }

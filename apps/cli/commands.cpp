@@ -1,5 +1,6 @@
 #include "apps/cli/commands.h"
 
+#include "apps/cli/completion_words.h"
 #include "apps/cli/options.h"
 #include "apps/cli/version.h"
 #include "engine/base/error.h"
@@ -30,6 +31,13 @@ int run_command(const std::string& program, const std::string& summary,
   }
   if (word == "--version") {
     out << program << ' ' << version_text();
+    return kDone;
+  }
+  if (asks_for_words(argc, argv)) {
+    std::vector<CompletionWord> words = {{"--help", "", "list the commands"},
+                                         {"--version", "", "print what this was built from"}};
+    for (const Command& command : commands) words.push_back({command.name, "", command.summary});
+    print_words(words, out);
     return kDone;
   }
   std::vector<std::string> names;

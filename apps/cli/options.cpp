@@ -7,6 +7,7 @@
 #include <set>
 
 #include "apps/cli/blank_list.h"
+#include "apps/cli/completion_words.h"
 #include "apps/cli/config_file.h"
 #include "apps/cli/option.h"
 #include "apps/cli/option_synonyms.h"
@@ -76,6 +77,18 @@ struct Options::Impl {
     for (const Group& group : groups)
       for (const Option& option : group.options)
         if (!value || option.is_flag || option.takes(*value)) all.push_back(option.name);
+    return all;
+  }
+
+  // All that the command line takes, for completion by a shell.
+  std::vector<CompletionWord> completion_words() const {
+    std::vector<CompletionWord> all;
+    for (const auto& [name, usage] : commands) all.push_back({name, "", usage});
+    for (const Group& group : groups)
+      for (const Option& option : group.options)
+        all.push_back({"--" + option.name, option.placeholder, option.help});
+    for (const std::string name : kGeneral)
+      all.push_back({"--" + name, name == "config" ? "FILE" : "", "an option of every program"});
     return all;
   }
 
@@ -292,6 +305,10 @@ Options& Options::add_positional_paths(const std::string& name, std::vector<std:
 
 bool Options::parse(int argc, const char* const* argv, std::ostream& out) {
   Impl& self = *impl_;
+  if (asks_for_words(argc, argv)) {
+    print_words(self.completion_words(), out);
+    return false;
+  }
   po::options_description known = self.everything();
   po::options_description general;
   for (const char* const name : kGeneral) general.add_options()(name, new Value(""), "");

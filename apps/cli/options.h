@@ -84,8 +84,9 @@ class Options {
   Options& add_positional_paths(const std::string& name, std::vector<std::string>& values,
                                 const std::string& help);
 
-  /// Reads the command line and the file it names. False when --help or --version was asked for
-  /// and has been written to `out`: nothing is left to do. ConfigError names the option at fault.
+  /// Reads the command line and the file it names. False when --help, --version or the words for a
+  /// shell's completion (completion_words.h) were asked for and have been written to `out`: nothing
+  /// is left to do. ConfigError names the option at fault.
   bool parse(int argc, const char* const* argv, std::ostream& out);
   /// Reads `key = value` lines for options that the command line did not give. `name` is used in
   /// messages. parse() calls it for --config; a resumed run calls it with its own file.
@@ -114,7 +115,8 @@ class Options {
 std::string number(double value);
 
 /// Runs fn and turns what it throws into one line on stderr and an exit code: 2 ConfigError, 3
-/// IoError or output that is lost (output.h), 1 anything else.
+/// IoError or output that is lost (output.h), 1 anything else. `--completion bash` (or zsh) prints
+/// a completion script of the program instead.
 int run_main(int argc, char** argv, const std::function<int(int argc, char** argv)>& fn);
 
 }  // namespace farfield::cli

@@ -97,7 +97,7 @@ int prepare_corpus(int argc, const char* const* argv, std::ostream& out) {
   std::vector<int64_t> shares(o.shares.begin(), o.shares.end());
   data::TokenizerOptions& tokenization = o.tokenizer_options;
   cli::Options options("prepare", "Turns text into a corpus: token files with a manifest.");
-  for (const char* name : {"convert", "synthetic"})
+  for (const char* name : {"convert", "synthetic", "task", "tokenizer"})
     options.add_command(name, concat("prepare ", name, " --help"));
   text.add_to(options);
   GivenOptions given;

@@ -17,10 +17,13 @@ namespace fs = std::filesystem;
 namespace farfield {
 namespace {
 
-// Refuses links and pipes: the lock must not write to another file, nor wait for a pipe.
-int open_lock(const std::string& file, std::string_view where) {
-  const int descriptor =
-      ::open(file.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
+// Refuses links and pipes: the lock must not write to another file, nor wait for a pipe. To ask who
+// has a lock, reading is enough on most file systems, and all that a reader of others' files may.
+int open_lock(const std::string& file, std::string_view where, bool may_only_read = false) {
+  constexpr int kSafely = O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+  int descriptor = ::open(file.c_str(), O_RDWR | O_CREAT | kSafely, 0666);
+  if (descriptor < 0 && may_only_read && (errno == EACCES || errno == EROFS))
+    descriptor = ::open(file.c_str(), O_RDONLY | kSafely);
   require<IoError>(descriptor >= 0 || errno != ELOOP, where, file,
                    ": expected a regular file, got a symbolic link; remove it");
   if (descriptor < 0) fail_errno(file, "open");
@@ -62,7 +65,7 @@ FileLock::~FileLock() {
 bool FileLock::is_held(const fs::path& file, std::string_view where) {
   std::error_code status;
   if (!fs::exists(file, status)) return false;
-  const FileLock lock(open_lock(file.string(), where));
+  const FileLock lock(open_lock(file.string(), where, /*may_only_read=*/true));
   return !try_lock(lock.descriptor_, file.string(), where);
 }
 

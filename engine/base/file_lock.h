@@ -18,7 +18,8 @@ class FileLock {
   static std::optional<FileLock> take(const std::filesystem::path& file, std::string_view where,
                                       std::chrono::milliseconds patience = {});
 
-  /// Whether a process has it now. Takes the lock for a moment to know.
+  /// Whether a process has it now. Takes the lock for a moment to know. The file need not be
+  /// writable.
   static bool is_held(const std::filesystem::path& file, std::string_view where);
   /// The process id in the file; "unknown" where there is none.
   static std::string owner(const std::filesystem::path& file);

@@ -1,8 +1,8 @@
 #!/bin/sh
-# programs.sh TRAIN PREPARE INSPECT GENERATE: what the programs themselves do with their streams, their place
+# programs.sh TRAIN PREPARE INSPECT GENERATE MODEL: what the programs themselves do with their streams, their place
 # and their signals. Exit status 0 when all of it is as said.
 set -u
-train=$1 prepare=$2 inspect=$3 generate=$4
+train=$1 prepare=$2 inspect=$3 generate=$4 model=$5
 folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
 cd "$folder" || exit 1
@@ -22,7 +22,7 @@ status() {
 
 # --- standard output
 if [ -c /dev/full ]; then
-  for program in "$train" "$prepare" "$inspect" "$generate"; do
+  for program in "$train" "$prepare" "$inspect" "$generate" "$model"; do
     status "$program" --help >/dev/full
     expect "$program --help >/dev/full" 3 "$got"
     grep -q 'standard output: cannot write: No space left on device' said || failed=1
@@ -83,6 +83,35 @@ for words in nowhere corpus 'closed --prompt @nowhere' 'closed --step 77'; do
   status "$generate" $words >out
   expect "generate $words" '3 0' "$got $(wc -c <out | tr -d ' ')"
 done
+
+# --- what a list says of runs
+state() { # FOLDER: its state in the list
+  "$model" list . --json | tr -d ' \n' | sed 's/.*"run":"'"$1"'","state":"\([a-z]*\)".*/\1/'
+}
+expect 'state of a finished run' finished "$(state closed)"
+"$train" $small --steps 100000000 --out busy >out 2>&1 &
+pid=$!
+until grep -q '^step ' out; do sleep 0.05; done
+expect 'state of a run at work' running "$(state busy)"
+kill -TERM $pid
+wait $pid
+expect 'train of a run that was listed' 75 $?
+expect 'state of a stopped run' stopped "$(state busy)"
+rm busy/checkpoints/*/state.json
+status "$model" list . >out
+expect 'model list with a damaged run' 0 "$got"
+grep -q '^busy  *damaged  *\[' out || expect 'a damaged run' 'in the list' "$(cat out)"
+status "$model" show busy >out
+expect 'model show of a damaged run' '3 0' "$got $(wc -c <out | tr -d ' ')"
+status "$model" list corpus >out
+expect 'model list without runs' '0 0 no runs below corpus' "$got $(wc -c <out | tr -d ' ') $(cat said)"
+for words in 'list' 'list . --sort nothing' 'show' 'lst .' ''; do
+  status "$model" $words >out
+  expect "model $words" '2 0' "$got $(wc -c <out | tr -d ' ')"
+done
+status "$model" list nowhere >out
+expect 'model list nowhere' 3 "$got"
+rm -r busy
 
 # --- one command that starts and resumes
 for step in 1 2; do

@@ -3,6 +3,8 @@
 
 #include "apps/cli/duration.h"
 #include "apps/cli/progress.h"
+#include "engine/base/error.h"
+#include "tests/support/messages.h"
 
 BOOST_AUTO_TEST_SUITE(test_progress)
 

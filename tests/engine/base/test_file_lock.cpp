@@ -12,6 +12,7 @@
 #include "engine/base/file_lock.h"
 #include "tests/support/messages.h"
 #include "tests/support/temp_folder.h"
+#include "tests/support/unprivileged.h"
 
 BOOST_AUTO_TEST_SUITE(test_file_lock)
 
@@ -31,6 +32,18 @@ BOOST_AUTO_TEST_CASE(one_has_it_until_it_goes) {
   }
   BOOST_TEST(!FileLock::is_held(file, "test"));
   BOOST_TEST(FileLock::take(file, "test").has_value());
+}
+
+BOOST_AUTO_TEST_CASE(a_reader_of_others_files_may_ask) {
+  const TempFolder folder;
+  std::filesystem::permissions(folder.path(), std::filesystem::perms(0755));
+  const auto file = folder / "lock";
+  std::optional<FileLock> owner = FileLock::take(file, "test");
+  std::filesystem::permissions(file, std::filesystem::perms(0444));
+  const Unprivileged reader;
+  BOOST_TEST(FileLock::is_held(file, "test"));
+  owner.reset();
+  BOOST_TEST(!FileLock::is_held(file, "test"));
 }
 
 BOOST_AUTO_TEST_CASE(it_moves) {
