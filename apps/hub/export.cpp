@@ -59,10 +59,15 @@ std::string tokenizer_config(const std::string& name, const std::string& text,
   return write_json(config, 2) + "\n";
 }
 
-std::string generation_config(const ConfigNotes& notes) {
-  Json config = {{"_from_model_config", true}};
+// Rows of the vocabulary behind the last id of the tokenizer were never trained as targets: no text
+// generated should have them.
+std::string generation_config(const ConfigNotes& notes, int64_t n_id, int64_t n_row) {
+  constexpr int64_t kMostSuppressed = 4096;
+  Json config = Json::object();
   if (notes.begin_of_text) config["bos_token_id"] = *notes.begin_of_text;
   if (notes.end_of_text) config["eos_token_id"] = *notes.end_of_text;
+  if (n_id < n_row && n_row - n_id <= kMostSuppressed)
+    for (int64_t id = n_id; id < n_row; ++id) config["suppress_tokens"].push_back(id);
   return write_json(config, 2) + "\n";
 }
 
@@ -108,7 +113,9 @@ void export_model(const ExportRequest& request, std::ostream& out) {
   AtomicFolder made(request.out);
   const fs::path folder = made.folder();
   write_file_atomic(folder / "config.json", stock.config);
-  write_file_atomic(folder / "generation_config.json", generation_config(notes));
+  write_file_atomic(folder / "generation_config.json",
+                    generation_config(notes, tokenizer ? tokenizer->n_vocab() : model.vocab_size,
+                                      model.vocab_size));
   if (tokenizer && !tokenizer->file().empty()) {
     write_file_atomic(folder / std::string(data::kTokenizerFile), tokenizer->file());
     write_file_atomic(folder / "tokenizer_config.json",

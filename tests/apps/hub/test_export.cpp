@@ -123,6 +123,7 @@ BOOST_AUTO_TEST_CASE(ids_around_a_text_are_those_of_the_tokenizer) {
   const std::string file = (temp / "out" / "generation_config.json").string();
   const std::string text = read_file(file);
   BOOST_TEST(read_json({"test", file, text})["eos_token_id"] == 2);
+  BOOST_TEST(!read_json({"test", file, text}).contains("suppress_tokens"));
   BOOST_TEST(!fs::exists(temp / "out" / "tokenizer.json"));
 }
 

@@ -80,6 +80,13 @@ one mpt $mpt --posenc 'alibi(slopes=geometric)' --architecture bias=none
 one gpt2 $gpt2 --posenc 'learned_abs(max_positions=80)' --architecture gpt2
 one gpt2_untied $gpt2 --posenc learned_abs --architecture mlp=gelu
 
+# Adapters are exported within the weights, and a checkpoint is chosen by its step.
+one lora $llama --init-from runs/llama --lora rank=4 --data bpe
+status "$model" export runs/rope --out past --step 4
+expect 'export --step' 0 "$got"
+status cmp past/model.safetensors hub/rope/model.safetensors
+expect 'the same step' 0 "$got"
+
 cat >check.py <<'END'
 import pathlib, sys, torch, transformers
 from safetensors.torch import load_file
@@ -106,10 +113,14 @@ for name in ('rope', 'llama'):
     tokenizer = transformers.AutoTokenizer.from_pretrained(f'hub/{name}')
     if tokenizer(text)['input_ids'] != ours or tokenizer.decode(ours) != text:
         sys.exit(f'{name}: expected the ids of bpe.json, got {tokenizer(text)["input_ids"]}')
+    made = transformers.AutoModelForCausalLM.from_pretrained(f'hub/{name}').generate(
+        torch.tensor([ours[:9]]), max_new_tokens=20, do_sample=False)[0].tolist()
+    if max(made) >= 300:
+        sys.exit(f'{name}: expected no ids of padding rows, got {made}')
     print('tokenizer of', name, type(tokenizer).__name__, tokenizer.eos_token)
 END
 status "$python" check.py
 expect 'what transformers computes' 0 "$got"
-says 'every folder' 'all 19 folders within 0.0001'
+says 'every folder' 'all 20 folders within 0.0001'
 tail -n 25 said
 exit $failed
