@@ -121,26 +121,6 @@ Architecture gpt_neox(ConfigReader& config) {
       {.rotary_pct = 0.25, .theta_key = "rotary_emb_base", .rotary_pct_key = "rotary_pct"});
   config.ignore({"attention_dropout", "hidden_dropout", "classifier_dropout",
                  "partial_rotary_factor", "rope_theta"});
-  a.names = {.prefix = "gpt_neox.",
-             .embedding = "embed_in",
-             .embedding_norm = {},
-             .positions = {},
-             .layers = "layers.",
-             .attention_norm = "input_layernorm",
-             .q = {},
-             .k = {},
-             .v = {},
-             .qkv = "attention.query_key_value",
-             .dense = "attention.dense",
-             .mlp_norm = "post_attention_layernorm",
-             .gate = {},
-             .up = "mlp.dense_h_to_4h",
-             .down = "mlp.dense_4h_to_h",
-             .final_norm = "final_layer_norm",
-             .head = "embed_out",
-             .qkv_layout = QkvLayout::by_head,
-             .is_transposed = false,
-             .buffers = {".attention.bias", ".attention.masked_bias", "rotary_emb.inv_freq"}};
   return a;
 }
 
@@ -162,26 +142,6 @@ Architecture gpt2(ConfigReader& config) {
   config.ignore({"n_ctx", "attn_pdrop", "embd_pdrop", "resid_pdrop", "summary_activation",
                  "summary_first_dropout", "summary_proj_to_labels", "summary_type",
                  "summary_use_proj", "reorder_and_upcast_attn", "task_specific_params"});
-  a.names = {.prefix = "transformer.",
-             .embedding = "wte",
-             .embedding_norm = {},
-             .positions = "wpe",
-             .layers = "h.",
-             .attention_norm = "ln_1",
-             .q = {},
-             .k = {},
-             .v = {},
-             .qkv = "attn.c_attn",
-             .dense = "attn.c_proj",
-             .mlp_norm = "ln_2",
-             .gate = {},
-             .up = "mlp.c_fc",
-             .down = "mlp.c_proj",
-             .final_norm = "ln_f",
-             .head = "lm_head",
-             .qkv_layout = QkvLayout::by_part,
-             .is_transposed = true,
-             .buffers = {".attn.bias", ".attn.masked_bias"}};
   return a;
 }
 
@@ -207,26 +167,6 @@ Architecture bloom(ConfigReader& config) {
   config.ignore({"attention_dropout", "hidden_dropout", "pretraining_tp", "slow_but_exact",
                  "attention_softmax_in_fp32", "bias_dropout_fusion", "masked_softmax_fusion",
                  "offset_alibi", "skip_bias_add", "skip_bias_add_qkv", "n_inner", "unk_token_id"});
-  a.names = {.prefix = "transformer.",
-             .embedding = "word_embeddings",
-             .embedding_norm = "word_embeddings_layernorm",
-             .positions = {},
-             .layers = "h.",
-             .attention_norm = "input_layernorm",
-             .q = {},
-             .k = {},
-             .v = {},
-             .qkv = "self_attention.query_key_value",
-             .dense = "self_attention.dense",
-             .mlp_norm = "post_attention_layernorm",
-             .gate = {},
-             .up = "mlp.dense_h_to_4h",
-             .down = "mlp.dense_4h_to_h",
-             .final_norm = "ln_f",
-             .head = "lm_head",
-             .qkv_layout = QkvLayout::by_head,
-             .is_transposed = false,
-             .buffers = {}};
   return a;
 }
 
@@ -283,26 +223,6 @@ Architecture mpt(ConfigReader& config) {
   m.posenc = mpt_alibi(m.n_head, most);
   config.ignore({"expansion_ratio", "emb_pdrop", "resid_pdrop", "init_device", "init_config",
                  "learned_pos_emb", "norm_type", "verbose", "tokenizer_name"});
-  a.names = {.prefix = "transformer.",
-             .embedding = "wte",
-             .embedding_norm = {},
-             .positions = {},
-             .layers = "blocks.",
-             .attention_norm = "norm_1",
-             .q = {},
-             .k = {},
-             .v = {},
-             .qkv = "attn.Wqkv",
-             .dense = "attn.out_proj",
-             .mlp_norm = "norm_2",
-             .gate = {},
-             .up = "ffn.up_proj",
-             .down = "ffn.down_proj",
-             .final_norm = "norm_f",
-             .head = "lm_head",
-             .qkv_layout = QkvLayout::by_part,
-             .is_transposed = false,
-             .buffers = {}};
   return a;
 }
 
@@ -408,26 +328,6 @@ Architecture llama_like(ConfigReader& config, const std::string& family) {
   m.posenc = terms.empty() ? "none" : joined(terms, " + ");
   config.ignore({"attention_dropout", "pretraining_tp", "max_window_layers", "rope_interleaved",
                  "rope_theta"});
-  a.names = {.prefix = "model.",
-             .embedding = "embed_tokens",
-             .embedding_norm = {},
-             .positions = {},
-             .layers = "layers.",
-             .attention_norm = "input_layernorm",
-             .q = "self_attn.q_proj",
-             .k = "self_attn.k_proj",
-             .v = "self_attn.v_proj",
-             .qkv = {},
-             .dense = "self_attn.o_proj",
-             .mlp_norm = "post_attention_layernorm",
-             .gate = "mlp.gate_proj",
-             .up = "mlp.up_proj",
-             .down = "mlp.down_proj",
-             .final_norm = "norm",
-             .head = "lm_head",
-             .qkv_layout = QkvLayout::separate,
-             .is_transposed = false,
-             .buffers = {"rotary_emb.inv_freq"}};
   return a;
 }
 
@@ -464,6 +364,7 @@ Architecture read_architecture(const std::string& file, std::string_view text) {
   a.family = type;
   if (a.model.vocab_size > data::kMostTokens)
     config.refuse("vocab_size", concat("a size of at most ", data::kMostTokens));
+  a.names = weight_names(type);
   if (const auto id = config.first_whole("eos_token_id"); id && *id >= 0 && *id < INT32_MAX)
     a.end_of_text = static_cast<int32_t>(*id);
   a.dtype = config.word("dtype", config.word("torch_dtype", "float32"));

@@ -96,6 +96,7 @@ std::string rope_expression(ConfigReader& config, int64_t train_len, const RopeD
     scaling->ignore({"original_max_position_embeddings"});
     scaling->require_all_known();
   }
+  if (rotary_pct == 0) return "none";
   if (theta != 10000) term.add("base", theta);
   if (rotary_pct != 1) term.add("rotary_pct", rotary_pct);
   return term.text();

@@ -14,7 +14,8 @@ struct RopeDefaults {
   std::string theta_key = "rope_theta";  ///< outside of rope_parameters
   std::string rotary_pct_key = {};
 };
-/// `train_len`: max_position_embeddings. IoError for kinds that are not implemented.
+/// "none" where it rotates no component. `train_len`: max_position_embeddings. IoError for kinds
+/// that are not implemented.
 std::string rope_expression(ConfigReader& config, int64_t train_len, const RopeDefaults& defaults);
 
 }  // namespace farfield::hub
