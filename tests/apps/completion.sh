@@ -33,7 +33,7 @@ completes 'adamw' train --optimizer = a
 completes 'adamw nag' train --optimizer =
 completes '' train --steps ''
 completes '' train --out ''
-completes 'list show' model ''
+completes 'export import list' model ''
 completes 'show' model sh
 completes '--sort' model list --so
 completes '--json' model show runs/a --js
