@@ -33,6 +33,11 @@ struct FarHeads {
 struct Heads {
   Tensor q = {}, k = {}, v = {};
   FarHeads far = {};  ///< undefined without Rotation::far
+  /// Rows [begin, end) of each head of k, v and far.k are keys and values, where others are room
+  /// for more (KeyValueCache); such heads have no gradients. An end of 0: all rows.
+  struct KeyRows {
+    int64_t begin = 0, end = 0;
+  } key_rows = {};
   /// The output of a QKV projection, [B, T, 3 H K], if q, k and v lie in it. They then have their
   /// shapes and begin at their first rows, but the rows of a head are 3 H K elements apart, and the
   /// rows of neighbouring heads at one position 3 K: for kernels that know
@@ -42,6 +47,9 @@ struct Heads {
   /// before the rotation.
   Rotation turned_by = {};
 
+  bool have_room() const { return key_rows.end > 0; }
+  /// Keys of each head.
+  int64_t n_key() const { return have_room() ? key_rows.end - key_rows.begin : k.dim(2); }
   /// The heads of qkv [B, T, 3 H K], laid out as [head][q | k | v][K].
   static Heads in(const Tensor& qkv, int64_t n_head) {
     const int64_t n_batch = qkv.dim(0), n = qkv.dim(1), head_dim = qkv.dim(2) / (3 * n_head);

@@ -65,8 +65,9 @@ Tensor Attention::last_rows(const Tensor& x, const posenc::Composition::Layer& p
   const auto last = [&](const Tensor& q) {  // [B, H, n_row, K]
     return q.defined() ? slice(q, 2, n - n_row, n) : q;
   };
-  return dense(attention(last(split.q), split.k, split.v, part_of(rule, part),
-                         {last(split.far.q), split.far.k}));
+  split.q = last(split.q);
+  split.far.q = last(split.far.q);
+  return dense(attention(split, part_of(rule, part)));
 }
 
 Tensor Attention::output_of(const Tensor& x, const posenc::Composition::Layer& position,
@@ -75,7 +76,7 @@ Tensor Attention::output_of(const Tensor& x, const posenc::Composition::Layer& p
   AttentionRule rule = position.rule;
   split.v = values;
   if (sees_later) see_later(split, rule);
-  return attention(split.q, split.k, split.v, rule, split.far);
+  return attention(split, rule);
 }
 
 void Attention::add_adapters(const Initializer& init, const std::string& name,

@@ -35,18 +35,20 @@ posenc::Composition::Plan plan_of(const posenc::Composition& encoding, int64_t n
   return plan;
 }
 
-Tensor joined(const Tensor& kept, const Tensor& fresh) {
-  return kept.defined() ? concat({kept, fresh}, 2) : fresh;
-}
-
 }  // namespace
 
 SequencePart CachedLayer::append(Heads& heads) {
   const int64_t n = heads.q.dim(2);
   const SequencePart part{.first = n_seen_, .end = n_seen_ + n, .begin = begin_, .n_sink = n_sink_};
-  heads.k = joined(k_, heads.k);
-  heads.v = joined(v_, heads.v);
-  if (heads.far.defined()) heads.far.k = joined(far_k_, heads.far.k);
+  const bool has_far = heads.far.defined();
+  const auto add = [](RowBuffer& rows, Tensor& fresh) {
+    rows.append(fresh);
+    fresh = rows.storage();
+  };
+  add(k_, heads.k);
+  add(v_, heads.v);
+  if (has_far) add(far_k_, heads.far.k);
+  heads.key_rows = {k_.begin(), k_.end()};
 
   for (int64_t m = part.first; m < part.end; ++m) n_scores_ += n_visible(window_, sinks_, m);
   n_seen_ = part.end;
@@ -56,21 +58,15 @@ SequencePart CachedLayer::append(Heads& heads) {
   }
   // Before the first key was dropped, a key is at its position.
   const int64_t from = part.n_sink == part.begin ? begin_ : part.n_sink + begin_ - part.begin;
-  const auto kept = [&](const Tensor& all) {
-    if (!all.defined() || from == n_sink_) return all;
-    Tensor recent = slice(all, 2, from, all.dim(2));
-    if (all.dim(0) * all.dim(1) == 1) recent = recent.clone();  // a view that holds all of it
-    return n_sink_ == 0 ? recent : concat({slice(all, 2, 0, n_sink_), recent}, 2);
-  };
-  k_ = kept(heads.k);
-  v_ = kept(heads.v);
-  far_k_ = kept(heads.far.k);
+  if (from > n_sink_)
+    for (RowBuffer* rows : {&k_, &v_, &far_k_})
+      if (rows != &far_k_ || has_far) rows->drop(n_sink_, from);
   return part;
 }
 
 int64_t CachedLayer::size_bytes() const {
   int64_t sum = 0;
-  for (const Tensor* x : {&k_, &v_, &far_k_}) sum += x->defined() ? x->size_bytes() : 0;
+  for (const RowBuffer* rows : {&k_, &v_, &far_k_}) sum += rows->size_bytes();
   return sum;
 }
 
@@ -90,7 +86,8 @@ KeyValueCache::KeyValueCache(const posenc::Composition& encoding, int64_t n_sequ
 
 void KeyValueCache::reset() {
   layers_.clear();
-  for (const auto& [rotation, rule] : plan_.layers) layers_.emplace_back(rule.window, rule.sinks);
+  for (const auto& [rotation, rule] : plan_.layers)
+    layers_.emplace_back(rule.window, rule.sinks, seq_len_);
 }
 
 int64_t KeyValueCache::size_bytes() const {

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "engine/heads.h"
+#include "layers/row_buffer.h"
 #include "layers/sequence_part.h"
 
 namespace farfield {
@@ -11,16 +12,18 @@ namespace farfield {
 /// a later token may see.
 class CachedLayer {
  public:
-  /// Caches the last `window` tokens (0: all) and the first `sinks`.
-  CachedLayer(int64_t window, int64_t sinks) : window_(window), sinks_(sinks) {}
+  /// Caches the last `window` tokens (0: all) and the first `sinks`, of sequences of seq_len.
+  CachedLayer(int64_t window, int64_t sinks, int64_t seq_len)
+      : window_(window), sinks_(sinks), k_(seq_len), v_(seq_len), far_k_(seq_len) {}
 
   /// Tokens so far, kept or not.
   int64_t n_seen() const { return n_seen_; }
   /// Puts the cached keys and values before the keys and values of the next tokens, heads [B, H, n,
   /// K] (the far keys too), caches what later tokens may see, and returns the positions that heads
-  /// has now.
+  /// has now. The heads get the cache's storage, with room (Heads::key_rows), until the next call.
   SequencePart append(Heads& heads);
-  /// Bytes of the cache.
+  /// Bytes of the cached tokens; storage has room for up to twice as many, or four times with a
+  /// window.
   int64_t size_bytes() const;
   /// Pairs of a query and a key that it sees, so far, for one head of one sequence.
   int64_t n_scores() const { return n_scores_; }
@@ -29,7 +32,7 @@ class CachedLayer {
   int64_t window_, sinks_;
   int64_t n_seen_ = 0, n_scores_ = 0;
   int64_t begin_ = 0, n_sink_ = 0;  // kept are positions 0 .. n_sink - 1 and begin .. n_seen - 1
-  Tensor k_, v_, far_k_;            // [B, H, n_sink + n_seen - begin, K]; undefined at first
+  RowBuffer k_, v_, far_k_;         // [B, H, n_sink + n_seen - begin, K]; far_k_ may stay empty
 };
 
 /// The key-value cache of a model, for sequences that are fed in parts (Transformer::extend()).

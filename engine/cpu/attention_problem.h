@@ -28,7 +28,9 @@ struct Problem {
         n_head(heads.q.dim(1)),
         group_size(n_head / heads.k.dim(1)),
         n_query(heads.q.dim(2)),
-        n_key(heads.k.dim(2)),
+        n_key(heads.n_key()),
+        key_begin(heads.key_rows.begin),
+        key_stride(heads.k.dim(2)),
         head_dim(heads.q.dim(3)),
         width(round_up(head_dim, kLanes<A>)),
         window(rule.window),
@@ -56,7 +58,9 @@ struct Problem {
 
   int64_t n_batch, n_head;
   int64_t group_size;  ///< heads that share a head of k and v
-  int64_t n_query, n_key, head_dim;
+  int64_t n_query, n_key;
+  int64_t key_begin, key_stride;  ///< rows of k, v and far_k: the first key, all of a head
+  int64_t head_dim;
   int64_t width;  ///< head_dim in whole vectors
   int64_t window, sinks;
   FarPairs far_pairs;
@@ -76,7 +80,9 @@ struct Problem {
   int64_t first_position() const { return n_key - n_query; }
   /// Offsets of row i of q, row j of k or v, of a head.
   int64_t q_at(int64_t head, int64_t i) const { return (head * n_query + i) * head_dim; }
-  int64_t k_at(int64_t head, int64_t j) const { return (head / group_size * n_key + j) * head_dim; }
+  int64_t k_at(int64_t head, int64_t j) const {
+    return (head / group_size * key_stride + key_begin + j) * head_dim;
+  }
   /// Offset of row i of a head in a tensor [B, T, H, K].
   int64_t token_row(int64_t head, int64_t i) const {
     return (((head / n_head) * n_query + i) * n_head + head % n_head) * head_dim;

@@ -77,11 +77,14 @@ void times_some_rows(const In* matrix, int64_t ld, int64_t first, const A* x, in
   using V = decltype(load(x));
   constexpr int64_t kLanes = sizeof(V) / sizeof(A);
   const In* const row = matrix + first * ld;
+  // The rows are read once, in short runs that no hardware foresees: the next ones are asked for.
+  const In* const next = row + n_row * ld;
   V even[n_row] = {}, odd[n_row] = {};
   int64_t l = 0;
   for (; l + 2 * kLanes <= k; l += 2 * kLanes) {
     const V x0 = load(x + l), x1 = load(x + l + kLanes);
     for (int r = 0; r < n_row; ++r) {
+      __builtin_prefetch(next + r * ld + l);
       even[r] += load(row + r * ld + l) * x0;
       odd[r] += load(row + r * ld + l + kLanes) * x1;
     }

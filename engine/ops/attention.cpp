@@ -8,6 +8,7 @@
 #include "engine/ops/pointwise.h"
 #include "engine/ops/reduce.h"
 #include "engine/ops/split_heads.h"
+#include "engine/ops/view.h"
 
 namespace farfield {
 namespace {
@@ -70,6 +71,15 @@ Tensor empty_for_heads(const Tensor& x, int64_t n_head) {
 Tensor sum_of_groups(const Tensor& x, int64_t n_group) {
   const Shape& s = x.shape();
   return sum(x.view({s[0], n_group, s[1] / n_group, s[2], s[3]}), 2);
+}
+
+// Keys and values copied out of their room.
+Heads without_room(const Heads& heads) {
+  Heads all = heads;
+  for (Tensor* x : {&all.k, &all.v, &all.far.k})
+    if (x->defined()) *x = slice(*x, 2, heads.key_rows.begin, heads.key_rows.end);
+  all.key_rows = {};
+  return all;
 }
 
 // `heads` that come from `source`: they themselves, or packed heads before they were turned.
@@ -154,12 +164,17 @@ Tensor attention_to(const Heads& heads, const Heads& source, const AttentionRule
 
 Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionRule& rule,
                  const FarHeads& far) {
-  Heads heads{.q = q, .k = k, .v = v, .far = far};
-  if (has_features(rule)) {
-    check_attention(heads, rule);
+  return attention({.q = q, .k = k, .v = v, .far = far}, rule);
+}
+
+Tensor attention(const Heads& given, const AttentionRule& rule) {
+  check_attention(given, rule);
+  Heads heads = given;
+  if (heads.have_room() && (has_features(rule) || heads.q.device().kind != Device::Kind::cpu))
+    heads = without_room(heads);
+  if (has_features(rule))
     for (Tensor* x : {&heads.q, &heads.k, &heads.far.q, &heads.far.k})
       if (x->defined()) *x = elu_plus_one(*x);
-  }
   return attention_to(heads, heads, rule);
 }
 

@@ -93,6 +93,10 @@ namespace farfield {
 Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionRule& rule = {},
                  const FarHeads& far = {});
 
+/// The same of heads that are not packed and may have room (Heads::key_rows). The CPU reads their
+/// keys in place; other devices, and a linear normalizer, copy them out of it.
+Tensor attention(const Heads& heads, const AttentionRule& rule = {});
+
 /// The same of the output of the QKV projection, qkv [B, T, (H + 2 G) K], split and rotated as by
 /// split_heads(): the same bits. With G = H a CUDA device reads the heads in place without copies,
 /// unless the rotation has far copies; it rotates them in place if qkv has no other owner (move it

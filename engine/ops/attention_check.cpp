@@ -6,6 +6,7 @@
 #include <string_view>
 #include <type_traits>
 
+#include "engine/autograd.h"
 #include "engine/kernels/dropout.h"
 
 namespace farfield {
@@ -34,12 +35,18 @@ void check_heads(const Heads& heads) {
   require<DTypeError>(is_float(q.dtype()), kWhere, "expected q in a floating type, got ",
                       q.dtype());
   require<ShapeError>(
-      k.rank() == 4 && k.dim(2) >= q.dim(2) && k.dim(1) > 0 && q.dim(1) % k.dim(1) == 0 &&
+      k.rank() == 4 && heads.n_key() >= q.dim(2) && k.dim(1) > 0 && q.dim(1) % k.dim(1) == 0 &&
           k.shape() == q.shape().with(1, k.dim(1)).with(2, k.dim(2)),
       kWhere, "expected k of shape [B, G, S, K] with S >= T and G dividing H for q ", q.shape(),
       ", got ", k.shape());
   require<ShapeError>(v.shape() == k.shape(), kWhere, "expected v of the shape of k, ", k.shape(),
                       ", got ", v.shape());
+  const auto [begin, end] = heads.key_rows;
+  require<ShapeError>(begin >= 0 && begin <= end && end <= k.dim(2), kWhere,
+                      "expected rows of keys among the ", k.dim(2), " of k, got ", begin, " to ",
+                      end);
+  require<ConfigError>(!heads.have_room() || !grad_enabled(), kWhere,
+                       "expected no gradients (NoGrad) of keys with room for more");
   check_same_kind("k", k, q.dtype(), q.device());
   check_same_kind("v", v, q.dtype(), q.device());
 }
@@ -97,7 +104,7 @@ void check_row_bias(const Heads& heads, const RowBias& bias) {
   require<ShapeError>(bias.knots.rank() == 1, kWhere, "expected row_bias.knots of shape [N], got ",
                       bias.knots.shape());
   const Shape segments{q.dim(1), bias.knots.numel() + 1};
-  check_table("row_bias.feature", bias.feature, {heads.k.dim(2)}, q);
+  check_table("row_bias.feature", bias.feature, {heads.n_key()}, q);
   check_table("row_bias.row_factor", bias.row_factor, {q.dim(2)}, q);
   check_table("row_bias.knots", bias.knots, bias.knots.shape(), q);
   check_table("row_bias.slope", bias.slope, segments, q);
@@ -138,7 +145,7 @@ void check_landmark(const AttentionRule& rule) {
 void check_attention(const Heads& heads, const AttentionRule& rule) {
   check_heads(heads);
   const Tensor& q = heads.q;
-  const int64_t n_head = q.dim(1), n_query = q.dim(2), n_key = heads.k.dim(2);
+  const int64_t n_head = q.dim(1), n_query = q.dim(2), n_key = heads.n_key();
   // Entries are distances, or as many as the ids need.
   const Tensor& table = rule.bias.defined() ? rule.bias : rule.weight;
   const int64_t n_entry =

@@ -85,7 +85,7 @@ struct IdCheck {
 }  // namespace
 
 void check_attention_ids(const Heads& heads, const AttentionRule& rule) {
-  const int64_t n_batch = heads.q.dim(0), n_query = heads.q.dim(2), n_key = heads.k.dim(2);
+  const int64_t n_batch = heads.q.dim(0), n_query = heads.q.dim(2), n_key = heads.n_key();
   const Device& device = heads.q.device();
   const Tensor &ids = rule.ids, &far_q = rule.far_ids_q, &far_k = rule.far_ids_k;
   if (ids.defined()) {

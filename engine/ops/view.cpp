@@ -74,6 +74,22 @@ Tensor slice(const Tensor& x, int dim, int64_t begin, int64_t end) {
   return y;
 }
 
+void write_slice(Tensor& y, int dim, int64_t begin, const Tensor& x) {
+  require<ShapeError>(y.shape().has_dim(dim), "write_slice", "expected a dimension of y", y.shape(),
+                      ", got ", dim);
+  dim = y.shape().index(dim);
+  const int64_t n = y.dim(dim), size = x.rank() == y.rank() ? x.dim(dim) : 0;
+  require<ShapeError>(x.shape() == y.shape().with(dim, size) && begin >= 0 && begin <= n - size,
+                      "write_slice", "expected a part of y", y.shape(), " in dimension ", dim,
+                      ", got ", x.shape(), " at ", begin);
+  require<DTypeError>(x.dtype() == y.dtype(), "write_slice", "expected x in ", y.dtype(), ", got ",
+                      x.dtype());
+  require<DeviceError>(x.device() == y.device(), "write_slice", "expected x on ", y.device(),
+                       ", got ", x.device());
+  const int64_t inner = y.shape().product(dim + 1, y.rank());
+  run({y.shape().product(0, dim), size * inner, 0, size * inner, begin * inner, n * inner}, x, y);
+}
+
 Tensor concat(const std::vector<Tensor>& parts, int dim) {
   require<ShapeError>(!parts.empty(), "concat", "expected at least one tensor, got none");
   const Tensor& first = parts[0];
