@@ -7,12 +7,14 @@
 #include "engine/autograd.h"
 #include "engine/ops/cross_entropy.h"
 #include "engine/ops/embedding.h"
+#include "engine/ops/matmul.h"
 #include "engine/ops/pointwise.h"
 #include "engine/ops/reduce.h"
 #include "engine/ops/view.h"
 #include "engine/step_graph.h"
 #include "layers/encoder.h"
 #include "layers/own_heads.h"
+#include "layers/weight_block.h"
 
 namespace farfield {
 namespace {
@@ -141,6 +143,25 @@ void Transformer::hold_frozen_in_bf16() {
   for (Block& block : blocks_)
     for (Linear* const layer : block.linears())
       if (!layer->weight.requires_grad()) layer->weight = layer->weight.to(DType::bf16);
+}
+
+void Transformer::pack_weights() {
+  require_whole("packed weights");
+  std::vector<Tensor*> weights;
+  if (!config_.is_adaptive()) weights.push_back(&embed_in_.weight);
+  for (Block& block : blocks_)
+    for (Linear* const layer : block.linears()) weights.push_back(&layer->weight);
+  const bool is_tied = config_.ties_embedding;
+  if (is_tied)
+    embed_out_.weight = {};
+  else if (!config_.is_adaptive())
+    weights.push_back(&embed_out_.weight);
+  int64_t numel = 0;
+  for (const Tensor* weight : weights) numel += weight->numel();
+  WeightBlock block(numel, static_cast<int64_t>(weights.size()), compute_,
+                    blocks_[0].linears()[0]->weight.device());
+  for (Tensor* weight : weights) block.take(*weight);
+  if (is_tied) embed_out_.weight = embed_in_.weight;
 }
 
 void Transformer::require_whole(std::string_view what) const {
@@ -407,6 +428,8 @@ Tensor Transformer::extend(const Tensor& ids, KeyValueCache& cache, int64_t n_ro
 Tensor Transformer::next_logits(const Tensor& hidden) const {
   require_whole("logits");
   // A logit rounded to bfloat16 has lost its small differences.
+  if (embed_out_.weight.defined() && embed_out_.weight.dtype() == DType::bf16)
+    return wide_linear(hidden, embed_out_.weight);
   const Tensor x = cast(hidden, parameter_dtype(compute_));
   return config_.is_adaptive() ? adaptive_out_.log_probabilities(x) : embed_out_(x);
 }

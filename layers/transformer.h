@@ -136,6 +136,11 @@ class Transformer {
   /// the memory, and the same results, since a product rounds them in any case; magnitudes of
   /// adapters see the rounded rows. ConfigError for another compute dtype.
   void hold_frozen_in_bf16();
+  /// Moves the matrices into one block of memory, to generate from (weight_block.h). A model that
+  /// computes in bfloat16 holds them in bfloat16 alone, the head too: its scores are of rounded
+  /// weights then. The model cannot be trained afterwards. An adaptive input or softmax stays as it
+  /// is.
+  void pack_weights();
   /// Puts the encoding's parameters back into their bounds; to be called after each update.
   void project() { encoding_.project(); }
 

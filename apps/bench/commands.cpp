@@ -8,6 +8,8 @@ const std::vector<cli::Command>& bench_commands() {
       {"bandwidth", "memory-bound operations against a copy: norms, cross entropy, the optimizer",
        bench_bandwidth},
       {"forward", "a model's forward pass by length and encoding: time, memory", bench_forward},
+      {"generate", "tokens one by one from a cache, against the bandwidth for their weights",
+       bench_generate},
       {"matmul", "the matrix products of a training step, one by one", bench_matmul},
       {"roofline", "a training step on a card, part by part: predicted from its data sheet",
        bench_roofline},

@@ -15,6 +15,7 @@ int bench(int argc, const char* const* argv, std::ostream& out);
 int bench_attention(int argc, const char* const* argv, std::ostream& out);  // attention.cpp
 int bench_bandwidth(int argc, const char* const* argv, std::ostream& out);  // bandwidth.cpp
 int bench_forward(int argc, const char* const* argv, std::ostream& out);    // forward.cpp
+int bench_generate(int argc, const char* const* argv, std::ostream& out);   // generate.cpp
 int bench_matmul(int argc, const char* const* argv, std::ostream& out);     // matmul.cpp
 int bench_roofline(int argc, const char* const* argv, std::ostream& out);   // roofline.cpp
 int bench_scaling(int argc, const char* const* argv, std::ostream& out);    // scaling.cpp

@@ -50,15 +50,24 @@ std::string output_of(const std::string& line) {
 
 }  // namespace
 
+std::vector<double> numbers_of_peer(const std::string& command, int64_t n) {
+  const std::string output = output_of(command);
+  std::vector<double> numbers;
+  std::istringstream words(output);
+  for (double number = 0; words >> number && number > 0;) numbers.push_back(number);
+  require<IoError>(words.eof() && static_cast<int64_t>(numbers.size()) == n, "bench",
+                   "--peer: expected ", n, n == 1 ? " number" : " numbers", " of seconds, got '",
+                   output, "'");
+  return numbers;
+}
+
 analysis::Samples run_peer(const std::string& command, const std::vector<std::string>& texts,
                            int64_t rounds) {
   const TextsFile file(texts);
-  const std::string output = output_of(concat(command, " '", file.path.string(), "' ", rounds));
   analysis::Samples samples;
-  std::istringstream words(output);
-  for (double time_s = 0; words >> time_s && time_s > 0;) samples.add(time_s);
-  require<IoError>(words.eof() && samples.size() == rounds, "bench", "--peer: expected ", rounds,
-                   " lines with the seconds of a round, got '", output, "'");
+  for (const double time_s :
+       numbers_of_peer(concat(command, " '", file.path.string(), "' ", rounds), rounds))
+    samples.add(time_s);
   return samples;
 }
 

@@ -187,7 +187,8 @@ int generate_program(int argc, const char* const* argv, std::ostream& out) {
   if (!read_request(argc, argv, request, out)) return cli::kDone;
   cli::use_threads(request.threads, cli::remarks());
   const std::string prompt = read_prompt(request.prompt);
-  const run::LoadedRun run = run::load_run(request.run, request.load);
+  run::LoadedRun run = run::load_run(request.run, request.load);
+  run.model.pack_weights();
   const data::TokenizerPtr tokenizer = text_tokenizer_of(run);
   const std::vector<int32_t> ids = tokens_of_prompt(*tokenizer, prompt);
   for (const int32_t id : ids)

@@ -5,6 +5,7 @@
 #include "engine/base/parallel.h"
 #include "engine/cpu/attention_dropped_pairs.h"
 #include "engine/cpu/attention_normalizer.h"
+#include "engine/cpu/attention_one_query.h"
 #include "engine/cpu/attention_terms.h"
 #include "engine/cpu/flush_denormals.h"
 
@@ -252,10 +253,15 @@ void attention_forward(Cpu, const Heads& heads, const AttentionRule& rule, Tenso
     using T = decltype(type);
     using A = Accumulate<T>;
     const attention_cpu::Problem<T> p(heads, rule);
+    const auto values = [](Tensor& x) { return x.defined() ? x.data<A>() : nullptr; };
+    T* const to = out.data<T>();
+    if (heads.have_room() && attention_cpu::OneQuery<T>::serves(p))
+      return parallel_for(p.heads(), [&](int64_t head) {
+        const FlushDenormals flush;
+        attention_cpu::OneQuery<T>(p, head).run(to, values(rows.lse));
+      });
     const int64_t group = attention_cpu::group_size(p.n_key);
     const int64_t groups = (p.n_query + group - 1) / group;
-    T* const to = out.data<T>();
-    const auto values = [](Tensor& x) { return x.defined() ? x.data<A>() : nullptr; };
     const attention_cpu::RowOutputs<A> to_rows{values(rows.lse), values(rows.threshold),
                                                values(rows.sum)};
     parallel_for(p.heads() * groups, [&](int64_t unit) {

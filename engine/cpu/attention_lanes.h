@@ -6,6 +6,8 @@
 #include <cstring>
 #include <utility>
 
+#include "engine/dtype.h"
+
 namespace farfield::attention_cpu {
 
 #if defined(__AVX512F__)
@@ -42,6 +44,19 @@ inline Vec<A> load(const A* from) {
   Vec<A> x;
   std::memcpy(&x, from, sizeof x);
   return x;
+}
+
+/// A vector of numbers in their accumulation type.
+template <class A>
+inline Vec<A> load_wide(const A* from) {
+  return load(from);
+}
+inline Vec<float> load_wide(const BFloat16* from) {
+  typedef uint16_t Halves __attribute__((vector_size(kVectorBytes / 2)));
+  typedef uint32_t Words __attribute__((vector_size(kVectorBytes)));
+  Halves x;
+  std::memcpy(&x, from, sizeof x);
+  return reinterpret_cast<Vec<float>>(__builtin_convertvector(x, Words) << 16);
 }
 
 template <class A>

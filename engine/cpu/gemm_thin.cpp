@@ -70,21 +70,21 @@ Floats load(const BFloat16* from) {
 }
 
 // Of `n_row` rows, so that each load of the vector serves them all and no sum waits for the one
-// before it. A row's sum does not depend on which are beside it.
+// before it. A row's sum does not depend on which are beside it. Rows are read once, in short runs
+// that no hardware foresees: rows `next` .. are asked for meanwhile.
 template <int n_row, class In, class A, class Out>
 void times_some_rows(const In* matrix, int64_t ld, int64_t first, const A* x, int64_t k,
-                     const Result<A, Out>& result) {
+                     int64_t next, const Result<A, Out>& result) {
   using V = decltype(load(x));
   constexpr int64_t kLanes = sizeof(V) / sizeof(A);
   const In* const row = matrix + first * ld;
-  // The rows are read once, in short runs that no hardware foresees: the next ones are asked for.
-  const In* const next = row + n_row * ld;
+  const In* const next_row = matrix + next * ld;
   V even[n_row] = {}, odd[n_row] = {};
   int64_t l = 0;
   for (; l + 2 * kLanes <= k; l += 2 * kLanes) {
     const V x0 = load(x + l), x1 = load(x + l + kLanes);
     for (int r = 0; r < n_row; ++r) {
-      __builtin_prefetch(next + r * ld + l);
+      __builtin_prefetch(next_row + r * ld + l);
       even[r] += load(row + r * ld + l) * x0;
       odd[r] += load(row + r * ld + l + kLanes) * x1;
     }
@@ -106,8 +106,9 @@ void times_rows(const In* matrix, int64_t ld, int64_t n, const A* x, int64_t k,
                 const Result<A, Out>& result) {
   constexpr int kRows = 4;
   int64_t j = 0;
-  for (; j + kRows <= n; j += kRows) times_some_rows<kRows>(matrix, ld, j, x, k, result);
-  for (; j < n; ++j) times_some_rows<1>(matrix, ld, j, x, k, result);
+  for (; j + kRows <= n; j += kRows)
+    times_some_rows<kRows>(matrix, ld, j, x, k, std::min(j + kRows, n - kRows), result);
+  for (; j < n; ++j) times_some_rows<1>(matrix, ld, j, x, k, j, result);
 }
 
 // The same with each column, four rows at a time.

@@ -17,6 +17,14 @@ void multiply(const Factor& a, const Factor& b, Tensor& c) {
   });
 }
 
+void check_linear(const Tensor& x, const Tensor& w) {
+  require<ShapeError>(w.rank() == 2 && w.dim(1) > 0 && x.rank() >= 1 && x.dim(-1) == w.dim(1),
+                      "linear", "expected x[..., i] and w[o, i], got x", x.shape(), " and w",
+                      w.shape());
+  require<DeviceError>(x.device() == w.device(), "linear", "expected one device, got x on ",
+                       x.device(), " and w on ", w.device());
+}
+
 }  // namespace
 
 Tensor matmul(const Tensor& a, const Tensor& b) {
@@ -51,16 +59,12 @@ Tensor matmul(const Tensor& a, const Tensor& b) {
 }
 
 Tensor linear(const Tensor& x, const Tensor& w, const Tensor& bias, Activation activation) {
-  require<ShapeError>(w.rank() == 2 && w.dim(1) > 0 && x.rank() >= 1 && x.dim(-1) == w.dim(1),
-                      "linear", "expected x[..., i] and w[o, i], got x", x.shape(), " and w",
-                      w.shape());
+  check_linear(x, w);
   const DType master = accumulate_dtype(x.dtype());
   const bool is_frozen = w.dtype() == x.dtype() && !w.needs_grad();
   require<DTypeError>(is_float(x.dtype()) && (w.dtype() == master || is_frozen), "linear",
                       "expected w in the accumulation type of x, got w in ", w.dtype(),
                       " and x in ", x.dtype());
-  require<DeviceError>(x.device() == w.device(), "linear", "expected one device, got x on ",
-                       x.device(), " and w on ", w.device());
   if (bias.defined()) {
     require<ShapeError>(bias.shape() == Shape{w.dim(0)}, "linear", "expected bias[", w.dim(0),
                         "], got bias", bias.shape());
@@ -112,6 +116,16 @@ Tensor linear(const Tensor& x, const Tensor& w, const Tensor& bias, Activation a
          });
   if (want_bias && !has_activation) expect_column_sums(result);
   return result;
+}
+
+Tensor wide_linear(const Tensor& x, const Tensor& w) {
+  check_linear(x, w);
+  require<DTypeError>(is_float(x.dtype()) && w.dtype() == x.dtype(), "linear",
+                      "expected one floating type, got x in ", x.dtype(), " and w in ", w.dtype());
+  const Shape rows{x.shape().product(0, x.rank() - 1), x.dim(-1)};
+  Tensor y = Tensor::empty({rows[0], w.dim(0)}, accumulate_dtype(x.dtype()), x.device());
+  gemm(x.device(), product_of({x.view(rows)}, {w, true}, y));
+  return y.view(x.shape().with(-1, w.dim(0)));
 }
 
 void gemm(const Device& device, const Gemm& product) {

@@ -26,6 +26,13 @@ Tensor matmul(const Tensor& a, const Tensor& b);
 Tensor linear(const Tensor& x, const Tensor& w, const Tensor& bias = {},
               Activation activation = Activation::none);
 
+/// x w^T in the accumulation type: products of bfloat16 are not rounded. Not differentiable.
+///
+/// Shapes    x [..., I], w [O, I] -> [..., O]
+/// Types     one floating type for both
+/// Throws    ShapeError, DTypeError, DeviceError
+Tensor wide_linear(const Tensor& x, const Tensor& w);
+
 /// The product of kernels/gemm.h on a device; nothing is checked.
 void gemm(const Device& device, const Gemm& product);
 

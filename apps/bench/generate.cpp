@@ -1,0 +1,159 @@
+#include "layers/generate.h"
+
+#include <optional>
+
+#include "apps/bench/commands.h"
+#include "apps/bench/options.h"
+#include "apps/bench/peer.h"
+#include "apps/bench/report.h"
+#include "apps/bench/source.h"
+#include "apps/run/load_run.h"
+#include "apps/train/timed_step.h"
+#include "engine/device_info.h"
+
+namespace farfield::bench {
+namespace {
+
+struct GenerateBenchRequest {
+  std::optional<std::string> run;
+  std::string peer;
+  int64_t prompt = 512, tokens = 128;
+};
+
+// Seconds of one continuation.
+struct GenerateTimes {
+  double prompt = 0;  // to the first new token
+  double others = 0;  // all new tokens but the first
+};
+
+Transformer model_for(const GenerateBenchRequest& request, const ModelOptions& model,
+                      const BenchOptions& common) {
+  if (!request.run) return {model.config(), /*seed=*/1, common.dtype(), common.where()};
+  return run::load_run(*request.run, {.device = common.device, .precision = common.precision})
+      .model;
+}
+
+// Bytes of the parameters that each new token reads: of an embedding that is no head, one row.
+int64_t weight_bytes_of_token(const Transformer& model) {
+  int64_t sum = 0;
+  for (const Parameter& p : model.parameters()) {
+    const bool is_table = !model.config().ties_embedding && p.name == "gpt_neox.embed_in.weight";
+    sum += is_table ? p.value.size_bytes() / p.value.dim(0) : p.value.size_bytes();
+  }
+  return sum;
+}
+
+GenerateTimes generate_once(const Transformer& model, const GenerateBenchRequest& request,
+                            const Device& device) {
+  const std::vector<int32_t> ids = train::made_up_tokens(request.prompt, model.config().vocab_size);
+  const auto start = std::chrono::steady_clock::now();
+  GenerateTimes times;
+  generate(model, Tensor::from(ids, {1, request.prompt}, device),
+           {.n_new = request.tokens, .on_tokens = [&](std::span<const int32_t>) {
+              if (times.prompt == 0) times.prompt = seconds_since(start);
+              times.others = seconds_since(start) - times.prompt;
+              return true;
+            }});
+  return times;
+}
+
+// Bytes a second that are read and written while memory is copied.
+double copy_rate(const Tensor& x) {
+  constexpr int kTimes = 5;
+  synchronize(x.device());
+  const double time = analysis::seconds([&] {
+    for (int i = 0; i < kTimes; ++i) x.clone();
+    synchronize(x.device());
+  });
+  return 2 * kTimes * static_cast<double>(x.size_bytes()) / time;
+}
+
+struct SpeedSamples {
+  analysis::Samples prompt, others;
+  void add(const GenerateTimes& times) {
+    prompt.add(times.prompt);
+    others.add(times.others);
+  }
+};
+
+}  // namespace
+
+int bench_generate(int argc, const char* const* argv, std::ostream& out) {
+  BenchOptions common;
+  ModelOptions model_options;
+  GenerateBenchRequest request;
+  cli::Options options(
+      "bench generate",
+      "Times the continuation of one sequence: the prompt in one pass, then tokens one by one from "
+      "the cache of keys and values. A token reads every weight once, so `of copy` is the share of "
+      "the bandwidth that a copy of as many bytes reaches in the same round.");
+  options.group("Model")
+      .add("preset", model_options.preset, "NAME", "a model with initial weights")
+      .add("run", request.run, "RUN", "or the model of a run");
+  options.group("Work")
+      .add("prompt", request.prompt, "N", "tokens of the prompt")
+      .add("tokens", request.tokens, "N", "new tokens")
+      .add("peer", request.peer, "COMMAND",
+           "another program to compare with, run in each round as COMMAND PROMPT TOKENS: it "
+           "prints the seconds of the prompt, to the first new token, and of the other new tokens");
+  common.add_to(options);
+  if (!options.parse(argc, argv, out)) return cli::kDone;
+  common.apply();
+  require<ConfigError>(request.prompt >= 1 && request.tokens >= 2, "bench",
+                       "expected a prompt of a token or more and 2 new ones or more, got ",
+                       request.prompt, " and ", request.tokens);
+
+  Transformer model = model_for(request, model_options, common);
+  model.pack_weights();
+  const Device device = common.where();
+  const int64_t n_bytes = weight_bytes_of_token(model);
+  const Tensor memory = Tensor::zeros({n_bytes / 4}, DType::f32, device);
+  const std::string peak_line = common.peak().line;
+  out << request.run.value_or(model_options.preset) << ", " << model.config().posenc << ", "
+      << fixed(1e-6 * static_cast<double>(n_bytes), 1) << " MB of weights for each token, "
+      << *common.precision << "; " << peak_line << "\n\n";
+
+  SpeedSamples own, of_peer;
+  analysis::Samples copies, shares;
+  for (int64_t round = -1; round < common.rounds; ++round) {  // one to warm up
+    const double copy = copy_rate(memory);
+    const GenerateTimes times = generate_once(model, request, device);
+    GenerateTimes of_other;
+    if (!request.peer.empty()) {
+      const std::vector<double> seconds =
+          numbers_of_peer(concat(request.peer, ' ', request.prompt, ' ', request.tokens), 2);
+      of_other = {seconds[0], seconds[1]};
+    }
+    if (round < 0) continue;
+    copies.add(copy);
+    own.add(times);
+    const auto n_others = static_cast<double>(request.tokens - 1);
+    shares.add(n_others * static_cast<double>(n_bytes) / times.others / copy);
+    if (!request.peer.empty()) of_peer.add(of_other);
+  }
+  Report report(out, {"work", "tokens", "tokens/s", "min", "max", "GB/s", "of copy", "x peer"}, 12,
+                common.table);
+  const auto add = [&](const std::string& what, int64_t n, const analysis::Samples& time_s,
+                       const std::string& share, const analysis::Samples* peer_s) {
+    const auto rate = [n](double time) { return static_cast<double>(n) / time; };
+    const bool is_bound = n == request.tokens - 1;
+    report.add(
+        {what, std::to_string(n), fixed(rate(time_s.median()), 1), fixed(rate(time_s.max()), 1),
+         fixed(rate(time_s.min()), 1),
+         is_bound ? fixed(1e-9 * static_cast<double>(n_bytes) * rate(time_s.median()), 1) : "",
+         share,
+         peer_s == nullptr || peer_s->empty() ? "" : ratio(peer_s->median() / time_s.median())});
+  };
+  report.add({"copy", "", "", "", "", fixed(1e-9 * copies.median(), 1), "", ""});
+  add("prompt", request.prompt, own.prompt, "", &of_peer.prompt);
+  add("new", request.tokens - 1, own.others, percent(shares.median()), &of_peer.others);
+  if (!of_peer.prompt.empty()) {
+    add("peer, prompt", request.prompt, of_peer.prompt, "", nullptr);
+    add("peer, new", request.tokens - 1, of_peer.others, "", nullptr);
+  }
+  report.finish(source_line(machine_here(device), argc, argv));
+  report.print_memory();
+  return cli::kDone;
+}
+
+}  // namespace farfield::bench
