@@ -6,7 +6,7 @@
 #include <cstring>
 #include <utility>
 
-#include "engine/dtype.h"
+#include "engine/cpu/widened.h"
 
 namespace farfield::attention_cpu {
 
@@ -51,13 +51,7 @@ template <class A>
 inline Vec<A> load_wide(const A* from) {
   return load(from);
 }
-inline Vec<float> load_wide(const BFloat16* from) {
-  typedef uint16_t Halves __attribute__((vector_size(kVectorBytes / 2)));
-  typedef uint32_t Words __attribute__((vector_size(kVectorBytes)));
-  Halves x;
-  std::memcpy(&x, from, sizeof x);
-  return reinterpret_cast<Vec<float>>(__builtin_convertvector(x, Words) << 16);
-}
+inline Vec<float> load_wide(const BFloat16* from) { return widened<Vec<float>>(from); }
 
 template <class A>
 inline void store(A* to, Vec<A> x) {

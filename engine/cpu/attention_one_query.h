@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <type_traits>
 
 #include "engine/cpu/attention_normalizer.h"
 #include "engine/cpu/attention_terms.h"
@@ -24,15 +25,17 @@ class OneQuery {
            !p.far_ids_q && !p.row_bias.defined() && !p.mask.is_on() && p.head_dim % kLanes<A> == 0;
   }
 
-  OneQuery(const Problem<T>& p, int64_t head)
-      : p_(p),
-        head_(head),
-        scratch_((p.head_dim + p.n_key + 2 * kLanes<A>)*static_cast<int64_t>(sizeof(A))),
-        q_(scratch_.take<A>(p.head_dim)) {
+  /// Elements of working memory for one head.
+  static int64_t scratch_size(const Problem<T>& p) {
+    return round_up(p.head_dim, kLanes<A>) + round_up(p.n_key, kLanes<A>) + 2 * kLanes<A>;
+  }
+
+  /// `scratch` has scratch_size().
+  OneQuery(const Problem<T>& p, int64_t head, A* scratch) : p_(p), head_(head), q_(scratch) {
     pack_rows(p.q + p.q_at(head, 0), p.head_dim, 1, p.head_dim, p.head_dim, q_);
     const int64_t begin = p.window > 0 ? std::max<int64_t>(0, p.n_key - p.window) : 0;
     const Range sinks{0, std::min(p.sinks, begin)}, recent{begin, p.n_key};
-    A* const scores = scratch_.take<A>(p.n_key + 2 * kLanes<A>);
+    A* const scores = scratch + p.head_dim;
     parts_ = {Part{sinks, scores}, Part{recent, scores + round_up(sinks.size(), kLanes<A>)}};
   }
 
@@ -48,14 +51,23 @@ class OneQuery {
         sum += sum_of<A>(probabilities);
       }
     T* const to = out + p_.token_row(head_, 0);
-    for (int64_t c = 0; c < p_.head_dim; c += kColumns * kLanes<A>)
-      weigh_values(c, inverse_sum(sum), to);
+    int64_t c = 0;  // elements of the output that are written
+    const auto weigh_all = [&](auto n_vector) {
+      constexpr int64_t kWidth = decltype(n_vector)::value * kLanes<A>;
+      for (; c + kWidth <= p_.head_dim; c += kWidth)
+        weigh_values<decltype(n_vector)::value>(c, inverse_sum(sum), to);
+    };
+    weigh_all(std::integral_constant<int, 8>());  // as many sums as registers hold
+    weigh_all(std::integral_constant<int, 4>());
+    weigh_all(std::integral_constant<int, 1>());
     if (lse) lse[head_] = sum == 0 ? kInfinity : largest + std::log(sum);
   }
 
  private:
   static constexpr A kInfinity = std::numeric_limits<A>::infinity();
-  static constexpr int64_t kColumns = 8;  // vectors of an output that registers hold
+
+  // Keys and values come from memory: the weights of other layers were read since the last token.
+  static constexpr int64_t kAhead = 2048;  // elements
 
   // Keys that follow one another, and a score for each, in whole vectors.
   struct Part {
@@ -66,30 +78,39 @@ class OneQuery {
   // Writes the scores, -inf behind the last one. Returns the largest.
   A score(const Part& part) {
     const HeadTerms<A> terms = p_.terms_of(head_);
-    const A factor = p_.factor(0);
-    A largest = -kInfinity;
+    const Vec<A> factor = splat(p_.factor(0));
+    Vec<A> largest = splat(-kInfinity);
     for (int64_t j = 0; j < part.keys.size(); j += kLanes<A>) {
       A* const scores = part.scores + j;
       const int64_t first = part.keys.begin + j, n = std::min(kLanes<A>, part.keys.end - first);
-      store<A>(scores, products_of(first, n) * splat(factor));
-      for (int64_t i = 0; i < n; ++i) {
-        const int64_t distance = p_.n_key - 1 - first - i;
-        if (terms.weight) scores[i] *= terms.weight[distance];
-        if (terms.bias) scores[i] += terms.bias[distance];
-        largest = std::max(largest, scores[i]);
-      }
+      store<A>(scores, (n == kLanes<A> ? products_of(first) : products_of(first, n)) * factor);
+      if (terms.weight || terms.bias) add_tables(terms, first, n, scores);
       std::fill(scores + n, scores + kLanes<A>, -kInfinity);
+      largest = maximum<A>(load(scores), largest);
     }
-    return largest;
+    return max_of<A>(largest);
   }
 
-  // The products of the query with keys first .. first + n - 1, n at most the lanes.
-  Vec<A> products_of(int64_t first, int64_t n) const {
+  // For keys first .. first + n - 1.
+  void add_tables(const HeadTerms<A>& terms, int64_t first, int64_t n, A* scores) const {
+    for (int64_t i = 0; i < n; ++i) {
+      const int64_t distance = p_.n_key - 1 - first - i;
+      if (terms.weight) scores[i] *= terms.weight[distance];
+      if (terms.bias) scores[i] += terms.bias[distance];
+    }
+  }
+
+  // The products of the query with a vector of keys, or with the first n of them.
+  Vec<A> products_of(int64_t first, int64_t n = kLanes<A>) const {
     Vec<A> products[kLanes<A>] = {};
     for (int64_t i = 0; i < n; ++i) {
       const T* const k = p_.k + p_.k_at(head_, first + i);
-      for (int64_t x = 0; x < p_.head_dim; x += kLanes<A>)
-        products[i] += load(q_ + x) * load_wide(k + x);
+      Vec<A> sum{};
+      for (int64_t x = 0; x < p_.head_dim; x += kLanes<A>) {
+        __builtin_prefetch(k + x + kAhead);
+        sum += load(q_ + x) * load_wide(k + x);
+      }
+      products[i] = sum;
     }
     transpose<A>(products);
     for (int64_t half = kLanes<A> / 2; half > 0; half /= 2)
@@ -97,27 +118,26 @@ class OneQuery {
     return products[0];
   }
 
-  // Writes up to kColumns vectors of the output, from element c on.
+  // Writes n_vector vectors of the output, from element c on.
+  template <int n_vector>
   void weigh_values(int64_t c, A factor, T* to) const {
-    const int64_t n = std::min(kColumns, (p_.head_dim - c) / kLanes<A>);
-    Vec<A> sums[kColumns] = {};
+    Vec<A> sums[n_vector] = {};
     for (const Part& part : parts_)
       for (int64_t j = 0; j < part.keys.size(); ++j) {
         const T* const v = p_.v + p_.k_at(head_, part.keys.begin + j) + c;
         const Vec<A> p = splat(part.scores[j]);
-        if (n == kColumns)
-          for (int64_t x = 0; x < kColumns; ++x) sums[x] += p * load_wide(v + x * kLanes<A>);
-        else
-          for (int64_t x = 0; x < n; ++x) sums[x] += p * load_wide(v + x * kLanes<A>);
+        for (int x = 0; x < n_vector; ++x) {
+          __builtin_prefetch(v + x * kLanes<A> + kAhead);
+          sums[x] += p * load_wide(v + x * kLanes<A>);
+        }
       }
-    for (int64_t x = 0; x < n; ++x)
+    for (int x = 0; x < n_vector; ++x)
       for (int64_t lane = 0; lane < kLanes<A>; ++lane)
         to[c + x * kLanes<A> + lane] = static_cast<T>(sums[x][lane] * factor);
   }
 
   const Problem<T>& p_;
   int64_t head_;
-  Scratch scratch_;
   A* q_;
   std::array<Part, 2> parts_;
 };

@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "engine/cpu/gemm_panels.h"
+#include "engine/cpu/widened.h"
 #include "engine/dtype.h"
 
 namespace farfield {
@@ -27,23 +28,29 @@ struct Result {
   }
 };
 
-// A vector, `step` elements apart, in the type of sums; the caller's own where it is so already.
+// A vector, `step` elements apart, in the type of sums; the caller's own where it is so already. A
+// copy of a usual length is on the stack: threads would wait for each other at the allocator.
 template <class In, class A>
 class Vector {
  public:
   Vector(const In* from, int64_t step, int64_t size)
-      : copy_(std::is_same_v<In, A> && step == 1 ? 0 : size) {
+      : longer_(size > kUsual && !is_usable(step) ? size : 0) {
     if constexpr (std::is_same_v<In, A>) {
       data_ = from;
       if (step == 1) return;
     }
-    for (int64_t i = 0; i < size; ++i) copy_.data()[i] = static_cast<A>(from[i * step]);
-    data_ = copy_.data();
+    A* const copy = size > kUsual ? longer_.data() : usual_;
+    for (int64_t i = 0; i < size; ++i) copy[i] = static_cast<A>(from[i * step]);
+    data_ = copy;
   }
   const A* data() const { return data_; }
 
  private:
-  Buffer<A> copy_;
+  static constexpr int64_t kUsual = 4096;
+  static bool is_usable(int64_t step) { return std::is_same_v<In, A> && step == 1; }
+
+  A usual_[kUsual];
+  Buffer<A> longer_;
   const A* data_ = nullptr;
 };
 
@@ -54,8 +61,6 @@ constexpr int kVectorBytes = 16;
 #endif
 typedef float Floats __attribute__((vector_size(kVectorBytes)));
 typedef double Doubles __attribute__((vector_size(kVectorBytes)));
-typedef uint32_t Words __attribute__((vector_size(kVectorBytes)));
-typedef uint16_t Halves __attribute__((vector_size(kVectorBytes / 2)));
 
 template <class V, class T>
 V bits_at(const T* from) {
@@ -65,9 +70,7 @@ V bits_at(const T* from) {
 }
 Floats load(const float* from) { return bits_at<Floats>(from); }
 Doubles load(const double* from) { return bits_at<Doubles>(from); }
-Floats load(const BFloat16* from) {
-  return reinterpret_cast<Floats>(__builtin_convertvector(bits_at<Halves>(from), Words) << 16);
-}
+Floats load(const BFloat16* from) { return widened<Floats>(from); }
 
 // Of `n_row` rows, so that each load of the vector serves them all and no sum waits for the one
 // before it. A row's sum does not depend on which are beside it. Rows are read once, in short runs

@@ -1,0 +1,45 @@
+#pragma once
+// Vectors of float from bfloat16 in memory.
+
+#include <cstdint>
+#include <cstring>
+
+#include "engine/dtype.h"
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
+
+namespace farfield {
+
+/// As many elements as V has, a vector type of float.
+template <class V>
+V widened(const BFloat16* from) {
+  static_assert(sizeof(V) == 16 || sizeof(V) == 32 || sizeof(V) == 64);
+  // Compilers widen 16-bit words by several shuffles where one instruction does it.
+#if defined(__AVX512F__)
+  if constexpr (sizeof(V) == 64) {
+    __m256i x;
+    std::memcpy(&x, from, sizeof x);
+    // With a mask of all: GCC 12 warns of the form without one.
+    typedef uint32_t Words __attribute__((vector_size(64)));
+    return reinterpret_cast<V>(reinterpret_cast<Words>(_mm512_maskz_cvtepu16_epi32(0xffff, x))
+                               << 16);
+  }
+#endif
+#if defined(__AVX2__)
+  if constexpr (sizeof(V) == 32) {
+    __m128i x;
+    std::memcpy(&x, from, sizeof x);
+    return reinterpret_cast<V>(_mm256_slli_epi32(_mm256_cvtepu16_epi32(x), 16));
+  }
+#endif
+  uint16_t halves[sizeof(V) / sizeof(float)];
+  uint32_t words[sizeof(V) / sizeof(float)];
+  std::memcpy(halves, from, sizeof halves);
+  for (size_t i = 0; i < sizeof(V) / sizeof(float); ++i) words[i] = uint32_t{halves[i]} << 16;
+  V x;
+  std::memcpy(&x, words, sizeof x);
+  return x;
+}
+
+}  // namespace farfield
