@@ -30,6 +30,8 @@ class Places {
 template <class F>
 Tensor draw(const Initializer& init, std::string_view name, const Shape& shape, const Shard& shard,
             const F& value) {
+  if (!init.draws)
+    return Tensor::empty(shard.own_of(shape), init.dtype, init.device).set_requires_grad();
   Tensor host = Tensor::empty(shard.own_of(shape), init.dtype);
   const Places place(shape, shard);
   const Random random{init.seed, stream_of(name)};

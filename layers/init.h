@@ -17,6 +17,7 @@ struct Initializer {
   DType dtype = DType::f32;  ///< of the parameters: float32, or float64 in gradient checks
   Device device = {};
   Group tensor = {};  ///< the processes that have the model together
+  bool draws = true;  ///< false: random values are left unset, for weights that will be loaded
 
   // `shape` is the shape of the whole parameter; the result is a shard of it.
 

@@ -87,7 +87,7 @@ Tensor rows_at(const Tensor& x, const Tensor& places) {
 }  // namespace
 
 Transformer::Transformer(const ModelConfig& config, uint64_t seed, DType compute,
-                         const Device& device, const Group& tensor)
+                         const Device& device, const Group& tensor, bool draws_weights)
     : config_(config),
       seed_(seed),
       compute_(compute),
@@ -95,8 +95,11 @@ Transformer::Transformer(const ModelConfig& config, uint64_t seed, DType compute
       encoding_(config.posenc, encoding_config(config, seed, compute, device)) {
   check_group(config, tensor);
   if (config.sees_later) require_no_distances(encoding_);
-  const Initializer init{
-      .seed = seed, .dtype = parameter_dtype(compute), .device = device, .tensor = tensor};
+  const Initializer init{.seed = seed,
+                         .dtype = parameter_dtype(compute),
+                         .device = device,
+                         .tensor = tensor,
+                         .draws = draws_weights};
   const double table_std = config.init == InitScheme::neox
                                ? config.init_std
                                : 1 / std::sqrt(static_cast<double>(config.d_model));

@@ -56,7 +56,14 @@ class Transformer {
   ///           heads, or with adaptive input and softmax
   /// Source    Shoeybi et al. 2019, "Megatron-LM", arXiv:1909.08053, section 3
   Transformer(const ModelConfig& config, uint64_t seed, DType compute = DType::f32,
-              const Device& device = {}, const Group& tensor = {});
+              const Device& device = {}, const Group& tensor = {})
+      : Transformer(config, seed, compute, device, tensor, /*draws_weights=*/true) {}
+  /// A model whose weights are to be loaded (load_parameters()) before anything else: drawing them
+  /// would take longer than reading them. The encoding's parameters have their initial values.
+  static Transformer to_load(const ModelConfig& config, uint64_t seed, DType compute,
+                             const Device& device) {
+    return {config, seed, compute, device, {}, /*draws_weights=*/false};
+  }
 
   // `draw` is the number of the batch, for random positions of some encodings and for dropout: a
   // result is a pure function of the draw and of the seed.
@@ -167,6 +174,8 @@ class Transformer {
   void set_logits(DType logits);
 
  private:
+  Transformer(const ModelConfig& config, uint64_t seed, DType compute, const Device& device,
+              const Group& tensor, bool draws_weights);
   void add_adapters(const Initializer& init, const AdapterConfig& adapters);
   /// The loss of BatchPiece::scored, of the head's inputs [B T, D].
   Tensor scored_loss(const Tensor& x, const BatchPiece& piece) const;

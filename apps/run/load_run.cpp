@@ -52,7 +52,7 @@ LoadedRun load_run(const std::string& path, const LoadOptions& options) {
   std::string posenc = shape.posenc;
   if (options.window > 0)
     shape.posenc = canonical_posenc(concat(posenc, " + window(", options.window, ')'), config);
-  Transformer model(shape, config.seed, config.dtype, config.device);
+  Transformer model = Transformer::to_load(shape, config.seed, config.dtype, config.device);
   Unmatched unmatched =
       load_weights_of(path, config.posenc(), model, weights, options.drop_learned,
                       posenc == config.posenc() ? std::vector<std::string>() : options.map);

@@ -54,6 +54,46 @@ Transformer counting_model() {
   return model;
 }
 
+Tensor continued_logits(const Transformer& model, const Tensor& ids) {
+  const NoGrad no_grad;
+  KeyValueCache cache = model.make_cache(ids.dim(0), ids.dim(1));
+  return model.next_logits(model.extend(ids, cache, ids.dim(1)));
+}
+
+// Norms and biases stay as they are; matrices in bfloat16 are rounded as products round them.
+BOOST_AUTO_TEST_CASE(packed_weights_give_the_same_scores) {
+  const Tensor ids = random_ids({2, 9}, 1, 13);
+  ModelConfig tied = tiny_config("rope");
+  tied.ties_embedding = true;
+  ModelConfig gated = tiny_config("rope");
+  gated.activation = MlpActivation::swiglu;
+  for (const ModelConfig& config : {tiny_config("kerple_log"), tied, gated})
+    for (const DType dtype : {DType::f64, DType::f32, DType::bf16}) {
+      Transformer model(config, 1, dtype);
+      const Tensor want = continued_logits(model, ids);
+      model.pack_weights();
+      const Tensor got = continued_logits(model, ids);
+      if (dtype == DType::bf16)
+        BOOST_TEST(all_close(got, want, Tolerance(2e-2)));
+      else
+        BOOST_TEST(same_bits(got, want), dtype);
+      BOOST_TEST(got.dtype() == want.dtype());
+      for (const Parameter& p : model.parameters())
+        if (p.value.rank() == 2 && p.decay) BOOST_TEST(p.value.dtype() == dtype, p.name);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_model_to_load_is_the_model_once_loaded) {
+  const ModelConfig config = tiny_config("kerple_log");
+  const Transformer model(config, 1);
+  std::map<std::string, Tensor> values;
+  for (const Parameter& p : model.parameters()) values.emplace(p.name, p.value);
+  const Transformer loaded = Transformer::to_load(config, 7, DType::f32, {});
+  load_parameters(loaded.parameters(), values);
+  const Tensor ids = random_ids({2, 9}, 1, 13);
+  BOOST_TEST(same_bits(continued_logits(loaded, ids), continued_logits(model, ids)));
+}
+
 int32_t top_of_last(const Transformer& model, const Tokens& ids) {
   const NoGrad no_grad;
   const std::vector<double> all = model.logits(prompts_of({ids})).to_vector();

@@ -151,6 +151,24 @@ BOOST_AUTO_TEST_CASE(what_memory_limits_is_held_against_a_copy) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(generation_is_held_against_a_copy_and_a_peer) {
+  for (const char* precision : {"fp32", "bf16"}) {
+    const TempFolder folder;
+    const std::string csv = (folder / "generate.csv").string();
+    run({"generate", "--preset", "smoke", "--prompt", "9", "--tokens", "4", "--rounds", "1",
+         "--precision", precision, "--csv", csv.c_str(), "--peer", "echo 0.5 0.25 #"});
+    const auto rows = cli::parse_csv(csv, read_file(csv));
+    BOOST_TEST_REQUIRE(rows.size() == 6u);
+    BOOST_TEST(rows[2][0] == "prompt");
+    BOOST_TEST(rows[2][1] == "9");
+    BOOST_TEST(rows[3][0] == "new");
+    BOOST_TEST(std::stod(rows[3][2]) > 0);
+    BOOST_TEST(rows[3][6].ends_with("%"), rows[3][6]);
+    BOOST_TEST(std::stod(rows[3][7]) > 0);
+    BOOST_TEST(rows[5][2] == "12.0");  // 3 tokens in 0.25 s
+  }
+}
+
 BOOST_AUTO_TEST_CASE(a_table_is_kept_row_by_row) {
   const TempFolder folder;
   const std::string csv = (folder / "table.csv").string();
@@ -254,10 +272,11 @@ BOOST_AUTO_TEST_CASE(requests_that_make_no_sense_are_refused) {
   };
   refused({"scaling", "--bandwidth", "0"}, "--bandwidth: expected a number above 0, got 0");
   refused({"matmull"},
-          "[bench] expected a command out of attention, bandwidth, forward, matmul, roofline, "
-          "scaling, step, tokenize, got 'matmull'; did you mean 'matmul'?");
+          "[bench] expected a command out of attention, bandwidth, forward, generate, matmul, "
+          "roofline, scaling, step, tokenize, got 'matmull'; did you mean 'matmul'?");
   refused({}, "[bench] expected a command");
   refused({"step", "--precision", "fp16"}, "[bench] expected precision fp32 or bf16, got 'fp16'");
+  refused({"generate", "--tokens", "1"}, "2 new ones or more, got 512 and 1");
   refused({"step", "--rounds", "0"}, "[bench] expected rounds >= 1, got 0");
   refused({"step", "--batch", "0"}, "[bench] expected batch >= 1, got 0");
   refused({"matmul", "--threads", "0"}, "[threads] expected 1 to 1024 threads, got 0");

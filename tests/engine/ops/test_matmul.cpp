@@ -78,6 +78,24 @@ BOOST_AUTO_TEST_CASE(linear_agrees_with_plain_loops_in_every_type_and_over_panel
         }
 }
 
+BOOST_AUTO_TEST_CASE(a_wide_product_is_not_rounded) {
+  for (const DType dtype : {DType::f32, DType::bf16, DType::f64})
+    for (const Shape& size :
+         {Shape{1, 1, 1}, Shape{1, 70, 4100}, Shape{1, 700, 33}, Shape{5, 70, 33}}) {
+      const Tensor x = random_tensor({size[0], size[2]}, 1, -1, 1, dtype),
+                   w = random_tensor({size[1], size[2]}, 2, -1, 1, dtype);
+      const Tensor got = wide_linear(x, w);
+      BOOST_TEST(got.dtype() == accumulate_dtype(dtype));
+      const Tensor want =
+          plain_linear(cast(x, DType::f64), cast(w, DType::f64), {}, Activation::none);
+      BOOST_TEST(all_close(got, want, Tolerance(dtype == DType::f64 ? 1e-12 : 2e-4)),
+                 dtype << ", size " << size);
+    }
+  BOOST_CHECK_THROW(wide_linear(Tensor::zeros({1, 3}), Tensor::zeros({2, 4})), ShapeError);
+  BOOST_CHECK_THROW(wide_linear(Tensor::zeros({1, 3}), Tensor::zeros({2, 3}, DType::f64)),
+                    DTypeError);
+}
+
 // float32 and bfloat16 take the vector code and the fused passes, which float64 does not.
 BOOST_AUTO_TEST_CASE(gradients_in_float32_and_bfloat16_agree_with_float64) {
   for (const DType dtype : {DType::f32, DType::bf16})

@@ -80,6 +80,25 @@ BOOST_AUTO_TEST_CASE(concat_undoes_slices) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(a_written_slice_is_read_again_and_nothing_else_changes) {
+  for (const DType dtype : {DType::f32, DType::bf16, DType::f64})
+    for (int dim = 0; dim < 3; ++dim) {
+      const Tensor x = random_tensor({3, 4, 5}, 1, -1, 1, dtype),
+                   part = random_tensor(x.shape().with(dim, 2), 2, -1, 1, dtype);
+      Tensor y = x.clone();
+      write_slice(y, dim - 3, 1, part);
+      BOOST_TEST(same_bits(slice(y, dim, 1, 3), part));
+      BOOST_TEST(same_bits(slice(y, dim, 0, 1), slice(x, dim, 0, 1)));
+      BOOST_TEST(same_bits(slice(y, dim, 3, x.dim(dim)), slice(x, dim, 3, x.dim(dim))));
+    }
+  Tensor y = Tensor::zeros({2, 3});
+  BOOST_CHECK_EXCEPTION(
+      write_slice(y, 1, 2, Tensor::zeros({2, 2})), ShapeError,
+      says_exactly("[write_slice] expected a part of y[2, 3] in dimension 1, got [2, 2] at 2"));
+  BOOST_CHECK_EXCEPTION(write_slice(y, 0, 0, Tensor::zeros({1, 3}, DType::f64)), DTypeError,
+                        says_exactly("[write_slice] expected x in float32, got float64"));
+}
+
 BOOST_AUTO_TEST_CASE(gradients_agree_with_differences) {
   const Tensor x = random_tensor({2, 3, 4}, 1), y = random_tensor({2, 5, 4}, 2);
   const auto check = [&](auto f) {
