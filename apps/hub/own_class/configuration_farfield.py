@@ -47,7 +47,11 @@ class FarfieldConfig(PretrainedConfig):
         train_length=128,
         posenc="none",
         encoding=None,
+        use_cache=True,
         tie_word_embeddings=False,
+        bos_token_id=None,
+        eos_token_id=None,
+        pad_token_id=None,
         **kwargs,
     ):
         self.vocab_size = vocab_size
@@ -74,4 +78,11 @@ class FarfieldConfig(PretrainedConfig):
         self.train_length = train_length
         self.posenc = posenc
         self.encoding = encoding
-        super().__init__(tie_word_embeddings=tie_word_embeddings, **kwargs)
+        super().__init__(
+            tie_word_embeddings=tie_word_embeddings,
+            bos_token_id=bos_token_id,
+            eos_token_id=eos_token_id,
+            pad_token_id=pad_token_id,
+            **kwargs,
+        )
+        self.use_cache = use_cache

@@ -6,7 +6,7 @@ K components of a head, R components that turn.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import torch
 import torch.nn.functional as F
@@ -15,6 +15,9 @@ from transformers import DynamicCache, GenerationMixin, PreTrainedModel
 from transformers.modeling_outputs import BaseModelOutputWithPast, CausalLMOutputWithPast
 
 from .configuration_farfield import FarfieldConfig
+
+# The library's word for the cache, which older versions call past_key_values.
+CACHE = "cache" if "cache" in {f.name for f in fields(CausalLMOutputWithPast)} else "past_key_values"
 
 
 class Tables(nn.Module):
@@ -484,18 +487,21 @@ class FarfieldModel(FarfieldPreTrainedModel):
         self,
         input_ids=None,
         attention_mask=None,
-        past_key_values=None,
+        cache=None,
         inputs_embeds=None,
         use_cache=None,
         output_hidden_states=None,
         return_dict=None,
+        past_key_values=None,
     ):
+        """cache or past_key_values: keys and values of the tokens before, and of these in the end."""
+        cache = past_key_values if cache is None else cache
         if (input_ids is None) == (inputs_embeds is None):
             raise ValueError("expected either input_ids or inputs_embeds")
         x = self.embed_in(input_ids) if inputs_embeds is None else inputs_embeds
         if use_cache if use_cache is not None else self.config.use_cache:
-            past_key_values = DynamicCache() if past_key_values is None else past_key_values
-        n_past = 0 if past_key_values is None else past_key_values.get_seq_length()
+            cache = DynamicCache() if cache is None else cache
+        n_past = 0 if cache is None else cache.get_seq_length()
         p = places_of(n_past, x.shape[1], attention_mask, x.device)
         length, most = int(p.k.max()) + 1, self.config.max_position_embeddings
         if length > most:
@@ -514,7 +520,7 @@ class FarfieldModel(FarfieldPreTrainedModel):
         terms = [rule.terms(p) for rule in self.rules]
         states = [x]
         for block, i in zip(self.layers, encoding["layers"]):
-            x = block(x, self.rules[i], terms[i], past_key_values)
+            x = block(x, self.rules[i], terms[i], cache)
             states.append(x)
         if self.config.final_norm:
             x = states[-1] = self.final_layer_norm(x)
@@ -522,8 +528,8 @@ class FarfieldModel(FarfieldPreTrainedModel):
             output_hidden_states = self.config.output_hidden_states
         out = BaseModelOutputWithPast(
             last_hidden_state=x,
-            past_key_values=past_key_values,
             hidden_states=tuple(states) if output_hidden_states else None,
+            **{CACHE: cache},
         )
         return out if return_dict is None or return_dict else out.to_tuple()
 
@@ -550,19 +556,20 @@ class FarfieldForCausalLM(FarfieldPreTrainedModel, GenerationMixin):
         self,
         input_ids=None,
         attention_mask=None,
-        past_key_values=None,
+        cache=None,
         inputs_embeds=None,
         labels=None,
         use_cache=None,
         output_hidden_states=None,
         return_dict=None,
         logits_to_keep=0,
+        past_key_values=None,
     ):
         """labels [B, T]: the tokens themselves, or -100 where no loss is wanted."""
         out = self.gpt_neox(
             input_ids,
             attention_mask=attention_mask,
-            past_key_values=past_key_values,
+            cache=past_key_values if cache is None else cache,
             inputs_embeds=inputs_embeds,
             use_cache=use_cache,
             output_hidden_states=output_hidden_states,
@@ -581,7 +588,7 @@ class FarfieldForCausalLM(FarfieldPreTrainedModel, GenerationMixin):
         made = CausalLMOutputWithPast(
             loss=loss,
             logits=logits,
-            past_key_values=out.past_key_values,
             hidden_states=out.hidden_states,
+            **{CACHE: getattr(out, CACHE)},
         )
         return made if return_dict is None or return_dict else made.to_tuple()
