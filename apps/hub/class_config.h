@@ -21,7 +21,7 @@ struct ModelClass {
 /// What a config.json says beside the model.
 struct ConfigNotes {
   DType dtype = DType::f32;  ///< of the weights
-  std::optional<int32_t> begin_of_text, end_of_text;
+  std::optional<int32_t> begin_of_text = {}, end_of_text = {};
 };
 
 /// Adds what every config.json says: ids, the type of the weights.

@@ -37,7 +37,7 @@ struct OwnClassRequest {
   ConfigNotes notes = {};
   std::optional<int64_t> length = {};  ///< as ExportRequest::length
   uint64_t seed = 1;                   ///< of the run, for encodings that draw
-  std::string where;                   ///< the run, for messages
+  std::string where = {};              ///< the run, for messages
 };
 
 /// Makes it of the weights, which are let go. Throws as require_own_class() and export_weights().
