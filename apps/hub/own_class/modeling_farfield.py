@@ -26,8 +26,10 @@ class Tables(nn.Module):
     def __init__(self, described):
         super().__init__()
         for name, table in described.items():
-            dtype = getattr(torch, table["dtype"])
-            self.register_buffer(name, torch.zeros(table["shape"], dtype=dtype))
+            # Without a file's tables, as from_config() makes it, a model gives NaN.
+            is_float = table["dtype"] == "float32"
+            start = torch.full(table["shape"], math.nan if is_float else 0)
+            self.register_buffer(name, start.to(getattr(torch, table["dtype"])))
 
     def _apply(self, fn, recurse=True):
         for name, table in self._buffers.items():
@@ -454,7 +456,6 @@ class FarfieldPreTrainedModel(PreTrainedModel):
     base_model_prefix = "gpt_neox"
     _no_split_modules = ["Block"]
     _supports_sdpa = True
-    _keep_in_fp32_modules_strict = ["encoding", "position_bias", "embed_positions"]
 
 
 class FarfieldModel(FarfieldPreTrainedModel):

@@ -111,6 +111,11 @@ for wrong in ({"attention_mask": torch.ones(1, 3)}, {"inputs_embeds": torch.zero
     except ValueError as error:
         print(error)
 
+# Without the tables of a file there are no logits.
+bare = AutoModelForCausalLM.from_config(model.config, trust_remote_code=True)
+if not bare(ids).logits.isnan().all():
+    sys.exit("expected NaN without tables")
+
 # The loss is that of the next tokens, and it has a gradient in every parameter.
 out = model(ids, labels=ids)
 want = torch.nn.functional.cross_entropy(out.logits[0, :-1], ids[0, 1:])
