@@ -565,8 +565,10 @@ class FarfieldForCausalLM(FarfieldPreTrainedModel, GenerationMixin):
         return_dict=None,
         logits_to_keep=0,
         past_key_values=None,
+        cache_position=None,
     ):
-        """labels [B, T]: the tokens themselves, or -100 where no loss is wanted."""
+        """labels [B, T]: the tokens themselves, or -100 where no loss is wanted. cache_position, of
+        older versions, says what the cache knows."""
         out = self.gpt_neox(
             input_ids,
             attention_mask=attention_mask,
