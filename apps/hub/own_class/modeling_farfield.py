@@ -17,7 +17,8 @@ from transformers.modeling_outputs import BaseModelOutputWithPast, CausalLMOutpu
 from .configuration_farfield import FarfieldConfig
 
 # The library's word for the cache, which older versions call past_key_values.
-CACHE = "cache" if "cache" in {f.name for f in fields(CausalLMOutputWithPast)} else "past_key_values"
+OUTPUTS = {field.name for field in fields(CausalLMOutputWithPast)}
+CACHE = "cache" if "cache" in OUTPUTS else "past_key_values"
 
 
 class Tables(nn.Module):
@@ -123,8 +124,8 @@ class Rule:
 
     e is ids[m] - ids[n] where there are ids, else d. A pair with d >= switch_distance and
     m >= switch_position is far: it reads far_ids_q[m] - far_ids_k[n] and takes the q and k that the
-    far angles turn, where these are given. f_h is linear between knots, slope[h, s] x + offset[h, s]
-    in segment s. Key n is visible if d < window or n < sinks; a window of 0 is none.
+    far angles turn, where these are given. f_h is linear between knots: slope[h, s] x +
+    offset[h, s] in segment s. Key n is visible if d < window or n < sinks; a window of 0 is none.
     """
 
     def __init__(self, settings, tables):
@@ -146,17 +147,20 @@ class Rule:
         return getattr(self.tables, self.settings["tables"][use])
 
     def turn(self, of, positions):
-        """The rotation of "q" or "k", or of their "far_" copies."""
-        far = of.startswith("far_")
-        cos, sin = ("far_cos_", "far_sin_") if far else ("cos", "sin")
-        cos, sin = (cos + of[4:], sin + of[4:]) if far else (cos, sin)
-        if not self.has(cos):
-            return None
+        """The rotation of "q" or "k"."""
+        return self.turn_by("cos", "sin", "scale_" + of, positions)
 
+    def far_turn(self, of, positions):
+        """That of the copies that far pairs take."""
+        return self.turn_by("far_cos_" + of, "far_sin_" + of, None, positions)
+
+    def turn_by(self, cos, sin, scale, positions):
         def at(use):
             return self.table(use)[positions][:, None] if self.has(use) else None
 
-        return Turn(at(cos), at(sin), at("scale_" + of), self.settings["interleaved"])
+        if not self.has(cos):
+            return None
+        return Turn(at(cos), at(sin), at(scale), self.settings["interleaved"])
 
     def far_pairs(self, p):
         if self.settings["switch_distance"] == 0:
@@ -196,19 +200,20 @@ class Rule:
         bias = look_up(self.table("bias"), entry) if self.has("bias") else None
         if self.has("feature"):
             bias = self.row_bias(p) if bias is None else bias + self.row_bias(p)
+        row_scale = self.table("row_scale")[m][:, None, :, None] if self.has("row_scale") else None
         return Terms(
             visible=visible[:, None],
             is_causal=p.is_plain and bias is None and self.window == 0,
             n_visible=n_visible[:, None, :, None],
             landmark_positions=(p.q[:, None, :, None], p.k[:, None, None, :]),
-            row_scale=self.table("row_scale")[m][:, None, :, None] if self.has("row_scale") else None,
+            row_scale=row_scale,
             weight=look_up(self.table("weight"), entry) if self.has("weight") else None,
             bias=bias,
             far=far[:, None] if self.has("far_cos_q") else None,
             turn_q=self.turn("q", p.q),
             turn_k=self.turn("k", p.k),
-            far_turn_q=self.turn("far_q", p.q),
-            far_turn_k=self.turn("far_k", p.k),
+            far_turn_q=self.far_turn("q", p.q),
+            far_turn_k=self.far_turn("k", p.k),
         )
 
 
@@ -225,9 +230,9 @@ def softmax(score):
 
 
 def landmark_softmax(score, m, n, block):
-    """Softmax by groups. Token n is a landmark if n mod (block + 1) = block. One softmax is over the
-    tokens of the query's own block and the landmarks of the blocks before, one more over the tokens
-    of each of these; the share of their landmark multiplies it, and landmarks get none."""
+    """Softmax by groups. Token n is a landmark if n mod (block + 1) = block. One softmax is over
+    the tokens of the query's own block and the landmarks of the blocks before, one more over the
+    tokens of each of these; the share of their landmark multiplies it, and landmarks get none."""
     of_q, of_k = m // (block + 1), n // (block + 1)
     is_landmark = n % (block + 1) == block
     n_block = int(of_k.max()) + 1
@@ -246,7 +251,8 @@ def landmark_softmax(score, m, n, block):
     # A block of which nothing is visible is hidden with its landmark.
     is_seen = total.gather(-1, place) > 0
     is_own = (of_k == of_q) & ~is_landmark
-    outer = softmax(score.masked_fill(~(is_own | (is_landmark & (of_k < of_q) & is_seen)), -math.inf))
+    is_outer = is_own | (is_landmark & (of_k < of_q) & is_seen)
+    outer = softmax(score.masked_fill(~is_outer, -math.inf))
     gate = torch.zeros(shape, dtype=score.dtype, device=score.device)
     gate = gate.scatter_add(-1, place, outer * is_landmark)
     return torch.where(is_own, outer, inner * gate.gather(-1, place) * (of_k < of_q))
@@ -466,7 +472,10 @@ class FarfieldModel(FarfieldPreTrainedModel):
         if config.encoding is None:
             raise ValueError("config.encoding: expected the tables that `model export` describes")
         d = config.hidden_size
-        self.embed_in = AdaptiveInput(config) if config.cutoffs else nn.Embedding(config.vocab_size, d)
+        if config.cutoffs:
+            self.embed_in = AdaptiveInput(config)
+        else:
+            self.embed_in = nn.Embedding(config.vocab_size, d)
         if config.embedding_norm:
             self.embed_in_layernorm = norm_of(config)
         self.layers = nn.ModuleList(Block(config, i) for i in range(config.num_hidden_layers))
@@ -495,7 +504,7 @@ class FarfieldModel(FarfieldPreTrainedModel):
         return_dict=None,
         past_key_values=None,
     ):
-        """cache or past_key_values: keys and values of the tokens before, and of these in the end."""
+        """cache or past_key_values: keys and values of the tokens before, and then of these."""
         cache = past_key_values if cache is None else cache
         if (input_ids is None) == (inputs_embeds is None):
             raise ValueError("expected either input_ids or inputs_embeds")
