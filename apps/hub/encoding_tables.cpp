@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "engine/attention_rule.h"
 #include "engine/autograd.h"
 #include "engine/base/error.h"
 #include "engine/base/text.h"

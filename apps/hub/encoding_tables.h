@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "apps/run/checkpoint.h"
-#include "engine/attention_rule.h"
+#include "layers/config.h"
 #include "posenc/composition.h"
 
 namespace farfield::hub {
