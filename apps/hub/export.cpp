@@ -11,7 +11,6 @@
 #include "apps/hub/export_weights.h"
 #include "apps/hub/exported_encoding.h"
 #include "apps/hub/own_class.h"
-#include "apps/hub/own_config.h"
 #include "apps/hub/weight_names.h"
 #include "apps/run/checkpoint.h"
 #include "apps/run/corpus.h"
@@ -93,7 +92,6 @@ struct ExportedModel {
   int64_t n_parameter = 0;
   int64_t max_length = 0;  // tokens
   std::string encoding;    // for people
-  bool is_own = false;
 };
 
 int64_t numel(const run::NamedTensors& tensors) {
@@ -128,8 +126,7 @@ ExportedModel own_model(const ExportRequest& request, const ModelConfig& model,
           .tensors = std::move(own.tensors),
           .n_parameter = own.n_parameter,
           .max_length = own.length,
-          .encoding = concat(model.posenc, ", tables for ", own.length, " tokens"),
-          .is_own = true};
+          .encoding = concat(model.posenc, ", tables for ", own.length, " tokens")};
 }
 
 // Whether our own class is to compute a model. ConfigError for one that it does not compute, or
@@ -196,6 +193,10 @@ void export_model(const ExportRequest& request, std::ostream& out) {
                      {"farfield_step", std::to_string(source.step)},
                      {"farfield_model_hash", source.hash}});
   made.commit();
+  if (is_own)
+    cli::remarks() << "model: " << request.out
+                   << " has code of our own: from_pretrained() opens it with "
+                      "trust_remote_code=True\n";
   out << "model: " << request.out << " from " << request.run << " at step " << source.step << ": "
       << made_model.class_name << ", "
       << fixed(static_cast<double>(made_model.n_parameter) * 1e-6, 1) << "M parameters in "
